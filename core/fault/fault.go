@@ -1,0 +1,161 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code is a published error code (interface document, section 7).
+type Code string
+
+// The codes of the namespace API and, where noted, of the memory API alone.
+const (
+	InvalidRequest      Code = "invalid_request"
+	InvalidJSON         Code = "invalid_json"
+	InvalidNamespace    Code = "invalid_namespace"
+	InvalidID           Code = "invalid_id"
+	InvalidMetadata     Code = "invalid_metadata"
+	InvalidFilter       Code = "invalid_filter"
+	InvalidCursor       Code = "invalid_cursor"
+	Unauthorized        Code = "unauthorized"
+	Forbidden           Code = "forbidden"
+	NamespaceNotFound   Code = "namespace_not_found"
+	DocumentNotFound    Code = "document_not_found"
+	SourceNotFound      Code = "source_not_found"
+	NotFound            Code = "not_found"
+	MethodNotAllowed    Code = "method_not_allowed"
+	Conflict            Code = "conflict"
+	PayloadTooLarge     Code = "payload_too_large"
+	RateLimited         Code = "rate_limited"
+	Internal            Code = "internal_error"
+	Upstream            Code = "upstream_error"
+	Unavailable         Code = "unavailable"
+	SourcesUnavailable  Code = "sources_unavailable"
+	Timeout             Code = "timeout"
+	InsufficientScope   Code = "insufficient_scope"    // memory API
+	QuotaExceeded       Code = "quota_exceeded"        // memory API
+	InvalidEndUserID    Code = "invalid_end_user_id"   // memory API
+	InvalidExternalID   Code = "invalid_external_id"   // memory API
+	InvalidSource       Code = "invalid_source"        // memory API
+	InvalidContainerTag Code = "invalid_container_tag" // memory API
+	InvalidVersion      Code = "invalid_version"       // memory API
+	MemoryNotFound      Code = "memory_not_found"      // memory API
+	StaleVersion        Code = "stale_version"         // memory API
+	VersionConflict     Code = "version_conflict"      // memory API
+	IdempotencyConflict Code = "idempotency_conflict"  // memory API
+)
+
+// Canceled marks a call whose caller went away. It never reaches a client; it
+// is logged and counted apart from failures that are ours.
+const Canceled Code = "canceled"
+
+type rule struct {
+	status int
+	retry  bool // a later repeat of the same call may succeed
+}
+
+var rules = map[Code]rule{
+	InvalidRequest: {400, false}, InvalidJSON: {400, false}, InvalidNamespace: {400, false},
+	InvalidID: {400, false}, InvalidMetadata: {400, false}, InvalidFilter: {400, false}, InvalidCursor: {400, false},
+	Unauthorized: {401, false}, Forbidden: {403, false},
+	NamespaceNotFound: {404, false}, DocumentNotFound: {404, false}, SourceNotFound: {404, false}, NotFound: {404, false},
+	MethodNotAllowed: {405, false}, Conflict: {409, true}, PayloadTooLarge: {413, false}, RateLimited: {429, true},
+	Internal: {500, true}, Upstream: {502, true}, Unavailable: {503, true}, SourcesUnavailable: {503, true}, Timeout: {504, true},
+	InsufficientScope: {403, false}, QuotaExceeded: {403, false},
+	InvalidEndUserID: {400, false}, InvalidExternalID: {400, false}, InvalidSource: {400, false},
+	InvalidContainerTag: {400, false}, InvalidVersion: {400, false},
+	MemoryNotFound: {404, false}, StaleVersion: {409, false}, VersionConflict: {409, false}, IdempotencyConflict: {409, false},
+	Canceled: {499, true},
+}
+
+// Codes lists every published code, in no particular order.
+func Codes() []Code {
+	all := make([]Code, 0, len(rules))
+	for c := range rules {
+		if c != Canceled {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Status is the HTTP status of a code; 500 for a code that is not published.
+func Status(c Code) int {
+	if r, ok := rules[c]; ok {
+		return r.status
+	}
+	return 500
+}
+
+// Retryable reports whether repeating the same call later may succeed.
+func Retryable(c Code) bool { return rules[c].retry }
+
+// Error is a fault as a caller sees it, with its cause for the log.
+type Error struct {
+	Code       Code
+	Message    string         // one sentence for the caller; names the field at fault
+	Details    map[string]any // memory API details; {field, reason} for a 400
+	RetryAfter time.Duration  // sent as Retry-After in whole seconds, rounded up; 0 sends none
+	Op         string         // where it happened, for the log
+	Err        error          // the cause, for the log only
+}
+
+// Error gives code and message; the cause is left out on purpose.
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// New makes a fault with a formatted message.
+func New(c Code, format string, args ...any) *Error {
+	return &Error{Code: c, Message: fmt.Sprintf(format, args...)}
+}
+
+// Field makes a 400-class fault about one input field and fills Details.
+func Field(c Code, field, format string, args ...any) *Error {
+	reason := fmt.Sprintf(format, args...)
+	return &Error{Code: c, Message: field + ": " + reason, Details: map[string]any{"field": field, "reason": reason}}
+}
+
+// Wrap makes a fault around a cause that only the log may see.
+func Wrap(c Code, op string, err error, format string, args ...any) *Error {
+	return &Error{Code: c, Message: fmt.Sprintf(format, args...), Op: op, Err: err}
+}
+
+// After sets RetryAfter and returns e.
+func (e *Error) After(d time.Duration) *Error { e.RetryAfter = d; return e }
+
+// Is lets errors.Is(err, fault.New(code, "")) match on the code alone.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code
+}
+
+// CodeOf is the code of the fault inside err; Internal when there is none.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	return From(err).Code
+}
+
+// From turns any error into a fault: a fault stays as it is, an expired
+// deadline becomes Timeout, a cancelled call Canceled, anything else Internal
+// with a message that gives nothing away.
+func From(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	var f *Error
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Code: Timeout, Message: "the request took longer than its time limit", Err: err}
+	case errors.Is(err, context.Canceled):
+		return &Error{Code: Canceled, Message: "the caller went away", Err: err}
+	}
+	return &Error{Code: Internal, Message: "an internal error occurred", Err: err}
+}

@@ -1,0 +1,90 @@
+package port
+
+import "context"
+
+// Task is what a model does.
+type Task string
+
+// The tasks of a model.
+const (
+	TaskEmbed      Task = "embedding"
+	TaskSparse     Task = "sparse"
+	TaskRerank     Task = "rerank"
+	TaskSynthesize Task = "answer"
+)
+
+// TextKind says which side of a search a text stands on. Models may put an
+// instruction before it, and queries are served before passages.
+type TextKind int
+
+// The two sides of a search.
+const (
+	Passage TextKind = iota
+	Query
+)
+
+// ModelInfo describes an open model.
+type ModelInfo struct {
+	ID         string   // operator's name for it, e.g. "e5-small-v2"
+	Name       string   // the model's own name
+	Version    string   // of the model
+	Tasks      []Task   // what it can do
+	Digest     string   // "sha256:..." over module and assets: the identity that namespaces store
+	Dimensions int      // of a dense vector; 0 for other tasks
+	MaxTokens  int      // input window, special tokens included
+	Languages  []string // BCP 47; empty: not stated
+	Licence    string   // SPDX expression
+	Runtime    string   // wasm, plugin or remote
+}
+
+// Model is what all models share.
+type Model interface {
+	Info() ModelInfo
+	Close() error
+}
+
+// Dense holds one vector a row, row-major.
+type Dense struct {
+	Dim    int
+	Data   []float32 // len = rows*Dim, each row of unit length
+	Tokens []int     // tokens read per row; a row cut at the window reports the window
+}
+
+// Row is the i-th vector; it aliases Data.
+func (d Dense) Row(i int) []float32 { return d.Data[i*d.Dim : (i+1)*d.Dim] }
+
+// Sparse holds sparse vectors in CSR form; terms rise within a row.
+type Sparse struct {
+	Rows    []uint32 // len = rows+1, offsets into Terms
+	Terms   []uint32
+	Weights []float32 // > 0
+	Tokens  []int
+}
+
+// Embedder turns texts into dense vectors of Info().Dimensions. Any number of
+// texts of any length: longer than the window is cut. Invalid UTF-8 is a fault.
+// A Query call is served before waiting Passage calls. Cancellation returns
+// within 50 ms and leaves the model usable.
+type Embedder interface {
+	Model
+	Embed(ctx context.Context, as TextKind, texts []string) (Dense, error)
+}
+
+// TokenCounter is an optional ability of a model: the number of word pieces of
+// each text, special tokens left out, without running the network.
+type TokenCounter interface {
+	CountTokens(ctx context.Context, texts []string) ([]int, error)
+}
+
+// SparseEncoder turns texts into learned-sparse vectors.
+type SparseEncoder interface {
+	Model
+	Encode(ctx context.Context, as TextKind, texts []string) (Sparse, error)
+}
+
+// Reranker scores each text against the query as a probability in 0-1, higher
+// is better. Truncated counts the texts cut at the window.
+type Reranker interface {
+	Model
+	Score(ctx context.Context, query string, texts []string) (scores []float32, truncated int, err error)
+}
