@@ -1,0 +1,103 @@
+package port
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mnemehq/mneme/core/filter"
+)
+
+// Retriever is one way to find chunks; a query fuses several.
+type Retriever string
+
+// The retrievers.
+const (
+	Vector      Retriever = "vector"
+	Keyword     Retriever = "keyword"
+	SparseTerms Retriever = "sparse"
+)
+
+// ErrGap is what Index.Apply answers when the index has not applied the
+// changes before the batch; the caller reads them from the store and applies
+// them first.
+var ErrGap = errors.New("index: changes before this batch are missing")
+
+// Index serves one or more retrievers over data derived from the Store. It may
+// be dropped and rebuilt at any time.
+//
+// Order: the store numbers the changes of a partition 1, 2, 3...; a Batch says
+// which numbers it covers. Apply is idempotent and, per partition, atomic to
+// searches: a search sees a change wholly or not at all.
+//
+// Durability: an index may forget applied changes in a crash or when it evicts
+// a partition from memory; Applied then answers a lower number (0: rebuild) and
+// the caller replays from the store. An index must never answer a higher number
+// than what its searches reflect.
+type Index interface {
+	// Retrievers lists what Search serves.
+	Retrievers() []Retriever
+	// Apply brings the partition from Batch.After to Batch.Upto. It answers
+	// ErrGap when Applied < Batch.After and does nothing when Applied >= Batch.Upto.
+	Apply(ctx context.Context, p Partition, b Batch) error
+	// Applied is the number of the last change that searches reflect.
+	Applied(ctx context.Context, p Partition) (uint64, error)
+	// Durable is the number that would survive a crash now, at most Applied.
+	// The store may forget deletions up to the lowest Durable of all indexes.
+	Durable(ctx context.Context, p Partition) (uint64, error)
+	// Search gives the best q.Limit chunks, best first, ties by document id,
+	// then chunk number. The filter and time bounds hold before the top-k cut.
+	Search(ctx context.Context, p Partition, q IndexQuery) ([]Hit, error)
+	// Drop removes everything of the partition, on disk too. Absent is no error.
+	Drop(ctx context.Context, p Partition) error
+	// Ping checks that the index can serve.
+	Ping(ctx context.Context) error
+	Close() error
+}
+
+// Batch is a run of changes of one partition. It holds the final state of every
+// document changed in (After, Upto].
+type Batch struct {
+	After, Upto uint64
+	Changes     []IndexChange
+}
+
+// IndexChange replaces all of a document's entries; no entries: it is deleted.
+type IndexChange struct {
+	Document string
+	Entries  []Entry
+}
+
+// Entry is one chunk as an index sees it. Slices belong to the caller and are
+// not kept after Apply returns.
+type Entry struct {
+	Chunk         int       // number within the document, from 0
+	Text          string    // heading context and chunk text, for keyword search
+	Vector        []float32 // unit length; nil where no embedder is configured
+	SparseTerms   []uint32  // rising; nil in a plain namespace
+	SparseWeights []float32
+	Facets        []string // filter.Tokens of the metadata
+	Time          int64    // Unix ms, for the bounds of memory search; 0: none
+}
+
+// IndexQuery asks one retriever. Text is for keyword, Vector (unit length) for
+// vector, SparseTerms (rising) and SparseWeights for sparse.
+type IndexQuery struct {
+	Retriever     Retriever
+	Text          string
+	Vector        []float32
+	SparseTerms   []uint32
+	SparseWeights []float32
+	Filter        *filter.Filter // nil: all
+	After, Before *int64         // exclusive bounds on Entry.Time; nil: none
+	Limit         int            // 1 to 1000
+	Explain       bool           // fill Hit.Terms where the retriever knows them
+}
+
+// Hit is one found chunk. Score: cosine for vector, BM25 for keyword, dot
+// product for sparse; higher is better.
+type Hit struct {
+	Document string
+	Chunk    int
+	Score    float32
+	Terms    []string // query terms that matched, as the user wrote them
+}

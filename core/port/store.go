@@ -1,0 +1,290 @@
+package port
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/mnemehq/mneme/core/ident"
+)
+
+// Store is the system of record: what it holds is the truth, indexes are
+// derived from it.
+type Store interface {
+	// View runs fn on one consistent snapshot. Readers never wait for writers.
+	View(ctx context.Context, fn func(Reader) error) error
+	// Update runs fn in a serialisable transaction. nil means committed and on
+	// disk. An error from fn rolls back and is returned as it is. fn may run
+	// again after a conflict and must have no effect outside the Writer; several
+	// callers' functions may share one commit, each failing alone.
+	Update(ctx context.Context, fn func(Writer) error) error
+	// Ping checks that the store can read and write.
+	Ping(ctx context.Context) error
+	Close() error
+}
+
+// Reader is a snapshot of the store.
+type Reader interface {
+	OrganizationReader
+	KeyReader
+	NamespaceReader
+	DocumentReader
+	OperationReader
+}
+
+// Writer is a transaction. Reads see its own writes.
+type Writer interface {
+	Reader
+	OrganizationWriter
+	KeyWriter
+	NamespaceWriter
+	DocumentWriter
+	OperationWriter
+}
+
+// Organization owns namespaces and keys.
+type Organization struct {
+	ID        ident.Org // "org_..." ; never reused
+	Name      string    // unique
+	Suspended bool
+	CreatedAt time.Time
+}
+
+// OrganizationReader reads organizations.
+type OrganizationReader interface {
+	// Organization finds by id; fault NotFound when absent.
+	Organization(ctx context.Context, id ident.Org) (Organization, error)
+	// OrganizationByName finds by name; fault NotFound when absent.
+	OrganizationByName(ctx context.Context, name string) (Organization, error)
+	// Organizations lists all by name.
+	Organizations(ctx context.Context) ([]Organization, error)
+}
+
+// OrganizationWriter changes organizations.
+type OrganizationWriter interface {
+	// PutOrganization inserts or replaces by id; fault Conflict when another has the name.
+	PutOrganization(ctx context.Context, o Organization) error
+}
+
+// Key is an API key as stored: the secret itself is never kept.
+type Key struct {
+	ID               string // "key_..."
+	Org              ident.Org
+	Name             string
+	Kind             ident.Kind
+	Hash             [32]byte // SHA-256 of the whole secret
+	Last4            string
+	ReadOnly         bool
+	Namespace        string // not empty: limited to it
+	DefaultNamespace string
+	Scopes           []ident.Scope
+	Limits           map[string]ident.Rate
+	CreatedAt        time.Time
+	ExpiresAt        time.Time // zero: never
+	RevokedAt        time.Time // zero: live
+	LastUsedAt       time.Time // zero: never used
+}
+
+// KeyReader reads keys.
+type KeyReader interface {
+	// KeyByHash finds a key, revoked and expired ones included; fault NotFound when absent.
+	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
+	// Keys lists an organization's keys by creation time, revoked ones included.
+	Keys(ctx context.Context, org ident.Org) ([]Key, error)
+}
+
+// KeyWriter changes keys.
+type KeyWriter interface {
+	PutKey(ctx context.Context, k Key) error // inserts
+	// RevokeKey marks a key; fault NotFound when the organization has no such
+	// key. Revoking again keeps the first time.
+	RevokeKey(ctx context.Context, org ident.Org, id string, at time.Time) error
+	// TouchKeys records last use, never moving it back. Unknown ids are skipped.
+	TouchKeys(ctx context.Context, used map[string]time.Time) error
+}
+
+// Namespace is a partition of documents with its counts.
+type Namespace struct {
+	Name            string
+	Generation      int64 // unique for ever; pins partitions to this life
+	Sparse          bool
+	EmbeddingModel  string
+	EmbeddingDigest string
+	Dimensions      int
+	SparseModel     string // "" without a sparse index
+	SparseDigest    string
+	Chunker         string // chunking version, e.g. "1"
+	Documents       int64
+	Chunks          int64
+	Bytes           int64  // UTF-8 bytes of the documents' texts
+	Seq             uint64 // number of the last change
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+// NamespaceReader reads namespaces.
+type NamespaceReader interface {
+	// Namespace finds one, an empty one included; fault NamespaceNotFound when
+	// absent or, for a pinned partition, when that life is over.
+	Namespace(ctx context.Context, p Partition) (Namespace, error)
+	// Namespaces lists those that hold documents, by name, starting after a name.
+	Namespaces(ctx context.Context, org ident.Org, prefix, after string, limit int) ([]Namespace, error)
+	// Generations lists every live generation, for cleaning up derived data.
+	Generations(ctx context.Context) ([]int64, error)
+}
+
+// NamespaceWriter changes namespaces.
+type NamespaceWriter interface {
+	// CreateNamespace inserts n (Generation, counts and Seq are the store's to
+	// set) and returns it as stored; fault Conflict when the name is taken.
+	CreateNamespace(ctx context.Context, p Partition, n Namespace) (Namespace, error)
+	// DeleteNamespace removes it with all its documents and
+	// changes, and reports whether it existed. Operations stay readable.
+	DeleteNamespace(ctx context.Context, p Partition) (bool, error)
+}
+
+// Origin says how a document came in; the server stamps it.
+type Origin struct {
+	Kind     string `json:"kind"` // api, mcp, source, import
+	KeyID    string `json:"key_id,omitempty"`
+	SourceID string `json:"source_id,omitempty"`
+}
+
+// Document is one stored document.
+type Document struct {
+	ID           string
+	Text         string
+	Metadata     json.RawMessage // compact JSON object; nil: none
+	TextHash     [32]byte        // SHA-256 of Text
+	MetadataHash [32]byte        // SHA-256 of the canonical metadata
+	Chunks       []Chunk
+	SourceID     string
+	Origin       Origin
+	Seq          uint64 // change that last touched it; set by the store
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+// Chunk is a slice of a document's text.
+type Chunk struct {
+	Start, End int      // UTF-8 byte offsets into Text
+	Context    string   // headings above it, indexed with it
+	Hash       [16]byte // of context and text: equal hashes share a vector
+}
+
+// Vectors are a document's vectors, one row a chunk. Dense.Data is nil without
+// an embedder; Sparse.Rows is nil in a plain namespace. Stores may keep dense
+// values as IEEE half floats.
+type Vectors struct {
+	Dense  Dense
+	Sparse Sparse
+}
+
+// Part says which parts of documents to read; the rest is left zero.
+type Part int
+
+// The parts, or-ed together. Id, hashes, Seq, SourceID, Origin and times always come.
+const (
+	PartText Part = 1 << iota
+	PartMetadata
+	PartChunks // the layout; DocumentHead.ChunkCount always comes
+)
+
+// DocumentHead is a Document in a list, with its chunk count.
+type DocumentHead struct {
+	Document
+	ChunkCount int
+}
+
+// Order of a document list.
+type Order string
+
+// The orders.
+const (
+	ByID      Order = "id"         // ascending
+	ByUpdated Order = "updated_at" // newest first, ties by id ascending
+)
+
+// DocumentList asks for a page. After* is the last row of the page before.
+type DocumentList struct {
+	Prefix, SourceID string // "": any
+	Order            Order
+	AfterID          string    // "": from the start
+	AfterUpdated     time.Time // with ByUpdated
+	Limit            int
+	Parts            Part
+}
+
+// Change is one entry of a partition's change log, compacted to the last state
+// of each document.
+type Change struct {
+	Seq      uint64
+	Document string
+	Deleted  bool
+}
+
+// DocumentReader reads documents. All methods answer fault NamespaceNotFound
+// when the partition is absent.
+type DocumentReader interface {
+	// Documents reads those of ids that exist, in the order of ids.
+	Documents(ctx context.Context, p Partition, ids []string, parts Part) ([]DocumentHead, error)
+	// ListDocuments reads a page.
+	ListDocuments(ctx context.Context, p Partition, l DocumentList) ([]DocumentHead, error)
+	// Vectors reads the vectors of those of ids that exist.
+	Vectors(ctx context.Context, p Partition, ids []string) (map[string]Vectors, error)
+	// Changes reads the change log after a number in rising order: at least
+	// limit changes where there are as many, and always all changes of the last
+	// number given, so that a batch ends between numbers.
+	Changes(ctx context.Context, p Partition, after uint64, limit int) ([]Change, error)
+}
+
+// DocumentWrite stores one document.
+type DocumentWrite struct {
+	Document     Document // CreatedAt is used for a new document only
+	Vectors      Vectors
+	MetadataOnly bool // keep text, chunks and vectors as stored
+}
+
+// DocumentWriter changes documents. Both methods give the whole call one new
+// change number and keep the namespace's counts and UpdatedAt right.
+type DocumentWriter interface {
+	// PutDocuments inserts or replaces by id. It returns the change number.
+	PutDocuments(ctx context.Context, p Partition, at time.Time, docs []DocumentWrite) (uint64, error)
+	// DeleteDocuments removes those of ids that exist and returns how many did
+	// and the change number (0 when nothing was removed). When the last
+	// document goes the namespace goes too, and gone is true.
+	DeleteDocuments(ctx context.Context, p Partition, at time.Time, ids []string) (deleted int, seq uint64, gone bool, err error)
+	// TrimChanges forgets deletions up to a number that every index has durably applied.
+	TrimChanges(ctx context.Context, p Partition, upto uint64) error
+}
+
+// Operation is an accepted asynchronous write.
+type Operation struct {
+	ID         string // "op_..."
+	Org        ident.Org
+	Namespace  string
+	Status     string // queued, running, succeeded, failed
+	Done       int
+	Total      int
+	Request    []byte // what to do; empty once finished
+	Principal  []byte // who asked, as JSON
+	Result     json.RawMessage
+	Error      json.RawMessage
+	CreatedAt  time.Time
+	FinishedAt time.Time
+}
+
+// OperationReader reads operations.
+type OperationReader interface {
+	// Operation finds one of a namespace; fault NotFound when absent.
+	Operation(ctx context.Context, org ident.Org, namespace, id string) (Operation, error)
+	// UnfinishedOperations lists those to resume at start, oldest first.
+	UnfinishedOperations(ctx context.Context) ([]Operation, error)
+}
+
+// OperationWriter changes operations.
+type OperationWriter interface {
+	PutOperation(ctx context.Context, o Operation) error // inserts or replaces by id
+	// DeleteOperations forgets those finished before a time.
+	DeleteOperations(ctx context.Context, before time.Time) error
+}
