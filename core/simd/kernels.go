@@ -1,0 +1,81 @@
+package simd
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Level names an instruction set that kernels are written for. Higher levels
+// are faster.
+type Level uint8
+
+// The levels.
+const (
+	Portable Level = iota // Go, any CPU
+	AVX2                  // x86-64-v3: AVX2, FMA and F16C
+	AVX512                // x86-64-v4 and AVX-512 VNNI
+)
+
+// Env is the environment variable that forces a level in [Best].
+const Env = "MNEME_SIMD"
+
+// Levels lists all levels, slowest first.
+func Levels() []Level { return []Level{Portable, AVX2, AVX512} }
+
+func (l Level) String() string {
+	switch l {
+	case Portable:
+		return "portable"
+	case AVX2:
+		return "avx2"
+	case AVX512:
+		return "avx512"
+	}
+	return fmt.Sprintf("Level(%d)", uint8(l))
+}
+
+// ParseLevel is the inverse of Level.String.
+func ParseLevel(name string) (Level, error) {
+	names := make([]string, 0, len(Levels()))
+	for _, l := range Levels() {
+		if name == l.String() {
+			return l, nil
+		}
+		names = append(names, l.String())
+	}
+	return 0, fmt.Errorf("simd level %q: want one of %s", name, strings.Join(names, ", "))
+}
+
+// Kernels is a set of kernels of one level. The zero value is the portable
+// set, so a value is always usable.
+type Kernels struct{ level Level }
+
+// Level says which instruction set the kernels use.
+func (k Kernels) Level() Level { return k.level }
+
+// Best returns the fastest kernels that this CPU runs, or those that the
+// environment variable MNEME_SIMD names. The error says that the variable
+// holds no level or one that this CPU lacks.
+func Best() (Kernels, error) {
+	if name := os.Getenv(Env); name != "" {
+		level, err := ParseLevel(name)
+		if err != nil {
+			return Kernels{}, fmt.Errorf("%s: %w", Env, err)
+		}
+		k, err := At(level)
+		if err != nil {
+			return Kernels{}, fmt.Errorf("%s: %w", Env, err)
+		}
+		return k, nil
+	}
+	return Kernels{level: highest()}, nil
+}
+
+// At returns the kernels of one level, or an error if this CPU can't run them.
+func At(level Level) (Kernels, error) {
+	if level > highest() {
+		return Kernels{}, fmt.Errorf("simd level %s: not on this CPU, which has %s", level, highest())
+	}
+	return Kernels{level: level}, nil
+}

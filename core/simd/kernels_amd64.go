@@ -1,0 +1,183 @@
+package simd
+
+import "golang.org/x/sys/cpu"
+
+// highest asks for what the kernels use and no more. AVX512 in cpu means that
+// the operating system keeps the wide registers as well.
+func highest() Level {
+	x := &cpu.X86
+	switch {
+	case !x.HasAVX2 || !x.HasFMA || !x.HasF16C:
+		return Portable
+	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI:
+		return AVX512
+	}
+	return AVX2
+}
+
+// Assembly takes a block of rows a call of many blocks; the rows left over go
+// one by one.
+
+//go:noescape
+func dotRows8AVX512(dst *int32, q *int8, rows *int8, stride uintptr, blocks, chunks uintptr, mask uint64, bias int32)
+
+//go:noescape
+func dotRows1AVX512(dst *int32, q *int8, rows *int8, stride uintptr, blocks, chunks uintptr, mask uint64, bias int32)
+
+//go:noescape
+func dotRowsAt4AVX512(dst *int32, q *int8, rows *int8, stride uintptr, at *uint32, blocks, chunks uintptr, mask uint64, bias int32)
+
+//go:noescape
+func dotRows4AVX2(dst *int32, q *int16, rows *int8, stride uintptr, blocks, chunks uintptr, tail int)
+
+//go:noescape
+func dotRows1AVX2(dst *int32, q *int16, rows *int8, stride uintptr, blocks, chunks uintptr, tail int)
+
+//go:noescape
+func dotRowsAt4AVX2(dst *int32, q *int16, rows *int8, stride uintptr, at *uint32, blocks, chunks uintptr, tail int)
+
+// chunks512 is the shape of a query for the AVX-512 kernels: whole groups of
+// 64 bytes, the mask of a partial one, and what the flipped signs added.
+func (q *Query) chunks512() (chunks uintptr, mask uint64, bias int32) {
+	return uintptr(q.dim / 64), 1<<(q.dim%64) - 1, 128 * q.sum
+}
+
+// chunks256 is the shape of a query for the AVX2 kernels: whole groups of 16
+// bytes and the step from their end back to the last 16 bytes, 0 if none is left.
+func (q *Query) chunks256() (chunks uintptr, tail int) {
+	chunks = uintptr(q.dim / 16)
+	if rest := q.dim % 16; rest > 0 {
+		tail = rest - 16
+	}
+	return chunks, tail
+}
+
+func (k Kernels) dotRows(dst []int32, q Query, rows []int8, stride int) {
+	n := len(dst)
+	switch {
+	case k.level == AVX512:
+		chunks, mask, bias := q.chunks512()
+		if n >= 8 {
+			dotRows8AVX512(&dst[0], &q.codes[0], &rows[0], uintptr(stride), uintptr(n/8), chunks, mask, bias)
+		}
+		if from := n &^ 7; from < n {
+			dotRows1AVX512(&dst[from], &q.codes[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, mask, bias)
+		}
+	case k.level == AVX2 && q.dim >= 16:
+		chunks, tail := q.chunks256()
+		if n >= 4 {
+			dotRows4AVX2(&dst[0], &q.wide[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail)
+		}
+		if from := n &^ 3; from < n {
+			dotRows1AVX2(&dst[from], &q.wide[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, tail)
+		}
+	default:
+		dotRowsPortable(dst, q, rows, stride)
+	}
+}
+
+func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []uint32) {
+	n := len(at)
+	whole := n &^ 3
+	switch {
+	case k.level == AVX512:
+		chunks, mask, bias := q.chunks512()
+		if n >= 4 {
+			dotRowsAt4AVX512(&dst[0], &q.codes[0], &rows[0], uintptr(stride), &at[0], uintptr(n/4), chunks, mask, bias)
+		}
+		for i, row := range at[whole:] {
+			dotRows1AVX512(&dst[whole+i], &q.codes[0], &rows[int(row)*stride], uintptr(stride), 1, chunks, mask, bias)
+		}
+	case k.level == AVX2 && q.dim >= 16:
+		chunks, tail := q.chunks256()
+		if n >= 4 {
+			dotRowsAt4AVX2(&dst[0], &q.wide[0], &rows[0], uintptr(stride), &at[0], uintptr(n/4), chunks, tail)
+		}
+		for i, row := range at[whole:] {
+			dotRows1AVX2(&dst[whole+i], &q.wide[0], &rows[int(row)*stride], uintptr(stride), 1, chunks, tail)
+		}
+	default:
+		dotRowsAtPortable(dst, q, rows, stride, at)
+	}
+}
+
+// The kernels below take whole registers; the Go twin does what is left over.
+
+//go:noescape
+func dotAVX512(a *float32, b *float32, n uintptr) (sum float32)
+
+//go:noescape
+func dotAVX2(a *float32, b *float32, n uintptr) (sum float32)
+
+//go:noescape
+func dotF16AVX512(a *float32, b *uint16, n uintptr) (sum float32)
+
+//go:noescape
+func dotF16AVX2(a *float32, b *uint16, n uintptr) (sum float32)
+
+//go:noescape
+func toF16AVX512(dst *uint16, src *float32, n uintptr)
+
+//go:noescape
+func toF16AVX2(dst *uint16, src *float32, n uintptr)
+
+//go:noescape
+func fromF16AVX512(dst *float32, src *uint16, n uintptr)
+
+//go:noescape
+func fromF16AVX2(dst *float32, src *uint16, n uintptr)
+
+// whole is how many of n values fill registers of the level.
+func (k Kernels) whole(n int) int {
+	switch k.level {
+	case AVX512:
+		return n &^ 15
+	case AVX2:
+		return n &^ 7
+	}
+	return 0
+}
+
+func (k Kernels) dot(a, b []float32) float32 {
+	n := k.whole(len(a))
+	if n == 0 {
+		return dotPortable(a, b)
+	}
+	rest := dotPortable(a[n:], b[n:])
+	if k.level == AVX512 {
+		return dotAVX512(&a[0], &b[0], uintptr(n)) + rest
+	}
+	return dotAVX2(&a[0], &b[0], uintptr(n)) + rest
+}
+
+func (k Kernels) dotF16(q []float32, row []uint16) float32 {
+	n := k.whole(len(q))
+	if n == 0 {
+		return dotF16Portable(q, row)
+	}
+	rest := dotF16Portable(q[n:], row[n:])
+	if k.level == AVX512 {
+		return dotF16AVX512(&q[0], &row[0], uintptr(n)) + rest
+	}
+	return dotF16AVX2(&q[0], &row[0], uintptr(n)) + rest
+}
+
+func (k Kernels) toF16(dst []uint16, src []float32) {
+	n := k.whole(len(src))
+	if n > 0 && k.level == AVX512 {
+		toF16AVX512(&dst[0], &src[0], uintptr(n))
+	} else if n > 0 {
+		toF16AVX2(&dst[0], &src[0], uintptr(n))
+	}
+	toF16Portable(dst[n:], src[n:])
+}
+
+func (k Kernels) fromF16(dst []float32, src []uint16) {
+	n := k.whole(len(src))
+	if n > 0 && k.level == AVX512 {
+		fromF16AVX512(&dst[0], &src[0], uintptr(n))
+	} else if n > 0 {
+		fromF16AVX2(&dst[0], &src[0], uintptr(n))
+	}
+	fromF16Portable(dst[n:], src[n:])
+}
