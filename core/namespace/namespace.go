@@ -1,0 +1,257 @@
+package namespace
+
+import (
+	"context"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/page"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Service does the namespace operations.
+type Service struct {
+	store  port.Store
+	pages  *page.Signer
+	models Models
+	drop   func(context.Context, port.Partition)
+}
+
+// Models are the identities that a new namespace records.
+type Models struct {
+	Embedding, Sparse *port.ModelInfo // nil: off
+	Chunker           string
+}
+
+// Stamp records the models on a namespace about to be created.
+func (m Models) Stamp(n port.Namespace) port.Namespace {
+	n.Chunker = m.Chunker
+	if m.Embedding != nil {
+		n.EmbeddingModel, n.EmbeddingDigest, n.Dimensions = m.Embedding.ID, m.Embedding.Digest, m.Embedding.Dimensions
+	}
+	if n.Sparse && m.Sparse != nil {
+		n.SparseModel, n.SparseDigest = m.Sparse.ID, m.Sparse.Digest
+	}
+	return n
+}
+
+// New makes the service. drop forgets the derived data of a deleted namespace.
+func New(store port.Store, pages *page.Signer, models Models, drop func(context.Context, port.Partition)) *Service {
+	return &Service{store, pages, models, drop}
+}
+
+// CreateNamespace is the body of POST /namespaces.
+type CreateNamespace struct {
+	Name   string `json:"name" doc:"1-64 characters of a-z 0-9 _ -, starting with a letter or digit"`
+	Sparse bool   `json:"sparse,omitempty" doc:"true gives the namespace a learned-sparse index"`
+}
+
+// Validate checks the name.
+func (c *CreateNamespace) Validate() error { return validName("name", c.Name) }
+
+// NamespaceName lets a key limited to one namespace create only that one.
+func (c *CreateNamespace) NamespaceName() string { return c.Name }
+
+// Created answers POST /namespaces.
+type Created struct {
+	Name   string `json:"name"`
+	Sparse bool   `json:"sparse"`
+}
+
+func validName(field, name string) error {
+	if !ident.ValidNamespace(name) {
+		return fault.Field(fault.InvalidNamespace, field, "must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit")
+	}
+	return nil
+}
+
+// Create makes an empty namespace; it is idempotent and answers Conflict when
+// the name exists with the other index.
+func (s *Service) Create(ctx context.Context, in CreateNamespace) (Created, error) {
+	who, _ := ident.From(ctx)
+	p := port.Documents(who.Org, in.Name)
+	err := s.store.Update(ctx, func(w port.Writer) error {
+		n, err := w.Namespace(ctx, p)
+		if fault.CodeOf(err) == fault.NamespaceNotFound {
+			_, err = w.CreateNamespace(ctx, p, s.models.Stamp(port.Namespace{Name: in.Name, Sparse: in.Sparse}))
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		if n.Sparse != in.Sparse {
+			return fault.New(fault.Conflict, "namespace %q exists %s; it was asked for %s, and an index never changes after creation",
+				in.Name, index(n.Sparse), index(in.Sparse))
+		}
+		return nil
+	})
+	if err != nil {
+		return Created{}, err
+	}
+	return Created{in.Name, in.Sparse}, nil
+}
+
+func index(sparse bool) string {
+	if sparse {
+		return "with a sparse index"
+	}
+	return "without a sparse index"
+}
+
+// ListNamespaces are the parameters of GET /namespaces.
+type ListNamespaces struct {
+	Limit  *int   `query:"limit" doc:"1-1000, default 100"`
+	Cursor string `query:"cursor"`
+	Prefix string `query:"prefix"`
+}
+
+// Validate checks the limit.
+func (l *ListNamespaces) Validate() error { return page.CheckLimit(l.Limit) }
+
+// Namespace is a namespace as it is shown.
+type Namespace struct {
+	Name            string    `json:"name"`
+	Sparse          bool      `json:"sparse"`
+	Documents       int64     `json:"documents"`
+	Chunks          int64     `json:"chunks"`
+	Bytes           int64     `json:"bytes" doc:"UTF-8 bytes of the documents' texts"`
+	EmbeddingModel  string    `json:"embedding_model"`
+	EmbeddingDigest string    `json:"embedding_digest"`
+	SparseModel     *string   `json:"sparse_model"`
+	CreatedAt       time.Time `json:"created_at"`
+	UpdatedAt       time.Time `json:"updated_at"`
+}
+
+// Page answers GET /namespaces.
+type Page struct {
+	Namespaces []Namespace `json:"namespaces"`
+	NextCursor *string     `json:"next_cursor"`
+}
+
+func show(n port.Namespace) Namespace {
+	out := Namespace{n.Name, n.Sparse, n.Documents, n.Chunks, n.Bytes, n.EmbeddingModel, n.EmbeddingDigest, nil, n.CreatedAt.UTC(), n.UpdatedAt.UTC()}
+	if n.SparseModel != "" {
+		out.SparseModel = &n.SparseModel
+	}
+	return out
+}
+
+// List pages through the namespaces that hold documents, by name.
+func (s *Service) List(ctx context.Context, in ListNamespaces) (Page, error) {
+	who, _ := ident.From(ctx)
+	bind := []string{"namespaces", string(who.Org), in.Prefix}
+	after, limit := "", page.Limit(in.Limit)
+	if err := s.pages.Open(in.Cursor, &after, bind...); err != nil {
+		return Page{}, err
+	}
+	out := Page{Namespaces: []Namespace{}}
+	err := s.store.View(ctx, func(r port.Reader) error {
+		if who.Namespace != "" { // a limited key sees its own only
+			if in.Cursor != "" || !hasPrefix(who.Namespace, in.Prefix) {
+				return nil
+			}
+			n, err := r.Namespace(ctx, port.Documents(who.Org, who.Namespace))
+			if fault.CodeOf(err) == fault.NamespaceNotFound || err == nil && n.Documents == 0 {
+				return nil
+			}
+			out.Namespaces = append(out.Namespaces, show(n))
+			return err
+		}
+		list, err := r.Namespaces(ctx, who.Org, in.Prefix, after, limit+1)
+		if err != nil {
+			return err
+		}
+		if len(list) > limit {
+			list = list[:limit]
+			next := s.pages.Seal(list[limit-1].Name, bind...)
+			out.NextCursor = &next
+		}
+		for _, n := range list {
+			out.Namespaces = append(out.Namespaces, show(n))
+		}
+		return nil
+	})
+	return out, err
+}
+
+func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(prefix)] == prefix }
+
+// Ref addresses one namespace.
+type Ref struct {
+	Namespace string `path:"namespace"`
+}
+
+// Validate checks the name.
+func (r *Ref) Validate() error { return validName("namespace", r.Namespace) }
+
+// NamespaceName is for keys limited to one namespace.
+func (r *Ref) NamespaceName() string { return r.Namespace }
+
+// Get reads one namespace; NamespaceNotFound while it holds no documents.
+func (s *Service) Get(ctx context.Context, in Ref) (Namespace, error) {
+	who, _ := ident.From(ctx)
+	var out Namespace
+	err := s.store.View(ctx, func(r port.Reader) error {
+		n, err := r.Namespace(ctx, port.Documents(who.Org, in.Namespace))
+		if err != nil {
+			return err
+		}
+		if n.Documents == 0 {
+			return fault.New(fault.NamespaceNotFound, "namespace %q holds no documents", in.Namespace)
+		}
+		out = show(n)
+		return nil
+	})
+	return out, err
+}
+
+// Deleted answers DELETE /namespaces/{namespace}.
+type Deleted struct {
+	Deleted bool `json:"deleted"`
+}
+
+// Delete removes a namespace and every document in it. An absent one answers
+// false, so the call is safe to repeat.
+func (s *Service) Delete(ctx context.Context, in Ref) (Deleted, error) {
+	who, _ := ident.From(ctx)
+	p := port.Documents(who.Org, in.Namespace)
+	var out Deleted
+	var gone port.Partition
+	err := s.store.Update(ctx, func(w port.Writer) error {
+		out.Deleted = false
+		n, err := w.Namespace(ctx, p)
+		if fault.CodeOf(err) == fault.NamespaceNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		gone = p.At(n.Generation)
+		out.Deleted, err = w.DeleteNamespace(ctx, gone)
+		return err
+	})
+	if err == nil && out.Deleted {
+		s.drop(context.WithoutCancel(ctx), gone)
+	}
+	return out, err
+}
+
+// Operations declares the operations of the service.
+func Operations() []op.Op[*Service] {
+	const ns = "/namespaces/{namespace}"
+	return []op.Op[*Service]{
+		op.Define(op.Spec{Name: "namespaces.create", Method: "POST", Path: "/namespaces", Class: op.Write, Mutates: true,
+			MaxBody: 64 << 10, Timeout: 30 * time.Second, Summary: "Create a namespace",
+			Description: "Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.",
+			Faults:      []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.Conflict}}, (*Service).Create),
+		op.Define(op.Spec{Name: "namespaces.list", Method: "GET", Path: "/namespaces", Class: op.Read, Timeout: 5 * time.Second,
+			Summary: "List the namespaces that hold documents", Faults: []fault.Code{fault.InvalidRequest, fault.InvalidCursor}}, (*Service).List),
+		op.Define(op.Spec{Name: "namespaces.get", Method: "GET", Path: ns, Class: op.Read, Timeout: 5 * time.Second,
+			Summary: "Read a namespace", Faults: []fault.Code{fault.InvalidNamespace, fault.NamespaceNotFound}}, (*Service).Get),
+		op.Define(op.Spec{Name: "namespaces.delete", Method: "DELETE", Path: ns, Class: op.Write, Mutates: true, Timeout: 120 * time.Second,
+			Summary: "Delete a namespace and every document in it", Faults: []fault.Code{fault.InvalidNamespace}}, (*Service).Delete),
+	}
+}
+
