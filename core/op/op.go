@@ -46,21 +46,22 @@ const (
 
 // Spec declares an operation.
 type Spec struct {
-	Name        string // "namespaces.query": metric label, span name and operationId
-	Method      string
-	Path        string // "/namespaces/{namespace}/query"
-	Summary     string // one line
-	Description string // Markdown; may be empty
-	Family      Family
-	Class       Class
-	Auth        Auth
-	Mutates     bool // refused for a read-only key
-	Scopes      []ident.Scope
-	MaxBody     int64 // bytes, after decompression; 0: no body is read
-	Timeout     time.Duration
-	Tool        string       // MCP tool name; empty: not offered
-	Faults      []fault.Code // what it can answer beside the family's common ones
-	Success     int          // HTTP status; 0: 200
+	Name         string // "namespaces.query": metric label, span name and operationId
+	Method       string
+	Path         string // "/namespaces/{namespace}/query"
+	Summary      string // one line
+	Description  string // Markdown; may be empty
+	Family       Family
+	Class        Class
+	Auth         Auth
+	Mutates      bool // refused for a read-only key
+	Scopes       []ident.Scope
+	MaxBody      int64 // bytes, after decompression; 0: no body is read
+	BodyOptional bool  // an absent body is the same as {}
+	Timeout      time.Duration
+	Tool         string       // MCP tool name; empty: not offered
+	Faults       []fault.Code // what it can answer beside the family's common ones
+	Success      int          // HTTP status; 0: 200
 }
 
 // Credential is what the caller presented.
@@ -85,6 +86,9 @@ type Call struct {
 	Credential Credential
 	Timeout    time.Duration // asked by the caller; only lowers Spec.Timeout; 0: none
 	Reply      *Reply
+	// Caller is who the credential stands for. Authentication sets it, so that
+	// the middlewares around it can log it; services read ident.From.
+	Caller ident.Principal
 	// Decode fills *In. It belongs to the transport and runs after
 	// authentication and the rate limit.
 	Decode func(ctx context.Context, dst any) error
