@@ -1,0 +1,260 @@
+package configs
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+)
+
+// Config is the operator's whole configuration.
+type Config struct {
+	DataDir  string                        `yaml:"data_dir" env:"MNEME_DATA" help:"Folder that holds all durable data. Relative to the working directory."`
+	CacheDir string                        `yaml:"cache_dir" env:"MNEME_CACHE" help:"Folder for what can be made again, such as compiled models. Empty: the user's cache folder."`
+	Storage  registry.Selection            `yaml:"storage" kind:"storage" help:"The system of record. One key names the component; its value is that component's configuration."`
+	Keyword  registry.Selection            `yaml:"keyword" kind:"index" retriever:"keyword" help:"The index of keyword search."`
+	Vector   registry.Selection            `yaml:"vector" kind:"index" retriever:"vector" help:"The index of vector search. The same component with equal settings under several keys is opened once."`
+	Sparse   registry.Selection            `yaml:"sparse" kind:"index" retriever:"sparse" help:"The index of learned-sparse search."`
+	Models   map[string]registry.Selection `yaml:"models" kind:"model" help:"Models by a name of your choice. They are added to the built-in ones; a built-in model that no role names is not loaded."`
+	Roles    Roles                         `yaml:"roles" help:"Which model does what."`
+	Limits   Limits                        `yaml:"limits" help:"Rate limits per key, and what the process takes on at once."`
+	Server   Server                        `yaml:"server" help:"The HTTP server."`
+	Timeouts Timeouts                      `yaml:"timeouts" help:"How long an operation may take before it answers 504."`
+	Query    Query                         `yaml:"query" help:"How the retrievers of a query are fused."`
+	Log      Log                           `yaml:"log" help:"Logging, to standard error."`
+}
+
+// Off is the role value that leaves a role without a model.
+const Off = "off"
+
+// Roles names the model of each task.
+type Roles struct {
+	Embed      string `yaml:"embed" help:"Model that makes the vectors of texts and queries. off: no vector search."`
+	Sparse     string `yaml:"sparse" help:"Model that makes learned-sparse vectors. off: sparse namespaces answer 503."`
+	Rerank     string `yaml:"rerank" help:"Model that reorders found chunks. off: rerank answers 503."`
+	Synthesize string `yaml:"synthesize" help:"Model that writes answers. off: the extractive answerer."`
+}
+
+// Limits holds the rate of each class and the process's ceiling.
+type Limits struct {
+	Read        Rate `yaml:"read" help:"Queries, reads and lists, per key: a count per s, min or h, and optionally the burst, such as 600/min burst 60. 0: unlimited. A burst left out is a tenth of a minute's worth."`
+	Write       Rate `yaml:"write" help:"Writes and deletions, per key."`
+	Rerank      Rate `yaml:"rerank" help:"Rerank calls and queries with rerank, per key."`
+	Admin       Rate `yaml:"admin" help:"Sources and other administration, per key."`
+	Concurrency int  `yaml:"concurrency" help:"Requests served at once. 0: chosen from the number of cores."`
+	Queue       int  `yaml:"queue" help:"Requests that may wait for their turn; one more answers 503 with Retry-After. 0: four times the concurrency."`
+}
+
+// Server is the HTTP server's configuration.
+type Server struct {
+	Addr            string        `yaml:"addr" env:"MNEME_ADDR" help:"Address to listen on, host:port. Port 0 picks a free one."`
+	BaseURL         string        `yaml:"base_url" env:"MNEME_BASE_URL" help:"URL under which clients reach the server, for links in answers. Empty: made from addr."`
+	MaxConnections  int           `yaml:"max_connections" help:"Open connections at most; further ones wait to be accepted. 0: no limit."`
+	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"How long a shutdown waits for requests in progress."`
+}
+
+// Timeouts holds the deadline of each kind of operation.
+type Timeouts struct {
+	Header time.Duration `yaml:"header" help:"Reading a request's header."`
+	Idle   time.Duration `yaml:"idle" help:"An idle kept-alive connection."`
+	Read   time.Duration `yaml:"read" help:"Reads and lists."`
+	Query  time.Duration `yaml:"query" help:"A query. One with rerank may take twice as long."`
+	Rerank time.Duration `yaml:"rerank" help:"A rerank call."`
+	Write  time.Duration `yaml:"write" help:"A write or a deletion."`
+}
+
+// Query holds the fusion's constants.
+type Query struct {
+	Fusion     string  `yaml:"fusion" enum:"zscore,rrf" help:"zscore: weighted sum of each list's normalised scores. rrf: reciprocal rank fusion."`
+	Weights    Weights `yaml:"weights" help:"Weight of each retriever, 0 to 10, renormalised over those that a query uses."`
+	Candidates int     `yaml:"candidates" help:"Chunks that each retriever gives to the fusion, 10 to 1000."`
+	RRFK       int     `yaml:"rrf_k" help:"The constant k of reciprocal rank fusion, 1 to 1000."`
+}
+
+// Weights holds the weight of each retriever.
+type Weights struct {
+	Vector  float64 `yaml:"vector" help:"Weight of vector search."`
+	Keyword float64 `yaml:"keyword" help:"Weight of keyword search."`
+	Sparse  float64 `yaml:"sparse" help:"Weight of learned-sparse search."`
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Level  string `yaml:"level" env:"MNEME_LOG_LEVEL" enum:"debug,info,warn,error" help:"The least level that is logged."`
+	Format string `yaml:"format" env:"MNEME_LOG_FORMAT" enum:"text,json" help:"text for people, json for collectors."`
+}
+
+// The built-in components, where a registry has them.
+const (
+	defaultStorage = "sqlite"
+	defaultIndex   = "embedded"
+	defaultModel   = "wasm"
+)
+
+// BuiltinEmbedder names the embedding model that needs no configuration.
+const BuiltinEmbedder = "e5-small-v2"
+
+// Default is the configuration of an empty file.
+func Default(r *registry.Registry) *Config {
+	selected := func(t registry.Table, name string) registry.Selection {
+		info, ok := t.Component(name)
+		if !ok {
+			return registry.Selection{Component: name}
+		}
+		return info.Select()
+	}
+	return &Config{
+		DataDir: "mneme-data",
+		Storage: selected(r.Store, defaultStorage),
+		Keyword: selected(r.Index, defaultIndex),
+		Vector:  selected(r.Index, defaultIndex),
+		Sparse:  selected(r.Index, defaultIndex),
+		Models:  map[string]registry.Selection{BuiltinEmbedder: selected(r.Model, defaultModel)},
+		Roles:   Roles{Embed: BuiltinEmbedder, Sparse: Off, Rerank: Off, Synthesize: Off},
+		Server:  Server{Addr: "127.0.0.1:8080", MaxConnections: 2048, ShutdownTimeout: 30 * time.Second},
+		Timeouts: Timeouts{Header: 10 * time.Second, Idle: 2 * time.Minute, Read: 5 * time.Second, Query: 10 * time.Second,
+			Rerank: 20 * time.Second, Write: 2 * time.Minute},
+		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10},
+		Log:   Log{Level: "info", Format: "text"},
+	}
+}
+
+// Indexes is the selection of each retriever.
+func (c *Config) Indexes() map[port.Retriever]registry.Selection {
+	return map[port.Retriever]registry.Selection{port.Keyword: c.Keyword, port.Vector: c.Vector, port.SparseTerms: c.Sparse}
+}
+
+// validate reports what decoding alone cannot see.
+func (c *Config) validate(report func(path, format string, args ...any)) {
+	if c.DataDir == "" {
+		report("data_dir", "must name a folder")
+	}
+	for _, role := range []struct{ name, model string }{
+		{"embed", c.Roles.Embed}, {"sparse", c.Roles.Sparse}, {"rerank", c.Roles.Rerank}, {"synthesize", c.Roles.Synthesize}} {
+		if _, ok := c.Models[role.model]; !ok && role.model != Off {
+			names := make([]string, 0, len(c.Models)+1)
+			for n := range c.Models {
+				names = append(names, n)
+			}
+			report("roles."+role.name, "no model is named %q%s", role.model, suggest(role.model, append(names, Off)))
+		}
+	}
+	if _, ok := c.Models[Off]; ok {
+		report("models."+Off, "a model cannot be named %s, which leaves a role empty", Off)
+	}
+	if err := checkAddr(c.Server.Addr); err != nil {
+		report("server.addr", "%v", err)
+	}
+	if c.Server.BaseURL != "" {
+		if u, err := url.Parse(c.Server.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			report("server.base_url", "%q is not an http or https URL", c.Server.BaseURL)
+		}
+	}
+	for _, n := range []struct {
+		path            string
+		value, min, max int
+	}{
+		{"server.max_connections", c.Server.MaxConnections, 0, 1 << 20},
+		{"limits.concurrency", c.Limits.Concurrency, 0, 1 << 16}, {"limits.queue", c.Limits.Queue, 0, 1 << 20},
+		{"query.candidates", c.Query.Candidates, 10, 1000}, {"query.rrf_k", c.Query.RRFK, 1, 1000},
+	} {
+		if n.value < n.min || n.value > n.max {
+			report(n.path, "%d is not between %d and %d", n.value, n.min, n.max)
+		}
+	}
+	for _, d := range []struct {
+		path  string
+		value time.Duration
+	}{
+		{"server.shutdown_timeout", c.Server.ShutdownTimeout}, {"timeouts.header", c.Timeouts.Header}, {"timeouts.idle", c.Timeouts.Idle},
+		{"timeouts.read", c.Timeouts.Read}, {"timeouts.query", c.Timeouts.Query}, {"timeouts.rerank", c.Timeouts.Rerank}, {"timeouts.write", c.Timeouts.Write},
+	} {
+		if d.value <= 0 || d.value > time.Hour {
+			report(d.path, "%s is not between 1ms and 1h", d.value)
+		}
+	}
+	w := c.Query.Weights
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"vector", w.Vector}, {"keyword", w.Keyword}, {"sparse", w.Sparse}} {
+		if !(f.value >= 0 && f.value <= 10) {
+			report("query.weights."+f.name, "%v is not between 0 and 10", f.value)
+		}
+	}
+	if w.Vector == 0 && w.Keyword == 0 && w.Sparse == 0 {
+		report("query.weights", "at least one weight must be above 0")
+	}
+}
+
+func checkAddr(addr string) error {
+	_, p, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("%q is not host:port", addr)
+	}
+	if n, err := strconv.Atoi(p); err != nil || n < 0 || n > 65535 {
+		return fmt.Errorf("%q has no port between 0 and 65535", addr)
+	}
+	return nil
+}
+
+// Rate is a rate limit as written in a file.
+type Rate ident.Rate
+
+// UnmarshalText reads 0 or COUNT/UNIT with UNIT s, min or h, optionally followed
+// by "burst COUNT".
+func (r *Rate) UnmarshalText(b []byte) error {
+	const form = `want 0 for unlimited, or a rate such as "600/min" or "600/min burst 60"`
+	text := strings.TrimSpace(string(b))
+	if text == "0" {
+		*r = Rate{}
+		return nil
+	}
+	rate, burst, hasBurst := strings.Cut(text, "burst")
+	count, unit, ok := strings.Cut(strings.TrimSpace(rate), "/")
+	n, err := strconv.Atoi(strings.TrimSpace(count))
+	if !ok || err != nil || n < 1 || n > 1_000_000_000 {
+		return fmt.Errorf("%q: %s", text, form)
+	}
+	var parsed Rate
+	switch strings.TrimSpace(unit) {
+	case "s":
+		parsed.PerMinute = n * 60
+	case "min":
+		parsed.PerMinute = n
+	case "h":
+		if n%60 != 0 {
+			return fmt.Errorf("%q: a rate per hour must be a whole number per minute", text)
+		}
+		parsed.PerMinute = n / 60
+	default:
+		return fmt.Errorf("%q: %s", text, form)
+	}
+	if hasBurst {
+		if parsed.Burst, err = strconv.Atoi(strings.TrimSpace(burst)); err != nil || parsed.Burst < 1 || parsed.Burst > 1_000_000_000 {
+			return fmt.Errorf("%q: %s", text, form)
+		}
+	}
+	*r = parsed
+	return nil
+}
+
+// MarshalText writes the form that UnmarshalText reads.
+func (r Rate) MarshalText() ([]byte, error) {
+	switch {
+	case r.PerMinute == 0:
+		return []byte("0"), nil
+	case r.Burst == 0:
+		return fmt.Appendf(nil, "%d/min", r.PerMinute), nil
+	}
+	return fmt.Appendf(nil, "%d/min burst %d", r.PerMinute, r.Burst), nil
+}
+
+// Pattern is the regular expression of the form, for the JSON Schema.
+func (Rate) Pattern() string { return `^(0|[0-9]+/(s|min|h)( burst [0-9]+)?)$` }

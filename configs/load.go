@@ -1,0 +1,215 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"github.com/mnemehq/mneme/core/registry"
+)
+
+// maxFile is far above any sensible configuration and keeps a wrong path from
+// filling memory.
+const maxFile = 4 << 20
+
+// Source says where a configuration comes from. Later ones win: defaults, file,
+// environment, settings.
+type Source struct {
+	File     string                      // path of the YAML file; "": none
+	Getenv   func(string) (string, bool) // nil: the process's environment
+	Settings []Setting                   // from flags
+}
+
+// Setting overrides one scalar setting.
+type Setting struct {
+	Path  string // "server.addr"
+	Value string
+	From  string // "flag --addr", for problems
+}
+
+// Load reads and checks a configuration. The error is Problems when the
+// configuration is at fault, with every problem in it.
+func Load(r *registry.Registry, s Source) (*Config, error) {
+	if s.Getenv == nil {
+		s.Getenv = os.LookupEnv
+	}
+	c := Default(r)
+	fields, err := registry.Fields(reflect.TypeFor[Config]())
+	if err != nil {
+		return nil, fmt.Errorf("configuration structs: %w", err)
+	}
+	d := &decoder{registry: r, getenv: s.Getenv, places: map[string]place{}, anchors: map[string]ast.Node{}}
+	builtin := c.Models
+	if s.File != "" {
+		d.file, d.dir = s.File, filepath.Dir(s.File)
+		body, err := readFile(s.File)
+		if err != nil {
+			return nil, err
+		}
+		d.document(body, fields, reflect.ValueOf(c).Elem())
+	}
+	d.environment(fields, reflect.ValueOf(c).Elem(), "")
+	for _, set := range s.Settings {
+		d.setting(fields, reflect.ValueOf(c).Elem(), set)
+	}
+	if len(d.problems) == 0 || !d.broken {
+		c.validate(d.at)
+		d.components(c)
+	}
+	if len(d.problems) > 0 {
+		return nil, d.problems.sorted()
+	}
+	roles := c.Roles
+	for name := range builtin {
+		_, given := d.places["models."+name]
+		if !given && name != roles.Embed && name != roles.Sparse && name != roles.Rerank && name != roles.Synthesize {
+			delete(c.Models, name)
+		}
+	}
+	return c, nil
+}
+
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("read configuration: %s has %d bytes, more than %d", path, info.Size(), maxFile)
+	}
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return body, nil
+}
+
+// document decodes the one YAML document of a file over the defaults.
+func (d *decoder) document(body []byte, fields []registry.Field, into reflect.Value) {
+	file, err := parser.ParseBytes(body, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		p := Problem{File: d.file, Line: 1, Column: 1, Reason: "not valid YAML: " + err.Error()}
+		var syntax *yaml.SyntaxError
+		if errors.As(err, &syntax) {
+			p.Reason = "not valid YAML: " + syntax.Message
+			if syntax.Token != nil && syntax.Token.Position != nil {
+				p.Line, p.Column = syntax.Token.Position.Line, syntax.Token.Position.Column
+			}
+		}
+		d.problems, d.broken = append(d.problems, p), true
+		return
+	}
+	documents := 0
+	for _, doc := range file.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.CommentType {
+			continue
+		}
+		if documents++; documents > 1 {
+			d.problem(doc.Body, "", "a configuration is one YAML document")
+			return
+		}
+		d.structure(doc.Body, fields, into, "")
+	}
+}
+
+// components asks every configured component's Validate.
+func (d *decoder) components(c *Config) {
+	check := func(path string, s registry.Selection) {
+		v, ok := s.Config.(interface{ Validate() error })
+		if !ok {
+			return
+		}
+		path += "." + s.Component
+		for _, err := range flatten(v.Validate()) {
+			var invalid *registry.Invalid
+			if errors.As(err, &invalid) {
+				d.at(path+"."+invalid.Path, "%s", invalid.Reason)
+			} else {
+				d.at(path, "%v", err)
+			}
+		}
+	}
+	check("storage", c.Storage)
+	check("keyword", c.Keyword)
+	check("vector", c.Vector)
+	check("sparse", c.Sparse)
+	for _, name := range sortedKeys(c.Models) {
+		check("models."+name, c.Models[name])
+	}
+}
+
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, e := range joined.Unwrap() {
+			all = append(all, flatten(e)...)
+		}
+		return all
+	}
+	return []error{err}
+}
+
+// environment applies the variables that fields declare.
+func (d *decoder) environment(fields []registry.Field, into reflect.Value, path string) {
+	for _, f := range fields {
+		if f.Shape == registry.Struct {
+			d.environment(f.Fields, into.Field(f.Index), join(path, f.Name))
+		}
+		if f.Env == "" {
+			continue
+		}
+		if value, ok := d.getenv(f.Env); ok && value != "" {
+			d.override(f, into.Field(f.Index), join(path, f.Name), value, "environment "+f.Env)
+		}
+	}
+}
+
+func (d *decoder) setting(fields []registry.Field, into reflect.Value, s Setting) {
+	rest := strings.Split(s.Path, ".")
+	for i, name := range rest {
+		f, ok := find(fields, name)
+		if !ok {
+			break
+		}
+		into = into.Field(f.Index)
+		if i == len(rest)-1 {
+			d.override(f, into, s.Path, s.Value, s.From)
+			return
+		}
+		fields = f.Fields
+	}
+	d.problems = append(d.problems, Problem{File: s.From, Path: s.Path, Reason: "no such setting"})
+}
+
+func (d *decoder) override(f registry.Field, into reflect.Value, path, value, from string) {
+	d.places[path] = place{file: from}
+	if err := setScalar(f, into, value); err != nil {
+		d.at(path, "%v", err)
+	}
+}
+
+func find(fields []registry.Field, name string) (registry.Field, bool) {
+	for _, f := range fields {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return registry.Field{}, false
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

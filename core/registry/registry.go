@@ -1,0 +1,227 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Stability says what an operator may expect of a component.
+type Stability string
+
+// The levels.
+const (
+	Experimental Stability = "experimental" // may change or go in any release
+	Beta         Stability = "beta"         // complete; its settings may still change
+	Stable       Stability = "stable"       // changes only with a deprecation
+)
+
+// Env is all that a component may reach beside its configuration.
+type Env struct {
+	Log      *slog.Logger
+	DataDir  string           // durable data; exists and is locked by this process, or shared by agreement of the component
+	CacheDir string           // may be emptied at any time while nothing runs
+	Name     string           // what the operator calls this part, e.g. a model's name; the component's name if none
+	Now      func() time.Time // the clock
+}
+
+// Component is one implementation of port P, configured by struct C.
+type Component[P, C any] struct {
+	Name       string // the configuration key, lower_snake_case
+	Summary    string // one line
+	Stability  Stability
+	Retrievers []port.Retriever // of an index: what it can serve; else nil
+	Default    func() C         // C is a struct with yaml and help tags; see Fields. It may have Validate() error
+	Open       func(ctx context.Context, cfg C, env Env) (P, error)
+}
+
+// Selection is a component chosen by name and its configuration.
+type Selection struct {
+	Component string
+	Config    any // *C of that component
+}
+
+// Info describes a component without its types.
+type Info struct {
+	Name       string
+	Summary    string
+	Stability  Stability
+	Retrievers []port.Retriever
+	fields     []Field
+	fresh      func() any
+}
+
+// Fields lists the settings of the component's configuration.
+func (i Info) Fields() []Field { return i.fields }
+
+// Select is the component with its default configuration.
+func (i Info) Select() Selection { return Selection{Component: i.Name, Config: i.fresh()} }
+
+// Table is a Kind without its port type, as configuration sees it.
+type Table interface {
+	Kind() string
+	Components() []Info // by name
+	Component(name string) (Info, bool)
+}
+
+// Kind is the table of the components that implement port P.
+type Kind[P any] struct {
+	name       string
+	components map[string]component[P]
+}
+
+type component[P any] struct {
+	info Info
+	open func(ctx context.Context, cfg any, env Env) (P, error)
+}
+
+// Kind is the table's name: storage, index or model.
+func (k *Kind[P]) Kind() string { return k.name }
+
+// Components lists what the table holds, by name.
+func (k *Kind[P]) Components() []Info {
+	all := make([]Info, 0, len(k.components))
+	for _, c := range k.components {
+		all = append(all, c.info)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all
+}
+
+// Component finds a component by name.
+func (k *Kind[P]) Component(name string) (Info, bool) {
+	c, ok := k.components[name]
+	return c.info, ok
+}
+
+// Open opens the selected component.
+func (k *Kind[P]) Open(ctx context.Context, s Selection, env Env) (P, error) {
+	var none P
+	c, ok := k.components[s.Component]
+	if !ok {
+		return none, fmt.Errorf("%s: this binary has no component %q", k.name, s.Component)
+	}
+	if env.Name == "" {
+		env.Name = s.Component
+	}
+	p, err := c.open(ctx, s.Config, env)
+	if err != nil {
+		return none, fmt.Errorf("open %s %s: %w", k.name, env.Name, err)
+	}
+	return p, nil
+}
+
+// Add puts a component into a table. It panics on a name used twice and on a
+// configuration struct that breaks the rules of Fields: both are mistakes in
+// the program.
+func Add[P, C any](k *Kind[P], c Component[P, C]) {
+	where := k.name + "." + c.Name
+	if !snakeCase.MatchString(c.Name) {
+		panic(fmt.Sprintf("registry: %s: the name is not lower_snake_case", where))
+	}
+	if _, used := k.components[c.Name]; used {
+		panic(fmt.Sprintf("registry: %s is added twice", where))
+	}
+	if c.Summary == "" || c.Stability == "" || c.Default == nil || c.Open == nil {
+		panic(fmt.Sprintf("registry: %s: Summary, Stability, Default and Open are all needed", where))
+	}
+	fields, err := Fields(reflect.TypeFor[C]())
+	if err != nil {
+		panic(fmt.Sprintf("registry: %s: %v", where, err))
+	}
+	if err := refuseSelections(fields); err != nil {
+		panic(fmt.Sprintf("registry: %s: %v", where, err))
+	}
+	k.components[c.Name] = component[P]{
+		info: Info{
+			Name: c.Name, Summary: c.Summary, Stability: c.Stability, Retrievers: slices.Clone(c.Retrievers),
+			fields: fields,
+			fresh:  func() any { v := c.Default(); return &v },
+		},
+		open: func(ctx context.Context, cfg any, env Env) (P, error) {
+			typed, ok := cfg.(*C)
+			if !ok || typed == nil {
+				var none P
+				return none, fmt.Errorf("configuration is %T, want %T", cfg, typed)
+			}
+			return c.Open(ctx, *typed, env)
+		},
+	}
+}
+
+// Registry is every table of a binary.
+type Registry struct {
+	Store *Kind[port.Store]
+	Index *Kind[port.Index]
+	Model *Kind[port.Model]
+}
+
+// New makes empty tables.
+func New() *Registry {
+	return &Registry{Store: newKind[port.Store]("storage"), Index: newKind[port.Index]("index"), Model: newKind[port.Model]("model")}
+}
+
+func newKind[P any](name string) *Kind[P] {
+	return &Kind[P]{name: name, components: map[string]component[P]{}}
+}
+
+// Table finds a table by its name.
+func (r *Registry) Table(kind string) (Table, bool) {
+	for _, t := range []Table{r.Store, r.Index, r.Model} {
+		if t.Kind() == kind {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// Serves reports whether an index component can serve a retriever.
+func (i Info) Serves(r port.Retriever) bool { return slices.Contains(i.Retrievers, r) }
+
+// OpenIndexes opens the index of each retriever. Retrievers that name the same
+// component with equal configuration share one index, so each distinct one in
+// the result is to be closed once. On an error nothing stays open.
+func OpenIndexes(ctx context.Context, k *Kind[port.Index], chosen map[port.Retriever]Selection, env Env) (map[port.Retriever]port.Index, error) {
+	type opened struct {
+		Selection
+		index port.Index
+	}
+	var all []opened
+	byRetriever := map[port.Retriever]port.Index{}
+	fail := func(err error) (map[port.Retriever]port.Index, error) {
+		for _, o := range all {
+			_ = o.index.Close() // the first error is the one to tell
+		}
+		return nil, err
+	}
+	retrievers := make([]port.Retriever, 0, len(chosen))
+	for r := range chosen {
+		retrievers = append(retrievers, r)
+	}
+	slices.Sort(retrievers)
+	for _, r := range retrievers {
+		s := chosen[r]
+		if info, ok := k.Component(s.Component); ok && !info.Serves(r) {
+			return fail(fmt.Errorf("index %s does not serve %s search", s.Component, r))
+		}
+		i := slices.IndexFunc(all, func(o opened) bool {
+			return o.Component == s.Component && reflect.DeepEqual(o.Config, s.Config)
+		})
+		if i < 0 {
+			index, err := k.Open(ctx, s, env)
+			if err != nil {
+				return fail(err)
+			}
+			all = append(all, opened{s, index})
+			i = len(all) - 1
+		}
+		byRetriever[r] = all[i].index
+	}
+	return byRetriever, nil
+}
