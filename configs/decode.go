@@ -163,7 +163,11 @@ func (d *decoder) structure(n ast.Node, fields []registry.Field, into reflect.Va
 			for i, f := range fields {
 				known[i] = f.Name
 			}
-			d.problem(e.key, sub, "unknown key%s", suggest(e.name, known))
+			hint := suggest(e.name, known)
+			if hint == "" && len(known) > 0 {
+				hint = "; known are " + strings.Join(known, ", ")
+			}
+			d.problem(e.key, sub, "unknown key%s", hint)
 			continue
 		}
 		d.places[sub] = d.placeOf(e.key)
@@ -184,7 +188,7 @@ func (d *decoder) value(n ast.Node, f registry.Field, into reflect.Value, path s
 		d.selection(n, f, into, path)
 	case registry.Map:
 		entries, _ := d.pairs(n, path, "a mapping")
-		if into.IsNil() {
+		if into.IsNil() && len(entries) > 0 {
 			into.Set(reflect.MakeMap(f.Type))
 		}
 		for _, e := range entries {
@@ -207,7 +211,10 @@ func (d *decoder) value(n ast.Node, f registry.Field, into reflect.Value, path s
 			d.problem(n, path, "want a list, found %s", describe(d.resolve(n)))
 			return
 		}
-		list := reflect.MakeSlice(f.Type, len(seq.Values), len(seq.Values))
+		list := reflect.Zero(f.Type) // an empty list is the same as none
+		if len(seq.Values) > 0 {
+			list = reflect.MakeSlice(f.Type, len(seq.Values), len(seq.Values))
+		}
 		for i, item := range seq.Values {
 			sub := fmt.Sprintf("%s[%d]", path, i)
 			d.places[sub] = d.placeOf(item)
@@ -240,7 +247,7 @@ func (d *decoder) selection(n ast.Node, f registry.Field, into reflect.Value, pa
 			return
 		}
 	}
-	entries, ok := d.pairs(n, path, "a component: "+offer)
+	entries, ok := d.pairs(n, path, "a component, "+offer)
 	if !ok {
 		return
 	}
