@@ -1,0 +1,205 @@
+package document
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/filter"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// DeleteDocuments is the body of POST /namespaces/{namespace}/documents/delete.
+type DeleteDocuments struct {
+	Namespace string          `path:"namespace" json:"-"`
+	IDs       *[]string       `json:"ids,omitempty" doc:"1-1000 document ids"`
+	Filter    json.RawMessage `json:"filter,omitempty" doc:"metadata filter with at least one condition"`
+
+	filter *filter.Filter
+}
+
+// Validate checks that there is exactly one way to choose documents.
+func (in *DeleteDocuments) Validate() error {
+	if err := validNamespace(in.Namespace); err != nil {
+		return err
+	}
+	if (in.IDs != nil) == (len(in.Filter) > 0) {
+		return fault.New(fault.InvalidRequest, "give either ids or filter")
+	}
+	if in.IDs == nil {
+		f, err := filter.Parse(in.Filter)
+		in.filter = f
+		return err
+	}
+	if n := len(*in.IDs); n < 1 || n > MaxDeleteIDs {
+		return fault.Field(fault.InvalidRequest, "ids", "must hold 1-%d ids, got %d", MaxDeleteIDs, n)
+	}
+	for i, id := range *in.IDs {
+		if err := validID(fmt.Sprintf("ids[%d]", i), id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NamespaceName is for keys limited to one namespace.
+func (in *DeleteDocuments) NamespaceName() string { return in.Namespace }
+
+// DeletedSome answers a deletion.
+type DeletedSome struct {
+	Deleted int  `json:"deleted" doc:"documents removed by this call"`
+	More    bool `json:"more" doc:"true: matches remain, repeat the call"`
+}
+
+// Delete removes documents by ids or by filter. Absent ids and an absent
+// namespace are no error, so every call is safe to repeat.
+func (s *Service) Delete(ctx context.Context, in DeleteDocuments) (DeletedSome, error) {
+	who, _ := ident.From(ctx)
+	p := port.Documents(who.Org, in.Namespace)
+	if in.filter != nil {
+		return s.deleteMatching(ctx, p, in.filter)
+	}
+	n, _, err := s.remove(ctx, p, *in.IDs, nil)
+	return DeletedSome{Deleted: n}, err
+}
+
+// remove deletes ids and brings the indexes along. With seen, only documents
+// whose change number is still the one seen are deleted; kept counts the rest
+// that still exist.
+func (s *Service) remove(ctx context.Context, p port.Partition, ids []string, seen map[string]uint64) (deleted, kept int, err error) {
+	var pinned port.Partition
+	var seq uint64
+	var gone bool
+	var removed []string
+	err = s.Store.Update(ctx, func(w port.Writer) error {
+		deleted, kept, seq, gone, removed = 0, 0, 0, false, nil
+		ns, err := w.Namespace(ctx, p)
+		if fault.CodeOf(err) == fault.NamespaceNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		pinned = p.At(ns.Generation)
+		heads, err := w.Documents(ctx, pinned, ids, 0)
+		if err != nil {
+			return err
+		}
+		for _, h := range heads {
+			if seen != nil && seen[h.ID] != h.Seq {
+				kept++
+				continue
+			}
+			removed = append(removed, h.ID)
+		}
+		if len(removed) == 0 {
+			return nil
+		}
+		deleted, seq, gone, err = w.DeleteDocuments(ctx, pinned, s.Now(), removed)
+		return err
+	})
+	if err != nil || deleted == 0 {
+		return 0, kept, err
+	}
+	if gone {
+		s.Projector.Drop(context.WithoutCancel(ctx), pinned)
+		return deleted, kept, nil
+	}
+	changes := make([]port.IndexChange, len(removed))
+	for i, id := range removed {
+		changes[i].Document = id
+	}
+	return deleted, kept, s.Projector.Committed(ctx, pinned, seq, changes)
+}
+
+const (
+	scanPage     = 1000
+	removeBatch  = 1000
+	maxConflicts = 5
+)
+
+// deleteMatching deletes whole documents that match, up to MaxDeleteRows
+// chunks. Matching reads snapshots page by page and deletion is conditional on
+// the change number seen, so a document rewritten meanwhile is looked at again.
+func (s *Service) deleteMatching(ctx context.Context, p port.Partition, f *filter.Filter) (DeletedSome, error) {
+	var out DeletedSome
+	budget := MaxDeleteRows
+	for round := 0; ; round++ {
+		matched, more, err := s.match(ctx, p, f, budget)
+		if err != nil {
+			return DeletedSome{}, err
+		}
+		rewritten := 0
+		for len(matched) > 0 {
+			n := min(removeBatch, len(matched))
+			ids, seen := make([]string, n), make(map[string]uint64, n)
+			chunks := map[string]int{}
+			for i, h := range matched[:n] {
+				ids[i], seen[h.ID], chunks[h.ID] = h.ID, h.Seq, h.ChunkCount
+			}
+			deleted, kept, err := s.remove(ctx, p, ids, seen)
+			if err != nil {
+				return DeletedSome{}, err
+			}
+			out.Deleted += deleted
+			rewritten += kept
+			matched = matched[n:]
+			for _, c := range chunks {
+				budget -= c
+			}
+		}
+		switch {
+		case rewritten == 0 || budget <= 0:
+			out.More = more
+			if rewritten > 0 {
+				out.More = true
+			}
+			return out, nil
+		case round+1 == maxConflicts:
+			return DeletedSome{}, fault.New(fault.Conflict,
+				"documents that match were rewritten %d times during the call; %d were deleted, repeating the call is safe", maxConflicts, out.Deleted).After(time.Second)
+		}
+	}
+}
+
+// match collects matching documents of up to budget chunks; more says that
+// others match as well. A single document larger than the budget is taken when
+// it comes first, so that every call makes progress.
+func (s *Service) match(ctx context.Context, p port.Partition, f *filter.Filter, budget int) (matched []port.DocumentHead, more bool, err error) {
+	after := ""
+	for {
+		var list []port.DocumentHead
+		err := s.Store.View(ctx, func(r port.Reader) (err error) {
+			list, err = r.ListDocuments(ctx, p, port.DocumentList{Order: port.ByID, AfterID: after, Limit: scanPage, Parts: port.PartMetadata})
+			return err
+		})
+		if fault.CodeOf(err) == fault.NamespaceNotFound {
+			return matched, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		for _, h := range list {
+			m, err := filter.ParseMetadata("metadata", h.Metadata)
+			if err != nil {
+				return nil, false, fmt.Errorf("stored metadata of %s: %w", h.ID, err)
+			}
+			if !f.Match(m) {
+				continue
+			}
+			if len(matched) > 0 && budget < h.ChunkCount {
+				return matched, true, nil
+			}
+			budget -= h.ChunkCount
+			h.Metadata = nil
+			matched = append(matched, h)
+		}
+		if len(list) < scanPage {
+			return matched, false, nil
+		}
+		after = list[len(list)-1].ID
+	}
+}

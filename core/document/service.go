@@ -1,0 +1,98 @@
+package document
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/page"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Limits (interface document, section 8).
+const (
+	MaxDocuments  = 100
+	MaxTextBytes  = 256 << 10
+	MaxBody       = 32 << 20
+	MaxDeleteIDs  = 1000
+	MaxDeleteRows = 10_000 // chunks deleted by one filter call
+)
+
+// Settings are what a Service is made of.
+type Settings struct {
+	Store     port.Store
+	Encoder   *ingest.Encoder
+	Projector *ingest.Projector
+	Pages     *page.Signer
+	// Stamp records the configured models on a new namespace.
+	Stamp func(port.Namespace) port.Namespace
+	// Check refuses a namespace whose models differ from the configured ones.
+	Check func(port.Namespace) error
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// Service does the document operations.
+type Service struct {
+	Settings
+	async *runner
+}
+
+// New makes the service. Call Start to run asynchronous writes.
+func New(s Settings) *Service {
+	svc := &Service{Settings: s}
+	svc.async = newRunner(svc)
+	return svc
+}
+
+func validNamespace(name string) error {
+	if !ident.ValidNamespace(name) {
+		return fault.Field(fault.InvalidNamespace, "namespace", "must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit")
+	}
+	return nil
+}
+
+func validID(field, id string) error {
+	if !ident.ValidDocumentID(id) {
+		return fault.Field(fault.InvalidID, field, "must be 1-256 characters of A-Z a-z 0-9 . _ : -, starting with a letter or digit")
+	}
+	return nil
+}
+
+// holding reads the namespace and refuses one without documents.
+func holding(ctx context.Context, r port.Reader, p port.Partition) (port.Namespace, error) {
+	n, err := r.Namespace(ctx, p)
+	if err != nil {
+		return n, err
+	}
+	if n.Documents == 0 {
+		return n, fault.New(fault.NamespaceNotFound, "namespace %q holds no documents", p.Name())
+	}
+	return n, nil
+}
+
+// Operations declares the operations of the service.
+func Operations() []op.Op[*Service] {
+	const docs = "/namespaces/{namespace}/documents"
+	return []op.Op[*Service]{
+		op.Define(op.Spec{Name: "documents.write", Method: "POST", Path: docs, Class: op.Write, Mutates: true, MaxBody: MaxBody, Timeout: 120 * time.Second,
+			Summary:     "Write up to 100 documents, all or nothing",
+			Description: "Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation.",
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidID, fault.InvalidMetadata,
+				fault.Conflict, fault.PayloadTooLarge, fault.Unavailable}}, (*Service).Write),
+		op.Define(op.Spec{Name: "documents.list", Method: "GET", Path: docs, Class: op.Read, Timeout: 5 * time.Second, Summary: "List documents",
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidCursor, fault.NamespaceNotFound}}, (*Service).List),
+		op.Define(op.Spec{Name: "documents.get", Method: "GET", Path: docs + "/{id}", Class: op.Read, Timeout: 5 * time.Second, Summary: "Read a document",
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidID, fault.NamespaceNotFound, fault.DocumentNotFound}}, (*Service).Get),
+		op.Define(op.Spec{Name: "documents.delete", Method: "POST", Path: docs + "/delete", Class: op.Write, Mutates: true, MaxBody: 1 << 20, Timeout: 120 * time.Second,
+			Summary:     "Delete documents by ids or by filter",
+			Description: "Ids that do not exist are skipped. A filter call deletes up to 10,000 chunks; repeat it while `more` is true.",
+			Faults:      []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidID, fault.InvalidFilter, fault.Conflict, fault.PayloadTooLarge}}, (*Service).Delete),
+		op.Define(op.Spec{Name: "operations.get", Method: "GET", Path: "/namespaces/{namespace}/operations/{operation}", Class: op.Read, Timeout: 5 * time.Second,
+			Summary: "Read the state of an asynchronous write", Faults: []fault.Code{fault.InvalidNamespace, fault.NotFound}}, (*Service).Operation),
+	}
+}

@@ -1,0 +1,390 @@
+package document
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/filter"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// WriteDocuments is the body of POST /namespaces/{namespace}/documents.
+type WriteDocuments struct {
+	Namespace    string  `path:"namespace" json:"-"`
+	Prefer       string  `header:"Prefer" json:"-" doc:"respond-async answers 202 with an operation"`
+	Documents    []Input `json:"documents" doc:"1-100 documents"`
+	ExpectSparse *bool   `json:"expect_sparse,omitempty" doc:"409 when the namespace's index differs"`
+}
+
+// Input is one document to write.
+type Input struct {
+	ID       string          `json:"id"`
+	Text     *string         `json:"text" doc:"at most 256 KB of UTF-8"`
+	Metadata json.RawMessage `json:"metadata,omitempty" doc:"at most 32 keys; values are strings, numbers, booleans, arrays of strings"`
+
+	metadata filter.Metadata
+}
+
+// Validate checks every document; the fault names the index and id.
+func (in *WriteDocuments) Validate() error {
+	if err := validNamespace(in.Namespace); err != nil {
+		return err
+	}
+	if n := len(in.Documents); n < 1 || n > MaxDocuments {
+		return fault.Field(fault.InvalidRequest, "documents", "must hold 1-%d documents, got %d", MaxDocuments, n)
+	}
+	seen := make(map[string]int, len(in.Documents))
+	for i := range in.Documents {
+		d, at := &in.Documents[i], fmt.Sprintf("documents[%d]", i)
+		if err := validID(at+".id", d.ID); err != nil {
+			return err
+		}
+		if j, ok := seen[d.ID]; ok {
+			return fault.Field(fault.InvalidID, at+".id", "%q stands already at documents[%d]", d.ID, j)
+		}
+		seen[d.ID] = i
+		at += " (id " + d.ID + ")"
+		switch {
+		case d.Text == nil:
+			return fault.Field(fault.InvalidRequest, at+".text", "is required")
+		case len(*d.Text) > MaxTextBytes:
+			return fault.Field(fault.PayloadTooLarge, at+".text", "is %d bytes; at most %d (256 KB) are allowed", len(*d.Text), MaxTextBytes)
+		case strings.IndexByte(*d.Text, 0) >= 0:
+			return fault.Field(fault.InvalidRequest, at+".text", "holds a NUL character")
+		case !utf8.ValidString(*d.Text):
+			return fault.Field(fault.InvalidRequest, at+".text", "is not valid UTF-8")
+		}
+		m, err := filter.ParseMetadata(at+".metadata", d.Metadata)
+		if err != nil {
+			return err
+		}
+		d.metadata = m
+	}
+	return nil
+}
+
+// NamespaceName is for keys limited to one namespace.
+func (in *WriteDocuments) NamespaceName() string { return in.Namespace }
+
+// Written answers a synchronous write.
+type Written struct {
+	Namespace string            `json:"namespace"`
+	Sparse    bool              `json:"sparse"`
+	Written   int               `json:"written" doc:"documents created or changed"`
+	Unchanged int               `json:"unchanged"`
+	Chunks    int               `json:"chunks" doc:"chunks of all documents of the call"`
+	Documents []WrittenDocument `json:"documents"`
+}
+
+// WrittenDocument is the outcome of one document.
+type WrittenDocument struct {
+	ID        string    `json:"id"`
+	Created   bool      `json:"created"`
+	Unchanged bool      `json:"unchanged"`
+	Chunks    int       `json:"chunks"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// WriteResult is what the write answers: Written, or an Operation with 202.
+type WriteResult struct {
+	*Written
+	*Operation
+	location string
+}
+
+// StatusCode is 202 for an accepted operation.
+func (w WriteResult) StatusCode() int {
+	if w.Operation != nil {
+		return 202
+	}
+	return 200
+}
+
+// Headers names the operation's place.
+func (w WriteResult) Headers() map[string]string {
+	if w.Operation != nil {
+		return map[string]string{"Location": w.location, "Preference-Applied": "respond-async"}
+	}
+	return nil
+}
+
+// Write stores up to 100 documents in one transaction and answers once they
+// are durable and searchable. Unchanged text is not embedded again.
+func (s *Service) Write(ctx context.Context, in WriteDocuments) (WriteResult, error) {
+	if prefersAsync(in.Prefer) {
+		return s.accept(ctx, in)
+	}
+	w, err := s.write(ctx, in)
+	if err != nil {
+		return WriteResult{}, err
+	}
+	return WriteResult{Written: &w}, nil
+}
+
+func prefersAsync(prefer string) bool {
+	for _, p := range strings.Split(prefer, ",") {
+		if name, _, _ := strings.Cut(strings.TrimSpace(p), ";"); strings.EqualFold(strings.TrimSpace(name), "respond-async") {
+			return true
+		}
+	}
+	return false
+}
+
+// errMoved says that the store changed between reading and committing in a way
+// that the prepared write did not foresee; it is prepared again.
+var errMoved = errors.New("document: stored state moved")
+
+func (s *Service) write(ctx context.Context, in WriteDocuments) (Written, error) {
+	for {
+		out, err := s.tryWrite(ctx, in)
+		if !errors.Is(err, errMoved) {
+			return out, err
+		}
+		if err := ctx.Err(); err != nil {
+			return Written{}, err
+		}
+	}
+}
+
+// plan is what is known of one document before the transaction.
+type plan struct {
+	in       *Input
+	textHash [32]byte
+	metaHash [32]byte
+	sameText bool // as stored when read
+	sameMeta bool
+	encoded  ingest.Encoded
+}
+
+func (s *Service) tryWrite(ctx context.Context, in WriteDocuments) (Written, error) {
+	who, _ := ident.From(ctx)
+	p := port.Documents(who.Org, in.Namespace)
+	plans := make([]plan, len(in.Documents))
+	ids := make([]string, len(in.Documents))
+	for i := range in.Documents {
+		d := &in.Documents[i]
+		plans[i] = plan{in: d, textHash: sha256.Sum256([]byte(*d.Text)), metaHash: d.metadata.Hash()}
+		ids[i] = d.ID
+	}
+	var ns port.Namespace
+	var exists bool
+	reuse := make([]ingest.Reuse, 0, len(plans))
+	var texts []string
+	var encode []int
+	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+		ns, exists, err = s.writable(ctx, r, p, in.ExpectSparse)
+		if err != nil {
+			return err
+		}
+		stored := map[string]port.DocumentHead{}
+		if exists {
+			heads, err := r.Documents(ctx, p, ids, port.PartChunks)
+			if err != nil {
+				return err
+			}
+			for _, h := range heads {
+				stored[h.ID] = h
+			}
+		}
+		var changed []string
+		for i := range plans {
+			pl := &plans[i]
+			h, ok := stored[pl.in.ID]
+			pl.sameText = ok && h.TextHash == pl.textHash
+			pl.sameMeta = ok && h.MetadataHash == pl.metaHash
+			if ok && h.SourceID != "" {
+				return fault.New(fault.Conflict, "document %q is kept by source %s and cannot be written directly", h.ID, h.SourceID)
+			}
+			if !pl.sameText {
+				encode = append(encode, i)
+				texts = append(texts, *pl.in.Text)
+				if ok && h.ChunkCount > 0 {
+					changed = append(changed, h.ID)
+				}
+			}
+		}
+		vectors := map[string]port.Vectors{}
+		if len(changed) > 0 {
+			if vectors, err = r.Vectors(ctx, p, changed); err != nil {
+				return err
+			}
+		}
+		for _, i := range encode {
+			id := plans[i].in.ID
+			reuse = append(reuse, ingest.NewReuse(stored[id].Chunks, vectors[id]))
+			if _, ok := vectors[id]; !ok {
+				reuse[len(reuse)-1] = ingest.Reuse{}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Written{}, err
+	}
+	if s.Encoder.Embedder == nil || ns.Sparse && s.Encoder.Sparse == nil {
+		_, err := s.Encoder.Encode(ctx, nil, ns.Sparse, nil)
+		return Written{}, err
+	}
+	if len(encode) > 0 {
+		encoded, err := s.Encoder.Encode(ctx, texts, ns.Sparse, reuse)
+		if err != nil {
+			return Written{}, err
+		}
+		for k, i := range encode {
+			plans[i].encoded = encoded[k]
+		}
+	}
+	return s.commit(ctx, p, ns.Sparse, in, plans)
+}
+
+// writable reads the namespace that a write goes to; exists is false when the
+// write will create it. It refuses what can be refused before any model work.
+func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition, expectSparse *bool) (ns port.Namespace, exists bool, err error) {
+	ns, err = r.Namespace(ctx, p)
+	switch {
+	case fault.CodeOf(err) == fault.NamespaceNotFound:
+		ns, err = port.Namespace{Name: p.Name()}, nil
+	case err != nil:
+		return ns, false, err
+	default:
+		exists = true
+		if ns.Documents > 0 {
+			if err := s.Check(ns); err != nil {
+				return ns, true, err
+			}
+		}
+	}
+	if expectSparse != nil && *expectSparse != ns.Sparse {
+		have, want := "no sparse index", "one"
+		if ns.Sparse {
+			have, want = "a sparse index", "none"
+		}
+		return ns, exists, fault.New(fault.Conflict, "namespace %q has %s; expect_sparse asks for %s", p.Name(), have, want)
+	}
+	return ns, exists, nil
+}
+
+func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in WriteDocuments, plans []plan) (Written, error) {
+	who, _ := ident.From(ctx)
+	var out Written
+	var seq uint64
+	var pinned port.Partition
+	var changes []port.IndexChange
+	ids := make([]string, len(plans))
+	for i := range plans {
+		ids[i] = plans[i].in.ID
+	}
+	err := s.Store.Update(ctx, func(w port.Writer) error {
+		out = Written{Namespace: in.Namespace, Sparse: sparse, Documents: make([]WrittenDocument, len(plans))}
+		seq, changes = 0, nil
+		ns, exists, err := s.writable(ctx, w, p, in.ExpectSparse)
+		if err != nil {
+			return err
+		}
+		if ns.Sparse != sparse {
+			return errMoved // deleted and created again with the other index
+		}
+		if exists && ns.Documents == 0 && s.Check(ns) != nil {
+			// Created empty under other models: it may still change its mind.
+			if _, err := w.DeleteNamespace(ctx, p); err != nil {
+				return err
+			}
+			exists = false
+		}
+		if !exists {
+			if ns, err = w.CreateNamespace(ctx, p, s.Stamp(port.Namespace{Name: in.Namespace, Sparse: sparse})); err != nil {
+				return err
+			}
+		}
+		pinned = p.At(ns.Generation)
+		heads, err := w.Documents(ctx, pinned, ids, port.PartChunks)
+		if err != nil {
+			return err
+		}
+		stored := make(map[string]port.DocumentHead, len(heads))
+		for _, h := range heads {
+			stored[h.ID] = h
+		}
+		now := s.Now().UTC().Truncate(time.Millisecond)
+		var writes []port.DocumentWrite
+		var needVectors []string
+		for i := range plans {
+			pl := &plans[i]
+			h, ok := stored[pl.in.ID]
+			if pl.sameText && (!ok || h.TextHash != pl.textHash) {
+				return errMoved // it was rewritten or deleted meanwhile: it has to be embedded after all
+			}
+			same := ok && h.TextHash == pl.textHash
+			wd := WrittenDocument{ID: pl.in.ID, Created: !ok, UpdatedAt: now}
+			if same {
+				wd.Chunks = h.ChunkCount
+			} else {
+				wd.Chunks = len(pl.encoded.Chunks)
+			}
+			out.Chunks += wd.Chunks
+			if same && h.MetadataHash == pl.metaHash {
+				wd.Unchanged, wd.UpdatedAt = true, h.UpdatedAt.UTC()
+				out.Unchanged++
+				out.Documents[i] = wd
+				continue
+			}
+			out.Written++
+			d := port.Document{ID: pl.in.ID, Text: *pl.in.Text, Metadata: pl.in.metadata.JSON(), TextHash: pl.textHash, MetadataHash: pl.metaHash,
+				Chunks: pl.encoded.Chunks, Origin: port.Origin{Kind: "api", KeyID: who.KeyID}, CreatedAt: now, UpdatedAt: now}
+			if ok {
+				d.CreatedAt = h.CreatedAt
+				if now.Before(h.UpdatedAt) { // the clock went back: time does not
+					d.UpdatedAt, wd.UpdatedAt = h.UpdatedAt, h.UpdatedAt.UTC()
+				}
+			}
+			if same {
+				d.Chunks = h.Chunks
+				needVectors = append(needVectors, d.ID)
+			}
+			writes = append(writes, port.DocumentWrite{Document: d, Vectors: pl.encoded.Vectors, MetadataOnly: same})
+			out.Documents[i] = wd
+		}
+		if len(writes) == 0 {
+			return nil
+		}
+		vectors := map[string]port.Vectors{}
+		if len(needVectors) > 0 {
+			if vectors, err = w.Vectors(ctx, pinned, needVectors); err != nil {
+				return err
+			}
+		}
+		if seq, err = w.PutDocuments(ctx, pinned, now, writes); err != nil {
+			return err
+		}
+		for i := range writes {
+			v := writes[i].Vectors
+			if writes[i].MetadataOnly {
+				v = vectors[writes[i].Document.ID]
+			}
+			c, err := ingest.Change(writes[i].Document, v)
+			if err != nil {
+				return err
+			}
+			changes = append(changes, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return Written{}, err
+	}
+	if seq > 0 {
+		if err := s.Projector.Committed(ctx, pinned, seq, changes); err != nil {
+			return Written{}, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,7 @@
+// Package ingest turns texts into what the store keeps and the indexes search:
+// it chunks, embeds and sparse-encodes, and it projects the store's change log
+// onto the indexes, for a fresh write and for catching up alike.
+//
+// May import: core/port, core/filter, core/fault, core/ingest/chunk. Must not:
+// services, adapters.
+package ingest

@@ -1,0 +1,108 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Encoder chunks and encodes documents with the configured models.
+type Encoder struct {
+	Embedder port.Embedder      // nil: off
+	Sparse   port.SparseEncoder // nil: off
+	Options  chunk.Options
+}
+
+// Reuse finds the vectors of a chunk that is stored already, by its hash.
+type Reuse struct {
+	chunks  map[[16]byte]int
+	vectors port.Vectors
+}
+
+// NewReuse indexes a stored document's vectors by chunk hash.
+func NewReuse(chunks []port.Chunk, v port.Vectors) Reuse {
+	r := Reuse{make(map[[16]byte]int, len(chunks)), v}
+	for i, c := range chunks {
+		r.chunks[c.Hash] = i
+	}
+	return r
+}
+
+// Encoded is a document ready to store.
+type Encoded struct {
+	Chunks  []port.Chunk
+	Vectors port.Vectors
+}
+
+// Encode chunks the texts and computes vectors for all chunks that reuse[i]
+// does not hold, in one batch over all texts. It answers Unavailable when a
+// model it needs is off.
+func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse []Reuse) ([]Encoded, error) {
+	if e.Embedder == nil {
+		return nil, fault.New(fault.Unavailable, "the embedding model is off").After(30 * time.Second)
+	}
+	if sparse && e.Sparse == nil {
+		return nil, fault.New(fault.Unavailable, "the sparse model is off").After(30 * time.Second)
+	}
+	count := chunk.Approximate
+	if c, ok := e.Embedder.(port.TokenCounter); ok {
+		count = c.CountTokens
+	}
+	split, err := chunk.Split(ctx, texts, count, e.Options)
+	if err != nil {
+		return nil, fmt.Errorf("chunk: %w", err)
+	}
+	// Collect the inputs that no stored chunk covers; equal inputs once.
+	var inputs []string
+	at := map[[16]byte]int{}
+	for i, chunks := range split {
+		for _, c := range chunks {
+			if _, ok := reuse[i].chunks[c.Hash]; ok {
+				continue
+			}
+			if _, ok := at[c.Hash]; !ok {
+				at[c.Hash] = len(inputs)
+				inputs = append(inputs, chunk.Text(texts[i], c))
+			}
+		}
+	}
+	var fresh port.Vectors
+	if len(inputs) > 0 {
+		if fresh.Dense, err = e.Embedder.Embed(ctx, port.Passage, inputs); err != nil {
+			return nil, fmt.Errorf("embed passages: %w", err)
+		}
+		if sparse {
+			if fresh.Sparse, err = e.Sparse.Encode(ctx, port.Passage, inputs); err != nil {
+				return nil, fmt.Errorf("encode sparse passages: %w", err)
+			}
+		}
+	}
+	out := make([]Encoded, len(texts))
+	for i, chunks := range split {
+		out[i] = Encoded{Chunks: chunks, Vectors: port.Vectors{Dense: port.Dense{Dim: e.Embedder.Info().Dimensions}}}
+		v := &out[i].Vectors
+		if sparse {
+			v.Sparse.Rows = []uint32{0}
+		}
+		for _, c := range chunks {
+			src, row := &fresh, 0
+			if r, ok := reuse[i].chunks[c.Hash]; ok {
+				src, row = &reuse[i].vectors, r
+			} else {
+				row = at[c.Hash]
+			}
+			v.Dense.Data = append(v.Dense.Data, src.Dense.Row(row)...)
+			if sparse {
+				lo, hi := src.Sparse.Rows[row], src.Sparse.Rows[row+1]
+				v.Sparse.Terms = append(v.Sparse.Terms, src.Sparse.Terms[lo:hi]...)
+				v.Sparse.Weights = append(v.Sparse.Weights, src.Sparse.Weights[lo:hi]...)
+				v.Sparse.Rows = append(v.Sparse.Rows, uint32(len(v.Sparse.Terms)))
+			}
+		}
+	}
+	return out, nil
+}

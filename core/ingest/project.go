@@ -1,0 +1,248 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/filter"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Projector keeps the indexes abreast of the store. The store's change log is
+// the only input: a write hands its own changes over directly, and whatever an
+// index misses (after a crash, an eviction or a lost race) is read back from
+// the log, so every path ends in the same state.
+type Projector struct {
+	store   port.Store
+	indexes []port.Index // distinct
+	log     *slog.Logger
+	batch   int
+
+	mu      sync.Mutex
+	flights map[flight]*sync.Mutex
+	waiting map[flight]int
+}
+
+type flight struct {
+	index int
+	p     port.Partition
+}
+
+// NewProjector serves the distinct indexes among those given.
+func NewProjector(store port.Store, indexes []port.Index, log *slog.Logger) *Projector {
+	pr := &Projector{store: store, log: log, batch: 128, flights: map[flight]*sync.Mutex{}, waiting: map[flight]int{}}
+	for _, ix := range indexes {
+		known := false
+		for _, k := range pr.indexes {
+			known = known || k == ix
+		}
+		if !known {
+			pr.indexes = append(pr.indexes, ix)
+		}
+	}
+	return pr
+}
+
+// Indexes are the distinct indexes served.
+func (pr *Projector) Indexes() []port.Index { return pr.indexes }
+
+// Committed applies the changes of one committed write numbered seq. The write
+// is durable already, so this runs to the end even if the caller goes away.
+func (pr *Projector) Committed(ctx context.Context, p port.Partition, seq uint64, changes []port.IndexChange) error {
+	ctx = context.WithoutCancel(ctx)
+	b := port.Batch{After: seq - 1, Upto: seq, Changes: changes}
+	for i, ix := range pr.indexes {
+		err := ix.Apply(ctx, p, b)
+		if errors.Is(err, port.ErrGap) {
+			err = pr.catchUp(ctx, i, p, seq)
+		}
+		if err != nil {
+			pr.log.ErrorContext(ctx, "index did not take a committed write; it will catch up", "partition", p.String(), "seq", seq, "error", err)
+			return fault.Wrap(fault.Unavailable, "index apply", err,
+				"the write is stored but not yet searchable; repeating it is safe").After(time.Second)
+		}
+	}
+	return nil
+}
+
+// Ensure brings every index of the partition to at least seq.
+func (pr *Projector) Ensure(ctx context.Context, p port.Partition, seq uint64) error {
+	for i := range pr.indexes {
+		if err := pr.EnsureIndex(ctx, pr.indexes[i], p, seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EnsureIndex brings one index of the partition to at least seq.
+func (pr *Projector) EnsureIndex(ctx context.Context, ix port.Index, p port.Partition, seq uint64) error {
+	at, err := ix.Applied(ctx, p)
+	if err != nil {
+		return fmt.Errorf("index state: %w", err)
+	}
+	if at >= seq {
+		return nil
+	}
+	for i := range pr.indexes {
+		if pr.indexes[i] == ix {
+			return pr.catchUp(ctx, i, p, seq)
+		}
+	}
+	return errors.New("ingest: index is not served by this projector")
+}
+
+// catchUp replays the log; one replay of an index and partition at a time.
+func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq uint64) error {
+	f := flight{i, p}
+	pr.mu.Lock()
+	lock := pr.flights[f]
+	if lock == nil {
+		lock = &sync.Mutex{}
+		pr.flights[f] = lock
+	}
+	pr.waiting[f]++
+	pr.mu.Unlock()
+	lock.Lock()
+	defer func() {
+		lock.Unlock()
+		pr.mu.Lock()
+		if pr.waiting[f]--; pr.waiting[f] == 0 {
+			delete(pr.flights, f)
+			delete(pr.waiting, f)
+		}
+		pr.mu.Unlock()
+	}()
+	ix := pr.indexes[i]
+	started, replayed := time.Now(), 0
+	for {
+		at, err := ix.Applied(ctx, p)
+		if err != nil {
+			return fmt.Errorf("index state: %w", err)
+		}
+		if at >= seq {
+			if replayed > 10_000 {
+				pr.log.InfoContext(ctx, "index caught up", "partition", p.String(), "documents", replayed, "took", time.Since(started).Round(time.Millisecond))
+			}
+			return nil
+		}
+		b, err := pr.read(ctx, p, at)
+		if err != nil {
+			return err
+		}
+		if b.Upto <= at {
+			return fmt.Errorf("ingest: the log of %s ends at %d, before %d", p, at, seq)
+		}
+		if err := ix.Apply(ctx, p, b); err != nil && !errors.Is(err, port.ErrGap) {
+			return fmt.Errorf("index apply: %w", err)
+		}
+		replayed += len(b.Changes)
+	}
+}
+
+// read makes a batch from the log and the documents' state in one snapshot.
+func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (port.Batch, error) {
+	b := port.Batch{After: after, Upto: after}
+	err := pr.store.View(ctx, func(r port.Reader) error {
+		ns, err := r.Namespace(ctx, p)
+		if err != nil {
+			return err
+		}
+		log, err := r.Changes(ctx, p, after, pr.batch)
+		if err != nil {
+			return err
+		}
+		// The compacted log may lack numbers whose documents changed again.
+		if b.Upto = ns.Seq; len(log) >= pr.batch {
+			b.Upto = log[len(log)-1].Seq
+		}
+		ids := make([]string, 0, len(log))
+		for _, c := range log {
+			if c.Deleted {
+				b.Changes = append(b.Changes, port.IndexChange{Document: c.Document})
+			} else {
+				ids = append(ids, c.Document)
+			}
+		}
+		docs, err := r.Documents(ctx, p, ids, port.PartText|port.PartMetadata|port.PartChunks)
+		if err != nil {
+			return err
+		}
+		vectors, err := r.Vectors(ctx, p, ids)
+		if err != nil {
+			return err
+		}
+		for _, d := range docs {
+			c, err := Change(d.Document, vectors[d.ID])
+			if err != nil {
+				return err
+			}
+			b.Changes = append(b.Changes, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return port.Batch{}, fmt.Errorf("read the change log: %w", err)
+	}
+	return b, nil
+}
+
+// Change is what the indexes see of a stored document.
+func Change(d port.Document, v port.Vectors) (port.IndexChange, error) {
+	var m filter.Metadata
+	if len(d.Metadata) > 0 {
+		var err error
+		if m, err = filter.ParseMetadata("metadata", json.RawMessage(d.Metadata)); err != nil {
+			return port.IndexChange{}, fmt.Errorf("stored metadata of %s: %w", d.ID, err)
+		}
+	}
+	out := port.IndexChange{Document: d.ID, Entries: make([]port.Entry, len(d.Chunks))}
+	facets := m.Tokens()
+	for i, c := range d.Chunks {
+		e := port.Entry{Chunk: i, Text: chunk.Text(d.Text, c), Facets: facets, Time: d.CreatedAt.UnixMilli()}
+		if v.Dense.Dim > 0 {
+			e.Vector = v.Dense.Row(i)
+		}
+		if len(v.Sparse.Rows) > 0 {
+			lo, hi := v.Sparse.Rows[i], v.Sparse.Rows[i+1]
+			e.SparseTerms, e.SparseWeights = v.Sparse.Terms[lo:hi], v.Sparse.Weights[lo:hi]
+		}
+		out.Entries[i] = e
+	}
+	return out, nil
+}
+
+// Drop forgets a deleted partition's derived data.
+func (pr *Projector) Drop(ctx context.Context, p port.Partition) {
+	for _, ix := range pr.indexes {
+		if err := ix.Drop(ctx, p); err != nil {
+			pr.log.ErrorContext(ctx, "index did not drop a deleted partition; it is cleaned at the next start", "partition", p.String(), "error", err)
+		}
+	}
+}
+
+// Trim lets the store forget deletions that every index has durably applied.
+func (pr *Projector) Trim(ctx context.Context, p port.Partition) error {
+	if len(pr.indexes) == 0 {
+		return nil
+	}
+	low := ^uint64(0)
+	for _, ix := range pr.indexes {
+		at, err := ix.Durable(ctx, p)
+		if err != nil {
+			return err
+		}
+		low = min(low, at)
+	}
+	if low == 0 {
+		return nil
+	}
+	return pr.store.Update(ctx, func(w port.Writer) error { return w.TrimChanges(ctx, p, low) })
+}

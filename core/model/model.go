@@ -1,0 +1,112 @@
+package model
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Service lists models.
+type Service struct {
+	models   []port.Model
+	defaults map[port.Task]string // task to model id
+}
+
+// New makes the service; defaults name the model in each role.
+func New(models []port.Model, defaults map[port.Task]string) *Service {
+	return &Service{models, defaults}
+}
+
+// Model describes a model to clients.
+type Model struct {
+	ID             string   `json:"id"`
+	Kind           string   `json:"kind" doc:"embedding, sparse, rerank or answer"`
+	Status         string   `json:"status" doc:"ready, loading, off or error"`
+	Default        bool     `json:"default"`
+	Dimensions     *int     `json:"dimensions"`
+	MaxInputTokens int      `json:"max_input_tokens"`
+	Languages      []string `json:"languages"`
+	Runtime        string   `json:"runtime" doc:"wasm, plugin or remote"`
+	Digest         string   `json:"digest"`
+	License        string   `json:"license"`
+}
+
+// Filter are the parameters of GET /models.
+type Filter struct {
+	Kind string `query:"kind" json:"-"`
+}
+
+// Validate checks the kind.
+func (f *Filter) Validate() error {
+	switch port.Task(f.Kind) {
+	case "", port.TaskEmbed, port.TaskSparse, port.TaskRerank, port.TaskSynthesize:
+		return nil
+	}
+	return fault.Field(fault.InvalidRequest, "kind", "must be embedding, sparse, rerank or answer")
+}
+
+// List answers GET /models.
+type List struct {
+	Models []Model `json:"models"`
+}
+
+func (s *Service) all() []Model {
+	var out []Model
+	for _, m := range s.models {
+		info := m.Info()
+		for _, t := range info.Tasks {
+			d := Model{ID: info.ID, Kind: string(t), Status: "ready", Default: s.defaults[t] == info.ID, MaxInputTokens: info.MaxTokens,
+				Languages: info.Languages, Runtime: info.Runtime, Digest: info.Digest, License: info.Licence}
+			if d.Languages == nil {
+				d.Languages = []string{}
+			}
+			if t == port.TaskEmbed {
+				d.Dimensions = &info.Dimensions
+			}
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Model) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// List lists the configured models.
+func (s *Service) List(_ context.Context, f Filter) (List, error) {
+	out := List{Models: []Model{}}
+	for _, m := range s.all() {
+		if f.Kind == "" || f.Kind == m.Kind {
+			out.Models = append(out.Models, m)
+		}
+	}
+	return out, nil
+}
+
+// Ref addresses a model.
+type Ref struct {
+	ID string `path:"id" json:"-"`
+}
+
+// Get reads one model.
+func (s *Service) Get(_ context.Context, r Ref) (Model, error) {
+	for _, m := range s.all() {
+		if m.ID == r.ID {
+			return m, nil
+		}
+	}
+	return Model{}, fault.New(fault.NotFound, "there is no model %q", r.ID)
+}
+
+// Operations declares the operations of the service.
+func Operations() []op.Op[*Service] {
+	return []op.Op[*Service]{
+		op.Define(op.Spec{Name: "models.list", Method: "GET", Path: "/models", Class: op.Read, Timeout: 5 * time.Second, Summary: "List the models",
+			Faults: []fault.Code{fault.InvalidRequest}}, (*Service).List),
+		op.Define(op.Spec{Name: "models.get", Method: "GET", Path: "/models/{id}", Class: op.Read, Timeout: 5 * time.Second, Summary: "Read a model",
+			Faults: []fault.Code{fault.NotFound}}, (*Service).Get),
+	}
+}

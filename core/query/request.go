@@ -1,0 +1,191 @@
+package query
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/filter"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// MaxQueryRunes is the longest query.
+const MaxQueryRunes = 8192
+
+// Request is the body of POST /namespaces/{namespace}/query.
+type Request struct {
+	Namespace            string              `path:"namespace" json:"-"`
+	Query                string              `json:"query" doc:"1-8192 characters"`
+	TopK                 *int                `json:"top_k,omitempty" doc:"1-100 chunks, default 10"`
+	Retrievers           *[]string           `json:"retrievers,omitempty" doc:"subset of vector, keyword, sparse; default: all that the namespace has"`
+	Mode                 *string             `json:"mode,omitempty" doc:"hybrid, vector, keyword or sparse; not together with retrievers"`
+	Weights              *map[string]float64 `json:"weights,omitempty" doc:"fusion weight per retriever, 0-10"`
+	Filter               json.RawMessage     `json:"filter,omitempty" doc:"metadata filter"`
+	Rerank               json.RawMessage     `json:"rerank,omitempty" doc:"true, or {model, depth}"`
+	MinScore             *float64            `json:"min_score,omitempty" doc:"0-1; only where score_kind is rerank or cosine"`
+	MaxChunksPerDocument *int                `json:"max_chunks_per_document,omitempty" doc:"1-100, default 100"`
+	Neighbors            *int                `json:"neighbors,omitempty" doc:"0-2 adjacent chunks on each side"`
+	IncludeText          *bool               `json:"include_text,omitempty" doc:"default true"`
+	IncludeMetadata      *bool               `json:"include_metadata,omitempty" doc:"default true"`
+	Explain              *bool               `json:"explain,omitempty" doc:"adds ranks and scores per retriever"`
+	Strict               *bool               `json:"strict,omitempty" doc:"a failed retriever or reranker fails the query"`
+
+	filter     *filter.Filter
+	retrievers []port.Retriever // nil: the namespace's default
+	weights    map[port.Retriever]float64
+	rerank     *Rerank
+}
+
+// Rerank asks for reranking.
+type Rerank struct {
+	Model string `json:"model,omitempty"`
+	Depth *int   `json:"depth,omitempty" doc:"1-100, default min(top_k x 2, 40)"`
+}
+
+func invalid(field, format string, args ...any) error {
+	return fault.Field(fault.InvalidRequest, field, format, args...)
+}
+
+func retriever(s string) (port.Retriever, bool) {
+	r := port.Retriever(s)
+	return r, r == port.Vector || r == port.Keyword || r == port.SparseTerms
+}
+
+func within(field string, v *int, lo, hi int) error {
+	if v != nil && (*v < lo || *v > hi) {
+		return invalid(field, "must be %d-%d", lo, hi)
+	}
+	return nil
+}
+
+// Validate checks every field (decisions 1.5).
+func (q *Request) Validate() error {
+	if !ident.ValidNamespace(q.Namespace) {
+		return fault.Field(fault.InvalidNamespace, "namespace", "must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit")
+	}
+	if n := utf8.RuneCountInString(q.Query); n < 1 || n > MaxQueryRunes {
+		return invalid("query", "must be 1-%d characters, got %d", MaxQueryRunes, n)
+	}
+	if strings.IndexByte(q.Query, 0) >= 0 {
+		return invalid("query", "holds a NUL character")
+	}
+	for _, err := range []error{within("top_k", q.TopK, 1, 100), within("max_chunks_per_document", q.MaxChunksPerDocument, 1, 100), within("neighbors", q.Neighbors, 0, 2)} {
+		if err != nil {
+			return err
+		}
+	}
+	if err := q.chooseRetrievers(); err != nil {
+		return err
+	}
+	if q.Weights != nil {
+		q.weights = map[port.Retriever]float64{}
+		positive := false
+		for k, w := range *q.Weights {
+			r, ok := retriever(k)
+			if !ok {
+				return invalid("weights."+k, "is not a retriever; vector, keyword and sparse are")
+			}
+			if !(w >= 0 && w <= 10) {
+				return invalid("weights."+k, "must be 0-10")
+			}
+			q.weights[r] = w
+			positive = positive || w > 0
+		}
+		if !positive {
+			return invalid("weights", "must hold at least one weight above 0")
+		}
+	}
+	if len(q.Filter) > 0 {
+		f, err := filter.Parse(q.Filter)
+		if err != nil {
+			return err
+		}
+		q.filter = f
+	}
+	if err := q.parseRerank(); err != nil {
+		return err
+	}
+	if m := q.MinScore; m != nil {
+		if !(*m >= 0 && *m <= 1) {
+			return invalid("min_score", "must be 0-1")
+		}
+		if q.rerank == nil && (len(q.retrievers) != 1 || q.retrievers[0] != port.Vector) {
+			return invalid("min_score", "works only with rerank or with the vector retriever alone: other scores have no fixed scale")
+		}
+	}
+	return nil
+}
+
+func (q *Request) chooseRetrievers() error {
+	if q.Mode != nil && q.Retrievers != nil {
+		return invalid("mode", "cannot be given together with retrievers")
+	}
+	if q.Mode != nil && *q.Mode != "hybrid" {
+		r, ok := retriever(*q.Mode)
+		if !ok {
+			return invalid("mode", "must be hybrid, vector, keyword or sparse")
+		}
+		q.retrievers = []port.Retriever{r}
+	}
+	if q.Retrievers == nil {
+		return nil
+	}
+	if len(*q.Retrievers) == 0 {
+		return invalid("retrievers", "must name at least one of vector, keyword, sparse")
+	}
+	for i, s := range *q.Retrievers {
+		r, ok := retriever(s)
+		if !ok {
+			return invalid("retrievers", "%q at %d is not a retriever; vector, keyword and sparse are", s, i)
+		}
+		if slices.Contains(q.retrievers, r) {
+			return invalid("retrievers", "%q is named twice", s)
+		}
+		q.retrievers = append(q.retrievers, r)
+	}
+	return nil
+}
+
+func (q *Request) parseRerank() error {
+	raw := strings.TrimSpace(string(q.Rerank))
+	switch raw {
+	case "", "false":
+		return nil
+	case "true":
+		q.rerank = &Rerank{}
+		return nil
+	}
+	if raw[0] != '{' {
+		return invalid("rerank", "must be true, false or an object")
+	}
+	dec := json.NewDecoder(strings.NewReader(raw))
+	dec.DisallowUnknownFields()
+	var r Rerank
+	if err := dec.Decode(&r); err != nil {
+		return invalid("rerank", "may hold model (string) and depth (integer) only")
+	}
+	q.rerank = &r
+	return within("rerank.depth", r.Depth, 1, 100)
+}
+
+// NamespaceName is for keys limited to one namespace.
+func (q *Request) NamespaceName() string { return q.Namespace }
+
+// Classes charges the rerank class too.
+func (q *Request) Classes() []op.Class {
+	if q.rerank != nil {
+		return []op.Class{op.Rerank}
+	}
+	return nil
+}
+
+func or[T any](p *T, def T) T {
+	if p == nil {
+		return def
+	}
+	return *p
+}

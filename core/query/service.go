@@ -1,0 +1,358 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/retrieve"
+)
+
+// Service answers queries.
+type Service struct {
+	store    port.Store
+	searcher *retrieve.Searcher
+	reranker port.Reranker // nil: off
+	check    func(port.Namespace) error
+	log      *slog.Logger
+}
+
+// New makes the service. check refuses a namespace whose models differ from
+// the configured ones.
+func New(store port.Store, searcher *retrieve.Searcher, reranker port.Reranker, check func(port.Namespace) error, log *slog.Logger) *Service {
+	return &Service{store, searcher, reranker, check, log}
+}
+
+// Result answers a query.
+type Result struct {
+	Results             []Hit               `json:"results"`
+	ScoreKind           string              `json:"score_kind" doc:"rerank, cosine, bm25, sparse or fused"`
+	Model               *string             `json:"model" doc:"the reranker that ran, else null"`
+	Retrievers          []string            `json:"retrievers"`
+	Degraded            []retrieve.Degraded `json:"degraded"`
+	TruncatedCandidates int                 `json:"truncated_candidates" doc:"texts cut at the reranker's window"`
+	TookMS              int64               `json:"took_ms"`
+}
+
+// Hit is one found chunk.
+type Hit struct {
+	ID         string          `json:"id" doc:"namespace/document_id"`
+	DocumentID string          `json:"document_id"`
+	ChunkIndex int             `json:"chunk_index"`
+	Start      int             `json:"start" doc:"UTF-8 byte offset into the document's text"`
+	End        int             `json:"end"`
+	Text       *string         `json:"text,omitempty"`
+	Score      float64         `json:"score"`
+	Metadata   json.RawMessage `json:"metadata,omitempty"`
+	Before     []Neighbor      `json:"before"`
+	After      []Neighbor      `json:"after"`
+	Explain    *Explain        `json:"explain,omitempty"`
+}
+
+// Neighbor is a chunk beside a hit.
+type Neighbor struct {
+	ChunkIndex int     `json:"chunk_index"`
+	Start      int     `json:"start"`
+	End        int     `json:"end"`
+	Text       *string `json:"text,omitempty"`
+}
+
+// Explain says where a hit stood in each list; null: not in it.
+type Explain struct {
+	Vector  *Rank `json:"vector"`
+	Keyword *Rank `json:"keyword"`
+	Sparse  *Rank `json:"sparse"`
+	Fused   *Rank `json:"fused"`
+	Rerank  *Rank `json:"rerank"`
+}
+
+// Rank is a place in a list, from 1, and the score there.
+type Rank struct {
+	Rank  int      `json:"rank"`
+	Score float64  `json:"score"`
+	Terms []string `json:"terms,omitempty"`
+}
+
+// Operations declares the operations of the service.
+func Operations() []op.Op[*Service] {
+	return []op.Op[*Service]{
+		op.Define(op.Spec{Name: "namespaces.query", Method: "POST", Path: "/namespaces/{namespace}/query", Class: op.Read, MaxBody: 1 << 20,
+			Timeout: rerankTimeout, Summary: "Find the chunks that answer a query",
+			Description: "Hybrid search (vector and keyword, sparse where the namespace has it), filtered before the top-k cut, optionally reranked.",
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidFilter, fault.NamespaceNotFound,
+				fault.PayloadTooLarge, fault.Conflict, fault.Unavailable}}, (*Service).Query),
+	}
+}
+
+const (
+	queryTimeout  = 10 * time.Second
+	rerankTimeout = 20 * time.Second
+)
+
+// Query finds the best chunks of a namespace.
+func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
+	started := time.Now()
+	who, _ := ident.From(ctx)
+	if q.rerank == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, queryTimeout)
+		defer cancel()
+	} else if m := q.rerank.Model; m != "" && (s.reranker == nil || m != s.reranker.Info().ID) {
+		return Result{}, invalid("rerank.model", "%q is not a rerank model of this server; GET /models?kind=rerank lists them", m)
+	}
+	p := port.Documents(who.Org, q.Namespace)
+	var ns port.Namespace
+	err := s.store.View(ctx, func(r port.Reader) (err error) {
+		ns, err = r.Namespace(ctx, p)
+		return err
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	if ns.Documents == 0 {
+		return Result{}, fault.New(fault.NamespaceNotFound, "namespace %q holds no documents", q.Namespace)
+	}
+	if err := s.check(ns); err != nil {
+		return Result{}, err
+	}
+	p = p.At(ns.Generation)
+	retrievers := q.retrievers
+	if retrievers == nil {
+		retrievers = []port.Retriever{port.Vector, port.Keyword}
+		if ns.Sparse {
+			retrievers = append(retrievers, port.SparseTerms)
+		}
+	}
+	if !ns.Sparse && slices.Contains(retrievers, port.SparseTerms) {
+		return Result{}, invalid("retrievers", "namespace %q has no sparse index", q.Namespace)
+	}
+	if len(retrievers) > 1 && q.weights != nil && !slices.ContainsFunc(retrievers, func(r port.Retriever) bool {
+		w, ok := q.weights[r]
+		return !ok || w > 0
+	}) {
+		return Result{}, invalid("weights", "give every retriever used a weight of 0")
+	}
+	topK, perDocument := or(q.TopK, 10), or(q.MaxChunksPerDocument, 100)
+	found, err := s.searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: q.Query, Retrievers: retrievers, Weights: q.weights,
+		Filter: q.filter, Depth: depth(topK, perDocument), Explain: or(q.Explain, false), Strict: or(q.Strict, false)})
+	if err != nil {
+		return Result{}, err
+	}
+	out := Result{Results: []Hit{}, ScoreKind: kind(retrievers), Retrievers: make([]string, len(retrievers)), Degraded: found.Degraded}
+	if out.Degraded == nil {
+		out.Degraded = []retrieve.Degraded{}
+	}
+	for i, r := range retrievers {
+		out.Retrievers[i] = string(r)
+	}
+	reranked := false
+	if q.rerank != nil {
+		if reranked, err = s.rerank(ctx, p, &q, topK, found.Candidates, &out); err != nil {
+			return Result{}, err
+		}
+	}
+	pick := picker{query: &q, topK: topK, perDocument: perDocument, applyMin: reranked || out.ScoreKind == "cosine"}
+	if err := s.hydrate(ctx, p, &pick, found.Candidates, &out); err != nil {
+		return Result{}, err
+	}
+	out.TookMS = time.Since(started).Milliseconds()
+	return out, nil
+}
+
+// depth is how many hits each retriever is asked for: with a cap per document
+// many of them may be skipped.
+func depth(topK, perDocument int) int {
+	d := max(100, topK)
+	if perDocument < topK {
+		d = max(d, min(topK*4, 400))
+	}
+	return d
+}
+
+func kind(retrievers []port.Retriever) string {
+	if len(retrievers) > 1 {
+		return "fused"
+	}
+	switch retrievers[0] {
+	case port.Vector:
+		return "cosine"
+	case port.Keyword:
+		return "bm25"
+	}
+	return "sparse"
+}
+
+// rerank rescores the head of the list. What it does not score stays behind it
+// in the order it had.
+func (s *Service) rerank(ctx context.Context, p port.Partition, q *Request, topK int, c []*retrieve.Candidate, out *Result) (bool, error) {
+	degrade := func(reason string, err error) (bool, error) {
+		if or(q.Strict, false) {
+			if reason == retrieve.TimedOut {
+				return false, fault.Wrap(fault.Timeout, "rerank", err, "the reranker did not answer in time")
+			}
+			return false, fault.Wrap(fault.Unavailable, "rerank", err, "the reranker is not available").After(30 * time.Second)
+		}
+		out.Degraded = append(out.Degraded, retrieve.Degraded{Part: "rerank", Reason: reason})
+		return false, nil
+	}
+	if s.reranker == nil {
+		return degrade(retrieve.ModelOff, nil)
+	}
+	n := min(or(q.rerank.Depth, min(topK*2, 40)), len(c))
+	texts := make([]string, n)
+	err := s.store.View(ctx, func(r port.Reader) error {
+		docs, err := documents(ctx, r, p, c[:n])
+		if err != nil {
+			return err
+		}
+		for i, h := range c[:n] {
+			if d, ok := docs[h.Document]; ok && h.Chunk < len(d.Chunks) {
+				ch := d.Chunks[h.Chunk]
+				texts[i] = d.Text[ch.Start:ch.End]
+				if ch.Context != "" {
+					texts[i] = ch.Context + "\n" + texts[i]
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	scores, truncated, err := s.reranker.Score(ctx, q.Query, texts)
+	if err != nil {
+		s.log.WarnContext(ctx, "reranker failed", "partition", p.String(), "error", err)
+		if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
+			return false, ctx.Err()
+		}
+		if errors.Is(err, context.DeadlineExceeded) || fault.From(err).Code == fault.Timeout {
+			return degrade(retrieve.TimedOut, err)
+		}
+		return degrade(retrieve.Failed, err)
+	}
+	retrieve.Reorder(c[:n], scores)
+	id := s.reranker.Info().ID
+	out.Model, out.ScoreKind, out.TruncatedCandidates = &id, "rerank", truncated
+	return true, nil
+}
+
+func documents(ctx context.Context, r port.Reader, p port.Partition, c []*retrieve.Candidate) (map[string]port.DocumentHead, error) {
+	var ids []string
+	seen := map[string]bool{}
+	for _, h := range c {
+		if !seen[h.Document] {
+			seen[h.Document] = true
+			ids = append(ids, h.Document)
+		}
+	}
+	docs, err := r.Documents(ctx, p, ids, port.PartText|port.PartMetadata|port.PartChunks)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]port.DocumentHead, len(docs))
+	for _, d := range docs {
+		out[d.ID] = d
+	}
+	return out, nil
+}
+
+// picker applies what is decided after ranking: the cap per document and the
+// lowest score.
+type picker struct {
+	query             *Request
+	topK, perDocument int
+	applyMin          bool
+}
+
+// hydrate reads the chosen chunks from the store. A chunk that was rewritten
+// or deleted since it was found is passed over: stale text is never shown.
+func (s *Service) hydrate(ctx context.Context, p port.Partition, pick *picker, c []*retrieve.Candidate, out *Result) error {
+	q := pick.query
+	perDocument := map[string]int{}
+	err := s.store.View(ctx, func(r port.Reader) error {
+		out.Results = out.Results[:0]
+		clear(perDocument)
+		for next := 0; next < len(c) && len(out.Results) < pick.topK; {
+			var batch []*retrieve.Candidate
+			for ; next < len(c) && len(batch)+len(out.Results) < pick.topK; next++ {
+				if pick.applyMin && q.MinScore != nil && c[next].Score < *q.MinScore {
+					continue
+				}
+				if out.Model != nil && pick.applyMin && q.MinScore != nil && c[next].Reranked == nil {
+					continue // not scored, so not known to reach the bar
+				}
+				if perDocument[c[next].Document] >= pick.perDocument {
+					continue
+				}
+				perDocument[c[next].Document]++
+				batch = append(batch, c[next])
+			}
+			if len(batch) == 0 {
+				break
+			}
+			docs, err := documents(ctx, r, p, batch)
+			if err != nil {
+				return err
+			}
+			for _, h := range batch {
+				d, ok := docs[h.Document]
+				if !ok || h.Chunk >= len(d.Chunks) {
+					perDocument[h.Document]--
+					continue
+				}
+				out.Results = append(out.Results, hit(q, p.Name(), h, d))
+			}
+		}
+		return nil
+	})
+	if fault.CodeOf(err) == fault.NamespaceNotFound {
+		return fault.New(fault.NamespaceNotFound, "namespace %q was deleted during the query", p.Name())
+	}
+	return err
+}
+
+func hit(q *Request, namespace string, c *retrieve.Candidate, d port.DocumentHead) Hit {
+	ch := d.Chunks[c.Chunk]
+	h := Hit{ID: namespace + "/" + d.ID, DocumentID: d.ID, ChunkIndex: c.Chunk, Start: ch.Start, End: ch.End, Score: c.Score,
+		Before: []Neighbor{}, After: []Neighbor{}}
+	text := func(ch port.Chunk) *string {
+		if !or(q.IncludeText, true) {
+			return nil
+		}
+		t := d.Text[ch.Start:ch.End]
+		return &t
+	}
+	h.Text = text(ch)
+	if or(q.IncludeMetadata, true) {
+		if h.Metadata = d.Metadata; len(h.Metadata) == 0 {
+			h.Metadata = json.RawMessage("{}")
+		}
+	}
+	n := or(q.Neighbors, 0)
+	for i := max(0, c.Chunk-n); i < c.Chunk; i++ {
+		h.Before = append(h.Before, Neighbor{i, d.Chunks[i].Start, d.Chunks[i].End, text(d.Chunks[i])})
+	}
+	for i := c.Chunk + 1; i <= min(c.Chunk+n, len(d.Chunks)-1); i++ {
+		h.After = append(h.After, Neighbor{i, d.Chunks[i].Start, d.Chunks[i].End, text(d.Chunks[i])})
+	}
+	if or(q.Explain, false) {
+		rank := func(r port.Retriever) *Rank {
+			if k, ok := c.Ranks[r]; ok {
+				return &Rank{k.Rank, k.Score, k.Terms}
+			}
+			return nil
+		}
+		h.Explain = &Explain{Vector: rank(port.Vector), Keyword: rank(port.Keyword), Sparse: rank(port.SparseTerms), Fused: &Rank{Rank: c.Fused.Rank, Score: c.Fused.Score}}
+		if c.Reranked != nil {
+			h.Explain.Rerank = &Rank{Rank: c.Reranked.Rank, Score: c.Reranked.Score}
+		}
+	}
+	return h
+}

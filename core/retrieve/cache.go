@@ -1,0 +1,54 @@
+package retrieve
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"sync"
+)
+
+// queryCache keeps the encodings of the last queries, keyed by model digest
+// and text: the same query asked again, in another namespace or with another
+// filter, costs no model run. Values are shared and must not be changed.
+type queryCache struct {
+	mu    sync.Mutex
+	max   int
+	byKey map[[32]byte]*list.Element
+	order *list.List // newest first
+}
+
+type cached struct {
+	key   [32]byte
+	value any
+}
+
+func newQueryCache(n int) *queryCache {
+	return &queryCache{max: n, byKey: map[[32]byte]*list.Element{}, order: list.New()}
+}
+
+func (c *queryCache) get(ctx context.Context, digest, text string, compute func(context.Context) (any, error)) (any, error) {
+	key := sha256.Sum256([]byte(digest + "\x00" + text))
+	c.mu.Lock()
+	if e, ok := c.byKey[key]; ok {
+		c.order.MoveToFront(e)
+		v := e.Value.(*cached).value
+		c.mu.Unlock()
+		return v, nil
+	}
+	c.mu.Unlock()
+	v, err := compute(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.byKey[key]; !ok && c.max > 0 {
+		c.byKey[key] = c.order.PushFront(&cached{key, v})
+		for c.order.Len() > c.max {
+			last := c.order.Back()
+			c.order.Remove(last)
+			delete(c.byKey, last.Value.(*cached).key)
+		}
+	}
+	return v, nil
+}

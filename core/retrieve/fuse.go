@@ -1,0 +1,158 @@
+package retrieve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Method is how ranked lists are fused.
+type Method string
+
+// The methods.
+const (
+	// ZScore is a weighted sum of per-list normalised scores: over the first
+	// Depth hits of a list, (score - floor) / standard deviation. The floor is
+	// the list's lowest score or, for a list that ended before Depth and whose
+	// scores have a natural zero (bm25, sparse), zero. Absent counts as 0.
+	ZScore Method = "zscore"
+	// RRF is reciprocal rank fusion, weight / (K + rank), for lists without
+	// comparable scores (Cormack et al., SIGIR 2009).
+	RRF Method = "rrf"
+)
+
+// Fusion are the constants of fusion.
+type Fusion struct {
+	Method  Method
+	Weights map[port.Retriever]float64 // renormalised over the retrievers used
+	Depth   int                        // hits a list that its statistics are taken over
+	K       float64                    // RRF
+}
+
+// DefaultFusion are the measured defaults (docs/quality.md).
+func DefaultFusion() Fusion {
+	return Fusion{Method: ZScore, Weights: map[port.Retriever]float64{port.Vector: 0.5, port.Keyword: 0.25, port.SparseTerms: 0.25}, Depth: 100, K: 10}
+}
+
+// List is what one retriever found, best first.
+type List struct {
+	Retriever port.Retriever
+	Hits      []port.Hit
+	Complete  bool // it ended before the limit asked for
+}
+
+// Rank is a hit's place in one list, from 1.
+type Rank struct {
+	Rank  int
+	Score float64
+	Terms []string
+}
+
+type chunkID struct {
+	document string
+	chunk    int
+}
+
+// Candidate is a chunk that at least one retriever found.
+type Candidate struct {
+	Document string
+	Chunk    int
+	Score    float64 // after fusion and, where it ran, reranking
+	Fused    Rank
+	Reranked *Rank
+	Ranks    map[port.Retriever]Rank
+}
+
+// less orders by score, then document id, then chunk number.
+func less(a, b *Candidate) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Chunk, b.Chunk))
+}
+
+// Fuse merges the lists, best first. Scores are scaled so that 1.0 is what a
+// chunk at the top of every list would have.
+func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candidate {
+	total := 0.0
+	weight := func(r port.Retriever) float64 {
+		if w, ok := weights[r]; ok {
+			return w
+		}
+		return f.Weights[r]
+	}
+	for _, l := range lists {
+		total += weight(l.Retriever)
+	}
+	found := map[chunkID]*Candidate{}
+	var out []*Candidate
+	best := 0.0
+	for _, l := range lists {
+		w := 1 / float64(len(lists)) // all weights 0: equal parts
+		if total > 0 {
+			w = weight(l.Retriever) / total
+		}
+		norm := f.normaliser(l)
+		if len(l.Hits) > 0 {
+			best += w * norm(1, float64(l.Hits[0].Score))
+		}
+		for i, h := range l.Hits {
+			id := chunkID{h.Document, h.Chunk}
+			c := found[id]
+			if c == nil {
+				c = &Candidate{Document: h.Document, Chunk: h.Chunk, Ranks: make(map[port.Retriever]Rank, len(lists))}
+				found[id] = c
+				out = append(out, c)
+			}
+			c.Ranks[l.Retriever] = Rank{i + 1, float64(h.Score), h.Terms}
+			c.Score += w * norm(i+1, float64(h.Score))
+		}
+	}
+	if best > 0 {
+		for _, c := range out {
+			c.Score = min(c.Score/best, 1)
+		}
+	}
+	slices.SortFunc(out, less)
+	for i, c := range out {
+		c.Fused = Rank{Rank: i + 1, Score: c.Score}
+	}
+	return out
+}
+
+// normaliser gives a list's contribution by rank and score.
+func (f Fusion) normaliser(l List) func(rank int, score float64) float64 {
+	if f.Method == RRF {
+		return func(rank int, _ float64) float64 { return 1 / (f.K + float64(rank)) }
+	}
+	head := l.Hits[:min(len(l.Hits), f.Depth)]
+	if len(head) == 0 {
+		return func(int, float64) float64 { return 0 }
+	}
+	var sum, sum2 float64
+	for _, h := range head {
+		sum += float64(h.Score)
+		sum2 += float64(h.Score) * float64(h.Score)
+	}
+	n := float64(len(head))
+	mean := sum / n
+	sd := math.Sqrt(max(sum2/n-mean*mean, 0))
+	floor := float64(head[len(head)-1].Score)
+	if l.Complete && l.Retriever != port.Vector {
+		floor = min(floor, 0)
+	}
+	if sd < 1e-9 {
+		return func(int, float64) float64 { return 1 }
+	}
+	return func(_ int, score float64) float64 { return max(score-floor, 0) / sd }
+}
+
+// Reorder sorts candidates by a reranker's scores, one for each.
+func Reorder(c []*Candidate, scores []float32) {
+	for i := range c {
+		c[i].Score = float64(scores[i])
+	}
+	slices.SortFunc(c, less)
+	for i := range c {
+		c[i].Reranked = &Rank{Rank: i + 1, Score: c[i].Score}
+	}
+}

@@ -1,0 +1,235 @@
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/filter"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Searcher answers searches over one partition at a time.
+type Searcher struct {
+	Indexes   map[port.Retriever]port.Index
+	Projector *ingest.Projector
+	Embedder  port.Embedder      // nil: off
+	Sparse    port.SparseEncoder // nil: off
+	Fusion    Fusion
+	Log       *slog.Logger
+
+	cache *queryCache
+}
+
+// NewSearcher completes a Searcher; cached is the number of query encodings kept.
+func NewSearcher(s Searcher, cached int) *Searcher {
+	s.cache = newQueryCache(cached)
+	return &s
+}
+
+// Request is one search.
+type Request struct {
+	Query         string
+	Retrievers    []port.Retriever // at least one
+	Weights       map[port.Retriever]float64
+	Filter        *filter.Filter
+	After, Before *int64
+	Depth         int // hits a retriever, at least Fusion.Depth is fetched when several are fused
+	Explain       bool
+	Strict        bool // a failed retriever fails the search
+}
+
+// Part names a part of a search that can fail on its own.
+type Part string
+
+// Degraded is a part left out of an answer, and why.
+type Degraded struct {
+	Part   string `json:"part" doc:"vector, keyword, sparse or rerank"`
+	Reason string `json:"reason" doc:"model_off, timeout or error"`
+}
+
+// The reasons.
+const (
+	ModelOff = "model_off"
+	TimedOut = "timeout"
+	Failed   = "error"
+)
+
+// Result is a fused list.
+type Result struct {
+	Candidates []*Candidate
+	Degraded   []Degraded
+}
+
+// share is the part of the remaining time one retriever may take before the
+// answer goes out without it.
+const share = 0.6
+
+// Search runs the retrievers side by side and fuses what they found. p is a
+// pinned partition at change number seq.
+func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q Request) (Result, error) {
+	sctx, cancel := withShare(ctx)
+	defer cancel()
+	lists := make([]List, len(q.Retrievers))
+	errs := make([]error, len(q.Retrievers))
+	depth := q.Depth
+	if len(q.Retrievers) > 1 {
+		depth = max(depth, s.Fusion.Depth)
+	}
+	var wg sync.WaitGroup
+	for i, r := range q.Retrievers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			defer func() {
+				if v := recover(); v != nil {
+					errs[i] = fmt.Errorf("retriever %s panicked: %v", r, v)
+				}
+			}()
+			lists[i], errs[i] = s.retrieve(sctx, p, seq, r, q, depth)
+		}()
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	var out Result
+	var ok []List
+	for i, r := range q.Retrievers {
+		err := errs[i]
+		if err == nil {
+			ok = append(ok, lists[i])
+			continue
+		}
+		if f := fault.From(err); f.Code == fault.NamespaceNotFound || fault.Status(f.Code) < 500 && f.Code != fault.Canceled {
+			return Result{}, err
+		}
+		reason := why(err)
+		if reason != ModelOff {
+			s.Log.WarnContext(ctx, "retriever failed", "retriever", r, "partition", p.String(), "error", err)
+		}
+		if q.Strict || len(q.Retrievers) == 1 {
+			return Result{}, unavailable(string(r), reason, err)
+		}
+		out.Degraded = append(out.Degraded, Degraded{string(r), reason})
+	}
+	if len(ok) == 0 {
+		return Result{}, unavailable("every retriever", why(errs[0]), errs[0])
+	}
+	if len(q.Retrievers) == 1 {
+		out.Candidates = single(ok[0])
+	} else {
+		out.Candidates = s.Fusion.Fuse(ok, q.Weights)
+	}
+	return out, nil
+}
+
+func withShare(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Duration(float64(time.Until(end))*share))
+}
+
+var errOff = errors.New("retrieve: the model is off")
+
+func why(err error) string {
+	switch {
+	case errors.Is(err, errOff):
+		return ModelOff
+	case errors.Is(err, context.DeadlineExceeded), fault.From(err).Code == fault.Timeout:
+		return TimedOut
+	}
+	return Failed
+}
+
+func unavailable(part, reason string, err error) error {
+	switch reason {
+	case TimedOut:
+		return fault.Wrap(fault.Timeout, "search", err, "%s did not answer in time", part)
+	case ModelOff:
+		return fault.Wrap(fault.Unavailable, "search", err, "%s: the model is off", part).After(30 * time.Second)
+	}
+	return fault.Wrap(fault.Unavailable, "search", err, "%s failed", part).After(time.Second)
+}
+
+// single keeps a retriever's own scores.
+func single(l List) []*Candidate {
+	out := make([]*Candidate, len(l.Hits))
+	for i, h := range l.Hits {
+		r := Rank{i + 1, float64(h.Score), h.Terms}
+		out[i] = &Candidate{Document: h.Document, Chunk: h.Chunk, Score: float64(h.Score), Fused: Rank{Rank: i + 1, Score: float64(h.Score)},
+			Ranks: map[port.Retriever]Rank{l.Retriever: r}}
+	}
+	slices.SortFunc(out, less)
+	return out
+}
+
+func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r port.Retriever, q Request, depth int) (List, error) {
+	ix := s.Indexes[r]
+	if ix == nil {
+		return List{}, errOff
+	}
+	iq := port.IndexQuery{Retriever: r, Filter: q.Filter, After: q.After, Before: q.Before, Limit: depth, Explain: q.Explain}
+	switch r {
+	case port.Keyword:
+		iq.Text = q.Query
+	case port.Vector:
+		if s.Embedder == nil {
+			return List{}, errOff
+		}
+		v, err := s.embed(ctx, q.Query)
+		if err != nil {
+			return List{}, fmt.Errorf("embed the query: %w", err)
+		}
+		iq.Vector = v
+	case port.SparseTerms:
+		if s.Sparse == nil {
+			return List{}, errOff
+		}
+		v, err := s.encode(ctx, q.Query)
+		if err != nil {
+			return List{}, fmt.Errorf("encode the query: %w", err)
+		}
+		iq.SparseTerms, iq.SparseWeights = v.Terms, v.Weights
+	}
+	if err := s.Projector.EnsureIndex(ctx, ix, p, seq); err != nil {
+		return List{}, err
+	}
+	hits, err := ix.Search(ctx, p, iq)
+	if err != nil {
+		return List{}, fmt.Errorf("search %s: %w", r, err)
+	}
+	return List{Retriever: r, Hits: hits, Complete: len(hits) < depth}, nil
+}
+
+func (s *Searcher) embed(ctx context.Context, text string) ([]float32, error) {
+	v, err := s.cache.get(ctx, s.Embedder.Info().Digest, text, func(ctx context.Context) (any, error) {
+		d, err := s.Embedder.Embed(ctx, port.Query, []string{text})
+		if err != nil {
+			return nil, err
+		}
+		return d.Row(0), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.([]float32), nil
+}
+
+func (s *Searcher) encode(ctx context.Context, text string) (port.Sparse, error) {
+	v, err := s.cache.get(ctx, s.Sparse.Info().Digest, text, func(ctx context.Context) (any, error) {
+		return s.Sparse.Encode(ctx, port.Query, []string{text})
+	})
+	if err != nil {
+		return port.Sparse{}, err
+	}
+	return v.(port.Sparse), nil
+}
