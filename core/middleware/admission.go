@@ -1,0 +1,96 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-kit/kit/endpoint"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
+)
+
+// Deadline gives a call its time: the operation's (or the default), lowered by
+// what the caller asked. Whatever a service or driver made of an expired
+// deadline or of a caller that left is answered as Timeout or Canceled; a
+// context cancelled with a fault as its cause answers that fault.
+func Deadline(timeout, otherwise time.Duration) endpoint.Middleware {
+	if timeout <= 0 {
+		timeout = otherwise
+	}
+	return func(next endpoint.Endpoint) endpoint.Endpoint {
+		return func(ctx context.Context, request any) (any, error) {
+			d := timeout
+			if asked := request.(*op.Call).Timeout; asked > 0 {
+				d = min(d, asked)
+			}
+			ctx, cancel := context.WithTimeout(ctx, d)
+			defer cancel()
+			out, err := next(ctx, request)
+			if err == nil {
+				return out, nil
+			}
+			if ctx.Err() == nil {
+				if fault.CodeOf(err) == fault.Canceled { // something within gave up, not the caller
+					err = fault.Wrap(fault.Internal, "deadline", err, "an internal error occurred")
+				}
+				return nil, err
+			}
+			switch fault.CodeOf(err) {
+			case fault.Internal, fault.Canceled, fault.Timeout, fault.Upstream, fault.Unavailable:
+			default:
+				return nil, err // the call ended for a reason of its own
+			}
+			var cause *fault.Error
+			if errors.As(context.Cause(ctx), &cause) {
+				return nil, cause
+			}
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return nil, fault.Wrap(fault.Timeout, "deadline", err, "the request took longer than its time limit of %s", d)
+			}
+			return nil, fault.Wrap(fault.Canceled, "deadline", err, "the caller went away")
+		}
+	}
+}
+
+// Auth verifies the caller's key and checks what the key alone may not do. It
+// runs before anything of the body is read.
+func Auth(keys Verifier) endpoint.Middleware {
+	return func(next endpoint.Endpoint) endpoint.Endpoint {
+		return func(ctx context.Context, request any) (any, error) {
+			c := request.(*op.Call)
+			if c.Spec.Auth == op.NoKey {
+				return next(ctx, request)
+			}
+			p, err := verify(ctx, keys, c)
+			if err != nil {
+				if c.Spec.Auth == op.OptionalKey {
+					return next(ctx, request)
+				}
+				return nil, err
+			}
+			c.Caller = p
+			if c.Spec.Mutates && p.ReadOnly {
+				return nil, fault.New(fault.Forbidden, "this key is read-only")
+			}
+			for _, s := range c.Spec.Scopes {
+				if !slices.Contains(p.Scopes, s) {
+					f := fault.New(fault.InsufficientScope, "this key lacks the scope %s", s)
+					f.Details = map[string]any{"scope": string(s)}
+					return nil, f
+				}
+			}
+			return next(ident.WithPrincipal(ctx, p), request)
+		}
+	}
+}
+
+func verify(ctx context.Context, keys Verifier, c *op.Call) (ident.Principal, error) {
+	if c.Credential.Bearer == "" {
+		return ident.Principal{}, fault.New(fault.Unauthorized, "an API key is required: send the header Authorization: Bearer <key>")
+	}
+	return keys.Verify(ctx, c.Credential.Bearer, c.Spec.Family)
+}

@@ -1,0 +1,84 @@
+package middleware
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/go-kit/kit/endpoint"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
+)
+
+// Verifier finds out who presented a bearer key. An unknown, expired or revoked
+// key, or one of another family, is fault Unauthorized; a suspended
+// organization's is Forbidden. Safe for concurrent use.
+type Verifier interface {
+	Verify(ctx context.Context, bearer string, family op.Family) (ident.Principal, error)
+}
+
+// Meter counts calls. Safe for concurrent use.
+type Meter interface {
+	// Begin says that a call is in flight.
+	Begin(operation, transport string)
+	// End says that it no longer is, how it ended ("ok" or a fault code) and how
+	// long it took.
+	End(operation, transport, code string, took time.Duration)
+}
+
+// Options are the parts of a chain. A nil part is left out.
+type Options struct {
+	Log    *slog.Logger
+	Tracer trace.Tracer
+	Meter  Meter
+	Keys   Verifier
+	Limits *Limits
+	Gate   *Gate
+	// DefaultTimeout is used by operations that declare none; 0: 30 s.
+	DefaultTimeout time.Duration
+}
+
+// Chain builds the Chain of an op.Set, outermost first: Recover, Trace, Metrics,
+// Log, Deadline, Auth, Limit, Concurrency. A Verifier is required.
+func Chain(o Options) func(*op.Spec) endpoint.Middleware {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.DefaultTimeout <= 0 {
+		o.DefaultTimeout = 30 * time.Second
+	}
+	if o.Keys == nil {
+		panic("middleware: a chain needs a verifier of keys")
+	}
+	return func(s *op.Spec) endpoint.Middleware {
+		all := []endpoint.Middleware{Recover(o.Log)}
+		if o.Tracer != nil {
+			all = append(all, Trace(o.Tracer))
+		}
+		if o.Meter != nil {
+			all = append(all, Metrics(o.Meter))
+		}
+		all = append(all, Log(o.Log), Deadline(s.Timeout, o.DefaultTimeout), Auth(o.Keys))
+		if o.Limits != nil {
+			all = append(all, Limit(o.Limits))
+		}
+		if o.Gate != nil && s.Class != op.Free {
+			all = append(all, Concurrency(o.Gate))
+		}
+		return endpoint.Chain(all[0], all[1:]...)
+	}
+}
+
+// outcome is the label of how a call ended.
+func outcome(err error, finished bool) string {
+	switch {
+	case !finished:
+		return string(fault.Internal)
+	case err == nil:
+		return "ok"
+	}
+	return string(fault.CodeOf(err))
+}

@@ -1,0 +1,77 @@
+package middleware
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-kit/kit/endpoint"
+
+	"github.com/mnemehq/mneme/core/fault"
+)
+
+// Gate caps how many calls the process works on at once. Calls over the cap wait
+// in a short queue; calls over that, or that waited too long, are refused, so
+// that overload shortens the queue instead of stretching every answer.
+type Gate struct {
+	slots   chan struct{}
+	waiting atomic.Int64
+	queue   int64
+	patient time.Duration
+}
+
+// NewGate makes a gate for width calls at once, queue calls waiting, each for at
+// most wait.
+func NewGate(width, queue int, wait time.Duration) *Gate {
+	return &Gate{slots: make(chan struct{}, max(1, width)), queue: int64(queue), patient: wait}
+}
+
+// InUse is how many calls hold a slot, Waiting how many wait for one.
+func (g *Gate) InUse() int { return len(g.slots) }
+
+// Waiting is how many calls wait for a slot.
+func (g *Gate) Waiting() int { return int(g.waiting.Load()) }
+
+// Enter takes a slot; leave gives it back. A full queue or too long a wait is
+// fault Unavailable with a RetryAfter of one second.
+func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
+	leave = func() { <-g.slots }
+	select {
+	case g.slots <- struct{}{}:
+		return leave, nil
+	default:
+	}
+	if g.waiting.Add(1) > g.queue {
+		g.waiting.Add(-1)
+		return nil, busy()
+	}
+	defer g.waiting.Add(-1)
+	timer := time.NewTimer(g.patient)
+	defer timer.Stop()
+	select {
+	case g.slots <- struct{}{}:
+		return leave, nil
+	case <-timer.C:
+		return nil, busy()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func busy() error {
+	return fault.New(fault.Unavailable, "the server is busy; retry shortly").After(time.Second)
+}
+
+// Concurrency holds a slot of the gate while a call is worked on.
+func Concurrency(g *Gate) endpoint.Middleware {
+	return func(next endpoint.Endpoint) endpoint.Endpoint {
+		return func(ctx context.Context, request any) (any, error) {
+			leave, err := g.Enter(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer leave()
+			return next(ctx, request)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package middleware
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-kit/kit/endpoint"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
+)
+
+// Limiter keeps token buckets. Safe for concurrent use. One process keeps them
+// in memory (Buckets); replicas may share an implementation.
+type Limiter interface {
+	// Take charges units to a key's bucket of a class, or nothing when there are
+	// not enough. A charge larger than the whole bucket is allowed when the
+	// bucket is full and leaves a debt, so that a batch can't be locked out.
+	Take(ctx context.Context, key string, class op.Class, rate ident.Rate, units int) (Taken, error)
+}
+
+// Taken is the state of a bucket after a charge.
+type Taken struct {
+	OK        bool
+	Remaining int           // whole units left
+	Reset     time.Duration // until the bucket is full again
+	Retry     time.Duration // when not OK: until the charge would be allowed
+}
+
+// Limits applies rates per class. A rate of the key itself comes first.
+type Limits struct {
+	Limiter Limiter
+	Rates   map[op.Class]ident.Rate // PerMinute 0 or absent: unlimited
+}
+
+// Admit charges units of a class to the caller, says what is left in the
+// RateLimit headers (draft-ietf-httpapi-ratelimit-headers-11) and answers fault
+// RateLimited when there is too little. It is an op.Admit; nil Limits charge nothing.
+func (l *Limits) Admit(ctx context.Context, c *op.Call, class op.Class, units int) error {
+	if l == nil || class == op.Free || c.Caller.KeyID == "" {
+		return nil
+	}
+	rate, own := c.Caller.Limits[string(class)]
+	if !own {
+		rate = l.Rates[class]
+	}
+	if rate.PerMinute <= 0 {
+		return nil
+	}
+	t, err := l.Limiter.Take(ctx, c.Caller.KeyID, class, rate, units)
+	if err != nil {
+		return fmt.Errorf("charge rate limit: %w", err)
+	}
+	if c.Reply != nil {
+		join(c.Reply, "RateLimit-Policy", class, fmt.Sprintf("q=%d;w=60", rate.PerMinute))
+		join(c.Reply, "RateLimit", class, fmt.Sprintf("r=%d;t=%d", t.Remaining, seconds(t.Reset)))
+	}
+	if t.OK {
+		return nil
+	}
+	f := fault.New(fault.RateLimited, "the %s limit of %d requests a minute is used up; retry after %d s",
+		class, rate.PerMinute, seconds(t.Retry)).After(t.Retry)
+	f.Details = map[string]any{"retryAfter": seconds(t.Retry)}
+	return f
+}
+
+// seconds rounds up and is at least 1 for any wait.
+func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// join puts a class's item into a list header, in the place of an earlier one.
+func join(r *op.Reply, header string, class op.Class, params string) {
+	name := fmt.Sprintf("%q;", string(class))
+	var items []string
+	if list := r.Header[header]; list != "" {
+		for item := range strings.SplitSeq(list, ", ") {
+			if !strings.HasPrefix(item, name) {
+				items = append(items, item)
+			}
+		}
+	}
+	r.Set(header, strings.Join(append(items, name+params), ", "))
+}
+
+// Limit charges the first unit of a call before its input is read.
+func Limit(l *Limits) endpoint.Middleware {
+	return func(next endpoint.Endpoint) endpoint.Endpoint {
+		return func(ctx context.Context, request any) (any, error) {
+			c := request.(*op.Call)
+			if err := l.Admit(ctx, c, c.Spec.Class, 1); err != nil {
+				return nil, err
+			}
+			return next(ctx, request)
+		}
+	}
+}
+
+// Buckets is a Limiter in memory. A bucket that is full again is forgotten, so
+// memory follows the keys used in the last minutes.
+type Buckets struct {
+	now    func() time.Time
+	seed   maphash.Seed
+	shards [16]bucketShard
+}
+
+type bucketShard struct {
+	mu      sync.Mutex
+	buckets map[bucketKey]*bucket
+	swept   time.Time
+}
+
+type bucketKey struct {
+	key   string
+	class op.Class
+}
+
+type bucket struct {
+	tokens float64 // may be negative: a debt
+	at     time.Time
+	full   time.Time // when it will be full
+}
+
+// NewBuckets makes an empty Limiter. now is the clock; nil: time.Now.
+func NewBuckets(now func() time.Time) *Buckets {
+	if now == nil {
+		now = time.Now
+	}
+	b := &Buckets{now: now, seed: maphash.MakeSeed()}
+	for i := range b.shards {
+		b.shards[i].buckets = map[bucketKey]*bucket{}
+	}
+	return b
+}
+
+const sweepEvery = 30 * time.Second
+
+// Take implements Limiter.
+func (b *Buckets) Take(_ context.Context, key string, class op.Class, rate ident.Rate, units int) (Taken, error) {
+	capacity := float64(rate.Burst)
+	if rate.Burst <= 0 {
+		capacity = math.Max(1, float64(rate.PerMinute)/10)
+	}
+	perSecond := float64(rate.PerMinute) / 60
+	now := b.now()
+	s := &b.shards[maphash.String(b.seed, key)%uint64(len(b.shards))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweep(now)
+	k := bucketKey{key, class}
+	x, ok := s.buckets[k]
+	if !ok {
+		x = &bucket{tokens: capacity, at: now}
+		s.buckets[k] = x
+	}
+	// A clock that goes back gives nothing and takes nothing.
+	if passed := now.Sub(x.at).Seconds(); passed > 0 {
+		x.tokens += passed * perSecond
+	}
+	x.at = now
+	x.tokens = math.Min(x.tokens, capacity)
+	cost := float64(units)
+	wanted := math.Min(cost, capacity)
+	t := Taken{OK: x.tokens >= wanted-1e-9}
+	if t.OK {
+		x.tokens -= cost
+	} else {
+		t.Retry = after(wanted-x.tokens, perSecond)
+	}
+	t.Remaining = max(0, int(x.tokens+1e-9))
+	t.Reset = after(capacity-x.tokens, perSecond)
+	x.full = now.Add(t.Reset)
+	return t, nil
+}
+
+func after(units, perSecond float64) time.Duration {
+	return time.Duration(units / perSecond * float64(time.Second))
+}
+
+// sweep forgets buckets that are full.
+func (s *bucketShard) sweep(now time.Time) {
+	if since := now.Sub(s.swept); since >= 0 && since < sweepEvery {
+		return
+	}
+	s.swept = now
+	for k, x := range s.buckets {
+		if !now.Before(x.full) {
+			delete(s.buckets, k)
+		}
+	}
+}
+
+// len counts buckets, for tests of forgetting.
+func (b *Buckets) len() int {
+	n := 0
+	for i := range b.shards {
+		b.shards[i].mu.Lock()
+		n += len(b.shards[i].buckets)
+		b.shards[i].mu.Unlock()
+	}
+	return n
+}
+
+var (
+	_ Limiter  = (*Buckets)(nil)
+	_ op.Admit = (*Limits)(nil).Admit
+)

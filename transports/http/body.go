@@ -1,0 +1,178 @@
+package http
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+)
+
+// body reads the request's body, expanded, up to limit bytes; nil when there is
+// none. A client that stops sending, and a body that expands without end, are
+// cut off.
+func (x *exchange) body(ctx context.Context, limit int64) ([]byte, error) {
+	r := x.r
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil, nil
+	}
+	if err := checkType(r.Header.Get("Content-Type")); err != nil {
+		return nil, err
+	}
+	zipped := false
+	switch e := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); e {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		zipped = true
+	default:
+		return nil, fault.Field(fault.InvalidRequest, "Content-Encoding", "must be gzip or absent")
+	}
+	tooLarge := fault.New(fault.PayloadTooLarge, "the body is larger than %d bytes", limit)
+	if r.ContentLength > limit {
+		return nil, tooLarge
+	}
+	defer func() { _ = x.control.SetReadDeadline(time.Time{}) }()
+	var src io.Reader = &patientReader{x: x, ctx: ctx, from: http.MaxBytesReader(x.w, r.Body, limit)}
+	if zipped {
+		z, err := gzip.NewReader(src)
+		if err != nil {
+			return nil, x.bodyError(ctx, err, tooLarge, zipped)
+		}
+		src = z
+	}
+	size := int64(4 << 10)
+	if r.ContentLength > 0 && !zipped {
+		// One more than announced, so that the end is seen without growing.
+		size = min(r.ContentLength+1, 1<<20)
+	}
+	if !x.hold(size) {
+		return nil, busy()
+	}
+	buf := make([]byte, 0, size)
+	for {
+		if len(buf) == cap(buf) {
+			more := min(int64(cap(buf))*2, limit+1)
+			if !x.hold(more) { // the old and the new are held while one is copied
+				return nil, busy()
+			}
+			buf = append(make([]byte, 0, more), buf...)
+		}
+		n, err := src.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if int64(len(buf)) > limit {
+			return nil, tooLarge
+		}
+		if err == io.EOF {
+			x.bodyDone = true
+			break
+		}
+		if err != nil {
+			return nil, x.bodyError(ctx, err, tooLarge, zipped)
+		}
+	}
+	if len(bytes.TrimSpace(buf)) == 0 {
+		return nil, nil
+	}
+	return buf, nil
+}
+
+func checkType(header string) error {
+	media, params, err := mime.ParseMediaType(header)
+	if header != "" && err == nil && media == "application/json" {
+		if c, ok := params["charset"]; !ok || strings.EqualFold(c, "utf-8") || strings.EqualFold(c, "utf8") {
+			return nil
+		}
+		return fault.Field(fault.InvalidRequest, "Content-Type", "must have the charset utf-8 or none")
+	}
+	return fault.Field(fault.InvalidRequest, "Content-Type", "must be application/json")
+}
+
+func (x *exchange) bodyError(ctx context.Context, err error, tooLarge *fault.Error, zipped bool) error {
+	var max *http.MaxBytesError
+	switch {
+	case errors.As(err, &max):
+		return tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fault.Wrap(fault.Timeout, "read body", err, "the body did not arrive in time")
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case zipped && (errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || isFlate(err)):
+		return fault.Wrap(fault.InvalidRequest, "read body", err, "the body is not valid gzip")
+	case errors.Is(err, io.ErrUnexpectedEOF) && zipped && x.r.Context().Err() == nil:
+		return fault.Wrap(fault.InvalidRequest, "read body", err, "the gzip body ends too early")
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return context.Canceled // the connection ended
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f
+	}
+	return fault.Wrap(fault.InvalidRequest, "read body", err, "the body could not be read")
+}
+
+// patientReader gives each read of a body BodyIdle, never past the operation's
+// deadline.
+type patientReader struct {
+	x    *exchange
+	ctx  context.Context
+	from io.Reader
+}
+
+func (p *patientReader) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	until := time.Now().Add(p.x.h.idle)
+	if d, ok := p.ctx.Deadline(); ok && d.Before(until) {
+		until = d
+	}
+	_ = p.x.control.SetReadDeadline(until)
+	return p.from.Read(b)
+}
+
+// hold makes the exchange hold n bytes of the budget in place of what it holds.
+func (x *exchange) hold(n int64) bool {
+	if !x.h.bodies.take(n - x.held) {
+		return false
+	}
+	x.held = n
+	return true
+}
+
+func busy() error {
+	return fault.New(fault.Unavailable, "the server is busy; retry shortly").After(time.Second)
+}
+
+// budget bounds bytes held at once.
+type budget struct {
+	limit int64
+	used  atomic.Int64
+}
+
+func newBudget(limit int64) *budget {
+	if limit <= 0 {
+		limit = 512 << 20
+	}
+	return &budget{limit: limit}
+}
+
+func (b *budget) take(n int64) bool {
+	if b.used.Add(n) > b.limit && n > 0 {
+		b.used.Add(-n)
+		return false
+	}
+	return true
+}
+
+func (b *budget) release(n int64) { b.used.Add(-n) }

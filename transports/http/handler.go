@@ -1,0 +1,357 @@
+package http
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-kit/kit/transport"
+	kithttp "github.com/go-kit/kit/transport/http"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/transports/codec"
+)
+
+// Transport is how calls that came in here are named in metrics and logs.
+const Transport = "http"
+
+// Options say what a Handler serves.
+type Options struct {
+	Set *op.Set
+	Log *slog.Logger // nil: nothing is logged
+	// Mounts are plain handlers beside the operations, by mux pattern, e.g.
+	// "GET /metrics". They get the request id header and the panic guard.
+	Mounts map[string]http.Handler
+	// BodyBytes bounds the request bodies held in memory at once; a body that
+	// does not fit is answered 503. 0: 512 MiB.
+	BodyBytes int64
+	// BodyIdle is how long a client may send nothing while its body is read.
+	// 0: 20 s.
+	BodyIdle time.Duration
+	// WriteIdle is how long a client may take for each 64 KiB of an answer.
+	// 0: 20 s.
+	WriteIdle time.Duration
+}
+
+// handler answers everything below one address.
+type handler struct {
+	mux     *http.ServeMux
+	log     *slog.Logger
+	encoder codec.Encoder
+	zips    zipWriters
+	bodies  *budget
+	idle    time.Duration
+	stall   time.Duration
+}
+
+// New makes the handler of a Set. It fails when an operation's In can't be
+// decoded or two patterns collide, which are mistakes in the program.
+func New(o Options) (_ http.Handler, err error) {
+	h := &handler{mux: http.NewServeMux(), log: o.Log, bodies: newBudget(o.BodyBytes), idle: o.BodyIdle, stall: o.WriteIdle}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	if h.idle <= 0 {
+		h.idle = 20 * time.Second
+	}
+	if h.stall <= 0 {
+		h.stall = 20 * time.Second
+	}
+	defer func() { // the mux panics on patterns that collide
+		if p := recover(); p != nil {
+			err = fmt.Errorf("mount routes: %v", p)
+		}
+	}()
+	for _, r := range o.Set.Routes() {
+		decoder, err := codec.NewDecoder(r.In)
+		if err != nil {
+			return nil, fmt.Errorf("operation %s: %w", r.Spec.Name, err)
+		}
+		h.mux.Handle(r.Spec.Method+" "+r.Spec.Path, h.route(r, decoder))
+	}
+	for pattern, m := range o.Mounts {
+		h.mux.Handle(pattern, m)
+	}
+	return h, nil
+}
+
+// exchange is one request on its way; the request's context carries it.
+type exchange struct {
+	h       *handler
+	w       http.ResponseWriter
+	r       *http.Request
+	control *http.ResponseController
+	id      string
+	family  op.Family
+	reply   op.Reply
+	held    int64 // bytes of the body budget
+	// bodyDone says that the whole body was read.
+	bodyDone bool
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{h: h, w: w, control: http.NewResponseController(w), id: requestID(r), family: familyOf(r.URL.Path)}
+	w.Header().Set("X-Request-Id", x.id)
+	x.r = r.WithContext(context.WithValue(ident.WithRequestID(r.Context(), x.id), exchangeKey{}, x))
+	defer func() { h.bodies.release(x.held) }()
+	defer x.recover()
+	// A client that reads nothing must not hold the connection for ever.
+	_ = x.control.SetWriteDeadline(time.Now().Add(h.stall))
+	if !canonical(r.URL.EscapedPath()) {
+		x.fail(fault.New(fault.NotFound, "there is nothing at %s", clip(r.URL.Path)))
+		return
+	}
+	if found, pattern := h.mux.Handler(x.r); pattern == "" {
+		x.unrouted(found)
+		return
+	}
+	h.mux.ServeHTTP(w, x.r)
+}
+
+// recover answers a panic outside the endpoints: in decoding a route, in
+// encoding, or in a mounted handler.
+func (x *exchange) recover() {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(p)
+	}
+	x.h.log.Error("panic", "path", x.r.URL.Path, "request_id", x.id, "panic", p, "stack", string(debug.Stack()))
+	x.fail(fault.New(fault.Internal, "an internal error occurred"))
+}
+
+// unrouted answers what the mux has no pattern for; the status and Allow are
+// those it would send.
+func (x *exchange) unrouted(found http.Handler) {
+	rec := httptest.NewRecorder()
+	found.ServeHTTP(rec, x.r)
+	if rec.Code != http.StatusMethodNotAllowed {
+		x.fail(fault.New(fault.NotFound, "there is nothing at %s", clip(x.r.URL.Path)))
+		return
+	}
+	allow := rec.Header().Get("Allow")
+	x.w.Header().Set("Allow", allow)
+	x.fail(fault.New(fault.MethodNotAllowed, "method %s is not allowed here; allowed: %s", clip(x.r.Method), allow))
+}
+
+// canonical reports whether the mux would take a path as it is. Others would be
+// redirected, which would turn a mistake into a second request.
+func canonical(p string) bool {
+	if p == "/" {
+		return true
+	}
+	return p != "" && p[0] == '/' && path.Clean(p) == p
+}
+
+func familyOf(p string) op.Family {
+	if p == "/api/v1" || strings.HasPrefix(p, "/api/v1/") {
+		return op.Memory
+	}
+	return op.Namespace
+}
+
+// requestID keeps a well-formed id that the client sent.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	ok := 1 <= len(id) && len(id) <= 128
+	for i := 0; ok && i < len(id); i++ {
+		c := id[i]
+		ok = 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-'
+	}
+	if ok {
+		return id
+	}
+	var b [15]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "req_" + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	if len(s) > 100 {
+		return strings.ToValidUTF8(s[:100], "") + "..."
+	}
+	return s
+}
+
+// route makes the handler of one operation.
+func (h *handler) route(r *op.Route, d *codec.Decoder) http.Handler {
+	encode := func(ctx context.Context, _ http.ResponseWriter, out any) error {
+		return exchangeOf(ctx).succeed(&r.Spec, out)
+	}
+	return kithttp.NewServer(r.Endpoint,
+		func(ctx context.Context, _ *http.Request) (any, error) { return exchangeOf(ctx).call(&r.Spec, d), nil },
+		encode,
+		kithttp.ServerErrorEncoder(func(ctx context.Context, err error, _ http.ResponseWriter) { exchangeOf(ctx).fail(err) }),
+		// The chain has logged the error already.
+		kithttp.ServerErrorHandler(transport.ErrorHandlerFunc(func(context.Context, error) {})),
+	)
+}
+
+// call makes the endpoint's request. A bad X-Timeout-Ms is answered when the
+// input is decoded, hence after authentication.
+func (x *exchange) call(s *op.Spec, d *codec.Decoder) *op.Call {
+	x.family = s.Family
+	timeout, wrong := timeoutOf(x.r)
+	return &op.Call{
+		Spec: s, Transport: Transport, RequestID: x.id, Timeout: timeout, Reply: &x.reply,
+		Credential: op.Credential{Bearer: bearer(x.r)},
+		Decode: func(ctx context.Context, dst any) error {
+			if wrong != nil {
+				return wrong
+			}
+			return x.decode(ctx, s, d, dst)
+		},
+	}
+}
+
+func (x *exchange) decode(ctx context.Context, s *op.Spec, d *codec.Decoder, dst any) error {
+	in := codec.Input{Path: x.r.PathValue, Query: x.r.URL.RawQuery, Header: x.r.Header.Get}
+	if s.MaxBody > 0 {
+		body, err := x.body(ctx, s.MaxBody)
+		if err != nil {
+			return err
+		}
+		if len(body) == 0 && !s.BodyOptional && d.HasBody() {
+			return fault.New(fault.InvalidJSON, "a JSON body is required")
+		}
+		if len(body) > 0 {
+			in.Body = body
+		}
+	}
+	return d.Decode(in, dst)
+}
+
+// bearer is the key in the Authorization header; "" when there is none, when
+// there are several headers, or for another scheme.
+func bearer(r *http.Request) string {
+	all := r.Header.Values("Authorization")
+	if len(all) != 1 {
+		return ""
+	}
+	scheme, key, _ := strings.Cut(all[0], " ")
+	if !strings.EqualFold(scheme, "bearer") {
+		return ""
+	}
+	return strings.Trim(key, " ")
+}
+
+func timeoutOf(r *http.Request) (time.Duration, error) {
+	s := r.Header.Get("X-Timeout-Ms")
+	if s == "" {
+		return 0, nil
+	}
+	ms, err := strconv.ParseUint(s, 10, 63)
+	if err != nil || ms == 0 {
+		return 0, fault.Field(fault.InvalidRequest, "X-Timeout-Ms", "must be a whole number of milliseconds, at least 1")
+	}
+	const most = uint64(24 * time.Hour / time.Millisecond) // far over every operation's own limit
+	return time.Duration(min(ms, most)) * time.Millisecond, nil
+}
+
+// succeed writes an operation's answer.
+func (x *exchange) succeed(s *op.Spec, out any) error {
+	head := x.w.Header()
+	for k, v := range x.reply.Header {
+		head.Set(k, v)
+	}
+	if h, ok := out.(op.Headerer); ok {
+		for k, v := range h.Headers() {
+			head.Set(k, v)
+		}
+	}
+	status := http.StatusOK
+	if s.Success != 0 {
+		status = s.Success
+	}
+	if c, ok := out.(op.StatusCoder); ok && c.StatusCode() != 0 {
+		status = c.StatusCode()
+	}
+	if status == http.StatusNoContent || status == http.StatusNotModified || status < 200 {
+		x.w.WriteHeader(status)
+		return nil
+	}
+	body, err := x.h.encoder.Append(make([]byte, 0, 512), out)
+	if err != nil {
+		x.h.log.Error("encode answer", "op", s.Name, "request_id", x.id, "cause", err.Error())
+		return fault.Wrap(fault.Internal, "encode answer", err, "an internal error occurred")
+	}
+	x.write(status, body)
+	return nil
+}
+
+// The error bodies of the two families (interface document, section 7).
+type (
+	namespaceError struct {
+		Error struct {
+			Code      fault.Code `json:"code"`
+			Message   string     `json:"message"`
+			RequestID string     `json:"request_id"`
+		} `json:"error"`
+	}
+	memoryError struct {
+		StatusCode int            `json:"statusCode"`
+		Code       fault.Code     `json:"code"`
+		Message    string         `json:"message"`
+		RequestID  string         `json:"requestId"`
+		Details    map[string]any `json:"details"`
+	}
+)
+
+// fail writes an error in the family's body. A caller that went away gets
+// nothing.
+func (x *exchange) fail(err error) {
+	f := fault.From(err)
+	if f.Code == fault.Canceled {
+		panic(http.ErrAbortHandler) // closes the connection, which has no reader
+	}
+	head := x.w.Header()
+	for k, v := range x.reply.Header {
+		head.Set(k, v)
+	}
+	status := fault.Status(f.Code)
+	if f.RetryAfter > 0 {
+		head.Set("Retry-After", strconv.FormatInt(int64((f.RetryAfter+time.Second-1)/time.Second), 10))
+	}
+	if status == http.StatusUnauthorized {
+		head.Set("WWW-Authenticate", "Bearer")
+	}
+	head.Set("Cache-Control", "no-store")
+	x.write(status, x.errorBody(f, status))
+}
+
+func (x *exchange) errorBody(f *fault.Error, status int) []byte {
+	var body any
+	if x.family == op.Memory {
+		body = memoryError{status, f.Code, f.Message, x.id, f.Details}
+	} else {
+		var e namespaceError
+		e.Error.Code, e.Error.Message, e.Error.RequestID = f.Code, f.Message, x.id
+		body = e
+	}
+	b, err := x.h.encoder.Append(nil, body)
+	if err != nil { // details that are no JSON
+		b, _ = json.Marshal(memoryError{status, f.Code, f.Message, x.id, map[string]any{}})
+	}
+	return b
+}

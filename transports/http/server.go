@@ -1,0 +1,105 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/mnemehq/mneme/core/fault"
+)
+
+// ServerOptions bound what clients can hold of the process.
+type ServerOptions struct {
+	Handler http.Handler
+	Log     *slog.Logger // nil: nothing is logged
+	// HeaderTimeout is how long a client may take to send a request's header.
+	// 0: 10 s.
+	HeaderTimeout time.Duration
+	// IdleTimeout closes a connection without a request. 0: 75 s.
+	IdleTimeout time.Duration
+	// MaxHeaderBytes bounds a request's header. 0: 32 KiB.
+	MaxHeaderBytes int
+	// MaxConnections bounds open connections; more wait to be accepted. 0: 4096.
+	MaxConnections int
+	// Drain is how long requests in flight may take to finish at the end. Those
+	// that last longer are cancelled and answered 503. 0: 20 s.
+	Drain time.Duration
+}
+
+// Server serves one listener and ends gracefully.
+type Server struct {
+	http  *http.Server
+	drain time.Duration
+	limit int
+	log   *slog.Logger
+	stop  context.CancelCauseFunc
+}
+
+// NewServer makes a server; Serve starts it. It serves once.
+func NewServer(o ServerOptions) *Server {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	or := func(d, otherwise time.Duration) time.Duration {
+		if d > 0 {
+			return d
+		}
+		return otherwise
+	}
+	if o.MaxHeaderBytes <= 0 {
+		o.MaxHeaderBytes = 32 << 10
+	}
+	if o.MaxConnections <= 0 {
+		o.MaxConnections = 4096
+	}
+	base, stop := context.WithCancelCause(context.Background())
+	return &Server{
+		http: &http.Server{
+			Handler:           o.Handler,
+			ReadHeaderTimeout: or(o.HeaderTimeout, 10*time.Second),
+			IdleTimeout:       or(o.IdleTimeout, 75*time.Second),
+			MaxHeaderBytes:    o.MaxHeaderBytes,
+			BaseContext:       func(net.Listener) context.Context { return base },
+			ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		},
+		drain: or(o.Drain, 20*time.Second), limit: o.MaxConnections, log: o.Log, stop: stop,
+	}
+}
+
+// lastWords is how long cancelled requests have to write their answer.
+const lastWords = 2 * time.Second
+
+// Serve answers requests on l until ctx is done. Then it closes l, lets requests
+// in flight finish for Drain, cancels those that are left, and returns nil. It
+// returns an error when the listener fails.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	defer s.stop(nil)
+	failed := make(chan error, 1)
+	go func() { failed <- s.http.Serve(netutil.LimitListener(l, s.limit)) }()
+	select {
+	case err := <-failed:
+		if errors.Is(err, http.ErrServerClosed) {
+			return nil
+		}
+		return err
+	case <-ctx.Done():
+	}
+	soft, cancel := context.WithTimeout(context.Background(), s.drain)
+	defer cancel()
+	if s.http.Shutdown(soft) == nil {
+		return nil
+	}
+	s.log.Warn("requests are still in flight; cancelling them", "after", s.drain)
+	s.stop(fault.New(fault.Unavailable, "the server is shutting down; retry shortly").After(time.Second))
+	hard, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	if s.http.Shutdown(hard) == nil {
+		return nil
+	}
+	return s.http.Close()
+}

@@ -1,0 +1,7 @@
+// Package metrics exposes the process to Prometheus: one registry as a value,
+// the meter of operations, Go runtime and process figures, and the handler of
+// GET /metrics.
+//
+// May import: the standard library, prometheus/client_golang. Its Meter fits
+// core/middleware's interface without importing it.
+package metrics
