@@ -1,0 +1,120 @@
+package chunk
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Version names the rules of this package. Namespaces record it: chunks of two
+// versions differ, and changing over is a deliberate rebuild.
+const Version = "1"
+
+// Limits of Options.
+const (
+	MinTokens  = 64
+	MaxOverlap = 4
+)
+
+const (
+	bytesPerPiece   = 32 // a chunk holds at most MaxTokens times this, whatever the counter says
+	maxHeadingBytes = 200
+	contextShare    = 5 // outer headings end at MaxTokens divided by this
+)
+
+// A Counter gives the number of word pieces of each text, special tokens left
+// out. The count of two texts joined by white space should be the sum of theirs,
+// as WordPiece has it; a counter that is off by a little makes chunks that are
+// off by a little. Split calls it with at most 4,096 texts and 256 KiB a call
+// and never with an empty text.
+type Counter func(ctx context.Context, texts []string) ([]int, error)
+
+// Options are the sizes of chunks.
+type Options struct {
+	MaxTokens int  // word pieces of a chunk, its context included; at least MinTokens
+	Overlap   int  // sentences repeated between chunks of one paragraph; at most MaxOverlap
+	Whole     bool // a text that fits is one chunk, whatever its structure: memories, dialog turns
+}
+
+// Default gives the measured sizes: 160 word pieces, one sentence of overlap.
+func Default() Options { return Options{MaxTokens: 160, Overlap: 1} }
+
+// Split cuts each text into chunks, ordered by Start then End. A text without a
+// character that is not white space has none; any other has at least one. Chunks
+// start and end on UTF-8 boundaries and on no white space. Equal texts give equal
+// chunks. A nil counter counts by Approximate. Texts should be valid UTF-8.
+//
+// Errors: InvalidRequest for Options out of range, the context's error, or the
+// counter's as it is; Internal when the counter answers with a wrong number of
+// counts.
+func Split(ctx context.Context, texts []string, count Counter, opt Options) ([][]port.Chunk, error) {
+	if opt.MaxTokens < MinTokens {
+		return nil, fault.Field(fault.InvalidRequest, "max_tokens", "is %d; at least %d", opt.MaxTokens, MinTokens)
+	}
+	if opt.Overlap < 0 || opt.Overlap > MaxOverlap {
+		return nil, fault.Field(fault.InvalidRequest, "overlap", "is %d; 0 to %d", opt.Overlap, MaxOverlap)
+	}
+	if count == nil {
+		count = Approximate
+	}
+	docs := make([]*layout, len(texts))
+	sizes := opt.sizes()
+	var t tally
+	for i, text := range texts {
+		docs[i] = parse(text)
+		docs[i].countParts(&t, sizes)
+	}
+	// Two rounds: everything a chunk is packed from, then the words of the few
+	// parts that turn out to be longer than a chunk.
+	if err := t.run(ctx, count); err != nil {
+		return nil, err
+	}
+	t = tally{}
+	for _, d := range docs {
+		d.countWords(&t, sizes)
+	}
+	if err := t.run(ctx, count); err != nil {
+		return nil, err
+	}
+	out := make([][]port.Chunk, len(texts))
+	for i, d := range docs {
+		out[i] = d.pack(sizes)
+	}
+	return out, nil
+}
+
+// Text is what is indexed and embedded for a chunk of doc: its context on lines
+// of their own, then its slice.
+func Text(doc string, c port.Chunk) string {
+	if c.Context == "" {
+		return doc[c.Start:c.End]
+	}
+	return c.Context + "\n" + doc[c.Start:c.End]
+}
+
+func hash(context, slice string) (h [16]byte) {
+	// The NUL keeps a line that moves from slice to context from keeping its hash.
+	var b strings.Builder
+	b.Grow(len(context) + 1 + len(slice))
+	b.WriteString(context)
+	b.WriteByte(0)
+	b.WriteString(slice)
+	sum := sha256.Sum256([]byte(b.String()))
+	copy(h[:], sum[:])
+	return h
+}
+
+// sizes are Options worked out.
+type sizes struct {
+	Options
+	bytes   int // of a chunk
+	outer   int // pieces of context while more than one heading is in it
+	context int // pieces of context that is one heading
+}
+
+func (o Options) sizes() sizes {
+	return sizes{o, o.MaxTokens * bytesPerPiece, o.MaxTokens / contextShare, 2 * o.MaxTokens / contextShare}
+}

@@ -1,0 +1,387 @@
+package chunk_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// sized is Default with another budget, for short test texts.
+func sized(tokens int) chunk.Options {
+	o := chunk.Default()
+	o.MaxTokens = tokens
+	return o
+}
+
+func split(t testing.TB, text string, o chunk.Options) []port.Chunk {
+	t.Helper()
+	out, err := chunk.Split(t.Context(), []string{text}, chunk.Approximate, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0]
+}
+
+// show writes chunks as "context | slice".
+func show(text string, cs []port.Chunk) []string {
+	out := []string{}
+	for _, c := range cs {
+		out = append(out, c.Context+" | "+text[c.Start:c.End])
+	}
+	return out
+}
+
+func words(n int, word string) string { return strings.TrimSpace(strings.Repeat(word+" ", n)) }
+
+func TestSplit(t *testing.T) {
+	long := words(40, "milk") + "." // 41 pieces
+	tests := []struct {
+		name, text string
+		opt        chunk.Options
+		want       []string
+	}{
+		{"empty", "", chunk.Default(), []string{}},
+		{"white space", " \n\t\r\n ", chunk.Default(), []string{}},
+		{"one dialog turn", "Anna: I moved to Lisbon. It rains!\n", chunk.Default(), []string{" | Anna: I moved to Lisbon. It rains!"}},
+		{"lines without a blank one", "one\n- two\n- three\nfour", chunk.Default(), []string{" | one\n- two\n- three\nfour"}},
+		{"paragraphs", "One. Two.\n\nThree.\r\n \r\nFour.", chunk.Default(), []string{" | One. Two.", " | Three.", " | Four."}},
+		{"headings", "# Guide #\n\nLead.\n\n## Errors\nE-42 is heat.\n### Deep\nx\n## Care\nWipe.", chunk.Default(),
+			[]string{"Guide | Lead.", "Guide > Errors | E-42 is heat.", "Guide > Errors > Deep | x", "Guide > Care | Wipe."}},
+		{"setext", "Guide\n=====\nLead.\n\nCare\n---\nWipe.", chunk.Default(), []string{"Guide | Lead.", "Guide > Care | Wipe."}},
+		{"heading without body", "# A\n\n## B\n\n## C\ntext", chunk.Default(), []string{"A | B", "A > C | text"}},
+		{"only a heading", "# A", chunk.Default(), []string{" | A"}},
+		{"no headings", "#tag\n\n# \n\n####### seven\n\n" + "# " + strings.Repeat("x", 201), chunk.Default(),
+			[]string{" | #tag", " | #", " | ####### seven", " | " + strings.Repeat("x", 201)}},
+		{"heading in a fence", "# A\n```sh\n# not a heading\n\nls\n```\n", chunk.Default(), []string{"A | ```sh\n# not a heading\n\nls\n```"}},
+		{"open fence is text", "a\n\n```\nb\n\nc", chunk.Default(), []string{" | a", " | ```\nb", " | c"}},
+		{"thematic break", "a\n***\nb\n\n- - -\n\nc", chunk.Default(), []string{" | a", " | b", " | c"}},
+		{"nothing but a break", "\n***\n", chunk.Default(), []string{" | ***"}},
+		{"front matter", "---\ntitle: x\n---\n\nbody", chunk.Default(), []string{" | ---\ntitle: x\n---", " | body"}},
+		{"lead-in and list", "You need:\n\n- beans\n\n- water\n  and a cup\n\n  hot\n\nThen wait.", chunk.Default(),
+			[]string{" | You need:\n\n- beans\n\n- water\n  and a cup\n\n  hot", " | Then wait."}},
+		{"paragraph and list", "Beans are nice.\n\n* a\n* b", chunk.Default(), []string{" | Beans are nice.", " | * a\n* b"}},
+		{"years do not start lists", "It was in\n1986. Then more", chunk.Default(), []string{" | It was in\n1986. Then more"}},
+		{"overlap", words(30, "a") + ". Bee bee. C " + words(29, "c") + ".", sized(64),
+			[]string{" | " + words(30, "a") + ". Bee bee.", " | Bee bee. C " + words(29, "c") + "."}},
+		{"no room for overlap", long + " " + words(50, "oat") + ".", sized(64), []string{" | " + long, " | " + words(50, "oat") + "."}},
+		{"overlap stays in its paragraph", long + "\n- " + words(40, "oat") + ".", sized(64), []string{" | " + long, " | - " + words(40, "oat") + "."}},
+		{"lead-in goes along", "First " + long + " Then do:\n- " + words(40, "oat"), sized(64), []string{" | First " + long, " | Then do:\n- " + words(40, "oat")}},
+		{"item kept whole", "- " + words(30, "a") + ". Bee. \n- " + words(30, "c") + ". Dee.", sized(64),
+			[]string{" | - " + words(30, "a") + ". Bee.", " | - " + words(30, "c") + ". Dee."}},
+		{"fence kept whole", long + "\n```\n" + words(40, "x") + "\n```", sized(64), []string{" | " + long, " | ```\n" + words(40, "x") + "\n```"}},
+		{"long fence by lines", "```\n" + words(40, "x") + "\n\n  " + words(40, "y") + "\n```", sized(64),
+			[]string{" | ```\n" + words(40, "x"), " | " + words(40, "y") + "\n```"}},
+		{"table by rows", "# T\n| id | " + "|\n|--|--|\n|" + words(30, "a") + "|\n|" + words(30, "b") + "|", sized(64),
+			[]string{"T | | id | |\n|--|--|\n|" + words(30, "a") + "|", "T\n| id | | | |" + words(30, "b") + "|"}},
+		{"long sentence at a clause", words(40, "a") + ", " + words(40, "b"), sized(64), []string{" | " + words(40, "a") + ",", " | " + words(40, "b")}},
+		{"long sentence at a line", words(40, "a") + "\nb, " + words(50, "b"), sized(64), []string{" | " + words(40, "a"), " | b, " + words(50, "b")}},
+		{"context ends at a fifth", "# " + words(20, "outer") + "\n## " + words(30, "in") + "\nbody", chunk.Default(), []string{" | " + words(20, "outer"), words(30, "in") + " | body"}},
+		{"memory with structure", "# A\n\nb\n\nc", chunk.Options{MaxTokens: 160, Whole: true}, []string{" | # A\n\nb\n\nc"}},
+		{"memory too long", words(100, "a") + "\n\n" + words(100, "b"), chunk.Options{MaxTokens: 160, Whole: true}, []string{" | " + words(100, "a"), " | " + words(100, "b")}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, show(tt.text, split(t, tt.text, tt.opt))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestSentences(t *testing.T) {
+	for _, want := range [][]string{
+		{"Dr. Smith paid 3.50 for v1.2.3 on example.com.", "He left."},
+		{"See fig. 3 and no. 7, i.e. The Plan.", "No.", "Yes!"},
+		{"J. R. Reed wrote it.", "\"Really?\"", "(Yes.)", "Good…"},
+		{"3. Clean the filter.", "Wait."},
+		{"Open http://a.b/c?d=e.", "Etc. and so on."},
+		{"今日は雨です。", "傘を持って！", "はい。"},
+		{"यह एक है।", "दो है।"},
+		{"هل هذا؟", "نعم."},
+		{"What?!", "Well..."},
+	} {
+		text := strings.Join(want, " ")
+		if d := cmp.Diff(want, sentencesOf(t, text)); d != "" {
+			t.Errorf("%q: %s", text, d)
+		}
+	}
+	if d := cmp.Diff([]string{"今日は雨です。", "傘を持って！"}, sentencesOf(t, "今日は雨です。傘を持って！")); d != "" {
+		t.Error(d)
+	}
+}
+
+// sentencesOf asks for chunks so small, by a counter that makes every sentence
+// fill one, that each chunk is a sentence.
+func sentencesOf(t *testing.T, text string) []string {
+	full := func(_ context.Context, texts []string) ([]int, error) {
+		out := make([]int, len(texts))
+		for i := range out {
+			out[i] = 160
+		}
+		return out, nil
+	}
+	out, err := chunk.Split(t.Context(), []string{text}, full, chunk.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, c := range out[0] {
+		got = append(got, text[c.Start:c.End])
+	}
+	return got
+}
+
+func TestSplitErrors(t *testing.T) {
+	boom := errors.New("boom")
+	fails := func(context.Context, []string) ([]int, error) { return nil, boom }
+	short := func(context.Context, []string) ([]int, error) { return []int{}, nil }
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, tt := range []struct {
+		name  string
+		ctx   context.Context
+		count chunk.Counter
+		opt   chunk.Options
+		want  error
+	}{
+		{"budget", t.Context(), nil, chunk.Options{MaxTokens: 63}, fault.New(fault.InvalidRequest, "")},
+		{"overlap", t.Context(), nil, chunk.Options{MaxTokens: 64, Overlap: 5}, fault.New(fault.InvalidRequest, "")},
+		{"counter fails", t.Context(), fails, chunk.Default(), boom},
+		{"counter miscounts", t.Context(), short, chunk.Default(), fault.New(fault.Internal, "")},
+		{"canceled", canceled, nil, chunk.Default(), context.Canceled},
+	} {
+		if _, err := chunk.Split(tt.ctx, []string{"a b"}, tt.count, tt.opt); !errors.Is(err, tt.want) {
+			t.Errorf("%s: got %v, want %v", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestCounterCallsAreBounded(t *testing.T) {
+	calls := 0
+	count := func(ctx context.Context, texts []string) ([]int, error) {
+		calls++
+		size := 0
+		for _, s := range texts {
+			if s == "" {
+				t.Error("empty text counted")
+			}
+			size += len(s)
+		}
+		if len(texts) > 4096 || size > 256<<10 {
+			t.Errorf("one call with %d texts of %d bytes", len(texts), size)
+		}
+		return chunk.Approximate(ctx, texts)
+	}
+	docs := make([]string, 100)
+	for i := range docs {
+		docs[i] = fmt.Sprintf("# Document %d\n\n%s", i, strings.Repeat("A plain sentence. ", 20))
+	}
+	docs = append(docs, strings.Repeat("x", 256<<10), strings.Repeat("a. A ", 50000))
+	if _, err := chunk.Split(t.Context(), docs, count, chunk.Default()); err != nil {
+		t.Fatal(err)
+	}
+	if calls > 60 {
+		t.Errorf("%d calls of the counter", calls)
+	}
+}
+
+func TestApproximate(t *testing.T) {
+	texts := []string{"", "the roastery", "don't!", "東京タワー", "naïve", "ERR_CONN_RESET", "🎉🎉"}
+	got, err := chunk.Approximate(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]int{0, 3, 4, 5, 2, 6, 2}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// markdown draws text from pieces that steer the parser.
+func markdown() *rapid.Generator[string] {
+	piece := rapid.SampledFrom([]string{"\n", "\n\n", "\r\n", " ", "# ", "## T", "- ", "1. ", "12) ", "```", "~~~\n", "|", "|--|\n", "---\n", "===\n", "...",
+		". A", "! ", "。", ":", "word ", "long sentence goes on, and on; ", "e\u0301\u0301", "👩‍👩‍👧", "日本語", "\u2003", "\u00a0", "\t", "Dr. ", "(x) ", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+		strings.Repeat("many words here ", 12), strings.Repeat("unspaced", 90), strings.Repeat("Ein Satz. ", 30)})
+	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(piece, 0, 60).Draw(t, "pieces"), "") })
+}
+
+func TestProperties(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := markdown().Draw(rt, "text")
+		opt := chunk.Options{MaxTokens: rapid.SampledFrom([]int{64, 100, 160}).Draw(rt, "tokens"), Overlap: rapid.IntRange(0, 4).Draw(rt, "overlap"), Whole: rapid.Bool().Draw(rt, "whole")}
+		check(rt, text, opt)
+	})
+}
+
+type failer interface {
+	Errorf(string, ...any)
+	Fatalf(string, ...any)
+}
+
+// check asserts what Split promises of any valid text.
+func check(t failer, text string, opt chunk.Options) {
+	ctx := context.Background()
+	both, err := chunk.Split(ctx, []string{text, text}, nil, opt)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	cs := both[0]
+	if d := cmp.Diff(both[0], both[1]); d != "" {
+		t.Errorf("equal texts differ: %s", d)
+	}
+	if (strings.TrimSpace(text) == "") != (len(cs) == 0) {
+		t.Errorf("%d chunks", len(cs))
+	}
+	covered := make([]bool, len(text))
+	inContext := map[string]bool{}
+	last := port.Chunk{Start: -1}
+	for _, c := range cs {
+		if c.Start < 0 || c.End > len(text) || c.Start >= c.End || c.Start <= last.Start || c.End <= last.End {
+			t.Fatalf("chunk [%d:%d] after [%d:%d]", c.Start, c.End, last.Start, last.End)
+		}
+		last = c
+		slice := text[c.Start:c.End]
+		if !utf8.ValidString(slice) || strings.TrimSpace(slice) != slice {
+			t.Errorf("chunk %q is cut badly", slice)
+		}
+		n, _ := chunk.Approximate(ctx, []string{chunk.Text(text, c)})
+		if n[0] > opt.MaxTokens {
+			t.Errorf("%d pieces in %q", n[0], chunk.Text(text, c))
+		}
+		for i := c.Start; i < c.End; i++ {
+			covered[i] = true
+		}
+		heads, _, _ := strings.Cut(c.Context, "\n")
+		for _, h := range strings.Split(heads, " > ") {
+			inContext[h] = true
+		}
+	}
+	for at := 0; at < len(text); {
+		end := strings.IndexByte(text[at:], '\n')
+		if end < 0 {
+			end = len(text)
+		} else {
+			end += at
+		}
+		line := strings.TrimSpace(text[at:end])
+		title := strings.Join(strings.Fields(strings.Trim(line, "# \t\u00a0\u2003")), " ")
+		for i, r := range text[at:end] {
+			if !unicode.IsSpace(r) && !covered[at+i] && !inContext[title] && !strings.ContainsRune("#-=*_", r) {
+				t.Errorf("%q at %d is in no chunk; line %q", r, at+i, line)
+				break
+			}
+		}
+		at = end + 1
+	}
+}
+
+func TestEditsStayLocal(t *testing.T) {
+	para := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"It rains.", "Beans are roasted at 205 degrees, slowly.", "Wer weiß?", words(60, "milk") + "."}), 1, 12).Draw(t, "sentences"), " ")
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		paras := rapid.SliceOfN(para, 2, 8).Draw(rt, "paragraphs")
+		at := rapid.IntRange(0, len(paras)-1).Draw(rt, "edited")
+		hashes := func(p []string) map[[16]byte]int {
+			m := map[[16]byte]int{}
+			for _, c := range split(t, "# Title\n\n"+strings.Join(p, "\n\n"), chunk.Default()) {
+				m[c.Hash]++
+			}
+			return m
+		}
+		before := hashes(paras)
+		for h, n := range hashes(paras[at : at+1]) {
+			before[h] -= n
+		}
+		paras[at] = "Something else. " + paras[at]
+		after := hashes(paras)
+		for h, n := range before {
+			if after[h] < n {
+				rt.Errorf("an edit of paragraph %d changed another's chunk", at)
+			}
+		}
+	})
+}
+
+func TestContextIsHashed(t *testing.T) {
+	a, b := split(t, "# A\nx", chunk.Default())[0], split(t, "# B\nx", chunk.Default())[0]
+	if a.Hash == b.Hash {
+		t.Error("equal text under other headings shares a vector")
+	}
+	if c := split(t, "## A\n\n\nx\n", chunk.Default())[0]; c.Hash != a.Hash {
+		t.Error("equal text under an equal heading has another hash")
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	for _, s := range []string{"# A\n\nb", "a\n---\n", "```\nx\n```", "| a |\n|--|\n| b |", "- a\n\n  b\n- c:", "a.) b", "\xff\xfe", "e\u0301👩‍👩‍👧。x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			if _, err := chunk.Split(t.Context(), []string{text}, nil, sized(64)); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		check(t, text, sized(64))
+	})
+}
+
+// adversarial texts of n bytes, one for each way a reader could go quadratic.
+func adversarial(n int) map[string]string {
+	fill := func(s string) string { return strings.Repeat(s, n/len(s)) }
+	return map[string]string{
+		"prose":       fill("The burr grinder is set to 4.5 for espresso, and Dr. Lee agrees. "),
+		"paragraphs":  fill("A short paragraph of a few words.\n\n"),
+		"hashes":      fill("#"),
+		"newlines":    fill("\n"),
+		"spaces":      "a. " + fill(" ") + "b",
+		"one word":    fill("x"),
+		"abbreviated": fill("a. a. a. "),
+		"initials":    fill(" ") + fill("A. B. "),
+		"brackets":    "a." + fill(")"),
+		"quotes":      fill("a.\" ("),
+		"nested list": fill("- \t- a\n"),
+		"deep list":   fill(" - x\n   "),
+		"headings":    fill("# a\n"),
+		"emoji":       fill("👩‍👩‍👧"),
+		"marks":       "a" + fill("\u0301"),
+		"flags":       fill("🇫🇷"),
+		"cjk":         fill("東京"),
+		"open fences": fill("````x\n```y\n~~~z\n"),
+		"table":       fill("|a|b|\n|--|\n"),
+		"setext":      fill("a\n==\n"),
+		"rules":       fill("- - - - - -\n"),
+		"lead-ins":    fill("a:\n\n"),
+		"colons":      fill("a: b:\n- c:\n"),
+		"digits":      fill("1. "),
+	}
+}
+
+func TestAdversarial(t *testing.T) {
+	for name, text := range adversarial(20_000) {
+		t.Run(name, func(t *testing.T) { check(t, text, chunk.Default()) })
+	}
+}
+
+func BenchmarkSplit(b *testing.B) {
+	for name, text := range adversarial(256 << 10) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				split(b, text, chunk.Default())
+			}
+		})
+	}
+}

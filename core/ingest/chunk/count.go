@@ -1,0 +1,91 @@
+package chunk
+
+import (
+	"context"
+	"unicode"
+
+	"github.com/mnemehq/mneme/core/fault"
+)
+
+// Bounds of one call of a Counter, which may be a call into a model.
+const (
+	callTexts = 4096
+	callBytes = 256 << 10
+)
+
+// tally collects texts to count and where their counts go.
+type tally struct {
+	texts []string
+	into  []*int
+}
+
+func (t *tally) add(text string, into *int) {
+	t.texts = append(t.texts, text)
+	t.into = append(t.into, into)
+}
+
+func (t *tally) run(ctx context.Context, count Counter) error {
+	for from := 0; from < len(t.texts); {
+		to, size := from, 0
+		for to < len(t.texts) && to-from < callTexts && (to == from || size+len(t.texts[to]) <= callBytes) {
+			size += len(t.texts[to])
+			to++
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		counts, err := count(ctx, t.texts[from:to])
+		if err != nil {
+			return err
+		}
+		if len(counts) != to-from {
+			return fault.New(fault.Internal, "the token counter answered %d counts for %d texts", len(counts), to-from)
+		}
+		for i, n := range counts {
+			*t.into[from+i] = max(n, 0)
+		}
+		from = to
+	}
+	return nil
+}
+
+// Approximate counts without a tokenizer: a run of letters, digits and marks
+// costs one piece for every four characters begun, a CJK, kana or Hangul
+// character one, any other printing character one. It is a Counter for models
+// that cannot count; on English prose it gives a few percent more than WordPiece.
+func Approximate(ctx context.Context, texts []string) ([]int, error) {
+	counts := make([]int, len(texts))
+	for i, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n, run := 0, 0
+		for _, r := range text {
+			switch {
+			case r < 0x80 && ('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'):
+				if run%4 == 0 {
+					n++
+				}
+				run++
+			case unicode.IsSpace(r):
+				run = 0
+			case r >= 0x80 && !wide(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)):
+				if run%4 == 0 {
+					n++
+				}
+				run++
+			default:
+				run = 0
+				n++
+			}
+		}
+		counts[i] = n
+	}
+	return counts, nil
+}
+
+// wide reports a character of a script written without spaces whose characters
+// are pieces of their own.
+func wide(r rune) bool {
+	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}

@@ -1,0 +1,413 @@
+package chunk
+
+import (
+	"strings"
+	"unicode"
+)
+
+type kind uint8
+
+const (
+	prose kind = iota // a paragraph
+	item              // a list item
+	table
+	fence
+)
+
+// layout is the structure of one document.
+type layout struct {
+	doc    string
+	heads  []heading
+	blocks []block
+}
+
+type heading struct {
+	level  int
+	parent int // index of the heading it stands under; -1: none
+	at     span
+	title  string
+	pieces int
+	used   bool // it is some chunk's context
+}
+
+// block is what chunks never reach out of.
+type block struct {
+	head  int // index of the heading it stands under; -1: none
+	parts []part
+}
+
+// part is an element of a block.
+type part struct {
+	kind   kind
+	at     span
+	header bool // a table whose first leaf is its header row
+	leaves []leaf
+}
+
+// leaf is what is packed whole unless it alone is longer than a chunk.
+type leaf struct {
+	at     span
+	pieces int
+	cuts   []cut // a longer one's words
+}
+
+// parser reads a document line by line.
+type parser struct {
+	doc  string
+	out  *layout
+	cur  block
+	list bool // cur holds a list that further items or indented lines continue
+	gap  bool // a blank line was read since the last part
+
+	// An opening fence that is never closed is text: the reader goes back to it
+	// once for each fence character.
+	literal map[byte]bool
+}
+
+type line struct {
+	start, end int    // without the line end
+	next       int    // start of the next line
+	text       string // without white space around it
+	at         int    // where text starts
+	indent     int    // columns of leading white space
+}
+
+func (p *parser) line(at int) line {
+	l := line{start: at, next: len(p.doc), end: len(p.doc)}
+	if n := strings.IndexByte(p.doc[at:], '\n'); n >= 0 {
+		l.end, l.next = at+n, at+n+1
+	}
+	text := strings.TrimLeftFunc(p.doc[l.start:l.end], unicode.IsSpace)
+	l.at = l.end - len(text)
+	l.text = strings.TrimRightFunc(text, unicode.IsSpace)
+	for _, c := range []byte(p.doc[l.start:l.at]) {
+		if c == '\t' {
+			l.indent += 4 - l.indent%4
+		} else {
+			l.indent++
+		}
+	}
+	return l
+}
+
+func parse(doc string) *layout {
+	p := &parser{doc: doc, out: &layout{doc: doc}, cur: block{head: -1}, literal: map[byte]bool{}}
+	at := p.frontMatter()
+	for at < len(doc) {
+		at = p.read(at)
+	}
+	p.flush()
+	for i := range p.out.blocks {
+		b := &p.out.blocks[i]
+		for j := range b.parts {
+			b.parts[j].fill(doc)
+		}
+	}
+	return p.out
+}
+
+// frontMatter takes a leading "---" metadata block, short and closed.
+func (p *parser) frontMatter() int {
+	l := p.line(0)
+	if l.text != "---" || l.indent > 0 {
+		return 0
+	}
+	lines := []span{{l.start, l.end}}
+	for at, n := l.next, 0; at < len(p.doc) && n < 64; n++ {
+		l = p.line(at)
+		if l.text == "" {
+			return 0
+		}
+		lines = append(lines, span{l.start, l.end})
+		if l.text == "---" || l.text == "..." {
+			p.add(part{kind: fence, at: span{0, l.end}, leaves: p.leaves(lines)})
+			p.flush()
+			return l.next
+		}
+		at = l.next
+	}
+	return 0
+}
+
+// read takes the element or the line that starts at a position and returns
+// where the next one starts.
+func (p *parser) read(at int) int {
+	l := p.line(at)
+	if l.text == "" {
+		p.gap = true
+		return l.next
+	}
+	inList := p.list && (!p.gap || l.indent >= 2)
+	if l.indent < 4 || inList {
+		if next, ok := p.fence(l); ok {
+			return next
+		}
+	}
+	if l.indent < 4 {
+		if level, title, ok := atx(l); ok {
+			p.heading(level, title)
+			return l.next
+		}
+		if level, ok := underline(l.text); ok && p.loneLine() {
+			title := p.cur.parts[0].at
+			p.cur.parts = nil
+			p.heading(level, title)
+			return l.next
+		}
+		if rule(l.text) {
+			p.flush()
+			return l.next
+		}
+	}
+	if next, ok := p.table(l); ok {
+		return next
+	}
+	if n := marker(l.text); n > 0 && (p.list || p.gap || len(p.cur.parts) == 0 || n < 2 || l.text[:n] == "1." || l.text[:n] == "1)") {
+		if p.gap && !p.list && !p.introduced() {
+			p.flush()
+		}
+		p.add(part{kind: item, at: span{l.start, l.end}})
+		p.list = true
+		return l.next
+	}
+	if p.gap && !inList {
+		p.flush()
+	}
+	if n := len(p.cur.parts); n > 0 && p.cur.parts[n-1].kind <= item {
+		p.cur.parts[n-1].at.end = l.end
+		p.gap = false
+		return l.next
+	}
+	p.add(part{kind: prose, at: span{l.start, l.end}})
+	return l.next
+}
+
+func (p *parser) add(e part) {
+	p.cur.parts = append(p.cur.parts, e)
+	p.gap = false
+}
+
+func (p *parser) flush() {
+	if len(p.cur.parts) > 0 {
+		p.out.blocks = append(p.out.blocks, p.cur)
+	}
+	p.cur = block{head: len(p.out.heads) - 1}
+	p.list, p.gap = false, false
+}
+
+// heading ends the block and opens a section. Titles too long to be one stay text.
+func (p *parser) heading(level int, at span) {
+	p.flush()
+	if at.end-at.start > maxHeadingBytes {
+		p.add(part{kind: prose, at: at})
+		p.flush()
+		return
+	}
+	parent := len(p.out.heads) - 1
+	for parent >= 0 && p.out.heads[parent].level >= level {
+		parent = p.out.heads[parent].parent
+	}
+	title := strings.Join(strings.Fields(p.doc[at.start:at.end]), " ")
+	p.out.heads = append(p.out.heads, heading{level: level, parent: parent, at: at, title: title})
+	p.cur.head = len(p.out.heads) - 1
+}
+
+// loneLine reports whether the block so far is one line of prose right above.
+func (p *parser) loneLine() bool {
+	if p.gap || len(p.cur.parts) != 1 || p.cur.parts[0].kind != prose {
+		return false
+	}
+	at := p.cur.parts[0].at
+	return at.end-at.start <= maxHeadingBytes && !strings.Contains(p.doc[at.start:at.end], "\n")
+}
+
+// introduced reports whether the block so far ends in a lead-in, which a list,
+// table or fence after a blank line still belongs to.
+func (p *parser) introduced() bool {
+	n := len(p.cur.parts)
+	return n > 0 && p.cur.parts[n-1].kind == prose && leadIn(p.doc[p.cur.parts[n-1].at.start:p.cur.parts[n-1].at.end])
+}
+
+func leadIn(text string) bool {
+	text = strings.TrimRight(text, " \t\r\n*_")
+	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
+}
+
+// atx reads "## Title ##" (CommonMark 4.2). An empty title is no heading.
+func atx(l line) (level int, title span, ok bool) {
+	for level < len(l.text) && l.text[level] == '#' {
+		if level++; level > 6 {
+			return 0, title, false
+		}
+	}
+	if level == 0 || level == len(l.text) || l.text[level] != ' ' && l.text[level] != '\t' {
+		return 0, title, false
+	}
+	text := strings.TrimLeftFunc(l.text[level:], unicode.IsSpace)
+	title.start = l.at + len(l.text) - len(text)
+	if bare := strings.TrimRight(text, "#"); strings.HasSuffix(bare, " ") || strings.HasSuffix(bare, "\t") {
+		text = strings.TrimSpace(bare)
+	} else if bare == "" {
+		return 0, title, false
+	}
+	title.end = title.start + len(text)
+	return level, title, true
+}
+
+// underline reads the second line of a setext heading (CommonMark 4.3), which
+// here takes at least two characters.
+func underline(text string) (level int, ok bool) {
+	if len(text) < 2 {
+		return 0, false
+	}
+	switch text[0] {
+	case '=':
+		return 1, strings.Trim(text, "=") == ""
+	case '-':
+		return 2, strings.Trim(text, "-") == ""
+	}
+	return 0, false
+}
+
+// rule reports a thematic break (CommonMark 4.1).
+func rule(text string) bool {
+	c, n := text[0], 0
+	if c != '-' && c != '*' && c != '_' {
+		return false
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case c:
+			n++
+		case ' ', '\t':
+		default:
+			return false
+		}
+	}
+	return n >= 3
+}
+
+// marker is the length of a list marker at the start of a line, 0 for none:
+// 1 for a bullet, more for a number (CommonMark 5.2).
+func marker(text string) int {
+	n := 0
+	for n < len(text) && n < 9 && '0' <= text[n] && text[n] <= '9' {
+		n++
+	}
+	switch {
+	case n == len(text):
+		return 0
+	case n > 0 && text[n] != '.' && text[n] != ')':
+		return 0
+	case n == 0 && text[n] != '-' && text[n] != '*' && text[n] != '+':
+		return 0
+	}
+	n++
+	if n < len(text) && text[n] != ' ' && text[n] != '\t' {
+		return 0
+	}
+	return n
+}
+
+// fence takes a fenced code block (CommonMark 4.5) with its two markers.
+func (p *parser) fence(l line) (next int, ok bool) {
+	c := l.text[0]
+	if c != '`' && c != '~' || p.literal[c] {
+		return 0, false
+	}
+	n := run(l.text, c)
+	if n < 3 || c == '`' && strings.IndexByte(l.text[n:], '`') >= 0 {
+		return 0, false
+	}
+	lines := []span{{l.start, l.end}}
+	for at := l.next; at < len(p.doc); {
+		in := p.line(at)
+		lines = append(lines, span{in.start, in.end})
+		if m := run(in.text, c); m >= n && m == len(in.text) {
+			if p.gap && !(p.list && l.indent >= 2) && !p.introduced() {
+				p.flush()
+			}
+			p.add(part{kind: fence, at: span{l.start, in.end}, leaves: p.leaves(lines)})
+			return in.next, true
+		}
+		at = in.next
+	}
+	p.literal[c] = true
+	return 0, false
+}
+
+func run(text string, c byte) int {
+	n := 0
+	for n < len(text) && text[n] == c {
+		n++
+	}
+	return n
+}
+
+// table takes lines with column bars: any that start with one, or a header line
+// above a delimiter row.
+func (p *parser) table(l line) (next int, ok bool) {
+	if strings.IndexByte(l.text, '|') < 0 {
+		return 0, false
+	}
+	header := false
+	if l.next < len(p.doc) {
+		header = delimiter(p.line(l.next).text)
+	}
+	if !header && l.text[0] != '|' {
+		return 0, false
+	}
+	if p.gap && !(p.list && l.indent >= 2) && !p.introduced() {
+		p.flush()
+	}
+	lines, end, next := []span{{l.start, l.end}}, l.end, l.next
+	for next < len(p.doc) {
+		in := p.line(next)
+		if strings.IndexByte(in.text, '|') < 0 {
+			break
+		}
+		lines = append(lines, span{in.start, in.end})
+		end, next = in.end, in.next
+	}
+	p.add(part{kind: table, at: span{l.start, end}, header: header, leaves: p.leaves(lines)})
+	return next, true
+}
+
+// delimiter reports a table's delimiter row, such as "|---|:--:|".
+func delimiter(text string) bool {
+	dash, bar := false, false
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '-':
+			dash = true
+		case '|':
+			bar = true
+		case ':', ' ', '\t':
+		default:
+			return false
+		}
+	}
+	return dash && bar
+}
+
+// leaves makes a leaf of each line that is not blank.
+func (p *parser) leaves(lines []span) []leaf {
+	out := make([]leaf, 0, len(lines))
+	for _, s := range lines {
+		if s, ok := trim(p.doc, s); ok {
+			out = append(out, leaf{at: s})
+		}
+	}
+	return out
+}
+
+// fill cuts paragraphs and list items into sentences.
+func (e *part) fill(doc string) {
+	e.at, _ = trim(doc, e.at)
+	if e.kind > item {
+		return
+	}
+	for _, s := range sentences(nil, doc, e.at) {
+		e.leaves = append(e.leaves, leaf{at: s})
+	}
+}
