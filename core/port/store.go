@@ -30,6 +30,7 @@ type Reader interface {
 	NamespaceReader
 	DocumentReader
 	OperationReader
+	SecretReader
 }
 
 // Writer is a transaction. Reads see its own writes.
@@ -40,6 +41,7 @@ type Writer interface {
 	NamespaceWriter
 	DocumentWriter
 	OperationWriter
+	SecretWriter
 }
 
 // Organization owns namespaces and keys.
@@ -287,4 +289,17 @@ type OperationWriter interface {
 	PutOperation(ctx context.Context, o Operation) error // inserts or replaces by id
 	// DeleteOperations forgets those finished before a time.
 	DeleteOperations(ctx context.Context, before time.Time) error
+}
+
+// SecretReader reads secrets that all servers over one store share, such as
+// the key that signs cursors.
+type SecretReader interface {
+	// Secret finds one by name; fault NotFound when absent.
+	Secret(ctx context.Context, name string) ([]byte, error)
+}
+
+// SecretWriter stores secrets.
+type SecretWriter interface {
+	// PutSecret inserts a secret; one that exists is kept.
+	PutSecret(ctx context.Context, name string, value []byte) error
 }
