@@ -14,7 +14,7 @@ func TestAssemblyIsGenerated(t *testing.T) {
 	if out, err := exec.Command("go", "run", "./gen", "-dir", dir).CombinedOutput(); err != nil {
 		t.Fatalf("go run ./gen: %v\n%s", err, out)
 	}
-	written, err := filepath.Glob(filepath.Join(dir, "*.s"))
+	written, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(written) == 0 {
 		t.Fatalf("the generator wrote %v, %v", written, err)
 	}

@@ -18,3 +18,17 @@ func (k Kernels) dot(a, b []float32) float32               { return dotPortable(
 func (k Kernels) dotF16(q []float32, row []uint16) float32 { return dotF16Portable(q, row) }
 func (k Kernels) toF16(dst []uint16, src []float32)        { toF16Portable(dst, src) }
 func (k Kernels) fromF16(dst []float32, src []uint16)      { fromF16Portable(dst, src) }
+
+func (k Kernels) absMax(x []float32) float32                        { return absMaxPortable(x) }
+func (k Kernels) quantizeRow(dst []int16, x []float32, inv float32) { quantizeRowPortable(dst, x, inv) }
+func (k Kernels) linear(dst []float32, l *Layer, x *Rows)           { linearPortable(dst, l, x) }
+func (k Kernels) gelu(x []float32)                                  { geluPortable(x) }
+func (k Kernels) softmax(x []float32, rows, n int, scale float32)   { softmaxPortable(x, n, scale) }
+
+func (k Kernels) layerNorm(dst, x, residual, gain, bias []float32, rows, n int, epsilon float32) {
+	layerNormPortable(dst, x, residual, gain, bias, rows, n, epsilon)
+}
+
+func (k Kernels) attention(dst, q, keys, values []float32, h Heads, scale float32, scratch []float32) {
+	attentionPortable(dst, q, keys, values, h, scale, scratch)
+}

@@ -11,6 +11,21 @@ type isa struct {
 
 var isas = []isa{{"AVX512", "Z", "Y", 16}, {"AVX2", "Y", "X", 8}}
 
+// mov32 is the suffix of integer moves, which EVEX sizes.
+func (s isa) mov32() string {
+	if s.reg == "Z" {
+		return "32"
+	}
+	return ""
+}
+
+func (s isa) and() string {
+	if s.reg == "Z" {
+		return "VPANDD"
+	}
+	return "VPAND"
+}
+
 // vector writes f32 dot products and half-precision conversions. They take
 // whole registers; the Go side does the last few values.
 func vector(f *file) {

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// layer writes the f32 kernels of a transformer layer. All take whole
+// registers; constants are of package simd's layer.go, where their errors are
+// told.
+func layer(f *file) {
+	for _, s := range isas {
+		for _, h := range tall(s) {
+			for _, c := range []int{2, 1} {
+				matmul(f, s, h, c)
+			}
+		}
+		softmaxRows(f, s)
+		geluKernel(f, s)
+		layerNorm(f, s, true)
+		layerNorm(f, s, false)
+	}
+	transpose(f)
+	for i, c := range geluPoly {
+		f.constant(fmt.Sprintf("gelu%d", i), math.Float32bits(c))
+	}
+	f.constant("geluEdge", math.Float32bits(geluEdge))
+	f.constant("geluMinusEdge", math.Float32bits(-geluEdge))
+	f.constant("geluScale", math.Float32bits(2/(geluEdge*geluEdge)))
+	for i, c := range expPoly {
+		f.constant(fmt.Sprintf("exp%d", i), math.Float32bits(c))
+	}
+	f.constant("expMin", math.Float32bits(expMin))
+	f.constant("log2e", math.Float32bits(math.Log2E))
+	f.constant("ln2High", math.Float32bits(ln2High))
+	f.constant("ln2Low", math.Float32bits(ln2Low))
+	f.constant("half", math.Float32bits(0.5))
+	f.constant("one", math.Float32bits(1))
+}
+
+// tall is heights for f32 blocks: 16 sums for AVX-512, 12 for AVX2, and room
+// for operands.
+func tall(s isa) []int {
+	if s.reg == "Z" {
+		return []int{8, 4, 2, 1}
+	}
+	return heights
+}
+
+// matmul multiplies h rows of a by tiles of cols registers of b's columns.
+func matmul(f *file, s isa, h, cols int) {
+	f.fn(fmt.Sprintf("matmul%dx%d%s", h, cols, s.name),
+		"dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr", 64)
+	f.op("MOVQ a+16(FP), R8")
+	f.op("MOVQ aStride+24(FP), AX")
+	rowBases(f, h, "R8", "AX")
+	f.label("tile")
+	f.op("MOVQ dst+0(FP), DI")
+	f.op("MOVQ b+32(FP), SI")
+	f.op("MOVQ bStride+40(FP), DX")
+	f.op("MOVQ k+48(FP), CX")
+	f.op("XORQ AX, AX")
+	b0 := h * cols
+	spare := b0 + cols
+	count := 16 - spare
+	if s.reg == "Z" {
+		count = 4
+	}
+	for i := range h * cols {
+		f.op("VXORPS X%d, X%d, X%d", i, i, i)
+	}
+	f.label("step")
+	for c := range cols {
+		f.op("VMOVUPS %d(SI), %s%d", 4*s.lanes*c, s.reg, b0+c)
+	}
+	for r := range h {
+		x := spare + r%count
+		f.op("VBROADCASTSS (%s)(AX*1), %s%d", rowRegs[r], s.reg, x)
+		for c := range cols {
+			f.op("VFMADD231PS %s%d, %s%d, %s%d", s.reg, b0+c, s.reg, x, s.reg, r*cols+c)
+		}
+	}
+	f.op("ADDQ $4, AX")
+	f.op("ADDQ DX, SI")
+	f.op("DECQ CX")
+	f.op("JNZ step")
+	f.op("MOVQ dstStride+8(FP), DX")
+	for r := range h {
+		for c := range cols {
+			f.op("VMOVUPS %s%d, %d(DI)", s.reg, r*cols+c, 4*s.lanes*c)
+		}
+		if r < h-1 {
+			f.op("ADDQ DX, DI")
+		}
+	}
+	f.op("ADDQ $%d, dst+0(FP)", 4*s.lanes*cols)
+	f.op("ADDQ $%d, b+32(FP)", 4*s.lanes*cols)
+	f.op("DECQ tiles+56(FP)")
+	f.op("JNZ tile")
+	f.ret()
+}
+
+// exp leaves e^x of register x in register y; t is scratch. x at least
+// expMin. The power of two goes in through the exponent bits.
+func exp(f *file, s isa, x, y, t int) {
+	r := s.reg
+	f.op("VMULPS log2e<>(SB), %s%d, %s%d", r, x, r, t)
+	f.op("VCVTPS2DQ %s%d, %s%d", r, t, r, t)
+	f.op("VCVTDQ2PS %s%d, %s%d", r, t, r, y)
+	f.op("VFNMADD231PS ln2High<>(SB), %s%d, %s%d", r, y, r, x)
+	f.op("VFNMADD231PS ln2Low<>(SB), %s%d, %s%d", r, y, r, x)
+	last := len(expPoly) - 1
+	f.op("VMOVUPS exp%d<>(SB), %s%d", last, r, y)
+	for i := last - 1; i >= 0; i-- {
+		f.op("VFMADD213PS exp%d<>(SB), %s%d, %s%d", i, r, x, r, y)
+	}
+	f.op("VPSLLD $23, %s%d, %s%d", r, t, r, t)
+	f.op("VPADDD %s%d, %s%d, %s%d", r, t, r, y, r, y)
+}
+
+// reduce folds register 0 with an operation into lane 0 of X0 and copies it to
+// every lane of register 0. Register 1 is scratch.
+func reduce(f *file, s isa, op string) {
+	if s.reg == "Z" {
+		f.op("VEXTRACTF64X4 $1, Z0, Y1")
+		f.op("%s Y1, Y0, Y0", op)
+	}
+	f.op("VEXTRACTF128 $1, Y0, X1")
+	f.op("%s X1, X0, X0", op)
+	f.op("VPSHUFD $0x4e, X0, X1")
+	f.op("%s X1, X0, X0", op)
+	f.op("VPSHUFD $0xb1, X0, X1")
+	f.op("%s X1, X0, X0", op)
+	f.op("VBROADCASTSS X0, %s0", s.reg)
+}
+
+// softmaxRows works on rows of n values, n filling registers.
+func softmaxRows(f *file, s isa) {
+	step := 4 * s.lanes
+	f.fn("softmaxRows"+s.name, "x *float32, n, rows uintptr, scale float32", 28)
+	f.args("x", "SI", "n", "DX", "rows", "BX")
+	f.op("VBROADCASTSS scale+24(FP), %s8", s.reg)
+	f.op("SHLQ $2, DX")
+	f.label("row")
+	f.op("VMOVUPS (SI), %s0", s.reg)
+	f.op("MOVQ $%d, CX", step)
+	f.op("JMP maxtest")
+	f.label("max")
+	f.op("VMAXPS (SI)(CX*1), %s0, %s0", s.reg, s.reg)
+	f.op("ADDQ $%d, CX", step)
+	f.label("maxtest")
+	f.op("CMPQ CX, DX")
+	f.op("JB max")
+	reduce(f, s, "VMAXPS")
+	f.op("VMULPS %s8, %s0, %s9", s.reg, s.reg, s.reg)
+	f.op("VXORPS X10, X10, X10")
+	f.op("XORQ CX, CX")
+	f.label("exp")
+	f.op("VMOVUPS (SI)(CX*1), %s2", s.reg)
+	f.op("VFMSUB213PS %s9, %s8, %s2", s.reg, s.reg, s.reg)
+	f.op("VMAXPS expMin<>(SB), %s2, %s2", s.reg, s.reg)
+	exp(f, s, 2, 3, 4)
+	f.op("VMOVUPS %s3, (SI)(CX*1)", s.reg)
+	f.op("VADDPS %s3, %s10, %s10", s.reg, s.reg, s.reg)
+	f.op("ADDQ $%d, CX", step)
+	f.op("CMPQ CX, DX")
+	f.op("JB exp")
+	f.op("VMOVUPS %s10, %s0", s.reg, s.reg)
+	reduce(f, s, "VADDPS")
+	f.op("VMOVUPS one<>(SB), %s1", s.reg)
+	f.op("VDIVPS %s0, %s1, %s0", s.reg, s.reg, s.reg)
+	f.op("XORQ CX, CX")
+	f.label("scale")
+	f.op("VMULPS (SI)(CX*1), %s0, %s1", s.reg, s.reg)
+	f.op("VMOVUPS %s1, (SI)(CX*1)", s.reg)
+	f.op("ADDQ $%d, CX", step)
+	f.op("CMPQ CX, DX")
+	f.op("JB scale")
+	f.op("ADDQ DX, SI")
+	f.op("DECQ BX")
+	f.op("JNZ row")
+	f.ret()
+}
+
+// geluKernel is x*Φ(x), Φ by an odd polynomial between the edges.
+func geluKernel(f *file, s isa) {
+	r := s.reg
+	f.fn("gelu"+s.name, "x *float32, n uintptr", 16)
+	f.args("x", "SI", "n", "CX")
+	f.op("VMOVUPS geluEdge<>(SB), %s4", r)
+	f.op("VMOVUPS geluMinusEdge<>(SB), %s5", r)
+	f.op("VMOVUPS geluScale<>(SB), %s6", r)
+	f.op("VMOVUPS one<>(SB), %s7", r)
+	f.label("loop")
+	f.op("VMOVUPS (SI), %s0", r)
+	f.op("VMINPS %s0, %s4, %s1", r, r, r)
+	f.op("VMAXPS %s1, %s5, %s1", r, r, r)
+	f.op("VMULPS %s1, %s1, %s2", r, r, r)
+	f.op("VFMSUB213PS %s7, %s6, %s2", r, r, r)
+	last := len(geluPoly) - 1
+	f.op("VMOVUPS gelu%d<>(SB), %s3", last, r)
+	for i := last - 1; i >= 0; i-- {
+		f.op("VFMADD213PS gelu%d<>(SB), %s2, %s3", i, r, r)
+	}
+	f.op("VFMADD213PS half<>(SB), %s1, %s3", r, r)
+	f.op("VMULPS %s3, %s0, %s0", r, r, r)
+	f.op("VMOVUPS %s0, (SI)", r)
+	f.op("ADDQ $%d, SI", 4*s.lanes)
+	f.op("SUBQ $%d, CX", s.lanes)
+	f.op("JNZ loop")
+	f.ret()
+}
+
+// layerNorm normalizes rows; the sum with the residual waits in dst between
+// the passes.
+func layerNorm(f *file, s isa, residual bool) {
+	r, step := s.reg, 4*s.lanes
+	name := "layerNorm" + s.name
+	if residual {
+		name = "layerNormAdd" + s.name
+	}
+	f.fn(name, "dst, x, residual, gain, bias *float32, n, rows uintptr, inverse, epsilon float32", 64)
+	f.args("dst", "DI", "x", "SI", "residual", "R8", "gain", "R9", "bias", "R10", "n", "DX", "rows", "BX")
+	f.op("VBROADCASTSS inverse+56(FP), %s8", r)
+	f.op("VBROADCASTSS epsilon+60(FP), %s9", r)
+	f.op("SHLQ $2, DX")
+	f.label("row")
+	f.op("VXORPS X0, X0, X0")
+	f.op("XORQ CX, CX")
+	f.label("sum")
+	f.op("VMOVUPS (SI)(CX*1), %s2", r)
+	if residual {
+		f.op("VADDPS (R8)(CX*1), %s2, %s2", r, r)
+	}
+	f.op("VMOVUPS %s2, (DI)(CX*1)", r)
+	f.op("VADDPS %s2, %s0, %s0", r, r, r)
+	f.op("ADDQ $%d, CX", step)
+	f.op("CMPQ CX, DX")
+	f.op("JB sum")
+	reduce(f, s, "VADDPS")
+	f.op("VMULPS %s8, %s0, %s3", r, r, r)
+	f.op("VXORPS X0, X0, X0")
+	f.op("XORQ CX, CX")
+	f.label("square")
+	f.op("VMOVUPS (DI)(CX*1), %s2", r)
+	f.op("VSUBPS %s3, %s2, %s2", r, r, r)
+	f.op("VFMADD231PS %s2, %s2, %s0", r, r, r)
+	f.op("ADDQ $%d, CX", step)
+	f.op("CMPQ CX, DX")
+	f.op("JB square")
+	reduce(f, s, "VADDPS")
+	f.op("VFMADD213PS %s9, %s8, %s0", r, r, r)
+	f.op("VSQRTPS %s0, %s0", r, r)
+	f.op("VMOVUPS one<>(SB), %s1", r)
+	f.op("VDIVPS %s0, %s1, %s4", r, r, r)
+	f.op("XORQ CX, CX")
+	f.label("scale")
+	f.op("VMOVUPS (DI)(CX*1), %s2", r)
+	f.op("VSUBPS %s3, %s2, %s2", r, r, r)
+	f.op("VMULPS %s4, %s2, %s2", r, r, r)
+	f.op("VMOVUPS (R9)(CX*1), %s1", r)
+	f.op("VFMADD213PS (R10)(CX*1), %s1, %s2", r, r)
+	f.op("VMOVUPS %s2, (DI)(CX*1)", r)
+	f.op("ADDQ $%d, CX", step)
+	f.op("CMPQ CX, DX")
+	f.op("JB scale")
+	f.op("ADDQ DX, DI")
+	f.op("ADDQ DX, SI")
+	if residual {
+		f.op("ADDQ DX, R8")
+	}
+	f.op("DECQ BX")
+	f.op("JNZ row")
+	f.ret()
+}
+
+// transpose turns strips of 8 rows by 8*blocks columns: both levels use it.
+func transpose(f *file) {
+	f.fn("transpose8AVX2", "dst *float32, dstStride uintptr, src *float32, srcStride, blocks uintptr", 40)
+	f.args("dst", "DI", "dstStride", "DX", "src", "SI", "srcStride", "AX", "blocks", "CX")
+	f.op("LEAQ (AX)(AX*2), R9")
+	f.op("LEAQ (DX)(DX*2), R10")
+	four := func(base, stride, stride3 string, i int) string {
+		switch i {
+		case 0:
+			return "(" + base + ")"
+		case 3:
+			return fmt.Sprintf("(%s)(%s*1)", base, stride3)
+		}
+		return fmt.Sprintf("(%s)(%s*%d)", base, stride, i)
+	}
+	f.label("block")
+	f.op("LEAQ (SI)(AX*4), R8")
+	f.op("LEAQ (DI)(DX*4), R11")
+	for i := range 8 {
+		f.op("VMOVUPS %s, Y%d", four([]string{"SI", "R8"}[i/4], "AX", "R9", i%4), i)
+	}
+	for i := 0; i < 8; i += 2 {
+		f.op("VUNPCKLPS Y%d, Y%d, Y%d", i+1, i, 8+i)
+		f.op("VUNPCKHPS Y%d, Y%d, Y%d", i+1, i, 9+i)
+	}
+	for half := range 2 { // rows 0-3, then 4-7
+		lo, hi := 8+4*half, 9+4*half
+		f.op("VSHUFPS $0x44, Y%d, Y%d, Y%d", lo+2, lo, 4*half)
+		f.op("VSHUFPS $0xee, Y%d, Y%d, Y%d", lo+2, lo, 4*half+1)
+		f.op("VSHUFPS $0x44, Y%d, Y%d, Y%d", hi+2, hi, 4*half+2)
+		f.op("VSHUFPS $0xee, Y%d, Y%d, Y%d", hi+2, hi, 4*half+3)
+	}
+	for i := range 4 {
+		f.op("VPERM2F128 $0x20, Y%d, Y%d, Y%d", 4+i, i, 8+i)
+		f.op("VPERM2F128 $0x31, Y%d, Y%d, Y%d", 4+i, i, 12+i)
+	}
+	for i := range 8 {
+		f.op("VMOVUPS Y%d, %s", 8+i, four([]string{"DI", "R11"}[i/4], "DX", "R10", i%4))
+	}
+	f.op("ADDQ $32, SI")
+	f.op("LEAQ (DI)(DX*8), DI")
+	f.op("DECQ CX")
+	f.op("JNZ block")
+	f.ret()
+}

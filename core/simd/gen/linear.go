@@ -1,0 +1,249 @@
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// heights are the row counts of a register block; drivers take the tallest
+// that fits what is left.
+var heights = []int{6, 4, 2, 1}
+
+// linear writes the blocks of the integer matrix product and the row
+// quantizers before it. The layouts are told in linear.go of package simd.
+func linear(f *file) {
+	for _, h := range heights {
+		linearAVX512(f, h)
+	}
+	for _, h := range heights {
+		linearAVX2(f, h)
+	}
+	for _, s := range isas {
+		absMax(f, s)
+		quantize(f, s)
+	}
+	f.constant("lowByte", 0xff)
+	f.constant("two8", math.Float32bits(256))
+	f.constant("magnitude", 0x7fffffff)
+	f.constant("codeOffset", 128<<8+128)
+	// Bytes lo,hi of four words become hi,hi,hi,hi,lo,lo,lo,lo.
+	f.table("splitBytes", 0x0604020007050301, 0x0e0c0a080f0d0b09, 0x0604020007050301, 0x0e0c0a080f0d0b09)
+}
+
+var rowRegs = []string{"R8", "R9", "R10", "R11", "R12", "R13", "R15", "BX"}
+
+// rowBases points a register at each of h rows, base and stride given.
+func rowBases(f *file, h int, base, stride string) {
+	f.op("MOVQ %s, %s", base, rowRegs[0])
+	for r := 1; r < h; r++ {
+		f.op("LEAQ (%s)(%s*1), %s", rowRegs[r-1], stride, rowRegs[r])
+	}
+}
+
+// linearAVX512 multiplies h rows by a tile of 32 columns. Per step of four
+// inputs: two loads of weights, and per row two broadcasts (high and low
+// bytes) and four VPDPBUSD into sums that stay in registers.
+func linearAVX512(f *file, h int) {
+	f.fn(fmt.Sprintf("linear%dAVX512", h),
+		"dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32", 80)
+	f.args("dst", "DI", "dstStride", "DX", "x", "R8", "xStride", "AX", "w", "SI", "steps", "CX", "start", "BX")
+	rowBases(f, h, "R8", "AX")
+	acc := func(r, c, half int) int { return 4*r + 2*c + half }
+	for r := range h {
+		for c := range 2 {
+			for half := range 2 {
+				f.op("VMOVDQU32 %d(BX), Z%d", 64*c, acc(r, c, half))
+			}
+		}
+	}
+	f.op("XORQ AX, AX")
+	f.label("step")
+	f.op("VMOVDQU64 (SI), Z24")
+	f.op("VMOVDQU64 64(SI), Z25")
+	for r := range h {
+		for half := range 2 {
+			x := 26 + (2*r+half)%6
+			f.op("VPBROADCASTD %d(%s)(AX*1), Z%d", 4*half, rowRegs[r], x)
+			f.op("VPDPBUSD Z24, Z%d, Z%d", x, acc(r, 0, half))
+			f.op("VPDPBUSD Z25, Z%d, Z%d", x, acc(r, 1, half))
+		}
+	}
+	f.op("ADDQ $8, AX")
+	f.op("ADDQ $128, SI")
+	f.op("DECQ CX")
+	f.op("JNZ step")
+	f.op("MOVQ scale+56(FP), AX")
+	f.op("MOVQ bias+64(FP), BX")
+	f.op("MOVQ rowScale+72(FP), SI")
+	f.op("VMOVUPS (AX), Z24")
+	f.op("VMOVUPS 64(AX), Z25")
+	f.op("VMOVUPS (BX), Z26")
+	f.op("VMOVUPS 64(BX), Z27")
+	f.op("VMOVDQU32 lowByte<>(SB), Z30")
+	f.op("VMOVUPS two8<>(SB), Z31")
+	for r := range h {
+		f.op("VBROADCASTSS %d(SI), Z28", 4*r)
+		for c := range 2 {
+			high, low := acc(r, c, 0), acc(r, c, 1)
+			f.op("VPSRAD $8, Z%d, Z29", low)
+			f.op("VPADDD Z29, Z%d, Z%d", high, high)
+			f.op("VPANDD Z30, Z%d, Z%d", low, low)
+			f.op("VCVTDQ2PS Z%d, Z%d", high, high)
+			f.op("VCVTDQ2PS Z%d, Z%d", low, low)
+			f.op("VFMADD231PS Z31, Z%d, Z%d", high, low)
+			f.op("VMULPS Z28, Z%d, Z29", 24+c)
+			f.op("VMULPS Z29, Z%d, Z%d", low, low)
+			f.op("VADDPS Z%d, Z%d, Z%d", 26+c, low, low)
+			f.op("VMOVUPS Z%d, %d(DI)", low, 64*c)
+		}
+		f.op("ADDQ DX, DI")
+	}
+	f.ret()
+}
+
+// linearAVX2 multiplies h rows by a tile of 16 columns. Per step of two
+// inputs: weights widen to words on load, and per row a broadcast and two
+// VPMADDWD with additions. A sum holds 512 inputs of 16 bits times 8 without
+// overflow; then its bits above the lowest eight and those eight are added to
+// two sums on the stack.
+func linearAVX2(f *file, h int) {
+	const blockSteps = 256 // of two inputs
+	frame := 2 * h * 2 * 32
+	name := fmt.Sprintf("linear%dAVX2", h)
+	params := "dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32"
+	f.line("")
+	fmt.Fprintf(f, "// func %s(%s)\n", name, params)
+	fmt.Fprintf(f, "TEXT ·%s(SB), 0, $%d-72\n", name, frame)
+	f.args("dst", "DI", "dstStride", "DX", "x", "R8", "xStride", "AX", "w", "SI", "steps", "BX")
+	rowBases(f, h, "R8", "AX")
+	high := func(i int) string { return fmt.Sprintf("%d(SP)", 32*i) }
+	low := func(i int) string { return fmt.Sprintf("%d(SP)", 32*(2*h+i)) }
+	f.op("VPXOR Y0, Y0, Y0")
+	for i := range 4 * h {
+		f.op("VMOVDQU Y0, %s", high(i))
+	}
+	f.op("XORQ AX, AX")
+	f.label("block")
+	f.op("MOVQ $%d, CX", blockSteps)
+	f.op("CMPQ BX, CX")
+	f.op("CMOVQLT BX, CX")
+	f.op("SUBQ CX, BX")
+	for i := range 2 * h {
+		f.op("VPXOR Y%d, Y%d, Y%d", i, i, i)
+	}
+	f.label("step")
+	f.op("VPMOVSXBW (SI), Y12")
+	f.op("VPMOVSXBW 16(SI), Y13")
+	for r := range h {
+		f.op("VPBROADCASTD (%s)(AX*1), Y14", rowRegs[r])
+		f.op("VPMADDWD Y12, Y14, Y15")
+		f.op("VPADDD Y15, Y%d, Y%d", 2*r, 2*r)
+		f.op("VPMADDWD Y13, Y14, Y14")
+		f.op("VPADDD Y14, Y%d, Y%d", 2*r+1, 2*r+1)
+	}
+	f.op("ADDQ $4, AX")
+	f.op("ADDQ $32, SI")
+	f.op("DECQ CX")
+	f.op("JNZ step")
+	f.op("VMOVDQU lowByte<>(SB), Y13")
+	for i := range 2 * h {
+		f.op("VPSRAD $8, Y%d, Y12", i)
+		f.op("VPADDD %s, Y12, Y12", high(i))
+		f.op("VMOVDQU Y12, %s", high(i))
+		f.op("VPAND Y13, Y%d, Y%d", i, i)
+		f.op("VPADDD %s, Y%d, Y%d", low(i), i, i)
+		f.op("VMOVDQU Y%d, %s", i, low(i))
+	}
+	f.op("TESTQ BX, BX")
+	f.op("JNZ block")
+	f.op("MOVQ scale+48(FP), AX")
+	f.op("MOVQ bias+56(FP), BX")
+	f.op("MOVQ rowScale+64(FP), SI")
+	f.op("VMOVUPS (AX), Y8")
+	f.op("VMOVUPS 32(AX), Y9")
+	f.op("VMOVUPS (BX), Y10")
+	f.op("VMOVUPS 32(BX), Y11")
+	f.op("VMOVUPS two8<>(SB), Y12")
+	for r := range h {
+		f.op("VBROADCASTSS %d(SI), Y7", 4*r)
+		for c := range 2 {
+			f.op("VMOVDQU %s, Y0", low(2*r+c))
+			f.op("VPSRAD $8, Y0, Y1")
+			f.op("VPADDD %s, Y1, Y1", high(2*r+c))
+			f.op("VPAND Y13, Y0, Y0")
+			f.op("VCVTDQ2PS Y1, Y1")
+			f.op("VCVTDQ2PS Y0, Y0")
+			f.op("VFMADD231PS Y12, Y1, Y0")
+			f.op("VMULPS Y7, Y%d, Y1", 8+c)
+			f.op("VMULPS Y1, Y0, Y0")
+			f.op("VADDPS Y%d, Y0, Y0", 10+c)
+			f.op("VMOVUPS Y0, %d(DI)", 32*c)
+		}
+		f.op("ADDQ DX, DI")
+	}
+	f.ret()
+}
+
+// absMax is the largest magnitude of whole groups of 16 values, compared as
+// the integers that their bits are.
+func absMax(f *file, s isa) {
+	f.fn("absMax"+s.name, "x *float32, groups uintptr) (bits uint32", 20)
+	f.args("x", "SI", "groups", "CX")
+	per := 16 / s.lanes
+	f.op("VMOVDQU%s magnitude<>(SB), %s4", s.mov32(), s.reg)
+	for i := range per {
+		f.op("VPXOR X%d, X%d, X%d", i, i, i)
+	}
+	f.label("loop")
+	for i := range per {
+		f.op("%s %d(SI), %s4, %s5", s.and(), 4*s.lanes*i, s.reg, s.reg)
+		f.op("VPMAXUD %s5, %s%d, %s%d", s.reg, s.reg, i, s.reg, i)
+	}
+	f.op("ADDQ $64, SI")
+	f.op("DECQ CX")
+	f.op("JNZ loop")
+	if s.reg == "Z" {
+		f.op("VEXTRACTI64X4 $1, Z0, Y1")
+	}
+	f.op("VPMAXUD Y1, Y0, Y0")
+	f.op("VEXTRACTI128 $1, Y0, X1")
+	f.op("VPMAXUD X1, X0, X0")
+	f.op("VPSHUFD $0x4e, X0, X1")
+	f.op("VPMAXUD X1, X0, X0")
+	f.op("VPSHUFD $0xb1, X0, X1")
+	f.op("VPMAXUD X1, X0, X0")
+	f.op("VMOVD X0, AX")
+	f.op("MOVL AX, bits+16(FP)")
+	f.ret()
+}
+
+// quantize rounds whole groups of 16 values times inv to 16-bit codes: plain
+// words for AVX2, split bytes for AVX-512.
+func quantize(f *file, s isa) {
+	f.fn("quantize"+s.name, "dst *int16, x *float32, groups uintptr, inv float32", 28)
+	f.args("dst", "DI", "x", "SI", "groups", "CX")
+	f.op("VBROADCASTSS inv+24(FP), %s4", s.reg)
+	if s.reg == "Z" {
+		f.op("VMOVDQU32 codeOffset<>(SB), Z5")
+		f.op("VMOVDQU splitBytes<>(SB), Y6")
+	}
+	f.label("loop")
+	f.op("VMULPS (SI), %s4, %s0", s.reg, s.reg)
+	f.op("VCVTPS2DQ %s0, %s0", s.reg, s.reg)
+	if s.reg == "Z" {
+		f.op("VPADDD Z5, Z0, Z0")
+		f.op("VPMOVDW Z0, Y0")
+		f.op("VPSHUFB Y6, Y0, Y0")
+	} else {
+		f.op("VMULPS 32(SI), Y4, Y1")
+		f.op("VCVTPS2DQ Y1, Y1")
+		f.op("VPACKSSDW Y1, Y0, Y0")
+		f.op("VPERMQ $0xd8, Y0, Y0")
+	}
+	f.op("VMOVDQU Y0, (DI)")
+	f.op("ADDQ $64, SI")
+	f.op("ADDQ $32, DI")
+	f.op("DECQ CX")
+	f.op("JNZ loop")
+	f.ret()
+}

@@ -1,0 +1,240 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+)
+
+// codeMax is the largest activation code. A code q is stored by the AVX-512
+// kernels as 256*high + low = q + 128*256 + 128 with two unsigned bytes, and
+// 32,639 is what is left of 16 bits on both sides.
+const codeMax = 32639
+
+// Rows holds activations quantized for [Kernels.Linear]: every row has a scale
+// of its own and 16-bit codes, so a product's error against f32 activations is
+// about 2^-16 of the row's largest magnitude per input. Reuse one for many
+// layers: it grows to the largest shape seen and stays. Not safe for
+// concurrent use.
+type Rows struct {
+	level  Level
+	rows   int
+	dim    int
+	stride int       // codes per row: dim padded to 16, padding is code 0
+	codes  []int16   // AVX512: split bytes, see pack512; else plain
+	scale  []float32 // NaN for a row that holds NaN or an infinity
+}
+
+// NewRows makes room for rows of dim values, so that no later call with a
+// shape up to it allocates.
+func NewRows(rows, dim int) *Rows {
+	r := &Rows{}
+	r.shape(rows, dim)
+	return r
+}
+
+func (r *Rows) shape(rows, dim int) {
+	r.rows, r.dim, r.stride = rows, dim, (dim+15)&^15
+	if n := rows * r.stride; n > cap(r.codes) {
+		r.codes = make([]int16, n)
+	} else {
+		r.codes = r.codes[:n]
+	}
+	if rows > cap(r.scale) {
+		r.scale = make([]float32, rows)
+	} else {
+		r.scale = r.scale[:rows]
+	}
+}
+
+// Quantize fills r with the first rows*dim values of x, row-major. dim is 1 to
+// MaxDim. Codes and scales are the same at every level.
+func (k Kernels) Quantize(r *Rows, x []float32, rows, dim int) {
+	if rows < 0 || dim < 1 || dim > MaxDim || len(x) < rows*dim {
+		panic(fmt.Sprintf("simd: %d values for %d rows of %d", len(x), rows, dim))
+	}
+	r.shape(rows, dim)
+	r.level = k.level
+	for i := range rows {
+		row := x[i*dim : (i+1)*dim]
+		var inv float32
+		r.scale[i], inv = rowScale(k.absMax(row))
+		k.quantizeRow(r.codes[i*r.stride:(i+1)*r.stride], row, inv)
+	}
+}
+
+// rowScale gives a row's scale and its inverse. A vanishing row quantizes to
+// zero, one that isn't finite to a NaN scale, which makes its products NaN.
+func rowScale(top float32) (scale, inverse float32) {
+	if top != top || top > math.MaxFloat32 {
+		return float32(math.NaN()), 0
+	}
+	inverse = codeMax / top
+	if inverse > math.MaxFloat32 {
+		return 0, 0
+	}
+	return top / codeMax, inverse
+}
+
+func quantizeRowPortable(dst []int16, x []float32, inv float32) {
+	for i, v := range x {
+		dst[i] = int16(roundEven(float32(v * inv)))
+	}
+	clear(dst[len(x):])
+}
+
+// Layer is the weights of a linear layer, packed for one level: y = xWᵀ + b
+// with int8 weights, a scale per output. Immutable, safe for concurrent use.
+//
+// Weights lie in tiles of as many outputs as the kernels keep sums for, input
+// groups outermost within a tile, so that a kernel reads them front to back
+// once per block of rows:
+//
+//	AVX512    [outputs/32][inputs/4][32][4]  VPDPBUSD takes four inputs a lane
+//	AVX2      [outputs/16][inputs/2][16][2]  VPMADDWD takes two
+//	Portable  [outputs][inputs]
+//
+// Inputs are padded to 16 and outputs to the tile, with zeros.
+type Layer struct {
+	level   Level
+	out, in int
+	weights []int8
+	start   []int32   // -128*Σ weights: takes out the offsets of both byte halves
+	scale   []float32 // padded like the outputs
+	bias    []float32
+}
+
+// Out is the number of outputs, In of inputs.
+func (l *Layer) Out() int { return l.out }
+
+// In is the number of inputs.
+func (l *Layer) In() int { return l.in }
+
+// Bytes is the memory that the packed layer holds.
+func (l *Layer) Bytes() int {
+	return len(l.weights) + 4*(len(l.start)+len(l.scale)+len(l.bias))
+}
+
+// PackLayer copies weights, row-major with in values per output, their scale
+// per output and the bias (nil for none) into the kernels' layout. The error
+// says which length does not fit; in is 1 to MaxDim.
+func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (*Layer, error) {
+	switch {
+	case out < 1 || in < 1 || in > MaxDim || out > math.MaxInt32/in:
+		return nil, fmt.Errorf("pack layer: %d outputs of %d inputs, want 1 or more of 1 to %d", out, in, MaxDim)
+	case len(weights) != out*in:
+		return nil, fmt.Errorf("pack layer: %d weights, want %d×%d", len(weights), out, in)
+	case len(scale) != out:
+		return nil, fmt.Errorf("pack layer: %d scales for %d outputs", len(scale), out)
+	case bias != nil && len(bias) != out:
+		return nil, fmt.Errorf("pack layer: %d biases for %d outputs", len(bias), out)
+	}
+	l := &Layer{level: k.level, out: out, in: in}
+	switch k.level {
+	case AVX512:
+		l.pack(weights, 32, 4)
+	case AVX2:
+		l.pack(weights, 16, 2)
+	default:
+		l.weights = append([]int8(nil), weights...)
+	}
+	padded := l.tiles() * l.tile()
+	l.start = make([]int32, padded)
+	for n := range out {
+		for _, w := range weights[n*in : (n+1)*in] {
+			l.start[n] -= 128 * int32(w)
+		}
+	}
+	l.scale, l.bias = make([]float32, padded), make([]float32, padded)
+	copy(l.scale, scale)
+	copy(l.bias, bias)
+	return l, nil
+}
+
+func (l *Layer) pack(weights []int8, tile, group int) {
+	in := (l.in + 15) &^ 15
+	l.weights = make([]int8, (l.out+tile-1)/tile*tile*in)
+	for n := range l.out {
+		base := n / tile * tile * in
+		for k, w := range weights[n*l.in : (n+1)*l.in] {
+			l.weights[base+k/group*group*tile+n%tile*group+k%group] = w
+		}
+	}
+}
+
+// tile is how many outputs a tile has.
+func (l *Layer) tile() int {
+	switch l.level {
+	case AVX512:
+		return 32
+	case AVX2:
+		return 16
+	}
+	return 1
+}
+
+func (l *Layer) tiles() int { return (l.out + l.tile() - 1) / l.tile() }
+
+// Activation is what follows a linear layer in place.
+type Activation uint8
+
+// The activations.
+const (
+	Identity Activation = iota
+	GELU                // see [Kernels.GELU]
+)
+
+// Linear writes y = xWᵀ + b, then the activation, for the rows in x: x.rows
+// times l.Out() values of dst, row-major. Both must come from kernels of k's
+// level; x has l.In() values a row. dst may be the slice x was quantized from.
+//
+// The sum over codes is exact. It is rounded to f32 in two parts, times the
+// product of the scales, plus the bias: so without an activation every level
+// gives the same bits. A row that held NaN or an infinity gives NaN.
+func (k Kernels) Linear(dst []float32, l *Layer, x *Rows, then Activation) {
+	switch {
+	case l.level != k.level || x.level != k.level && x.rows > 0:
+		panic(fmt.Sprintf("simd: %s kernels, layer packed for %s, rows for %s", k.level, l.level, x.level))
+	case x.rows > 0 && x.dim != l.in:
+		panic(fmt.Sprintf("simd: rows of %d for a layer of %d inputs", x.dim, l.in))
+	case len(dst) < x.rows*l.out:
+		panic(fmt.Sprintf("simd: room for %d values, want %d×%d", len(dst), x.rows, l.out))
+	case x.rows == 0:
+		return
+	}
+	dst = dst[:x.rows*l.out]
+	k.linear(dst, l, x)
+	if then == GELU {
+		k.GELU(dst)
+	}
+}
+
+func linearPortable(dst []float32, l *Layer, x *Rows) {
+	for r := range x.rows {
+		codes := x.codes[r*x.stride:][:l.in]
+		for n := range l.out {
+			sum := dotInt16(codes, l.weights[n*l.in:])
+			dst[r*l.out+n] = dequantize(sum, x.scale[r], l.scale[n], l.bias[n])
+		}
+	}
+}
+
+// dequantize is what the assembly does with its sums. The conversions keep
+// the compiler from fusing operations, which would round differently.
+func dequantize(sum int64, rowScale, scale, bias float32) float32 {
+	v := float32(float32(int32(sum>>8))*256) + float32(int32(sum&255))
+	return float32(float32(v)*float32(rowScale*scale)) + bias
+}
+
+func dotInt16(a []int16, b []int8) int64 {
+	b = b[:len(a)]
+	var s0, s1 int64
+	for len(a) >= 2 && len(b) >= 2 {
+		s0 += int64(int32(a[0]) * int32(b[0]))
+		s1 += int64(int32(a[1]) * int32(b[1]))
+		a, b = a[2:], b[2:]
+	}
+	for i := range a {
+		s0 += int64(int32(a[i]) * int32(b[i]))
+	}
+	return s0 + s1
+}

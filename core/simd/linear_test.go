@@ -1,0 +1,238 @@
+package simd_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mnemehq/mneme/core/simd"
+)
+
+// linearAt runs one layer at one level, into a guarded result.
+func linearAt(t *testing.T, k simd.Kernels, x []float32, w []int8, scale, bias []float32, rows, out, in int, then simd.Activation) []float32 {
+	t.Helper()
+	const guard = 12345
+	l, err := k.PackLayer(w, scale, bias, out, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var q simd.Rows
+	k.Quantize(&q, x, rows, in)
+	dst := make([]float32, rows*out+40)
+	for i := range dst {
+		dst[i] = guard
+	}
+	k.Linear(dst[:rows*out], l, &q, then)
+	for _, g := range dst[rows*out:] {
+		if g != guard {
+			t.Fatalf("%s linear %d×%d×%d wrote past its result", k.Level(), rows, in, out)
+		}
+	}
+	return dst[:rows*out]
+}
+
+// checkLinear multiplies integers of up to 16 bits, whose quantization is the
+// identity: the result is the exact sum, correctly rounded.
+func checkLinear(t *testing.T, k simd.Kernels, r *rand.Rand, rows, out, in int, extreme bool) {
+	t.Helper()
+	const top = 32639
+	x, w := make([]float32, rows*in), randomBytes(r, out*in)
+	for i := range x {
+		x[i] = float32(r.IntN(2*top+1) - top)
+		if extreme {
+			x[i] = top
+		}
+	}
+	for i := range rows {
+		x[i*in] = -top
+	}
+	if extreme {
+		for i := range w {
+			w[i] = -128
+		}
+	}
+	scale, bias := make([]float32, out), make([]float32, out)
+	for i := range scale {
+		scale[i] = float32(int(1) << (i % 3)) // powers of two stay exact
+	}
+	got := linearAt(t, k, x, w, scale, bias, rows, out, in, simd.Identity)
+	for i := range rows {
+		for n := range out {
+			var sum int64
+			for j := range in {
+				sum += int64(x[i*in+j]) * int64(w[n*in+j])
+			}
+			want := float32(sum) * scale[n]
+			bound := 0.0
+			if sum >= 1<<32 || sum <= -1<<32 { // the high part is rounded too
+				bound = math.Abs(float64(sum)) / (1 << 23) * float64(scale[n])
+			}
+			if g := got[i*out+n]; !close32(float64(g), float64(want), bound) {
+				t.Fatalf("linear %d×%d×%d: (%d,%d) is %g, want %g", rows, in, out, i, n, g, want)
+			}
+		}
+	}
+}
+
+func TestLinearIsExact(t *testing.T) {
+	everyLevel(t, func(t *testing.T, k simd.Kernels) {
+		r := rand.New(rand.NewPCG(1, 9))
+		for rows := 1; rows <= 14; rows++ {
+			for _, out := range []int{1, 15, 16, 17, 31, 32, 33, 70} {
+				for _, in := range []int{1, 2, 3, 4, 5, 15, 16, 17, 63, 100} {
+					checkLinear(t, k, r, rows, out, in, false)
+				}
+			}
+		}
+		for _, in := range []int{384, 511, 512, 513, 1024, 1025, 1536, 5000} {
+			checkLinear(t, k, r, 7, 40, in, false)
+			checkLinear(t, k, r, 2, 33, in, true)
+		}
+		checkLinear(t, k, r, 1, 1, simd.MaxDim, true)
+		checkLinear(t, k, r, 200, 33, 1536, false) // more than one panel
+	})
+}
+
+// Levels agree to the bit on real scales, and the result is the f32 product
+// within what 16-bit activations lose.
+func TestLinearLevelsAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 9))
+	for range 60 {
+		rows, out, in := 1+r.IntN(20), 1+r.IntN(100), 1+r.IntN(1000)
+		x, w := randomFloats(r, rows*in), randomBytes(r, out*in)
+		scale, bias := randomFloats(r, out), randomFloats(r, out)
+		want := linearAt(t, simd.Kernels{}, x, w, scale, bias, rows, out, in, simd.Identity)
+		for i := range rows {
+			var top float64
+			for _, v := range x[i*in : (i+1)*in] {
+				top = max(top, math.Abs(float64(v)))
+			}
+			for n := range out {
+				var exact, weight float64
+				for j := range in {
+					exact += float64(x[i*in+j]) * float64(w[n*in+j])
+					weight += math.Abs(float64(w[n*in+j]))
+				}
+				s := math.Abs(float64(scale[n]))
+				exact = exact*float64(scale[n]) + float64(bias[n])
+				bound := top/65000*weight*s + 1e-6*(math.Abs(exact)+math.Abs(float64(bias[n]))+s*weight*top/1e3)
+				if g := want[i*out+n]; !close32(float64(g), exact, bound) {
+					t.Fatalf("linear %d×%d×%d: (%d,%d) is %g, exact %g ± %g", rows, in, out, i, n, g, exact, bound)
+				}
+			}
+		}
+		for _, level := range simd.Levels() {
+			k, err := simd.At(level)
+			if err != nil {
+				continue
+			}
+			got := linearAt(t, k, x, w, scale, bias, rows, out, in, simd.Identity)
+			for i := range want {
+				if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+					t.Fatalf("%s linear %d×%d×%d: value %d is %g, portable %g", level, rows, in, out, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+func FuzzLinear(f *testing.F) {
+	f.Add(uint8(6), uint8(32), uint16(64), uint64(1), false)
+	f.Add(uint8(13), uint8(45), uint16(530), uint64(2), true)
+	f.Fuzz(func(t *testing.T, rows, out uint8, in uint16, seed uint64, extreme bool) {
+		if rows == 0 || out == 0 || in == 0 || in > 4000 || rows > 40 {
+			t.Skip()
+		}
+		for _, level := range simd.Levels() {
+			if k, err := simd.At(level); err == nil {
+				checkLinear(t, k, rand.New(rand.NewPCG(seed, 1)), int(rows), int(out), int(in), extreme)
+			}
+		}
+	})
+}
+
+func TestLinearOddValues(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, in := range []int{3, 16, 33} {
+		everyLevel(t, func(t *testing.T, k simd.Kernels) {
+			rows := []float32{1, nan, -inf, 0, 1e-44, 3e38}
+			x := make([]float32, len(rows)*in)
+			for i, v := range rows {
+				x[i*in+in-1] = v
+			}
+			w := make([]int8, in)
+			w[in-1] = 2
+			got := linearAt(t, k, x, w, []float32{1}, []float32{7}, len(rows), 1, in, simd.Identity)
+			for i, want := range []float64{9, math.NaN(), math.NaN(), 7, 7, math.Inf(1)} {
+				if !close32(float64(got[i]), want, 1e-5) && float64(got[i]) != want {
+					t.Errorf("row of %g gives %g, want %g", rows[i], got[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestLinearRefusesBadShapes(t *testing.T) {
+	everyLevel(t, func(t *testing.T, k simd.Kernels) {
+		for _, c := range []struct{ w, scale, bias, out, in int }{
+			{0, 0, 0, 0, 4}, {0, 4, 4, 4, 0}, {7, 2, 2, 2, 4}, {8, 1, 2, 2, 4}, {8, 2, 1, 2, 4}, {0, 1, 1, 1, simd.MaxDim + 1}, {0, 0, 0, -1, 4},
+		} {
+			if _, err := k.PackLayer(make([]int8, c.w), make([]float32, c.scale), make([]float32, c.bias), c.out, c.in); err == nil {
+				t.Errorf("PackLayer takes %+v", c)
+			}
+		}
+		l, err := k.PackLayer(make([]int8, 8), make([]float32, 2), nil, 2, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := simd.NewRows(3, 4)
+		k.Quantize(q, make([]float32, 12), 3, 4)
+		mustPanic(t, "short result", func() { k.Linear(make([]float32, 5), l, q, simd.Identity) })
+		mustPanic(t, "short input", func() { k.Quantize(q, make([]float32, 11), 3, 4) })
+		k.Quantize(q, make([]float32, 15), 3, 5)
+		mustPanic(t, "other width", func() { k.Linear(make([]float32, 6), l, q, simd.Identity) })
+		for _, level := range simd.Levels() {
+			if other, err := simd.At(level); err == nil && level != k.Level() {
+				k.Quantize(q, make([]float32, 12), 3, 4)
+				mustPanic(t, "other level", func() { other.Linear(make([]float32, 6), l, q, simd.Identity) })
+			}
+		}
+		k.Quantize(q, nil, 0, 4)
+		k.Linear(nil, l, q, simd.GELU)
+	})
+}
+
+func BenchmarkLinear(b *testing.B) {
+	for _, s := range []struct{ rows, in, out int }{{128, 384, 384}, {128, 384, 1152}, {128, 1536, 384}, {128, 384, 1536}, {12, 384, 1536}, {1, 384, 384}} {
+		b.Run(fmt.Sprintf("%dx%dx%d", s.rows, s.in, s.out), func(b *testing.B) {
+			benchLevels(b, func(b *testing.B, k simd.Kernels) {
+				r := rand.New(rand.NewPCG(1, 2))
+				l, err := k.PackLayer(randomBytes(r, s.out*s.in), randomFloats(r, s.out), nil, s.out, s.in)
+				if err != nil {
+					b.Fatal(err)
+				}
+				q, dst := simd.NewRows(s.rows, s.in), make([]float32, s.rows*s.out)
+				k.Quantize(q, randomFloats(r, s.rows*s.in), s.rows, s.in)
+				b.ReportAllocs()
+				for b.Loop() {
+					k.Linear(dst, l, q, simd.Identity)
+				}
+				b.ReportMetric(float64(s.rows*s.in*s.out)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GMAC/s")
+			})
+		})
+	}
+}
+
+func BenchmarkQuantize(b *testing.B) {
+	const rows, dim = 128, 384
+	x := randomFloats(rand.New(rand.NewPCG(1, 2)), rows*dim)
+	benchLevels(b, func(b *testing.B, k simd.Kernels) {
+		q := simd.NewRows(rows, dim)
+		b.ReportAllocs()
+		for b.Loop() {
+			k.Quantize(q, x, rows, dim)
+		}
+		b.ReportMetric(rows*dim*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "Gvalues/s")
+	})
+}
