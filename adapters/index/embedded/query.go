@@ -1,0 +1,165 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// allowance is what a search may answer from one segment.
+type allowance struct {
+	set  bitset // nil: all
+	none bool
+}
+
+// queryTerm is a distinct term of a query.
+type queryTerm struct {
+	term    string
+	sparse  uint32
+	weight  float32
+	surface []string // the forms in which the user wrote it
+}
+
+// extraWeight is the weight of query terms that stand beside others: the whole
+// of an identifier and the humps of camelCase, whose words count already.
+const extraWeight = .5
+
+// keywordTerms analyses a query. Stop words are left out when other words remain.
+func (x *Index) keywordTerms(text string) []queryTerm {
+	var terms []queryTerm
+	at := map[string]int{}
+	content := false
+	scan := x.analyzer.Scanner(func(t analysis.Token) {
+		i, ok := at[string(t.Term)]
+		if !ok {
+			i = len(terms)
+			at[string(t.Term)] = i
+			terms = append(terms, queryTerm{term: string(t.Term)})
+			content = content || !x.stop[terms[i].term]
+		}
+		w := float32(1)
+		if t.Extra {
+			w = extraWeight
+		}
+		terms[i].weight += w
+		if s := text[t.Start:t.End]; !slices.Contains(terms[i].surface, s) {
+			terms[i].surface = append(terms[i].surface, s)
+		}
+	})
+	scan.Scan(text)
+	if content && len(x.stop) > 0 {
+		terms = slices.DeleteFunc(terms, func(t queryTerm) bool { return x.stop[t.term] })
+	}
+	return terms
+}
+
+// searchTerms ranks by keyword (BM25) or sparse terms (dot product).
+func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance, q port.IndexQuery) ([]found, []queryTerm, error) {
+	var terms []queryTerm
+	keyword := q.Retriever == port.Keyword
+	if keyword {
+		terms = x.keywordTerms(q.Text)
+	} else {
+		if len(q.SparseTerms) != len(q.SparseWeights) {
+			return nil, nil, fmt.Errorf("query has %d sparse terms and %d weights", len(q.SparseTerms), len(q.SparseWeights))
+		}
+		for i, t := range q.SparseTerms {
+			if w := q.SparseWeights[i]; w > 0 && w <= 1e30 {
+				terms = append(terms, queryTerm{sparse: t, weight: w})
+			}
+		}
+	}
+	if len(terms) == 0 {
+		return nil, nil, nil
+	}
+	entries := make([]entry, len(terms)*len(s.segs))
+	df := make([]int, len(terms))
+	for i, v := range s.segs {
+		for t := range terms {
+			e := &entries[i*len(terms)+t]
+			if keyword {
+				*e, _ = v.segment.term(terms[t].term)
+			} else {
+				var ok bool
+				if *e, ok = v.segment.sparseTerm(terms[t].sparse); !ok {
+					*e = entry{}
+				}
+			}
+			df[t] += e.df
+		}
+	}
+	var avg float32
+	if s.chunks > 0 {
+		avg = float32(s.words) / float32(s.chunks)
+	}
+	for t := range terms {
+		if keyword {
+			terms[t].weight *= idf(df[t], s.chunks)
+		}
+	}
+	best := newTopK(s, q.Limit)
+	sc := x.scorers.get()
+	defer x.scorers.put(sc)
+	for i, v := range s.segs {
+		if allow[i].none {
+			continue
+		}
+		sc.reset()
+		lists := v.segment.sec[secPostings]
+		m := &impacts{weights: x.weights, slack: 1}
+		if keyword {
+			m = keywordImpacts(v.segment, x.rank, avg)
+		} else {
+			lists = v.segment.sec[secSparse]
+		}
+		for t := range terms {
+			if e := entries[i*len(terms)+t]; e.df > 0 {
+				sc.add(t, lists[e.off:], e, terms[t].weight)
+			}
+		}
+		if err := sc.run(ctx, best, uint32(i), v.segment.chunks, allow[i].set, m); err != nil {
+			return nil, nil, err
+		}
+	}
+	return best.sorted(), terms, nil
+}
+
+// explain finds the query terms that each of the found chunks holds, as the
+// user wrote them, in the order of the query.
+func (x *Index) explain(s *snapshot, terms []queryTerm, hits []found, out []port.Hit) {
+	order := make([]int, len(hits))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if hits[a].seg != hits[b].seg {
+			return int(hits[a].seg) - int(hits[b].seg)
+		}
+		return int(hits[a].ord) - int(hits[b].ord)
+	})
+	var r postingReader
+	for _, t := range terms {
+		seg := -1
+		var ok bool
+		for _, h := range order {
+			f := hits[h]
+			if int(f.seg) != seg {
+				seg = int(f.seg)
+				var e entry
+				if e, ok = s.segs[seg].segment.term(t.term); ok {
+					r.reset(s.segs[seg].segment.sec[secPostings][e.off:], e.df, e.bound)
+				}
+			}
+			if ok && r.seek(f.ord) && r.docs[r.at] == f.ord {
+				for _, w := range t.surface {
+					if !slices.Contains(out[h].Terms, w) {
+						out[h].Terms = append(out[h].Terms, w)
+					}
+				}
+			}
+		}
+	}
+}

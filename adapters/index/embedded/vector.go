@@ -1,0 +1,124 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/simd"
+)
+
+const (
+	scanRows   = 2048 // rows a kernel call scores; the context is checked between calls
+	sparseScan = 4    // with fewer than 1/sparseScan of the rows allowed, rows are picked one by one
+)
+
+// searchVector scans int8 codes exactly, then scores the best again with the
+// second codes of both sides, which hold a component to about 16 bits. The
+// first pass keeps more than asked for, because its scores are off by some 1e-3.
+func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance, q port.IndexQuery) ([]found, error) {
+	if s.dim == 0 {
+		return nil, nil
+	}
+	if len(q.Vector) != s.dim {
+		return nil, fmt.Errorf("query vector of %d dimensions, the partition has %d", len(q.Vector), s.dim)
+	}
+	for _, v := range q.Vector {
+		if v != v || v > math.MaxFloat32 || v < -math.MaxFloat32 {
+			return nil, fmt.Errorf("query vector is not finite")
+		}
+	}
+	code, residue := make([]int8, s.dim), make([]int8, s.dim)
+	step := quantize(x.kernels, code, residue, q.Vector)
+	if step == 0 {
+		return nil, nil
+	}
+	first := simd.PrepareQuery(code)
+	coarse := newTopK(s, q.Limit+max(64, q.Limit/2))
+	dots := make([]int32, scanRows)
+	var rows []uint32
+	for i, v := range s.segs {
+		if allow[i].none || v.segment.dim == 0 {
+			continue
+		}
+		seg, set := v.segment, allow[i].set
+		if set != nil && set.count() < seg.chunks/sparseScan {
+			rows = set.ordinals(rows[:0])
+			for at := 0; at < len(rows); at += scanRows {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				part := rows[at:min(len(rows), at+scanRows)]
+				x.kernels.DotRowsAt(dots[:len(part)], first, seg.code, seg.dim, part)
+				floor := coarse.floor()
+				for j, row := range part {
+					if score := float32(dots[j]) * seg.scale[row]; score >= floor && seg.scale[row] != 0 {
+						coarse.offer(found{score, uint32(i), row})
+						floor = coarse.floor()
+					}
+				}
+			}
+			continue
+		}
+		for at := 0; at < seg.chunks; at += scanRows {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			n := min(scanRows, seg.chunks-at)
+			x.kernels.DotRows(dots[:n], first, seg.code[at*seg.dim:], seg.dim)
+			floor := coarse.floor()
+			scale := seg.scale[at : at+n]
+			for j, d := range dots[:n] {
+				if score := float32(d) * scale[j]; score >= floor {
+					if row := uint32(at + j); scale[j] != 0 && (set == nil || set.has(row)) {
+						coarse.offer(found{score, uint32(i), row})
+						floor = coarse.floor()
+					}
+				}
+			}
+		}
+	}
+	return x.rescore(s, coarse.heap, code, residue, step, q.Limit), nil
+}
+
+// rescore gives candidates their cosine from both codes of both sides.
+func (x *Index) rescore(s *snapshot, cand []found, code, residue []int8, step float32, k int) []found {
+	slices.SortFunc(cand, func(a, b found) int {
+		if a.seg != b.seg {
+			return int(a.seg) - int(b.seg)
+		}
+		return int(a.ord) - int(b.ord)
+	})
+	first, second := simd.PrepareQuery(code), simd.PrepareQuery(residue)
+	best := newTopK(s, k)
+	var rows []uint32
+	var dots [4][]int32
+	for len(cand) > 0 {
+		n := 1
+		for n < len(cand) && cand[n].seg == cand[0].seg {
+			n++
+		}
+		seg := s.segs[cand[0].seg].segment
+		rows = rows[:0]
+		for _, c := range cand[:n] {
+			rows = append(rows, c.ord)
+		}
+		for i := range dots {
+			dots[i] = slices.Grow(dots[i][:0], n)[:n]
+		}
+		x.kernels.DotRowsAt(dots[0], first, seg.code, seg.dim, rows)
+		x.kernels.DotRowsAt(dots[1], second, seg.code, seg.dim, rows)
+		x.kernels.DotRowsAt(dots[2], first, seg.residue, seg.dim, rows)
+		x.kernels.DotRowsAt(dots[3], second, seg.residue, seg.dim, rows)
+		for i, c := range cand[:n] {
+			dot := float64(dots[0][i]) + (float64(dots[1][i])+float64(dots[2][i]))/residualSteps +
+				float64(dots[3][i])/(residualSteps*residualSteps)
+			c.score = float32(dot * float64(step) * float64(seg.scale[c.ord]))
+			best.offer(c)
+		}
+		cand = cand[n:]
+	}
+	return best.sorted()
+}
