@@ -69,8 +69,16 @@ func (pr *Projector) Committed(ctx context.Context, p port.Partition, seq uint64
 				"the write is stored but not yet searchable; repeating it is safe").After(time.Second)
 		}
 	}
+	if seq%trimEvery == 0 {
+		if err := pr.trim(ctx, p); err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
+			pr.log.WarnContext(ctx, "change log was not trimmed", "partition", p.String(), "error", err)
+		}
+	}
 	return nil
 }
+
+// trimEvery is how many changes of a partition pass between trims of its log.
+const trimEvery = 1024
 
 // Ensure brings every index of the partition to at least seq.
 func (pr *Projector) Ensure(ctx context.Context, p port.Partition, seq uint64) error {
@@ -228,8 +236,8 @@ func (pr *Projector) Drop(ctx context.Context, p port.Partition) {
 	}
 }
 
-// Trim lets the store forget deletions that every index has durably applied.
-func (pr *Projector) Trim(ctx context.Context, p port.Partition) error {
+// trim lets the store forget deletions that every index has durably applied.
+func (pr *Projector) trim(ctx context.Context, p port.Partition) error {
 	if len(pr.indexes) == 0 {
 		return nil
 	}

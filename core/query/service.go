@@ -21,13 +21,17 @@ type Service struct {
 	searcher *retrieve.Searcher
 	reranker port.Reranker // nil: off
 	check    func(port.Namespace) error
+	timeout  time.Duration // of a query without rerank
 	log      *slog.Logger
 }
 
 // New makes the service. check refuses a namespace whose models differ from
-// the configured ones.
-func New(store port.Store, searcher *retrieve.Searcher, reranker port.Reranker, check func(port.Namespace) error, log *slog.Logger) *Service {
-	return &Service{store, searcher, reranker, check, log}
+// the configured ones. timeout is for queries without rerank; 0 is the default.
+func New(store port.Store, searcher *retrieve.Searcher, reranker port.Reranker, check func(port.Namespace) error, timeout time.Duration, log *slog.Logger) *Service {
+	if timeout <= 0 {
+		timeout = queryTimeout
+	}
+	return &Service{store, searcher, reranker, check, timeout, log}
 }
 
 // Result answers a query.
@@ -102,7 +106,7 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 	who, _ := ident.From(ctx)
 	if q.rerank == nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, queryTimeout)
+		ctx, cancel = context.WithTimeout(ctx, s.timeout)
 		defer cancel()
 	} else if m := q.rerank.Model; m != "" && (s.reranker == nil || m != s.reranker.Info().ID) {
 		return Result{}, invalid("rerank.model", "%q is not a rerank model of this server; GET /models?kind=rerank lists them", m)

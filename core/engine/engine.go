@@ -1,0 +1,269 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/go-kit/kit/endpoint"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mnemehq/mneme/core/document"
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/middleware"
+	"github.com/mnemehq/mneme/core/model"
+	"github.com/mnemehq/mneme/core/namespace"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/page"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/query"
+	"github.com/mnemehq/mneme/core/rerank"
+	"github.com/mnemehq/mneme/core/retrieve"
+	"github.com/mnemehq/mneme/core/source"
+	"github.com/mnemehq/mneme/core/status"
+)
+
+// Models are the models by role. A nil role is off.
+type Models struct {
+	All      []port.Model // every configured model, for GET /models
+	Embedder port.Embedder
+	Sparse   port.SparseEncoder
+	Reranker port.Reranker
+}
+
+// Timeouts are the deadlines by kind of operation; 0 keeps the operation's own.
+type Timeouts struct {
+	Read, Query, Rerank, Write time.Duration
+}
+
+// Config is everything an Engine is made of.
+type Config struct {
+	Store    port.Store
+	Indexes  map[port.Retriever]port.Index
+	Models   Models
+	Fusion   retrieve.Fusion // zero: retrieve.DefaultFusion
+	Chunking chunk.Options   // zero: the default
+
+	Rates       map[op.Class]ident.Rate // zero rate: unlimited
+	Concurrency int                     // calls at once; 0: 16 for each core
+	Queue       int                     // calls waiting; 0: four times Concurrency
+	Timeouts    Timeouts
+	QueryCache  int // query encodings kept; 0: 1024, negative: none
+
+	Meter   middleware.Meter // nil: none
+	Tracer  trace.Tracer     // nil: none
+	Log     *slog.Logger
+	Now     func() time.Time // nil: time.Now
+	Version string
+}
+
+// Engine is the running product behind every transport.
+type Engine struct {
+	set       *op.Set
+	keys      *key.Service
+	documents *document.Service
+	store     port.Store
+	projector *ingest.Projector
+	gate      *middleware.Gate
+}
+
+// retainer is an index that can forget partitions whose life is over.
+type retainer interface{ Retain(live []int64) error }
+
+// Open builds the services and starts the background work. The caller keeps
+// the ports and closes them after Close.
+func Open(ctx context.Context, c Config) (*Engine, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Fusion.Method == "" {
+		c.Fusion = retrieve.DefaultFusion()
+	}
+	if c.QueryCache == 0 {
+		c.QueryCache = 1024
+	}
+	secret, err := sharedSecret(ctx, c.Store, "cursor")
+	if err != nil {
+		return nil, err
+	}
+	var distinct []port.Index
+	for _, r := range []port.Retriever{port.Vector, port.Keyword, port.SparseTerms} {
+		if ix := c.Indexes[r]; ix != nil {
+			distinct = append(distinct, ix)
+		}
+	}
+	projector := ingest.NewProjector(c.Store, distinct, c.Log)
+	identity := identities(c.Models)
+	pages := page.NewSigner(secret)
+	searcher := retrieve.NewSearcher(retrieve.Searcher{Indexes: c.Indexes, Projector: projector, Embedder: c.Models.Embedder, Sparse: c.Models.Sparse,
+		Fusion: c.Fusion, Log: c.Log}, c.QueryCache)
+	encoder := &ingest.Encoder{Embedder: c.Models.Embedder, Sparse: c.Models.Sparse, Options: c.Chunking}
+
+	width := c.Concurrency
+	if width <= 0 {
+		width = 16 * runtime.GOMAXPROCS(0)
+	}
+	queue := c.Queue
+	if queue <= 0 {
+		queue = 4 * width
+	}
+	e := &Engine{store: c.Store, projector: projector, keys: key.New(key.Settings{Store: c.Store, Log: c.Log, Now: c.Now}), gate: middleware.NewGate(width, queue, 5*time.Second)}
+	e.documents = document.New(document.Settings{Store: c.Store, Encoder: encoder, Projector: projector, Pages: pages,
+		Stamp: identity.Stamp, Check: check(identity), Now: c.Now, Log: c.Log})
+	limits := &middleware.Limits{Limiter: middleware.NewBuckets(c.Now), Rates: c.Rates}
+	chain := middleware.Chain(middleware.Options{Log: c.Log, Tracer: c.Tracer, Meter: c.Meter, Keys: e.keys, Limits: limits, Gate: e.gate})
+	e.set = &op.Set{Admit: limits.Admit, Chain: withTimeouts(chain, c.Timeouts)}
+	op.Mount(e.set, namespace.New(c.Store, pages, identity, projector.Drop), namespace.Operations())
+	op.Mount(e.set, e.documents, document.Operations())
+	op.Mount(e.set, query.New(c.Store, searcher, c.Models.Reranker, check(identity), c.Timeouts.Query, c.Log), query.Operations())
+	op.Mount(e.set, rerank.New(c.Models.Reranker, 0), rerank.Operations())
+	op.Mount(e.set, model.New(c.Models.All, defaults(c.Models)), model.Operations())
+	op.Mount(e.set, source.New(), source.Operations())
+	op.Mount(e.set, status.New(status.Settings{Store: c.Store, Indexes: c.Indexes, Embedder: c.Models.Embedder, Sparse: c.Models.Sparse,
+		Reranker: c.Models.Reranker, Version: c.Version, Now: c.Now}), status.Operations())
+
+	if err := e.forgetDead(ctx); err != nil {
+		return nil, err
+	}
+	if err := e.documents.Start(ctx); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Set is the table of mounted operations.
+func (e *Engine) Set() *op.Set { return e.set }
+
+// Keys is the key service.
+func (e *Engine) Keys() *key.Service { return e.keys }
+
+// Gate is the cap on concurrent calls, for metrics.
+func (e *Engine) Gate() *middleware.Gate { return e.gate }
+
+// Close ends the background work; calls in progress are the transports' to end.
+func (e *Engine) Close(ctx context.Context) error {
+	e.documents.Stop()
+	return e.keys.Close(ctx)
+}
+
+func sharedSecret(ctx context.Context, store port.Store, name string) ([]byte, error) {
+	var secret []byte
+	read := func(r port.SecretReader) (err error) {
+		secret, err = r.Secret(ctx, name)
+		return err
+	}
+	err := store.View(ctx, func(r port.Reader) error { return read(r) })
+	if fault.CodeOf(err) == fault.NotFound {
+		fresh := make([]byte, 32)
+		if _, err := rand.Read(fresh); err != nil {
+			return nil, fmt.Errorf("make secret %s: %w", name, err)
+		}
+		err = store.Update(ctx, func(w port.Writer) error {
+			if err := w.PutSecret(ctx, name, fresh); err != nil {
+				return err
+			}
+			return read(w)
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read secret %s: %w", name, err)
+	}
+	return secret, nil
+}
+
+func identities(m Models) namespace.Models {
+	id := namespace.Models{Chunker: chunk.Version}
+	if m.Embedder != nil {
+		i := m.Embedder.Info()
+		id.Embedding = &i
+	}
+	if m.Sparse != nil {
+		i := m.Sparse.Info()
+		id.Sparse = &i
+	}
+	return id
+}
+
+func defaults(m Models) map[port.Task]string {
+	d := map[port.Task]string{}
+	if m.Embedder != nil {
+		d[port.TaskEmbed] = m.Embedder.Info().ID
+	}
+	if m.Sparse != nil {
+		d[port.TaskSparse] = m.Sparse.Info().ID
+	}
+	if m.Reranker != nil {
+		d[port.TaskRerank] = m.Reranker.Info().ID
+	}
+	return d
+}
+
+// check refuses a namespace whose vectors were made by other models than the
+// configured ones. A model that is off is not a mismatch: it is missing, and
+// what needs it says so.
+func check(m namespace.Models) func(port.Namespace) error {
+	differs := func(n port.Namespace, kind, storedName, stored string, have *port.ModelInfo) error {
+		if have == nil || stored == "" || have.Digest == stored {
+			return nil
+		}
+		return fault.New(fault.Conflict, "namespace %q was indexed by %s model %s (%s); this server is configured with %s (%s). "+
+			"Configure the stored model, or write the documents to a new namespace", n.Name, kind, storedName, stored, have.ID, have.Digest)
+	}
+	return func(n port.Namespace) error {
+		if err := differs(n, "embedding", n.EmbeddingModel, n.EmbeddingDigest, m.Embedding); err != nil {
+			return err
+		}
+		return differs(n, "sparse", n.SparseModel, n.SparseDigest, m.Sparse)
+	}
+}
+
+func withTimeouts(chain func(*op.Spec) endpoint.Middleware, t Timeouts) func(*op.Spec) endpoint.Middleware {
+	return func(s *op.Spec) endpoint.Middleware {
+		set := func(d time.Duration) {
+			if d > 0 {
+				s.Timeout = d
+			}
+		}
+		switch {
+		case s.Name == "namespaces.query":
+			set(2 * t.Query) // with rerank; the service halves it without
+		case s.Class == op.Read:
+			set(t.Read)
+		case s.Class == op.Write:
+			set(t.Write)
+		case s.Class == op.Rerank:
+			set(t.Rerank)
+		}
+		return chain(s)
+	}
+}
+
+// forgetDead removes what indexes keep of partitions that are gone.
+func (e *Engine) forgetDead(ctx context.Context) error {
+	var live []int64
+	err := e.store.View(ctx, func(r port.Reader) (err error) {
+		live, err = r.Generations(ctx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("list live partitions: %w", err)
+	}
+	for _, ix := range e.projector.Indexes() {
+		if r, ok := ix.(retainer); ok {
+			if err := r.Retain(live); err != nil {
+				return fmt.Errorf("clean the index: %w", err)
+			}
+		}
+	}
+	return nil
+}
