@@ -1,0 +1,11 @@
+// Package standard is the list of components that a stock binary carries, and
+// nothing else.
+//
+// May import: core/registry and every adapter.
+package standard
+
+import "github.com/mnemehq/mneme/core/registry"
+
+// Register adds the stock components.
+func Register(r *registry.Registry) {
+}
