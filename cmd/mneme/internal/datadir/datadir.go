@@ -1,0 +1,188 @@
+package datadir
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	lockFile   = "lock"
+	serverFile = "server.json"
+	keyFile    = "local.key"
+)
+
+// Holder is the process that has a folder.
+type Holder struct {
+	PID     int       `json:"pid"`
+	Command string    `json:"command"` // serve, import...
+	Started time.Time `json:"started"`
+}
+
+// InUse is the error of a folder that another process has.
+type InUse struct {
+	Dir    string
+	Holder Holder // zero: it has not said who it is
+	URL    string // of its server, "" if it serves none
+}
+
+// Error says who has the folder and what to do.
+func (e *InUse) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the data folder %s is in use by ", e.Dir)
+	if e.Holder.PID == 0 {
+		b.WriteString("another process")
+	} else {
+		fmt.Fprintf(&b, "process %d (mneme %s, since %s)", e.Holder.PID, e.Holder.Command, e.Holder.Started.Local().Format(time.DateTime))
+	}
+	if e.URL != "" {
+		fmt.Fprintf(&b, ", which serves it at %s", e.URL)
+	}
+	b.WriteString("; stop it first, or name another folder with --data")
+	return b.String()
+}
+
+// Lock is a folder held by this process.
+type Lock struct {
+	dir  string
+	file *flock.Flock
+}
+
+// Acquire makes the folder where it is missing and takes it for this process.
+// The error is *InUse when another one has it. The lock ends with the process,
+// however that ends.
+func Acquire(dir, command string) (*Lock, error) {
+	if err := Create(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, lockFile)
+	file := flock.New(path, flock.SetPermissions(0o600))
+	ok, err := file.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock data folder: %w", err)
+	}
+	if !ok {
+		return nil, inUse(dir)
+	}
+	l := &Lock{dir: dir, file: file}
+	// What an earlier process that ended abruptly left behind is no longer true.
+	if err := os.Remove(filepath.Join(dir, serverFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("remove old server record: %w", err), l.Release())
+	}
+	body, err := json.Marshal(Holder{PID: os.Getpid(), Command: command, Started: time.Now().Truncate(time.Second)})
+	if err == nil {
+		err = os.WriteFile(path, append(body, '\n'), 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write lock: %w", err), l.Release())
+	}
+	return l, nil
+}
+
+// Create makes the folder, readable by its owner alone.
+func Create(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make data folder: %w", err)
+	}
+	return nil
+}
+
+func inUse(dir string) *InUse {
+	e := &InUse{Dir: dir}
+	readJSON(filepath.Join(dir, lockFile), &e.Holder) // stays zero when it is just being written
+	if s := (Server{}); readJSON(filepath.Join(dir, serverFile), &s) {
+		e.URL = s.URL
+	}
+	return e
+}
+
+func readJSON(path string, into any) bool {
+	body, err := os.ReadFile(path)
+	return err == nil && json.Unmarshal(body, into) == nil
+}
+
+// Release gives the folder back. The lock file stays: removing it would let two
+// processes lock two files of the same name.
+func (l *Lock) Release() error {
+	err := os.Remove(filepath.Join(l.dir, serverFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, os.Truncate(filepath.Join(l.dir, lockFile), 0), l.file.Unlock())
+}
+
+// Server is the running server as other commands find it.
+type Server struct {
+	URL string `json:"url"`
+	PID int    `json:"pid"`
+}
+
+// Announce records this process's server.
+func (l *Lock) Announce(url string) error {
+	body, err := json.Marshal(Server{URL: url, PID: os.Getpid()})
+	if err != nil {
+		return fmt.Errorf("write server record: %w", err)
+	}
+	return writeFile(filepath.Join(l.dir, serverFile), append(body, '\n'))
+}
+
+// Running finds the server that has the folder. ok is false when none has, even
+// where an earlier one left its record behind.
+func Running(dir string) (s Server, ok bool, err error) {
+	if _, err := os.Stat(filepath.Join(dir, lockFile)); err != nil {
+		return Server{}, false, nil // never used, or not ours to read: opening it will say so
+	}
+	file := flock.New(filepath.Join(dir, lockFile), flock.SetFlag(os.O_RDONLY))
+	free, err := file.TryRLock()
+	if err != nil {
+		return Server{}, false, fmt.Errorf("look for a running server: %w", err)
+	}
+	if free {
+		return Server{}, false, file.Unlock()
+	}
+	if !readJSON(filepath.Join(dir, serverFile), &s) || s.URL == "" {
+		return Server{}, false, inUse(dir)
+	}
+	return s, true, nil
+}
+
+// LocalKey reads the local key; "" when there is none.
+func LocalKey(dir string) (string, error) {
+	body, err := os.ReadFile(filepath.Join(dir, keyFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read local key: %w", err)
+	}
+	return strings.TrimSpace(string(body)), nil
+}
+
+// SaveLocalKey keeps the local key, readable by the folder's owner alone.
+func SaveLocalKey(dir, secret string) error {
+	return writeFile(filepath.Join(dir, keyFile), []byte(secret+"\n"))
+}
+
+// writeFile replaces a small file whole, so that a reader never sees half of it.
+func writeFile(path string, body []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	_, err = tmp.Write(body)
+	err = errors.Join(err, tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), errors.Join(err, os.Remove(tmp.Name())))
+	}
+	return nil
+}

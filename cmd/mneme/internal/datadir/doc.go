@@ -1,0 +1,10 @@
+// Package datadir owns what lies in the data folder beside the store's and the
+// index's files: the lock that gives the folder to one process, the record by
+// which other commands find the running server, and the local key.
+//
+//	lock         held while a process has the folder; says who
+//	server.json  URL and process of the running server
+//	local.key    API key of this machine's user, mode 0600
+//
+// May import: a file lock library.
+package datadir

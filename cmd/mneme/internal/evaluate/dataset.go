@@ -1,0 +1,227 @@
+package evaluate
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// maxLine bounds one JSON line of a collection.
+const maxLine = 4 << 20
+
+// Collection is a test collection: documents, queries and judgements.
+type Collection struct {
+	Name    string // of its folder
+	Digest  string // of the corpus as it is written: hex SHA-256
+	Corpus  []Document
+	Queries []Query // those with at least one relevant document
+}
+
+// Document is one document as it is written.
+type Document struct {
+	ID       string          // safe as a document id
+	Text     string          // "# title", empty line, text
+	Metadata json.RawMessage // nil: none
+	User     string          // meta.user, "" where the set has no users
+}
+
+// Query is one query with its judgements, by safe document ids.
+type Query struct {
+	ID       string
+	Text     string
+	User     string // searches only this user's documents; "": all
+	Category string // meta.category
+	Grades   Grades
+}
+
+type record struct {
+	ID    string         `json:"id"`
+	Alias string         `json:"_id"` // BEIR's own files
+	Title string         `json:"title"`
+	Text  string         `json:"text"`
+	Meta  map[string]any `json:"meta"`
+}
+
+func (r record) id() string {
+	if r.ID != "" {
+		return r.ID
+	}
+	return r.Alias
+}
+
+func (r record) meta(key string) string {
+	s, _ := r.Meta[key].(string)
+	return s
+}
+
+// Load reads a folder with corpus.jsonl, queries.jsonl, each plain or gzipped,
+// and qrels.tsv.
+func Load(dir string) (*Collection, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", dir, err)
+	}
+	c := &Collection{Name: filepath.Base(abs)}
+	ids := map[string]string{} // as in the files to safe
+	taken := map[string]bool{}
+	sum := sha256.New()
+	err = lines(dir, "corpus.jsonl", func(n int, line []byte) error {
+		var r record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return err
+		}
+		if r.id() == "" {
+			return errors.New("no id")
+		}
+		if _, twice := ids[r.id()]; twice {
+			return fmt.Errorf("id %q is used twice", r.id())
+		}
+		safe := safeID(r.id())
+		for base, i := safe, 2; taken[safe]; i++ {
+			safe = fmt.Sprintf("%s:%d", base[:min(len(base), 240)], i)
+		}
+		ids[r.id()], taken[safe] = safe, true
+		d := Document{ID: safe, Text: r.Text, User: r.meta("user")}
+		if r.Title != "" {
+			d.Text = "# " + r.Title + "\n\n" + r.Text
+		}
+		if strings.TrimSpace(d.Text) == "" {
+			return nil // nothing to find; collections have such documents
+		}
+		if len(r.Meta) > 0 {
+			if d.Metadata, err = json.Marshal(r.Meta); err != nil {
+				return err
+			}
+		}
+		c.Corpus = append(c.Corpus, d)
+		digest(sum, d.ID, d.Text, string(d.Metadata))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", dir, err)
+	}
+	c.Digest = hex.EncodeToString(sum.Sum(nil))
+	grades, err := judgements(dir, ids)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", dir, err)
+	}
+	err = lines(dir, "queries.jsonl", func(n int, line []byte) error {
+		var r record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return err
+		}
+		if g := grades[r.id()]; len(g) > 0 {
+			c.Queries = append(c.Queries, Query{ID: r.id(), Text: r.Text, User: r.meta("user"), Category: r.meta("category"), Grades: g})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", dir, err)
+	}
+	if len(c.Corpus) == 0 || len(c.Queries) == 0 {
+		return nil, fmt.Errorf("load %s: %d documents and %d judged queries; both are needed", dir, len(c.Corpus), len(c.Queries))
+	}
+	return c, nil
+}
+
+// digest hashes fields with their lengths, so that moving a border changes it.
+func digest(h hash.Hash, fields ...string) {
+	for _, f := range fields {
+		fmt.Fprintf(h, "%d:%s,", len(f), f)
+	}
+}
+
+// safeID replaces what a document id may not hold by ':' and shortens. Load
+// keeps the results apart.
+func safeID(id string) string {
+	b := []byte(id)
+	for i, ch := range b {
+		ok := ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z' || ch >= '0' && ch <= '9' || i > 0 && (ch == '.' || ch == '_' || ch == ':' || ch == '-')
+		if !ok {
+			b[i] = ':'
+		}
+	}
+	if b[0] == ':' {
+		b[0] = 'x'
+	}
+	return string(b[:min(len(b), 256)])
+}
+
+// lines calls fn for each non-empty line of dir/name or dir/name.gz.
+func lines(dir, name string, fn func(n int, line []byte) error) error {
+	f, err := os.Open(filepath.Join(dir, name+".gz"))
+	zipped := err == nil
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = os.Open(filepath.Join(dir, name))
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if zipped {
+		name += ".gz"
+		if r, err = gzip.NewReader(bufio.NewReader(f)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	scan := bufio.NewScanner(r)
+	scan.Buffer(nil, maxLine)
+	n := 0
+	for scan.Scan() {
+		n++
+		if line := bytes.TrimSpace(scan.Bytes()); len(line) > 0 {
+			if err := fn(n, line); err != nil {
+				return fmt.Errorf("%s:%d: %w", name, n, err)
+			}
+		}
+	}
+	if err := scan.Err(); err != nil {
+		return fmt.Errorf("%s:%d: %w", name, n+1, err)
+	}
+	return nil
+}
+
+// judgements reads qrels.tsv: query, document, grade under one header line.
+// Documents that the corpus lacks stay in, as they count as not found.
+func judgements(dir string, ids map[string]string) (map[string]Grades, error) {
+	all := map[string]Grades{}
+	err := lines(dir, "qrels.tsv", func(n int, line []byte) error {
+		cells := strings.Split(string(line), "\t")
+		if n == 1 {
+			return nil
+		}
+		if len(cells) != 3 {
+			return fmt.Errorf("%d columns, want query-id, doc-id and score", len(cells))
+		}
+		grade, err := strconv.Atoi(cells[2])
+		if err != nil {
+			return fmt.Errorf("score %q is not a whole number", cells[2])
+		}
+		if grade <= 0 {
+			return nil
+		}
+		id, ok := ids[cells[1]]
+		if !ok {
+			id = "\x00" + cells[1] // no ranking can hold it
+		}
+		if all[cells[0]] == nil {
+			all[cells[0]] = Grades{}
+		}
+		all[cells[0]][id] = grade
+		return nil
+	})
+	return all, err
+}
