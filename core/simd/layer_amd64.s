@@ -1513,14 +1513,14 @@ DATA geluMinusEdge<>+48(SB)/8, $0xc0a00000c0a00000
 DATA geluMinusEdge<>+56(SB)/8, $0xc0a00000c0a00000
 GLOBL geluMinusEdge<>(SB), RODATA|NOPTR, $64
 
-DATA geluScale<>+0(SB)/8, $0x0
-DATA geluScale<>+8(SB)/8, $0x0
-DATA geluScale<>+16(SB)/8, $0x0
-DATA geluScale<>+24(SB)/8, $0x0
-DATA geluScale<>+32(SB)/8, $0x0
-DATA geluScale<>+40(SB)/8, $0x0
-DATA geluScale<>+48(SB)/8, $0x0
-DATA geluScale<>+56(SB)/8, $0x0
+DATA geluScale<>+0(SB)/8, $0x3da3d70a3da3d70a
+DATA geluScale<>+8(SB)/8, $0x3da3d70a3da3d70a
+DATA geluScale<>+16(SB)/8, $0x3da3d70a3da3d70a
+DATA geluScale<>+24(SB)/8, $0x3da3d70a3da3d70a
+DATA geluScale<>+32(SB)/8, $0x3da3d70a3da3d70a
+DATA geluScale<>+40(SB)/8, $0x3da3d70a3da3d70a
+DATA geluScale<>+48(SB)/8, $0x3da3d70a3da3d70a
+DATA geluScale<>+56(SB)/8, $0x3da3d70a3da3d70a
 GLOBL geluScale<>(SB), RODATA|NOPTR, $64
 
 DATA exp0<>+0(SB)/8, $0x3f8000003f800000

@@ -15,7 +15,7 @@ var geluPoly = []float32{
 	-0.011299743, 0.006667809, -0.0025343224, 0.0014626316, -0.001674031, 0.000705953,
 }
 
-const geluEdge = 5
+const geluEdge = 5.0
 
 // expPoly approximates e^x for |x| up to ln(2)/2, by interpolation at the 7
 // Chebyshev nodes, to 1e-7 of the value.

@@ -26,7 +26,7 @@ func layer(f *file) {
 	}
 	f.constant("geluEdge", math.Float32bits(geluEdge))
 	f.constant("geluMinusEdge", math.Float32bits(-geluEdge))
-	f.constant("geluScale", math.Float32bits(2/(geluEdge*geluEdge)))
+	f.constant("geluScale", math.Float32bits(2.0 / (geluEdge * geluEdge)))
 	for i, c := range expPoly {
 		f.constant(fmt.Sprintf("exp%d", i), math.Float32bits(c))
 	}
