@@ -1,0 +1,229 @@
+package key
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// kinds are the key kinds that an API family takes.
+func kinds(f op.Family) []ident.Kind {
+	if f == op.Memory {
+		return []ident.Kind{ident.Integration, ident.Personal}
+	}
+	return []ident.Kind{ident.Service}
+}
+
+// refused is the one answer to every key that does not work, so that it tells
+// nothing about which keys exist.
+func refused() error {
+	return fault.New(fault.Unauthorized, "the API key is not valid: it is unknown, revoked, expired or of another kind")
+}
+
+// Verify finds out who presented a bearer key. Faults: Unauthorized, with one
+// message, for a key that is unknown, revoked, expired or of another family;
+// Forbidden when its organization is suspended.
+func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (ident.Principal, error) {
+	kind := kindOf(bearer, family)
+	if kind == "" {
+		return ident.Principal{}, refused()
+	}
+	hash := sha256.Sum256([]byte(bearer))
+	v, err := s.cache.get(hash, s.now, func() (verified, error) { return s.load(ctx, hash) })
+	if err != nil {
+		return ident.Principal{}, err
+	}
+	p := v.principal
+	now := s.now()
+	if v.revoked || p.Kind != kind || !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt) {
+		return ident.Principal{}, refused()
+	}
+	if v.suspended {
+		return ident.Principal{}, suspended(p.OrgName)
+	}
+	s.used.touch(p.KeyID, now)
+	return p, nil
+}
+
+// kindOf is the kind that a secret has the form of; "" when the family takes no
+// such key. It spares the store most nonsense.
+func kindOf(bearer string, family op.Family) ident.Kind {
+	for _, k := range kinds(family) {
+		prefix := k.Prefix()
+		if len(bearer) == len(prefix)+secretLength && bearer[:len(prefix)] == prefix {
+			return k
+		}
+	}
+	return ""
+}
+
+func (s *Service) load(ctx context.Context, hash [32]byte) (verified, error) {
+	var (
+		k port.Key
+		o port.Organization
+	)
+	err := s.store.View(ctx, func(r port.Reader) (err error) {
+		if k, err = r.KeyByHash(ctx, hash); err != nil {
+			return err
+		}
+		o, err = r.Organization(ctx, k.Org)
+		return err
+	})
+	switch {
+	case fault.CodeOf(err) == fault.NotFound:
+		return verified{}, refused()
+	case err != nil:
+		return verified{}, fmt.Errorf("verify key: %w", err)
+	case subtle.ConstantTimeCompare(k.Hash[:], hash[:]) != 1:
+		return verified{}, refused()
+	}
+	return verified{
+		principal: ident.Principal{KeyID: k.ID, Org: k.Org, OrgName: o.Name, Kind: k.Kind, ReadOnly: k.ReadOnly, Namespace: k.Namespace,
+			DefaultNamespace: k.DefaultNamespace, Scopes: k.Scopes, Limits: k.Limits, ExpiresAt: k.ExpiresAt},
+		revoked: !k.RevokedAt.IsZero(), suspended: o.Suspended,
+	}, nil
+}
+
+type verified struct {
+	principal          ident.Principal
+	revoked, suspended bool
+}
+
+// maxCached bounds the cache; over it, stale entries go and, were all fresh,
+// everything does.
+const maxCached = 10_000
+
+// cache keeps keys that exist. Unknown ones are not kept, so that guesses cost
+// no memory.
+type cache struct {
+	keep    time.Duration
+	mu      sync.Mutex
+	entries map[[32]byte]*entry
+}
+
+// entry is one key; its lock makes callers wait for one read of the store
+// instead of all reading.
+type entry struct {
+	mu    sync.Mutex
+	value verified
+	at    time.Time // before the store was read; zero: nothing read
+}
+
+func (c *cache) get(hash [32]byte, now func() time.Time, load func() (verified, error)) (verified, error) {
+	c.mu.Lock()
+	e, ok := c.entries[hash]
+	if !ok {
+		if len(c.entries) >= maxCached {
+			c.sweep(now())
+		}
+		e = &entry{}
+		c.entries[hash] = e
+	}
+	c.mu.Unlock()
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at := now()
+	if age := at.Sub(e.at); !e.at.IsZero() && 0 <= age && age < c.keep {
+		return e.value, nil
+	}
+	v, err := load()
+	if err != nil {
+		c.mu.Lock()
+		if c.entries[hash] == e {
+			delete(c.entries, hash)
+		}
+		c.mu.Unlock()
+		e.at = time.Time{}
+		return verified{}, err
+	}
+	e.value, e.at = v, at
+	return v, nil
+}
+
+func (c *cache) sweep(now time.Time) {
+	for h, e := range c.entries {
+		if !e.mu.TryLock() {
+			continue // being read now
+		}
+		if now.Sub(e.at) >= c.keep {
+			delete(c.entries, h)
+		}
+		e.mu.Unlock()
+	}
+	if len(c.entries) >= maxCached {
+		clear(c.entries)
+	}
+}
+
+// forget drops everything, after a change made here. An entry being read stays
+// reachable only to those that wait for it, whose answer is from before.
+func (c *cache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.entries)
+}
+
+// uses collects last uses between two writes to the store.
+type uses struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+func (u *uses) touch(id string, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if at.After(u.at[id]) {
+		u.at[id] = at
+	}
+}
+
+func (u *uses) take() map[string]time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	taken := u.at
+	u.at = make(map[string]time.Time, len(taken))
+	return taken
+}
+
+// Flush writes the last uses since the last flush to the store.
+func (s *Service) Flush(ctx context.Context) error {
+	taken := s.used.take()
+	if len(taken) == 0 {
+		return nil
+	}
+	err := s.store.Update(ctx, func(w port.Writer) error { return w.TouchKeys(ctx, taken) })
+	if err != nil {
+		for id, at := range taken { // another try with the next flush
+			s.used.touch(id, at)
+		}
+		return fmt.Errorf("write last uses of keys: %w", err)
+	}
+	return nil
+}
+
+// Run flushes last uses every FlushEvery until ctx is done, and once more then.
+func (s *Service) Run(ctx context.Context) error {
+	t := time.NewTicker(s.flush)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			if err := s.Flush(ctx); err != nil {
+				s.log.WarnContext(ctx, "flush last uses", "cause", err.Error())
+			}
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			return s.Flush(last)
+		}
+	}
+}
