@@ -4,8 +4,14 @@
 // May import: core/registry and every adapter.
 package standard
 
-import "github.com/mnemehq/mneme/core/registry"
+import (
+	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/core/registry"
+)
 
 // Register adds the stock components.
 func Register(r *registry.Registry) {
+	sqlite.Register(r)
+	embedded.Register(r)
 }
