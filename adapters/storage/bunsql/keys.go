@@ -1,0 +1,157 @@
+package bunsql
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+type keyRow struct {
+	bun.BaseModel `bun:"table:api_keys,alias:k"`
+
+	ID               string `bun:"id,pk"`
+	Org              string `bun:"org"`
+	Name             string `bun:"name"`
+	Kind             string `bun:"kind"`
+	Hash             []byte `bun:"hash"`
+	Last4            string `bun:"last4"`
+	ReadOnly         int64  `bun:"read_only"`
+	Namespace        string `bun:"namespace"`
+	DefaultNamespace string `bun:"default_namespace"`
+	Scopes           string `bun:"scopes"`
+	Limits           string `bun:"limits"`
+	CreatedAt        int64  `bun:"created_at"`
+	ExpiresAt        int64  `bun:"expires_at"`
+	RevokedAt        int64  `bun:"revoked_at"`
+	LastUsedAt       int64  `bun:"last_used_at"`
+}
+
+func (r keyRow) port() (port.Key, error) {
+	k := port.Key{
+		ID: r.ID, Org: ident.Org(r.Org), Name: r.Name, Kind: ident.Kind(r.Kind), Last4: r.Last4,
+		ReadOnly: r.ReadOnly != 0, Namespace: r.Namespace, DefaultNamespace: r.DefaultNamespace,
+		CreatedAt: instant(r.CreatedAt), ExpiresAt: instant(r.ExpiresAt), RevokedAt: instant(r.RevokedAt), LastUsedAt: instant(r.LastUsedAt),
+	}
+	if copy(k.Hash[:], r.Hash) != len(k.Hash) {
+		return port.Key{}, internal("read key", "key %s has a hash of %d bytes", r.ID, len(r.Hash))
+	}
+	if err := json.Unmarshal([]byte(r.Scopes), &k.Scopes); err != nil {
+		return port.Key{}, internal("read key", "key %s: scopes: %w", r.ID, err)
+	}
+	if err := json.Unmarshal([]byte(r.Limits), &k.Limits); err != nil {
+		return port.Key{}, internal("read key", "key %s: limits: %w", r.ID, err)
+	}
+	return k, nil
+}
+
+// KeyByHash implements port.KeyReader.
+func (r *Reader) KeyByHash(ctx context.Context, hash [32]byte) (port.Key, error) {
+	if err := r.check(ctx); err != nil {
+		return port.Key{}, err
+	}
+	var row keyRow
+	err := r.s.conn.NewSelect().Model(&row).Where("hash = ?", hash[:]).Scan(r.s.d.Context(ctx))
+	if errors.Is(err, sql.ErrNoRows) {
+		return port.Key{}, fault.New(fault.NotFound, "the key does not exist")
+	}
+	if err != nil {
+		return port.Key{}, r.s.d.Fault("read key", err)
+	}
+	return row.port()
+}
+
+// Keys implements port.KeyReader.
+func (r *Reader) Keys(ctx context.Context, org ident.Org) ([]port.Key, error) {
+	if err := r.check(ctx); err != nil {
+		return nil, err
+	}
+	var rows []keyRow
+	err := r.s.conn.NewSelect().Model(&rows).Where("org = ?", string(org)).Order("created_at", "id").Scan(r.s.d.Context(ctx))
+	if err != nil {
+		return nil, r.s.d.Fault("list keys", err)
+	}
+	out := make([]port.Key, len(rows))
+	for i := range rows {
+		if out[i], err = rows[i].port(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// PutKey implements port.KeyWriter. A used id or hash is fault Conflict.
+func (w *Writer) PutKey(ctx context.Context, k port.Key) error {
+	if err := w.check(ctx); err != nil {
+		return err
+	}
+	if err := w.requireOrganization(ctx, k.Org); err != nil {
+		return err
+	}
+	scopes, err := json.Marshal(k.Scopes)
+	if err != nil {
+		return internal("write key", "scopes: %w", err)
+	}
+	limits, err := json.Marshal(k.Limits)
+	if err != nil {
+		return internal("write key", "limits: %w", err)
+	}
+	row := keyRow{
+		ID: k.ID, Org: string(k.Org), Name: k.Name, Kind: string(k.Kind), Hash: k.Hash[:], Last4: k.Last4,
+		ReadOnly: flag(k.ReadOnly), Namespace: k.Namespace, DefaultNamespace: k.DefaultNamespace,
+		Scopes: string(scopes), Limits: string(limits),
+		CreatedAt: micros(k.CreatedAt), ExpiresAt: micros(k.ExpiresAt), RevokedAt: micros(k.RevokedAt), LastUsedAt: micros(k.LastUsedAt),
+	}
+	_, err = w.s.conn.NewInsert().Model(&row).Exec(w.s.d.Context(ctx))
+	if w.s.d.Unique(err) {
+		return fault.New(fault.Conflict, "key %s exists already", k.ID)
+	}
+	if err != nil {
+		return w.fail(w.s.d.Fault("write key", err))
+	}
+	return nil
+}
+
+// RevokeKey implements port.KeyWriter.
+func (w *Writer) RevokeKey(ctx context.Context, org ident.Org, id string, at time.Time) error {
+	if err := w.check(ctx); err != nil {
+		return err
+	}
+	n, err := w.s.exec(ctx, "revoke key",
+		`UPDATE api_keys SET revoked_at = CASE revoked_at WHEN 0 THEN ? ELSE revoked_at END WHERE org = ? AND id = ?`,
+		micros(at), string(org), id)
+	if err != nil {
+		return w.fail(err)
+	}
+	if n == 0 {
+		return fault.New(fault.NotFound, "key %s does not exist", id)
+	}
+	return nil
+}
+
+// TouchKeys implements port.KeyWriter.
+func (w *Writer) TouchKeys(ctx context.Context, used map[string]time.Time) error {
+	if err := w.check(ctx); err != nil {
+		return err
+	}
+	ids := make([]string, 0, len(used))
+	for id := range used {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids) // one locking order on databases that lock rows
+	for _, id := range ids {
+		at := micros(used[id])
+		if _, err := w.s.exec(ctx, "touch key", `UPDATE api_keys SET last_used_at = ? WHERE id = ? AND last_used_at < ?`, at, id, at); err != nil {
+			return w.fail(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package bunsql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Session is one connection with its prepared statements. It is used by one
+// goroutine at a time; its owner begins and ends transactions with Control.
+type Session struct {
+	conn  bun.Conn
+	d     Dialect
+	stmts map[string]*sql.Stmt // by statement before Render: a fixed set, so never evicted
+}
+
+// NewSession takes over a connection.
+func NewSession(conn bun.Conn, d Dialect) *Session {
+	return &Session{conn: conn, d: d, stmts: map[string]*sql.Stmt{}}
+}
+
+// Control runs a statement without arguments or rows, such as BEGIN. Unlike
+// the other methods it answers the driver's own error.
+func (s *Session) Control(ctx context.Context, statement string) error {
+	st, err := s.prepare(ctx, statement)
+	if err == nil {
+		_, err = st.ExecContext(s.d.Context(ctx))
+	}
+	return err
+}
+
+// Close closes the statements and gives the connection back.
+func (s *Session) Close() error {
+	var errs []error
+	for _, st := range s.stmts {
+		errs = append(errs, st.Close())
+	}
+	return errors.Join(append(errs, s.conn.Close())...)
+}
+
+// Read runs fn on a reader that is good until fn returns.
+func (s *Session) Read(fn func(port.Reader) error) error {
+	r := Reader{s: s}
+	defer r.end()
+	return fn(&r)
+}
+
+// Written is what a function did through a Writer.
+type Written struct {
+	Bytes   int  // of documents and vectors, to bound a commit
+	Dropped bool // namespaces wait to be purged
+}
+
+// Write runs fn on a writer that is good until fn returns. When fn answers nil
+// although a statement failed, Write answers that failure, since what the
+// statement left behind is not known.
+func (s *Session) Write(fn func(port.Writer) error) (Written, error) {
+	w := Writer{Reader: Reader{s: s}}
+	defer w.end()
+	err := fn(&w)
+	if err == nil {
+		err = w.failed
+	}
+	return w.written, err
+}
+
+func (s *Session) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if st := s.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := s.conn.Conn.PrepareContext(s.d.Context(ctx), s.d.Render(query))
+	if err != nil {
+		return nil, err
+	}
+	s.stmts[query] = st
+	return st, nil
+}
+
+func (s *Session) query(ctx context.Context, op, query string, args ...any) (*sql.Rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	st, err := s.prepare(ctx, query)
+	if err != nil {
+		return nil, s.d.Fault(op, err)
+	}
+	rows, err := st.QueryContext(s.d.Context(ctx), args...)
+	if err != nil {
+		return nil, s.d.Fault(op, err)
+	}
+	return rows, nil
+}
+
+// get scans the only row of a query; ok is false when there is none.
+func (s *Session) get(ctx context.Context, op, query string, args []any, dest ...any) (ok bool, err error) {
+	rows, err := s.query(ctx, op, query, args...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	if ok = rows.Next(); ok {
+		if err := rows.Scan(dest...); err != nil {
+			return false, s.d.Fault(op, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return false, s.d.Fault(op, err)
+	}
+	return ok, nil
+}
+
+func (s *Session) exec(ctx context.Context, op, query string, args ...any) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	st, err := s.prepare(ctx, query)
+	if err != nil {
+		return 0, s.d.Fault(op, err)
+	}
+	res, err := st.ExecContext(s.d.Context(ctx), args...)
+	if err != nil {
+		return 0, s.d.Fault(op, err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return 0, s.d.Fault(op, err)
+	}
+	return n, nil
+}
+
+// execOnce runs a statement of the schema without keeping it prepared.
+func (s *Session) execOnce(ctx context.Context, statement string) error {
+	_, err := s.conn.Conn.ExecContext(s.d.Context(ctx), s.d.Render(statement))
+	if err != nil {
+		return s.d.Fault("change the schema", err)
+	}
+	return nil
+}
+
+func (s *Session) hasTable(ctx context.Context, name string) (bool, error) {
+	var n int
+	return s.get(ctx, "read the schema", `SELECT 1 FROM {{tables}} WHERE name = ?`, []any{name}, &n)
+}
+
+// Reader is port.Reader over a session.
+type Reader struct {
+	s     *Session
+	last  port.Partition // resolved before in this transaction
+	at    namespaceRef
+	ended bool
+}
+
+// Writer is port.Writer over a session.
+type Writer struct {
+	Reader
+	written Written
+	failed  error
+}
+
+func (r *Reader) end() { r.ended = true }
+
+func (r *Reader) check(ctx context.Context) error {
+	if r.ended {
+		return fault.Wrap(fault.Internal, "store", errors.New("reader or writer used after its function returned"), "an internal error occurred")
+	}
+	return ctx.Err()
+}
+
+// fail remembers a statement's failure, after which the transaction must not
+// commit; faults of the caller's making pass through check and are not kept.
+func (w *Writer) fail(err error) error {
+	if err != nil && w.failed == nil {
+		w.failed = err
+	}
+	return err
+}
+
+func internal(op, format string, args ...any) error {
+	return fault.Wrap(fault.Internal, op, fmt.Errorf(format, args...), "an internal error occurred")
+}
+
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func instant(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+var (
+	_ port.Reader = (*Reader)(nil)
+	_ port.Writer = (*Writer)(nil)
+)

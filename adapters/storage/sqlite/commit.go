@@ -1,0 +1,302 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Bounds of one commit: what waits behind it waits this long at most, plus the
+// last function's own time and the disk's.
+const (
+	maxFunctions = 256
+	maxBytes     = 16 << 20
+	maxTime      = 25 * time.Millisecond
+)
+
+// lockPatience bounds how long to wait for another process's transaction, in
+// all tries together; one try waits for the connection's busy_timeout.
+const lockPatience = 20 * time.Second
+
+// committer owns the writing connection and gives it to the callers of update,
+// one after the other: first the queue, then turn, then the outcome back over
+// ran, and once the commit is on disk done.
+type committer struct {
+	s       *bunsql.Session
+	log     *slog.Logger
+	queue   chan *request
+	ran     chan outcome
+	done    chan struct{} // closed: no new requests
+	ended   chan struct{} // closed: the loop has returned
+	dropped func()        // called after a commit that deleted a namespace
+	started bool
+	stop    sync.Once
+}
+
+// request is one call of update.
+type request struct {
+	ctx   context.Context
+	fn    func(port.Writer) error
+	state atomic.Int32
+	turn  chan struct{}
+	done  chan error
+}
+
+// The states of a request: whoever moves it from waiting decides.
+const (
+	waiting int32 = iota
+	granted
+	left
+)
+
+// outcome is what became of a function's savepoint.
+type outcome struct {
+	err     error // not nil: the function's work is undone
+	lost    bool  // the transaction is gone with it, or must not go on
+	written bunsql.Written
+}
+
+func newCommitter(s *bunsql.Session, log *slog.Logger) *committer {
+	return &committer{
+		s: s, log: log, queue: make(chan *request), ran: make(chan outcome),
+		done: make(chan struct{}), ended: make(chan struct{}), dropped: func() {},
+	}
+}
+
+// start begins to serve update; before it, alone may be used.
+func (c *committer) start() {
+	c.started = true
+	go c.loop()
+}
+
+// close serves what has been queued and closes the connection.
+func (c *committer) close() error {
+	c.stop.Do(func() { close(c.done) })
+	if c.started {
+		<-c.ended
+	}
+	return c.s.Close()
+}
+
+func (c *committer) update(ctx context.Context, fn func(port.Writer) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := &request{ctx: ctx, fn: fn, turn: make(chan struct{}), done: make(chan error, 1)}
+	select {
+	case <-c.done:
+		return errClosed("write")
+	default:
+	}
+	select {
+	case c.queue <- r:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.done:
+		return errClosed("write")
+	}
+	leave := ctx.Done()
+	for {
+		select {
+		case <-r.turn:
+			leave = nil // from here on the commit decides
+			if err := c.run(r); err != nil {
+				return err
+			}
+		case err := <-r.done:
+			return err
+		case <-leave:
+			if r.state.CompareAndSwap(waiting, left) {
+				return ctx.Err()
+			}
+			leave = nil
+		}
+	}
+}
+
+// run runs a request's function in its savepoint, on the caller's goroutine,
+// and tells the committer how it went, even when the function panics or ends
+// the goroutine.
+func (c *committer) run(r *request) error {
+	// ctx is detached by Control; a cancelled caller must still undo its work.
+	out := outcome{err: errors.New("the function did not return")}
+	defer func() {
+		if out.err != nil && !out.lost {
+			out.lost = c.s.Control(r.ctx, `ROLLBACK TO f`) != nil || c.s.Control(r.ctx, `RELEASE f`) != nil
+		}
+		c.ran <- out
+	}()
+	if err := c.s.Control(r.ctx, `SAVEPOINT f`); err != nil {
+		out.err, out.lost = dialect{}.Fault("write", err), true
+		return out.err
+	}
+	written, err := c.s.Write(r.fn)
+	if err == nil {
+		err = r.ctx.Err()
+	}
+	if err == nil {
+		if err = c.s.Control(r.ctx, `RELEASE f`); err != nil {
+			err, out.lost = dialect{}.Fault("write", err), true
+		}
+	}
+	out.err, out.written = err, written
+	return err
+}
+
+func (c *committer) loop() {
+	defer close(c.ended)
+	for {
+		select {
+		case r := <-c.queue:
+			c.group(r)
+		case <-c.done:
+			return
+		}
+	}
+}
+
+// next is a waiting request without waiting for one.
+func (c *committer) next() *request {
+	select {
+	case r := <-c.queue:
+		return r
+	default:
+		return nil
+	}
+}
+
+// group commits a first request and those that come while it runs.
+func (c *committer) group(first *request) {
+	if err := c.begin(context.Background()); err != nil {
+		c.refuse(first, err)
+		return
+	}
+	began := time.Now()
+	var kept []*request
+	var bytes int
+	var dropped bool
+	for r := first; r != nil; {
+		out, ok := c.grant(r)
+		switch {
+		case !ok: // it left
+		case out.lost:
+			c.abandon()
+			for _, r := range kept {
+				c.again(r)
+			}
+			return
+		case out.err == nil:
+			kept = append(kept, r)
+			bytes += out.written.Bytes
+			dropped = dropped || out.written.Dropped
+		}
+		if len(kept) >= maxFunctions || bytes >= maxBytes || time.Since(began) >= maxTime {
+			break
+		}
+		r = c.next()
+	}
+	if len(kept) == 0 {
+		c.abandon()
+		return
+	}
+	c.finish(kept, dropped)
+}
+
+// grant gives the connection to a request and waits for it to come back.
+func (c *committer) grant(r *request) (outcome, bool) {
+	if r.state.Load() == waiting && !r.state.CompareAndSwap(waiting, granted) || r.state.Load() == left {
+		return outcome{}, false
+	}
+	r.turn <- struct{}{}
+	return <-c.ran, true
+}
+
+// again runs a request whose transaction was lost by another's function.
+func (c *committer) again(r *request) {
+	if err := r.ctx.Err(); err != nil {
+		r.done <- err
+		return
+	}
+	if err := c.begin(context.Background()); err != nil {
+		r.done <- err
+		return
+	}
+	switch out, _ := c.grant(r); {
+	case out.err != nil:
+		c.abandon()
+	default:
+		c.finish([]*request{r}, out.written.Dropped)
+	}
+}
+
+// refuse answers a request, and those waiting behind it, that no transaction
+// could begin.
+func (c *committer) refuse(r *request, err error) {
+	for ; r != nil; r = c.next() {
+		if r.state.CompareAndSwap(waiting, granted) {
+			r.done <- err
+		}
+	}
+}
+
+func (c *committer) finish(kept []*request, dropped bool) {
+	err := c.retry(context.Background(), `COMMIT`)
+	if err != nil {
+		c.log.Error("commit failed", "functions", len(kept), "error", err)
+		err = dialect{}.Fault("commit", err)
+		c.abandon()
+	}
+	for _, r := range kept {
+		r.done <- err
+	}
+	if err == nil && dropped {
+		c.dropped()
+	}
+}
+
+// abandon ends the transaction without keeping anything. SQLite has often
+// ended it already when it could not go on, so an error says nothing.
+func (c *committer) abandon() { _ = c.s.Control(context.Background(), `ROLLBACK`) }
+
+func (c *committer) begin(ctx context.Context) error {
+	return dialect{}.Fault("begin writing", c.retry(ctx, `BEGIN IMMEDIATE`))
+}
+
+// retry repeats a statement while another process holds the lock.
+func (c *committer) retry(ctx context.Context, statement string) error {
+	for until := time.Now().Add(lockPatience); ; {
+		err := c.s.Control(ctx, statement)
+		if p := primary(err); p != sqlite3.SQLITE_BUSY && p != sqlite3.SQLITE_LOCKED || !time.Now().Before(until) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// alone runs fn in a transaction of its own, before start.
+func (c *committer) alone(ctx context.Context, fn func(*bunsql.Session) error) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	if err := fn(c.s); err != nil {
+		c.abandon()
+		return err
+	}
+	if err := c.retry(ctx, `COMMIT`); err != nil {
+		c.abandon()
+		return dialect{}.Fault("commit", err)
+	}
+	return nil
+}

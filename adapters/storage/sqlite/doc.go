@@ -1,0 +1,37 @@
+// Package sqlite is the system of record in one file: port.Store over SQLite
+// (modernc.org/sqlite, pure Go) in a data directory. Choose it for one server
+// process on a local disk; it needs no other service.
+//
+// Layout of the directory: mneme.db with its -wal and -shm, and mneme.lock,
+// which the process that serves the documents holds. Another process may open
+// the same directory with Options.Shared to change keys and organizations.
+//
+// # Writing
+//
+// One connection writes. Update's functions run one after the other, each in
+// its own savepoint, and those that wait while a commit is on its way share the
+// next one: a commit costs an fsync of the write-ahead log
+// (synchronous=FULL), whatever the number of functions in it. A function that
+// errs or panics takes back its savepoint alone. A function runs on its
+// caller's goroutine; it must not call Update.
+//
+// Statements are never interrupted: SQLite rolls back the whole transaction
+// when an interrupted statement was writing, which would hurt the other
+// functions of the commit. A cancelled context is noticed between statements.
+//
+// # Reading
+//
+// View takes one of a few reading connections and a snapshot that stays as it
+// is until the function returns. Readers and the writer do not wait for each
+// other. A View that lasts holds back the write-ahead log from being reused,
+// so read in pages.
+//
+// # Deleting
+//
+// DeleteNamespace marks the namespace, after which nothing can reach it; its
+// documents go in small batches in the background, resumed at Open. Deleted
+// content is overwritten with zeros (secure_delete).
+//
+// May import: core/port, core/fault, adapters/storage/bunsql, bun, the driver,
+// gofrs/flock.
+package sqlite

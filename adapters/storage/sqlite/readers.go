@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// readers is a fixed number of reading connections, opened when first needed.
+type readers struct {
+	open   func(context.Context) (*bunsql.Session, error)
+	tokens chan struct{} // one for each View that may run
+	done   chan struct{}
+
+	mu   sync.Mutex
+	idle []*bunsql.Session // last in, first out: its page cache is warm
+	stop sync.Once
+}
+
+func newReaders(n int, open func(context.Context) (*bunsql.Session, error)) *readers {
+	return &readers{open: open, tokens: make(chan struct{}, n), done: make(chan struct{})}
+}
+
+func errClosed(op string) error {
+	return fault.Wrap(fault.Unavailable, op, errors.New("the store is closed"), "the server is shutting down").After(1e9)
+}
+
+func (r *readers) view(ctx context.Context, fn func(port.Reader) error) error {
+	select {
+	case <-r.done:
+		return errClosed("read")
+	default:
+	}
+	select {
+	case r.tokens <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.done:
+		return errClosed("read")
+	}
+	defer func() { <-r.tokens }()
+	s, err := r.take(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.Control(ctx, `BEGIN`); err != nil {
+		return dialect{}.Fault("begin reading", errors.Join(err, s.Close()))
+	}
+	defer func() {
+		if s.Control(ctx, `ROLLBACK`) != nil {
+			_ = s.Close() // a connection that cannot end its snapshot is of no use
+			return
+		}
+		r.mu.Lock()
+		r.idle = append(r.idle, s)
+		r.mu.Unlock()
+	}()
+	return s.Read(fn)
+}
+
+func (r *readers) take(ctx context.Context) (*bunsql.Session, error) {
+	r.mu.Lock()
+	if n := len(r.idle); n > 0 {
+		s := r.idle[n-1]
+		r.idle = r.idle[:n-1]
+		r.mu.Unlock()
+		return s, nil
+	}
+	r.mu.Unlock()
+	s, err := r.open(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Control(ctx, `PRAGMA query_only = 1`); err != nil {
+		return nil, dialect{}.Fault("open database", errors.Join(err, s.Close()))
+	}
+	return s, nil
+}
+
+// close waits for running views and closes the connections.
+func (r *readers) close() error {
+	r.stop.Do(func() { close(r.done) })
+	for range cap(r.tokens) {
+		r.tokens <- struct{}{}
+	}
+	var errs []error
+	for _, s := range r.idle {
+		errs = append(errs, s.Close())
+	}
+	r.idle = nil
+	return errors.Join(errs...)
+}
