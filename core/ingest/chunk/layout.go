@@ -19,6 +19,7 @@ type layout struct {
 	doc    string
 	heads  []heading
 	blocks []block
+	markup int // bytes of headings' markup and thematic breaks: at most as many pieces
 }
 
 type heading struct {
@@ -145,16 +146,19 @@ func (p *parser) read(at int) int {
 	}
 	if l.indent < 4 {
 		if level, title, ok := atx(l); ok {
+			p.out.markup += len(l.text) - (title.end - title.start)
 			p.heading(level, title)
 			return l.next
 		}
 		if level, ok := underline(l.text); ok && p.loneLine() {
 			title := p.cur.parts[0].at
 			p.cur.parts = nil
+			p.out.markup += len(l.text)
 			p.heading(level, title)
 			return l.next
 		}
 		if rule(l.text) {
+			p.out.markup += len(l.text)
 			p.flush()
 			return l.next
 		}
@@ -198,6 +202,7 @@ func (p *parser) flush() {
 // heading ends the block and opens a section. Titles too long to be one stay text.
 func (p *parser) heading(level int, at span) {
 	p.flush()
+	at, _ = trim(p.doc, at)
 	if at.end-at.start > maxHeadingBytes {
 		p.add(part{kind: prose, at: at})
 		p.flush()

@@ -348,10 +348,10 @@ func (d *layout) whole(z sizes) (port.Chunk, bool) {
 	if !ok || at.end-at.start > z.bytes {
 		return port.Chunk{}, false
 	}
-	n := 0
+	n := d.markup
 	for _, h := range d.heads {
 		if h.used { // the others are blocks
-			n += h.pieces + h.level
+			n += h.pieces
 		}
 	}
 	for _, b := range d.blocks {
