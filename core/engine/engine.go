@@ -72,6 +72,8 @@ type Engine struct {
 	store     port.Store
 	projector *ingest.Projector
 	gate      *middleware.Gate
+	stop      context.CancelFunc
+	done      chan struct{}
 }
 
 // retainer is an index that can forget partitions whose life is over.
@@ -138,6 +140,14 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if err := e.documents.Start(ctx); err != nil {
 		return nil, err
 	}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	e.stop, e.done = stop, make(chan struct{})
+	go func() {
+		defer close(e.done)
+		if err := e.keys.Run(run); err != nil {
+			c.Log.Warn("last uses of keys were not stored", "error", err)
+		}
+	}()
 	return e, nil
 }
 
@@ -151,9 +161,10 @@ func (e *Engine) Keys() *key.Service { return e.keys }
 func (e *Engine) Gate() *middleware.Gate { return e.gate }
 
 // Close ends the background work; calls in progress are the transports' to end.
-func (e *Engine) Close(ctx context.Context) error {
+func (e *Engine) Close() {
 	e.documents.Stop()
-	return e.keys.Close(ctx)
+	e.stop()
+	<-e.done
 }
 
 func sharedSecret(ctx context.Context, store port.Store, name string) ([]byte, error) {

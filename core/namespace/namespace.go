@@ -254,4 +254,3 @@ func Operations() []op.Op[*Service] {
 			Summary: "Delete a namespace and every document in it", Faults: []fault.Code{fault.InvalidNamespace}}, (*Service).Delete),
 	}
 }
-
