@@ -74,6 +74,7 @@ type Engine struct {
 	gate      *middleware.Gate
 	stop      context.CancelFunc
 	done      chan struct{}
+	upkeep    error // how the key service's upkeep ended; read after done
 }
 
 // retainer is an index that can forget partitions whose life is over.
@@ -144,9 +145,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	e.stop, e.done = stop, make(chan struct{})
 	go func() {
 		defer close(e.done)
-		if err := e.keys.Run(run); err != nil {
-			c.Log.Warn("last uses of keys were not stored", "error", err)
-		}
+		e.upkeep = e.keys.Run(run)
 	}()
 	return e, nil
 }
@@ -161,10 +160,11 @@ func (e *Engine) Keys() *key.Service { return e.keys }
 func (e *Engine) Gate() *middleware.Gate { return e.gate }
 
 // Close ends the background work; calls in progress are the transports' to end.
-func (e *Engine) Close() {
+func (e *Engine) Close(context.Context) error {
 	e.documents.Stop()
 	e.stop()
 	<-e.done
+	return e.upkeep
 }
 
 func sharedSecret(ctx context.Context, store port.Store, name string) ([]byte, error) {
