@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"path"
 	"runtime/debug"
 	"strconv"
@@ -143,16 +142,26 @@ func (x *exchange) recover() {
 // unrouted answers what the mux has no pattern for; the status and Allow are
 // those it would send.
 func (x *exchange) unrouted(found http.Handler) {
-	rec := httptest.NewRecorder()
-	found.ServeHTTP(rec, x.r)
-	if rec.Code != http.StatusMethodNotAllowed {
+	verdict := verdict{header: http.Header{}}
+	found.ServeHTTP(&verdict, x.r)
+	if verdict.status != http.StatusMethodNotAllowed {
 		x.fail(fault.New(fault.NotFound, "there is nothing at %s", clip(x.r.URL.Path)))
 		return
 	}
-	allow := rec.Header().Get("Allow")
+	allow := verdict.header.Get("Allow")
 	x.w.Header().Set("Allow", allow)
 	x.fail(fault.New(fault.MethodNotAllowed, "method %s is not allowed here; allowed: %s", clip(x.r.Method), allow))
 }
+
+// verdict takes the status and header of an answer that is not sent.
+type verdict struct {
+	header http.Header
+	status int
+}
+
+func (v *verdict) Header() http.Header         { return v.header }
+func (v *verdict) Write(b []byte) (int, error) { return len(b), nil }
+func (v *verdict) WriteHeader(status int)      { v.status = status }
 
 // canonical reports whether the mux would take a path as it is. Others would be
 // redirected, which would turn a mistake into a second request.
@@ -226,7 +235,7 @@ func (x *exchange) call(s *op.Spec, d *codec.Decoder) *op.Call {
 }
 
 func (x *exchange) decode(ctx context.Context, s *op.Spec, d *codec.Decoder, dst any) error {
-	in := codec.Input{Path: x.r.PathValue, Query: x.r.URL.RawQuery, Header: x.r.Header.Get}
+	in := codec.Input{Path: x.r.PathValue, Query: x.r.URL.RawQuery, Header: x.header}
 	if s.MaxBody > 0 {
 		body, err := x.body(ctx, s.MaxBody)
 		if err != nil {
@@ -241,6 +250,9 @@ func (x *exchange) decode(ctx context.Context, s *op.Spec, d *codec.Decoder, dst
 	}
 	return d.Decode(in, dst)
 }
+
+// header is a list header's value; several lines mean the same as one.
+func (x *exchange) header(name string) string { return strings.Join(x.r.Header.Values(name), ", ") }
 
 // bearer is the key in the Authorization header; "" when there is none, when
 // there are several headers, or for another scheme.
