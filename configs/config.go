@@ -258,3 +258,6 @@ func (r Rate) MarshalText() ([]byte, error) {
 
 // Pattern is the regular expression of the form, for the JSON Schema.
 func (Rate) Pattern() string { return `^(0|[0-9]+/(s|min|h)( burst [0-9]+)?)$` }
+
+// ModelNames lists the configured models by name.
+func (c *Config) ModelNames() []string { return sortedKeys(c.Models) }

@@ -124,7 +124,8 @@ Start with:  mneme quickstart`,
 		&cobra.Group{ID: "admin", Title: "Administer:"})
 	root.SetHelpCommandGroupID("admin")
 	root.SetCompletionCommandGroupID("admin")
-	c.add(root, "admin", c.configCommand(), c.versionCommand())
+	c.add(root, "run", c.serveCommand())
+	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.configCommand(), c.versionCommand())
 	return root
 }
 

@@ -133,22 +133,34 @@ func (l *Lock) Announce(url string) error {
 	return writeFile(filepath.Join(l.dir, serverFile), append(body, '\n'))
 }
 
-// Running finds the server that has the folder. ok is false when none has, even
-// where an earlier one left its record behind.
-func Running(dir string) (s Server, ok bool, err error) {
-	if _, err := os.Stat(filepath.Join(dir, lockFile)); err != nil {
-		return Server{}, false, nil // never used, or not ours to read: opening it will say so
-	}
+// Held says who has the folder; nil when nobody does.
+func Held(dir string) error {
 	file := flock.New(filepath.Join(dir, lockFile), flock.SetFlag(os.O_RDONLY))
 	free, err := file.TryRLock()
-	if err != nil {
-		return Server{}, false, fmt.Errorf("look for a running server: %w", err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // never used
+	case err != nil:
+		return fmt.Errorf("look who has the data folder: %w", err)
+	case free:
+		return file.Unlock()
 	}
-	if free {
-		return Server{}, false, file.Unlock()
+	return inUse(dir)
+}
+
+// Running finds the server that has the folder. ok is false when nobody has it,
+// even where an earlier server left its record behind. The error is *InUse when
+// a process has it that serves nothing.
+func Running(dir string) (s Server, ok bool, err error) {
+	held := Held(dir)
+	if held == nil {
+		return Server{}, false, nil
+	}
+	if !errors.As(held, new(*InUse)) {
+		return Server{}, false, held
 	}
 	if !readJSON(filepath.Join(dir, serverFile), &s) || s.URL == "" {
-		return Server{}, false, inUse(dir)
+		return Server{}, false, held
 	}
 	return s, true, nil
 }

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
+	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/key"
+)
+
+// target is which server a command talks to.
+type target struct{ url, key string }
+
+const connectHelp = `
+The command talks to the server of --url, with the key of --key. Without --url
+it finds the server that runs on the data folder (--data) and uses this
+machine's local key; when none runs it opens the folder itself.`
+
+func (t *target) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.url, "url", "", "URL of the server (MNEME_URL)")
+	cmd.Flags().StringVar(&t.key, "key", "", "API key (MNEME_KEY)")
+}
+
+// closeTimeout is how long a command that opened the folder itself takes to
+// put it down.
+const closeTimeout = 30 * time.Second
+
+// connect finds a server or opens the data folder; done ends either.
+func (c *command) connect(ctx context.Context, name string, t target, settings ...configs.Setting) (cl *client.Client, done func() error, err error) {
+	if t.url == "" {
+		t.url = os.Getenv("MNEME_URL")
+	}
+	if t.key == "" {
+		t.key = os.Getenv("MNEME_KEY")
+	}
+	nothing := func() error { return nil }
+	if t.url != "" {
+		if t.key == "" {
+			return nil, nil, usage("a server at --url needs a key: give --key or MNEME_KEY")
+		}
+		cl, err = client.New(t.url, t.key)
+		return cl, nothing, err
+	}
+	cfg, err := c.quiet(settings...)
+	if err != nil {
+		return nil, nil, err
+	}
+	server, running, err := datadir.Running(cfg.DataDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if running {
+		if t.key == "" {
+			err := app.WithKeys(ctx, c.registry, cfg, c.logger(cfg.Log), func(keys *key.Service) (err error) {
+				t.key, err = app.LocalKey(ctx, cfg.DataDir, keys)
+				return err
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+		cl, err = client.New(server.URL, t.key)
+		return cl, nothing, err
+	}
+	a, err := c.open(ctx, name, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	done = func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer cancel()
+		return a.Close(ctx)
+	}
+	if t.key == "" {
+		if t.key, err = app.LocalKey(ctx, cfg.DataDir, a.Keys); err != nil {
+			return nil, nil, errors.Join(err, done())
+		}
+	}
+	return client.Local(a.Handler, t.key), done, nil
+}
+
+// open puts the product together on the data folder.
+func (c *command) open(ctx context.Context, name string, cfg *configs.Config) (*app.App, error) {
+	return app.Open(ctx, app.Settings{Registry: c.registry, Config: cfg, Log: c.logger(cfg.Log), Command: name, Version: thisBuild().Version})
+}
+
+// quiet loads the configuration for a command whose output is for a person: it
+// logs warnings and worse, unless the flag or the environment asks for more.
+func (c *command) quiet(settings ...configs.Setting) (*configs.Config, error) {
+	cfg, err := c.load(settings...)
+	if err == nil && c.logLevel == "" && os.Getenv("MNEME_LOG_LEVEL") == "" && cfg.Log.Level == "info" {
+		cfg.Log.Level = "warn"
+	}
+	return cfg, err
+}

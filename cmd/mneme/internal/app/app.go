@@ -1,0 +1,269 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
+	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/core/retrieve"
+	transport "github.com/mnemehq/mneme/transports/http"
+	"github.com/mnemehq/mneme/transports/metrics"
+)
+
+// Settings say what to put together.
+type Settings struct {
+	Registry *registry.Registry
+	Config   *configs.Config
+	Log      *slog.Logger
+	Command  string // that takes the folder, for the message to others
+	Version  string
+}
+
+// App is the assembled product.
+type App struct {
+	Handler http.Handler
+	Engine  *engine.Engine
+	Keys    *key.Service
+
+	settings Settings
+	lock     *datadir.Lock
+	models   map[string]port.Model
+	closers  []func(context.Context) error // in the order of opening
+}
+
+// Open takes the data folder and opens everything. The error is
+// *datadir.InUse when another process has the folder. On an error nothing
+// stays open.
+func Open(ctx context.Context, s Settings) (_ *App, err error) {
+	a := &App{settings: s, models: map[string]port.Model{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	if a.lock, err = datadir.Acquire(s.Config.DataDir, s.Command); err != nil {
+		return nil, err
+	}
+	a.onClose(func(context.Context) error { return a.lock.Release() })
+	env, err := environment(s)
+	if err != nil {
+		return nil, err
+	}
+	var store port.Store
+	var indexes map[port.Retriever]port.Index
+	// Compiling a model takes longest; it need not wait for the files. Each part
+	// is handed over under the group's Wait, so that none is lost on an error.
+	opened := make([]port.Model, len(s.Config.Models))
+	names := s.Config.ModelNames()
+	group, opening := errgroup.WithContext(ctx)
+	for i, name := range names {
+		group.Go(func() (err error) {
+			env := env
+			env.Name = name
+			opened[i], err = s.Registry.Model.Open(opening, s.Config.Models[name], env)
+			return err
+		})
+	}
+	group.Go(func() (err error) {
+		if store, err = s.Registry.Store.Open(opening, s.Config.Storage, env); err != nil {
+			return err
+		}
+		indexes, err = registry.OpenIndexes(opening, s.Registry.Index, s.Config.Indexes(), env)
+		return err
+	})
+	err = group.Wait()
+	if store != nil {
+		a.onClose(func(context.Context) error { return store.Close() })
+	}
+	for _, index := range distinct(indexes) {
+		a.onClose(func(context.Context) error { return index.Close() })
+	}
+	for i, m := range opened {
+		if m != nil {
+			a.models[names[i]] = m
+			a.onClose(func(context.Context) error { return m.Close() })
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	models, err := a.roles(names)
+	if err != nil {
+		return nil, err
+	}
+	meters := metrics.New(s.Version)
+	c := s.Config
+	a.Engine, err = engine.Open(ctx, engine.Config{
+		Store: store, Indexes: indexes, Models: models,
+		Fusion: retrieve.Fusion{Method: retrieve.Method(c.Query.Fusion), Depth: c.Query.Candidates, K: float64(c.Query.RRFK),
+			Weights: map[port.Retriever]float64{port.Vector: c.Query.Weights.Vector, port.Keyword: c.Query.Weights.Keyword, port.SparseTerms: c.Query.Weights.Sparse}},
+		Rates: map[op.Class]ident.Rate{op.Read: ident.Rate(c.Limits.Read), op.Write: ident.Rate(c.Limits.Write),
+			op.Rerank: ident.Rate(c.Limits.Rerank), op.Admin: ident.Rate(c.Limits.Admin)},
+		Concurrency: c.Limits.Concurrency, Queue: c.Limits.Queue,
+		Timeouts: engine.Timeouts{Read: c.Timeouts.Read, Query: c.Timeouts.Query, Rerank: c.Timeouts.Rerank, Write: c.Timeouts.Write},
+		Meter:    meters.Meter, Log: s.Log, Version: s.Version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.onClose(a.Engine.Close)
+	a.Keys = a.Engine.Keys()
+	meters.Gauge("mneme_calls_running", "Calls being served.", func() float64 { return float64(a.Engine.Gate().InUse()) })
+	meters.Gauge("mneme_calls_waiting", "Calls waiting for their turn.", func() float64 { return float64(a.Engine.Gate().Waiting()) })
+	if _, err := a.Keys.EnsureDefault(ctx); err != nil {
+		return nil, fmt.Errorf("make the default organization: %w", err)
+	}
+	a.Handler, err = transport.New(transport.Options{Set: a.Engine.Set(), Log: s.Log,
+		Mounts: map[string]http.Handler{"GET /metrics": meters.Handler()}})
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *App) onClose(fn func(context.Context) error) { a.closers = append(a.closers, fn) }
+
+// Close takes everything down in the reverse order of opening.
+func (a *App) Close(ctx context.Context) error {
+	var errs []error
+	for len(a.closers) > 0 {
+		last := len(a.closers) - 1
+		errs = append(errs, a.closers[last](ctx))
+		a.closers = a.closers[:last]
+	}
+	return errors.Join(errs...)
+}
+
+// environment is what components may reach.
+func environment(s Settings) (registry.Env, error) {
+	cache := CacheDir(s.Config)
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return registry.Env{}, fmt.Errorf("make cache folder: %w", err)
+	}
+	return registry.Env{Log: s.Log, DataDir: s.Config.DataDir, CacheDir: cache, Now: time.Now}, nil
+}
+
+// CacheDir is the configured cache folder, else the user's, else, for a user
+// without a home, one in the data folder.
+func CacheDir(c *configs.Config) string {
+	if c.CacheDir != "" {
+		return c.CacheDir
+	}
+	if dir, err := os.UserCacheDir(); err == nil {
+		return filepath.Join(dir, "mneme")
+	}
+	return filepath.Join(c.DataDir, "cache")
+}
+
+func distinct(indexes map[port.Retriever]port.Index) []port.Index {
+	var all []port.Index
+	seen := map[port.Index]bool{}
+	for _, r := range []port.Retriever{port.Vector, port.Keyword, port.SparseTerms} {
+		if x := indexes[r]; x != nil && !seen[x] {
+			seen[x] = true
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// roles gives each role its model and checks that the model can do it.
+func (a *App) roles(names []string) (engine.Models, error) {
+	var m engine.Models
+	for _, name := range names {
+		m.All = append(m.All, a.models[name])
+	}
+	r := a.settings.Config.Roles
+	var err error
+	m.Embedder, err = role[port.Embedder](a, "embed", r.Embed, "make embeddings")
+	if err == nil {
+		m.Sparse, err = role[port.SparseEncoder](a, "sparse", r.Sparse, "make sparse vectors")
+	}
+	if err == nil {
+		m.Reranker, err = role[port.Reranker](a, "rerank", r.Rerank, "rerank")
+	}
+	if err == nil && r.Synthesize != configs.Off {
+		err = fmt.Errorf("roles.synthesize: model %s cannot write answers; want %s", r.Synthesize, configs.Off)
+	}
+	return m, err
+}
+
+func role[M port.Model](a *App, role, name, does string) (M, error) {
+	var none M
+	if name == configs.Off {
+		return none, nil
+	}
+	m, ok := a.models[name].(M)
+	if !ok {
+		return none, fmt.Errorf("roles.%s: model %s cannot %s; it can do %v", role, name, does, a.models[name].Info().Tasks)
+	}
+	return m, nil
+}
+
+// Describe names what is in use, for the start of the log.
+func (a *App) Describe() []any {
+	c := a.settings.Config
+	parts := []any{"data", c.DataDir, "storage", c.Storage.Component, "keyword", c.Keyword.Component, "vector", c.Vector.Component}
+	for _, r := range []struct{ role, model string }{{"embed", c.Roles.Embed}, {"sparse", c.Roles.Sparse}, {"rerank", c.Roles.Rerank}} {
+		name := r.model
+		if m, ok := a.models[name]; ok {
+			info := m.Info()
+			name = fmt.Sprintf("%s (%s)", name, info.Runtime)
+		}
+		parts = append(parts, r.role, name)
+	}
+	return parts
+}
+
+// Listen opens the address to serve on. An address in use is explained.
+func Listen(ctx context.Context, addr string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w; choose another address with --addr", addr, err)
+	}
+	return l, nil
+}
+
+// URL is where a client on this machine reaches a listener.
+func URL(l net.Listener) string {
+	host, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return "http://" + l.Addr().String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+		if ip.To4() == nil && !strings.HasPrefix(l.Addr().String(), "[::]") {
+			host = "::1"
+		}
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// Serve answers requests on the listener until ctx ends and then those in
+// progress. Other commands find the server by the data folder.
+func (a *App) Serve(ctx context.Context, l net.Listener) error {
+	if err := a.lock.Announce(URL(l)); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	c := a.settings.Config
+	server := transport.NewServer(transport.ServerOptions{Handler: a.Handler, Log: a.settings.Log, HeaderTimeout: c.Timeouts.Header,
+		IdleTimeout: c.Timeouts.Idle, MaxConnections: c.Server.MaxConnections, Drain: c.Server.ShutdownTimeout})
+	return server.Serve(ctx, l)
+}

@@ -1,0 +1,62 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
+	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+)
+
+// WithKeys runs fn with the key service of the data folder, beside a running
+// server if there is one.
+func WithKeys(ctx context.Context, r *registry.Registry, c *configs.Config, log *slog.Logger, fn func(*key.Service) error) (err error) {
+	if err := datadir.Create(c.DataDir); err != nil {
+		return err
+	}
+	env, err := environment(Settings{Registry: r, Config: c, Log: log})
+	if err != nil {
+		return err
+	}
+	env.Shared = true
+	store, err := r.Store.Open(ctx, c.Storage, env)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return fn(keysOf(store, log))
+}
+
+func keysOf(store port.Store, log *slog.Logger) *key.Service {
+	return key.New(key.Settings{Store: store, Log: log})
+}
+
+// localKeyName is how the key of this machine's user is listed.
+const localKeyName = "local command line"
+
+// LocalKey gives the key that commands on this machine use for a data folder:
+// the one that lies in it, as long as it works, else a new one, which is kept
+// there. Whoever can read the folder can read the documents anyway.
+func LocalKey(ctx context.Context, dir string, keys *key.Service) (string, error) {
+	secret, err := datadir.LocalKey(dir)
+	if err != nil {
+		return "", err
+	}
+	if secret != "" {
+		if _, err := keys.Verify(ctx, secret, op.Namespace); err == nil {
+			return secret, nil
+		}
+	}
+	issued, err := keys.Issue(ctx, key.Issue{Name: localKeyName, Kind: ident.Service})
+	if err != nil {
+		return "", fmt.Errorf("make the local key: %w", err)
+	}
+	return issued.Secret, datadir.SaveLocalKey(dir, issued.Secret)
+}

@@ -1,0 +1,156 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Client calls one server with one key. Safe for concurrent use.
+type Client struct {
+	base string
+	key  string
+	http *http.Client
+}
+
+// New makes a client of the server at base.
+func New(base, key string) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%q is not the URL of a server, such as http://127.0.0.1:8080", base)
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 64
+	return &Client{strings.TrimSuffix(base, "/"), key, &http.Client{Transport: t}}, nil
+}
+
+// Local makes a client of a handler in this process.
+func Local(h http.Handler, key string) *Client {
+	return &Client{"http://local", key, &http.Client{Transport: local{h}}}
+}
+
+// Base is the server's URL.
+func (c *Client) Base() string { return c.base }
+
+// Key is the key that calls carry.
+func (c *Client) Key() string { return c.key }
+
+// Transport carries requests for code that makes its own.
+func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
+
+// Error is an answer of the server that is not a success.
+type Error struct {
+	Status     int
+	Code       string
+	Message    string
+	RequestID  string
+	RetryAfter time.Duration // 0: the server gave none
+}
+
+// Error gives code and message, and the request id for the server's log.
+func (e *Error) Error() string {
+	s := e.Code + ": " + e.Message
+	if e.Code == "" {
+		s = fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
+	}
+	if e.RequestID != "" && e.Status >= 500 {
+		s += " (request " + e.RequestID + ")"
+	}
+	return s
+}
+
+// CodeOf is the code of a server's error; "" when err is none.
+func CodeOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// maxAnswer bounds an answer; the largest, 100 chunks with neighbours, is far below.
+const maxAnswer = 64 << 20
+
+// Do calls path with in as JSON body, nil for none, and decodes the answer into
+// out, nil to drop it.
+func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		encoded, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("encode request: %w", err)
+		}
+		body = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return fmt.Errorf("call server: %w", err)
+	}
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("call server: %w", err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if len(answer) > maxAnswer {
+		return fmt.Errorf("read answer: it is longer than %d bytes", maxAnswer)
+	}
+	if res.StatusCode >= 300 {
+		return failure(res, answer)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	return nil
+}
+
+func failure(res *http.Response, answer []byte) error {
+	e := &Error{Status: res.StatusCode, RequestID: res.Header.Get("X-Request-Id")}
+	var body struct {
+		Error struct{ Code, Message string }
+	}
+	if json.Unmarshal(answer, &body) == nil {
+		e.Code, e.Message = body.Error.Code, body.Error.Message
+	}
+	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
+		e.RetryAfter = time.Duration(s) * time.Second
+	}
+	return e
+}
+
+// Patiently repeats a call that the server was too busy for, as long as it says
+// when to come back, up to tries calls.
+func Patiently(ctx context.Context, tries int, call func() error) error {
+	for {
+		err := call()
+		var e *Error
+		if tries--; tries <= 0 || !errors.As(err, &e) || e.RetryAfter <= 0 {
+			return err
+		}
+		select {
+		case <-time.After(e.RetryAfter):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
