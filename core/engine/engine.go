@@ -92,6 +92,9 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if c.Fusion.Method == "" {
 		c.Fusion = retrieve.DefaultFusion()
 	}
+	if c.Chunking == (chunk.Options{}) {
+		c.Chunking = chunk.Default()
+	}
 	if c.QueryCache == 0 {
 		c.QueryCache = 1024
 	}
