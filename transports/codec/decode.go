@@ -596,24 +596,24 @@ func (c *compiler) sliceReader(t reflect.Type) (reader, error) {
 		if s.peek() != '[' {
 			return bad("must be an array, not %s", s.kind())
 		}
-		list := reflect.MakeSlice(t, 0, 0)
+		dst.Set(reflect.MakeSlice(t, 0, 0))
 		s.pos++
 		for s.space(); s.peek() != ']'; s.space() {
 			if s.peek() == ',' {
 				s.pos++
 				s.space()
 			}
-			i := list.Len()
-			if i == list.Cap() {
-				list.Grow(max(4, i))
+			i := dst.Len()
+			if i == dst.Cap() {
+				dst.Grow(max(4, i))
 			}
-			list.SetLen(i + 1)
-			if err := elem(s, list.Index(i)); err != nil {
+			dst.SetLen(i + 1)
+			dst.Index(i).SetZero()
+			if err := elem(s, dst.Index(i)); err != nil {
 				return under("["+strconv.Itoa(i)+"]", "", err)
 			}
 		}
 		s.pos++
-		dst.Set(list)
 		return nil
 	}, nil
 }
