@@ -19,11 +19,10 @@ func (k Kernels) dotF16(q []float32, row []uint16) float32 { return dotF16Portab
 func (k Kernels) toF16(dst []uint16, src []float32)        { toF16Portable(dst, src) }
 func (k Kernels) fromF16(dst []float32, src []uint16)      { fromF16Portable(dst, src) }
 
-func (k Kernels) absMax(x []float32) float32                        { return absMaxPortable(x) }
-func (k Kernels) quantizeRow(dst []int16, x []float32, inv float32) { quantizeRowPortable(dst, x, inv) }
-func (k Kernels) linear(dst []float32, l *Layer, x *Rows)           { linearPortable(dst, l, x) }
-func (k Kernels) gelu(x []float32)                                  { geluPortable(x) }
-func (k Kernels) softmax(x []float32, rows, n int, scale float32)   { softmaxPortable(x, n, scale) }
+func (k Kernels) quantizeRows(r *Rows, x []float32, p Precision)  { quantizeRowsPortable(r, x, p) }
+func (k Kernels) linear(dst []float32, l *Layer, x *Rows)         { linearPortable(dst, l, x) }
+func (k Kernels) gelu(x []float32)                                { geluPortable(x) }
+func (k Kernels) softmax(x []float32, rows, n int, scale float32) { softmaxPortable(x, n, scale) }
 
 func (k Kernels) layerNorm(dst, x, residual, gain, bias []float32, rows, n int, epsilon float32) {
 	layerNormPortable(dst, x, residual, gain, bias, rows, n, epsilon)

@@ -8,10 +8,16 @@ import "math"
 func linear6AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32)
 
 //go:noescape
+func linearSkip6AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
+
+//go:noescape
 func linear6AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32)
 
 //go:noescape
 func linear4AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32)
+
+//go:noescape
+func linearSkip4AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
 
 //go:noescape
 func linear4AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32)
@@ -20,10 +26,16 @@ func linear4AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *
 func linear2AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32)
 
 //go:noescape
+func linearSkip2AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
+
+//go:noescape
 func linear2AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32)
 
 //go:noescape
 func linear1AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32)
+
+//go:noescape
+func linearSkip1AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
 
 //go:noescape
 func linear1AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32)
@@ -77,10 +89,13 @@ func matmul1x2AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr,
 func matmul1x1AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
 
 //go:noescape
-func absMaxAVX512(x *float32, groups uintptr) (bits uint32)
+func measureAVX512(x *float32, groups uintptr, squares *[16]float32) (bits uint32)
 
 //go:noescape
-func quantizeAVX512(dst *int16, x *float32, groups uintptr, inv float32)
+func quantizeAVX512(dst *int16, x *float32, groups uintptr, inv float32, offset int32) (highs int32)
+
+//go:noescape
+func usedHighsAVX512(list *int64, x *int16, xStride, rows, steps uintptr) (listed uintptr)
 
 //go:noescape
 func softmaxRowsAVX512(x *float32, n, rows uintptr, scale float32)
@@ -95,7 +110,7 @@ func layerNormAVX512(dst, x, residual, gain, bias *float32, n, rows uintptr, inv
 func layerNormAddAVX512(dst, x, residual, gain, bias *float32, n, rows uintptr, inverse, epsilon float32)
 
 //go:noescape
-func absMaxAVX2(x *float32, groups uintptr) (bits uint32)
+func measureAVX2(x *float32, groups uintptr, squares *[16]float32) (bits uint32)
 
 //go:noescape
 func quantizeAVX2(dst *int16, x *float32, groups uintptr, inv float32)
@@ -134,43 +149,98 @@ func (k Kernels) fitting(n int) Kernels {
 	return Kernels{}
 }
 
-func (k Kernels) absMax(x []float32) float32 {
-	if k.level == Portable || len(x) < 16 {
-		return absMaxPortable(x)
-	}
+func (k Kernels) measure(x []float32, squares *[16]float32) float32 {
 	n := len(x) / 16
 	var bits uint32
-	if k.level == AVX512 {
-		bits = absMaxAVX512(&x[0], uintptr(n))
-	} else {
-		bits = absMaxAVX2(&x[0], uintptr(n))
+	if n > 0 && k.level == AVX512 {
+		bits = measureAVX512(&x[0], uintptr(n), squares)
+	} else if n > 0 {
+		bits = measureAVX2(&x[0], uintptr(n), squares)
 	}
-	rest := absMaxPortable(x[n*16:])
+	rest := measurePortable(x[n*16:], squares)
 	return math.Float32frombits(max(bits, math.Float32bits(rest)))
 }
 
-func (k Kernels) quantizeRow(dst []int16, x []float32, inv float32) {
+func (k Kernels) quantizeRows(r *Rows, x []float32, p Precision) {
 	if k.level == Portable {
-		quantizeRowPortable(dst, x, inv)
+		quantizeRowsPortable(r, x, p)
 		return
 	}
-	n := len(x) / 16
-	if n > 0 {
-		k.quantizeGroups(&dst[0], &x[0], n, inv)
+	r.skip = p > 0 && k.level == AVX512
+	offset := int32(128<<8 + 128)
+	if r.skip {
+		offset = 128
 	}
-	if n*16 < len(x) {
-		var last [16]float32
-		copy(last[:], x[n*16:])
-		k.quantizeGroups(&dst[n*16], &last[0], 1, inv)
+	for i := range r.rows {
+		row := x[i*r.dim : (i+1)*r.dim]
+		var squares [16]float32
+		var inv float32
+		r.scale[i], inv = rowScale(k.measure(row, &squares), &squares, r.dim, p)
+		dst := r.codes[i*r.stride : (i+1)*r.stride]
+		n := len(row) / 16
+		var highs int32
+		if n > 0 {
+			highs = k.quantizeGroups(&dst[0], &row[0], n, inv, offset)
+		}
+		if n*16 < len(row) {
+			var last [16]float32
+			copy(last[:], row[n*16:])
+			highs += k.quantizeGroups(&dst[n*16], &last[0], 1, inv, offset)
+		}
+		r.highStart[i] = -128 * highs
+	}
+	if r.skip {
+		r.listHighs()
 	}
 }
 
-func (k Kernels) quantizeGroups(dst *int16, x *float32, groups int, inv float32) {
+func (k Kernels) quantizeGroups(dst *int16, x *float32, groups int, inv float32, offset int32) (highs int32) {
 	if k.level == AVX512 {
-		quantizeAVX512(dst, x, uintptr(groups), inv)
-	} else {
-		quantizeAVX2(dst, x, uintptr(groups), inv)
+		return quantizeAVX512(dst, x, uintptr(groups), inv, offset)
 	}
+	quantizeAVX2(dst, x, uintptr(groups), inv)
+	return 0
+}
+
+// listHighs lists, for the blocks that linear will take, the groups of four
+// inputs with a high byte.
+func (r *Rows) listHighs() {
+	steps := r.stride / 4
+	for row, block := 0, 0; row < r.rows; block++ {
+		h := linearHeight(r.rows - row)
+		list := r.lists[block*(steps+8):][:steps+8]
+		whole := steps &^ 7
+		n := 0
+		if whole > 0 {
+			n = int(usedHighsAVX512(&list[0], &r.codes[row*r.stride], uintptr(2*r.stride), uintptr(h), uintptr(whole)))
+		}
+		for s := whole; s < steps; s++ {
+			var any int16
+			for i := range h {
+				at := (row+i)*r.stride + 4*s
+				any |= r.codes[at] | r.codes[at+1]
+			}
+			if any != 0 {
+				list[n] = int64(s)
+				n++
+			}
+		}
+		r.listed[block] = n
+		row += h
+	}
+}
+
+// linearHeight is the tallest block for the rows left.
+func linearHeight(left int) int {
+	switch {
+	case left >= linearRows:
+		return linearRows
+	case left >= 4:
+		return 4
+	case left >= 2:
+		return 2
+	}
+	return 1
 }
 
 // panelBytes bounds the codes that a pass over the weights reads again and
@@ -183,19 +253,18 @@ func (k Kernels) linear(dst []float32, l *Layer, x *Rows) {
 		return
 	}
 	tile := l.tile()
-	panel := max(48, panelBytes/(2*x.stride))
-	var edge [6 * 32]float32
+	panel := max(8, panelBytes/(2*x.stride*linearRows)) * linearRows
+	var edge [linearRows * 32]float32
 	for from := 0; from < x.rows; from += panel {
 		to := min(from+panel, x.rows)
 		for n := 0; n < l.out; n += tile {
-			w := &l.weights[n*x.stride]
-			for r := from; r < to; {
-				out, outStride := &dst[r*l.out+n], l.out
-				if n+tile > l.out {
-					out, outStride = &edge[0], tile
-				}
-				h := k.linearBlock(out, outStride, l, n, w, x, r, to-r)
-				if n+tile > l.out {
+			block := from / linearRows
+			for r := from; r < to; block++ {
+				h := linearHeight(to - r)
+				if n+tile <= l.out {
+					k.linearBlock(h, &dst[r*l.out+n], l.out, l, n, x, r, block)
+				} else {
+					k.linearBlock(h, &edge[0], tile, l, n, x, r, block)
 					for i := range h {
 						copy(dst[(r+i)*l.out+n:(r+i+1)*l.out], edge[i*tile:])
 					}
@@ -206,41 +275,50 @@ func (k Kernels) linear(dst []float32, l *Layer, x *Rows) {
 	}
 }
 
-// linearBlock runs the tallest block that fits and returns its height.
-func (k Kernels) linearBlock(dst *float32, stride int, l *Layer, n int, w *int8, x *Rows, r, left int) int {
-	codes, codeStride := &x.codes[r*x.stride], uintptr(2*x.stride)
+// linearBlock multiplies rows r to r+h, which are the block-th of x's blocks,
+// by the tile at output n.
+func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x *Rows, r, block int) {
+	codes, codeStride, w := &x.codes[r*x.stride], uintptr(2*x.stride), &l.weights[n*x.stride]
 	start, scale, bias, rowScale := &l.start[n], &l.scale[n], &l.bias[n], &x.scale[r]
 	dstStride := uintptr(4 * stride)
-	if k.level == AVX512 {
-		steps := uintptr(x.stride / 4)
-		switch {
-		case left >= 6:
-			linear6AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
-			return 6
-		case left >= 4:
-			linear4AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
-			return 4
-		case left >= 2:
-			linear2AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
-			return 2
-		}
-		linear1AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
-		return 1
-	}
-	steps := uintptr(x.stride / 2)
 	switch {
-	case left >= 6:
-		linear6AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
-		return 6
-	case left >= 4:
-		linear4AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
-		return 4
-	case left >= 2:
-		linear2AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
-		return 2
+	case x.skip:
+		steps := uintptr(x.stride / 4)
+		switch h {
+		case 6:
+			linearSkip6AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale, &x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+		case 4:
+			linearSkip4AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale, &x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+		case 2:
+			linearSkip2AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale, &x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+		case 1:
+			linearSkip1AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale, &x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+		}
+	case k.level == AVX512:
+		steps := uintptr(x.stride / 4)
+		switch h {
+		case 6:
+			linear6AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
+		case 4:
+			linear4AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
+		case 2:
+			linear2AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
+		case 1:
+			linear1AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale)
+		}
+	default:
+		steps := uintptr(x.stride / 2)
+		switch h {
+		case 6:
+			linear6AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
+		case 4:
+			linear4AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
+		case 2:
+			linear2AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
+		case 1:
+			linear1AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
+		}
 	}
-	linear1AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
-	return 1
 }
 
 func (k Kernels) gelu(x []float32) {

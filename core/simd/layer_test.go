@@ -239,6 +239,7 @@ func FuzzAttention(f *testing.F) {
 // encoder is the kernels' share of a BERT-like encoder layer.
 type encoder struct {
 	k                    simd.Kernels
+	precision            simd.Precision
 	width, inner, heads  int
 	qkv, proj, up, down  *simd.Layer
 	gain, bias           []float32
@@ -267,7 +268,7 @@ func newEncoder(tb testing.TB, k simd.Kernels, tokens, width, inner, heads int) 
 }
 
 func (e *encoder) linear(dst []float32, l *simd.Layer, x []float32, rows int, then simd.Activation) {
-	e.k.Quantize(e.q, x, rows, l.In())
+	e.k.Quantize(e.q, x, rows, l.In(), e.precision)
 	e.k.Linear(dst, l, e.q, then)
 }
 
@@ -327,20 +328,25 @@ func BenchmarkEncoder(b *testing.B) {
 				e.k.Linear(e.wide, e.qkv, e.q, simd.Identity)
 				e.k.Linear(e.wide, e.proj, e.q, simd.Identity)
 				e.k.Linear(e.hidden, e.up, e.q, simd.Identity)
-				e.k.Quantize(e.q, e.hidden, tokens, inner)
+				e.k.Quantize(e.q, e.hidden, tokens, inner, e.precision)
 				e.k.Linear(e.wide, e.down, e.q, simd.Identity)
-				e.k.Quantize(e.q, e.x, tokens, width)
+				e.k.Quantize(e.q, e.x, tokens, width, e.precision)
 			}},
 			{"attention", float64(2 * layers * tokens * tokens * width), func(e *encoder) { e.attend(tokens) }},
 			{"gelu", 0, func(e *encoder) { e.k.GELU(e.hidden) }},
 			{"norm", 0, func(e *encoder) { e.norm(e.ctx, tokens); e.norm(e.ctx, tokens) }},
 		}
-		for _, p := range parts {
-			b.Run(fmt.Sprintf("%d/%s", tokens, p.name), func(b *testing.B) {
+		for i, p := range append(parts, parts[:2]...) {
+			name, precision := p.name, simd.Full16
+			if i >= len(parts) {
+				name, precision = name+"-bulk8", simd.Bulk8
+			}
+			b.Run(fmt.Sprintf("%d/%s", tokens, name), func(b *testing.B) {
 				benchLevels(b, func(b *testing.B, k simd.Kernels) {
 					e := newEncoder(b, k, tokens, width, inner, heads)
+					e.precision = precision
 					e.layer(tokens)
-					k.Quantize(e.q, e.x, tokens, width)
+					k.Quantize(e.q, e.x, tokens, width, e.precision)
 					b.ReportAllocs()
 					for b.Loop() {
 						for range layers {

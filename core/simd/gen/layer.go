@@ -26,7 +26,7 @@ func layer(f *file) {
 	}
 	f.constant("geluEdge", math.Float32bits(geluEdge))
 	f.constant("geluMinusEdge", math.Float32bits(-geluEdge))
-	f.constant("geluScale", math.Float32bits(2.0 / (geluEdge * geluEdge)))
+	f.constant("geluScale", math.Float32bits(2.0/(geluEdge*geluEdge)))
 	for i, c := range expPoly {
 		f.constant(fmt.Sprintf("exp%d", i), math.Float32bits(c))
 	}
@@ -50,15 +50,14 @@ func tall(s isa) []int {
 // matmul multiplies h rows of a by tiles of cols registers of b's columns.
 func matmul(f *file, s isa, h, cols int) {
 	f.fn(fmt.Sprintf("matmul%dx%d%s", h, cols, s.name),
-		"dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr", 64)
-	f.op("MOVQ a+16(FP), R8")
-	f.op("MOVQ aStride+24(FP), AX")
+		"dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr")
+	f.args("a", "R8", "aStride", "AX")
 	rowBases(f, h, "R8", "AX")
 	f.label("tile")
-	f.op("MOVQ dst+0(FP), DI")
-	f.op("MOVQ b+32(FP), SI")
-	f.op("MOVQ bStride+40(FP), DX")
-	f.op("MOVQ k+48(FP), CX")
+	f.op("MOVQ dst(FP), DI")
+	f.op("MOVQ b(FP), SI")
+	f.op("MOVQ bStride(FP), DX")
+	f.op("MOVQ k(FP), CX")
 	f.op("XORQ AX, AX")
 	b0 := h * cols
 	spare := b0 + cols
@@ -84,7 +83,7 @@ func matmul(f *file, s isa, h, cols int) {
 	f.op("ADDQ DX, SI")
 	f.op("DECQ CX")
 	f.op("JNZ step")
-	f.op("MOVQ dstStride+8(FP), DX")
+	f.op("MOVQ dstStride(FP), DX")
 	for r := range h {
 		for c := range cols {
 			f.op("VMOVUPS %s%d, %d(DI)", s.reg, r*cols+c, 4*s.lanes*c)
@@ -93,9 +92,9 @@ func matmul(f *file, s isa, h, cols int) {
 			f.op("ADDQ DX, DI")
 		}
 	}
-	f.op("ADDQ $%d, dst+0(FP)", 4*s.lanes*cols)
-	f.op("ADDQ $%d, b+32(FP)", 4*s.lanes*cols)
-	f.op("DECQ tiles+56(FP)")
+	f.op("ADDQ $%d, dst(FP)", 4*s.lanes*cols)
+	f.op("ADDQ $%d, b(FP)", 4*s.lanes*cols)
+	f.op("DECQ tiles(FP)")
 	f.op("JNZ tile")
 	f.ret()
 }
@@ -137,9 +136,9 @@ func reduce(f *file, s isa, op string) {
 // softmaxRows works on rows of n values, n filling registers.
 func softmaxRows(f *file, s isa) {
 	step := 4 * s.lanes
-	f.fn("softmaxRows"+s.name, "x *float32, n, rows uintptr, scale float32", 28)
+	f.fn("softmaxRows"+s.name, "x *float32, n, rows uintptr, scale float32")
 	f.args("x", "SI", "n", "DX", "rows", "BX")
-	f.op("VBROADCASTSS scale+24(FP), %s8", s.reg)
+	f.op("VBROADCASTSS scale(FP), %s8", s.reg)
 	f.op("SHLQ $2, DX")
 	f.label("row")
 	f.op("VMOVUPS (SI), %s0", s.reg)
@@ -185,7 +184,7 @@ func softmaxRows(f *file, s isa) {
 // geluKernel is x*Φ(x), Φ by an odd polynomial between the edges.
 func geluKernel(f *file, s isa) {
 	r := s.reg
-	f.fn("gelu"+s.name, "x *float32, n uintptr", 16)
+	f.fn("gelu"+s.name, "x *float32, n uintptr")
 	f.args("x", "SI", "n", "CX")
 	f.op("VMOVUPS geluEdge<>(SB), %s4", r)
 	f.op("VMOVUPS geluMinusEdge<>(SB), %s5", r)
@@ -219,10 +218,10 @@ func layerNorm(f *file, s isa, residual bool) {
 	if residual {
 		name = "layerNormAdd" + s.name
 	}
-	f.fn(name, "dst, x, residual, gain, bias *float32, n, rows uintptr, inverse, epsilon float32", 64)
+	f.fn(name, "dst, x, residual, gain, bias *float32, n, rows uintptr, inverse, epsilon float32")
 	f.args("dst", "DI", "x", "SI", "residual", "R8", "gain", "R9", "bias", "R10", "n", "DX", "rows", "BX")
-	f.op("VBROADCASTSS inverse+56(FP), %s8", r)
-	f.op("VBROADCASTSS epsilon+60(FP), %s9", r)
+	f.op("VBROADCASTSS inverse(FP), %s8", r)
+	f.op("VBROADCASTSS epsilon(FP), %s9", r)
 	f.op("SHLQ $2, DX")
 	f.label("row")
 	f.op("VXORPS X0, X0, X0")
@@ -276,7 +275,7 @@ func layerNorm(f *file, s isa, residual bool) {
 
 // transpose turns strips of 8 rows by 8*blocks columns: both levels use it.
 func transpose(f *file) {
-	f.fn("transpose8AVX2", "dst *float32, dstStride uintptr, src *float32, srcStride, blocks uintptr", 40)
+	f.fn("transpose8AVX2", "dst *float32, dstStride uintptr, src *float32, srcStride, blocks uintptr")
 	f.args("dst", "DI", "dstStride", "DX", "src", "SI", "srcStride", "AX", "blocks", "CX")
 	f.op("LEAQ (AX)(AX*2), R9")
 	f.op("LEAQ (DX)(DX*2), R10")

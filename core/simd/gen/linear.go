@@ -14,18 +14,19 @@ var heights = []int{6, 4, 2, 1}
 func linear(f *file) {
 	for _, h := range heights {
 		linearAVX512(f, h)
+		linearSkipAVX512(f, h)
 	}
+	usedHighs(f)
 	for _, h := range heights {
 		linearAVX2(f, h)
 	}
 	for _, s := range isas {
-		absMax(f, s)
+		measure(f, s)
 		quantize(f, s)
 	}
 	f.constant("lowByte", 0xff)
 	f.constant("two8", math.Float32bits(256))
 	f.constant("magnitude", 0x7fffffff)
-	f.constant("codeOffset", 128<<8+128)
 	// Bytes lo,hi of four words become hi,hi,hi,hi,lo,lo,lo,lo.
 	f.table("splitBytes", 0x0604020007050301, 0x0e0c0a080f0d0b09, 0x0604020007050301, 0x0e0c0a080f0d0b09)
 }
@@ -45,7 +46,7 @@ func rowBases(f *file, h int, base, stride string) {
 // bytes) and four VPDPBUSD into sums that stay in registers.
 func linearAVX512(f *file, h int) {
 	f.fn(fmt.Sprintf("linear%dAVX512", h),
-		"dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32", 80)
+		"dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32")
 	f.args("dst", "DI", "dstStride", "DX", "x", "R8", "xStride", "AX", "w", "SI", "steps", "CX", "start", "BX")
 	rowBases(f, h, "R8", "AX")
 	acc := func(r, c, half int) int { return 4*r + 2*c + half }
@@ -72,9 +73,114 @@ func linearAVX512(f *file, h int) {
 	f.op("ADDQ $128, SI")
 	f.op("DECQ CX")
 	f.op("JNZ step")
-	f.op("MOVQ scale+56(FP), AX")
-	f.op("MOVQ bias+64(FP), BX")
-	f.op("MOVQ rowScale+72(FP), SI")
+	f.op("MOVQ scale(FP), AX")
+	f.op("MOVQ bias(FP), BX")
+	f.op("MOVQ rowScale(FP), SI")
+	dequantizeAVX512(f, h)
+	f.ret()
+}
+
+// linearSkipAVX512 is linearAVX512 for codes whose high bytes are mostly zero:
+// all steps for the low bytes, the listed ones for the high bytes. There the
+// sides change: the weights' sign is flipped on load and the high bytes stay
+// signed, so that a step left out adds nothing; highStart takes the offset out.
+func linearSkipAVX512(f *file, h int) {
+	f.fn(fmt.Sprintf("linearSkip%dAVX512", h),
+		"dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr")
+	f.args("dst", "DI", "dstStride", "DX", "x", "R8", "xStride", "AX", "w", "SI", "steps", "CX", "start", "BX")
+	rowBases(f, h, "R8", "AX")
+	acc := func(r, c, half int) int { return 4*r + 2*c + half }
+	f.op("MOVQ highStart(FP), R15")
+	for r := range h {
+		for c := range 2 {
+			f.op("VMOVDQU32 %d(BX), Z%d", 64*c, acc(r, c, 1))
+			f.op("VPBROADCASTD %d(R15), Z%d", 4*r, acc(r, c, 0))
+		}
+	}
+	f.op("XORQ AX, AX")
+	f.label("step")
+	f.op("VMOVDQU64 (SI), Z24")
+	f.op("VMOVDQU64 64(SI), Z25")
+	for r := range h {
+		x := 26 + r
+		f.op("VPBROADCASTD 4(%s)(AX*1), Z%d", rowRegs[r], x)
+		f.op("VPDPBUSD Z24, Z%d, Z%d", x, acc(r, 0, 1))
+		f.op("VPDPBUSD Z25, Z%d, Z%d", x, acc(r, 1, 1))
+	}
+	f.op("ADDQ $8, AX")
+	f.op("ADDQ $128, SI")
+	f.op("DECQ CX")
+	f.op("JNZ step")
+	f.op("MOVQ listed(FP), CX")
+	f.op("TESTQ CX, CX")
+	f.op("JZ done")
+	f.op("MOVQ list(FP), BX")
+	f.op("MOVQ w(FP), SI")
+	f.op("MOVL $0x80808080, AX")
+	f.op("VPBROADCASTD AX, Z31")
+	f.label("high")
+	f.op("MOVQ (BX), AX")
+	f.op("MOVQ AX, R15")
+	f.op("SHLQ $7, R15")
+	f.op("VPXORD (SI)(R15*1), Z31, Z24")
+	f.op("VPXORD 64(SI)(R15*1), Z31, Z25")
+	for r := range h {
+		x := 26 + r%5
+		f.op("VPBROADCASTD (%s)(AX*8), Z%d", rowRegs[r], x)
+		f.op("VPDPBUSD Z%d, Z24, Z%d", x, acc(r, 0, 0))
+		f.op("VPDPBUSD Z%d, Z25, Z%d", x, acc(r, 1, 0))
+	}
+	f.op("ADDQ $8, BX")
+	f.op("DECQ CX")
+	f.op("JNZ high")
+	f.label("done")
+	f.op("MOVQ scale(FP), AX")
+	f.op("MOVQ bias(FP), BX")
+	f.op("MOVQ rowScale(FP), SI")
+	dequantizeAVX512(f, h)
+	f.ret()
+}
+
+// usedHighs lists the steps at which any of rows rows has a high byte that
+// isn't zero, eight steps a turn. It may write eight entries past the last.
+func usedHighs(f *file) {
+	f.fn("usedHighsAVX512", "list *int64, x *int16, xStride, rows, steps uintptr) (listed uintptr")
+	f.args("list", "DI", "x", "SI", "xStride", "DX", "steps", "CX")
+	f.op("VMOVDQU64 eightSteps<>(SB), Z1")
+	f.op("VMOVDQU64 highDword<>(SB), Z2")
+	f.op("MOVQ $8, AX")
+	f.op("VPBROADCASTQ AX, Z3")
+	f.label("turn")
+	f.op("MOVQ SI, R8")
+	f.op("MOVQ rows(FP), R9")
+	f.op("VPXORD Z0, Z0, Z0")
+	f.label("row")
+	f.op("VPORQ (R8), Z0, Z0")
+	f.op("ADDQ DX, R8")
+	f.op("DECQ R9")
+	f.op("JNZ row")
+	f.op("VPTESTMQ Z2, Z0, K1")
+	f.op("VPCOMPRESSQ Z1, K1, Z4")
+	f.op("VMOVDQU64 Z4, (DI)")
+	f.op("KMOVB K1, AX")
+	f.op("POPCNTL AX, AX")
+	f.op("LEAQ (DI)(AX*8), DI")
+	f.op("VPADDQ Z3, Z1, Z1")
+	f.op("ADDQ $64, SI")
+	f.op("SUBQ $8, CX")
+	f.op("JNZ turn")
+	f.op("SUBQ list(FP), DI")
+	f.op("SHRQ $3, DI")
+	f.op("MOVQ DI, listed(FP)")
+	f.ret()
+	f.table("eightSteps", 0, 1, 2, 3, 4, 5, 6, 7)
+	f.table("highDword", 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff)
+}
+
+// dequantizeAVX512 turns the sums into results: AX, BX and SI point at the
+// tile's scales and biases and the rows' scales, DI and DX at the result.
+func dequantizeAVX512(f *file, h int) {
+	acc := func(r, c, half int) int { return 4*r + 2*c + half }
 	f.op("VMOVUPS (AX), Z24")
 	f.op("VMOVUPS 64(AX), Z25")
 	f.op("VMOVUPS (BX), Z26")
@@ -98,7 +204,6 @@ func linearAVX512(f *file, h int) {
 		}
 		f.op("ADDQ DX, DI")
 	}
-	f.ret()
 }
 
 // linearAVX2 multiplies h rows by a tile of 16 columns. Per step of two
@@ -111,9 +216,7 @@ func linearAVX2(f *file, h int) {
 	frame := 2 * h * 2 * 32
 	name := fmt.Sprintf("linear%dAVX2", h)
 	params := "dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32"
-	f.line("")
-	fmt.Fprintf(f, "// func %s(%s)\n", name, params)
-	fmt.Fprintf(f, "TEXT ·%s(SB), 0, $%d-72\n", name, frame)
+	f.fn(name, params, frame)
 	f.args("dst", "DI", "dstStride", "DX", "x", "R8", "xStride", "AX", "w", "SI", "steps", "BX")
 	rowBases(f, h, "R8", "AX")
 	high := func(i int) string { return fmt.Sprintf("%d(SP)", 32*i) }
@@ -156,9 +259,9 @@ func linearAVX2(f *file, h int) {
 	}
 	f.op("TESTQ BX, BX")
 	f.op("JNZ block")
-	f.op("MOVQ scale+48(FP), AX")
-	f.op("MOVQ bias+56(FP), BX")
-	f.op("MOVQ rowScale+64(FP), SI")
+	f.op("MOVQ scale(FP), AX")
+	f.op("MOVQ bias(FP), BX")
+	f.op("MOVQ rowScale(FP), SI")
 	f.op("VMOVUPS (AX), Y8")
 	f.op("VMOVUPS 32(AX), Y9")
 	f.op("VMOVUPS (BX), Y10")
@@ -184,24 +287,32 @@ func linearAVX2(f *file, h int) {
 	f.ret()
 }
 
-// absMax is the largest magnitude of whole groups of 16 values, compared as
-// the integers that their bits are.
-func absMax(f *file, s isa) {
-	f.fn("absMax"+s.name, "x *float32, groups uintptr) (bits uint32", 20)
-	f.args("x", "SI", "groups", "CX")
+// measure is the largest magnitude of whole groups of 16 values, compared as
+// the integers that their bits are, and the sum of their squares in 16 lanes:
+// value i goes to lane i%16, so that levels agree to the bit.
+func measure(f *file, s isa) {
+	f.fn("measure"+s.name, "x *float32, groups uintptr, squares *[16]float32) (bits uint32")
+	f.args("x", "SI", "groups", "CX", "squares", "DI")
 	per := 16 / s.lanes
-	f.op("VMOVDQU%s magnitude<>(SB), %s4", s.mov32(), s.reg)
+	f.op("VMOVDQU%s magnitude<>(SB), %s8", s.mov32(), s.reg)
 	for i := range per {
 		f.op("VPXOR X%d, X%d, X%d", i, i, i)
+		f.op("VPXOR X%d, X%d, X%d", 2+i, 2+i, 2+i)
 	}
 	f.label("loop")
 	for i := range per {
-		f.op("%s %d(SI), %s4, %s5", s.and(), 4*s.lanes*i, s.reg, s.reg)
-		f.op("VPMAXUD %s5, %s%d, %s%d", s.reg, s.reg, i, s.reg, i)
+		f.op("VMOVUPS %d(SI), %s%d", 4*s.lanes*i, s.reg, 4+i)
+		f.op("VMULPS %s%d, %s%d, %s%d", s.reg, 4+i, s.reg, 4+i, s.reg, 6+i)
+		f.op("VADDPS %s%d, %s%d, %s%d", s.reg, 6+i, s.reg, 2+i, s.reg, 2+i)
+		f.op("%s %s%d, %s8, %s%d", s.and(), s.reg, 4+i, s.reg, s.reg, 4+i)
+		f.op("VPMAXUD %s%d, %s%d, %s%d", s.reg, 4+i, s.reg, i, s.reg, i)
 	}
 	f.op("ADDQ $64, SI")
 	f.op("DECQ CX")
 	f.op("JNZ loop")
+	for i := range per {
+		f.op("VMOVUPS %s%d, %d(DI)", s.reg, 2+i, 4*s.lanes*i)
+	}
 	if s.reg == "Z" {
 		f.op("VEXTRACTI64X4 $1, Z0, Y1")
 	}
@@ -213,25 +324,33 @@ func absMax(f *file, s isa) {
 	f.op("VPSHUFD $0xb1, X0, X1")
 	f.op("VPMAXUD X1, X0, X0")
 	f.op("VMOVD X0, AX")
-	f.op("MOVL AX, bits+16(FP)")
+	f.op("MOVL AX, bits(FP)")
 	f.ret()
 }
 
 // quantize rounds whole groups of 16 values times inv to 16-bit codes: plain
-// words for AVX2, split bytes for AVX-512.
+// words for AVX2, split bytes for AVX-512, which also adds up the high bytes.
 func quantize(f *file, s isa) {
-	f.fn("quantize"+s.name, "dst *int16, x *float32, groups uintptr, inv float32", 28)
-	f.args("dst", "DI", "x", "SI", "groups", "CX")
-	f.op("VBROADCASTSS inv+24(FP), %s4", s.reg)
 	if s.reg == "Z" {
-		f.op("VMOVDQU32 codeOffset<>(SB), Z5")
+		f.fn("quantizeAVX512", "dst *int16, x *float32, groups uintptr, inv float32, offset int32) (highs int32")
+	} else {
+		f.fn("quantizeAVX2", "dst *int16, x *float32, groups uintptr, inv float32")
+	}
+	f.args("dst", "DI", "x", "SI", "groups", "CX")
+	f.op("VBROADCASTSS inv(FP), %s4", s.reg)
+	if s.reg == "Z" {
+		f.op("MOVL offset(FP), AX")
+		f.op("VPBROADCASTD AX, Z5")
 		f.op("VMOVDQU splitBytes<>(SB), Y6")
+		f.op("VPXOR X7, X7, X7")
 	}
 	f.label("loop")
 	f.op("VMULPS (SI), %s4, %s0", s.reg, s.reg)
 	f.op("VCVTPS2DQ %s0, %s0", s.reg, s.reg)
 	if s.reg == "Z" {
 		f.op("VPADDD Z5, Z0, Z0")
+		f.op("VPSRAD $8, Z0, Z1")
+		f.op("VPADDD Z1, Z7, Z7")
 		f.op("VPMOVDW Z0, Y0")
 		f.op("VPSHUFB Y6, Y0, Y0")
 	} else {
@@ -245,5 +364,11 @@ func quantize(f *file, s isa) {
 	f.op("ADDQ $32, DI")
 	f.op("DECQ CX")
 	f.op("JNZ loop")
+	if s.reg == "Z" {
+		f.op("VMOVDQU32 Z7, Z0")
+		reduce(f, s, "VPADDD")
+		f.op("VMOVD X0, AX")
+		f.op("MOVL AX, highs(FP)")
+	}
 	f.ret()
 }

@@ -44,13 +44,22 @@ func main() {
 }
 
 // file is the text of one assembly file.
-type file struct{ strings.Builder }
+type file struct {
+	strings.Builder
+	offsets map[string]int // of the current function's parameters
+}
 
 func (f *file) line(s string) { f.WriteString(s + "\n") }
 
-// op writes one indented instruction.
+// op writes one indented instruction. A parameter or result is an operand as
+// name(FP); its offset comes from the declaration.
 func (f *file) op(format string, args ...any) {
-	fmt.Fprintf(f, "\t"+format+"\n", args...)
+	text := fmt.Sprintf(format, args...)
+	if before, after, ok := strings.Cut(text, "(FP)"); ok {
+		at := strings.LastIndexAny(before, " ,\t") + 1
+		text = before[:at] + f.arg(before[at:]) + after
+	}
+	f.line("\t" + text)
 }
 
 func (f *file) label(name string) { f.line(name + ":") }
@@ -58,17 +67,56 @@ func (f *file) label(name string) { f.line(name + ":") }
 func (f *file) comment(s string) { f.line("\t// " + s) }
 
 // fn starts a function: its Go declaration as comment, TEXT with the size of
-// its arguments.
-func (f *file) fn(name, params string, argBytes int) {
+// its arguments, and where each of them is.
+func (f *file) fn(name, params string, frame ...int) {
+	flags, local := "NOSPLIT", 0
+	if len(frame) > 0 {
+		flags, local = "0", frame[0]
+	}
+	f.offsets = map[string]int{}
+	at := 0
+	ins, outs, _ := strings.Cut(params, ") (")
+	for _, list := range []string{ins, outs} {
+		at = (at + 7) &^ 7 // results start on a word
+		fields := strings.Split(list, ", ")
+		for i, field := range fields {
+			arg, _, typed := strings.Cut(field, " ")
+			for j := i + 1; !typed; j++ { // a, b uintptr
+				_, _, typed = strings.Cut(fields[j], " ")
+				field = fields[j]
+			}
+			size := 8
+			if strings.HasSuffix(field, " int32") || strings.HasSuffix(field, " uint32") || strings.HasSuffix(field, " float32") {
+				size = 4
+			}
+			if list != "" {
+				at = (at + size - 1) &^ (size - 1)
+				f.offsets[arg] = at
+				at += size
+			}
+		}
+		if outs == "" {
+			break
+		}
+	}
 	f.line("")
 	fmt.Fprintf(f, "// func %s(%s)\n", name, params)
-	fmt.Fprintf(f, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", name, argBytes)
+	fmt.Fprintf(f, "TEXT ·%s(SB), %s, $%d-%d\n", name, flags, local, at)
 }
 
-// args loads 8-byte parameters, in the order declared, into registers.
+// arg is a parameter or result as an operand.
+func (f *file) arg(name string) string {
+	at, ok := f.offsets[name]
+	if !ok {
+		panic("no parameter " + name)
+	}
+	return fmt.Sprintf("%s+%d(FP)", name, at)
+}
+
+// args loads 8-byte parameters into registers.
 func (f *file) args(nameReg ...string) {
 	for i := 0; i < len(nameReg); i += 2 {
-		f.op("MOVQ %s+%d(FP), %s", nameReg[i], 4*i, nameReg[i+1])
+		f.op("MOVQ %s(FP), %s", nameReg[i], nameReg[i+1])
 	}
 }
 

@@ -18,15 +18,15 @@ func scan(f *file) {
 // address of byte off of row r; cursors move on with advance.
 func rowPointers(f *file, rows int, listed bool) (addr func(r, off int) string, advance func(n int)) {
 	if listed {
-		f.op("MOVQ at+32(FP), R12")
-		f.op("MOVQ rows+16(FP), R13")
+		f.op("MOVQ at(FP), R12")
+		f.op("MOVQ rows(FP), R13")
 		for r := range rows {
 			f.op("MOVL %d(R12), R%d", 4*r, 8+r)
 			f.op("IMULQ DX, R%d", 8+r)
 			f.op("ADDQ R13, R%d", 8+r)
 		}
 		f.op("ADDQ $%d, R12", 4*rows)
-		f.op("MOVQ R12, at+32(FP)")
+		f.op("MOVQ R12, at(FP)")
 		addr = func(r, off int) string { return fmt.Sprintf("%d(R%d)", off, 8+r) }
 		return addr, func(n int) {
 			for r := range rows {
@@ -62,18 +62,16 @@ const dotParams = "dst *int32, q *%s, rows *int8, stride uintptr, %s"
 // VPXORD on load, VPDPBUSD with the query's bytes, which all rows share. A
 // last partial group is loaded under a byte mask.
 func dotAVX512(f *file, rows int, listed bool) {
-	name, last, size := fmt.Sprintf("dotRows%dAVX512", rows), "blocks, chunks uintptr, mask uint64, bias int32", 60
-	at := 0
+	name, last := fmt.Sprintf("dotRows%dAVX512", rows), "blocks, chunks uintptr, mask uint64, bias int32"
 	if listed {
-		name, last, size = fmt.Sprintf("dotRowsAt%dAVX512", rows), "at *uint32, "+last, 68
-		at = 8
+		name, last = fmt.Sprintf("dotRowsAt%dAVX512", rows), "at *uint32, "+last
 	}
-	f.fn(name, fmt.Sprintf(dotParams, "int8", last), size)
+	f.fn(name, fmt.Sprintf(dotParams, "int8", last))
 	f.args("dst", "DI", "q", "SI", "rows", "R13", "stride", "DX")
-	f.op("MOVQ blocks+%d(FP), BX", 32+at)
-	f.op("MOVQ mask+%d(FP), R15", 48+at)
+	f.op("MOVQ blocks(FP), BX")
+	f.op("MOVQ mask(FP), R15")
 	f.op("KMOVQ R15, K1")
-	f.op("MOVL bias+%d(FP), AX", 56+at)
+	f.op("MOVL bias(FP), AX")
 	f.op("VPBROADCASTD AX, Y31")
 	f.op("MOVL $0x80808080, AX")
 	f.op("VPBROADCASTD AX, Z30")
@@ -84,7 +82,7 @@ func dotAVX512(f *file, rows int, listed bool) {
 		f.op("VPXORD Z%d, Z%d, Z%d", r, r, r)
 	}
 	f.op("MOVQ SI, R12")
-	f.op("MOVQ chunks+%d(FP), AX", 40+at)
+	f.op("MOVQ chunks(FP), AX")
 	f.op("TESTQ AX, AX")
 	f.op("JZ tail")
 	f.label("chunk")
@@ -130,16 +128,14 @@ func dotAVX512(f *file, rows int, listed bool) {
 // VPMADDWD with the query's words. Pairs are at most 2*128*128, so nothing
 // saturates. A last partial group is the row's last 16 bytes, see prepareWide.
 func dotAVX2(f *file, rows int, listed bool) {
-	name, last, size := fmt.Sprintf("dotRows%dAVX2", rows), "blocks, chunks uintptr, tail int", 56
-	at := 0
+	name, last := fmt.Sprintf("dotRows%dAVX2", rows), "blocks, chunks uintptr, tail int"
 	if listed {
-		name, last, size = fmt.Sprintf("dotRowsAt%dAVX2", rows), "at *uint32, "+last, 64
-		at = 8
+		name, last = fmt.Sprintf("dotRowsAt%dAVX2", rows), "at *uint32, "+last
 	}
-	f.fn(name, fmt.Sprintf(dotParams, "int16", last), size)
+	f.fn(name, fmt.Sprintf(dotParams, "int16", last))
 	f.args("dst", "DI", "q", "SI", "rows", "R13", "stride", "DX")
-	f.op("MOVQ blocks+%d(FP), BX", 32+at)
-	f.op("MOVQ tail+%d(FP), R15", 48+at)
+	f.op("MOVQ blocks(FP), BX")
+	f.op("MOVQ tail(FP), R15")
 	f.op("LEAQ (DX)(DX*2), CX")
 	f.label("block")
 	addr, advance := rowPointers(f, rows, listed)
@@ -147,7 +143,7 @@ func dotAVX2(f *file, rows int, listed bool) {
 		f.op("VPXOR Y%d, Y%d, Y%d", r, r, r)
 	}
 	f.op("MOVQ SI, R12")
-	f.op("MOVQ chunks+%d(FP), AX", 40+at)
+	f.op("MOVQ chunks(FP), AX")
 	step := func() {
 		f.op("VMOVDQU (R12), Y15")
 		for r := range rows {

@@ -33,7 +33,7 @@ func vector(f *file) {
 		dotFloat(f, s, false)
 		dotFloat(f, s, true)
 
-		f.fn("toF16"+s.name, "dst *uint16, src *float32, n uintptr", 24)
+		f.fn("toF16"+s.name, "dst *uint16, src *float32, n uintptr")
 		f.args("dst", "DI", "src", "SI", "n", "CX")
 		f.label("loop")
 		f.op("VMOVUPS (SI), %s0", s.reg)
@@ -44,7 +44,7 @@ func vector(f *file) {
 		f.op("JNZ loop")
 		f.ret()
 
-		f.fn("fromF16"+s.name, "dst *float32, src *uint16, n uintptr", 24)
+		f.fn("fromF16"+s.name, "dst *float32, src *uint16, n uintptr")
 		f.args("dst", "DI", "src", "SI", "n", "CX")
 		f.label("loop")
 		f.op("VCVTPH2PS (SI), %s0", s.reg)
@@ -63,7 +63,7 @@ func dotFloat(f *file, s isa, f16 bool) {
 	if f16 {
 		name, typ, size = "dotF16"+s.name, "*uint16", 2
 	}
-	f.fn(name, fmt.Sprintf("a *float32, b %s, n uintptr) (sum float32", typ), 28)
+	f.fn(name, fmt.Sprintf("a *float32, b %s, n uintptr) (sum float32", typ))
 	f.args("a", "SI", "b", "DI", "n", "CX")
 	for i := range 4 {
 		f.op("VXORPS X%d, X%d, X%d", i, i, i)
@@ -107,6 +107,6 @@ func dotFloat(f *file, s isa, f16 bool) {
 	f.op("VADDPS X1, X0, X0")
 	f.op("VHADDPS X0, X0, X0")
 	f.op("VHADDPS X0, X0, X0")
-	f.op("VMOVSS X0, sum+24(FP)")
+	f.op("VMOVSS X0, sum(FP)")
 	f.ret()
 }
