@@ -54,7 +54,7 @@ var rules = []rule{
 
 	{folder: "transports", why: "a transport knows operations only"},
 	{folder: "transports/codec", may: []string{"github.com/invopop/jsonschema", "github.com/pb33f/ordered-map"}, never: []string{"net/http"}, why: "the codec serves every transport"},
-	{folder: "transports/http", may: []string{"core/op", "transports/codec", "github.com/go-kit/kit", "golang.org/x/net"}, why: "a transport knows operations only"},
+	{folder: "transports/http", may: []string{"core/op", "transports/codec", "github.com/go-kit/kit", "go.opentelemetry.io/otel", "golang.org/x/net"}, why: "a transport knows operations only"},
 	{folder: "transports/metrics", may: []string{"github.com/prometheus/client_golang"}, why: "metrics know no operation"},
 	{folder: "transports/mcp", may: []string{"core/op", "transports/codec", "github.com/modelcontextprotocol/go-sdk"}, why: "a transport knows operations only"},
 	{folder: "transports/openapi", may: []string{"core/op", "transports/codec", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map"}, why: "the document derives from operations only"},
@@ -63,12 +63,13 @@ var rules = []rule{
 	{folder: "plugins", may: []string{"plugins", "core/port", "github.com/hashicorp", "google.golang.org"}, why: "plugins implement ports out of process"},
 	{folder: "plugins/proto", may: []string{"google.golang.org"}, never: []string{"core"}, why: "the protocol knows nothing else"},
 	{folder: "plugins/sdk", may: []string{"plugins/proto", "core/port", "github.com/hashicorp", "google.golang.org"}, why: "a vendor imports it without the host"},
-	{folder: "plugins/modelkit", may: []string{"plugins/modelkit", "core/port"}, why: "the contract is for any model"},
 
 	{folder: "adapters", why: "an adapter names what it may import"},
 	adapter("storage", "core/filter", "github.com/uptrace/bun", "modernc.org/sqlite", "github.com/gofrs/flock", "github.com/jackc/pgx", "golang.org/x/sync"),
 	adapter("index", "core/filter", "core/simd", "github.com/RoaringBitmap/roaring", "github.com/kljensen/snowball", "golang.org/x/text", "golang.org/x/sys",
 		"golang.org/x/sync", "github.com/rivo/uniseg", "github.com/edsrzf/mmap-go", "github.com/klauspost/compress", "github.com/meilisearch/meilisearch-go", "github.com/jackc/pgx", "github.com/uptrace/bun"),
+	contract("adapters/storage/storetest", "core/filter"), contract("adapters/index/indextest", "core/filter"),
+	contract("adapters/source/sourcetest", "core/filter"), contract("plugins/modelkit", "plugins/modelkit"), contract("wasm/abitest", "wasm/abi", "wasm/host", "wasm/models", "github.com/tetratelabs/wazero"),
 	adapter("model", "wasm/host", "wasm/models", "plugins/host", "golang.org/x/sync"),
 	adapter("source", "golang.org/x/net"),
 	{folder: "adapters/standard", may: []string{"adapters", "core/registry"}, why: "it is the list of adapters and nothing else"},
@@ -79,7 +80,6 @@ var rules = []rule{
 		why: "the host runs modules and knows none"},
 	{folder: "wasm/guest", may: []string{"wasm/abi", "golang.org/x/text"}, why: "guests know the ABI only"},
 	{folder: "wasm/models", may: []string{"wasm/abi", "wasm/models", "golang.org/x/text", "golang.org/x/sync"}, never: []string{"wasm/host"}, why: "models are what the host runs"},
-	{folder: "wasm/abitest", may: []string{"wasm/abi", "wasm/host", "wasm/models", "github.com/tetratelabs/wazero"}, why: "modules are checked without adapters"},
 
 	{folder: "configs", may: []string{"core/registry", "core/port", "github.com/goccy/go-yaml", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map"},
 		why: "configuration knows adapters through the registry only"},
@@ -97,6 +97,12 @@ func adapter(kind string, more ...string) rule {
 	folder := "adapters/" + kind
 	return rule{folder: folder, may: append([]string{folder, "core/port", "core/registry"}, more...),
 		why: "an adapter knows its ports and its driver, not services, transports or another kind of adapter"}
+}
+
+// contract is the rule of a suite that every implementation of a port runs.
+func contract(folder string, more ...string) rule {
+	return rule{folder: folder, may: append([]string{folder, "core/port", "github.com/google/go-cmp", "pgregory.net/rapid"}, more...),
+		why: "a contract suite knows its port and no implementation"}
 }
 
 // below reports whether a path is a folder or lies below it.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-kit/kit/endpoint"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/op"
 )
 
 // Gate caps how many calls the process works on at once. Calls over the cap wait
@@ -62,16 +63,33 @@ func busy() error {
 	return fault.New(fault.Unavailable, "the server is busy; retry shortly").After(time.Second)
 }
 
-// Concurrency holds a slot of the gate while a call is worked on.
+// Concurrency holds a slot of the gate while a call is worked on. The slot is
+// taken when the input has been read, so that clients that send slowly hold none
+// of them; when the gate is full the input is not read at all.
 func Concurrency(g *Gate) endpoint.Middleware {
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (any, error) {
-			leave, err := g.Enter(ctx)
-			if err != nil {
-				return nil, err
+			if g.full() {
+				return nil, busy()
 			}
-			defer leave()
-			return next(ctx, request)
+			c := *request.(*op.Call)
+			decode := c.Decode
+			var leave func()
+			defer func() {
+				if leave != nil {
+					leave()
+				}
+			}()
+			c.Decode = func(ctx context.Context, dst any) (err error) {
+				if err = decode(ctx, dst); err == nil && leave == nil {
+					leave, err = g.Enter(ctx)
+				}
+				return err
+			}
+			return next(ctx, &c)
 		}
 	}
 }
+
+// full reports whether a call that came now would be refused.
+func (g *Gate) full() bool { return len(g.slots) == cap(g.slots) && g.waiting.Load() >= g.queue }

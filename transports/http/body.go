@@ -85,8 +85,11 @@ func (x *exchange) body(ctx context.Context, limit int64) ([]byte, error) {
 }
 
 func checkType(header string) error {
+	if header == "" {
+		return nil // nothing else could be meant
+	}
 	media, params, err := mime.ParseMediaType(header)
-	if header != "" && err == nil && media == "application/json" {
+	if err == nil && media == "application/json" {
 		if c, ok := params["charset"]; !ok || strings.EqualFold(c, "utf-8") || strings.EqualFold(c, "utf8") {
 			return nil
 		}
@@ -162,7 +165,7 @@ type budget struct {
 
 func newBudget(limit int64) *budget {
 	if limit <= 0 {
-		limit = 512 << 20
+		limit = 256 << 20
 	}
 	return &budget{limit: limit}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-kit/kit/transport"
 	kithttp "github.com/go-kit/kit/transport/http"
+	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
@@ -35,7 +36,7 @@ type Options struct {
 	// "GET /metrics". They get the request id header and the panic guard.
 	Mounts map[string]http.Handler
 	// BodyBytes bounds the request bodies held in memory at once; a body that
-	// does not fit is answered 503. 0: 512 MiB.
+	// does not fit is answered 503. 0: 256 MiB.
 	BodyBytes int64
 	// BodyIdle is how long a client may send nothing while its body is read.
 	// 0: 20 s.
@@ -109,13 +110,17 @@ func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{})
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{h: h, w: w, control: http.NewResponseController(w), id: requestID(r), family: familyOf(r.URL.Path)}
 	w.Header().Set("X-Request-Id", x.id)
-	x.r = r.WithContext(context.WithValue(ident.WithRequestID(r.Context(), x.id), exchangeKey{}, x))
+	ctx := r.Context()
+	if r.Header.Get("Traceparent") != "" {
+		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
+	}
+	x.r = r.WithContext(context.WithValue(ident.WithRequestID(ctx, x.id), exchangeKey{}, x))
 	defer func() { h.bodies.release(x.held) }()
 	defer x.recover()
 	// A client that reads nothing must not hold the connection for ever.
 	_ = x.control.SetWriteDeadline(time.Now().Add(h.stall))
 	if !canonical(r.URL.EscapedPath()) {
-		x.fail(fault.New(fault.NotFound, "there is nothing at %s", clip(r.URL.Path)))
+		x.refuse(fault.New(fault.NotFound, "there is nothing at %s", clip(r.URL.Path)))
 		return
 	}
 	if found, pattern := h.mux.Handler(x.r); pattern == "" {
@@ -145,12 +150,19 @@ func (x *exchange) unrouted(found http.Handler) {
 	verdict := verdict{header: http.Header{}}
 	found.ServeHTTP(&verdict, x.r)
 	if verdict.status != http.StatusMethodNotAllowed {
-		x.fail(fault.New(fault.NotFound, "there is nothing at %s", clip(x.r.URL.Path)))
+		x.refuse(fault.New(fault.NotFound, "there is nothing at %s", clip(x.r.URL.Path)))
 		return
 	}
 	allow := verdict.header.Get("Allow")
 	x.w.Header().Set("Allow", allow)
-	x.fail(fault.New(fault.MethodNotAllowed, "method %s is not allowed here; allowed: %s", clip(x.r.Method), allow))
+	x.refuse(fault.New(fault.MethodNotAllowed, "method %s is not allowed here; allowed: %s", clip(x.r.Method), allow))
+}
+
+// refuse answers a request that reaches no operation, whose chain would have
+// logged it.
+func (x *exchange) refuse(f *fault.Error) {
+	x.h.log.Info("refused", "method", clip(x.r.Method), "path", clip(x.r.URL.Path), "request_id", x.id, "code", string(f.Code))
+	x.fail(f)
 }
 
 // verdict takes the status and header of an answer that is not sent.

@@ -64,8 +64,10 @@ func NewServer(o ServerOptions) *Server {
 			ReadHeaderTimeout: or(o.HeaderTimeout, 10*time.Second),
 			IdleTimeout:       or(o.IdleTimeout, 75*time.Second),
 			MaxHeaderBytes:    o.MaxHeaderBytes,
-			BaseContext:       func(net.Listener) context.Context { return base },
-			ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+			// "OPTIONS *" gets a JSON answer like any request for nothing.
+			DisableGeneralOptionsHandler: true,
+			BaseContext:                  func(net.Listener) context.Context { return base },
+			ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		},
 		drain: or(o.Drain, 20*time.Second), limit: o.MaxConnections, log: o.Log, stop: stop,
 	}
