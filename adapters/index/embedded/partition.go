@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -17,43 +18,132 @@ type segView struct {
 	alive   int
 }
 
-// snapshot is the state that searches see; it is immutable.
+// snapshot is the state that searches see. It is immutable. It holds a
+// reference to each segment file; searches hold one to it while they run.
 type snapshot struct {
-	segs    []segView // files first, then the head, each from large to small
+	segs    []segView // files first, then the head in order of arrival
 	applied uint64
 	dim     int    // of vectors; 0: none seen
 	live    int    // chunks
 	chunks  int    // with deleted ones that are not merged away yet
 	words   uint64 // of the same
-	bytes   int    // on the heap
+	bytes   int    // what the memory budget counts
+	refs    atomic.Int64
 }
 
-func (s *snapshot) total() *snapshot {
+const (
+	segmentOverhead   = 1024     // a segment's Go structures
+	fileOverhead      = 64 << 10 // a mapping: page tables, and a share of the maps that a process may have
+	partitionOverhead = 512
+)
+
+func (s *snapshot) release() {
+	if s.refs.Add(-1) > 0 {
+		return
+	}
+	for _, v := range s.segs {
+		if v.segment.file != nil {
+			v.segment.file.release()
+		}
+	}
+}
+
+// files reports whether a search of the snapshot reads mapped files.
+func (s *snapshot) files() bool { return len(s.segs) > 0 && s.segs[0].segment.file != nil }
+
+// head is the part of segs that lives in memory alone.
+func (s *snapshot) head() []segView {
+	i := slices.IndexFunc(s.segs, func(v segView) bool { return v.segment.file == nil })
+	if i < 0 {
+		return nil
+	}
+	return s.segs[i:]
+}
+
+// partition is one partition's data. mu is held by whatever changes it, for as
+// long as that takes; searches only load the snapshot.
+//
+// Changes go to the head, segments on the heap that are merged so that each is
+// at least twice as large as the next. When the head has grown, a flush writes
+// it as one file and the manifest with it: from then on the changes up to the
+// flushed snapshot are durable. Merges of files leave out only chunks whose
+// deletion is durable, so what a manifest describes is always the partition as
+// of its durable number, never a mixture.
+type partition struct {
+	id     port.Partition
+	dir    string
+	ctx    context.Context // of background work; ends when the partition goes
+	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	idle     sync.Cond // signalled when a flush ends; L is &mu
+	snap     atomic.Pointer[snapshot]
+	gone     bool // evicted, dropped or damaged: ask the index again once cleared
+	cleared  chan struct{}
+	hasDir   bool
+	durable  uint64
+	next     uint64              // id of the next segment file
+	kept     map[*segment]bitset // per file: live chunks as the manifest has them; nil: all
+	doomed   int                 // chunks of files deleted since the manifest was written
+	frozen   map[*segment]bool   // head segments that a flush is writing
+	flushing bool
+	merging  bool
+	retry    time.Time // after a failed flush or merge: not before
+	backoff  time.Duration
+	jobs     sync.WaitGroup
+
+	// Guarded by Index.mu.
+	newer, older *partition
+	bytes        int
+	used         time.Time
+	mark         uint64 // number that callers may have seen before the partition left memory
+}
+
+// acquire is the current snapshot with a reference for the caller; nil when
+// the partition is being loaded or gone.
+func (p *partition) acquire() *snapshot {
+	for {
+		s := p.snap.Load()
+		if s == nil {
+			return nil
+		}
+		for n := s.refs.Load(); n > 0; n = s.refs.Load() {
+			if s.refs.CompareAndSwap(n, n+1) {
+				return s
+			}
+		}
+	}
+}
+
+// publish makes a snapshot current. The caller holds mu.
+func (p *partition) publish(s *snapshot) {
 	s.live, s.chunks, s.words, s.bytes = 0, 0, 0, 0
 	for _, v := range s.segs {
 		s.live += v.alive
 		s.chunks += v.segment.chunks
 		s.words += v.segment.words
-		s.bytes += len(v.segment.image) + 8*len(v.live) + segmentOverhead
+		s.bytes += 8*len(v.live) + segmentOverhead
+		if v.segment.file != nil {
+			v.segment.file.refs.Add(1)
+			s.bytes += fileOverhead + 8*len(p.kept[v.segment])
+		} else {
+			s.bytes += len(v.segment.image)
+		}
 	}
-	return s
+	s.refs.Store(1)
+	if old := p.snap.Swap(s); old != nil {
+		old.release()
+	}
 }
 
-const (
-	segmentOverhead   = 1024 // a segment's Go structures
-	partitionOverhead = 512
-)
-
-// partition is one partition's data in memory. Apply and background work hold
-// mu; searches only load the snapshot.
-type partition struct {
-	id   port.Partition
-	mu   sync.Mutex
-	snap atomic.Pointer[snapshot] // nil: not loaded, or gone
-	gone bool                     // evicted or dropped: ask the index again
-
-	newer, older *partition // in the index's order of use
-	bytes        int        // as counted by the index
+// retire ends the partition's life in memory. The caller holds mu.
+func (p *partition) retire() {
+	p.gone = true
+	p.cancel()
+	p.idle.Broadcast()
+	if old := p.snap.Swap(nil); old != nil {
+		old.release()
+	}
 }
 
 // apply brings the partition forward. The caller holds mu.
@@ -78,12 +168,13 @@ func (x *Index) apply(ctx context.Context, p *partition, b port.Batch) error {
 			}
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	next := &snapshot{segs: slices.Clone(s.segs), applied: b.Upto, dim: dim}
-	for i := range next.segs {
-		next.segs[i] = next.segs[i].without(changes)
+	doomed := 0
+	for i, v := range next.segs {
+		next.segs[i] = v.without(changes)
+		if v.segment.file != nil {
+			doomed += v.alive - next.segs[i].alive
+		}
 	}
 	bl := x.builders.Get().(*builder)
 	seg, err := bl.build(changes, dim)
@@ -91,12 +182,60 @@ func (x *Index) apply(ctx context.Context, p *partition, b port.Batch) error {
 	if err != nil {
 		return err
 	}
-	next.segs = slices.DeleteFunc(next.segs, func(v segView) bool { return v.alive == 0 })
 	if seg != nil {
 		next.segs = append(next.segs, segView{segment: seg, alive: seg.chunks})
 	}
-	p.snap.Store(next.total())
+	if next.segs, err = x.compactHead(ctx, p, next.segs); err != nil {
+		return err
+	}
+	p.doomed += doomed
+	p.publish(next)
+	x.account(p, next)
+	x.schedule(p)
 	return nil
+}
+
+// compactHead merges the newest head segments until each is at least twice as
+// large as the next, and rewrites those with many deleted chunks. Segments that
+// a flush is writing stay.
+func (x *Index) compactHead(ctx context.Context, p *partition, segs []segView) ([]segView, error) {
+	from := 0
+	for from < len(segs) && (segs[from].segment.file != nil || p.frozen[segs[from].segment]) {
+		from++
+	}
+	head := slices.DeleteFunc(segs[from:], func(v segView) bool { return v.alive == 0 })
+	segs = segs[:from+len(head)]
+	first := len(head)
+	for sum := 0; first > 0 && (first == len(head) || head[first-1].alive < 2*sum); first-- {
+		sum += head[first-1].alive
+	}
+	merge := func(views []segView) (segView, error) {
+		inputs := make([]mergeInput, len(views))
+		for i, v := range views {
+			inputs[i] = mergeInput{v.segment, v.live}
+		}
+		s, err := x.mergeHeap(ctx, inputs)
+		if err != nil {
+			return segView{}, err
+		}
+		return segView{segment: s, alive: s.chunks}, nil
+	}
+	for i, v := range head[:first] {
+		if dead := v.segment.chunks - v.alive; dead*8 > v.segment.chunks {
+			var err error
+			if head[i], err = merge(head[i : i+1]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(head)-first > 1 {
+		v, err := merge(head[first:])
+		if err != nil {
+			return nil, err
+		}
+		segs = append(segs[:from+first], v)
+	}
+	return segs, nil
 }
 
 // distinct keeps the last change of each document.

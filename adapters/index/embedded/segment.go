@@ -78,6 +78,8 @@ type segment struct {
 	times         []int64
 	scale         []float32
 	code, residue []int8
+
+	file *segmentFile // nil: the image is on the heap
 }
 
 // view casts bytes to a slice of fixed-size numbers. Sections are aligned, and

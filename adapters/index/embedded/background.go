@@ -1,0 +1,401 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+const (
+	mergeWidth  = 4       // as many files of like size are merged
+	mergeLimit  = 4 << 20 // chunks; larger files are left alone
+	backoffLow  = time.Second
+	backoffHigh = time.Minute
+)
+
+// schedule starts the background work that the partition needs. The caller
+// holds p.mu.
+func (x *Index) schedule(p *partition) {
+	if p.gone || time.Now().Before(p.retry) {
+		return
+	}
+	s := p.snap.Load()
+	if !p.flushing && p.pending(s) >= x.cfg.FlushChunks && x.start(p, x.flush) {
+		p.flushing = true
+	}
+	if !p.merging && len(pickMerge(s, p.kept, x.cfg.FlushChunks)) > 0 && x.start(p, x.mergeFiles) {
+		p.merging = true
+	}
+}
+
+// pending counts what a flush would write: chunks of the head and deletions.
+func (p *partition) pending(s *snapshot) int {
+	n := p.doomed
+	for _, v := range s.head() {
+		n += v.alive
+	}
+	return n
+}
+
+// start runs fn in the background; false: the index is closing.
+func (x *Index) start(p *partition, fn func(*partition) error) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return false
+	}
+	x.jobs.Add(1)
+	p.jobs.Add(1)
+	go func() {
+		defer x.jobs.Done()
+		defer p.jobs.Done()
+		if err := fn(p); err != nil {
+			x.failed(p, err)
+		}
+	}()
+	return true
+}
+
+// failed handles the end of background work with an error.
+func (x *Index) failed(p *partition, err error) {
+	if isDamage(err) {
+		x.condemn(p, err)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone || errors.Is(err, context.Canceled) {
+		return
+	}
+	p.backoff = min(max(2*p.backoff, backoffLow), backoffHigh)
+	p.retry = time.Now().Add(p.backoff)
+	x.log.Warn("index: background work failed, data stays in memory", "partition", p.id.String(), "retry_in", p.backoff, "error", err)
+}
+
+// flush writes the head and the deletions as of now to disk.
+func (x *Index) flush(p *partition) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var err error
+	if !p.gone {
+		err = x.flushLocked(p)
+	}
+	p.flushing, p.frozen = false, nil
+	p.idle.Broadcast()
+	if err == nil {
+		x.schedule(p)
+	}
+	return err
+}
+
+// flushLocked lets go of p.mu while it writes.
+func (x *Index) flushLocked(p *partition) error {
+	s := p.snap.Load()
+	s.refs.Add(1) // not the last: the partition holds one
+	defer s.release()
+	var inputs []mergeInput
+	p.frozen = map[*segment]bool{}
+	for _, v := range s.head() {
+		p.frozen[v.segment] = true
+		if v.alive > 0 {
+			inputs = append(inputs, mergeInput{v.segment, v.live})
+		}
+	}
+	id := p.next
+	p.next++
+
+	p.mu.Unlock()
+	seg, moved, err := x.writeHead(p, id, inputs)
+	p.mu.Lock()
+	if err != nil {
+		return err
+	}
+	if seg != nil {
+		defer seg.file.release() // publish takes its own reference
+	}
+	if p.gone {
+		if seg != nil {
+			seg.file.obsolete.Store(true)
+		}
+		return nil
+	}
+	cur := p.snap.Load()
+	next := &snapshot{applied: cur.applied, dim: cur.dim}
+	kept := map[*segment]bitset{}
+	for _, v := range cur.segs {
+		if v.segment.file != nil {
+			next.segs = append(next.segs, v)
+			kept[v.segment] = p.kept[v.segment]
+		}
+	}
+	// Deletions of files count as of s. Merges wait for a flush, so the files are the same.
+	for _, v := range s.segs {
+		if v.segment.file != nil && v.live != nil {
+			kept[v.segment] = v.live
+		}
+	}
+	if seg != nil {
+		next.segs = append(next.segs, carry(seg, inputs, moved, cur))
+		kept[seg] = nil
+	}
+	for _, v := range cur.segs {
+		if v.segment.file == nil && !p.frozen[v.segment] {
+			next.segs = append(next.segs, v)
+		}
+	}
+	if err := x.writeManifest(p, next, kept, s.applied); err != nil {
+		if seg != nil {
+			seg.file.obsolete.Store(true)
+		}
+		return err
+	}
+	p.kept, p.durable = kept, s.applied
+	p.doomed = 0
+	for _, v := range next.segs {
+		if v.segment.file != nil {
+			p.doomed += count(kept[v.segment], v.segment) - v.alive
+		}
+	}
+	p.backoff = 0
+	p.publish(next)
+	x.account(p, next)
+	x.flushes.Add(1)
+	return nil
+}
+
+func count(b bitset, s *segment) int {
+	if b == nil {
+		return s.chunks
+	}
+	return b.count()
+}
+
+// writeHead writes a file for the head; nil when it is empty.
+func (x *Index) writeHead(p *partition, id uint64, inputs []mergeInput) (*segment, [][]uint32, error) {
+	if err := x.makeDir(p); err != nil || len(inputs) == 0 {
+		return nil, nil, err
+	}
+	if err := x.slot(p.ctx); err != nil {
+		return nil, nil, err
+	}
+	defer x.unslot()
+	return x.guardedWrite(p, id, inputs)
+}
+
+// guardedWrite merges into a file; damaged inputs give an error.
+func (x *Index) guardedWrite(p *partition, id uint64, inputs []mergeInput) (seg *segment, moved [][]uint32, err error) {
+	err = guard(func() (err error) {
+		seg, moved, err = x.writeSegmentFile(p.ctx, p.dir, id, inputs)
+		return err
+	})
+	return seg, moved, err
+}
+
+// makeDir makes the partition's directory. Only flushes call it, one at a time.
+func (x *Index) makeDir(p *partition) error {
+	if p.hasDir {
+		return nil
+	}
+	if err := os.MkdirAll(p.dir, 0o700); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Dir(p.dir)); err != nil {
+		return err
+	}
+	p.hasDir = true
+	x.mu.Lock()
+	x.onDisk[p.id.Generation()] = true
+	x.mu.Unlock()
+	return nil
+}
+
+// carry is the view of a merged segment with the deletions that were applied to
+// its inputs in the meantime.
+func carry(seg *segment, inputs []mergeInput, moved [][]uint32, cur *snapshot) segView {
+	v := segView{segment: seg, alive: seg.chunks}
+	for i, in := range inputs {
+		at := slices.IndexFunc(cur.segs, func(c segView) bool { return c.segment == in.seg })
+		if at < 0 || cur.segs[at].live == nil {
+			continue
+		}
+		live := cur.segs[at].live
+		for o, n := range moved[i] {
+			if n != droppedChunk && !live.has(uint32(o)) {
+				if v.live == nil {
+					v.live = fullBitset(seg.chunks)
+				}
+				v.live.unset(n)
+				v.alive--
+			}
+		}
+	}
+	return v
+}
+
+func (x *Index) writeManifest(p *partition, s *snapshot, kept map[*segment]bitset, durable uint64) error {
+	m := manifest{Partition: p.id.String(), Analyzer: x.analyzer.Version(), K1: x.rank.k1, B: x.rank.b,
+		Durable: durable, Dim: s.dim, Next: p.next}
+	for _, v := range s.segs {
+		if v.segment.file == nil {
+			continue
+		}
+		dead, err := encodeDead(kept[v.segment], v.segment.chunks)
+		if err != nil {
+			return err
+		}
+		m.Segments = append(m.Segments, manifestSegment{ID: v.segment.file.id, Header: v.segment.file.sum, Dead: dead})
+	}
+	return m.write(p.dir)
+}
+
+// pickMerge chooses files to merge: one of which a third is durably deleted, or
+// mergeWidth of like size. nil: none.
+func pickMerge(s *snapshot, kept map[*segment]bitset, unit int) []*segment {
+	tiers := map[int][]*segment{}
+	for _, v := range s.segs {
+		if v.segment.file == nil {
+			continue
+		}
+		n := v.segment.chunks
+		if b := kept[v.segment]; b != nil {
+			if n = b.count(); n*3 < v.segment.chunks*2 {
+				return []*segment{v.segment}
+			}
+		}
+		if n > mergeLimit/mergeWidth {
+			continue
+		}
+		tier := 0
+		for size := unit * 2; size < n; size *= mergeWidth {
+			tier++
+		}
+		tiers[tier] = append(tiers[tier], v.segment)
+	}
+	for tier := 0; tier < 64; tier++ {
+		if t := tiers[tier]; len(t) >= mergeWidth {
+			return t
+		}
+	}
+	return nil
+}
+
+// mergeFiles merges files once.
+func (x *Index) mergeFiles(p *partition) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var err error
+	if !p.gone {
+		err = x.mergeLocked(p)
+	}
+	p.merging = false
+	if err == nil {
+		x.schedule(p)
+	}
+	return err
+}
+
+// mergeLocked lets go of p.mu while it writes.
+func (x *Index) mergeLocked(p *partition) error {
+	s := p.snap.Load()
+	s.refs.Add(1)
+	defer s.release()
+	picked := pickMerge(s, p.kept, x.cfg.FlushChunks)
+	if len(picked) == 0 {
+		return nil
+	}
+	inputs := make([]mergeInput, len(picked))
+	keep := 0
+	for i, seg := range picked {
+		inputs[i] = mergeInput{seg, p.kept[seg]}
+		keep += count(p.kept[seg], seg)
+	}
+	id := p.next
+	p.next++
+
+	p.mu.Unlock()
+	var seg *segment
+	var moved [][]uint32
+	err := x.slot(p.ctx)
+	if err == nil {
+		if keep > 0 {
+			seg, moved, err = x.guardedWrite(p, id, inputs)
+		}
+		x.unslot()
+	}
+	p.mu.Lock()
+	if err != nil {
+		return err
+	}
+	if seg != nil {
+		defer seg.file.release()
+	}
+	for p.flushing && !p.gone {
+		p.idle.Wait()
+	}
+	if p.gone {
+		if seg != nil {
+			seg.file.obsolete.Store(true)
+		}
+		return nil
+	}
+	cur := p.snap.Load()
+	next := &snapshot{applied: cur.applied, dim: cur.dim}
+	kept := map[*segment]bitset{}
+	if seg != nil {
+		next.segs = append(next.segs, carry(seg, inputs, moved, cur))
+		// Deletions made durable by a flush since the merge began.
+		var durable bitset
+		for i, in := range inputs {
+			now := p.kept[in.seg]
+			if now == nil {
+				continue
+			}
+			for o, n := range moved[i] {
+				if n != droppedChunk && !now.has(uint32(o)) {
+					if durable == nil {
+						durable = fullBitset(seg.chunks)
+					}
+					durable.unset(n)
+				}
+			}
+		}
+		kept[seg] = durable
+	}
+	for _, v := range cur.segs {
+		if !slices.Contains(picked, v.segment) {
+			next.segs = append(next.segs, v)
+			if v.segment.file != nil {
+				kept[v.segment] = p.kept[v.segment]
+			}
+		}
+	}
+	if err := x.writeManifest(p, next, kept, p.durable); err != nil {
+		if seg != nil {
+			seg.file.obsolete.Store(true)
+		}
+		return err
+	}
+	p.kept = kept
+	for _, old := range picked {
+		old.file.obsolete.Store(true)
+	}
+	p.publish(next)
+	x.account(p, next)
+	x.merges.Add(1)
+	return nil
+}
+
+// slot waits for leave to do heavy background work.
+func (x *Index) slot(ctx context.Context) error {
+	select {
+	case x.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (x *Index) unslot() { <-x.slots }
