@@ -1,0 +1,6 @@
+// Package abitest checks modules and the host together: golden vectors and token
+// ids of the built-in encoder, leaks, retained input, hostile frames, traps,
+// deadlines and the pool.
+//
+// May import: wasm/abi, wasm/host, wasm/models, core/port, core/fault.
+package abitest

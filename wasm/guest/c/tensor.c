@@ -1,0 +1,381 @@
+#include "tensor.h"
+#include <wasm_simd128.h>
+
+typedef v128_t v;
+#define UNROLL _Pragma("unroll")
+
+// ALIGNED masks a pointer that is a multiple of n anyway. With the low bits known
+// to be zero, constant distances become offsets of the load instruction, and the
+// run-time checks one bound for the whole block instead of one for each load.
+#define ALIGNED(p, n) ((const void *)((uintptr_t)(p) & ~(uintptr_t)((n)-1)))
+// FENCE keeps the load of the highest address, which is checked first, in front.
+#define FENCE __asm__ volatile("" ::: "memory")
+
+static i16 *packed;                   // quantized rows [rows/4][k/8][4][8]
+static f32 *row_scale;                // of the packed rows
+static i16 *keys, *values, *weights_; // attention: packed K, packed V^T, packed probabilities
+static f32 *key_scale, *scores;
+static u32 max_block;
+
+static inline f32 hsum(v x) {
+	return wasm_f32x4_extract_lane(x, 0) + wasm_f32x4_extract_lane(x, 1) + wasm_f32x4_extract_lane(x, 2) + wasm_f32x4_extract_lane(x, 3);
+}
+static inline f32 hmax(v x) {
+	x = wasm_f32x4_pmax(x, wasm_i32x4_shuffle(x, x, 2, 3, 0, 1));
+	x = wasm_f32x4_pmax(x, wasm_i32x4_shuffle(x, x, 1, 0, 3, 2));
+	return wasm_f32x4_extract_lane(x, 0);
+}
+// add4 adds the lanes of each of four vectors.
+static inline v add4(v a, v b, v c, v d) {
+	v t0 = wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 1, 4, 5), wasm_i32x4_shuffle(a, b, 2, 3, 6, 7));
+	v t1 = wasm_i32x4_add(wasm_i32x4_shuffle(c, d, 0, 1, 4, 5), wasm_i32x4_shuffle(c, d, 2, 3, 6, 7));
+	return wasm_i32x4_add(wasm_i32x4_shuffle(t0, t1, 0, 2, 4, 6), wasm_i32x4_shuffle(t0, t1, 1, 3, 5, 7));
+}
+
+// dot4x2 multiplies four packed rows by two packed columns. k is a multiple of 16.
+// pmaddwd takes pairs, so a lane holds k/4 products: the callers bound the values.
+#define DOT4X2(name, wtype, LOADW, WBYTES)                                                        \
+	static __attribute__((noinline)) void name(const i16 *a, const wtype *w, u32 k, i32 *out) {   \
+		v s00 = wasm_i32x4_const_splat(0), s01 = s00, s10 = s00, s11 = s00;                        \
+		v s20 = s00, s21 = s00, s30 = s00, s31 = s00;                                              \
+		const i16 *end = a + k * 4;                                                                \
+		do {                                                                                       \
+			const i16 *x = ALIGNED(a, 128);                                                        \
+			const wtype *y = ALIGNED(w, 32 * WBYTES);                                              \
+			v x3 = wasm_v128_load(x + 56), y1 = LOADW(y + 24);                                     \
+			FENCE;                                                                                 \
+			v y0 = LOADW(y + 16), t;                                                               \
+			s30 = wasm_i32x4_add(s30, wasm_i32x4_dot_i16x8(x3, y0));                               \
+			s31 = wasm_i32x4_add(s31, wasm_i32x4_dot_i16x8(x3, y1));                               \
+			t = wasm_v128_load(x + 48);                                                            \
+			s20 = wasm_i32x4_add(s20, wasm_i32x4_dot_i16x8(t, y0));                                \
+			s21 = wasm_i32x4_add(s21, wasm_i32x4_dot_i16x8(t, y1));                                \
+			t = wasm_v128_load(x + 40);                                                            \
+			s10 = wasm_i32x4_add(s10, wasm_i32x4_dot_i16x8(t, y0));                                \
+			s11 = wasm_i32x4_add(s11, wasm_i32x4_dot_i16x8(t, y1));                                \
+			t = wasm_v128_load(x + 32);                                                            \
+			s00 = wasm_i32x4_add(s00, wasm_i32x4_dot_i16x8(t, y0));                                \
+			s01 = wasm_i32x4_add(s01, wasm_i32x4_dot_i16x8(t, y1));                                \
+			FENCE;                                                                                 \
+			y1 = LOADW(y + 8), y0 = LOADW(y);                                                      \
+			t = wasm_v128_load(x + 24);                                                            \
+			s30 = wasm_i32x4_add(s30, wasm_i32x4_dot_i16x8(t, y0));                                \
+			s31 = wasm_i32x4_add(s31, wasm_i32x4_dot_i16x8(t, y1));                                \
+			t = wasm_v128_load(x + 16);                                                            \
+			s20 = wasm_i32x4_add(s20, wasm_i32x4_dot_i16x8(t, y0));                                \
+			s21 = wasm_i32x4_add(s21, wasm_i32x4_dot_i16x8(t, y1));                                \
+			t = wasm_v128_load(x + 8);                                                             \
+			s10 = wasm_i32x4_add(s10, wasm_i32x4_dot_i16x8(t, y0));                                \
+			s11 = wasm_i32x4_add(s11, wasm_i32x4_dot_i16x8(t, y1));                                \
+			t = wasm_v128_load(x);                                                                 \
+			s00 = wasm_i32x4_add(s00, wasm_i32x4_dot_i16x8(t, y0));                                \
+			s01 = wasm_i32x4_add(s01, wasm_i32x4_dot_i16x8(t, y1));                                \
+			FENCE;                                                                                 \
+			a += 64;                                                                               \
+			w += 32;                                                                               \
+		} while (a != end);                                                                        \
+		wasm_v128_store(out + 4, add4(s01, s11, s21, s31));                                        \
+		wasm_v128_store(out, add4(s00, s10, s20, s30));                                            \
+	}
+
+DOT4X2(dot4x2_i8, i8, wasm_i16x8_load8x8, 1)
+DOT4X2(dot4x2_i16, i16, wasm_v128_load, 2)
+
+// quantize rounds n values to v x scale and stores them eight by eight, 32 apart:
+// one row of a group of four packed rows.
+static void quantize(const f32 *x, u32 n, f32 scale, i16 *out) {
+	// Adding 1.5 x 2^23 leaves the nearest integer in the low bits.
+	v s = wasm_f32x4_splat(scale), magic = wasm_f32x4_const_splat(12582912.0f), bits = wasm_i32x4_const_splat(0x4B400000);
+	for (u32 i = 0; i < n; i += 8) {
+		v lo = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + i), s), magic);
+		v hi = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + i + 4), s), magic);
+		wasm_v128_store(out + 4 * i, wasm_i16x8_narrow_i32x4(wasm_i32x4_sub(lo, bits), wasm_i32x4_sub(hi, bits)));
+	}
+}
+
+static f32 peak(const f32 *x, u32 n) {
+	v m = wasm_f32x4_const_splat(0);
+	for (u32 i = 0; i < n; i += 4) m = wasm_f32x4_pmax(m, wasm_f32x4_abs(wasm_v128_load(x + i)));
+	return hmax(m);
+}
+
+// gelu computes x * Phi(x), Phi as a rational function on |x| < 5 fitted by
+// iteratively reweighted least squares; error below 3e-6.
+static void gelu(f32 *x, u32 n) {
+	v top = wasm_f32x4_const_splat(5.0f), bottom = wasm_f32x4_const_splat(-5.0f), half = wasm_f32x4_const_splat(0.5f);
+	for (u32 i = 0; i < n; i += 4) {
+		v a = wasm_v128_load(x + i);
+		v c = wasm_f32x4_pmax(bottom, wasm_f32x4_pmin(top, a));
+		v t = wasm_f32x4_mul(c, c);
+		v p = wasm_f32x4_add(wasm_f32x4_mul(t, wasm_f32x4_const_splat(6.25326309e-05f)), wasm_f32x4_const_splat(0.00432036712f));
+		p = wasm_f32x4_add(wasm_f32x4_mul(p, t), wasm_f32x4_const_splat(0.0293789286f));
+		p = wasm_f32x4_add(wasm_f32x4_mul(p, t), wasm_f32x4_const_splat(0.398966139f));
+		v q = wasm_f32x4_add(wasm_f32x4_mul(t, wasm_f32x4_const_splat(3.81648307e-06f)), wasm_f32x4_const_splat(0.00150579905f));
+		q = wasm_f32x4_add(wasm_f32x4_mul(q, t), wasm_f32x4_const_splat(0.0257218872f));
+		q = wasm_f32x4_add(wasm_f32x4_mul(q, t), wasm_f32x4_const_splat(0.240491654f));
+		q = wasm_f32x4_add(wasm_f32x4_mul(q, t), wasm_f32x4_const_splat(1.0f));
+		v phi = wasm_f32x4_add(half, wasm_f32x4_div(wasm_f32x4_mul(c, p), q));
+		wasm_v128_store(x + i, wasm_f32x4_mul(a, phi));
+	}
+}
+
+// exp4 is e^x for x <= 0 (Cody-Waite reduction to 2^n 2^f, polynomial in f).
+static inline v exp4(v x) {
+	x = wasm_f32x4_pmax(x, wasm_f32x4_const_splat(-87.0f));
+	v magic = wasm_f32x4_const_splat(12582912.0f);
+	v n = wasm_f32x4_add(wasm_f32x4_mul(x, wasm_f32x4_const_splat(1.44269504f)), magic);
+	v whole = wasm_f32x4_sub(n, magic);
+	v f = wasm_f32x4_sub(x, wasm_f32x4_mul(whole, wasm_f32x4_const_splat(0.693359375f)));
+	f = wasm_f32x4_sub(f, wasm_f32x4_mul(whole, wasm_f32x4_const_splat(-2.12194440e-4f)));
+	v p = wasm_f32x4_add(wasm_f32x4_mul(f, wasm_f32x4_const_splat(8.3334519e-3f)), wasm_f32x4_const_splat(4.1668065e-2f));
+	p = wasm_f32x4_add(wasm_f32x4_mul(p, f), wasm_f32x4_const_splat(1.6666582e-1f));
+	p = wasm_f32x4_add(wasm_f32x4_mul(p, f), wasm_f32x4_const_splat(0.5f));
+	p = wasm_f32x4_add(wasm_f32x4_mul(p, f), wasm_f32x4_const_splat(1.0f));
+	p = wasm_f32x4_add(wasm_f32x4_mul(p, f), wasm_f32x4_const_splat(1.0f));
+	v bits = wasm_i32x4_add(wasm_i32x4_sub(n, wasm_i32x4_const_splat(0x4B400000)), wasm_i32x4_const_splat(127));
+	return wasm_f32x4_mul(p, wasm_i32x4_shl(bits, 23));
+}
+
+void *load_tensor(const char *name, u32 bytes) {
+	u32 len = mneme_strlen(name);
+	if (mneme_asset_size(name, len) != bytes) return 0;
+	void *p = mneme_alloc(bytes);
+	if (p && mneme_asset_read(name, len, 0, p, bytes) != 0) return 0;
+	return p;
+}
+
+static void join(char *out, const char *a, const char *b) {
+	while (*a) *out++ = *a++;
+	while (*b) *out++ = *b++;
+	*out = 0;
+}
+
+// aligned_alloc gives memory that the kernels may mask; it is never released.
+static void *aligned_alloc_(u32 n) {
+	u8 *p = mneme_alloc(n + 128);
+	return p ? (void *)(((uintptr_t)p + 127) & ~(uintptr_t)127) : 0;
+}
+
+int linear_open(linear *l, const char *name, u32 n, u32 k) {
+	*l = (linear){n, k, 0, 0, 0, 0};
+	if ((l->handle = mneme_nn_linear_open(name, mneme_strlen(name), n, k))) return 1;
+	char full[96];
+	if (mneme_strlen(name) > 80) return 0;
+	join(full, name, ".weight");
+	u32 len = mneme_strlen(full);
+	l->w = aligned_alloc_(n * k);
+	i8 *rows = mneme_alloc(2 * k);
+	if (!l->w || !rows || mneme_asset_size(full, len) != (u64)n * k) return 0;
+	for (u32 r = 0; r < n; r += 2) {
+		if (mneme_asset_read(full, len, (u64)r * k, rows, 2 * k) != 0) return 0;
+		i8 *out = l->w + (size_t)r * k;
+		for (u32 i = 0; i < k; i += 8, out += 16) {
+			__builtin_memcpy(out, rows + i, 8);
+			__builtin_memcpy(out + 8, rows + k + i, 8);
+		}
+	}
+	mneme_free(rows, 2 * k);
+	join(full, name, ".scale");
+	if (!(l->scale = load_tensor(full, 4 * n))) return 0;
+	join(full, name, ".bias");
+	return (l->bias = load_tensor(full, 4 * n)) != 0;
+}
+
+enum { BLOCK_BYTES = 24 << 10 }; // of quantized rows: what stays in the first-level cache
+
+int workspace_open(u32 k, u32 window, u32 head_dim) {
+	u32 dim = (head_dim + 15) & ~15u, keys_padded = (window + 15) & ~15u;
+	max_block = 64;
+	packed = aligned_alloc_(BLOCK_BYTES + 4 * 2 * (k > dim ? k : dim));
+	row_scale = mneme_alloc(4 * max_block);
+	keys = aligned_alloc_(2 * dim * keys_padded);
+	values = aligned_alloc_(2 * dim * keys_padded);
+	weights_ = aligned_alloc_(2 * 4 * keys_padded);
+	key_scale = mneme_alloc(4 * keys_padded);
+	scores = mneme_alloc(4 * 4 * keys_padded);
+	return packed && row_scale && keys && values && weights_ && key_scale && scores;
+}
+
+int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
+	if (l->handle) return mneme_nn_linear(l->handle, x, rows, y, act) == 0;
+	u32 n = l->n, k = l->k, block = BLOCK_BYTES / (2 * k) & ~3u;
+	if (block < 4) block = 4;
+	if (block > max_block) block = max_block;
+	// A lane adds k/4 products, the four lanes k: k x 127 x limit stays below 2^31.
+	u32 limit = 0x7FFFFFFFu / 127 / k;
+	if (limit > 32767) limit = 32767;
+	for (u32 first = 0; first < rows; first += block) {
+		u32 count = rows - first < block ? rows - first : block, groups = (count + 3) / 4;
+		for (u32 r = 0; r < 4 * groups; r++) {
+			i16 *out = packed + (size_t)(r & ~3u) * k + 8 * (r & 3);
+			const f32 *row = x + (size_t)(first + r) * k;
+			f32 top = r < count ? peak(row, k) : 0;
+			if (!(top > 1e-30f)) { // an empty row of the last group, or zeros
+				row_scale[r] = 0;
+				for (u32 i = 0; i < k; i += 8) wasm_v128_store(out + 4 * i, wasm_i32x4_const_splat(0));
+				continue;
+			}
+			row_scale[r] = top / (f32)limit;
+			quantize(row, k, (f32)limit / top, out);
+		}
+		for (u32 c = 0; c < n; c += 4) {
+			v ws = wasm_v128_load(l->scale + c), bias = wasm_v128_load(l->bias + c);
+			for (u32 g = 0; g < groups; g++) {
+				i32 acc[16] __attribute__((aligned(16)));
+				const i16 *a = packed + (size_t)g * 4 * k;
+				dot4x2_i8(a, l->w + (size_t)c * k, k, acc);
+				dot4x2_i8(a, l->w + (size_t)(c + 2) * k, k, acc + 8);
+				v c0 = wasm_v128_load(acc), c1 = wasm_v128_load(acc + 4), c2 = wasm_v128_load(acc + 8), c3 = wasm_v128_load(acc + 12);
+				v t0 = wasm_i32x4_shuffle(c0, c1, 0, 4, 1, 5), t1 = wasm_i32x4_shuffle(c0, c1, 2, 6, 3, 7);
+				v t2 = wasm_i32x4_shuffle(c2, c3, 0, 4, 1, 5), t3 = wasm_i32x4_shuffle(c2, c3, 2, 6, 3, 7);
+				v row[4] = {wasm_i32x4_shuffle(t0, t2, 0, 1, 4, 5), wasm_i32x4_shuffle(t0, t2, 2, 3, 6, 7),
+					wasm_i32x4_shuffle(t1, t3, 0, 1, 4, 5), wasm_i32x4_shuffle(t1, t3, 2, 3, 6, 7)};
+				u32 live = count - 4 * g;
+				UNROLL for (u32 i = 0; i < 4; i++) {
+					if (i >= live) break;
+					v s = wasm_f32x4_mul(ws, wasm_f32x4_splat(row_scale[4 * g + i]));
+					wasm_v128_store(y + (size_t)(first + 4 * g + i) * n + c, wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_convert_i32x4(row[i]), s), bias));
+				}
+			}
+		}
+		if (act == ACT_GELU) gelu(y + (size_t)first * n, count * n);
+	}
+	return 1;
+}
+
+// one_head computes softmax(Q K^T / sqrt(dim)) V of one head of one text of s tokens
+// in 16-bit integers: Q and K with a scale per row, V with a scale per column, the
+// probabilities with a scale per row; sums stay below 2^31 by the limits chosen.
+static void one_head(const f32 *q, u32 stride, u32 s, u32 dim, u32 width, f32 *out) {
+	const f32 *k = q + width, *val = q + 2 * width;
+	u32 sk = (s + 15) & ~15u, dk = (dim + 15) & ~15u;
+	f32 root = __builtin_sqrtf((f32)dim);
+	f32 limit = __builtin_floorf(__builtin_sqrtf(2147483000.0f / (f32)dk));
+	if (limit > 32767) limit = 32767;
+
+	// K as columns of the score product: panels [s/2][dim/8][2][8].
+	__builtin_memset(keys, 0, 2 * dk * sk);
+	for (u32 j = 0; j < s; j++) {
+		const f32 *row = k + (size_t)j * stride;
+		f32 top = peak(row, dim);
+		key_scale[j] = 0;
+		if (!(top > 1e-30f)) continue;
+		key_scale[j] = top / limit / root;
+		f32 scale = limit / top;
+		i16 *o = keys + (size_t)(j & ~1u) * dk + 8 * (j & 1);
+		for (u32 i = 0; i < dim; i += 8, o += 16) {
+			v magic = wasm_f32x4_const_splat(12582912.0f), bits = wasm_i32x4_const_splat(0x4B400000), m = wasm_f32x4_splat(scale);
+			v lo = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(row + i), m), magic);
+			v hi = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(row + i + 4), m), magic);
+			wasm_v128_store(o, wasm_i16x8_narrow_i32x4(wasm_i32x4_sub(lo, bits), wasm_i32x4_sub(hi, bits)));
+		}
+	}
+	for (u32 j = s; j < sk; j++) key_scale[j] = 0;
+
+	// V transposed: columns of the second product, panels [dim/2][s/8][2][8].
+	f32 tops[256], inverse[256];
+	for (u32 i = 0; i < dim; i += 4) {
+		v m = wasm_f32x4_const_splat(0);
+		for (u32 j = 0; j < s; j++) m = wasm_f32x4_pmax(m, wasm_f32x4_abs(wasm_v128_load(val + (size_t)j * stride + i)));
+		wasm_v128_store(tops + i, m);
+	}
+	for (u32 i = 0; i < dim; i++) inverse[i] = tops[i] > 1e-30f ? 4095.0f / tops[i] : 0;
+	if (s != sk) __builtin_memset(values, 0, 2 * dim * sk);
+	for (u32 j = 0; j < s; j++) {
+		const f32 *row = val + (size_t)j * stride;
+		i16 *o = values + (size_t)(j >> 3) * 16 + (j & 7);
+		for (u32 i = 0; i < dim; i += 2, o += (size_t)2 * sk) {
+			o[0] = (i16)__builtin_rintf(row[i] * inverse[i]);
+			o[8] = (i16)__builtin_rintf(row[i + 1] * inverse[i + 1]);
+		}
+	}
+
+	i32 acc[8] __attribute__((aligned(16)));
+	for (u32 first = 0; first < s; first += 4) {
+		u32 live = s - first < 4 ? s - first : 4;
+		f32 qs[4];
+		for (u32 r = 0; r < 4; r++) {
+			const f32 *row = q + (size_t)(first + r) * stride;
+			i16 *o = packed + 8 * r;
+			f32 top = r < live ? peak(row, dim) : 0;
+			qs[r] = top / limit;
+			if (dk != dim || !(top > 1e-30f))
+				for (u32 i = 0; i < dk; i += 8) wasm_v128_store(o + 4 * i, wasm_i32x4_const_splat(0));
+			if (top > 1e-30f) quantize(row, dim, limit / top, o);
+		}
+		for (u32 j = 0; j < s; j += 2) {
+			dot4x2_i16(packed, keys + (size_t)j * dk, dk, acc);
+			for (u32 r = 0; r < live; r++) {
+				scores[r * sk + j] = (f32)acc[r] * (qs[r] * key_scale[j]);
+				scores[r * sk + j + 1] = (f32)acc[4 + r] * (qs[r] * key_scale[j + 1]);
+			}
+		}
+		f32 norm[4];
+		for (u32 r = 0; r < 4; r++) {
+			i16 *o = weights_ + 8 * r;
+			f32 *row = scores + r * sk;
+			norm[r] = 0;
+			if (r >= live) {
+				for (u32 j = 0; j < sk; j += 8) wasm_v128_store(o + 4 * j, wasm_i32x4_const_splat(0));
+				continue;
+			}
+			for (u32 j = s; j < sk; j++) row[j] = -1e30f;
+			v m = wasm_v128_load(row);
+			for (u32 j = 4; j < sk; j += 4) m = wasm_f32x4_pmax(m, wasm_v128_load(row + j));
+			v top = wasm_f32x4_splat(hmax(m)), sum = wasm_f32x4_const_splat(0);
+			for (u32 j = 0; j < sk; j += 4) {
+				v e = exp4(wasm_f32x4_sub(wasm_v128_load(row + j), top));
+				sum = wasm_f32x4_add(sum, e);
+				wasm_v128_store(row + j, e);
+			}
+			// Padding holds e^-87 and rounds to zero. Weights sum to at most 2^31 / 4095.
+			f32 total = hsum(sum), scale = 524000.0f / total;
+			if (scale > 32767) scale = 32767;
+			quantize(row, sk, scale, o);
+			norm[r] = 1 / (total * scale);
+		}
+		for (u32 i = 0; i < dim; i += 2) {
+			dot4x2_i16(weights_, values + (size_t)i * sk, sk, acc);
+			for (u32 r = 0; r < live; r++) {
+				f32 *o = out + (size_t)(first + r) * width + i;
+				o[0] = (f32)acc[r] * norm[r] * (tops[i] / 4095.0f);
+				o[1] = (f32)acc[4 + r] * norm[r] * (tops[i + 1] / 4095.0f);
+			}
+		}
+	}
+}
+
+void attention(const f32 *qkv, const u32 *lens, u32 nseq, u32 heads, u32 dim, f32 *out) {
+	if (mneme_nn_attention(qkv, lens, nseq, heads, dim, out) == 0) return;
+	u32 width = heads * dim;
+	for (u32 i = 0, at = 0; i < nseq; at += lens[i++])
+		for (u32 h = 0; h < heads; h++)
+			one_head(qkv + (size_t)at * 3 * width + h * dim, 3 * width, lens[i], dim, width, out + (size_t)at * width + h * dim);
+}
+
+void add_norm(f32 *x, const f32 *r, u32 rows, u32 n, const f32 *w, const f32 *b, f32 eps) {
+	if (r && mneme_nn_add_norm(x, r, rows, n, w, b, eps) == 0) return;
+	for (u32 row = 0; row < rows; row++, x += n) {
+		v sum = wasm_f32x4_const_splat(0);
+		if (r) {
+			for (u32 i = 0; i < n; i += 4) {
+				v a = wasm_f32x4_add(wasm_v128_load(x + i), wasm_v128_load(r + i));
+				wasm_v128_store(x + i, a);
+				sum = wasm_f32x4_add(sum, a);
+			}
+			r += n;
+		} else {
+			for (u32 i = 0; i < n; i += 4) sum = wasm_f32x4_add(sum, wasm_v128_load(x + i));
+		}
+		v mean = wasm_f32x4_splat(hsum(sum) / (f32)n), square = wasm_f32x4_const_splat(0);
+		for (u32 i = 0; i < n; i += 4) {
+			v d = wasm_f32x4_sub(wasm_v128_load(x + i), mean);
+			square = wasm_f32x4_add(square, wasm_f32x4_mul(d, d));
+		}
+		v scale = wasm_f32x4_splat(1 / __builtin_sqrtf(hsum(square) / (f32)n + eps));
+		for (u32 i = 0; i < n; i += 4) {
+			v d = wasm_f32x4_mul(wasm_f32x4_sub(wasm_v128_load(x + i), mean), scale);
+			wasm_v128_store(x + i, wasm_f32x4_add(wasm_f32x4_mul(d, wasm_v128_load(w + i)), wasm_v128_load(b + i)));
+		}
+	}
+}

@@ -1,0 +1,29 @@
+// Tensor operations of the encoder on SIMD128. A linear layer runs on the host's
+// kernels (mneme_nn) when the host has them and on the loops here otherwise.
+#ifndef TENSOR_H
+#define TENSOR_H
+#include "mneme.h"
+
+// A linear layer: y = x W^T + b, W int8 with a scale per output.
+typedef struct {
+	u32 n, k, handle;        // outputs; inputs; the host's handle, 0 for our own loops
+	i8 *w;                   // panels [n/2][k/8][2][8]
+	f32 *scale, *bias;
+} linear;
+
+enum { ACT_NONE, ACT_GELU };
+
+// linear_open reads NAME.weight, NAME.scale and NAME.bias. n and k are multiples of 16.
+int linear_open(linear *l, const char *name, u32 n, u32 k);
+// workspace_open reserves the scratch memory of the loops for the widest layer and longest text.
+int workspace_open(u32 k, u32 window, u32 head_dim);
+// linear_run computes y[rows][n] from x[rows][k]. 0 when the host failed.
+int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act);
+// attention computes out[rows][heads*dim] from qkv[rows][3*heads*dim] for texts of the given lengths.
+void attention(const f32 *qkv, const u32 *lens, u32 nseq, u32 heads, u32 dim, f32 *out);
+// add_norm computes x = layernorm(x + r); r may be NULL.
+void add_norm(f32 *x, const f32 *r, u32 rows, u32 n, const f32 *w, const f32 *b, f32 eps);
+
+// load_tensor reads a whole asset into new memory; NULL when absent, of another size, or out of memory.
+void *load_tensor(const char *name, u32 bytes);
+#endif

@@ -1,0 +1,18 @@
+// Package host runs model modules (wasm/abi) in this process on wazero: compiled
+// once, a pool of instances, queries before passages, a ceiling on memory and
+// time for every call, and answers checked before they are believed.
+//
+// # Stopping a call
+//
+// A module can be stopped in two ways. Enforced: wazero checks on every loop
+// iteration whether the context is done and closes the instance; any module can
+// be stopped so, and pays for it. Cooperative: the module calls the import
+// "poll" now and then and gives up when told. Measured on the built-in encoder,
+// see BenchmarkInterrupt: the enforced check makes its integer loops 3 to 4 times
+// slower, so the built-in encoder, which polls before each layer, runs
+// cooperatively, and modules of strangers are enforced. Either way the caller of
+// Embed returns at once when its context ends; what stops a little later is the
+// instance.
+//
+// May import: wasm/abi, wazero, core/port, core/fault, core/simd.
+package host

@@ -1,0 +1,284 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/wasm/abi"
+)
+
+// Interrupt says how a running call is stopped; see the package comment.
+type Interrupt int
+
+// The ways to stop a call.
+const (
+	Enforced    Interrupt = iota // for modules of strangers
+	Cooperative                  // for modules that poll and are trusted to
+)
+
+// Module is what runs: code, settings and weights. The byte slices must not
+// change while a Model of it is open.
+type Module struct {
+	Wasm      []byte
+	Config    []byte            // JSON, handed to mneme_open
+	Assets    map[string][]byte // by the names the module asks for
+	Info      port.ModelInfo    // name, version, licence, languages; the rest is filled in by Open
+	Interrupt Interrupt
+}
+
+// Options are the limits of a Model. The zero value is usable.
+type Options struct {
+	Instances    int           // that work at once; 0: one a core
+	MemoryMB     int           // ceiling of an instance; 0: 512
+	CallTimeout  time.Duration // of one call into the module; 0: 30 s
+	QueueTimeout time.Duration // for an instance to be free; 0: 10 s
+	MaxWaiting   int           // calls that wait at once; 0: 1024
+	CacheDir     string        // keeps compiled code between starts; "": not kept
+	OwnLoops     bool          // refuse every mneme_nn operation, so that the module runs its own loops
+	Log          *slog.Logger  // nil: slog.Default()
+}
+
+func (o Options) withDefaults() Options {
+	or := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	or(&o.Instances, runtime.GOMAXPROCS(0))
+	or(&o.MemoryMB, 512)
+	or(&o.MaxWaiting, 1024)
+	o.MemoryMB = min(o.MemoryMB, 4096)
+	if o.CallTimeout <= 0 {
+		o.CallTimeout = 30 * time.Second
+	}
+	if o.QueueTimeout <= 0 {
+		o.QueueTimeout = 10 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// Model is an open module. Its methods may be called from many goroutines.
+//
+// A call is cut into batches of texts. One worker goroutine an instance takes
+// them, queries first, then the passages of the waiting calls in turn, so a
+// large write delays neither a query nor a small write. One more worker serves
+// queries alone: a query never waits for a batch of passages to end.
+type Model struct {
+	module  Module
+	options Options
+	info    port.ModelInfo
+	claims  claims
+	runtime wazero.Runtime
+	cache   wazero.CompilationCache
+	code    wazero.CompiledModule
+	tensors *tensors
+
+	queue   *queue
+	workers sync.WaitGroup
+	close   sync.Once
+	closed  error
+	made    atomic.Int64 // instances ever made
+}
+
+// claims is what the module says about itself (mneme_describe).
+type claims struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Licence string `json:"licence"`
+	Tasks   []struct {
+		Task       port.Task `json:"task"`
+		Dim        int       `json:"dim"`
+		MaxTokens  int       `json:"max_tokens"`
+		Normalized bool      `json:"normalized"`
+	} `json:"tasks"`
+}
+
+// Open compiles the module, makes a first instance, checks what the module
+// claims, and starts the workers. A module of another ABI major, one that lacks
+// a function it must have, or one whose claims do not hold is refused.
+func Open(ctx context.Context, module Module, options Options) (*Model, error) {
+	m := &Model{module: module, options: options.withDefaults()}
+	if err := m.open(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open model %s: %w", module.Info.Name, err), m.shut())
+	}
+	return m, nil
+}
+
+func (m *Model) open(ctx context.Context) error {
+	o := m.options
+	var err error
+	if o.CacheDir == "" {
+		m.cache = wazero.NewCompilationCache()
+	} else if m.cache, err = wazero.NewCompilationCacheWithDir(o.CacheDir); err != nil {
+		o.Log.Warn("compile cache unusable, compiling at every start", "dir", o.CacheDir, "error", err)
+		m.cache = wazero.NewCompilationCache()
+	}
+	m.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
+		WithCoreFeatures(api.CoreFeaturesV2).
+		WithMemoryLimitPages(uint32(o.MemoryMB)*16).
+		WithCompilationCache(m.cache).
+		WithCloseOnContextDone(m.module.Interrupt == Enforced))
+	if _, err := wasi_snapshot_preview1.Instantiate(ctx, m.runtime); err != nil {
+		return err
+	}
+	if err := m.bindImports(ctx); err != nil {
+		return err
+	}
+	if m.code, err = m.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, o.Instances), m.module.Wasm); err != nil {
+		return fmt.Errorf("compile: %w", err)
+	}
+	for _, name := range []string{abi.FuncABI, abi.FuncAlloc, abi.FuncFree, abi.FuncDescribe, abi.FuncOpen} {
+		if _, ok := m.code.ExportedFunctions()[name]; !ok {
+			return fmt.Errorf("the module does not export %s; is it a Mneme model?", name)
+		}
+	}
+	first, err := m.newInstance(ctx)
+	if err != nil {
+		return err
+	}
+	if err := m.readClaims(ctx, first); err != nil {
+		first.discard(ctx)
+		return err
+	}
+	m.queue = newQueue(o.MaxWaiting)
+	m.startWorker(first, false)
+	for range o.Instances - 1 {
+		m.startWorker(nil, false)
+	}
+	m.startWorker(nil, true)
+	return nil
+}
+
+// readClaims fills in Info from the module and the operator's settings.
+func (m *Model) readClaims(ctx context.Context, in *instance) error {
+	text, err := in.describe(ctx)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &m.claims); err != nil {
+		return fmt.Errorf("the module's description: %w", err)
+	}
+	info := m.module.Info
+	for into, from := range map[*string]string{&info.Name: m.claims.Name, &info.Version: m.claims.Version, &info.Licence: m.claims.Licence} {
+		if *into == "" {
+			*into = from
+		}
+	}
+	if info.ID == "" {
+		info.ID = info.Name
+	}
+	info.Runtime = "wasm"
+	info.Digest = m.module.Digest()
+	info.Tasks = nil
+	exports := map[port.Task]string{port.TaskEmbed: abi.FuncEmbed, port.TaskSparse: abi.FuncSparse, port.TaskRerank: abi.FuncRerank, port.TaskSynthesize: abi.FuncGenerate}
+	for _, t := range m.claims.Tasks {
+		export, known := exports[t.Task]
+		if !known {
+			return fmt.Errorf("the module claims task %q, which ABI %d.%d does not have", t.Task, abi.Major, abi.Minor)
+		}
+		if !in.exports(export) {
+			return fmt.Errorf("the module claims task %s but does not export %s", t.Task, export)
+		}
+		info.Tasks = append(info.Tasks, t.Task)
+		info.MaxTokens = t.MaxTokens
+		if t.Task == port.TaskEmbed {
+			if t.Dim < 1 || t.Dim > abi.MaxDim || t.MaxTokens < 1 {
+				return fmt.Errorf("the module claims vectors of %d dimensions and a window of %d tokens", t.Dim, t.MaxTokens)
+			}
+			info.Dimensions = t.Dim
+		}
+	}
+	if !slices.Contains(info.Tasks, port.TaskEmbed) {
+		return errors.New("the module does not embed, the only task this version runs in process")
+	}
+	m.info = info
+	return nil
+}
+
+// Digest identifies module, settings and assets: "sha256:...".
+func (m Module) Digest() string {
+	h := sha256.New()
+	part := func(name string, b []byte) {
+		var n [16]byte
+		binary.LittleEndian.PutUint64(n[:], uint64(len(name)))
+		binary.LittleEndian.PutUint64(n[8:], uint64(len(b)))
+		h.Write(n[:])
+		h.Write([]byte(name))
+		h.Write(b)
+	}
+	part("module", m.Wasm)
+	part("config", m.Config)
+	for _, name := range slices.Sorted(maps.Keys(m.Assets)) {
+		part("asset "+name, m.Assets[name])
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// Info describes the model.
+func (m *Model) Info() port.ModelInfo { return m.info }
+
+// Close waits for running calls, at most CallTimeout each, and releases
+// everything. Calls that wait or come later fail with unavailable.
+func (m *Model) Close() error {
+	m.close.Do(func() {
+		m.queue.shut()
+		m.workers.Wait()
+		m.closed = m.shut()
+	})
+	return m.closed
+}
+
+func (m *Model) shut() error {
+	ctx := context.Background()
+	var errs []error
+	if m.runtime != nil {
+		errs = append(errs, m.runtime.Close(ctx))
+	}
+	if m.cache != nil {
+		errs = append(errs, m.cache.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// translate turns a failed call into a fault.
+func (m *Model) translate(op string, err error) error {
+	var f *fault.Error
+	var e *abi.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &f):
+		return err
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return fmt.Errorf("%s: %w", op, err)
+	case errors.As(err, &e) && (e.Code == abi.CodeInvalid || e.Code == abi.CodeTooLong):
+		return fault.Wrap(fault.InvalidRequest, op, err, "the model refused the input: %s", e.Message)
+	case errors.As(err, &e) && e.Code == abi.CodeStopped:
+		return fault.Wrap(fault.Timeout, op, err, "the model took longer than its time limit")
+	}
+	return fault.Wrap(fault.Upstream, op, err, "the model %s failed", m.info.ID)
+}
+
+var _ port.Model = (*Model)(nil)

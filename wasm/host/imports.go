@@ -1,0 +1,70 @@
+package host
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/mnemehq/mneme/wasm/abi"
+)
+
+// callKey carries the running call to the imports that need it.
+type callKey struct{}
+
+const (
+	absent     = ^uint64(0) // asset_size of an asset that is not there
+	maxLogLine = 1 << 10
+)
+
+// bindImports binds the modules "mneme" and "mneme_nn". Every pointer and
+// length from the guest is checked; a bad one gets an error, never host memory.
+func (m *Model) bindImports(ctx context.Context) error {
+	i32, i64 := api.ValueTypeI32, api.ValueTypeI64
+	asset := func(mod api.Module, ptr, n uint64) ([]byte, bool) {
+		name, ok := mod.Memory().Read(uint32(ptr), uint32(n))
+		if !ok {
+			return nil, false
+		}
+		b, ok := m.module.Assets[string(name)]
+		return b, ok
+	}
+	levels := []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError}
+	_, err := m.runtime.NewHostModuleBuilder(abi.Module).
+		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, mod api.Module, stack []uint64) {
+		b, ok := asset(mod, stack[0], stack[1])
+		if stack[0] = uint64(len(b)); !ok {
+			stack[0] = absent
+		}
+	}), []api.ValueType{i32, i32}, []api.ValueType{i64}).Export("asset_size").
+		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, mod api.Module, stack []uint64) {
+		b, ok := asset(mod, stack[0], stack[1])
+		off, dst, n := stack[2], uint32(stack[3]), uint64(uint32(stack[4]))
+		if !ok || off > uint64(len(b)) || n > uint64(len(b))-off || !mod.Memory().Write(dst, b[off:off+n]) {
+			stack[0] = 1
+			return
+		}
+		stack[0] = 0
+	}), []api.ValueType{i32, i32, i64, i32, i32}, []api.ValueType{i32}).Export("asset_read").
+		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
+		text, ok := mod.Memory().Read(uint32(stack[1]), min(uint32(stack[2]), maxLogLine))
+		if level := stack[0]; ok && level < uint64(len(levels)) {
+			m.options.Log.Log(ctx, levels[level], "module: "+string(text), "model", m.module.Info.Name)
+		}
+	}), []api.ValueType{i32, i32, i32}, nil).Export("log").
+		// Nothing streams yet: emit says so.
+		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, _ api.Module, stack []uint64) {
+		stack[0] = 1
+	}), []api.ValueType{i32, i32}, []api.ValueType{i32}).Export("emit").
+		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, _ api.Module, stack []uint64) {
+		stack[0] = 0
+		if j, ok := ctx.Value(callKey{}).(*job); ok && j.expired() {
+			stack[0] = 1
+		}
+	}), nil, []api.ValueType{i32}).Export("poll").
+		Instantiate(ctx)
+	if err != nil {
+		return err
+	}
+	return m.bindTensors(ctx)
+}

@@ -1,0 +1,167 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/mnemehq/mneme/wasm/abi"
+)
+
+// instance is one instantiated module. One call at a time.
+type instance struct {
+	mod   api.Module
+	alloc api.Function
+	free  api.Function
+	funcs map[string]api.Function
+	frame []byte // the request being written, kept between calls
+	stack [2]uint64
+}
+
+// newInstance instantiates the module and opens it with its settings.
+func (m *Model) newInstance(ctx context.Context) (*instance, error) {
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.FuncStart)
+	mod, err := m.runtime.InstantiateModule(ctx, m.code, config)
+	if err != nil {
+		return nil, fmt.Errorf("instantiate: %w", err)
+	}
+	in := &instance{mod: mod, alloc: mod.ExportedFunction(abi.FuncAlloc), free: mod.ExportedFunction(abi.FuncFree), funcs: map[string]api.Function{}}
+	if err := in.open(ctx, m.module.Config); err != nil {
+		in.discard(ctx)
+		return nil, err
+	}
+	m.made.Add(1)
+	return in, nil
+}
+
+func (in *instance) open(ctx context.Context, config []byte) error {
+	if in.mod.Memory() == nil {
+		return errors.New("the module exports no memory")
+	}
+	version, err := in.mod.ExportedFunction(abi.FuncABI).Call(ctx)
+	if err != nil || len(version) != 1 {
+		return fmt.Errorf("%s: %w", abi.FuncABI, orBadType(err))
+	}
+	if major, minor := abi.Version(uint32(version[0])); major != abi.Major {
+		return fmt.Errorf("the module speaks ABI %d.%d, this host %d.%d", major, minor, abi.Major, abi.Minor)
+	}
+	b, err := in.raw(ctx, abi.FuncOpen, config)
+	if err != nil {
+		return fmt.Errorf("%s: %w", abi.FuncOpen, err)
+	}
+	if _, err := abi.ParseResult(b); err != nil {
+		return fmt.Errorf("%s: %w", abi.FuncOpen, err)
+	}
+	return nil
+}
+
+func orBadType(err error) error {
+	if err == nil {
+		return errors.New("wrong signature")
+	}
+	return err
+}
+
+func (in *instance) exports(name string) bool { return in.mod.ExportedFunction(name) != nil }
+
+// describe copies the module's description of itself out of it.
+func (in *instance) describe(ctx context.Context) ([]byte, error) {
+	out, err := in.mod.ExportedFunction(abi.FuncDescribe).Call(ctx)
+	if err != nil || len(out) != 1 {
+		return nil, fmt.Errorf("%s: %w", abi.FuncDescribe, orBadType(err))
+	}
+	ptr, n := abi.Unpack(out[0])
+	view, ok := in.mod.Memory().Read(ptr, n)
+	if !ok || ptr == 0 || n > 1<<20 {
+		return nil, fmt.Errorf("%s: answer at %d+%d lies outside the memory", abi.FuncDescribe, ptr, n)
+	}
+	b := bytes.Clone(view)
+	return b, in.release(ctx, ptr, n)
+}
+
+// call sends texts to an operation and reads its answer.
+func (in *instance) call(ctx context.Context, op string, request abi.Request) (abi.Result, error) {
+	var err error
+	if in.frame, err = request.Append(in.frame[:0]); err != nil {
+		return abi.Result{}, &abi.Error{Code: abi.CodeInvalid, Message: err.Error()}
+	}
+	b, err := in.raw(ctx, op, in.frame)
+	if cap(in.frame) > 1<<20 {
+		in.frame = nil // a rare large text does not stay in memory
+	}
+	if err != nil {
+		return abi.Result{}, err
+	}
+	return abi.ParseResult(b)
+}
+
+// errBroken marks an instance that must not be used again.
+type errBroken struct{ err error }
+
+func (e *errBroken) Error() string { return e.err.Error() }
+func (e *errBroken) Unwrap() error { return e.err }
+
+func broken(format string, args ...any) error { return &errBroken{fmt.Errorf(format, args...)} }
+
+// raw copies input into the module, calls op and copies the answer out. Every
+// view of the memory is taken anew after a call, which may have grown it.
+func (in *instance) raw(ctx context.Context, op string, input []byte) ([]byte, error) {
+	fn := in.funcs[op]
+	if fn == nil {
+		if fn = in.mod.ExportedFunction(op); fn == nil {
+			return nil, &abi.Error{Code: abi.CodeUnsupported, Message: "the module does not export " + op}
+		}
+		if t := fn.Definition(); len(t.ParamTypes()) != 2 || len(t.ResultTypes()) != 1 {
+			return nil, broken("%s has the wrong signature", op)
+		}
+		in.funcs[op] = fn
+	}
+	n := uint32(len(input))
+	in.stack[0] = uint64(n)
+	if err := in.alloc.CallWithStack(ctx, in.stack[:]); err != nil {
+		return nil, broken("%s: %w", abi.FuncAlloc, err)
+	}
+	at := uint32(in.stack[0])
+	if at == 0 {
+		return nil, &abi.Error{Code: abi.CodeMemory, Message: "no memory for the request"}
+	}
+	if !in.mod.Memory().Write(at, input) {
+		return nil, broken("%s: %d+%d lies outside the memory", abi.FuncAlloc, at, n)
+	}
+	in.stack[0], in.stack[1] = uint64(at), uint64(n)
+	if err := fn.CallWithStack(ctx, in.stack[:]); err != nil {
+		return nil, broken("%s: %w", op, err)
+	}
+	ptr, size := abi.Unpack(in.stack[0])
+	if err := in.release(ctx, at, n); err != nil {
+		return nil, err
+	}
+	if ptr == 0 {
+		return nil, &abi.Error{Code: abi.CodeMemory, Message: "out of memory"}
+	}
+	if size > abi.MaxFrame {
+		return nil, broken("%s: answer of %d bytes", op, size)
+	}
+	view, ok := in.mod.Memory().Read(ptr, size)
+	if !ok {
+		return nil, broken("%s: answer at %d+%d lies outside the memory", op, ptr, size)
+	}
+	out := bytes.Clone(view)
+	return out, in.release(ctx, ptr, size)
+}
+
+func (in *instance) release(ctx context.Context, ptr, n uint32) error {
+	in.stack[0], in.stack[1] = uint64(ptr), uint64(n)
+	if err := in.free.CallWithStack(ctx, in.stack[:]); err != nil {
+		return broken("%s: %w", abi.FuncFree, err)
+	}
+	return nil
+}
+
+func (in *instance) discard(ctx context.Context) {
+	_ = in.mod.Close(context.WithoutCancel(ctx)) // nothing to do about a module that cannot close
+}

@@ -1,0 +1,150 @@
+package models
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mnemehq/mneme/wasm/models/e5small"
+	"github.com/mnemehq/mneme/wasm/models/encoder"
+	"github.com/mnemehq/mneme/wasm/models/pack"
+)
+
+// Source is a model as it is handed to the host: code, settings and weights.
+// The byte slices may alias read-only memory.
+type Source struct {
+	Wasm      []byte
+	Config    []byte            // JSON for mneme_open
+	Assets    map[string][]byte // by the names that the module asks for
+	Name      string
+	Version   string
+	Licence   string
+	Languages []string
+	Trusted   bool // our own module, which polls; others are interrupted by force
+}
+
+const builtinPrefix = "builtin:"
+
+// Default is the name of the default embedder.
+const Default = builtinPrefix + "e5-small-v2"
+
+// Builtin lists the names of the models inside this program.
+func Builtin() []string { return []string{Default} }
+
+// Open finds a model by name: "builtin:NAME", a pack made by pack.Pack, or a
+// folder with a vendor's model.json.
+func Open(name string) (Source, error) {
+	s, err := open(name)
+	if err != nil {
+		return Source{}, fmt.Errorf("open model %s: %w", name, err)
+	}
+	return s, nil
+}
+
+func open(name string) (Source, error) {
+	if strings.HasPrefix(name, builtinPrefix) {
+		if name != Default {
+			return Source{}, fmt.Errorf("there is no such built-in model; there is %s", strings.Join(Builtin(), ", "))
+		}
+		return fromPack(e5small.Pack())
+	}
+	stat, err := os.Stat(name)
+	if err != nil {
+		return Source{}, err
+	}
+	if stat.IsDir() {
+		return fromFolder(name)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return Source{}, err
+	}
+	return fromPack(b)
+}
+
+func fromPack(b []byte) (Source, error) {
+	f, err := pack.Parse(b)
+	if err != nil {
+		return Source{}, err
+	}
+	config, err := json.Marshal(f.Config)
+	if err != nil {
+		return Source{}, err
+	}
+	c := f.Config
+	s := Source{Wasm: encoder.Module(), Config: config, Assets: make(map[string][]byte, len(f.Tensors)), Trusted: true,
+		Name: c.Name, Version: c.Version, Licence: c.Licence, Languages: c.Languages}
+	for name, t := range f.Tensors {
+		s.Assets[name] = t.Data
+	}
+	return s, nil
+}
+
+// Manifest is a vendor's model.json: what a person should approve.
+type Manifest struct {
+	Module    Asset           `json:"module"` // the .wasm file
+	Config    json.RawMessage `json:"config"` // handed to mneme_open; default {}
+	Assets    []Asset         `json:"assets"`
+	Name      string          `json:"name"`
+	Version   string          `json:"version"`
+	Licence   string          `json:"licence"`
+	Languages []string        `json:"languages"`
+}
+
+// Asset is one file of a vendor's model.
+type Asset struct {
+	Name   string `json:"name"` // that the module asks for; default: the path
+	Path   string `json:"path"` // inside the folder
+	SHA256 string `json:"sha256"`
+}
+
+// ManifestFile is the name of a Manifest in its folder.
+const ManifestFile = "model.json"
+
+func fromFolder(dir string) (Source, error) {
+	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	if err != nil {
+		return Source{}, err
+	}
+	var m Manifest
+	if err := json.Unmarshal(b, &m); err != nil {
+		return Source{}, fmt.Errorf("%s: %w", ManifestFile, err)
+	}
+	var errs []error
+	read := func(a Asset) []byte {
+		if !filepath.IsLocal(a.Path) {
+			errs = append(errs, fmt.Errorf("%s: path %q leaves the folder", ManifestFile, a.Path))
+			return nil
+		}
+		b, err := os.ReadFile(filepath.Join(dir, a.Path))
+		if err != nil {
+			errs = append(errs, err)
+			return nil
+		}
+		if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != strings.ToLower(a.SHA256) {
+			errs = append(errs, fmt.Errorf("%s: sha256 is %x, model.json says %q", a.Path, sum, a.SHA256))
+		}
+		return b
+	}
+	s := Source{Wasm: read(m.Module), Config: m.Config, Assets: map[string][]byte{}, Name: m.Name, Version: m.Version, Licence: m.Licence, Languages: slices.Clone(m.Languages)}
+	if len(s.Config) == 0 {
+		s.Config = []byte("{}")
+	}
+	for _, a := range m.Assets {
+		name := a.Name
+		if name == "" {
+			name = a.Path
+		}
+		if _, taken := s.Assets[name]; taken {
+			errs = append(errs, fmt.Errorf("%s: asset %q twice", ManifestFile, name))
+		}
+		s.Assets[name] = read(a)
+	}
+	return s, errors.Join(errs...)
+}

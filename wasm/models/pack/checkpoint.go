@@ -1,0 +1,219 @@
+package pack
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// readVocab reads vocab.txt, or the WordPiece vocabulary of tokenizer.json.
+// A tokenizer that the engine does not implement is refused.
+func readVocab(dir string) ([]string, error) {
+	if err := checkTokenizer(dir); err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "vocab.txt"))
+	if err == nil {
+		lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(b), "\r\n", "\n"), "\n"), "\n")
+		return lines, checkVocab(lines)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var t tokenizerFile
+	if found, err := readJSON(dir, "tokenizer.json", &t); err != nil {
+		return nil, err
+	} else if !found {
+		return nil, errors.New("no vocabulary: neither vocab.txt nor tokenizer.json is there")
+	}
+	lines := make([]string, len(t.Model.Vocab))
+	for piece, id := range t.Model.Vocab {
+		if id < 0 || id >= len(lines) || lines[id] != "" {
+			return nil, fmt.Errorf("tokenizer.json: id %d of %q is out of range or taken twice", id, piece)
+		}
+		lines[id] = piece
+	}
+	return lines, checkVocab(lines)
+}
+
+func checkVocab(lines []string) error {
+	seen := make(map[string]int, len(lines))
+	for id, piece := range lines {
+		if piece == "" || strings.ContainsAny(piece, "\n\r") {
+			return fmt.Errorf("vocabulary: piece %d is empty or holds a line break", id)
+		}
+		if first, ok := seen[piece]; ok {
+			return fmt.Errorf("vocabulary: %q is both %d and %d", piece, first, id)
+		}
+		seen[piece] = id
+	}
+	return nil
+}
+
+type tokenizerFile struct {
+	Normalizer struct {
+		Type               string `json:"type"`
+		CleanText          *bool  `json:"clean_text"`
+		HandleChineseChars *bool  `json:"handle_chinese_chars"`
+		StripAccents       *bool  `json:"strip_accents"`
+		Lowercase          *bool  `json:"lowercase"`
+	} `json:"normalizer"`
+	PreTokenizer struct {
+		Type string `json:"type"`
+	} `json:"pre_tokenizer"`
+	Model struct {
+		Type     string         `json:"type"`
+		Prefix   string         `json:"continuing_subword_prefix"`
+		MaxChars int            `json:"max_input_chars_per_word"`
+		Unk      string         `json:"unk_token"`
+		Vocab    map[string]int `json:"vocab"`
+	} `json:"model"`
+}
+
+// checkTokenizer refuses a tokenizer.json that is not BERT's uncased WordPiece.
+func checkTokenizer(dir string) error {
+	var t tokenizerFile
+	if found, err := readJSON(dir, "tokenizer.json", &t); err != nil || !found {
+		return err
+	}
+	isFalse := func(b *bool) bool { return b != nil && !*b }
+	n := t.Normalizer
+	switch {
+	case t.Model.Type != "WordPiece" || t.Model.Prefix != "##" || t.Model.Unk != "[UNK]" || t.Model.MaxChars != 100:
+		return fmt.Errorf("tokenizer.json: model %s is not BERT's WordPiece (prefix ##, [UNK], 100 characters a word)", t.Model.Type)
+	case n.Type != "BertNormalizer" || t.PreTokenizer.Type != "BertPreTokenizer":
+		return fmt.Errorf("tokenizer.json: normalizer %s and pre-tokenizer %s are not BERT's", n.Type, t.PreTokenizer.Type)
+	case isFalse(n.CleanText) || isFalse(n.HandleChineseChars) || isFalse(n.StripAccents) || isFalse(n.Lowercase):
+		return errors.New("tokenizer.json: only uncased models are supported (clean_text, handle_chinese_chars, strip_accents and lowercase on)")
+	}
+	return nil
+}
+
+// readConfig gathers the settings that lie in several files of a checkpoint.
+func readConfig(dir string, o Options, weights map[string]tensor, vocab []string) (Config, error) {
+	var hf struct {
+		ModelType    string  `json:"model_type"`
+		Hidden       int     `json:"hidden_size"`
+		Layers       int     `json:"num_hidden_layers"`
+		Heads        int     `json:"num_attention_heads"`
+		Intermediate int     `json:"intermediate_size"`
+		Positions    int     `json:"max_position_embeddings"`
+		Types        int     `json:"type_vocab_size"`
+		Epsilon      float64 `json:"layer_norm_eps"`
+		Act          string  `json:"hidden_act"`
+		Embedding    string  `json:"position_embedding_type"`
+	}
+	if found, err := readJSON(dir, "config.json", &hf); err != nil {
+		return Config{}, err
+	} else if !found {
+		return Config{}, errors.New("config.json is missing")
+	}
+	if hf.Act != "" && hf.Act != "gelu" {
+		return Config{}, fmt.Errorf("config.json: hidden_act %q is not supported; gelu is", hf.Act)
+	}
+	if hf.Embedding != "" && hf.Embedding != "absolute" {
+		return Config{}, fmt.Errorf("config.json: position_embedding_type %q is not supported; absolute is", hf.Embedding)
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return Config{}, err
+	}
+	c := Config{
+		Format: 1, Architecture: hf.ModelType, Name: or(o.Name, filepath.Base(abs)), Version: or(o.Version, "1"),
+		Licence: or(o.Licence, "NOASSERTION"), Source: o.Source, Languages: o.Languages,
+		Hidden: hf.Hidden, Layers: hf.Layers, Heads: or(o.Heads, hf.Heads), Intermediate: hf.Intermediate,
+		Vocab: len(vocab), Positions: hf.Positions, MaxTokens: hf.Positions, Epsilon: or(hf.Epsilon, 1e-12), Pooling: "mean", Normalize: true,
+	}
+	if t, ok := weights["embeddings.word_embeddings.weight"]; ok && len(t.dims) == 2 && t.dims[0] > len(vocab) {
+		return Config{}, fmt.Errorf("the checkpoint has %d word embeddings but the vocabulary %d pieces", t.dims[0], len(vocab))
+	}
+	for name, id := range map[string]*int{"[PAD]": &c.PadID, "[UNK]": &c.UnkID, "[CLS]": &c.ClsID, "[SEP]": &c.SepID, "[MASK]": &c.MaskID} {
+		*id = -1
+		for i, piece := range vocab {
+			if piece == name {
+				*id = i
+			}
+		}
+		if *id < 0 {
+			return Config{}, fmt.Errorf("the vocabulary has no %s", name)
+		}
+	}
+	if err := sentenceSettings(dir, &c); err != nil {
+		return Config{}, err
+	}
+	c.Pooling = or(o.Pooling, c.Pooling)
+	if o.MaxTokens > 0 {
+		c.MaxTokens = o.MaxTokens
+	}
+	if o.QueryPrefix != nil {
+		c.QueryPrefix = *o.QueryPrefix
+	}
+	if o.PassagePrefix != nil {
+		c.PassagePrefix = *o.PassagePrefix
+	}
+	return c, c.Validate()
+}
+
+// sentenceSettings reads what sentence-transformers keeps beside a checkpoint:
+// pooling, window and prompts. Each file may be absent.
+func sentenceSettings(dir string, c *Config) error {
+	var pooling struct {
+		CLS  bool `json:"pooling_mode_cls_token"`
+		Mean bool `json:"pooling_mode_mean_tokens"`
+	}
+	if found, err := readJSON(dir, "1_Pooling/config.json", &pooling); err != nil {
+		return err
+	} else if found {
+		switch {
+		case pooling.CLS && !pooling.Mean:
+			c.Pooling = "cls"
+		case !pooling.Mean:
+			return errors.New("1_Pooling/config.json: only mean and CLS pooling are supported")
+		}
+	}
+	var window struct {
+		Max int `json:"max_seq_length"`
+	}
+	if _, err := readJSON(dir, "sentence_bert_config.json", &window); err != nil {
+		return err
+	}
+	if window.Max > 0 {
+		c.MaxTokens = min(window.Max, c.Positions)
+	}
+	var prompts struct {
+		Prompts map[string]string `json:"prompts"`
+	}
+	if _, err := readJSON(dir, "config_sentence_transformers.json", &prompts); err != nil {
+		return err
+	}
+	c.QueryPrefix = prompts.Prompts["query"]
+	c.PassagePrefix = or(prompts.Prompts["passage"], prompts.Prompts["document"])
+	return nil
+}
+
+// readJSON reads one file of the folder; found is false when it is not there.
+func readJSON(dir, name string, into any) (found bool, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return true, fmt.Errorf("%s: %w", name, err)
+	}
+	return true, nil
+}
+
+// or is the first of its arguments that is not zero.
+func or[T comparable](a, b T) T {
+	var zero T
+	if a != zero {
+		return a
+	}
+	return b
+}
