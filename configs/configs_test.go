@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -30,6 +31,17 @@ type sqlConfig struct {
 func (c sqlConfig) Validate() error {
 	if c.Pool.Size < 1 {
 		return errors.Join(&registry.Invalid{Path: "pool.size", Reason: "at least 1 connection is needed"})
+	}
+	return nil
+}
+
+// modelConfig reports in the plain form, "key: reason".
+func (c modelConfig) Validate() error {
+	if c.Timeout < 0 {
+		return fmt.Errorf("timeout: %s is negative", c.Timeout)
+	}
+	if c.Module == "" {
+		return errors.New("nothing to load")
 	}
 	return nil
 }

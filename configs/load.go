@@ -121,28 +121,37 @@ func (d *decoder) document(body []byte, fields []registry.Field, into reflect.Va
 
 // components asks every configured component's Validate.
 func (d *decoder) components(c *Config) {
-	check := func(path string, s registry.Selection) {
+	check := func(path string, table registry.Table, s registry.Selection) {
+		info, _ := table.Component(s.Component)
 		v, ok := s.Config.(interface{ Validate() error })
 		if !ok {
 			return
 		}
 		path += "." + s.Component
 		for _, err := range flatten(v.Validate()) {
-			var invalid *registry.Invalid
-			if errors.As(err, &invalid) {
-				d.at(path+"."+invalid.Path, "%s", invalid.Reason)
+			// "key: reason" is about that key.
+			key, reason, ok := strings.Cut(err.Error(), ": ")
+			if ok && known(info.Fields(), key) {
+				d.at(path+"."+key, "%s", reason)
 			} else {
 				d.at(path, "%v", err)
 			}
 		}
 	}
-	check("storage", c.Storage)
-	check("keyword", c.Keyword)
-	check("vector", c.Vector)
-	check("sparse", c.Sparse)
+	check("storage", d.registry.Store, c.Storage)
+	check("keyword", d.registry.Index, c.Keyword)
+	check("vector", d.registry.Index, c.Vector)
+	check("sparse", d.registry.Index, c.Sparse)
 	for _, name := range sortedKeys(c.Models) {
-		check("models."+name, c.Models[name])
+		check("models."+name, d.registry.Model, c.Models[name])
 	}
+}
+
+// known reports whether a path such as "pool.size" leads to a setting.
+func known(fields []registry.Field, path string) bool {
+	name, rest, deeper := strings.Cut(path, ".")
+	f, ok := find(fields, name)
+	return ok && (!deeper || known(f.Fields, rest))
 }
 
 func flatten(err error) []error {

@@ -6,6 +6,7 @@ package standard
 
 import (
 	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/model/wasm"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/registry"
 )
@@ -14,4 +15,5 @@ import (
 func Register(r *registry.Registry) {
 	sqlite.Register(r)
 	embedded.Register(r)
+	wasm.Register(r)
 }

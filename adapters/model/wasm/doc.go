@@ -3,5 +3,5 @@
 // the default embedder comes with the binary. It costs about 30 MB for the
 // weights, some 10 MB an instance, and the processor time of the texts.
 //
-// May import: wasm/host, wasm/models, core/port, core/fault.
+// May import: wasm/host, wasm/models, core/port, core/fault, core/registry.
 package wasm

@@ -12,6 +12,11 @@ import (
 // Open opens the model that cfg names. The result is a port.Embedder and a
 // port.TokenCounter. cacheDir keeps compiled code between starts; "" keeps none.
 func Open(ctx context.Context, cfg Config, cacheDir string, log *slog.Logger) (port.Model, error) {
+	return open(ctx, "", cfg, cacheDir, log)
+}
+
+// open is Open with the operator's name for the model; "": the model's own.
+func open(ctx context.Context, id string, cfg Config, cacheDir string, log *slog.Logger) (port.Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -25,7 +30,7 @@ func Open(ctx context.Context, cfg Config, cacheDir string, log *slog.Logger) (p
 	}
 	m, err := host.Open(ctx, host.Module{
 		Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: interrupt,
-		Info: port.ModelInfo{Name: s.Name, Version: s.Version, Licence: s.Licence, Languages: s.Languages},
+		Info: port.ModelInfo{ID: id, Name: s.Name, Version: s.Version, Licence: s.Licence, Languages: s.Languages},
 	}, host.Options{Instances: cfg.Instances, MemoryMB: cfg.MemoryMB, CallTimeout: cfg.Timeout, CacheDir: cacheDir, Log: log})
 	if err != nil {
 		return nil, err

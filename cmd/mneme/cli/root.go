@@ -125,6 +125,7 @@ Start with:  mneme quickstart`,
 	root.SetHelpCommandGroupID("admin")
 	root.SetCompletionCommandGroupID("admin")
 	c.add(root, "run", c.serveCommand())
+	c.add(root, "data", c.queryCommand())
 	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.configCommand(), c.versionCommand())
 	return root
 }
@@ -174,4 +175,12 @@ func (c *command) logger(l configs.Log) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(c.stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(c.stderr, options))
+}
+
+// joined is the command's own error first, then what its end brought.
+func joined(err, ending error) error {
+	if ending == nil {
+		return err
+	}
+	return errors.Join(err, ending)
 }

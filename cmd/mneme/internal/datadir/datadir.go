@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,8 +65,11 @@ func Acquire(dir, command string) (*Lock, error) {
 	}
 	path := filepath.Join(dir, lockFile)
 	file := flock.New(path, flock.SetPermissions(0o600))
-	ok, err := file.TryLock()
-	if err != nil {
+	// Held looks by taking a shared lock for a moment; that is no holder.
+	looking, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	ok, err := file.TryLockContext(looking, 10*time.Millisecond)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("lock data folder: %w", err)
 	}
 	if !ok {

@@ -1,0 +1,19 @@
+package wasm
+
+import (
+	"context"
+
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+)
+
+// Register adds the adapter as model component wasm.
+func Register(r *registry.Registry) {
+	registry.Add(r.Model, registry.Component[port.Model, Config]{
+		Name: "wasm", Summary: "A model in WebAssembly, run in this process.", Stability: registry.Beta,
+		Default: Default,
+		Open: func(ctx context.Context, c Config, env registry.Env) (port.Model, error) {
+			return open(ctx, env.Name, c, env.CacheDir, env.Log)
+		},
+	})
+}
