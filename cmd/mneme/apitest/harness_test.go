@@ -1,0 +1,465 @@
+package apitest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/port"
+	transport "github.com/mnemehq/mneme/transports/http"
+	"github.com/mnemehq/mneme/transports/metrics"
+)
+
+// backend opens one set of adapters over a data folder. Opening the same folder
+// again after everything is closed must find what was stored.
+type backend struct {
+	name string
+	open func(t testing.TB, dir string) (port.Store, map[port.Retriever]port.Index)
+	// forget removes what the indexes keep outside the store, while closed.
+	indexFolder string
+}
+
+// backends lists the sets that the whole suite runs over.
+func backends() []backend {
+	return []backend{{name: "sqlite+embedded", indexFolder: "index",
+		open: func(t testing.TB, dir string) (port.Store, map[port.Retriever]port.Index) {
+			t.Helper()
+			store, err := sqlite.Open(context.Background(), dir, sqlite.Options{})
+			if err != nil {
+				t.Fatalf("open the store: %v", err)
+			}
+			config := embedded.Default()
+			config.FlushChunks = 64 // small, so that segments and merges take part
+			index, err := embedded.Open(config, filepath.Join(dir, "index"), slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatalf("open the index: %v", err)
+			}
+			return store, map[port.Retriever]port.Index{port.Vector: index, port.Keyword: index, port.SparseTerms: index}
+		}}}
+}
+
+// each runs a test over every backend set.
+func each(t *testing.T, test func(t *testing.T, b backend)) {
+	t.Helper()
+	t.Parallel()
+	for _, b := range backends() {
+		t.Run(b.name, func(t *testing.T) { test(t, b) })
+	}
+}
+
+// options change a server before it starts.
+type options struct {
+	dir       string // "": a fresh one
+	embedder  port.Embedder
+	noEmbed   bool
+	sparse    port.SparseEncoder
+	reranker  port.Reranker
+	engine    func(*engine.Config)
+	transport func(*transport.Options)
+	log       *slog.Logger
+}
+
+// server is the running product.
+type server struct {
+	t        testing.TB
+	url      string
+	dir      string
+	backend  backend
+	options  options
+	engine   *engine.Engine
+	store    *faultyStore
+	index    *faultyIndex
+	embedder *embedder // nil when options name another
+	key      string    // of organization default, with every right
+	client   *http.Client
+
+	stop sync.Once
+	down func()
+}
+
+// start runs a server until the end of the test.
+func start(t testing.TB, b backend, o options) *server {
+	t.Helper()
+	if o.dir == "" {
+		o.dir = t.TempDir()
+	}
+	s := &server{t: t, dir: o.dir, backend: b, options: o}
+	store, indexes := b.open(t, o.dir)
+	s.store, s.index = &faultyStore{Store: store}, &faultyIndex{}
+	wrapped := map[port.Retriever]port.Index{}
+	// One index behind several retrievers stays one index.
+	for r, ix := range indexes {
+		if s.index.Index == nil {
+			s.index.Index = ix
+		}
+		if ix == s.index.Index {
+			wrapped[r] = s.index
+		} else {
+			wrapped[r] = ix
+		}
+	}
+	models := engine.Models{Sparse: o.sparse, Reranker: o.reranker}
+	if !o.noEmbed {
+		if o.embedder == nil {
+			s.embedder = newEmbedder()
+			o.embedder = s.embedder
+		} else if e, ok := o.embedder.(*embedder); ok {
+			s.embedder = e
+		}
+		models.Embedder = o.embedder
+		models.All = append(models.All, o.embedder)
+	}
+	if o.sparse != nil {
+		models.All = append(models.All, o.sparse)
+	}
+	if o.reranker != nil {
+		models.All = append(models.All, o.reranker)
+	}
+	meters := metrics.New("test")
+	c := engine.Config{Store: s.store, Indexes: wrapped, Models: models, Meter: meters.Meter, Version: "test", Log: o.log}
+	if o.engine != nil {
+		o.engine(&c)
+	}
+	ctx := context.Background()
+	e, err := engine.Open(ctx, c)
+	if err != nil {
+		t.Fatalf("open the engine: %v", err)
+	}
+	s.engine = e
+	to := transport.Options{Set: e.Set(), Log: o.log, Mounts: map[string]http.Handler{"GET /metrics": meters.Handler()}}
+	if o.transport != nil {
+		o.transport(&to)
+	}
+	handler, err := transport.New(to)
+	if err != nil {
+		t.Fatalf("make the handler: %v", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.url = "http://" + l.Addr().String()
+	run, cancel := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	srv := transport.NewServer(transport.ServerOptions{Handler: handler, Drain: 5 * time.Second, Log: o.log})
+	go func() { served <- srv.Serve(run, l) }()
+	s.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1100, MaxIdleConns: 1100}, Timeout: 60 * time.Second}
+	s.down = func() {
+		s.client.CloseIdleConnections()
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if err := e.Close(ctx); err != nil {
+			t.Errorf("close the engine: %v", err)
+		}
+		closed := map[port.Index]bool{}
+		for _, ix := range indexes {
+			if !closed[ix] {
+				closed[ix] = true
+				if err := ix.Close(); err != nil {
+					t.Errorf("close the index: %v", err)
+				}
+			}
+		}
+		if err := store.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	}
+	t.Cleanup(s.close)
+	s.key = s.issue(key.Issue{Name: "all rights"})
+	return s
+}
+
+// close ends the server as a shutdown does.
+func (s *server) close() { s.stop.Do(s.down) }
+
+// restart closes the server and opens its folder again with the same options,
+// changed by change if given.
+func (s *server) restart(change func(*options)) *server {
+	s.t.Helper()
+	s.close()
+	o := s.options
+	o.dir = s.dir
+	if change != nil {
+		change(&o)
+	}
+	return start(s.t, s.backend, o)
+}
+
+// issue makes a key.
+func (s *server) issue(k key.Issue) string {
+	s.t.Helper()
+	issued, err := s.engine.Keys().Issue(context.Background(), k)
+	if err != nil {
+		s.t.Fatalf("issue a key: %v", err)
+	}
+	return issued.Secret
+}
+
+// as is the same server seen with another key.
+func (s *server) as(key string) *server {
+	return &server{t: s.t, url: s.url, dir: s.dir, backend: s.backend, options: s.options, engine: s.engine, store: s.store, index: s.index,
+		embedder: s.embedder, key: key, client: s.client}
+}
+
+// organization makes an organization with a key.
+func (s *server) organization(name string) *server {
+	s.t.Helper()
+	if _, err := s.engine.Keys().CreateOrganization(context.Background(), name); err != nil {
+		s.t.Fatalf("create organization %s: %v", name, err)
+	}
+	return s.as(s.issue(key.Issue{Org: name, Name: name}))
+}
+
+// object is a JSON object of a request or an answer.
+type object = map[string]any
+
+// raw is a request body sent as it is.
+type raw string
+
+// reply is an answer.
+type reply struct {
+	t      testing.TB
+	call   string
+	status int
+	header http.Header
+	body   []byte
+	json   object // nil when the body is no JSON object
+}
+
+// send makes one request; body is nil, raw, []byte or something to encode.
+// Headers come in pairs; an empty value leaves a default header out.
+func (s *server) send(ctx context.Context, method, path string, body any, headers ...string) (*reply, error) {
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case raw:
+		reader = strings.NewReader(string(b))
+	case []byte:
+		reader = bytes.NewReader(b)
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			return nil, err
+		}
+		reader = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.url+path, reader)
+	if err != nil {
+		return nil, err
+	}
+	if reader != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if s.key != "" {
+		req.Header.Set("Authorization", "Bearer "+s.key)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i+1] == "" {
+			req.Header.Del(headers[i])
+		} else {
+			req.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	r := &reply{t: s.t, call: method + " " + path, status: res.StatusCode, header: res.Header}
+	if r.body, err = io.ReadAll(res.Body); err != nil {
+		return nil, err
+	}
+	_ = json.Unmarshal(r.body, &r.json)
+	return r, nil
+}
+
+func (s *server) do(method, path string, body any, headers ...string) *reply {
+	s.t.Helper()
+	r, err := s.send(context.Background(), method, path, body, headers...)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return r
+}
+
+func (s *server) get(path string, headers ...string) *reply {
+	s.t.Helper()
+	return s.do("GET", path, nil, headers...)
+}
+
+func (s *server) post(path string, body any, headers ...string) *reply {
+	s.t.Helper()
+	return s.do("POST", path, body, headers...)
+}
+
+// ok ends the test unless the answer has the status 200.
+func (r *reply) ok() *reply {
+	r.t.Helper()
+	return r.is(200)
+}
+
+func (r *reply) is(status int) *reply {
+	r.t.Helper()
+	if r.status != status {
+		r.t.Fatalf("%s: status %d, want %d: %s", r.call, r.status, status, clip(r.body))
+	}
+	return r
+}
+
+// fails checks a namespace API error: status, code, the whole body's shape and
+// that the message holds each of the words.
+func (r *reply) fails(status int, code string, words ...string) *reply {
+	r.t.Helper()
+	e, _ := r.json["error"].(object)
+	if r.status != status || e["code"] != code {
+		r.t.Errorf("%s: %d %v, want %d %s: %s", r.call, r.status, e["code"], status, code, clip(r.body))
+		return r
+	}
+	message, _ := e["message"].(string)
+	if message == "" || len(r.json) != 1 || len(e) != 3 || e["request_id"] != r.header.Get("X-Request-Id") || e["request_id"] == "" {
+		r.t.Errorf("%s: not an error body with this request's id: %s", r.call, clip(r.body))
+	}
+	if got := r.header.Get("Content-Type"); got != "application/json" {
+		r.t.Errorf("%s: content type %q of an error", r.call, got)
+	}
+	for _, w := range words {
+		if !strings.Contains(message, w) {
+			r.t.Errorf("%s: the message %q does not name %q", r.call, message, w)
+		}
+	}
+	return r
+}
+
+// retry checks that the answer says when to come back.
+func (r *reply) retry() *reply {
+	r.t.Helper()
+	if s := r.header.Get("Retry-After"); s == "" || s == "0" {
+		r.t.Errorf("%s: %d without Retry-After (%q)", r.call, r.status, s)
+	}
+	return r
+}
+
+func clip(b []byte) string {
+	if len(b) > 600 {
+		return string(b[:600]) + "..."
+	}
+	return string(b)
+}
+
+// list is an array of objects in the answer.
+func (r *reply) list(name string) []object {
+	r.t.Helper()
+	items, ok := r.json[name].([]any)
+	if !ok {
+		r.t.Fatalf("%s: no array %q in %s", r.call, name, clip(r.body))
+	}
+	out := make([]object, len(items))
+	for i, it := range items {
+		out[i] = it.(object)
+	}
+	return out
+}
+
+// column is one field of each object.
+func column(items []object, field string) []string {
+	out := make([]string, len(items))
+	for i, it := range items {
+		out[i] = fmt.Sprint(it[field])
+	}
+	return out
+}
+
+// fields checks that an object has exactly these fields.
+func fields(t testing.TB, what string, o object, want ...string) {
+	t.Helper()
+	got := slices.Sorted(maps.Keys(o))
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s has fields %v, want %v", what, got, want)
+	}
+}
+
+// doc makes a document to write; metadata comes as JSON, "" for none.
+func doc(id, text, metadata string) object {
+	d := object{"id": id, "text": text}
+	if metadata != "" {
+		d["metadata"] = json.RawMessage(metadata)
+	}
+	return d
+}
+
+// write stores documents and expects 200.
+func (s *server) write(ns string, docs ...object) *reply {
+	s.t.Helper()
+	return s.post("/namespaces/"+ns+"/documents", object{"documents": docs}).ok()
+}
+
+// query expects 200.
+func (s *server) query(ns string, q object) *reply {
+	s.t.Helper()
+	return s.post("/namespaces/"+ns+"/query", q).ok()
+}
+
+// found are the document ids of a query's hits, in order.
+func (r *reply) found() []string {
+	r.t.Helper()
+	return column(r.list("results"), "document_id")
+}
+
+// ids lists every document id of a namespace through all pages; nil when it is
+// absent.
+func (s *server) ids(ns string) []string {
+	s.t.Helper()
+	var out []string
+	cursor := ""
+	for {
+		r := s.get("/namespaces/" + ns + "/documents?limit=1000&cursor=" + cursor)
+		if r.status == 404 {
+			r.fails(404, "namespace_not_found")
+			return nil
+		}
+		out = append(out, column(r.ok().list("documents"), "id")...)
+		next, more := r.json["next_cursor"].(string)
+		if !more {
+			return out
+		}
+		cursor = next
+	}
+}
+
+// eventually waits for a condition that other goroutines bring about.
+func eventually(t testing.TB, what string, within time.Duration, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(within); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %s", what, within)
+		}
+	}
+}
+
+func (r *reply) number(name string) float64 {
+	r.t.Helper()
+	n, ok := r.json[name].(float64)
+	if !ok {
+		r.t.Fatalf("%s: no number %q in %s", r.call, name, clip(r.body))
+	}
+	return n
+}
