@@ -164,8 +164,8 @@ func (e *Encoder) members(t reflect.Type, index []int) []member {
 		at := append(slices.Clone(index), i)
 		tag := f.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
-		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
-			out = append(out, e.members(f.Type, at)...)
+		if inner := embedded(f); inner != nil && name == "" {
+			out = append(out, e.members(inner, at)...)
 			continue
 		}
 		if !f.IsExported() || tag == "-" {
@@ -184,6 +184,18 @@ func (e *Encoder) members(t reflect.Type, index []int) []member {
 	return out
 }
 
+// embedded is the struct whose fields an embedded field lends; nil for others.
+func embedded(f reflect.StructField) reflect.Type {
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if !f.Anonymous || t.Kind() != reflect.Struct {
+		return nil
+	}
+	return t
+}
+
 func (e *Encoder) compileStruct(t reflect.Type) writer {
 	members := e.members(t, nil)
 	return func(e *Encoder, b []byte, v reflect.Value) (_ []byte, err error) {
@@ -191,7 +203,10 @@ func (e *Encoder) compileStruct(t reflect.Type) writer {
 		first := true
 		for i := range members {
 			m := &members[i]
-			f := v.FieldByIndex(m.index)
+			f, absent := v.FieldByIndexErr(m.index)
+			if absent != nil {
+				continue // lies behind an embedded pointer that is nil
+			}
 			if m.omitEmpty && empty(f) || m.omitZero && f.IsZero() {
 				continue
 			}

@@ -38,6 +38,20 @@ type answer struct {
 	private int
 }
 
+type Sum struct {
+	Total int `json:"total"`
+}
+
+type Ticket struct {
+	ID string `json:"id"`
+}
+
+// oneOf is one answer or the other, as encoding/json flattens it.
+type oneOf struct {
+	*Sum
+	*Ticket
+}
+
 type refusing struct{}
 
 func (refusing) MarshalJSON() ([]byte, error) { return nil, errors.New("refused") }
@@ -57,6 +71,7 @@ func TestAppend(t *testing.T) {
 		{"recursive", tree{"a", []*tree{{Name: "b"}, nil}}, `{"name":"a","children":[{"name":"b","children":[]},null]}`},
 		{"raw", json.RawMessage(`{"k": 1}`), `{"k": 1}`},
 		{"any", []any{nil, true, 3, "x", map[string]any{"z": []int(nil)}}, `[null,true,3,"x",{"z":[]}]`},
+		{"embedded pointer", []oneOf{{Sum: &Sum{3}}, {Ticket: &Ticket{"t"}}, {}}, `[{"total":3},{"id":"t"},{}]`},
 		{"nil", nil, "null"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
