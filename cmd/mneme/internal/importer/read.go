@@ -1,0 +1,486 @@
+package importer
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/filter"
+)
+
+const (
+	maxFile = 64 << 20 // of a file that is read whole
+	maxLine = 8 << 20  // a text of MaxText with every character escaped, and metadata
+)
+
+// Item is one step of reading a file: a record or a problem, never both, or
+// neither at the file's end.
+type Item struct {
+	Record  *Record
+	Problem *Problem
+	Read    int64 // bytes of the file read so far; compressed ones for .gz
+	Mark    Mark  // where reading can go on after this item
+}
+
+// Mark is how far a file has been imported. Offset, Line and Sum are of what a
+// .gz file holds; Offset 0 means from the start.
+type Mark struct {
+	Size    int64  `json:"size"`  // of the file
+	ModTime int64  `json:"mtime"` // Unix nanoseconds
+	Offset  int64  `json:"offset"`
+	Line    int    `json:"line,omitempty"`
+	Sum     string `json:"sum"` // SHA-256 of the bytes before Offset, hexadecimal
+	Done    bool   `json:"done,omitempty"`
+	Parts   int    `json:"parts,omitempty"`  // documents made of a long text; 0: one
+	Failed  int    `json:"failed,omitempty"` // problems met so far
+}
+
+// Read gives a file's items in order, starting after a mark of an earlier run
+// (the zero Mark: from the start). A file that no longer begins as it did then is
+// read from the start. emit's error ends the reading and is returned.
+//
+// JSON lines are objects with text and, optionally, id, title and metadata; the
+// keys _id and meta are taken for id and metadata, other keys are left out. A
+// title becomes the first heading. A record without an id gets one from its
+// file's name and its content, an illegal id becomes a LegalID and is kept as
+// metadata original_id. Documents of files carry metadata path, title and
+// modified_at, those cut into parts also part and parts.
+//
+// A file or line that cannot be read, is not UTF-8, holds NUL or breaks a rule of
+// documents is a Problem. The error is emit's, the context's, or a *Problem when
+// the rest of the file is lost.
+func (f File) Read(ctx context.Context, from Mark, emit func(Item) error) error {
+	in, err := f.FS.Open(f.Path)
+	if err != nil {
+		return &Problem{At: Position{File: f.Name}, Err: err}
+	}
+	defer in.Close()
+	r := &reader{ctx: ctx, file: f, emit: emit, raw: &counter{r: in}}
+	r.mark = Mark{Size: f.Size, ModTime: f.ModTime.UnixNano()}
+	switch f.Kind {
+	case JSONLines:
+		return r.jsonLines(from)
+	case JSON:
+		return r.json()
+	}
+	return r.document()
+}
+
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+type reader struct {
+	ctx  context.Context
+	file File
+	emit func(Item) error
+	raw  *counter
+	mark Mark
+}
+
+func (r *reader) give(rec *Record, bad *Problem) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if bad != nil {
+		r.mark.Failed++
+	}
+	return r.emit(Item{Record: rec, Problem: bad, Read: r.raw.n, Mark: r.mark})
+}
+
+func (r *reader) problem(line int, id string, err error) error {
+	return r.give(nil, &Problem{At: Position{File: r.file.Name, Line: line}, ID: id, Err: err})
+}
+
+// document reads a file that is one document, or several when it is long.
+func (r *reader) document() error {
+	page, err := io.ReadAll(io.LimitReader(r.raw, maxFile+1))
+	if err != nil {
+		return &Problem{At: Position{File: r.file.Name}, Err: err}
+	}
+	r.mark.Sum, r.mark.Done, r.mark.Offset = digest(sum(page)), true, int64(len(page))
+	if len(page) > maxFile {
+		return r.problem(0, "", fmt.Errorf("is larger than %d MiB", maxFile>>20))
+	}
+	var text, title string
+	if r.file.Kind == HTML {
+		if text, title, err = markdown(page); err != nil {
+			return r.problem(0, "", fmt.Errorf("cannot read the page: %w", err))
+		}
+		if heading(text) == "" {
+			text = withTitle(title, text)
+		}
+	} else {
+		text = decodeText(page)
+		if r.file.Kind == Markdown {
+			title = heading(text)
+		}
+	}
+	if err := checkText(text); err != nil {
+		return r.problem(0, "", err)
+	}
+	if strings.TrimSpace(text) == "" {
+		return r.problem(0, "", errors.New("holds no text"))
+	}
+	id, pieces := fileID(r.file.Name), parts(text, title, MaxText)
+	if len(pieces) > 1 {
+		r.mark.Parts = len(pieces)
+	}
+	end := r.mark
+	r.mark.Done, r.mark.Offset, r.mark.Sum = false, 0, "" // until the last part
+	for i, piece := range pieces {
+		rec := &Record{ID: id, Text: piece, At: Position{File: r.file.Name}, Metadata: map[string]any{
+			"path": r.file.Name, "modified_at": r.file.ModTime.UTC().Format(time.RFC3339)}}
+		if title != "" {
+			rec.Metadata["title"] = title
+		}
+		if len(pieces) > 1 {
+			rec.ID = partID(id, i+1)
+			rec.Metadata["part"], rec.Metadata["parts"] = i+1, len(pieces)
+		}
+		if i == len(pieces)-1 {
+			r.mark = end
+		}
+		if err := r.give(rec, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeText takes a byte order mark off and reads UTF-16 that has one.
+func decodeText(page []byte) string {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(page, []byte("\xef\xbb\xbf")):
+		return string(page[3:])
+	case bytes.HasPrefix(page, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(page, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return string(page)
+	}
+	units := make([]uint16, 0, len(page)/2)
+	for i := 2; i+1 < len(page); i += 2 {
+		units = append(units, order.Uint16(page[i:]))
+	}
+	return string(utf16.Decode(units))
+}
+
+func checkText(text string) error {
+	if !utf8.ValidString(text) {
+		at := 0
+		for at < len(text) {
+			c, w := utf8.DecodeRuneInString(text[at:])
+			if c == utf8.RuneError && w == 1 {
+				break
+			}
+			at += w
+		}
+		return fmt.Errorf("is not valid UTF-8: byte %d of line %d", at-strings.LastIndexByte(text[:at], '\n'), 1+strings.Count(text[:at], "\n"))
+	}
+	if at := strings.IndexByte(text, 0); at >= 0 {
+		return fmt.Errorf("holds a NUL character on line %d", 1+strings.Count(text[:at], "\n"))
+	}
+	return nil
+}
+
+// jsonLines reads records a line each.
+func (r *reader) jsonLines(from Mark) error {
+	lost := func(err error) error {
+		return &Problem{At: Position{File: r.file.Name, Line: r.mark.Line + 1}, Err: err}
+	}
+	var content io.Reader = bufio.NewReaderSize(r.raw, 256<<10)
+	if strings.HasSuffix(strings.ToLower(r.file.Name), ".gz") {
+		z, err := gzip.NewReader(content)
+		if err != nil {
+			return lost(fmt.Errorf("not a gzip file: %w", err))
+		}
+		defer z.Close()
+		content = z
+	}
+	seen := sha256.New()
+	in := bufio.NewReaderSize(content, 256<<10)
+	if from.Offset > 0 {
+		same, err := r.skip(in, seen, from)
+		if err != nil {
+			return lost(err)
+		}
+		if !same { // another file now, or a last line that has grown
+			again, err := r.file.FS.Open(r.file.Path)
+			if err != nil {
+				return lost(err)
+			}
+			defer again.Close()
+			restart := &reader{ctx: r.ctx, file: r.file, emit: r.emit, raw: &counter{r: again}, mark: Mark{Size: r.mark.Size, ModTime: r.mark.ModTime}}
+			return restart.jsonLines(Mark{})
+		}
+	}
+	for {
+		line, long, err := readLine(in, seen)
+		if err != nil && err != io.EOF {
+			return lost(err)
+		}
+		ended := err == io.EOF
+		if ended && line.size == 0 {
+			break
+		}
+		r.mark.Line++
+		r.mark.Offset += line.size
+		r.mark.Sum = digest(seen)
+		switch text := bytes.TrimSpace(line.text); {
+		case long:
+			err = r.problem(r.mark.Line, "", fmt.Errorf("is longer than %d MiB", maxLine>>20))
+		case len(text) == 0:
+			err = nil
+		default:
+			rec, bad := r.record(text, Position{File: r.file.Name, Line: r.mark.Line})
+			err = r.give(rec, bad)
+		}
+		if err != nil {
+			return err
+		}
+		if ended {
+			break
+		}
+	}
+	r.mark.Done = true
+	return r.give(nil, nil)
+}
+
+// skip reads up to a mark and reports whether the file still begins as it did.
+func (r *reader) skip(in *bufio.Reader, seen hash.Hash, from Mark) (bool, error) {
+	last := &lastByte{}
+	n, err := io.CopyN(io.MultiWriter(seen, last), in, from.Offset)
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	if n < from.Offset || digest(seen) != from.Sum {
+		return false, nil
+	}
+	if next, err := in.Peek(1); last.b != '\n' && err == nil && next[0] != '\n' {
+		return false, nil
+	}
+	r.mark.Offset, r.mark.Line, r.mark.Sum, r.mark.Failed = from.Offset, from.Line, from.Sum, from.Failed
+	return true, r.ctx.Err()
+}
+
+type lastByte struct{ b byte }
+
+func (l *lastByte) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		l.b = p[len(p)-1]
+	}
+	return len(p), nil
+}
+
+type rawLine struct {
+	text []byte
+	size int64 // with the line end
+}
+
+// readLine reads a line of any length and keeps it when it is not too long.
+func readLine(in *bufio.Reader, seen hash.Hash) (l rawLine, long bool, err error) {
+	for {
+		piece, err := in.ReadSlice('\n')
+		seen.Write(piece)
+		l.size += int64(len(piece))
+		if long = long || len(l.text)+len(piece) > maxLine; !long {
+			l.text = append(l.text, piece...)
+		}
+		if err != bufio.ErrBufferFull {
+			return l, long, err
+		}
+	}
+}
+
+// json reads a file that holds records in an array, or one after another.
+func (r *reader) json() error {
+	page, err := io.ReadAll(io.LimitReader(r.raw, maxFile+1))
+	if err != nil {
+		return &Problem{At: Position{File: r.file.Name}, Err: err}
+	}
+	end := r.mark
+	end.Sum, end.Done, end.Offset = digest(sum(page)), true, int64(len(page))
+	fail := func(err error) error {
+		end.Failed = r.mark.Failed
+		r.mark = end
+		return r.problem(0, "", err)
+	}
+	if len(page) > maxFile {
+		return fail(fmt.Errorf("is larger than %d MiB; JSON lines have no such limit", maxFile>>20))
+	}
+	if err := checkText(string(page)); err != nil {
+		return fail(err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(page))
+	array := len(bytes.TrimLeft(page, " \t\r\n")) > 0 && bytes.TrimLeft(page, " \t\r\n")[0] == '['
+	if array {
+		if _, err := dec.Token(); err != nil {
+			return fail(err)
+		}
+	}
+	for n := 1; dec.More(); n++ {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return fail(fmt.Errorf("bad JSON at byte %d: %w", dec.InputOffset(), err))
+		}
+		rec, bad := r.record(raw, Position{File: r.file.Name, Item: n})
+		if err := r.give(rec, bad); err != nil {
+			return err
+		}
+	}
+	if array {
+		if _, err := dec.Token(); err != nil {
+			return fail(fmt.Errorf("bad JSON at byte %d: %w", dec.InputOffset(), err))
+		}
+	}
+	end.Failed = r.mark.Failed
+	r.mark = end
+	return r.give(nil, nil)
+}
+
+// record reads one JSON object.
+func (r *reader) record(raw []byte, at Position) (*Record, *Problem) {
+	bad := func(id string, err error) (*Record, *Problem) {
+		return nil, &Problem{At: at, ID: id, Err: err}
+	}
+	if !utf8.Valid(raw) {
+		return bad("", errors.New("is not valid UTF-8"))
+	}
+	if loneSurrogate(raw) {
+		return bad("", errors.New("holds half of a surrogate pair"))
+	}
+	var in struct {
+		ID       any             `json:"id"`
+		OtherID  any             `json:"_id"`
+		Title    string          `json:"title"`
+		Text     *string         `json:"text"`
+		Metadata json.RawMessage `json:"metadata"`
+		Meta     json.RawMessage `json:"meta"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&in); err != nil {
+		return bad("", fmt.Errorf("bad JSON: %w", err))
+	}
+	if dec.More() {
+		return bad("", errors.New("bad JSON: more than one value"))
+	}
+	var name string
+	for _, v := range []any{in.OtherID, in.ID} {
+		switch v := v.(type) {
+		case nil:
+		case string:
+			name = v
+		case json.Number:
+			name = v.String()
+		default:
+			return bad("", errors.New("id: must be a string"))
+		}
+	}
+	if in.Text == nil {
+		return bad(name, errors.New("text: is missing"))
+	}
+	text := withTitle(in.Title, *in.Text)
+	if strings.TrimSpace(text) == "" {
+		return bad(name, errors.New("text: is empty"))
+	}
+	if err := checkText(text); err != nil {
+		return bad(name, fmt.Errorf("text: %w", err))
+	}
+	if len(text) > MaxText {
+		return bad(name, fmt.Errorf("text: is %d bytes, title included; at most %d are allowed", len(text), MaxText))
+	}
+	rec := &Record{ID: name, Text: text, Metadata: map[string]any{}, At: at}
+	for i, m := range []json.RawMessage{in.Meta, in.Metadata} {
+		if len(m) == 0 || string(m) == "null" {
+			continue
+		}
+		parsed, err := filter.ParseMetadata([]string{"meta", "metadata"}[i], m)
+		if err != nil {
+			return bad(name, errors.New(fault.From(err).Message))
+		}
+		for k, v := range parsed {
+			rec.Metadata[k] = v
+		}
+	}
+	switch {
+	case name == "":
+		sum := sha256.Sum256([]byte(text))
+		rec.ID = LegalID(fileID(r.file.Name) + ":" + hex.EncodeToString(sum[:8]))
+	case LegalID(name) != name:
+		rec.ID = LegalID(name)
+		rec.Metadata["original_id"] = strings.ReplaceAll(name, "\x00", "")
+	}
+	if len(rec.Metadata) > filter.MaxKeys {
+		return bad(name, fmt.Errorf("metadata: has %d keys; at most %d are allowed", len(rec.Metadata), filter.MaxKeys))
+	}
+	return rec, nil
+}
+
+// loneSurrogate finds a \ud800-\udfff escape without its other half, which the
+// JSON decoder would replace silently.
+func loneSurrogate(raw []byte) bool {
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		i++ // what is escaped
+		u, ok := escape(raw, i)
+		if !ok || !utf16.IsSurrogate(u) {
+			continue
+		}
+		low, ok := rune(0), false
+		if i+5 < len(raw) && raw[i+5] == '\\' {
+			low, ok = escape(raw, i+6)
+		}
+		if !ok || utf16.DecodeRune(u, low) == utf8.RuneError {
+			return true
+		}
+		i += 10
+	}
+	return false
+}
+
+// escape reads the uXXXX at a position.
+func escape(raw []byte, at int) (rune, bool) {
+	if at+4 >= len(raw) || raw[at] != 'u' {
+		return 0, false
+	}
+	var b [2]byte
+	if _, err := hex.Decode(b[:], raw[at+1:at+5]); err != nil {
+		return 0, false
+	}
+	return rune(b[0])<<8 | rune(b[1]), true
+}
+
+func sum(b []byte) hash.Hash {
+	h := sha256.New()
+	h.Write(b)
+	return h
+}
+
+func digest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
