@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Level names an instruction set that kernels are written for. Higher levels
-// are faster.
+// Level names an instruction set that kernels are written for.
 type Level uint8
 
 // The levels.
@@ -15,13 +14,14 @@ const (
 	Portable Level = iota // Go, any CPU
 	AVX2                  // x86-64-v3: AVX2, FMA and F16C
 	AVX512                // x86-64-v4 and AVX-512 VNNI
+	NEON                  // ARMv8.2 with dot products
 )
 
 // Env is the environment variable that forces a level in [Best].
 const Env = "MNEME_SIMD"
 
-// Levels lists all levels, slowest first.
-func Levels() []Level { return []Level{Portable, AVX2, AVX512} }
+// Levels lists all levels of all CPUs, slower before faster.
+func Levels() []Level { return []Level{Portable, AVX2, AVX512, NEON} }
 
 func (l Level) String() string {
 	switch l {
@@ -31,6 +31,8 @@ func (l Level) String() string {
 		return "avx2"
 	case AVX512:
 		return "avx512"
+	case NEON:
+		return "neon"
 	}
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
@@ -69,13 +71,19 @@ func Best() (Kernels, error) {
 		}
 		return k, nil
 	}
-	return Kernels{level: highest()}, nil
+	best := Portable
+	for _, level := range Levels() {
+		if available(level) {
+			best = level
+		}
+	}
+	return Kernels{level: best}, nil
 }
 
 // At returns the kernels of one level, or an error if this CPU can't run them.
 func At(level Level) (Kernels, error) {
-	if level > highest() {
-		return Kernels{}, fmt.Errorf("simd level %s: not on this CPU, which has %s", level, highest())
+	if !available(level) {
+		return Kernels{}, fmt.Errorf("simd level %s: this CPU lacks it", level)
 	}
 	return Kernels{level: level}, nil
 }

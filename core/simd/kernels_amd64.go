@@ -2,17 +2,20 @@ package simd
 
 import "golang.org/x/sys/cpu"
 
-// highest asks for what the kernels use and no more. AVX512 in cpu means that
-// the operating system keeps the wide registers as well.
-func highest() Level {
+// available asks for what the kernels use and no more. AVX512 in cpu means
+// that the operating system keeps the wide registers as well.
+func available(level Level) bool {
 	x := &cpu.X86
-	switch {
-	case !x.HasAVX2 || !x.HasFMA || !x.HasF16C:
-		return Portable
-	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI:
-		return AVX512
+	v3 := x.HasAVX2 && x.HasFMA && x.HasF16C
+	switch level {
+	case Portable:
+		return true
+	case AVX2:
+		return v3
+	case AVX512:
+		return v3 && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI
 	}
-	return AVX2
+	return false
 }
 
 // Assembly takes a block of rows a call of many blocks; the rows left over go

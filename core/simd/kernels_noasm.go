@@ -1,10 +1,10 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package simd
 
 // Architectures without assembly run the portable kernels.
 
-func highest() Level { return Portable }
+func available(level Level) bool { return level == Portable }
 
 func (k Kernels) dotRows(dst []int32, q Query, rows []int8, stride int) {
 	dotRowsPortable(dst, q, rows, stride)

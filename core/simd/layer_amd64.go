@@ -207,7 +207,7 @@ func (k Kernels) quantizeGroups(dst *int16, x *float32, groups int, inv float32,
 func (r *Rows) listHighs() {
 	steps := r.stride / 4
 	for row, block := 0, 0; row < r.rows; block++ {
-		h := linearHeight(r.rows - row)
+		h := Kernels{level: AVX512}.linearHeight(r.rows - row)
 		list := r.lists[block*(steps+8):][:steps+8]
 		whole := steps &^ 7
 		n := 0
@@ -227,51 +227,6 @@ func (r *Rows) listHighs() {
 		}
 		r.listed[block] = n
 		row += h
-	}
-}
-
-// linearHeight is the tallest block for the rows left.
-func linearHeight(left int) int {
-	switch {
-	case left >= linearRows:
-		return linearRows
-	case left >= 4:
-		return 4
-	case left >= 2:
-		return 2
-	}
-	return 1
-}
-
-// panelBytes bounds the codes that a pass over the weights reads again and
-// again: half of a small second-level cache.
-const panelBytes = 512 << 10
-
-func (k Kernels) linear(dst []float32, l *Layer, x *Rows) {
-	if k.level == Portable {
-		linearPortable(dst, l, x)
-		return
-	}
-	tile := l.tile()
-	panel := max(8, panelBytes/(2*x.stride*linearRows)) * linearRows
-	var edge [linearRows * 32]float32
-	for from := 0; from < x.rows; from += panel {
-		to := min(from+panel, x.rows)
-		for n := 0; n < l.out; n += tile {
-			block := from / linearRows
-			for r := from; r < to; block++ {
-				h := linearHeight(to - r)
-				if n+tile <= l.out {
-					k.linearBlock(h, &dst[r*l.out+n], l.out, l, n, x, r, block)
-				} else {
-					k.linearBlock(h, &edge[0], tile, l, n, x, r, block)
-					for i := range h {
-						copy(dst[(r+i)*l.out+n:(r+i+1)*l.out], edge[i*tile:])
-					}
-				}
-				r += h
-			}
-		}
 	}
 }
 
@@ -321,6 +276,24 @@ func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x
 	}
 }
 
+// linearHeight is the tallest block for the rows left.
+func (k Kernels) linearHeight(left int) int {
+	switch {
+	case left >= linearRows:
+		return linearRows
+	case left >= 4:
+		return 4
+	case left >= 2:
+		return 2
+	}
+	return 1
+}
+
+// transpose8 turns eight rows of dim values, dim a multiple of 8.
+func transpose8(dst []float32, dstStride int, src []float32, srcStride, dim int) {
+	transpose8AVX2(&dst[0], uintptr(4*dstStride), &src[0], uintptr(4*srcStride), uintptr(dim/8))
+}
+
 func (k Kernels) gelu(x []float32) {
 	n := k.whole(len(x))
 	if n > 0 && k.level == AVX512 {
@@ -356,102 +329,6 @@ func (k Kernels) layerNorm(dst, x, residual, gain, bias []float32, rows, n int, 
 	default:
 		layerNormPortable(dst, x, residual, gain, bias, rows, n, epsilon)
 	}
-}
-
-func (k Kernels) attention(dst, q, keys, values []float32, h Heads, scale float32, scratch []float32) {
-	if k.level == Portable {
-		attentionPortable(dst, q, keys, values, h, scale, scratch)
-		return
-	}
-	lanes := k.lanes()
-	tokens, dim := (h.Tokens+lanes-1)&^(lanes-1), (h.Dim+lanes-1)&^(lanes-1)
-	cut := func(n int) []float32 {
-		part := scratch[:n]
-		scratch = scratch[n:]
-		return part
-	}
-	across := cut(h.Dim * tokens) // keys, transposed
-	packed := cut(h.Tokens * dim) // values whose rows don't fill registers
-	block := cut(blockRows * dim)
-	weights := cut(blockRows * tokens)
-	width := h.Count * h.Dim
-	none := float32(math.Inf(-1))
-	for head := range h.Count {
-		at := head * h.Dim
-		transposeKeys(across, tokens, keys[at:], h)
-		v, vStride := values[at:], h.Stride
-		if dim != h.Dim {
-			for j := range h.Tokens {
-				row := packed[j*dim : (j+1)*dim]
-				clear(row[copy(row, v[j*h.Stride:][:h.Dim]):])
-			}
-			v, vStride = packed, dim
-		}
-		for i := 0; i < h.Tokens; {
-			rows := k.matmul(weights, tokens, q[i*h.Stride+at:], h.Stride, across, tokens, h.Dim, tokens, h.Tokens-i)
-			if tokens > h.Tokens {
-				for r := range rows {
-					for j := h.Tokens; j < tokens; j++ {
-						weights[r*tokens+j] = none
-					}
-				}
-			}
-			k.softmax(weights[:rows*tokens], rows, tokens, scale)
-			out := dst[i*width+at:]
-			if dim == h.Dim {
-				k.matmul(out, width, weights, tokens, v, vStride, h.Tokens, dim, rows)
-			} else {
-				k.matmul(block, dim, weights, tokens, v, vStride, h.Tokens, dim, rows)
-				for r := range rows {
-					copy(out[r*width:][:h.Dim], block[r*dim:])
-				}
-			}
-			i += rows
-		}
-	}
-}
-
-// transposeKeys writes value d of position j to dst[d*stride+j], zeros behind
-// the last position.
-func transposeKeys(dst []float32, stride int, keys []float32, h Heads) {
-	j := 0
-	d8 := h.Dim &^ 7
-	for ; j+8 <= h.Tokens && d8 > 0; j += 8 {
-		transpose8AVX2(&dst[j], uintptr(4*stride), &keys[j*h.Stride], uintptr(4*h.Stride), uintptr(d8/8))
-		for r := j; r < j+8; r++ {
-			for d := d8; d < h.Dim; d++ {
-				dst[d*stride+r] = keys[r*h.Stride+d]
-			}
-		}
-	}
-	for ; j < h.Tokens; j++ {
-		for d, v := range keys[j*h.Stride:][:h.Dim] {
-			dst[d*stride+j] = v
-		}
-	}
-	for ; j < stride; j++ {
-		for d := range h.Dim {
-			dst[d*stride+j] = 0
-		}
-	}
-}
-
-// matmul multiplies the tallest block of rows of a that fits left by the
-// first cols columns of b (k rows; cols fill registers) and returns its
-// height. Strides are in values.
-func (k Kernels) matmul(dst []float32, dstStride int, a []float32, aStride int, b []float32, bStride, inner, cols, left int) int {
-	lanes := k.lanes()
-	pairs, odd := cols/(2*lanes), cols/lanes%2
-	h := k.height(left)
-	ds, as, bs := uintptr(4*dstStride), uintptr(4*aStride), uintptr(4*bStride)
-	if pairs > 0 {
-		k.matmulTiles(h, 2, &dst[0], ds, &a[0], as, &b[0], bs, uintptr(inner), uintptr(pairs))
-	}
-	if odd > 0 {
-		from := 2 * lanes * pairs
-		k.matmulTiles(h, 1, &dst[from], ds, &a[0], as, &b[from], bs, uintptr(inner), 1)
-	}
-	return h
 }
 
 func (k Kernels) height(left int) int {

@@ -33,7 +33,7 @@ type Rows struct {
 	rows   int
 	dim    int
 	stride int       // codes per row: dim padded to 16, padding is code 0
-	codes  []int16   // plain; AVX512: per four codes the high bytes, then the low ones + 128
+	codes  []int16   // plain, or split into bytes, see Layer
 	scale  []float32 // NaN for a row that holds NaN or an infinity
 
 	// For AVX512 with a positive precision: high bytes are signed (else + 128),
@@ -142,9 +142,12 @@ func quantizeRowsPortable(r *Rows, x []float32, p Precision) {
 //
 //	AVX512    [outputs/32][inputs/4][32][4]  VPDPBUSD takes four inputs a lane
 //	AVX2      [outputs/16][inputs/2][16][2]  VPMADDWD takes two
+//	NEON      [outputs/8][inputs/4][8][4]    SDOT takes four, signed by signed
 //	Portable  [outputs][inputs]
 //
-// Inputs are padded to 16 and outputs to the tile, with zeros.
+// Inputs are padded to 16 and outputs to the tile, with zeros. VPDPBUSD and
+// SDOT read activations split into bytes: per 4 inputs four high bytes, then
+// the low ones + 128 for AVX512; per 16 inputs 16 high, then 16 low for NEON.
 type Layer struct {
 	level   Level
 	out, in int
@@ -185,6 +188,8 @@ func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (
 		l.pack(weights, 32, 4)
 	case AVX2:
 		l.pack(weights, 16, 2)
+	case NEON:
+		l.pack(weights, 8, 4)
 	default:
 		l.weights = append([]int8(nil), weights...)
 	}
@@ -219,6 +224,8 @@ func (l *Layer) tile() int {
 		return 32
 	case AVX2:
 		return 16
+	case NEON:
+		return 8
 	}
 	return 1
 }

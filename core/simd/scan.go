@@ -15,9 +15,10 @@ const MaxDim = 1 << 16
 // Σ(r+128)q - 128Σq = Σrq. So rows need no stored correction.
 type Query struct {
 	dim   int
-	codes []int8  // padded with zeros to a multiple of 64
-	wide  []int16 // codes widened for VPMADDWD; see prepareWide
-	sum   int32   // Σ codes
+	codes []int8   // padded with zeros to a multiple of 64
+	wide  []int16  // codes widened for VPMADDWD; see prepareWide
+	last  [16]int8 // the last group of wide, as bytes
+	sum   int32    // Σ codes
 }
 
 // PrepareQuery lays out a query code for scans. It copies codes. The
@@ -29,6 +30,9 @@ func PrepareQuery(codes []int8) Query {
 	}
 	q := Query{dim: dim, codes: make([]int8, (dim+63)&^63), wide: prepareWide(codes)}
 	copy(q.codes, codes)
+	for i, c := range q.wide[len(q.wide)-16:] {
+		q.last[i] = int8(c)
+	}
 	for _, c := range codes {
 		q.sum += int32(c)
 	}

@@ -86,10 +86,18 @@ func TestBestObeysEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, level := range simd.Levels() {
-		_, err := simd.At(level)
-		if (err == nil) != (level <= best.Level()) {
-			t.Errorf("At(%v) = %v while Best is %v", level, err, best.Level())
+		k, err := simd.At(level)
+		if err == nil && k.Level() != level || err != nil && level == best.Level() {
+			t.Errorf("At(%v) = %v, %v while Best is %v", level, k.Level(), err, best.Level())
 		}
+	}
+	if _, err := simd.At(simd.Portable); err != nil {
+		t.Error(err)
+	}
+	_, avx := simd.At(simd.AVX2)
+	_, neon := simd.At(simd.NEON)
+	if avx == nil && neon == nil {
+		t.Error("a CPU of two architectures")
 	}
 }
 

@@ -1,0 +1,225 @@
+package simd
+
+import "golang.org/x/sys/cpu"
+
+// available asks for the dot-product extension; f32 vectors every ARM64 has.
+func available(level Level) bool {
+	return level == Portable || level == NEON && cpu.ARM64.HasASIMD && cpu.ARM64.HasASIMDDP
+}
+
+//go:noescape
+func dotRows4NEON(dst *int32, q *int8, rows *int8, stride uintptr, blocks, chunks uintptr, tail int, last *int8)
+
+//go:noescape
+func dotRows1NEON(dst *int32, q *int8, rows *int8, stride uintptr, blocks, chunks uintptr, tail int, last *int8)
+
+//go:noescape
+func dotRowsAt4NEON(dst *int32, q *int8, rows *int8, stride uintptr, at *uint32, blocks, chunks uintptr, tail int, last *int8)
+
+//go:noescape
+func dotNEON(a *float32, b *float32, n uintptr) (sum float32)
+
+//go:noescape
+func linear4NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
+
+//go:noescape
+func linear2NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
+
+//go:noescape
+func linear1NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
+
+//go:noescape
+func matmul8x2NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
+
+//go:noescape
+func matmul8x1NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
+
+//go:noescape
+func matmul4x2NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
+
+//go:noescape
+func matmul4x1NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
+
+//go:noescape
+func matmul2x2NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
+
+//go:noescape
+func matmul2x1NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
+
+//go:noescape
+func matmul1x2NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
+
+//go:noescape
+func matmul1x1NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
+
+//go:noescape
+func softmaxRowsNEON(x *float32, n, rows uintptr, scale float32)
+
+//go:noescape
+func geluNEON(x *float32, n uintptr)
+
+// chunks16 is the shape of a query for the NEON kernels: whole groups of 16
+// bytes, the step from their end back to the last 16 bytes of a row (0 if none
+// is left), and the query's part of those.
+func (q *Query) chunks16() (chunks uintptr, tail int, last *int8) {
+	if rest := q.dim % 16; rest > 0 {
+		tail = rest - 16
+	}
+	return uintptr(q.dim / 16), tail, &q.last[0]
+}
+
+func (k Kernels) dotRows(dst []int32, q Query, rows []int8, stride int) {
+	if k.level != NEON || q.dim < 16 {
+		dotRowsPortable(dst, q, rows, stride)
+		return
+	}
+	chunks, tail, last := q.chunks16()
+	n := len(dst)
+	if n >= 4 {
+		dotRows4NEON(&dst[0], &q.codes[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail, last)
+	}
+	if from := n &^ 3; from < n {
+		dotRows1NEON(&dst[from], &q.codes[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, tail, last)
+	}
+}
+
+func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []uint32) {
+	if k.level != NEON || q.dim < 16 {
+		dotRowsAtPortable(dst, q, rows, stride, at)
+		return
+	}
+	chunks, tail, last := q.chunks16()
+	n := len(at)
+	if n >= 4 {
+		dotRowsAt4NEON(&dst[0], &q.codes[0], &rows[0], uintptr(stride), &at[0], uintptr(n/4), chunks, tail, last)
+	}
+	for i := n &^ 3; i < n; i++ {
+		dotRows1NEON(&dst[i], &q.codes[0], &rows[int(at[i])*stride], uintptr(stride), 1, chunks, tail, last)
+	}
+}
+
+func (k Kernels) dot(a, b []float32) float32 {
+	n := len(a) &^ 15
+	if k.level != NEON || n == 0 {
+		return dotPortable(a, b)
+	}
+	return dotNEON(&a[0], &b[0], uintptr(n)) + dotPortable(a[n:], b[n:])
+}
+
+func (k Kernels) dotF16(q []float32, row []uint16) float32 { return dotF16Portable(q, row) }
+func (k Kernels) toF16(dst []uint16, src []float32)        { toF16Portable(dst, src) }
+func (k Kernels) fromF16(dst []float32, src []uint16)      { fromF16Portable(dst, src) }
+
+func (k Kernels) quantizeRows(r *Rows, x []float32, p Precision) {
+	quantizeRowsPortable(r, x, p)
+	if k.level != NEON {
+		return
+	}
+	// In place, 16 codes become 16 high bytes and 16 low ones.
+	for i := 0; i < len(r.codes); i += 16 {
+		group := r.codes[i : i+16]
+		var high, low [16]uint16
+		for j, q := range group {
+			u := uint16(q + 128)
+			high[j], low[j] = u>>8, (u-128)&255
+		}
+		for j := range 8 {
+			group[j] = int16(high[2*j] | high[2*j+1]<<8)
+			group[8+j] = int16(low[2*j] | low[2*j+1]<<8)
+		}
+	}
+}
+
+// linearHeight is the tallest block for the rows left.
+func (k Kernels) linearHeight(left int) int {
+	switch {
+	case left >= 4:
+		return 4
+	case left >= 2:
+		return 2
+	}
+	return 1
+}
+
+// linearBlock multiplies rows r to r+h by the tile at output n.
+func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x *Rows, r, _ int) {
+	codes, codeStride, w := &x.codes[r*x.stride], uintptr(2*x.stride), &l.weights[n*x.stride]
+	scale, bias, rowScale := &l.scale[n], &l.bias[n], &x.scale[r]
+	dstStride, chunks := uintptr(4*stride), uintptr(x.stride/16)
+	switch h {
+	case 4:
+		linear4NEON(dst, dstStride, codes, codeStride, w, chunks, scale, bias, rowScale)
+	case 2:
+		linear2NEON(dst, dstStride, codes, codeStride, w, chunks, scale, bias, rowScale)
+	case 1:
+		linear1NEON(dst, dstStride, codes, codeStride, w, chunks, scale, bias, rowScale)
+	}
+}
+
+func (k Kernels) gelu(x []float32) {
+	n := len(x) &^ 3
+	if k.level != NEON || n == 0 {
+		geluPortable(x)
+		return
+	}
+	geluNEON(&x[0], uintptr(n))
+	geluPortable(x[n:])
+}
+
+func (k Kernels) softmax(x []float32, rows, n int, scale float32) {
+	if k.level != NEON || n%4 != 0 {
+		softmaxPortable(x, n, scale)
+		return
+	}
+	softmaxRowsNEON(&x[0], uintptr(n), uintptr(rows), scale)
+}
+
+func (k Kernels) layerNorm(dst, x, residual, gain, bias []float32, rows, n int, epsilon float32) {
+	layerNormPortable(dst, x, residual, gain, bias, rows, n, epsilon)
+}
+
+// lanes is how many f32 values a register holds.
+func (k Kernels) lanes() int { return 4 }
+
+// transpose8 turns eight rows of dim values.
+func transpose8(dst []float32, dstStride int, src []float32, srcStride, dim int) {
+	for d := range dim {
+		col := dst[d*dstStride:][:8]
+		for r := range col {
+			col[r] = src[r*srcStride+d]
+		}
+	}
+}
+
+func (k Kernels) height(left int) int {
+	switch {
+	case left >= 8:
+		return 8
+	case left >= 4:
+		return 4
+	case left >= 2:
+		return 2
+	}
+	return 1
+}
+
+func (k Kernels) matmulTiles(h, c int, dst *float32, ds uintptr, a *float32, as uintptr, b *float32, bs, inner, tiles uintptr) {
+	switch h<<4 | c {
+	case 8<<4 | 2:
+		matmul8x2NEON(dst, ds, a, as, b, bs, inner, tiles)
+	case 8<<4 | 1:
+		matmul8x1NEON(dst, ds, a, as, b, bs, inner, tiles)
+	case 4<<4 | 2:
+		matmul4x2NEON(dst, ds, a, as, b, bs, inner, tiles)
+	case 4<<4 | 1:
+		matmul4x1NEON(dst, ds, a, as, b, bs, inner, tiles)
+	case 2<<4 | 2:
+		matmul2x2NEON(dst, ds, a, as, b, bs, inner, tiles)
+	case 2<<4 | 1:
+		matmul2x1NEON(dst, ds, a, as, b, bs, inner, tiles)
+	case 1<<4 | 2:
+		matmul1x2NEON(dst, ds, a, as, b, bs, inner, tiles)
+	case 1<<4 | 1:
+		matmul1x1NEON(dst, ds, a, as, b, bs, inner, tiles)
+	}
+}
