@@ -1,0 +1,154 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/wasm/host"
+	"github.com/mnemehq/mneme/wasm/models"
+)
+
+func openDefault(b testing.TB, interrupt host.Interrupt, o host.Options) *host.Model {
+	b.Helper()
+	s, err := models.Open(models.Default)
+	if err != nil {
+		b.Fatal(err)
+	}
+	o.Log = slog.New(slog.DiscardHandler)
+	m, err := host.Open(context.Background(), host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: interrupt}, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { m.Close() })
+	return m
+}
+
+// ofTokens makes a text that the model reads as n tokens: prefix (2) and special
+// tokens (2) included. "word" is one piece.
+func ofTokens(n int) string { return strings.TrimSpace(strings.Repeat("word ", n-4)) }
+
+func embed(b *testing.B, m *host.Model, as port.TextKind, tokens int, texts ...string) {
+	b.Helper()
+	out, err := m.Embed(b.Context(), as, texts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range out.Tokens {
+		if n != tokens {
+			b.Fatalf("read %d tokens, want %d", n, tokens)
+		}
+	}
+}
+
+// loops runs a benchmark on the host's kernels and on the module's own loops, and
+// reports processor time beside wall time, which a shared machine makes unsure.
+func loops(b *testing.B, run func(b *testing.B, own bool)) {
+	for name, own := range map[string]bool{"kernels": false, "loops": true} {
+		b.Run(name, func(b *testing.B) { run(b, own) })
+	}
+}
+
+// cpu reports the processor time of the operations that follow.
+func cpu(b *testing.B) func() {
+	start := processorTime(b)
+	return func() { b.ReportMetric(float64(processorTime(b)-start)/1e6/float64(b.N), "cpu-ms/op") }
+}
+
+func processorTime(b *testing.B) int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// BenchmarkQuery embeds one query of 12 tokens at a time.
+func BenchmarkQuery(b *testing.B) {
+	loops(b, func(b *testing.B, own bool) {
+		m := openDefault(b, host.Cooperative, host.Options{Instances: 1, OwnLoops: own})
+		defer cpu(b)()
+		for b.Loop() {
+			embed(b, m, port.Query, 12, ofTokens(12))
+		}
+	})
+}
+
+// BenchmarkPassage embeds one passage of 128 tokens at a time on one core.
+func BenchmarkPassage(b *testing.B) {
+	loops(b, func(b *testing.B, own bool) {
+		m := openDefault(b, host.Cooperative, host.Options{Instances: 1, OwnLoops: own})
+		defer cpu(b)()
+		for b.Loop() {
+			embed(b, m, port.Passage, 128, ofTokens(128))
+		}
+	})
+}
+
+// BenchmarkPassages embeds 20 passages of 100 tokens in one call on one core.
+func BenchmarkPassages(b *testing.B) {
+	loops(b, func(b *testing.B, own bool) {
+		m := openDefault(b, host.Cooperative, host.Options{Instances: 1, OwnLoops: own})
+		texts := make([]string, 20)
+		for i := range texts {
+			texts[i] = ofTokens(100)
+		}
+		defer cpu(b)()
+		for b.Loop() {
+			embed(b, m, port.Passage, 100, texts...)
+		}
+	})
+}
+
+// BenchmarkInterrupt is what the two ways of stopping a call cost: the same
+// passage with wazero's check in every loop, and without.
+func BenchmarkInterrupt(b *testing.B) {
+	for name, way := range map[string]host.Interrupt{"enforced": host.Enforced, "cooperative": host.Cooperative} {
+		b.Run(name, func(b *testing.B) {
+			m := openDefault(b, way, host.Options{Instances: 1, OwnLoops: true})
+			defer cpu(b)()
+			for b.Loop() {
+				embed(b, m, port.Passage, 128, ofTokens(128))
+			}
+		})
+	}
+}
+
+// BenchmarkTokens counts the tokens of about 100 kB of text.
+func BenchmarkTokens(b *testing.B) {
+	m := openDefault(b, host.Cooperative, host.Options{Instances: 1, OwnLoops: true})
+	text := strings.Repeat("The quick brown fox jumps over the lazy dog, and runs into unbelievable configuration errors. ", 1000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := m.CountTokens(b.Context(), []string{text}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOpen is the start of the built-in model with a warm compile cache.
+func BenchmarkOpen(b *testing.B) {
+	s, err := models.Open(models.Default)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if !json.Valid(s.Config) {
+		b.Fatal("configuration is not JSON")
+	}
+	dir := b.TempDir()
+	loops(b, func(b *testing.B, own bool) {
+		for b.Loop() {
+			m, err := host.Open(b.Context(), host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: host.Cooperative}, host.Options{Instances: 1, CacheDir: dir, OwnLoops: own})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := m.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
