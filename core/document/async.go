@@ -3,7 +3,9 @@ package document
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -192,41 +194,63 @@ func (r *runner) run(ctx context.Context, o port.Operation) {
 	if ctx.Err() != nil {
 		return
 	}
+	err := r.attempt(ctx, &o)
+	if err == nil || ctx.Err() != nil {
+		return // done, or shutting down: it runs again at the next start
+	}
+	f := fault.From(err)
+	r.svc.Log.WarnContext(ctx, "asynchronous write failed", "operation", o.ID, "code", f.Code, "error", err)
+	o.Status = failed
+	o.Error, _ = json.Marshal(map[string]string{"code": string(f.Code), "message": f.Message})
+	o.Request, o.Principal, o.FinishedAt = nil, nil, r.svc.Now()
+	r.put(ctx, o)
+}
+
+// attempt does the write. Its success is stored in the write's own transaction,
+// so that a write that was done is not done again after a crash. A panic, of a
+// model for one, fails the operation alone.
+func (r *runner) attempt(ctx context.Context, o *port.Operation) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
 	s := r.svc
 	var in WriteDocuments
 	var who ident.Principal
-	err := json.Unmarshal(o.Request, &in)
-	if err == nil {
-		err = json.Unmarshal(o.Principal, &who)
+	if err := json.Unmarshal(o.Request, &in); err != nil {
+		return fmt.Errorf("decode operation: %w", err)
 	}
-	put := func(o port.Operation) {
-		if err := s.Store.Update(ctx, func(w port.Writer) error { return w.PutOperation(ctx, o) }); err != nil {
-			s.Log.ErrorContext(ctx, "operation state was not stored", "operation", o.ID, "status", o.Status, "error", err)
+	if err := json.Unmarshal(o.Principal, &who); err != nil {
+		return fmt.Errorf("decode operation: %w", err)
+	}
+	o.Status = running
+	r.put(ctx, *o)
+	in.Namespace = o.Namespace
+	if err := in.Validate(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ident.WithPrincipal(ctx, who), operationBudget)
+	defer cancel()
+	_, err = s.write(ctx, in, func(w port.Writer, out Written) error {
+		end := *o
+		end.Status, end.Done, end.Request, end.Principal, end.FinishedAt = succeeded, o.Total, nil, nil, s.Now()
+		var err error
+		if end.Result, err = json.Marshal(out); err != nil {
+			return fmt.Errorf("encode result: %w", err)
 		}
+		return w.PutOperation(ctx, end)
+	})
+	var late notSearchable
+	if errors.As(err, &late) {
+		s.Log.WarnContext(ctx, "asynchronous write is not yet searchable", "operation", o.ID, "error", err)
+		return nil // it is stored, and queries bring the index along
 	}
-	var out Written
-	if err == nil {
-		o.Status = running
-		put(o)
-		in.Namespace = o.Namespace
-		if err = in.Validate(); err == nil {
-			wctx, cancel := context.WithTimeout(ident.WithPrincipal(ctx, who), operationBudget)
-			out, err = s.write(wctx, in)
-			cancel()
-		}
+	return err
+}
+
+func (r *runner) put(ctx context.Context, o port.Operation) {
+	if err := r.svc.Store.Update(ctx, func(w port.Writer) error { return w.PutOperation(ctx, o) }); err != nil {
+		r.svc.Log.ErrorContext(ctx, "operation state was not stored", "operation", o.ID, "status", o.Status, "error", err)
 	}
-	if ctx.Err() != nil {
-		return // shutting down: it runs again at the next start
-	}
-	o.Request, o.Principal, o.FinishedAt = nil, nil, s.Now()
-	if err != nil {
-		f := fault.From(err)
-		s.Log.WarnContext(ctx, "asynchronous write failed", "operation", o.ID, "code", f.Code, "error", err)
-		o.Status = failed
-		o.Error, _ = json.Marshal(map[string]string{"code": string(f.Code), "message": f.Message})
-	} else {
-		o.Status, o.Done = succeeded, o.Total
-		o.Result, _ = json.Marshal(out)
-	}
-	put(o)
 }

@@ -123,7 +123,7 @@ func (s *Service) Write(ctx context.Context, in WriteDocuments) (WriteResult, er
 	if prefersAsync(in.Prefer) {
 		return s.accept(ctx, in)
 	}
-	w, err := s.write(ctx, in)
+	w, err := s.write(ctx, in, nil)
 	if err != nil {
 		return WriteResult{}, err
 	}
@@ -143,9 +143,17 @@ func prefersAsync(prefer string) bool {
 // that the prepared write did not foresee; it is prepared again.
 var errMoved = errors.New("document: stored state moved")
 
-func (s *Service) write(ctx context.Context, in WriteDocuments) (Written, error) {
+// sealer stores more in the transaction of a write; it may run several times.
+type sealer func(w port.Writer, out Written) error
+
+// notSearchable is a write that is stored but that an index did not take.
+type notSearchable struct{ error }
+
+func (e notSearchable) Unwrap() error { return e.error }
+
+func (s *Service) write(ctx context.Context, in WriteDocuments, seal sealer) (Written, error) {
 	for {
-		out, err := s.tryWrite(ctx, in)
+		out, err := s.tryWrite(ctx, in, seal)
 		if !errors.Is(err, errMoved) {
 			return out, err
 		}
@@ -165,7 +173,7 @@ type plan struct {
 	encoded  ingest.Encoded
 }
 
-func (s *Service) tryWrite(ctx context.Context, in WriteDocuments) (Written, error) {
+func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) (Written, error) {
 	who, _ := ident.From(ctx)
 	p := port.Documents(who.Org, in.Namespace)
 	plans := make([]plan, len(in.Documents))
@@ -243,7 +251,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments) (Written, err
 			plans[i].encoded = encoded[k]
 		}
 	}
-	return s.commit(ctx, p, ns.Sparse, in, plans)
+	return s.commit(ctx, p, ns.Sparse, in, plans, seal)
 }
 
 // writable reads the namespace that a write goes to; exists is false when the
@@ -273,7 +281,7 @@ func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition,
 	return ns, exists, nil
 }
 
-func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in WriteDocuments, plans []plan) (Written, error) {
+func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in WriteDocuments, plans []plan, seal sealer) (Written, error) {
 	who, _ := ident.From(ctx)
 	var out Written
 	var seq uint64
@@ -283,7 +291,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 	for i := range plans {
 		ids[i] = plans[i].in.ID
 	}
-	err := s.Store.Update(ctx, func(w port.Writer) error {
+	put := func(w port.Writer) error {
 		out = Written{Namespace: in.Namespace, Sparse: sparse, Documents: make([]WrittenDocument, len(plans))}
 		seq, changes = 0, nil
 		ns, exists, err := s.writable(ctx, w, p, in.ExpectSparse)
@@ -377,13 +385,19 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 			changes = append(changes, c)
 		}
 		return nil
+	}
+	err := s.Store.Update(ctx, func(w port.Writer) error {
+		if err := put(w); err != nil || seal == nil {
+			return err
+		}
+		return seal(w, out)
 	})
 	if err != nil {
 		return Written{}, err
 	}
 	if seq > 0 {
 		if err := s.Projector.Committed(ctx, pinned, seq, changes); err != nil {
-			return Written{}, err
+			return Written{}, notSearchable{err}
 		}
 	}
 	return out, nil

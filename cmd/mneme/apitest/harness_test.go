@@ -89,8 +89,7 @@ type server struct {
 	key      string    // of organization default, with every right
 	client   *http.Client
 
-	stop sync.Once
-	down func()
+	close func() // ends the server as a shutdown does; once
 }
 
 // start runs a server until the end of the test.
@@ -160,7 +159,7 @@ func start(t testing.TB, b backend, o options) *server {
 	srv := transport.NewServer(transport.ServerOptions{Handler: handler, Drain: 5 * time.Second, Log: o.log})
 	go func() { served <- srv.Serve(run, l) }()
 	s.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1100, MaxIdleConns: 1100}, Timeout: 60 * time.Second}
-	s.down = func() {
+	s.close = sync.OnceFunc(func() {
 		s.client.CloseIdleConnections()
 		cancel()
 		if err := <-served; err != nil {
@@ -181,14 +180,11 @@ func start(t testing.TB, b backend, o options) *server {
 		if err := store.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
 		}
-	}
+	})
 	t.Cleanup(s.close)
 	s.key = s.issue(key.Issue{Name: "all rights"})
 	return s
 }
-
-// close ends the server as a shutdown does.
-func (s *server) close() { s.stop.Do(s.down) }
 
 // restart closes the server and opens its folder again with the same options,
 // changed by change if given.
@@ -216,7 +212,7 @@ func (s *server) issue(k key.Issue) string {
 // as is the same server seen with another key.
 func (s *server) as(key string) *server {
 	return &server{t: s.t, url: s.url, dir: s.dir, backend: s.backend, options: s.options, engine: s.engine, store: s.store, index: s.index,
-		embedder: s.embedder, key: key, client: s.client}
+		embedder: s.embedder, key: key, client: s.client, close: s.close}
 }
 
 // organization makes an organization with a key.

@@ -1,0 +1,380 @@
+package apitest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// paragraphs makes a text of n paragraphs, each a chunk of its own.
+func paragraphs(n int, mark string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "Paragraph %d about %s says one thing.\n\n", i, mark)
+	}
+	return b.String()
+}
+
+func TestWrite(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		r := s.write("docs", doc("a", paragraphs(3, "bread"), `{"lang":"en","n":1}`), doc("b", "A short text.", ""))
+		fields(t, "a write", r.json, "namespace", "sparse", "written", "unchanged", "chunks", "documents")
+		docs := r.list("documents")
+		fields(t, "a written document", docs[0], "id", "created", "unchanged", "chunks", "updated_at")
+		if r.json["namespace"] != "docs" || r.number("written") != 2 || r.number("unchanged") != 0 || !slices.Equal(column(docs, "id"), []string{"a", "b"}) ||
+			docs[0]["created"] != true || docs[0]["unchanged"] != false {
+			t.Errorf("first write: %s", r.body)
+		}
+		chunks := docs[0]["chunks"].(float64)
+		if chunks != 3 || r.number("chunks") != 4 || len(s.embedder.embedded()) != 4 {
+			t.Errorf("chunks: %s", r.body)
+		}
+		first := docs[0]["updated_at"]
+		time.Sleep(2 * time.Millisecond) // times are in milliseconds
+
+		for _, c := range []struct {
+			name               string
+			doc                object
+			created, unchanged bool
+			embeds             int
+			chunks             float64
+		}{
+			{"the same again", doc("a", paragraphs(3, "bread"), `{ "n": 1, "lang" : "en" }`), false, true, 0, 3},
+			{"new metadata only", doc("a", paragraphs(3, "bread"), `{"lang":"fr"}`), false, false, 0, 3},
+			{"no metadata", doc("a", paragraphs(3, "bread"), ""), false, false, 0, 3},
+			{"an empty object is no metadata", doc("a", paragraphs(3, "bread"), `{}`), false, true, 0, 3},
+			{"one more paragraph", doc("a", paragraphs(4, "bread"), ""), false, false, 1, 4},
+			{"one fewer", doc("a", paragraphs(3, "bread"), ""), false, false, 0, 3},
+			{"another text", doc("a", paragraphs(2, "rent"), ""), false, false, 2, 2},
+			{"text and metadata", doc("a", paragraphs(1, "lease"), `{"x":true}`), false, false, 1, 1},
+			{"a new document", doc("c", "Quite another.", `{"x":true}`), true, false, 1, 1},
+		} {
+			r := s.write("docs", c.doc)
+			d := r.list("documents")[0]
+			wrote := 1.0
+			if c.unchanged {
+				wrote = 0
+			}
+			if d["created"] != c.created || d["unchanged"] != c.unchanged || r.number("written") != wrote || r.number("unchanged") != 1-wrote || d["chunks"] != c.chunks {
+				t.Errorf("%s: %s", c.name, r.body)
+			}
+			if got := s.embedder.embedded(); len(got) != c.embeds {
+				t.Errorf("%s: %d texts were embedded, want %d: %.80q", c.name, len(got), c.embeds, got)
+			}
+			if c.name == "the same again" && d["updated_at"] != first {
+				t.Errorf("an unchanged document moved from %v to %v", first, d["updated_at"])
+			}
+			if c.name == "new metadata only" && d["updated_at"] == first {
+				t.Errorf("new metadata did not move updated_at")
+			}
+			// What was written is what is found and read.
+			got := s.get("/namespaces/docs/documents/" + c.doc["id"].(string)).ok()
+			if got.json["text"] != c.doc["text"] {
+				t.Errorf("%s: read %v", c.name, got.json["text"])
+			}
+		}
+		if n := s.get("/namespaces/docs").ok(); n.number("documents") != 3 || n.number("chunks") != 3 {
+			t.Errorf("counts after the writes: %s", n.body)
+		}
+
+		// Metadata-only changes reach the filters of every retriever.
+		s.write("docs", doc("b", "A short text.", `{"tier":"gold"}`))
+		for _, mode := range []string{"hybrid", "vector", "keyword"} {
+			if got := s.query("docs", object{"query": "short text", "mode": mode, "filter": object{"tier": "gold"}}).found(); !slices.Equal(got, []string{"b"}) {
+				t.Errorf("%s by new metadata: %v", mode, got)
+			}
+		}
+		s.write("docs", doc("b", "A short text.", `{"tier":"tin"}`))
+		if got := s.query("docs", object{"query": "short text", "filter": object{"tier": "gold"}}).found(); len(got) != 0 {
+			t.Errorf("the old metadata still matches %v", got)
+		}
+
+		// Equal chunks of one call are embedded once.
+		s.embedder.embedded()
+		s.write("docs", doc("d", "The same words.", ""), doc("e", "The same words.", ""))
+		if got := s.embedder.embedded(); len(got) != 1 {
+			t.Errorf("two equal texts were embedded as %q", got)
+		}
+
+		// A document without a word has no chunk, is stored and is never found.
+		r = s.write("docs", doc("void", "", ""), doc("space", " \n\t ", ""))
+		if r.number("chunks") != 0 || r.number("written") != 2 {
+			t.Errorf("texts without a word: %s", r.body)
+		}
+		if r := s.get("/namespaces/docs/documents/space?include=chunks").ok(); r.json["text"] != " \n\t " || len(r.list("chunk_list")) != 0 {
+			t.Errorf("read back: %s", r.body)
+		}
+		s.write("hollow", doc("void", "", ""))
+		if r := s.query("hollow", object{"query": "anything"}); len(r.found()) != 0 || len(r.list("degraded")) != 0 {
+			t.Errorf("a query of nothing: %s", r.body)
+		}
+		s.write("hollow", doc("void", "now it speaks", ""))
+		s.write("hollow", doc("void", "", ""))
+		if r := s.query("hollow", object{"query": "speaks"}); len(r.found()) != 0 {
+			t.Errorf("an emptied text is found: %s", r.body)
+		}
+	})
+}
+
+// TestWriteRefusals: one bad document refuses the call, and nothing is written.
+func TestWriteRefusals(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		s.write("docs", doc("kept", "here before", ""))
+		good := doc("good", "fine", "")
+		for _, c := range []struct {
+			name   string
+			docs   []object
+			status int
+			code   string
+			words  []string
+		}{
+			{"the same id twice", []object{good, doc("x", "1", ""), doc("good", "2", "")}, 400, "invalid_id", []string{"documents[2].id", "good", "documents[0]"}},
+			{"a bad id", []object{good, doc("no spaces", "1", "")}, 400, "invalid_id", []string{"documents[1].id"}},
+			{"no id", []object{good, {"text": "x"}}, 400, "invalid_id", []string{"documents[1].id"}},
+			{"no text", []object{good, {"id": "x"}}, 400, "invalid_request", []string{"documents[1]", "text", "x"}},
+			{"null text", []object{good, {"id": "x", "text": nil}}, 400, "invalid_request", []string{"documents[1]", "text"}},
+			{"bad metadata", []object{good, doc("x", "1", `{"a":null}`)}, 400, "invalid_metadata", []string{"documents[1]", "id x", "metadata", "a"}},
+			{"a text too large", []object{good, doc("x", strings.Repeat("x", 256<<10+1), "")}, 413, "payload_too_large", []string{"documents[1]", "id x", "text", "262145"}},
+			{"no documents", []object{}, 400, "invalid_request", []string{"documents", "1-100"}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				for _, ns := range []string{"docs", "fresh"} {
+					for _, prefer := range []string{"", "respond-async"} {
+						s.post("/namespaces/"+ns+"/documents", object{"documents": c.docs}, "Prefer", prefer).fails(c.status, c.code, c.words...)
+					}
+				}
+			})
+		}
+		if got := s.ids("docs"); !slices.Equal(got, []string{"kept"}) {
+			t.Errorf("refused writes left %v", got)
+		}
+		if s.ids("fresh") != nil {
+			t.Error("a refused write created its namespace")
+		}
+	})
+}
+
+// TestFailedWrite: a model that fails, hangs or panics, and a caller that goes
+// away, leave nothing behind and break nothing.
+func TestFailedWrite(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		s.write("docs", doc("kept", "here before", ""))
+		call := func(headers ...string) *reply {
+			return s.post("/namespaces/docs/documents", object{"documents": []object{doc("kept", "changed", ""), doc("new", "text", "")}}, headers...)
+		}
+		unchanged := func() {
+			t.Helper()
+			if got := s.ids("docs"); !slices.Equal(got, []string{"kept"}) {
+				t.Errorf("a failed write left %v", got)
+			}
+			if r := s.get("/namespaces/docs/documents/kept").ok(); r.json["text"] != "here before" {
+				t.Errorf("a failed write changed the text to %v", r.json["text"])
+			}
+		}
+		s.embedder.before(func(context.Context, port.TextKind, []string) error { return errors.New("out of order") })
+		if r := call().fails(500, "internal_error"); strings.Contains(string(r.body), "out of order") {
+			t.Errorf("the cause reached the caller: %s", r.body)
+		}
+		unchanged()
+		s.embedder.before(func(context.Context, port.TextKind, []string) error { panic("boom") })
+		if r := call().fails(500, "internal_error"); strings.Contains(string(r.body), "boom") {
+			t.Errorf("the panic reached the caller: %s", r.body)
+		}
+		unchanged()
+		s.embedder.before(untilDone)
+		begun := time.Now()
+		call("X-Timeout-Ms", "150").fails(504, "timeout", "150ms")
+		if took := time.Since(begun); took > 3*time.Second {
+			t.Errorf("a limit of 150 ms was answered after %s", took)
+		}
+		unchanged()
+
+		// The caller goes away while the model works: the work is cancelled.
+		started, cancelled := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		s.embedder.before(func(ctx context.Context, _ port.TextKind, _ []string) error {
+			once.Do(func() { close(started) })
+			<-ctx.Done()
+			close(cancelled)
+			return ctx.Err()
+		})
+		ctx, cancel := context.WithCancel(context.Background())
+		gone := make(chan error, 1)
+		go func() {
+			_, err := s.send(ctx, "POST", "/namespaces/docs/documents", object{"documents": []object{doc("new", "text", "")}})
+			gone <- err
+		}()
+		<-started
+		cancel()
+		if err := <-gone; err == nil {
+			t.Error("the cancelled call was answered")
+		}
+		select {
+		case <-cancelled:
+		case <-time.After(5 * time.Second):
+			t.Fatal("the model was not told that the caller is gone")
+		}
+		s.embedder.before(nil)
+		unchanged()
+		call().ok()
+
+		for _, h := range []string{"0", "-1", "x", "1.5", "9999999999999999999999"} {
+			call("X-Timeout-Ms", h).fails(400, "invalid_request", "X-Timeout-Ms")
+		}
+		call("X-Timeout-Ms", "86400000000").ok() // only lowers the limit
+	})
+}
+
+// TestIndexApplyFails: a write that is durable but not yet searchable says so,
+// and is searchable as soon as the index works again.
+func TestIndexApplyFails(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		s.write("docs", doc("a", "first words", ""))
+		fail := func() error { return errors.New("disk trouble") }
+		s.index.apply.Store(&fail)
+		body := object{"documents": []object{doc("b", "second words", "")}}
+		s.post("/namespaces/docs/documents", body).fails(503, "unavailable", "repeating").retry()
+		s.index.apply.Store(nil)
+		if r := s.post("/namespaces/docs/documents", body).ok(); r.number("unchanged") != 1 {
+			t.Errorf("the repeated write: %s", r.body)
+		}
+		if got := s.query("docs", object{"query": "second"}).found(); len(got) == 0 || got[0] != "b" {
+			t.Errorf("after the index recovered: %v", got)
+		}
+	})
+}
+
+func TestAsynchronousWrite(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		release := make(chan struct{})
+		s.embedder.before(func(ctx context.Context, _ port.TextKind, _ []string) error {
+			select {
+			case <-release:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		})
+		r := s.post("/namespaces/docs/documents", object{"documents": []object{doc("a", "first", `{"n":1}`), doc("b", "second", "")}},
+			"Prefer", "wait=5, Respond-Async").is(202)
+		at := r.header.Get("Location")
+		if id := fmt.Sprint(r.json["id"]); at != "/namespaces/docs/operations/"+id || r.header.Get("Preference-Applied") != "respond-async" {
+			t.Errorf("accepted at %q as %s", at, r.body)
+		}
+		fields(t, "an accepted operation", r.json, "id", "status", "done", "total")
+		if r.number("total") != 2 || r.number("done") != 0 || r.json["status"] != "queued" {
+			t.Errorf("accepted: %s", r.body)
+		}
+		eventually(t, "running", 5*time.Second, func() bool { return s.get(at).ok().json["status"] == "running" })
+		if s.ids("docs") != nil {
+			t.Error("a running operation shows documents")
+		}
+		close(release)
+		eventually(t, "succeeded", 5*time.Second, func() bool { return s.get(at).ok().json["status"] == "succeeded" })
+		r = s.get(at).ok()
+		fields(t, "a finished operation", r.json, "id", "status", "done", "total", "result")
+		result := r.json["result"].(object)
+		fields(t, "its result", result, "namespace", "sparse", "written", "unchanged", "chunks", "documents")
+		if r.number("done") != 2 || result["written"] != 2.0 {
+			t.Errorf("finished: %s", r.body)
+		}
+		if got := s.query("docs", object{"query": "second"}).found(); len(got) == 0 || got[0] != "b" {
+			t.Errorf("after it succeeded: %v", got)
+		}
+
+		// One that fails says why, and the queue goes on.
+		for name, hook := range map[string]func(context.Context, port.TextKind, []string) error{
+			"an error": func(context.Context, port.TextKind, []string) error { return errors.New("out of order") },
+			"a panic":  func(context.Context, port.TextKind, []string) error { panic("boom") },
+		} {
+			s.embedder.before(hook)
+			r := s.post("/namespaces/docs/documents", object{"documents": []object{doc("c", "third", "")}}, "Prefer", "respond-async").is(202)
+			at := r.header.Get("Location")
+			eventually(t, "failed by "+name, 5*time.Second, func() bool { return s.get(at).ok().json["status"] == "failed" })
+			got := s.get(at).ok()
+			fields(t, "a failed operation", got.json, "id", "status", "done", "total", "error")
+			if e := got.json["error"].(object); e["code"] != "internal_error" || strings.Contains(fmt.Sprint(e), "boom") || got.number("done") != 0 {
+				t.Errorf("failed by %s: %s", name, got.body)
+			}
+		}
+		s.embedder.before(nil)
+		if got := s.ids("docs"); !slices.Equal(got, []string{"a", "b"}) {
+			t.Errorf("failed operations left %v", got)
+		}
+
+		// A conflict found only when it runs is a failed operation, too.
+		s.get("/namespaces/docs/operations/op_unknown").fails(404, "not_found", "op_unknown")
+		s.get(strings.Replace(at, "/docs/", "/other/", 1)).fails(404, "not_found")
+		s.get("/namespaces/No/operations/x").fails(400, "invalid_namespace")
+	})
+}
+
+// TestOperationSurvivesRestart: an accepted write is done, exactly once, by the
+// next process if this one ends first.
+func TestOperationSurvivesRestart(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		key := s.key
+		s.embedder.before(untilDone)
+		var at []string
+		for i := range 3 {
+			id := fmt.Sprintf("d%d", i)
+			r := s.post("/namespaces/docs/documents", object{"documents": []object{doc(id, "text of "+id, ""), doc("last", id, "")}}, "Prefer", "respond-async").is(202)
+			at = append(at, r.header.Get("Location"))
+		}
+		eventually(t, "running", 5*time.Second, func() bool { return s.get(at[0]).ok().json["status"] == "running" })
+		s = s.restart(func(o *options) { o.embedder = newEmbedder() })
+		s = s.as(key)
+		for _, at := range at {
+			eventually(t, at+" resumed", 10*time.Second, func() bool { return s.get(at).ok().json["status"] == "succeeded" })
+		}
+		if got := s.ids("docs"); !slices.Equal(got, []string{"d0", "d1", "d2", "last"}) {
+			t.Errorf("resumed operations wrote %v", got)
+		}
+		if r := s.get("/namespaces/docs/documents/last").ok(); r.json["text"] != "d2" {
+			t.Errorf("operations ran out of order: %v", r.json["text"])
+		}
+		// Finished ones are not run again.
+		s.do("DELETE", "/namespaces/docs", nil).ok()
+		s = s.restart(nil)
+		s = s.as(key)
+		if r := s.get(at[0]).ok(); r.json["status"] != "succeeded" {
+			t.Errorf("after another restart: %s", r.body)
+		}
+		if s.ids("docs") != nil {
+			t.Error("a finished operation ran again")
+		}
+	})
+}
+
+// TestAsynchronousQueueIsBounded: waiting writes are refused, not piled up.
+func TestAsynchronousQueueIsBounded(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		s.embedder.before(untilDone)
+		refused := false
+		for i := 0; i < 200 && !refused; i++ {
+			r := s.post("/namespaces/docs/documents", object{"documents": []object{doc("a", fmt.Sprint(i), "")}}, "Prefer", "respond-async")
+			if r.status == http.StatusAccepted {
+				continue
+			}
+			r.fails(503, "unavailable").retry()
+			refused = true
+		}
+		if !refused {
+			t.Error("200 waiting writes were all accepted")
+		}
+	})
+}
