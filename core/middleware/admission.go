@@ -39,8 +39,13 @@ func Deadline(timeout, otherwise time.Duration) endpoint.Middleware {
 				}
 				return nil, err
 			}
+			var own *fault.Error
 			switch fault.CodeOf(err) {
-			case fault.Internal, fault.Canceled, fault.Timeout, fault.Upstream, fault.Unavailable:
+			case fault.Internal, fault.Canceled, fault.Upstream, fault.Unavailable:
+			case fault.Timeout:
+				if errors.As(err, &own) {
+					return nil, err // it says what took too long
+				}
 			default:
 				return nil, err // the call ended for a reason of its own
 			}

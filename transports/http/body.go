@@ -104,9 +104,8 @@ func (x *exchange) bodyError(ctx context.Context, err error, tooLarge *fault.Err
 	case errors.As(err, &max):
 		return tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+		// net/http has cancelled the request's context for this error, which
+		// must not look as if the caller had gone.
 		return fault.Wrap(fault.Timeout, "read body", err, "the body did not arrive in time")
 	case ctx.Err() != nil:
 		return ctx.Err()
