@@ -125,7 +125,7 @@ Start with:  mneme quickstart`,
 	root.SetHelpCommandGroupID("admin")
 	root.SetCompletionCommandGroupID("admin")
 	c.add(root, "run", c.serveCommand())
-	c.add(root, "data", c.queryCommand())
+	c.add(root, "data", c.queryCommand(), c.evalCommand())
 	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.configCommand(), c.versionCommand())
 	return root
 }

@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/importer"
 )
 
 // maxLine bounds one JSON line of a collection.
@@ -75,7 +77,6 @@ func Load(dir string) (*Collection, error) {
 	}
 	c := &Collection{Name: filepath.Base(abs)}
 	ids := map[string]string{} // as in the files to safe
-	taken := map[string]bool{}
 	sum := sha256.New()
 	err = lines(dir, "corpus.jsonl", func(n int, line []byte) error {
 		var r record
@@ -88,11 +89,8 @@ func Load(dir string) (*Collection, error) {
 		if _, twice := ids[r.id()]; twice {
 			return fmt.Errorf("id %q is used twice", r.id())
 		}
-		safe := safeID(r.id())
-		for base, i := safe, 2; taken[safe]; i++ {
-			safe = fmt.Sprintf("%s:%d", base[:min(len(base), 240)], i)
-		}
-		ids[r.id()], taken[safe] = safe, true
+		safe := importer.LegalID(r.id())
+		ids[r.id()] = safe
 		d := Document{ID: safe, Text: r.Text, User: r.meta("user")}
 		if r.Title != "" {
 			d.Text = "# " + r.Title + "\n\n" + r.Text
@@ -141,22 +139,6 @@ func digest(h hash.Hash, fields ...string) {
 	for _, f := range fields {
 		fmt.Fprintf(h, "%d:%s,", len(f), f)
 	}
-}
-
-// safeID replaces what a document id may not hold by ':' and shortens. Load
-// keeps the results apart.
-func safeID(id string) string {
-	b := []byte(id)
-	for i, ch := range b {
-		ok := ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z' || ch >= '0' && ch <= '9' || i > 0 && (ch == '.' || ch == '_' || ch == ':' || ch == '-')
-		if !ok {
-			b[i] = ':'
-		}
-	}
-	if b[0] == ':' {
-		b[0] = 'x'
-	}
-	return string(b[:min(len(b), 256)])
 }
 
 // lines calls fn for each non-empty line of dir/name or dir/name.gz.

@@ -3,5 +3,5 @@
 // runs the queries and computes nDCG, recall and reciprocal rank as trec_eval
 // does, and latency percentiles.
 //
-// May import: cmd/mneme/internal/client, the services' wire types.
+// May import: cmd/mneme/internal/client and importer, the services' wire types.
 package evaluate

@@ -115,3 +115,37 @@ func Percentiles(samples []time.Duration) Latency {
 	}
 	return Latency{at(0.50), at(0.95), at(0.99)}
 }
+
+// Mean is the mean of each retriever over collections, each counting the same
+// however many queries it has. Latency is left out: it does not average.
+func Mean(results []Result) []Run {
+	var order []string
+	sums := map[string]*Run{}
+	counts := map[string]float64{}
+	for _, r := range results {
+		for _, run := range r.Runs {
+			s := sums[run.Retriever]
+			if s == nil {
+				s = &Run{Retriever: run.Retriever}
+				sums[run.Retriever] = s
+				order = append(order, run.Retriever)
+			}
+			counts[run.Retriever]++
+			s.Queries += run.Queries
+			s.NDCG10 += run.NDCG10
+			s.Recall10 += run.Recall10
+			s.Recall100 += run.Recall100
+			s.MRR10 += run.MRR10
+		}
+	}
+	out := make([]Run, 0, len(order))
+	for _, name := range order {
+		s, n := sums[name], counts[name]
+		s.NDCG10, s.Recall10, s.Recall100, s.MRR10 = s.NDCG10/n, s.Recall10/n, s.Recall100/n, s.MRR10/n
+		out = append(out, *s)
+	}
+	return out
+}
+
+// Categories lists a run's categories by name.
+func Categories(r Run) []string { return keys(r.ByCategory) }

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/evaluate"
+	"github.com/mnemehq/mneme/configs"
+)
+
+// evalReport is what eval writes as JSON.
+type evalReport struct {
+	Build    build             `json:"build"`
+	Time     time.Time         `json:"time"`
+	CPUs     int               `json:"cpus"`
+	Settings map[string]any    `json:"settings"`
+	Results  []evaluate.Result `json:"results"`
+	Mean     []evaluate.Run    `json:"mean"` // over collections, each counting the same
+}
+
+func (c *command) evalCommand() *cobra.Command {
+	var (
+		t                         target
+		o                         evaluate.Options
+		weights, fusion, jsonFile string
+		users                     string
+		candidates, rrfK          int
+		byCategory                bool
+	)
+	cmd := &cobra.Command{
+		Use:   "eval DIR...",
+		Short: "Measure retrieval quality and latency on test collections",
+		Long: `Measure retrieval quality and latency on test collections in BEIR's layout: each
+DIR holds corpus.jsonl and queries.jsonl, plain or gzipped, and qrels.tsv. Each
+collection becomes a namespace, which a later run uses again as long as corpus,
+model and chunking are the same. A query with meta.user searches only documents
+of the same meta.user.
+
+It prints nDCG@10 with linear gain as trec_eval has it, recall@10, recall@100 and
+MRR@10 over documents, and the latency of a query in milliseconds, for each
+retriever and for all fused. The server remembers the encodings of recent queries
+(1,024), so the fused run of a smaller collection is measured without embedding.
+
+Without --url and --data it works in the folder mneme-eval, so that test
+collections stay out of the way of real documents.`,
+		Example: `  mneme eval data/eval/scifact data/eval/cranfield
+  mneme eval data/eval/* --json quality.json --by-category
+  mneme eval data/eval/* --retrievers fused --weights vector=0.6,keyword=0.4
+  mneme eval data/eval/* --retrievers fused --fusion rrf --query-workers 4`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			var settings []configs.Setting
+			set := func(flag, path, value string) {
+				if cmd.Flags().Changed(flag) {
+					settings = append(settings, configs.Setting{Path: path, Value: value, From: "flag --" + flag})
+				}
+			}
+			set("fusion", "query.fusion", fusion)
+			set("candidates", "query.candidates", strconv.Itoa(candidates))
+			set("rrf-k", "query.rrf_k", strconv.Itoa(rrfK))
+			if t.url != "" && len(settings) > 0 {
+				return usage("--fusion, --candidates and --rrf-k are the server's own settings; they cannot be set over --url")
+			}
+			if weights != "" {
+				if o.Weights, err = parseWeights(weights); err != nil {
+					return err
+				}
+			}
+			for _, r := range o.Retrievers {
+				if !slices.Contains([]string{"vector", "keyword", "sparse", evaluate.Fused}, r) {
+					return usage("--retrievers: %q is not one of vector, keyword, sparse, %s", r, evaluate.Fused)
+				}
+			}
+			switch users {
+			case "filter", "namespaces":
+				o.UserNamespaces = users == "namespaces"
+			default:
+				return usage("--users must be filter or namespaces")
+			}
+			collections := make([]*evaluate.Collection, len(args))
+			for i, dir := range args {
+				if collections[i], err = evaluate.Load(dir); err != nil {
+					return err
+				}
+			}
+			if c.dataDir == "" && os.Getenv("MNEME_DATA") == "" && c.file() == "" {
+				c.dataDir = "mneme-eval"
+			}
+			// Folders of a server's own are for measuring what it can do at once.
+			settings = append(settings, configs.Setting{Path: "limits.read", Value: "0", From: "eval"}, configs.Setting{Path: "limits.write", Value: "0", From: "eval"})
+			ctx := cmd.Context()
+			cl, done, err := c.connect(ctx, "eval", t, settings...)
+			if err != nil {
+				return err
+			}
+			defer func() { err = joined(err, done()) }()
+			if t.url == "" && os.Getenv("MNEME_URL") == "" {
+				cfg, err := c.quiet(settings...)
+				if err != nil {
+					return err
+				}
+				if o.State, err = evaluate.OpenState(filepath.Join(cfg.DataDir, "eval.json")); err != nil {
+					return err
+				}
+			}
+			report := evalReport{Build: thisBuild(), Time: time.Now().UTC().Truncate(time.Second), CPUs: runtime.GOMAXPROCS(0),
+				Settings: map[string]any{"weights": o.Weights, "fusion": fusion, "candidates": candidates, "users": users, "query_workers": o.QueryWorkers}}
+			bar := newProgress(c.stderr)
+			var mu sync.Mutex
+			for _, col := range collections {
+				o.Progress = func(stage string, done, total int) {
+					mu.Lock()
+					defer mu.Unlock()
+					bar.update(col.Name+" "+stage, done, total)
+				}
+				r, err := evaluate.Measure(ctx, cl, col, o)
+				bar.end()
+				if err != nil {
+					return err
+				}
+				report.Results = append(report.Results, r)
+			}
+			report.Mean = evaluate.Mean(report.Results)
+			if jsonFile == "-" {
+				return printJSON(c.stdout, report)
+			}
+			if jsonFile != "" {
+				if err := writeReport(jsonFile, report); err != nil {
+					return err
+				}
+			}
+			return c.printEvaluation(report, byCategory)
+		},
+	}
+	t.flags(cmd)
+	f := cmd.Flags()
+	f.StringSliceVar(&o.Retrievers, "retrievers", nil, "any of vector, keyword, sparse, fused (default: all that the server has)")
+	f.StringVar(&weights, "weights", "", "weights of the fused run, e.g. vector=0.6,keyword=0.4")
+	f.StringVar(&fusion, "fusion", "zscore", "fusion method: zscore or rrf")
+	f.IntVar(&candidates, "candidates", 100, "chunks that each retriever gives to the fusion")
+	f.IntVar(&rrfK, "rrf-k", 10, "constant of rrf")
+	f.StringVar(&users, "users", "filter", "how meta.user is kept apart: filter, or namespaces for one a user")
+	f.BoolVar(&o.Sparse, "sparse", false, "build with the sparse index")
+	f.BoolVar(&o.Rebuild, "rebuild", false, "write the documents again even when nothing changed")
+	f.IntVar(&o.Workers, "workers", max(2, runtime.GOMAXPROCS(0)), "writes at once")
+	f.IntVar(&o.QueryWorkers, "query-workers", 1, "queries at once; more is faster, and latency is then under load")
+	f.IntVar(&o.Queries, "queries", 0, "queries of each collection at most (default: all)")
+	f.StringVar(&jsonFile, "json", "", "write the report as JSON to this file; - prints it instead of the table")
+	f.BoolVar(&byCategory, "by-category", false, "also print each meta.category of the queries")
+	return cmd
+}
+
+func writeReport(path string, report evalReport) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	if err := joined(printJSON(f, report), f.Close()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+func (c *command) printEvaluation(report evalReport, byCategory bool) error {
+	header := []string{"COLLECTION", "DOCS", "QUERIES", "RETRIEVER", "NDCG@10", "R@10", "R@100", "MRR@10", "P50", "P95", "P99"}
+	q := func(q evaluate.Quality) []string {
+		return []string{fmt.Sprintf("%.4f", q.NDCG10), fmt.Sprintf("%.4f", q.Recall10), fmt.Sprintf("%.4f", q.Recall100), fmt.Sprintf("%.4f", q.MRR10)}
+	}
+	ms := func(l evaluate.Latency) []string {
+		return []string{fmt.Sprintf("%.1f", l.P50), fmt.Sprintf("%.1f", l.P95), fmt.Sprintf("%.1f", l.P99)}
+	}
+	var rows [][]string
+	for _, r := range report.Results {
+		for _, run := range r.Runs {
+			rows = append(rows, append(append([]string{r.Collection, strconv.Itoa(r.Documents), strconv.Itoa(r.Queries), run.Retriever}, q(run.Quality)...), ms(run.Latency)...))
+			if !byCategory {
+				continue
+			}
+			for _, category := range evaluate.Categories(run) {
+				qc := run.ByCategory[category]
+				rows = append(rows, append(append([]string{"  " + category, "", strconv.Itoa(qc.Queries), run.Retriever}, q(qc)...), "", "", ""))
+			}
+		}
+	}
+	if len(report.Results) > 1 {
+		for _, run := range report.Mean {
+			rows = append(rows, append(append([]string{"mean", "", strconv.Itoa(run.Queries), run.Retriever}, q(run.Quality)...), "", "", ""))
+		}
+	}
+	return table(c.stdout, header, rows)
+}
