@@ -152,6 +152,12 @@ func (x *exchange) hold(n int64) bool {
 	return true
 }
 
+// release gives back what the exchange holds; it may be called again.
+func (x *exchange) release() {
+	x.h.bodies.release(x.held)
+	x.held = 0
+}
+
 func busy() error {
 	return fault.New(fault.Unavailable, "the server is busy; retry shortly").After(time.Second)
 }

@@ -115,7 +115,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	}
 	x.r = r.WithContext(context.WithValue(ident.WithRequestID(ctx, x.id), exchangeKey{}, x))
-	defer func() { h.bodies.release(x.held) }()
+	defer x.release()
 	defer x.recover()
 	// A client that reads nothing must not hold the connection for ever.
 	_ = x.control.SetWriteDeadline(time.Now().Add(h.stall))

@@ -44,6 +44,7 @@ func (z *zipWriters) compress(body []byte) []byte {
 // write sends a JSON answer in steps, each with its own deadline, so that a
 // client that stops reading loses the connection and a slow one does not.
 func (x *exchange) write(status int, body []byte) {
+	x.release() // the operation is over, and what it was made from with it
 	x.settleBody()
 	head := x.w.Header()
 	head.Set("Content-Type", "application/json")
