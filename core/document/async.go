@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,10 +56,16 @@ func show(o port.Operation) Operation {
 func (s *Service) Operation(ctx context.Context, in OperationRef) (Operation, error) {
 	who, _ := ident.From(ctx)
 	var out Operation
+	absent := func() error {
+		return fault.New(fault.NotFound, "there is no operation %q in namespace %q", in.Operation, in.Namespace)
+	}
+	if strings.IndexByte(in.Operation, 0) >= 0 {
+		return out, absent()
+	}
 	err := s.Store.View(ctx, func(r port.Reader) error {
 		o, err := r.Operation(ctx, who.Org, in.Namespace, in.Operation)
 		if fault.CodeOf(err) == fault.NotFound {
-			return fault.New(fault.NotFound, "there is no operation %q in namespace %q", in.Operation, in.Namespace)
+			return absent()
 		}
 		out = show(o)
 		return err

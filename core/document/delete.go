@@ -126,6 +126,18 @@ const (
 // the change number seen, so a document rewritten meanwhile is looked at again.
 func (s *Service) deleteMatching(ctx context.Context, p port.Partition, f *filter.Filter) (DeletedSome, error) {
 	var out DeletedSome
+	// One life of the name: change numbers of another one mean nothing here.
+	err := s.Store.View(ctx, func(r port.Reader) error {
+		ns, err := r.Namespace(ctx, p)
+		p = p.At(ns.Generation)
+		return err
+	})
+	if fault.CodeOf(err) == fault.NamespaceNotFound {
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
 	budget := MaxDeleteRows
 	for round := 0; ; round++ {
 		matched, more, err := s.match(ctx, p, f, budget)

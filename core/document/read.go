@@ -173,6 +173,12 @@ func (in *ListDocuments) Validate() error {
 	if in.Order != "" && in.Order != string(port.ByID) && in.Order != string(port.ByUpdated) {
 		return fault.Field(fault.InvalidRequest, "order", "must be id or updated_at")
 	}
+	if err := page.CheckText("prefix", in.Prefix); err != nil {
+		return err
+	}
+	if err := page.CheckText("source_id", in.SourceID); err != nil {
+		return err
+	}
 	return page.CheckLimit(in.Limit)
 }
 

@@ -107,8 +107,13 @@ type ListNamespaces struct {
 	Prefix string `query:"prefix"`
 }
 
-// Validate checks the limit.
-func (l *ListNamespaces) Validate() error { return page.CheckLimit(l.Limit) }
+// Validate checks the limit and the prefix.
+func (l *ListNamespaces) Validate() error {
+	if err := page.CheckText("prefix", l.Prefix); err != nil {
+		return err
+	}
+	return page.CheckLimit(l.Limit)
+}
 
 // Namespace is a namespace as it is shown.
 type Namespace struct {

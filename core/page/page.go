@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 
 	"github.com/mnemehq/mneme/core/fault"
 )
@@ -64,6 +65,15 @@ func Limit(asked *int) int {
 		return DefaultLimit
 	}
 	return *asked
+}
+
+// CheckText answers InvalidRequest for a parameter that holds a NUL character,
+// which not every store can compare with.
+func CheckText(field, value string) error {
+	if strings.IndexByte(value, 0) >= 0 {
+		return fault.Field(fault.InvalidRequest, field, "holds a NUL character")
+	}
+	return nil
 }
 
 // CheckLimit answers InvalidRequest unless the page size is 1-1000 or left out.
