@@ -2,12 +2,13 @@
 // for vector scans, and the layers of a transformer encoder (linear layers
 // over int8 weights, attention, softmax, GELU, layer norm).
 //
-// Every kernel exists as portable Go and, on amd64, as assembly for AVX2 and
-// for AVX-512 with VNNI. [Best] picks the fastest set this CPU runs, [At] a
-// given one; the environment variable MNEME_SIMD (portable, avx2, avx512)
+// Every kernel exists as portable Go and as assembly for AVX2, for AVX-512 with
+// VNNI, and for ARM64 with dot products (half precision, layer norm and
+// quantization are Go there). [Best] picks the fastest set this CPU runs, [At] a
+// given one; the environment variable MNEME_SIMD (portable, avx2, avx512, neon)
 // forces a set. Integer kernels and Linear without activation give the same
 // bits at every level; the other f32 kernels stay within the bound that their
-// comment states. Other architectures run the portable set for now.
+// comment states. Other architectures run the portable set.
 //
 // Kernels work on the caller's slices in place, allocate nothing and keep no
 // reference. Slices too short for the shape given panic before any memory is
@@ -15,7 +16,9 @@
 // bytes) never do. A [Kernels] value is immutable and safe for concurrent use.
 //
 // The assembly is written by core/simd/gen: run `go generate ./core/simd`
-// after changing it; a test compares the committed files with its output.
+// after changing it; a test compares the committed files with its output. With
+// qemu-user, `GOARCH=arm64 go test -exec qemu-aarch64 ./core/simd` runs the
+// ARM64 kernels anywhere.
 //
 // May import: the standard library and golang.org/x/sys/cpu, nothing else.
 package simd

@@ -23,7 +23,7 @@ func geluPortable(x []float32) {
 // weight, relative for weights above 1e-30. Rows of a multiple of 16 values
 // (8 for AVX2) run in assembly.
 func (k Kernels) Softmax(x []float32, rows, n int, scale float32) {
-	if rows < 0 || n < 1 || len(x) < rows*n || !(scale > 0) {
+	if rows < 0 || n < 1 || rows > len(x)/n || !(scale > 0) {
 		panic(fmt.Sprintf("simd: softmax of %d values as %d rows of %d, scale %g", len(x), rows, n, scale))
 	}
 	if rows > 0 {
@@ -71,8 +71,8 @@ func expFast(x float32) float32 {
 // 16 values (8 for AVX2) run in assembly. Results are within 1e-5 of the
 // largest magnitude in the row.
 func (k Kernels) LayerNorm(dst, x, residual, gain, bias []float32, rows, n int, epsilon float32) {
-	if rows < 0 || n < 1 || len(gain) < n || len(bias) < n || len(dst) < rows*n || len(x) < rows*n ||
-		residual != nil && len(residual) < rows*n {
+	if rows < 0 || n < 1 || len(gain) < n || len(bias) < n || rows > len(dst)/n || rows > len(x)/n ||
+		residual != nil && rows > len(residual)/n {
 		panic(fmt.Sprintf("simd: layer norm of %d rows of %d: %d values, %d residual, %d gain, %d bias, room for %d",
 			rows, n, len(x), len(residual), len(gain), len(bias), len(dst)))
 	}
@@ -115,7 +115,8 @@ type Heads struct {
 	Tokens, Count, Dim, Stride int
 }
 
-// Scratch is how many values Attention needs beside its operands.
+// Scratch is how many values Attention needs beside its operands. It wraps
+// around for shapes that no memory holds; Attention refuses those first.
 func (h Heads) Scratch() int {
 	tokens, dim := (h.Tokens+15)&^15, (h.Dim+15)&^15
 	// keys transposed, values and results padded, the weights of a block of rows
@@ -134,15 +135,16 @@ const blockRows = 8
 // come out side by side; then blocks of rows go through scores, softmax and
 // weighted sum while they are in the first-level cache.
 func (k Kernels) Attention(dst, q, keys, values []float32, h Heads, scale float32, scratch []float32) {
-	if h.Tokens < 0 || h.Count < 1 || h.Dim < 1 || h.Stride < h.Count*h.Dim || !(scale > 0) {
+	if h.Tokens < 0 || h.Count < 1 || h.Dim < 1 || h.Count > h.Stride/h.Dim || !(scale > 0) {
 		panic(fmt.Sprintf("simd: attention of %+v, scale %g", h, scale))
 	}
 	if h.Tokens == 0 {
 		return
 	}
+	// Divisions, because products of what a stranger asks for may wrap around.
 	width := h.Count * h.Dim
-	need := (h.Tokens-1)*h.Stride + width
-	if len(q) < need || len(keys) < need || len(values) < need || len(dst) < h.Tokens*width || len(scratch) < h.Scratch() {
+	short := func(v []float32) bool { return len(v) < width || h.Tokens-1 > (len(v)-width)/h.Stride }
+	if short(q) || short(keys) || short(values) || h.Tokens > len(dst)/width || len(scratch) < h.Scratch() {
 		panic(fmt.Sprintf("simd: attention of %+v: %d queries, %d keys, %d values, room for %d, scratch %d",
 			h, len(q), len(keys), len(values), len(dst), len(scratch)))
 	}

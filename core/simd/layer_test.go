@@ -89,6 +89,7 @@ func TestSoftmaxEverySize(t *testing.T) {
 		}
 		mustPanic(t, "short softmax", func() { k.Softmax(make([]float32, 5), 2, 3, 1) })
 		mustPanic(t, "empty rows", func() { k.Softmax(make([]float32, 5), 2, 0, 1) })
+		mustPanic(t, "size that wraps", func() { k.Softmax(make([]float32, 5), 1<<32, 1<<32, 1) })
 		mustPanic(t, "negative scale", func() { k.Softmax(make([]float32, 5), 1, 5, -1) })
 		k.Softmax(nil, 0, 3, 1)
 	})
@@ -143,6 +144,7 @@ func TestLayerNormEverySize(t *testing.T) {
 		mustPanic(t, "short gain", func() { k.LayerNorm(row, row, nil, row[:15], row, 1, 16, 1e-12) })
 		mustPanic(t, "short residual", func() { k.LayerNorm(row, row, row[:15], row, row, 1, 16, 1e-12) })
 		mustPanic(t, "short rows", func() { k.LayerNorm(row, row, nil, row, row, 2, 16, 1e-12) })
+		mustPanic(t, "size that wraps", func() { k.LayerNorm(row, row, nil, row, row, 1<<60, 16, 1e-12) })
 		k.LayerNorm(row, row, nil, row, row, 0, 16, 1e-12)
 	})
 }
@@ -215,6 +217,11 @@ func TestAttentionEverySize(t *testing.T) {
 		mustPanic(t, "short values", func() { k.Attention(make([]float32, 64), v, v, v[:63], h, 1, scratch) })
 		mustPanic(t, "short result", func() { k.Attention(make([]float32, 63), v, v, v, h, 1, scratch) })
 		mustPanic(t, "short scratch", func() { k.Attention(make([]float32, 64), v, v, v, h, 1, scratch[1:]) })
+		for _, wraps := range []simd.Heads{
+			{Tokens: 1<<32 + 1, Count: 1, Dim: 8, Stride: 1 << 32}, {Tokens: 1, Count: 1 << 33, Dim: 1 << 31, Stride: 64}, {Tokens: 1 << 61, Count: 1, Dim: 8, Stride: 8},
+		} {
+			mustPanic(t, "size that wraps", func() { k.Attention(v, v, v, v, wraps, 1, scratch) })
+		}
 		h.Stride = 15
 		mustPanic(t, "short stride", func() { k.Attention(make([]float32, 64), v, v, v, h, 1, scratch) })
 		k.Attention(nil, nil, nil, nil, simd.Heads{Count: 1, Dim: 8, Stride: 8}, 1, nil)

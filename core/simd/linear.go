@@ -78,7 +78,7 @@ func resize[T any](s []T, n int) []T {
 // Quantize fills r with the first rows*dim values of x, row-major. dim is 1 to
 // MaxDim. Codes and scales are the same at every level.
 func (k Kernels) Quantize(r *Rows, x []float32, rows, dim int, p Precision) {
-	if rows < 0 || dim < 1 || dim > MaxDim || len(x) < rows*dim || !(p >= 0) {
+	if rows < 0 || dim < 1 || dim > MaxDim || rows > len(x)/dim || !(p >= 0) {
 		panic(fmt.Sprintf("simd: %d values for %d rows of %d, precision %g", len(x), rows, dim, p))
 	}
 	r.shape(rows, dim)

@@ -196,6 +196,7 @@ func TestLinearRefusesBadShapes(t *testing.T) {
 		q := simd.NewRows(3, 4)
 		k.Quantize(q, make([]float32, 12), 3, 4, simd.Full16)
 		mustPanic(t, "short result", func() { k.Linear(make([]float32, 5), l, q, simd.Identity) })
+		mustPanic(t, "size that wraps", func() { k.Quantize(q, make([]float32, 15), 1<<62, 4, simd.Full16) })
 		mustPanic(t, "negative precision", func() { k.Quantize(q, make([]float32, 12), 3, 4, -1) })
 		mustPanic(t, "short input", func() { k.Quantize(q, make([]float32, 11), 3, 4, simd.Full16) })
 		k.Quantize(q, make([]float32, 15), 3, 5, simd.Full16)

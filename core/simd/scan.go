@@ -68,8 +68,8 @@ func (k Kernels) DotRows(dst []int32, q Query, rows []int8, stride int) {
 	if len(dst) == 0 {
 		return
 	}
-	if need := (len(dst)-1)*stride + q.dim; len(rows) < need {
-		panic(fmt.Sprintf("simd: %d bytes of rows, want %d", len(rows), need))
+	if len(rows) < q.dim || len(dst)-1 > (len(rows)-q.dim)/stride {
+		panic(fmt.Sprintf("simd: %d bytes for %d rows of %d, stride %d", len(rows), len(dst), q.dim, stride))
 	}
 	k.dotRows(dst, q, rows, stride)
 }

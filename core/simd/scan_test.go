@@ -117,6 +117,7 @@ func TestScanRefusesBadShapes(t *testing.T) {
 		mustPanic(t, "zero query", func() { k.DotRows(make([]int32, 1), simd.Query{}, rows, 64) })
 		mustPanic(t, "short stride", func() { k.DotRows(make([]int32, 1), q, rows, 63) })
 		mustPanic(t, "short rows", func() { k.DotRows(make([]int32, 11), q, rows, 64) })
+		mustPanic(t, "stride that wraps", func() { k.DotRows(make([]int32, 5), q, rows, 1<<62) })
 		mustPanic(t, "row outside", func() { k.DotRowsAt(make([]int32, 1), q, rows, 64, []uint32{10}) })
 		mustPanic(t, "row far outside", func() { k.DotRowsAt(make([]int32, 1), q, rows, 64, []uint32{1<<32 - 1}) })
 		mustPanic(t, "short results", func() { k.DotRowsAt(make([]int32, 1), q, rows, 64, []uint32{0, 1}) })
