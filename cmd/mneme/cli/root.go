@@ -124,8 +124,8 @@ Start with:  mneme quickstart`,
 		&cobra.Group{ID: "admin", Title: "Administer:"})
 	root.SetHelpCommandGroupID("admin")
 	root.SetCompletionCommandGroupID("admin")
-	c.add(root, "run", c.serveCommand())
-	c.add(root, "data", c.queryCommand(), c.evalCommand())
+	c.add(root, "run", c.quickstartCommand(), c.serveCommand())
+	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand())
 	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.configCommand(), c.versionCommand())
 	return root
 }

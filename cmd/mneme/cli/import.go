@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/importer"
+	"github.com/mnemehq/mneme/core/document"
+	"github.com/mnemehq/mneme/core/fault"
+)
+
+// Batches are small enough that a write whose texts all need embedding stays
+// within its time limit on a slow machine, large enough to share its commit.
+const (
+	importBatch      = 50
+	importBatchBytes = 128 << 10
+)
+
+func (c *command) importCommand() *cobra.Command {
+	var (
+		t       target
+		ns      string
+		restart bool
+	)
+	im := importer.Importer{}
+	cmd := &cobra.Command{
+		Use:   "import PATH...",
+		Short: "Bring files and folders into a namespace",
+		Long: `Bring files into a namespace: text, Markdown, HTML, JSON and JSON lines (objects
+with text and, optionally, id, title and metadata), alone or in folders.
+Files: ` + strings.Join(importer.Extensions(), " ") + `
+
+Several batches are in flight at once. A run that is stopped goes on where it was
+when the same command is given again, and a repeated one skips what has not
+changed. What could not be imported is listed, and the exit code is then 1.
+` + connectHelp,
+		Example: `  mneme import ./handbook --namespace handbook
+  mneme import tickets.jsonl.gz --namespace tickets --workers 8
+  mneme import ./docs --namespace docs --url https://memory.example.org --key "$MNEME_KEY"`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			ctx := cmd.Context()
+			files, ignored, err := importer.Scan(ctx, args)
+			if err != nil {
+				return err
+			}
+			if len(files) == 0 {
+				return fmt.Errorf("nothing to import: none of the %s there is of a known kind", plural(ignored, "file"))
+			}
+			cl, done, err := c.connect(ctx, "import", t)
+			if err != nil {
+				return err
+			}
+			defer func() { err = joined(err, done()) }()
+			source, dir, err := c.importSource(cl, t, ns, args)
+			if err != nil {
+				return err
+			}
+			state, err := importer.OpenState(dir, source)
+			if err != nil {
+				return err
+			}
+			defer func() { err = joined(err, state.Close()) }()
+			// What was imported into a namespace that is gone has to be imported again.
+			err = cl.Do(ctx, http.MethodGet, "/namespaces/"+url.PathEscape(ns), nil, nil)
+			if restart || client.CodeOf(err) == string(fault.NamespaceNotFound) {
+				err = state.Reset(source)
+			}
+			if err != nil {
+				return err
+			}
+			im.Writer, im.Namespace, im.State = &documentWriter{cl}, ns, state
+			p, err := runImport(ctx, c, im, files)
+			if ignored > 0 {
+				fmt.Fprintf(c.stderr, "%s of other kinds left out\n", plural(ignored, "file"))
+			}
+			if err == nil && p.Failed > 0 {
+				return errReported
+			}
+			return err
+		},
+	}
+	t.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&ns, "namespace", "", "namespace to write into (required)")
+	f.IntVar(&im.Workers, "workers", max(2, min(8, runtime.GOMAXPROCS(0))), "batches in flight")
+	f.IntVar(&im.BatchDocs, "batch", importBatch, "documents of a batch, 1-100")
+	f.BoolVar(&im.Strict, "strict", false, "stop at the first document that cannot be imported")
+	f.BoolVar(&restart, "restart", false, "read all files again, also those that have not changed")
+	im.BatchBytes = importBatchBytes
+	if err := cmd.MarkFlagRequired("namespace"); err != nil {
+		panic(err) // the flag above
+	}
+	return cmd
+}
+
+// importSource names the import and says where its journal lies.
+func (c *command) importSource(cl *client.Client, t target, ns string, args []string) (importer.Source, string, error) {
+	cfg, err := c.quiet()
+	if err != nil {
+		return importer.Source{}, "", err
+	}
+	s := importer.Source{Target: cl.Base(), Namespace: ns}
+	dir := filepath.Join(app.CacheDir(cfg), "imports")
+	if t.url == "" && os.Getenv("MNEME_URL") == "" {
+		if s.Target, err = filepath.Abs(cfg.DataDir); err != nil {
+			return s, "", fmt.Errorf("data folder: %w", err)
+		}
+		dir = filepath.Join(cfg.DataDir, "imports")
+	}
+	for _, arg := range args {
+		path, err := filepath.Abs(arg)
+		if err != nil {
+			return s, "", fmt.Errorf("path %s: %w", arg, err)
+		}
+		s.Paths = append(s.Paths, path)
+	}
+	return s, dir, nil
+}
+
+func runImport(ctx context.Context, c *command, im importer.Importer, files []importer.File) (importer.Progress, error) {
+	f, ok := c.stderr.(*os.File)
+	bar := importer.NewBar(c.stderr, ok && term.IsTerminal(int(f.Fd())))
+	im.OnProgress, im.OnProblem = bar.Update, bar.Problem
+	p, err := im.Run(ctx, files)
+	bar.Finish(p)
+	return p, err
+}
+
+// documentWriter is an importer.Writer over the API.
+type documentWriter struct{ client *client.Client }
+
+// Write implements importer.Writer.
+func (w *documentWriter) Write(ctx context.Context, ns string, docs []importer.Record) (importer.Result, error) {
+	in := document.WriteDocuments{Documents: make([]document.Input, len(docs))}
+	for i, d := range docs {
+		in.Documents[i] = document.Input{ID: d.ID, Text: &docs[i].Text}
+		if len(d.Metadata) == 0 {
+			continue
+		}
+		metadata, err := json.Marshal(d.Metadata)
+		if err != nil {
+			return importer.Result{}, fault.Wrap(fault.InvalidMetadata, "encode metadata", err, "the metadata of %s cannot be encoded", d.ID)
+		}
+		in.Documents[i].Metadata = metadata
+	}
+	var out document.Written
+	err := w.client.Do(ctx, http.MethodPost, "/namespaces/"+url.PathEscape(ns)+"/documents", in, &out)
+	return importer.Result{Written: out.Written, Unchanged: out.Unchanged, Chunks: out.Chunks}, asFault(err)
+}
+
+// Delete implements importer.Deleter.
+func (w *documentWriter) Delete(ctx context.Context, ns string, ids []string) error {
+	err := w.client.Do(ctx, http.MethodPost, "/namespaces/"+url.PathEscape(ns)+"/documents/delete", map[string]any{"ids": ids}, nil)
+	return asFault(err)
+}
+
+// asFault turns a server's answer back into the fault it stands for; an error
+// without an answer stays what it is.
+func asFault(err error) error {
+	var e *client.Error
+	if !errors.As(err, &e) || e.Code == "" {
+		return err
+	}
+	return &fault.Error{Code: fault.Code(e.Code), Message: e.Message, RetryAfter: e.RetryAfter, Err: err}
+}
+
+var (
+	_ importer.Writer  = (*documentWriter)(nil)
+	_ importer.Deleter = (*documentWriter)(nil)
+)
