@@ -1,0 +1,392 @@
+package middleware_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-kit/kit/endpoint"
+	"pgregory.net/rapid"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/middleware"
+	"github.com/mnemehq/mneme/core/op"
+)
+
+type verifier func(bearer string) (ident.Principal, error)
+
+func (v verifier) Verify(_ context.Context, bearer string, _ op.Family) (ident.Principal, error) {
+	return v(bearer)
+}
+
+func anyone(bearer string) (ident.Principal, error) {
+	return ident.Principal{KeyID: bearer, Org: "org_1"}, nil
+}
+
+func call(s op.Spec) *op.Call {
+	return &op.Call{Spec: &s, Transport: "inprocess", RequestID: "req_1", Credential: op.Credential{Bearer: "key_1"}, Reply: &op.Reply{},
+		Decode: func(context.Context, any) error { return nil }}
+}
+
+type meter struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (m *meter) Begin(operation, transport string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines = append(m.lines, "begin "+operation+" "+transport)
+}
+
+func (m *meter) End(operation, transport, code string, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines = append(m.lines, fmt.Sprintf("end %s %s %s %v", operation, transport, code, took >= 0))
+}
+
+// Every way a call can end is measured and logged once, panics included.
+func TestOutcomes(t *testing.T) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		name  string
+		ctx   context.Context
+		leaf  func(context.Context) error
+		code  string
+		level string
+		says  string
+	}{
+		{"answer", t.Context(), func(context.Context) error { return nil }, "ok", "INFO", "msg=call"},
+		{"caller's mistake", t.Context(), func(context.Context) error {
+			return fmt.Errorf("query: %w", fault.New(fault.InvalidFilter, "filter.x"))
+		}, "invalid_filter", "INFO", "query: invalid_filter"},
+		{"foreign", t.Context(), func(context.Context) error { return errors.New("disk") }, "internal_error", "ERROR", "cause=disk"},
+		{"wrapped cause", t.Context(), func(context.Context) error {
+			return fault.Wrap(fault.Unavailable, "commit", errors.New("no space"), "try later")
+		}, "unavailable", "ERROR", `at=commit cause="no space"`},
+		{"panic", t.Context(), func(context.Context) error { panic("boom") }, "internal_error", "ERROR", "stack="},
+		{"gone", gone, func(ctx context.Context) error { return fmt.Errorf("driver: %w", ctx.Err()) }, "canceled", "INFO", `msg="caller gone"`},
+		{"no sources", t.Context(), func(context.Context) error { return fault.New(fault.SourcesUnavailable, "off") }, "sources_unavailable", "INFO", "msg=call"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var log bytes.Buffer
+			m := &meter{}
+			chain := middleware.Chain(middleware.Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Meter: m, Keys: verifier(anyone)})
+			x := call(op.Spec{Name: "notes.get"})
+			_, err := chain(x.Spec)(func(ctx context.Context, _ any) (any, error) { return "out", c.leaf(ctx) })(c.ctx, x)
+			if c.code == "ok" != (err == nil) || err != nil && string(fault.CodeOf(err)) != c.code {
+				t.Errorf("answered %v", err)
+			}
+			if got := strings.Join(m.lines, "; "); got != "begin notes.get inprocess; end notes.get inprocess "+c.code+" true" {
+				t.Errorf("measured %s", got)
+			}
+			got := log.String()
+			if strings.Count(got, "op=notes.get transport=") != 1 || !strings.Contains(got, "code="+c.code) || !strings.Contains(got, "level="+c.level) ||
+				!strings.Contains(got, c.says) || !strings.Contains(got, "request_id=req_1") || !strings.Contains(got, "org=org_1 key=key_1") {
+				t.Errorf("logged %s", got)
+			}
+			if c.level == "INFO" && strings.Contains(got, "ERROR") {
+				t.Errorf("logged as a failure of ours: %s", got)
+			}
+		})
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	shutting := fault.New(fault.Unavailable, "shutting down")
+	for _, c := range []struct {
+		name        string
+		spec, asked time.Duration
+		leaf        func(context.Context) error
+		code        fault.Code
+	}{
+		{"expires", 20 * time.Millisecond, 0, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, fault.Timeout},
+		{"default expires", 0, 0, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, fault.Timeout},
+		{"lowered", time.Hour, 20 * time.Millisecond, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, fault.Timeout},
+		{"never raised", 20 * time.Millisecond, time.Hour, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, fault.Timeout},
+		{"a driver's own error", 20 * time.Millisecond, 0, func(ctx context.Context) error { <-ctx.Done(); return errors.New("interrupted") }, fault.Timeout},
+		{"an adapter's fault", 20 * time.Millisecond, 0, func(ctx context.Context) error {
+			<-ctx.Done()
+			return fault.Wrap(fault.Unavailable, "embed", ctx.Err(), "the model did not answer")
+		}, fault.Timeout},
+		{"a late mistake stays one", 20 * time.Millisecond, 0, func(ctx context.Context) error { <-ctx.Done(); return fault.New(fault.Conflict, "x") }, fault.Conflict},
+		{"late but done", 20 * time.Millisecond, 0, func(ctx context.Context) error { <-ctx.Done(); return nil }, ""},
+		{"gave up within", time.Hour, 0, func(context.Context) error { return context.Canceled }, fault.Internal},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := call(op.Spec{})
+			x.Timeout = c.asked
+			_, err := middleware.Deadline(c.spec, 20*time.Millisecond)(func(ctx context.Context, _ any) (any, error) { return "out", c.leaf(ctx) })(t.Context(), x)
+			if fault.CodeOf(err) != c.code {
+				t.Errorf("%v, want %s", err, c.code)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	_, err := middleware.Deadline(time.Hour, time.Hour)(func(ctx context.Context, _ any) (any, error) {
+		cancel(shutting)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})(ctx, call(op.Spec{}))
+	if !errors.Is(err, shutting) || fault.From(err).Message != shutting.Message {
+		t.Errorf("cancelled with a fault: %v", err)
+	}
+}
+
+// The chain keeps its order: nothing is read for a caller without a key, and
+// nothing is charged.
+func TestOrder(t *testing.T) {
+	limits := &middleware.Limits{Limiter: middleware.NewBuckets(nil), Rates: map[op.Class]ident.Rate{op.Write: {PerMinute: 60, Burst: 1}}}
+	keys := verifier(func(bearer string) (ident.Principal, error) {
+		if bearer == "bad" {
+			return ident.Principal{}, fault.New(fault.Unauthorized, "no")
+		}
+		return anyone(bearer)
+	})
+	reads := 0
+	set := &op.Set{Chain: middleware.Chain(middleware.Options{Keys: keys, Limits: limits}), Admit: limits.Admit}
+	op.Mount(set, struct{}{}, []op.Op[struct{}]{op.Define(op.Spec{Name: "w", Method: "POST", Path: "/w", Class: op.Write},
+		func(struct{}, context.Context, struct{}) (string, error) { return "done", nil })})
+	try := func(bearer string) fault.Code {
+		x := call(set.Routes()[0].Spec)
+		x.Credential.Bearer = bearer
+		x.Decode = func(context.Context, any) error { reads++; return nil }
+		_, err := set.Routes()[0].Endpoint(t.Context(), x)
+		return fault.CodeOf(err)
+	}
+	for _, c := range []struct {
+		bearer string
+		code   fault.Code
+		reads  int
+	}{{"", fault.Unauthorized, 0}, {"bad", fault.Unauthorized, 0}, {"key_1", "", 1}, {"key_1", fault.RateLimited, 1}, {"key_2", "", 2}} {
+		if got := try(c.bearer); got != c.code || reads != c.reads {
+			t.Errorf("key %q: %q after %d reads, want %q after %d", c.bearer, got, reads, c.code, c.reads)
+		}
+	}
+}
+
+type fakeClock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *fakeClock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *fakeClock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+func TestBuckets(t *testing.T) {
+	clock := &fakeClock{at: time.Unix(1_000_000, 0)}
+	b := middleware.NewBuckets(clock.now)
+	rate := ident.Rate{PerMinute: 600} // 10 a second, 60 at once
+	take := func(key string, units int) middleware.Taken {
+		t.Helper()
+		got, err := b.Take(t.Context(), key, op.Read, rate, units)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := take("a", 1); !got.OK || got.Remaining != 59 || got.Reset != 100*time.Millisecond {
+		t.Errorf("first: %+v", got)
+	}
+	if got := take("a", 60); got.OK || got.Remaining != 59 || got.Retry != 100*time.Millisecond {
+		t.Errorf("one too many: %+v", got)
+	}
+	if got := take("a", 59); !got.OK || got.Remaining != 0 || got.Reset != 6*time.Second {
+		t.Errorf("all: %+v", got)
+	}
+	if got := take("a", 1); got.OK || got.Retry != 100*time.Millisecond {
+		t.Errorf("none left: %+v", got)
+	}
+	if got := take("b", 60); !got.OK {
+		t.Errorf("another key: %+v", got)
+	}
+	clock.add(-time.Hour)
+	if got := take("a", 1); got.OK {
+		t.Errorf("a clock that goes back gave units: %+v", got)
+	}
+	clock.add(time.Second)
+	if got := take("a", 10); !got.OK || got.Remaining != 0 {
+		t.Errorf("after a second: %+v", got)
+	}
+	// A charge over the whole bucket waits for a full one and leaves a debt.
+	clock.add(5 * time.Second)
+	if got := take("a", 100); got.OK || got.Retry != time.Second {
+		t.Errorf("a batch too early: %+v", got)
+	}
+	clock.add(time.Second)
+	if got := take("a", 100); !got.OK || got.Remaining != 0 || got.Reset != 10*time.Second {
+		t.Errorf("a batch: %+v", got)
+	}
+	clock.add(4 * time.Second)
+	if got := take("a", 1); got.OK || got.Retry != 100*time.Millisecond {
+		t.Errorf("in debt: %+v", got)
+	}
+}
+
+// Over any time a key gets at most its burst and its rate, and what it is told
+// to wait is enough.
+func TestBucketsKeepTheRate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		clock := &fakeClock{at: time.Unix(1_000_000, 0)}
+		start := clock.at
+		b := middleware.NewBuckets(clock.now)
+		rate := ident.Rate{PerMinute: rapid.IntRange(1, 6000).Draw(t, "rate"), Burst: rapid.IntRange(1, 100).Draw(t, "burst")}
+		granted := 0
+		for range rapid.IntRange(1, 200).Draw(t, "calls") {
+			units := rapid.IntRange(1, rate.Burst).Draw(t, "units")
+			got, err := b.Take(context.Background(), "k", op.Write, rate, units)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.OK {
+				granted += units
+			} else if rapid.Bool().Draw(t, "waits") {
+				clock.add(got.Retry + time.Microsecond)
+				if got, _ := b.Take(context.Background(), "k", op.Write, rate, units); !got.OK {
+					t.Fatalf("refused after waiting: %+v", got)
+				}
+				granted += units
+			}
+			clock.add(time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(t, "pause")))
+			most := float64(rate.Burst) + clock.at.Sub(start).Minutes()*float64(rate.PerMinute)
+			if float64(granted) > math.Ceil(most) {
+				t.Fatalf("%d units granted where at most %.1f are", granted, most)
+			}
+		}
+	})
+}
+
+func TestAdmitHeaders(t *testing.T) {
+	clock := &fakeClock{at: time.Unix(1_000_000, 0)}
+	l := &middleware.Limits{Limiter: middleware.NewBuckets(clock.now), Rates: map[op.Class]ident.Rate{
+		op.Read: {PerMinute: 600, Burst: 60}, op.Rerank: {PerMinute: 120, Burst: 2}}}
+	x := call(op.Spec{Class: op.Read})
+	x.Caller = ident.Principal{KeyID: "key_1"}
+	for _, c := range []struct {
+		class op.Class
+		units int
+	}{{op.Read, 1}, {op.Read, 2}, {op.Rerank, 1}, {op.Write, 1}, {op.Free, 1}} {
+		if err := l.Admit(t.Context(), x, c.class, c.units); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := x.Reply.Header["RateLimit-Policy"]; got != `"read";q=600;w=60, "rerank";q=120;w=60` {
+		t.Errorf("policy %s", got)
+	}
+	if got := x.Reply.Header["RateLimit"]; got != `"read";r=57;t=1, "rerank";r=1;t=1` {
+		t.Errorf("limit %s", got)
+	}
+	err := l.Admit(t.Context(), x, op.Rerank, 2)
+	f := fault.From(err)
+	if f.Code != fault.RateLimited || f.RetryAfter != 500*time.Millisecond || !strings.Contains(f.Message, "rerank") {
+		t.Errorf("%v after %s", err, f.RetryAfter)
+	}
+	var none *middleware.Limits
+	if err := none.Admit(t.Context(), x, op.Read, 1e6); err != nil {
+		t.Errorf("no limits: %v", err)
+	}
+}
+
+func TestGate(t *testing.T) {
+	g := middleware.NewGate(1, 1, 50*time.Millisecond)
+	leave, err := g.Enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Enter(t.Context()); fault.CodeOf(err) != fault.Unavailable || fault.From(err).RetryAfter != time.Second {
+		t.Errorf("waited too long: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := g.Enter(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("left while waiting: %v", err)
+	}
+	got := make(chan error, 1)
+	go func() {
+		leave, err := g.Enter(t.Context())
+		if err == nil {
+			leave()
+		}
+		got <- err
+	}()
+	for g.Waiting() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := g.Enter(t.Context()); fault.CodeOf(err) != fault.Unavailable {
+		t.Errorf("a full queue: %v", err)
+	}
+	leave()
+	if err := <-got; err != nil {
+		t.Errorf("the one that waited: %v", err)
+	}
+	if g.InUse() != 0 || g.Waiting() != 0 {
+		t.Errorf("%d in use, %d waiting", g.InUse(), g.Waiting())
+	}
+}
+
+// A slot is held by the work alone: not while the input is read, and not after
+// a panic.
+func TestConcurrencySlot(t *testing.T) {
+	g := middleware.NewGate(1, 0, time.Second)
+	x := call(op.Spec{})
+	x.Decode = func(context.Context, any) error {
+		if g.InUse() != 0 {
+			t.Error("a slot is held while the input is read")
+		}
+		return nil
+	}
+	leaf := func(ctx context.Context, request any) (any, error) {
+		if err := request.(*op.Call).Decode(ctx, nil); err != nil {
+			return nil, err
+		}
+		if g.InUse() != 1 {
+			t.Error("no slot is held while the work is done")
+		}
+		panic("boom")
+	}
+	for range 3 {
+		_, err := endpoint.Chain(middleware.Recover(slog.New(slog.DiscardHandler)), middleware.Concurrency(g))(leaf)(t.Context(), x)
+		if fault.CodeOf(err) != fault.Internal {
+			t.Fatal(err)
+		}
+		if g.InUse() != 0 {
+			t.Fatal("a panic kept the slot")
+		}
+	}
+}
+
+func BenchmarkChain(b *testing.B) {
+	limits := &middleware.Limits{Limiter: middleware.NewBuckets(nil), Rates: map[op.Class]ident.Rate{op.Read: {PerMinute: 1e9, Burst: 1e9}}}
+	chain := middleware.Chain(middleware.Options{Keys: verifier(anyone), Limits: limits, Gate: middleware.NewGate(8, 8, time.Second), Meter: &meterOff{}})
+	spec := op.Spec{Name: "x", Class: op.Read}
+	e := chain(&spec)(func(context.Context, any) (any, error) { return nil, nil })
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := e(b.Context(), call(spec)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+type meterOff struct{}
+
+func (meterOff) Begin(string, string)                      {}
+func (meterOff) End(string, string, string, time.Duration) {}
