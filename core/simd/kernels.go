@@ -87,3 +87,8 @@ func At(level Level) (Kernels, error) {
 	}
 	return Kernels{level: level}, nil
 }
+
+// stretch is how many values one call of assembly works on at most, around a
+// tenth of a millisecond's worth: the runtime can't interrupt assembly, and a
+// collection would wait for it with everybody else.
+const stretch = 1 << 16

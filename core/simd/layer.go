@@ -8,7 +8,12 @@ import (
 // GELU replaces every x by xΦ(x), Φ the normal distribution (the exact form of
 // Hendrycks and Gimpel 2016, not the tanh one). Φ is a polynomial of degree 25
 // up to |x| = 5 and constant beyond: off by at most 2e-6 + 1e-6|x|.
-func (k Kernels) GELU(x []float32) { k.gelu(x) }
+func (k Kernels) GELU(x []float32) {
+	for ; len(x) > stretch; x = x[stretch:] {
+		k.gelu(x[:stretch])
+	}
+	k.gelu(x)
+}
 
 func geluPortable(x []float32) {
 	for i, v := range x {
@@ -26,8 +31,10 @@ func (k Kernels) Softmax(x []float32, rows, n int, scale float32) {
 	if rows < 0 || n < 1 || rows > len(x)/n || !(scale > 0) {
 		panic(fmt.Sprintf("simd: softmax of %d values as %d rows of %d, scale %g", len(x), rows, n, scale))
 	}
-	if rows > 0 {
-		k.softmax(x[:rows*n], rows, n, scale)
+	for part := max(1, stretch/n); rows > 0; rows -= part {
+		part = min(part, rows)
+		k.softmax(x[:part*n], part, n, scale)
+		x = x[part*n:]
 	}
 }
 
@@ -76,8 +83,13 @@ func (k Kernels) LayerNorm(dst, x, residual, gain, bias []float32, rows, n int, 
 		panic(fmt.Sprintf("simd: layer norm of %d rows of %d: %d values, %d residual, %d gain, %d bias, room for %d",
 			rows, n, len(x), len(residual), len(gain), len(bias), len(dst)))
 	}
-	if rows > 0 {
-		k.layerNorm(dst, x, residual, gain, bias, rows, n, epsilon)
+	for part := max(1, stretch/n); rows > 0; rows -= part {
+		part = min(part, rows)
+		k.layerNorm(dst, x, residual, gain, bias, part, n, epsilon)
+		dst, x = dst[part*n:], x[part*n:]
+		if residual != nil {
+			residual = residual[part*n:]
+		}
 	}
 }
 

@@ -243,6 +243,32 @@ func FuzzAttention(f *testing.F) {
 	})
 }
 
+// Long inputs go through assembly in parts, of which none may be lost: the
+// results equal those of rows taken alone.
+func TestLongInputs(t *testing.T) {
+	everyLevel(t, func(t *testing.T, k simd.Kernels) {
+		r := rand.New(rand.NewPCG(6, 5))
+		const rows, n = 500, 320
+		x, add := randomFloats(r, rows*n), randomFloats(r, rows*n)
+		gain, bias := randomFloats(r, n), randomFloats(r, n)
+		for name, run := range map[string]func(x, add []float32, rows int){
+			"gelu":    func(x, _ []float32, rows int) { k.GELU(x) },
+			"softmax": func(x, _ []float32, rows int) { k.Softmax(x, rows, n, 0.5) },
+			"norm":    func(x, add []float32, rows int) { k.LayerNorm(x, x, add, gain, bias, rows, n, 1e-12) },
+			"plain":   func(x, _ []float32, rows int) { k.LayerNorm(x, x, nil, gain, bias, rows, n, 1e-12) },
+		} {
+			all, each := slices.Clone(x), slices.Clone(x)
+			run(all, add, rows)
+			for i := range rows {
+				run(each[i*n:(i+1)*n], add[i*n:(i+1)*n], 1)
+			}
+			if !slices.Equal(all, each) {
+				t.Errorf("%s: long and single rows differ", name)
+			}
+		}
+	})
+}
+
 // encoder is the kernels' share of a BERT-like encoder layer.
 type encoder struct {
 	k                    simd.Kernels

@@ -71,6 +71,10 @@ func (k Kernels) DotRows(dst []int32, q Query, rows []int8, stride int) {
 	if len(rows) < q.dim || len(dst)-1 > (len(rows)-q.dim)/stride {
 		panic(fmt.Sprintf("simd: %d bytes for %d rows of %d, stride %d", len(rows), len(dst), q.dim, stride))
 	}
+	for part := scanRows(q); len(dst) > part; {
+		k.dotRows(dst[:part], q, rows, stride)
+		dst, rows = dst[part:], rows[part*stride:]
+	}
 	k.dotRows(dst, q, rows, stride)
 }
 
@@ -93,8 +97,15 @@ func (k Kernels) DotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 	if len(rows) < q.dim || int(last) > (len(rows)-q.dim)/stride {
 		panic(fmt.Sprintf("simd: row %d is outside %d bytes of rows", last, len(rows)))
 	}
+	for part := scanRows(q); len(at) > part; {
+		k.dotRowsAt(dst[:part], q, rows, stride, at[:part])
+		dst, at = dst[part:], at[part:]
+	}
 	k.dotRowsAt(dst[:len(at)], q, rows, stride, at)
 }
+
+// scanRows is how many rows go through assembly in one call, whole blocks.
+func scanRows(q Query) int { return max(8, 16*stretch/q.dim&^7) }
 
 func checkStride(q Query, stride int) {
 	if q.dim == 0 || stride < q.dim {

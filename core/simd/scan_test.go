@@ -85,6 +85,19 @@ func TestDotRowsExtremes(t *testing.T) {
 	})
 }
 
+// More rows than one call of assembly takes.
+func TestDotRowsInParts(t *testing.T) {
+	everyLevel(t, func(t *testing.T, k simd.Kernels) {
+		r := rand.New(rand.NewPCG(4, 2))
+		const n, dim, stride = 9000, 300, 301
+		at := make([]uint32, n)
+		for i := range at {
+			at[i] = uint32(r.IntN(n))
+		}
+		checkScan(t, k, randomBytes(r, dim), randomBytes(r, (n-1)*stride+dim), n, stride, at)
+	})
+}
+
 func FuzzDotRows(f *testing.F) {
 	f.Add(uint16(384), uint8(9), uint8(0), uint64(1))
 	f.Add(uint16(1), uint8(1), uint8(3), uint64(2))
