@@ -673,7 +673,8 @@ func (x *Index) closePartition(p *partition) {
 		p.mu.Unlock()
 		return
 	}
-	flush := p.pending(p.snap.Load()) >= max(1, x.cfg.FlushChunks/4)
+	s := p.snap.Load()
+	flush := p.hasDir && s.applied > p.durable || p.pending(s) >= max(1, x.cfg.FlushChunks/4)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.mu.Unlock()
 	if flush {

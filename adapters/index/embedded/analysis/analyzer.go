@@ -38,7 +38,7 @@ type Analyzer struct {
 
 type stemmed struct{ word, stem string }
 
-const cacheSize = 1 << 15
+const cacheSize = 1 << 16 // in pairs that share a hash
 
 // New makes an analyzer; the error says that the stemmer is unknown.
 func New(s Stemmer) (*Analyzer, error) {
@@ -464,12 +464,19 @@ func (s *Scanner) stem(w []byte) []byte {
 		for _, c := range w {
 			h = (h ^ uint32(c)) * 16777619
 		}
-		slot := &s.a.cache[(h^h>>15)%cacheSize]
-		e := slot.Load()
+		pair := (h ^ h>>15) % cacheSize &^ 1
+		e := s.a.cache[pair].Load()
 		if e == nil || e.word != string(w) {
-			word := string(w)
-			e = &stemmed{word, english.Stem(word, true)}
-			slot.Store(e)
+			first := e
+			if e = s.a.cache[pair|1].Load(); e == nil || e.word != string(w) {
+				// The newer stays: it takes the first place and moves that one on.
+				word := string(w)
+				e = &stemmed{word, english.Stem(word, true)}
+				s.a.cache[pair].Store(e)
+				if first != nil {
+					s.a.cache[pair|1].Store(first)
+				}
+			}
 		}
 		return append(s.whole[:0], e.stem...)
 	}
