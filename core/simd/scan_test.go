@@ -98,6 +98,24 @@ func TestDotRowsInParts(t *testing.T) {
 	})
 }
 
+func TestScansAllocateNothing(t *testing.T) {
+	everyLevel(t, func(t *testing.T, k simd.Kernels) {
+		q, rows, f := simd.PrepareQuery(make([]int8, 100)), make([]int8, 1000), make([]float32, 100)
+		n := testing.AllocsPerRun(10, func() {
+			var dst [10]int32
+			var half [100]uint16
+			k.DotRows(dst[:], q, rows, 100)
+			k.DotRowsAt(dst[:], q, rows, 100, []uint32{1, 2, 3, 4, 5})
+			k.ToF16(half[:], f)
+			k.FromF16(f, half[:])
+			f[0] += k.DotF16(f, half[:]) + k.Dot(f, f)
+		})
+		if n != 0 {
+			t.Errorf("%g allocations a scan", n)
+		}
+	})
+}
+
 func FuzzDotRows(f *testing.F) {
 	f.Add(uint16(384), uint8(9), uint8(0), uint64(1))
 	f.Add(uint16(1), uint8(1), uint8(3), uint64(2))
