@@ -348,7 +348,7 @@ func (x *exchange) fail(err error) {
 	f := fault.From(err)
 	if f.Code == fault.Canceled {
 		_ = x.control.SetReadDeadline(time.Now()) // nothing of a body is waited for
-		panic(http.ErrAbortHandler) // closes the connection, which has no reader
+		panic(http.ErrAbortHandler)               // closes the connection, which has no reader
 	}
 	head := x.w.Header()
 	for k, v := range x.reply.Header {
