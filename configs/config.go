@@ -47,7 +47,7 @@ type Limits struct {
 	Write       Rate `yaml:"write" help:"Writes and deletions, per key."`
 	Rerank      Rate `yaml:"rerank" help:"Rerank calls and queries with rerank, per key."`
 	Admin       Rate `yaml:"admin" help:"Sources and other administration, per key."`
-	Concurrency int  `yaml:"concurrency" help:"Requests served at once. 0: chosen from the number of cores."`
+	Concurrency int  `yaml:"concurrency" help:"Requests served at once. 0: 16 for each core."`
 	Queue       int  `yaml:"queue" help:"Requests that may wait for their turn; one more answers 503 with Retry-After. 0: four times the concurrency."`
 }
 

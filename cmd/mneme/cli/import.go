@@ -52,6 +52,12 @@ changed. What could not be imported is listed, and the exit code is then 1.
   mneme import ./docs --namespace docs --url https://memory.example.org --key "$MNEME_KEY"`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if ns == "" {
+				return usage("import needs --namespace: the namespace to write into")
+			}
+			if im.BatchDocs < 1 || im.BatchDocs > 100 || im.Workers < 1 || im.Workers > 256 {
+				return usage("--batch must be 1-100 and --workers 1-256")
+			}
 			ctx := cmd.Context()
 			files, ignored, err := importer.Scan(ctx, args)
 			if err != nil {
@@ -101,9 +107,6 @@ changed. What could not be imported is listed, and the exit code is then 1.
 	f.BoolVar(&im.Strict, "strict", false, "stop at the first document that cannot be imported")
 	f.BoolVar(&restart, "restart", false, "read all files again, also those that have not changed")
 	im.BatchBytes = importBatchBytes
-	if err := cmd.MarkFlagRequired("namespace"); err != nil {
-		panic(err) // the flag above
-	}
 	return cmd
 }
 

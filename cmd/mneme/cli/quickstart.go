@@ -21,7 +21,7 @@ import (
 
 const (
 	quickstartNamespace = "samples"
-	quickstartQuery     = "the web shop shows ERR_PAYMENT_TIMEOUT, what do I do?"
+	quickstartQuery     = "the parcel arrived crushed, does the customer get the money back?"
 )
 
 func (c *command) quickstartCommand() *cobra.Command {

@@ -1,0 +1,129 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The reference page and the schema are made from the structs of the stock
+// binary; -update writes them.
+func TestReferenceIsCurrent(t *testing.T) {
+	for name, args := range map[string][]string{
+		"config.md":   {"config", "reference"},
+		"schema.json": {"config", "reference", "--schema"},
+	} {
+		got := succeed(t, args...).stdout
+		path := filepath.Join("..", "..", "..", "configs", "reference", name)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("configs/reference/%s is out of date; go test ./cmd/mneme/cli -run Reference -update writes it", name)
+		}
+	}
+}
+
+func TestExamplesHaveNoProblems(t *testing.T) {
+	files, err := filepath.Glob("../../../configs/examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, file := range files {
+		if r := mneme(t, "config", "lint", file); r.code != 0 {
+			t.Errorf("%s:\n%s%s", file, r.stdout, r.stderr)
+		}
+	}
+}
+
+func TestLaptopExampleIsTheDefault(t *testing.T) {
+	file := "../../../configs/examples/laptop.yaml"
+	if got, want := succeed(t, "config", "show", "--config", file).stdout, succeed(t, "config", "show").stdout; got != want {
+		t.Errorf("%s comes to\n%s\nthe default is\n%s", file, got, want)
+	}
+}
+
+func TestLintReportsEveryProblem(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bad.yaml")
+	if err := os.WriteFile(file, []byte("sever: {}\nquery: { candidates: 1 }\nvector: { embedded: { keyword: { k1: 99 } } }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := mneme(t, "config", "lint", file)
+	if r.code != 1 {
+		t.Errorf("exit code %d, want 1", r.code)
+	}
+	want := file + `:1:1: sever: unknown key; did you mean "server"?
+` + file + `:2:10: query.candidates: 1 is not between 10 and 1000
+` + file + ":3:34: vector.embedded.keyword.k1: 99 is not between 0 and 10\n"
+	if r.stdout != want {
+		t.Errorf("got\n%swant\n%s", r.stdout, want)
+	}
+	if r := mneme(t, "serve", "--config", file, "--data", t.TempDir()); r.code != 1 || !strings.Contains(r.stderr, "3 problems") {
+		t.Errorf("serve with the same file: code %d, %s", r.code, r.stderr)
+	}
+}
+
+func TestSettingsOverride(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mneme.yaml")
+	if err := os.WriteFile(file, []byte("data_dir: from-file\nserver: { addr: \"127.0.0.1:1\" }\nlog: { level: error }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := mnemeIn(t, dir, []string{"MNEME_CONFIG=" + file, "MNEME_ADDR=127.0.0.1:2", "MNEME_LOG_LEVEL=warn"}, "config", "show", "--log-level", "debug")
+	for _, want := range []string{"data_dir: from-file\n", "addr: 127.0.0.1:2\n", "level: debug\n"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("shown configuration lacks %q:\n%s%s", want, r.stdout, r.stderr)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	for _, args := range [][]string{
+		{"nonsense"}, {"serve", "--nonsense"}, {"serve", "argument"}, {"query", "only-namespace"}, {"keys"}, {"keys", "lose"},
+		{"import", "."}, {"query", "ns", "text", "--weights", "vector"}, {"query", "ns", "text", "--filter", "{"},
+		{"query", "ns", "text", "--url", "http://127.0.0.1:1"}, {"keys", "create", "--expires", "-1h"}, {"eval"}, {"eval", "x", "--users", "y"},
+	} {
+		r := mneme(t, append(args, "--data", filepath.Join(t.TempDir(), "none"))...)
+		if r.code != 2 || r.stdout != "" || !strings.HasPrefix(r.stderr, "mneme: ") {
+			t.Errorf("%v: code %d, stdout %q, stderr %q", args, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
+func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
+	var walk func(path []string)
+	walk = func(path []string) {
+		help := succeed(t, append(path, "--help")...).stdout
+		_, list, hasChildren := strings.Cut(help, "Commands:\n")
+		if len(path) == 0 {
+			_, list, hasChildren = strings.Cut(help, "Run a server:\n")
+		}
+		if !hasChildren {
+			if !strings.Contains(help, "Examples:\n") {
+				t.Errorf("%v: no example", path)
+			}
+			return
+		}
+		list, _, _ = strings.Cut(list, "\nFlags:")
+		for line := range strings.Lines(list) {
+			name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if strings.HasPrefix(line, "  ") && name != "help" && name != "completion" && !strings.HasPrefix(line, "   ") {
+				walk(append(path[:len(path):len(path)], name))
+			}
+		}
+	}
+	walk(nil)
+}
+
+func TestVersion(t *testing.T) {
+	if out := succeed(t, "version").stdout; !strings.HasPrefix(out, "mneme ") || !strings.Contains(out, "\ncommit ") || !strings.Contains(out, "\ngo1.") {
+		t.Errorf("version says %q", out)
+	}
+}
