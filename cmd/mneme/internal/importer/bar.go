@@ -88,6 +88,9 @@ func Summary(p Progress) string {
 	if p.Skipped > 0 {
 		s += fmt.Sprintf("; %s files unchanged since an earlier import", thousands(p.Skipped))
 	}
+	if p.FailedBefore > 0 {
+		s += fmt.Sprintf(", in which %s records were not imported then", thousands(p.FailedBefore))
+	}
 	if p.Failed > 0 {
 		s += fmt.Sprintf("; %s not imported", thousands(p.Failed))
 	}

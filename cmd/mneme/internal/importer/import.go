@@ -70,7 +70,8 @@ type Progress struct {
 	Skipped               int   // files unchanged since an earlier run
 	Written, Unchanged    int   // documents
 	Chunks                int
-	Failed                int           // problems, those of earlier runs not included
+	Failed                int           // problems of this run
+	FailedBefore          int           // problems that earlier runs had with the files skipped now
 	Retries               int           // of batches
 	Stale                 []string      // documents of earlier, longer versions that remain; only without a Deleter
 	Elapsed               time.Duration // of this run
@@ -131,6 +132,7 @@ type run struct {
 	queued   int             // number of the next batch
 	settled  int             // number of the first batch that is not done
 	done     map[int]*batch  // done, but not all before it
+	refused  map[string]int  // documents that the writer refused, by file
 
 	report sync.Mutex // of callbacks
 }
@@ -140,7 +142,7 @@ type run struct {
 // (with Strict), or the fault that ended it; what was written stays, and a State
 // lets a later run go on.
 func (im *Importer) Run(ctx context.Context, files []File) (Progress, error) {
-	r := &run{Importer: im.defaults(), started: time.Now(), inflight: map[string]bool{}, done: map[int]*batch{}}
+	r := &run{Importer: im.defaults(), started: time.Now(), inflight: map[string]bool{}, done: map[int]*batch{}, refused: map[string]int{}}
 	r.free = sync.NewCond(&r.mu)
 	for _, f := range files {
 		r.progress.BytesTotal += f.Size
@@ -235,6 +237,7 @@ func (r *run) readAll(files []File, out chan<- numbered) {
 			r.mu.Lock()
 			r.progress.Files++
 			r.progress.Skipped++
+			r.progress.FailedBefore += from.Failed
 			r.progress.BytesDone += f.Size
 			r.progress.bytesSkipped += f.Size
 			r.mu.Unlock()
@@ -441,6 +444,7 @@ func (r *run) settle(n int, b *batch) {
 				r.progress.Files++
 			}
 			if r.State != nil && err == nil {
+				m.Failed += r.refused[m.name]
 				err = r.State.Put(m.name, m.Mark)
 			}
 		}
@@ -472,6 +476,9 @@ func (r *run) writeAll(docs []Record) error {
 	case len(docs) == 1:
 		var f *fault.Error
 		errors.As(err, &f)
+		r.mu.Lock()
+		r.refused[docs[0].At.File]++
+		r.mu.Unlock()
 		return r.problem(&Problem{At: docs[0].At, ID: docs[0].ID, Err: errors.New(f.Message)})
 	}
 	half := len(docs) / 2
