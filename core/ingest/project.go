@@ -63,6 +63,14 @@ func (pr *Projector) Committed(ctx context.Context, p port.Partition, seq uint64
 		if errors.Is(err, port.ErrGap) {
 			err = pr.catchUp(ctx, i, p, seq)
 		}
+		if err == nil && seq == 1 {
+			// An index that has dropped the partition takes its first change again.
+			err = pr.alive(ctx, p)
+		}
+		if fault.CodeOf(err) == fault.NamespaceNotFound {
+			pr.Drop(ctx, p) // deleted since the write was committed: nothing is left to search
+			return nil
+		}
 		if err != nil {
 			pr.log.ErrorContext(ctx, "index did not take a committed write; it will catch up", "partition", p.String(), "seq", seq, "error", err)
 			return fault.Wrap(fault.Unavailable, "index apply", err,
@@ -75,6 +83,14 @@ func (pr *Projector) Committed(ctx context.Context, p port.Partition, seq uint64
 		}
 	}
 	return nil
+}
+
+// alive answers NamespaceNotFound when the partition's life is over.
+func (pr *Projector) alive(ctx context.Context, p port.Partition) error {
+	return pr.store.View(ctx, func(r port.Reader) error {
+		_, err := r.Namespace(ctx, p)
+		return err
+	})
 }
 
 // trimEvery is how many changes of a partition pass between trims of its log.

@@ -153,7 +153,7 @@ func (q *Request) chooseRetrievers() error {
 func (q *Request) parseRerank() error {
 	raw := strings.TrimSpace(string(q.Rerank))
 	switch raw {
-	case "", "false":
+	case "", "false", "null":
 		return nil
 	case "true":
 		q.rerank = &Rerank{}
@@ -162,11 +162,24 @@ func (q *Request) parseRerank() error {
 	if raw[0] != '{' {
 		return invalid("rerank", "must be true, false or an object")
 	}
-	dec := json.NewDecoder(strings.NewReader(raw))
-	dec.DisallowUnknownFields()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(q.Rerank, &members); err != nil {
+		return invalid("rerank", "must be true, false or an object")
+	}
 	var r Rerank
-	if err := dec.Decode(&r); err != nil {
-		return invalid("rerank", "may hold model (string) and depth (integer) only")
+	for name, value := range members { // encoding/json would take a name in any case
+		switch name {
+		case "model":
+			if json.Unmarshal(value, &r.Model) != nil {
+				return invalid("rerank.model", "must be a string")
+			}
+		case "depth":
+			if json.Unmarshal(value, &r.Depth) != nil {
+				return invalid("rerank.depth", "must be an integer")
+			}
+		default:
+			return invalid("rerank", "%.64q is not a known field; model and depth are", name)
+		}
 	}
 	q.rerank = &r
 	return within("rerank.depth", r.Depth, 1, 100)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
@@ -307,6 +309,14 @@ func (s *Service) hydrate(ctx context.Context, p port.Partition, pick *picker, c
 			}
 			for _, h := range batch {
 				d, ok := docs[h.Document]
+				if ok && q.filter != nil {
+					// Rewritten since it was found: the filter holds for what is shown.
+					m, err := filter.ParseMetadata("metadata", d.Metadata)
+					if err != nil {
+						return fmt.Errorf("stored metadata of %s: %w", d.ID, err)
+					}
+					ok = q.filter.Match(m)
+				}
 				if !ok || h.Chunk >= len(d.Chunks) {
 					perDocument[h.Document]--
 					continue
