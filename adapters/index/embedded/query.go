@@ -33,6 +33,9 @@ func (x *Index) keywordTerms(text string) []queryTerm {
 	at := map[string]int{}
 	content := false
 	scan := x.analyzer.Scanner(func(t analysis.Token) {
+		if t.Part {
+			return // the bigrams around it say more
+		}
 		i, ok := at[string(t.Term)]
 		if !ok {
 			i = len(terms)
@@ -101,8 +104,7 @@ func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance,
 		}
 	}
 	best := newTopK(s, q.Limit)
-	sc := x.scorers.get()
-	defer x.scorers.put(sc)
+	sc := x.scorers.get() // put back only when it is left clean
 	for i, v := range s.segs {
 		if allow[i].none {
 			continue
@@ -124,6 +126,7 @@ func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance,
 			return nil, nil, err
 		}
 	}
+	x.scorers.put(sc)
 	return best.sorted(), terms, nil
 }
 

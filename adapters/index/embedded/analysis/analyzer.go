@@ -28,6 +28,7 @@ type Token struct {
 	Term       []byte
 	Start, End int  // byte offsets of the surface form in the text
 	Extra      bool // stands beside other tokens of the same place; not part of the text's length
+	Part       bool // a character of a longer run, indexed for queries of one character; queries leave it out
 }
 
 // Analyzer is safe for concurrent use.
@@ -205,7 +206,7 @@ func (s *Scanner) identifier(i int) int {
 				break
 			}
 			thousands = true
-		} else if ascii[c] != joiner || thousands && c != '.' {
+		} else if ascii[c] != joiner || thousands { // 1,000.5 ends the number
 			break
 		}
 		if next < len(text) && (c == ':' || c == '/' || c == '\\') { // a://b, a::b, a\\b
@@ -221,13 +222,8 @@ func (s *Scanner) identifier(i int) int {
 		}
 		w := s.word(next)
 		switch c {
-		case '_', '@', '&':
+		case '_', '@', '&', '.':
 			strong = true
-		case '.':
-			strong = true
-			if thousands { // 1,000.5 ends the number
-				thousands = false
-			}
 		case ',':
 		default:
 			strong = strong || s.hasDigit(w) || s.hasDigit(last)
@@ -376,11 +372,28 @@ func (s *Scanner) term(w span, extra bool) {
 			return
 		}
 	}
-	if w.plain {
+	switch {
+	case !w.plain:
+		s.put(s.buf, w.start, w.end, extra)
+	case acronyms(s.text[w.start:w.end]):
+		s.put(s.buf[:len(s.buf)-1], w.start, w.end, extra)
+	default:
 		s.put(s.stem(s.buf), w.start, w.end, extra)
-		return
 	}
-	s.put(s.buf, w.start, w.end, extra)
+}
+
+// acronyms reports an acronym's plural: PDFs.
+func acronyms(w string) bool {
+	n := len(w) - 1
+	if n < 2 || w[n] != 's' {
+		return false
+	}
+	for i := range n {
+		if w[i] < 'A' || w[i] > 'Z' {
+			return false
+		}
+	}
+	return true
 }
 
 // hump finds the next place from i on where a new hump begins: an upper-case
@@ -428,7 +441,8 @@ func (s *Scanner) grams(i int) int {
 			s.buf = s.fold(s.buf[:0], text[i:i+size], false)
 			// A lone character is the text; inside a run the bigrams are.
 			next, _ := utf8.DecodeRuneInString(text[i+size:])
-			s.put(s.buf, i, i+size, prev >= 0 || isGram(next))
+			inside := prev >= 0 || isGram(next)
+			s.emit(Token{Term: s.buf, Start: i, End: i + size, Extra: inside, Part: inside})
 		}
 		if prev >= 0 {
 			s.buf = s.fold(s.buf[:0], text[prev:i+size], false)
