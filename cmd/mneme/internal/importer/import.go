@@ -357,14 +357,14 @@ func sameContent(f File, want string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer in.Close()
+	defer done(in)
 	var content io.Reader = in
 	if strings.HasSuffix(strings.ToLower(f.Name), ".gz") {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return false, err
 		}
-		defer z.Close()
+		defer done(z)
 		content = z
 	}
 	h := sha256.New()

@@ -68,7 +68,7 @@ func (f File) Read(ctx context.Context, from Mark, emit func(Item) error) error 
 	if err != nil {
 		return &Problem{At: Position{File: f.Name}, Err: err}
 	}
-	defer in.Close()
+	defer done(in)
 	r := &reader{ctx: ctx, file: f, emit: emit, raw: &counter{r: in}}
 	r.mark = Mark{Size: f.Size, ModTime: f.ModTime.UnixNano()}
 	switch f.Kind {
@@ -218,7 +218,7 @@ func (r *reader) jsonLines(from Mark) error {
 		if err != nil {
 			return lost(fmt.Errorf("not a gzip file: %w", err))
 		}
-		defer z.Close()
+		defer done(z)
 		content = z
 	}
 	seen := sha256.New()
@@ -233,17 +233,17 @@ func (r *reader) jsonLines(from Mark) error {
 			if err != nil {
 				return lost(err)
 			}
-			defer again.Close()
+			defer done(again)
 			restart := &reader{ctx: r.ctx, file: r.file, emit: r.emit, raw: &counter{r: again}, mark: Mark{Size: r.mark.Size, ModTime: r.mark.ModTime}}
 			return restart.jsonLines(Mark{})
 		}
 	}
 	for {
 		line, long, err := readLine(in, seen)
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return lost(err)
 		}
-		ended := err == io.EOF
+		ended := errors.Is(err, io.EOF)
 		if ended && line.size == 0 {
 			break
 		}
@@ -274,7 +274,7 @@ func (r *reader) jsonLines(from Mark) error {
 func (r *reader) skip(in *bufio.Reader, seen hash.Hash, from Mark) (bool, error) {
 	last := &lastByte{}
 	n, err := io.CopyN(io.MultiWriter(seen, last), in, from.Offset)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
 	if n < from.Offset || digest(seen) != from.Sum {
@@ -310,7 +310,7 @@ func readLine(in *bufio.Reader, seen hash.Hash) (l rawLine, long bool, err error
 		if long = long || len(l.text)+len(piece) > maxLine; !long {
 			l.text = append(l.text, piece...)
 		}
-		if err != bufio.ErrBufferFull {
+		if !errors.Is(err, bufio.ErrBufferFull) {
 			return l, long, err
 		}
 	}
@@ -484,3 +484,6 @@ func sum(b []byte) hash.Hash {
 }
 
 func digest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
+
+// done closes what was only read, which cannot lose anything.
+func done(c io.Closer) { c.Close() }
