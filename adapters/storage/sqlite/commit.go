@@ -251,8 +251,15 @@ func (c *committer) finish(kept []*request, dropped bool) {
 	err := c.retry(context.Background(), `COMMIT`)
 	if err != nil {
 		c.log.Error("commit failed", "functions", len(kept), "error", err)
-		err = dialect{}.Fault("commit", err)
 		c.abandon()
+		if primary(err) == sqlite3.SQLITE_FULL && len(kept) > 1 {
+			// Together they did not fit the disk: perhaps all but one do.
+			for _, r := range kept {
+				c.again(r)
+			}
+			return
+		}
+		err = dialect{}.Fault("commit", err)
 	}
 	for _, r := range kept {
 		r.done <- err
