@@ -112,11 +112,26 @@ func (d *Decoder) target(dst any) (reflect.Value, error) {
 	return v.Elem(), nil
 }
 
+// A list of empty objects takes many times its text's bytes once decoded. These
+// bound what lists and maps may take, so that a body's limit bounds memory too.
+const (
+	minRoom    = 1 << 20
+	roomFactor = 4
+	mapEntry   = 64 // bytes, about, beside the value
+)
+
+func (s *scanner) take(n int) error {
+	if s.room -= n; s.room < 0 {
+		return &invalid{reason: "has too many items for its size", code: fault.PayloadTooLarge}
+	}
+	return nil
+}
+
 func decodeObject(data []byte, o *object, v reflect.Value) error {
 	if err := Check(data); err != nil {
 		return err
 	}
-	s := &scanner{data: data}
+	s := &scanner{data: data, room: minRoom + roomFactor*len(data)}
 	if s.space(); s.peek() != '{' {
 		return fault.New(fault.InvalidRequest, "the body must be a JSON object, not %s", s.kind())
 	}
@@ -369,7 +384,7 @@ func (c *compiler) fields(t reflect.Type, index []int, o *object, d *Decoder) er
 		case name == "-":
 			continue
 		}
-		read, err := c.reader(f.Type)
+		read, err := c.fieldReader(f)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -378,6 +393,19 @@ func (c *compiler) fields(t reflect.Type, index []int, o *object, d *Decoder) er
 		}
 	}
 	return nil
+}
+
+// fieldReader is the reader of a field's type with the field's own limit.
+func (c *compiler) fieldReader(f reflect.StructField) (reader, error) {
+	tag, ok := f.Tag.Lookup("max")
+	if !ok {
+		return c.reader(f.Type)
+	}
+	most, err := strconv.Atoi(tag)
+	if err != nil || most < 1 || f.Type.Kind() != reflect.Slice || f.Type == rawType {
+		return nil, fmt.Errorf("max:%q is for lists, and at least 1", tag)
+	}
+	return c.sliceReader(f.Type, most)
 }
 
 func (c *compiler) param(f reflect.StructField, at []int, code fault.Code, d *Decoder) (bool, error) {
@@ -560,7 +588,7 @@ func (c *compiler) reader(t reflect.Type) (reader, error) {
 	case reflect.Struct:
 		return c.structReader(t)
 	case reflect.Slice:
-		return c.sliceReader(t)
+		return c.sliceReader(t, 0)
 	case reflect.Map:
 		return c.mapReader(t)
 	}
@@ -584,7 +612,8 @@ func (c *compiler) structReader(t reflect.Type) (reader, error) {
 	}, nil
 }
 
-func (c *compiler) sliceReader(t reflect.Type) (reader, error) {
+// sliceReader reads lists of at most that many items; 0: as many as there is room for.
+func (c *compiler) sliceReader(t reflect.Type, most int) (reader, error) {
 	if t.Elem().Kind() == reflect.Uint8 {
 		return nil, fmt.Errorf("type %s can't be read from JSON", t)
 	}
@@ -592,6 +621,7 @@ func (c *compiler) sliceReader(t reflect.Type) (reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	size := int(t.Elem().Size())
 	return func(s *scanner, dst reflect.Value) error {
 		if s.peek() != '[' {
 			return bad("must be an array, not %s", s.kind())
@@ -604,6 +634,12 @@ func (c *compiler) sliceReader(t reflect.Type) (reader, error) {
 				s.space()
 			}
 			i := dst.Len()
+			if most > 0 && i == most {
+				return bad("must have at most %d items", most)
+			}
+			if err := s.take(size); err != nil {
+				return err
+			}
 			if i == dst.Cap() {
 				dst.Grow(max(4, i))
 			}
@@ -626,6 +662,7 @@ func (c *compiler) mapReader(t reflect.Type) (reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	size := mapEntry + int(t.Elem().Size())
 	return func(s *scanner, dst reflect.Value) error {
 		if s.peek() != '{' {
 			return bad("must be an object, not %s", s.kind())
@@ -641,6 +678,9 @@ func (c *compiler) mapReader(t reflect.Type) (reader, error) {
 			s.space()
 			s.pos++ // the colon
 			s.space()
+			if err := s.take(size); err != nil {
+				return err
+			}
 			v := reflect.New(t.Elem()).Elem()
 			if err := elem(s, v); err != nil {
 				return under(clip(name), "", err)

@@ -56,7 +56,7 @@ type request struct {
 	Weights   map[string]float64 `json:"weights"`
 	Parts     []part             `json:"parts"`
 	Filter    json.RawMessage    `json:"filter" fault:"invalid_filter"`
-	Names     []string           `json:"names" fault:"invalid_filter"`
+	Names     []string           `json:"names" fault:"invalid_filter" max:"3"`
 	Rerank    *either            `json:"rerank"`
 	Either    either             `json:"either"`
 	At        *time.Time         `json:"at"`
@@ -127,6 +127,15 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// names is that many members of an object.
+func names(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"%d":1,`, i)
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	deep := func(n int) string {
 		return `{"anything":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`
@@ -159,6 +168,10 @@ func TestDecodeRefuses(t *testing.T) {
 		{"null bool", "", `{"strict":null}`, fault.InvalidRequest, "strict: must be true or false, not null"},
 		{"null list", "", `{"names":null}`, fault.InvalidFilter, "names: must be an array, not null"},
 		{"null in list", "", `{"names":["a",null]}`, fault.InvalidFilter, "names[1]: must be a string, not null"},
+		{"too many", "", `{"names":["a","b","c","d"]}`, fault.InvalidFilter, "names: must have at most 3 items"},
+		{"a list out of proportion", "", `{"parts":[` + strings.Repeat("{},", 50_000) + `{}]}`, fault.PayloadTooLarge, "parts: has too many items for its size"},
+		{"a map out of proportion", "", `{"weights":{` + names(10_000) + `}, "parts":[` + strings.Repeat(`{},`, 20_000) + `{}]}`, fault.PayloadTooLarge, "too many items"},
+		{"names without end", "", `{"anything":{` + names(10_001) + `}}`, fault.InvalidJSON, "more than 10000 names"},
 		{"null own type", "", `{"either":null}`, fault.InvalidRequest, "either: must not be null"},
 		{"null map", "", `{"weights":null}`, fault.InvalidRequest, "weights: must be an object, not null"},
 		{"map value", "", `{"weights":{"vector":"a"}}`, fault.InvalidRequest, "weights.vector: must be a number, not a string"},
@@ -259,6 +272,9 @@ func TestNewDecoderRefuses(t *testing.T) {
 		{reflect.TypeFor[struct {
 			A map[string]int `query:"a"`
 		}](), "can't be read"},
+		{reflect.TypeFor[struct {
+			A string `json:"a" max:"3"`
+		}](), "is for lists"},
 	} {
 		if _, err := codec.NewDecoder(c.typ); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v; want %q", c.typ, err, c.says)
@@ -309,6 +325,24 @@ func FuzzDecode(f *testing.F) {
 		}
 		if err != nil && fault.CodeOf(err) != fault.InvalidJSON && !json.Valid(data) {
 			t.Fatalf("%q is no JSON, yet %v", data, err)
+		}
+	})
+}
+
+// FuzzQuery: whatever a query string holds, it is read or refused by name.
+func FuzzQuery(f *testing.F) {
+	for _, s := range []string{"limit=1&cursor=x", "limit=1&limit=2", "%zz=1&cursor=%zz", "include=a,b&include=&&=&deep=1", "ratio=1e999", "cursor=%ff"} {
+		f.Add(s)
+	}
+	d := decoder(f)
+	f.Fuzz(func(t *testing.T, query string) {
+		var got request
+		err := d.Decode(codec.Input{Path: func(string) string { return "docs" }, Query: query, Header: func(string) string { return "" }}, &got)
+		if code := fault.CodeOf(err); err != nil && code != fault.InvalidRequest && code != fault.InvalidCursor {
+			t.Fatalf("%q: %v", query, err)
+		}
+		if err == nil && !utf8.ValidString(got.Cursor) {
+			t.Fatalf("%q gave the cursor %q", query, got.Cursor)
 		}
 	})
 }

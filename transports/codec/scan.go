@@ -7,13 +7,16 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 )
 
-// MaxDepth is how deep objects and arrays may nest.
-const MaxDepth = 64
+// Limits of a text, beside its size.
+const (
+	MaxDepth = 64     // how deep objects and arrays may nest
+	MaxNames = 10_000 // names in one object
+)
 
 // Check reads data as one JSON value and answers fault InvalidJSON with the
 // byte offset of the first thing wrong: syntax, invalid UTF-8, a lone
-// surrogate, a name used twice in an object, nesting deeper than MaxDepth, or
-// anything but space after the value.
+// surrogate, a name used twice in an object, more than MaxNames of them, nesting
+// deeper than MaxDepth, or anything but space after the value.
 func Check(data []byte) error {
 	s := scanner{data: data}
 	s.space()
@@ -34,6 +37,7 @@ func Check(data []byte) error {
 type scanner struct {
 	data []byte
 	pos  int
+	room int // bytes that lists and maps may still take when decoded
 }
 
 func (s *scanner) fail(at int, format string, args ...any) error {
@@ -117,6 +121,9 @@ func (s *scanner) object(depth int) error {
 		}
 		if err := s.str(); err != nil {
 			return err
+		}
+		if n == MaxNames {
+			return s.fail(at, "an object with more than %d names", MaxNames)
 		}
 		name := unquote(s.data[at:s.pos])
 		if n < linearNames {
