@@ -237,7 +237,7 @@ func TestResumeAtAMark(t *testing.T) {
 	f := scan(t, tree(map[string]string{"x.jsonl": text}))[0]
 	var first Mark
 	stop := errors.New("stop")
-	if err := f.Read(t.Context(), Mark{}, func(it Item) error { first = it.Mark; return stop }); err != stop {
+	if err := f.Read(t.Context(), Mark{}, func(it Item) error { first = it.Mark; return stop }); !errors.Is(err, stop) {
 		t.Fatal(err)
 	}
 	ids := func(content string, from Mark) string {
