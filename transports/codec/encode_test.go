@@ -22,20 +22,19 @@ type base struct {
 
 type answer struct {
 	base
-	Text    string             `json:"text"`
-	List    []string           `json:"list"`
-	Map     map[string]float64 `json:"map"`
-	None    *string            `json:"none"`
-	Raw     json.RawMessage    `json:"raw"`
-	At      time.Time          `json:"at"`
-	Any     any                `json:"any"`
-	F32     float32            `json:"f32"`
-	Left    string             `json:"left,omitempty"`
-	Zero    *int               `json:"zero,omitempty"`
-	Off     bool               `json:"off,omitempty"`
-	LeftAt  time.Time          `json:"left_at,omitzero"`
-	Hidden  string             `json:"-"`
-	private int
+	Text   string             `json:"text"`
+	List   []string           `json:"list"`
+	Map    map[string]float64 `json:"map"`
+	None   *string            `json:"none"`
+	Raw    json.RawMessage    `json:"raw"`
+	At     time.Time          `json:"at"`
+	Any    any                `json:"any"`
+	F32    float32            `json:"f32"`
+	Left   string             `json:"left,omitempty"`
+	Zero   *int               `json:"zero,omitempty"`
+	Off    bool               `json:"off,omitempty"`
+	LeftAt time.Time          `json:"left_at,omitzero"`
+	Hidden string             `json:"-"`
 }
 
 type Sum struct {

@@ -420,3 +420,46 @@ func TestManyClients(t *testing.T) {
 		t.Errorf("%d slots and %d places are still held", gate.InUse(), gate.Waiting())
 	}
 }
+
+// BenchmarkServer is a call over a loopback connection, from many clients.
+func BenchmarkServer(b *testing.B) {
+	for _, clients := range []int{1, 64, 1000} {
+		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
+			addr, _, _ := serve(b, setup{}, mnemehttp.ServerOptions{})
+			conns := make(chan *bufio.ReadWriter, clients)
+			for range clients {
+				c := dial(b, addr)
+				_ = c.SetDeadline(time.Time{})
+				conns <- bufio.NewReadWriter(bufio.NewReader(c), bufio.NewWriter(c))
+			}
+			request := "POST /shelves/a/notes HTTP/1.1\r\n" + head + "Content-Length: 10\r\n\r\n{\"id\":\"x\"}"
+			var wg sync.WaitGroup
+			work := make(chan struct{})
+			for range clients {
+				wg.Go(func() {
+					c := <-conns
+					for range work {
+						_, _ = c.WriteString(request)
+						_ = c.Flush()
+						res, err := http.ReadResponse(c.Reader, nil)
+						if err != nil {
+							b.Error(err)
+							return
+						}
+						_, _ = io.Copy(io.Discard, res.Body)
+						_ = res.Body.Close()
+						if res.StatusCode != 201 {
+							b.Error(res.StatusCode)
+							return
+						}
+					}
+				})
+			}
+			for b.Loop() {
+				work <- struct{}{}
+			}
+			close(work)
+			wg.Wait()
+		})
+	}
+}
