@@ -27,7 +27,7 @@ type Keyword struct {
 func Default() Config {
 	return Config{
 		MemoryMB: 512, FlushChunks: 4096, Merges: 1,
-		Keyword: Keyword{K1: 1.2, B: .75, Stemmer: string(analysis.Porter2), StopWords: true},
+		Keyword: Keyword{K1: .9, B: .65, Stemmer: string(analysis.Porter2), StopWords: true},
 	}
 }
 
