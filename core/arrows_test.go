@@ -54,7 +54,7 @@ var rules = []rule{
 
 	{folder: "transports", why: "a transport knows operations only"},
 	{folder: "transports/codec", may: []string{"github.com/invopop/jsonschema", "github.com/pb33f/ordered-map"}, never: []string{"net/http"}, why: "the codec serves every transport"},
-	{folder: "transports/http", may: []string{"core/op", "transports/codec", "github.com/go-kit/kit", "go.opentelemetry.io/otel", "golang.org/x/net"}, why: "a transport knows operations only"},
+	{folder: "transports/http", may: []string{"core/op", "transports/codec", "github.com/go-kit/kit", "go.opentelemetry.io/otel"}, why: "a transport knows operations only"},
 	{folder: "transports/metrics", may: []string{"github.com/prometheus/client_golang"}, why: "metrics know no operation"},
 	{folder: "transports/mcp", may: []string{"core/op", "transports/codec", "github.com/modelcontextprotocol/go-sdk"}, why: "a transport knows operations only"},
 	{folder: "transports/openapi", may: []string{"core/op", "transports/codec", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map"}, why: "the document derives from operations only"},

@@ -202,6 +202,10 @@ func requestID(r *http.Request) string {
 	if ok {
 		return id
 	}
+	return newRequestID()
+}
+
+func newRequestID() string {
 	var b [15]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "req_" + base64.RawURLEncoding.EncodeToString(b[:])

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/mnemehq/mneme/core/fault"
 )
 
@@ -82,7 +80,7 @@ const lastWords = 2 * time.Second
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.stop(nil)
 	failed := make(chan error, 1)
-	go func() { failed <- s.http.Serve(netutil.LimitListener(l, s.limit)) }()
+	go func() { failed <- s.http.Serve(limit(l, s.limit)) }()
 	select {
 	case err := <-failed:
 		if errors.Is(err, http.ErrServerClosed) {

@@ -3,6 +3,7 @@ package http_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -109,10 +110,14 @@ func TestWire(t *testing.T) {
 		{"no key and half a body", post + "Host: test\r\nContent-Length: 1000\r\n\r\n{", 401, "unauthorized"},
 		{"wrong method and half a body", "PUT /shelves/a/notes HTTP/1.1\r\n" + head + "Content-Length: 1000\r\n\r\n{", 405, "method_not_allowed"},
 		{"expect without a key", post + "Host: test\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n", 401, "unauthorized"},
-		{"header too large", "GET /shelves/a/notes/b HTTP/1.1\r\n" + head + "X-Long: " + strings.Repeat("x", 13<<10) + "\r\n\r\n", 431, ""},
-		{"broken request line", "GET\r\n\r\n", 400, ""},
-		{"broken header", "GET / HTTP/1.1\r\nHost: a\r\nbroken\r\n\r\n", 400, ""},
-		{"two lengths", post + head + "Content-Length: 10\r\nContent-Length: 11\r\n\r\n{\"id\":\"x\"}", 400, ""},
+		{"header too large", "GET /shelves/a/notes/b HTTP/1.1\r\n" + head + "X-Long: " + strings.Repeat("x", 13<<10) + "\r\n\r\n", 431, "header is too large"},
+		{"broken request line", "GET\r\n\r\n", 400, `"code":"invalid_request"`},
+		{"broken header", "GET / HTTP/1.1\r\nHost: a\r\nbroken\r\n\r\n", 400, "not valid HTTP"},
+		{"two lengths", post + head + "Content-Length: 10\r\nContent-Length: 11\r\n\r\n{\"id\":\"x\"}", 400, "not valid HTTP"},
+		{"no host", "GET /health HTTP/1.1\r\n\r\n", 400, "not valid HTTP"},
+		{"odd transfer encoding", post + head + "Transfer-Encoding: rot13\r\n\r\n", 501, "does not speak"},
+		{"odd version", "GET /health HTTP/3.7\r\nHost: a\r\n\r\n", 505, "does not speak"},
+		{"the next protocol", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 404, "not_found"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conn := dial(t, addr)
@@ -121,8 +126,8 @@ func TestWire(t *testing.T) {
 			if a.status != c.status || !strings.Contains(a.body, c.want) {
 				t.Errorf("%d %s; want %d with %q", a.status, a.body, c.status, c.want)
 			}
-			if c.want != "" && a.header.Get("X-Request-Id") == "" {
-				t.Error("no request id")
+			if a.header.Get("X-Request-Id") == "" || !json.Valid([]byte(a.body)) {
+				t.Errorf("the answer is not like the others: %v %s", a.header, a.body)
 			}
 		})
 	}
