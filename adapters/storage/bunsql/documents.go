@@ -508,13 +508,12 @@ func (w *Writer) DeleteDocuments(ctx context.Context, p port.Partition, at time.
 		}
 		return int(n), seq, err == nil, err
 	}
-	for _, stmt := range []string{
-		`INSERT INTO tombstones (generation, id, seq) SELECT d.generation, d.id, ? FROM documents d WHERE d.generation = ? AND d.id IN (SELECT j.value FROM {{each}})`,
-		`DELETE FROM documents WHERE seq < ? AND generation = ? AND id IN (SELECT j.value FROM {{each}})`,
-	} {
-		if _, err = w.s.exec(ctx, op, stmt, int64(seq), ref.generation, list); err != nil {
-			return 0, 0, false, w.fail(err)
-		}
+	if _, err = w.s.exec(ctx, op, `INSERT INTO tombstones (generation, id, seq) SELECT d.generation, d.id, ? FROM documents d WHERE d.generation = ? AND d.id IN (SELECT j.value FROM {{each}})`,
+		int64(seq), ref.generation, list); err == nil {
+		_, err = w.s.exec(ctx, op, `DELETE FROM documents WHERE generation = ? AND id IN (SELECT j.value FROM {{each}})`, ref.generation, list)
+	}
+	if err != nil {
+		return 0, 0, false, w.fail(err)
 	}
 	if err = w.count(ctx, ref, seq, micros(at), -n, -chunks.Int64, -bytes.Int64); err != nil {
 		return 0, 0, false, err

@@ -75,6 +75,8 @@ CREATE INDEX documents_by_updated ON documents (generation, updated_at DESC, id)
 
 CREATE INDEX documents_by_source ON documents (generation, source_id, id) WHERE source_id <> '';
 
+CREATE INDEX documents_by_source_updated ON documents (generation, source_id, updated_at DESC, id) WHERE source_id <> '';
+
 CREATE TABLE vectors (
   generation {{int64}} NOT NULL,
   id         {{text}} NOT NULL,
