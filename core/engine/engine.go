@@ -109,7 +109,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		}
 	}
 	projector := ingest.NewProjector(c.Store, distinct, c.Log)
-	identity := identities(c.Models)
+	identity := identities(c.Models, c.Now)
 	pages := page.NewSigner(secret)
 	searcher := retrieve.NewSearcher(retrieve.Searcher{Indexes: c.Indexes, Projector: projector, Embedder: c.Models.Embedder, Sparse: c.Models.Sparse,
 		Fusion: c.Fusion, Log: c.Log}, c.QueryCache)
@@ -195,8 +195,8 @@ func sharedSecret(ctx context.Context, store port.Store, name string) ([]byte, e
 	return secret, nil
 }
 
-func identities(m Models) namespace.Models {
-	id := namespace.Models{Chunker: chunk.Version}
+func identities(m Models, now func() time.Time) namespace.Models {
+	id := namespace.Models{Chunker: chunk.Version, Now: now}
 	if m.Embedder != nil {
 		i := m.Embedder.Info()
 		id.Embedding = &i

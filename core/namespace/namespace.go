@@ -19,15 +19,18 @@ type Service struct {
 	drop   func(context.Context, port.Partition)
 }
 
-// Models are the identities that a new namespace records.
+// Models are the identities that a new namespace records, with the clock.
 type Models struct {
 	Embedding, Sparse *port.ModelInfo // nil: off
 	Chunker           string
+	Now               func() time.Time
 }
 
-// Stamp records the models on a namespace about to be created.
+// Stamp records the models and the time on a namespace about to be created.
 func (m Models) Stamp(n port.Namespace) port.Namespace {
 	n.Chunker = m.Chunker
+	n.CreatedAt = m.Now().UTC().Truncate(time.Millisecond)
+	n.UpdatedAt = n.CreatedAt
 	if m.Embedding != nil {
 		n.EmbeddingModel, n.EmbeddingDigest, n.Dimensions = m.Embedding.ID, m.Embedding.Digest, m.Embedding.Dimensions
 	}
