@@ -61,6 +61,13 @@ func (e *embedder) embedded() []string {
 	return taken
 }
 
+// queried counts the queries embedded so far.
+func (e *embedder) queried() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.queries
+}
+
 func (e *embedder) Embed(ctx context.Context, as port.TextKind, texts []string) (port.Dense, error) {
 	if h := e.hook.Load(); h != nil {
 		if err := (*h)(ctx, as, texts); err != nil {

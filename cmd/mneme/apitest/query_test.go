@@ -576,11 +576,11 @@ func TestQueryEncodingIsReused(t *testing.T) {
 		library(s, "docs")
 		library(s, "more")
 		first := s.query("docs", object{"query": "warm kitchen"})
-		before := s.embedder.queries
+		before := s.embedder.queried()
 		again := s.query("docs", object{"query": "warm kitchen"})
 		s.query("more", object{"query": "warm kitchen", "top_k": 3})
-		if s.embedder.queries != before {
-			t.Errorf("the same query was embedded %d times more", s.embedder.queries-before)
+		if s.embedder.queried() != before {
+			t.Errorf("the same query was embedded %d times more", s.embedder.queried()-before)
 		}
 		if fmt.Sprint(first.json["results"]) != fmt.Sprint(again.json["results"]) {
 			t.Error("the same query gave another answer")

@@ -1,0 +1,243 @@
+package apitest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+func TestModels(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{sparse: &sparseEncoder{}, reranker: reranker{}})
+		r := s.get("/models").ok()
+		models := r.list("models")
+		if got := column(models, "id"); !slices.Equal(got, []string{"test-embedder", "test-rerank", "test-sparse"}) {
+			t.Errorf("models: %v", got)
+		}
+		for _, m := range models {
+			fields(t, "a model", m, "id", "kind", "status", "default", "dimensions", "max_input_tokens", "languages", "runtime", "digest", "license")
+			if m["status"] != "ready" || m["default"] != true || m["max_input_tokens"] != 512.0 || m["license"] != "Apache-2.0" {
+				t.Errorf("model %v", m)
+			}
+			one := s.get("/models/" + fmt.Sprint(m["id"])).ok()
+			if fmt.Sprint(one.json) != fmt.Sprint(m) {
+				t.Errorf("read alone %v, in the list %v", one.json, m)
+			}
+		}
+		if models[0]["dimensions"] != 64.0 || models[1]["dimensions"] != nil || fmt.Sprint(models[0]["languages"]) != "[en]" || fmt.Sprint(models[1]["languages"]) != "[]" {
+			t.Errorf("models: %s", r.body)
+		}
+		for kind, want := range map[string][]string{"embedding": {"test-embedder"}, "sparse": {"test-sparse"}, "rerank": {"test-rerank"}, "answer": {}} {
+			if got := column(s.get("/models?kind="+kind).ok().list("models"), "id"); !slices.Equal(got, want) {
+				t.Errorf("kind %s: %v", kind, got)
+			}
+		}
+		s.get("/models?kind=vision").fails(400, "invalid_request", "kind")
+		s.get("/models/none").fails(404, "not_found", "none")
+		if r := start(t, b, options{noEmbed: true}).get("/models").ok(); len(r.list("models")) != 0 {
+			t.Errorf("no models: %s", r.body)
+		}
+	})
+}
+
+func TestRerank(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{reranker: reranker{}})
+		r := s.post("/rerank", object{"query": "warm bread", "documents": []string{"cold soup", "warm bread", "bread", strings.Repeat("word ", 600)}}).ok()
+		fields(t, "a rerank answer", r.json, "results", "model", "truncated")
+		if got := column(r.list("results"), "index"); !slices.Equal(got, []string{"1", "2", "0", "3"}) || r.json["model"] != "test-rerank" || r.number("truncated") != 1 {
+			t.Errorf("reranked: %s", r.body)
+		}
+		fields(t, "a score", r.list("results")[0], "index", "score")
+		if got := s.post("/rerank", object{"query": "a", "documents": []string{"b", "a"}, "top_k": 1, "model": "test-rerank"}).ok().list("results"); len(got) != 1 || got[0]["index"] != 1.0 {
+			t.Errorf("top_k 1: %v", got)
+		}
+		hundred := slices.Repeat([]string{"x"}, 100)
+		if got := s.post("/rerank", object{"query": "a", "documents": hundred, "top_k": 100}).ok().list("results"); len(got) != 100 {
+			t.Errorf("%d results of 100", len(got))
+		}
+		for _, c := range []struct {
+			body  any
+			words []string
+		}{
+			{object{"documents": []string{"x"}}, []string{"query"}}, {object{"query": "", "documents": []string{"x"}}, []string{"query"}},
+			{object{"query": "x"}, []string{"documents"}}, {object{"query": "x", "documents": []string{}}, []string{"documents"}},
+			{object{"query": "x", "documents": append(hundred, "y")}, []string{"documents", "1-100", "101"}},
+			{object{"query": "x", "documents": []any{"y", 3}}, []string{"documents[1]"}}, {object{"query": "x", "documents": "y"}, []string{"documents"}},
+			{object{"query": "x", "documents": []string{"y"}, "top_k": 0}, []string{"top_k", "1-100"}},
+			{object{"query": "x", "documents": []string{"y"}, "top_k": 101}, []string{"top_k", "1-100"}},
+			{object{"query": "x", "documents": []string{"y"}, "model": "other"}, []string{"model", "other"}},
+			{object{"query": "x", "documents": []string{"y"}, "top_n": 1}, []string{"top_n"}},
+			{object{"query": "x", "documents": []string{"y\x00"}}, []string{"NUL"}},
+		} {
+			s.post("/rerank", c.body).fails(400, "invalid_request", c.words...)
+		}
+		off := start(t, b, options{})
+		off.post("/rerank", object{"query": "x", "documents": []string{"y"}}).fails(503, "unavailable", "rerank").retry()
+		off.post("/rerank", object{"query": "x", "documents": []string{}}).fails(400, "invalid_request", "documents")
+		off.post("/rerank", object{"query": "x", "documents": []string{"y"}, "model": "test-rerank"}).fails(400, "invalid_request", "model")
+	})
+}
+
+func TestSourcesAreUnavailable(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		for _, c := range []struct{ method, path string }{
+			{"GET", "/source_kinds"}, {"POST", "/sources"}, {"POST", "/sources/check"}, {"GET", "/sources"}, {"GET", "/sources/src_1"}, {"PATCH", "/sources/src_1"},
+			{"DELETE", "/sources/src_1?documents=keep"}, {"POST", "/sources/src_1/sync"}, {"GET", "/sources/src_1/runs"}, {"GET", "/sources/src_1/runs/run_1"},
+			{"GET", "/sources/src_1/runs/run_1/items?status=failed"}, {"POST", "/sources/src_1/runs/run_1/cancel"}, {"POST", "/sources/src_1/runs/run_1/retry_failed"},
+			{"POST", "/sources/src_1/apply_deletions"},
+		} {
+			for _, body := range []any{nil, object{"name": "x", "kind": "directory"}} {
+				if r := s.do(c.method, c.path, body).fails(503, "sources_unavailable"); r.header.Get("Retry-After") != "" {
+					t.Errorf("%s: Retry-After, although it does not clear on its own", r.call)
+				}
+			}
+			s.do(c.method, c.path, nil, "Authorization", "").fails(401, "unauthorized")
+		}
+	})
+}
+
+func TestHealth(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		var ahead atomic.Int64 // of the clock, so that no outcome is still kept
+		fresh := func(change func(*options)) *server {
+			o := options{engine: func(c *engine.Config) {
+				c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+			}}
+			if change != nil {
+				change(&o)
+			}
+			return start(t, b, o)
+		}
+		s := fresh(nil)
+		nobody := s.as("")
+		if r := nobody.get("/health").ok(); fmt.Sprint(r.json) != "map[status:ok]" {
+			t.Errorf("health: %s", r.body)
+		}
+		deep := func(s *server) *reply { ahead.Add(int64(6 * time.Second)); return s.get("/health/deep") }
+		r := deep(nobody).ok()
+		fields(t, "deep health without a key", r.json, "status", "time")
+		if r.json["status"] != "ok" {
+			t.Errorf("deep: %s", r.body)
+		}
+		if r := s.as("sk-service-" + strings.Repeat("x", 43)).get("/health/deep").ok(); len(r.json) != 2 {
+			t.Errorf("deep health with a wrong key: %s", r.body)
+		}
+		r = deep(s).ok()
+		fields(t, "deep health with a key", r.json, "status", "time", "checks", "version")
+		checks := func(r *reply) map[string]string {
+			out := map[string]string{}
+			for name, c := range r.json["checks"].(object) {
+				out[name] = fmt.Sprint(c.(object)["status"])
+				if _, ok := c.(object)["latency_ms"].(float64); !ok {
+					t.Errorf("check %s: %v", name, c)
+				}
+			}
+			return out
+		}
+		if got := fmt.Sprint(checks(r)); got != "map[keyword:ok probe:ok rerank:off sparse:off store:ok vector:ok]" {
+			t.Errorf("checks: %s", got)
+		}
+		if s.ids("probe") != nil || len(s.get("/namespaces").ok().list("namespaces")) != 0 {
+			t.Error("the probe wrote something")
+		}
+
+		broken := func(r port.Retriever) {
+			hook := func(_ context.Context, _ port.Partition, q port.IndexQuery) error {
+				if r == "" || q.Retriever == r {
+					return errors.New("dead arm")
+				}
+				return nil
+			}
+			s.index.search.Store(&hook)
+		}
+		// Kept for five seconds.
+		broken(port.Vector)
+		if r := s.get("/health/deep").ok(); r.json["status"] != "ok" {
+			t.Errorf("the outcome was not kept: %s", r.body)
+		}
+		if r := deep(s).ok(); r.json["status"] != "degraded" || checks(r)["vector"] != "error" || checks(r)["keyword"] != "ok" {
+			t.Errorf("with a dead vector arm: %s", r.body)
+		}
+		broken("")
+		if r := deep(s).is(503); r.json["status"] != "error" {
+			t.Errorf("with dead arms: %s", r.body)
+		}
+		if r := deep(nobody).is(503); r.json["status"] != "error" || len(r.json) != 2 {
+			t.Errorf("with dead arms, without a key: %s", r.body)
+		}
+		s.index.search.Store(nil)
+		s.embedder.before(func(context.Context, port.TextKind, []string) error { panic("boom") })
+		if r := deep(s).ok(); r.json["status"] != "degraded" || checks(r)["vector"] != "error" {
+			t.Errorf("with a panicking embedder: %s", r.body)
+		}
+		s.embedder.before(nil)
+		disk := errors.New("disk gone")
+		s.store.ping.Store(&disk)
+		if r := deep(s).is(503); r.json["status"] != "error" || checks(r)["store"] != "error" {
+			t.Errorf("with a broken store: %s", r.body)
+		}
+		s.store.ping.Store(nil)
+		if r := deep(s).ok(); r.json["status"] != "ok" {
+			t.Errorf("after everything recovered: %s", r.body)
+		}
+
+		if r := deep(fresh(func(o *options) { o.noEmbed = true })).ok(); r.json["status"] != "degraded" || checks(r)["vector"] != "off" {
+			t.Errorf("without an embedder: %s", r.body)
+		}
+		if r := deep(fresh(func(o *options) { o.sparse, o.reranker = &sparseEncoder{}, reranker{} })).ok(); r.json["status"] != "ok" || checks(r)["sparse"] != "ok" || checks(r)["rerank"] != "ok" {
+			t.Errorf("with every model: %s", r.body)
+		}
+		if r := deep(fresh(func(o *options) { o.embedder = mute{newEmbedder()} })).ok(); r.json["status"] != "degraded" || checks(r)["vector"] != "error" {
+			t.Errorf("with an embedder that tells nothing apart: %s", r.body)
+		}
+	})
+}
+
+// mute embeds every text alike.
+type mute struct{ *embedder }
+
+func (m mute) Embed(_ context.Context, _ port.TextKind, texts []string) (port.Dense, error) {
+	d := port.Dense{Dim: dimensions, Data: make([]float32, dimensions*len(texts)), Tokens: make([]int, len(texts))}
+	for i := range texts {
+		d.Row(i)[0] = 1
+	}
+	return d, nil
+}
+
+func TestMetrics(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		s.write("docs", doc("a", "text", ""))
+		s.query("docs", object{"query": "text"})
+		s.post("/namespaces/docs/query", object{"query": ""}).fails(400, "invalid_request")
+		s.get("/namespaces", "Authorization", "").fails(401, "unauthorized")
+		r := s.get("/metrics", "Authorization", "").ok()
+		if !strings.HasPrefix(r.header.Get("Content-Type"), "text/plain") || r.header.Get("X-Request-Id") == "" {
+			t.Errorf("metrics: %v", r.header)
+		}
+		for _, line := range []string{
+			`mneme_operation_seconds_count{code="ok",op="documents.write",transport="http"} 1`,
+			`mneme_operation_seconds_count{code="ok",op="namespaces.query",transport="http"} 1`,
+			`mneme_operation_seconds_count{code="invalid_request",op="namespaces.query",transport="http"} 1`,
+			`mneme_operation_seconds_count{code="unauthorized",op="namespaces.list",transport="http"} 1`,
+			`mneme_operations_in_flight{op="documents.write",transport="http"} 0`, `mneme_build_info{version="test"} 1`,
+		} {
+			if !strings.Contains(string(r.body), line+"\n") {
+				t.Errorf("no metric %s", line)
+			}
+		}
+		if strings.Contains(string(r.body), s.key) || strings.Contains(string(r.body), `"docs"`) {
+			t.Error("metrics show a key or a namespace")
+		}
+	})
+}
