@@ -20,9 +20,10 @@ import (
 // in memory (Buckets); replicas may share an implementation.
 type Limiter interface {
 	// Take charges units to a key's bucket of a class, or nothing when there are
-	// not enough. A charge larger than the whole bucket is allowed when the
-	// bucket is full and leaves a debt, so that a batch can't be locked out.
-	Take(ctx context.Context, key string, class op.Class, rate ident.Rate, units int) (Taken, error)
+	// not enough. spent is what the same call was charged before. A call that
+	// costs more than the whole bucket is allowed when it found the bucket full,
+	// and leaves a debt, so that no batch is locked out for ever.
+	Take(ctx context.Context, key string, class op.Class, rate ident.Rate, units, spent int) (Taken, error)
 }
 
 // Taken is the state of a bucket after a charge.
@@ -30,7 +31,7 @@ type Taken struct {
 	OK        bool
 	Remaining int           // whole units left
 	Reset     time.Duration // until the bucket is full again
-	Retry     time.Duration // when not OK: until the charge would be allowed
+	Retry     time.Duration // when not OK: until the call, repeated whole, would be allowed
 }
 
 // Limits applies rates per class. A rate of the key itself comes first.
@@ -43,6 +44,14 @@ type Limits struct {
 // RateLimit headers (draft-ietf-httpapi-ratelimit-headers-11) and answers fault
 // RateLimited when there is too little. It is an op.Admit; nil Limits charge nothing.
 func (l *Limits) Admit(ctx context.Context, c *op.Call, class op.Class, units int) error {
+	spent := 0
+	if class == c.Spec.Class {
+		spent = 1 // by Limit
+	}
+	return l.charge(ctx, c, class, units, spent)
+}
+
+func (l *Limits) charge(ctx context.Context, c *op.Call, class op.Class, units, spent int) error {
 	if l == nil || class == op.Free || c.Caller.KeyID == "" {
 		return nil
 	}
@@ -53,7 +62,7 @@ func (l *Limits) Admit(ctx context.Context, c *op.Call, class op.Class, units in
 	if rate.PerMinute <= 0 {
 		return nil
 	}
-	t, err := l.Limiter.Take(ctx, c.Caller.KeyID, class, rate, units)
+	t, err := l.Limiter.Take(ctx, c.Caller.KeyID, class, rate, units, spent)
 	if err != nil {
 		return fmt.Errorf("charge rate limit: %w", err)
 	}
@@ -92,7 +101,7 @@ func Limit(l *Limits) endpoint.Middleware {
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (any, error) {
 			c := request.(*op.Call)
-			if err := l.Admit(ctx, c, c.Spec.Class, 1); err != nil {
+			if err := l.charge(ctx, c, c.Spec.Class, 1, 0); err != nil {
 				return nil, err
 			}
 			return next(ctx, request)
@@ -140,7 +149,7 @@ func NewBuckets(now func() time.Time) *Buckets {
 const sweepEvery = 30 * time.Second
 
 // Take implements Limiter.
-func (b *Buckets) Take(_ context.Context, key string, class op.Class, rate ident.Rate, units int) (Taken, error) {
+func (b *Buckets) Take(_ context.Context, key string, class op.Class, rate ident.Rate, units, spent int) (Taken, error) {
 	capacity := float64(rate.Burst)
 	if rate.Burst <= 0 {
 		capacity = math.Max(1, float64(rate.PerMinute)/10)
@@ -164,12 +173,12 @@ func (b *Buckets) Take(_ context.Context, key string, class op.Class, rate ident
 	x.at = now
 	x.tokens = math.Min(x.tokens, capacity)
 	cost := float64(units)
-	wanted := math.Min(cost, capacity)
-	t := Taken{OK: x.tokens >= wanted-1e-9}
+	whole := math.Min(cost+float64(spent), capacity) // what the call needs at its start
+	t := Taken{OK: x.tokens >= whole-float64(spent)-1e-9}
 	if t.OK {
 		x.tokens -= cost
 	} else {
-		t.Retry = after(wanted-x.tokens, perSecond)
+		t.Retry = after(whole-x.tokens, perSecond)
 	}
 	t.Remaining = max(0, int(x.tokens+1e-9))
 	t.Reset = after(capacity-x.tokens, perSecond)

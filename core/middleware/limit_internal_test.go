@@ -16,7 +16,7 @@ func TestBucketsAreForgotten(t *testing.T) {
 	rate := ident.Rate{PerMinute: 60, Burst: 5}
 	for minute := range 20 {
 		for i := range 500 {
-			if _, err := b.Take(t.Context(), strconv.Itoa(minute)+"/"+strconv.Itoa(i), op.Read, rate, 1); err != nil {
+			if _, err := b.Take(t.Context(), strconv.Itoa(minute)+"/"+strconv.Itoa(i), op.Read, rate, 1, 0); err != nil {
 				t.Fatal(err)
 			}
 		}

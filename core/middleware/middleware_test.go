@@ -197,7 +197,7 @@ func TestBuckets(t *testing.T) {
 	rate := ident.Rate{PerMinute: 600} // 10 a second, 60 at once
 	take := func(key string, units int) middleware.Taken {
 		t.Helper()
-		got, err := b.Take(t.Context(), key, op.Read, rate, units)
+		got, err := b.Take(t.Context(), key, op.Read, rate, units, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +252,7 @@ func TestBucketsKeepTheRate(t *testing.T) {
 		granted := 0
 		for range rapid.IntRange(1, 200).Draw(t, "calls") {
 			units := rapid.IntRange(1, rate.Burst).Draw(t, "units")
-			got, err := b.Take(context.Background(), "k", op.Write, rate, units)
+			got, err := b.Take(context.Background(), "k", op.Write, rate, units, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -260,7 +260,7 @@ func TestBucketsKeepTheRate(t *testing.T) {
 				granted += units
 			} else if rapid.Bool().Draw(t, "waits") {
 				clock.add(got.Retry + time.Microsecond)
-				if got, _ := b.Take(context.Background(), "k", op.Write, rate, units); !got.OK {
+				if got, _ := b.Take(context.Background(), "k", op.Write, rate, units, 0); !got.OK {
 					t.Fatalf("refused after waiting: %+v", got)
 				}
 				granted += units
@@ -272,6 +272,49 @@ func TestBucketsKeepTheRate(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A caller that waits as long as it is told gets through the next time, however
+// large its batch, and batches do not outrun the rate.
+func TestBatchesGetThrough(t *testing.T) {
+	for _, c := range []struct{ burst, units int }{{1, 1}, {1, 2}, {1, 100}, {2, 2}, {20, 19}, {20, 20}, {20, 21}, {20, 100}} {
+		t.Run(fmt.Sprintf("%d of %d", c.units, c.burst), func(t *testing.T) {
+			clock := &fakeClock{at: time.Unix(1_000_000, 0)}
+			start := clock.now()
+			l := &middleware.Limits{Limiter: middleware.NewBuckets(clock.now), Rates: map[op.Class]ident.Rate{op.Write: {PerMinute: 120, Burst: c.burst}}}
+			spec := op.Spec{Class: op.Write}
+			leaf := middleware.Limit(l)(func(ctx context.Context, request any) (any, error) {
+				if c.units == 1 {
+					return nil, nil
+				}
+				return nil, l.Admit(ctx, request.(*op.Call), op.Write, c.units-1)
+			})
+			try := func() error {
+				x := call(spec)
+				x.Caller = ident.Principal{KeyID: "key_1"}
+				_, err := leaf(t.Context(), x)
+				return err
+			}
+			const rounds = 10
+			for range rounds {
+				err := try()
+				for waits := 0; err != nil; waits++ {
+					f := fault.From(err)
+					// The first refusal may come from the first unit, whose wait says
+					// nothing of the rest.
+					if f.Code != fault.RateLimited || f.RetryAfter <= 0 || waits == 2 {
+						t.Fatalf("after %d waits: %v", waits, err)
+					}
+					clock.add(f.RetryAfter + time.Microsecond)
+					err = try()
+				}
+			}
+			least := time.Duration(float64(rounds*c.units-max(c.burst, c.units)-1) / 2 * float64(time.Second))
+			if took := clock.now().Sub(start); took < least {
+				t.Errorf("%d units in %s, want at least %s", rounds*c.units, took, least)
+			}
+		})
+	}
 }
 
 func TestAdmitHeaders(t *testing.T) {
@@ -296,7 +339,7 @@ func TestAdmitHeaders(t *testing.T) {
 	}
 	err := l.Admit(t.Context(), x, op.Rerank, 2)
 	f := fault.From(err)
-	if f.Code != fault.RateLimited || f.RetryAfter != 500*time.Millisecond || !strings.Contains(f.Message, "rerank") {
+	if f == nil || f.Code != fault.RateLimited || f.RetryAfter != 500*time.Millisecond || !strings.Contains(f.Message, "rerank") {
 		t.Errorf("%v after %s", err, f.RetryAfter)
 	}
 	var none *middleware.Limits
