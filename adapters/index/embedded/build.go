@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -65,14 +66,16 @@ func weightTable() []float32 {
 
 // builder turns entries into a segment. It is reused; one goroutine at a time.
 type builder struct {
-	rank    ranking
+	ranking ranking
 	kernels simd.Kernels
 	weights []float32
 	scan    *analysis.Scanner
 
 	terms map[string]uint32
 	names []string
-	seen  []uint32 // per term: 1 + its last posting's place in posts
+	seen  []uint32 // per term: 1 + its last posting's place in posts; 0: not in this segment
+	used  []uint32 // terms of this segment
+	rank  []uint32 // per term: its place among used, sorted
 	posts []post
 	words int // of the current chunk
 
@@ -82,7 +85,7 @@ type builder struct {
 type post struct{ term, doc, pay uint32 }
 
 func newBuilder(a *analysis.Analyzer, rank ranking, k simd.Kernels, weights []float32) *builder {
-	b := &builder{rank: rank, kernels: k, weights: weights, terms: map[string]uint32{}}
+	b := &builder{ranking: rank, kernels: k, weights: weights, terms: map[string]uint32{}}
 	b.scan = a.Scanner(b.token)
 	return b
 }
@@ -97,11 +100,14 @@ func (b *builder) token(t analysis.Token) {
 		name := string(t.Term)
 		b.terms[name] = id
 		b.names = append(b.names, name)
-		b.seen = append(b.seen, 0)
+		b.seen, b.rank = append(b.seen, 0), append(b.rank, 0)
 	}
 	if at := b.seen[id]; at > 0 && b.posts[at-1].doc == b.ordinal {
 		b.posts[at-1].pay++
 		return
+	}
+	if b.seen[id] == 0 {
+		b.used = append(b.used, id)
 	}
 	b.posts = append(b.posts, post{id, b.ordinal, 1})
 	b.seen[id] = uint32(len(b.posts))
@@ -151,13 +157,16 @@ func (b *builder) build(changes []port.IndexChange, dim int) (*segment, error) {
 	if n == 0 {
 		return nil, nil
 	}
+	for _, id := range b.used {
+		b.seen[id] = 0
+	}
+	b.used = b.used[:0]
 	if len(b.names) > 1<<16 {
 		clear(b.terms)
-		b.names, b.seen = b.names[:0], b.seen[:0]
+		b.names, b.seen, b.rank = b.names[:0], b.seen[:0], b.rank[:0]
 	}
 	sort.Slice(sorted, func(i, j int) bool { return sorted[i].Document < sorted[j].Document })
 	b.posts, b.ordinal = b.posts[:0], 0
-	clear(b.seen)
 
 	var ids []byte
 	docs := make([]uint32, 0, 2*len(sorted))
@@ -220,27 +229,16 @@ func (b *builder) build(changes []port.IndexChange, dim int) (*segment, error) {
 	}
 
 	// Keyword postings: a counting sort by term keeps chunks rising.
-	order := make([]uint32, 0, 1024)
-	for id, at := range b.seen {
-		if at > 0 {
-			order = append(order, uint32(id))
-		}
-	}
-	slices.SortFunc(order, func(x, y uint32) int {
-		if b.names[x] < b.names[y] {
-			return -1
-		}
-		return 1
-	})
-	rank := make([]uint32, len(b.names))
+	order := b.used
+	slices.SortFunc(order, func(x, y uint32) int { return strings.Compare(b.names[x], b.names[y]) })
 	for i, id := range order {
-		rank[id] = uint32(i)
+		b.rank[id] = uint32(i)
 	}
 	for i := range b.posts {
-		b.posts[i].term = rank[b.posts[i].term]
+		b.posts[i].term = b.rank[b.posts[i].term]
 	}
 	var blob, dict []byte
-	impact := func(doc, tf uint32) float32 { return b.rank.impact(tf, length[doc], m.avg) }
+	impact := func(doc, tf uint32) float32 { return b.ranking.impact(tf, length[doc], m.avg) }
 	blobEnd := func(i int) uint32 {
 		blob = append(blob, b.names[order[i]]...)
 		return uint32(len(blob))

@@ -472,7 +472,7 @@ func TestRetain(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
-	x = openTest(t, dir, func(c *Config) { tinyFiles(c); c.Keyword.K1 = .9 })
+	x = openTest(t, dir, func(c *Config) { tinyFiles(c); c.Keyword.K1 = 1.7 })
 	if n, err := x.Applied(context.Background(), port.Documents("org", "1").At(2)); err != nil || n != 0 {
 		t.Errorf("applied %d, %v with other settings; want 0", n, err)
 	}

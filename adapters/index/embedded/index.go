@@ -600,15 +600,15 @@ func (x *Index) search(ctx context.Context, s *snapshot, q port.IndexQuery) ([]p
 func (x *Index) Drop(ctx context.Context, id port.Partition) error {
 	g := id.Generation()
 	for {
+		if done, err := x.dropClosed(g); done || err != nil {
+			return err
+		}
 		p, _, err := x.partition(ctx, id, false)
 		if err != nil {
 			return fmt.Errorf("embedded index: drop: %w", err)
 		}
 		if p == nil {
-			x.mu.Lock()
-			delete(x.marks, g)
-			x.mu.Unlock()
-			return nil
+			continue
 		}
 		p.mu.Lock()
 		if p.gone {
@@ -631,6 +631,26 @@ func (x *Index) Drop(ctx context.Context, id port.Partition) error {
 		}
 		return nil
 	}
+}
+
+// dropClosed drops a partition that is not in memory; false: it is.
+func (x *Index) dropClosed(g int64) (bool, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return false, ErrClosed
+	}
+	if g == 0 || x.open[g] != nil {
+		return false, nil
+	}
+	if x.onDisk[g] {
+		if err := os.RemoveAll(filepath.Join(x.dir, partitionDirName(g))); err != nil {
+			return false, fmt.Errorf("embedded index: drop: %w", err)
+		}
+		delete(x.onDisk, g)
+	}
+	delete(x.marks, g)
+	return true, nil
 }
 
 // Ping checks that the index can serve.

@@ -13,6 +13,7 @@ import (
 const (
 	scanRows   = 2048 // rows a kernel call scores; the context is checked between calls
 	sparseScan = 4    // with fewer than 1/sparseScan of the rows allowed, rows are picked one by one
+	firstPass  = 256  // least number of rows that are scored a second time
 )
 
 // searchVector scans int8 codes exactly, then scores the best again with the
@@ -36,7 +37,7 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 		return nil, nil
 	}
 	first := simd.PrepareQuery(code)
-	coarse := newTopK(s, q.Limit+max(64, q.Limit/2))
+	coarse := newTopK(s, max(firstPass, q.Limit+q.Limit/2))
 	dots := make([]int32, scanRows)
 	var rows []uint32
 	for i, v := range s.segs {
