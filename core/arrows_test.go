@@ -44,7 +44,7 @@ var rules = []rule{
 	{folder: "core/registry", may: []string{"core/port"}, never: ioPackages, why: "adapters come to the registry"},
 	{folder: "core/middleware", may: []string{"core/op", "github.com/go-kit/kit", "go.opentelemetry.io/otel"}, never: ioPackages,
 		why: "middlewares know operations, not services or transports"},
-	{folder: "core/ingest", may: []string{"core/ingest", "core/port", "core/filter", "github.com/rivo/uniseg", "golang.org/x/text", "golang.org/x/sync"},
+	{folder: "core/ingest", may: []string{"core/ingest", "core/port", "core/filter", "core/simd", "github.com/rivo/uniseg", "golang.org/x/text", "golang.org/x/sync"},
 		never: ioPackages, why: "ingest is below services"},
 	{folder: "core/retrieve", may: []string{"core/ingest", "core/port", "core/filter", "golang.org/x/sync"}, never: ioPackages, why: "retrieve is below services"},
 	{folder: "core/engine", may: []string{"core", "github.com/go-kit/kit", "go.opentelemetry.io/otel", "golang.org/x/sync"}, never: ioPackages,

@@ -2,6 +2,6 @@
 // it chunks, embeds and sparse-encodes, and it projects the store's change log
 // onto the indexes, for a fresh write and for catching up alike.
 //
-// May import: core/port, core/filter, core/fault, core/ingest/chunk. Must not:
-// services, adapters.
+// May import: core/port, core/filter, core/fault, core/simd, core/ingest/chunk.
+// Must not: services, adapters.
 package ingest

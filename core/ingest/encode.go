@@ -8,6 +8,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/simd"
 )
 
 // Encoder chunks and encodes documents with the configured models.
@@ -75,6 +76,7 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 		if fresh.Dense, err = e.Embedder.Embed(ctx, port.Passage, inputs); err != nil {
 			return nil, fmt.Errorf("embed passages: %w", err)
 		}
+		toHalf(fresh.Dense.Data)
 		if sparse {
 			if fresh.Sparse, err = e.Sparse.Encode(ctx, port.Passage, inputs); err != nil {
 				return nil, fmt.Errorf("encode sparse passages: %w", err)
@@ -105,4 +107,17 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 		}
 	}
 	return out, nil
+}
+
+// toHalf rounds vectors to what a store may keep of them, so that an index built
+// from a write and one built from the store are equal.
+func toHalf(v []float32) {
+	var k simd.Kernels // the portable set: the model took far longer
+	half := make([]uint16, min(len(v), 4096))
+	for len(v) > 0 {
+		n := min(len(v), len(half))
+		k.ToF16(half[:n], v[:n])
+		k.FromF16(v[:n], half[:n])
+		v = v[n:]
+	}
 }

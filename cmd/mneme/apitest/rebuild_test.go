@@ -1,0 +1,139 @@
+package apitest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// answers asks many questions of a namespace and keeps what was answered,
+// without the time it took.
+func answers(s *server, ns string) []string {
+	s.t.Helper()
+	r := rand.New(rand.NewPCG(11, 12))
+	var out []string
+	for i := range 40 {
+		q := object{"query": sentence(r, 1+i%6), "top_k": 1 + i*2, "explain": true, "neighbors": i % 3, "max_chunks_per_document": 1 + i%4,
+			"mode": []string{"vector", "keyword", "hybrid"}[i%3]}
+		if i%4 == 1 {
+			q["filter"] = object{"parity": "0"}
+		}
+		if i%4 == 2 {
+			q["filter"] = object{"$or": []object{{"group": object{"$in": []int{1, 2, 3}}}, {"parity": "1"}}}
+		}
+		answer := s.query(ns, q).json
+		delete(answer, "took_ms")
+		b, err := json.Marshal(answer)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		out = append(out, string(b))
+	}
+	return out
+}
+
+// complete asks questions whose answers do not hang on the statistics of BM25,
+// in which chunks deleted since the last merge may still count: vector search
+// whole, and all chunks that keyword and sparse search find.
+func complete(s *server, ns string) []string {
+	s.t.Helper()
+	r := rand.New(rand.NewPCG(13, 14))
+	var out []string
+	for i := range 30 {
+		word := sentence(r, 1)
+		for _, h := range s.query(ns, object{"query": sentence(r, 1+i%6), "top_k": 100, "mode": "vector"}).list("results") {
+			out = append(out, fmt.Sprint("vector ", i, h["document_id"], h["chunk_index"], h["score"], h["text"]))
+		}
+		modes := []string{"keyword"}
+		if ns == "thin" {
+			modes = append(modes, "sparse")
+		}
+		for _, mode := range modes {
+			hits := s.query(ns, object{"query": word, "top_k": 100, "mode": mode, "filter": object{"group": object{"$in": []int{i, i + 1, i + 2, i + 3}}}}).list("results")
+			if len(hits) == 100 {
+				s.t.Fatalf("the question %d is not answered whole", i)
+			}
+			var found []string
+			for _, h := range hits {
+				found = append(found, fmt.Sprint(mode, i, h["document_id"], h["chunk_index"], h["text"]))
+			}
+			slices.Sort(found)
+			out = append(out, found...)
+		}
+	}
+	return out
+}
+
+// TestIndexEqualsRebuild: after random writes, rewrites and deletions the index
+// answers as one built anew from the store, and as one that is opened again.
+func TestIndexEqualsRebuild(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{sparse: &sparseEncoder{}})
+		s.post("/namespaces", object{"name": "thin", "sparse": true}).ok()
+		r := rand.New(rand.NewPCG(3, 4))
+		namespaces := []string{"docs", "thin"}
+		for step := range 160 {
+			ns := namespaces[step%2]
+			switch r.IntN(8) {
+			case 0:
+				s.post("/namespaces/"+ns+"/documents/delete", object{"ids": []string{fmt.Sprintf("d%d", r.IntN(150)), fmt.Sprintf("d%d", r.IntN(150))}}).ok()
+			case 1:
+				s.post("/namespaces/"+ns+"/documents/delete", object{"filter": object{"group": r.IntN(40)}}).ok()
+			default:
+				var docs []object
+				for k, first := range r.Perm(150)[:1+r.IntN(12)] {
+					text := sentence(r, 4+r.IntN(12))
+					for range r.IntN(4) {
+						text += "\n\n" + sentence(r, 3+r.IntN(10))
+					}
+					if k == 0 && r.IntN(4) == 0 {
+						text = ""
+					}
+					docs = append(docs, doc(fmt.Sprintf("d%d", first), text, fmt.Sprintf(`{"parity":"%d","group":%d}`, r.IntN(2), r.IntN(40))))
+				}
+				s.write(ns, docs...)
+			}
+		}
+		ask := func(s *server, how func(*server, string) []string) (out []string) {
+			for _, ns := range namespaces {
+				out = append(out, how(s, ns)...)
+			}
+			return out
+		}
+		same := func(how string, got, want []string) {
+			t.Helper()
+			if len(want) < 30 || len(got) != len(want) {
+				t.Fatalf("%s: %d answers, before %d", how, len(got), len(want))
+			}
+			for i := range want {
+				if got[i] != want[i] {
+					t.Fatalf("%s, answer %d:\n%.1500s\nbefore:\n%.1500s", how, i, got[i], want[i])
+				}
+			}
+		}
+		rebuild := func() {
+			s.close()
+			if err := os.RemoveAll(filepath.Join(s.dir, b.indexFolder)); err != nil {
+				t.Fatal(err)
+			}
+			s = s.restart(nil)
+		}
+		live := ask(s, complete)
+		s = s.restart(nil)
+		same("opened again", ask(s, complete), live)
+		rebuild()
+		same("built anew", ask(s, complete), live)
+		anew := ask(s, answers)
+		rebuild()
+		same("built anew again", ask(s, answers), anew)
+		// The rebuilt index goes on from there.
+		s.write("docs", doc("new", "a zebra enters", ""))
+		if got := s.query("docs", object{"query": "zebra", "mode": "keyword"}).found(); len(got) != 1 || got[0] != "new" {
+			t.Errorf("after the rebuild: %v", got)
+		}
+	})
+}
