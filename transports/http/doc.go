@@ -2,6 +2,7 @@
 // both families' error bodies, request ids, body limits, gzip and deadlines,
 // and the server around them with its graceful end.
 //
-// May import: the standard library, go-kit's transport/http, core/op,
-// core/fault, core/ident, transports/codec. Never a service, port or adapter.
+// May import: the standard library, go-kit's transport/http, OpenTelemetry's
+// propagation, core/op, core/fault, core/ident, transports/codec. Never a
+// service, port or adapter.
 package http
