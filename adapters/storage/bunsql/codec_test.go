@@ -1,7 +1,6 @@
 package bunsql_test
 
 import (
-	"bytes"
 	"math"
 	"testing"
 
@@ -201,25 +200,4 @@ func BenchmarkDense(b *testing.B) {
 			_, _ = bunsql.DecodeDense(blob)
 		}
 	})
-}
-
-// TestMigrations: numbers follow each other, and a released step's text, which
-// a database remembers by its checksum, has not changed.
-func TestMigrations(t *testing.T) {
-	released := map[int]string{}
-	all, err := bunsql.Migrations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, m := range all {
-		if m.Version != i+1 || m.SQL == "" || m.Name == "" {
-			t.Errorf("step %d: %+v", i+1, m)
-		}
-		if want, ok := released[m.Version]; ok && want != m.Checksum {
-			t.Errorf("step %d was released and must not change; add another", m.Version)
-		}
-		if bytes.Contains([]byte(m.SQL), []byte("\r")) {
-			t.Errorf("step %d has carriage returns, which change its checksum", m.Version)
-		}
-	}
 }

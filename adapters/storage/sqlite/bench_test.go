@@ -119,9 +119,8 @@ func BenchmarkWriters(b *testing.B) {
 	}
 }
 
-// BenchmarkPointRead reads one namespace row and one document of 20,000, as
-// the service reads by prepared statement; BenchmarkBunRead in package bunsql's
-// terms reads the same through the query builder.
+// BenchmarkPointRead reads a namespace's row by prepared statement and through
+// bun's query builder, and documents of 20,000.
 func BenchmarkPointRead(b *testing.B) {
 	s := open(b, b.TempDir())
 	p := benchNamespace(b, s, "bench")
@@ -140,9 +139,15 @@ func BenchmarkPointRead(b *testing.B) {
 			}
 		}
 	})
-	b.Run("organization-bun", func(b *testing.B) {
+	b.Run("namespace-bun", func(b *testing.B) { // the same row by query builder and its scanner
 		for b.Loop() {
-			if err := s.View(ctx, func(r port.Reader) error { _, err := r.Organization(ctx, p.Org()); return err }); err != nil {
+			if err := s.View(ctx, func(r port.Reader) error {
+				n, err := r.Namespaces(ctx, p.Org(), p.Name(), "", 1)
+				if len(n) != 1 {
+					b.Fatal("not found")
+				}
+				return err
+			}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -237,4 +242,34 @@ func BenchmarkReplay(b *testing.B) {
 			b.ReportMetric(3*n*float64(b.N)/b.Elapsed().Seconds(), "chunks/s")
 		})
 	}
+}
+
+// BenchmarkDelete deletes namespaces of 5,000 documents. ms/delete is what the
+// caller waits; worst-ms is the slowest one-document write of another while the
+// rest is purged behind it.
+func BenchmarkDelete(b *testing.B) {
+	s := open(b, b.TempDir())
+	other := benchNamespace(b, s, "other")
+	ctx := b.Context()
+	var deleting, worst time.Duration
+	base := sample("x")
+	for i := range b.N {
+		b.StopTimer()
+		p := benchNamespace(b, s, fmt.Sprintf("bench-%d", i))
+		fill(b, s, p, 5000)
+		b.StartTimer()
+		start := time.Now()
+		if err := s.Update(ctx, func(w port.Writer) error { _, err := w.DeleteNamespace(ctx, p); return err }); err != nil {
+			b.Fatal(err)
+		}
+		deleting += time.Since(start)
+		for n := range 300 {
+			base.Document.ID = fmt.Sprintf("doc-%d", n)
+			start := time.Now()
+			put(b, s, other, base)
+			worst = max(worst, time.Since(start))
+		}
+	}
+	b.ReportMetric(deleting.Seconds()*1e3/float64(b.N), "ms/delete")
+	b.ReportMetric(worst.Seconds()*1e3, "worst-ms")
 }

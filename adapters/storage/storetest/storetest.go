@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) port.Store) {
 		{"DeleteNamespace", deleteNamespace},
 		{"ClockGoesBack", clockGoesBack},
 		{"Operations", operations},
+		{"Secrets", secrets},
 		{"TenantIsolation", tenantIsolation},
 		{"Snapshot", snapshot},
 		{"Rollback", rollback},
@@ -1009,6 +1010,23 @@ func operations(t *testing.T, f *fixture) {
 		t.Errorf("finished later: %v", err)
 	}
 	f.same("unfinished stay", unfinished(), []port.Operation{others})
+}
+
+func secrets(t *testing.T, f *fixture) {
+	read := func() (v []byte, err error) {
+		err = f.s.View(f.ctx, func(r port.Reader) (err error) { v, err = r.Secret(f.ctx, "cursors"); return err })
+		return v, err
+	}
+	_, err := read()
+	f.want("absent", err, fault.NotFound)
+	first := []byte{0, 1, 255}
+	f.update(func(w port.Writer) error { return w.PutSecret(f.ctx, "cursors", first) })
+	f.update(func(w port.Writer) error { return w.PutSecret(f.ctx, "cursors", []byte("second")) })
+	v, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.same("the first one stays", v, first)
 }
 
 func tenantIsolation(t *testing.T, f *fixture) {

@@ -1,0 +1,31 @@
+package bunsql_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+)
+
+// TestMigrations: numbers follow each other, and a released step's text, which
+// a database remembers by its checksum, has not changed.
+func TestMigrations(t *testing.T) {
+	released := []string{
+		"8440bb77f4bf2c553e5d21b4056eeedff1dcd9a5d23f6c337b828ce305504600",
+	}
+	all, err := bunsql.Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range all {
+		if m.Version != i+1 || m.SQL == "" || m.Name == "" {
+			t.Errorf("step %d: %+v", i+1, m)
+		}
+		if i >= len(released) || released[i] != m.Checksum {
+			t.Errorf("step %d has checksum %s: a released step never changes, add another; a new one goes into this list", m.Version, m.Checksum)
+		}
+		if strings.Contains(m.SQL, "\r") {
+			t.Errorf("step %d has carriage returns, which change its checksum", m.Version)
+		}
+	}
+}
