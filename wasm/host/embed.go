@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -11,8 +10,6 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/wasm/abi"
 )
-
-func asBroken(err error, target **errBroken) bool { return errors.As(err, target) }
 
 // batchTokens is how many tokens one call into the module gets, about: enough
 // for the module to work at full speed, few enough for a query to come soon.
@@ -38,7 +35,8 @@ func (m *Model) Embed(ctx context.Context, as port.TextKind, texts []string) (po
 	return out, nil
 }
 
-// CountTokens counts word pieces; see port.TokenCounter.
+// CountTokens counts word pieces; see port.TokenCounter. Being cheap, it goes
+// before passages.
 func (m *Model) CountTokens(ctx context.Context, texts []string) ([]int, error) {
 	const op = "count tokens"
 	out := make([]int, len(texts))
@@ -91,19 +89,23 @@ func (m *Model) each(ctx context.Context, op, function string, query bool, texts
 	if len(texts) == 0 {
 		return nil
 	}
-	s := &stream{op: function, query: query}
+	s := &stream{op: function, query: query, urgent: query || function == abi.FuncTokens}
+	s.ctx, s.cancel = context.WithCancel(ctx)
 	s.jobs = m.cut(s, texts)
 	n := len(s.jobs)
 	s.results = make(chan outcome, n)
+	defer m.queue.leave(s)
 	if err := m.queue.add(s); err != nil {
 		return err
 	}
-	defer m.queue.leave(s)
 	wait := time.NewTimer(m.options.QueueTimeout)
 	defer wait.Stop()
 	for n > 0 {
 		select {
 		case o := <-s.results:
+			if err := ctx.Err(); err != nil {
+				return m.translate(op, err)
+			}
 			if o.err != nil {
 				return m.translate(op, o.err)
 			}

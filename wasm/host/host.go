@@ -96,10 +96,36 @@ type Model struct {
 	tensors *tensors
 
 	queue   *queue
-	workers sync.WaitGroup
+	pool    sync.Mutex // guards workers
+	workers []*worker
+	running sync.WaitGroup // workers that are not lost
+	lost    atomic.Int64   // workers whose call never came back
+	made    atomic.Int64   // instances ever made
 	close   sync.Once
 	closed  error
-	made    atomic.Int64 // instances ever made
+}
+
+// Stats is a Model at one moment.
+type Stats struct {
+	Instances int   // that exist now
+	Made      int   // ever
+	Lost      int   // whose call never came back
+	Waiting   int   // calls in line
+	Memory    int64 // of the instances, in bytes
+}
+
+// Stats counts what there is.
+func (m *Model) Stats() Stats {
+	s := Stats{Made: int(m.made.Load()), Lost: int(m.lost.Load()), Waiting: m.queue.waiting()}
+	m.pool.Lock()
+	defer m.pool.Unlock()
+	for _, w := range m.workers {
+		if n := w.memory.Load(); n > 0 {
+			s.Instances++
+			s.Memory += n
+		}
+	}
+	return s
 }
 
 // claims is what the module says about itself (mneme_describe).
@@ -244,7 +270,12 @@ func (m *Model) Info() port.ModelInfo { return m.info }
 func (m *Model) Close() error {
 	m.close.Do(func() {
 		m.queue.shut()
-		m.workers.Wait()
+		m.running.Wait()
+		if n := m.lost.Load(); n > 0 {
+			// Code that may still run must stay mapped.
+			m.closed = fmt.Errorf("close model %s: %d calls never ended, their memory is not released", m.info.ID, n)
+			return
+		}
 		m.closed = m.shut()
 	})
 	return m.closed

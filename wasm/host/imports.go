@@ -9,9 +9,6 @@ import (
 	"github.com/mnemehq/mneme/wasm/abi"
 )
 
-// callKey carries the running call to the imports that need it.
-type callKey struct{}
-
 const (
 	absent     = ^uint64(0) // asset_size of an asset that is not there
 	maxLogLine = 1 << 10
@@ -48,7 +45,7 @@ func (m *Model) bindImports(ctx context.Context) error {
 	}), []api.ValueType{i32, i32, i64, i32, i32}, []api.ValueType{i32}).Export("asset_read").
 		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
 		text, ok := mod.Memory().Read(uint32(stack[1]), min(uint32(stack[2]), maxLogLine))
-		if level := stack[0]; ok && level < uint64(len(levels)) {
+		if level := uint32(stack[0]); ok && int(level) < len(levels) {
 			m.options.Log.Log(ctx, levels[level], "module: "+string(text), "model", m.module.Info.Name)
 		}
 	}), []api.ValueType{i32, i32, i32}, nil).Export("log").
@@ -58,7 +55,7 @@ func (m *Model) bindImports(ctx context.Context) error {
 	}), []api.ValueType{i32, i32}, []api.ValueType{i32}).Export("emit").
 		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, _ api.Module, stack []uint64) {
 		stack[0] = 0
-		if j, ok := ctx.Value(callKey{}).(*job); ok && j.expired() {
+		if ctx.Err() != nil { // the caller is gone or the call took too long
 			stack[0] = 1
 		}
 	}), nil, []api.ValueType{i32}).Export("poll").

@@ -66,6 +66,14 @@ func orBadType(err error) error {
 	return err
 }
 
+// memory is the size of the instance's memory in bytes, which never shrinks.
+func (in *instance) memory() int64 {
+	if m := in.mod.Memory(); m != nil {
+		return int64(m.Size())
+	}
+	return 0
+}
+
 func (in *instance) exports(name string) bool { return in.mod.ExportedFunction(name) != nil }
 
 // describe copies the module's description of itself out of it.

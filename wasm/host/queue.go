@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,32 +14,28 @@ import (
 
 // stream is one call of a caller: its batches, in the order they shall run.
 type stream struct {
+	ctx     context.Context // ends when the caller stops waiting
+	cancel  context.CancelFunc
 	op      string
-	query   bool
-	jobs    []*job // not yet taken
+	query   bool // of the request
+	urgent  bool // goes before passages
+	jobs    []*job
 	started atomic.Bool
-	gone    atomic.Bool // the caller has stopped waiting
 	results chan outcome
 }
 
 // job is one batch of texts.
 type job struct {
-	stream   *stream
-	texts    []string
-	rows     []int        // where the texts stand in the call
-	deadline atomic.Int64 // unix nanoseconds; set when the job starts
-	settled  atomic.Bool
+	stream  *stream
+	texts   []string
+	rows    []int // where the texts stand in the call
+	settled atomic.Bool
 }
 
 type outcome struct {
 	job    *job
 	result abi.Result
 	err    error
-}
-
-// expired reports whether a running job shall stop. Any goroutine may ask.
-func (j *job) expired() bool {
-	return j.stream.gone.Load() || time.Now().UnixNano() > j.deadline.Load()
 }
 
 // settle delivers the outcome; only the first counts.
@@ -47,11 +45,11 @@ func (j *job) settle(r abi.Result, err error) {
 	}
 }
 
-// queue holds the waiting streams: queries before passages, each kind in turn.
+// queue holds the waiting streams: urgent ones before the others, each kind in turn.
 type queue struct {
 	mu       sync.Mutex
 	ready    *sync.Cond
-	queries  []*stream
+	urgent   []*stream
 	passages []*stream
 	limit    int
 	closed   bool
@@ -70,30 +68,30 @@ func (q *queue) add(s *stream) error {
 	if q.closed {
 		return fault.New(fault.Unavailable, "the model is shutting down").After(time.Second)
 	}
-	if len(q.queries)+len(q.passages) >= q.limit {
+	if len(q.urgent)+len(q.passages) >= q.limit {
 		return fault.New(fault.Unavailable, "the model is busy: %d calls are waiting", q.limit).After(time.Second)
 	}
-	if s.query {
-		q.queries = append(q.queries, s)
+	if s.urgent {
+		q.urgent = append(q.urgent, s)
 	} else {
 		q.passages = append(q.passages, s)
 	}
-	q.ready.Broadcast() // a worker for queries alone may sleep beside the others
+	q.ready.Broadcast() // the worker for urgent jobs alone may sleep beside the others
 	return nil
 }
 
 // take waits for a job; nil when the queue is shut.
-func (q *queue) take(queriesOnly bool) *job {
+func (q *queue) take(urgentOnly bool) *job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
 		if q.closed {
 			return nil
 		}
-		if j := next(&q.queries); j != nil {
+		if j := next(&q.urgent); j != nil {
 			return j
 		}
-		if !queriesOnly {
+		if !urgentOnly {
 			if j := next(&q.passages); j != nil {
 				return j
 			}
@@ -108,7 +106,7 @@ func next(line *[]*stream) *job {
 	for len(*line) > 0 {
 		s := (*line)[0]
 		*line = (*line)[1:]
-		if s.gone.Load() || len(s.jobs) == 0 {
+		if s.ctx.Err() != nil || len(s.jobs) == 0 {
 			continue
 		}
 		j := s.jobs[0]
@@ -123,10 +121,10 @@ func next(line *[]*stream) *job {
 
 // leave takes a stream out of the line.
 func (q *queue) leave(s *stream) {
-	s.gone.Store(true)
+	s.cancel()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, line := range []*[]*stream{&q.queries, &q.passages} {
+	for _, line := range []*[]*stream{&q.urgent, &q.passages} {
 		for i, other := range *line {
 			if other == s {
 				*line = append((*line)[:i:i], (*line)[i+1:]...)
@@ -140,7 +138,7 @@ func (q *queue) leave(s *stream) {
 func (q *queue) waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.queries) + len(q.passages)
+	return len(q.urgent) + len(q.passages)
 }
 
 // shut ends every worker and fails the streams in line.
@@ -148,75 +146,91 @@ func (q *queue) shut() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	for _, line := range [][]*stream{q.queries, q.passages} {
+	for _, line := range [][]*stream{q.urgent, q.passages} {
 		for _, s := range line {
 			for _, j := range s.jobs {
 				j.settle(abi.Result{}, fault.New(fault.Unavailable, "the model is shutting down").After(time.Second))
 			}
 		}
 	}
-	q.queries, q.passages = nil, nil
+	q.urgent, q.passages = nil, nil
 	q.ready.Broadcast()
 }
 
-// startWorker runs jobs on one instance, which it makes when first needed and
-// anew after a failure.
-func (m *Model) startWorker(in *instance, queriesOnly bool) {
-	m.workers.Add(1)
-	go func() {
-		defer m.workers.Done()
-		defer func() {
-			if in != nil {
-				in.discard(context.Background())
-			}
-		}()
-		for {
-			j := m.queue.take(queriesOnly)
-			if j == nil {
-				return
-			}
-			in = m.work(in, j)
-		}
-	}()
+// worker runs jobs on one instance, which it makes when first needed and anew
+// after a failure.
+type worker struct {
+	model      *Model
+	in         *instance
+	urgentOnly bool
+	memory     atomic.Int64 // of the instance after its last job, in bytes
+	lost       atomic.Bool  // a call never came back; another worker took the place
 }
 
-// work runs one job and gives back the instance, nil when it had to go.
-func (m *Model) work(in *instance, j *job) *instance {
-	limit := m.options.CallTimeout
-	j.deadline.Store(time.Now().Add(limit).UnixNano())
-	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), callKey{}, j), limit)
-	defer cancel()
-	if m.module.Interrupt == Enforced {
-		// The loop check looks at the context; the caller's leaving reaches it here.
-		stop := make(chan struct{})
-		defer close(stop)
-		go func() {
-			tick := time.NewTicker(10 * time.Millisecond)
-			defer tick.Stop()
-			for {
-				select {
-				case <-stop:
-					return
-				case <-tick.C:
-					if j.stream.gone.Load() {
-						cancel()
-						return
-					}
-				}
-			}
-		}()
+func (m *Model) startWorker(in *instance, urgentOnly bool) {
+	w := &worker{model: m, in: in, urgentOnly: urgentOnly}
+	if in != nil {
+		w.memory.Store(in.memory())
 	}
-	if in == nil {
-		var err error
-		if in, err = m.newInstance(ctx); err != nil {
-			j.settle(abi.Result{}, err)
-			return nil
+	m.pool.Lock()
+	m.workers = append(m.workers, w)
+	m.pool.Unlock()
+	m.running.Add(1)
+	go w.run()
+}
+
+func (w *worker) run() {
+	for {
+		j := w.model.queue.take(w.urgentOnly)
+		if j == nil {
+			break
+		}
+		w.work(j)
+		if w.lost.Load() {
+			w.drop()
+			return
 		}
 	}
-	r, err := in.call(ctx, j.stream.op, abi.Request{Rows: j.texts, Query: j.stream.query})
-	if b := (*errBroken)(nil); asBroken(err, &b) {
-		in.discard(ctx)
-		in = nil
+	w.drop()
+	w.model.running.Done()
+}
+
+// drop lets the instance go.
+func (w *worker) drop() {
+	if w.in != nil {
+		w.in.discard(context.Background())
+		w.in = nil
+	}
+	w.memory.Store(0)
+}
+
+// work runs one job.
+func (w *worker) work(j *job) {
+	m := w.model
+	limit := m.options.CallTimeout
+	ctx, cancel := context.WithTimeout(j.stream.ctx, limit)
+	defer cancel()
+	if m.module.Interrupt == Cooperative {
+		// Nothing can stop a module that doesn't poll. Its caller gets an answer all
+		// the same and the pool another worker.
+		defer time.AfterFunc(2*limit, func() { w.lose(j) }).Stop()
+	}
+	if w.in == nil {
+		in, err := m.newInstance(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
+			}
+			j.settle(abi.Result{}, err)
+			return
+		}
+		w.in = in
+	}
+	r, err := w.in.call(ctx, j.stream.op, abi.Request{Rows: j.texts, Query: j.stream.query})
+	w.memory.Store(w.in.memory())
+	var b *errBroken
+	if errors.As(err, &b) {
+		w.drop()
 		if ctx.Err() != nil {
 			err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
 		} else {
@@ -224,5 +238,21 @@ func (m *Model) work(in *instance, j *job) *instance {
 		}
 	}
 	j.settle(r, err)
-	return in
+}
+
+// lose gives up on a worker whose call does not come back.
+func (w *worker) lose(j *job) {
+	m := w.model
+	m.pool.Lock()
+	if j.settled.Load() || w.lost.Swap(true) {
+		m.pool.Unlock()
+		return
+	}
+	m.workers = slices.DeleteFunc(m.workers, func(o *worker) bool { return o == w })
+	m.pool.Unlock()
+	m.lost.Add(1)
+	m.options.Log.Error("a call into the model never ended; its instance is lost", "model", m.info.ID, "operation", j.stream.op)
+	j.settle(abi.Result{}, &abi.Error{Code: abi.CodeStopped, Message: "the call never ended"})
+	m.startWorker(nil, w.urgentOnly)
+	m.running.Done()
 }

@@ -1,19 +1,30 @@
 #!/bin/sh
-# Builds the encoder module from wasm/guest/c. The bytes depend on the compiler:
-# clang 14.0.6 and lld 14.0.6 (Debian 12: apt install clang-14 lld-14) make the
-# committed file.
-#   build.sh [OUT]   default: wasm/models/encoder/encoder.wasm
+# Builds the modules that are committed beside their sources: the encoder from
+# wasm/guest/c and the hostile module of the host's tests. The bytes depend on the
+# compiler: clang 14.0.6 and lld 14.0.6 (Debian 12: apt install clang-14 lld-14)
+# make the committed files.
+#   build.sh [ROOT]   writes ROOT/wasm/...; default: this repository
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-out=${1:-$here/encoder/encoder.wasm}
-case $out in /*) ;; *) out=$PWD/$out ;; esac
+repo=$(cd "$(dirname "$0")/../.." && pwd)
+root=${1:-$repo}
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
-cd "$here/../guest/c"
-# The linker is called by itself: the clang driver would run whatever wasm-opt it finds.
-for unit in bert tensor tokenizer; do
-	${CLANG:-clang-14} --target=wasm32 -std=gnu11 -O3 -msimd128 -mbulk-memory -mnontrapping-fptoint -ffreestanding -fno-math-errno -fno-ident \
-		-Wall -Wextra -Werror -c -o "$objects/$unit.o" $unit.c
-done
-${WASM_LD:-wasm-ld-14} --no-entry --stack-first -z stack-size=131072 --strip-all -o "$out" \
-	"$objects/bert.o" "$objects/tensor.o" "$objects/tokenizer.o"
+
+# module OUT SOURCE...: compiles and links. The linker is called by itself: the
+# clang driver would run whatever wasm-opt it finds.
+module() {
+	out=$root/$1
+	shift
+	mkdir -p "$(dirname "$out")"
+	rm -f "$objects"/*.o
+	for source; do
+		${CLANG:-clang-14} --target=wasm32 -std=gnu11 -O3 -msimd128 -mbulk-memory -mnontrapping-fptoint -ffreestanding -fno-math-errno -fno-ident \
+			-I wasm/guest/c -Wall -Wextra -Werror -c -o "$objects/$(basename "$source" .c).o" "$source"
+	done
+	${WASM_LD:-wasm-ld-14} --no-entry --stack-first -z stack-size=131072 --strip-all -o "$out" "$objects"/*.o
+	chmod 644 "$out"
+}
+
+cd "$repo"
+module wasm/models/encoder/encoder.wasm wasm/guest/c/bert.c wasm/guest/c/tensor.c wasm/guest/c/tokenizer.c
+module wasm/abitest/testdata/hostile.wasm wasm/abitest/testdata/hostile.c

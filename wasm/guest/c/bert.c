@@ -126,10 +126,10 @@ u64 MNEME_EXPORT(mneme_open)(const char *json, u32 n) {
 	m.up = reserve((u64)m.capacity * wide, 4);
 	m.row = reserve(m.hidden, 1);
 	m.pooled = reserve(m.hidden, 4);
-	if (!m.layer || !m.ids || !m.lens || !m.x || !m.y || !m.up || !m.row || !m.pooled || vocab_bytes > 64 << 20 ||
+	if (!m.layer || !m.ids || !m.lens || !m.x || !m.y || !m.up || !m.row || !m.pooled ||
 		!workspace_open(m.intermediate > m.hidden ? m.intermediate : m.hidden, m.max_tokens, head))
 		return mneme_fail(MNEME_NO_MEMORY, "open: not enough memory for the working buffers");
-	u8 *vocab = load_tensor("vocab", (u32)vocab_bytes);
+	u8 *vocab = vocab_bytes <= 64 << 20 ? load_tensor("vocab", (u32)vocab_bytes) : 0;
 	if (!vocab || !tokenizer_open(&m.words, vocab, (u32)vocab_bytes, m.vocab)) return mneme_fail(MNEME_INVALID, "open: the vocabulary is missing or of another size");
 	if (mneme_asset_size("embeddings.word.weight", 22) != (u64)m.vocab * m.hidden || !(m.word_scale = load_tensor("embeddings.word.scale", 4 * m.vocab)) ||
 		!(m.position = load_tensor("embeddings.position", 4 * m.positions * m.hidden)) || !(m.type = load_tensor("embeddings.type", 8 * m.hidden)) ||
