@@ -304,11 +304,13 @@ func TestCrashAtAnyMoment(t *testing.T) {
 			crashes = append(crashes, crash{to})
 		}
 	})
-	for range 150 {
+	for i := range 150 {
 		if err := x.Apply(context.Background(), p, h.step()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
+		if time.Sleep(time.Millisecond); i%20 == 0 {
+			settle(x, p)
+		}
 	}
 	close(stop)
 	wg.Wait()
@@ -345,6 +347,46 @@ func copyCrash(t testing.TB, to, from string) {
 			return
 		}
 	}
+}
+
+// Changes that arrive while files are written and merged are not lost, neither
+// in memory nor on disk.
+func TestChangesDuringMerges(t *testing.T) {
+	p := port.Documents("org", "n").At(7)
+	dir := t.TempDir()
+	busy := func(c *Config) { c.FlushChunks, c.Merges = 12, 4 }
+	x := openTest(t, dir, busy)
+	h := newHistory(9)
+	ctx := context.Background()
+	for i := range 600 {
+		if err := x.Apply(ctx, p, h.step()); err != nil {
+			t.Fatal(err)
+		}
+		if i%30 != 29 {
+			continue
+		}
+		settle(x, p)
+		got, seq, err := x.Contents(ctx, p)
+		if err != nil || seq != h.seq {
+			t.Fatalf("contents at %d, %v; want %d", seq, err, h.seq)
+		}
+		want := map[string]int{}
+		for id, e := range h.state {
+			if len(e) > 0 {
+				want[id] = len(e)
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("at %d: contents %v, want %v", seq, got, want)
+		}
+	}
+	if st := x.Stats(); st.Flushes < 20 || st.Merges < 3 {
+		t.Fatalf("%d flushes, %d merges", st.Flushes, st.Merges)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	recovered(t, dir, p, h)
 }
 
 // A disk that takes nothing more costs durability, not service.

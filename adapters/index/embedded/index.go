@@ -304,7 +304,18 @@ func (x *Index) condemn(p *partition, cause error) {
 	x.log.Error("index: partition is rebuilt from the store", "partition", p.id.String(), "error", cause)
 	applied := p.snap.Load().applied
 	p.retire()
+	x.mu.Lock()
+	closed := x.closed
+	if !closed {
+		x.jobs.Add(1)
+	}
+	x.mu.Unlock()
+	if closed { // the next opening finds the damage again
+		close(p.cleared)
+		return
+	}
 	go func() {
+		defer x.jobs.Done()
 		p.jobs.Wait()
 		if err := os.RemoveAll(p.dir); err != nil {
 			x.log.Error("index: damaged partition can't be removed", "partition", p.id.String(), "error", err)
@@ -706,6 +717,40 @@ func (x *Index) closePartition(p *partition) {
 	p.retire()
 	p.mu.Unlock()
 	close(p.cleared)
+}
+
+// Contents tells how many chunks of each document searches see, and the number
+// of the last change that this reflects: for comparing an index with its store.
+func (x *Index) Contents(ctx context.Context, id port.Partition) (chunks map[string]int, applied uint64, err error) {
+	for {
+		p, _, err := x.partition(ctx, id, false)
+		if err != nil {
+			return nil, 0, fmt.Errorf("embedded index: contents: %w", err)
+		}
+		if p == nil {
+			return nil, 0, nil
+		}
+		s := p.acquire()
+		if s == nil {
+			continue
+		}
+		defer s.release()
+		chunks = make(map[string]int)
+		err = guard(func() error {
+			for _, v := range s.segs {
+				for o, d := range v.segment.owner {
+					if v.live == nil || v.live.has(uint32(o)) {
+						chunks[string(v.segment.docID(int(d)))]++
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, 0, fmt.Errorf("embedded index: contents: %w", err)
+		}
+		return chunks, s.applied, nil
+	}
 }
 
 // Stats are figures for metrics.
