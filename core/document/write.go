@@ -210,7 +210,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 			pl.sameText = ok && h.TextHash == pl.textHash
 			pl.sameMeta = ok && h.MetadataHash == pl.metaHash
 			if ok && h.SourceID != "" {
-				return fault.New(fault.Conflict, "document %q is kept by source %s and cannot be written directly", h.ID, h.SourceID)
+				return sourceOwned(h)
 			}
 			if !pl.sameText {
 				encode = append(encode, i)
@@ -252,6 +252,10 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 		}
 	}
 	return s.commit(ctx, p, ns.Sparse, in, plans, seal)
+}
+
+func sourceOwned(h port.DocumentHead) error {
+	return fault.New(fault.Conflict, "document %q is kept by source %s and cannot be written directly", h.ID, h.SourceID)
 }
 
 // writable reads the namespace that a write goes to; exists is false when the
@@ -328,6 +332,9 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 		for i := range plans {
 			pl := &plans[i]
 			h, ok := stored[pl.in.ID]
+			if ok && h.SourceID != "" {
+				return sourceOwned(h)
+			}
 			if pl.sameText && (!ok || h.TextHash != pl.textHash) {
 				return errMoved // it was rewritten or deleted meanwhile: it has to be embedded after all
 			}

@@ -232,7 +232,7 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Request, topK
 	if err != nil {
 		return false, err
 	}
-	scores, truncated, err := s.reranker.Score(ctx, q.Query, texts)
+	scores, truncated, err := s.score(ctx, q.Query, texts)
 	if err != nil {
 		s.log.WarnContext(ctx, "reranker failed", "partition", p.String(), "error", err)
 		if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
@@ -247,6 +247,26 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Request, topK
 	id := s.reranker.Info().ID
 	out.Model, out.ScoreKind, out.TruncatedCandidates = &id, "rerank", truncated
 	return true, nil
+}
+
+// score runs the reranker within its share of the time that is left, so that
+// the answer can still go out without it.
+func (s *Service) score(ctx context.Context, query string, texts []string) (scores []float32, truncated int, err error) {
+	ctx, cancel := retrieve.WithShare(ctx)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("reranker panicked: %v", v)
+		}
+	}()
+	if len(texts) == 0 {
+		return nil, 0, nil
+	}
+	scores, truncated, err = s.reranker.Score(ctx, query, texts)
+	if err == nil && len(scores) != len(texts) {
+		err = fmt.Errorf("reranker gave %d scores for %d texts", len(scores), len(texts))
+	}
+	return scores, truncated, err
 }
 
 func documents(ctx context.Context, r port.Reader, p port.Partition, c []*retrieve.Candidate) (map[string]port.DocumentHead, error) {

@@ -74,7 +74,7 @@ const share = 0.6
 // Search runs the retrievers side by side and fuses what they found. p is a
 // pinned partition at change number seq.
 func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q Request) (Result, error) {
-	sctx, cancel := withShare(ctx)
+	sctx, cancel := WithShare(ctx)
 	defer cancel()
 	lists := make([]List, len(q.Retrievers))
 	errs := make([]error, len(q.Retrievers))
@@ -130,7 +130,8 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 	return out, nil
 }
 
-func withShare(ctx context.Context) (context.Context, context.CancelFunc) {
+// WithShare gives one part of a search its share of the time that is left.
+func WithShare(ctx context.Context) (context.Context, context.CancelFunc) {
 	end, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(ctx)

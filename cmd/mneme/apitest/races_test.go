@@ -1,0 +1,272 @@
+package apitest_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// meanwhile does something once, between the reading and the committing part of
+// the next call that changes the store.
+func (s *server) meanwhile(do func()) {
+	var done atomic.Bool
+	hook := func() error {
+		if done.CompareAndSwap(false, true) {
+			do()
+		}
+		return nil
+	}
+	s.store.update.Store(&hook)
+}
+
+// TestWriteMovedUnderneath: what a write prepared is checked again when it is
+// committed.
+func TestWriteMovedUnderneath(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{sparse: &sparseEncoder{}})
+		defer s.store.update.Store(nil)
+		find := func(ns, word, id string) {
+			t.Helper()
+			for _, mode := range []string{"vector", "keyword"} {
+				if got := s.query(ns, object{"query": word, "mode": mode, "top_k": 1}).found(); !slices.Equal(got, []string{id}) {
+					t.Errorf("%s: %s finds %v, want %s", mode, word, got, id)
+				}
+			}
+		}
+
+		// The stored text that was to be kept is gone: it is embedded after all.
+		s.write("docs", doc("a", "alpha words", ""), doc("b", "beta words", ""))
+		s.meanwhile(func() { s.post("/namespaces/docs/documents/delete", object{"ids": []string{"a"}}).ok() })
+		if r := s.write("docs", doc("a", "alpha words", `{"n":1}`)); r.list("documents")[0]["created"] != true {
+			t.Errorf("deleted meanwhile: %s", r.body)
+		}
+		find("docs", "alpha", "a")
+		s.meanwhile(func() { s.write("docs", doc("a", "gamma words", "")) })
+		if r := s.write("docs", doc("a", "alpha words", `{"n":1}`)); r.number("written") != 1 {
+			t.Errorf("rewritten meanwhile: %s", r.body)
+		}
+		find("docs", "alpha", "a")
+		s.meanwhile(func() { s.do("DELETE", "/namespaces/docs", nil).ok() })
+		if r := s.write("docs", doc("a", "alpha words", `{"n":1}`), doc("c", "delta words", "")); r.number("written") != 2 {
+			t.Errorf("namespace deleted meanwhile: %s", r.body)
+		}
+		find("docs", "alpha", "a")
+		find("docs", "delta", "c")
+		if got := s.ids("docs"); !slices.Equal(got, []string{"a", "c"}) {
+			t.Errorf("stored %v", got)
+		}
+
+		// The namespace came into being with a sparse index.
+		s.meanwhile(func() { s.post("/namespaces", object{"name": "late", "sparse": true}).ok() })
+		if r := s.write("late", doc("a", "alpha words", "")); r.json["sparse"] != true {
+			t.Errorf("created sparse meanwhile: %s", r.body)
+		}
+		if got := s.query("late", object{"query": "alpha", "mode": "sparse"}).found(); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("sparse search finds %v", got)
+		}
+		s.meanwhile(func() { s.post("/namespaces", object{"name": "guarded", "sparse": true}).ok() })
+		s.post("/namespaces/guarded/documents", object{"documents": []object{doc("a", "x", "")}, "expect_sparse": false}).fails(409, "conflict", "guarded")
+		if s.ids("guarded") != nil {
+			t.Error("a refused write wrote")
+		}
+	})
+}
+
+// TestSourceOwnedDocument: the interface's own writes leave it alone.
+func TestSourceOwnedDocument(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		s.write("docs", doc("mine", "my words", ""))
+		ctx := context.Background()
+		orgs, err := s.engine.Keys().Organizations(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put := func(id string) {
+			text := "words of a source"
+			err := s.store.Update(ctx, func(w port.Writer) error {
+				_, err := w.PutDocuments(ctx, port.Documents(orgs[0].ID, "docs"), time.Now(), []port.DocumentWrite{{Document: port.Document{ID: id, Text: text,
+					TextHash: sha256.Sum256([]byte(text)), SourceID: "src_1", Origin: port.Origin{Kind: "source", SourceID: "src_1"}}, Vectors: port.Vectors{Dense: port.Dense{Dim: dimensions, Data: []float32{}}}}})
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		put("src_1:a")
+		for _, prefer := range []string{"", "respond-async"} {
+			r := s.post("/namespaces/docs/documents", object{"documents": []object{doc("new", "x", ""), doc("src_1:a", "mine now", "")}}, "Prefer", prefer)
+			if prefer == "" {
+				r.fails(409, "conflict", "src_1:a")
+				continue
+			}
+			at := r.is(202).header.Get("Location")
+			eventually(t, "failed", 5*time.Second, func() bool { return s.get(at).ok().json["status"] == "failed" })
+			if e := s.get(at).json["error"].(object); e["code"] != "conflict" {
+				t.Errorf("operation: %v", e)
+			}
+		}
+		s.meanwhile(func() { put("taken") })
+		s.post("/namespaces/docs/documents", object{"documents": []object{doc("taken", "mine now", "")}}).fails(409, "conflict", "taken")
+		s.store.update.Store(nil)
+		if got := column(s.get("/namespaces/docs/documents?source_id=src_1").ok().list("documents"), "id"); !slices.Equal(got, []string{"src_1:a", "taken"}) {
+			t.Errorf("documents of the source: %v", got)
+		}
+		if r := s.get("/namespaces/docs/documents/src_1:a").ok(); r.json["source_id"] != "src_1" || r.json["text"] != "words of a source" {
+			t.Errorf("read: %s", r.body)
+		}
+		if got := s.ids("docs"); !slices.Equal(got, []string{"mine", "src_1:a", "taken"}) {
+			t.Errorf("stored %v", got)
+		}
+	})
+}
+
+// TestDeletionOutlivesIndexTrouble: a deletion that an index did not take is not
+// searchable as soon as the index works again.
+func TestDeletionOutlivesIndexTrouble(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		s.write("docs", doc("a", "alpha words", `{"k":1}`), doc("b", "beta words", `{"k":2}`), doc("c", "gamma words", ""))
+		fail := func() error { return errors.New("disk trouble") }
+		for i, body := range []object{{"ids": []string{"a"}}, {"filter": object{"k": 2}}} {
+			s.index.apply.Store(&fail)
+			s.post("/namespaces/docs/documents/delete", body).fails(503, "unavailable").retry()
+			// The index lags, so no retriever may answer from it.
+			s.post("/namespaces/docs/query", object{"query": "words"}).fails(503, "unavailable").retry()
+			s.index.apply.Store(nil)
+			s.post("/namespaces/docs/documents/delete", body).ok()
+			if got := s.query("docs", object{"query": "words"}).found(); len(got) != 2-i {
+				t.Errorf("after deletion %d: %v", i, got)
+			}
+		}
+		s.index.apply.Store(&fail)
+		at := s.post("/namespaces/docs/documents", object{"documents": []object{doc("d", "delta", "")}}, "Prefer", "respond-async").is(202).header.Get("Location")
+		eventually(t, "succeeded", 5*time.Second, func() bool { return s.get(at).ok().json["status"] == "succeeded" })
+		s.index.apply.Store(nil)
+		if got := s.query("docs", object{"query": "delta", "mode": "keyword"}).found(); !slices.Equal(got, []string{"d"}) {
+			t.Errorf("after an operation whose index failed: %v", got)
+		}
+	})
+}
+
+// TestClockGoesBack: times of a document never do.
+func TestClockGoesBack(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		var shift atomic.Int64
+		s := start(t, b, options{engine: func(c *engine.Config) {
+			c.Now = func() time.Time { return time.Now().Add(time.Duration(shift.Load())) }
+		}})
+		first := s.write("docs", doc("a", "one", "")).list("documents")[0]["updated_at"].(string)
+		shift.Store(int64(-time.Hour))
+		second := s.write("docs", doc("a", "two", "")).list("documents")[0]["updated_at"].(string)
+		d := s.get("/namespaces/docs/documents/a").ok()
+		if second < first || d.json["updated_at"] != second || d.json["created_at"] != first || d.json["text"] != "two" {
+			t.Errorf("written at %s and %s: %s", first, second, d.body)
+		}
+		n := s.get("/namespaces/docs").ok()
+		if fmt.Sprint(n.json["updated_at"]) < fmt.Sprint(n.json["created_at"]) {
+			t.Errorf("namespace: %s", n.body)
+		}
+		if got := s.query("docs", object{"query": "two", "mode": "keyword"}).found(); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("found %v", got)
+		}
+		s.get("/health/deep").ok()
+		s.do("DELETE", "/namespaces/docs", nil).ok()
+	})
+}
+
+// TestShutdownDrains: a call in flight at the end is answered and its write kept.
+func TestShutdownDrains(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		started, release := make(chan struct{}), make(chan struct{})
+		s.embedder.before(func(ctx context.Context, _ port.TextKind, _ []string) error {
+			close(started)
+			<-release
+			return ctx.Err()
+		})
+		type answer struct {
+			r   *reply
+			err error
+		}
+		answered := make(chan answer, 1)
+		go func() {
+			r, err := s.send(context.Background(), "POST", "/namespaces/docs/documents", object{"documents": []object{doc("a", "text", "")}})
+			answered <- answer{r, err}
+		}()
+		<-started
+		closed := make(chan struct{})
+		go func() { s.close(); close(closed) }()
+		eventually(t, "new connections are refused", 5*time.Second, func() bool {
+			_, err := s.send(context.Background(), "GET", "/health", nil)
+			return err != nil
+		})
+		s.embedder.before(nil)
+		close(release)
+		if a := <-answered; a.err != nil || a.r.status != 200 {
+			t.Errorf("the call in flight: %v %v", a.r, a.err)
+		}
+		<-closed
+		if got := s.restart(nil).ids("docs"); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("after the restart: %v", got)
+		}
+	})
+}
+
+// TestRerankTrouble: a reranker that fails, panics, answers nonsense or is too
+// slow costs its order, not the answer.
+func TestRerankTrouble(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		r := &faultyReranker{}
+		s := start(t, b, options{reranker: r})
+		library(s, "docs")
+		for name, c := range map[string]struct {
+			score  func(context.Context, []string) ([]float32, error)
+			reason string
+			status int
+			code   string
+		}{
+			"fails":         {func(context.Context, []string) ([]float32, error) { return nil, errors.New("out of order") }, "error", 503, "unavailable"},
+			"panics":        {func(context.Context, []string) ([]float32, error) { panic("boom") }, "error", 503, "unavailable"},
+			"forgets texts": {func(context.Context, []string) ([]float32, error) { return []float32{0.5}, nil }, "error", 503, "unavailable"},
+			"hangs":         {func(ctx context.Context, _ []string) ([]float32, error) { <-ctx.Done(); return nil, ctx.Err() }, "timeout", 504, "timeout"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				r.score.Store(&c.score)
+				q := object{"query": "the rent of the flat", "rerank": true}
+				got := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", "500").ok()
+				if d := got.list("degraded"); len(d) != 1 || d[0]["part"] != "rerank" || d[0]["reason"] != c.reason || got.json["model"] != nil ||
+					got.json["score_kind"] != "fused" || got.found()[0] != "lease" {
+					t.Errorf("degraded: %s", clip(got.body))
+				}
+				q["strict"] = true
+				refused := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", "500").fails(c.status, c.code)
+				if strings.Contains(string(refused.body)+string(got.body), "boom") || strings.Contains(string(refused.body), "order") {
+					t.Errorf("the cause reached the caller: %s", refused.body)
+				}
+			})
+		}
+		if got := s.query("docs", object{"query": "xyzzy", "mode": "keyword", "rerank": true}); len(got.found()) != 0 {
+			t.Errorf("reranking nothing: %s", got.body)
+		}
+	})
+}
+
+type faultyReranker struct {
+	reranker
+	score atomic.Pointer[func(context.Context, []string) ([]float32, error)]
+}
+
+func (f *faultyReranker) Score(ctx context.Context, _ string, texts []string) ([]float32, int, error) {
+	scores, err := (*f.score.Load())(ctx, texts)
+	return scores, 0, err
+}
