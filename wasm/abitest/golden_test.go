@@ -144,8 +144,8 @@ func TestOtherCheckpoints(t *testing.T) {
 		cache = filepath.Join("..", "..", ".cache")
 	}
 	// MiniLM takes int8 weights less well than the others: regular texts stay above
-	// .997, a row of 500 full stops doesn't.
-	for name, floor := range map[string]float64{"bge-small-en-v1.5": 0.995, "all-MiniLM-L6-v2": 0.98} {
+	// .995, a row of 500 full stops does not.
+	for name, floor := range map[string]float64{"bge-small-en-v1.5": 0.995, "all-MiniLM-L6-v2": 0.97} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(cache, "models", name)
 			if _, err := os.Stat(filepath.Join(dir, "config.json")); errors.Is(err, fs.ErrNotExist) {
