@@ -37,7 +37,7 @@ const (
 
 // OperationRef addresses an operation.
 type OperationRef struct {
-	Namespace string `path:"namespace" json:"-"`
+	Namespace string `path:"namespace" json:"-" fault:"invalid_namespace"`
 	Operation string `path:"operation" json:"-"`
 }
 

@@ -14,7 +14,7 @@ import (
 
 // DeleteDocuments is the body of POST /namespaces/{namespace}/documents/delete.
 type DeleteDocuments struct {
-	Namespace string          `path:"namespace" json:"-"`
+	Namespace string          `path:"namespace" json:"-" fault:"invalid_namespace"`
 	IDs       *[]string       `json:"ids,omitempty" doc:"1-1000 document ids"`
 	Filter    json.RawMessage `json:"filter,omitempty" doc:"metadata filter with at least one condition"`
 

@@ -17,8 +17,8 @@ import (
 
 // GetDocument are the parameters of GET /namespaces/{namespace}/documents/{id}.
 type GetDocument struct {
-	Namespace   string   `path:"namespace" json:"-"`
-	ID          string   `path:"id" json:"-"`
+	Namespace   string   `path:"namespace" json:"-" fault:"invalid_namespace"`
+	ID          string   `path:"id" json:"-" fault:"invalid_id"`
 	Include     []string `query:"include" json:"-" doc:"chunks adds chunk_list"`
 	IfNoneMatch string   `header:"If-None-Match" json:"-"`
 }
@@ -157,7 +157,7 @@ func matches(header, hash string) bool {
 
 // ListDocuments are the parameters of GET /namespaces/{namespace}/documents.
 type ListDocuments struct {
-	Namespace string `path:"namespace" json:"-"`
+	Namespace string `path:"namespace" json:"-" fault:"invalid_namespace"`
 	Limit     *int   `query:"limit" json:"-" doc:"1-1000, default 100"`
 	Cursor    string `query:"cursor" json:"-"`
 	Prefix    string `query:"prefix" json:"-" doc:"only ids that begin with it"`

@@ -19,7 +19,7 @@ import (
 
 // WriteDocuments is the body of POST /namespaces/{namespace}/documents.
 type WriteDocuments struct {
-	Namespace    string  `path:"namespace" json:"-"`
+	Namespace    string  `path:"namespace" json:"-" fault:"invalid_namespace"`
 	Prefer       string  `header:"Prefer" json:"-" doc:"respond-async answers 202 with an operation"`
 	Documents    []Input `json:"documents" doc:"1-100 documents"`
 	ExpectSparse *bool   `json:"expect_sparse,omitempty" doc:"409 when the namespace's index differs"`

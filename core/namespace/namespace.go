@@ -188,7 +188,7 @@ func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(p
 
 // Ref addresses one namespace.
 type Ref struct {
-	Namespace string `path:"namespace"`
+	Namespace string `path:"namespace" fault:"invalid_namespace"`
 }
 
 // Validate checks the name.

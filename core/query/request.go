@@ -18,7 +18,7 @@ const MaxQueryRunes = 8192
 
 // Request is the body of POST /namespaces/{namespace}/query.
 type Request struct {
-	Namespace            string              `path:"namespace" json:"-"`
+	Namespace            string              `path:"namespace" json:"-" fault:"invalid_namespace"`
 	Query                string              `json:"query" doc:"1-8192 characters"`
 	TopK                 *int                `json:"top_k,omitempty" doc:"1-100 chunks, default 10"`
 	Retrievers           *[]string           `json:"retrievers,omitempty" doc:"subset of vector, keyword, sparse; default: all that the namespace has"`

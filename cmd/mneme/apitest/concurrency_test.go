@@ -390,6 +390,9 @@ func TestManyClientsOnASmallGate(t *testing.T) {
 				var now runtime.MemStats
 				runtime.ReadMemStats(&now)
 				peak = max(peak, now.HeapAlloc)
+				if r, err := s.send(context.Background(), "GET", "/health", nil); err != nil || r.status != 200 {
+					t.Errorf("health under load: %v %v", r, err)
+				}
 				time.Sleep(20 * time.Millisecond)
 			}
 		}()

@@ -159,6 +159,18 @@ func TestLimits(t *testing.T) {
 				}
 				g.refuses("namespace "+ns, "POST", "/namespaces", object{"name": ns}, 400, "invalid_namespace", "name")
 			}
+			for _, path := range []string{"", "/documents", "/documents/a", "/operations/o"} {
+				g.refuses("a namespace of no UTF-8", "GET", "/namespaces/%ff"+path, nil, 400, "invalid_namespace", "namespace", "UTF-8")
+			}
+			for _, path := range []string{"/documents/delete", "/documents", "/query"} {
+				g.refuses("a namespace of no UTF-8", "POST", "/namespaces/%ff"+path, object{}, 400, "invalid_namespace", "namespace", "UTF-8")
+			}
+			g.refuses("an id of no UTF-8", "GET", write+"/%ff", nil, 400, "invalid_id", "id", "UTF-8")
+			for body, field := range map[string]string{`{"name":3}`: "name", `{"name":"x","sparse":"yes"}`: "sparse", `{"name":"x","sparse":1}`: "sparse", `{"name":"x","Sparse":true}`: "Sparse",
+				`{"name":"x","dimensions":3}`: "dimensions", `{"name":null}`: "name"} {
+				g.refuses(body, "POST", "/namespaces", raw(body), 400, "invalid_request", field)
+			}
+			g.refuses("no name", "POST", "/namespaces", object{}, 400, "invalid_namespace", "name")
 			for _, c := range []struct {
 				field string
 				value any

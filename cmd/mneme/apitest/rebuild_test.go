@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -135,5 +136,53 @@ func TestIndexEqualsRebuild(t *testing.T) {
 		if got := s.query("docs", object{"query": "zebra", "mode": "keyword"}).found(); len(got) != 1 || got[0] != "new" {
 			t.Errorf("after the rebuild: %v", got)
 		}
+	})
+}
+
+// TestLongHistory: a namespace whose change log was trimmed many times over is
+// whole after a restart and after a rebuild.
+func TestLongHistory(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		const workers, steps, ids = 8, 300, 12
+		owned := make([]model, workers)
+		var wg sync.WaitGroup
+		for w := range workers {
+			owned[w] = model{}
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				r := rand.New(rand.NewPCG(uint64(w), 99))
+				for step := range steps {
+					id := fmt.Sprintf("w%d-%d", w, r.IntN(ids))
+					if r.IntN(3) == 0 {
+						s.post("/namespaces/docs/documents/delete", object{"ids": []string{id}}).ok()
+						delete(owned[w], id)
+						continue
+					}
+					text := sentence(r, 6)
+					s.write("docs", doc(id, text, fmt.Sprintf(`{"id":%q,"version":%d}`, id, step)))
+					owned[w][id] = struct {
+						text    string
+						version int
+					}{text, step}
+				}
+			}()
+		}
+		wg.Wait()
+		all := model{}
+		for _, m := range owned {
+			for id, d := range m {
+				all[id] = d
+			}
+		}
+		verify(s, "docs", all)
+		s = s.restart(nil)
+		verify(s, "docs", all)
+		s.close()
+		if err := os.RemoveAll(filepath.Join(s.dir, b.indexFolder)); err != nil {
+			t.Fatal(err)
+		}
+		verify(s.restart(nil), "docs", all)
 	})
 }
