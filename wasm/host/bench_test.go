@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/wasm/host"
@@ -151,4 +152,35 @@ func BenchmarkOpen(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkCancel is how long a caller waits after its context ended, and a query
+// after it came, while both instances embed long passages on their own loops.
+func BenchmarkCancel(b *testing.B) {
+	m := openDefault(b, host.Cooperative, host.Options{Instances: 2, OwnLoops: true})
+	long := make([]string, 64)
+	for i := range long {
+		long[i] = ofTokens(500)
+	}
+	var left, query time.Duration
+	n := 0
+	for b.Loop() {
+		ctx, cancel := context.WithCancel(b.Context())
+		done := make(chan struct{})
+		go func() {
+			_, _ = m.Embed(ctx, port.Passage, long)
+			close(done)
+		}()
+		time.Sleep(20 * time.Millisecond)
+		start := time.Now()
+		embed(b, m, port.Query, 12, ofTokens(12))
+		query += time.Since(start)
+		start = time.Now()
+		cancel()
+		<-done
+		left += time.Since(start)
+		n++
+	}
+	b.ReportMetric(float64(left.Microseconds())/1e3/float64(n), "cancel-ms")
+	b.ReportMetric(float64(query.Microseconds())/1e3/float64(n), "query-ms")
 }

@@ -255,18 +255,20 @@ func TestPackRefused(t *testing.T) {
 		change func(t *testing.T, dir string)
 		want   string
 	}{
-		"no config":    {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "config.json")) }, "config.json"},
-		"no weights":   {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "model.safetensors")) }, "no weights"},
-		"no vocab":     {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "vocab.txt")) }, "vocabulary"},
-		"no special":   {func(t *testing.T, dir string) { write(t, dir, "vocab.txt", []byte("a\nb\nc\nd\ne\nf\ng\nh\n")) }, "[PAD]"},
-		"short vocab":  {func(t *testing.T, dir string) { write(t, dir, "vocab.txt", []byte("[PAD]\n")) }, "word embeddings"},
-		"twice":        {func(t *testing.T, dir string) { write(t, dir, "vocab.txt", []byte("a\na\n")) }, "both"},
-		"other act":    {replace("gelu", "relu"), "hidden_act"},
-		"other model":  {replace(`"bert"`, `"gpt2"`), "architecture"},
-		"other width":  {replace(`"intermediate_size":32`, `"intermediate_size":64`), "intermediate.dense.weight has shape [32 16], want [64 16]"},
-		"more layers":  {replace(`"num_hidden_layers":2`, `"num_hidden_layers":3`), "encoder.layer.2."},
-		"bad heads":    {replace(`"num_attention_heads":2`, `"num_attention_heads":3`), "heads"},
-		"cut weights":  {func(t *testing.T, dir string) { write(t, dir, "model.safetensors", []byte("\x10\x00\x00\x00\x00\x00\x00\x00{}")) }, "header"},
+		"no config":   {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "config.json")) }, "config.json"},
+		"no weights":  {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "model.safetensors")) }, "no weights"},
+		"no vocab":    {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "vocab.txt")) }, "vocabulary"},
+		"no special":  {func(t *testing.T, dir string) { write(t, dir, "vocab.txt", []byte("a\nb\nc\nd\ne\nf\ng\nh\n")) }, "[PAD]"},
+		"short vocab": {func(t *testing.T, dir string) { write(t, dir, "vocab.txt", []byte("[PAD]\n")) }, "word embeddings"},
+		"twice":       {func(t *testing.T, dir string) { write(t, dir, "vocab.txt", []byte("a\na\n")) }, "both"},
+		"other act":   {replace("gelu", "relu"), "hidden_act"},
+		"other model": {replace(`"bert"`, `"gpt2"`), "architecture"},
+		"other width": {replace(`"intermediate_size":32`, `"intermediate_size":64`), "intermediate.dense.weight has shape [32 16], want [64 16]"},
+		"more layers": {replace(`"num_hidden_layers":2`, `"num_hidden_layers":3`), "encoder.layer.2."},
+		"bad heads":   {replace(`"num_attention_heads":2`, `"num_attention_heads":3`), "heads"},
+		"cut weights": {func(t *testing.T, dir string) {
+			write(t, dir, "model.safetensors", []byte("\x10\x00\x00\x00\x00\x00\x00\x00{}"))
+		}, "header"},
 		"empty folder": {func(t *testing.T, dir string) { os.RemoveAll(dir) }, "no weights"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -284,7 +286,9 @@ func TestPackRefused(t *testing.T) {
 }
 
 func replace(old, new string) func(*testing.T, string) {
-	return func(t *testing.T, dir string) { write(t, dir, "config.json", []byte(strings.Replace(tinyConfig, old, new, 1))) }
+	return func(t *testing.T, dir string) {
+		write(t, dir, "config.json", []byte(strings.Replace(tinyConfig, old, new, 1)))
+	}
 }
 
 func TestHalf(t *testing.T) {
