@@ -59,6 +59,9 @@ func openSegmentFile(dir string, id uint64) (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !info.Mode().IsRegular() {
+		return nil, damaged("%s is not a file", segmentName(id))
+	}
 	if info.Size() < headerLen || info.Size() > 1<<40 {
 		return nil, damaged("%s is %d bytes long", segmentName(id), info.Size())
 	}
@@ -188,7 +191,7 @@ func readManifest(dir string) (*manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > manifestLimit {
+	if !info.Mode().IsRegular() || info.Size() > manifestLimit {
 		return nil, errManifest
 	}
 	b := make([]byte, info.Size())
