@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -70,7 +71,7 @@ func Acquire(dir, command string) (*Lock, error) {
 	defer cancel()
 	ok, err := file.TryLockContext(looking, 10*time.Millisecond)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("lock data folder: %w", err)
+		return nil, unusable(dir, fmt.Errorf("lock data folder: %w", err))
 	}
 	if !ok {
 		return nil, inUse(dir)
@@ -78,14 +79,14 @@ func Acquire(dir, command string) (*Lock, error) {
 	l := &Lock{dir: dir, file: file}
 	// What an earlier process that ended abruptly left behind is no longer true.
 	if err := os.Remove(filepath.Join(dir, serverFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.Join(fmt.Errorf("remove old server record: %w", err), l.Release())
+		return nil, errors.Join(unusable(dir, fmt.Errorf("remove old server record: %w", err)), file.Unlock())
 	}
 	body, err := json.Marshal(Holder{PID: os.Getpid(), Command: command, Started: time.Now().Truncate(time.Second)})
 	if err == nil {
 		err = os.WriteFile(path, append(body, '\n'), 0o600)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("write lock: %w", err), l.Release())
+		return nil, errors.Join(unusable(dir, fmt.Errorf("write lock: %w", err)), file.Unlock())
 	}
 	return l, nil
 }
@@ -93,9 +94,22 @@ func Acquire(dir, command string) (*Lock, error) {
 // Create makes the folder, readable by its owner alone.
 func Create(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make data folder: %w", err)
+		return unusable(dir, fmt.Errorf("make data folder: %w", err))
 	}
 	return nil
+}
+
+// unusable says in plain words why the operating system refuses a folder.
+func unusable(dir string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("the data folder %s is not writable by this user: %w", dir, err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("the data folder %s is on a read-only file system: %w", dir, err)
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("the data folder %s is on a full disk: %w", dir, err)
+	}
+	return err
 }
 
 func inUse(dir string) *InUse {
