@@ -372,7 +372,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		}
 		rebuilt := (*site)(nil)
 		if round%4 == 3 || round == n-1 {
-			rebuilt = s.copy()
+			rebuilt = s.copy(t)
 			if err := os.RemoveAll(filepath.Join(rebuilt.dir, "index")); err != nil {
 				t.Fatal(err)
 			}
@@ -669,11 +669,11 @@ func (p *process) documents(t *testing.T, namespace string) map[string]document 
 }
 
 // copy makes another site of the same data. Nothing may run on this one.
-func (s *site) copy() *site {
-	s.t.Helper()
-	other := &site{t: s.t, dir: filepath.Join(s.t.TempDir(), "copy"), config: s.config, key: s.key}
+func (s *site) copy(t testing.TB) *site {
+	t.Helper()
+	other := &site{t: t, dir: filepath.Join(t.TempDir(), "copy"), config: s.config, key: s.key}
 	if err := os.CopyFS(other.dir, os.DirFS(s.dir)); err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return other
 }

@@ -85,6 +85,7 @@ type site struct {
 	dir    string
 	config string // path, "": none
 	key    string
+	env    []string // beside this process's
 }
 
 // newSite makes a data folder in dir ("": a fresh one).
@@ -137,6 +138,7 @@ func (s *site) try(attr *syscall.SysProcAttr, args ...string) result {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, s.args(args...)...)
 	cmd.SysProcAttr = attr
+	cmd.Env = append(os.Environ(), s.env...)
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -179,6 +181,7 @@ func (s *site) launch(args ...string) (p *process, ready chan string) {
 	s.t.Helper()
 	p = &process{t: s.t, site: s, ended: make(chan struct{}), began: time.Now()}
 	p.cmd = exec.Command(binary, s.args(append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)...)
+	p.cmd.Env = append(os.Environ(), s.env...)
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		s.t.Fatal(err)
