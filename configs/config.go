@@ -35,7 +35,7 @@ const Off = "off"
 
 // Roles names the model of each task.
 type Roles struct {
-	Embed      string `yaml:"embed" help:"Model that makes the vectors of texts and queries. off: no vector search."`
+	Embed      string `yaml:"embed" help:"Model that makes the vectors of texts and queries. off: writes answer 503, and queries are by keyword alone."`
 	Sparse     string `yaml:"sparse" help:"Model that makes learned-sparse vectors. off: sparse namespaces answer 503."`
 	Rerank     string `yaml:"rerank" help:"Model that reorders found chunks. off: rerank answers 503."`
 	Synthesize string `yaml:"synthesize" help:"Model that writes answers. off: the extractive answerer."`

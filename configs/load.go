@@ -222,3 +222,19 @@ func join(path, name string) string {
 	}
 	return path + "." + name
 }
+
+// Set selects a component with some of its settings given by key, the rest at
+// their defaults.
+func Set(info registry.Info, values map[string]string) (registry.Selection, error) {
+	s := info.Select()
+	for _, key := range sortedKeys(values) {
+		f, ok := find(info.Fields(), key)
+		if !ok {
+			return s, fmt.Errorf("component %s has no setting %s", info.Name, key)
+		}
+		if err := setScalar(f, reflect.ValueOf(s.Config).Elem().Field(f.Index), values[key]); err != nil {
+			return s, fmt.Errorf("component %s: %s: %w", info.Name, key, err)
+		}
+	}
+	return s, nil
+}

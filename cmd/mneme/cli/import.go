@@ -20,6 +20,8 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/internal/importer"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/model"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // Batches are small enough that a write whose texts all need embedding stays
@@ -71,6 +73,14 @@ changed. What could not be imported is listed, and the exit code is then 1.
 				return err
 			}
 			defer func() { err = joined(err, done()) }()
+			// A server without an embedding model answers every write "try again later".
+			var embedders model.List
+			if err := cl.Do(ctx, http.MethodGet, "/models?kind="+string(port.TaskEmbed), nil, &embedders); err != nil {
+				return err
+			}
+			if len(embedders.Models) == 0 {
+				return errors.New("the server has no embedding model, so it takes no documents; see roles.embed in its configuration")
+			}
 			source, dir, err := c.importSource(cl, t, ns, args)
 			if err != nil {
 				return err

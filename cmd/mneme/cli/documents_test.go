@@ -1,0 +1,238 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, path, body string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(body), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestImportAndQuery(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	write(t, filepath.Join(dir, "in", "lease.md"), "# Lease\n\nNotice must be given three months ahead.\n")
+	write(t, filepath.Join(dir, "in", "more", "wifi.txt"), "The access point shows ERR_CONN_RESET.\n")
+	write(t, filepath.Join(dir, "in", "rows.jsonl"), `{"id":"a","text":"Tide tables hang in the office.","metadata":{"lang":"en"}}`+"\n"+`{"id":"b","text":"Gezeiten stehen im Büro.","metadata":{"lang":"de"}}`+"\n")
+	args := func(rest ...string) []string { return append(rest, "--data", data) }
+	in := filepath.Join(dir, "in")
+
+	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr, "4 documents (4 new or changed") {
+		t.Errorf("import says %s", r.stderr)
+	}
+	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr, "3 files unchanged") {
+		t.Errorf("the second import says %s", r.stderr)
+	}
+	if r := succeed(t, args("query", "notes", "ERR_CONN_RESET")...); !strings.Contains(r.stdout, "more:wifi.txt") {
+		t.Errorf("query finds\n%s", r.stdout)
+	}
+	r := succeed(t, args("query", "notes", "office Büro", "--filter", `{"lang":"de"}`, "--json", "--explain", "--mode", "keyword")...)
+	var out struct {
+		Results []struct {
+			DocumentID string `json:"document_id"`
+			Explain    struct{ Keyword struct{ Rank int } }
+		}
+		ScoreKind string `json:"score_kind"`
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
+		t.Fatalf("%v in %s", err, r.stdout)
+	}
+	if len(out.Results) != 1 || out.Results[0].DocumentID != "b" || out.Results[0].Explain.Keyword.Rank != 1 || out.ScoreKind != "bm25" {
+		t.Errorf("query gives %s", r.stdout)
+	}
+
+	// The same through a running server, found by the folder and named by URL.
+	s := start(t, args()...)
+	write(t, filepath.Join(in, "new.txt"), "The harbour closes at dusk.\n")
+	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr, "1 documents (1 new") {
+		t.Errorf("the import beside a server says %s", r.stderr)
+	}
+	key := newKey(t, data)
+	if r := succeed(t, "query", "notes", "dusk", "--url", s.url, "--key", key); !strings.Contains(r.stdout, "new.txt") {
+		t.Errorf("query over a URL finds\n%s", r.stdout)
+	}
+	if r := mneme(t, "query", "notes", "dusk", "--url", s.url, "--key", "sk-service-wrong"); r.code != 1 || !strings.Contains(r.stderr, "unauthorized") {
+		t.Errorf("a wrong key: %+v", r)
+	}
+	if r := mneme(t, args("query", "absent", "dusk")...); r.code != 1 || !strings.Contains(r.stderr, "namespace_not_found") {
+		t.Errorf("an unknown namespace: %+v", r)
+	}
+	// A namespace that is gone is imported again, whatever the journal says.
+	if status, body := call(t, "DELETE", s.url+"/namespaces/notes", key, ""); status != 200 {
+		t.Fatalf("delete: %d %s", status, body)
+	}
+	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr, "5 documents (5 new") {
+		t.Errorf("the import after a deletion says %s", r.stderr)
+	}
+	if info, err := os.Stat(filepath.Join(data, "local.key")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("local.key: %v, %v", info, err)
+	}
+}
+
+func TestImportReportsWhatItCannotTake(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "in", "rows.jsonl"), `{"id":"good","text":"fine"}`+"\nnot json\n"+`{"id":"other","text":"fine too"}`+"\n")
+	r := mneme(t, "import", filepath.Join(dir, "in"), "--namespace", "n", "--data", filepath.Join(dir, "data"))
+	if r.code != 1 || !strings.Contains(r.stderr, "rows.jsonl:2") || !strings.Contains(r.stderr, "2 documents") {
+		t.Errorf("%+v", r)
+	}
+	if r := mneme(t, "import", filepath.Join(dir, "absent"), "--namespace", "n", "--data", filepath.Join(dir, "data")); r.code != 1 {
+		t.Errorf("an absent path: %+v", r)
+	}
+	off := mneme(t, "import", filepath.Join(dir, "in"), "--namespace", "n", "--data", filepath.Join(dir, "off"), "--config", keywordOnly(t))
+	if off.code != 1 || !strings.Contains(off.stderr, "roles.embed") {
+		t.Errorf("without an embedding model: %+v", off)
+	}
+}
+
+func TestQuickstartRepeats(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	keys := map[string]bool{}
+	for i := range 2 {
+		r := succeed(t, "quickstart", "--exit", "--data", data)
+		key := regexp.MustCompile(`Key: (sk-service-\S+)`).FindStringSubmatch(r.stdout)
+		if key == nil || !strings.Contains(r.stdout, "curl -s http://127.0.0.1:") || !strings.Contains(r.stdout, "1. refund-policy") {
+			t.Fatalf("run %d prints\n%s%s", i, r.stdout, r.stderr)
+		}
+		keys[key[1]] = true
+		want := "new or changed, 0 unchanged"
+		if i == 1 {
+			want = "(0 new or changed"
+		}
+		if !strings.Contains(r.stderr, want) {
+			t.Errorf("run %d imports: %s", i, r.stderr)
+		}
+	}
+	if len(keys) != 1 {
+		t.Errorf("two runs on one folder print %d keys, want the same one", len(keys))
+	}
+}
+
+func TestQuickstartChoosesAnotherPort(t *testing.T) {
+	s := start(t, "--data", filepath.Join(t.TempDir(), "first"), "--config", keywordOnly(t))
+	config := filepath.Join(t.TempDir(), "taken.yaml")
+	write(t, config, "server: { addr: \""+strings.TrimPrefix(s.url, "http://")+"\" }\n")
+	r := succeed(t, "quickstart", "--exit", "--data", filepath.Join(t.TempDir(), "second"), "--config", config)
+	if !strings.Contains(r.stderr, "is taken") || strings.Contains(r.stdout, s.url+"\n") {
+		t.Errorf("%+v", r)
+	}
+	// An address that was asked for is not replaced.
+	if r := mneme(t, "quickstart", "--exit", "--data", filepath.Join(t.TempDir(), "third"), "--addr", strings.TrimPrefix(s.url, "http://")); r.code != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestEvalMeasuresAndReuses(t *testing.T) {
+	dir := t.TempDir()
+	set := filepath.Join(dir, "tiny")
+	write(t, filepath.Join(set, "corpus.jsonl"), `{"id":"d/1","title":"Harbour","text":"The harbour closes at dusk."}
+{"id":"d/2","text":"Tide tables hang in the office."}
+{"id":"d/3","text":"Rain fell on the quay all night."}
+{"id":"d/4","text":"The harbour dog sleeps."}
+`)
+	write(t, filepath.Join(set, "queries.jsonl"), `{"id":"q1","text":"when does the harbour close","meta":{"category":"when"}}
+{"id":"q2","text":"where are the tide tables","meta":{"category":"where"}}
+{"id":"q3","text":"nobody judged this"}
+`)
+	write(t, filepath.Join(set, "qrels.tsv"), "query-id\tdoc-id\tscore\nq1\td/1\t2\nq1\td/4\t0\nq2\td/2\t1\nq2\tabsent\t1\n")
+	report := filepath.Join(dir, "report.json")
+	type run struct {
+		Retriever  string
+		Queries    int
+		NDCG10     float64 `json:"ndcg_10"`
+		Recall10   float64 `json:"recall_10"`
+		MRR10      float64 `json:"mrr_10"`
+		ByCategory map[string]struct {
+			Recall10 float64 `json:"recall_10"`
+		} `json:"by_category"`
+	}
+	measure := func(args ...string) (reused bool, runs []run) {
+		r := succeed(t, append([]string{"eval", set, "--data", filepath.Join(dir, "data"), "--json", report}, args...)...)
+		if !strings.Contains(r.stdout, "NDCG@10") || !strings.Contains(r.stdout, "tiny") {
+			t.Errorf("the table is\n%s", r.stdout)
+		}
+		body, err := os.ReadFile(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out struct {
+			Results []struct {
+				Reused    bool
+				Documents int
+				Runs      []run
+			}
+		}
+		if err := json.Unmarshal(body, &out); err != nil || len(out.Results) != 1 || out.Results[0].Documents != 4 {
+			t.Fatalf("%v in %s", err, body)
+		}
+		return out.Results[0].Reused, out.Results[0].Runs
+	}
+	reused, runs := measure("--by-category")
+	if reused || len(runs) != 3 || runs[0].Retriever != "vector" || runs[1].Retriever != "keyword" || runs[2].Retriever != "fused" {
+		t.Fatalf("first run: reused %v, %+v", reused, runs)
+	}
+	for _, r := range runs {
+		// q1 finds its one document first; q2 one of its two, the other not being there.
+		ndcg := (1 + 1/(1+0.6309297535714575)) / 2
+		if r.Queries != 2 || r.Recall10 != 0.75 || r.MRR10 != 1 || r.NDCG10 < ndcg-1e-9 || r.NDCG10 > ndcg+1e-9 {
+			t.Errorf("%s: %+v, want recall .75, MRR 1, nDCG %v", r.Retriever, r, ndcg)
+		}
+		if r.ByCategory["when"].Recall10 != 1 || r.ByCategory["where"].Recall10 != 0.5 {
+			t.Errorf("%s by category: %+v", r.Retriever, r.ByCategory)
+		}
+	}
+	if reused, _ := measure(); !reused {
+		t.Error("the second run wrote the documents again")
+	}
+	if reused, _ := measure("--rebuild", "--retrievers", "keyword"); reused {
+		t.Error("--rebuild did not write the documents again")
+	}
+	write(t, filepath.Join(set, "corpus.jsonl"), `{"id":"d/1","text":"The harbour closes at dusk, they say."}`+"\n"+`{"id":"d/2","text":"Tide tables hang in the office."}`+"\n"+
+		`{"id":"d/3","text":"x"}`+"\n"+`{"id":"d/4","text":"y"}`+"\n")
+	if reused, _ := measure("--retrievers", "fused", "--fusion", "rrf", "--weights", "vector=1,keyword=1"); reused {
+		t.Error("a changed corpus was not written")
+	}
+}
+
+func TestDoctorAndModels(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	newKey(t, data)
+	out := succeed(t, "doctor", "--data", data).stdout
+	for _, want := range []string{"ok    machine", "ok    data", "ok    model    e5-small-v2", "ok    store", "ok    health"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("doctor lacks %q:\n%s", want, out)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "")
+	if r := mneme(t, "doctor", "--data", file); r.code != 1 || !strings.Contains(r.stdout, "FAIL  data") {
+		t.Errorf("a file for a folder: %+v", r)
+	}
+	write(t, filepath.Join(data, "mneme.db"), "this is no database, whatever its name says; it is long enough to be looked at as one")
+	if r := mneme(t, "doctor", "--data", data, "--config", keywordOnly(t)); r.code != 1 || !strings.Contains(r.stdout, "FAIL  store") {
+		t.Errorf("a damaged store: %+v", r)
+	}
+	if out := succeed(t, "models", "list", "--data", t.TempDir()).stdout; !strings.Contains(out, "e5-small-v2") || !strings.Contains(out, "384") {
+		t.Errorf("models list:\n%s", out)
+	}
+	if r := succeed(t, "models", "check", "builtin:e5-small-v2"); !strings.Contains(r.stdout, "0 of ") {
+		t.Errorf("models check:\n%s", r.stdout)
+	}
+	if r := mneme(t, "models", "check", file); r.code != 1 {
+		t.Errorf("checking a file that is no model: %+v", r)
+	}
+	if r := mneme(t, "models", "pack", t.TempDir(), "--out", filepath.Join(t.TempDir(), "x")); r.code != 1 || !strings.Contains(r.stderr, "pack ") {
+		t.Errorf("packing an empty folder: %+v", r)
+	}
+}

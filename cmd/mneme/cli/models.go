@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/modelcheck"
+	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/model"
+	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/wasm/models/pack"
+)
+
+func (c *command) modelsCommand() *cobra.Command {
+	return parent("models", "List, pack and check models", c.modelsListCommand(), c.modelsPackCommand(), c.modelsCheckCommand())
+}
+
+func (c *command) modelsListCommand() *cobra.Command {
+	var t target
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the models of a server or of the configuration", Long: "List the models of a server or of the configuration.\n" + connectHelp,
+		Example: "  mneme models list\n  mneme models list --config mneme.yaml --json", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, done, err := c.connect(cmd.Context(), "models list", t)
+			if err != nil {
+				return err
+			}
+			var list model.List
+			if err := cl.Do(cmd.Context(), http.MethodGet, "/models", nil, &list); err != nil {
+				return joined(err, done())
+			}
+			if asJSON {
+				return joined(printJSON(c.stdout, list), done())
+			}
+			var rows [][]string
+			for _, m := range list.Models {
+				dim := ""
+				if m.Dimensions != nil {
+					dim = strconv.Itoa(*m.Dimensions)
+				}
+				isDefault := ""
+				if m.Default {
+					isDefault = "yes"
+				}
+				rows = append(rows, []string{m.ID, m.Kind, m.Status, isDefault, dim, strconv.Itoa(m.MaxInputTokens), m.Runtime, m.License, short(m.Digest)})
+			}
+			return joined(table(c.stdout, []string{"ID", "KIND", "STATUS", "DEFAULT", "DIM", "TOKENS", "RUNTIME", "LICENSE", "DIGEST"}, rows), done())
+		},
+	}
+	t.flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// short is enough of a digest to tell models apart.
+func short(digest string) string {
+	algorithm, hex, _ := strings.Cut(digest, ":")
+	return algorithm + ":" + hex[:min(12, len(hex))]
+}
+
+func (c *command) modelsPackCommand() *cobra.Command {
+	var o pack.Options
+	var out, query, passage string
+	cmd := &cobra.Command{
+		Use:   "pack DIR --out FILE",
+		Short: "Pack a checkpoint folder into one file of int8 weights",
+		Long: `Pack a Hugging Face style checkpoint of a BERT-family embedding model (config.json,
+vocab.txt or tokenizer.json, and model.safetensors or an ONNX file) into one
+safetensors file with int8 weights, a scale for each output row and everything that
+running it needs. Equal input gives equal bytes. Use it with
+models: {mine: {wasm: {module: FILE}}}.`,
+		Example: `  mneme models pack ./bge-small-en-v1.5 --out bge-small-en-v1.5.safetensors --licence MIT --pooling cls
+  mneme models pack ./e5-small-v2 --out e5.safetensors --query-prefix "query: " --passage-prefix "passage: "`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usage("models pack needs --out: the file to write")
+			}
+			optional(cmd.Flags().Changed("query-prefix"), &o.QueryPrefix, query)
+			optional(cmd.Flags().Changed("passage-prefix"), &o.PassagePrefix, passage)
+			packed, err := pack.Pack(cmd.Context(), args[0], out, o)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.stdout, "%s: %s %s, %d layers, %d dimensions, window of %d tokens, %s pooling, licence %s\n",
+				out, packed.Name, packed.Version, packed.Layers, packed.Hidden, packed.MaxTokens, packed.Pooling, packed.Licence)
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&out, "out", "", "file to write (required)")
+	f.StringVar(&o.Name, "name", "", "model's name (default: the folder's)")
+	f.StringVar(&o.Version, "version", "", "model's version (default 1)")
+	f.StringVar(&o.Licence, "licence", "", "SPDX expression (default NOASSERTION)")
+	f.StringVar(&o.Source, "source", "", "where the checkpoint came from, for the record")
+	f.StringSliceVar(&o.Languages, "languages", nil, "BCP 47 tags, e.g. en,de")
+	f.StringVar(&o.Pooling, "pooling", "", "mean or cls (default: what the checkpoint says, else mean)")
+	f.IntVar(&o.MaxTokens, "max-tokens", 0, "window in tokens (default: what the checkpoint says)")
+	f.IntVar(&o.Heads, "heads", 0, "attention heads (default: what the checkpoint says)")
+	f.StringVar(&query, "query-prefix", "", "put before queries (default: what the checkpoint says)")
+	f.StringVar(&passage, "passage-prefix", "", "put before passages (default: what the checkpoint says)")
+	return cmd
+}
+
+func (c *command) modelsCheckCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check [MODULE]",
+		Short: "Check that a model keeps the promises of its port",
+		Long: `Open an embedding model and check its description, the shapes of its answers, odd
+and overlong texts, stability, sense, cancellation and parallel calls. Speed is
+reported, not judged. MODULE is a pack, a folder with a model.json or builtin:NAME;
+without it the model of the configuration's role embed is checked.`,
+		Example: "  mneme models check\n  mneme models check ./bge-small-en-v1.5.safetensors\n  mneme models check ./acme-model --json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			cfg, err := c.checkedConfig(args)
+			if err != nil {
+				return err
+			}
+			name := cfg.Roles.Embed
+			if name == configs.Off {
+				return usage("the role embed is off in this configuration; name a MODULE")
+			}
+			env := registry.Env{Log: c.logger(cfg.Log), CacheDir: app.CacheDir(cfg), Name: name}
+			m, err := c.registry.Model.Open(cmd.Context(), cfg.Models[name], env)
+			if err != nil {
+				return err
+			}
+			defer func() { err = joined(err, m.Close()) }()
+			report, err := modelcheck.Check(cmd.Context(), m)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = printJSON(c.stdout, report)
+			} else {
+				c.printFindings(report)
+			}
+			if err == nil && report.Failed() > 0 {
+				return errReported
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// checkedConfig is the configuration, or one with the module of the arguments
+// as its model.
+func (c *command) checkedConfig(args []string) (*configs.Config, error) {
+	cfg, err := c.quiet()
+	if err != nil || len(args) == 0 {
+		return cfg, err
+	}
+	wasm, ok := c.registry.Model.Component("wasm")
+	if !ok {
+		return nil, fmt.Errorf("this binary runs no modules: it has no model component wasm")
+	}
+	s, err := configs.Set(wasm, map[string]string{"module": args[0]})
+	if err != nil {
+		return nil, err
+	}
+	cfg.Models, cfg.Roles.Embed = map[string]registry.Selection{"checked": s}, "checked"
+	return cfg, nil
+}
+
+func (c *command) printFindings(r modelcheck.Report) {
+	fmt.Fprintf(c.stdout, "%s %s, %s, %d dimensions, window of %d tokens\n", r.Model.Name, r.Model.Version, short(r.Model.Digest), r.Model.Dimensions, r.Model.MaxTokens)
+	for _, f := range r.Findings {
+		if f.OK() {
+			fmt.Fprintf(c.stdout, "ok    %s: %s\n", f.ID, f.Expect)
+		} else {
+			fmt.Fprintf(c.stdout, "FAIL  %s: %s; saw %s\n", f.ID, f.Expect, oneLine(f.Saw, 300))
+		}
+	}
+	fmt.Fprintf(c.stdout, "%d of %s failed; %.1f ms a query, %.0f passages of 120 word pieces a second\n",
+		r.Failed(), plural(len(r.Findings), "check"), r.Speed.QueryMS, r.Speed.PassagesPerSecond)
+}

@@ -1,0 +1,381 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// running is a server process.
+type running struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	url  string
+	log  *lockedBuffer
+	exit chan error
+}
+
+type lockedBuffer struct {
+	lines chan string
+	all   bytes.Buffer
+}
+
+var readyLine = regexp.MustCompile(`ready at (http://[0-9.:]+)`)
+
+// start runs serve and waits until it is ready.
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	cmd := exec.Command(binary, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := &running{t: t, cmd: cmd, log: &lockedBuffer{lines: make(chan string, 10_000)}, exit: make(chan error, 1)}
+	ready := make(chan string, 1)
+	go func() {
+		scan := bufio.NewScanner(stderr)
+		for scan.Scan() {
+			if m := readyLine.FindStringSubmatch(scan.Text()); m != nil {
+				ready <- m[1]
+			}
+			r.log.lines <- scan.Text()
+		}
+		close(r.log.lines)
+		r.exit <- cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		for range r.log.lines {
+		}
+	})
+	select {
+	case r.url = <-ready:
+	case err := <-r.exit:
+		r.exit <- err
+		t.Fatalf("serve ended before it was ready: %v\n%s", err, r.logged())
+	case <-time.After(60 * time.Second):
+		t.Fatalf("serve is not ready\n%s", r.logged())
+	}
+	return r
+}
+
+// logged is the log so far.
+func (r *running) logged() string {
+	for {
+		select {
+		case line, ok := <-r.log.lines:
+			if !ok {
+				return r.log.all.String()
+			}
+			r.log.all.WriteString(line + "\n")
+		default:
+			return r.log.all.String()
+		}
+	}
+}
+
+// stop sends a signal and waits for the end.
+func (r *running) stop(signal os.Signal) error {
+	r.t.Helper()
+	if err := r.cmd.Process.Signal(signal); err != nil {
+		r.t.Fatal(err)
+	}
+	select {
+	case err := <-r.exit:
+		return err
+	case <-time.After(60 * time.Second):
+		r.t.Fatalf("serve does not end\n%s", r.logged())
+		return nil
+	}
+}
+
+// awaitCall waits until the server is at work on a call.
+func (r *running) awaitCall() {
+	r.t.Helper()
+	for range 500 {
+		if _, body := call(r.t, "GET", r.url+"/metrics", "", ""); strings.Contains(body, "\nmneme_calls_running 1\n") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	r.t.Fatal("the call does not reach the server")
+}
+
+// call asks the server and gives status and body.
+func call(t *testing.T, method, url, key, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(answer)
+}
+
+func newKey(t *testing.T, data string, args ...string) string {
+	t.Helper()
+	out := succeed(t, append([]string{"keys", "create", "--data", data}, args...)...).stdout
+	if !regexp.MustCompile(`^sk-service-[A-Za-z0-9]{43}\n$`).MatchString(out) {
+		t.Fatalf("keys create prints %q, not a key alone", out)
+	}
+	return strings.TrimSpace(out)
+}
+
+func TestServeWriteQueryRestart(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	s := start(t, "--data", data)
+	key := newKey(t, data)
+	if status, body := call(t, "POST", s.url+"/namespaces/notes/documents", key,
+		`{"documents":[{"id":"lease","text":"The lease runs until May 2027. Notice must be given three months ahead."},{"id":"wifi","text":"The access point on the second floor is overloaded."}]}`); status != 200 {
+		t.Fatalf("write: %d %s", status, body)
+	}
+	query := func(url string) string {
+		status, body := call(t, "POST", url+"/namespaces/notes/query", key, `{"query":"when can we leave the office?","top_k":1}`)
+		var out struct {
+			Results []struct {
+				DocumentID string `json:"document_id"`
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &out); status != 200 || err != nil || len(out.Results) != 1 {
+			t.Fatalf("query: %d %s", status, body)
+		}
+		return out.Results[0].DocumentID
+	}
+	if got := query(s.url); got != "lease" {
+		t.Errorf("found %s, want lease", got)
+	}
+	if err := s.stop(syscall.SIGTERM); err != nil {
+		t.Errorf("serve ended with %v\n%s", err, s.logged())
+	}
+	if _, err := os.Stat(filepath.Join(data, "server.json")); !os.IsNotExist(err) {
+		t.Errorf("server.json is still there: %v", err)
+	}
+	again := start(t, "--data", data)
+	if got := query(again.url); got != "lease" {
+		t.Errorf("after a restart found %s, want lease", got)
+	}
+	if err := again.cmd.Process.Kill(); err != nil { // leaves server.json behind
+		t.Fatal(err)
+	}
+	<-again.exit
+	if r := mneme(t, "query", "notes", "when can we leave the office?", "--data", data, "--json"); r.code != 0 || !strings.Contains(r.stdout, `"document_id": "lease"`) {
+		t.Errorf("query without a server after a kill: %d %s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+func TestKeysBesideARunningServer(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	s := start(t, "--data", data, "--config", keywordOnly(t))
+	ask := func(key string) int {
+		status, _ := call(t, "GET", s.url+"/namespaces", key, "")
+		return status
+	}
+	key := newKey(t, data, "--name", "laptop", "--expires", "1h")
+	if got := ask(key); got != 200 {
+		t.Errorf("a new key answers %d", got)
+	}
+	var list struct {
+		Keys []struct {
+			ID, Name, Kind, State string
+			LastFour              string `json:"last_four"`
+			ExpiresAt             string `json:"expires_at"`
+		}
+	}
+	if err := json.Unmarshal([]byte(succeed(t, "keys", "list", "--data", data, "--json").stdout), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Keys) != 1 || list.Keys[0].Name != "laptop" || list.Keys[0].Kind != "service" || list.Keys[0].State != "live" ||
+		list.Keys[0].LastFour != key[len(key)-4:] || list.Keys[0].ExpiresAt == "" {
+		t.Errorf("list is %+v", list)
+	}
+	succeed(t, "keys", "revoke", list.Keys[0].ID, "--data", data)
+	time.Sleep(time.Second) // within which a revocation must hold
+	if got := ask(key); got != 401 {
+		t.Errorf("a revoked key answers %d, want 401", got)
+	}
+	if out := succeed(t, "keys", "list", "--data", data).stdout; !strings.Contains(out, "revoked") || strings.Contains(out, key) {
+		t.Errorf("list says\n%s", out)
+	}
+
+	limited := newKey(t, data, "--namespace", "mine", "--read-only")
+	if status, _ := call(t, "POST", s.url+"/namespaces/other/query", limited, `{"query":"x"}`); status != 403 {
+		t.Errorf("a limited key on another namespace answers %d, want 403", status)
+	}
+	if status, _ := call(t, "POST", s.url+"/namespaces/mine/documents", limited, `{"documents":[{"id":"a","text":"b"}]}`); status != 403 {
+		t.Errorf("a read-only key may write: %d", status)
+	}
+
+	if r := mneme(t, "keys", "create", "--data", data, "--org", "acme"); r.code != 1 || !strings.Contains(r.stderr, "acme") || r.stdout != "" {
+		t.Errorf("unknown organization: %+v", r)
+	}
+	succeed(t, "orgs", "create", "acme", "--data", data)
+	acme := newKey(t, data, "--org", "acme")
+	if got := ask(acme); got != 200 {
+		t.Errorf("a key of a new organization answers %d", got)
+	}
+	succeed(t, "orgs", "suspend", "acme", "--data", data)
+	time.Sleep(time.Second)
+	if got := ask(acme); got != 403 {
+		t.Errorf("a key of a suspended organization answers %d, want 403", got)
+	}
+	succeed(t, "orgs", "resume", "acme", "--data", data)
+	time.Sleep(time.Second)
+	if got := ask(acme); got != 200 {
+		t.Errorf("a key of a resumed organization answers %d", got)
+	}
+	if r := mneme(t, "keys", "revoke", "key_none", "--data", data); r.code != 1 {
+		t.Errorf("revoking an unknown key: %+v", r)
+	}
+}
+
+// keywordOnly is a configuration without a model, for tests that need none.
+func keywordOnly(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "keyword.yaml")
+	if err := os.WriteFile(file, []byte("roles: { embed: off }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestOneServerPerFolder(t *testing.T) {
+	data, config := filepath.Join(t.TempDir(), "data"), keywordOnly(t)
+	s := start(t, "--data", data, "--config", config)
+	for _, addr := range []string{"127.0.0.1:0", strings.TrimPrefix(s.url, "http://")} {
+		r := mneme(t, "serve", "--data", data, "--config", config, "--addr", addr)
+		if r.code != 1 || !strings.Contains(r.stderr, fmt.Sprintf("process %d", s.cmd.Process.Pid)) || !strings.Contains(r.stderr, s.url) {
+			t.Errorf("a second server at %s: %+v", addr, r)
+		}
+	}
+	other := mneme(t, "serve", "--data", filepath.Join(t.TempDir(), "other"), "--config", config, "--addr", strings.TrimPrefix(s.url, "http://"))
+	if other.code != 1 || !strings.Contains(other.stderr, "address already in use") || !strings.Contains(other.stderr, "--addr") {
+		t.Errorf("a taken address: %+v", other)
+	}
+	if status, _ := call(t, "GET", s.url+"/health", "", ""); status != 200 {
+		t.Errorf("the first server answers %d", status)
+	}
+}
+
+// A request in flight when the signal comes is answered before the process ends.
+func TestSignalLetsRequestsFinish(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	s := start(t, "--data", data)
+	key := newKey(t, data)
+	// The body's second half comes after the signal.
+	first, second := `{"documents":[{"id":"late","text":"written while the`, ` server was ending"}]}`
+	body, feed := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/namespaces/notes/documents", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+key)
+	type answer struct {
+		status int
+		err    error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			answered <- answer{0, err}
+			return
+		}
+		answered <- answer{res.StatusCode, res.Body.Close()}
+	}()
+	if _, err := io.WriteString(feed, first); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitCall()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	refused := false
+	for range 500 { // new connections are refused soon
+		if _, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get(s.url + "/health"); err != nil {
+			refused = true
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !refused {
+		t.Error("the server still takes connections after the signal")
+	}
+	if _, err := io.WriteString(feed, second); err != nil {
+		t.Fatal(err)
+	}
+	if err := feed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-answered; a.err != nil || a.status != 200 {
+		t.Errorf("the request in flight got %+v\n%s", a, s.logged())
+	}
+	if err := <-s.exit; err != nil {
+		t.Errorf("serve ended with %v", err)
+	}
+	if out := succeed(t, "query", "notes", "ending", "--data", data).stdout; !strings.Contains(out, "late") {
+		t.Errorf("the acknowledged document is not there:\n%s", out)
+	}
+}
+
+// A second signal ends a server whose requests do not.
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	s := start(t, "--data", data, "--config", keywordOnly(t))
+	body, feed := io.Pipe()
+	defer feed.Close()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/namespaces/notes/documents", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+newKey(t, data))
+	go func() {
+		if res, err := http.DefaultClient.Do(req); err == nil {
+			_ = res.Body.Close()
+		}
+	}()
+	if _, err := io.WriteString(feed, "{"); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitCall()
+	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	started := time.Now()
+	if err := s.stop(syscall.SIGINT); err == nil {
+		t.Error("a forced end answers success")
+	}
+	if took := time.Since(started); took > 5*time.Second {
+		t.Errorf("the second signal took %s", took)
+	}
+}
