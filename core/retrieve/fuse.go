@@ -13,10 +13,10 @@ type Method string
 
 // The methods.
 const (
-	// ZScore is a weighted sum of per-list normalised scores: over the first
-	// Depth hits of a list, (score - floor) / standard deviation. The floor is
-	// the list's lowest score or, for a list that ended before Depth and whose
-	// scores have a natural zero (bm25, sparse), zero. Absent counts as 0.
+	// ZScore is a weighted sum of per-list normalised scores: (score - floor) /
+	// standard deviation, over the first Depth hits of a list. The floor is what
+	// an absent chunk would have: zero for scores with a natural zero (bm25,
+	// sparse), the lowest of those hits for cosines. Absent counts as 0.
 	ZScore Method = "zscore"
 	// RRF is reciprocal rank fusion, weight / (K + rank), for lists without
 	// comparable scores (Cormack et al., SIGIR 2009).
@@ -40,7 +40,6 @@ func DefaultFusion() Fusion {
 type List struct {
 	Retriever port.Retriever
 	Hits      []port.Hit
-	Complete  bool // it ended before the limit asked for
 }
 
 // Rank is a hit's place in one list, from 1.
@@ -137,7 +136,7 @@ func (f Fusion) normaliser(l List) func(rank int, score float64) float64 {
 	mean := sum / n
 	sd := math.Sqrt(max(sum2/n-mean*mean, 0))
 	floor := float64(head[len(head)-1].Score)
-	if l.Complete && l.Retriever != port.Vector {
+	if l.Retriever != port.Vector {
 		floor = min(floor, 0)
 	}
 	if sd < 1e-9 {

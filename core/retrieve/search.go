@@ -208,7 +208,7 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 	if err != nil {
 		return List{}, fmt.Errorf("search %s: %w", r, err)
 	}
-	return List{Retriever: r, Hits: hits, Complete: len(hits) < depth}, nil
+	return List{Retriever: r, Hits: hits}, nil
 }
 
 func (s *Searcher) embed(ctx context.Context, text string) ([]float32, error) {
