@@ -264,7 +264,7 @@ func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition,
 	ns, err = r.Namespace(ctx, p)
 	switch {
 	case fault.CodeOf(err) == fault.NamespaceNotFound:
-		ns, err = port.Namespace{Name: p.Name()}, nil
+		ns = port.Namespace{Name: p.Name()}
 	case err != nil:
 		return ns, false, err
 	default:
@@ -305,8 +305,9 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 		if ns.Sparse != sparse {
 			return errMoved // deleted and created again with the other index
 		}
-		if exists && ns.Documents == 0 && s.Check(ns) != nil {
-			// Created empty under other models: it may still change its mind.
+		if exists && ns.Documents == 0 && s.Stamp(ns) != ns {
+			// Created empty under other models, or while they were off: its
+			// vectors will be those of today's.
 			if _, err := w.DeleteNamespace(ctx, p); err != nil {
 				return err
 			}

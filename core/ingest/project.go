@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -223,7 +222,7 @@ func Change(d port.Document, v port.Vectors) (port.IndexChange, error) {
 	var m filter.Metadata
 	if len(d.Metadata) > 0 {
 		var err error
-		if m, err = filter.ParseMetadata("metadata", json.RawMessage(d.Metadata)); err != nil {
+		if m, err = filter.ParseMetadata("metadata", d.Metadata); err != nil {
 			return port.IndexChange{}, fmt.Errorf("stored metadata of %s: %w", d.ID, err)
 		}
 	}

@@ -93,7 +93,7 @@ func (s *Service) Create(ctx context.Context, in CreateNamespace) (Created, erro
 	if err != nil {
 		return Created{}, err
 	}
-	return Created{in.Name, in.Sparse}, nil
+	return Created(in), nil
 }
 
 func index(sparse bool) string {

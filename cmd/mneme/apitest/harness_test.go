@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -438,6 +439,14 @@ func (s *server) ids(ns string) []string {
 			return out
 		}
 		cursor = next
+	}
+}
+
+// shifted is a clock for a server that a test can put forward and back.
+func shifted() (by *atomic.Int64, option func(*engine.Config)) {
+	by = &atomic.Int64{}
+	return by, func(c *engine.Config) {
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(by.Load())) }
 	}
 }
 

@@ -223,6 +223,31 @@ func TestModelMismatch(t *testing.T) {
 	})
 }
 
+// TestModelsOffAtCreation: a namespace created while models were off records
+// those that its first documents are written with.
+func TestModelsOffAtCreation(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{noEmbed: true})
+		s.post("/namespaces", object{"name": "thin", "sparse": true}).ok()
+		s.post("/namespaces", object{"name": "plain"}).ok()
+		s = s.restart(func(o *options) { o.noEmbed, o.sparse = false, &sparseEncoder{} })
+		for _, ns := range []string{"thin", "plain"} {
+			s.write(ns, doc("a", "some text", ""))
+			n := s.get("/namespaces/" + ns).ok()
+			if n.json["embedding_digest"] != "sha256:test-embedder-1" || n.json["sparse"] != (ns == "thin") || (n.json["sparse_model"] != nil) != (ns == "thin") {
+				t.Errorf("%s", n.body)
+			}
+		}
+		if got := s.query("thin", object{"query": "text", "mode": "sparse"}).found(); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("sparse search finds %v", got)
+		}
+		s = s.restart(func(o *options) { o.embedder = &embedder{digest: "sha256:test-embedder-2"} })
+		for _, ns := range []string{"thin", "plain"} {
+			s.post("/namespaces/"+ns+"/documents", object{"documents": []object{doc("b", "x", "")}}).fails(409, "conflict", "sha256:test-embedder-1")
+		}
+	})
+}
+
 // TestTenants: two organizations with the same names never see each other.
 func TestTenants(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {

@@ -243,13 +243,13 @@ func TestRerankTrouble(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				r.score.Store(&c.score)
 				q := object{"query": "the rent of the flat", "rerank": true}
-				got := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", "500").ok()
+				got := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", "1000").ok()
 				if d := got.list("degraded"); len(d) != 1 || d[0]["part"] != "rerank" || d[0]["reason"] != c.reason || got.json["model"] != nil ||
 					got.json["score_kind"] != "fused" || got.found()[0] != "lease" {
 					t.Errorf("degraded: %s", clip(got.body))
 				}
 				q["strict"] = true
-				refused := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", "500").fails(c.status, c.code)
+				refused := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", "1000").fails(c.status, c.code)
 				if strings.Contains(string(refused.body)+string(got.body), "boom") || strings.Contains(string(refused.body), "order") {
 					t.Errorf("the cause reached the caller: %s", refused.body)
 				}

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -108,11 +106,9 @@ func TestSourcesAreUnavailable(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
-		var ahead atomic.Int64 // of the clock, so that no outcome is still kept
+		ahead, clock := shifted() // so that no outcome is still kept
 		fresh := func(change func(*options)) *server {
-			o := options{engine: func(c *engine.Config) {
-				c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-			}}
+			o := options{engine: clock}
 			if change != nil {
 				change(&o)
 			}
