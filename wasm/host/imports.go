@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"log/slog"
+	"runtime"
 
 	"github.com/tetratelabs/wazero/api"
 
@@ -55,6 +56,7 @@ func (m *Model) bindImports(ctx context.Context) error {
 	}), []api.ValueType{i32, i32}, []api.ValueType{i32}).Export("emit").
 		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, _ api.Module, stack []uint64) {
 		stack[0] = 0
+		m.yield()
 		if ctx.Err() != nil { // the caller is gone or the call took too long
 			stack[0] = 1
 		}
@@ -64,4 +66,13 @@ func (m *Model) bindImports(ctx context.Context) error {
 		return err
 	}
 	return m.bindTensors(ctx)
+}
+
+// yield lets a query in. Go's scheduler can't interrupt compiled WebAssembly, so
+// with every processor inside a module a worker for a new query would wait for
+// one to come back and then for its time slice to end.
+func (m *Model) yield() {
+	if q := m.queue; q != nil && q.rush.Load() > 0 {
+		runtime.Gosched()
+	}
 }

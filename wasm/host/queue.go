@@ -53,6 +53,7 @@ type queue struct {
 	passages []*stream
 	limit    int
 	closed   bool
+	rush     atomic.Int32 // urgent jobs that nobody works on yet
 }
 
 func newQueue(limit int) *queue {
@@ -72,6 +73,7 @@ func (q *queue) add(s *stream) error {
 		return fault.New(fault.Unavailable, "the model is busy: %d calls are waiting", q.limit).After(time.Second)
 	}
 	if s.urgent {
+		q.rush.Add(int32(len(s.jobs)))
 		q.urgent = append(q.urgent, s)
 	} else {
 		q.passages = append(q.passages, s)
@@ -88,11 +90,12 @@ func (q *queue) take(urgentOnly bool) *job {
 		if q.closed {
 			return nil
 		}
-		if j := next(&q.urgent); j != nil {
+		if j := q.next(&q.urgent); j != nil {
+			q.rush.Add(-1)
 			return j
 		}
 		if !urgentOnly {
-			if j := next(&q.passages); j != nil {
+			if j := q.next(&q.passages); j != nil {
 				return j
 			}
 		}
@@ -102,11 +105,12 @@ func (q *queue) take(urgentOnly bool) *job {
 
 // next takes a job of the first stream and moves the stream behind the others.
 // Streams whose caller is gone are dropped.
-func next(line *[]*stream) *job {
+func (q *queue) next(line *[]*stream) *job {
 	for len(*line) > 0 {
 		s := (*line)[0]
 		*line = (*line)[1:]
 		if s.ctx.Err() != nil || len(s.jobs) == 0 {
+			q.forget(s)
 			continue
 		}
 		j := s.jobs[0]
@@ -119,6 +123,14 @@ func next(line *[]*stream) *job {
 	return nil
 }
 
+// forget takes what is left of a stream out of the count.
+func (q *queue) forget(s *stream) {
+	if s.urgent {
+		q.rush.Add(-int32(len(s.jobs)))
+	}
+	s.jobs = nil
+}
+
 // leave takes a stream out of the line.
 func (q *queue) leave(s *stream) {
 	s.cancel()
@@ -127,6 +139,7 @@ func (q *queue) leave(s *stream) {
 	for _, line := range []*[]*stream{&q.urgent, &q.passages} {
 		for i, other := range *line {
 			if other == s {
+				q.forget(s)
 				*line = append((*line)[:i:i], (*line)[i+1:]...)
 				return
 			}
@@ -151,6 +164,7 @@ func (q *queue) shut() {
 			for _, j := range s.jobs {
 				j.settle(abi.Result{}, fault.New(fault.Unavailable, "the model is shutting down").After(time.Second))
 			}
+			q.forget(s)
 		}
 	}
 	q.urgent, q.passages = nil, nil

@@ -153,8 +153,6 @@ static u32 read_text(mneme_text text, int query, u32 *ids) {
 	return n;
 }
 
-enum { RUN_OK, RUN_STOPPED, RUN_FAILED };
-
 // run_pack takes the pack's texts through the layers; the states are left in m.x.
 static int run_pack(u32 texts) {
 	u32 h = m.hidden, rows = 0;
@@ -170,11 +168,12 @@ static int run_pack(u32 texts) {
 	for (u32 i = 0; i < m.layers; i++) {
 		const layer *l = &m.layer[i];
 		if (mneme_poll()) return RUN_STOPPED;
-		if (!linear_run(&l->qkv, m.x, rows, m.up, ACT_NONE)) return RUN_FAILED;
+		int state;
+		if ((state = linear_run(&l->qkv, m.x, rows, m.up, ACT_NONE)) != RUN_OK) return state;
 		attention(m.up, m.lens, texts, m.heads, h / m.heads, m.y);
-		if (!linear_run(&l->attention, m.y, rows, m.up, ACT_NONE)) return RUN_FAILED;
+		if ((state = linear_run(&l->attention, m.y, rows, m.up, ACT_NONE)) != RUN_OK) return state;
 		add_norm(m.x, m.up, rows, h, l->attention_w, l->attention_b, m.epsilon);
-		if (!linear_run(&l->up, m.x, rows, m.up, ACT_GELU) || !linear_run(&l->down, m.up, rows, m.y, ACT_NONE)) return RUN_FAILED;
+		if ((state = linear_run(&l->up, m.x, rows, m.up, ACT_GELU)) != RUN_OK || (state = linear_run(&l->down, m.up, rows, m.y, ACT_NONE)) != RUN_OK) return state;
 		add_norm(m.x, m.y, rows, h, l->norm_w, l->norm_b, m.epsilon);
 	}
 	return RUN_OK;

@@ -197,7 +197,7 @@ int workspace_open(u32 k, u32 window, u32 head_dim) {
 }
 
 int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
-	if (l->handle) return mneme_nn_linear(l->handle, x, rows, y, act) == 0;
+	if (l->handle) return mneme_nn_linear(l->handle, x, rows, y, act) == 0 ? RUN_OK : RUN_FAILED;
 	u32 n = l->n, k = l->k, block = BLOCK_BYTES / (2 * k) & ~3u;
 	if (block < 4) block = 4;
 	if (block > max_block) block = max_block;
@@ -205,6 +205,7 @@ int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
 	u32 limit = 0x7FFFFFFFu / 127 / k;
 	if (limit > 32767) limit = 32767;
 	for (u32 first = 0; first < rows; first += block) {
+		if (mneme_poll()) return RUN_STOPPED;
 		u32 count = rows - first < block ? rows - first : block, groups = (count + 3) / 4;
 		for (u32 r = 0; r < 4 * groups; r++) {
 			i16 *out = packed + (size_t)(r & ~3u) * k + 8 * (r & 3);
@@ -240,7 +241,7 @@ int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
 		}
 		if (act == ACT_GELU) gelu(y + (size_t)first * n, count * n);
 	}
-	return 1;
+	return RUN_OK;
 }
 
 // one_head computes softmax(Q K^T / sqrt(dim)) V of one head of one text of s tokens
@@ -349,8 +350,10 @@ void attention(const f32 *qkv, const u32 *lens, u32 nseq, u32 heads, u32 dim, f3
 	if (mneme_nn_attention(qkv, lens, nseq, heads, dim, out) == 0) return;
 	u32 width = heads * dim;
 	for (u32 i = 0, at = 0; i < nseq; at += lens[i++])
-		for (u32 h = 0; h < heads; h++)
+		for (u32 h = 0; h < heads; h++) {
+			mneme_poll(); // the linear layer that follows stops, if need be
 			one_head(qkv + (size_t)at * 3 * width + h * dim, 3 * width, lens[i], dim, width, out + (size_t)at * width + h * dim);
+		}
 }
 
 void add_norm(f32 *x, const f32 *r, u32 rows, u32 n, const f32 *w, const f32 *b, f32 eps) {

@@ -17,7 +17,11 @@ enum { ACT_NONE, ACT_GELU };
 int linear_open(linear *l, const char *name, u32 n, u32 k);
 // workspace_open reserves the scratch memory of the loops for the widest layer and longest text.
 int workspace_open(u32 k, u32 window, u32 head_dim);
-// linear_run computes y[rows][n] from x[rows][k]. 0 when the host failed.
+enum { RUN_OK, RUN_STOPPED, RUN_FAILED };
+
+// linear_run computes y[rows][n] from x[rows][k]. RUN_STOPPED when the host asks to
+// stop, RUN_FAILED when its kernel fails. The loops poll about every millisecond:
+// between polls the host can neither stop nor interrupt a module.
 int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act);
 // attention computes out[rows][heads*dim] from qkv[rows][3*heads*dim] for texts of the given lengths.
 void attention(const f32 *qkv, const u32 *lens, u32 nseq, u32 heads, u32 dim, f32 *out);

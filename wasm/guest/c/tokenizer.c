@@ -3,6 +3,7 @@
 
 enum { WORD, SPACE, PUNCT, DROPPED = 1 << 2, CJK = 1 << 3, MAPPING = 4 };
 enum { MAX_CHARS = 100 }; // a longer word becomes [UNK]
+enum { POLL_BYTES = 16 << 10 };
 
 static u16 entry(u32 r) {
 	u32 block = r >> 7;
@@ -165,7 +166,11 @@ static u32 special(const tokenizer *t, const u8 *p, u32 n, u32 *len) {
 
 u32 tokenize(const tokenizer *t, mneme_text text, u32 *ids, u32 limit) {
 	state s = {.t = t, .ids = ids, .limit = limit};
-	for (u32 at = 0; at < text.n && s.n < limit;) {
+	for (u32 at = 0, rest = POLL_BYTES; at < text.n && s.n < limit;) {
+		if (at >= rest) { // a long text: let the host in between
+			mneme_poll();
+			rest = at + POLL_BYTES;
+		}
 		u32 r, len = decode(text.p + at, text.n - at, &r);
 		if (len == 0) return TOKENIZE_INVALID;
 		if (r == '[') {
