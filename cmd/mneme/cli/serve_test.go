@@ -103,11 +103,13 @@ func (r *running) stop(signal os.Signal) error {
 	}
 }
 
-// awaitCall waits until the server is at work on a call.
+var writeInFlight = regexp.MustCompile(`(?m)^mneme_operations_in_flight\{[^}]*documents\.write[^}]*\} 1$`)
+
+// awaitCall waits until the server is at work on a write.
 func (r *running) awaitCall() {
 	r.t.Helper()
 	for range 500 {
-		if _, body := call(r.t, "GET", r.url+"/metrics", "", ""); strings.Contains(body, "\nmneme_calls_running 1\n") {
+		if _, body := call(r.t, "GET", r.url+"/metrics", "", ""); writeInFlight.MatchString(body) {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
