@@ -128,7 +128,6 @@ func unpack(dst []uint32, src []byte, width int) {
 // postingReader walks over one list, block by block.
 type postingReader struct {
 	data   []byte // from the list's start to the end of the section
-	left   int    // postings after the current block
 	block  int    // current block, -1: none
 	blocks int
 	bound  float32 // of the whole list

@@ -131,7 +131,6 @@ type Scanner struct {
 	buf   []byte
 	whole []byte
 	parts []span
-	runes []rune
 }
 
 type span struct {
