@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,7 +59,7 @@ func expand(expr, dir string, getenv func(string) (string, bool)) (string, error
 		}
 		body, err := readFile(path)
 		if err != nil {
-			return "", fmt.Errorf("${%s}: %w", expr, unwrapPath(err))
+			return "", fmt.Errorf("${%s}: %w", expr, reason(err))
 		}
 		return strings.TrimSuffix(strings.TrimSuffix(string(body), "\n"), "\r"), nil
 	}
@@ -75,18 +76,11 @@ func expand(expr, dir string, getenv func(string) (string, bool)) (string, error
 	return "", fmt.Errorf("${%s}: the environment variable is not set; ${%s:-default} gives it a default", name, name)
 }
 
-// unwrapPath drops our own "read configuration" so that the reason starts at
-// what the system says.
-func unwrapPath(err error) error {
-	for err != nil {
-		if pe, ok := err.(*os.PathError); ok {
-			return pe
-		}
-		u, ok := err.(interface{ Unwrap() error })
-		if !ok {
-			return err
-		}
-		err = u.Unwrap()
+// reason drops our own "read configuration" before what the system says.
+func reason(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path
 	}
 	return err
 }

@@ -199,7 +199,7 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, got := range map[string]string{
-		"%v": fmt.Sprintf("%v", h), "%+v": fmt.Sprintf("%+v", h), "%#v": fmt.Sprintf("%#v", h), "%s": fmt.Sprintf("%s", h.Key),
+		"%v": fmt.Sprintf("%v", h), "%+v": fmt.Sprintf("%+v", h), "%#v": fmt.Sprintf("%#v", h), "String": h.Key.String(),
 		"%q": fmt.Sprintf("%q", h.Key), "slog": log.String(), "json": string(body),
 	} {
 		if strings.Contains(got, "hunter2") || !strings.Contains(got, "redacted") {

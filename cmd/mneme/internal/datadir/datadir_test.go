@@ -1,0 +1,176 @@
+package datadir_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
+)
+
+func TestOneHolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	lock, err := datadir.Acquire(dir, "serve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder is %v, %v; want mode 0700", info, err)
+	}
+	var inUse *datadir.InUse
+	if _, err := datadir.Acquire(dir, "import"); !errors.As(err, &inUse) || inUse.Holder.PID != os.Getpid() || inUse.Holder.Command != "serve" {
+		t.Errorf("a second Acquire gives %v", err)
+	}
+	if _, ok, err := datadir.Running(dir); ok || !errors.As(err, &inUse) {
+		t.Errorf("a holder that serves nothing: %v, %v", ok, err)
+	}
+	if err := lock.Announce("http://127.0.0.1:1"); err != nil {
+		t.Fatal(err)
+	}
+	if s, ok, err := datadir.Running(dir); !ok || err != nil || s.URL != "http://127.0.0.1:1" || s.PID != os.Getpid() {
+		t.Errorf("Running gives %+v, %v, %v", s, ok, err)
+	}
+	if _, err := datadir.Acquire(dir, "import"); err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:1") {
+		t.Errorf("the message %v does not name the server", err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := datadir.Running(dir); ok || err != nil {
+		t.Errorf("after Release: %v, %v", ok, err)
+	}
+	again, err := datadir.Acquire(dir, "serve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRecordOfAKilledServerIsNotBelieved(t *testing.T) {
+	dir := t.TempDir()
+	for name, body := range map[string]string{"lock": `{"pid":1,"command":"serve"}`, "server.json": `{"url":"http://127.0.0.1:1","pid":1}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, ok, err := datadir.Running(dir); ok || err != nil {
+		t.Errorf("Running gives %+v, %v, %v", s, ok, err)
+	}
+	lock, err := datadir.Acquire(dir, "import")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "server.json")); !os.IsNotExist(err) {
+		t.Errorf("the old record is still there: %v", err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Looking for a server takes a shared lock for a moment, which must not keep
+// another process from taking the folder.
+func TestLookingDoesNotKeepOthersOut(t *testing.T) {
+	dir := t.TempDir()
+	stop := make(chan struct{})
+	var lookers sync.WaitGroup
+	for range 2 {
+		lookers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_ = datadir.Held(dir)
+				}
+			}
+		})
+	}
+	for range 50 {
+		lock, err := datadir.Acquire(dir, "serve")
+		if err != nil {
+			t.Errorf("kept out: %v", err)
+			break
+		}
+		if err := lock.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	lookers.Wait()
+}
+
+// The lock ends with its process, however that ends.
+func TestLockEndsWithTheProcess(t *testing.T) {
+	dir := t.TempDir()
+	if os.Getenv("DATADIR_HOLD") != "" {
+		lock, err := datadir.Acquire(os.Getenv("DATADIR_HOLD"), "serve")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(os.Getenv("DATADIR_HOLD"), "held"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // it is killed before
+		t.Fatal(lock.Release())
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=TestLockEndsWithTheProcess")
+	cmd.Env = append(os.Environ(), "DATADIR_HOLD="+dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "held")); err == nil {
+			break
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("the other process does not take the folder")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	var inUse *datadir.InUse
+	if _, err := datadir.Acquire(dir, "import"); !errors.As(err, &inUse) || inUse.Holder.PID != cmd.Process.Pid {
+		t.Errorf("held by another process: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	lock, err := datadir.Acquire(dir, "import")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLocalKey(t *testing.T) {
+	dir := t.TempDir()
+	if key, err := datadir.LocalKey(dir); key != "" || err != nil {
+		t.Errorf("of an empty folder: %q, %v", key, err)
+	}
+	for _, key := range []string{"sk-service-one", "sk-service-two"} {
+		if err := datadir.SaveLocalKey(dir, key); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := datadir.LocalKey(dir); got != key || err != nil {
+			t.Errorf("got %q, %v; want %q", got, err, key)
+		}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 {
+		t.Errorf("the folder holds %v, %v; want local.key alone", files, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "local.key")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("local.key is %v, %v; want mode 0600", info, err)
+	}
+}
