@@ -104,6 +104,7 @@ func (x *exchange) bodyError(ctx context.Context, err error, tooLarge *fault.Err
 	case errors.As(err, &max):
 		return tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
+		x.bodyFailed = true
 		// net/http has cancelled the request's context for this error, which
 		// must not look as if the caller had gone.
 		return fault.Wrap(fault.Timeout, "read body", err, "the body did not arrive in time")
@@ -114,6 +115,7 @@ func (x *exchange) bodyError(ctx context.Context, err error, tooLarge *fault.Err
 	case errors.Is(err, io.ErrUnexpectedEOF) && zipped && x.r.Context().Err() == nil:
 		return fault.Wrap(fault.InvalidRequest, "read body", err, "the gzip body ends too early")
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		x.bodyFailed = true
 		return context.Canceled // the connection ended
 	}
 	var f *fault.Error

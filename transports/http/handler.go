@@ -98,8 +98,9 @@ type exchange struct {
 	family  op.Family
 	reply   op.Reply
 	held    int64 // bytes of the body budget
-	// bodyDone says that the whole body was read.
-	bodyDone bool
+	// bodyDone says that the whole body was read, bodyFailed that the client
+	// stopped sending it.
+	bodyDone, bodyFailed bool
 }
 
 type exchangeKey struct{}

@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -45,8 +46,12 @@ func (z *zipWriters) compress(body []byte) []byte {
 // client that stops reading loses the connection and a slow one does not.
 func (x *exchange) write(status int, body []byte) {
 	x.release() // the operation is over, and what it was made from with it
-	x.settleBody()
 	head := x.w.Header()
+	linger := x.settleBody()
+	if linger {
+		head.Set("Connection", "close")
+		defer x.drain()
+	}
 	head.Set("Content-Type", "application/json")
 	head.Set("X-Content-Type-Options", "nosniff")
 	if len(body) > zipFrom {
@@ -72,16 +77,38 @@ func (x *exchange) write(status int, body []byte) {
 	_ = x.control.SetWriteDeadline(time.Now().Add(x.h.stall))
 }
 
-// settleBody bounds how long the server waits for the rest of a body that
-// nobody read, which it does before it answers.
-func (x *exchange) settleBody() {
+// settleBody decides about the rest of a body that nobody read. Of a small one
+// net/http reads the rest before it answers, so that the connection can be used
+// again; it is not waited for long. With a large one the answer comes first and
+// linger is true.
+func (x *exchange) settleBody() (linger bool) {
 	if x.bodyDone || x.r.Body == nil || x.r.Body == http.NoBody || x.r.ContentLength == 0 {
-		return
+		return false
 	}
-	_ = x.control.SetReadDeadline(time.Now().Add(lingerForBody))
+	if 0 < x.r.ContentLength && x.r.ContentLength <= smallBody || x.r.Header.Get("Expect") != "" {
+		_ = x.control.SetReadDeadline(time.Now().Add(settleTime))
+		return false
+	}
+	return x.control.EnableFullDuplex() == nil
 }
 
-const lingerForBody = 250 * time.Millisecond
+// drain reads on after an answer that came before the end of a large body.
+// Closing at once would reset the connection, and with it take the answer from
+// a client that is still busy sending.
+func (x *exchange) drain() {
+	if x.bodyFailed || x.control.Flush() != nil {
+		return
+	}
+	_ = x.control.SetReadDeadline(time.Now().Add(drainTime))
+	_, _ = io.CopyN(io.Discard, x.r.Body, drainBytes) // the answer is out; how this ends does not matter
+}
+
+const (
+	smallBody  = 256 << 10 // what net/http reads of a body before it gives a connection up
+	settleTime = 250 * time.Millisecond
+	drainTime  = 2 * time.Second
+	drainBytes = 64 << 20
+)
 
 // acceptsGzip reads Accept-Encoding (RFC 9110 section 12.5.3).
 func acceptsGzip(headers []string) bool {
