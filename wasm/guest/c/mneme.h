@@ -136,9 +136,11 @@ void *MNEME_EXPORT(mneme_alloc)(u32 n) {
 			if (b->units < units) continue;
 			if (b->units == units) {
 				*at = b->next;
-			} else { // take the tail, so that the list stays as it is
-				b->units -= units;
-				b += b->units;
+			} else { // take the lower end: what is left over stays behind older holes
+				block *rest = b + units;
+				rest->units = b->units - units;
+				rest->next = b->next;
+				*at = rest;
 				b->units = units;
 			}
 			return b + 1;
