@@ -270,3 +270,97 @@ func (f *faultyReranker) Score(ctx context.Context, _ string, texts []string) ([
 	scores, err := (*f.score.Load())(ctx, texts)
 	return scores, 0, err
 }
+
+// TestQueryMovedUnderneath: what was found and changed before it is read is not
+// shown against the filter, nor as it was.
+func TestQueryMovedUnderneath(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		// afterSearch does something between the search of the next query and its
+		// reading of the documents.
+		afterSearch := func(do func()) {
+			var armed, done atomic.Bool
+			search := func(context.Context, port.Partition, port.IndexQuery) error { armed.Store(true); return nil }
+			view := func() error {
+				if armed.Load() && done.CompareAndSwap(false, true) {
+					do()
+				}
+				return nil
+			}
+			s.index.search.Store(&search)
+			s.store.view.Store(&view)
+		}
+		ask := func() *reply {
+			return s.post("/namespaces/docs/query", object{"query": "words", "mode": "keyword", "filter": object{"k": 1}})
+		}
+		fresh := func() {
+			s.store.view.Store(nil)
+			s.write("docs", doc("a", "alpha words", `{"k":1}`), doc("b", "beta words", `{"k":1}`))
+		}
+		for _, c := range []struct {
+			name string
+			do   func()
+			want []string
+		}{
+			{"nothing", func() {}, []string{"a", "b"}},
+			{"no longer matches", func() { s.write("docs", doc("a", "alpha words", `{"k":2}`)) }, []string{"b"}},
+			{"deleted", func() { s.post("/namespaces/docs/documents/delete", object{"ids": []string{"b"}}).ok() }, []string{"a"}},
+			{"emptied", func() { s.write("docs", doc("b", "", `{"k":1}`)) }, []string{"a"}},
+			{"new life", func() {
+				s.do("DELETE", "/namespaces/docs", nil).ok()
+				s.write("docs", doc("a", "other words", `{"k":1}`))
+			}, nil},
+		} {
+			fresh()
+			afterSearch(c.do)
+			if c.want == nil {
+				ask().fails(404, "namespace_not_found", "docs")
+				continue
+			}
+			r := ask().ok()
+			if got := r.found(); !slices.Equal(got, c.want) {
+				t.Errorf("%s: %s", c.name, r.body)
+			}
+		}
+		s.store.view.Store(nil)
+		s.index.search.Store(nil)
+	})
+}
+
+// TestTimedOutWriteIsAtomic: wherever the time limit falls, a write is there
+// whole or not at all, and is there when it was answered with 200.
+func TestTimedOutWriteIsAtomic(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		const size = 40
+		timedOut := 0
+		for i := range 40 {
+			ns := fmt.Sprintf("n%d", i)
+			docs := make([]object, size)
+			for k := range docs {
+				docs[k] = doc(fmt.Sprintf("d%d", k), fmt.Sprintf("%s %d %d", paragraphs(3, "time"), i, k), "")
+			}
+			r := s.post("/namespaces/"+ns+"/documents", object{"documents": docs}, "X-Timeout-Ms", fmt.Sprint(1+i))
+			if r.status == 504 {
+				r.fails(504, "timeout")
+				timedOut++
+			} else {
+				r.ok()
+			}
+			have := s.ids(ns)
+			if len(have) != size && (len(have) != 0 || r.status == 200) {
+				t.Errorf("a limit of %d ms: %d, and %d of %d documents", 1+i, r.status, len(have), size)
+			}
+			if len(have) == size {
+				if got := s.query(ns, object{"query": "time", "mode": "keyword", "top_k": 100, "max_chunks_per_document": 1}).found(); len(got) != size {
+					t.Errorf("a limit of %d ms: %d of %d documents are found", 1+i, len(got), size)
+				}
+			}
+			s.write(ns, docs...) // safe to repeat
+			if have := s.ids(ns); len(have) != size {
+				t.Errorf("repeated: %d of %d documents", len(have), size)
+			}
+		}
+		t.Logf("%d of 40 writes ran out of time", timedOut)
+	})
+}
