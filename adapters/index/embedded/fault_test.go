@@ -27,10 +27,11 @@ type history struct {
 	at    []uint64
 	state map[string][]port.Entry
 	seq   uint64
+	space int // documents; in a small space later changes hide what was lost
 }
 
 func newHistory(seed uint64) *history {
-	return &history{r: rand.New(rand.NewPCG(seed, 3)), state: map[string][]port.Entry{}}
+	return &history{r: rand.New(rand.NewPCG(seed, 3)), state: map[string][]port.Entry{}, space: 120}
 }
 
 func (h *history) entries() []port.Entry {
@@ -55,7 +56,7 @@ func (h *history) entries() []port.Entry {
 func (h *history) step() port.Batch {
 	b := port.Batch{After: h.seq, Upto: h.seq + 1}
 	h.seq++
-	for _, id := range h.r.Perm(120)[:1+h.r.IntN(20)] {
+	for _, id := range h.r.Perm(h.space)[:1+h.r.IntN(20)] {
 		c := port.IndexChange{Document: fmt.Sprintf("d%03d", id)}
 		if h.r.IntN(4) > 0 {
 			c.Entries = h.entries()
@@ -288,6 +289,7 @@ func TestCrashAtAnyMoment(t *testing.T) {
 	dir := t.TempDir()
 	x := openTest(t, dir, tinyFiles)
 	h := newHistory(2)
+	h.space = 500 // all chunks fit the largest answer
 	type crash struct{ dir string }
 	var crashes []crash
 	stop := make(chan struct{})
@@ -308,7 +310,7 @@ func TestCrashAtAnyMoment(t *testing.T) {
 		if err := x.Apply(context.Background(), p, h.step()); err != nil {
 			t.Fatal(err)
 		}
-		if time.Sleep(time.Millisecond); i%20 == 0 {
+		if time.Sleep(time.Duration(i%3) * time.Millisecond / 2); i%20 == 0 {
 			settle(x, p)
 		}
 	}
@@ -443,6 +445,10 @@ func TestEviction(t *testing.T) {
 	for range 10 {
 		h.step()
 	}
+	first := 0 // entries of the first change
+	for h.at[first] == 1 {
+		first++
+	}
 	var parts []port.Partition
 	for g := range int64(200) {
 		p := port.Memories("org", "i", fmt.Sprint(g)).At(g + 1)
@@ -467,7 +473,14 @@ func TestEviction(t *testing.T) {
 			if _, err := x.Search(ctx, p, port.IndexQuery{Retriever: port.Keyword, Text: "w0q", Limit: 1}); !errors.Is(err, port.ErrGap) {
 				t.Fatalf("search of an evicted partition: %v, want ErrGap", err)
 			}
-			if err := x.Apply(ctx, p, h.replay(0)); err != nil {
+			// A part of the changes is not what the caller saw before.
+			if err := x.Apply(ctx, p, port.Batch{Upto: 1, Changes: h.log[:first]}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := x.Search(ctx, p, port.IndexQuery{Retriever: port.Keyword, Text: "w0q", Limit: 1}); !errors.Is(err, port.ErrGap) {
+				t.Fatalf("search of a part of an evicted partition: %v, want ErrGap", err)
+			}
+			if err := x.Apply(ctx, p, h.replay(1)); err != nil {
 				t.Fatal(err)
 			}
 		}
