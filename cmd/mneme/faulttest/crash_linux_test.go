@@ -355,7 +355,7 @@ func TestKilledWhileWriting(t *testing.T) {
 				}
 			})
 		}
-		time.AfterFunc(time.Duration(100+random.IntN(500))*time.Millisecond, func() { close(until) })
+		time.AfterFunc(time.Duration(150+random.IntN(650))*time.Millisecond, func() { close(until) })
 		<-until
 		p.kill()
 		group.Wait()
