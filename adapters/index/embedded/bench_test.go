@@ -1,18 +1,14 @@
 package embedded_test
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -39,22 +35,21 @@ type corpus struct {
 }
 
 func readCorpus(tb testing.TB) corpus {
-	dir := os.Getenv("MNEME_TEST_DATA")
-	if dir == "" {
-		dir = "../../../../shared/data"
-	}
+	dir := dataDir()
 	var c corpus
 	sets, _ := filepath.Glob(filepath.Join(dir, "eval", "*", "corpus.jsonl.gz"))
 	for _, path := range sets {
-		for _, text := range readTexts(tb, path) {
-			for _, s := range strings.SplitAfter(text, ". ") {
+		for _, row := range readRows(tb, path) {
+			for _, s := range strings.SplitAfter(row.Text, ". ") {
 				if n := len(s); n > 20 && n < 600 {
 					c.sentences = append(c.sentences, s)
 				}
 			}
 		}
-		q := readTexts(tb, filepath.Join(filepath.Dir(path), "queries.jsonl.gz"))
-		c.questions = append(c.questions, q[:min(len(q), 100)]...)
+		q := readRows(tb, filepath.Join(filepath.Dir(path), "queries.jsonl.gz"))
+		for _, row := range q[:min(len(q), 100)] {
+			c.questions = append(c.questions, row.Text)
+		}
 	}
 	if c.real = len(c.sentences) > 0; c.real {
 		return c
@@ -75,32 +70,6 @@ func readCorpus(tb testing.TB) corpus {
 		c.questions = append(c.questions, words(10))
 	}
 	return c
-}
-
-func readTexts(tb testing.TB, path string) []string {
-	f, err := os.Open(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var out []string
-	sc := bufio.NewScanner(z)
-	sc.Buffer(nil, 16<<20)
-	for sc.Scan() {
-		var row struct{ Text string }
-		if err := json.Unmarshal(sc.Bytes(), &row); err != nil {
-			tb.Fatal(err)
-		}
-		out = append(out, row.Text)
-	}
-	if err := sc.Err(); err != nil {
-		tb.Fatal(err)
-	}
-	return out
 }
 
 type generator struct {
@@ -270,10 +239,6 @@ func BenchmarkSearch(b *testing.B) {
 func BenchmarkOpenCold(b *testing.B) {
 	f, x := bench(b)
 	st := x.Stats()
-	b.Cleanup(func() {
-		var ms runtime.MemStats
-		runtime.ReadMemStats(&ms)
-	})
 	for b.Loop() {
 		b.StopTimer()
 		if err := x.Close(); err != nil {
