@@ -54,8 +54,8 @@ type Limits struct {
 // Server is the HTTP server's configuration.
 type Server struct {
 	Addr            string        `yaml:"addr" env:"MNEME_ADDR" help:"Address to listen on, host:port. Port 0 picks a free one."`
-	BaseURL         string        `yaml:"base_url" env:"MNEME_BASE_URL" help:"URL under which clients reach the server, for links in answers. Empty: made from addr."`
-	MaxConnections  int           `yaml:"max_connections" help:"Open connections at most; further ones wait to be accepted. 0: no limit."`
+	BaseURL         string        `yaml:"base_url" env:"MNEME_BASE_URL" help:"URL under which clients reach the server, shown when it starts. Empty: made from addr."`
+	MaxConnections  int           `yaml:"max_connections" help:"Open connections at most; further ones wait to be accepted."`
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"How long a shutdown waits for requests in progress."`
 }
 
@@ -160,7 +160,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		path            string
 		value, min, max int
 	}{
-		{"server.max_connections", c.Server.MaxConnections, 0, 1 << 20},
+		{"server.max_connections", c.Server.MaxConnections, 1, 1 << 20},
 		{"limits.concurrency", c.Limits.Concurrency, 0, 1 << 16}, {"limits.queue", c.Limits.Queue, 0, 1 << 20},
 		{"query.candidates", c.Query.Candidates, 10, 1000}, {"query.rrf_k", c.Query.RRFK, 1, 1000},
 	} {

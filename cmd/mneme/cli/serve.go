@@ -49,7 +49,11 @@ a second signal ends at once.`,
 				return errors.Join(err, l.Close())
 			}
 			log := c.logger(cfg.Log)
-			log.Info("ready at "+app.URL(l), append(a.Describe(), "started_in", time.Since(started).Round(time.Millisecond).String())...)
+			url := app.URL(l)
+			if cfg.Server.BaseURL != "" {
+				url += ", reached at " + cfg.Server.BaseURL
+			}
+			log.Info("ready at "+url, append(a.Describe(), "started_in", time.Since(started).Round(time.Millisecond).String())...)
 			err = a.Serve(ctx, l)
 			log.Info("stopping")
 			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
