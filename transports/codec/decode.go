@@ -197,8 +197,8 @@ func bad(format string, args ...any) error { return &invalid{reason: fmt.Sprintf
 
 // under puts a step before the place of an error.
 func under(step string, code fault.Code, err error) error {
-	e, ok := err.(*invalid)
-	if !ok {
+	var e *invalid
+	if !errors.As(err, &e) {
 		e = &invalid{reason: err.Error(), err: err}
 	}
 	switch {
@@ -216,8 +216,8 @@ func under(step string, code fault.Code, err error) error {
 }
 
 func asFault(err error, code fault.Code) error {
-	e, ok := err.(*invalid)
-	if !ok {
+	var e *invalid
+	if !errors.As(err, &e) {
 		return err
 	}
 	var f *fault.Error

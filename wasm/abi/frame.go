@@ -152,7 +152,7 @@ func ParseResult(b []byte) (Result, error) {
 		return out, true
 	}
 	r := Result{Kind: kind, Rows: int(rows), Dim: int(dim)}
-	ok := true
+	var ok bool
 	switch kind {
 	case KindError:
 		return Result{}, &Error{Code: Code(h[6]), Message: printable(b[body:])}

@@ -166,7 +166,7 @@ func decodeManifest(b []byte) (*manifest, error) {
 	}
 	m := new(manifest)
 	if err := json.Unmarshal(b[16:], m); err != nil {
-		return nil, fmt.Errorf("%w: %v", errManifest, err)
+		return nil, fmt.Errorf("%w: %w", errManifest, err)
 	}
 	seen := map[uint64]bool{}
 	for _, s := range m.Segments {
@@ -276,10 +276,10 @@ func decodeDead(dead []byte, n int) (live bitset, alive int, err error) {
 	}
 	bm := roaring.New()
 	if _, err := bm.FromBuffer(dead); err != nil {
-		return nil, 0, fmt.Errorf("%w: deletions: %v", errManifest, err)
+		return nil, 0, fmt.Errorf("%w: deletions: %w", errManifest, err)
 	}
 	if err := bm.Validate(); err != nil {
-		return nil, 0, fmt.Errorf("%w: deletions: %v", errManifest, err)
+		return nil, 0, fmt.Errorf("%w: deletions: %w", errManifest, err)
 	}
 	if !bm.IsEmpty() && int(bm.Maximum()) >= n {
 		return nil, 0, fmt.Errorf("%w: deletion of chunk %d of %d", errManifest, bm.Maximum(), n)

@@ -122,11 +122,11 @@ func array(w *bufio.Writer, kind, name string, v []int) {
 	fmt.Fprintf(w, "static const %s %s[%d] = {", kind, name, len(v))
 	for i, x := range v {
 		if i%24 == 0 {
-			w.WriteString("\n\t")
+			fmt.Fprint(w, "\n\t")
 		}
 		fmt.Fprintf(w, "%d,", x)
 	}
-	w.WriteString("\n};\n")
+	fmt.Fprint(w, "\n};\n")
 }
 
 // characters gives class and result of every code point. Order of the
