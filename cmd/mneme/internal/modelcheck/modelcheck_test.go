@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 
@@ -20,7 +21,7 @@ import (
 // breaks one promise.
 type bagOfWords struct {
 	long, unstable, lax, deaf, senseless bool
-	calls                                uint64
+	calls                                atomic.Uint64
 }
 
 func (b *bagOfWords) Info() port.ModelInfo {
@@ -37,7 +38,7 @@ func (b *bagOfWords) Embed(ctx context.Context, as port.TextKind, texts []string
 	if err := ctx.Err(); err != nil && !b.deaf {
 		return port.Dense{}, err
 	}
-	b.calls++
+	call := b.calls.Add(1)
 	if len(texts) > 200 && !b.deaf {
 		<-ctx.Done()
 		return port.Dense{}, ctx.Err()
@@ -58,7 +59,7 @@ func (b *bagOfWords) Embed(ctx context.Context, as port.TextKind, texts []string
 			h.Write([]byte(strings.Trim(w, ".,?")))
 			seed := uint64(0)
 			if b.unstable {
-				seed = b.calls
+				seed = call
 			}
 			r := rand.New(rand.NewPCG(h.Sum64(), seed))
 			for i := range row {
