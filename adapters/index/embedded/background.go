@@ -138,7 +138,12 @@ func (x *Index) flushLocked(p *partition) error {
 		}
 	}
 	if seg != nil {
-		next.segs = append(next.segs, carry(seg, inputs, moved, cur))
+		v, err := carry(seg, inputs, moved, cur)
+		if err != nil {
+			seg.file.obsolete.Store(true)
+			return err
+		}
+		next.segs = append(next.segs, v)
 		kept[seg] = nil
 	}
 	for _, v := range cur.segs {
@@ -214,7 +219,7 @@ func (x *Index) makeDir(p *partition) error {
 
 // carry is the view of a merged segment with the deletions that were applied to
 // its inputs in the meantime.
-func carry(seg *segment, inputs []mergeInput, moved [][]uint32, cur *snapshot) segView {
+func carry(seg *segment, inputs []mergeInput, moved [][]uint32, cur *snapshot) (segView, error) {
 	v := segView{segment: seg, alive: seg.chunks}
 	for i, in := range inputs {
 		at := slices.IndexFunc(cur.segs, func(c segView) bool { return c.segment == in.seg })
@@ -232,7 +237,7 @@ func carry(seg *segment, inputs []mergeInput, moved [][]uint32, cur *snapshot) s
 			}
 		}
 	}
-	return v
+	return v, v.weigh()
 }
 
 func (x *Index) writeManifest(p *partition, s *snapshot, kept map[*segment]bitset, durable uint64) error {
@@ -345,7 +350,12 @@ func (x *Index) mergeLocked(p *partition) error {
 	next := &snapshot{applied: cur.applied, dim: cur.dim}
 	kept := map[*segment]bitset{}
 	if seg != nil {
-		next.segs = append(next.segs, carry(seg, inputs, moved, cur))
+		v, err := carry(seg, inputs, moved, cur)
+		if err != nil {
+			seg.file.obsolete.Store(true)
+			return err
+		}
+		next.segs = append(next.segs, v)
 		// Deletions made durable by a flush since the merge began.
 		var durable bitset
 		for i, in := range inputs {

@@ -587,7 +587,7 @@ func FuzzSegment(f *testing.F) {
 			return
 		}
 		err = guard(func() error {
-			snap := &snapshot{segs: []segView{{segment: seg, alive: seg.chunks}}, dim: seg.dim, chunks: seg.chunks, live: seg.chunks, words: seg.words}
+			snap := &snapshot{segs: []segView{{segment: seg, alive: seg.chunks}}, dim: seg.dim, live: seg.chunks, words: seg.words}
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 			defer cancel()
 			q := port.IndexQuery{Limit: 20, Explain: true, Text: "w0q w1q w2q w30q", Vector: make([]float32, seg.dim),

@@ -286,6 +286,9 @@ func (x *Index) read(p *partition) (_ *snapshot, err error) {
 		if v.live, v.alive, err = decodeDead(ms.Dead, seg.chunks); err != nil {
 			return nil, err
 		}
+		if err = v.weigh(); err != nil {
+			return nil, err
+		}
 		p.kept[seg] = v.live
 	}
 	p.durable, p.next = m.Durable, m.Next

@@ -16,6 +16,49 @@ type segView struct {
 	segment *segment
 	live    bitset // nil: all
 	alive   int
+	dead    uint64 // words of the deleted chunks
+}
+
+// weigh counts the words of the deleted chunks anew.
+func (v *segView) weigh() error {
+	v.dead = 0
+	if v.live == nil {
+		return nil
+	}
+	return guard(func() error {
+		for o, n := range v.segment.length {
+			if !v.live.has(uint32(o)) {
+				v.dead += uint64(n)
+			}
+		}
+		return nil
+	})
+}
+
+// exactFrequency is how many postings of a list are looked at to find those of
+// deleted chunks. Of a longer one the segment's share of live chunks is taken.
+const exactFrequency = 4096
+
+// frequency is the number of live chunks that hold a term, so that what has
+// been deleted stops to count for BM25 before a merge drops it.
+func (v *segView) frequency(r *postingReader, lists []byte, e entry) int {
+	switch {
+	case v.live == nil || e.df == 0:
+		return e.df
+	case e.df > exactFrequency:
+		return int(int64(e.df) * int64(v.alive) / int64(v.segment.chunks))
+	}
+	n := 0
+	r.reset(lists[e.off:], e.df, e.bound)
+	for b := range r.blocks {
+		r.load(b)
+		for _, o := range r.docs[:r.n] {
+			if v.live.has(o) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // snapshot is the state that searches see. It is immutable. It holds a
@@ -25,7 +68,6 @@ type snapshot struct {
 	applied uint64
 	dim     int    // of vectors; 0: none seen
 	live    int    // chunks
-	chunks  int    // with deleted ones that are not merged away yet
 	words   uint64 // of the same
 	bytes   int    // what the memory budget counts
 	refs    atomic.Int64
@@ -117,11 +159,10 @@ func (p *partition) acquire() *snapshot {
 
 // publish makes a snapshot current. The caller holds mu.
 func (p *partition) publish(s *snapshot) {
-	s.live, s.chunks, s.words, s.bytes = 0, 0, 0, 0
+	s.live, s.words, s.bytes = 0, 0, 0
 	for _, v := range s.segs {
 		s.live += v.alive
-		s.chunks += v.segment.chunks
-		s.words += v.segment.words
+		s.words += v.segment.words - v.dead
 		s.bytes += 8*len(v.live) + segmentOverhead
 		if v.segment.file != nil {
 			v.segment.file.refs.Add(1)
@@ -278,6 +319,7 @@ func (v segView) without(changes []port.IndexChange) segView {
 		}
 		for o := from; o < to; o++ {
 			v.live.unset(uint32(o))
+			v.dead += uint64(v.segment.length[o])
 		}
 		v.alive -= to - from
 	}

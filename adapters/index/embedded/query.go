@@ -80,27 +80,28 @@ func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance,
 	}
 	entries := make([]entry, len(terms)*len(s.segs))
 	df := make([]int, len(terms))
+	var r postingReader
 	for i, v := range s.segs {
 		for t := range terms {
 			e := &entries[i*len(terms)+t]
 			if keyword {
 				*e, _ = v.segment.term(terms[t].term)
+				df[t] += v.frequency(&r, v.segment.sec[secPostings], *e)
 			} else {
 				var ok bool
 				if *e, ok = v.segment.sparseTerm(terms[t].sparse); !ok {
 					*e = entry{}
 				}
 			}
-			df[t] += e.df
 		}
 	}
 	var avg float32
-	if s.chunks > 0 {
-		avg = float32(s.words) / float32(s.chunks)
+	if s.live > 0 {
+		avg = float32(s.words) / float32(s.live)
 	}
 	for t := range terms {
 		if keyword {
-			terms[t].weight *= idf(df[t], s.chunks)
+			terms[t].weight *= idf(df[t], s.live)
 		}
 	}
 	best := newTopK(s, q.Limit)

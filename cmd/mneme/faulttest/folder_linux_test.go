@@ -319,7 +319,7 @@ func TestTornIndex(t *testing.T) {
 						t.Log(p.logged())
 					}
 				}()
-				same(t, p.answers(steadySpace), want, true)
+				same(t, p.answers(steadySpace), want)
 				p.ok(nil, "POST", "/namespaces/"+steadySpace+"/documents", object{"documents": []object{{"id": "more", "text": "one more zebra"}}})
 				var q queried
 				p.ok(&q, "POST", "/namespaces/"+steadySpace+"/query", object{"query": "zebra", "mode": "keyword"})
