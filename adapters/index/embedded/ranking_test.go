@@ -178,3 +178,103 @@ func TestKeywordRankingIsExact(t *testing.T) {
 		})
 	}
 }
+
+// Deleted chunks stop to count for BM25 at once, in memory, in files and after
+// a start.
+func TestDeletedChunksDoNotCount(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	const n = 2000
+	texts := make([]string, n)
+	for i := range texts {
+		var b strings.Builder
+		for range 5 + r.IntN(30) {
+			fmt.Fprintf(&b, "w%dq ", r.IntN(8)*r.IntN(50))
+		}
+		texts[i] = b.String()
+	}
+	var kept []string
+	var ids []string
+	for i := range texts {
+		if i%5 != 2 {
+			kept, ids = append(kept, texts[i]), append(ids, fmt.Sprintf("d%05d", i))
+		}
+	}
+	reference := newBM25Reference(t, kept)
+	for name, change := range map[string]func(*Config){
+		"head":  nil,
+		"files": func(c *Config) { c.FlushChunks = 300 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			x := openTest(t, dir, change)
+			p := port.Documents("org", "n").At(1)
+			seq := uint64(0)
+			apply := func(changes ...port.IndexChange) {
+				t.Helper()
+				if err := x.Apply(context.Background(), p, port.Batch{After: seq, Upto: seq + 1, Changes: changes}); err != nil {
+					t.Fatal(err)
+				}
+				seq++
+			}
+			for at := 0; at < n; at += 50 {
+				var b []port.IndexChange
+				for i := at; i < at+50; i++ {
+					b = append(b, port.IndexChange{Document: fmt.Sprintf("d%05d", i), Entries: []port.Entry{{Text: texts[i]}}})
+				}
+				apply(b...)
+			}
+			settle(x, p)
+			for i := 2; i < n; i += 5 {
+				apply(port.IndexChange{Document: fmt.Sprintf("d%05d", i)})
+			}
+			check := func(t *testing.T) {
+				t.Helper()
+				for _, query := range []string{"w0q", "w7q w3q", "w343q", "w12q w0q w5q"} {
+					scores := reference.scores(x, query)
+					hits, err := x.Search(context.Background(), p, port.IndexQuery{Retriever: port.Keyword, Text: query, Limit: n})
+					if err != nil {
+						t.Fatal(err)
+					}
+					found := 0
+					for _, s := range scores {
+						if s > 0 {
+							found++
+						}
+					}
+					if len(hits) != found {
+						t.Errorf("%q finds %d, want %d", query, len(hits), found)
+					}
+					for _, h := range hits {
+						at, ok := slices.BinarySearch(ids, h.Document)
+						if !ok || math.Abs(float64(h.Score)-scores[at]) > 2e-6*scores[at] {
+							t.Fatalf("%q: %s (live: %v) scores %v, want %v", query, h.Document, ok, h.Score, scores[at])
+						}
+					}
+				}
+			}
+			check(t)
+			settle(x, p)
+			check(t)
+			if change == nil {
+				return
+			}
+			if err := x.Close(); err != nil {
+				t.Fatal(err)
+			}
+			x = openTest(t, dir, change)
+			at, err := x.Applied(context.Background(), p)
+			if err != nil || at == 0 {
+				t.Fatalf("opened again at %d: %v", at, err)
+			}
+			for i := 2; i < n; i += 5 { // what was not written to a file
+				if seq := uint64(n/50 + (i-2)/5 + 1); seq > at {
+					b := port.Batch{After: seq - 1, Upto: seq, Changes: []port.IndexChange{{Document: fmt.Sprintf("d%05d", i)}}}
+					if err := x.Apply(context.Background(), p, b); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			check(t)
+		})
+	}
+}
