@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -76,10 +77,16 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 		if fresh.Dense, err = e.Embedder.Embed(ctx, port.Passage, inputs); err != nil {
 			return nil, fmt.Errorf("embed passages: %w", err)
 		}
+		if err := checkDense(fresh.Dense, len(inputs), e.Embedder.Info()); err != nil {
+			return nil, err
+		}
 		toHalf(fresh.Dense.Data)
 		if sparse {
 			if fresh.Sparse, err = e.Sparse.Encode(ctx, port.Passage, inputs); err != nil {
 				return nil, fmt.Errorf("encode sparse passages: %w", err)
+			}
+			if err := checkSparse(fresh.Sparse, len(inputs), e.Sparse.Info()); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -107,6 +114,36 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 		}
 	}
 	return out, nil
+}
+
+// checkDense refuses what no index could take, before anything is stored: a
+// model is a stranger.
+func checkDense(d port.Dense, rows int, m port.ModelInfo) error {
+	if d.Dim != m.Dimensions || len(d.Data) != rows*d.Dim {
+		return fault.New(fault.Upstream, "model %s answered %d values of %d dimensions for %d texts; %d dimensions were claimed", m.ID, len(d.Data), d.Dim, rows, m.Dimensions)
+	}
+	for _, v := range d.Data {
+		if v != v || v < -1.01 || v > 1.01 { // of unit length, so no component is longer
+			return fault.New(fault.Upstream, "model %s answered a vector that is not of unit length", m.ID)
+		}
+	}
+	return nil
+}
+
+func checkSparse(v port.Sparse, rows int, m port.ModelInfo) error {
+	ok := len(v.Rows) == rows+1 && len(v.Terms) == len(v.Weights) && v.Rows[0] == 0 && int(v.Rows[rows]) == len(v.Terms)
+	for i := 0; ok && i < rows; i++ {
+		if ok = v.Rows[i] <= v.Rows[i+1] && int(v.Rows[i+1]) <= len(v.Terms); !ok {
+			break
+		}
+		for k := v.Rows[i]; k < v.Rows[i+1]; k++ {
+			ok = ok && v.Weights[k] > 0 && !math.IsInf(float64(v.Weights[k]), 0) && (k == v.Rows[i] || v.Terms[k-1] < v.Terms[k])
+		}
+	}
+	if !ok {
+		return fault.New(fault.Upstream, "model %s answered a malformed sparse vector", m.ID)
+	}
+	return nil
 }
 
 // toHalf rounds vectors to what a store may keep of them, so that an index built

@@ -77,7 +77,7 @@ func (pr *Projector) Committed(ctx context.Context, p port.Partition, seq uint64
 		}
 	}
 	if seq%trimEvery == 0 {
-		if err := pr.trim(ctx, p); err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
+		if err := pr.trim(ctx, p, seq); err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
 			pr.log.WarnContext(ctx, "change log was not trimmed", "partition", p.String(), "error", err)
 		}
 	}
@@ -252,7 +252,7 @@ func (pr *Projector) Drop(ctx context.Context, p port.Partition) {
 }
 
 // trim lets the store forget deletions that every index has durably applied.
-func (pr *Projector) trim(ctx context.Context, p port.Partition) error {
+func (pr *Projector) trim(ctx context.Context, p port.Partition, seq uint64) error {
 	if len(pr.indexes) == 0 {
 		return nil
 	}
@@ -262,10 +262,12 @@ func (pr *Projector) trim(ctx context.Context, p port.Partition) error {
 		if err != nil {
 			return err
 		}
+		if at == 0 {
+			// It keeps nothing on disk. A flush that is under way is of changes
+			// younger than the last trim.
+			at = seq - trimEvery
+		}
 		low = min(low, at)
-	}
-	if low == 0 {
-		return nil
 	}
 	return pr.store.Update(ctx, func(w port.Writer) error { return w.TrimChanges(ctx, p, low) })
 }

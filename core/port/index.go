@@ -17,9 +17,10 @@ const (
 	SparseTerms Retriever = "sparse"
 )
 
-// ErrGap is what Index.Apply answers when the index has not applied the
-// changes before the batch; the caller reads them from the store and applies
-// them first.
+// ErrGap says that the index lacks changes: Apply answers it when those before
+// the batch are missing, Search when the partition left the index after the
+// caller looked at Applied. The caller reads them from the store, applies them
+// and asks again.
 var ErrGap = errors.New("index: changes before this batch are missing")
 
 // Index serves one or more retrievers over data derived from the Store. It may
@@ -41,11 +42,13 @@ type Index interface {
 	Apply(ctx context.Context, p Partition, b Batch) error
 	// Applied is the number of the last change that searches reflect.
 	Applied(ctx context.Context, p Partition) (uint64, error)
-	// Durable is the number that would survive a crash now, at most Applied.
-	// The store may forget deletions up to the lowest Durable of all indexes.
+	// Durable is the number that would survive a crash now, at most Applied. The
+	// store may forget deletions up to the lowest Durable of all indexes; an
+	// index at Durable 0 would start from nothing and needs none of them.
 	Durable(ctx context.Context, p Partition) (uint64, error)
 	// Search gives the best q.Limit chunks, best first, ties by document id,
-	// then chunk number. The filter and time bounds hold before the top-k cut.
+	// then chunk number. The filter and time bounds hold before the top-k cut; an
+	// entry without a time is outside every bound. It may answer ErrGap.
 	Search(ctx context.Context, p Partition, q IndexQuery) ([]Hit, error)
 	// Drop removes everything of the partition, on disk too. Absent is no error.
 	Drop(ctx context.Context, p Partition) error

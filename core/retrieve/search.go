@@ -71,6 +71,10 @@ type Result struct {
 // answer goes out without it.
 const share = 0.6
 
+// maxReplays bounds how often one search brings back a partition that a memory
+// budget too small for the load keeps evicting.
+const maxReplays = 8
+
 // Search runs the retrievers side by side and fuses what they found. p is a
 // pinned partition at change number seq.
 func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q Request) (Result, error) {
@@ -201,12 +205,19 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 		}
 		iq.SparseTerms, iq.SparseWeights = v.Terms, v.Weights
 	}
-	if err := s.Projector.EnsureIndex(ctx, ix, p, seq); err != nil {
-		return List{}, err
-	}
-	hits, err := ix.Search(ctx, p, iq)
-	if err != nil {
-		return List{}, fmt.Errorf("search %s: %w", r, err)
+	var hits []port.Hit
+	for try := 0; ; try++ {
+		if err := s.Projector.EnsureIndex(ctx, ix, p, seq); err != nil {
+			return List{}, err
+		}
+		var err error
+		if hits, err = ix.Search(ctx, p, iq); err == nil {
+			break
+		}
+		// The partition was evicted after it was brought abreast.
+		if !errors.Is(err, port.ErrGap) || try == maxReplays {
+			return List{}, fmt.Errorf("search %s: %w", r, err)
+		}
 	}
 	return List{Retriever: r, Hits: hits}, nil
 }

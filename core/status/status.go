@@ -2,6 +2,7 @@ package status
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -219,6 +220,11 @@ func (s *Service) probe(ctx context.Context, ix port.Index, q func() (port.Index
 	}
 	iq.Limit = len(probeTexts)
 	hits, err := ix.Search(ctx, probePartition, iq)
+	if errors.Is(err, port.ErrGap) { // forgotten since it was looked at
+		if err = s.feed(ctx, ix); err == nil {
+			hits, err = ix.Search(ctx, probePartition, iq)
+		}
+	}
 	if err != nil {
 		return err
 	}
