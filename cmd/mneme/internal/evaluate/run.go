@@ -228,6 +228,9 @@ func (m *measurement) build(ctx context.Context) (reused bool, err error) {
 	return false, nil
 }
 
+// unfinished stands before the fingerprint of a namespace that is being built.
+const unfinished = "unfinished "
+
 // prepare reports whether a namespace holds the corpus already, and empties one
 // that cannot take it.
 func (m *measurement) prepare(ctx context.Context, ns, fingerprint string, documents int) (bool, error) {
@@ -237,7 +240,12 @@ func (m *measurement) prepare(ctx context.Context, ns, fingerprint string, docum
 	if err != nil && !absent {
 		return false, err
 	}
-	known := m.o.State != nil && m.o.State.Get(ns) == fingerprint
+	state := ""
+	if m.o.State != nil {
+		state = m.o.State.Get(ns)
+	}
+	known := state == fingerprint
+	begun := state == unfinished+fingerprint // an earlier run was stopped; what it wrote counts
 	sameModel := have.EmbeddingDigest == m.embedding
 	if !absent && known && !m.o.Rebuild && sameModel && have.Documents == int64(documents) {
 		return true, nil
@@ -245,11 +253,16 @@ func (m *measurement) prepare(ctx context.Context, ns, fingerprint string, docum
 	// Documents that are no longer in the corpus would be found; without State it
 	// is not known which those are, so equal counts are taken for equal corpora
 	// and the write, which skips unchanged texts, settles the rest.
-	if !absent && (m.o.Rebuild || !sameModel || have.Documents != int64(documents)) {
+	if !absent && (m.o.Rebuild || !sameModel || !begun && have.Documents != int64(documents)) {
 		if err := m.cl.Do(ctx, http.MethodDelete, m.path(ns, ""), nil, nil); err != nil {
 			return false, err
 		}
 		absent = true
+	}
+	if m.o.State != nil {
+		if err := m.o.State.Set(ns, unfinished+fingerprint); err != nil {
+			return false, err
+		}
 	}
 	if m.o.Sparse && absent {
 		return false, m.cl.Do(ctx, http.MethodPost, "/namespaces", namespace.CreateNamespace{Name: ns, Sparse: true}, nil)
