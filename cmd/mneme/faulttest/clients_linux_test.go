@@ -166,6 +166,7 @@ func (p *process) connect() *net.TCPConn {
 
 // TestNeglectfulClients opens connections and treats them badly.
 func TestNeglectfulClients(t *testing.T) {
+	t.Parallel() // it mostly waits
 	s := newSite(t, "", "timeouts: {header: 1s, idle: 2s, write: 4s}\n")
 	p := s.start()
 	var docs []object

@@ -116,6 +116,7 @@ func newWriter(i int, seed uint64) *writer {
 	for d := range crashDocuments {
 		w.fates[fmt.Sprintf("%s-%02d", w.name, d)] = &fate{}
 	}
+	w.fates[w.name+"-scratch"] = &fate{}
 	return w
 }
 
@@ -196,11 +197,19 @@ func (w *writer) step(p *process) (bool, error) {
 		group := fmt.Sprint("g", w.rand.IntN(crashGroups))
 		to := map[string]version{}
 		for id := range w.fates {
-			if groupOf(id) == group && !strings.Contains(id, "async") {
+			if groupOf(id) == group && !strings.Contains(id, "async") && !strings.Contains(id, "scratch") {
 				to[id] = version{}
 			}
 		}
 		return w.change(p, "filter", "POST", base+"/documents/delete", object{"filter": object{"writer": w.name, "group": group}}, to, n)
+	case dice < 91: // a namespace that comes and goes as a whole
+		id, path := w.name+"-scratch", "/namespaces/scratch-"+w.name
+		if w.fates[id].text > 0 {
+			return w.change(p, "drop", "DELETE", path, nil, map[string]version{id: {}}, n)
+		}
+		v := version{n, n}
+		return w.change(p, "scratch", "POST", path+"/documents", object{"documents": []object{
+			{"id": id, "text": documentText(id, n), "metadata": documentMetadata(w.name, id, v)}}}, map[string]version{id: v}, n)
 	default:
 		id := fmt.Sprintf("%s-async-%d", w.name, n)
 		v := version{n, n}
@@ -527,7 +536,11 @@ func (w *writer) settle() {
 func verify(t *testing.T, p *process, writers []*writer, shared *contested) int {
 	t.Helper()
 	found := map[string]document{}
-	for _, namespace := range []string{crashSpace, steadySpace} {
+	namespaces := []string{crashSpace, steadySpace}
+	for _, w := range writers {
+		namespaces = append(namespaces, "scratch-"+w.name)
+	}
+	for _, namespace := range namespaces {
 		list := p.documents(t, namespace)
 		total := counts{Documents: len(list)}
 		for id, d := range list {

@@ -241,6 +241,7 @@ func TestReadOnlyFolder(t *testing.T) {
 
 // TestTornIndex damages each file of the index in turn.
 func TestTornIndex(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, "", smallIndex)
 	p := s.start()
 	p.fill(steadySpace, 60)
