@@ -51,10 +51,16 @@ func TestEncodeRefusesMalformedVectors(t *testing.T) {
 		"not a number":       {dense: func(n int) port.Dense { d := unit(n); d.Data[0] = nan; return d }},
 		"longer than a unit": {dense: func(n int) port.Dense { d := unit(n); d.Data[1] = 3; return d }},
 		"no sparse rows":     {dense: unit, sparse: func(int) port.Sparse { return port.Sparse{} }},
-		"terms fall":         {dense: unit, sparse: func(int) port.Sparse { return port.Sparse{Rows: []uint32{0, 2}, Terms: []uint32{9, 3}, Weights: []float32{1, 1}} }},
-		"rows fall":          {dense: unit, sparse: func(int) port.Sparse { return port.Sparse{Rows: []uint32{1, 0}} }},
-		"rows past the end":  {dense: unit, sparse: func(int) port.Sparse { return port.Sparse{Rows: []uint32{0, 5}, Terms: []uint32{1}, Weights: []float32{1}} }},
-		"weight of zero":     {dense: unit, sparse: func(int) port.Sparse { return port.Sparse{Rows: []uint32{0, 1}, Terms: []uint32{1}, Weights: []float32{0}} }},
+		"terms fall": {dense: unit, sparse: func(int) port.Sparse {
+			return port.Sparse{Rows: []uint32{0, 2}, Terms: []uint32{9, 3}, Weights: []float32{1, 1}}
+		}},
+		"rows fall": {dense: unit, sparse: func(int) port.Sparse { return port.Sparse{Rows: []uint32{1, 0}} }},
+		"rows past the end": {dense: unit, sparse: func(int) port.Sparse {
+			return port.Sparse{Rows: []uint32{0, 5}, Terms: []uint32{1}, Weights: []float32{1}}
+		}},
+		"weight of zero": {dense: unit, sparse: func(int) port.Sparse {
+			return port.Sparse{Rows: []uint32{0, 1}, Terms: []uint32{1}, Weights: []float32{0}}
+		}},
 		"endless weight": {dense: unit, sparse: func(int) port.Sparse {
 			return port.Sparse{Rows: []uint32{0, 1}, Terms: []uint32{1}, Weights: []float32{float32(math.Inf(1))}}
 		}},
