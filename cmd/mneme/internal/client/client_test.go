@@ -36,6 +36,11 @@ func handler(t *testing.T) http.Handler {
 	mux.HandleFunc("GET /proxy", func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "<html>bad gateway</html>", http.StatusBadGateway)
 	})
+	mux.HandleFunc("GET /abort", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) })
+	mux.HandleFunc("GET /wait", func(w http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
+	})
 	mux.HandleFunc("GET /empty", func(w http.ResponseWriter, r *http.Request) {})
 	return mux
 }
@@ -77,6 +82,14 @@ func TestDo(t *testing.T) {
 			}
 			if err := c.Do(t.Context(), "GET", "/empty", nil, &out); err == nil {
 				t.Error("an empty answer was read")
+			}
+			if err := c.Do(t.Context(), "GET", "/abort", nil, nil); err == nil {
+				t.Error("a handler that gave up is a success")
+			}
+			soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			if err := c.Do(soon, "GET", "/wait", nil, nil); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("a call past its deadline gives %v", err)
 			}
 			ended, cancel := context.WithCancel(t.Context())
 			cancel()

@@ -11,7 +11,7 @@ import (
 type local struct{ handler http.Handler }
 
 // RoundTrip implements http.RoundTripper.
-func (l local) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l local) RoundTrip(r *http.Request) (_ *http.Response, err error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -23,6 +23,19 @@ func (l local) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	defer in.Body.Close()
 	w := &answer{head: http.Header{}}
+	// A handler that gives up on its caller says so by this panic; a server would
+	// close the connection.
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case http.ErrAbortHandler: //nolint:errorlint // net/http compares it in the same way
+			if err = r.Context().Err(); err == nil {
+				err = io.ErrUnexpectedEOF
+			}
+		default:
+			panic(p)
+		}
+	}()
 	l.handler.ServeHTTP(w, in)
 	w.WriteHeader(http.StatusOK) // of an empty answer; else the first status stays
 	return &http.Response{Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), StatusCode: w.status,
