@@ -51,14 +51,14 @@ func New(s Settings) *Service {
 
 func validNamespace(name string) error {
 	if !ident.ValidNamespace(name) {
-		return fault.Field(fault.InvalidNamespace, "namespace", "must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit")
+		return fault.Field(fault.InvalidNamespace, "namespace", ident.NamespaceRule)
 	}
 	return nil
 }
 
 func validID(field, id string) error {
 	if !ident.ValidDocumentID(id) {
-		return fault.Field(fault.InvalidID, field, "must be 1-256 characters of A-Z a-z 0-9 . _ : -, starting with a letter or digit")
+		return fault.Field(fault.InvalidID, field, ident.DocumentIDRule)
 	}
 	return nil
 }

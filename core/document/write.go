@@ -21,7 +21,7 @@ import (
 type WriteDocuments struct {
 	Namespace    string  `path:"namespace" json:"-" fault:"invalid_namespace"`
 	Prefer       string  `header:"Prefer" json:"-" doc:"respond-async answers 202 with an operation"`
-	Documents    []Input `json:"documents" doc:"1-100 documents"`
+	Documents    []Input `json:"documents" max:"1000" doc:"1-100 documents"`
 	ExpectSparse *bool   `json:"expect_sparse,omitempty" doc:"409 when the namespace's index differs"`
 }
 

@@ -1,5 +1,11 @@
 package ident
 
+// What the patterns of names allow, for messages about one that does not match.
+const (
+	NamespaceRule  = "must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit"
+	DocumentIDRule = "must be 1-256 characters of A-Z a-z 0-9 . _ : -, starting with a letter or digit"
+)
+
 // ValidNamespace reports whether a namespace name has the pattern
 // ^[a-z0-9][a-z0-9_-]{0,63}$ (interface document, section 2).
 func ValidNamespace(s string) bool {

@@ -122,9 +122,9 @@ func (s *Service) check(in *Issue) error {
 	case !printable(in.Name, 128):
 		return fault.Field(fault.InvalidRequest, "name", "must be at most 128 printable characters")
 	case in.Namespace != "" && !ident.ValidNamespace(in.Namespace):
-		return fault.Field(fault.InvalidNamespace, "namespace", "%s", namespaceRule)
+		return fault.Field(fault.InvalidNamespace, "namespace", "%s", ident.NamespaceRule)
 	case in.DefaultNamespace != "" && !ident.ValidNamespace(in.DefaultNamespace):
-		return fault.Field(fault.InvalidNamespace, "default_namespace", "%s", namespaceRule)
+		return fault.Field(fault.InvalidNamespace, "default_namespace", "%s", ident.NamespaceRule)
 	case in.Namespace != "" && in.DefaultNamespace != "" && in.Namespace != in.DefaultNamespace:
 		return fault.Field(fault.InvalidRequest, "default_namespace", "must be the namespace that the key is limited to, %q", in.Namespace)
 	case !in.ExpiresAt.IsZero() && !in.ExpiresAt.After(s.now()):
@@ -261,5 +261,3 @@ func random(n int) string {
 		}
 	}
 }
-
-const namespaceRule = "must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit"

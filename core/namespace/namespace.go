@@ -65,7 +65,7 @@ type Created struct {
 
 func validName(field, name string) error {
 	if !ident.ValidNamespace(name) {
-		return fault.Field(fault.InvalidNamespace, field, "must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit")
+		return fault.Field(fault.InvalidNamespace, field, ident.NamespaceRule)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func within(field string, v *int, lo, hi int) error {
 // Validate checks every field (decisions 1.5).
 func (q *Request) Validate() error {
 	if !ident.ValidNamespace(q.Namespace) {
-		return fault.Field(fault.InvalidNamespace, "namespace", "must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit")
+		return fault.Field(fault.InvalidNamespace, "namespace", ident.NamespaceRule)
 	}
 	if n := utf8.RuneCountInString(q.Query); n < 1 || n > MaxQueryRunes {
 		return invalid("query", "must be 1-%d characters, got %d", MaxQueryRunes, n)

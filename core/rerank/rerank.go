@@ -32,7 +32,7 @@ func New(r port.Reranker, maxDocuments int) *Service {
 // Request is the body of POST /rerank.
 type Request struct {
 	Query     string   `json:"query"`
-	Documents []string `json:"documents" doc:"1-100 texts; each is cut at the model's window"`
+	Documents []string `json:"documents" max:"1000" doc:"1-100 texts; each is cut at the model's window"`
 	TopK      *int     `json:"top_k,omitempty" doc:"1-100, default all"`
 	Model     *string  `json:"model,omitempty"`
 }
