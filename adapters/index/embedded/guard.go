@@ -20,12 +20,12 @@ func guard(fn func() error) (err error) {
 		switch r := recover().(type) {
 		case nil:
 		case runtime.Error:
-			err = fmt.Errorf("%w: %v", errFault, r)
+			err = fmt.Errorf("%w: %w", errFault, r)
 		case error:
 			if !errors.Is(r, errPostings) {
 				panic(r)
 			}
-			err = fmt.Errorf("%w: %v", errFault, r)
+			err = fmt.Errorf("%w: %w", errFault, r)
 		default:
 			panic(r)
 		}
