@@ -61,7 +61,7 @@ func TestFullDisk(t *testing.T) {
 		if err := syscall.Statfs(disk, &space); err != nil {
 			t.Fatal(err)
 		}
-		if free := int64(space.Bavail)*int64(space.Bsize) - leave; free > 0 {
+		if free := int64(space.Bavail)*space.Bsize - leave; free > 0 {
 			f, err := os.CreateTemp(disk, "ballast-*")
 			if err != nil {
 				t.Fatal(err)
