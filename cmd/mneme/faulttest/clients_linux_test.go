@@ -398,7 +398,6 @@ func TestSignalUnderLoad(t *testing.T) {
 		var mu sync.Mutex
 		acked := map[string]int{}
 		var asked atomic.Int64
-		stopping := make(chan struct{})
 		type failure struct {
 			begun time.Time
 			err   error
@@ -436,7 +435,6 @@ func TestSignalUnderLoad(t *testing.T) {
 		eventually(t, 30*time.Second, "writes are under way", func() (bool, string) { return asked.Load() > 24, "" })
 		at := time.Now()
 		p.signal()
-		close(stopping)
 		if code := p.exit(40 * time.Second); code != 0 {
 			t.Fatalf("the exit code is %d\n%s", code, p.logged())
 		}

@@ -244,11 +244,11 @@ func (w *writer) step(p *process) (bool, error) {
 // contested are documents that every writer writes.
 type contested struct {
 	mu   sync.Mutex
-	runs map[string][]run1
+	runs map[string][]attempt
 }
 
-// run1 is one write of a contested document.
-type run1 struct {
+// attempt is one write of a contested document.
+type attempt struct {
 	number     int
 	begun, end time.Time // end zero: no answer
 }
@@ -256,7 +256,7 @@ type run1 struct {
 func (c *contested) begin(id string, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.runs[id] = append(c.runs[id], run1{number: n, begun: time.Now()})
+	c.runs[id] = append(c.runs[id], attempt{number: n, begun: time.Now()})
 }
 
 func (c *contested) acknowledged(id string, n int) {
@@ -285,7 +285,7 @@ func (c *contested) check(id string, d document, present bool) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(runs, func(r run1) bool { return r.number == v.text })
+	i := slices.IndexFunc(runs, func(r attempt) bool { return r.number == v.text })
 	if i < 0 {
 		return fmt.Errorf("%s is at version %d, which was not written since it was last seen", id, v.text)
 	}
@@ -294,7 +294,7 @@ func (c *contested) check(id string, d document, present bool) error {
 			return fmt.Errorf("%s is at version %d; version %d was written and acknowledged after it", id, v.text, r.number)
 		}
 	}
-	c.runs[id] = []run1{{number: v.text, begun: runs[i].begun, end: time.Now()}}
+	c.runs[id] = []attempt{{number: v.text, begun: runs[i].begun, end: time.Now()}}
 	return nil
 }
 
@@ -312,7 +312,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	for i := range writers {
 		writers[i] = newWriter(i, seed)
 	}
-	shared := &contested{runs: map[string][]run1{}}
+	shared := &contested{runs: map[string][]attempt{}}
 	var sharedNumber atomic.Int64
 	var reads, queries atomic.Int64
 	kills, compared, checked := 0, 0, 0
