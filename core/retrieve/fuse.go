@@ -16,7 +16,9 @@ const (
 	// ZScore is a weighted sum of per-list normalised scores: (score - floor) /
 	// standard deviation, over the first Depth hits of a list. The floor is what
 	// an absent chunk would have: zero for scores with a natural zero (bm25,
-	// sparse), the lowest of those hits for cosines. Absent counts as 0.
+	// sparse), the lowest of those hits for cosines. Absent counts as 0, and so
+	// do hits beyond Depth, which a caller with a long list fetches to fill it:
+	// they only order what nothing else orders, and the head stays the same.
 	ZScore Method = "zscore"
 	// RRF is reciprocal rank fusion, weight / (K + rank), for lists without
 	// comparable scores (Cormack et al., SIGIR 2009).
@@ -118,6 +120,9 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 	return out
 }
 
+// beyond keeps hits behind Depth in order without weighing anything.
+const beyond = 1e-6
+
 // normaliser gives a list's contribution by rank and score.
 func (f Fusion) normaliser(l List) func(rank int, score float64) float64 {
 	if f.Method == RRF {
@@ -142,7 +147,12 @@ func (f Fusion) normaliser(l List) func(rank int, score float64) float64 {
 	if sd < 1e-9 {
 		return func(int, float64) float64 { return 1 }
 	}
-	return func(_ int, score float64) float64 { return max(score-floor, 0) / sd }
+	return func(rank int, score float64) float64 {
+		if rank > f.Depth {
+			return beyond / float64(rank)
+		}
+		return max(score-floor, 0) / sd
+	}
 }
 
 // Reorder sorts candidates by a reranker's scores, one for each.

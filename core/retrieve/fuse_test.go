@@ -61,6 +61,27 @@ func TestKeywordScoresKeepTheirZero(t *testing.T) {
 	}
 }
 
+// A caller who asks for more results sees the same head.
+func TestLongerListsKeepTheHead(t *testing.T) {
+	f := retrieve.DefaultFusion()
+	lists := func(n int) []retrieve.List {
+		v, k := retrieve.List{Retriever: port.Vector}, retrieve.List{Retriever: port.Keyword}
+		for i := range n {
+			v.Hits = append(v.Hits, port.Hit{Document: fmt.Sprintf("v%03d", i), Score: .9 - float32(i)/1000})
+			k.Hits = append(k.Hits, port.Hit{Document: fmt.Sprintf("v%03d", (i*37)%n), Score: 20 - float32(i)/50})
+		}
+		return []retrieve.List{v, k}
+	}
+	long := lists(300)
+	short := []retrieve.List{{Retriever: port.Vector, Hits: long[0].Hits[:100]}, {Retriever: port.Keyword, Hits: long[1].Hits[:100]}}
+	a, b := f.Fuse(short, nil), f.Fuse(long, nil)
+	for i := range 50 {
+		if a[i].Document != b[i].Document || math.Abs(a[i].Score-b[i].Score) > 1e-6 {
+			t.Fatalf("rank %d: %s %v, with longer lists %s %v", i+1, a[i].Document, a[i].Score, b[i].Document, b[i].Score)
+		}
+	}
+}
+
 func TestRequestWeightsDecide(t *testing.T) {
 	v := list(port.Vector, map[string]float32{"a": .9, "b": .1}, "a", "b")
 	k := list(port.Keyword, map[string]float32{"b": 9, "a": 1}, "b", "a")
