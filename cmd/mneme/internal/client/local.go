@@ -28,7 +28,7 @@ func (l local) RoundTrip(r *http.Request) (_ *http.Response, err error) {
 	defer func() {
 		switch p := recover(); p {
 		case nil:
-		case http.ErrAbortHandler: //nolint:errorlint // net/http compares it in the same way
+		case http.ErrAbortHandler:
 			if err = r.Context().Err(); err == nil {
 				err = io.ErrUnexpectedEOF
 			}
