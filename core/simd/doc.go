@@ -1,6 +1,7 @@
-// Package simd holds the arithmetic kernels of Mneme: exact int8 dot products
-// for vector scans, and the layers of a transformer encoder (linear layers
-// over int8 weights, attention, softmax, GELU, layer norm).
+// Package simd holds the arithmetic kernels of Mneme: exact dot products of int8
+// codes with int8 codes and packed nibbles for vector scans, and the layers of a
+// transformer encoder (linear layers over int8 weights, attention, softmax,
+// GELU, layer norm).
 //
 // Every kernel exists as portable Go and as assembly for AVX2, for AVX-512 with
 // VNNI, and for ARM64 with dot products (half precision, layer norm and

@@ -98,6 +98,38 @@ func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 	}
 }
 
+//go:noescape
+func dotNibbles4NEON(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
+
+//go:noescape
+func dotNibbles1NEON(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
+
+// nibbleGroup is how many bytes of a row of nibbles a step takes; 0: Go does it.
+func (k Kernels) nibbleGroup() int {
+	if k.level == NEON {
+		return 16
+	}
+	return 0
+}
+
+func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
+	if k.level != NEON || q.bytes < 16 {
+		dotNibblesPortable(dst, q, rows, stride)
+		return
+	}
+	chunks, tail := uintptr(q.bytes/16), 0
+	if rest := q.bytes % 16; rest > 0 {
+		tail = rest - 16
+	}
+	n := len(dst)
+	if n >= 4 {
+		dotNibbles4NEON(&dst[0], &q.groups[0], &rows[0], uintptr(stride), uintptr(n/4), chunks, tail)
+	}
+	if from := n &^ 3; from < n {
+		dotNibbles1NEON(&dst[from], &q.groups[0], &rows[from*stride], uintptr(stride), uintptr(n-from), chunks, tail)
+	}
+}
+
 func (k Kernels) dot(a, b []float32) float32 {
 	n := len(a) &^ 15
 	if k.level != NEON || n == 0 {

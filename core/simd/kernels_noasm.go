@@ -14,6 +14,12 @@ func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []u
 	dotRowsAtPortable(dst, q, rows, stride, at)
 }
 
+func (k Kernels) nibbleGroup() int { return 0 }
+
+func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
+	dotNibblesPortable(dst, q, rows, stride)
+}
+
 func (k Kernels) dot(a, b []float32) float32               { return dotPortable(a, b) }
 func (k Kernels) dotF16(q []float32, row []uint16) float32 { return dotF16Portable(q, row) }
 func (k Kernels) toF16(dst []uint16, src []float32)        { toF16Portable(dst, src) }

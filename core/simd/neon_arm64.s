@@ -151,6 +151,127 @@ sum:
 	BNE block
 	RET
 
+// func dotNibbles4NEON(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
+TEXT ·dotNibbles4NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD q+8(FP), R1
+	MOVD rows+16(FP), R2
+	MOVD stride+24(FP), R3
+	MOVD blocks+32(FP), R4
+	MOVD tail+48(FP), R6
+	MOVW $15, R7
+	VDUP R7, V31.B16
+block:
+	MOVD R2, R8
+	VEOR V0.B16, V0.B16, V0.B16
+	ADD R3, R8, R9
+	VEOR V1.B16, V1.B16, V1.B16
+	ADD R3, R9, R10
+	VEOR V2.B16, V2.B16, V2.B16
+	ADD R3, R10, R11
+	VEOR V3.B16, V3.B16, V3.B16
+	MOVD R1, R12
+	MOVD chunks+40(FP), R5
+chunk:
+	VLD1.P 32(R12), [V16.B16, V17.B16]
+	VLD1.P 16(R8), [V18.B16]
+	VUSHR $4, V18.B16, V22.B16
+	VAND V31.B16, V18.B16, V18.B16
+	WORD $0x4e909640 // sdot V0, V18, V16
+	WORD $0x4e9196c0 // sdot V0, V22, V17
+	VLD1.P 16(R9), [V19.B16]
+	VUSHR $4, V19.B16, V23.B16
+	VAND V31.B16, V19.B16, V19.B16
+	WORD $0x4e909661 // sdot V1, V19, V16
+	WORD $0x4e9196e1 // sdot V1, V23, V17
+	VLD1.P 16(R10), [V20.B16]
+	VUSHR $4, V20.B16, V24.B16
+	VAND V31.B16, V20.B16, V20.B16
+	WORD $0x4e909682 // sdot V2, V20, V16
+	WORD $0x4e919702 // sdot V2, V24, V17
+	VLD1.P 16(R11), [V21.B16]
+	VUSHR $4, V21.B16, V25.B16
+	VAND V31.B16, V21.B16, V21.B16
+	WORD $0x4e9096a3 // sdot V3, V21, V16
+	WORD $0x4e919723 // sdot V3, V25, V17
+	SUBS $1, R5, R5
+	BNE chunk
+	CBZ R6, sum
+	ADD R6, R8, R8
+	ADD R6, R9, R9
+	ADD R6, R10, R10
+	ADD R6, R11, R11
+	VLD1.P 32(R12), [V16.B16, V17.B16]
+	VLD1.P 16(R8), [V18.B16]
+	VUSHR $4, V18.B16, V22.B16
+	VAND V31.B16, V18.B16, V18.B16
+	WORD $0x4e909640 // sdot V0, V18, V16
+	WORD $0x4e9196c0 // sdot V0, V22, V17
+	VLD1.P 16(R9), [V19.B16]
+	VUSHR $4, V19.B16, V23.B16
+	VAND V31.B16, V19.B16, V19.B16
+	WORD $0x4e909661 // sdot V1, V19, V16
+	WORD $0x4e9196e1 // sdot V1, V23, V17
+	VLD1.P 16(R10), [V20.B16]
+	VUSHR $4, V20.B16, V24.B16
+	VAND V31.B16, V20.B16, V20.B16
+	WORD $0x4e909682 // sdot V2, V20, V16
+	WORD $0x4e919702 // sdot V2, V24, V17
+	VLD1.P 16(R11), [V21.B16]
+	VUSHR $4, V21.B16, V25.B16
+	VAND V31.B16, V21.B16, V21.B16
+	WORD $0x4e9096a3 // sdot V3, V21, V16
+	WORD $0x4e919723 // sdot V3, V25, V17
+sum:
+	VADDP V1.S4, V0.S4, V0.S4
+	VADDP V3.S4, V2.S4, V2.S4
+	VADDP V2.S4, V0.S4, V0.S4
+	VST1.P [V0.S4], 16(R0)
+	ADD R3<<2, R2, R2
+	SUBS $1, R4, R4
+	BNE block
+	RET
+
+// func dotNibbles1NEON(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int)
+TEXT ·dotNibbles1NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD q+8(FP), R1
+	MOVD rows+16(FP), R2
+	MOVD stride+24(FP), R3
+	MOVD blocks+32(FP), R4
+	MOVD tail+48(FP), R6
+	MOVW $15, R7
+	VDUP R7, V31.B16
+block:
+	MOVD R2, R8
+	VEOR V0.B16, V0.B16, V0.B16
+	MOVD R1, R12
+	MOVD chunks+40(FP), R5
+chunk:
+	VLD1.P 32(R12), [V16.B16, V17.B16]
+	VLD1.P 16(R8), [V18.B16]
+	VUSHR $4, V18.B16, V22.B16
+	VAND V31.B16, V18.B16, V18.B16
+	WORD $0x4e909640 // sdot V0, V18, V16
+	WORD $0x4e9196c0 // sdot V0, V22, V17
+	SUBS $1, R5, R5
+	BNE chunk
+	CBZ R6, sum
+	ADD R6, R8, R8
+	VLD1.P 32(R12), [V16.B16, V17.B16]
+	VLD1.P 16(R8), [V18.B16]
+	VUSHR $4, V18.B16, V22.B16
+	VAND V31.B16, V18.B16, V18.B16
+	WORD $0x4e909640 // sdot V0, V18, V16
+	WORD $0x4e9196c0 // sdot V0, V22, V17
+sum:
+	VADDV V0.S4, V0
+	FMOVS.P F0, 4(R0)
+	ADD R3<<0, R2, R2
+	SUBS $1, R4, R4
+	BNE block
+	RET
+
 // func linear4NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
 TEXT ·linear4NEON(SB), NOSPLIT, $0-72
 	MOVD dst+0(FP), R0

@@ -306,6 +306,11 @@ func (b *builder) vectors(w *imageWriter, sorted []*port.IndexChange, n, dim int
 	w.section(secScale, raw(scale))
 	w.section(secCode, raw(code))
 	w.section(secResidual, raw(residue))
+	writeCoarse(w, n, dim, func(do func([]int8, float32)) {
+		for i, step := range scale {
+			do(code[i*dim:(i+1)*dim], step)
+		}
+	})
 }
 
 // quantize codes v in two steps: v[i] ≈ step*(code[i] + residue[i]/residualSteps).

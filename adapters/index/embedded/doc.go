@@ -6,7 +6,7 @@
 // # Shape
 //
 // A segment is an immutable image of some documents' chunks: posting lists with
-// block-max bounds, int8 codes of vectors in contiguous rows, facet bitmaps,
+// block-max bounds, codes of vectors in contiguous rows, facet bitmaps,
 // ids, lengths and times. Each Apply makes one from its batch; small ones are
 // merged on the heap at once, and when FlushChunks are on the heap a background
 // flush writes them as one file, which is mapped. Files of like size are merged
@@ -23,9 +23,11 @@
 // # Search
 //
 // Filter and time bounds become a bitmap of allowed chunks first. Vector search
-// scans int8 codes exactly (core/simd), row by row where the bitmap is sparse,
-// and scores the best 256 or more again with a second int8 code of what the
-// first left over, on both sides: 16 bits in all. Keyword search is BM25 and
+// scans codes of 4 bits a component around the segment's mean vector (core/simd)
+// and scores the best 512 or more again with int8 codes; where the bitmap is
+// sparse or the segment small, int8 codes are scanned. The best 256 or more are
+// scored once more with a second int8 code of what the first left over, on both
+// sides: 16 bits in all. Keyword search is BM25 and
 // sparse search a dot product; both prune with MaxScore over windows of chunks.
 // Ties go by document id, then chunk number.
 //
@@ -40,8 +42,9 @@
 //
 // # Costs
 //
-// With 384-dimensional vectors and chunks of 100 words: about 1,000 bytes a
-// chunk, of which 768 are codes. Files live in the page cache and do not count
+// With 384-dimensional vectors and chunks of 100 words: about 1,200 bytes a
+// chunk, of which 960 are codes: a vector search reads 192 of each chunk and the
+// rest of few. Files live in the page cache and do not count
 // against memory_mb.
 //
 // May import: core/port, core/filter, core/simd, its own subpackages, the

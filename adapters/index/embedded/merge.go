@@ -73,6 +73,7 @@ func (x *Index) merge(ctx context.Context, w *imageWriter, inputs []mergeInput) 
 		gather(w, secScale, inputs, func(s *segment) []byte { return s.sec[secScale] }, 4)
 		gather(w, secCode, inputs, func(s *segment) []byte { return s.sec[secCode] }, m.dim)
 		gather(w, secResidual, inputs, func(s *segment) []byte { return s.sec[secResidual] }, m.dim)
+		writeCoarse(w, m.chunks, m.dim, keptCodes(inputs, m.dim))
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -103,6 +104,23 @@ func (x *Index) merge(ctx context.Context, w *imageWriter, inputs []mergeInput) 
 		return nil, err
 	}
 	return moved, w.err
+}
+
+// keptCodes goes over the int8 codes of kept chunks.
+func keptCodes(inputs []mergeInput, dim int) codes {
+	return func(do func(code []int8, step float32)) {
+		for _, in := range inputs {
+			for o := range in.seg.chunks {
+				switch {
+				case in.keep != nil && !in.keep.has(uint32(o)):
+				case in.seg.dim == 0:
+					do(nil, 0)
+				default:
+					do(in.seg.code[o*dim:(o+1)*dim], in.seg.scale[o])
+				}
+			}
+		}
+	}
 }
 
 // gather writes the rows of kept chunks, run by run. Inputs without the section

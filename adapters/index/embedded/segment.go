@@ -8,6 +8,8 @@ import (
 	"math"
 	"sort"
 	"unsafe"
+
+	"github.com/mnemehq/mneme/core/simd"
 )
 
 // A segment is an immutable image of some documents' chunks: the same bytes in
@@ -22,7 +24,7 @@ import (
 // Checksums are zero in an image that never leaves memory.
 const (
 	segmentMagic   = "MNEMSEG1"
-	segmentVersion = 1
+	segmentVersion = 2
 	headerLen      = 24 + sectionCount*24 + 8
 	maxChunks      = 1 << 28
 )
@@ -39,6 +41,9 @@ const (
 	secScale      // per chunk: f32 step of its code; 0: no vector
 	secCode       // per chunk: dim × i8
 	secResidual   // per chunk: dim × i8, in steps of scale/residualSteps
+	secCentre     // dim × f32: mean vector; empty, as the next two, in small segments
+	secCoarse     // per chunk: dim nibbles, simd.PackNibbles
+	secCoarseTerm // per chunk: f32 scale of its coarse code, f32 its product with the centre (no vector: -∞)
 	secTerms      // keyword terms, sorted, joined
 	secTermDict   // per term: dictionary entry
 	secPostings   // keyword posting lists
@@ -78,6 +83,9 @@ type segment struct {
 	times         []int64
 	scale         []float32
 	code, residue []int8
+	centre        []float32
+	coarse        []byte
+	coarseTerm    []float32
 
 	file *segmentFile // nil: the image is on the heap
 }
@@ -145,6 +153,8 @@ func openSegment(image []byte, verify bool) (*segment, error) {
 	if n := s.chunks; len(s.sec[secOwner]) != 4*n || len(s.sec[secNumber]) != 4*n || len(s.sec[secLength]) != 2*n ||
 		len(s.sec[secDocs]) != docLen*s.documents || len(s.sec[secTime]) != 0 && len(s.sec[secTime]) != 8*n ||
 		len(s.sec[secCode]) != n*s.dim || len(s.sec[secResidual]) != n*s.dim || s.dim > 0 && len(s.sec[secScale]) != 4*n ||
+		len(s.sec[secCentre]) != 0 && len(s.sec[secCentre]) != 4*s.dim ||
+		len(s.sec[secCentre]) != 0 && (len(s.sec[secCoarse]) != n*simd.NibbleBytes(s.dim) || len(s.sec[secCoarseTerm]) != 8*n) ||
 		len(s.sec[secTermDict])%dictLen != 0 || len(s.sec[secSparseDict])%dictLen != 0 || len(s.sec[secFacetDict])%facLen != 0 ||
 		len(s.sec[secPostings]) < postingsTail || len(s.sec[secSparse]) < postingsTail {
 		return nil, damaged("lengths of sections")
@@ -152,6 +162,7 @@ func openSegment(image []byte, verify bool) (*segment, error) {
 	s.owner, s.number = view[uint32](s.sec[secOwner]), view[uint32](s.sec[secNumber])
 	s.length, s.times = view[uint16](s.sec[secLength]), view[int64](s.sec[secTime])
 	s.scale, s.code, s.residue = view[float32](s.sec[secScale]), view[int8](s.sec[secCode]), view[int8](s.sec[secResidual])
+	s.centre, s.coarse, s.coarseTerm = view[float32](s.sec[secCentre]), s.sec[secCoarse], view[float32](s.sec[secCoarseTerm])
 	return s, nil
 }
 

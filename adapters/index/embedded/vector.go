@@ -11,14 +11,18 @@ import (
 )
 
 const (
-	scanRows   = 2048 // rows a kernel call scores; the context is checked between calls
-	sparseScan = 4    // with fewer than 1/sparseScan of the rows allowed, rows are picked one by one
-	firstPass  = 256  // least number of rows that are scored a second time
+	scanRows    = 2048 // rows a kernel call scores; the context is checked between calls
+	sparseScan  = 4    // with fewer than 1/sparseScan of the rows allowed, rows are picked one by one
+	coarsePass  = 512  // least number of rows that pass the scan of coarse codes
+	coarseTimes = 8    // and their number for each result asked for
+	coarseShare = 200  // and the part of all rows: the denser they lie, the more come between
+	finePass    = 256  // least number of rows that are scored with second codes
 )
 
-// searchVector scans int8 codes exactly, then scores the best again with the
-// second codes of both sides, which hold a component to about 16 bits. The
-// first pass keeps more than asked for, because its scores are off by some 1e-3.
+// searchVector scans coarse codes, or int8 codes where few rows are allowed or
+// there is no coarse code, scores the best again with int8 codes, and the best of those with the second
+// codes of both sides, which hold a component to about 16 bits. Each pass keeps
+// more than asked for, because its scores are off: by some 1e-2 and 1e-3.
 func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance, q port.IndexQuery) ([]found, error) {
 	if s.dim == 0 {
 		return nil, nil
@@ -37,7 +41,9 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 		return nil, nil
 	}
 	first := simd.PrepareQuery(code)
-	coarse := newTopK(s, max(firstPass, q.Limit+q.Limit/2))
+	unit := normalized(q.Vector)
+	fine := newTopK(s, max(finePass, q.Limit+q.Limit/2))
+	coarse := newSelection(s, max(coarsePass, coarseTimes*q.Limit, s.live/coarseShare))
 	dots := make([]int32, scanRows)
 	var rows []uint32
 	for i, v := range s.segs {
@@ -53,35 +59,69 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 				}
 				part := rows[at:min(len(rows), at+scanRows)]
 				x.kernels.DotRowsAt(dots[:len(part)], first, seg.code, seg.dim, part)
-				floor := coarse.floor()
+				floor := fine.floor()
 				for j, row := range part {
-					if score := float32(dots[j]) * seg.scale[row]; score >= floor && seg.scale[row] != 0 {
-						coarse.offer(found{score, uint32(i), row})
-						floor = coarse.floor()
+					if score := float32(dots[j]) * step * seg.scale[row]; score >= floor && seg.scale[row] != 0 {
+						fine.offer(found{score, uint32(i), row})
+						floor = fine.floor()
 					}
 				}
 			}
 			continue
+		}
+		var near coarseQuery
+		hasCoarse := len(seg.centre) > 0
+		if hasCoarse {
+			near = prepareCoarse(x.kernels, unit, seg.centre)
 		}
 		for at := 0; at < seg.chunks; at += scanRows {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			n := min(scanRows, seg.chunks-at)
+			if hasCoarse {
+				width := simd.NibbleBytes(seg.dim)
+				x.kernels.DotNibbles(dots[:n], near.codes, seg.coarse[at*width:], width)
+				coarse.scan(dots[:n], near, seg.coarseTerm[2*at:2*(at+n)], uint32(i), uint32(at), set)
+				continue
+			}
 			x.kernels.DotRows(dots[:n], first, seg.code[at*seg.dim:], seg.dim)
-			floor := coarse.floor()
+			floor := fine.floor()
 			scale := seg.scale[at : at+n]
 			for j, d := range dots[:n] {
-				if score := float32(d) * scale[j]; score >= floor {
+				if score := float32(d) * step * scale[j]; score >= floor {
 					if row := uint32(at + j); scale[j] != 0 && (set == nil || set.has(row)) {
-						coarse.offer(found{score, uint32(i), row})
-						floor = coarse.floor()
+						fine.offer(found{score, uint32(i), row})
+						floor = fine.floor()
 					}
 				}
 			}
 		}
 	}
-	return x.rescore(s, coarse.heap, code, residue, step, q.Limit), nil
+	x.refine(s, fine, coarse.best(), first, step)
+	return x.rescore(s, fine.heap, code, residue, step, q.Limit), nil
+}
+
+// refine offers candidates, ordered by segment and chunk, with the score of
+// their int8 codes.
+func (x *Index) refine(s *snapshot, fine *topK, cand []found, first simd.Query, step float32) {
+	rows, dots := make([]uint32, 0, len(cand)), make([]int32, len(cand))
+	for len(cand) > 0 {
+		seg := s.segs[cand[0].seg].segment
+		rows = rows[:0]
+		for n := 0; n < len(cand) && cand[n].seg == cand[0].seg; n++ {
+			rows = append(rows, cand[n].ord)
+		}
+		x.kernels.DotRowsAt(dots, first, seg.code, seg.dim, rows)
+		floor := fine.floor()
+		for i, c := range cand[:len(rows)] {
+			if c.score = float32(dots[i]) * step * seg.scale[c.ord]; c.score >= floor {
+				fine.offer(c)
+				floor = fine.floor()
+			}
+		}
+		cand = cand[len(rows):]
+	}
 }
 
 // rescore gives candidates their cosine from both codes of both sides.

@@ -11,6 +11,8 @@ func neon(f *file) {
 	dotNEON(f, 4, false)
 	dotNEON(f, 4, true)
 	dotNEON(f, 1, false)
+	nibblesNEON(f, 4)
+	nibblesNEON(f, 1)
 	for _, h := range []int{4, 2, 1} {
 		linearNEON(f, h)
 	}

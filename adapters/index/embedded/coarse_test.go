@@ -1,0 +1,106 @@
+package embedded
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/simd"
+)
+
+// The selection keeps what sorting would, ties by id, in the order offered.
+func TestSelectionIsTheBest(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	const n = 3000
+	seg := plainSegment(t, n)
+	for _, distinct := range []int{1, 2, 40, 1 << 20} {
+		for _, k := range []int{1, 2, 7, 512, n - 1, n, 2 * n} {
+			s := &snapshot{segs: []segView{{segment: seg}}, live: n}
+			all := make([]found, n)
+			for i := range all {
+				all[i] = found{float32(r.IntN(distinct)), 0, uint32(i)}
+			}
+			sel := newSelection(s, k)
+			for _, i := range r.Perm(n) {
+				if all[i].score >= sel.floor() {
+					sel.offer(all[i])
+				}
+			}
+			got := slices.Clone(sel.best())
+			order := &topK{snap: s}
+			slices.SortFunc(got, order.compare)
+			slices.SortFunc(all, order.compare)
+			if !slices.Equal(got, all[:min(k, n)]) {
+				t.Errorf("the best %d of %d scores are not those kept", k, distinct)
+			}
+		}
+	}
+}
+
+// plainSegment is a segment of n documents of one chunk.
+func plainSegment(t *testing.T, n int) *segment {
+	t.Helper()
+	x, err := Open(Default(), t.TempDir(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.Close() })
+	changes := make([]port.IndexChange, n)
+	for i := range changes {
+		changes[i] = port.IndexChange{Document: fmt.Sprintf("%06d", i), Entries: []port.Entry{{}}}
+	}
+	b := x.builders.Get().(*builder)
+	seg, err := b.build(changes, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seg
+}
+
+// A coarse code estimates dot products without bias, and closely.
+func TestCoarseEstimate(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, dim := range []int{1, 2, 33, 384} {
+		centre, q := make([]float32, dim), make([]float32, dim)
+		for i := range centre {
+			centre[i], q[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
+		}
+		q = normalized(q)
+		k, err := simd.Best()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, near := newCoarseEncoder(centre), prepareCoarse(k, q, centre)
+		code, v := make([]int8, dim), make([]float32, dim)
+		for range 200 {
+			var length float64
+			for i := range v {
+				v[i] = centre[i] + .3*float32(r.NormFloat64())
+			}
+			step := k.QuantizeInt8(code, v)
+			row, scale, bias := e.encode(code, step)
+			var dot [1]int32
+			k.DotNibbles(dot[:], near.codes, row, len(row))
+			got := float64(near.base + bias + (float32(dot[0])-near.zero)*near.step*scale)
+			var want, off float64
+			for i, c := range code {
+				x := float64(step) * float64(c)
+				want += x * float64(q[i])
+				length += (x - float64(centre[i])) * (x - float64(centre[i]))
+				off += (float64(q[i]) - float64(centre[i])) * (float64(q[i]) - float64(centre[i]))
+			}
+			// A nibble is off by half a step of a 7.5th of the largest component.
+			if bound := .3*math.Sqrt(length*off) + 1e-4; math.Abs(got-want) > bound {
+				t.Fatalf("dim %d: estimate %g of %g, bound %g", dim, got, want, bound)
+			}
+		}
+	}
+	e := newCoarseEncoder(make([]float32, 4))
+	if _, _, bias := e.encode(nil, 0); !math.IsInf(float64(bias), -1) {
+		t.Errorf("a chunk without a vector has bias %g", bias)
+	}
+}

@@ -1,0 +1,193 @@
+package main
+
+import "fmt"
+
+// nibbles writes the dot products of one int8 query with rows of packed
+// unsigned nibbles. The low nibbles of a row are its first half, the high ones
+// its second, so both halves of a step's query stand side by side.
+func nibbles(f *file) {
+	nibblesAVX512(f, 8)
+	nibblesAVX512(f, 1)
+	nibblesAVX2(f, 4)
+	nibblesAVX2(f, 1)
+}
+
+// prefetch is how many bytes ahead of its loads a scan asks for memory: its
+// rows are streams too short for the hardware to see in time.
+const prefetch = 4096
+
+func nibblesAVX512(f *file, rows int) {
+	f.fn(fmt.Sprintf("dotNibbles%dAVX512", rows), "dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, mask uint64")
+	f.args("dst", "DI", "q", "SI", "rows", "R13", "stride", "DX")
+	f.op("MOVQ blocks(FP), BX")
+	f.op("MOVQ mask(FP), R15")
+	f.op("KMOVQ R15, K1")
+	f.op("MOVL $0x0f0f0f0f, AX")
+	f.op("VPBROADCASTD AX, Z30")
+	f.op("LEAQ (DX)(DX*2), CX")
+	f.label("block")
+	addr, advance := rowPointers(f, rows, false)
+	for r := range rows {
+		f.op("VPXORD Z%d, Z%d, Z%d", r, r, r)
+	}
+	f.op("MOVQ SI, R12")
+	f.op("MOVQ chunks(FP), AX")
+	f.op("TESTQ AX, AX")
+	f.op("JZ tail")
+	step := func(masked bool) {
+		f.op("VMOVDQU64 (R12), Z16")
+		f.op("VMOVDQU64 64(R12), Z17")
+		for r := range rows {
+			low, high := 18+r%4, 22+r%4
+			if masked {
+				f.op("VMOVDQU8.Z %s, K1, Z%d", addr(r, 0), low)
+			} else {
+				f.op("PREFETCHT0 %s", addr(r, prefetch))
+				f.op("VMOVDQU64 %s, Z%d", addr(r, 0), low)
+			}
+			f.op("VPSRLW $4, Z%d, Z%d", low, high)
+			f.op("VPANDD Z30, Z%d, Z%d", low, low)
+			f.op("VPANDD Z30, Z%d, Z%d", high, high)
+			f.op("VPDPBUSD Z16, Z%d, Z%d", low, r)
+			f.op("VPDPBUSD Z17, Z%d, Z%d", high, r)
+		}
+	}
+	f.label("chunk")
+	step(false)
+	f.op("ADDQ $128, R12")
+	advance(64)
+	f.op("DECQ AX")
+	f.op("JNZ chunk")
+	f.label("tail")
+	f.op("TESTQ R15, R15")
+	f.op("JZ sum")
+	step(true)
+	f.label("sum")
+	for r := range rows {
+		f.op("VEXTRACTI64X4 $1, Z%d, Y%d", r, 8+r)
+		f.op("VPADDD Y%d, Y%d, Y%d", 8+r, r, r)
+	}
+	sumLanes(f, rows)
+	if rows == 8 {
+		f.op("VMOVDQU32 Y0, (DI)")
+	} else {
+		f.op("VMOVD X0, (DI)")
+	}
+	nextBlock(f, rows, false)
+}
+
+// nibblesAVX2 takes 32 bytes a step. VPMADDUBSW adds pairs to 2*15*128 at
+// most and the halves' sum to twice that, so words never saturate.
+func nibblesAVX2(f *file, rows int) {
+	f.fn(fmt.Sprintf("dotNibbles%dAVX2", rows), "dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int")
+	f.args("dst", "DI", "q", "SI", "rows", "R13", "stride", "DX")
+	f.op("MOVQ blocks(FP), BX")
+	f.op("MOVQ tail(FP), R15")
+	for _, c := range []struct {
+		bits uint32
+		reg  int
+	}{{0x00010001, 12}, {0x0f0f0f0f, 13}} {
+		f.op("MOVL $%#08x, AX", c.bits)
+		f.op("VMOVD AX, X%d", c.reg)
+		f.op("VPBROADCASTD X%d, Y%d", c.reg, c.reg)
+	}
+	f.op("LEAQ (DX)(DX*2), CX")
+	f.label("block")
+	addr, advance := rowPointers(f, rows, false)
+	for r := range rows {
+		f.op("VPXOR Y%d, Y%d, Y%d", r, r, r)
+	}
+	f.op("MOVQ SI, R12")
+	f.op("MOVQ chunks(FP), AX")
+	step := func() {
+		f.op("VMOVDQU (R12), Y14")
+		f.op("VMOVDQU 32(R12), Y15")
+		for r := range rows {
+			low, high := 4+r%4, 8+r%4
+			f.op("VMOVDQU %s, Y%d", addr(r, 0), low)
+			f.op("VPSRLW $4, Y%d, Y%d", low, high)
+			f.op("VPAND Y13, Y%d, Y%d", low, low)
+			f.op("VPAND Y13, Y%d, Y%d", high, high)
+			f.op("VPMADDUBSW Y14, Y%d, Y%d", low, low)
+			f.op("VPMADDUBSW Y15, Y%d, Y%d", high, high)
+			f.op("VPADDW Y%d, Y%d, Y%d", high, low, low)
+			f.op("VPMADDWD Y12, Y%d, Y%d", low, low)
+			f.op("VPADDD Y%d, Y%d, Y%d", low, r, r)
+		}
+	}
+	f.label("chunk")
+	for r := range rows {
+		f.op("PREFETCHT0 %s", addr(r, prefetch))
+	}
+	step()
+	f.op("ADDQ $64, R12")
+	advance(32)
+	f.op("DECQ AX")
+	f.op("JNZ chunk")
+	f.op("TESTQ R15, R15")
+	f.op("JZ sum")
+	f.comment("step back from the end of the whole groups to 32 before the row's end")
+	f.op("ADDQ R15, R8")
+	step()
+	f.label("sum")
+	sumLanes(f, rows)
+	if rows == 4 {
+		f.op("VMOVDQU X0, (DI)")
+	} else {
+		f.op("VMOVD X0, (DI)")
+	}
+	nextBlock(f, rows, false)
+}
+
+// nibblesNEON takes 16 bytes a step of each row. Nibbles are as good signed as
+// unsigned, so SDOT serves.
+func nibblesNEON(f *file, rows int) {
+	f.fn(fmt.Sprintf("dotNibbles%dNEON", rows), "dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int")
+	f.loads("dst", "R0", "q", "R1", "rows", "R2", "stride", "R3", "blocks", "R4", "tail", "R6")
+	f.op("MOVW $15, R7")
+	f.op("VDUP R7, V31.B16")
+	f.label("block")
+	f.op("MOVD R2, R8")
+	for r := range rows {
+		if r > 0 {
+			f.op("ADD R3, R%d, R%d", 7+r, 8+r)
+		}
+		f.zero(r)
+	}
+	f.op("MOVD R1, R12")
+	f.op("MOVD chunks(FP), R5")
+	step := func() {
+		f.op("VLD1.P 32(R12), [V16.B16, V17.B16]")
+		for r := range rows {
+			low, high := 18+r, 22+r
+			f.op("VLD1.P 16(R%d), [V%d.B16]", 8+r, low)
+			f.op("VUSHR $4, V%d.B16, V%d.B16", low, high)
+			f.op("VAND V31.B16, V%d.B16, V%d.B16", low, low)
+			f.v3(sdot, "sdot", r, low, 16)
+			f.v3(sdot, "sdot", r, high, 17)
+		}
+	}
+	f.label("chunk")
+	step()
+	f.op("SUBS $1, R5, R5")
+	f.op("BNE chunk")
+	f.op("CBZ R6, sum")
+	for r := range rows {
+		f.op("ADD R6, R%d, R%d", 8+r, 8+r)
+	}
+	step()
+	f.label("sum")
+	if rows == 4 {
+		f.op("VADDP V1.S4, V0.S4, V0.S4")
+		f.op("VADDP V3.S4, V2.S4, V2.S4")
+		f.op("VADDP V2.S4, V0.S4, V0.S4")
+		f.op("VST1.P [V0.S4], 16(R0)")
+	} else {
+		f.op("VADDV V0.S4, V0")
+		f.op("FMOVS.P F0, 4(R0)")
+	}
+	f.op("ADD R3<<%d, R2, R2", map[int]int{4: 2, 1: 0}[rows])
+	f.op("SUBS $1, R4, R4")
+	f.op("BNE block")
+	f.op("RET")
+}
