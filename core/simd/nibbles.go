@@ -27,7 +27,7 @@ func (k Kernels) PrepareNibbleQuery(codes []int8) NibbleQuery {
 	q.codes = make([]int8, 2*q.bytes)
 	copy(q.codes, codes)
 	if width := k.nibbleGroup(); width > 0 {
-		q.groups = groupNibbles(q.codes, width, k.level != AVX512)
+		q.groups = groupNibbles(q.codes, width)
 	}
 	return q
 }
@@ -36,22 +36,19 @@ func (k Kernels) PrepareNibbleQuery(codes []int8) NibbleQuery {
 func NibbleBytes(dim int) int { return (dim + 1) / 2 }
 
 // groupNibbles puts side by side what a step of width row bytes is multiplied
-// by: width codes of the first half, then width of the second. A last partial
-// group is padded with zeros, or, where the kernel steps back to full groups,
-// covers the row's last bytes and is zero where groups before it have been.
-func groupNibbles(codes []int8, width int, back bool) []int8 {
+// by: width codes of the first half, then width of the second. The kernel steps
+// back to a full group at the end, so the last one covers the row's last bytes
+// and is zero where groups before it have been.
+func groupNibbles(codes []int8, width int) []int8 {
 	n := len(codes) / 2
 	groups := make([]int8, 0, 2*(n+width))
 	pad := make([]int8, width)
 	for at := 0; at < n; at += width {
 		for _, half := range [][]int8{codes[:n], codes[n:]} {
-			switch rest := n - at; {
-			case rest >= width:
-				groups = append(groups, half[at:at+width]...)
-			case back:
+			if rest := n - at; rest < width {
 				groups = append(append(groups, pad[rest:]...), half[at:]...)
-			default:
-				groups = append(append(groups, half[at:]...), pad[rest:]...)
+			} else {
+				groups = append(groups, half[at:at+width]...)
 			}
 		}
 	}

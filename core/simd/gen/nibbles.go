@@ -6,8 +6,6 @@ import "fmt"
 // unsigned nibbles. The low nibbles of a row are its first half, the high ones
 // its second, so both halves of a step's query stand side by side.
 func nibbles(f *file) {
-	nibblesAVX512(f, 8)
-	nibblesAVX512(f, 1)
 	nibblesAVX2(f, 4)
 	nibblesAVX2(f, 1)
 }
@@ -15,66 +13,6 @@ func nibbles(f *file) {
 // prefetch is how many bytes ahead of its loads a scan asks for memory: its
 // rows are streams too short for the hardware to see in time.
 const prefetch = 4096
-
-func nibblesAVX512(f *file, rows int) {
-	f.fn(fmt.Sprintf("dotNibbles%dAVX512", rows), "dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, mask uint64")
-	f.args("dst", "DI", "q", "SI", "rows", "R13", "stride", "DX")
-	f.op("MOVQ blocks(FP), BX")
-	f.op("MOVQ mask(FP), R15")
-	f.op("KMOVQ R15, K1")
-	f.op("MOVL $0x0f0f0f0f, AX")
-	f.op("VPBROADCASTD AX, Z30")
-	f.op("LEAQ (DX)(DX*2), CX")
-	f.label("block")
-	addr, advance := rowPointers(f, rows, false)
-	for r := range rows {
-		f.op("VPXORD Z%d, Z%d, Z%d", r, r, r)
-	}
-	f.op("MOVQ SI, R12")
-	f.op("MOVQ chunks(FP), AX")
-	f.op("TESTQ AX, AX")
-	f.op("JZ tail")
-	step := func(masked bool) {
-		f.op("VMOVDQU64 (R12), Z16")
-		f.op("VMOVDQU64 64(R12), Z17")
-		for r := range rows {
-			low, high := 18+r%4, 22+r%4
-			if masked {
-				f.op("VMOVDQU8.Z %s, K1, Z%d", addr(r, 0), low)
-			} else {
-				f.op("PREFETCHT0 %s", addr(r, prefetch))
-				f.op("VMOVDQU64 %s, Z%d", addr(r, 0), low)
-			}
-			f.op("VPSRLW $4, Z%d, Z%d", low, high)
-			f.op("VPANDD Z30, Z%d, Z%d", low, low)
-			f.op("VPANDD Z30, Z%d, Z%d", high, high)
-			f.op("VPDPBUSD Z16, Z%d, Z%d", low, r)
-			f.op("VPDPBUSD Z17, Z%d, Z%d", high, r)
-		}
-	}
-	f.label("chunk")
-	step(false)
-	f.op("ADDQ $128, R12")
-	advance(64)
-	f.op("DECQ AX")
-	f.op("JNZ chunk")
-	f.label("tail")
-	f.op("TESTQ R15, R15")
-	f.op("JZ sum")
-	step(true)
-	f.label("sum")
-	for r := range rows {
-		f.op("VEXTRACTI64X4 $1, Z%d, Y%d", r, 8+r)
-		f.op("VPADDD Y%d, Y%d, Y%d", 8+r, r, r)
-	}
-	sumLanes(f, rows)
-	if rows == 8 {
-		f.op("VMOVDQU32 Y0, (DI)")
-	} else {
-		f.op("VMOVD X0, (DI)")
-	}
-	nextBlock(f, rows, false)
-}
 
 // nibblesAVX2 takes 32 bytes a step. VPMADDUBSW adds pairs to 2*15*128 at
 // most and the halves' sum to twice that, so words never saturate.
