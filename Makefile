@@ -37,8 +37,10 @@ DATA ?= ../shared/data/eval
 eval: build ## retrieval quality over the BEIR-like sets in DATA
 	bin/mneme eval --data .cache/eval $(DATA)/*
 
-generate: ## generated references and golden files
-	go run ./cmd/mneme config reference --dir configs/reference
+generate: ## generated references and assembly
+	go run ./cmd/mneme config reference > configs/reference/config.md
+	go run ./cmd/mneme config reference --schema > configs/reference/schema.json
+	cd core/simd && go generate
 
 wasm: ## rebuild the model engine (needs clang and lld, see wasm/guest/c)
 	sh wasm/models/build.sh

@@ -129,7 +129,7 @@ u64 MNEME_EXPORT(mneme_embed)(const void *p, u32 n) {
 	}
 	if (is(t, "invalid")) return mneme_fail(MNEME_INVALID, "not my language");
 	if (is(t, "long")) return mneme_fail(MNEME_TOO_LONG, "too long");
-	if (is(t, "internal")) return failed("secret path /root/x");
+	if (is(t, "internal")) return failed("secret path /home/x");
 	if (is(t, "zero")) return 0;
 	if (is(t, "outside")) return MNEME_PACK(0xFFFFFF00u, 4096);
 	if (is(t, "huge")) return MNEME_PACK(16, 0xFFFFFFF0u);
