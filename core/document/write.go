@@ -204,6 +204,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 			}
 		}
 		var changed []string
+		reusable := 0 // chunks; beyond the bound vectors are made anew instead of held in memory
 		for i := range plans {
 			pl := &plans[i]
 			h, ok := stored[pl.in.ID]
@@ -215,7 +216,8 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 			if !pl.sameText {
 				encode = append(encode, i)
 				texts = append(texts, *pl.in.Text)
-				if ok && h.ChunkCount > 0 {
+				if ok && h.ChunkCount > 0 && reusable+h.ChunkCount <= ingest.MaxChunks {
+					reusable += h.ChunkCount
 					changed = append(changed, h.ID)
 				}
 			}
@@ -330,6 +332,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 		now := s.Now().UTC().Truncate(time.Millisecond)
 		var writes []port.DocumentWrite
 		var needVectors []string
+		chunks := 0
 		for i := range plans {
 			pl := &plans[i]
 			h, ok := stored[pl.in.ID]
@@ -352,6 +355,9 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 				out.Unchanged++
 				out.Documents[i] = wd
 				continue
+			}
+			if chunks += wd.Chunks; chunks > ingest.MaxChunks {
+				return ingest.TooManyChunks()
 			}
 			out.Written++
 			d := port.Document{ID: pl.in.ID, Text: *pl.in.Text, Metadata: pl.in.metadata.JSON(), TextHash: pl.textHash, MetadataHash: pl.metaHash,

@@ -54,9 +54,9 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 	if c, ok := e.Embedder.(port.TokenCounter); ok {
 		count = c.CountTokens
 	}
-	split, err := chunk.Split(ctx, texts, count, e.Options)
+	split, err := e.split(ctx, texts, count)
 	if err != nil {
-		return nil, fmt.Errorf("chunk: %w", err)
+		return nil, err
 	}
 	// Collect the inputs that no stored chunk covers; equal inputs once.
 	var inputs []string
@@ -112,6 +112,42 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 				v.Sparse.Rows = append(v.Sparse.Rows, uint32(len(v.Sparse.Terms)))
 			}
 		}
+	}
+	return out, nil
+}
+
+// MaxChunks is how many chunks one call may make: a third more than the largest
+// call of ordinary prose. It bounds memory where text is all paragraph breaks.
+const MaxChunks = 65_536
+
+// TooManyChunks is the fault of a call beyond MaxChunks.
+func TooManyChunks() error {
+	return fault.New(fault.PayloadTooLarge, "the documents make more than %d chunks; write fewer a call, or with fewer paragraph breaks", MaxChunks)
+}
+
+// splitBytes is how much text is cut between looks at the count.
+const splitBytes = 1 << 20
+
+// split cuts the texts and answers PayloadTooLarge beyond MaxChunks.
+func (e *Encoder) split(ctx context.Context, texts []string, count chunk.Counter) ([][]port.Chunk, error) {
+	out, chunks := make([][]port.Chunk, 0, len(texts)), 0
+	for len(out) < len(texts) {
+		end, bytes := len(out), 0
+		for end < len(texts) && (end == len(out) || bytes+len(texts[end]) <= splitBytes) {
+			bytes += len(texts[end])
+			end++
+		}
+		part, err := chunk.Split(ctx, texts[len(out):end], count, e.Options)
+		if err != nil {
+			return nil, fmt.Errorf("chunk: %w", err)
+		}
+		for _, c := range part {
+			chunks += len(c)
+		}
+		if chunks > MaxChunks {
+			return nil, TooManyChunks()
+		}
+		out = append(out, part...)
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -70,6 +71,28 @@ func TestEncodeRefusesMalformedVectors(t *testing.T) {
 		if fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("%s: got %v, want upstream_error", name, err)
 		}
+	}
+}
+
+// Text that is all paragraph breaks makes a chunk of every three bytes: such a
+// call is refused before its vectors take the memory.
+func TestEncodeBoundsChunks(t *testing.T) {
+	m := model{dense: unit}
+	e := ingest.Encoder{Embedder: m, Options: chunk.Default()}
+	hostile := strings.Repeat("a\n\n", 1000)
+	encode := func(documents int) error {
+		texts := make([]string, documents)
+		for i := range texts {
+			texts[i] = hostile
+		}
+		_, err := e.Encode(t.Context(), texts, false, make([]ingest.Reuse, documents))
+		return err
+	}
+	if err := encode(ingest.MaxChunks / 1000); err != nil {
+		t.Errorf("within the bound: %v", err)
+	}
+	if err := encode(ingest.MaxChunks/1000 + 1); fault.CodeOf(err) != fault.PayloadTooLarge {
+		t.Errorf("beyond the bound: got %v, want payload_too_large", err)
 	}
 }
 

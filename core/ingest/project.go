@@ -186,6 +186,13 @@ func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (
 		if b.Upto = ns.Seq; len(log) >= pr.batch {
 			b.Upto = log[len(log)-1].Seq
 		}
+		short, err := pr.shorten(ctx, r, p, log)
+		if err != nil {
+			return err
+		}
+		if len(short) < len(log) {
+			log, b.Upto = short, short[len(short)-1].Seq
+		}
 		ids := make([]string, 0, len(log))
 		for _, c := range log {
 			if c.Deleted {
@@ -215,6 +222,34 @@ func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (
 		return port.Batch{}, fmt.Errorf("read the change log: %w", err)
 	}
 	return b, nil
+}
+
+// replayChunks is about how many chunks a batch of the log may hold in memory.
+const replayChunks = 16_384
+
+// shorten cuts a run of the log, between numbers, where its documents would
+// take too much memory at once; at least one number stays.
+func (pr *Projector) shorten(ctx context.Context, r port.Reader, p port.Partition, log []port.Change) ([]port.Change, error) {
+	ids := make([]string, len(log))
+	for i, c := range log {
+		ids[i] = c.Document
+	}
+	heads, err := r.Documents(ctx, p, ids, 0)
+	if err != nil {
+		return nil, err
+	}
+	chunks := make(map[string]int, len(heads))
+	for _, h := range heads {
+		chunks[h.ID] = h.ChunkCount
+	}
+	sum := 0
+	for i, c := range log {
+		if i > 0 && c.Seq != log[i-1].Seq && sum+chunks[c.Document] > replayChunks {
+			return log[:i], nil
+		}
+		sum += chunks[c.Document]
+	}
+	return log, nil
 }
 
 // Change is what the indexes see of a stored document.

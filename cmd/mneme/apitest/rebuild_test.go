@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -184,5 +185,51 @@ func TestLongHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		verify(s.restart(nil), "docs", all)
+	})
+}
+
+// Documents of many chunks are replayed a few at a time, and a call that would
+// make too many is refused whole.
+func TestManyChunks(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		paragraphs := func(document, n int) string {
+			var text strings.Builder
+			for i := range n {
+				fmt.Fprintf(&text, "p%dq%d\n\n", document, i)
+			}
+			return text.String()
+		}
+		const documents, each = 4, 9000
+		for d := range documents {
+			s.write("docs", doc(fmt.Sprintf("d%d", d), paragraphs(d, each), "")).ok()
+		}
+		found := func(s *server) {
+			t.Helper()
+			for d := range documents {
+				got := s.query("docs", object{"query": fmt.Sprintf("p%dq%d", d, each-1), "mode": "keyword"}).found()
+				if len(got) == 0 || got[0] != fmt.Sprintf("d%d", d) {
+					t.Errorf("document %d: found %v", d, got)
+				}
+			}
+		}
+		found(s)
+		s.close()
+		if err := os.RemoveAll(filepath.Join(s.dir, b.indexFolder)); err != nil {
+			t.Fatal(err)
+		}
+		s = s.restart(nil)
+		found(s)
+
+		many := make([]object, 8)
+		for i := range many {
+			many[i] = doc(fmt.Sprintf("many%d", i), paragraphs(i, each), "")
+		}
+		s.post("/namespaces/docs/documents", object{"documents": many}).fails(413, "payload_too_large", "65536")
+		for _, id := range s.ids("docs") {
+			if strings.HasPrefix(id, "many") {
+				t.Errorf("%s of a refused call is stored", id)
+			}
+		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -131,15 +132,12 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 	if t, ok := weights["embeddings.word_embeddings.weight"]; ok && len(t.dims) == 2 && t.dims[0] > len(vocab) {
 		return Config{}, fmt.Errorf("the checkpoint has %d word embeddings but the vocabulary %d pieces", t.dims[0], len(vocab))
 	}
-	for name, id := range map[string]*int{"[PAD]": &c.PadID, "[UNK]": &c.UnkID, "[CLS]": &c.ClsID, "[SEP]": &c.SepID, "[MASK]": &c.MaskID} {
-		*id = -1
-		for i, piece := range vocab {
-			if piece == name {
-				*id = i
-			}
-		}
-		if *id < 0 {
-			return Config{}, fmt.Errorf("the vocabulary has no %s", name)
+	for _, special := range []struct {
+		piece string
+		id    *int
+	}{{"[PAD]", &c.PadID}, {"[UNK]", &c.UnkID}, {"[CLS]", &c.ClsID}, {"[SEP]", &c.SepID}, {"[MASK]", &c.MaskID}} {
+		if *special.id = slices.Index(vocab, special.piece); *special.id < 0 {
+			return Config{}, fmt.Errorf("the vocabulary has no %s", special.piece)
 		}
 	}
 	if err := sentenceSettings(dir, &c); err != nil {
