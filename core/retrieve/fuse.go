@@ -16,7 +16,9 @@ const (
 	// ZScore is a weighted sum of per-list normalised scores: (score - floor) /
 	// standard deviation, over the first Depth hits of a list. The floor is what
 	// an absent chunk would have: zero for scores with a natural zero (bm25,
-	// sparse), the lowest of those hits for cosines. Absent counts as 0, and so
+	// sparse), the lowest of those hits for cosines. Where such a list is shorter
+	// than another, what it lacks counts into its deviation as zeros, so that one
+	// chunk alone with a rare word stands out. Absent counts as 0, and so
 	// do hits beyond Depth, which a caller with a long list fetches to fill it:
 	// they only order what nothing else orders, and the head stays the same.
 	ZScore Method = "zscore"
@@ -86,13 +88,17 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 	}
 	found := map[chunkID]*Candidate{}
 	var out []*Candidate
+	longest := 0
+	for _, l := range lists {
+		longest = max(longest, min(len(l.Hits), f.Depth))
+	}
 	best := 0.0
 	for _, l := range lists {
 		w := 1 / float64(len(lists)) // all weights 0: equal parts
 		if total > 0 {
 			w = weight(l.Retriever) / total
 		}
-		norm := f.normaliser(l)
+		norm := f.normaliser(l, longest)
 		if len(l.Hits) > 0 {
 			best += w * norm(1, float64(l.Hits[0].Score))
 		}
@@ -123,8 +129,9 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 // beyond keeps hits behind Depth in order without weighing anything.
 const beyond = 1e-6
 
-// normaliser gives a list's contribution by rank and score.
-func (f Fusion) normaliser(l List) func(rank int, score float64) float64 {
+// normaliser gives a list's contribution by rank and score; longest is the
+// length of the longest list fused, at most Depth.
+func (f Fusion) normaliser(l List, longest int) func(rank int, score float64) float64 {
 	if f.Method == RRF {
 		return func(rank int, _ float64) float64 { return 1 / (f.K + float64(rank)) }
 	}
@@ -138,6 +145,9 @@ func (f Fusion) normaliser(l List) func(rank int, score float64) float64 {
 		sum2 += float64(h.Score) * float64(h.Score)
 	}
 	n := float64(len(head))
+	if l.Retriever != port.Vector {
+		n = float64(longest)
+	}
 	mean := sum / n
 	sd := math.Sqrt(max(sum2/n-mean*mean, 0))
 	floor := float64(head[len(head)-1].Score)

@@ -61,6 +61,18 @@ func TestKeywordScoresKeepTheirZero(t *testing.T) {
 	}
 }
 
+// The only chunk that holds an identifier wins over a hundred that are alike.
+func TestTheOnlyKeywordHitStandsOut(t *testing.T) {
+	v := retrieve.List{Retriever: port.Vector}
+	for i := range 100 {
+		v.Hits = append(v.Hits, port.Hit{Document: fmt.Sprintf("v%02d", i), Score: .9 - float32(i)/1000})
+	}
+	k := retrieve.List{Retriever: port.Keyword, Hits: []port.Hit{{Document: "v40", Score: 7}}}
+	if got := retrieve.DefaultFusion().Fuse([]retrieve.List{v, k}, nil); got[0].Document != "v40" {
+		t.Fatalf("first is %s", got[0].Document)
+	}
+}
+
 // A caller who asks for more results sees the same head.
 func TestLongerListsKeepTheHead(t *testing.T) {
 	f := retrieve.DefaultFusion()
