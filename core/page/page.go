@@ -46,7 +46,8 @@ func (s *Signer) Open(cursor string, position any, bind ...string) error {
 		return nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(raw) < macSize || !hmac.Equal(raw[:macSize], s.mac(raw[macSize:], bind)) ||
+	// A decoder takes several spellings of the same bytes; only ours is a cursor.
+	if err != nil || base64.RawURLEncoding.EncodeToString(raw) != cursor || len(raw) < macSize || !hmac.Equal(raw[:macSize], s.mac(raw[macSize:], bind)) ||
 		json.Unmarshal(raw[macSize:], position) != nil {
 		return fault.Field(fault.InvalidCursor, "cursor", "is not a cursor of this list with these parameters")
 	}

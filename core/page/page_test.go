@@ -1,6 +1,8 @@
 package page_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"testing"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -19,12 +21,31 @@ func TestCursorIsBoundToItsList(t *testing.T) {
 		"joined parts": s.Open(c, &at, "orgdocuments", "ns"),
 		"other key":    page.NewSigner([]byte("fedcba9876543210")).Open(c, &at, "org", "documents", "ns"),
 		"cut":          s.Open(c[:len(c)-2], &at, "org", "documents", "ns"),
+		"line break":   s.Open(c[:4]+"\n"+c[4:], &at, "org", "documents", "ns"),
+		"other bits":   s.Open(respelt(t, c), &at, "org", "documents", "ns"),
 		"garbage":      s.Open("%%%", &at, "org", "documents", "ns"),
 	} {
 		if fault.CodeOf(err) != fault.InvalidCursor {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+}
+
+// respelt changes the bits of the last character that carry nothing.
+func respelt(t *testing.T, c string) string {
+	t.Helper()
+	want, err := base64.RawURLEncoding.DecodeString(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, last := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
+		other := c[:len(c)-1] + string(last)
+		if got, err := base64.RawURLEncoding.DecodeString(other); err == nil && other != c && bytes.Equal(got, want) {
+			return other
+		}
+	}
+	t.Fatalf("cursor %q has no other spelling", c)
+	return ""
 }
 
 func FuzzOpen(f *testing.F) {
