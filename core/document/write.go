@@ -169,7 +169,6 @@ type plan struct {
 	textHash [32]byte
 	metaHash [32]byte
 	sameText bool // as stored when read
-	sameMeta bool
 	encoded  ingest.Encoded
 }
 
@@ -209,7 +208,6 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 			pl := &plans[i]
 			h, ok := stored[pl.in.ID]
 			pl.sameText = ok && h.TextHash == pl.textHash
-			pl.sameMeta = ok && h.MetadataHash == pl.metaHash
 			if ok && h.SourceID != "" {
 				return sourceOwned(h)
 			}
