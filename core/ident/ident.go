@@ -16,9 +16,12 @@ type Kind string
 
 // The key kinds and their prefixes (interface document, section 5).
 const (
-	Service     Kind = "service"     // sk-service-: namespace API, rerank, MCP
-	Integration Kind = "integration" // cint_: memory API
-	Personal    Kind = "personal"    // cmem_: memory API, legacy
+	Service      Kind = "service"      // sk-service-: namespace API, rerank, MCP
+	Integration  Kind = "integration"  // cint_: memory API
+	Personal     Kind = "personal"     // cmem_: memory API, legacy; one end user
+	Team         Kind = "team"         // cmem_: refused everywhere, kept for migration
+	Organization Kind = "organization" // cmem_: refused everywhere, kept for migration
+	Admin        Kind = "admin"        // adm-: admin routes
 )
 
 // Prefix is how a secret of the kind begins.
@@ -28,14 +31,42 @@ func (k Kind) Prefix() string {
 		return "sk-service-"
 	case Integration:
 		return "cint_"
-	case Personal:
+	case Personal, Team, Organization:
 		return "cmem_"
+	case Admin:
+		return "adm-"
 	}
 	return ""
 }
 
 // Scope is a right of an integration key, "resource:action".
 type Scope string
+
+// The scopes (decisions 3.6). StatusRead comes with any other.
+const (
+	MemoriesRead  Scope = "memories:read"
+	MemoriesWrite Scope = "memories:write"
+	RecallRead    Scope = "recall:read"
+	UsersErase    Scope = "users:erase"
+	StatusRead    Scope = "status:read"
+)
+
+// Scopes lists every scope.
+func Scopes() []Scope {
+	return []Scope{MemoriesRead, MemoriesWrite, RecallRead, UsersErase, StatusRead}
+}
+
+// Quotas bound what an integration may keep and ask; 0 is unlimited.
+type Quotas struct {
+	MemoriesPerEndUser int
+	ReadRatePerMin     int // searches and reads
+	WriteRatePerMin    int // memories written; a batch counts its items
+}
+
+// DefaultQuotas are a new integration's (decisions 6.1).
+func DefaultQuotas() Quotas {
+	return Quotas{MemoriesPerEndUser: 10_000, ReadRatePerMin: 6000, WriteRatePerMin: 6000}
+}
 
 // Rate is a limit in requests a minute with a burst; PerMinute 0 is unlimited.
 type Rate struct {
@@ -53,8 +84,19 @@ type Principal struct {
 	Namespace        string // not empty: the key reaches only this namespace
 	DefaultNamespace string // used where a call may leave the namespace out
 	Scopes           []Scope
+	Integration      string          // id, of an integration or personal key
+	Quotas           Quotas          // of the integration
+	EndUser          string          // of a personal key: the only one it reaches
 	Limits           map[string]Rate // per rate class; overrides the configured ones
 	ExpiresAt        time.Time       // zero: never
+}
+
+// RateKey is what rate limits are counted by: an integration's keys share.
+func (p Principal) RateKey() string {
+	if p.Integration != "" {
+		return p.Integration
+	}
+	return p.KeyID
 }
 
 type principalKey struct{}

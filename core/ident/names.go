@@ -1,9 +1,15 @@
 package ident
 
+import "strings"
+
 // What the patterns of names allow, for messages about one that does not match.
 const (
 	NamespaceRule  = "must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit"
 	DocumentIDRule = "must be 1-256 characters of A-Z a-z 0-9 . _ : -, starting with a letter or digit"
+	EndUserRule    = "must be 1-128 characters of A-Z a-z 0-9 @ . _ -"
+	ContainerRule  = "must be 1-128 characters of A-Z a-z 0-9 . _ : -"
+	SourceRule     = "must be 1-128 characters of A-Z a-z 0-9 . _ : -, starting with a letter or digit"
+	ExternalIDRule = DocumentIDRule
 )
 
 // ValidNamespace reports whether a namespace name has the pattern
@@ -23,14 +29,35 @@ func ValidNamespace(s string) bool {
 
 // ValidDocumentID reports whether a document id has the pattern
 // ^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$.
-func ValidDocumentID(s string) bool {
-	if len(s) < 1 || len(s) > 256 {
+func ValidDocumentID(s string) bool { return within(s, 256, "", "._:-") }
+
+// ValidEndUser reports whether an end user identifier has the pattern
+// ^[A-Za-z0-9@._-]{1,128}$.
+func ValidEndUser(s string) bool { return within(s, 128, "@._-", "@._-") }
+
+// ValidContainer reports whether a container tag has the pattern
+// ^[A-Za-z0-9._:-]{1,128}$ (decisions 3.4).
+func ValidContainer(s string) bool { return within(s, 128, "._:-", "._:-") }
+
+// ValidSource reports whether a source name has the pattern
+// ^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$.
+func ValidSource(s string) bool { return within(s, 128, "", "._:-") }
+
+// ValidExternalID reports whether an external id has the pattern
+// ^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$.
+func ValidExternalID(s string) bool { return within(s, 256, "", "._:-") }
+
+// within reports whether s has 1 to most letters, digits or the given signs.
+func within(s string, most int, first, rest string) bool {
+	if len(s) < 1 || len(s) > most {
 		return false
 	}
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !alnum && (i == 0 || c != '.' && c != '_' && c != ':' && c != '-') {
+		c, signs := s[i], rest
+		if i == 0 {
+			signs = first
+		}
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(signs, c) >= 0) {
 			return false
 		}
 	}

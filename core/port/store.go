@@ -81,6 +81,8 @@ type Key struct {
 	DefaultNamespace string
 	Scopes           []ident.Scope
 	Limits           map[string]ident.Rate
+	Integration      string // of an integration or personal key
+	EndUser          string // of a personal key: the only one it reaches
 	CreatedAt        time.Time
 	ExpiresAt        time.Time // zero: never
 	RevokedAt        time.Time // zero: live
@@ -118,8 +120,9 @@ type Namespace struct {
 	Chunker         string // chunking version, e.g. "1"
 	Documents       int64
 	Chunks          int64
-	Bytes           int64  // UTF-8 bytes of the documents' texts
-	Seq             uint64 // number of the last change
+	Bytes           int64     // UTF-8 bytes of the documents' texts
+	Seq             uint64    // number of the last change
+	Erasing         time.Time // not zero: the erasure of this memory partition has begun
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 }
@@ -165,6 +168,12 @@ type Document struct {
 	Seq          uint64 // change that last touched it; set by the store
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
+
+	// Of a memory only.
+	Container  string   // container tag; "": none
+	ContentKey [32]byte // SHA-256 of the normalised content, for MemoriesByContent; zero when source-owned
+	Source     string   // of a source-owned memory, with ExternalID
+	ExternalID string
 }
 
 // Chunk is a slice of a document's text.
@@ -205,6 +214,7 @@ type Order string
 const (
 	ByID      Order = "id"         // ascending
 	ByUpdated Order = "updated_at" // newest first, ties by id ascending
+	ByCreated Order = "created_at" // newest first, ties by id ascending
 )
 
 // DocumentList asks for a page. After* is the last row of the page before.
@@ -213,6 +223,8 @@ type DocumentList struct {
 	Order            Order
 	AfterID          string    // "": from the start
 	AfterUpdated     time.Time // with ByUpdated
+	AfterCreated     time.Time // with ByCreated
+	Container        string    // of a memory partition, with ByCreated; "": any
 	Limit            int
 	Parts            Part
 }
@@ -242,7 +254,7 @@ type DocumentReader interface {
 
 // DocumentWrite stores one document.
 type DocumentWrite struct {
-	Document     Document // CreatedAt is used for a new document only
+	Document     Document // CreatedAt is used for a new document, and for every memory
 	Vectors      Vectors
 	MetadataOnly bool // keep text, chunks and vectors as stored
 }
