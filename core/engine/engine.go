@@ -45,11 +45,14 @@ type Timeouts struct {
 
 // Config is everything an Engine is made of.
 type Config struct {
-	Store    port.Store
-	Indexes  map[port.Retriever]port.Index
-	Models   Models
-	Fusion   retrieve.Fusion // zero: retrieve.DefaultFusion
-	Chunking chunk.Options   // zero: the default
+	Store           port.Store
+	Indexes         map[port.Retriever]port.Index
+	Models          Models
+	Fusion          retrieve.Fusion        // zero: retrieve.DefaultFusion
+	Chunking        chunk.Options          // zero: the default
+	Reranking       *retrieve.Reranking    // nil: retrieve.DefaultReranking
+	RerankDocuments int                    // texts a rerank call may score; 0: rerank.DefaultMaxDocuments
+	SparseQueries   retrieve.SparseQueries // "": by the encoder
 
 	Rates       map[op.Class]ident.Rate // zero rate: unlimited
 	Concurrency int                     // calls at once; 0: 16 for each core
@@ -92,6 +95,10 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if c.Fusion.Method == "" {
 		c.Fusion = retrieve.DefaultFusion()
 	}
+	if c.Reranking == nil {
+		d := retrieve.DefaultReranking()
+		c.Reranking = &d
+	}
 	if c.Chunking == (chunk.Options{}) {
 		c.Chunking = chunk.Default()
 	}
@@ -112,7 +119,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	identity := identities(c.Models, c.Now)
 	pages := page.NewSigner(secret)
 	searcher := retrieve.NewSearcher(retrieve.Searcher{Indexes: c.Indexes, Projector: projector, Embedder: c.Models.Embedder, Sparse: c.Models.Sparse,
-		Fusion: c.Fusion, Log: c.Log}, c.QueryCache)
+		SparseQueries: c.SparseQueries, Fusion: c.Fusion, Log: c.Log}, c.QueryCache)
 	encoder := &ingest.Encoder{Embedder: c.Models.Embedder, Sparse: c.Models.Sparse, Options: c.Chunking}
 
 	width := c.Concurrency
@@ -131,8 +138,9 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	e.set = &op.Set{Admit: limits.Admit, Chain: withTimeouts(chain, c.Timeouts)}
 	op.Mount(e.set, namespace.New(c.Store, pages, identity, projector.Drop), namespace.Operations())
 	op.Mount(e.set, e.documents, document.Operations())
-	op.Mount(e.set, query.New(c.Store, searcher, c.Models.Reranker, check(identity), c.Timeouts.Query, c.Log), query.Operations())
-	op.Mount(e.set, rerank.New(c.Models.Reranker, 0), rerank.Operations())
+	op.Mount(e.set, query.New(query.Settings{Store: c.Store, Searcher: searcher, Reranker: c.Models.Reranker, Reranking: *c.Reranking,
+		Check: check(identity), Timeout: c.Timeouts.Query, Log: c.Log}), query.Operations())
+	op.Mount(e.set, rerank.New(c.Models.Reranker, c.RerankDocuments), rerank.Operations())
 	op.Mount(e.set, model.New(c.Models.All, defaults(c.Models)), model.Operations())
 	op.Mount(e.set, source.New(), source.Operations())
 	op.Mount(e.set, status.New(status.Settings{Store: c.Store, Indexes: c.Indexes, Embedder: c.Models.Embedder, Sparse: c.Models.Sparse,

@@ -83,7 +83,9 @@ type Entry struct {
 }
 
 // IndexQuery asks one retriever. Text is for keyword, Vector (unit length) for
-// vector, SparseTerms (rising) and SparseWeights for sparse.
+// vector, SparseTerms (rising) and SparseWeights for sparse. Terms with nil
+// weights weigh their inverse document frequency, ln(1 + N/df), over the live
+// chunks of the partition: N of them, df with the term.
 type IndexQuery struct {
 	Retriever     Retriever
 	Text          string

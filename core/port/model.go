@@ -76,7 +76,15 @@ type TokenCounter interface {
 	CountTokens(ctx context.Context, texts []string) ([]int, error)
 }
 
-// SparseEncoder turns texts into learned-sparse vectors.
+// Tokenizer is an optional ability of a model: the word pieces of each text as
+// the model reads it, with what it puts around one, cut at the window, without
+// running the network. An empty text gives what is put around every text.
+type Tokenizer interface {
+	TokenIDs(ctx context.Context, as TextKind, texts []string) ([][]uint32, error)
+}
+
+// SparseEncoder turns texts into learned-sparse vectors. Terms are numbers of
+// word pieces.
 type SparseEncoder interface {
 	Model
 	Encode(ctx context.Context, as TextKind, texts []string) (Sparse, error)

@@ -26,7 +26,7 @@ type Request struct {
 	Weights              *map[string]float64 `json:"weights,omitempty" doc:"fusion weight per retriever, 0-10"`
 	Filter               json.RawMessage     `json:"filter,omitempty" doc:"metadata filter"`
 	Rerank               json.RawMessage     `json:"rerank,omitempty" doc:"true, or {model, depth}"`
-	MinScore             *float64            `json:"min_score,omitempty" doc:"0-1; only where score_kind is rerank or cosine"`
+	MinScore             *float64            `json:"min_score,omitempty" doc:"0-1; only with rerank or with the vector retriever alone; not applied to an answer whose reranking degraded"`
 	MaxChunksPerDocument *int                `json:"max_chunks_per_document,omitempty" doc:"1-100, default 100"`
 	Neighbors            *int                `json:"neighbors,omitempty" doc:"0-2 adjacent chunks on each side"`
 	IncludeText          *bool               `json:"include_text,omitempty" doc:"default true"`
@@ -43,7 +43,7 @@ type Request struct {
 // Rerank asks for reranking.
 type Rerank struct {
 	Model string `json:"model,omitempty"`
-	Depth *int   `json:"depth,omitempty" doc:"1-100, default min(top_k x 2, 40)"`
+	Depth *int   `json:"depth,omitempty" doc:"1-100, default top_k x 2, at most what the server is configured to (40)"`
 }
 
 func invalid(field, format string, args ...any) error {

@@ -18,22 +18,25 @@ import (
 )
 
 // Service answers queries.
-type Service struct {
-	store    port.Store
-	searcher *retrieve.Searcher
-	reranker port.Reranker // nil: off
-	check    func(port.Namespace) error
-	timeout  time.Duration // of a query without rerank
-	log      *slog.Logger
+type Service struct{ Settings }
+
+// Settings are what a Service works with.
+type Settings struct {
+	Store     port.Store
+	Searcher  *retrieve.Searcher
+	Reranker  port.Reranker // nil: off
+	Reranking retrieve.Reranking
+	Check     func(port.Namespace) error // refuses a namespace whose models differ from the configured ones
+	Timeout   time.Duration              // of a query without rerank; 0: the default
+	Log       *slog.Logger
 }
 
-// New makes the service. check refuses a namespace whose models differ from
-// the configured ones. timeout is for queries without rerank; 0 is the default.
-func New(store port.Store, searcher *retrieve.Searcher, reranker port.Reranker, check func(port.Namespace) error, timeout time.Duration, log *slog.Logger) *Service {
-	if timeout <= 0 {
-		timeout = queryTimeout
+// New makes the service.
+func New(s Settings) *Service {
+	if s.Timeout <= 0 {
+		s.Timeout = queryTimeout
 	}
-	return &Service{store, searcher, reranker, check, timeout, log}
+	return &Service{s}
 }
 
 // Result answers a query.
@@ -108,14 +111,14 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 	who, _ := ident.From(ctx)
 	if q.rerank == nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.timeout)
+		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
 		defer cancel()
-	} else if m := q.rerank.Model; m != "" && (s.reranker == nil || m != s.reranker.Info().ID) {
+	} else if m := q.rerank.Model; m != "" && (s.Reranker == nil || m != s.Reranker.Info().ID) {
 		return Result{}, invalid("rerank.model", "%q is not a rerank model of this server; GET /models?kind=rerank lists them", m)
 	}
 	p := port.Documents(who.Org, q.Namespace)
 	var ns port.Namespace
-	err := s.store.View(ctx, func(r port.Reader) (err error) {
+	err := s.Store.View(ctx, func(r port.Reader) (err error) {
 		ns, err = r.Namespace(ctx, p)
 		return err
 	})
@@ -125,7 +128,7 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 	if ns.Documents == 0 {
 		return Result{}, fault.New(fault.NamespaceNotFound, "namespace %q holds no documents", q.Namespace)
 	}
-	if err := s.check(ns); err != nil {
+	if err := s.Check(ns); err != nil {
 		return Result{}, err
 	}
 	p = p.At(ns.Generation)
@@ -146,7 +149,7 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 		return Result{}, invalid("weights", "give every retriever used a weight of 0")
 	}
 	topK, perDocument := or(q.TopK, 10), or(q.MaxChunksPerDocument, 100)
-	found, err := s.searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: q.Query, Retrievers: retrievers, Weights: q.weights,
+	found, err := s.Searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: q.Query, Retrievers: retrievers, Weights: q.weights,
 		Filter: q.filter, Depth: depth(topK, perDocument), Explain: or(q.Explain, false), Strict: or(q.Strict, false)})
 	if err != nil {
 		return Result{}, err
@@ -164,7 +167,7 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 			return Result{}, err
 		}
 	}
-	pick := picker{query: &q, topK: topK, perDocument: perDocument, applyMin: reranked || out.ScoreKind == "cosine"}
+	pick := picker{query: &q, topK: topK, perDocument: perDocument, applyMin: reranked || q.rerank == nil && out.ScoreKind == "cosine"}
 	if err := s.hydrate(ctx, p, &pick, found.Candidates, &out); err != nil {
 		return Result{}, err
 	}
@@ -196,7 +199,8 @@ func kind(retrievers []port.Retriever) string {
 }
 
 // rerank rescores the head of the list. What it does not score stays behind it
-// in the order it had.
+// in the order it had. Where the reranker does not answer, the list stays as it
+// was and min_score, which was meant for its scores, does not apply.
 func (s *Service) rerank(ctx context.Context, p port.Partition, q *Request, topK int, c []*retrieve.Candidate, out *Result) (bool, error) {
 	degrade := func(reason string, err error) (bool, error) {
 		if or(q.Strict, false) {
@@ -208,12 +212,12 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Request, topK
 		out.Degraded = append(out.Degraded, retrieve.Degraded{Part: "rerank", Reason: reason})
 		return false, nil
 	}
-	if s.reranker == nil {
+	if s.Reranker == nil {
 		return degrade(retrieve.ModelOff, nil)
 	}
-	n := min(or(q.rerank.Depth, min(topK*2, 40)), len(c))
+	n := min(s.Reranking.Count(topK, or(q.rerank.Depth, 0)), len(c))
 	texts := make([]string, n)
-	err := s.store.View(ctx, func(r port.Reader) error {
+	err := s.Store.View(ctx, func(r port.Reader) error {
 		docs, err := documents(ctx, r, p, c[:n])
 		if err != nil {
 			return err
@@ -232,9 +236,9 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Request, topK
 	if err != nil {
 		return false, err
 	}
-	scores, truncated, err := s.score(ctx, q.Query, texts)
+	scores, truncated, err := retrieve.Score(ctx, s.Reranker, q.Query, texts)
 	if err != nil {
-		s.log.WarnContext(ctx, "reranker failed", "partition", p.String(), "error", err)
+		s.Log.WarnContext(ctx, "reranker failed", "partition", p.String(), "error", err)
 		if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 			return false, ctx.Err()
 		}
@@ -243,30 +247,10 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Request, topK
 		}
 		return degrade(retrieve.Failed, err)
 	}
-	retrieve.Reorder(c[:n], scores)
-	id := s.reranker.Info().ID
+	s.Reranking.Reorder(c, scores)
+	id := s.Reranker.Info().ID
 	out.Model, out.ScoreKind, out.TruncatedCandidates = &id, "rerank", truncated
 	return true, nil
-}
-
-// score runs the reranker within its share of the time that is left, so that
-// the answer can still go out without it.
-func (s *Service) score(ctx context.Context, query string, texts []string) (scores []float32, truncated int, err error) {
-	ctx, cancel := retrieve.WithShare(ctx)
-	defer cancel()
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("reranker panicked: %v", v)
-		}
-	}()
-	if len(texts) == 0 {
-		return nil, 0, nil
-	}
-	scores, truncated, err = s.reranker.Score(ctx, query, texts)
-	if err == nil && len(scores) != len(texts) {
-		err = fmt.Errorf("reranker gave %d scores for %d texts", len(scores), len(texts))
-	}
-	return scores, truncated, err
 }
 
 func documents(ctx context.Context, r port.Reader, p port.Partition, c []*retrieve.Candidate) (map[string]port.DocumentHead, error) {
@@ -302,7 +286,7 @@ type picker struct {
 func (s *Service) hydrate(ctx context.Context, p port.Partition, pick *picker, c []*retrieve.Candidate, out *Result) error {
 	q := pick.query
 	perDocument := map[string]int{}
-	err := s.store.View(ctx, func(r port.Reader) error {
+	err := s.Store.View(ctx, func(r port.Reader) error {
 		out.Results = out.Results[:0]
 		clear(perDocument)
 		for next := 0; next < len(c) && len(out.Results) < pick.topK; {

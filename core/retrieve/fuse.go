@@ -64,7 +64,7 @@ type Candidate struct {
 	Chunk    int
 	Score    float64 // after fusion and, where it ran, reranking
 	Fused    Rank
-	Reranked *Rank
+	Reranked *Rank // by the reranker's own probability; nil: not scored
 	Ranks    map[port.Retriever]Rank
 }
 
@@ -162,16 +162,5 @@ func (f Fusion) normaliser(l List, longest int) func(rank int, score float64) fl
 			return beyond / float64(rank)
 		}
 		return max(score-floor, 0) / sd
-	}
-}
-
-// Reorder sorts candidates by a reranker's scores, one for each.
-func Reorder(c []*Candidate, scores []float32) {
-	for i := range c {
-		c[i].Score = float64(scores[i])
-	}
-	slices.SortFunc(c, less)
-	for i := range c {
-		c[i].Reranked = &Rank{Rank: i + 1, Score: c[i].Score}
 	}
 }

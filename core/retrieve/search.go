@@ -21,11 +21,26 @@ type Searcher struct {
 	Projector *ingest.Projector
 	Embedder  port.Embedder      // nil: off
 	Sparse    port.SparseEncoder // nil: off
-	Fusion    Fusion
-	Log       *slog.Logger
+	// SparseQueries is how a query becomes sparse terms; "": EncodedQueries.
+	SparseQueries SparseQueries
+	Fusion        Fusion
+	Log           *slog.Logger
 
 	cache *queryCache
 }
+
+// SparseQueries is how a query becomes terms and weights of sparse search.
+type SparseQueries string
+
+// The ways.
+const (
+	// EncodedQueries runs the encoder, which adds related terms.
+	EncodedQueries SparseQueries = "encoder"
+	// IDFQueries takes the query's own word pieces and leaves their weights to
+	// the index: the inverse document frequency. No network is run; the encoder
+	// must be a port.Tokenizer.
+	IDFQueries SparseQueries = "idf"
+)
 
 // NewSearcher completes a Searcher; cached is the number of query encodings kept.
 func NewSearcher(s Searcher, cached int) *Searcher {
@@ -237,11 +252,47 @@ func (s *Searcher) embed(ctx context.Context, text string) ([]float32, error) {
 }
 
 func (s *Searcher) encode(ctx context.Context, text string) (port.Sparse, error) {
-	v, err := s.cache.get(ctx, s.Sparse.Info().Digest, text, func(ctx context.Context) (any, error) {
-		return s.Sparse.Encode(ctx, port.Query, []string{text})
+	digest, compute := s.Sparse.Info().Digest, s.Sparse.Encode
+	if s.SparseQueries == IDFQueries {
+		digest, compute = "pieces "+digest, s.pieces
+	}
+	v, err := s.cache.get(ctx, digest, text, func(ctx context.Context) (any, error) {
+		return compute(ctx, port.Query, []string{text})
 	})
 	if err != nil {
 		return port.Sparse{}, err
 	}
 	return v.(port.Sparse), nil
+}
+
+// pieces gives one text's distinct word pieces without weights.
+func (s *Searcher) pieces(ctx context.Context, as port.TextKind, texts []string) (port.Sparse, error) {
+	t, ok := s.Sparse.(port.Tokenizer)
+	if !ok {
+		return port.Sparse{}, fmt.Errorf("model %s does not give word pieces", s.Sparse.Info().ID)
+	}
+	ids, err := t.TokenIDs(ctx, as, append([]string{""}, texts...))
+	if err != nil {
+		return port.Sparse{}, err
+	}
+	if len(ids) != 2 {
+		return port.Sparse{}, fmt.Errorf("model %s gave the word pieces of %d texts for 2", s.Sparse.Info().ID, len(ids))
+	}
+	terms := slices.Clone(between(ids[1], ids[0]))
+	slices.Sort(terms)
+	return port.Sparse{Terms: slices.Compact(terms)}, nil
+}
+
+// between leaves out what a model puts around every text, which is all that it
+// reads of an empty one.
+func between(ids, frame []uint32) []uint32 {
+	n := 0
+	for n < len(frame) && n < len(ids) && ids[n] == frame[n] {
+		n++
+	}
+	ids, frame = ids[n:], frame[n:]
+	for len(frame) > 0 && len(ids) > 0 && ids[len(ids)-1] == frame[len(frame)-1] {
+		ids, frame = ids[:len(ids)-1], frame[:len(frame)-1]
+	}
+	return ids
 }

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
@@ -59,6 +60,28 @@ func (x *Index) keywordTerms(text string) []queryTerm {
 	return terms
 }
 
+// sparseTerms reads a query's terms; nil weights are left at 0 for now.
+func sparseTerms(q port.IndexQuery) ([]queryTerm, error) {
+	var terms []queryTerm
+	if q.SparseWeights == nil {
+		for i, t := range q.SparseTerms {
+			if i == 0 || t != q.SparseTerms[i-1] {
+				terms = append(terms, queryTerm{sparse: t})
+			}
+		}
+		return terms, nil
+	}
+	if len(q.SparseTerms) != len(q.SparseWeights) {
+		return nil, fmt.Errorf("query has %d sparse terms and %d weights", len(q.SparseTerms), len(q.SparseWeights))
+	}
+	for i, t := range q.SparseTerms {
+		if w := q.SparseWeights[i]; w > 0 && w <= 1e30 {
+			terms = append(terms, queryTerm{sparse: t, weight: w})
+		}
+	}
+	return terms, nil
+}
+
 // searchTerms ranks by keyword (BM25) or sparse terms (dot product).
 func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance, q port.IndexQuery) ([]found, []queryTerm, error) {
 	var terms []queryTerm
@@ -66,32 +89,32 @@ func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance,
 	if keyword {
 		terms = x.keywordTerms(q.Text)
 	} else {
-		if len(q.SparseTerms) != len(q.SparseWeights) {
-			return nil, nil, fmt.Errorf("query has %d sparse terms and %d weights", len(q.SparseTerms), len(q.SparseWeights))
-		}
-		for i, t := range q.SparseTerms {
-			if w := q.SparseWeights[i]; w > 0 && w <= 1e30 {
-				terms = append(terms, queryTerm{sparse: t, weight: w})
-			}
+		var err error
+		if terms, err = sparseTerms(q); err != nil {
+			return nil, nil, err
 		}
 	}
+	counted := keyword || q.SparseWeights == nil // weights need document frequencies
 	if len(terms) == 0 {
 		return nil, nil, nil
 	}
 	entries := make([]entry, len(terms)*len(s.segs))
 	df := make([]int, len(terms))
+	lists := secSparse
+	if keyword {
+		lists = secPostings
+	}
 	var r postingReader
 	for i, v := range s.segs {
 		for t := range terms {
 			e := &entries[i*len(terms)+t]
 			if keyword {
 				*e, _ = v.segment.term(terms[t].term)
-				df[t] += v.frequency(&r, v.segment.sec[secPostings], *e)
 			} else {
-				var ok bool
-				if *e, ok = v.segment.sparseTerm(terms[t].sparse); !ok {
-					*e = entry{}
-				}
+				*e, _ = v.segment.sparseTerm(terms[t].sparse)
+			}
+			if counted {
+				df[t] += v.frequency(&r, v.segment.sec[lists], *e)
 			}
 		}
 	}
@@ -100,8 +123,11 @@ func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance,
 		avg = float32(s.words) / float32(s.live)
 	}
 	for t := range terms {
-		if keyword {
+		switch {
+		case keyword:
 			terms[t].weight *= idf(df[t], s.live)
+		case counted && df[t] > 0:
+			terms[t].weight = float32(math.Log(1 + float64(s.live)/float64(df[t])))
 		}
 	}
 	best := newTopK(s, q.Limit)
@@ -111,16 +137,13 @@ func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance,
 			continue
 		}
 		sc.reset()
-		lists := v.segment.sec[secPostings]
 		m := &impacts{weights: x.weights, slack: 1}
 		if keyword {
 			m = keywordImpacts(v.segment, x.rank, avg)
-		} else {
-			lists = v.segment.sec[secSparse]
 		}
 		for t := range terms {
 			if e := entries[i*len(terms)+t]; e.df > 0 {
-				sc.add(t, lists[e.off:], e, terms[t].weight)
+				sc.add(t, v.segment.sec[lists][e.off:], e, terms[t].weight)
 			}
 		}
 		if err := sc.run(ctx, best, uint32(i), v.segment.chunks, allow[i].set, m); err != nil {

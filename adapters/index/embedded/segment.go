@@ -247,11 +247,12 @@ func (s *segment) sparseTerm(t uint32) (entry, bool) {
 	dict := s.sec[secSparseDict]
 	n := len(dict) / dictLen
 	i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(dict[i*dictLen:]) >= t })
-	if i == n {
-		return entry{}, false
+	if i < n {
+		if k, e := dictEntry(dict, i); k == t {
+			return e, true
+		}
 	}
-	k, e := dictEntry(dict, i)
-	return e, k == t
+	return entry{}, false
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -40,6 +41,10 @@ func (m match) key() string { return fmt.Sprintf("%s/%d", m.document, m.chunk) }
 // search gives all matches, best first.
 func (w world) search(q port.IndexQuery) []match {
 	var out []match
+	weights := q.SparseWeights
+	if weights == nil {
+		weights = w.inverseFrequencies(q.SparseTerms)
+	}
 	for id, entries := range w {
 		for _, e := range entries {
 			if q.Filter != nil && !holds(q.Filter, e.Facets) {
@@ -70,7 +75,7 @@ func (w world) search(q port.IndexQuery) []match {
 			case port.SparseTerms:
 				for i, t := range q.SparseTerms {
 					if at, ok := slices.BinarySearch(e.SparseTerms, t); ok {
-						score += float64(q.SparseWeights[i]) * float64(e.SparseWeights[at])
+						score += float64(weights[i]) * float64(e.SparseWeights[at])
 					}
 				}
 				if score == 0 {
@@ -83,6 +88,26 @@ func (w world) search(q port.IndexQuery) []match {
 	slices.SortFunc(out, func(a, b match) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.document, b.document), cmp.Compare(a.chunk, b.chunk))
 	})
+	return out
+}
+
+// inverseFrequencies are the weights of a sparse query that has none.
+func (w world) inverseFrequencies(terms []uint32) []float32 {
+	out := make([]float32, len(terms))
+	for i, t := range terms {
+		n, df := 0, 0
+		for _, entries := range w {
+			for _, e := range entries {
+				n++
+				if _, ok := slices.BinarySearch(e.SparseTerms, t); ok {
+					df++
+				}
+			}
+		}
+		if df > 0 {
+			out[i] = float32(math.Log(1 + float64(n)/float64(df)))
+		}
+	}
 	return out
 }
 
@@ -260,6 +285,9 @@ func (s source) query(r port.Retriever, limit int) port.IndexQuery {
 		q.Text = s.text(1+s.IntN(6), 300)
 	case port.SparseTerms:
 		q.SparseTerms, q.SparseWeights = s.sparse(6)
+		if s.IntN(3) == 0 {
+			q.SparseWeights = nil
+		}
 	}
 	return q
 }
