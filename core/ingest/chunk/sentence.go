@@ -169,3 +169,32 @@ func trim(doc string, s span) (span, bool) {
 	s.end = s.start + len(strings.TrimRightFunc(left, unicode.IsSpace))
 	return s, s.end > s.start
 }
+
+// Sentences cuts a text into sentences: byte ranges [start, end) in order,
+// without the white space around them. An empty line ends a sentence too.
+func Sentences(text string) [][2]int {
+	var found []span
+	paragraph := func(start, end int) {
+		if s, ok := trim(text, span{start, end}); ok {
+			found = sentences(found, text, s)
+		}
+	}
+	start := 0
+	for at := 0; at < len(text); {
+		end := len(text)
+		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+			end = at + i
+		}
+		if strings.TrimSpace(text[at:end]) == "" {
+			paragraph(start, at)
+			start = end
+		}
+		at = end + 1
+	}
+	paragraph(min(start, len(text)), len(text))
+	out := make([][2]int, len(found))
+	for i, s := range found {
+		out[i] = [2]int{s.start, s.end}
+	}
+	return out
+}
