@@ -107,6 +107,9 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 		Epsilon      float64 `json:"layer_norm_eps"`
 		Act          string  `json:"hidden_act"`
 		Embedding    string  `json:"position_embedding_type"`
+
+		MaxTokens   int          `json:"max_tokens"` // these two are ours
+		Calibration *Calibration `json:"calibration"`
 	}
 	if found, err := readJSON(dir, "config.json", &hf); err != nil {
 		return Config{}, err
@@ -127,7 +130,7 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 		Format: 1, Architecture: hf.ModelType, Name: or(o.Name, filepath.Base(abs)), Version: or(o.Version, "1"),
 		Licence: or(o.Licence, "NOASSERTION"), Source: o.Source, Languages: o.Languages,
 		Hidden: hf.Hidden, Layers: hf.Layers, Heads: or(o.Heads, hf.Heads), Intermediate: hf.Intermediate,
-		Vocab: len(vocab), Positions: hf.Positions, MaxTokens: hf.Positions, Epsilon: or(hf.Epsilon, 1e-12), Pooling: "mean", Normalize: true,
+		Vocab: len(vocab), Positions: hf.Positions, MaxTokens: or(hf.MaxTokens, hf.Positions), Epsilon: or(hf.Epsilon, 1e-12), Pooling: "mean", Normalize: true,
 	}
 	if t, ok := weights["embeddings.word_embeddings.weight"]; ok && len(t.dims) == 2 && t.dims[0] > len(vocab) {
 		return Config{}, fmt.Errorf("the checkpoint has %d word embeddings but the vocabulary %d pieces", t.dims[0], len(vocab))
@@ -140,8 +143,27 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 			return Config{}, fmt.Errorf("the vocabulary has no %s", special.piece)
 		}
 	}
-	if err := sentenceSettings(dir, &c); err != nil {
+	pooling, err := sentenceSettings(dir, &c)
+	if err != nil {
 		return Config{}, err
+	}
+	switch task := or(o.Task, taskOf(weights, pooling)); task {
+	case Embedding: // said by saying nothing
+	case Sparse:
+		c.Task, c.Terms, c.QueryTerms = Sparse, or(o.Terms, min(defaultTerms, c.Vocab)), o.QueryTerms
+	case Rerank:
+		c.Task, c.Calibration = Rerank, or(o.Calibration, hf.Calibration)
+		if c.Head, err = headOf(weights); err != nil {
+			return Config{}, err
+		}
+	default:
+		c.Task = task
+	}
+	if c.Does() != Sparse && (o.Terms != 0 || o.QueryTerms != 0) {
+		return Config{}, fmt.Errorf("terms are of task sparse; this checkpoint is packed for %s", c.Does())
+	}
+	if c.Does() != Rerank && o.Calibration != nil {
+		return Config{}, fmt.Errorf("a calibration is of task rerank; this checkpoint is packed for %s", c.Does())
 	}
 	c.Pooling = or(o.Pooling, c.Pooling)
 	if o.MaxTokens > 0 {
@@ -157,27 +179,28 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 }
 
 // sentenceSettings reads what sentence-transformers keeps beside a checkpoint:
-// pooling, window and prompts. Each file may be absent.
-func sentenceSettings(dir string, c *Config) error {
+// pooling, window and prompts. Each file may be absent; pooled says that the
+// pooling was there.
+func sentenceSettings(dir string, c *Config) (pooled bool, err error) {
 	var pooling struct {
 		CLS  bool `json:"pooling_mode_cls_token"`
 		Mean bool `json:"pooling_mode_mean_tokens"`
 	}
-	if found, err := readJSON(dir, "1_Pooling/config.json", &pooling); err != nil {
-		return err
-	} else if found {
+	if pooled, err = readJSON(dir, "1_Pooling/config.json", &pooling); err != nil {
+		return pooled, err
+	} else if pooled {
 		switch {
 		case pooling.CLS && !pooling.Mean:
 			c.Pooling = "cls"
 		case !pooling.Mean:
-			return errors.New("1_Pooling/config.json: only mean and CLS pooling are supported")
+			return pooled, errors.New("1_Pooling/config.json: only mean and CLS pooling are supported")
 		}
 	}
 	var window struct {
 		Max int `json:"max_seq_length"`
 	}
 	if _, err := readJSON(dir, "sentence_bert_config.json", &window); err != nil {
-		return err
+		return pooled, err
 	}
 	if window.Max > 0 {
 		c.MaxTokens = min(window.Max, c.Positions)
@@ -186,11 +209,11 @@ func sentenceSettings(dir string, c *Config) error {
 		Prompts map[string]string `json:"prompts"`
 	}
 	if _, err := readJSON(dir, "config_sentence_transformers.json", &prompts); err != nil {
-		return err
+		return pooled, err
 	}
 	c.QueryPrefix = prompts.Prompts["query"]
 	c.PassagePrefix = or(prompts.Prompts["passage"], prompts.Prompts["document"])
-	return nil
+	return pooled, nil
 }
 
 // readJSON reads one file of the folder; found is false when it is not there.

@@ -33,6 +33,49 @@ type Config struct {
 	ClsID         int      `json:"cls_id"`
 	SepID         int      `json:"sep_id"`
 	MaskID        int      `json:"mask_id"`
+
+	Task        Task         `json:"task,omitempty"`        // absent: embedding
+	Terms       int          `json:"terms,omitempty"`       // sparse: most terms kept of a passage
+	QueryTerms  int          `json:"query_terms,omitempty"` // sparse: of a query; absent: all
+	Head        Head         `json:"head,omitempty"`        // rerank: how a pair becomes a score
+	LateLayer   int          `json:"late_layer,omitempty"`  // head late: the layer whose states are compared, 1 to layers
+	Calibration *Calibration `json:"calibration,omitempty"` // rerank; absent: scale 1, bias 0
+}
+
+// Task is what a packed model does.
+type Task string
+
+// The tasks of a pack. A configuration without one is an embedder's.
+const (
+	Embedding Task = "embedding"
+	Sparse    Task = "sparse" // learned-sparse vectors: SPLADE (Formal et al. 2021, arXiv:2107.05720)
+	Rerank    Task = "rerank"
+)
+
+// Head is how a reranker makes a raw score from a query and a text. The first
+// three read "[CLS] query [SEP] text [SEP]" with type ids 0 and 1.
+type Head string
+
+// The heads.
+const (
+	Pooler Head = "pooler" // head.weight . tanh(pooler(h_CLS)) + head.bias, as Devlin et al. 2018 classify
+	Plain  Head = "plain"  // head.weight . h_CLS + head.bias
+	Joint  Head = "joint"  // head.scale * mean over query pieces of the best cosine to a text's piece, plus Plain
+	Late   Head = "late"   // a linear model over features of the two texts encoded apart (late.weights, late.idf)
+)
+
+// Calibration turns a raw score into a probability: 1 / (1 + exp(-(Scale*raw + Bias))).
+type Calibration struct {
+	Scale float64 `json:"scale"`
+	Bias  float64 `json:"bias"`
+}
+
+// Does is the configuration's task.
+func (c Config) Does() Task {
+	if c.Task == "" {
+		return Embedding
+	}
+	return c.Task
 }
 
 // Validate reports everything that this code could not run, at once.
@@ -75,12 +118,50 @@ func (c Config) Validate() error {
 	if !(c.Epsilon > 0 && c.Epsilon < 1) {
 		bad("epsilon %g is not between 0 and 1", c.Epsilon)
 	}
+	c.validateTask(bad)
 	for what, s := range map[string]string{"query_prefix": c.QueryPrefix, "passage_prefix": c.PassagePrefix} {
 		if len(s) > 512 {
 			bad("%s is longer than 512 bytes", what)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func (c Config) validateTask(bad func(format string, args ...any)) {
+	switch c.Does() {
+	case Embedding, Sparse, Rerank:
+	default:
+		bad("task %q is not supported; embedding, sparse and rerank are", c.Task)
+	}
+	if c.Does() == Sparse {
+		if c.Terms < 1 || c.Terms > c.Vocab {
+			bad("terms is %d, want 1 to the vocabulary's %d", c.Terms, c.Vocab)
+		}
+		if c.QueryTerms < 0 || c.QueryTerms > c.Vocab {
+			bad("query_terms is %d, want 0 (all) to the vocabulary's %d", c.QueryTerms, c.Vocab)
+		}
+	} else if c.Terms != 0 || c.QueryTerms != 0 {
+		bad("terms and query_terms are of task sparse, not of %s", c.Does())
+	}
+	if c.Does() != Rerank {
+		if c.Head != "" || c.LateLayer != 0 || c.Calibration != nil {
+			bad("head, late_layer and calibration are of task rerank, not of %s", c.Does())
+		}
+		return
+	}
+	switch c.Head {
+	case Pooler, Plain, Joint, Late:
+	default:
+		bad("head %q is not supported; pooler, plain, joint and late are", c.Head)
+	}
+	if c.Head == Late && (c.LateLayer < 1 || c.LateLayer > c.Layers) {
+		bad("late_layer is %d, want 1 to the model's %d layers", c.LateLayer, c.Layers)
+	} else if c.Head != Late && c.LateLayer != 0 {
+		bad("late_layer is of head late, not of %s", c.Head)
+	}
+	if k := c.Calibration; k != nil && !(k.Scale > 0 && k.Scale <= 1e6 && k.Bias >= -1e6 && k.Bias <= 1e6) {
+		bad("calibration %g x + %g: the scale must be above 0 and both at most a million", k.Scale, k.Bias)
+	}
 }
 
 // MetadataKey is where a pack keeps its Config in the safetensors metadata.
@@ -95,9 +176,32 @@ const MetadataKey = "mneme"
 // embeddings.norm, layer.I.attention.norm, layer.I.norm. Embeddings:
 // embeddings.word.weight (I8) with .scale, embeddings.position and
 // embeddings.type (F32). vocab (U8) holds the word pieces, a line feed after each.
+//
+// Task sparse adds the masked-language-model head: the linear layers
+// mlm.transform (with the norm mlm.norm) and mlm.decoder. A decoder tied to the
+// word embeddings stores its bias alone. Task rerank adds head.weight (F32,
+// [hidden]) and head.bias (F32, [1]), for head pooler the linear layer pooler and
+// for head joint head.scale (F32, [1]). Head late has late.idf (F32, [vocab]) and
+// late.weights (F32, [features + 1], the bias last) instead.
 type File struct {
 	Config  Config
 	Tensors map[string]Tensor
+}
+
+// maxFeatures bounds what a late reranker's linear model may look at.
+const maxFeatures = 64
+
+// Assets are the tensors' bytes under the names that the module asks for. They
+// alias the pack, a tied decoder's also the word embeddings.
+func (f *File) Assets() map[string][]byte {
+	out := make(map[string][]byte, len(f.Tensors)+2)
+	for name, t := range f.Tensors {
+		out[name] = t.Data
+	}
+	if _, ok := out["mlm.decoder.weight"]; !ok && f.Config.Does() == Sparse {
+		out["mlm.decoder.weight"], out["mlm.decoder.scale"] = out["embeddings.word.weight"], out["embeddings.word.scale"]
+	}
+	return out
 }
 
 // Parse checks a pack and every tensor that its configuration calls for.
@@ -157,6 +261,32 @@ func (f *File) check() error {
 		linear(at+"up", c.Intermediate, c.Hidden)
 		linear(at+"down", c.Hidden, c.Intermediate)
 		norm(at + "norm")
+	}
+	switch c.Does() {
+	case Sparse:
+		linear("mlm.transform", c.Hidden, c.Hidden)
+		norm("mlm.norm")
+		if _, ok := f.Tensors["mlm.decoder.weight"]; ok {
+			linear("mlm.decoder", c.Vocab, c.Hidden)
+		} else {
+			want("mlm.decoder.bias", "F32", c.Vocab)
+		}
+	case Rerank:
+		if c.Head == Late {
+			want("late.idf", "F32", c.Vocab)
+			if t := f.Tensors["late.weights"]; t.DType != "F32" || len(t.Shape) != 1 || t.Shape[0] < 2 || t.Shape[0] > maxFeatures+1 {
+				errs = append(errs, fmt.Errorf("tensor late.weights is %s %v, want F32 of 1 to %d features and a bias", t.DType, t.Shape, maxFeatures))
+			}
+			break
+		}
+		want("head.weight", "F32", c.Hidden)
+		want("head.bias", "F32", 1)
+		if c.Head == Pooler {
+			linear("pooler", c.Hidden, c.Hidden)
+		}
+		if c.Head == Joint {
+			want("head.scale", "F32", 1)
+		}
 	}
 	vocab, ok := f.Tensors["vocab"]
 	if !ok || vocab.DType != "U8" {

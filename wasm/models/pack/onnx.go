@@ -69,6 +69,7 @@ func eachField(b []byte, visit func(field) error) error {
 type onnxNode struct {
 	name, op        string
 	inputs, outputs []string
+	transB          bool // of a Gemm: the weight lies as [out, in]
 }
 
 type onnxTensor struct {
@@ -84,7 +85,8 @@ type onnxTensor struct {
 // the graph; GraphProto 1 nodes, 5 initializers) under their checkpoint names.
 // The exporter folds the weight of a linear layer into an anonymous transposed
 // initializer ("onnx::MatMul_123"); its name comes from the bias that is added
-// to the product, or from the path of the node that multiplies by it.
+// to the product, or from the path of the node that multiplies by it. A Gemm names
+// its bias itself and says which way its weight lies.
 func readONNX(b []byte) (map[string]tensor, error) {
 	var nodes []onnxNode
 	found := map[string]onnxTensor{}
@@ -127,16 +129,24 @@ func readONNX(b []byte) (map[string]tensor, error) {
 			if len(t.dims) != 2 {
 				continue
 			}
-			name, t = as, t.transposed()
+			if name = as.name; !as.straight {
+				t = t.transposed()
+			}
 		}
 		out[name] = t
 	}
 	return out, nil
 }
 
-// linearNames maps the initializers that a MatMul multiplies by to the
+// linearWeight is what an initializer is in the checkpoint.
+type linearWeight struct {
+	name     string
+	straight bool // [out, in] already
+}
+
+// linearNames maps the initializers that a MatMul or Gemm multiplies by to the
 // checkpoint name of the weight.
-func linearNames(nodes []onnxNode, found map[string]onnxTensor) map[string]string {
+func linearNames(nodes []onnxNode, found map[string]onnxTensor) map[string]linearWeight {
 	biasOf := map[string]string{} // value name → bias added to it
 	for _, n := range nodes {
 		if n.op != "Add" || len(n.inputs) != 2 {
@@ -148,8 +158,14 @@ func linearNames(nodes []onnxNode, found map[string]onnxTensor) map[string]strin
 			}
 		}
 	}
-	names := map[string]string{}
+	names := map[string]linearWeight{}
 	for _, n := range nodes {
+		if n.op == "Gemm" && len(n.inputs) == 3 && strings.HasSuffix(n.inputs[2], ".bias") {
+			if _, ok := found[n.inputs[1]]; ok {
+				names[n.inputs[1]] = linearWeight{strings.TrimSuffix(n.inputs[2], "bias") + "weight", n.transB}
+			}
+			continue
+		}
 		if n.op != "MatMul" || len(n.inputs) != 2 || len(n.outputs) != 1 {
 			continue
 		}
@@ -158,9 +174,9 @@ func linearNames(nodes []onnxNode, found map[string]onnxTensor) map[string]strin
 			continue
 		}
 		if bias, ok := biasOf[n.outputs[0]]; ok {
-			names[weight] = strings.TrimSuffix(bias, "bias") + "weight"
+			names[weight] = linearWeight{name: strings.TrimSuffix(bias, "bias") + "weight"}
 		} else if path, ok := strings.CutSuffix(n.name, "/MatMul"); ok {
-			names[weight] = strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", ".") + ".weight"
+			names[weight] = linearWeight{name: strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", ".") + ".weight"}
 		}
 	}
 	return names
@@ -181,6 +197,20 @@ func readNode(b []byte) (onnxNode, error) {
 			n.name = string(f.bytes)
 		case 4:
 			n.op = string(f.bytes)
+		case 5: // AttributeProto: 1 name, 3 integer
+			var name string
+			var value uint64
+			err := eachField(f.bytes, func(f field) error {
+				switch {
+				case f.num == 1 && f.wire == 2:
+					name = string(f.bytes)
+				case f.num == 3 && f.wire == 0:
+					value = f.value
+				}
+				return nil
+			})
+			n.transB = n.transB || name == "transB" && value == 1
+			return err
 		}
 		return nil
 	})

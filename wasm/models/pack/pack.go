@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -26,7 +27,16 @@ type Options struct {
 	QueryPrefix   *string  // default: config_sentence_transformers.json, else ""
 	PassagePrefix *string
 	Heads         int // default: config.json
+
+	Task        Task         // default: what the checkpoint's weights are for
+	Terms       int          // sparse: most terms kept of a passage; default 128
+	QueryTerms  int          // sparse: of a query; default all
+	Calibration *Calibration // rerank; default: config.json, else none
 }
+
+// defaultTerms loses nothing against all terms on the sets of docs/quality.md
+// and bounds a posting list's length.
+const defaultTerms = 128
 
 // Pack reads the checkpoint folder dir and writes a pack to the file out, which
 // appears whole or not at all. Weight matrices become int8, symmetric, with a
@@ -87,7 +97,9 @@ func weightFiles() []string {
 }
 
 // readWeights reads the checkpoint's tensors under their Hugging Face names,
-// without a "bert." or "model." prefix and with LayerNorm.{weight,bias}.
+// without a "bert." or "model." prefix and with LayerNorm.{weight,bias}. The
+// output layer of a masked language model is cls.predictions.decoder, whose bias
+// some checkpoints keep beside it.
 func readWeights(dir string) (map[string]tensor, error) {
 	for _, name := range weightFiles() {
 		b, err := os.ReadFile(filepath.Join(dir, name))
@@ -117,8 +129,55 @@ func canonical(name string) string {
 	for _, prefix := range []string{"model.", "bert.", "encoder_model."} {
 		name = strings.TrimPrefix(name, prefix)
 	}
+	switch name {
+	case "cls.predictions.bias":
+		return decoder + ".bias"
+	case "cls.predictions.weight": // of an ONNX product, named by that bias
+		return decoder + ".weight"
+	}
 	name = strings.Replace(name, "LayerNorm.gamma", "LayerNorm.weight", 1)
 	return strings.Replace(name, "LayerNorm.beta", "LayerNorm.bias", 1)
+}
+
+const decoder = "cls.predictions.decoder"
+
+// tied reports whether a masked language model's output layer has the word
+// embeddings as its weights, which a checkpoint may store once or twice.
+func tied(weights map[string]tensor) bool {
+	own, ok := weights[decoder+".weight"]
+	return !ok || slices.Equal(own.data, weights["embeddings.word_embeddings.weight"].data)
+}
+
+// taskOf guesses what a checkpoint is for from the heads that it has.
+// sentence-transformers' pooling beside it says that it embeds.
+func taskOf(weights map[string]tensor, pooling bool) Task {
+	_, classifies := weights["classifier.weight"]
+	_, joint := weights["head.scale"]
+	_, masked := weights["cls.predictions.transform.dense.weight"]
+	switch {
+	case classifies || joint:
+		return Rerank
+	case masked && !pooling:
+		return Sparse
+	}
+	return Embedding
+}
+
+func headOf(weights map[string]tensor) (Head, error) {
+	if _, ok := weights["head.scale"]; ok {
+		return Joint, nil
+	}
+	classifier, ok := weights["classifier.weight"]
+	if !ok {
+		return "", errors.New("the checkpoint has no reranker's head: neither classifier.weight nor head.scale is there")
+	}
+	if len(classifier.dims) == 2 && classifier.dims[0] != 1 {
+		return "", fmt.Errorf("the classifier has %d labels; a reranker has one", classifier.dims[0])
+	}
+	if _, ok := weights["pooler.dense.weight"]; ok {
+		return Pooler, nil
+	}
+	return Plain, nil
 }
 
 func readCheckpoint(b []byte) (map[string]tensor, error) {
@@ -190,6 +249,25 @@ func quantized(ctx context.Context, c Config, weights map[string]tensor) ([]name
 	floats("embeddings.position", take("embeddings.position_embeddings.weight", c.Positions, c.Hidden), c.Positions, c.Hidden)
 	floats("embeddings.type", take("embeddings.token_type_embeddings.weight", 2, c.Hidden), 2, c.Hidden)
 	norm("embeddings.norm", "embeddings.LayerNorm")
+	switch {
+	case c.Does() == Sparse:
+		linear("mlm.transform", c.Hidden, c.Hidden, "cls.predictions.transform.dense")
+		norm("mlm.norm", "cls.predictions.transform.LayerNorm")
+		floats("mlm.decoder.bias", take(decoder+".bias", c.Vocab), c.Vocab)
+		if !tied(weights) {
+			matrix("mlm.decoder", take(decoder+".weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
+		}
+	case c.Head == Joint:
+		floats("head.weight", take("head.weight", c.Hidden), c.Hidden)
+		floats("head.bias", take("head.bias", 1), 1)
+		floats("head.scale", take("head.scale", 1), 1)
+	case c.Does() == Rerank:
+		floats("head.weight", take("classifier.weight", 1, c.Hidden), c.Hidden)
+		floats("head.bias", take("classifier.bias", 1), 1)
+		if c.Head == Pooler {
+			linear("pooler", c.Hidden, c.Hidden, "pooler.dense")
+		}
+	}
 	for i := range c.Layers {
 		if err := ctx.Err(); err != nil {
 			return nil, err

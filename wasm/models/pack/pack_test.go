@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,6 +139,39 @@ func asONNX(byPath bool) func(map[string]tensor) (string, []byte) {
 		}
 		return "model.onnx", bytes.Join([][]byte{number(1, 8), message(7, graph...)}, nil)
 	}
+}
+
+// asGemm writes the heads as Gemm nodes, one weight as the checkpoint has it and
+// the next transposed, and the rest as asONNX.
+func asGemm(w map[string]tensor) (string, []byte) {
+	rest, gemm := map[string]tensor{}, [][]byte{}
+	text := func(num int, s string) []byte { return message(num, []byte(s)) }
+	straight := false
+	for _, name := range slices.Sorted(maps.Keys(w)) {
+		layer, ok := strings.CutSuffix(name, ".weight")
+		if !ok || strings.HasPrefix(name, "encoder") || strings.HasPrefix(name, "embeddings") || len(w[name].dims) != 2 {
+			rest[name] = w[name]
+			continue
+		}
+		at, anonymous := w[name], "onnx::Gemm_"+layer
+		bias := layer + ".bias"
+		if _, ok := w[bias]; !ok {
+			bias = "cls.predictions.bias"
+		}
+		node := [][]byte{text(1, "x"), text(1, anonymous), text(1, bias), text(2, "y"), text(4, "Gemm"), message(5, text(1, "alpha"))}
+		if straight = !straight; straight {
+			node = append(node, message(5, text(1, "transB"), number(3, 1)))
+		} else {
+			at = at.transposed()
+		}
+		dims := [][]byte{number(2, 1), text(8, anonymous), message(9, floatBytes(at.data))}
+		for _, d := range at.dims {
+			dims = append(dims, number(1, uint64(d)))
+		}
+		gemm = append(gemm, message(5, dims...), message(1, node...))
+	}
+	name, b := asONNX(false)(rest)
+	return name, append(b, message(7, gemm...)...)
 }
 
 // TestPack: the same weights give the same pack from every form of checkpoint,
@@ -350,6 +385,8 @@ func FuzzParse(f *testing.F) {
 // FuzzONNX: any bytes are a model or are refused.
 func FuzzONNX(f *testing.F) {
 	_, b := asONNX(true)(map[string]tensor{"x.weight": {[]int{2, 1}, []float32{1, 2}}, "x.bias": {[]int{2}, []float32{1, 2}}})
+	f.Add(b)
+	_, b = asGemm(map[string]tensor{"x.weight": {[]int{2, 1}, []float32{1, 2}}, "x.bias": {[]int{2}, []float32{1, 2}}})
 	f.Add(b)
 	_, b = asONNX(false)(map[string]tensor{"x.weight": {[]int{2, 1}, []float32{1, 2}}, "x.bias": {[]int{2}, []float32{1, 2}}})
 	f.Add(b)
