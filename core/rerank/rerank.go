@@ -3,6 +3,7 @@ package rerank
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // Service reranks.
@@ -18,39 +20,49 @@ type Service struct {
 	maxDocuments int
 }
 
-// DefaultMaxDocuments is how many texts one call may score unless configured.
-const DefaultMaxDocuments = 100
+// How many texts one call may score.
+const (
+	DefaultMaxDocuments = 100  // unless configured
+	MaxDocuments        = 1000 // at most
+)
 
 // New makes the service; maxDocuments 0 is the default.
 func New(r port.Reranker, maxDocuments int) *Service {
 	if maxDocuments == 0 {
 		maxDocuments = DefaultMaxDocuments
 	}
-	return &Service{r, maxDocuments}
+	return &Service{r, min(maxDocuments, MaxDocuments)}
 }
 
 // Request is the body of POST /rerank.
 type Request struct {
 	Query     string   `json:"query"`
-	Documents []string `json:"documents" max:"1000" doc:"1-100 texts; each is cut at the model's window"`
+	Documents []string `json:"documents" max:"1000" doc:"1-100 texts, unless the server is configured for more; each is cut at the model's window"`
 	TopK      *int     `json:"top_k,omitempty" doc:"1-100, default all"`
-	Model     *string  `json:"model,omitempty"`
+	Model     *string  `json:"model,omitempty" doc:"the server's rerank model, or absent"`
 }
 
 // Validate checks what holds whatever is configured.
 func (r *Request) Validate() error {
-	if r.Query == "" {
-		return fault.Field(fault.InvalidRequest, "query", "is required")
-	}
-	if len(r.Documents) == 0 {
-		return fault.Field(fault.InvalidRequest, "documents", "must hold at least one text")
-	}
 	if r.TopK != nil && (*r.TopK < 1 || *r.TopK > 100) {
 		return fault.Field(fault.InvalidRequest, "top_k", "must be 1-100")
 	}
-	for _, d := range append([]string{r.Query}, r.Documents...) {
+	return checkTexts(r.Query, r.Documents)
+}
+
+func checkTexts(query string, documents []string) error {
+	if query == "" {
+		return fault.Field(fault.InvalidRequest, "query", "is required")
+	}
+	if len(documents) == 0 {
+		return fault.Field(fault.InvalidRequest, "documents", "must hold at least one text")
+	}
+	if strings.IndexByte(query, 0) >= 0 {
+		return fault.Field(fault.InvalidRequest, "query", "holds a NUL character")
+	}
+	for i, d := range documents {
 		if strings.IndexByte(d, 0) >= 0 {
-			return fault.Field(fault.InvalidRequest, "documents", "query or documents hold a NUL character")
+			return fault.Field(fault.InvalidRequest, fmt.Sprintf("documents[%d]", i), "holds a NUL character")
 		}
 	}
 	return nil
@@ -71,41 +83,65 @@ type Scored struct {
 
 // Rerank scores each document against the query.
 func (s *Service) Rerank(ctx context.Context, in Request) (Result, error) {
-	if n := len(in.Documents); n > s.maxDocuments {
-		return Result{}, fault.Field(fault.InvalidRequest, "documents", "must hold 1-%d texts, got %d", s.maxDocuments, n)
-	}
-	if s.reranker == nil {
-		if in.Model != nil && *in.Model != "" {
-			return Result{}, fault.Field(fault.InvalidRequest, "model", "%q is not a rerank model of this server", *in.Model)
-		}
-		return Result{}, fault.New(fault.Unavailable, "the rerank model is off").After(30 * time.Second)
-	}
-	id := s.reranker.Info().ID
-	if in.Model != nil && *in.Model != id {
-		return Result{}, fault.Field(fault.InvalidRequest, "model", "%q is not a rerank model of this server; it has %q", *in.Model, id)
-	}
-	scores, truncated, err := s.reranker.Score(ctx, in.Query, in.Documents)
+	scored, truncated, err := s.score(ctx, in.Model, in.Query, in.Documents)
 	if err != nil {
 		return Result{}, err
 	}
-	out := Result{Model: id, Truncated: truncated, Results: make([]Scored, len(scores))}
-	for i, v := range scores {
-		out.Results[i] = Scored{i, float64(v)}
-	}
-	slices.SortStableFunc(out.Results, func(a, b Scored) int { return cmp.Compare(b.Score, a.Score) })
-	topK := min(len(scores), 100)
+	topK := 100
 	if in.TopK != nil {
-		topK = min(topK, *in.TopK)
+		topK = *in.TopK
 	}
-	out.Results = out.Results[:topK]
-	return out, nil
+	return Result{Results: scored[:min(topK, len(scored))], Model: s.reranker.Info().ID, Truncated: truncated}, nil
+}
+
+// score gives every document's score, best first. No model, or an empty name,
+// means the configured one.
+func (s *Service) score(ctx context.Context, model *string, query string, documents []string) ([]Scored, int, error) {
+	if n := len(documents); n > s.maxDocuments {
+		return nil, 0, fault.Field(fault.InvalidRequest, "documents", "must hold 1-%d texts, got %d", s.maxDocuments, n)
+	}
+	named := ""
+	if model != nil {
+		named = *model
+	}
+	if s.reranker == nil {
+		if named != "" {
+			return nil, 0, fault.Field(fault.InvalidRequest, "model", "%.200q is not a rerank model of this server, which has none", named)
+		}
+		return nil, 0, fault.New(fault.Unavailable, "the rerank model is off").After(30 * time.Second)
+	}
+	info := s.reranker.Info()
+	if named != "" && named != info.ID {
+		return nil, 0, fault.Field(fault.InvalidRequest, "model", "%.200q is not a rerank model of this server; it has %q", named, info.ID)
+	}
+	scores, truncated, err := s.reranker.Score(ctx, query, documents)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := retrieve.CheckScores(scores, len(documents)); err != nil {
+		return nil, 0, fault.Wrap(fault.Upstream, "rerank", err, "model %s answered something else than a probability for each text", info.ID)
+	}
+	out := make([]Scored, len(scores))
+	for i, v := range scores {
+		out[i] = Scored{i, float64(v)}
+	}
+	slices.SortStableFunc(out, func(a, b Scored) int { return cmp.Compare(b.Score, a.Score) })
+	return out, truncated, nil
 }
 
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
+	spec := func(name, path, summary string) op.Spec {
+		return op.Spec{Name: name, Method: "POST", Path: path, Class: op.Rerank, MaxBody: 32 << 20, Timeout: 20 * time.Second, Summary: summary,
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.PayloadTooLarge, fault.Upstream, fault.Unavailable}}
+	}
+	v1 := spec("rerank.v1", "/v1/rerank", "Score texts in the shape that clients of Jina's and of Cohere's first API speak")
+	v1.Description = "The same as POST /rerank. Jina's and Cohere's answers have their fields side by side; errors are this server's own."
+	v2 := spec("rerank.v2", "/v2/rerank", "Score texts in the shape that clients of Cohere's second API speak")
+	v2.Description = "The same as POST /rerank; errors are this server's own."
 	return []op.Op[*Service]{
-		op.Define(op.Spec{Name: "rerank", Method: "POST", Path: "/rerank", Class: op.Rerank, MaxBody: 32 << 20, Timeout: 20 * time.Second,
-			Summary: "Score texts against a query, best first",
-			Faults:  []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.PayloadTooLarge, fault.Upstream, fault.Unavailable}}, (*Service).Rerank),
+		op.Define(spec("rerank", "/rerank", "Score texts against a query, best first"), (*Service).Rerank),
+		op.Define(v1, (*Service).RerankV1),
+		op.Define(v2, (*Service).RerankV2),
 	}
 }

@@ -1,0 +1,206 @@
+package rerank
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Document is a text, bare or as the member text of an object, whose other
+// members are the caller's and come back with it.
+type Document struct {
+	text   string
+	object json.RawMessage // nil: a bare text
+}
+
+var errDocument = errors.New(`must be a string or an object with a string "text"`)
+
+// UnmarshalJSON reads either form.
+func (d *Document) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &d.text)
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(b, &members) != nil || len(members["text"]) == 0 || members["text"][0] != '"' {
+		return errDocument
+	}
+	d.object = bytes.Clone(b)
+	return json.Unmarshal(members["text"], &d.text)
+}
+
+// MarshalJSON writes an object.
+func (d Document) MarshalJSON() ([]byte, error) {
+	if d.object != nil {
+		return d.object, nil
+	}
+	return json.Marshal(struct {
+		Text string `json:"text"`
+	}{d.text})
+}
+
+// AliasRequest is what the public clients of Cohere's and Jina's rerank APIs
+// send. Fields that ask for something this server does not do are refused when
+// they are set to it, not ignored.
+type AliasRequest struct {
+	Model           *string    `json:"model,omitempty" doc:"the server's rerank model, empty or absent"`
+	Query           string     `json:"query"`
+	Documents       []Document `json:"documents" max:"1000" doc:"texts, or objects with a text"`
+	TopN            *int       `json:"top_n,omitempty" doc:"at least 1, default all"`
+	ReturnDocuments *bool      `json:"return_documents,omitempty" doc:"default true for /v1/rerank, false for /v2/rerank"`
+
+	// Upper bounds of what is read of a document; the model's window is lower.
+	MaxTokensPerDoc *int `json:"max_tokens_per_doc,omitempty" doc:"at least 1; the model's window applies too"`
+	MaxChunksPerDoc *int `json:"max_chunks_per_doc,omitempty" doc:"at least 1; one chunk of the model's window is read"`
+
+	RankFields       *[]string `json:"rank_fields,omitempty" doc:"only [\"text\"]"`
+	Truncation       *bool     `json:"truncation,omitempty" doc:"only true: texts are cut at the model's window"`
+	Truncate         *bool     `json:"truncate,omitempty" doc:"the same"`
+	ReturnEmbeddings *bool     `json:"return_embeddings,omitempty" doc:"only false"`
+	Priority         *int      `json:"priority,omitempty" doc:"without effect"`
+	User             *string   `json:"user,omitempty" doc:"without effect"`
+}
+
+// Validate checks what holds whatever is configured.
+func (r *AliasRequest) Validate() error {
+	for _, n := range []struct {
+		field string
+		value *int
+	}{{"top_n", r.TopN}, {"max_tokens_per_doc", r.MaxTokensPerDoc}, {"max_chunks_per_doc", r.MaxChunksPerDoc}} {
+		if n.value != nil && *n.value < 1 {
+			return fault.Field(fault.InvalidRequest, n.field, "must be at least 1")
+		}
+	}
+	if r.RankFields != nil && len(*r.RankFields) > 0 && (len(*r.RankFields) != 1 || (*r.RankFields)[0] != "text") {
+		return fault.Field(fault.InvalidRequest, "rank_fields", `must be ["text"]: documents are ranked by their text`)
+	}
+	for _, b := range []struct {
+		field string
+		value *bool
+	}{{"truncation", r.Truncation}, {"truncate", r.Truncate}} {
+		if b.value != nil && !*b.value {
+			return fault.Field(fault.InvalidRequest, b.field, "must be true: texts are cut at the model's window")
+		}
+	}
+	if r.ReturnEmbeddings != nil && *r.ReturnEmbeddings {
+		return fault.Field(fault.InvalidRequest, "return_embeddings", "must be false: no embeddings are answered")
+	}
+	return checkTexts(r.Query, r.texts())
+}
+
+func (r *AliasRequest) texts() []string {
+	out := make([]string, len(r.Documents))
+	for i, d := range r.Documents {
+		out[i] = d.text
+	}
+	return out
+}
+
+// AliasScored is one document's score.
+type AliasScored struct {
+	Index          int       `json:"index" doc:"position in documents"`
+	RelevanceScore float64   `json:"relevance_score" doc:"probability of relevance, 0-1"`
+	Document       *Document `json:"document,omitempty"`
+}
+
+// Meta is what Cohere's answers carry.
+type Meta struct {
+	APIVersion struct {
+		Version string `json:"version"`
+	} `json:"api_version"`
+	BilledUnits struct {
+		SearchUnits int `json:"search_units" doc:"one for each 100 documents begun"`
+	} `json:"billed_units"`
+}
+
+// V2Result answers POST /v2/rerank.
+type V2Result struct {
+	ID      string        `json:"id" doc:"the request's id"`
+	Results []AliasScored `json:"results" doc:"best first"`
+	Meta    Meta          `json:"meta"`
+}
+
+// V1Result answers POST /v1/rerank: what Jina's and what Cohere's clients read.
+type V1Result struct {
+	ID      string        `json:"id" doc:"the request's id"`
+	Model   string        `json:"model"`
+	Usage   Usage         `json:"usage"`
+	Results []AliasScored `json:"results" doc:"best first"`
+	Meta    Meta          `json:"meta"`
+}
+
+// Usage is what Jina's answers carry.
+type Usage struct {
+	TotalTokens int `json:"total_tokens" doc:"word pieces of the documents, and of the query for each of them"`
+}
+
+// RerankV2 is Rerank in the shape of Cohere's second API.
+func (s *Service) RerankV2(ctx context.Context, in AliasRequest) (V2Result, error) {
+	results, err := s.alias(ctx, &in, false)
+	if err != nil {
+		return V2Result{}, err
+	}
+	return V2Result{ID: ident.RequestID(ctx), Results: results, Meta: meta("2", len(in.Documents))}, nil
+}
+
+// RerankV1 is Rerank in the shape of Jina's API and of Cohere's first.
+func (s *Service) RerankV1(ctx context.Context, in AliasRequest) (V1Result, error) {
+	results, err := s.alias(ctx, &in, true)
+	if err != nil {
+		return V1Result{}, err
+	}
+	return V1Result{ID: ident.RequestID(ctx), Model: s.reranker.Info().ID, Usage: Usage{s.tokens(ctx, in.Query, in.texts())}, Results: results,
+		Meta: meta("1", len(in.Documents))}, nil
+}
+
+func (s *Service) alias(ctx context.Context, in *AliasRequest, documents bool) ([]AliasScored, error) {
+	scored, _, err := s.score(ctx, in.Model, in.Query, in.texts())
+	if err != nil {
+		return nil, err
+	}
+	if in.TopN != nil {
+		scored = scored[:min(*in.TopN, len(scored))]
+	}
+	if in.ReturnDocuments != nil {
+		documents = *in.ReturnDocuments
+	}
+	out := make([]AliasScored, len(scored))
+	for i, v := range scored {
+		out[i] = AliasScored{Index: v.Index, RelevanceScore: v.Score}
+		if documents {
+			out[i].Document = &in.Documents[v.Index]
+		}
+	}
+	return out, nil
+}
+
+func meta(version string, documents int) Meta {
+	var m Meta
+	m.APIVersion.Version = version
+	m.BilledUnits.SearchUnits = (documents + 99) / 100
+	return m
+}
+
+// tokens counts what a model of pairs reads. A model that cannot count is
+// taken to read a token for every four bytes.
+func (s *Service) tokens(ctx context.Context, query string, documents []string) int {
+	texts := append([]string{query}, documents...)
+	counts := make([]int, len(texts))
+	for i, t := range texts {
+		counts[i] = (len(t) + 3) / 4
+	}
+	if c, ok := s.reranker.(port.TokenCounter); ok {
+		if n, err := c.CountTokens(ctx, texts); err == nil && len(n) == len(texts) {
+			counts = n
+		}
+	}
+	total := 0
+	for _, n := range counts[1:] {
+		total += counts[0] + n
+	}
+	return total
+}
