@@ -49,6 +49,8 @@ type Limits struct {
 	Admin       Rate `yaml:"admin" help:"Sources and other administration, per key."`
 	Concurrency int  `yaml:"concurrency" help:"Requests served at once. 0: 16 for each core."`
 	Queue       int  `yaml:"queue" help:"Requests that may wait for their turn; one more answers 503 with Retry-After. 0: four times the concurrency."`
+
+	RerankDocuments int `yaml:"rerank_documents" help:"Texts that one rerank call may score, 1 to 1000."`
 }
 
 // Server is the HTTP server's configuration.
@@ -75,6 +77,10 @@ type Query struct {
 	Weights    Weights `yaml:"weights" help:"Weight of each retriever, 0 to 10, renormalised over those that a query uses."`
 	Candidates int     `yaml:"candidates" help:"Chunks that each retriever gives to the fusion, 10 to 1000."`
 	RRFK       int     `yaml:"rrf_k" help:"The constant k of reciprocal rank fusion, 1 to 1000."`
+
+	RerankPrior   float64 `yaml:"rerank_prior" help:"How much the fused score counts beside the reranker, 0 to 10: what one standard deviation of it adds to the log-odds of relevance. 0: the reranker alone."`
+	RerankDepth   int     `yaml:"rerank_depth" help:"Most chunks that a query with rerank scores unless it names a depth, 1 to 100."`
+	SparseQueries string  `yaml:"sparse_queries" enum:"encoder,idf" help:"encoder: the sparse model expands a query. idf: the query's own word pieces, weighted by their inverse document frequency in the namespace; no model runs."`
 }
 
 // Weights holds the weight of each retriever.
@@ -120,8 +126,10 @@ func Default(r *registry.Registry) *Config {
 		Server:  Server{Addr: "127.0.0.1:8080", MaxConnections: 2048, ShutdownTimeout: 30 * time.Second},
 		Timeouts: Timeouts{Header: 10 * time.Second, Idle: 2 * time.Minute, Read: 5 * time.Second, Query: 10 * time.Second,
 			Rerank: 20 * time.Second, Write: 2 * time.Minute},
-		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10},
-		Log:   Log{Level: "info", Format: "text"},
+		Limits: Limits{RerankDocuments: 100},
+		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10,
+			RerankPrior: 0.5, RerankDepth: 40, SparseQueries: "encoder"},
+		Log: Log{Level: "info", Format: "text"},
 	}
 }
 
@@ -163,6 +171,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		{"server.max_connections", c.Server.MaxConnections, 1, 1 << 20},
 		{"limits.concurrency", c.Limits.Concurrency, 0, 1 << 16}, {"limits.queue", c.Limits.Queue, 0, 1 << 20},
 		{"query.candidates", c.Query.Candidates, 10, 1000}, {"query.rrf_k", c.Query.RRFK, 1, 1000},
+		{"query.rerank_depth", c.Query.RerankDepth, 1, 100}, {"limits.rerank_documents", c.Limits.RerankDocuments, 1, 1000},
 	} {
 		if n.value < n.min || n.value > n.max {
 			report(n.path, "%d is not between %d and %d", n.value, n.min, n.max)
@@ -187,6 +196,9 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		if !(f.value >= 0 && f.value <= 10) {
 			report("query.weights."+f.name, "%v is not between 0 and 10", f.value)
 		}
+	}
+	if p := c.Query.RerankPrior; !(p >= 0 && p <= 10) {
+		report("query.rerank_prior", "%v is not between 0 and 10", p)
 	}
 	if w.Vector == 0 && w.Keyword == 0 && w.Sparse == 0 {
 		report("query.weights", "at least one weight must be above 0")

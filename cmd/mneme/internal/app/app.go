@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,6 +115,8 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		Store: store, Indexes: indexes, Models: models,
 		Fusion: retrieve.Fusion{Method: retrieve.Method(c.Query.Fusion), Depth: c.Query.Candidates, K: float64(c.Query.RRFK),
 			Weights: map[port.Retriever]float64{port.Vector: c.Query.Weights.Vector, port.Keyword: c.Query.Weights.Keyword, port.SparseTerms: c.Query.Weights.Sparse}},
+		Reranking:     &retrieve.Reranking{Prior: c.Query.RerankPrior, Depth: c.Query.RerankDepth},
+		SparseQueries: retrieve.SparseQueries(c.Query.SparseQueries), RerankDocuments: c.Limits.RerankDocuments,
 		Rates: map[op.Class]ident.Rate{op.Read: ident.Rate(c.Limits.Read), op.Write: ident.Rate(c.Limits.Write),
 			op.Rerank: ident.Rate(c.Limits.Rerank), op.Admin: ident.Rate(c.Limits.Admin)},
 		Concurrency: c.Limits.Concurrency, Queue: c.Limits.Queue,
@@ -192,12 +195,15 @@ func (a *App) roles(names []string) (engine.Models, error) {
 	}
 	r := a.settings.Config.Roles
 	var err error
-	m.Embedder, err = role[port.Embedder](a, "embed", r.Embed, "make embeddings")
+	m.Embedder, err = role[port.Embedder](a, "embed", r.Embed, port.TaskEmbed)
 	if err == nil {
-		m.Sparse, err = role[port.SparseEncoder](a, "sparse", r.Sparse, "make sparse vectors")
+		m.Sparse, err = role[port.SparseEncoder](a, "sparse", r.Sparse, port.TaskSparse)
 	}
 	if err == nil {
-		m.Reranker, err = role[port.Reranker](a, "rerank", r.Rerank, "rerank")
+		m.Reranker, err = role[port.Reranker](a, "rerank", r.Rerank, port.TaskRerank)
+	}
+	if _, ok := m.Sparse.(port.Tokenizer); err == nil && m.Sparse != nil && !ok && a.settings.Config.Query.SparseQueries == string(retrieve.IDFQueries) {
+		err = fmt.Errorf("query.sparse_queries: model %s does not give word pieces, which idf needs; want encoder", r.Sparse)
 	}
 	if err == nil && r.Synthesize != configs.Off {
 		err = fmt.Errorf("roles.synthesize: model %s cannot write answers; want %s", r.Synthesize, configs.Off)
@@ -205,16 +211,26 @@ func (a *App) roles(names []string) (engine.Models, error) {
 	return m, err
 }
 
-func role[M port.Model](a *App, role, name, does string) (M, error) {
+// role finds the model of a role. What it can do is what it says, not what
+// methods it has: one type may stand for models of several kinds.
+func role[M port.Model](a *App, role, name string, task port.Task) (M, error) {
 	var none M
 	if name == configs.Off {
 		return none, nil
 	}
 	m, ok := a.models[name].(M)
-	if !ok {
-		return none, fmt.Errorf("roles.%s: model %s cannot %s; it can do %v", role, name, does, a.models[name].Info().Tasks)
+	if tasks := a.models[name].Info().Tasks; !ok || !slices.Contains(tasks, task) {
+		return none, fmt.Errorf("roles.%s: model %s does not do %s; it does %s", role, name, task, list(tasks))
 	}
 	return m, nil
+}
+
+func list(tasks []port.Task) string {
+	names := make([]string, len(tasks))
+	for i, t := range tasks {
+		names[i] = string(t)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Describe names what is in use, for the start of the log.
