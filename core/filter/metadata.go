@@ -126,6 +126,15 @@ func (m Metadata) Tokens() []string {
 	return out
 }
 
+// ContainerKey is the facet key of a memory's container tag. Metadata cannot
+// have it: a key there does not start with $.
+const ContainerKey = "$container"
+
+// Container is the filter of one container.
+func Container(tag string) *Filter {
+	return &Filter{Op: In, Key: ContainerKey, Values: []string{tag}}
+}
+
 // Token is the facet token of a key and a canonical value. Long values are
 // replaced by their hash, so that a token stays under 220 bytes.
 func Token(key, value string) string {

@@ -263,6 +263,9 @@ func Change(d port.Document, v port.Vectors) (port.IndexChange, error) {
 	}
 	out := port.IndexChange{Document: d.ID, Entries: make([]port.Entry, len(d.Chunks))}
 	facets := m.Tokens()
+	if d.Container != "" {
+		facets = append(facets, filter.Token(filter.ContainerKey, d.Container))
+	}
 	for i, c := range d.Chunks {
 		e := port.Entry{Chunk: i, Text: chunk.Text(d.Text, c), Facets: facets, Time: d.CreatedAt.UnixMilli()}
 		if v.Dense.Dim > 0 {

@@ -61,6 +61,13 @@ func Deadline(timeout, otherwise time.Duration) endpoint.Middleware {
 	}
 }
 
+// What every answer to a personal key carries (RFC 9745): since when it is
+// deprecated, and where the way to an integration key is described.
+const (
+	personalDeprecated = "@1795219200" // 2026-11-21
+	personalUpgrade    = `<https://github.com/mnemehq/mneme/blob/main/docs/memory.md>; rel="deprecation"; type="text/html"`
+)
+
 // Auth verifies the caller's key and checks what the key alone may not do. It
 // runs before anything of the body is read.
 func Auth(keys Verifier) endpoint.Middleware {
@@ -78,6 +85,10 @@ func Auth(keys Verifier) endpoint.Middleware {
 				return nil, err
 			}
 			c.Caller = p
+			if p.Kind == ident.Personal && c.Reply != nil {
+				c.Reply.Set("Deprecation", personalDeprecated)
+				c.Reply.Set("Link", personalUpgrade)
+			}
 			if c.Spec.Mutates && p.ReadOnly {
 				return nil, fault.New(fault.Forbidden, "this key is read-only")
 			}

@@ -34,7 +34,9 @@ type Taken struct {
 	Retry     time.Duration // when not OK: until the call, repeated whole, would be allowed
 }
 
-// Limits applies rates per class. A rate of the key itself comes first.
+// Limits applies rates per class. A rate of the key itself comes first, and is
+// counted for it alone; then the quotas of its integration, which all its keys
+// share; then Rates.
 type Limits struct {
 	Limiter Limiter
 	Rates   map[op.Class]ident.Rate // PerMinute 0 or absent: unlimited
@@ -55,14 +57,11 @@ func (l *Limits) charge(ctx context.Context, c *op.Call, class op.Class, units, 
 	if l == nil || class == op.Free || c.Caller.KeyID == "" {
 		return nil
 	}
-	rate, own := c.Caller.Limits[string(class)]
-	if !own {
-		rate = l.Rates[class]
-	}
+	key, rate := l.rate(c.Caller, class)
 	if rate.PerMinute <= 0 {
 		return nil
 	}
-	t, err := l.Limiter.Take(ctx, c.Caller.KeyID, class, rate, units, spent)
+	t, err := l.Limiter.Take(ctx, key, class, rate, units, spent)
 	if err != nil {
 		return fmt.Errorf("charge rate limit: %w", err)
 	}
@@ -77,6 +76,29 @@ func (l *Limits) charge(ctx context.Context, c *op.Call, class op.Class, units, 
 		class, rate.PerMinute, seconds(t.Retry)).After(t.Retry)
 	f.Details = map[string]any{"retryAfter": seconds(t.Retry)}
 	return f
+}
+
+// fullBatch is what a bucket of memory writes holds at least.
+const fullBatch = 100
+
+// rate is a caller's rate of a class, and whose bucket it is charged to.
+func (l *Limits) rate(p ident.Principal, class op.Class) (key string, r ident.Rate) {
+	key = p.RateKey()
+	r, own := p.Limits[string(class)]
+	switch {
+	case own:
+		key = p.KeyID
+	case p.Integration != "" && class == op.MemoryRead:
+		r.PerMinute = p.Quotas.ReadRatePerMin
+	case p.Integration != "" && class == op.MemoryWrite:
+		r.PerMinute = p.Quotas.WriteRatePerMin
+	default:
+		r = l.Rates[class]
+	}
+	if class == op.MemoryWrite && r.Burst == 0 {
+		r.Burst = max(fullBatch, r.PerMinute/10)
+	}
+	return key, r
 }
 
 // seconds rounds up and is at least 1 for any wait.

@@ -18,8 +18,9 @@ type Family int
 
 // The families.
 const (
-	Namespace Family = iota // {error:{code,message,request_id}}, sk-service- keys
-	Memory                  // {statusCode,code,message,requestId,details}, cint_ and cmem_ keys
+	Namespace      Family = iota // {error:{code,message,request_id}}, sk-service- keys
+	Memory                       // {statusCode,code,message,requestId,details}, cint_ and cmem_ keys
+	Administration               // errors as of Namespace, adm- keys
 )
 
 // Class is a rate-limit class. Free costs nothing.
@@ -32,6 +33,11 @@ const (
 	Write  Class = "write"
 	Rerank Class = "rerank"
 	Admin  Class = "admin"
+
+	// Of the memory API, counted per integration.
+	MemoryRead  Class = "memory_read"
+	MemoryWrite Class = "memory_write" // a batch counts its items
+	Recall      Class = "recall"
 )
 
 // Auth says whether an operation needs a key.
@@ -114,6 +120,10 @@ type StatusCoder interface{ StatusCode() int }
 // Headerer is implemented by Out that sets response headers.
 type Headerer interface{ Headers() map[string]string }
 
+// EndUserScoped is implemented by *In when it addresses one end user: a key of
+// another end user is refused.
+type EndUserScoped interface{ EndUser() string }
+
 // Admit charges a call against the caller's limits and answers RateLimited
 // when they are used up.
 type Admit func(ctx context.Context, c *Call, class Class, units int) error
@@ -171,6 +181,9 @@ func authorize(ctx context.Context, s *Spec, in any) error {
 	}
 	if sc, ok := in.(Scoped); ok && p.Namespace != "" && sc.NamespaceName() != p.Namespace {
 		return fault.New(fault.Forbidden, "this key is limited to namespace %q", p.Namespace)
+	}
+	if u, ok := in.(EndUserScoped); ok && p.EndUser != "" && u.EndUser() != p.EndUser {
+		return fault.New(fault.Forbidden, "this key is limited to another end user")
 	}
 	return nil
 }
