@@ -70,7 +70,7 @@ var rules = []rule{
 		"golang.org/x/sync", "github.com/rivo/uniseg", "github.com/edsrzf/mmap-go", "github.com/klauspost/compress", "github.com/meilisearch/meilisearch-go", "github.com/jackc/pgx", "github.com/uptrace/bun"),
 	contract("adapters/storage/storetest", "core/filter"), contract("adapters/index/indextest", "core/filter"),
 	contract("adapters/source/sourcetest", "core/filter"), contract("plugins/modelkit", "plugins/modelkit"), contract("wasm/abitest", "wasm/abi", "wasm/host", "wasm/models", "github.com/tetratelabs/wazero"),
-	adapter("model", "wasm/host", "wasm/models", "plugins/host", "golang.org/x/sync"),
+	adapter("model", "wasm/host", "wasm/models", "plugins/host", "golang.org/x/sync", "github.com/sashabaranov/go-openai", "github.com/hashicorp/go-retryablehttp"),
 	adapter("source", "golang.org/x/net"),
 	{folder: "adapters/standard", may: []string{"adapters", "core/registry"}, why: "it is the list of adapters and nothing else"},
 

@@ -6,6 +6,7 @@ package standard
 
 import (
 	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/model/openai"
 	"github.com/mnemehq/mneme/adapters/model/wasm"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/registry"
@@ -16,4 +17,5 @@ func Register(r *registry.Registry) {
 	sqlite.Register(r)
 	embedded.Register(r)
 	wasm.Register(r)
+	openai.Register(r)
 }

@@ -1,0 +1,113 @@
+package recall
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mnemehq/mneme/core/ingest/chunk"
+)
+
+// quoted writes an answer out of quotes: each sentence with its own marker, and
+// the quotes in the order of their markers. Sentences of one memory stand in the
+// memory's order, memories in the order of their best sentence.
+func quoted(from []passage, best []quote) (string, []quote) {
+	rank := map[int]int{}
+	for _, q := range best {
+		if _, ok := rank[q.passage]; !ok {
+			rank[q.passage] = len(rank)
+		}
+	}
+	best = slices.Clone(best)
+	slices.SortFunc(best, func(a, b quote) int {
+		if a.passage != b.passage {
+			return rank[a.passage] - rank[b.passage]
+		}
+		return a.start - b.start
+	})
+	parts := make([]string, len(best))
+	for i, q := range best {
+		parts[i] = mark(strings.Join(strings.Fields(from[q.passage].text[q.start:q.end]), " "), i+1)
+	}
+	return strings.Join(parts, " "), best
+}
+
+// mark puts "[n]" before the stop at the end of a sentence.
+func mark(sentence string, n int) string {
+	body := strings.TrimRight(sentence, ".!?…")
+	return body + " [" + strconv.Itoa(n) + "]" + sentence[len(body):]
+}
+
+var markers = regexp.MustCompile(`\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]`)
+
+// proven keeps the sentences of a written answer that name a source that
+// exists, numbers the sources anew in the order of their first use, and finds
+// for each the slice that says most of it. "": no sentence is proven.
+func proven(answer string, from []passage) (string, []quote) {
+	var kept []string
+	var quotes []quote
+	number := map[int]int{} // source -> marker
+	for _, s := range cutMarked(answer) {
+		var cited []int
+		for _, m := range markers.FindAllStringSubmatch(s, -1) {
+			for n := range strings.SplitSeq(m[1], ",") {
+				if i, err := strconv.Atoi(strings.TrimSpace(n)); err == nil && i >= 1 && i <= len(from) && !slices.Contains(cited, i) {
+					cited = append(cited, i)
+				}
+			}
+		}
+		plain := strings.Join(strings.Fields(markers.ReplaceAllString(s, "")), " ")
+		if len(cited) == 0 || strings.Trim(plain, " .!?…*-") == "" {
+			continue
+		}
+		var marks strings.Builder
+		for _, i := range cited {
+			n, ok := number[i]
+			if !ok {
+				n = len(number) + 1
+				number[i] = n
+				quotes = append(quotes, nearest(plain, from, i-1))
+			}
+			marks.WriteString("[" + strconv.Itoa(n) + "]")
+		}
+		body := strings.TrimRight(plain, ".!?…")
+		kept = append(kept, body+" "+marks.String()+plain[len(body):])
+	}
+	return strings.Join(kept, " "), quotes
+}
+
+// leading are markers that stand behind the stop of the sentence before.
+var leading = regexp.MustCompile(`^(?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+`)
+
+// cutMarked cuts a written answer into sentences with their markers.
+func cutMarked(answer string) []string {
+	var out []string
+	for line := range strings.SplitSeq(answer, "\n") {
+		for _, s := range chunk.Sentences(line) {
+			text := line[s[0]:s[1]]
+			if m := leading.FindString(text); m != "" && len(out) > 0 {
+				out[len(out)-1] += m
+				text = strings.TrimSpace(text[len(m):])
+			}
+			if text != "" {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
+}
+
+// nearest is the sentence of a memory that shares most words with a sentence of
+// the answer; the first when none shares any.
+func nearest(sentence string, from []passage, at int) quote {
+	p := from[at]
+	best := quote{passage: at, end: len(p.text), score: p.score}
+	most := -1.0
+	for _, s := range chunk.Sentences(p.text) {
+		if c := coverage(sentence, p.text[s[0]:s[1]]); c > most {
+			most, best.start, best.end = c, s[0], s[1]
+		}
+	}
+	return best
+}

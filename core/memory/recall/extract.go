@@ -1,0 +1,173 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// passage is a memory to answer from.
+type passage struct {
+	id        string
+	text      string
+	createdAt int64   // Unix ms
+	score     float64 // of the memory for the question, as search gave it
+}
+
+// quote is a verbatim slice of a passage.
+type quote struct {
+	passage    int // index
+	start, end int // UTF-8 bytes
+	score      float64
+}
+
+// Bounds of the work of an extractive answer.
+const (
+	sentencesEach = 12 // scored of one memory
+	sentencesAll  = 64 // scored of all
+	sentencesKept = 5  // in an answer
+	closeToBest   = 0.6
+)
+
+// extract picks the sentences that answer the question, best first: scored by
+// the reranker on their own, a probability each, none below least and none far
+// below the best. Without a reranker the share of the question's words that a
+// sentence holds stands in. nil: nothing answers.
+func extract(ctx context.Context, reranker port.Reranker, question string, from []passage, least float64, maxTokens int) ([]quote, error) {
+	found := sentences(question, from)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	texts := make([]string, len(found))
+	for i, q := range found {
+		texts[i] = spoken(from[q.passage].text, q)
+	}
+	if reranker == nil {
+		for i := range found {
+			found[i].score = coverage(question, texts[i])
+		}
+	} else {
+		scores, _, err := reranker.Score(ctx, question, texts)
+		if err == nil && len(scores) != len(texts) {
+			err = fmt.Errorf("reranker gave %d scores for %d sentences", len(scores), len(texts))
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			found[i].score = float64(scores[i])
+		}
+	}
+	// A sentence said twice is quoted once, from the memory that ranks first.
+	seen := map[string]bool{}
+	found = slices.DeleteFunc(found, func(q quote) bool {
+		key := strings.ToLower(from[q.passage].text[q.start:q.end])
+		dup := seen[key]
+		seen[key] = true
+		return dup
+	})
+	slices.SortStableFunc(found, func(a, b quote) int { return cmp.Compare(b.score, a.score) })
+	bar := max(least, closeToBest*found[0].score)
+	var kept []quote
+	tokens := 0
+	for _, q := range found {
+		if q.score < bar || len(kept) == sentencesKept {
+			break
+		}
+		n, err := chunk.Approximate(ctx, []string{from[q.passage].text[q.start:q.end]})
+		if err != nil {
+			return nil, err
+		}
+		if tokens += n[0]; tokens > maxTokens && len(kept) > 0 {
+			break
+		}
+		kept = append(kept, q)
+	}
+	return kept, nil
+}
+
+// sentences lists what may be quoted: of a long memory those that share most
+// words with the question.
+func sentences(question string, from []passage) []quote {
+	var out []quote
+	for i, p := range from {
+		var own []quote
+		for _, s := range chunk.Sentences(p.text) {
+			own = append(own, quote{passage: i, start: s[0], end: s[1]})
+		}
+		if len(own) > sentencesEach {
+			for k := range own {
+				own[k].score = coverage(question, p.text[own[k].start:own[k].end])
+			}
+			slices.SortStableFunc(own, func(a, b quote) int { return cmp.Compare(b.score, a.score) })
+			own = own[:sentencesEach]
+			slices.SortFunc(own, func(a, b quote) int { return cmp.Compare(a.start, b.start) })
+		}
+		if out = append(out, own...); len(out) >= sentencesAll {
+			return out[:sentencesAll]
+		}
+	}
+	return out
+}
+
+// spoken is a sentence as it is scored: a later sentence of "Caroline: ..."
+// keeps the speaker, without whom "I" is nobody.
+func spoken(text string, q quote) string {
+	s := text[q.start:q.end]
+	if q.start == 0 {
+		return s
+	}
+	if name, _, ok := strings.Cut(text[:min(len(text), 48)], ": "); ok && name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && r != ' ' && r != '.' && r != '\'' && r != '-'
+	}) < 0 {
+		return name + ": " + s
+	}
+	return s
+}
+
+// coverage is the share of the question's words that a text holds.
+func coverage(question, text string) float64 {
+	asked := words(question)
+	if len(asked) == 0 {
+		return 0
+	}
+	has := words(text)
+	n := 0
+	for w := range asked {
+		if has[w] {
+			n++
+		}
+	}
+	return float64(n) / float64(len(asked))
+}
+
+// words are the distinct words of a text that say something: lower case, longer
+// than two letters or not ASCII, none of the commonest.
+func words(text string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(w) > 2 && !common[w] || len(w) <= 2 && (w[0] >= utf8.RuneSelf || w[0] <= '9') {
+			out[w] = true
+		}
+	}
+	return out
+}
+
+// common are the English words that questions are made of.
+var common = set("the and was were are did does what when where which who whom why how has have had for from with that this " +
+	"you your she her his him they them their its not but can could would should will about into than then there been")
+
+func set(list string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		out[w] = true
+	}
+	return out
+}
