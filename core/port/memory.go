@@ -158,7 +158,7 @@ type MemoryWriter interface {
 	// DeleteReplays forgets answers stored before a time.
 	DeleteReplays(ctx context.Context, before time.Time) error
 	// TouchEndUsers records when end users were last seen, by generation, never
-	// moving it back. Unknown ones are skipped.
+	// moving it back. Unknown ones and those being erased are skipped.
 	TouchEndUsers(ctx context.Context, seen map[int64]time.Time) error
 	// BeginErasure marks the partition, from where on its Namespace has Erasing
 	// set and every DocumentWriter and MemoryWriter method but those of erasure

@@ -27,8 +27,10 @@ type Store interface {
 type Reader interface {
 	OrganizationReader
 	KeyReader
+	IntegrationReader
 	NamespaceReader
 	DocumentReader
+	MemoryReader
 	OperationReader
 	SecretReader
 }
@@ -38,8 +40,10 @@ type Writer interface {
 	Reader
 	OrganizationWriter
 	KeyWriter
+	IntegrationWriter
 	NamespaceWriter
 	DocumentWriter
+	MemoryWriter
 	OperationWriter
 	SecretWriter
 }
@@ -97,12 +101,26 @@ type KeyReader interface {
 	Keys(ctx context.Context, org ident.Org) ([]Key, error)
 }
 
+// KeyChange is what may change of a key, all of it as it is to be.
+type KeyChange struct {
+	Name             string
+	ReadOnly         bool
+	DefaultNamespace string
+	Limits           map[string]ident.Rate
+}
+
 // KeyWriter changes keys.
 type KeyWriter interface {
 	PutKey(ctx context.Context, k Key) error // inserts
+	// ChangeKey replaces what may change of a key; fault NotFound when the
+	// organization has no such key.
+	ChangeKey(ctx context.Context, org ident.Org, id string, c KeyChange) error
 	// RevokeKey marks a key; fault NotFound when the organization has no such
 	// key. Revoking again keeps the first time.
 	RevokeKey(ctx context.Context, org ident.Org, id string, at time.Time) error
+	// ExpireKey lets a key end at a time, or earlier where it did already; fault
+	// NotFound when the organization has no such key.
+	ExpireKey(ctx context.Context, org ident.Org, id string, at time.Time) error
 	// TouchKeys records last use, never moving it back. Unknown ids are skipped.
 	TouchKeys(ctx context.Context, used map[string]time.Time) error
 }
@@ -141,7 +159,9 @@ type NamespaceReader interface {
 // NamespaceWriter changes namespaces.
 type NamespaceWriter interface {
 	// CreateNamespace inserts n (Generation, counts and Seq are the store's to
-	// set) and returns it as stored; fault Conflict when the name is taken.
+	// set) and returns it as stored; fault Conflict when the name is taken,
+	// NotFound when the organization, or the integration of a memory partition,
+	// is absent, Unavailable with RetryAfter while the name's last life is erased.
 	CreateNamespace(ctx context.Context, p Partition, n Namespace) (Namespace, error)
 	// DeleteNamespace removes it with all its documents and
 	// changes, and reports whether it existed. Operations stay readable.

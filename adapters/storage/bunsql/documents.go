@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,11 +14,17 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// headColumns always come; columns gives the rest by parts.
+// headColumns always come; columns gives the rest by parts. memoryColumns lie
+// behind the text in a row, so namespaces, whose texts are long, leave them out.
 const headColumns = `d.id, d.seq, d.text_hash, d.metadata_hash, d.chunk_count, d.source_id, d.origin_kind, d.origin_key, d.origin_source, d.created_at, d.updated_at`
 
-func columns(parts port.Part) string {
+const memoryColumns = `, d.container, d.content_key, d.source, d.external_id`
+
+func columns(ref namespaceRef, parts port.Part) string {
 	c := headColumns
+	if ref.memories {
+		c += memoryColumns
+	}
 	if parts&port.PartMetadata != 0 {
 		c += `, d.metadata`
 	}
@@ -43,7 +50,7 @@ func each(ids []string) (string, error) {
 type scanner struct {
 	parts              port.Part
 	textHash, metaHash sql.RawBytes
-	layout             sql.RawBytes
+	layout, contentKey sql.RawBytes
 	metadata           string
 	created, updated   int64
 	seq                int64
@@ -51,10 +58,13 @@ type scanner struct {
 	dest               []any
 }
 
-func newScanner(parts port.Part) *scanner {
+func newScanner(ref namespaceRef, parts port.Part) *scanner {
 	s := &scanner{parts: parts}
 	s.dest = []any{&s.d.ID, &s.seq, &s.textHash, &s.metaHash, &s.d.ChunkCount, &s.d.SourceID,
 		&s.d.Origin.Kind, &s.d.Origin.KeyID, &s.d.Origin.SourceID, &s.created, &s.updated}
+	if ref.memories {
+		s.dest = append(s.dest, &s.d.Container, &s.contentKey, &s.d.Source, &s.d.ExternalID)
+	}
 	if parts&port.PartMetadata != 0 {
 		s.dest = append(s.dest, &s.metadata)
 	}
@@ -77,6 +87,9 @@ func (s *scanner) scan(rows *sql.Rows) (port.DocumentHead, error) {
 	if copy(d.TextHash[:], s.textHash) != 32 || copy(d.MetadataHash[:], s.metaHash) != 32 {
 		return port.DocumentHead{}, fmt.Errorf("document %s: damaged hash", d.ID)
 	}
+	if s.contentKey != nil && copy(d.ContentKey[:], s.contentKey) != 32 {
+		return port.DocumentHead{}, fmt.Errorf("document %s: damaged content key", d.ID)
+	}
 	if s.parts&port.PartMetadata != 0 && s.metadata != "" {
 		d.Metadata = json.RawMessage(s.metadata)
 	}
@@ -89,14 +102,14 @@ func (s *scanner) scan(rows *sql.Rows) (port.DocumentHead, error) {
 	return d, nil
 }
 
-func (r *Reader) heads(ctx context.Context, op string, parts port.Part, query string, args ...any) ([]port.DocumentHead, error) {
+func (r *Reader) heads(ctx context.Context, op string, ref namespaceRef, parts port.Part, query string, args ...any) ([]port.DocumentHead, error) {
 	rows, err := r.s.query(ctx, op, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var out []port.DocumentHead
-	s := newScanner(parts)
+	s := newScanner(ref, parts)
 	for rows.Next() {
 		d, err := s.scan(rows)
 		if err != nil {
@@ -122,13 +135,13 @@ func (r *Reader) Documents(ctx context.Context, p port.Partition, ids []string, 
 	}
 	const op = "read documents"
 	if len(ids) == 1 {
-		return r.heads(ctx, op, parts, `SELECT `+columns(parts)+` FROM documents d WHERE d.generation = ? AND d.id = ?`, ref.generation, ids[0])
+		return r.heads(ctx, op, ref, parts, `SELECT `+columns(ref, parts)+` FROM documents d WHERE d.generation = ? AND d.id = ?`, ref.generation, ids[0])
 	}
 	list, err := each(ids)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.heads(ctx, op, parts, `SELECT `+columns(parts)+` FROM {{each}} CROSS JOIN documents d WHERE d.generation = ? AND d.id = j.value`, list, ref.generation)
+	found, err := r.heads(ctx, op, ref, parts, `SELECT `+columns(ref, parts)+` FROM {{each}} CROSS JOIN documents d WHERE d.generation = ? AND d.id = j.value`, list, ref.generation)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +162,7 @@ func (r *Reader) ListDocuments(ctx context.Context, p port.Partition, l port.Doc
 		return nil, err
 	}
 	var q strings.Builder
-	q.WriteString(`SELECT ` + columns(l.Parts) + ` FROM documents d WHERE d.generation = ?`)
+	q.WriteString(`SELECT ` + columns(ref, l.Parts) + ` FROM documents d WHERE d.generation = ?`)
 	args := []any{ref.generation}
 	add := func(where string, a ...any) { q.WriteString(` AND ` + where); args = append(args, a...) }
 	if l.SourceID != "" {
@@ -158,7 +171,22 @@ func (r *Reader) ListDocuments(ctx context.Context, p port.Partition, l port.Doc
 	if l.Prefix != "" {
 		add(`d.id >= ? AND d.id < ?`, l.Prefix, prefixEnd(l.Prefix))
 	}
+	if l.Container != "" {
+		if !ref.memories || l.Order != port.ByCreated {
+			return nil, internal("list documents", "container with order %q of %s", l.Order, p)
+		}
+		add(`d.container = ? AND d.container <> ''`, l.Container)
+	}
 	switch l.Order {
+	case port.ByCreated:
+		if ref.memories {
+			add(`d.container IS NOT NULL`)
+		}
+		if l.AfterID != "" {
+			at := micros(l.AfterCreated)
+			add(`d.created_at <= ? AND (d.created_at < ? OR d.id > ?)`, at, at, l.AfterID)
+		}
+		q.WriteString(` ORDER BY d.created_at DESC, d.id LIMIT ?`)
 	case port.ByUpdated:
 		if l.AfterID != "" {
 			at := micros(l.AfterUpdated)
@@ -173,7 +201,7 @@ func (r *Reader) ListDocuments(ctx context.Context, p port.Partition, l port.Doc
 	default:
 		return nil, internal("list documents", "order %q", l.Order)
 	}
-	return r.heads(ctx, "list documents", l.Parts, q.String(), append(args, l.Limit)...)
+	return r.heads(ctx, "list documents", ref, l.Parts, q.String(), append(args, l.Limit)...)
 }
 
 // Vectors implements port.DocumentReader.
@@ -332,7 +360,7 @@ type packed struct {
 // is fault Conflict; faults leave nothing written.
 func (w *Writer) PutDocuments(ctx context.Context, p port.Partition, at time.Time, docs []port.DocumentWrite) (uint64, error) {
 	const op = "write documents"
-	ref, err := w.resolve(ctx, p)
+	ref, err := w.writable(ctx, p)
 	if err != nil {
 		return 0, err
 	}
@@ -344,6 +372,9 @@ func (w *Writer) PutDocuments(ctx context.Context, p port.Partition, at time.Tim
 	for i := range docs {
 		d := &docs[i]
 		ids[i] = d.Document.ID
+		if err := owned(ref, &d.Document); err != nil {
+			return 0, internal(op, "document %s: %w", d.Document.ID, err)
+		}
 		if d.MetadataOnly {
 			continue
 		}
@@ -406,6 +437,29 @@ func (w *Writer) PutDocuments(ctx context.Context, p port.Partition, at time.Tim
 	return seq, w.count(ctx, ref, seq, now, documents, chunks, bytes)
 }
 
+// owned checks the fields that only a memory has.
+func owned(ref namespaceRef, d *port.Document) error {
+	zero := d.ContentKey == [32]byte{}
+	switch {
+	case !ref.memories && (d.Container != "" || !zero || d.Source != "" || d.ExternalID != ""):
+		return errors.New("fields of a memory in a namespace")
+	case (d.Source == "") != (d.ExternalID == ""):
+		return errors.New("source and external id come together")
+	case d.Source != "" && !zero:
+		return errors.New("content key of a source-owned memory")
+	}
+	return nil
+}
+
+// memory is the arguments of memoryColumns: no container and content key in a
+// namespace, which keeps its documents out of the memories' indexes.
+func memory(ref namespaceRef, d *port.Document) (container sql.NullString, contentKey []byte) {
+	if d.ContentKey != [32]byte{} {
+		contentKey = d.ContentKey[:]
+	}
+	return sql.NullString{String: d.Container, Valid: ref.memories}, contentKey
+}
+
 func pack(ref namespaceRef, d *port.DocumentWrite) (b packed, err error) {
 	if d.Vectors.Dense.Data != nil && int64(d.Vectors.Dense.Dim) != ref.dimensions {
 		return b, fmt.Errorf("vectors of %d dimensions in a namespace of %d", d.Vectors.Dense.Dim, ref.dimensions)
@@ -446,11 +500,12 @@ func (w *Writer) insert(ctx context.Context, ref namespaceRef, seq uint64, now i
 	if created == 0 {
 		created = now
 	}
+	container, contentKey := memory(ref, d)
 	_, err := w.s.exec(ctx, "write document", `INSERT INTO documents (generation, id, seq, text_hash, metadata_hash, chunk_count, text_bytes,
-  source_id, origin_kind, origin_key, origin_source, created_at, updated_at, metadata, layout, text)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  source_id, origin_kind, origin_key, origin_source, created_at, updated_at, metadata, layout, text, container, content_key, source, external_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		ref.generation, d.ID, int64(seq), d.TextHash[:], d.MetadataHash[:], len(d.Chunks), len(d.Text),
-		d.SourceID, d.Origin.Kind, d.Origin.KeyID, d.Origin.SourceID, created, now, string(d.Metadata), b.layout, d.Text)
+		d.SourceID, d.Origin.Kind, d.Origin.KeyID, d.Origin.SourceID, created, now, string(d.Metadata), b.layout, d.Text, container, contentKey, d.Source, d.ExternalID)
 	if err != nil {
 		return err
 	}
@@ -458,12 +513,24 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	return err
 }
 
+// memoryTime is a replaced memory's CreatedAt; a document keeps its first.
+func memoryTime(ref namespaceRef, now int64, d *port.Document) sql.NullInt64 {
+	at := micros(d.CreatedAt)
+	if at == 0 {
+		at = now
+	}
+	return sql.NullInt64{Int64: at, Valid: ref.memories}
+}
+
 func (w *Writer) replace(ctx context.Context, ref namespaceRef, seq uint64, now int64, d *port.Document, b packed) error {
+	container, contentKey := memory(ref, d)
 	_, err := w.s.exec(ctx, "write document", `UPDATE documents SET seq = ?, text_hash = ?, metadata_hash = ?, chunk_count = ?, text_bytes = ?,
   source_id = ?, origin_kind = ?, origin_key = ?, origin_source = ?, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END,
-  metadata = ?, layout = ?, text = ? WHERE generation = ? AND id = ?`,
+  metadata = ?, layout = ?, text = ?, container = ?, content_key = ?, source = ?, external_id = ?, created_at = coalesce(?, created_at)
+WHERE generation = ? AND id = ?`,
 		int64(seq), d.TextHash[:], d.MetadataHash[:], len(d.Chunks), len(d.Text),
-		d.SourceID, d.Origin.Kind, d.Origin.KeyID, d.Origin.SourceID, now, now, string(d.Metadata), b.layout, d.Text, ref.generation, d.ID)
+		d.SourceID, d.Origin.Kind, d.Origin.KeyID, d.Origin.SourceID, now, now, string(d.Metadata), b.layout, d.Text,
+		container, contentKey, d.Source, d.ExternalID, memoryTime(ref, now, d), ref.generation, d.ID)
 	if err != nil {
 		return err
 	}
@@ -472,16 +539,19 @@ func (w *Writer) replace(ctx context.Context, ref namespaceRef, seq uint64, now 
 }
 
 func (w *Writer) putMetadata(ctx context.Context, ref namespaceRef, seq uint64, now int64, d *port.Document) error {
+	container, contentKey := memory(ref, d)
 	_, err := w.s.exec(ctx, "write metadata", `UPDATE documents SET seq = ?, metadata_hash = ?, source_id = ?, origin_kind = ?, origin_key = ?, origin_source = ?,
-  updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END, metadata = ? WHERE generation = ? AND id = ?`,
-		int64(seq), d.MetadataHash[:], d.SourceID, d.Origin.Kind, d.Origin.KeyID, d.Origin.SourceID, now, now, string(d.Metadata), ref.generation, d.ID)
+  updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END, metadata = ?,
+  container = ?, content_key = ?, source = ?, external_id = ?, created_at = coalesce(?, created_at) WHERE generation = ? AND id = ?`,
+		int64(seq), d.MetadataHash[:], d.SourceID, d.Origin.Kind, d.Origin.KeyID, d.Origin.SourceID, now, now, string(d.Metadata),
+		container, contentKey, d.Source, d.ExternalID, memoryTime(ref, now, d), ref.generation, d.ID)
 	return err
 }
 
 // DeleteDocuments implements port.DocumentWriter.
 func (w *Writer) DeleteDocuments(ctx context.Context, p port.Partition, at time.Time, ids []string) (deleted int, seq uint64, gone bool, err error) {
 	const op = "delete documents"
-	ref, err := w.resolve(ctx, p)
+	ref, err := w.writable(ctx, p)
 	if err != nil || len(ids) == 0 {
 		return 0, 0, false, err
 	}
@@ -502,7 +572,7 @@ func (w *Writer) DeleteDocuments(ctx context.Context, p port.Partition, at time.
 	if _, err = w.s.get(ctx, op, `SELECT documents FROM namespaces WHERE generation = ?`, []any{ref.generation}, &held); err != nil {
 		return 0, 0, false, err
 	}
-	if held == n { // the last ones: purging removes them
+	if held == n && !ref.memories { // the last ones: purging removes them
 		if err = w.count(ctx, ref, seq, micros(at), -n, -chunks.Int64, -bytes.Int64); err == nil {
 			err = w.drop(ctx, ref)
 		}
@@ -527,7 +597,7 @@ const trimAtOnce = 10000
 // TrimChanges implements port.DocumentWriter. It forgets some ten thousand
 // deletions, the oldest first; the next call goes on.
 func (w *Writer) TrimChanges(ctx context.Context, p port.Partition, upto uint64) error {
-	ref, err := w.resolve(ctx, p)
+	ref, err := w.writable(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -33,12 +33,14 @@ type keyRow struct {
 	ExpiresAt        int64  `bun:"expires_at"`
 	RevokedAt        int64  `bun:"revoked_at"`
 	LastUsedAt       int64  `bun:"last_used_at"`
+	Integration      string `bun:"integration"`
+	EndUser          string `bun:"end_user"`
 }
 
 func (r keyRow) port() (port.Key, error) {
 	k := port.Key{
 		ID: r.ID, Org: ident.Org(r.Org), Name: r.Name, Kind: ident.Kind(r.Kind), Last4: r.Last4,
-		ReadOnly: r.ReadOnly != 0, Namespace: r.Namespace, DefaultNamespace: r.DefaultNamespace,
+		ReadOnly: r.ReadOnly != 0, Namespace: r.Namespace, DefaultNamespace: r.DefaultNamespace, Integration: r.Integration, EndUser: r.EndUser,
 		CreatedAt: instant(r.CreatedAt), ExpiresAt: instant(r.ExpiresAt), RevokedAt: instant(r.RevokedAt), LastUsedAt: instant(r.LastUsedAt),
 	}
 	if copy(k.Hash[:], r.Hash) != len(k.Hash) {
@@ -107,7 +109,7 @@ func (w *Writer) PutKey(ctx context.Context, k port.Key) error {
 	row := keyRow{
 		ID: k.ID, Org: string(k.Org), Name: k.Name, Kind: string(k.Kind), Hash: k.Hash[:], Last4: k.Last4,
 		ReadOnly: flag(k.ReadOnly), Namespace: k.Namespace, DefaultNamespace: k.DefaultNamespace,
-		Scopes: string(scopes), Limits: string(limits),
+		Scopes: string(scopes), Limits: string(limits), Integration: k.Integration, EndUser: k.EndUser,
 		CreatedAt: micros(k.CreatedAt), ExpiresAt: micros(k.ExpiresAt), RevokedAt: micros(k.RevokedAt), LastUsedAt: micros(k.LastUsedAt),
 	}
 	_, err = w.s.conn.NewInsert().Model(&row).Exec(w.s.d.Context(ctx))
@@ -120,6 +122,31 @@ func (w *Writer) PutKey(ctx context.Context, k port.Key) error {
 	return nil
 }
 
+// ChangeKey implements port.KeyWriter.
+func (w *Writer) ChangeKey(ctx context.Context, org ident.Org, id string, c port.KeyChange) error {
+	if err := w.check(ctx); err != nil {
+		return err
+	}
+	limits, err := json.Marshal(c.Limits)
+	if err != nil {
+		return internal("change key", "limits: %w", err)
+	}
+	n, err := w.s.exec(ctx, "change key", `UPDATE api_keys SET name = ?, read_only = ?, default_namespace = ?, limits = ? WHERE org = ? AND id = ?`,
+		c.Name, flag(c.ReadOnly), c.DefaultNamespace, string(limits), string(org), id)
+	return w.changedKey(n, err, id)
+}
+
+// changedKey is the outcome of changing a key's row.
+func (w *Writer) changedKey(rows int64, err error, id string) error {
+	if err != nil {
+		return w.fail(err)
+	}
+	if rows == 0 {
+		return fault.New(fault.NotFound, "key %s does not exist", id)
+	}
+	return nil
+}
+
 // RevokeKey implements port.KeyWriter.
 func (w *Writer) RevokeKey(ctx context.Context, org ident.Org, id string, at time.Time) error {
 	if err := w.check(ctx); err != nil {
@@ -128,13 +155,18 @@ func (w *Writer) RevokeKey(ctx context.Context, org ident.Org, id string, at tim
 	n, err := w.s.exec(ctx, "revoke key",
 		`UPDATE api_keys SET revoked_at = CASE revoked_at WHEN 0 THEN ? ELSE revoked_at END WHERE org = ? AND id = ?`,
 		micros(at), string(org), id)
-	if err != nil {
-		return w.fail(err)
+	return w.changedKey(n, err, id)
+}
+
+// ExpireKey implements port.KeyWriter.
+func (w *Writer) ExpireKey(ctx context.Context, org ident.Org, id string, at time.Time) error {
+	if err := w.check(ctx); err != nil {
+		return err
 	}
-	if n == 0 {
-		return fault.New(fault.NotFound, "key %s does not exist", id)
-	}
-	return nil
+	n, err := w.s.exec(ctx, "expire key",
+		`UPDATE api_keys SET expires_at = CASE WHEN expires_at = 0 OR expires_at > ? THEN ? ELSE expires_at END WHERE org = ? AND id = ?`,
+		micros(at), micros(at), string(org), id)
+	return w.changedKey(n, err, id)
 }
 
 // TouchKeys implements port.KeyWriter.

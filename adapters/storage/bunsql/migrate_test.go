@@ -12,6 +12,7 @@ import (
 func TestMigrations(t *testing.T) {
 	released := []string{
 		"8440bb77f4bf2c553e5d21b4056eeedff1dcd9a5d23f6c337b828ce305504600",
+		"652f00acc2385c33a44472411b9079e4c4112577d74c28e182ca5c47f6aef494",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -32,6 +33,9 @@ type namespaceRow struct {
 	Seq             int64  `bun:"seq"`
 	CreatedAt       int64  `bun:"created_at"`
 	UpdatedAt       int64  `bun:"updated_at"`
+	Space           string `bun:"space"`
+	Integration     string `bun:"integration"`
+	ErasingAt       int64  `bun:"erasing_at"`
 }
 
 func (r namespaceRow) port() port.Namespace {
@@ -39,31 +43,40 @@ func (r namespaceRow) port() port.Namespace {
 		Name: r.Name, Generation: r.Generation, Sparse: r.Sparse != 0,
 		EmbeddingModel: r.EmbeddingModel, EmbeddingDigest: r.EmbeddingDigest, Dimensions: int(r.Dimensions),
 		SparseModel: r.SparseModel, SparseDigest: r.SparseDigest, Chunker: r.Chunker,
-		Documents: r.Documents, Chunks: r.Chunks, Bytes: r.Bytes, Seq: uint64(r.Seq),
+		Documents: r.Documents, Chunks: r.Chunks, Bytes: r.Bytes, Seq: uint64(r.Seq), Erasing: instant(r.ErasingAt),
 		CreatedAt: instant(r.CreatedAt), UpdatedAt: instant(r.UpdatedAt),
 	}
 }
 
-// namespaceRef is what statements on a namespace's data need of its row.
+// namespaceRef is what statements on a partition's data need of its row.
 type namespaceRef struct {
 	generation int64
 	dimensions int64
+	memories   bool // a memory partition
+	erasing    bool
+}
+
+// byName finds a live partition of a name by one index lookup.
+const byName = ` FROM namespaces WHERE org = ? AND space = ? AND name = ? AND integration = ? AND dropped = 0`
+
+func nameArgs(p port.Partition) []any {
+	return []any{string(p.Org()), string(p.Space()), p.Name(), p.Integration()}
+}
+
+// kind names what a partition is, for messages.
+func kind(p port.Partition) string {
+	if p.Space() == port.SpaceMemories {
+		return "end user"
+	}
+	return "namespace"
 }
 
 func absent(p port.Partition) error {
-	return fault.New(fault.NamespaceNotFound, "namespace %s does not exist", p.Name())
+	return fault.New(fault.NamespaceNotFound, "%s %s does not exist", kind(p), p.Name())
 }
 
-// documents refuses partitions of other spaces.
-func documents(p port.Partition) error {
-	if p.Space() != port.SpaceDocuments {
-		return internal("store", "partition %s: this store keeps namespaces only", p)
-	}
-	return nil
-}
-
-// resolve finds the live namespace of a partition; fault NamespaceNotFound
-// when there is none or the partition is pinned to another life of the name.
+// resolve finds a partition's row; fault NamespaceNotFound when there is none
+// or the partition is pinned to another life of the name.
 func (r *Reader) resolve(ctx context.Context, p port.Partition) (namespaceRef, error) {
 	if err := r.check(ctx); err != nil {
 		return namespaceRef{}, err
@@ -71,24 +84,37 @@ func (r *Reader) resolve(ctx context.Context, p port.Partition) (namespaceRef, e
 	if p == r.last {
 		return r.at, nil
 	}
-	if err := documents(p); err != nil {
-		return namespaceRef{}, err
-	}
-	var ref namespaceRef
-	ok, err := r.s.get(ctx, "find namespace",
-		`SELECT generation, dimensions FROM namespaces WHERE org = ? AND name = ? AND dropped = 0`,
-		[]any{string(p.Org()), p.Name()}, &ref.generation, &ref.dimensions)
+	ref := namespaceRef{memories: p.Space() == port.SpaceMemories}
+	var erasing int64
+	ok, err := r.s.get(ctx, "find namespace", `SELECT generation, dimensions, erasing_at`+byName,
+		nameArgs(p), &ref.generation, &ref.dimensions, &erasing)
 	if err != nil {
 		return namespaceRef{}, err
 	}
 	if !ok || p.Generation() != 0 && p.Generation() != ref.generation {
 		return namespaceRef{}, absent(p)
 	}
+	ref.erasing = erasing != 0
 	r.last, r.at = p, ref
 	return ref, nil
 }
 
-// forget drops what resolve remembers, after a namespace came or went.
+// writable is resolve for a method that writes: fault Unavailable while the
+// partition is being erased.
+func (w *Writer) writable(ctx context.Context, p port.Partition) (namespaceRef, error) {
+	ref, err := w.resolve(ctx, p)
+	if err == nil && ref.erasing {
+		return namespaceRef{}, errErasing(p)
+	}
+	return ref, err
+}
+
+func errErasing(p port.Partition) error {
+	const after = 2 * time.Second // most erasures take less
+	return fault.New(fault.Unavailable, "%s %s is being erased; try again later", kind(p), p.Name()).After(after)
+}
+
+// forget drops what resolve remembers, after a partition came, went or changed.
 func (r *Reader) forget() { r.last, r.at = port.Partition{}, namespaceRef{} }
 
 // Namespace implements port.NamespaceReader.
@@ -96,16 +122,12 @@ func (r *Reader) Namespace(ctx context.Context, p port.Partition) (port.Namespac
 	if err := r.check(ctx); err != nil {
 		return port.Namespace{}, err
 	}
-	if err := documents(p); err != nil {
-		return port.Namespace{}, err
-	}
 	// By prepared statement: every query of the service reads this row.
 	var n namespaceRow
 	ok, err := r.s.get(ctx, "read namespace", `SELECT generation, name, sparse, embedding_model, embedding_digest, dimensions,
-  sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, created_at, updated_at
-FROM namespaces WHERE org = ? AND name = ? AND dropped = 0`, []any{string(p.Org()), p.Name()},
+  sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, created_at, updated_at, erasing_at`+byName, nameArgs(p),
 		&n.Generation, &n.Name, &n.Sparse, &n.EmbeddingModel, &n.EmbeddingDigest, &n.Dimensions,
-		&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.CreatedAt, &n.UpdatedAt)
+		&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.CreatedAt, &n.UpdatedAt, &n.ErasingAt)
 	if err != nil {
 		return port.Namespace{}, err
 	}
@@ -121,7 +143,7 @@ func (r *Reader) Namespaces(ctx context.Context, org ident.Org, prefix, after st
 		return nil, err
 	}
 	var rows []namespaceRow
-	q := r.s.conn.NewSelect().Model(&rows).Where("org = ?", string(org)).Where("dropped = 0").Where("documents > 0").
+	q := r.s.conn.NewSelect().Model(&rows).Where("org = ?", string(org)).Where("space = 'documents'").Where("dropped = 0").Where("documents > 0").
 		Order("name").Limit(int64(limit))
 	if after != "" {
 		q = q.Where("name > ?", after)
@@ -176,12 +198,10 @@ func (r *Reader) generations(ctx context.Context, query string) ([]int64, error)
 }
 
 // CreateNamespace implements port.NamespaceWriter; fault NotFound when the
-// organization is absent. The name is the partition's.
+// organization, or the integration of a memory partition, is absent. The name
+// is the partition's.
 func (w *Writer) CreateNamespace(ctx context.Context, p port.Partition, n port.Namespace) (port.Namespace, error) {
 	if err := w.check(ctx); err != nil {
-		return port.Namespace{}, err
-	}
-	if err := documents(p); err != nil {
 		return port.Namespace{}, err
 	}
 	if p.Generation() != 0 {
@@ -190,14 +210,21 @@ func (w *Writer) CreateNamespace(ctx context.Context, p port.Partition, n port.N
 	if err := w.requireOrganization(ctx, p.Org()); err != nil {
 		return port.Namespace{}, err
 	}
-	switch _, err := w.resolve(ctx, p); {
+	if p.Space() == port.SpaceMemories {
+		if _, err := w.Integration(ctx, p.Org(), p.Integration()); err != nil {
+			return port.Namespace{}, err
+		}
+	}
+	switch ref, err := w.resolve(ctx, p); {
+	case err == nil && ref.erasing:
+		return port.Namespace{}, errErasing(p)
 	case err == nil:
-		return port.Namespace{}, fault.New(fault.Conflict, "namespace %s exists already", p.Name())
+		return port.Namespace{}, fault.New(fault.Conflict, "%s %s exists already", kind(p), p.Name())
 	case fault.CodeOf(err) != fault.NamespaceNotFound:
 		return port.Namespace{}, err
 	}
 	row := namespaceRow{
-		Org: string(p.Org()), Name: p.Name(), Sparse: flag(n.Sparse),
+		Org: string(p.Org()), Space: string(p.Space()), Integration: p.Integration(), Name: p.Name(), Sparse: flag(n.Sparse),
 		EmbeddingModel: n.EmbeddingModel, EmbeddingDigest: n.EmbeddingDigest, Dimensions: int64(n.Dimensions),
 		SparseModel: n.SparseModel, SparseDigest: n.SparseDigest, Chunker: n.Chunker,
 		CreatedAt: micros(n.CreatedAt), UpdatedAt: micros(n.UpdatedAt),
@@ -205,7 +232,7 @@ func (w *Writer) CreateNamespace(ctx context.Context, p port.Partition, n port.N
 	err := w.s.conn.NewInsert().Model(&row).ExcludeColumn("generation").Returning("generation").Scan(w.s.d.Context(ctx))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		if w.s.d.Unique(err) {
-			return port.Namespace{}, fault.New(fault.Conflict, "namespace %s exists already", p.Name())
+			return port.Namespace{}, fault.New(fault.Conflict, "%s %s exists already", kind(p), p.Name())
 		}
 		return port.Namespace{}, w.fail(w.s.d.Fault("create namespace", err))
 	}
@@ -215,12 +242,17 @@ func (w *Writer) CreateNamespace(ctx context.Context, p port.Partition, n port.N
 // DeleteNamespace implements port.NamespaceWriter. The name is free at once;
 // the documents go later, see Purge.
 func (w *Writer) DeleteNamespace(ctx context.Context, p port.Partition) (bool, error) {
-	ref, err := w.resolve(ctx, p)
+	ref, err := w.writable(ctx, p)
 	if fault.CodeOf(err) == fault.NamespaceNotFound {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
+	}
+	if ref.memories { // at once: they are kept by name, which is free from now on
+		if _, err := w.deleteReplays(ctx, p, allReplays); err != nil {
+			return false, err
+		}
 	}
 	return true, w.drop(ctx, ref)
 }
@@ -234,19 +266,31 @@ func (w *Writer) drop(ctx context.Context, ref namespaceRef) error {
 	return nil
 }
 
-// Purge removes up to limit documents or tombstones of a deleted namespace,
+// Each removes up to a number of rows of a generation.
+const (
+	purgeDocuments  = `DELETE FROM documents WHERE generation = ? AND id IN (SELECT id FROM documents WHERE generation = ? ORDER BY id LIMIT ?)`
+	purgeTombstones = `DELETE FROM tombstones WHERE generation = ? AND id IN (SELECT id FROM tombstones WHERE generation = ? ORDER BY id LIMIT ?)`
+	purgeRecords    = `DELETE FROM memory_records WHERE generation = ? AND (source, external_id) IN
+  (SELECT source, external_id FROM memory_records WHERE generation = ? ORDER BY source, external_id LIMIT ?)`
+	purgeReceipts = `DELETE FROM memory_receipts WHERE generation = ? AND (source, external_id, version) IN
+  (SELECT source, external_id, version FROM memory_receipts WHERE generation = ? ORDER BY source, external_id, version LIMIT ?)`
+)
+
+// Purge removes up to limit documents or other rows of a deleted namespace,
 // and its row once none is left; done says so.
 func (w *Writer) Purge(ctx context.Context, generation int64, limit int) (done bool, err error) {
 	if err := w.check(ctx); err != nil {
 		return false, err
 	}
-	for _, step := range []string{
-		`DELETE FROM documents WHERE generation = ? AND id IN
-  (SELECT d.id FROM documents d JOIN namespaces n ON n.generation = d.generation WHERE d.generation = ? AND n.dropped <> 0 LIMIT ?)`,
-		`DELETE FROM tombstones WHERE generation = ? AND id IN
-  (SELECT t.id FROM tombstones t JOIN namespaces n ON n.generation = t.generation WHERE t.generation = ? AND n.dropped <> 0 LIMIT ?)`,
-	} {
-		n, err := w.s.exec(ctx, "purge namespace", step, generation, generation, limit)
+	var live int64
+	if _, err := w.s.get(ctx, "purge namespace", `SELECT count(*) FROM namespaces WHERE generation = ? AND dropped = 0`, []any{generation}, &live); err != nil {
+		return false, err
+	}
+	if live > 0 {
+		return false, internal("purge namespace", "generation %d is in use", generation)
+	}
+	for _, table := range [...]string{purgeDocuments, purgeTombstones, purgeRecords, purgeReceipts} {
+		n, err := w.s.exec(ctx, "purge namespace", table, generation, generation, limit)
 		if err != nil {
 			return false, w.fail(err)
 		}

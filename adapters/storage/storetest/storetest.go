@@ -34,7 +34,6 @@ func Run(t *testing.T, open func(t *testing.T) port.Store) {
 		{"Namespaces", namespaces},
 		{"NamespaceList", namespaceList},
 		{"Pinning", pinning},
-		{"OtherSpaces", otherSpaces},
 		{"Documents", documents},
 		{"MetadataOnly", metadataOnly},
 		{"SameIDTwice", sameIDTwice},
@@ -469,18 +468,6 @@ func pinning(t *testing.T, f *fixture) {
 		})
 	}
 	f.same("second life", docIDs(f.documents(p.At(second), 0, "a", "b", "c")), []string{"c"})
-}
-
-func otherSpaces(t *testing.T, f *fixture) {
-	f.create("docs")
-	p := port.Memories(f.org, "app", "docs")
-	if err := f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Namespace(f.ctx, p); return err }); err == nil {
-		t.Error("a memory partition read a namespace")
-	}
-	if err := f.s.Update(f.ctx, func(w port.Writer) error { _, err := w.DeleteNamespace(f.ctx, p); return err }); err == nil {
-		t.Error("a memory partition deleted a namespace")
-	}
-	f.namespace(port.Documents(f.org, "docs"))
 }
 
 // head is what a read of a written document gives.
