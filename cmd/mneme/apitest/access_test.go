@@ -40,6 +40,8 @@ func routes() []route {
 		{"GET", "/models", nil, false, false},
 		{"GET", "/models/test-embedder", nil, false, false},
 		{"POST", "/rerank", object{"query": "x", "documents": []string{"y"}}, false, false},
+		{"POST", "/v1/rerank", object{"query": "x", "documents": []string{"y"}}, false, false},
+		{"POST", "/v2/rerank", object{"query": "x", "documents": []string{"y"}}, false, false},
 		{"GET", "/sources", nil, false, false},
 	}
 }
@@ -193,7 +195,9 @@ func TestRateLimits(t *testing.T) {
 			}
 		}
 		other.post("/namespaces/docs/query", q).fails(429, "rate_limited", "rerank").retry()
-		other.post("/rerank", object{"query": "x", "documents": []string{"y"}}).fails(429, "rate_limited", "rerank")
+		for _, path := range []string{"/rerank", "/v1/rerank", "/v2/rerank"} {
+			other.post(path, object{"query": "x", "documents": []string{"y"}}).fails(429, "rate_limited", "rerank").retry()
+		}
 
 		// A rate of the key itself comes first.
 		own := s.as(s.issue(key.Issue{Limits: map[string]ident.Rate{"read": {PerMinute: 60, Burst: 1}, "write": {PerMinute: 60, Burst: 1}}}))

@@ -12,11 +12,12 @@ func FuzzRequests(f *testing.F) {
 	bodies := []string{
 		`{"documents":[{"id":"a","text":"x","metadata":{"k":[""]}}],"expect_sparse":false}`, `{"query":"x","top_k":1,"filter":{"k":{"$in":[1,"x",true]}}}`,
 		`{"query":"x","mode":"vector","min_score":0.5,"neighbors":2}`, `{"query":"x","weights":{"vector":1},"rerank":{"depth":3}}`, `{"query":"x","retrievers":["keyword"],"explain":true}`,
-		`{"ids":["a"]}`, `{"filter":{"$or":[{"k":1},{"$and":[{"k":""}]}]}}`, `{"name":"x","sparse":true}`, `{"query":"x","documents":["y"],"top_k":1}`, `{`, `[]`, "\x00", `{"a":1e999}`,
+		`{"ids":["a"]}`, `{"filter":{"$or":[{"k":1},{"$and":[{"k":""}]}]}}`, `{"name":"x","sparse":true}`, `{"query":"x","documents":["y"],"top_k":1}`, `{"query":"x","documents":["y",{"text":"z","k":1}],"top_n":1,"return_documents":true}`, `{`, `[]`, "\x00", `{"a":1e999}`,
 	}
 	routes := []struct{ method, path string }{
 		{"POST", "/namespaces/docs/documents"}, {"POST", "/namespaces/docs/query"}, {"POST", "/namespaces/docs/documents/delete"}, {"POST", "/namespaces"}, {"POST", "/rerank"},
 		{"GET", "/namespaces/docs/documents"}, {"GET", "/namespaces"}, {"GET", "/namespaces/docs/documents/a"}, {"GET", "/models"},
+		{"POST", "/v1/rerank"}, {"POST", "/v2/rerank"},
 	}
 	for i, b := range bodies {
 		for r := range routes {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -220,55 +219,6 @@ func TestShutdownDrains(t *testing.T) {
 			t.Errorf("after the restart: %v", got)
 		}
 	})
-}
-
-// TestRerankTrouble: a reranker that fails, panics, answers nonsense or is too
-// slow costs its order, not the answer.
-func TestRerankTrouble(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
-		r := &faultyReranker{}
-		s := start(t, b, options{reranker: r})
-		library(s, "docs")
-		for name, c := range map[string]struct {
-			score  func(context.Context, []string) ([]float32, error)
-			reason string
-			status int
-			code   string
-		}{
-			"fails":         {func(context.Context, []string) ([]float32, error) { return nil, errors.New("out of order") }, "error", 503, "unavailable"},
-			"panics":        {func(context.Context, []string) ([]float32, error) { panic("boom") }, "error", 503, "unavailable"},
-			"forgets texts": {func(context.Context, []string) ([]float32, error) { return []float32{0.5}, nil }, "error", 503, "unavailable"},
-			"hangs":         {func(ctx context.Context, _ []string) ([]float32, error) { <-ctx.Done(); return nil, ctx.Err() }, "timeout", 504, "timeout"},
-		} {
-			t.Run(name, func(t *testing.T) {
-				r.score.Store(&c.score)
-				q := object{"query": "the rent of the flat", "rerank": true}
-				got := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", "1000").ok()
-				if d := got.list("degraded"); len(d) != 1 || d[0]["part"] != "rerank" || d[0]["reason"] != c.reason || got.json["model"] != nil ||
-					got.json["score_kind"] != "fused" || got.found()[0] != "lease" {
-					t.Errorf("degraded: %s", clip(got.body))
-				}
-				q["strict"] = true
-				refused := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", "1000").fails(c.status, c.code)
-				if strings.Contains(string(refused.body)+string(got.body), "boom") || strings.Contains(string(refused.body), "order") {
-					t.Errorf("the cause reached the caller: %s", refused.body)
-				}
-			})
-		}
-		if got := s.query("docs", object{"query": "xyzzy", "mode": "keyword", "rerank": true}); len(got.found()) != 0 {
-			t.Errorf("reranking nothing: %s", got.body)
-		}
-	})
-}
-
-type faultyReranker struct {
-	reranker
-	score atomic.Pointer[func(context.Context, []string) ([]float32, error)]
-}
-
-func (f *faultyReranker) Score(ctx context.Context, _ string, texts []string) ([]float32, int, error) {
-	scores, err := (*f.score.Load())(ctx, texts)
-	return scores, 0, err
 }
 
 // TestQueryMovedUnderneath: what was found and changed before it is read is not

@@ -46,45 +46,6 @@ func TestModels(t *testing.T) {
 	})
 }
 
-func TestRerank(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
-		s := start(t, b, options{reranker: reranker{}})
-		r := s.post("/rerank", object{"query": "warm bread", "documents": []string{"cold soup", "warm bread", "bread", strings.Repeat("word ", 600)}}).ok()
-		fields(t, "a rerank answer", r.json, "results", "model", "truncated")
-		if got := column(r.list("results"), "index"); !slices.Equal(got, []string{"1", "2", "0", "3"}) || r.json["model"] != "test-rerank" || r.number("truncated") != 1 {
-			t.Errorf("reranked: %s", r.body)
-		}
-		fields(t, "a score", r.list("results")[0], "index", "score")
-		if got := s.post("/rerank", object{"query": "a", "documents": []string{"b", "a"}, "top_k": 1, "model": "test-rerank"}).ok().list("results"); len(got) != 1 || got[0]["index"] != 1.0 {
-			t.Errorf("top_k 1: %v", got)
-		}
-		hundred := slices.Repeat([]string{"x"}, 100)
-		if got := s.post("/rerank", object{"query": "a", "documents": hundred, "top_k": 100}).ok().list("results"); len(got) != 100 {
-			t.Errorf("%d results of 100", len(got))
-		}
-		for _, c := range []struct {
-			body  any
-			words []string
-		}{
-			{object{"documents": []string{"x"}}, []string{"query"}}, {object{"query": "", "documents": []string{"x"}}, []string{"query"}},
-			{object{"query": "x"}, []string{"documents"}}, {object{"query": "x", "documents": []string{}}, []string{"documents"}},
-			{object{"query": "x", "documents": append(hundred, "y")}, []string{"documents", "1-100", "101"}},
-			{object{"query": "x", "documents": []any{"y", 3}}, []string{"documents[1]"}}, {object{"query": "x", "documents": "y"}, []string{"documents"}},
-			{object{"query": "x", "documents": []string{"y"}, "top_k": 0}, []string{"top_k", "1-100"}},
-			{object{"query": "x", "documents": []string{"y"}, "top_k": 101}, []string{"top_k", "1-100"}},
-			{object{"query": "x", "documents": []string{"y"}, "model": "other"}, []string{"model", "other"}},
-			{object{"query": "x", "documents": []string{"y"}, "top_n": 1}, []string{"top_n"}},
-			{object{"query": "x", "documents": []string{"y\x00"}}, []string{"NUL"}},
-		} {
-			s.post("/rerank", c.body).fails(400, "invalid_request", c.words...)
-		}
-		off := start(t, b, options{})
-		off.post("/rerank", object{"query": "x", "documents": []string{"y"}}).fails(503, "unavailable", "rerank").retry()
-		off.post("/rerank", object{"query": "x", "documents": []string{}}).fails(400, "invalid_request", "documents")
-		off.post("/rerank", object{"query": "x", "documents": []string{"y"}, "model": "test-rerank"}).fails(400, "invalid_request", "model")
-	})
-}
-
 func TestSourcesAreUnavailable(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
