@@ -59,8 +59,8 @@ func TestKeys(t *testing.T) {
 		ctx := context.Background()
 		keys := s.engine.Keys()
 
-		integration := s.issue(key.Issue{Kind: ident.Integration})
-		personal := s.issue(key.Issue{Kind: ident.Personal})
+		integration := s.issue(key.Issue{Kind: ident.Integration, Integration: "chat"})
+		personal := s.issue(key.Issue{Kind: ident.Personal, Integration: "chat", EndUser: "ann"})
 		wrong := map[string]string{
 			"none": "", "another scheme": "Basic " + s.key, "no key": "Bearer ", "no scheme": s.key, "made up": "Bearer sk-service-" + strings.Repeat("x", 43),
 			"one character off": "Bearer " + s.key[:len(s.key)-1] + map[bool]string{true: "B", false: "A"}[s.key[len(s.key)-1] == 'A'],

@@ -167,9 +167,7 @@ func (s *sparseEncoder) Encode(ctx context.Context, _ port.TextKind, texts []str
 	for _, text := range texts {
 		counts := map[uint32]float32{}
 		for _, w := range words(text) {
-			h := fnv.New32a()
-			_, _ = h.Write([]byte(w))
-			counts[h.Sum32()%30000]++
+			counts[term(w)]++
 		}
 		terms := make([]uint32, 0, len(counts))
 		for t := range counts {
@@ -182,6 +180,13 @@ func (s *sparseEncoder) Encode(ctx context.Context, _ port.TextKind, texts []str
 		out.Rows, out.Tokens = append(out.Rows, uint32(len(out.Terms))), append(out.Tokens, len(words(text)))
 	}
 	return out, nil
+}
+
+// term is the number of a word.
+func term(word string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(word))
+	return h.Sum32() % 30000
 }
 
 // faultyStore is a store that a test can hold up or break.
@@ -254,6 +259,7 @@ var (
 	_ port.Embedder      = (*embedder)(nil)
 	_ port.TokenCounter  = (*embedder)(nil)
 	_ port.SparseEncoder = (*sparseEncoder)(nil)
+	_ port.Tokenizer     = (*tokenizing)(nil)
 	_ port.Store         = (*faultyStore)(nil)
 	_ port.Index         = (*faultyIndex)(nil)
 )
