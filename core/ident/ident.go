@@ -2,6 +2,7 @@ package ident
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -51,7 +52,10 @@ const (
 	StatusRead    Scope = "status:read"
 )
 
-// Scopes lists every scope.
+// AllOrganizations is what an admin key has that administers every organization.
+const AllOrganizations Scope = "organizations:all"
+
+// Scopes lists every scope of an integration key.
 func Scopes() []Scope {
 	return []Scope{MemoriesRead, MemoriesWrite, RecallRead, UsersErase, StatusRead}
 }
@@ -90,6 +94,12 @@ type Principal struct {
 	Limits           map[string]Rate // per rate class; overrides the configured ones
 	ExpiresAt        time.Time       // zero: never
 }
+
+// Administers reports whether an admin key's caller may see an organization.
+func (p Principal) Administers(org Org) bool { return p.Org == org || p.AllOrganizations() }
+
+// AllOrganizations reports whether an admin key's caller sees every organization.
+func (p Principal) AllOrganizations() bool { return slices.Contains(p.Scopes, AllOrganizations) }
 
 // RateKey is what rate limits are counted by: an integration's keys share.
 func (p Principal) RateKey() string {

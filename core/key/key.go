@@ -5,12 +5,14 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -58,16 +60,29 @@ func New(s Settings) *Service {
 		cache: cache{keep: s.CacheFor, entries: map[[32]byte]*entry{}}, used: uses{at: map[string]time.Time{}}}
 }
 
-// Issue asks for a new key.
+// Issue asks for a new key. A field that the kind of key has no use for must be
+// left out: a right or limit that does nothing would deceive.
 type Issue struct {
-	Org              string // the organization's name; "": default
-	Name             string // for people; at most 128 characters
-	Kind             ident.Kind
-	ReadOnly         bool
-	Namespace        string // not empty: the key reaches only this namespace
+	Org  string // the organization's name or id; "": default
+	Name string // for people; at most 128 characters
+	Kind ident.Kind
+	// ReadOnly refuses whatever changes data. Service and admin keys.
+	ReadOnly bool
+	// Namespace, not empty, is the only one the key reaches; DefaultNamespace is
+	// that of calls that name none. Service keys.
+	Namespace        string
 	DefaultNamespace string
-	Scopes           []ident.Scope
-	Limits           map[string]ident.Rate
+	// Scopes are an integration key's rights; nil: memories:read and memories:write.
+	Scopes []ident.Scope
+	Limits map[string]ident.Rate // of the key alone, by rate class
+	// Integration is the name or id of the integration that the key belongs to. An
+	// integration key makes one that does not exist, and one of its own, named
+	// like the key, when this is empty. A personal key's must exist.
+	Integration string
+	Quotas      *ident.Quotas // of the integration made here; nil: ident.DefaultQuotas
+	EndUser     string        // the only one that a personal key reaches
+	// AllOrganizations lets an admin key administer every organization.
+	AllOrganizations bool
 	ExpiresAt        time.Time // zero: never
 }
 
@@ -89,11 +104,17 @@ type Info struct {
 	DefaultNamespace string
 	Scopes           []ident.Scope
 	Limits           map[string]ident.Rate
+	Integration      string // id; of an integration or personal key
+	IntegrationName  string
+	EndUser          string // of a personal key
 	CreatedAt        time.Time
 	ExpiresAt        time.Time // zero: never
 	RevokedAt        time.Time // zero: live
 	LastUsedAt       time.Time // zero: not yet; written about every FlushEvery
 }
+
+// AllOrganizations reports whether an admin key administers every organization.
+func (i Info) AllOrganizations() bool { return slices.Contains(i.Scopes, ident.AllOrganizations) }
 
 // State is live, expired or revoked at a time.
 func (i Info) State(now time.Time) string {
@@ -106,10 +127,10 @@ func (i Info) State(now time.Time) string {
 	return "live"
 }
 
-func info(k port.Key) Info {
+func info(k port.Key, integration string) Info {
 	return Info{ID: k.ID, Org: k.Org, Name: k.Name, Kind: k.Kind, Last4: k.Last4, ReadOnly: k.ReadOnly, Namespace: k.Namespace,
-		DefaultNamespace: k.DefaultNamespace, Scopes: k.Scopes, Limits: k.Limits, CreatedAt: k.CreatedAt,
-		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, LastUsedAt: k.LastUsedAt}
+		DefaultNamespace: k.DefaultNamespace, Scopes: k.Scopes, Limits: k.Limits, Integration: k.Integration, IntegrationName: integration,
+		EndUser: k.EndUser, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, LastUsedAt: k.LastUsedAt}
 }
 
 func (s *Service) check(in *Issue) error {
@@ -120,22 +141,147 @@ func (s *Service) check(in *Issue) error {
 	case in.Kind.Prefix() == "":
 		return fault.Field(fault.InvalidRequest, "kind", "%q is not a kind of key", in.Kind)
 	case !printable(in.Name, 128):
-		return fault.Field(fault.InvalidRequest, "name", "must be at most 128 printable characters")
-	case in.Namespace != "" && !ident.ValidNamespace(in.Namespace):
-		return fault.Field(fault.InvalidNamespace, "namespace", "%s", ident.NamespaceRule)
-	case in.DefaultNamespace != "" && !ident.ValidNamespace(in.DefaultNamespace):
-		return fault.Field(fault.InvalidNamespace, "default_namespace", "%s", ident.NamespaceRule)
-	case in.Namespace != "" && in.DefaultNamespace != "" && in.Namespace != in.DefaultNamespace:
-		return fault.Field(fault.InvalidRequest, "default_namespace", "must be the namespace that the key is limited to, %q", in.Namespace)
+		return badName()
 	case !in.ExpiresAt.IsZero() && !in.ExpiresAt.After(s.now()):
 		return fault.Field(fault.InvalidRequest, "expires_at", "is not in the future")
+	case in.ReadOnly && in.Kind != ident.Service && in.Kind != ident.Admin:
+		return noUse("read_only", in.Kind)
+	case in.AllOrganizations && in.Kind != ident.Admin:
+		return noUse("all_organizations", in.Kind)
 	}
-	for class, r := range in.Limits {
-		if r.PerMinute < 0 || r.Burst < 0 {
-			return fault.Field(fault.InvalidRequest, "limits."+class, "must not be negative")
+	if err := checkNamespaces(in.Kind, in.Namespace, in.DefaultNamespace); err != nil {
+		return err
+	}
+	if err := checkLimits(in.Kind, in.Limits); err != nil {
+		return err
+	}
+	if err := checkMember(in); err != nil {
+		return err
+	}
+	return grant(in)
+}
+
+func badName() error {
+	return fault.Field(fault.InvalidRequest, "name", "must be at most 128 printable characters")
+}
+
+// noUse refuses a field that the kind of key does not have.
+func noUse(field string, k ident.Kind) error {
+	return fault.Field(fault.InvalidRequest, field, "is not for a key of kind %s", k)
+}
+
+func checkNamespaces(k ident.Kind, only, standard string) error {
+	switch {
+	case only != "" && k != ident.Service:
+		return noUse("namespace", k)
+	case standard != "" && k != ident.Service:
+		return noUse("default_namespace", k)
+	case only != "" && !ident.ValidNamespace(only):
+		return fault.Field(fault.InvalidNamespace, "namespace", "%s", ident.NamespaceRule)
+	case standard != "" && !ident.ValidNamespace(standard):
+		return fault.Field(fault.InvalidNamespace, "default_namespace", "%s", ident.NamespaceRule)
+	case only != "" && standard != "" && only != standard:
+		return fault.Field(fault.InvalidRequest, "default_namespace", "must be the namespace that the key is limited to, %q", only)
+	}
+	return nil
+}
+
+// maxRate and maxMemories keep arithmetic with limits far from overflow.
+const (
+	maxRate     = 100_000_000
+	maxMemories = 1_000_000_000
+)
+
+// classes are the rate classes that a kind of key is charged in.
+func classes(k ident.Kind) []op.Class {
+	switch k {
+	case ident.Service:
+		return []op.Class{op.Read, op.Write, op.Rerank, op.Admin}
+	case ident.Integration, ident.Personal:
+		return []op.Class{op.MemoryRead, op.MemoryWrite, op.Recall}
+	case ident.Admin:
+		return []op.Class{op.Admin}
+	}
+	return nil
+}
+
+func checkLimits(k ident.Kind, limits map[string]ident.Rate) error {
+	for class, r := range limits {
+		if !slices.Contains(classes(k), op.Class(class)) {
+			return noUse("limits."+clip(class), k)
+		}
+		if r.PerMinute < 0 || r.Burst < 0 || r.PerMinute > maxRate || r.Burst > maxRate {
+			return fault.Field(fault.InvalidRequest, "limits."+class, "must be 0-%d, where 0 is unlimited", maxRate)
 		}
 	}
 	return nil
+}
+
+// checkMember checks what ties a key to an integration and an end user.
+func checkMember(in *Issue) error {
+	switch {
+	case in.Integration != "" && in.Kind != ident.Integration && in.Kind != ident.Personal:
+		return noUse("integration", in.Kind)
+	case in.Integration == "" && in.Kind == ident.Personal:
+		return fault.Field(fault.InvalidRequest, "integration", "is required for a personal key: its memories are that integration's")
+	case in.EndUser != "" && in.Kind != ident.Personal:
+		return noUse("end_user_id", in.Kind)
+	case in.Kind == ident.Personal && !ident.ValidEndUser(in.EndUser):
+		return fault.Field(fault.InvalidEndUserID, "end_user_id", "%s", ident.EndUserRule)
+	case in.Quotas != nil && in.Kind != ident.Integration:
+		return noUse("quotas", in.Kind)
+	case in.Quotas != nil:
+		return checkQuotas(*in.Quotas)
+	}
+	return nil
+}
+
+// grant settles the scopes: the default ones, or those asked for without
+// repeats, in the order of ident.Scopes.
+func grant(in *Issue) error {
+	switch in.Kind {
+	case ident.Integration:
+		if in.Scopes == nil {
+			in.Scopes = []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite}
+			return nil
+		}
+	case ident.Personal:
+		if in.Scopes != nil {
+			return fault.Field(fault.InvalidRequest, "scopes", "are always %s and %s for a personal key", ident.MemoriesRead, ident.MemoriesWrite)
+		}
+		in.Scopes = []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite}
+		return nil
+	default:
+		if in.Scopes != nil {
+			return noUse("scopes", in.Kind)
+		}
+		if in.AllOrganizations {
+			in.Scopes = []ident.Scope{ident.AllOrganizations}
+		}
+		return nil
+	}
+	asked := in.Scopes
+	if len(asked) == 0 {
+		return fault.Field(fault.InvalidRequest, "scopes", "must name at least one scope")
+	}
+	for _, scope := range asked {
+		if !slices.Contains(ident.Scopes(), scope) {
+			return fault.Field(fault.InvalidRequest, "scopes", "%q is no scope; there are %s", scope, scopeNames())
+		}
+	}
+	if slices.Contains(asked, ident.RecallRead) && !slices.Contains(asked, ident.MemoriesRead) {
+		return fault.Field(fault.InvalidRequest, "scopes", "%s needs %s too, for an answer quotes memories", ident.RecallRead, ident.MemoriesRead)
+	}
+	in.Scopes = slices.DeleteFunc(ident.Scopes(), func(s ident.Scope) bool { return !slices.Contains(asked, s) })
+	return nil
+}
+
+func scopeNames() string {
+	names := make([]string, 0, 5)
+	for _, s := range ident.Scopes() {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
 }
 
 func printable(s string, most int) bool {
@@ -145,20 +291,29 @@ func printable(s string, most int) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7F })
 }
 
+// secretOf makes a key's secret and what is kept of it.
+func secretOf(k ident.Kind) (secret string, hash [32]byte, last4 string) {
+	secret = k.Prefix() + random(secretLength)
+	return secret, sha256.Sum256([]byte(secret)), secret[len(secret)-4:]
+}
+
 // Issue makes a key and returns its secret. The default organization comes into
-// being with its first key. Faults: InvalidRequest, InvalidNamespace, NotFound
-// for an unknown organization, Forbidden for a suspended one.
+// being with its first key. Faults: InvalidRequest, InvalidNamespace,
+// InvalidEndUserID, NotFound for an unknown organization or a personal key's
+// unknown integration, Conflict for an integration that is there already with
+// other quotas, Forbidden for a suspended organization.
 func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 	if err := s.check(&in); err != nil {
 		return Issued{}, err
 	}
-	secret := in.Kind.Prefix() + random(secretLength)
-	k := port.Key{ID: "key_" + random(idLength), Name: in.Name, Kind: in.Kind, Hash: sha256.Sum256([]byte(secret)), Last4: secret[len(secret)-4:],
+	secret, hash, last4 := secretOf(in.Kind)
+	k := port.Key{ID: "key_" + random(idLength), Name: in.Name, Kind: in.Kind, Hash: hash, Last4: last4,
 		ReadOnly: in.ReadOnly, Namespace: in.Namespace, DefaultNamespace: in.DefaultNamespace, Scopes: in.Scopes, Limits: in.Limits,
-		CreatedAt: s.now().UTC(), ExpiresAt: in.ExpiresAt.UTC()}
-	if in.ExpiresAt.IsZero() {
-		k.ExpiresAt = time.Time{}
+		EndUser: in.EndUser, CreatedAt: s.now().UTC()}
+	if !in.ExpiresAt.IsZero() {
+		k.ExpiresAt = in.ExpiresAt.UTC()
 	}
+	var joined port.Integration
 	err := s.store.Update(ctx, func(w port.Writer) error {
 		o, err := s.organization(ctx, w, in.Org)
 		if err != nil {
@@ -168,17 +323,21 @@ func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 			return suspended(o.Name)
 		}
 		k.Org = o.ID
+		if joined, err = s.join(ctx, w, o, in); err != nil {
+			return err
+		}
+		k.Integration = joined.ID
 		return w.PutKey(ctx, k)
 	})
 	if err != nil {
 		return Issued{}, err
 	}
-	return Issued{Info: info(k), Secret: secret}, nil
+	return Issued{Info: info(k, joined.Name), Secret: secret}, nil
 }
 
 // Ref names a key. Org may be left out where the id alone must do.
 type Ref struct {
-	Org string // the organization's name; "": whichever has the key
+	Org string // the organization's name or id; "": whichever has the key
 	ID  string
 }
 
@@ -203,7 +362,7 @@ func (s *Service) Revoke(ctx context.Context, ref Ref) error {
 }
 
 // List lists an organization's keys by creation time, revoked ones included; org
-// is its name, "" is every organization's.
+// is its name or id, "" is every organization's.
 func (s *Service) List(ctx context.Context, org string) ([]Info, error) {
 	var out []Info
 	err := s.store.View(ctx, func(r port.Reader) error {
@@ -213,24 +372,70 @@ func (s *Service) List(ctx context.Context, org string) ([]Info, error) {
 			return err
 		}
 		for _, o := range orgs {
-			keys, err := r.Keys(ctx, o.ID)
+			infos, err := infosOf(ctx, r, o.ID)
 			if err != nil {
 				return err
 			}
-			for _, k := range keys {
-				out = append(out, info(k))
-			}
+			out = append(out, infos...)
 		}
 		return nil
 	})
 	return out, err
 }
 
-func (s *Service) owners(ctx context.Context, r port.Reader, name string) ([]port.Organization, error) {
-	if name == "" {
+func infosOf(ctx context.Context, r port.Reader, org ident.Org) ([]Info, error) {
+	keys, err := r.Keys(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	integrations, err := r.Integrations(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[string]string, len(integrations))
+	for _, i := range integrations {
+		names[i.ID] = i.Name
+	}
+	out := make([]Info, len(keys))
+	for i, k := range keys {
+		out[i] = info(k, names[k.Integration])
+	}
+	return out, nil
+}
+
+// Find describes one key. Fault NotFound.
+func (s *Service) Find(ctx context.Context, ref Ref) (k Info, err error) {
+	err = s.store.View(ctx, func(r port.Reader) (err error) {
+		_, k, err = s.find(ctx, r, ref)
+		return err
+	})
+	return k, err
+}
+
+func (s *Service) find(ctx context.Context, r port.Reader, ref Ref) (port.Organization, Info, error) {
+	orgs, err := s.owners(ctx, r, ref.Org)
+	if err != nil {
+		return port.Organization{}, Info{}, err
+	}
+	for _, o := range orgs {
+		keys, err := infosOf(ctx, r, o.ID)
+		if err != nil {
+			return o, Info{}, err
+		}
+		for _, k := range keys {
+			if k.ID == ref.ID {
+				return o, k, nil
+			}
+		}
+	}
+	return port.Organization{}, Info{}, fault.New(fault.NotFound, "there is no key %q", clip(ref.ID))
+}
+
+func (s *Service) owners(ctx context.Context, r port.Reader, ref string) ([]port.Organization, error) {
+	if ref == "" {
 		return r.Organizations(ctx)
 	}
-	o, err := r.OrganizationByName(ctx, name)
+	o, err := findOrganization(ctx, r, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -9,19 +9,31 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
+const nameRule = "must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit"
+
 // CreateOrganization makes an organization. Faults: InvalidRequest for a name
 // that is no name, Conflict when it is taken.
 func (s *Service) CreateOrganization(ctx context.Context, name string) (port.Organization, error) {
-	if !validOrganization(name) {
-		return port.Organization{}, fault.Field(fault.InvalidRequest, "name",
-			"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit")
+	if err := checkOrganizationName(name); err != nil {
+		return port.Organization{}, err
 	}
-	o := port.Organization{ID: ident.Org("org_" + random(idLength)), Name: name, CreatedAt: s.now().UTC()}
+	o := s.newOrganization(name)
 	err := s.store.Update(ctx, func(w port.Writer) error { return w.PutOrganization(ctx, o) })
 	return o, err
 }
 
-func validOrganization(name string) bool {
+func (s *Service) newOrganization(name string) port.Organization {
+	return port.Organization{ID: ident.Org(organizationID + random(idLength)), Name: name, CreatedAt: s.now().UTC()}
+}
+
+func checkOrganizationName(name string) error {
+	if !validName(name) || strings.HasPrefix(name, organizationID) {
+		return fault.Field(fault.InvalidRequest, "name", "%s, and not %s", nameRule, organizationID)
+	}
+	return nil
+}
+
+func validName(name string) bool {
 	if name == "" || len(name) > 64 || strings.IndexByte("._-", name[0]) >= 0 {
 		return false
 	}
@@ -31,6 +43,30 @@ func validOrganization(name string) bool {
 		}
 	}
 	return true
+}
+
+// findOrganization finds one by id or name; "" is the default one.
+func findOrganization(ctx context.Context, r port.Reader, ref string) (port.Organization, error) {
+	if ref == "" {
+		ref = ident.DefaultOrg
+	}
+	if strings.HasPrefix(ref, organizationID) {
+		o, err := r.Organization(ctx, ident.Org(ref))
+		if fault.CodeOf(err) != fault.NotFound {
+			return o, err
+		}
+		// A name from before the prefix was kept for ids.
+	}
+	return r.OrganizationByName(ctx, ref)
+}
+
+// Organization finds one by id or name. Fault NotFound.
+func (s *Service) Organization(ctx context.Context, ref string) (o port.Organization, err error) {
+	err = s.store.View(ctx, func(r port.Reader) (err error) {
+		o, err = findOrganization(ctx, r, ref)
+		return err
+	})
+	return o, err
 }
 
 // Organizations lists all by name.
@@ -43,29 +79,48 @@ func (s *Service) Organizations(ctx context.Context) ([]port.Organization, error
 	return out, err
 }
 
-// Suspend makes every key of an organization answer 403; Resume ends that. Both
-// hold within CacheFor in other processes and may be repeated. Fault NotFound
-// for an unknown name.
-func (s *Service) Suspend(ctx context.Context, name string) error {
-	return s.setSuspended(ctx, name, true)
+// Suspend makes every key of an organization, found by id or name, answer 403,
+// but for those that administer all; Resume ends that. Both hold within CacheFor
+// in other processes and may be repeated. Fault NotFound.
+func (s *Service) Suspend(ctx context.Context, org string) error {
+	_, err := s.ChangeOrganization(ctx, org, OrganizationChange{Suspended: new(true)})
+	return err
 }
 
 // Resume lets a suspended organization's keys work again.
-func (s *Service) Resume(ctx context.Context, name string) error {
-	return s.setSuspended(ctx, name, false)
+func (s *Service) Resume(ctx context.Context, org string) error {
+	_, err := s.ChangeOrganization(ctx, org, OrganizationChange{Suspended: new(false)})
+	return err
 }
 
-func (s *Service) setSuspended(ctx context.Context, name string, to bool) error {
-	err := s.store.Update(ctx, func(w port.Writer) error {
-		o, err := w.OrganizationByName(ctx, name)
-		if err != nil {
+// OrganizationChange says what to change of an organization; nil keeps.
+type OrganizationChange struct {
+	Name      *string
+	Suspended *bool
+}
+
+// ChangeOrganization changes an organization, found by id or name. The default
+// one keeps its name: keys made without an organization go there. Faults:
+// InvalidRequest, NotFound, Conflict when the name is taken.
+func (s *Service) ChangeOrganization(ctx context.Context, ref string, c OrganizationChange) (o port.Organization, err error) {
+	if c.Name != nil {
+		if err := checkOrganizationName(*c.Name); err != nil {
+			return o, err
+		}
+	}
+	err = s.store.Update(ctx, func(w port.Writer) (err error) {
+		if o, err = findOrganization(ctx, w, ref); err != nil {
 			return err
 		}
-		o.Suspended = to
+		if c.Name != nil && *c.Name != o.Name && o.Name == ident.DefaultOrg {
+			return fault.Field(fault.InvalidRequest, "name", "the organization %q keeps its name", o.Name)
+		}
+		assign(&o.Name, c.Name)
+		assign(&o.Suspended, c.Suspended)
 		return w.PutOrganization(ctx, o)
 	})
 	s.cache.forget()
-	return err
+	return o, err
 }
 
 // EnsureDefault makes the default organization when it is missing.
@@ -84,16 +139,14 @@ func (s *Service) EnsureDefault(ctx context.Context) (o port.Organization, err e
 	return o, err
 }
 
-// organization finds one by name; the default one is made when it is missing.
-func (s *Service) organization(ctx context.Context, w port.Writer, name string) (port.Organization, error) {
-	if name == "" {
-		name = ident.DefaultOrg
-	}
-	o, err := w.OrganizationByName(ctx, name)
-	if name != ident.DefaultOrg || fault.CodeOf(err) != fault.NotFound {
+// organization finds one by id or name; the default one is made when it is
+// missing.
+func (s *Service) organization(ctx context.Context, w port.Writer, ref string) (port.Organization, error) {
+	o, err := findOrganization(ctx, w, ref)
+	if ref != "" && ref != ident.DefaultOrg || fault.CodeOf(err) != fault.NotFound {
 		return o, err
 	}
-	o = port.Organization{ID: ident.Org("org_" + random(idLength)), Name: name, CreatedAt: s.now().UTC()}
+	o = s.newOrganization(ident.DefaultOrg)
 	return o, w.PutOrganization(ctx, o)
 }
 

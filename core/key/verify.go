@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,26 +16,43 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// kinds are the key kinds that an API family takes.
-func kinds(f op.Family) []ident.Kind {
-	if f == op.Memory {
-		return []ident.Kind{ident.Integration, ident.Personal}
+// takes are the key kinds that an API family takes, and what it is called.
+func takes(f op.Family) (kinds []ident.Kind, api string) {
+	switch f {
+	case op.Memory:
+		return []ident.Kind{ident.Integration, ident.Personal}, "the memory API"
+	case op.Administration:
+		return []ident.Kind{ident.Admin}, "the admin API"
 	}
-	return []ident.Kind{ident.Service}
+	return []ident.Kind{ident.Service}, "the namespace API"
 }
 
 // refused is the one answer to every key that does not work, so that it tells
 // nothing about which keys exist.
 func refused() error {
-	return fault.New(fault.Unauthorized, "the API key is not valid: it is unknown, revoked, expired or of another kind")
+	return fault.New(fault.Unauthorized, "the API key is not valid: it is unknown, revoked or expired")
+}
+
+// misplaced answers a key of a kind that the family does not take.
+func misplaced(what, api string, kinds []ident.Kind) error {
+	prefixes := make([]string, len(kinds))
+	for i, k := range kinds {
+		prefixes[i] = k.Prefix()
+	}
+	return fault.New(fault.Unauthorized, "%s is not valid on %s, which takes keys that begin with %s", what, api, strings.Join(prefixes, " or "))
 }
 
 // Verify finds out who presented a bearer key. Faults: Unauthorized, with one
-// message, for a key that is unknown, revoked, expired or of another family;
-// Forbidden when its organization is suspended.
+// message for a key that is unknown, revoked or expired and another for one of
+// another family, which its prefix alone gives away; Forbidden when its
+// organization is suspended.
 func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (ident.Principal, error) {
-	kind := kindOf(bearer, family)
-	if kind == "" {
+	kinds, api := takes(family)
+	prefix := prefixOf(bearer)
+	if prefix != "" && !slices.ContainsFunc(kinds, func(k ident.Kind) bool { return k.Prefix() == prefix }) {
+		return ident.Principal{}, misplaced("a key that begins with "+prefix, api, kinds)
+	}
+	if prefix == "" || len(bearer) != len(prefix)+secretLength {
 		return ident.Principal{}, refused()
 	}
 	hash := sha256.Sum256([]byte(bearer))
@@ -43,23 +62,25 @@ func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (
 	}
 	p := v.principal
 	now := s.now()
-	if v.revoked || p.Kind != kind || !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt) {
+	if v.revoked || p.Kind.Prefix() != prefix || !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt) {
 		return ident.Principal{}, refused()
 	}
-	if v.suspended {
+	if !slices.Contains(kinds, p.Kind) {
+		return ident.Principal{}, misplaced("a key of kind "+string(p.Kind), api, kinds)
+	}
+	if v.suspended && !p.AllOrganizations() {
 		return ident.Principal{}, suspended(p.OrgName)
 	}
 	s.used.touch(p.KeyID, now)
 	return p, nil
 }
 
-// kindOf is the kind that a secret has the form of; "" when the family takes no
-// such key. It spares the store most nonsense.
-func kindOf(bearer string, family op.Family) ident.Kind {
-	for _, k := range kinds(family) {
-		prefix := k.Prefix()
-		if len(bearer) == len(prefix)+secretLength && bearer[:len(prefix)] == prefix {
-			return k
+// prefixOf is the prefix of a kind of key that a secret begins with; "" when it
+// has none.
+func prefixOf(bearer string) string {
+	for _, k := range []ident.Kind{ident.Service, ident.Integration, ident.Personal, ident.Admin} {
+		if strings.HasPrefix(bearer, k.Prefix()) {
+			return k.Prefix()
 		}
 	}
 	return ""
@@ -69,12 +90,16 @@ func (s *Service) load(ctx context.Context, hash [32]byte) (verified, error) {
 	var (
 		k port.Key
 		o port.Organization
+		i port.Integration
 	)
 	err := s.store.View(ctx, func(r port.Reader) (err error) {
 		if k, err = r.KeyByHash(ctx, hash); err != nil {
 			return err
 		}
-		o, err = r.Organization(ctx, k.Org)
+		if o, err = r.Organization(ctx, k.Org); err != nil || k.Integration == "" {
+			return err
+		}
+		i, err = r.Integration(ctx, k.Org, k.Integration)
 		return err
 	})
 	switch {
@@ -87,9 +112,18 @@ func (s *Service) load(ctx context.Context, hash [32]byte) (verified, error) {
 	}
 	return verified{
 		principal: ident.Principal{KeyID: k.ID, Org: k.Org, OrgName: o.Name, Kind: k.Kind, ReadOnly: k.ReadOnly, Namespace: k.Namespace,
-			DefaultNamespace: k.DefaultNamespace, Scopes: k.Scopes, Limits: k.Limits, ExpiresAt: k.ExpiresAt},
+			DefaultNamespace: k.DefaultNamespace, Scopes: effective(k.Kind, k.Scopes), Integration: k.Integration, Quotas: i.Quotas,
+			EndUser: k.EndUser, Limits: k.Limits, ExpiresAt: k.ExpiresAt},
 		revoked: !k.RevokedAt.IsZero(), suspended: o.Suspended,
 	}, nil
+}
+
+// effective adds what any scope of an integration brings along.
+func effective(k ident.Kind, scopes []ident.Scope) []ident.Scope {
+	if k != ident.Integration && k != ident.Personal || len(scopes) == 0 || slices.Contains(scopes, ident.StatusRead) {
+		return scopes
+	}
+	return append(slices.Clone(scopes), ident.StatusRead)
 }
 
 type verified struct {
