@@ -5,7 +5,7 @@ import "fmt"
 // The version this code speaks. A module of another major is refused.
 const (
 	Major = 1
-	Minor = 0
+	Minor = 1
 )
 
 // Version splits the number that mneme_abi returns.

@@ -100,6 +100,7 @@ type Result struct {
 	Counts []uint32  // counts: Rows
 	Text   []string  // text: Rows
 	Tokens []uint32  // tokens read per row; nil when not reported
+	Cut    []uint32  // scores: per row not 0 where the text did not fit the window; nil when not reported
 }
 
 var errFrame = errors.New("result frame")
@@ -109,6 +110,7 @@ var errFrame = errors.New("result frame")
 // is allocated. An error frame comes back as *Error. Nothing aliases b.
 //
 // Header: u32 kind, rows, dim, nnz, body_off, tokens_off (0 none), code, total.
+// Of scores nnz is cut_off (0 none).
 func ParseResult(b []byte) (Result, error) {
 	bad := func(format string, args ...any) (Result, error) {
 		return Result{}, fmt.Errorf("%w: %s", errFrame, fmt.Sprintf(format, args...))
@@ -163,6 +165,11 @@ func ParseResult(b []byte) (Result, error) {
 	case KindScores:
 		if r.Floats, ok = floats(body, rows); ok {
 			ok = finite(r.Floats)
+		}
+		if cut := nnz; ok && cut != 0 {
+			if r.Cut, ok = words(cut, rows); !ok || cut < resultHeader {
+				return bad("cut texts at %d of %d", cut, total)
+			}
 		}
 	case KindSparse, KindIDs:
 		if r.Index, ok = words(body, rows+1); !ok {
@@ -231,15 +238,23 @@ func (r Result) Append(dst []byte) []byte {
 	for _, s := range r.Text {
 		dst = append(dst, s...)
 	}
-	tokens := 0
-	if r.Tokens != nil {
+	// table appends what is reported per row and gives its offset; 0 for none.
+	table := func(v []uint32) int {
+		if v == nil {
+			return 0
+		}
 		for (len(dst)-start)%4 != 0 {
 			dst = append(dst, 0)
 		}
-		tokens = len(dst) - start
-		words(r.Tokens)
+		at := len(dst) - start
+		words(v)
+		return at
 	}
-	for i, v := range []int{int(r.Kind), r.Rows, r.Dim, len(r.Terms), resultHeader, tokens, 0, len(dst) - start} {
+	tokens, nnz := table(r.Tokens), len(r.Terms)
+	if r.Kind == KindScores {
+		nnz = table(r.Cut)
+	}
+	for i, v := range []int{int(r.Kind), r.Rows, r.Dim, nnz, resultHeader, tokens, 0, len(dst) - start} {
 		le.PutUint32(dst[start+4*i:], uint32(v))
 	}
 	return dst

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestRequestRoundTrip(t *testing.T) {
@@ -80,6 +81,7 @@ func results() map[string]Result {
 		"dense":      {Kind: KindDense, Rows: 2, Dim: 3, Floats: []float32{1, 2, 3, -4, 5, 0}, Tokens: []uint32{7, 8}},
 		"dense bare": {Kind: KindDense, Rows: 1, Dim: 1, Floats: []float32{1}},
 		"scores":     {Kind: KindScores, Rows: 3, Floats: []float32{0.5, -1, 2}},
+		"cut":        {Kind: KindScores, Rows: 2, Floats: []float32{0, 1}, Tokens: []uint32{9, 512}, Cut: []uint32{0, 1}},
 		"sparse":     {Kind: KindSparse, Rows: 3, Index: []uint32{0, 2, 2, 3}, Terms: []uint32{4, 9, 1}, Floats: []float32{1, 2, 3}, Tokens: []uint32{1, 0, 2}},
 		"text":       {Kind: KindText, Rows: 2, Text: []string{"häh", ""}, Tokens: []uint32{3, 1}},
 		"counts":     {Kind: KindCounts, Rows: 2, Counts: []uint32{0, 9}},
@@ -130,6 +132,9 @@ func TestResultRefused(t *testing.T) {
 		"tokens in head":  {"dense", put(5, 4)},
 		"NaN":             {"dense", put(9, nan)},
 		"infinity":        {"scores", put(8, math.Float32bits(float32(math.Inf(1))))},
+		"cut outside":     {"cut", put(3, math.MaxUint32-3)},
+		"cut in header":   {"cut", put(3, 12)},
+		"cut of more":     {"cut", put(1, 3)},
 		"terms":           {"sparse", put(3, 4)},
 		"wild terms":      {"sparse", put(3, math.MaxUint32)},
 		"offsets":         {"sparse", put(9, 9)},
@@ -161,14 +166,17 @@ func FuzzResult(f *testing.F) {
 		if r.Tokens != nil && len(r.Tokens) != r.Rows {
 			t.Fatalf("%d token counts for %d rows", len(r.Tokens), r.Rows)
 		}
+		if again, err := ParseResult(r.Append(nil)); err != nil || !cmp.Equal(r, again, cmpopts.EquateEmpty()) {
+			t.Fatalf("%+v became %+v (%v)", r, again, err)
+		}
 		switch r.Kind {
 		case KindDense:
 			if len(r.Floats) != r.Rows*r.Dim {
 				t.Fatalf("%d values for %dx%d", len(r.Floats), r.Rows, r.Dim)
 			}
 		case KindScores:
-			if len(r.Floats) != r.Rows {
-				t.Fatalf("%d scores for %d rows", len(r.Floats), r.Rows)
+			if len(r.Floats) != r.Rows || r.Cut != nil && len(r.Cut) != r.Rows {
+				t.Fatalf("%d scores and %d cuts for %d rows", len(r.Floats), len(r.Cut), r.Rows)
 			}
 		case KindSparse, KindIDs:
 			for i := range r.Rows {

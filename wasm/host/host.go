@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -53,6 +54,7 @@ type Options struct {
 	QueueTimeout time.Duration // for an instance to be free; 0: 10 s
 	MaxWaiting   int           // calls that wait at once; 0: 1024
 	CacheDir     string        // keeps compiled code between starts; "": not kept
+	Shared       *Shared       // with the other models of the process; nil: nothing
 	OwnLoops     bool          // refuse every mneme_nn operation, so that the module runs its own loops
 	Log          *slog.Logger  // nil: slog.Default()
 }
@@ -73,6 +75,9 @@ func (o Options) withDefaults() Options {
 	if o.QueueTimeout <= 0 {
 		o.QueueTimeout = 10 * time.Second
 	}
+	if o.Shared == nil {
+		o.Shared = &Shared{}
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -81,15 +86,19 @@ func (o Options) withDefaults() Options {
 
 // Model is an open module. Its methods may be called from many goroutines.
 //
+// A model does what its Info().Tasks say: Embed, Encode and Score of another
+// task fail, so look there and not at the Go type.
+//
 // A call is cut into batches of texts. One worker goroutine an instance takes
-// them, queries first, then the passages of the waiting calls in turn, so a
-// large write delays neither a query nor a small write. One more worker serves
-// queries alone: a query never waits for a batch of passages to end.
+// them: queries first, then scores, then the passages of the waiting calls in
+// turn, so a large write delays neither a query nor a small write. One more
+// worker serves queries alone: a query never waits for a batch to end.
 type Model struct {
 	module  Module
 	options Options
 	info    port.ModelInfo
 	claims  claims
+	vocab   uint32 // sparse terms are below it
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
 	code    wazero.CompiledModule
@@ -138,6 +147,7 @@ type claims struct {
 		Dim        int       `json:"dim"`
 		MaxTokens  int       `json:"max_tokens"`
 		Normalized bool      `json:"normalized"`
+		Vocab      int       `json:"vocab"` // sparse: terms are below it
 	} `json:"tasks"`
 }
 
@@ -188,12 +198,12 @@ func (m *Model) open(ctx context.Context) error {
 		first.discard(ctx)
 		return err
 	}
-	m.queue = newQueue(o.MaxWaiting)
-	m.startWorker(first, false)
+	m.queue = newQueue(o.MaxWaiting, &o.Shared.rush)
+	m.startWorker(first, passages)
 	for range o.Instances - 1 {
-		m.startWorker(nil, false)
+		m.startWorker(nil, passages)
 	}
-	m.startWorker(nil, true)
+	m.startWorker(nil, queries)
 	return nil
 }
 
@@ -227,17 +237,29 @@ func (m *Model) readClaims(ctx context.Context, in *instance) error {
 		if !in.exports(export) {
 			return fmt.Errorf("the module claims task %s but does not export %s", t.Task, export)
 		}
+		if slices.Contains(info.Tasks, t.Task) {
+			return fmt.Errorf("the module claims task %s twice", t.Task)
+		}
+		if t.MaxTokens < 1 {
+			return fmt.Errorf("the module claims a window of %d tokens for task %s", t.MaxTokens, t.Task)
+		}
 		info.Tasks = append(info.Tasks, t.Task)
-		info.MaxTokens = t.MaxTokens
-		if t.Task == port.TaskEmbed {
-			if t.Dim < 1 || t.Dim > abi.MaxDim || t.MaxTokens < 1 {
-				return fmt.Errorf("the module claims vectors of %d dimensions and a window of %d tokens", t.Dim, t.MaxTokens)
+		info.MaxTokens = max(info.MaxTokens, t.MaxTokens)
+		switch t.Task {
+		case port.TaskEmbed:
+			if t.Dim < 1 || t.Dim > abi.MaxDim {
+				return fmt.Errorf("the module claims vectors of %d dimensions", t.Dim)
 			}
 			info.Dimensions = t.Dim
+		case port.TaskSparse:
+			if t.Vocab < 1 || t.Vocab > math.MaxInt32 {
+				return fmt.Errorf("the module claims a vocabulary of %d terms", t.Vocab)
+			}
+			m.vocab = uint32(t.Vocab)
 		}
 	}
-	if !slices.Contains(info.Tasks, port.TaskEmbed) {
-		return errors.New("the module does not embed, the only task this version runs in process")
+	if !slices.ContainsFunc(info.Tasks, func(t port.Task) bool { return t != port.TaskSynthesize }) {
+		return errors.New("the module has no task that this version runs in process: embedding, sparse or rerank")
 	}
 	m.info = info
 	return nil
@@ -289,6 +311,9 @@ func (m *Model) shut() error {
 	}
 	if m.cache != nil {
 		errs = append(errs, m.cache.Close(ctx))
+	}
+	if m.tensors != nil {
+		m.tensors.close()
 	}
 	return errors.Join(errs...)
 }

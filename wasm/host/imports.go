@@ -68,11 +68,12 @@ func (m *Model) bindImports(ctx context.Context) error {
 	return m.bindTensors(ctx)
 }
 
-// yield lets a query in. Go's scheduler can't interrupt compiled WebAssembly, so
-// with every processor inside a module a worker for a new query would wait for
-// one to come back and then for its time slice to end.
+// yield lets a query or a score in, of this model or of one that shares with it.
+// Go's scheduler can't interrupt compiled WebAssembly, so with every processor
+// inside a module a worker for a new query would wait for one to come back and
+// then for its time slice to end.
 func (m *Model) yield() {
-	if q := m.queue; q != nil && q.rush.Load() > 0 {
+	if m.options.Shared.rush.Load() > 0 {
 		runtime.Gosched()
 	}
 }

@@ -12,13 +12,29 @@ import (
 	"github.com/mnemehq/mneme/wasm/abi"
 )
 
+// class is who waits for a call: lower goes first.
+type class int
+
+// The classes of calls. A query has a worker of its own beside. Scores follow:
+// a user waits for them too, but a call of many texts works long, so it takes
+// the workers of passages, before any passage, and leaves the queries' worker
+// alone. So a query never waits for a score to end, and a score for at most the
+// batch of passages that runs.
+const (
+	queries class = iota
+	scores
+	passages
+	classes
+)
+
 // stream is one call of a caller: its batches, in the order they shall run.
 type stream struct {
 	ctx     context.Context // ends when the caller stops waiting
 	cancel  context.CancelFunc
 	op      string
-	query   bool // of the request
-	urgent  bool // goes before passages
+	class   class
+	query   bool     // flag of the requests
+	head    []string // goes before the texts of each batch: the query of a rerank
 	jobs    []*job
 	started atomic.Bool
 	results chan outcome
@@ -45,19 +61,18 @@ func (j *job) settle(r abi.Result, err error) {
 	}
 }
 
-// queue holds the waiting streams: urgent ones before the others, each kind in turn.
+// queue holds the waiting streams: class by class, each class in turn.
 type queue struct {
-	mu       sync.Mutex
-	ready    *sync.Cond
-	urgent   []*stream
-	passages []*stream
-	limit    int
-	closed   bool
-	rush     atomic.Int32 // urgent jobs that nobody works on yet
+	mu     sync.Mutex
+	ready  *sync.Cond
+	lines  [classes][]*stream
+	limit  int
+	closed bool
+	rush   *atomic.Int32 // queries' and scores' jobs that nobody works on yet, of every model of the process
 }
 
-func newQueue(limit int) *queue {
-	q := &queue{limit: limit}
+func newQueue(limit int, rush *atomic.Int32) *queue {
+	q := &queue{limit: limit, rush: rush}
 	q.ready = sync.NewCond(&q.mu)
 	return q
 }
@@ -69,33 +84,33 @@ func (q *queue) add(s *stream) error {
 	if q.closed {
 		return fault.New(fault.Unavailable, "the model is shutting down").After(time.Second)
 	}
-	if len(q.urgent)+len(q.passages) >= q.limit {
+	if q.length() >= q.limit {
 		return fault.New(fault.Unavailable, "the model is busy: %d calls are waiting", q.limit).After(time.Second)
 	}
-	if s.urgent {
-		q.rush.Add(int32(len(s.jobs)))
-		q.urgent = append(q.urgent, s)
-	} else {
-		q.passages = append(q.passages, s)
-	}
-	q.ready.Broadcast() // the worker for urgent jobs alone may sleep beside the others
+	q.lines[s.class] = append(q.lines[s.class], s)
+	q.hurry(s, len(s.jobs))
+	q.ready.Broadcast() // the worker for queries alone may sleep beside the others
 	return nil
 }
 
-// take waits for a job; nil when the queue is shut.
-func (q *queue) take(urgentOnly bool) *job {
+// hurry counts jobs that somebody waits for.
+func (q *queue) hurry(s *stream, jobs int) {
+	if s.class < passages {
+		q.rush.Add(int32(jobs))
+	}
+}
+
+// take waits for a job of class last or before; nil when the queue is shut.
+func (q *queue) take(last class) *job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
 		if q.closed {
 			return nil
 		}
-		if j := q.next(&q.urgent); j != nil {
-			q.rush.Add(-1)
-			return j
-		}
-		if !urgentOnly {
-			if j := q.next(&q.passages); j != nil {
+		for c := queries; c <= last; c++ {
+			if j := q.next(&q.lines[c]); j != nil {
+				q.hurry(j.stream, -1)
 				return j
 			}
 		}
@@ -125,9 +140,7 @@ func (q *queue) next(line *[]*stream) *job {
 
 // forget takes what is left of a stream out of the count.
 func (q *queue) forget(s *stream) {
-	if s.urgent {
-		q.rush.Add(-int32(len(s.jobs)))
-	}
+	q.hurry(s, -len(s.jobs))
 	s.jobs = nil
 }
 
@@ -136,14 +149,10 @@ func (q *queue) leave(s *stream) {
 	s.cancel()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, line := range []*[]*stream{&q.urgent, &q.passages} {
-		for i, other := range *line {
-			if other == s {
-				q.forget(s)
-				*line = append((*line)[:i:i], (*line)[i+1:]...)
-				return
-			}
-		}
+	line := &q.lines[s.class]
+	if i := slices.Index(*line, s); i >= 0 {
+		q.forget(s)
+		*line = slices.Delete(*line, i, i+1)
 	}
 }
 
@@ -151,7 +160,15 @@ func (q *queue) leave(s *stream) {
 func (q *queue) waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.urgent) + len(q.passages)
+	return q.length()
+}
+
+func (q *queue) length() int {
+	n := 0
+	for _, line := range q.lines {
+		n += len(line)
+	}
+	return n
 }
 
 // shut ends every worker and fails the streams in line.
@@ -159,7 +176,7 @@ func (q *queue) shut() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	for _, line := range [][]*stream{q.urgent, q.passages} {
+	for _, line := range q.lines {
 		for _, s := range line {
 			for _, j := range s.jobs {
 				j.settle(abi.Result{}, fault.New(fault.Unavailable, "the model is shutting down").After(time.Second))
@@ -167,22 +184,22 @@ func (q *queue) shut() {
 			q.forget(s)
 		}
 	}
-	q.urgent, q.passages = nil, nil
+	q.lines = [classes][]*stream{}
 	q.ready.Broadcast()
 }
 
 // worker runs jobs on one instance, which it makes when first needed and anew
 // after a failure.
 type worker struct {
-	model      *Model
-	in         *instance
-	urgentOnly bool
-	memory     atomic.Int64 // of the instance after its last job, in bytes
-	lost       atomic.Bool  // a call never came back; another worker took the place
+	model  *Model
+	in     *instance
+	last   class        // that it serves
+	memory atomic.Int64 // of the instance after its last job, in bytes
+	lost   atomic.Bool  // a call never came back; another worker took the place
 }
 
-func (m *Model) startWorker(in *instance, urgentOnly bool) {
-	w := &worker{model: m, in: in, urgentOnly: urgentOnly}
+func (m *Model) startWorker(in *instance, last class) {
+	w := &worker{model: m, in: in, last: last}
 	if in != nil {
 		w.memory.Store(in.memory())
 	}
@@ -195,7 +212,7 @@ func (m *Model) startWorker(in *instance, urgentOnly bool) {
 
 func (w *worker) run() {
 	for {
-		j := w.model.queue.take(w.urgentOnly)
+		j := w.model.queue.take(w.last)
 		if j == nil {
 			break
 		}
@@ -240,7 +257,7 @@ func (w *worker) work(j *job) {
 		}
 		w.in = in
 	}
-	r, err := w.in.call(ctx, j.stream.op, abi.Request{Rows: j.texts, Query: j.stream.query})
+	r, err := w.in.call(ctx, j.stream.op, abi.Request{Rows: slices.Concat(j.stream.head, j.texts), Query: j.stream.query})
 	w.memory.Store(w.in.memory())
 	var b *errBroken
 	if errors.As(err, &b) {
@@ -267,6 +284,6 @@ func (w *worker) lose(j *job) {
 	m.lost.Add(1)
 	m.options.Log.Error("a call into the model never ended; its instance is lost", "model", m.info.ID, "operation", j.stream.op)
 	j.settle(abi.Result{}, &abi.Error{Code: abi.CodeStopped, Message: "the call never ended"})
-	m.startWorker(nil, w.urgentOnly)
+	m.startWorker(nil, w.last)
 	m.running.Done()
 }

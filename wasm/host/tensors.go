@@ -32,9 +32,11 @@ type tensors struct {
 	kernels simd.Kernels
 	enabled bool
 	assets  map[string][]byte
+	shared  *Shared
 
 	mu      sync.RWMutex
 	layers  []*simd.Layer // handle - 1
+	keys    []layerKey    // of the layers, to give them back
 	handles map[string]uint32
 
 	scratch sync.Pool // *workspace
@@ -48,8 +50,8 @@ type workspace struct {
 
 // newTensors picks the kernels of this machine. The portable ones are slower
 // than a module's own SIMD loops, so they are not offered.
-func newTensors(assets map[string][]byte, ownLoops bool) (*tensors, error) {
-	t := &tensors{assets: assets, handles: map[string]uint32{}}
+func newTensors(assets map[string][]byte, shared *Shared, ownLoops bool) (*tensors, error) {
+	t := &tensors{assets: assets, shared: shared, handles: map[string]uint32{}}
 	t.scratch.New = func() any { return &workspace{rows: simd.NewRows(0, 1)} }
 	if ownLoops {
 		return t, nil
@@ -67,7 +69,7 @@ func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 
 // bindTensors binds mneme_nn. A WebAssembly import can't stay unbound, so an
 // operation that this machine has no kernel for answers "unsupported".
 func (m *Model) bindTensors(ctx context.Context) error {
-	t, err := newTensors(m.module.Assets, m.options.OwnLoops)
+	t, err := newTensors(m.module.Assets, m.options.Shared, m.options.OwnLoops)
 	if err != nil {
 		return err
 	}
@@ -109,7 +111,7 @@ func floats(mem api.Memory, ptr, n uint64) ([]float32, bool) {
 }
 
 // linearOpen (name, name length, outputs, inputs) packs NAME.weight (I8),
-// NAME.scale and NAME.bias (F32) once and returns its handle, 0 when unsupported.
+// NAME.scale and NAME.bias (F32), unless a model it shares with has, and returns its handle, 0 when unsupported.
 func (t *tensors) linearOpen(mem api.Memory, a []uint64) uint32 {
 	name, ok := mem.Read(uint32(a[0]), uint32(a[1]))
 	out, in := int(uint32(a[2])), int(uint32(a[3]))
@@ -126,14 +128,22 @@ func (t *tensors) linearOpen(mem api.Memory, a []uint64) uint32 {
 	if out < 1 || in < 1 || in > simd.MaxDim || len(weights)/in != out || len(weights)%in != 0 || len(scale) != 4*out || len(bias) != 4*out {
 		return 0
 	}
-	layer, err := t.kernels.PackLayer(unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)), decodeFloats(scale), decodeFloats(bias), out, in)
+	layer, layerKey, err := t.shared.acquire(t.kernels, weights, scale, bias, out, in)
 	if err != nil {
 		return 0
 	}
-	t.layers = append(t.layers, layer)
+	t.layers, t.keys = append(t.layers, layer), append(t.keys, layerKey)
 	h := uint32(len(t.layers))
 	t.handles[key] = h
 	return h
+}
+
+// close gives the layers back. No operation may run any more.
+func (t *tensors) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shared.release(t.keys)
+	t.layers, t.keys, t.handles = nil, nil, map[string]uint32{}
 }
 
 func decodeFloats(b []byte) []float32 {

@@ -26,5 +26,5 @@ module() {
 }
 
 cd "$repo"
-module wasm/models/encoder/encoder.wasm wasm/guest/c/bert.c wasm/guest/c/tensor.c wasm/guest/c/tokenizer.c
+module wasm/models/encoder/encoder.wasm wasm/guest/c/bert.c wasm/guest/c/sparse.c wasm/guest/c/rerank.c wasm/guest/c/tensor.c wasm/guest/c/tokenizer.c
 module wasm/abitest/testdata/hostile.wasm wasm/abitest/testdata/hostile.c

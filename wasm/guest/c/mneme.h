@@ -1,4 +1,4 @@
-// mneme.h: the C side of the Mneme model ABI 1.0 (wasm/abi/ABI.md). One header,
+// mneme.h: the C side of the Mneme model ABI 1.1 (wasm/abi/ABI.md). One header,
 // no libc. Include it in every file; define MNEME_IMPLEMENTATION in one.
 //
 // Build: clang --target=wasm32 -O3 -msimd128 -mbulk-memory -nostdlib -Wl,--no-entry
@@ -23,7 +23,7 @@ typedef float f32;
 #define MNEME_IMPORT(module, name) __attribute__((import_module(module), import_name(name)))
 
 #define MNEME_ABI_MAJOR 1u
-#define MNEME_ABI_MINOR 0u
+#define MNEME_ABI_MINOR 1u
 
 // Kinds of a result frame.
 enum { MNEME_ERROR, MNEME_DENSE, MNEME_SCORES, MNEME_SPARSE, MNEME_TEXT, MNEME_COUNTS, MNEME_IDS };

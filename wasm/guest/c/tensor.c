@@ -136,13 +136,17 @@ static inline v exp4(v x) {
 	return wasm_f32x4_mul(p, wasm_i32x4_shl(bits, 23));
 }
 
-void *load_tensor(const char *name, u32 bytes) {
+// load_padded reads an asset of that many bytes and adds zeros up to room.
+static void *load_padded(const char *name, u32 bytes, u32 room) {
 	u32 len = mneme_strlen(name);
 	if (mneme_asset_size(name, len) != bytes) return 0;
-	void *p = mneme_alloc(bytes);
+	u8 *p = mneme_alloc(room);
 	if (p && mneme_asset_read(name, len, 0, p, bytes) != 0) return 0;
+	if (p) __builtin_memset(p + bytes, 0, room - bytes);
 	return p;
 }
+
+void *load_tensor(const char *name, u32 bytes) { return load_padded(name, bytes, bytes); }
 
 static void join(char *out, const char *a, const char *b) {
 	while (*a) *out++ = *a++;
@@ -163,11 +167,15 @@ int linear_open(linear *l, const char *name, u32 n, u32 k) {
 	if (mneme_strlen(name) > 80) return 0;
 	join(full, name, ".weight");
 	u32 len = mneme_strlen(full);
-	l->w = aligned_alloc_(n * k);
+	u32 padded = (n + 3) & ~3u; // outputs are computed four by four
+	if ((u64)padded * k > 0xFFFF0000u || mneme_asset_size(full, len) != (u64)n * k) return 0;
+	l->w = aligned_alloc_(padded * k);
 	i8 *rows = mneme_alloc(2 * k);
-	if (!l->w || !rows || mneme_asset_size(full, len) != (u64)n * k) return 0;
-	for (u32 r = 0; r < n; r += 2) {
-		if (mneme_asset_read(full, len, (u64)r * k, rows, 2 * k) != 0) return 0;
+	if (!l->w || !rows) return 0;
+	for (u32 r = 0; r < padded; r += 2) {
+		u32 there = r >= n ? 0 : n - r < 2 ? 1 : 2;
+		if (there < 2) __builtin_memset(rows, 0, 2 * k);
+		if (mneme_asset_read(full, len, (u64)(n < r ? n : r) * k, rows, there * k) != 0) return 0;
 		i8 *out = l->w + (size_t)r * k;
 		for (u32 i = 0; i < k; i += 8, out += 16) {
 			__builtin_memcpy(out, rows + i, 8);
@@ -176,9 +184,9 @@ int linear_open(linear *l, const char *name, u32 n, u32 k) {
 	}
 	mneme_free(rows, 2 * k);
 	join(full, name, ".scale");
-	if (!(l->scale = load_tensor(full, 4 * n))) return 0;
+	if (!(l->scale = load_padded(full, 4 * n, 4 * padded))) return 0;
 	join(full, name, ".bias");
-	return (l->bias = load_tensor(full, 4 * n)) != 0;
+	return (l->bias = load_padded(full, 4 * n, 4 * padded)) != 0;
 }
 
 enum { BLOCK_BYTES = 24 << 10 }; // of quantized rows: what stays in the first-level cache
@@ -235,7 +243,10 @@ int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
 				UNROLL for (u32 i = 0; i < 4; i++) {
 					if (i >= live) break;
 					v s = wasm_f32x4_mul(ws, wasm_f32x4_splat(row_scale[4 * g + i]));
-					wasm_v128_store(y + (size_t)(first + 4 * g + i) * n + c, wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_convert_i32x4(row[i]), s), bias));
+					v sum = wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_convert_i32x4(row[i]), s), bias);
+					f32 *out = y + (size_t)(first + 4 * g + i) * n + c;
+					if (c + 4 <= n) wasm_v128_store(out, sum);
+					else __builtin_memcpy(out, &sum, 4 * (n - c));
 				}
 			}
 		}
@@ -381,4 +392,95 @@ void add_norm(f32 *x, const f32 *r, u32 rows, u32 n, const f32 *w, const f32 *b,
 			wasm_v128_store(x + i, wasm_f32x4_add(wasm_f32x4_mul(d, wasm_v128_load(w + i)), wasm_v128_load(b + i)));
 		}
 	}
+}
+
+void max_rows(const f32 *x, u32 rows, u32 n, f32 *out) {
+	for (u32 r = 0; r < rows; r++, x += n) {
+		u32 i = 0;
+		for (; i + 4 <= n; i += 4) wasm_v128_store(out + i, wasm_f32x4_pmax(wasm_v128_load(out + i), wasm_v128_load(x + i)));
+		for (; i < n; i++)
+			if (x[i] > out[i]) out[i] = x[i];
+	}
+}
+
+f32 dot(const f32 *a, const f32 *b, u32 n) {
+	v sum = wasm_f32x4_const_splat(0);
+	for (u32 i = 0; i < n; i += 4) sum = wasm_f32x4_add(sum, wasm_f32x4_mul(wasm_v128_load(a + i), wasm_v128_load(b + i)));
+	return hsum(sum);
+}
+
+void normalize_rows(f32 *x, u32 rows, u32 n) {
+	for (u32 r = 0; r < rows; r++, x += n) {
+		f32 square = dot(x, x, n);
+		v scale = wasm_f32x4_splat(square > 0 ? 1 / __builtin_sqrtf(square) : 0);
+		for (u32 i = 0; i < n; i += 4) wasm_v128_store(x + i, wasm_f32x4_mul(wasm_v128_load(x + i), scale));
+	}
+}
+
+void max_dot(const f32 *a, u32 rows, const f32 *b, u32 count, u32 n, f32 *out) {
+	u32 i = 0;
+	for (; i + 4 <= rows; i += 4, a += 4 * n) {
+		const f32 *a1 = a + n, *a2 = a1 + n, *a3 = a2 + n;
+		v top = wasm_f32x4_const_splat(-__builtin_inff());
+		for (u32 j = 0; j < count; j++) {
+			const f32 *y = b + (size_t)j * n;
+			v s0 = wasm_f32x4_const_splat(0), s1 = s0, s2 = s0, s3 = s0;
+			for (u32 c = 0; c < n; c += 4) {
+				v w = wasm_v128_load(y + c);
+				s0 = wasm_f32x4_add(s0, wasm_f32x4_mul(w, wasm_v128_load(a + c)));
+				s1 = wasm_f32x4_add(s1, wasm_f32x4_mul(w, wasm_v128_load(a1 + c)));
+				s2 = wasm_f32x4_add(s2, wasm_f32x4_mul(w, wasm_v128_load(a2 + c)));
+				s3 = wasm_f32x4_add(s3, wasm_f32x4_mul(w, wasm_v128_load(a3 + c)));
+			}
+			top = wasm_f32x4_pmax(top, wasm_f32x4_make(hsum(s0), hsum(s1), hsum(s2), hsum(s3)));
+		}
+		wasm_v128_store(out + i, top);
+	}
+	for (; i < rows; i++, a += n) {
+		out[i] = dot(a, b, n);
+		for (u32 j = 1; j < count; j++) {
+			f32 d = dot(a, b + (size_t)j * n, n);
+			if (d > out[i]) out[i] = d;
+		}
+	}
+}
+
+static f32 exp_(f32 x) { return wasm_f32x4_extract_lane(exp4(wasm_f32x4_splat(x)), 0); }
+
+void tanh_all(f32 *x, u32 n) {
+	for (u32 i = 0; i < n; i++) {
+		f32 size = __builtin_fabsf(x[i]), e = exp_(-2 * size);
+		x[i] = __builtin_copysignf((1 - e) / (1 + e), x[i]);
+	}
+}
+
+f32 sigmoid(f32 x) {
+	f32 e = exp_(-__builtin_fabsf(x));
+	return x < 0 ? e / (1 + e) : 1 / (1 + e);
+}
+
+// ln is the natural logarithm of x >= 1 (Cephes logf).
+static f32 ln(f32 x) {
+	union { f32 f; u32 u; } u = {x};
+	f32 e = (f32)(u.u >> 23) - 127;
+	u.u = (u.u & 0x7FFFFF) | 0x3F800000;
+	f32 f = u.f;
+	if (f > 1.41421356f) f *= 0.5f, e += 1;
+	f -= 1;
+	f32 z = f * f, p = 7.0376836292e-2f;
+	p = p * f - 1.1514610310e-1f;
+	p = p * f + 1.1676998740e-1f;
+	p = p * f - 1.2420140846e-1f;
+	p = p * f + 1.4249322787e-1f;
+	p = p * f - 1.6668057665e-1f;
+	p = p * f + 2.0000714765e-1f;
+	p = p * f - 2.4999993993e-1f;
+	p = p * f + 3.3333331174e-1f;
+	return f + (f * z * p + e * -2.12194440e-4f - 0.5f * z) + e * 0.693359375f;
+}
+
+f32 log1p_(f32 x) {
+	f32 u = 1 + x;
+	if (u == 1) return x;
+	return x > 1e6f ? ln(x) : ln(u) * (x / (u - 1)); // the quotient undoes the rounding of u
 }

@@ -13,7 +13,7 @@ typedef struct {
 
 enum { ACT_NONE, ACT_GELU };
 
-// linear_open reads NAME.weight, NAME.scale and NAME.bias. n and k are multiples of 16.
+// linear_open reads NAME.weight, NAME.scale and NAME.bias. k is a multiple of 16.
 int linear_open(linear *l, const char *name, u32 n, u32 k);
 // workspace_open reserves the scratch memory of the loops for the widest layer and longest text.
 int workspace_open(u32 k, u32 window, u32 head_dim);
@@ -27,6 +27,19 @@ int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act);
 void attention(const f32 *qkv, const u32 *lens, u32 nseq, u32 heads, u32 dim, f32 *out);
 // add_norm computes x = layernorm(x + r); r may be NULL.
 void add_norm(f32 *x, const f32 *r, u32 rows, u32 n, const f32 *w, const f32 *b, f32 eps);
+
+// max_rows computes out = max(out, each row of x[rows][n]).
+void max_rows(const f32 *x, u32 rows, u32 n, f32 *out);
+// normalize_rows gives each row of x[rows][n] length 1; a row of zeros stays.
+void normalize_rows(f32 *x, u32 rows, u32 n);
+f32 dot(const f32 *a, const f32 *b, u32 n);
+// max_dot computes out[i] = max_j a_i . b_j over a[rows][n] and b[count][n]; n is a
+// multiple of 4, count at least 1.
+void max_dot(const f32 *a, u32 rows, const f32 *b, u32 count, u32 n, f32 *out);
+// tanh_all replaces x by tanh(x), off by at most 2e-7.
+void tanh_all(f32 *x, u32 n);
+f32 sigmoid(f32 x);
+f32 log1p_(f32 x); // ln(1+x) for x >= 0
 
 // load_tensor reads a whole asset into new memory; NULL when absent, of another size, or out of memory.
 void *load_tensor(const char *name, u32 bytes);

@@ -1,0 +1,52 @@
+package host
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/wasm/abi"
+)
+
+// CountTokens counts word pieces; see port.TokenCounter. Being cheap, it goes
+// before passages.
+func (m *Model) CountTokens(ctx context.Context, texts []string) ([]int, error) {
+	const op = "count tokens"
+	out := make([]int, len(texts))
+	err := m.each(ctx, op, &stream{op: abi.FuncTokens, class: queries}, texts, func(j *job, r abi.Result) error {
+		if r.Kind != abi.KindCounts || r.Rows != len(j.texts) {
+			return fault.New(fault.Upstream, "the model answered kind %d with %d rows for %d texts", r.Kind, r.Rows, len(j.texts))
+		}
+		for i, row := range j.rows {
+			out[row] = int(r.Counts[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// TokenIDs gives the word pieces of each text as the model reads it: prefix and
+// special tokens included, cut at the window.
+func (m *Model) TokenIDs(ctx context.Context, as port.TextKind, texts []string) ([][]uint32, error) {
+	const op = "token ids"
+	out := make([][]uint32, len(texts))
+	err := m.each(ctx, op, sided(abi.FuncIDs, as), texts, func(j *job, r abi.Result) error {
+		if r.Kind != abi.KindIDs || r.Rows != len(j.texts) {
+			return fault.New(fault.Upstream, "the model answered kind %d with %d rows for %d texts", r.Kind, r.Rows, len(j.texts))
+		}
+		for i, row := range j.rows {
+			out[row] = slices.Clone(r.Terms[r.Index[i]:r.Index[i+1]])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+var _ port.TokenCounter = (*Model)(nil)
