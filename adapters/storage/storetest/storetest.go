@@ -309,6 +309,18 @@ func keys(t *testing.T, f *fixture) {
 	touch(map[string]time.Time{"key_1": at(40), "key_2": at(40)})
 	full.LastUsedAt, bare.LastUsedAt = at(50), at(40)
 	f.same("last use never goes back", read(), []port.Key{bare, full})
+	change := func(org ident.Org, id string, to port.KeyChange) error {
+		return f.s.Update(f.ctx, func(w port.Writer) error { return w.ChangeKey(f.ctx, org, id, to) })
+	}
+	f.want("change an absent key", change(f.org, "key_none", port.KeyChange{}), fault.NotFound)
+	f.want("change another organization's key", change("org_none", "key_1", port.KeyChange{}), fault.NotFound)
+	if err := errors.Join(change(f.org, "key_1", port.KeyChange{}),
+		change(f.org, "key_2", port.KeyChange{Name: "desk", ReadOnly: true, DefaultNamespace: "notes", Limits: map[string]ident.Rate{"write": {PerMinute: 7}}})); err != nil {
+		t.Fatal(err)
+	}
+	full.Name, full.ReadOnly, full.DefaultNamespace, full.Limits = "", false, "", nil
+	bare.Name, bare.ReadOnly, bare.DefaultNamespace, bare.Limits = "desk", true, "notes", map[string]ident.Rate{"write": {PerMinute: 7}}
+	f.same("changed", read(), []port.Key{bare, full})
 	revoke := func(org ident.Org, id string, when time.Time) error {
 		return f.s.Update(f.ctx, func(w port.Writer) error { return w.RevokeKey(f.ctx, org, id, when) })
 	}
