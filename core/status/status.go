@@ -11,6 +11,7 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // Settings are what a Service checks.
@@ -27,15 +28,24 @@ type Settings struct {
 // Service answers health checks.
 type Service struct {
 	Settings
-	mu     sync.Mutex
+	mu     sync.Mutex // held while the parts are checked
 	last   Deep
 	lastAt time.Time
-	ready  map[port.Index]bool // probe corpus applied
-	corpus port.Vectors
+	parts  []part
 }
 
 // New makes the service.
-func New(s Settings) *Service { return &Service{Settings: s, ready: map[port.Index]bool{}} }
+func New(s Settings) *Service {
+	rerank := part{name: "rerank"}
+	if s.Reranker != nil {
+		rerank.run = func(ctx context.Context) error { return checkReranker(ctx, s.Reranker) }
+	}
+	parts := []part{{name: "store", run: s.Store.Ping}}
+	for _, p := range probes(s) {
+		parts = append(parts, part{p.name, true, p.run()})
+	}
+	return &Service{Settings: s, parts: append(parts, rerank)}
+}
 
 // None is the request of a check.
 type None struct{}
@@ -100,79 +110,59 @@ func (s *Service) Deep(ctx context.Context, _ None) (Deep, error) {
 	return out, nil
 }
 
+// check looks at all parts side by side, so that a slow one costs the others
+// nothing of the time.
 func (s *Service) check(ctx context.Context) Deep {
-	checks := map[string]Check{}
-	run := func(name string, fn func() error) bool {
-		started := time.Now()
-		err := guard(fn)
-		c := Check{Status: fine, LatencyMS: time.Since(started).Milliseconds()}
-		if err != nil {
-			c.Status, c.Message = failing, err.Error()
+	at, began := s.Now(), time.Now()
+	results := make([]Check, len(s.parts))
+	var wg sync.WaitGroup
+	for i, p := range s.parts {
+		if p.run == nil {
+			results[i] = Check{Status: off}
+			continue
 		}
-		checks[name] = c
-		return err == nil
+		wg.Go(func() {
+			began := time.Now()
+			err := guard(func() error { return p.run(ctx) })
+			results[i] = Check{Status: fine, LatencyMS: time.Since(began).Milliseconds()}
+			if err != nil {
+				results[i].Status, results[i].Message = failing, err.Error()
+			}
+		})
 	}
-	ok := run("store", func() error { return s.Store.Ping(ctx) })
-	var working, broken int
-	retriever := func(name string, r port.Retriever, on bool, q func() (port.IndexQuery, error)) {
-		ix := s.Indexes[r]
-		if !on || ix == nil {
-			checks[name] = Check{Status: off}
-			return
-		}
-		if run(name, func() error { return s.probe(ctx, ix, q) }) {
+	wg.Wait()
+	checks := map[string]Check{}
+	working, broken, storeOK := 0, 0, true
+	for i, p := range s.parts {
+		checks[p.name] = results[i]
+		ok := results[i].Status == fine
+		switch {
+		case p.retriever && ok:
 			working++
-		} else {
+		case results[i].Status == off:
+		case p.name == "store":
+			storeOK = ok
+		case !ok:
 			broken++
 		}
 	}
-	retriever("keyword", port.Keyword, true, func() (port.IndexQuery, error) {
-		return port.IndexQuery{Retriever: port.Keyword, Text: probeQuery}, nil
-	})
-	retriever("vector", port.Vector, s.Embedder != nil, func() (port.IndexQuery, error) {
-		d, err := s.Embedder.Embed(ctx, port.Query, []string{probeQuery})
-		if err != nil {
-			return port.IndexQuery{}, err
-		}
-		return port.IndexQuery{Retriever: port.Vector, Vector: d.Row(0)}, nil
-	})
-	retriever("sparse", port.SparseTerms, s.Sparse != nil, func() (port.IndexQuery, error) {
-		v, err := s.Sparse.Encode(ctx, port.Query, []string{probeQuery})
-		if err != nil {
-			return port.IndexQuery{}, err
-		}
-		return port.IndexQuery{Retriever: port.SparseTerms, SparseTerms: v.Terms, SparseWeights: v.Weights}, nil
-	})
-	rerankOK := true
-	if s.Reranker == nil {
-		checks["rerank"] = Check{Status: off}
-	} else {
-		rerankOK = run("rerank", func() error {
-			scores, _, err := s.Reranker.Score(ctx, probeQuery, probeTexts)
-			if err != nil {
-				return err
-			}
-			for i, v := range scores {
-				if i != probeAnswer && v >= scores[probeAnswer] {
-					return fmt.Errorf("the answer is not ranked first")
-				}
-			}
-			return nil
-		})
-	}
-	out := Deep{Status: fine, Time: s.Now().UTC(), Version: s.Version, Checks: &checks}
-	probe := Check{Status: fine}
+	out := Deep{Status: fine, Time: at.UTC(), Version: s.Version, Checks: &checks}
+	probe := Check{Status: fine, LatencyMS: time.Since(began).Milliseconds()}
 	switch {
-	case !ok || working == 0:
+	case !storeOK || working == 0:
 		out.Status, probe.Status, probe.Message = failing, failing, "search does not work end to end"
-	case broken > 0 || !rerankOK || s.Embedder == nil:
+	case broken > 0 || s.Embedder == nil:
 		out.Status, probe.Status, probe.Message = degraded, degraded, "a part of search does not work"
-	}
-	for _, c := range checks {
-		probe.LatencyMS += c.LatencyMS
 	}
 	checks["probe"] = probe
 	return out
+}
+
+// part is one thing to check; run nil: it is off.
+type part struct {
+	name      string
+	retriever bool
+	run       func(context.Context) error
 }
 
 func guard(fn func() error) (err error) {
@@ -184,85 +174,20 @@ func guard(fn func() error) (err error) {
 	return fn()
 }
 
-// The corpus of the probe. The answer shares words and meaning with the query.
-var (
-	probeTexts = []string{
-		"The harbour light is switched on at dusk and off at sunrise.",
-		"To reset a forgotten password, open the sign-in page and follow the link in the e-mail.",
-		"Bread dough rises faster in a warm kitchen.",
+func checkReranker(ctx context.Context, m port.Reranker) error {
+	p, _, err := m.Score(ctx, probeQuery, probeTexts)
+	if err == nil {
+		err = retrieve.CheckScores(p, len(probeTexts))
 	}
-)
-
-const (
-	probeQuery  = "How do I reset my password?"
-	probeAnswer = 1
-)
-
-// probePartition is in no organization, so no key reaches it.
-var probePartition = port.Documents("", "probe").At(-1)
-
-// probe searches the corpus, which is handed to the index on first use and
-// again whenever the index has forgotten it.
-func (s *Service) probe(ctx context.Context, ix port.Index, q func() (port.IndexQuery, error)) error {
-	at, err := ix.Applied(ctx, probePartition)
 	if err != nil {
 		return err
 	}
-	if at == 0 || !s.ready[ix] {
-		if err := s.feed(ctx, ix); err != nil {
-			return err
+	for i, v := range p {
+		if i != probeAnswer && v >= p[probeAnswer] {
+			return errors.New("the answer is not ranked first")
 		}
-		s.ready[ix] = true
-	}
-	iq, err := q()
-	if err != nil {
-		return err
-	}
-	iq.Limit = len(probeTexts)
-	hits, err := ix.Search(ctx, probePartition, iq)
-	if errors.Is(err, port.ErrGap) { // forgotten since it was looked at
-		if err = s.feed(ctx, ix); err == nil {
-			hits, err = ix.Search(ctx, probePartition, iq)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if len(hits) == 0 || hits[0].Document != probeID(probeAnswer) {
-		return fault.New(fault.Internal, "the probe's answer is not the top hit")
 	}
 	return nil
-}
-
-func probeID(i int) string { return fmt.Sprintf("probe-%d", i) }
-
-func (s *Service) feed(ctx context.Context, ix port.Index) error {
-	if s.Embedder != nil && s.corpus.Dense.Data == nil {
-		d, err := s.Embedder.Embed(ctx, port.Passage, probeTexts)
-		if err != nil {
-			return err
-		}
-		s.corpus.Dense = d
-	}
-	if s.Sparse != nil && s.corpus.Sparse.Rows == nil {
-		v, err := s.Sparse.Encode(ctx, port.Passage, probeTexts)
-		if err != nil {
-			return err
-		}
-		s.corpus.Sparse = v
-	}
-	b := port.Batch{After: 0, Upto: 1}
-	for i, text := range probeTexts {
-		e := port.Entry{Text: text}
-		if s.corpus.Dense.Data != nil {
-			e.Vector = s.corpus.Dense.Row(i)
-		}
-		if v := s.corpus.Sparse; v.Rows != nil {
-			e.SparseTerms, e.SparseWeights = v.Terms[v.Rows[i]:v.Rows[i+1]], v.Weights[v.Rows[i]:v.Rows[i+1]]
-		}
-		b.Changes = append(b.Changes, port.IndexChange{Document: probeID(i), Entries: []port.Entry{e}})
-	}
-	return ix.Apply(ctx, probePartition, b)
 }
 
 // Operations declares the operations of the service.

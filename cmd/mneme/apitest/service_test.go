@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -154,10 +155,55 @@ func TestHealth(t *testing.T) {
 		if r := deep(fresh(func(o *options) { o.sparse, o.reranker = &sparseEncoder{}, reranker{} })).ok(); r.json["status"] != "ok" || checks(r)["sparse"] != "ok" || checks(r)["rerank"] != "ok" {
 			t.Errorf("with every model: %s", r.body)
 		}
+		// A model that does not work takes no other part down.
+		failing := func(context.Context) error { return errors.New("boom") }
+		dumb := &sparseEncoder{}
+		dumb.hook.Store(&failing)
+		if r := deep(fresh(func(o *options) { o.sparse, o.reranker = dumb, mumbling{} })).ok(); r.json["status"] != "degraded" || checks(r)["sparse"] != "error" ||
+			checks(r)["rerank"] != "error" || checks(r)["keyword"] != "ok" || checks(r)["vector"] != "ok" {
+			t.Errorf("with a broken encoder and a reranker that tells nothing apart: %s", r.body)
+		}
+		// Parts are looked at side by side: each of these waits for the other.
+		met := make(chan struct{})
+		meet := func(ctx context.Context) error {
+			select {
+			case met <- struct{}{}:
+			case <-met:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		}
+		var once sync.Once
+		waiting := &sparseEncoder{}
+		first := func(ctx context.Context) (err error) { once.Do(func() { err = meet(ctx) }); return err }
+		waiting.hook.Store(&first)
+		if r := deep(fresh(func(o *options) { o.sparse, o.reranker = waiting, meeting{meet: meet} })).ok(); r.json["status"] != "ok" {
+			t.Errorf("with models that wait for each other: %s", r.body)
+		}
 		if r := deep(fresh(func(o *options) { o.embedder = mute{newEmbedder()} })).ok(); r.json["status"] != "degraded" || checks(r)["vector"] != "error" {
 			t.Errorf("with an embedder that tells nothing apart: %s", r.body)
 		}
 	})
+}
+
+// mumbling scores every text alike.
+type mumbling struct{ reranker }
+
+func (mumbling) Score(_ context.Context, _ string, texts []string) ([]float32, int, error) {
+	return slices.Repeat([]float32{.5}, len(texts)), 0, nil
+}
+
+// meeting is a reranker that meets someone first.
+type meeting struct {
+	reranker
+	meet func(context.Context) error
+}
+
+func (m meeting) Score(ctx context.Context, query string, texts []string) ([]float32, int, error) {
+	if err := m.meet(ctx); err != nil {
+		return nil, 0, err
+	}
+	return m.reranker.Score(ctx, query, texts)
 }
 
 // mute embeds every text alike.
