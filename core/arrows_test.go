@@ -51,6 +51,7 @@ var rules = []rule{
 		why: "the engine builds services from ports and knows no adapter"},
 	service("namespace"), service("document"), service("query"), service("rerank"), service("memory"), service("source"),
 	service("key"), service("status"), service("model"),
+	{folder: "core/admin", may: []string{"core/key", "core/op", "core/port", "core/page"}, never: ioPackages, why: "admin puts the key service behind operations"},
 
 	{folder: "transports", why: "a transport knows operations only"},
 	{folder: "transports/codec", may: []string{"github.com/invopop/jsonschema", "github.com/pb33f/ordered-map"}, never: []string{"net/http"}, why: "the codec serves every transport"},

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"fmt"
+	"io"
 	"reflect"
 	"time"
 
@@ -119,6 +120,15 @@ type StatusCoder interface{ StatusCode() int }
 
 // Headerer is implemented by Out that sets response headers.
 type Headerer interface{ Headers() map[string]string }
+
+// Streamer is implemented by Out whose body is written piece by piece instead of
+// as one JSON value. Stream runs when the endpoint has returned, without its
+// deadline and slot; ctx ends when the caller goes away. After an error the
+// transport cuts the answer short in a way that the caller notices.
+type Streamer interface {
+	ContentType() string
+	Stream(ctx context.Context, w io.Writer) error
+}
 
 // EndUserScoped is implemented by *In when it addresses one end user: a key of
 // another end user is refused.

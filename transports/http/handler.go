@@ -223,7 +223,7 @@ func clip(s string) string {
 // route makes the handler of one operation.
 func (h *handler) route(r *op.Route, d *codec.Decoder) http.Handler {
 	encode := func(ctx context.Context, _ http.ResponseWriter, out any) error {
-		return exchangeOf(ctx).succeed(&r.Spec, out)
+		return exchangeOf(ctx).succeed(ctx, &r.Spec, out)
 	}
 	return kithttp.NewServer(r.Endpoint,
 		func(ctx context.Context, _ *http.Request) (any, error) { return exchangeOf(ctx).call(&r.Spec, d), nil },
@@ -299,7 +299,7 @@ func timeoutOf(r *http.Request) (time.Duration, error) {
 }
 
 // succeed writes an operation's answer.
-func (x *exchange) succeed(s *op.Spec, out any) error {
+func (x *exchange) succeed(ctx context.Context, s *op.Spec, out any) error {
 	head := x.w.Header()
 	for k, v := range x.reply.Header {
 		head.Set(k, v)
@@ -318,6 +318,10 @@ func (x *exchange) succeed(s *op.Spec, out any) error {
 	}
 	if status == http.StatusNoContent || status == http.StatusNotModified || status < 200 {
 		x.w.WriteHeader(status)
+		return nil
+	}
+	if st, ok := out.(op.Streamer); ok {
+		x.stream(ctx, s, status, st)
 		return nil
 	}
 	body, err := x.h.encoder.Append(make([]byte, 0, 512), out)

@@ -1,9 +1,11 @@
 package http
 
 import (
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -11,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mnemehq/mneme/core/op"
 )
 
 const (
@@ -75,6 +79,50 @@ func (x *exchange) write(status int, body []byte) {
 		body = body[len(step):]
 	}
 	_ = x.control.SetWriteDeadline(time.Now().Add(x.h.stall))
+}
+
+// stream sends an answer as it comes into being. One that fails on the way ends
+// without the last chunk, which a client reads as an error.
+func (x *exchange) stream(ctx context.Context, s *op.Spec, status int, body op.Streamer) {
+	x.release()
+	head := x.w.Header()
+	if x.settleBody() {
+		head.Set("Connection", "close")
+	}
+	head.Set("Content-Type", body.ContentType())
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Cache-Control", "no-store")
+	x.w.WriteHeader(status)
+	if x.r.Method == http.MethodHead {
+		return
+	}
+	w := bufio.NewWriterSize(&patientWriter{x}, writeStep)
+	err := body.Stream(ctx, w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil {
+		_ = x.control.SetWriteDeadline(time.Now().Add(x.h.stall))
+		return
+	}
+	if ctx.Err() == nil { // a caller that leaves is no failure of ours
+		x.h.log.Error("stream answer", "op", s.Name, "request_id", x.id, "cause", err.Error())
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// patientWriter gives each step of a streamed answer the time of a step.
+type patientWriter struct{ x *exchange }
+
+func (p *patientWriter) Write(b []byte) (n int, err error) {
+	for n < len(b) {
+		_ = p.x.control.SetWriteDeadline(time.Now().Add(p.x.h.stall))
+		wrote, err := p.x.w.Write(b[n:min(len(b), n+writeStep)])
+		if n += wrote; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // settleBody decides about the rest of a body that nobody read. Of a small one

@@ -1,0 +1,206 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/page"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Settings are what a Service needs.
+type Settings struct {
+	Keys  *key.Service
+	Store port.Store
+	Pages *page.Signer
+	// Erase removes an end user for good (decisions 7).
+	Erase func(context.Context, port.Partition) (Erasure, error)
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// Erasure is what an erasure did, as its certificate says.
+type Erasure struct {
+	Removed  port.Erased
+	Verified bool // nothing was found in the store and the indexes afterwards
+	At       time.Time
+}
+
+// Service does the admin operations.
+type Service struct {
+	keys  *key.Service
+	store port.Store
+	pages *page.Signer
+	erase func(context.Context, port.Partition) (Erasure, error)
+	now   func() time.Time
+	log   *slog.Logger
+}
+
+// New makes the service.
+func New(s Settings) *Service {
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{keys: s.Keys, store: s.Store, pages: s.Pages, erase: s.Erase, now: s.Now, log: s.Log}
+}
+
+// organization finds what the caller may see; "" is the caller's own.
+func (s *Service) organization(ctx context.Context, ref string) (port.Organization, error) {
+	who, _ := ident.From(ctx)
+	if ref == "" {
+		ref = string(who.Org)
+	}
+	o, err := s.keys.Organization(ctx, ref)
+	if err == nil && who.Administers(o.ID) {
+		return o, nil
+	}
+	if err == nil || fault.CodeOf(err) == fault.NotFound {
+		return port.Organization{}, fault.New(fault.NotFound, "there is no organization %q", clip(ref))
+	}
+	return port.Organization{}, err
+}
+
+// operator refuses a caller that administers one organization alone.
+func operator(ctx context.Context, what string) error {
+	if who, _ := ident.From(ctx); !who.AllOrganizations() {
+		return fault.New(fault.Forbidden, "only a key of all organizations may %s", what)
+	}
+	return nil
+}
+
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	if len(s) > 100 {
+		return strings.ToValidUTF8(s[:100], "") + "..."
+	}
+	return s
+}
+
+// Listing are the parameters that every list has.
+type Listing struct {
+	Limit  *int   `query:"limit" json:"-" doc:"1-1000, default 100"`
+	Cursor string `query:"cursor" json:"-"`
+}
+
+// Validate checks the limit.
+func (l *Listing) Validate() error { return page.CheckLimit(l.Limit) }
+
+// after is where a list by a unique text continues.
+type after struct {
+	Key string `json:"k"`
+}
+
+// cut is a page of a list that is at hand whole and in rising order of key.
+func cut[T any](s *Service, l Listing, all []T, keyOf func(T) string, bind ...string) (some []T, next *string, err error) {
+	var from after
+	if err := s.pages.Open(l.Cursor, &from, bind...); err != nil {
+		return nil, nil, err
+	}
+	start := 0
+	for start < len(all) && l.Cursor != "" && keyOf(all[start]) <= from.Key {
+		start++
+	}
+	all = all[start:]
+	if n := page.Limit(l.Limit); len(all) > n {
+		all = all[:n]
+		c := s.pages.Seal(after{keyOf(all[n-1])}, bind...)
+		next = &c
+	}
+	return all, next, nil
+}
+
+// optional is nil for an empty text.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// moment is nil for the zero time.
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+const (
+	base    = "/admin/v1"
+	oneOrg  = base + "/organizations/{org}"
+	oneKey  = oneOrg + "/keys/{id}"
+	oneInt  = oneOrg + "/integrations/{integration}"
+	oneUser = base + "/end_users/{id}"
+)
+
+// Operations declares the admin operations (decisions 7).
+func Operations() []op.Op[*Service] {
+	read := func(name, path, summary string, faults ...fault.Code) op.Spec {
+		return op.Spec{Name: name, Method: "GET", Path: path, Family: op.Administration, Class: op.Admin, Timeout: 10 * time.Second,
+			Summary: summary, Faults: faults}
+	}
+	change := func(name, method, path, summary string, faults ...fault.Code) op.Spec {
+		s := op.Spec{Name: name, Method: method, Path: path, Family: op.Administration, Class: op.Admin, Mutates: true, MaxBody: 64 << 10,
+			Timeout: 30 * time.Second, Summary: summary, Faults: append([]fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.NotFound}, faults...)}
+		if method == "DELETE" {
+			s.MaxBody = 0
+			s.Faults = faults
+		}
+		return s
+	}
+	optionalBody := func(s op.Spec) op.Spec { s.BodyOptional = true; return s }
+	erase := change("admin.end_users.erase", "POST", oneUser+"/erase", "Erase an end user for good and answer the certificate", fault.InvalidEndUserID)
+	erase.Timeout, erase.MaxBody = 120*time.Second, 0
+	erase.Description = "The same as DELETE /api/v1/users/{endUserId}. Safe to repeat: an end user who is not there answers zeros."
+	export := read("admin.end_users.export", oneUser+"/export", "Export an end user's memories, records and receipts as NDJSON",
+		fault.InvalidRequest, fault.InvalidEndUserID, fault.NotFound)
+	export.Description = "One JSON object a line, its kind in `type`: end_user first, then memory, record and receipt, and end last, with the counts. " +
+		"An answer without an end line was cut short."
+	return []op.Op[*Service]{
+		op.Define(change("admin.organizations.create", "POST", base+"/organizations", "Make an organization", fault.Conflict), (*Service).CreateOrganization),
+		op.Define(read("admin.organizations.list", base+"/organizations", "List organizations", fault.InvalidRequest, fault.InvalidCursor), (*Service).ListOrganizations),
+		op.Define(read("admin.organizations.get", oneOrg, "Read an organization", fault.NotFound), (*Service).GetOrganization),
+		op.Define(change("admin.organizations.change", "PATCH", oneOrg, "Rename, suspend or resume an organization", fault.Conflict), (*Service).ChangeOrganization),
+
+		op.Define(change("admin.keys.create", "POST", oneOrg+"/keys", "Make a key; its secret is in this answer alone", fault.InvalidNamespace), (*Service).CreateKey),
+		op.Define(read("admin.keys.list", oneOrg+"/keys", "List an organization's keys", fault.InvalidRequest, fault.InvalidCursor, fault.NotFound), (*Service).ListKeys),
+		op.Define(read("admin.keys.get", oneKey, "Read a key's description", fault.NotFound), (*Service).GetKey),
+		op.Define(change("admin.keys.change", "PATCH", oneKey, "Change a key's name, limits, default namespace or read-only state", fault.InvalidNamespace), (*Service).ChangeKey),
+		op.Define(optionalBody(change("admin.keys.rotate", "POST", oneKey+"/rotate", "Make a new secret with a key's rights", fault.Conflict)), (*Service).RotateKey),
+		op.Define(change("admin.keys.revoke", "DELETE", oneKey, "Revoke a key, within a second everywhere", fault.NotFound), (*Service).RevokeKey),
+
+		op.Define(change("admin.integrations.create", "POST", oneOrg+"/integrations", "Make an integration", fault.Conflict), (*Service).CreateIntegration),
+		op.Define(read("admin.integrations.list", oneOrg+"/integrations", "List an organization's integrations", fault.InvalidRequest, fault.InvalidCursor, fault.NotFound),
+			(*Service).ListIntegrations),
+		op.Define(read("admin.integrations.get", oneInt, "Read an integration", fault.NotFound), (*Service).GetIntegration),
+		op.Define(change("admin.integrations.change", "PATCH", oneInt, "Change an integration's name or quotas", fault.Conflict), (*Service).ChangeIntegration),
+		op.Define(change("admin.integrations.keys.create", "POST", oneInt+"/keys", "Make a key of an integration; its secret is in this answer alone", fault.InvalidEndUserID),
+			(*Service).CreateIntegrationKey),
+		op.Define(read("admin.integrations.keys.list", oneInt+"/keys", "List an integration's keys", fault.InvalidRequest, fault.InvalidCursor, fault.NotFound),
+			(*Service).ListIntegrationKeys),
+
+		op.Define(read("admin.end_users.list", oneOrg+"/end_users", "List end users with what is kept of them", fault.InvalidRequest, fault.InvalidCursor, fault.NotFound),
+			(*Service).ListEndUsers),
+		op.Define(export, (*Service).ExportEndUser),
+		op.Define(erase, (*Service).EraseEndUser),
+	}
+}
+
+// wrap names the operation in an error for the log.
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

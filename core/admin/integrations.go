@@ -1,0 +1,146 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Quotas bound what an integration may keep and ask; 0 is unlimited.
+type Quotas struct {
+	MemoriesPerEndUser int `json:"memories_per_end_user" doc:"0: unlimited"`
+	ReadRatePerMin     int `json:"read_rate_per_min" doc:"0: unlimited"`
+	WriteRatePerMin    int `json:"write_rate_per_min" doc:"memories a minute; 0: unlimited"`
+}
+
+// QuotaChange changes the quotas it names.
+type QuotaChange struct {
+	MemoriesPerEndUser *int `json:"memories_per_end_user,omitempty" doc:"0: unlimited"`
+	ReadRatePerMin     *int `json:"read_rate_per_min,omitempty" doc:"0: unlimited"`
+	WriteRatePerMin    *int `json:"write_rate_per_min,omitempty" doc:"memories a minute; 0: unlimited"`
+}
+
+// Integration is an integration as it is shown.
+type Integration struct {
+	ID           string    `json:"id"`
+	Organization string    `json:"organization_id"`
+	Name         string    `json:"name"`
+	Quotas       Quotas    `json:"quotas"`
+	CreatedAt    time.Time `json:"created_at"`
+}
+
+func showIntegration(i port.Integration) Integration {
+	return Integration{i.ID, string(i.Org), i.Name, Quotas(i.Quotas), i.CreatedAt.UTC()}
+}
+
+// IntegrationRef names an integration in a path.
+type IntegrationRef struct {
+	OrganizationRef
+	Integration string `path:"integration" json:"-" doc:"id or name"`
+}
+
+// CreateIntegration is the body of POST /organizations/{org}/integrations.
+type CreateIntegration struct {
+	OrganizationRef
+	Name   string       `json:"name" doc:"1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit"`
+	Quotas *QuotaChange `json:"quotas,omitempty" doc:"those left out take the defaults"`
+}
+
+// ListIntegrations are the parameters of GET /organizations/{org}/integrations.
+type ListIntegrations struct {
+	OrganizationRef
+	Listing
+}
+
+// Integrations answers GET /organizations/{org}/integrations.
+type Integrations struct {
+	Integrations []Integration `json:"integrations"`
+	NextCursor   *string       `json:"next_cursor"`
+}
+
+// ChangeIntegration is the body of PATCH .../integrations/{integration}.
+type ChangeIntegration struct {
+	IntegrationRef
+	Name   *string      `json:"name,omitempty"`
+	Quotas *QuotaChange `json:"quotas,omitempty" doc:"those left out stay"`
+}
+
+// Validate refuses a change of nothing.
+func (c *ChangeIntegration) Validate() error {
+	if c.Name == nil && (c.Quotas == nil || *c.Quotas == QuotaChange{}) {
+		return nothing("name or quotas")
+	}
+	return nil
+}
+
+// integration finds an organization's integration that the caller may see.
+func (s *Service) integration(ctx context.Context, in IntegrationRef) (o port.Organization, i port.Integration, err error) {
+	if o, err = s.organization(ctx, in.Org); err != nil {
+		return o, i, err
+	}
+	i, err = s.keys.Integration(ctx, string(o.ID), in.Integration)
+	return o, i, wrap("find integration", err)
+}
+
+// CreateIntegration makes an integration without a key.
+func (s *Service) CreateIntegration(ctx context.Context, in CreateIntegration) (Integration, error) {
+	o, err := s.organization(ctx, in.Org)
+	if err != nil {
+		return Integration{}, err
+	}
+	q := ident.DefaultQuotas()
+	if in.Quotas != nil {
+		for _, x := range []struct{ to, from *int }{{&q.MemoriesPerEndUser, in.Quotas.MemoriesPerEndUser},
+			{&q.ReadRatePerMin, in.Quotas.ReadRatePerMin}, {&q.WriteRatePerMin, in.Quotas.WriteRatePerMin}} {
+			if x.from != nil {
+				*x.to = *x.from
+			}
+		}
+	}
+	i, err := s.keys.CreateIntegration(ctx, string(o.ID), in.Name, &q)
+	return showIntegration(i), wrap("create integration", err)
+}
+
+// ListIntegrations pages through an organization's integrations by name.
+func (s *Service) ListIntegrations(ctx context.Context, in ListIntegrations) (Integrations, error) {
+	o, err := s.organization(ctx, in.Org)
+	if err != nil {
+		return Integrations{}, err
+	}
+	all, err := s.keys.Integrations(ctx, string(o.ID))
+	if err != nil {
+		return Integrations{}, wrap("list integrations", err)
+	}
+	some, next, err := cut(s, in.Listing, all, func(i port.Integration) string { return i.Name }, "admin.integrations", string(o.ID))
+	if err != nil {
+		return Integrations{}, err
+	}
+	out := Integrations{Integrations: make([]Integration, len(some)), NextCursor: next}
+	for n, i := range some {
+		out.Integrations[n] = showIntegration(i)
+	}
+	return out, nil
+}
+
+// GetIntegration reads one.
+func (s *Service) GetIntegration(ctx context.Context, in IntegrationRef) (Integration, error) {
+	_, i, err := s.integration(ctx, in)
+	return showIntegration(i), err
+}
+
+// ChangeIntegration changes one; new quotas hold within a second.
+func (s *Service) ChangeIntegration(ctx context.Context, in ChangeIntegration) (Integration, error) {
+	o, i, err := s.integration(ctx, in.IntegrationRef)
+	if err != nil {
+		return Integration{}, err
+	}
+	c := key.IntegrationChange{Name: in.Name}
+	if q := in.Quotas; q != nil {
+		c.MemoriesPerEndUser, c.ReadRatePerMin, c.WriteRatePerMin = q.MemoriesPerEndUser, q.ReadRatePerMin, q.WriteRatePerMin
+	}
+	i, err = s.keys.ChangeIntegration(ctx, string(o.ID), i.ID, c)
+	return showIntegration(i), wrap("change integration", err)
+}

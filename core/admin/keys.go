@@ -1,0 +1,356 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
+)
+
+// Rate is a limit of one rate class.
+type Rate struct {
+	PerMinute int `json:"per_minute" doc:"0: unlimited"`
+	Burst     int `json:"burst,omitempty" doc:"0: a tenth of a minute's worth"`
+}
+
+func rates(in map[string]Rate) map[string]ident.Rate {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]ident.Rate, len(in))
+	for class, r := range in {
+		out[class] = ident.Rate(r)
+	}
+	return out
+}
+
+// Key describes a key; the secret is not part of it.
+type Key struct {
+	ID               string          `json:"id"`
+	Organization     string          `json:"organization_id"`
+	Name             string          `json:"name"`
+	Kind             string          `json:"kind" doc:"service, integration, personal, team, organization or admin"`
+	Prefix           string          `json:"prefix" doc:"how the secret begins"`
+	LastFour         string          `json:"last_four" doc:"how it ends"`
+	ReadOnly         bool            `json:"read_only"`
+	Namespace        *string         `json:"namespace" doc:"the only one the key reaches; null: all"`
+	DefaultNamespace *string         `json:"default_namespace"`
+	Scopes           []string        `json:"scopes"`
+	Integration      *string         `json:"integration" doc:"id"`
+	IntegrationName  *string         `json:"integration_name"`
+	EndUser          *string         `json:"end_user_id" doc:"the only one a personal key reaches"`
+	Limits           map[string]Rate `json:"limits" doc:"of the key itself, by rate class"`
+	CreatedAt        time.Time       `json:"created_at"`
+	LastUsedAt       *time.Time      `json:"last_used_at" doc:"about half a minute late"`
+	ExpiresAt        *time.Time      `json:"expires_at"`
+	RevokedAt        *time.Time      `json:"revoked_at"`
+	State            string          `json:"state" doc:"live, expired or revoked"`
+}
+
+func (s *Service) showKey(k key.Info) Key {
+	out := Key{ID: k.ID, Organization: string(k.Org), Name: k.Name, Kind: string(k.Kind), Prefix: k.Kind.Prefix(), LastFour: k.Last4, ReadOnly: k.ReadOnly,
+		Namespace: optional(k.Namespace), DefaultNamespace: optional(k.DefaultNamespace), Integration: optional(k.Integration),
+		IntegrationName: optional(k.IntegrationName), EndUser: optional(k.EndUser), CreatedAt: k.CreatedAt.UTC(),
+		LastUsedAt: moment(k.LastUsedAt), ExpiresAt: moment(k.ExpiresAt), RevokedAt: moment(k.RevokedAt), State: k.State(s.now())}
+	for _, scope := range k.Scopes {
+		out.Scopes = append(out.Scopes, string(scope))
+	}
+	if len(k.Limits) > 0 {
+		out.Limits = make(map[string]Rate, len(k.Limits))
+		for class, r := range k.Limits {
+			out.Limits[class] = Rate(r)
+		}
+	}
+	return out
+}
+
+// IssuedKey is a new key with its secret, which is not kept.
+type IssuedKey struct {
+	Key
+	Secret string `json:"secret" doc:"the key itself; it is not shown again"`
+}
+
+// Headers keep the secret out of caches.
+func (IssuedKey) Headers() map[string]string { return map[string]string{"Cache-Control": "no-store"} }
+
+// CreateKey is the body of POST /organizations/{org}/keys.
+type CreateKey struct {
+	OrganizationRef
+	Kind             string          `json:"kind,omitempty" doc:"service (default), admin, team or organization"`
+	Name             string          `json:"name,omitempty" doc:"for people; at most 128 characters"`
+	ReadOnly         bool            `json:"read_only,omitempty"`
+	Namespace        string          `json:"namespace,omitempty" doc:"limits a service key to one namespace"`
+	DefaultNamespace string          `json:"default_namespace,omitempty" doc:"of calls that name none"`
+	Limits           map[string]Rate `json:"limits,omitempty" doc:"by rate class"`
+	ExpiresAt        *time.Time      `json:"expires_at,omitempty"`
+}
+
+// Validate refuses the kinds that belong to an integration.
+func (c *CreateKey) Validate() error {
+	switch k := ident.Kind(c.Kind); k {
+	case ident.Integration, ident.Personal:
+		return fault.Field(fault.InvalidRequest, "kind", "a key of kind %s is made below its integration: POST %s/organizations/{org}/integrations/{integration}/keys", k, base)
+	default:
+		return nil
+	}
+}
+
+// CreateIntegrationKey is the body of POST .../integrations/{integration}/keys.
+type CreateIntegrationKey struct {
+	IntegrationRef
+	Kind      string          `json:"kind,omitempty" doc:"integration (default) or personal"`
+	Name      string          `json:"name,omitempty" doc:"for people; at most 128 characters"`
+	Scopes    []string        `json:"scopes,omitempty" max:"32" doc:"default memories:read and memories:write"`
+	EndUser   string          `json:"end_user_id,omitempty" doc:"the only one a personal key reaches"`
+	Limits    map[string]Rate `json:"limits,omitempty" doc:"by rate class, of this key alone"`
+	ExpiresAt *time.Time      `json:"expires_at,omitempty"`
+}
+
+// Validate refuses the kinds that belong to no integration.
+func (c *CreateIntegrationKey) Validate() error {
+	switch ident.Kind(c.Kind) {
+	case "", ident.Integration, ident.Personal:
+		return nil
+	}
+	return fault.Field(fault.InvalidRequest, "kind", "must be integration or personal")
+}
+
+// KeyRef names a key in a path.
+type KeyRef struct {
+	OrganizationRef
+	ID string `path:"id" json:"-"`
+}
+
+// ListKeys are the parameters of GET /organizations/{org}/keys.
+type ListKeys struct {
+	OrganizationRef
+	Listing
+}
+
+// ListIntegrationKeys are the parameters of GET .../integrations/{integration}/keys.
+type ListIntegrationKeys struct {
+	IntegrationRef
+	Listing
+}
+
+// Keys answers a list of keys.
+type Keys struct {
+	Keys       []Key   `json:"keys"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// ChangeKey is the body of PATCH /organizations/{org}/keys/{id}.
+type ChangeKey struct {
+	KeyRef
+	Name             *string         `json:"name,omitempty"`
+	ReadOnly         *bool           `json:"read_only,omitempty"`
+	DefaultNamespace *string         `json:"default_namespace,omitempty" doc:"empty: none"`
+	Limits           map[string]Rate `json:"limits,omitempty" doc:"replace all of the key's own"`
+}
+
+// Validate refuses a change of nothing.
+func (c *ChangeKey) Validate() error {
+	if c.Name == nil && c.ReadOnly == nil && c.DefaultNamespace == nil && c.Limits == nil {
+		return nothing("name, read_only, default_namespace or limits")
+	}
+	return nil
+}
+
+// RotateKey is the body of POST /organizations/{org}/keys/{id}/rotate.
+type RotateKey struct {
+	KeyRef
+	OverlapSeconds *int64     `json:"overlap_seconds,omitempty" doc:"the old key ends after it; default 86400, 0: at once"`
+	ExpiresAt      *time.Time `json:"expires_at,omitempty" doc:"of the new key; default: as long as the old one was made for"`
+}
+
+// Validate bounds the overlap.
+func (r *RotateKey) Validate() error {
+	if n := r.OverlapSeconds; n != nil && (*n < 0 || *n > int64(key.MaxOverlap/time.Second)) {
+		return fault.Field(fault.InvalidRequest, "overlap_seconds", "must be 0-%d", int64(key.MaxOverlap/time.Second))
+	}
+	return nil
+}
+
+// Revoked answers DELETE /organizations/{org}/keys/{id}.
+type Revoked struct {
+	Revoked bool `json:"revoked" doc:"false: it was revoked already"`
+}
+
+// CreateKey makes a key that belongs to no integration. One of all organizations
+// is made on the command line alone, by someone who has the server itself.
+func (s *Service) CreateKey(ctx context.Context, in CreateKey) (IssuedKey, error) {
+	o, err := s.organization(ctx, in.Org)
+	if err != nil {
+		return IssuedKey{}, err
+	}
+	return s.issue(ctx, key.Issue{Org: string(o.ID), Name: in.Name, Kind: ident.Kind(in.Kind), ReadOnly: in.ReadOnly, Namespace: in.Namespace,
+		DefaultNamespace: in.DefaultNamespace, Limits: rates(in.Limits), ExpiresAt: value(in.ExpiresAt)})
+}
+
+// CreateIntegrationKey makes a key of an integration that exists.
+func (s *Service) CreateIntegrationKey(ctx context.Context, in CreateIntegrationKey) (IssuedKey, error) {
+	o, i, err := s.integration(ctx, in.IntegrationRef)
+	if err != nil {
+		return IssuedKey{}, err
+	}
+	issue := key.Issue{Org: string(o.ID), Name: in.Name, Kind: ident.Kind(in.Kind), Integration: i.ID, EndUser: in.EndUser,
+		Limits: rates(in.Limits), ExpiresAt: value(in.ExpiresAt)}
+	if issue.Kind == "" {
+		issue.Kind = ident.Integration
+	}
+	if in.Scopes != nil {
+		issue.Scopes = []ident.Scope{}
+		for _, scope := range in.Scopes {
+			issue.Scopes = append(issue.Scopes, ident.Scope(scope))
+		}
+	}
+	return s.issue(ctx, issue)
+}
+
+func (s *Service) issue(ctx context.Context, in key.Issue) (IssuedKey, error) {
+	issued, err := s.keys.Issue(ctx, in)
+	if err != nil {
+		return IssuedKey{}, wrap("create key", err)
+	}
+	return IssuedKey{s.showKey(issued.Info), issued.Secret}, nil
+}
+
+func value(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// keysOf lists what the caller may see of an organization's keys.
+func (s *Service) keysOf(ctx context.Context, org ident.Org) ([]key.Info, error) {
+	who, _ := ident.From(ctx)
+	all, err := s.keys.List(ctx, string(org))
+	if err != nil {
+		return nil, wrap("list keys", err)
+	}
+	seen := all[:0]
+	for _, k := range all {
+		if !k.AllOrganizations() || who.AllOrganizations() {
+			seen = append(seen, k)
+		}
+	}
+	return seen, nil
+}
+
+// pageOfKeys orders by creation time, then id.
+func (s *Service) pageOfKeys(l Listing, keys []key.Info, bind ...string) (Keys, error) {
+	some, next, err := cut(s, l, keys, func(k key.Info) string { return k.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000000") + k.ID }, bind...)
+	if err != nil {
+		return Keys{}, err
+	}
+	out := Keys{Keys: make([]Key, len(some)), NextCursor: next}
+	for i, k := range some {
+		out.Keys[i] = s.showKey(k)
+	}
+	return out, nil
+}
+
+// ListKeys pages through an organization's keys by creation time, revoked and
+// expired ones included.
+func (s *Service) ListKeys(ctx context.Context, in ListKeys) (Keys, error) {
+	o, err := s.organization(ctx, in.Org)
+	if err != nil {
+		return Keys{}, err
+	}
+	keys, err := s.keysOf(ctx, o.ID)
+	if err != nil {
+		return Keys{}, err
+	}
+	return s.pageOfKeys(in.Listing, keys, "admin.keys", string(o.ID))
+}
+
+// ListIntegrationKeys pages through an integration's keys.
+func (s *Service) ListIntegrationKeys(ctx context.Context, in ListIntegrationKeys) (Keys, error) {
+	o, i, err := s.integration(ctx, in.IntegrationRef)
+	if err != nil {
+		return Keys{}, err
+	}
+	keys, err := s.keysOf(ctx, o.ID)
+	if err != nil {
+		return Keys{}, err
+	}
+	own := keys[:0]
+	for _, k := range keys {
+		if k.Integration == i.ID {
+			own = append(own, k)
+		}
+	}
+	return s.pageOfKeys(in.Listing, own, "admin.integrations.keys", string(o.ID), i.ID)
+}
+
+// find finds a key that the caller may see.
+func (s *Service) find(ctx context.Context, in KeyRef) (key.Ref, key.Info, error) {
+	o, err := s.organization(ctx, in.Org)
+	if err != nil {
+		return key.Ref{}, key.Info{}, err
+	}
+	keys, err := s.keysOf(ctx, o.ID)
+	if err != nil {
+		return key.Ref{}, key.Info{}, err
+	}
+	for _, k := range keys {
+		if k.ID == in.ID {
+			return key.Ref{Org: string(o.ID), ID: k.ID}, k, nil
+		}
+	}
+	return key.Ref{}, key.Info{}, fault.New(fault.NotFound, "the organization %q has no key %q", o.Name, clip(in.ID))
+}
+
+// GetKey reads one.
+func (s *Service) GetKey(ctx context.Context, in KeyRef) (Key, error) {
+	_, k, err := s.find(ctx, in)
+	if err != nil {
+		return Key{}, err
+	}
+	return s.showKey(k), nil
+}
+
+// ChangeKey changes one.
+func (s *Service) ChangeKey(ctx context.Context, in ChangeKey) (Key, error) {
+	ref, _, err := s.find(ctx, in.KeyRef)
+	if err != nil {
+		return Key{}, err
+	}
+	k, err := s.keys.Change(ctx, ref, key.Change{Name: in.Name, ReadOnly: in.ReadOnly, DefaultNamespace: in.DefaultNamespace, Limits: rates(in.Limits)})
+	if err != nil {
+		return Key{}, wrap("change key", err)
+	}
+	return s.showKey(k), nil
+}
+
+// RotateKey makes a new secret with a key's rights.
+func (s *Service) RotateKey(ctx context.Context, in RotateKey) (IssuedKey, error) {
+	ref, _, err := s.find(ctx, in.KeyRef)
+	if err != nil {
+		return IssuedKey{}, err
+	}
+	overlap := key.DefaultOverlap
+	if in.OverlapSeconds != nil {
+		overlap = time.Duration(*in.OverlapSeconds) * time.Second
+	}
+	issued, err := s.keys.Rotate(ctx, ref, key.Rotation{Overlap: overlap, ExpiresAt: value(in.ExpiresAt)})
+	if err != nil {
+		return IssuedKey{}, wrap("rotate key", err)
+	}
+	return IssuedKey{s.showKey(issued.Info), issued.Secret}, nil
+}
+
+// RevokeKey ends one; it is safe to repeat.
+func (s *Service) RevokeKey(ctx context.Context, in KeyRef) (Revoked, error) {
+	ref, k, err := s.find(ctx, in)
+	if err != nil {
+		return Revoked{}, err
+	}
+	if err := s.keys.Revoke(ctx, ref); err != nil {
+		return Revoked{}, wrap("revoke key", err)
+	}
+	return Revoked{k.RevokedAt.IsZero()}, nil
+}

@@ -1,0 +1,115 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Organization is an organization as it is shown.
+type Organization struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Suspended bool      `json:"suspended" doc:"true: all its keys answer 403"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func showOrganization(o port.Organization) Organization {
+	return Organization{string(o.ID), o.Name, o.Suspended, o.CreatedAt.UTC()}
+}
+
+// OrganizationRef names an organization in a path.
+type OrganizationRef struct {
+	Org string `path:"org" json:"-" doc:"id or name"`
+}
+
+// CreateOrganization is the body of POST /organizations.
+type CreateOrganization struct {
+	Name string `json:"name" doc:"1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit"`
+}
+
+// ListOrganizations are the parameters of GET /organizations.
+type ListOrganizations struct {
+	Listing
+}
+
+// Organizations answers GET /organizations.
+type Organizations struct {
+	Organizations []Organization `json:"organizations"`
+	NextCursor    *string        `json:"next_cursor"`
+}
+
+// ChangeOrganization is the body of PATCH /organizations/{org}.
+type ChangeOrganization struct {
+	OrganizationRef
+	Name      *string `json:"name,omitempty"`
+	Suspended *bool   `json:"suspended,omitempty"`
+}
+
+// Validate refuses a change of nothing.
+func (c *ChangeOrganization) Validate() error {
+	if c.Name == nil && c.Suspended == nil {
+		return nothing("name or suspended")
+	}
+	return nil
+}
+
+func nothing(fields string) error {
+	return fault.New(fault.InvalidRequest, "nothing is changed: give %s", fields)
+}
+
+// CreateOrganization makes an organization.
+func (s *Service) CreateOrganization(ctx context.Context, in CreateOrganization) (Organization, error) {
+	if err := operator(ctx, "make organizations"); err != nil {
+		return Organization{}, err
+	}
+	o, err := s.keys.CreateOrganization(ctx, in.Name)
+	return showOrganization(o), wrap("create organization", err)
+}
+
+// ListOrganizations pages through what the caller sees, by name.
+func (s *Service) ListOrganizations(ctx context.Context, in ListOrganizations) (Organizations, error) {
+	who, _ := ident.From(ctx)
+	all, err := s.keys.Organizations(ctx)
+	if err != nil {
+		return Organizations{}, wrap("list organizations", err)
+	}
+	seen := all[:0]
+	for _, o := range all {
+		if who.Administers(o.ID) {
+			seen = append(seen, o)
+		}
+	}
+	some, next, err := cut(s, in.Listing, seen, func(o port.Organization) string { return o.Name }, "admin.organizations", who.KeyID)
+	if err != nil {
+		return Organizations{}, err
+	}
+	out := Organizations{Organizations: make([]Organization, len(some)), NextCursor: next}
+	for i, o := range some {
+		out.Organizations[i] = showOrganization(o)
+	}
+	return out, nil
+}
+
+// GetOrganization reads one.
+func (s *Service) GetOrganization(ctx context.Context, in OrganizationRef) (Organization, error) {
+	o, err := s.organization(ctx, in.Org)
+	return showOrganization(o), err
+}
+
+// ChangeOrganization renames, suspends or resumes one.
+func (s *Service) ChangeOrganization(ctx context.Context, in ChangeOrganization) (Organization, error) {
+	o, err := s.organization(ctx, in.Org)
+	if err != nil {
+		return Organization{}, err
+	}
+	if err := operator(ctx, "rename or suspend organizations"); err != nil {
+		return Organization{}, err
+	}
+	o, err = s.keys.ChangeOrganization(ctx, string(o.ID), key.OrganizationChange{Name: in.Name, Suspended: in.Suspended})
+	return showOrganization(o), wrap("change organization", err)
+}
