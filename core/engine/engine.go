@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/middleware"
 	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/namespace"
@@ -43,6 +46,16 @@ type Timeouts struct {
 	Read, Query, Rerank, Write time.Duration
 }
 
+// Memory is the configuration of the memory API.
+type Memory struct {
+	Sparse      bool   // new end users get a learned-sparse index, which searches use
+	RerankDepth int    // candidates that a search rescores at most; 0: as queries, negative: none
+	Environment string // shown by the status call; "": self-hosted
+}
+
+// DefaultRecallRate is an integration's rate of recalls (decisions 6.1).
+var DefaultRecallRate = ident.Rate{PerMinute: 600}
+
 // Config is everything an Engine is made of.
 type Config struct {
 	Store           port.Store
@@ -54,7 +67,10 @@ type Config struct {
 	RerankDocuments int                    // texts a rerank call may score; 0: rerank.DefaultMaxDocuments
 	SparseQueries   retrieve.SparseQueries // "": by the encoder
 
-	Rates       map[op.Class]ident.Rate // zero rate: unlimited
+	Memory Memory // the memory API
+
+	Rates       map[op.Class]ident.Rate // zero rate: unlimited; op.Recall left out: DefaultRecallRate
+	Limiter     middleware.Limiter      // nil: in process
 	Concurrency int                     // calls at once; 0: 16 for each core
 	Queue       int                     // calls waiting; 0: four times Concurrency
 	Timeouts    Timeouts
@@ -72,12 +88,13 @@ type Engine struct {
 	set       *op.Set
 	keys      *key.Service
 	documents *document.Service
+	memories  *memory.Service
 	store     port.Store
 	projector *ingest.Projector
 	gate      *middleware.Gate
 	stop      context.CancelFunc
 	done      chan struct{}
-	upkeep    error // how the key service's upkeep ended; read after done
+	upkeep    error // how the upkeep of keys and memories ended; read after done
 }
 
 // retainer is an index that can forget partitions whose life is over.
@@ -133,13 +150,24 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{store: c.Store, projector: projector, keys: key.New(key.Settings{Store: c.Store, Log: c.Log, Now: c.Now}), gate: middleware.NewGate(width, queue, 5*time.Second)}
 	e.documents = document.New(document.Settings{Store: c.Store, Encoder: encoder, Projector: projector, Pages: pages,
 		Stamp: identity.Stamp, Check: check(identity), Now: c.Now, Log: c.Log})
-	limits := &middleware.Limits{Limiter: middleware.NewBuckets(c.Now), Rates: c.Rates}
+	whole := *encoder
+	whole.Options.Whole = true
+	e.memories = memory.New(memory.Settings{Store: c.Store, Encoder: &whole, Projector: projector, Searcher: searcher, Reranker: c.Models.Reranker,
+		Reranking: *c.Reranking, RerankDepth: c.Memory.RerankDepth, Sparse: c.Memory.Sparse && c.Models.Sparse != nil, Pages: pages,
+		Stamp: identity.Stamp, Check: check(identity), Environment: c.Memory.Environment, Now: c.Now, Log: c.Log})
+	rates := map[op.Class]ident.Rate{op.Recall: DefaultRecallRate}
+	maps.Copy(rates, c.Rates)
+	if c.Limiter == nil {
+		c.Limiter = middleware.NewBuckets(c.Now)
+	}
+	limits := &middleware.Limits{Limiter: c.Limiter, Rates: rates}
 	chain := middleware.Chain(middleware.Options{Log: c.Log, Tracer: c.Tracer, Meter: c.Meter, Keys: e.keys, Limits: limits, Gate: e.gate})
 	e.set = &op.Set{Admit: limits.Admit, Chain: withTimeouts(chain, c.Timeouts)}
 	op.Mount(e.set, namespace.New(c.Store, pages, identity, projector.Drop), namespace.Operations())
 	op.Mount(e.set, e.documents, document.Operations())
 	op.Mount(e.set, query.New(query.Settings{Store: c.Store, Searcher: searcher, Reranker: c.Models.Reranker, Reranking: *c.Reranking,
 		Check: check(identity), Timeout: c.Timeouts.Query, Log: c.Log}), query.Operations())
+	op.Mount(e.set, e.memories, memory.Operations())
 	op.Mount(e.set, rerank.New(c.Models.Reranker, c.RerankDocuments), rerank.Operations())
 	op.Mount(e.set, model.New(c.Models.All, defaults(c.Models)), model.Operations())
 	op.Mount(e.set, source.New(), source.Operations())
@@ -156,7 +184,10 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	e.stop, e.done = stop, make(chan struct{})
 	go func() {
 		defer close(e.done)
+		memories := make(chan error, 1)
+		go func() { memories <- e.memories.Run(run) }()
 		e.upkeep = e.keys.Run(run)
+		e.upkeep = errors.Join(e.upkeep, <-memories)
 	}()
 	return e, nil
 }
@@ -167,14 +198,24 @@ func (e *Engine) Set() *op.Set { return e.set }
 // Keys is the key service.
 func (e *Engine) Keys() *key.Service { return e.keys }
 
+// Memories is the memory service.
+func (e *Engine) Memories() *memory.Service { return e.memories }
+
 // Gate is the cap on concurrent calls, for metrics.
 func (e *Engine) Gate() *middleware.Gate { return e.gate }
 
 // Close ends the background work; calls in progress are the transports' to end.
-func (e *Engine) Close(context.Context) error {
+// An erasure that does not end within the context's time is resumed by the next
+// start.
+func (e *Engine) Close(ctx context.Context) error {
 	e.documents.Stop()
 	e.stop()
 	<-e.done
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := e.memories.Wait(ctx); err != nil {
+		return errors.Join(e.upkeep, fmt.Errorf("an erasure is under way still: %w", err))
+	}
 	return e.upkeep
 }
 

@@ -1,0 +1,196 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// List are the parameters of GET /api/v1/memories.
+type List struct {
+	EndUserID    string  `query:"endUserId" json:"-" fault:"invalid_end_user_id"`
+	ContainerTag *string `query:"containerTag" json:"-" fault:"invalid_container_tag" doc:"only this container's"`
+	Limit        *int    `query:"limit" json:"-" doc:"1-100, default 50"`
+	Cursor       string  `query:"cursor" json:"-"`
+}
+
+// Validate checks every parameter.
+func (in *List) Validate() error {
+	if err := checkEndUser(in.EndUserID); err != nil {
+		return err
+	}
+	if in.ContainerTag != nil {
+		if err := (Tag{*in.ContainerTag, true}).check("containerTag"); err != nil {
+			return err
+		}
+	}
+	if in.Limit != nil && (*in.Limit < 1 || *in.Limit > 100) {
+		return invalid("limit", "must be 1-100")
+	}
+	return nil
+}
+
+// EndUser is for keys limited to one end user.
+func (in *List) EndUser() string { return in.EndUserID }
+
+// Memory is a memory as it is listed.
+type Memory struct {
+	ID           string          `json:"id"`
+	Content      string          `json:"content"`
+	ContainerTag *string         `json:"containerTag"`
+	Metadata     json.RawMessage `json:"metadata"`
+	CreatedAt    int64           `json:"created_at" doc:"Unix milliseconds"`
+	UpdatedAt    int64           `json:"updated_at" doc:"Unix milliseconds"`
+	Source       *string         `json:"source" doc:"of a source-owned memory"`
+	ExternalID   *string         `json:"externalId" doc:"of a source-owned memory"`
+}
+
+// Page answers a list.
+type Page struct {
+	Success    bool     `json:"success"`
+	Memories   []Memory `json:"memories"`
+	NextCursor *string  `json:"nextCursor"`
+}
+
+// Show gives a stored memory, read with its text and metadata, the form of the
+// interface.
+func Show(d port.DocumentHead) Memory {
+	return Memory{ID: d.ID, Content: d.Text, ContainerTag: given(d.Container), Metadata: metadataOf(d), CreatedAt: d.CreatedAt.UnixMilli(),
+		UpdatedAt: d.UpdatedAt.UnixMilli(), Source: given(d.Source), ExternalID: given(d.ExternalID)}
+}
+
+func given(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func metadataOf(d port.DocumentHead) json.RawMessage {
+	if len(d.Metadata) == 0 {
+		return json.RawMessage("{}")
+	}
+	return d.Metadata
+}
+
+type position struct {
+	ID      string    `json:"i"`
+	Created time.Time `json:"c,omitzero"`
+}
+
+// List pages through an end user's memories, newest first.
+func (s *Service) List(ctx context.Context, in List) (Page, error) {
+	p, limit, container := partition(ctx, in.EndUserID), 50, ""
+	if in.Limit != nil {
+		limit = *in.Limit
+	}
+	if in.ContainerTag != nil {
+		container = *in.ContainerTag
+	}
+	bind := []string{"memories", string(p.Org()), p.Integration(), p.Name(), container}
+	var at position
+	if err := s.Pages.Open(in.Cursor, &at, bind...); err != nil {
+		return Page{}, recode(err, fault.InvalidRequest)
+	}
+	out := Page{Success: true, Memories: []Memory{}}
+	err := s.Store.View(ctx, func(r port.Reader) error {
+		if _, ok, err := s.open(ctx, r, p); !ok || err != nil {
+			return err
+		}
+		list, err := r.ListDocuments(ctx, p, port.DocumentList{Order: port.ByCreated, Container: container, AfterID: at.ID, AfterCreated: at.Created,
+			Limit: limit + 1, Parts: port.PartText | port.PartMetadata})
+		if err != nil {
+			return err
+		}
+		if len(list) > limit {
+			list = list[:limit]
+			next := s.Pages.Seal(position{list[limit-1].ID, list[limit-1].CreatedAt}, bind...)
+			out.NextCursor = &next
+		}
+		for _, d := range list {
+			out.Memories = append(out.Memories, Show(d))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Delete is the body of POST /api/v1/memories/delete.
+type Delete struct {
+	EndUserID string   `json:"endUserId" fault:"invalid_end_user_id"`
+	IDs       []string `json:"ids" max:"1000" doc:"1-100 ids of memories"`
+}
+
+// Validate checks every field.
+func (in *Delete) Validate() error {
+	if err := checkEndUser(in.EndUserID); err != nil {
+		return err
+	}
+	if n := len(in.IDs); n < 1 || n > MaxDeleteIDs {
+		return invalid("ids", "must hold 1-%d ids, got %d", MaxDeleteIDs, n)
+	}
+	for i, id := range in.IDs {
+		if !ident.ValidDocumentID(id) {
+			return invalid(fmt.Sprintf("ids[%d]", i), ident.DocumentIDRule)
+		}
+	}
+	return nil
+}
+
+// EndUser is for keys limited to one end user.
+func (in *Delete) EndUser() string { return in.EndUserID }
+
+// Deleted answers a deletion.
+type Deleted struct {
+	Success bool `json:"success"`
+	Deleted int  `json:"deleted" doc:"memories removed by this call"`
+}
+
+// Delete removes memories by id. One that its source owns fails the call, and
+// nothing is deleted.
+func (s *Service) Delete(ctx context.Context, in Delete) (Deleted, error) {
+	p := partition(ctx, in.EndUserID)
+	var w written
+	out := Deleted{Success: true}
+	leave := s.work.enter(p)
+	defer leave()
+	err := s.Store.Update(ctx, func(tx port.Writer) error {
+		w, out.Deleted = written{}, 0
+		ns, err := tx.Namespace(ctx, p)
+		if fault.CodeOf(err) == fault.NamespaceNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !ns.Erasing.IsZero() {
+			return erasing(p)
+		}
+		pinned := p.At(ns.Generation)
+		found, err := tx.Documents(ctx, pinned, in.IDs, 0)
+		if err != nil {
+			return err
+		}
+		ids := make([]string, 0, len(found))
+		for _, d := range found {
+			if d.ExternalID != "" {
+				return fault.New(fault.Conflict, "memory %s is owned by source %s (%s); tombstone it there", d.ID, d.Source, d.ExternalID)
+			}
+			ids = append(ids, d.ID)
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		out.Deleted, err = w.remove(ctx, tx, pinned, s.now(), ids)
+		return err
+	})
+	if err != nil {
+		return Deleted{}, err
+	}
+	return out, w.project(ctx, s.Projector)
+}

@@ -1,0 +1,434 @@
+package memory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// The operations and outcomes of a receipt (decisions 3.3).
+const (
+	upserts    = "upsert"
+	tombstones = "tombstone"
+
+	wasCreated    = "created"
+	wasUpdated    = "updated"
+	wasUnchanged  = "unchanged"
+	wasRestored   = "restored"
+	wasTombstoned = "tombstoned"
+)
+
+// Upsert is the body of PUT /api/v1/memories/{externalId}.
+type Upsert struct {
+	ExternalID   string          `path:"externalId" json:"-" fault:"invalid_external_id"`
+	EndUserID    string          `json:"endUserId" fault:"invalid_end_user_id" doc:"1-128 characters of A-Z a-z 0-9 @ . _ -"`
+	Source       string          `json:"source" fault:"invalid_source" doc:"name of the source system"`
+	Version      *int64          `json:"version" fault:"invalid_version" doc:"1 to 2^53-1, chosen by the source system; only higher ones are applied"`
+	Content      *string         `json:"content" doc:"1 byte to 64 KB of UTF-8"`
+	ContainerTag Tag             `json:"containerTag,omitzero" fault:"invalid_container_tag" doc:"1-128 characters of A-Z a-z 0-9 . _ : -"`
+	Metadata     json.RawMessage `json:"metadata,omitempty" doc:"at most 32 keys; values are strings, numbers, booleans, arrays of strings"`
+	OccurredAt   *string         `json:"occurredAt" doc:"RFC 3339; the source's time of this version"`
+
+	text text
+}
+
+// Validate checks every field.
+func (in *Upsert) Validate() (err error) {
+	if err := checkEndUser(in.EndUserID); err != nil {
+		return err
+	}
+	if err := checkSource(in.Source, in.ExternalID); err != nil {
+		return err
+	}
+	if err := checkVersion(in.Version); err != nil {
+		return err
+	}
+	if in.OccurredAt == nil {
+		return invalid("occurredAt", "is required")
+	}
+	in.text, err = (&Item{Content: in.Content, ContainerTag: in.ContainerTag, Metadata: in.Metadata, OccurredAt: in.OccurredAt}).check("")
+	return err
+}
+
+// EndUser is for keys limited to one end user.
+func (in *Upsert) EndUser() string { return in.EndUserID }
+
+// Tombstone are the parameters of DELETE /api/v1/memories/{externalId}.
+type Tombstone struct {
+	ExternalID string  `path:"externalId" json:"-" fault:"invalid_external_id"`
+	EndUserID  string  `query:"endUserId" json:"-" fault:"invalid_end_user_id"`
+	Source     string  `query:"source" json:"-" fault:"invalid_source"`
+	Version    *int64  `query:"version" json:"-" fault:"invalid_version" doc:"1 to 2^53-1; only higher ones are applied"`
+	OccurredAt *string `query:"occurredAt" json:"-" doc:"RFC 3339; default: the time of the call"`
+
+	occurred time.Time
+}
+
+// Validate checks every parameter.
+func (in *Tombstone) Validate() (err error) {
+	if err := checkEndUser(in.EndUserID); err != nil {
+		return err
+	}
+	if err := checkSource(in.Source, in.ExternalID); err != nil {
+		return err
+	}
+	if err := checkVersion(in.Version); err != nil {
+		return err
+	}
+	in.occurred, err = checkTime("occurredAt", in.OccurredAt)
+	return err
+}
+
+// EndUser is for keys limited to one end user.
+func (in *Tombstone) EndUser() string { return in.EndUserID }
+
+// GetRecord are the parameters of GET /api/v1/memories/{externalId}.
+type GetRecord struct {
+	ExternalID string `path:"externalId" json:"-" fault:"invalid_external_id"`
+	EndUserID  string `query:"endUserId" json:"-" fault:"invalid_end_user_id"`
+	Source     string `query:"source" json:"-" fault:"invalid_source"`
+}
+
+// Validate checks every parameter.
+func (in *GetRecord) Validate() error {
+	if err := checkEndUser(in.EndUserID); err != nil {
+		return err
+	}
+	return checkSource(in.Source, in.ExternalID)
+}
+
+// EndUser is for keys limited to one end user.
+func (in *GetRecord) EndUser() string { return in.EndUserID }
+
+// Record is a source-owned memory's record as it is shown.
+type Record struct {
+	Source      string    `json:"source"`
+	ExternalID  string    `json:"externalId"`
+	Version     int64     `json:"version"`
+	Status      string    `json:"status" doc:"active or tombstoned"`
+	OccurredAt  time.Time `json:"occurredAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+	DocumentID  string    `json:"documentId" doc:"id of the memory, the same over all versions"`
+	ContentHash string    `json:"contentHash" doc:"sha256 of the content; empty when tombstoned"`
+}
+
+// Receipt says how a version was applied.
+type Receipt struct {
+	Source      string    `json:"source"`
+	ExternalID  string    `json:"externalId"`
+	Version     int64     `json:"version"`
+	Operation   string    `json:"operation" doc:"upsert or tombstone"`
+	RequestHash string    `json:"requestHash" doc:"sha256 of the canonical JSON (RFC 8785) of operation and all request fields"`
+	Outcome     string    `json:"outcome" doc:"created, updated, unchanged, restored or tombstoned"`
+	OccurredAt  time.Time `json:"occurredAt"`
+	AppliedAt   time.Time `json:"appliedAt"`
+	DocumentID  string    `json:"documentId"`
+	ContentHash string    `json:"contentHash"`
+}
+
+// ShowRecord gives a record the form of the interface.
+func ShowRecord(r port.Record) Record {
+	return Record{r.Source, r.ExternalID, r.Version, string(r.Status), r.OccurredAt.UTC(), r.UpdatedAt.UTC(), r.DocumentID, r.ContentHash}
+}
+
+// ShowReceipt gives a receipt the form of the interface.
+func ShowReceipt(r port.Receipt) Receipt {
+	return Receipt{r.Source, r.ExternalID, r.Version, r.Operation, r.RequestHash, r.Outcome, r.OccurredAt.UTC(), r.AppliedAt.UTC(), r.DocumentID, r.ContentHash}
+}
+
+// Applied answers an upsert, a tombstone and a read.
+type Applied struct {
+	Success bool    `json:"success"`
+	Record  Record  `json:"record"`
+	Receipt Receipt `json:"receipt"`
+
+	replayed bool
+}
+
+// Headers tell a repeated request apart.
+func (a Applied) Headers() map[string]string { return replayedHeader(a.replayed) }
+
+// Get reads a record, active or tombstoned, with its latest receipt.
+func (s *Service) Get(ctx context.Context, in GetRecord) (Applied, error) {
+	p := partition(ctx, in.EndUserID)
+	absent := fault.New(fault.MemoryNotFound, "source %s has no memory %s of this end user", in.Source, in.ExternalID)
+	var out Applied
+	err := s.Store.View(ctx, func(r port.Reader) error {
+		if _, ok, err := s.open(ctx, r, p); err != nil {
+			return err
+		} else if !ok {
+			return absent
+		}
+		rec, receipt, ok, err := latest(ctx, r, p, in.Source, in.ExternalID)
+		if err == nil && !ok {
+			return absent
+		}
+		out = Applied{Success: true, Record: ShowRecord(rec), Receipt: ShowReceipt(receipt)}
+		return err
+	})
+	return out, err
+}
+
+// latest reads a record and its last receipt; ok is false when there is none.
+func latest(ctx context.Context, r port.Reader, p port.Partition, source, externalID string) (rec port.Record, receipt port.Receipt, ok bool, err error) {
+	rec, err = r.Record(ctx, p, source, externalID)
+	if code := fault.CodeOf(err); code == fault.MemoryNotFound || code == fault.NamespaceNotFound {
+		return rec, receipt, false, nil
+	}
+	if err == nil {
+		receipt, err = r.Receipt(ctx, p, source, externalID, 0)
+	}
+	return rec, receipt, err == nil, err
+}
+
+// event is a version that a source sends.
+type event struct {
+	operation, source, externalID string
+	version                       int64
+	occurred                      time.Time // zero: not given
+	text                          text      // of an upsert
+	hash                          string    // "sha256:..." of the request
+	contentHash                   string    // "" for a tombstone
+	metadataHash                  [32]byte  // with the container tag
+}
+
+// Upsert applies a version of a source-owned memory (decisions 3.3).
+func (s *Service) Upsert(ctx context.Context, in Upsert) (Applied, error) {
+	members := (&Item{Content: in.Content, ContainerTag: in.ContainerTag, Metadata: in.Metadata, OccurredAt: in.OccurredAt}).members()
+	members["endUserId"], members["externalId"], members["source"], members["version"] = in.EndUserID, in.ExternalID, in.Source, *in.Version
+	hash, err := requestHash(upserts, members)
+	if err != nil {
+		return Applied{}, err
+	}
+	content := sha256.Sum256([]byte(in.text.content))
+	meta := in.text.metadata.Hash()
+	return s.apply(ctx, partition(ctx, in.EndUserID), event{operation: upserts, source: in.Source, externalID: in.ExternalID, version: *in.Version,
+		occurred: in.text.occurred, text: in.text, hash: shown(hash), contentHash: shown(content),
+		metadataHash: sha256.Sum256(append(meta[:], in.text.container...))})
+}
+
+// Tombstone removes a source-owned memory and keeps its record.
+func (s *Service) Tombstone(ctx context.Context, in Tombstone) (Applied, error) {
+	members := map[string]any{"endUserId": in.EndUserID, "externalId": in.ExternalID, "source": in.Source, "version": *in.Version}
+	if in.OccurredAt != nil {
+		members["occurredAt"] = *in.OccurredAt
+	}
+	hash, err := requestHash(tombstones, members)
+	if err != nil {
+		return Applied{}, err
+	}
+	return s.apply(ctx, partition(ctx, in.EndUserID), event{operation: tombstones, source: in.Source, externalID: in.ExternalID, version: *in.Version,
+		occurred: in.occurred, hash: shown(hash)})
+}
+
+func shown(hash [32]byte) string { return "sha256:" + hex.EncodeToString(hash[:]) }
+
+// plan is what an event does to the stored state it was made for.
+type plan struct {
+	outcome string
+	replay  bool // it was applied before
+	// encode says that the content has to be encoded, rewrite that the stored
+	// memory stays as it is but for metadata, container or time.
+	encode, rewrite bool
+}
+
+// decide is the table of decisions 3.3; have is false without a record.
+func (e *event) decide(have bool, rec port.Record, receipt port.Receipt) (plan, error) {
+	switch {
+	case !have && e.operation == tombstones:
+		return plan{outcome: wasTombstoned}, nil
+	case !have:
+		return plan{outcome: wasCreated, encode: true}, nil
+	case e.version < rec.Version:
+		f := fault.New(fault.StaleVersion, "version %d of %s is older than the stored version %d", e.version, e.externalID, rec.Version)
+		f.Details = map[string]any{"currentVersion": rec.Version, "status": string(rec.Status)}
+		return plan{}, f
+	case e.version == rec.Version && receipt.RequestHash == e.hash:
+		return plan{outcome: receipt.Outcome, replay: true}, nil
+	case e.version == rec.Version:
+		f := fault.New(fault.VersionConflict, "version %d of %s was written with another request", e.version, e.externalID)
+		f.Details = map[string]any{"currentVersion": rec.Version, "status": string(rec.Status)}
+		return plan{}, f
+	case e.operation == tombstones:
+		return plan{outcome: wasTombstoned}, nil
+	case rec.Status == port.RecordTombstoned:
+		return plan{outcome: wasRestored, encode: true}, nil
+	case rec.ContentHash != e.contentHash:
+		return plan{outcome: wasUpdated, encode: true}, nil
+	case rec.MetadataHash != e.metadataHash:
+		return plan{outcome: wasUpdated, rewrite: true}, nil
+	}
+	// The memory stands at the source's time of its latest version.
+	return plan{outcome: wasUnchanged, rewrite: !rec.OccurredAt.Equal(e.occurred)}, nil
+}
+
+// adds is how many memories an outcome adds to the end user's.
+func (p plan) adds() int {
+	if p.outcome == wasCreated || p.outcome == wasRestored {
+		return 1
+	}
+	return 0
+}
+
+func (s *Service) apply(ctx context.Context, p port.Partition, e event) (Applied, error) {
+	for {
+		out, err := s.tryApply(ctx, p, e)
+		if !errors.Is(err, errMoved) {
+			return out, err
+		}
+		if err := ctx.Err(); err != nil {
+			return Applied{}, err
+		}
+	}
+}
+
+func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Applied, error) {
+	var ns port.Namespace
+	var todo plan
+	var out Applied
+	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+		if ns, _, err = s.writable(ctx, r, p); err != nil {
+			return err
+		}
+		out, todo, err = look(ctx, r, p, e)
+		return err
+	})
+	if err != nil || todo.replay {
+		return out, err
+	}
+	if err := quota(ctx, ns, todo.adds()); err != nil {
+		return Applied{}, err
+	}
+	var encoded []ingest.Encoded
+	if todo.encode {
+		if encoded, err = s.Encoder.Encode(ctx, []string{e.text.content}, ns.Sparse, make([]ingest.Reuse, 1)); err != nil {
+			return Applied{}, err
+		}
+	}
+	return s.commitEvent(ctx, p, ns.Sparse, e, encoded)
+}
+
+// look decides an event on the stored state; out is the answer of a replay.
+func look(ctx context.Context, r port.Reader, p port.Partition, e event) (out Applied, todo plan, err error) {
+	rec, receipt, have, err := latest(ctx, r, p, e.source, e.externalID)
+	if err != nil {
+		return out, todo, err
+	}
+	if todo, err = e.decide(have, rec, receipt); err == nil && todo.replay {
+		out = Applied{Success: true, Record: ShowRecord(rec), Receipt: ShowReceipt(receipt), replayed: true}
+	}
+	return out, todo, err
+}
+
+func (s *Service) commitEvent(ctx context.Context, p port.Partition, sparse bool, e event, encoded []ingest.Encoded) (out Applied, err error) {
+	who, _ := ident.From(ctx)
+	var w written
+	leave := s.work.enter(p)
+	defer leave()
+	err = s.Store.Update(ctx, func(tx port.Writer) error {
+		w = written{}
+		ns, exists, err := s.writable(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		if ns.Sparse != sparse {
+			return errMoved
+		}
+		rec, receipt, have, err := latest(ctx, tx, p, e.source, e.externalID)
+		if err != nil {
+			return err
+		}
+		todo, err := e.decide(have, rec, receipt)
+		if err != nil {
+			return err
+		}
+		if todo.replay {
+			out = Applied{Success: true, Record: ShowRecord(rec), Receipt: ShowReceipt(receipt), replayed: true}
+			return nil
+		}
+		if todo.encode && encoded == nil {
+			return errMoved // another version came in between
+		}
+		if err := quota(ctx, ns, todo.adds()); err != nil {
+			return err
+		}
+		if !exists {
+			if ns, err = s.create(ctx, tx, p, ns); err != nil {
+				return err
+			}
+		}
+		pinned, now := p.At(ns.Generation), s.now()
+		if !have {
+			rec.DocumentID = newID()
+		}
+		switch {
+		case todo.encode || todo.rewrite:
+			err = s.putOwned(ctx, tx, &w, pinned, e, rec.DocumentID, who.KeyID, todo, encoded, now)
+		case e.operation == tombstones && have && rec.Status == port.RecordActive:
+			_, err = w.remove(ctx, tx, pinned, now, []string{rec.DocumentID})
+		}
+		if err != nil {
+			return err
+		}
+		rec = port.Record{Source: e.source, ExternalID: e.externalID, Version: e.version, Status: port.RecordActive, OccurredAt: e.occurred,
+			UpdatedAt: later(now, rec.UpdatedAt), DocumentID: rec.DocumentID, ContentHash: e.contentHash, MetadataHash: e.metadataHash}
+		if e.operation == tombstones {
+			rec.Status = port.RecordTombstoned
+		}
+		if rec.OccurredAt.IsZero() {
+			rec.OccurredAt = now
+		}
+		receipt = port.Receipt{Source: e.source, ExternalID: e.externalID, Version: e.version, Operation: e.operation, RequestHash: e.hash,
+			Outcome: todo.outcome, OccurredAt: rec.OccurredAt, AppliedAt: rec.UpdatedAt, DocumentID: rec.DocumentID, ContentHash: e.contentHash}
+		out = Applied{Success: true, Record: ShowRecord(rec), Receipt: ShowReceipt(receipt)}
+		return tx.PutRecord(ctx, pinned, rec, receipt)
+	})
+	if err != nil {
+		return Applied{}, err
+	}
+	return out, w.project(ctx, s.Projector)
+}
+
+// putOwned writes the memory of an event.
+func (s *Service) putOwned(ctx context.Context, tx port.Writer, w *written, pinned port.Partition, e event, id, keyID string, todo plan, encoded []ingest.Encoded, now time.Time) error {
+	var with ingest.Encoded
+	vectors := map[string]port.Vectors{}
+	stored, err := tx.Documents(ctx, pinned, []string{id}, port.PartChunks)
+	if err != nil {
+		return err
+	}
+	if todo.encode {
+		with = encoded[0]
+	} else {
+		if len(stored) == 0 {
+			return fault.New(fault.Internal, "memory %s of source %s is missing", id, e.source)
+		}
+		with.Chunks = stored[0].Chunks
+		if vectors, err = tx.Vectors(ctx, pinned, []string{id}); err != nil {
+			return err
+		}
+	}
+	d := s.document(e.text, with, id, keyID, now)
+	d.MetadataOnly = !todo.encode
+	d.Document.Source, d.Document.ExternalID = e.source, e.externalID
+	if len(stored) > 0 {
+		d.Document.UpdatedAt = later(now, stored[0].UpdatedAt)
+	}
+	return w.put(ctx, tx, pinned, now, []port.DocumentWrite{d}, vectors)
+}
+
+// later keeps times from going back with the clock.
+func later(now, stored time.Time) time.Time {
+	if now.Before(stored) {
+		return stored
+	}
+	return now
+}

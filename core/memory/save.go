@@ -1,0 +1,432 @@
+package memory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Save is the body of POST /api/v1/memories.
+type Save struct {
+	IdempotencyKey string `header:"Idempotency-Key" json:"-" doc:"1-255 visible ASCII characters; the same call again answers the same for 24 hours"`
+	EndUserID      string `json:"endUserId" fault:"invalid_end_user_id" doc:"1-128 characters of A-Z a-z 0-9 @ . _ -"`
+	Item
+
+	text text
+}
+
+// Validate checks every field.
+func (in *Save) Validate() (err error) {
+	if err := checkEndUser(in.EndUserID); err != nil {
+		return err
+	}
+	if err := checkIdempotencyKey(in.IdempotencyKey); err != nil {
+		return err
+	}
+	in.text, err = in.Item.check("")
+	return err
+}
+
+// EndUser is for keys limited to one end user.
+func (in *Save) EndUser() string { return in.EndUserID }
+
+// Batch is the body of POST /api/v1/memories/batch.
+type Batch struct {
+	IdempotencyKey string `header:"Idempotency-Key" json:"-" doc:"as of a single save"`
+	EndUserID      string `json:"endUserId" fault:"invalid_end_user_id" doc:"1-128 characters of A-Z a-z 0-9 @ . _ -"`
+	Memories       []Item `json:"memories" max:"1000" doc:"1-100 memories of at most 1 MiB of content together"`
+}
+
+// Validate checks the batch as a whole; what is wrong with one item is that
+// item's result.
+func (in *Batch) Validate() error {
+	if err := checkEndUser(in.EndUserID); err != nil {
+		return err
+	}
+	if err := checkIdempotencyKey(in.IdempotencyKey); err != nil {
+		return err
+	}
+	if n := len(in.Memories); n < 1 || n > MaxBatch {
+		return invalid("memories", "must hold 1-%d memories, got %d", MaxBatch, n)
+	}
+	sum := 0
+	for _, m := range in.Memories {
+		if m.Content != nil {
+			sum += len(*m.Content)
+		}
+	}
+	if sum > MaxBatchBytes {
+		return fault.Field(fault.PayloadTooLarge, "memories", "hold %d bytes of content; at most %d (1 MiB) are allowed", sum, MaxBatchBytes)
+	}
+	return nil
+}
+
+// EndUser is for keys limited to one end user.
+func (in *Batch) EndUser() string { return in.EndUserID }
+
+// Units counts the items against the write rate.
+func (in *Batch) Units() int { return len(in.Memories) }
+
+func checkIdempotencyKey(key string) error {
+	ok := len(key) <= 255
+	for i := 0; ok && i < len(key); i++ {
+		ok = key[i] > ' ' && key[i] < 0x7f
+	}
+	if !ok {
+		return invalid("Idempotency-Key", "must be 1-255 visible ASCII characters")
+	}
+	return nil
+}
+
+// Ref names a memory.
+type Ref struct {
+	ID string `json:"id"`
+}
+
+// Saved is the outcome of one memory.
+type Saved struct {
+	Success bool   `json:"success"`
+	Memory  *Ref   `json:"memory,omitempty" doc:"the stored memory; absent for a failed item"`
+	Deduped bool   `json:"deduped" doc:"the content was there already, in this container"`
+	Created bool   `json:"created" doc:"a new memory was created"`
+	Error   string `json:"error,omitempty" doc:"code and reason of a failed item"`
+}
+
+// SavedOne answers a single save.
+type SavedOne struct {
+	Saved
+	replayed bool
+}
+
+// Headers tell a repeated call apart.
+func (s SavedOne) Headers() map[string]string { return replayedHeader(s.replayed) }
+
+// SavedBatch answers a batch, one result for each item in input order.
+type SavedBatch struct {
+	Success bool    `json:"success" doc:"every item was saved"`
+	Results []Saved `json:"results"`
+
+	replayed bool
+}
+
+// Headers tell a repeated call apart.
+func (s SavedBatch) Headers() map[string]string { return replayedHeader(s.replayed) }
+
+func replayedHeader(replayed bool) map[string]string {
+	if !replayed {
+		return nil
+	}
+	return map[string]string{"Idempotent-Replayed": "true"}
+}
+
+// Save stores one memory and answers once it is durable and searchable.
+func (s *Service) Save(ctx context.Context, in Save) (SavedOne, error) {
+	members := in.Item.members()
+	members["endUserId"] = in.EndUserID
+	once, err := newOnce(in.IdempotencyKey, "save", members)
+	if err != nil {
+		return SavedOne{}, err
+	}
+	out, replayed, err := s.save(ctx, partition(ctx, in.EndUserID), []entry{{text: in.text}}, once)
+	if err != nil {
+		return SavedOne{}, err
+	}
+	return SavedOne{out[0], replayed}, nil
+}
+
+// Batch stores up to 100 memories in one transaction.
+func (s *Service) Batch(ctx context.Context, in Batch) (SavedBatch, error) {
+	items, list := make([]entry, len(in.Memories)), make([]any, len(in.Memories))
+	for i := range in.Memories {
+		items[i].text, items[i].err = in.Memories[i].check("")
+		list[i] = in.Memories[i].members()
+	}
+	once, err := newOnce(in.IdempotencyKey, "batch", map[string]any{"endUserId": in.EndUserID, "memories": list})
+	if err != nil {
+		return SavedBatch{}, err
+	}
+	results, replayed, err := s.save(ctx, partition(ctx, in.EndUserID), items, once)
+	if err != nil {
+		return SavedBatch{}, err
+	}
+	out := SavedBatch{Success: true, Results: results, replayed: replayed}
+	for _, r := range results {
+		out.Success = out.Success && r.Success
+	}
+	return out, nil
+}
+
+// entry is an item of a save; err says why it is refused.
+type entry struct {
+	text
+	err error
+}
+
+// once is an Idempotency-Key with what it was sent with.
+type once struct {
+	key  string // "": none
+	hash [32]byte
+}
+
+func newOnce(key, operation string, members map[string]any) (o once, err error) {
+	if o.key = key; key != "" {
+		o.hash, err = requestHash(operation, members)
+	}
+	return o, err
+}
+
+// replay finds the answer that the same call was given before. expired says
+// that there is one from too long ago in its place.
+func (s *Service) replay(ctx context.Context, r port.Reader, o once) (results []Saved, expired bool, err error) {
+	if o.key == "" {
+		return nil, false, nil
+	}
+	who, _ := ident.From(ctx)
+	stored, err := r.Replay(ctx, who.Org, who.Integration, o.key)
+	switch {
+	case fault.CodeOf(err) == fault.NotFound:
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	case s.Now().Sub(stored.CreatedAt) >= replaysKept:
+		return nil, true, nil
+	case stored.RequestHash != o.hash:
+		f := fault.New(fault.IdempotencyConflict, "this Idempotency-Key was used with another request in the last 24 hours")
+		f.Details = map[string]any{"field": "Idempotency-Key", "reason": "was used with another request"}
+		return nil, false, f
+	}
+	if err := json.Unmarshal(stored.Answer, &results); err != nil {
+		return nil, false, fmt.Errorf("stored answer: %w", err)
+	}
+	return results, false, nil
+}
+
+// errMoved says that the store changed between preparing and committing in a
+// way that the prepared write did not foresee; it is prepared again.
+var errMoved = errors.New("memory: stored state moved")
+
+func (s *Service) save(ctx context.Context, p port.Partition, items []entry, o once) (out []Saved, replayed bool, err error) {
+	for {
+		out, replayed, err = s.trySave(ctx, p, items, o)
+		if !errors.Is(err, errMoved) {
+			return out, replayed, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, o once) ([]Saved, bool, error) {
+	var keys []port.ContentKey
+	for _, it := range items {
+		if it.err == nil {
+			keys = append(keys, it.key)
+		}
+	}
+	var ns port.Namespace
+	var known map[port.ContentKey]string
+	var answer []Saved
+	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+		if answer, _, err = s.replay(ctx, r, o); answer != nil || err != nil {
+			return err
+		}
+		var exists bool
+		if ns, exists, err = s.writable(ctx, r, p); exists && err == nil && len(keys) > 0 {
+			known, err = r.MemoriesByContent(ctx, p, keys)
+		}
+		return err
+	})
+	if answer != nil || err != nil {
+		return answer, answer != nil, err
+	}
+	fresh := map[port.ContentKey]*ingest.Encoded{} // of what is to be written
+	var order []port.ContentKey
+	var texts []string
+	for _, it := range items {
+		if it.err != nil || known[it.key] != "" {
+			continue
+		}
+		if _, twice := fresh[it.key]; !twice {
+			fresh[it.key] = nil
+			order = append(order, it.key)
+			texts = append(texts, it.content)
+		}
+	}
+	if err := quota(ctx, ns, len(texts)); err != nil {
+		return nil, false, err
+	}
+	if len(texts) > 0 {
+		encoded, err := s.Encoder.Encode(ctx, texts, ns.Sparse, make([]ingest.Reuse, len(texts)))
+		if err != nil {
+			return nil, false, err
+		}
+		for i, k := range order {
+			fresh[k] = &encoded[i]
+		}
+	}
+	return s.commitSave(ctx, p, ns.Sparse, items, keys, fresh, o)
+}
+
+func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool, items []entry, keys []port.ContentKey,
+	fresh map[port.ContentKey]*ingest.Encoded, o once) (out []Saved, replayed bool, err error) {
+	who, _ := ident.From(ctx)
+	var w written
+	leave := s.work.enter(p)
+	defer leave()
+	err = s.Store.Update(ctx, func(tx port.Writer) error {
+		out, replayed, w = make([]Saved, len(items)), false, written{}
+		stored, expired, err := s.replay(ctx, tx, o)
+		if stored != nil || err != nil {
+			out, replayed = stored, true
+			return err
+		}
+		ns, exists, err := s.writable(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		if ns.Sparse != sparse {
+			return errMoved // erased and written again meanwhile
+		}
+		known := map[port.ContentKey]string{}
+		if exists && len(keys) > 0 {
+			if known, err = tx.MemoriesByContent(ctx, p, keys); err != nil {
+				return err
+			}
+		}
+		now := s.now()
+		var writes []port.DocumentWrite
+		here := map[port.ContentKey]string{} // written by this call
+		for i, it := range items {
+			switch id, old := known[it.key]; {
+			case it.err != nil:
+				out[i].Error = itemError(it.err)
+				continue
+			case old:
+				out[i] = Saved{Success: true, Memory: &Ref{id}, Deduped: true}
+				continue
+			case here[it.key] != "":
+				out[i] = Saved{Success: true, Memory: &Ref{here[it.key]}, Deduped: true}
+				continue
+			case fresh[it.key] == nil:
+				return errMoved // what it duplicated has been deleted: it has to be embedded after all
+			}
+			d := s.document(it.text, *fresh[it.key], newID(), who.KeyID, now)
+			d.Document.ContentKey = it.key.Hash
+			writes = append(writes, d)
+			here[it.key] = d.Document.ID
+			out[i] = Saved{Success: true, Memory: &Ref{d.Document.ID}, Created: true}
+		}
+		if err := quota(ctx, ns, len(writes)); err != nil {
+			return err
+		}
+		if !exists {
+			if len(writes) == 0 {
+				return nil // nothing to keep, so nobody comes to be
+			}
+			if ns, err = s.create(ctx, tx, p, ns); err != nil {
+				return err
+			}
+		}
+		if err := w.put(ctx, tx, p.At(ns.Generation), now, writes, nil); err != nil {
+			return err
+		}
+		return s.keep(ctx, tx, o, expired, p.Name(), out)
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return out, replayed, w.project(ctx, s.Projector)
+}
+
+// keep stores the answer to an Idempotency-Key in the transaction of the write.
+func (s *Service) keep(ctx context.Context, tx port.Writer, o once, expired bool, endUser string, out []Saved) error {
+	if o.key == "" {
+		return nil
+	}
+	if expired {
+		if err := tx.DeleteReplays(ctx, s.Now().Add(-replaysKept+time.Millisecond)); err != nil {
+			return err
+		}
+	}
+	who, _ := ident.From(ctx)
+	answer, err := json.Marshal(out)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	return tx.PutReplay(ctx, who.Org, port.Replay{Integration: who.Integration, Key: o.key, EndUser: endUser, RequestHash: o.hash,
+		Answer: answer, CreatedAt: s.now()})
+}
+
+// document makes what is stored of a memory.
+func (s *Service) document(t text, e ingest.Encoded, id, keyID string, now time.Time) port.DocumentWrite {
+	return port.DocumentWrite{Vectors: e.Vectors, Document: port.Document{ID: id, Text: t.content, Metadata: t.metadata.JSON(),
+		TextHash: sha256.Sum256([]byte(t.content)), MetadataHash: t.metadata.Hash(), Chunks: e.Chunks,
+		Origin: port.Origin{Kind: "api", KeyID: keyID}, CreatedAt: created(t.occurred, now), UpdatedAt: now, Container: t.container}}
+}
+
+// written is what a transaction has changed, for the indexes.
+type written struct {
+	pinned  port.Partition
+	seq     uint64
+	changes []port.IndexChange
+}
+
+// put stores documents; vectors holds those of writes that keep theirs.
+func (w *written) put(ctx context.Context, tx port.Writer, pinned port.Partition, now time.Time, writes []port.DocumentWrite, vectors map[string]port.Vectors) (err error) {
+	if len(writes) == 0 {
+		return nil
+	}
+	w.pinned = pinned
+	if w.seq, err = tx.PutDocuments(ctx, pinned, now, writes); err != nil {
+		return err
+	}
+	for _, d := range writes {
+		v := d.Vectors
+		if d.MetadataOnly {
+			v = vectors[d.Document.ID]
+		}
+		c, err := ingest.Change(d.Document, v)
+		if err != nil {
+			return err
+		}
+		w.changes = append(w.changes, c)
+	}
+	return nil
+}
+
+// remove deletes memories and returns how many there were.
+func (w *written) remove(ctx context.Context, tx port.Writer, pinned port.Partition, now time.Time, ids []string) (deleted int, err error) {
+	w.pinned = pinned
+	if deleted, w.seq, _, err = tx.DeleteDocuments(ctx, pinned, now, ids); err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		w.changes = append(w.changes, port.IndexChange{Document: id})
+	}
+	return deleted, nil
+}
+
+// project brings the indexes along.
+func (w *written) project(ctx context.Context, pr *ingest.Projector) error {
+	if w.seq == 0 {
+		return nil
+	}
+	return pr.Committed(ctx, w.pinned, w.seq, w.changes)
+}
+
+// itemError is "code: field reason", the error of one item of a batch.
+func itemError(err error) string {
+	f := fault.From(err)
+	reason := strings.Replace(f.Message, ": ", " ", 1)
+	return string(f.Code) + ": " + reason
+}

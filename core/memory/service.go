@@ -1,0 +1,293 @@
+package memory
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/filter"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/page"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/retrieve"
+)
+
+// Limits (interface document, section 8).
+const (
+	MaxBatch        = 100
+	MaxContentBytes = 64 << 10
+	MaxBatchBytes   = 1 << 20 // of all contents of a batch
+	MaxDeleteIDs    = 100
+	MaxQueryRunes   = 8192
+	MaxResults      = 100
+	MaxVersion      = 1<<53 - 1
+)
+
+// The largest bodies: every byte of a content or of metadata may be escaped as
+// six.
+const (
+	oneBody   = 6*(MaxContentBytes+filter.MaxBytes) + 64<<10
+	batchBody = 32 << 20
+	queryBody = 256 << 10
+	idsBody   = 64 << 10
+)
+
+// APIVersion is what the status call answers.
+const APIVersion = "2026-11-21"
+
+// replaysKept is how long an answer to an Idempotency-Key can be had again.
+const replaysKept = 24 * time.Hour
+
+// Settings are what a Service is made of.
+type Settings struct {
+	Store     port.Store
+	Encoder   *ingest.Encoder // its Options make one chunk of a memory that fits
+	Projector *ingest.Projector
+	Searcher  *retrieve.Searcher
+	Reranker  port.Reranker // nil: off
+	Reranking retrieve.Reranking
+	// RerankDepth is the most candidates a search rescores; 0: Reranking.Depth,
+	// negative: searches are not reranked.
+	RerankDepth int
+	// Sparse gives new end users a learned-sparse index, which searches use.
+	Sparse bool
+	Pages  *page.Signer
+	// Stamp records the configured models on a new partition.
+	Stamp func(port.Namespace) port.Namespace
+	// Check refuses a partition whose models differ from the configured ones.
+	Check       func(port.Namespace) error
+	Environment string // shown by the status call; "": self-hosted
+	Now         func() time.Time
+	Log         *slog.Logger
+}
+
+// Service does the memory operations. Safe for concurrent use.
+type Service struct {
+	Settings
+	work *sections
+	seen seen
+
+	mu       sync.Mutex
+	erasures map[port.Partition]*erasure // under way, by unpinned partition
+	health   health
+}
+
+// New makes the service. Call Run for its upkeep.
+func New(s Settings) *Service {
+	if s.Environment == "" {
+		s.Environment = "self-hosted"
+	}
+	return &Service{Settings: s, work: newSections(), seen: seen{at: map[int64]time.Time{}}, erasures: map[port.Partition]*erasure{}}
+}
+
+// Run resumes erasures that a stop has interrupted, and until ctx is done
+// writes down when end users were last seen and forgets old answers.
+func (s *Service) Run(ctx context.Context) error {
+	if err := s.resume(ctx); err != nil && ctx.Err() == nil {
+		s.Log.ErrorContext(ctx, "unfinished erasures were not resumed", "error", err)
+	}
+	flush, sweep := time.NewTicker(30*time.Second), time.NewTicker(time.Hour)
+	defer flush.Stop()
+	defer sweep.Stop()
+	for {
+		select {
+		case <-flush.C:
+			if err := s.flush(ctx); err != nil {
+				s.Log.WarnContext(ctx, "end users' last uses were not written", "error", err)
+			}
+		case <-sweep.C:
+			err := s.Store.Update(ctx, func(w port.Writer) error { return w.DeleteReplays(ctx, s.Now().Add(-replaysKept)) })
+			if err != nil {
+				s.Log.WarnContext(ctx, "old answers were not removed", "error", err)
+			}
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			return s.flush(last)
+		}
+	}
+}
+
+// partition is the caller's end user.
+func partition(ctx context.Context, endUser string) port.Partition {
+	who, _ := ident.From(ctx)
+	return port.Memories(who.Org, who.Integration, endUser)
+}
+
+// open reads a partition for searching and reading; ok is false where there is
+// nothing to see: an end user never seen, or one being erased.
+func (s *Service) open(ctx context.Context, r port.Reader, p port.Partition) (ns port.Namespace, ok bool, err error) {
+	ns, err = r.Namespace(ctx, p)
+	switch {
+	case fault.CodeOf(err) == fault.NamespaceNotFound:
+		return ns, false, nil
+	case err != nil:
+		return ns, false, err
+	}
+	return ns, ns.Erasing.IsZero(), nil
+}
+
+// writable reads the partition that a write goes to; exists is false when the
+// write will create it.
+func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition) (ns port.Namespace, exists bool, err error) {
+	ns, err = r.Namespace(ctx, p)
+	switch {
+	case fault.CodeOf(err) == fault.NamespaceNotFound:
+		return port.Namespace{Name: p.Name(), Sparse: s.Sparse}, false, nil
+	case err != nil:
+		return ns, false, err
+	case !ns.Erasing.IsZero():
+		return ns, true, erasing(p)
+	case ns.Documents > 0:
+		if err := s.current(ns); err != nil {
+			return ns, true, err
+		}
+	}
+	return ns, true, nil
+}
+
+// erasing refuses a write to an end user whose erasure has begun.
+func erasing(p port.Partition) error {
+	return fault.New(fault.Unavailable, "end user %s is being erased", p.Name()).After(time.Second)
+}
+
+// create makes the partition of a writable end user who has none.
+func (s *Service) create(ctx context.Context, w port.Writer, p port.Partition, ns port.Namespace) (port.Namespace, error) {
+	return w.CreateNamespace(ctx, p, s.Stamp(port.Namespace{Name: p.Name(), Sparse: ns.Sparse}))
+}
+
+// current refuses a partition that was indexed with other models.
+func (s *Service) current(ns port.Namespace) error {
+	if err := s.Check(ns); err != nil {
+		return fault.Wrap(fault.Unavailable, "memory", err, "the memories of end user %s were indexed with other models than the configured ones", ns.Name)
+	}
+	return nil
+}
+
+// quota refuses a write that would bring an end user over the integration's
+// quota by adding n memories. A write that adds none is never refused.
+func quota(ctx context.Context, ns port.Namespace, n int) error {
+	who, _ := ident.From(ctx)
+	limit := who.Quotas.MemoriesPerEndUser
+	if limit <= 0 || n == 0 || ns.Documents+int64(n) <= int64(limit) {
+		return nil
+	}
+	f := fault.New(fault.QuotaExceeded, "end user %s has %d memories; %d more would pass the limit of %d", ns.Name, ns.Documents, n, limit)
+	f.Details = map[string]any{"quota": "memoriesPerEndUser", "limit": limit, "used": ns.Documents}
+	return f
+}
+
+// newID makes the id of a memory, which nobody can guess.
+func newID() string {
+	var b [18]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "mem_" + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// now is the time in the milliseconds that the interface shows.
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
+
+// created is the time that a memory stands at: the source's own where it gave
+// one. The index reads a time of 0 as none, so the first millisecond of 1970 is
+// taken as the second.
+func created(occurred, now time.Time) time.Time {
+	if occurred.IsZero() {
+		return now
+	}
+	t := occurred.UTC().Truncate(time.Millisecond)
+	if t.UnixMilli() == 0 {
+		t = t.Add(time.Millisecond)
+	}
+	return t
+}
+
+// seen collects when end users were last seen by searches, between two writes
+// to the store.
+type seen struct {
+	mu sync.Mutex
+	at map[int64]time.Time
+}
+
+func (s *seen) touch(generation int64, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at.After(s.at[generation]) {
+		s.at[generation] = at
+	}
+}
+
+func (s *Service) flush(ctx context.Context) error {
+	s.seen.mu.Lock()
+	taken := s.seen.at
+	s.seen.at = make(map[int64]time.Time, len(taken))
+	s.seen.mu.Unlock()
+	if len(taken) == 0 {
+		return nil
+	}
+	if err := s.Store.Update(ctx, func(w port.Writer) error { return w.TouchEndUsers(ctx, taken) }); err != nil {
+		for g, at := range taken { // another try with the next flush
+			s.seen.touch(g, at)
+		}
+		return fmt.Errorf("touch end users: %w", err)
+	}
+	return nil
+}
+
+// Operations declares the operations of the service.
+func Operations() []op.Op[*Service] {
+	const (
+		memories = "/api/v1/memories"
+		one      = memories + "/{externalId}"
+	)
+	read, write := []ident.Scope{ident.MemoriesRead}, []ident.Scope{ident.MemoriesWrite}
+	forbidden := []fault.Code{fault.InvalidRequest, fault.InvalidEndUserID, fault.InsufficientScope, fault.Forbidden}
+	faults := func(more ...fault.Code) []fault.Code { return append(append([]fault.Code{}, forbidden...), more...) }
+	return []op.Op[*Service]{
+		op.Define(op.Spec{Name: "memories.search", Method: "POST", Path: "/api/v1/search", Family: op.Memory, Class: op.MemoryRead, Scopes: read,
+			MaxBody: queryBody, Timeout: 10 * time.Second, Summary: "Search the memories of one end user",
+			Description: "Vector and full-text search, fused and reranked, without a language model. An end user never seen has no results.",
+			Faults:      faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.PayloadTooLarge)}, (*Service).Search),
+		op.Define(op.Spec{Name: "memories.save", Method: "POST", Path: memories, Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
+			MaxBody: oneBody, Timeout: 30 * time.Second, Summary: "Save a memory",
+			Description: "Saved verbatim. The same content in the same container is kept once. An Idempotency-Key makes the call safe to repeat for 24 hours.",
+			Faults:      faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.QuotaExceeded, fault.IdempotencyConflict, fault.PayloadTooLarge)}, (*Service).Save),
+		op.Define(op.Spec{Name: "memories.batch", Method: "POST", Path: memories + "/batch", Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
+			MaxBody: batchBody, Timeout: 120 * time.Second, Summary: "Save up to 100 memories of one end user",
+			Description: "Results are one for one in input order; a failed item does not fail the others. The batch counts against quota before any write.",
+			Faults:      faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.QuotaExceeded, fault.IdempotencyConflict, fault.PayloadTooLarge)},
+			(*Service).Batch),
+		op.Define(op.Spec{Name: "memories.list", Method: "GET", Path: memories, Family: op.Memory, Class: op.MemoryRead, Scopes: read,
+			Timeout: 5 * time.Second, Summary: "List the memories of one end user, newest first",
+			Faults: faults(fault.InvalidContainerTag)}, (*Service).List),
+		op.Define(op.Spec{Name: "memories.delete", Method: "POST", Path: memories + "/delete", Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
+			MaxBody: idsBody, Timeout: 30 * time.Second, Summary: "Delete memories by id",
+			Description: "Unknown ids are skipped. A source-owned memory answers 409, and nothing is deleted: its source tombstones it.",
+			Faults:      faults(fault.InvalidJSON, fault.Conflict, fault.PayloadTooLarge)}, (*Service).Delete),
+		op.Define(op.Spec{Name: "memories.upsert", Method: "PUT", Path: one, Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
+			MaxBody: oneBody, Timeout: 30 * time.Second, Summary: "Write a version of a source-owned memory",
+			Description: "Versions only rise. The same request again answers the stored receipt with the header Idempotent-Replayed: true.",
+			Faults: faults(fault.InvalidJSON, fault.InvalidExternalID, fault.InvalidSource, fault.InvalidVersion, fault.InvalidContainerTag,
+				fault.QuotaExceeded, fault.StaleVersion, fault.VersionConflict, fault.PayloadTooLarge)}, (*Service).Upsert),
+		op.Define(op.Spec{Name: "memories.tombstone", Method: "DELETE", Path: one, Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
+			Timeout: 30 * time.Second, Summary: "Tombstone a source-owned memory",
+			Description: "The content goes, the record stays, so that a late older upsert cannot bring it back.",
+			Faults:      faults(fault.InvalidExternalID, fault.InvalidSource, fault.InvalidVersion, fault.StaleVersion, fault.VersionConflict)}, (*Service).Tombstone),
+		op.Define(op.Spec{Name: "memories.get", Method: "GET", Path: one, Family: op.Memory, Class: op.MemoryRead, Scopes: read,
+			Timeout: 5 * time.Second, Summary: "Read a source-owned memory's record with its latest receipt",
+			Faults: faults(fault.InvalidExternalID, fault.InvalidSource, fault.MemoryNotFound)}, (*Service).Get),
+		op.Define(op.Spec{Name: "users.erase", Method: "DELETE", Path: "/api/v1/users/{endUserId}", Family: op.Memory, Class: op.MemoryWrite,
+			Scopes: []ident.Scope{ident.UsersErase}, Mutates: true, Timeout: 120 * time.Second, Summary: "Erase an end user for good",
+			Description: "Everything of the end user goes, from files too, before the answer. Repeating the call is safe; an unknown end user answers zeros.",
+			Faults:      faults()}, (*Service).EraseUser),
+		op.Define(op.Spec{Name: "memories.status", Method: "GET", Path: "/api/v1/status", Family: op.Memory, Class: op.Free, Timeout: 5 * time.Second,
+			Summary: "Check the integration", Description: "Creates nothing and counts against no limit.",
+			Faults: []fault.Code{fault.Forbidden, fault.Unavailable}}, (*Service).Status),
+	}
+}

@@ -1,0 +1,128 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// None is the request of the status call.
+type None struct{}
+
+// Status answers GET /api/v1/status.
+type Status struct {
+	OK          bool        `json:"ok"`
+	APIVersion  string      `json:"apiVersion"`
+	RequestID   string      `json:"requestId"`
+	Integration Integration `json:"integration"`
+	Backends    Backends    `json:"backends"`
+}
+
+// Integration is the caller's integration and what its key may do.
+type Integration struct {
+	ID     string   `json:"id"`
+	Scopes []string `json:"scopes"`
+	Quotas Quotas   `json:"quotas"`
+}
+
+// Quotas are an integration's limits; 0 is unlimited.
+type Quotas struct {
+	MemoriesPerEndUser int `json:"memoriesPerEndUser"`
+	ReadRatePerMin     int `json:"readRatePerMin"`
+	WriteRatePerMin    int `json:"writeRatePerMin"`
+}
+
+// Backends are the parts behind the memory API.
+type Backends struct {
+	MemoryPlane MemoryPlane `json:"memoryPlane"`
+}
+
+// MemoryPlane is the store with its indexes.
+type MemoryPlane struct {
+	Status      string `json:"status" doc:"ok or error"`
+	Environment string `json:"environment"`
+}
+
+// StatusCode is 503 while the memory plane is down.
+func (s Status) StatusCode() int {
+	if !s.OK {
+		return 503
+	}
+	return 200
+}
+
+// Headers say when to ask again.
+func (s Status) Headers() map[string]string {
+	if !s.OK {
+		return map[string]string{"Retry-After": "5"}
+	}
+	return nil
+}
+
+// Status checks the way from the key to the store and the indexes. It reads
+// only and takes no lock that writers need, so load does not change the answer.
+func (s *Service) Status(ctx context.Context, _ None) (Status, error) {
+	who, _ := ident.From(ctx)
+	out := Status{OK: true, APIVersion: APIVersion, RequestID: ident.RequestID(ctx),
+		Integration: Integration{ID: who.Integration, Scopes: scopes(who.Scopes),
+			Quotas: Quotas{who.Quotas.MemoriesPerEndUser, who.Quotas.ReadRatePerMin, who.Quotas.WriteRatePerMin}},
+		Backends: Backends{MemoryPlane{Status: "ok", Environment: s.Environment}}}
+	if err := s.reach(ctx, who); err != nil {
+		if ctx.Err() != nil {
+			return Status{}, ctx.Err()
+		}
+		s.Log.ErrorContext(ctx, "the memory plane is down", "error", err)
+		out.OK, out.Backends.MemoryPlane.Status = false, "error"
+	}
+	return out, nil
+}
+
+// scopes lists a key's, with the one that comes with any other.
+func scopes(of []ident.Scope) []string {
+	out := make([]string, 0, len(of)+1)
+	for _, s := range of {
+		out = append(out, string(s))
+	}
+	if len(out) > 0 && !slices.Contains(out, string(ident.StatusRead)) {
+		out = append(out, string(ident.StatusRead))
+	}
+	return out
+}
+
+// healthFor is how long a found state of store and indexes is told again.
+const healthFor = time.Second
+
+// health is the last state found.
+type health struct {
+	mu  sync.Mutex
+	at  time.Time
+	err error
+}
+
+// reach reads the caller's integration, and asks the indexes now and then.
+func (s *Service) reach(ctx context.Context, who ident.Principal) error {
+	err := s.Store.View(ctx, func(r port.Reader) error {
+		_, err := r.Integration(ctx, who.Org, who.Integration)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.health.mu.Lock()
+	defer s.health.mu.Unlock()
+	if age := s.Now().Sub(s.health.at); 0 <= age && age < healthFor {
+		return s.health.err
+	}
+	s.health.err = nil
+	for _, ix := range s.Projector.Indexes() {
+		if err := ix.Ping(ctx); err != nil {
+			s.health.err = err
+		}
+	}
+	s.health.at = s.Now()
+	return s.health.err
+}
