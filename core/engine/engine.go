@@ -53,8 +53,8 @@ type Memory struct {
 	Environment string // shown by the status call; "": self-hosted
 }
 
-// DefaultRecallRate is an integration's rate of recalls (decisions 6.1).
-var DefaultRecallRate = ident.Rate{PerMinute: 600}
+// DefaultRecallRate is how many recalls a minute an integration may ask (decisions 6.1).
+const DefaultRecallRate = 600
 
 // Config is everything an Engine is made of.
 type Config struct {
@@ -155,7 +155,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	e.memories = memory.New(memory.Settings{Store: c.Store, Encoder: &whole, Projector: projector, Searcher: searcher, Reranker: c.Models.Reranker,
 		Reranking: *c.Reranking, RerankDepth: c.Memory.RerankDepth, Sparse: c.Memory.Sparse && c.Models.Sparse != nil, Pages: pages,
 		Stamp: identity.Stamp, Check: check(identity), Environment: c.Memory.Environment, Now: c.Now, Log: c.Log})
-	rates := map[op.Class]ident.Rate{op.Recall: DefaultRecallRate}
+	rates := map[op.Class]ident.Rate{op.Recall: {PerMinute: DefaultRecallRate}}
 	maps.Copy(rates, c.Rates)
 	if c.Limiter == nil {
 		c.Limiter = middleware.NewBuckets(c.Now)

@@ -377,7 +377,11 @@ func (x *exchange) fail(err error) {
 func (x *exchange) errorBody(f *fault.Error, status int) []byte {
 	var body any
 	if x.family == op.Memory {
-		body = memoryError{status, f.Code, f.Message, x.id, f.Details}
+		details := f.Details
+		if status == http.StatusBadRequest && details["field"] == nil {
+			details = map[string]any{"field": "body", "reason": f.Message} // no JSON, or not the JSON that was asked for
+		}
+		body = memoryError{status, f.Code, f.Message, x.id, details}
 	} else {
 		var e namespaceError
 		e.Error.Code, e.Error.Message, e.Error.RequestID = f.Code, f.Message, x.id
