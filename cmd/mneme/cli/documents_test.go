@@ -148,7 +148,7 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 	write(t, filepath.Join(set, "qrels.tsv"), "query-id\tdoc-id\tscore\nq1\td/1\t2\nq1\td/4\t0\nq2\td/2\t1\nq2\tabsent\t1\n")
 	report := filepath.Join(dir, "report.json")
 	type run struct {
-		Retriever  string
+		Step       string
 		Queries    int
 		NDCG10     float64 `json:"ndcg_10"`
 		Recall10   float64 `json:"recall_10"`
@@ -179,17 +179,17 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 		return out.Results[0].Reused, out.Results[0].Runs
 	}
 	reused, runs := measure("--by-category")
-	if reused || len(runs) != 3 || runs[0].Retriever != "vector" || runs[1].Retriever != "keyword" || runs[2].Retriever != "fused" {
+	if reused || len(runs) != 3 || runs[0].Step != "keyword" || runs[1].Step != "vector" || runs[2].Step != "fused" {
 		t.Fatalf("first run: reused %v, %+v", reused, runs)
 	}
 	for _, r := range runs {
 		// q1 finds its one document first; q2 one of its two, the other not being there.
 		ndcg := (1 + 1/(1+0.6309297535714575)) / 2
 		if r.Queries != 2 || r.Recall10 != 0.75 || r.MRR10 != 1 || r.NDCG10 < ndcg-1e-9 || r.NDCG10 > ndcg+1e-9 {
-			t.Errorf("%s: %+v, want recall .75, MRR 1, nDCG %v", r.Retriever, r, ndcg)
+			t.Errorf("%s: %+v, want recall .75, MRR 1, nDCG %v", r.Step, r, ndcg)
 		}
 		if r.ByCategory["when"].Recall10 != 1 || r.ByCategory["where"].Recall10 != 0.5 {
-			t.Errorf("%s by category: %+v", r.Retriever, r.ByCategory)
+			t.Errorf("%s by category: %+v", r.Step, r.ByCategory)
 		}
 	}
 	if reused, _ := measure(); !reused {

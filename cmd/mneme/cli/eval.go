@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,8 +32,9 @@ func (c *command) evalCommand() *cobra.Command {
 		t                         target
 		o                         evaluate.Options
 		weights, fusion, jsonFile string
-		users                     string
+		users, sparseQueries      string
 		candidates, rrfK          int
+		rerankPrior               float64
 		byCategory                bool
 	)
 	cmd := &cobra.Command{
@@ -45,14 +47,18 @@ model and chunking are the same. A query with meta.user searches only documents
 of the same meta.user.
 
 It prints nDCG@10 with linear gain as trec_eval has it, recall@10, recall@100 and
-MRR@10 over documents, and the latency of a query in milliseconds, for each
-retriever and for all fused. The server remembers the encodings of recent queries
-(1,024), so the fused run of a smaller collection is measured without embedding.
+MRR@10 over documents, and the latency of a query in milliseconds, for each step
+of retrieval: keyword, vector, sparse (with --sparse), fused, which is vector and
+keyword, fused+sparse, and with --rerank each of them reranked. The server
+remembers the encodings of recent queries (1,024), so the later steps of a
+smaller collection are measured without embedding. Where a collection has users,
+each kind of question (meta.category) is printed too.
 
 Without --url and --data it works in the folder mneme-eval, so that test
 collections stay out of the way of real documents.`,
 		Example: `  mneme eval data/eval/scifact data/eval/cranfield
   mneme eval data/eval/* --json quality.json --by-category
+  mneme eval data/eval/* --sparse --rerank
   mneme eval data/eval/* --retrievers fused --weights vector=0.6,keyword=0.4
   mneme eval data/eval/* --retrievers fused --fusion rrf --query-workers 4`,
 		Args: cobra.MinimumNArgs(1),
@@ -66,17 +72,25 @@ collections stay out of the way of real documents.`,
 			set("fusion", "query.fusion", fusion)
 			set("candidates", "query.candidates", strconv.Itoa(candidates))
 			set("rrf-k", "query.rrf_k", strconv.Itoa(rrfK))
+			set("rerank-prior", "query.rerank_prior", strconv.FormatFloat(rerankPrior, 'g', -1, 64))
+			set("sparse-queries", "query.sparse_queries", sparseQueries)
 			if t.url != "" && len(settings) > 0 {
-				return usage("--fusion, --candidates and --rrf-k are the server's own settings; they cannot be set over --url")
+				return usage("--fusion, --candidates, --rrf-k, --rerank-prior and --sparse-queries are the server's own settings; they cannot be set over --url")
+			}
+			if o.Rerank < 0 || o.Rerank > 100 {
+				return usage("--rerank must be 0 to 100")
 			}
 			if weights != "" {
 				if o.Weights, err = parseWeights(weights); err != nil {
 					return err
 				}
 			}
-			for _, r := range o.Retrievers {
-				if !slices.Contains([]string{"vector", "keyword", "sparse", evaluate.Fused}, r) {
-					return usage("--retrievers: %q is not one of vector, keyword, sparse, %s", r, evaluate.Fused)
+			for _, r := range o.Steps {
+				if !slices.Contains(evaluate.Steps(), r) {
+					return usage("--retrievers: %q is not one of %s", r, strings.Join(evaluate.Steps(), ", "))
+				}
+				if strings.Contains(r, evaluate.Sparse) && !o.Sparse {
+					return usage("--retrievers %s needs --sparse", r)
 				}
 			}
 			switch users {
@@ -95,7 +109,8 @@ collections stay out of the way of real documents.`,
 				c.dataDir = "mneme-eval"
 			}
 			// Folders of a server's own are for measuring what it can do at once.
-			settings = append(settings, configs.Setting{Path: "limits.read", Value: "0", From: "eval"}, configs.Setting{Path: "limits.write", Value: "0", From: "eval"})
+			settings = append(settings, configs.Setting{Path: "limits.read", Value: "0", From: "eval"}, configs.Setting{Path: "limits.write", Value: "0", From: "eval"},
+				configs.Setting{Path: "limits.rerank", Value: "0", From: "eval"})
 			ctx := cmd.Context()
 			cl, done, err := c.connect(ctx, "eval", t, settings...)
 			if err != nil {
@@ -112,7 +127,8 @@ collections stay out of the way of real documents.`,
 				}
 			}
 			report := evalReport{Build: thisBuild(), Time: time.Now().UTC().Truncate(time.Second), CPUs: runtime.GOMAXPROCS(0),
-				Settings: map[string]any{"weights": o.Weights, "fusion": fusion, "candidates": candidates, "users": users, "query_workers": o.QueryWorkers}}
+				Settings: map[string]any{"weights": o.Weights, "fusion": fusion, "candidates": candidates, "users": users, "query_workers": o.QueryWorkers,
+					"sparse": o.Sparse, "rerank": o.Rerank, "rerank_prior": rerankPrior, "sparse_queries": sparseQueries}}
 			bar := newProgress(c.stderr)
 			var mu sync.Mutex
 			for _, col := range collections {
@@ -142,19 +158,23 @@ collections stay out of the way of real documents.`,
 	}
 	t.flags(cmd)
 	f := cmd.Flags()
-	f.StringSliceVar(&o.Retrievers, "retrievers", nil, "any of vector, keyword, sparse, fused (default: all that the server has)")
-	f.StringVar(&weights, "weights", "", "weights of the fused run, e.g. vector=0.6,keyword=0.4")
+	f.StringSliceVar(&o.Steps, "retrievers", nil, "any of keyword, vector, sparse, fused, fused+sparse (default: all that the server has)")
+	f.IntVar(&o.Rerank, "rerank", 0, "rerank the first so many chunks of each step, too; without a number 20, as a query for 10 results does")
+	f.Lookup("rerank").NoOptDefVal = "20"
+	f.Float64Var(&rerankPrior, "rerank-prior", 0.5, "weight of the fused score beside the reranker")
+	f.StringVar(&sparseQueries, "sparse-queries", "encoder", "how queries of sparse search are made: encoder or idf")
+	f.StringVar(&weights, "weights", "", "weights of the fused steps, e.g. vector=0.6,keyword=0.4")
 	f.StringVar(&fusion, "fusion", "zscore", "fusion method: zscore or rrf")
 	f.IntVar(&candidates, "candidates", 100, "chunks that each retriever gives to the fusion")
 	f.IntVar(&rrfK, "rrf-k", 10, "constant of rrf")
 	f.StringVar(&users, "users", "filter", "how meta.user is kept apart: filter, or namespaces for one a user")
-	f.BoolVar(&o.Sparse, "sparse", false, "build with the sparse index")
+	f.BoolVar(&o.Sparse, "sparse", false, "build with the sparse index, in namespaces of their own")
 	f.BoolVar(&o.Rebuild, "rebuild", false, "write the documents again even when nothing changed")
 	f.IntVar(&o.Workers, "workers", max(2, runtime.GOMAXPROCS(0)), "writes at once")
 	f.IntVar(&o.QueryWorkers, "query-workers", 1, "queries at once; more is faster, and latency is then under load")
 	f.IntVar(&o.Queries, "queries", 0, "queries of each collection at most (default: all)")
 	f.StringVar(&jsonFile, "json", "", "write the report as JSON to this file; - prints it instead of the table")
-	f.BoolVar(&byCategory, "by-category", false, "also print each meta.category of the queries")
+	f.BoolVar(&byCategory, "by-category", false, "print each meta.category of the queries of every collection")
 	return cmd
 }
 
@@ -170,7 +190,7 @@ func writeReport(path string, report evalReport) error {
 }
 
 func (c *command) printEvaluation(report evalReport, byCategory bool) error {
-	header := []string{"COLLECTION", "DOCS", "QUERIES", "RETRIEVER", "NDCG@10", "R@10", "R@100", "MRR@10", "P50", "P95", "P99"}
+	header := []string{"COLLECTION", "DOCS", "QUERIES", "STEP", "NDCG@10", "R@10", "R@100", "MRR@10", "P50", "P95", "P99"}
 	q := func(q evaluate.Quality) []string {
 		return []string{fmt.Sprintf("%.4f", q.NDCG10), fmt.Sprintf("%.4f", q.Recall10), fmt.Sprintf("%.4f", q.Recall100), fmt.Sprintf("%.4f", q.MRR10)}
 	}
@@ -180,19 +200,19 @@ func (c *command) printEvaluation(report evalReport, byCategory bool) error {
 	var rows [][]string
 	for _, r := range report.Results {
 		for _, run := range r.Runs {
-			rows = append(rows, append(append([]string{r.Collection, strconv.Itoa(r.Documents), strconv.Itoa(r.Queries), run.Retriever}, q(run.Quality)...), ms(run.Latency)...))
-			if !byCategory {
+			rows = append(rows, append(append([]string{r.Collection, strconv.Itoa(r.Documents), strconv.Itoa(r.Queries), run.Step}, q(run.Quality)...), ms(run.Latency)...))
+			if !byCategory && r.Users == 0 {
 				continue
 			}
 			for _, category := range evaluate.Categories(run) {
 				qc := run.ByCategory[category]
-				rows = append(rows, append(append([]string{"  " + category, "", strconv.Itoa(qc.Queries), run.Retriever}, q(qc)...), "", "", ""))
+				rows = append(rows, append(append([]string{"  " + category, "", strconv.Itoa(qc.Queries), run.Step}, q(qc)...), "", "", ""))
 			}
 		}
 	}
 	if len(report.Results) > 1 {
 		for _, run := range report.Mean {
-			rows = append(rows, append(append([]string{"mean", "", strconv.Itoa(run.Queries), run.Retriever}, q(run.Quality)...), "", "", ""))
+			rows = append(rows, append(append([]string{"mean", "", strconv.Itoa(run.Queries), run.Step}, q(run.Quality)...), "", "", ""))
 		}
 	}
 	return table(c.stdout, header, rows)

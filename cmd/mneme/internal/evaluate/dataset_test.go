@@ -96,10 +96,10 @@ func TestLoadSaysWhereItFails(t *testing.T) {
 
 func TestMeanCountsCollectionsTheSame(t *testing.T) {
 	got := evaluate.Mean([]evaluate.Result{
-		{Runs: []evaluate.Run{{Retriever: "vector", Quality: evaluate.Quality{Queries: 1000, NDCG10: 0.2}}, {Retriever: "fused", Quality: evaluate.Quality{Queries: 1000, NDCG10: 0.4}}}},
-		{Runs: []evaluate.Run{{Retriever: "vector", Quality: evaluate.Quality{Queries: 10, NDCG10: 0.6}}}},
+		{Runs: []evaluate.Run{{Step: "vector", Quality: evaluate.Quality{Queries: 1000, NDCG10: 0.2}}, {Step: "fused", Quality: evaluate.Quality{Queries: 1000, NDCG10: 0.4}}}},
+		{Runs: []evaluate.Run{{Step: "vector", Quality: evaluate.Quality{Queries: 10, NDCG10: 0.6}}}},
 	})
-	if len(got) != 2 || got[0].Retriever != "vector" || got[0].NDCG10 != 0.4 || got[0].Queries != 1010 || got[1].NDCG10 != 0.4 {
+	if len(got) != 2 || got[0].Step != "vector" || got[0].NDCG10 != 0.4 || got[0].Queries != 1010 || got[1].NDCG10 != 0.4 {
 		t.Errorf("mean is %+v", got)
 	}
 }

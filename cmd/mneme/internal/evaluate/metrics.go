@@ -116,7 +116,7 @@ func Percentiles(samples []time.Duration) Latency {
 	return Latency{at(0.50), at(0.95), at(0.99)}
 }
 
-// Mean is the mean of each retriever over collections, each counting the same
+// Mean is the mean of each step over collections, each counting the same
 // however many queries it has. Latency is left out: it does not average.
 func Mean(results []Result) []Run {
 	var order []string
@@ -124,13 +124,13 @@ func Mean(results []Result) []Run {
 	counts := map[string]float64{}
 	for _, r := range results {
 		for _, run := range r.Runs {
-			s := sums[run.Retriever]
+			s := sums[run.Step]
 			if s == nil {
-				s = &Run{Retriever: run.Retriever}
-				sums[run.Retriever] = s
-				order = append(order, run.Retriever)
+				s = &Run{Step: run.Step}
+				sums[run.Step] = s
+				order = append(order, run.Step)
 			}
-			counts[run.Retriever]++
+			counts[run.Step]++
 			s.Queries += run.Queries
 			s.NDCG10 += run.NDCG10
 			s.Recall10 += run.Recall10

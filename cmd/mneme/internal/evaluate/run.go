@@ -24,13 +24,25 @@ import (
 	"github.com/mnemehq/mneme/core/query"
 )
 
-// Fused is the run over all retrievers together.
-const Fused = "fused"
+// The steps of retrieval that are measured one by one. With a reranker each is
+// followed by itself and Reranked.
+const (
+	Vector      = string(port.Vector)
+	Keyword     = string(port.Keyword)
+	Sparse      = string(port.SparseTerms)
+	Fused       = "fused"        // vector and keyword
+	FusedSparse = "fused+sparse" // all three
+	Reranked    = "+rerank"
+)
+
+// Steps lists them, without reranking.
+func Steps() []string { return []string{Keyword, Vector, Sparse, Fused, FusedSparse} }
 
 // Options say how to measure.
 type Options struct {
-	Retrievers     []string           // vector, keyword, sparse, fused; nil: all that the server has
-	Weights        map[string]float64 // of the fused run; nil: the server's
+	Steps          []string           // of Steps(); nil: all that the server has
+	Rerank         int                // candidates that each reranked step rescores; 0: none is reranked
+	Weights        map[string]float64 // of the fused steps; nil: the server's
 	UserNamespaces bool               // a namespace for each user instead of a metadata filter
 	Sparse         bool               // build with the sparse index
 	Workers        int                // calls at once while writing
@@ -47,9 +59,9 @@ type State interface {
 	Set(namespace, fingerprint string) error
 }
 
-// Run is what one retriever, or all fused, reached.
+// Run is what one step reached.
 type Run struct {
-	Retriever string `json:"retriever"`
+	Step string `json:"step"`
 	Quality
 	Latency
 	ByCategory map[string]Quality `json:"by_category,omitempty"`
@@ -60,7 +72,8 @@ type Result struct {
 	Collection   string  `json:"collection"`
 	Documents    int     `json:"documents"`
 	Queries      int     `json:"queries"`
-	Reused       bool    `json:"reused"` // the namespace was there, unchanged
+	Users        int     `json:"users,omitempty"` // whose documents are kept apart
+	Reused       bool    `json:"reused"`          // the namespace was there, unchanged
 	BuildSeconds float64 `json:"build_seconds"`
 	Runs         []Run   `json:"runs"`
 }
@@ -92,14 +105,25 @@ func Measure(ctx context.Context, cl *client.Client, c *Collection, o Options) (
 		queries = queries[:o.Queries]
 	}
 	r.Queries = len(queries)
-	for _, retriever := range m.runs() {
-		run, err := m.run(ctx, retriever, queries)
+	r.Users = users(queries)
+	for _, step := range m.steps() {
+		run, err := m.run(ctx, step, queries)
 		if err != nil {
-			return fail(fmt.Errorf("%s: %w", retriever, err))
+			return fail(fmt.Errorf("%s: %w", step, err))
 		}
 		r.Runs = append(r.Runs, run)
 	}
 	return r, nil
+}
+
+func users(queries []Query) int {
+	seen := map[string]bool{}
+	for _, q := range queries {
+		if q.User != "" {
+			seen[q.User] = true
+		}
+	}
+	return len(seen)
 }
 
 type measurement struct {
@@ -108,6 +132,7 @@ type measurement struct {
 	o         Options
 	embedding string // digest of the default model; "": off
 	sparse    string
+	reranker  string // id
 }
 
 func (m *measurement) models(ctx context.Context) error {
@@ -122,6 +147,12 @@ func (m *measurement) models(ctx context.Context) error {
 		if d.Default && d.Kind == string(port.TaskSparse) {
 			m.sparse = d.Digest
 		}
+		if d.Default && d.Kind == string(port.TaskRerank) {
+			m.reranker = d.ID
+		}
+	}
+	if m.o.Rerank > 0 && m.reranker == "" {
+		return errors.New("reranking was asked for, and the server has no rerank model")
 	}
 	if m.o.Sparse && m.sparse == "" {
 		return errors.New("a sparse index was asked for, and the server has no sparse model")
@@ -129,28 +160,36 @@ func (m *measurement) models(ctx context.Context) error {
 	return nil
 }
 
-// parts are the retrievers that the namespace has.
-func (m *measurement) parts() []string {
-	var parts []string
-	if m.embedding != "" {
-		parts = append(parts, string(port.Vector))
+// retrievers are those of a step, reranked or not.
+func retrievers(step string) []string {
+	switch step = strings.TrimSuffix(step, Reranked); step {
+	case Fused:
+		return []string{Vector, Keyword}
+	case FusedSparse:
+		return []string{Vector, Keyword, Sparse}
 	}
-	parts = append(parts, string(port.Keyword))
-	if m.o.Sparse {
-		parts = append(parts, string(port.SparseTerms))
-	}
-	return parts
+	return []string{step}
 }
 
-func (m *measurement) runs() []string {
-	if len(m.o.Retrievers) > 0 {
-		return m.o.Retrievers
+// steps are those asked for, else all that the namespace has the parts for.
+func (m *measurement) steps() []string {
+	steps := m.o.Steps
+	if len(steps) == 0 {
+		for _, s := range Steps() {
+			needs := retrievers(s)
+			if (m.embedding != "" || !slices.Contains(needs, Vector)) && (m.o.Sparse || !slices.Contains(needs, Sparse)) {
+				steps = append(steps, s)
+			}
+		}
 	}
-	runs := m.parts()
-	if len(runs) > 1 {
-		runs = append(runs, Fused)
+	if m.o.Rerank == 0 {
+		return steps
 	}
-	return runs
+	var out []string
+	for _, s := range steps {
+		out = append(out, s, s+Reranked)
+	}
+	return out
 }
 
 // namespace is the name that a user's documents are under.
@@ -183,6 +222,9 @@ func (m *measurement) build(ctx context.Context) (reused bool, err error) {
 		byNamespace[ns] = append(byNamespace[ns], d)
 	}
 	fingerprint := strings.Join([]string{m.c.Digest, m.embedding, chunk.Version}, " ")
+	if m.o.Sparse {
+		fingerprint += " " + m.sparse
+	}
 	var todo []string
 	for _, ns := range keys(byNamespace) {
 		fresh, err := m.prepare(ctx, ns, fingerprint, len(byNamespace[ns]))
@@ -247,6 +289,14 @@ func (m *measurement) prepare(ctx context.Context, ns, fingerprint string, docum
 	known := state == fingerprint
 	begun := state == unfinished+fingerprint // an earlier run was stopped; what it wrote counts
 	sameModel := have.EmbeddingDigest == m.embedding
+	if m.o.Sparse && !absent { // a query says whether the sparse model is the same
+		top := 1
+		err := m.cl.Do(ctx, http.MethodPost, m.path(ns, "/query"), query.Request{Query: "x", TopK: &top}, nil)
+		if err != nil && client.CodeOf(err) != "conflict" {
+			return false, err
+		}
+		sameModel = sameModel && have.Sparse && err == nil
+	}
 	if !absent && known && !m.o.Rebuild && sameModel && have.Documents == int64(documents) {
 		return true, nil
 	}
@@ -280,24 +330,24 @@ func (m *measurement) write(ctx context.Context, ns string, docs []Document) err
 	})
 }
 
-// run asks every query of one retriever.
-func (m *measurement) run(ctx context.Context, retriever string, queries []Query) (Run, error) {
-	out := Run{Retriever: retriever}
+// run asks every query of one step.
+func (m *measurement) run(ctx context.Context, step string, queries []Query) (Run, error) {
+	out := Run{Step: step}
 	rankings := make([][]string, len(queries))
 	took := make([]time.Duration, len(queries))
-	if _, err := m.ask(ctx, retriever, queries[0]); err != nil { // loads what is not in memory yet
+	if _, err := m.ask(ctx, step, queries[0]); err != nil { // loads what is not in memory yet
 		return out, err
 	}
 	var mu sync.Mutex
 	done := 0
-	stage := "query " + retriever
+	stage := "query " + step
 	m.o.Progress(stage, 0, len(queries))
 	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(m.o.QueryWorkers)
 	for i, q := range queries {
 		group.Go(func() (err error) {
 			started := time.Now()
-			if rankings[i], err = m.ask(asking, retriever, q); err != nil {
+			if rankings[i], err = m.ask(asking, step, q); err != nil {
 				return fmt.Errorf("query %s: %w", q.ID, err)
 			}
 			took[i] = time.Since(started)
@@ -333,17 +383,16 @@ func (m *measurement) run(ctx context.Context, retriever string, queries []Query
 }
 
 // ask runs one query and gives the documents, best first, each once.
-func (m *measurement) ask(ctx context.Context, retriever string, q Query) ([]string, error) {
+func (m *measurement) ask(ctx context.Context, step string, q Query) ([]string, error) {
 	yes, no, topK, perDocument := true, false, 100, 1
-	retrievers := []string{retriever}
-	req := query.Request{Query: q.Text, TopK: &topK, MaxChunksPerDocument: &perDocument, IncludeText: &no, IncludeMetadata: &no, Strict: &yes}
-	if retriever == Fused {
-		retrievers = m.parts()
-		if len(m.o.Weights) > 0 {
-			req.Weights = &m.o.Weights
-		}
+	parts := retrievers(step)
+	req := query.Request{Query: q.Text, TopK: &topK, MaxChunksPerDocument: &perDocument, Retrievers: &parts, IncludeText: &no, IncludeMetadata: &no, Strict: &yes}
+	if len(parts) > 1 && len(m.o.Weights) > 0 {
+		req.Weights = &m.o.Weights
 	}
-	req.Retrievers = &retrievers
+	if strings.HasSuffix(step, Reranked) {
+		req.Rerank = fmt.Appendf(nil, `{"depth":%d}`, m.o.Rerank)
+	}
 	if q.User != "" && !m.o.UserNamespaces {
 		filter, err := json.Marshal(map[string]string{"user": q.User})
 		if err != nil {
