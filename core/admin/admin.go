@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -22,8 +21,7 @@ type Settings struct {
 	Pages *page.Signer
 	// Erase removes an end user for good (decisions 7).
 	Erase func(context.Context, port.Partition) (Erasure, error)
-	Now   func() time.Time
-	Log   *slog.Logger
+	Now   func() time.Time // nil: time.Now
 }
 
 // Erasure is what an erasure did, as its certificate says.
@@ -40,7 +38,6 @@ type Service struct {
 	pages *page.Signer
 	erase func(context.Context, port.Partition) (Erasure, error)
 	now   func() time.Time
-	log   *slog.Logger
 }
 
 // New makes the service.
@@ -48,10 +45,7 @@ func New(s Settings) *Service {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	if s.Log == nil {
-		s.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Service{keys: s.Keys, store: s.Store, pages: s.Pages, erase: s.Erase, now: s.Now, log: s.Log}
+	return &Service{keys: s.Keys, store: s.Store, pages: s.Pages, erase: s.Erase, now: s.Now}
 }
 
 // organization finds what the caller may see; "" is the caller's own.

@@ -13,6 +13,7 @@ import (
 	"github.com/go-kit/kit/endpoint"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
@@ -168,6 +169,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	op.Mount(e.set, query.New(query.Settings{Store: c.Store, Searcher: searcher, Reranker: c.Models.Reranker, Reranking: *c.Reranking,
 		Check: check(identity), Timeout: c.Timeouts.Query, Log: c.Log}), query.Operations())
 	op.Mount(e.set, e.memories, memory.Operations())
+	op.Mount(e.set, admin.New(admin.Settings{Keys: e.keys, Store: c.Store, Pages: pages, Erase: e.eraseEndUser, Now: c.Now}), admin.Operations())
 	op.Mount(e.set, rerank.New(c.Models.Reranker, c.RerankDocuments), rerank.Operations())
 	op.Mount(e.set, model.New(c.Models.All, defaults(c.Models)), model.Operations())
 	op.Mount(e.set, source.New(), source.Operations())
@@ -190,6 +192,12 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		e.upkeep = errors.Join(e.upkeep, <-memories)
 	}()
 	return e, nil
+}
+
+// eraseEndUser lends the erasure of memories to the admin service.
+func (e *Engine) eraseEndUser(ctx context.Context, p port.Partition) (admin.Erasure, error) {
+	c, err := e.memories.Erase(ctx, p.Org(), p.Integration(), p.Name())
+	return admin.Erasure{Removed: c.Erased, Verified: c.VerifiedAbsent, At: c.At}, err
 }
 
 // Set is the table of mounted operations.

@@ -16,7 +16,24 @@ import (
 )
 
 // target is which server a command talks to.
-type target struct{ url, key string }
+type target struct {
+	url, key string
+	admin    bool // with an admin key
+}
+
+// credential is the kind of key that a command needs: the variable that may hold
+// it, and how a local one comes about.
+type credential struct {
+	variable string
+	local    func(ctx context.Context, dir string, keys *key.Service) (string, error)
+}
+
+func (t *target) credential() credential {
+	if t.admin {
+		return credential{"MNEME_ADMIN_KEY", app.LocalAdminKey}
+	}
+	return credential{"MNEME_KEY", app.LocalKey}
+}
 
 const connectHelp = `
 The command talks to the server of --url, with the key of --key. Without --url
@@ -25,7 +42,11 @@ machine's local key; when none runs it opens the folder itself.`
 
 func (t *target) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.url, "url", "", "URL of the server (MNEME_URL)")
-	cmd.Flags().StringVar(&t.key, "key", "", "API key (MNEME_KEY)")
+	what := "API key"
+	if t.admin {
+		what = "admin key"
+	}
+	cmd.Flags().StringVar(&t.key, "key", "", what+" ("+t.credential().variable+")")
 }
 
 // closeTimeout is how long a command that opened the folder itself takes to
@@ -37,13 +58,14 @@ func (c *command) connect(ctx context.Context, name string, t target, settings .
 	if t.url == "" {
 		t.url = os.Getenv("MNEME_URL")
 	}
+	need := t.credential()
 	if t.key == "" {
-		t.key = os.Getenv("MNEME_KEY")
+		t.key = os.Getenv(need.variable)
 	}
 	nothing := func() error { return nil }
 	if t.url != "" {
 		if t.key == "" {
-			return nil, nil, usage("a server at --url needs a key: give --key or MNEME_KEY")
+			return nil, nil, usage("a server at --url needs a key: give --key or %s", need.variable)
 		}
 		cl, err = client.New(t.url, t.key)
 		return cl, nothing, err
@@ -59,7 +81,7 @@ func (c *command) connect(ctx context.Context, name string, t target, settings .
 	if running {
 		if t.key == "" {
 			err := app.WithKeys(ctx, c.registry, cfg, c.logger(cfg.Log), func(keys *key.Service) (err error) {
-				t.key, err = app.LocalKey(ctx, cfg.DataDir, keys)
+				t.key, err = need.local(ctx, cfg.DataDir, keys)
 				return err
 			})
 			if err != nil {
@@ -79,7 +101,7 @@ func (c *command) connect(ctx context.Context, name string, t target, settings .
 		return a.Close(ctx)
 	}
 	if t.key == "" {
-		if t.key, err = app.LocalKey(ctx, cfg.DataDir, a.Keys); err != nil {
+		if t.key, err = need.local(ctx, cfg.DataDir, a.Keys); err != nil {
 			return nil, nil, errors.Join(err, done())
 		}
 	}

@@ -38,25 +38,36 @@ func keysOf(store port.Store, log *slog.Logger) *key.Service {
 	return key.New(key.Settings{Store: store, Log: log})
 }
 
-// localKeyName is how the key of this machine's user is listed.
+// localKeyName is how the keys of this machine's user are listed.
 const localKeyName = "local command line"
 
 // LocalKey gives the key that commands on this machine use for a data folder:
 // the one that lies in it, as long as it works, else a new one, which is kept
 // there. Whoever can read the folder can read the documents anyway.
 func LocalKey(ctx context.Context, dir string, keys *key.Service) (string, error) {
-	secret, err := datadir.LocalKey(dir)
+	return localKey(ctx, dir, keys, key.Issue{Kind: ident.Service}, op.Namespace, datadir.LocalKey, datadir.SaveLocalKey)
+}
+
+// LocalAdminKey does the same for commands that administer: its key is one of
+// all organizations, as whoever can write the folder could make one.
+func LocalAdminKey(ctx context.Context, dir string, keys *key.Service) (string, error) {
+	return localKey(ctx, dir, keys, key.Issue{Kind: ident.Admin, AllOrganizations: true}, op.Administration, datadir.LocalAdminKey, datadir.SaveLocalAdminKey)
+}
+
+func localKey(ctx context.Context, dir string, keys *key.Service, in key.Issue, family op.Family, load func(string) (string, error), save func(dir, secret string) error) (string, error) {
+	secret, err := load(dir)
 	if err != nil {
 		return "", err
 	}
 	if secret != "" {
-		if _, err := keys.Verify(ctx, secret, op.Namespace); err == nil {
+		if _, err := keys.Verify(ctx, secret, family); err == nil {
 			return secret, nil
 		}
 	}
-	issued, err := keys.Issue(ctx, key.Issue{Name: localKeyName, Kind: ident.Service})
+	in.Name = localKeyName
+	issued, err := keys.Issue(ctx, in)
 	if err != nil {
 		return "", fmt.Errorf("make the local key: %w", err)
 	}
-	return issued.Secret, datadir.SaveLocalKey(dir, issued.Secret)
+	return issued.Secret, save(dir, issued.Secret)
 }

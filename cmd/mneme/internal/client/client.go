@@ -82,17 +82,48 @@ const maxAnswer = 64 << 20
 // Do calls path with in as JSON body, nil for none, and decodes the answer into
 // out, nil to drop it.
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
+	res, err := c.send(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := whole(res)
+	if err != nil || out == nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	return nil
+}
+
+// Stream reads path and gives the answer's body as it comes. The caller closes
+// it. Reading one that the server cut short fails with io.ErrUnexpectedEOF.
+func (c *Client) Stream(ctx context.Context, path string) (io.ReadCloser, error) {
+	res, err := c.send(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode >= 300 {
+		defer res.Body.Close()
+		_, err := whole(res)
+		return nil, err
+	}
+	return res.Body, nil
+}
+
+func (c *Client) send(ctx context.Context, method, path string, in any) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
 		encoded, err := json.Marshal(in)
 		if err != nil {
-			return fmt.Errorf("encode request: %w", err)
+			return nil, fmt.Errorf("encode request: %w", err)
 		}
 		body = bytes.NewReader(encoded)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
-		return fmt.Errorf("call server: %w", err)
+		return nil, fmt.Errorf("call server: %w", err)
 	}
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -102,26 +133,24 @@ func (c *Client) Do(ctx context.Context, method, path string, in, out any) error
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("call server: %w", err)
+		return nil, fmt.Errorf("call server: %w", err)
 	}
-	defer res.Body.Close()
+	return res, nil
+}
+
+// whole reads an answer to its end; one that is no success is an *Error.
+func whole(res *http.Response) ([]byte, error) {
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
-		return fmt.Errorf("read answer: %w", err)
+		return nil, fmt.Errorf("read answer: %w", err)
 	}
 	if len(answer) > maxAnswer {
-		return fmt.Errorf("read answer: it is longer than %d bytes", maxAnswer)
+		return nil, fmt.Errorf("read answer: it is longer than %d bytes", maxAnswer)
 	}
 	if res.StatusCode >= 300 {
-		return failure(res, answer)
+		return nil, failure(res, answer)
 	}
-	if out == nil {
-		return nil
-	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("read answer: %w", err)
-	}
-	return nil
+	return answer, nil
 }
 
 func failure(res *http.Response, answer []byte) error {

@@ -41,6 +41,20 @@ func handler(t *testing.T) http.Handler {
 		<-r.Context().Done()
 		panic(http.ErrAbortHandler)
 	})
+	mux.HandleFunc("GET /lines", func(w http.ResponseWriter, r *http.Request) {
+		line := strings.Repeat("x", 1023) + "\n"
+		for n := 0; r.Context().Err() == nil; n++ {
+			if _, err := io.WriteString(w, line); err != nil {
+				return
+			}
+			if r.URL.RawQuery == "cut" && n == 99 {
+				panic(http.ErrAbortHandler)
+			}
+			if r.URL.RawQuery == "end" && n == 99 {
+				return
+			}
+		}
+	})
 	mux.HandleFunc("GET /empty", func(w http.ResponseWriter, r *http.Request) {})
 	return mux
 }
@@ -95,6 +109,48 @@ func TestDo(t *testing.T) {
 			cancel()
 			if err := c.Do(ended, "GET", "/empty", nil, nil); !errors.Is(err, context.Canceled) {
 				t.Errorf("a cancelled call gives %v", err)
+			}
+		})
+	}
+}
+
+// An answer is read while it is written, so that its length does not matter, and
+// one that is cut short does not look whole.
+func TestStream(t *testing.T) {
+	for name, c := range clients(t) {
+		t.Run(name, func(t *testing.T) {
+			body, err := c.Stream(t.Context(), "/lines?end")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all, err := io.ReadAll(body); err != nil || len(all) != 100<<10 {
+				t.Errorf("%d bytes, %v", len(all), err)
+			}
+			if err := body.Close(); err != nil {
+				t.Error(err)
+			}
+			if body, err = c.Stream(t.Context(), "/lines?cut"); err != nil {
+				t.Fatal(err)
+			}
+			if all, err := io.ReadAll(body); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("a cut answer gives %d bytes, %v", len(all), err)
+			}
+			_ = body.Close()
+			ctx, cancel := context.WithCancel(t.Context())
+			if body, err = c.Stream(ctx, "/lines"); err != nil { // without end
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(body, make([]byte, 64<<10)); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			if _, err := io.Copy(io.Discard, body); !errors.Is(err, context.Canceled) {
+				t.Errorf("a cancelled answer ends with %v", err)
+			}
+			_ = body.Close()
+			var e *client.Error
+			if _, err := c.Stream(t.Context(), "/busy"); !errors.As(err, &e) || e.Status != 503 {
+				t.Errorf("busy gives %v", err)
 			}
 		})
 	}

@@ -1,17 +1,19 @@
 package client
 
 import (
-	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 )
 
-// local carries requests to a handler without a socket.
+// local carries requests to a handler without a socket. An answer is read while
+// it is being written, as from a server.
 type local struct{ handler http.Handler }
 
 // RoundTrip implements http.RoundTripper.
-func (l local) RoundTrip(r *http.Request) (_ *http.Response, err error) {
+func (l local) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -21,33 +23,53 @@ func (l local) RoundTrip(r *http.Request) (_ *http.Response, err error) {
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}
-	defer in.Body.Close()
-	w := &answer{head: http.Header{}}
-	// A handler that gives up on its caller says so by this panic; a server would
-	// close the connection.
-	defer func() {
-		switch p := recover(); p {
-		case nil:
-		case http.ErrAbortHandler:
-			if err = r.Context().Err(); err == nil {
-				err = io.ErrUnexpectedEOF
+	read, write := io.Pipe()
+	a := &answer{head: http.Header{}, body: write, begun: make(chan struct{})}
+	// The handler must not wait for a reader that has left.
+	stop := context.AfterFunc(r.Context(), func() { _ = write.CloseWithError(r.Context().Err()) })
+	go func() {
+		defer stop()
+		defer in.Body.Close()
+		// A handler that gives up on its caller says so by this panic; a server would
+		// close the connection.
+		defer func() {
+			switch p := recover(); p {
+			case nil:
+			case http.ErrAbortHandler:
+				if a.err = r.Context().Err(); a.err == nil {
+					a.err = io.ErrUnexpectedEOF
+				}
+				_ = write.CloseWithError(a.err)
+				a.begin()
+			default:
+				panic(p)
 			}
-		default:
-			panic(p)
-		}
+		}()
+		l.handler.ServeHTTP(a, in)
+		a.WriteHeader(http.StatusOK) // of an empty answer; else the first status stays
+		_ = write.Close()
 	}()
-	l.handler.ServeHTTP(w, in)
-	w.WriteHeader(http.StatusOK) // of an empty answer; else the first status stays
-	return &http.Response{Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), StatusCode: w.status,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: w.sent, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r}, nil
+	<-a.begun
+	if a.status == 0 {
+		return nil, a.err
+	}
+	return &http.Response{Status: fmt.Sprintf("%d %s", a.status, http.StatusText(a.status)), StatusCode: a.status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: a.sent, Body: read, ContentLength: -1, Request: r}, nil
 }
 
+// answer is the handler's side; begun is closed when status and sent are set, or
+// err instead.
 type answer struct {
-	status int
 	head   http.Header // the handler's
+	body   *io.PipeWriter
+	once   sync.Once
+	begun  chan struct{}
+	status int
 	sent   http.Header // as they were with the status
-	body   bytes.Buffer
+	err    error
 }
+
+func (a *answer) begin() { a.once.Do(func() { close(a.begun) }) }
 
 // Header implements http.ResponseWriter.
 func (a *answer) Header() http.Header { return a.head }
@@ -57,6 +79,7 @@ func (a *answer) WriteHeader(status int) {
 	if a.status == 0 && status >= 200 {
 		a.status = status
 		a.sent = a.head.Clone()
+		a.begin()
 	}
 }
 

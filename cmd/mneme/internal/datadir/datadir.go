@@ -19,6 +19,7 @@ const (
 	lockFile   = "lock"
 	serverFile = "server.json"
 	keyFile    = "local.key"
+	adminFile  = "local-admin.key"
 )
 
 // Holder is the process that has a folder.
@@ -184,13 +185,18 @@ func Running(dir string) (s Server, ok bool, err error) {
 }
 
 // LocalKey reads the local key; "" when there is none.
-func LocalKey(dir string) (string, error) {
-	body, err := os.ReadFile(filepath.Join(dir, keyFile))
+func LocalKey(dir string) (string, error) { return readKey(dir, keyFile) }
+
+// LocalAdminKey reads the local admin key; "" when there is none.
+func LocalAdminKey(dir string) (string, error) { return readKey(dir, adminFile) }
+
+func readKey(dir, name string) (string, error) {
+	body, err := os.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read local key: %w", err)
+		return "", fmt.Errorf("read %s: %w", name, err)
 	}
 	return strings.TrimSpace(string(body)), nil
 }
@@ -198,6 +204,11 @@ func LocalKey(dir string) (string, error) {
 // SaveLocalKey keeps the local key, readable by the folder's owner alone.
 func SaveLocalKey(dir, secret string) error {
 	return writeFile(filepath.Join(dir, keyFile), []byte(secret+"\n"))
+}
+
+// SaveLocalAdminKey keeps the local admin key the same way.
+func SaveLocalAdminKey(dir, secret string) error {
+	return writeFile(filepath.Join(dir, adminFile), []byte(secret+"\n"))
 }
 
 // writeFile replaces a small file whole, so that a reader never sees half of it.
