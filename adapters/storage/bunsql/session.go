@@ -36,6 +36,18 @@ func (s *Session) Control(ctx context.Context, statement string) error {
 	return err
 }
 
+// Row runs a statement of one database alone and scans its only row; ok is
+// false when there is none.
+func (s *Session) Row(ctx context.Context, statement string, args []any, dest ...any) (ok bool, err error) {
+	return s.get(ctx, s.d.Name(), statement, args, dest...)
+}
+
+// Exec runs a statement of one database alone that gives no rows.
+func (s *Session) Exec(ctx context.Context, statement string, args ...any) error {
+	_, err := s.exec(ctx, s.d.Name(), statement, args...)
+	return err
+}
+
 // Close closes the statements and gives the connection back.
 func (s *Session) Close() error {
 	var errs []error

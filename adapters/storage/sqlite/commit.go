@@ -33,10 +33,12 @@ type committer struct {
 	s       *bunsql.Session
 	log     *slog.Logger
 	queue   chan *request
+	between chan func() // run on the connection while no transaction is open
 	ran     chan outcome
 	done    chan struct{} // closed: no new requests
 	ended   chan struct{} // closed: the loop has returned
 	dropped func()        // called after a commit that deleted a namespace
+	after   func()        // called after each transaction, on the committer's goroutine
 	started bool
 	stop    sync.Once
 }
@@ -66,8 +68,8 @@ type outcome struct {
 
 func newCommitter(s *bunsql.Session, log *slog.Logger) *committer {
 	return &committer{
-		s: s, log: log, queue: make(chan *request), ran: make(chan outcome),
-		done: make(chan struct{}), ended: make(chan struct{}), dropped: func() {},
+		s: s, log: log, queue: make(chan *request), between: make(chan func()), ran: make(chan outcome),
+		done: make(chan struct{}), ended: make(chan struct{}), dropped: func() {}, after: func() {},
 	}
 }
 
@@ -157,9 +159,25 @@ func (c *committer) loop() {
 		select {
 		case r := <-c.queue:
 			c.group(r)
+			c.after()
+		case fn := <-c.between:
+			fn()
 		case <-c.done:
 			return
 		}
+	}
+}
+
+// own runs fn on the connection between the transactions of others.
+func (c *committer) own(ctx context.Context, fn func(*bunsql.Session) error) error {
+	ended := make(chan error, 1)
+	select {
+	case c.between <- func() { ended <- fn(c.s) }:
+		return <-ended
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.done:
+		return errClosed("write")
 	}
 }
 

@@ -43,6 +43,8 @@ func TestMain(m *testing.M) {
 		err = childWrite(dir)
 	case "keys":
 		err = childKeys(dir)
+	case "erase":
+		err = childErase(dir)
 	case "open":
 		_, err = sqlite.Open(context.Background(), dir, sqlite.Options{})
 	}

@@ -57,35 +57,35 @@ func (p *purger) loop() {
 			return
 		case <-p.signal:
 		}
-		if err := p.all(); err != nil && p.ctx.Err() == nil {
+		if err := p.all(p.ctx); err != nil && p.ctx.Err() == nil {
 			p.log.Warn("purging deleted namespaces failed and will be tried again", "error", err, "after", again)
 			time.AfterFunc(again, p.wake)
 		}
 	}
 }
 
-func (p *purger) all() error {
+func (p *purger) all(ctx context.Context) error {
 	var dropped []int64
-	err := p.store.View(p.ctx, func(r port.Reader) (err error) {
-		dropped, err = r.(*bunsql.Reader).Dropped(p.ctx)
+	err := p.store.View(ctx, func(r port.Reader) (err error) {
+		dropped, err = r.(*bunsql.Reader).Dropped(ctx)
 		return err
 	})
 	for _, generation := range dropped {
 		if err == nil {
-			err = p.one(generation)
+			err = p.one(ctx, generation)
 		}
 	}
 	return err
 }
 
-func (p *purger) one(generation int64) error {
+func (p *purger) one(ctx context.Context, generation int64) error {
 	began, batch, n := time.Now(), 64, 0
 	for {
 		var done bool
 		var took time.Duration
-		err := p.store.Update(p.ctx, func(w port.Writer) (err error) {
+		err := p.store.Update(ctx, func(w port.Writer) (err error) {
 			start := time.Now()
-			done, err = w.(*bunsql.Writer).Purge(p.ctx, generation, batch)
+			done, err = w.(*bunsql.Writer).Purge(ctx, generation, batch)
 			took = time.Since(start)
 			return err
 		})
@@ -104,8 +104,8 @@ func (p *purger) one(generation int64) error {
 			batch = max(batch/2, purgeLeast)
 		}
 		select {
-		case <-p.ctx.Done():
-			return p.ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-time.After(took):
 		}
 	}

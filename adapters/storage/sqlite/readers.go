@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/core/fault"
@@ -79,6 +80,32 @@ func (r *readers) take(ctx context.Context) (*bunsql.Session, error) {
 		return nil, dialect{}.Fault("open database", errors.Join(err, s.Close()))
 	}
 	return s, nil
+}
+
+// pause runs fn while no view runs, or answers false when those that run have
+// not ended in time. New views wait meanwhile.
+func (r *readers) pause(ctx context.Context, patience time.Duration, fn func() error) (bool, error) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	held := 0
+	defer func() {
+		for range held {
+			<-r.tokens
+		}
+	}()
+	for held < cap(r.tokens) {
+		select {
+		case r.tokens <- struct{}{}:
+			held++
+		case <-timer.C:
+			return false, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-r.done:
+			return false, errClosed("read")
+		}
+	}
+	return true, fn()
 }
 
 // close waits for running views and closes the connections.

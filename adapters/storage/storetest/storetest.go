@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) port.Store) {
 		{"ClockGoesBack", clockGoesBack},
 		{"Operations", operations},
 		{"Secrets", secrets},
+		{"Contexts", contexts},
 		{"TenantIsolation", tenantIsolation},
 		{"Snapshot", snapshot},
 		{"Rollback", rollback},

@@ -1,0 +1,86 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// contexts: memories know what stands beside them, and whose text is in whose vectors.
+func contexts(t *testing.T, f *fixture) {
+	p := port.Memories(f.org, "int_1", "ann")
+	f.update(func(w port.Writer) error {
+		_, err := w.CreateNamespace(f.ctx, p, port.Namespace{Dimensions: dim, CreatedAt: at(0), UpdatedAt: at(0)})
+		return err
+	})
+	memory := func(id, container string, second int) port.DocumentWrite {
+		d := document(id, 1, 1)
+		d.Document.Container, d.Document.CreatedAt, d.Document.ContentKey[0] = container, at(second), id[0]
+		return d
+	}
+	// b and c stand at the same time; x and y in another container, z in none.
+	f.put(p, at(9), memory("d", "chat", 5), memory("a", "chat", 1), memory("c", "chat", 3), memory("b", "chat", 3),
+		memory("x", "work", 2), memory("y", "work", 4), memory("z", "", 3))
+	for _, c := range []struct {
+		at            port.Place
+		before, after string
+	}{
+		{port.Place{Container: "chat", CreatedAt: at(3), ID: "b"}, "a", "c"},
+		{port.Place{Container: "chat", CreatedAt: at(3), ID: "c"}, "b", "d"},
+		{port.Place{Container: "chat", CreatedAt: at(3), ID: "bb"}, "b", "c"},
+		{port.Place{Container: "chat", CreatedAt: at(4), ID: "0"}, "c", "d"},
+		{port.Place{Container: "chat", CreatedAt: at(0), ID: "0"}, "", "a"},
+		{port.Place{Container: "chat", CreatedAt: at(9), ID: "0"}, "d", ""},
+		{port.Place{Container: "work", CreatedAt: at(3), ID: "b"}, "x", "y"},
+		{port.Place{Container: "", CreatedAt: at(9), ID: "0"}, "z", ""},
+		{port.Place{Container: "none", CreatedAt: at(3), ID: "b"}, "", ""},
+	} {
+		f.view(func(r port.Reader) error {
+			found, err := r.Beside(f.ctx, p, []port.Place{c.at})
+			if err != nil || len(found) != 1 {
+				t.Fatalf("%+v: %v, %v", c.at, found, err)
+			}
+			id := func(d *port.Document) string {
+				if d == nil {
+					return ""
+				}
+				if d.Text == "" || d.Container != c.at.Container {
+					t.Errorf("%s: %+v", d.ID, d)
+				}
+				return d.ID
+			}
+			if id(found[0].Before) != c.before || id(found[0].After) != c.after {
+				t.Errorf("%+v: before %q, after %q, want %q and %q", c.at, id(found[0].Before), id(found[0].After), c.before, c.after)
+			}
+			return nil
+		})
+	}
+	links := func(ids ...string) (out []port.ContextLink) {
+		f.view(func(r port.Reader) (err error) {
+			out, err = r.ContextLinks(f.ctx, p, ids)
+			return err
+		})
+		return out
+	}
+	put := func(l ...port.ContextLink) {
+		f.update(func(w port.Writer) error { return w.PutContextLinks(f.ctx, p, l) })
+	}
+	put(port.ContextLink{ID: "b", Context: "a"}, port.ContextLink{ID: "c", Context: "b"}, port.ContextLink{ID: "d", Context: "c"})
+	f.same("as memory and as context", links("b"), []port.ContextLink{{ID: "b", Context: "a"}, {ID: "c", Context: "b"}})
+	f.same("several ids", links("a", "b", "none"), []port.ContextLink{{ID: "b", Context: "a"}, {ID: "c", Context: "b"}})
+	f.same("no id", links(), nil)
+	f.delete(p, at(10), "b")
+	f.same("own link of a deleted memory", links("a"), nil)
+	f.same("link to a deleted memory", links("b"), []port.ContextLink{{ID: "c", Context: "b"}})
+	put(port.ContextLink{ID: "c", Context: "a"}, port.ContextLink{ID: "d"})
+	f.same("replaced and removed", links("a", "b", "c", "d"), []port.ContextLink{{ID: "c", Context: "a"}})
+	f.put(p, at(11), memory("c", "chat", 3))
+	f.update(func(w port.Writer) error {
+		_, err := w.BeginErasure(f.ctx, p, at(12))
+		if err == nil {
+			_, err = w.EraseMemories(f.ctx, p, 100)
+		}
+		return err
+	})
+	f.same("after the erasure", links("a", "b", "c", "d"), nil)
+}
