@@ -114,6 +114,22 @@ type ContentKey struct {
 	Hash      [32]byte // Document.ContentKey of it
 }
 
+// Place is where a memory stands among those of its container: by creation
+// time, then id.
+type Place struct {
+	Container string
+	CreatedAt time.Time
+	ID        string
+}
+
+// Beside are the memories right before and right after a place, nil where the
+// container has none. Of each, text, metadata, container and times are read.
+type Beside struct{ Before, After *Document }
+
+// ContextLink says that the vectors of memory ID were made with the text of
+// memory Context before its own.
+type ContextLink struct{ ID, Context string }
+
 // MemoryReader reads what memory partitions have beside their documents.
 // Methods that take a partition answer fault NamespaceNotFound when it is absent.
 type MemoryReader interface {
@@ -131,6 +147,10 @@ type MemoryReader interface {
 	Records(ctx context.Context, p Partition, afterSource, afterExternalID string, limit int) ([]Record, error)
 	// Receipts lists a record's receipts by version, after one.
 	Receipts(ctx context.Context, p Partition, source, externalID string, after int64, limit int) ([]Receipt, error)
+	// Beside finds the memories next to each place, which need not be taken.
+	Beside(ctx context.Context, p Partition, at []Place) ([]Beside, error)
+	// ContextLinks finds every link in which one of ids is the memory or the context.
+	ContextLinks(ctx context.Context, p Partition, ids []string) ([]ContextLink, error)
 	// Replay finds a stored answer; fault NotFound when absent.
 	Replay(ctx context.Context, org ident.Org, integration, key string) (Replay, error)
 	// Erasing lists the partitions whose erasure has begun and not ended,
@@ -153,6 +173,10 @@ type Erased struct {
 type MemoryWriter interface {
 	// PutRecord inserts or replaces the record and adds the receipt of its version.
 	PutRecord(ctx context.Context, p Partition, r Record, receipt Receipt) error
+	// PutContextLinks inserts or replaces links by ID; an empty Context removes
+	// one. A deleted memory's own link goes with it, and those to it stay until
+	// they are replaced: their vectors are still made with its text.
+	PutContextLinks(ctx context.Context, p Partition, links []ContextLink) error
 	// PutReplay stores an answer; fault Conflict when the key is taken.
 	PutReplay(ctx context.Context, org ident.Org, r Replay) error
 	// DeleteReplays forgets answers stored before a time.

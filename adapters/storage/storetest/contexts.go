@@ -10,6 +10,9 @@ import (
 func contexts(t *testing.T, f *fixture) {
 	p := port.Memories(f.org, "int_1", "ann")
 	f.update(func(w port.Writer) error {
+		if err := w.PutIntegration(f.ctx, port.Integration{ID: "int_1", Org: f.org, Name: "app", CreatedAt: at(0)}); err != nil {
+			return err
+		}
 		_, err := w.CreateNamespace(f.ctx, p, port.Namespace{Dimensions: dim, CreatedAt: at(0), UpdatedAt: at(0)})
 		return err
 	})
@@ -68,9 +71,9 @@ func contexts(t *testing.T, f *fixture) {
 	put(port.ContextLink{ID: "b", Context: "a"}, port.ContextLink{ID: "c", Context: "b"}, port.ContextLink{ID: "d", Context: "c"})
 	f.same("as memory and as context", links("b"), []port.ContextLink{{ID: "b", Context: "a"}, {ID: "c", Context: "b"}})
 	f.same("several ids", links("a", "b", "none"), []port.ContextLink{{ID: "b", Context: "a"}, {ID: "c", Context: "b"}})
-	f.same("no id", links(), nil)
+	f.same("no id", links(), []port.ContextLink{})
 	f.delete(p, at(10), "b")
-	f.same("own link of a deleted memory", links("a"), nil)
+	f.same("own link of a deleted memory", links("a"), []port.ContextLink{})
 	f.same("link to a deleted memory", links("b"), []port.ContextLink{{ID: "c", Context: "b"}})
 	put(port.ContextLink{ID: "c", Context: "a"}, port.ContextLink{ID: "d"})
 	f.same("replaced and removed", links("a", "b", "c", "d"), []port.ContextLink{{ID: "c", Context: "a"}})
@@ -82,5 +85,5 @@ func contexts(t *testing.T, f *fixture) {
 		}
 		return err
 	})
-	f.same("after the erasure", links("a", "b", "c", "d"), nil)
+	f.same("after the erasure", links("a", "b", "c", "d"), []port.ContextLink{})
 }
