@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/wasm/host"
@@ -76,6 +78,119 @@ func TestMisbehaviour(t *testing.T) {
 				}
 				works(t, m)
 			})
+		}
+	}
+}
+
+// TestMisbehavingTasks: neither does a module that encodes or reranks get a wrong
+// answer past the host.
+func TestMisbehavingTasks(t *testing.T) {
+	always := []string{"trap", "recurse", "grow", "internal", "zero", "outside", "huge", "rows", "fewer", "total", "body", "tokens", "kind", "dense", "nan", "infinite"}
+	for _, c := range []struct {
+		task   string
+		texts  []string
+		call   func(m *host.Model, text string) error
+		answer func(t *testing.T, m *host.Model)
+	}{
+		{"sparse", []string{"untold", "falling", "double", "vocabulary", "wild term", "weightless", "negative", "offsets", "last offset", "more terms", "wild terms"},
+			func(m *host.Model, text string) error {
+				_, err := m.Encode(context.Background(), port.Passage, []string{text, "ok"})
+				return err
+			}, func(t *testing.T, m *host.Model) {
+				got, err := m.Encode(t.Context(), port.Query, []string{"ok", "more"})
+				want := port.Sparse{Rows: []uint32{0, 2, 4}, Terms: []uint32{1, 5, 1, 5}, Weights: []float32{1, 0.5, 1, 0.5}, Tokens: []int{3, 3}}
+				if d := cmp.Diff(want, got); err != nil || d != "" {
+					t.Fatalf("the next call answers %v, %s", err, d)
+				}
+			}},
+		{"rerank", []string{"above", "below", "cut", "sparse"},
+			func(m *host.Model, text string) error {
+				_, _, err := m.Score(context.Background(), text, []string{"one", "two"})
+				return err
+			}, func(t *testing.T, m *host.Model) {
+				// Without a word about cuts the host goes by the tokens read.
+				for _, query := range []string{"ok", "uncut", "untold"} {
+					scores, cut, err := m.Score(t.Context(), query, []string{"one", "more than sixteen bytes", "two"})
+					if err != nil || !slices.Equal(scores, []float32{0.5, 0.5, 0.5}) || cut != 1 {
+						t.Fatalf("query %q: the next call answers %v, %d, %v", query, scores, cut, err)
+					}
+				}
+			}},
+	} {
+		want := map[string]fault.Code{"invalid": fault.InvalidRequest, "long": fault.InvalidRequest, "imports": ""}
+		for _, text := range slices.Concat(always, c.texts) {
+			want[text] = fault.Upstream
+		}
+		for text, want := range want {
+			for name, way := range ways() {
+				t.Run(c.task+"/"+text+"/"+name, func(t *testing.T) {
+					m := open(t, with(hostile(t, way), `{"`+c.task+`":1}`), host.Options{Instances: 1, MemoryMB: 32})
+					if info := m.Info(); len(info.Tasks) != 1 || string(info.Tasks[0]) != c.task || info.Dimensions != 0 {
+						t.Fatalf("info %+v", info)
+					}
+					err := c.call(m, text)
+					if got := fault.CodeOf(err); got != want {
+						t.Fatalf("code %q (%v: %v), want %q", got, err, errors.Unwrap(err), want)
+					}
+					if err != nil && strings.Contains(fault.From(err).Message, "secret path") {
+						t.Errorf("the caller reads the module's own words: %v", err)
+					}
+					c.answer(t, m)
+				})
+			}
+		}
+	}
+}
+
+// TestTasks: a model does what it claims and nothing else.
+func TestTasks(t *testing.T) {
+	calls := map[port.Task]func(m *host.Model) error{
+		port.TaskEmbed: func(m *host.Model) error {
+			_, err := m.Embed(context.Background(), port.Passage, []string{"ok"})
+			return err
+		},
+		port.TaskSparse: func(m *host.Model) error {
+			_, err := m.Encode(context.Background(), port.Passage, []string{"ok"})
+			return err
+		},
+		port.TaskRerank: func(m *host.Model) error {
+			_, _, err := m.Score(context.Background(), "ok", []string{"ok"})
+			return err
+		},
+	}
+	for config, tasks := range map[string][]port.Task{
+		`{}`: {port.TaskEmbed}, `{"sparse":1}`: {port.TaskSparse}, `{"rerank":1}`: {port.TaskRerank},
+		`{"sparse":1,"rerank":1,"embedding":1}`: {port.TaskEmbed, port.TaskSparse, port.TaskRerank},
+	} {
+		t.Run(config, func(t *testing.T) {
+			m := open(t, with(hostile(t, host.Enforced), config), host.Options{Instances: 1})
+			if !slices.Equal(m.Info().Tasks, tasks) {
+				t.Errorf("tasks %v, want %v", m.Info().Tasks, tasks)
+			}
+			for task, call := range calls {
+				err := call(m)
+				if slices.Contains(tasks, task) != (err == nil) {
+					t.Errorf("task %s: %v", task, err)
+				}
+				if err != nil && (fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), string(task))) {
+					t.Errorf("task %s: %v", task, err)
+				}
+			}
+		})
+	}
+	m := open(t, with(hostile(t, host.Enforced), `{"sparse":1,"rerank":1}`), host.Options{Instances: 1})
+	if got, err := m.Encode(t.Context(), port.Passage, nil); err != nil || len(got.Terms) != 0 || !slices.Equal(got.Rows, []uint32{0}) {
+		t.Errorf("no texts: %+v, %v", got, err)
+	}
+	if scores, cut, err := m.Score(t.Context(), "ok", nil); err != nil || len(scores) != 0 || cut != 0 {
+		t.Errorf("no texts: %v, %d, %v", scores, cut, err)
+	}
+	for field, call := range map[string]func() error{
+		"query": func() error { _, _, err := m.Score(t.Context(), "\xff", []string{"a"}); return err },
+		"texts": func() error { _, _, err := m.Score(t.Context(), "a", []string{"b", "\xff"}); return err },
+	} {
+		if err := call(); fault.CodeOf(err) != fault.InvalidRequest || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("invalid %s: %v", field, err)
 		}
 	}
 }
@@ -237,6 +352,18 @@ func TestRefusals(t *testing.T) {
 		"no exports":      {host.Module{Wasm: []byte("\x00asm\x01\x00\x00\x00")}, 0, "does not export mneme_abi"},
 		"fails to open":   {with(old, `{"fail_open":1}`), 0, "told to fail"},
 		"traps on open":   {with(old, `{"trap_open":1}`), 0, "unreachable"},
+		"no task":         {with(old, `{"embedding":0}`), 0, "no task"},
+		"task twice":      {with(old, `{"rerank":1,"twice":1}`), 0, "twice"},
+		"no window":       {with(old, `{"rerank":1,"windowless":1}`), 0, "window of 0"},
+		"no vocab":        {with(old, `{"sparse":2}`), 0, "vocabulary of 0"},
+		"unknown task":    {configured(t, built, map[string]any{"task": "translate"}), 0, "task must be"},
+		"no head":         {configured(t, built, map[string]any{"task": "rerank"}), 0, "head is missing"},
+		"unknown head":    {configured(t, built, map[string]any{"task": "rerank", "head": "bald"}), 0, "head must be"},
+		"no head tensors": {configured(t, built, map[string]any{"task": "rerank", "head": "plain"}), 0, "tensor of the head"},
+		"no mlm tensors":  {configured(t, built, map[string]any{"task": "sparse"}), 0, "language model's head"},
+		"layers beyond":   {configured(t, built, map[string]any{"task": "rerank", "head": "late", "late_layer": 13}), 0, "late_layer"},
+		"terms":           {configured(t, built, map[string]any{"task": "sparse", "terms": -1}), 0, "terms"},
+		"calibration":     {configured(t, built, map[string]any{"task": "rerank", "head": "plain", "calibration": map[string]any{"scale": 1}}), 0, "calibration"},
 		"no vocabulary":   {without("vocab"), 0, "vocabulary"},
 		"no layer":        {without("layer.3.up.weight"), 0, "tensor"},
 		"no memory":       {built, 2, "memory"},

@@ -480,3 +480,92 @@ func TestRerank(t *testing.T) {
 		}
 	}
 }
+
+// TestShared: models over the same weights hold them once, each frees what it
+// alone holds, and answers don't change.
+func TestShared(t *testing.T) {
+	s := newSmall()
+	shared := &host.Shared{}
+	one := func(settings map[string]any) *host.Model {
+		m, err := host.Open(t.Context(), s.module(t, settings), host.Options{Instances: 1, Shared: shared})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	embedder := one(nil)
+	alone := shared.Bytes()
+	if alone == 0 {
+		embedder.Close()
+		t.Skip("this machine has no kernels, so there is nothing to share")
+	}
+	late := one(map[string]any{"task": "rerank", "head": "late", "late_layer": 2})
+	if got := shared.Bytes(); got != alone {
+		t.Errorf("a second model over the same weights takes %d bytes more", got-alone)
+	}
+	sparse := one(map[string]any{"task": "sparse"})
+	if got := shared.Bytes(); got <= alone {
+		t.Errorf("the language model's head takes nothing: %d bytes, %d before", got, alone)
+	}
+	texts := s.texts()
+	before, _, err := late.Score(t.Context(), texts[3], texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*host.Model{embedder, sparse} {
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := shared.Bytes(); got <= 0 || got >= alone {
+		t.Errorf("two layers of three hold %d bytes, all three held %d", got, alone)
+	}
+	after, _, err := late.Score(t.Context(), texts[3], texts)
+	if err != nil || !slices.Equal(before, after) {
+		t.Errorf("scores changed when another model was closed: %v", err)
+	}
+	if err := late.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := shared.Bytes(); got != 0 {
+		t.Errorf("%d bytes are left", got)
+	}
+}
+
+// TestStableTasks: an answer has the same bits whatever else is in the call, and
+// in whatever order.
+func TestStableTasks(t *testing.T) {
+	s := newSmall()
+	texts := s.texts()
+	query := texts[4]
+	for name, path := range paths() {
+		t.Run(name, func(t *testing.T) {
+			options := host.Options{Instances: 2, OwnLoops: path.own}
+			for _, head := range []string{"pooler", "plain", "joint", "late"} {
+				m := open(t, s.module(t, map[string]any{"task": "rerank", "head": head}), options)
+				all, _, err := m.Score(t.Context(), query, texts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range texts {
+					one, _, err := m.Score(t.Context(), query, texts[i:i+1])
+					if err != nil || one[0] != all[i] {
+						t.Errorf("%s, text %d: alone %v (%v), among others %v", head, i, one, err, all[i])
+					}
+				}
+			}
+			m := open(t, s.module(t, map[string]any{"task": "sparse", "terms": 20}), options)
+			all, err := m.Encode(t.Context(), port.Passage, texts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range texts {
+				one, err := m.Encode(t.Context(), port.Passage, texts[i:i+1])
+				from, to := all.Rows[i], all.Rows[i+1]
+				if err != nil || !slices.Equal(one.Terms, all.Terms[from:to]) || !slices.Equal(one.Weights, all.Weights[from:to]) {
+					t.Errorf("text %d: alone it has other terms than among others (%v)", i, err)
+				}
+			}
+		})
+	}
+}

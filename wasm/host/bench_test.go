@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"strings"
 	"syscall"
@@ -16,9 +17,26 @@ import (
 
 func openDefault(b testing.TB, interrupt host.Interrupt, o host.Options) *host.Model {
 	b.Helper()
-	s, err := models.Open(models.Default)
+	return openModel(b, models.Default, nil, interrupt, o)
+}
+
+// openModel opens a built-in model, settings of its configuration changed and
+// assets added by change.
+func openModel(b testing.TB, name string, change func(config map[string]any, assets map[string][]byte), interrupt host.Interrupt, o host.Options) *host.Model {
+	b.Helper()
+	s, err := models.Open(name)
 	if err != nil {
 		b.Fatal(err)
+	}
+	if change != nil {
+		var config map[string]any
+		if err := json.Unmarshal(s.Config, &config); err != nil {
+			b.Fatal(err)
+		}
+		change(config, s.Assets)
+		if s.Config, err = json.Marshal(config); err != nil {
+			b.Fatal(err)
+		}
 	}
 	o.Log = slog.New(slog.DiscardHandler)
 	m, err := host.Open(context.Background(), host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: interrupt}, o)
@@ -103,6 +121,69 @@ func BenchmarkPassages(b *testing.B) {
 			embed(b, m, port.Passage, 100, texts...)
 		}
 	})
+}
+
+// BenchmarkSparse encodes a query of 12 tokens and a passage of 128 into terms.
+func BenchmarkSparse(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		kind   port.TextKind
+		tokens int
+	}{{"query", port.Query, 12}, {"passage", port.Passage, 128}} {
+		b.Run(c.name, func(b *testing.B) {
+			loops(b, func(b *testing.B, own bool) {
+				m := openModel(b, models.DefaultSparse, nil, host.Cooperative, host.Options{Instances: 1, OwnLoops: own})
+				text := strings.TrimSpace(strings.Repeat("word ", c.tokens-2))
+				defer cpu(b)()
+				for b.Loop() {
+					out, err := m.Encode(b.Context(), c.kind, []string{text})
+					if err != nil {
+						b.Fatal(err)
+					}
+					if out.Tokens[0] != c.tokens {
+						b.Fatalf("read %d tokens, want %d", out.Tokens[0], c.tokens)
+					}
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkRerank scores 20 passages of 100 tokens, and 20 memories of 25, against
+// a query of 12 on one core: by the built-in reranker, and by a joint encoding of
+// 6 layers and of 12.
+func BenchmarkRerank(b *testing.B) {
+	joint := func(layers int) func(map[string]any, map[string][]byte) {
+		return func(config map[string]any, assets map[string][]byte) {
+			config["task"], config["head"], config["layers"], config["query_prefix"], config["passage_prefix"] = "rerank", "joint", layers, "", ""
+			delete(config, "late_layer")
+			assets["head.weight"], assets["head.bias"], assets["head.scale"] = make([]byte, 4*384), make([]byte, 4), make([]byte, 4)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(map[string]any, map[string][]byte)
+		own    int // tokens beside the words
+	}{{"late", nil, 4}, {"joint6", joint(6), 2}, {"joint12", joint(12), 2}} {
+		for _, tokens := range []int{100, 25} {
+			b.Run(fmt.Sprintf("%s/20x%d", c.name, tokens), func(b *testing.B) {
+				loops(b, func(b *testing.B, own bool) {
+					m := openModel(b, models.DefaultRerank, c.change, host.Cooperative, host.Options{Instances: 1, OwnLoops: own})
+					texts := make([]string, 20)
+					for i := range texts {
+						texts[i] = strings.TrimSpace(strings.Repeat("word ", tokens-c.own))
+					}
+					query := ofTokens(12)
+					defer cpu(b)()
+					for b.Loop() {
+						if _, _, err := m.Score(b.Context(), query, texts); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			})
+		}
+	}
 }
 
 // BenchmarkInterrupt is what the two ways of stopping a call cost: the same

@@ -1,23 +1,41 @@
 // A module that does what its first text says: the ways in which a stranger's
-// model may fail or lie. Vectors have 4 dimensions.
+// model may fail or lie. Vectors have 4 dimensions, 16 terms make the vocabulary.
 #define MNEME_IMPLEMENTATION
 #include "mneme.h"
 
 MNEME_IMPORT("mneme", "emit") u32 mneme_emit(const void *p, u32 n);
 
-static const char about[] = "{\"name\":\"hostile\",\"version\":\"1\",\"licence\":\"Apache-2.0\",\"tasks\":[{\"task\":\"embedding\",\"dim\":4,\"max_tokens\":16,\"normalized\":true}]}";
+// The tasks it claims: those that the configuration names, as numbers, else embedding.
+static int embeds = 1, encodes, reranks, twice, windowless;
+
+static char *put(char *o, const char *s) {
+	while (*s) *o++ = *s++;
+	return o;
+}
 
 u64 MNEME_EXPORT(mneme_describe)(void) {
-	char *p = mneme_alloc(sizeof about - 1);
+	char *p = mneme_alloc(512), *o = p;
 	if (!p) return 0;
-	__builtin_memcpy(p, about, sizeof about - 1);
-	return MNEME_PACK(p, sizeof about - 1);
+	o = put(o, "{\"name\":\"hostile\",\"version\":\"1\",\"licence\":\"Apache-2.0\",\"tasks\":[");
+	const char *window = windowless ? ",\"max_tokens\":0" : ",\"max_tokens\":16", *comma = "";
+	for (int i = 0; i <= twice; i++) {
+		if (embeds) o = put(put(put(put(o, comma), "{\"task\":\"embedding\",\"dim\":4,\"normalized\":true"), window), "}"), comma = ",";
+		if (encodes) o = put(put(put(put(o, comma), encodes == 2 ? "{\"task\":\"sparse\"" : "{\"task\":\"sparse\",\"vocab\":16"), window), "}"), comma = ",";
+		if (reranks) o = put(put(put(put(o, comma), "{\"task\":\"rerank\""), window), "}"), comma = ",";
+	}
+	o = put(o, "]}");
+	return MNEME_PACK(p, o - p);
 }
 
 u64 MNEME_EXPORT(mneme_open)(const char *json, u32 n) {
 	double v;
 	if (mneme_json_number(json, n, "fail_open", &v) && v != 0) return mneme_fail(MNEME_UNSUPPORTED, "told to fail");
 	if (mneme_json_number(json, n, "trap_open", &v) && v != 0) __builtin_trap();
+	if (mneme_json_number(json, n, "sparse", &v)) encodes = (int)v, embeds = 0;
+	if (mneme_json_number(json, n, "rerank", &v)) reranks = (int)v, embeds = 0;
+	if (mneme_json_number(json, n, "embedding", &v)) embeds = (int)v;
+	if (mneme_json_number(json, n, "twice", &v)) twice = (int)v;
+	if (mneme_json_number(json, n, "windowless", &v)) windowless = (int)v;
 	return mneme_finish(mneme_new(MNEME_TEXT, 0, 0, 0, 0, 0));
 }
 
@@ -94,15 +112,11 @@ static const char *imports(void) {
 	return 0;
 }
 
-u64 MNEME_EXPORT(mneme_embed)(const void *p, u32 n) {
-	mneme_text *texts;
-	u32 rows, flags;
-	u64 bad = mneme_frame(p, n, &texts, &rows, &flags);
-	if (bad) return bad;
-	if (rows == 0) return mneme_finish(vectors(0));
-	mneme_text t = texts[0];
-	mneme_free(texts, rows * sizeof *texts);
+// misbehave does what t says where any operation may do it; 0 when it says
+// nothing of that kind. *answer is then the operation's answer.
+static int misbehave(const void *p, u32 n, mneme_text t, u64 *answer) {
 	static volatile u32 sink;
+	*answer = 0;
 	if (is(t, "trap")) __builtin_trap();
 	if (is(t, "loop"))
 		for (;;) sink++;
@@ -111,38 +125,125 @@ u64 MNEME_EXPORT(mneme_embed)(const void *p, u32 n) {
 	if (is(t, "poll")) {
 		mneme_log(MNEME_LOG_INFO, "polling", 7);
 		while (!mneme_poll()) sink++;
-		return mneme_fail(MNEME_STOPPED, "stopped");
+		*answer = mneme_fail(MNEME_STOPPED, "stopped");
+		return 1;
 	}
 	if (is(t, "recurse")) {
 		u8 frame[4096];
-		frame[0] = (u8)rows;
+		frame[0] = (u8)n;
 		sink += frame[sink & 4095];
-		return mneme_embed(p, n) + sink;
+		*answer = misbehave(p, n, t, answer) + sink;
+		return 1;
 	}
 	if (is(t, "grow")) {
 		while (mneme_alloc(1 << 20)) sink++;
-		return 0;
+		return 1;
 	}
 	if (is(t, "imports")) {
 		const char *wrong = imports();
-		if (wrong) return failed(wrong);
+		if (wrong) return *answer = failed(wrong), 1;
 	}
-	if (is(t, "invalid")) return mneme_fail(MNEME_INVALID, "not my language");
-	if (is(t, "long")) return mneme_fail(MNEME_TOO_LONG, "too long");
-	if (is(t, "internal")) return failed("secret path /home/x");
-	if (is(t, "zero")) return 0;
-	if (is(t, "outside")) return MNEME_PACK(0xFFFFFF00u, 4096);
-	if (is(t, "huge")) return MNEME_PACK(16, 0xFFFFFFF0u);
-	mneme_result *r = vectors(rows);
+	if (is(t, "invalid")) return *answer = mneme_fail(MNEME_INVALID, "not my language"), 1;
+	if (is(t, "long")) return *answer = mneme_fail(MNEME_TOO_LONG, "too long"), 1;
+	if (is(t, "internal")) return *answer = failed("secret path /home/x"), 1;
+	if (is(t, "zero")) return 1;
+	if (is(t, "outside")) return *answer = MNEME_PACK(0xFFFFFF00u, 4096), 1;
+	if (is(t, "huge")) return *answer = MNEME_PACK(16, 0xFFFFFFF0u), 1;
+	return 0;
+}
+
+// first reads the request; its first text says what to do. Not 0: the answer.
+static u64 first(const void *p, u32 n, u32 *rows, mneme_text *t) {
+	mneme_text *texts;
+	u32 flags;
+	u64 answer = mneme_frame(p, n, &texts, rows, &flags);
+	if (answer) return answer;
+	*t = *rows ? texts[0] : (mneme_text){0, 0};
+	mneme_free(texts, *rows * sizeof *texts);
+	return misbehave(p, n, *t, &answer) ? answer ? answer : 1 : 0; // 1: out of memory
+}
+
+// lie changes what every kind of answer has.
+static u64 lie(mneme_result *r, mneme_text t) {
 	if (is(t, "rows")) r->rows++;
-	if (is(t, "dim")) r->dim = 2;
-	if (is(t, "product")) r->rows = 0xFFFFFFFFu, r->dim = 0xFFFFFFFFu;
+	if (is(t, "fewer")) r->rows--;
 	if (is(t, "total")) r->total += 4;
 	if (is(t, "body")) r->body_off = 0xFFFFFFFCu;
 	if (is(t, "tokens")) r->tokens_off = 0xFFFFFFFCu;
 	if (is(t, "untold")) r->tokens_off = 0;
 	if (is(t, "kind")) r->kind = 99;
+	return MNEME_PACK(r, r->total - (is(t, "total") ? 4 : 0));
+}
+
+u64 MNEME_EXPORT(mneme_embed)(const void *p, u32 n) {
+	mneme_text t;
+	u32 rows;
+	u64 answer = first(p, n, &rows, &t);
+	if (answer) return answer == 1 ? 0 : answer;
+	mneme_result *r = vectors(rows);
+	if (is(t, "dim")) r->dim = 2;
+	if (is(t, "product")) r->rows = 0xFFFFFFFFu, r->dim = 0xFFFFFFFFu;
 	if (is(t, "scores")) r->kind = MNEME_SCORES;
 	if (is(t, "nan")) ((u32 *)(r + 1))[1] = 0x7FC00000u;
-	return MNEME_PACK(r, r->total - (is(t, "total") ? 4 : 0));
+	return lie(r, t);
+}
+
+// Every text has terms 1 and 5.
+u64 MNEME_EXPORT(mneme_sparse)(const void *p, u32 n) {
+	mneme_text t;
+	u32 rows;
+	u64 answer = first(p, n, &rows, &t);
+	if (answer) return answer == 1 ? 0 : answer;
+	mneme_result *r = mneme_new(MNEME_SPARSE, rows, 0, 2 * rows, 4ull * (rows + 1) + 16ull * rows, 1);
+	if (!r) return 0;
+	u32 *offsets = (u32 *)(r + 1), *terms = offsets + rows + 1;
+	f32 *weights = (f32 *)(terms + 2 * rows);
+	for (u32 i = 0; i < rows; i++) {
+		offsets[i] = 2 * i;
+		terms[2 * i] = 1, terms[2 * i + 1] = 5;
+		weights[2 * i] = 1, weights[2 * i + 1] = 0.5f;
+		((u32 *)((u8 *)r + r->tokens_off))[i] = 3;
+	}
+	offsets[rows] = 2 * rows;
+	if (is(t, "falling")) terms[0] = 6;
+	if (is(t, "double")) terms[0] = 5;
+	if (is(t, "vocabulary")) terms[1] = 16;
+	if (is(t, "wild term")) terms[1] = 0xFFFFFFFFu;
+	if (is(t, "weightless")) weights[1] = 0;
+	if (is(t, "negative")) weights[0] = -1;
+	if (is(t, "nan")) ((u32 *)weights)[0] = 0x7FC00000u;
+	if (is(t, "infinite")) ((u32 *)weights)[0] = 0x7F800000u;
+	if (is(t, "offsets")) offsets[1] = 0xFFFFFFF0u;
+	if (is(t, "last offset")) offsets[rows]--;
+	if (is(t, "more terms")) r->nnz += 2;
+	if (is(t, "wild terms")) r->nnz = 0xFFFFFFFFu;
+	if (is(t, "dense")) r->kind = MNEME_DENSE, r->dim = 1;
+	return lie(r, t);
+}
+
+// Every text scores 0.5; those that are longer than 16 bytes were cut.
+u64 MNEME_EXPORT(mneme_rerank)(const void *p, u32 n) {
+	mneme_text t, *texts;
+	u32 rows, flags;
+	u64 answer = first(p, n, &rows, &t);
+	if (answer) return answer == 1 ? 0 : answer;
+	if ((answer = mneme_frame(p, n, &texts, &rows, &flags))) return answer;
+	if (rows == 0) return mneme_fail(MNEME_INVALID, "there is no query");
+	u32 count = rows - 1;
+	mneme_result *r = mneme_new(MNEME_SCORES, count, 0, 0, 8ull * count, 1);
+	if (!r) return 0;
+	f32 *scores = (f32 *)(r + 1);
+	u32 *cut = (u32 *)(scores + count), *tokens = (u32 *)((u8 *)r + r->tokens_off);
+	r->nnz = (u32)((u8 *)cut - (u8 *)r);
+	for (u32 i = 0; i < count; i++) scores[i] = 0.5f, cut[i] = texts[i + 1].n > 16, tokens[i] = cut[i] ? 16 : 3;
+	mneme_free(texts, rows * sizeof *texts);
+	if (is(t, "above")) scores[0] = 1.0000001f;
+	if (is(t, "below")) scores[0] = -1e-9f;
+	if (is(t, "nan")) ((u32 *)scores)[0] = 0x7FC00000u;
+	if (is(t, "infinite")) ((u32 *)scores)[0] = 0xFF800000u;
+	if (is(t, "cut")) r->nnz = 0xFFFFFFFCu;
+	if (is(t, "uncut")) r->nnz = 0;
+	if (is(t, "dense")) r->kind = MNEME_DENSE, r->dim = 1;
+	if (is(t, "sparse")) r->kind = MNEME_SPARSE;
+	return lie(r, t);
 }
