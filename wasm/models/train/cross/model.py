@@ -104,6 +104,6 @@ class CrossEncoder(nn.Module):
             longest = int(query.sum(1).max())
             cosines = unit[:, 1 : 1 + longest] @ unit.transpose(1, 2)  # the query stands right behind [CLS]
             best = cosines.masked_fill(~text[:, None, :], -1.0).amax(-1)
-            asked = query[:, 1 : 1 + longest]
+            asked = query[:, 1 : 1 + longest] & text.any(1, keepdim=True)  # an empty side: the term is 0
             maxsim = (best * asked).sum(1) / asked.sum(1).clamp(min=1)
             return self.head["scale"] * maxsim + x[:, 0] @ self.head["weight"] + self.head["bias"]

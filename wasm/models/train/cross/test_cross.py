@@ -129,6 +129,13 @@ def test_the_score_is_the_formula_over_unpadded_pairs(tokenizer):
     hook.remove()
 
 
+@pytest.mark.parametrize("pair", [("", "thing1"), ("thing1", "")])
+def test_without_query_or_text_the_cls_term_is_left(pair, tokenizer):
+    model = CrossEncoder(CONFIG)
+    torch.nn.init.constant_(model.head["bias"], 0.5)
+    assert score(model, Pairing(tokenizer, 32), [pair], amp=False) == [0.5]
+
+
 def test_an_exported_model_scores_as_before(tokenizer, tmp_path):
     torch.manual_seed(0)
     model = CrossEncoder(CONFIG)
