@@ -1,6 +1,7 @@
 package apitest_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // everything lists the scopes of an integration key with every right.
@@ -158,4 +160,25 @@ func TestMemorySaveAndSearch(t *testing.T) {
 			t.Errorf("in the container: %v", got)
 		}
 	})
+}
+
+// roster lists the end users of the default organization.
+func (s *server) roster() (ids []string) {
+	s.t.Helper()
+	ctx := context.Background()
+	err := s.store.View(ctx, func(r port.Reader) error {
+		o, err := r.OrganizationByName(ctx, ident.DefaultOrg)
+		if err != nil {
+			return err
+		}
+		users, err := r.EndUsers(ctx, o.ID, port.EndUserList{Limit: 1000})
+		for _, u := range users {
+			ids = append(ids, u.ID)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return ids
 }
