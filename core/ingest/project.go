@@ -266,8 +266,13 @@ func Change(d port.Document, v port.Vectors) (port.IndexChange, error) {
 	if d.Container != "" {
 		facets = append(facets, filter.Token(filter.ContainerKey, d.Container))
 	}
+	// A memory is found by its day, too: "what did she say in May?"
+	day := ""
+	if d.ContentKey != ([32]byte{}) || d.Source != "" {
+		day = "\n" + d.CreatedAt.UTC().Format("2 January 2006")
+	}
 	for i, c := range d.Chunks {
-		e := port.Entry{Chunk: i, Text: chunk.Text(d.Text, c), Facets: facets, Time: d.CreatedAt.UnixMilli()}
+		e := port.Entry{Chunk: i, Text: chunk.Text(d.Text, c) + day, Facets: facets, Time: d.CreatedAt.UnixMilli()}
 		if v.Dense.Dim > 0 {
 			e.Vector = v.Dense.Row(i)
 		}

@@ -126,9 +126,12 @@ type Place struct {
 // container has none. Of each, text, metadata, container and times are read.
 type Beside struct{ Before, After *Document }
 
-// ContextLink says that the vectors of memory ID were made with the text of
+// ContextLink says that the vector of memory ID was made with the text of
 // memory Context before its own.
-type ContextLink struct{ ID, Context string }
+type ContextLink struct {
+	ID, Context string
+	Own         []float32 // the vector of ID's text alone, for when Context goes
+}
 
 // MemoryReader reads what memory partitions have beside their documents.
 // Methods that take a partition answer fault NamespaceNotFound when it is absent.
@@ -149,8 +152,9 @@ type MemoryReader interface {
 	Receipts(ctx context.Context, p Partition, source, externalID string, after int64, limit int) ([]Receipt, error)
 	// Beside finds the memories next to each place, which need not be taken.
 	Beside(ctx context.Context, p Partition, at []Place) ([]Beside, error)
-	// ContextLinks finds every link in which one of ids is the memory or the context.
-	ContextLinks(ctx context.Context, p Partition, ids []string) ([]ContextLink, error)
+	// ContextLinks finds every link in which one of ids is the memory or the
+	// context, by ID; Own is read only when asked for.
+	ContextLinks(ctx context.Context, p Partition, ids []string, own bool) ([]ContextLink, error)
 	// Replay finds a stored answer; fault NotFound when absent.
 	Replay(ctx context.Context, org ident.Org, integration, key string) (Replay, error)
 	// Erasing lists the partitions whose erasure has begun and not ended,

@@ -54,7 +54,7 @@ WHERE generation = ? AND container = ? AND container IS NOT NULL AND `+where+` L
 }
 
 // ContextLinks implements port.MemoryReader.
-func (r *Reader) ContextLinks(ctx context.Context, p port.Partition, ids []string) ([]port.ContextLink, error) {
+func (r *Reader) ContextLinks(ctx context.Context, p port.Partition, ids []string, own bool) ([]port.ContextLink, error) {
 	const op = "read context links"
 	ref, err := r.resolve(ctx, p)
 	if err != nil {
@@ -67,8 +67,12 @@ func (r *Reader) ContextLinks(ctx context.Context, p port.Partition, ids []strin
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.s.query(ctx, op, `SELECT c.id, c.context_id FROM {{each}} CROSS JOIN memory_contexts c WHERE c.generation = ? AND c.id = j.value
-UNION SELECT c.id, c.context_id FROM {{each}} CROSS JOIN memory_contexts c WHERE c.generation = ? AND c.context_id = j.value ORDER BY 1`,
+	columns := `c.id, c.context_id, NULL`
+	if own {
+		columns = `c.id, c.context_id, c.own`
+	}
+	rows, err := r.s.query(ctx, op, `SELECT `+columns+` FROM {{each}} CROSS JOIN memory_contexts c WHERE c.generation = ? AND c.id = j.value
+UNION SELECT `+columns+` FROM {{each}} CROSS JOIN memory_contexts c WHERE c.generation = ? AND c.context_id = j.value ORDER BY 1`,
 		list, ref.generation, list, ref.generation)
 	if err != nil {
 		return nil, err
@@ -77,9 +81,15 @@ UNION SELECT c.id, c.context_id FROM {{each}} CROSS JOIN memory_contexts c WHERE
 	var out []port.ContextLink
 	for rows.Next() {
 		var l port.ContextLink
-		if err := rows.Scan(&l.ID, &l.Context); err != nil {
+		var vector []byte
+		if err := rows.Scan(&l.ID, &l.Context, &vector); err != nil {
 			return nil, r.s.d.Fault(op, err)
 		}
+		d, err := DecodeDense(vector)
+		if err != nil {
+			return nil, internal(op, "memory %s: %w", l.ID, err)
+		}
+		l.Own = d.Data
 		out = append(out, l)
 	}
 	if err := rows.Err(); err != nil {
@@ -99,8 +109,13 @@ func (w *Writer) PutContextLinks(ctx context.Context, p port.Partition, links []
 		if l.Context == "" {
 			_, err = w.s.exec(ctx, op, `DELETE FROM memory_contexts WHERE generation = ? AND id = ?`, ref.generation, l.ID)
 		} else {
-			_, err = w.s.exec(ctx, op, `INSERT INTO memory_contexts (generation, id, context_id) VALUES (?, ?, ?)
-ON CONFLICT (generation, id) DO UPDATE SET context_id = EXCLUDED.context_id`, ref.generation, l.ID, l.Context)
+			var own []byte
+			if own, err = EncodeDense(port.Dense{Dim: len(l.Own), Data: l.Own}, 1); err != nil || own == nil {
+				return internal(op, "memory %s: vector: %w", l.ID, err)
+			}
+			w.written.Bytes += len(own)
+			_, err = w.s.exec(ctx, op, `INSERT INTO memory_contexts (generation, id, context_id, own) VALUES (?, ?, ?, ?)
+ON CONFLICT (generation, id) DO UPDATE SET context_id = EXCLUDED.context_id, own = EXCLUDED.own`, ref.generation, l.ID, l.Context, own)
 		}
 		if err != nil {
 			return w.fail(err)

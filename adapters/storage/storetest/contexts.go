@@ -60,23 +60,29 @@ func contexts(t *testing.T, f *fixture) {
 	}
 	links := func(ids ...string) (out []port.ContextLink) {
 		f.view(func(r port.Reader) (err error) {
-			out, err = r.ContextLinks(f.ctx, p, ids)
+			out, err = r.ContextLinks(f.ctx, p, ids, true)
 			return err
 		})
 		return out
 	}
+	own := func(x float32) []float32 { return []float32{x, 0, 0, 0, 0, 0, 0, .5} }
 	put := func(l ...port.ContextLink) {
 		f.update(func(w port.Writer) error { return w.PutContextLinks(f.ctx, p, l) })
 	}
-	put(port.ContextLink{ID: "b", Context: "a"}, port.ContextLink{ID: "c", Context: "b"}, port.ContextLink{ID: "d", Context: "c"})
-	f.same("as memory and as context", links("b"), []port.ContextLink{{ID: "b", Context: "a"}, {ID: "c", Context: "b"}})
-	f.same("several ids", links("a", "b", "none"), []port.ContextLink{{ID: "b", Context: "a"}, {ID: "c", Context: "b"}})
+	put(port.ContextLink{ID: "b", Context: "a", Own: own(.25)}, port.ContextLink{ID: "c", Context: "b", Own: own(.25)}, port.ContextLink{ID: "d", Context: "c", Own: own(.25)})
+	f.same("as memory and as context", links("b"), []port.ContextLink{{ID: "b", Context: "a", Own: own(.25)}, {ID: "c", Context: "b", Own: own(.25)}})
+	f.same("several ids", links("a", "b", "none"), []port.ContextLink{{ID: "b", Context: "a", Own: own(.25)}, {ID: "c", Context: "b", Own: own(.25)}})
+	f.view(func(r port.Reader) error {
+		found, err := r.ContextLinks(f.ctx, p, []string{"d"}, false)
+		f.same("without the vectors", found, []port.ContextLink{{ID: "d", Context: "c"}})
+		return err
+	})
 	f.same("no id", links(), []port.ContextLink{})
 	f.delete(p, at(10), "b")
 	f.same("own link of a deleted memory", links("a"), []port.ContextLink{})
-	f.same("link to a deleted memory", links("b"), []port.ContextLink{{ID: "c", Context: "b"}})
-	put(port.ContextLink{ID: "c", Context: "a"}, port.ContextLink{ID: "d"})
-	f.same("replaced and removed", links("a", "b", "c", "d"), []port.ContextLink{{ID: "c", Context: "a"}})
+	f.same("link to a deleted memory", links("b"), []port.ContextLink{{ID: "c", Context: "b", Own: own(.25)}})
+	put(port.ContextLink{ID: "c", Context: "a", Own: own(.25)}, port.ContextLink{ID: "d"})
+	f.same("replaced and removed", links("a", "b", "c", "d"), []port.ContextLink{{ID: "c", Context: "a", Own: own(.25)}})
 	f.put(p, at(11), memory("c", "chat", 3))
 	f.update(func(w port.Writer) error {
 		_, err := w.BeginErasure(f.ctx, p, at(12))
