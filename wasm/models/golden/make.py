@@ -112,19 +112,22 @@ def prefixes(name):
     prompts = json.loads(p.read_text()).get("prompts", {}) if p.exists() else {}
     return {"query": prompts.get("query", ""), "passage": prompts.get("passage", "")}
 
+def erf_gelu(u): return u * 0.5 * (1 + np.vectorize(math.erf, otypes=[np.float32])(u / math.sqrt(2)))
+
 class NumpyBert:
     """BERT in fp32 from a safetensors checkpoint."""
     def __init__(self, folder):
         from safetensors.numpy import load_file
-        self.w = load_file(folder / "model.safetensors")
+        plain = lambda name: name.removeprefix("bert.").replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+        self.w = {plain(name): w for name, w in load_file(folder / "model.safetensors").items()}
         self.c = json.loads((folder / "config.json").read_text())
     def norm(self, x, name):
         m = x.mean(-1, keepdims=True)
         return (x - m) / np.sqrt(((x - m) ** 2).mean(-1, keepdims=True) + 1e-12) * self.w[name + ".weight"] + self.w[name + ".bias"]
     def lin(self, x, name): return x @ self.w[name + ".weight"].T + self.w[name + ".bias"]
-    def __call__(self, ids):
+    def __call__(self, ids, types=0):
         w, h = self.w, self.c["num_attention_heads"]
-        x = w["embeddings.word_embeddings.weight"][ids] + w["embeddings.position_embeddings.weight"][: len(ids)] + w["embeddings.token_type_embeddings.weight"][0]
+        x = w["embeddings.word_embeddings.weight"][ids] + w["embeddings.position_embeddings.weight"][: len(ids)] + w["embeddings.token_type_embeddings.weight"][types]
         x = self.norm(x, "embeddings.LayerNorm")
         for i in range(self.c["num_hidden_layers"]):
             p = f"encoder.layer.{i}."
@@ -133,8 +136,7 @@ class NumpyBert:
             s = np.exp(s - s.max(-1, keepdims=True)); s /= s.sum(-1, keepdims=True)
             x = self.norm(x + self.lin((s @ v).transpose(1, 0, 2).reshape(len(ids), -1), p + "attention.output.dense"), p + "attention.output.LayerNorm")
             u = self.lin(x, p + "intermediate.dense")
-            u = u * 0.5 * (1 + np.vectorize(math.erf, otypes=[np.float32])(u / math.sqrt(2)))
-            x = self.norm(x + self.lin(u, p + "output.dense"), p + "output.LayerNorm")
+            x = self.norm(x + self.lin(erf_gelu(u), p + "output.dense"), p + "output.LayerNorm")
         return x
 
 def vectors(name, items, window, cls):
