@@ -32,7 +32,8 @@ type Integration struct {
 	CreatedAt    time.Time `json:"created_at"`
 }
 
-func showIntegration(i port.Integration) Integration {
+// ShowIntegration gives an integration the form of the admin API.
+func ShowIntegration(i port.Integration) Integration {
 	return Integration{i.ID, string(i.Org), i.Name, Quotas(i.Quotas), i.CreatedAt.UTC()}
 }
 
@@ -101,7 +102,7 @@ func (s *Service) CreateIntegration(ctx context.Context, in CreateIntegration) (
 		}
 	}
 	i, err := s.keys.CreateIntegration(ctx, string(o.ID), in.Name, &q)
-	return showIntegration(i), wrap("create integration", err)
+	return ShowIntegration(i), wrap("create integration", err)
 }
 
 // ListIntegrations pages through an organization's integrations by name.
@@ -120,7 +121,7 @@ func (s *Service) ListIntegrations(ctx context.Context, in ListIntegrations) (In
 	}
 	out := Integrations{Integrations: make([]Integration, len(some)), NextCursor: next}
 	for n, i := range some {
-		out.Integrations[n] = showIntegration(i)
+		out.Integrations[n] = ShowIntegration(i)
 	}
 	return out, nil
 }
@@ -128,7 +129,7 @@ func (s *Service) ListIntegrations(ctx context.Context, in ListIntegrations) (In
 // GetIntegration reads one.
 func (s *Service) GetIntegration(ctx context.Context, in IntegrationRef) (Integration, error) {
 	_, i, err := s.integration(ctx, in)
-	return showIntegration(i), err
+	return ShowIntegration(i), err
 }
 
 // ChangeIntegration changes one; new quotas hold within a second.
@@ -142,5 +143,5 @@ func (s *Service) ChangeIntegration(ctx context.Context, in ChangeIntegration) (
 		c.MemoriesPerEndUser, c.ReadRatePerMin, c.WriteRatePerMin = q.MemoriesPerEndUser, q.ReadRatePerMin, q.WriteRatePerMin
 	}
 	i, err = s.keys.ChangeIntegration(ctx, string(o.ID), i.ID, c)
-	return showIntegration(i), wrap("change integration", err)
+	return ShowIntegration(i), wrap("change integration", err)
 }

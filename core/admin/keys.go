@@ -49,19 +49,18 @@ type Key struct {
 	State            string          `json:"state" doc:"live, expired or revoked"`
 }
 
-func (s *Service) showKey(k key.Info) Key {
+// ShowKey gives a key's description the form of the admin API; its state is that
+// at a time.
+func ShowKey(k key.Info, now time.Time) Key {
 	out := Key{ID: k.ID, Organization: string(k.Org), Name: k.Name, Kind: string(k.Kind), Prefix: k.Kind.Prefix(), LastFour: k.Last4, ReadOnly: k.ReadOnly,
 		Namespace: optional(k.Namespace), DefaultNamespace: optional(k.DefaultNamespace), Integration: optional(k.Integration),
 		IntegrationName: optional(k.IntegrationName), EndUser: optional(k.EndUser), CreatedAt: k.CreatedAt.UTC(),
-		LastUsedAt: moment(k.LastUsedAt), ExpiresAt: moment(k.ExpiresAt), RevokedAt: moment(k.RevokedAt), State: k.State(s.now())}
+		Scopes: []string{}, Limits: map[string]Rate{}, LastUsedAt: moment(k.LastUsedAt), ExpiresAt: moment(k.ExpiresAt), RevokedAt: moment(k.RevokedAt), State: k.State(now)}
 	for _, scope := range k.Scopes {
 		out.Scopes = append(out.Scopes, string(scope))
 	}
-	if len(k.Limits) > 0 {
-		out.Limits = make(map[string]Rate, len(k.Limits))
-		for class, r := range k.Limits {
-			out.Limits[class] = Rate(r)
-		}
+	for class, r := range k.Limits {
+		out.Limits[class] = Rate(r)
 	}
 	return out
 }
@@ -214,7 +213,7 @@ func (s *Service) issue(ctx context.Context, in key.Issue) (IssuedKey, error) {
 	if err != nil {
 		return IssuedKey{}, wrap("create key", err)
 	}
-	return IssuedKey{s.showKey(issued.Info), issued.Secret}, nil
+	return IssuedKey{ShowKey(issued.Info, s.now()), issued.Secret}, nil
 }
 
 func value(t *time.Time) time.Time {
@@ -248,7 +247,7 @@ func (s *Service) pageOfKeys(l Listing, keys []key.Info, bind ...string) (Keys, 
 	}
 	out := Keys{Keys: make([]Key, len(some)), NextCursor: next}
 	for i, k := range some {
-		out.Keys[i] = s.showKey(k)
+		out.Keys[i] = ShowKey(k, s.now())
 	}
 	return out, nil
 }
@@ -310,7 +309,7 @@ func (s *Service) GetKey(ctx context.Context, in KeyRef) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	return s.showKey(k), nil
+	return ShowKey(k, s.now()), nil
 }
 
 // ChangeKey changes one.
@@ -323,7 +322,7 @@ func (s *Service) ChangeKey(ctx context.Context, in ChangeKey) (Key, error) {
 	if err != nil {
 		return Key{}, wrap("change key", err)
 	}
-	return s.showKey(k), nil
+	return ShowKey(k, s.now()), nil
 }
 
 // RotateKey makes a new secret with a key's rights.
@@ -340,7 +339,7 @@ func (s *Service) RotateKey(ctx context.Context, in RotateKey) (IssuedKey, error
 	if err != nil {
 		return IssuedKey{}, wrap("rotate key", err)
 	}
-	return IssuedKey{s.showKey(issued.Info), issued.Secret}, nil
+	return IssuedKey{ShowKey(issued.Info, s.now()), issued.Secret}, nil
 }
 
 // RevokeKey ends one; it is safe to repeat.

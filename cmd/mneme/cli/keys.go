@@ -2,11 +2,15 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 )
@@ -22,26 +26,95 @@ func (c *command) withKeys(cmd *cobra.Command, fn func(*key.Service) error) erro
 }
 
 func (c *command) keysCommand() *cobra.Command {
-	var in key.Issue
-	var expires time.Duration
-	create := &cobra.Command{
+	return parent("keys", "Make, list, rotate and revoke API keys", c.keysCreateCommand(), c.keysListCommand(), c.keysRotateCommand(), c.keysRevokeCommand())
+}
+
+// quotaFlags are the quotas of an integration on a command line.
+type quotaFlags struct{ memories, reads, writes int }
+
+func (q *quotaFlags) flags(f *pflag.FlagSet) {
+	d := ident.DefaultQuotas()
+	f.IntVar(&q.memories, "memories-per-user", d.MemoriesPerEndUser, "memories that an end user may have, 0 for no limit")
+	f.IntVar(&q.reads, "read-rate", d.ReadRatePerMin, "searches and reads a minute, 0 for no limit")
+	f.IntVar(&q.writes, "write-rate", d.WriteRatePerMin, "memories written a minute, 0 for no limit")
+}
+
+// change is what the flags that were given change; ok is false when none was.
+func (q *quotaFlags) change(f *pflag.FlagSet) (c key.IntegrationChange, ok bool) {
+	optional(f.Changed("memories-per-user"), &c.MemoriesPerEndUser, q.memories)
+	optional(f.Changed("read-rate"), &c.ReadRatePerMin, q.reads)
+	optional(f.Changed("write-rate"), &c.WriteRatePerMin, q.writes)
+	return c, c != key.IntegrationChange{}
+}
+
+// expiry is the end of a key that lives for d from now on.
+func expiry(cmd *cobra.Command, d time.Duration) (time.Time, error) {
+	switch {
+	case !cmd.Flags().Changed("expires"):
+		return time.Time{}, nil
+	case d <= 0:
+		return time.Time{}, usage("--expires must be a time from now, such as 720h")
+	}
+	return time.Now().Add(d), nil
+}
+
+func (c *command) keysCreateCommand() *cobra.Command {
+	var (
+		in      key.Issue
+		kind    string
+		scopes  []string
+		quotas  quotaFlags
+		expires time.Duration
+	)
+	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make an API key and print it, once, on standard output",
 		Long: `Make an API key and print it on standard output: nothing else goes there. The
-key is not kept; only its hash is. It works at once, on a running server too.`,
+key is not kept; only its hash is. It works at once, on a running server too.
+
+Types of keys (--type) and what they open:
+  service       namespaces, documents, queries and rerank of its organization
+  integration   the memory API, for the end users of one integration. Without
+                --integration it makes an integration of its own, named by
+                --name; with it, it joins that one or makes it. The quotas are
+                the integration's, and all its keys share them.
+  personal      the memory API, for one end user of an integration: the older
+                keys that begin with cmem_, to be replaced by integration keys
+  team, organization
+                nothing: for lists during a migration, refused everywhere
+  admin         the admin API of its organization, or of all of them
+
+Scopes of an integration key (--scopes):
+  memories:read    search, list and read memories
+  memories:write   save, change and delete memories
+  recall:read      answers from memories; needs memories:read too
+  users:erase      erase an end user for good
+  status:read      ask for the status; every key with another scope may`,
 		Example: `  export MNEME_KEY=$(mneme keys create --data ./data --name laptop)
   mneme keys create --data ./data --read-only --namespace handbook --expires 720h
-  mneme keys create --data ./data --org acme`,
+  mneme keys create --data ./data --org acme
+  mneme keys create --type integration --name chat --scopes memories:read,memories:write,recall:read
+  mneme keys create --type integration --integration chat --scopes memories:read --name reports
+  mneme keys create --type integration --name app --memories-per-user 500 --read-rate 600 --write-rate 120
+  mneme keys create --type personal --integration chat --end-user ann
+  mneme keys create --type admin --all-organizations`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("expires") {
-				if expires <= 0 {
-					return usage("--expires must be a time from now, such as 720h")
-				}
-				in.ExpiresAt = time.Now().Add(expires)
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if in.ExpiresAt, err = expiry(cmd, expires); err != nil {
+				return err
+			}
+			in.Kind = ident.Kind(kind)
+			if !slices.Contains(kinds(), kind) {
+				return usage("--type %q is none of %s", kind, strings.Join(kinds(), ", "))
+			}
+			for _, s := range scopes {
+				in.Scopes = append(in.Scopes, ident.Scope(s))
+			}
+			if change, ok := quotas.change(cmd.Flags()); ok {
+				in.Quotas = new(ident.DefaultQuotas())
+				overlay(in.Quotas, change)
 			}
 			return c.withKeys(cmd, func(keys *key.Service) error {
-				in.Kind = ident.Service
 				if in.Namespace != "" && in.DefaultNamespace == "" {
 					in.DefaultNamespace = in.Namespace
 				}
@@ -49,22 +122,47 @@ key is not kept; only its hash is. It works at once, on a running server too.`,
 				if err != nil {
 					return err
 				}
+				if issued.Integration != "" {
+					fmt.Fprintf(c.stderr, "key %s of integration %s (%s)\n", issued.ID, issued.IntegrationName, issued.Integration)
+				}
 				_, err = fmt.Fprintln(c.stdout, issued.Secret)
 				return err
 			})
 		},
 	}
-	f := create.Flags()
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&kind, "type", string(ident.Service), strings.Join(kinds(), ", "))
 	f.StringVar(&in.Org, "org", ident.DefaultOrg, "organization that owns the key")
 	f.StringVar(&in.Name, "name", "", "a name for the list of keys")
-	f.BoolVar(&in.ReadOnly, "read-only", false, "refuse whatever changes data")
-	f.StringVar(&in.Namespace, "namespace", "", "limit the key to this namespace, which is then its default")
-	f.StringVar(&in.DefaultNamespace, "default-namespace", "", "namespace of calls that name none")
 	f.DurationVar(&expires, "expires", 0, "end the key after this time, e.g. 720h")
+	f.BoolVar(&in.ReadOnly, "read-only", false, "refuse whatever changes data (service, admin)")
+	f.StringVar(&in.Namespace, "namespace", "", "limit the key to this namespace, which is then its default (service)")
+	f.StringVar(&in.DefaultNamespace, "default-namespace", "", "namespace of calls that name none (service)")
+	f.StringVar(&in.Integration, "integration", "", "name or id of the integration (integration, personal)")
+	f.StringSliceVar(&scopes, "scopes", nil, "rights, separated by commas (integration; default memories:read,memories:write)")
+	quotas.flags(f)
+	f.StringVar(&in.EndUser, "end-user", "", "the only end user the key reaches (personal)")
+	f.BoolVar(&in.AllOrganizations, "all-organizations", false, "administer every organization (admin)")
+	return cmd
+}
 
+func kinds() []string {
+	return []string{string(ident.Service), string(ident.Integration), string(ident.Personal), string(ident.Team), string(ident.Organization), string(ident.Admin)}
+}
+
+func overlay(q *ident.Quotas, c key.IntegrationChange) {
+	for _, x := range []struct{ to, from *int }{{&q.MemoriesPerEndUser, c.MemoriesPerEndUser}, {&q.ReadRatePerMin, c.ReadRatePerMin}, {&q.WriteRatePerMin, c.WriteRatePerMin}} {
+		if x.from != nil {
+			*x.to = *x.from
+		}
+	}
+}
+
+func (c *command) keysListCommand() *cobra.Command {
 	var org string
 	var asJSON bool
-	list := &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List keys with their state, never the keys themselves",
 		Example: "  mneme keys list --data ./data\n  mneme keys list --data ./data --org acme --json",
@@ -79,18 +177,62 @@ key is not kept; only its hash is. It works at once, on a running server too.`,
 			})
 		},
 	}
-	list.Flags().StringVar(&org, "org", "", "only this organization's keys")
-	list.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&org, "org", "", "only this organization's keys")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
 
-	var revokeOrg string
-	revoke := &cobra.Command{
+func (c *command) keysRotateCommand() *cobra.Command {
+	var org string
+	var overlap, expires time.Duration
+	cmd := &cobra.Command{
+		Use:   "rotate ID",
+		Short: "Make a new key with the rights of another, which ends after a while",
+		Long: `Make a key with the rights of another and print it on standard output, once. The
+old key works beside it for the time of --overlap and then ends, so that its
+users can be given the new one meanwhile. An old key that had an end gives the
+new one as long a life, counted from now, unless --expires says otherwise.`,
+		Example: "  mneme keys rotate key_x1y2z3 --overlap 1h --data ./data\n  mneme keys rotate key_x1y2z3 --overlap 0 --data ./data   # the old one ends at once",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			end, err := expiry(cmd, expires)
+			if err != nil {
+				return err
+			}
+			if overlap < 0 || overlap > key.MaxOverlap {
+				return usage("--overlap must be 0 to %dh", int(key.MaxOverlap.Hours()))
+			}
+			return c.withKeys(cmd, func(keys *key.Service) error {
+				issued, err := keys.Rotate(cmd.Context(), key.Ref{Org: org, ID: args[0]}, key.Rotation{Overlap: overlap, ExpiresAt: end})
+				if err != nil {
+					return err
+				}
+				ends := "has ended"
+				if overlap > 0 {
+					ends = "ends in " + overlap.String() + " at the latest"
+				}
+				fmt.Fprintf(c.stderr, "key %s takes over from %s, which %s\n", issued.ID, args[0], ends)
+				_, err = fmt.Fprintln(c.stdout, issued.Secret)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&org, "org", "", "organization that owns the key")
+	cmd.Flags().DurationVar(&overlap, "overlap", key.DefaultOverlap, "time that the old key goes on")
+	cmd.Flags().DurationVar(&expires, "expires", 0, "end the new key after this time, e.g. 720h")
+	return cmd
+}
+
+func (c *command) keysRevokeCommand() *cobra.Command {
+	var org string
+	cmd := &cobra.Command{
 		Use:     "revoke ID",
 		Short:   "End a key; a running server refuses it within a second",
 		Example: "  mneme keys revoke key_x1y2z3 --data ./data",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withKeys(cmd, func(keys *key.Service) error {
-				if err := keys.Revoke(cmd.Context(), key.Ref{Org: revokeOrg, ID: args[0]}); err != nil {
+				if err := keys.Revoke(cmd.Context(), key.Ref{Org: org, ID: args[0]}); err != nil {
 					return err
 				}
 				fmt.Fprintf(c.stderr, "revoked %s\n", args[0])
@@ -98,38 +240,51 @@ key is not kept; only its hash is. It works at once, on a running server too.`,
 			})
 		},
 	}
-	revoke.Flags().StringVar(&revokeOrg, "org", "", "organization that owns the key")
-	return parent("keys", "Make, list and revoke API keys", create, list, revoke)
+	cmd.Flags().StringVar(&org, "org", "", "organization that owns the key")
+	return cmd
 }
 
 func (c *command) printKeys(infos []key.Info, asJSON bool) error {
 	now := time.Now()
-	type row struct {
-		ID               string     `json:"id"`
-		Organization     string     `json:"organization_id"`
-		Name             string     `json:"name"`
-		Kind             string     `json:"kind"`
-		LastFour         string     `json:"last_four"`
-		ReadOnly         bool       `json:"read_only"`
-		Namespace        string     `json:"namespace,omitempty"`
-		DefaultNamespace string     `json:"default_namespace,omitempty"`
-		CreatedAt        time.Time  `json:"created_at"`
-		LastUsedAt       *time.Time `json:"last_used_at"`
-		ExpiresAt        *time.Time `json:"expires_at"`
-		State            string     `json:"state"`
-	}
-	list, cells := []row{}, [][]string{}
+	list, cells := []admin.Key{}, [][]string{}
 	for _, k := range infos {
-		list = append(list, row{k.ID, string(k.Org), k.Name, string(k.Kind), k.Last4, k.ReadOnly, k.Namespace, k.DefaultNamespace,
-			k.CreatedAt.UTC(), jsonTime(k.LastUsedAt), jsonTime(k.ExpiresAt), k.State(now)})
-		rights := "all"
-		if k.ReadOnly {
-			rights = "read"
-		}
-		cells = append(cells, []string{k.ID, k.Name, string(k.Kind), k.Last4, rights, k.Namespace, when(k.CreatedAt), when(k.LastUsedAt), when(k.ExpiresAt), k.State(now)})
+		list = append(list, admin.ShowKey(k, now))
+		cells = append(cells, []string{k.ID, k.Name, k.Kind.Prefix() + "..." + k.Last4, rights(k), reach(k), when(k.CreatedAt), when(k.LastUsedAt), when(k.ExpiresAt), k.State(now)})
 	}
 	if asJSON {
 		return printJSON(c.stdout, map[string]any{"keys": list})
 	}
-	return table(c.stdout, []string{"ID", "NAME", "KIND", "LAST4", "RIGHTS", "NAMESPACE", "CREATED", "LAST USED", "EXPIRES", "STATE"}, cells)
+	return table(c.stdout, []string{"ID", "NAME", "KEY", "RIGHTS", "ONLY FOR", "CREATED", "LAST USED", "EXPIRES", "STATE"}, cells)
+}
+
+// rights sums up what a key may do.
+func rights(k key.Info) string {
+	var all []string
+	switch {
+	case k.Kind == ident.Team || k.Kind == ident.Organization:
+		return "none (" + string(k.Kind) + ")"
+	case k.Kind == ident.Admin:
+		all = append(all, "admin")
+	}
+	for _, s := range k.Scopes {
+		all = append(all, string(s))
+	}
+	if k.ReadOnly {
+		all = append(all, "read")
+	}
+	if all == nil {
+		return "all"
+	}
+	return strings.Join(all, ",")
+}
+
+// reach is what a key is limited to.
+func reach(k key.Info) string {
+	switch {
+	case k.EndUser != "":
+		return k.IntegrationName + " user " + k.EndUser
+	case k.IntegrationName != "":
+		return k.IntegrationName
+	}
+	return k.Namespace
 }

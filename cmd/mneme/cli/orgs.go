@@ -77,7 +77,19 @@ func (c *command) orgsCommand() *cobra.Command {
 			},
 		}
 	}
-	return parent("orgs", "Make, list and suspend organizations", create, list,
+	rename := &cobra.Command{
+		Use: "rename NAME NEW", Short: "Give an organization another name", Example: "  mneme orgs rename acme acme-inc --data ./data", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withKeys(cmd, func(keys *key.Service) error {
+				if _, err := keys.ChangeOrganization(cmd.Context(), args[0], key.OrganizationChange{Name: &args[1]}); err != nil {
+					return err
+				}
+				fmt.Fprintf(c.stderr, "renamed %s to %s\n", args[0], args[1])
+				return nil
+			})
+		},
+	}
+	return parent("orgs", "Make, list, rename and suspend organizations", create, list, rename,
 		change("suspend", "Refuse all keys of an organization until it is resumed", "suspended", (*key.Service).Suspend),
 		change("resume", "Let a suspended organization's keys work again", "resumed", (*key.Service).Resume))
 }

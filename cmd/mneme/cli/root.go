@@ -126,7 +126,7 @@ Start with:  mneme quickstart`,
 	root.SetCompletionCommandGroupID("admin")
 	c.add(root, "run", c.quickstartCommand(), c.serveCommand())
 	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand())
-	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.versionCommand())
+	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.integrationsCommand(), c.usersCommand(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.versionCommand())
 	return root
 }
 
