@@ -49,6 +49,16 @@ func Run(t *testing.T, open func(t *testing.T) port.Store) {
 		{"Operations", operations},
 		{"Secrets", secrets},
 		{"Contexts", contexts},
+		{"Integrations", integrations},
+		{"MemoryPartitions", memoryPartitions},
+		{"MemoryFields", memoryFields},
+		{"MemoryLists", memoryLists},
+		{"Records", records},
+		{"RecordRace", recordRace},
+		{"Replays", replays},
+		{"Roster", roster},
+		{"Erasure", erasure},
+		{"ErasureRace", erasureRace},
 		{"TenantIsolation", tenantIsolation},
 		{"Snapshot", snapshot},
 		{"Rollback", rollback},
@@ -276,7 +286,7 @@ func keys(t *testing.T, f *fixture) {
 		Scopes: []ident.Scope{"memories:read"}, Limits: map[string]ident.Rate{"read": {PerMinute: 5, Burst: 2}},
 		CreatedAt: at(2), ExpiresAt: at(100),
 	}
-	bare := port.Key{ID: "key_2", Org: f.org, Kind: ident.Integration, Hash: sha256.Sum256([]byte("two")), CreatedAt: at(1)}
+	bare := port.Key{ID: "key_2", Org: f.org, Kind: ident.Integration, Hash: sha256.Sum256([]byte("two")), Integration: "int_1", EndUser: "ann", CreatedAt: at(1)}
 	f.update(func(w port.Writer) error { return errors.Join(w.PutKey(f.ctx, full), w.PutKey(f.ctx, bare)) })
 	f.want("used id", f.s.Update(f.ctx, func(w port.Writer) error {
 		return w.PutKey(f.ctx, port.Key{ID: "key_1", Org: f.org, Hash: sha256.Sum256([]byte("three"))})
@@ -322,6 +332,16 @@ func keys(t *testing.T, f *fixture) {
 	full.Name, full.ReadOnly, full.DefaultNamespace, full.Limits = "", false, "", nil
 	bare.Name, bare.ReadOnly, bare.DefaultNamespace, bare.Limits = "desk", true, "notes", map[string]ident.Rate{"write": {PerMinute: 7}}
 	f.same("changed", read(), []port.Key{bare, full})
+	expire := func(org ident.Org, id string, when time.Time) error {
+		return f.s.Update(f.ctx, func(w port.Writer) error { return w.ExpireKey(f.ctx, org, id, when) })
+	}
+	f.want("expire an absent key", expire(f.org, "key_none", at(60)), fault.NotFound)
+	f.want("expire another organization's key", expire("org_none", "key_1", at(60)), fault.NotFound)
+	if err := errors.Join(expire(f.org, "key_1", at(200)), expire(f.org, "key_2", at(90)), expire(f.org, "key_2", at(80)), expire(f.org, "key_2", at(85))); err != nil {
+		t.Fatal(err)
+	}
+	bare.ExpiresAt = at(80)
+	f.same("an end comes nearer and never goes away", read(), []port.Key{bare, full})
 	revoke := func(org ident.Org, id string, when time.Time) error {
 		return f.s.Update(f.ctx, func(w port.Writer) error { return w.RevokeKey(f.ctx, org, id, when) })
 	}

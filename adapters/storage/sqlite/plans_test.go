@@ -1,0 +1,175 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+
+	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// spy is a dialect for SQLite that notes every statement, as a bun hook too.
+type spy struct{ seen []string }
+
+func (*spy) Name() string                                { return "SQLite" }
+func (*spy) Context(ctx context.Context) context.Context { return ctx }
+func (*spy) Unique(error) bool                           { return false }
+func (*spy) Fault(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+func (s *spy) Render(query string) string {
+	q := strings.ReplaceAll(query, "{{each}}", "json_each(?) AS j")
+	s.seen = append(s.seen, q)
+	return q
+}
+
+func (*spy) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+func (s *spy) AfterQuery(_ context.Context, e *bun.QueryEvent)                  { s.seen = append(s.seen, e.Query) }
+
+// TestPlans: what a request runs finds its rows by an index, in the order that
+// it wants them, whatever the number of end users, memories and records.
+func TestPlans(t *testing.T) {
+	dir := t.TempDir()
+	ctx := t.Context()
+	s := open(t, dir)
+	p, err := memories(ctx, s, "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		if err := save(ctx, s, p, marked("a", i, 10), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	pool, err := sql.Open("sqlite", filepath.Join(dir, "mneme.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	seen := &spy{}
+	conn, err := bun.NewDB(pool, sqlitedialect.New()).WithQueryHook(seen).Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := bunsql.NewSession(conn, seen)
+	defer session.Close()
+	_, err = session.Write(func(w port.Writer) error {
+		key := []port.ContentKey{{Container: "c"}}
+		var errs []error
+		list := func(l port.DocumentList) {
+			l.Limit, l.Order, l.Parts = 5, port.ByCreated, port.PartText
+			_, err := w.ListDocuments(ctx, p, l)
+			errs = append(errs, err)
+		}
+		add := func(_ any, err error) {
+			if f := fault.From(err); f != nil {
+				err = fmt.Errorf("%w: %w", err, f.Err)
+			}
+			errs = append(errs, err)
+		}
+		add(w.Namespace(ctx, p))
+		add(w.Documents(ctx, p, []string{"x"}, 7))
+		add(w.Documents(ctx, p, []string{"x", "y"}, 7))
+		add(w.Vectors(ctx, p, []string{"x", "y"}))
+		add(w.Changes(ctx, p, 0, 2))
+		list(port.DocumentList{})
+		list(port.DocumentList{AfterID: "x", AfterCreated: time.Now()})
+		list(port.DocumentList{Container: "c"})
+		list(port.DocumentList{Container: "c", AfterID: "x", AfterCreated: time.Now()})
+		add(w.MemoriesByContent(ctx, p, key))
+		_, err := w.Record(ctx, p, "a", "b")
+		_, err2 := w.Receipt(ctx, p, "a", "b", 0)
+		_, err3 := w.Receipt(ctx, p, "a", "b", 5)
+		_, err4 := w.Replay(ctx, p.Org(), "int_1", "k")
+		for _, err := range []error{err, err2, err3, err4} {
+			if c := fault.CodeOf(err); c != fault.MemoryNotFound && c != fault.NotFound {
+				errs = append(errs, err)
+			}
+		}
+		add(w.Records(ctx, p, "a", "b", 5))
+		add(w.Receipts(ctx, p, "a", "b", 1, 5))
+		add(w.Beside(ctx, p, []port.Place{{Container: "c", CreatedAt: time.Unix(1e9, 0), ID: "x"}}))
+		add(w.ContextLinks(ctx, p, []string{"x"}, true))
+		add(w.ContextLinks(ctx, p, []string{"x"}, false))
+		for _, l := range []port.EndUserList{{}, {Integration: "int_1"}, {AfterID: "a"}, {Integration: "int_1", AfterID: "a"}, {Prefix: "a", AfterID: "a"}, {Integration: "int_1", Prefix: "a"}} {
+			l.Limit = 5
+			add(w.EndUsers(ctx, p.Org(), l))
+		}
+		add(w.Erasing(ctx))
+		add(w.Integration(ctx, p.Org(), "int_1"))
+		add(w.IntegrationByName(ctx, p.Org(), "app"))
+		add(w.Namespaces(ctx, p.Org(), "", "a", 5))
+		add(0, w.TouchEndUsers(ctx, map[int64]time.Time{1: time.Now()}))
+		add(0, w.DeleteReplays(ctx, time.Unix(1, 0)))
+		add(0, w.PutReplay(ctx, p.Org(), port.Replay{Integration: "int_1", Key: "plan", EndUser: "ann", CreatedAt: time.Now()}))
+		add(0, w.PutRecord(ctx, p, port.Record{Source: "s", ExternalID: "e", Version: 1}, port.Receipt{Source: "s", ExternalID: "e", Version: 1}))
+		add(w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{marked("b", 1, 10), marked("a", 2, 10)}))
+		add(0, w.PutContextLinks(ctx, p, []port.ContextLink{{ID: "mem_b-1", Context: "mem_a-2", Own: []float32{1}}}))
+		_, _, _, err = w.DeleteDocuments(ctx, p, time.Now(), []string{"mem_a-1", "mem_a-2"})
+		add(0, err)
+		add(0, w.TrimChanges(ctx, p, 5))
+		add(w.CreateNamespace(ctx, port.Memories(p.Org(), "int_1", "bob"), port.Namespace{}))
+		add(w.BeginErasure(ctx, p, time.Now()))
+		for more := true; more; {
+			if more, err = w.EraseMemories(ctx, p, 3); err != nil {
+				return err
+			}
+		}
+		add(w.ErasureTally(ctx, p))
+		add(0, w.EndErasure(ctx, p))
+		add(w.DeleteNamespace(ctx, port.Memories(p.Org(), "int_1", "bob")))
+		return errors.Join(errs...)
+	})
+	if err != nil {
+		t.Fatalf("%v: %v", err, errors.Unwrap(err))
+	}
+	// Few rows by nature: the values of a call, or what the index of a rare state holds.
+	allowed := regexp.MustCompile(`^SCAN (j VIRTUAL TABLE|o$|CONSTANT ROW|namespaces USING (COVERING )?INDEX namespaces_erasing)`)
+	sorted := regexp.MustCompile(`^USE TEMP B-TREE FOR ORDER BY`)
+	slices.Sort(seen.seen)
+	statements := slices.Compact(seen.seen)
+	if len(statements) < 40 {
+		t.Errorf("only %d statements were seen", len(statements))
+	}
+	for _, q := range statements {
+		rows, err := pool.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q, make([]any, strings.Count(q, "?"))...)
+		if err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+		for rows.Next() {
+			var a, b, c int
+			var step string
+			if err := rows.Scan(&a, &b, &c, &step); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(step, "SCAN ") && !allowed.MatchString(step) || sorted.MatchString(step) && !strings.Contains(q, "UNION") {
+				t.Errorf("%s\nof %s", step, q)
+			}
+			if testing.Verbose() && strings.Contains(q, "documents") {
+				t.Logf("%-60.60s %s", strings.ReplaceAll(q, "\n", " "), step)
+			}
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
