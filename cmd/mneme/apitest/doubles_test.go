@@ -222,6 +222,14 @@ func (f *faultyStore) View(ctx context.Context, fn func(port.Reader) error) erro
 	return f.Store.View(ctx, fn)
 }
 
+// Scrub is the optional ability of the store behind.
+func (f *faultyStore) Scrub(ctx context.Context) error {
+	if s, ok := f.Store.(port.Scrubber); ok {
+		return s.Scrub(ctx)
+	}
+	return nil
+}
+
 // faultyIndex is an index whose searches a test can hold up or break.
 type faultyIndex struct {
 	port.Index
