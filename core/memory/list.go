@@ -155,12 +155,19 @@ type Deleted struct {
 // nothing is deleted.
 func (s *Service) Delete(ctx context.Context, in Delete) (Deleted, error) {
 	p := partition(ctx, in.EndUserID)
+	out, unsettled, err := s.delete(ctx, p, in.IDs)
+	if err == nil {
+		s.settle(ctx, p, unsettled)
+	}
+	return out, err
+}
+
+func (s *Service) delete(ctx context.Context, p port.Partition, wanted []string) (out Deleted, unsettled []string, err error) {
 	var w written
-	out := Deleted{Success: true}
 	leave := s.work.enter(p)
 	defer leave()
-	err := s.Store.Update(ctx, func(tx port.Writer) error {
-		w, out.Deleted = written{}, 0
+	err = s.Store.Update(ctx, func(tx port.Writer) error {
+		w, unsettled, out = written{}, nil, Deleted{Success: true}
 		ns, err := tx.Namespace(ctx, p)
 		if fault.CodeOf(err) == fault.NamespaceNotFound {
 			return nil
@@ -172,7 +179,7 @@ func (s *Service) Delete(ctx context.Context, in Delete) (Deleted, error) {
 			return erasing(p)
 		}
 		pinned := p.At(ns.Generation)
-		found, err := tx.Documents(ctx, pinned, in.IDs, 0)
+		found, err := tx.Documents(ctx, pinned, wanted, 0)
 		if err != nil {
 			return err
 		}
@@ -186,11 +193,13 @@ func (s *Service) Delete(ctx context.Context, in Delete) (Deleted, error) {
 		if len(ids) == 0 {
 			return nil
 		}
-		out.Deleted, err = w.remove(ctx, tx, pinned, s.now(), ids)
+		if unsettled, err = w.release(ctx, tx, pinned, ids); err == nil {
+			out.Deleted, err = w.remove(ctx, tx, pinned, s.now(), ids)
+		}
 		return err
 	})
 	if err != nil {
-		return Deleted{}, err
+		return Deleted{}, nil, err
 	}
-	return out, w.project(ctx, s.Projector)
+	return out, unsettled, w.project(ctx, s.Projector)
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -294,11 +295,19 @@ func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Appl
 	var ns port.Namespace
 	var todo plan
 	var out Applied
+	var fresh *newcomer
+	now := s.now()
 	err := s.Store.View(ctx, func(r port.Reader) (err error) {
-		if ns, _, err = s.writable(ctx, r, p); err != nil {
+		var exists bool
+		if ns, exists, err = s.writable(ctx, r, p); err != nil {
 			return err
 		}
-		out, todo, err = look(ctx, r, p, e)
+		var rec port.Record
+		if out, rec, todo, err = look(ctx, r, p, e); err != nil || !todo.encode {
+			return err
+		}
+		fresh = &newcomer{text: e.text, id: rec.DocumentID, created: created(e.text.occurred, now)}
+		_, err = leadersOf(ctx, r, p, exists, []*newcomer{fresh})
 		return err
 	})
 	if err != nil || todo.replay {
@@ -307,34 +316,39 @@ func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Appl
 	if err := quota(ctx, ns, todo.adds()); err != nil {
 		return Applied{}, err
 	}
-	var encoded []ingest.Encoded
-	if todo.encode {
-		if encoded, err = s.Encoder.Encode(ctx, []string{e.text.content}, ns.Sparse, make([]ingest.Reuse, 1)); err != nil {
+	if fresh != nil {
+		if err := s.encode(ctx, ns.Sparse, []*newcomer{fresh}); err != nil {
 			return Applied{}, err
 		}
 	}
-	return s.commitEvent(ctx, p, ns.Sparse, e, encoded)
+	out, unsettled, err := s.commitEvent(ctx, p, ns.Sparse, e, fresh, now)
+	if err == nil {
+		s.settle(ctx, p, unsettled)
+	}
+	return out, err
 }
 
 // look decides an event on the stored state; out is the answer of a replay.
-func look(ctx context.Context, r port.Reader, p port.Partition, e event) (out Applied, todo plan, err error) {
+func look(ctx context.Context, r port.Reader, p port.Partition, e event) (out Applied, rec port.Record, todo plan, err error) {
 	rec, receipt, have, err := latest(ctx, r, p, e.source, e.externalID)
 	if err != nil {
-		return out, todo, err
+		return out, rec, todo, err
 	}
 	if todo, err = e.decide(have, rec, receipt); err == nil && todo.replay {
 		out = Applied{Success: true, Record: ShowRecord(rec), Receipt: ShowReceipt(receipt), replayed: true}
 	}
-	return out, todo, err
+	return out, rec, todo, err
 }
 
-func (s *Service) commitEvent(ctx context.Context, p port.Partition, sparse bool, e event, encoded []ingest.Encoded) (out Applied, err error) {
+// commitEvent applies an event; fresh is its memory where that was encoded, and
+// unsettled are the turns beside it whose lead has changed.
+func (s *Service) commitEvent(ctx context.Context, p port.Partition, sparse bool, e event, fresh *newcomer, now time.Time) (out Applied, unsettled []string, err error) {
 	who, _ := ident.From(ctx)
 	var w written
 	leave := s.work.enter(p)
 	defer leave()
 	err = s.Store.Update(ctx, func(tx port.Writer) error {
-		w = written{}
+		w, unsettled = written{}, nil
 		ns, exists, err := s.writable(ctx, tx, p)
 		if err != nil {
 			return err
@@ -354,7 +368,7 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, sparse bool
 			out = Applied{Success: true, Record: ShowRecord(rec), Receipt: ShowReceipt(receipt), replayed: true}
 			return nil
 		}
-		if todo.encode && encoded == nil {
+		if todo.encode && (fresh == nil || fresh.id != rec.DocumentID) {
 			return errMoved // another version came in between
 		}
 		if err := quota(ctx, ns, todo.adds()); err != nil {
@@ -365,15 +379,19 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, sparse bool
 				return err
 			}
 		}
-		pinned, now := p.At(ns.Generation), s.now()
+		pinned := p.At(ns.Generation)
 		if !have {
-			rec.DocumentID = newID()
+			if rec.DocumentID, err = newID(); err != nil {
+				return err
+			}
 		}
 		switch {
 		case todo.encode || todo.rewrite:
-			err = s.putOwned(ctx, tx, &w, pinned, e, rec.DocumentID, who.KeyID, todo, encoded, now)
+			unsettled, err = s.putOwned(ctx, tx, &w, pinned, e, rec.DocumentID, who.KeyID, todo, fresh, now)
 		case e.operation == tombstones && have && rec.Status == port.RecordActive:
-			_, err = w.remove(ctx, tx, pinned, now, []string{rec.DocumentID})
+			if unsettled, err = w.release(ctx, tx, pinned, []string{rec.DocumentID}); err == nil {
+				_, err = w.remove(ctx, tx, pinned, now, []string{rec.DocumentID})
+			}
 		}
 		if err != nil {
 			return err
@@ -392,37 +410,62 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, sparse bool
 		return tx.PutRecord(ctx, pinned, rec, receipt)
 	})
 	if err != nil {
-		return Applied{}, err
+		return Applied{}, nil, err
 	}
-	return out, w.project(ctx, s.Projector)
+	return out, unsettled, w.project(ctx, s.Projector)
 }
 
-// putOwned writes the memory of an event.
-func (s *Service) putOwned(ctx context.Context, tx port.Writer, w *written, pinned port.Partition, e event, id, keyID string, todo plan, encoded []ingest.Encoded, now time.Time) error {
+// putOwned writes the memory of an event and answers which turns beside it have
+// another lead now.
+func (s *Service) putOwned(ctx context.Context, tx port.Writer, w *written, pinned port.Partition, e event, id, keyID string, todo plan, fresh *newcomer, now time.Time) ([]string, error) {
 	var with ingest.Encoded
 	vectors := map[string]port.Vectors{}
 	stored, err := tx.Documents(ctx, pinned, []string{id}, port.PartChunks)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var links []port.ContextLink
 	if todo.encode {
-		with = encoded[0]
+		if same, err := stillLead(ctx, tx, pinned, []*newcomer{fresh}); err != nil || !same {
+			return nil, cmp.Or(err, errMoved)
+		}
+		with = *fresh.encoded
+		links = []port.ContextLink{{ID: id}}
+		if fresh.lead != nil {
+			links[0].Context, links[0].Own = fresh.lead.id, fresh.own
+		}
 	} else {
 		if len(stored) == 0 {
-			return fault.New(fault.Internal, "memory %s of source %s is missing", id, e.source)
+			return nil, fault.New(fault.Internal, "memory %s of source %s is missing", id, e.source)
 		}
 		with.Chunks = stored[0].Chunks
 		if vectors, err = tx.Vectors(ctx, pinned, []string{id}); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	d := s.document(e.text, with, id, keyID, now)
 	d.MetadataOnly = !todo.encode
 	d.Document.Source, d.Document.ExternalID = e.source, e.externalID
+	unsettled := []string{id} // where it may stand at another time now
 	if len(stored) > 0 {
 		d.Document.UpdatedAt = later(now, stored[0].UpdatedAt)
+		released, err := w.release(ctx, tx, pinned, []string{id})
+		if err != nil {
+			return nil, err
+		}
+		unsettled = append(unsettled, released...)
 	}
-	return w.put(ctx, tx, pinned, now, []port.DocumentWrite{d}, vectors)
+	if err := w.put(ctx, tx, pinned, now, []port.DocumentWrite{d}, vectors); err != nil {
+		return nil, err
+	}
+	after, err := tx.Beside(ctx, pinned, []port.Place{{Container: d.Document.Container, CreatedAt: d.Document.CreatedAt, ID: id}})
+	if err != nil {
+		return nil, err
+	}
+	if next := after[0].After; next != nil {
+		unsettled = append(unsettled, next.ID)
+	}
+	return unsettled, tx.PutContextLinks(ctx, pinned, links)
 }
 
 // later keeps times from going back with the clock.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -233,54 +234,76 @@ func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, 
 			keys = append(keys, it.key)
 		}
 	}
+	now := s.now()
 	var ns port.Namespace
-	var known map[port.ContentKey]string
 	var answer []Saved
+	var fresh []*newcomer // what is to be written, by item
+	var followers []string
 	err := s.Store.View(ctx, func(r port.Reader) (err error) {
 		if answer, _, err = s.replay(ctx, r, o); answer != nil || err != nil {
 			return err
 		}
 		var exists bool
+		var known map[port.ContentKey]string
 		if ns, exists, err = s.writable(ctx, r, p); exists && err == nil && len(keys) > 0 {
 			known, err = r.MemoriesByContent(ctx, p, keys)
 		}
+		if err != nil {
+			return err
+		}
+		seen := map[port.ContentKey]bool{}
+		for _, it := range items {
+			if it.err == nil && known[it.key] == "" && !seen[it.key] {
+				seen[it.key] = true
+				fresh = append(fresh, &newcomer{text: it.text, created: created(it.occurred, now)})
+			}
+		}
+		followers, err = leadersOf(ctx, r, p, exists, fresh)
 		return err
 	})
 	if answer != nil || err != nil {
 		return answer, answer != nil, err
 	}
-	fresh := map[port.ContentKey]*ingest.Encoded{} // of what is to be written
-	var order []port.ContentKey
-	var texts []string
-	for _, it := range items {
-		if it.err != nil || known[it.key] != "" {
-			continue
-		}
-		if _, twice := fresh[it.key]; !twice {
-			fresh[it.key] = nil
-			order = append(order, it.key)
-			texts = append(texts, it.content)
-		}
-	}
-	if err := quota(ctx, ns, len(texts)); err != nil {
+	if err := quota(ctx, ns, len(fresh)); err != nil {
 		return nil, false, err
 	}
-	if len(texts) > 0 {
-		encoded, err := s.Encoder.Encode(ctx, texts, ns.Sparse, make([]ingest.Reuse, len(texts)))
-		if err != nil {
-			return nil, false, err
-		}
-		for i, k := range order {
-			fresh[k] = &encoded[i]
-		}
+	if err := s.encode(ctx, ns.Sparse, fresh); err != nil {
+		return nil, false, err
 	}
-	return s.commitSave(ctx, p, ns.Sparse, items, keys, fresh, o)
+	out, replayed, err := s.commitSave(ctx, p, ns.Sparse, items, keys, fresh, o, now)
+	if err == nil && !replayed {
+		s.settle(ctx, p, followers)
+	}
+	return out, replayed, err
+}
+
+// encode computes the vectors of newcomers, leads included.
+func (s *Service) encode(ctx context.Context, sparse bool, list []*newcomer) error {
+	if len(list) == 0 {
+		return nil
+	}
+	texts := make([]string, len(list))
+	for i, n := range list {
+		texts[i] = n.content
+	}
+	encoded, err := s.Encoder.Encode(ctx, texts, sparse, make([]ingest.Reuse, len(texts)))
+	if err != nil {
+		return err
+	}
+	for i, n := range list {
+		n.encoded = &encoded[i]
+	}
+	return s.place(ctx, list)
 }
 
 func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool, items []entry, keys []port.ContentKey,
-	fresh map[port.ContentKey]*ingest.Encoded, o once) (out []Saved, replayed bool, err error) {
+	list []*newcomer, o once, now time.Time) (out []Saved, replayed bool, err error) {
 	who, _ := ident.From(ctx)
 	var w written
+	fresh := make(map[port.ContentKey]*newcomer, len(list))
+	for _, n := range list {
+		fresh[n.key] = n
+	}
 	leave := s.work.enter(p)
 	defer leave()
 	err = s.Store.Update(ctx, func(tx port.Writer) error {
@@ -303,8 +326,13 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool,
 				return err
 			}
 		}
-		now := s.now()
+		if exists {
+			if same, err := stillLead(ctx, tx, p, list); err != nil || !same {
+				return cmp.Or(err, errMoved)
+			}
+		}
 		var writes []port.DocumentWrite
+		var links []port.ContextLink
 		here := map[port.ContentKey]string{} // written by this call
 		for i, it := range items {
 			switch id, old := known[it.key]; {
@@ -320,11 +348,27 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool,
 			case fresh[it.key] == nil:
 				return errMoved // what it duplicated has been deleted: it has to be embedded after all
 			}
-			d := s.document(it.text, *fresh[it.key], newID(), who.KeyID, now)
+			n := fresh[it.key]
+			id, err := newID()
+			if err != nil {
+				return err
+			}
+			d := s.document(it.text, *n.encoded, id, who.KeyID, now)
 			d.Document.ContentKey = it.key.Hash
 			writes = append(writes, d)
 			here[it.key] = d.Document.ID
 			out[i] = Saved{Success: true, Memory: &Ref{d.Document.ID}, Created: true}
+		}
+		for key, id := range here {
+			n := fresh[key]
+			if n.lead == nil {
+				continue
+			}
+			l := port.ContextLink{ID: id, Context: n.lead.id, Own: n.own}
+			if l.Context == "" {
+				l.Context = cmp.Or(here[n.lead.key], known[n.lead.key])
+			}
+			links = append(links, l)
 		}
 		if err := quota(ctx, ns, len(writes)); err != nil {
 			return err
@@ -337,7 +381,11 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool,
 				return err
 			}
 		}
-		if err := w.put(ctx, tx, p.At(ns.Generation), now, writes, nil); err != nil {
+		pinned := p.At(ns.Generation)
+		if err := w.put(ctx, tx, pinned, now, writes, nil); err != nil {
+			return err
+		}
+		if err := tx.PutContextLinks(ctx, pinned, links); err != nil {
 			return err
 		}
 		return s.keep(ctx, tx, o, expired, p.Name(), out)
@@ -376,20 +424,26 @@ func (s *Service) document(t text, e ingest.Encoded, id, keyID string, now time.
 
 // written is what a transaction has changed, for the indexes.
 type written struct {
-	pinned  port.Partition
+	pinned port.Partition
+	steps  []step
+}
+
+// step is one change number with its changes.
+type step struct {
 	seq     uint64
 	changes []port.IndexChange
 }
 
 // put stores documents; vectors holds those of writes that keep theirs.
-func (w *written) put(ctx context.Context, tx port.Writer, pinned port.Partition, now time.Time, writes []port.DocumentWrite, vectors map[string]port.Vectors) (err error) {
+func (w *written) put(ctx context.Context, tx port.Writer, pinned port.Partition, now time.Time, writes []port.DocumentWrite, vectors map[string]port.Vectors) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	w.pinned = pinned
-	if w.seq, err = tx.PutDocuments(ctx, pinned, now, writes); err != nil {
+	seq, err := tx.PutDocuments(ctx, pinned, now, writes)
+	if err != nil {
 		return err
 	}
+	done := step{seq: seq}
 	for _, d := range writes {
 		v := d.Vectors
 		if d.MetadataOnly {
@@ -399,29 +453,34 @@ func (w *written) put(ctx context.Context, tx port.Writer, pinned port.Partition
 		if err != nil {
 			return err
 		}
-		w.changes = append(w.changes, c)
+		done.changes = append(done.changes, c)
 	}
+	w.pinned, w.steps = pinned, append(w.steps, done)
 	return nil
 }
 
 // remove deletes memories and returns how many there were.
-func (w *written) remove(ctx context.Context, tx port.Writer, pinned port.Partition, now time.Time, ids []string) (deleted int, err error) {
-	w.pinned = pinned
-	if deleted, w.seq, _, err = tx.DeleteDocuments(ctx, pinned, now, ids); err != nil {
-		return 0, err
+func (w *written) remove(ctx context.Context, tx port.Writer, pinned port.Partition, now time.Time, ids []string) (int, error) {
+	deleted, seq, _, err := tx.DeleteDocuments(ctx, pinned, now, ids)
+	if err != nil || seq == 0 {
+		return deleted, err
 	}
+	done := step{seq: seq}
 	for _, id := range ids {
-		w.changes = append(w.changes, port.IndexChange{Document: id})
+		done.changes = append(done.changes, port.IndexChange{Document: id})
 	}
+	w.pinned, w.steps = pinned, append(w.steps, done)
 	return deleted, nil
 }
 
 // project brings the indexes along.
 func (w *written) project(ctx context.Context, pr *ingest.Projector) error {
-	if w.seq == 0 {
-		return nil
+	for _, s := range w.steps {
+		if err := pr.Committed(ctx, w.pinned, s.seq, s.changes); err != nil {
+			return err
+		}
 	}
-	return pr.Committed(ctx, w.pinned, w.seq, w.changes)
+	return nil
 }
 
 // itemError is "code: field reason", the error of one item of a batch.

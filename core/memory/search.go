@@ -181,7 +181,8 @@ func (s *Service) retrieve(ctx context.Context, p port.Partition, ns port.Namesp
 	}
 	// A memory of several chunks may fill a list with them.
 	return s.Searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: q.Query, Retrievers: retrievers, Filter: container,
-		After: q.CreatedAfter.bound(), Before: q.CreatedBefore.bound(), Depth: max(100, 2*limit)})
+		After: q.CreatedAfter.bound(), Before: q.CreatedBefore.bound(), Depth: max(100, 2*limit),
+		Spread: func(ctx context.Context, l retrieve.List) (retrieve.List, error) { return s.spread(ctx, p, l) }})
 }
 
 // rerank rescores the head of the list. Without a reranker, or when it does not

@@ -58,6 +58,8 @@ type Request struct {
 	Depth         int // hits a retriever, at least Fusion.Depth is fetched when several are fused
 	Explain       bool
 	Strict        bool // a failed retriever fails the search
+	// Spread changes what one retriever found before it is fused; nil: nothing.
+	Spread func(context.Context, List) (List, error)
 }
 
 // Part names a part of a search that can fail on its own.
@@ -111,7 +113,9 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 					errs[i] = fmt.Errorf("retriever %s panicked: %v", r, v)
 				}
 			}()
-			lists[i], errs[i] = s.retrieve(sctx, p, seq, r, q, depth)
+			if lists[i], errs[i] = s.retrieve(sctx, p, seq, r, q, depth); errs[i] == nil && q.Spread != nil {
+				lists[i], errs[i] = q.Spread(sctx, lists[i])
+			}
 		}()
 	}
 	wg.Wait()

@@ -1,0 +1,429 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/retrieve"
+)
+
+// A memory that is a turn of a conversation often says little without the turn
+// before it: "Yes, in May!" So its vector is made half of its own text and half
+// of that text with the turn before it in front, and a search lets a turn's
+// keyword score speak for the turns beside it. A turn is a memory that begins
+// with a speaker ("Caroline: ...") or names one in its metadata; the turn before
+// it is the one right before it in the same container, by time, unless more than
+// an hour lies between. What that turn says is then in two vectors, so a link is
+// kept, and when it goes or changes, the vector made with it goes in the same
+// transaction.
+const (
+	contextGap   = time.Hour
+	contextBytes = 1000 // of the turn before: its end
+	labelBytes   = 48
+	afterAll     = "mem~" // sorts behind every id that newID makes
+)
+
+// Speaker is the name before the colon that a turn of a conversation begins
+// with; "" when there is none.
+func Speaker(content string) string {
+	name, _, ok := strings.Cut(content[:min(len(content), labelBytes)], ": ")
+	if !ok || !utf8.ValidString(name) {
+		return ""
+	}
+	for i, r := range name {
+		if !unicode.IsLetter(r) && (i == 0 || r != ' ' && r != '.' && r != '\'' && r != '’' && r != '-' && !unicode.IsMark(r)) {
+			return ""
+		}
+	}
+	return name
+}
+
+// speaks reports whether a memory is a turn of a conversation.
+func speaks(content string, metadata json.RawMessage) bool {
+	if Speaker(content) != "" {
+		return true
+	}
+	if len(metadata) == 0 {
+		return false
+	}
+	var m struct {
+		Speaker any `json:"speaker"`
+		Role    any `json:"role"`
+	}
+	if json.Unmarshal(metadata, &m) != nil {
+		return false
+	}
+	_, speaker := m.Speaker.(string)
+	_, role := m.Role.(string)
+	return speaker || role
+}
+
+// leads reports whether a memory is the turn before one of a time.
+func leads(before *port.Document, at time.Time) bool {
+	return before != nil && at.Sub(before.CreatedAt) <= contextGap && speaks(before.Text, before.Metadata)
+}
+
+// inContext is the text that is embedded for a turn: the end of the turn before
+// it, then its own.
+func inContext(before, own string) string {
+	if len(before) > contextBytes {
+		before = strings.ToValidUTF8(before[len(before)-contextBytes:], "")
+	}
+	return before + "\n" + own
+}
+
+// lead is the turn before one that is to be written.
+type lead struct {
+	id   string          // of a stored memory; "": one of the same call
+	key  port.ContentKey // of one of the same call
+	text string
+}
+
+// newcomer is a memory that is to be written, as far as its place matters.
+type newcomer struct {
+	text
+	id      string // "" : a new one
+	created time.Time
+	encoded *ingest.Encoded
+
+	lead *lead     // nil: none
+	own  []float32 // its vector without the lead; nil: no lead
+}
+
+// leadersOf finds the turn before each newcomer, among the stored memories and the
+// newcomers themselves, and the stored turns that a newcomer now stands before.
+func leadersOf(ctx context.Context, r port.Reader, p port.Partition, exists bool, list []*newcomer) (followers []string, err error) {
+	turns := slices.DeleteFunc(slices.Clone(list), func(n *newcomer) bool { return !speaks(n.content, n.metadata.JSON()) })
+	slices.SortStableFunc(turns, func(a, b *newcomer) int {
+		return cmp.Or(cmp.Compare(a.container, b.container), a.created.Compare(b.created))
+	})
+	stored := make([]port.Beside, len(turns))
+	if exists && len(turns) > 0 {
+		places := make([]port.Place, len(turns))
+		for i, n := range turns {
+			places[i] = port.Place{Container: n.container, CreatedAt: n.created, ID: cmp.Or(n.id, afterAll)}
+		}
+		if stored, err = r.Beside(ctx, p, places); err != nil {
+			return nil, err
+		}
+	}
+	for i, n := range turns {
+		before, after := stored[i].Before, stored[i].After
+		if before != nil && before.ID != n.id && leads(before, n.created) {
+			n.lead = &lead{id: before.ID, text: before.Text}
+		}
+		if i > 0 && turns[i-1].container == n.container && n.created.Sub(turns[i-1].created) <= contextGap &&
+			(before == nil || !before.CreatedAt.After(turns[i-1].created)) {
+			n.lead = &lead{key: turns[i-1].key, text: turns[i-1].content}
+		}
+		if after != nil && after.ID != n.id && after.CreatedAt.Sub(n.created) <= contextGap {
+			followers = append(followers, after.ID)
+		}
+	}
+	return followers, nil
+}
+
+// place mixes the leads of newcomers into their vectors, which are encoded.
+func (s *Service) place(ctx context.Context, list []*newcomer) error {
+	var led []*newcomer
+	var own [][]float32
+	var texts []string
+	for _, n := range list {
+		if n.lead == nil || len(n.encoded.Chunks) != 1 {
+			n.lead = nil
+			continue
+		}
+		n.own = slices.Clone(n.encoded.Vectors.Dense.Row(0))
+		led, own, texts = append(led, n), append(own, n.own), append(texts, inContext(n.lead.text, n.content))
+	}
+	mixed, err := s.Encoder.InContext(ctx, own, texts)
+	if err != nil {
+		return err
+	}
+	for i, n := range led {
+		n.encoded.Vectors.Dense.Data = mixed[i]
+	}
+	return nil
+}
+
+// stillLead reports whether every stored lead says in the transaction what it
+// said when it was embedded.
+func stillLead(ctx context.Context, r port.Reader, p port.Partition, list []*newcomer) (bool, error) {
+	said := map[string]string{}
+	for _, n := range list {
+		if n.lead != nil && n.lead.id != "" {
+			said[n.lead.id] = n.lead.text
+		}
+	}
+	return unchanged(ctx, r, p, said)
+}
+
+// unchanged reports whether memories exist and say what they said.
+func unchanged(ctx context.Context, r port.Reader, p port.Partition, said map[string]string) (bool, error) {
+	if len(said) == 0 {
+		return true, nil
+	}
+	ids := make([]string, 0, len(said))
+	for id := range said {
+		ids = append(ids, id)
+	}
+	docs, err := r.Documents(ctx, p, ids, 0)
+	if err != nil {
+		return false, err
+	}
+	for _, d := range docs {
+		if d.TextHash != sha256.Sum256([]byte(said[d.ID])) {
+			return false, nil
+		}
+	}
+	return len(docs) == len(ids), nil
+}
+
+// release gives the memories whose vectors were made with the text of ids their
+// own vectors back, and answers which.
+func (w *written) release(ctx context.Context, tx port.Writer, pinned port.Partition, ids []string) ([]string, error) {
+	links, err := tx.ContextLinks(ctx, pinned, ids, true)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string][]float32{}
+	var released []string
+	for _, l := range links {
+		if slices.Contains(ids, l.Context) && !slices.Contains(ids, l.ID) {
+			own[l.ID] = l.Own
+			released = append(released, l.ID)
+		}
+	}
+	return released, w.revert(ctx, tx, pinned, own)
+}
+
+// revert gives memories their own vectors and removes their links.
+func (w *written) revert(ctx context.Context, tx port.Writer, pinned port.Partition, own map[string][]float32) error {
+	links := make([]port.ContextLink, 0, len(own))
+	for id := range own {
+		links = append(links, port.ContextLink{ID: id})
+	}
+	if err := w.revector(ctx, tx, pinned, own); err != nil {
+		return err
+	}
+	return tx.PutContextLinks(ctx, pinned, links)
+}
+
+// revector replaces the dense vectors of stored memories of one chunk. Nobody
+// has updated them, so their times stay.
+func (w *written) revector(ctx context.Context, tx port.Writer, pinned port.Partition, dense map[string][]float32) error {
+	if len(dense) == 0 {
+		return nil
+	}
+	ids := make([]string, 0, len(dense))
+	for id := range dense {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	docs, err := tx.Documents(ctx, pinned, ids, port.PartText|port.PartMetadata|port.PartChunks)
+	if err != nil {
+		return err
+	}
+	stored, err := tx.Vectors(ctx, pinned, ids)
+	if err != nil {
+		return err
+	}
+	writes := make([]port.DocumentWrite, 0, len(docs))
+	for _, d := range docs {
+		v := stored[d.ID]
+		if len(d.Chunks) != 1 {
+			continue
+		}
+		v.Dense = port.Dense{Dim: len(dense[d.ID]), Data: dense[d.ID]}
+		writes = append(writes, port.DocumentWrite{Document: d.Document, Vectors: v})
+	}
+	return w.put(ctx, tx, pinned, time.Time{}, writes, nil)
+}
+
+// settle gives stored turns the leads that they have now. It is called after a
+// write that changed what stands beside them, and is not part of it: a turn that
+// is not settled is found by its own words until the next time.
+func (s *Service) settle(ctx context.Context, p port.Partition, ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	leave := s.work.enter(p)
+	defer leave()
+	if err := s.trySettle(ctx, p, ids); err != nil && ctx.Err() == nil && !errors.Is(err, errMoved) {
+		if code := fault.CodeOf(err); code != fault.NamespaceNotFound && code != fault.Unavailable {
+			s.Log.WarnContext(ctx, "memories were not set in their context", "partition", p.String(), "error", err)
+		}
+	}
+}
+
+// settled is a stored turn that gets another lead, or none.
+type settled struct {
+	doc  port.DocumentHead
+	own  []float32
+	lead *port.Document
+}
+
+func (s *Service) trySettle(ctx context.Context, p port.Partition, ids []string) error {
+	var changes []settled
+	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+		changes, err = s.unsettled(ctx, r, p, ids)
+		return err
+	})
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	var own [][]float32
+	var texts []string
+	for _, c := range changes {
+		if c.lead != nil {
+			own, texts = append(own, c.own), append(texts, inContext(c.lead.Text, c.doc.Text))
+		}
+	}
+	mixed, err := s.Encoder.InContext(ctx, own, texts)
+	if err != nil {
+		return err
+	}
+	var w written
+	err = s.Store.Update(ctx, func(tx port.Writer) error {
+		w = written{}
+		ns, exists, err := s.writable(ctx, tx, p)
+		if err != nil || !exists {
+			return err
+		}
+		said, dense, links := map[string]string{}, map[string][]float32{}, make([]port.ContextLink, 0, len(changes))
+		next := 0
+		for _, c := range changes {
+			said[c.doc.ID] = c.doc.Text
+			l := port.ContextLink{ID: c.doc.ID}
+			dense[c.doc.ID] = c.own
+			if c.lead != nil {
+				said[c.lead.ID] = c.lead.Text
+				l.Context, l.Own = c.lead.ID, c.own
+				dense[c.doc.ID] = mixed[next]
+				next++
+			}
+			links = append(links, l)
+		}
+		if same, err := unchanged(ctx, tx, p, said); err != nil || !same {
+			return cmp.Or(err, errMoved)
+		}
+		pinned := p.At(ns.Generation)
+		if err := w.revector(ctx, tx, pinned, dense); err != nil {
+			return err
+		}
+		return tx.PutContextLinks(ctx, pinned, links)
+	})
+	if err != nil {
+		return err
+	}
+	return w.project(ctx, s.Projector)
+}
+
+// unsettled finds which of ids have another lead than they were embedded with.
+func (s *Service) unsettled(ctx context.Context, r port.Reader, p port.Partition, ids []string) ([]settled, error) {
+	docs, err := r.Documents(ctx, p, ids, port.PartText|port.PartMetadata|port.PartChunks)
+	if err != nil {
+		return nil, err
+	}
+	docs = slices.DeleteFunc(docs, func(d port.DocumentHead) bool { return len(d.Chunks) != 1 || !speaks(d.Text, d.Metadata) })
+	places, ids := make([]port.Place, len(docs)), make([]string, len(docs))
+	for i, d := range docs {
+		places[i], ids[i] = port.Place{Container: d.Container, CreatedAt: d.CreatedAt, ID: d.ID}, d.ID
+	}
+	beside, err := r.Beside(ctx, p, places)
+	if err != nil {
+		return nil, err
+	}
+	links, err := r.ContextLinks(ctx, p, ids, true)
+	if err != nil {
+		return nil, err
+	}
+	vectors, err := r.Vectors(ctx, p, ids)
+	if err != nil {
+		return nil, err
+	}
+	var out []settled
+	for i, d := range docs {
+		c := settled{doc: d, own: vectors[d.ID].Dense.Data}
+		if leads(beside[i].Before, d.CreatedAt) {
+			c.lead = beside[i].Before
+		}
+		has, want := "", ""
+		if c.lead != nil {
+			want = c.lead.ID
+		}
+		for _, l := range links {
+			if l.ID == d.ID {
+				has, c.own = l.Context, l.Own
+			}
+		}
+		if has != want && len(c.own) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// The parts of a turn's keyword score that the turns after and before it get.
+// Chosen on dialogues (docs/quality.md).
+const (
+	toNext     = 0.3
+	toPrevious = 0.2
+)
+
+// spread lets the keyword scores of turns speak for the turns beside them: the
+// words of a question often stand in one turn and the answer in the next.
+func (s *Service) spread(ctx context.Context, p port.Partition, l retrieve.List) (retrieve.List, error) {
+	if l.Retriever != port.Keyword || len(l.Hits) == 0 {
+		return l, nil
+	}
+	ids := make([]string, 0, len(l.Hits))
+	for _, h := range l.Hits {
+		ids = append(ids, h.Document)
+	}
+	var links []port.ContextLink
+	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+		links, err = r.ContextLinks(ctx, p, slices.Compact(slices.Sorted(slices.Values(ids))), false)
+		return err
+	})
+	if err != nil || len(links) == 0 {
+		return l, err
+	}
+	at := make(map[string]int, len(l.Hits)) // of each memory's best chunk
+	for i, h := range slices.Backward(l.Hits) {
+		at[h.Document] = i
+	}
+	hits := slices.Clone(l.Hits)
+	give := func(to, from string, part float32) {
+		i, ok := at[from]
+		if !ok || i >= len(l.Hits) {
+			return
+		}
+		j, ok := at[to]
+		if !ok {
+			j = len(hits)
+			at[to] = j
+			hits = append(hits, port.Hit{Document: to})
+		}
+		hits[j].Score += part * l.Hits[i].Score
+	}
+	for _, k := range links {
+		give(k.ID, k.Context, toNext)
+		give(k.Context, k.ID, toPrevious)
+	}
+	slices.SortStableFunc(hits, func(a, b port.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Chunk, b.Chunk))
+	})
+	return retrieve.List{Retriever: l.Retriever, Hits: hits}, nil
+}
