@@ -61,7 +61,7 @@ const (
 	Pooler Head = "pooler" // head.weight . tanh(pooler(h_CLS)) + head.bias, as Devlin et al. 2018 classify
 	Plain  Head = "plain"  // head.weight . h_CLS + head.bias
 	Joint  Head = "joint"  // head.scale * mean over query pieces of the best cosine to a text's piece, plus Plain
-	Late   Head = "late"   // a linear model over features of the two texts encoded apart (late.weights, late.idf)
+	Late   Head = "late"   // the two texts encoded apart: weighted late interaction, topic and length, mixed by late.weights
 )
 
 // Calibration turns a raw score into a probability: 1 / (1 + exp(-(Scale*raw + Bias))).
@@ -181,15 +181,18 @@ const MetadataKey = "mneme"
 // mlm.transform (with the norm mlm.norm) and mlm.decoder. A decoder tied to the
 // word embeddings stores its bias alone. Task rerank adds head.weight (F32,
 // [hidden]) and head.bias (F32, [1]), for head pooler the linear layer pooler and
-// for head joint head.scale (F32, [1]). Head late has late.idf (F32, [vocab]) and
-// late.weights (F32, [features + 1], the bias last) instead.
+// for head joint head.scale (F32, [1]). Head late has instead the linear layers
+// late.project and late.topic, of any number of outputs up to hidden, late.term
+// (F32, [vocab]) and late.gate (F32, [hidden]), which weight the query's pieces, and
+// late.weights (F32, [4]: of late interaction, topic, length, and a bias).
 type File struct {
 	Config  Config
 	Tensors map[string]Tensor
 }
 
-// maxFeatures bounds what a late reranker's linear model may look at.
-const maxFeatures = 64
+// lateFeatures is how many features a late reranker's linear model looks at: the
+// weighted late interaction, the likeness of topic and the length of the text.
+const lateFeatures = 3
 
 // Assets are the tensors' bytes under the names that the module asks for. They
 // alias the pack, a tied decoder's also the word embeddings.
@@ -273,10 +276,20 @@ func (f *File) check() error {
 		}
 	case Rerank:
 		if c.Head == Late {
-			want("late.idf", "F32", c.Vocab)
-			if t := f.Tensors["late.weights"]; t.DType != "F32" || len(t.Shape) != 1 || t.Shape[0] < 2 || t.Shape[0] > maxFeatures+1 {
-				errs = append(errs, fmt.Errorf("tensor late.weights is %s %v, want F32 of 1 to %d features and a bias", t.DType, t.Shape, maxFeatures))
+			for _, name := range []string{"late.project", "late.topic"} {
+				n := 0 // outputs, as the file has it
+				if t := f.Tensors[name+".weight"]; len(t.Shape) == 2 {
+					n = t.Shape[0]
+				}
+				if n < 1 || n > c.Hidden {
+					errs = append(errs, fmt.Errorf("tensor %s.weight has %d outputs, want 1 to %d", name, n, c.Hidden))
+					continue
+				}
+				linear(name, n, c.Hidden)
 			}
+			want("late.term", "F32", c.Vocab)
+			want("late.gate", "F32", c.Hidden)
+			want("late.weights", "F32", lateFeatures+1)
 			break
 		}
 		want("head.weight", "F32", c.Hidden)

@@ -179,8 +179,12 @@ func TestHeadSettings(t *testing.T) {
 	}
 }
 
+func without(w map[string]tensor, name string) map[string]tensor {
+	delete(w, name)
+	return w
+}
+
 func TestHeadsRefused(t *testing.T) {
-	without := func(w map[string]tensor, name string) map[string]tensor { delete(w, name); return w }
 	for name, c := range map[string]struct {
 		weights map[string]tensor
 		o       Options
@@ -214,7 +218,12 @@ func extension(t testing.TB, settings string, tensors map[string]tensor) []byte 
 	t.Helper()
 	var out []named
 	for name, x := range tensors {
-		out = append(out, named{name, Tensor{"F32", x.dims, floatBytes(x.data)}})
+		tensor := Tensor{"F32", x.dims, floatBytes(x.data)}
+		if len(x.dims) == 2 {
+			q, _ := quantizeRows(x.data, x.dims[0], x.dims[1])
+			tensor = Tensor{"I8", x.dims, q}
+		}
+		out = append(out, named{name, tensor})
 	}
 	var b bytes.Buffer
 	if err := writeSafetensors(&b, out, map[string]string{MetadataKey: settings}); err != nil {
@@ -226,7 +235,9 @@ func extension(t testing.TB, settings string, tensors map[string]tensor) []byte 
 const lateSettings = `{"base":"tiny-model","task":"rerank","head":"late","late_layer":2,"name":"tiny-rerank","calibration":{"scale":3,"bias":-1}}`
 
 func lateTensors() map[string]tensor {
-	return withHead(map[string]tensor{}, map[string][]int{"late.idf": {8}, "late.weights": {7}})
+	return withHead(map[string]tensor{}, map[string][]int{"late.term": {8}, "late.gate": {16}, "late.weights": {4},
+		"late.project.weight": {4, 16}, "late.project.scale": {4}, "late.project.bias": {4},
+		"late.topic.weight": {2, 16}, "late.topic.scale": {2}, "late.topic.bias": {2}})
 }
 
 // TestExtend: a late reranker is the embedder's tensors, uncopied, with its own.
@@ -241,7 +252,7 @@ func TestExtend(t *testing.T) {
 	if c.Name != "tiny-rerank" || c.Head != Late || c.LateLayer != 2 || c.Hidden != 16 || *c.Calibration != (Calibration{3, -1}) || !slices.Equal(c.Languages, []string{"de"}) {
 		t.Errorf("configuration %+v", c)
 	}
-	if after := fmt.Sprintf("%+v", f.Config); after != before || len(f.Tensors) != len(late.Tensors)-2 {
+	if after := fmt.Sprintf("%+v", f.Config); after != before || len(f.Tensors) != len(late.Tensors)-9 {
 		t.Errorf("the base changed: %s", after)
 	}
 	own, shared := late.Assets(), f.Assets()
@@ -250,8 +261,8 @@ func TestExtend(t *testing.T) {
 			t.Errorf("%s is copied", name)
 		}
 	}
-	if len(own["late.weights"]) != 28 || len(own["late.idf"]) != 32 {
-		t.Errorf("%d and %d bytes of its own", len(own["late.weights"]), len(own["late.idf"]))
+	if len(own["late.weights"]) != 16 || len(own["late.project.weight"]) != 64 {
+		t.Errorf("%d and %d bytes of its own", len(own["late.weights"]), len(own["late.project.weight"]))
 	}
 	if _, err := json.Marshal(c); err != nil {
 		t.Error(err)
@@ -269,8 +280,10 @@ func TestExtendRefused(t *testing.T) {
 		"unknown":        {extension(t, strings.Replace(lateSettings, "{", `{"colour":1,`, 1), lateTensors()), "colour"},
 		"layer":          {extension(t, strings.Replace(lateSettings, `"late_layer":2`, `"late_layer":3`, 1), lateTensors()), "late_layer is 3"},
 		"not JSON":       {extension(t, "{", lateTensors()), "settings"},
-		"no weights":     {extension(t, lateSettings, map[string]tensor{"late.idf": lateTensors()["late.idf"]}), "late.weights"},
-		"short idf":      {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.idf": {7}})), "late.idf is F32 [7], want F32 [8]"},
+		"no topic":       {extension(t, lateSettings, without(lateTensors(), "late.topic.weight")), "late.topic.weight has 0 outputs"},
+		"no scale":       {extension(t, lateSettings, without(lateTensors(), "late.project.scale")), "late.project.scale is missing"},
+		"short term":     {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.term": {7}})), "late.term is F32 [7], want F32 [8]"},
+		"too wide":       {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.project.weight": {17, 16}})), "17 outputs"},
 		"only a bias":    {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.weights": {1}})), "late.weights is F32 [1]"},
 		"takes over":     {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"layer.0.norm.bias": {16}})), "in the pack already"},
 		"another window": {extension(t, strings.Replace(lateSettings, "{", `{"max_tokens":4000,`, 1), lateTensors()), "max_tokens is 4000"},
@@ -313,8 +326,8 @@ func FuzzExtend(f *testing.F) {
 		if err := late.Config.Validate(); err != nil {
 			t.Error(err)
 		}
-		if late.Config.Head == Late && len(late.Tensors["late.idf"].Data) != 4*late.Config.Vocab {
-			t.Error("idf of another vocabulary")
+		if late.Config.Head == Late && len(late.Tensors["late.term"].Data) != 4*late.Config.Vocab {
+			t.Error("term weights of another vocabulary")
 		}
 	})
 }
