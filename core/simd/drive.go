@@ -39,6 +39,42 @@ func (k Kernels) linear(dst []float32, l *Layer, x *Rows) {
 	}
 }
 
+// maxRows is how many rows of a tile lie side by side before the largest of each
+// output is taken: whole blocks, within the first-level cache.
+const maxRows = 8 * linearRows
+
+func (k Kernels) linearMax(dst []float32, l *Layer, x *Rows) {
+	if k.level == Portable {
+		linearMaxPortable(dst, l, x)
+		return
+	}
+	tile := l.tile()
+	var rows [maxRows * 32]float32
+	var edge [32]float32
+	for n := 0; n < l.out; n += tile {
+		top := edge[:tile]
+		if n+tile <= l.out {
+			top = dst[n : n+tile]
+		}
+		for i := range top {
+			top[i] = float32(math.Inf(-1))
+		}
+		block := 0
+		for from := 0; from < x.rows; from += maxRows {
+			to := min(from+maxRows, x.rows)
+			for r := from; r < to; block++ {
+				h := k.linearHeight(to - r)
+				k.linearBlock(h, &rows[(r-from)*tile], tile, l, n, x, r, block)
+				r += h
+			}
+			k.maxTile(top, rows[:], to-from)
+		}
+		if n+tile > l.out {
+			copy(dst[n:l.out], top)
+		}
+	}
+}
+
 func (k Kernels) attention(dst, q, keys, values []float32, h Heads, scale float32, scratch []float32) {
 	if k.level == Portable {
 		attentionPortable(dst, q, keys, values, h, scale, scratch)

@@ -66,6 +66,7 @@ func TestNothingReadsPastTheEnd(t *testing.T) {
 				}
 				k.Quantize(&q, beforeGuard(t, randomFloats(r, 7*n)), 7, n, p)
 				k.Linear(beforeGuard(t, make([]float32, 21)), l, &q, simd.GELU)
+				k.LinearMax(beforeGuard(t, make([]float32, 3)), l, &q)
 			}
 			shape := simd.Heads{Tokens: n, Count: 2, Dim: 1 + n%33}
 			shape.Stride = 2 * shape.Dim

@@ -29,6 +29,9 @@ func linear2NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *
 func linear1NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
 
 //go:noescape
+func maxTileNEON(dst, src *float32, rows uintptr)
+
+//go:noescape
 func matmul8x2NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
 
 //go:noescape
@@ -186,6 +189,11 @@ func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x
 	case 1:
 		linear1NEON(dst, dstStride, codes, codeStride, w, chunks, scale, bias, rowScale)
 	}
+}
+
+// maxTile raises a tile of outputs to the largest of rows rows, at least one.
+func (k Kernels) maxTile(dst, src []float32, rows int) {
+	maxTileNEON(&dst[0], &src[0], uintptr(rows))
 }
 
 func (k Kernels) gelu(x []float32) {

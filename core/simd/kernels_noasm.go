@@ -27,6 +27,7 @@ func (k Kernels) fromF16(dst []float32, src []uint16)      { fromF16Portable(dst
 
 func (k Kernels) quantizeRows(r *Rows, x []float32, p Precision)  { quantizeRowsPortable(r, x, p) }
 func (k Kernels) linear(dst []float32, l *Layer, x *Rows)         { linearPortable(dst, l, x) }
+func (k Kernels) linearMax(dst []float32, l *Layer, x *Rows)      { linearMaxPortable(dst, l, x) }
 func (k Kernels) gelu(x []float32)                                { geluPortable(x) }
 func (k Kernels) softmax(x []float32, rows, n int, scale float32) { softmaxPortable(x, n, scale) }
 

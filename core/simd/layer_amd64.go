@@ -89,6 +89,12 @@ func matmul1x2AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr,
 func matmul1x1AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
 
 //go:noescape
+func maxTileAVX512(dst, src *float32, rows uintptr)
+
+//go:noescape
+func maxTileAVX2(dst, src *float32, rows uintptr)
+
+//go:noescape
 func measureAVX512(x *float32, groups uintptr, squares *[16]float32) (bits uint32)
 
 //go:noescape
@@ -274,6 +280,15 @@ func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x
 			linear1AVX2(dst, dstStride, codes, codeStride, w, steps, scale, bias, rowScale)
 		}
 	}
+}
+
+// maxTile raises a tile of outputs to the largest of rows rows, at least one.
+func (k Kernels) maxTile(dst, src []float32, rows int) {
+	if k.level == AVX512 {
+		maxTileAVX512(&dst[0], &src[0], uintptr(rows))
+		return
+	}
+	maxTileAVX2(&dst[0], &src[0], uintptr(rows))
 }
 
 // linearHeight is the tallest block for the rows left.

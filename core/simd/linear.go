@@ -249,20 +249,49 @@ const (
 // product of the scales, plus the bias: so without an activation every level
 // gives the same bits. A row that held NaN or an infinity gives NaN.
 func (k Kernels) Linear(dst []float32, l *Layer, x *Rows, then Activation) {
-	switch {
-	case l.level != k.level || x.level != k.level && x.rows > 0:
-		panic(fmt.Sprintf("simd: %s kernels, layer packed for %s, rows for %s", k.level, l.level, x.level))
-	case x.rows > 0 && x.dim != l.in:
-		panic(fmt.Sprintf("simd: rows of %d for a layer of %d inputs", x.dim, l.in))
-	case len(dst) < x.rows*l.out:
+	k.mustFit(l, x)
+	if len(dst) < x.rows*l.out {
 		panic(fmt.Sprintf("simd: room for %d values, want %d×%d", len(dst), x.rows, l.out))
-	case x.rows == 0:
+	}
+	if x.rows == 0 {
 		return
 	}
 	dst = dst[:x.rows*l.out]
 	k.linear(dst, l, x)
 	if then == GELU {
 		k.GELU(dst)
+	}
+}
+
+// LinearMax writes the largest result of each output over the rows in x:
+// l.Out() values of dst, what [Kernels.Linear] without activation gives and a
+// maximum over its rows, without room for them all. Rows that held NaN or an
+// infinity leave any value; without rows it is minus infinity.
+func (k Kernels) LinearMax(dst []float32, l *Layer, x *Rows) {
+	k.mustFit(l, x)
+	if len(dst) < l.out {
+		panic(fmt.Sprintf("simd: room for %d values, want %d", len(dst), l.out))
+	}
+	k.linearMax(dst[:l.out], l, x)
+}
+
+// mustFit panics unless layer and rows are k's and fit each other.
+func (k Kernels) mustFit(l *Layer, x *Rows) {
+	if l.level != k.level || x.level != k.level && x.rows > 0 {
+		panic(fmt.Sprintf("simd: %s kernels, layer packed for %s, rows for %s", k.level, l.level, x.level))
+	}
+	if x.rows > 0 && x.dim != l.in {
+		panic(fmt.Sprintf("simd: rows of %d for a layer of %d inputs", x.dim, l.in))
+	}
+}
+
+func linearMaxPortable(dst []float32, l *Layer, x *Rows) {
+	for n := range dst {
+		dst[n] = float32(math.Inf(-1))
+		for r := range x.rows {
+			sum := dotInt16(x.codes[r*x.stride:][:l.in], l.weights[n*l.in:])
+			dst[n] = max(dst[n], dequantize(sum, x.scale[r], l.scale[n], l.bias[n]))
+		}
 	}
 }
 

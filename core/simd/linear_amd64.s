@@ -1987,6 +1987,24 @@ step:
 	VZEROUPPER
 	RET
 
+// func maxTileAVX512(dst, src *float32, rows uintptr)
+TEXT ·maxTileAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ rows+16(FP), CX
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
+row:
+	VMAXPS (SI), Z0, Z0
+	VMAXPS 64(SI), Z1, Z1
+	ADDQ $128, SI
+	DECQ CX
+	JNZ row
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VZEROUPPER
+	RET
+
 // func measureAVX512(x *float32, groups uintptr, squares *[16]float32) (bits uint32)
 TEXT ·measureAVX512(SB), NOSPLIT, $0-28
 	MOVQ x+0(FP), SI
@@ -2053,6 +2071,24 @@ loop:
 	VBROADCASTSS X0, Z0
 	VMOVD X0, AX
 	MOVL AX, highs+32(FP)
+	VZEROUPPER
+	RET
+
+// func maxTileAVX2(dst, src *float32, rows uintptr)
+TEXT ·maxTileAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ rows+16(FP), CX
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+row:
+	VMAXPS (SI), Y0, Y0
+	VMAXPS 32(SI), Y1, Y1
+	ADDQ $64, SI
+	DECQ CX
+	JNZ row
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
 	VZEROUPPER
 	RET
 

@@ -212,6 +212,50 @@ func TestLinearRefusesBadShapes(t *testing.T) {
 	})
 }
 
+// LinearMax is the largest of what Linear gives, to the bit, at every level.
+func TestLinearMax(t *testing.T) {
+	everyLevel(t, func(t *testing.T, k simd.Kernels) {
+		r := rand.New(rand.NewPCG(3, 9))
+		for i := range 150 {
+			rows, out, in := 1+r.IntN(110), 1+r.IntN(100), 1+r.IntN(100)
+			p := []simd.Precision{simd.Full16, simd.Bulk8}[i%2]
+			w, scale, bias := randomBytes(r, out*in), randomFloats(r, out), randomFloats(r, out)
+			l, err := k.PackLayer(w, scale, bias, out, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var q simd.Rows
+			k.Quantize(&q, randomFloats(r, rows*in), rows, in, p)
+			all, got := make([]float32, rows*out), make([]float32, out+40)
+			k.Linear(all, l, &q, simd.Identity)
+			k.LinearMax(got[:out], l, &q)
+			for n := range got {
+				want := float32(0) // behind the result
+				if n < out {
+					want = all[n]
+					for at := n; at < len(all); at += out {
+						want = max(want, all[at])
+					}
+				}
+				if math.Float32bits(got[n]) != math.Float32bits(want) && (got[n] != 0 || want != 0) {
+					t.Fatalf("%s: %d rows of %d to %d: output %d is %g, want %g", k.Level(), rows, in, out, n, got[n], want)
+				}
+			}
+		}
+		l, err := k.PackLayer([]int8{1}, []float32{1}, nil, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var none simd.Rows
+		k.Quantize(&none, nil, 0, 1, simd.Bulk8)
+		got := []float32{7}
+		if k.LinearMax(got, l, &none); !math.IsInf(float64(got[0]), -1) {
+			t.Errorf("without rows: %g", got[0])
+		}
+		mustPanic(t, "no room", func() { k.LinearMax(nil, l, &none) })
+	})
+}
+
 func BenchmarkLinear(b *testing.B) {
 	for _, s := range []struct{ rows, in, out int }{{128, 384, 384}, {128, 384, 1152}, {128, 1536, 384}, {128, 384, 1536}, {12, 384, 1536}, {1, 384, 384}} {
 		b.Run(fmt.Sprintf("%dx%dx%d", s.rows, s.in, s.out), func(b *testing.B) {

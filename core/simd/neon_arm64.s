@@ -659,6 +659,21 @@ step:
 	ADD R1, R0, R0
 	RET
 
+// func maxTileNEON(dst, src *float32, rows uintptr)
+TEXT ·maxTileNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD rows+16(FP), R2
+	VLD1 (R0), [V0.S4, V1.S4]
+row:
+	VLD1.P 32(R1), [V2.S4, V3.S4]
+	WORD $0x4e22f400 // fmax V0, V0, V2
+	WORD $0x4e23f421 // fmax V1, V1, V3
+	SUBS $1, R2, R2
+	BNE row
+	VST1 [V0.S4, V1.S4], (R0)
+	RET
+
 // func matmul8x2NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
 TEXT ·matmul8x2NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0

@@ -84,6 +84,7 @@ func (m *Model) bindTensors(ctx context.Context) error {
 	}
 	export("linear_open", t.linearOpen, i32, i32, i32, i32)
 	export("linear", t.linear, i32, i32, i32, i32, i32)
+	export("linear_max", t.linearMax, i32, i32, i32, i32)
 	export("attention", t.attention, i32, i32, i32, i32, i32, i32)
 	export("add_norm", t.addNorm, i32, i32, i32, i32, i32, i32, f32)
 	_, err = builder.Instantiate(ctx)
@@ -156,13 +157,7 @@ func decodeFloats(b []byte) []float32 {
 
 // linear (handle, x, rows, y, activation) writes y[rows][out] = act(x[rows][in] Wᵀ + b).
 func (t *tensors) linear(mem api.Memory, a []uint64) uint32 {
-	handle, rows, act := uint32(a[0]), uint64(uint32(a[2])), uint32(a[4])
-	t.mu.RLock()
-	var layer *simd.Layer
-	if handle >= 1 && uint64(handle) <= uint64(len(t.layers)) {
-		layer = t.layers[handle-1]
-	}
-	t.mu.RUnlock()
+	layer, rows, act := t.layer(uint32(a[0])), uint64(uint32(a[2])), uint32(a[4])
 	if layer == nil || act > uint32(simd.GELU) {
 		return tensorBad
 	}
@@ -176,6 +171,34 @@ func (t *tensors) linear(mem api.Memory, a []uint64) uint32 {
 	t.kernels.Quantize(w.rows, x, int(rows), layer.In(), precision)
 	t.kernels.Linear(y, layer, w.rows, simd.Activation(act))
 	return tensorDone
+}
+
+// linearMax (handle, x, rows, y) writes y[out] = the largest of x[rows][in] Wᵀ + b over the rows.
+func (t *tensors) linearMax(mem api.Memory, a []uint64) uint32 {
+	layer, rows := t.layer(uint32(a[0])), uint64(uint32(a[2]))
+	if layer == nil || rows == 0 {
+		return tensorBad
+	}
+	x, ok := floats(mem, a[1], rows*uint64(layer.In()))
+	y, fits := floats(mem, a[3], uint64(layer.Out()))
+	if !ok || !fits {
+		return tensorBad
+	}
+	w := t.scratch.Get().(*workspace)
+	defer t.scratch.Put(w)
+	t.kernels.Quantize(w.rows, x, int(rows), layer.In(), precision)
+	t.kernels.LinearMax(y, layer, w.rows)
+	return tensorDone
+}
+
+// layer is the layer of a handle; nil when there is none.
+func (t *tensors) layer(handle uint32) *simd.Layer {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if handle < 1 || uint64(handle) > uint64(len(t.layers)) {
+		return nil
+	}
+	return t.layers[handle-1]
 }
 
 // attention (qkv, lengths, texts, heads, dim, out) computes the attention of each

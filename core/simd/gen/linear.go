@@ -21,6 +21,7 @@ func linear(f *file) {
 		linearAVX2(f, h)
 	}
 	for _, s := range isas {
+		maxTile(f, s)
 		measure(f, s)
 		quantize(f, s)
 	}
@@ -284,6 +285,24 @@ func linearAVX2(f *file, h int) {
 		}
 		f.op("ADDQ DX, DI")
 	}
+	f.ret()
+}
+
+// maxTile raises a tile of columns, two registers wide, to the largest of as many
+// rows that lie end to end.
+func maxTile(f *file, s isa) {
+	f.fn("maxTile"+s.name, "dst, src *float32, rows uintptr")
+	f.args("dst", "DI", "src", "SI", "rows", "CX")
+	f.op("VMOVUPS (DI), %s0", s.reg)
+	f.op("VMOVUPS %d(DI), %s1", 4*s.lanes, s.reg)
+	f.label("row")
+	f.op("VMAXPS (SI), %s0, %s0", s.reg, s.reg)
+	f.op("VMAXPS %d(SI), %s1, %s1", 4*s.lanes, s.reg, s.reg)
+	f.op("ADDQ $%d, SI", 8*s.lanes)
+	f.op("DECQ CX")
+	f.op("JNZ row")
+	f.op("VMOVUPS %s0, (DI)", s.reg)
+	f.op("VMOVUPS %s1, %d(DI)", s.reg, 4*s.lanes)
 	f.ret()
 }
 

@@ -16,6 +16,7 @@ func neon(f *file) {
 	for _, h := range []int{4, 2, 1} {
 		linearNEON(f, h)
 	}
+	maxTileNEON(f)
 	for _, h := range []int{8, 4, 2, 1} {
 		for _, c := range []int{2, 1} {
 			matmulNEON(f, h, c)
@@ -207,6 +208,21 @@ func linearNEON(f *file, h int) {
 		f.op("VST1 [V%d.S4], (R12)", acc(r, 1, 1))
 		f.op("ADD R1, R0, R0")
 	}
+	f.op("RET")
+}
+
+// maxTileNEON is maxTile for four lanes.
+func maxTileNEON(f *file) {
+	f.fn("maxTileNEON", "dst, src *float32, rows uintptr")
+	f.loads("dst", "R0", "src", "R1", "rows", "R2")
+	f.op("VLD1 (R0), [V0.S4, V1.S4]")
+	f.label("row")
+	f.op("VLD1.P 32(R1), [V2.S4, V3.S4]")
+	f.v3(fmax, "fmax", 0, 0, 2)
+	f.v3(fmax, "fmax", 1, 1, 3)
+	f.op("SUBS $1, R2, R2")
+	f.op("BNE row")
+	f.op("VST1 [V0.S4, V1.S4], (R0)")
 	f.op("RET")
 }
 

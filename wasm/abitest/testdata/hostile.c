@@ -92,10 +92,19 @@ static const char *imports(void) {
 		if (mneme_nn_linear(handle, numbers, 0xFFFFFFFFu, numbers, 0) == 0) return "linear overflowed";
 		if (mneme_nn_linear(handle, numbers, 0x10000000u, numbers, 0) == 0) return "linear overflowed its bytes";
 		if (mneme_nn_linear(handle, numbers, 1, numbers, 7) == 0) return "linear took an activation";
+		if (mneme_nn_linear_max(handle, numbers, 1, numbers + 16) != 0) return "linear_max failed";
+		for (int i = 16; i < 32; i++)
+			if (numbers[i] < 15.7f || numbers[i] > 16.3f) return "linear_max is wrong";
+		if (mneme_nn_linear_max(handle, (f32 *)far, 1, numbers) == 0) return "linear_max read outside";
+		if (mneme_nn_linear_max(handle, numbers, 1, (f32 *)far) == 0) return "linear_max wrote outside";
+		if (mneme_nn_linear_max(handle, numbers, 0, numbers) == 0) return "linear_max took no rows";
+		if (mneme_nn_linear_max(handle, numbers, 0xFFFFFFFFu, numbers) == 0) return "linear_max overflowed";
+		if (mneme_nn_linear_max(handle, numbers, 0x10000000u, numbers) == 0) return "linear_max overflowed its bytes";
 		if (mneme_nn_linear(handle, (f32 *)((u8 *)numbers + 1), 1, numbers, 0) == 0) return "linear took odd memory";
 	}
 	if (mneme_nn_linear(handle + 1, numbers, 1, numbers, 0) == 0) return "linear took a handle never given";
 	if (mneme_nn_linear(0, numbers, 1, numbers, 0) == 0) return "linear took no handle";
+	if (mneme_nn_linear_max(0, numbers, 1, numbers) == 0) return "linear_max took no handle";
 	if (mneme_nn_linear(0xFFFFFFFFu, numbers, 1, numbers, 0) == 0) return "linear took a wild handle";
 	static u32 lens[4] = {0xFFFFFFFFu, 0xFFFFFFFFu, 2, 0};
 	if (mneme_nn_attention(numbers, lens, 1, 1, 8, numbers) == 0) return "attention took a wild length";

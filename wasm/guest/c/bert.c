@@ -130,6 +130,7 @@ u64 MNEME_EXPORT(mneme_open)(const char *json, u32 n) {
 	if (!m.cls_pooling && !same(pooling, len, "mean")) return mneme_fail(MNEME_UNSUPPORTED, "open: pooling must be mean or cls");
 	m.normalize = mneme_json_raw(json, n, "normalize", &raw, &len) && len >= 4 && raw[0] == 't';
 	m.epsilon = (f32)epsilon;
+	m.first_only = m.task == TASK_EMBED && m.cls_pooling;
 	if (m.task == TASK_RERANK && !config_option(json, n, "late_layer", 0, m.layers, &m.late_layer))
 		return mneme_fail(MNEME_INVALID, "open: late_layer is out of range");
 	if (m.late_layer) m.layers = m.late_layer; // those above are neither loaded nor run
@@ -176,6 +177,11 @@ u32 read_text(mneme_text text, int query, u32 *ids, u32 *cut) {
 	return n;
 }
 
+// keep_first moves the first row of each text to the front.
+static void keep_first(f32 *x, u32 texts) {
+	for (u32 i = 0, row = 0; i < texts; row += m.lens[i++]) __builtin_memmove(x + (size_t)i * m.hidden, x + (size_t)row * m.hidden, 4 * m.hidden);
+}
+
 // run_pack takes the pack's texts through the layers; the states are left in m.x.
 static int run_pack(u32 texts) {
 	u32 h = m.hidden, rows = 0;
@@ -194,6 +200,11 @@ static int run_pack(u32 texts) {
 		int state;
 		if ((state = linear_run(&l->qkv, m.x, rows, m.up, ACT_NONE)) != RUN_OK) return state;
 		attention(m.up, m.lens, texts, m.heads, h / m.heads, m.y);
+		if (m.first_only && i + 1 == m.layers) { // nobody looks at the other rows any more
+			keep_first(m.x, texts);
+			keep_first(m.y, texts);
+			rows = texts;
+		}
 		if ((state = linear_run(&l->attention, m.y, rows, m.up, ACT_NONE)) != RUN_OK) return state;
 		add_norm(m.x, m.up, rows, h, l->attention_w, l->attention_b, m.epsilon);
 		if ((state = linear_run(&l->up, m.x, rows, m.up, ACT_GELU)) != RUN_OK || (state = linear_run(&l->down, m.up, rows, m.y, ACT_NONE)) != RUN_OK) return state;
@@ -237,6 +248,8 @@ u64 run_failed(int state) {
 	}
 }
 
+u32 rows_of(u32 text) { return m.first_only ? 1 : m.lens[text]; }
+
 u32 read_single(run *r, u32 i, u32 *ids, u32 *first, u32 *cut) {
 	u32 n = read_text(r->texts[i], r->query, ids, cut);
 	*first = n;
@@ -260,7 +273,7 @@ void pool(const f32 *x, u32 tokens, int normalize, f32 *out) {
 static int use_vectors(run *r, u32 i, u32 count) {
 	f32 *out = r->out;
 	const f32 *x = m.x;
-	for (u32 j = 0; j < count; x += (size_t)m.lens[j++] * m.hidden) pool(x, m.lens[j], m.normalize, out + (size_t)(i + j) * m.hidden);
+	for (u32 j = 0; j < count; x += (size_t)rows_of(j++) * m.hidden) pool(x, m.lens[j], m.normalize, out + (size_t)(i + j) * m.hidden);
 	return RUN_OK;
 }
 

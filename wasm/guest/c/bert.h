@@ -17,6 +17,7 @@ typedef struct {
 	task task;
 	u32 hidden, layers, heads, intermediate, vocab, positions, max_tokens, cls_pooling, normalize;
 	u32 late_layer;                // the layers there are, where a reranker stops early; else 0
+	int first_only;                // of each text only the first state is wanted
 	f32 epsilon;
 	u32 *prefix[2], prefix_len[2]; // word pieces before a passage, a query
 	tokenizer words;
@@ -51,7 +52,7 @@ struct run {
 	// read gives the tokens of text i and how many of them are of type 0.
 	u32 (*read)(run *r, u32 i, u32 *ids, u32 *first, u32 *cut);
 	// use takes the states of count texts from the i-th on, which lie end to end in
-	// m.x, their word pieces in m.ids. It may overwrite the states.
+	// m.x, rows_of each, their word pieces in m.ids. It may overwrite the states.
 	int (*use)(run *r, u32 i, u32 count);
 	void *out; // what use fills
 };
@@ -60,6 +61,8 @@ struct run {
 // at the window, which *cut tells. TOKENIZE_INVALID when it is not UTF-8. ids has
 // room for max_tokens + 1.
 u32 read_text(mneme_text text, int query, u32 *ids, u32 *cut);
+// rows_of tells how many states there are of a text of the pack.
+u32 rows_of(u32 text);
 // read_single is that for row i of a run.
 u32 read_single(run *r, u32 i, u32 *ids, u32 *first, u32 *cut);
 // pool writes the vector of a text of the given states.

@@ -43,6 +43,7 @@ MNEME_IMPORT("mneme", "poll") u32 mneme_poll(void); // not 0: give up, answer MN
 // "unsupported here": use your own loops.
 MNEME_IMPORT("mneme_nn", "linear_open") u32 mneme_nn_linear_open(const char *name, u32 len, u32 n, u32 k);
 MNEME_IMPORT("mneme_nn", "linear") u32 mneme_nn_linear(u32 handle, const f32 *x, u32 rows, f32 *y, u32 act);
+MNEME_IMPORT("mneme_nn", "linear_max") u32 mneme_nn_linear_max(u32 handle, const f32 *x, u32 rows, f32 *y);
 MNEME_IMPORT("mneme_nn", "attention") u32 mneme_nn_attention(const f32 *qkv, const u32 *lens, u32 nseq, u32 heads, u32 dim, f32 *out);
 MNEME_IMPORT("mneme_nn", "add_norm") u32 mneme_nn_add_norm(f32 *x, const f32 *r, u32 rows, u32 n, const f32 *w, const f32 *b, f32 eps);
 

@@ -33,6 +33,7 @@ u64 open_rerank(const char *json, u32 n) {
 	else if (same(name, len, "joint")) q.head = HEAD_JOINT;
 	else if (same(name, len, "late")) q.head = HEAD_LATE;
 	else return mneme_fail(MNEME_UNSUPPORTED, "open: head must be pooler, plain, joint or late");
+	m.first_only = q.head == HEAD_POOLER || q.head == HEAD_PLAIN;
 	q.scale = 1;
 	if (mneme_json_raw(json, n, "calibration", &raw, &len) && *raw == '{') {
 		double scale, bias;
@@ -96,7 +97,7 @@ static f32 mean_best(const f32 *query, const f32 *text, u32 pieces) {
 
 static int use_pairs(run *r, u32 i, u32 count) {
 	u32 h = m.hidden, row = 0;
-	for (u32 j = 0; j < count; row += m.lens[j++]) __builtin_memcpy(m.y + (size_t)j * h, m.x + (size_t)row * h, 4 * h);
+	for (u32 j = 0; j < count; row += rows_of(j++)) __builtin_memcpy(m.y + (size_t)j * h, m.x + (size_t)row * h, 4 * h);
 	if (q.head == HEAD_POOLER) {
 		int state = linear_run(&q.pooler, m.y, count, m.up, ACT_NONE);
 		if (state != RUN_OK) return state;
@@ -104,7 +105,7 @@ static int use_pairs(run *r, u32 i, u32 count) {
 	}
 	const f32 *first = q.head == HEAD_POOLER ? m.up : m.y;
 	row = 0;
-	for (u32 j = 0; j < count; row += m.lens[j++]) {
+	for (u32 j = 0; j < count; row += rows_of(j++)) {
 		f32 raw = dot(q.weight, first + (size_t)j * h, h) + *q.offset;
 		if (q.head == HEAD_JOINT) {
 			f32 *x = m.x + (size_t)row * h, *query = x + (size_t)(1 + q.from) * h, *text = x + (size_t)m.first[j] * h;

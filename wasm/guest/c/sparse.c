@@ -3,14 +3,13 @@
 // ln(1 + relu(logit)), and of those the largest.
 #include "bert.h"
 
-enum { DECODER_ROWS = 6 }; // that go through the decoder together
 enum { MAX_BITS = 11, BINS = 1 << MAX_BITS };
 
 static struct {
 	u32 terms[2];        // most terms of a passage, a query; 0: all
 	linear transform, decoder;
 	f32 *norm_w, *norm_b;
-	f32 *logits, *top;   // of some positions; the largest of a text
+	f32 *top;            // largest logits of a text
 	u32 *bins;
 	// What the call's texts gave so far, grown as needed.
 	u32 *offsets, *ids;
@@ -21,10 +20,9 @@ static struct {
 u64 open_sparse(const char *json, u32 n) {
 	if (!config_option(json, n, "terms", 0, m.vocab, &s.terms[0]) || !config_option(json, n, "query_terms", 0, m.vocab, &s.terms[1]))
 		return mneme_fail(MNEME_INVALID, "open: terms or query_terms is out of range");
-	s.logits = reserve((u64)DECODER_ROWS * m.vocab, 4);
 	s.top = reserve(m.vocab, 4);
 	s.bins = reserve(BINS, 4);
-	if (!s.logits || !s.top || !s.bins) return mneme_fail(MNEME_NO_MEMORY, "open: not enough memory for the terms");
+	if (!s.top || !s.bins) return mneme_fail(MNEME_NO_MEMORY, "open: not enough memory for the terms");
 	if (!linear_open(&s.transform, "mlm.transform", m.hidden, m.hidden) || !linear_open(&s.decoder, "mlm.decoder", m.vocab, m.hidden) ||
 		!(s.norm_w = load_tensor("mlm.norm.weight", 4 * m.hidden)) || !(s.norm_b = load_tensor("mlm.norm.bias", 4 * m.hidden)))
 		return mneme_fail(MNEME_INVALID, "open: a tensor of the language model's head is missing, of another size, or does not fit the memory");
@@ -105,15 +103,9 @@ static int use_terms(run *r, u32 i, u32 count) {
 	add_norm(m.y, 0, rows, h, s.norm_w, s.norm_b, m.epsilon);
 	const f32 *y = m.y;
 	for (u32 j = 0; j < count; j++) {
-		__builtin_memset(s.top, 0, 4 * m.vocab);
-		for (u32 left = m.lens[j]; left;) {
-			u32 n = left < DECODER_ROWS ? left : DECODER_ROWS;
-			if (mneme_poll()) return RUN_STOPPED;
-			if ((state = linear_run(&s.decoder, y, n, s.logits, ACT_NONE)) != RUN_OK) return state;
-			max_rows(s.logits, n, m.vocab, s.top);
-			y += (size_t)n * h;
-			left -= n;
-		}
+		if (mneme_poll()) return RUN_STOPPED;
+		if ((state = linear_max(&s.decoder, y, m.lens[j], s.top)) != RUN_OK) return state;
+		y += (size_t)m.lens[j] * h;
 		if ((state = keep(s.terms[r->query])) != RUN_OK) return state;
 		s.offsets[i + j + 1] = s.used;
 	}

@@ -204,8 +204,9 @@ int workspace_open(u32 k, u32 window, u32 head_dim) {
 	return packed && row_scale && keys && values && weights_ && key_scale && scores;
 }
 
-int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
-	if (l->handle) return mneme_nn_linear(l->handle, x, rows, y, act) == 0 ? RUN_OK : RUN_FAILED;
+// run is a linear layer on our own loops, into y[rows][n], or with top the largest
+// over the rows into y[n].
+static inline __attribute__((always_inline)) int run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act, int top) {
 	u32 n = l->n, k = l->k, block = BLOCK_BYTES / (2 * k) & ~3u;
 	if (block < 4) block = 4;
 	if (block > max_block) block = max_block;
@@ -244,7 +245,13 @@ int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
 					if (i >= live) break;
 					v s = wasm_f32x4_mul(ws, wasm_f32x4_splat(row_scale[4 * g + i]));
 					v sum = wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_convert_i32x4(row[i]), s), bias);
-					f32 *out = y + (size_t)(first + 4 * g + i) * n + c;
+					f32 *out = top ? y + c : y + (size_t)(first + 4 * g + i) * n + c;
+					if (top && (first || g || i)) {
+						v before = wasm_f32x4_const_splat(0);
+						if (c + 4 <= n) before = wasm_v128_load(out);
+						else __builtin_memcpy(&before, out, 4 * (n - c));
+						sum = wasm_f32x4_pmax(sum, before);
+					}
 					if (c + 4 <= n) wasm_v128_store(out, sum);
 					else __builtin_memcpy(out, &sum, 4 * (n - c));
 				}
@@ -253,6 +260,16 @@ int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
 		if (act == ACT_GELU) gelu(y + (size_t)first * n, count * n);
 	}
 	return RUN_OK;
+}
+
+int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act) {
+	if (l->handle) return mneme_nn_linear(l->handle, x, rows, y, act) == 0 ? RUN_OK : RUN_FAILED;
+	return run(l, x, rows, y, act, 0);
+}
+
+int linear_max(const linear *l, const f32 *x, u32 rows, f32 *y) {
+	if (l->handle) return mneme_nn_linear_max(l->handle, x, rows, y) == 0 ? RUN_OK : RUN_FAILED;
+	return run(l, x, rows, y, ACT_NONE, 1);
 }
 
 // one_head computes softmax(Q K^T / sqrt(dim)) V of one head of one text of s tokens
@@ -391,15 +408,6 @@ void add_norm(f32 *x, const f32 *r, u32 rows, u32 n, const f32 *w, const f32 *b,
 			v d = wasm_f32x4_mul(wasm_f32x4_sub(wasm_v128_load(x + i), mean), scale);
 			wasm_v128_store(x + i, wasm_f32x4_add(wasm_f32x4_mul(d, wasm_v128_load(w + i)), wasm_v128_load(b + i)));
 		}
-	}
-}
-
-void max_rows(const f32 *x, u32 rows, u32 n, f32 *out) {
-	for (u32 r = 0; r < rows; r++, x += n) {
-		u32 i = 0;
-		for (; i + 4 <= n; i += 4) wasm_v128_store(out + i, wasm_f32x4_pmax(wasm_v128_load(out + i), wasm_v128_load(x + i)));
-		for (; i < n; i++)
-			if (x[i] > out[i]) out[i] = x[i];
 	}
 }
 

@@ -23,13 +23,13 @@ enum { RUN_OK, RUN_STOPPED, RUN_FAILED };
 // stop, RUN_FAILED when its kernel fails. The loops poll about every millisecond:
 // between polls the host can neither stop nor interrupt a module.
 int linear_run(const linear *l, const f32 *x, u32 rows, f32 *y, u32 act);
+// linear_max computes y[n], the largest of each output over the rows.
+int linear_max(const linear *l, const f32 *x, u32 rows, f32 *y);
 // attention computes out[rows][heads*dim] from qkv[rows][3*heads*dim] for texts of the given lengths.
 void attention(const f32 *qkv, const u32 *lens, u32 nseq, u32 heads, u32 dim, f32 *out);
 // add_norm computes x = layernorm(x + r); r may be NULL.
 void add_norm(f32 *x, const f32 *r, u32 rows, u32 n, const f32 *w, const f32 *b, f32 eps);
 
-// max_rows computes out = max(out, each row of x[rows][n]).
-void max_rows(const f32 *x, u32 rows, u32 n, f32 *out);
 // normalize_rows gives each row of x[rows][n] length 1; a row of zeros stays.
 void normalize_rows(f32 *x, u32 rows, u32 n);
 f32 dot(const f32 *a, const f32 *b, u32 n);
