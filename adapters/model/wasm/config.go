@@ -8,7 +8,7 @@ import (
 
 // Config is the operator's part.
 type Config struct {
-	Module    string        `yaml:"module" help:"builtin:e5-small-v2, a pack made by 'mneme models pack', or a folder with a model.json"`
+	Module    string        `yaml:"module" help:"builtin:e5-small-v2 (embeds), builtin:splade-tiny (sparse), builtin:rerank-small (reranks), a pack made by 'mneme models pack', or a folder with a model.json"`
 	Instances int           `yaml:"instances" help:"texts worked on at once; 0: one a core"`
 	MemoryMB  int           `yaml:"memory_mb" help:"most memory one instance may take, in megabytes"`
 	Timeout   time.Duration `yaml:"timeout" help:"longest time one call into the model may take"`

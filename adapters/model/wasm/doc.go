@@ -1,7 +1,10 @@
 // Package wasm is the model adapter that runs models inside this process, in
-// WebAssembly. Choose it for a model that needs no other program and no network:
-// the default embedder comes with the binary. It costs about 30 MB for the
-// weights, some 10 MB an instance, and the processor time of the texts.
+// WebAssembly: embedders, learned-sparse encoders and rerankers. Choose it for a
+// model that needs no other program and no network: one of each task comes with
+// the binary. The models opened through one registry hold equal weights once. The
+// built-in embedder costs about 30 MB for them, the sparse encoder 10 MB and the
+// reranker, which works on the embedder's, next to nothing; an instance takes some
+// 10 MB more, and the texts the processor's time.
 //
 // May import: wasm/host, wasm/models, core/port, core/fault, core/registry.
 package wasm

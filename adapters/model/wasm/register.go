@@ -5,15 +5,18 @@ import (
 
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/wasm/host"
 )
 
-// Register adds the adapter as model component wasm.
+// Register adds the adapter as model component wasm. The models that the registry
+// opens share what they have in common.
 func Register(r *registry.Registry) {
+	shared := new(host.Shared)
 	registry.Add(r.Model, registry.Component[port.Model, Config]{
 		Name: "wasm", Summary: "A model in WebAssembly, run in this process.", Stability: registry.Beta,
 		Default: Default,
 		Open: func(ctx context.Context, c Config, env registry.Env) (port.Model, error) {
-			return open(ctx, env.Name, c, env.CacheDir, env.Log)
+			return open(ctx, env.Name, c, shared, env.CacheDir, env.Log)
 		},
 	})
 }

@@ -9,14 +9,16 @@ import (
 	"github.com/mnemehq/mneme/wasm/models"
 )
 
-// Open opens the model that cfg names. The result is a port.Embedder and a
-// port.TokenCounter. cacheDir keeps compiled code between starts; "" keeps none.
+// Open opens the model that cfg names. The result implements port.Embedder,
+// port.SparseEncoder, port.Reranker, port.TokenCounter and port.Tokenizer; which
+// tasks it can do is in Info().Tasks, and calls of another fail. cacheDir keeps
+// compiled code between starts; "" keeps none.
 func Open(ctx context.Context, cfg Config, cacheDir string, log *slog.Logger) (port.Model, error) {
-	return open(ctx, "", cfg, cacheDir, log)
+	return open(ctx, "", cfg, nil, cacheDir, log)
 }
 
 // open is Open with the operator's name for the model; "": the model's own.
-func open(ctx context.Context, id string, cfg Config, cacheDir string, log *slog.Logger) (port.Model, error) {
+func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cacheDir string, log *slog.Logger) (port.Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -31,7 +33,7 @@ func open(ctx context.Context, id string, cfg Config, cacheDir string, log *slog
 	m, err := host.Open(ctx, host.Module{
 		Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: interrupt,
 		Info: port.ModelInfo{ID: id, Name: s.Name, Version: s.Version, Licence: s.Licence, Languages: s.Languages},
-	}, host.Options{Instances: cfg.Instances, MemoryMB: cfg.MemoryMB, CallTimeout: cfg.Timeout, CacheDir: cacheDir, Log: log})
+	}, host.Options{Instances: cfg.Instances, MemoryMB: cfg.MemoryMB, CallTimeout: cfg.Timeout, CacheDir: cacheDir, Shared: shared, Log: log})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -184,7 +185,7 @@ func (x *examination) address(ctx context.Context, addr string) {
 
 // parts opens everything as serve would, models first, each with its time.
 func (x *examination) parts(ctx context.Context, cfg *configs.Config) {
-	if name := cfg.Roles.Embed; name != configs.Off {
+	for _, name := range roles(cfg) {
 		x.model(ctx, cfg, name)
 	}
 	started := time.Now()
@@ -230,17 +231,49 @@ func (x *examination) model(ctx context.Context, cfg *configs.Config, name strin
 		return
 	}
 	opened := time.Since(started)
-	started = time.Now()
-	if e, ok := m.(port.Embedder); !ok {
-		x.fail("model", "%s cannot embed; give roles.embed another model", name)
-	} else if _, err := e.Embed(ctx, port.Query, []string{"is this model well"}); err != nil {
-		x.fail("model", "%s does not embed: %s; 'mneme models check' says more", name, describe(err))
-	} else {
-		x.ok("model", "%s loaded in %s, first query embedded in %s", name, opened.Round(time.Millisecond), time.Since(started).Round(time.Millisecond))
+	for _, r := range []struct{ role, model, does string }{{"embed", cfg.Roles.Embed, "embedded"}, {"sparse", cfg.Roles.Sparse, "encoded"}, {"rerank", cfg.Roles.Rerank, "scored"}} {
+		if r.model != name {
+			continue
+		}
+		started = time.Now()
+		switch err := try(ctx, m, r.role); {
+		case errors.Is(err, errOtherTask):
+			x.fail("model", "%s has the role %s, but its tasks are %v; give roles.%s another model or %s", name, r.role, m.Info().Tasks, r.role, configs.Off)
+		case err != nil:
+			x.fail("model", "%s fails in the role %s: %s; 'mneme models check' says more", name, r.role, describe(err))
+		default:
+			x.ok("model", "%s loaded in %s, first query %s in %s", name, opened.Round(time.Millisecond), r.does, time.Since(started).Round(time.Millisecond))
+		}
 	}
 	if err := m.Close(); err != nil {
 		x.warn("model", "closing: %v", err)
 	}
+}
+
+var errOtherTask = errors.New("the model does not have the task")
+
+// try makes one real call of the kind that a role makes.
+func try(ctx context.Context, m port.Model, role string) error {
+	const query = "is this model well"
+	tasks := m.Info().Tasks
+	switch role {
+	case "embed":
+		if e, ok := m.(port.Embedder); ok && slices.Contains(tasks, port.TaskEmbed) {
+			_, err := e.Embed(ctx, port.Query, []string{query})
+			return err
+		}
+	case "sparse":
+		if e, ok := m.(port.SparseEncoder); ok && slices.Contains(tasks, port.TaskSparse) {
+			_, err := e.Encode(ctx, port.Query, []string{query})
+			return err
+		}
+	case "rerank":
+		if r, ok := m.(port.Reranker); ok && slices.Contains(tasks, port.TaskRerank) {
+			_, _, err := r.Score(ctx, query, []string{"It answers as it should.", "Rain fell on the quay."})
+			return err
+		}
+	}
+	return errOtherTask
 }
 
 // server asks a running server how it is.

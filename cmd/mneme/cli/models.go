@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +15,8 @@ import (
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/wasm/host"
+	"github.com/mnemehq/mneme/wasm/models"
 	"github.com/mnemehq/mneme/wasm/models/pack"
 )
 
@@ -22,11 +26,15 @@ func (c *command) modelsCommand() *cobra.Command {
 
 func (c *command) modelsListCommand() *cobra.Command {
 	var t target
-	var asJSON bool
+	var asJSON, built bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the models of a server or of the configuration", Long: "List the models of a server or of the configuration.\n" + connectHelp,
-		Example: "  mneme models list\n  mneme models list --config mneme.yaml --json", Args: cobra.NoArgs,
+		Use: "list", Short: "List the models of a server or of the configuration",
+		Long:    "List the models of a server or of the configuration, or with --builtin those that\nthis program carries and any configuration may name.\n" + connectHelp,
+		Example: "  mneme models list\n  mneme models list --builtin\n  mneme models list --config mneme.yaml --json", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if built {
+				return c.listBuiltin(asJSON)
+			}
 			cl, done, err := c.connect(cmd.Context(), "models list", t)
 			if err != nil {
 				return err
@@ -55,7 +63,39 @@ func (c *command) modelsListCommand() *cobra.Command {
 	}
 	t.flags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&built, "builtin", false, "list the models inside this program")
 	return cmd
+}
+
+// builtinModel is a line of models list --builtin.
+type builtinModel struct {
+	Module  string    `json:"module"`
+	Version string    `json:"version"`
+	Task    pack.Task `json:"task"`
+	Bytes   int       `json:"bytes"` // of its own weights
+	Licence string    `json:"license"`
+	Digest  string    `json:"digest"` // that namespaces made with it store
+}
+
+func (c *command) listBuiltin(asJSON bool) error {
+	var list []builtinModel
+	for _, name := range models.Builtin() {
+		s, err := models.Open(name)
+		if err != nil {
+			return err
+		}
+		list = append(list, builtinModel{name, s.Version, s.Task, s.Bytes, s.Licence, host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets}.Digest()})
+	}
+	if asJSON {
+		return printJSON(c.stdout, struct {
+			Models []builtinModel `json:"models"`
+		}{list})
+	}
+	var rows [][]string
+	for _, m := range list {
+		rows = append(rows, []string{m.Module, string(m.Task), fmt.Sprintf("%.1f MB", float64(m.Bytes)/1e6), m.Licence, short(m.Digest)})
+	}
+	return table(c.stdout, []string{"MODULE", "TASK", "SIZE", "LICENSE", "DIGEST"}, rows)
 }
 
 // short is enough of a digest to tell models apart.
@@ -141,38 +181,41 @@ func (c *command) modelsCheckCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check [MODULE]",
-		Short: "Check that a model keeps the promises of its port",
-		Long: `Open an embedding model and check its description, the shapes of its answers, odd
-and overlong texts, stability, sense, cancellation and parallel calls. Speed is
-reported, not judged. MODULE is a pack, a folder with a model.json or builtin:NAME;
-without it the model of the configuration's role embed is checked.`,
-		Example: "  mneme models check\n  mneme models check ./bge-small-en-v1.5.safetensors\n  mneme models check ./acme-model --json",
+		Short: "Check that models keep the promises of their ports",
+		Long: `Open a model that embeds, encodes learned-sparse vectors or reranks, and check its
+description, the shapes of its answers, odd and overlong texts, stability, sense,
+cancellation and parallel calls. Speed is reported, not judged. MODULE is a pack, a
+folder with a model.json or builtin:NAME; without it the models of the
+configuration's roles embed, sparse and rerank are checked.`,
+		Example: "  mneme models check\n  mneme models check ./bge-small-en-v1.5.safetensors\n  mneme models check builtin:rerank-small --json",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := c.checkedConfig(args)
 			if err != nil {
 				return err
 			}
-			name := cfg.Roles.Embed
-			if name == configs.Off {
-				return usage("the role embed is off in this configuration; name a MODULE")
+			names := roles(cfg)
+			if len(names) == 0 {
+				return usage("the roles embed, sparse and rerank are off in this configuration; name a MODULE")
 			}
-			env := registry.Env{Log: c.logger(cfg.Log), CacheDir: app.CacheDir(cfg), Name: name}
-			m, err := c.registry.Model.Open(cmd.Context(), cfg.Models[name], env)
-			if err != nil {
-				return err
-			}
-			defer func() { err = joined(err, m.Close()) }()
-			report, err := modelcheck.Check(cmd.Context(), m)
-			if err != nil {
-				return err
+			var reports []modelcheck.Report
+			failed := 0
+			for _, name := range names {
+				report, err := c.checkModel(cmd.Context(), cfg, name)
+				if err != nil {
+					return err
+				}
+				if !asJSON {
+					c.printFindings(report)
+				}
+				reports, failed = append(reports, report), failed+report.Failed()
 			}
 			if asJSON {
-				err = printJSON(c.stdout, report)
-			} else {
-				c.printFindings(report)
+				err = printJSON(c.stdout, struct {
+					Reports []modelcheck.Report `json:"reports"`
+				}{reports})
 			}
-			if err == nil && report.Failed() > 0 {
+			if err == nil && failed > 0 {
 				return errReported
 			}
 			return err
@@ -180,6 +223,27 @@ without it the model of the configuration's role embed is checked.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func (c *command) checkModel(ctx context.Context, cfg *configs.Config, name string) (report modelcheck.Report, err error) {
+	env := registry.Env{Log: c.logger(cfg.Log), CacheDir: app.CacheDir(cfg), Name: name}
+	m, err := c.registry.Model.Open(ctx, cfg.Models[name], env)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = joined(err, m.Close()) }()
+	return modelcheck.Check(ctx, m)
+}
+
+// roles are the models that the configuration uses, each once.
+func roles(cfg *configs.Config) []string {
+	var names []string
+	for _, name := range []string{cfg.Roles.Embed, cfg.Roles.Sparse, cfg.Roles.Rerank} {
+		if name != configs.Off && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // checkedConfig is the configuration, or one with the module of the arguments
@@ -197,12 +261,21 @@ func (c *command) checkedConfig(args []string) (*configs.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Models, cfg.Roles.Embed = map[string]registry.Selection{"checked": s}, "checked"
+	cfg.Models = map[string]registry.Selection{"checked": s}
+	cfg.Roles.Embed, cfg.Roles.Sparse, cfg.Roles.Rerank = "checked", configs.Off, configs.Off
 	return cfg, nil
 }
 
 func (c *command) printFindings(r modelcheck.Report) {
-	fmt.Fprintf(c.stdout, "%s %s, %s, %d dimensions, window of %d tokens\n", r.Model.Name, r.Model.Version, short(r.Model.Digest), r.Model.Dimensions, r.Model.MaxTokens)
+	var tasks []string
+	for _, t := range r.Model.Tasks {
+		tasks = append(tasks, string(t))
+	}
+	dimensions := ""
+	if r.Model.Dimensions > 0 {
+		dimensions = plural(r.Model.Dimensions, "dimension") + ", "
+	}
+	fmt.Fprintf(c.stdout, "%s %s, %s, %s, %swindow of %d tokens\n", r.Model.Name, r.Model.Version, strings.Join(tasks, " and "), short(r.Model.Digest), dimensions, r.Model.MaxTokens)
 	for _, f := range r.Findings {
 		if f.OK() {
 			fmt.Fprintf(c.stdout, "ok    %s: %s\n", f.ID, f.Expect)
@@ -210,6 +283,12 @@ func (c *command) printFindings(r modelcheck.Report) {
 			fmt.Fprintf(c.stdout, "FAIL  %s: %s; saw %s\n", f.ID, f.Expect, oneLine(f.Saw, 300))
 		}
 	}
-	fmt.Fprintf(c.stdout, "%d of %s failed; %.1f ms a query, %.0f passages of 120 word pieces a second\n",
-		r.Failed(), plural(len(r.Findings), "check"), r.Speed.QueryMS, r.Speed.PassagesPerSecond)
+	speed := ""
+	if r.Speed.QueryMS > 0 {
+		speed += fmt.Sprintf("; %.1f ms a query, %.0f passages of 120 word pieces a second", r.Speed.QueryMS, r.Speed.PassagesPerSecond)
+	}
+	if r.Speed.RerankMS > 0 {
+		speed += fmt.Sprintf("; %.1f ms to rerank 20 passages of 120 word pieces", r.Speed.RerankMS)
+	}
+	fmt.Fprintf(c.stdout, "%d of %s failed%s\n", r.Failed(), plural(len(r.Findings), "check"), speed)
 }

@@ -25,10 +25,12 @@ type Finding struct {
 // OK reports whether the expectation held.
 func (f Finding) OK() bool { return f.Saw == "" }
 
-// Speed is what the model took on this machine while it was checked.
+// Speed is what the model took on this machine while it was checked. What the
+// model does not do is 0.
 type Speed struct {
 	QueryMS           float64 `json:"query_ms"`            // median, one short query
 	PassagesPerSecond float64 `json:"passages_per_second"` // of about 120 word pieces, in batches of 32
+	RerankMS          float64 `json:"rerank_ms"`           // median, a short query and 20 passages of about 120 word pieces
 }
 
 // Report is everything that was found.
@@ -49,22 +51,35 @@ func (r Report) Failed() int {
 	return n
 }
 
-// Check runs every check on a model. The error says that it could not go on,
-// not that a check failed.
+// Check runs the checks of every task that the model says it does. The error says
+// that it could not go on, not that a check failed.
 func Check(ctx context.Context, m port.Model) (Report, error) {
 	k := &check{ctx: ctx, report: Report{Model: m.Info()}}
 	k.describes(m)
-	e, ok := m.(port.Embedder)
-	if !ok {
-		return k.report, fmt.Errorf("check model %s: it does not embed, the only task that can be checked", m.Info().ID)
+	checked := 0
+	for _, task := range m.Info().Tasks {
+		var able bool
+		switch task {
+		case port.TaskEmbed:
+			if k.model, able = m.(port.Embedder); able {
+				k.embedding()
+			}
+		case port.TaskSparse:
+			if k.encoder, able = m.(port.SparseEncoder); able {
+				k.sparse()
+			}
+		case port.TaskRerank:
+			if k.reranker, able = m.(port.Reranker); able {
+				k.rerank()
+			}
+		}
+		if able {
+			checked++
+		}
 	}
-	k.model = e
-	k.shapes()
-	k.text()
-	k.stable()
-	k.sense()
-	k.conduct()
-	k.speed()
+	if checked == 0 {
+		return k.report, fmt.Errorf("check model %s: it can be called for none of the tasks embedding, sparse and rerank", m.Info().ID)
+	}
 	if err := ctx.Err(); err != nil {
 		return k.report, err
 	}
@@ -72,9 +87,20 @@ func Check(ctx context.Context, m port.Model) (Report, error) {
 }
 
 type check struct {
-	ctx    context.Context
-	model  port.Embedder
-	report Report
+	ctx      context.Context
+	model    port.Embedder
+	encoder  port.SparseEncoder
+	reranker port.Reranker
+	report   Report
+}
+
+func (k *check) embedding() {
+	k.shapes()
+	k.text()
+	k.stable()
+	k.sense()
+	k.conduct()
+	k.speed()
 }
 
 // expect records a finding; saw is formatted only where ok is false.
@@ -103,7 +129,9 @@ func (k *check) describes(m port.Model) {
 	k.expect("describes.name", "a name and a version", i.Name != "" && i.Version != "", "name %q, version %q", i.Name, i.Version)
 	k.expect("describes.digest", "a digest sha256:...", strings.HasPrefix(i.Digest, "sha256:") && len(i.Digest) == 71, "%q", i.Digest)
 	k.expect("describes.licence", "a licence", i.Licence != "", "none")
-	k.expect("describes.sizes", "dimensions and a token window", i.Dimensions > 0 && i.MaxTokens > 0, "%d dimensions, %d tokens", i.Dimensions, i.MaxTokens)
+	k.expect("describes.window", "a token window", i.MaxTokens > 0, "%d tokens", i.MaxTokens)
+	k.expect("describes.dimensions", "dimensions where it embeds, none elsewhere", (i.Dimensions > 0) == slices.Contains(i.Tasks, port.TaskEmbed),
+		"%d dimensions for %v", i.Dimensions, i.Tasks)
 	for _, task := range i.Tasks {
 		able := false
 		switch task {
@@ -141,8 +169,23 @@ func (k *check) shapes() {
 	k.expect("shapes.none", "no texts give no vectors", err == nil && len(empty.Data) == 0, "%d values, error %v", len(empty.Data), err)
 }
 
+// oddTexts are valid texts that a careless model trips over, with a name each.
+func oddTexts() [][2]string {
+	return [][2]string{{"empty", ""}, {"blank", " \t\n"}, {"one-rune", "ß"}, {"nul", "a\x00b"}, {"emoji", "👩‍🔬🏴"}, {"cjk", "港の倉庫の鍵"}, {"rtl", "مفتاح المخزن"}}
+}
+
+// askings are questions with a text that answers each and one that does not.
+func askings() []struct{ query, related, unrelated string } {
+	return []struct{ query, related, unrelated string }{
+		{"how do I reset my password", "To choose a new password, open the account page and follow the link.", "The tide table for March lists two spring tides."},
+		{"symptoms of a cold", "A runny nose, sneezing and a sore throat are typical.", "The committee approved the budget for road repairs."},
+		{"cheapest way to ship a parcel", "Economy post costs least but takes a week.", "Photosynthesis turns light into chemical energy."},
+		{"when does the museum open", "Visitors are welcome from nine in the morning, closed on Mondays.", "Sort the array before you search it."},
+	}
+}
+
 func (k *check) text() {
-	for _, odd := range [][2]string{{"empty", ""}, {"blank", " \t\n"}, {"one-rune", "ß"}, {"nul", "a\x00b"}, {"emoji", "👩‍🔬🏴"}, {"cjk", "港の倉庫の鍵"}, {"rtl", "مفتاح المخزن"}} {
+	for _, odd := range oddTexts() {
 		_, err := k.model.Embed(k.ctx, port.Query, []string{odd[1]})
 		k.expect("text."+odd[0], "is embedded", err == nil, "%v", err)
 	}
@@ -155,11 +198,17 @@ func (k *check) text() {
 	}
 }
 
-func (k *check) stable() {
+// crates are 32 texts of several lengths.
+func crates() []string {
 	texts := make([]string, 32)
 	for i := range texts {
 		texts[i] = strings.Repeat(fmt.Sprintf("Crate %d stands in row %d. ", i, i%7), 1+i%5)
 	}
+	return texts
+}
+
+func (k *check) stable() {
+	texts := crates()
 	all, ok := k.embed("stable.batch", port.Passage, texts...)
 	if !ok {
 		return
@@ -177,12 +226,7 @@ func (k *check) stable() {
 }
 
 func (k *check) sense() {
-	for _, s := range []struct{ query, related, unrelated string }{
-		{"how do I reset my password", "To choose a new password, open the account page and follow the link.", "The tide table for March lists two spring tides."},
-		{"symptoms of a cold", "A runny nose, sneezing and a sore throat are typical.", "The committee approved the budget for road repairs."},
-		{"cheapest way to ship a parcel", "Economy post costs least but takes a week.", "Photosynthesis turns light into chemical energy."},
-		{"when does the museum open", "Visitors are welcome from nine in the morning, closed on Mondays.", "Sort the array before you search it."},
-	} {
+	for _, s := range askings() {
 		q, ok := k.embed("sense", port.Query, s.query)
 		p, also := k.embed("sense", port.Passage, s.related, s.unrelated)
 		if !ok || !also {
@@ -194,18 +238,10 @@ func (k *check) sense() {
 }
 
 func (k *check) conduct() {
-	ended, cancel := context.WithCancel(k.ctx)
-	cancel()
-	_, err := k.model.Embed(ended, port.Passage, []string{"too late"})
-	k.expect("conduct.cancelled", "a cancelled call says so", errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.Canceled, "%v", err)
-	soon, cancel := context.WithTimeout(k.ctx, 20*time.Millisecond)
-	defer cancel()
-	many := slices.Repeat([]string{strings.Repeat("long text ", 400)}, 256)
-	started := time.Now()
-	_, err = k.model.Embed(soon, port.Passage, many)
-	took := time.Since(started)
-	// 50 ms are promised; a busy machine is given more, an unheeded deadline takes far longer.
-	k.expect("conduct.deadline", "a deadline ends a long call", err != nil && took < time.Second, "%v after %s", err, took)
+	k.stops("", func(ctx context.Context, texts []string) error {
+		_, err := k.model.Embed(ctx, port.Passage, texts)
+		return err
+	})
 	want, ok := k.embed("conduct.afterwards", port.Query, "the next call works")
 	if !ok {
 		return
@@ -220,30 +256,66 @@ func (k *check) conduct() {
 			return err
 		})
 	}
-	err = group.Wait()
+	err := group.Wait()
 	k.expect("conduct.parallel", "four calls at once give what one gives", err == nil, "%v", err)
 }
 
+// stops checks that a call ends when its caller gives up.
+func (k *check) stops(prefix string, call func(context.Context, []string) error) {
+	ended, cancel := context.WithCancel(k.ctx)
+	cancel()
+	err := call(ended, []string{"too late"})
+	k.expect(prefix+"conduct.cancelled", "a cancelled call says so", errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.Canceled, "%v", err)
+	soon, cancel := context.WithTimeout(k.ctx, 20*time.Millisecond)
+	defer cancel()
+	many := slices.Repeat([]string{strings.Repeat("long text ", 400)}, 256)
+	started := time.Now()
+	err = call(soon, many)
+	took := time.Since(started)
+	// 50 ms are promised; a busy machine is given more, an unheeded deadline takes far longer.
+	k.expect(prefix+"conduct.deadline", "a deadline ends a long call", err != nil && took < time.Second, "%v after %s", err, took)
+}
+
+const passage = "The harbour master keeps the keys of the north store. " // 12 word pieces
+
 func (k *check) speed() {
+	k.report.Speed.QueryMS = median(func(i int) error {
+		_, err := k.model.Embed(k.ctx, port.Query, []string{question(i)})
+		return err
+	})
+	k.report.Speed.PassagesPerSecond = perSecond(func() error {
+		_, err := k.model.Embed(k.ctx, port.Passage, slices.Repeat([]string{strings.Repeat(passage, 10)}, 32))
+		return err
+	}, 32)
+}
+
+func question(i int) string { return fmt.Sprintf("how long is the notice period in year %d", i) }
+
+// median is the median of nine calls in milliseconds, 0 when one fails.
+func median(call func(i int) error) float64 {
 	var took []time.Duration
 	for i := range 9 {
 		started := time.Now()
-		if _, err := k.model.Embed(k.ctx, port.Query, []string{fmt.Sprintf("how long is the notice period in year %d", i)}); err != nil {
-			return
+		if call(i) != nil {
+			return 0
 		}
 		took = append(took, time.Since(started))
 	}
 	slices.Sort(took)
-	k.report.Speed.QueryMS = float64(took[len(took)/2].Microseconds()) / 1000
-	passage := strings.Repeat("The harbour master keeps the keys of the north store. ", 10)
-	started, n := time.Now(), 0
+	return float64(took[len(took)/2].Microseconds()) / 1000
+}
+
+// perSecond calls for a second and gives how many of n texts a call were done a
+// second, 0 when a call fails.
+func perSecond(call func() error, n int) float64 {
+	started, done := time.Now(), 0
 	for time.Since(started) < time.Second {
-		if _, err := k.model.Embed(k.ctx, port.Passage, slices.Repeat([]string{passage}, 32)); err != nil {
-			return
+		if call() != nil {
+			return 0
 		}
-		n += 32
+		done += n
 	}
-	k.report.Speed.PassagesPerSecond = float64(n) / time.Since(started).Seconds()
+	return float64(done) / time.Since(started).Seconds()
 }
 
 func cosine(a, b []float32) float64 {
