@@ -27,6 +27,7 @@ type Config struct {
 	Server   Server                        `yaml:"server" help:"The HTTP server."`
 	Timeouts Timeouts                      `yaml:"timeouts" help:"How long an operation may take before it answers 504."`
 	Query    Query                         `yaml:"query" help:"How the retrievers of a query are fused."`
+	Memory   Memory                        `yaml:"memory" help:"Searching and recalling the memories of end users."`
 	Log      Log                           `yaml:"log" help:"Logging, to standard error."`
 }
 
@@ -90,6 +91,15 @@ type Weights struct {
 	Sparse  float64 `yaml:"sparse" help:"Weight of learned-sparse search."`
 }
 
+// Memory holds what is particular to end users' memories.
+type Memory struct {
+	RerankDepth    int     `yaml:"rerank_depth" help:"Most memories that a search scores with the reranker, 0 to 100. 0: searches are not reranked."`
+	Sparse         bool    `yaml:"sparse" help:"Give new end users a learned-sparse index, which their searches use. It needs the role sparse."`
+	MinProbability float64 `yaml:"min_probability" help:"How probable it must be, 0 to 1, that a sentence answers a question for recall to quote it. Below it recall abstains."`
+	AnswerFallback bool    `yaml:"answer_fallback" help:"Quote memories when the model of role synthesize fails, and say so in degraded. Otherwise recall answers 502."`
+	Environment    string  `yaml:"environment" help:"Name of this installation in the status call, such as production."`
+}
+
 // Log says what is logged and how.
 type Log struct {
 	Level  string `yaml:"level" env:"MNEME_LOG_LEVEL" enum:"debug,info,warn,error" help:"The least level that is logged."`
@@ -129,7 +139,8 @@ func Default(r *registry.Registry) *Config {
 		Limits: Limits{RerankDocuments: 100},
 		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10,
 			RerankPrior: 0.5, RerankDepth: 40, SparseQueries: "encoder"},
-		Log: Log{Level: "info", Format: "text"},
+		Memory: Memory{RerankDepth: 20, Sparse: true, MinProbability: 0.35, Environment: "self-hosted"},
+		Log:    Log{Level: "info", Format: "text"},
 	}
 }
 
@@ -171,7 +182,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		{"server.max_connections", c.Server.MaxConnections, 1, 1 << 20},
 		{"limits.concurrency", c.Limits.Concurrency, 0, 1 << 16}, {"limits.queue", c.Limits.Queue, 0, 1 << 20},
 		{"query.candidates", c.Query.Candidates, 10, 1000}, {"query.rrf_k", c.Query.RRFK, 1, 1000},
-		{"query.rerank_depth", c.Query.RerankDepth, 1, 100}, {"limits.rerank_documents", c.Limits.RerankDocuments, 1, 1000},
+		{"query.rerank_depth", c.Query.RerankDepth, 1, 100}, {"memory.rerank_depth", c.Memory.RerankDepth, 0, 100}, {"limits.rerank_documents", c.Limits.RerankDocuments, 1, 1000},
 	} {
 		if n.value < n.min || n.value > n.max {
 			report(n.path, "%d is not between %d and %d", n.value, n.min, n.max)
@@ -199,6 +210,9 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	if p := c.Query.RerankPrior; !(p >= 0 && p <= 10) {
 		report("query.rerank_prior", "%v is not between 0 and 10", p)
+	}
+	if p := c.Memory.MinProbability; !(p >= 0 && p <= 1) {
+		report("memory.min_probability", "%v is not between 0 and 1", p)
 	}
 	if w.Vector == 0 && w.Keyword == 0 && w.Sparse == 0 {
 		report("query.weights", "at least one weight must be above 0")

@@ -21,6 +21,7 @@ import (
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
+	"github.com/mnemehq/mneme/core/memory/recall"
 	"github.com/mnemehq/mneme/core/middleware"
 	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/namespace"
@@ -40,6 +41,8 @@ type Models struct {
 	Embedder port.Embedder
 	Sparse   port.SparseEncoder
 	Reranker port.Reranker
+	// Synthesizer writes the answers of recall; nil: they quote.
+	Synthesizer port.Synthesizer
 }
 
 // Timeouts are the deadlines by kind of operation; 0 keeps the operation's own.
@@ -52,6 +55,13 @@ type Memory struct {
 	Sparse      bool   // new end users get a learned-sparse index, which searches use
 	RerankDepth int    // candidates that a search rescores at most; 0: as queries, negative: none
 	Environment string // shown by the status call; "": self-hosted
+
+	// RecallFallback quotes when the Synthesizer fails, and says so; otherwise
+	// its failure is the call's.
+	RecallFallback bool
+	// MinProbability is how probable it must be that a memory answers a
+	// question; 0: recall.DefaultMinProbability.
+	MinProbability float64
 }
 
 // DefaultRecallRate is how many recalls a minute an integration may ask (decisions 6.1).
@@ -169,6 +179,8 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	op.Mount(e.set, query.New(query.Settings{Store: c.Store, Searcher: searcher, Reranker: c.Models.Reranker, Reranking: *c.Reranking,
 		Check: check(identity), Timeout: c.Timeouts.Query, Log: c.Log}), query.Operations())
 	op.Mount(e.set, e.memories, memory.Operations())
+	op.Mount(e.set, recall.New(recall.Settings{Search: e.memories.Search, Reranker: c.Models.Reranker, Synthesizer: c.Models.Synthesizer,
+		Fallback: c.Memory.RecallFallback, MinProbability: c.Memory.MinProbability, Log: c.Log}), recall.Operations())
 	op.Mount(e.set, admin.New(admin.Settings{Keys: e.keys, Store: c.Store, Pages: pages, Erase: e.eraseEndUser, Now: c.Now}), admin.Operations())
 	op.Mount(e.set, rerank.New(c.Models.Reranker, c.RerankDocuments), rerank.Operations())
 	op.Mount(e.set, model.New(c.Models.All, defaults(c.Models)), model.Operations())
@@ -275,6 +287,9 @@ func defaults(m Models) map[port.Task]string {
 	}
 	if m.Reranker != nil {
 		d[port.TaskRerank] = m.Reranker.Info().ID
+	}
+	if m.Synthesizer != nil {
+		d[port.TaskSynthesize] = m.Synthesizer.Info().ID
 	}
 	return d
 }

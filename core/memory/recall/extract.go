@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -124,9 +125,7 @@ func spoken(text string, q quote) string {
 	if q.start == 0 {
 		return s
 	}
-	if name, _, ok := strings.Cut(text[:min(len(text), 48)], ": "); ok && name != "" && strings.IndexFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && r != ' ' && r != '.' && r != '\'' && r != '-'
-	}) < 0 {
+	if name := memory.Speaker(text); name != "" {
 		return name + ": " + s
 	}
 	return s

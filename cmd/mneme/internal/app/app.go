@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,6 +120,8 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		SparseQueries: retrieve.SparseQueries(c.Query.SparseQueries), RerankDocuments: c.Limits.RerankDocuments,
 		Rates: map[op.Class]ident.Rate{op.Read: ident.Rate(c.Limits.Read), op.Write: ident.Rate(c.Limits.Write),
 			op.Rerank: ident.Rate(c.Limits.Rerank), op.Admin: ident.Rate(c.Limits.Admin)},
+		Memory: engine.Memory{Sparse: c.Memory.Sparse, RerankDepth: cmp.Or(c.Memory.RerankDepth, -1), Environment: c.Memory.Environment,
+			RecallFallback: c.Memory.AnswerFallback, MinProbability: c.Memory.MinProbability},
 		Concurrency: c.Limits.Concurrency, Queue: c.Limits.Queue,
 		Timeouts: engine.Timeouts{Read: c.Timeouts.Read, Query: c.Timeouts.Query, Rerank: c.Timeouts.Rerank, Write: c.Timeouts.Write},
 		Meter:    meters.Meter, Log: s.Log, Version: s.Version,
@@ -205,8 +208,8 @@ func (a *App) roles(names []string) (engine.Models, error) {
 	if _, ok := m.Sparse.(port.Tokenizer); err == nil && m.Sparse != nil && !ok && a.settings.Config.Query.SparseQueries == string(retrieve.IDFQueries) {
 		err = fmt.Errorf("query.sparse_queries: model %s does not give word pieces, which idf needs; want encoder", r.Sparse)
 	}
-	if err == nil && r.Synthesize != configs.Off {
-		err = fmt.Errorf("roles.synthesize: model %s cannot write answers; want %s", r.Synthesize, configs.Off)
+	if err == nil {
+		m.Synthesizer, err = role[port.Synthesizer](a, "synthesize", r.Synthesize, port.TaskSynthesize)
 	}
 	return m, err
 }
@@ -237,7 +240,7 @@ func list(tasks []port.Task) string {
 func (a *App) Describe() []any {
 	c := a.settings.Config
 	parts := []any{"data", c.DataDir, "storage", c.Storage.Component, "keyword", c.Keyword.Component, "vector", c.Vector.Component}
-	for _, r := range []struct{ role, model string }{{"embed", c.Roles.Embed}, {"sparse", c.Roles.Sparse}, {"rerank", c.Roles.Rerank}} {
+	for _, r := range []struct{ role, model string }{{"embed", c.Roles.Embed}, {"sparse", c.Roles.Sparse}, {"rerank", c.Roles.Rerank}, {"synthesize", c.Roles.Synthesize}} {
 		name := r.model
 		if m, ok := a.models[name]; ok {
 			info := m.Info()

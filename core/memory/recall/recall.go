@@ -1,0 +1,238 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/memory"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/retrieve"
+)
+
+// Extractive is what answers name as their model when they quote.
+const Extractive = "extractive"
+
+// DefaultMinProbability is how probable it must be that a memory answers the
+// question for an answer to be given (docs/quality.md).
+const DefaultMinProbability = 0.35
+
+// Settings are what a Service is made of.
+type Settings struct {
+	// Search finds the memories; memory.Service.Search.
+	Search      func(context.Context, memory.Query) (memory.Results, error)
+	Reranker    port.Reranker    // nil: off
+	Synthesizer port.Synthesizer // nil: answers are extractive
+	// Fallback answers extractively when the Synthesizer fails, and says so;
+	// otherwise its failure is the call's.
+	Fallback       bool
+	MinProbability float64 // 0: DefaultMinProbability
+	Log            *slog.Logger
+}
+
+// Service answers questions from memories.
+type Service struct{ Settings }
+
+// New makes the service.
+func New(s Settings) *Service {
+	s.MinProbability = cmp.Or(s.MinProbability, DefaultMinProbability)
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{s}
+}
+
+// Bounds of a request (decisions 3.5).
+const (
+	maxMemories, someMemories = 20, 8
+	minTokens, maxTokens      = 64, 1024
+	someTokens                = 400
+)
+
+// Request is the body of POST /api/v1/recall.
+type Request struct {
+	EndUserID string `json:"endUserId" fault:"invalid_end_user_id" doc:"1-128 characters of A-Z a-z 0-9 @ . _ -"`
+	Query     string `json:"query" doc:"1-8192 characters"`
+	Limit     *int   `json:"limit,omitempty" doc:"memories used, 1-20, default 8"`
+	MaxTokens *int   `json:"maxAnswerTokens,omitempty" doc:"64-1024, default 400"`
+	memory.Scope
+}
+
+// Validate checks every field.
+func (in *Request) Validate() error {
+	q := in.search()
+	if err := q.Validate(); err != nil {
+		return err
+	}
+	in.Scope = q.Scope
+	if in.Limit != nil && (*in.Limit < 1 || *in.Limit > maxMemories) {
+		return fault.Field(fault.InvalidRequest, "limit", "must be 1-%d", maxMemories)
+	}
+	if in.MaxTokens != nil && (*in.MaxTokens < minTokens || *in.MaxTokens > maxTokens) {
+		return fault.Field(fault.InvalidRequest, "maxAnswerTokens", "must be %d-%d", minTokens, maxTokens)
+	}
+	return nil
+}
+
+func (in *Request) search() memory.Query {
+	return memory.Query{EndUserID: in.EndUserID, Query: in.Query, Limit: in.Limit, Scope: in.Scope}
+}
+
+// EndUser is for keys limited to one end user.
+func (in *Request) EndUser() string { return in.EndUserID }
+
+// Citation proves a sentence of an answer.
+type Citation struct {
+	Marker    int     `json:"marker" doc:"its number in the answer"`
+	MemoryID  string  `json:"memoryId"`
+	Quote     string  `json:"quote" doc:"a verbatim slice of the memory"`
+	Start     int     `json:"start" doc:"UTF-8 byte offset of the quote in the memory's content"`
+	End       int     `json:"end"`
+	Score     float64 `json:"score" doc:"0-1"`
+	CreatedAt int64   `json:"created_at" doc:"Unix milliseconds"`
+}
+
+// Usage counts the tokens of a language model.
+type Usage struct {
+	InputTokens  int `json:"inputTokens"`
+	OutputTokens int `json:"outputTokens"`
+}
+
+// Answer answers a recall.
+type Answer struct {
+	Success   bool                `json:"success"`
+	Answer    *string             `json:"answer" doc:"null when the memories hold no answer"`
+	Abstained bool                `json:"abstained"`
+	Model     string              `json:"model" doc:"extractive, or the language model that wrote the answer"`
+	Citations []Citation          `json:"citations"`
+	Results   []memory.Result     `json:"results" doc:"the memories used, as in search"`
+	Degraded  []retrieve.Degraded `json:"degraded"`
+	Usage     Usage               `json:"usage"`
+}
+
+// Recall answers a question from an end user's memories. Every sentence of the
+// answer carries a marker of a citation; without an answer it abstains.
+func (s *Service) Recall(ctx context.Context, in Request) (Answer, error) {
+	q := in.search()
+	if q.Limit == nil {
+		limit := someMemories
+		q.Limit = &limit
+	}
+	tokens := someTokens
+	if in.MaxTokens != nil {
+		tokens = *in.MaxTokens
+	}
+	found, err := s.Search(ctx, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	out := Answer{Success: true, Abstained: true, Model: Extractive, Citations: []Citation{}, Results: found.Results, Degraded: found.Degraded}
+	from := make([]passage, len(found.Results))
+	for i, r := range found.Results {
+		from[i] = passage{id: r.ID, text: r.Memory.Text, createdAt: r.CreatedAt, score: r.Score}
+	}
+	if s.Synthesizer != nil {
+		out.Model = s.Synthesizer.Info().ID
+	}
+	if len(from) == 0 {
+		return out, nil
+	}
+	text, quotes := "", []quote(nil)
+	if s.Synthesizer != nil {
+		text, quotes, err = s.write(ctx, in.Query, from, tokens, &out)
+	} else {
+		text, quotes, err = s.quote(ctx, in.Query, from, tokens, &out)
+	}
+	if err != nil || len(quotes) == 0 {
+		return out, err
+	}
+	out.Answer, out.Abstained = &text, false
+	for i, q := range quotes {
+		p := from[q.passage]
+		out.Citations = append(out.Citations, Citation{Marker: i + 1, MemoryID: p.id, Quote: p.text[q.start:q.end], Start: q.start, End: q.end,
+			Score: q.score, CreatedAt: p.createdAt})
+	}
+	return out, nil
+}
+
+// quote answers extractively.
+func (s *Service) quote(ctx context.Context, question string, from []passage, tokens int, out *Answer) (string, []quote, error) {
+	out.Model = Extractive
+	sub, cancel := retrieve.WithShare(ctx)
+	defer cancel()
+	best, err := extract(sub, s.Reranker, question, from, s.MinProbability, tokens)
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", nil, ctx.Err()
+		}
+		s.Log.WarnContext(ctx, "reranker failed", "error", err)
+		out.degrade("rerank", reason(err))
+		if best, err = extract(ctx, nil, question, from, s.MinProbability, tokens); err != nil {
+			return "", nil, err
+		}
+	}
+	text, quotes := quoted(from, best)
+	return text, quotes, nil
+}
+
+// write has the language model answer, and keeps what it can prove.
+func (s *Service) write(ctx context.Context, question string, from []passage, tokens int, out *Answer) (string, []quote, error) {
+	q := port.Question{Text: question, MaxTokens: tokens, Sources: make([]port.Source, len(from))}
+	for i, p := range from {
+		q.Sources[i] = port.Source{Text: p.text, Time: time.UnixMilli(p.createdAt)}
+	}
+	answer, err := s.Synthesizer.Synthesize(ctx, q)
+	if err == nil {
+		out.Usage = Usage{answer.InputTokens, answer.OutputTokens}
+		text, quotes := proven(answer.Text, from)
+		return text, quotes, nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return "", nil, ctx.Err()
+	}
+	s.Log.WarnContext(ctx, "answer model failed", "model", out.Model, "error", err)
+	if !s.Fallback || ctx.Err() != nil {
+		f := fault.From(err)
+		if f.Code != fault.Timeout {
+			// Which model failed how is not the caller's matter, when to come back is.
+			f = fault.Wrap(fault.Upstream, "recall", err, "the answer model failed").After(f.RetryAfter)
+		}
+		return "", nil, f
+	}
+	out.degrade("answer", reason(err))
+	return s.quote(ctx, question, from, tokens, out)
+}
+
+func (a *Answer) degrade(part, reason string) {
+	for _, d := range a.Degraded {
+		if d.Part == part {
+			return
+		}
+	}
+	a.Degraded = append(a.Degraded, retrieve.Degraded{Part: part, Reason: reason})
+}
+
+func reason(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) || fault.CodeOf(err) == fault.Timeout {
+		return retrieve.TimedOut
+	}
+	return retrieve.Failed
+}
+
+// Operations declares the operation of the service.
+func Operations() []op.Op[*Service] {
+	return []op.Op[*Service]{
+		op.Define(op.Spec{Name: "memories.recall", Method: "POST", Path: "/api/v1/recall", Family: op.Memory, Class: op.Recall,
+			Scopes: []ident.Scope{ident.RecallRead, ident.MemoriesRead}, MaxBody: 256 << 10, Timeout: 60 * time.Second,
+			Summary: "Answer a question from the memories of one end user",
+			Description: "Every sentence of the answer carries the marker of a citation, whose quote stands in the memory word for word. " +
+				"Without an answer in the memories, answer is null and abstained true.",
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidEndUserID, fault.InvalidContainerTag, fault.InsufficientScope,
+				fault.Forbidden, fault.PayloadTooLarge, fault.Upstream}}, (*Service).Recall),
+	}
+}
