@@ -195,6 +195,7 @@ type faultyStore struct {
 	ping   atomic.Pointer[error]
 	update atomic.Pointer[func() error] // runs before each Update
 	view   atomic.Pointer[func() error] // runs before each View
+	scrub  atomic.Pointer[error]        // of each Scrub
 }
 
 func (f *faultyStore) Ping(ctx context.Context) error {
@@ -224,6 +225,9 @@ func (f *faultyStore) View(ctx context.Context, fn func(port.Reader) error) erro
 
 // Scrub is the optional ability of the store behind.
 func (f *faultyStore) Scrub(ctx context.Context) error {
+	if err := f.scrub.Load(); err != nil {
+		return *err
+	}
 	if s, ok := f.Store.(port.Scrubber); ok {
 		return s.Scrub(ctx)
 	}
@@ -235,6 +239,7 @@ type faultyIndex struct {
 	port.Index
 	search atomic.Pointer[func(ctx context.Context, p port.Partition, q port.IndexQuery) error]
 	apply  atomic.Pointer[func() error]
+	drop   atomic.Pointer[error] // of each Drop
 }
 
 func (f *faultyIndex) Search(ctx context.Context, p port.Partition, q port.IndexQuery) ([]port.Hit, error) {
@@ -253,6 +258,13 @@ func (f *faultyIndex) Apply(ctx context.Context, p port.Partition, b port.Batch)
 		}
 	}
 	return f.Index.Apply(ctx, p, b)
+}
+
+func (f *faultyIndex) Drop(ctx context.Context, p port.Partition) error {
+	if err := f.drop.Load(); err != nil {
+		return *err
+	}
+	return f.Index.Drop(ctx, p)
 }
 
 // Retain is the optional ability of the index behind.
