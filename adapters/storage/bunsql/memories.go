@@ -67,6 +67,15 @@ FROM namespaces n WHERE n.org = ? AND n.space = 'memories' AND n.dropped = 0`)
 	return out, nil
 }
 
+// HasEndUsers reports whether there is any memory partition.
+func (r *Reader) HasEndUsers(ctx context.Context) (bool, error) {
+	if err := r.check(ctx); err != nil {
+		return false, err
+	}
+	var n int
+	return r.s.get(ctx, "find end users", `SELECT 1 FROM namespaces WHERE space = 'memories' AND dropped = 0 LIMIT 1`, nil, &n)
+}
+
 // MemoriesByContent implements port.MemoryReader. Of several memories that say
 // the same, it finds the one with the lowest id.
 func (r *Reader) MemoriesByContent(ctx context.Context, p port.Partition, keys []port.ContentKey) (map[port.ContentKey]string, error) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,7 +27,8 @@ import (
 //     cells move to the page's end and their old copies stay in the gap, out of
 //     reach of secure_delete. Deleting such a cell later leaves its copy. Scrub
 //     overwrites the gaps of the pages written since it last ran; the first
-//     time since the store was opened, of all pages.
+//     time since the store was opened, of all pages. A store with memories
+//     does that in the background when it is opened.
 //   - The write-ahead log: holds pages as they were. Scrub empties it, for which
 //     it makes readers wait for a moment.
 //   - Statement journals and sorters: in memory (temp_store).
@@ -47,8 +49,12 @@ const maxPages = 0x02000000
 type scrubber struct {
 	turn    chan struct{} // held by the one that runs
 	unknown bool          // pages may have been written before this process began
+	waiting atomic.Int32  // calls that want the turn, for whom the one in the background hurries
 	began   atomic.Int64  // runs that have begun
 	clean   int64         // the last run that succeeded
+
+	ahead  sync.WaitGroup // of scrubAhead
+	cancel func()         // ends it
 }
 
 // Scrub implements port.Scrubber. It finishes what DeleteNamespace left to be
@@ -61,6 +67,8 @@ func (s *Store) Scrub(ctx context.Context) error {
 		return fault.Wrap(fault.Internal, op, errors.New("the store is shared"), "an internal error occurred")
 	}
 	before := s.scrub.began.Load()
+	s.scrub.waiting.Add(1)
+	defer s.scrub.waiting.Add(-1)
 	select {
 	case s.scrub.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -74,7 +82,7 @@ func (s *Store) Scrub(ctx context.Context) error {
 	if err := s.purge.all(ctx); err != nil {
 		return err
 	}
-	if err := s.scrubPages(ctx); err != nil {
+	if _, err := s.scrubPages(ctx); err != nil {
 		return dialect{}.Fault(op, err)
 	}
 	if err := s.emptyLog(ctx); err != nil {
@@ -84,13 +92,42 @@ func (s *Store) Scrub(ctx context.Context) error {
 	return nil
 }
 
-// scrubPages overwrites the gaps of every page that may have something in it.
-func (s *Store) scrubPages(ctx context.Context) error {
+// scrubAhead does what the first Scrub would have to do, when there are
+// memories that may be erased. It rests as long as it works.
+func (s *Store) scrubAhead(ctx context.Context) {
+	found := false
+	err := s.View(ctx, func(r port.Reader) (err error) {
+		found, err = r.(*bunsql.Reader).HasEndUsers(ctx)
+		return err
+	})
+	if err == nil && found {
+		select {
+		case s.scrub.turn <- struct{}{}:
+			defer func() { <-s.scrub.turn }()
+		case <-ctx.Done():
+			return
+		}
+		if s.scrub.unknown {
+			began := time.Now()
+			var pages int
+			if pages, err = s.scrubPages(ctx); err == nil {
+				s.o.Log.Info("pages scrubbed after opening", "pages", pages, "took", time.Since(began))
+			}
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		s.o.Log.Warn("scrubbing pages failed and is left to the next erasure", "error", err)
+	}
+}
+
+// scrubPages overwrites the gaps of every page that may have something in it
+// and gives the number of pages.
+func (s *Store) scrubPages(ctx context.Context) (int, error) {
 	var pages []uint32
 	if s.scrub.unknown {
 		var err error
 		if pages, err = gapsOf(ctx, filepath.Join(s.dir, databaseFile)); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	err := s.commit.own(ctx, func(w *bunsql.Session) error {
@@ -103,18 +140,26 @@ func (s *Store) scrubPages(ctx context.Context) error {
 		}
 		return err
 	})
+	n := len(pages)
 	for err == nil && len(pages) > 0 {
+		began := time.Now()
 		err = s.commit.own(ctx, func(w *bunsql.Session) (err error) {
 			pages, err = s.scrubStep(ctx, w, pages)
 			return err
 		})
+		if s.scrub.waiting.Load() == 0 { // nobody waits for it
+			select {
+			case <-time.After(time.Since(began)):
+			case <-ctx.Done():
+			}
+		}
 	}
 	if err == nil {
 		s.scrub.unknown = false
-		return nil
+		return n, nil
 	}
 	// They are still to be done.
-	return errors.Join(err, s.commit.own(context.WithoutCancel(ctx), func(*bunsql.Session) error {
+	return 0, errors.Join(err, s.commit.own(context.WithoutCancel(ctx), func(*bunsql.Session) error {
 		for _, n := range pages {
 			s.log.written.add(n)
 		}

@@ -127,6 +127,9 @@ func Open(ctx context.Context, dir string, o Options) (_ *Store, err error) {
 		s.purge = newPurger(s, o.Log)
 		s.commit.dropped = s.purge.wake
 		s.purge.start()
+		ahead, cancel := context.WithCancel(context.Background())
+		s.scrub.cancel = cancel
+		s.scrub.ahead.Go(func() { s.scrubAhead(ahead) })
 	}
 	return s, nil
 }
@@ -269,6 +272,10 @@ func (s *Store) Close() error {
 
 func (s *Store) release() error {
 	var errs []error
+	if s.scrub.cancel != nil {
+		s.scrub.cancel()
+		s.scrub.ahead.Wait()
+	}
 	if s.purge != nil {
 		s.purge.stop()
 	}
