@@ -34,7 +34,8 @@ func (*spy) Fault(op string, err error) error {
 }
 
 func (s *spy) Render(query string) string {
-	q := strings.ReplaceAll(query, "{{each}}", "json_each(?) AS j")
+	q := strings.NewReplacer("{{each}}", "json_each(?) AS j", "{{tables}}", "sqlite_schema", "{{int64}}", "INTEGER", "{{blob}}", "BLOB", "{{text}}", "TEXT",
+		"{{identity}}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{{strict}}", " STRICT", "{{keyed}}", " STRICT, WITHOUT ROWID").Replace(query)
 	s.seen = append(s.seen, q)
 	return q
 }
