@@ -202,7 +202,8 @@ type MemoryWriter interface {
 }
 
 // Scrubber is an optional ability of a Store that keeps files: after Scrub
-// returns, nothing that was deleted before the call can be read from them.
+// returns nil, nothing that was deleted before the call can be read from them.
+// Fault Unavailable with RetryAfter when a long read is in the way.
 type Scrubber interface {
 	Scrub(ctx context.Context) error
 }

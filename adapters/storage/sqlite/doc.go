@@ -29,8 +29,17 @@
 // # Deleting
 //
 // DeleteNamespace marks the namespace, after which nothing can reach it; its
-// documents go in small batches in the background, resumed at Open. Deleted
-// content is overwritten with zeros (secure_delete).
+// documents go in small batches in the background, resumed at Open.
+//
+// Deleted content is overwritten with zeros (secure_delete), which is not all
+// of it: the log keeps pages as they were, and a page that SQLite rebuilt keeps
+// old copies of its cells between the pointers and the cells. Scrub removes
+// both, so that after it nothing deleted can be read from any file. For that the
+// committer copies the log back in SQLite's place and remembers every page that
+// was written; Scrub looks at those alone. It writes pages through SQLite
+// (sqlite_dbpage), in transactions of 10 ms between those of others. To empty
+// the log it needs a moment without readers and makes one when none comes by
+// itself. Databases of 256 GB and more are refused.
 //
 // # Figures
 //
