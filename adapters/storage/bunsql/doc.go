@@ -4,13 +4,13 @@
 // connections, decides how transactions begin, share and end, and says through
 // Dialect what its database spells differently.
 //
-// Small tables (organizations, keys, integrations, namespaces, operations) go through bun's
-// query builder. Documents, vectors, the change log and what memories have
-// beside them go through prepared statements: bun writes arguments into the statement's text, which for a
-// vector blob means hexadecimal, a parse of it, and no statement to reuse.
-// Reading one namespace's row by prepared statement takes 24 µs, through bun's
-// builder and scanner 55 µs (BenchmarkPointRead in package sqlite, on two busy
-// cores: the ratio counts).
+// Small tables (organizations, keys, integrations, namespaces, operations) go
+// through bun's query builder. Documents, vectors, the change log and what
+// memories have beside them go through prepared statements: bun writes arguments
+// into the statement's text, which for a vector blob means hexadecimal, a parse
+// of it, and no statement to reuse. Reading one namespace's row by prepared
+// statement takes 24 µs, through bun's builder and scanner 55 µs
+// (BenchmarkPointRead in package sqlite, on two busy cores: the ratio counts).
 //
 // A memory partition is a row of namespaces with its own space and integration;
 // its memories are documents with a container. The indexes of containers,
