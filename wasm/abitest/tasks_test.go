@@ -103,8 +103,11 @@ func newSmall() *small {
 	vector("head.weight", s.hidden, 0, 0.3)
 	vector("head.bias", 1, 0.2, 0)
 	vector("head.scale", 1, 3, 0)
-	vector("late.idf", s.vocab, 4, 1)
-	vector("late.weights", 7, 0, 0.7)
+	linear("late.project", 12, s.hidden, 1)
+	linear("late.topic", 8, s.hidden, 1)
+	vector("late.term", s.vocab, 0, 1)
+	vector("late.gate", s.hidden, 0, 0.3)
+	vector("late.weights", 4, 0, 1)
 	return s
 }
 
@@ -314,43 +317,46 @@ func (s *small) pair(head, query, text string, calibration [2]float64) (score fl
 	return sigmoid(calibration[0]*raw + calibration[1]), len(ids), cut
 }
 
-// late scores by two encodings.
-func (s *small) late(query, text string, layers int) (score float64, tokens int, cut bool) {
-	q, _ := s.alone(query)
-	d, cut := s.alone(text)
-	xq, xd := s.states(q, len(q), layers), s.states(d, len(d), layers)
-	mean := func(x [][]float64) []float64 {
-		out := make([]float64, s.hidden)
-		for _, v := range x {
-			out = add(out, v)
-		}
-		return out
+// late scores by two encodings with the prefixes of a query and a text.
+func (s *small) late(queryPrefix, textPrefix, query, text string, layers int) (score float64, tokens int, cut bool) {
+	read := func(prefix, text string) (own []int, states [][]float64, all int, cut bool) {
+		before := len(s.ids(prefix)) + 1
+		ids, cut := s.alone(prefix + " " + text)
+		x := s.states(ids, len(ids), layers)
+		return ids[before : len(ids)-1], x[before : len(x)-1], len(ids), cut
 	}
-	f := make([]float64, 6)
-	f[2] = cosine(mean(xq), mean(xd))
-	tokens = len(d)
-	q, d, xq, xd = q[1:len(q)-1], d[1:len(d)-1], xq[1:len(xq)-1], xd[1:len(xd)-1]
-	top, mass := best(xq, xd), 0.0
-	for i, id := range q {
-		idf, tf := s.vectors["late.idf"][id], 0.0
-		for _, other := range d {
-			if other == id {
-				tf++
+	q, xq, _, _ := read(queryPrefix, query)
+	d, xd, tokens, cut := read(textPrefix, text)
+	weights := s.vectors["late.weights"]
+	raw := weights[2]*math.Log1p(float64(len(d))) + weights[3]
+	if len(q) > 0 && len(d) > 0 {
+		project := func(x [][]float64) [][]float64 {
+			var out [][]float64
+			for _, v := range x {
+				out = append(out, s.linear("late.project", v))
 			}
+			return out
 		}
-		mass += idf
-		f[0] += idf * top[i]
-		if tf > 0 {
-			f[3] += idf
-			f[4] += idf * tf * 1.9 / (tf + 0.9)
+		mix, all := make([]float64, len(q)), 0.0
+		for i, id := range q {
+			mix[i] = math.Exp(s.vectors["late.term"][id] + dot(s.vectors["late.gate"], xq[i]))
+			all += mix[i]
 		}
+		for i, c := range best(project(xq), project(xd)) {
+			raw += weights[0] * mix[i] / all * c
+		}
+		mean := func(x [][]float64) []float64 {
+			out := make([]float64, s.hidden)
+			for _, v := range x {
+				for c := range v {
+					out[c] += v[c] / float64(len(x))
+				}
+			}
+			return out
+		}
+		raw += weights[1] * cosine(s.linear("late.topic", mean(xq)), s.linear("late.topic", mean(xd)))
 	}
-	if mass > 0 {
-		f[0], f[3], f[4] = f[0]/mass, f[3]/mass, f[4]/mass
-		f[1] = sum(top) / float64(len(q))
-	}
-	f[5] = math.Log1p(float64(len(d)))
-	return sigmoid(dot(f, s.vectors["late.weights"][:6]) + s.vectors["late.weights"][6]), tokens, cut
+	return sigmoid(raw), tokens, cut
 }
 
 // paths are the two ways to run a model: on the host's kernels, which round most
@@ -443,8 +449,11 @@ func TestRerank(t *testing.T) {
 		"plain":  {map[string]any{"head": "plain", "calibration": nil}, func(q, d string) (float64, int, bool) { return s.pair("plain", q, d, plain) }},
 		"joint": {map[string]any{"head": "joint", "calibration": map[string]any{"scale": 0.5, "bias": -1}},
 			func(q, d string) (float64, int, bool) { return s.pair("joint", q, d, [2]float64{0.5, -1}) }},
-		"late":    {map[string]any{"head": "late"}, func(q, d string) (float64, int, bool) { return s.late(q, d, s.layers) }},
-		"shallow": {map[string]any{"head": "late", "late_layer": 2}, func(q, d string) (float64, int, bool) { return s.late(q, d, 2) }},
+		"late": {map[string]any{"head": "late"}, func(q, d string) (float64, int, bool) { return s.late("", "", q, d, s.layers) }},
+		"shallow": {map[string]any{"head": "late", "late_layer": 2, "query_prefix": s.words[50] + " ", "passage_prefix": s.words[60] + " " + s.words[61]},
+			func(q, d string) (float64, int, bool) {
+				return s.late(s.words[50], s.words[60]+" "+s.words[61], q, d, 2)
+			}},
 	} {
 		for way, path := range paths() {
 			t.Run(name+"/"+way, func(t *testing.T) {
@@ -499,7 +508,7 @@ func TestShared(t *testing.T) {
 		embedder.Close()
 		t.Skip("this machine has no kernels, so there is nothing to share")
 	}
-	late := one(map[string]any{"task": "rerank", "head": "late", "late_layer": 2})
+	reranker := one(map[string]any{"task": "rerank", "head": "plain", "late_layer": 2})
 	if got := shared.Bytes(); got != alone {
 		t.Errorf("a second model over the same weights takes %d bytes more", got-alone)
 	}
@@ -508,7 +517,7 @@ func TestShared(t *testing.T) {
 		t.Errorf("the language model's head takes nothing: %d bytes, %d before", got, alone)
 	}
 	texts := s.texts()
-	before, _, err := late.Score(t.Context(), texts[3], texts)
+	before, _, err := reranker.Score(t.Context(), texts[3], texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -520,11 +529,11 @@ func TestShared(t *testing.T) {
 	if got := shared.Bytes(); got <= 0 || got >= alone {
 		t.Errorf("two layers of three hold %d bytes, all three held %d", got, alone)
 	}
-	after, _, err := late.Score(t.Context(), texts[3], texts)
+	after, _, err := reranker.Score(t.Context(), texts[3], texts)
 	if err != nil || !slices.Equal(before, after) {
 		t.Errorf("scores changed when another model was closed: %v", err)
 	}
-	if err := late.Close(); err != nil {
+	if err := reranker.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got := shared.Bytes(); got != 0 {

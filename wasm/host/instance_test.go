@@ -2,12 +2,14 @@ package host
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/mnemehq/mneme/wasm/abi"
+	"github.com/mnemehq/mneme/wasm/models"
 )
 
 func hostileModule(t *testing.T) Module {
@@ -158,5 +160,62 @@ func TestDigest(t *testing.T) {
 	m.Info.Name, m.Interrupt = "other", Cooperative
 	if seen[m.Digest()] != "base" {
 		t.Error("the name changes the digest")
+	}
+}
+
+// TestEncoderRefuses: the built-in encoder answers requests that its host would
+// never send.
+func TestEncoderRefuses(t *testing.T) {
+	s, err := models.Open(models.DefaultSparse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(t.Context(), Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: Cooperative}, Options{Instances: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	in, err := m.newInstance(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.discard(t.Context())
+	frame, err := abi.Request{Rows: []string{"a"}}.Append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := bytes.Clone(frame)
+	broken[len(broken)-1] = 0xFF
+	for name, c := range map[string]struct {
+		function string
+		frame    []byte
+		want     abi.Code
+	}{
+		"embed":         {abi.FuncEmbed, frame, abi.CodeUnsupported},
+		"rerank":        {abi.FuncRerank, frame, abi.CodeUnsupported},
+		"short frame":   {abi.FuncSparse, frame[:15], abi.CodeInvalid},
+		"row outside":   {abi.FuncSparse, frame[:len(frame)-1], abi.CodeInvalid},
+		"invalid UTF-8": {abi.FuncSparse, broken, abi.CodeInvalid},
+		"opened twice":  {abi.FuncOpen, s.Config, abi.CodeInvalid},
+	} {
+		b, err := in.raw(t.Context(), c.function, c.frame)
+		if err == nil {
+			_, err = abi.ParseResult(b)
+		}
+		var e *abi.Error
+		if !errors.As(err, &e) || e.Code != c.want {
+			t.Errorf("%s: %v, want code %d", name, err, c.want)
+		}
+	}
+	none, err := abi.Request{}.Append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := in.raw(t.Context(), abi.FuncSparse, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := abi.ParseResult(b); err != nil || r.Rows != 0 {
+		t.Errorf("no rows: %+v, %v", r, err)
 	}
 }

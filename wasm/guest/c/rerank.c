@@ -1,27 +1,35 @@
 // Reranking: the probability that a text answers the query. A cross-encoder reads
 // query and text together and scores the pair by its first state (Nogueira and Cho
 // 2019, arXiv:1901.04085) or, head "joint", by late interaction inside the joint
-// encoding as well; head "late" encodes them apart and compares their states (MaxSim:
-// Khattab and Zaharia 2020, arXiv:2004.12832), weighted by how rare the word pieces are.
+// encoding as well. Head "late" encodes them apart and compares projected states
+// (MaxSim: Khattab and Zaharia 2020, arXiv:2004.12832), each piece of the query
+// weighted by a learned softmax, and a projection of the mean states.
 #include "bert.h"
 
 typedef enum { HEAD_POOLER, HEAD_PLAIN, HEAD_JOINT, HEAD_LATE } head;
 
-enum { FEATURES = 6 };      // of a late pair
-static const f32 K1 = 0.9f; // saturation of BM25's term frequency
+// Features of a late pair: weighted MaxSim, cosine of the topics, ln(1 + pieces of the text).
+enum { MAXSIM, TOPIC, LENGTH, FEATURES };
 
 static struct {
 	head head;
 	f32 scale, bias;                 // calibration: probability = sigmoid(scale * raw + bias)
-	linear pooler;
+	linear pooler, project, topic;   // of the first state; late: of the states, of their mean
 	f32 *weight, *offset, *maxsim;   // of the pair's first state; of the sum; of the late interaction
-	f32 *idf, *weights;              // of each word piece; of the features, then their bias
+	f32 *term, *gate;                // late: log weight of each word piece, by its id and by its state
+	f32 *weights;                    // of the features, then their bias
 	f32 *best;                       // largest cosine of each piece of the query
 	// The query of the call.
-	u32 *ids, len;                   // word pieces as the model reads them: prefix included when alone
-	u32 from, pieces;                // its own pieces inside ids
-	f32 *states, *vector, idf_sum;   // late: unit states of those; pooled; sum of their idf
+	u32 *ids, len, from, pieces;     // pair: word pieces with the prefix; its own from there on
+	f32 *states, *mix, *vector;      // late: projected unit states of its own pieces; their weights; topic
 } q;
+
+// open_projection opens a linear layer as wide as its bias says: a multiple of 4, at
+// most the states' width.
+static int open_projection(linear *l, const char *name, const char *bias) {
+	u64 bytes = mneme_asset_size(bias, mneme_strlen(bias));
+	return bytes && bytes % 16 == 0 && bytes <= 4 * m.hidden && linear_open(l, name, (u32)bytes / 4, m.hidden);
+}
 
 u64 open_rerank(const char *json, u32 n) {
 	char name[16];
@@ -41,16 +49,23 @@ u64 open_rerank(const char *json, u32 n) {
 			return mneme_fail(MNEME_INVALID, "open: calibration needs a scale and a bias");
 		q.scale = (f32)scale, q.bias = (f32)bias;
 	}
-	q.ids = reserve(m.max_tokens + 1, 4);
-	q.best = reserve(m.max_tokens, 4);
-	q.states = reserve((u64)m.max_tokens * m.hidden, 4);
-	q.vector = reserve(2 * m.hidden, 4);
-	if (!q.ids || !q.best || !q.states || !q.vector) return mneme_fail(MNEME_NO_MEMORY, "open: not enough memory for the query");
-	if (q.head == HEAD_LATE ? (q.idf = load_tensor("late.idf", 4 * m.vocab)) && (q.weights = load_tensor("late.weights", 4 * (FEATURES + 1)))
-		: (q.weight = load_tensor("head.weight", 4 * m.hidden)) && (q.offset = load_tensor("head.bias", 4)) &&
-			(q.head != HEAD_JOINT || (q.maxsim = load_tensor("head.scale", 4))) && (q.head != HEAD_POOLER || linear_open(&q.pooler, "pooler", m.hidden, m.hidden)))
-		return 0;
-	return mneme_fail(MNEME_INVALID, "open: a tensor of the head is missing, of another size, or does not fit the memory");
+	u32 window = m.max_tokens;
+	int loaded, late = q.head == HEAD_LATE;
+	if (late)
+		loaded = open_projection(&q.project, "late.project", "late.project.bias") && open_projection(&q.topic, "late.topic", "late.topic.bias") &&
+			(q.term = load_tensor("late.term", 4 * m.vocab)) && (q.gate = load_tensor("late.gate", 4 * m.hidden)) &&
+			(q.weights = load_tensor("late.weights", 4 * (FEATURES + 1)));
+	else
+		loaded = (q.weight = load_tensor("head.weight", 4 * m.hidden)) && (q.offset = load_tensor("head.bias", 4)) &&
+			(q.head != HEAD_JOINT || (q.maxsim = load_tensor("head.scale", 4))) && (q.head != HEAD_POOLER || linear_open(&q.pooler, "pooler", m.hidden, m.hidden));
+	if (!loaded) return mneme_fail(MNEME_INVALID, "open: a tensor of the head is missing, of another size, or does not fit the memory");
+	q.ids = reserve(window, 4);
+	q.best = reserve(window, 4);
+	q.mix = late ? reserve(window, 4) : 0;
+	q.states = late ? reserve((u64)window * q.project.n, 4) : 0;
+	q.vector = late ? reserve(q.topic.n, 4) : 0;
+	if (!q.ids || !q.best || (late && (!q.mix || !q.states || !q.vector))) return mneme_fail(MNEME_NO_MEMORY, "open: not enough memory for the query");
+	return 0;
 }
 
 // read_query tokenizes the query of a pair: at most half the window.
@@ -128,50 +143,57 @@ static u32 read_apart(run *r, u32 i, u32 *ids, u32 *first, u32 *cut) {
 	return n;
 }
 
-// keep_query keeps the states of the call's query, which lie at x.
-static void keep_query(const u32 *ids, f32 *x, u32 n) {
-	q.from = 1 + m.prefix_len[1];
-	q.pieces = n - 1 - q.from;
-	__builtin_memcpy(q.ids, ids, 4 * n);
-	pool(x, n, 1, q.vector);
-	normalize_rows(x + (size_t)q.from * m.hidden, q.pieces, m.hidden);
-	__builtin_memcpy(q.states, x + (size_t)q.from * m.hidden, 4 * q.pieces * m.hidden);
-	q.idf_sum = 0;
-	for (u32 i = 0; i < q.pieces; i++) q.idf_sum += q.idf[q.ids[q.from + i]];
+// own tells how many of a text's tokens are its own, not prefix or special, and
+// where they begin.
+static u32 own(int query, u32 tokens, u32 *from) {
+	*from = 1 + m.prefix_len[query];
+	return tokens - 1 - *from;
 }
 
-// late_features computes the features of the query and the text of n tokens at x.
-static void late_features(const u32 *ids, f32 *x, u32 n, f32 out[FEATURES]) {
-	u32 h = m.hidden, from = 1 + m.prefix_len[0], pieces = n - 1 - from;
-	f32 *vector = q.vector + h;
-	pool(x, n, 1, vector);
-	x += (size_t)from * h, ids += from;
-	normalize_rows(x, pieces, h);
-	f32 weighted = 0, covered = 0, saturated = 0;
-	out[1] = mean_best(q.states, x, pieces);
+// keep_query keeps the call's query: its word pieces, states, projected unit states and topic.
+static void keep_query(const u32 *ids, const f32 *x, const f32 *projected, const f32 *topic, u32 tokens) {
+	u32 from, k = q.project.n;
+	q.pieces = own(1, tokens, &from);
+	f32 top = -__builtin_inff(), sum = 0;
 	for (u32 i = 0; i < q.pieces; i++) {
-		u32 id = q.ids[q.from + i], times = 0;
-		for (u32 j = 0; j < pieces; j++) times += ids[j] == id;
-		if (pieces) weighted += q.idf[id] * q.best[i];
-		if (times) covered += q.idf[id], saturated += q.idf[id] * ((f32)times * (K1 + 1) / ((f32)times + K1));
+		q.mix[i] = q.term[ids[from + i]] + dot(q.gate, x + (size_t)(from + i) * m.hidden, m.hidden);
+		if (q.mix[i] > top) top = q.mix[i];
 	}
-	f32 all = q.idf_sum > 0 ? q.idf_sum : 1;
-	out[0] = weighted / all;
-	out[2] = dot(q.vector, vector, h);
-	out[3] = covered / all;
-	out[4] = saturated / all;
-	out[5] = log1p_((f32)pieces);
+	for (u32 i = 0; i < q.pieces; i++) sum += q.mix[i] = exponential(q.mix[i] - top);
+	for (u32 i = 0; i < q.pieces; i++) q.mix[i] /= sum;
+	__builtin_memcpy(q.states, projected + (size_t)from * k, 4 * q.pieces * k);
+	__builtin_memcpy(q.vector, topic, 4 * q.topic.n);
 }
 
 static int use_late(run *r, u32 i, u32 count) {
-	u32 row = 0;
-	for (u32 j = 0; j < count; row += m.lens[j++]) {
-		f32 *x = m.x + (size_t)row * m.hidden, features[FEATURES], raw = q.weights ? q.weights[FEATURES] : 0;
+	u32 h = m.hidden, k = q.project.n, rows = 0, from;
+	for (u32 j = 0; j < count; rows += m.lens[j++]) { // the mean of each text's own states
+		f32 *mean = m.y + (size_t)j * h;
+		u32 pieces = own(i + j == 0, m.lens[j], &from);
+		__builtin_memset(mean, 0, 4 * h);
+		for (u32 p = 0; p < pieces; p++)
+			for (u32 c = 0; c < h; c++) mean[c] += m.x[(size_t)(rows + from + p) * h + c] * (1 / (f32)pieces);
+	}
+	// A text has two tokens or more, so half of each buffer is free.
+	f32 *topics = m.y + (size_t)count * h;
+	int state;
+	if ((state = linear_run(&q.topic, m.y, count, topics, ACT_NONE)) != RUN_OK || (state = linear_run(&q.project, m.x, rows, m.up, ACT_NONE)) != RUN_OK) return state;
+	normalize_rows(topics, count, q.topic.n);
+	normalize_rows(m.up, rows, k);
+	for (u32 j = 0, row = 0; j < count; row += m.lens[j++]) {
+		const f32 *projected = m.up + (size_t)row * k, *topic = topics + (size_t)j * q.topic.n;
 		if (i + j == 0) {
-			keep_query(m.ids, x, m.lens[0]);
+			keep_query(m.ids, m.x, projected, topic, m.lens[0]);
 			continue;
 		}
-		late_features(m.ids + row, x, m.lens[j], features);
+		if (mneme_poll()) return RUN_STOPPED;
+		u32 pieces = own(0, m.lens[j], &from);
+		f32 features[FEATURES] = {0, 0, log1p_((f32)pieces)}, raw = q.weights[FEATURES];
+		if (pieces && q.pieces) {
+			max_dot(q.states, q.pieces, projected + (size_t)from * k, pieces, k, q.best);
+			for (u32 p = 0; p < q.pieces; p++) features[MAXSIM] += q.mix[p] * q.best[p];
+			features[TOPIC] = dot(q.vector, topic, q.topic.n);
+		}
 		for (u32 f = 0; f < FEATURES; f++) raw += q.weights[f] * features[f];
 		put_score(r, i + j, raw);
 	}

@@ -453,17 +453,17 @@ void max_dot(const f32 *a, u32 rows, const f32 *b, u32 count, u32 n, f32 *out) {
 	}
 }
 
-static f32 exp_(f32 x) { return wasm_f32x4_extract_lane(exp4(wasm_f32x4_splat(x)), 0); }
+f32 exponential(f32 x) { return wasm_f32x4_extract_lane(exp4(wasm_f32x4_splat(x)), 0); }
 
 void tanh_all(f32 *x, u32 n) {
 	for (u32 i = 0; i < n; i++) {
-		f32 size = __builtin_fabsf(x[i]), e = exp_(-2 * size);
+		f32 size = __builtin_fabsf(x[i]), e = exponential(-2 * size);
 		x[i] = __builtin_copysignf((1 - e) / (1 + e), x[i]);
 	}
 }
 
 f32 sigmoid(f32 x) {
-	f32 e = exp_(-__builtin_fabsf(x));
+	f32 e = exponential(-__builtin_fabsf(x));
 	return x < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 

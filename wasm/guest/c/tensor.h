@@ -38,6 +38,7 @@ f32 dot(const f32 *a, const f32 *b, u32 n);
 void max_dot(const f32 *a, u32 rows, const f32 *b, u32 count, u32 n, f32 *out);
 // tanh_all replaces x by tanh(x), off by at most 2e-7.
 void tanh_all(f32 *x, u32 n);
+f32 exponential(f32 x); // e^x for x <= 0
 f32 sigmoid(f32 x);
 f32 log1p_(f32 x); // ln(1+x) for x >= 0
 
