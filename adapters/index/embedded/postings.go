@@ -119,6 +119,15 @@ func unpack(dst []uint32, src []byte, width int) {
 	}
 	mask := uint32(1)<<width - 1 // width 32: 0-1, all ones
 	bit := 0
+	// Eight bytes from any bit on hold 57 bits at least.
+	for n := 57 / width; len(dst) >= n; dst = dst[n:] {
+		x := binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7)
+		for i := range dst[:n] {
+			dst[i] = uint32(x) & mask
+			x >>= width & 63
+		}
+		bit += n * width
+	}
 	for i := range dst {
 		dst[i] = uint32(binary.LittleEndian.Uint64(src[bit>>3:])>>(bit&7)) & mask
 		bit += width

@@ -18,6 +18,7 @@ type clause struct {
 	factor float32 // what an impact is multiplied with
 	top    float64 // largest contribution in the current window
 	next   int     // block that the window begins in
+	span   int     // postings that the window has, at most
 }
 
 // scorer finds the best chunks of a segment for a weighted set of terms. It is
@@ -31,15 +32,13 @@ type scorer struct {
 	clauses []*clause
 	order   []*clause
 	spare   []*clause
-	acc     [window]float64
-	hit     [window / 64]uint64
-	cand    []candidate
+	acc     [window]float64     // scores so far; zero between windows
+	hit     [window / 64]uint64 // chunks that an essential term has
+	cand    []uint32
 }
 
-type candidate struct {
-	ord   uint32
-	score float64
-}
+// walkShare is how many postings cost as much to walk over as one to look up.
+const walkShare = 8
 
 // scorers recycles scorers between searches.
 type scorers struct{ pool sync.Pool }
@@ -148,9 +147,9 @@ func (s *scorer) run(ctx context.Context, best *topK, seg uint32, n int, set bit
 			continue
 		}
 		for _, c := range s.order[rest:] {
-			s.score(c, uint32(base), uint32(end), set, m)
+			s.score(c, uint32(base), uint32(end), set, m, true)
 		}
-		s.collect(best, seg, uint32(base), rest, sum, m)
+		s.collect(best, seg, uint32(base), uint32(end), rest, sum, m)
 	}
 	return nil
 }
@@ -162,7 +161,7 @@ func (c *clause) window(base, end uint32, slack float32) bool {
 		if c.block == 0 && c.docs[c.n-1] < base {
 			return false
 		}
-		c.top = ceiling(c.bound, c.factor, slack)
+		c.top, c.span = ceiling(c.bound, c.factor, slack), c.df
 		return true
 	}
 	for c.next < c.blocks && c.last(c.next) < base {
@@ -172,8 +171,10 @@ func (c *clause) window(base, end uint32, slack float32) bool {
 		return false
 	}
 	bound := float32(0)
+	c.span = 0
 	for b := c.next; b < c.blocks; b++ {
 		bound = max(bound, c.blockBound(b))
+		c.span += blockLen
 		if c.last(b) >= end-1 {
 			break
 		}
@@ -187,8 +188,9 @@ func ceiling(bound, factor, slack float32) float64 {
 	return float64(bound) * float64(factor) * float64(slack) * (1 + 1e-5)
 }
 
-// score adds a term's contributions to the window.
-func (s *scorer) score(c *clause, base, end uint32, set bitset, m *impacts) {
+// score adds a term's contributions to the window. With mark the chunks become
+// candidates; without, what is added to others than candidates is thrown away.
+func (s *scorer) score(c *clause, base, end uint32, set bitset, m *impacts, mark bool) {
 	if !c.seek(base) {
 		return
 	}
@@ -199,21 +201,9 @@ func (s *scorer) score(c *clause, base, end uint32, set bitset, m *impacts) {
 			stop, _ = slices.BinarySearch(docs, end)
 		}
 		docs, pays = docs[:stop], pays[:stop]
-		if m.weights != nil {
-			for i, d := range docs {
-				if set == nil || set.has(d) {
-					s.acc[d-base] += float64(c.factor * m.weight(pays[i]))
-					s.hit[(d-base)>>6] |= 1 << ((d - base) & 63)
-				}
-			}
-		} else {
-			top, flat, slope := c.factor*(m.rank.k1+1), m.flat, m.slope
-			for i, d := range docs {
-				if set == nil || set.has(d) {
-					s.acc[d-base] += float64(bm25(top, float32(pays[i]), flat, slope, m.length[d]))
-					s.hit[(d-base)>>6] |= 1 << ((d - base) & 63)
-				}
-			}
+		s.sum(docs, pays, c.factor, base, set, m)
+		if mark {
+			s.mark(docs, base, set)
 		}
 		c.at += stop
 		if c.at < c.n || c.block+1 >= c.blocks {
@@ -229,42 +219,96 @@ func (s *scorer) score(c *clause, base, end uint32, set bitset, m *impacts) {
 	}
 }
 
+// sum adds up contributions of allowed chunks.
+func (s *scorer) sum(docs, pays []uint32, factor float32, base uint32, set bitset, m *impacts) {
+	pays = pays[:len(docs)]
+	switch {
+	case set != nil:
+		for i, d := range docs {
+			if set.has(d) {
+				s.acc[d-base] += float64(m.contribution(factor, d, pays[i]))
+			}
+		}
+	case m.weights != nil:
+		for i, d := range docs {
+			s.acc[d-base] += float64(factor * m.weight(pays[i]))
+		}
+	default:
+		top, flat, slope := factor*(m.rank.k1+1), m.flat, m.slope
+		for i, d := range docs {
+			s.acc[d-base] += float64(bm25(top, float32(pays[i]), flat, slope, m.length[d]))
+		}
+	}
+}
+
+// mark makes candidates of allowed chunks.
+func (s *scorer) mark(docs []uint32, base uint32, set bitset) {
+	for _, d := range docs {
+		if set == nil || set.has(d) {
+			s.hit[(d-base)>>6] |= 1 << ((d - base) & 63)
+		}
+	}
+}
+
 // collect takes the window's chunks, completes those that may enter with the
 // terms left out, and offers them.
-func (s *scorer) collect(best *topK, seg, base uint32, rest int, sum float64, m *impacts) {
+func (s *scorer) collect(best *topK, seg, base, end uint32, rest int, sum float64, m *impacts) {
 	floor := float64(best.floor()) * (1 - 1e-6) // scores are rounded to float32 at the end
 	s.cand = s.cand[:0]
 	for i, w := range s.hit {
 		for ; w != 0; w &= w - 1 {
 			d := uint32(i<<6 + bits.TrailingZeros64(w))
-			if score := s.acc[d]; score+sum >= floor {
-				s.cand = append(s.cand, candidate{base + d, score})
+			if s.acc[d]+sum >= floor {
+				s.cand = append(s.cand, d)
 			}
-			s.acc[d] = 0
 		}
-		s.hit[i] = 0
 	}
+	walked := false
 	for r := rest - 1; r >= 0 && len(s.cand) > 0; r-- {
 		c := s.order[r]
 		sum = 0
 		for _, o := range s.order[:r] {
 			sum += o.top
 		}
-		kept := s.cand[:0]
-		for _, cd := range s.cand {
-			if c.seek(cd.ord) && c.docs[c.at] == cd.ord {
-				cd.score += float64(m.contribution(c.factor, cd.ord, c.pays[c.at]))
-			}
-			if cd.score+sum >= floor {
-				kept = append(kept, cd)
+		if walkShare*len(s.cand) > c.span {
+			s.score(c, base, end, nil, m, false)
+			walked = true
+		} else {
+			for _, d := range s.cand {
+				if c.seek(base+d) && c.docs[c.at] == base+d {
+					s.acc[d] += float64(m.contribution(c.factor, base+d, c.pays[c.at]))
+				}
 			}
 		}
-		s.cand = kept
+		kept := 0
+		for _, d := range s.cand {
+			s.cand[kept] = d
+			// One more unless the difference is negative: which it is cannot be
+			// foreseen, so a branch would cost more than the sum.
+			kept += int(^math.Float64bits(s.acc[d]+sum-floor) >> 63)
+		}
+		s.cand = s.cand[:kept]
 	}
-	for _, cd := range s.cand {
-		if score := float32(cd.score); score >= best.floor() {
-			best.offer(found{score, seg, cd.ord})
+	for _, d := range s.cand {
+		if score := float32(s.acc[d]); score >= best.floor() {
+			best.offer(found{score, seg, base + d})
 		}
+	}
+	s.wipe(walked)
+}
+
+// wipe zeroes the window; all says that more than the marked chunks were summed.
+func (s *scorer) wipe(all bool) {
+	if all {
+		clear(s.acc[:])
+		clear(s.hit[:])
+		return
+	}
+	for i, w := range s.hit {
+		for ; w != 0; w &= w - 1 {
+			s.acc[i<<6+bits.TrailingZeros64(w)] = 0
+		}
+		s.hit[i] = 0
 	}
 }
 
