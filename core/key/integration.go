@@ -126,10 +126,11 @@ func (s *Service) Integrations(ctx context.Context, org string) ([]port.Integrat
 	return out, err
 }
 
-// Integration finds one of an organization by id or name. Fault NotFound.
+// Integration finds one of an organization ("": default), both by id or name.
+// Fault NotFound.
 func (s *Service) Integration(ctx context.Context, org, ref string) (i port.Integration, err error) {
 	err = s.store.View(ctx, func(r port.Reader) error {
-		o, err := findOrganization(ctx, r, org)
+		o, err := findOrganization(ctx, r, orDefault(org))
 		if err == nil {
 			i, err = findIntegration(ctx, r, o, ref)
 		}
@@ -172,9 +173,9 @@ type IntegrationChange struct {
 	WriteRatePerMin    *int
 }
 
-// ChangeIntegration changes one of an organization, found by id or name. New
-// quotas hold at once here and within CacheFor in other processes. Faults:
-// InvalidRequest, NotFound, Conflict when the name is taken.
+// ChangeIntegration changes one of an organization ("": default), both found by
+// id or name. New quotas hold at once here and within CacheFor in other
+// processes. Faults: InvalidRequest, NotFound, Conflict when the name is taken.
 func (s *Service) ChangeIntegration(ctx context.Context, org, ref string, c IntegrationChange) (i port.Integration, err error) {
 	if c.Name != nil {
 		if err := checkIntegrationName("name", *c.Name); err != nil {
@@ -182,7 +183,7 @@ func (s *Service) ChangeIntegration(ctx context.Context, org, ref string, c Inte
 		}
 	}
 	err = s.store.Update(ctx, func(w port.Writer) error {
-		o, err := findOrganization(ctx, w, org)
+		o, err := findOrganization(ctx, w, orDefault(org))
 		if err != nil {
 			return err
 		}

@@ -45,11 +45,8 @@ func validName(name string) bool {
 	return true
 }
 
-// findOrganization finds one by id or name; "" is the default one.
+// findOrganization finds one by id or name.
 func findOrganization(ctx context.Context, r port.Reader, ref string) (port.Organization, error) {
-	if ref == "" {
-		ref = ident.DefaultOrg
-	}
 	if strings.HasPrefix(ref, organizationID) {
 		o, err := r.Organization(ctx, ident.Org(ref))
 		if fault.CodeOf(err) != fault.NotFound {
@@ -139,11 +136,19 @@ func (s *Service) EnsureDefault(ctx context.Context) (o port.Organization, err e
 	return o, err
 }
 
-// organization finds one by id or name; the default one is made when it is
-// missing.
+// orDefault is the default organization where none is named.
+func orDefault(ref string) string {
+	if ref == "" {
+		return ident.DefaultOrg
+	}
+	return ref
+}
+
+// organization finds one by id or name, the default one where none is named,
+// which is made when it is missing.
 func (s *Service) organization(ctx context.Context, w port.Writer, ref string) (port.Organization, error) {
-	o, err := findOrganization(ctx, w, ref)
-	if ref != "" && ref != ident.DefaultOrg || fault.CodeOf(err) != fault.NotFound {
+	o, err := findOrganization(ctx, w, orDefault(ref))
+	if orDefault(ref) != ident.DefaultOrg || fault.CodeOf(err) != fault.NotFound {
 		return o, err
 	}
 	o = s.newOrganization(ident.DefaultOrg)
