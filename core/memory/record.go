@@ -374,12 +374,10 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, sparse bool
 		if err := quota(ctx, ns, todo.adds()); err != nil {
 			return err
 		}
-		if !exists {
-			if ns, err = s.create(ctx, tx, p, ns); err != nil {
-				return err
-			}
+		pinned, err := s.prepare(ctx, tx, p, ns, exists)
+		if err != nil {
+			return err
 		}
-		pinned := p.At(ns.Generation)
 		if !have {
 			if rec.DocumentID, err = newID(); err != nil {
 				return err

@@ -373,15 +373,13 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool,
 		if err := quota(ctx, ns, len(writes)); err != nil {
 			return err
 		}
-		if !exists {
-			if len(writes) == 0 {
-				return nil // nothing to keep, so nobody comes to be
-			}
-			if ns, err = s.create(ctx, tx, p, ns); err != nil {
-				return err
-			}
+		if !exists && len(writes) == 0 {
+			return nil // nothing to keep, so nobody comes to be
 		}
-		pinned := p.At(ns.Generation)
+		pinned, err := s.prepare(ctx, tx, p, ns, exists)
+		if err != nil {
+			return err
+		}
 		if err := w.put(ctx, tx, pinned, now, writes, nil); err != nil {
 			return err
 		}

@@ -147,12 +147,11 @@ func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition)
 		return ns, false, err
 	case !ns.Erasing.IsZero():
 		return ns, true, erasing(p)
-	case ns.Documents > 0:
-		if err := s.current(ns); err != nil {
-			return ns, true, err
-		}
+	case ns.Documents == 0:
+		ns.Sparse = s.Sparse // see prepare
+		return ns, true, nil
 	}
-	return ns, true, nil
+	return ns, true, s.current(ns)
 }
 
 // erasing refuses a write to an end user whose erasure has begun.
@@ -160,9 +159,20 @@ func erasing(p port.Partition) error {
 	return fault.New(fault.Unavailable, "end user %s is being erased", p.Name()).After(time.Second)
 }
 
-// create makes the partition of a writable end user who has none.
-func (s *Service) create(ctx context.Context, w port.Writer, p port.Partition, ns port.Namespace) (port.Namespace, error) {
-	return w.CreateNamespace(ctx, p, s.Stamp(port.Namespace{Name: p.Name(), Sparse: ns.Sparse}))
+// prepare makes the partition of a writable end user who has none, or moves one
+// that is empty over to the configured models, and pins it.
+func (s *Service) prepare(ctx context.Context, tx port.Writer, p port.Partition, ns port.Namespace, exists bool) (port.Partition, error) {
+	stamped := s.Stamp(port.Namespace{Name: p.Name(), Sparse: ns.Sparse})
+	if !exists {
+		made, err := tx.CreateNamespace(ctx, p, stamped)
+		return p.At(made.Generation), err
+	}
+	p = p.At(ns.Generation)
+	if ns.Documents > 0 || ns.EmbeddingDigest == stamped.EmbeddingDigest && ns.EmbeddingModel == stamped.EmbeddingModel && ns.Dimensions == stamped.Dimensions &&
+		ns.SparseDigest == stamped.SparseDigest && ns.SparseModel == stamped.SparseModel && ns.Chunker == stamped.Chunker {
+		return p, nil
+	}
+	return p, tx.Restamp(ctx, p, stamped)
 }
 
 // current refuses a partition that was indexed with other models.

@@ -454,6 +454,7 @@ func records(t *testing.T, f *fixture) {
 			r, receipt := history("crm", "1", 1)
 			return w.PutRecord(f.ctx, nowhere, r, receipt)
 		},
+		"Restamp":       func(w port.Writer) error { return w.Restamp(f.ctx, nowhere, port.Namespace{}) },
 		"BeginErasure":  func(w port.Writer) error { _, err := w.BeginErasure(f.ctx, nowhere, at(1)); return err },
 		"EraseMemories": func(w port.Writer) error { _, err := w.EraseMemories(f.ctx, nowhere, 1); return err },
 		"EndErasure":    func(w port.Writer) error { return w.EndErasure(f.ctx, nowhere) },
@@ -694,6 +695,7 @@ func erasure(t *testing.T, f *fixture) {
 			"TrimChanges":     func(w port.Writer) error { return w.TrimChanges(f.ctx, pinned, 9) },
 			"PutRecord":       func(w port.Writer) error { return w.PutRecord(f.ctx, p, r, receipt) },
 			"PutContextLinks": func(w port.Writer) error { return w.PutContextLinks(f.ctx, p, []port.ContextLink{{ID: "m05"}}) },
+			"Restamp":         func(w port.Writer) error { return w.Restamp(f.ctx, p, port.Namespace{}) },
 			"PutReplay": func(w port.Writer) error {
 				return w.PutReplay(f.ctx, f.org, port.Replay{Integration: "int_1", Key: "late", EndUser: "ann", CreatedAt: at(60)})
 			},

@@ -57,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) port.Store) {
 		{"RecordRace", recordRace},
 		{"Replays", replays},
 		{"Roster", roster},
+		{"Restamp", restamp},
 		{"Erasure", erasure},
 		{"ErasureRace", erasureRace},
 		{"TenantIsolation", tenantIsolation},
