@@ -48,6 +48,9 @@ a second signal ends at once.`,
 			if err != nil {
 				return errors.Join(err, l.Close())
 			}
+			if err := a.Announce(l); err != nil {
+				return errors.Join(err, l.Close(), a.Close(context.WithoutCancel(ctx)))
+			}
 			log := c.logger(cfg.Log)
 			url := app.URL(l)
 			if cfg.Server.BaseURL != "" {

@@ -275,12 +275,12 @@ func URL(l net.Listener) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
+// Announce lets other commands find the server by the data folder.
+func (a *App) Announce(l net.Listener) error { return a.lock.Announce(URL(l)) }
+
 // Serve answers requests on the listener until ctx ends and then those in
-// progress. Other commands find the server by the data folder.
+// progress.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
-	if err := a.lock.Announce(URL(l)); err != nil {
-		return errors.Join(err, l.Close())
-	}
 	c := a.settings.Config
 	server := transport.NewServer(transport.ServerOptions{Handler: a.Handler, Log: a.settings.Log, HeaderTimeout: c.Timeouts.Header,
 		IdleTimeout: c.Timeouts.Idle, MaxConnections: c.Server.MaxConnections, Drain: c.Server.ShutdownTimeout})
