@@ -196,9 +196,11 @@ func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (
 	padded := l.tiles() * l.tile()
 	l.start = make([]int32, padded)
 	for n := range out {
+		var sum int32
 		for _, w := range weights[n*in : (n+1)*in] {
-			l.start[n] -= 128 * int32(w)
+			sum += int32(w)
 		}
+		l.start[n] = -128 * sum
 	}
 	l.scale, l.bias = make([]float32, padded), make([]float32, padded)
 	copy(l.scale, scale)
@@ -209,10 +211,22 @@ func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (
 func (l *Layer) pack(weights []int8, tile, group int) {
 	in := (l.in + 15) &^ 15
 	l.weights = make([]int8, (l.out+tile-1)/tile*tile*in)
+	whole := l.in / group * group
 	for n := range l.out {
-		base := n / tile * tile * in
-		for k, w := range weights[n*l.in : (n+1)*l.in] {
-			l.weights[base+k/group*group*tile+n%tile*group+k%group] = w
+		// Output n's groups lie a tile's groups apart.
+		row, to := weights[n*l.in:(n+1)*l.in], l.weights[n/tile*tile*in+n%tile*group:]
+		switch group {
+		case 4:
+			for k := 0; k < whole; k += 4 {
+				*(*[4]int8)(to[k*tile:]) = *(*[4]int8)(row[k:])
+			}
+		case 2:
+			for k := 0; k < whole; k += 2 {
+				*(*[2]int8)(to[k*tile:]) = *(*[2]int8)(row[k:])
+			}
+		}
+		if whole < l.in {
+			copy(to[whole*tile:], row[whole:])
 		}
 	}
 }

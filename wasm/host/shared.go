@@ -1,7 +1,8 @@
 package host
 
 import (
-	"crypto/sha256"
+	"bytes"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -18,56 +19,65 @@ type Shared struct {
 	rush atomic.Int32 // jobs that a user waits for and nobody works on yet
 
 	mu     sync.Mutex
-	layers map[layerKey]*sharedLayer
+	layers map[shape][]*sharedLayer
 }
 
-// layerKey identifies packed weights by what they were packed from.
-type layerKey struct {
-	sum     [sha256.Size]byte // over weights, scale and bias
+type shape struct {
 	level   simd.Level
 	out, in int
 }
 
+// sharedLayer is a packed layer and what it was packed from, once for each model
+// that holds it: equal bytes, often the same ones.
 type sharedLayer struct {
 	layer *simd.Layer
-	users int // models that hold it
+	users []*lease
+}
+
+// lease is a model's hold on a layer.
+type lease struct {
+	layer                *simd.Layer
+	shape                shape
+	weights, scale, bias []byte
+}
+
+func (l *lease) equal(o *lease) bool {
+	return bytes.Equal(l.weights, o.weights) && bytes.Equal(l.scale, o.scale) && bytes.Equal(l.bias, o.bias)
 }
 
 // acquire packs a layer, or takes the one that another model has packed of the
-// same bytes. Each is given back once, with release.
-func (s *Shared) acquire(k simd.Kernels, weights, scale, bias []byte, out, in int) (*simd.Layer, layerKey, error) {
-	h := sha256.New()
-	for _, part := range [][]byte{weights, scale, bias} { // their lengths follow from the shape
-		h.Write(part)
-	}
-	key := layerKey{level: k.Level(), out: out, in: in}
-	h.Sum(key.sum[:0])
+// same bytes. Each is given back once, with release; the bytes may not change
+// until then.
+func (s *Shared) acquire(k simd.Kernels, weights, scale, bias []byte, out, in int) (*lease, error) {
+	l := &lease{shape: shape{k.Level(), out, in}, weights: weights, scale: scale, bias: bias}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l, ok := s.layers[key]; ok {
-		l.users++
-		return l.layer, key, nil
+	for _, other := range s.layers[l.shape] {
+		if l.equal(other.users[0]) {
+			l.layer = other.layer
+			other.users = append(other.users, l)
+			return l, nil
+		}
 	}
-	layer, err := k.PackLayer(unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)), decodeFloats(scale), decodeFloats(bias), out, in)
-	if err != nil {
-		return nil, layerKey{}, err
+	var err error
+	if l.layer, err = k.PackLayer(unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)), decodeFloats(scale), decodeFloats(bias), out, in); err != nil {
+		return nil, err
 	}
 	if s.layers == nil {
-		s.layers = map[layerKey]*sharedLayer{}
+		s.layers = map[shape][]*sharedLayer{}
 	}
-	s.layers[key] = &sharedLayer{layer, 1}
-	return layer, key, nil
+	s.layers[l.shape] = append(s.layers[l.shape], &sharedLayer{l.layer, []*lease{l}})
+	return l, nil
 }
 
-func (s *Shared) release(keys []layerKey) {
+func (s *Shared) release(leases []*lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, key := range keys {
-		if l := s.layers[key]; l.users > 1 {
-			l.users--
-		} else {
-			delete(s.layers, key)
-		}
+	for _, l := range leases {
+		s.layers[l.shape] = slices.DeleteFunc(s.layers[l.shape], func(o *sharedLayer) bool {
+			o.users = slices.DeleteFunc(o.users, func(user *lease) bool { return user == l })
+			return len(o.users) == 0
+		})
 	}
 }
 
@@ -76,8 +86,10 @@ func (s *Shared) Bytes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for _, l := range s.layers {
-		n += l.layer.Bytes()
+	for _, layers := range s.layers {
+		for _, l := range layers {
+			n += l.layer.Bytes()
+		}
 	}
 	return n
 }

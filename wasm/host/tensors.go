@@ -35,8 +35,7 @@ type tensors struct {
 	shared  *Shared
 
 	mu      sync.RWMutex
-	layers  []*simd.Layer // handle - 1
-	keys    []layerKey    // of the layers, to give them back
+	layers  []*lease // handle - 1
 	handles map[string]uint32
 
 	scratch sync.Pool // *workspace
@@ -129,11 +128,11 @@ func (t *tensors) linearOpen(mem api.Memory, a []uint64) uint32 {
 	if out < 1 || in < 1 || in > simd.MaxDim || len(weights)/in != out || len(weights)%in != 0 || len(scale) != 4*out || len(bias) != 4*out {
 		return 0
 	}
-	layer, layerKey, err := t.shared.acquire(t.kernels, weights, scale, bias, out, in)
+	layer, err := t.shared.acquire(t.kernels, weights, scale, bias, out, in)
 	if err != nil {
 		return 0
 	}
-	t.layers, t.keys = append(t.layers, layer), append(t.keys, layerKey)
+	t.layers = append(t.layers, layer)
 	h := uint32(len(t.layers))
 	t.handles[key] = h
 	return h
@@ -143,8 +142,8 @@ func (t *tensors) linearOpen(mem api.Memory, a []uint64) uint32 {
 func (t *tensors) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.shared.release(t.keys)
-	t.layers, t.keys, t.handles = nil, nil, map[string]uint32{}
+	t.shared.release(t.layers)
+	t.layers, t.handles = nil, map[string]uint32{}
 }
 
 func decodeFloats(b []byte) []float32 {
@@ -198,7 +197,7 @@ func (t *tensors) layer(handle uint32) *simd.Layer {
 	if handle < 1 || uint64(handle) > uint64(len(t.layers)) {
 		return nil
 	}
-	return t.layers[handle-1]
+	return t.layers[handle-1].layer
 }
 
 // attention (qkv, lengths, texts, heads, dim, out) computes the attention of each
