@@ -24,7 +24,7 @@ from model import CrossEncoder
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run depends on; a resumed run must have the same."""
+    """What a run depends on."""
 
     steps: int
     batch: int = 8  # groups a step
@@ -109,8 +109,10 @@ class Trainer:
         os.replace(part, path)
 
     def load(self, path: Path) -> None:
+        """Goes on from a checkpoint. Only steps may differ from when it was
+        written, to end a run sooner or later than planned: the rate falls to zero at the new end."""
         state = torch.load(path, map_location=self.device)
-        if state["settings"] != dataclasses.asdict(self.settings):
+        if state["settings"] | {"steps": self.settings.steps} != dataclasses.asdict(self.settings):
             raise ValueError(f"{path} was made with other settings: {state['settings']}")
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
