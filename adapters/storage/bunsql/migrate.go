@@ -119,7 +119,7 @@ func Migrate(ctx context.Context, known []Migration, now func() time.Time, in Tr
 func apply(ctx context.Context, s *Session, m Migration, now time.Time) error {
 	if m.Version == 1 {
 		const table = `CREATE TABLE schema_migrations (version {{int64}} NOT NULL PRIMARY KEY, name {{text}} NOT NULL, checksum {{text}} NOT NULL, applied_at {{int64}} NOT NULL){{strict}}`
-		if err := s.execOnce(ctx, table); err != nil {
+		if err := s.Once(ctx, "change the schema", table); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func apply(ctx context.Context, s *Session, m Migration, now time.Time) error {
 		if strings.TrimSpace(stmt) == "" {
 			continue
 		}
-		if err := s.execOnce(ctx, stmt); err != nil {
+		if err := s.Once(ctx, "change the schema", stmt); err != nil {
 			return fmt.Errorf("schema step %s: %w", m.Name, err)
 		}
 	}

@@ -13,6 +13,7 @@ func TestMigrations(t *testing.T) {
 	released := []string{
 		"8440bb77f4bf2c553e5d21b4056eeedff1dcd9a5d23f6c337b828ce305504600",
 		"652f00acc2385c33a44472411b9079e4c4112577d74c28e182ca5c47f6aef494",
+		"e6355f8cd85191949e34edf515e1746424594fd6bdbb9bbd9706a12d192134c0",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

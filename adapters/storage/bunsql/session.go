@@ -147,11 +147,12 @@ func (s *Session) exec(ctx context.Context, op, query string, args ...any) (int6
 	return n, nil
 }
 
-// execOnce runs a statement of the schema without keeping it prepared.
-func (s *Session) execOnce(ctx context.Context, statement string) error {
+// Once runs a statement without keeping it prepared: one of the schema, or one
+// that acts while it is prepared, as some pragmas do. op names it in errors.
+func (s *Session) Once(ctx context.Context, op, statement string) error {
 	_, err := s.conn.Conn.ExecContext(s.d.Context(ctx), s.d.Render(statement))
 	if err != nil {
-		return s.d.Fault("change the schema", err)
+		return s.d.Fault(op, err)
 	}
 	return nil
 }

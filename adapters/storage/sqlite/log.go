@@ -103,12 +103,13 @@ func (l *writeAheadLog) empty(ctx context.Context, s *bunsql.Session) (bool, err
 		return false, err
 	}
 	// SQLite would wait for readers with the write lock in its hands.
-	if err := s.Control(ctx, `PRAGMA busy_timeout = 10`); err != nil {
+	const op = "wait for readers"
+	if err := s.Once(ctx, op, `PRAGMA busy_timeout = 10`); err != nil {
 		return false, err
 	}
 	var busy, log, copied int64
 	_, err = s.Row(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &log, &copied)
-	if err := errors.Join(err, s.Control(ctx, `PRAGMA busy_timeout = 5000`)); err != nil {
+	if err := errors.Join(err, s.Once(ctx, op, `PRAGMA busy_timeout = 5000`)); err != nil {
 		return false, err
 	}
 	if busy != 0 {

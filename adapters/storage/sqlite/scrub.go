@@ -241,6 +241,9 @@ func gapsOf(ctx context.Context, path string) (pages []uint32, err error) {
 // clearGap overwrites the gap of a b-tree page and reports whether anything was
 // in it. Other pages begin with a page number below maxPages, or zeros.
 func clearGap(page []byte, number uint32) bool {
+	if len(page) < 512 { // less than any page
+		return false
+	}
 	at := 0
 	if number == 1 {
 		at = 100 // the file's header

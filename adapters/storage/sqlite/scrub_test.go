@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
@@ -55,9 +57,18 @@ func marked(marker string, n, size int) port.DocumentWrite {
 	if n%3 == 0 {
 		d.ContentKey, d.Source, d.ExternalID = [32]byte{}, marker+"-source", m+"-external"
 	}
-	v := port.Dense{Dim: benchDim, Data: make([]float32, benchDim)}
-	copy(v.Data, []float32{1, float32(n % 100)})
-	return port.DocumentWrite{Document: d, Vectors: port.Vectors{Dense: v}}
+	return port.DocumentWrite{Document: d, Vectors: port.Vectors{Dense: spelled(m + "-vector ")}}
+}
+
+// spelled is a vector whose stored half floats spell a text over and over.
+func spelled(text string) port.Dense {
+	blob := binary.AppendUvarint([]byte{1, 1}, benchDim)
+	blob = append(blob, strings.Repeat(text, 2*benchDim/len(text)+1)[:2*benchDim]...)
+	d, err := bunsql.DecodeDense(blob)
+	if err != nil {
+		panic(err)
+	}
+	return d
 }
 
 // save writes a memory with what belongs to it.
@@ -68,6 +79,10 @@ func save(ctx context.Context, s port.Store, p port.Partition, d port.DocumentWr
 		}
 		doc := d.Document
 		if doc.Source == "" {
+			link := port.ContextLink{ID: doc.ID, Context: doc.ID + "-before", Own: spelled(doc.ID + "-own ").Data}
+			if err := w.PutContextLinks(ctx, p, []port.ContextLink{link}); err != nil {
+				return err
+			}
 			return w.PutReplay(ctx, p.Org(), port.Replay{Integration: p.Integration(), Key: fmt.Sprintf("%s-key-%d", doc.ID, version),
 				EndUser: p.Name(), Answer: json.RawMessage(fmt.Sprintf(`{"id":"%s-answer"}`, doc.ID)), CreatedAt: time.Now()})
 		}
@@ -146,7 +161,7 @@ func TestScrub(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, dir)
 	r := rand.New(rand.NewPCG(7, 7))
-	const users = 8
+	const users = 6
 	var parts [users]port.Partition
 	for i := range parts {
 		var err error
@@ -155,7 +170,7 @@ func TestScrub(t *testing.T) {
 		}
 	}
 	saved := map[string]int64{}
-	for range 4000 {
+	for range 2400 {
 		u := r.IntN(users)
 		n := r.IntN(250)
 		d := marked(fmt.Sprintf("MARK%d", u), n, size(r))
@@ -178,8 +193,10 @@ func TestScrub(t *testing.T) {
 			s = open(t, dir)
 		}
 		marker := fmt.Sprintf("MARK%d-", u)
-		if len(found(t, dir, marker)) == 0 {
-			t.Fatalf("%s was never written", marker)
+		for _, part := range []string{"text", "meta", "context", "vector", "external", "answer", "key", "request", "before", "own"} {
+			if len(found(t, dir, marker+"[0-9]+-"+part)) == 0 {
+				t.Fatalf("no %s of %s was written", part, marker)
+			}
 		}
 		e, err := erase(ctx, s, parts[u], 100)
 		if err != nil || e.Memories == 0 || e.Vectors != e.Memories || e.Records == 0 || e.Receipts < e.Records || e.Replays == 0 {
@@ -264,7 +281,7 @@ func TestScrubDeletions(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantGone(t, dir, "DROPPED-")
-	wantGone(t, dir, "GONE-([0-9]+-(text|meta|context)|container)")
+	wantGone(t, dir, "GONE-([0-9]+-(text|meta|context|vector)|container)")
 	if len(found(t, dir, "KEPT-1-text")) == 0 {
 		t.Error("what was not deleted is gone too")
 	}
@@ -333,7 +350,7 @@ func TestScrubUnderLoad(t *testing.T) {
 		}
 		return err
 	})
-	rounds := 12
+	rounds := 8
 	if testing.Short() {
 		rounds = 3
 	}
@@ -402,16 +419,21 @@ func TestScrubLongReader(t *testing.T) {
 	if _, err := erase(ctx, s, p, 100); err != nil {
 		t.Fatal(err)
 	}
+	var writes atomic.Int64
 	wg.Go(func() {
 		other, err := memories(ctx, s, "other")
 		for i := 0; err == nil && i < 50; i++ {
 			err = save(ctx, s, other, marked("other", i, 100), int64(i+1))
+			writes.Add(1)
 		}
 		if err != nil {
 			t.Errorf("writing while Scrub waits: %v", err)
 		}
 	})
 	wantUnavailable(t, "Scrub beside a long reader", s.Scrub(ctx))
+	if n := writes.Load(); n != 50 {
+		t.Errorf("%d of 50 writes went through while Scrub waited", n)
+	}
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
 	if err := s.Scrub(short); !errors.Is(err, context.DeadlineExceeded) {
@@ -430,7 +452,7 @@ func TestScrubLongReader(t *testing.T) {
 func TestEraseKilled(t *testing.T) {
 	dir := t.TempDir()
 	ctx := t.Context()
-	rounds := 10
+	rounds := 8
 	if testing.Short() {
 		rounds = 3
 	}
