@@ -83,14 +83,17 @@ func (s *Service) newIntegration(org ident.Org, name string, q *ident.Quotas) po
 
 // findIntegration finds an organization's integration by id or name.
 func findIntegration(ctx context.Context, r port.Reader, o port.Organization, ref string) (port.Integration, error) {
-	i, err := port.Integration{}, error(nil)
+	find := r.IntegrationByName
 	if strings.HasPrefix(ref, integrationID) {
-		i, err = r.Integration(ctx, o.ID, ref)
-	} else {
-		i, err = r.IntegrationByName(ctx, o.ID, ref)
+		find = r.Integration
 	}
+	absent := fault.New(fault.NotFound, "the organization %q has no integration %q", o.Name, clip(ref))
+	if !validName(ref) { // every name and id is; not every store can look for anything else
+		return port.Integration{}, absent
+	}
+	i, err := find(ctx, o.ID, ref)
 	if fault.CodeOf(err) == fault.NotFound {
-		return i, fault.New(fault.NotFound, "the organization %q has no integration %q", o.Name, clip(ref))
+		return i, absent
 	}
 	return i, err
 }

@@ -222,7 +222,11 @@ func TestAdminOrganizations(t *testing.T) {
 				t.Errorf("%s gives %v", ref, got.json)
 			}
 		}
-		op.get(base+"/none").fails(404, "not_found", "none")
+		for _, ref := range []string{"none", "org_none", "%00", "%C3%BC", "a%2Fb", "a%20b", strings.Repeat("x", 2000)} {
+			op.get(base+"/"+ref).fails(404, "not_found", "organization")
+			op.get(base+"/default/integrations/"+ref).fails(404, "not_found", "integration")
+			op.get(base+"/default/keys/"+ref).fails(404, "not_found", "key")
+		}
 		op.patch(base+"/acme", object{}).fails(400, "invalid_request", "suspended")
 		op.patch(base+"/acme", object{"name": "default"}).fails(409, "conflict")
 		op.patch(base+"/default", object{"name": "other"}).fails(400, "invalid_request", "name")

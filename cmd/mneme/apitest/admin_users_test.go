@@ -402,6 +402,29 @@ func TestAdminErasure(t *testing.T) {
 	})
 }
 
+// Every id that an end user may have can be exported and erased, those that mean
+// something in a path included.
+func TestEndUserIDsInPaths(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		chat, op := s.integration("chat", nil), s.administrator("default")
+		for id, path := range map[string]string{".": "%2E", "..": "%2e%2e", "a.b": "a.b", "-": "-", "ann@example.org": "ann%40example.org", "@": "@", "...": "...",
+			strings.Repeat("x", 128): strings.Repeat("x", 128)} {
+			chat.remember(id, "Something.")
+			if len(id) < 128 {
+				chat.remember(id+"2", "Something else.")
+			}
+			path = "/admin/v1/end_users/" + path
+			if got := lines(t, op.get(path+"/export?integration=chat").ok().body); len(got) != 3 || got[0].ID != id {
+				t.Errorf("%q exports as %v", id, got)
+			}
+			if got := op.post(path+"/erase?integration=chat", nil).ok().json["deleted"].(object); got["memories"] != 1.0 {
+				t.Errorf("%q is erased as %v", id, got)
+			}
+		}
+	})
+}
+
 // Admin calls have a rate class of their own.
 func TestAdminRate(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {

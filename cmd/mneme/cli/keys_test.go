@@ -230,6 +230,7 @@ func TestUsers(t *testing.T) {
 			save("app", "ann", "Another Ann.")
 			save("chat", "ann.b", "Ann B.")
 			save("chat", "bob", "Bob.")
+			save("app", "..", "Dots.")
 			var env []string
 			where := []string{"--data", data}
 			switch how {
@@ -257,9 +258,8 @@ func TestUsers(t *testing.T) {
 				t.Helper()
 				var list struct {
 					EndUsers []struct {
-						ID, Name string
-						Name2    string `json:"integration_name"`
-						Memories int
+						ID          string
+						Integration string `json:"integration_name"`
 					} `json:"end_users"`
 				}
 				if err := json.Unmarshal([]byte(ok(append([]string{"users", "list", "--json"}, args...)...)), &list); err != nil {
@@ -267,9 +267,12 @@ func TestUsers(t *testing.T) {
 				}
 				var all []string
 				for _, u := range list.EndUsers {
-					all = append(all, u.Name2+"/"+u.ID)
+					all = append(all, u.Integration+"/"+u.ID)
 				}
 				return strings.Join(all, " ")
+			}
+			if out := ok("users", "erase", "..", "--yes"); !strings.Contains(out, "1 memory") {
+				t.Errorf("erasing .. says %s", out)
 			}
 			if got := ids(); got != "app/ann chat/ann chat/ann.b chat/bob" && got != "chat/ann app/ann chat/ann.b chat/bob" {
 				t.Errorf("users list: %s", got)

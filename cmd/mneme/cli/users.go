@@ -152,7 +152,11 @@ func endUser(ctx context.Context, cl *client.Client, p person, id string) (row a
 }
 
 func (p person) path(id, integration, action string) string {
-	return "/admin/v1/end_users/" + url.PathEscape(id) + "/" + action + "?" + url.Values{"organization": {p.org}, "integration": {integration}}.Encode()
+	segment := url.PathEscape(id)
+	if id == "." || id == ".." { // ids, but in a path they would mean something else
+		segment = strings.ReplaceAll(id, ".", "%2E")
+	}
+	return "/admin/v1/end_users/" + segment + "/" + action + "?" + url.Values{"organization": {p.org}, "integration": {integration}}.Encode()
 }
 
 func noSuchUser(p person, id string) error {
