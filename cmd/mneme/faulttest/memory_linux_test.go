@@ -39,8 +39,8 @@ func traces(t testing.TB, dir string, texts []string) map[string]string {
 			return err
 		}
 		for _, text := range texts {
-			if bytes.Contains(b, []byte(text)) {
-				found[text] = path
+			if at := bytes.Index(b, []byte(text)); at >= 0 {
+				found[text] = fmt.Sprintf("%s at %d: %q", path, at, b[max(0, at-60):min(len(b), at+60)])
 			}
 		}
 		return nil
