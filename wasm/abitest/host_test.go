@@ -304,6 +304,49 @@ func TestBusy(t *testing.T) {
 	works(t, m)
 }
 
+// TestScoreLeavesQueries: while a rerank takes every instance a query is served,
+// and the next rerank goes before passages that came earlier.
+func TestScoreLeavesQueries(t *testing.T) {
+	started := make(signal, 16)
+	m := open(t, with(hostile(t, host.Cooperative), `{"embedding":1,"rerank":1}`),
+		host.Options{Instances: 1, CallTimeout: time.Hour, QueueTimeout: time.Hour, Log: slog.New(slog.NewTextHandler(started, nil))})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _, _ = m.Score(ctx, "poll", []string{"a"}) })
+	<-started
+	if _, err := m.Embed(t.Context(), port.Query, []string{"ok"}); err != nil {
+		t.Fatalf("a query does not get through: %v", err)
+	}
+	later, stop := context.WithCancel(t.Context())
+	defer stop()
+	for i, call := range []func() error{
+		func() error { _, err := m.Embed(t.Context(), port.Passage, []string{"ok"}); return err },
+		func() error {
+			if _, _, err := m.Score(later, "poll", []string{"a"}); fault.CodeOf(err) != fault.Canceled {
+				return fmt.Errorf("the second rerank ended with %w", err)
+			}
+			return nil
+		},
+	} {
+		wg.Go(func() {
+			if err := call(); err != nil {
+				t.Error(err)
+			}
+		})
+		for m.Stats().Waiting <= i {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	cancel()
+	<-started // the second rerank runs
+	if n := m.Stats().Waiting; n != 1 {
+		t.Errorf("%d calls wait, want the passage", n)
+	}
+	stop()
+	wg.Wait()
+}
+
 // TestClose: closing fails the calls in line and those that come later, and
 // waits for the one that runs.
 func TestClose(t *testing.T) {
