@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -104,6 +106,39 @@ func TestMemorySearchCreatesNothing(t *testing.T) {
 		}
 		if root.embedder.queried() != 0 {
 			t.Errorf("%d queries were embedded for nobody", root.embedder.queried())
+		}
+	})
+}
+
+// TestMemorySearchIsSeen notes in the roster when an end user was searched.
+func TestMemorySearchIsSeen(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		ahead, clock := shifted()
+		root := start(t, b, options{engine: clock})
+		s := root.integration("app", nil)
+		s.save("ann", "Something.")
+		s.save("bob", "Something.")
+		ahead.Add(int64(time.Hour))
+		s.search("ann", "something")
+		seen := map[string]time.Time{}
+		next := root.restart(nil) // which writes what is collected
+		ctx := context.Background()
+		err := next.store.View(ctx, func(r port.Reader) error {
+			o, err := r.OrganizationByName(ctx, ident.DefaultOrg)
+			if err != nil {
+				return err
+			}
+			users, err := r.EndUsers(ctx, o.ID, port.EndUserList{Limit: 10})
+			for _, u := range users {
+				seen[u.ID] = u.LastSeen
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := seen["ann"].Sub(seen["bob"]); d < 59*time.Minute || d > 61*time.Minute {
+			t.Errorf("seen %v", seen)
 		}
 	})
 }
