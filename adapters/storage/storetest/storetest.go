@@ -70,6 +70,7 @@ func Run(t *testing.T, open func(t *testing.T) port.Store) {
 		{"Ping", ping},
 		{"Closed", closed},
 		{"Model", model},
+		{"MemoryModel", memoryModel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := open(t)
