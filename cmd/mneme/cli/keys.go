@@ -260,10 +260,10 @@ func (c *command) printKeys(infos []key.Info, asJSON bool) error {
 // rights sums up what a key may do.
 func rights(k key.Info) string {
 	var all []string
-	switch {
-	case k.Kind == ident.Team || k.Kind == ident.Organization:
+	switch k.Kind {
+	case ident.Team, ident.Organization:
 		return "none (" + string(k.Kind) + ")"
-	case k.Kind == ident.Admin:
+	case ident.Admin:
 		all = append(all, "admin")
 	}
 	for _, s := range k.Scopes {

@@ -38,12 +38,3 @@ func when(t time.Time) string {
 	}
 	return t.Local().Format("2006-01-02 15:04")
 }
-
-// jsonTime is nil for the zero time.
-func jsonTime(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
