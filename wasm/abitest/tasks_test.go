@@ -578,3 +578,68 @@ func TestStableTasks(t *testing.T) {
 		})
 	}
 }
+
+// TestTies: of equal weights at the cut the lower terms are kept.
+func TestTies(t *testing.T) {
+	s := newSmall()
+	assets := maps.Clone(s.assets)
+	assets["mlm.decoder.weight"] = make([]byte, s.vocab*s.hidden)
+	bias := slices.Repeat([]float64{1}, s.vocab)
+	bias[90], bias[3] = 2, -1
+	assets["mlm.decoder.bias"] = floatBytes(bias)
+	for name, path := range paths() {
+		t.Run(name, func(t *testing.T) {
+			module := s.module(t, map[string]any{"task": "sparse", "terms": 6})
+			module.Assets = assets
+			got, err := open(t, module, host.Options{Instances: 1, OwnLoops: path.own}).Encode(t.Context(), port.Passage, []string{"a", "b c"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			terms := []uint32{0, 1, 2, 4, 5, 90}
+			if want := slices.Concat(terms, terms); !slices.Equal(got.Terms, want) {
+				t.Errorf("terms %d, want %d", got.Terms, want)
+			}
+			for i, w := range got.Weights {
+				want := math.Log(2)
+				if got.Terms[i] == 90 {
+					want = math.Log(3)
+				}
+				if math.Abs(float64(w)-want) > 1e-6 {
+					t.Errorf("term %d weighs %.8f, want %.8f", got.Terms[i], w, want)
+				}
+			}
+		})
+	}
+}
+
+// FuzzTexts: any text is encoded and scored, on both paths, and what comes back
+// is whole; the host has checked it, so an error is the encoder's.
+func FuzzTexts(f *testing.F) {
+	s := newSmall()
+	var encoders, rerankers []*host.Model
+	for _, path := range paths() {
+		o := host.Options{Instances: 1, OwnLoops: path.own}
+		encoders = append(encoders, open(f, s.module(f, map[string]any{"task": "sparse", "terms": 10}), o))
+		for _, head := range []string{"pooler", "joint", "late"} {
+			rerankers = append(rerankers, open(f, s.module(f, map[string]any{"task": "rerank", "head": head, "query_prefix": s.words[8]}), o))
+		}
+	}
+	for _, seed := range [][2]string{{"", ""}, {s.words[9], ""}, {"", s.words[9]}, {strings.Repeat(s.words[9]+" ", 100), strings.Repeat("x", 1000)},
+		{"[CLS] [SEP]", "[PAD][MASK]"}, {"\x00\u200d字", "한국어 ｆｕｌｌ İ"}} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, query, text string) {
+		query, text = strings.ToValidUTF8(query, "?"), strings.ToValidUTF8(text, "?")
+		for _, m := range encoders {
+			if got, err := m.Encode(t.Context(), port.Passage, []string{query, text}); err != nil || len(got.Terms) > 20 {
+				t.Fatalf("%d terms, %v", len(got.Terms), err)
+			}
+		}
+		for _, m := range rerankers {
+			scores, cut, err := m.Score(t.Context(), query, []string{text, query})
+			if err != nil || len(scores) != 2 || cut > 2 {
+				t.Fatalf("%v, %d, %v", scores, cut, err)
+			}
+		}
+	})
+}

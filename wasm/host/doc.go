@@ -1,6 +1,10 @@
 // Package host runs model modules (wasm/abi) in this process on wazero: compiled
-// once, a pool of instances, queries before passages, a ceiling on memory and
-// time for every call, and answers checked before they are believed.
+// once, a pool of instances, queries before scores before passages, a ceiling on
+// memory and time for every call, and answers checked before they are believed.
+// A module embeds, encodes into terms, or reranks; what it does its Info says.
+//
+// Models that are opened with one Shared hold equal packed weights once: the
+// built-in reranker over the embedder's body takes its own head and no more.
 //
 // # Stopping a call
 //

@@ -48,7 +48,7 @@ MNEME_IMPORT("mneme_nn", "attention") u32 mneme_nn_attention(const f32 *qkv, con
 MNEME_IMPORT("mneme_nn", "add_norm") u32 mneme_nn_add_norm(f32 *x, const f32 *r, u32 rows, u32 n, const f32 *w, const f32 *b, f32 eps);
 
 typedef struct { u32 version, rows, flags, zero; } mneme_request;   // then rows x {off, len}
-typedef struct { u32 kind, rows, dim, nnz, body_off, tokens_off, code, total; } mneme_result;
+typedef struct { u32 kind, rows, dim, nnz, body_off, tokens_off, code, total; } mneme_result; // of scores nnz is cut_off
 typedef struct { const u8 *p; u32 n; } mneme_text;
 
 // The exported allocator. 16-byte aligned; NULL when out of memory.
