@@ -126,7 +126,7 @@ func (s *Store) scrubPages(ctx context.Context) (int, error) {
 	var pages []uint32
 	if s.scrub.unknown {
 		var err error
-		if pages, err = gapsOf(ctx, filepath.Join(s.dir, databaseFile)); err != nil {
+		if pages, err = s.gaps(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -147,12 +147,7 @@ func (s *Store) scrubPages(ctx context.Context) (int, error) {
 			pages, err = s.scrubStep(ctx, w, pages)
 			return err
 		})
-		if s.scrub.waiting.Load() == 0 { // nobody waits for it
-			select {
-			case <-time.After(time.Since(began)):
-			case <-ctx.Done():
-			}
-		}
+		s.rest(ctx, time.Since(began))
 	}
 	if err == nil {
 		s.scrub.unknown = false
@@ -165,6 +160,18 @@ func (s *Store) scrubPages(ctx context.Context) (int, error) {
 		}
 		return nil
 	}))
+}
+
+// rest lets others have the disk for as long as the work took, unless a call of
+// Scrub waits for it.
+func (s *Store) rest(ctx context.Context, took time.Duration) {
+	if s.scrub.waiting.Load() > 0 {
+		return
+	}
+	select {
+	case <-time.After(took):
+	case <-ctx.Done():
+	}
 }
 
 // scrubStep overwrites the gaps of some pages and gives the rest.
@@ -198,11 +205,11 @@ func (s *Store) scrubStep(ctx context.Context, w *bunsql.Session, pages []uint32
 	return rest, s.log.keepShort(ctx, w)
 }
 
-// gapsOf reads a database file beside SQLite and finds the pages with something
+// gaps reads the database file beside SQLite and finds the pages with something
 // in their gap. A page that is written meanwhile is in the log: note the log's
 // pages afterwards.
-func gapsOf(ctx context.Context, path string) (pages []uint32, err error) {
-	f, err := os.Open(path)
+func (s *Store) gaps(ctx context.Context) (pages []uint32, err error) {
+	f, err := os.Open(filepath.Join(s.dir, databaseFile))
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +227,7 @@ func gapsOf(ctx context.Context, path string) (pages []uint32, err error) {
 	}
 	r := bufio.NewReaderSize(f, 1<<20)
 	page := make([]byte, size)
+	began := time.Now()
 	for n := uint32(1); ; n++ {
 		if _, err := io.ReadFull(r, page); err == io.EOF || err == io.ErrUnexpectedEOF {
 			return pages, nil
@@ -232,8 +240,12 @@ func gapsOf(ctx context.Context, path string) (pages []uint32, err error) {
 		if clearGap(page, n) {
 			pages = append(pages, n)
 		}
-		if n%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if n%1024 == 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			s.rest(ctx, time.Since(began))
+			began = time.Now()
 		}
 	}
 }
