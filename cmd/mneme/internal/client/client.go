@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,9 @@ func (c *Client) Base() string { return c.base }
 
 // Key is the key that calls carry.
 func (c *Client) Key() string { return c.key }
+
+// WithKey is a client of the same server with another key.
+func (c *Client) WithKey(key string) *Client { return &Client{c.base, key, c.http} }
 
 // Transport carries requests for code that makes its own.
 func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
@@ -155,11 +159,12 @@ func whole(res *http.Response) ([]byte, error) {
 
 func failure(res *http.Response, answer []byte) error {
 	e := &Error{Status: res.StatusCode, RequestID: res.Header.Get("X-Request-Id")}
-	var body struct {
-		Error struct{ Code, Message string }
+	var body struct { // of either API
+		Error         struct{ Code, Message string }
+		Code, Message string
 	}
 	if json.Unmarshal(answer, &body) == nil {
-		e.Code, e.Message = body.Error.Code, body.Error.Message
+		e.Code, e.Message = cmp.Or(body.Error.Code, body.Code), cmp.Or(body.Error.Message, body.Message)
 	}
 	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(s) * time.Second
