@@ -198,7 +198,7 @@ func (m *Model) open(ctx context.Context) error {
 		first.discard(ctx)
 		return err
 	}
-	m.queue = newQueue(o.MaxWaiting, &o.Shared.rush)
+	m.queue = newQueue(o.MaxWaiting, &o.Shared.load)
 	m.startWorker(first, passages)
 	for range o.Instances - 1 {
 		m.startWorker(nil, passages)

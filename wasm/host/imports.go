@@ -56,7 +56,7 @@ func (m *Model) bindImports(ctx context.Context) error {
 	}), []api.ValueType{i32, i32}, []api.ValueType{i32}).Export("emit").
 		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, _ api.Module, stack []uint64) {
 		stack[0] = 0
-		m.yield()
+		m.yield(ctx)
 		if ctx.Err() != nil { // the caller is gone or the call took too long
 			stack[0] = 1
 		}
@@ -68,12 +68,17 @@ func (m *Model) bindImports(ctx context.Context) error {
 	return m.bindTensors(ctx)
 }
 
-// yield lets a query or a score in, of this model or of one that shares with it.
-// Go's scheduler can't interrupt compiled WebAssembly, so with every processor
-// inside a module a worker for a new query would wait for one to come back and
-// then for its time slice to end.
-func (m *Model) yield() {
-	if m.options.Shared.rush.Load() > 0 {
+// yield lets in what should run before the job that calls: a query, or a score
+// where passages run, of this model or of one that shares with it. Go's scheduler
+// can't interrupt compiled WebAssembly, so with every processor inside a module a
+// worker for a new query would wait for one to come back and then for its time
+// slice to end.
+func (m *Model) yield(ctx context.Context) {
+	c, ok := ctx.Value(classKey{}).(class)
+	if !ok { // an instance that Open makes
+		c = passages
+	}
+	if m.options.Shared.load.before(c) {
 		runtime.Gosched()
 	}
 }

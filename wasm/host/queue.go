@@ -27,6 +27,25 @@ const (
 	classes
 )
 
+// load counts the jobs of each class that are in line or running, of every model
+// of the process.
+type load [classes]atomic.Int32
+
+// classKey is where the context of a call has the class of its job.
+type classKey struct{}
+
+// before tells whether there is a job that should run before one of class c.
+func (l *load) before(c class) bool {
+	switch c {
+	case queries: // with its like in turn: counting the tokens of a long text is one too
+		return l[queries].Load() > 1
+	case scores:
+		return l[queries].Load() > 0
+	default:
+		return l[queries].Load()+l[scores].Load() > 0
+	}
+}
+
 // stream is one call of a caller: its batches, in the order they shall run.
 type stream struct {
 	ctx     context.Context // ends when the caller stops waiting
@@ -36,6 +55,7 @@ type stream struct {
 	query   bool     // flag of the requests
 	head    []string // goes before the texts of each batch: the query of a rerank
 	jobs    []*job
+	load    *load
 	started atomic.Bool
 	results chan outcome
 }
@@ -57,6 +77,7 @@ type outcome struct {
 // settle delivers the outcome; only the first counts.
 func (j *job) settle(r abi.Result, err error) {
 	if j.settled.CompareAndSwap(false, true) {
+		j.stream.load[j.stream.class].Add(-1)
 		j.stream.results <- outcome{j, r, err} // has room for every job
 	}
 }
@@ -68,11 +89,11 @@ type queue struct {
 	lines  [classes][]*stream
 	limit  int
 	closed bool
-	rush   *atomic.Int32 // queries' and scores' jobs that nobody works on yet, of every model of the process
+	load   *load
 }
 
-func newQueue(limit int, rush *atomic.Int32) *queue {
-	q := &queue{limit: limit, rush: rush}
+func newQueue(limit int, load *load) *queue {
+	q := &queue{limit: limit, load: load}
 	q.ready = sync.NewCond(&q.mu)
 	return q
 }
@@ -88,16 +109,10 @@ func (q *queue) add(s *stream) error {
 		return fault.New(fault.Unavailable, "the model is busy: %d calls are waiting", q.limit).After(time.Second)
 	}
 	q.lines[s.class] = append(q.lines[s.class], s)
-	q.hurry(s, len(s.jobs))
+	s.load = q.load
+	s.load[s.class].Add(int32(len(s.jobs)))
 	q.ready.Broadcast() // the worker for queries alone may sleep beside the others
 	return nil
-}
-
-// hurry counts jobs that somebody waits for.
-func (q *queue) hurry(s *stream, jobs int) {
-	if s.class < passages {
-		q.rush.Add(int32(jobs))
-	}
 }
 
 // take waits for a job of class last or before; nil when the queue is shut.
@@ -110,7 +125,6 @@ func (q *queue) take(last class) *job {
 		}
 		for c := queries; c <= last; c++ {
 			if j := q.next(&q.lines[c]); j != nil {
-				q.hurry(j.stream, -1)
 				return j
 			}
 		}
@@ -140,7 +154,7 @@ func (q *queue) next(line *[]*stream) *job {
 
 // forget takes what is left of a stream out of the count.
 func (q *queue) forget(s *stream) {
-	q.hurry(s, -len(s.jobs))
+	s.load[s.class].Add(-int32(len(s.jobs)))
 	s.jobs = nil
 }
 
@@ -181,7 +195,7 @@ func (q *queue) shut() {
 			for _, j := range s.jobs {
 				j.settle(abi.Result{}, fault.New(fault.Unavailable, "the model is shutting down").After(time.Second))
 			}
-			q.forget(s)
+			s.jobs = nil
 		}
 	}
 	q.lines = [classes][]*stream{}
@@ -239,7 +253,7 @@ func (w *worker) drop() {
 func (w *worker) work(j *job) {
 	m := w.model
 	limit := m.options.CallTimeout
-	ctx, cancel := context.WithTimeout(j.stream.ctx, limit)
+	ctx, cancel := context.WithTimeout(context.WithValue(j.stream.ctx, classKey{}, j.stream.class), limit)
 	defer cancel()
 	if m.module.Interrupt == Cooperative {
 		// Nothing can stop a module that doesn't poll. Its caller gets an answer all

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mnemehq/mneme/wasm/abi"
@@ -12,8 +11,8 @@ import (
 // TestOrder: queries go before scores, scores before passages, calls of a class
 // in turn; and the worker for queries takes nothing else.
 func TestOrder(t *testing.T) {
-	var rush atomic.Int32
-	q := newQueue(100, &rush)
+	var load load
+	q := newQueue(100, &load)
 	call := func(name string, c class, jobs int) *stream {
 		s := &stream{op: name, class: c, results: make(chan outcome, jobs)}
 		s.ctx, s.cancel = context.WithCancel(t.Context())
@@ -25,12 +24,23 @@ func TestOrder(t *testing.T) {
 		}
 		return s
 	}
-	take := func(last class, n int) string {
+	take := func(last class, n int) string { // and ends them
 		var got []string
 		for range n {
-			got = append(got, q.take(last).stream.op)
+			j := q.take(last)
+			got = append(got, j.stream.op)
+			j.settle(abi.Result{}, nil)
+			j.settle(abi.Result{}, nil) // counts once
 		}
 		return strings.Join(got, " ")
+	}
+	left := func(want ...int32) {
+		t.Helper()
+		for c := range classes {
+			if n := load[c].Load(); n != want[c] {
+				t.Errorf("%d jobs of class %d, want %d", n, c, want[c])
+			}
+		}
 	}
 	call("p", passages, 3)
 	call("p2", passages, 1)
@@ -44,8 +54,11 @@ func TestOrder(t *testing.T) {
 	if got, want := take(queries, 3), "q q2 q"; got != want {
 		t.Errorf("the worker for queries took %s, want %s", got, want)
 	}
-	if n := rush.Load(); n != 3 {
-		t.Errorf("%d jobs in a rush, want 3", n)
+	left(0, 3, 4)
+	for c, want := range []bool{false, false, true} {
+		if load.before(class(c)) != want {
+			t.Errorf("with scores in line class %d gives way: %t", c, !want)
+		}
 	}
 	if got, want := take(passages, 4), "s s2 s p"; got != want {
 		t.Errorf("took %s, want %s", got, want)
@@ -55,19 +68,27 @@ func TestOrder(t *testing.T) {
 	if got, want := take(passages, 3), "p2 p p"; got != want {
 		t.Errorf("took %s, want %s", got, want)
 	}
-	if n, waiting := rush.Load(), q.waiting(); n != 0 || waiting != 0 {
-		t.Errorf("%d jobs in a rush and %d calls waiting, want none", n, waiting)
+	left(0, 0, 0)
+	if n := q.waiting(); n != 0 {
+		t.Errorf("%d calls waiting, want none", n)
 	}
-	left := call("s4", scores, 2)
-	q.leave(left)
-	late := call("s5", scores, 1)
-	if n := rush.Load(); n != 1 {
-		t.Errorf("%d jobs in a rush, want 1", n)
+	q.leave(call("s4", scores, 2))
+	late := call("s5", scores, 2)
+	running := q.take(scores)
+	left(0, 2, 0)
+	call("q3", queries, 1)
+	for c := range classes {
+		if alone := c == queries; load.before(c) == alone {
+			t.Errorf("with one query in line class %d gives way: %t", c, !alone)
+		}
 	}
 	q.shut()
-	if o := <-late.results; o.err == nil || rush.Load() != 0 {
-		t.Errorf("after shutting down: %v and %d jobs in a rush", o.err, rush.Load())
+	if o := <-late.results; o.err == nil {
+		t.Error("a call in line survives the end")
 	}
+	left(0, 1, 0)
+	running.settle(abi.Result{}, nil)
+	left(0, 0, 0)
 	if q.take(passages) != nil {
 		t.Error("a shut queue gave a job")
 	}

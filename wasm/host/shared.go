@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/mnemehq/mneme/core/simd"
@@ -12,11 +11,11 @@ import (
 
 // Shared is what the models of one process have in common. Layers of the same
 // bytes are packed and held once, so that a second model over the weights of
-// the first takes no memory for them; and every model lets in a query or a
-// score that waits for another. The zero value is ready; hand one to all models
+// the first takes no memory for them; and passages of every model give way to
+// the queries and scores of all. The zero value is ready; hand one to all models
 // through Options. Safe for concurrent use.
 type Shared struct {
-	rush atomic.Int32 // jobs that a user waits for and nobody works on yet
+	load load
 
 	mu     sync.Mutex
 	layers map[shape][]*sharedLayer

@@ -76,9 +76,9 @@ func (m *Model) bindTensors(ctx context.Context) error {
 	i32, f32 := api.ValueTypeI32, api.ValueTypeF32
 	builder := m.runtime.NewHostModuleBuilder(abi.ModuleTensors)
 	export := func(name string, run func(api.Memory, []uint64) uint32, params ...api.ValueType) {
-		builder.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, mod api.Module, stack []uint64) {
+		builder.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
 			stack[0] = uint64(run(mod.Memory(), stack))
-			m.yield()
+			m.yield(ctx)
 		}), params, []api.ValueType{i32}).Export(name)
 	}
 	export("linear_open", t.linearOpen, i32, i32, i32, i32)
