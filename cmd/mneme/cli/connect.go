@@ -95,6 +95,7 @@ func (c *command) connect(ctx context.Context, name string, t target, settings .
 	if err != nil {
 		return nil, nil, err
 	}
+	c.opened = a
 	done = func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()

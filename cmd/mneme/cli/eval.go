@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,8 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/evaluate"
 	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
 )
 
 // evalReport is what eval writes as JSON.
@@ -35,7 +40,8 @@ func (c *command) evalCommand() *cobra.Command {
 		users, sparseQueries      string
 		candidates, rrfK          int
 		rerankPrior               float64
-		byCategory                bool
+		byCategory, memories      bool
+		memoryKey                 string
 	)
 	cmd := &cobra.Command{
 		Use:   "eval DIR...",
@@ -59,6 +65,7 @@ collections stay out of the way of real documents.`,
 		Example: `  mneme eval data/eval/scifact data/eval/cranfield
   mneme eval data/eval/* --json quality.json --by-category
   mneme eval data/eval/* --sparse --rerank
+  mneme eval data/eval/locomo-a --memory
   mneme eval data/eval/* --retrievers fused --weights vector=0.6,keyword=0.4
   mneme eval data/eval/* --retrievers fused --fusion rrf --query-workers 4`,
 		Args: cobra.MinimumNArgs(1),
@@ -126,9 +133,14 @@ collections stay out of the way of real documents.`,
 					return err
 				}
 			}
+			if memories {
+				if o.Memory, err = c.memoryClient(ctx, cl, memoryKey); err != nil {
+					return err
+				}
+			}
 			report := evalReport{Build: thisBuild(), Time: time.Now().UTC().Truncate(time.Second), CPUs: runtime.GOMAXPROCS(0),
 				Settings: map[string]any{"weights": o.Weights, "fusion": fusion, "candidates": candidates, "users": users, "query_workers": o.QueryWorkers,
-					"sparse": o.Sparse, "rerank": o.Rerank, "rerank_prior": rerankPrior, "sparse_queries": sparseQueries}}
+					"sparse": o.Sparse, "rerank": o.Rerank, "rerank_prior": rerankPrior, "sparse_queries": sparseQueries, "memory": memories}}
 			bar := newProgress(c.stderr)
 			var mu sync.Mutex
 			for _, col := range collections {
@@ -169,6 +181,9 @@ collections stay out of the way of real documents.`,
 	f.IntVar(&rrfK, "rrf-k", 10, "constant of rrf")
 	f.StringVar(&users, "users", "filter", "how meta.user is kept apart: filter, or namespaces for one a user")
 	f.BoolVar(&o.Sparse, "sparse", false, "build with the sparse index, in namespaces of their own")
+	f.BoolVar(&memories, "memory", false, "measure sets with users over the memory API, too: an end user each, its documents saved as memories")
+	f.StringVar(&memoryKey, "memory-key", "", "integration key of a server at --url, with every scope (MNEME_MEMORY_KEY)")
+	f.IntVar(&o.MemoryLimit, "memory-limit", 10, "memories that a search asks for; recall beyond it is not seen")
 	f.BoolVar(&o.Rebuild, "rebuild", false, "write the documents again even when nothing changed")
 	f.IntVar(&o.Workers, "workers", max(2, runtime.GOMAXPROCS(0)), "writes at once")
 	f.IntVar(&o.QueryWorkers, "query-workers", 1, "queries at once; more is faster, and latency is then under load")
@@ -176,6 +191,39 @@ collections stay out of the way of real documents.`,
 	f.StringVar(&jsonFile, "json", "", "write the report as JSON to this file; - prints it instead of the table")
 	f.BoolVar(&byCategory, "by-category", false, "print each meta.category of the queries of every collection")
 	return cmd
+}
+
+// memoryClient is a client of the same server with an integration key; in a
+// folder of this machine one is made for the run.
+func (c *command) memoryClient(ctx context.Context, cl *client.Client, secret string) (*client.Client, error) {
+	if secret == "" {
+		secret = os.Getenv("MNEME_MEMORY_KEY")
+	}
+	if secret != "" {
+		return cl.WithKey(secret), nil
+	}
+	issue := func(keys *key.Service) error {
+		k, err := keys.Issue(ctx, key.Issue{Name: "mneme eval", Kind: ident.Integration, Integration: "eval", Quotas: &ident.Quotas{},
+			Scopes: []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.UsersErase}, ExpiresAt: time.Now().Add(24 * time.Hour)})
+		secret = k.Secret
+		return err
+	}
+	var err error
+	switch {
+	case c.opened != nil:
+		err = issue(c.opened.Keys)
+	case strings.HasPrefix(cl.Base(), "http://127.0.0.1:") && os.Getenv("MNEME_URL") == "":
+		var cfg *configs.Config
+		if cfg, err = c.quiet(); err == nil {
+			err = app.WithKeys(ctx, c.registry, cfg, c.logger(cfg.Log), issue)
+		}
+	default:
+		return nil, usage("--memory on a server at --url needs an integration key: give --memory-key or MNEME_MEMORY_KEY")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make an integration key: %w", err)
+	}
+	return cl.WithKey(secret), nil
 }
 
 func writeReport(path string, report evalReport) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/registry"
@@ -34,6 +35,8 @@ type command struct {
 
 	dataDir, configFile, logLevel string
 	running                       bool // flags and arguments were understood
+
+	opened *app.App // the product that connect put together itself; nil: a server runs it
 }
 
 // Main runs the command line args and returns the exit code.

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/importer"
 )
@@ -37,6 +38,7 @@ type Document struct {
 	Text     string          // "# title", empty line, text
 	Metadata json.RawMessage // nil: none
 	User     string          // meta.user, "" where the set has no users
+	Time     time.Time       // meta.time; zero: none
 }
 
 // Query is one query with its judgements, by safe document ids.
@@ -68,6 +70,16 @@ func (r record) meta(key string) string {
 	return s
 }
 
+// clock reads an ISO 8601 time, UTC where it has no zone; zero when it is none.
+func clock(s string) time.Time {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
 // Load reads a folder with corpus.jsonl, queries.jsonl, each plain or gzipped,
 // and qrels.tsv.
 func Load(dir string) (*Collection, error) {
@@ -92,6 +104,7 @@ func Load(dir string) (*Collection, error) {
 		safe := importer.LegalID(r.id())
 		ids[r.id()] = safe
 		d := Document{ID: safe, Text: r.Text, User: r.meta("user")}
+		d.Time = clock(r.meta("time"))
 		if r.Title != "" {
 			d.Text = "# " + r.Title + "\n\n" + r.Text
 		}

@@ -49,6 +49,8 @@ type Options struct {
 	QueryWorkers   int                // calls at once while querying; latency is honest at 1
 	Queries        int                // at most, per collection; 0: all
 	Rebuild        bool               // write again even when unchanged
+	Memory         *client.Client     // with an integration key: sets with users are measured over the memory API, too
+	MemoryLimit    int                // memories a search asks for; 0: 10
 	State          State              // what earlier runs wrote; nil: not known
 	Progress       func(stage string, done, total int)
 }
@@ -89,6 +91,9 @@ func Measure(ctx context.Context, cl *client.Client, c *Collection, o Options) (
 		m.o.Progress = func(string, int, int) {}
 	}
 	m.o.Workers, m.o.QueryWorkers = max(m.o.Workers, 1), max(m.o.QueryWorkers, 1)
+	if m.o.MemoryLimit == 0 {
+		m.o.MemoryLimit = 10
+	}
 	r := Result{Collection: c.Name, Documents: len(c.Corpus)}
 	fail := func(err error) (Result, error) { return r, fmt.Errorf("evaluate %s: %w", c.Name, err) }
 	if err := m.models(ctx); err != nil {
@@ -110,6 +115,13 @@ func Measure(ctx context.Context, cl *client.Client, c *Collection, o Options) (
 		run, err := m.run(ctx, step, queries)
 		if err != nil {
 			return fail(fmt.Errorf("%s: %w", step, err))
+		}
+		r.Runs = append(r.Runs, run)
+	}
+	if o.Memory != nil && r.Users > 0 {
+		run, err := m.memories(ctx, queries)
+		if err != nil {
+			return fail(fmt.Errorf("%s: %w", Memory, err))
 		}
 		r.Runs = append(r.Runs, run)
 	}
@@ -384,6 +396,9 @@ func (m *measurement) run(ctx context.Context, step string, queries []Query) (Ru
 
 // ask runs one query and gives the documents, best first, each once.
 func (m *measurement) ask(ctx context.Context, step string, q Query) ([]string, error) {
+	if step == Memory {
+		return m.search(ctx, q)
+	}
 	yes, no, topK, perDocument := true, false, 100, 1
 	parts := retrievers(step)
 	req := query.Request{Query: q.Text, TopK: &topK, MaxChunksPerDocument: &perDocument, Retrievers: &parts, IncludeText: &no, IncludeMetadata: &no, Strict: &yes}
