@@ -182,7 +182,7 @@ const MetadataKey = "mneme"
 // word embeddings stores its bias alone. Task rerank adds head.weight (F32,
 // [hidden]) and head.bias (F32, [1]), for head pooler the linear layer pooler and
 // for head joint head.scale (F32, [1]). Head late has instead the linear layers
-// late.project and late.topic, of any number of outputs up to hidden, late.term
+// late.project and late.topic, of a multiple of 4 outputs up to hidden, late.term
 // (F32, [vocab]) and late.gate (F32, [hidden]), which weight the query's pieces, and
 // late.weights (F32, [4]: of late interaction, topic, length, and a bias).
 type File struct {
@@ -281,8 +281,8 @@ func (f *File) check() error {
 				if t := f.Tensors[name+".weight"]; len(t.Shape) == 2 {
 					n = t.Shape[0]
 				}
-				if n < 1 || n > c.Hidden {
-					errs = append(errs, fmt.Errorf("tensor %s.weight has %d outputs, want 1 to %d", name, n, c.Hidden))
+				if n < 4 || n > c.Hidden || n%4 != 0 {
+					errs = append(errs, fmt.Errorf("tensor %s.weight has %d outputs, want a multiple of 4 up to %d", name, n, c.Hidden))
 					continue
 				}
 				linear(name, n, c.Hidden)

@@ -237,7 +237,7 @@ const lateSettings = `{"base":"tiny-model","task":"rerank","head":"late","late_l
 func lateTensors() map[string]tensor {
 	return withHead(map[string]tensor{}, map[string][]int{"late.term": {8}, "late.gate": {16}, "late.weights": {4},
 		"late.project.weight": {4, 16}, "late.project.scale": {4}, "late.project.bias": {4},
-		"late.topic.weight": {2, 16}, "late.topic.scale": {2}, "late.topic.bias": {2}})
+		"late.topic.weight": {8, 16}, "late.topic.scale": {8}, "late.topic.bias": {8}})
 }
 
 // TestExtend: a late reranker is the embedder's tensors, uncopied, with its own.
@@ -284,6 +284,7 @@ func TestExtendRefused(t *testing.T) {
 		"no scale":       {extension(t, lateSettings, without(lateTensors(), "late.project.scale")), "late.project.scale is missing"},
 		"short term":     {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.term": {7}})), "late.term is F32 [7], want F32 [8]"},
 		"too wide":       {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.project.weight": {17, 16}})), "17 outputs"},
+		"odd":            {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.topic.weight": {3, 16}})), "3 outputs"},
 		"only a bias":    {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.weights": {1}})), "late.weights is F32 [1]"},
 		"takes over":     {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"layer.0.norm.bias": {16}})), "in the pack already"},
 		"another window": {extension(t, strings.Replace(lateSettings, "{", `{"max_tokens":4000,`, 1), lateTensors()), "max_tokens is 4000"},
