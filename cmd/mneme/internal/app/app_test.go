@@ -1,0 +1,148 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/core/rerank"
+	"github.com/mnemehq/mneme/core/retrieve"
+)
+
+// model has the methods of every kind and says that it does its tasks.
+type model struct {
+	id    string
+	tasks []port.Task
+}
+
+func (m model) Info() port.ModelInfo {
+	return port.ModelInfo{ID: m.id, Tasks: m.tasks, Digest: "sha256:" + m.id, Dimensions: 4, MaxTokens: 16, Runtime: "wasm"}
+}
+func (model) Close() error { return nil }
+func (model) Embed(_ context.Context, _ port.TextKind, texts []string) (port.Dense, error) {
+	return port.Dense{Dim: 4, Data: slices.Repeat([]float32{1, 0, 0, 0}, len(texts))}, nil
+}
+func (model) Encode(_ context.Context, _ port.TextKind, texts []string) (port.Sparse, error) {
+	return port.Sparse{Rows: make([]uint32, len(texts)+1)}, nil
+}
+func (model) Score(_ context.Context, _ string, texts []string) ([]float32, int, error) {
+	return make([]float32, len(texts)), 0, nil
+}
+
+type modelConfig struct {
+	Tasks []string `yaml:"tasks" help:"tasks"`
+}
+
+func components() *registry.Registry {
+	r := registry.New()
+	sqlite.Register(r)
+	embedded.Register(r)
+	registry.Add(r.Model, registry.Component[port.Model, modelConfig]{Name: "wasm", Summary: "A test model.", Stability: registry.Stable,
+		Default: func() modelConfig { return modelConfig{} },
+		Open: func(_ context.Context, c modelConfig, env registry.Env) (port.Model, error) {
+			m := model{id: env.Name}
+			for _, t := range c.Tasks {
+				m.tasks = append(m.tasks, port.Task(t))
+			}
+			return m, nil
+		}})
+	return r
+}
+
+// TestRolesGoByTask: what a model may do is what it says, whatever methods it has.
+func TestRolesGoByTask(t *testing.T) {
+	const models = "models:\n  e: {wasm: {tasks: [embedding]}}\n  s: {wasm: {tasks: [sparse]}}\n  r: {wasm: {tasks: [rerank]}}\n  both: {wasm: {tasks: [sparse, rerank]}}\n"
+	for roles, want := range map[string][]string{
+		"{embed: e, sparse: s, rerank: r}":       nil,
+		"{embed: e, sparse: both, rerank: both}": nil,
+		"{embed: e, sparse: off, rerank: off}":   nil,
+		"{embed: s, sparse: s, rerank: r}":       {"roles.embed", "s", "embedding", "sparse"},
+		"{embed: e, sparse: e, rerank: r}":       {"roles.sparse", "e", "sparse", "embedding"},
+		"{embed: e, sparse: s, rerank: e}":       {"roles.rerank", "e", "rerank", "embedding"},
+		"{embed: e, sparse: r, rerank: r}":       {"roles.sparse", "r", "sparse", "rerank"},
+	} {
+		t.Run(roles, func(t *testing.T) {
+			_, err := open(t, models+"roles: "+roles+"\n")
+			check(t, err, want)
+		})
+	}
+	_, err := open(t, models+"roles: {embed: e, sparse: s, rerank: r}\nquery: {sparse_queries: idf}\n")
+	check(t, err, []string{"query.sparse_queries", "s", "word pieces"})
+}
+
+func check(t *testing.T, err error, want []string) {
+	t.Helper()
+	if (err != nil) != (want != nil) {
+		t.Fatalf("got %v", err)
+	}
+	for _, w := range want {
+		if !strings.Contains(fmt.Sprint(err), w) {
+			t.Errorf("%q does not name %q", err, w)
+		}
+	}
+}
+
+func open(t *testing.T, file string) (*app.App, error) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mneme.yaml")
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := components()
+	none := func(string) (string, bool) { return "", false }
+	c, err := configs.Load(r, configs.Source{File: path, Getenv: none, Settings: []configs.Setting{
+		{Path: "data_dir", Value: filepath.Join(dir, "data")}, {Path: "cache_dir", Value: filepath.Join(dir, "cache")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.Open(t.Context(), app.Settings{Registry: r, Config: c, Log: slog.New(slog.DiscardHandler), Command: "test", Version: "test"})
+	if err == nil {
+		t.Cleanup(func() {
+			if err := a.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return a, err
+}
+
+// TestDefaultsAreTheCores: configuration cannot import services, so its defaults
+// are written there again.
+func TestDefaultsAreTheCores(t *testing.T) {
+	c := configs.Default(components())
+	if got := (retrieve.Reranking{Prior: c.Query.RerankPrior, Depth: c.Query.RerankDepth}); got != retrieve.DefaultReranking() {
+		t.Errorf("reranking %+v, want %+v", got, retrieve.DefaultReranking())
+	}
+	f := retrieve.DefaultFusion()
+	weights := map[port.Retriever]float64{port.Vector: c.Query.Weights.Vector, port.Keyword: c.Query.Weights.Keyword, port.SparseTerms: c.Query.Weights.Sparse}
+	if c.Query.Fusion != string(f.Method) || c.Query.Candidates != f.Depth || float64(c.Query.RRFK) != f.K || !maps.Equal(weights, f.Weights) {
+		t.Errorf("fusion %+v, want %+v", c.Query, f)
+	}
+	if c.Limits.RerankDocuments != rerank.DefaultMaxDocuments || c.Query.SparseQueries != string(retrieve.EncodedQueries) {
+		t.Errorf("limits %+v, query %+v", c.Limits, c.Query)
+	}
+	for value, want := range map[string]any{"1": nil, "1000": nil, "0": "rerank_documents", "1001": "rerank_documents"} {
+		_, err := configs.Load(components(), configs.Source{Getenv: func(string) (string, bool) { return "", false },
+			Settings: []configs.Setting{{Path: "limits.rerank_documents", Value: value}}})
+		if (err == nil) != (want == nil) || want != nil && !strings.Contains(err.Error(), want.(string)) {
+			t.Errorf("rerank_documents %s: %v", value, err)
+		}
+	}
+	if f, ok := reflect.TypeFor[rerank.Request]().FieldByName("Documents"); !ok || f.Tag.Get("max") != fmt.Sprint(rerank.MaxDocuments) || rerank.MaxDocuments != 1000 {
+		t.Error("the most texts of a rerank call differ between its parts")
+	}
+}
