@@ -183,7 +183,7 @@ func TestMemoryStatus(t *testing.T) {
 // TestMemoryRates limits an integration, not a key.
 func TestMemoryRates(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
-		ahead, clock := shifted()
+		_, clock := frozen()
 		root := start(t, b, options{engine: func(c *engine.Config) {
 			clock(c)
 			c.Rates = map[op.Class]ident.Rate{op.Read: {PerMinute: 1}, op.Write: {PerMinute: 1}}
@@ -218,7 +218,6 @@ func TestMemoryRates(t *testing.T) {
 		if got := len(second.restart(nil).as(s.key).memories("ann")); got != 99 { // a new process has new buckets
 			t.Errorf("%d memories", got)
 		}
-		_ = ahead
 	})
 }
 
@@ -226,7 +225,7 @@ func TestMemoryRates(t *testing.T) {
 // request through for free.
 func TestMemoryRatesRefill(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
-		ahead, clock := shifted()
+		ahead, clock := frozen()
 		root := start(t, b, options{engine: clock})
 		s := root.integration("app", quotas(0, 0, 60))
 		s.post("/api/v1/memories/batch", object{"endUserId": "ann", "memories": items(100, "x")}).ok()

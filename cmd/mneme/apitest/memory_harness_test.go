@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/port"
@@ -181,4 +184,12 @@ func (s *server) roster() (ids []string) {
 		s.t.Fatal(err)
 	}
 	return ids
+}
+
+// frozen is a clock that only a test moves.
+func frozen() (by *atomic.Int64, option func(*engine.Config)) {
+	by, at := &atomic.Int64{}, time.Now()
+	return by, func(c *engine.Config) {
+		c.Now = func() time.Time { return at.Add(time.Duration(by.Load())) }
+	}
 }
