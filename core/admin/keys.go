@@ -7,6 +7,8 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/page"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // Rate is a limit of one rate class.
@@ -223,31 +225,54 @@ func value(t *time.Time) time.Time {
 	return *t
 }
 
-// keysOf lists what the caller may see of an organization's keys.
-func (s *Service) keysOf(ctx context.Context, org ident.Org) ([]key.Info, error) {
+// visible reports whether the caller may see a key of an organization that it
+// administers.
+func visible(ctx context.Context, k key.Info) bool {
 	who, _ := ident.From(ctx)
-	all, err := s.keys.List(ctx, string(org))
-	if err != nil {
-		return nil, wrap("list keys", err)
-	}
-	seen := all[:0]
-	for _, k := range all {
-		if !k.AllOrganizations() || who.AllOrganizations() {
-			seen = append(seen, k)
-		}
-	}
-	return seen, nil
+	return !k.AllOrganizations() || who.AllOrganizations()
 }
 
-// pageOfKeys orders by creation time, then id.
-func (s *Service) pageOfKeys(l Listing, keys []key.Info, bind ...string) (Keys, error) {
-	some, next, err := cut(s, l, keys, func(k key.Info) string { return k.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000000") + k.ID }, bind...)
-	if err != nil {
+type keyPosition struct {
+	Created int64  `json:"c"` // Unix microseconds
+	ID      string `json:"k"`
+}
+
+// listKeys pages through the keys that the caller may see, of one integration or
+// of all.
+func (s *Service) listKeys(ctx context.Context, l Listing, org ident.Org, integration string) (Keys, error) {
+	bind := []string{"admin.keys", string(org), integration}
+	var from keyPosition
+	if err := s.pages.Open(l.Cursor, &from, bind...); err != nil {
 		return Keys{}, err
 	}
-	out := Keys{Keys: make([]Key, len(some)), NextCursor: next}
-	for i, k := range some {
-		out.Keys[i] = ShowKey(k, s.now())
+	list := port.KeyList{Integration: integration, AfterID: from.ID, Limit: page.Limit(l.Limit) + 1}
+	if from.ID != "" {
+		list.AfterCreated = time.UnixMicro(from.Created)
+	}
+	var seen []key.Info
+	for len(seen) < list.Limit {
+		some, err := s.keys.Page(ctx, string(org), list)
+		if err != nil {
+			return Keys{}, wrap("list keys", err)
+		}
+		for _, k := range some {
+			if visible(ctx, k) {
+				seen = append(seen, k)
+			}
+		}
+		if len(some) < list.Limit {
+			break
+		}
+		list.AfterID, list.AfterCreated = some[len(some)-1].ID, some[len(some)-1].CreatedAt
+	}
+	out := Keys{Keys: []Key{}}
+	if n := page.Limit(l.Limit); len(seen) > n {
+		seen = seen[:n]
+		c := s.pages.Seal(keyPosition{seen[n-1].CreatedAt.UnixMicro(), seen[n-1].ID}, bind...)
+		out.NextCursor = &c
+	}
+	for _, k := range seen {
+		out.Keys = append(out.Keys, ShowKey(k, s.now()))
 	}
 	return out, nil
 }
@@ -259,11 +284,7 @@ func (s *Service) ListKeys(ctx context.Context, in ListKeys) (Keys, error) {
 	if err != nil {
 		return Keys{}, err
 	}
-	keys, err := s.keysOf(ctx, o.ID)
-	if err != nil {
-		return Keys{}, err
-	}
-	return s.pageOfKeys(in.Listing, keys, "admin.keys", string(o.ID))
+	return s.listKeys(ctx, in.Listing, o.ID, "")
 }
 
 // ListIntegrationKeys pages through an integration's keys.
@@ -272,17 +293,7 @@ func (s *Service) ListIntegrationKeys(ctx context.Context, in ListIntegrationKey
 	if err != nil {
 		return Keys{}, err
 	}
-	keys, err := s.keysOf(ctx, o.ID)
-	if err != nil {
-		return Keys{}, err
-	}
-	own := keys[:0]
-	for _, k := range keys {
-		if k.Integration == i.ID {
-			own = append(own, k)
-		}
-	}
-	return s.pageOfKeys(in.Listing, own, "admin.integrations.keys", string(o.ID), i.ID)
+	return s.listKeys(ctx, in.Listing, o.ID, i.ID)
 }
 
 // find finds a key that the caller may see.
@@ -291,16 +302,15 @@ func (s *Service) find(ctx context.Context, in KeyRef) (key.Ref, key.Info, error
 	if err != nil {
 		return key.Ref{}, key.Info{}, err
 	}
-	keys, err := s.keysOf(ctx, o.ID)
-	if err != nil {
-		return key.Ref{}, key.Info{}, err
+	ref := key.Ref{Org: string(o.ID), ID: in.ID}
+	k, err := s.keys.Find(ctx, ref)
+	if err == nil && visible(ctx, k) {
+		return ref, k, nil
 	}
-	for _, k := range keys {
-		if k.ID == in.ID {
-			return key.Ref{Org: string(o.ID), ID: k.ID}, k, nil
-		}
+	if err == nil || fault.CodeOf(err) == fault.NotFound {
+		err = fault.New(fault.NotFound, "the organization %q has no key %q", o.Name, clip(in.ID))
 	}
-	return key.Ref{}, key.Info{}, fault.New(fault.NotFound, "the organization %q has no key %q", o.Name, clip(in.ID))
+	return key.Ref{}, key.Info{}, wrap("find key", err)
 }
 
 // GetKey reads one.

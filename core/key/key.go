@@ -372,7 +372,7 @@ func (s *Service) List(ctx context.Context, org string) ([]Info, error) {
 			return err
 		}
 		for _, o := range orgs {
-			infos, err := infosOf(ctx, r, o.ID)
+			infos, err := infosOf(ctx, r, o.ID, port.KeyList{})
 			if err != nil {
 				return err
 			}
@@ -383,8 +383,21 @@ func (s *Service) List(ctx context.Context, org string) ([]Info, error) {
 	return out, err
 }
 
-func infosOf(ctx context.Context, r port.Reader, org ident.Org) ([]Info, error) {
-	keys, err := r.Keys(ctx, org)
+// Page lists a page of an organization's keys by creation time, then id, revoked
+// ones included. Fault NotFound for an unknown organization.
+func (s *Service) Page(ctx context.Context, org string, l port.KeyList) (out []Info, err error) {
+	err = s.store.View(ctx, func(r port.Reader) error {
+		o, err := findOrganization(ctx, r, org)
+		if err == nil {
+			out, err = infosOf(ctx, r, o.ID, l)
+		}
+		return err
+	})
+	return out, err
+}
+
+func infosOf(ctx context.Context, r port.Reader, org ident.Org, l port.KeyList) ([]Info, error) {
+	keys, err := r.Keys(ctx, org, l)
 	if err != nil {
 		return nil, err
 	}
@@ -417,16 +430,19 @@ func (s *Service) find(ctx context.Context, r port.Reader, ref Ref) (port.Organi
 	if err != nil {
 		return port.Organization{}, Info{}, err
 	}
+	if !validName(ref.ID) { // every id is
+		orgs = nil
+	}
 	for _, o := range orgs {
-		keys, err := infosOf(ctx, r, o.ID)
-		if err != nil {
-			return o, Info{}, err
+		k, err := r.Key(ctx, o.ID, ref.ID)
+		if fault.CodeOf(err) == fault.NotFound {
+			continue
 		}
-		for _, k := range keys {
-			if k.ID == ref.ID {
-				return o, k, nil
-			}
+		var i port.Integration
+		if err == nil && k.Integration != "" {
+			i, err = r.Integration(ctx, o.ID, k.Integration)
 		}
+		return o, info(k, i.Name), err
 	}
 	return port.Organization{}, Info{}, fault.New(fault.NotFound, "there is no key %q", clip(ref.ID))
 }

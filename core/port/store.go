@@ -97,8 +97,18 @@ type Key struct {
 type KeyReader interface {
 	// KeyByHash finds a key, revoked and expired ones included; fault NotFound when absent.
 	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
-	// Keys lists an organization's keys by creation time, revoked ones included.
-	Keys(ctx context.Context, org ident.Org) ([]Key, error)
+	// Key finds an organization's key; fault NotFound when absent.
+	Key(ctx context.Context, org ident.Org, id string) (Key, error)
+	// Keys lists an organization's keys by creation time, then id, revoked ones included.
+	Keys(ctx context.Context, org ident.Org, l KeyList) ([]Key, error)
+}
+
+// KeyList asks for a page of keys. After* is the last row of the page before.
+type KeyList struct {
+	Integration  string // id; "": any
+	AfterCreated time.Time
+	AfterID      string // "": from the start
+	Limit        int    // 0: all
 }
 
 // KeyChange is what may change of a key, all of it as it is to be.

@@ -60,8 +60,20 @@ func (r *Reader) KeyByHash(ctx context.Context, hash [32]byte) (port.Key, error)
 	if err := r.check(ctx); err != nil {
 		return port.Key{}, err
 	}
+	return r.key(ctx, "hash = ?", hash[:])
+}
+
+// Key implements port.KeyReader.
+func (r *Reader) Key(ctx context.Context, org ident.Org, id string) (port.Key, error) {
+	if err := r.check(ctx); err != nil {
+		return port.Key{}, err
+	}
+	return r.key(ctx, "org = ? AND id = ?", string(org), id)
+}
+
+func (r *Reader) key(ctx context.Context, where string, args ...any) (port.Key, error) {
 	var row keyRow
-	err := r.s.conn.NewSelect().Model(&row).Where("hash = ?", hash[:]).Scan(r.s.d.Context(ctx))
+	err := r.s.conn.NewSelect().Model(&row).Where(where, args...).Scan(r.s.d.Context(ctx))
 	if errors.Is(err, sql.ErrNoRows) {
 		return port.Key{}, fault.New(fault.NotFound, "the key does not exist")
 	}
@@ -72,12 +84,22 @@ func (r *Reader) KeyByHash(ctx context.Context, hash [32]byte) (port.Key, error)
 }
 
 // Keys implements port.KeyReader.
-func (r *Reader) Keys(ctx context.Context, org ident.Org) ([]port.Key, error) {
+func (r *Reader) Keys(ctx context.Context, org ident.Org, l port.KeyList) ([]port.Key, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
 	var rows []keyRow
-	err := r.s.conn.NewSelect().Model(&rows).Where("org = ?", string(org)).Order("created_at", "id").Scan(r.s.d.Context(ctx))
+	q := r.s.conn.NewSelect().Model(&rows).Where("org = ?", string(org)).Order("created_at", "id")
+	if l.Integration != "" {
+		q = q.Where("integration = ?", l.Integration)
+	}
+	if l.AfterID != "" {
+		q = q.Where("(created_at, id) > (?, ?)", micros(l.AfterCreated), l.AfterID)
+	}
+	if l.Limit > 0 {
+		q = q.Limit(int64(l.Limit))
+	}
+	err := q.Scan(r.s.d.Context(ctx))
 	if err != nil {
 		return nil, r.s.d.Fault("list keys", err)
 	}

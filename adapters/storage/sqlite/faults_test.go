@@ -727,7 +727,7 @@ func TestKeysBesideServer(t *testing.T) {
 	wg.Wait()
 	t.Logf("this process: %d writes, the slowest %v", writes, worst)
 	if err := s.View(ctx, func(r port.Reader) error {
-		keys, err := r.Keys(ctx, p.Org())
+		keys, err := r.Keys(ctx, p.Org(), port.KeyList{})
 		for _, k := range keys {
 			if k.RevokedAt.IsZero() {
 				t.Errorf("%s is not revoked", k.ID)

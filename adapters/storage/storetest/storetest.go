@@ -300,7 +300,7 @@ func keys(t *testing.T, f *fixture) {
 		return w.PutKey(f.ctx, port.Key{ID: "key_3", Org: "org_none", Hash: sha256.Sum256([]byte("three"))})
 	}), fault.NotFound)
 	read := func() (out []port.Key) {
-		f.view(func(r port.Reader) (err error) { out, err = r.Keys(f.ctx, f.org); return err })
+		f.view(func(r port.Reader) (err error) { out, err = r.Keys(f.ctx, f.org, port.KeyList{}); return err })
 		return out
 	}
 	f.same("by creation time", read(), []port.Key{bare, full})
@@ -309,11 +309,31 @@ func keys(t *testing.T, f *fixture) {
 		f.same("by hash", k, full)
 		_, err2 := r.KeyByHash(f.ctx, sha256.Sum256([]byte("none")))
 		f.want("absent hash", err2, fault.NotFound)
-		others, err3 := r.Keys(f.ctx, "org_none")
+		others, err3 := r.Keys(f.ctx, "org_none", port.KeyList{})
 		if len(others) != 0 || err3 != nil {
 			t.Errorf("keys of another organization: %v, %v", others, err3)
 		}
-		return err
+		one, err4 := r.Key(f.ctx, f.org, "key_2")
+		f.same("by id", one, bare)
+		_, err5 := r.Key(f.ctx, "org_none", "key_2")
+		f.want("another organization's by id", err5, fault.NotFound)
+		for _, page := range []struct {
+			name string
+			l    port.KeyList
+			want []port.Key
+		}{
+			{"a first page", port.KeyList{Limit: 1}, []port.Key{bare}},
+			{"the page after", port.KeyList{AfterCreated: bare.CreatedAt, AfterID: bare.ID, Limit: 1}, []port.Key{full}},
+			{"the page after the last", port.KeyList{AfterCreated: full.CreatedAt, AfterID: full.ID, Limit: 1}, nil},
+			{"after a smaller id of the same time", port.KeyList{AfterCreated: full.CreatedAt, AfterID: "key_0"}, []port.Key{full}},
+			{"an integration's", port.KeyList{Integration: bare.Integration}, []port.Key{bare}},
+			{"another integration's", port.KeyList{Integration: "int_none"}, nil},
+		} {
+			got, err := r.Keys(f.ctx, f.org, page.l)
+			f.same(page.name, got, page.want)
+			err4 = errors.Join(err4, err)
+		}
+		return errors.Join(err, err4)
 	})
 	touch := func(used map[string]time.Time) {
 		f.update(func(w port.Writer) error { return w.TouchKeys(f.ctx, used) })
