@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,19 +15,6 @@ import (
 )
 
 const fleetMemories = 50 // of an end user
-
-// fleetSizes are numbers of end users; MNEME_FLEET names a large one.
-func fleetSizes(b *testing.B) []int {
-	sizes := []int{10, 1000}
-	if v := os.Getenv("MNEME_FLEET"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil || n <= 0 {
-			b.Fatalf("MNEME_FLEET=%q", v)
-		}
-		sizes = append(sizes, n)
-	}
-	return sizes
-}
 
 // turn is memory n of end user u: two sentences, every fifth source-owned, half
 // of them in one of three containers.
@@ -57,14 +45,10 @@ func fleetUser(p port.Partition, u int) port.Partition {
 	return port.Memories(p.Org(), p.Integration(), fmt.Sprintf("user-%07d", u))
 }
 
-// fleet fills a store with end users of fifty memories and gives one of them.
-func fleet(b *testing.B, s port.Store, users int) port.Partition {
+// fleet fills a store with end users of fifty memories beside a first one.
+func fleet(b *testing.B, s port.Store, first port.Partition, users int) {
 	b.Helper()
 	ctx := b.Context()
-	first, err := memories(ctx, s, "first")
-	if err != nil {
-		b.Fatal(err)
-	}
 	r := rand.New(rand.NewPCG(9, 9))
 	began := time.Now()
 	const atOnce = 20
@@ -98,45 +82,93 @@ func fleet(b *testing.B, s port.Store, users int) port.Partition {
 		}
 	}
 	b.Logf("%d end users of %d memories in %v: %.0f memories/s", users, fleetMemories, time.Since(began), float64(users*fleetMemories)/time.Since(began).Seconds())
-	return first
+}
+
+// fleetStore is a store with a fleet of end users.
+type fleetStore struct {
+	*sqlite.Store
+	users int
+	first port.Partition
+	saved int
+}
+
+// fleets are of ten and a thousand end users and, where MNEME_FLEET says so, of
+// that many. MNEME_FLEET_DIR keeps the last for the next run.
+func fleets(b *testing.B) []*fleetStore {
+	b.Helper()
+	sizes := []int{10, 1000}
+	if v := os.Getenv("MNEME_FLEET"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n <= 0 {
+			b.Fatalf("MNEME_FLEET=%q", v)
+		}
+		sizes = append(sizes, n)
+	}
+	out := make([]*fleetStore, len(sizes))
+	for i, n := range sizes {
+		dir := b.TempDir()
+		if v := os.Getenv("MNEME_FLEET_DIR"); v != "" && i == 2 {
+			dir = v
+		}
+		s := open(b, dir)
+		f := &fleetStore{Store: s, users: n, saved: fleetMemories}
+		var err error
+		if f.first, err = memories(b.Context(), s, "first"); err != nil {
+			b.Fatal(err)
+		}
+		made := false
+		if err := s.View(b.Context(), func(r port.Reader) error {
+			_, err := r.Namespace(b.Context(), fleetUser(f.first, n-1))
+			made = err == nil
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+		if !made {
+			fleet(b, s, f.first, n)
+		}
+		if info, err := os.Stat(dir + "/mneme.db"); err == nil {
+			b.Logf("%d end users: %d MB", n, info.Size()>>20)
+		}
+		out[i] = f
+	}
+	return out
 }
 
 // BenchmarkFleet shows what a request on one end user costs beside ten others,
-// a thousand, or as many as MNEME_FLEET says, each with fifty memories: every
-// step hits another end user.
+// a thousand, or as many as MNEME_FLEET says, each with fifty memories. Requests
+// go to a hundred end users from all over the fleet; those of -cold to any, most
+// of which nobody has asked for since the start.
 //
 //	MNEME_FLEET=100000 go test -run - -bench Fleet -timeout 1h ./adapters/storage/sqlite
 func BenchmarkFleet(b *testing.B) {
-	for _, users := range fleetSizes(b) {
-		b.Run(strconv.Itoa(users), func(b *testing.B) { benchmarkFleet(b, users) })
-	}
-}
-
-func benchmarkFleet(b *testing.B, users int) {
-	dir := b.TempDir()
-	s, err := sqlite.Open(b.Context(), dir, sqlite.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
+	all := fleets(b)
 	ctx := b.Context()
-	first := fleet(b, s, users)
-	if info, err := os.Stat(dir + "/mneme.db"); err == nil {
-		b.Logf("%d MB, %d bytes a memory", info.Size()>>20, info.Size()/int64(users*fleetMemories))
+	for _, s := range all {
+		began := time.Now()
+		if err := s.Scrub(ctx); err != nil {
+			b.Fatal(err)
+		}
+		b.Logf("%d end users: scrubbed for the first time in %v", s.users, time.Since(began))
 	}
-	r := rand.New(rand.NewPCG(uint64(users), 1))
-	each := func(name string, fn func(u int, p port.Partition) error) {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				u := r.IntN(users)
-				if err := fn(u, fleetUser(first, u)); err != nil {
-					b.Fatal(err)
+	r := rand.New(rand.NewPCG(8, 1))
+	each := func(name string, fn func(s *fleetStore, u int, p port.Partition) error) {
+		for _, s := range all {
+			b.Run(name+"/"+strconv.Itoa(s.users), func(b *testing.B) {
+				for b.Loop() {
+					u := r.IntN(s.users)
+					if !strings.HasSuffix(name, "cold") {
+						u = u % 100 * max(1, s.users/100) % s.users
+					}
+					if err := fn(s, u, fleetUser(s.first, u)); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
-	view := func(fn func(r port.Reader, u int, p port.Partition) (int, error)) func(u int, p port.Partition) error {
-		return func(u int, p port.Partition) error {
+	view := func(fn func(r port.Reader, u int, p port.Partition) (int, error)) func(s *fleetStore, u int, p port.Partition) error {
+		return func(s *fleetStore, u int, p port.Partition) error {
 			n := 0
 			err := s.View(ctx, func(r port.Reader) (err error) { n, err = fn(r, u, p); return err })
 			if err == nil && n == 0 {
@@ -145,10 +177,35 @@ func benchmarkFleet(b *testing.B, users int) {
 			return err
 		}
 	}
-	each("content", view(func(r port.Reader, u int, p port.Partition) (int, error) {
+	content := view(func(r port.Reader, u int, p port.Partition) (int, error) {
 		ids, err := r.MemoriesByContent(ctx, p, []port.ContentKey{{Hash: fleetKey(u, 1)}})
 		return len(ids), err
-	}))
+	})
+	replay := view(func(r port.Reader, _ int, p port.Partition) (int, error) { // what opening the end user's index reads
+		changes, err := r.Changes(ctx, p, 0, 512)
+		if err != nil {
+			return 0, err
+		}
+		ids := make([]string, len(changes))
+		for i, c := range changes {
+			ids[i] = c.Document
+		}
+		docs, err := r.Documents(ctx, p, ids, 7)
+		if err != nil {
+			return 0, err
+		}
+		_, err = r.Vectors(ctx, p, ids)
+		return len(docs), err
+	})
+	write := func(s *fleetStore, u int, p port.Partition) error {
+		s.saved++
+		return s.Update(ctx, func(w port.Writer) error {
+			_, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{turn(u, s.saved, r)})
+			return err
+		})
+	}
+	each("content", content)
+	each("content-cold", content)
 	each("record", view(func(r port.Reader, _ int, p port.Partition) (int, error) {
 		rec, err := r.Record(ctx, p, "crm", "turn-5")
 		if err == nil {
@@ -164,64 +221,39 @@ func benchmarkFleet(b *testing.B, users int) {
 		d, err := r.ListDocuments(ctx, p, port.DocumentList{Order: port.ByCreated, Container: "thread-2", Limit: 20, Parts: port.PartText | port.PartMetadata})
 		return len(d), err
 	}))
-	each("replay", view(func(r port.Reader, _ int, p port.Partition) (int, error) { // what opening the user's index reads
-		changes, err := r.Changes(ctx, p, 0, 512)
-		if err != nil {
-			return 0, err
-		}
-		ids := make([]string, len(changes))
-		for i, c := range changes {
-			ids[i] = c.Document
-		}
-		docs, err := r.Documents(ctx, p, ids, 7)
-		if err != nil {
-			return 0, err
-		}
-		_, err = r.Vectors(ctx, p, ids)
-		return len(docs), err
-	}))
-	each("roster-100", view(func(r port.Reader, _ int, p port.Partition) (int, error) {
-		u, err := r.EndUsers(ctx, p.Org(), port.EndUserList{AfterID: p.Name()[:len(p.Name())-1], Limit: 100})
+	each("replay", replay)
+	each("replay-cold", replay)
+	each("roster-10", view(func(r port.Reader, _ int, p port.Partition) (int, error) {
+		u, err := r.EndUsers(ctx, p.Org(), port.EndUserList{AfterID: p.Name()[:len(p.Name())-1], Limit: 10})
 		return len(u), err
 	}))
-	n := fleetMemories
-	each("write", func(u int, p port.Partition) error {
-		n++
-		return put1(b, s, p, turn(u, n, r))
-	})
-	m := 0
-	each("erase", func(u int, p port.Partition) error {
-		m++
-		p = fleetUser(first, users+m)
-		if err := s.Update(ctx, func(w port.Writer) error {
-			if _, err := w.CreateNamespace(ctx, p, port.Namespace{Dimensions: benchDim, CreatedAt: time.Now()}); err != nil {
-				return err
-			}
-			_, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{turn(u, 1, r), turn(u, 2, r)})
-			return err
-		}); err != nil {
-			return err
-		}
-		_, err := erase(ctx, s, p, 500)
-		return err
-	})
-	began := time.Now()
-	if err := s.Scrub(ctx); err != nil {
-		b.Fatal(err)
-	}
-	b.Logf("the first Scrub of a process took %v", time.Since(began))
-	each("write-scrub", func(u int, p port.Partition) error {
-		n++
-		if err := put1(b, s, p, turn(u, n, r)); err != nil {
+	each("write", write)
+	each("write-cold", write)
+	each("write-and-scrub", func(s *fleetStore, u int, p port.Partition) error {
+		if err := write(s, u, p); err != nil {
 			return err
 		}
 		return s.Scrub(ctx)
 	})
-}
-
-func put1(b *testing.B, s port.Store, p port.Partition, d port.DocumentWrite) error {
-	return s.Update(b.Context(), func(w port.Writer) error {
-		_, err := w.PutDocuments(b.Context(), p, time.Now(), []port.DocumentWrite{d})
-		return err
+	each("erase-and-scrub", func(s *fleetStore, u int, _ port.Partition) error { // fifty memories, saved before
+		s.saved++
+		p := port.Memories(s.first.Org(), s.first.Integration(), fmt.Sprintf("late-%d-%d", time.Now().UnixNano(), s.saved))
+		if err := s.Update(ctx, func(w port.Writer) error {
+			if _, err := w.CreateNamespace(ctx, p, port.Namespace{Dimensions: benchDim, CreatedAt: time.Now()}); err != nil {
+				return err
+			}
+			docs := make([]port.DocumentWrite, fleetMemories)
+			for n := range docs {
+				docs[n] = turn(u, n, r)
+			}
+			_, err := w.PutDocuments(ctx, p, time.Now(), docs)
+			return err
+		}); err != nil {
+			return err
+		}
+		if _, err := erase(ctx, s, p, 500); err != nil {
+			return err
+		}
+		return s.Scrub(ctx)
 	})
 }

@@ -43,13 +43,23 @@ func (l *writeAheadLog) frames(ctx context.Context, s *bunsql.Session) (int64, e
 	return frames, err
 }
 
-// note adds the pages of the first frames of the log to those written. What
-// another process adds at the same time is keys and organizations.
-func (l *writeAheadLog) note(frames int64) (err error) {
-	f, err := os.Open(l.path)
-	if errors.Is(err, fs.ErrNotExist) || frames <= 0 {
-		return nil
+// note adds the pages of the log to those written. What another process adds at
+// the same time is keys and organizations.
+func (l *writeAheadLog) note(ctx context.Context, s *bunsql.Session) error {
+	return l.read(ctx, s, func(page uint32) { l.written.add(page) })
+}
+
+// pass goes by what the log holds and note has not seen.
+func (l *writeAheadLog) pass(ctx context.Context, s *bunsql.Session) error {
+	return l.read(ctx, s, func(uint32) {})
+}
+
+func (l *writeAheadLog) read(ctx context.Context, s *bunsql.Session, each func(page uint32)) (err error) {
+	frames, err := l.frames(ctx, s)
+	if err != nil || frames <= 0 {
+		return err
 	}
+	f, err := os.Open(l.path)
 	if err != nil {
 		return err
 	}
@@ -65,15 +75,13 @@ func (l *writeAheadLog) note(frames int64) (err error) {
 	size := int64(binary.BigEndian.Uint32(head[8:12]))
 	for ; l.seen < frames; l.seen++ {
 		var frame [frameHeader]byte
-		if _, err := f.ReadAt(frame[:], logHeader+l.seen*(frameHeader+size)); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
+		if _, err := f.ReadAt(frame[:], logHeader+l.seen*(frameHeader+size)); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 		if !bytes.Equal(l.salt[:], frame[8:16]) {
-			return nil
+			return nil // another process began the log anew in between
 		}
-		l.written.add(binary.BigEndian.Uint32(frame[:4]))
+		each(binary.BigEndian.Uint32(frame[:4]))
 	}
 	return nil
 }
@@ -84,7 +92,7 @@ func (l *writeAheadLog) keepShort(ctx context.Context, s *bunsql.Session) error 
 	if err != nil || frames < checkpointFrames {
 		return err
 	}
-	if err := l.note(frames); err != nil {
+	if err := l.note(ctx, s); err != nil {
 		return err
 	}
 	var busy, log, copied int64
@@ -95,11 +103,7 @@ func (l *writeAheadLog) keepShort(ctx context.Context, s *bunsql.Session) error 
 // empty copies the log back and cuts it to nothing. It answers false when a
 // reader still needs it.
 func (l *writeAheadLog) empty(ctx context.Context, s *bunsql.Session) (bool, error) {
-	frames, err := l.frames(ctx, s)
-	if err == nil {
-		err = l.note(frames)
-	}
-	if err != nil {
+	if err := l.note(ctx, s); err != nil {
 		return false, err
 	}
 	// SQLite would wait for readers with the write lock in its hands.
@@ -108,7 +112,7 @@ func (l *writeAheadLog) empty(ctx context.Context, s *bunsql.Session) (bool, err
 		return false, err
 	}
 	var busy, log, copied int64
-	_, err = s.Row(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &log, &copied)
+	_, err := s.Row(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &log, &copied)
 	if err := errors.Join(err, s.Once(ctx, op, `PRAGMA busy_timeout = 5000`)); err != nil {
 		return false, err
 	}

@@ -131,10 +131,7 @@ func (s *Store) scrubPages(ctx context.Context) (int, error) {
 		}
 	}
 	err := s.commit.own(ctx, func(w *bunsql.Session) error {
-		frames, err := s.log.frames(ctx, w)
-		if err == nil {
-			err = s.log.note(frames)
-		}
+		err := s.log.note(ctx, w)
 		if err == nil {
 			pages = append(pages, s.log.written.take()...)
 		}
@@ -176,6 +173,9 @@ func (s *Store) rest(ctx context.Context, took time.Duration) {
 
 // scrubStep overwrites the gaps of some pages and gives the rest.
 func (s *Store) scrubStep(ctx context.Context, w *bunsql.Session, pages []uint32) ([]uint32, error) {
+	if err := s.log.note(ctx, w); err != nil {
+		return pages, err
+	}
 	if err := s.commit.begin(ctx); err != nil {
 		return pages, err
 	}
@@ -202,7 +202,8 @@ func (s *Store) scrubStep(ctx context.Context, w *bunsql.Session, pages []uint32
 		s.commit.abandon()
 		return pages, err
 	}
-	return rest, s.log.keepShort(ctx, w)
+	// What this wrote is clean.
+	return rest, errors.Join(s.log.pass(ctx, w), s.log.keepShort(ctx, w))
 }
 
 // gaps reads the database file beside SQLite and finds the pages with something
