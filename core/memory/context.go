@@ -276,8 +276,14 @@ type settled struct {
 
 func (s *Service) trySettle(ctx context.Context, p port.Partition, ids []string) error {
 	var changes []settled
-	err := s.Store.View(ctx, func(r port.Reader) (err error) {
-		changes, err = s.unsettled(ctx, r, p, ids)
+	err := s.Store.View(ctx, func(r port.Reader) error {
+		ns, exists, err := s.writable(ctx, r, p)
+		if err == nil && exists {
+			err = s.current(ns)
+		}
+		if err == nil {
+			changes, err = s.unsettled(ctx, r, p, ids)
+		}
 		return err
 	})
 	if err != nil || len(changes) == 0 {

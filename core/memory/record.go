@@ -306,6 +306,9 @@ func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Appl
 		if out, rec, todo, err = look(ctx, r, p, e); err != nil || !todo.encode {
 			return err
 		}
+		if err := s.current(ns); err != nil {
+			return err
+		}
 		fresh = &newcomer{text: e.text, id: rec.DocumentID, created: created(e.text.occurred, now)}
 		_, err = leadersOf(ctx, r, p, exists, []*newcomer{fresh})
 		return err

@@ -240,16 +240,18 @@ func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, 
 	var fresh []*newcomer // what is to be written, by item
 	var followers []string
 	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+		var exists bool
+		if ns, exists, err = s.writable(ctx, r, p); err != nil {
+			return err
+		}
 		if answer, _, err = s.replay(ctx, r, o); answer != nil || err != nil {
 			return err
 		}
-		var exists bool
 		var known map[port.ContentKey]string
-		if ns, exists, err = s.writable(ctx, r, p); exists && err == nil && len(keys) > 0 {
-			known, err = r.MemoriesByContent(ctx, p, keys)
-		}
-		if err != nil {
-			return err
+		if exists && len(keys) > 0 {
+			if known, err = r.MemoriesByContent(ctx, p, keys); err != nil {
+				return err
+			}
 		}
 		seen := map[port.ContentKey]bool{}
 		for _, it := range items {
@@ -258,7 +260,12 @@ func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, 
 				fresh = append(fresh, &newcomer{text: it.text, created: created(it.occurred, now)})
 			}
 		}
-		followers, err = leadersOf(ctx, r, p, exists, fresh)
+		if len(fresh) > 0 {
+			err = s.current(ns)
+		}
+		if err == nil {
+			followers, err = leadersOf(ctx, r, p, exists, fresh)
+		}
 		return err
 	})
 	if answer != nil || err != nil {
@@ -308,13 +315,13 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool,
 	defer leave()
 	err = s.Store.Update(ctx, func(tx port.Writer) error {
 		out, replayed, w = make([]Saved, len(items)), false, written{}
+		ns, exists, err := s.writable(ctx, tx, p)
+		if err != nil {
+			return err
+		}
 		stored, expired, err := s.replay(ctx, tx, o)
 		if stored != nil || err != nil {
 			out, replayed = stored, true
-			return err
-		}
-		ns, exists, err := s.writable(ctx, tx, p)
-		if err != nil {
 			return err
 		}
 		if ns.Sparse != sparse {

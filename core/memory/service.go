@@ -149,9 +149,8 @@ func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition)
 		return ns, true, erasing(p)
 	case ns.Documents == 0:
 		ns.Sparse = s.Sparse // see prepare
-		return ns, true, nil
 	}
-	return ns, true, s.current(ns)
+	return ns, true, nil
 }
 
 // erasing refuses a write to an end user whose erasure has begun.
@@ -175,8 +174,12 @@ func (s *Service) prepare(ctx context.Context, tx port.Writer, p port.Partition,
 	return p, tx.Restamp(ctx, p, stamped)
 }
 
-// current refuses a partition that was indexed with other models.
+// current refuses a partition that was indexed with other models. What computes
+// no vectors, a deletion above all, works all the same.
 func (s *Service) current(ns port.Namespace) error {
+	if ns.Documents == 0 {
+		return nil
+	}
 	if err := s.Check(ns); err != nil {
 		return fault.Wrap(fault.Unavailable, "memory", err, "the memories of end user %s were indexed with other models than the configured ones", ns.Name)
 	}

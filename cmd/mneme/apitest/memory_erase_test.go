@@ -39,16 +39,20 @@ func (s *server) traces(marker string) (files []string) {
 	return files
 }
 
+// fillBatch is one of the batches of fill.
+func fillBatch(marker string, i int) (list []object) {
+	for k := range 100 {
+		list = append(list, object{"content": fmt.Sprintf("%s remembers thing %d of %d.", marker, k, i), "containerTag": "c-" + marker, "metadata": object{"of": marker}})
+	}
+	return list
+}
+
 // fill gives an end user memories of every kind, each with the marker, enough
 // for files of the index.
 func (s *server) fill(user, marker string) (memories int) {
 	s.t.Helper()
 	for i := range 2 {
-		var list []object
-		for k := range 100 {
-			list = append(list, object{"content": fmt.Sprintf("%s remembers thing %d of %d.", marker, k, i), "containerTag": "c-" + marker, "metadata": object{"of": marker}})
-		}
-		s.post("/api/v1/memories/batch", object{"endUserId": user, "memories": list}, "Idempotency-Key", fmt.Sprintf("%s-%d", marker, i)).ok()
+		s.post("/api/v1/memories/batch", object{"endUserId": user, "memories": fillBatch(marker, i)}, "Idempotency-Key", fmt.Sprintf("%s-%d", marker, i)).ok()
 	}
 	s.save(user, strings.Repeat(marker+" tells a long story. ", 1500))
 	s.upsert(user, "crm", marker, 1, marker+" version one").ok()
@@ -244,6 +248,7 @@ func TestMemoryErasureResumes(t *testing.T) {
 			root.index.drop.Store(nil)
 			if at > 0 { // marked
 				s.post("/api/v1/memories", object{"endUserId": "ann", "content": "Too early."}).refuses(503, "unavailable").retry()
+				s.post("/api/v1/memories/batch", object{"endUserId": "ann", "memories": fillBatch(mark, 0)}, "Idempotency-Key", mark+"-0").refuses(503, "unavailable").retry()
 				s.upsert("ann", "crm", "x", 1, "Too early.").refuses(503, "unavailable").retry()
 				s.tombstone("ann", "crm", "x", 1).refuses(503, "unavailable").retry()
 				s.post("/api/v1/memories/delete", object{"endUserId": "ann", "ids": []string{"mem_x"}}).refuses(503, "unavailable").retry()

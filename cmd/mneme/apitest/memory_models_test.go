@@ -24,6 +24,8 @@ func TestMemoryModelsChange(t *testing.T) {
 		s = next.as(s.key)
 		s.save("ann", "Of the first model.")
 		s.upsert("ann", "crm", "a", 2, "Of the first model, owned.").applied("restored", 2)
+		s.upsert("bob", "crm", "t", 1, "Bob: Yes.").applied("created", 1)
+		turns := []string{s.save("ann", "Ann: Shall we?"), s.save("ann", "Ann: Indeed we shall.")}
 		s.save("bob", "Stays with the first model.")
 		gone := s.save("cat", "Will be deleted.")
 		s.post("/api/v1/memories/delete", object{"endUserId": "cat", "ids": []string{gone}}).ok()
@@ -35,6 +37,16 @@ func TestMemoryModelsChange(t *testing.T) {
 			s.post("/api/v1/memories", object{"endUserId": user, "content": "Mixed."}).refuses(503, "unavailable")
 			s.upsert(user, "crm", "b", 1, "Mixed.").refuses(503, "unavailable")
 		}
+		// What needs no vectors works all the same.
+		s.post("/api/v1/memories", object{"endUserId": "ann", "content": "Of the first model."}).ok()
+		s.upsert("ann", "crm", "a", 3, "Of the first model, owned.", "containerTag", "box").applied("updated", 3)
+		s.upsert("ann", "crm", "a", 3, "Of the first model, owned.", "containerTag", "box").replayed(true)
+		if got := s.memories("ann"); len(got) != 4 {
+			t.Errorf("%v", got)
+		}
+		s.post("/api/v1/memories/delete", object{"endUserId": "ann", "ids": []string{turns[0]}}).ok()
+		s.tombstone("bob", "crm", "t", 2).applied("tombstoned", 2)
+
 		s.save("cat", "Of the second model.")
 		if got := s.search("cat", "second model"); len(got) != 1 {
 			t.Errorf("%v", got)
@@ -45,7 +57,7 @@ func TestMemoryModelsChange(t *testing.T) {
 		// The first model again: hers still work, theirs do not.
 		next = next.restart(with("sha256:one"))
 		s = next.as(s.key)
-		if got := s.search("ann", "first model"); len(got) != 2 {
+		if got := s.search("ann", "first model"); len(got) != 3 {
 			t.Errorf("%v", got)
 		}
 		s.post("/api/v1/search", object{"endUserId": "cat", "query": "x"}).refuses(503, "unavailable")
