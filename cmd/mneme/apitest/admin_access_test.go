@@ -181,6 +181,25 @@ func TestAdminKeysOfAllOrganizationsAreOutOfReach(t *testing.T) {
 		if got := column(operator.get(keys).ok().list("keys"), "id"); !slices.Contains(got, great.ID) || len(got) != 3 {
 			t.Errorf("the operator sees %v", got)
 		}
+		// Nor do pages show that there is something between the keys.
+		var made []string
+		for i := range 3 {
+			s.operator()
+			made = append(made, admin.post(keys, object{"name": fmt.Sprint("made ", i)}).ok().json["id"].(string))
+		}
+		var paged []string
+		for cursor := ""; ; {
+			r := admin.get(keys + "?limit=1&cursor=" + cursor).ok()
+			paged = append(paged, column(r.list("keys"), "id")...)
+			next, more := r.json["next_cursor"].(string)
+			if !more {
+				break
+			}
+			cursor = next
+		}
+		if all := column(admin.get(keys).ok().list("keys"), "id"); len(all) != 5 || !slices.Equal(paged, all) || !slices.Equal(all[2:], made) {
+			t.Errorf("pages give %v, the list %v", paged, all)
+		}
 		one := keys + "/" + great.ID
 		admin.get(one).fails(404, "not_found")
 		admin.patch(one, object{"name": "mine"}).fails(404, "not_found")
@@ -483,5 +502,56 @@ func TestAdminIntegrations(t *testing.T) {
 		two := s.administrator("default")
 		two.get("/admin/v1/organizations/default/integrations/"+url.PathEscape(id)).fails(404, "not_found")
 		two.post("/admin/v1/organizations/default/integrations", object{"name": "assistant"}).ok()
+	})
+}
+
+// Bodies that are no request change nothing, on every route that takes one.
+func TestAdminBadBodies(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		id, _ := acme(t, s)
+		op := s.operator()
+		state := func() string {
+			var all strings.Builder
+			for _, path := range []string{"", "/acme", "/acme/keys", "/acme/integrations", "/acme/end_users"} {
+				all.Write(op.get("/admin/v1/organizations" + path).ok().body)
+			}
+			// The operator's own last use moves on.
+			return all.String()
+		}
+		before := state()
+		for _, r := range adminRoutes(id) {
+			if r.body == nil {
+				continue
+			}
+			for name, x := range map[string]struct {
+				body   string
+				status int
+				code   string
+			}{
+				"cut":               {`{"name": "x`, 400, "invalid_json"},
+				"no object":         {`["name"]`, 400, "invalid_request"},
+				"null":              {`null`, 400, "invalid_request"},
+				"two objects":       {`{} {}`, 400, "invalid_json"},
+				"a name twice":      {`{"name": "x", "name": "y"}`, 400, "invalid_json"},
+				"unknown field":     {`{"nonsense": 1}`, 400, "invalid_request"},
+				"a path field":      {`{"org": "default", "id": "x"}`, 400, "invalid_request"},
+				"wrong type":        {`{"name": {"a": 1}, "suspended": 1, "overlap_seconds": "x"}`, 400, "invalid_request"},
+				"invalid UTF-8":     {"{\"name\": \"\xff\"}", 400, "invalid_json"},
+				"lone surrogate":    {`{"name": "\ud800"}`, 400, "invalid_json"},
+				"deep":              {strings.Repeat(`{"name":`, 5000), 400, "invalid_json"},
+				"too large":         {`{"name": "` + strings.Repeat("x", 65<<10) + `"}`, 413, "payload_too_large"},
+				"control character": {`{"name": "a\u0000b", "overlap_seconds": -1}`, 400, "invalid_request"},
+			} {
+				got := op.do(r.method, r.path, raw(x.body))
+				if e, _ := got.json["error"].(object); got.status != x.status || e["code"] != x.code {
+					t.Errorf("%s to %s: %d %s", name, got.call, got.status, clip(got.body))
+				}
+			}
+			op.do(r.method, r.path, raw("name=x"), "Content-Type", "application/x-www-form-urlencoded").fails(400, "invalid_request", "Content-Type")
+		}
+		if after := state(); after != before {
+			t.Errorf("refused bodies changed\n%s to\n%s", before, after)
+		}
 	})
 }
