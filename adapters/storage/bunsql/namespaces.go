@@ -56,11 +56,16 @@ type namespaceRef struct {
 	erasing    bool
 }
 
-// byName finds a live partition of a name by one index lookup.
-const byName = ` FROM namespaces WHERE org = ? AND space = ? AND name = ? AND integration = ? AND dropped = 0`
-
-func nameArgs(p port.Partition) []any {
-	return []any{string(p.Org()), string(p.Space()), p.Name(), p.Integration()}
+// byName finds a live partition of a name by one index lookup. The space is in
+// the text: SQLite would prepare a statement with space = ? again for every run,
+// to see whether a partial index applies to its value.
+func byName(p port.Partition, columns string) (query string, args []any) {
+	space := `'documents'`
+	if p.Space() == port.SpaceMemories {
+		space = `'memories'`
+	}
+	return `SELECT ` + columns + ` FROM namespaces WHERE org = ? AND space = ` + space + ` AND name = ? AND integration = ? AND dropped = 0`,
+		[]any{string(p.Org()), p.Name(), p.Integration()}
 }
 
 // kind names what a partition is, for messages.
@@ -86,8 +91,8 @@ func (r *Reader) resolve(ctx context.Context, p port.Partition) (namespaceRef, e
 	}
 	ref := namespaceRef{memories: p.Space() == port.SpaceMemories}
 	var erasing int64
-	ok, err := r.s.get(ctx, "find namespace", `SELECT generation, dimensions, erasing_at`+byName,
-		nameArgs(p), &ref.generation, &ref.dimensions, &erasing)
+	query, args := byName(p, `generation, dimensions, erasing_at`)
+	ok, err := r.s.get(ctx, "find namespace", query, args, &ref.generation, &ref.dimensions, &erasing)
 	if err != nil {
 		return namespaceRef{}, err
 	}
@@ -124,8 +129,9 @@ func (r *Reader) Namespace(ctx context.Context, p port.Partition) (port.Namespac
 	}
 	// By prepared statement: every query of the service reads this row.
 	var n namespaceRow
-	ok, err := r.s.get(ctx, "read namespace", `SELECT generation, name, sparse, embedding_model, embedding_digest, dimensions,
-  sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, created_at, updated_at, erasing_at`+byName, nameArgs(p),
+	query, args := byName(p, `generation, name, sparse, embedding_model, embedding_digest, dimensions,
+  sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, created_at, updated_at, erasing_at`)
+	ok, err := r.s.get(ctx, "read namespace", query, args,
 		&n.Generation, &n.Name, &n.Sparse, &n.EmbeddingModel, &n.EmbeddingDigest, &n.Dimensions,
 		&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.CreatedAt, &n.UpdatedAt, &n.ErasingAt)
 	if err != nil {
