@@ -51,6 +51,15 @@
 // rebuild reads vectors at 140,000 to 180,000 chunks/s, texts too at 78,000 to
 // 90,000. Deleting a namespace takes one commit, whatever it holds.
 //
+// In a fleet of 100,000 end users of fifty memories (7.7 GB, 1,600 bytes a
+// memory; BenchmarkFleet, two cores shared with much other work) one request
+// costs what it costs beside ten end users: a content looked up in 43 against 42
+// µs, 148 against 79 of one nobody asked for before; all that an end user's
+// index is built from read in 0.96 against 0.79 ms; a memory saved in 0.9 against
+// 0.8 ms. An end user of fifty memories is saved, erased and scrubbed in 45 against
+// 53 ms. The first Scrub after opening reads the whole file, at 0.9 GB/s; where
+// pages were never scrubbed it writes most of them, at 50 to 100 MB/s.
+//
 // The driver: in pure Go, so that the binary stays one static file for every
 // platform. A cgo driver would insert 1.15 to 1.4 times as fast; a small commit
 // waits for the disk and the embedder far longer than for either.
