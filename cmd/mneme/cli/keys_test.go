@@ -3,8 +3,10 @@ package cli_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -209,6 +211,21 @@ func TestKeysRefuses(t *testing.T) {
 	}
 }
 
+// answering runs the program with an answer on standard input.
+func answering(t *testing.T, answer string, args, env []string) result {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stdin = strings.NewReader(answer)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
 // The commands about end users work beside a running server and without one.
 func TestUsers(t *testing.T) {
 	for _, how := range []string{"beside a server", "alone", "by URL"} {
@@ -318,6 +335,12 @@ func TestUsers(t *testing.T) {
 			if got := ids("--integration", "chat"); got != "chat/ann chat/ann.b chat/bob" {
 				t.Errorf("after no answer there are %s", got)
 			}
+			if out := answering(t, "no\n", append([]string{"users", "erase", "bob"}, where...), env); out.code != 1 || !strings.Contains(out.stderr, "1 memory") {
+				t.Errorf("answering no: %+v", out)
+			}
+			if out := answering(t, "y\n", append([]string{"users", "erase", "bob"}, where...), env); out.code != 0 || !strings.Contains(out.stdout, "nothing is left") {
+				t.Errorf("answering yes: %+v", out)
+			}
 			var certificate struct {
 				Deleted  struct{ Memories int }
 				Verified bool `json:"verified_absent"`
@@ -326,13 +349,13 @@ func TestUsers(t *testing.T) {
 				certificate.Deleted.Memories != 2 || !certificate.Verified {
 				t.Errorf("certificate %+v, %v", certificate, err)
 			}
-			if got := ids(); got != "app/ann chat/ann.b chat/bob" {
+			if got := ids(); got != "app/ann chat/ann.b" {
 				t.Errorf("after the erasure there are %s", got)
 			}
 			if out := ok("users", "erase", "ann", "--integration", "chat", "--yes"); !strings.Contains(out, "0 memories") {
 				t.Errorf("erasing again says %s", out)
 			}
-			if got := ids(); got != "app/ann chat/ann.b chat/bob" {
+			if got := ids(); got != "app/ann chat/ann.b" {
 				t.Errorf("erasing again left %s", got)
 			}
 			if how != "by URL" {

@@ -36,7 +36,7 @@ func run(m *testing.M) int {
 	if err := os.Setenv("MNEME_CACHE", filepath.Join(dir, "cache")); err != nil {
 		panic(err)
 	}
-	for _, name := range []string{"MNEME_DATA", "MNEME_CONFIG", "MNEME_URL", "MNEME_KEY", "MNEME_ADDR", "MNEME_LOG_LEVEL"} {
+	for _, name := range []string{"MNEME_DATA", "MNEME_CONFIG", "MNEME_URL", "MNEME_KEY", "MNEME_ADMIN_KEY", "MNEME_ADDR", "MNEME_LOG_LEVEL"} {
 		if err := os.Unsetenv(name); err != nil {
 			panic(err)
 		}
