@@ -61,37 +61,65 @@ const eraseBatch = 500
 // index with its files, the end user itself, and what files still hold of
 // deleted rows. It returns when nothing is left. An unknown end user is no
 // error: the certificate counts nothing. The work goes on when the caller goes
-// away; calling again waits for it, and what a crash interrupts is resumed.
+// away, and what a crash interrupts is resumed; calling again waits for the work
+// under way, counts what that removed, and makes sure by an erasure of its own.
 func (s *Service) Erase(ctx context.Context, org ident.Org, integration, endUser string) (Certificate, error) {
 	return s.erase(ctx, port.Memories(org, integration, endUser))
 }
 
 func (s *Service) erase(ctx context.Context, p port.Partition) (Certificate, error) {
 	s.mu.Lock()
-	e := s.erasures[p]
-	if e == nil {
-		e = &erasure{done: make(chan struct{})}
-		s.erasures[p] = e
-		go func() {
-			defer func() {
-				if v := recover(); v != nil {
-					e.err = fmt.Errorf("erase: panic: %v", v)
-				}
-				s.mu.Lock()
-				delete(s.erasures, p)
-				s.mu.Unlock()
-				close(e.done)
-			}()
-			e.cert, e.err = s.run(context.WithoutCancel(ctx), p)
-		}()
-	}
+	before := s.erasures[p]
 	s.mu.Unlock()
+	var c Certificate
+	if before != nil {
+		// It may have ended that life of the end user before this call, and the
+		// next one may have begun: another erasure has to follow.
+		select {
+		case <-before.done:
+			c = before.cert
+		case <-ctx.Done():
+			return Certificate{}, ctx.Err()
+		}
+	}
+	e := s.begin(ctx, p)
 	select {
 	case <-e.done:
-		return e.cert, e.err
+		if e.err != nil {
+			return Certificate{}, e.err
+		}
+		c.Memories, c.Vectors, c.Records = c.Memories+e.cert.Memories, c.Vectors+e.cert.Vectors, c.Records+e.cert.Records
+		c.Receipts, c.Replays = c.Receipts+e.cert.Receipts, c.Replays+e.cert.Replays
+		c.VerifiedAbsent, c.At = e.cert.VerifiedAbsent, e.cert.At
+		return c, nil
 	case <-ctx.Done():
 		return Certificate{}, ctx.Err()
 	}
+}
+
+// begin starts an erasure, or joins one that began after the caller looked.
+func (s *Service) begin(ctx context.Context, p port.Partition) *erasure {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.erasures[p]
+	if e != nil {
+		return e
+	}
+	e = &erasure{done: make(chan struct{})}
+	s.erasures[p] = e
+	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				e.err = fmt.Errorf("erase: panic: %v", v)
+			}
+			s.mu.Lock()
+			delete(s.erasures, p)
+			s.mu.Unlock()
+			close(e.done)
+		}()
+		e.cert, e.err = s.run(context.WithoutCancel(ctx), p)
+	}()
+	return e
 }
 
 // Wait returns when no erasure is under way, or with the context's error.

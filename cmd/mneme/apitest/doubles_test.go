@@ -195,7 +195,7 @@ type faultyStore struct {
 	ping   atomic.Pointer[error]
 	update atomic.Pointer[func() error] // runs before each Update
 	view   atomic.Pointer[func() error] // runs before each View
-	scrub  atomic.Pointer[error]        // of each Scrub
+	scrub  atomic.Pointer[func() error] // runs before each Scrub
 }
 
 func (f *faultyStore) Ping(ctx context.Context) error {
@@ -225,8 +225,10 @@ func (f *faultyStore) View(ctx context.Context, fn func(port.Reader) error) erro
 
 // Scrub is the optional ability of the store behind.
 func (f *faultyStore) Scrub(ctx context.Context) error {
-	if err := f.scrub.Load(); err != nil {
-		return *err
+	if h := f.scrub.Load(); h != nil {
+		if err := (*h)(); err != nil {
+			return err
+		}
 	}
 	if s, ok := f.Store.(port.Scrubber); ok {
 		return s.Scrub(ctx)

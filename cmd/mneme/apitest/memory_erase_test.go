@@ -222,15 +222,16 @@ func TestMemoryErasureResumes(t *testing.T) {
 		root := start(t, b, options{})
 		s := root.integration("app", nil)
 		failure := errors.New("the disk is gone")
+		fails := func() error { return failure }
 		for at := range 6 {
 			n := s.fill("ann", mark)
 			switch at {
 			case 3: // the files of the store
-				root.store.scrub.Store(&failure)
+				root.store.scrub.Store(&fails)
 			case 4: // those of the index
 				root.index.drop.Store(&failure)
 			case 5: // twice, while one follows the other
-				root.store.scrub.Store(&failure)
+				root.store.scrub.Store(&fails)
 				s.erase("ann").refuses(500, "internal_error")
 			default: // the transactions
 				var updates atomic.Int64
@@ -320,6 +321,45 @@ func TestMemoryErasureGoesOn(t *testing.T) {
 		s.erase("ann").ok()
 		if got := root.traces("zqxleftmarker"); len(got) != 0 {
 			t.Errorf("%v hold the marker", got)
+		}
+	})
+}
+
+// TestMemoryErasureOfTheNextLife calls while an erasure is at its very end, when
+// a new save has made the end user anew already: the call erases that one too.
+func TestMemoryErasureOfTheNextLife(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		root := start(t, b, options{})
+		s := root.integration("app", nil)
+		s.save("ann", "Of the first life.")
+		var scrubs atomic.Int64
+		ending, goOn := make(chan struct{}), make(chan struct{})
+		hook := func() error {
+			if scrubs.Add(1) == 2 { // after the end user's row has gone
+				close(ending)
+				<-goOn
+			}
+			return nil
+		}
+		root.store.scrub.Store(&hook)
+		first, second := make(chan *reply), make(chan *reply)
+		go func() { first <- s.erase("ann") }()
+		<-ending
+		s.save("ann", "Of the zqxsecond life.")
+		go func() { second <- s.erase("ann") }()
+		time.Sleep(50 * time.Millisecond) // it waits for the first
+		close(goOn)
+		if r := (<-first).ok(); r.number("deletedMemories") != 1 {
+			t.Errorf("%s", r.body)
+		}
+		if r := (<-second).ok(); r.number("deletedMemories") < 1 {
+			t.Errorf("%s", r.body)
+		}
+		if got := s.memories("ann"); len(got) != 0 {
+			t.Errorf("left %v", got)
+		}
+		if got := root.traces("zqxsecond"); len(got) != 0 {
+			t.Errorf("%v hold the text", got)
 		}
 	})
 }
