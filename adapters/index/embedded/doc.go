@@ -28,7 +28,8 @@
 // sparse or the segment small, int8 codes are scanned. The best 256 or more are
 // scored once more with a second int8 code of what the first left over, on both
 // sides: 16 bits in all. Keyword search is BM25 and
-// sparse search a dot product; both prune with MaxScore over windows of chunks.
+// sparse search a dot product, whose query weighs by inverse document frequency
+// where it brings no weights; both prune with MaxScore over windows of chunks.
 // Ties go by document id, then chunk number.
 //
 // # Durability
