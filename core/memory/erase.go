@@ -48,9 +48,10 @@ type Certificate struct {
 
 // erasure is one under way, which further calls wait for.
 type erasure struct {
-	done chan struct{}
-	cert Certificate
-	err  error
+	done    chan struct{}
+	resumed bool // of one life that a failure or a stop has left half erased
+	cert    Certificate
+	err     error
 }
 
 // eraseBatch is how many memories one transaction of an erasure removes.
@@ -68,58 +69,52 @@ func (s *Service) Erase(ctx context.Context, org ident.Org, integration, endUser
 }
 
 func (s *Service) erase(ctx context.Context, p port.Partition) (Certificate, error) {
-	s.mu.Lock()
-	before := s.erasures[p]
-	s.mu.Unlock()
 	var c Certificate
-	if before != nil {
-		// It may have ended that life of the end user before this call, and the
-		// next one may have begun: another erasure has to follow.
+	for waited := false; ; waited = true {
+		e, mine := s.begin(ctx, p)
 		select {
-		case <-before.done:
-			c = before.cert
+		case <-e.done:
 		case <-ctx.Done():
 			return Certificate{}, ctx.Err()
 		}
-	}
-	e := s.begin(ctx, p)
-	select {
-	case <-e.done:
-		if e.err != nil {
-			return Certificate{}, e.err
+		if e.err == nil {
+			c.Memories, c.Vectors, c.Records = c.Memories+e.cert.Memories, c.Vectors+e.cert.Vectors, c.Records+e.cert.Records
+			c.Receipts, c.Replays = c.Receipts+e.cert.Receipts, c.Replays+e.cert.Replays
+			c.VerifiedAbsent, c.At = e.cert.VerifiedAbsent, e.cert.At
 		}
-		c.Memories, c.Vectors, c.Records = c.Memories+e.cert.Memories, c.Vectors+e.cert.Vectors, c.Records+e.cert.Records
-		c.Receipts, c.Replays = c.Receipts+e.cert.Receipts, c.Replays+e.cert.Replays
-		c.VerifiedAbsent, c.At = e.cert.VerifiedAbsent, e.cert.At
-		return c, nil
-	case <-ctx.Done():
-		return Certificate{}, ctx.Err()
+		// One that was under way may have ended that life of the end user before
+		// this call, and the next one may have begun. One that began while this
+		// call waited is as good as its own, unless it is of an older life.
+		if mine || waited && !e.resumed {
+			return c, e.err
+		}
 	}
 }
 
-// begin starts an erasure, or joins one that began after the caller looked.
-func (s *Service) begin(ctx context.Context, p port.Partition) *erasure {
+// begin starts an erasure of a partition, or gives the one under way. A pinned
+// partition is that life alone.
+func (s *Service) begin(ctx context.Context, p port.Partition) (e *erasure, mine bool) {
+	key := p.At(0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.erasures[p]
-	if e != nil {
-		return e
+	if e := s.erasures[key]; e != nil {
+		return e, false
 	}
-	e = &erasure{done: make(chan struct{})}
-	s.erasures[p] = e
+	e = &erasure{done: make(chan struct{}), resumed: p != key}
+	s.erasures[key] = e
 	go func() {
 		defer func() {
 			if v := recover(); v != nil {
 				e.err = fmt.Errorf("erase: panic: %v", v)
 			}
 			s.mu.Lock()
-			delete(s.erasures, p)
+			delete(s.erasures, key)
 			s.mu.Unlock()
 			close(e.done)
 		}()
 		e.cert, e.err = s.run(context.WithoutCancel(ctx), p)
 	}()
-	return e
+	return e, true
 }
 
 // Wait returns when no erasure is under way, or with the context's error.
@@ -236,23 +231,30 @@ func (s *Service) absent(ctx context.Context, p port.Partition) (Certificate, er
 	return Certificate{VerifiedAbsent: true, At: s.now()}, nil
 }
 
-// resume finishes erasures that were begun and not ended.
-func (s *Service) resume(ctx context.Context) error {
+// resume finishes erasures that were begun and not ended, but for those under way.
+func (s *Service) resume(ctx context.Context) {
 	var left []port.Partition
 	err := s.Store.View(ctx, func(r port.Reader) (err error) {
 		left, err = r.Erasing(ctx)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("list erasures: %w", err)
+	if err != nil && ctx.Err() == nil {
+		s.Log.ErrorContext(ctx, "unfinished erasures were not found", "error", err)
 	}
-	var errs []error
 	for _, p := range left {
-		if _, err := s.erase(ctx, p.At(0)); err != nil {
-			errs = append(errs, fmt.Errorf("resume the erasure of %s: %w", p, err))
+		e, mine := s.begin(ctx, p)
+		if !mine {
+			continue
+		}
+		select {
+		case <-e.done:
+		case <-ctx.Done():
+			return
+		}
+		if e.err != nil {
+			s.Log.ErrorContext(ctx, "an interrupted erasure failed again", "partition", p.String(), "error", e.err)
 			continue
 		}
 		s.Log.InfoContext(ctx, "an interrupted erasure was finished", "partition", p.String())
 	}
-	return errors.Join(errs...)
 }

@@ -89,21 +89,23 @@ func New(s Settings) *Service {
 	return &Service{Settings: s, work: newSections(), seen: seen{at: map[int64]time.Time{}}, erasures: map[port.Partition]*erasure{}}
 }
 
-// Run resumes erasures that a stop has interrupted, and until ctx is done
-// writes down when end users were last seen and forgets old answers.
+// upkeepEvery is how often what is under Run is done.
+const upkeepEvery = 30 * time.Second
+
+// Run finishes erasures that a stop or a failure has interrupted, writes down
+// when end users were last seen and forgets old answers, until ctx is done.
 func (s *Service) Run(ctx context.Context) error {
-	if err := s.resume(ctx); err != nil && ctx.Err() == nil {
-		s.Log.ErrorContext(ctx, "unfinished erasures were not resumed", "error", err)
-	}
-	flush, sweep := time.NewTicker(30*time.Second), time.NewTicker(time.Hour)
-	defer flush.Stop()
+	s.resume(ctx)
+	tick, sweep := time.NewTicker(upkeepEvery), time.NewTicker(time.Hour)
+	defer tick.Stop()
 	defer sweep.Stop()
 	for {
 		select {
-		case <-flush.C:
+		case <-tick.C:
 			if err := s.flush(ctx); err != nil {
 				s.Log.WarnContext(ctx, "end users' last uses were not written", "error", err)
 			}
+			s.resume(ctx)
 		case <-sweep.C:
 			err := s.Store.Update(ctx, func(w port.Writer) error { return w.DeleteReplays(ctx, s.Now().Add(-replaysKept)) })
 			if err != nil {
@@ -242,19 +244,37 @@ func (s *seen) touch(generation int64, at time.Time) {
 	}
 }
 
+// touchAtOnce bounds a transaction of flush, which keeps writers waiting.
+const touchAtOnce = 500
+
 func (s *Service) flush(ctx context.Context) error {
 	s.seen.mu.Lock()
 	taken := s.seen.at
-	s.seen.at = make(map[int64]time.Time, len(taken))
+	s.seen.at = make(map[int64]time.Time, min(len(taken), touchAtOnce))
 	s.seen.mu.Unlock()
-	if len(taken) == 0 {
-		return nil
-	}
-	if err := s.Store.Update(ctx, func(w port.Writer) error { return w.TouchEndUsers(ctx, taken) }); err != nil {
-		for g, at := range taken { // another try with the next flush
-			s.seen.touch(g, at)
+	var failed error
+	part := make(map[int64]time.Time, min(len(taken), touchAtOnce))
+	write := func() {
+		if failed == nil {
+			failed = s.Store.Update(ctx, func(w port.Writer) error { return w.TouchEndUsers(ctx, part) })
 		}
-		return fmt.Errorf("touch end users: %w", err)
+		if failed != nil {
+			for g, at := range part { // another try with the next flush
+				s.seen.touch(g, at)
+			}
+		}
+		clear(part)
+	}
+	for g, at := range taken {
+		if part[g] = at; len(part) == touchAtOnce {
+			write()
+		}
+	}
+	if len(part) > 0 {
+		write()
+	}
+	if failed != nil {
+		return fmt.Errorf("touch end users: %w", failed)
 	}
 	return nil
 }
