@@ -11,7 +11,7 @@ questions are written here.
     {"texts":  [{"kind": "query" | "passage", "text": ..., "terms": [...], "weights": [...]}],
      "heads":  {"pooler" | "plain" | "joint": {"weight": [384], "bias": b, "scale": a}},
      "pairs":  [{"query": ..., "text": ..., "pooler": p, "plain": p, "joint": p, "late": p,     probabilities
-                 "pooler8": p, "plain8": p, "joint8": p}]}                                    of int8 weights
+                 "pooler8": p, "plain8": p, "joint8": p, "late8": p}]}                        of int8 weights
 
 A head's weights are scaled so that the raw scores of the ordinary pairs have mean 0
 and deviation 1: the probabilities spread over 0-1, where an error shows.
@@ -70,13 +70,21 @@ def best(q, d):
 
 def sigmoid(x): return 1 / (1 + math.exp(-x))
 
+def int8(w, axis=1):
+    """A matrix rounded to int8 with a scale for each output, as a pack holds it."""
+    peak = np.abs(w).max(axis, keepdims=True)
+    peak[peak == 0] = 1
+    return (np.round(w / peak * 127) * (peak / 127)).astype(np.float32)
+
 def rounded(model):
-    """The model with its matrices rounded to int8 a row, as a pack holds them."""
     for name, w in model.w.items():
-        if w.ndim == 2 and "position" not in name and "token_type" not in name:
-            peak = np.abs(w).max(1, keepdims=True)
-            peak[peak == 0] = 1
-            model.w[name] = (np.round(w / peak * 127) * (peak / 127)).astype(np.float32)
+        if w.ndim == 2 and "position" not in name and "token_type" not in name: model.w[name] = int8(w)
+    return model
+
+def rounded_onnx(model):
+    for t in model.graph.initializer:
+        if len(t.dims) == 2 and (t.name.startswith("onnx::MatMul") or t.name.endswith("word_embeddings.weight")):
+            t.CopyFrom(onnx.numpy_helper.from_array(int8(onnx.numpy_helper.to_array(t), 0 if t.name.startswith("onnx::") else 1), t.name))
     return model
 
 def cross(pairs, ordinary, window=256):
@@ -105,33 +113,38 @@ def cross(pairs, ordinary, window=256):
     return heads
 
 def late(pairs, window=512):
-    """Probabilities of the built-in late reranker; its features are told in wasm/models/train/late."""
+    """Probabilities of the built-in late reranker: query and text are encoded apart up
+    to a layer; wasm/models/train/late tells how the rest came about."""
     with safe_open(here.parent / "reranksmall" / "rerank-small.safetensors", "np") as f:
-        settings = json.loads(f.metadata()["mneme"])
-        idf, weights = f.get_tensor("late.idf"), f.get_tensor("late.weights")
+        settings, w = json.loads(f.metadata()["mneme"]), {name: f.get_tensor(name) for name in f.keys()}
+    linear = lambda x, name: x @ (w[name + ".weight"] * w[name + ".scale"][:, None]).T + w[name + ".bias"]
     model = onnx.load(str(cache / "e5-small-v2" / "model.onnx"))
     n = settings["late_layer"]
     state = "last_hidden_state" if n == 12 else f"/encoder/layer.{n - 1}/output/LayerNorm/Add_1_output_0"
     if n < 12: model.graph.output.append(onnx.ValueInfoProto(name=state))
-    session = onnxruntime.InferenceSession(model.SerializeToString())
+    sessions = {"late": onnxruntime.InferenceSession(model.SerializeToString())}
+    sessions["late8"] = onnxruntime.InferenceSession(rounded_onnx(model).SerializeToString())
     t, calibration = tokenizer("e5-small-v2"), settings.get("calibration", {"scale": 1, "bias": 0})
-    def states(prefix, text):
+    def states(session, prefix, text):
+        """Its own word pieces, without prefix and special tokens, and their states."""
         ids = t.encode(prefix + text).ids
         if len(ids) > window: ids = ids[: window - 1] + [ids[-1]]
         a = np.array([ids], dtype=np.int64)
         x = session.run([state], {"input_ids": a, "attention_mask": np.ones_like(a), "token_type_ids": np.zeros_like(a)})[0][0]
         own = len(t.encode(prefix, add_special_tokens=False).ids) + 1
-        return np.array(ids[own:-1], dtype=int), x[own:-1], x.mean(0)
-    for pair in pairs:
-        qi, q, qv = states("query: ", pair["query"])
-        di, d, dv = states("passage: ", pair["text"])
-        tf = np.array([(di == i).sum() for i in qi])
-        w, mass = idf[qi], idf[qi].sum() or 1
-        m = best(q, d)
-        f = [(w * m).sum() / mass, m.mean() if len(m) else 0, unit(qv) @ unit(dv), (w * (tf > 0)).sum() / mass,
-             (w * tf * 1.9 / (tf + .9)).sum() / mass, math.log1p(len(di))]
-        raw = weights[:-1] @ np.array(f) + weights[-1]
-        pair["late"] = sigmoid(calibration["scale"] * raw + calibration["bias"])
+        return np.array(ids[own:-1], dtype=int), x[own:-1]
+    for name, session in sessions.items():
+        for pair in pairs:
+            qi, q = states(session, "query: ", pair["query"])
+            di, d = states(session, "passage: ", pair["text"])
+            interaction = topic = 0
+            if len(qi) and len(di):
+                s = w["late.term"][qi] + q @ w["late.gate"]
+                s = np.exp(s - s.max())
+                interaction = (s / s.sum()) @ best(linear(q, "late.project"), linear(d, "late.project"))
+                topic = unit(linear(q.mean(0), "late.topic")) @ unit(linear(d.mean(0), "late.topic"))
+            raw = w["late.weights"] @ np.array([interaction, topic, math.log1p(len(di)), 1])
+            pair[name] = sigmoid(calibration["scale"] * raw + calibration["bias"])
 
 def main():
     rng, docs = random.Random(11), paragraphs()
@@ -147,7 +160,7 @@ def main():
     heads = cross(pairs, ordinary)
     late(pairs)
     for pair in pairs:
-        for name in ("pooler", "plain", "joint", "late", "pooler8", "plain8", "joint8"): pair[name] = round(float(pair[name]), 5)
+        for name in ("pooler", "plain", "joint", "late", "pooler8", "plain8", "joint8", "late8"): pair[name] = round(float(pair[name]), 5)
     write("heads.json.gz", json.dumps({"texts": sparse(items), "heads": heads, "pairs": pairs}, ensure_ascii=False).encode("utf-8"))
 
 if __name__ == "__main__":
