@@ -42,17 +42,22 @@ func TestMemoryKeys(t *testing.T) {
 		}
 
 		// Scopes.
-		needs := map[string]ident.Scope{"search": ident.MemoriesRead, "list": ident.MemoriesRead, "get": ident.MemoriesRead, "save": ident.MemoriesWrite,
+		needs := map[string]ident.Scope{"recall": ident.RecallRead, "search": ident.MemoriesRead, "list": ident.MemoriesRead, "get": ident.MemoriesRead, "save": ident.MemoriesWrite,
 			"batch": ident.MemoriesWrite, "delete": ident.MemoriesWrite, "upsert": ident.MemoriesWrite, "tombstone": ident.MemoriesWrite, "erase": ident.UsersErase}
-		for _, have := range []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.UsersErase, ident.StatusRead} {
-			one := root.integration("scoped", func(in *key.Issue) { in.Scopes, in.Quotas = []ident.Scope{have}, nil })
+		for _, have := range []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.UsersErase, ident.StatusRead, ident.RecallRead} {
+			one := root.integration("scoped", func(in *key.Issue) {
+				in.Scopes, in.Quotas = []ident.Scope{have}, nil
+				if have == ident.RecallRead {
+					in.Scopes = append(in.Scopes, ident.MemoriesRead) // without which it is not given
+				}
+			})
 			for _, r := range memoryRoutes() {
 				r.path = strings.ReplaceAll(r.path, "ann", "eve")
 				if r.body != nil {
 					r.body = with(r.body.set("endUserId", "eve"))
 				}
 				got := one.callMemory(r)
-				if need := needs[r.name]; need != "" && need != have {
+				if need := needs[r.name]; need != "" && need != have && (have != ident.RecallRead || need != ident.MemoriesRead) {
 					got.refuses(403, "insufficient_scope", "scope", need)
 				} else if got.status == 401 || got.status == 403 {
 					t.Errorf("%s with %s: %d %s", r.name, have, got.status, clip(got.body))
@@ -79,6 +84,8 @@ func TestMemoryKeys(t *testing.T) {
 			switch {
 			case r.name == "erase":
 				got.refuses(403, "insufficient_scope", "scope", "users:erase")
+			case r.name == "recall":
+				got.refuses(403, "insufficient_scope", "scope", "recall:read")
 			case got.status >= 400:
 				t.Errorf("%s with a personal key: %d %s", r.name, got.status, clip(got.body))
 			}
@@ -95,7 +102,7 @@ func TestMemoryKeys(t *testing.T) {
 			if r.body != nil {
 				r.body = with(r.body.set("endUserId", "bob"))
 			}
-			if r.name != "status" && r.name != "erase" {
+			if r.name != "status" && r.name != "erase" && r.name != "recall" {
 				personal.callMemory(r).refuses(403, "forbidden")
 			}
 		}
@@ -211,6 +218,9 @@ func TestMemoryRates(t *testing.T) {
 			check(r, "memory_read", 100, 0)
 		}
 		root.integration("other", quotas(0, 100, 0)).get("/api/v1/memories?endUserId=ann").ok()
+		for i, who := range []*server{s, root.as(root.issue(key.Issue{Name: "third", Kind: ident.Integration, Integration: "app", Scopes: everything()}))} {
+			check(who.post("/api/v1/recall", object{"endUserId": "ann", "query": "x"}).ok(), "recall", 600, 59-i)
+		}
 		// Writes: at least a full batch at once; a batch counts its items.
 		check(s.post("/api/v1/memories/batch", object{"endUserId": "ann", "memories": items(98, "x")}).ok(), "memory_write", 120, 2)
 		check(second.post("/api/v1/memories", object{"endUserId": "ann", "content": "One."}).ok(), "memory_write", 120, 1)

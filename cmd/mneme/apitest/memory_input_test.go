@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
 )
 
 // memoryRoute is one call of the memory API with a valid request.
@@ -18,6 +22,7 @@ func memoryRoutes() []memoryRoute {
 	const record = "/api/v1/memories/r1?endUserId=ann&source=crm"
 	return []memoryRoute{
 		{"search", "POST", "/api/v1/search", with{"endUserId": "ann", "query": "tea"}, 200},
+		{"recall", "POST", "/api/v1/recall", with{"endUserId": "ann", "query": "tea"}, 200},
 		{"save", "POST", "/api/v1/memories", with{"endUserId": "ann", "content": "Tea at four."}, 200},
 		{"batch", "POST", "/api/v1/memories/batch", with{"endUserId": "ann", "memories": []object{{"content": "Tea at five."}}}, 200},
 		{"delete", "POST", "/api/v1/memories/delete", with{"endUserId": "ann", "ids": []string{"mem_none"}}, 200},
@@ -133,6 +138,12 @@ func TestMemoryBadInput(t *testing.T) {
 			{"containertag", "a", 400, "invalid_request", "containertag"}, {"containerTags", []string{"a"}, 400, "invalid_request", "containerTags"},
 			{"container", "a", 400, "invalid_request", "container"}, {"filter", object{"a": 1}, 400, "invalid_request", "filter"},
 		}),
+		"recall": all(endUser, tag("containerTag"), tag("container_tag"), millis("createdAfter"), millis("createdBefore"), []bad{
+			{"query", nil, 400, "invalid_request", "query"}, {"query", "", 400, "invalid_request", "query"}, {"query", long(8193), 400, "invalid_request", "query"},
+			{"limit", 0, 400, "invalid_request", "limit"}, {"limit", 21, 400, "invalid_request", "limit"}, {"limit", "5", 400, "invalid_request", "limit"},
+			{"maxAnswerTokens", 63, 400, "invalid_request", "maxAnswerTokens"}, {"maxAnswerTokens", 1025, 400, "invalid_request", "maxAnswerTokens"},
+			{"maxAnswerTokens", "400", 400, "invalid_request", "maxAnswerTokens"}, {"model", "x", 400, "invalid_request", "model"},
+		}),
 		"save":   all(endUser, content, tag("containerTag"), metadata, occurred, []bad{{"container_tag", "a", 400, "invalid_request", "container_tag"}, {"id", "x", 400, "invalid_request", "id"}}),
 		"upsert": all(endUser, source, version, content, tag("containerTag"), metadata, occurred, []bad{{"occurredAt", nil, 400, "invalid_request", "occurredAt"}, {"occurredAt", raw("null"), 400, "invalid_request", "occurredAt"}, {"externalId", "r1", 400, "invalid_request", "externalId"}, {"status", "active", 400, "invalid_request", "status"}}),
 		"batch": all(endUser, []bad{
@@ -150,7 +161,7 @@ func TestMemoryBadInput(t *testing.T) {
 		}),
 	}
 	each(t, func(t *testing.T, b backend) {
-		s := start(t, b, options{}).integration("app", nil)
+		s := start(t, b, options{engine: func(c *engine.Config) { c.Rates = map[op.Class]ident.Rate{op.Recall: {}} }}).integration("app", nil)
 		kept := s.save("ann", "Coffee at ten.")
 		for _, r := range memoryRoutes() {
 			if r.body == nil {
@@ -209,7 +220,7 @@ func TestMemoryBadInput(t *testing.T) {
 			s.do(c.method, c.path, nil).refuses(400, c.code, "field", c.at)
 		}
 		s.do("PUT", "/api/v1/memories/-", object{}).refuses(400, "invalid_end_user_id")
-		s.do("PUT", "/api/v1/memories/-", memoryRoutes()[4].body).refuses(400, "invalid_external_id", "field", "externalId")
+		s.do("PUT", "/api/v1/memories/-", memoryRoutes()[5].body).refuses(400, "invalid_external_id", "field", "externalId")
 		for _, bounds := range [][2]int{{5, 5}, {6, 5}} {
 			s.post("/api/v1/search", object{"endUserId": "ann", "query": "x", "createdAfter": bounds[0], "createdBefore": bounds[1]}).refuses(400, "invalid_request", "field", "createdAfter")
 			s.post("/api/v1/search", object{"endUserId": "ann", "query": "x", "created_after": bounds[0], "createdBefore": bounds[1]}).refuses(400, "invalid_request", "field", "createdAfter")
