@@ -14,6 +14,7 @@ import (
 	"github.com/mnemehq/mneme/wasm/models/e5small"
 	"github.com/mnemehq/mneme/wasm/models/encoder"
 	"github.com/mnemehq/mneme/wasm/models/pack"
+	"github.com/mnemehq/mneme/wasm/models/reranksmall"
 	"github.com/mnemehq/mneme/wasm/models/spladetiny"
 )
 
@@ -36,8 +37,9 @@ const builtinPrefix = "builtin:"
 
 // The built-in models.
 const (
-	Default       = builtinPrefix + "e5-small-v2" // the default embedder
-	DefaultSparse = builtinPrefix + "splade-tiny" // the default learned-sparse encoder
+	Default       = builtinPrefix + "e5-small-v2"  // the default embedder
+	DefaultSparse = builtinPrefix + "splade-tiny"  // the default learned-sparse encoder
+	DefaultRerank = builtinPrefix + "rerank-small" // the default reranker
 )
 
 // builtin is a model inside this program.
@@ -50,6 +52,7 @@ func builtins() []builtin {
 	return []builtin{
 		{Default, func() (Source, error) { return fromPack(e5small.Pack()) }},
 		{DefaultSparse, func() (Source, error) { return fromPack(spladetiny.Pack()) }},
+		{DefaultRerank, func() (Source, error) { return extended(e5small.Pack(), reranksmall.Extension()) }},
 	}
 }
 
@@ -101,6 +104,18 @@ func fromPack(b []byte) (Source, error) {
 		return Source{}, err
 	}
 	return fromFile(f, len(b))
+}
+
+// extended is a second model over the weights of base: both alias its bytes.
+func extended(base, extension []byte) (Source, error) {
+	f, err := pack.Parse(base)
+	if err != nil {
+		return Source{}, err
+	}
+	if f, err = f.Extend(extension); err != nil {
+		return Source{}, err
+	}
+	return fromFile(f, len(extension))
 }
 
 // fromFile is a pack run by the built-in encoder.

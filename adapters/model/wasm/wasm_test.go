@@ -6,12 +6,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/wasm/models"
 )
 
 func openConfig(t *testing.T, cfg Config, cacheDir string) (port.Model, error) {
@@ -77,6 +80,97 @@ func TestBuiltin(t *testing.T) {
 	}
 	if files, _ := filepath.Glob(filepath.Join(cache, "*")); len(files) == 0 {
 		t.Error("nothing was kept in the compile cache")
+	}
+}
+
+// ask is a question with a text that answers it, last of three.
+const ask = "how do I reset my password?"
+
+func answers() []string {
+	return []string{
+		"The harbour was rebuilt after the storm of 1953.",
+		"Bread rises because yeast turns sugar into gas.",
+		"To choose a new password, open Settings, then Security, and press Forgot password.",
+	}
+}
+
+// builtinOf opens a built-in model of a task, which is the only one it says it has.
+func builtinOf(t *testing.T, name string, task port.Task) port.Model {
+	t.Helper()
+	cfg := Default()
+	cfg.Module, cfg.Instances = name, 1
+	m, err := openConfig(t, cfg, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info := m.Info(); !slices.Equal(info.Tasks, []port.Task{task}) || info.Dimensions != 0 || info.MaxTokens != 512 || info.Licence == "" {
+		t.Errorf("info %+v", info)
+	}
+	if _, err := m.(port.Embedder).Embed(t.Context(), port.Query, []string{"x"}); err == nil {
+		t.Error("it embeds")
+	}
+	return m
+}
+
+// TestBuiltinSparse: the built-in sparse encoder finds the answer, whose terms it
+// bounds and keeps in order.
+func TestBuiltinSparse(t *testing.T) {
+	m := builtinOf(t, models.DefaultSparse, port.TaskSparse).(port.SparseEncoder)
+	q, err := m.Encode(t.Context(), port.Query, []string{ask})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Encode(t.Context(), port.Passage, append(answers(), strings.Repeat("many different words make many different terms; keys, storms and bread among them. ", 30)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	weight := map[uint32]float32{}
+	for i, term := range q.Terms {
+		weight[term] = q.Weights[i]
+	}
+	best, at := float32(-1), -1
+	for i := range 4 {
+		terms, sum := p.Terms[p.Rows[i]:p.Rows[i+1]], float32(0)
+		for j, term := range terms {
+			sum += weight[term] * p.Weights[int(p.Rows[i])+j]
+		}
+		if sum > best {
+			best, at = sum, i
+		}
+		if !slices.IsSorted(terms) || len(terms) == 0 || len(terms) > 128 {
+			t.Errorf("text %d has terms %d", i, terms)
+		}
+	}
+	if at != 2 {
+		t.Errorf("the nearest passage is %d, want 2", at)
+	}
+}
+
+// TestBuiltinRerank: the built-in reranker scores the answer highest and above a
+// text about nothing of the kind by far.
+func TestBuiltinRerank(t *testing.T) {
+	m := builtinOf(t, models.DefaultRerank, port.TaskRerank).(port.Reranker)
+	p, truncated, err := m.Score(t.Context(), ask, append(answers(), strings.Repeat("and so on ", 600)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if truncated != 1 {
+		t.Errorf("%d truncated, want 1", truncated)
+	}
+	for i, x := range p {
+		if !(x >= 0 && x <= 1) || i != 2 && x >= p[2] {
+			t.Errorf("scores %v, want the third highest", p)
+		}
+	}
+}
+
+// TestHelpNamesBuiltins holds the help text to the models that there are.
+func TestHelpNamesBuiltins(t *testing.T) {
+	f, _ := reflect.TypeFor[Config]().FieldByName("Module")
+	for _, name := range models.Builtin() {
+		if !strings.Contains(f.Tag.Get("help"), name) {
+			t.Errorf("the help of module does not name %s", name)
+		}
 	}
 }
 

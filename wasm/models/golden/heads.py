@@ -1,7 +1,8 @@
 """Makes heads.json.gz: what the sparse encoder and every form of reranker answer
 in reference implementations in fp32. Learned-sparse vectors of splade-tiny and the
 cross-encoders (all-MiniLM-L6-v2 under a random head) come from an encoder in NumPy,
-the late reranker's from the states of e5-small-v2 in ONNX Runtime.
+the late reranker's from the states of e5-small-v2 in ONNX Runtime and the formula in
+wasm/models/train/late/reference.py.
 
     .cache/venv-golden/bin/pip install -r wasm/models/golden/requirements.txt
     wasm/models/fetch.sh && .cache/venv-golden/bin/python wasm/models/golden/heads.py
@@ -16,11 +17,13 @@ questions are written here.
 A head's weights are scaled so that the raw scores of the ordinary pairs have mean 0
 and deviation 1: the probabilities spread over 0-1, where an error shows.
 """
-import gzip, json, math, pathlib, random
+import gzip, json, math, random, sys
 import numpy as np
 import onnx, onnxruntime
-from safetensors import safe_open
 from make import NumpyBert, cache, erf_gelu, here, tokenizer, write
+
+sys.path.append(str(here.parent / "train"))
+from late.reference import Reference
 
 QUESTIONS = [
     ("allergen-information", "is the almond and orange cake safe for someone with coeliac disease"),
@@ -113,18 +116,15 @@ def cross(pairs, ordinary, window=256):
     return heads
 
 def late(pairs, window=512):
-    """Probabilities of the built-in late reranker: query and text are encoded apart up
-    to a layer; wasm/models/train/late tells how the rest came about."""
-    with safe_open(here.parent / "reranksmall" / "rerank-small.safetensors", "np") as f:
-        settings, w = json.loads(f.metadata()["mneme"]), {name: f.get_tensor(name) for name in f.keys()}
-    linear = lambda x, name: x @ (w[name + ".weight"] * w[name + ".scale"][:, None]).T + w[name + ".bias"]
-    model = onnx.load(str(cache / "e5-small-v2" / "model.onnx"))
-    n = settings["late_layer"]
+    """Probabilities of the built-in late reranker over the states of e5-small-v2, in
+    fp32 and with that model's weights as its pack rounds them."""
+    reference = Reference(here.parent / "reranksmall" / "rerank-small.safetensors")
+    model, n = onnx.load(str(cache / "e5-small-v2" / "model.onnx")), reference.layer
     state = "last_hidden_state" if n == 12 else f"/encoder/layer.{n - 1}/output/LayerNorm/Add_1_output_0"
     if n < 12: model.graph.output.append(onnx.ValueInfoProto(name=state))
     sessions = {"late": onnxruntime.InferenceSession(model.SerializeToString())}
     sessions["late8"] = onnxruntime.InferenceSession(rounded_onnx(model).SerializeToString())
-    t, calibration = tokenizer("e5-small-v2"), settings.get("calibration", {"scale": 1, "bias": 0})
+    t = tokenizer("e5-small-v2")
     def states(session, prefix, text):
         """Its own word pieces, without prefix and special tokens, and their states."""
         ids = t.encode(prefix + text).ids
@@ -135,16 +135,8 @@ def late(pairs, window=512):
         return np.array(ids[own:-1], dtype=int), x[own:-1]
     for name, session in sessions.items():
         for pair in pairs:
-            qi, q = states(session, "query: ", pair["query"])
-            di, d = states(session, "passage: ", pair["text"])
-            interaction = topic = 0
-            if len(qi) and len(di):
-                s = w["late.term"][qi] + q @ w["late.gate"]
-                s = np.exp(s - s.max())
-                interaction = (s / s.sum()) @ best(linear(q, "late.project"), linear(d, "late.project"))
-                topic = unit(linear(q.mean(0), "late.topic")) @ unit(linear(d.mean(0), "late.topic"))
-            raw = w["late.weights"] @ np.array([interaction, topic, math.log1p(len(di)), 1])
-            pair[name] = sigmoid(calibration["scale"] * raw + calibration["bias"])
+            ids, query = states(session, "query: ", pair["query"])
+            pair[name] = reference.probability(ids, query, states(session, "passage: ", pair["text"])[1])
 
 def main():
     rng, docs = random.Random(11), paragraphs()

@@ -1,0 +1,104 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// threeModels is a configuration with a built-in model in every role.
+func threeModels(t *testing.T, rerank string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "mneme.yaml")
+	write(t, file, `models:
+  dense: {wasm: {module: "builtin:e5-small-v2", instances: 1}}
+  terms: {wasm: {module: "builtin:splade-tiny", instances: 1}}
+  judge: {wasm: {module: "builtin:rerank-small", instances: 1}}
+roles: {embed: dense, sparse: terms, rerank: `+rerank+`}
+`)
+	return file
+}
+
+// TestBuiltinModels: the program lists what it carries, with what is needed to tell
+// models apart.
+func TestBuiltinModels(t *testing.T) {
+	var list struct {
+		Models []struct {
+			Module, Task, Digest, License string
+			Bytes                         int
+		}
+	}
+	if err := json.Unmarshal([]byte(succeed(t, "models", "list", "--builtin", "--json").stdout), &list); err != nil {
+		t.Fatal(err)
+	}
+	tasks, digests := map[string]string{}, map[string]bool{}
+	for _, m := range list.Models {
+		tasks[m.Module], digests[m.Digest] = m.Task, true
+		if m.Bytes == 0 || m.License == "" || len(m.Digest) != 71 {
+			t.Errorf("%+v", m)
+		}
+	}
+	if len(digests) != 3 || tasks["builtin:e5-small-v2"] != "embedding" || tasks["builtin:splade-tiny"] != "sparse" || tasks["builtin:rerank-small"] != "rerank" {
+		t.Errorf("%+v", list)
+	}
+	table := succeed(t, "models", "list", "--builtin").stdout
+	for name := range tasks {
+		if !strings.Contains(table, name) {
+			t.Errorf("the table lacks %s:\n%s", name, table)
+		}
+	}
+}
+
+// TestModelsOfEveryRole: check holds each configured model to its own port, and
+// doctor calls each in its role.
+func TestModelsOfEveryRole(t *testing.T) {
+	var checked struct {
+		Reports []struct {
+			Model    struct{ Name string }
+			Findings []struct{ ID, Saw string }
+		}
+	}
+	file := threeModels(t, "judge")
+	if err := json.Unmarshal([]byte(succeed(t, "models", "check", "--config", file, "--json").stdout), &checked); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range checked.Reports {
+		names = append(names, r.Model.Name)
+		if len(r.Findings) < 20 {
+			t.Errorf("%s: %d findings", r.Model.Name, len(r.Findings))
+		}
+		for _, f := range r.Findings {
+			if f.Saw != "" {
+				t.Errorf("%s: %s: %s", r.Model.Name, f.ID, f.Saw)
+			}
+		}
+	}
+	if got := strings.Join(names, " "); got != "e5-small-v2 splade-tiny rerank-small" {
+		t.Errorf("checked %s", got)
+	}
+	out := succeed(t, "doctor", "--data", filepath.Join(t.TempDir(), "data"), "--config", file).stdout
+	for _, want := range []string{"model    dense loaded", "query embedded", "model    terms loaded", "query encoded", "model    judge loaded", "query scored"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("doctor lacks %q:\n%s", want, out)
+		}
+	}
+	r := mneme(t, "doctor", "--data", filepath.Join(t.TempDir(), "data"), "--config", threeModels(t, "terms"))
+	if r.code != 1 || !strings.Contains(r.stdout, "terms has the role rerank, but its tasks are [sparse]") {
+		t.Errorf("an encoder as reranker: %+v", r)
+	}
+}
+
+// TestPackOptions: what cannot be meant is refused before anything is read.
+func TestPackOptions(t *testing.T) {
+	for want, args := range map[string][]string{
+		"--calibration takes two numbers": {"--calibration", "1"},
+		"needs --out":                     {"--task", "sparse", "--out", ""},
+	} {
+		r := mneme(t, append([]string{"models", "pack", t.TempDir(), "--out", filepath.Join(t.TempDir(), "x")}, args...)...)
+		if r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%v: %+v, want %q", args, r, want)
+		}
+	}
+}
