@@ -113,8 +113,12 @@ const (
 	defaultModel   = "wasm"
 )
 
-// BuiltinEmbedder names the embedding model that needs no configuration.
-const BuiltinEmbedder = "e5-small-v2"
+// The models that need no configuration.
+const (
+	BuiltinEmbedder = "e5-small-v2"
+	BuiltinSparse   = "splade-tiny"
+	BuiltinReranker = "rerank-small"
+)
 
 // Default is the configuration of an empty file.
 func Default(r *registry.Registry) *Config {
@@ -125,21 +129,30 @@ func Default(r *registry.Registry) *Config {
 		}
 		return info.Select()
 	}
+	models := map[string]registry.Selection{}
+	for _, name := range []string{BuiltinEmbedder, BuiltinSparse, BuiltinReranker} {
+		models[name] = selected(r.Model, defaultModel)
+		if info, ok := r.Model.Component(defaultModel); ok {
+			if s, err := Set(info, map[string]string{"module": "builtin:" + name}); err == nil { // else it is a test's own component
+				models[name] = s
+			}
+		}
+	}
 	return &Config{
 		DataDir: "mneme-data",
 		Storage: selected(r.Store, defaultStorage),
 		Keyword: selected(r.Index, defaultIndex),
 		Vector:  selected(r.Index, defaultIndex),
 		Sparse:  selected(r.Index, defaultIndex),
-		Models:  map[string]registry.Selection{BuiltinEmbedder: selected(r.Model, defaultModel)},
-		Roles:   Roles{Embed: BuiltinEmbedder, Sparse: Off, Rerank: Off, Synthesize: Off},
+		Models:  models,
+		Roles:   Roles{Embed: BuiltinEmbedder, Sparse: BuiltinSparse, Rerank: BuiltinReranker, Synthesize: Off},
 		Server:  Server{Addr: "127.0.0.1:8080", MaxConnections: 2048, ShutdownTimeout: 30 * time.Second},
 		Timeouts: Timeouts{Header: 10 * time.Second, Idle: 2 * time.Minute, Read: 5 * time.Second, Query: 10 * time.Second,
 			Rerank: 20 * time.Second, Write: 2 * time.Minute},
 		Limits: Limits{RerankDocuments: 100},
 		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10,
 			RerankPrior: 0.5, RerankDepth: 40, SparseQueries: "encoder"},
-		Memory: Memory{RerankDepth: 20, Sparse: true, MinProbability: 0.35, Environment: "self-hosted"},
+		Memory: Memory{RerankDepth: 20, MinProbability: 0.35, Environment: "self-hosted"},
 		Log:    Log{Level: "info", Format: "text"},
 	}
 }

@@ -144,12 +144,25 @@ query: { weights: { sparse: 0 }, fusion: rrf }
 }
 
 func TestBuiltinModelThatNoRoleNamesIsNotLoaded(t *testing.T) {
-	c, err := load(t, "models: {mine: {wasm: {module: m.wasm}}}\nroles: {embed: mine}\n", nil)
+	c, err := load(t, "models: {mine: {wasm: {module: m.wasm}}}\nroles: {embed: mine, rerank: off}\n", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := c.Models[configs.BuiltinEmbedder]; ok || len(c.Models) != 1 {
+	if _, ok := c.Models[configs.BuiltinSparse]; !ok || len(c.Models) != 2 {
 		t.Errorf("models are %v", c.Models)
+	}
+}
+
+// An empty file has every role but the answers', by models of this program.
+func TestBuiltinModelsHaveTheirModules(t *testing.T) {
+	c, err := load(t, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{c.Roles.Embed, c.Roles.Sparse, c.Roles.Rerank} {
+		if m, ok := c.Models[name].Config.(*modelConfig); !ok || m.Module != "builtin:"+name {
+			t.Errorf("model %q is %+v", name, c.Models[name])
+		}
 	}
 }
 

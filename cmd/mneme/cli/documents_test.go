@@ -195,6 +195,25 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 	if reused, _ := measure(); !reused {
 		t.Error("the second run wrote the documents again")
 	}
+	_, runs = measure("--sparse", "--rerank=2")
+	var steps []string
+	for _, r := range runs {
+		steps = append(steps, r.Step)
+		if r.Queries != 2 || r.MRR10 != 1 {
+			t.Errorf("%s: %+v", r.Step, r)
+		}
+	}
+	if want := "keyword keyword+rerank vector vector+rerank sparse sparse+rerank fused fused+rerank fused+sparse fused+sparse+rerank"; strings.Join(steps, " ") != want {
+		t.Errorf("steps are %v", steps)
+	}
+	if reused, _ := measure("--sparse", "--retrievers", "sparse"); !reused {
+		t.Error("the sparse namespace was written again")
+	}
+	for _, args := range [][]string{{"--retrievers", "sparse"}, {"--rerank=101"}, {"--rerank=-1"}, {"--rerank-prior", "1", "--url", "http://127.0.0.1:1"}} {
+		if r := mneme(t, append([]string{"eval", set, "--data", filepath.Join(dir, "data")}, args...)...); r.code != 2 {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
 	if reused, _ := measure("--rebuild", "--retrievers", "keyword"); reused {
 		t.Error("--rebuild did not write the documents again")
 	}
