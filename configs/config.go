@@ -79,7 +79,8 @@ type Query struct {
 	Candidates int     `yaml:"candidates" help:"Chunks that each retriever gives to the fusion, 10 to 1000."`
 	RRFK       int     `yaml:"rrf_k" help:"The constant k of reciprocal rank fusion, 1 to 1000."`
 
-	RerankPrior   float64 `yaml:"rerank_prior" help:"How much the fused score counts beside the reranker, 0 to 10: what one standard deviation of it adds to the log-odds of relevance. 0: the reranker alone."`
+	RerankPrior   float64 `yaml:"rerank_prior" help:"How much the fused score counts beside the reranker, 0 to 10: how many deviations of the reranker's log-odds one deviation of it is worth. 0: the reranker alone."`
+	RerankFloor   float64 `yaml:"rerank_floor" help:"Where the reranker stops to tell chunks apart, -10 to 10: log-odds less than so many deviations above their mean count as that. It then lifts what it is sure of and leaves the rest in fused order."`
 	RerankDepth   int     `yaml:"rerank_depth" help:"Most chunks that a query with rerank scores unless it names a depth, 1 to 100."`
 	SparseQueries string  `yaml:"sparse_queries" enum:"encoder,idf" help:"encoder: the sparse model expands a query. idf: the query's own word pieces, weighted by their inverse document frequency in the namespace; no model runs."`
 }
@@ -151,7 +152,7 @@ func Default(r *registry.Registry) *Config {
 			Rerank: 20 * time.Second, Write: 2 * time.Minute},
 		Limits: Limits{RerankDocuments: 100},
 		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10,
-			RerankPrior: 0.5, RerankDepth: 40, SparseQueries: "encoder"},
+			RerankPrior: 1.5, RerankFloor: 0.65, RerankDepth: 40, SparseQueries: "encoder"},
 		Memory: Memory{RerankDepth: 20, MinProbability: 0.35, Environment: "self-hosted"},
 		Log:    Log{Level: "info", Format: "text"},
 	}
@@ -223,6 +224,9 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	if p := c.Query.RerankPrior; !(p >= 0 && p <= 10) {
 		report("query.rerank_prior", "%v is not between 0 and 10", p)
+	}
+	if f := c.Query.RerankFloor; !(f >= -10 && f <= 10) {
+		report("query.rerank_floor", "%v is not between -10 and 10", f)
 	}
 	if p := c.Memory.MinProbability; !(p >= 0 && p <= 1) {
 		report("memory.min_probability", "%v is not between 0 and 1", p)

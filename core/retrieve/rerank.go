@@ -12,17 +12,27 @@ import (
 
 // Reranking are the constants of reranking.
 type Reranking struct {
-	// Prior is how much the fused score counts beside the reranker: what one
-	// standard deviation of it among the rescored candidates adds to the
-	// log-odds of relevance. 0: the reranker alone.
+	// Prior is how much the fused score counts beside the reranker: one standard
+	// deviation of it among the rescored candidates is worth so many of the
+	// reranker's log-odds. 0: the reranker alone.
 	Prior float64
+	// Floor is where the reranker stops to tell candidates apart: log-odds less
+	// than so many standard deviations above their mean count as that. A reranker
+	// then lifts what it is sure of and leaves the rest in fused order, which
+	// keeps a passage that answers only a part of the question where it was.
+	Floor float64
 	// Depth is the most candidates that are rescored where a request names no
 	// depth of its own.
 	Depth int
 }
 
 // DefaultReranking are the measured defaults (docs/quality.md).
-func DefaultReranking() Reranking { return Reranking{Prior: 0.5, Depth: 40} }
+func DefaultReranking() Reranking { return Reranking{Prior: 1.5, Floor: 0.65, Depth: 40} }
+
+// enough is how many candidates it takes for their deviations to mean
+// something. With fewer the prior weighs less and the floor lies lower, down to
+// none for one candidate.
+const enough = 10
 
 // Count is how many candidates are rescored for topK results; asked is the
 // request's own depth, 0 for none.
@@ -75,15 +85,16 @@ func CheckScores(p []float32, n int) error {
 const least = 1e-6
 
 // Reorder sorts candidates, which are in fused order, by a reranker's
-// probabilities for the first of them. The log-odds of a scored candidate are
+// probabilities for the first of them. With x the log-odds of the scored
+// candidates, m their mean and s their standard deviation, a candidate's are
 //
-//	logit(p) + Prior * z
+//	max(x, m + Floor*s) + Prior*s*z
 //
 // with z its fused score standardised among the scored ones; its score is the
 // sigmoid of that. This is Bayes' rule with the retrievers as the prior and the
-// reranker as the evidence, up to the constant Prior. The rest stays behind in
-// its order: a score of theirs is the lowest scored one times their own fused
-// score.
+// reranker as the evidence, on one scale whatever the reranker's. The rest
+// stays behind in its order: a score of theirs is the lowest scored one times
+// their own fused score.
 func (r Reranking) Reorder(c []*Candidate, p []float32) {
 	scored, tail := c[:len(p)], c[len(p):]
 	if len(scored) == 0 {
@@ -93,11 +104,25 @@ func (r Reranking) Reorder(c []*Candidate, p []float32) {
 	for _, k := range c { // a single retriever's scores may lie above 1
 		top = max(top, k.Fused.Score)
 	}
-	z := standardised(scored)
+	odds, fused := make([]float64, len(scored)), make([]float64, len(scored))
 	for i, k := range scored {
 		q := min(max(float64(p[i]), least), 1-least)
-		k.Score = 1 / (1 + math.Exp(-(math.Log(q/(1-q)) + r.Prior*z[i])))
+		odds[i], fused[i] = math.Log(q/(1-q)), k.Fused.Score
 		k.Reranked = &Rank{Score: float64(p[i])}
+	}
+	m, s := moments(odds)
+	fm, fs := moments(fused)
+	trust := min(1, float64(len(scored)-1)/(enough-1))
+	for i, k := range scored {
+		x := odds[i]
+		if r.Prior > 0 && s > 0 {
+			x = max(x, m+(r.Floor-3*(1-trust))*s)
+		}
+		if fs > 1e-9 {
+			// Where all log-odds are equal the fused order still stands.
+			x += trust * r.Prior * max(s, least) * (fused[i] - fm) / fs
+		}
+		k.Score = 1 / (1 + math.Exp(-x))
 	}
 	byRank := slices.Clone(scored) // fused order among equals
 	slices.SortStableFunc(byRank, func(a, b *Candidate) int { return cmp.Compare(b.Reranked.Score, a.Reranked.Score) })
@@ -111,24 +136,14 @@ func (r Reranking) Reorder(c []*Candidate, p []float32) {
 	}
 }
 
-// standardised gives each fused score's distance from the mean in standard
-// deviations; zeros where all are equal.
-func standardised(c []*Candidate) []float64 {
-	z := make([]float64, len(c))
-	n := float64(len(c))
-	mean, square := 0.0, 0.0
-	for _, k := range c {
-		mean += k.Fused.Score / n
+// moments are the mean and the standard deviation.
+func moments(v []float64) (mean, deviation float64) {
+	n := float64(len(v))
+	for _, x := range v {
+		mean += x / n
 	}
-	for _, k := range c {
-		square += (k.Fused.Score - mean) * (k.Fused.Score - mean) / n
+	for _, x := range v {
+		deviation += (x - mean) * (x - mean) / n
 	}
-	sd := math.Sqrt(square)
-	if sd < 1e-9 {
-		return z
-	}
-	for i, k := range c {
-		z[i] = (k.Fused.Score - mean) / sd
-	}
-	return z
+	return mean, math.Sqrt(deviation)
 }

@@ -25,36 +25,26 @@ func candidates(fused ...float64) []*retrieve.Candidate {
 	return out
 }
 
-func TestReorderMixesLogOdds(t *testing.T) {
-	// Fused scores 1, .5, 0 lie at z = ±1.2247 and 0.
-	z := math.Sqrt(1.5)
-	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-	logit := func(p float64) float64 { return math.Log(p / (1 - p)) }
+func TestReorder(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		prior  float64
 		fused  []float64
 		p      []float32
 		order  string
 		scores []float64
 		ranks  []int // of the pairs alone, in the order shown
 	}{
-		{"the reranker alone", 0, []float64{1, .5, 0}, []float32{.25, .5, .75}, "002 001 000", []float64{.75, .5, .25}, []int{1, 2, 3}},
-		{"a prior turns a close pair", .5, []float64{1, .5, 0}, []float32{.5, .25, .6}, "000 002 001",
-			[]float64{sigmoid(.5 * z), sigmoid(logit(.6) - .5*z), .25}, []int{2, 1, 3}},
-		{"but not a clear one", .5, []float64{1, .5, 0}, []float32{.1, .5, .9}, "002 001 000",
-			[]float64{sigmoid(logit(.9) - .5*z), .5, sigmoid(logit(.1) + .5*z)}, []int{1, 2, 3}},
-		{"equal fused scores say nothing", .5, []float64{.7, .7}, []float32{.25, .75}, "001 000", []float64{.75, .25}, []int{1, 2}},
-		{"certainty is kept finite", 0, []float64{1, .5}, []float32{0, 1}, "001 000", []float64{1 - 1e-6, 1e-6}, []int{1, 2}},
-		{"equal in all: by id", .5, []float64{.5, .5}, []float32{.5, .5}, "000 001", []float64{.5, .5}, []int{1, 2}},
-		{"one candidate", .5, []float64{.9}, []float32{.75}, "000", []float64{.75}, []int{1}},
-		{"the rest stays behind", 0, []float64{1, .9, .8, .4}, []float32{.25, .5}, "001 000 002 003", []float64{.5, .25, .25 * .8, .25 * .4}, []int{1, 2}},
-		{"scores above 1 and below 0 in the rest", 0, []float64{20, 10, 5, -1}, []float32{.5}, "000 001 002 003", []float64{.5, .25, .125, 0}, []int{1}},
-		{"nothing scored", .5, []float64{1, .5}, nil, "000 001", []float64{1, .5}, nil},
+		{"the reranker alone", []float64{1, .5, 0}, []float32{.25, .5, .75}, "002 001 000", []float64{.75, .5, .25}, []int{1, 2, 3}},
+		{"certainty is kept finite", []float64{1, .5}, []float32{0, 1}, "001 000", []float64{1 - 1e-6, 1e-6}, []int{1, 2}},
+		{"equal in all: by id", []float64{.5, .5}, []float32{.5, .5}, "000 001", []float64{.5, .5}, []int{1, 2}},
+		{"one candidate", []float64{.9}, []float32{.75}, "000", []float64{.75}, []int{1}},
+		{"the rest stays behind", []float64{1, .9, .8, .4}, []float32{.25, .5}, "001 000 002 003", []float64{.5, .25, .25 * .8, .25 * .4}, []int{1, 2}},
+		{"scores above 1 and below 0 in the rest", []float64{20, 10, 5, -1}, []float32{.5}, "000 001 002 003", []float64{.5, .25, .125, 0}, []int{1}},
+		{"nothing scored", []float64{1, .5}, nil, "000 001", []float64{1, .5}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := candidates(c.fused...)
-			retrieve.Reranking{Prior: c.prior}.Reorder(got, c.p)
+			retrieve.Reranking{Floor: 1}.Reorder(got, c.p) // without a prior there is no floor either
 			var order []string
 			for i, k := range got {
 				order = append(order, k.Document)
@@ -72,6 +62,69 @@ func TestReorderMixesLogOdds(t *testing.T) {
 	}
 }
 
+// ten are ten candidates whose fused scores fall evenly.
+func ten() []*retrieve.Candidate { return candidates(1, .9, .8, .7, .6, .5, .4, .3, .2, .1) }
+
+// place is where a document stands, from 1.
+func place(c []*retrieve.Candidate, document string) int {
+	return 1 + slices.IndexFunc(c, func(k *retrieve.Candidate) bool { return k.Document == document })
+}
+
+func TestReorderMixes(t *testing.T) {
+	mixed := retrieve.Reranking{Prior: 1.5, Floor: .65}
+	// One text that the reranker is sure of rises from the end to the middle, and
+	// the others, which it tells apart at the bottom only, keep their order.
+	c := ten()
+	mixed.Reorder(c, []float32{.002, .001, .003, .001, .002, .004, .001, .002, .001, .9})
+	if at := place(c, "009"); at > 6 {
+		t.Errorf("the sure one stands at %d", at)
+	}
+	rest := slices.DeleteFunc(slices.Clone(c), func(k *retrieve.Candidate) bool { return k.Document == "009" })
+	for i, k := range rest {
+		if k.Document != fmt.Sprintf("%03d", i) {
+			t.Errorf("place %d of the rest is %s", i+1, k.Document)
+		}
+	}
+	// The scale of the reranker's log-odds does not matter to the order.
+	power := func(p []float32, by float64) []float32 {
+		out := make([]float32, len(p))
+		for i, v := range p {
+			x := math.Pow(float64(v/(1-v)), by)
+			out[i] = float32(x / (1 + x))
+		}
+		return out
+	}
+	p := []float32{.3, .5, .2, .6, .1, .7, .4, .2, .8, .35}
+	a, b := ten(), ten()
+	mixed.Reorder(a, p)
+	mixed.Reorder(b, power(p, 2))
+	for i := range a {
+		if a[i].Document != b[i].Document {
+			t.Errorf("place %d: %s, with twice the log-odds %s", i+1, a[i].Document, b[i].Document)
+		}
+	}
+	// Probabilities that are all equal leave the fused order, and the scores fall.
+	c = ten()
+	mixed.Reorder(c, []float32{.2, .2, .2, .2, .2, .2, .2, .2, .2, .2})
+	for i, k := range c {
+		if k.Document != fmt.Sprintf("%03d", i) || math.Abs(k.Score-.2) > .001 {
+			t.Errorf("place %d: %s with %v", i+1, k.Document, k.Score)
+		}
+	}
+	// Of two candidates the reranker decides: their fused scores say little.
+	c = candidates(1, 0)
+	mixed.Reorder(c, []float32{.2, .8})
+	if c[0].Document != "001" {
+		t.Errorf("%s stands first of two", c[0].Document)
+	}
+	// Equal fused scores say nothing.
+	c = candidates(.7, .7, .7)
+	mixed.Reorder(c, []float32{.25, .75, .5})
+	if c[0].Document != "001" || c[1].Document != "002" {
+		t.Errorf("%s and %s stand first", c[0].Document, c[1].Document)
+	}
+}
+
 // Whatever goes in, nothing is lost, scores lie in 0-1 and fall, and a pair's
 // own probability is kept beside.
 func TestReorderHoldsItsPromises(t *testing.T) {
@@ -80,7 +133,7 @@ func TestReorderHoldsItsPromises(t *testing.T) {
 		slices.SortFunc(fused, func(a, b float64) int { return cmp.Compare(b, a) })
 		p := rapid.SliceOfN(rapid.Float32Range(0, 1), 0, len(fused)).Draw(t, "p")
 		c := candidates(fused...)
-		retrieve.Reranking{Prior: rapid.Float64Range(0, 5).Draw(t, "prior")}.Reorder(c, p)
+		retrieve.Reranking{Prior: rapid.Float64Range(0, 5).Draw(t, "prior"), Floor: rapid.Float64Range(-3, 3).Draw(t, "floor")}.Reorder(c, p)
 		seen := map[string]bool{}
 		for i, k := range c {
 			seen[k.Document] = true

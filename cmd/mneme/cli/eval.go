@@ -39,7 +39,7 @@ func (c *command) evalCommand() *cobra.Command {
 		weights, fusion, jsonFile string
 		users, sparseQueries      string
 		candidates, rrfK          int
-		rerankPrior               float64
+		rerankPrior, rerankFloor  float64
 		byCategory, memories      bool
 		memoryKey                 string
 	)
@@ -80,9 +80,10 @@ collections stay out of the way of real documents.`,
 			set("candidates", "query.candidates", strconv.Itoa(candidates))
 			set("rrf-k", "query.rrf_k", strconv.Itoa(rrfK))
 			set("rerank-prior", "query.rerank_prior", strconv.FormatFloat(rerankPrior, 'g', -1, 64))
+			set("rerank-floor", "query.rerank_floor", strconv.FormatFloat(rerankFloor, 'g', -1, 64))
 			set("sparse-queries", "query.sparse_queries", sparseQueries)
 			if t.url != "" && len(settings) > 0 {
-				return usage("--fusion, --candidates, --rrf-k, --rerank-prior and --sparse-queries are the server's own settings; they cannot be set over --url")
+				return usage("--fusion, --candidates, --rrf-k, --rerank-prior, --rerank-floor and --sparse-queries are the server's own settings; they cannot be set over --url")
 			}
 			if o.Rerank < 0 || o.Rerank > 100 {
 				return usage("--rerank must be 0 to 100")
@@ -140,7 +141,7 @@ collections stay out of the way of real documents.`,
 			}
 			report := evalReport{Build: thisBuild(), Time: time.Now().UTC().Truncate(time.Second), CPUs: runtime.GOMAXPROCS(0),
 				Settings: map[string]any{"weights": o.Weights, "fusion": fusion, "candidates": candidates, "users": users, "query_workers": o.QueryWorkers,
-					"sparse": o.Sparse, "rerank": o.Rerank, "rerank_prior": rerankPrior, "sparse_queries": sparseQueries, "memory": memories}}
+					"sparse": o.Sparse, "rerank": o.Rerank, "rerank_prior": rerankPrior, "rerank_floor": rerankFloor, "sparse_queries": sparseQueries, "memory": memories}}
 			bar := newProgress(c.stderr)
 			var mu sync.Mutex
 			for _, col := range collections {
@@ -173,7 +174,8 @@ collections stay out of the way of real documents.`,
 	f.StringSliceVar(&o.Steps, "retrievers", nil, "any of keyword, vector, sparse, fused, fused+sparse (default: all that the server has)")
 	f.IntVar(&o.Rerank, "rerank", 0, "rerank the first so many chunks of each step, too; without a number 20, as a query for 10 results does")
 	f.Lookup("rerank").NoOptDefVal = "20"
-	f.Float64Var(&rerankPrior, "rerank-prior", 0.5, "weight of the fused score beside the reranker")
+	f.Float64Var(&rerankPrior, "rerank-prior", 1.5, "weight of the fused score beside the reranker")
+	f.Float64Var(&rerankFloor, "rerank-floor", 0.65, "where the reranker stops to tell chunks apart, in deviations")
 	f.StringVar(&sparseQueries, "sparse-queries", "encoder", "how queries of sparse search are made: encoder or idf")
 	f.StringVar(&weights, "weights", "", "weights of the fused steps, e.g. vector=0.6,keyword=0.4")
 	f.StringVar(&fusion, "fusion", "zscore", "fusion method: zscore or rrf")

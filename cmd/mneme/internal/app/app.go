@@ -116,7 +116,7 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		Store: store, Indexes: indexes, Models: models,
 		Fusion: retrieve.Fusion{Method: retrieve.Method(c.Query.Fusion), Depth: c.Query.Candidates, K: float64(c.Query.RRFK),
 			Weights: map[port.Retriever]float64{port.Vector: c.Query.Weights.Vector, port.Keyword: c.Query.Weights.Keyword, port.SparseTerms: c.Query.Weights.Sparse}},
-		Reranking:     &retrieve.Reranking{Prior: c.Query.RerankPrior, Depth: c.Query.RerankDepth},
+		Reranking:     &retrieve.Reranking{Prior: c.Query.RerankPrior, Floor: c.Query.RerankFloor, Depth: c.Query.RerankDepth},
 		SparseQueries: retrieve.SparseQueries(c.Query.SparseQueries), RerankDocuments: c.Limits.RerankDocuments,
 		Rates: map[op.Class]ident.Rate{op.Read: ident.Rate(c.Limits.Read), op.Write: ident.Rate(c.Limits.Write),
 			op.Rerank: ident.Rate(c.Limits.Rerank), op.Admin: ident.Rate(c.Limits.Admin)},

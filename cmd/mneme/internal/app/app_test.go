@@ -124,7 +124,7 @@ func open(t *testing.T, file string) (*app.App, error) {
 // are written there again.
 func TestDefaultsAreTheCores(t *testing.T) {
 	c := configs.Default(components())
-	if got := (retrieve.Reranking{Prior: c.Query.RerankPrior, Depth: c.Query.RerankDepth}); got != retrieve.DefaultReranking() {
+	if got := (retrieve.Reranking{Prior: c.Query.RerankPrior, Floor: c.Query.RerankFloor, Depth: c.Query.RerankDepth}); got != retrieve.DefaultReranking() {
 		t.Errorf("reranking %+v, want %+v", got, retrieve.DefaultReranking())
 	}
 	f := retrieve.DefaultFusion()

@@ -46,7 +46,7 @@ func (l local) RoundTrip(r *http.Request) (*http.Response, error) {
 			}
 		}()
 		l.handler.ServeHTTP(a, in)
-		a.WriteHeader(http.StatusOK) // of an empty answer; else the first status stays
+		a.WriteHeader(http.StatusOK)                // of an empty answer; else the first status stays
 		_ = write.CloseWithError(r.Context().Err()) // nil: a whole answer
 	}()
 	<-a.begun
