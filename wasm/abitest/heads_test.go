@@ -181,17 +181,18 @@ func near(t *testing.T, what string, pairs []goldenPair, got []float64, want fun
 	t.Logf("%s: off by %.5f, at most %.5f", what, sum/float64(len(pairs)), worst)
 }
 
-// TestGoldenLate holds the built-in reranker to the reference.
+// TestGoldenLate holds the built-in reranker to the reference. Beside fp32 most of
+// the difference is the rounding of the embedder's weights.
 func TestGoldenLate(t *testing.T) {
 	g := readHeads(t)
 	onBoth(t, func(t *testing.T, o host.Options) {
 		m := open(t, source(t, models.DefaultRerank), o)
-		got, limit := scores(t, m, g.Pairs), 0.01
+		got, rounded, exact := scores(t, m, g.Pairs), 0.005, 0.015
 		if o.OwnLoops {
-			limit = 0.002
+			rounded, exact = 0.001, 0.01
 		}
-		near(t, "int8", g.Pairs, got, func(p goldenPair) float64 { return p.Late8 }, limit)
-		near(t, "fp32", g.Pairs, got, func(p goldenPair) float64 { return p.Late }, 0.01)
+		near(t, "int8", g.Pairs, got, func(p goldenPair) float64 { return p.Late8 }, rounded)
+		near(t, "fp32", g.Pairs, got, func(p goldenPair) float64 { return p.Late }, exact)
 	})
 }
 
