@@ -4,9 +4,10 @@
 
 FOLDER has for each set SET.jsonl, {"query", "grades": {document: grade}, "cands":
 [{"c": line of the text, "d": document, "f": fused score}]} a line, best first,
-and SET.texts.jsonl, a JSON string a line. Order is by log-odds + prior * s * z:
-s the deviation of the log-odds, z the standardised fused score, both among the
-candidates that are reranked; what was not reranked stays behind.
+and SET.texts.jsonl, a JSON string a line. "alone" is order by the reranker's
+log-odds x; "query" is the server's, max(x, m + floor s) + prior s z: m and s mean
+and deviation of x, z the standardised fused score, all among the candidates that
+are reranked; what was not reranked stays behind.
 """
 
 from __future__ import annotations
@@ -21,8 +22,6 @@ from .fit import reliability
 from .reference import Reference
 from .retrieval import standardise
 from .states import Encoder, encode
-
-PRIORS = (0, 0.5, 1, 2, 3, 4)
 
 
 def ndcg(ranking: list[str], grades: dict[str, float], k: int = 10) -> float:
@@ -39,6 +38,8 @@ def main() -> None:
     parser.add_argument("--asset", type=Path, required=True)
     parser.add_argument("--candidates", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path(__file__).resolve().parents[4] / ".cache" / "late")
+    parser.add_argument("--prior", type=float, default=1.5)
+    parser.add_argument("--floor", type=float, default=0.65)
     parser.add_argument("--depth", type=int, default=20)
     parser.add_argument("--queries", type=int, default=0, help="only so many of each set, drawn with a fixed seed")
     parser.add_argument("--threads", type=int, default=1)
@@ -46,7 +47,7 @@ def main() -> None:
     args.cache.mkdir(parents=True, exist_ok=True)
     reference = Reference(args.asset)
     encoder = Encoder(args.model, reference.layer, args.cache, args.threads)
-    print(f"{'set':16}{'queries':>8}{'fused':>8}" + "".join(f"{f'w={w}':>8}" for w in PRIORS) + f"{'ECE':>8}")
+    print(f"{'set':16}{'queries':>8}{'fused':>8}{'alone':>8}{'query':>8}{'ECE':>8}")
     for file in sorted(args.candidates.glob("*.jsonl")):
         if file.name.endswith(".texts.jsonl"):
             continue
@@ -66,9 +67,10 @@ def main() -> None:
             documents = [c["d"] for c in row["cands"]]
             query, ids = queries.states(i), queries.ids(i)
             logit = np.array([reference.log_odds(reference.features(ids, query, passages.states(at[c["c"]]))) for c in head])
-            prior = logit.std() * standardise(np.array([c["f"] for c in head]))
+            prior = args.prior * logit.std() * standardise(np.array([c["f"] for c in head]))
+            lifted = np.maximum(logit, logit.mean() + args.floor * logit.std()) + prior
             before.append(ndcg(documents, row["grades"]))
-            orders = [np.argsort(-(logit + w * prior), kind="stable") for w in PRIORS]
+            orders = [np.argsort(-x, kind="stable") for x in (logit, lifted)]
             after.append([ndcg([documents[j] for j in o] + documents[len(head) :], row["grades"]) for o in orders])
             odds.append(logit)
             relevant += [float(row["grades"].get(c["d"], 0) > 0) for c in head]

@@ -36,11 +36,11 @@ QUERIES = {"friendsqa": 700, "clapnq": 600, "two-hop": 300, "medquad": 200, "doc
 
 
 def arguments() -> argparse.Namespace:
-    here = Path(__file__).resolve()
+    repository = Path(__file__).resolve().parents[4]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True, help="folder with the embedder's model.onnx and tokenizer.json")
-    parser.add_argument("--data", type=Path, default=here.parents[5] / "shared" / "data" / "train", help="the training sets")
-    parser.add_argument("--cache", type=Path, default=here.parents[4] / ".cache" / "late", help="where encoded texts are kept")
+    parser.add_argument("--data", type=Path, default=repository / ".." / "shared" / "data" / "train", help="the training sets")
+    parser.add_argument("--cache", type=Path, default=repository / ".cache" / "late", help="where encoded texts are kept")
     parser.add_argument("--out", type=Path, required=True, help="the asset to write")
     parser.add_argument("--layer", type=int, default=LAYER)
     parser.add_argument("--sets", nargs="+", default=list(QUERIES), choices=list(QUERIES))
