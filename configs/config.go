@@ -95,6 +95,7 @@ type Weights struct {
 // Memory holds what is particular to end users' memories.
 type Memory struct {
 	RerankDepth    int     `yaml:"rerank_depth" help:"Most memories that a search scores with the reranker, 0 to 100. 0: searches are not reranked."`
+	RerankPrior    float64 `yaml:"rerank_prior" help:"How much the fused score counts beside the reranker in a search of memories, 0 to 10, as query.rerank_prior."`
 	Sparse         bool    `yaml:"sparse" help:"Give new end users a learned-sparse index, which their searches use. It needs the role sparse."`
 	MinProbability float64 `yaml:"min_probability" help:"How probable it must be, 0 to 1, that a sentence answers a question for recall to quote it. Below it recall abstains."`
 	AnswerFallback bool    `yaml:"answer_fallback" help:"Quote memories when the model of role synthesize fails, and say so in degraded. Otherwise recall answers 502."`
@@ -153,7 +154,7 @@ func Default(r *registry.Registry) *Config {
 		Limits: Limits{RerankDocuments: 100},
 		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10,
 			RerankPrior: 1.5, RerankFloor: 0.65, RerankDepth: 40, SparseQueries: "encoder"},
-		Memory: Memory{RerankDepth: 20, MinProbability: 0.35, Environment: "self-hosted"},
+		Memory: Memory{RerankDepth: 20, RerankPrior: 1, MinProbability: 0.35, Environment: "self-hosted"},
 		Log:    Log{Level: "info", Format: "text"},
 	}
 }
@@ -224,6 +225,9 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	if p := c.Query.RerankPrior; !(p >= 0 && p <= 10) {
 		report("query.rerank_prior", "%v is not between 0 and 10", p)
+	}
+	if p := c.Memory.RerankPrior; !(p >= 0 && p <= 10) {
+		report("memory.rerank_prior", "%v is not between 0 and 10", p)
 	}
 	if f := c.Query.RerankFloor; !(f >= -10 && f <= 10) {
 		report("query.rerank_floor", "%v is not between -10 and 10", f)

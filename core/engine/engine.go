@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -52,9 +53,10 @@ type Timeouts struct {
 
 // Memory is the configuration of the memory API.
 type Memory struct {
-	Sparse      bool   // new end users get a learned-sparse index, which searches use
-	RerankDepth int    // candidates that a search rescores at most; 0: as queries, negative: none
-	Environment string // shown by the status call; "": self-hosted
+	Sparse      bool    // new end users get a learned-sparse index, which searches use
+	RerankDepth int     // candidates that a search rescores at most; 0: as queries, negative: none
+	RerankPrior float64 // of a search, as retrieve.Reranking.Prior; 0: DefaultMemoryPrior, negative: the reranker alone
+	Environment string  // shown by the status call; "": self-hosted
 
 	// RecallFallback quotes when the Synthesizer fails, and says so; otherwise
 	// its failure is the call's.
@@ -63,6 +65,11 @@ type Memory struct {
 	// question; 0: recall.DefaultMinProbability.
 	MinProbability float64
 }
+
+// DefaultMemoryPrior is how much the fused score counts in a search of memories.
+// A memory is short and answers alone, so the reranker counts for more than it
+// does among passages, and has no floor (docs/quality.md).
+const DefaultMemoryPrior = 1.0
 
 // DefaultRecallRate is how many recalls a minute an integration may ask (decisions 6.1).
 const DefaultRecallRate = 600
@@ -164,7 +171,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	whole := *encoder
 	whole.Options.Whole = true
 	e.memories = memory.New(memory.Settings{Store: c.Store, Encoder: &whole, Projector: projector, Searcher: searcher, Reranker: c.Models.Reranker,
-		Reranking: *c.Reranking, RerankDepth: c.Memory.RerankDepth, Sparse: c.Memory.Sparse && c.Models.Sparse != nil, Pages: pages,
+		Reranking: retrieve.Reranking{Prior: max(0, cmp.Or(c.Memory.RerankPrior, DefaultMemoryPrior)), Floor: retrieve.NoFloor, Depth: c.Reranking.Depth}, RerankDepth: c.Memory.RerankDepth, Sparse: c.Memory.Sparse && c.Models.Sparse != nil, Pages: pages,
 		Stamp: identity.Stamp, Check: check(identity), Environment: c.Memory.Environment, Now: c.Now, Log: c.Log})
 	rates := map[op.Class]ident.Rate{op.Recall: {PerMinute: DefaultRecallRate}}
 	maps.Copy(rates, c.Rates)

@@ -24,6 +24,9 @@ const (
 	Administration               // errors as of Namespace, adm- keys
 )
 
+// Families lists all.
+func Families() []Family { return []Family{Namespace, Memory, Administration} }
+
 // Class is a rate-limit class. Free costs nothing.
 type Class string
 

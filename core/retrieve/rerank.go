@@ -26,6 +26,9 @@ type Reranking struct {
 	Depth int
 }
 
+// NoFloor lets the reranker tell all candidates apart.
+const NoFloor = -10
+
 // DefaultReranking are the measured defaults (docs/quality.md).
 func DefaultReranking() Reranking { return Reranking{Prior: 1.5, Floor: 0.65, Depth: 40} }
 

@@ -237,23 +237,32 @@ func TestRerankScores(t *testing.T) {
 			if got.json["score_kind"] != "rerank" || got.json["model"] != "test-rerank" || got.number("truncated_candidates") != 1 || len(hits) < 4 {
 				t.Fatalf("%s: %s", name, got.body)
 			}
-			fused := make([]float64, len(hits))
-			mean, square := 0.0, 0.0
+			pairs := map[string]float64{"a": .3, "b": .3, "c": .9, "d": .02, "e": .2}
+			fused, odds := make([]float64, len(hits)), make([]float64, len(hits))
 			for i, h := range hits {
 				fused[i] = h["explain"].(object)["fused"].(object)["score"].(float64)
-				mean += fused[i] / float64(len(hits))
+				odds[i] = logit(pairs[fmt.Sprint(h["document_id"])])
 			}
-			for _, f := range fused {
-				square += (f - mean) * (f - mean) / float64(len(hits))
+			moments := func(v []float64) (mean, deviation float64) {
+				for _, x := range v {
+					mean += x / float64(len(v))
+				}
+				for _, x := range v {
+					deviation += (x - mean) * (x - mean) / float64(len(v))
+				}
+				return mean, math.Sqrt(deviation)
 			}
-			pairs := map[string]float64{"a": .3, "b": .3, "c": .9, "d": .02, "e": .2}
+			mean, spread := moments(fused)
+			m, sd := moments(odds)
+			// With so few candidates the prior weighs less and the floor lies lower.
+			trust, d := float64(len(hits)-1)/9, retrieve.DefaultReranking()
 			for i, h := range hits {
 				id := fmt.Sprint(h["document_id"])
 				pair := h["explain"].(object)["rerank"].(object)
 				if math.Abs(pair["score"].(float64)-pairs[id]) > 1e-6 {
 					t.Errorf("%s: %s shows the pair's probability %v", name, id, pair)
 				}
-				want := 1 / (1 + math.Exp(-(logit(pairs[id]) + .5*(fused[i]-mean)/math.Sqrt(square))))
+				want := 1 / (1 + math.Exp(-(max(odds[i], m+(d.Floor-3*(1-trust))*sd) + trust*d.Prior*sd*(fused[i]-mean)/spread)))
 				if score := h["score"].(float64); math.Abs(score-want) > 1e-5 || i > 0 && score > hits[i-1]["score"].(float64) {
 					t.Errorf("%s: %s has the score %v, want %v", name, id, score, want)
 				}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -86,6 +88,11 @@ func TestHealth(t *testing.T) {
 		fields(t, "deep health without a key", r.json, "status", "time")
 		if r.json["status"] != "ok" {
 			t.Errorf("deep: %s", r.body)
+		}
+		for _, kind := range []ident.Kind{ident.Integration, ident.Admin} { // any valid key sees the checks
+			if r := deep(s.as(s.issue(key.Issue{Kind: kind, Integration: map[bool]string{true: "app"}[kind == ident.Integration]}))).ok(); r.json["checks"] == nil {
+				t.Errorf("a key of kind %s: %s", kind, r.body)
+			}
 		}
 		if r := s.as("sk-service-" + strings.Repeat("x", 43)).get("/health/deep").ok(); len(r.json) != 2 {
 			t.Errorf("deep health with a wrong key: %s", r.body)
