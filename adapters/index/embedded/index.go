@@ -60,8 +60,10 @@ type mark struct {
 const (
 	markLimit = 1 << 17
 	markAge   = 10 * time.Minute
-	// A partition used more recently than this is evicted only when memory is
-	// at twice the budget: its caller may be between Apply and Search.
+	// As many partitions, if used more recently than this, are evicted only when
+	// memory is at twice the budget: their callers may be between Apply and
+	// Search. Every other partition leaves as soon as the budget is exceeded.
+	evictKeep = 32
 	evictIdle = 2 * time.Second
 )
 
@@ -411,7 +413,7 @@ func (x *Index) account(p *partition, s *snapshot) {
 	recent := time.Now().Add(-evictIdle)
 	for v := x.oldest; v != nil && x.bytes > budget; {
 		next := v.newer
-		if v.used.After(recent) && x.bytes <= 2*budget {
+		if len(x.open) <= evictKeep && v.used.After(recent) && x.bytes <= 2*budget {
 			return
 		}
 		if v != p {
