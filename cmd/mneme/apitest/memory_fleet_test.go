@@ -296,7 +296,7 @@ func TestMemoryFleetUnderPressure(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			r := rand.New(rand.NewPCG(uint64(c), 4))
-			for range users {
+			for range users / 3 {
 				u := r.IntN(users)
 				_, question := fleetTurn(u, u%perUser)
 				got, err := f.send(context.Background(), "POST", "/api/v1/search", object{"endUserId": fleetUser(u), "query": question})
