@@ -39,12 +39,13 @@ type Settings struct {
 // Service does the document operations.
 type Service struct {
 	Settings
-	async *runner
+	async     *runner
+	reindexes *reindexer
 }
 
-// New makes the service. Call Start to run asynchronous writes.
+// New makes the service. Call Start to run asynchronous writes and reindexings.
 func New(s Settings) *Service {
-	svc := &Service{Settings: s}
+	svc := &Service{Settings: s, reindexes: &reindexer{states: map[port.Partition]*Reindexing{}, turn: make(chan struct{}, 1)}}
 	svc.async = newRunner(svc)
 	return svc
 }

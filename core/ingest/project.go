@@ -144,7 +144,7 @@ func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq u
 		pr.mu.Unlock()
 	}()
 	ix := pr.indexes[i]
-	started, replayed := time.Now(), 0
+	started, replayed, anew := time.Now(), 0, false
 	for {
 		at, err := ix.Applied(ctx, p)
 		if err != nil {
@@ -163,7 +163,17 @@ func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq u
 		if b.Upto <= at {
 			return fmt.Errorf("ingest: the log of %s ends at %d, before %d", p, at, seq)
 		}
-		if err := ix.Apply(ctx, p, b); err != nil && !errors.Is(err, port.ErrGap) {
+		err = ix.Apply(ctx, p, b)
+		if errors.Is(err, port.ErrDimensions) && at > 0 && !anew {
+			// The process died between the commit that gave the partition another
+			// model's vectors and the end of the old index.
+			if err := ix.Drop(ctx, p); err != nil {
+				return fmt.Errorf("drop the index of another model: %w", err)
+			}
+			anew = true
+			continue
+		}
+		if err != nil && !errors.Is(err, port.ErrGap) {
 			return fmt.Errorf("index apply: %w", err)
 		}
 		replayed += len(b.Changes)

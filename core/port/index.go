@@ -23,6 +23,11 @@ const (
 // and asks again.
 var ErrGap = errors.New("index: changes before this batch are missing")
 
+// ErrDimensions says that a batch's vectors have other dimensions than those the
+// index holds of the partition: they are of another model. Where the store has
+// gone over to that model, the caller drops the partition and builds it anew.
+var ErrDimensions = errors.New("index: vectors of other dimensions")
+
 // Index serves one or more retrievers over data derived from the Store. It may
 // be dropped and rebuilt at any time.
 //
@@ -38,7 +43,8 @@ type Index interface {
 	// Retrievers lists what Search serves.
 	Retrievers() []Retriever
 	// Apply brings the partition from Batch.After to Batch.Upto. It answers
-	// ErrGap when Applied < Batch.After and does nothing when Applied >= Batch.Upto.
+	// ErrGap when Applied < Batch.After, ErrDimensions when the vectors do not go
+	// with those it has, and does nothing when Applied >= Batch.Upto.
 	Apply(ctx context.Context, p Partition, b Batch) error
 	// Applied is the number of the last change that searches reflect.
 	Applied(ctx context.Context, p Partition) (uint64, error)

@@ -181,9 +181,6 @@ type MemoryWriter interface {
 	// one. A deleted memory's own link goes with it, and those to it stay until
 	// they are replaced: their vectors are still made with its text.
 	PutContextLinks(ctx context.Context, p Partition, links []ContextLink) error
-	// Restamp records the models, the chunker and the sparse flag of n on a
-	// partition that holds no memory; fault Conflict when it holds one.
-	Restamp(ctx context.Context, p Partition, n Namespace) error
 	// PutReplay stores an answer; fault Conflict when the key is taken.
 	PutReplay(ctx context.Context, org ident.Org, r Replay) error
 	// DeleteReplays forgets answers stored before a time.

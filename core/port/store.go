@@ -173,6 +173,11 @@ type NamespaceWriter interface {
 	// NotFound when the organization, or the integration of a memory partition,
 	// is absent, Unavailable with RetryAfter while the name's last life is erased.
 	CreateNamespace(ctx context.Context, p Partition, n Namespace) (Namespace, error)
+	// Restamp records the models, the chunker and the sparse flag of n on a
+	// partition. Vectors that it holds stay as they are: who restamps one with
+	// documents replaces them all in the same transaction, with vectors of n's
+	// dimensions.
+	Restamp(ctx context.Context, p Partition, n Namespace) error
 	// DeleteNamespace removes it with all its documents and
 	// changes, and reports whether it existed. Operations stay readable.
 	DeleteNamespace(ctx context.Context, p Partition) (bool, error)

@@ -116,7 +116,7 @@ func (b *builder) token(t analysis.Token) {
 // checkEntry says why an entry can't be indexed.
 func checkEntry(e *port.Entry, dim int) error {
 	if len(e.Vector) > 0 && len(e.Vector) != dim {
-		return fmt.Errorf("chunk %d has a vector of %d dimensions, the partition has %d", e.Chunk, len(e.Vector), dim)
+		return fmt.Errorf("%w: chunk %d has %d, the partition %d", port.ErrDimensions, e.Chunk, len(e.Vector), dim)
 	}
 	if e.Chunk < 0 || e.Chunk > math.MaxInt32 {
 		return fmt.Errorf("chunk number %d is out of range", e.Chunk)

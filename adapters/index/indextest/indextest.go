@@ -453,8 +453,9 @@ func (s *suite) badInput(t *testing.T) {
 	for name, spoil := range bad {
 		e := newSource(24).entries(2)
 		spoil(&e[1])
-		if err := x.Apply(t.Context(), p, port.Batch{After: seq, Upto: seq + 1, Changes: []port.IndexChange{{Document: "bad", Entries: e}}}); err == nil {
-			t.Errorf("an entry with %s is taken", name)
+		err := x.Apply(t.Context(), p, port.Batch{After: seq, Upto: seq + 1, Changes: []port.IndexChange{{Document: "bad", Entries: e}}})
+		if err == nil || errors.Is(err, port.ErrDimensions) != (name == "other dimensions") {
+			t.Errorf("an entry with %s: %v", name, err)
 		}
 	}
 	if got, err := x.Applied(t.Context(), p); err != nil || got != seq {

@@ -1,14 +1,16 @@
 package storetest
 
 import (
+	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// restamp: an end user without memories may go over to other models, and only
-// one without.
+// restamp: an end user without memories goes over to other models.
 func restamp(t *testing.T, f *fixture) {
 	p := port.Memories(f.org, "int_1", "ann")
 	f.update(func(w port.Writer) error {
@@ -35,14 +37,91 @@ func restamp(t *testing.T, f *fixture) {
 	if got != want || got.Documents != 1 {
 		t.Errorf("restamped %+v, want %+v", got, want)
 	}
-	f.want("with a memory", f.s.Update(f.ctx, func(w port.Writer) error { return w.Restamp(f.ctx, p, before) }), fault.Conflict)
 	f.delete(p, at(3), "m1")
 	f.update(func(w port.Writer) error { return w.Restamp(f.ctx, p, before) })
 	if got := f.namespace(p); got.EmbeddingDigest != before.EmbeddingDigest || got.Sparse {
 		t.Errorf("restamped back: %+v", got)
 	}
-	docs := f.create("docs")
-	if err := f.s.Update(f.ctx, func(w port.Writer) error { return w.Restamp(f.ctx, docs, to) }); err == nil {
-		t.Error("a namespace of documents was restamped")
+	restampDocuments(t, f, to)
+}
+
+// restampDocuments: a namespace goes over to another model together with all
+// its vectors, or not at all.
+func restampDocuments(t *testing.T, f *fixture, to port.Namespace) {
+	p := f.create("docs")
+	var old []port.DocumentWrite
+	for _, id := range []string{"a", "b", "c"} {
+		old = append(old, document(id, 1, 2))
 	}
+	first := f.put(p, at(2), old...)
+	before := f.namespace(p)
+	to.Dimensions = dim + 2
+	wide := func(id string) port.DocumentWrite {
+		d := document(id, 1, 3)
+		d.Vectors.Dense = port.Dense{Dim: to.Dimensions, Data: make([]float32, 3*to.Dimensions)}
+		for i := range 3 {
+			d.Vectors.Dense.Data[i*to.Dimensions+i] = 1
+		}
+		return d
+	}
+	broken := errors.New("broken")
+	for what, fn := range map[string]func(w port.Writer) error{
+		"narrow vectors after the stamp": func(w port.Writer) error {
+			if err := w.Restamp(f.ctx, p, to); err != nil {
+				return err
+			}
+			if _, err := w.PutDocuments(f.ctx, p, time.Time{}, []port.DocumentWrite{wide("a")}); err != nil {
+				return fmt.Errorf("wide: %w", err)
+			}
+			_, err := w.PutDocuments(f.ctx, p, time.Time{}, old[1:2])
+			return err
+		},
+		"a failure after everything": func(w port.Writer) error {
+			if err := w.Restamp(f.ctx, p, to); err != nil {
+				return err
+			}
+			if _, err := w.PutDocuments(f.ctx, p, time.Time{}, []port.DocumentWrite{wide("a"), wide("b"), wide("c")}); err != nil {
+				return fmt.Errorf("wide: %w", err)
+			}
+			return broken
+		},
+	} {
+		if err := f.s.Update(f.ctx, fn); err == nil {
+			t.Errorf("%s: committed", what)
+		}
+		if got := f.namespace(p); got != before {
+			t.Errorf("%s: the namespace is %+v, want %+v", what, got, before)
+		}
+		f.checkVectors(p, old...)
+	}
+	f.delete(p, at(3), "c")
+	anew := []port.DocumentWrite{wide("a"), wide("b")}
+	var seq uint64
+	f.update(func(w port.Writer) error {
+		seq = 0
+		if err := w.Restamp(f.ctx, p, to); err != nil {
+			return err
+		}
+		for i := range anew { // a number each
+			var err error
+			if seq, err = w.PutDocuments(f.ctx, p, time.Time{}, anew[i:i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	got, want := f.namespace(p), before
+	want.Sparse, want.EmbeddingModel, want.EmbeddingDigest, want.Dimensions = to.Sparse, to.EmbeddingModel, to.EmbeddingDigest, to.Dimensions
+	want.SparseModel, want.SparseDigest, want.Chunker = to.SparseModel, to.SparseDigest, to.Chunker
+	want.Documents, want.Chunks, want.Bytes, want.Seq, want.UpdatedAt = 2, 6, got.Bytes, first+3, at(3)
+	if got != want || seq != want.Seq {
+		t.Errorf("restamped %+v at %d, want %+v", got, seq, want)
+	}
+	f.checkVectors(p, anew...)
+	for _, d := range f.documents(p, 0, "a", "b") {
+		if !d.CreatedAt.Equal(at(2)) || !d.UpdatedAt.Equal(at(2)) {
+			t.Errorf("%s was created at %v and updated at %v: a restamp is no update", d.ID, d.CreatedAt, d.UpdatedAt)
+		}
+	}
+	f.want("of an absent namespace", f.s.Update(f.ctx, func(w port.Writer) error { return w.Restamp(f.ctx, port.Documents(f.org, "none"), to) }), fault.NamespaceNotFound)
 }
