@@ -20,8 +20,9 @@ type Settings struct {
 	Store port.Store
 	Pages *page.Signer
 	// Erase removes an end user for good (decisions 7).
-	Erase func(context.Context, port.Partition) (Erasure, error)
-	Now   func() time.Time // nil: time.Now
+	Erase   func(context.Context, port.Partition) (Erasure, error)
+	Reindex Reindexer
+	Now     func() time.Time // nil: time.Now
 }
 
 // Erasure is what an erasure did, as its certificate says.
@@ -33,11 +34,12 @@ type Erasure struct {
 
 // Service does the admin operations.
 type Service struct {
-	keys  *key.Service
-	store port.Store
-	pages *page.Signer
-	erase func(context.Context, port.Partition) (Erasure, error)
-	now   func() time.Time
+	keys    *key.Service
+	store   port.Store
+	pages   *page.Signer
+	erase   func(context.Context, port.Partition) (Erasure, error)
+	reindex Reindexer
+	now     func() time.Time
 }
 
 // New makes the service.
@@ -45,7 +47,7 @@ func New(s Settings) *Service {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	return &Service{keys: s.Keys, store: s.Store, pages: s.Pages, erase: s.Erase, now: s.Now}
+	return &Service{keys: s.Keys, store: s.Store, pages: s.Pages, erase: s.Erase, reindex: s.Reindex, now: s.Now}
 }
 
 // organization finds what the caller may see; "" is the caller's own.
@@ -136,6 +138,7 @@ const (
 	oneKey  = oneOrg + "/keys/{id}"
 	oneInt  = oneOrg + "/integrations/{integration}"
 	oneUser = base + "/end_users/{id}"
+	oneNS   = oneOrg + "/namespaces/{namespace}"
 )
 
 // Operations declares the admin operations (decisions 7).
@@ -161,6 +164,10 @@ func Operations() []op.Op[*Service] {
 		fault.InvalidRequest, fault.InvalidEndUserID, fault.NotFound)
 	export.Description = "One JSON object a line, its kind in `type`: end_user first, then memory, record and receipt, and end last, with the counts. " +
 		"An answer without an end line was cut short."
+	reindex := optionalBody(change("admin.namespaces.reindex", "POST", oneNS+"/reindex", "Make a namespace's vectors anew with the configured models",
+		fault.InvalidNamespace, fault.NamespaceNotFound, fault.Unavailable))
+	reindex.Description = "202 while it goes on in the background; GET says how far it is. Until all vectors are made, the namespace is as it was. " +
+		"One whose vectors are of the configured models is left alone unless `force` is true."
 	return []op.Op[*Service]{
 		op.Define(change("admin.organizations.create", "POST", base+"/organizations", "Make an organization", fault.Conflict), (*Service).CreateOrganization),
 		op.Define(read("admin.organizations.list", base+"/organizations", "List organizations", fault.InvalidRequest, fault.InvalidCursor), (*Service).ListOrganizations),
@@ -183,6 +190,12 @@ func Operations() []op.Op[*Service] {
 			(*Service).CreateIntegrationKey),
 		op.Define(read("admin.integrations.keys.list", oneInt+"/keys", "List an integration's keys", fault.InvalidRequest, fault.InvalidCursor, fault.NotFound),
 			(*Service).ListIntegrationKeys),
+
+		op.Define(read("admin.namespaces.list", oneOrg+"/namespaces", "List namespaces, and whether their vectors are of the configured models",
+			fault.InvalidRequest, fault.InvalidCursor, fault.NotFound), (*Service).ListNamespaces),
+		op.Define(reindex, (*Service).ReindexNamespace),
+		op.Define(read("admin.namespaces.reindexing", oneNS+"/reindex", "Say how far the reindexing of a namespace is", fault.InvalidNamespace, fault.NotFound),
+			(*Service).ReindexingOf),
 
 		op.Define(read("admin.end_users.list", oneOrg+"/end_users", "List end users with what is kept of them", fault.InvalidRequest, fault.InvalidCursor, fault.NotFound),
 			(*Service).ListEndUsers),

@@ -188,7 +188,8 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	op.Mount(e.set, e.memories, memory.Operations())
 	op.Mount(e.set, recall.New(recall.Settings{Search: e.memories.Search, Reranker: c.Models.Reranker, Synthesizer: c.Models.Synthesizer,
 		Fallback: c.Memory.RecallFallback, MinProbability: c.Memory.MinProbability, Log: c.Log}), recall.Operations())
-	op.Mount(e.set, admin.New(admin.Settings{Keys: e.keys, Store: c.Store, Pages: pages, Erase: e.eraseEndUser, Now: c.Now}), admin.Operations())
+	op.Mount(e.set, admin.New(admin.Settings{Keys: e.keys, Store: c.Store, Pages: pages, Erase: e.eraseEndUser,
+		Reindex: reindexer{e.documents, check(identity)}, Now: c.Now}), admin.Operations())
 	op.Mount(e.set, rerank.New(c.Models.Reranker, c.RerankDocuments), rerank.Operations())
 	op.Mount(e.set, model.New(c.Models.All, defaults(c.Models)), model.Operations())
 	op.Mount(e.set, source.New(), source.Operations())
@@ -308,7 +309,8 @@ func check(m namespace.Models) func(port.Namespace) error {
 			return nil
 		}
 		return fault.New(fault.Conflict, "namespace %q was indexed by %s model %s (%s); this server is configured with %s (%s). "+
-			"Configure the stored model, or write the documents to a new namespace", n.Name, kind, storedName, stored, have.ID, have.Digest)
+			"Run `mneme reindex %s` to make its vectors anew with the configured model, or configure the stored one",
+			n.Name, kind, storedName, stored, have.ID, have.Digest, n.Name)
 	}
 	return func(n port.Namespace) error {
 		if err := differs(n, "embedding", n.EmbeddingModel, n.EmbeddingDigest, m.Embedding); err != nil {

@@ -128,7 +128,7 @@ Start with:  mneme quickstart`,
 	root.SetHelpCommandGroupID("admin")
 	root.SetCompletionCommandGroupID("admin")
 	c.add(root, "run", c.quickstartCommand(), c.serveCommand())
-	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand())
+	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand(), c.reindexCommand())
 	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.integrationsCommand(), c.usersCommand(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.versionCommand())
 	return root
 }
