@@ -1,0 +1,405 @@
+package apitest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// wider is another embedding model: other vectors, of more dimensions.
+type wider struct{ *embedder }
+
+func newWider() wider {
+	e := newEmbedder()
+	e.digest = "sha256:test-wider"
+	return wider{e}
+}
+
+func (w wider) Info() port.ModelInfo {
+	info := w.embedder.Info()
+	info.ID, info.Dimensions = "test-wider", dimensions+32
+	return info
+}
+
+func (w wider) Embed(ctx context.Context, as port.TextKind, texts []string) (port.Dense, error) {
+	d, err := w.embedder.Embed(ctx, as, texts)
+	if err != nil {
+		return d, err
+	}
+	out := port.Dense{Dim: dimensions + 32, Data: make([]float32, (dimensions+32)*len(texts)), Tokens: d.Tokens}
+	for i := range texts {
+		copy(out.Row(i)[32:], d.Row(i)) // elsewhere than the first model's
+		slices.Reverse(out.Row(i)[32:])
+	}
+	return out, nil
+}
+
+const reindexPath = "/admin/v1/organizations/default/namespaces/"
+
+// reindexed waits for the end of a reindexing and answers its last state.
+func (s *server) reindexed(name string) object {
+	s.t.Helper()
+	var last object
+	eventually(s.t, "the reindexing of "+name, 30*time.Second, func() bool {
+		r := s.get(reindexPath + name + "/reindex")
+		last = r.json
+		return r.status == 200
+	})
+	fields(s.t, "a reindexing", last, "namespace", "status", "done", "total", "documents", "chunks", "error")
+	return last
+}
+
+// corpus makes documents of several chunks, some of none.
+func corpus(n int) []object {
+	r := rand.New(rand.NewPCG(21, 22))
+	out := make([]object, n)
+	for i := range out {
+		text := sentence(r, 6+r.IntN(10))
+		for range r.IntN(4) {
+			text += "\n\n" + sentence(r, 3+r.IntN(10))
+		}
+		if i%17 == 16 {
+			text = ""
+		}
+		out[i] = doc(fmt.Sprintf("d%03d", i), text, fmt.Sprintf(`{"parity":"%d","group":%d}`, i%2, i%40))
+	}
+	return out
+}
+
+func (s *server) writeAll(ns string, docs []object) {
+	s.t.Helper()
+	for part := range slices.Chunk(docs, 50) {
+		s.write(ns, part...)
+	}
+}
+
+// stored is what a namespace holds, with the times.
+func stored(s *server, ns string) []string {
+	s.t.Helper()
+	var out []string
+	for _, id := range s.ids(ns) {
+		out = append(out, string(s.get("/namespaces/"+ns+"/documents/"+id).ok().body))
+	}
+	return out
+}
+
+// TestReindex: a namespace goes over to other models, of other dimensions, and
+// then answers as one that was written with them.
+func TestReindex(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		docs := corpus(300)
+		s := start(t, b, options{sparse: &sparseEncoder{}})
+		s.post("/namespaces", object{"name": "thin", "sparse": true}).ok()
+		for _, ns := range []string{"docs", "thin"} {
+			s.writeAll(ns, docs)
+			s.query(ns, object{"query": "warm the index"})
+			s.post("/namespaces/"+ns+"/documents/delete", object{"ids": []string{"d007", "d299"}}).ok()
+		}
+		other := s.organization("two")
+		other.write("docs", doc("theirs", "of another organization", ""))
+		before := stored(s, "docs")
+		s = s.restart(func(o *options) { o.embedder, o.sparse = newWider(), otherSparse{&sparseEncoder{}} })
+		op := s.operator()
+
+		for _, ns := range []string{"docs", "thin"} {
+			words := []string{"test-embedder", "sha256:test-embedder-1", "test-wider", "sha256:test-wider", "mneme reindex " + ns}
+			s.post("/namespaces/"+ns+"/query", object{"query": "x"}).fails(409, "conflict", words...)
+			s.post("/namespaces/"+ns+"/documents", object{"documents": docs[:1]}).fails(409, "conflict", words...)
+		}
+		current := func() (out []string) {
+			for _, n := range op.get("/admin/v1/organizations/default/namespaces").ok().list("namespaces") {
+				out = append(out, fmt.Sprint(n["name"], n["current"]))
+			}
+			return out
+		}
+		if got := current(); !slices.Equal(got, []string{"docsfalse", "thinfalse"}) {
+			t.Errorf("namespaces %v", got)
+		}
+		if got := op.get("/admin/v1/organizations/default/namespaces?limit=1").ok(); got.json["next_cursor"] == nil || len(got.list("namespaces")) != 1 {
+			t.Errorf("a page of one: %s", got.body)
+		}
+
+		// Who may not.
+		s.post(reindexPath+"docs/reindex", nil).fails(401, "unauthorized")
+		two := s.administrator("two")
+		two.post(reindexPath+"docs/reindex", nil).fails(404, "not_found")
+		two.get(reindexPath+"docs/reindex").fails(404, "not_found")
+		two.get("/admin/v1/organizations/default/namespaces").fails(404, "not_found")
+		two.post("/admin/v1/organizations/two/namespaces/thin/reindex", nil).fails(404, "namespace_not_found")
+		op.post(reindexPath+"none/reindex", nil).fails(404, "namespace_not_found", "none")
+		op.post(reindexPath+"No/reindex", nil).fails(400, "invalid_namespace")
+		op.post(reindexPath+"docs/reindex", object{"forse": true}).fails(400, "invalid_request", "forse")
+		op.get(reindexPath+"docs/reindex").fails(404, "not_found", "docs")
+		if got := current(); !slices.Equal(got, []string{"docsfalse", "thinfalse"}) {
+			t.Errorf("refused, and yet: %v", got)
+		}
+
+		for _, ns := range []string{"docs", "thin"} {
+			r := op.post(reindexPath+ns+"/reindex", nil).is(202)
+			if r.json["total"] != 298.0 {
+				t.Errorf("begun: %s", r.body)
+			}
+			end := op.reindexed(ns)
+			if end["status"] != "succeeded" || end["documents"] != 298.0 || end["done"] != 298.0 || end["chunks"] != s.get("/namespaces/" + ns).ok().json["chunks"] {
+				t.Errorf("ended: %v", end)
+			}
+		}
+		if got := current(); !slices.Equal(got, []string{"docstrue", "thintrue"}) {
+			t.Errorf("namespaces %v", got)
+		}
+		ns := s.get("/namespaces/thin").ok().json
+		if ns["embedding_digest"] != "sha256:test-wider" || ns["embedding_model"] != "test-wider" || ns["sparse_model"] != "test-sparse-new" || ns["documents"] != 298.0 {
+			t.Errorf("thin is %v", ns)
+		}
+		if got := stored(s, "docs"); !slices.Equal(got, before) {
+			t.Errorf("the documents changed:\n%.600s\nbefore:\n%.600s", got, before)
+		}
+		// The other organization's namespace of the same name is still as it was.
+		s.as(other.key).post("/namespaces/docs/query", object{"query": "x"}).fails(409, "conflict", "mneme reindex docs")
+
+		fresh := start(t, b, options{embedder: newWider(), sparse: otherSparse{&sparseEncoder{}}})
+		fresh.post("/namespaces", object{"name": "thin", "sparse": true}).ok()
+		for _, ns := range []string{"docs", "thin"} {
+			fresh.writeAll(ns, docs)
+			fresh.post("/namespaces/"+ns+"/documents/delete", object{"ids": []string{"d007", "d299"}}).ok()
+		}
+		same := func(when string, s *server) {
+			t.Helper()
+			for _, ns := range []string{"docs", "thin"} {
+				got, want := complete(s, ns), complete(fresh, ns)
+				if len(want) < 30 || !slices.Equal(got, want) {
+					t.Errorf("%s, %s answers otherwise than a fresh namespace (%d and %d answers)", when, ns, len(got), len(want))
+				}
+			}
+		}
+		same("reindexed", s)
+
+		// Nothing is left to do, and force does it all the same.
+		if r := op.post(reindexPath+"docs/reindex", nil).ok(); r.json["status"] != "unchanged" {
+			t.Errorf("again: %s", r.body)
+		}
+		op.post(reindexPath+"docs/reindex", object{"force": true}).is(202)
+		if end := op.reindexed("docs"); end["status"] != "succeeded" || end["documents"] != 298.0 {
+			t.Errorf("by force: %v", end)
+		}
+		same("by force", s)
+		s = s.restart(nil)
+		same("opened again", s)
+		s.write("docs", doc("new", "a zebra enters", ""))
+		if got := s.query("docs", object{"query": "zebra enters"}).found(); len(got) == 0 || got[0] != "new" {
+			t.Errorf("a write afterwards: %v", got)
+		}
+	})
+}
+
+// TestReindexDiesBeforeTheIndex: the process ends between the commit and the end
+// of the old index, whose vectors have other dimensions.
+func TestReindexDiesBeforeTheIndex(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		for name, next := range map[string]port.Embedder{"other dimensions": newWider(), "same dimensions": &embedder{digest: "sha256:two"}} {
+			s := start(t, b, options{dir: filepath.Join(t.TempDir(), "data")})
+			s.writeAll("docs", corpus(200))
+			s = s.restart(func(o *options) { o.embedder = next })
+			stop := errors.New("the process died")
+			s.index.drop.Store(&stop)
+			op := s.operator()
+			op.post(reindexPath+"docs/reindex", nil).is(202)
+			if end := op.reindexed("docs"); end["status"] != "failed" {
+				t.Errorf("%s: %v", name, end)
+			}
+			s = s.restart(nil)
+			fresh := start(t, b, options{embedder: next})
+			fresh.writeAll("docs", corpus(200))
+			if got, want := complete(s, "docs"), complete(fresh, "docs"); !slices.Equal(got, want) {
+				t.Errorf("%s: answers otherwise than a fresh namespace (%d and %d answers)", name, len(got), len(want))
+			}
+		}
+	})
+}
+
+// TestReindexFails: a model that fails, panics or is off, and a shutdown, leave
+// the namespace as it was.
+func TestReindexFails(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		s.writeAll("docs", corpus(150))
+		want, first := complete(s, "docs"), s.options
+		before := s.get("/namespaces/docs").ok().body
+		next := newWider()
+		s = s.restart(func(o *options) { o.embedder = next })
+		op := s.operator()
+		calls := 0
+		for what, hook := range map[string]func(context.Context, port.TextKind, []string) error{
+			"an error": func(context.Context, port.TextKind, []string) error { return errors.New("out of order") },
+			"a panic":  func(context.Context, port.TextKind, []string) error { panic("out of order") },
+		} {
+			next.before(func(ctx context.Context, as port.TextKind, texts []string) error {
+				if calls++; calls%2 == 0 { // the first batch is made
+					return hook(ctx, as, texts)
+				}
+				return nil
+			})
+			op.post(reindexPath+"docs/reindex", nil).is(202)
+			end := op.reindexed("docs")
+			if e, _ := end["error"].(object); end["status"] != "failed" || e["code"] == "" || strings.Contains(fmt.Sprint(e["message"]), "out of order") {
+				t.Errorf("%s: %v", what, end)
+			}
+			if got := s.get("/namespaces/docs").ok().body; string(got) != string(before) {
+				t.Errorf("%s: the namespace is %s, was %s", what, got, before)
+			}
+			s.post("/namespaces/docs/query", object{"query": "x"}).fails(409, "conflict")
+		}
+		// A shutdown in the middle of it.
+		entered := make(chan struct{})
+		var once sync.Once
+		next.before(func(ctx context.Context, as port.TextKind, texts []string) error {
+			once.Do(func() { close(entered) })
+			return untilDone(ctx, as, texts)
+		})
+		op.post(reindexPath+"docs/reindex", nil).is(202)
+		<-entered
+		if r := op.post(reindexPath+"docs/reindex", nil).is(202); r.json["status"] != "running" { // joined
+			t.Errorf("a second call: %s", r.body)
+		}
+		s = s.restart(func(o *options) { o.noEmbed = true })
+		s.operator().post(reindexPath+"docs/reindex", object{"force": true}).fails(503, "unavailable").retry()
+		s = s.restart(func(o *options) { *o = first; o.dir = s.dir })
+		if got := complete(s, "docs"); !slices.Equal(got, want) {
+			t.Errorf("with the first model again: other answers (%d and %d)", len(got), len(want))
+		}
+	})
+}
+
+// TestReindexBesideDeletions: what is deleted while vectors are made stays
+// deleted, and a namespace that goes meanwhile stays gone.
+func TestReindexBesideDeletions(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		s.writeAll("docs", corpus(300))
+		s.write("gone", doc("a", "a walrus leaves", ""))
+		next := newWider()
+		s = s.restart(func(o *options) { o.embedder = next })
+		op := s.operator()
+		held, entered := make(chan struct{}), make(chan struct{}, 100)
+		heldGone, enteredGone := make(chan struct{}), make(chan struct{}, 100)
+		next.before(func(ctx context.Context, _ port.TextKind, texts []string) error {
+			in, out := entered, held
+			if strings.Contains(texts[0], "walrus") {
+				in, out = enteredGone, heldGone
+			}
+			in <- struct{}{}
+			select {
+			case <-out:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		})
+		op.post(reindexPath+"docs/reindex", nil).is(202)
+		<-entered
+		if r := op.post(reindexPath+"gone/reindex", nil).is(202); r.json["status"] != "waiting" {
+			t.Errorf("behind another: %s", r.body)
+		}
+		var removed []string
+		for i := range 150 {
+			removed = append(removed, fmt.Sprintf("d%03d", i*2))
+		}
+		s.post("/namespaces/docs/documents/delete", object{"ids": removed[:100]}).ok() // made and yet to be made
+		if got := s.post("/namespaces/docs/documents/delete", object{"filter": object{"parity": "0"}}).ok(); got.json["deleted"] != 50.0 {
+			t.Errorf("by filter: %s", got.body)
+		}
+		close(held)
+		<-enteredGone
+		s.do("DELETE", "/namespaces/gone", nil).ok()
+		close(heldGone)
+		if end := op.reindexed("docs"); end["status"] != "succeeded" || end["documents"] != 150.0 {
+			t.Errorf("ended: %v", end)
+		}
+		if end := op.reindexed("gone"); end["status"] != "failed" || end["error"].(object)["code"] != "namespace_not_found" {
+			t.Errorf("the deleted namespace: %v", end)
+		}
+		next.before(nil)
+		if got := s.ids("docs"); len(got) != 150 || slices.ContainsFunc(got, func(id string) bool { return slices.Contains(removed, id) }) {
+			t.Errorf("%d documents are left", len(got))
+		}
+		fresh := start(t, b, options{embedder: newWider()})
+		fresh.writeAll("docs", corpus(300))
+		fresh.post("/namespaces/docs/documents/delete", object{"ids": removed}).ok()
+		if got, want := complete(s, "docs"), complete(fresh, "docs"); !slices.Equal(got, want) {
+			t.Errorf("answers otherwise than a fresh namespace (%d and %d answers)", len(got), len(want))
+		}
+		s.get("/namespaces/gone").fails(404, "namespace_not_found")
+	})
+}
+
+// TestReindexByForceBesideWrites: with the models unchanged writes go on, and
+// none is lost or gets another text's vectors.
+func TestReindexByForceBesideWrites(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		e := newEmbedder()
+		s := start(t, b, options{embedder: e, engine: func(c *engine.Config) { c.QueryCache = -1 }})
+		s.writeAll("docs", corpus(200))
+		op := s.operator()
+		var mu sync.Mutex
+		writes, busy := 0, false
+		e.before(func(ctx context.Context, as port.TextKind, texts []string) error {
+			mu.Lock()
+			mine := !busy && as == port.Passage && writes < 2 // not of the write's own texts
+			if mine {
+				busy = true
+				writes++
+			}
+			n := writes
+			mu.Unlock()
+			if mine {
+				s.write("docs", doc("d001", fmt.Sprintf("a zebra enters %d", n), ""), doc(fmt.Sprintf("extra%d", n), "another giraffe", ""))
+				mu.Lock()
+				busy = false
+				mu.Unlock()
+			}
+			return nil
+		})
+		op.post(reindexPath+"docs/reindex", object{"force": true}).is(202)
+		if end := op.reindexed("docs"); end["status"] != "succeeded" || end["documents"] != 202.0 {
+			t.Errorf("ended: %v", end)
+		}
+		e.before(nil)
+		docs := append(corpus(200), doc("extra1", "another giraffe", ""), doc("extra2", "another giraffe", ""))
+		docs[1] = doc("d001", "a zebra enters 2", "")
+		fresh := start(t, b, options{})
+		fresh.writeAll("docs", docs)
+		if got, want := complete(s, "docs"), complete(fresh, "docs"); !slices.Equal(got, want) {
+			t.Errorf("answers otherwise than a fresh namespace (%d and %d answers)", len(got), len(want))
+		}
+
+		// Writes that never pause end it, and it says so.
+		e.before(func(ctx context.Context, as port.TextKind, texts []string) error {
+			mu.Lock()
+			mine := !busy && as == port.Passage
+			busy = busy || mine
+			writes++
+			n := writes
+			mu.Unlock()
+			if mine {
+				s.write("docs", doc(fmt.Sprintf("more%d", n), "one more", ""))
+				mu.Lock()
+				busy = false
+				mu.Unlock()
+			}
+			return nil
+		})
+		op.post(reindexPath+"docs/reindex", object{"force": true}).is(202)
+		if end := op.reindexed("docs"); end["status"] != "failed" || end["error"].(object)["code"] != "conflict" {
+			t.Errorf("among writes: %v", end)
+		}
+	})
+}
