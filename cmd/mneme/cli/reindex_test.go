@@ -1,0 +1,82 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// anotherModel is a configuration with an embedding model of another identity:
+// the built-in one, but for what it puts before passages.
+func anotherModel(t *testing.T) string {
+	t.Helper()
+	pack, err := os.ReadFile(filepath.Join("..", "..", "..", "wasm", "models", "e5small", "e5-small-v2.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := bytes.Replace(pack, []byte("passage: "), []byte("Passage: "), 1)
+	if bytes.Equal(pack, other) {
+		t.Fatal("the pack names no prefix of passages")
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "other.safetensors"), string(other))
+	file := filepath.Join(dir, "mneme.yaml")
+	write(t, file, "models:\n  other: {wasm: {module: "+filepath.Join(dir, "other.safetensors")+", instances: 1}}\nroles: {embed: other}\n")
+	return file
+}
+
+// A namespace of another model is refused with the command that helps, which
+// helps alone, beside a running server and by URL.
+func TestReindex(t *testing.T) {
+	dir := t.TempDir()
+	data, in := filepath.Join(dir, "data"), filepath.Join(dir, "in")
+	write(t, filepath.Join(in, "lease.md"), "Notice must be given three months ahead.\n")
+	write(t, filepath.Join(in, "dusk.md"), "The harbour closes at dusk.\n")
+	for _, ns := range []string{"notes", "more"} {
+		succeed(t, "import", in, "--namespace", ns, "--data", data)
+	}
+	with := []string{"--data", data, "--config", anotherModel(t)}
+	mneme := func(args ...string) result { t.Helper(); return mneme(t, append(args, with...)...) }
+	refused := func(ns string) {
+		t.Helper()
+		if r := mneme("query", ns, "when does it close"); r.code != 1 || !strings.Contains(r.stderr, "mneme reindex "+ns) {
+			t.Errorf("a query of %s: %+v", ns, r)
+		}
+	}
+	found := func(ns string) {
+		t.Helper()
+		if r := mneme("query", ns, "when does it close"); r.code != 0 || !strings.Contains(r.stdout, "1.000  dusk.md") {
+			t.Errorf("a query of %s: %+v", ns, r)
+		}
+	}
+	for _, args := range [][]string{{}, {"notes", "--all"}, {"No Name"}} {
+		if r := mneme(append([]string{"reindex"}, args...)...); r.code != 2 {
+			t.Errorf("reindex %v: %+v", args, r)
+		}
+	}
+	refused("notes")
+	if r := mneme("reindex", "notes"); r.code != 0 || r.stdout != "notes: 2 documents in 2 chunks\n" || !strings.Contains(r.stderr, "reindexing notes: 2") {
+		t.Errorf("reindex: %+v", r)
+	}
+	found("notes")
+	refused("more")
+
+	s := start(t, with...)
+	if r := mneme("reindex", "--all"); r.code != 0 || !strings.Contains(r.stdout, "more: 2 documents in 2 chunks\n") || !strings.Contains(r.stdout, "notes: its vectors are of the configured") {
+		t.Errorf("reindex --all: %+v", r)
+	}
+	found("more")
+	if r := mneme("reindex", "absent", "notes", "--force"); r.code != 1 || !strings.Contains(r.stderr, "absent: ") || r.stdout != "notes: 2 documents in 2 chunks\n" {
+		t.Errorf("one of two: %+v", r)
+	}
+	admin := made(t, "adm-", succeed(t, "keys", "create", "--data", data, "--type", "admin").stdout)
+	with = []string{"--url", s.url, "--key", admin}
+	if r := mneme("reindex", "notes", "--force"); r.code != 0 || r.stdout != "notes: 2 documents in 2 chunks\n" {
+		t.Errorf("by URL: %+v", r)
+	}
+	if r := mneme("reindex", "notes", "--org", "other"); r.code != 1 || !strings.Contains(r.stderr, "other") {
+		t.Errorf("another organization: %+v", r)
+	}
+}
