@@ -154,7 +154,7 @@ func Default(r *registry.Registry) *Config {
 		Limits: Limits{RerankDocuments: 100},
 		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10,
 			RerankPrior: 1.5, RerankFloor: 0.65, RerankDepth: 40, SparseQueries: "encoder"},
-		Memory: Memory{RerankDepth: 20, RerankPrior: 1, MinProbability: 0.35, Environment: "self-hosted"},
+		Memory: Memory{RerankDepth: 20, RerankPrior: 1, MinProbability: 0.06, Environment: "self-hosted"},
 		Log:    Log{Level: "info", Format: "text"},
 	}
 }

@@ -20,7 +20,7 @@ const Extractive = "extractive"
 
 // DefaultMinProbability is how probable it must be that a memory answers the
 // question for an answer to be given (docs/quality.md).
-const DefaultMinProbability = 0.35
+const DefaultMinProbability = 0.06
 
 // Settings are what a Service is made of.
 type Settings struct {
