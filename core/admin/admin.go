@@ -168,6 +168,9 @@ func Operations() []op.Op[*Service] {
 		fault.InvalidNamespace, fault.NamespaceNotFound, fault.Unavailable))
 	reindex.Description = "202 while it goes on in the background; GET says how far it is. Until all vectors are made, the namespace is as it was. " +
 		"One whose vectors are of the configured models is left alone unless `force` is true."
+	reindexUser := optionalBody(change("admin.end_users.reindex", "POST", oneUser+"/reindex", "Make the vectors of an end user's memories anew with the configured models",
+		fault.InvalidEndUserID, fault.Unavailable))
+	reindexUser.Description = "As for a namespace."
 	return []op.Op[*Service]{
 		op.Define(change("admin.organizations.create", "POST", base+"/organizations", "Make an organization", fault.Conflict), (*Service).CreateOrganization),
 		op.Define(read("admin.organizations.list", base+"/organizations", "List organizations", fault.InvalidRequest, fault.InvalidCursor), (*Service).ListOrganizations),
@@ -201,6 +204,9 @@ func Operations() []op.Op[*Service] {
 			(*Service).ListEndUsers),
 		op.Define(export, (*Service).ExportEndUser),
 		op.Define(erase, (*Service).EraseEndUser),
+		op.Define(reindexUser, (*Service).ReindexEndUser),
+		op.Define(read("admin.end_users.reindexing", oneUser+"/reindex", "Say how far the reindexing of an end user's memories is",
+			fault.InvalidRequest, fault.InvalidEndUserID, fault.NotFound), (*Service).ReindexingOfEndUser),
 	}
 }
 

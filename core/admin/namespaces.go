@@ -10,13 +10,14 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Reindexer makes the vectors of namespaces anew.
+// Reindexer makes the vectors of namespaces and of end users' memories anew.
 type Reindexer interface {
 	// Check answers a fault where a namespace's vectors are of other models than
 	// the configured ones.
 	Check(port.Namespace) error
 	// Start begins it in the background or joins the one under way; where nothing
-	// is to be done it says so. Fault NamespaceNotFound when there are no documents.
+	// is to be done it says so. Fault NamespaceNotFound, or NotFound of an end user,
+	// when there are no documents.
 	Start(ctx context.Context, p port.Partition, force bool) (Reindexing, error)
 	// State is how far the last one is; false when none is known.
 	State(p port.Partition) (Reindexing, bool)
@@ -24,13 +25,13 @@ type Reindexer interface {
 
 // Reindexing is a reindexing under way or ended.
 type Reindexing struct {
-	Namespace string         `json:"namespace"`
+	Name      string         `json:"name" doc:"of the namespace, or the end user's id"`
 	Status    string         `json:"status" doc:"waiting, running, succeeded, failed, or unchanged: the vectors were of the configured models already"`
-	Done      int            `json:"done" doc:"documents encoded"`
+	Done      int            `json:"done" doc:"documents, or memories, encoded"`
 	Total     int            `json:"total" doc:"documents to encode"`
 	Documents int            `json:"documents" doc:"documents stored with new vectors, once it has succeeded"`
 	Chunks    int            `json:"chunks" doc:"their chunks"`
-	Error     *ReindexFailed `json:"error" doc:"why it failed; the namespace is then as it was"`
+	Error     *ReindexFailed `json:"error" doc:"why it failed; everything is then as it was"`
 }
 
 // ReindexFailed is why a reindexing failed.
@@ -48,9 +49,12 @@ const (
 	Unchanged = "unchanged"
 )
 
+// Underway reports whether it has not ended.
+func (r Reindexing) Underway() bool { return r.Status == Waiting || r.Status == Running }
+
 // StatusCode is 202 while it is under way.
 func (r Reindexing) StatusCode() int {
-	if r.Status == Waiting || r.Status == Running {
+	if r.Underway() {
 		return 202
 	}
 	return 200
@@ -98,11 +102,41 @@ func (s *Service) ReindexingOf(ctx context.Context, in NamespaceRef) (Reindexing
 	if err != nil {
 		return Reindexing{}, err
 	}
+	return s.reindexing(p)
+}
+
+func (s *Service) reindexing(p port.Partition) (Reindexing, error) {
 	r, ok := s.reindex.State(p)
 	if !ok {
-		return Reindexing{}, fault.New(fault.NotFound, "no reindexing of namespace %q is known", in.Namespace)
+		return Reindexing{}, fault.New(fault.NotFound, "no reindexing of %q is known", p.Name())
 	}
 	return r, nil
+}
+
+// ReindexUser is the body of POST /end_users/{id}/reindex.
+type ReindexUser struct {
+	EndUserRef
+	Force bool `json:"force,omitempty" doc:"also where the vectors are of the configured models"`
+}
+
+// ReindexEndUser begins to make the vectors of an end user's memories anew.
+func (s *Service) ReindexEndUser(ctx context.Context, in ReindexUser) (Reindexing, error) {
+	_, _, p, err := s.endUser(ctx, in.EndUserRef)
+	if err != nil {
+		return Reindexing{}, err
+	}
+	r, err := s.reindex.Start(ctx, p, in.Force)
+	return r, wrap("reindex", err)
+}
+
+// ReindexingOfEndUser says how far the reindexing of an end user's memories is.
+// Fault NotFound when none was begun since the server started.
+func (s *Service) ReindexingOfEndUser(ctx context.Context, in EndUserRef) (Reindexing, error) {
+	_, _, p, err := s.endUser(ctx, in)
+	if err != nil {
+		return Reindexing{}, err
+	}
+	return s.reindexing(p)
 }
 
 // ListNamespaces are the parameters of GET /organizations/{org}/namespaces.

@@ -162,7 +162,6 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop, r.done = cancel, make(chan struct{})
-	s.reindexes.run, s.reindexes.stop = context.WithCancel(run)
 	go func() {
 		defer close(r.done)
 		sweep := time.NewTicker(time.Hour)
@@ -195,10 +194,6 @@ func (s *Service) Stop() {
 	if s.async.stop != nil {
 		s.async.stop()
 		<-s.async.done
-		s.reindexes.mu.Lock() // none begins from here on
-		s.reindexes.stop()
-		s.reindexes.mu.Unlock()
-		s.reindexes.all.Wait()
 	}
 }
 

@@ -39,13 +39,12 @@ type Settings struct {
 // Service does the document operations.
 type Service struct {
 	Settings
-	async     *runner
-	reindexes *reindexer
+	async *runner
 }
 
-// New makes the service. Call Start to run asynchronous writes and reindexings.
+// New makes the service. Call Start to run asynchronous writes.
 func New(s Settings) *Service {
-	svc := &Service{Settings: s, reindexes: &reindexer{states: map[port.Partition]*Reindexing{}, turn: make(chan struct{}, 1)}}
+	svc := &Service{Settings: s}
 	svc.async = newRunner(svc)
 	return svc
 }

@@ -107,6 +107,7 @@ type Engine struct {
 	keys      *key.Service
 	documents *document.Service
 	memories  *memory.Service
+	reindexes *reindexer
 	store     port.Store
 	projector *ingest.Projector
 	gate      *middleware.Gate
@@ -173,6 +174,9 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	e.memories = memory.New(memory.Settings{Store: c.Store, Encoder: &whole, Projector: projector, Searcher: searcher, Reranker: c.Models.Reranker,
 		Reranking: retrieve.Reranking{Prior: max(0, cmp.Or(c.Memory.RerankPrior, DefaultMemoryPrior)), Floor: retrieve.NoFloor, Depth: c.Reranking.Depth}, RerankDepth: c.Memory.RerankDepth, Sparse: c.Memory.Sparse && c.Models.Sparse != nil, Pages: pages,
 		Stamp: identity.Stamp, Check: check(identity), Environment: c.Memory.Environment, Now: c.Now, Log: c.Log})
+	e.reindexes = &reindexer{documents: e.documents, memories: e.memories, check: check(identity), now: c.Now, log: c.Log,
+		turn: make(chan struct{}, 1), states: map[port.Partition]*reindexing{}}
+	e.reindexes.run, e.reindexes.stop = context.WithCancel(context.WithoutCancel(ctx))
 	rates := map[op.Class]ident.Rate{op.Recall: {PerMinute: DefaultRecallRate}}
 	maps.Copy(rates, c.Rates)
 	if c.Limiter == nil {
@@ -189,7 +193,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	op.Mount(e.set, recall.New(recall.Settings{Search: e.memories.Search, Reranker: c.Models.Reranker, Synthesizer: c.Models.Synthesizer,
 		Fallback: c.Memory.RecallFallback, MinProbability: c.Memory.MinProbability, Log: c.Log}), recall.Operations())
 	op.Mount(e.set, admin.New(admin.Settings{Keys: e.keys, Store: c.Store, Pages: pages, Erase: e.eraseEndUser,
-		Reindex: reindexer{e.documents, check(identity)}, Now: c.Now}), admin.Operations())
+		Reindex: e.reindexes, Now: c.Now}), admin.Operations())
 	op.Mount(e.set, rerank.New(c.Models.Reranker, c.RerankDocuments), rerank.Operations())
 	op.Mount(e.set, model.New(c.Models.All, defaults(c.Models)), model.Operations())
 	op.Mount(e.set, source.New(), source.Operations())
@@ -237,6 +241,7 @@ func (e *Engine) Gate() *middleware.Gate { return e.gate }
 // start.
 func (e *Engine) Close(ctx context.Context) error {
 	e.documents.Stop()
+	e.reindexes.close()
 	e.stop()
 	<-e.done
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

@@ -304,6 +304,21 @@ func (pr *Projector) Drop(ctx context.Context, p port.Partition) {
 	}
 }
 
+// Anew drops the indexes of a partition whose vectors were all replaced, up to
+// seq, and builds them again. Until then they are behind the store by every
+// document, and so no search is answered from them; a crash leaves them so.
+func (pr *Projector) Anew(ctx context.Context, p port.Partition, seq uint64) error {
+	for _, ix := range pr.indexes {
+		if err := ix.Drop(ctx, p); err != nil {
+			return fmt.Errorf("drop the index of the models before: %w", err)
+		}
+	}
+	if err := pr.Ensure(ctx, p, seq); err != nil {
+		return fmt.Errorf("build the index anew: %w", err)
+	}
+	return nil
+}
+
 // trim lets the store forget deletions that every index has durably applied.
 func (pr *Projector) trim(ctx context.Context, p port.Partition, seq uint64) error {
 	if len(pr.indexes) == 0 {

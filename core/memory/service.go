@@ -183,7 +183,8 @@ func (s *Service) current(ns port.Namespace) error {
 		return nil
 	}
 	if err := s.Check(ns); err != nil {
-		return fault.Wrap(fault.Unavailable, "memory", err, "the memories of end user %s were indexed with other models than the configured ones", ns.Name)
+		return fault.Wrap(fault.Unavailable, "memory", err, "the memories of end user %s were indexed with other models than the configured ones. "+
+			"Run `mneme reindex --memories %s` to make their vectors anew with the configured models, or configure the stored ones", ns.Name, ns.Name)
 	}
 	return nil
 }

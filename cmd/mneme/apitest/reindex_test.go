@@ -55,7 +55,7 @@ func (s *server) reindexed(name string) object {
 		last = r.json
 		return r.status == 200
 	})
-	fields(s.t, "a reindexing", last, "namespace", "status", "done", "total", "documents", "chunks", "error")
+	fields(s.t, "a reindexing", last, "name", "status", "done", "total", "documents", "chunks", "error")
 	return last
 }
 

@@ -1,0 +1,100 @@
+package ingest
+
+import (
+	"bufio"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Reindexed is what a reindexing has made anew.
+type Reindexed struct {
+	Documents int
+	Chunks    int
+	Unchanged bool // the vectors were of the configured models already; nothing was done
+}
+
+// Bounds of a reindexing. It holds a page of texts and the vectors of one batch
+// in memory, or of one page when it stores them; the rest is in a Spool.
+const (
+	ReindexPage   = 128       // documents read and stored at once
+	ReindexBatch  = 128 << 10 // bytes of text encoded at once
+	ReindexChunks = 16_384    // chunks stored at once
+	ReindexTries  = 5         // documents written meanwhile start it over
+)
+
+// Spool keeps what is made of documents in a file for temporary data, until it
+// is stored; it can be read many times once it is written. Where the system
+// allows it the file has no name, so that nothing of it is left however the
+// process ends.
+type Spool[T any] struct {
+	file  *os.File
+	named bool
+	w     *bufio.Writer
+	enc   *gob.Encoder
+	count int
+}
+
+// NewSpool makes an empty one.
+func NewSpool[T any]() (*Spool[T], error) {
+	f, err := os.CreateTemp("", "mneme-reindex-*")
+	if err != nil {
+		return nil, fmt.Errorf("make a file for new vectors: %w", err)
+	}
+	w := bufio.NewWriterSize(f, 256<<10)
+	return &Spool[T]{file: f, named: os.Remove(f.Name()) != nil, w: w, enc: gob.NewEncoder(w)}, nil
+}
+
+// Put adds one.
+func (s *Spool[T]) Put(v T) error {
+	if err := s.enc.Encode(v); err != nil {
+		return fmt.Errorf("write new vectors to %s: %w", s.file.Name(), err)
+	}
+	s.count++
+	return nil
+}
+
+// Len is how many were put.
+func (s *Spool[T]) Len() int { return s.count }
+
+// Parts reads all in the order they came in, in parts of at most ReindexPage and,
+// unless one alone has more, ReindexChunks by the count that size gives.
+func (s *Spool[T]) Parts(size func(T) int, do func([]T) error) error {
+	if err := s.w.Flush(); err != nil {
+		return fmt.Errorf("write new vectors to %s: %w", s.file.Name(), err)
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("read new vectors: %w", err)
+	}
+	dec := gob.NewDecoder(bufio.NewReaderSize(s.file, 256<<10))
+	part, sum := make([]T, 0, ReindexPage), 0
+	for range s.count {
+		var v T
+		if err := dec.Decode(&v); err != nil {
+			return fmt.Errorf("read new vectors from %s: %w", s.file.Name(), err)
+		}
+		if len(part) == ReindexPage || len(part) > 0 && sum+size(v) > ReindexChunks {
+			if err := do(part); err != nil {
+				return err
+			}
+			clear(part)
+			part, sum = part[:0], 0
+		}
+		part, sum = append(part, v), sum+size(v)
+	}
+	if len(part) == 0 {
+		return nil
+	}
+	return do(part)
+}
+
+// Close removes the file.
+func (s *Spool[T]) Close() error {
+	err := s.file.Close()
+	if s.named {
+		err = errors.Join(err, os.Remove(s.file.Name()))
+	}
+	return err
+}
