@@ -77,6 +77,9 @@ const (
 	segmentOverhead   = 1024     // a segment's Go structures
 	fileOverhead      = 64 << 10 // a mapping: page tables, and a share of the maps that a process may have
 	partitionOverhead = 512
+	// What the process takes for a byte on the heap: Go's collector lets garbage
+	// grow to the size of what is alive before it runs.
+	heapCost = 2
 )
 
 func (s *snapshot) release() {
@@ -168,7 +171,7 @@ func (p *partition) publish(s *snapshot) {
 			v.segment.file.refs.Add(1)
 			s.bytes += fileOverhead + 8*len(p.kept[v.segment])
 		} else {
-			s.bytes += len(v.segment.image)
+			s.bytes += heapCost * len(v.segment.image)
 		}
 	}
 	s.refs.Store(1)

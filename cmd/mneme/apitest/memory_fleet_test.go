@@ -277,7 +277,7 @@ func TestMemoryFleetUnderPressure(t *testing.T) {
 	}
 	roomy.close()
 
-	const budget = 2 // MB
+	const budget = 4 // MB
 	f := startFleet(t, dir, users, budget)
 	within := func() {
 		if st := f.index.Stats(); st.Bytes > budget<<20 {
@@ -342,20 +342,24 @@ func (l timings) report(b *testing.B, what string, users int) {
 }
 
 // BenchmarkMemoryFleet searches end users of fifty memories over HTTP in fleets
-// of ten, a thousand and as many as MNEME_FLEET lists. The fleets take turns, a
+// of ten, a thousand or as many as MNEME_FLEET lists. The fleets take turns, a
 // request each, so that what else the machine does falls on all alike.
-// MNEME_FLEET_DIR keeps them for the next run; 100,000 end users take 13 GB.
+// MNEME_FLEET_DIR keeps them for the next run; 100,000 end users take 7 GB.
 //
-//	MNEME_FLEET=10000,100000 go test ./cmd/mneme/apitest -run - -bench MemoryFleet -benchtime 10000x -timeout 1h
+//	MNEME_FLEET=10,1000,10000,100000 go test ./cmd/mneme/apitest -run - -bench MemoryFleet -benchtime 3000x -timeout 1h
 //
 // Of warm searches the end user is one of a hundred from all over the fleet, who
 // have searched before; of cold ones the index holds nothing of the end user, and
 // forget takes it out of memory again; a zipf mix asks any end user, the first
-// far more often than the last. With 10,000 searches of each the largest fleets
-// pass the memory budget.
+// far more often than the last. From 6,000 searches of each on a large fleet
+// passes the memory budget; how much memory the process takes says something
+// where it serves one fleet only.
 func BenchmarkMemoryFleet(b *testing.B) {
-	sizes := []int{10, 1000}
-	for _, v := range strings.FieldsFunc(os.Getenv("MNEME_FLEET"), func(r rune) bool { return r == ',' }) {
+	sizes, list := []int(nil), os.Getenv("MNEME_FLEET")
+	if list == "" {
+		list = "10,1000"
+	}
+	for v := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(v)
 		if err != nil || n <= 0 {
 			b.Fatalf("MNEME_FLEET: %q", v)
@@ -372,6 +376,7 @@ func BenchmarkMemoryFleet(b *testing.B) {
 		makeFleet(b, dir, n)
 		fleets[i] = startFleet(b, dir, n, 0)
 	}
+	b.Logf("%.0f MiB resident after the start", resident())
 	memory := func(b *testing.B) {
 		for _, f := range fleets {
 			b.ReportMetric(float64(f.index.Stats().Bytes)/(1<<20), fmt.Sprintf("index-MiB/%d", f.users))
