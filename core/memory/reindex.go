@@ -107,14 +107,19 @@ func (s *Service) tryReindex(ctx context.Context, p port.Partition, force bool, 
 		return ingest.Reindexed{}, err
 	}
 	var seq uint64
+	var unled []string
 	err = s.Store.Update(ctx, func(tx port.Writer) (err error) {
-		out, seq, err = s.replaceAll(ctx, tx, p, ns, made)
+		out, seq, unled, err = s.replaceAll(ctx, tx, p, ns, made)
 		return err
 	})
 	if err != nil {
 		return ingest.Reindexed{}, err
 	}
-	return out, s.Projector.Anew(ctx, p, seq)
+	if err := s.Projector.Anew(ctx, p, seq); err != nil {
+		return out, err
+	}
+	s.settle(ctx, p, unled)
+	return out, nil
 }
 
 // remakeAll encodes every memory, with the turn before it where it has one.
@@ -179,17 +184,17 @@ func (s *Service) remakeAll(ctx context.Context, p port.Partition, ns port.Names
 
 // replaceAll gives every memory its new vectors and every turn its link. It
 // answers errMoved, for another try, when one came to be or changed meanwhile.
-// A turn whose lead was deleted stands by its own words.
-func (s *Service) replaceAll(ctx context.Context, tx port.Writer, p port.Partition, seen port.Namespace, made *ingest.Spool[remade]) (out ingest.Reindexed, seq uint64, err error) {
+// A turn whose lead was deleted stands by its own words; unled are those.
+func (s *Service) replaceAll(ctx context.Context, tx port.Writer, p port.Partition, seen port.Namespace, made *ingest.Spool[remade]) (out ingest.Reindexed, seq uint64, unled []string, err error) {
 	ns, err := s.holding(ctx, tx, p)
 	if err != nil {
-		return out, 0, err
+		return out, 0, nil, err
 	}
 	if ns.Sparse != seen.Sparse {
-		return out, 0, errMoved
+		return out, 0, nil, errMoved
 	}
 	if err := tx.Restamp(ctx, p, s.Stamp(ns)); err != nil {
-		return out, 0, err
+		return out, 0, nil, err
 	}
 	err = made.Parts(func(m remade) int { return len(m.Chunks) }, func(part []remade) error {
 		var ids, leadIDs []string
@@ -226,6 +231,7 @@ func (s *Service) replaceAll(ctx context.Context, tx port.Writer, p port.Partiti
 			case m.Lead == "":
 			case !there:
 				m.Vectors.Dense.Data = m.Own
+				unled = append(unled, h.ID)
 			case hash != m.LeadHash:
 				return errMoved
 			default:
@@ -250,5 +256,5 @@ func (s *Service) replaceAll(ctx context.Context, tx port.Writer, p port.Partiti
 	if err == nil && int64(out.Documents) != ns.Documents {
 		err = errMoved // one was written meanwhile
 	}
-	return out, seq, err
+	return out, seq, unled, err
 }

@@ -403,3 +403,159 @@ func TestReindexByForceBesideWrites(t *testing.T) {
 		}
 	})
 }
+
+// reindexedUser waits for the end of a reindexing of an end user's memories.
+func (s *server) reindexedUser(path string) object {
+	s.t.Helper()
+	var last object
+	eventually(s.t, "the reindexing of an end user", 30*time.Second, func() bool {
+		r := s.get(path)
+		last = r.json
+		return r.status == 200
+	})
+	return last
+}
+
+// TestReindexMemories: an end user goes over to other models, turns in their
+// context, and is then as one who was written with them, also where memories are
+// deleted meanwhile.
+func TestReindexMemories(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		sparse := func(e port.SparseEncoder) func(*options) {
+			return func(o *options) {
+				o.sparse = e
+				o.engine = func(c *engine.Config) { c.Memory.Sparse = true }
+			}
+		}
+		first := options{}
+		sparse(&sparseEncoder{})(&first)
+		root := start(t, b, first)
+		s := root.integration("chat", nil)
+		at := func(i int) string { return fmt.Sprintf("2026-05-04T%02d:%02d:00Z", 10+i/60, i%60) }
+		turns := []string{"Ann: Which harbour did your brother sail to last spring?", "Ben: Valparaiso, and he loved it!",
+			"Ann: Does he still keep the greyhound?", "Ben: No, she lives with our aunt now.", "The lighthouse was painted white."}
+		r := rand.New(rand.NewPCG(31, 32))
+		for i := range 150 { // several pages
+			turns = append(turns, []string{"Ann", "Ben"}[i%2]+": "+sentence(r, 5+i%7))
+		}
+		queries := []string{"harbour brother sail", "greyhound", "Valparaiso", "aunt", "lighthouse", "who painted it white", sentence(r, 3), sentence(r, 2)}
+		fill := func(s *server, user string, without ...int) (ids []string) {
+			for i, c := range turns {
+				if !slices.Contains(without, i) {
+					ids = append(ids, s.save(user, c, "occurredAt", at(i), "containerTag", []string{"box", "case"}[i%7/5]))
+				}
+			}
+			return ids
+		}
+		for _, user := range []string{"ann", "gone"} {
+			fill(s, user)
+		}
+		ids := fill(s, "cut")
+		s.upsert("ann", "crm", "a", 1, "Ann: Owned by a source.").applied("created", 1)
+		listed := fmt.Sprint(s.memories("ann"))
+
+		next := newWider()
+		root = root.restart(func(o *options) {
+			o.embedder = next
+			sparse(otherSparse{&sparseEncoder{}})(o)
+		})
+		s = root.as(s.key)
+		op := root.operator()
+		path := func(user string) string {
+			return "/admin/v1/end_users/" + user + "/reindex?organization=default&integration=chat"
+		}
+		if r := s.post("/api/v1/search", object{"endUserId": "ann", "query": "x"}).refuses(503, "unavailable"); !strings.Contains(string(r.body), "mneme reindex --memories ann") {
+			t.Errorf("refused with %s", r.body)
+		}
+		op.post(path("nobody"), nil).fails(404, "not_found", "nobody")
+		op.get(path("ann")).fails(404, "not_found", "ann")
+		other := root.organization("two")
+		other.administrator("two").post(path("ann"), nil).fails(404, "not_found")
+
+		op.post(path("ann"), nil).is(202)
+		if end := op.reindexedUser(path("ann")); end["status"] != "succeeded" || end["documents"] != 156.0 || end["name"] != "ann" {
+			t.Errorf("ended: %v", end)
+		}
+		fill(s, "fresh")
+		s.upsert("fresh", "crm", "a", 1, "Ann: Owned by a source.").applied("created", 1)
+		same := func(what, user, ref string) {
+			t.Helper()
+			if got, want := s.found(user, queries...), s.found(ref, queries...); got != want || len(want) < 100 {
+				t.Errorf("%s:\n%.3000s\nwant\n%.3000s", what, got, want)
+			}
+		}
+		same("reindexed", "ann", "fresh")
+		if got := fmt.Sprint(s.memories("ann")); got != listed {
+			t.Errorf("the memories changed:\n%.600s\nbefore:\n%.600s", got, listed)
+		}
+		// Its turns still know which vectors were made with their words.
+		for _, user := range []string{"ann", "fresh"} {
+			for _, m := range s.memories(user) {
+				if m["content"] == turns[0] || m["content"] == turns[2] {
+					s.post("/api/v1/memories/delete", object{"endUserId": user, "ids": []any{m["id"]}}).ok()
+				}
+			}
+		}
+		same("leads deleted afterwards", "ann", "fresh")
+		if r := op.post(path("ann"), nil).ok(); r.json["status"] != "unchanged" {
+			t.Errorf("again: %s", r.body)
+		}
+
+		// Deleted while the vectors are made: a lead and the last of all.
+		held, entered := make(chan struct{}), make(chan struct{}, 100)
+		next.before(func(ctx context.Context, as port.TextKind, _ []string) error {
+			if as == port.Query {
+				return nil
+			}
+			entered <- struct{}{}
+			select {
+			case <-held:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		})
+		op.post(path("cut"), nil).is(202)
+		<-entered
+		s.post("/api/v1/memories/delete", object{"endUserId": "cut", "ids": []string{ids[0], ids[2], ids[len(ids)-1]}}).ok()
+		close(held)
+		if end := op.reindexedUser(path("cut")); end["status"] != "succeeded" || end["documents"] != 152.0 {
+			t.Errorf("ended: %v", end)
+		}
+		next.before(nil)
+		for i, c := range turns {
+			if i != 0 && i != 2 && i != len(turns)-1 {
+				s.save("ref", c, "occurredAt", at(i), "containerTag", []string{"box", "case"}[i%7/5])
+			}
+		}
+		same("cut", "cut", "ref")
+
+		// An erasure in the middle of it ends it, and leaves nothing.
+		held, entered = make(chan struct{}), make(chan struct{}, 100)
+		next.before(func(ctx context.Context, _ port.TextKind, _ []string) error {
+			entered <- struct{}{}
+			select {
+			case <-held:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		})
+		op.post(path("gone"), nil).is(202)
+		<-entered
+		erased := make(chan *reply, 1)
+		go func() { erased <- s.do("DELETE", "/api/v1/users/gone", nil) }()
+		eventually(t, "the erasure's mark", 10*time.Second, func() bool {
+			return op.get("/admin/v1/organizations/default/end_users?query=gone").ok().list("end_users")[0]["erasing"] != nil
+		})
+		close(held)
+		if r := (<-erased).ok(); r.json["deletedMemories"] != 155.0 {
+			t.Errorf("erased: %s", r.body)
+		}
+		if end := op.reindexedUser(path("gone")); end["status"] != "failed" {
+			t.Errorf("ended: %v", end)
+		}
+		next.before(nil)
+		if got := s.memories("gone"); len(got) != 0 {
+			t.Errorf("%d memories of an erased end user", len(got))
+		}
+	})
+}

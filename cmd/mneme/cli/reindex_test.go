@@ -37,6 +37,16 @@ func TestReindex(t *testing.T) {
 	for _, ns := range []string{"notes", "more"} {
 		succeed(t, "import", in, "--namespace", ns, "--data", data)
 	}
+	key := made(t, "cint_", succeed(t, "keys", "create", "--data", data, "--type", "integration", "--integration", "chat").stdout)
+	first := start(t, "--data", data)
+	for _, user := range []string{"ann", "bob"} {
+		if code, body := call(t, "POST", first.url+"/api/v1/memories", key, `{"endUserId":"`+user+`","content":"Lives in Lyon."}`); code != 200 {
+			t.Fatalf("save: %d %s", code, body)
+		}
+	}
+	if err := first.stop(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
 	with := []string{"--data", data, "--config", anotherModel(t)}
 	mneme := func(args ...string) result { t.Helper(); return mneme(t, append(args, with...)...) }
 	refused := func(ns string) {
@@ -70,6 +80,27 @@ func TestReindex(t *testing.T) {
 	found("more")
 	if r := mneme("reindex", "absent", "notes", "--force"); r.code != 1 || !strings.Contains(r.stderr, "absent: ") || r.stdout != "notes: 2 documents in 2 chunks\n" {
 		t.Errorf("one of two: %+v", r)
+	}
+	search := func(user string) (int, string) {
+		t.Helper()
+		return call(t, "POST", s.url+"/api/v1/search", key, `{"endUserId":"`+user+`","query":"where"}`)
+	}
+	if code, body := search("ann"); code != 503 || !strings.Contains(body, "mneme reindex --memories ann") {
+		t.Errorf("a search of ann: %d %s", code, body)
+	}
+	if r := mneme("reindex", "--memories", "ann"); r.code != 0 || r.stdout != "ann: 1 memory in 1 chunk\n" {
+		t.Errorf("of ann: %+v", r)
+	}
+	if r := mneme("reindex", "--memories", "nobody"); r.code != 1 || !strings.Contains(r.stderr, "nobody") {
+		t.Errorf("of nobody: %+v", r)
+	}
+	if r := mneme("reindex", "--memories", "--all", "--integration", "chat"); r.code != 0 || !strings.Contains(r.stdout, "bob: 1 memory in 1 chunk\n") || !strings.Contains(r.stdout, "ann: its vectors") {
+		t.Errorf("of all: %+v", r)
+	}
+	for _, user := range []string{"ann", "bob"} {
+		if code, body := search(user); code != 200 || !strings.Contains(body, "Lyon") {
+			t.Errorf("a search of %s: %d %s", user, code, body)
+		}
 	}
 	admin := made(t, "adm-", succeed(t, "keys", "create", "--data", data, "--type", "admin").stdout)
 	with = []string{"--url", s.url, "--key", admin}
