@@ -98,8 +98,8 @@ func (m *memory) segment(w *imageWriter) (*segment, error) {
 		return nil, err
 	}
 	copy(m.b, h)
-	if cap(m.b)-len(m.b) > len(m.b)/8 {
-		m.b = append(make([]byte, 0, len(m.b)), m.b...)
+	if cap(m.b)-len(m.b) > max(4096, len(m.b)/32) {
+		m.b = append([]byte(nil), m.b...) // whose capacity is all that the allocator gives
 	}
 	return openSegment(m.b, false)
 }

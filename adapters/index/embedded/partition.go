@@ -171,7 +171,7 @@ func (p *partition) publish(s *snapshot) {
 			v.segment.file.refs.Add(1)
 			s.bytes += fileOverhead + 8*len(p.kept[v.segment])
 		} else {
-			s.bytes += heapCost * len(v.segment.image)
+			s.bytes += heapCost * cap(v.segment.image)
 		}
 	}
 	s.refs.Store(1)
