@@ -159,7 +159,7 @@ func (m *Model) stream(ctx context.Context, q port.Question) (port.Synthesis, er
 	request := client.ChatCompletionRequest{Model: m.config.Model, Stream: true, StreamOptions: &client.StreamOptions{IncludeUsage: true},
 		Messages: []client.ChatCompletionMessage{{Role: client.ChatMessageRoleSystem, Content: instructions}, {Role: client.ChatMessageRoleUser, Content: string(body)}}}
 	if m.config.TokensField == "max_tokens" {
-		request.MaxTokens = q.MaxTokens
+		request.MaxTokens = q.MaxTokens //nolint:staticcheck // deprecated by OpenAI, and all that other servers know
 	} else {
 		request.MaxCompletionTokens = q.MaxTokens
 	}
@@ -167,7 +167,7 @@ func (m *Model) stream(ctx context.Context, q port.Question) (port.Synthesis, er
 	if err != nil {
 		return port.Synthesis{}, err
 	}
-	defer stream.Close()
+	defer func() { _ = stream.Close() }() // what was read counts
 	var out port.Synthesis
 	var text strings.Builder
 	ended := false
@@ -215,10 +215,10 @@ func (m *Model) translate(ctx context.Context, err error, retryAfter time.Durati
 	case errors.As(err, &request):
 		status = request.HTTPStatusCode
 	}
-	switch {
-	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+	switch status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return fault.Wrap(fault.Unavailable, op, err, "the answer model is busy").After(max(retryAfter, time.Second))
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+	case http.StatusUnauthorized, http.StatusForbidden:
 		return fault.Wrap(fault.Upstream, op, err, "the answer model refused this server's key")
 	}
 	return fault.Wrap(fault.Upstream, op, err, "the answer model failed")
