@@ -95,6 +95,7 @@ type Weights struct {
 // Memory holds what is particular to end users' memories.
 type Memory struct {
 	RerankDepth    int     `yaml:"rerank_depth" help:"Most memories that a search scores with the reranker, 0 to 100. 0: searches are not reranked."`
+	RerankBytes    int     `yaml:"rerank_bytes" help:"Text that a search gives the reranker for each core, 0 to 1000000; long memories are scored fewer at a time, but ten at least. 0: no bound."`
 	RerankPrior    float64 `yaml:"rerank_prior" help:"How much the fused score counts beside the reranker in a search of memories, 0 to 10, as query.rerank_prior."`
 	Sparse         bool    `yaml:"sparse" help:"Give new end users a learned-sparse index, which their searches use. It needs the role sparse."`
 	MinProbability float64 `yaml:"min_probability" help:"How probable it must be, 0 to 1, that a sentence answers a question for recall to quote it. Below it recall abstains."`
@@ -154,7 +155,7 @@ func Default(r *registry.Registry) *Config {
 		Limits: Limits{RerankDocuments: 100},
 		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10,
 			RerankPrior: 1.5, RerankFloor: 0.65, RerankDepth: 40, SparseQueries: "encoder"},
-		Memory: Memory{RerankDepth: 20, RerankPrior: 1, MinProbability: 0.06, Environment: "self-hosted"},
+		Memory: Memory{RerankDepth: 20, RerankBytes: 2200, RerankPrior: 1, MinProbability: 0.06, Environment: "self-hosted"},
 		Log:    Log{Level: "info", Format: "text"},
 	}
 }
@@ -197,7 +198,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		{"server.max_connections", c.Server.MaxConnections, 1, 1 << 20},
 		{"limits.concurrency", c.Limits.Concurrency, 0, 1 << 16}, {"limits.queue", c.Limits.Queue, 0, 1 << 20},
 		{"query.candidates", c.Query.Candidates, 10, 1000}, {"query.rrf_k", c.Query.RRFK, 1, 1000},
-		{"query.rerank_depth", c.Query.RerankDepth, 1, 100}, {"memory.rerank_depth", c.Memory.RerankDepth, 0, 100}, {"limits.rerank_documents", c.Limits.RerankDocuments, 1, 1000},
+		{"query.rerank_depth", c.Query.RerankDepth, 1, 100}, {"memory.rerank_depth", c.Memory.RerankDepth, 0, 100}, {"memory.rerank_bytes", c.Memory.RerankBytes, 0, 1_000_000}, {"limits.rerank_documents", c.Limits.RerankDocuments, 1, 1000},
 	} {
 		if n.value < n.min || n.value > n.max {
 			report(n.path, "%d is not between %d and %d", n.value, n.min, n.max)

@@ -56,6 +56,7 @@ type Memory struct {
 	Sparse      bool    // new end users get a learned-sparse index, which searches use
 	RerankDepth int     // candidates that a search rescores at most; 0: as queries, negative: none
 	RerankPrior float64 // of a search, as retrieve.Reranking.Prior; 0: DefaultMemoryPrior, negative: the reranker alone
+	RerankBytes int     // text that a search gives the reranker for each core, beyond ten memories; 0: no bound
 	Environment string  // shown by the status call; "": self-hosted
 
 	// RecallFallback quotes when the Synthesizer fails, and says so; otherwise
@@ -172,7 +173,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	whole := *encoder
 	whole.Options.Whole = true
 	e.memories = memory.New(memory.Settings{Store: c.Store, Encoder: &whole, Projector: projector, Searcher: searcher, Reranker: c.Models.Reranker,
-		Reranking: retrieve.Reranking{Prior: max(0, cmp.Or(c.Memory.RerankPrior, DefaultMemoryPrior)), Floor: retrieve.NoFloor, Depth: c.Reranking.Depth}, RerankDepth: c.Memory.RerankDepth, Sparse: c.Memory.Sparse && c.Models.Sparse != nil, Pages: pages,
+		Reranking: retrieve.Reranking{Prior: max(0, cmp.Or(c.Memory.RerankPrior, DefaultMemoryPrior)), Floor: retrieve.NoFloor, Depth: c.Reranking.Depth}, RerankDepth: c.Memory.RerankDepth, RerankBytes: c.Memory.RerankBytes * runtime.GOMAXPROCS(0), Sparse: c.Memory.Sparse && c.Models.Sparse != nil, Pages: pages,
 		Stamp: identity.Stamp, Check: check(identity), Environment: c.Memory.Environment, Now: c.Now, Log: c.Log})
 	e.reindexes = &reindexer{documents: e.documents, memories: e.memories, check: check(identity), now: c.Now, log: c.Log,
 		turn: make(chan struct{}, 1), states: map[port.Partition]*reindexing{}}

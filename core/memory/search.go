@@ -222,6 +222,7 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Query, limit 
 	if err != nil {
 		return err
 	}
+	texts = affordable(texts, s.RerankBytes)
 	scores, _, err := retrieve.Score(ctx, s.Reranker, q.Query, texts)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {
@@ -235,6 +236,24 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Query, limit 
 	}
 	by.Reorder(c, scores)
 	return nil
+}
+
+// leastReranked is how many memories are rescored however long they are.
+const leastReranked = 10
+
+// affordable is the head of texts that a reranker is given: as many as have so
+// many bytes together, 0 for any number, and leastReranked at least. A short
+// memory costs a fraction of a long one, so work is bounded rather than counted.
+func affordable(texts []string, bytes int) []string {
+	if bytes <= 0 {
+		return texts
+	}
+	for i, t := range texts {
+		if bytes -= len(t); bytes < 0 && i >= leastReranked {
+			return texts[:i]
+		}
+	}
+	return texts
 }
 
 // read reads the memories of candidates.

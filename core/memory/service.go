@@ -58,6 +58,9 @@ type Settings struct {
 	// RerankDepth is the most candidates a search rescores; 0: Reranking.Depth,
 	// negative: searches are not reranked.
 	RerankDepth int
+	// RerankBytes bounds what a search gives the reranker, beyond ten memories;
+	// 0: no bound.
+	RerankBytes int
 	// Sparse gives new end users a learned-sparse index, which searches use.
 	Sparse bool
 	Pages  *page.Signer

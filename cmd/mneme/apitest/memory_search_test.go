@@ -206,6 +206,22 @@ func (r *countingReranker) Score(_ context.Context, _ string, texts []string) ([
 	return out, 0, r.fail
 }
 
+// TestMemoryRerankIsBounded gives the reranker long memories fewer at a time,
+// but ten at least.
+func TestMemoryRerankIsBounded(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		r := &countingReranker{word: "gold"}
+		root := start(t, b, options{reranker: r, engine: func(c *engine.Config) { c.Memory.RerankDepth, c.Memory.RerankBytes = 20, 1 }})
+		s := root.integration("app", nil)
+		for i := range 30 {
+			s.save("ann", fmt.Sprintf("A ring of silver, number %d.", i))
+		}
+		if got := s.search("ann", "silver ring", "limit", 30); len(got) != 30 || len(r.texts) != 1 || len(r.texts[0]) != 10 {
+			t.Errorf("%d results, reranked %v; want 30 and 10", len(got), r.texts)
+		}
+	})
+}
+
 // TestMemorySearchDegrades names what it had to leave out.
 func TestMemorySearchDegrades(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {

@@ -120,7 +120,7 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		SparseQueries: retrieve.SparseQueries(c.Query.SparseQueries), RerankDocuments: c.Limits.RerankDocuments,
 		Rates: map[op.Class]ident.Rate{op.Read: ident.Rate(c.Limits.Read), op.Write: ident.Rate(c.Limits.Write),
 			op.Rerank: ident.Rate(c.Limits.Rerank), op.Admin: ident.Rate(c.Limits.Admin)},
-		Memory: engine.Memory{Sparse: c.Memory.Sparse, RerankDepth: cmp.Or(c.Memory.RerankDepth, -1), RerankPrior: cmp.Or(c.Memory.RerankPrior, -1), Environment: c.Memory.Environment,
+		Memory: engine.Memory{Sparse: c.Memory.Sparse, RerankDepth: cmp.Or(c.Memory.RerankDepth, -1), RerankPrior: cmp.Or(c.Memory.RerankPrior, -1), RerankBytes: c.Memory.RerankBytes, Environment: c.Memory.Environment,
 			RecallFallback: c.Memory.AnswerFallback, MinProbability: c.Memory.MinProbability},
 		Concurrency: c.Limits.Concurrency, Queue: c.Limits.Queue,
 		Timeouts: engine.Timeouts{Read: c.Timeouts.Read, Query: c.Timeouts.Query, Rerank: c.Timeouts.Rerank, Write: c.Timeouts.Write},
