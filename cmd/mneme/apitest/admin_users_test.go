@@ -308,7 +308,7 @@ func TestExportThatEndsEarly(t *testing.T) {
 func TestExportHoldsAPageAtATime(t *testing.T) {
 	s := start(t, backends()[0], options{})
 	chat := s.integration("chat", nil)
-	const memories, size = 240, 50_000 // 12 MB
+	const memories, size = 600, 50_000 // 30 MB
 	for i := 0; i < memories; i += 20 {
 		var contents []string
 		for j := range 20 {
