@@ -205,19 +205,14 @@ func (w *written) release(ctx context.Context, tx port.Writer, pinned port.Parti
 			released = append(released, l.ID)
 		}
 	}
-	return released, w.revert(ctx, tx, pinned, own)
-}
-
-// revert gives memories their own vectors and removes their links.
-func (w *written) revert(ctx context.Context, tx port.Writer, pinned port.Partition, own map[string][]float32) error {
-	links := make([]port.ContextLink, 0, len(own))
-	for id := range own {
-		links = append(links, port.ContextLink{ID: id})
+	none := make([]port.ContextLink, len(released))
+	for i, id := range released {
+		none[i].ID = id
 	}
 	if err := w.revector(ctx, tx, pinned, own); err != nil {
-		return err
+		return nil, err
 	}
-	return tx.PutContextLinks(ctx, pinned, links)
+	return released, tx.PutContextLinks(ctx, pinned, none)
 }
 
 // revector replaces the dense vectors of stored memories of one chunk. Nobody

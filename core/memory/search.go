@@ -205,7 +205,7 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Query, limit 
 	n := min(by.Count(limit, 0), len(c))
 	texts := make([]string, n)
 	err := s.Store.View(ctx, func(r port.Reader) error {
-		docs, err := read(ctx, r, p, c[:n], port.PartText|port.PartChunks)
+		docs, err := retrieve.Documents(ctx, r, p, c[:n], port.PartText|port.PartChunks)
 		if err != nil {
 			return err
 		}
@@ -229,10 +229,7 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Query, limit 
 			return ctx.Err()
 		}
 		s.Log.WarnContext(ctx, "reranker failed", "partition", p.String(), "error", err)
-		if errors.Is(err, context.DeadlineExceeded) || fault.CodeOf(err) == fault.Timeout {
-			return degrade(retrieve.TimedOut)
-		}
-		return degrade(retrieve.Failed)
+		return degrade(retrieve.Why(err))
 	}
 	by.Reorder(c, scores)
 	return nil
@@ -256,26 +253,6 @@ func affordable(texts []string, bytes int) []string {
 	return texts
 }
 
-// read reads the memories of candidates.
-func read(ctx context.Context, r port.Reader, p port.Partition, c []*retrieve.Candidate, parts port.Part) (map[string]port.DocumentHead, error) {
-	ids, seen := make([]string, 0, len(c)), make(map[string]bool, len(c))
-	for _, h := range c {
-		if !seen[h.Document] {
-			seen[h.Document] = true
-			ids = append(ids, h.Document)
-		}
-	}
-	docs, err := r.Documents(ctx, p, ids, parts)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]port.DocumentHead, len(docs))
-	for _, d := range docs {
-		out[d.ID] = d
-	}
-	return out, nil
-}
-
 // show reads the best chunk of each memory from the store. A memory that was
 // rewritten, moved out of the scope or deleted since it was found is passed over.
 func (s *Service) show(ctx context.Context, p port.Partition, q *Query, limit int, c []*retrieve.Candidate, out *Results) error {
@@ -290,7 +267,7 @@ func (s *Service) show(ctx context.Context, p port.Partition, q *Query, limit in
 					batch = append(batch, h)
 				}
 			}
-			docs, err := read(ctx, r, p, batch, port.PartText|port.PartMetadata|port.PartChunks)
+			docs, err := retrieve.Documents(ctx, r, p, batch, port.PartText|port.PartMetadata|port.PartChunks)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/retrieve"
@@ -218,17 +219,13 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Request, topK
 	n := min(s.Reranking.Count(topK, or(q.rerank.Depth, 0)), len(c))
 	texts := make([]string, n)
 	err := s.Store.View(ctx, func(r port.Reader) error {
-		docs, err := documents(ctx, r, p, c[:n])
+		docs, err := retrieve.Documents(ctx, r, p, c[:n], port.PartText|port.PartChunks)
 		if err != nil {
 			return err
 		}
 		for i, h := range c[:n] {
 			if d, ok := docs[h.Document]; ok && h.Chunk < len(d.Chunks) {
-				ch := d.Chunks[h.Chunk]
-				texts[i] = d.Text[ch.Start:ch.End]
-				if ch.Context != "" {
-					texts[i] = ch.Context + "\n" + texts[i]
-				}
+				texts[i] = chunk.Text(d.Text, d.Chunks[h.Chunk])
 			}
 		}
 		return nil
@@ -242,35 +239,12 @@ func (s *Service) rerank(ctx context.Context, p port.Partition, q *Request, topK
 		if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 			return false, ctx.Err()
 		}
-		if errors.Is(err, context.DeadlineExceeded) || fault.From(err).Code == fault.Timeout {
-			return degrade(retrieve.TimedOut, err)
-		}
-		return degrade(retrieve.Failed, err)
+		return degrade(retrieve.Why(err), err)
 	}
 	s.Reranking.Reorder(c, scores)
 	id := s.Reranker.Info().ID
 	out.Model, out.ScoreKind, out.TruncatedCandidates = &id, "rerank", truncated
 	return true, nil
-}
-
-func documents(ctx context.Context, r port.Reader, p port.Partition, c []*retrieve.Candidate) (map[string]port.DocumentHead, error) {
-	var ids []string
-	seen := map[string]bool{}
-	for _, h := range c {
-		if !seen[h.Document] {
-			seen[h.Document] = true
-			ids = append(ids, h.Document)
-		}
-	}
-	docs, err := r.Documents(ctx, p, ids, port.PartText|port.PartMetadata|port.PartChunks)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]port.DocumentHead, len(docs))
-	for _, d := range docs {
-		out[d.ID] = d
-	}
-	return out, nil
 }
 
 // picker applies what is decided after ranking: the cap per document and the
@@ -307,7 +281,7 @@ func (s *Service) hydrate(ctx context.Context, p port.Partition, pick *picker, c
 			if len(batch) == 0 {
 				break
 			}
-			docs, err := documents(ctx, r, p, batch)
+			docs, err := retrieve.Documents(ctx, r, p, batch, port.PartText|port.PartMetadata|port.PartChunks)
 			if err != nil {
 				return err
 			}

@@ -133,7 +133,7 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 		if f := fault.From(err); f.Code == fault.NamespaceNotFound || fault.Status(f.Code) < 500 && f.Code != fault.Canceled {
 			return Result{}, err
 		}
-		reason := why(err)
+		reason := Why(err)
 		if reason != ModelOff {
 			s.Log.WarnContext(ctx, "retriever failed", "retriever", r, "partition", p.String(), "error", err)
 		}
@@ -143,7 +143,7 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 		out.Degraded = append(out.Degraded, Degraded{string(r), reason})
 	}
 	if len(ok) == 0 {
-		return Result{}, unavailable("every retriever", why(errs[0]), errs[0])
+		return Result{}, unavailable("every retriever", Why(errs[0]), errs[0])
 	}
 	if len(q.Retrievers) == 1 {
 		out.Candidates = single(ok[0])
@@ -164,7 +164,8 @@ func WithShare(ctx context.Context) (context.Context, context.CancelFunc) {
 
 var errOff = errors.New("retrieve: the model is off")
 
-func why(err error) string {
+// Why is the reason that Degraded gives for a part that failed.
+func Why(err error) string {
 	switch {
 	case errors.Is(err, errOff):
 		return ModelOff

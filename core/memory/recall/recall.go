@@ -171,7 +171,7 @@ func (s *Service) quote(ctx context.Context, question string, from []passage, to
 			return "", nil, ctx.Err()
 		}
 		s.Log.WarnContext(ctx, "reranker failed", "error", err)
-		out.degrade("rerank", reason(err))
+		out.degrade("rerank", retrieve.Why(err))
 		if best, err = extract(ctx, nil, question, from, s.MinProbability, tokens); err != nil {
 			return "", nil, err
 		}
@@ -204,7 +204,7 @@ func (s *Service) write(ctx context.Context, question string, from []passage, to
 		}
 		return "", nil, f
 	}
-	out.degrade("answer", reason(err))
+	out.degrade("answer", retrieve.Why(err))
 	return s.quote(ctx, question, from, tokens, out)
 }
 
@@ -215,13 +215,6 @@ func (a *Answer) degrade(part, reason string) {
 		}
 	}
 	a.Degraded = append(a.Degraded, retrieve.Degraded{Part: part, Reason: reason})
-}
-
-func reason(err error) string {
-	if errors.Is(err, context.DeadlineExceeded) || fault.CodeOf(err) == fault.Timeout {
-		return retrieve.TimedOut
-	}
-	return retrieve.Failed
 }
 
 // Operations declares the operation of the service.
