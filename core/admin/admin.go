@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -61,7 +60,7 @@ func (s *Service) organization(ctx context.Context, ref string) (port.Organizati
 		return o, nil
 	}
 	if err == nil || fault.CodeOf(err) == fault.NotFound {
-		return port.Organization{}, fault.New(fault.NotFound, "there is no organization %q", clip(ref))
+		return port.Organization{}, fault.New(fault.NotFound, "there is no organization %q", fault.Clip(ref))
 	}
 	return port.Organization{}, err
 }
@@ -72,14 +71,6 @@ func operator(ctx context.Context, what string) error {
 		return fault.New(fault.Forbidden, "only a key of all organizations may %s", what)
 	}
 	return nil
-}
-
-func clip(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) > 100 {
-		return strings.ToValidUTF8(s[:100], "") + "..."
-	}
-	return s
 }
 
 // Listing are the parameters that every list has.

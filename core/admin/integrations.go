@@ -23,6 +23,14 @@ type QuotaChange struct {
 	WriteRatePerMin    *int `json:"write_rate_per_min,omitempty" doc:"memories a minute; 0: unlimited"`
 }
 
+// change is what q changes; nil: nothing.
+func (q *QuotaChange) change() key.IntegrationChange {
+	if q == nil {
+		return key.IntegrationChange{}
+	}
+	return key.IntegrationChange{MemoriesPerEndUser: q.MemoriesPerEndUser, ReadRatePerMin: q.ReadRatePerMin, WriteRatePerMin: q.WriteRatePerMin}
+}
+
 // Integration is an integration as it is shown.
 type Integration struct {
 	ID           string    `json:"id"`
@@ -92,15 +100,7 @@ func (s *Service) CreateIntegration(ctx context.Context, in CreateIntegration) (
 	if err != nil {
 		return Integration{}, err
 	}
-	q := ident.DefaultQuotas()
-	if in.Quotas != nil {
-		for _, x := range []struct{ to, from *int }{{&q.MemoriesPerEndUser, in.Quotas.MemoriesPerEndUser},
-			{&q.ReadRatePerMin, in.Quotas.ReadRatePerMin}, {&q.WriteRatePerMin, in.Quotas.WriteRatePerMin}} {
-			if x.from != nil {
-				*x.to = *x.from
-			}
-		}
-	}
+	q := in.Quotas.change().Quotas(ident.DefaultQuotas())
 	i, err := s.keys.CreateIntegration(ctx, string(o.ID), in.Name, &q)
 	return ShowIntegration(i), wrap("create integration", err)
 }
@@ -138,10 +138,8 @@ func (s *Service) ChangeIntegration(ctx context.Context, in ChangeIntegration) (
 	if err != nil {
 		return Integration{}, err
 	}
-	c := key.IntegrationChange{Name: in.Name}
-	if q := in.Quotas; q != nil {
-		c.MemoriesPerEndUser, c.ReadRatePerMin, c.WriteRatePerMin = q.MemoriesPerEndUser, q.ReadRatePerMin, q.WriteRatePerMin
-	}
+	c := in.Quotas.change()
+	c.Name = in.Name
 	i, err = s.keys.ChangeIntegration(ctx, string(o.ID), i.ID, c)
 	return ShowIntegration(i), wrap("change integration", err)
 }

@@ -308,7 +308,7 @@ func (s *Service) find(ctx context.Context, in KeyRef) (key.Ref, key.Info, error
 		return ref, k, nil
 	}
 	if err == nil || fault.CodeOf(err) == fault.NotFound {
-		err = fault.New(fault.NotFound, "the organization %q has no key %q", o.Name, clip(in.ID))
+		err = fault.New(fault.NotFound, "the organization %q has no key %q", o.Name, fault.Clip(in.ID))
 	}
 	return key.Ref{}, key.Info{}, wrap("find key", err)
 }

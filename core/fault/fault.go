@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -158,4 +159,13 @@ func From(err error) *Error {
 		return &Error{Code: Canceled, Message: "the caller went away", Err: err}
 	}
 	return &Error{Code: Internal, Message: "an internal error occurred", Err: err}
+}
+
+// Clip shortens what a caller sent for a message or a log line.
+func Clip(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	if len(s) > 100 {
+		return strings.ToValidUTF8(s[:100], "") + "..."
+	}
+	return s
 }

@@ -87,7 +87,7 @@ func findIntegration(ctx context.Context, r port.Reader, o port.Organization, re
 	if strings.HasPrefix(ref, integrationID) {
 		find = r.Integration
 	}
-	absent := fault.New(fault.NotFound, "the organization %q has no integration %q", o.Name, clip(ref))
+	absent := fault.New(fault.NotFound, "the organization %q has no integration %q", o.Name, fault.Clip(ref))
 	if !validName(ref) { // every name and id is; not every store can look for anything else
 		return port.Integration{}, absent
 	}
@@ -96,15 +96,6 @@ func findIntegration(ctx context.Context, r port.Reader, o port.Organization, re
 		return i, absent
 	}
 	return i, err
-}
-
-// clip shortens what a caller sent for a message.
-func clip(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) > 100 {
-		return strings.ToValidUTF8(s[:100], "") + "..."
-	}
-	return s
 }
 
 // Integrations lists an organization's integrations by name; "" is every
@@ -176,6 +167,14 @@ type IntegrationChange struct {
 	WriteRatePerMin    *int
 }
 
+// Quotas are some quotas after the change.
+func (c IntegrationChange) Quotas(q ident.Quotas) ident.Quotas {
+	assign(&q.MemoriesPerEndUser, c.MemoriesPerEndUser)
+	assign(&q.ReadRatePerMin, c.ReadRatePerMin)
+	assign(&q.WriteRatePerMin, c.WriteRatePerMin)
+	return q
+}
+
 // ChangeIntegration changes one of an organization ("": default), both found by
 // id or name. New quotas hold at once here and within CacheFor in other
 // processes. Faults: InvalidRequest, NotFound, Conflict when the name is taken.
@@ -194,9 +193,7 @@ func (s *Service) ChangeIntegration(ctx context.Context, org, ref string, c Inte
 			return err
 		}
 		assign(&i.Name, c.Name)
-		assign(&i.Quotas.MemoriesPerEndUser, c.MemoriesPerEndUser)
-		assign(&i.Quotas.ReadRatePerMin, c.ReadRatePerMin)
-		assign(&i.Quotas.WriteRatePerMin, c.WriteRatePerMin)
+		i.Quotas = c.Quotas(i.Quotas)
 		if err := checkQuotas(i.Quotas); err != nil {
 			return err
 		}

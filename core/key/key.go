@@ -208,7 +208,7 @@ func classes(k ident.Kind) []op.Class {
 func checkLimits(k ident.Kind, limits map[string]ident.Rate) error {
 	for class, r := range limits {
 		if !slices.Contains(classes(k), op.Class(class)) {
-			return noUse("limits."+clip(class), k)
+			return noUse("limits."+fault.Clip(class), k)
 		}
 		if r.PerMinute < 0 || r.Burst < 0 || r.PerMinute > maxRate || r.Burst > maxRate {
 			return fault.Field(fault.InvalidRequest, "limits."+class, "must be 0-%d, where 0 is unlimited", maxRate)
@@ -444,7 +444,7 @@ func (s *Service) find(ctx context.Context, r port.Reader, ref Ref) (port.Organi
 		}
 		return o, info(k, i.Name), err
 	}
-	return port.Organization{}, Info{}, fault.New(fault.NotFound, "there is no key %q", clip(ref.ID))
+	return port.Organization{}, Info{}, fault.New(fault.NotFound, "there is no key %q", fault.Clip(ref.ID))
 }
 
 func (s *Service) owners(ctx context.Context, r port.Reader, ref string) ([]port.Organization, error) {

@@ -48,7 +48,7 @@ func validName(name string) bool {
 // findOrganization finds one by id or name.
 func findOrganization(ctx context.Context, r port.Reader, ref string) (port.Organization, error) {
 	if !validName(ref) { // every name and id is; not every store can look for anything else
-		return port.Organization{}, fault.New(fault.NotFound, "there is no organization %q", clip(ref))
+		return port.Organization{}, fault.New(fault.NotFound, "there is no organization %q", fault.Clip(ref))
 	}
 	if strings.HasPrefix(ref, organizationID) {
 		o, err := r.Organization(ctx, ident.Org(ref))

@@ -121,7 +121,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A client that reads nothing must not hold the connection for ever.
 	_ = x.control.SetWriteDeadline(time.Now().Add(h.stall))
 	if !canonical(r.URL.EscapedPath()) {
-		x.refuse(fault.New(fault.NotFound, "there is nothing at %s", clip(r.URL.Path)))
+		x.refuse(fault.New(fault.NotFound, "there is nothing at %s", fault.Clip(r.URL.Path)))
 		return
 	}
 	if found, pattern := h.mux.Handler(x.r); pattern == "" {
@@ -151,18 +151,18 @@ func (x *exchange) unrouted(found http.Handler) {
 	verdict := verdict{header: http.Header{}}
 	found.ServeHTTP(&verdict, x.r)
 	if verdict.status != http.StatusMethodNotAllowed {
-		x.refuse(fault.New(fault.NotFound, "there is nothing at %s", clip(x.r.URL.Path)))
+		x.refuse(fault.New(fault.NotFound, "there is nothing at %s", fault.Clip(x.r.URL.Path)))
 		return
 	}
 	allow := verdict.header.Get("Allow")
 	x.w.Header().Set("Allow", allow)
-	x.refuse(fault.New(fault.MethodNotAllowed, "method %s is not allowed here; allowed: %s", clip(x.r.Method), allow))
+	x.refuse(fault.New(fault.MethodNotAllowed, "method %s is not allowed here; allowed: %s", fault.Clip(x.r.Method), allow))
 }
 
 // refuse answers a request that reaches no operation, whose chain would have
 // logged it.
 func (x *exchange) refuse(f *fault.Error) {
-	x.h.log.Info("refused", "method", clip(x.r.Method), "path", clip(x.r.URL.Path), "request_id", x.id, "code", string(f.Code))
+	x.h.log.Info("refused", "method", fault.Clip(x.r.Method), "path", fault.Clip(x.r.URL.Path), "request_id", x.id, "code", string(f.Code))
 	x.fail(f)
 }
 
@@ -210,14 +210,6 @@ func newRequestID() string {
 	var b [15]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "req_" + base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-func clip(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) > 100 {
-		return strings.ToValidUTF8(s[:100], "") + "..."
-	}
-	return s
 }
 
 // route makes the handler of one operation.

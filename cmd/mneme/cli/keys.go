@@ -111,8 +111,7 @@ Scopes of an integration key (--scopes):
 				in.Scopes = append(in.Scopes, ident.Scope(s))
 			}
 			if change, ok := quotas.change(cmd.Flags()); ok {
-				in.Quotas = new(ident.DefaultQuotas())
-				overlay(in.Quotas, change)
+				in.Quotas = new(change.Quotas(ident.DefaultQuotas()))
 			}
 			return c.withKeys(cmd, func(keys *key.Service) error {
 				if in.Namespace != "" && in.DefaultNamespace == "" {
@@ -149,14 +148,6 @@ Scopes of an integration key (--scopes):
 
 func kinds() []string {
 	return []string{string(ident.Service), string(ident.Integration), string(ident.Personal), string(ident.Team), string(ident.Organization), string(ident.Admin)}
-}
-
-func overlay(q *ident.Quotas, c key.IntegrationChange) {
-	for _, x := range []struct{ to, from *int }{{&q.MemoriesPerEndUser, c.MemoriesPerEndUser}, {&q.ReadRatePerMin, c.ReadRatePerMin}, {&q.WriteRatePerMin, c.WriteRatePerMin}} {
-		if x.from != nil {
-			*x.to = *x.from
-		}
-	}
 }
 
 func (c *command) keysListCommand() *cobra.Command {
