@@ -1,9 +1,11 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,46 +54,42 @@ const (
 // is logged and counted apart from failures that are ours.
 const Canceled Code = "canceled"
 
-type rule struct {
-	status int
-	retry  bool // a later repeat of the same call may succeed
-}
+// Canceled's status is nginx's; it is logged and never sent.
+const canceledStatus = 499
 
-var rules = map[Code]rule{
-	InvalidRequest: {400, false}, InvalidJSON: {400, false}, InvalidNamespace: {400, false},
-	InvalidID: {400, false}, InvalidMetadata: {400, false}, InvalidFilter: {400, false}, InvalidCursor: {400, false},
-	Unauthorized: {401, false}, Forbidden: {403, false},
-	NamespaceNotFound: {404, false}, DocumentNotFound: {404, false}, SourceNotFound: {404, false}, NotFound: {404, false},
-	MethodNotAllowed: {405, false}, Conflict: {409, true}, PayloadTooLarge: {413, false}, RateLimited: {429, true},
-	Internal: {500, true}, Upstream: {502, true}, Unavailable: {503, true}, SourcesUnavailable: {503, true}, Timeout: {504, true},
-	InsufficientScope: {403, false}, QuotaExceeded: {403, false},
-	InvalidEndUserID: {400, false}, InvalidExternalID: {400, false}, InvalidSource: {400, false},
-	InvalidContainerTag: {400, false}, InvalidVersion: {400, false},
-	MemoryNotFound: {404, false}, StaleVersion: {409, false}, VersionConflict: {409, false}, IdempotencyConflict: {409, false},
-	Canceled: {499, true},
-}
-
-// Codes lists every published code, in no particular order.
+// Codes lists every published code, by status and name.
 func Codes() []Code {
 	all := make([]Code, 0, len(rules))
 	for c := range rules {
-		if c != Canceled {
-			all = append(all, c)
-		}
+		all = append(all, c)
 	}
+	slices.SortFunc(all, func(a, b Code) int {
+		return cmp.Or(rules[a].Status-rules[b].Status, strings.Compare(string(a), string(b)))
+	})
 	return all
+}
+
+// Describe is the catalogue's entry of a code; ok is false for one that is not
+// published.
+func Describe(c Code) (e Entry, ok bool) {
+	e, ok = rules[c]
+	e.Code = c
+	return e, ok
 }
 
 // Status is the HTTP status of a code; 500 for a code that is not published.
 func Status(c Code) int {
+	if c == Canceled {
+		return canceledStatus
+	}
 	if r, ok := rules[c]; ok {
-		return r.status
+		return r.Status
 	}
 	return 500
 }
 
 // Retryable reports whether repeating the same call later may succeed.
-func Retryable(c Code) bool { return rules[c].retry }
+func Retryable(c Code) bool { return c == Canceled || rules[c].Retryable }
 
 // Error is a fault as a caller sees it, with its cause for the log.
 type Error struct {

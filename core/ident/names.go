@@ -63,3 +63,23 @@ func within(s string, most int, first, rest string) bool {
 	}
 	return true
 }
+
+// Format is the form of a kind of name: what its Valid function accepts, as a
+// regular expression that ECMA-262 and RE2 read alike.
+type Format struct {
+	Name    string // "NamespaceName", as in JSON Schemas and struct tags schema:"..."
+	Pattern string
+	Rule    string // in words
+}
+
+// Formats lists the forms of all names (interface document, section 2).
+func Formats() []Format {
+	return []Format{
+		{"NamespaceName", "^[a-z0-9][a-z0-9_-]{0,63}$", NamespaceRule},
+		{"DocumentID", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$", DocumentIDRule},
+		{"EndUserID", "^[A-Za-z0-9@._-]{1,128}$", EndUserRule},
+		{"ContainerTag", "^[A-Za-z0-9._:-]{1,128}$", ContainerRule},
+		{"SourceName", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$", SourceRule},
+		{"ExternalID", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$", ExternalIDRule},
+	}
+}

@@ -61,12 +61,21 @@ func Deadline(timeout, otherwise time.Duration) endpoint.Middleware {
 	}
 }
 
-// What every answer to a personal key carries (RFC 9745): since when it is
-// deprecated, and where the way to an integration key is described.
-const (
-	personalDeprecated = "@1795219200" // 2026-11-21
-	personalUpgrade    = `<https://github.com/mnemehq/mneme/blob/main/docs/memory.md>; rel="deprecation"; type="text/html"`
-)
+// personalKeys is what every answer to a personal key announces. Their end has no
+// date yet.
+func personalKeys() op.Deprecation {
+	return op.Deprecation{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Guide: "https://github.com/mnemehq/mneme/blob/main/docs/memory.md"}
+}
+
+// Announce says on every answer of an operation that it is deprecated.
+func Announce(d op.Deprecation) endpoint.Middleware {
+	return func(next endpoint.Endpoint) endpoint.Endpoint {
+		return func(ctx context.Context, request any) (any, error) {
+			d.Announce(request.(*op.Call).Reply)
+			return next(ctx, request)
+		}
+	}
+}
 
 // Auth verifies the caller's key and checks what the key alone may not do. It
 // runs before anything of the body is read.
@@ -85,9 +94,8 @@ func Auth(keys Verifier) endpoint.Middleware {
 				return nil, err
 			}
 			c.Caller = p
-			if p.Kind == ident.Personal && c.Reply != nil {
-				c.Reply.Set("Deprecation", personalDeprecated)
-				c.Reply.Set("Link", personalUpgrade)
+			if p.Kind == ident.Personal {
+				personalKeys().Announce(c.Reply)
 			}
 			if c.Spec.Mutates && p.ReadOnly {
 				return nil, fault.New(fault.Forbidden, "this key is read-only")

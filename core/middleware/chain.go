@@ -35,13 +35,16 @@ type Options struct {
 	Tracer trace.Tracer
 	Meter  Meter
 	Keys   Verifier
+	// Tokens verifies the bearers of what is offered as a tool alone, which may be
+	// tokens that stand for a key, in place of Keys; routes take keys only.
+	Tokens Verifier
 	Limits *Limits
 	Gate   *Gate
 	// DefaultTimeout is used by operations that declare none; 0: 30 s.
 	DefaultTimeout time.Duration
 }
 
-// Chain builds the Chain of an op.Set, outermost first: Recover, Trace, Metrics,
+// Chain builds the Chain of an op.Set, outermost first: Recover, Announce, Trace, Metrics,
 // Log, Deadline, Auth, Limit, Concurrency. A Verifier is required.
 func Chain(o Options) func(*op.Spec) endpoint.Middleware {
 	if o.Log == nil {
@@ -55,13 +58,20 @@ func Chain(o Options) func(*op.Spec) endpoint.Middleware {
 	}
 	return func(s *op.Spec) endpoint.Middleware {
 		all := []endpoint.Middleware{Recover(o.Log)}
+		if s.Deprecated != nil {
+			all = append(all, Announce(*s.Deprecated))
+		}
 		if o.Tracer != nil {
 			all = append(all, Trace(o.Tracer))
 		}
 		if o.Meter != nil {
 			all = append(all, Metrics(o.Meter))
 		}
-		all = append(all, Log(o.Log), Deadline(s.Timeout, o.DefaultTimeout), Auth(o.Keys))
+		bearers := o.Keys
+		if o.Tokens != nil && s.Tool != nil && s.Method == "" {
+			bearers = o.Tokens
+		}
+		all = append(all, Log(o.Log), Deadline(s.Timeout, o.DefaultTimeout), Auth(bearers))
 		if o.Limits != nil {
 			all = append(all, Limit(o.Limits))
 		}

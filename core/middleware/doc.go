@@ -3,5 +3,5 @@
 // process-wide concurrency cap, as go-kit endpoint middlewares over *op.Call.
 //
 // May import: the standard library, go-kit's endpoint, the OpenTelemetry trace
-// API, core/op, core/fault, core/ident. Never a service, adapter or transport.
+// API, core/op, core/port, core/fault, core/ident. Never a service, adapter or transport.
 package middleware

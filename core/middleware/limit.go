@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"math"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // Limiter keeps token buckets. Safe for concurrent use. One process keeps them
@@ -151,9 +151,8 @@ type bucketKey struct {
 }
 
 type bucket struct {
-	tokens float64 // may be negative: a debt
-	at     time.Time
-	full   time.Time // when it will be full
+	port.Bucket
+	full time.Time // when it will be full
 }
 
 // NewBuckets makes an empty Limiter. now is the clock; nil: time.Now.
@@ -172,11 +171,8 @@ const sweepEvery = 30 * time.Second
 
 // Take implements Limiter.
 func (b *Buckets) Take(_ context.Context, key string, class op.Class, rate ident.Rate, units, spent int) (Taken, error) {
-	capacity := float64(rate.Burst)
-	if rate.Burst <= 0 {
-		capacity = math.Max(1, float64(rate.PerMinute)/10)
-	}
-	perSecond := float64(rate.PerMinute) / 60
+	c := port.Charge{Rate: rate, Units: units, Spent: spent}
+	capacity, perSecond := port.Capacity(rate), float64(rate.PerMinute)/60
 	now := b.now()
 	s := &b.shards[maphash.String(b.seed, key)%uint64(len(b.shards))]
 	s.mu.Lock()
@@ -185,25 +181,15 @@ func (b *Buckets) Take(_ context.Context, key string, class op.Class, rate ident
 	k := bucketKey{key, class}
 	x, ok := s.buckets[k]
 	if !ok {
-		x = &bucket{tokens: capacity, at: now}
+		x = &bucket{Bucket: port.Bucket{Tokens: capacity, At: now}}
 		s.buckets[k] = x
 	}
-	// A clock that goes back gives nothing and takes nothing.
-	if passed := now.Sub(x.at).Seconds(); passed > 0 {
-		x.tokens += passed * perSecond
+	t := Taken{OK: x.Draw(now, c).OK}
+	if !t.OK {
+		t.Retry = after(c.Whole()-x.Tokens, perSecond)
 	}
-	x.at = now
-	x.tokens = math.Min(x.tokens, capacity)
-	cost := float64(units)
-	whole := math.Min(cost+float64(spent), capacity) // what the call needs at its start
-	t := Taken{OK: x.tokens >= whole-float64(spent)-1e-9}
-	if t.OK {
-		x.tokens -= cost
-	} else {
-		t.Retry = after(whole-x.tokens, perSecond)
-	}
-	t.Remaining = max(0, int(x.tokens+1e-9))
-	t.Reset = after(capacity-x.tokens, perSecond)
+	t.Remaining = max(0, int(x.Tokens+1e-9))
+	t.Reset = after(capacity-x.Tokens, perSecond)
 	x.full = now.Add(t.Reset)
 	return t, nil
 }

@@ -24,21 +24,21 @@ func New(models []port.Model, defaults map[port.Task]string) *Service {
 
 // Model describes a model to clients.
 type Model struct {
-	ID             string   `json:"id"`
-	Kind           string   `json:"kind" doc:"embedding, sparse, rerank or answer"`
-	Status         string   `json:"status" doc:"ready, loading, off or error"`
-	Default        bool     `json:"default"`
-	Dimensions     *int     `json:"dimensions"`
-	MaxInputTokens int      `json:"max_input_tokens"`
-	Languages      []string `json:"languages"`
-	Runtime        string   `json:"runtime" doc:"wasm, plugin or remote"`
-	Digest         string   `json:"digest"`
-	License        string   `json:"license"`
+	ID             string   `json:"id" doc:"as in requests"`
+	Kind           string   `json:"kind" enum:"embedding,sparse,rerank,answer" doc:"what it does"`
+	Status         string   `json:"status" enum:"ready,loading,off,error" doc:"whether it works"`
+	Default        bool     `json:"default" doc:"whether it is what calls use that name none"`
+	Dimensions     *int     `json:"dimensions" minimum:"1" doc:"of its vectors; null: it makes none"`
+	MaxInputTokens int      `json:"max_input_tokens" minimum:"0" doc:"its window; longer texts are cut"`
+	Languages      []string `json:"languages" doc:"BCP 47; empty: not said"`
+	Runtime        string   `json:"runtime" enum:"wasm,plugin,remote" doc:"where it runs"`
+	Digest         string   `json:"digest" doc:"identity of its code and weights"`
+	License        string   `json:"license" doc:"SPDX identifier"`
 }
 
 // Filter are the parameters of GET /models.
 type Filter struct {
-	Kind string `query:"kind" json:"-"`
+	Kind string `query:"kind" json:"-" enum:"embedding,sparse,rerank,answer" doc:"only models of this kind"`
 }
 
 // Validate checks the kind.
@@ -88,7 +88,7 @@ func (s *Service) List(_ context.Context, f Filter) (List, error) {
 
 // Ref addresses a model.
 type Ref struct {
-	ID string `path:"id" json:"-"`
+	ID string `path:"id" json:"-" doc:"id of the model"`
 }
 
 // Get reads one model.
@@ -103,10 +103,10 @@ func (s *Service) Get(_ context.Context, r Ref) (Model, error) {
 
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
-	return []op.Op[*Service]{
+	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
 		op.Define(op.Spec{Name: "models.list", Method: "GET", Path: "/models", Class: op.Read, Timeout: 5 * time.Second, Summary: "List the models",
 			Faults: []fault.Code{fault.InvalidRequest}}, (*Service).List),
 		op.Define(op.Spec{Name: "models.get", Method: "GET", Path: "/models/{id}", Class: op.Read, Timeout: 5 * time.Second, Summary: "Read a model",
 			Faults: []fault.Code{fault.NotFound}}, (*Service).Get),
-	}
+	}, examples()), links())
 }

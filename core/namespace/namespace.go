@@ -47,8 +47,8 @@ func New(store port.Store, pages *page.Signer, models Models, drop func(context.
 
 // CreateNamespace is the body of POST /namespaces.
 type CreateNamespace struct {
-	Name   string `json:"name" doc:"1-64 characters of a-z 0-9 _ -, starting with a letter or digit"`
-	Sparse bool   `json:"sparse,omitempty" doc:"true gives the namespace a learned-sparse index"`
+	Name   string `json:"name" schema:"NamespaceName"  example:"docs" doc:"name of the namespace"`
+	Sparse bool   `json:"sparse,omitempty" default:"false" doc:"whether the namespace has a learned-sparse index"`
 }
 
 // Validate checks the name.
@@ -59,7 +59,7 @@ func (c *CreateNamespace) NamespaceName() string { return c.Name }
 
 // Created answers POST /namespaces.
 type Created struct {
-	Name   string `json:"name"`
+	Name   string `json:"name" schema:"NamespaceName"`
 	Sparse bool   `json:"sparse"`
 }
 
@@ -105,9 +105,9 @@ func index(sparse bool) string {
 
 // ListNamespaces are the parameters of GET /namespaces.
 type ListNamespaces struct {
-	Limit  *int   `query:"limit" doc:"1-1000, default 100"`
-	Cursor string `query:"cursor"`
-	Prefix string `query:"prefix"`
+	Limit  *int   `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"how many at most"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before; none for the first page"`
+	Prefix string `query:"prefix" schema:"Text" doc:"only names that begin with it"`
 }
 
 // Validate checks the limit and the prefix.
@@ -120,22 +120,22 @@ func (l *ListNamespaces) Validate() error {
 
 // Namespace is a namespace as it is shown.
 type Namespace struct {
-	Name            string    `json:"name"`
-	Sparse          bool      `json:"sparse"`
-	Documents       int64     `json:"documents"`
-	Chunks          int64     `json:"chunks"`
-	Bytes           int64     `json:"bytes" doc:"UTF-8 bytes of the documents' texts"`
-	EmbeddingModel  string    `json:"embedding_model"`
-	EmbeddingDigest string    `json:"embedding_digest"`
-	SparseModel     *string   `json:"sparse_model"`
+	Name            string    `json:"name" schema:"NamespaceName"`
+	Sparse          bool      `json:"sparse" doc:"whether it has a learned-sparse index"`
+	Documents       int64     `json:"documents" minimum:"0"`
+	Chunks          int64     `json:"chunks" minimum:"0"`
+	Bytes           int64     `json:"bytes" minimum:"0" doc:"UTF-8 bytes of the documents' texts"`
+	EmbeddingModel  string    `json:"embedding_model" doc:"model of its vectors"`
+	EmbeddingDigest string    `json:"embedding_digest" doc:"identity of that model"`
+	SparseModel     *string   `json:"sparse_model" doc:"model of its sparse vectors; null: it has none"`
 	CreatedAt       time.Time `json:"created_at"`
-	UpdatedAt       time.Time `json:"updated_at"`
+	UpdatedAt       time.Time `json:"updated_at" doc:"of the last change of a document"`
 }
 
 // Page answers GET /namespaces.
 type Page struct {
 	Namespaces []Namespace `json:"namespaces"`
-	NextCursor *string     `json:"next_cursor"`
+	NextCursor *string     `json:"next_cursor" doc:"cursor of the next page; null: this is the last"`
 }
 
 func show(n port.Namespace) Namespace {
@@ -188,7 +188,7 @@ func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(p
 
 // Ref addresses one namespace.
 type Ref struct {
-	Namespace string `path:"namespace" fault:"invalid_namespace"`
+	Namespace string `path:"namespace" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace"`
 }
 
 // Validate checks the name.
@@ -217,7 +217,7 @@ func (s *Service) Get(ctx context.Context, in Ref) (Namespace, error) {
 
 // Deleted answers DELETE /namespaces/{namespace}.
 type Deleted struct {
-	Deleted bool `json:"deleted"`
+	Deleted bool `json:"deleted" doc:"false: there was no such namespace"`
 }
 
 // Delete removes a namespace and every document in it. An absent one answers
@@ -249,7 +249,7 @@ func (s *Service) Delete(ctx context.Context, in Ref) (Deleted, error) {
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
 	const ns = "/namespaces/{namespace}"
-	return []op.Op[*Service]{
+	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
 		op.Define(op.Spec{Name: "namespaces.create", Method: "POST", Path: "/namespaces", Class: op.Write, Mutates: true,
 			MaxBody: 64 << 10, Timeout: 30 * time.Second, Summary: "Create a namespace",
 			Description: "Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.",
@@ -260,5 +260,5 @@ func Operations() []op.Op[*Service] {
 			Summary: "Read a namespace", Faults: []fault.Code{fault.InvalidNamespace, fault.NamespaceNotFound}}, (*Service).Get),
 		op.Define(op.Spec{Name: "namespaces.delete", Method: "DELETE", Path: ns, Class: op.Write, Mutates: true, Timeout: 120 * time.Second,
 			Summary: "Delete a namespace and every document in it", Faults: []fault.Code{fault.InvalidNamespace}}, (*Service).Delete),
-	}
+	}, examples()), links())
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-kit/kit/endpoint"
@@ -54,7 +56,8 @@ const (
 	NoKey
 )
 
-// Spec declares an operation.
+// Spec declares an operation. One with a Tool and no Method is offered as a tool
+// alone: its friendlier arguments are not a route's.
 type Spec struct {
 	Name         string // "namespaces.query": metric label, span name and operationId
 	Method       string
@@ -68,10 +71,48 @@ type Spec struct {
 	Scopes       []ident.Scope
 	MaxBody      int64 // bytes, after decompression; 0: no body is read
 	BodyOptional bool  // an absent body is the same as {}
-	Timeout      time.Duration
-	Tool         string       // MCP tool name; empty: not offered
-	Faults       []fault.Code // what it can answer beside the family's common ones
-	Success      int          // HTTP status; 0: 200
+	// BodyType is the media type of a body that the service reads piece by piece
+	// (Streamed); "": JSON, which is decoded into In. BodyLines are zero values of
+	// the types of its JSON lines.
+	BodyType   string
+	BodyLines  []any
+	Timeout    time.Duration
+	Tool       *Tool        // nil: not offered over MCP
+	Faults     []fault.Code // what it can answer beside the family's common ones
+	Success    int          // HTTP status; 0: 200
+	Answers    []Answer     // empty: one, with status Success and body Out
+	Links      []Link
+	Examples   []Example
+	Deprecated *Deprecation // nil: it stays
+}
+
+// Tool offers an operation to models over MCP. Spec.Description is what the model
+// reads. A tool is read-only when its Spec does not mutate, and all of ours work
+// in a closed world: they reach nothing but the organization's own data.
+type Tool struct {
+	Name        string // "search"
+	Title       string // for people
+	Destructive bool   // may remove or overwrite
+	Idempotent  bool   // a repeat with the same arguments changes nothing more
+}
+
+// Example is a call with the answer it may get, both as JSON. They are checked
+// against In and Out by the tests of the OpenAPI document.
+type Example struct {
+	Name       string            // "filtered"
+	Summary    string            // one line; may be empty
+	Parameters map[string]string // path, query and header fields by name
+	Body       string            // JSON, or of Spec.BodyType; empty: the call has none
+	Status     int               // of the answer; 0: the success status
+	Answer     string            // JSON of the success body; empty: it has none
+}
+
+// Deprecation announces the end of an operation (decisions 6.3): its answers carry
+// the headers Deprecation (RFC 9745), Sunset (RFC 8594) and a Link to Guide.
+type Deprecation struct {
+	Since  time.Time
+	Sunset time.Time // twelve months after Since at the least; zero: not decided, which an operation's always is
+	Guide  string    // URL of the page that says what to call instead
 }
 
 // Credential is what the caller presented.
@@ -132,6 +173,11 @@ type Streamer interface {
 	ContentType() string
 	Stream(ctx context.Context, w io.Writer) error
 }
+
+// Streamed is implemented by *In whose body the service reads piece by piece, as
+// Spec.BodyType declares. The reader is good until the service returns. It gives
+// up to Spec.MaxBody bytes, decompressed, and its errors are faults.
+type Streamed interface{ TakeBody(body io.Reader) }
 
 // EndUserScoped is implemented by *In when it addresses one end user: a key of
 // another end user is refused.
@@ -221,16 +267,27 @@ type Set struct {
 func (s *Set) Routes() []*Route { return s.routes }
 
 // Mount adds a service's operations. It panics when a name, tool or route is
-// used twice, which is a mistake in the program.
+// used twice, or one is deprecated in a way that the policy of docs/versioning.md
+// does not know, which are mistakes in the program.
 func Mount[S any](set *Set, svc S, ops []Op[S]) {
 	if set.seen == nil {
 		set.seen = map[string]bool{}
 	}
 	for _, o := range ops {
-		for _, k := range []string{"name " + o.Spec.Name, "tool " + o.Spec.Tool, "route " + o.Spec.Method + " " + o.Spec.Path} {
-			if k == "tool " {
-				continue
-			}
+		if d := o.Spec.Deprecated; d != nil && (d.Since.IsZero() || d.Sunset.Before(d.Since.AddDate(1, 0, 0)) || d.Guide == "") {
+			panic(fmt.Sprintf("op: %s is deprecated without a start, a guide and an end that is twelve months later", o.Spec.Name))
+		}
+		if streamed := reflect.PointerTo(o.In).Implements(reflect.TypeFor[Streamed]()); streamed != (o.Spec.BodyType != "") {
+			panic(fmt.Sprintf("op: %s declares the type of a body and takes none as a stream, or the other way round", o.Spec.Name))
+		}
+		keys := []string{"name " + o.Spec.Name}
+		if o.Spec.Tool != nil {
+			keys = append(keys, "tool "+o.Spec.Tool.Name)
+		}
+		if o.Spec.Method != "" {
+			keys = append(keys, "route "+o.Spec.Method+" "+o.Spec.Path)
+		}
+		for _, k := range keys {
 			if set.seen[k] {
 				panic(fmt.Sprintf("op: %s is mounted twice", k))
 			}
@@ -240,4 +297,30 @@ func Mount[S any](set *Set, svc S, ops []Op[S]) {
 		r.Endpoint = set.Chain(&r.Spec)(o.bind(svc, set.Admit))
 		set.routes = append(set.routes, r)
 	}
+}
+
+// Codes lists every fault code that an operation can answer over HTTP: its own
+// and those that any operation of its kind can.
+func (s *Spec) Codes() []fault.Code {
+	codes := append([]fault.Code{fault.Internal, fault.Timeout, fault.MethodNotAllowed, fault.InvalidRequest}, s.Faults...)
+	if s.Auth == RequireKey {
+		codes = append(codes, fault.Unauthorized, fault.Forbidden, fault.Unavailable)
+	}
+	if s.MaxBody > 0 {
+		codes = append(codes, fault.PayloadTooLarge, fault.Unavailable) // of bodies as a whole
+		if s.BodyType == "" {
+			codes = append(codes, fault.InvalidJSON)
+		}
+	}
+	if strings.Contains(s.Path, "{") {
+		codes = append(codes, fault.NotFound) // of a path that no route has, such as one with an empty name
+	}
+	if s.Class != Free {
+		codes = append(codes, fault.RateLimited, fault.Unavailable) // no turn among the calls at once
+	}
+	if len(s.Scopes) > 0 {
+		codes = append(codes, fault.InsufficientScope)
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
 }

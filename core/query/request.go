@@ -18,21 +18,21 @@ const MaxQueryRunes = 8192
 
 // Request is the body of POST /namespaces/{namespace}/query.
 type Request struct {
-	Namespace            string              `path:"namespace" json:"-" fault:"invalid_namespace"`
-	Query                string              `json:"query" doc:"1-8192 characters"`
-	TopK                 *int                `json:"top_k,omitempty" doc:"1-100 chunks, default 10"`
-	Retrievers           *[]string           `json:"retrievers,omitempty" doc:"subset of vector, keyword, sparse; default: all that the namespace has"`
-	Mode                 *string             `json:"mode,omitempty" doc:"hybrid, vector, keyword or sparse; not together with retrievers"`
-	Weights              *map[string]float64 `json:"weights,omitempty" doc:"fusion weight per retriever, 0-10"`
-	Filter               json.RawMessage     `json:"filter,omitempty" doc:"metadata filter"`
-	Rerank               json.RawMessage     `json:"rerank,omitempty" doc:"true, or {model, depth}"`
-	MinScore             *float64            `json:"min_score,omitempty" doc:"0-1; only with rerank or with the vector retriever alone; not applied to an answer whose reranking degraded"`
-	MaxChunksPerDocument *int                `json:"max_chunks_per_document,omitempty" doc:"1-100, default 100"`
-	Neighbors            *int                `json:"neighbors,omitempty" doc:"0-2 adjacent chunks on each side"`
-	IncludeText          *bool               `json:"include_text,omitempty" doc:"default true"`
-	IncludeMetadata      *bool               `json:"include_metadata,omitempty" doc:"default true"`
-	Explain              *bool               `json:"explain,omitempty" doc:"adds ranks and scores per retriever"`
-	Strict               *bool               `json:"strict,omitempty" doc:"a failed retriever or reranker fails the query"`
+	Namespace            string              `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace"`
+	Query                string              `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the question"`
+	TopK                 *int                `json:"top_k,omitempty" minimum:"1" maximum:"100" default:"10" doc:"chunks to answer"`
+	Retrievers           *[]string           `json:"retrievers,omitempty" enum:"vector,keyword,sparse" minItems:"1" doc:"how to look for candidates; default: all that the namespace has"`
+	Mode                 *string             `json:"mode,omitempty" enum:"hybrid,vector,keyword,sparse" doc:"short for retrievers: all, or one"`
+	Weights              *map[string]float64 `json:"weights,omitempty" keys:"vector,keyword,sparse" minimum:"0" maximum:"10" minProperties:"1" doc:"how much each retriever counts in the fusion; at least one above 0"`
+	Filter               json.RawMessage     `json:"filter,omitempty" schema:"Filter" doc:"only documents whose metadata match"`
+	Rerank               json.RawMessage     `json:"rerank,omitempty" default:"false" doc:"whether, and how, a model scores the candidates anew"`
+	MinScore             *float64            `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"least score of a hit; only with rerank or with the vector retriever alone; not applied to an answer whose reranking degraded"`
+	MaxChunksPerDocument *int                `json:"max_chunks_per_document,omitempty" minimum:"1" maximum:"100" default:"100" doc:"1 gives one hit for each document"`
+	Neighbors            *int                `json:"neighbors,omitempty" minimum:"0" maximum:"2" default:"0" doc:"0-2 adjacent chunks on each side"`
+	IncludeText          *bool               `json:"include_text,omitempty" default:"true" doc:"whether hits have their text"`
+	IncludeMetadata      *bool               `json:"include_metadata,omitempty" default:"true" doc:"whether hits have their metadata"`
+	Explain              *bool               `json:"explain,omitempty" default:"false" doc:"adds ranks and scores per retriever"`
+	Strict               *bool               `json:"strict,omitempty" default:"false" doc:"whether a failed retriever or reranker fails the query, instead of being named in degraded"`
 
 	filter     *filter.Filter
 	retrievers []port.Retriever // nil: the namespace's default
@@ -40,10 +40,28 @@ type Request struct {
 	rerank     *Rerank
 }
 
+// Alternatives implements op.Alternator.
+func (q *Request) Alternatives() map[string][]any {
+	return map[string][]any{"rerank": {nil, false, Rerank{}}}
+}
+
+// JSONSchema implements op.Schemer.
+func (q *Request) JSONSchema() string {
+	return `{
+		"not": {"required": ["mode", "retrievers"], "properties": {"mode": {"not": {"const": null}}, "retrievers": {"not": {"const": null}}}},
+		"dependentSchemas": {
+			"weights": {"properties": {"weights": {"not": {"type": "object", "additionalProperties": {"const": 0}}}}},
+			"min_score": {"anyOf": [
+				{"properties": {"min_score": {"const": null}}},
+				{"required": ["rerank"], "properties": {"rerank": {"anyOf": [{"const": true}, {"type": "object"}]}}},
+				{"required": ["retrievers"], "properties": {"retrievers": {"const": ["vector"]}}},
+				{"required": ["mode"], "properties": {"mode": {"const": "vector"}}}]}}}`
+}
+
 // Rerank asks for reranking.
 type Rerank struct {
-	Model string `json:"model,omitempty"`
-	Depth *int   `json:"depth,omitempty" doc:"1-100, default top_k x 2, at most what the server is configured to (40)"`
+	Model string `json:"model,omitempty" doc:"a rerank model of this server"`
+	Depth *int   `json:"depth,omitempty" minimum:"1" maximum:"100" doc:"candidates to score; default top_k x 2, at most what the server is configured to (40)"`
 }
 
 func invalid(field, format string, args ...any) error {
@@ -170,7 +188,7 @@ func (q *Request) parseRerank() error {
 	for name, value := range members { // encoding/json would take a name in any case
 		switch name {
 		case "model":
-			if json.Unmarshal(value, &r.Model) != nil {
+			if value[0] != '"' || json.Unmarshal(value, &r.Model) != nil {
 				return invalid("rerank.model", "must be a string")
 			}
 		case "depth":

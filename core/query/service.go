@@ -12,6 +12,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
@@ -27,8 +28,8 @@ type Settings struct {
 	Searcher  *retrieve.Searcher
 	Reranker  port.Reranker // nil: off
 	Reranking retrieve.Reranking
-	Check     func(port.Namespace) error // refuses a namespace whose models differ from the configured ones
-	Timeout   time.Duration              // of a query without rerank; 0: the default
+	Encoders  *ingest.Encoders
+	Timeout   time.Duration // of a query without rerank; 0: the default
 	Log       *slog.Logger
 }
 
@@ -42,35 +43,35 @@ func New(s Settings) *Service {
 
 // Result answers a query.
 type Result struct {
-	Results             []Hit               `json:"results"`
-	ScoreKind           string              `json:"score_kind" doc:"rerank, cosine, bm25, sparse or fused"`
+	Results             []Hit               `json:"results" doc:"best first"`
+	ScoreKind           string              `json:"score_kind" enum:"rerank,cosine,bm25,sparse,fused" doc:"what the scores are"`
 	Model               *string             `json:"model" doc:"the reranker that ran, else null"`
-	Retrievers          []string            `json:"retrievers"`
-	Degraded            []retrieve.Degraded `json:"degraded"`
-	TruncatedCandidates int                 `json:"truncated_candidates" doc:"texts cut at the reranker's window"`
-	TookMS              int64               `json:"took_ms"`
+	Retrievers          []string            `json:"retrievers" enum:"vector,keyword,sparse" doc:"those that were used"`
+	Degraded            []retrieve.Degraded `json:"degraded" doc:"parts left out of this answer, and why"`
+	TruncatedCandidates int                 `json:"truncated_candidates" minimum:"0" doc:"texts cut at the reranker's window"`
+	TookMS              int64               `json:"took_ms" minimum:"0" doc:"milliseconds on the server"`
 }
 
 // Hit is one found chunk.
 type Hit struct {
 	ID         string          `json:"id" doc:"namespace/document_id"`
-	DocumentID string          `json:"document_id"`
-	ChunkIndex int             `json:"chunk_index"`
-	Start      int             `json:"start" doc:"UTF-8 byte offset into the document's text"`
-	End        int             `json:"end"`
-	Text       *string         `json:"text,omitempty"`
-	Score      float64         `json:"score"`
-	Metadata   json.RawMessage `json:"metadata,omitempty"`
-	Before     []Neighbor      `json:"before"`
-	After      []Neighbor      `json:"after"`
-	Explain    *Explain        `json:"explain,omitempty"`
+	DocumentID string          `json:"document_id" schema:"DocumentID"`
+	ChunkIndex int             `json:"chunk_index" minimum:"0" doc:"position of the chunk in the document"`
+	Start      int             `json:"start" minimum:"0" doc:"UTF-8 byte offset into the document's text"`
+	End        int             `json:"end" minimum:"0" doc:"UTF-8 byte offset after it"`
+	Text       *string         `json:"text,omitempty" doc:"unless include_text is false"`
+	Score      float64         `json:"score" doc:"higher is better; what it is says score_kind"`
+	Metadata   json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"unless include_metadata is false"`
+	Before     []Neighbor      `json:"before" doc:"neighbours before the chunk"`
+	After      []Neighbor      `json:"after" doc:"neighbours after the chunk"`
+	Explain    *Explain        `json:"explain,omitempty" doc:"with explain"`
 }
 
 // Neighbor is a chunk beside a hit.
 type Neighbor struct {
-	ChunkIndex int     `json:"chunk_index"`
-	Start      int     `json:"start"`
-	End        int     `json:"end"`
+	ChunkIndex int     `json:"chunk_index" minimum:"0"`
+	Start      int     `json:"start" minimum:"0"`
+	End        int     `json:"end" minimum:"0"`
 	Text       *string `json:"text,omitempty"`
 }
 
@@ -85,20 +86,20 @@ type Explain struct {
 
 // Rank is a place in a list, from 1, and the score there.
 type Rank struct {
-	Rank  int      `json:"rank"`
-	Score float64  `json:"score"`
-	Terms []string `json:"terms,omitempty"`
+	Rank  int      `json:"rank" minimum:"1" doc:"place in the list, from 1"`
+	Score float64  `json:"score" doc:"score in the list"`
+	Terms []string `json:"terms,omitempty" doc:"terms of the query that the chunk has"`
 }
 
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
-	return []op.Op[*Service]{
+	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
 		op.Define(op.Spec{Name: "namespaces.query", Method: "POST", Path: "/namespaces/{namespace}/query", Class: op.Read, MaxBody: 1 << 20,
 			Timeout: rerankTimeout, Summary: "Find the chunks that answer a query",
 			Description: "Hybrid search (vector and keyword, sparse where the namespace has it), filtered before the top-k cut, optionally reranked.",
 			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidFilter, fault.NamespaceNotFound,
 				fault.PayloadTooLarge, fault.Conflict, fault.Unavailable}}, (*Service).Query),
-	}
+	}, examples()), links())
 }
 
 const (
@@ -129,7 +130,7 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 	if ns.Documents == 0 {
 		return Result{}, fault.New(fault.NamespaceNotFound, "namespace %q holds no documents", q.Namespace)
 	}
-	if err := s.Check(ns); err != nil {
+	if err := s.Encoders.Check(ns); err != nil {
 		return Result{}, err
 	}
 	p = p.At(ns.Generation)
@@ -150,12 +151,12 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 		return Result{}, invalid("weights", "give every retriever used a weight of 0")
 	}
 	topK, perDocument := or(q.TopK, 10), or(q.MaxChunksPerDocument, 100)
-	found, err := s.Searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: q.Query, Retrievers: retrievers, Weights: q.weights,
+	found, err := s.Searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: q.Query, Models: s.Encoders.For(ns), Retrievers: retrievers, Weights: q.weights,
 		Filter: q.filter, Depth: depth(topK, perDocument), Explain: or(q.Explain, false), Strict: or(q.Strict, false)})
 	if err != nil {
 		return Result{}, err
 	}
-	out := Result{Results: []Hit{}, ScoreKind: kind(retrievers), Retrievers: make([]string, len(retrievers)), Degraded: found.Degraded}
+	out := Result{Results: []Hit{}, ScoreKind: s.kind(retrievers), Retrievers: make([]string, len(retrievers)), Degraded: found.Degraded}
 	if out.Degraded == nil {
 		out.Degraded = []retrieve.Degraded{}
 	}
@@ -186,8 +187,10 @@ func depth(topK, perDocument int) int {
 	return d
 }
 
-func kind(retrievers []port.Retriever) string {
-	if len(retrievers) > 1 {
+// kind says what the scores of a search are. Those of an index that only ranks
+// are as those of a fusion: they order the hits of one answer.
+func (s *Service) kind(retrievers []port.Retriever) string {
+	if len(retrievers) > 1 || s.Searcher.RanksOnly(retrievers[0]) {
 		return "fused"
 	}
 	switch retrievers[0] {

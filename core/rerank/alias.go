@@ -33,6 +33,12 @@ func (d *Document) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(members["text"], &d.text)
 }
 
+// JSONSchema implements op.Schemer.
+func (d *Document) JSONSchema() string {
+	return `{"anyOf": [{"type": "string", "pattern": "^[^\\u0000]*$"},
+		{"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "pattern": "^[^\\u0000]*$"}}}]}`
+}
+
 // MarshalJSON writes an object.
 func (d Document) MarshalJSON() ([]byte, error) {
 	if d.object != nil {
@@ -48,22 +54,25 @@ func (d Document) MarshalJSON() ([]byte, error) {
 // they are set to it, not ignored.
 type AliasRequest struct {
 	Model           *string    `json:"model,omitempty" doc:"the server's rerank model, empty or absent"`
-	Query           string     `json:"query"`
-	Documents       []Document `json:"documents" max:"1000" doc:"texts, or objects with a text"`
-	TopN            *int       `json:"top_n,omitempty" doc:"at least 1, default all"`
+	Query           string     `json:"query" schema:"Text" minLength:"1" doc:"the question"`
+	Documents       []Document `json:"documents" max:"1000" minItems:"1" maxItems:"100" doc:"texts, or objects with a text; a server may be configured for up to 1000"`
+	TopN            *int       `json:"top_n,omitempty" minimum:"1" maximum:"9007199254740991" doc:"how many to answer; default: all"`
 	ReturnDocuments *bool      `json:"return_documents,omitempty" doc:"default true for /v1/rerank, false for /v2/rerank"`
 
 	// Upper bounds of what is read of a document; the model's window is lower.
-	MaxTokensPerDoc *int `json:"max_tokens_per_doc,omitempty" doc:"at least 1; the model's window applies too"`
-	MaxChunksPerDoc *int `json:"max_chunks_per_doc,omitempty" doc:"at least 1; one chunk of the model's window is read"`
+	MaxTokensPerDoc *int `json:"max_tokens_per_doc,omitempty" minimum:"1" maximum:"9007199254740991" doc:"the model's window applies, too"`
+	MaxChunksPerDoc *int `json:"max_chunks_per_doc,omitempty" minimum:"1" maximum:"9007199254740991" doc:"one chunk of the model's window is read"`
 
-	RankFields       *[]string `json:"rank_fields,omitempty" doc:"only [\"text\"]"`
-	Truncation       *bool     `json:"truncation,omitempty" doc:"only true: texts are cut at the model's window"`
-	Truncate         *bool     `json:"truncate,omitempty" doc:"the same"`
-	ReturnEmbeddings *bool     `json:"return_embeddings,omitempty" doc:"only false"`
-	Priority         *int      `json:"priority,omitempty" doc:"without effect"`
+	RankFields       *[]string `json:"rank_fields,omitempty" enum:"text" maxItems:"1" doc:"documents are ranked by their text"`
+	Truncation       *bool     `json:"truncation,omitempty" enum:"true" doc:"texts are cut at the model's window"`
+	Truncate         *bool     `json:"truncate,omitempty" enum:"true" doc:"the same"`
+	ReturnEmbeddings *bool     `json:"return_embeddings,omitempty" enum:"false" doc:"no embeddings are answered"`
+	Priority         *int      `json:"priority,omitempty" minimum:"-9007199254740991" maximum:"9007199254740991" doc:"without effect"`
 	User             *string   `json:"user,omitempty" doc:"without effect"`
 }
+
+// maxInteger is the largest that every reader of JSON keeps exactly (RFC 7493).
+const maxInteger = 1<<53 - 1
 
 // Validate checks what holds whatever is configured.
 func (r *AliasRequest) Validate() error {
@@ -71,9 +80,12 @@ func (r *AliasRequest) Validate() error {
 		field string
 		value *int
 	}{{"top_n", r.TopN}, {"max_tokens_per_doc", r.MaxTokensPerDoc}, {"max_chunks_per_doc", r.MaxChunksPerDoc}} {
-		if n.value != nil && *n.value < 1 {
-			return fault.Field(fault.InvalidRequest, n.field, "must be at least 1")
+		if n.value != nil && (*n.value < 1 || *n.value > maxInteger) {
+			return fault.Field(fault.InvalidRequest, n.field, "must be 1 to %d", maxInteger)
 		}
+	}
+	if p := r.Priority; p != nil && (*p < -maxInteger || *p > maxInteger) {
+		return fault.Field(fault.InvalidRequest, "priority", "must be -%d to %d", maxInteger, maxInteger)
 	}
 	if r.RankFields != nil && len(*r.RankFields) > 0 && (len(*r.RankFields) != 1 || (*r.RankFields)[0] != "text") {
 		return fault.Field(fault.InvalidRequest, "rank_fields", `must be ["text"]: documents are ranked by their text`)
@@ -102,9 +114,9 @@ func (r *AliasRequest) texts() []string {
 
 // AliasScored is one document's score.
 type AliasScored struct {
-	Index          int       `json:"index" doc:"position in documents"`
-	RelevanceScore float64   `json:"relevance_score" doc:"probability of relevance, 0-1"`
-	Document       *Document `json:"document,omitempty"`
+	Index          int       `json:"index" minimum:"0" doc:"position in documents"`
+	RelevanceScore float64   `json:"relevance_score" minimum:"0" maximum:"1" doc:"probability of relevance"`
+	Document       *Document `json:"document,omitempty" doc:"with return_documents"`
 }
 
 // Meta is what Cohere's answers carry.
@@ -127,7 +139,7 @@ type V2Result struct {
 // V1Result answers POST /v1/rerank: what Jina's and what Cohere's clients read.
 type V1Result struct {
 	ID      string        `json:"id" doc:"the request's id"`
-	Model   string        `json:"model"`
+	Model   string        `json:"model" doc:"the model that scored"`
 	Usage   Usage         `json:"usage"`
 	Results []AliasScored `json:"results" doc:"best first"`
 	Meta    Meta          `json:"meta"`
@@ -135,7 +147,7 @@ type V1Result struct {
 
 // Usage is what Jina's answers carry.
 type Usage struct {
-	TotalTokens int `json:"total_tokens" doc:"word pieces of the documents, and of the query for each of them"`
+	TotalTokens int `json:"total_tokens" minimum:"0" doc:"word pieces of the documents, and of the query for each of them"`
 }
 
 // RerankV2 is Rerank in the shape of Cohere's second API.

@@ -36,9 +36,9 @@ func New(r port.Reranker, maxDocuments int) *Service {
 
 // Request is the body of POST /rerank.
 type Request struct {
-	Query     string   `json:"query"`
-	Documents []string `json:"documents" max:"1000" doc:"1-100 texts, unless the server is configured for more; each is cut at the model's window"`
-	TopK      *int     `json:"top_k,omitempty" doc:"1-100, default all"`
+	Query     string   `json:"query" schema:"Text" minLength:"1" doc:"the question"`
+	Documents []string `json:"documents" max:"1000" schema:"Text" minItems:"1" maxItems:"100" doc:"texts to score, each cut at the model's window; a server may be configured for up to 1000"`
+	TopK      *int     `json:"top_k,omitempty" minimum:"1" maximum:"100" doc:"how many to answer; default: all, up to 100"`
 	Model     *string  `json:"model,omitempty" doc:"the server's rerank model, or absent"`
 }
 
@@ -72,13 +72,13 @@ func checkTexts(query string, documents []string) error {
 type Result struct {
 	Results   []Scored `json:"results" doc:"best first"`
 	Model     string   `json:"model"`
-	Truncated int      `json:"truncated" doc:"texts cut at the model's window"`
+	Truncated int      `json:"truncated" minimum:"0" doc:"texts cut at the model's window"`
 }
 
 // Scored is one text's score.
 type Scored struct {
-	Index int     `json:"index" doc:"position in documents"`
-	Score float64 `json:"score" doc:"probability of relevance, 0-1"`
+	Index int     `json:"index" minimum:"0" doc:"position in documents"`
+	Score float64 `json:"score" minimum:"0" maximum:"1" doc:"probability of relevance"`
 }
 
 // Rerank scores each document against the query.
@@ -139,9 +139,9 @@ func Operations() []op.Op[*Service] {
 	v1.Description = "The same as POST /rerank. Jina's and Cohere's answers have their fields side by side; errors are this server's own."
 	v2 := spec("rerank.v2", "/v2/rerank", "Score texts in the shape that clients of Cohere's second API speak")
 	v2.Description = "The same as POST /rerank; errors are this server's own."
-	return []op.Op[*Service]{
+	return op.WithExamples([]op.Op[*Service]{
 		op.Define(spec("rerank", "/rerank", "Score texts against a query, best first"), (*Service).Rerank),
 		op.Define(v1, (*Service).RerankV1),
 		op.Define(v2, (*Service).RerankV2),
-	}
+	}, examples())
 }

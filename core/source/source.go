@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -14,14 +15,25 @@ type Service struct{}
 // New makes the service.
 func New() *Service { return &Service{} }
 
-// Any is the request of every route: nothing of it is read.
+// Any is the request of a route without names in its path: nothing of it is read.
 type Any struct{}
+
+// Ref names a source in a path.
+type Ref struct {
+	ID string `path:"id" json:"-" doc:"id of the source"`
+}
+
+// RunRef names a run of a source in a path.
+type RunRef struct {
+	Ref
+	Run string `path:"run" json:"-" doc:"id of the run"`
+}
 
 // Nothing is the answer's type; no route answers one.
 type Nothing struct{}
 
-// Unavailable answers every sources route.
-func (s *Service) Unavailable(context.Context, Any) (Nothing, error) {
+// unavailable answers every sources route.
+func unavailable[In any](*Service, context.Context, In) (Nothing, error) {
 	return Nothing{}, fault.New(fault.SourcesUnavailable, "sources are not available on this server")
 }
 
@@ -45,8 +57,25 @@ func Operations() []op.Op[*Service] {
 	}
 	ops := make([]op.Op[*Service], len(routes))
 	for i, r := range routes {
-		ops[i] = op.Define(op.Spec{Name: r.name, Method: r.method, Path: r.path, Summary: r.summary, Class: op.Admin, Timeout: 5 * time.Second,
-			Faults: []fault.Code{fault.SourcesUnavailable}}, (*Service).Unavailable)
+		spec := op.Spec{Name: r.name, Method: r.method, Path: r.path, Summary: r.summary, Class: op.Admin, Timeout: 5 * time.Second,
+			Description: "This server has no sources: every call answers 503 sources_unavailable.",
+			Answers:     []op.Answer{{Status: 200, Summary: "Not answered while sources are unavailable.", Body: Nothing{}}},
+			Faults:      []fault.Code{fault.SourcesUnavailable}}
+		call := op.Example{Name: "unavailable", Summary: "Without sources", Status: 503, Parameters: map[string]string{}}
+		for name, value := range map[string]string{"id": "src_4f6c2d", "run": "run_81b0aa"} {
+			if strings.Contains(r.path, "{"+name+"}") {
+				call.Parameters[name] = value
+			}
+		}
+		spec.Examples = []op.Example{call}
+		switch {
+		case strings.Contains(r.path, "{run}"):
+			ops[i] = op.Define(spec, unavailable[RunRef])
+		case strings.Contains(r.path, "{id}"):
+			ops[i] = op.Define(spec, unavailable[Ref])
+		default:
+			ops[i] = op.Define(spec, unavailable[Any])
+		}
 	}
 	return ops
 }

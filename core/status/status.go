@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
@@ -52,7 +51,7 @@ type None struct{}
 
 // Health answers GET /health.
 type Health struct {
-	Status string `json:"status"`
+	Status string `json:"status" enum:"ok"`
 }
 
 // Health says that the process serves.
@@ -60,17 +59,17 @@ func (s *Service) Health(context.Context, None) (Health, error) { return Health{
 
 // Deep answers GET /health/deep.
 type Deep struct {
-	Status  string            `json:"status" doc:"ok, degraded or error"`
-	Time    time.Time         `json:"time"`
+	Status  string            `json:"status" enum:"ok,degraded,error" doc:"degraded: an optional part is off or fails"`
+	Time    time.Time         `json:"time" doc:"of the check"`
 	Checks  *map[string]Check `json:"checks,omitempty" doc:"with a valid key only"`
-	Version string            `json:"version,omitempty"`
+	Version string            `json:"version,omitempty" doc:"of the server; with a valid key only"`
 }
 
 // Check is the outcome for one part.
 type Check struct {
-	Status    string `json:"status" doc:"ok, off or error"`
-	LatencyMS int64  `json:"latency_ms"`
-	Message   string `json:"message,omitempty"`
+	Status    string `json:"status" enum:"ok,off,error" doc:"off: it is not configured"`
+	LatencyMS int64  `json:"latency_ms" minimum:"0" doc:"how long the check took"`
+	Message   string `json:"message,omitempty" doc:"what is wrong"`
 }
 
 // StatusCode is 503 when search does not work end to end.
@@ -192,9 +191,13 @@ func checkReranker(ctx context.Context, m port.Reranker) error {
 
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
-	return []op.Op[*Service]{
-		op.Define(op.Spec{Name: "health", Method: "GET", Path: "/health", Auth: op.NoKey, Timeout: 5 * time.Second, Summary: "Is the process serving"}, (*Service).Health),
+	return op.WithExamples([]op.Op[*Service]{
+		op.Define(op.Spec{Name: "health", Method: "GET", Path: "/health", Auth: op.NoKey, Timeout: 5 * time.Second, Summary: "Is the process serving",
+			Description: "Says that the process answers, and nothing of what is behind it. Needs no key and counts against no limit."}, (*Service).Health),
 		op.Define(op.Spec{Name: "health.deep", Method: "GET", Path: "/health/deep", Auth: op.OptionalKey, Timeout: 2 * limit,
-			Summary: "Does search work end to end", Faults: []fault.Code{fault.Unavailable}}, (*Service).Deep),
-	}
+			Summary:     "Does search work end to end",
+			Description: "Searches a small built-in corpus through every part of the search, and writes nothing. The outcome is kept for 5 seconds. Needs no key; with any valid key the answer has `checks` and `version`.",
+			Answers: []op.Answer{{Status: 200, Summary: "Search works; with status degraded, without an optional part.", Body: Deep{}},
+				{Status: 503, Summary: "Search does not work.", Body: Deep{}}}}, (*Service).Deep),
+	}, examples())
 }
