@@ -11,6 +11,7 @@ import (
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/transfer"
 )
 
 // Settings are what a Service needs.
@@ -19,9 +20,10 @@ type Settings struct {
 	Store port.Store
 	Pages *page.Signer
 	// Erase removes an end user for good (decisions 7).
-	Erase   func(context.Context, port.Partition) (Erasure, error)
-	Reindex Reindexer
-	Now     func() time.Time // nil: time.Now
+	Erase     func(context.Context, port.Partition) (Erasure, error)
+	Reindex   Reindexer
+	Transfers *transfer.Service
+	Now       func() time.Time // nil: time.Now
 }
 
 // Erasure is what an erasure did, as its certificate says.
@@ -33,12 +35,13 @@ type Erasure struct {
 
 // Service does the admin operations.
 type Service struct {
-	keys    *key.Service
-	store   port.Store
-	pages   *page.Signer
-	erase   func(context.Context, port.Partition) (Erasure, error)
-	reindex Reindexer
-	now     func() time.Time
+	keys      *key.Service
+	store     port.Store
+	pages     *page.Signer
+	erase     func(context.Context, port.Partition) (Erasure, error)
+	reindex   Reindexer
+	transfers *transfer.Service
+	now       func() time.Time
 }
 
 // New makes the service.
@@ -46,7 +49,7 @@ func New(s Settings) *Service {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	return &Service{keys: s.Keys, store: s.Store, pages: s.Pages, erase: s.Erase, reindex: s.Reindex, now: s.Now}
+	return &Service{keys: s.Keys, store: s.Store, pages: s.Pages, erase: s.Erase, reindex: s.Reindex, transfers: s.Transfers, now: s.Now}
 }
 
 // organization finds what the caller may see; "" is the caller's own.
@@ -75,8 +78,8 @@ func operator(ctx context.Context, what string) error {
 
 // Listing are the parameters that every list has.
 type Listing struct {
-	Limit  *int   `query:"limit" json:"-" doc:"1-1000, default 100"`
-	Cursor string `query:"cursor" json:"-"`
+	Limit  *int   `query:"limit" json:"-" minimum:"1" maximum:"1000" default:"100" doc:"how many at most"`
+	Cursor string `query:"cursor" json:"-" doc:"next_cursor of the page before; none for the first page"`
 }
 
 // Validate checks the limit.
@@ -155,24 +158,36 @@ func Operations() []op.Op[*Service] {
 		fault.InvalidRequest, fault.InvalidEndUserID, fault.NotFound)
 	export.Description = "One JSON object a line, its kind in `type`: end_user first, then memory, record and receipt, and end last, with the counts. " +
 		"An answer without an end line was cut short."
+	export.Answers = []op.Answer{{Status: 200, Summary: "The export, one JSON object a line.", Body: (*Export)(nil),
+		Lines: []any{exportHead{}, exportMemory{}, exportRecord{}, exportReceipt{}, exportEnd{}}}}
 	reindex := optionalBody(change("admin.namespaces.reindex", "POST", oneNS+"/reindex", "Make a namespace's vectors anew with the configured models",
-		fault.InvalidNamespace, fault.NamespaceNotFound, fault.Unavailable))
-	reindex.Description = "202 while it goes on in the background; GET says how far it is. Until all vectors are made, the namespace is as it was. " +
-		"One whose vectors are of the configured models is left alone unless `force` is true."
+		fault.InvalidNamespace, fault.NamespaceNotFound, fault.Conflict, fault.Unavailable))
+	reindex.Description = "202 while it goes on in the background; GET says how far it is. A second generation of the namespace is built beside the one that is " +
+		"served, both are compared by the same queries, and then the new one is served in its place; queries and writes go on throughout where the model before " +
+		"is loaded (roles.previous). What was served is kept for `back` until it is discarded. " +
+		"A namespace whose vectors are of the configured models is left alone unless `force` is true."
+	progress := []op.Answer{{Status: 200, Summary: "It has ended, or nothing was to be done.", Body: Reindexing{}},
+		{Status: 202, Summary: "It is under way.", Body: Reindexing{}}}
+	reindex.Answers = progress
 	reindexUser := optionalBody(change("admin.end_users.reindex", "POST", oneUser+"/reindex", "Make the vectors of an end user's memories anew with the configured models",
 		fault.InvalidEndUserID, fault.Unavailable))
-	reindexUser.Description = "As for a namespace."
-	return []op.Op[*Service]{
+	reindexUser.Description, reindexUser.Answers = "As for a namespace.", progress
+	far := func(s op.Spec) op.Spec { s.Answers = progress; return s }
+	secret := func(s op.Spec) op.Spec {
+		s.Answers = []op.Answer{{Status: 200, Summary: "The key with its secret.", Body: IssuedKey{}, Headers: []string{"Cache-Control"}}}
+		return s
+	}
+	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
 		op.Define(change("admin.organizations.create", "POST", base+"/organizations", "Make an organization", fault.Conflict), (*Service).CreateOrganization),
 		op.Define(read("admin.organizations.list", base+"/organizations", "List organizations", fault.InvalidRequest, fault.InvalidCursor), (*Service).ListOrganizations),
 		op.Define(read("admin.organizations.get", oneOrg, "Read an organization", fault.NotFound), (*Service).GetOrganization),
 		op.Define(change("admin.organizations.change", "PATCH", oneOrg, "Rename, suspend or resume an organization", fault.Conflict), (*Service).ChangeOrganization),
 
-		op.Define(change("admin.keys.create", "POST", oneOrg+"/keys", "Make a key; its secret is in this answer alone", fault.InvalidNamespace), (*Service).CreateKey),
+		op.Define(secret(change("admin.keys.create", "POST", oneOrg+"/keys", "Make a key; its secret is in this answer alone", fault.InvalidNamespace)), (*Service).CreateKey),
 		op.Define(read("admin.keys.list", oneOrg+"/keys", "List an organization's keys", fault.InvalidRequest, fault.InvalidCursor, fault.NotFound), (*Service).ListKeys),
 		op.Define(read("admin.keys.get", oneKey, "Read a key's description", fault.NotFound), (*Service).GetKey),
 		op.Define(change("admin.keys.change", "PATCH", oneKey, "Change a key's name, limits, default namespace or read-only state", fault.InvalidNamespace), (*Service).ChangeKey),
-		op.Define(optionalBody(change("admin.keys.rotate", "POST", oneKey+"/rotate", "Make a new secret with a key's rights", fault.Conflict)), (*Service).RotateKey),
+		op.Define(secret(optionalBody(change("admin.keys.rotate", "POST", oneKey+"/rotate", "Make a new secret with a key's rights", fault.Conflict))), (*Service).RotateKey),
 		op.Define(change("admin.keys.revoke", "DELETE", oneKey, "Revoke a key, within a second everywhere", fault.NotFound), (*Service).RevokeKey),
 
 		op.Define(change("admin.integrations.create", "POST", oneOrg+"/integrations", "Make an integration", fault.Conflict), (*Service).CreateIntegration),
@@ -180,7 +195,7 @@ func Operations() []op.Op[*Service] {
 			(*Service).ListIntegrations),
 		op.Define(read("admin.integrations.get", oneInt, "Read an integration", fault.NotFound), (*Service).GetIntegration),
 		op.Define(change("admin.integrations.change", "PATCH", oneInt, "Change an integration's name or quotas", fault.Conflict), (*Service).ChangeIntegration),
-		op.Define(change("admin.integrations.keys.create", "POST", oneInt+"/keys", "Make a key of an integration; its secret is in this answer alone", fault.InvalidEndUserID),
+		op.Define(secret(change("admin.integrations.keys.create", "POST", oneInt+"/keys", "Make a key of an integration; its secret is in this answer alone", fault.InvalidEndUserID)),
 			(*Service).CreateIntegrationKey),
 		op.Define(read("admin.integrations.keys.list", oneInt+"/keys", "List an integration's keys", fault.InvalidRequest, fault.InvalidCursor, fault.NotFound),
 			(*Service).ListIntegrationKeys),
@@ -188,17 +203,21 @@ func Operations() []op.Op[*Service] {
 		op.Define(read("admin.namespaces.list", oneOrg+"/namespaces", "List namespaces, and whether their vectors are of the configured models",
 			fault.InvalidRequest, fault.InvalidCursor, fault.NotFound), (*Service).ListNamespaces),
 		op.Define(reindex, (*Service).ReindexNamespace),
-		op.Define(read("admin.namespaces.reindexing", oneNS+"/reindex", "Say how far the reindexing of a namespace is", fault.InvalidNamespace, fault.NotFound),
+		op.Define(far(read("admin.namespaces.reindexing", oneNS+"/reindex", "Say how far the reindexing of a namespace is", fault.InvalidNamespace, fault.NotFound)),
 			(*Service).ReindexingOf),
+		op.Define(change("admin.namespaces.discard", "DELETE", oneNS+"/reindex", "Discard what is kept of a namespace since it was reindexed, or what is held",
+			fault.InvalidNamespace, fault.NamespaceNotFound, fault.Conflict), (*Service).DiscardReindexing),
+		op.Define(exportNamespace(), (*Service).ExportNamespace),
+		op.Define(importNamespace(), (*Service).ImportNamespace),
 
 		op.Define(read("admin.end_users.list", oneOrg+"/end_users", "List end users with what is kept of them", fault.InvalidRequest, fault.InvalidCursor, fault.NotFound),
 			(*Service).ListEndUsers),
 		op.Define(export, (*Service).ExportEndUser),
 		op.Define(erase, (*Service).EraseEndUser),
 		op.Define(reindexUser, (*Service).ReindexEndUser),
-		op.Define(read("admin.end_users.reindexing", oneUser+"/reindex", "Say how far the reindexing of an end user's memories is",
-			fault.InvalidRequest, fault.InvalidEndUserID, fault.NotFound), (*Service).ReindexingOfEndUser),
-	}
+		op.Define(far(read("admin.end_users.reindexing", oneUser+"/reindex", "Say how far the reindexing of an end user's memories is",
+			fault.InvalidRequest, fault.InvalidEndUserID, fault.NotFound)), (*Service).ReindexingOfEndUser),
+	}, examples()), links())
 }
 
 // wrap names the operation in an error for the log.

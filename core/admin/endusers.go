@@ -16,8 +16,8 @@ import (
 type ListEndUsers struct {
 	OrganizationRef
 	Listing
-	Query       string `query:"query" json:"-" doc:"only ids that begin with it"`
-	Integration string `query:"integration" json:"-" doc:"id or name; only its end users"`
+	Query       string `query:"query" json:"-" schema:"Text" doc:"only ids that begin with it"`
+	Integration string `query:"integration" json:"-" schema:"Text" doc:"id or name; only its end users"`
 }
 
 // Validate checks the limit and the texts.
@@ -32,12 +32,12 @@ func (l *ListEndUsers) Validate() error {
 
 // EndUser is a row of the roster.
 type EndUser struct {
-	ID              string     `json:"id"`
-	Integration     string     `json:"integration" doc:"id"`
-	IntegrationName string     `json:"integration_name"`
-	Memories        int64      `json:"memories"`
-	Containers      int64      `json:"containers" doc:"distinct container tags"`
-	Bytes           int64      `json:"bytes" doc:"UTF-8 bytes of the memories"`
+	ID              string     `json:"id" schema:"EndUserID" doc:"the end user"`
+	Integration     string     `json:"integration" doc:"id of the integration"`
+	IntegrationName string     `json:"integration_name" doc:"name of the integration"`
+	Memories        int64      `json:"memories" minimum:"0"`
+	Containers      int64      `json:"containers" minimum:"0" doc:"distinct container tags"`
+	Bytes           int64      `json:"bytes" minimum:"0" doc:"UTF-8 bytes of the memories"`
 	FirstSeen       time.Time  `json:"first_seen"`
 	LastSeen        time.Time  `json:"last_seen" doc:"of a write or a search; searches come in about half a minute late"`
 	Erasing         *time.Time `json:"erasing" doc:"since when an erasure is under way; null: none is"`
@@ -46,7 +46,7 @@ type EndUser struct {
 // EndUsers answers GET /organizations/{org}/end_users.
 type EndUsers struct {
 	EndUsers   []EndUser `json:"end_users"`
-	NextCursor *string   `json:"next_cursor"`
+	NextCursor *string   `json:"next_cursor" doc:"cursor of the next page; null: this is the last"`
 }
 
 type rosterPosition struct {
@@ -108,9 +108,9 @@ func (s *Service) ListEndUsers(ctx context.Context, in ListEndUsers) (EndUsers, 
 // in another integration is another end user: a repeated erasure must never
 // reach that one.
 type EndUserRef struct {
-	ID           string `path:"id" json:"-" fault:"invalid_end_user_id"`
+	ID           string `path:"id" json:"-" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
 	Organization string `query:"organization" json:"-" doc:"id or name; required of a key of all organizations, else the key's own"`
-	Integration  string `query:"integration" json:"-" doc:"id or name; required"`
+	Integration  string `query:"integration" json:"-" required:"true" doc:"id or name of the integration"`
 }
 
 // Validate checks the names.
@@ -141,10 +141,10 @@ func (s *Service) endUser(ctx context.Context, in EndUserRef) (o port.Organizati
 
 // Certificate says what an erasure removed.
 type Certificate struct {
-	EndUser         string    `json:"end_user_id"`
-	Organization    string    `json:"organization_id"`
-	Integration     string    `json:"integration" doc:"id"`
-	IntegrationName string    `json:"integration_name"`
+	EndUser         string    `json:"end_user_id" schema:"EndUserID" doc:"the end user"`
+	Organization    string    `json:"organization_id" doc:"id of the organization"`
+	Integration     string    `json:"integration" doc:"id of the integration"`
+	IntegrationName string    `json:"integration_name" doc:"name of the integration"`
 	Deleted         Deleted   `json:"deleted"`
 	VerifiedAbsent  bool      `json:"verified_absent" doc:"the store and the indexes were searched afterwards and hold nothing"`
 	ErasedAt        time.Time `json:"erased_at"`
@@ -152,11 +152,11 @@ type Certificate struct {
 
 // Deleted counts what an erasure removed, by store.
 type Deleted struct {
-	Memories int64 `json:"memories"`
-	Vectors  int64 `json:"vectors"`
-	Records  int64 `json:"records"`
-	Receipts int64 `json:"receipts"`
-	Replays  int64 `json:"replays" doc:"stored answers to calls with an Idempotency-Key"`
+	Memories int64 `json:"memories" minimum:"0"`
+	Vectors  int64 `json:"vectors" minimum:"0"`
+	Records  int64 `json:"records" minimum:"0"`
+	Receipts int64 `json:"receipts" minimum:"0"`
+	Replays  int64 `json:"replays" minimum:"0" doc:"stored answers to calls with an Idempotency-Key"`
 }
 
 // EraseEndUser removes an end user for good. It is safe to repeat.
@@ -192,7 +192,7 @@ type Export struct {
 // The lines of an export.
 type (
 	exportHead struct {
-		Type            string    `json:"type"` // end_user
+		Type            string    `json:"type" enum:"end_user"` // end_user
 		ID              string    `json:"id"`
 		Organization    string    `json:"organization_id"`
 		Integration     string    `json:"integration"`
@@ -202,45 +202,45 @@ type (
 		ExportedAt      time.Time `json:"exported_at"`
 	}
 	exportMemory struct {
-		Type       string          `json:"type"` // memory
+		Type       string          `json:"type" enum:"memory"` // memory
 		ID         string          `json:"id"`
 		Content    string          `json:"content"`
 		Container  *string         `json:"container_tag"`
-		Metadata   json.RawMessage `json:"metadata"`
+		Metadata   json.RawMessage `json:"metadata" schema:"Metadata"`
 		Source     *string         `json:"source"`
 		ExternalID *string         `json:"external_id"`
 		CreatedAt  time.Time       `json:"created_at"`
 		UpdatedAt  time.Time       `json:"updated_at"`
 	}
 	exportRecord struct {
-		Type        string            `json:"type"` // record
+		Type        string            `json:"type" enum:"record"` // record
 		Source      string            `json:"source"`
 		ExternalID  string            `json:"external_id"`
 		Version     int64             `json:"version"`
-		Status      port.RecordStatus `json:"status"`
+		Status      port.RecordStatus `json:"status" enum:"active,tombstoned"`
 		OccurredAt  time.Time         `json:"occurred_at"`
 		UpdatedAt   time.Time         `json:"updated_at"`
 		DocumentID  string            `json:"document_id"`
 		ContentHash string            `json:"content_hash"`
 	}
 	exportReceipt struct {
-		Type        string    `json:"type"` // receipt
+		Type        string    `json:"type" enum:"receipt"` // receipt
 		Source      string    `json:"source"`
 		ExternalID  string    `json:"external_id"`
 		Version     int64     `json:"version"`
-		Operation   string    `json:"operation"`
+		Operation   string    `json:"operation" enum:"upsert,tombstone"`
 		RequestHash string    `json:"request_hash"`
-		Outcome     string    `json:"outcome"`
+		Outcome     string    `json:"outcome" enum:"created,updated,unchanged,restored,tombstoned"`
 		OccurredAt  time.Time `json:"occurred_at"`
 		AppliedAt   time.Time `json:"applied_at"`
 		DocumentID  string    `json:"document_id"`
 		ContentHash string    `json:"content_hash"`
 	}
 	exportEnd struct {
-		Type     string `json:"type"` // end
-		Memories int64  `json:"memories"`
-		Records  int64  `json:"records"`
-		Receipts int64  `json:"receipts"`
+		Type     string `json:"type" enum:"end"` // end
+		Memories int64  `json:"memories" minimum:"0"`
+		Records  int64  `json:"records" minimum:"0"`
+		Receipts int64  `json:"receipts" minimum:"0"`
 	}
 )
 

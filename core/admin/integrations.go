@@ -11,16 +11,16 @@ import (
 
 // Quotas bound what an integration may keep and ask; 0 is unlimited.
 type Quotas struct {
-	MemoriesPerEndUser int `json:"memories_per_end_user" doc:"0: unlimited"`
-	ReadRatePerMin     int `json:"read_rate_per_min" doc:"0: unlimited"`
-	WriteRatePerMin    int `json:"write_rate_per_min" doc:"memories a minute; 0: unlimited"`
+	MemoriesPerEndUser int `json:"memories_per_end_user" minimum:"0" maximum:"1000000000" doc:"0: unlimited"`
+	ReadRatePerMin     int `json:"read_rate_per_min" minimum:"0" maximum:"100000000" doc:"searches and reads a minute; 0: unlimited"`
+	WriteRatePerMin    int `json:"write_rate_per_min" minimum:"0" maximum:"100000000" doc:"memories a minute; 0: unlimited"`
 }
 
 // QuotaChange changes the quotas it names.
 type QuotaChange struct {
-	MemoriesPerEndUser *int `json:"memories_per_end_user,omitempty" doc:"0: unlimited"`
-	ReadRatePerMin     *int `json:"read_rate_per_min,omitempty" doc:"0: unlimited"`
-	WriteRatePerMin    *int `json:"write_rate_per_min,omitempty" doc:"memories a minute; 0: unlimited"`
+	MemoriesPerEndUser *int `json:"memories_per_end_user,omitempty" minimum:"0" maximum:"1000000000" doc:"0: unlimited"`
+	ReadRatePerMin     *int `json:"read_rate_per_min,omitempty" minimum:"0" maximum:"100000000" doc:"searches and reads a minute; 0: unlimited"`
+	WriteRatePerMin    *int `json:"write_rate_per_min,omitempty" minimum:"0" maximum:"100000000" doc:"memories a minute; 0: unlimited"`
 }
 
 // change is what q changes; nil: nothing.
@@ -34,8 +34,8 @@ func (q *QuotaChange) change() key.IntegrationChange {
 // Integration is an integration as it is shown.
 type Integration struct {
 	ID           string    `json:"id"`
-	Organization string    `json:"organization_id"`
-	Name         string    `json:"name"`
+	Organization string    `json:"organization_id" doc:"id of its organization"`
+	Name         string    `json:"name" doc:"unique in its organization; in paths as good as the id"`
 	Quotas       Quotas    `json:"quotas"`
 	CreatedAt    time.Time `json:"created_at"`
 }
@@ -48,13 +48,13 @@ func ShowIntegration(i port.Integration) Integration {
 // IntegrationRef names an integration in a path.
 type IntegrationRef struct {
 	OrganizationRef
-	Integration string `path:"integration" json:"-" doc:"id or name"`
+	Integration string `path:"integration" json:"-" doc:"id or name of the integration"`
 }
 
 // CreateIntegration is the body of POST /organizations/{org}/integrations.
 type CreateIntegration struct {
 	OrganizationRef
-	Name   string       `json:"name" doc:"1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit"`
+	Name   string       `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^int_" doc:"its name, which does not begin with int_"`
 	Quotas *QuotaChange `json:"quotas,omitempty" doc:"those left out take the defaults"`
 }
 
@@ -67,14 +67,20 @@ type ListIntegrations struct {
 // Integrations answers GET /organizations/{org}/integrations.
 type Integrations struct {
 	Integrations []Integration `json:"integrations"`
-	NextCursor   *string       `json:"next_cursor"`
+	NextCursor   *string       `json:"next_cursor" doc:"cursor of the next page; null: this is the last"`
 }
 
 // ChangeIntegration is the body of PATCH .../integrations/{integration}.
 type ChangeIntegration struct {
 	IntegrationRef
-	Name   *string      `json:"name,omitempty"`
+	Name   *string      `json:"name,omitempty" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^int_" doc:"its new name, which does not begin with int_"`
 	Quotas *QuotaChange `json:"quotas,omitempty" doc:"those left out stay"`
+}
+
+// JSONSchema implements op.Schemer: a change of nothing is refused.
+func (c *ChangeIntegration) JSONSchema() string {
+	return `{"not": {"properties": {"name": {"const": null}, "quotas": {"properties": {
+		"memories_per_end_user": {"const": null}, "read_rate_per_min": {"const": null}, "write_rate_per_min": {"const": null}}}}}}`
 }
 
 // Validate refuses a change of nothing.

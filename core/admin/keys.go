@@ -13,42 +13,57 @@ import (
 
 // Rate is a limit of one rate class.
 type Rate struct {
-	PerMinute int `json:"per_minute" doc:"0: unlimited"`
-	Burst     int `json:"burst,omitempty" doc:"0: a tenth of a minute's worth"`
+	PerMinute int `json:"per_minute" minimum:"0" maximum:"100000000" doc:"calls a minute; 0: unlimited"`
+	Burst     int `json:"burst,omitempty" minimum:"0" maximum:"100000000" doc:"calls at once; 0: a tenth of a minute's worth"`
 }
 
-func rates(in map[string]Rate) map[string]ident.Rate {
+// RateChange is a limit to set. What is left out must not mean unlimited.
+type RateChange struct {
+	PerMinute *int `json:"per_minute" minimum:"0" maximum:"100000000" doc:"calls a minute; 0: unlimited"`
+	Burst     int  `json:"burst,omitempty" minimum:"0" maximum:"100000000" doc:"calls at once; 0: a tenth of a minute's worth"`
+}
+
+func rates(in map[string]RateChange) map[string]ident.Rate {
 	if in == nil {
 		return nil
 	}
 	out := make(map[string]ident.Rate, len(in))
 	for class, r := range in {
-		out[class] = ident.Rate(r)
+		out[class] = ident.Rate{PerMinute: value(r.PerMinute), Burst: r.Burst}
 	}
 	return out
 }
 
+func checkRates(in map[string]RateChange) error {
+	for class, r := range in {
+		if r.PerMinute == nil {
+			return fault.Field(fault.InvalidRequest, "limits."+fault.Clip(class)+".per_minute", "is required")
+		}
+	}
+	return nil
+}
+
 // Key describes a key; the secret is not part of it.
 type Key struct {
-	ID               string          `json:"id"`
-	Organization     string          `json:"organization_id"`
-	Name             string          `json:"name"`
-	Kind             string          `json:"kind" doc:"service, integration, personal, team, organization or admin"`
+	ID               string          `json:"id" doc:"id of the key"`
+	Organization     string          `json:"organization_id" doc:"id of its organization"`
+	Name             string          `json:"name" doc:"for people"`
+	Kind             string          `json:"kind" enum:"service,integration,personal,team,organization,admin" doc:"what it is for"`
 	Prefix           string          `json:"prefix" doc:"how the secret begins"`
 	LastFour         string          `json:"last_four" doc:"how it ends"`
-	ReadOnly         bool            `json:"read_only"`
+	ReadOnly         bool            `json:"read_only" doc:"whether it is refused where data would change"`
 	Namespace        *string         `json:"namespace" doc:"the only one the key reaches; null: all"`
-	DefaultNamespace *string         `json:"default_namespace"`
-	Scopes           []string        `json:"scopes"`
-	Integration      *string         `json:"integration" doc:"id"`
-	IntegrationName  *string         `json:"integration_name"`
+	DefaultNamespace *string         `json:"default_namespace" doc:"of calls that name none"`
+	Scopes           []string        `json:"scopes" doc:"rights of an integration's key"`
+	Integration      *string         `json:"integration" doc:"id of the integration that it belongs to"`
+	IntegrationName  *string         `json:"integration_name" doc:"name of that integration"`
 	EndUser          *string         `json:"end_user_id" doc:"the only one a personal key reaches"`
 	Limits           map[string]Rate `json:"limits" doc:"of the key itself, by rate class"`
 	CreatedAt        time.Time       `json:"created_at"`
 	LastUsedAt       *time.Time      `json:"last_used_at" doc:"about half a minute late"`
-	ExpiresAt        *time.Time      `json:"expires_at"`
-	RevokedAt        *time.Time      `json:"revoked_at"`
-	State            string          `json:"state" doc:"live, expired or revoked"`
+	ExpiresAt        *time.Time      `json:"expires_at" doc:"null: never"`
+	RevokedAt        *time.Time      `json:"revoked_at" doc:"null: it was not"`
+	State            string          `json:"state" enum:"live,expired,revoked" doc:"whether it works"`
 }
 
 // ShowKey gives a key's description the form of the admin API; its state is that
@@ -79,18 +94,34 @@ func (IssuedKey) Headers() map[string]string { return map[string]string{"Cache-C
 // CreateKey is the body of POST /organizations/{org}/keys.
 type CreateKey struct {
 	OrganizationRef
-	Kind             string          `json:"kind,omitempty" doc:"service (default), admin, team or organization"`
-	Name             string          `json:"name,omitempty" doc:"for people; at most 128 characters"`
-	ReadOnly         bool            `json:"read_only,omitempty"`
-	Namespace        string          `json:"namespace,omitempty" doc:"limits a service key to one namespace"`
-	DefaultNamespace string          `json:"default_namespace,omitempty" doc:"of calls that name none"`
-	Limits           map[string]Rate `json:"limits,omitempty" doc:"by rate class"`
-	ExpiresAt        *time.Time      `json:"expires_at,omitempty"`
+	Kind             *string               `json:"kind,omitempty" enum:"service,admin,team,organization" default:"service" doc:"what it is for; team and organization are for migration only"`
+	Name             string                `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" doc:"for people"`
+	ReadOnly         bool                  `json:"read_only,omitempty" default:"false" doc:"refuses whatever changes data"`
+	Namespace        *string               `json:"namespace,omitempty" schema:"NamespaceName" doc:"limits a service key to one namespace"`
+	DefaultNamespace *string               `json:"default_namespace,omitempty" schema:"NamespaceName" doc:"of calls that name none"`
+	Limits           map[string]RateChange `json:"limits,omitempty" keys:"read,write,rerank,admin" doc:"of the key itself, by rate class"`
+	ExpiresAt        *time.Time            `json:"expires_at,omitempty" doc:"in the future; default: never"`
+}
+
+// JSONSchema implements op.Schemer: what a kind of key has no use for is refused.
+func (c *CreateKey) JSONSchema() string {
+	return `{"if": {"properties": {"kind": {"enum": ["service", null]}}}, "else": {
+		"properties": {"namespace": {"const": null}, "default_namespace": {"const": null}},
+		"if": {"properties": {"kind": {"const": "admin"}}},
+		"then": {"properties": {"limits": {"propertyNames": {"const": "admin"}}}},
+		"else": {"properties": {"limits": {"maxProperties": 0}, "read_only": {"const": false}}}}}`
 }
 
 // Validate refuses the kinds that belong to an integration.
 func (c *CreateKey) Validate() error {
-	switch k := ident.Kind(c.Kind); k {
+	if err := filled(field{"kind", c.Kind, fault.InvalidRequest}, field{"namespace", c.Namespace, fault.InvalidNamespace},
+		field{"default_namespace", c.DefaultNamespace, fault.InvalidNamespace}); err != nil {
+		return err
+	}
+	if err := checkRates(c.Limits); err != nil {
+		return err
+	}
+	switch k := ident.Kind(value(c.Kind)); k {
 	case ident.Integration, ident.Personal:
 		return fault.Field(fault.InvalidRequest, "kind", "a key of kind %s is made below its integration: POST %s/organizations/{org}/integrations/{integration}/keys", k, base)
 	default:
@@ -101,17 +132,31 @@ func (c *CreateKey) Validate() error {
 // CreateIntegrationKey is the body of POST .../integrations/{integration}/keys.
 type CreateIntegrationKey struct {
 	IntegrationRef
-	Kind      string          `json:"kind,omitempty" doc:"integration (default) or personal"`
-	Name      string          `json:"name,omitempty" doc:"for people; at most 128 characters"`
-	Scopes    []string        `json:"scopes,omitempty" max:"32" doc:"default memories:read and memories:write"`
-	EndUser   string          `json:"end_user_id,omitempty" doc:"the only one a personal key reaches"`
-	Limits    map[string]Rate `json:"limits,omitempty" doc:"by rate class, of this key alone"`
-	ExpiresAt *time.Time      `json:"expires_at,omitempty"`
+	Kind      *string               `json:"kind,omitempty" enum:"integration,personal" default:"integration" doc:"what it is for"`
+	Name      string                `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" doc:"for people"`
+	Scopes    []string              `json:"scopes,omitempty" max:"32" enum:"memories:read,memories:write,recall:read,users:erase,status:read" minItems:"1" doc:"rights of an integration's key; default memories:read and memories:write"`
+	EndUser   *string               `json:"end_user_id,omitempty" schema:"EndUserID" doc:"the only one that a personal key reaches, required for it"`
+	Limits    map[string]RateChange `json:"limits,omitempty" keys:"memory_read,memory_write,recall" doc:"of this key alone, by rate class"`
+	ExpiresAt *time.Time            `json:"expires_at,omitempty" doc:"in the future; default: never"`
+}
+
+// JSONSchema implements op.Schemer: what a kind of key has no use for is refused.
+func (c *CreateIntegrationKey) JSONSchema() string {
+	return `{"if": {"required": ["kind"], "properties": {"kind": {"const": "personal"}}},
+		"then": {"required": ["end_user_id"], "properties": {"end_user_id": {"type": "string"}, "scopes": false}},
+		"else": {"properties": {"end_user_id": {"const": null},
+			"scopes": {"if": {"contains": {"const": "recall:read"}}, "then": {"contains": {"const": "memories:read"}}}}}}`
 }
 
 // Validate refuses the kinds that belong to no integration.
 func (c *CreateIntegrationKey) Validate() error {
-	switch ident.Kind(c.Kind) {
+	if err := filled(field{"kind", c.Kind, fault.InvalidRequest}, field{"end_user_id", c.EndUser, fault.InvalidEndUserID}); err != nil {
+		return err
+	}
+	if err := checkRates(c.Limits); err != nil {
+		return err
+	}
+	switch ident.Kind(value(c.Kind)) {
 	case "", ident.Integration, ident.Personal:
 		return nil
 	}
@@ -121,7 +166,7 @@ func (c *CreateIntegrationKey) Validate() error {
 // KeyRef names a key in a path.
 type KeyRef struct {
 	OrganizationRef
-	ID string `path:"id" json:"-"`
+	ID string `path:"id" json:"-" doc:"id of the key"`
 }
 
 // ListKeys are the parameters of GET /organizations/{org}/keys.
@@ -139,16 +184,21 @@ type ListIntegrationKeys struct {
 // Keys answers a list of keys.
 type Keys struct {
 	Keys       []Key   `json:"keys"`
-	NextCursor *string `json:"next_cursor"`
+	NextCursor *string `json:"next_cursor" doc:"cursor of the next page; null: this is the last"`
 }
 
 // ChangeKey is the body of PATCH /organizations/{org}/keys/{id}.
 type ChangeKey struct {
 	KeyRef
-	Name             *string         `json:"name,omitempty"`
-	ReadOnly         *bool           `json:"read_only,omitempty"`
-	DefaultNamespace *string         `json:"default_namespace,omitempty" doc:"empty: none"`
-	Limits           map[string]Rate `json:"limits,omitempty" doc:"replace all of the key's own"`
+	Name             *string               `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" doc:"for people"`
+	ReadOnly         *bool                 `json:"read_only,omitempty" doc:"refuses whatever changes data"`
+	DefaultNamespace *string               `json:"default_namespace,omitempty" pattern:"^([a-z0-9][a-z0-9_-]{0,63})?$" doc:"of calls that name none; empty: none"`
+	Limits           map[string]RateChange `json:"limits,omitempty" keys:"read,write,rerank,admin,memory_read,memory_write,recall" doc:"replace all of the key's own"`
+}
+
+// JSONSchema implements op.Schemer: a change of nothing is refused.
+func (c *ChangeKey) JSONSchema() string {
+	return `{"not": {"properties": {"name": {"const": null}, "read_only": {"const": null}, "default_namespace": {"const": null}, "limits": false}}}`
 }
 
 // Validate refuses a change of nothing.
@@ -156,14 +206,14 @@ func (c *ChangeKey) Validate() error {
 	if c.Name == nil && c.ReadOnly == nil && c.DefaultNamespace == nil && c.Limits == nil {
 		return nothing("name, read_only, default_namespace or limits")
 	}
-	return nil
+	return checkRates(c.Limits)
 }
 
 // RotateKey is the body of POST /organizations/{org}/keys/{id}/rotate.
 type RotateKey struct {
 	KeyRef
-	OverlapSeconds *int64     `json:"overlap_seconds,omitempty" doc:"the old key ends after it; default 86400, 0: at once"`
-	ExpiresAt      *time.Time `json:"expires_at,omitempty" doc:"of the new key; default: as long as the old one was made for"`
+	OverlapSeconds *int64     `json:"overlap_seconds,omitempty" minimum:"0" maximum:"7776000" default:"86400" doc:"seconds after which the old key ends; 0: at once"`
+	ExpiresAt      *time.Time `json:"expires_at,omitempty" doc:"when the new key ends, in the future; default: as long as the old one was made for"`
 }
 
 // Validate bounds the overlap.
@@ -186,8 +236,8 @@ func (s *Service) CreateKey(ctx context.Context, in CreateKey) (IssuedKey, error
 	if err != nil {
 		return IssuedKey{}, err
 	}
-	return s.issue(ctx, key.Issue{Org: string(o.ID), Name: in.Name, Kind: ident.Kind(in.Kind), ReadOnly: in.ReadOnly, Namespace: in.Namespace,
-		DefaultNamespace: in.DefaultNamespace, Limits: rates(in.Limits), ExpiresAt: value(in.ExpiresAt)})
+	return s.issue(ctx, key.Issue{Org: string(o.ID), Name: in.Name, Kind: ident.Kind(value(in.Kind)), ReadOnly: in.ReadOnly, Namespace: value(in.Namespace),
+		DefaultNamespace: value(in.DefaultNamespace), Limits: rates(in.Limits), ExpiresAt: value(in.ExpiresAt)})
 }
 
 // CreateIntegrationKey makes a key of an integration that exists.
@@ -196,7 +246,7 @@ func (s *Service) CreateIntegrationKey(ctx context.Context, in CreateIntegration
 	if err != nil {
 		return IssuedKey{}, err
 	}
-	issue := key.Issue{Org: string(o.ID), Name: in.Name, Kind: ident.Kind(in.Kind), Integration: i.ID, EndUser: in.EndUser,
+	issue := key.Issue{Org: string(o.ID), Name: in.Name, Kind: ident.Kind(value(in.Kind)), Integration: i.ID, EndUser: value(in.EndUser),
 		Limits: rates(in.Limits), ExpiresAt: value(in.ExpiresAt)}
 	if issue.Kind == "" {
 		issue.Kind = ident.Integration
@@ -218,11 +268,29 @@ func (s *Service) issue(ctx context.Context, in key.Issue) (IssuedKey, error) {
 	return IssuedKey{ShowKey(issued.Info, s.now()), issued.Secret}, nil
 }
 
-func value(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
+// value is what p points to, or the zero value.
+func value[T any](p *T) T {
+	if p == nil {
+		return *new(T)
 	}
-	return *t
+	return *p
+}
+
+// field is a text that may be left out, and the code for a wrong one.
+type field struct {
+	name string
+	text *string
+	code fault.Code
+}
+
+// filled refuses texts that are there and empty: none is not the same as left out.
+func filled(fields ...field) error {
+	for _, f := range fields {
+		if f.text != nil && *f.text == "" {
+			return fault.Field(f.code, f.name, "must not be empty; leave it out")
+		}
+	}
+	return nil
 }
 
 // visible reports whether the caller may see a key of an organization that it

@@ -2,36 +2,44 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
 )
 
 // Reindexer makes the vectors of namespaces and of end users' memories anew.
 type Reindexer interface {
-	// Check answers a fault where a namespace's vectors are of other models than
-	// the configured ones.
-	Check(port.Namespace) error
+	// Current reports whether a namespace's vectors are of the configured models.
+	Current(port.Namespace) bool
 	// Start begins it in the background or joins the one under way; where nothing
 	// is to be done it says so. Fault NamespaceNotFound, or NotFound of an end user,
-	// when there are no documents.
-	Start(ctx context.Context, p port.Partition, force bool) (Reindexing, error)
-	// State is how far the last one is; false when none is known.
-	State(p port.Partition) (Reindexing, bool)
+	// when there are no documents, Conflict when there is nothing to go back to.
+	Start(ctx context.Context, p port.Partition, in ingest.Reindexing) (Reindexing, error)
+	// Discard removes what is kept, or held, of a namespace; false: nothing is.
+	// Fault Conflict while it is being reindexed.
+	Discard(ctx context.Context, p port.Partition) (bool, error)
+	// State is how far the last one is, whichever server runs it; false when none
+	// is known.
+	State(ctx context.Context, p port.Partition) (Reindexing, bool, error)
 }
 
 // Reindexing is a reindexing under way or ended.
 type Reindexing struct {
 	Name      string         `json:"name" doc:"of the namespace, or the end user's id"`
-	Status    string         `json:"status" doc:"waiting, running, succeeded, failed, or unchanged: the vectors were of the configured models already"`
-	Done      int            `json:"done" doc:"documents, or memories, encoded"`
-	Total     int            `json:"total" doc:"documents to encode"`
-	Documents int            `json:"documents" doc:"documents stored with new vectors, once it has succeeded"`
-	Chunks    int            `json:"chunks" doc:"their chunks"`
-	Error     *ReindexFailed `json:"error" doc:"why it failed; everything is then as it was"`
+	Status    string         `json:"status" enum:"waiting,running,succeeded,held,failed,unchanged" doc:"held: built and not served, as was asked for or because the comparison fell short; unchanged: the vectors were of the configured models already"`
+	Done      int            `json:"done" minimum:"0" doc:"documents, or memories, encoded"`
+	Total     int            `json:"total" minimum:"0" doc:"documents to encode"`
+	Documents int            `json:"documents" minimum:"0" doc:"documents stored with new vectors, once it has succeeded"`
+	Chunks    int            `json:"chunks" minimum:"0" doc:"their chunks"`
+	Error     *ReindexFailed `json:"error" doc:"why it failed; what is served is then as it was"`
+
+	Comparison *ingest.Comparison `json:"comparison" doc:"what the same queries find in what was served and in what was made; null: not compared, as the model before is not loaded, or not yet"`
 }
 
 // ReindexFailed is why a reindexing failed.
@@ -45,6 +53,7 @@ const (
 	Waiting   = "waiting"
 	Running   = "running"
 	Succeeded = "succeeded"
+	Held      = "held"
 	Failed    = "failed"
 	Unchanged = "unchanged"
 )
@@ -63,7 +72,7 @@ func (r Reindexing) StatusCode() int {
 // NamespaceRef names a namespace of an organization in a path.
 type NamespaceRef struct {
 	OrganizationRef
-	Namespace string `path:"namespace" json:"-" fault:"invalid_namespace"`
+	Namespace string `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace"`
 }
 
 // Validate checks the name.
@@ -77,7 +86,48 @@ func (n *NamespaceRef) Validate() error {
 // Reindex is the body of POST /organizations/{org}/namespaces/{namespace}/reindex.
 type Reindex struct {
 	NamespaceRef
-	Force bool `json:"force,omitempty" doc:"also where the vectors are of the configured models"`
+	Force      bool     `json:"force,omitempty" default:"false" doc:"also where the vectors are of the configured models"`
+	Hold       bool     `json:"hold,omitempty" default:"false" doc:"build and compare, and have what is served served on; the next call without hold swaps"`
+	Back       bool     `json:"back,omitempty" default:"false" doc:"go back to what was served before the last swap, with what was written since; force does not matter then"`
+	Queries    []string `json:"queries,omitempty" maxItems:"1000" doc:"queries to compare by; none: made from fifty documents chosen by chance"`
+	MinOverlap float64  `json:"min_overlap,omitempty" minimum:"0" maximum:"1" default:"0" doc:"least comparison.overlap to swap with; below it what was made is held"`
+}
+
+// Validate checks the name and the queries.
+func (in *Reindex) Validate() error {
+	switch {
+	case in.MinOverlap < 0 || in.MinOverlap > 1:
+		return fault.Field(fault.InvalidRequest, "min_overlap", "must be 0-1")
+	case len(in.Queries) > maxQueries:
+		return fault.Field(fault.InvalidRequest, "queries", "at most %d, got %d", maxQueries, len(in.Queries))
+	}
+	for i, q := range in.Queries {
+		if n := utf8.RuneCountInString(q); n < 1 || n > maxQueryRunes {
+			return fault.Field(fault.InvalidRequest, fmt.Sprintf("queries[%d]", i), "must be 1-%d characters, got %d", maxQueryRunes, n)
+		}
+	}
+	return in.NamespaceRef.Validate()
+}
+
+const (
+	maxQueries    = 1000
+	maxQueryRunes = 8192
+)
+
+// Discarded answers DELETE /organizations/{org}/namespaces/{namespace}/reindex.
+type Discarded struct {
+	Discarded bool `json:"discarded" doc:"false: nothing was kept or held"`
+}
+
+// DiscardReindexing removes what is kept of a namespace since the last swap, or
+// what is held.
+func (s *Service) DiscardReindexing(ctx context.Context, in NamespaceRef) (Discarded, error) {
+	p, err := s.namespace(ctx, in)
+	if err != nil {
+		return Discarded{}, err
+	}
+	ok, err := s.reindex.Discard(ctx, p)
+	return Discarded{ok}, wrap("discard", err)
 }
 
 func (s *Service) namespace(ctx context.Context, in NamespaceRef) (port.Partition, error) {
@@ -91,22 +141,25 @@ func (s *Service) ReindexNamespace(ctx context.Context, in Reindex) (Reindexing,
 	if err != nil {
 		return Reindexing{}, err
 	}
-	r, err := s.reindex.Start(ctx, p, in.Force)
+	r, err := s.reindex.Start(ctx, p, ingest.Reindexing{Force: in.Force, Hold: in.Hold, Back: in.Back, Queries: in.Queries, MinOverlap: in.MinOverlap})
 	return r, wrap("reindex", err)
 }
 
 // ReindexingOf says how far the reindexing of a namespace is. Fault NotFound
-// when none was begun since the server started.
+// when none was begun in the last hour.
 func (s *Service) ReindexingOf(ctx context.Context, in NamespaceRef) (Reindexing, error) {
 	p, err := s.namespace(ctx, in)
 	if err != nil {
 		return Reindexing{}, err
 	}
-	return s.reindexing(p)
+	return s.reindexing(ctx, p)
 }
 
-func (s *Service) reindexing(p port.Partition) (Reindexing, error) {
-	r, ok := s.reindex.State(p)
+func (s *Service) reindexing(ctx context.Context, p port.Partition) (Reindexing, error) {
+	r, ok, err := s.reindex.State(ctx, p)
+	if err != nil {
+		return Reindexing{}, wrap("reindexing", err)
+	}
 	if !ok {
 		return Reindexing{}, fault.New(fault.NotFound, "no reindexing of %q is known", p.Name())
 	}
@@ -116,7 +169,7 @@ func (s *Service) reindexing(p port.Partition) (Reindexing, error) {
 // ReindexUser is the body of POST /end_users/{id}/reindex.
 type ReindexUser struct {
 	EndUserRef
-	Force bool `json:"force,omitempty" doc:"also where the vectors are of the configured models"`
+	Force bool `json:"force,omitempty" default:"false" doc:"also where the vectors are of the configured models"`
 }
 
 // ReindexEndUser begins to make the vectors of an end user's memories anew.
@@ -125,18 +178,18 @@ func (s *Service) ReindexEndUser(ctx context.Context, in ReindexUser) (Reindexin
 	if err != nil {
 		return Reindexing{}, err
 	}
-	r, err := s.reindex.Start(ctx, p, in.Force)
+	r, err := s.reindex.Start(ctx, p, ingest.Reindexing{Force: in.Force})
 	return r, wrap("reindex", err)
 }
 
 // ReindexingOfEndUser says how far the reindexing of an end user's memories is.
-// Fault NotFound when none was begun since the server started.
+// Fault NotFound when none is known: an ended one is for an hour.
 func (s *Service) ReindexingOfEndUser(ctx context.Context, in EndUserRef) (Reindexing, error) {
 	_, _, p, err := s.endUser(ctx, in)
 	if err != nil {
 		return Reindexing{}, err
 	}
-	return s.reindexing(p)
+	return s.reindexing(ctx, p)
 }
 
 // ListNamespaces are the parameters of GET /organizations/{org}/namespaces.
@@ -147,19 +200,41 @@ type ListNamespaces struct {
 
 // Namespace is a namespace as an administrator sees it.
 type Namespace struct {
-	Name           string    `json:"name"`
-	Documents      int64     `json:"documents"`
-	Chunks         int64     `json:"chunks"`
-	Sparse         bool      `json:"sparse"`
-	EmbeddingModel string    `json:"embedding_model"`
+	Name           string    `json:"name" schema:"NamespaceName"`
+	Documents      int64     `json:"documents" minimum:"0"`
+	Chunks         int64     `json:"chunks" minimum:"0"`
+	Sparse         bool      `json:"sparse" doc:"whether it has a learned-sparse index"`
+	EmbeddingModel string    `json:"embedding_model" doc:"model of its vectors"`
 	Current        bool      `json:"current" doc:"false: its vectors are of other models than the configured ones, and it is to be reindexed"`
+	Shadow         *Shadow   `json:"shadow" doc:"what reindexing it has made or kept beside it; null: nothing"`
 	UpdatedAt      time.Time `json:"updated_at"`
+}
+
+// Shadow is a second generation of a namespace, which is not served.
+type Shadow struct {
+	State          string `json:"state" enum:"building,kept" doc:"building: being made, or held; kept: what was served before the last swap"`
+	EmbeddingModel string `json:"embedding_model" doc:"model of its vectors"`
+	Documents      int64  `json:"documents" minimum:"0"`
+	Chunks         int64  `json:"chunks" minimum:"0"`
+}
+
+func shadowOf(of []port.Held, name string) *Shadow {
+	for _, h := range of {
+		if h.Namespace.Name == name {
+			state := "building"
+			if h.Namespace.Life == port.Kept {
+				state = "kept"
+			}
+			return &Shadow{state, h.Namespace.EmbeddingModel, h.Namespace.Documents, h.Namespace.Chunks}
+		}
+	}
+	return nil
 }
 
 // Namespaces answers GET /organizations/{org}/namespaces.
 type Namespaces struct {
 	Namespaces []Namespace `json:"namespaces"`
-	NextCursor *string     `json:"next_cursor"`
+	NextCursor *string     `json:"next_cursor" doc:"cursor of the next page; null: this is the last"`
 }
 
 // ListNamespaces pages through an organization's namespaces that hold documents,
@@ -176,7 +251,11 @@ func (s *Service) ListNamespaces(ctx context.Context, in ListNamespaces) (Namesp
 	}
 	limit := page.Limit(in.Limit)
 	var rows []port.Namespace
+	var shadows []port.Held
 	err = s.store.View(ctx, func(r port.Reader) (err error) {
+		if shadows, err = r.Shadows(ctx, o.ID); err != nil {
+			return err
+		}
 		rows, err = r.Namespaces(ctx, o.ID, "", from.Key, limit+1)
 		return err
 	})
@@ -191,7 +270,7 @@ func (s *Service) ListNamespaces(ctx context.Context, in ListNamespaces) (Namesp
 	}
 	for _, n := range rows {
 		out.Namespaces = append(out.Namespaces, Namespace{Name: n.Name, Documents: n.Documents, Chunks: n.Chunks, Sparse: n.Sparse,
-			EmbeddingModel: n.EmbeddingModel, Current: s.reindex.Check(n) == nil, UpdatedAt: n.UpdatedAt.UTC()})
+			EmbeddingModel: n.EmbeddingModel, Current: s.reindex.Current(n), Shadow: shadowOf(shadows, n.Name), UpdatedAt: n.UpdatedAt.UTC()})
 	}
 	return out, nil
 }

@@ -13,7 +13,7 @@ import (
 // Organization is an organization as it is shown.
 type Organization struct {
 	ID        string    `json:"id"`
-	Name      string    `json:"name"`
+	Name      string    `json:"name" doc:"unique; in paths as good as the id"`
 	Suspended bool      `json:"suspended" doc:"true: all its keys answer 403"`
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -24,12 +24,12 @@ func showOrganization(o port.Organization) Organization {
 
 // OrganizationRef names an organization in a path.
 type OrganizationRef struct {
-	Org string `path:"org" json:"-" doc:"id or name"`
+	Org string `path:"org" json:"-" doc:"id or name of the organization"`
 }
 
 // CreateOrganization is the body of POST /organizations.
 type CreateOrganization struct {
-	Name string `json:"name" doc:"1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit"`
+	Name string `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^org_" doc:"its name, which does not begin with org_"`
 }
 
 // ListOrganizations are the parameters of GET /organizations.
@@ -40,14 +40,19 @@ type ListOrganizations struct {
 // Organizations answers GET /organizations.
 type Organizations struct {
 	Organizations []Organization `json:"organizations"`
-	NextCursor    *string        `json:"next_cursor"`
+	NextCursor    *string        `json:"next_cursor" doc:"cursor of the next page; null: this is the last"`
 }
 
 // ChangeOrganization is the body of PATCH /organizations/{org}.
 type ChangeOrganization struct {
 	OrganizationRef
-	Name      *string `json:"name,omitempty"`
-	Suspended *bool   `json:"suspended,omitempty"`
+	Name      *string `json:"name,omitempty" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^org_" doc:"its new name, which does not begin with org_"`
+	Suspended *bool   `json:"suspended,omitempty" doc:"true makes all its keys answer 403"`
+}
+
+// JSONSchema implements op.Schemer: a change of nothing is refused.
+func (c *ChangeOrganization) JSONSchema() string {
+	return `{"not": {"properties": {"name": {"const": null}, "suspended": {"const": null}}}}`
 }
 
 // Validate refuses a change of nothing.

@@ -3,22 +3,30 @@ package document
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/port"
 )
 
 // DeleteDocuments is the body of POST /namespaces/{namespace}/documents/delete.
 type DeleteDocuments struct {
-	Namespace string          `path:"namespace" json:"-" fault:"invalid_namespace"`
-	IDs       *[]string       `json:"ids,omitempty" doc:"1-1000 document ids"`
-	Filter    json.RawMessage `json:"filter,omitempty" doc:"metadata filter with at least one condition"`
+	Namespace string          `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace"`
+	IDs       *[]string       `json:"ids,omitempty" schema:"DocumentID" minItems:"1" maxItems:"1000" doc:"documents to delete; those that do not exist are skipped"`
+	Filter    json.RawMessage `json:"filter,omitempty" schema:"Filter" doc:"deletes every document that it matches"`
 
 	filter *filter.Filter
+}
+
+// JSONSchema implements op.Schemer.
+func (in *DeleteDocuments) JSONSchema() string {
+	return `{"if": {"required": ["ids"], "properties": {"ids": {"not": {"const": null}}}},
+		"then": {"properties": {"filter": false}}, "else": {"required": ["filter"], "properties": {"filter": true}}}`
 }
 
 // Validate checks that there is exactly one way to choose documents.
@@ -50,7 +58,7 @@ func (in *DeleteDocuments) NamespaceName() string { return in.Namespace }
 
 // DeletedSome answers a deletion.
 type DeletedSome struct {
-	Deleted int  `json:"deleted" doc:"documents removed by this call"`
+	Deleted int  `json:"deleted" minimum:"0" doc:"documents removed by this call"`
 	More    bool `json:"more" doc:"true: matches remain, repeat the call"`
 }
 
@@ -82,6 +90,9 @@ func (s *Service) remove(ctx context.Context, p port.Partition, ids []string, se
 		}
 		if err != nil {
 			return err
+		}
+		if ns.Life != port.Served {
+			return ingest.ErrMoved // reindexed meanwhile: change numbers are others now
 		}
 		pinned = p.At(ns.Generation)
 		heads, err := w.Documents(ctx, pinned, ids, 0)
@@ -126,20 +137,20 @@ const (
 // the change number seen, so a document rewritten meanwhile is looked at again.
 func (s *Service) deleteMatching(ctx context.Context, p port.Partition, f *filter.Filter) (DeletedSome, error) {
 	var out DeletedSome
-	// One life of the name: change numbers of another one mean nothing here.
-	err := s.Store.View(ctx, func(r port.Reader) error {
-		ns, err := r.Namespace(ctx, p)
-		p = p.At(ns.Generation)
-		return err
-	})
-	if fault.CodeOf(err) == fault.NamespaceNotFound {
-		return out, nil
-	}
-	if err != nil {
-		return out, err
-	}
 	budget := MaxDeleteRows
 	for round := 0; ; round++ {
+		// One life of the name: change numbers of another one mean nothing here.
+		err := s.Store.View(ctx, func(r port.Reader) error {
+			ns, err := r.Namespace(ctx, p.At(0))
+			p = p.At(ns.Generation)
+			return err
+		})
+		if fault.CodeOf(err) == fault.NamespaceNotFound {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
 		matched, more, err := s.match(ctx, p, f, budget)
 		if err != nil {
 			return DeletedSome{}, err
@@ -153,6 +164,10 @@ func (s *Service) deleteMatching(ctx context.Context, p port.Partition, f *filte
 				ids[i], seen[h.ID], chunks[h.ID] = h.ID, h.Seq, h.ChunkCount
 			}
 			deleted, kept, err := s.remove(ctx, p, ids, seen)
+			if errors.Is(err, ingest.ErrMoved) {
+				rewritten++ // as if all that is left had been
+				break
+			}
 			if err != nil {
 				return DeletedSome{}, err
 			}

@@ -17,10 +17,10 @@ import (
 
 // GetDocument are the parameters of GET /namespaces/{namespace}/documents/{id}.
 type GetDocument struct {
-	Namespace   string   `path:"namespace" json:"-" fault:"invalid_namespace"`
-	ID          string   `path:"id" json:"-" fault:"invalid_id"`
-	Include     []string `query:"include" json:"-" doc:"chunks adds chunk_list"`
-	IfNoneMatch string   `header:"If-None-Match" json:"-"`
+	Namespace   string   `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace"`
+	ID          string   `path:"id" json:"-" fault:"invalid_id" schema:"DocumentID" doc:"id of the document"`
+	Include     []string `query:"include" json:"-" enum:"chunks" doc:"chunks adds chunk_list to the answer"`
+	IfNoneMatch string   `header:"If-None-Match" json:"-" example:"\"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"" doc:"ETags that the caller holds; 304 when the document has one of them"`
 }
 
 // Validate checks the names.
@@ -41,35 +41,35 @@ func (in *GetDocument) NamespaceName() string { return in.Namespace }
 
 // Head is a document without its text.
 type Head struct {
-	ID          string          `json:"id"`
-	Metadata    json.RawMessage `json:"metadata"`
-	Chunks      int             `json:"chunks"`
-	ContentHash string          `json:"content_hash" doc:"sha256 over text and metadata; the ETag"`
-	SourceID    *string         `json:"source_id"`
+	ID          string          `json:"id" schema:"DocumentID"`
+	Metadata    json.RawMessage `json:"metadata" schema:"Metadata"`
+	Chunks      int             `json:"chunks" minimum:"0" doc:"how many chunks it was cut into"`
+	ContentHash string          `json:"content_hash" pattern:"^sha256:[0-9a-f]{64}$" doc:"SHA-256 over text and metadata; the ETag"`
+	SourceID    *string         `json:"source_id" doc:"of the source that keeps it; null: it was written directly"`
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
 }
 
 // Document is a document as it is read.
 type Document struct {
-	ID          string          `json:"id"`
+	ID          string          `json:"id" schema:"DocumentID"`
 	Text        string          `json:"text"`
-	Metadata    json.RawMessage `json:"metadata"`
-	Chunks      int             `json:"chunks"`
-	ContentHash string          `json:"content_hash"`
-	SourceID    *string         `json:"source_id"`
+	Metadata    json.RawMessage `json:"metadata" schema:"Metadata"`
+	Chunks      int             `json:"chunks" minimum:"0" doc:"how many chunks it was cut into"`
+	ContentHash string          `json:"content_hash" pattern:"^sha256:[0-9a-f]{64}$" doc:"SHA-256 over text and metadata; the ETag"`
+	SourceID    *string         `json:"source_id" doc:"of the source that keeps it; null: it was written directly"`
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
-	ChunkList   *[]Chunk        `json:"chunk_list,omitempty"`
+	ChunkList   *[]Chunk        `json:"chunk_list,omitempty" doc:"with include=chunks"`
 
 	notModified bool
 }
 
 // Chunk is a slice of a document's text, in UTF-8 byte offsets.
 type Chunk struct {
-	Index int    `json:"index"`
-	Start int    `json:"start"`
-	End   int    `json:"end"`
+	Index int    `json:"index" minimum:"0" doc:"position in the document"`
+	Start int    `json:"start" minimum:"0" doc:"UTF-8 byte offset into the text"`
+	End   int    `json:"end" minimum:"0" doc:"UTF-8 byte offset after it"`
 	Text  string `json:"text"`
 }
 
@@ -157,12 +157,12 @@ func matches(header, hash string) bool {
 
 // ListDocuments are the parameters of GET /namespaces/{namespace}/documents.
 type ListDocuments struct {
-	Namespace string `path:"namespace" json:"-" fault:"invalid_namespace"`
-	Limit     *int   `query:"limit" json:"-" doc:"1-1000, default 100"`
-	Cursor    string `query:"cursor" json:"-"`
-	Prefix    string `query:"prefix" json:"-" doc:"only ids that begin with it"`
-	SourceID  string `query:"source_id" json:"-"`
-	Order     string `query:"order" json:"-" doc:"id (default, ascending) or updated_at (newest first)"`
+	Namespace string `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace"`
+	Limit     *int   `query:"limit" json:"-" minimum:"1" maximum:"1000" default:"100" doc:"how many at most"`
+	Cursor    string `query:"cursor" json:"-" doc:"next_cursor of the page before; none for the first page"`
+	Prefix    string `query:"prefix" json:"-" schema:"Text" doc:"only ids that begin with it"`
+	SourceID  string `query:"source_id" json:"-" schema:"Text" doc:"only documents of this source"`
+	Order     string `query:"order" json:"-" enum:"id,updated_at" default:"id" doc:"id rises; updated_at has the newest first"`
 }
 
 // Validate checks the parameters.
@@ -188,7 +188,7 @@ func (in *ListDocuments) NamespaceName() string { return in.Namespace }
 // Page answers a list of documents.
 type Page struct {
 	Documents  []Head  `json:"documents"`
-	NextCursor *string `json:"next_cursor"`
+	NextCursor *string `json:"next_cursor" doc:"cursor of the next page; null: this is the last"`
 }
 
 type position struct {

@@ -11,6 +11,8 @@ import (
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/replica"
+	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // Limits (interface document, section 8).
@@ -25,15 +27,16 @@ const (
 // Settings are what a Service is made of.
 type Settings struct {
 	Store     port.Store
-	Encoder   *ingest.Encoder
+	Encoders  *ingest.Encoders
+	Searcher  *retrieve.Searcher // compares a reindexed namespace with what it was
 	Projector *ingest.Projector
 	Pages     *page.Signer
 	// Stamp records the configured models on a new namespace.
 	Stamp func(port.Namespace) port.Namespace
-	// Check refuses a namespace whose models differ from the configured ones.
-	Check func(port.Namespace) error
-	Now   func() time.Time
-	Log   *slog.Logger
+	// Replica is this process among those over the store.
+	Replica *replica.Member
+	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // Service does the document operations.
@@ -78,15 +81,19 @@ func holding(ctx context.Context, r port.Reader, p port.Partition) (port.Namespa
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
 	const docs = "/namespaces/{namespace}/documents"
-	return []op.Op[*Service]{
+	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
 		op.Define(op.Spec{Name: "documents.write", Method: "POST", Path: docs, Class: op.Write, Mutates: true, MaxBody: MaxBody, Timeout: 120 * time.Second,
 			Summary:     "Write up to 100 documents, all or nothing",
 			Description: "Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation.",
+			Answers: []op.Answer{{Status: 200, Summary: "The documents are durable and searchable.", Body: Written{}},
+				{Status: 202, Summary: "The write is accepted.", Body: Operation{}, Headers: []string{"Location", "Preference-Applied"}}},
 			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidID, fault.InvalidMetadata,
-				fault.Conflict, fault.PayloadTooLarge, fault.Unavailable}}, (*Service).Write),
+				fault.Conflict, fault.PayloadTooLarge, fault.Unavailable, fault.Upstream}}, (*Service).Write),
 		op.Define(op.Spec{Name: "documents.list", Method: "GET", Path: docs, Class: op.Read, Timeout: 5 * time.Second, Summary: "List documents",
 			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidCursor, fault.NamespaceNotFound}}, (*Service).List),
 		op.Define(op.Spec{Name: "documents.get", Method: "GET", Path: docs + "/{id}", Class: op.Read, Timeout: 5 * time.Second, Summary: "Read a document",
+			Answers: []op.Answer{{Status: 200, Summary: "The document.", Body: Document{}, Headers: []string{"ETag"}},
+				{Status: 304, Summary: "The caller holds this version.", Headers: []string{"ETag"}}},
 			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidID, fault.NamespaceNotFound, fault.DocumentNotFound}}, (*Service).Get),
 		op.Define(op.Spec{Name: "documents.delete", Method: "POST", Path: docs + "/delete", Class: op.Write, Mutates: true, MaxBody: 1 << 20, Timeout: 120 * time.Second,
 			Summary:     "Delete documents by ids or by filter",
@@ -94,5 +101,5 @@ func Operations() []op.Op[*Service] {
 			Faults:      []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidID, fault.InvalidFilter, fault.Conflict, fault.PayloadTooLarge}}, (*Service).Delete),
 		op.Define(op.Spec{Name: "operations.get", Method: "GET", Path: "/namespaces/{namespace}/operations/{operation}", Class: op.Read, Timeout: 5 * time.Second,
 			Summary: "Read the state of an asynchronous write", Faults: []fault.Code{fault.InvalidNamespace, fault.NotFound}}, (*Service).Operation),
-	}
+	}, examples()), links())
 }

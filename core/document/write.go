@@ -1,10 +1,10 @@
 package document
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -19,17 +19,18 @@ import (
 
 // WriteDocuments is the body of POST /namespaces/{namespace}/documents.
 type WriteDocuments struct {
-	Namespace    string  `path:"namespace" json:"-" fault:"invalid_namespace"`
-	Prefer       string  `header:"Prefer" json:"-" doc:"respond-async answers 202 with an operation"`
-	Documents    []Input `json:"documents" max:"1000" doc:"1-100 documents"`
-	ExpectSparse *bool   `json:"expect_sparse,omitempty" doc:"409 when the namespace's index differs"`
+	Namespace    string  `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace; it is made when there is none"`
+	Prefer       string  `header:"Prefer" json:"-" example:"respond-async" doc:"respond-async answers 202 with an operation"`
+	Documents    []Input `json:"documents" max:"1000" minItems:"1" maxItems:"100" doc:"documents to write, each id once"`
+	ExpectSparse *bool   `json:"expect_sparse,omitempty" doc:"409 when the namespace has another index than this says"`
+	Origin       string  `json:"-"` // how the documents come in, as port.Origin.Kind; "": api
 }
 
 // Input is one document to write.
 type Input struct {
-	ID       string          `json:"id"`
-	Text     *string         `json:"text" doc:"at most 256 KB of UTF-8"`
-	Metadata json.RawMessage `json:"metadata,omitempty" doc:"at most 32 keys; values are strings, numbers, booleans, arrays of strings"`
+	ID       string          `json:"id" schema:"DocumentID"`
+	Text     *string         `json:"text" schema:"Text" maxLength:"262144" doc:"at most 262144 bytes of UTF-8"`
+	Metadata json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"for filters; comes back with hits"`
 
 	metadata filter.Metadata
 }
@@ -77,20 +78,20 @@ func (in *WriteDocuments) NamespaceName() string { return in.Namespace }
 
 // Written answers a synchronous write.
 type Written struct {
-	Namespace string            `json:"namespace"`
-	Sparse    bool              `json:"sparse"`
-	Written   int               `json:"written" doc:"documents created or changed"`
-	Unchanged int               `json:"unchanged"`
-	Chunks    int               `json:"chunks" doc:"chunks of all documents of the call"`
-	Documents []WrittenDocument `json:"documents"`
+	Namespace string            `json:"namespace" schema:"NamespaceName"`
+	Sparse    bool              `json:"sparse" doc:"whether the namespace has a learned-sparse index"`
+	Written   int               `json:"written" minimum:"0" doc:"documents created or changed"`
+	Unchanged int               `json:"unchanged" minimum:"0" doc:"documents that were stored already, as they are"`
+	Chunks    int               `json:"chunks" minimum:"0" doc:"chunks of all documents of the call"`
+	Documents []WrittenDocument `json:"documents" doc:"one for each document, in the order of the call"`
 }
 
 // WrittenDocument is the outcome of one document.
 type WrittenDocument struct {
-	ID        string    `json:"id"`
-	Created   bool      `json:"created"`
-	Unchanged bool      `json:"unchanged"`
-	Chunks    int       `json:"chunks"`
+	ID        string    `json:"id" schema:"DocumentID"`
+	Created   bool      `json:"created" doc:"the id was new"`
+	Unchanged bool      `json:"unchanged" doc:"the same was stored already"`
+	Chunks    int       `json:"chunks" minimum:"0"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -139,10 +140,6 @@ func prefersAsync(prefer string) bool {
 	return false
 }
 
-// errMoved says that the store changed between reading and committing in a way
-// that the prepared write did not foresee; it is prepared again.
-var errMoved = errors.New("document: stored state moved")
-
 // sealer stores more in the transaction of a write; it may run several times.
 type sealer func(w port.Writer, out Written) error
 
@@ -152,15 +149,7 @@ type notSearchable struct{ error }
 func (e notSearchable) Unwrap() error { return e.error }
 
 func (s *Service) write(ctx context.Context, in WriteDocuments, seal sealer) (Written, error) {
-	for {
-		out, err := s.tryWrite(ctx, in, seal)
-		if !errors.Is(err, errMoved) {
-			return out, err
-		}
-		if err := ctx.Err(); err != nil {
-			return Written{}, err
-		}
-	}
+	return ingest.Retry(ctx, func() (Written, error) { return s.tryWrite(ctx, in, seal) })
 }
 
 // plan is what is known of one document before the transaction.
@@ -238,12 +227,12 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 	if err != nil {
 		return Written{}, err
 	}
-	if s.Encoder.Embedder == nil || ns.Sparse && s.Encoder.Sparse == nil {
-		_, err := s.Encoder.Encode(ctx, nil, ns.Sparse, nil)
+	models := s.Encoders.For(ns)
+	if err := models.Ready(ns.Sparse); err != nil {
 		return Written{}, err
 	}
 	if len(encode) > 0 {
-		encoded, err := s.Encoder.Encode(ctx, texts, ns.Sparse, reuse)
+		encoded, err := models.Encode(ctx, texts, ns.Sparse, reuse)
 		if err != nil {
 			return Written{}, err
 		}
@@ -251,7 +240,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 			plans[i].encoded = encoded[k]
 		}
 	}
-	return s.commit(ctx, p, ns.Sparse, in, plans, seal)
+	return s.commit(ctx, p, models, ns.Sparse, in, plans, seal)
 }
 
 func sourceOwned(h port.DocumentHead) error {
@@ -270,7 +259,7 @@ func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition,
 	default:
 		exists = true
 		if ns.Documents > 0 {
-			if err := s.Check(ns); err != nil {
+			if err := s.Encoders.Check(ns); err != nil {
 				return ns, true, err
 			}
 		}
@@ -285,7 +274,7 @@ func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition,
 	return ns, exists, nil
 }
 
-func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in WriteDocuments, plans []plan, seal sealer) (Written, error) {
+func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, in WriteDocuments, plans []plan, seal sealer) (Written, error) {
 	who, _ := ident.From(ctx)
 	var out Written
 	var seq uint64
@@ -295,15 +284,18 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 	for i := range plans {
 		ids[i] = plans[i].in.ID
 	}
-	put := func(w port.Writer) error {
+	store := func(w port.Writer) error {
 		out = Written{Namespace: in.Namespace, Sparse: sparse, Documents: make([]WrittenDocument, len(plans))}
 		seq, changes = 0, nil
 		ns, exists, err := s.writable(ctx, w, p, in.ExpectSparse)
 		if err != nil {
 			return err
 		}
-		if ns.Sparse != sparse {
-			return errMoved // deleted and created again with the other index
+		if ns.Sparse != sparse || s.Encoders.For(ns) != models {
+			return ingest.ErrMoved // deleted and created again with the other index, or reindexed
+		}
+		if ns.PausedUntil.After(s.Now()) {
+			return ingest.ErrPaused
 		}
 		if exists && ns.Documents == 0 && s.Stamp(ns) != ns {
 			// Created empty under other models, or while they were off: its
@@ -329,7 +321,6 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 		}
 		now := s.Now().UTC().Truncate(time.Millisecond)
 		var writes []port.DocumentWrite
-		var needVectors []string
 		chunks := 0
 		for i := range plans {
 			pl := &plans[i]
@@ -338,7 +329,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 				return sourceOwned(h)
 			}
 			if pl.sameText && (!ok || h.TextHash != pl.textHash) {
-				return errMoved // it was rewritten or deleted meanwhile: it has to be embedded after all
+				return ingest.ErrMoved // it was rewritten or deleted meanwhile: it has to be embedded after all
 			}
 			same := ok && h.TextHash == pl.textHash
 			wd := WrittenDocument{ID: pl.in.ID, Created: !ok, UpdatedAt: now}
@@ -359,7 +350,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 			}
 			out.Written++
 			d := port.Document{ID: pl.in.ID, Text: *pl.in.Text, Metadata: pl.in.metadata.JSON(), TextHash: pl.textHash, MetadataHash: pl.metaHash,
-				Chunks: pl.encoded.Chunks, Origin: port.Origin{Kind: "api", KeyID: who.KeyID}, CreatedAt: now, UpdatedAt: now}
+				Chunks: pl.encoded.Chunks, Origin: port.Origin{Kind: cmp.Or(in.Origin, "api"), KeyID: who.KeyID}, CreatedAt: now, UpdatedAt: now}
 			if ok {
 				d.CreatedAt = h.CreatedAt
 				if now.Before(h.UpdatedAt) { // the clock went back: time does not
@@ -368,7 +359,6 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 			}
 			if same {
 				d.Chunks = h.Chunks
-				needVectors = append(needVectors, d.ID)
 			}
 			writes = append(writes, port.DocumentWrite{Document: d, Vectors: pl.encoded.Vectors, MetadataOnly: same})
 			out.Documents[i] = wd
@@ -376,30 +366,11 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 		if len(writes) == 0 {
 			return nil
 		}
-		vectors := map[string]port.Vectors{}
-		if len(needVectors) > 0 {
-			if vectors, err = w.Vectors(ctx, pinned, needVectors); err != nil {
-				return err
-			}
-		}
-		if seq, err = w.PutDocuments(ctx, pinned, now, writes); err != nil {
-			return err
-		}
-		for i := range writes {
-			v := writes[i].Vectors
-			if writes[i].MetadataOnly {
-				v = vectors[writes[i].Document.ID]
-			}
-			c, err := ingest.Change(writes[i].Document, v)
-			if err != nil {
-				return err
-			}
-			changes = append(changes, c)
-		}
-		return nil
+		seq, changes, err = put(ctx, w, pinned, now, writes)
+		return err
 	}
 	err := s.Store.Update(ctx, func(w port.Writer) error {
-		if err := put(w); err != nil || seal == nil {
+		if err := store(w); err != nil || seal == nil {
 			return err
 		}
 		return seal(w, out)
@@ -413,4 +384,36 @@ func (s *Service) commit(ctx context.Context, p port.Partition, sparse bool, in 
 		}
 	}
 	return out, nil
+}
+
+// put stores documents, of which those that are MetadataOnly have their stored
+// chunks, and answers what the indexes are to see of them.
+func put(ctx context.Context, w port.Writer, p port.Partition, at time.Time, writes []port.DocumentWrite) (seq uint64, changes []port.IndexChange, err error) {
+	var kept []string
+	for i := range writes {
+		if writes[i].MetadataOnly {
+			kept = append(kept, writes[i].Document.ID)
+		}
+	}
+	vectors := map[string]port.Vectors{}
+	if len(kept) > 0 {
+		if vectors, err = w.Vectors(ctx, p, kept); err != nil {
+			return 0, nil, err
+		}
+	}
+	if seq, err = w.PutDocuments(ctx, p, at, writes); err != nil {
+		return 0, nil, err
+	}
+	for i := range writes {
+		v := writes[i].Vectors
+		if writes[i].MetadataOnly {
+			v = vectors[writes[i].Document.ID]
+		}
+		c, err := ingest.Change(writes[i].Document, v)
+		if err != nil {
+			return 0, nil, err
+		}
+		changes = append(changes, c)
+	}
+	return seq, changes, nil
 }

@@ -40,15 +40,23 @@ type Encoded struct {
 	Vectors port.Vectors
 }
 
+// Ready answers Unavailable when a model that texts need is off.
+func (e *Encoder) Ready(sparse bool) error {
+	if e.Embedder == nil {
+		return fault.New(fault.Unavailable, "the embedding model is off").After(30 * time.Second)
+	}
+	if sparse && e.Sparse == nil {
+		return fault.New(fault.Unavailable, "the sparse model is off").After(30 * time.Second)
+	}
+	return nil
+}
+
 // Encode chunks the texts and computes vectors for all chunks that reuse[i]
 // does not hold, in one batch over all texts. It answers Unavailable when a
 // model it needs is off.
 func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse []Reuse) ([]Encoded, error) {
-	if e.Embedder == nil {
-		return nil, fault.New(fault.Unavailable, "the embedding model is off").After(30 * time.Second)
-	}
-	if sparse && e.Sparse == nil {
-		return nil, fault.New(fault.Unavailable, "the sparse model is off").After(30 * time.Second)
+	if err := e.Ready(sparse); err != nil {
+		return nil, err
 	}
 	count := chunk.Approximate
 	if c, ok := e.Embedder.(port.TokenCounter); ok {

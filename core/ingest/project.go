@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -24,9 +23,11 @@ type Projector struct {
 	log     *slog.Logger
 	batch   int
 
-	mu      sync.Mutex
-	flights map[flight]*sync.Mutex
-	waiting map[flight]int
+	turns  turns
+	builds builds
+
+	consumer consumer
+	lag      lag
 }
 
 type flight struct {
@@ -34,9 +35,10 @@ type flight struct {
 	p     port.Partition
 }
 
-// NewProjector serves the distinct indexes among those given.
-func NewProjector(store port.Store, indexes []port.Index, log *slog.Logger) *Projector {
-	pr := &Projector{store: store, log: log, batch: 128, flights: map[flight]*sync.Mutex{}, waiting: map[flight]int{}}
+// NewProjector serves the distinct indexes among those given. id names them among
+// the consumers of the change log, over restarts.
+func NewProjector(store port.Store, indexes []port.Index, id string, log *slog.Logger) *Projector {
+	pr := &Projector{store: store, log: log, batch: 128, turns: turns{of: map[flight]*turn{}}, builds: newBuilds(), consumer: newConsumer(id), lag: newLag()}
 	for _, ix := range indexes {
 		known := false
 		for _, k := range pr.indexes {
@@ -53,14 +55,27 @@ func NewProjector(store port.Store, indexes []port.Index, log *slog.Logger) *Pro
 func (pr *Projector) Indexes() []port.Index { return pr.indexes }
 
 // Committed applies the changes of one committed write numbered seq. The write
-// is durable already, so this runs to the end even if the caller goes away.
+// is durable already, so this runs to the end even if the caller goes away. An
+// index that lacks earlier changes is brought up within the caller's time, and
+// past it in the background.
 func (pr *Projector) Committed(ctx context.Context, p port.Partition, seq uint64, changes []port.IndexChange) error {
+	end, bounded := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)
+	patience := ctx
+	if bounded {
+		var cancel context.CancelFunc
+		patience, cancel = context.WithDeadline(ctx, end)
+		defer cancel()
+	}
 	b := port.Batch{After: seq - 1, Upto: seq, Changes: changes}
 	for i, ix := range pr.indexes {
+		if pr.lags(i, p) {
+			pr.late(i, p, seq, false)
+			continue
+		}
 		err := ix.Apply(ctx, p, b)
 		if errors.Is(err, port.ErrGap) {
-			err = pr.catchUp(ctx, i, p, seq)
+			err = pr.bring(patience, i, p, seq)
 		}
 		if err == nil && seq == 1 {
 			// An index that has dropped the partition takes its first change again.
@@ -70,12 +85,18 @@ func (pr *Projector) Committed(ctx context.Context, p port.Partition, seq uint64
 			pr.Drop(ctx, p) // deleted since the write was committed: nothing is left to search
 			return nil
 		}
+		if err != nil && pr.mayLag(i) {
+			pr.log.WarnContext(ctx, "index did not take a committed write, which is acknowledged all the same; it is brought up in the background", "partition", p.String(), "seq", seq, "error", err)
+			pr.late(i, p, seq, true)
+			continue
+		}
 		if err != nil {
 			pr.log.ErrorContext(ctx, "index did not take a committed write; it will catch up", "partition", p.String(), "seq", seq, "error", err)
 			return fault.Wrap(fault.Unavailable, "index apply", err,
 				"the write is stored but not yet searchable; repeating it is safe").After(time.Second)
 		}
 	}
+	pr.consumer.came(p, seq)
 	if seq%trimEvery == 0 {
 		if err := pr.trim(ctx, p, seq); err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
 			pr.log.WarnContext(ctx, "change log was not trimmed", "partition", p.String(), "error", err)
@@ -105,8 +126,15 @@ func (pr *Projector) Ensure(ctx context.Context, p port.Partition, seq uint64) e
 	return nil
 }
 
-// EnsureIndex brings one index of the partition to at least seq.
+// EnsureIndex brings one index of the partition to at least seq. A caller with a
+// deadline is told at once when that is being done in the background.
 func (pr *Projector) EnsureIndex(ctx context.Context, ix port.Index, p port.Partition, seq uint64) error {
+	_, hurried := ctx.Deadline()
+	for i := range pr.indexes {
+		if pr.indexes[i] == ix && (pr.lags(i, p) || hurried && pr.builds.underWay(flight{i, p})) {
+			return errLags()
+		}
+	}
 	at, err := ix.Applied(ctx, p)
 	if err != nil {
 		return fmt.Errorf("index state: %w", err)
@@ -116,49 +144,55 @@ func (pr *Projector) EnsureIndex(ctx context.Context, ix port.Index, p port.Part
 	}
 	for i := range pr.indexes {
 		if pr.indexes[i] == ix {
-			return pr.catchUp(ctx, i, p, seq)
+			return pr.bring(ctx, i, p, seq)
 		}
 	}
 	return errors.New("ingest: index is not served by this projector")
 }
 
-// catchUp replays the log; one replay of an index and partition at a time.
+// catchUp replays the log; one replay of an index and partition at a time. What it
+// has applied when ctx ends stays.
 func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq uint64) error {
-	f := flight{i, p}
-	pr.mu.Lock()
-	lock := pr.flights[f]
-	if lock == nil {
-		lock = &sync.Mutex{}
-		pr.flights[f] = lock
+	leave, err := pr.turns.take(ctx, flight{i, p})
+	if err != nil {
+		return fmt.Errorf("wait for the index to catch up: %w", err)
 	}
-	pr.waiting[f]++
-	pr.mu.Unlock()
-	lock.Lock()
-	defer func() {
-		lock.Unlock()
-		pr.mu.Lock()
-		if pr.waiting[f]--; pr.waiting[f] == 0 {
-			delete(pr.flights, f)
-			delete(pr.waiting, f)
-		}
-		pr.mu.Unlock()
-	}()
+	defer leave()
 	ix := pr.indexes[i]
 	started, replayed, anew := time.Now(), 0, false
+	told := started
+	// What a run from the start reads is whole as long as no more was forgotten
+	// since it began.
+	fromStart, forgotten := false, uint64(0)
 	for {
 		at, err := ix.Applied(ctx, p)
 		if err != nil {
 			return fmt.Errorf("index state: %w", err)
 		}
 		if at >= seq {
+			pr.consumer.came(p, at)
 			if replayed > 10_000 {
 				pr.log.InfoContext(ctx, "index caught up", "partition", p.String(), "documents", replayed, "took", time.Since(started).Round(time.Millisecond))
 			}
 			return nil
 		}
-		b, err := pr.read(ctx, p, at)
+		b, trimmed, err := pr.read(ctx, p, at)
 		if err != nil {
 			return err
+		}
+		if at == 0 {
+			fromStart, forgotten = true, trimmed
+			seq = max(seq, trimmed)
+		}
+		if at > 0 && at < trimmed && !(fromStart && trimmed == forgotten) {
+			// Deletions that this index has not seen are forgotten: it was away for
+			// longer than they are kept for it.
+			pr.log.WarnContext(ctx, "the change log does not reach back to where the index is; the index is built anew", "partition", p.String(), "applied", at, "trimmed", trimmed)
+			if err := ix.Drop(ctx, p); err != nil {
+				return fmt.Errorf("drop the index that fell behind: %w", err)
+			}
+			fromStart = false
+			continue
 		}
 		if b.Upto <= at {
 			return fmt.Errorf("ingest: the log of %s ends at %d, before %d", p, at, seq)
@@ -177,17 +211,26 @@ func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq u
 			return fmt.Errorf("index apply: %w", err)
 		}
 		replayed += len(b.Changes)
+		if time.Since(told) >= tellEvery {
+			told = time.Now()
+			pr.log.InfoContext(ctx, "index is catching up", "partition", p.String(), "change", b.Upto, "of", seq, "documents", replayed, "took", time.Since(started).Round(time.Second))
+		}
 	}
 }
 
-// read makes a batch from the log and the documents' state in one snapshot.
-func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (port.Batch, error) {
-	b := port.Batch{After: after, Upto: after}
-	err := pr.store.View(ctx, func(r port.Reader) error {
+// tellEvery is how often a long replay says how far it is.
+const tellEvery = 5 * time.Second
+
+// read makes a batch from the log and the documents' state in one snapshot, and
+// says up to where deletions may be missing from it.
+func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (b port.Batch, trimmed uint64, err error) {
+	b = port.Batch{After: after, Upto: after}
+	err = pr.store.View(ctx, func(r port.Reader) error {
 		ns, err := r.Namespace(ctx, p)
 		if err != nil {
 			return err
 		}
+		trimmed = ns.Trimmed
 		log, err := r.Changes(ctx, p, after, pr.batch)
 		if err != nil {
 			return err
@@ -229,9 +272,9 @@ func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (
 		return nil
 	})
 	if err != nil {
-		return port.Batch{}, fmt.Errorf("read the change log: %w", err)
+		return port.Batch{}, 0, fmt.Errorf("read the change log: %w", err)
 	}
-	return b, nil
+	return b, trimmed, nil
 }
 
 // replayChunks is about how many chunks a batch of the log may hold in memory.
@@ -297,6 +340,8 @@ func Change(d port.Document, v port.Vectors) (port.IndexChange, error) {
 
 // Drop forgets a deleted partition's derived data.
 func (pr *Projector) Drop(ctx context.Context, p port.Partition) {
+	pr.consumer.forget(p)
+	pr.forgetLag(p)
 	for _, ix := range pr.indexes {
 		if err := ix.Drop(ctx, p); err != nil {
 			pr.log.ErrorContext(ctx, "index did not drop a deleted partition; it is cleaned at the next start", "partition", p.String(), "error", err)
@@ -319,7 +364,8 @@ func (pr *Projector) Anew(ctx context.Context, p port.Partition, seq uint64) err
 	return nil
 }
 
-// trim lets the store forget deletions that every index has durably applied.
+// trim lets the store forget deletions that every index has durably applied,
+// those of the other replicas that are alive too.
 func (pr *Projector) trim(ctx context.Context, p port.Partition, seq uint64) error {
 	if len(pr.indexes) == 0 {
 		return nil
@@ -337,5 +383,11 @@ func (pr *Projector) trim(ctx context.Context, p port.Partition, seq uint64) err
 		}
 		low = min(low, at)
 	}
-	return pr.store.Update(ctx, func(w port.Writer) error { return w.TrimChanges(ctx, p, low) })
+	mark := []port.Watermark{{Generation: p.Generation(), Seq: low}}
+	return pr.store.Update(ctx, func(w port.Writer) error {
+		if err := w.PutWatermarks(ctx, pr.consumer.id, consumerKept, mark); err != nil {
+			return err
+		}
+		return w.TrimChanges(ctx, p, low)
+	})
 }

@@ -9,22 +9,6 @@ import (
 	"os"
 )
 
-// Reindexed is what a reindexing has made anew.
-type Reindexed struct {
-	Documents int
-	Chunks    int
-	Unchanged bool // the vectors were of the configured models already; nothing was done
-}
-
-// Bounds of a reindexing. It holds a page of texts and the vectors of one batch
-// in memory, or of one page when it stores them; the rest is in a Spool.
-const (
-	ReindexPage   = 128       // documents read and stored at once
-	ReindexBatch  = 128 << 10 // bytes of text encoded at once
-	ReindexChunks = 16_384    // chunks stored at once
-	ReindexTries  = 5         // documents written meanwhile start it over
-)
-
 // Spool keeps what is made of documents in a file for temporary data, until it
 // is stored; it can be read many times once it is written. Where the system
 // allows it the file has no name, so that nothing of it is left however the

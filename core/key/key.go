@@ -56,8 +56,10 @@ func New(s Settings) *Service {
 	if s.FlushEvery <= 0 {
 		s.FlushEvery = 30 * time.Second
 	}
-	return &Service{store: s.Store, now: s.Now, log: s.Log, flush: s.FlushEvery,
-		cache: cache{keep: s.CacheFor, entries: map[[32]byte]*entry{}}, used: uses{at: map[string]time.Time{}}}
+	// As stores keep times, so that the answer that makes a key says what later ones do.
+	now := func() time.Time { return s.Now().Truncate(time.Microsecond) }
+	return &Service{store: s.Store, now: now, log: s.Log, flush: s.FlushEvery,
+		cache: cache{keep: s.CacheFor, entries: map[[32]byte]*entry{}, hashes: map[member][32]byte{}}, used: uses{at: map[string]time.Time{}}}
 }
 
 // Issue asks for a new key. A field that the kind of key has no use for must be

@@ -60,12 +60,44 @@ func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (
 	if err != nil {
 		return ident.Principal{}, err
 	}
-	p := v.principal
-	now := s.now()
-	if v.revoked || p.Kind.Prefix() != prefix || !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt) {
+	if v.principal.Kind.Prefix() != prefix {
 		return ident.Principal{}, refused()
 	}
-	if !slices.Contains(kinds, p.Kind) {
+	return s.admit(v, family)
+}
+
+// Resolve is Verify for who was lent a key instead of its secret: whoever holds
+// a token that stands for the organization's key of this id. Faults as Verify.
+func (s *Service) Resolve(ctx context.Context, org ident.Org, id string, family op.Family) (ident.Principal, error) {
+	hash, ok := s.cache.hashOf(org, id)
+	if !ok {
+		err := s.store.View(ctx, func(r port.Reader) error {
+			k, err := r.Key(ctx, org, id)
+			hash = k.Hash
+			return err
+		})
+		if fault.CodeOf(err) == fault.NotFound {
+			return ident.Principal{}, refused()
+		}
+		if err != nil {
+			return ident.Principal{}, fmt.Errorf("resolve key: %w", err)
+		}
+		s.cache.remember(org, id, hash)
+	}
+	v, err := s.cache.get(hash, s.now, func() (verified, error) { return s.load(ctx, hash) })
+	if err != nil {
+		return ident.Principal{}, err
+	}
+	return s.admit(v, family)
+}
+
+// admit refuses a key that has ended, or that the family does not take.
+func (s *Service) admit(v verified, family op.Family) (ident.Principal, error) {
+	p, now := v.principal, s.now()
+	if v.revoked || !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt) {
+		return ident.Principal{}, refused()
+	}
+	if kinds, api := takes(family); !slices.Contains(kinds, p.Kind) {
 		return ident.Principal{}, misplaced("a key of kind "+string(p.Kind), api, kinds)
 	}
 	if v.suspended && !p.AllOrganizations() {
@@ -141,6 +173,29 @@ type cache struct {
 	keep    time.Duration
 	mu      sync.Mutex
 	entries map[[32]byte]*entry
+	hashes  map[member][32]byte // of keys that were resolved; a key's never changes
+}
+
+// member is a key of an organization.
+type member struct {
+	org ident.Org
+	id  string
+}
+
+func (c *cache) hashOf(org ident.Org, id string) ([32]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hash, ok := c.hashes[member{org, id}]
+	return hash, ok
+}
+
+func (c *cache) remember(org ident.Org, id string, hash [32]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.hashes) >= maxCached {
+		clear(c.hashes)
+	}
+	c.hashes[member{org, id}] = hash
 }
 
 // entry is one key; its lock makes callers wait for one read of the store

@@ -135,7 +135,7 @@ func leadersOf(ctx context.Context, r port.Reader, p port.Partition, exists bool
 }
 
 // place mixes the leads of newcomers into their vectors, which are encoded.
-func (s *Service) place(ctx context.Context, list []*newcomer) error {
+func place(ctx context.Context, models *ingest.Encoder, list []*newcomer) error {
 	var led []*newcomer
 	var own [][]float32
 	var texts []string
@@ -147,7 +147,7 @@ func (s *Service) place(ctx context.Context, list []*newcomer) error {
 		n.own = slices.Clone(n.encoded.Vectors.Dense.Row(0))
 		led, own, texts = append(led, n), append(own, n.own), append(texts, inContext(n.lead.text, n.content))
 	}
-	mixed, err := s.Encoder.InContext(ctx, own, texts)
+	mixed, err := models.InContext(ctx, own, texts)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (s *Service) settle(ctx context.Context, p port.Partition, ids []string) {
 	}
 	leave := s.work.enter(p)
 	defer leave()
-	if err := s.trySettle(ctx, p, ids); err != nil && ctx.Err() == nil && !errors.Is(err, errMoved) {
+	if err := s.trySettle(ctx, p, ids); err != nil && ctx.Err() == nil && !errors.Is(err, ingest.ErrMoved) {
 		if code := fault.CodeOf(err); code != fault.NamespaceNotFound && code != fault.Unavailable {
 			s.Log.WarnContext(ctx, "memories were not set in their context", "partition", p.String(), "error", err)
 		}
@@ -271,8 +271,10 @@ type settled struct {
 
 func (s *Service) trySettle(ctx context.Context, p port.Partition, ids []string) error {
 	var changes []settled
+	var models *ingest.Encoder
 	err := s.Store.View(ctx, func(r port.Reader) error {
 		ns, exists, err := s.writable(ctx, r, p)
+		models = s.Encoders.For(ns)
 		if err == nil && exists {
 			err = s.current(ns)
 		}
@@ -291,7 +293,7 @@ func (s *Service) trySettle(ctx context.Context, p port.Partition, ids []string)
 			own, texts = append(own, c.own), append(texts, inContext(c.lead.Text, c.doc.Text))
 		}
 	}
-	mixed, err := s.Encoder.InContext(ctx, own, texts)
+	mixed, err := models.InContext(ctx, own, texts)
 	if err != nil {
 		return err
 	}
@@ -301,6 +303,9 @@ func (s *Service) trySettle(ctx context.Context, p port.Partition, ids []string)
 		ns, exists, err := s.writable(ctx, tx, p)
 		if err != nil || !exists {
 			return err
+		}
+		if s.Encoders.For(ns) != models {
+			return ingest.ErrMoved
 		}
 		said, dense, links := map[string]string{}, map[string][]float32{}, make([]port.ContextLink, 0, len(changes))
 		next := 0
@@ -317,7 +322,7 @@ func (s *Service) trySettle(ctx context.Context, p port.Partition, ids []string)
 			links = append(links, l)
 		}
 		if same, err := unchanged(ctx, tx, p, said); err != nil || !same {
-			return cmp.Or(err, errMoved)
+			return cmp.Or(err, ingest.ErrMoved)
 		}
 		pinned := p.At(ns.Generation)
 		if err := w.revector(ctx, tx, pinned, dense); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -13,7 +15,7 @@ import (
 
 // EraseUser are the parameters of DELETE /api/v1/users/{endUserId}.
 type EraseUser struct {
-	EndUserID string `path:"endUserId" json:"-" fault:"invalid_end_user_id"`
+	EndUserID string `path:"endUserId" json:"-" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
 }
 
 // Validate checks the id.
@@ -25,8 +27,8 @@ func (in *EraseUser) EndUser() string { return in.EndUserID }
 // ErasedUser answers the erasure of an end user.
 type ErasedUser struct {
 	Success         bool  `json:"success"`
-	DeletedMemories int64 `json:"deletedMemories" doc:"memories removed"`
-	DeletedVectors  int64 `json:"deletedVectors" doc:"vectors removed, dense and sparse"`
+	DeletedMemories int64 `json:"deletedMemories" minimum:"0" doc:"memories removed"`
+	DeletedVectors  int64 `json:"deletedVectors" minimum:"0" doc:"vectors removed, dense and sparse"`
 }
 
 // EraseUser erases an end user of the caller's integration.
@@ -139,8 +141,16 @@ func (s *Service) Wait(ctx context.Context) error {
 
 func (s *Service) run(ctx context.Context, p port.Partition) (Certificate, error) {
 	var pinned port.Partition
+	var claim port.Claim
+	mine := false
 	err := s.Store.Update(ctx, func(w port.Writer) (err error) {
-		pinned, err = w.BeginErasure(ctx, p, s.now())
+		if pinned, err = w.BeginErasure(ctx, p, s.now()); err != nil {
+			return err
+		}
+		claim, mine, err = w.TakeClaim(ctx, s.Replica.Self(), port.EraseClaim(pinned))
+		if fault.CodeOf(err) == fault.Conflict {
+			err = nil // this replica's lease has lapsed; it is renewed soon
+		}
 		return err
 	})
 	if fault.CodeOf(err) == fault.NamespaceNotFound {
@@ -153,6 +163,27 @@ func (s *Service) run(ctx context.Context, p port.Partition) (Certificate, error
 	if err := s.work.wait(ctx, p); err != nil {
 		return Certificate{}, err
 	}
+	var seen Certificate // what another replica had removed when it was last asked
+	if !mine {
+		var done bool
+		if seen, done, err = s.take(ctx, pinned, &claim); err != nil || done {
+			return seen, err
+		}
+	}
+	c, err := s.remove(ctx, pinned)
+	if err != nil {
+		s.Replica.End(ctx, claim) // others may try
+	}
+	if fault.CodeOf(err) == fault.NamespaceNotFound { // another replica has just ended it
+		rest, err := s.absent(ctx, pinned)
+		seen.VerifiedAbsent, seen.At = rest.VerifiedAbsent, rest.At
+		return seen, err
+	}
+	return c, err
+}
+
+// remove is an erasure from the mark on.
+func (s *Service) remove(ctx context.Context, pinned port.Partition) (Certificate, error) {
 	for more := true; more; {
 		err := s.Store.Update(ctx, func(w port.Writer) (err error) {
 			more, err = w.EraseMemories(ctx, pinned, eraseBatch)
@@ -163,17 +194,18 @@ func (s *Service) run(ctx context.Context, p port.Partition) (Certificate, error
 		}
 	}
 	var c Certificate
-	err = s.Store.View(ctx, func(r port.Reader) (err error) {
+	err := s.Store.View(ctx, func(r port.Reader) (err error) {
 		c.Erased, err = r.ErasureTally(ctx, pinned)
 		return err
 	})
 	if err != nil {
 		return Certificate{}, fmt.Errorf("count the erasure: %w", err)
 	}
-	for _, ix := range s.Projector.Indexes() {
-		if err := ix.Drop(ctx, pinned); err != nil {
-			return Certificate{}, fmt.Errorf("drop the index of an erased end user: %w", err)
-		}
+	if err := s.acknowledge(ctx, pinned); err != nil {
+		return Certificate{}, err
+	}
+	if err := s.acknowledged(ctx, pinned); err != nil {
+		return Certificate{}, err
 	}
 	// Before the end of the erasure, so that a crash does it again.
 	if err := s.scrub(ctx); err != nil {
@@ -185,6 +217,81 @@ func (s *Service) run(ctx context.Context, p port.Partition) (Certificate, error
 	rest, err := s.absent(ctx, pinned)
 	c.VerifiedAbsent, c.At = rest.VerifiedAbsent, rest.At
 	return c, err
+}
+
+// othersEvery is how often it is asked how far other replicas are.
+const othersEvery = 50 * time.Millisecond
+
+// take claims the erasure of a partition for this replica. Where another one has
+// it, take waits for its end, of which it answers the certificate, or for that
+// replica's.
+func (s *Service) take(ctx context.Context, p port.Partition, claim *port.Claim) (c Certificate, done bool, err error) {
+	for {
+		var ok bool
+		*claim, ok, err = s.Replica.Claim(ctx, port.EraseClaim(p))
+		if ok || err != nil && fault.CodeOf(err) != fault.Conflict {
+			return c, false, err
+		}
+		time.Sleep(othersEvery)
+		err = s.Store.View(ctx, func(r port.Reader) (err error) {
+			tally, err := r.ErasureTally(ctx, p)
+			if err == nil {
+				c.Erased = tally
+			}
+			return err
+		})
+		if fault.CodeOf(err) == fault.NamespaceNotFound {
+			rest, err := s.absent(ctx, p)
+			c.VerifiedAbsent, c.At = rest.VerifiedAbsent, rest.At
+			return c, true, err
+		}
+		if err != nil {
+			return Certificate{}, false, fmt.Errorf("wait for the erasure of another replica: %w", err)
+		}
+	}
+}
+
+// acknowledge drops what this replica has derived of a partition that is being
+// erased, once nobody here works on it, and says so to the one that erases.
+func (s *Service) acknowledge(ctx context.Context, p port.Partition) error {
+	if err := s.work.wait(ctx, p); err != nil {
+		return err
+	}
+	for _, ix := range s.Projector.Indexes() {
+		if err := ix.Drop(ctx, p); err != nil {
+			return fmt.Errorf("drop the index of an erased end user: %w", err)
+		}
+	}
+	err := s.Store.Update(ctx, func(w port.Writer) error { return w.AcknowledgeErasure(ctx, p, s.Replica.Self()) })
+	if err != nil {
+		return fmt.Errorf("acknowledge an erasure: %w", err)
+	}
+	return nil
+}
+
+// acknowledged waits until every living replica has nothing of a partition any
+// more. One that dies meanwhile cleans its files before it serves again.
+func (s *Service) acknowledged(ctx context.Context, p port.Partition) error {
+	for {
+		var missing []port.Replica
+		err := s.Store.View(ctx, func(r port.Reader) (err error) {
+			missing, err = r.Unacknowledged(ctx, p)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("wait for other replicas: %w", err)
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		if slices.Contains(missing, s.Replica.Self()) { // a new life of this one
+			if err := s.acknowledge(ctx, p); err != nil {
+				return err
+			}
+			continue
+		}
+		time.Sleep(othersEvery)
+	}
 }
 
 // scrub makes the store's files forget what was deleted.
@@ -231,30 +338,120 @@ func (s *Service) absent(ctx context.Context, p port.Partition) (Certificate, er
 	return Certificate{VerifiedAbsent: true, At: s.now()}, nil
 }
 
-// resume finishes erasures that were begun and not ended, but for those under way.
-func (s *Service) resume(ctx context.Context) {
-	var left []port.Partition
-	err := s.Store.View(ctx, func(r port.Reader) (err error) {
-		left, err = r.Erasing(ctx)
-		return err
-	})
-	if err != nil && ctx.Err() == nil {
-		s.Log.ErrorContext(ctx, "unfinished erasures were not found", "error", err)
+// resumedAtOnce bounds the erasures that one replica finishes for others.
+const resumedAtOnce = 4
+
+// watch looks for the erasures under way, whichever replica runs them: it drops
+// what this one has derived, and finishes those that nobody runs any more. Each
+// goes by itself: replicas that waited for each other would wait for ever.
+func (s *Service) watch(ctx context.Context) {
+	every := watchEvery
+	if s.Replica.Alone() {
+		every = upkeepEvery // for what fails
 	}
-	for _, p := range left {
-		e, mine := s.begin(ctx, p)
-		if !mine {
-			continue
+	t := time.NewTicker(every)
+	defer t.Stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+	var mu sync.Mutex
+	busy := map[port.Partition]bool{}
+	said := map[port.Partition]port.Replica{} // acknowledged, by which life
+	failed := map[port.Partition]time.Time{}
+	turns := make(chan struct{}, resumedAtOnce)
+	one := func(p port.Partition, told port.Replica, rest bool) {
+		self := s.Replica.Self()
+		if told != self {
+			err := s.acknowledge(ctx, p)
+			if fault.CodeOf(err) == fault.NamespaceNotFound {
+				return
+			}
+			if err != nil && ctx.Err() == nil {
+				s.Log.WarnContext(ctx, "an erasure was not acknowledged", "partition", p.String(), "error", err)
+			}
+			if err == nil {
+				mu.Lock()
+				said[p] = self
+				mu.Unlock()
+			}
 		}
-		select {
-		case <-e.done:
-		case <-ctx.Done():
+		if rest {
 			return
 		}
-		if e.err != nil {
-			s.Log.ErrorContext(ctx, "an interrupted erasure failed again", "partition", p.String(), "error", e.err)
-			continue
+		select {
+		case turns <- struct{}{}:
+			defer func() { <-turns }()
+		default:
+			return
 		}
+		if err := s.resume(ctx, p); err != nil && ctx.Err() == nil {
+			mu.Lock()
+			failed[p] = time.Now()
+			mu.Unlock()
+			s.Log.ErrorContext(ctx, "an interrupted erasure failed again", "partition", p.String(), "error", err)
+		}
+	}
+	for {
+		var left []port.Partition
+		err := s.Store.View(ctx, func(r port.Reader) (err error) {
+			left, err = r.Erasing(ctx)
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "unfinished erasures were not found", "error", err)
+		}
+		mu.Lock()
+		if err == nil && len(left) == 0 && len(busy) == 0 {
+			clear(said)
+			clear(failed)
+		}
+		for _, p := range left {
+			if busy[p] {
+				continue
+			}
+			busy[p] = true
+			told, rest := said[p], time.Since(failed[p]) < upkeepEvery
+			all.Go(func() {
+				one(p, told, rest)
+				mu.Lock()
+				delete(busy, p)
+				mu.Unlock()
+			})
+		}
+		mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+// resume finishes an erasure that was begun and not ended, unless it is under way
+// here or at another replica.
+func (s *Service) resume(ctx context.Context, p port.Partition) error {
+	s.mu.Lock()
+	here := s.erasures[p.At(0)] != nil
+	s.mu.Unlock()
+	if here {
+		return nil
+	}
+	if _, ok, err := s.Replica.Claim(ctx, port.EraseClaim(p)); err != nil || !ok {
+		if fault.CodeOf(err) == fault.Conflict {
+			err = nil // of a life that is over; the next one asks again
+		}
+		return err
+	}
+	e, mine := s.begin(ctx, p)
+	if !mine {
+		return nil
+	}
+	select {
+	case <-e.done:
+	case <-ctx.Done():
+		return nil
+	}
+	if e.err == nil {
 		s.Log.InfoContext(ctx, "an interrupted erasure was finished", "partition", p.String())
 	}
+	return e.err
 }

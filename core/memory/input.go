@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -49,17 +50,28 @@ type Millis struct {
 	Given bool
 }
 
-// UnmarshalJSON takes a whole number.
+// UnmarshalJSON takes a whole number, be it written 5 or 5.0.
 func (m *Millis) UnmarshalJSON(b []byte) error {
 	n, err := strconv.ParseInt(string(b), 10, 64)
+	if f, e := strconv.ParseFloat(string(b), 64); err != nil && e == nil && f == math.Trunc(f) && math.Abs(f) <= MaxVersion {
+		n, err = int64(f), nil
+	}
 	if errors.Is(err, strconv.ErrRange) {
 		return errors.New("is out of range")
 	}
 	if err != nil {
 		return errors.New("must be an integer, in Unix milliseconds")
 	}
+	if n < -MaxVersion || n > MaxVersion {
+		return errors.New("is out of range")
+	}
 	m.Value, m.Given = n, true
 	return nil
+}
+
+// JSONSchema implements op.Schemer.
+func (m *Millis) JSONSchema() string {
+	return fmt.Sprintf(`{"type": "integer", "format": "int64", "minimum": %d, "maximum": %d}`, -MaxVersion, MaxVersion)
 }
 
 // MarshalJSON gives the number.
@@ -152,10 +164,10 @@ func checkTime(field string, text *string) (time.Time, error) {
 
 // Item is a memory to save.
 type Item struct {
-	Content      *string         `json:"content" doc:"1 byte to 64 KB of UTF-8"`
-	ContainerTag Tag             `json:"containerTag,omitzero" fault:"invalid_container_tag" doc:"1-128 characters of A-Z a-z 0-9 . _ : -"`
-	Metadata     json.RawMessage `json:"metadata,omitempty" doc:"at most 32 keys; values are strings, numbers, booleans, arrays of strings"`
-	OccurredAt   *string         `json:"occurredAt,omitempty" doc:"RFC 3339; what created_at shows, in place of the time of saving"`
+	Content      *string         `json:"content" schema:"Content" maxLength:"65536" doc:"at most 65536 bytes of UTF-8, not white space alone"`
+	ContainerTag Tag             `json:"containerTag,omitzero" fault:"invalid_container_tag" schema:"ContainerTag" doc:"keeps memories apart within an end user"`
+	Metadata     json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"comes back with results"`
+	OccurredAt   *string         `json:"occurredAt,omitempty" format:"date-time" doc:"what created_at shows, in place of the time of saving"`
 }
 
 // text is a memory that has passed the checks.

@@ -13,10 +13,10 @@ import (
 
 // List are the parameters of GET /api/v1/memories.
 type List struct {
-	EndUserID    string  `query:"endUserId" json:"-" fault:"invalid_end_user_id"`
-	ContainerTag *string `query:"containerTag" json:"-" fault:"invalid_container_tag" doc:"only this container's"`
-	Limit        *int    `query:"limit" json:"-" doc:"1-100, default 50"`
-	Cursor       string  `query:"cursor" json:"-"`
+	EndUserID    string  `query:"endUserId" json:"-" fault:"invalid_end_user_id" schema:"EndUserID"  required:"true" doc:"the end user"`
+	ContainerTag *string `query:"containerTag" json:"-" fault:"invalid_container_tag" schema:"ContainerTag" doc:"only this container's"`
+	Limit        *int    `query:"limit" json:"-" minimum:"1" maximum:"100" default:"50" doc:"how many at most"`
+	Cursor       string  `query:"cursor" json:"-" doc:"nextCursor of the page before; none for the first page"`
 }
 
 // Validate checks every parameter.
@@ -42,19 +42,19 @@ func (in *List) EndUser() string { return in.EndUserID }
 type Memory struct {
 	ID           string          `json:"id"`
 	Content      string          `json:"content"`
-	ContainerTag *string         `json:"containerTag"`
-	Metadata     json.RawMessage `json:"metadata"`
+	ContainerTag *string         `json:"containerTag" schema:"ContainerTag" doc:"its container; null: none"`
+	Metadata     json.RawMessage `json:"metadata" schema:"Metadata"`
 	CreatedAt    int64           `json:"created_at" doc:"Unix milliseconds"`
 	UpdatedAt    int64           `json:"updated_at" doc:"Unix milliseconds"`
-	Source       *string         `json:"source" doc:"of a source-owned memory"`
-	ExternalID   *string         `json:"externalId" doc:"of a source-owned memory"`
+	Source       *string         `json:"source" schema:"SourceName" doc:"of a source-owned memory; else null"`
+	ExternalID   *string         `json:"externalId" schema:"ExternalID" doc:"of a source-owned memory; else null"`
 }
 
 // Page answers a list.
 type Page struct {
 	Success    bool     `json:"success"`
 	Memories   []Memory `json:"memories"`
-	NextCursor *string  `json:"nextCursor"`
+	NextCursor *string  `json:"nextCursor" doc:"cursor of the next page; null: this is the last"`
 }
 
 // Show gives a stored memory, read with its text and metadata, the form of the
@@ -122,8 +122,8 @@ func (s *Service) List(ctx context.Context, in List) (Page, error) {
 
 // Delete is the body of POST /api/v1/memories/delete.
 type Delete struct {
-	EndUserID string   `json:"endUserId" fault:"invalid_end_user_id"`
-	IDs       []string `json:"ids" max:"1000" doc:"1-100 ids of memories"`
+	EndUserID string   `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
+	IDs       []string `json:"ids" max:"1000" schema:"DocumentID" minItems:"1" maxItems:"100" doc:"memories to delete; those that do not exist are skipped"`
 }
 
 // Validate checks every field.
@@ -148,7 +148,7 @@ func (in *Delete) EndUser() string { return in.EndUserID }
 // Deleted answers a deletion.
 type Deleted struct {
 	Success bool `json:"success"`
-	Deleted int  `json:"deleted" doc:"memories removed by this call"`
+	Deleted int  `json:"deleted" minimum:"0" doc:"memories removed by this call"`
 }
 
 // Delete removes memories by id. One that its source owns fails the call, and

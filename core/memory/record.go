@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -29,14 +28,14 @@ const (
 
 // Upsert is the body of PUT /api/v1/memories/{externalId}.
 type Upsert struct {
-	ExternalID   string          `path:"externalId" json:"-" fault:"invalid_external_id"`
-	EndUserID    string          `json:"endUserId" fault:"invalid_end_user_id" doc:"1-128 characters of A-Z a-z 0-9 @ . _ -"`
-	Source       string          `json:"source" fault:"invalid_source" doc:"name of the source system"`
-	Version      *int64          `json:"version" fault:"invalid_version" doc:"1 to 2^53-1, chosen by the source system; only higher ones are applied"`
-	Content      *string         `json:"content" doc:"1 byte to 64 KB of UTF-8"`
-	ContainerTag Tag             `json:"containerTag,omitzero" fault:"invalid_container_tag" doc:"1-128 characters of A-Z a-z 0-9 . _ : -"`
-	Metadata     json.RawMessage `json:"metadata,omitempty" doc:"at most 32 keys; values are strings, numbers, booleans, arrays of strings"`
-	OccurredAt   *string         `json:"occurredAt" doc:"RFC 3339; the source's time of this version"`
+	ExternalID   string          `path:"externalId" json:"-" fault:"invalid_external_id" schema:"ExternalID" doc:"id of the record in the source system"`
+	EndUserID    string          `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
+	Source       string          `json:"source" fault:"invalid_source" schema:"SourceName" doc:"name of the source system"`
+	Version      *int64          `json:"version" fault:"invalid_version" minimum:"1" maximum:"9007199254740991" doc:"chosen by the source system; only higher ones are applied"`
+	Content      *string         `json:"content" schema:"Content" maxLength:"65536" doc:"at most 65536 bytes of UTF-8, not white space alone"`
+	ContainerTag Tag             `json:"containerTag,omitzero" fault:"invalid_container_tag" schema:"ContainerTag" doc:"keeps memories apart within an end user"`
+	Metadata     json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"comes back with results"`
+	OccurredAt   *string         `json:"occurredAt" format:"date-time" doc:"the source's time of this version"`
 
 	text text
 }
@@ -64,11 +63,11 @@ func (in *Upsert) EndUser() string { return in.EndUserID }
 
 // Tombstone are the parameters of DELETE /api/v1/memories/{externalId}.
 type Tombstone struct {
-	ExternalID string  `path:"externalId" json:"-" fault:"invalid_external_id"`
-	EndUserID  string  `query:"endUserId" json:"-" fault:"invalid_end_user_id"`
-	Source     string  `query:"source" json:"-" fault:"invalid_source"`
-	Version    *int64  `query:"version" json:"-" fault:"invalid_version" doc:"1 to 2^53-1; only higher ones are applied"`
-	OccurredAt *string `query:"occurredAt" json:"-" doc:"RFC 3339; default: the time of the call"`
+	ExternalID string  `path:"externalId" json:"-" fault:"invalid_external_id" schema:"ExternalID" doc:"id of the record in the source system"`
+	EndUserID  string  `query:"endUserId" json:"-" fault:"invalid_end_user_id" schema:"EndUserID"  required:"true" doc:"the end user"`
+	Source     string  `query:"source" json:"-" fault:"invalid_source" schema:"SourceName"  required:"true" doc:"name of the source system"`
+	Version    *int64  `query:"version" json:"-" fault:"invalid_version" minimum:"1" maximum:"9007199254740991" required:"true" doc:"chosen by the source system; only higher ones are applied"`
+	OccurredAt *string `query:"occurredAt" json:"-" format:"date-time" doc:"the source's time of the end; default: the time of the call"`
 
 	occurred time.Time
 }
@@ -93,9 +92,9 @@ func (in *Tombstone) EndUser() string { return in.EndUserID }
 
 // GetRecord are the parameters of GET /api/v1/memories/{externalId}.
 type GetRecord struct {
-	ExternalID string `path:"externalId" json:"-" fault:"invalid_external_id"`
-	EndUserID  string `query:"endUserId" json:"-" fault:"invalid_end_user_id"`
-	Source     string `query:"source" json:"-" fault:"invalid_source"`
+	ExternalID string `path:"externalId" json:"-" fault:"invalid_external_id" schema:"ExternalID" doc:"id of the record in the source system"`
+	EndUserID  string `query:"endUserId" json:"-" fault:"invalid_end_user_id" schema:"EndUserID"  required:"true" doc:"the end user"`
+	Source     string `query:"source" json:"-" fault:"invalid_source" schema:"SourceName"  required:"true" doc:"name of the source system"`
 }
 
 // Validate checks every parameter.
@@ -111,28 +110,28 @@ func (in *GetRecord) EndUser() string { return in.EndUserID }
 
 // Record is a source-owned memory's record as it is shown.
 type Record struct {
-	Source      string    `json:"source"`
-	ExternalID  string    `json:"externalId"`
-	Version     int64     `json:"version"`
-	Status      string    `json:"status" doc:"active or tombstoned"`
-	OccurredAt  time.Time `json:"occurredAt"`
-	UpdatedAt   time.Time `json:"updatedAt"`
+	Source      string    `json:"source" schema:"SourceName"`
+	ExternalID  string    `json:"externalId" schema:"ExternalID"`
+	Version     int64     `json:"version" minimum:"1" maximum:"9007199254740991"`
+	Status      string    `json:"status" enum:"active,tombstoned" doc:"active or tombstoned"`
+	OccurredAt  time.Time `json:"occurredAt" doc:"the source's time of the version"`
+	UpdatedAt   time.Time `json:"updatedAt" doc:"when it was applied"`
 	DocumentID  string    `json:"documentId" doc:"id of the memory, the same over all versions"`
-	ContentHash string    `json:"contentHash" doc:"sha256 of the content; empty when tombstoned"`
+	ContentHash string    `json:"contentHash" pattern:"^(sha256:[0-9a-f]{64})?$" doc:"SHA-256 of the content; empty when tombstoned"`
 }
 
 // Receipt says how a version was applied.
 type Receipt struct {
-	Source      string    `json:"source"`
-	ExternalID  string    `json:"externalId"`
-	Version     int64     `json:"version"`
-	Operation   string    `json:"operation" doc:"upsert or tombstone"`
-	RequestHash string    `json:"requestHash" doc:"sha256 of the canonical JSON (RFC 8785) of operation and all request fields"`
-	Outcome     string    `json:"outcome" doc:"created, updated, unchanged, restored or tombstoned"`
-	OccurredAt  time.Time `json:"occurredAt"`
-	AppliedAt   time.Time `json:"appliedAt"`
-	DocumentID  string    `json:"documentId"`
-	ContentHash string    `json:"contentHash"`
+	Source      string    `json:"source" schema:"SourceName"`
+	ExternalID  string    `json:"externalId" schema:"ExternalID"`
+	Version     int64     `json:"version" minimum:"1" maximum:"9007199254740991"`
+	Operation   string    `json:"operation" enum:"upsert,tombstone" doc:"upsert or tombstone"`
+	RequestHash string    `json:"requestHash" pattern:"^sha256:[0-9a-f]{64}$" doc:"sha256 of the canonical JSON (RFC 8785) of operation and all request fields"`
+	Outcome     string    `json:"outcome" enum:"created,updated,unchanged,restored,tombstoned" doc:"created, updated, unchanged, restored or tombstoned"`
+	OccurredAt  time.Time `json:"occurredAt" doc:"the source's time of the version"`
+	AppliedAt   time.Time `json:"appliedAt" doc:"when it was applied"`
+	DocumentID  string    `json:"documentId" doc:"id of the memory"`
+	ContentHash string    `json:"contentHash" pattern:"^(sha256:[0-9a-f]{64})?$" doc:"SHA-256 of the content; empty when tombstoned"`
 }
 
 // ShowRecord gives a record the form of the interface.
@@ -280,15 +279,7 @@ func (p plan) adds() int {
 }
 
 func (s *Service) apply(ctx context.Context, p port.Partition, e event) (Applied, error) {
-	for {
-		out, err := s.tryApply(ctx, p, e)
-		if !errors.Is(err, errMoved) {
-			return out, err
-		}
-		if err := ctx.Err(); err != nil {
-			return Applied{}, err
-		}
-	}
+	return ingest.Retry(ctx, func() (Applied, error) { return s.tryApply(ctx, p, e) })
 }
 
 func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Applied, error) {
@@ -319,12 +310,13 @@ func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Appl
 	if err := quota(ctx, ns, todo.adds()); err != nil {
 		return Applied{}, err
 	}
+	models := s.Encoders.For(ns)
 	if fresh != nil {
-		if err := s.encode(ctx, ns.Sparse, []*newcomer{fresh}); err != nil {
+		if err := s.encode(ctx, models, ns.Sparse, []*newcomer{fresh}); err != nil {
 			return Applied{}, err
 		}
 	}
-	out, unsettled, err := s.commitEvent(ctx, p, ns.Sparse, e, fresh, now)
+	out, unsettled, err := s.commitEvent(ctx, p, models, ns.Sparse, e, fresh, now)
 	if err == nil {
 		s.settle(ctx, p, unsettled)
 	}
@@ -345,7 +337,7 @@ func look(ctx context.Context, r port.Reader, p port.Partition, e event) (out Ap
 
 // commitEvent applies an event; fresh is its memory where that was encoded, and
 // unsettled are the turns beside it whose lead has changed.
-func (s *Service) commitEvent(ctx context.Context, p port.Partition, sparse bool, e event, fresh *newcomer, now time.Time) (out Applied, unsettled []string, err error) {
+func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, e event, fresh *newcomer, now time.Time) (out Applied, unsettled []string, err error) {
 	who, _ := ident.From(ctx)
 	var w written
 	leave := s.work.enter(p)
@@ -356,8 +348,8 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, sparse bool
 		if err != nil {
 			return err
 		}
-		if ns.Sparse != sparse {
-			return errMoved
+		if ns.Sparse != sparse || fresh != nil && s.Encoders.For(ns) != models {
+			return ingest.ErrMoved
 		}
 		rec, receipt, have, err := latest(ctx, tx, p, e.source, e.externalID)
 		if err != nil {
@@ -372,7 +364,7 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, sparse bool
 			return nil
 		}
 		if todo.encode && (fresh == nil || fresh.id != rec.DocumentID) {
-			return errMoved // another version came in between
+			return ingest.ErrMoved // another version came in between
 		}
 		if err := quota(ctx, ns, todo.adds()); err != nil {
 			return err
@@ -428,7 +420,7 @@ func (s *Service) putOwned(ctx context.Context, tx port.Writer, w *written, pinn
 	var links []port.ContextLink
 	if todo.encode {
 		if same, err := stillLead(ctx, tx, pinned, []*newcomer{fresh}); err != nil || !same {
-			return nil, cmp.Or(err, errMoved)
+			return nil, cmp.Or(err, ingest.ErrMoved)
 		}
 		with = *fresh.encoded
 		links = []port.ContextLink{{ID: id}}

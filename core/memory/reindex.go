@@ -30,12 +30,11 @@ func (m *remade) of(h *port.DocumentHead) bool {
 	return h.TextHash == m.TextHash && h.MetadataHash == m.MetadataHash && h.Container == m.Container && h.CreatedAt.Equal(m.CreatedAt)
 }
 
-// Stale reads what Reindex would do: the memories there are, and whether their
-// vectors are of other models than the configured ones. Its faults are those of
-// Reindex that can be known before.
-func (s *Service) Stale(ctx context.Context, p port.Partition) (memories int, stale bool, err error) {
+// Look reads what Reindex would do: the memories there are, and whether anything
+// is to be done. Its faults are those of Reindex that can be known before.
+func (s *Service) Look(ctx context.Context, p port.Partition, in ingest.Reindexing) (memories int, needed bool, err error) {
 	ns, stale, err := s.stale(ctx, p)
-	return int(ns.Documents), stale, err
+	return int(ns.Documents), stale || in.Force, err
 }
 
 func (s *Service) stale(ctx context.Context, p port.Partition) (ns port.Namespace, stale bool, err error) {
@@ -46,10 +45,10 @@ func (s *Service) stale(ctx context.Context, p port.Partition) (ns port.Namespac
 	if err != nil {
 		return ns, false, err
 	}
-	if _, err := s.Encoder.Encode(ctx, nil, ns.Sparse, nil); err != nil { // a model is off
+	if err := s.Encoders.Configured().Ready(ns.Sparse); err != nil {
 		return ns, false, err
 	}
-	return ns, s.Check(ns) != nil, nil
+	return ns, s.Encoders.Stale(ns), nil
 }
 
 // holding reads an end user who has memories and is not being erased.
@@ -66,21 +65,22 @@ func (s *Service) holding(ctx context.Context, r port.Reader, p port.Partition) 
 
 // Reindex makes the vectors of all memories of an end user anew with the
 // configured models, those of turns in the context that they stand in now, and
-// stores them in one transaction; see document.Service.Reindex. An erasure that
-// begins meanwhile ends it.
+// stores them in one transaction: an end user has few enough. Until it commits all
+// is as it was, and where the models before are loaded searches and writes go on
+// with them. An erasure that begins meanwhile ends it.
 //
 // Faults: NotFound without memories, Unavailable while a model is off or the end
-// user is erased, Conflict when memories keep being written meanwhile (which
-// only happens with force), and the model's own.
-func (s *Service) Reindex(ctx context.Context, p port.Partition, force bool, progress func(done, total int)) (ingest.Reindexed, error) {
+// user is erased, Conflict when memories keep being written meanwhile, and the
+// model's own.
+func (s *Service) Reindex(ctx context.Context, p port.Partition, in ingest.Reindexing, progress func(done, total int)) (ingest.Reindexed, error) {
 	leave := s.work.enter(p) // an erasure waits for the end of what is held here
 	defer leave()
 	for try := 1; ; try++ {
-		out, err := s.tryReindex(ctx, p, force, progress)
+		out, err := s.tryReindex(ctx, p, in.Force, progress)
 		if fault.CodeOf(err) == fault.NamespaceNotFound {
 			err = fault.New(fault.NotFound, "end user %s has no memories", p.Name())
 		}
-		if !errors.Is(err, errMoved) {
+		if !errors.Is(err, ingest.ErrMoved) {
 			return out, err
 		}
 		if try == ingest.ReindexTries {
@@ -159,7 +159,7 @@ func (s *Service) remakeAll(ctx context.Context, p port.Partition, ns port.Names
 				batch, bytes = append(batch, n), bytes+len(d.Text)
 				at++
 			}
-			if err := s.encode(ctx, ns.Sparse, batch); err != nil {
+			if err := s.encode(ctx, s.Encoders.Configured(), ns.Sparse, batch); err != nil {
 				return err
 			}
 			for i, n := range batch {
@@ -183,7 +183,7 @@ func (s *Service) remakeAll(ctx context.Context, p port.Partition, ns port.Names
 }
 
 // replaceAll gives every memory its new vectors and every turn its link. It
-// answers errMoved, for another try, when one came to be or changed meanwhile.
+// answers ingest.ErrMoved, for another try, when one came to be or changed meanwhile.
 // A turn whose lead was deleted stands by its own words; unled are those.
 func (s *Service) replaceAll(ctx context.Context, tx port.Writer, p port.Partition, seen port.Namespace, made *ingest.Spool[remade]) (out ingest.Reindexed, seq uint64, unled []string, err error) {
 	ns, err := s.holding(ctx, tx, p)
@@ -191,7 +191,7 @@ func (s *Service) replaceAll(ctx context.Context, tx port.Writer, p port.Partiti
 		return out, 0, nil, err
 	}
 	if ns.Sparse != seen.Sparse {
-		return out, 0, nil, errMoved
+		return out, 0, nil, ingest.ErrMoved
 	}
 	if err := tx.Restamp(ctx, p, s.Stamp(ns)); err != nil {
 		return out, 0, nil, err
@@ -224,7 +224,7 @@ func (s *Service) replaceAll(ctx context.Context, tx port.Writer, p port.Partiti
 			}
 			m := &part[next]
 			if !m.of(h) {
-				return errMoved
+				return ingest.ErrMoved
 			}
 			link := port.ContextLink{ID: h.ID}
 			switch hash, there := said[m.Lead]; {
@@ -233,7 +233,7 @@ func (s *Service) replaceAll(ctx context.Context, tx port.Writer, p port.Partiti
 				m.Vectors.Dense.Data = m.Own
 				unled = append(unled, h.ID)
 			case hash != m.LeadHash:
-				return errMoved
+				return ingest.ErrMoved
 			default:
 				link.Context, link.Own = m.Lead, m.Own
 			}
@@ -254,7 +254,7 @@ func (s *Service) replaceAll(ctx context.Context, tx port.Writer, p port.Partiti
 		return ctx.Err()
 	})
 	if err == nil && int64(out.Documents) != ns.Documents {
-		err = errMoved // one was written meanwhile
+		err = ingest.ErrMoved // one was written meanwhile
 	}
 	return out, seq, unled, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,8 +17,8 @@ import (
 
 // Save is the body of POST /api/v1/memories.
 type Save struct {
-	IdempotencyKey string `header:"Idempotency-Key" json:"-" doc:"1-255 visible ASCII characters; the same call again answers the same for 24 hours"`
-	EndUserID      string `json:"endUserId" fault:"invalid_end_user_id" doc:"1-128 characters of A-Z a-z 0-9 @ . _ -"`
+	IdempotencyKey *string `header:"Idempotency-Key" json:"-" pattern:"^[!-~]{1,255}$"  example:"import-2026-01-02-17" doc:"makes the call safe to repeat: for 24 hours the same call answers the same"`
+	EndUserID      string  `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
 	Item
 
 	text text
@@ -42,9 +41,18 @@ func (in *Save) EndUser() string { return in.EndUserID }
 
 // Batch is the body of POST /api/v1/memories/batch.
 type Batch struct {
-	IdempotencyKey string `header:"Idempotency-Key" json:"-" doc:"as of a single save"`
-	EndUserID      string `json:"endUserId" fault:"invalid_end_user_id" doc:"1-128 characters of A-Z a-z 0-9 @ . _ -"`
-	Memories       []Item `json:"memories" max:"1000" doc:"1-100 memories of at most 1 MiB of content together"`
+	IdempotencyKey *string     `header:"Idempotency-Key" json:"-" pattern:"^[!-~]{1,255}$"  example:"import-2026-01-02-17" doc:"makes the call safe to repeat: for 24 hours the same call answers the same"`
+	EndUserID      string      `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
+	Memories       []BatchItem `json:"memories" max:"1000" minItems:"1" maxItems:"100" doc:"memories to save, of at most 1 MiB of content together"`
+}
+
+// BatchItem is an Item whose mistakes are its own result, so that hardly any
+// refuses the batch.
+type BatchItem struct {
+	Content      *string         `json:"content,omitempty" example:"I am allergic to peanuts." doc:"at most 65536 bytes of UTF-8, not white space alone; an item without it fails"`
+	ContainerTag Tag             `json:"containerTag,omitzero" fault:"invalid_container_tag" doc:"keeps memories apart within an end user; 1-128 characters of A-Z a-z 0-9 . _ : -, else the item fails"`
+	Metadata     json.RawMessage `json:"metadata,omitempty" doc:"comes back with results; as of a single save, else the item fails"`
+	OccurredAt   *string         `json:"occurredAt,omitempty" doc:"RFC 3339, else the item fails; what created_at shows, in place of the time of saving"`
 }
 
 // Validate checks the batch as a whole; what is wrong with one item is that
@@ -77,10 +85,11 @@ func (in *Batch) EndUser() string { return in.EndUserID }
 // Units counts the items against the write rate.
 func (in *Batch) Units() int { return len(in.Memories) }
 
-func checkIdempotencyKey(key string) error {
-	ok := len(key) <= 255
-	for i := 0; ok && i < len(key); i++ {
-		ok = key[i] > ' ' && key[i] < 0x7f
+// checkIdempotencyKey refuses an empty one, too: who sends it counts on it.
+func checkIdempotencyKey(key *string) error {
+	ok := key == nil || 1 <= len(*key) && len(*key) <= 255
+	for i := 0; ok && key != nil && i < len(*key); i++ {
+		ok = (*key)[i] > ' ' && (*key)[i] < 0x7f
 	}
 	if !ok {
 		return invalid("Idempotency-Key", "must be 1-255 visible ASCII characters")
@@ -90,12 +99,12 @@ func checkIdempotencyKey(key string) error {
 
 // Ref names a memory.
 type Ref struct {
-	ID string `json:"id"`
+	ID string `json:"id" doc:"id of the memory"`
 }
 
 // Saved is the outcome of one memory.
 type Saved struct {
-	Success bool   `json:"success"`
+	Success bool   `json:"success" doc:"whether it was saved"`
 	Memory  *Ref   `json:"memory,omitempty" doc:"the stored memory; absent for a failed item"`
 	Deduped bool   `json:"deduped" doc:"the content was there already, in this container"`
 	Created bool   `json:"created" doc:"a new memory was created"`
@@ -114,7 +123,7 @@ func (s SavedOne) Headers() map[string]string { return replayedHeader(s.replayed
 // SavedBatch answers a batch, one result for each item in input order.
 type SavedBatch struct {
 	Success bool    `json:"success" doc:"every item was saved"`
-	Results []Saved `json:"results"`
+	Results []Saved `json:"results" doc:"one for each memory, in the order of the call"`
 
 	replayed bool
 }
@@ -148,8 +157,9 @@ func (s *Service) Save(ctx context.Context, in Save) (SavedOne, error) {
 func (s *Service) Batch(ctx context.Context, in Batch) (SavedBatch, error) {
 	items, list := make([]entry, len(in.Memories)), make([]any, len(in.Memories))
 	for i := range in.Memories {
-		items[i].text, items[i].err = in.Memories[i].check("")
-		list[i] = in.Memories[i].members()
+		item := Item(in.Memories[i])
+		items[i].text, items[i].err = item.check("")
+		list[i] = item.members()
 	}
 	once, err := newOnce(in.IdempotencyKey, "batch", map[string]any{"endUserId": in.EndUserID, "memories": list})
 	if err != nil {
@@ -178,8 +188,9 @@ type once struct {
 	hash [32]byte
 }
 
-func newOnce(key, operation string, members map[string]any) (o once, err error) {
-	if o.key = key; key != "" {
+func newOnce(key *string, operation string, members map[string]any) (o once, err error) {
+	if key != nil {
+		o.key = *key
 		o.hash, err = requestHash(operation, members)
 	}
 	return o, err
@@ -211,20 +222,12 @@ func (s *Service) replay(ctx context.Context, r port.Reader, o once) (results []
 	return results, false, nil
 }
 
-// errMoved says that the store changed between preparing and committing in a
-// way that the prepared write did not foresee; it is prepared again.
-var errMoved = errors.New("memory: stored state moved")
-
 func (s *Service) save(ctx context.Context, p port.Partition, items []entry, o once) (out []Saved, replayed bool, err error) {
-	for {
+	out, err = ingest.Retry(ctx, func() (out []Saved, err error) {
 		out, replayed, err = s.trySave(ctx, p, items, o)
-		if !errors.Is(err, errMoved) {
-			return out, replayed, err
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, false, err
-		}
-	}
+		return out, err
+	})
+	return out, replayed, err
 }
 
 func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, o once) ([]Saved, bool, error) {
@@ -274,10 +277,11 @@ func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, 
 	if err := quota(ctx, ns, len(fresh)); err != nil {
 		return nil, false, err
 	}
-	if err := s.encode(ctx, ns.Sparse, fresh); err != nil {
+	models := s.Encoders.For(ns)
+	if err := s.encode(ctx, models, ns.Sparse, fresh); err != nil {
 		return nil, false, err
 	}
-	out, replayed, err := s.commitSave(ctx, p, ns.Sparse, items, keys, fresh, o, now)
+	out, replayed, err := s.commitSave(ctx, p, models, ns.Sparse, items, keys, fresh, o, now)
 	if err == nil && !replayed {
 		s.settle(ctx, p, followers)
 	}
@@ -285,7 +289,7 @@ func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, 
 }
 
 // encode computes the vectors of newcomers, leads included.
-func (s *Service) encode(ctx context.Context, sparse bool, list []*newcomer) error {
+func (s *Service) encode(ctx context.Context, models *ingest.Encoder, sparse bool, list []*newcomer) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -293,17 +297,17 @@ func (s *Service) encode(ctx context.Context, sparse bool, list []*newcomer) err
 	for i, n := range list {
 		texts[i] = n.content
 	}
-	encoded, err := s.Encoder.Encode(ctx, texts, sparse, make([]ingest.Reuse, len(texts)))
+	encoded, err := models.Encode(ctx, texts, sparse, make([]ingest.Reuse, len(texts)))
 	if err != nil {
 		return err
 	}
 	for i, n := range list {
 		n.encoded = &encoded[i]
 	}
-	return s.place(ctx, list)
+	return place(ctx, models, list)
 }
 
-func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool, items []entry, keys []port.ContentKey,
+func (s *Service) commitSave(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, items []entry, keys []port.ContentKey,
 	list []*newcomer, o once, now time.Time) (out []Saved, replayed bool, err error) {
 	who, _ := ident.From(ctx)
 	var w written
@@ -324,8 +328,8 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool,
 			out, replayed = stored, true
 			return err
 		}
-		if ns.Sparse != sparse {
-			return errMoved // erased and written again meanwhile
+		if ns.Sparse != sparse || len(list) > 0 && s.Encoders.For(ns) != models {
+			return ingest.ErrMoved // erased and written again meanwhile, or reindexed
 		}
 		known := map[port.ContentKey]string{}
 		if exists && len(keys) > 0 {
@@ -335,7 +339,7 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool,
 		}
 		if exists {
 			if same, err := stillLead(ctx, tx, p, list); err != nil || !same {
-				return cmp.Or(err, errMoved)
+				return cmp.Or(err, ingest.ErrMoved)
 			}
 		}
 		var writes []port.DocumentWrite
@@ -353,7 +357,7 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, sparse bool,
 				out[i] = Saved{Success: true, Memory: &Ref{here[it.key]}, Deduped: true}
 				continue
 			case fresh[it.key] == nil:
-				return errMoved // what it duplicated has been deleted: it has to be embedded after all
+				return ingest.ErrMoved // what it duplicated has been deleted: it has to be embedded after all
 			}
 			n := fresh[it.key]
 			id, err := newID()

@@ -18,12 +18,12 @@ const matchedRunes = 2000
 
 // Scope restricts a search to a container and a span of time.
 type Scope struct {
-	ContainerTag      Tag    `json:"containerTag,omitzero" fault:"invalid_container_tag" doc:"only this container's memories"`
+	ContainerTag      Tag    `json:"containerTag,omitzero" fault:"invalid_container_tag" schema:"ContainerTag" doc:"only this container's memories"`
 	CreatedAfter      Millis `json:"createdAfter,omitzero" doc:"Unix milliseconds; only memories created after it"`
 	CreatedBefore     Millis `json:"createdBefore,omitzero" doc:"Unix milliseconds; only memories created before it"`
-	ContainerTagAlias Tag    `json:"container_tag,omitzero" fault:"invalid_container_tag" doc:"the same as containerTag"`
-	AfterAlias        Millis `json:"created_after,omitzero" doc:"the same as createdAfter"`
-	BeforeAlias       Millis `json:"created_before,omitzero" doc:"the same as createdBefore"`
+	ContainerTagAlias Tag    `json:"container_tag,omitzero" fault:"invalid_container_tag" schema:"ContainerTag" alias:"containerTag"`
+	AfterAlias        Millis `json:"created_after,omitzero" alias:"createdAfter"`
+	BeforeAlias       Millis `json:"created_before,omitzero" alias:"createdBefore"`
 }
 
 // Check makes one of the two spellings and checks them.
@@ -70,9 +70,9 @@ func (s *Scope) holds(d port.Document) bool {
 
 // Query is the body of POST /api/v1/search.
 type Query struct {
-	EndUserID string `json:"endUserId" fault:"invalid_end_user_id" doc:"1-128 characters of A-Z a-z 0-9 @ . _ -"`
-	Query     string `json:"query" doc:"1-8192 characters"`
-	Limit     *int   `json:"limit,omitempty" doc:"1-100, default 10"`
+	EndUserID string `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
+	Query     string `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the question"`
+	Limit     *int   `json:"limit,omitempty" minimum:"1" maximum:"100" default:"10" doc:"how many at most"`
 	Scope
 }
 
@@ -108,12 +108,12 @@ func (q *Query) EndUser() string { return q.EndUserID }
 type Result struct {
 	ID             string          `json:"id"`
 	MatchedContent string          `json:"matchedContent" doc:"the best part of the memory, at most 2000 characters"`
-	OriginalLength int             `json:"originalLength" doc:"characters of the whole memory"`
-	ContainerTag   *string         `json:"container_tag"`
+	OriginalLength int             `json:"originalLength" minimum:"0" doc:"characters of the whole memory"`
+	ContainerTag   *string         `json:"container_tag" schema:"ContainerTag" doc:"its container; null: none"`
 	Score          float64         `json:"score" doc:"0-1; higher is better"`
 	CreatedAt      int64           `json:"created_at" doc:"Unix milliseconds"`
 	UpdatedAt      int64           `json:"updated_at" doc:"Unix milliseconds"`
-	Metadata       json.RawMessage `json:"metadata"`
+	Metadata       json.RawMessage `json:"metadata" schema:"Metadata"`
 
 	// Memory is the whole memory as stored, for recall.
 	Memory port.Document `json:"-"`
@@ -122,7 +122,7 @@ type Result struct {
 // Results answer a search, best first, one for each memory.
 type Results struct {
 	Success  bool                `json:"success"`
-	Results  []Result            `json:"results"`
+	Results  []Result            `json:"results" doc:"best first, one for each memory"`
 	Degraded []retrieve.Degraded `json:"degraded" doc:"parts left out of this answer, and why"`
 }
 
@@ -180,7 +180,7 @@ func (s *Service) retrieve(ctx context.Context, p port.Partition, ns port.Namesp
 		container = filter.Container(q.ContainerTag.Value)
 	}
 	// A memory of several chunks may fill a list with them.
-	return s.Searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: q.Query, Retrievers: retrievers, Filter: container,
+	return s.Searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: q.Query, Models: s.Encoders.For(ns), Retrievers: retrievers, Filter: container,
 		After: q.CreatedAfter.bound(), Before: q.CreatedBefore.bound(), Depth: max(100, 2*limit),
 		Spread: func(ctx context.Context, l retrieve.List) (retrieve.List, error) { return s.spread(ctx, p, l) }})
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/mnemehq/mneme/core/port"
@@ -14,14 +15,17 @@ import (
 type sections struct {
 	mu  sync.Mutex
 	now map[port.Partition]*section
+	old map[port.Partition][]*section // that somebody waits for
 }
 
 type section struct {
 	n       int
-	drained chan struct{} // made by a waiter
+	drained chan struct{} // closed when n is 0 again
 }
 
-func newSections() *sections { return &sections{now: map[port.Partition]*section{}} }
+func newSections() *sections {
+	return &sections{now: map[port.Partition]*section{}, old: map[port.Partition][]*section{}}
+}
 
 // enter begins a section; leave ends it.
 func (s *sections) enter(p port.Partition) (leave func()) {
@@ -30,7 +34,7 @@ func (s *sections) enter(p port.Partition) (leave func()) {
 	defer s.mu.Unlock()
 	c := s.now[p]
 	if c == nil {
-		c = &section{}
+		c = &section{drained: make(chan struct{})}
 		s.now[p] = c
 	}
 	c.n++
@@ -40,11 +44,14 @@ func (s *sections) enter(p port.Partition) (leave func()) {
 		if c.n--; c.n > 0 {
 			return
 		}
-		if c.drained != nil {
-			close(c.drained)
-		}
+		close(c.drained)
 		if s.now[p] == c {
 			delete(s.now, p)
+			return
+		}
+		rest := slices.DeleteFunc(s.old[p], func(o *section) bool { return o == c })
+		if s.old[p] = rest; len(rest) == 0 {
+			delete(s.old, p)
 		}
 	}
 }
@@ -53,18 +60,18 @@ func (s *sections) enter(p port.Partition) (leave func()) {
 func (s *sections) wait(ctx context.Context, p port.Partition) error {
 	p = p.At(0)
 	s.mu.Lock()
-	c := s.now[p]
-	if c == nil {
-		s.mu.Unlock()
-		return nil
+	if c := s.now[p]; c != nil {
+		delete(s.now, p) // later ones count apart
+		s.old[p] = append(s.old[p], c)
 	}
-	delete(s.now, p) // later ones count apart
-	c.drained = make(chan struct{})
+	all := slices.Clone(s.old[p])
 	s.mu.Unlock()
-	select {
-	case <-c.drained:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	for _, c := range all {
+		select {
+		case <-c.drained:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/replica"
 	"github.com/mnemehq/mneme/core/retrieve"
 )
 
@@ -50,7 +51,7 @@ const replaysKept = 24 * time.Hour
 // Settings are what a Service is made of.
 type Settings struct {
 	Store     port.Store
-	Encoder   *ingest.Encoder // its Options make one chunk of a memory that fits
+	Encoders  *ingest.Encoders // their Options make one chunk of a memory that fits
 	Projector *ingest.Projector
 	Searcher  *retrieve.Searcher
 	Reranker  port.Reranker // nil: off
@@ -66,8 +67,8 @@ type Settings struct {
 	Pages  *page.Signer
 	// Stamp records the configured models on a new partition.
 	Stamp func(port.Namespace) port.Namespace
-	// Check refuses a partition whose models differ from the configured ones.
-	Check       func(port.Namespace) error
+	// Replica is this process among those over the store.
+	Replica     *replica.Member
 	Environment string // shown by the status call; "": self-hosted
 	Now         func() time.Time
 	Log         *slog.Logger
@@ -92,13 +93,23 @@ func New(s Settings) *Service {
 	return &Service{Settings: s, work: newSections(), seen: seen{at: map[int64]time.Time{}}, erasures: map[port.Partition]*erasure{}}
 }
 
-// upkeepEvery is how often what is under Run is done.
-const upkeepEvery = 30 * time.Second
+// upkeepEvery is how often what is under Run is done, and watchEvery how often it
+// is asked which erasures are under way.
+const (
+	upkeepEvery = 30 * time.Second
+	watchEvery  = 500 * time.Millisecond
+)
 
-// Run finishes erasures that a stop or a failure has interrupted, writes down
-// when end users were last seen and forgets old answers, until ctx is done.
+// Run takes part in the erasures of all replicas, finishes those that a stop or a
+// failure has interrupted, writes down when end users were last seen and forgets
+// old answers, until ctx is done.
 func (s *Service) Run(ctx context.Context) error {
-	s.resume(ctx)
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		s.watch(ctx)
+	}()
+	defer func() { <-watching }()
 	tick, sweep := time.NewTicker(upkeepEvery), time.NewTicker(time.Hour)
 	defer tick.Stop()
 	defer sweep.Stop()
@@ -108,7 +119,6 @@ func (s *Service) Run(ctx context.Context) error {
 			if err := s.flush(ctx); err != nil {
 				s.Log.WarnContext(ctx, "end users' last uses were not written", "error", err)
 			}
-			s.resume(ctx)
 		case <-sweep.C:
 			err := s.Store.Update(ctx, func(w port.Writer) error { return w.DeleteReplays(ctx, s.Now().Add(-replaysKept)) })
 			if err != nil {
@@ -185,7 +195,7 @@ func (s *Service) current(ns port.Namespace) error {
 	if ns.Documents == 0 {
 		return nil
 	}
-	if err := s.Check(ns); err != nil {
+	if err := s.Encoders.Check(ns); err != nil {
 		return fault.Wrap(fault.Unavailable, "memory", err, "the memories of end user %s were indexed with other models than the configured ones. "+
 			"Run `mneme reindex --memories %s` to make their vectors anew with the configured models, or configure the stored ones", ns.Name, ns.Name)
 	}
@@ -292,7 +302,7 @@ func Operations() []op.Op[*Service] {
 	read, write := []ident.Scope{ident.MemoriesRead}, []ident.Scope{ident.MemoriesWrite}
 	forbidden := []fault.Code{fault.InvalidRequest, fault.InvalidEndUserID, fault.InsufficientScope, fault.Forbidden}
 	faults := func(more ...fault.Code) []fault.Code { return append(append([]fault.Code{}, forbidden...), more...) }
-	return []op.Op[*Service]{
+	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
 		op.Define(op.Spec{Name: "memories.search", Method: "POST", Path: "/api/v1/search", Family: op.Memory, Class: op.MemoryRead, Scopes: read,
 			MaxBody: queryBody, Timeout: 10 * time.Second, Summary: "Search the memories of one end user",
 			Description: "Vector and full-text search, fused and reranked, without a language model. An end user never seen has no results.",
@@ -300,11 +310,11 @@ func Operations() []op.Op[*Service] {
 		op.Define(op.Spec{Name: "memories.save", Method: "POST", Path: memories, Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
 			MaxBody: oneBody, Timeout: 30 * time.Second, Summary: "Save a memory",
 			Description: "Saved verbatim. The same content in the same container is kept once. An Idempotency-Key makes the call safe to repeat for 24 hours.",
-			Faults:      faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.QuotaExceeded, fault.IdempotencyConflict, fault.PayloadTooLarge)}, (*Service).Save),
+			Faults:      faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.QuotaExceeded, fault.IdempotencyConflict, fault.PayloadTooLarge, fault.Upstream)}, (*Service).Save),
 		op.Define(op.Spec{Name: "memories.batch", Method: "POST", Path: memories + "/batch", Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
 			MaxBody: batchBody, Timeout: 120 * time.Second, Summary: "Save up to 100 memories of one end user",
 			Description: "Results are one for one in input order; a failed item does not fail the others. The batch counts against quota before any write.",
-			Faults:      faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.QuotaExceeded, fault.IdempotencyConflict, fault.PayloadTooLarge)},
+			Faults:      faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.QuotaExceeded, fault.IdempotencyConflict, fault.PayloadTooLarge, fault.Upstream)},
 			(*Service).Batch),
 		op.Define(op.Spec{Name: "memories.list", Method: "GET", Path: memories, Family: op.Memory, Class: op.MemoryRead, Scopes: read,
 			Timeout: 5 * time.Second, Summary: "List the memories of one end user, newest first",
@@ -317,7 +327,7 @@ func Operations() []op.Op[*Service] {
 			MaxBody: oneBody, Timeout: 30 * time.Second, Summary: "Write a version of a source-owned memory",
 			Description: "Versions only rise. The same request again answers the stored receipt with the header Idempotent-Replayed: true.",
 			Faults: faults(fault.InvalidJSON, fault.InvalidExternalID, fault.InvalidSource, fault.InvalidVersion, fault.InvalidContainerTag,
-				fault.QuotaExceeded, fault.StaleVersion, fault.VersionConflict, fault.PayloadTooLarge)}, (*Service).Upsert),
+				fault.QuotaExceeded, fault.StaleVersion, fault.VersionConflict, fault.PayloadTooLarge, fault.Upstream)}, (*Service).Upsert),
 		op.Define(op.Spec{Name: "memories.tombstone", Method: "DELETE", Path: one, Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
 			Timeout: 30 * time.Second, Summary: "Tombstone a source-owned memory",
 			Description: "The content goes, the record stays, so that a late older upsert cannot bring it back.",
@@ -331,6 +341,8 @@ func Operations() []op.Op[*Service] {
 			Faults:      faults()}, (*Service).EraseUser),
 		op.Define(op.Spec{Name: "memories.status", Method: "GET", Path: "/api/v1/status", Family: op.Memory, Class: op.Free, Timeout: 5 * time.Second,
 			Summary: "Check the integration", Description: "Creates nothing and counts against no limit.",
+			Answers: []op.Answer{{Status: 200, Summary: "The memory API works.", Body: Status{}},
+				{Status: 503, Summary: "The store or an index does not answer.", Body: Status{}, Headers: []string{"Retry-After"}}},
 			Faults: []fault.Code{fault.Forbidden, fault.Unavailable}}, (*Service).Status),
-	}
+	}, examples()), links())
 }

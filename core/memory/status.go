@@ -15,9 +15,9 @@ type None struct{}
 
 // Status answers GET /api/v1/status.
 type Status struct {
-	OK          bool        `json:"ok"`
-	APIVersion  string      `json:"apiVersion"`
-	RequestID   string      `json:"requestId"`
+	OK          bool        `json:"ok" doc:"whether the memory API works"`
+	APIVersion  string      `json:"apiVersion" format:"date" doc:"version of the memory API"`
+	RequestID   string      `json:"requestId" doc:"as in the header X-Request-Id"`
 	Integration Integration `json:"integration"`
 	Backends    Backends    `json:"backends"`
 }
@@ -25,15 +25,15 @@ type Status struct {
 // Integration is the caller's integration and what its key may do.
 type Integration struct {
 	ID     string   `json:"id"`
-	Scopes []string `json:"scopes"`
+	Scopes []string `json:"scopes" doc:"rights of the key"`
 	Quotas Quotas   `json:"quotas"`
 }
 
 // Quotas are an integration's limits; 0 is unlimited.
 type Quotas struct {
-	MemoriesPerEndUser int `json:"memoriesPerEndUser"`
-	ReadRatePerMin     int `json:"readRatePerMin"`
-	WriteRatePerMin    int `json:"writeRatePerMin"`
+	MemoriesPerEndUser int `json:"memoriesPerEndUser" minimum:"0"`
+	ReadRatePerMin     int `json:"readRatePerMin" minimum:"0"`
+	WriteRatePerMin    int `json:"writeRatePerMin" minimum:"0"`
 }
 
 // Backends are the parts behind the memory API.
@@ -43,8 +43,8 @@ type Backends struct {
 
 // MemoryPlane is the store with its indexes.
 type MemoryPlane struct {
-	Status      string `json:"status" doc:"ok or error"`
-	Environment string `json:"environment"`
+	Status      string `json:"status" enum:"ok,error" doc:"whether store and indexes answer"`
+	Environment string `json:"environment" doc:"as the server is configured"`
 }
 
 // StatusCode is 503 while the memory plane is down.

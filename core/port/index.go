@@ -112,3 +112,16 @@ type Hit struct {
 	Score    float32
 	Terms    []string // query terms that matched, as the user wrote them
 }
+
+// Ranker is an Index whose scores only order the hits of one search: they can't
+// be compared with each other by size, so fusion takes the ranks.
+type Ranker interface {
+	RanksOnly(Retriever) bool
+}
+
+// Lagging is an Index outside this process that may be away for a while. Where
+// MayLag, a write is acknowledged once it is stored, and the index catches up in
+// the background; until then searches over it fail.
+type Lagging interface {
+	MayLag() bool
+}

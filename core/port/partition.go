@@ -24,6 +24,7 @@ type Partition struct {
 	integration string
 	name        string
 	generation  int64
+	shadow      bool
 }
 
 // Documents is the partition of an organization's namespace.
@@ -41,6 +42,15 @@ func Memories(org ident.Org, integration, endUser string) Partition {
 // first life (index segments, caches) can never be seen by the second.
 // Indexes take pinned partitions only; the store resolves generation 0 by name.
 func (p Partition) At(generation int64) Partition { p.generation = generation; return p }
+
+// Shadow is the hidden second life of a namespace's name, which a reindexing fills
+// and then swaps with the one that is served. Only the store tells it from the
+// other, and only to write to it, create, find or delete it: who reads, and every
+// index, takes either by its generation.
+func (p Partition) Shadow() Partition { p.shadow = true; return p }
+
+// IsShadow reports whether Shadow made it.
+func (p Partition) IsShadow() bool { return p.shadow }
 
 // Org is the organization that owns the data.
 func (p Partition) Org() ident.Org { return p.org }

@@ -33,6 +33,8 @@ type Reader interface {
 	MemoryReader
 	OperationReader
 	SecretReader
+	OAuthReader
+	ReplicaReader
 }
 
 // Writer is a transaction. Reads see its own writes.
@@ -46,6 +48,8 @@ type Writer interface {
 	MemoryWriter
 	OperationWriter
 	SecretWriter
+	OAuthWriter
+	ReplicaWriter
 }
 
 // Organization owns namespaces and keys.
@@ -150,36 +154,61 @@ type Namespace struct {
 	Chunks          int64
 	Bytes           int64     // UTF-8 bytes of the documents' texts
 	Seq             uint64    // number of the last change
+	Trimmed         uint64    // deletions up to this number may be forgotten; see TrimChanges
 	Erasing         time.Time // not zero: the erasure of this memory partition has begun
+	Life            Life
+	PausedUntil     time.Time // writes wait until then: a reindexing is about to swap
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 }
 
+// Life is what a generation of a namespace is to its name.
+type Life int
+
+// The lives of a name.
+const (
+	Served   Life = iota // what queries and writes go to
+	Building             // the shadow of a reindexing that is under way
+	Kept                 // what was served before the last swap
+)
+
 // NamespaceReader reads namespaces.
 type NamespaceReader interface {
 	// Namespace finds one, an empty one included; fault NamespaceNotFound when
-	// absent or, for a pinned partition, when that life is over.
+	// absent or, for a pinned partition, when that life is over. Partition.Shadow
+	// asks for the one that is not served.
 	Namespace(ctx context.Context, p Partition) (Namespace, error)
 	// Namespaces lists those that hold documents, by name, starting after a name.
 	Namespaces(ctx context.Context, org ident.Org, prefix, after string, limit int) ([]Namespace, error)
+	// Shadows lists the shadows of all namespaces of an organization, or with "" of
+	// all.
+	Shadows(ctx context.Context, org ident.Org) ([]Held, error)
 	// Generations lists every live generation, for cleaning up derived data.
 	Generations(ctx context.Context) ([]int64, error)
 }
 
 // NamespaceWriter changes namespaces.
 type NamespaceWriter interface {
-	// CreateNamespace inserts n (Generation, counts and Seq are the store's to
-	// set) and returns it as stored; fault Conflict when the name is taken,
+	// CreateNamespace inserts n (Generation, Life, counts and Seq are the store's to
+	// set) and returns it as stored; fault Conflict when the name, or the place of
+	// its Shadow, is taken,
 	// NotFound when the organization, or the integration of a memory partition,
 	// is absent, Unavailable with RetryAfter while the name's last life is erased.
 	CreateNamespace(ctx context.Context, p Partition, n Namespace) (Namespace, error)
+	// SwapNamespace has the shadow of a namespace served, and keeps what was served
+	// until then as the shadow (Kept). Pauses end. Fault NamespaceNotFound when
+	// either is absent.
+	SwapNamespace(ctx context.Context, p Partition) error
+	// PauseNamespace records until when writes to a namespace are to wait. It is
+	// theirs to look.
+	PauseNamespace(ctx context.Context, p Partition, until time.Time) error
 	// Restamp records the models, the chunker and the sparse flag of n on a
 	// partition. Vectors that it holds stay as they are: who restamps one with
 	// documents replaces them all in the same transaction, with vectors of n's
 	// dimensions.
 	Restamp(ctx context.Context, p Partition, n Namespace) error
-	// DeleteNamespace removes it with all its documents and
-	// changes, and reports whether it existed. Operations stay readable.
+	// DeleteNamespace removes it with all its documents, changes and its shadow, or
+	// the shadow alone, and reports whether it existed. Operations stay readable.
 	DeleteNamespace(ctx context.Context, p Partition) (bool, error)
 }
 
@@ -295,15 +324,21 @@ type DocumentWrite struct {
 }
 
 // DocumentWriter changes documents. Both methods give the whole call one new
-// change number and keep the namespace's counts and UpdatedAt right.
+// change number and keep the namespace's counts and UpdatedAt right. A partition
+// pinned to a generation that is not served any more is NamespaceNotFound, unless
+// it is a Shadow.
 type DocumentWriter interface {
-	// PutDocuments inserts or replaces by id. It returns the change number.
+	// PutDocuments inserts or replaces by id. It returns the change number. Without
+	// a time every document has its own UpdatedAt.
 	PutDocuments(ctx context.Context, p Partition, at time.Time, docs []DocumentWrite) (uint64, error)
 	// DeleteDocuments removes those of ids that exist and returns how many did
-	// and the change number (0 when nothing was removed). When the last
-	// document goes the namespace goes too, and gone is true.
+	// and the change number (0 when nothing was removed). They go from the shadow,
+	// too. When the last document goes the namespace goes too, and gone is true; a
+	// shadow stays.
 	DeleteDocuments(ctx context.Context, p Partition, at time.Time, ids []string) (deleted int, seq uint64, gone bool, err error)
-	// TrimChanges forgets deletions up to a number that every index has durably applied.
+	// TrimChanges forgets deletions up to a number, but none that a live consumer of
+	// the log still needs (PutWatermarks), and raises Namespace.Trimmed. Who has
+	// come less far than that, and not from the start, has to start anew.
 	TrimChanges(ctx context.Context, p Partition, upto uint64) error
 }
 
@@ -327,8 +362,9 @@ type Operation struct {
 type OperationReader interface {
 	// Operation finds one of a namespace; fault NotFound when absent.
 	Operation(ctx context.Context, org ident.Org, namespace, id string) (Operation, error)
-	// UnfinishedOperations lists those to resume at start, oldest first.
-	UnfinishedOperations(ctx context.Context) ([]Operation, error)
+	// UnfinishedOperations lists some that no live replica has claimed
+	// (OperationClaim), oldest first.
+	UnfinishedOperations(ctx context.Context, limit int) ([]Operation, error)
 }
 
 // OperationWriter changes operations.

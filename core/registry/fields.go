@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,7 +46,7 @@ type Field struct {
 	Retriever string
 	Shape     Shape
 	Type      reflect.Type
-	Index     int     // of the struct field
+	Index     []int   // of the struct field, as reflect.Value.FieldByIndex takes it
 	Fields    []Field // of a Struct
 	Elem      *Field  // of a List or Map
 }
@@ -60,7 +61,8 @@ var (
 // a struct; every exported field has a yaml key, used once, and a help text;
 // only types that a file can hold, which are strings, booleans, integers,
 // floats, time.Duration, Secret, types with MarshalText and UnmarshalText, and
-// structs, slices and string-keyed maps of these.
+// structs, slices and string-keyed maps of these. The settings of an embedded
+// struct without a key are those of the struct that embeds it.
 func Fields(t reflect.Type) ([]Field, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("configuration is %s, not a struct", t)
@@ -70,12 +72,27 @@ func Fields(t reflect.Type) ([]Field, error) {
 	used := map[string]bool{}
 	for i := range t.NumField() {
 		sf := t.Field(i)
+		if sf.Anonymous && sf.Type.Kind() == reflect.Struct && sf.Tag.Get("yaml") == "" {
+			inner, err := Fields(sf.Type)
+			if err != nil {
+				problems = append(problems, err)
+			}
+			for _, f := range inner {
+				if used[f.Name] {
+					problems = append(problems, fmt.Errorf("%s.%s: yaml key %q is used twice", t, sf.Name, f.Name))
+				}
+				used[f.Name] = true
+				f.Index = slices.Concat(sf.Index, f.Index)
+				fields = append(fields, f)
+			}
+			continue
+		}
 		if !sf.IsExported() {
 			problems = append(problems, fmt.Errorf("%s.%s: not exported, so no file can set it", t, sf.Name))
 			continue
 		}
 		f := Field{Name: sf.Tag.Get("yaml"), Help: sf.Tag.Get("help"), Env: sf.Tag.Get("env"),
-			Kind: sf.Tag.Get("kind"), Retriever: sf.Tag.Get("retriever"), Index: i}
+			Kind: sf.Tag.Get("kind"), Retriever: sf.Tag.Get("retriever"), Index: sf.Index}
 		if e := sf.Tag.Get("enum"); e != "" {
 			f.Enum = strings.Split(e, ",")
 		}

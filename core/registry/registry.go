@@ -40,6 +40,15 @@ type Component[P, C any] struct {
 	Retrievers []port.Retriever // of an index: what it can serve; else nil
 	Default    func() C         // C is a struct with yaml and help tags; see Fields. It may have Validate() error
 	Open       func(ctx context.Context, cfg C, env Env) (P, error)
+	// Migrate brings the schema of what the component keeps up to date, as Open may
+	// do, too, or with dry only looks at it. nil: it has none.
+	Migrate func(ctx context.Context, cfg C, env Env, dry bool) (Migration, error)
+}
+
+// Migration is between which versions of a schema a component stands or went.
+type Migration struct {
+	From int // 0: there was nothing yet
+	To   int // that this program has
 }
 
 // Selection is a component chosen by name and its configuration.
@@ -80,6 +89,8 @@ type Kind[P any] struct {
 type component[P any] struct {
 	info Info
 	open func(ctx context.Context, cfg any, env Env) (P, error)
+	// migrate is nil where the component has no schema.
+	migrate func(ctx context.Context, cfg any, env Env, dry bool) (Migration, error)
 }
 
 // Kind is the table's name: storage, index or model.
@@ -118,6 +129,34 @@ func (k *Kind[P]) Open(ctx context.Context, s Selection, env Env) (P, error) {
 	return p, nil
 }
 
+// Migrate brings the schema of the selected component up to date, or with dry
+// only looks at it; ok is false when the component has none.
+func (k *Kind[P]) Migrate(ctx context.Context, s Selection, env Env, dry bool) (m Migration, ok bool, err error) {
+	c, known := k.components[s.Component]
+	if !known {
+		return m, false, fmt.Errorf("%s: this binary has no component %q", k.name, s.Component)
+	}
+	if c.migrate == nil {
+		return m, false, nil
+	}
+	if env.Name == "" {
+		env.Name = s.Component
+	}
+	if m, err = c.migrate(ctx, s.Config, env, dry); err != nil {
+		return m, true, fmt.Errorf("migrate %s %s: %w", k.name, env.Name, err)
+	}
+	return m, true, nil
+}
+
+// typed is a component's own configuration.
+func typed[C any](cfg any) (*C, error) {
+	t, ok := cfg.(*C)
+	if !ok || t == nil {
+		return nil, fmt.Errorf("configuration is %T, want %T", cfg, t)
+	}
+	return t, nil
+}
+
 // Add puts a component into a table. It panics on a name used twice and on a
 // configuration struct that breaks the rules of Fields: both are mistakes in
 // the program.
@@ -139,21 +178,31 @@ func Add[P, C any](k *Kind[P], c Component[P, C]) {
 	if err := refuseSelections(fields); err != nil {
 		panic(fmt.Sprintf("registry: %s: %v", where, err))
 	}
-	k.components[c.Name] = component[P]{
+	row := component[P]{
 		info: Info{
 			Name: c.Name, Summary: c.Summary, Stability: c.Stability, Retrievers: slices.Clone(c.Retrievers),
 			fields: fields,
 			fresh:  func() any { v := c.Default(); return &v },
 		},
 		open: func(ctx context.Context, cfg any, env Env) (P, error) {
-			typed, ok := cfg.(*C)
-			if !ok || typed == nil {
+			own, err := typed[C](cfg)
+			if err != nil {
 				var none P
-				return none, fmt.Errorf("configuration is %T, want %T", cfg, typed)
+				return none, err
 			}
-			return c.Open(ctx, *typed, env)
+			return c.Open(ctx, *own, env)
 		},
 	}
+	if c.Migrate != nil {
+		row.migrate = func(ctx context.Context, cfg any, env Env, dry bool) (Migration, error) {
+			own, err := typed[C](cfg)
+			if err != nil {
+				return Migration{}, err
+			}
+			return c.Migrate(ctx, *own, env, dry)
+		}
+	}
+	k.components[c.Name] = row
 }
 
 // Registry is every table of a binary.

@@ -133,6 +133,13 @@ func TestAddRefusesBrokenStructs(t *testing.T) {
 			B string `yaml:"b"`
 		} `yaml:"a" help:"A."`
 	}
+	type base struct {
+		A string `yaml:"a" help:"A."`
+	}
+	type again struct {
+		base
+		B string `yaml:"a" help:"B."`
+	}
 	type selects struct {
 		A registry.Selection `yaml:"a" help:"A." kind:"index"`
 	}
@@ -141,6 +148,7 @@ func TestAddRefusesBrokenStructs(t *testing.T) {
 		"not lower_snake_case":     func(r *registry.Registry) { addModel[camel](r, "m") },
 		`key "" is not`:            func(r *registry.Registry) { addModel[noKey](r, "m") },
 		"used twice":               func(r *registry.Registry) { addModel[twice](r, "m") },
+		`B: yaml key "a" is used`:  func(r *registry.Registry) { addModel[again](r, "m") },
 		"cannot hold chan int":     func(r *registry.Registry) { addModel[channel](r, "m") },
 		"not exported":             func(r *registry.Registry) { addModel[hidden](r, "m") },
 		"B: no help tag":           func(r *registry.Registry) { addModel[nested](r, "m") },

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// queryCache keeps the encodings of the last queries, keyed by model digest
-// and text: the same query asked again, in another namespace or with another
+// queryCache keeps the encodings of the last queries, keyed by task, model
+// digest and text: the same query asked again, in another namespace or with another
 // filter, costs no model run. Values are shared and must not be changed.
 type queryCache struct {
 	mu    sync.Mutex
@@ -26,8 +26,8 @@ func newQueryCache(n int) *queryCache {
 	return &queryCache{max: n, byKey: map[[32]byte]*list.Element{}, order: list.New()}
 }
 
-func (c *queryCache) get(ctx context.Context, digest, text string, compute func(context.Context) (any, error)) (any, error) {
-	key := sha256.Sum256([]byte(digest + "\x00" + text))
+func (c *queryCache) get(ctx context.Context, model, text string, compute func(context.Context) (any, error)) (any, error) {
+	key := sha256.Sum256([]byte(model + "\x00" + text))
 	c.mu.Lock()
 	if e, ok := c.byKey[key]; ok {
 		c.order.MoveToFront(e)

@@ -21,6 +21,7 @@ const (
 	// chunk alone with a rare word stands out. Absent counts as 0, and so
 	// do hits beyond Depth, which a caller with a long list fetches to fill it:
 	// they only order what nothing else orders, and the head stays the same.
+	// A list of ranks only takes part with 1 / (K + rank) for a score.
 	ZScore Method = "zscore"
 	// RRF is reciprocal rank fusion, weight / (K + rank), for lists without
 	// comparable scores (Cormack et al., SIGIR 2009).
@@ -32,7 +33,7 @@ type Fusion struct {
 	Method  Method
 	Weights map[port.Retriever]float64 // renormalised over the retrievers used
 	Depth   int                        // hits a list that its statistics are taken over
-	K       float64                    // RRF
+	K       float64                    // RRF, and lists of ranks only
 }
 
 // DefaultFusion are the measured defaults (docs/quality.md).
@@ -44,6 +45,15 @@ func DefaultFusion() Fusion {
 type List struct {
 	Retriever port.Retriever
 	Hits      []port.Hit
+	RanksOnly bool // the scores order the hits and say no more (port.Ranker)
+}
+
+// score is what hit i counts as.
+func (f Fusion) score(l List, i int) float64 {
+	if l.RanksOnly {
+		return 1 / (f.K + float64(i+1))
+	}
+	return float64(l.Hits[i].Score)
 }
 
 // Rank is a hit's place in one list, from 1.
@@ -100,7 +110,7 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 		}
 		norm := f.normaliser(l, longest)
 		if len(l.Hits) > 0 {
-			best += w * norm(1, float64(l.Hits[0].Score))
+			best += w * norm(1, f.score(l, 0))
 		}
 		for i, h := range l.Hits {
 			id := chunkID{h.Document, h.Chunk}
@@ -111,7 +121,7 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 				out = append(out, c)
 			}
 			c.Ranks[l.Retriever] = Rank{i + 1, float64(h.Score), h.Terms}
-			c.Score += w * norm(i+1, float64(h.Score))
+			c.Score += w * norm(i+1, f.score(l, i))
 		}
 	}
 	if best > 0 {
@@ -140,9 +150,10 @@ func (f Fusion) normaliser(l List, longest int) func(rank int, score float64) fl
 		return func(int, float64) float64 { return 0 }
 	}
 	var sum, sum2 float64
-	for _, h := range head {
-		sum += float64(h.Score)
-		sum2 += float64(h.Score) * float64(h.Score)
+	for i := range head {
+		score := f.score(l, i)
+		sum += score
+		sum2 += score * score
 	}
 	n := float64(len(head))
 	if l.Retriever != port.Vector {
@@ -150,7 +161,7 @@ func (f Fusion) normaliser(l List, longest int) func(rank int, score float64) fl
 	}
 	mean := sum / n
 	sd := math.Sqrt(max(sum2/n-mean*mean, 0))
-	floor := float64(head[len(head)-1].Score)
+	floor := f.score(l, len(head)-1)
 	if l.Retriever != port.Vector {
 		floor = min(floor, 0)
 	}

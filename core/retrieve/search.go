@@ -19,8 +19,6 @@ import (
 type Searcher struct {
 	Indexes   map[port.Retriever]port.Index
 	Projector *ingest.Projector
-	Embedder  port.Embedder      // nil: off
-	Sparse    port.SparseEncoder // nil: off
 	// SparseQueries is how a query becomes sparse terms; "": EncodedQueries.
 	SparseQueries SparseQueries
 	Fusion        Fusion
@@ -51,6 +49,7 @@ func NewSearcher(s Searcher, cached int) *Searcher {
 // Request is one search.
 type Request struct {
 	Query         string
+	Models        *ingest.Encoder  // of the partition's vectors
 	Retrievers    []port.Retriever // at least one
 	Weights       map[port.Retriever]float64
 	Filter        *filter.Filter
@@ -67,8 +66,8 @@ type Part string
 
 // Degraded is a part left out of an answer, and why.
 type Degraded struct {
-	Part   string `json:"part" doc:"vector, keyword, sparse or rerank"`
-	Reason string `json:"reason" doc:"model_off, timeout or error"`
+	Part   string `json:"part" enum:"vector,keyword,sparse,rerank,answer" doc:"what was left out"`
+	Reason string `json:"reason" enum:"model_off,timeout,error" doc:"why"`
 }
 
 // The reasons.
@@ -207,19 +206,19 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 	case port.Keyword:
 		iq.Text = q.Query
 	case port.Vector:
-		if s.Embedder == nil {
+		if q.Models.Embedder == nil {
 			return List{}, errOff
 		}
-		v, err := s.embed(ctx, q.Query)
+		v, err := s.embed(ctx, q.Models.Embedder, q.Query)
 		if err != nil {
 			return List{}, fmt.Errorf("embed the query: %w", err)
 		}
 		iq.Vector = v
 	case port.SparseTerms:
-		if s.Sparse == nil {
+		if q.Models.Sparse == nil {
 			return List{}, errOff
 		}
-		v, err := s.encode(ctx, q.Query)
+		v, err := s.encode(ctx, q.Models.Sparse, q.Query)
 		if err != nil {
 			return List{}, fmt.Errorf("encode the query: %w", err)
 		}
@@ -239,12 +238,18 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 			return List{}, fmt.Errorf("search %s: %w", r, err)
 		}
 	}
-	return List{Retriever: r, Hits: hits}, nil
+	return List{Retriever: r, Hits: hits, RanksOnly: s.RanksOnly(r)}, nil
 }
 
-func (s *Searcher) embed(ctx context.Context, text string) ([]float32, error) {
-	v, err := s.cache.get(ctx, s.Embedder.Info().Digest, text, func(ctx context.Context) (any, error) {
-		d, err := s.Embedder.Embed(ctx, port.Query, []string{text})
+// RanksOnly reports whether a retriever's scores order hits and say no more.
+func (s *Searcher) RanksOnly(r port.Retriever) bool {
+	ranker, ok := s.Indexes[r].(port.Ranker)
+	return ok && ranker.RanksOnly(r)
+}
+
+func (s *Searcher) embed(ctx context.Context, model port.Embedder, text string) ([]float32, error) {
+	v, err := s.cache.get(ctx, "vector "+model.Info().Digest, text, func(ctx context.Context) (any, error) {
+		d, err := model.Embed(ctx, port.Query, []string{text})
 		if err != nil {
 			return nil, err
 		}
@@ -256,12 +261,15 @@ func (s *Searcher) embed(ctx context.Context, text string) ([]float32, error) {
 	return v.([]float32), nil
 }
 
-func (s *Searcher) encode(ctx context.Context, text string) (port.Sparse, error) {
-	digest, compute := s.Sparse.Info().Digest, s.Sparse.Encode
+func (s *Searcher) encode(ctx context.Context, model port.SparseEncoder, text string) (port.Sparse, error) {
+	// One model may stand in both roles: the key says whose encoding it is.
+	key, compute := "sparse ", model.Encode
 	if s.SparseQueries == IDFQueries {
-		digest, compute = "pieces "+digest, s.pieces
+		key, compute = "pieces ", func(ctx context.Context, as port.TextKind, texts []string) (port.Sparse, error) {
+			return pieces(ctx, model, as, texts)
+		}
 	}
-	v, err := s.cache.get(ctx, digest, text, func(ctx context.Context) (any, error) {
+	v, err := s.cache.get(ctx, key+model.Info().Digest, text, func(ctx context.Context) (any, error) {
 		return compute(ctx, port.Query, []string{text})
 	})
 	if err != nil {
@@ -271,17 +279,17 @@ func (s *Searcher) encode(ctx context.Context, text string) (port.Sparse, error)
 }
 
 // pieces gives one text's distinct word pieces without weights.
-func (s *Searcher) pieces(ctx context.Context, as port.TextKind, texts []string) (port.Sparse, error) {
-	t, ok := s.Sparse.(port.Tokenizer)
+func pieces(ctx context.Context, model port.SparseEncoder, as port.TextKind, texts []string) (port.Sparse, error) {
+	t, ok := model.(port.Tokenizer)
 	if !ok {
-		return port.Sparse{}, fmt.Errorf("model %s does not give word pieces", s.Sparse.Info().ID)
+		return port.Sparse{}, fmt.Errorf("model %s does not give word pieces", model.Info().ID)
 	}
 	ids, err := t.TokenIDs(ctx, as, append([]string{""}, texts...))
 	if err != nil {
 		return port.Sparse{}, err
 	}
 	if len(ids) != 2 {
-		return port.Sparse{}, fmt.Errorf("model %s gave the word pieces of %d texts for 2", s.Sparse.Info().ID, len(ids))
+		return port.Sparse{}, fmt.Errorf("model %s gave the word pieces of %d texts for 2", model.Info().ID, len(ids))
 	}
 	terms := slices.Clone(between(ids[1], ids[0]))
 	slices.Sort(terms)

@@ -56,10 +56,10 @@ const (
 
 // Request is the body of POST /api/v1/recall.
 type Request struct {
-	EndUserID string `json:"endUserId" fault:"invalid_end_user_id" doc:"1-128 characters of A-Z a-z 0-9 @ . _ -"`
-	Query     string `json:"query" doc:"1-8192 characters"`
-	Limit     *int   `json:"limit,omitempty" doc:"memories used, 1-20, default 8"`
-	MaxTokens *int   `json:"maxAnswerTokens,omitempty" doc:"64-1024, default 400"`
+	EndUserID string `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
+	Query     string `json:"query" schema:"Text" minLength:"1" maxLength:"8192" doc:"the question"`
+	Limit     *int   `json:"limit,omitempty" minimum:"1" maximum:"20" default:"8" doc:"how many memories to use at most"`
+	MaxTokens *int   `json:"maxAnswerTokens,omitempty" minimum:"64" maximum:"1024" default:"400" doc:"how long the answer may be"`
 	memory.Scope
 }
 
@@ -88,30 +88,30 @@ func (in *Request) EndUser() string { return in.EndUserID }
 
 // Citation proves a sentence of an answer.
 type Citation struct {
-	Marker    int     `json:"marker" doc:"its number in the answer"`
+	Marker    int     `json:"marker" minimum:"1" doc:"its number in the answer"`
 	MemoryID  string  `json:"memoryId"`
 	Quote     string  `json:"quote" doc:"a verbatim slice of the memory"`
-	Start     int     `json:"start" doc:"UTF-8 byte offset of the quote in the memory's content"`
-	End       int     `json:"end"`
+	Start     int     `json:"start" minimum:"0" doc:"UTF-8 byte offset of the quote in the memory's content"`
+	End       int     `json:"end" minimum:"0" doc:"UTF-8 byte offset after it"`
 	Score     float64 `json:"score" doc:"0-1"`
 	CreatedAt int64   `json:"created_at" doc:"Unix milliseconds"`
 }
 
 // Usage counts the tokens of a language model.
 type Usage struct {
-	InputTokens  int `json:"inputTokens"`
-	OutputTokens int `json:"outputTokens"`
+	InputTokens  int `json:"inputTokens" minimum:"0"`
+	OutputTokens int `json:"outputTokens" minimum:"0"`
 }
 
 // Answer answers a recall.
 type Answer struct {
 	Success   bool                `json:"success"`
 	Answer    *string             `json:"answer" doc:"null when the memories hold no answer"`
-	Abstained bool                `json:"abstained"`
+	Abstained bool                `json:"abstained" doc:"whether the memories hold no answer"`
 	Model     string              `json:"model" doc:"extractive, or the language model that wrote the answer"`
 	Citations []Citation          `json:"citations"`
 	Results   []memory.Result     `json:"results" doc:"the memories used, as in search"`
-	Degraded  []retrieve.Degraded `json:"degraded"`
+	Degraded  []retrieve.Degraded `json:"degraded" doc:"parts left out of this answer, and why"`
 	Usage     Usage               `json:"usage"`
 }
 
@@ -219,7 +219,7 @@ func (a *Answer) degrade(part, reason string) {
 
 // Operations declares the operation of the service.
 func Operations() []op.Op[*Service] {
-	return []op.Op[*Service]{
+	return op.WithExamples([]op.Op[*Service]{
 		op.Define(op.Spec{Name: "memories.recall", Method: "POST", Path: "/api/v1/recall", Family: op.Memory, Class: op.Recall,
 			Scopes: []ident.Scope{ident.RecallRead, ident.MemoriesRead}, MaxBody: 256 << 10, Timeout: 60 * time.Second,
 			Summary: "Answer a question from the memories of one end user",
@@ -227,5 +227,5 @@ func Operations() []op.Op[*Service] {
 				"Without an answer in the memories, answer is null and abstained true.",
 			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidEndUserID, fault.InvalidContainerTag, fault.InsufficientScope,
 				fault.Forbidden, fault.PayloadTooLarge, fault.Upstream}}, (*Service).Recall),
-	}
+	}, examples())
 }

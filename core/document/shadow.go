@@ -1,0 +1,498 @@
+package document
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Look reads what Reindex would do: the documents there are, and whether anything
+// is to be done. Its faults are those of Reindex that can be known before.
+func (s *Service) Look(ctx context.Context, p port.Partition, in ingest.Reindexing) (documents int, needed bool, err error) {
+	err = s.Store.View(ctx, func(r port.Reader) error {
+		ns, shadow, err := s.lives(ctx, r, p, in)
+		documents = int(ns.Documents)
+		needed = in.Force || in.Back || s.Encoders.Stale(ns) || shadow != nil && shadow.Life == port.Building
+		return err
+	})
+	return documents, needed, err
+}
+
+// lives reads a namespace and its shadow, nil if there is none, and refuses what
+// can't be done.
+func (s *Service) lives(ctx context.Context, r port.Reader, p port.Partition, in ingest.Reindexing) (port.Namespace, *port.Namespace, error) {
+	ns, err := holding(ctx, r, p)
+	if err != nil {
+		return ns, nil, err
+	}
+	shadow, err := r.Namespace(ctx, p.Shadow())
+	has := err == nil
+	if err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
+		return ns, nil, err
+	}
+	if in.Back {
+		if !has || shadow.Life != port.Kept {
+			return ns, nil, fault.New(fault.Conflict, "nothing is kept of namespace %q to go back to", p.Name())
+		}
+		if err := s.Encoders.Check(shadow); err != nil {
+			return ns, nil, err
+		}
+	} else if err := s.Encoders.Configured().Ready(ns.Sparse); err != nil {
+		return ns, nil, err
+	}
+	if !has {
+		return ns, nil, nil
+	}
+	return ns, &shadow, nil
+}
+
+// Reindex makes the chunks and vectors of all documents of a namespace anew with
+// the configured models, in a shadow: a second generation with indexes of its own,
+// which nobody sees. What is written meanwhile is brought over until nothing is
+// left, both are compared by the same queries, and then one small transaction has
+// the shadow served. Queries and writes go on throughout, with the models before
+// where these are loaded (Encoders). Texts, metadata and times stay. What was
+// served is kept for Back, unless its model is not loaded, until Discard or the
+// next reindexing. One that is cut short loses nothing: the next goes on with what
+// its shadow holds.
+//
+// A namespace whose vectors are of the configured models is left alone unless
+// force is set. Progress is told the documents brought over and all there are.
+//
+// Faults: NamespaceNotFound without documents or when the namespace is deleted
+// meanwhile, Unavailable while a model is off, Conflict when there is nothing to go
+// back to or its model is not loaded, and the model's own.
+func (s *Service) Reindex(ctx context.Context, p port.Partition, in ingest.Reindexing, progress func(done, total int)) (ingest.Reindexed, error) {
+	p = p.At(0)
+	b, err := s.prepare(ctx, p, in)
+	if err != nil {
+		return ingest.Reindexed{}, err
+	}
+	if b == nil {
+		return ingest.Reindexed{Unchanged: true}, nil
+	}
+	b.progress = progress
+	if err := b.fill(ctx); err != nil {
+		return ingest.Reindexed{}, err
+	}
+	out := ingest.Reindexed{Documents: int(b.of.Documents), Chunks: int(b.of.Chunks)}
+	if out.Comparison, err = b.compare(ctx, in.Queries); err != nil {
+		return ingest.Reindexed{}, err
+	}
+	short := out.Comparison != nil && out.Comparison.Overlap < in.MinOverlap
+	if out.Held = in.Hold || short; out.Held {
+		return out, nil
+	}
+	return out, b.swap(ctx)
+}
+
+// Discard removes the shadow of a namespace: what is kept to go back to, or what
+// is held. discarded is false when there is none.
+func (s *Service) Discard(ctx context.Context, p port.Partition) (discarded bool, err error) {
+	p = p.At(0)
+	var gone port.Partition
+	err = s.Store.Update(ctx, func(w port.Writer) error {
+		discarded = false
+		if _, err := holding(ctx, w, p); err != nil {
+			return err
+		}
+		shadow, err := w.Namespace(ctx, p.Shadow())
+		if fault.CodeOf(err) == fault.NamespaceNotFound {
+			return nil
+		}
+		if err == nil {
+			gone = p.At(shadow.Generation)
+			discarded, err = w.DeleteNamespace(ctx, p.Shadow())
+		}
+		return err
+	})
+	if err == nil && discarded {
+		s.Projector.Drop(context.WithoutCancel(ctx), gone)
+	}
+	return discarded, err
+}
+
+// shadow is a second generation of a namespace that is being brought abreast of
+// the one that is served. It never holds a document that the other lacks: the store
+// deletes from both at once.
+type shadow struct {
+	*Service
+	live, own port.Partition  // pinned
+	models    *ingest.Encoder // of the shadow
+	of        port.Namespace  // the shadow's row, as it was read last
+	upto      uint64          // change of the live generation up to which all is brought over
+	sample    sample
+	progress  func(done, total int)
+}
+
+// prepare finds the shadow to fill, or makes it; nil: there is nothing to do.
+func (s *Service) prepare(ctx context.Context, p port.Partition, in ingest.Reindexing) (*shadow, error) {
+	b := &shadow{Service: s}
+	var given port.Partition // up
+	err := s.Store.Update(ctx, func(w port.Writer) error {
+		b.own, given = port.Partition{}, port.Partition{}
+		ns, had, err := s.lives(ctx, w, p, in)
+		if err != nil {
+			return err
+		}
+		b.live = p.At(ns.Generation)
+		goOn := had != nil && had.Life == port.Building
+		if !in.Back && !in.Force && !goOn && !s.Encoders.Stale(ns) {
+			return nil
+		}
+		want := s.Stamp(port.Namespace{Name: ns.Name, Sparse: ns.Sparse})
+		want.CreatedAt, want.UpdatedAt = ns.CreatedAt, ns.UpdatedAt
+		switch {
+		case in.Back, goOn && (!in.Force || in.Resume) && sameModels(*had, want):
+			b.of = *had
+		default:
+			if had != nil {
+				given = p.At(had.Generation)
+				if _, err := w.DeleteNamespace(ctx, p.Shadow()); err != nil {
+					return err
+				}
+			}
+			if b.of, err = w.CreateNamespace(ctx, p.Shadow(), want); err != nil {
+				return err
+			}
+		}
+		b.own = p.At(b.of.Generation)
+		b.models = s.Encoders.ByDigests(b.of.EmbeddingDigest, b.of.SparseDigest)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if given.Generation() != 0 {
+		s.Projector.Drop(context.WithoutCancel(ctx), given)
+	}
+	if b.own.Generation() == 0 {
+		return nil, nil
+	}
+	return b, nil
+}
+
+func sameModels(a, b port.Namespace) bool {
+	return a.EmbeddingDigest == b.EmbeddingDigest && a.SparseDigest == b.SparseDigest && a.Sparse == b.Sparse && a.Dimensions == b.Dimensions && a.Chunker == b.Chunker
+}
+
+// fill brings every document over, then what was written meanwhile, until only the
+// last moment's writes are left.
+func (b *shadow) fill(ctx context.Context) error {
+	if err := b.all(ctx); err != nil {
+		return err
+	}
+	for range catchUps {
+		behind, err := b.catchUp(ctx)
+		if err != nil {
+			return err
+		}
+		if behind <= ingest.ReindexPage {
+			break
+		}
+	}
+	return b.indexed(ctx)
+}
+
+// catchUps bounds the runs before the comparison: where writes come as fast as
+// they are brought over, the pause before the swap has to end it.
+const catchUps = 50
+
+// all compares every document with the shadow's and brings over what differs.
+func (b *shadow) all(ctx context.Context) error {
+	ns, err := b.row(ctx, b.live)
+	if err != nil {
+		return err
+	}
+	total, done := int(ns.Documents), 0
+	b.progress(0, total)
+	list := port.DocumentList{Order: port.ByID, Limit: ingest.ReindexPage}
+	for {
+		var heads []port.DocumentHead
+		err := b.Store.View(ctx, func(r port.Reader) (err error) {
+			heads, err = r.ListDocuments(ctx, b.live, list)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		ids := make([]string, len(heads))
+		for i, h := range heads {
+			ids[i] = h.ID
+			b.sample.offer(h.ID)
+		}
+		if err := b.bring(ctx, ids); err != nil {
+			return err
+		}
+		done += len(ids)
+		b.progress(min(done, total), total)
+		if len(ids) < list.Limit {
+			b.upto = ns.Seq
+			return nil
+		}
+		list.AfterID = ids[len(ids)-1]
+	}
+}
+
+// row reads what the store has of a generation.
+func (b *shadow) row(ctx context.Context, p port.Partition) (ns port.Namespace, err error) {
+	err = b.Store.View(ctx, func(r port.Reader) error {
+		ns, err = r.Namespace(ctx, p)
+		return err
+	})
+	return ns, err
+}
+
+// catchUp brings over what was written since the last time and answers how many
+// documents these were.
+func (b *shadow) catchUp(ctx context.Context) (behind int, err error) {
+	ns, err := b.row(ctx, b.live)
+	for err == nil && b.upto < ns.Seq {
+		var changes []port.Change
+		err = b.Store.View(ctx, func(r port.Reader) (err error) {
+			changes, err = r.Changes(ctx, b.live, b.upto, ingest.ReindexPage)
+			return err
+		})
+		if err != nil {
+			return behind, err
+		}
+		to := ns.Seq
+		if len(changes) >= ingest.ReindexPage {
+			to = changes[len(changes)-1].Seq
+		}
+		ids := make([]string, len(changes))
+		for i, c := range changes {
+			ids[i] = c.Document
+		}
+		for page := range slices.Chunk(ids, ingest.ReindexPage) {
+			if err := b.bring(ctx, page); err != nil {
+				return behind, err
+			}
+		}
+		behind += len(changes)
+		b.upto = max(to, b.upto)
+	}
+	return behind, err
+}
+
+// moved is a document on its way into the shadow.
+type moved struct {
+	head     port.DocumentHead // of the live generation, with text and metadata
+	sameText bool              // the shadow has it with this text
+	encoded  ingest.Encoded
+}
+
+// bring makes documents of the shadow what they are in the live generation. Those
+// that are not there any more are in neither.
+func (b *shadow) bring(ctx context.Context, ids []string) error {
+	var todo []moved
+	err := b.Store.View(ctx, func(r port.Reader) error {
+		todo = nil
+		heads, err := r.Documents(ctx, b.live, ids, 0)
+		if err != nil {
+			return err
+		}
+		have, err := byID(ctx, r, b.own, ids, 0)
+		if err != nil {
+			return err
+		}
+		var differ []string
+		for _, h := range heads {
+			if d, ok := have[h.ID]; !ok || !sameDocument(d, h) {
+				differ = append(differ, h.ID)
+				todo = append(todo, moved{sameText: ok && d.TextHash == h.TextHash})
+			}
+		}
+		whole, err := r.Documents(ctx, b.live, differ, port.PartText|port.PartMetadata)
+		for i := range whole {
+			todo[i].head = whole[i]
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for len(todo) > 0 {
+		n, bytes := 0, 0
+		for n < len(todo) && (n == 0 || bytes+len(todo[n].head.Text) <= ingest.ReindexBatch) {
+			bytes += len(todo[n].head.Text)
+			n++
+		}
+		if err := b.encode(ctx, todo[:n]); err != nil {
+			return err
+		}
+		if err := b.store(ctx, todo[:n]); err != nil {
+			return err
+		}
+		todo = todo[n:]
+	}
+	return nil
+}
+
+func byID(ctx context.Context, r port.Reader, p port.Partition, ids []string, parts port.Part) (map[string]port.DocumentHead, error) {
+	heads, err := r.Documents(ctx, p, ids, parts)
+	out := make(map[string]port.DocumentHead, len(heads))
+	for _, h := range heads {
+		out[h.ID] = h
+	}
+	return out, err
+}
+
+// sameDocument compares all that a reindexing keeps.
+func sameDocument(a, b port.DocumentHead) bool {
+	return a.TextHash == b.TextHash && a.MetadataHash == b.MetadataHash && a.UpdatedAt.Equal(b.UpdatedAt) && a.CreatedAt.Equal(b.CreatedAt) &&
+		a.SourceID == b.SourceID && a.Origin == b.Origin
+}
+
+func (b *shadow) encode(ctx context.Context, batch []moved) error {
+	var texts []string
+	var at []int
+	for i := range batch {
+		if !batch[i].sameText {
+			texts, at = append(texts, batch[i].head.Text), append(at, i)
+		}
+	}
+	encoded, err := b.models.Encode(ctx, texts, b.of.Sparse, make([]ingest.Reuse, len(texts)))
+	for i := range encoded {
+		batch[at[i]].encoded = encoded[i]
+	}
+	return err
+}
+
+// store writes a batch to the shadow and its indexes. What was rewritten or
+// deleted since it was read is left for the next time.
+func (b *shadow) store(ctx context.Context, batch []moved) error {
+	var seq uint64
+	var changes []port.IndexChange
+	err := b.Store.Update(ctx, func(w port.Writer) error {
+		seq, changes = 0, nil
+		ids := make([]string, len(batch))
+		for i := range batch {
+			ids[i] = batch[i].head.ID
+		}
+		now, err := byID(ctx, w, b.live, ids, 0)
+		if err != nil {
+			return err
+		}
+		have, err := byID(ctx, w, b.own, ids, port.PartChunks)
+		if err != nil {
+			return err
+		}
+		var writes []port.DocumentWrite
+		for i := range batch {
+			m := &batch[i]
+			d, ok := have[m.head.ID]
+			if l, there := now[m.head.ID]; !there || !sameDocument(l, m.head) || m.sameText && (!ok || d.TextHash != m.head.TextHash) {
+				continue
+			}
+			doc := m.head.Document
+			if doc.Chunks = m.encoded.Chunks; m.sameText {
+				doc.Chunks = d.Chunks
+			}
+			writes = append(writes, port.DocumentWrite{Document: doc, Vectors: m.encoded.Vectors, MetadataOnly: m.sameText})
+		}
+		if len(writes) > 0 {
+			seq, changes, err = put(ctx, w, b.own.Shadow(), time.Time{}, writes)
+		}
+		return err
+	})
+	if err != nil || seq == 0 {
+		return err
+	}
+	return b.Projector.Committed(ctx, b.own, seq, changes)
+}
+
+// indexed brings the shadow's indexes abreast of it and reads its row.
+func (b *shadow) indexed(ctx context.Context) (err error) {
+	if b.of, err = b.row(ctx, b.own); err != nil {
+		return err
+	}
+	return b.Projector.Ensure(ctx, b.own, b.of.Seq)
+}
+
+const (
+	freely    = 3               // attempts to swap while writes go on
+	paused    = 20              // attempts while they wait
+	pauseFor  = 5 * time.Second // at most; it ends with the swap
+	pauseStep = 5 * time.Millisecond
+)
+
+// swap has the shadow served once it has all that was written. Where writes come
+// too fast for that, they wait for the moment that it takes.
+func (b *shadow) swap(ctx context.Context) error {
+	for try := 0; ; try++ {
+		if _, err := b.catchUp(ctx); err != nil {
+			return err
+		}
+		if err := b.indexed(ctx); err != nil {
+			return err
+		}
+		swapped, drop := false, false
+		err := b.Store.Update(ctx, func(w port.Writer) error {
+			swapped, drop = false, false
+			ns, err := w.Namespace(ctx, b.live)
+			if err != nil {
+				return err
+			}
+			ready, err := b.abreast(ctx, w, ns)
+			if err != nil {
+				return err
+			}
+			if !ready {
+				if try < freely {
+					return nil
+				}
+				return w.PauseNamespace(ctx, b.live, b.Now().Add(pauseFor))
+			}
+			if err := w.SwapNamespace(ctx, b.live); err != nil {
+				return err
+			}
+			swapped = true
+			if drop = b.Encoders.Check(ns) != nil; drop { // nobody could go back to it
+				_, err = w.DeleteNamespace(ctx, b.live.At(0).Shadow())
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if drop {
+			b.Projector.Drop(context.WithoutCancel(ctx), b.live)
+		}
+		if swapped {
+			return nil
+		}
+		if try == freely+paused {
+			return fault.New(fault.Conflict, "documents of namespace %q were written during each of %d attempts to swap; what was made is kept, so reindex it again when writes pause", b.live.Name(), try)
+		}
+		if err := ingest.Sleep(ctx, pauseStep); err != nil {
+			return err
+		}
+	}
+}
+
+// abreast reports whether the shadow lacks nothing that was written. Deletions are
+// made in both.
+func (b *shadow) abreast(ctx context.Context, r port.Reader, live port.Namespace) (bool, error) {
+	for after := b.upto; after < live.Seq; {
+		changes, err := r.Changes(ctx, b.live, after, ingest.ReindexPage)
+		if err != nil {
+			return false, err
+		}
+		for _, c := range changes {
+			if !c.Deleted {
+				return false, nil
+			}
+		}
+		if len(changes) < ingest.ReindexPage {
+			break
+		}
+		after = changes[len(changes)-1].Seq
+	}
+	own, err := r.Namespace(ctx, b.own)
+	return own.Documents == live.Documents, err
+}

@@ -1,0 +1,114 @@
+package ingest
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Encoders gives every partition the models that its vectors are of: the
+// configured ones or, until it is reindexed, one of those before them.
+type Encoders struct {
+	configured *Encoder
+	embedders  []port.Embedder
+	sparse     []port.SparseEncoder
+
+	mu     sync.Mutex
+	before map[[2]string]*Encoder // by the digests of both models
+}
+
+// Previous are models that were configured before and whose partitions are still
+// served.
+type Previous struct {
+	Embedders []port.Embedder
+	Sparse    []port.SparseEncoder
+}
+
+// NewEncoders serves the configured models and those before them.
+func NewEncoders(configured *Encoder, before Previous) *Encoders {
+	e := &Encoders{configured: configured, embedders: before.Embedders, sparse: before.Sparse, before: map[[2]string]*Encoder{}}
+	if configured.Embedder != nil {
+		e.embedders = append([]port.Embedder{configured.Embedder}, e.embedders...)
+	}
+	if configured.Sparse != nil {
+		e.sparse = append([]port.SparseEncoder{configured.Sparse}, e.sparse...)
+	}
+	return e
+}
+
+// With is the same models with other options of chunking.
+func (e *Encoders) With(o chunk.Options) *Encoders {
+	c := *e.configured
+	c.Options = o
+	return &Encoders{configured: &c, embedders: e.embedders, sparse: e.sparse, before: map[[2]string]*Encoder{}}
+}
+
+// Configured is the models that new partitions get.
+func (e *Encoders) Configured() *Encoder { return e.configured }
+
+// For is the models of a partition, the same pointer as long as they stay the
+// same. One without documents has no vectors yet, so it gets the configured ones;
+// so has one whose models are not loaded, which Check refuses.
+func (e *Encoders) For(n port.Namespace) *Encoder {
+	if n.Documents == 0 {
+		return e.configured
+	}
+	return e.ByDigests(n.EmbeddingDigest, n.SparseDigest)
+}
+
+// ByDigests is the encoder of two models; "", and a model that is not loaded,
+// stand for the configured one.
+func (e *Encoders) ByDigests(embedding, sparse string) *Encoder {
+	of := Encoder{Embedder: e.configured.Embedder, Sparse: e.configured.Sparse, Options: e.configured.Options}
+	if i := find(e.embedders, embedding); i >= 0 {
+		of.Embedder = e.embedders[i]
+	}
+	if i := find(e.sparse, sparse); i >= 0 {
+		of.Sparse = e.sparse[i]
+	}
+	if of.Embedder == e.configured.Embedder && of.Sparse == e.configured.Sparse {
+		return e.configured
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key := [2]string{embedding, sparse}
+	if e.before[key] == nil {
+		e.before[key] = &of
+	}
+	return e.before[key]
+}
+
+func find[M port.Model](in []M, digest string) int {
+	return slices.IndexFunc(in, func(m M) bool { return digest != "" && m.Info().Digest == digest })
+}
+
+// Check refuses a partition whose vectors are of a model that is not loaded. A
+// model that is off is not a mismatch: it is missing, and what needs it says so.
+// Fault Conflict.
+func (e *Encoders) Check(n port.Namespace) error {
+	refuse := func(kind, name, digest string, have port.ModelInfo) error {
+		return fault.New(fault.Conflict, "namespace %q was indexed by %s model %s (%s); this server is configured with %s (%s). "+
+			"Run `mneme reindex %s` to make its vectors anew with the configured model, or configure the stored one, as roles.previous to have it served until then",
+			n.Name, kind, name, digest, have.ID, have.Digest, n.Name)
+	}
+	if d := n.EmbeddingDigest; d != "" && e.configured.Embedder != nil && find(e.embedders, d) < 0 {
+		return refuse("embedding", n.EmbeddingModel, d, e.configured.Embedder.Info())
+	}
+	if d := n.SparseDigest; d != "" && e.configured.Sparse != nil && find(e.sparse, d) < 0 {
+		return refuse("sparse", n.SparseModel, d, e.configured.Sparse.Info())
+	}
+	return nil
+}
+
+// Stale reports whether a partition's vectors are of other models than the
+// configured ones.
+func (e *Encoders) Stale(n port.Namespace) bool {
+	stale := func(stored string, on bool, have func() port.ModelInfo) bool {
+		return stored != "" && on && stored != have().Digest
+	}
+	return stale(n.EmbeddingDigest, e.configured.Embedder != nil, func() port.ModelInfo { return e.configured.Embedder.Info() }) ||
+		stale(n.SparseDigest, e.configured.Sparse != nil, func() port.ModelInfo { return e.configured.Sparse.Info() })
+}

@@ -1,0 +1,268 @@
+package oauth
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// The scopes: what a client may do with the key that it is lent.
+const (
+	Read  = "mcp:read"
+	Write = "mcp:write" // brings Read along
+)
+
+// Scopes lists every scope.
+func Scopes() []string { return []string{Read, Write} }
+
+// Keys is what the service asks of API keys. core/key's Service has it.
+type Keys interface {
+	// Verify finds out whose key a secret is.
+	Verify(ctx context.Context, bearer string, family op.Family) (ident.Principal, error)
+	// Resolve finds out what an organization's key of an id may do now.
+	Resolve(ctx context.Context, org ident.Org, id string, family op.Family) (ident.Principal, error)
+}
+
+// Documents reads client metadata documents. An error's text is shown to whoever
+// asked for the client. Safe for concurrent use.
+type Documents interface {
+	// Document reads the JSON document at an https URL.
+	Document(ctx context.Context, url string) ([]byte, error)
+}
+
+// Settings are what a Service needs. Store, Keys, Issuer and Resource are
+// required.
+type Settings struct {
+	Store    port.Store
+	Keys     Keys
+	Issuer   string // URL that authorization responses name (RFC 9207)
+	Resource string // URL of the one resource that tokens are for
+	// Documents reads what client ids that are URLs stand for; nil: there are none.
+	Documents Documents
+	// LoopbackDocuments lets such ids be http URLs of this machine, for development.
+	LoopbackDocuments bool
+	// MaxClients bounds the registered clients; 0: nobody may register.
+	MaxClients int
+
+	AccessFor  time.Duration    // an access token's life; 0: 15 min
+	RefreshFor time.Duration    // of a refresh token, from when it is issued; 0: 30 days
+	CodeFor    time.Duration    // of an authorization code; 0: 60 s
+	PurgeEvery time.Duration    // how often Run removes what has expired; 0: 10 min
+	Now        func() time.Time // nil: time.Now
+	Log        *slog.Logger     // nil: nothing is logged
+}
+
+// Service lends keys to clients. Safe for concurrent use.
+type Service struct {
+	Settings
+	changes atomic.Uint64 // of grants by this process
+}
+
+// New makes the service.
+func New(s Settings) *Service {
+	s.AccessFor = cmp.Or(s.AccessFor, 15*time.Minute)
+	s.RefreshFor = cmp.Or(s.RefreshFor, 30*24*time.Hour)
+	s.CodeFor = cmp.Or(s.CodeFor, time.Minute)
+	s.PurgeEvery = cmp.Or(s.PurgeEvery, 10*time.Minute)
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{Settings: s}
+}
+
+// The error codes (RFC 6749 sections 4.1.2.1 and 5.2, RFC 7591 section 3.2.2,
+// RFC 8707 section 2).
+const (
+	InvalidRequest          = "invalid_request"
+	InvalidClient           = "invalid_client"
+	InvalidGrant            = "invalid_grant"
+	InvalidTarget           = "invalid_target"
+	InvalidRedirectURI      = "invalid_redirect_uri"
+	InvalidClientMetadata   = "invalid_client_metadata"
+	UnsupportedGrantType    = "unsupported_grant_type"
+	UnsupportedResponseType = "unsupported_response_type"
+	AccessDenied            = "access_denied"
+	TemporarilyUnavailable  = "temporarily_unavailable"
+	ServerError             = "server_error"
+)
+
+// Error is a refusal in OAuth's terms.
+type Error struct {
+	Code        string
+	Description string // of printable ASCII without quotes and backslashes, as RFC 6749 asks
+	// Redirect is where the browser takes the refusal; "": the client or its
+	// redirect URI cannot be trusted, so the person is told instead.
+	Redirect   string
+	RetryAfter time.Duration // 0: waiting does not help, or nobody knows
+	Err        error         // cause, for the log; nil: none
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return e.Code + ": " + e.Description + ": " + e.Err.Error()
+	}
+	return e.Code + ": " + e.Description
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+func refuse(code, format string, args ...any) *Error {
+	return &Error{Code: code, Description: describe(fmt.Sprintf(format, args...))}
+}
+
+// describe keeps a description within the characters of RFC 6749 appendix A.8.
+func describe(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '"' || r == '\\':
+			return '\''
+		case r < 0x20 || r > 0x7E:
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// failed is a refusal for a failure of our own: of the store, or of time.
+func failed(doing string, err error) *Error {
+	f := fault.From(err)
+	if fault.Retryable(f.Code) {
+		return &Error{Code: TemporarilyUnavailable, Description: describe(f.Message), RetryAfter: f.RetryAfter, Err: fmt.Errorf("%s: %w", doing, err)}
+	}
+	return &Error{Code: ServerError, Description: "an internal error occurred", Err: fmt.Errorf("%s: %w", doing, err)}
+}
+
+// What tokens begin with, so that people and secret scanners know them.
+const (
+	codePrefix    = "mnac_"
+	accessPrefix  = "mnat_"
+	refreshPrefix = "mnrt_"
+	clientPrefix  = "mncl_"
+)
+
+// partLength is that of rand.Text, which has 130 bits.
+const partLength = 26
+
+// secret makes an unguessable token of 260 bits.
+func secret(prefix string) string { return prefix + rand.Text() + rand.Text() }
+
+func hash(s string) [32]byte { return sha256.Sum256([]byte(s)) }
+
+// Verify finds out who presented a bearer: whose key an access token stands for,
+// or, for anything else, whose key it is. It implements middleware.Verifier for
+// the calls that take tokens. Faults as key.Service.Verify.
+func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (ident.Principal, error) {
+	if !strings.HasPrefix(bearer, accessPrefix) {
+		return s.Keys.Verify(ctx, bearer, family)
+	}
+	refused := fault.New(fault.Unauthorized, "the access token is not valid: it is unknown, revoked or expired")
+	g, a, err := s.read(ctx, hash(bearer))
+	if fault.CodeOf(err) == fault.NotFound {
+		return ident.Principal{}, refused
+	}
+	if err != nil {
+		return ident.Principal{}, fmt.Errorf("verify access token: %w", err)
+	}
+	if now := s.Now(); !now.Before(a.ExpiresAt) || !now.Before(g.ExpiresAt) || g.Resource != s.Resource {
+		return ident.Principal{}, refused
+	}
+	p, err := s.Keys.Resolve(ctx, g.Org, g.KeyID, family)
+	if fault.CodeOf(err) == fault.Unauthorized {
+		return ident.Principal{}, refused
+	}
+	if err != nil {
+		return ident.Principal{}, err
+	}
+	p.ReadOnly = p.ReadOnly || !slices.Contains(strings.Fields(a.Scope), Write)
+	return p, nil
+}
+
+// Revoke ends the grant of an access or refresh token (RFC 7009), and with it all
+// of its tokens. A token that is unknown or over is left at that. The client that
+// asks may name itself; a token of another client's is refused then.
+func (s *Service) Revoke(ctx context.Context, token, client string) error {
+	var wrong *Error
+	err := s.update(ctx, func(w port.Writer) error {
+		wrong = nil
+		g, err := byToken(ctx, w, token)
+		if fault.CodeOf(err) == fault.NotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if client != "" && client != g.ClientID {
+			wrong = refuse(InvalidClient, "the token is another client's")
+			return nil
+		}
+		return w.DeleteOAuthGrant(ctx, g.ID)
+	})
+	if err != nil {
+		return failed("revoke", err)
+	}
+	if wrong != nil {
+		return wrong
+	}
+	return nil
+}
+
+func byToken(ctx context.Context, r port.Reader, token string) (port.OAuthGrant, error) {
+	if family, ok := familyOf(token); ok {
+		return r.OAuthGrantByFamily(ctx, family)
+	}
+	g, _, err := r.OAuthGrantByAccess(ctx, hash(token))
+	return g, err
+}
+
+// unusedFor is how long a client may stay registered without a grant, idleFor how
+// long after its last grant is over.
+const (
+	unusedFor = 24 * time.Hour
+	idleFor   = 30 * 24 * time.Hour
+)
+
+// Purge removes what has expired, and clients that nobody uses.
+func (s *Service) Purge(ctx context.Context) error {
+	now := s.Now()
+	err := s.Store.Update(ctx, func(w port.Writer) error {
+		_, err := w.PurgeOAuth(ctx, now, now.Add(-unusedFor), now.Add(-idleFor))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("purge OAuth: %w", err)
+	}
+	return nil
+}
+
+// Run purges every PurgeEvery until ctx is done.
+func (s *Service) Run(ctx context.Context) {
+	t := time.NewTicker(s.PurgeEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			if err := s.Purge(ctx); err != nil && ctx.Err() == nil {
+				s.Log.WarnContext(ctx, "purge", "cause", err.Error())
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package oauth
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// trusted is how long the request that presented a token does without reading it
+// again. In it, another process may revoke the token; a revocation by this one is
+// noticed at once.
+const trusted = 100 * time.Millisecond
+
+type seenKey struct{}
+
+// seen is what the token of a request was when it was read.
+type seen struct {
+	mu      sync.Mutex
+	by      *Service
+	token   [32]byte
+	grant   port.OAuthGrant
+	access  port.OAuthAccess
+	at      time.Time // before it was read
+	changes uint64    // those of the service before it was read
+}
+
+// Once makes the context of one request, whose token Verify is asked about more
+// than once: where it comes in, and by the operation that it calls. Beyond the
+// first time, the store is asked only where the answer may have changed.
+func Once(ctx context.Context) context.Context { return context.WithValue(ctx, seenKey{}, &seen{}) }
+
+// read finds a token with its grant; fault NotFound for an unknown one.
+func (s *Service) read(ctx context.Context, token [32]byte) (g port.OAuthGrant, a port.OAuthAccess, err error) {
+	load := func() error {
+		return s.Store.View(ctx, func(r port.Reader) (err error) {
+			g, a, err = r.OAuthGrantByAccess(ctx, token)
+			return err
+		})
+	}
+	last, ok := ctx.Value(seenKey{}).(*seen)
+	if !ok {
+		err = load()
+		return g, a, err
+	}
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	at, changes := s.Now(), s.changes.Load()
+	age := at.Sub(last.at)
+	if last.by == s && last.token == token && last.changes == changes && 0 <= age && age < trusted {
+		return last.grant, last.access, nil
+	}
+	if err = load(); err == nil {
+		last.by, last.token, last.grant, last.access, last.at, last.changes = s, token, g, a, at, changes
+	}
+	return g, a, err
+}
+
+// update changes the store; nothing that was read before is trusted after.
+func (s *Service) update(ctx context.Context, fn func(port.Writer) error) error {
+	defer s.changes.Add(1) // where it failed, it may have been written all the same
+	return s.Store.Update(ctx, fn)
+}

@@ -1,0 +1,168 @@
+package replica
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// The lease of a replica, and how often it is renewed; over a store of its own
+// the lease never ends, and little is to be done.
+const (
+	Lease = 20 * time.Second
+	Every = 5 * time.Second
+
+	aloneLease = 100 * 365 * 24 * time.Hour
+	aloneEvery = time.Hour
+)
+
+// Settings are what a Member is made of.
+type Settings struct {
+	Store port.Store
+	// ID is of the place that no other process uses while this one runs, such as
+	// a locked folder: what an earlier process there had claimed is free at once.
+	// "": a random one.
+	ID    string
+	Lease time.Duration // 0: Lease, or without end where the store is port.Exclusive
+	Every time.Duration // 0: Every, or an hour
+	// Beat is called after each renewal, and Lapsed, before it, when others may
+	// have taken this process for dead since the last one; nil: nothing.
+	Beat, Lapsed func(context.Context)
+	Log          *slog.Logger
+}
+
+// Member is this process among the replicas. Safe for concurrent use.
+type Member struct {
+	s     Settings
+	alone bool
+
+	mu   sync.Mutex
+	self port.Replica
+}
+
+// Join begins a life of the replica. Call Run to keep it.
+func Join(ctx context.Context, s Settings) (*Member, error) {
+	if s.ID == "" {
+		s.ID = rand.Text()
+	}
+	x, ok := s.Store.(port.Exclusive)
+	alone := ok && x.Exclusive() && s.Lease == 0
+	if alone {
+		s.Lease, s.Every = aloneLease, cmp.Or(s.Every, aloneEvery)
+	}
+	s.Lease, s.Every = cmp.Or(s.Lease, Lease), cmp.Or(s.Every, Every)
+	nothing := func(context.Context) {}
+	if s.Beat == nil {
+		s.Beat = nothing
+	}
+	if s.Lapsed == nil {
+		s.Lapsed = nothing
+	}
+	m := &Member{s: s, alone: alone}
+	if err := m.join(ctx, s.ID); err != nil {
+		return nil, fmt.Errorf("join the replicas: %w", err)
+	}
+	return m, nil
+}
+
+func (m *Member) join(ctx context.Context, id string) error {
+	var self port.Replica
+	err := m.s.Store.Update(ctx, func(w port.Writer) (err error) {
+		if self, err = w.JoinReplica(ctx, id, m.s.Lease); err != nil || !m.alone {
+			return err
+		}
+		// Whoever else is in the list had the store before, under another name.
+		others, err := w.Replicas(ctx)
+		for _, r := range others {
+			if err == nil && r != self {
+				err = w.LeaveReplica(ctx, r)
+			}
+		}
+		return err
+	})
+	if err == nil {
+		m.mu.Lock()
+		m.self = self
+		m.mu.Unlock()
+	}
+	return err
+}
+
+// Self is the current life.
+func (m *Member) Self() port.Replica {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.self
+}
+
+// Alone reports whether no other process can serve over the store.
+func (m *Member) Alone() bool { return m.alone }
+
+// Run renews the lease until ctx is done.
+func (m *Member) Run(ctx context.Context) {
+	t := time.NewTicker(m.s.Every)
+	defer t.Stop()
+	for {
+		m.beat(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+func (m *Member) beat(ctx context.Context) {
+	// A store that hangs must not keep the next attempt from being made.
+	within, cancel := context.WithTimeout(ctx, min(m.s.Lease, Lease))
+	defer cancel()
+	self := m.Self()
+	err := m.s.Store.Update(within, func(w port.Writer) error { return w.RenewReplica(within, self, m.s.Lease) })
+	if fault.CodeOf(err) == fault.Conflict {
+		m.s.Log.WarnContext(ctx, "the lease of this replica has lapsed; it begins anew", "replica", self.ID, "epoch", self.Epoch)
+		// Were it another process with this id, each would end the other's lives: a
+		// copied folder, for one. A fresh id ends that.
+		if err = m.join(within, rand.Text()); err == nil {
+			m.s.Lapsed(ctx)
+		}
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			m.s.Log.WarnContext(ctx, "the lease of this replica was not renewed", "replica", self.ID, "error", err)
+		}
+		return
+	}
+	m.s.Beat(ctx)
+}
+
+// Leave ends the life, so that others need not wait for the lease to lapse.
+func (m *Member) Leave(ctx context.Context) error {
+	self := m.Self()
+	if err := m.s.Store.Update(ctx, func(w port.Writer) error { return w.LeaveReplica(ctx, self) }); err != nil {
+		return fmt.Errorf("leave the replicas: %w", err)
+	}
+	return nil
+}
+
+// Claim claims a piece of work; ok is false while another replica has it.
+func (m *Member) Claim(ctx context.Context, name string) (c port.Claim, ok bool, err error) {
+	err = m.s.Store.Update(ctx, func(w port.Writer) (err error) {
+		c, ok, err = w.TakeClaim(ctx, m.Self(), name)
+		return err
+	})
+	return c, ok, err
+}
+
+// End gives a claim up.
+func (m *Member) End(ctx context.Context, c port.Claim) {
+	if err := m.s.Store.Update(ctx, func(w port.Writer) error { return w.EndClaim(ctx, c) }); err != nil && ctx.Err() == nil {
+		m.s.Log.WarnContext(ctx, "a claim was not given up; it ends with this replica's lease", "claim", c.Name, "error", err)
+	}
+}

@@ -1,0 +1,150 @@
+package replica_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/adapters/limit/limittest"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/replica"
+)
+
+func open(t testing.TB) port.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func join(t *testing.T, s replica.Settings) *replica.Member {
+	t.Helper()
+	s.Log = slog.New(slog.DiscardHandler)
+	m, err := replica.Join(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func claim(t *testing.T, m *replica.Member) bool {
+	t.Helper()
+	_, ok, err := m.Claim(t.Context(), "work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok
+}
+
+// Work stays with whoever renews, and moves on from who stops doing so, from who
+// leaves, and from an earlier process of the same place.
+func TestWorkMovesOn(t *testing.T) {
+	store := open(t)
+	ctx, stop := context.WithCancel(t.Context())
+	lease := replica.Settings{Store: store, Lease: 400 * time.Millisecond, Every: 50 * time.Millisecond}
+	a, b := join(t, lease), join(t, lease)
+	var running sync.WaitGroup
+	running.Go(func() { a.Run(ctx) })
+	other, end := context.WithCancel(t.Context())
+	running.Go(func() { b.Run(other) })
+	if !claim(t, a) {
+		t.Fatal("a free claim was refused")
+	}
+	for began := time.Now(); time.Since(began) < time.Second; time.Sleep(20 * time.Millisecond) {
+		if claim(t, b) {
+			t.Fatal("a claim moved on although its replica renews")
+		}
+	}
+	stop() // it dies
+	for began := time.Now(); !claim(t, b); time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("the claim of a dead replica does not move on")
+		}
+	}
+	end()
+	running.Wait()
+	if err := b.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	place := replica.Settings{Store: store, ID: "place", Lease: time.Hour}
+	c := join(t, place)
+	if !claim(t, c) {
+		t.Fatal("the claim of one that left does not move on")
+	}
+	if d := join(t, place); d.Self().Epoch <= c.Self().Epoch || !claim(t, d) {
+		t.Error("the next process of a place does not have what the one before had")
+	}
+}
+
+// Over a store that only one process can have, nobody waits for who had it before.
+func TestAlone(t *testing.T) {
+	store := open(t)
+	a := join(t, replica.Settings{Store: store, ID: "a"})
+	if !a.Alone() || !claim(t, a) {
+		t.Fatal("not alone")
+	}
+	b := join(t, replica.Settings{Store: store, ID: "b"}) // the folder was copied, or its name lost
+	if !claim(t, b) {
+		t.Error("a claim stays with a process that is no more")
+	}
+	err := store.View(t.Context(), func(r port.Reader) error {
+		live, err := r.Replicas(t.Context())
+		if len(live) != 1 || live[0] != b.Self() {
+			t.Errorf("living: %v", live)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One that slept past its lease learns so, cleans up, and goes on as another.
+func TestLapsed(t *testing.T) {
+	var beats, lapses atomic.Int32
+	m := join(t, replica.Settings{Store: open(t), ID: "sleeper", Lease: 30 * time.Millisecond, Every: 20 * time.Millisecond,
+		Beat: func(context.Context) {
+			if beats.Add(1) == 1 {
+				time.Sleep(100 * time.Millisecond)
+			}
+		},
+		Lapsed: func(context.Context) { lapses.Add(1) }})
+	before := m.Self()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); m.Run(ctx) }()
+	for began := time.Now(); m.Self() == before || lapses.Load() == 0; time.Sleep(5 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("%v after %d lapses", m.Self(), lapses.Load())
+		}
+	}
+	stop()
+	<-done
+}
+
+// Buckets in the store hold for all who draw from them.
+func TestBudget(t *testing.T) {
+	s := open(t)
+	limittest.Run(t, func(*testing.T) port.Budget { return replica.Budget{Store: s} })
+}
+
+func BenchmarkBudget(b *testing.B) {
+	budget := replica.Budget{Store: open(b)}
+	for b.Loop() {
+		if _, err := budget.Draw(b.Context(), "key/read", port.Charge{Rate: ident.Rate{PerMinute: 600}, Units: 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
