@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/transports/codec"
+)
+
+// input is the schema of a tool's arguments. A model need not know that null
+// stands for an argument left out.
+func input(r *op.Route, v variant) (json.RawMessage, error) {
+	s := codec.InputSchema(r.In)
+	if v.pinned {
+		s.Properties.Delete("namespace")
+	}
+	lean(s, true)
+	return encode(s)
+}
+
+// output is the schema of a tool's answer.
+func output(r *op.Route) (json.RawMessage, error) {
+	s := codec.OutputSchema(r.Out)
+	lean(s, false)
+	return encode(s)
+}
+
+func encode(s *jsonschema.Schema) (json.RawMessage, error) {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("encode schema: %w", err)
+	}
+	return b, nil
+}
+
+// lean leaves out of a schema what costs a model's context and tells it nothing:
+// the width of numbers and, with args, that a value may be null.
+func lean(s *jsonschema.Schema, args bool) {
+	switch s.Format {
+	case "int32", "int64", "float", "double":
+		s.Format = ""
+	}
+	if types, ok := s.Extras["type"].([]string); ok && args && len(types) == 2 && types[1] == "null" {
+		s.Type = types[0]
+		delete(s.Extras, "type")
+	}
+	if s.Properties != nil {
+		for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+			lean(p.Value, args)
+		}
+	}
+	if s.Items != nil {
+		lean(s.Items, args)
+	}
+	for _, a := range s.AnyOf {
+		lean(a, args)
+	}
+}

@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/transports/codec"
+)
+
+// variant is a kind of caller: each has a tool list of its own.
+type variant struct {
+	readOnly bool // sees no tool that changes anything
+	pinned   bool // to a namespace, which is then no argument
+}
+
+const instructions = "Mneme keeps documents in namespaces. search finds passages, fetch reads a whole document by the id that search gives, " +
+	"save stores a text, delete removes documents by id, list_namespaces shows what there is."
+
+// listTTL is how long a client may use a tool list that it has.
+const listTTL = time.Minute
+
+// build makes the server of each variant.
+func (h *Handler) build() error {
+	for _, v := range []variant{{}, {readOnly: true}, {pinned: true}, {true, true}} {
+		options := &sdk.ServerOptions{
+			Instructions: instructions, SupportedProtocolVersions: Versions(),
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the list changes with the key only
+			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
+				c.TTLMs, c.CacheScope = int(listTTL.Milliseconds()), "private"
+			},
+		}
+		if h.o.Configure != nil {
+			h.o.Configure(options)
+		}
+		s := sdk.NewServer(&sdk.Implementation{Name: "mneme", Title: "Mneme", Version: h.o.Version}, options)
+		s.AddReceivingMiddleware(h.guard)
+		for _, r := range h.o.Set.Routes() {
+			if r.Spec.Tool == nil || v.readOnly && r.Spec.Mutates {
+				continue
+			}
+			if err := h.add(s, r, v); err != nil {
+				return fmt.Errorf("tool %s: %w", r.Spec.Tool.Name, err)
+			}
+		}
+		if h.o.Extend != nil {
+			h.o.Extend(s)
+		}
+		h.servers[v] = s
+	}
+	return nil
+}
+
+// guard answers a panic outside the endpoints, which have their own; the library
+// runs calls in goroutines, where one would end the process.
+func (h *Handler) guard(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (_ sdk.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				h.log.ErrorContext(ctx, "panic", "transport", Transport, "method", method, "request_id", ident.RequestID(ctx), "panic", p, "stack", string(debug.Stack()))
+				err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "an internal error occurred"}
+			}
+		}()
+		return next(ctx, method, req)
+	}
+}
+
+func (h *Handler) add(s *sdk.Server, r *op.Route, v variant) error {
+	d, err := codec.NewDecoder(r.In)
+	if err != nil {
+		return err
+	}
+	in, err := input(r, v)
+	if err != nil {
+		return err
+	}
+	out, err := output(r)
+	if err != nil {
+		return err
+	}
+	t, no := r.Spec.Tool, false
+	s.AddTool(&sdk.Tool{Name: t.Name, Title: t.Title, Description: r.Spec.Description,
+		InputSchema: in, OutputSchema: out,
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !r.Spec.Mutates, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
+	}, h.tool(r, d))
+	return nil
+}
+
+// tool makes the handler of one operation.
+func (h *Handler) tool(r *op.Route, d *codec.Decoder) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		x := exchangeOf(ctx)
+		// The library lets calls of older revisions outlive their request.
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(x.r.Context(), func() { cancel(context.Cause(x.r.Context())) })()
+		reply := op.Reply{}
+		timeout, wrong := codec.Timeout(x.r.Header.Values("X-Timeout-Ms"))
+		c := &op.Call{Spec: &r.Spec, Transport: Transport, RequestID: ident.RequestID(ctx), Credential: op.Credential{Bearer: x.bearer}, Timeout: timeout, Reply: &reply,
+			Decode: func(_ context.Context, dst any) error {
+				if wrong != nil {
+					return wrong
+				}
+				args := []byte(req.Params.Arguments)
+				if len(args) == 0 {
+					args = []byte("{}")
+				}
+				return d.Decode(codec.Input{Path: func(string) string { return "" }, Query: x.r.URL.RawQuery, Header: x.header, Body: args}, dst)
+			}}
+		out, err := r.Endpoint(ctx, c)
+		x.mu.Lock()
+		for k, v := range reply.Header {
+			x.reply.Set(k, v)
+		}
+		x.mu.Unlock()
+		var body []byte
+		if err == nil {
+			if body, err = h.encoder.Append(make([]byte, 0, 512), out); err != nil {
+				h.log.ErrorContext(ctx, "encode answer", "op", r.Spec.Name, "request_id", c.RequestID, "cause", err.Error())
+			}
+		}
+		if err != nil {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: explain(fault.From(err))}}, IsError: true}, nil
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: json.RawMessage(body)}, nil
+	}
+}
+
+// explain is a fault as a model reads it.
+func explain(f *fault.Error) string {
+	s := f.Error()
+	if f.RetryAfter > 0 {
+		s += fmt.Sprintf(" (retry after %d s)", int64((f.RetryAfter+time.Second-1)/time.Second))
+	}
+	return s
+}
+
+// header is what HTTP calls a field of the header, and the Host beside them.
+func (x *exchange) header(name string) []string {
+	if name == "Host" {
+		return []string{x.r.Host}
+	}
+	return x.r.Header.Values(name)
+}
