@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"reflect"
 	"slices"
@@ -18,10 +19,10 @@ import (
 
 // Input is one call as a transport received it.
 type Input struct {
-	Path   func(name string) string // an unescaped path segment
-	Query  string                   // as in the URL, escaped
-	Header func(name string) string
-	Body   []byte // JSON; nil: there was none
+	Path   func(name string) string   // an unescaped path segment
+	Query  string                     // as in the URL, escaped
+	Header func(name string) []string // the lines of that name; nil: there is none
+	Body   []byte                     // JSON; nil: there was none
 }
 
 // Decoder fills one In type. It may be used concurrently.
@@ -29,7 +30,6 @@ type Decoder struct {
 	typ                 reflect.Type
 	path, query, header []param
 	body                *object
-	flat                *object // body, path and query fields by name
 }
 
 type param struct {
@@ -40,20 +40,15 @@ type param struct {
 }
 
 // NewDecoder compiles a decoder for struct type t. It fails when a field has no
-// tag, an impossible type, or a name used twice.
+// tag, an impossible type, or a name used twice in one place.
 func NewDecoder(t reflect.Type) (*Decoder, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("codec: %s is not a struct", t)
 	}
 	c := compiler{objects: map[reflect.Type]*object{}}
-	d := &Decoder{typ: t, body: newObject(), flat: newObject()}
+	d := &Decoder{typ: t, body: newObject()}
 	if err := c.fields(t, nil, d.body, d); err != nil {
 		return nil, fmt.Errorf("codec: %s: %w", t, err)
-	}
-	for name, f := range d.body.fields {
-		if err := d.flat.add(name, f); err != nil {
-			return nil, fmt.Errorf("codec: %s: %w", t, err)
-		}
 	}
 	return d, nil
 }
@@ -79,8 +74,8 @@ func (d *Decoder) Decode(in Input, dst any) error {
 		}
 	}
 	for _, p := range d.header {
-		if s := in.Header(p.name); s != "" {
-			if err := p.fill(v, []string{s}); err != nil {
+		if lines := in.Header(p.name); lines != nil { // several lines mean the same as one list
+			if err := p.fill(v, []string{strings.Join(lines, ", ")}); err != nil {
 				return err
 			}
 		}
@@ -89,19 +84,6 @@ func (d *Decoder) Decode(in Input, dst any) error {
 		return nil
 	}
 	return decodeObject(in.Body, d.body, v)
-}
-
-// DecodeFlat fills *dst from one JSON object that holds body, path and query
-// fields side by side, as tool arguments do.
-func (d *Decoder) DecodeFlat(args []byte, dst any) error {
-	v, err := d.target(dst)
-	if err != nil {
-		return err
-	}
-	if len(bytes.TrimSpace(args)) == 0 {
-		return nil
-	}
-	return decodeObject(args, d.flat, v)
 }
 
 func (d *Decoder) target(dst any) (reflect.Value, error) {
@@ -430,14 +412,7 @@ func (c *compiler) param(f reflect.StructField, at []int, code fault.Code, d *De
 			return false, fmt.Errorf("%s %q is used twice", l.tag, name)
 		}
 		*l.to = append(*l.to, p)
-		if l.tag == "header" {
-			return true, nil
-		}
-		read, err := c.reader(f.Type)
-		if err != nil {
-			return false, err
-		}
-		return true, d.flat.add(name, field{at, code, read})
+		return true, nil
 	}
 	return false, nil
 }
@@ -505,13 +480,28 @@ func isNumber(k reflect.Kind) bool {
 	return reflect.Int <= k && k <= reflect.Float64 && k != reflect.Uintptr
 }
 
+// whole writes a number such as 266.0 or 1e3 as 266 and 1000: an integer in the
+// sense of JSON Schema (2020-12, section 4.2.3) is any number without a fraction.
+// Other texts stay as they are, as do numbers that a double does not hold exactly.
+func whole(s string) string {
+	if !strings.ContainsAny(s, ".eE") {
+		return s
+	}
+	const exact = 1<<53 - 1
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || f < -exact || f > exact {
+		return s
+	}
+	return strconv.FormatInt(int64(f), 10)
+}
+
 func setNumber(dst reflect.Value, s string) error {
 	var err error
 	what := "an integer"
 	switch {
 	case dst.CanInt():
 		var n int64
-		if n, err = strconv.ParseInt(s, 10, dst.Type().Bits()); err == nil {
+		if n, err = strconv.ParseInt(whole(s), 10, dst.Type().Bits()); err == nil {
 			dst.SetInt(n)
 		}
 	case dst.CanUint():
@@ -519,7 +509,7 @@ func setNumber(dst reflect.Value, s string) error {
 		if what = "an integer of at least 0"; strings.HasPrefix(s, "-") {
 			return errors.New("must be " + what)
 		}
-		if n, err = strconv.ParseUint(s, 10, dst.Type().Bits()); err == nil {
+		if n, err = strconv.ParseUint(whole(s), 10, dst.Type().Bits()); err == nil {
 			dst.SetUint(n)
 		}
 	default:

@@ -11,5 +11,8 @@
 // unknown field, no duplicate name, no invalid UTF-8, no lone surrogate, no
 // case folding of names, no null for a value that can't be absent.
 //
-// May import: the standard library, core/fault.
+// What the headers Authorization and X-Timeout-Ms say is read here too, the same
+// for every transport.
+//
+// May import: the standard library, core/fault, a library of JSON Schema.
 package codec

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/op"
 )
 
 // body reads the request's body, expanded, up to limit bytes; nil when there is
@@ -24,29 +25,13 @@ func (x *exchange) body(ctx context.Context, limit int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil
 	}
-	if err := checkType(r.Header.Get("Content-Type")); err != nil {
+	if err := checkType(r.Header.Get("Content-Type"), "application/json"); err != nil {
 		return nil, err
 	}
-	zipped := false
-	switch e := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); e {
-	case "", "identity":
-	case "gzip", "x-gzip":
-		zipped = true
-	default:
-		return nil, fault.Field(fault.InvalidRequest, "Content-Encoding", "must be gzip or absent")
-	}
-	tooLarge := fault.New(fault.PayloadTooLarge, "the body is larger than %d bytes", limit)
-	if r.ContentLength > limit {
-		return nil, tooLarge
-	}
 	defer func() { _ = x.control.SetReadDeadline(time.Time{}) }()
-	var src io.Reader = &patientReader{x: x, ctx: ctx, from: http.MaxBytesReader(x.w, r.Body, limit)}
-	if zipped {
-		z, err := gzip.NewReader(src)
-		if err != nil {
-			return nil, x.bodyError(ctx, err, tooLarge, zipped)
-		}
-		src = z
+	src, zipped, tooLarge, err := x.expanded(ctx, limit)
+	if err != nil {
+		return nil, err
 	}
 	size := int64(4 << 10)
 	if r.ContentLength > 0 && !zipped {
@@ -84,18 +69,92 @@ func (x *exchange) body(ctx context.Context, limit int64) ([]byte, error) {
 	return buf, nil
 }
 
-func checkType(header string) error {
+// expanded reads the body decompressed; no more than limit bytes of it as it was
+// sent. tooLarge is the fault of a larger one.
+func (x *exchange) expanded(ctx context.Context, limit int64) (src io.Reader, zipped bool, tooLarge *fault.Error, err error) {
+	r := x.r
+	switch e := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); e {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		zipped = true
+	default:
+		return nil, false, nil, fault.Field(fault.InvalidRequest, "Content-Encoding", "must be gzip or absent")
+	}
+	tooLarge = fault.New(fault.PayloadTooLarge, "the body is larger than %d bytes", limit)
+	if r.ContentLength > limit {
+		return nil, zipped, nil, tooLarge
+	}
+	src = &patientReader{x: x, ctx: ctx, from: http.MaxBytesReader(x.w, r.Body, limit)}
+	if !zipped {
+		return src, false, tooLarge, nil
+	}
+	z, err := gzip.NewReader(src)
+	if err != nil {
+		return nil, true, nil, x.bodyError(ctx, err, tooLarge, true)
+	}
+	return z, true, tooLarge, nil
+}
+
+// bodyStream gives the request's body, expanded, to be read piece by piece.
+func (x *exchange) bodyStream(ctx context.Context, s *op.Spec) (io.Reader, error) {
+	r := x.r
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil, fault.New(fault.InvalidRequest, "a body of type %s is required", s.BodyType)
+	}
+	if err := checkType(r.Header.Get("Content-Type"), s.BodyType); err != nil {
+		return nil, err
+	}
+	src, zipped, tooLarge, err := x.expanded(ctx, s.MaxBody)
+	if err != nil {
+		_ = x.control.SetReadDeadline(time.Time{})
+		return nil, err
+	}
+	return &streamedBody{x: x, ctx: ctx, from: src, left: s.MaxBody, zipped: zipped, tooLarge: tooLarge}, nil
+}
+
+// streamedBody is a body that a service reads. Its errors are faults.
+type streamedBody struct {
+	x        *exchange
+	ctx      context.Context
+	from     io.Reader
+	left     int64 // of the limit
+	zipped   bool
+	tooLarge *fault.Error
+	err      error // once it ended
+}
+
+func (b *streamedBody) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		err = b.tooLarge
+	}
+	if err == nil {
+		return n, nil
+	}
+	if errors.Is(err, io.EOF) {
+		b.x.bodyDone, b.err = true, io.EOF
+	} else {
+		b.err = b.x.bodyError(b.ctx, err, b.tooLarge, b.zipped)
+	}
+	_ = b.x.control.SetReadDeadline(time.Time{}) // from here on only the end of the connection is read
+	return n, b.err
+}
+
+func checkType(header, want string) error {
 	if header == "" {
 		return nil // nothing else could be meant
 	}
 	media, params, err := mime.ParseMediaType(header)
-	if err == nil && media == "application/json" {
+	if err == nil && media == want {
 		if c, ok := params["charset"]; !ok || strings.EqualFold(c, "utf-8") || strings.EqualFold(c, "utf8") {
 			return nil
 		}
 		return fault.Field(fault.InvalidRequest, "Content-Type", "must have the charset utf-8 or none")
 	}
-	return fault.Field(fault.InvalidRequest, "Content-Type", "must be application/json")
+	return fault.Field(fault.InvalidRequest, "Content-Type", "must be %s", want)
 }
 
 func (x *exchange) bodyError(ctx context.Context, err error, tooLarge *fault.Error, zipped bool) error {

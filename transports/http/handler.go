@@ -33,7 +33,9 @@ type Options struct {
 	Set *op.Set
 	Log *slog.Logger // nil: nothing is logged
 	// Mounts are plain handlers beside the operations, by mux pattern, e.g.
-	// "GET /metrics". They get the request id header and the panic guard.
+	// "GET /metrics". They get the request id header, the panic guard, the bounds
+	// on bodies held and on clients that are slow to send or to read. Reading a
+	// body fails with a fault.
 	Mounts map[string]http.Handler
 	// BodyBytes bounds the request bodies held in memory at once; a body that
 	// does not fit is answered 503. 0: 256 MiB.
@@ -76,6 +78,9 @@ func New(o Options) (_ http.Handler, err error) {
 		}
 	}()
 	for _, r := range o.Set.Routes() {
+		if r.Spec.Method == "" {
+			continue // a tool
+		}
 		decoder, err := codec.NewDecoder(r.In)
 		if err != nil {
 			return nil, fmt.Errorf("operation %s: %w", r.Spec.Name, err)
@@ -83,7 +88,7 @@ func New(o Options) (_ http.Handler, err error) {
 		h.mux.Handle(r.Spec.Method+" "+r.Spec.Path, h.route(r, decoder))
 	}
 	for pattern, m := range o.Mounts {
-		h.mux.Handle(pattern, m)
+		h.mux.Handle(pattern, h.mount(m))
 	}
 	return h, nil
 }
@@ -230,10 +235,10 @@ func (h *handler) route(r *op.Route, d *codec.Decoder) http.Handler {
 // input is decoded, hence after authentication.
 func (x *exchange) call(s *op.Spec, d *codec.Decoder) *op.Call {
 	x.family = s.Family
-	timeout, wrong := timeoutOf(x.r)
+	timeout, wrong := codec.Timeout(x.r.Header.Values("X-Timeout-Ms"))
 	return &op.Call{
 		Spec: s, Transport: Transport, RequestID: x.id, Timeout: timeout, Reply: &x.reply,
-		Credential: op.Credential{Bearer: bearer(x.r)},
+		Credential: op.Credential{Bearer: codec.Bearer(x.r.Header.Values("Authorization"))},
 		Decode: func(ctx context.Context, dst any) error {
 			if wrong != nil {
 				return wrong
@@ -244,7 +249,15 @@ func (x *exchange) call(s *op.Spec, d *codec.Decoder) *op.Call {
 }
 
 func (x *exchange) decode(ctx context.Context, s *op.Spec, d *codec.Decoder, dst any) error {
-	in := codec.Input{Path: x.r.PathValue, Query: x.r.URL.RawQuery, Header: x.header}
+	in := codec.Input{Path: x.r.PathValue, Query: x.r.URL.RawQuery, Header: x.r.Header.Values}
+	if s.BodyType != "" {
+		body, err := x.bodyStream(ctx, s)
+		if err != nil {
+			return err
+		}
+		dst.(op.Streamed).TakeBody(body)
+		return d.Decode(in, dst)
+	}
 	if s.MaxBody > 0 {
 		body, err := x.body(ctx, s.MaxBody)
 		if err != nil {
@@ -258,36 +271,6 @@ func (x *exchange) decode(ctx context.Context, s *op.Spec, d *codec.Decoder, dst
 		}
 	}
 	return d.Decode(in, dst)
-}
-
-// header is a list header's value; several lines mean the same as one.
-func (x *exchange) header(name string) string { return strings.Join(x.r.Header.Values(name), ", ") }
-
-// bearer is the key in the Authorization header; "" when there is none, when
-// there are several headers, or for another scheme.
-func bearer(r *http.Request) string {
-	all := r.Header.Values("Authorization")
-	if len(all) != 1 {
-		return ""
-	}
-	scheme, key, _ := strings.Cut(all[0], " ")
-	if !strings.EqualFold(scheme, "bearer") {
-		return ""
-	}
-	return strings.Trim(key, " ")
-}
-
-func timeoutOf(r *http.Request) (time.Duration, error) {
-	s := r.Header.Get("X-Timeout-Ms")
-	if s == "" {
-		return 0, nil
-	}
-	ms, err := strconv.ParseUint(s, 10, 63)
-	if err != nil || ms == 0 {
-		return 0, fault.Field(fault.InvalidRequest, "X-Timeout-Ms", "must be a whole number of milliseconds, at least 1")
-	}
-	const most = uint64(24 * time.Hour / time.Millisecond) // far over every operation's own limit
-	return time.Duration(min(ms, most)) * time.Millisecond, nil
 }
 
 // succeed writes an operation's answer.

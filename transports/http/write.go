@@ -105,6 +105,10 @@ func (x *exchange) stream(ctx context.Context, s *op.Spec, status int, body op.S
 		_ = x.control.SetWriteDeadline(time.Now().Add(x.h.stall))
 		return
 	}
+	// What the answer says of its failure arrives before it is cut off.
+	if w.Flush() == nil {
+		_ = x.control.Flush()
+	}
 	if ctx.Err() == nil { // a caller that leaves is no failure of ours
 		x.h.log.Error("stream answer", "op", s.Name, "request_id", x.id, "cause", err.Error())
 	}
@@ -133,7 +137,8 @@ func (x *exchange) settleBody() (linger bool) {
 	if x.bodyDone || x.r.Body == nil || x.r.Body == http.NoBody || x.r.ContentLength == 0 {
 		return false
 	}
-	if 0 < x.r.ContentLength && x.r.ContentLength <= smallBody || x.r.Header.Get("Expect") != "" {
+	// Of a connection that is to be closed net/http reads nothing more.
+	if !x.r.Close && 0 < x.r.ContentLength && x.r.ContentLength <= smallBody || x.r.Header.Get("Expect") != "" {
 		_ = x.control.SetReadDeadline(time.Now().Add(settleTime))
 		return false
 	}
@@ -153,7 +158,7 @@ func (x *exchange) drain() {
 
 const (
 	smallBody  = 256 << 10 // what net/http reads of a body before it gives a connection up
-	settleTime = 250 * time.Millisecond
+	settleTime = time.Second
 	drainTime  = 2 * time.Second
 	drainBytes = 64 << 20
 )

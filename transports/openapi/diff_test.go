@@ -1,0 +1,138 @@
+package openapi_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnemehq/mneme/transports/openapi"
+)
+
+const before = `
+openapi: 3.1.0
+paths:
+  /things/{id}:
+    put:
+      operationId: things.put
+      parameters:
+      - {name: id, in: path, required: true, schema: {type: string, pattern: "^[a-z]+$"}}
+      - {name: limit, in: query, schema: {type: integer, minimum: 1, maximum: 100}}
+      - {$ref: "#/components/parameters/Trace"}
+      requestBody:
+        required: false
+        content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}
+      responses:
+        "200":
+          headers: {ETag: {schema: {type: string}}}
+          content: {application/json: {schema: {$ref: "#/components/schemas/Answer"}}}
+        "409": {$ref: "#/components/responses/Conflict"}
+      security: [{one: []}, {two: []}]
+components:
+  parameters:
+    Trace: {name: Trace, in: header, schema: {type: string}}
+  responses:
+    Conflict:
+      content:
+        application/json:
+          schema: {$ref: "#/components/schemas/Error", dependentSchemas: {error: {properties: {error: {properties: {code: {enum: [conflict, stale]}}}}}}}
+  schemas:
+    Error: {type: object, properties: {error: {type: object, properties: {code: {type: string}}}}}
+    Thing:
+      type: object
+      additionalProperties: false
+      required: [name]
+      properties:
+        name: {type: string, maxLength: 10}
+        kind: {type: string, enum: [a, b]}
+        note: {type: [string, "null"]}
+        parts: {type: array, items: {$ref: "#/components/schemas/Thing"}}
+        rerank: {anyOf: [{type: boolean}, {type: object, properties: {depth: {type: integer}}}]}
+    Answer:
+      type: object
+      required: [id, state]
+      properties:
+        id: {type: string}
+        state: {type: string, enum: [on, "off"]}
+        at: {type: string, format: date-time}
+        more: {type: object, properties: {count: {type: integer}}}
+`
+
+func TestWhatBreaksClientsIsNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, to string
+		want     []string // parts of a break each
+	}{
+		"nothing":                      {"openapi", "openapi", nil},
+		"a new optional field":         {`        kind: {type: string, enum: [a, b]}`, "        kind: {type: string, enum: [a, b]}\n        size: {type: integer}", nil},
+		"a new value of a request":     {"enum: [a, b]", "enum: [a, b, c]", nil},
+		"a new value of an answer":     {`[on, "off"]`, `[on, "off", broken]`, nil},
+		"a new field of an answer":     {"        id: {type: string}", "        id: {type: string}\n        size: {type: integer}", nil},
+		"a wider bound":                {"maxLength: 10", "maxLength: 20", nil},
+		"a new code":                   {"[conflict, stale]", "[conflict, stale, other]", nil},
+		"a new kind of key":            {"{two: []}]", "{two: []}, {three: []}]", nil},
+		"a new form of a request":      {"{type: boolean}, ", "{type: boolean}, {type: string}, ", nil},
+		"an operation removed":         {"    put:", "    post:", []string{"PUT /things/{id}: is removed"}},
+		"an operation renamed":         {"things.put", "things.set", []string{"operationId things.set instead of things.put"}},
+		"a parameter removed":          {`      - {name: limit, in: query, schema: {type: integer, minimum: 1, maximum: 100}}` + "\n", "", []string{"query parameter limit: is removed"}},
+		"a shared parameter required":  {"{name: Trace, in: header,", "{name: Trace, in: header, required: true,", []string{"header parameter Trace: is required now"}},
+		"a new required parameter":     {"      - {name: limit", "      - {name: x, in: query, required: true, schema: {type: string}}\n      - {name: limit", []string{"query parameter x: is new and required"}},
+		"a pattern changed":            {`"^[a-z]+$"`, `"^[a-y]+$"`, []string{"path parameter id: has another pattern"}},
+		"a bound lowered":              {"maximum: 100", "maximum: 50", []string{"limit: has the maximum 50 instead of 100"}},
+		"a bound raised from below":    {"minimum: 1,", "minimum: 2,", []string{"limit: has the minimum 2 instead of 1"}},
+		"a body required":              {"required: false", "required: true", []string{"request body: is required now"}},
+		"a length cut":                 {"maxLength: 10", "maxLength: 9", []string{"name: has the maxLength 9 instead of 10"}},
+		"a value gone":                 {"enum: [a, b]", "enum: [a]", []string{"kind: no longer takes the value b"}},
+		"null refused":                 {`note: {type: [string, "null"]}`, "note: {type: string}", []string{"note: no longer takes null"}},
+		"a field of a request removed": {`        kind: {type: string, enum: [a, b]}` + "\n", "", []string{"kind: is removed"}},
+		"a field required":             {"required: [name]", "required: [name, kind]", []string{"kind: is required now"}},
+		"a form gone":                  {"{type: boolean}, ", "", []string{"rerank: no longer takes form 1"}},
+		"a form narrowed":              {"depth: {type: integer}", "depth: {type: integer, maximum: 3}", []string{"depth: has the maximum 3 instead of none"}},
+		"a field of an answer removed": {"        id: {type: string}\n", "", []string{"status 200: id: is removed"}},
+		"a field of an answer deep":    {"{count: {type: integer}}", "{}", []string{"more: count: is removed"}},
+		"a field that may be absent":   {"required: [id, state]", "required: [id]", []string{"state: may be absent now"}},
+		"a field that may be null":     {"        id: {type: string}", `        id: {type: [string, "null"]}`, []string{"id: may be null now"}},
+		"another type":                 {"        id: {type: string}", "        id: {type: integer}", []string{"id: may be integer now"}},
+		"another format":               {"format: date-time", "format: date", []string{"at: is no longer in the format date-time"}},
+		"a code gone":                  {"[conflict, stale]", "[conflict]", []string{"status 409: no longer has the code stale"}},
+		"a status gone":                {`        "409": {$ref: "#/components/responses/Conflict"}` + "\n", "", []string{"status 409: is removed"}},
+		"a header gone":                {"headers: {ETag: {schema: {type: string}}}", "headers: {}", []string{"no longer has the header ETag"}},
+		"another media type":           {"        content: {application/json: {schema: {$ref: \"#/components/schemas/Thing\"}}}", "        content: {text/plain: {schema: {}}}", []string{"no longer taken as application/json"}},
+		"a kind of key shut out":       {"[{one: []}, {two: []}]", "[{one: []}]", []string{"is closed to two"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(before, c.from) {
+				t.Fatalf("the document has no %s", c.from)
+			}
+			got, err := openapi.Breaks([]byte(before), []byte(strings.Replace(before, c.from, c.to, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (len(got) == 0) != (len(c.want) == 0) {
+				t.Errorf("breaks %v, want %q", got, c.want)
+			}
+			for _, w := range c.want {
+				if !slices.ContainsFunc(got, func(b openapi.Break) bool { return strings.Contains(b.String(), w) }) {
+					t.Errorf("breaks %v, want %q", got, w)
+				}
+			}
+		})
+	}
+}
+
+func TestOnlyDocumentsAreCompared(t *testing.T) {
+	for _, bad := range []string{"", "[]", "x: 1", "\t", "paths: 3"} {
+		if _, err := openapi.Breaks([]byte(before), []byte(bad)); err == nil {
+			t.Errorf("%q is taken for a document", bad)
+		}
+	}
+}
+
+func FuzzBreaks(f *testing.F) {
+	f.Add(before)
+	f.Add("paths: {/a: {get: {parameters: [{$ref: '#/paths'}]}}}")
+	f.Add("paths: {/a: {get: {requestBody: {$ref: '#/paths/~1a/get/requestBody'}}}}")
+	f.Fuzz(func(t *testing.T, other string) {
+		_, _ = openapi.Breaks([]byte(before), []byte(other)) // it ends, and does not panic
+		_, _ = openapi.Breaks([]byte(other), []byte(other))
+	})
+}

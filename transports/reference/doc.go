@@ -1,0 +1,9 @@
+// Package reference serves the interactive reference of the HTTP interface: a page
+// at /docs that reads /openapi.json and lets people call the operations with their
+// key. Everything it loads is embedded in the program and comes from the same
+// server, which a strict Content-Security-Policy holds it to. All its URLs are
+// relative, so that it works below any base path.
+//
+// May import: the standard library, the library with Swagger UI's files. It knows
+// no operation.
+package reference
