@@ -1,0 +1,191 @@
+package oauth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"code.dny.dev/ssrf"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/mnemehq/mneme/core/oauth"
+)
+
+// DocumentOptions bound the reading of client metadata documents.
+type DocumentOptions struct {
+	// Private lets documents be on private networks, this machine included.
+	Private bool
+	Timeout time.Duration    // for a whole document; 0: 5 s
+	Now     func() time.Time // nil: time.Now
+}
+
+// Documents reads client metadata documents from the network, for
+// oauth.Settings. It follows no redirects, goes to public addresses alone, checked
+// when it connects, so that a name cannot change in between, and keeps what it read
+// for as long as its server says, a minute at the least and a day at most. Safe for
+// concurrent use.
+type Documents struct {
+	client *http.Client
+	now    func() time.Time
+	limit  time.Duration
+	turns  chan struct{}
+	flight singleflight.Group
+
+	mu   sync.Mutex
+	kept map[string]document
+}
+
+type document struct {
+	body  []byte
+	until time.Time
+}
+
+// Bounds of the cache and of reading at once.
+const (
+	maxKept     = 500
+	maxReading  = 8
+	keepDefault = time.Hour
+	keepLeast   = time.Minute
+	keepMost    = 24 * time.Hour
+)
+
+// NewDocuments makes a reader.
+func NewDocuments(o DocumentOptions) *Documents {
+	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	dialer := &net.Dialer{Timeout: o.Timeout}
+	if !o.Private {
+		dialer.Control = ssrf.New().Safe
+	}
+	return &Documents{now: o.Now, limit: o.Timeout, turns: make(chan struct{}, maxReading), kept: map[string]document{},
+		client: &http.Client{
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			// A proxy of the environment's would connect where the dialer must not.
+			Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 16 << 10,
+				TLSHandshakeTimeout: o.Timeout, ForceAttemptHTTP2: true},
+		}}
+}
+
+// Document implements oauth.Documents.
+func (d *Documents) Document(ctx context.Context, url string) ([]byte, error) {
+	if body, ok := d.cached(url); ok {
+		return body, nil
+	}
+	found := d.flight.DoChan(url, func() (any, error) {
+		// Whoever asked first may leave; others wait for the same.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.limit)
+		defer cancel()
+		return d.read(ctx, url)
+	})
+	select {
+	case r := <-found:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		return r.Val.([]byte), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (d *Documents) cached(url string) ([]byte, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	k, ok := d.kept[url]
+	return k.body, ok && d.now().Before(k.until)
+}
+
+// read gets a document. Errors say no more than an outsider may know.
+func (d *Documents) read(ctx context.Context, url string) ([]byte, error) {
+	select {
+	case d.turns <- struct{}{}:
+		defer func() { <-d.turns }()
+	case <-ctx.Done():
+		return nil, errors.New("too many are being read at once")
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, errors.New("its URL cannot be read")
+	}
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("User-Agent", "mneme")
+	answer, err := d.client.Do(r)
+	if err != nil {
+		return nil, unreachable(ctx, err)
+	}
+	defer answer.Body.Close()
+	switch kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type")); {
+	case answer.StatusCode >= 300 && answer.StatusCode < 400:
+		return nil, errors.New("its server redirects, which is not followed")
+	case answer.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("its server answers status %d", answer.StatusCode)
+	case err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json"):
+		return nil, errors.New("it is not of type application/json")
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, oauth.MaxMetadata+1))
+	switch {
+	case err != nil:
+		return nil, unreachable(ctx, err)
+	case len(body) > oauth.MaxMetadata:
+		return nil, fmt.Errorf("it is larger than %d bytes", oauth.MaxMetadata)
+	}
+	d.keep(url, body, d.now().Add(lifetime(answer.Header.Get("Cache-Control"))))
+	return body, nil
+}
+
+func unreachable(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedPort) || errors.Is(err, ssrf.ErrProhibitedNetwork):
+		return errors.New("its address is not a public one")
+	case ctx.Err() != nil:
+		return errors.New("its server does not answer in time")
+	}
+	return errors.New("its server cannot be reached")
+}
+
+func (d *Documents) keep(url string, body []byte, until time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.kept) >= maxKept {
+		now := d.now()
+		for u, k := range d.kept {
+			if !now.Before(k.until) {
+				delete(d.kept, u)
+			}
+		}
+	}
+	if len(d.kept) >= maxKept {
+		clear(d.kept) // all are fresh: reading again is cheap
+	}
+	d.kept[url] = document{body, until}
+}
+
+// lifetime is how long Cache-Control lets a document be kept, within bounds.
+func lifetime(control string) time.Duration {
+	keep := keepDefault
+	for directive := range strings.SplitSeq(strings.ToLower(control), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
+		switch name {
+		case "no-store", "no-cache":
+			return keepLeast
+		case "max-age":
+			if n, err := strconv.Atoi(strings.Trim(value, `"`)); err == nil && n >= 0 {
+				keep = time.Duration(min(n, int(keepMost/time.Second))) * time.Second
+			}
+		}
+	}
+	return min(max(keep, keepLeast), keepMost)
+}
+
+var _ oauth.Documents = (*Documents)(nil)
