@@ -13,8 +13,9 @@ func Version(v uint32) (major, minor int) { return int(v >> 16), int(v & 0xFFFF)
 
 // The modules that a guest may import from.
 const (
-	Module        = "mneme"    // assets, log, emit, poll
-	ModuleTensors = "mneme_nn" // optional tensor operations
+	Module        = "mneme"                  // assets, log, emit, poll
+	ModuleTensors = "mneme_nn"               // optional tensor operations
+	ModuleWASI    = "wasi_snapshot_preview1" // for languages that need it
 )
 
 // The functions of a module. A guest exports the operations it offers.
@@ -74,6 +75,12 @@ const (
 	MaxDim   = 1 << 16
 	MaxFrame = 1 << 30 // bytes
 
+	MaxResult      = 1 << 28 // bytes of a result that the host takes
+	MaxDescription = 1 << 20 // bytes of mneme_describe
+	MaxName        = 1 << 12 // bytes of an asset's name
+
+	maxMessage = 512 // bytes of an error's message that are kept
+
 	requestHeader = 16
 	resultHeader  = 32
 	flagQuery     = 1
@@ -85,3 +92,48 @@ func Pack(ptr, n uint32) uint64 { return uint64(ptr)<<32 | uint64(n) }
 
 // Unpack is the inverse of Pack.
 func Unpack(v uint64) (ptr, n uint32) { return uint32(v >> 32), uint32(v) }
+
+// Capability is a group of imports that a module may use. Manifests name those
+// that a module needs.
+type Capability string
+
+// The capabilities. None reaches outside the process.
+const (
+	CapabilityAssets  Capability = "assets"  // asset_size, asset_read
+	CapabilityLog     Capability = "log"     // log
+	CapabilityEmit    Capability = "emit"    // emit
+	CapabilityTensors Capability = "tensors" // everything of mneme_nn
+	CapabilityWASI    Capability = "wasi"    // WASI preview 1, without files, network, arguments or a real clock
+)
+
+// Capabilities lists every capability.
+func Capabilities() []Capability {
+	return []Capability{CapabilityAssets, CapabilityLog, CapabilityEmit, CapabilityTensors, CapabilityWASI}
+}
+
+// CapabilityOf is the capability that an import belongs to: "" for poll, which
+// any module may call. False when a host of this version has no such import;
+// which functions WASI has is for its host to say.
+func CapabilityOf(module, name string) (Capability, bool) {
+	switch module {
+	case Module:
+		switch name {
+		case "asset_size", "asset_read":
+			return CapabilityAssets, true
+		case "log":
+			return CapabilityLog, true
+		case "emit":
+			return CapabilityEmit, true
+		case "poll":
+			return "", true
+		}
+	case ModuleTensors:
+		switch name {
+		case "linear_open", "linear", "linear_max", "attention", "add_norm":
+			return CapabilityTensors, true
+		}
+	case ModuleWASI:
+		return CapabilityWASI, true
+	}
+	return "", false
+}

@@ -56,6 +56,14 @@ func (r Request) Append(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
+// Understood tells whether a request's version and flags are those of this
+// package: others ask for what a guest does not do. A frame too short to tell is
+// for ParseRequest to refuse.
+func Understood(b []byte) bool {
+	le := binary.LittleEndian
+	return len(b) < requestHeader || le.Uint32(b) == frameVersion && le.Uint32(b[8:])&^flagQuery == 0
+}
+
 // ParseRequest reads a request frame; a guest in Go uses it. Nothing in the
 // result aliases b.
 func ParseRequest(b []byte) (Request, error) {
@@ -157,7 +165,7 @@ func ParseResult(b []byte) (Result, error) {
 	var ok bool
 	switch kind {
 	case KindError:
-		return Result{}, &Error{Code: Code(h[6]), Message: printable(b[body:])}
+		return Result{}, &Error{Code: Code(h[6]), Message: Printable(b[body:min(len(b), int(body)+maxMessage)])}
 	case KindDense:
 		if r.Floats, ok = floats(body, rows*dim); ok {
 			ok = finite(r.Floats)
@@ -268,11 +276,9 @@ func AppendError(dst []byte, e Error) []byte {
 	return append(dst, e.Message...)
 }
 
-// printable keeps a module's message to one short line of text.
-func printable(b []byte) string {
-	if len(b) > 512 {
-		b = b[:512]
-	}
+// Printable makes one line of a module's words: control characters become
+// spaces, and what is not UTF-8 its replacement.
+func Printable(b []byte) string {
 	out := make([]rune, 0, len(b))
 	for _, r := range string(b) {
 		if r < ' ' || r == 0x7F {

@@ -16,11 +16,11 @@ import (
 const batchTokens = 512
 
 // sided is a call whose texts are queries or passages.
-func sided(function string, as port.TextKind) *stream {
+func sided(function string, as port.TextKind, check func(abi.Result, int) error) *stream {
 	if as == port.Query {
-		return &stream{op: function, class: queries, query: true}
+		return &stream{op: function, class: queries, query: true, check: check}
 	}
-	return &stream{op: function, class: passages}
+	return &stream{op: function, class: passages, check: check}
 }
 
 // can tells whether the model has a task.
@@ -32,8 +32,8 @@ func (m *Model) can(task port.Task) error {
 }
 
 // each cuts texts into batches, runs them on the pool as s says and hands each
-// answer to use, in the caller's goroutine. It returns as soon as ctx ends.
-func (m *Model) each(ctx context.Context, op string, s *stream, texts []string, use func(*job, abi.Result) error) error {
+// checked answer to use, in the caller's goroutine. It returns as soon as ctx ends.
+func (m *Model) each(ctx context.Context, op string, s *stream, texts []string, use func(*job, abi.Result)) error {
 	if err := ctx.Err(); err != nil {
 		return m.translate(op, err)
 	}
@@ -64,9 +64,7 @@ func (m *Model) each(ctx context.Context, op string, s *stream, texts []string, 
 			if o.err != nil {
 				return m.translate(op, o.err)
 			}
-			if err := use(o.job, o.result); err != nil {
-				return err
-			}
+			use(o.job, o.result)
 			n--
 		case <-wait.C:
 			if !s.started.Load() {

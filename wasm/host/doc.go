@@ -18,6 +18,11 @@
 // Embed returns at once when its context ends; what stops a little later is the
 // instance.
 //
+// wazero does not ask when a function is called, so a stranger's module is first
+// rewritten (guard.go): a recursion without loops would run for ever. Whatever it
+// answers is checked against what it claims, in a first call at the start and in
+// every call after; an instance that answers out of shape is discarded.
+//
 // Polling has a second use. Go can interrupt neither compiled WebAssembly nor an
 // assembly kernel: a module that runs long without calling the host holds up the
 // garbage collector, and with it the whole process.

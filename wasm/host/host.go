@@ -13,13 +13,15 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -44,6 +46,10 @@ type Module struct {
 	Assets    map[string][]byte // by the names the module asks for
 	Info      port.ModelInfo    // name, version, licence, languages; the rest is filled in by Open
 	Interrupt Interrupt
+
+	// Allow are the groups of imports that the module may use, as its manifest says
+	// and a person approved; nil: all.
+	Allow []abi.Capability
 }
 
 // Options are the limits of a Model. The zero value is usable.
@@ -51,6 +57,7 @@ type Options struct {
 	Instances    int           // that work at once; 0: one a core
 	MemoryMB     int           // ceiling of an instance; 0: 512
 	CallTimeout  time.Duration // of one call into the module; 0: 30 s
+	StartTimeout time.Duration // to compile the module, and to start and open an instance in Open; 0: 1 min each
 	QueueTimeout time.Duration // for an instance to be free; 0: 10 s
 	MaxWaiting   int           // calls that wait at once; 0: 1024
 	CacheDir     string        // keeps compiled code between starts; "": not kept
@@ -71,6 +78,9 @@ func (o Options) withDefaults() Options {
 	o.MemoryMB = min(o.MemoryMB, 4096)
 	if o.CallTimeout <= 0 {
 		o.CallTimeout = 30 * time.Second
+	}
+	if o.StartTimeout <= 0 {
+		o.StartTimeout = time.Minute
 	}
 	if o.QueueTimeout <= 0 {
 		o.QueueTimeout = 10 * time.Second
@@ -99,6 +109,8 @@ type Model struct {
 	info    port.ModelInfo
 	claims  claims
 	vocab   uint32 // sparse terms are below it
+	counts  bool   // it counts tokens
+	ids     bool   // it gives token ids
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
 	code    wazero.CompiledModule
@@ -110,6 +122,9 @@ type Model struct {
 	running sync.WaitGroup // workers that are not lost
 	lost    atomic.Int64   // workers whose call never came back
 	made    atomic.Int64   // instances ever made
+	lines   limiter        // of the module in the log
+	trouble limiter        // about the module in the log
+	breaks  chan struct{}  // a worker that receives breaks its instance
 	close   sync.Once
 	closed  error
 }
@@ -137,6 +152,24 @@ func (m *Model) Stats() Stats {
 	return s
 }
 
+// Memory is what the instances hold and what they may hold, in bytes.
+func (m *Model) Memory() (used, ceiling int64) {
+	s := m.Stats()
+	return s.Memory, int64(s.Instances) * int64(m.options.MemoryMB) << 20
+}
+
+// Break breaks an instance in the middle of a call, which fails, as a trap does:
+// for checks that the model recovers. It waits for a call, and fails when ctx ends
+// before there is one.
+func (m *Model) Break(ctx context.Context) error {
+	select {
+	case m.breaks <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("break an instance: %w", ctx.Err())
+	}
+}
+
 // claims is what the module says about itself (mneme_describe).
 type claims struct {
 	Name    string `json:"name"`
@@ -155,7 +188,7 @@ type claims struct {
 // claims, and starts the workers. A module of another ABI major, one that lacks
 // a function it must have, or one whose claims do not hold is refused.
 func Open(ctx context.Context, module Module, options Options) (*Model, error) {
-	m := &Model{module: module, options: options.withDefaults()}
+	m := &Model{module: module, options: options.withDefaults(), breaks: make(chan struct{})}
 	if err := m.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open model %s: %w", module.Info.Name, err), m.shut())
 	}
@@ -182,20 +215,31 @@ func (m *Model) open(ctx context.Context) error {
 	if err := m.bindImports(ctx); err != nil {
 		return err
 	}
-	if m.code, err = m.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, o.Instances), m.module.Wasm); err != nil {
-		return fmt.Errorf("compile: %w", err)
-	}
-	for _, name := range []string{abi.FuncABI, abi.FuncAlloc, abi.FuncFree, abi.FuncDescribe, abi.FuncOpen} {
-		if _, ok := m.code.ExportedFunctions()[name]; !ok {
-			return fmt.Errorf("the module does not export %s; is it a Mneme model?", name)
-		}
-	}
-	first, err := m.newInstance(ctx)
-	if err != nil {
+	if err := m.compile(ctx); err != nil {
 		return err
 	}
-	if err := m.readClaims(ctx, first); err != nil {
-		first.discard(ctx)
+	if err := m.checkInterface(); err != nil {
+		return err
+	}
+	starting, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("it took longer than %s to start", o.StartTimeout))
+	defer cancel()
+	first, err := m.newInstance(starting)
+	if err == nil {
+		if err = m.readClaims(starting, first); err == nil {
+			err = m.probe(starting, first)
+		}
+		if err != nil {
+			first.discard(ctx)
+		}
+	}
+	if err != nil {
+		if starting.Err() != nil {
+			err = fmt.Errorf("%w: %w", context.Cause(starting), err)
+		}
+		var e *abi.Error
+		if errors.As(err, &e) && e.Code == abi.CodeMemory {
+			err = m.shortOfMemory(err)
+		}
 		return err
 	}
 	m.queue = newQueue(o.MaxWaiting, &o.Shared.load)
@@ -207,14 +251,28 @@ func (m *Model) open(ctx context.Context) error {
 	return nil
 }
 
+// What a description may claim.
+const (
+	maxClaim  = 256     // bytes of a name, version or licence
+	maxWindow = 1 << 20 // tokens
+)
+
 // readClaims fills in Info from the module and the operator's settings.
 func (m *Model) readClaims(ctx context.Context, in *instance) error {
 	text, err := in.describe(ctx)
 	if err != nil {
 		return err
 	}
+	if !utf8.Valid(text) {
+		return errors.New("the module's description is not valid UTF-8")
+	}
 	if err := json.Unmarshal(text, &m.claims); err != nil {
 		return fmt.Errorf("the module's description: %w", err)
+	}
+	for field, value := range map[string]string{"name": m.claims.Name, "version": m.claims.Version, "licence": m.claims.Licence} {
+		if len(value) > maxClaim || strings.ContainsFunc(value, unicode.IsControl) {
+			return fmt.Errorf("the module's description: %s has %d bytes, at most %d without control characters", field, len(value), maxClaim)
+		}
 	}
 	info := m.module.Info
 	for into, from := range map[*string]string{&info.Name: m.claims.Name, &info.Version: m.claims.Version, &info.Licence: m.claims.Licence} {
@@ -240,7 +298,7 @@ func (m *Model) readClaims(ctx context.Context, in *instance) error {
 		if slices.Contains(info.Tasks, t.Task) {
 			return fmt.Errorf("the module claims task %s twice", t.Task)
 		}
-		if t.MaxTokens < 1 {
+		if t.MaxTokens < 1 || t.MaxTokens > maxWindow {
 			return fmt.Errorf("the module claims a window of %d tokens for task %s", t.MaxTokens, t.Task)
 		}
 		info.Tasks = append(info.Tasks, t.Task)
@@ -264,6 +322,12 @@ func (m *Model) readClaims(ctx context.Context, in *instance) error {
 	m.info = info
 	return nil
 }
+
+// Counts tells whether CountTokens can be called: the module has mneme_tokens.
+func (m *Model) Counts() bool { return m.counts }
+
+// Tokenizes tells whether TokenIDs can be called: the module has mneme_ids.
+func (m *Model) Tokenizes() bool { return m.ids }
 
 // Digest identifies module, settings and assets: "sha256:...".
 func (m Module) Digest() string {

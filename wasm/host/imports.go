@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 
@@ -21,7 +22,7 @@ func (m *Model) bindImports(ctx context.Context) error {
 	i32, i64 := api.ValueTypeI32, api.ValueTypeI64
 	asset := func(mod api.Module, ptr, n uint64) ([]byte, bool) {
 		name, ok := mod.Memory().Read(uint32(ptr), uint32(n))
-		if !ok {
+		if !ok || len(name) > abi.MaxName {
 			return nil, false
 		}
 		b, ok := m.module.Assets[string(name)]
@@ -46,8 +47,16 @@ func (m *Model) bindImports(ctx context.Context) error {
 	}), []api.ValueType{i32, i32, i64, i32, i32}, []api.ValueType{i32}).Export("asset_read").
 		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
 		text, ok := mod.Memory().Read(uint32(stack[1]), min(uint32(stack[2]), maxLogLine))
-		if level := uint32(stack[0]); ok && int(level) < len(levels) {
-			m.options.Log.Log(ctx, levels[level], "module: "+string(text), "model", m.module.Info.Name)
+		level := uint32(stack[0])
+		if !ok || int(level) >= len(levels) || !m.options.Log.Enabled(ctx, levels[level]) {
+			return
+		}
+		pass, dropped := m.lines.pass(time.Now())
+		if dropped > 0 {
+			m.options.Log.Warn("the module logs too much, lines are left out", "model", m.module.Info.Name, "lines", dropped)
+		}
+		if pass {
+			m.options.Log.Log(ctx, levels[level], "module: "+abi.Printable(text), "model", m.module.Info.Name)
 		}
 	}), []api.ValueType{i32, i32, i32}, nil).Export("log").
 		// Nothing streams yet: emit says so.

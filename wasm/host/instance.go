@@ -39,15 +39,12 @@ func (m *Model) newInstance(ctx context.Context) (*instance, error) {
 }
 
 func (in *instance) open(ctx context.Context, config []byte) error {
-	if in.mod.Memory() == nil {
-		return errors.New("the module exports no memory")
-	}
 	version, err := in.mod.ExportedFunction(abi.FuncABI).Call(ctx)
-	if err != nil || len(version) != 1 {
-		return fmt.Errorf("%s: %w", abi.FuncABI, orBadType(err))
+	if err != nil {
+		return fmt.Errorf("%s: %w", abi.FuncABI, err)
 	}
 	if major, minor := abi.Version(uint32(version[0])); major != abi.Major {
-		return fmt.Errorf("the module speaks ABI %d.%d, this host %d.%d", major, minor, abi.Major, abi.Minor)
+		return fmt.Errorf("the module speaks ABI %d.%d, this host %d.%d; a build for ABI %d is needed", major, minor, abi.Major, abi.Minor, abi.Major)
 	}
 	b, err := in.raw(ctx, abi.FuncOpen, config)
 	if err != nil {
@@ -57,13 +54,6 @@ func (in *instance) open(ctx context.Context, config []byte) error {
 		return fmt.Errorf("%s: %w", abi.FuncOpen, err)
 	}
 	return nil
-}
-
-func orBadType(err error) error {
-	if err == nil {
-		return errors.New("wrong signature")
-	}
-	return err
 }
 
 // memory is the size of the instance's memory in bytes, which never shrinks.
@@ -79,12 +69,15 @@ func (in *instance) exports(name string) bool { return in.mod.ExportedFunction(n
 // describe copies the module's description of itself out of it.
 func (in *instance) describe(ctx context.Context) ([]byte, error) {
 	out, err := in.mod.ExportedFunction(abi.FuncDescribe).Call(ctx)
-	if err != nil || len(out) != 1 {
-		return nil, fmt.Errorf("%s: %w", abi.FuncDescribe, orBadType(err))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", abi.FuncDescribe, err)
 	}
 	ptr, n := abi.Unpack(out[0])
+	if n > abi.MaxDescription {
+		return nil, fmt.Errorf("%s: answer of %d bytes, at most %d", abi.FuncDescribe, n, abi.MaxDescription)
+	}
 	view, ok := in.mod.Memory().Read(ptr, n)
-	if !ok || ptr == 0 || n > 1<<20 {
+	if !ok || ptr == 0 {
 		return nil, fmt.Errorf("%s: answer at %d+%d lies outside the memory", abi.FuncDescribe, ptr, n)
 	}
 	b := bytes.Clone(view)
@@ -104,7 +97,12 @@ func (in *instance) call(ctx context.Context, op string, request abi.Request) (a
 	if err != nil {
 		return abi.Result{}, err
 	}
-	return abi.ParseResult(b)
+	r, err := abi.ParseResult(b)
+	var stated *abi.Error
+	if err != nil && !errors.As(err, &stated) {
+		err = broken("%s: %w", op, err)
+	}
+	return r, err
 }
 
 // errBroken marks an instance that must not be used again.
@@ -122,9 +120,6 @@ func (in *instance) raw(ctx context.Context, op string, input []byte) ([]byte, e
 	if fn == nil {
 		if fn = in.mod.ExportedFunction(op); fn == nil {
 			return nil, &abi.Error{Code: abi.CodeUnsupported, Message: "the module does not export " + op}
-		}
-		if t := fn.Definition(); len(t.ParamTypes()) != 2 || len(t.ResultTypes()) != 1 {
-			return nil, broken("%s has the wrong signature", op)
 		}
 		in.funcs[op] = fn
 	}
@@ -145,20 +140,23 @@ func (in *instance) raw(ctx context.Context, op string, input []byte) ([]byte, e
 		return nil, broken("%s: %w", op, err)
 	}
 	ptr, size := abi.Unpack(in.stack[0])
-	if err := in.release(ctx, at, n); err != nil {
-		return nil, err
-	}
 	if ptr == 0 {
+		if err := in.release(ctx, at, n); err != nil {
+			return nil, err
+		}
 		return nil, &abi.Error{Code: abi.CodeMemory, Message: "out of memory"}
 	}
-	if size > abi.MaxFrame {
-		return nil, broken("%s: answer of %d bytes", op, size)
+	if size > abi.MaxResult {
+		return nil, broken("%s: answer of %d bytes, at most %d", op, size, abi.MaxResult)
 	}
 	view, ok := in.mod.Memory().Read(ptr, size)
 	if !ok {
 		return nil, broken("%s: answer at %d+%d lies outside the memory", op, ptr, size)
 	}
-	out := bytes.Clone(view)
+	out := bytes.Clone(view) // before anything is freed: freeing may write to what it frees
+	if err := in.release(ctx, at, n); err != nil {
+		return nil, err
+	}
 	return out, in.release(ctx, ptr, size)
 }
 

@@ -54,6 +54,7 @@ type stream struct {
 	class   class
 	query   bool     // flag of the requests
 	head    []string // goes before the texts of each batch: the query of a rerank
+	check   func(r abi.Result, rows int) error
 	jobs    []*job
 	load    *load
 	started atomic.Bool
@@ -255,11 +256,14 @@ func (w *worker) work(j *job) {
 	limit := m.options.CallTimeout
 	ctx, cancel := context.WithTimeout(context.WithValue(j.stream.ctx, classKey{}, j.stream.class), limit)
 	defer cancel()
-	if m.module.Interrupt == Cooperative {
-		// Nothing can stop a module that doesn't poll. Its caller gets an answer all
-		// the same and the pool another worker.
-		defer time.AfterFunc(2*limit, func() { w.lose(j) }).Stop()
+	// Nothing can stop a trusted module that doesn't poll, nor a call into the host
+	// that hangs. The caller gets an answer all the same and the pool another worker.
+	// A stranger's module ends by itself, but a stack that overflows takes its time.
+	patience := 2 * limit
+	if m.module.Interrupt == Enforced {
+		patience += time.Minute
 	}
+	defer time.AfterFunc(patience, func() { w.lose(j) }).Stop()
 	if w.in == nil {
 		in, err := m.newInstance(ctx)
 		if err != nil {
@@ -273,13 +277,24 @@ func (w *worker) work(j *job) {
 	}
 	r, err := w.in.call(ctx, j.stream.op, abi.Request{Rows: slices.Concat(j.stream.head, j.texts), Query: j.stream.query})
 	w.memory.Store(w.in.memory())
+	if err == nil {
+		// What answers out of shape may have spoilt its memory.
+		if err = j.stream.check(r, len(j.texts)); err != nil {
+			err = &errBroken{err}
+		}
+	}
+	select {
+	case <-m.breaks:
+		err = broken("broken on purpose")
+	default:
+	}
 	var b *errBroken
 	if errors.As(err, &b) {
 		w.drop()
 		if ctx.Err() != nil {
 			err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
-		} else {
-			m.options.Log.Warn("model instance failed, making another", "model", m.info.ID, "error", err)
+		} else if pass, dropped := m.trouble.pass(time.Now()); pass {
+			m.options.Log.Warn("model instance failed, making another", "model", m.info.ID, "error", err, "unlogged", dropped)
 		}
 	}
 	j.settle(r, err)

@@ -20,23 +20,15 @@ func (m *Model) Score(ctx context.Context, query string, texts []string) ([]floa
 		return nil, 0, fault.Field(fault.InvalidRequest, "query", "is not valid UTF-8")
 	}
 	out, truncated := make([]float32, len(texts)), 0
-	s := &stream{op: abi.FuncRerank, class: scores, head: []string{query}}
-	err := m.each(ctx, op, s, texts, func(j *job, r abi.Result) error {
-		if r.Kind != abi.KindScores || r.Rows != len(j.texts) {
-			return fault.New(fault.Upstream, "the model answered kind %d with %d rows for %d texts", r.Kind, r.Rows, len(j.texts))
-		}
+	s := &stream{op: abi.FuncRerank, class: scores, head: []string{query}, check: checkScores}
+	err := m.each(ctx, op, s, texts, func(j *job, r abi.Result) {
 		for i, at := range j.rows {
-			score := r.Floats[i]
-			if !(score >= 0 && score <= 1) {
-				return fault.New(fault.Upstream, "the model answered the score %g, which is no probability", score)
-			}
-			out[at] = score
+			out[at] = r.Floats[i]
 			// A module that doesn't tell what it cut tells at least what it read.
 			if r.Cut != nil && r.Cut[i] != 0 || r.Cut == nil && r.Tokens != nil && int(r.Tokens[i]) >= m.info.MaxTokens {
 				truncated++
 			}
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, 0, err

@@ -21,6 +21,12 @@ const (
 	tensorBad         = 2 // a handle, shape or pointer is wrong; memory is untouched
 )
 
+// maxWork is how many multiply-adds one operation may take: more is answered with
+// "unsupported". Neither a deadline nor the garbage collector can stop a kernel,
+// and 2^33 take some tens of milliseconds on one core with AVX-512 and under half
+// a second with NEON.
+const maxWork = 1 << 33
+
 // precision of the activations of linear layers.
 const precision = simd.Bulk8
 
@@ -115,7 +121,7 @@ func floats(mem api.Memory, ptr, n uint64) ([]float32, bool) {
 func (t *tensors) linearOpen(mem api.Memory, a []uint64) uint32 {
 	name, ok := mem.Read(uint32(a[0]), uint32(a[1]))
 	out, in := int(uint32(a[2])), int(uint32(a[3]))
-	if !t.enabled || !ok {
+	if !t.enabled || !ok || len(name) > abi.MaxName {
 		return 0
 	}
 	t.mu.Lock()
@@ -160,6 +166,9 @@ func (t *tensors) linear(mem api.Memory, a []uint64) uint32 {
 	if layer == nil || act > uint32(simd.GELU) {
 		return tensorBad
 	}
+	if rows > maxWork/uint64(layer.In()*layer.Out()) {
+		return tensorUnsupported
+	}
 	x, ok := floats(mem, a[1], rows*uint64(layer.In()))
 	y, fits := floats(mem, a[3], rows*uint64(layer.Out()))
 	if !ok || !fits {
@@ -177,6 +186,9 @@ func (t *tensors) linearMax(mem api.Memory, a []uint64) uint32 {
 	layer, rows := t.layer(uint32(a[0])), uint64(uint32(a[2]))
 	if layer == nil || rows == 0 {
 		return tensorBad
+	}
+	if rows > maxWork/uint64(layer.In()*layer.Out()) {
+		return tensorUnsupported
 	}
 	x, ok := floats(mem, a[1], rows*uint64(layer.In()))
 	y, fits := floats(mem, a[3], uint64(layer.Out()))
@@ -214,12 +226,16 @@ func (t *tensors) attention(mem api.Memory, a []uint64) uint32 {
 	if !ok {
 		return tensorBad
 	}
-	width, tokens := heads*dim, uint64(0)
+	width, tokens, work := heads*dim, uint64(0), uint64(0)
 	for i := range texts {
-		tokens += uint64(binary.LittleEndian.Uint32(table[4*i:]))
+		n := uint64(binary.LittleEndian.Uint32(table[4*i:]))
+		if tokens += n; tokens > math.MaxUint32/(12*width) {
+			return tensorBad
+		}
+		work += n * n // at most (2^32/12)^2: no overflow
 	}
-	if tokens > math.MaxUint32/(12*width) {
-		return tensorBad
+	if work > maxWork/(2*width) {
+		return tensorUnsupported
 	}
 	qkv, ok := floats(mem, a[0], tokens*3*width)
 	out, fits := floats(mem, a[5], tokens*width)
@@ -231,9 +247,10 @@ func (t *tensors) attention(mem api.Memory, a []uint64) uint32 {
 	scale := float32(1 / math.Sqrt(float64(dim)))
 	for i := range texts {
 		n := uint64(binary.LittleEndian.Uint32(table[4*i:]))
-		if n > uint64(len(out))/width { // the table lies in the output, which this loop writes
+		if n > uint64(len(out))/width || n*n > work { // the table lies in the output, which this loop writes
 			return tensorBad
 		}
+		work -= n * n
 		if n == 0 {
 			continue
 		}

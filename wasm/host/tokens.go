@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/wasm/abi"
 )
@@ -14,14 +13,10 @@ import (
 func (m *Model) CountTokens(ctx context.Context, texts []string) ([]int, error) {
 	const op = "count tokens"
 	out := make([]int, len(texts))
-	err := m.each(ctx, op, &stream{op: abi.FuncTokens, class: queries}, texts, func(j *job, r abi.Result) error {
-		if r.Kind != abi.KindCounts || r.Rows != len(j.texts) {
-			return fault.New(fault.Upstream, "the model answered kind %d with %d rows for %d texts", r.Kind, r.Rows, len(j.texts))
-		}
+	err := m.each(ctx, op, &stream{op: abi.FuncTokens, class: queries, check: checkCounts}, texts, func(j *job, r abi.Result) {
 		for i, row := range j.rows {
 			out[row] = int(r.Counts[i])
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -34,14 +29,10 @@ func (m *Model) CountTokens(ctx context.Context, texts []string) ([]int, error) 
 func (m *Model) TokenIDs(ctx context.Context, as port.TextKind, texts []string) ([][]uint32, error) {
 	const op = "token ids"
 	out := make([][]uint32, len(texts))
-	err := m.each(ctx, op, sided(abi.FuncIDs, as), texts, func(j *job, r abi.Result) error {
-		if r.Kind != abi.KindIDs || r.Rows != len(j.texts) {
-			return fault.New(fault.Upstream, "the model answered kind %d with %d rows for %d texts", r.Kind, r.Rows, len(j.texts))
-		}
+	err := m.each(ctx, op, sided(abi.FuncIDs, as, checkIDs), texts, func(j *job, r abi.Result) {
 		for i, row := range j.rows {
 			out[row] = slices.Clone(r.Terms[r.Index[i]:r.Index[i+1]])
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, err

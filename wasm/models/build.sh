@@ -19,7 +19,7 @@ module() {
 	rm -f "$objects"/*.o
 	for source; do
 		${CLANG:-clang-14} --target=wasm32 -std=gnu11 -O3 -msimd128 -mbulk-memory -mnontrapping-fptoint -ffreestanding -fno-math-errno -fno-ident \
-			-I wasm/guest/c -Wall -Wextra -Werror -c -o "$objects/$(basename "$source" .c).o" "$source"
+			-I wasm/sdk/c -I wasm/guest/c -Wall -Wextra -Werror -c -o "$objects/$(basename "$source" .c).o" "$source"
 	done
 	${WASM_LD:-wasm-ld-14} --no-entry --stack-first -z stack-size=131072 --strip-all -o "$out" "$objects"/*.o
 	chmod 644 "$out"

@@ -1,16 +1,12 @@
 package models
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/mnemehq/mneme/wasm/abi"
 	"github.com/mnemehq/mneme/wasm/models/e5small"
 	"github.com/mnemehq/mneme/wasm/models/encoder"
 	"github.com/mnemehq/mneme/wasm/models/pack"
@@ -31,6 +27,13 @@ type Source struct {
 	Task      pack.Task // of a pack; empty: the module says
 	Bytes     int       // of the file it came from; a model that shares another's weights has few
 	Trusted   bool      // our own module, which polls; others are interrupted by force
+
+	// What a vendor's manifest says beside, and what an operator pins.
+	Tasks    []string         // nil: not said
+	MemoryMB int              // most memory that an instance takes; 0: not said
+	Allow    []abi.Capability // nil: not said
+	File     string           // that stands for all of the model; empty: built in
+	SHA256   string           // of File, in hex
 }
 
 const builtinPrefix = "builtin:"
@@ -65,8 +68,8 @@ func Builtin() []string {
 	return names
 }
 
-// Open finds a model by name: "builtin:NAME", a pack made by pack.Pack, or a
-// folder with a vendor's model.json.
+// Open finds a model by name: "builtin:NAME", a pack made by pack.Pack, a
+// vendor's .wasm file, or a folder with a vendor's model.json.
 func Open(name string) (Source, error) {
 	s, err := open(name)
 	if err != nil {
@@ -95,7 +98,7 @@ func open(name string) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	return fromPack(b)
+	return fromFileBytes(name, b)
 }
 
 func fromPack(b []byte) (Source, error) {
@@ -127,67 +130,4 @@ func fromFile(f *pack.File, size int) (Source, error) {
 	c := f.Config
 	return Source{Wasm: encoder.Module(), Config: config, Assets: f.Assets(), Task: c.Does(), Bytes: size, Trusted: true,
 		Name: c.Name, Version: c.Version, Licence: c.Licence, Languages: c.Languages}, nil
-}
-
-// Manifest is a vendor's model.json: what a person should approve.
-type Manifest struct {
-	Module    Asset           `json:"module"` // the .wasm file
-	Config    json.RawMessage `json:"config"` // handed to mneme_open; default {}
-	Assets    []Asset         `json:"assets"`
-	Name      string          `json:"name"`
-	Version   string          `json:"version"`
-	Licence   string          `json:"licence"`
-	Languages []string        `json:"languages"`
-}
-
-// Asset is one file of a vendor's model.
-type Asset struct {
-	Name   string `json:"name"` // that the module asks for; default: the path
-	Path   string `json:"path"` // inside the folder
-	SHA256 string `json:"sha256"`
-}
-
-// ManifestFile is the name of a Manifest in its folder.
-const ManifestFile = "model.json"
-
-func fromFolder(dir string) (Source, error) {
-	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
-	if err != nil {
-		return Source{}, err
-	}
-	var m Manifest
-	if err := json.Unmarshal(b, &m); err != nil {
-		return Source{}, fmt.Errorf("%s: %w", ManifestFile, err)
-	}
-	var errs []error
-	read := func(a Asset) []byte {
-		if !filepath.IsLocal(a.Path) {
-			errs = append(errs, fmt.Errorf("%s: path %q leaves the folder", ManifestFile, a.Path))
-			return nil
-		}
-		b, err := os.ReadFile(filepath.Join(dir, a.Path))
-		if err != nil {
-			errs = append(errs, err)
-			return nil
-		}
-		if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != strings.ToLower(a.SHA256) {
-			errs = append(errs, fmt.Errorf("%s: sha256 is %x, model.json says %q", a.Path, sum, a.SHA256))
-		}
-		return b
-	}
-	s := Source{Wasm: read(m.Module), Config: m.Config, Assets: map[string][]byte{}, Name: m.Name, Version: m.Version, Licence: m.Licence, Languages: slices.Clone(m.Languages)}
-	if len(s.Config) == 0 {
-		s.Config = []byte("{}")
-	}
-	for _, a := range m.Assets {
-		name := a.Name
-		if name == "" {
-			name = a.Path
-		}
-		if _, taken := s.Assets[name]; taken {
-			errs = append(errs, fmt.Errorf("%s: asset %q twice", ManifestFile, name))
-		}
-		s.Assets[name] = read(a)
-	}
-	return s, errors.Join(errs...)
 }

@@ -148,6 +148,15 @@ static int misbehave(const void *p, u32 n, mneme_text t, u64 *answer) {
 		while (mneme_alloc(1 << 20)) sink++;
 		return 1;
 	}
+	if (is(t, "flood")) // a hundred thousand lines of the log and parts of an answer
+		for (u32 i = 0; i < 100000; i++) mneme_log(MNEME_LOG_ERROR, "flood\x1b[2J\nflood", 15), mneme_emit("x", 1);
+	if (is(t, "heavy")) { // an attention of 10^12 multiply-adds, which no deadline could stop
+		u32 tokens = 1000000, *lens = mneme_alloc(4);
+		f32 *qkv = mneme_alloc(12 * tokens), *out = mneme_alloc(4 * tokens);
+		if (!lens || !qkv || !out) return 1;
+		*lens = tokens;
+		if (mneme_nn_attention(qkv, lens, 1, 1, 1, out) != 1) return *answer = failed("attention took too much work"), 1;
+	}
 	if (is(t, "imports")) {
 		const char *wrong = imports();
 		if (wrong) return *answer = failed(wrong), 1;

@@ -103,10 +103,15 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 		Heads        int     `json:"num_attention_heads"`
 		Intermediate int     `json:"intermediate_size"`
 		Positions    int     `json:"max_position_embeddings"`
-		Types        int     `json:"type_vocab_size"`
 		Epsilon      float64 `json:"layer_norm_eps"`
 		Act          string  `json:"hidden_act"`
 		Embedding    string  `json:"position_embedding_type"`
+
+		DistilHidden       int    `json:"dim"` // DistilBERT's names for the same
+		DistilLayers       int    `json:"n_layers"`
+		DistilHeads        int    `json:"n_heads"`
+		DistilIntermediate int    `json:"hidden_dim"`
+		DistilAct          string `json:"activation"`
 
 		MaxTokens   int          `json:"max_tokens"` // these two are ours
 		Calibration *Calibration `json:"calibration"`
@@ -115,6 +120,11 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 		return Config{}, err
 	} else if !found {
 		return Config{}, errors.New("config.json is missing")
+	}
+	if hf.ModelType == distil {
+		hf.Hidden, hf.Layers, hf.Heads = or(hf.DistilHidden, hf.Hidden), or(hf.DistilLayers, hf.Layers), or(hf.DistilHeads, hf.Heads)
+		hf.Intermediate, hf.Act = or(hf.DistilIntermediate, hf.Intermediate), or(hf.DistilAct, hf.Act)
+		hf.ModelType = "bert" // its weights have been given the names of one
 	}
 	if hf.Act != "" && hf.Act != "gelu" {
 		return Config{}, fmt.Errorf("config.json: hidden_act %q is not supported; gelu is", hf.Act)
@@ -183,17 +193,22 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 // pooling was there.
 func sentenceSettings(dir string, c *Config) (pooled bool, err error) {
 	var pooling struct {
-		CLS  bool `json:"pooling_mode_cls_token"`
-		Mean bool `json:"pooling_mode_mean_tokens"`
+		CLS      bool `json:"pooling_mode_cls_token"`
+		Mean     bool `json:"pooling_mode_mean_tokens"`
+		Max      bool `json:"pooling_mode_max_tokens"`
+		Sqrt     bool `json:"pooling_mode_mean_sqrt_len_tokens"`
+		Weighted bool `json:"pooling_mode_weightedmean_tokens"`
+		Last     bool `json:"pooling_mode_lasttoken"`
 	}
 	if pooled, err = readJSON(dir, "1_Pooling/config.json", &pooling); err != nil {
 		return pooled, err
 	} else if pooled {
-		switch {
-		case pooling.CLS && !pooling.Mean:
+		// Of several modes sentence-transformers joins the vectors.
+		if pooling.CLS == pooling.Mean || pooling.Max || pooling.Sqrt || pooling.Weighted || pooling.Last {
+			return pooled, errors.New("1_Pooling/config.json: only mean or CLS pooling alone is supported")
+		}
+		if pooling.CLS {
 			c.Pooling = "cls"
-		case !pooling.Mean:
-			return pooled, errors.New("1_Pooling/config.json: only mean and CLS pooling are supported")
 		}
 	}
 	var window struct {

@@ -114,6 +114,12 @@ func readONNX(b []byte) (map[string]tensor, error) {
 	if len(found) == 0 {
 		return nil, errors.New("read onnx: no weights found; is this an ONNX model?")
 	}
+	for _, n := range nodes {
+		switch n.op {
+		case "MatMulInteger", "DynamicQuantizeLinear", "QLinearMatMul", "DequantizeLinear", "MatMulNBits", "DynamicQuantizeMatMul", "QAttention":
+			return nil, fmt.Errorf("read onnx: the model is quantized already (%s); use the file in float32 or float16", n.op)
+		}
+	}
 
 	linear := linearNames(nodes, found)
 	out := make(map[string]tensor, len(found))

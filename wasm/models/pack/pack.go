@@ -50,9 +50,18 @@ func Pack(ctx context.Context, dir, out string, o Options) (Config, error) {
 }
 
 func pack(ctx context.Context, dir, out string, o Options) (Config, error) {
+	architecture, err := readArchitecture(dir)
+	if err != nil {
+		return Config{}, err
+	}
 	weights, err := readWeights(dir)
 	if err != nil {
 		return Config{}, err
+	}
+	if architecture == distil {
+		if weights, err = fromDistil(weights); err != nil {
+			return Config{}, err
+		}
 	}
 	vocab, err := readVocab(dir)
 	if err != nil {
@@ -91,9 +100,11 @@ func writeWhole(path string, write func(*bufio.Writer) error) error {
 	return os.Rename(f.Name(), path)
 }
 
+const shardIndex = "model.safetensors.index.json"
+
 // weightFiles are looked for in this order.
 func weightFiles() []string {
-	return []string{"model.safetensors", "model.onnx", "onnx/model.onnx"}
+	return []string{"model.safetensors", shardIndex, "model.onnx", "onnx/model.onnx"}
 }
 
 // readWeights reads the checkpoint's tensors under their Hugging Face names,
@@ -108,11 +119,17 @@ func readWeights(dir string) (map[string]tensor, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		read := readONNX
-		if strings.HasSuffix(name, ".safetensors") {
-			read = readCheckpoint
+		var raw map[string]tensor
+		switch {
+		case name == shardIndex:
+			if raw, err = readShards(dir, name); err != nil {
+				return nil, err
+			}
+		case strings.HasSuffix(name, ".safetensors"):
+			raw, err = readCheckpoint(b)
+		default:
+			raw, err = readONNX(b)
 		}
-		raw, err := read(b)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -122,11 +139,13 @@ func readWeights(dir string) (map[string]tensor, error) {
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("no weights: none of %s is there", strings.Join(weightFiles(), ", "))
+	return nil, noWeights(dir)
 }
 
 func canonical(name string) string {
-	for _, prefix := range []string{"model.", "bert.", "encoder_model."} {
+	// In the order in which wrappers put them on: torch.compile, data parallel,
+	// sentence-transformers, ONNX exporters, Hugging Face.
+	for _, prefix := range []string{"_orig_mod.", "module.", "0.auto_model.", "auto_model.", "encoder_model.", "model.", "bert."} {
 		name = strings.TrimPrefix(name, prefix)
 	}
 	switch name {

@@ -2,8 +2,21 @@
 // no libc. Include it in every file; define MNEME_IMPLEMENTATION in one.
 //
 // Build: clang --target=wasm32 -O3 -msimd128 -mbulk-memory -nostdlib -Wl,--no-entry
-// A guest exports mneme_describe, mneme_open and the operations it offers;
-// mneme_abi, mneme_alloc and mneme_free come from here.
+// A model exports mneme_describe, mneme_open and the operations it offers;
+// mneme_abi, mneme_alloc and mneme_free come from here. In C++ wrap the exports in
+// extern "C".
+//
+//	u64 MNEME_EXPORT(mneme_embed)(const void *p, u32 n) {
+//		mneme_text *texts;
+//		u32 rows, flags;
+//		u64 bad = mneme_frame(p, n, &texts, &rows, &flags); // reads the request
+//		if (bad) return bad;
+//		mneme_result *r = mneme_new_dense(rows, DIM);       // makes the answer
+//		if (!r) return 0;                                   // 0 is "out of memory"
+//		for (u32 i = 0; i < rows; i++) mneme_read(r)[i] = embed(texts[i], mneme_values(r) + i * DIM);
+//		mneme_free(texts, rows * sizeof *texts);
+//		return mneme_finish(r);
+//	}
 #ifndef MNEME_H
 #define MNEME_H
 
@@ -62,6 +75,24 @@ u64 mneme_fail(u32 code, const char *message);
 // mneme_new makes a result frame of body bytes and, with tokens set, a u32 a row after it.
 mneme_result *mneme_new(u32 kind, u32 rows, u32 dim, u32 nnz, u64 body, int tokens);
 u64 mneme_finish(mneme_result *r);
+
+// Answers by kind, zeroed; NULL when out of memory. mneme_read: the tokens read of each row, which the host
+// wants of dense and sparse answers.
+mneme_result *mneme_new_dense(u32 rows, u32 dim);  // mneme_values: rows x dim
+mneme_result *mneme_new_scores(u32 rows);          // mneme_values: a probability a row; mneme_cut: not 0 where a text did not fit
+mneme_result *mneme_new_sparse(u32 rows, u32 nnz); // mneme_offsets: rows + 1, mneme_terms and mneme_values: nnz
+mneme_result *mneme_new_counts(u32 rows);          // mneme_offsets: a count a row
+mneme_result *mneme_new_ids(u32 rows, u32 nnz);    // mneme_offsets: rows + 1, mneme_terms: nnz
+f32 *mneme_values(mneme_result *r);
+u32 *mneme_offsets(mneme_result *r);
+u32 *mneme_terms(mneme_result *r);
+u32 *mneme_cut(mneme_result *r);
+u32 *mneme_read(mneme_result *r);
+
+u64 mneme_ok(void);                  // the answer of a mneme_open that went well
+u64 mneme_say(const char *json);     // the answer of mneme_describe
+u8 *mneme_asset(const char *name, u32 *n); // a whole asset, to be freed; NULL when there is none or no memory
+
 // mneme_frame checks a request; an error frame or 0. On success *texts holds the rows
 // (release with mneme_free(texts, rows * sizeof(mneme_text))).
 u64 mneme_frame(const void *p, u32 n, mneme_text **texts, u32 *rows, u32 *flags);
@@ -176,6 +207,57 @@ u64 mneme_fail(u32 code, const char *message) {
 	r->total = sizeof(mneme_result) + n;
 	__builtin_memcpy(r + 1, message, n);
 	return mneme_finish(r);
+}
+
+static mneme_result *mneme_zeroed(u32 kind, u32 rows, u32 dim, u32 nnz, u64 body, int tokens) {
+	mneme_result *r = mneme_new(kind, rows, dim, nnz, body, tokens);
+	if (r) __builtin_memset(r + 1, 0, r->total - sizeof *r);
+	return r;
+}
+
+mneme_result *mneme_new_dense(u32 rows, u32 dim) { return mneme_zeroed(MNEME_DENSE, rows, dim, 0, 4ull * rows * dim, 1); }
+
+mneme_result *mneme_new_scores(u32 rows) {
+	mneme_result *r = mneme_zeroed(MNEME_SCORES, rows, 0, 0, 8ull * rows, 1);
+	if (r) r->nnz = r->body_off + 4 * rows;
+	return r;
+}
+
+mneme_result *mneme_new_sparse(u32 rows, u32 nnz) { return mneme_zeroed(MNEME_SPARSE, rows, 0, nnz, 4ull * (rows + 1) + 8ull * nnz, 1); }
+mneme_result *mneme_new_counts(u32 rows) { return mneme_zeroed(MNEME_COUNTS, rows, 0, 0, 4ull * rows, 0); }
+mneme_result *mneme_new_ids(u32 rows, u32 nnz) { return mneme_zeroed(MNEME_IDS, rows, 0, nnz, 4ull * (rows + 1) + 4ull * nnz, 0); }
+
+u32 *mneme_offsets(mneme_result *r) { return (u32 *)((u8 *)r + r->body_off); }
+u32 *mneme_terms(mneme_result *r) { return mneme_offsets(r) + r->rows + 1; }
+f32 *mneme_values(mneme_result *r) { return r->kind == MNEME_SPARSE ? (f32 *)(mneme_terms(r) + r->nnz) : (f32 *)mneme_offsets(r); }
+u32 *mneme_cut(mneme_result *r) { return (u32 *)((u8 *)r + r->nnz); }
+u32 *mneme_read(mneme_result *r) { return (u32 *)((u8 *)r + r->tokens_off); }
+
+u64 mneme_ok(void) {
+	mneme_result *r = mneme_new(MNEME_TEXT, 0, 0, 0, 0, 0);
+	return r ? mneme_finish(r) : 0;
+}
+
+u64 mneme_say(const char *json) {
+	u32 n = mneme_strlen(json);
+	char *p = mneme_alloc(n);
+	if (!p) return 0;
+	__builtin_memcpy(p, json, n);
+	return MNEME_PACK(p, n);
+}
+
+u8 *mneme_asset(const char *name, u32 *n) {
+	u32 len = mneme_strlen(name);
+	u64 size = mneme_asset_size(name, len);
+	if (size > 0x7FFFFFFF) return 0;
+	u8 *p = mneme_alloc((u32)size);
+	if (!p) return 0;
+	if (mneme_asset_read(name, len, 0, p, (u32)size)) {
+		mneme_free(p, (u32)size);
+		return 0;
+	}
+	*n = (u32)size;
+	return p;
 }
 
 u64 mneme_frame(const void *p, u32 n, mneme_text **texts, u32 *rows, u32 *flags) {
