@@ -1,7 +1,6 @@
 // Package plugins is the place of out-of-process model backends: the process
-// protocol (proto), what starts and supervises backends (host), and what a Go
-// vendor imports (sdk). This version runs models in process only, through
-// wasm/host, so the folder holds no code yet.
+// protocol (proto), what starts and supervises backends (host), what a Go vendor
+// imports (sdk), and backends to start from (examples). It holds no code itself.
 //
 // May import: core/port, go-plugin, grpc. Must not: adapters, transports.
 package plugins

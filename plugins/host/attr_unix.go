@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package host
+
+import "syscall"
+
+// attributes makes the backend the leader of a group of its own.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,0 +1,111 @@
+package host
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+)
+
+// class is who waits for a call: lower goes first.
+type class int
+
+// The classes of calls. A user waits for a query and for scores; passages can wait.
+const (
+	queries class = iota
+	scores
+	passages
+	classes
+)
+
+// gate bounds the calls that a backend works on at once. Waiting calls go class by
+// class, each in turn. Where there are two places or more, passages leave one free,
+// so that a query seldom waits for a batch of them to end.
+type gate struct {
+	mu      sync.Mutex
+	size    int
+	queue   int // most calls that wait
+	in      int
+	passing int // passages among them
+	waiting int
+	lines   [classes][]*ticket
+}
+
+// ticket is one waiting call.
+type ticket struct {
+	turn chan struct{} // closed when it may go in
+	in   bool
+}
+
+// enter waits for a place, at most for wait, or until gone is closed. What it
+// returns gives the place back.
+func (g *gate) enter(ctx context.Context, c class, wait time.Duration, gone <-chan struct{}) (leave func(), err error) {
+	g.mu.Lock()
+	if g.waiting >= g.queue {
+		g.mu.Unlock()
+		return nil, fault.New(fault.Unavailable, "the model is busy: %d calls are waiting", g.queue).After(time.Second)
+	}
+	t := &ticket{turn: make(chan struct{})}
+	g.lines[c] = append(g.lines[c], t)
+	g.waiting++
+	g.admit()
+	g.mu.Unlock()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-t.turn:
+		return sync.OnceFunc(func() { g.leave(c) }), nil
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-gone:
+		err = errGone
+	case <-timer.C:
+		err = fault.New(fault.Unavailable, "the model is busy").After(time.Second)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t.in { // its turn came with the end
+		g.out(c)
+		return nil, err
+	}
+	for i, other := range g.lines[c] {
+		if other == t {
+			g.lines[c] = append(g.lines[c][:i], g.lines[c][i+1:]...)
+			g.waiting--
+			break
+		}
+	}
+	return nil, err
+}
+
+func (g *gate) leave(c class) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.out(c)
+}
+
+func (g *gate) out(c class) {
+	g.in--
+	if c == passages {
+		g.passing--
+	}
+	g.admit()
+}
+
+// admit lets in whom there is place for.
+func (g *gate) admit() {
+	for c := range classes {
+		for len(g.lines[c]) > 0 && g.in < g.size && (c != passages || g.size == 1 || g.passing < g.size-1) {
+			t := g.lines[c][0]
+			g.lines[c] = g.lines[c][1:]
+			t.in = true
+			g.waiting--
+			g.in++
+			if c == passages {
+				g.passing++
+			}
+			close(t.turn)
+		}
+	}
+}

@@ -1,0 +1,545 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+	modelv1 "github.com/mnemehq/mneme/plugins/proto"
+)
+
+// Options bound a backend. A field left zero has the default.
+type Options struct {
+	ID             string        // the operator's name of the model; "": its own
+	MTLS           bool          // go-plugin's AutoMTLS; otherwise a unix socket in a private folder is the only address taken
+	DeclaredOnly   bool          // the identity leaves executable and files out; see Open
+	StartTimeout   time.Duration // 1m: from the start to the description
+	CallTimeout    time.Duration // 30s: one call over the wire
+	QueueTimeout   time.Duration // 10s: waiting for a place
+	HealthInterval time.Duration // 5s: between health checks, and the longest that one may take
+	Concurrency    int           // 4: calls over the wire at once
+	Queue          int           // 256: calls that wait
+	BatchTexts     int           // 16: most texts of a call over the wire
+	MaxRestarts    int           // 0, no end: failed or short runs in a row before the backend stays down
+	Log            *slog.Logger
+}
+
+func (o *Options) defaults() {
+	for _, d := range []struct {
+		at    *time.Duration
+		value time.Duration
+	}{{&o.StartTimeout, time.Minute}, {&o.CallTimeout, 30 * time.Second}, {&o.QueueTimeout, 10 * time.Second}, {&o.HealthInterval, 5 * time.Second}} {
+		if *d.at <= 0 {
+			*d.at = d.value
+		}
+	}
+	for _, d := range []struct {
+		at    *int
+		value int
+	}{{&o.Concurrency, 4}, {&o.Queue, 256}, {&o.BatchTexts, 16}} {
+		if *d.at <= 0 {
+			*d.at = d.value
+		}
+	}
+	o.BatchTexts = min(o.BatchTexts, modelv1.MaxRows)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Model is a running backend. Which tasks it has is in Info().Tasks; calls of
+// another fail.
+type Model struct {
+	backend *backend
+	info    port.ModelInfo
+	gate    *gate
+}
+
+// Open starts a backend and returns once it serves. The result implements
+// port.Embedder, port.SparseEncoder, port.Reranker and port.Synthesizer, and
+// port.TokenCounter and port.Tokenizer where the backend has these abilities.
+//
+// Its digest is the identity that namespaces record: a sum over the sums of the
+// executable and the files that Command names, and over the name, version, digest,
+// dimensions and vocabulary that the backend declares. So another build counts as
+// another model, since nobody can tell from outside what it changed. DeclaredOnly
+// leaves the files out: the vendor's word alone says when vectors change.
+func Open(ctx context.Context, c Command, o Options) (port.Model, error) {
+	o.defaults()
+	log := o.Log.With("model", o.ID)
+	b := &backend{command: c, options: o, log: log, output: newOutput(log), poke: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{})}
+	if err := b.open(ctx); err != nil {
+		return nil, fmt.Errorf("start model backend: %w", err)
+	}
+	d := b.described
+	m := &Model{backend: b, gate: &gate{size: o.Concurrency, queue: o.Queue}, info: port.ModelInfo{
+		ID: o.ID, Name: d.name, Version: d.version, Tasks: d.tasks, Digest: d.identity(b.verified, o.DeclaredOnly), Dimensions: d.dim,
+		MaxTokens: d.maxTokens, Languages: d.languages, Licence: d.licence, Runtime: "plugin"}}
+	if m.info.ID == "" {
+		m.info.ID = d.name
+	}
+	counter, tokenizer := counting{m}, tokenizing{m}
+	switch {
+	case d.counts && d.ids:
+		return struct {
+			*Model
+			counting
+			tokenizing
+		}{m, counter, tokenizer}, nil
+	case d.counts:
+		return struct {
+			*Model
+			counting
+		}{m, counter}, nil
+	case d.ids:
+		return struct {
+			*Model
+			tokenizing
+		}{m, tokenizer}, nil
+	}
+	return m, nil
+}
+
+// identity is the digest of a model, see Open.
+func (d described) identity(files [32]byte, declaredOnly bool) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "mneme process model 1\n%q\n%q\n%s\n%d %t %d\n", d.name, d.version, d.digest, d.dim, d.normalized, d.vocabulary)
+	if !declaredOnly {
+		h.Write(files[:])
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// String names what matters of a description in a log line.
+func (d described) String() string {
+	return fmt.Sprintf("%s %s (%s, %d dimensions, tasks %v)", d.name, d.version, d.digest, d.dim, d.tasks)
+}
+
+// Info describes the model.
+func (m *Model) Info() port.ModelInfo { return m.info }
+
+// Close ends the backend, with everything that it started.
+func (m *Model) Close() error { m.backend.close(); return nil }
+
+// can tells whether the model has a task.
+func (m *Model) can(task port.Task) error {
+	if slices.Contains(m.info.Tasks, task) {
+		return nil
+	}
+	return fault.New(fault.Upstream, "the model %s does not have task %s", m.info.ID, task)
+}
+
+// call makes one call over the wire: it waits for a place, heeds both the caller's
+// deadline and the model's, and counts what the supervisor wants to know.
+func (m *Model) call(ctx context.Context, op string, c class, do func(context.Context, modelv1.ModelClient) error) error {
+	b := m.backend
+	i, err := b.instance()
+	if err != nil {
+		return err
+	}
+	leave, err := m.gate.enter(ctx, c, b.options.QueueTimeout, i.gone)
+	if err != nil {
+		return m.translate(ctx, op, err)
+	}
+	defer leave()
+	bounded, cancel := context.WithTimeout(ctx, b.options.CallTimeout)
+	defer cancel()
+	finished := make(chan struct{})
+	defer close(finished)
+	go func() {
+		select {
+		case <-i.gone: // its connection may take a while to notice
+			cancel()
+		case <-finished:
+		}
+	}()
+	err = do(bounded, i.rpc)
+	select {
+	case <-i.gone:
+		if err != nil {
+			return m.translate(ctx, op, errGone)
+		}
+	default:
+	}
+	switch status.Code(err) {
+	case codes.DeadlineExceeded:
+		if b.expired.Add(1) >= strikes {
+			b.checkNow()
+		}
+	case codes.Canceled: // the caller left: says nothing about the backend
+	case codes.Unavailable:
+		b.checkNow()
+	default:
+		b.answered.Add(1)
+		b.expired.Store(0)
+		b.last.Store(time.Now().UnixNano())
+	}
+	if bounded.Err() != nil && ctx.Err() == nil && err != nil {
+		return fault.Wrap(fault.Timeout, op, err, "the model took longer than its time limit")
+	}
+	return m.translate(ctx, op, err)
+}
+
+// translate turns a failed call into a fault: the codes of the protocol are those
+// of the ABI, 1 to 5.
+func (m *Model) translate(ctx context.Context, op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", op, ctx.Err())
+	}
+	if errors.Is(err, errGone) {
+		return fault.Wrap(fault.Unavailable, op, err, "the model is restarting").After(time.Second)
+	}
+	s, known := status.FromError(err)
+	if !known {
+		return fault.Wrap(fault.Upstream, op, err, "the model %s failed", m.info.ID)
+	}
+	switch s.Code() {
+	case codes.InvalidArgument, codes.OutOfRange:
+		return fault.Wrap(fault.InvalidRequest, op, err, "the model refused the input: %s", fault.Clip(s.Message()))
+	case codes.DeadlineExceeded:
+		return fault.Wrap(fault.Timeout, op, err, "the model took longer than its time limit")
+	case codes.Unavailable:
+		wait := time.Second
+		for _, d := range s.Details() {
+			if r, ok := d.(*errdetails.RetryInfo); ok {
+				wait = min(max(wait, r.GetRetryDelay().AsDuration()), time.Hour)
+			}
+		}
+		return fault.Wrap(fault.Unavailable, op, err, "the model is not available").After(wait)
+	}
+	return fault.Wrap(fault.Upstream, op, err, "the model %s failed", m.info.ID)
+}
+
+// lie is the fault of a result that breaks the protocol.
+func (m *Model) lie(op string, err error) error {
+	m.backend.log.Error("a model backend broke the protocol", "op", op, "error", err)
+	return fault.Wrap(fault.Upstream, op, err, "the model %s gave an answer that breaks the protocol", m.info.ID)
+}
+
+// longestText is how many bytes of a text go over the wire: no window is so wide.
+const longestText = modelv1.MaxRequestBytes - 64<<10
+
+// batch is the part of a call that goes over the wire at once.
+type batch struct {
+	rows  []int // where the texts stand in the call
+	texts []string
+}
+
+// cut makes batches under the limits of a message, of texts of about one length
+// each, since a backend that pads pays for the longest. head is what goes with each.
+func (m *Model) cut(texts []string, head int) []batch {
+	order := make([]int, len(texts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(texts[b]) - len(texts[a]) })
+	rows := m.backend.options.BatchTexts
+	if m.info.Dimensions > 0 {
+		rows = max(1, min(rows, modelv1.MaxResultBytes/2/(4*m.info.Dimensions)))
+	}
+	var all []batch
+	used := 0
+	for _, i := range order {
+		text := clipText(texts[i])
+		n := len(text) + 8
+		if last := len(all) - 1; last < 0 || len(all[last].rows) == rows || used+n > modelv1.MaxRequestBytes {
+			all = append(all, batch{})
+			used = head
+		}
+		b := &all[len(all)-1]
+		b.rows, b.texts = append(b.rows, i), append(b.texts, text)
+		used += n
+	}
+	return all
+}
+
+// clipText cuts a text that no message could hold, between runes.
+func clipText(s string) string {
+	if len(s) <= longestText {
+		return s
+	}
+	n := longestText
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// each checks the texts and runs their batches side by side. It returns with the
+// first failure.
+func (m *Model) each(ctx context.Context, op string, c class, texts []string, head int, do func(context.Context, modelv1.ModelClient, batch) error) error {
+	for i, s := range texts {
+		if !utf8.ValidString(s) {
+			return fault.Field(fault.InvalidRequest, "texts", "text %d is not valid UTF-8", i)
+		}
+	}
+	batches := m.cut(texts, head)
+	if len(batches) == 1 {
+		return m.call(ctx, op, c, func(ctx context.Context, rpc modelv1.ModelClient) error { return do(ctx, rpc, batches[0]) })
+	}
+	group, grouped := errgroup.WithContext(ctx)
+	group.SetLimit(m.backend.options.Concurrency)
+	for _, b := range batches {
+		group.Go(func() error {
+			if err := grouped.Err(); err != nil {
+				return err
+			}
+			return m.call(grouped, op, c, func(ctx context.Context, rpc modelv1.ModelClient) error { return do(ctx, rpc, b) })
+		})
+	}
+	return group.Wait()
+}
+
+func sided(as port.TextKind) (class, modelv1.TextKind) {
+	if as == port.Query {
+		return queries, modelv1.TextKind_TEXT_KIND_QUERY
+	}
+	return passages, modelv1.TextKind_TEXT_KIND_PASSAGE
+}
+
+// Embed turns texts into vectors; see port.Embedder.
+func (m *Model) Embed(ctx context.Context, as port.TextKind, texts []string) (port.Dense, error) {
+	const op = "embed"
+	if err := m.can(port.TaskEmbed); err != nil {
+		return port.Dense{}, err
+	}
+	out := port.Dense{Dim: m.info.Dimensions, Data: make([]float32, len(texts)*m.info.Dimensions), Tokens: make([]int, len(texts))}
+	c, kind := sided(as)
+	err := m.each(ctx, op, c, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+		r, err := rpc.Embed(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
+		if err != nil {
+			return err
+		}
+		data, tokens, err := checkDense(r, len(b.rows), m.backend.described)
+		if err != nil {
+			return m.lie(op, err)
+		}
+		for i, row := range b.rows {
+			copy(out.Row(row), data[i*out.Dim:(i+1)*out.Dim])
+			out.Tokens[row] = tokens[i]
+		}
+		return nil
+	})
+	if err != nil {
+		return port.Dense{}, err
+	}
+	return out, nil
+}
+
+// Encode turns texts into learned-sparse vectors; see port.SparseEncoder.
+func (m *Model) Encode(ctx context.Context, as port.TextKind, texts []string) (port.Sparse, error) {
+	const op = "encode"
+	if err := m.can(port.TaskSparse); err != nil {
+		return port.Sparse{}, err
+	}
+	type row struct {
+		terms   []uint32
+		weights []float32
+	}
+	rows := make([]row, len(texts))
+	out := port.Sparse{Rows: make([]uint32, 1, len(texts)+1), Tokens: make([]int, len(texts))}
+	c, kind := sided(as)
+	err := m.each(ctx, op, c, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+		r, err := rpc.Sparse(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
+		if err != nil {
+			return err
+		}
+		tokens, err := checkSparse(r, len(b.rows), m.backend.described)
+		if err != nil {
+			return m.lie(op, err)
+		}
+		for i, at := range b.rows {
+			from, to := r.GetRowOffsets()[i], r.GetRowOffsets()[i+1]
+			rows[at] = row{r.GetTerms()[from:to], r.GetWeights()[from:to]}
+			out.Tokens[at] = tokens[i]
+		}
+		return nil
+	})
+	if err != nil {
+		return port.Sparse{}, err
+	}
+	for _, r := range rows {
+		out.Terms, out.Weights = append(out.Terms, r.terms...), append(out.Weights, r.weights...)
+		out.Rows = append(out.Rows, uint32(len(out.Terms)))
+	}
+	return out, nil
+}
+
+// Score gives the probability that each text answers the query; see port.Reranker.
+func (m *Model) Score(ctx context.Context, query string, texts []string) ([]float32, int, error) {
+	const op = "score"
+	if err := m.can(port.TaskRerank); err != nil {
+		return nil, 0, err
+	}
+	if !utf8.ValidString(query) {
+		return nil, 0, fault.Field(fault.InvalidRequest, "query", "is not valid UTF-8")
+	}
+	if len(query) > modelv1.MaxRequestBytes/4 {
+		return nil, 0, fault.Field(fault.InvalidRequest, "query", "is longer than %d bytes", modelv1.MaxRequestBytes/4)
+	}
+	out, cut := make([]float32, len(texts)), make([]int, len(texts))
+	err := m.each(ctx, op, scores, texts, len(query), func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+		r, err := rpc.Rerank(ctx, &modelv1.RerankRequest{Query: query, Texts: b.texts})
+		if err != nil {
+			return err
+		}
+		truncated, err := checkScores(r, len(b.rows))
+		if err != nil {
+			return m.lie(op, err)
+		}
+		for i, row := range b.rows {
+			out[row] = r.GetScores()[i]
+		}
+		cut[b.rows[0]] = truncated
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	truncated := 0
+	for _, n := range cut {
+		truncated += n
+	}
+	return out, truncated, nil
+}
+
+// Synthesize writes an answer; see port.Synthesizer.
+func (m *Model) Synthesize(ctx context.Context, q port.Question) (port.Synthesis, error) {
+	const op = "synthesize"
+	if err := m.can(port.TaskSynthesize); err != nil {
+		return port.Synthesis{}, err
+	}
+	request, size := &modelv1.GenerateRequest{Question: q.Text, MaxTokens: uint32(max(0, q.MaxTokens))}, len(q.Text)
+	if !utf8.ValidString(q.Text) {
+		return port.Synthesis{}, fault.Field(fault.InvalidRequest, "question", "is not valid UTF-8")
+	}
+	for i, s := range q.Sources {
+		if !utf8.ValidString(s.Text) {
+			return port.Synthesis{}, fault.Field(fault.InvalidRequest, "sources", "source %d is not valid UTF-8", i)
+		}
+		source := &modelv1.Source{Text: s.Text}
+		if !s.Time.IsZero() {
+			source.TimeUnixMs = s.Time.UnixMilli()
+		}
+		request.Sources = append(request.Sources, source)
+		size += len(s.Text) + 24
+	}
+	if size > modelv1.MaxRequestBytes {
+		return port.Synthesis{}, fault.Field(fault.InvalidRequest, "sources", "are %d bytes with the question, more than %d", size, modelv1.MaxRequestBytes)
+	}
+	a := answer{max: q.MaxTokens}
+	err := m.call(ctx, op, scores, func(ctx context.Context, rpc modelv1.ModelClient) error {
+		stream, err := rpc.Generate(ctx, request)
+		if err != nil {
+			return err
+		}
+		for {
+			chunk, err := stream.Recv()
+			switch {
+			case errors.Is(err, io.EOF) && a.done:
+				return nil
+			case errors.Is(err, io.EOF):
+				return m.lie(op, errors.New("the answer broke off"))
+			case err != nil:
+				return err
+			}
+			if err := a.add(chunk); err != nil {
+				return m.lie(op, err)
+			}
+		}
+	})
+	if err != nil {
+		return port.Synthesis{}, err
+	}
+	return a.out, nil
+}
+
+// counting is port.TokenCounter of a backend that counts.
+type counting struct{ m *Model }
+
+// CountTokens implements port.TokenCounter.
+func (c counting) CountTokens(ctx context.Context, texts []string) ([]int, error) {
+	const op = "count tokens"
+	for i, s := range texts {
+		if len(s) > longestText {
+			return nil, fault.Field(fault.InvalidRequest, "texts", "text %d is longer than %d bytes", i, longestText)
+		}
+	}
+	out := make([]int, len(texts))
+	err := c.m.each(ctx, op, queries, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+		r, err := rpc.CountTokens(ctx, &modelv1.TextBatch{Texts: b.texts})
+		if err != nil {
+			return err
+		}
+		counts, err := checkCounts(r, b.texts)
+		if err != nil {
+			return c.m.lie(op, err)
+		}
+		for i, row := range b.rows {
+			out[row] = counts[i]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// tokenizing is port.Tokenizer of a backend that gives word pieces.
+type tokenizing struct{ m *Model }
+
+// TokenIDs implements port.Tokenizer.
+func (t tokenizing) TokenIDs(ctx context.Context, as port.TextKind, texts []string) ([][]uint32, error) {
+	const op = "token ids"
+	_, kind := sided(as)
+	out := make([][]uint32, len(texts))
+	err := t.m.each(ctx, op, queries, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+		r, err := rpc.TokenIds(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
+		if err != nil {
+			return err
+		}
+		ids, err := checkIDs(r, len(b.rows), t.m.backend.described)
+		if err != nil {
+			return t.m.lie(op, err)
+		}
+		for i, row := range b.rows {
+			out[row] = ids[i]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+var (
+	_ port.Embedder      = (*Model)(nil)
+	_ port.SparseEncoder = (*Model)(nil)
+	_ port.Reranker      = (*Model)(nil)
+	_ port.Synthesizer   = (*Model)(nil)
+	_ port.TokenCounter  = counting{}
+	_ port.Tokenizer     = tokenizing{}
+)

@@ -1,0 +1,460 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/plugins/host"
+)
+
+// logged are options whose log tells the number of the running process.
+func logged(o host.Options) (host.Options, *safe) {
+	log := new(safe)
+	o.Log = slog.New(slog.NewTextHandler(log, nil))
+	return o, log
+}
+
+var served = regexp.MustCompile(`a model backend serves.* pid=(\d+)`)
+
+// pid is the number of the process that served last.
+func pid(t *testing.T, log *safe) int {
+	t.Helper()
+	all := served.FindAllStringSubmatch(log.String(), -1)
+	if len(all) == 0 {
+		t.Fatalf("no process in the log:\n%s", log.String())
+	}
+	n, err := strconv.Atoi(all[len(all)-1][1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// alive tells whether a process runs; one that only waits to be reaped does not.
+func alive(pid int) bool {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false
+	}
+	_, after, _ := strings.Cut(string(b), ") ")
+	return !strings.HasPrefix(after, "Z") && !strings.HasPrefix(after, "X")
+}
+
+// within waits for a condition.
+func within(t *testing.T, d time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(d); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %s: %s", d, what)
+		}
+	}
+}
+
+// TestKillUnderLoad: a backend killed while many call it costs its callers faults
+// that say when to come back, never a wrong answer or a wait, and serves again soon.
+func TestKillUnderLoad(t *testing.T) {
+	o, log := logged(host.Options{MTLS: true, BatchTexts: 4})
+	m := open(t, o, "slow", "2ms")
+	texts := []string{"one", "two two", "three", "four", "five", "six"}
+	stop := make(chan struct{})
+	var good, refused atomic.Int64
+	var slowest atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				began := time.Now()
+				d, err := embed(context.Background(), m, texts...)
+				if took := int64(time.Since(began)); took > slowest.Load() {
+					slowest.Store(took)
+				}
+				switch {
+				case err == nil && right(d, texts...):
+					good.Add(1)
+				case err == nil:
+					t.Error("a wrong answer")
+				case fault.CodeOf(err) == fault.Unavailable && fault.From(err).RetryAfter >= time.Second:
+					refused.Add(1)
+					time.Sleep(time.Millisecond)
+				default:
+					t.Errorf("%v, retry after %s", err, fault.From(err).RetryAfter)
+				}
+			}
+		})
+	}
+	var longest time.Duration
+	for range 3 {
+		time.Sleep(200 * time.Millisecond)
+		killed := pid(t, log)
+		if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		within(t, 10*time.Second, "it serves again", func() bool { return pid(t, log) != killed })
+		before := good.Load()
+		within(t, 10*time.Second, "a call is answered", func() bool { return good.Load() > before })
+		longest = max(longest, time.Since(began))
+	}
+	close(stop)
+	wg.Wait()
+	t.Logf("RECOVERY of a Go backend after kill -9 under load: %s at most of 3; %d calls answered, %d refused, slowest call %s",
+		longest.Round(time.Millisecond), good.Load(), refused.Load(), time.Duration(slowest.Load()).Round(time.Millisecond))
+	if refused.Load() == 0 {
+		t.Error("no call met the dead backend")
+	}
+	if time.Duration(slowest.Load()) > 20*time.Second {
+		t.Error("a call hung")
+	}
+}
+
+// TestExits: a backend that ends again and again is started again, later each time.
+func TestExits(t *testing.T) {
+	o, log := logged(host.Options{MTLS: true})
+	m := open(t, o, "exit-after", "2")
+	good := 0
+	within(t, 30*time.Second, "6 answers of a backend that gives two a run", func() bool {
+		d, err := embed(t.Context(), m, "a")
+		if err == nil && right(d, "a") {
+			good++
+		} else if fault.CodeOf(err) != fault.Unavailable {
+			t.Errorf("%v", err)
+		}
+		return good >= 6
+	})
+	if n := strings.Count(log.String(), "exit status 7"); n < 2 {
+		t.Errorf("%d ends in the log:\n%s", n, log.String())
+	}
+}
+
+// TestStaysDown: max restarts.
+func TestStaysDown(t *testing.T) {
+	o, log := logged(host.Options{MTLS: true, MaxRestarts: 2})
+	m := open(t, o, "exit-after", "0")
+	within(t, 30*time.Second, "it stays down", func() bool {
+		_, err := embed(t.Context(), m, "a")
+		if fault.CodeOf(err) != fault.Unavailable {
+			t.Fatal(err)
+		}
+		return strings.Contains(log.String(), "stays down")
+	})
+	if _, err := embed(t.Context(), m, "a"); fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "will not be started again") {
+		t.Error(err)
+	}
+}
+
+// TestStopped: a process that no longer runs is found by its health checks; until it
+// is replaced calls answer at once.
+func TestStopped(t *testing.T) {
+	o, log := logged(host.Options{MTLS: true, HealthInterval: 200 * time.Millisecond})
+	m := open(t, o, "embedder")
+	stopped := pid(t, log)
+	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 10*time.Second, "a fault at once", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, err := embed(ctx, m, "a")
+		return fault.CodeOf(err) == fault.Unavailable
+	})
+	within(t, 10*time.Second, "an answer of the next", func() bool { d, err := embed(t.Context(), m, "a"); return err == nil && right(d, "a") })
+	if alive(stopped) {
+		t.Error("the stopped process is still there")
+	}
+}
+
+// TestHang: calls that never return end with their deadline, and a backend that
+// answers none is replaced.
+func TestHang(t *testing.T) {
+	o, log := logged(host.Options{MTLS: true, HealthInterval: 200 * time.Millisecond, CallTimeout: 300 * time.Millisecond})
+	m := open(t, o, "hang")
+	first := pid(t, log)
+	for range 3 {
+		began := time.Now()
+		if _, err := embed(t.Context(), m, "a"); fault.CodeOf(err) != fault.Timeout || time.Since(began) > 10*time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+	}
+	within(t, 10*time.Second, "it is replaced", func() bool { return pid(t, log) != first })
+	if alive(first) {
+		t.Error("the hung process is still there")
+	}
+}
+
+// TestSocketGone: a process that lives on without its socket is replaced.
+func TestSocketGone(t *testing.T) {
+	o, log := logged(host.Options{HealthInterval: 300 * time.Millisecond})
+	m := open(t, o, "gone")
+	first := pid(t, log)
+	within(t, 20*time.Second, "it is replaced", func() bool {
+		if d, err := embed(t.Context(), m, "a"); err == nil && !right(d, "a") {
+			t.Error("a wrong answer")
+		}
+		return pid(t, log) != first
+	})
+	if alive(first) {
+		t.Error("the process is still there")
+	}
+}
+
+// TestChanged: a backend that comes back as another model is refused.
+func TestChanged(t *testing.T) {
+	for _, change := range []string{"dim", "digest"} {
+		t.Run(change, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "what")
+			o, log := logged(host.Options{})
+			m := open(t, o, "changing", file)
+			if d, err := embed(t.Context(), m, "a"); err != nil || !right(d, "a") {
+				t.Fatalf("%+v, %v", d, err)
+			}
+			write(file, change)
+			if err := syscall.Kill(pid(t, log), syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			within(t, 10*time.Second, "it is refused", func() bool {
+				_, err := embed(t.Context(), m, "a")
+				if err == nil {
+					t.Fatal("it was taken")
+				}
+				return fault.CodeOf(err) == fault.Upstream
+			})
+			write(file, "") // and taken again once it is what it was
+			within(t, 20*time.Second, "it is taken", func() bool { d, err := embed(t.Context(), m, "a"); return err == nil && right(d, "a") })
+		})
+	}
+}
+
+// TestReplaced: a program that was replaced while it ran is another model, unless only
+// its own word counts.
+func TestReplaced(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, declared := range []bool{false, true} {
+		program := filepath.Join(t.TempDir(), "program")
+		put := func(b []byte) {
+			if err := errors.Join(os.WriteFile(program+".new", b, 0o700), os.Rename(program+".new", program)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(b)
+		o, log := logged(host.Options{MTLS: true, DeclaredOnly: declared})
+		m, err := host.Open(t.Context(), host.Command{Args: []string{program, "backend", "embedder"}, Unverified: true}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(append(b[:len(b):len(b)], 0))
+		if err := syscall.Kill(pid(t, log), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		within(t, 20*time.Second, "it is refused or serves", func() bool {
+			ended := strings.Contains(log.String(), "a model backend ended")
+			d, err := embed(t.Context(), m, "a")
+			if err == nil && !declared && ended {
+				t.Fatal("another program is taken")
+			}
+			return declared && err == nil && right(d, "a") && strings.Contains(log.String(), "serves again") || !declared && fault.CodeOf(err) == fault.Upstream
+		})
+		_ = m.Close()
+	}
+}
+
+// TestCancel: a caller who leaves, and a deadline, reach the backend.
+func TestCancel(t *testing.T) {
+	for code, end := range map[fault.Code]func() (context.Context, context.CancelFunc){
+		fault.Canceled: func() (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(100*time.Millisecond, cancel)
+			return ctx, cancel
+		},
+		fault.Timeout: func() (context.Context, context.CancelFunc) {
+			return context.WithTimeout(t.Context(), 100*time.Millisecond)
+		},
+	} {
+		t.Run(string(code), func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "left")
+			m := open(t, host.Options{MTLS: true}, "heed", file)
+			ctx, cancel := end()
+			defer cancel()
+			began := time.Now()
+			// The deadline that went over the wire may end before the caller's own does.
+			_, err := embed(ctx, m, "a")
+			if fault.CodeOf(err) != code || time.Since(began) > 5*time.Second {
+				t.Errorf("%v after %s", err, time.Since(began))
+			}
+			within(t, 5*time.Second, "the backend hears of it", func() bool { b, err := os.ReadFile(file); return err == nil && strings.HasSuffix(string(b), "true") })
+		})
+	}
+}
+
+// TestNoOrphans: what a backend started ends with it: on close, and when it is killed.
+func TestNoOrphans(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pids")
+	family := func() (pids []int) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range strings.Fields(string(b)) {
+			n, _ := strconv.Atoi(s)
+			pids = append(pids, n)
+		}
+		return pids
+	}
+	none := func(pids []int) func() bool {
+		return func() bool {
+			for _, p := range pids {
+				if alive(p) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	m := open(t, host.Options{MTLS: true}, "fork", file)
+	first := family()
+	if none(first)() || len(first) != 4 {
+		t.Fatalf("the family %v does not run", first)
+	}
+	if err := syscall.Kill(first[3], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 5*time.Second, "the children of a killed backend end", none(first))
+	within(t, 5*time.Second, "it serves again", func() bool { _, err := embed(t.Context(), m, "a"); return err == nil })
+	second := family()
+	_ = m.Close()
+	within(t, 5*time.Second, "the children of a closed backend end", none(second))
+	if _, err := embed(t.Context(), m, "a"); fault.CodeOf(err) != fault.Unavailable {
+		t.Errorf("a call after close: %v", err)
+	}
+}
+
+// TestHostKilled: kill -9 of the process that started a backend ends the backend with
+// all that it started, and its socket's folder.
+func TestHostKilled(t *testing.T) {
+	dir := t.TempDir()
+	file, temp := filepath.Join(dir, "pids"), filepath.Join(dir, "tmp")
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, _ := os.Executable()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	p, err := os.StartProcess(self, []string{self, "backend", "hosting", file}, &os.ProcAttr{Files: []*os.File{null, null, os.Stderr}, Env: append(os.Environ(), "TMPDIR="+temp)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, 20*time.Second, "it hosts", func() bool { _, err := os.Stat(file + ".hosting"); return err == nil })
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(temp); len(left) != 1 {
+		t.Errorf("folders %v", left)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = p.Wait()
+	for _, s := range strings.Fields(string(b)) {
+		n, _ := strconv.Atoi(s)
+		within(t, 5*time.Second, "process "+s+" ends", func() bool { return !alive(n) })
+	}
+	within(t, 5*time.Second, "the folder goes", func() bool { left, _ := os.ReadDir(temp); return len(left) == 0 })
+}
+
+// TestStubborn: a backend that does not go when asked is killed, soon.
+func TestStubborn(t *testing.T) {
+	o, log := logged(host.Options{})
+	m := open(t, o, "stubborn")
+	n := pid(t, log)
+	began := time.Now()
+	_ = m.Close()
+	if took := time.Since(began); took > 10*time.Second || alive(n) {
+		t.Errorf("closed after %s, alive %v", took, alive(n))
+	}
+}
+
+// TestLeavesNothing: opening and closing keeps no file and no goroutine.
+func TestLeavesNothing(t *testing.T) {
+	once := func() {
+		m, err := start(t, host.Options{MTLS: true}, "embedder")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := embed(t.Context(), m, "a"); err != nil {
+			t.Fatal(err)
+		}
+		_ = m.Close()
+	}
+	files := func() int { all, _ := os.ReadDir("/proc/self/fd"); return len(all) }
+	once()
+	once()
+	open, running := files(), runtime.NumGoroutine()
+	for range 6 {
+		once()
+	}
+	within(t, 5*time.Second, "what was opened is closed", func() bool { return files() <= open+2 && runtime.NumGoroutine() <= running+2 })
+}
+
+// TestQueries: a query does not wait for the passages before it, and more calls than
+// may wait are refused.
+func TestQueries(t *testing.T) {
+	m := open(t, host.Options{MTLS: true, Concurrency: 2, BatchTexts: 1, Queue: 30}, "slow", "30ms")
+	var wg sync.WaitGroup
+	many := make([]string, 100)
+	var through atomic.Bool
+	wg.Go(func() {
+		if _, err := embed(context.Background(), m, many...); err != nil {
+			t.Error(err)
+		}
+		through.Store(true)
+	})
+	time.Sleep(60 * time.Millisecond)
+	if _, err := m.(port.Embedder).Embed(t.Context(), port.Query, []string{"q"}); err != nil {
+		t.Error(err)
+	}
+	if through.Load() {
+		t.Error("a query waited for the passages before it")
+	}
+	wg.Wait()
+	var refused atomic.Int64
+	for range 60 {
+		wg.Go(func() {
+			if _, err := embed(context.Background(), m, "a"); fault.CodeOf(err) == fault.Unavailable {
+				refused.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if refused.Load() == 0 {
+		t.Error("60 calls found place where 30 may wait")
+	}
+}
