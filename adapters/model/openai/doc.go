@@ -1,8 +1,10 @@
 // Package openai is the model adapter for servers that speak OpenAI's chat
-// completions: OpenAI itself, and Ollama, vLLM, llama.cpp and most gateways.
-// Choose it for the role synthesize, where answers should be written rather than
-// quoted. It costs a call over the network for each answer, and the operator's
-// memories leave this machine for the configured address.
+// completions or embeddings: OpenAI itself, and Ollama, vLLM, llama.cpp, Text
+// Embeddings Inference and most gateways. Choose it for the role synthesize,
+// where answers should be written rather than quoted, and for the role embed,
+// where vectors should come from elsewhere. It costs a call over the network,
+// and the texts leave this machine for the configured address.
 //
-// May import: core/port, core/fault, core/registry, the OpenAI client library.
+// May import: core/port, core/fault, core/registry, adapters/model/remote, the
+// OpenAI client library.
 package openai

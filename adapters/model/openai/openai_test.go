@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/model/openai"
+	"github.com/mnemehq/mneme/adapters/model/remotetest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -229,21 +230,13 @@ func TestServerGone(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	for name, change := range map[string]func(*openai.Config){
+	valid := openai.Default()
+	valid.BaseURL, valid.Model = "http://127.0.0.1/v1", "m"
+	remotetest.Invalid(t, valid, map[string]func(*openai.Config){
 		"base_url":     func(c *openai.Config) { c.BaseURL = "ftp://x" },
 		"model":        func(c *openai.Config) { c.Model = "" },
 		"timeout":      func(c *openai.Config) { c.Timeout = 0 },
 		"retries":      func(c *openai.Config) { c.Retries = 99 },
 		"tokens_field": func(c *openai.Config) { c.TokensField = "length" },
-	} {
-		c := openai.Default()
-		c.BaseURL, c.Model = "http://127.0.0.1/v1", "m"
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	})
 }

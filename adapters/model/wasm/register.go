@@ -6,6 +6,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/wasm/host"
+	"github.com/mnemehq/mneme/wasm/models"
 )
 
 // Register adds the adapter as model component wasm. The models that the registry
@@ -16,6 +17,10 @@ func Register(r *registry.Registry) {
 		Name: "wasm", Summary: "A model in WebAssembly, run in this process.", Stability: registry.Beta,
 		Default: Default,
 		Open: func(ctx context.Context, c Config, env registry.Env) (port.Model, error) {
+			var err error
+			if c.Module, err = models.Resolve(c.Module, env.DataDir); err != nil {
+				return nil, err
+			}
 			return open(ctx, env.Name, c, shared, env.CacheDir, env.Log)
 		},
 	})

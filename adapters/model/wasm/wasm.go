@@ -1,7 +1,10 @@
 package wasm
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/mnemehq/mneme/core/port"
@@ -10,9 +13,11 @@ import (
 )
 
 // Open opens the model that cfg names. The result implements port.Embedder,
-// port.SparseEncoder, port.Reranker, port.TokenCounter and port.Tokenizer; which
-// tasks it can do is in Info().Tasks, and calls of another fail. cacheDir keeps
-// compiled code between starts; "" keeps none.
+// port.SparseEncoder and port.Reranker; which tasks it can do is in Info().Tasks,
+// and calls of another fail. It implements port.TokenCounter and port.Tokenizer
+// where the module does. cacheDir keeps
+// compiled code between starts; "" keeps none. A model that is not what the
+// configuration or its own manifest says is refused, and the error says why.
 func Open(ctx context.Context, cfg Config, cacheDir string, log *slog.Logger) (port.Model, error) {
 	return open(ctx, "", cfg, nil, cacheDir, log)
 }
@@ -26,16 +31,69 @@ func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cache
 	if err != nil {
 		return nil, err
 	}
+	if cfg.SHA256 != "" {
+		if err := s.Pinned(cfg.SHA256); err != nil {
+			return nil, refused(cfg, err)
+		}
+	}
+	memory := cmp.Or(cfg.MemoryMB, s.MemoryMB, defaultMemoryMB)
+	if s.MemoryMB > memory {
+		return nil, refused(cfg, fmt.Errorf("%s says that an instance takes up to %d MB, memory_mb allows %d", models.ManifestFile, s.MemoryMB, memory))
+	}
+	if s.MemoryMB > 0 {
+		memory = s.MemoryMB // approved: not a megabyte more
+	}
 	interrupt := host.Enforced
 	if s.Trusted {
 		interrupt = host.Cooperative
 	}
 	m, err := host.Open(ctx, host.Module{
-		Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: interrupt,
+		Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: interrupt, Allow: s.Allow,
 		Info: port.ModelInfo{ID: id, Name: s.Name, Version: s.Version, Licence: s.Licence, Languages: s.Languages},
-	}, host.Options{Instances: cfg.Instances, MemoryMB: cfg.MemoryMB, CallTimeout: cfg.Timeout, CacheDir: cacheDir, Shared: shared, Log: log})
+	}, host.Options{Instances: cfg.Instances, MemoryMB: memory, CallTimeout: cfg.Timeout, StartTimeout: cfg.StartTimeout, CacheDir: cacheDir, Shared: shared, Log: log})
 	if err != nil {
-		return nil, err
+		return nil, refused(cfg, err)
 	}
-	return m, nil
+	var claimed []string
+	for _, task := range m.Info().Tasks {
+		claimed = append(claimed, string(task))
+	}
+	if err := s.CheckTasks(claimed); err != nil {
+		return nil, errors.Join(refused(cfg, err), m.Close())
+	}
+	return able(m), nil
 }
+
+// always are the abilities of every module; which tasks it has Info tells.
+type always interface {
+	port.Embedder
+	port.SparseEncoder
+	port.Reranker
+	Memory() (used, ceiling int64)
+}
+
+// able is the model with the abilities that it has: those that Info does not tell
+// are told by type.
+func able(m *host.Model) port.Model {
+	switch {
+	case m.Counts() && m.Tokenizes():
+		return m
+	case m.Counts():
+		return struct {
+			always
+			port.TokenCounter
+		}{m, m}
+	case m.Tokenizes():
+		return struct {
+			always
+			port.Tokenizer
+		}{m, m}
+	}
+	return struct{ always }{m}
+}
+
+// defaultMemoryMB is the ceiling of an instance when nobody says another.
+const defaultMemoryMB = 512
+
+// refused names the module that the operator wrote.
+func refused(cfg Config, err error) error { return fmt.Errorf("module %s: %w", cfg.Module, err) }

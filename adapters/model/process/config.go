@@ -1,0 +1,99 @@
+package process
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mnemehq/mneme/core/registry"
+)
+
+// Config is the operator's part.
+type Config struct {
+	Command        []string                   `yaml:"command" help:"the program and its arguments; the program is a path, or a name to be found in PATH"`
+	SHA256         string                     `yaml:"sha256" help:"sum of the program in hex, compared before each start; required unless unverified"`
+	Unverified     bool                       `yaml:"unverified" help:"start the program without comparing its sum: for development"`
+	Files          []File                     `yaml:"files" help:"what else must not have changed, such as scripts and weights"`
+	Dir            string                     `yaml:"dir" help:"working folder of the program, which relative paths count from; empty: this process's"`
+	Env            map[string]registry.Secret `yaml:"env" help:"the whole environment of the program: nothing of this process's is passed on"`
+	MTLS           string                     `yaml:"mtls" enum:"auto,off" help:"auto: both sides prove themselves with certificates made at the start, as the Go SDK does; off: a socket in a private folder, for backends in other languages"`
+	Identity       string                     `yaml:"identity" enum:"program,declared" help:"what makes it another model, whose vectors do not mix with the old: program: another program, file or declared digest; declared: the digest alone that the backend declares"`
+	Timeout        time.Duration              `yaml:"timeout" help:"longest time one call may take"`
+	StartTimeout   time.Duration              `yaml:"start_timeout" help:"longest time from the start of the program until it serves"`
+	HealthInterval time.Duration              `yaml:"health_interval" help:"time between health checks, and the longest one may take; after three without an answer the program is started anew"`
+	MaxConcurrency int                        `yaml:"max_concurrency" help:"calls the program works on at once; one place is kept for queries"`
+	BatchTexts     int                        `yaml:"batch_texts" help:"most texts in one call; more suits a GPU, fewer lets queries come sooner"`
+	MaxRestarts    int                        `yaml:"max_restarts" help:"failed or short runs in a row after which the program stays down until the server starts again; 0: it is tried for ever, at most every 30 s"`
+}
+
+// File is a file with its sum.
+type File struct {
+	Path   string `yaml:"path" help:"path of the file, from the working folder of the program"`
+	SHA256 string `yaml:"sha256" help:"its sum in hex"`
+}
+
+// Default suits a backend on this machine's processor.
+func Default() Config {
+	return Config{MTLS: "auto", Identity: "program", Timeout: 30 * time.Second, StartTimeout: time.Minute, HealthInterval: 5 * time.Second, MaxConcurrency: 4, BatchTexts: 16}
+}
+
+// Validate reports every setting that cannot work.
+func (c Config) Validate() error {
+	var errs []error
+	invalid := func(path, format string, args ...any) {
+		errs = append(errs, &registry.Invalid{Path: path, Reason: fmt.Sprintf(format, args...)})
+	}
+	if len(c.Command) == 0 || c.Command[0] == "" {
+		invalid("command", "must name a program")
+	}
+	switch {
+	case c.SHA256 == "" && !c.Unverified:
+		invalid("sha256", "is required, or unverified: true")
+	case c.SHA256 != "" && !sum(c.SHA256):
+		invalid("sha256", "must be 64 hex digits")
+	}
+	for i, f := range c.Files {
+		if f.Path == "" || !sum(f.SHA256) {
+			invalid(fmt.Sprintf("files[%d]", i), "must have a path, and a sha256 of 64 hex digits")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(c.Env[name].Reveal(), "\x00") {
+			invalid("env", "%q is no name of a variable, or its value has a NUL", name)
+		}
+	}
+	if c.MTLS != "auto" && c.MTLS != "off" {
+		invalid("mtls", "must be auto or off")
+	}
+	if c.Identity != "program" && c.Identity != "declared" {
+		invalid("identity", "must be program or declared")
+	}
+	for _, d := range []struct {
+		path string
+		d    time.Duration
+		min  time.Duration
+	}{{"timeout", c.Timeout, 100 * time.Millisecond}, {"start_timeout", c.StartTimeout, 100 * time.Millisecond}, {"health_interval", c.HealthInterval, 100 * time.Millisecond}} {
+		if d.d < d.min || d.d > time.Hour {
+			invalid(d.path, "must be between %s and 1h", d.min)
+		}
+	}
+	for _, n := range []struct {
+		path     string
+		n, least int
+	}{{"max_concurrency", c.MaxConcurrency, 1}, {"batch_texts", c.BatchTexts, 1}, {"max_restarts", c.MaxRestarts, 0}} {
+		if n.n < n.least || n.n > 1024 {
+			invalid(n.path, "must be between %d and 1024", n.least)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sum reports whether s is a SHA-256 in hex, with or without its name before it.
+func sum(s string) bool {
+	b, err := hex.DecodeString(strings.TrimPrefix(s, "sha256:"))
+	return err == nil && len(b) == 32
+}

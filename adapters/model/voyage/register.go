@@ -1,0 +1,19 @@
+package voyage
+
+import (
+	"context"
+
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+)
+
+// Register adds the adapter as model component voyage.
+func Register(r *registry.Registry) {
+	registry.Add(r.Model, registry.Component[port.Model, Config]{
+		Name: "voyage", Summary: "An embedding or rerank model behind Voyage's API.", Stability: registry.Beta,
+		Default: Default,
+		Open: func(_ context.Context, c Config, env registry.Env) (port.Model, error) {
+			return Open(env.Name, c, env.Log)
+		},
+	})
+}
