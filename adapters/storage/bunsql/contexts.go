@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/mnemehq/mneme/core/packing"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -71,8 +72,8 @@ func (r *Reader) ContextLinks(ctx context.Context, p port.Partition, ids []strin
 	if own {
 		columns = `c.id, c.context_id, c.own`
 	}
-	rows, err := r.s.query(ctx, op, `SELECT `+columns+` FROM {{each}} CROSS JOIN memory_contexts c WHERE c.generation = ? AND c.id = j.value
-UNION SELECT `+columns+` FROM {{each}} CROSS JOIN memory_contexts c WHERE c.generation = ? AND c.context_id = j.value ORDER BY 1`,
+	rows, err := r.s.query(ctx, op, `SELECT `+columns+` FROM {{each}} CROSS JOIN {{lookup}}memory_contexts c WHERE c.generation = ? AND c.id = j.value{{found c}}
+UNION SELECT `+columns+` FROM {{each}} CROSS JOIN {{lookup}}memory_contexts c WHERE c.generation = ? AND c.context_id = j.value{{found c}} ORDER BY 1`,
 		list, ref.generation, list, ref.generation)
 	if err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ UNION SELECT `+columns+` FROM {{each}} CROSS JOIN memory_contexts c WHERE c.gene
 		if err := rows.Scan(&l.ID, &l.Context, &vector); err != nil {
 			return nil, r.s.d.Fault(op, err)
 		}
-		d, err := DecodeDense(vector)
+		d, err := packing.DecodeDense(vector)
 		if err != nil {
 			return nil, internal(op, "memory %s: %w", l.ID, err)
 		}
@@ -110,7 +111,7 @@ func (w *Writer) PutContextLinks(ctx context.Context, p port.Partition, links []
 			_, err = w.s.exec(ctx, op, `DELETE FROM memory_contexts WHERE generation = ? AND id = ?`, ref.generation, l.ID)
 		} else {
 			var own []byte
-			if own, err = EncodeDense(port.Dense{Dim: len(l.Own), Data: l.Own}, 1); err != nil || own == nil {
+			if own, err = packing.EncodeDense(port.Dense{Dim: len(l.Own), Data: l.Own}, 1); err != nil || own == nil {
 				return internal(op, "memory %s: vector: %w", l.ID, err)
 			}
 			w.written.Bytes += len(own)

@@ -1,8 +1,7 @@
 // Package bunsql is the part of the system of record that SQL databases share:
-// the schema and its migrations, the packed forms of chunk layouts and vectors,
-// and port.Reader and port.Writer over one connection. A database adapter opens
-// connections, decides how transactions begin, share and end, and says through
-// Dialect what its database spells differently.
+// the schema and its migrations, and port.Reader and port.Writer over one
+// connection. A database adapter opens connections, decides how transactions begin,
+// share and end, and says through Dialect what its database spells differently.
 //
 // Small tables (organizations, keys, integrations, namespaces, operations) go
 // through bun's query builder. Documents, vectors, the change log and what
@@ -21,5 +20,5 @@
 // its data and is never used again; text compares bytewise; times are integer
 // microseconds since 1970 UTC, 0 for none.
 //
-// May import: core/port, core/fault, core/ident, bun, the standard library.
+// May import: core/port, core/packing, core/fault, core/ident, bun, the standard library.
 package bunsql

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/packing"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -95,7 +96,7 @@ func (s *scanner) scan(rows *sql.Rows) (port.DocumentHead, error) {
 	}
 	if s.parts&port.PartChunks != 0 {
 		var err error
-		if d.Chunks, err = DecodeLayout(s.layout); err != nil {
+		if d.Chunks, err = packing.DecodeLayout(s.layout); err != nil {
 			return port.DocumentHead{}, fmt.Errorf("document %s: %w", d.ID, err)
 		}
 	}
@@ -141,7 +142,7 @@ func (r *Reader) Documents(ctx context.Context, p port.Partition, ids []string, 
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.heads(ctx, op, ref, parts, `SELECT `+columns(ref, parts)+` FROM {{each}} CROSS JOIN documents d WHERE d.generation = ? AND d.id = j.value`, list, ref.generation)
+	found, err := r.heads(ctx, op, ref, parts, `SELECT `+columns(ref, parts)+` FROM {{each}} CROSS JOIN {{lookup}}documents d WHERE d.generation = ? AND d.id = j.value{{found d}}`, list, ref.generation)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +220,7 @@ func (r *Reader) Vectors(ctx context.Context, p port.Partition, ids []string) (m
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.s.query(ctx, op, `SELECT v.id, v.dense, v.sparse FROM {{each}} CROSS JOIN vectors v WHERE v.generation = ? AND v.id = j.value`, list, ref.generation)
+	rows, err := r.s.query(ctx, op, `SELECT v.id, v.dense, v.sparse FROM {{each}} CROSS JOIN {{lookup}}vectors v WHERE v.generation = ? AND v.id = j.value{{found v}}`, list, ref.generation)
 	if err != nil {
 		return nil, err
 	}
@@ -231,8 +232,8 @@ func (r *Reader) Vectors(ctx context.Context, p port.Partition, ids []string) (m
 			return nil, r.s.d.Fault(op, err)
 		}
 		var v port.Vectors
-		if v.Dense, err = DecodeDense(dense); err == nil {
-			v.Sparse, err = DecodeSparse(sparse)
+		if v.Dense, err = packing.DecodeDense(dense); err == nil {
+			v.Sparse, err = packing.DecodeSparse(sparse)
 		}
 		if err != nil {
 			return nil, r.s.d.Fault(op, fmt.Errorf("document %s: %w", id, err))
@@ -327,7 +328,7 @@ type stored struct {
 
 func (w *Writer) stored(ctx context.Context, ref namespaceRef, list string) (map[string]stored, error) {
 	const op = "write documents"
-	rows, err := w.s.query(ctx, op, `SELECT d.id, d.chunk_count, d.text_bytes, d.text_hash FROM {{each}} CROSS JOIN documents d WHERE d.generation = ? AND d.id = j.value`, list, ref.generation)
+	rows, err := w.s.query(ctx, op, `SELECT d.id, d.chunk_count, d.text_bytes, d.text_hash FROM {{each}} CROSS JOIN {{lookup}}documents d WHERE d.generation = ? AND d.id = j.value{{found d}}`, list, ref.generation)
 	if err != nil {
 		return nil, err
 	}
@@ -403,10 +404,14 @@ func (w *Writer) PutDocuments(ctx context.Context, p port.Partition, at time.Tim
 	if err != nil {
 		return 0, err
 	}
-	now := micros(at)
+	now, newest := micros(at), micros(at)
 	var documents, chunks, bytes int64
 	for i := range docs {
 		d := &docs[i].Document
+		if at.IsZero() {
+			now = micros(d.UpdatedAt)
+			newest = max(newest, now)
+		}
 		if docs[i].MetadataOnly {
 			err = w.putMetadata(ctx, ref, seq, now, d)
 		} else {
@@ -434,7 +439,7 @@ func (w *Writer) PutDocuments(ctx context.Context, p port.Partition, at time.Tim
 			return 0, w.fail(err)
 		}
 	}
-	return seq, w.count(ctx, ref, seq, now, documents, chunks, bytes)
+	return seq, w.count(ctx, ref, seq, newest, documents, chunks, bytes)
 }
 
 // owned checks the fields that only a memory has.
@@ -469,13 +474,13 @@ func pack(ref namespaceRef, d *port.DocumentWrite) (b packed, err error) {
 			return b, fmt.Errorf("chunk %d ends at %d in a text of %d bytes", i, c.End, len(d.Document.Text))
 		}
 	}
-	if b.layout, err = EncodeLayout(d.Document.Chunks); err != nil {
+	if b.layout, err = packing.EncodeLayout(d.Document.Chunks); err != nil {
 		return b, err
 	}
-	if b.dense, err = EncodeDense(d.Vectors.Dense, len(d.Document.Chunks)); err != nil {
+	if b.dense, err = packing.EncodeDense(d.Vectors.Dense, len(d.Document.Chunks)); err != nil {
 		return b, err
 	}
-	b.sparse, err = EncodeSparse(d.Vectors.Sparse, len(d.Document.Chunks))
+	b.sparse, err = packing.EncodeSparse(d.Vectors.Sparse, len(d.Document.Chunks))
 	return b, err
 }
 
@@ -572,11 +577,19 @@ func (w *Writer) DeleteDocuments(ctx context.Context, p port.Partition, at time.
 	if _, err = w.s.get(ctx, op, `SELECT documents FROM namespaces WHERE generation = ?`, []any{ref.generation}, &held); err != nil {
 		return 0, 0, false, err
 	}
-	if held == n && !ref.memories { // the last ones: purging removes them
+	if held == n && !ref.memories && ref.life == port.Served { // the last ones: purging removes them
 		if err = w.count(ctx, ref, seq, micros(at), -n, -chunks.Int64, -bytes.Int64); err == nil {
-			err = w.drop(ctx, ref)
+			err = w.drop(ctx, p, ref)
 		}
 		return int(n), seq, err == nil, err
+	}
+	// What is deleted is to be nowhere. The shadow's own numbers tell its indexes.
+	if _, ok, err := w.shadowOf(ctx, p, ref); err != nil {
+		return 0, 0, false, err
+	} else if ok {
+		if _, _, _, err := w.DeleteDocuments(ctx, served(p).Shadow(), at, ids); err != nil {
+			return 0, 0, false, err
+		}
 	}
 	if _, err = w.s.exec(ctx, op, `INSERT INTO tombstones (generation, id, seq) SELECT d.generation, d.id, ? FROM documents d WHERE d.generation = ? AND d.id IN (SELECT j.value FROM {{each}})`,
 		int64(seq), ref.generation, list); err == nil {
@@ -597,12 +610,29 @@ const trimAtOnce = 10000
 // TrimChanges implements port.DocumentWriter. It forgets some ten thousand
 // deletions, the oldest first; the next call goes on.
 func (w *Writer) TrimChanges(ctx context.Context, p port.Partition, upto uint64) error {
-	ref, err := w.writable(ctx, p)
+	const op = "trim changes"
+	ref, err := w.resolve(ctx, p) // indexes don't tell a shadow
+	if err == nil && ref.erasing {
+		err = errErasing(p)
+	}
 	if err != nil {
 		return err
 	}
-	_, err = w.s.exec(ctx, "trim changes", `DELETE FROM tombstones WHERE generation = ? AND seq <=
-  (SELECT max(t.seq) FROM (SELECT seq FROM tombstones WHERE generation = ? AND seq <= ? ORDER BY seq LIMIT ?) t)`,
-		ref.generation, ref.generation, int64(min(upto, 1<<63-1)), trimAtOnce)
+	marks, err := w.Watermarks(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, seq := range marks {
+		upto = min(upto, seq)
+	}
+	var last sql.NullInt64
+	if _, err := w.s.get(ctx, op, `SELECT max(t.seq) FROM (SELECT seq FROM tombstones WHERE generation = ? AND seq <= ? ORDER BY seq LIMIT ?) t`,
+		[]any{ref.generation, int64(min(upto, 1<<63-1)), trimAtOnce}, &last); err != nil || !last.Valid {
+		return err
+	}
+	if _, err := w.s.exec(ctx, op, `DELETE FROM tombstones WHERE generation = ? AND seq <= ?`, ref.generation, last.Int64); err != nil {
+		return w.fail(err)
+	}
+	_, err = w.s.exec(ctx, op, `UPDATE namespaces SET trimmed = ? WHERE generation = ? AND trimmed < ?`, last.Int64, ref.generation, last.Int64)
 	return w.fail(err)
 }

@@ -136,14 +136,21 @@ func (w *Writer) EndErasure(ctx context.Context, p port.Partition) error {
 		return err
 	}
 	var left int64
-	if _, err := w.s.get(ctx, op, `SELECT EXISTS (SELECT 1 FROM documents WHERE generation = ?) + EXISTS (SELECT 1 FROM tombstones WHERE generation = ?)
-  + EXISTS (SELECT 1 FROM memory_records WHERE generation = ?) + EXISTS (SELECT 1 FROM memory_receipts WHERE generation = ?)
-  + EXISTS (SELECT 1 FROM replays WHERE org = ? AND integration = ? AND end_user = ?)`,
+	if _, err := w.s.get(ctx, op, `SELECT CASE WHEN EXISTS (SELECT 1 FROM documents WHERE generation = ?) THEN 1 ELSE 0 END + CASE WHEN EXISTS (SELECT 1 FROM tombstones WHERE generation = ?) THEN 1 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM memory_records WHERE generation = ?) THEN 1 ELSE 0 END + CASE WHEN EXISTS (SELECT 1 FROM memory_receipts WHERE generation = ?) THEN 1 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM replays WHERE org = ? AND integration = ? AND end_user = ?) THEN 1 ELSE 0 END`,
 		[]any{ref.generation, ref.generation, ref.generation, ref.generation, string(p.Org()), p.Integration(), p.Name()}, &left); err != nil {
 		return err
 	}
 	if left != 0 {
 		return internal(op, "%s is not empty yet", p)
+	}
+	if _, err := w.s.exec(ctx, op, `DELETE FROM reindexings WHERE org = ? AND space = ? AND integration = ? AND name = ?`,
+		string(p.Org()), string(p.Space()), p.Integration(), p.Name()); err != nil {
+		return w.fail(err)
+	}
+	if _, err := w.s.exec(ctx, op, `DELETE FROM claims WHERE name IN (?, ?)`, port.ReindexClaim(p), port.EraseClaim(p.At(ref.generation))); err != nil {
+		return w.fail(err)
 	}
 	w.forget()
 	_, err = w.s.exec(ctx, op, `DELETE FROM namespaces WHERE generation = ?`, ref.generation)

@@ -31,11 +31,14 @@ type namespaceRow struct {
 	Chunks          int64  `bun:"chunks"`
 	Bytes           int64  `bun:"bytes"`
 	Seq             int64  `bun:"seq"`
+	Trimmed         int64  `bun:"trimmed"`
 	CreatedAt       int64  `bun:"created_at"`
 	UpdatedAt       int64  `bun:"updated_at"`
 	Space           string `bun:"space"`
 	Integration     string `bun:"integration"`
 	ErasingAt       int64  `bun:"erasing_at"`
+	Life            int64  `bun:"life"`
+	PausedUntil     int64  `bun:"paused_until"`
 }
 
 func (r namespaceRow) port() port.Namespace {
@@ -43,8 +46,8 @@ func (r namespaceRow) port() port.Namespace {
 		Name: r.Name, Generation: r.Generation, Sparse: r.Sparse != 0,
 		EmbeddingModel: r.EmbeddingModel, EmbeddingDigest: r.EmbeddingDigest, Dimensions: int(r.Dimensions),
 		SparseModel: r.SparseModel, SparseDigest: r.SparseDigest, Chunker: r.Chunker,
-		Documents: r.Documents, Chunks: r.Chunks, Bytes: r.Bytes, Seq: uint64(r.Seq), Erasing: instant(r.ErasingAt),
-		CreatedAt: instant(r.CreatedAt), UpdatedAt: instant(r.UpdatedAt),
+		Documents: r.Documents, Chunks: r.Chunks, Bytes: r.Bytes, Seq: uint64(r.Seq), Trimmed: uint64(r.Trimmed), Erasing: instant(r.ErasingAt),
+		CreatedAt: instant(r.CreatedAt), UpdatedAt: instant(r.UpdatedAt), Life: port.Life(r.Life), PausedUntil: instant(r.PausedUntil),
 	}
 }
 
@@ -54,18 +57,27 @@ type namespaceRef struct {
 	dimensions int64
 	memories   bool // a memory partition
 	erasing    bool
+	life       port.Life
 }
 
-// byName finds a live partition of a name by one index lookup. The space is in
-// the text: SQLite would prepare a statement with space = ? again for every run,
-// to see whether a partial index applies to its value.
+// byName finds a partition by one index lookup: the life that is pinned, else the
+// one that is served, or its shadow. The space is in the text: SQLite would prepare
+// a statement with space = ? again for every run, to see whether a partial index
+// applies to its value.
 func byName(p port.Partition, columns string) (query string, args []any) {
 	space := `'documents'`
 	if p.Space() == port.SpaceMemories {
 		space = `'memories'`
 	}
-	return `SELECT ` + columns + ` FROM namespaces WHERE org = ? AND space = ` + space + ` AND name = ? AND integration = ? AND dropped = 0`,
-		[]any{string(p.Org()), p.Name(), p.Integration()}
+	query = `SELECT ` + columns + ` FROM namespaces WHERE org = ? AND space = ` + space + ` AND name = ? AND integration = ? AND dropped = 0 AND `
+	args = []any{string(p.Org()), p.Name(), p.Integration()}
+	switch {
+	case p.Generation() != 0:
+		return query + `generation = ?`, append(args, p.Generation())
+	case p.IsShadow():
+		return query + `life <> 0`, args
+	}
+	return query + `life = 0`, args
 }
 
 // kind names what a partition is, for messages.
@@ -83,7 +95,7 @@ func absent(p port.Partition) error {
 // resolve finds a partition's row; fault NamespaceNotFound when there is none
 // or the partition is pinned to another life of the name.
 func (r *Reader) resolve(ctx context.Context, p port.Partition) (namespaceRef, error) {
-	if err := r.check(ctx); err != nil {
+	if err := r.use(ctx, p); err != nil {
 		return namespaceRef{}, err
 	}
 	if p == r.last {
@@ -91,12 +103,12 @@ func (r *Reader) resolve(ctx context.Context, p port.Partition) (namespaceRef, e
 	}
 	ref := namespaceRef{memories: p.Space() == port.SpaceMemories}
 	var erasing int64
-	query, args := byName(p, `generation, dimensions, erasing_at`)
-	ok, err := r.s.get(ctx, "find namespace", query, args, &ref.generation, &ref.dimensions, &erasing)
+	query, args := byName(p, `generation, dimensions, erasing_at, life`)
+	ok, err := r.s.get(ctx, "find namespace", query, args, &ref.generation, &ref.dimensions, &erasing, &ref.life)
 	if err != nil {
 		return namespaceRef{}, err
 	}
-	if !ok || p.Generation() != 0 && p.Generation() != ref.generation {
+	if !ok {
 		return namespaceRef{}, absent(p)
 	}
 	ref.erasing = erasing != 0
@@ -105,13 +117,19 @@ func (r *Reader) resolve(ctx context.Context, p port.Partition) (namespaceRef, e
 }
 
 // writable is resolve for a method that writes: fault Unavailable while the
-// partition is being erased.
+// partition is being erased, NamespaceNotFound for a generation that is not, or no
+// longer, what the partition says: the one served, or a shadow.
 func (w *Writer) writable(ctx context.Context, p port.Partition) (namespaceRef, error) {
 	ref, err := w.resolve(ctx, p)
-	if err == nil && ref.erasing {
+	switch {
+	case err != nil:
+		return namespaceRef{}, err
+	case ref.erasing:
 		return namespaceRef{}, errErasing(p)
+	case (ref.life != port.Served) != p.IsShadow():
+		return namespaceRef{}, absent(p)
 	}
-	return ref, err
+	return ref, nil
 }
 
 func errErasing(p port.Partition) error {
@@ -124,20 +142,21 @@ func (r *Reader) forget() { r.last, r.at = port.Partition{}, namespaceRef{} }
 
 // Namespace implements port.NamespaceReader.
 func (r *Reader) Namespace(ctx context.Context, p port.Partition) (port.Namespace, error) {
-	if err := r.check(ctx); err != nil {
+	if err := r.use(ctx, p); err != nil {
 		return port.Namespace{}, err
 	}
 	// By prepared statement: every query of the service reads this row.
 	var n namespaceRow
 	query, args := byName(p, `generation, name, sparse, embedding_model, embedding_digest, dimensions,
-  sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, created_at, updated_at, erasing_at`)
+  sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, trimmed, created_at, updated_at, erasing_at, life, paused_until`)
 	ok, err := r.s.get(ctx, "read namespace", query, args,
 		&n.Generation, &n.Name, &n.Sparse, &n.EmbeddingModel, &n.EmbeddingDigest, &n.Dimensions,
-		&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.CreatedAt, &n.UpdatedAt, &n.ErasingAt)
+		&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.Trimmed, &n.CreatedAt, &n.UpdatedAt, &n.ErasingAt,
+		&n.Life, &n.PausedUntil)
 	if err != nil {
 		return port.Namespace{}, err
 	}
-	if !ok || p.Generation() != 0 && p.Generation() != n.Generation {
+	if !ok {
 		return port.Namespace{}, absent(p)
 	}
 	return n.port(), nil
@@ -149,7 +168,7 @@ func (r *Reader) Namespaces(ctx context.Context, org ident.Org, prefix, after st
 		return nil, err
 	}
 	var rows []namespaceRow
-	q := r.s.conn.NewSelect().Model(&rows).Where("org = ?", string(org)).Where("space = 'documents'").Where("dropped = 0").Where("documents > 0").
+	q := r.s.conn.NewSelect().Model(&rows).Where("org = ?", string(org)).Where("space = 'documents'").Where("dropped = 0").Where("life = 0").Where("documents > 0").
 		Order("name").Limit(int64(limit))
 	if after != "" {
 		q = q.Where("name > ?", after)
@@ -207,7 +226,7 @@ func (r *Reader) generations(ctx context.Context, query string) ([]int64, error)
 // organization, or the integration of a memory partition, is absent. The name
 // is the partition's.
 func (w *Writer) CreateNamespace(ctx context.Context, p port.Partition, n port.Namespace) (port.Namespace, error) {
-	if err := w.check(ctx); err != nil {
+	if err := w.use(ctx, p); err != nil {
 		return port.Namespace{}, err
 	}
 	if p.Generation() != 0 {
@@ -229,8 +248,16 @@ func (w *Writer) CreateNamespace(ctx context.Context, p port.Partition, n port.N
 	case fault.CodeOf(err) != fault.NamespaceNotFound:
 		return port.Namespace{}, err
 	}
+	life := port.Served
+	if p.IsShadow() {
+		life = port.Building
+		if _, err := w.resolve(ctx, served(p)); err != nil {
+			return port.Namespace{}, err
+		}
+	}
 	row := namespaceRow{
-		Org: string(p.Org()), Space: string(p.Space()), Integration: p.Integration(), Name: p.Name(), Sparse: flag(n.Sparse),
+		Life: int64(life),
+		Org:  string(p.Org()), Space: string(p.Space()), Integration: p.Integration(), Name: p.Name(), Sparse: flag(n.Sparse),
 		EmbeddingModel: n.EmbeddingModel, EmbeddingDigest: n.EmbeddingDigest, Dimensions: int64(n.Dimensions),
 		SparseModel: n.SparseModel, SparseDigest: n.SparseDigest, Chunker: n.Chunker,
 		CreatedAt: micros(n.CreatedAt), UpdatedAt: micros(n.UpdatedAt),
@@ -260,13 +287,22 @@ func (w *Writer) DeleteNamespace(ctx context.Context, p port.Partition) (bool, e
 			return false, err
 		}
 	}
-	return true, w.drop(ctx, ref)
+	return true, w.drop(ctx, p, ref)
 }
 
-func (w *Writer) drop(ctx context.Context, ref namespaceRef) error {
+// drop removes a life of a name; with the one that is served goes its shadow.
+func (w *Writer) drop(ctx context.Context, p port.Partition, ref namespaceRef) error {
+	gone := []int64{ref.generation}
+	if shadow, ok, err := w.shadowOf(ctx, p, ref); err != nil {
+		return err
+	} else if ok {
+		gone = append(gone, shadow)
+	}
 	w.forget()
-	if _, err := w.s.exec(ctx, "delete namespace", `UPDATE namespaces SET dropped = 1 WHERE generation = ?`, ref.generation); err != nil {
-		return w.fail(err)
+	for _, generation := range gone {
+		if _, err := w.s.exec(ctx, "delete namespace", `UPDATE namespaces SET dropped = 1 WHERE generation = ?`, generation); err != nil {
+			return w.fail(err)
+		}
 	}
 	w.written.Dropped = true
 	return nil

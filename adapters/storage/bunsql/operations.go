@@ -62,12 +62,19 @@ func (r *Reader) Operation(ctx context.Context, org ident.Org, namespace, id str
 }
 
 // UnfinishedOperations implements port.OperationReader.
-func (r *Reader) UnfinishedOperations(ctx context.Context) ([]port.Operation, error) {
+func (r *Reader) UnfinishedOperations(ctx context.Context, limit int) ([]port.Operation, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
+	now, err := r.now(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var rows []operationRow
-	if err := r.s.conn.NewSelect().Model(&rows).Where("finished_at = 0").Order("created_at", "id").Scan(r.s.d.Context(ctx)); err != nil {
+	err = r.s.conn.NewSelect().Model(&rows).Where("finished_at = 0").
+		Where("NOT EXISTS (SELECT 1 FROM claims c JOIN replicas r ON r.id = c.replica AND r.epoch = c.epoch WHERE c.name = 'operation/' || o.org || '/' || o.id AND r.expires_at > ?)", now).
+		Order("created_at", "id").Limit(int64(limit)).Scan(r.s.d.Context(ctx))
+	if err != nil {
 		return nil, r.s.d.Fault("list operations", err)
 	}
 	out := make([]port.Operation, len(rows))

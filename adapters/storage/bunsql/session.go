@@ -16,23 +16,22 @@ import (
 // Session is one connection with its prepared statements. It is used by one
 // goroutine at a time; its owner begins and ends transactions with Control.
 type Session struct {
-	conn  bun.Conn
-	d     Dialect
-	stmts map[string]*sql.Stmt // by statement before Render: a fixed set, so never evicted
+	conn bun.Conn
+	d    Dialect
+	// By statement before Render: a fixed set, so never evicted.
+	stmts map[string]*sql.Stmt
+	texts map[string]string // rendered, where the driver prepares
 }
 
 // NewSession takes over a connection.
 func NewSession(conn bun.Conn, d Dialect) *Session {
-	return &Session{conn: conn, d: d, stmts: map[string]*sql.Stmt{}}
+	return &Session{conn: conn, d: d, stmts: map[string]*sql.Stmt{}, texts: map[string]string{}}
 }
 
 // Control runs a statement without arguments or rows, such as BEGIN. Unlike
 // the other methods it answers the driver's own error.
 func (s *Session) Control(ctx context.Context, statement string) error {
-	st, err := s.prepare(ctx, statement)
-	if err == nil {
-		_, err = st.ExecContext(s.d.Context(ctx))
-	}
+	_, err := s.run(ctx, statement)
 	return err
 }
 
@@ -45,6 +44,13 @@ func (s *Session) Row(ctx context.Context, statement string, args []any, dest ..
 // Exec runs a statement of one database alone that gives no rows.
 func (s *Session) Exec(ctx context.Context, statement string, args ...any) error {
 	_, err := s.exec(ctx, s.d.Name(), statement, args...)
+	return err
+}
+
+// Simple runs statements without arguments or rows, several separated by
+// semicolons, in one round trip. Like Control it answers the driver's own error.
+func (s *Session) Simple(ctx context.Context, statements string) error {
+	_, err := s.conn.Conn.ExecContext(s.d.Context(ctx), statements)
 	return err
 }
 
@@ -74,9 +80,25 @@ type Written struct {
 // although a statement failed, Write answers that failure, since what the
 // statement left behind is not known.
 func (s *Session) Write(fn func(port.Writer) error) (Written, error) {
-	w := Writer{Reader: Reader{s: s}}
+	return write(&Writer{Reader: Reader{s: s}}, fn)
+}
+
+// Enter gives the session of a Writer that was begun without one. It is called
+// at the writer's first use, and again each time it turns to a partition other
+// than the one before; p is zero where no single partition is used. Its error is
+// the answer of the method that was called.
+type Enter func(ctx context.Context, p port.Partition) (*Session, error)
+
+// Write is Session.Write on the session that enter gives, so that a transaction
+// need not begin before it is known which partition it is for. A function that
+// does not use its writer has none.
+func Write(enter Enter, fn func(port.Writer) error) (Written, error) {
+	return write(&Writer{Reader: Reader{enter: enter}}, fn)
+}
+
+func write(w *Writer, fn func(port.Writer) error) (Written, error) {
 	defer w.end()
-	err := fn(&w)
+	err := fn(w)
 	if err == nil {
 		err = w.failed
 	}
@@ -99,15 +121,42 @@ func (s *Session) query(ctx context.Context, op, query string, args ...any) (*sq
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	st, err := s.prepare(ctx, query)
-	if err != nil {
-		return nil, s.d.Fault(op, err)
+	var rows *sql.Rows
+	var err error
+	if s.d.Prepares() {
+		var st *sql.Stmt
+		if st, err = s.prepare(ctx, query); err == nil {
+			rows, err = st.QueryContext(s.d.Context(ctx), args...)
+		}
+	} else {
+		rows, err = s.conn.Conn.QueryContext(s.d.Context(ctx), s.render(query), args...)
 	}
-	rows, err := st.QueryContext(s.d.Context(ctx), args...)
 	if err != nil {
 		return nil, s.d.Fault(op, err)
 	}
 	return rows, nil
+}
+
+// run executes a statement that gives no rows.
+func (s *Session) run(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if !s.d.Prepares() {
+		return s.conn.Conn.ExecContext(s.d.Context(ctx), s.render(query), args...)
+	}
+	st, err := s.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return st.ExecContext(s.d.Context(ctx), args...)
+}
+
+// render is Dialect.Render, remembered.
+func (s *Session) render(query string) string {
+	r, ok := s.texts[query]
+	if !ok {
+		r = s.d.Render(query)
+		s.texts[query] = r
+	}
+	return r
 }
 
 // get scans the only row of a query; ok is false when there is none.
@@ -132,11 +181,7 @@ func (s *Session) exec(ctx context.Context, op, query string, args ...any) (int6
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	st, err := s.prepare(ctx, query)
-	if err != nil {
-		return 0, s.d.Fault(op, err)
-	}
-	res, err := st.ExecContext(s.d.Context(ctx), args...)
+	res, err := s.run(ctx, query, args...)
 	if err != nil {
 		return 0, s.d.Fault(op, err)
 	}
@@ -165,6 +210,7 @@ func (s *Session) hasTable(ctx context.Context, name string) (bool, error) {
 // Reader is port.Reader over a session.
 type Reader struct {
 	s     *Session
+	enter Enter          // not nil: where s comes from
 	last  port.Partition // resolved before in this transaction
 	at    namespaceRef
 	ended bool
@@ -177,13 +223,33 @@ type Writer struct {
 	failed  error
 }
 
+// Session is what the reader reads with, for statements of one database alone.
+func (r *Reader) Session(ctx context.Context) (*Session, error) {
+	err := r.check(ctx)
+	return r.s, err
+}
+
 func (r *Reader) end() { r.ended = true }
 
-func (r *Reader) check(ctx context.Context) error {
+func (r *Reader) check(ctx context.Context) error { return r.use(ctx, port.Partition{}) }
+
+// use is check for a method that works on a partition.
+func (r *Reader) use(ctx context.Context, p port.Partition) error {
 	if r.ended {
 		return fault.Wrap(fault.Internal, "store", errors.New("reader or writer used after its function returned"), "an internal error occurred")
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r.enter == nil || r.s != nil && (p == port.Partition{} || p == r.last) {
+		return nil
+	}
+	s, err := r.enter(ctx, p)
+	if err != nil {
+		return err
+	}
+	r.s = s
+	return nil
 }
 
 // fail remembers a statement's failure, after which the transaction must not

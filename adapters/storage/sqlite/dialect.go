@@ -20,17 +20,21 @@ func (dialect) Name() string { return "SQLite" }
 func (dialect) Render(query string) string {
 	return strings.NewReplacer(
 		"{{each}}", "json_each(?) AS j",
+		"{{lookup}}", "", "{{found d}}", "", "{{found v}}", "", "{{found c}}", "",
 		"{{tables}}", "sqlite_schema",
 		"{{int64}}", "INTEGER",
 		"{{blob}}", "BLOB",
 		"{{text}}", "TEXT", // collates bytewise unless told otherwise
 		"{{identity}}", "INTEGER PRIMARY KEY AUTOINCREMENT",
+		"{{now}}", "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)",
 		"{{strict}}", " STRICT",
 		"{{keyed}}", " STRICT, WITHOUT ROWID",
 	).Replace(query)
 }
 
 func (dialect) Context(context.Context) context.Context { return context.Background() }
+
+func (dialect) Prepares() bool { return true }
 
 func (dialect) Unique(err error) bool {
 	switch code(err) {

@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 const (
@@ -59,3 +60,8 @@ func directoryFault(op, dir string, err error) error {
 	}
 	return fault.Wrap(fault.Unavailable, op, fmt.Errorf("%s: %w", op, err), "data directory %s %s", dir, reason)
 }
+
+// Exclusive implements port.Exclusive: the folder is locked.
+func (s *Store) Exclusive() bool { return true }
+
+var _ port.Exclusive = (*Store)(nil)

@@ -25,7 +25,9 @@ type spy struct{ seen []string }
 
 func (*spy) Name() string                                { return "SQLite" }
 func (*spy) Context(ctx context.Context) context.Context { return ctx }
-func (*spy) Unique(error) bool                           { return false }
+func (*spy) Prepares() bool                              { return true }
+
+func (*spy) Unique(error) bool { return false }
 func (*spy) Fault(op string, err error) error {
 	if err == nil {
 		return nil
@@ -34,8 +36,8 @@ func (*spy) Fault(op string, err error) error {
 }
 
 func (s *spy) Render(query string) string {
-	q := strings.NewReplacer("{{each}}", "json_each(?) AS j", "{{tables}}", "sqlite_schema", "{{int64}}", "INTEGER", "{{blob}}", "BLOB", "{{text}}", "TEXT",
-		"{{identity}}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{{strict}}", " STRICT", "{{keyed}}", " STRICT, WITHOUT ROWID").Replace(query)
+	q := strings.NewReplacer("{{lookup}}", "", "{{found d}}", "", "{{found v}}", "", "{{found c}}", "", "{{each}}", "json_each(?) AS j", "{{tables}}", "sqlite_schema", "{{int64}}", "INTEGER", "{{blob}}", "BLOB", "{{text}}", "TEXT",
+		"{{identity}}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{{now}}", "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)", "{{strict}}", " STRICT", "{{keyed}}", " STRICT, WITHOUT ROWID").Replace(query)
 	s.seen = append(s.seen, q)
 	return q
 }

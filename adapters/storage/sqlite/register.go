@@ -28,5 +28,9 @@ func Register(r *registry.Registry) {
 		Open: func(ctx context.Context, c Config, env registry.Env) (port.Store, error) {
 			return Open(ctx, env.DataDir, Options{Shared: env.Shared, Readers: c.Readers, Log: env.Log, Now: env.Now})
 		},
+		Migrate: func(ctx context.Context, c Config, env registry.Env, dry bool) (registry.Migration, error) {
+			from, to, err := Migrate(ctx, env.DataDir, Options{Readers: c.Readers, Log: env.Log, Now: env.Now}, dry)
+			return registry.Migration{From: from, To: to}, err
+		},
 	})
 }

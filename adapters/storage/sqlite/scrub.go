@@ -79,7 +79,7 @@ func (s *Store) Scrub(ctx context.Context) error {
 		return nil
 	}
 	run := s.scrub.began.Add(1)
-	if err := s.purge.all(ctx); err != nil {
+	if err := s.purge.All(ctx); err != nil {
 		return err
 	}
 	if _, err := s.scrubPages(ctx); err != nil {

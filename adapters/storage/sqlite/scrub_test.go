@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/packing"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -64,7 +64,7 @@ func marked(marker string, n, size int) port.DocumentWrite {
 func spelled(text string) port.Dense {
 	blob := binary.AppendUvarint([]byte{1, 1}, benchDim)
 	blob = append(blob, strings.Repeat(text, 2*benchDim/len(text)+1)[:2*benchDim]...)
-	d, err := bunsql.DecodeDense(blob)
+	d, err := packing.DecodeDense(blob)
 	if err != nil {
 		panic(err)
 	}

@@ -47,7 +47,7 @@ type Store struct {
 	unlock func() error
 	commit *committer
 	read   *readers
-	purge  *purger
+	purge  *bunsql.Purger
 	log    writeAheadLog
 	scrub  scrubber
 
@@ -124,9 +124,9 @@ func Open(ctx context.Context, dir string, o Options) (_ *Store, err error) {
 	}
 	s.commit.start()
 	if !o.Shared {
-		s.purge = newPurger(s, o.Log)
-		s.commit.dropped = s.purge.wake
-		s.purge.start()
+		s.purge = bunsql.NewPurger(s, o.Log, nil)
+		s.commit.dropped = s.purge.Wake
+		s.purge.Start()
 		ahead, cancel := context.WithCancel(context.Background())
 		s.scrub.cancel = cancel
 		s.scrub.ahead.Go(func() { s.scrubAhead(ahead) })
@@ -277,7 +277,7 @@ func (s *Store) release() error {
 		s.scrub.ahead.Wait()
 	}
 	if s.purge != nil {
-		s.purge.stop()
+		s.purge.Stop()
 	}
 	if s.read != nil {
 		errs = append(errs, s.read.close())

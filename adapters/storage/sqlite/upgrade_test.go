@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/core/packing"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -39,7 +40,7 @@ func TestUpgrade(t *testing.T) {
 	}
 	text := "written by the first version"
 	hash := sha256.Sum256([]byte(text))
-	layout, err := bunsql.EncodeLayout([]port.Chunk{{End: len(text)}})
+	layout, err := packing.EncodeLayout([]port.Chunk{{End: len(text)}})
 	if err != nil {
 		t.Fatal(err)
 	}
