@@ -1,0 +1,409 @@
+package meilisearch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	client "github.com/meilisearch/meilisearch-go"
+
+	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// chunk is an entry as Meilisearch stores it; doc.go says what the fields are.
+type chunk struct {
+	ID       string   `json:"id"`
+	P        string   `json:"p"`
+	H        string   `json:"h"`
+	Document string   `json:"d"`
+	Chunk    int      `json:"c"`
+	Terms    string   `json:"w"`
+	Facets   []string `json:"f"`
+	Time     int64    `json:"t,omitempty"`
+	Version  uint64   `json:"v"`
+}
+
+// gone stands in the place of a chunk that is no more, until it is deleted. It
+// belongs to no partition, so no search finds it.
+type gone struct {
+	ID      string `json:"id"`
+	Version uint64 `json:"v"` // 0
+}
+
+// progress says how far a partition is. Numbers beyond 2^53 would not survive
+// as JSON numbers.
+type progress struct {
+	ID      string `json:"id"`
+	P       string `json:"p"`
+	Applied string `json:"n"`
+}
+
+// Applied reads the partition's own document.
+func (x *Index) Applied(ctx context.Context, p port.Partition) (uint64, error) {
+	g, err := pin(p)
+	if err != nil {
+		return 0, err
+	}
+	if err := x.ready(ctx); err != nil {
+		return 0, err
+	}
+	return x.applied(ctx, g)
+}
+
+func (x *Index) applied(ctx context.Context, g string) (uint64, error) {
+	var at progress
+	err := x.call(ctx, "read the state", func(ctx context.Context) error {
+		return x.index.GetDocumentWithContext(ctx, g, nil, &at)
+	})
+	switch {
+	case errors.Is(err, errGone):
+		// Somebody deleted the index. It must not come back with a write, which
+		// would make it without its settings.
+		return 0, x.recheck(ctx)
+	case err != nil && hasCode(err, codeDocumentNotFound):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	n, err := strconv.ParseUint(at.Applied, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("meilisearch: state of %s: %w", g, err)
+	}
+	return n, nil
+}
+
+// Durable is Applied: a task that succeeded is on disk.
+func (x *Index) Durable(ctx context.Context, p port.Partition) (uint64, error) {
+	return x.Applied(ctx, p)
+}
+
+// begin waits until nobody else writes the partition here, whose name is g.
+func (x *Index) begin(ctx context.Context, p port.Partition) (g string, done func(), err error) {
+	if g, err = pin(p); err != nil {
+		return "", nil, err
+	}
+	if err := x.ready(ctx); err != nil {
+		return "", nil, err
+	}
+	done, err = x.lock(ctx, p.Generation())
+	return g, done, err
+}
+
+// Apply writes the batch as one task and awaits it.
+func (x *Index) Apply(ctx context.Context, p port.Partition, b port.Batch) error {
+	g, done, err := x.begin(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := x.settle(ctx, p.Generation()); err != nil {
+		return err
+	}
+	at, err := x.applied(ctx, g)
+	switch {
+	case err != nil:
+		return err
+	case at < b.After:
+		return port.ErrGap
+	case at >= b.Upto:
+		return nil
+	}
+	documents := make([]string, len(b.Changes)) // hashes
+	for i, c := range b.Changes {
+		documents[i] = hash(c.Document)
+	}
+	var old []string
+	if at > 0 {
+		if old, err = x.ids(ctx, ofDocuments(g, documents)); err != nil {
+			return err
+		}
+	}
+	parts, dead, err := x.encode(g, b, documents, old)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := x.write(ctx, p.Generation(), part); err != nil {
+			return err
+		}
+	}
+	return x.tidy(ctx, g, b, documents, len(dead))
+}
+
+// encode makes the payloads of a batch; most have one. The last ends with the
+// partition's own document. dead are the ids of chunks that are no more.
+func (x *Index) encode(g string, b port.Batch, documents, old []string) (parts [][]byte, dead []string, err error) {
+	limit := x.cfg.MaxPayloadMB << 20
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	put := func(d any) error {
+		start := buf.Len()
+		if err := enc.Encode(d); err != nil {
+			return fmt.Errorf("meilisearch: encode a document: %w", err)
+		}
+		if start > 0 && buf.Len() > limit {
+			parts = append(parts, slices.Clone(buf.Bytes()[:start]))
+			buf.Next(start)
+			rest := slices.Clone(buf.Bytes())
+			buf.Reset()
+			buf.Write(rest)
+		}
+		return nil
+	}
+	live := map[string]bool{}
+	terms := x.terms()
+	for i, c := range b.Changes {
+		for _, e := range c.Entries {
+			if e.Chunk < 0 || e.Chunk > math.MaxInt32 {
+				return nil, nil, fmt.Errorf("meilisearch: chunk number %d is out of range", e.Chunk)
+			}
+			d := chunk{ID: hash(g, c.Document, strconv.Itoa(e.Chunk)), P: g, H: documents[i], Document: c.Document, Chunk: e.Chunk,
+				Terms: terms(e.Text), Facets: facets(e.Facets), Time: e.Time, Version: b.Upto}
+			live[d.ID] = true
+			if err := put(d); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	for _, id := range old {
+		if !live[id] {
+			dead = append(dead, id)
+			if err := put(gone{ID: id}); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	if err := put(progress{g, g, strconv.FormatUint(b.Upto, 10)}); err != nil {
+		return nil, nil, err
+	}
+	return append(parts, buf.Bytes()), dead, nil
+}
+
+// write enqueues one payload and awaits its end. A task that takes too long is
+// remembered, so that the next write does not queue the same again.
+func (x *Index) write(ctx context.Context, generation int64, payload []byte) error {
+	task, err := x.enqueue(ctx, "write", func(ctx context.Context) (*client.TaskInfo, error) {
+		// The index has its primary key; naming it here would write to what the
+		// client's callers share.
+		return x.index.AddDocumentsNdjsonWithContext(ctx, payload, nil)
+	})
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	x.open[generation] = pending{task}
+	x.mu.Unlock()
+	return x.settle(ctx, generation)
+}
+
+// settle awaits the task that a write left open. One that failed is forgotten
+// with its error; what it should have written is replayed.
+func (x *Index) settle(ctx context.Context, generation int64) error {
+	x.mu.Lock()
+	left, ok := x.open[generation]
+	x.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	err := x.await(ctx, "write", left.task)
+	var failed *taskError
+	if err == nil || errors.As(err, &failed) || errors.Is(err, errGone) || hasCode(err, "task_not_found") {
+		x.mu.Lock()
+		delete(x.open, generation)
+		x.mu.Unlock()
+	}
+	return err
+}
+
+// tidy deletes what a write left. Chunks older than their document's change come
+// from another process that wrote at the same time.
+// One that this write has as well may be another process's by now, which has set
+// the number back with it and will be replayed; it stays.
+func (x *Index) tidy(ctx context.Context, g string, b port.Batch, documents []string, dead int) error {
+	if len(documents) == 0 {
+		return nil
+	}
+	if dead > 0 {
+		_, err := x.enqueue(ctx, "delete chunks", func(ctx context.Context) (*client.TaskInfo, error) {
+			// Not by id: one of them may be a chunk again when the task's turn comes.
+			return x.index.DeleteDocumentsByFilterWithContext(ctx, empty, nil)
+		})
+		if err != nil { // they hold nothing and are swept at the next start
+			x.log.WarnContext(ctx, "empty documents were left in the keyword index", "documents", dead, "error", err)
+		}
+	}
+	bySize := map[int][]string{} // documents by how many chunks they have
+	for i, c := range b.Changes {
+		n := 0
+		for _, e := range c.Entries {
+			n = max(n, e.Chunk+1)
+		}
+		bySize[n] = append(bySize[n], documents[i])
+	}
+	stale := beyond(g, bySize) + " AND v < " + strconv.FormatUint(b.Upto, 10)
+	n, err := x.count(ctx, stale)
+	if err != nil || n == 0 {
+		return err
+	}
+	return x.run(ctx, "delete old chunks", func(ctx context.Context) (*client.TaskInfo, error) {
+		return x.index.DeleteDocumentsByFilterWithContext(ctx, stale, nil)
+	})
+}
+
+// ids lists the primary keys of what a filter leaves.
+func (x *Index) ids(ctx context.Context, filter string) ([]string, error) {
+	const page = 10_000
+	var out []string
+	for {
+		var r client.DocumentsResult
+		err := x.call(ctx, "list chunks", func(ctx context.Context) error {
+			r = client.DocumentsResult{}
+			return x.index.GetDocumentsWithContext(ctx, &client.DocumentsQuery{Offset: int64(len(out)), Limit: page, Fields: []string{"id"}, Filter: filter}, &r)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range r.Results {
+			var id string
+			if err := json.Unmarshal(h["id"], &id); err != nil {
+				return nil, fmt.Errorf("meilisearch: list chunks: %w", err)
+			}
+			out = append(out, id)
+		}
+		if len(r.Results) < page {
+			return out, nil
+		}
+	}
+}
+
+// Drop deletes everything of the partition in one task.
+func (x *Index) Drop(ctx context.Context, p port.Partition) error {
+	g, done, err := x.begin(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := x.settle(ctx, p.Generation()); err != nil && !errors.Is(err, errGone) {
+		var failed *taskError
+		if !errors.As(err, &failed) {
+			return err
+		}
+	}
+	return x.drop(ctx, g)
+}
+
+func (x *Index) drop(ctx context.Context, g string) error {
+	n, err := x.count(ctx, ofPartition(g))
+	if err == nil && n > 0 {
+		err = x.run(ctx, "drop a partition", func(ctx context.Context) (*client.TaskInfo, error) {
+			return x.index.DeleteDocumentsByFilterWithContext(ctx, ofPartition(g), nil)
+		})
+	}
+	if errors.Is(err, errGone) {
+		return nil
+	}
+	return err
+}
+
+// Retain drops the partitions that are not among the live ones. One may have come
+// to be since live was read: generations rise, so one below the highest live is
+// over; one above it is dropped when the next list does not have it either. Those
+// below zero are not the store's but hold what health checks ask for. With CatchUp
+// and the server away all is left to the next call.
+func (x *Index) Retain(live []int64) error {
+	ctx := context.Background()
+	err := x.ready(ctx)
+	if err == nil {
+		err = x.retain(ctx, live)
+	}
+	var away *outOfReach
+	if x.cfg.OnOutage == CatchUp && errors.As(err, &away) {
+		x.log.WarnContext(ctx, "the keyword index was not cleaned of deleted partitions", "error", err)
+		return nil
+	}
+	return err
+}
+
+func (x *Index) retain(ctx context.Context, live []int64) error {
+	keep, highest := make(map[string]bool, len(live)), int64(0)
+	for _, g := range live {
+		keep["g"+strconv.FormatInt(g, 10)], highest = true, max(highest, g)
+	}
+	have, err := x.ids(ctx, "n EXISTS")
+	if errors.Is(err, errGone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	before, unlisted := x.unlisted, map[string]bool{}
+	x.unlisted = unlisted
+	x.mu.Unlock()
+	have = slices.DeleteFunc(have, func(id string) bool {
+		g, err := strconv.ParseInt(strings.TrimPrefix(id, "g"), 10, 64)
+		if err != nil || g <= 0 || keep[id] {
+			return true
+		}
+		unlisted[id] = true // should its deletion fail, too
+		return g > highest && !before[id]
+	})
+	for _, g := range have {
+		if err := x.drop(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// empty leaves what stands in the place of chunks that went.
+const empty = "v = 0"
+
+// sweep deletes what an earlier process left empty.
+func (x *Index) sweep(ctx context.Context) {
+	n, err := x.count(ctx, empty)
+	if err == nil && n > 0 {
+		_, err = x.enqueue(ctx, "delete chunks", func(ctx context.Context) (*client.TaskInfo, error) {
+			return x.index.DeleteDocumentsByFilterWithContext(ctx, empty, nil)
+		})
+	}
+	if err != nil {
+		x.log.WarnContext(ctx, "empty documents were left in the keyword index", "error", err)
+	}
+}
+
+// terms gives a function that writes a text as its terms, of which characters of
+// a longer run are part, too. It serves one goroutine.
+func (x *Index) terms() func(text string) string {
+	var b strings.Builder
+	scan := x.analyzer.Scanner(func(t analysis.Token) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word(t.Term))
+	})
+	return func(text string) string {
+		b.Reset()
+		scan.Scan(text)
+		return b.String()
+	}
+}
+
+// word is a term as one word of Meilisearch's tokenizer, which splits at what is
+// neither letter nor digit and, in some scripts, between letters.
+func word(term []byte) string {
+	for _, c := range term {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return "zz" + strings.ToLower(letters.EncodeToString(term))
+		}
+	}
+	return string(term)
+}

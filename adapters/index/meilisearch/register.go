@@ -1,0 +1,20 @@
+package meilisearch
+
+import (
+	"context"
+
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+)
+
+// Register adds the index as index component meilisearch.
+func Register(r *registry.Registry) {
+	registry.Add(r.Index, registry.Component[port.Index, Config]{
+		Name: "meilisearch", Summary: "A Meilisearch server, for keyword search.", Stability: registry.Beta,
+		Retrievers: []port.Retriever{port.Keyword},
+		Default:    Default,
+		Open: func(ctx context.Context, c Config, env registry.Env) (port.Index, error) {
+			return Open(ctx, c, Options{Shared: env.Shared, Log: env.Log})
+		},
+	})
+}
