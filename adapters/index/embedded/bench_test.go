@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/index/indextest/collection"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -35,19 +35,17 @@ type corpus struct {
 }
 
 func readCorpus(tb testing.TB) corpus {
-	dir := dataDir()
 	var c corpus
-	sets, _ := filepath.Glob(filepath.Join(dir, "eval", "*", "corpus.jsonl.gz"))
-	for _, path := range sets {
-		for _, row := range readRows(tb, path) {
+	for _, name := range collection.Names() {
+		set := collection.Load(tb, name)
+		for _, row := range set.Corpus {
 			for _, s := range strings.SplitAfter(row.Text, ". ") {
 				if n := len(s); n > 20 && n < 600 {
 					c.sentences = append(c.sentences, s)
 				}
 			}
 		}
-		q := readRows(tb, filepath.Join(filepath.Dir(path), "queries.jsonl.gz"))
-		for _, row := range q[:min(len(q), 100)] {
+		for _, row := range set.Queries[:min(len(set.Queries), 100)] {
 			c.questions = append(c.questions, row.Text)
 		}
 	}

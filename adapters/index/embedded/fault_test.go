@@ -510,6 +510,10 @@ func TestRetain(t *testing.T) {
 		t.Fatal(err)
 	}
 	x = openTest(t, dir, tinyFiles)
+	// One of them is in memory, one on disk alone.
+	if _, err := x.Search(context.Background(), port.Documents("org", "0").At(1), port.IndexQuery{Retriever: port.Keyword, Text: "a", Limit: 1}); err != nil {
+		t.Fatal(err)
+	}
 	if err := x.Retain([]int64{2}); err != nil {
 		t.Fatal(err)
 	}

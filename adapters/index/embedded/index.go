@@ -118,27 +118,43 @@ func open(cfg Config, dir string, log *slog.Logger) (*Index, error) {
 }
 
 // Retain removes the data of all generations but the live ones: what a crash
-// between the store's deletion and Drop has left. Call it before serving.
+// between the store's deletion and Drop has left, and what another process has
+// deleted. A partition that came to be since live was read is dropped too where
+// it is in memory, and then read from the store again.
 func (x *Index) Retain(live []int64) error {
 	keep := make(map[int64]bool, len(live))
 	for _, g := range live {
 		keep[g] = true
 	}
+	open, err := x.retainClosed(keep)
+	for _, p := range open {
+		err = errors.Join(err, x.Drop(context.Background(), p))
+	}
+	return err
+}
+
+// retainClosed is Retain for what is not in memory; it answers what is.
+func (x *Index) retainClosed(keep map[int64]bool) (open []port.Partition, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
-		return ErrClosed
+		return nil, ErrClosed
+	}
+	for g, p := range x.open {
+		if !keep[g] {
+			open = append(open, p.id)
+		}
 	}
 	for g := range x.onDisk {
 		if keep[g] || x.open[g] != nil {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(x.dir, partitionDirName(g))); err != nil {
-			return fmt.Errorf("embedded index: retain: %w", err)
+			return open, fmt.Errorf("embedded index: retain: %w", err)
 		}
 		delete(x.onDisk, g)
 	}
-	return nil
+	return open, nil
 }
 
 // partition finds the partition's state, loads it from disk, or makes an empty

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -24,38 +23,12 @@ type queryTerm struct {
 	surface []string // the forms in which the user wrote it
 }
 
-// extraWeight is the weight of query terms that stand beside others: the whole
-// of an identifier and the humps of camelCase, whose words count already.
-const extraWeight = .5
-
-// keywordTerms analyses a query. Stop words are left out when other words remain.
+// keywordTerms analyses a query.
 func (x *Index) keywordTerms(text string) []queryTerm {
-	var terms []queryTerm
-	at := map[string]int{}
-	content := false
-	scan := x.analyzer.Scanner(func(t analysis.Token) {
-		if t.Part {
-			return // the bigrams around it say more
-		}
-		i, ok := at[string(t.Term)]
-		if !ok {
-			i = len(terms)
-			at[string(t.Term)] = i
-			terms = append(terms, queryTerm{term: string(t.Term)})
-			content = content || !x.stop[terms[i].term]
-		}
-		w := float32(1)
-		if t.Extra {
-			w = extraWeight
-		}
-		terms[i].weight += w
-		if s := text[t.Start:t.End]; !slices.Contains(terms[i].surface, s) {
-			terms[i].surface = append(terms[i].surface, s)
-		}
-	})
-	scan.Scan(text)
-	if content && len(x.stop) > 0 {
-		terms = slices.DeleteFunc(terms, func(t queryTerm) bool { return x.stop[t.term] })
+	words := x.analyzer.Query(text, x.stop)
+	terms := make([]queryTerm, len(words))
+	for i, w := range words {
+		terms[i] = queryTerm{term: w.Term, weight: w.Weight, surface: w.Surface}
 	}
 	return terms
 }
