@@ -6,8 +6,17 @@ package standard
 
 import (
 	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/index/meilisearch"
+	indexpostgres "github.com/mnemehq/mneme/adapters/index/postgres"
+	"github.com/mnemehq/mneme/adapters/model/cohere"
+	"github.com/mnemehq/mneme/adapters/model/jina"
+	"github.com/mnemehq/mneme/adapters/model/ollama"
 	"github.com/mnemehq/mneme/adapters/model/openai"
+	"github.com/mnemehq/mneme/adapters/model/process"
+	"github.com/mnemehq/mneme/adapters/model/tei"
+	"github.com/mnemehq/mneme/adapters/model/voyage"
 	"github.com/mnemehq/mneme/adapters/model/wasm"
+	"github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/registry"
 )
@@ -15,7 +24,16 @@ import (
 // Register adds the stock components.
 func Register(r *registry.Registry) {
 	sqlite.Register(r)
+	postgres.Register(r)
 	embedded.Register(r)
+	meilisearch.Register(r)
+	indexpostgres.Register(r)
 	wasm.Register(r)
 	openai.Register(r)
+	process.Register(r)
+	ollama.Register(r)
+	tei.Register(r)
+	cohere.Register(r)
+	jina.Register(r)
+	voyage.Register(r)
 }
