@@ -228,7 +228,7 @@ func (c *command) memoryClient(ctx context.Context, cl *client.Client, secret st
 	return cl.WithKey(secret), nil
 }
 
-func writeReport(path string, report evalReport) error {
+func writeReport(path string, report any) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/importer"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/transfer"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/model"
@@ -36,11 +38,13 @@ func (c *command) importCommand() *cobra.Command {
 		t       target
 		ns      string
 		restart bool
+		on      string
+		org     string
 	)
 	im := importer.Importer{}
 	cmd := &cobra.Command{
 		Use:   "import PATH...",
-		Short: "Bring files and folders into a namespace",
+		Short: "Bring files and folders into a namespace, or a whole data set into an installation",
 		Long: `Bring files into a namespace: text, Markdown, HTML, JSON and JSON lines (objects
 with text and, optionally, id, title and metadata), alone or in folders.
 Files: ` + strings.Join(importer.Extensions(), " ") + `
@@ -48,12 +52,39 @@ Files: ` + strings.Join(importer.Extensions(), " ") + `
 Several batches are in flight at once. A run that is stopped goes on where it was
 when the same command is given again, and a repeated one skips what has not
 changed. What could not be imported is listed, and the exit code is then 1.
+
+A file that mneme export wrote is brought in whole: organizations, keys,
+namespaces, end users. It goes into the store of the data folder or of the
+configuration directly, so no server may run on the folder. First the file is
+checked to its end and compared with what is there, then it is imported, and every
+namespace and end user is read back and compared. The command may be stopped at
+any moment and given again. With --url a data set of one namespace goes into a
+running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 ` + connectHelp,
 		Example: `  mneme import ./handbook --namespace handbook
   mneme import tickets.jsonl.gz --namespace tickets --workers 8
-  mneme import ./docs --namespace docs --url https://memory.example.org --key "$MNEME_KEY"`,
+  mneme import backup.ndjson.gz --data ./data          # written by mneme export
+  mneme import ./docs --namespace docs --url https://memory.example.org --key "$MNEME_KEY"
+  mneme import handbook.ndjson.gz --url https://memory.example.org --key "$MNEME_ADMIN_KEY"`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if slices.ContainsFunc(args, transfer.IsDataSet) {
+				keep, err := policy(on)
+				switch {
+				case err != nil:
+					return err
+				case len(args) > 1:
+					return usage("a data set is imported alone")
+				case t.url != "":
+					return c.importNamespace(cmd.Context(), t, args[0], org, ns, keep)
+				case ns != "" || org != "":
+					return usage("%s is a whole data set, with its namespaces: it goes into the store directly, without --namespace and --org", args[0])
+				}
+				return c.importDataSet(cmd.Context(), args[0], keep)
+			}
+			if org != "" {
+				return usage("--org goes with a data set and --url; a key writes into its own organization")
+			}
 			if ns == "" {
 				return usage("import needs --namespace: the namespace to write into")
 			}
@@ -111,10 +142,12 @@ changed. What could not be imported is listed, and the exit code is then 1.
 	}
 	t.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&ns, "namespace", "", "namespace to write into (required)")
+	f.StringVar(&ns, "namespace", "", "namespace to write into (required; of a data set with --url its own name unless given)")
+	f.StringVar(&org, "org", "", "of a data set with --url: organization to write into (default: the one called default)")
 	f.IntVar(&im.Workers, "workers", max(2, min(8, runtime.GOMAXPROCS(0))), "batches in flight")
 	f.IntVar(&im.BatchDocs, "batch", importBatch, "documents of a batch, 1-100")
 	f.BoolVar(&im.Strict, "strict", false, "stop at the first document that cannot be imported")
+	f.StringVar(&on, "on-conflict", string(transfer.Fail), "of a data set: what to do "+policyHelp)
 	f.BoolVar(&restart, "restart", false, "read all files again, also those that have not changed")
 	im.BatchBytes = importBatchBytes
 	return cmd

@@ -1,21 +1,19 @@
 package cli_test
 
 import (
-	"bytes"
-	"errors"
 	"flag"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/mnemetest"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// binary is the real program, built once for all tests.
-var binary string
+// program is the real one, built once for all tests.
+var program *mnemetest.Program
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -23,24 +21,8 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "mneme-cli-")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "mneme")
-	if out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput(); err != nil {
-		panic(string(out))
-	}
-	// Models are compiled once for all tests.
-	if err := os.Setenv("MNEME_CACHE", filepath.Join(dir, "cache")); err != nil {
-		panic(err)
-	}
-	for _, name := range []string{"MNEME_DATA", "MNEME_CONFIG", "MNEME_URL", "MNEME_KEY", "MNEME_ADMIN_KEY", "MNEME_ADDR", "MNEME_LOG_LEVEL"} {
-		if err := os.Unsetenv(name); err != nil {
-			panic(err)
-		}
-	}
+	program = mnemetest.New()
+	defer program.Remove()
 	return m.Run()
 }
 
@@ -58,18 +40,16 @@ func mneme(t *testing.T, args ...string) result {
 
 func mnemeIn(t *testing.T, dir string, env []string, args ...string) result {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd := exec.CommandContext(t.Context(), program.Path(t), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), env...)
-	cmd.WaitDelay = time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	return finish(t, cmd)
+}
+
+func finish(t *testing.T, cmd *exec.Cmd) result {
+	t.Helper()
+	r := mnemetest.Run(t, cmd)
+	return result{r.Code, r.Stdout, r.Stderr}
 }
 
 // succeed runs the program and fails the test where it does.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,25 +20,58 @@ import (
 func (c *command) reindexCommand() *cobra.Command {
 	t := target{admin: true}
 	var p person
-	var all, force, ofMemories bool
+	var all, ofMemories, commit, indexes bool
+	var in admin.Reindex
+	var asked string
 	cmd := &cobra.Command{
 		Use:   "reindex NAMESPACE... | --memories END_USER... | --all",
 		Short: "Make the vectors of namespaces and memories anew with the configured models",
 		Long: `Make the chunks and vectors of namespaces anew, after the embedding or the sparse
-model was changed: a namespace whose vectors are of other models refuses writes and
-queries. Texts, metadata and times stay. Until all vectors of a namespace are
-made it is as it was, so a run that is stopped loses nothing but its work; a
-running server goes on without the command. Namespaces whose vectors are of the
-configured models are left alone. With --memories the same is done for end users
-and their memories.
+model, or the way texts are chunked, was changed. Texts, metadata and times stay.
+
+A second generation of the namespace, its shadow, is built with indexes of its own
+beside the one that is served. What is written meanwhile is brought over, both are
+asked the same queries and compared, and then the shadow is served in one step.
+Name the model before under roles.previous in the configuration, and queries and
+writes go on throughout; without it they are refused until the swap. A run that is
+stopped goes on where it was, and a running server goes on without the command.
+
+What was served is kept where its model is loaded: --rollback goes back to it, with
+what was written since, and --commit removes it. --hold builds and compares but does
+not swap; the next run without it does, and --commit gives it up.
+
+With --indexes no vectors are made: the indexes that the configuration names are
+built from the store. Run it with the configuration to come, beside the servers that
+run with the one before, and restart them with it when it has ended: what was
+written meanwhile is caught up with. Over SQLite the server has to be stopped.
+
+Namespaces whose vectors are of the configured models are left alone. With
+--memories vectors are made anew for end users and their memories, each in one
+step, of which nothing is kept.
 ` + connectHelp,
-		Example: "  mneme reindex handbook --data ./data\n  mneme reindex --all --org acme\n  mneme reindex --memories ann --integration chat\n  mneme reindex --memories --all",
+		Example: "  mneme reindex handbook --data ./data\n  mneme reindex handbook --hold --queries questions.txt\n  mneme reindex handbook --rollback\n  mneme reindex handbook --commit\n" +
+			"  mneme reindex --indexes --config scaled-out.yaml\n  mneme reindex --all --org acme\n  mneme reindex --memories ann --integration chat\n  mneme reindex --memories --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if indexes {
+				if all || ofMemories || commit || in.Force || in.Hold || in.Back || asked != "" || len(args) > 0 || t.url != "" {
+					return usage("--indexes builds the configured indexes of everything there is; it goes with no name and no other flag")
+				}
+				return c.buildIndexes(cmd.Context())
+			}
 			switch {
 			case all && len(args) > 0:
 				return usage("give either names or --all")
 			case !all && len(args) == 0:
 				return usage("of what? Name namespaces, or end users with --memories, or give --all")
+			}
+			if err := fits(in, ofMemories, commit, asked != ""); err != nil {
+				return err
+			}
+			if asked != "" {
+				var err error
+				if in.Queries, err = lines(asked); err != nil {
+					return err
+				}
 			}
 			for _, name := range args {
 				if !ofMemories && !ident.ValidNamespace(name) {
@@ -59,7 +94,7 @@ and their memories.
 				if err != nil {
 					break
 				}
-				one := c.reindex(ctx, cl, r, force)
+				one := c.reindexOne(ctx, cl, r, in, commit)
 				if ctx.Err() != nil || len(whose) == 1 {
 					err = one
 				} else if one != nil {
@@ -77,7 +112,13 @@ and their memories.
 	p.flags(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "all namespaces, or with --memories all end users, of the organization")
 	cmd.Flags().BoolVar(&ofMemories, "memories", false, "the memories of end users instead of namespaces")
-	cmd.Flags().BoolVar(&force, "force", false, "also those whose vectors are of the configured models")
+	cmd.Flags().BoolVar(&in.Force, "force", false, "also those whose vectors are of the configured models")
+	cmd.Flags().BoolVar(&in.Hold, "hold", false, "build and compare, and do not swap")
+	cmd.Flags().BoolVar(&in.Back, "rollback", false, "go back to what was served before the last swap")
+	cmd.Flags().BoolVar(&commit, "commit", false, "remove what is kept for --rollback, or what is held")
+	cmd.Flags().BoolVar(&indexes, "indexes", false, "build the configured indexes from the store, and make no vectors")
+	cmd.Flags().StringVar(&asked, "queries", "", "file with a query a line to compare by (default: made from fifty documents)")
+	cmd.Flags().Float64Var(&in.MinOverlap, "min-overlap", 0, "least share of the ten best documents, 0 to 1, that both must find in the mean to swap")
 	return cmd
 }
 
@@ -137,10 +178,31 @@ func reindexableUsers(ctx context.Context, cl *client.Client, p person, ids []st
 // reindexPoll is how often it is asked how far a reindexing is.
 const reindexPoll = 300 * time.Millisecond
 
+// reindexOne does to one namespace, or end user, what the flags say.
+func (c *command) reindexOne(ctx context.Context, cl *client.Client, of reindexable, in admin.Reindex, commit bool) error {
+	if !commit {
+		return c.reindex(ctx, cl, of, in)
+	}
+	var out admin.Discarded
+	if err := cl.Do(ctx, http.MethodDelete, of.path, nil, &out); err != nil {
+		return err
+	}
+	said := "what was kept, or held, is removed"
+	if !out.Discarded {
+		said = "nothing was kept or held"
+	}
+	_, err := fmt.Fprintf(c.stdout, "%s: %s\n", of.name, said)
+	return err
+}
+
 // reindex begins a reindexing and shows how far it is until it ends.
-func (c *command) reindex(ctx context.Context, cl *client.Client, of reindexable, force bool) error {
+func (c *command) reindex(ctx context.Context, cl *client.Client, of reindexable, in admin.Reindex) error {
+	var body any = in
+	if of.memories {
+		body = admin.ReindexUser{Force: in.Force}
+	}
 	var r admin.Reindexing
-	if err := cl.Do(ctx, http.MethodPost, of.path, admin.Reindex{Force: force}, &r); err != nil {
+	if err := cl.Do(ctx, http.MethodPost, of.path, body, &r); err != nil {
 		return err
 	}
 	bar := newProgress(c.stderr)
@@ -158,11 +220,25 @@ func (c *command) reindex(ctx context.Context, cl *client.Client, of reindexable
 	}
 	bar.end()
 	var err error
+	if m := r.Comparison; m != nil {
+		fmt.Fprintf(c.stderr, "%s: by %s, %.0f %% of the ten best documents are the same", of.name, queries(m.Queries), 100*m.Overlap)
+		if m.FoundBefore != nil && m.FoundAfter != nil {
+			fmt.Fprintf(c.stderr, "; a document is found by its own words in %.0f %%, before in %.0f %%", 100**m.FoundAfter, 100**m.FoundBefore)
+		}
+		fmt.Fprintln(c.stderr)
+	}
 	switch {
 	case r.Error != nil:
 		return fmt.Errorf("reindex %s: %s (%s)", of.name, r.Error.Message, r.Error.Code)
 	case r.Status == admin.Unchanged:
 		_, err = fmt.Fprintf(c.stdout, "%s: its vectors are of the configured models already; --force makes them anew\n", of.name)
+	case r.Status == admin.Held:
+		why := "it is held"
+		if m := r.Comparison; m != nil && m.Overlap < in.MinOverlap {
+			why = fmt.Sprintf("it is held, as %.2f is less than --min-overlap %.2f", m.Overlap, in.MinOverlap)
+		}
+		_, err = fmt.Fprintf(c.stdout, "%s: %s in %s are built and not served: %s. Run it again without --hold to swap, or with --commit to give it up\n",
+			of.name, plural(r.Documents, "document"), plural(r.Chunks, "chunk"), why)
 	case r.Status == admin.Succeeded:
 		what := plural(r.Documents, "document")
 		if of.memories {
@@ -173,4 +249,64 @@ func (c *command) reindex(ctx context.Context, cl *client.Client, of reindexable
 		err = errors.New("reindex " + of.name + ": the server answers the unknown status " + r.Status)
 	}
 	return err
+}
+
+func queries(n int) string {
+	if n == 1 {
+		return "1 query"
+	}
+	return fmt.Sprintf("%d queries", n)
+}
+
+// fits refuses flags that do not go together.
+func fits(in admin.Reindex, ofMemories, commit, asks bool) error {
+	compares := asks || in.MinOverlap != 0
+	switch {
+	case ofMemories && (in.Hold || in.Back || commit || compares):
+		return usage("--memories goes with --force alone: nothing is held, compared or kept of memories")
+	case in.Back && (in.Force || in.Hold || commit):
+		return usage("--rollback goes with none of --force, --hold and --commit")
+	case commit && (in.Force || in.Hold || compares):
+		return usage("--commit removes what is kept; it builds and compares nothing")
+	case in.MinOverlap < 0 || in.MinOverlap > 1:
+		return usage("--min-overlap is a share from 0 to 1, not %g", in.MinOverlap)
+	}
+	return nil
+}
+
+// buildIndexes fills the configured indexes.
+func (c *command) buildIndexes(ctx context.Context) (err error) {
+	cfg, err := c.quiet()
+	if err != nil {
+		return err
+	}
+	a, err := c.open(ctx, "reindex", cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = joined(err, a.Close(context.WithoutCancel(ctx))) }()
+	bar := newProgress(c.stderr)
+	partitions, documents, err := a.Engine.BuildIndexes(ctx, func(done, total int) { bar.update("building the indexes", done, total) })
+	bar.end()
+	if err == nil {
+		_, err = fmt.Fprintf(c.stdout, "%s of %s are in the indexes\n", plural(documents, "document"), plural(partitions, "partition"))
+	}
+	return err
+}
+
+// lines reads the lines of a file that are not blank.
+func lines(path string) (out []string, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read queries: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	if len(out) == 0 {
+		return nil, usage("%s holds no queries", path)
+	}
+	return out, nil
 }

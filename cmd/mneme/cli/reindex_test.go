@@ -27,6 +27,55 @@ func anotherModel(t *testing.T) string {
 	return file
 }
 
+// With the model before named, nothing is refused; what was served is kept for a way
+// back; and new indexes are filled beforehand.
+func TestReindexInAShadow(t *testing.T) {
+	dir := t.TempDir()
+	data, in, questions := filepath.Join(dir, "data"), filepath.Join(dir, "in"), filepath.Join(dir, "questions.txt")
+	write(t, filepath.Join(in, "lease.md"), "Notice must be given three months ahead.\n")
+	write(t, filepath.Join(in, "dusk.md"), "The harbour closes at dusk.\n")
+	write(t, questions, "when does it close\n\n  how is notice given \n")
+	succeed(t, "import", in, "--namespace", "notes", "--data", data)
+	config := anotherModel(t)
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, config, strings.Replace(string(text), "{embed: other}", "{embed: other, previous: [e5-small-v2]}", 1))
+	with := []string{"--data", data, "--config", config}
+	s := start(t, with...)
+	mneme := func(args ...string) result { t.Helper(); return mneme(t, append(args, with...)...) }
+	says := func(r result, code int, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			if r.code != code || !strings.Contains(r.stdout+r.stderr, w) {
+				t.Errorf("want %d and %q: %+v", code, w, r)
+			}
+		}
+	}
+	found := func() { t.Helper(); says(mneme("query", "notes", "when does it close"), 0, "1.000  dusk.md") }
+	found()
+	says(mneme("reindex", "notes", "--rollback"), 1, "nothing is kept")
+	says(mneme("reindex", "notes", "--commit"), 0, "nothing was kept or held")
+	says(mneme("reindex", "notes", "--hold", "--queries", questions), 0, "built and not served", "by 2 queries", "100 % of the ten best")
+	found()
+	says(mneme("reindex", "notes"), 0, "notes: 2 documents in 2 chunks\n", "found by its own words")
+	found()
+	says(mneme("reindex", "notes", "--rollback"), 0, "notes: 2 documents in 2 chunks\n")
+	found()
+	says(mneme("reindex", "notes", "--commit"), 0, "is removed")
+	for _, args := range [][]string{{"notes", "--rollback", "--force"}, {"notes", "--commit", "--hold"}, {"notes", "--min-overlap", "2"}, {"--memories", "ann", "--hold"},
+		{"--indexes", "notes"}, {"notes", "--queries", filepath.Join(in, "none")}} {
+		if r := mneme(append([]string{"reindex"}, args...)...); r.code == 0 {
+			t.Errorf("reindex %v: %+v", args, r)
+		}
+	}
+	if err := s.stop(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	says(mneme("reindex", "--indexes"), 0, "2 documents of 1 partition are in the indexes\n")
+}
+
 // A namespace of another model is refused with the command that helps, which
 // helps alone, beside a running server and by URL.
 func TestReindex(t *testing.T) {

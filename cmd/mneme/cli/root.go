@@ -127,9 +127,11 @@ Start with:  mneme quickstart`,
 		&cobra.Group{ID: "admin", Title: "Administer:"})
 	root.SetHelpCommandGroupID("admin")
 	root.SetCompletionCommandGroupID("admin")
-	c.add(root, "run", c.quickstartCommand(), c.serveCommand())
-	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand(), c.reindexCommand())
-	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.integrationsCommand(), c.usersCommand(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.versionCommand())
+	c.add(root, "run", c.quickstartCommand(), c.serveCommand(), c.mcpCommand(), c.healthcheckCommand())
+	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand(), c.benchCommand(), c.reindexCommand())
+	c.add(root, "data", c.exportCommand(), c.copyCommand())
+	c.add(root, "admin", c.migrateCommand())
+	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.integrationsCommand(), c.usersCommand(), c.modelsCommand(), c.errorsCommand(), c.configCommand(), c.doctorCommand(), c.openapiCommand(), c.versionCommand())
 	return root
 }
 

@@ -1,8 +1,6 @@
 package cli_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,93 +13,26 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/mnemetest"
 )
 
 // running is a server process.
 type running struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	url  string
-	log  *lockedBuffer
-	exit chan error
+	*mnemetest.Server
+	t   *testing.T
+	url string
 }
-
-type lockedBuffer struct {
-	lines chan string
-	all   bytes.Buffer
-}
-
-var readyLine = regexp.MustCompile(`ready at (http://[0-9.:]+)`)
 
 // start runs serve and waits until it is ready.
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
-	cmd := exec.Command(binary, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	r := &running{t: t, cmd: cmd, log: &lockedBuffer{lines: make(chan string, 10_000)}, exit: make(chan error, 1)}
-	ready := make(chan string, 1)
-	go func() {
-		scan := bufio.NewScanner(stderr)
-		for scan.Scan() {
-			if m := readyLine.FindStringSubmatch(scan.Text()); m != nil {
-				ready <- m[1]
-			}
-			r.log.lines <- scan.Text()
-		}
-		close(r.log.lines)
-		r.exit <- cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		for range r.log.lines {
-		}
-	})
-	select {
-	case r.url = <-ready:
-	case err := <-r.exit:
-		r.exit <- err
-		t.Fatalf("serve ended before it was ready: %v\n%s", err, r.logged())
-	case <-time.After(60 * time.Second):
-		t.Fatalf("serve is not ready\n%s", r.logged())
-	}
-	return r
-}
-
-// logged is the log so far.
-func (r *running) logged() string {
-	for {
-		select {
-		case line, ok := <-r.log.lines:
-			if !ok {
-				return r.log.all.String()
-			}
-			r.log.all.WriteString(line + "\n")
-		default:
-			return r.log.all.String()
-		}
-	}
+	s := mnemetest.Serve(t, exec.Command(program.Path(t), append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...))
+	return &running{s, t, s.URL}
 }
 
 // stop sends a signal and waits for the end.
-func (r *running) stop(signal os.Signal) error {
-	r.t.Helper()
-	if err := r.cmd.Process.Signal(signal); err != nil {
-		r.t.Fatal(err)
-	}
-	select {
-	case err := <-r.exit:
-		return err
-	case <-time.After(60 * time.Second):
-		r.t.Fatalf("serve does not end\n%s", r.logged())
-		return nil
-	}
-}
+func (r *running) stop(signal os.Signal) error { return r.Stop(signal) }
 
 var writeInFlight = regexp.MustCompile(`(?m)^mneme_operations_in_flight\{[^}]*documents\.write[^}]*\} 1$`)
 
@@ -120,26 +51,15 @@ func (r *running) awaitCall() {
 // call asks the server and gives status and body.
 func call(t *testing.T, method, url, key, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	var send any
 	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
+		send = body
 	}
-	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	res, err := http.DefaultClient.Do(req)
+	a, err := mnemetest.Ask(t.Context(), http.DefaultClient, method, url, key, send)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(answer)
+	return a.Status, string(a.Body)
 }
 
 func newKey(t *testing.T, data string, args ...string) string {
@@ -175,7 +95,7 @@ func TestServeWriteQueryRestart(t *testing.T) {
 		t.Errorf("found %s, want lease", got)
 	}
 	if err := s.stop(syscall.SIGTERM); err != nil {
-		t.Errorf("serve ended with %v\n%s", err, s.logged())
+		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(data, "server.json")); !os.IsNotExist(err) {
 		t.Errorf("server.json is still there: %v", err)
@@ -184,10 +104,7 @@ func TestServeWriteQueryRestart(t *testing.T) {
 	if got := query(again.url); got != "lease" {
 		t.Errorf("after a restart found %s, want lease", got)
 	}
-	if err := again.cmd.Process.Kill(); err != nil { // leaves server.json behind
-		t.Fatal(err)
-	}
-	<-again.exit
+	again.Kill() // leaves server.json behind
 	if r := mneme(t, "query", "notes", "when can we leave the office?", "--data", data, "--json"); r.code != 0 || !strings.Contains(r.stdout, `"document_id": "lease"`) {
 		t.Errorf("query without a server after a kill: %d %s%s", r.code, r.stdout, r.stderr)
 	}
@@ -273,7 +190,7 @@ func TestOneServerPerFolder(t *testing.T) {
 	s := start(t, "--data", data, "--config", config)
 	for _, addr := range []string{"127.0.0.1:0", strings.TrimPrefix(s.url, "http://")} {
 		r := mneme(t, "serve", "--data", data, "--config", config, "--addr", addr)
-		if r.code != 1 || !strings.Contains(r.stderr, fmt.Sprintf("process %d", s.cmd.Process.Pid)) || !strings.Contains(r.stderr, s.url) {
+		if r.code != 1 || !strings.Contains(r.stderr, fmt.Sprintf("process %d", s.Cmd.Process.Pid)) || !strings.Contains(r.stderr, s.url) {
 			t.Errorf("a second server at %s: %+v", addr, r)
 		}
 	}
@@ -317,7 +234,7 @@ func TestSignalLetsRequestsFinish(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.awaitCall()
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := s.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	refused := false
@@ -338,10 +255,10 @@ func TestSignalLetsRequestsFinish(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a := <-answered; a.err != nil || a.status != 200 {
-		t.Errorf("the request in flight got %+v\n%s", a, s.logged())
+		t.Errorf("the request in flight got %+v\n%s", a, s.Logged())
 	}
-	if err := <-s.exit; err != nil {
-		t.Errorf("serve ended with %v", err)
+	if err := s.Wait(time.Minute); err != nil {
+		t.Error(err)
 	}
 	if out := succeed(t, "query", "notes", "ending", "--data", data).stdout; !strings.Contains(out, "late") {
 		t.Errorf("the acknowledged document is not there:\n%s", out)
@@ -369,7 +286,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.awaitCall()
-	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
+	if err := s.Cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(300 * time.Millisecond)

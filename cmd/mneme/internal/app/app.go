@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mnemehq/mneme/adapters/limit/redis"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/engine"
@@ -24,8 +25,10 @@ import (
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/core/replica"
 	"github.com/mnemehq/mneme/core/retrieve"
 	transport "github.com/mnemehq/mneme/transports/http"
+	"github.com/mnemehq/mneme/transports/mcp"
 	"github.com/mnemehq/mneme/transports/metrics"
 )
 
@@ -36,6 +39,7 @@ type Settings struct {
 	Log      *slog.Logger
 	Command  string // that takes the folder, for the message to others
 	Version  string
+	MCP      func(*mcp.Options) // nil, or changes what the MCP endpoint serves
 }
 
 // App is the assembled product.
@@ -110,8 +114,16 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
+	id, err := a.lock.ID()
+	if err != nil {
+		return nil, err
+	}
 	meters := metrics.New(s.Version)
 	c := s.Config
+	budget, err := a.budget(ctx, store)
+	if err != nil {
+		return nil, err
+	}
 	a.Engine, err = engine.Open(ctx, engine.Config{
 		Store: store, Indexes: indexes, Models: models,
 		Fusion: retrieve.Fusion{Method: retrieve.Method(c.Query.Fusion), Depth: c.Query.Candidates, K: float64(c.Query.RRFK),
@@ -122,8 +134,12 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 			op.Rerank: ident.Rate(c.Limits.Rerank), op.Admin: ident.Rate(c.Limits.Admin)},
 		Memory: engine.Memory{Sparse: c.Memory.Sparse, RerankDepth: cmp.Or(c.Memory.RerankDepth, -1), RerankPrior: cmp.Or(c.Memory.RerankPrior, -1), RerankBytes: c.Memory.RerankBytes, Environment: c.Memory.Environment,
 			RecallFallback: c.Memory.AnswerFallback, MinProbability: c.Memory.MinProbability},
+		Budget:      budget,
 		Concurrency: c.Limits.Concurrency, Queue: c.Limits.Queue,
 		Timeouts: engine.Timeouts{Read: c.Timeouts.Read, Query: c.Timeouts.Query, Rerank: c.Timeouts.Rerank, Write: c.Timeouts.Write},
+		Replica:  id,
+		BaseURL:  strings.TrimSuffix(c.Server.BaseURL, "/"),
+		OAuth:    lending(c),
 		Meter:    meters.Meter, Log: s.Log, Version: s.Version,
 	})
 	if err != nil {
@@ -136,12 +152,50 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	if _, err := a.Keys.EnsureDefault(ctx); err != nil {
 		return nil, fmt.Errorf("make the default organization: %w", err)
 	}
-	a.Handler, err = transport.New(transport.Options{Set: a.Engine.Set(), Log: s.Log,
-		Mounts: map[string]http.Handler{"GET /metrics": meters.Handler()}})
+	serving := mcp.Options{Set: a.Engine.Set(), Log: s.Log, Version: s.Version, BaseURL: c.Server.BaseURL, AllowedOrigins: c.Server.AllowedOrigins,
+		Authenticate: func(ctx context.Context, bearer string) (ident.Principal, error) {
+			return a.Keys.Verify(ctx, bearer, op.Namespace)
+		}}
+	plain := map[string]http.Handler{"GET /metrics": meters.Handler()}
+	if err := a.serveOAuth(ctx, &serving, plain); err != nil {
+		return nil, err
+	}
+	if s.MCP != nil {
+		s.MCP(&serving)
+	}
+	tools, err := mcp.New(serving)
+	if err != nil {
+		return nil, err
+	}
+	plain["/mcp"] = tools
+	if a.Engine.OAuth() != nil {
+		plain["/mcp"] = once(tools)
+	}
+	mounts, err := withPages(plain, a.Engine.Set(), strings.TrimSuffix(c.Server.BaseURL, "/"))
+	if err != nil {
+		return nil, err
+	}
+	a.Handler, err = transport.New(transport.Options{Set: a.Engine.Set(), Log: s.Log, Mounts: mounts})
 	if err != nil {
 		return nil, err
 	}
 	return a, nil
+}
+
+// budget is what rate limits are counted in; nil: each process counts for itself.
+func (a *App) budget(ctx context.Context, store port.Store) (port.Budget, error) {
+	switch l := a.settings.Config.Limits; l.Shared {
+	case "store":
+		return replica.Budget{Store: store}, nil
+	case "redis":
+		b, err := redis.Open(ctx, l.Redis.Reveal())
+		if err != nil {
+			return nil, fmt.Errorf("limits.redis: %w", err)
+		}
+		a.onClose(func(context.Context) error { return b.Close() })
+		return b, nil
+	}
+	return nil, nil
 }
 
 func (a *App) onClose(fn func(context.Context) error) { a.closers = append(a.closers, fn) }
@@ -207,6 +261,19 @@ func (a *App) roles(names []string) (engine.Models, error) {
 	}
 	if _, ok := m.Sparse.(port.Tokenizer); err == nil && m.Sparse != nil && !ok && a.settings.Config.Query.SparseQueries == string(retrieve.IDFQueries) {
 		err = fmt.Errorf("query.sparse_queries: model %s does not give word pieces, which idf needs; want encoder", r.Sparse)
+	}
+	for i, name := range r.Previous {
+		known := false
+		model, tasks := a.models[name], a.models[name].Info().Tasks
+		if e, ok := model.(port.Embedder); ok && slices.Contains(tasks, port.TaskEmbed) {
+			m.Previous.Embedders, known = append(m.Previous.Embedders, e), true
+		}
+		if e, ok := model.(port.SparseEncoder); ok && slices.Contains(tasks, port.TaskSparse) {
+			m.Previous.Sparse, known = append(m.Previous.Sparse, e), true
+		}
+		if !known && err == nil {
+			err = fmt.Errorf("roles.previous[%d]: model %s makes no vectors; it does %s", i, name, list(tasks))
+		}
 	}
 	if err == nil {
 		m.Synthesizer, err = role[port.Synthesizer](a, "synthesize", r.Synthesize, port.TaskSynthesize)

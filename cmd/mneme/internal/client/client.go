@@ -116,22 +116,48 @@ func (c *Client) Stream(ctx context.Context, path string) (io.ReadCloser, error)
 	return res.Body, nil
 }
 
-func (c *Client) send(ctx context.Context, method, path string, in any) (*http.Response, error) {
-	var body io.Reader
-	if in != nil {
-		encoded, err := json.Marshal(in)
-		if err != nil {
-			return nil, fmt.Errorf("encode request: %w", err)
-		}
-		body = bytes.NewReader(encoded)
+// Upload posts a body of any length and decodes the answer into out. encoding is
+// the body's Content-Encoding; "": none.
+func (c *Client) Upload(ctx context.Context, path, media, encoding string, body io.Reader, out any) error {
+	header := http.Header{"Content-Type": {media}}
+	if encoding != "" {
+		header.Set("Content-Encoding", encoding)
 	}
+	// A refusal comes before the rest of the body was read; waiting for "continue"
+	// keeps one that is known from the start from the body altogether.
+	header.Set("Expect", "100-continue")
+	res, err := c.request(ctx, http.MethodPost, path, io.NopCloser(body), header)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := whole(res)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	return nil
+}
+
+func (c *Client) send(ctx context.Context, method, path string, in any) (*http.Response, error) {
+	if in == nil {
+		return c.request(ctx, method, path, nil, http.Header{})
+	}
+	encoded, err := json.Marshal(in)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	return c.request(ctx, method, path, bytes.NewReader(encoded), http.Header{"Content-Type": {"application/json"}})
+}
+
+func (c *Client) request(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return nil, fmt.Errorf("call server: %w", err)
 	}
-	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
+	req.Header = header
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}

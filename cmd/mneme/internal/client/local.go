@@ -19,7 +19,9 @@ func (l local) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	in := r.Clone(r.Context())
 	in.RequestURI = r.URL.RequestURI()
-	in.Host, in.RemoteAddr = r.URL.Host, "local"
+	if in.RemoteAddr = "local"; in.Host == "" {
+		in.Host = r.URL.Host
+	}
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}

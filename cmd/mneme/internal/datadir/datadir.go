@@ -2,6 +2,7 @@ package datadir
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ const (
 	serverFile = "server.json"
 	keyFile    = "local.key"
 	adminFile  = "local-admin.key"
+	idFile     = "replica"
 )
 
 // Holder is the process that has a folder.
@@ -135,6 +137,17 @@ func (l *Lock) Release() error {
 		err = nil
 	}
 	return errors.Join(err, os.Truncate(filepath.Join(l.dir, lockFile), 0), l.file.Unlock())
+}
+
+// ID names the folder among the replicas over one store; it is made when it is
+// first asked for.
+func (l *Lock) ID() (string, error) {
+	id, err := readKey(l.dir, idFile)
+	if err != nil || id != "" {
+		return id, err
+	}
+	id = rand.Text()
+	return id, writeFile(filepath.Join(l.dir, idFile), []byte(id+"\n"))
 }
 
 // Server is the running server as other commands find it.

@@ -153,6 +153,31 @@ func TestLockEndsWithTheProcess(t *testing.T) {
 	}
 }
 
+func TestID(t *testing.T) {
+	seen := map[string]bool{}
+	for _, dir := range []string{t.TempDir(), t.TempDir()} {
+		var last string
+		for range 2 { // over restarts
+			lock, err := datadir.Acquire(dir, "serve")
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, err := lock.ID()
+			if err != nil || id == "" || last != "" && id != last {
+				t.Errorf("the folder is called %q, %v; before %q", id, err, last)
+			}
+			if err := lock.Release(); err != nil {
+				t.Fatal(err)
+			}
+			last = id
+		}
+		if seen[last] {
+			t.Errorf("two folders are called %q", last)
+		}
+		seen[last] = true
+	}
+}
+
 func TestLocalKey(t *testing.T) {
 	dir := t.TempDir()
 	if key, err := datadir.LocalKey(dir); key != "" || err != nil {

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/transfer"
+	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/admin"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// policyHelp describes the flag --on-conflict.
+const policyHelp = "of a namespace or an end user that is there already with other contents: fail (change nothing), skip (keep what is there) or replace it"
+
+func policy(name string) (transfer.Policy, error) {
+	switch p := transfer.Policy(name); p {
+	case transfer.Fail, transfer.Skip, transfer.Replace:
+		return p, nil
+	}
+	return "", usage("--on-conflict is fail, skip or replace, not %q", name)
+}
+
+// importDataSet brings a data set into the store of the configuration.
+func (c *command) importDataSet(ctx context.Context, path string, on transfer.Policy) error {
+	cfg, err := c.quiet()
+	if err != nil {
+		return err
+	}
+	result, err := c.takeIn(ctx, cfg, "import", on, func(m *transfer.Importer) (transfer.Result, error) {
+		bar := newProgress(c.stderr)
+		defer bar.end()
+		watch := func(stage string) {
+			m.OnProgress = func(done, total int64) { bar.update(stage, int(done), int(total)) }
+		}
+		read := func(do func(transferReader) error) error {
+			f, err := transfer.OpenFile(path)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if err := do(f); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			return nil
+		}
+		watch("checking documents")
+		err := read(func(r transferReader) error { _, err := m.Check(ctx, r); return err })
+		if err != nil {
+			return transfer.Result{}, err
+		}
+		watch("importing documents")
+		var result transfer.Result
+		err = read(func(r transferReader) (err error) { result, err = m.Run(ctx, r); return err })
+		if ctx.Err() != nil {
+			err = fmt.Errorf("stopped; the same command goes on: %w", err)
+		}
+		return result, err
+	}, func() (string, error) { return setOf(path) })
+	if err != nil {
+		return err
+	}
+	c.printMoved("imported", result)
+	return c.embedBare(ctx, result.Bare)
+}
+
+// transferReader is what transfer reads a data set from.
+type transferReader = interface{ Read([]byte) (int, error) }
+
+// setOf is the id of a data set.
+func setOf(path string) (id string, err error) {
+	f, err := transfer.OpenFile(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	h, err := transfer.ReadHeader(f)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return h.ID, nil
+}
+
+// takeIn opens the data of a configuration to be written and runs an import on it.
+// set names what is imported, for the journal.
+func (c *command) takeIn(ctx context.Context, cfg *configs.Config, name string, on transfer.Policy, do func(*transfer.Importer) (transfer.Result, error), set func() (string, error)) (result transfer.Result, err error) {
+	id, err := set()
+	if err != nil {
+		return result, err
+	}
+	data, err := app.WriteData(ctx, app.Settings{Registry: c.registry, Config: cfg, Log: c.logger(cfg.Log), Command: name})
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = joined(err, data.Close()) }()
+	journal, err := transfer.OpenJournal(filepath.Join(cfg.DataDir, "imports"), id)
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = joined(err, journal.Close()) }()
+	return do(&transfer.Importer{Store: data.Store, Conflict: on, Journal: journal,
+		Imported: data.Projector.Ensure, Replaced: data.Projector.Drop})
+}
+
+// printMoved says what an import or a copy did.
+func (c *command) printMoved(verb string, r transfer.Result) {
+	fmt.Fprintf(c.stdout, "%s and verified %s: %s\n", verb, plural(int(r.Imported), "namespace or end user"), plural(int(r.Documents), "document"))
+	for _, s := range []struct {
+		n    int64
+		what string
+	}{
+		{r.Continued, "of them begun by an earlier run"},
+		{r.Replaced, "of them replaced"},
+		{r.Unchanged, "there already with the same contents"},
+		{r.Skipped, "there already with other contents: kept as they are"},
+	} {
+		if s.n > 0 {
+			fmt.Fprintf(c.stdout, "  %d %s\n", s.n, s.what)
+		}
+	}
+	fmt.Fprintf(c.stdout, "the data set has %s\n", describeCounts(r.Counts))
+}
+
+// embedBare makes the vectors of what came without them.
+func (c *command) embedBare(ctx context.Context, bare []port.Partition) (err error) {
+	if len(bare) == 0 {
+		return nil
+	}
+	cl, done, err := c.connect(ctx, "reindex", target{admin: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = joined(err, done()) }()
+	for _, p := range bare {
+		of := reindexable{name: p.Name(), path: "/admin/v1/organizations/" + url.PathEscape(string(p.Org())) + "/namespaces/" + url.PathEscape(p.Name()) + "/reindex"}
+		if p.Space() == port.SpaceMemories {
+			who := person{org: string(p.Org()), integration: p.Integration()}
+			of = reindexable{p.Name(), who.path(p.Name(), p.Integration(), "reindex"), true}
+		}
+		if err := c.reindex(ctx, cl, of, admin.Reindex{}); err != nil {
+			return fmt.Errorf("%w; its documents are there, and `mneme reindex` makes the vectors that are missing", err)
+		}
+	}
+	return nil
+}
+
+// sameInstallation refuses two configurations of one data folder: what indexes
+// keep there belongs to one store.
+func sameInstallation(from, to *configs.Config) error {
+	a, err := filepath.Abs(from.DataDir)
+	if err != nil {
+		return err
+	}
+	b, err := filepath.Abs(to.DataDir)
+	if err != nil {
+		return err
+	}
+	if a == b {
+		return usage("both configurations have the data folder %s; give the target one of its own (data_dir), because indexes and locks are kept there", a)
+	}
+	return nil
+}

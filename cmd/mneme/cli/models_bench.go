@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/plugins/modelkit"
+)
+
+// benched is a model's line of models bench.
+type benched struct {
+	Model  string           `json:"model"`
+	Digest string           `json:"digest"`
+	Speed  []modelkit.Speed `json:"speed"`
+}
+
+func (c *command) modelsBenchCommand() *cobra.Command {
+	var ch choice
+	var length time.Duration
+	var asJSON, alone bool
+	cmd := &cobra.Command{
+		Use:   "bench [MODEL...]",
+		Short: "Measure models beside the built-in ones",
+		Long: `Measure for each task of a model how long a caller waits for a short call, how many
+such calls and how many passages of about 120 word pieces are done a second, the
+memory of its instances or processes, and the time from opening to the first answer.
+The built-in model of the task is measured in turns with it, and (x1.50) is the ratio
+to that: on a busy machine times mean little, ratios do.
+` + choiceHelp,
+		Example: "  mneme models bench\n  mneme models bench installed:bge-small-en-v1.5 --length 30s\n  mneme models bench --process ./backend --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if length < 100*time.Millisecond {
+				return usage("--length is 100ms at least")
+			}
+			cfg, all, err := c.choose(ch, args)
+			if err != nil {
+				return err
+			}
+			watch := newWatcher(c.stderr)
+			var list []benched
+			for _, one := range all {
+				m := modelkit.Measurement{Open: c.opening(cfg, one), Memory: one.memory(), Length: length, Progress: func(s modelkit.Step) { watch.step(one.name, s) }}
+				if !alone {
+					m.Baseline = c.baseline(cfg, one)
+				}
+				info, speed, err := modelkit.Measure(cmd.Context(), m)
+				watch.end()
+				if err != nil {
+					return err
+				}
+				list = append(list, benched{one.name, info.Digest, speed})
+			}
+			if asJSON {
+				return printJSON(c.stdout, struct {
+					Models []benched `json:"models"`
+				}{list})
+			}
+			return c.printBench(list)
+		},
+	}
+	ch.flags(cmd)
+	cmd.Flags().DurationVar(&length, "length", 10*time.Second, "how long to measure each task")
+	cmd.Flags().BoolVar(&alone, "alone", false, "measure no built-in model")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *command) printBench(list []benched) error {
+	var rows [][]string
+	for _, m := range list {
+		for _, s := range m.Speed {
+			r := s.Ratio
+			if r == nil {
+				r = &modelkit.Ratio{}
+			}
+			cell := func(format string, v, ratio float64) string {
+				if v == 0 {
+					return ""
+				}
+				if ratio == 0 {
+					return fmt.Sprintf(format, v)
+				}
+				return fmt.Sprintf(format+" (x%.2f)", v, ratio)
+			}
+			f := s.Model
+			memory := ""
+			if f.Memory > 0 {
+				memory = cell("%.1f MB", float64(f.Memory)/1e6, r.Memory)
+			}
+			base := ""
+			if s.Baseline != nil {
+				base = s.Baseline.Name
+			}
+			task := string(s.Task)
+			if s.Task == port.TaskRerank {
+				task += " of 20"
+			}
+			rows = append(rows, []string{m.Model, task, cell("%.2f ms", f.P50MS, r.P50), cell("%.2f ms", f.P95MS, 0), cell("%.0f", f.Calls, r.Calls),
+				cell("%.0f", f.Texts, r.Texts), memory, cell("%.0f ms", f.ColdMS, r.Cold), base})
+		}
+	}
+	return table(c.stdout, []string{"MODEL", "TASK", "P50", "P95", "CALLS/S", "PASSAGES/S", "MEMORY", "FIRST ANSWER", "X IS AGAINST"}, rows)
+}

@@ -1,0 +1,402 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing/fstest"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	wasmadapter "github.com/mnemehq/mneme/adapters/model/wasm"
+	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/plugins/modelkit"
+	"github.com/mnemehq/mneme/wasm/models"
+)
+
+// chosen is a model that the command line names.
+type chosen struct {
+	name string
+	registry.Selection
+	golden fs.FS // that lie beside it; nil: none
+}
+
+// choice are the flags that name models.
+type choice struct {
+	process string
+	mtls    string
+	env     []string
+}
+
+const choiceHelp = `
+A model is the name of one in the configuration, builtin:NAME, installed:NAME, a
+.wasm file, a pack, or a folder with a model.json. Without one every model of the
+configuration is meant, remote ones too. --process PROGRAM starts a backend; what
+follows are its arguments, after -- if they begin with a dash.`
+
+func (ch *choice) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&ch.process, "process", "", "program of a model backend; the arguments are its own")
+	f.StringVar(&ch.mtls, "mtls", "", "with --process: auto or off, as in the configuration (default: auto, then off)")
+	f.StringArrayVar(&ch.env, "env", nil, "with --process: NAME=VALUE for its environment, which is empty otherwise; NAME alone passes this program's")
+}
+
+// choose finds the models that the arguments name.
+func (c *command) choose(ch choice, args []string) (*configs.Config, []chosen, error) {
+	cfg, err := c.quiet()
+	if err != nil {
+		return nil, nil, err
+	}
+	if ch.process != "" {
+		one, err := c.backend(ch, args)
+		return cfg, []chosen{one}, err
+	}
+	if ch.mtls != "" || len(ch.env) > 0 {
+		return nil, nil, usage("--mtls and --env are of --process")
+	}
+	var all []chosen
+	if len(args) == 0 {
+		for _, name := range inOrder(cfg) {
+			all = append(all, chosen{name: name, Selection: cfg.Models[name]})
+		}
+		if len(all) == 0 {
+			return nil, nil, usage("the configuration has no models; name one")
+		}
+		return cfg, all, nil
+	}
+	for _, arg := range args {
+		one, err := c.named(cfg, arg)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, one)
+	}
+	return cfg, all, nil
+}
+
+// named is a model of the configuration, or a module of the wasm component.
+func (c *command) named(cfg *configs.Config, arg string) (chosen, error) {
+	if s, ok := cfg.Models[arg]; ok {
+		return chosen{name: arg, Selection: s}, nil
+	}
+	info, err := os.Stat(arg)
+	if err != nil && !strings.HasPrefix(arg, "builtin:") && !strings.HasPrefix(arg, models.InstalledPrefix) {
+		return chosen{}, fmt.Errorf("there is no file %s, and no model of that name in the configuration, which has %s", arg, strings.Join(inOrder(cfg), ", "))
+	}
+	wasm, ok := c.registry.Model.Component("wasm")
+	if !ok {
+		return chosen{}, fmt.Errorf("this binary runs no modules: it has no model component wasm")
+	}
+	s, err := configs.Set(wasm, map[string]string{"module": arg})
+	one := chosen{name: strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg)), Selection: s}
+	if prefix, name, ok := strings.Cut(arg, ":"); ok && prefix+":" != "" && info == nil {
+		one.name = name
+	}
+	if info != nil && info.IsDir() {
+		if abs, err := filepath.Abs(arg); err == nil {
+			one.name = filepath.Base(abs)
+		}
+		if g, err := os.Stat(filepath.Join(arg, "golden")); err == nil && g.IsDir() {
+			one.golden = os.DirFS(filepath.Join(arg, "golden"))
+		}
+	}
+	return one, err
+}
+
+// backend is a program as a model: what a configuration with it would say.
+func (c *command) backend(ch choice, args []string) (chosen, error) {
+	program := ch.process
+	if strings.ContainsAny(program, `/\`) {
+		abs, err := filepath.Abs(program)
+		if err != nil {
+			return chosen{}, err
+		}
+		program = abs
+	}
+	settings := map[string]any{"command": append([]string{program}, args...), "unverified": true}
+	if ch.mtls != "" {
+		settings["mtls"] = ch.mtls
+	}
+	env := map[string]string{}
+	for _, e := range ch.env {
+		name, value, given := strings.Cut(e, "=")
+		if !given {
+			value = os.Getenv(name)
+		}
+		env[name] = strings.ReplaceAll(value, "${", "$${") // nothing is to be filled in
+	}
+	if len(env) > 0 {
+		settings["env"] = env
+	}
+	const name = "backend"
+	b, err := yaml.Marshal(map[string]any{"models": map[string]any{name: map[string]any{"process": settings}}})
+	if err != nil {
+		return chosen{}, err
+	}
+	file, err := os.CreateTemp("", "mneme-*.yaml")
+	if err != nil {
+		return chosen{}, err
+	}
+	defer os.Remove(file.Name())
+	if _, err := file.Write(b); err != nil {
+		return chosen{}, joined(err, file.Close())
+	}
+	if err := file.Close(); err != nil {
+		return chosen{}, err
+	}
+	cfg, err := configs.Load(c.registry, configs.Source{File: file.Name(), Getenv: func(string) (string, bool) { return "", false }})
+	if err != nil {
+		return chosen{}, err
+	}
+	return chosen{name: filepath.Base(program), Selection: cfg.Models[name]}, nil
+}
+
+// opening opens what was chosen.
+func (c *command) opening(cfg *configs.Config, one chosen) func(context.Context) (port.Model, error) {
+	return func(ctx context.Context) (port.Model, error) { return c.openModel(ctx, cfg, one.name, one.Selection) }
+}
+
+// baseline opens the built-in model of a task, unless that is the one to compare.
+func (c *command) baseline(cfg *configs.Config, one chosen) func(context.Context, port.Task) (port.Model, error) {
+	return func(ctx context.Context, task port.Task) (port.Model, error) {
+		module, ok := map[port.Task]string{port.TaskEmbed: models.Default, port.TaskSparse: models.DefaultSparse, port.TaskRerank: models.DefaultRerank}[task]
+		wasm, has := c.registry.Model.Component("wasm")
+		if !ok || !has {
+			return nil, nil
+		}
+		if w, ok := one.Config.(*wasmadapter.Config); ok && w.Module == module {
+			return nil, nil
+		}
+		s, err := configs.Set(wasm, map[string]string{"module": module})
+		if err != nil {
+			return nil, err
+		}
+		return c.openModel(ctx, cfg, module, s)
+	}
+}
+
+// memory is how the memory of a backend is measured, where the system tells; nil for
+// others, which tell it themselves.
+func (one chosen) memory() func(port.Model) (used, ceiling int64) {
+	command := one.program()
+	if command == nil || !seesProcesses {
+		return nil
+	}
+	return func(port.Model) (int64, int64) { return residentBytes(backends(command)), 0 }
+}
+
+// program is the command line of a backend; nil: it is none.
+func (one chosen) program() []string {
+	if one.Component != "process" {
+		return nil
+	}
+	b, err := yaml.Marshal(one.Config)
+	if err != nil {
+		return nil
+	}
+	var settings struct {
+		Command []string `yaml:"command"`
+	}
+	if yaml.Unmarshal(b, &settings) != nil {
+		return nil
+	}
+	return settings.Command
+}
+
+// crash ends a backend by force; nil where nothing can be crashed.
+func (one chosen) crash() func(context.Context, port.Model) error {
+	command := one.program()
+	if command == nil || !seesProcesses {
+		return nil
+	}
+	return func(context.Context, port.Model) error { return killBackends(command) }
+}
+
+func (c *command) modelsCheckCommand() *cobra.Command {
+	var ch choice
+	var golden, format, out string
+	var minCosine float64
+	var quick, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check [MODEL...]",
+		Short: "Check that models keep the promises of their ports",
+		Long: `Open a model and check its description, the shapes of its answers, odd and overlong
+texts, stability, sense, and conduct: input overwritten after a call, a minute of
+calls with memory flat and under its ceiling, four callers at once, deadlines, and a
+crash under load where the model runs as a process. Speed is reported beside the
+built-in model's, not judged. The exit code is 1 when a check failed.
+` + choiceHelp + `
+
+--golden holds the model to answers of a reference, a JSON file (or a folder of such):
+{"embedding": [{"text": "...", "query": true, "vector": [0.1, ...]}],
+ "sparse": [{"text": "...", "terms": {"2003": 1.2}}],
+ "rerank": [{"query": "...", "text": "...", "score": 0.97}], "tolerance": 0.03}
+A model folder's own folder golden is read without being asked for.`,
+		Example: `  mneme models check
+  mneme models check ./acme
+  mneme models check ./acme.wasm --golden vectors.json --format junit --out report.xml
+  mneme models check builtin:rerank-small --quick --json
+  mneme models check --process ./backend -- --weights model.bin`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asJSON {
+				format = string(modelkit.JSON)
+			}
+			if !slices.Contains([]modelkit.Format{modelkit.Text, modelkit.JSON, modelkit.JUnit}, modelkit.Format(format)) {
+				return usage("--format is text, json or junit")
+			}
+			if !(minCosine >= 0 && minCosine <= 1) {
+				return usage("--min-cosine is between 0 and 1")
+			}
+			cfg, all, err := c.choose(ch, args)
+			if err != nil {
+				return err
+			}
+			answers, err := goldenFiles(golden)
+			if err != nil {
+				return err
+			}
+			endure := time.Minute
+			if quick {
+				endure = 4 * time.Second
+			}
+			watch := newWatcher(c.stderr)
+			var reports []modelkit.Report
+			failed := 0
+			for _, one := range all {
+				if answers != nil {
+					one.golden = answers
+				}
+				candidate := func(one chosen) modelkit.Candidate {
+					return modelkit.Candidate{Name: one.name, Open: c.opening(cfg, one), Golden: one.golden, MinCosine: minCosine, Baseline: c.baseline(cfg, one),
+						Endure: endure, Memory: one.memory(), Break: one.crash(), Progress: func(s modelkit.Step) { watch.step(one.name, s) }}
+				}
+				r := modelkit.Check(cmd.Context(), candidate(one))
+				if again, ok := c.withoutMTLS(ch, args, r); ok {
+					one.Selection = again.Selection
+					r = modelkit.Check(cmd.Context(), candidate(one))
+				}
+				watch.end()
+				if out != "" || format == string(modelkit.Text) {
+					if err := modelkit.Write(c.stdout, modelkit.Text, r); err != nil {
+						return err
+					}
+				}
+				reports, failed = append(reports, r), failed+r.Failed()
+				if err := cmd.Context().Err(); err != nil {
+					return err
+				}
+			}
+			if err := c.report(out, modelkit.Format(format), reports); err != nil {
+				return err
+			}
+			if failed > 0 {
+				return errReported
+			}
+			return nil
+		},
+	}
+	ch.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&golden, "golden", "", "file or folder of expected answers")
+	f.Float64Var(&minCosine, "min-cosine", 0, "how near vectors must be to the golden ones (default 0.99)")
+	f.StringVar(&format, "format", string(modelkit.Text), "text, json or junit")
+	f.BoolVar(&asJSON, "json", false, "the same as --format json")
+	f.StringVar(&out, "out", "", "write the report to this file, and text to standard output")
+	f.BoolVar(&quick, "quick", false, "four seconds of calls instead of a minute for each task")
+	return cmd
+}
+
+// withoutMTLS is a backend to be tried once more with mtls off, when it did not
+// start and nobody said which of the two it speaks.
+func (c *command) withoutMTLS(ch choice, args []string, r modelkit.Report) (chosen, bool) {
+	if ch.process == "" || ch.mtls != "" || len(r.Findings) != 1 || r.Failed() != 1 {
+		return chosen{}, false
+	}
+	ch.mtls = "off"
+	one, err := c.backend(ch, args)
+	return one, err == nil
+}
+
+// report writes the reports to a file, or to standard output where they are not
+// there already.
+func (c *command) report(out string, format modelkit.Format, reports []modelkit.Report) error {
+	if out == "" {
+		if format == modelkit.Text {
+			return nil
+		}
+		return modelkit.Write(c.stdout, format, reports...)
+	}
+	f, err := os.Create(out)
+	if err != nil {
+		return err
+	}
+	return joined(modelkit.Write(f, format, reports...), f.Close())
+}
+
+// goldenFiles is a folder, or a folder of one file; nil for "".
+func goldenFiles(name string) (fs.FS, error) {
+	if name == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return os.DirFS(name), nil
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := modelkit.ParseGolden(b); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return fstest.MapFS{"golden.json": {Data: b}}, nil
+}
+
+// watcher shows what a check is at: a line that changes on a terminal, a line for
+// each long step elsewhere.
+type watcher struct {
+	p    *progress
+	w    io.Writer
+	told map[string]bool
+	last int
+}
+
+func newWatcher(w io.Writer) *watcher {
+	return &watcher{p: newProgress(w), w: w, told: map[string]bool{}}
+}
+
+func (w *watcher) step(model string, s modelkit.Step) {
+	text := model + ": " + s.Name
+	if !w.p.tty {
+		if key := text; s.Of > 0 && !w.told[key] {
+			w.told[key] = true
+			fmt.Fprintf(w.w, "%s, %s\n", text, s.Of.Round(time.Second))
+		}
+		return
+	}
+	if s.Of > 0 {
+		text += fmt.Sprintf(", %s of %s", s.Done.Round(time.Second), s.Of.Round(time.Second))
+	}
+	fmt.Fprintf(w.w, "\r%-*s", w.last, text)
+	w.last = len(text)
+}
+
+// end takes the line away.
+func (w *watcher) end() {
+	if w.p.tty && w.last > 0 {
+		fmt.Fprintf(w.w, "\r%-*s\r", w.last, "")
+		w.last = 0
+	}
+}

@@ -1,0 +1,195 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// vendor is a language and the programs that building in it takes.
+type vendor struct {
+	language string
+	programs [][]string // one of each
+	optional bool       // a machine that tests may lack it
+}
+
+func vendors() []vendor {
+	return []vendor{
+		{"c", [][]string{{"clang", "clang-14", "clang-16", "clang-19"}, {"wasm-ld", "wasm-ld-14", "wasm-ld-16", "wasm-ld-19"}}, false},
+		{"go", [][]string{{"go"}}, false},
+		{"assemblyscript", [][]string{{"node"}, {"npm"}}, false},
+		{"rust", [][]string{{"cargo"}}, true},
+		{"python", [][]string{{"python3"}}, false},
+	}
+}
+
+// lacks says what is missing to build in the language; "" is nothing.
+func (v vendor) lacks(t *testing.T) string {
+	for _, alternatives := range v.programs {
+		found := false
+		for _, program := range alternatives {
+			_, err := exec.LookPath(program)
+			found = found || err == nil
+		}
+		if !found {
+			return strings.Join(alternatives, " or ")
+		}
+	}
+	if v.language == "rust" {
+		root, err := exec.CommandContext(t.Context(), "rustc", "--print", "target-libdir", "--target", "wasm32-unknown-unknown").Output()
+		if _, missing := os.Stat(strings.TrimSpace(string(root))); err != nil || missing != nil {
+			return "the target wasm32-unknown-unknown (rustup target add wasm32-unknown-unknown)"
+		}
+	}
+	return ""
+}
+
+// downloads tells whether building in the language needs a network.
+func (v vendor) downloads() bool { return v.language == "assemblyscript" || v.language == "python" }
+
+var (
+	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	yamlBlock  = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+)
+
+// hour makes a project and does what its README says: the commands of its shell
+// blocks, in order. It gives the project's folder.
+func hour(t *testing.T, v vendor) string {
+	t.Helper()
+	if missing := v.lacks(t); missing != "" {
+		if os.Getenv("MNEME_TEST_REQUIRE") == "1" && !v.optional {
+			t.Fatalf("building a model in %s needs %s", v.language, missing)
+		}
+		t.Skipf("NOT TESTED: building a model in %s needs %s", v.language, missing)
+	}
+	dir := filepath.Join(t.TempDir(), "acme")
+	out := succeed(t, "models", "init", "--lang", v.language, dir).stdout
+	if !strings.Contains(out, "cd "+dir) {
+		t.Errorf("init does not say what comes next:\n%s", out)
+	}
+	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.language == "python" { // the packages that other tests have installed will do
+		if venv, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", "backend-python")); err == nil {
+			if _, err := os.Stat(filepath.Join(venv, "ready")); err == nil {
+				if err := os.Symlink(venv, filepath.Join(dir, ".venv")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	npm, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", "npm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {
+		for line := range strings.Lines(block[1]) {
+			commands++
+			line = strings.TrimSpace(line)
+			// The long run of a check is the same promise for four seconds.
+			run := strings.Replace(line, "models check ", "models check --quick ", 1)
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", run)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program.Path(t))+string(os.PathListSeparator)+os.Getenv("PATH"), "GOFLAGS=", "GOWORK=off", "npm_config_cache="+npm)
+			out, err := cmd.CombinedOutput()
+			if err != nil && strings.HasPrefix(line, "sh build.sh") && v.downloads() && os.Getenv("MNEME_TEST_REQUIRE") != "1" {
+				t.Skipf("NOT TESTED: building a model in %s, which downloads a compiler or packages: %v\n%s", v.language, err, out)
+			}
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", line, err, out)
+			}
+			if strings.Contains(line, "check") && !strings.Contains(string(out), "\n0 of ") {
+				t.Errorf("the check says\n%s", out)
+			}
+		}
+	}
+	if commands < 2 {
+		t.Errorf("README.md has %d commands, want at least build and check", commands)
+	}
+	return dir
+}
+
+// TestVendorsFirstHour: in every language a new project builds and passes the check
+// with the commands of its README, the configuration that seal prints turns it on,
+// and the server finds by it. The model is the same in all languages, and so are
+// its answers.
+func TestVendorsFirstHour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with several compilers")
+	}
+	answers := map[string]string{}
+	for _, v := range vendors() {
+		t.Run(v.language, func(t *testing.T) {
+			dir := hour(t, v)
+			var lines string
+			if v.language == "python" {
+				readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				lines = strings.Replace(yamlBlock.FindStringSubmatch(string(readme))[1], `dir: "./acme"`, `dir: "`+dir+`"`, 1)
+				lines = strings.Replace(lines, "embed: acme", "embed: acme, sparse: acme, rerank: acme", 1)
+			} else {
+				lines = strings.SplitAfterN(succeed(t, "models", "seal", dir).stdout, "\n\n", 2)[1]
+			}
+			config := filepath.Join(t.TempDir(), "mneme.yaml")
+			write(t, config, lines)
+			data := t.TempDir()
+			s := start(t, "--data", data, "--config", config)
+			key := newKey(t, data)
+			if status, body := call(t, "POST", s.url+"/namespaces/n/documents", key,
+				`{"documents":[{"id":"cold","text":"A runny nose, sneezing and a sore throat are typical."},{"id":"roads","text":"The committee approved the budget for road repairs."}]}`); status != 200 {
+				t.Fatalf("write: %d %s", status, body)
+			}
+			status, body := call(t, "POST", s.url+"/namespaces/n/query", key, `{"query":"symptoms of a cold","top_k":2}`)
+			var found struct {
+				Results []struct {
+					DocumentID string `json:"document_id"`
+					Score      float64
+				}
+			}
+			if err := json.Unmarshal([]byte(body), &found); err != nil || status != 200 || len(found.Results) == 0 {
+				t.Fatalf("%d %s", status, body)
+			}
+			if found.Results[0].DocumentID != "cold" {
+				t.Errorf("the first of %+v is not about colds", found.Results)
+			}
+			answers[v.language] = fmt.Sprint(found.Results)
+		})
+	}
+	for language, a := range answers {
+		for other, b := range answers {
+			if a != b {
+				t.Errorf("%s answers %s, %s answers %s", language, a, other, b)
+			}
+		}
+	}
+}
+
+// TestInitRefused: init overwrites nothing and says what it wants.
+func TestInitRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "acme")
+	succeed(t, "models", "init", "--lang", "c", dir)
+	for want, args := range map[string][]string{
+		"needs --lang":           {dir + "2"},
+		`no project in "cobol"`:  {"--lang", "cobol", dir + "2"},
+		"exists already":         {"--lang", "c", dir},
+		`cannot be named "Über"`: {"--lang", "c", filepath.Join(t.TempDir(), "Über")},
+		`cannot be named "a b"`:  {"--lang", "c", "--name", "a b", dir + "2"},
+	} {
+		if r := mneme(t, append([]string{"models", "init"}, args...)...); r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%v: %+v, want %q", args, r, want)
+		}
+	}
+	if r := mneme(t, "models", "seal", dir); r.code == 0 || !strings.Contains(r.stderr, "model.wasm") {
+		t.Errorf("sealing before building: %+v", r)
+	}
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/pull"
+	"github.com/mnemehq/mneme/wasm/models"
+	"github.com/mnemehq/mneme/wasm/models/pack"
+)
+
+func (c *command) modelsPackCommand() *cobra.Command {
+	var o pack.Options
+	var out, query, passage, task, install string
+	var calibration []float64
+	cmd := &cobra.Command{
+		Use:   "pack DIR (--out FILE | --install NAME)",
+		Short: "Pack a checkpoint folder into one file of int8 weights",
+		Long: `Pack a Hugging Face style checkpoint of a BERT-family model (config.json, vocab.txt
+or tokenizer.json, and model.safetensors or an ONNX file) into one safetensors file
+with int8 weights, a scale for each output row and everything that running it
+needs. Equal input gives equal bytes. Use it with
+models: {mine: {wasm: {module: FILE}}}.
+
+The task is read off the checkpoint's weights: a masked-language-model head makes a
+learned-sparse encoder (SPLADE), a classifier of one label a reranker, with the
+pooler where there is one, and anything else an embedding model.`,
+		Example: `  mneme models pack ./bge-small-en-v1.5 --install bge-small-en-v1.5 --licence MIT
+  mneme models pack ./bge-small-en-v1.5 --out bge-small-en-v1.5.safetensors --licence MIT --pooling cls
+  mneme models pack ./e5-small-v2 --out e5.safetensors --query-prefix "query: " --passage-prefix "passage: "
+  mneme models pack ./splade --task sparse --terms 128 --out splade.safetensors
+  mneme models pack ./ms-marco-MiniLM --task rerank --out cross-encoder.safetensors`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (out == "") == (install == "") {
+				return usage("models pack needs --out: the file to write, or --install: the name to install it under")
+			}
+			optional(cmd.Flags().Changed("query-prefix"), &o.QueryPrefix, query)
+			optional(cmd.Flags().Changed("passage-prefix"), &o.PassagePrefix, passage)
+			o.Task = pack.Task(task)
+			if len(calibration) != 0 {
+				if len(calibration) != 2 {
+					return usage("--calibration takes two numbers, a scale and a bias: --calibration 2.5,-1")
+				}
+				o.Calibration = &pack.Calibration{Scale: calibration[0], Bias: calibration[1]}
+			}
+			if install != "" {
+				return c.packInto(cmd.Context(), args[0], install, o)
+			}
+			p, err := pack.Pack(cmd.Context(), args[0], out, o)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.stdout, "%s: %s %s, %s, %d layers, %d dimensions, window of %d tokens, licence %s\n",
+				out, p.Name, p.Version, packedFor(p), p.Layers, p.Hidden, p.MaxTokens, p.Licence)
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&out, "out", "", "file to write")
+	f.StringVar(&install, "install", "", "install the pack in the data folder under this name, for module: installed:NAME")
+	f.StringVar(&o.Name, "name", "", "model's name (default: the folder's)")
+	f.StringVar(&o.Version, "version", "", "model's version (default 1)")
+	f.StringVar(&o.Licence, "licence", "", "SPDX expression (default NOASSERTION)")
+	f.StringVar(&o.Source, "source", "", "where the checkpoint came from, for the record")
+	f.StringSliceVar(&o.Languages, "languages", nil, "BCP 47 tags, e.g. en,de")
+	f.StringVar(&task, "task", "", "embedding, sparse or rerank (default: what the checkpoint's weights are for)")
+	f.IntVar(&o.Terms, "terms", 0, "task sparse: most terms kept of a passage (default 128)")
+	f.IntVar(&o.QueryTerms, "query-terms", 0, "task sparse: most terms kept of a query (default all)")
+	f.Float64SliceVar(&calibration, "calibration", nil, "task rerank: scale,bias of the score before the sigmoid (default: what the checkpoint says, else 1,0)")
+	f.StringVar(&o.Pooling, "pooling", "", "mean or cls (default: what the checkpoint says, else mean)")
+	f.IntVar(&o.MaxTokens, "max-tokens", 0, "window in tokens (default: what the checkpoint says)")
+	f.IntVar(&o.Heads, "heads", 0, "attention heads (default: what the checkpoint says)")
+	f.StringVar(&query, "query-prefix", "", "put before queries (default: what the checkpoint says)")
+	f.StringVar(&passage, "passage-prefix", "", "put before passages (default: what the checkpoint says)")
+	return cmd
+}
+
+// packInto packs a checkpoint and installs the pack in the data folder.
+func (c *command) packInto(ctx context.Context, dir, name string, o pack.Options) (err error) {
+	if err := models.CheckName(name); err != nil {
+		return usage("%v", err)
+	}
+	cfg, err := c.quiet()
+	if err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp("", "mneme-pack-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = joined(err, os.RemoveAll(temp)) }()
+	if o.Name == "" {
+		o.Name = name
+	}
+	file := filepath.Join(temp, models.PackFile)
+	if _, err := pack.Pack(ctx, dir, file, o); err != nil {
+		return err
+	}
+	in, err := c.store(cfg).Adopt(ctx, name, pull.Installed{Source: o.Source}, file)
+	if err != nil {
+		return err
+	}
+	return c.printPulled(in, false)
+}
+
+// packedFor says what a pack does and how.
+func packedFor(c pack.Config) string {
+	switch c.Does() {
+	case pack.Sparse:
+		return fmt.Sprintf("sparse of at most %d terms", c.Terms)
+	case pack.Rerank:
+		return fmt.Sprintf("rerank with head %s", c.Head)
+	}
+	return fmt.Sprintf("%s with %s pooling", c.Does(), c.Pooling)
+}

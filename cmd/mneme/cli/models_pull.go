@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	wasmadapter "github.com/mnemehq/mneme/adapters/model/wasm"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/pull"
+	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/wasm/models"
+	"github.com/mnemehq/mneme/wasm/models/pack"
+)
+
+// supply is where models are pulled from.
+type supply struct{ catalogue, mirror string }
+
+func (s *supply) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&s.catalogue, "catalogue", "", "catalogue file (MNEME_MODELS_CATALOGUE, pull.catalogue; default: the program's own)")
+	f.StringVar(&s.mirror, "mirror", "", "URL or folder to fetch from instead, or base=URL,... (MNEME_MODELS_MIRROR, pull.mirror)")
+}
+
+// open reads the catalogue; flags win over the configuration.
+func (s *supply) open(cfg configs.Pull) (pull.Catalogue, pull.Mirror, error) {
+	m, err := pull.ParseMirror(cmp.Or(s.mirror, cfg.Mirror))
+	if err != nil {
+		return pull.Catalogue{}, m, err
+	}
+	c, err := pull.Open(cmp.Or(s.catalogue, cfg.Catalogue))
+	return c, m, err
+}
+
+func (c *command) modelsPullCommand() *cobra.Command {
+	var s supply
+	var list, asJSON, accept, keep bool
+	var mirrorTo string
+	cmd := &cobra.Command{
+		Use:   "pull NAME...",
+		Short: "Fetch models of the catalogue and install them in the data folder",
+		Long: `Fetch a model of the catalogue, convert it and install it in the data folder, where a
+configuration names it:  models: {mine: {wasm: {module: "installed:NAME"}}}
+
+A download that breaks goes on where it stopped, in this run or the next. What arrives
+must have the catalogue's SHA-256, so any mirror will do: --mirror (MNEME_MODELS_MIRROR)
+names a URL or a folder that stands for all places in the catalogue, or base=URL for
+one of them. HTTPS_PROXY, HTTP_PROXY and NO_PROXY are heeded. --mirror-to makes such a
+folder, to be carried to a machine without a network.
+
+The licence of each model is shown; one that asks for more than its notice has to be
+accepted, on the terminal or with --accept-licence.`,
+		Example: `  mneme models pull --list
+  mneme models pull bge-small-en-v1.5
+  mneme models pull bge-small-en-v1.5 --mirror-to ./usb-stick
+  mneme models pull bge-small-en-v1.5 --mirror ./usb-stick`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := c.quiet()
+			if err != nil {
+				return err
+			}
+			catalogue, mirror, err := s.open(cfg.Pull)
+			if err != nil {
+				return err
+			}
+			if list {
+				return c.listCatalogue(catalogue, asJSON)
+			}
+			if len(args) == 0 {
+				return usage("models pull needs the name of a model: %s", strings.Join(catalogue.Names(), ", "))
+			}
+			for _, name := range args {
+				e, err := catalogue.Model(name)
+				if err != nil {
+					return err
+				}
+				if err := c.consent(name, e, accept); err != nil {
+					return err
+				}
+				bar := &transferBar{w: c.stderr}
+				plan := pull.Plan{Catalogue: catalogue, Mirror: mirror, Name: name, Keep: keep, Progress: bar.update,
+					Client: pull.Client{UserAgent: "mneme/" + thisBuild().Version, Log: c.logger(cfg.Log)}}
+				if mirrorTo != "" {
+					err := plan.MirrorTo(cmd.Context(), mirrorTo)
+					bar.end()
+					if err != nil {
+						return err
+					}
+					fmt.Fprintf(c.stdout, "%s is in %s; use it with --mirror %s\n", name, mirrorTo, mirrorTo)
+					continue
+				}
+				in, err := c.store(cfg).Pull(cmd.Context(), plan)
+				bar.end()
+				if err != nil {
+					return err
+				}
+				if err := c.printPulled(in, asJSON); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	s.flags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&list, "list", false, "list the catalogue")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.BoolVar(&accept, "accept-licence", false, "accept a licence that asks for more than its notice")
+	f.BoolVar(&keep, "keep-download", false, "keep what was fetched in the data folder")
+	f.StringVar(&mirrorTo, "mirror-to", "", "fetch into this folder, laid out as a mirror, and install nothing")
+	return cmd
+}
+
+func (c *command) printPulled(in pull.Installed, asJSON bool) error {
+	if asJSON {
+		return printJSON(c.stdout, in)
+	}
+	role := map[pack.Task]string{pack.Sparse: "sparse", pack.Rerank: "rerank"}[in.Task]
+	if role == "" {
+		role = "embed"
+	}
+	_, err := fmt.Fprintf(c.stdout, "installed %s %s, %s, %.1f MB, licence %s; to turn it on:\n\nmodels:\n  mine: { wasm: { module: %q } }\nroles: { %s: mine }\n",
+		in.Name, in.Version, in.Task, float64(in.Bytes)/1e6, in.Licence, in.Module, role)
+	return err
+}
+
+func (c *command) listCatalogue(catalogue pull.Catalogue, asJSON bool) error {
+	type line struct {
+		Name       string    `json:"name"`
+		Summary    string    `json:"summary"`
+		Task       pack.Task `json:"task"`
+		Version    string    `json:"version"`
+		Licence    string    `json:"license"`
+		Source     string    `json:"source"`
+		Download   int64     `json:"download_bytes"`
+		Permissive bool      `json:"permissive"`
+	}
+	list := []line{}
+	var rows [][]string
+	for _, name := range catalogue.Names() {
+		e := catalogue.Models[name]
+		list = append(list, line{name, e.Summary, e.Task, e.Version, e.Licence, e.Source, e.DownloadBytes(), pull.Permissive(e.Licence)})
+		rows = append(rows, []string{name, string(e.Task), fmt.Sprintf("%.0f MB", float64(e.DownloadBytes())/1e6), e.Licence, e.Summary})
+	}
+	if asJSON {
+		return printJSON(c.stdout, struct {
+			Models []line `json:"models"`
+		}{list})
+	}
+	return table(c.stdout, []string{"NAME", "TASK", "DOWNLOAD", "LICENSE", "SUMMARY"}, rows)
+}
+
+// consent shows the licence and, where it is not a permissive one, wants it accepted.
+func (c *command) consent(name string, e pull.Entry, accepted bool) error {
+	fmt.Fprintf(c.stderr, "%s: %s, %.0f MB to fetch, licence %s, from %s\n", name, e.Task, float64(e.DownloadBytes())/1e6, e.Licence, e.Source)
+	if accepted || pull.Permissive(e.Licence) {
+		return nil
+	}
+	in, ok := c.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return fmt.Errorf("%s is under %s, which asks for more than its notice: read it at %s, and accept it with --accept-licence", name, e.Licence, e.Source)
+	}
+	fmt.Fprintf(c.stderr, "%s asks for more than its notice. Do you accept it? [y/N] ", e.Licence)
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil || !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))) {
+		return fmt.Errorf("the licence of %s was not accepted", name)
+	}
+	return nil
+}
+
+// transferBar shows bytes: a bar on a terminal, a line a stage elsewhere.
+type transferBar struct {
+	w     io.Writer
+	stage string
+	bar   *progressbar.ProgressBar
+}
+
+func (b *transferBar) update(stage string, done, total int64) {
+	if stage != b.stage {
+		b.end()
+		b.stage = stage
+		f, ok := b.w.(*os.File)
+		if !ok || !term.IsTerminal(int(f.Fd())) {
+			if total > 0 {
+				fmt.Fprintf(b.w, "%s, %.1f MB\n", stage, float64(total)/1e6)
+			} else {
+				fmt.Fprintln(b.w, stage)
+			}
+			return
+		}
+		if total == 0 {
+			total = -1
+		}
+		b.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(stage), progressbar.OptionShowBytes(true),
+			progressbar.OptionFullWidth(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	}
+	if b.bar != nil {
+		_ = b.bar.Set64(done) // a failed write to the terminal is nothing to stop for
+	}
+}
+
+func (b *transferBar) end() {
+	if b.bar != nil {
+		_ = b.bar.Finish()
+		b.bar = nil
+	}
+	b.stage = ""
+}
+
+func (c *command) modelsRemoveCommand() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:     "remove NAME...",
+		Short:   "Remove installed models from the data folder",
+		Long:    "Remove installed models from the data folder. One that the configuration names is\nkept unless --force says otherwise: the server would not start without it.",
+		Example: "  mneme models remove bge-small-en-v1.5",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := c.quiet()
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				name = strings.TrimPrefix(name, models.InstalledPrefix)
+				if by := usedBy(cfg, name); len(by) > 0 && !force {
+					return fmt.Errorf("%s is model %s of the configuration; take it out there first, or give --force", name, strings.Join(by, " and "))
+				}
+				if err := c.store(cfg).Remove(context.WithoutCancel(cmd.Context()), name); err != nil {
+					return err
+				}
+				fmt.Fprintf(c.stdout, "removed %s\n", name)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "remove it although the configuration names it")
+	return cmd
+}
+
+// usedBy are the models of the configuration that are an installed one.
+func usedBy(cfg *configs.Config, name string) (by []string) {
+	for _, m := range inOrder(cfg) {
+		if w, ok := cfg.Models[m].Config.(*wasmadapter.Config); ok && w.Module == models.InstalledPrefix+name {
+			by = append(by, m)
+		}
+	}
+	return by
+}

@@ -1,0 +1,133 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	golden   = "../../../docs/openapi.yaml"
+	released = "../../../docs/openapi.released.yaml"
+)
+
+// The document in the repository is what the program says; make generate writes it.
+func TestTheOpenAPIDocumentInTheRepositoryIsCurrent(t *testing.T) {
+	got := mneme(t, "openapi")
+	if got.code != 0 {
+		t.Fatalf("exit %d: %s", got.code, got.stderr)
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.stdout), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.stdout); diff != "" {
+		t.Errorf("docs/openapi.yaml is out of date; run make generate (-repository +program):\n%s", diff)
+	}
+}
+
+// Both renderings say the same, on every run.
+func TestTheRenderingsOfTheOpenAPIDocumentAreEqual(t *testing.T) {
+	asYAML := mneme(t, "openapi", "--base-url", "https://mneme.example.com/api")
+	asJSON := mneme(t, "openapi", "--base-url", "https://mneme.example.com/api", "--format", "json")
+	if again := mneme(t, "openapi", "--base-url", "https://mneme.example.com/api", "--format", "json"); again.stdout != asJSON.stdout {
+		t.Error("the JSON rendering differs between two runs")
+	}
+	converted, err := yaml.YAMLToJSON([]byte(asYAML.stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromYAML, fromJSON := decoded(t, converted), decoded(t, []byte(asJSON.stdout))
+	if diff := cmp.Diff(fromJSON, fromYAML); diff != "" {
+		t.Errorf("the renderings differ (-JSON +YAML):\n%s", diff)
+	}
+	if got := fromJSON.(map[string]any)["servers"].([]any)[0].(map[string]any)["url"]; got != "https://mneme.example.com/api" {
+		t.Errorf("the server is %v", got)
+	}
+}
+
+func decoded(t *testing.T, b []byte) any {
+	t.Helper()
+	var v any
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestAnUnknownFormatOfTheOpenAPIDocumentIsAMistake(t *testing.T) {
+	if got := mneme(t, "openapi", "--format", "toml"); got.code != 2 {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+}
+
+// A server gives the document and the page to anyone, and the document is what the
+// command prints, for the URL that clients use.
+func TestAServerGivesItsDocumentToAnyone(t *testing.T) {
+	data := t.TempDir()
+	r := start(t, "--data", data, "--config", keywordOnly(t))
+	printed := map[string]string{"/openapi.json": mneme(t, "openapi", "--format", "json").stdout, "/openapi.yaml": mneme(t, "openapi").stdout}
+	for path, want := range printed {
+		answer, err := http.Get(r.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		if err != nil || answer.Body.Close() != nil {
+			t.Fatal(err)
+		}
+		if answer.StatusCode != 200 || string(body) != want || answer.Header.Get("X-Request-Id") == "" {
+			t.Errorf("%s: %d, %d bytes, printed are %d: %v", path, answer.StatusCode, len(body), len(want), answer.Header)
+		}
+		again, err := http.NewRequest(http.MethodGet, r.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Header.Set("If-None-Match", answer.Header.Get("ETag"))
+		if known, err := http.DefaultClient.Do(again); err != nil || known.StatusCode != http.StatusNotModified {
+			t.Errorf("%s asked again: %v %v", path, known, err)
+		}
+	}
+	if status, body := call(t, http.MethodGet, r.url+"/docs", "", ""); status != 200 || !strings.Contains(body, "swagger-ui") {
+		t.Errorf("/docs: %d %.200s", status, body)
+	}
+	if status, body := call(t, http.MethodPost, r.url+"/openapi.json", "", "{}"); status != 405 || !strings.Contains(body, "method_not_allowed") {
+		t.Errorf("POST: %d %s", status, body)
+	}
+}
+
+// What was published does not break.
+func TestNothingBreaksClientsOfTheLastRelease(t *testing.T) {
+	if got := mneme(t, "openapi", "diff", released); got.code != 0 || got.stdout != "" {
+		t.Errorf("exit %d; against the last release these break (docs/versioning.md says what may change):\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	changed, err := os.ReadFile(released)
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow := filepath.Join(t.TempDir(), "narrow.yaml")
+	if err := os.WriteFile(narrow, bytes.Replace(changed, []byte("maxLength: 8192"), []byte("maxLength: 8000"), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := mneme(t, "openapi", "diff", released, narrow); got.code != 1 || !strings.Contains(got.stdout, "query: has the maxLength 8000 instead of 8192") {
+		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := mneme(t, "openapi", "diff", "nowhere.yaml"); got.code != 1 || !strings.Contains(got.stderr, "nowhere.yaml") {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+}

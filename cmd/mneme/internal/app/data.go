@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+)
+
+// Data is an installation's data without models and services, for moving it.
+type Data struct {
+	Store     port.Store
+	Projector *ingest.Projector // of the indexes; nil where it was opened to be read
+
+	closers []func() error
+}
+
+// ReadData opens the store of an installation to be read, beside the server that
+// runs on the folder if there is one.
+func ReadData(ctx context.Context, s Settings) (*Data, error) {
+	if err := Exists(s); err != nil {
+		return nil, err
+	}
+	env, err := environment(s)
+	if err != nil {
+		return nil, err
+	}
+	env.Shared = true
+	store, err := s.Registry.Store.Open(ctx, s.Config.Storage, env)
+	if err != nil {
+		return nil, err
+	}
+	return &Data{Store: store, closers: []func() error{store.Close}}, nil
+}
+
+// Exists answers an error where the store is in a data folder that is not there:
+// reading would make an empty one.
+func Exists(s Settings) error {
+	if s.Config.Storage.Component != "sqlite" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(s.Config.DataDir, "mneme.db")); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("there is no data in the folder %s; name the one to read with --data or --config", s.Config.DataDir)
+	}
+	return nil
+}
+
+// WriteData takes the data folder and opens store and indexes. The error is
+// *datadir.InUse when another process has the folder.
+func WriteData(ctx context.Context, s Settings) (_ *Data, err error) {
+	d := &Data{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Close())
+		}
+	}()
+	lock, err := datadir.Acquire(s.Config.DataDir, s.Command)
+	if err != nil {
+		return nil, err
+	}
+	d.closers = append(d.closers, lock.Release)
+	env, err := environment(s)
+	if err != nil {
+		return nil, err
+	}
+	if d.Store, err = s.Registry.Store.Open(ctx, s.Config.Storage, env); err != nil {
+		return nil, err
+	}
+	d.closers = append(d.closers, d.Store.Close)
+	indexes, err := registry.OpenIndexes(ctx, s.Registry.Index, s.Config.Indexes(), env)
+	if err != nil {
+		return nil, err
+	}
+	all := distinct(indexes)
+	for _, x := range all {
+		d.closers = append(d.closers, x.Close)
+	}
+	d.Projector = ingest.NewProjector(d.Store, all, "move", s.Log) // it publishes nothing
+	return d, nil
+}
+
+// Close takes everything down in the reverse order of opening.
+func (d *Data) Close() error {
+	var errs []error
+	for len(d.closers) > 0 {
+		last := len(d.closers) - 1
+		errs = append(errs, d.closers[last]())
+		d.closers = d.closers[:last]
+	}
+	return errors.Join(errs...)
+}
+
+// Migrate brings the schema of the store up to date, or with dry only looks; ok is
+// false when the store has none.
+func Migrate(ctx context.Context, s Settings, dry bool) (m registry.Migration, ok bool, err error) {
+	if dry {
+		if err := Exists(s); err != nil {
+			return m, false, err
+		}
+	}
+	env, err := environment(s)
+	if err != nil {
+		return m, false, err
+	}
+	return s.Registry.Store.Migrate(ctx, s.Config.Storage, env, dry)
+}

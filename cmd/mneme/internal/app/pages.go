@@ -1,0 +1,31 @@
+package app
+
+import (
+	"maps"
+	"net/http"
+
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/transports/openapi"
+	"github.com/mnemehq/mneme/transports/reference"
+)
+
+// withPages adds what tells clients and people about the operations: the OpenAPI
+// document and the reference page, to anyone. base is the URL under which clients reach the server; "":
+// the one that they asked.
+func withPages(mounts map[string]http.Handler, set *op.Set, base string) (map[string]http.Handler, error) {
+	d, err := openapi.New(openapi.Options{Set: set, Server: base})
+	if err != nil {
+		return nil, err
+	}
+	document, err := d.Handlers()
+	if err != nil {
+		return nil, err
+	}
+	page, err := reference.Handlers()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(mounts, document)
+	maps.Copy(mounts, page)
+	return mounts, nil
+}

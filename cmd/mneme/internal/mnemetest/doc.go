@@ -1,0 +1,5 @@
+// Package mnemetest builds the real program for tests and runs it: commands to
+// their end, servers until the end of the test, and calls of their API.
+//
+// May import: the standard library. For tests only.
+package mnemetest

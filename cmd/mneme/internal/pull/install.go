@@ -1,0 +1,524 @@
+package pull
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/mnemehq/mneme/wasm/host"
+	"github.com/mnemehq/mneme/wasm/models"
+	"github.com/mnemehq/mneme/wasm/models/pack"
+)
+
+// Installed is a model of the data folder, as its installed.json says.
+type Installed struct {
+	Name      string    `json:"name"`
+	Module    string    `json:"module"` // what a configuration names: "installed:NAME"
+	Task      pack.Task `json:"task,omitempty"`
+	Version   string    `json:"version"`
+	Licence   string    `json:"license"`
+	Source    string    `json:"source"`
+	From      []Origin  `json:"from"`
+	Bytes     int64     `json:"bytes"`
+	Digest    string    `json:"digest"` // that namespaces made with it store
+	Installed time.Time `json:"installed"`
+	Problem   string    `json:"problem,omitempty"` // why it cannot be used; of List alone
+}
+
+// Origin is a file that a model was made of.
+type Origin struct {
+	URL    string `json:"url"`
+	SHA256 string `json:"sha256"`
+}
+
+const (
+	recordFile = "installed.json"
+	downloads  = ".downloads"
+)
+
+// Store is the models of a data folder.
+type Store struct {
+	DataDir string
+	Free    func(dir string) (uint64, error) // bytes that may be written there; nil: not asked
+}
+
+// Plan is a model to be pulled.
+type Plan struct {
+	Catalogue Catalogue
+	Mirror    Mirror
+	Name      string // in the catalogue, and of the model
+	Client    Client
+	Keep      bool // what was fetched, for another time
+	// Progress hears what is done; total is 0 where nobody knows.
+	Progress func(stage string, done, total int64)
+}
+
+func (s Store) dir() string { return filepath.Join(s.DataDir, models.InstalledFolder) }
+
+// lock keeps others from installing at the same time.
+func (s Store) lock(ctx context.Context) (unlock func() error, err error) {
+	if err := os.MkdirAll(s.dir(), 0o700); err != nil {
+		return nil, err
+	}
+	l := flock.New(filepath.Join(s.dir(), ".lock"))
+	if ok, err := l.TryLockContext(ctx, 200*time.Millisecond); err != nil || !ok {
+		return nil, fmt.Errorf("wait for another installation: %w", err)
+	}
+	if err := s.sweep(); err != nil {
+		return nil, errors.Join(err, l.Unlock())
+	}
+	return l.Unlock, nil
+}
+
+// sweep undoes what a crash left half done.
+func (s Store) sweep() error {
+	entries, err := os.ReadDir(s.dir())
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		at := filepath.Join(s.dir(), e.Name())
+		if strings.HasPrefix(e.Name(), ".new-") {
+			errs = append(errs, os.RemoveAll(at))
+		}
+		if name, ok := strings.CutPrefix(e.Name(), ".old-"); ok {
+			if _, err := os.Stat(filepath.Join(s.dir(), name)); errors.Is(err, fs.ErrNotExist) && !strings.HasSuffix(name, removed) {
+				errs = append(errs, os.Rename(at, filepath.Join(s.dir(), name)))
+			} else {
+				errs = append(errs, os.RemoveAll(at))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// removed ends the name of a model that is on its way out.
+const removed = "~"
+
+// Pull fetches a model of the catalogue, converts it where it needs to be, and
+// installs it in place of one of the same name.
+func (s Store) Pull(ctx context.Context, p Plan) (_ Installed, err error) {
+	e, err := p.Catalogue.Model(p.Name)
+	if err != nil {
+		return Installed{}, err
+	}
+	if p.Progress == nil {
+		p.Progress = func(string, int64, int64) {}
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return Installed{}, fmt.Errorf("pull %s: %w", p.Name, err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	in, err := s.pull(ctx, p, e)
+	if err != nil {
+		return in, fmt.Errorf("pull %s: %w", p.Name, err)
+	}
+	return in, nil
+}
+
+func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err error) {
+	fetched := filepath.Join(s.dir(), downloads)
+	if err := os.MkdirAll(fetched, 0o700); err != nil {
+		return in, err
+	}
+	if err := s.room(fetched, e); err != nil {
+		return in, err
+	}
+	stage, err := os.MkdirTemp(s.dir(), ".new-")
+	if err != nil {
+		return in, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
+	from := filepath.Join(stage, "from")
+	in = Installed{Name: p.Name, Module: models.InstalledPrefix + p.Name, Task: e.Task, Version: e.Version, Licence: e.Licence, Source: e.Source}
+	var files []string
+	for i, f := range e.Files {
+		address, err := p.Catalogue.URL(f, p.Mirror)
+		if err != nil {
+			return in, err
+		}
+		file := filepath.Join(fetched, f.SHA256)
+		name := fmt.Sprintf("fetching %s (%d of %d)", path.Base(f.URL), i+1, len(e.Files))
+		if err := p.Client.Fetch(ctx, address, f.SHA256, f.Bytes, file, func(done int64) { p.Progress(name, done, f.Bytes) }); err != nil {
+			return in, err
+		}
+		if err := unpack(ctx, f, file, from); err != nil {
+			return in, full(s.dir(), fmt.Errorf("unpack %s: %w", path.Base(f.URL), err))
+		}
+		in.From, files = append(in.From, Origin{f.URL, f.SHA256}), append(files, file)
+	}
+	for name, text := range e.Write {
+		if err := place(from, name, strings.NewReader(text), int64(len(text))); err != nil {
+			return in, full(s.dir(), err)
+		}
+	}
+	to := filepath.Join(stage, "to")
+	p.Progress("converting", 0, 0)
+	if err := e.convert(ctx, p.Name, from, to); err != nil {
+		return in, full(s.dir(), err)
+	}
+	if err := s.install(ctx, &in, to); err != nil {
+		return in, full(s.dir(), err)
+	}
+	if !p.Keep {
+		for _, file := range files {
+			os.Remove(file)
+		}
+	}
+	return in, nil
+}
+
+// room checks that what will be written fits: what is missing of the download, its
+// unpacked form, which is at most thrice as large for weights, and the result.
+func (s Store) room(fetched string, e Entry) error {
+	if s.Free == nil {
+		return nil
+	}
+	need := e.Bytes
+	for _, f := range e.Files {
+		have, _ := sized(filepath.Join(fetched, f.SHA256))
+		part, _ := sized(filepath.Join(fetched, f.SHA256+".part"))
+		need += f.Bytes - max(have, part) + f.Bytes
+		if len(f.Take) > 0 {
+			need += f.Bytes
+		}
+	}
+	free, err := s.Free(s.dir())
+	if err != nil {
+		return err
+	}
+	if free < uint64(need) {
+		return &DiskFull{Dir: s.dir(), Need: need, Free: int64(min(free, 1<<62))}
+	}
+	return nil
+}
+
+// full names the folder of a disk without space.
+func full(dir string, err error) error {
+	return (&fetch{part: filepath.Join(dir, "x")}).disk(err)
+}
+
+// maxMember bounds what comes out of an archive, far above any model that this
+// program runs.
+const maxMember = 8 << 30
+
+// unpack puts a file, or what is taken of it, below dir.
+func unpack(ctx context.Context, f File, file, dir string) error {
+	if f.As != "" {
+		in, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		return place(dir, f.As, in, f.Bytes)
+	}
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(members(ctx, f, &z.Reader, dir), z.Close())
+}
+
+// members puts what is taken of an archive below dir.
+func members(ctx context.Context, f File, z *zip.Reader, dir string) error {
+	used := map[string]bool{}
+	for _, member := range z.File {
+		to, rule := target(f.Take, member.Name)
+		if rule == "" || member.FileInfo().IsDir() {
+			continue
+		}
+		used[rule] = true
+		if member.UncompressedSize64 > maxMember {
+			return fmt.Errorf("%s has %d bytes", member.Name, member.UncompressedSize64)
+		}
+		in, err := member.Open()
+		if err != nil {
+			return err
+		}
+		err = place(dir, to, stopping{ctx, in}, int64(member.UncompressedSize64))
+		if err := errors.Join(err, in.Close()); err != nil {
+			return fmt.Errorf("%s: %w", member.Name, err)
+		}
+	}
+	for rule := range f.Take {
+		if !used[rule] {
+			return fmt.Errorf("the archive has no %s", rule)
+		}
+	}
+	return nil
+}
+
+// target is the path of an archive's member, and the rule of take that it is for; ""
+// where there is none.
+func target(take map[string]string, member string) (to, rule string) {
+	if to, ok := take[member]; ok {
+		return to, member
+	}
+	for folder, below := range take {
+		if rest, ok := strings.CutPrefix(member, folder); ok && strings.HasSuffix(folder, "/") {
+			return path.Join(below, rest), folder
+		}
+	}
+	return "", ""
+}
+
+// stopping reads until its context ends.
+type stopping struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (s stopping) Read(b []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.Reader.Read(b)
+}
+
+// place writes a file of exactly size bytes below dir.
+func place(dir, name string, from io.Reader, size int64) error {
+	local := filepath.FromSlash(name)
+	if !filepath.IsLocal(local) {
+		return fmt.Errorf("path %q leaves the folder", name)
+	}
+	to := filepath.Join(dir, local)
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(out, io.LimitReader(from, size+1))
+	if err == nil && n != size {
+		err = fmt.Errorf("%s has not the %d bytes that it says", name, size)
+	}
+	return errors.Join(err, out.Close())
+}
+
+// convert makes the installable folder to out of the fetched one.
+func (e Entry) convert(ctx context.Context, name, from, to string) error {
+	switch e.Format {
+	case Module:
+		return os.Rename(from, to)
+	case Packed:
+		if err := os.Mkdir(to, 0o700); err != nil {
+			return err
+		}
+		return os.Rename(filepath.Join(from, models.PackFile), filepath.Join(to, models.PackFile))
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	o := e.Pack
+	_, err := pack.Pack(ctx, from, filepath.Join(to, models.PackFile), pack.Options{Name: name, Version: e.Version, Licence: e.Licence, Source: e.Source,
+		Languages: e.Languages, Task: e.Task, Pooling: o.Pooling, MaxTokens: o.MaxTokens, QueryPrefix: o.QueryPrefix, PassagePrefix: o.PassagePrefix,
+		Heads: o.Heads, Terms: o.Terms, QueryTerms: o.QueryTerms, Calibration: o.Calibration})
+	return err
+}
+
+// Adopt installs a pack or a vendor's folder that is on this machine already. What
+// about says of its origin is kept.
+func (s Store) Adopt(ctx context.Context, name string, about Installed, file string) (in Installed, err error) {
+	if err := models.CheckName(name); err != nil {
+		return in, err
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return in, fmt.Errorf("install %s: %w", name, err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	stage, err := os.MkdirTemp(s.dir(), ".new-")
+	if err != nil {
+		return in, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
+	to := filepath.Join(stage, "to")
+	info, err := os.Stat(file)
+	if err != nil {
+		return in, err
+	}
+	if info.IsDir() {
+		err = os.CopyFS(to, os.DirFS(file))
+	} else {
+		var f *os.File
+		if f, err = os.Open(file); err == nil {
+			err = errors.Join(place(to, models.PackFile, f, info.Size()), f.Close())
+		}
+	}
+	if err != nil {
+		return in, full(s.dir(), fmt.Errorf("install %s: %w", name, err))
+	}
+	in = Installed{Name: name, Module: models.InstalledPrefix + name, Source: about.Source, From: about.From}
+	if err := s.install(ctx, &in, to); err != nil {
+		return in, full(s.dir(), fmt.Errorf("install %s: %w", name, err))
+	}
+	return in, nil
+}
+
+// install opens the model in dir, completes its record and moves it to its place.
+func (s Store) install(ctx context.Context, in *Installed, dir string) error {
+	m, err := models.Open(models.InstalledIn(dir))
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	in.Task, in.Version, in.Licence = or(m.Task, in.Task), or(in.Version, m.Version), or(in.Licence, m.Licence)
+	in.Digest = host.Module{Wasm: m.Wasm, Config: m.Config, Assets: m.Assets}.Digest()
+	in.Installed = time.Now().UTC().Truncate(time.Second)
+	if in.Bytes, err = bytesBelow(dir); err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(in, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, recordFile), append(b, '\n'), 0o600); err != nil {
+		return err
+	}
+	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			err = syncDir(name)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	// A folder cannot replace another in one step; one of the two names always has
+	// a whole model, and a crash between the steps leaves the old one aside.
+	place, aside := filepath.Join(s.dir(), in.Name), filepath.Join(s.dir(), ".old-"+in.Name)
+	if err := os.RemoveAll(aside); err != nil {
+		return err
+	}
+	if err := os.Rename(place, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(dir, place); err != nil {
+		return errors.Join(err, os.Rename(aside, place))
+	}
+	return errors.Join(os.RemoveAll(aside), syncDir(s.dir()))
+}
+
+func bytesBelow(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
+}
+
+// List lists the installed models by name. One that cannot be used says why.
+func (s Store) List() ([]Installed, error) {
+	entries, err := os.ReadDir(s.dir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("list installed models: %w", err)
+	}
+	var all []Installed
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		in := Installed{Name: e.Name(), Module: models.InstalledPrefix + e.Name()}
+		dir := filepath.Join(s.dir(), e.Name())
+		b, err := os.ReadFile(filepath.Join(dir, recordFile))
+		if err == nil {
+			err = json.Unmarshal(b, &in)
+		}
+		if errors.Is(err, fs.ErrNotExist) { // copied here by hand
+			err = nil
+		}
+		if err == nil {
+			var m models.Source
+			if m, err = models.Open(models.InstalledIn(dir)); err == nil {
+				digest := host.Module{Wasm: m.Wasm, Config: m.Config, Assets: m.Assets}.Digest()
+				in.Task, in.Version, in.Licence = or(m.Task, in.Task), or(in.Version, m.Version), or(in.Licence, m.Licence)
+				if in.Bytes == 0 {
+					in.Bytes, err = bytesBelow(dir)
+				}
+				if in.Digest != "" && in.Digest != digest {
+					err = errors.New("its files are not those that were installed; pull it again")
+				}
+				in.Digest = digest
+			}
+		}
+		if err != nil {
+			in.Problem = err.Error()
+		}
+		all = append(all, in)
+	}
+	slices.SortFunc(all, func(a, b Installed) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Remove removes an installed model.
+func (s Store) Remove(ctx context.Context, name string) (err error) {
+	if err := models.CheckName(name); err != nil {
+		return err
+	}
+	place := filepath.Join(s.dir(), name)
+	if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s: it is not installed", name)
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return fmt.Errorf("remove %s: %w", name, err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	aside := filepath.Join(s.dir(), ".old-"+name+removed)
+	if err := errors.Join(os.RemoveAll(aside), os.Rename(place, aside), os.RemoveAll(aside)); err != nil {
+		return fmt.Errorf("remove %s: %w", name, err)
+	}
+	return nil
+}
+
+// MirrorTo fetches a model's files into dir, laid out so that dir is a mirror.
+func (p Plan) MirrorTo(ctx context.Context, dir string) error {
+	e, err := p.Catalogue.Model(p.Name)
+	if err != nil {
+		return err
+	}
+	for i, f := range e.Files {
+		address, err := p.Catalogue.URL(f, p.Mirror)
+		if err != nil {
+			return err
+		}
+		part := base.FindStringSubmatch(f.URL)
+		to := filepath.Join(dir, part[1], filepath.FromSlash(part[2]))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		name := fmt.Sprintf("fetching %s (%d of %d)", path.Base(f.URL), i+1, len(e.Files))
+		if err := p.Client.Fetch(ctx, address, f.SHA256, f.Bytes, to, func(done int64) { p.Progress(name, done, f.Bytes) }); err != nil {
+			return err
+		}
+		if err := os.Chmod(to, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
