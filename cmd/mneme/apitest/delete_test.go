@@ -176,14 +176,14 @@ func TestDeleteByFilterSparesRewritten(t *testing.T) {
 				}
 				return nil
 			}
-			s.store.update.Store(&hook)
+			s.store.called.Store(&hook)
 		}
 		s.write("docs", doc("a", "one", `{"kill":true}`), doc("b", "two", `{"kill":true}`), doc("c", "three", `{"kill":true}`))
 		beforeUpdate(1, func(int32) { s.write("docs", doc("b", "two, saved", `{"kill":false}`)) })
 		if r := s.post("/namespaces/docs/documents/delete", object{"filter": object{"kill": true}}).ok(); r.number("deleted") != 2 || r.json["more"] != false {
 			t.Errorf("with one saved meanwhile: %s", r.body)
 		}
-		s.store.update.Store(nil)
+		s.store.called.Store(nil)
 		if got := s.ids("docs"); !slices.Equal(got, []string{"b"}) {
 			t.Errorf("left: %v", got)
 		}
@@ -196,11 +196,11 @@ func TestDeleteByFilterSparesRewritten(t *testing.T) {
 		}
 
 		// Rewritten every time.
-		s.store.update.Store(nil)
+		s.store.called.Store(nil)
 		s.write("docs", doc("b", "two", `{"kill":true}`), doc("c", "three", `{"kill":true}`))
 		beforeUpdate(1000, func(i int32) { s.write("docs", doc("b", fmt.Sprint("version ", i), `{"kill":true}`)) })
 		s.post("/namespaces/docs/documents/delete", object{"filter": object{"kill": true}}).fails(409, "conflict", "rewritten")
-		s.store.update.Store(nil)
+		s.store.called.Store(nil)
 		if got := s.ids("docs"); !slices.Equal(got, []string{"b", "k"}) {
 			t.Errorf("left: %v", got)
 		}
@@ -219,7 +219,7 @@ func TestDeleteByFilterSparesRewritten(t *testing.T) {
 		if r := s.post("/namespaces/docs/documents/delete", object{"filter": object{"kill": true}}).ok(); r.number("deleted") != 0 {
 			t.Errorf("across two lives: %s", r.body)
 		}
-		s.store.update.Store(nil)
+		s.store.called.Store(nil)
 		if got := s.ids("docs"); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("the new life holds %v", got)
 		}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"unicode"
 
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -36,6 +37,13 @@ func (e *embedder) Info() port.ModelInfo {
 }
 
 func (e *embedder) Close() error { return nil }
+
+// made is every passage embedded so far.
+func (e *embedder) made() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.passages)
+}
 
 // before sets the hook; nil ends it.
 func (e *embedder) before(hook func(ctx context.Context, as port.TextKind, texts []string) error) {
@@ -194,8 +202,21 @@ type faultyStore struct {
 	port.Store
 	ping   atomic.Pointer[error]
 	update atomic.Pointer[func() error] // runs before each Update
+	called atomic.Pointer[func() error] // runs before each Update of a call, which those of background work are not
 	view   atomic.Pointer[func() error] // runs before each View
 	scrub  atomic.Pointer[func() error] // runs before each Scrub
+}
+
+// breaks has every Update fail from the one after n.
+func (f *faultyStore) breaks(n int, err error) {
+	var updates atomic.Int64
+	broken := func() error {
+		if updates.Add(1) > int64(n) {
+			return err
+		}
+		return nil
+	}
+	f.update.Store(&broken)
 }
 
 func (f *faultyStore) Ping(ctx context.Context) error {
@@ -207,6 +228,11 @@ func (f *faultyStore) Ping(ctx context.Context) error {
 
 func (f *faultyStore) Update(ctx context.Context, fn func(port.Writer) error) error {
 	if h := f.update.Load(); h != nil {
+		if err := (*h)(); err != nil {
+			return err
+		}
+	}
+	if h := f.called.Load(); h != nil && ident.RequestID(ctx) != "" {
 		if err := (*h)(); err != nil {
 			return err
 		}
@@ -239,6 +265,11 @@ func (f *faultyStore) Scrub(ctx context.Context) error {
 // faultyIndex is an index whose searches a test can hold up or break.
 type faultyIndex struct {
 	port.Index
+	*indexFaults
+}
+
+// indexFaults are the faults of all indexes of a server.
+type indexFaults struct {
 	search atomic.Pointer[func(ctx context.Context, p port.Partition, q port.IndexQuery) error]
 	apply  atomic.Pointer[func() error]
 	drop   atomic.Pointer[error] // of each Drop
@@ -260,6 +291,18 @@ func (f *faultyIndex) Apply(ctx context.Context, p port.Partition, b port.Batch)
 		}
 	}
 	return f.Index.Apply(ctx, p, b)
+}
+
+// RanksOnly lets an index that only ranks say so.
+func (f *faultyIndex) RanksOnly(r port.Retriever) bool {
+	ranker, ok := f.Index.(port.Ranker)
+	return ok && ranker.RanksOnly(r)
+}
+
+// MayLag lets an index that may lag say so.
+func (f *faultyIndex) MayLag() bool {
+	l, ok := f.Index.(port.Lagging)
+	return ok && l.MayLag()
 }
 
 func (f *faultyIndex) Drop(ctx context.Context, p port.Partition) error {

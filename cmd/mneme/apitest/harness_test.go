@@ -2,15 +2,19 @@ package apitest_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -18,41 +22,251 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/index/meilisearch"
+	indexpostgres "github.com/mnemehq/mneme/adapters/index/postgres"
+	"github.com/mnemehq/mneme/adapters/standard"
+	"github.com/mnemehq/mneme/adapters/storage/postgres/postgrestest"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
 	transport "github.com/mnemehq/mneme/transports/http"
+	"github.com/mnemehq/mneme/transports/mcp"
 	"github.com/mnemehq/mneme/transports/metrics"
 )
 
 // backend opens one set of adapters over a data folder. Opening the same folder
 // again after everything is closed must find what was stored.
 type backend struct {
-	name string
-	open func(t testing.TB, dir string) (port.Store, map[port.Retriever]port.Index)
-	// forget removes what the indexes keep outside the store, while closed.
-	indexFolder string
+	name  string
+	store func(t testing.TB, dir string, shared bool) (port.Store, error)
+	index func(t testing.TB, dir string) map[port.Retriever]port.Index
+	// forget removes what the closed indexes keep.
+	forget func(t testing.TB, dir string)
+	// traces names what of the indexes outside the folder holds the marker; nil:
+	// they have nothing there.
+	traces func(t testing.TB, dir, marker string) []string
+	// ranks: keyword search is on a server that takes its time to rebuild and whose
+	// scores only rank, so a limit may cut through equals either way.
+	ranks bool
 }
 
-// backends lists the sets that the whole suite runs over.
+// keywordKind is the score_kind of keyword search alone.
+func (b backend) keywordKind() string {
+	if b.ranks {
+		return "fused"
+	}
+	return "bm25"
+}
+
+// open opens both parts.
+func (b backend) open(t testing.TB, dir string) (port.Store, map[port.Retriever]port.Index) {
+	t.Helper()
+	store, err := b.store(t, dir, false)
+	if err != nil {
+		t.Fatalf("open the store: %v", err)
+	}
+	return store, b.index(t, dir)
+}
+
+// database is the PostgreSQL of the tests that run over one.
+var database *postgrestest.Server
+
+func TestMain(m *testing.M) {
+	database = postgrestest.Start()
+	code := m.Run()
+	database.Stop()
+	os.Exit(code)
+}
+
+// backends lists the sets that the whole suite runs over: those of
+// configs/examples, read as a server reads them.
 func backends() []backend {
-	return []backend{{name: "sqlite+embedded", indexFolder: "index",
-		open: func(t testing.TB, dir string) (port.Store, map[port.Retriever]port.Index) {
-			t.Helper()
-			store, err := sqlite.Open(context.Background(), dir, sqlite.Options{})
-			if err != nil {
-				t.Fatalf("open the store: %v", err)
+	all := []backend{example("sqlite+embedded", "laptop.yaml")}
+	if !testing.Short() { // the stores' own suite runs under the race detector, too
+		all = append(all, example("postgres+embedded", "replicas.yaml"), example("postgres+postgres", "postgres.yaml"), example("postgres+meilisearch", "scaled-out.yaml"))
+	}
+	return all
+}
+
+// example is the set of backends of one of configs/examples.
+func example(name, file string) backend {
+	r := registry.New()
+	standard.Register(r)
+	env := func(dir string, shared bool) registry.Env {
+		return registry.Env{Log: slog.New(slog.DiscardHandler), DataDir: dir, CacheDir: filepath.Join(dir, "cache"), Shared: shared, Now: time.Now}
+	}
+	b := backend{name: name}
+	b.store = func(t testing.TB, dir string, shared bool) (port.Store, error) {
+		return r.Store.Open(context.Background(), configured(t, r, file, dir).Storage, env(dir, shared))
+	}
+	b.index = func(t testing.TB, dir string) map[port.Retriever]port.Index {
+		indexes, err := registry.OpenIndexes(context.Background(), r.Index, configured(t, r, file, dir).Indexes(), env(dir, false))
+		if err != nil {
+			t.Fatalf("open the indexes: %v", err)
+		}
+		return indexes
+	}
+	b.forget = func(t testing.TB, dir string) {
+		for _, c := range components(configured(t, r, file, dir)) {
+			switch c := c.(type) {
+			case *embedded.Config:
+				forgetEmbedded(t, dir)
+			case *indexpostgres.Config:
+				forgetIndexPostgres(t, c)
+			case *meilisearch.Config:
+				forgetMeilisearch(t, c)
 			}
-			config := embedded.Default()
-			config.FlushChunks = 64 // small, so that segments and merges take part
-			index, err := embedded.Open(config, filepath.Join(dir, "index"), slog.New(slog.DiscardHandler))
-			if err != nil {
-				t.Fatalf("open the index: %v", err)
+		}
+	}
+	b.traces = func(t testing.TB, dir, marker string) (found []string) {
+		for _, c := range components(configured(t, r, file, dir)) {
+			switch c := c.(type) {
+			case *indexpostgres.Config:
+				found = append(found, tracesIndexPostgres(t, c, marker)...)
+			case *meilisearch.Config:
+				found = append(found, tracesMeilisearch(t, c, marker)...)
 			}
-			return store, map[port.Retriever]port.Index{port.Vector: index, port.Keyword: index, port.SparseTerms: index}
-		}}}
+		}
+		return found
+	}
+	b.ranks = name == "postgres+meilisearch"
+	return b
+}
+
+// configured is an example for a data folder: with a database and an index of
+// Meilisearch of its own, and with the sizes that a test needs.
+func configured(t testing.TB, r *registry.Registry, file, dir string) *configs.Config {
+	t.Helper()
+	c, err := configs.Load(r, configs.Source{File: filepath.Join("../../../configs/examples", file), Getenv: func(name string) (string, bool) {
+		switch name {
+		case "MNEME_DATA":
+			return dir, true
+		case "MNEME_POSTGRES_DSN":
+			return dsn(t, dir), true
+		case "MNEME_MEILISEARCH_URL":
+			return searchConfig(t, dir).URL, true
+		case "MNEME_MEILISEARCH_KEY":
+			return cmp.Or(searchConfig(t, dir).APIKey.Reveal(), "none"), true
+		case "MNEME_MEILISEARCH_PREFIX":
+			return searchConfig(t, dir).IndexPrefix, true
+		}
+		return "", false
+	}})
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	for _, s := range c.Indexes() {
+		switch index := s.Config.(type) {
+		case *embedded.Config:
+			index.FlushChunks = 64 // small, so that segments and merges take part
+		case *indexpostgres.Config:
+			index.MaxConnections = 8 // of many servers at once
+		}
+	}
+	return c
+}
+
+// components are the distinct configurations of a set's indexes.
+func components(c *configs.Config) (all []any) {
+	for _, s := range c.Indexes() {
+		if !slices.ContainsFunc(all, func(x any) bool { return reflect.DeepEqual(x, s.Config) }) {
+			all = append(all, s.Config)
+		}
+	}
+	return all
+}
+
+func openSQLite(_ testing.TB, dir string, shared bool) (port.Store, error) {
+	return sqlite.Open(context.Background(), dir, sqlite.Options{Shared: shared})
+}
+
+// dsn gives each folder a database of its own, whose address the folder keeps.
+func dsn(t testing.TB, dir string) string {
+	t.Helper()
+	file := filepath.Join(dir, "dsn")
+	kept, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		kept = []byte(database.Database(t))
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			err = os.WriteFile(file, kept, 0o600)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(kept)
+}
+
+func openEmbedded(t testing.TB, dir string) map[port.Retriever]port.Index {
+	t.Helper()
+	config := embedded.Default()
+	config.FlushChunks = 64
+	index, err := embedded.Open(config, filepath.Join(dir, "index"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("open the index: %v", err)
+	}
+	return map[port.Retriever]port.Index{port.Vector: index, port.Keyword: index, port.SparseTerms: index}
+}
+
+func forgetEmbedded(t testing.TB, dir string) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(dir, "index")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// forgetIndexPostgres drops the tables of an index, which may share their schema
+// with the store's.
+func forgetIndexPostgres(t testing.TB, c *indexpostgres.Config) {
+	t.Helper()
+	inDatabase(t, c, func(ctx context.Context, conn *pgx.Conn, schema string) error {
+		rows, err := conn.Query(ctx, `SELECT format('DROP TABLE %I.%I CASCADE', schemaname, tablename) FROM pg_tables WHERE schemaname = $1 AND starts_with(tablename, 'index_')`, schema)
+		if err != nil {
+			return err
+		}
+		drops, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err == nil && len(drops) == 0 {
+			err = errors.New("there are no tables of an index to drop")
+		}
+		for _, drop := range drops {
+			if err == nil {
+				_, err = conn.Exec(ctx, drop)
+			}
+		}
+		return err
+	})
+}
+
+func tracesIndexPostgres(t testing.TB, c *indexpostgres.Config, marker string) (found []string) {
+	t.Helper()
+	inDatabase(t, c, func(ctx context.Context, conn *pgx.Conn, schema string) error {
+		table := pgx.Identifier{schema, "index_posting"}.Sanitize()
+		rows, err := conn.Query(ctx, "SELECT DISTINCT 'postings of ' || generation FROM "+table+" WHERE position($1::bytea IN term) > 0 OR position($1::bytea IN data) > 0", []byte(marker))
+		if err == nil {
+			found, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		return err
+	})
+	return found
+}
+
+// inDatabase uses an index's database beside the server.
+func inDatabase(t testing.TB, c *indexpostgres.Config, fn func(ctx context.Context, conn *pgx.Conn, schema string) error) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, c.DSN.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(fn(ctx, conn, cmp.Or(c.Schema, "public")), conn.Close(ctx)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // each runs a test over every backend set.
@@ -73,6 +287,7 @@ type options struct {
 	reranker  port.Reranker
 	engine    func(*engine.Config)
 	transport func(*transport.Options)
+	mcp       func(*mcp.Options)
 	log       *slog.Logger
 }
 
@@ -85,7 +300,7 @@ type server struct {
 	options  options
 	engine   *engine.Engine
 	store    *faultyStore
-	index    *faultyIndex
+	index    *indexFaults
 	embedder *embedder // nil when options name another
 	key      string    // of organization default, with every right
 	client   *http.Client
@@ -101,18 +316,15 @@ func start(t testing.TB, b backend, o options) *server {
 	}
 	s := &server{t: t, dir: o.dir, backend: b, options: o}
 	store, indexes := b.open(t, o.dir)
-	s.store, s.index = &faultyStore{Store: store}, &faultyIndex{}
+	s.store, s.index = &faultyStore{Store: store}, &indexFaults{}
 	wrapped := map[port.Retriever]port.Index{}
 	// One index behind several retrievers stays one index.
+	faulty := map[port.Index]*faultyIndex{}
 	for r, ix := range indexes {
-		if s.index.Index == nil {
-			s.index.Index = ix
+		if faulty[ix] == nil {
+			faulty[ix] = &faultyIndex{Index: ix, indexFaults: s.index}
 		}
-		if ix == s.index.Index {
-			wrapped[r] = s.index
-		} else {
-			wrapped[r] = ix
-		}
+		wrapped[r] = faulty[ix]
 	}
 	models := engine.Models{Sparse: o.sparse, Reranker: o.reranker}
 	if !o.noEmbed {
@@ -142,7 +354,7 @@ func start(t testing.TB, b backend, o options) *server {
 		t.Fatalf("open the engine: %v", err)
 	}
 	s.engine = e
-	to := transport.Options{Set: e.Set(), Log: o.log, Mounts: map[string]http.Handler{"GET /metrics": meters.Handler()}}
+	to := transport.Options{Set: e.Set(), Log: o.log, Mounts: map[string]http.Handler{"GET /metrics": meters.Handler(), "/mcp": tools(t, e, o)}}
 	if o.transport != nil {
 		o.transport(&to)
 	}

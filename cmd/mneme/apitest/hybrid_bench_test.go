@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/index/embedded"
-	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -124,16 +123,12 @@ func text(b *testing.B) (sentences, questions []string) {
 // search, fuse, read the texts, answer.
 func BenchmarkHybrid(b *testing.B) {
 	sentences, questions := text(b)
-	defaults := backend{name: "sqlite+embedded", open: func(t testing.TB, dir string) (port.Store, map[port.Retriever]port.Index) {
-		store, err := sqlite.Open(context.Background(), dir, sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+	defaults := backend{name: "sqlite+embedded", store: openSQLite, index: func(t testing.TB, dir string) map[port.Retriever]port.Index {
 		index, err := embedded.Open(embedded.Default(), filepath.Join(dir, "index"), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return store, map[port.Retriever]port.Index{port.Vector: index, port.Keyword: index, port.SparseTerms: index}
+		return map[port.Retriever]port.Index{port.Vector: index, port.Keyword: index, port.SparseTerms: index}
 	}}
 	s := start(b, defaults, options{embedder: newClustered()})
 	r := rand.New(rand.NewPCG(7, 7))

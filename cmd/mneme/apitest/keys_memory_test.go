@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 )
@@ -245,7 +244,7 @@ func TestKeyChangesElsewhere(t *testing.T) {
 		ahead, clock := shifted()
 		s := start(t, b, options{engine: clock})
 		ctx := context.Background()
-		other, err := sqlite.Open(ctx, s.dir, sqlite.Options{Shared: true}) // as a second process opens it
+		other, err := b.store(t, s.dir, true) // as a second process opens it
 		if err != nil {
 			t.Fatal(err)
 		}

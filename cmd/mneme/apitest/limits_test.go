@@ -186,7 +186,7 @@ func TestLimits(t *testing.T) {
 				q := object{"query": "x", c.field: c.value}
 				g.refuses(c.field, "POST", "/namespaces/docs/query", q, 400, "invalid_request", append(c.words, c.field)...)
 			}
-			for _, q := range []string{`{"query":"x","top_k":1e2}`, `{"query":"x","top_k":99999999999999999999999}`, `{"query":"x","top_k":1e400}`} {
+			for _, q := range []string{`{"query":"x","top_k":1e3}`, `{"query":"x","top_k":99999999999999999999999}`, `{"query":"x","top_k":1e400}`} {
 				r := g.post("/namespaces/docs/query", raw(q))
 				r.fails(400, "invalid_request", "top_k")
 			}

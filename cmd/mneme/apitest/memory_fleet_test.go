@@ -193,19 +193,16 @@ type fleet struct {
 func startFleet(t testing.TB, dir string, users, memoryMB int) *fleet {
 	t.Helper()
 	f := &fleet{users: users}
-	b := backend{name: "sqlite+embedded", open: func(t testing.TB, dir string) (port.Store, map[port.Retriever]port.Index) {
-		store, err := sqlite.Open(context.Background(), dir, sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+	b := backend{name: "sqlite+embedded", store: openSQLite, index: func(t testing.TB, dir string) map[port.Retriever]port.Index {
 		c := embedded.Default()
+		var err error
 		if memoryMB > 0 {
 			c.MemoryMB = memoryMB
 		}
 		if f.index, err = embedded.Open(c, filepath.Join(dir, "index"), slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
-		return store, map[port.Retriever]port.Index{port.Vector: f.index, port.Keyword: f.index, port.SparseTerms: f.index}
+		return map[port.Retriever]port.Index{port.Vector: f.index, port.Keyword: f.index, port.SparseTerms: f.index}
 	}}
 	began := time.Now()
 	f.server = start(t, b, options{dir: dir, embedder: hashedWords{newEmbedder()}}).integration("fleet", nil)

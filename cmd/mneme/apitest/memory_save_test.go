@@ -228,6 +228,8 @@ func TestMemoryIdempotencyKey(t *testing.T) {
 		if got := len(s.memories("ann")) + len(s.memories("bob")); got != 1 {
 			t.Errorf("conflicts left %d memories", got)
 		}
+		// An empty key promises what it can't keep.
+		s.post("/api/v1/memories", one, "Idempotency-Key", " ").refuses(400, "invalid_request")
 		// Another integration's keys are its own.
 		root.integration("other", nil).post("/api/v1/memories", object{"endUserId": "ann", "content": "Twice."}, "Idempotency-Key", "k1").replayed(false).ok()
 

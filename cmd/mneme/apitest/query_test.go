@@ -59,7 +59,7 @@ func TestQueryAnswer(t *testing.T) {
 		if got := s.query("docs", object{"query": "ERR_CONN_RESET", "mode": "keyword"}).found(); !slices.Equal(got, []string{"error"}) {
 			t.Errorf("an identifier finds %v", got)
 		}
-		if r := s.query("docs", object{"query": "xyzzy", "mode": "keyword"}); len(r.found()) != 0 || r.json["score_kind"] != "bm25" {
+		if r := s.query("docs", object{"query": "xyzzy", "mode": "keyword"}); len(r.found()) != 0 || r.json["score_kind"] != b.keywordKind() {
 			t.Errorf("no hits: %s", r.body)
 		}
 		// Equal texts score equally; ties are by document id, then chunk.
@@ -92,7 +92,7 @@ func TestQueryRetrievers(t *testing.T) {
 			{"docs", object{}, "[vector keyword]", "fused"},
 			{"docs", object{"mode": "hybrid"}, "[vector keyword]", "fused"},
 			{"docs", object{"mode": "vector"}, "[vector]", "cosine"},
-			{"docs", object{"mode": "keyword"}, "[keyword]", "bm25"},
+			{"docs", object{"mode": "keyword"}, "[keyword]", b.keywordKind()},
 			{"docs", object{"retrievers": []string{"vector"}}, "[vector]", "cosine"},
 			{"docs", object{"retrievers": []string{"keyword", "vector"}}, "[keyword vector]", "fused"},
 			{"docs", object{"mode": nil, "retrievers": nil}, "[vector keyword]", "fused"},

@@ -24,7 +24,7 @@ func (s *server) meanwhile(do func()) {
 		}
 		return nil
 	}
-	s.store.update.Store(&hook)
+	s.store.called.Store(&hook)
 }
 
 // TestWriteMovedUnderneath: what a write prepared is checked again when it is
@@ -32,7 +32,7 @@ func (s *server) meanwhile(do func()) {
 func TestWriteMovedUnderneath(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{sparse: &sparseEncoder{}})
-		defer s.store.update.Store(nil)
+		defer s.store.called.Store(nil)
 		find := func(ns, word, id string) {
 			t.Helper()
 			for _, mode := range []string{"vector", "keyword"} {
@@ -116,7 +116,7 @@ func TestSourceOwnedDocument(t *testing.T) {
 		}
 		s.meanwhile(func() { put("taken") })
 		s.post("/namespaces/docs/documents", object{"documents": []object{doc("taken", "mine now", "")}}).fails(409, "conflict", "taken")
-		s.store.update.Store(nil)
+		s.store.called.Store(nil)
 		if got := column(s.get("/namespaces/docs/documents?source_id=src_1").ok().list("documents"), "id"); !slices.Equal(got, []string{"src_1:a", "taken"}) {
 			t.Errorf("documents of the source: %v", got)
 		}
@@ -168,11 +168,11 @@ func TestClockGoesBack(t *testing.T) {
 		shift.Store(int64(-time.Hour))
 		second := s.write("docs", doc("a", "two", "")).list("documents")[0]["updated_at"].(string)
 		d := s.get("/namespaces/docs/documents/a").ok()
-		if second < first || d.json["updated_at"] != second || d.json["created_at"] != first || d.json["text"] != "two" {
+		if instant(t, second).Before(instant(t, first)) || d.json["updated_at"] != second || d.json["created_at"] != first || d.json["text"] != "two" {
 			t.Errorf("written at %s and %s: %s", first, second, d.body)
 		}
 		n := s.get("/namespaces/docs").ok()
-		if fmt.Sprint(n.json["updated_at"]) < fmt.Sprint(n.json["created_at"]) {
+		if instant(t, n.json["updated_at"]).Before(instant(t, n.json["created_at"])) {
 			t.Errorf("namespace: %s", n.body)
 		}
 		if got := s.query("docs", object{"query": "two", "mode": "keyword"}).found(); !slices.Equal(got, []string{"a"}) {
@@ -181,6 +181,16 @@ func TestClockGoesBack(t *testing.T) {
 		s.get("/health/deep").ok()
 		s.do("DELETE", "/namespaces/docs", nil).ok()
 	})
+}
+
+// instant reads a time of an answer.
+func instant(t *testing.T, text any) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, fmt.Sprint(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
 
 // TestShutdownDrains: a call in flight at the end is answered and its write kept.

@@ -2,6 +2,7 @@ package apitest_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -44,6 +45,24 @@ func (w wider) Embed(ctx context.Context, as port.TextKind, texts []string) (por
 	return out, nil
 }
 
+// scattered finds nothing that is alike: a text's vector is by chance.
+type scattered struct{ *embedder }
+
+func (m scattered) Info() port.ModelInfo {
+	info := m.embedder.Info()
+	info.ID, info.Digest = "test-scattered", "sha256:test-scattered"
+	return info
+}
+
+func (m scattered) Embed(_ context.Context, _ port.TextKind, texts []string) (port.Dense, error) {
+	out := port.Dense{Dim: dimensions, Data: make([]float32, dimensions*len(texts)), Tokens: make([]int, len(texts))}
+	for i, text := range texts {
+		sum := sha256.Sum256([]byte(text))
+		out.Row(i)[int(sum[0])%dimensions] = 1
+	}
+	return out, nil
+}
+
 const reindexPath = "/admin/v1/organizations/default/namespaces/"
 
 // reindexed waits for the end of a reindexing and answers its last state.
@@ -55,7 +74,7 @@ func (s *server) reindexed(name string) object {
 		last = r.json
 		return r.status == 200
 	})
-	fields(s.t, "a reindexing", last, "name", "status", "done", "total", "documents", "chunks", "error")
+	fields(s.t, "a reindexing", last, "name", "status", "done", "total", "documents", "chunks", "error", "comparison")
 	return last
 }
 
@@ -202,9 +221,9 @@ func TestReindex(t *testing.T) {
 	})
 }
 
-// TestReindexDiesBeforeTheIndex: the process ends between the commit and the end
-// of the old index, whose vectors have other dimensions.
-func TestReindexDiesBeforeTheIndex(t *testing.T) {
+// TestReindexLeavesTheIndex: the process ends between the swap and the end of the
+// old index, whose vectors have other dimensions.
+func TestReindexLeavesTheIndex(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
 		for name, next := range map[string]port.Embedder{"other dimensions": newWider(), "same dimensions": &embedder{digest: "sha256:two"}} {
 			s := start(t, b, options{dir: filepath.Join(t.TempDir(), "data")})
@@ -214,9 +233,10 @@ func TestReindexDiesBeforeTheIndex(t *testing.T) {
 			s.index.drop.Store(&stop)
 			op := s.operator()
 			op.post(reindexPath+"docs/reindex", nil).is(202)
-			if end := op.reindexed("docs"); end["status"] != "failed" {
+			if end := op.reindexed("docs"); end["status"] != "succeeded" {
 				t.Errorf("%s: %v", name, end)
 			}
+			s.index.drop.Store(nil)
 			s = s.restart(nil)
 			fresh := start(t, b, options{embedder: next})
 			fresh.writeAll("docs", corpus(200))
@@ -244,7 +264,7 @@ func TestReindexFails(t *testing.T) {
 			"a panic":  func(context.Context, port.TextKind, []string) error { panic("out of order") },
 		} {
 			next.before(func(ctx context.Context, as port.TextKind, texts []string) error {
-				if calls++; calls%2 == 0 { // the first batch is made
+				if calls++; calls > 1 { // the first batch is made
 					return hook(ctx, as, texts)
 				}
 				return nil
@@ -350,9 +370,10 @@ func TestReindexByForceBesideWrites(t *testing.T) {
 		s.writeAll("docs", corpus(200))
 		op := s.operator()
 		var mu sync.Mutex
-		writes, busy := 0, false
+		writes, busy, encoded := 0, false, 0
 		e.before(func(ctx context.Context, as port.TextKind, texts []string) error {
 			mu.Lock()
+			encoded += len(texts)
 			mine := !busy && as == port.Passage && writes < 2 // not of the write's own texts
 			if mine {
 				busy = true
@@ -369,10 +390,15 @@ func TestReindexByForceBesideWrites(t *testing.T) {
 			return nil
 		})
 		op.post(reindexPath+"docs/reindex", object{"force": true}).is(202)
-		if end := op.reindexed("docs"); end["status"] != "succeeded" || end["documents"] != 202.0 {
+		end := op.reindexed("docs")
+		if end["status"] != "succeeded" || end["documents"] != 202.0 {
 			t.Errorf("ended: %v", end)
 		}
 		e.before(nil)
+		asked, _ := end["comparison"].(object)["queries"].(float64)
+		if chunks, _ := end["chunks"].(float64); float64(encoded) > chunks+2*asked+20 { // asked of both
+			t.Errorf("%d texts were encoded for %v chunks: only what was written meanwhile is made again", encoded, chunks)
+		}
 		docs := append(corpus(200), doc("extra1", "another giraffe", ""), doc("extra2", "another giraffe", ""))
 		docs[1] = doc("d001", "a zebra enters 2", "")
 		fresh := start(t, b, options{})
@@ -381,25 +407,184 @@ func TestReindexByForceBesideWrites(t *testing.T) {
 			t.Errorf("answers otherwise than a fresh namespace (%d and %d answers)", len(got), len(want))
 		}
 
-		// Writes that never pause end it, and it says so.
-		e.before(func(ctx context.Context, as port.TextKind, texts []string) error {
-			mu.Lock()
-			mine := !busy && as == port.Passage
-			busy = busy || mine
-			writes++
-			n := writes
-			mu.Unlock()
-			if mine {
-				s.write("docs", doc(fmt.Sprintf("more%d", n), "one more", ""))
-				mu.Lock()
-				busy = false
-				mu.Unlock()
+		// Writes that never pause have to, for the moment of the swap.
+		stop, wrote := make(chan struct{}), 0
+		var writer sync.WaitGroup
+		writer.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					id := fmt.Sprintf("more%d", wrote)
+					s.write("docs", doc(id, "one more", fmt.Sprintf(`{"of":%q}`, id)))
+					wrote++
+				}
 			}
-			return nil
 		})
 		op.post(reindexPath+"docs/reindex", object{"force": true}).is(202)
-		if end := op.reindexed("docs"); end["status"] != "failed" || end["error"].(object)["code"] != "conflict" {
+		if end := op.reindexed("docs"); end["status"] != "succeeded" {
 			t.Errorf("among writes: %v", end)
+		}
+		close(stop)
+		writer.Wait()
+		if got := len(s.ids("docs")); got != 202+wrote {
+			t.Errorf("%d documents after %d writes", got, wrote)
+		}
+		for i := range 10 {
+			id := fmt.Sprintf("more%d", wrote*i/10)
+			if got := s.query("docs", object{"query": "one more", "filter": object{"of": id}}).found(); !slices.Equal(got, []string{id}) {
+				t.Errorf("%s is not found: %v", id, got)
+			}
+		}
+	})
+}
+
+// TestReindexServes: with the model before loaded, queries and writes go on while
+// the shadow is built, both are compared, the swap loses nothing, and there is a way
+// back.
+func TestReindexServes(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		old, next := newEmbedder(), newWider()
+		both := func(o *options) {
+			o.embedder = next
+			o.engine = func(c *engine.Config) { c.Models.Previous.Embedders = []port.Embedder{old} }
+		}
+		s := start(t, b, options{embedder: old})
+		docs := corpus(300)
+		s.writeAll("docs", docs)
+		before := complete(s, "docs")
+		s = s.restart(both)
+		op := s.operator()
+		shadow := func() string {
+			for _, n := range op.get("/admin/v1/organizations/default/namespaces").ok().list("namespaces") {
+				if n["name"] == "docs" && n["shadow"] != nil {
+					of := n["shadow"].(object)
+					return fmt.Sprint(of["state"], " ", of["embedding_model"], " ", of["documents"])
+				}
+			}
+			return ""
+		}
+		if got := complete(s, "docs"); !slices.Equal(got, before) {
+			t.Errorf("with the model before: other answers (%d and %d)", len(got), len(before))
+		}
+		op.post(reindexPath+"docs/reindex", object{"back": true}).fails(409, "conflict", "nothing is kept")
+		op.post(reindexPath+"docs/reindex", object{"back": true, "force": true}).fails(409, "conflict", "nothing is kept")
+		op.post(reindexPath+"docs/reindex", object{"min_overlap": 2}).fails(400, "invalid_request", "min_overlap")
+		op.post(reindexPath+"docs/reindex", object{"queries": []string{""}}).fails(400, "invalid_request", "queries[0]")
+		if r := op.do("DELETE", reindexPath+"docs/reindex", nil).ok(); r.json["discarded"] != false {
+			t.Errorf("nothing to discard: %s", r.body)
+		}
+
+		// While the shadow is built: hold its encoder at the first passages.
+		held, entered := make(chan struct{}), make(chan struct{}, 1000)
+		next.before(func(ctx context.Context, as port.TextKind, _ []string) error {
+			if as != port.Passage {
+				return nil
+			}
+			entered <- struct{}{}
+			select {
+			case <-held:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		op.post(reindexPath+"docs/reindex", object{"hold": true}).is(202)
+		<-entered
+		if got := complete(s, "docs"); !slices.Equal(got, before) {
+			t.Errorf("meanwhile: other answers (%d and %d)", len(got), len(before))
+		}
+		if got := shadow(); !strings.HasPrefix(got, "building test-wider") {
+			t.Errorf("the shadow is %q", got)
+		}
+		op.do("DELETE", reindexPath+"docs/reindex", nil).fails(409, "conflict", "being reindexed")
+		s.write("docs", doc("during", "a zebra enters", ""), doc("d001", "another text than before", ""))
+		s.post("/namespaces/docs/documents/delete", object{"ids": []string{"d002", "d290"}}).ok()
+		if got := s.query("docs", object{"query": "zebra enters"}).found(); len(got) == 0 || got[0] != "during" {
+			t.Errorf("a write meanwhile: %v", got)
+		}
+		// A restart goes on where it was.
+		s = s.restart(both)
+		op = s.operator()
+		close(held)
+		end := op.reindexed("docs")
+		m, _ := end["comparison"].(object)
+		if end["status"] != "held" || end["documents"] != 299.0 || m["queries"] == 0.0 || m["found_before"] == nil || m["overlap"] == nil {
+			t.Fatalf("held: %v", end)
+		}
+		if found, _ := m["found_after"].(float64); found < 0.9 {
+			t.Errorf("compared: %v", m)
+		}
+		if got := shadow(); got != "building test-wider 299" {
+			t.Errorf("the shadow is %q", got)
+		}
+		if got := s.get("/namespaces/docs").ok().json["embedding_model"]; got != "test-embedder" {
+			t.Errorf("held, and yet %v is served", got)
+		}
+
+		// One text is to be made, and the bar is reached.
+		next.before(nil)
+		s.write("docs", doc("held", "a giraffe waits", ""))
+		made := len(next.made())
+		op.post(reindexPath+"docs/reindex", object{"min_overlap": 0.9, "queries": []string{"zebra", "nothing of the kind"}}).is(202)
+		end = op.reindexed("docs")
+		if m := end["comparison"].(object); end["status"] != "succeeded" || end["documents"] != 300.0 || m["queries"] != 2.0 || m["found_after"] != nil {
+			t.Errorf("swapped: %v", end)
+		}
+		if got := len(next.made()) - made; got > 5 {
+			t.Errorf("%d passages were made again", got)
+		}
+		if got := shadow(); got != "kept test-embedder 300" {
+			t.Errorf("the shadow is %q", got)
+		}
+		now := append(slices.Delete(slices.Delete(slices.Clone(docs), 290, 291), 2, 3), doc("during", "a zebra enters", ""), doc("held", "a giraffe waits", ""))
+		now[1] = doc("d001", "another text than before", "")
+		fresh := start(t, b, options{embedder: newWider()})
+		fresh.writeAll("docs", now)
+		if got, want := complete(s, "docs"), complete(fresh, "docs"); !slices.Equal(got, want) {
+			t.Errorf("swapped: answers otherwise than a fresh namespace (%d and %d answers)", len(got), len(want))
+		}
+
+		// Back, with what was written since; what is deleted is deleted in both.
+		s.write("docs", doc("since", "an otter swims", ""))
+		s.post("/namespaces/docs/documents/delete", object{"ids": []string{"d003"}}).ok()
+		if got := shadow(); got != "kept test-embedder 299" {
+			t.Errorf("after a deletion the shadow is %q", got)
+		}
+		op.post(reindexPath+"docs/reindex", object{"back": true}).is(202)
+		if end := op.reindexed("docs"); end["status"] != "succeeded" || end["documents"] != 300.0 {
+			t.Errorf("back: %v", end)
+		}
+		now = append(slices.DeleteFunc(now, func(d object) bool { return d["id"] == "d003" }), doc("since", "an otter swims", ""))
+		fresh = start(t, b, options{embedder: newEmbedder()})
+		fresh.writeAll("docs", now)
+		want := complete(fresh, "docs")
+		if got := complete(s, "docs"); !slices.Equal(got, want) {
+			t.Errorf("back: answers otherwise than a fresh namespace (%d and %d answers)", len(got), len(want))
+		}
+		if r := op.do("DELETE", reindexPath+"docs/reindex", nil).ok(); r.json["discarded"] != true || shadow() != "" {
+			t.Errorf("discarded: %s, left %q", r.body, shadow())
+		}
+		s = s.restart(both)
+		if got := complete(s, "docs"); !slices.Equal(got, want) {
+			t.Errorf("opened again: other answers (%d and %d)", len(got), len(want))
+		}
+		// A model that finds other things is held below the bar.
+		s = s.restart(func(o *options) { both(o); o.embedder = scattered{newEmbedder()} })
+		op = s.operator()
+		op.post(reindexPath+"docs/reindex", object{"min_overlap": 0.99}).is(202)
+		end = op.reindexed("docs")
+		if m := end["comparison"].(object); end["status"] != "held" || m["overlap"].(float64) >= 0.99 {
+			t.Errorf("below the bar: %v", end)
+		}
+		if got := complete(s, "docs"); !slices.Equal(got, want) {
+			t.Errorf("held: other answers (%d and %d)", len(got), len(want))
+		}
+		s.do("DELETE", "/namespaces/docs", nil).ok()
+		s.write("docs", doc("a", "a new life", ""))
+		if got := shadow(); got != "" {
+			t.Errorf("a new life has the shadow %q", got)
 		}
 	})
 }
@@ -550,9 +735,7 @@ func TestReindexMemories(t *testing.T) {
 		if r := (<-erased).ok(); r.json["deletedMemories"] != 155.0 {
 			t.Errorf("erased: %s", r.body)
 		}
-		if end := op.reindexedUser(path("gone")); end["status"] != "failed" {
-			t.Errorf("ended: %v", end)
-		}
+		op.get(path("gone")).fails(404, "not_found", "gone") // nothing is known of them any more
 		next.before(nil)
 		if got := s.memories("gone"); len(got) != 0 {
 			t.Errorf("%d memories of an erased end user", len(got))

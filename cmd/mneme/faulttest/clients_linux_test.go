@@ -65,7 +65,7 @@ func TestThousandClients(t *testing.T) {
 		t.Helper()
 		client := &http.Client{Timeout: 90 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: clients, MaxConnsPerHost: clients}}
 		defer client.CloseIdleConnections()
-		many := &process{t: t, site: s, cmd: p.cmd, url: p.url, client: client, ended: p.ended}
+		many := &process{t: t, site: s, Server: p.Server, url: p.url, client: client}
 		var outcomes tally
 		var group sync.WaitGroup
 		done := make(chan struct{})
@@ -199,10 +199,10 @@ func TestNeglectfulClients(t *testing.T) {
 		unread  bool // nothing is read; the end shows in the server alone
 		answers string
 	}{
-		{"says nothing", func(*net.TCPConn) {}, 5 * time.Second, false, ""},
+		{"says nothing", func(*net.TCPConn) {}, 15 * time.Second, false, ""},
 		{"drips its header", func(c *net.TCPConn) {
 			drip(c, head("GET", "/namespaces/slow/documents")+"X-Long: "+long, 50*time.Millisecond)
-		}, 5 * time.Second, false, ""},
+		}, 15 * time.Second, false, ""},
 		{"stays without a request", func(c *net.TCPConn) { write(c, head("GET", "/health")+"\r\n") }, 6 * time.Second, false, " 200 "},
 		{"drips its body", func(c *net.TCPConn) {
 			write(c, head("POST", "/namespaces/slow/documents", "Content-Length: 2000\r\n\r\n"))
@@ -227,8 +227,8 @@ func TestNeglectfulClients(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			_ = c.SetLinger(0)
 			_ = c.Close()
-		}, 5 * time.Second, false, ""},
-		{"sends nonsense", func(c *net.TCPConn) { write(c, "\x16\x03\x01\x02\x00\x01\x00\r\n\r\n") }, 5 * time.Second, false, " 400 "},
+		}, 15 * time.Second, false, ""},
+		{"sends nonsense", func(c *net.TCPConn) { write(c, "\x16\x03\x01\x02\x00\x01\x00\r\n\r\n") }, 15 * time.Second, false, " 400 "},
 		{"reads nothing", func(c *net.TCPConn) { write(c, head("GET", "/namespaces/slow/documents?limit=1000")+"\r\n") }, 45 * time.Second, true, ""},
 		{"reads a little", func(c *net.TCPConn) {
 			write(c, head("GET", "/namespaces/slow/documents?limit=1000")+"\r\n")
@@ -239,7 +239,7 @@ func TestNeglectfulClients(t *testing.T) {
 			_, _ = c.Read(make([]byte, 1000))
 			_ = c.SetLinger(0)
 			_ = c.Close()
-		}, 5 * time.Second, false, ""},
+		}, 15 * time.Second, false, ""},
 	}
 	var group sync.WaitGroup
 	began := time.Now()
@@ -436,7 +436,7 @@ func TestSignalUnderLoad(t *testing.T) {
 		at := time.Now()
 		p.signal()
 		if code := p.exit(40 * time.Second); code != 0 {
-			t.Fatalf("the exit code is %d\n%s", code, p.logged())
+			t.Fatalf("the exit code is %d\n%s", code, p.Logged())
 		}
 		group.Wait()
 		for _, f := range failures {
@@ -466,8 +466,8 @@ func TestSecondSignal(t *testing.T) {
 	ended := p.begin(context.Background(), "/namespaces/big/documents", longWrite(50, 50<<10))
 	p.signal()
 	select {
-	case <-p.ended:
-		t.Fatalf("one signal ends the server with a request in progress: %s", p.logged())
+	case <-p.Ended:
+		t.Fatalf("one signal ends the server with a request in progress: %s", p.Logged())
 	case err := <-ended:
 		t.Fatalf("the request in progress ended: %v", err)
 	case <-time.After(500 * time.Millisecond):
@@ -499,13 +499,13 @@ func TestDrainEnds(t *testing.T) {
 	p.signal()
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
-		t.Fatalf("a request cut off by a shutdown is not answered: %v\n%s", err, p.logged())
+		t.Fatalf("a request cut off by a shutdown is not answered: %v\n%s", err, p.Logged())
 	}
 	if answer.StatusCode != 503 || answer.Header.Get("Retry-After") == "" {
 		t.Errorf("a request cut off by a shutdown is answered %d %v", answer.StatusCode, answer.Header)
 	}
 	if code := p.exit(10 * time.Second); code != 0 {
-		t.Errorf("the exit code is %d\n%s", code, p.logged())
+		t.Errorf("the exit code is %d\n%s", code, p.Logged())
 	}
 	p = s.start()
 	if a := p.call("GET", "/namespaces/big", nil); a.status != 404 {

@@ -373,7 +373,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		}
 		kills++
 		if round%3 == 1 { // also while it starts
-			p, _ := s.launch()
+			p := s.launch()
 			time.Sleep(time.Duration(random.IntN(250)) * time.Millisecond)
 			p.kill()
 			kills++

@@ -154,17 +154,17 @@ func TestFullDisk(t *testing.T) {
 
 	// A kill on a full disk loses nothing: the next start serves or says why not.
 	p.kill()
-	next, ready := s.launch()
-	if url, ok := <-ready; ok {
-		next.url, next.client = url, p.client
+	next := s.launch()
+	if err := next.Ready(2 * time.Minute); err == nil {
+		next.url, next.client = next.URL, p.client
 		p = next
 		check()
 		t.Log("the server starts on the full disk and serves")
 	} else {
-		if log := next.logged(); !strings.Contains(log, "full") && !strings.Contains(log, "no space left") {
+		if log := next.Logged(); !strings.Contains(log, "full") && !strings.Contains(log, "no space left") {
 			t.Errorf("the start on a full disk says %q", log)
 		}
-		t.Log("the start on the full disk is refused:", strings.TrimSpace(next.logged()))
+		t.Log("the start on the full disk is refused:", strings.TrimSpace(next.Logged()))
 		release()
 		p = s.start()
 		occupy(0)
@@ -317,7 +317,7 @@ func TestTornIndex(t *testing.T) {
 				p := torn.start()
 				defer func() {
 					if t.Failed() {
-						t.Log(p.logged())
+						t.Log(p.Logged())
 					}
 				}()
 				same(t, p.answers(steadySpace), want)
@@ -341,7 +341,7 @@ func TestTwoProcesses(t *testing.T) {
 	p := s.start()
 	p.fill("two", 5)
 	r := s.try(nil, "serve", "--addr", "127.0.0.1:0")
-	if r.code != 1 || !strings.Contains(r.stderr, fmt.Sprintf("process %d ", p.cmd.Process.Pid)) || !strings.Contains(r.stderr, p.url) || !strings.Contains(r.stderr, s.dir) {
+	if r.code != 1 || !strings.Contains(r.stderr, fmt.Sprintf("process %d ", p.Cmd.Process.Pid)) || !strings.Contains(r.stderr, p.url) || !strings.Contains(r.stderr, s.dir) {
 		t.Errorf("a second server: exit code %d\n%s", r.code, r.stderr)
 	}
 	p.healthy()

@@ -1,29 +1,25 @@
 package faulttest_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/mnemetest"
 )
 
-// binary is the real program, built once for all tests.
-var binary string
+// program is the real one, built once for all tests.
+var program *mnemetest.Program
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -31,27 +27,8 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "mneme-faults-")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "mneme")
-	if out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput(); err != nil {
-		panic(string(out))
-	}
-	if err := os.Chmod(dir, 0o755); err != nil { // some processes run as another user
-		panic(err)
-	}
-	// Models are compiled once for all tests.
-	if err := os.Setenv("MNEME_CACHE", filepath.Join(dir, "cache")); err != nil {
-		panic(err)
-	}
-	for _, name := range []string{"MNEME_DATA", "MNEME_CONFIG", "MNEME_URL", "MNEME_KEY", "MNEME_ADDR", "MNEME_LOG_LEVEL"} {
-		if err := os.Unsetenv(name); err != nil {
-			panic(err)
-		}
-	}
+	program = mnemetest.New()
+	defer program.Remove()
 	return m.Run()
 }
 
@@ -134,107 +111,56 @@ func (s *site) mneme(args ...string) result {
 
 func (s *site) try(attr *syscall.SysProcAttr, args ...string) result {
 	s.t.Helper()
+	path := program.Path(s.t) // which may take a while
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, s.args(args...)...)
+	cmd := exec.CommandContext(ctx, path, s.args(args...)...)
 	cmd.SysProcAttr = attr
 	cmd.Env = append(os.Environ(), s.env...)
-	cmd.WaitDelay = time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		s.t.Fatalf("mneme %s does not end\n%s%s", strings.Join(args, " "), stdout.String(), stderr.String())
-	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		s.t.Fatal(err)
-	}
-	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	r := mnemetest.Run(s.t, cmd)
+	return result{r.Code, r.Stdout, r.Stderr}
 }
 
 // process is a running server.
 type process struct {
+	*mnemetest.Server
 	t      testing.TB
 	site   *site
-	cmd    *exec.Cmd
 	url    string
 	client *http.Client
-	ended  chan struct{} // closed when it has ended
 	began  time.Time
-
-	mu  sync.Mutex
-	log bytes.Buffer
 }
 
-func (p *process) logged() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.String()
-}
-
-var readyLine = regexp.MustCompile(`ready at (http://[0-9.:]+)`)
-
-// launch starts a server without waiting until it is ready; ready receives its
-// URL, or is closed when it ends before.
-func (s *site) launch(args ...string) (p *process, ready chan string) {
+// launch starts a server without waiting until it is ready.
+func (s *site) launch(args ...string) *process {
 	s.t.Helper()
-	p = &process{t: s.t, site: s, ended: make(chan struct{}), began: time.Now()}
-	p.cmd = exec.Command(binary, s.args(append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)...)
-	p.cmd.Env = append(os.Environ(), s.env...)
-	stderr, err := p.cmd.StderrPipe()
-	if err != nil {
+	p := &process{t: s.t, site: s, began: time.Now()}
+	cmd := exec.Command(program.Path(s.t), s.args(append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)...)
+	cmd.Env = append(os.Environ(), s.env...)
+	var err error
+	// One line a request is too much to keep.
+	if p.Server, err = mnemetest.Start(cmd, func(line string) bool { return !strings.Contains(line, "msg=call") }); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := p.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	ready = make(chan string, 1)
-	go func() {
-		lines := bufio.NewReader(stderr)
-		for {
-			line, err := lines.ReadString('\n')
-			if m := readyLine.FindStringSubmatch(line); m != nil {
-				ready <- m[1]
-			}
-			if !strings.Contains(line, "msg=call") { // one line a request is too much to keep
-				p.mu.Lock()
-				p.log.WriteString(line)
-				p.mu.Unlock()
-			}
-			if err != nil {
-				break
-			}
-		}
-		_ = p.cmd.Wait() // the exit code is read from the process's state
-		close(ready)
-		close(p.ended)
-	}()
 	s.t.Cleanup(p.kill)
-	return p, ready
+	return p
 }
 
 // start starts a server and waits until it serves.
 func (s *site) start(args ...string) *process {
 	s.t.Helper()
-	p, ready := s.launch(args...)
-	select {
-	case url, ok := <-ready:
-		if !ok {
-			s.t.Fatalf("the server ended at its start: %v\n%s", p.cmd.ProcessState, p.logged())
-		}
-		p.url = url
-	case <-time.After(2 * time.Minute):
-		s.t.Fatalf("the server is not ready after two minutes\n%s", p.logged())
+	p := s.launch(args...)
+	if err := p.Ready(2 * time.Minute); err != nil {
+		s.t.Fatal(err)
 	}
+	p.url = p.URL
 	p.client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}}
 	return p
 }
 
 // kill ends the process as a power cut does and waits for its end.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may have ended already
-	<-p.ended
+	p.Kill()
 	if p.client != nil {
 		p.client.CloseIdleConnections()
 	}
@@ -242,7 +168,7 @@ func (p *process) kill() {
 
 func (p *process) signal() {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := p.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		p.t.Fatalf("signal: %v", err)
 	}
 }
@@ -252,11 +178,11 @@ func (p *process) signal() {
 func (p *process) exit(within time.Duration) int {
 	p.t.Helper()
 	select {
-	case <-p.ended:
+	case <-p.Ended:
 	case <-time.After(within):
-		p.t.Fatalf("the process has not ended after %s\n%s", within, p.logged())
+		p.t.Fatalf("the process has not ended after %s\n%s", within, p.Logged())
 	}
-	return p.cmd.ProcessState.ExitCode()
+	return p.Cmd.ProcessState.ExitCode()
 }
 
 // stop ends the process in order.
@@ -265,7 +191,7 @@ func (p *process) stop() {
 	p.client.CloseIdleConnections()
 	p.signal()
 	if code := p.exit(40 * time.Second); code != 0 {
-		p.t.Fatalf("stopping gave exit code %d\n%s", code, p.logged())
+		p.t.Fatalf("stopping gave exit code %d\n%s", code, p.Logged())
 	}
 }
 
@@ -273,8 +199,8 @@ func (p *process) stop() {
 func (p *process) alive() {
 	p.t.Helper()
 	select {
-	case <-p.ended:
-		p.t.Fatalf("the server has ended: %v\n%s", p.cmd.ProcessState, p.logged())
+	case <-p.Ended:
+		p.t.Fatalf("the server has ended: %v\n%s", p.Cmd.ProcessState, p.Logged())
 	default:
 	}
 }
@@ -293,7 +219,7 @@ func (p *process) peak() int64 {
 
 func (p *process) status(field string) int64 {
 	p.t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -313,7 +239,7 @@ func (p *process) status(field string) int64 {
 // files counts open file descriptors.
 func (p *process) files() int {
 	p.t.Helper()
-	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
+	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Cmd.Process.Pid))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -368,39 +294,8 @@ func (a answer) code() string {
 
 // ask sends a request; the error is the connection's.
 func (p *process) ask(ctx context.Context, method, path string, body any, headers ...string) (answer, error) {
-	var r io.Reader
-	switch b := body.(type) {
-	case nil:
-	case []byte:
-		r = bytes.NewReader(b)
-	default:
-		encoded, err := json.Marshal(b)
-		if err != nil {
-			return answer{}, err
-		}
-		r = bytes.NewReader(encoded)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, p.url+path, r)
-	if err != nil {
-		return answer{}, err
-	}
-	req.Header.Set("Authorization", "Bearer "+p.site.key)
-	if r != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := p.client.Do(req)
-	if err != nil {
-		return answer{}, err
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{resp.StatusCode, resp.Header, b}, nil
+	a, err := mnemetest.Ask(ctx, p.client, method, p.url+path, p.site.key, body, headers...)
+	return answer{a.Status, a.Header, a.Body}, err
 }
 
 // call sends a request that has to be answered.

@@ -1,0 +1,43 @@
+package apitest_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// While an index is built anew, a search answers within its own time, and what no
+// search had the time for is done without one.
+func TestSearchesDoNotWaitForABuild(t *testing.T) {
+	each(t, func(t *testing.T, b backend) {
+		s := start(t, b, options{})
+		s.write("docs", doc("a", "a zebra enters", ""))
+		s.close()
+		b.forget(t, s.dir)
+		s = s.restart(nil)
+		held, begun := make(chan struct{}), make(chan struct{}, 100)
+		hold := func() error {
+			begun <- struct{}{}
+			<-held
+			return nil
+		}
+		s.index.apply.Store(&hold)
+		query := func(ms string) *reply {
+			return s.post("/namespaces/docs/query", object{"query": "zebra", "mode": "keyword"}, "X-Timeout-Ms", ms)
+		}
+		first := make(chan *reply, 1)
+		go func() { first <- query("1000") }()
+		<-begun
+		if r := query("500"); r.status != http.StatusGatewayTimeout && r.status != http.StatusServiceUnavailable {
+			t.Errorf("during the build: %d %s", r.status, clip(r.body))
+		}
+		time.Sleep(time.Second) // past the first one's time
+		close(held)
+		if r := <-first; r.status < 500 {
+			t.Errorf("after its time: %d %s", r.status, clip(r.body))
+		}
+		eventually(t, "the index is there", time.Minute, func() bool {
+			return query("10000").status == 200
+		})
+	})
+}
