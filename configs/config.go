@@ -28,6 +28,8 @@ type Config struct {
 	Timeouts Timeouts                      `yaml:"timeouts" help:"How long an operation may take before it answers 504."`
 	Query    Query                         `yaml:"query" help:"How the retrievers of a query are fused."`
 	Memory   Memory                        `yaml:"memory" help:"Searching and recalling the memories of end users."`
+	OAuth    OAuth                         `yaml:"oauth" help:"Lets MCP clients that cannot send an API key connect: a page asks the person for a key, and the client gets tokens that stand for it. Off unless enabled; no route of it exists then."`
+	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
 	Log      Log                           `yaml:"log" help:"Logging, to standard error."`
 }
 
@@ -40,16 +42,22 @@ type Roles struct {
 	Sparse     string `yaml:"sparse" help:"Model that makes learned-sparse vectors. off: sparse namespaces answer 503."`
 	Rerank     string `yaml:"rerank" help:"Model that reorders found chunks. off: rerank answers 503."`
 	Synthesize string `yaml:"synthesize" help:"Model that writes answers. off: the extractive answerer."`
+
+	Previous []string `yaml:"previous" help:"Models that embed or sparse named before. Namespaces and end users whose vectors are theirs are served with them until 'mneme reindex' has made the vectors anew, and can be rolled back to them. Without, they answer 409 until then."`
 }
 
 // Limits holds the rate of each class and the process's ceiling.
 type Limits struct {
-	Read        Rate `yaml:"read" help:"Queries, reads and lists, per key: a count per s, min or h, and optionally the burst, such as 600/min burst 60. 0: unlimited. A burst left out is a tenth of a minute's worth."`
-	Write       Rate `yaml:"write" help:"Writes and deletions, per key."`
-	Rerank      Rate `yaml:"rerank" help:"Rerank calls and queries with rerank, per key."`
-	Admin       Rate `yaml:"admin" help:"Sources and other administration, per key."`
-	Concurrency int  `yaml:"concurrency" help:"Requests served at once. 0: 16 for each core."`
-	Queue       int  `yaml:"queue" help:"Requests that may wait for their turn; one more answers 503 with Retry-After. 0: four times the concurrency."`
+	Read   Rate `yaml:"read" help:"Queries, reads and lists, per key: a count per s, min or h, and optionally the burst, such as 600/min burst 60. 0: unlimited. A burst left out is a tenth of a minute's worth."`
+	Write  Rate `yaml:"write" help:"Writes and deletions, per key."`
+	Rerank Rate `yaml:"rerank" help:"Rerank calls and queries with rerank, per key."`
+	Admin  Rate `yaml:"admin" help:"Sources and other administration, per key."`
+
+	Shared string          `yaml:"shared" enum:"off,store,redis" help:"Where rate limits are counted. off: each process counts for itself, so that N replicas allow N times the rate. store: in the system of record. redis: in the server of limits.redis. While that does not answer, each process counts for itself."`
+	Redis  registry.Secret `yaml:"redis" help:"URL of a server that speaks the Redis protocol, redis://user:password@host:6379/0, or rediss:// for TLS."`
+
+	Concurrency int `yaml:"concurrency" help:"Requests served at once. 0: 16 for each core."`
+	Queue       int `yaml:"queue" help:"Requests that may wait for their turn; one more answers 503 with Retry-After. 0: four times the concurrency."`
 
 	RerankDocuments int `yaml:"rerank_documents" help:"Texts that one rerank call may score, 1 to 1000."`
 }
@@ -58,6 +66,7 @@ type Limits struct {
 type Server struct {
 	Addr            string        `yaml:"addr" env:"MNEME_ADDR" help:"Address to listen on, host:port. Port 0 picks a free one."`
 	BaseURL         string        `yaml:"base_url" env:"MNEME_BASE_URL" help:"URL under which clients reach the server, shown when it starts. Empty: made from addr."`
+	AllowedOrigins  []string      `yaml:"allowed_origins" help:"Origins of web pages that may call the MCP endpoint, such as https://app.example.com, beside those of this machine and of the server itself. * is any."`
 	MaxConnections  int           `yaml:"max_connections" help:"Open connections at most; further ones wait to be accepted."`
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"How long a shutdown waits for requests in progress."`
 }
@@ -101,6 +110,25 @@ type Memory struct {
 	MinProbability float64 `yaml:"min_probability" help:"How probable it must be, 0 to 1, that a sentence answers a question for recall to quote it. Below it recall abstains."`
 	AnswerFallback bool    `yaml:"answer_fallback" help:"Quote memories when the model of role synthesize fails, and say so in degraded. Otherwise recall answers 502."`
 	Environment    string  `yaml:"environment" help:"Name of this installation in the status call, such as production."`
+}
+
+// OAuth is the front for MCP clients that cannot send a key.
+type OAuth struct {
+	Enabled              bool          `yaml:"enabled" help:"Serve it. It needs server.base_url, an https origin without a path, or an http one of this machine."`
+	KnownHosts           []string      `yaml:"known_hosts" help:"Hosts that the page sends people back to without a warning."`
+	ClientDocuments      bool          `yaml:"client_documents" help:"Take clients whose id is the https URL of a document that describes them. The server reads it from the network."`
+	PrivateDocuments     bool          `yaml:"private_documents" help:"Let those documents be on private networks, and at http URLs of this machine. For development: it lets strangers make the server call addresses behind your firewall."`
+	Registration         bool          `yaml:"registration" help:"Take clients that register themselves, as older ones do."`
+	MaxClients           int           `yaml:"max_clients" help:"Registered clients kept, 1 to 100000; further ones replace the oldest that was never used. One that nobody used is forgotten after a day."`
+	AccessTokenLifetime  time.Duration `yaml:"access_token_lifetime" help:"How long an access token is good, 1m to 1h. It ends with its key at any time."`
+	RefreshTokenLifetime time.Duration `yaml:"refresh_token_lifetime" help:"How long a client may stay away before the person is asked again, 1h to 8760h."`
+	AddressHeader        string        `yaml:"address_header" help:"Header in which the proxy in front puts the caller's address, such as X-Forwarded-For, whose last entry counts. It is what attempts are limited by. Empty: the connection's address."`
+}
+
+// Pull says where models are pulled from.
+type Pull struct {
+	Mirror    string `yaml:"mirror" env:"MNEME_MODELS_MIRROR" help:"URL or folder to fetch from instead of the catalogue's places, each of which is a folder of its name there; or place=URL for some of them, separated by commas. Empty: none."`
+	Catalogue string `yaml:"catalogue" env:"MNEME_MODELS_CATALOGUE" help:"Catalogue file. Empty: the program's own."`
 }
 
 // Log says what is logged and how.
@@ -152,11 +180,13 @@ func Default(r *registry.Registry) *Config {
 		Server:  Server{Addr: "127.0.0.1:8080", MaxConnections: 2048, ShutdownTimeout: 30 * time.Second},
 		Timeouts: Timeouts{Header: 10 * time.Second, Idle: 2 * time.Minute, Read: 5 * time.Second, Query: 10 * time.Second,
 			Rerank: 20 * time.Second, Write: 2 * time.Minute},
-		Limits: Limits{RerankDocuments: 100},
+		Limits: Limits{Shared: Off, RerankDocuments: 100},
 		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10,
 			RerankPrior: 1.5, RerankFloor: 0.65, RerankDepth: 40, SparseQueries: "encoder"},
 		Memory: Memory{RerankDepth: 20, RerankBytes: 2200, RerankPrior: 1, MinProbability: 0.06, Environment: "self-hosted"},
-		Log:    Log{Level: "info", Format: "text"},
+		OAuth: OAuth{KnownHosts: []string{"claude.ai", "claude.com", "chatgpt.com", "vscode.dev"}, ClientDocuments: true, Registration: true, MaxClients: 1000,
+			AccessTokenLifetime: 15 * time.Minute, RefreshTokenLifetime: 30 * 24 * time.Hour},
+		Log: Log{Level: "info", Format: "text"},
 	}
 }
 
@@ -180,6 +210,15 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 			report("roles."+role.name, "no model is named %q%s", role.model, suggest(role.model, append(names, Off)))
 		}
 	}
+	for i, name := range c.Roles.Previous {
+		at := fmt.Sprintf("roles.previous[%d]", i)
+		if _, ok := c.Models[name]; !ok {
+			report(at, "no model is named %q%s", name, suggest(name, c.ModelNames()))
+		}
+		if name == c.Roles.Embed || name == c.Roles.Sparse {
+			report(at, "%s is in use: name models that were before", name)
+		}
+	}
 	if _, ok := c.Models[Off]; ok {
 		report("models."+Off, "a model cannot be named %s, which leaves a role empty", Off)
 	}
@@ -189,6 +228,12 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	if c.Server.BaseURL != "" {
 		if u, err := url.Parse(c.Server.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			report("server.base_url", "%q is not an http or https URL", c.Server.BaseURL)
+		}
+	}
+	for i, origin := range c.Server.AllowedOrigins {
+		u, err := url.Parse(origin)
+		if origin != "*" && origin != "null" && (err != nil || u.Scheme == "" || u.Host == "" || strings.Trim(u.Path, "/") != "") {
+			report(fmt.Sprintf("server.allowed_origins[%d]", i), "%q is not the origin of a web page, such as https://app.example.com, null or *", origin)
 		}
 	}
 	for _, n := range []struct {
@@ -215,6 +260,14 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 			report(d.path, "%s is not between 1ms and 1h", d.value)
 		}
 	}
+	if redis := c.Limits.Redis.Reveal() != ""; redis != (c.Limits.Shared == "redis") {
+		if redis {
+			report("limits.redis", "is of use only with limits.shared: redis")
+		} else {
+			report("limits.redis", "is needed for limits.shared: redis")
+		}
+	}
+	c.OAuth.validate(c.Server.BaseURL, report)
 	w := c.Query.Weights
 	for _, f := range []struct {
 		name  string
@@ -238,6 +291,36 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	if w.Vector == 0 && w.Keyword == 0 && w.Sparse == 0 {
 		report("query.weights", "at least one weight must be above 0")
+	}
+}
+
+func (o OAuth) validate(base string, report func(path, format string, args ...any)) {
+	if o.Enabled {
+		u, err := url.Parse(base)
+		ip := net.IP(nil)
+		if err == nil {
+			ip = net.ParseIP(u.Hostname())
+		}
+		switch {
+		case err != nil || u.Host == "":
+			report("oauth.enabled", "needs server.base_url, which tokens are bound to")
+		case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+			report("oauth.enabled", "needs a server.base_url without a path, not %q", base)
+		case u.Scheme != "https" && u.Hostname() != "localhost" && !ip.IsLoopback():
+			report("oauth.enabled", "needs an https server.base_url, for keys and tokens must not travel in the clear; http is for this machine alone")
+		}
+		if !o.ClientDocuments && !o.Registration {
+			report("oauth.enabled", "needs client_documents or registration; no client could connect otherwise")
+		}
+	}
+	if o.MaxClients < 1 || o.MaxClients > 100_000 {
+		report("oauth.max_clients", "%d is not between 1 and 100000", o.MaxClients)
+	}
+	if d := o.AccessTokenLifetime; d < time.Minute || d > time.Hour {
+		report("oauth.access_token_lifetime", "%s is not between 1m and 1h", d)
+	}
+	if d := o.RefreshTokenLifetime; d < time.Hour || d > 8760*time.Hour {
+		report("oauth.refresh_token_lifetime", "%s is not between 1h and 8760h", d)
 	}
 }
 

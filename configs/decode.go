@@ -171,7 +171,7 @@ func (d *decoder) structure(n ast.Node, fields []registry.Field, into reflect.Va
 			continue
 		}
 		d.places[sub] = d.placeOf(e.key)
-		d.value(e.value, f, into.Field(f.Index), sub)
+		d.value(e.value, f, into.FieldByIndex(f.Index), sub)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -69,7 +70,7 @@ func Load(r *registry.Registry, s Source) (*Config, error) {
 	roles := c.Roles
 	for name := range builtin {
 		_, given := d.places["models."+name]
-		if !given && name != roles.Embed && name != roles.Sparse && name != roles.Rerank && name != roles.Synthesize {
+		if !given && name != roles.Embed && name != roles.Sparse && name != roles.Rerank && name != roles.Synthesize && !slices.Contains(roles.Previous, name) {
 			delete(c.Models, name)
 		}
 	}
@@ -172,13 +173,13 @@ func flatten(err error) []error {
 func (d *decoder) environment(fields []registry.Field, into reflect.Value, path string) {
 	for _, f := range fields {
 		if f.Shape == registry.Struct {
-			d.environment(f.Fields, into.Field(f.Index), join(path, f.Name))
+			d.environment(f.Fields, into.FieldByIndex(f.Index), join(path, f.Name))
 		}
 		if f.Env == "" {
 			continue
 		}
 		if value, ok := d.getenv(f.Env); ok && value != "" {
-			d.override(f, into.Field(f.Index), join(path, f.Name), value, "environment "+f.Env)
+			d.override(f, into.FieldByIndex(f.Index), join(path, f.Name), value, "environment "+f.Env)
 		}
 	}
 }
@@ -190,7 +191,7 @@ func (d *decoder) setting(fields []registry.Field, into reflect.Value, s Setting
 		if !ok {
 			break
 		}
-		into = into.Field(f.Index)
+		into = into.FieldByIndex(f.Index)
 		if i == len(rest)-1 {
 			d.override(f, into, s.Path, s.Value, s.From)
 			return
@@ -232,7 +233,7 @@ func Set(info registry.Info, values map[string]string) (registry.Selection, erro
 		if !ok {
 			return s, fmt.Errorf("component %s has no setting %s", info.Name, key)
 		}
-		if err := setScalar(f, reflect.ValueOf(s.Config).Elem().Field(f.Index), values[key]); err != nil {
+		if err := setScalar(f, reflect.ValueOf(s.Config).Elem().FieldByIndex(f.Index), values[key]); err != nil {
 			return s, fmt.Errorf("component %s: %s: %w", info.Name, key, err)
 		}
 	}

@@ -36,7 +36,7 @@ configuration with secrets redacted. Editors check and complete a file that star
 	referenceTable(&b, "Top level", "", "", fields, defaults)
 	for _, f := range fields {
 		if f.Shape == registry.Struct {
-			referenceTable(&b, "`"+f.Name+"`", f.Help, f.Name, f.Fields, defaults.Field(f.Index))
+			referenceTable(&b, "`"+f.Name+"`", f.Help, f.Name, f.Fields, defaults.FieldByIndex(f.Index))
 		}
 	}
 	b.WriteString("## Components\n\nThe value of `storage`, `keyword`, `vector`, `sparse` and of each entry of `models` is a mapping with one key, the component,\nwhose value is the component's settings: `storage: {sqlite: {}}`. The name alone means its defaults.\n\n")
@@ -111,14 +111,14 @@ func referenceRows(b *bytes.Buffer, path, prefix string, fields []registry.Field
 				continue
 			}
 			fmt.Fprintf(b, "| `%s` | section | | %s |\n", key, cell(f.Help))
-			referenceRows(b, path, key, f.Fields, v.Field(f.Index))
+			referenceRows(b, path, key, f.Fields, v.FieldByIndex(f.Index))
 			continue
 		}
 		help := f.Help
 		if f.Env != "" {
 			help += " Environment: `" + f.Env + "`."
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", key, cell(typeName(f)), cell(defaultText(f, v.Field(f.Index))), cell(help))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", key, cell(typeName(f)), cell(defaultText(f, v.FieldByIndex(f.Index))), cell(help))
 	}
 }
 
@@ -198,7 +198,7 @@ func Schema(r *registry.Registry) ([]byte, error) {
 func objectSchema(r *registry.Registry, fields []registry.Field, defaults reflect.Value) map[string]any {
 	properties := map[string]any{}
 	for _, f := range fields {
-		s := fieldSchema(r, f, defaults.Field(f.Index))
+		s := fieldSchema(r, f, defaults.FieldByIndex(f.Index))
 		s["description"] = f.Help
 		properties[f.Name] = s
 	}

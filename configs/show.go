@@ -28,7 +28,7 @@ func (c *Config) YAML(r *registry.Registry) ([]byte, error) {
 func render(r *registry.Registry, fields []registry.Field, v reflect.Value) yaml.MapSlice {
 	items := make(yaml.MapSlice, 0, len(fields))
 	for _, f := range fields {
-		items = append(items, yaml.MapItem{Key: f.Name, Value: renderValue(r, f, v.Field(f.Index))})
+		items = append(items, yaml.MapItem{Key: f.Name, Value: renderValue(r, f, v.FieldByIndex(f.Index))})
 	}
 	return items
 }
