@@ -1,6 +1,7 @@
 package meilisearchtest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -280,10 +281,6 @@ func (p *filterParser) primary(depth int) (*condition, error) {
 			return not(equals(field, v), true), nil
 		case "=":
 			return equals(field, v), nil
-		default:
-			if _, err := number(v); err != nil {
-				return nil, err
-			}
 		}
 		return &condition{op: op, field: field, values: []string{v}}, nil
 	}
@@ -294,11 +291,6 @@ func (p *filterParser) primary(depth int) (*condition, error) {
 			high, err := p.value()
 			if err != nil {
 				return nil, err
-			}
-			for _, v := range []string{low, high} {
-				if _, err := number(v); err != nil {
-					return nil, err
-				}
 			}
 			return &condition{op: "to", field: field, values: []string{low, high}}, nil
 		}
@@ -397,8 +389,8 @@ func (c *condition) fields() []string {
 func normalize(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 // match reports whether a document meets the condition. An array meets what one
-// of its items meets; strings are compared with strings, and with numbers where
-// the text is one.
+// of its items meets; strings are compared with strings, in the order of their
+// bytes, and numbers with numbers where the filter's text is one.
 func (c *condition) match(d *document) bool {
 	if c == nil {
 		return true
@@ -449,18 +441,43 @@ func (c *condition) match(d *document) bool {
 		}
 		return false
 	}
-	for _, n := range f.numbers {
-		a, _ := number(c.values[0])
-		switch {
-		case c.op == ">" && n > a, c.op == ">=" && n >= a, c.op == "<" && n < a, c.op == "<=" && n <= a:
+	var texts []string
+	var numbers []float64
+	for _, v := range c.values {
+		texts = append(texts, normalize(v))
+		if n, err := number(v); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	for t := range f.strings {
+		if within(c.op, t, texts) {
 			return true
-		case c.op == "to":
-			if b, _ := number(c.values[1]); n >= a && n <= b {
-				return true
-			}
+		}
+	}
+	if len(numbers) < len(c.values) {
+		return false
+	}
+	for _, n := range f.numbers {
+		if within(c.op, n, numbers) {
+			return true
 		}
 	}
 	return false
+}
+
+// within tells whether a value is on the right side of a bound, or between two.
+func within[T cmp.Ordered](op string, v T, bounds []T) bool {
+	switch op {
+	case ">":
+		return v > bounds[0]
+	case ">=":
+		return v >= bounds[0]
+	case "<":
+		return v < bounds[0]
+	case "<=":
+		return v <= bounds[0]
+	}
+	return v >= bounds[0] && v <= bounds[1]
 }
 
 // facet is what a document has under a filterable attribute.
