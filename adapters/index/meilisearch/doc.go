@@ -8,8 +8,8 @@
 // index and index/postgres need no further server and rank by exact BM25; choose
 // them where nothing speaks for Meilisearch. What it costs: a server with its
 // disk, whose data is derived and needs no backup; a task of it for each write,
-// which comes after the store's own commit and takes milliseconds on a quiet
-// machine and seconds on a loaded one; and two round trips for each query. The
+// which comes after the store's own commit and takes .06 s, on a large machine
+// without a limit of its indexing memory .5 s, on a loaded one seconds; and two round trips for each query. The
 // server's search API answers within its own memory map, so give it memory for
 // the whole index.
 //
@@ -71,6 +71,10 @@
 //	squad-dev-a     .90        .92        .89
 //	cranfield       .35        .50        .48
 //	locomo-a        .52        .51        .47
+//
+// Over Meilisearch 1.50.0, a hundred queries of each: .90, .37 and .49 by its
+// rules, .91, .50 and .49 by bm25. Its own way of searching, the plain text with the
+// matching strategy frequency, gives .64, .12 and .23; with last .16, .03 and .04.
 //
 // # When the server is away
 //
