@@ -37,12 +37,13 @@ type gone struct {
 	Version uint64 `json:"v"` // 0
 }
 
-// progress says how far a partition is. Numbers beyond 2^53 would not survive
-// as JSON numbers.
+// progress says how far a partition is, and in which life of the index. Numbers
+// beyond 2^53 would not survive as JSON numbers.
 type progress struct {
 	ID      string `json:"id"`
 	P       string `json:"p"`
 	Applied string `json:"n"`
+	Life    string `json:"life"`
 }
 
 // Applied reads the partition's own document.
@@ -54,29 +55,59 @@ func (x *Index) Applied(ctx context.Context, p port.Partition) (uint64, error) {
 	if err := x.ready(ctx); err != nil {
 		return 0, err
 	}
-	return x.applied(ctx, g)
+	at, err := x.position(ctx, g)
+	return at.applied, err
 }
 
-func (x *Index) applied(ctx context.Context, g string) (uint64, error) {
-	var at progress
-	err := x.call(ctx, "read the state", func(ctx context.Context) error {
-		return x.index.GetDocumentWithContext(ctx, g, nil, &at)
-	})
-	switch {
-	case errors.Is(err, errGone):
-		// Somebody deleted the index. It must not come back with a write, which
-		// would make it without its settings.
-		return 0, x.recheck(ctx)
-	case err != nil && hasCode(err, codeDocumentNotFound):
-		return 0, nil
-	case err != nil:
-		return 0, err
+// position is how far a partition is.
+type position struct {
+	applied uint64
+	life    string // of the index
+}
+
+// position reads the partition's own document and the index's. What was written by
+// one who knew an earlier life of the index counts for nothing: an index that was
+// deleted or emptied while the write was under way lacks all that came before it.
+func (x *Index) position(ctx context.Context, g string) (position, error) {
+	for again := false; ; again = true {
+		var r client.DocumentsResult
+		err := x.call(ctx, "read the state", func(ctx context.Context) error {
+			r = client.DocumentsResult{}
+			return x.index.GetDocumentsWithContext(ctx, &client.DocumentsQuery{Ids: []string{g, markID}, Limit: 2}, &r)
+		})
+		if err != nil && !errors.Is(err, errGone) {
+			return position{}, err
+		}
+		var at progress
+		var index mark
+		for _, d := range r.Results {
+			into := any(&at)
+			if string(d["id"]) == strconv.Quote(markID) {
+				into = &index
+			}
+			if err := d.DecodeInto(into); err != nil {
+				return position{}, fmt.Errorf("meilisearch: state of %s: %w", g, err)
+			}
+		}
+		switch {
+		case index.ID == "" && again:
+			return position{}, unavailable("meilisearch: read the state", fmt.Errorf("index %s is being deleted or made", x.uid))
+		case index.ID == "":
+			// Somebody deleted or emptied the index. It must not come back with a write,
+			// which would make it without its settings.
+			if err := x.recheck(ctx); err != nil {
+				return position{}, err
+			}
+			continue
+		case at.ID == "" || at.Life != index.Life:
+			return position{0, index.Life}, nil
+		}
+		n, err := strconv.ParseUint(at.Applied, 10, 64)
+		if err != nil {
+			return position{}, fmt.Errorf("meilisearch: state of %s: %w", g, err)
+		}
+		return position{n, index.Life}, nil
 	}
-	n, err := strconv.ParseUint(at.Applied, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("meilisearch: state of %s: %w", g, err)
-	}
-	return n, nil
 }
 
 // Durable is Applied: a task that succeeded is on disk.
@@ -106,26 +137,25 @@ func (x *Index) Apply(ctx context.Context, p port.Partition, b port.Batch) error
 	if err := x.settle(ctx, p.Generation()); err != nil {
 		return err
 	}
-	at, err := x.applied(ctx, g)
+	at, err := x.position(ctx, g)
 	switch {
 	case err != nil:
 		return err
-	case at < b.After:
+	case at.applied < b.After:
 		return port.ErrGap
-	case at >= b.Upto:
+	case at.applied >= b.Upto:
 		return nil
 	}
 	documents := make([]string, len(b.Changes)) // hashes
 	for i, c := range b.Changes {
 		documents[i] = hash(c.Document)
 	}
-	var old []string
-	if at > 0 {
-		if old, err = x.ids(ctx, ofDocuments(g, documents)); err != nil {
-			return err
-		}
+	// Of a partition that begins, too: an earlier life may have left some.
+	old, err := x.ids(ctx, ofDocuments(g, documents))
+	if err != nil {
+		return err
 	}
-	parts, dead, err := x.encode(g, b, documents, old)
+	parts, dead, err := x.encode(g, at.life, b, documents, old)
 	if err != nil {
 		return err
 	}
@@ -139,7 +169,7 @@ func (x *Index) Apply(ctx context.Context, p port.Partition, b port.Batch) error
 
 // encode makes the payloads of a batch; most have one. The last ends with the
 // partition's own document. dead are the ids of chunks that are no more.
-func (x *Index) encode(g string, b port.Batch, documents, old []string) (parts [][]byte, dead []string, err error) {
+func (x *Index) encode(g, life string, b port.Batch, documents, old []string) (parts [][]byte, dead []string, err error) {
 	limit := x.cfg.MaxPayloadMB << 20
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -181,7 +211,7 @@ func (x *Index) encode(g string, b port.Batch, documents, old []string) (parts [
 			}
 		}
 	}
-	if err := put(progress{g, g, strconv.FormatUint(b.Upto, 10)}); err != nil {
+	if err := put(progress{g, g, strconv.FormatUint(b.Upto, 10), life}); err != nil {
 		return nil, nil, err
 	}
 	return append(parts, buf.Bytes()), dead, nil

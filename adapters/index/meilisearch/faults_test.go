@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -335,6 +338,64 @@ func TestIndexDeletedUnderAWrite(t *testing.T) {
 	must(t, apply(x, part(1), 0, texts("a", "heron")))
 	if got := find(t, x, part(1), "heron egret"); got != "a/0" {
 		t.Errorf("found %q", got)
+	}
+}
+
+// A write that read how far its partition is, and comes after the index was deleted
+// and made again, does not hide that all before it is missing.
+func TestIndexMadeAgainUnderAWrite(t *testing.T) {
+	for name, config := range map[string]func(testing.TB) meilisearch.Config{
+		"in process": func(t testing.TB) meilisearch.Config { return settings(server(t)) },
+		"real":       real,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := fresh(config(t))
+			origin, err := url.Parse(c.URL)
+			must(t, err)
+			proxy := httputil.NewSingleHostReverseProxy(origin)
+			uid := c.IndexPrefix + "_chunks"
+			arrived, pass := make(chan struct{}), make(chan struct{})
+			var hold atomic.Bool
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if hold.Load() && r.Method == http.MethodPost && r.URL.Path == "/indexes/"+uid+"/documents" {
+					hold.Store(false)
+					close(arrived)
+					<-pass
+				}
+				proxy.ServeHTTP(w, r)
+			}))
+			defer front.Close()
+			slow := c
+			slow.URL = front.URL
+			x, y := open(t, slow), open(t, c)
+			must(t, apply(x, part(1), 0, texts("a", "heron")))
+			hold.Store(true)
+			done := make(chan error, 1)
+			go func() { done <- apply(x, part(1), 1, texts("b", "egret"), texts("c", "stork")) }()
+			<-arrived
+			m := client.New(c.URL, client.WithAPIKey(c.APIKey.Reveal()))
+			task, err := m.DeleteIndex(uid)
+			must(t, err)
+			_, err = m.WaitForTask(task.TaskUID, time.Millisecond)
+			must(t, err)
+			if n := applied(t, y, part(1)); n != 0 {
+				t.Fatalf("applied is %d of an index that was made anew", n)
+			}
+			close(pass)
+			must(t, <-done)
+			for who, z := range map[string]port.Index{"the late writer": x, "another": y} {
+				if n := applied(t, z, part(1)); n != 0 {
+					t.Errorf("to %s applied is %d, though the first write is missing", who, n)
+				}
+				if err := apply(z, part(1), 2, texts("d", "ibis")); !errors.Is(err, port.ErrGap) {
+					t.Errorf("a write of %s after it: %v, want ErrGap", who, err)
+				}
+			}
+			must(t, y.Apply(t.Context(), part(1), port.Batch{Upto: 3, Changes: []port.IndexChange{texts("a", "heron"), texts("b", "egret"), texts("c")}}))
+			if got := find(t, x, part(1), "heron egret stork"); got != "a/0 b/0" || applied(t, x, part(1)) != 3 {
+				t.Errorf("found %q at %d", got, applied(t, x, part(1)))
+			}
+		})
 	}
 }
 

@@ -1,10 +1,12 @@
 package meilisearch
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	jitter "math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
@@ -26,14 +28,17 @@ const (
 	primaryKey = "id"
 )
 
-// mark is that document.
+// mark is that document. Life is another one each time that the index begins empty.
 type mark struct {
 	ID       string `json:"id"`
 	Format   int    `json:"format"`
 	Analysis string `json:"analysis"`
+	Life     string `json:"life"`
 }
 
-func (x *Index) wantedMark() mark { return mark{markID, format, x.analyzer.Version()} }
+func (x *Index) wantedMark(life string) mark {
+	return mark{markID, format, x.analyzer.Version(), life}
+}
 
 // wanted are the settings of the index. There is no dictionary and no separator,
 // since every term is one run of letters and digits.
@@ -242,7 +247,7 @@ func (x *Index) create(ctx context.Context) error {
 const turns = 8
 
 func turnPause(attempt int) time.Duration {
-	return 50*time.Millisecond + rand.N(time.Duration(attempt)*200*time.Millisecond)
+	return 50*time.Millisecond + jitter.N(time.Duration(attempt)*200*time.Millisecond)
 }
 
 // configure applies the settings and then says that the index is ours. reset is
@@ -272,8 +277,13 @@ func (x *Index) configure(ctx context.Context, reset bool) error {
 		}
 		reset = true
 	}
+	m, err := x.mark(ctx)
+	if err != nil {
+		return err
+	}
+	life := cmp.Or(at(m).Life, rand.Text())
 	return x.run(ctx, "mark the index", func(ctx context.Context) (*client.TaskInfo, error) {
-		return x.index.AddDocumentsWithContext(ctx, []mark{x.wantedMark()}, nil)
+		return x.index.AddDocumentsWithContext(ctx, []mark{x.wantedMark(life)}, nil)
 	})
 }
 
@@ -343,7 +353,7 @@ func (x *Index) adopt(ctx context.Context, is client.Settings, first bool) error
 		return refused("the Meilisearch index %s holds %d documents and was not made by mneme; choose another index_prefix", x.uid, n)
 	case m == nil: // nobody's, or ours and not finished
 		return x.configure(ctx, false)
-	case *m != x.wantedMark():
+	case *m != x.wantedMark(m.Life):
 		if !first {
 			return refused("the Meilisearch index %s was made anew with format %d, analysis %s; this process works with format %d, analysis %s",
 				x.uid, m.Format, m.Analysis, format, x.analyzer.Version())
