@@ -696,50 +696,77 @@ func TestTransferHoldsLittle(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
+	var before int64
 	var peak atomic.Int64
-	path := filepath.Join(t.TempDir(), "set.ndjson")
-	file, err := os.Create(path)
+	watch := func(done int64) { peak.Store(max(peak.Load(), held()-before)); _ = done }
+	// What work in the background takes, such as an index that merges, comes and goes;
+	// what a transfer holds it holds every time.
+	little := func(what string, once func()) {
+		t.Helper()
+		for try := range 3 {
+			before = held()
+			peak.Store(0)
+			once()
+			t.Logf("%s: at most %d more held", what, peak.Load())
+			if peak.Load() <= documents*size*2/3 {
+				return
+			}
+			if try == 2 {
+				t.Errorf("%s of %d bytes held %d more", what, documents*size, peak.Load())
+			}
+		}
+	}
+	call := func(s *server, method, path string, body io.Reader) *http.Response {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, s.url+reindexPath+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+s.administrator("default").key)
+		if body != nil {
+			req.Header.Set("Content-Type", ndjson)
+		}
+		res, err := s.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "set.ndjson"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	req, err := http.NewRequestWithContext(t.Context(), "GET", from.url+reindexPath+"docs/export", nil)
-	if err != nil {
-		t.Fatal(err)
+	rewind := func() {
+		t.Helper()
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
 	}
-	req.Header.Set("Authorization", "Bearer "+from.administrator("default").key)
-	before := held()
-	watch := func(done int64) { peak.Store(max(peak.Load(), held()-before)); _ = done }
-	res, err := from.client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the snapshot is read before the answer is", time.Minute, func() bool { return views.open.Load() == 0 })
-	n, err := io.Copy(file, &metered{r: res.Body, every: 2 << 20, tell: watch})
-	_ = res.Body.Close()
-	if err != nil || n < documents*size || peak.Load() > documents*size*2/3 {
-		t.Errorf("exported %d bytes, %v; %d more were held meanwhile", n, err, peak.Load())
-	}
-	t.Logf("export: %d bytes, at most %d more held", n, peak.Swap(0))
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
-	before = held()
-	req, err = http.NewRequestWithContext(t.Context(), "POST", to.url+reindexPath+"docs/import", &metered{r: file, every: 2 << 20, tell: watch})
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+to.administrator("default").key)
-	req.Header.Set("Content-Type", ndjson)
-	if res, err = to.client.Do(req); err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(res.Body)
-	_ = res.Body.Close()
-	if err != nil || res.StatusCode != 200 || !bytes.Contains(body, []byte(`"created":400`)) || peak.Load() > documents*size*2/3 {
-		t.Errorf("imported: %d %s, %v; %d more were held meanwhile", res.StatusCode, body, err, peak.Load())
-	}
-	t.Logf("import: at most %d more held", peak.Load())
+	little("export", func() {
+		rewind()
+		if err := file.Truncate(0); err != nil {
+			t.Fatal(err)
+		}
+		res := call(from, "GET", "docs/export", nil)
+		eventually(t, "the snapshot is read before the answer is", time.Minute, func() bool { return views.open.Load() == 0 })
+		n, err := io.Copy(file, &metered{r: res.Body, every: 2 << 20, tell: watch})
+		_ = res.Body.Close()
+		if err != nil || n < documents*size {
+			t.Errorf("exported %d bytes, %v", n, err)
+		}
+	})
+	outcome := `"created":400`
+	little("import", func() {
+		rewind()
+		res := call(to, "POST", "docs/import", &metered{r: file, every: 2 << 20, tell: watch})
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil || res.StatusCode != 200 || !bytes.Contains(body, []byte(outcome)) {
+			t.Errorf("imported: %d %s, %v", res.StatusCode, body, err)
+		}
+		outcome = `"unchanged":400`
+	})
 }
 
 // metered tells how much was read, every so many bytes.
