@@ -303,10 +303,10 @@ func TestCancel(t *testing.T) {
 			began := time.Now()
 			// The deadline that went over the wire may end before the caller's own does.
 			_, err := embed(ctx, m, "a")
-			if fault.CodeOf(err) != code || time.Since(began) > 5*time.Second {
+			if fault.CodeOf(err) != code || time.Since(began) > 20*time.Second {
 				t.Errorf("%v after %s", err, time.Since(began))
 			}
-			within(t, 5*time.Second, "the backend hears of it", func() bool { b, err := os.ReadFile(file); return err == nil && strings.HasSuffix(string(b), "true") })
+			within(t, 30*time.Second, "the backend hears of it", func() bool { b, err := os.ReadFile(file); return err == nil && strings.HasSuffix(string(b), "true") })
 		})
 	}
 }
@@ -343,11 +343,11 @@ func TestNoOrphans(t *testing.T) {
 	if err := syscall.Kill(first[3], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 5*time.Second, "the children of a killed backend end", none(first))
-	within(t, 5*time.Second, "it serves again", func() bool { _, err := embed(t.Context(), m, "a"); return err == nil })
+	within(t, 30*time.Second, "the children of a killed backend end", none(first))
+	within(t, 30*time.Second, "it serves again", func() bool { _, err := embed(t.Context(), m, "a"); return err == nil })
 	second := family()
 	_ = m.Close()
-	within(t, 5*time.Second, "the children of a closed backend end", none(second))
+	within(t, 30*time.Second, "the children of a closed backend end", none(second))
 	if _, err := embed(t.Context(), m, "a"); fault.CodeOf(err) != fault.Unavailable {
 		t.Errorf("a call after close: %v", err)
 	}
@@ -385,9 +385,9 @@ func TestHostKilled(t *testing.T) {
 	_, _ = p.Wait()
 	for _, s := range strings.Fields(string(b)) {
 		n, _ := strconv.Atoi(s)
-		within(t, 5*time.Second, "process "+s+" ends", func() bool { return !alive(n) })
+		within(t, 30*time.Second, "process "+s+" ends", func() bool { return !alive(n) })
 	}
-	within(t, 5*time.Second, "the folder goes", func() bool { left, _ := os.ReadDir(temp); return len(left) == 0 })
+	within(t, 30*time.Second, "the folder goes", func() bool { left, _ := os.ReadDir(temp); return len(left) == 0 })
 }
 
 // TestStubborn: a backend that does not go when asked is killed, soon.
@@ -421,7 +421,7 @@ func TestLeavesNothing(t *testing.T) {
 	for range 6 {
 		once()
 	}
-	within(t, 5*time.Second, "what was opened is closed", func() bool { return files() <= open+2 && runtime.NumGoroutine() <= running+2 })
+	within(t, 30*time.Second, "what was opened is closed", func() bool { return files() <= open+2 && runtime.NumGoroutine() <= running+2 })
 }
 
 // TestQueries: a query does not wait for the passages before it, and more calls than

@@ -205,14 +205,14 @@ func TestCancel(t *testing.T) {
 		<-r.Context().Done()
 		close(left)
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if _, err := m.Synthesize(ctx, question()); fault.CodeOf(err) != fault.Timeout {
 		t.Errorf("got %v, want timeout", err)
 	}
 	select {
 	case <-left:
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Error("the server was not told")
 	}
 }

@@ -2,6 +2,7 @@ package apitest_test
 
 import (
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 )
@@ -26,14 +27,16 @@ func TestSearchesDoNotWaitForABuild(t *testing.T) {
 			return s.post("/namespaces/docs/query", object{"query": "zebra", "mode": "keyword"}, "X-Timeout-Ms", ms)
 		}
 		first := make(chan *reply, 1)
-		go func() { first <- query("1000") }()
-		<-begun
+		release := sync.OnceFunc(func() { close(held) })
+		t.Cleanup(release) // before the server's end, which waits for the build
+		go func() { first <- query("3000") }()
+		await(t, "the build begins", begun)
 		if r := query("500"); r.status != http.StatusGatewayTimeout && r.status != http.StatusServiceUnavailable {
 			t.Errorf("during the build: %d %s", r.status, clip(r.body))
 		}
-		time.Sleep(time.Second) // past the first one's time
-		close(held)
-		if r := <-first; r.status < 500 {
+		time.Sleep(3 * time.Second) // past the first one's time
+		release()
+		if r := await(t, "the first query's answer", first); r.status < 500 {
 			t.Errorf("after its time: %d %s", r.status, clip(r.body))
 		}
 		eventually(t, "the index is there", time.Minute, func() bool {

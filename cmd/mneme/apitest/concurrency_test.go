@@ -260,7 +260,7 @@ func TestConcurrentLives(t *testing.T) {
 				}
 			}()
 		}
-		deleted := make(chan int)
+		deleted := make(chan int, 1)
 		go func() {
 			n := 0
 			for {
@@ -278,7 +278,7 @@ func TestConcurrentLives(t *testing.T) {
 		}()
 		wg.Wait()
 		close(stop)
-		if <-deleted == 0 {
+		if await(t, "the deletions end", deleted) == 0 {
 			t.Error("nothing was deleted in between")
 		}
 		s.do("DELETE", "/namespaces/docs", nil).ok()
@@ -397,7 +397,7 @@ func TestManyClientsOnASmallGate(t *testing.T) {
 			}
 		}()
 		wg.Wait()
-		<-over
+		await(t, "the checks of health end", over)
 		t.Logf("%d served, %d refused, heap at most %d MiB over the start", served.Load(), busy.Load(), (int64(peak)-int64(before.HeapAlloc))>>20)
 		if served.Load() == 0 || busy.Load() == 0 {
 			t.Errorf("%d served and %d refused of %d", served.Load(), busy.Load(), 2*clients)

@@ -201,13 +201,13 @@ func term(word string) uint32 {
 type faultyStore struct {
 	port.Store
 	ping   atomic.Pointer[error]
-	update atomic.Pointer[func() error] // runs before each Update
-	called atomic.Pointer[func() error] // runs before each Update of a call, which those of background work are not
+	called atomic.Pointer[func() error] // runs before each Update of a call
+	behind atomic.Pointer[func() error] // runs before each Update of background work
 	view   atomic.Pointer[func() error] // runs before each View
 	scrub  atomic.Pointer[func() error] // runs before each Scrub
 }
 
-// breaks has every Update fail from the one after n.
+// breaks has every Update of a call fail from the one after n.
 func (f *faultyStore) breaks(n int, err error) {
 	var updates atomic.Int64
 	broken := func() error {
@@ -216,7 +216,7 @@ func (f *faultyStore) breaks(n int, err error) {
 		}
 		return nil
 	}
-	f.update.Store(&broken)
+	f.called.Store(&broken)
 }
 
 func (f *faultyStore) Ping(ctx context.Context) error {
@@ -227,12 +227,11 @@ func (f *faultyStore) Ping(ctx context.Context) error {
 }
 
 func (f *faultyStore) Update(ctx context.Context, fn func(port.Writer) error) error {
-	if h := f.update.Load(); h != nil {
-		if err := (*h)(); err != nil {
-			return err
-		}
+	h := f.behind.Load()
+	if ident.RequestID(ctx) != "" {
+		h = f.called.Load()
 	}
-	if h := f.called.Load(); h != nil && ident.RequestID(ctx) != "" {
+	if h != nil {
 		if err := (*h)(); err != nil {
 			return err
 		}

@@ -672,6 +672,18 @@ func eventually(t testing.TB, what string, within time.Duration, ok func() bool)
 	}
 }
 
+// await receives what other goroutines send or close, which a failure of theirs may
+// keep them from.
+func await[T any](t testing.TB, what string, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(2 * time.Minute): // longer than a call may take
+		t.Fatalf("%s: not within two minutes", what)
+	}
+	return v
+}
+
 func (r *reply) number(name string) float64 {
 	r.t.Helper()
 	n, ok := r.json[name].(float64)

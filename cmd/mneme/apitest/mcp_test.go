@@ -60,11 +60,15 @@ func (s *server) connect(version, query string, headers ...string) (*mcpClient, 
 	}
 	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := c.Connect(context.Background(), &sdk.StreamableClientTransport{Endpoint: s.url + "/mcp" + query, DisableStandaloneSSE: true,
-		HTTPClient: &http.Client{Transport: withHeader{s.client.Transport, header}}}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+		HTTPClient: &http.Client{Transport: withHeader{s.client.Transport, header}, Timeout: s.client.Timeout}}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		return nil, err
 	}
-	s.t.Cleanup(func() { _ = session.Close() })
+	s.t.Cleanup(func() {
+		closed := make(chan error, 1)
+		go func() { closed <- session.Close() }()
+		await(s.t, "the client closes its session", closed)
+	})
 	return &mcpClient{s.t, session}, nil
 }
 

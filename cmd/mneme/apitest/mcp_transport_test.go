@@ -278,13 +278,13 @@ func TestMCPCancellation(t *testing.T) {
 						_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
 						done <- err
 					}()
-					<-working
+					await(t, "the model is at work", working)
 					started := time.Now()
 					cancel()
-					if err := <-done; err == nil {
+					if err := await(t, "the client has left", done); err == nil {
 						t.Error("a call that was left succeeds")
 					}
-					if err := <-ended; err == nil {
+					if err := await(t, "the model is told", ended); err == nil {
 						t.Error("the model worked on")
 					}
 					if took := time.Since(started); took > 20*time.Second {
@@ -384,7 +384,7 @@ func TestMCPIsObserved(t *testing.T) {
 	if r.header.Get("X-Request-Id") != "seen-1" {
 		t.Errorf("headers %v", r.header)
 	}
-	eventually(t, "the call is logged", 5*time.Second, func() bool {
+	eventually(t, "the call is logged", 30*time.Second, func() bool {
 		for line := range strings.Lines(log.String()) {
 			if strings.Contains(line, `"op":"tools.fetch","transport":"mcp","request_id":"seen-1"`) && strings.Contains(line, `"key":`) {
 				return true

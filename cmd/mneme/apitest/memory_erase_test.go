@@ -228,6 +228,7 @@ func TestMemoryErasureResumes(t *testing.T) {
 		fails := func() error { return failure }
 		for at := range 6 {
 			n := s.fill("ann", mark)
+			root.store.behind.Store(&fails) // what works in the background must not finish it
 			switch at {
 			case 3: // the files of the store
 				root.store.scrub.Store(&fails)
@@ -240,11 +241,10 @@ func TestMemoryErasureResumes(t *testing.T) {
 				root.store.breaks(at, failure)
 			}
 			s.erase("ann").refuses(500, "internal_error")
-			for at > 0 && !root.erasing("ann") { // what works in the background took one of them
-				root.store.breaks(at, failure)
-				s.erase("ann").refuses(500, "internal_error")
+			if begun := root.erasing("ann"); begun != (at > 0) {
+				t.Fatalf("stopped at step %d: under way is %t", at, begun)
 			}
-			root.store.update.Store(nil)
+			root.store.called.Store(nil)
 			root.store.scrub.Store(nil)
 			root.index.drop.Store(nil)
 			if at > 0 { // marked
@@ -265,7 +265,9 @@ func TestMemoryErasureResumes(t *testing.T) {
 				if r := s.erase("ann").ok(); r.number("deletedMemories") != float64(n) {
 					t.Errorf("%s, want all %d", r.body, n)
 				}
+				root.store.behind.Store(nil)
 			} else {
+				root.store.behind.Store(nil)
 				root = root.restart(nil)
 				s = root.as(s.key)
 				if at == 0 { // not begun
@@ -303,20 +305,21 @@ func TestMemoryErasureGoesOn(t *testing.T) {
 			}
 			return nil
 		}
-		root.store.update.Store(&hook)
+		root.store.called.Store(&hook)
+		t.Cleanup(func() { slow.Store(false) })
 		ctx, leave := context.WithCancel(context.Background())
 		gone := make(chan struct{})
 		go func() {
 			defer close(gone)
 			_, _ = s.send(ctx, "DELETE", "/api/v1/users/ann", nil)
 		}()
-		<-started
+		await(t, "the erasure begins", started)
 		leave()
-		<-gone
+		await(t, "the client has left", gone)
 		// A second caller waits for the same erasure, and may have too little time.
 		s.do("DELETE", "/api/v1/users/ann", nil, "X-Timeout-Ms", "50").refuses(504, "timeout")
 		slow.Store(false)
-		root.store.update.Store(nil)
+		root.store.called.Store(nil)
 		eventually(t, "the erasure ends", 20*time.Second, func() bool { return len(root.roster()) == 0 })
 		s.erase("ann").ok()
 		if got := root.traces("zqxleftmarker"); len(got) != 0 {
@@ -342,17 +345,19 @@ func TestMemoryErasureOfTheNextLife(t *testing.T) {
 			return nil
 		}
 		root.store.scrub.Store(&hook)
-		first, second := make(chan *reply), make(chan *reply)
+		release := sync.OnceFunc(func() { close(goOn) })
+		t.Cleanup(release)
+		first, second := make(chan *reply, 1), make(chan *reply, 1)
 		go func() { first <- s.erase("ann") }()
-		<-ending
+		await(t, "the erasure is at its end", ending)
 		s.save("ann", "Of the zqxsecond life.")
 		go func() { second <- s.erase("ann") }()
 		time.Sleep(50 * time.Millisecond) // it waits for the first
-		close(goOn)
-		if r := (<-first).ok(); r.number("deletedMemories") != 1 {
+		release()
+		if r := await(t, "the first answer", first).ok(); r.number("deletedMemories") != 1 {
 			t.Errorf("%s", r.body)
 		}
-		if r := (<-second).ok(); r.number("deletedMemories") < 1 {
+		if r := await(t, "the second answer", second).ok(); r.number("deletedMemories") < 1 {
 			t.Errorf("%s", r.body)
 		}
 		if got := s.memories("ann"); len(got) != 0 {

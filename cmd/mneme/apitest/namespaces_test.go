@@ -269,7 +269,7 @@ func TestTenants(t *testing.T) {
 		}
 		r := one.post("/namespaces/shared/documents", object{"documents": []object{doc("b", "x", "")}}, "Prefer", "respond-async").is(202)
 		two.get(r.header.Get("Location")).fails(404, "not_found")
-		eventually(t, "operation", 5*time.Second, func() bool { return one.get(r.header.Get("Location")).ok().json["status"] == "succeeded" })
+		eventually(t, "operation", 30*time.Second, func() bool { return one.get(r.header.Get("Location")).ok().json["status"] == "succeeded" })
 
 		two.write("shared", doc("a", "the marker beta of two", `{"who":"two"}`))
 		for _, c := range []struct {

@@ -109,7 +109,7 @@ func TestSourceOwnedDocument(t *testing.T) {
 				continue
 			}
 			at := r.is(202).header.Get("Location")
-			eventually(t, "failed", 5*time.Second, func() bool { return s.get(at).ok().json["status"] == "failed" })
+			eventually(t, "failed", 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "failed" })
 			if e := s.get(at).json["error"].(object); e["code"] != "conflict" {
 				t.Errorf("operation: %v", e)
 			}
@@ -149,7 +149,7 @@ func TestDeletionOutlivesIndexTrouble(t *testing.T) {
 		}
 		s.index.apply.Store(&fail)
 		at := s.post("/namespaces/docs/documents", object{"documents": []object{doc("d", "delta", "")}}, "Prefer", "respond-async").is(202).header.Get("Location")
-		eventually(t, "succeeded", 5*time.Second, func() bool { return s.get(at).ok().json["status"] == "succeeded" })
+		eventually(t, "succeeded", 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "succeeded" })
 		s.index.apply.Store(nil)
 		if got := s.query("docs", object{"query": "delta", "mode": "keyword"}).found(); !slices.Equal(got, []string{"d"}) {
 			t.Errorf("after an operation whose index failed: %v", got)
@@ -212,19 +212,19 @@ func TestShutdownDrains(t *testing.T) {
 			r, err := s.send(context.Background(), "POST", "/namespaces/docs/documents", object{"documents": []object{doc("a", "text", "")}})
 			answered <- answer{r, err}
 		}()
-		<-started
+		await(t, "the model is at work", started)
 		closed := make(chan struct{})
 		go func() { s.close(); close(closed) }()
-		eventually(t, "new connections are refused", 5*time.Second, func() bool {
+		eventually(t, "new connections are refused", 30*time.Second, func() bool {
 			_, err := s.send(context.Background(), "GET", "/health", nil)
 			return err != nil
 		})
 		s.embedder.before(nil)
 		close(release)
-		if a := <-answered; a.err != nil || a.r.status != 200 {
+		if a := await(t, "the call in flight is answered", answered); a.err != nil || a.r.status != 200 {
 			t.Errorf("the call in flight: %v %v", a.r, a.err)
 		}
-		<-closed
+		await(t, "the server ends", closed)
 		if got := s.restart(nil).ids("docs"); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("after the restart: %v", got)
 		}

@@ -287,7 +287,7 @@ func TestReindexFails(t *testing.T) {
 			return untilDone(ctx, as, texts)
 		})
 		op.post(reindexPath+"docs/reindex", nil).is(202)
-		<-entered
+		await(t, "the reindexing makes vectors", entered)
 		if r := op.post(reindexPath+"docs/reindex", nil).is(202); r.json["status"] != "running" { // joined
 			t.Errorf("a second call: %s", r.body)
 		}
@@ -325,7 +325,7 @@ func TestReindexBesideDeletions(t *testing.T) {
 			return ctx.Err()
 		})
 		op.post(reindexPath+"docs/reindex", nil).is(202)
-		<-entered
+		await(t, "the reindexing makes vectors", entered)
 		if r := op.post(reindexPath+"gone/reindex", nil).is(202); r.json["status"] != "waiting" {
 			t.Errorf("behind another: %s", r.body)
 		}
@@ -338,7 +338,7 @@ func TestReindexBesideDeletions(t *testing.T) {
 			t.Errorf("by filter: %s", got.body)
 		}
 		close(held)
-		<-enteredGone
+		await(t, "the second reindexing makes vectors", enteredGone)
 		s.do("DELETE", "/namespaces/gone", nil).ok()
 		close(heldGone)
 		if end := op.reindexed("docs"); end["status"] != "succeeded" || end["documents"] != 150.0 {
@@ -491,7 +491,7 @@ func TestReindexServes(t *testing.T) {
 			}
 		})
 		op.post(reindexPath+"docs/reindex", object{"hold": true}).is(202)
-		<-entered
+		await(t, "the reindexing makes vectors", entered)
 		if got := complete(s, "docs"); !slices.Equal(got, before) {
 			t.Errorf("meanwhile: other answers (%d and %d)", len(got), len(before))
 		}
@@ -700,7 +700,7 @@ func TestReindexMemories(t *testing.T) {
 			return ctx.Err()
 		})
 		op.post(path("cut"), nil).is(202)
-		<-entered
+		await(t, "the reindexing makes vectors", entered)
 		s.post("/api/v1/memories/delete", object{"endUserId": "cut", "ids": []string{ids[0], ids[2], ids[len(ids)-1]}}).ok()
 		close(held)
 		if end := op.reindexedUser(path("cut")); end["status"] != "succeeded" || end["documents"] != 152.0 {
@@ -725,14 +725,14 @@ func TestReindexMemories(t *testing.T) {
 			return ctx.Err()
 		})
 		op.post(path("gone"), nil).is(202)
-		<-entered
+		await(t, "the reindexing makes vectors", entered)
 		erased := make(chan *reply, 1)
 		go func() { erased <- s.do("DELETE", "/api/v1/users/gone", nil) }()
 		eventually(t, "the erasure's mark", 10*time.Second, func() bool {
 			return op.get("/admin/v1/organizations/default/end_users?query=gone").ok().list("end_users")[0]["erasing"] != nil
 		})
 		close(held)
-		if r := (<-erased).ok(); r.json["deletedMemories"] != 155.0 {
+		if r := await(t, "the erasure is answered", erased).ok(); r.json["deletedMemories"] != 155.0 {
 			t.Errorf("erased: %s", r.body)
 		}
 		op.get(path("gone")).fails(404, "not_found", "gone") // nothing is known of them any more

@@ -546,7 +546,7 @@ func TestExportBesideWrites(t *testing.T) {
 			last = set
 		}
 		close(stop)
-		<-done
+		await(t, "the writer ends", done)
 		to.brought("docs", "", last).counts(2*pairs, 0, 0, 0, 0)
 		if is, was := end(t, to.exported("docs", "")), end(t, last); is.Hash != was.Hash {
 			t.Errorf("imported: %+v, was %+v", is, was)

@@ -215,14 +215,14 @@ func TestFailedWrite(t *testing.T) {
 			_, err := s.send(ctx, "POST", "/namespaces/docs/documents", object{"documents": []object{doc("new", "text", "")}})
 			gone <- err
 		}()
-		<-started
+		await(t, "the model is at work", started)
 		cancel()
-		if err := <-gone; err == nil {
+		if err := await(t, "the client has left", gone); err == nil {
 			t.Error("the cancelled call was answered")
 		}
 		select {
 		case <-cancelled:
-		case <-time.After(5 * time.Second):
+		case <-time.After(30 * time.Second):
 			t.Fatal("the model was not told that the caller is gone")
 		}
 		s.embedder.before(nil)
@@ -277,12 +277,12 @@ func TestAsynchronousWrite(t *testing.T) {
 		if r.number("total") != 2 || r.number("done") != 0 || r.json["status"] != "queued" {
 			t.Errorf("accepted: %s", r.body)
 		}
-		eventually(t, "running", 5*time.Second, func() bool { return s.get(at).ok().json["status"] == "running" })
+		eventually(t, "running", 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "running" })
 		if s.ids("docs") != nil {
 			t.Error("a running operation shows documents")
 		}
 		close(release)
-		eventually(t, "succeeded", 5*time.Second, func() bool { return s.get(at).ok().json["status"] == "succeeded" })
+		eventually(t, "succeeded", 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "succeeded" })
 		r = s.get(at).ok()
 		fields(t, "a finished operation", r.json, "id", "status", "done", "total", "result")
 		result := r.json["result"].(object)
@@ -302,7 +302,7 @@ func TestAsynchronousWrite(t *testing.T) {
 			s.embedder.before(hook)
 			r := s.post("/namespaces/docs/documents", object{"documents": []object{doc("c", "third", "")}}, "Prefer", "respond-async").is(202)
 			at := r.header.Get("Location")
-			eventually(t, "failed by "+name, 5*time.Second, func() bool { return s.get(at).ok().json["status"] == "failed" })
+			eventually(t, "failed by "+name, 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "failed" })
 			got := s.get(at).ok()
 			fields(t, "a failed operation", got.json, "id", "status", "done", "total", "error")
 			if e := got.json["error"].(object); e["code"] != "internal_error" || strings.Contains(fmt.Sprint(e), "boom") || got.number("done") != 0 {
@@ -334,7 +334,7 @@ func TestOperationSurvivesRestart(t *testing.T) {
 			r := s.post("/namespaces/docs/documents", object{"documents": []object{doc(id, "text of "+id, ""), doc("last", id, "")}}, "Prefer", "respond-async").is(202)
 			at = append(at, r.header.Get("Location"))
 		}
-		eventually(t, "running", 5*time.Second, func() bool { return s.get(at[0]).ok().json["status"] == "running" })
+		eventually(t, "running", 30*time.Second, func() bool { return s.get(at[0]).ok().json["status"] == "running" })
 		s = s.restart(func(o *options) { o.embedder = newEmbedder() })
 		s = s.as(key)
 		for _, at := range at {
