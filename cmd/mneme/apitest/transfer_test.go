@@ -380,11 +380,13 @@ func TestImportOfDamage(t *testing.T) {
 		go func() {
 			_, _ = write.Write(set[:len(set)/2])
 			cancel()
+			_ = write.CloseWithError(context.Canceled) // the client may wait for its body's end
 		}()
 		req, err := http.NewRequestWithContext(ctx, "POST", s.url+reindexPath+"copy/import", read)
 		if err != nil {
 			t.Fatal(err)
 		}
+		req.Header.Set("Content-Type", ndjson)
 		req.Header.Set("Authorization", "Bearer "+s.administrator("default").key)
 		if res, err := s.client.Do(req); err == nil {
 			_ = res.Body.Close()
