@@ -207,7 +207,7 @@ func TestSlowBodiesAreCutOff(t *testing.T) {
 // does not.
 func TestClientsThatStopReading(t *testing.T) {
 	ended := make(chan struct{}, 10)
-	s := setup{library: library{size: 16 << 20}, http: mnemehttp.Options{WriteIdle: 300 * time.Millisecond}}
+	s := setup{library: library{size: 16 << 20}, http: mnemehttp.Options{WriteIdle: time.Second}}
 	inner := s.handler(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -242,7 +242,7 @@ func TestClientsThatStopReading(t *testing.T) {
 		if n += m; err != nil {
 			break
 		}
-		time.Sleep(30 * time.Millisecond)
+		time.Sleep(80 * time.Millisecond)
 	}
 	if n != res.ContentLength {
 		t.Errorf("a slow client got %d of %d bytes", n, res.ContentLength)

@@ -34,7 +34,7 @@ func server(t testing.TB) *meilisearchtest.Server {
 // quick is a configuration that notices changes at once and waits for little.
 func quick(s *meilisearchtest.Server) meilisearch.Config {
 	c := settings(s)
-	c.Timeout, c.TaskTimeout, c.VerifyEvery = 500*time.Millisecond, 500*time.Millisecond, 10*time.Millisecond
+	c.Timeout, c.TaskTimeout, c.VerifyEvery = 2*time.Second, 2*time.Second, 10*time.Millisecond
 	return c
 }
 
