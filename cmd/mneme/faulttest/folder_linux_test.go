@@ -368,7 +368,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 	}
 	s.mneme("keys", "revoke", id)
-	eventually(t, 5*time.Second, "a revoked key ends", func() (bool, string) { status := use(key); return status == 401, fmt.Sprint(status) })
+	eventually(t, 1500*time.Millisecond, "a revoked key ends", func() (bool, string) { status := use(key); return status == 401, fmt.Sprint(status) })
 
 	// Keys are made while the server writes; neither gets in the other's way.
 	ctx, cancel := context.WithCancel(context.Background())
