@@ -211,7 +211,7 @@ func TestCallTimeout(t *testing.T) {
 			if text == "spin" { // a collection would wait for the module, and everything for the collection
 				defer debug.SetGCPercent(debug.SetGCPercent(-1))
 			}
-			m, err := host.Open(t.Context(), hostile(t, way), host.Options{Instances: 1, CallTimeout: 100 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+			m, err := host.Open(t.Context(), hostile(t, way), host.Options{Instances: 1, CallTimeout: time.Second, Log: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -200,7 +200,7 @@ const fib = "\x41\x3c\x10\x00\x1a"
 const deep = "\x41\x80\xc2\xd7\x2f\x10\x00\x1a"
 
 func limits() host.Options {
-	return host.Options{Instances: 1, MemoryMB: 8, CallTimeout: 300 * time.Millisecond, StartTimeout: 5 * time.Second, Log: slog.New(slog.DiscardHandler)}
+	return host.Options{Instances: 1, MemoryMB: 8, CallTimeout: 300 * time.Millisecond, StartTimeout: 30 * time.Second, Log: slog.New(slog.DiscardHandler)}
 }
 
 // harmless embeds a short text, which does no harm.

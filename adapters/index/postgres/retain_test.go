@@ -170,11 +170,11 @@ func TestRetainTogether(t *testing.T) {
 // bounds other statements.
 func TestDropTakesItsTime(t *testing.T) {
 	dsn := server.Database(t)
-	x := open(t, dsn, func(c *postgres.Config) { c.StatementTimeout = time.Second })
+	x := open(t, dsn, func(c *postgres.Config) { c.StatementTimeout = 3 * time.Second })
 	for g := int64(1); g <= 2; g++ {
 		fillPartition(t, x, g, 3)
 	}
-	exec(t, dsn, "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1.5); RETURN NULL; END'")
+	exec(t, dsn, "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(4); RETURN NULL; END'")
 	exec(t, dsn, "CREATE TRIGGER slow BEFORE DELETE ON index_posting FOR EACH STATEMENT EXECUTE FUNCTION slow()")
 	if err := x.Drop(t.Context(), at(1)); err != nil {
 		t.Fatal(err)
