@@ -208,15 +208,23 @@ func TestOwnLoopsImports(t *testing.T) {
 func TestCallTimeout(t *testing.T) {
 	for text, way := range map[string]host.Interrupt{"loop": host.Enforced, "poll": host.Cooperative, "spin": host.Cooperative} {
 		t.Run(text, func(t *testing.T) {
-			if text == "spin" { // a collection would wait for the module, and everything for the collection
+			limit := time.Second
+			if text == "spin" { // about a second long
+				limit = 300 * time.Millisecond
+				// A collection would wait for the module, and everything for the collection.
 				defer debug.SetGCPercent(debug.SetGCPercent(-1))
 			}
-			m, err := host.Open(t.Context(), hostile(t, way), host.Options{Instances: 1, CallTimeout: time.Second, Log: slog.New(slog.DiscardHandler)})
+			m, err := host.Open(t.Context(), hostile(t, way), host.Options{Instances: 1, CallTimeout: limit, Log: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := m.Embed(t.Context(), port.Passage, []string{text}); fault.CodeOf(err) != fault.Timeout {
 				t.Fatalf("got %v, want a timeout", err)
+			}
+			for range 5 { // of a busy machine any call may take longer, not one after the other
+				if _, err := m.Embed(t.Context(), port.Passage, []string{"ok"}); fault.CodeOf(err) != fault.Timeout {
+					break
+				}
 			}
 			works(t, m)
 			lost := 0

@@ -425,16 +425,12 @@ func TestQueryDegrades(t *testing.T) {
 				c.set()
 				defer s.embedder.before(nil)
 				defer s.index.search.Store(nil)
-				// Another query each time: encodings of queries are kept. Only what
-				// hangs needs an end; all else must not meet one.
-				n, limit := 0, "60000"
-				if c.reason == "timeout" {
-					limit = "2000"
-				}
+				// Another query each time: encodings of queries are kept.
+				n := 0
 				ask := func(q object) *reply {
 					n++
 					q["query"] = fmt.Sprintf("the rent of the flat %d %d", i, n)
-					return s.post("/namespaces/docs/query", q, "X-Timeout-Ms", limit)
+					return s.inTime("/namespaces/docs/query", q, c.reason == "timeout")
 				}
 				r := ask(object{}).ok()
 				if d := r.list("degraded"); len(d) != 1 || d[0]["part"] != c.part || d[0]["reason"] != c.reason || r.found()[0] != "lease" {
@@ -454,7 +450,6 @@ func TestQueryDegrades(t *testing.T) {
 						t.Errorf("the cause reached the caller: %s", refused.body)
 					}
 				}
-				limit = "60000"
 				if r := ask(object{"mode": c.other}).ok(); len(r.list("degraded")) != 0 || r.found()[0] != "lease" {
 					t.Errorf("the other alone: %s", clip(r.body))
 				}

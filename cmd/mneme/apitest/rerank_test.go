@@ -158,23 +158,19 @@ func TestRerankTrouble(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				r.score.Store(&c.score)
 				q := object{"query": "the rent of the flat", "rerank": true}
-				// Only what hangs needs an end; all else must not meet one.
-				limit := "60000"
-				if c.code == "timeout" {
-					limit = "2500"
-				}
-				got := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", limit).ok()
+				hangs := c.code == "timeout"
+				got := s.inTime("/namespaces/docs/query", q, hangs).ok()
 				if d := got.list("degraded"); len(d) != 1 || d[0]["part"] != "rerank" || d[0]["reason"] != c.reason || got.json["model"] != nil ||
 					got.json["score_kind"] != "fused" || got.found()[0] != "lease" {
 					t.Errorf("degraded: %s", clip(got.body))
 				}
 				// A bar that was meant for the reranker's scores is not held against others.
 				q["mode"], q["min_score"] = "vector", 0.99
-				if got := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", limit).ok(); len(got.found()) < 5 || got.json["score_kind"] != "cosine" {
+				if got := s.inTime("/namespaces/docs/query", q, hangs).ok(); len(got.found()) < 5 || got.json["score_kind"] != "cosine" {
 					t.Errorf("min_score without a reranker's scores: %s", clip(got.body))
 				}
 				q["strict"] = true
-				refused := s.post("/namespaces/docs/query", q, "X-Timeout-Ms", limit).fails(c.status, c.code)
+				refused := s.inTime("/namespaces/docs/query", q, hangs).fails(c.status, c.code)
 				if strings.Contains(string(refused.body)+string(got.body), "boom") || strings.Contains(string(refused.body), "order") {
 					t.Errorf("the cause reached the caller: %s", refused.body)
 				}

@@ -63,7 +63,8 @@ func TestErasureAcrossKills(t *testing.T) {
 	const users, user = "/api/v1/users/", "ann"
 	var erased []string // markers of what was erased and answered
 	answered, unanswered := 0, 0
-	for round := range rounds(t, 12, 3) {
+	all := rounds(t, 12, 3)
+	for round := 0; round < all || answered == 0 && round < all+20; round++ { // a slow machine answers none in some
 		p := s.start()
 		ctx, cancel := context.WithCancel(context.Background())
 		var stop atomic.Bool
@@ -173,8 +174,8 @@ func TestReceiptsAcrossKills(t *testing.T) {
 	body := func(id string, v int64) object {
 		return object{"endUserId": "ann", "source": "crm", "version": v, "content": fmt.Sprintf("Record %s has version %d.", id, v), "occurredAt": "2026-01-02T03:04:05Z"}
 	}
-	acked := 0
-	for round := range rounds(t, 10, 3) {
+	acked, all := 0, rounds(t, 10, 3)
+	for round := 0; round < all || acked == 0 && round < all+20; round++ { // a slow machine answers none in some
 		p := s.start()
 		ctx, cancel := context.WithCancel(context.Background())
 		var wg sync.WaitGroup
