@@ -266,7 +266,17 @@ func (x *reindexer) adopt(ctx context.Context) {
 	for _, r := range left {
 		var claim port.Claim
 		var ok bool
-		if claim, ok, err = x.replica.Claim(ctx, port.ReindexClaim(r.Partition)); err != nil {
+		err = x.store.Update(ctx, func(w port.Writer) (err error) {
+			// In one step: another replica may have ended it since it was listed.
+			var last port.Reindexing
+			if last, ok, err = w.Reindexing(ctx, r.Partition); err == nil && ok && !last.Ended() {
+				claim, ok, err = w.TakeClaim(ctx, x.replica.Self(), port.ReindexClaim(r.Partition))
+			} else {
+				ok = false
+			}
+			return err
+		})
+		if err != nil {
 			break
 		}
 		if ok {

@@ -435,10 +435,18 @@ func (s *Service) resume(ctx context.Context, p port.Partition) error {
 	if here {
 		return nil
 	}
-	if _, ok, err := s.Replica.Claim(ctx, port.EraseClaim(p)); err != nil || !ok {
-		if fault.CodeOf(err) == fault.Conflict {
-			err = nil // of a life that is over; the next one asks again
+	claimed := false
+	err := s.Store.Update(ctx, func(w port.Writer) (err error) {
+		// In one step, or the claim of an erasure that has just ended would stay.
+		if _, err = w.BeginErasure(ctx, p, s.now()); err == nil {
+			_, claimed, err = w.TakeClaim(ctx, s.Replica.Self(), port.EraseClaim(p))
 		}
+		return err
+	})
+	switch code := fault.CodeOf(err); {
+	case code == fault.NamespaceNotFound, code == fault.Conflict:
+		return nil // it has ended; of a life that is over, and the next one asks again
+	case err != nil || !claimed:
 		return err
 	}
 	e, mine := s.begin(ctx, p)
