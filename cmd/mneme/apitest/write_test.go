@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -357,6 +360,69 @@ func TestOperationSurvivesRestart(t *testing.T) {
 			t.Error("a finished operation ran again")
 		}
 	})
+}
+
+// held is a store whose lists of unfinished operations go on only when the test
+// says so.
+type held struct {
+	port.Store
+	listed chan int      // gets the length of each list
+	goes   chan struct{} // closed: lists go on
+}
+
+func (h held) View(ctx context.Context, fn func(port.Reader) error) error {
+	return h.Store.View(ctx, func(r port.Reader) error { return fn(heldReader{r, h}) })
+}
+
+type heldReader struct {
+	port.Reader
+	held
+}
+
+func (h heldReader) UnfinishedOperations(ctx context.Context, limit int) ([]port.Operation, error) {
+	all, err := h.Reader.UnfinishedOperations(ctx, limit)
+	h.listed <- len(all)
+	<-h.goes
+	return all, err
+}
+
+// TestOperationIsTakenOverOnce: a replica that has seen an operation of a dead one
+// does not do it again after another replica has done it.
+func TestOperationIsTakenOverOnce(t *testing.T) {
+	t.Parallel()
+	b := example("postgres+embedded", "replicas.yaml")
+	dirs := []string{t.TempDir(), t.TempDir(), t.TempDir()}
+	for _, dir := range dirs {
+		if err := os.WriteFile(filepath.Join(dir, "dsn"), []byte(dsn(t, dirs[0])), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dead := start(t, b, options{dir: dirs[0]})
+	dead.embedder.before(untilDone)
+	at := dead.post("/namespaces/docs/documents", object{"documents": []object{doc("a", "the old text", "")}}, "Prefer", "respond-async").is(202).header.Get("Location")
+	eventually(t, "running", 30*time.Second, func() bool { return dead.get(at).ok().json["status"] == "running" })
+	dead.close()
+
+	h := held{listed: make(chan int, 1000), goes: make(chan struct{})}
+	goOn := sync.OnceFunc(func() { close(h.goes) })
+	t.Cleanup(goOn)
+	start(t, b, options{dir: dirs[1], engine: func(c *engine.Config) {
+		h.Store = c.Store
+		c.Store = h
+	}})
+	if n := await(t, "the slow replica sees what is unfinished", h.listed); n != 1 {
+		t.Fatalf("%d operations are unfinished", n)
+	}
+	quick := start(t, b, options{dir: dirs[2]})
+	eventually(t, "done by the quick replica", 30*time.Second, func() bool { return quick.get(at).ok().json["status"] == "succeeded" })
+	quick.write("docs", doc("a", "the new text", ""))
+	goOn()
+	if n := await(t, "the slow replica looks again", h.listed); n != 0 {
+		t.Errorf("%d operations are unfinished", n)
+	}
+	if r := quick.get("/namespaces/docs/documents/a").ok(); r.json["text"] != "the new text" {
+		t.Errorf("the operation was done again: %s", r.body)
+	}
 }
 
 // TestAsynchronousQueueIsBounded: waiting writes are refused, not piled up.
