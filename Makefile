@@ -1,9 +1,6 @@
 # make help lists the targets.
 GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./...
-# Packages tested at once: the longest wait for disks, processes and time-outs
-# more than they compute.
-AT_ONCE ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 export CGO_ENABLED ?= 1
 
 .PHONY: help deploy-lint image-check tours bench-backends proto-verify backend-python mcp-clients model-clients build test test-race fuzz lint bench eval generate openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
@@ -15,10 +12,10 @@ build: ## the binary, in bin/mneme
 	CGO_ENABLED=0 go build -trimpath -o bin/mneme ./cmd/mneme
 
 test: ## all tests (what the README names)
-	go test -p $(AT_ONCE) -timeout 40m $(PKGS)
+	go test -timeout 40m $(PKGS)
 
 test-race: ## all tests under the race detector (needs a C compiler)
-	go test -race -short -p $(AT_ONCE) -timeout 40m $(PKGS)
+	go test -race -short -timeout 40m $(PKGS)
 
 tours: ## what the documentation tells a newcomer to type, over each set of backends of configs/examples
 	go test -count=1 -v -timeout 20m ./cmd/mneme/tourtest

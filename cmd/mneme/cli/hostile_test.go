@@ -66,7 +66,7 @@ func unsealed(t *testing.T, manifest string) string {
 func TestHostileModelServes(t *testing.T) {
 	dir := hostileModel(t, "")
 	data := t.TempDir()
-	s := start(t, "--data", data, "--config", configuredModel(t, `timeout: 500ms, memory_mb: 32, module: "`+dir+`"`))
+	s := start(t, "--data", data, "--config", configuredModel(t, `timeout: 3s, memory_mb: 32, module: "`+dir+`"`))
 	key := newKey(t, data)
 	if status, body := call(t, "POST", s.url+"/namespaces/n/documents", key, `{"documents":[{"id":"a","text":"loop the rope"},{"id":"b","text":"trap the fox"},{"id":"c","text":"nan bread"}]}`); status != 200 {
 		t.Fatalf("write: %d %s", status, body)

@@ -70,9 +70,9 @@ func Acquire(dir, command string) (*Lock, error) {
 	path := filepath.Join(dir, lockFile)
 	file := flock.New(path, flock.SetPermissions(0o600))
 	// Held looks by taking a shared lock for a moment; that is no holder.
-	looking, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	looking, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
-	ok, err := file.TryLockContext(looking, 10*time.Millisecond)
+	ok, err := file.TryLockContext(looking, 5*time.Millisecond)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, unusable(dir, fmt.Errorf("lock data folder: %w", err))
 	}
