@@ -167,7 +167,7 @@ func (p *process) connect() *net.TCPConn {
 // TestNeglectfulClients opens connections and treats them badly.
 func TestNeglectfulClients(t *testing.T) {
 	t.Parallel() // it mostly waits
-	s := newSite(t, "", "timeouts: {header: 1s, idle: 2s, write: 4s}\n")
+	s := newSite(t, "", "timeouts: {header: 1s, idle: 2s, write: 8s}\n")
 	p := s.start()
 	var docs []object
 	for i := range 300 { // 12 MB listed, more than a connection's buffers hold
