@@ -405,7 +405,7 @@ func TestOperationIsTakenOverOnce(t *testing.T) {
 
 	h := held{listed: make(chan int, 1000), goes: make(chan struct{})}
 	goOn := sync.OnceFunc(func() { close(h.goes) })
-	t.Cleanup(goOn)
+	defer goOn() // before the servers' cleanups, which wait for the list
 	start(t, b, options{dir: dirs[1], engine: func(c *engine.Config) {
 		h.Store = c.Store
 		c.Store = h
