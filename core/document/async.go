@@ -238,7 +238,13 @@ func (r *runner) adopt(ctx context.Context) {
 			return
 		}
 		for _, o := range left {
-			claim, ok, err := s.claim(ctx, o)
+			claim, ok, err := s.Replica.Claim(ctx, port.OperationClaim(o), func(w port.Writer) (bool, error) {
+				now, err := w.Operation(ctx, o.Org, o.Namespace, o.ID)
+				if fault.CodeOf(err) == fault.NotFound {
+					return false, nil
+				}
+				return now.Status == queued || now.Status == running, err
+			})
 			if err != nil && ctx.Err() == nil {
 				s.Log.WarnContext(ctx, "an operation was not taken over", "operation", o.ID, "error", err)
 				return
@@ -249,24 +255,6 @@ func (r *runner) adopt(ctx context.Context) {
 			}
 		}
 	}
-}
-
-// claim claims an operation that is not finished. Both are seen in one step:
-// another replica may have done it since it was listed, and doing it again would
-// put what it wrote over what was written later.
-func (s *Service) claim(ctx context.Context, o port.Operation) (c port.Claim, ok bool, err error) {
-	err = s.Store.Update(ctx, func(w port.Writer) (err error) {
-		ok = false
-		now, err := w.Operation(ctx, o.Org, o.Namespace, o.ID)
-		if fault.CodeOf(err) == fault.NotFound {
-			return nil
-		}
-		if err == nil && (now.Status == queued || now.Status == running) {
-			c, ok, err = w.TakeClaim(ctx, s.Replica.Self(), port.OperationClaim(o))
-		}
-		return err
-	})
-	return c, ok, err
 }
 
 // Stop ends the runner; an interrupted operation is resumed at the next Start.

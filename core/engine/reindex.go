@@ -266,15 +266,9 @@ func (x *reindexer) adopt(ctx context.Context) {
 	for _, r := range left {
 		var claim port.Claim
 		var ok bool
-		err = x.store.Update(ctx, func(w port.Writer) (err error) {
-			// In one step: another replica may have ended it since it was listed.
-			var last port.Reindexing
-			if last, ok, err = w.Reindexing(ctx, r.Partition); err == nil && ok && !last.Ended() {
-				claim, ok, err = w.TakeClaim(ctx, x.replica.Self(), port.ReindexClaim(r.Partition))
-			} else {
-				ok = false
-			}
-			return err
+		claim, ok, err = x.replica.Claim(ctx, port.ReindexClaim(r.Partition), func(w port.Writer) (bool, error) {
+			last, known, err := w.Reindexing(ctx, r.Partition)
+			return known && !last.Ended(), err
 		})
 		if err != nil {
 			break

@@ -228,7 +228,7 @@ const othersEvery = 50 * time.Millisecond
 func (s *Service) take(ctx context.Context, p port.Partition, claim *port.Claim) (c Certificate, done bool, err error) {
 	for {
 		var ok bool
-		*claim, ok, err = s.Replica.Claim(ctx, port.EraseClaim(p))
+		*claim, ok, err = s.claim(ctx, p)
 		if ok || err != nil && fault.CodeOf(err) != fault.Conflict {
 			return c, false, err
 		}
@@ -249,6 +249,18 @@ func (s *Service) take(ctx context.Context, p port.Partition, claim *port.Claim)
 			return Certificate{}, false, fmt.Errorf("wait for the erasure of another replica: %w", err)
 		}
 	}
+}
+
+// claim claims the erasure of a pinned partition; ok is false when it has ended,
+// and while another replica has it.
+func (s *Service) claim(ctx context.Context, p port.Partition) (c port.Claim, ok bool, err error) {
+	return s.Replica.Claim(ctx, port.EraseClaim(p), func(w port.Writer) (bool, error) {
+		_, err := w.Namespace(ctx, p)
+		if fault.CodeOf(err) == fault.NamespaceNotFound {
+			return false, nil
+		}
+		return err == nil, err
+	})
 }
 
 // acknowledge drops what this replica has derived of a partition that is being
@@ -435,18 +447,10 @@ func (s *Service) resume(ctx context.Context, p port.Partition) error {
 	if here {
 		return nil
 	}
-	claimed := false
-	err := s.Store.Update(ctx, func(w port.Writer) (err error) {
-		// In one step, or the claim of an erasure that has just ended would stay.
-		if _, err = w.BeginErasure(ctx, p, s.now()); err == nil {
-			_, claimed, err = w.TakeClaim(ctx, s.Replica.Self(), port.EraseClaim(p))
+	if _, ok, err := s.claim(ctx, p); err != nil || !ok {
+		if fault.CodeOf(err) == fault.Conflict {
+			err = nil // of a life that is over; the next one asks again
 		}
-		return err
-	})
-	switch code := fault.CodeOf(err); {
-	case code == fault.NamespaceNotFound, code == fault.Conflict:
-		return nil // it has ended; of a life that is over, and the next one asks again
-	case err != nil || !claimed:
 		return err
 	}
 	e, mine := s.begin(ctx, p)

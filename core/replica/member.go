@@ -151,10 +151,15 @@ func (m *Member) Leave(ctx context.Context) error {
 	return nil
 }
 
-// Claim claims a piece of work; ok is false while another replica has it.
-func (m *Member) Claim(ctx context.Context, name string) (c port.Claim, ok bool, err error) {
+// Claim claims a piece of work that is unfinished; ok is false when it is not, and
+// while another replica has it. Both are seen in one transaction: another replica
+// may have ended the work since it was listed, and its claim would be left behind
+// or what it did be done again.
+func (m *Member) Claim(ctx context.Context, name string, unfinished func(port.Writer) (bool, error)) (c port.Claim, ok bool, err error) {
 	err = m.s.Store.Update(ctx, func(w port.Writer) (err error) {
-		c, ok, err = w.TakeClaim(ctx, m.Self(), name)
+		if ok, err = unfinished(w); err == nil && ok {
+			c, ok, err = w.TakeClaim(ctx, m.Self(), name)
+		}
 		return err
 	})
 	return c, ok, err

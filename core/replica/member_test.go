@@ -41,7 +41,7 @@ func join(t *testing.T, s replica.Settings) *replica.Member {
 
 func claim(t *testing.T, m *replica.Member) bool {
 	t.Helper()
-	_, ok, err := m.Claim(t.Context(), "work")
+	_, ok, err := m.Claim(t.Context(), "work", func(port.Writer) (bool, error) { return true, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
