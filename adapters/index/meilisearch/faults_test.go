@@ -1,9 +1,11 @@
 package meilisearch_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -362,6 +364,12 @@ func TestIndexMadeAgainUnderAWrite(t *testing.T) {
 					close(arrived)
 					<-pass
 				}
+				// Read whole before: once its answer begins, this server closes the body.
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					panic(http.ErrAbortHandler) // the caller is gone
+				}
+				r.Body = io.NopCloser(bytes.NewReader(body))
 				proxy.ServeHTTP(w, r)
 			}))
 			defer front.Close()

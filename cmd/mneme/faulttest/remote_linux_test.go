@@ -18,6 +18,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/model/remotetest"
 	"github.com/mnemehq/mneme/adapters/model/wasm"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/mnemetest"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -226,7 +227,7 @@ func TestRemoteDown(t *testing.T) {
 	if l, err = net.Listen("tcp", addr); err != nil {
 		t.Skipf("SKIPPED: another process took the port: %v", err)
 	}
-	back := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target)}
+	back := &http.Server{Handler: mnemetest.Proxy(func(r *httputil.ProxyRequest) { r.SetURL(target) })}
 	go func() { _ = back.Serve(l) }()      // until Close
 	t.Cleanup(func() { _ = back.Close() }) // nothing is lost
 	up := time.Now()
