@@ -1,5 +1,6 @@
 // Package mnemetest builds the real program for tests and runs it: commands to
-// their end, servers until the end of the test, and calls of their API.
+// their end, servers until the end of the test, calls of their API and a proxy
+// before it.
 //
 // May import: the standard library. For tests only.
 package mnemetest
