@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -214,15 +217,20 @@ func meilisearch(t *testing.T) []string {
 	return []string{"MNEME_MEILISEARCH_URL=" + url, "MNEME_MEILISEARCH_KEY=" + cmp.Or(key, "none"), "MNEME_MEILISEARCH_PREFIX=" + prefix}
 }
 
-// free is an address that was free a moment ago.
+// free is an address that was free a moment ago. It lies below the ports that systems
+// hand out by themselves, since a tour takes minutes and starts its servers there again.
 func free(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(20_000+rand.N(12_000))))
+		switch {
+		case errors.Is(err, syscall.EADDRINUSE):
+		case err != nil || l.Close() != nil:
+			t.Fatal(err)
+		default:
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // need skips the test without these programs, or fails it where
