@@ -100,7 +100,7 @@ func outage(t *testing.T, policy meilisearch.Outage) (*server, *meilisearchtest.
 		s := searchServer(t, dir)
 		c := meilisearch.Default()
 		c.URL, c.APIKey, c.OnOutage = s.URL, registry.Secret(s.Key), policy
-		c.Timeout, c.TaskTimeout, c.VerifyEvery = time.Second, 2*time.Second, 50*time.Millisecond
+		c.Timeout, c.TaskTimeout, c.VerifyEvery = 5*time.Second, 10*time.Second, 50*time.Millisecond
 		return openSearch(t, dir, c)
 	}
 	dir := t.TempDir()

@@ -147,7 +147,7 @@ func TestRecallWrites(t *testing.T) {
 			})
 		}
 		config := openai.Default()
-		config.BaseURL, config.Model, config.Retries, config.Timeout = chat.URL+"/v1", "writer", 0, time.Second
+		config.BaseURL, config.Model, config.Retries, config.Timeout = chat.URL+"/v1", "writer", 0, 3*time.Second
 		writer, err := openai.Open("writer", config, nil)
 		if err != nil {
 			t.Fatal(err)
