@@ -78,7 +78,7 @@ func prefixed(t *testing.T, address, prefix string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(http.StripPrefix(prefix, mnemetest.Proxy(func(r *httputil.ProxyRequest) { r.SetURL(to) })))
+	s := httptest.NewServer(http.StripPrefix(prefix, mnemetest.Buffered(httputil.NewSingleHostReverseProxy(to))))
 	t.Cleanup(s.Close)
 	return s.URL + prefix
 }

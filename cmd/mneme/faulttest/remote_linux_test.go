@@ -227,7 +227,7 @@ func TestRemoteDown(t *testing.T) {
 	if l, err = net.Listen("tcp", addr); err != nil {
 		t.Skipf("SKIPPED: another process took the port: %v", err)
 	}
-	back := &http.Server{Handler: mnemetest.Proxy(func(r *httputil.ProxyRequest) { r.SetURL(target) })}
+	back := &http.Server{Handler: mnemetest.Buffered(httputil.NewSingleHostReverseProxy(target))}
 	go func() { _ = back.Serve(l) }()      // until Close
 	t.Cleanup(func() { _ = back.Close() }) // nothing is lost
 	up := time.Now()

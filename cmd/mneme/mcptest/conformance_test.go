@@ -202,10 +202,11 @@ func assembled(t *testing.T, change func(*mcp.Options)) (at *url.URL, secret str
 // suite can't be given one. Everything else passes as it is, the Host header too.
 func withKey(t *testing.T, target *url.URL, key string) (mcpURL string) {
 	t.Helper()
-	proxy := httptest.NewServer(mnemetest.Proxy(func(r *httputil.ProxyRequest) {
-		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, r.In.Host
-		r.Out.Header.Set("Authorization", "Bearer "+key)
-	}))
+	proxy := httptest.NewServer(mnemetest.Buffered(&httputil.ReverseProxy{FlushInterval: -1, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, r.In.Host
+			r.Out.Header.Set("Authorization", "Bearer "+key)
+		}}))
 	t.Cleanup(proxy.Close)
 	return proxy.URL + "/mcp"
 }

@@ -223,13 +223,14 @@ func free(t *testing.T) string {
 	t.Helper()
 	for {
 		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(20_000+rand.N(12_000))))
-		switch {
-		case errors.Is(err, syscall.EADDRINUSE):
-		case err != nil || l.Close() != nil:
-			t.Fatal(err)
-		default:
-			return l.Addr().String()
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
 		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Close() // nobody has called
+		return l.Addr().String()
 	}
 }
 
