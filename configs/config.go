@@ -9,14 +9,17 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/memory"
+	"github.com/mnemehq/mneme/core/memory/recall"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // Config is the operator's whole configuration.
 type Config struct {
 	DataDir  string                        `yaml:"data_dir" env:"MNEME_DATA" help:"Folder that holds all durable data. Relative to the working directory."`
-	CacheDir string                        `yaml:"cache_dir" env:"MNEME_CACHE" help:"Folder for what can be made again, such as compiled models. Empty: the user's cache folder."`
+	CacheDir string                        `yaml:"cache_dir" env:"MNEME_CACHE" help:"Folder for files that can be rebuilt, such as compiled models. Empty: the user's cache folder."`
 	Storage  registry.Selection            `yaml:"storage" kind:"storage" help:"The system of record. One key names the component; its value is that component's configuration."`
 	Keyword  registry.Selection            `yaml:"keyword" kind:"index" retriever:"keyword" help:"The index of keyword search."`
 	Vector   registry.Selection            `yaml:"vector" kind:"index" retriever:"vector" help:"The index of vector search. The same component with equal settings under several keys is opened once."`
@@ -28,7 +31,7 @@ type Config struct {
 	Timeouts Timeouts                      `yaml:"timeouts" help:"How long an operation may take before it answers 504."`
 	Query    Query                         `yaml:"query" help:"How the retrievers of a query are fused."`
 	Memory   Memory                        `yaml:"memory" help:"Searching and recalling the memories of end users."`
-	OAuth    OAuth                         `yaml:"oauth" help:"Lets MCP clients that cannot send an API key connect: a page asks the person for a key, and the client gets tokens that stand for it. Off unless enabled; no route of it exists then."`
+	OAuth    OAuth                         `yaml:"oauth" help:"Lets MCP clients that cannot send an API key connect: a page asks the user for a key, and the client gets tokens that stand for it. Off unless enabled; no route of it exists then."`
 	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
 	Log      Log                           `yaml:"log" help:"Logging, to standard error."`
 }
@@ -41,9 +44,9 @@ type Roles struct {
 	Embed      string `yaml:"embed" help:"Model that makes the vectors of texts and queries. off: writes answer 503, and queries are by keyword alone."`
 	Sparse     string `yaml:"sparse" help:"Model that makes learned-sparse vectors. off: sparse namespaces answer 503."`
 	Rerank     string `yaml:"rerank" help:"Model that reorders found chunks. off: rerank answers 503."`
-	Synthesize string `yaml:"synthesize" help:"Model that writes answers. off: the extractive answerer."`
+	Synthesize string `yaml:"synthesize" help:"Model that writes answers. off: answers are quoted from the memories."`
 
-	Previous []string `yaml:"previous" help:"Models that embed or sparse named before. Namespaces and end users whose vectors are theirs are served with them until 'mneme reindex' has made the vectors anew, and can be rolled back to them. Without, they answer 409 until then."`
+	Previous []string `yaml:"previous" help:"Models that embed or sparse named before. Namespaces and end users whose vectors are theirs are served with them until 'mneme reindex' has replaced the vectors, and can be rolled back to them. Models left out here are not loaded; what has their vectors answers 409 until then."`
 }
 
 // Limits holds the rate of each class and the process's ceiling.
@@ -53,11 +56,11 @@ type Limits struct {
 	Rerank Rate `yaml:"rerank" help:"Rerank calls and queries with rerank, per key."`
 	Admin  Rate `yaml:"admin" help:"Sources and other administration, per key."`
 
-	Shared string          `yaml:"shared" enum:"off,store,redis" help:"Where rate limits are counted. off: each process counts for itself, so that N replicas allow N times the rate. store: in the system of record. redis: in the server of limits.redis. While that does not answer, each process counts for itself."`
-	Redis  registry.Secret `yaml:"redis" help:"URL of a server that speaks the Redis protocol, redis://user:password@host:6379/0, or rediss:// for TLS."`
+	Shared registry.Selection `yaml:"shared" kind:"limit" help:"Where rate limits are counted. off: each process counts for itself, so that N replicas allow N times the rate. store: in the system of record. redis: in the server of limits.redis. While that does not answer, each process counts for itself."`
+	Redis  registry.Secret    `yaml:"redis" help:"URL of a server that speaks the Redis protocol, redis://user:password@host:6379/0, or rediss:// for TLS. Short for shared: {redis: {url: ...}}."`
 
 	Concurrency int `yaml:"concurrency" help:"Requests served at once. 0: 16 for each core."`
-	Queue       int `yaml:"queue" help:"Requests that may wait for their turn; one more answers 503 with Retry-After. 0: four times the concurrency."`
+	Queue       int `yaml:"queue" help:"Requests that may wait to be served; one more answers 503 with Retry-After. 0: four times the concurrency."`
 
 	RerankDocuments int `yaml:"rerank_documents" help:"Texts that one rerank call may score, 1 to 1000."`
 }
@@ -67,7 +70,7 @@ type Server struct {
 	Addr            string        `yaml:"addr" env:"MNEME_ADDR" help:"Address to listen on, host:port. Port 0 picks a free one."`
 	BaseURL         string        `yaml:"base_url" env:"MNEME_BASE_URL" help:"URL under which clients reach the server, shown when it starts. Empty: made from addr."`
 	AllowedOrigins  []string      `yaml:"allowed_origins" help:"Origins of web pages that may call the MCP endpoint, such as https://app.example.com, beside those of this machine and of the server itself. * is any."`
-	MaxConnections  int           `yaml:"max_connections" help:"Open connections at most; further ones wait to be accepted."`
+	MaxConnections  int           `yaml:"max_connections" help:"Most open connections; further ones wait to be accepted."`
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"How long a shutdown waits for requests in progress."`
 }
 
@@ -88,8 +91,8 @@ type Query struct {
 	Candidates int     `yaml:"candidates" help:"Chunks that each retriever gives to the fusion, 10 to 1000."`
 	RRFK       int     `yaml:"rrf_k" help:"The constant k of reciprocal rank fusion, 1 to 1000."`
 
-	RerankPrior   float64 `yaml:"rerank_prior" help:"How much the fused score counts beside the reranker, 0 to 10: how many deviations of the reranker's log-odds one deviation of it is worth. 0: the reranker alone."`
-	RerankFloor   float64 `yaml:"rerank_floor" help:"Where the reranker stops to tell chunks apart, -10 to 10: log-odds less than so many deviations above their mean count as that. It then lifts what it is sure of and leaves the rest in fused order."`
+	RerankPrior   float64 `yaml:"rerank_prior" help:"Weight of the fused score beside the reranker's, 0 to 10: one standard deviation of the fused score counts as much as this many of the reranker's log-odds. 0: the reranker alone."`
+	RerankFloor   float64 `yaml:"rerank_floor" help:"Reranker scores (log-odds) below mean + N standard deviations are raised to that value, so that low scores are ties and keep their fused order. -10 to 10."`
 	RerankDepth   int     `yaml:"rerank_depth" help:"Most chunks that a query with rerank scores unless it names a depth, 1 to 100."`
 	SparseQueries string  `yaml:"sparse_queries" enum:"encoder,idf" help:"encoder: the sparse model expands a query. idf: the query's own word pieces, weighted by their inverse document frequency in the namespace; no model runs."`
 }
@@ -104,10 +107,10 @@ type Weights struct {
 // Memory holds what is particular to end users' memories.
 type Memory struct {
 	RerankDepth    int     `yaml:"rerank_depth" help:"Most memories that a search scores with the reranker, 0 to 100. 0: searches are not reranked."`
-	RerankBytes    int     `yaml:"rerank_bytes" help:"Text that a search gives the reranker for each core, 0 to 1000000; long memories are scored fewer at a time, but ten at least. 0: no bound."`
-	RerankPrior    float64 `yaml:"rerank_prior" help:"How much the fused score counts beside the reranker in a search of memories, 0 to 10, as query.rerank_prior."`
+	RerankBytes    int     `yaml:"rerank_bytes" help:"Text that a search gives the reranker for each core, 0 to 1000000; of long memories fewer are scored, but at least ten. 0: no bound."`
+	RerankPrior    float64 `yaml:"rerank_prior" help:"Weight of the fused score beside the reranker's in a search of memories, 0 to 10, as query.rerank_prior."`
 	Sparse         bool    `yaml:"sparse" help:"Give new end users a learned-sparse index, which their searches use. It needs the role sparse."`
-	MinProbability float64 `yaml:"min_probability" help:"How probable it must be, 0 to 1, that a sentence answers a question for recall to quote it. Below it recall abstains."`
+	MinProbability float64 `yaml:"min_probability" help:"Lowest probability, 0 to 1, that a sentence answers the question at which recall quotes it. Below it recall abstains."`
 	AnswerFallback bool    `yaml:"answer_fallback" help:"Quote memories when the model of role synthesize fails, and say so in degraded. Otherwise recall answers 502."`
 	Environment    string  `yaml:"environment" help:"Name of this installation in the status call, such as production."`
 }
@@ -121,7 +124,7 @@ type OAuth struct {
 	Registration         bool          `yaml:"registration" help:"Take clients that register themselves, as older ones do."`
 	MaxClients           int           `yaml:"max_clients" help:"Registered clients kept, 1 to 100000; further ones replace the oldest that was never used. One that nobody used is forgotten after a day."`
 	AccessTokenLifetime  time.Duration `yaml:"access_token_lifetime" help:"How long an access token is good, 1m to 1h. It ends with its key at any time."`
-	RefreshTokenLifetime time.Duration `yaml:"refresh_token_lifetime" help:"How long a client may stay away before the person is asked again, 1h to 8760h."`
+	RefreshTokenLifetime time.Duration `yaml:"refresh_token_lifetime" help:"How long a client may stay away before the user is asked again, 1h to 8760h."`
 	AddressHeader        string        `yaml:"address_header" help:"Header in which the proxy in front puts the caller's address, such as X-Forwarded-For, whose last entry counts. It is what attempts are limited by. Empty: the connection's address."`
 }
 
@@ -133,7 +136,7 @@ type Pull struct {
 
 // Log says what is logged and how.
 type Log struct {
-	Level  string `yaml:"level" env:"MNEME_LOG_LEVEL" enum:"debug,info,warn,error" help:"The least level that is logged."`
+	Level  string `yaml:"level" env:"MNEME_LOG_LEVEL" enum:"debug,info,warn,error" help:"Lowest level that is logged."`
 	Format string `yaml:"format" env:"MNEME_LOG_FORMAT" enum:"text,json" help:"text for people, json for collectors."`
 }
 
@@ -142,6 +145,7 @@ const (
 	defaultStorage = "sqlite"
 	defaultIndex   = "embedded"
 	defaultModel   = "wasm"
+	defaultLimit   = "off"
 )
 
 // The models that need no configuration.
@@ -164,7 +168,8 @@ func Default(r *registry.Registry) *Config {
 	for _, name := range []string{BuiltinEmbedder, BuiltinSparse, BuiltinReranker} {
 		models[name] = selected(r.Model, defaultModel)
 		if info, ok := r.Model.Component(defaultModel); ok {
-			if s, err := Set(info, map[string]string{"module": "builtin:" + name}); err == nil { // else it is a test's own component
+			// else it is a test's own component
+			if s, err := Set(info, map[string]string{"module": "builtin:" + name}); err == nil {
 				models[name] = s
 			}
 		}
@@ -180,13 +185,43 @@ func Default(r *registry.Registry) *Config {
 		Server:  Server{Addr: "127.0.0.1:8080", MaxConnections: 2048, ShutdownTimeout: 30 * time.Second},
 		Timeouts: Timeouts{Header: 10 * time.Second, Idle: 2 * time.Minute, Read: 5 * time.Second, Query: 10 * time.Second,
 			Rerank: 20 * time.Second, Write: 2 * time.Minute},
-		Limits: Limits{Shared: Off, RerankDocuments: 100},
-		Query: Query{Fusion: "zscore", Weights: Weights{Vector: 0.5, Keyword: 0.25, Sparse: 0.25}, Candidates: 100, RRFK: 10,
-			RerankPrior: 1.5, RerankFloor: 0.65, RerankDepth: 40, SparseQueries: "encoder"},
-		Memory: Memory{RerankDepth: 20, RerankBytes: 2200, RerankPrior: 1, MinProbability: 0.06, Environment: "self-hosted"},
-		OAuth: OAuth{KnownHosts: []string{"claude.ai", "claude.com", "chatgpt.com", "vscode.dev"}, ClientDocuments: true, Registration: true, MaxClients: 1000,
-			AccessTokenLifetime: 15 * time.Minute, RefreshTokenLifetime: 30 * 24 * time.Hour},
+		Limits: Limits{Shared: selected(r.Limit, defaultLimit), RerankDocuments: 100},
+		Query:  defaultQuery(),
+		Memory: Memory{
+			RerankDepth:    20,
+			RerankBytes:    2200,
+			RerankPrior:    memory.DefaultReranking().Prior,
+			MinProbability: recall.DefaultMinProbability,
+			Environment:    memory.DefaultEnvironment,
+		},
+		OAuth: OAuth{
+			KnownHosts:           []string{"claude.ai", "claude.com", "chatgpt.com", "vscode.dev"},
+			ClientDocuments:      true,
+			Registration:         true,
+			MaxClients:           1000,
+			AccessTokenLifetime:  15 * time.Minute,
+			RefreshTokenLifetime: 30 * 24 * time.Hour,
+		},
 		Log: Log{Level: "info", Format: "text"},
+	}
+}
+
+// defaultQuery is what core/retrieve has measured.
+func defaultQuery() Query {
+	fusion, reranking := retrieve.DefaultFusion(), retrieve.DefaultReranking()
+	return Query{
+		Fusion: string(fusion.Method),
+		Weights: Weights{
+			Vector:  fusion.Weights[port.Vector],
+			Keyword: fusion.Weights[port.Keyword],
+			Sparse:  fusion.Weights[port.SparseTerms],
+		},
+		Candidates:    fusion.Depth,
+		RRFK:          int(fusion.K),
+		RerankPrior:   reranking.Prior,
+		RerankFloor:   reranking.Floor,
+		RerankDepth:   reranking.Depth,
+		SparseQueries: string(retrieve.EncodedQueries),
 	}
 }
 
@@ -232,8 +267,10 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	for i, origin := range c.Server.AllowedOrigins {
 		u, err := url.Parse(origin)
-		if origin != "*" && origin != "null" && (err != nil || u.Scheme == "" || u.Host == "" || strings.Trim(u.Path, "/") != "") {
-			report(fmt.Sprintf("server.allowed_origins[%d]", i), "%q is not the origin of a web page, such as https://app.example.com, null or *", origin)
+		if origin != "*" && origin != "null" &&
+			(err != nil || u.Scheme == "" || u.Host == "" || strings.Trim(u.Path, "/") != "") {
+			report(fmt.Sprintf("server.allowed_origins[%d]", i),
+				"%q is not the origin of a web page, such as https://app.example.com, null or *", origin)
 		}
 	}
 	for _, n := range []struct {
@@ -243,7 +280,9 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		{"server.max_connections", c.Server.MaxConnections, 1, 1 << 20},
 		{"limits.concurrency", c.Limits.Concurrency, 0, 1 << 16}, {"limits.queue", c.Limits.Queue, 0, 1 << 20},
 		{"query.candidates", c.Query.Candidates, 10, 1000}, {"query.rrf_k", c.Query.RRFK, 1, 1000},
-		{"query.rerank_depth", c.Query.RerankDepth, 1, 100}, {"memory.rerank_depth", c.Memory.RerankDepth, 0, 100}, {"memory.rerank_bytes", c.Memory.RerankBytes, 0, 1_000_000}, {"limits.rerank_documents", c.Limits.RerankDocuments, 1, 1000},
+		{"query.rerank_depth", c.Query.RerankDepth, 1, 100}, {"memory.rerank_depth", c.Memory.RerankDepth, 0, 100},
+		{"memory.rerank_bytes", c.Memory.RerankBytes, 0, 1_000_000},
+		{"limits.rerank_documents", c.Limits.RerankDocuments, 1, 1000},
 	} {
 		if n.value < n.min || n.value > n.max {
 			report(n.path, "%d is not between %d and %d", n.value, n.min, n.max)
@@ -253,18 +292,13 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		path  string
 		value time.Duration
 	}{
-		{"server.shutdown_timeout", c.Server.ShutdownTimeout}, {"timeouts.header", c.Timeouts.Header}, {"timeouts.idle", c.Timeouts.Idle},
-		{"timeouts.read", c.Timeouts.Read}, {"timeouts.query", c.Timeouts.Query}, {"timeouts.rerank", c.Timeouts.Rerank}, {"timeouts.write", c.Timeouts.Write},
+		{"server.shutdown_timeout", c.Server.ShutdownTimeout}, {"timeouts.header", c.Timeouts.Header},
+		{"timeouts.idle", c.Timeouts.Idle},
+		{"timeouts.read", c.Timeouts.Read}, {"timeouts.query", c.Timeouts.Query},
+		{"timeouts.rerank", c.Timeouts.Rerank}, {"timeouts.write", c.Timeouts.Write},
 	} {
 		if d.value <= 0 || d.value > time.Hour {
 			report(d.path, "%s is not between 1ms and 1h", d.value)
-		}
-	}
-	if redis := c.Limits.Redis.Reveal() != ""; redis != (c.Limits.Shared == "redis") {
-		if redis {
-			report("limits.redis", "is of use only with limits.shared: redis")
-		} else {
-			report("limits.redis", "is needed for limits.shared: redis")
 		}
 	}
 	c.OAuth.validate(c.Server.BaseURL, report)
@@ -307,7 +341,8 @@ func (o OAuth) validate(base string, report func(path, format string, args ...an
 		case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 			report("oauth.enabled", "needs a server.base_url without a path, not %q", base)
 		case u.Scheme != "https" && u.Hostname() != "localhost" && !ip.IsLoopback():
-			report("oauth.enabled", "needs an https server.base_url, for keys and tokens must not travel in the clear; http is for this machine alone")
+			report("oauth.enabled", "needs an https server.base_url, for keys and tokens must not travel in the clear; "+
+				"http is for this machine alone")
 		}
 		if !o.ClientDocuments && !o.Registration {
 			report("oauth.enabled", "needs client_documents or registration; no client could connect otherwise")
@@ -368,7 +403,8 @@ func (r *Rate) UnmarshalText(b []byte) error {
 		return fmt.Errorf("%q: %s", text, form)
 	}
 	if hasBurst {
-		if parsed.Burst, err = strconv.Atoi(strings.TrimSpace(burst)); err != nil || parsed.Burst < 1 || parsed.Burst > 1_000_000_000 {
+		if parsed.Burst, err = strconv.Atoi(strings.TrimSpace(burst)); err != nil || parsed.Burst < 1 ||
+			parsed.Burst > 1_000_000_000 {
 			return fmt.Errorf("%q: %s", text, form)
 		}
 	}

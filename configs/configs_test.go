@@ -57,19 +57,107 @@ type modelConfig struct {
 
 func testRegistry() *registry.Registry {
 	r := registry.New()
-	registry.Add(r.Store, registry.Component[port.Store, struct{}]{Name: "sqlite", Summary: "One file.", Stability: registry.Stable,
-		Default: func() struct{} { return struct{}{} }, Open: refuse[port.Store, struct{}]})
-	registry.Add(r.Store, registry.Component[port.Store, sqlConfig]{Name: "postgres", Summary: "A database.", Stability: registry.Beta,
-		Default: func() sqlConfig { c := sqlConfig{}; c.Pool.Size = 4; return c }, Open: refuse[port.Store, sqlConfig]})
-	registry.Add(r.Index, registry.Component[port.Index, struct{}]{Name: "embedded", Summary: "In this process.", Stability: registry.Stable,
+	registry.Add(r.Store, registry.Component[port.DocumentStore, struct{}]{
+		Name:      "sqlite",
+		Summary:   "One file.",
+		Stability: registry.Stable,
+		Default:   func() struct{} { return struct{}{} },
+		Open:      refuse[port.DocumentStore, struct{}],
+	})
+	registry.Add(r.Store, registry.Component[port.DocumentStore, sqlConfig]{
+		Name:      "postgres",
+		Summary:   "A database.",
+		Stability: registry.Beta,
+		Default:   func() sqlConfig { c := sqlConfig{}; c.Pool.Size = 4; return c },
+		Open:      refuse[port.DocumentStore, sqlConfig],
+	})
+	registry.Add(r.Index, registry.Component[port.Index, struct{}]{
+		Name:       "embedded",
+		Summary:    "In this process.",
+		Stability:  registry.Stable,
 		Retrievers: []port.Retriever{port.Keyword, port.Vector, port.SparseTerms},
-		Default:    func() struct{} { return struct{}{} }, Open: refuse[port.Index, struct{}]})
-	registry.Add(r.Index, registry.Component[port.Index, struct{}]{Name: "words", Summary: "Words alone.", Stability: registry.Beta,
+		Default:    func() struct{} { return struct{}{} },
+		Open:       refuse[port.Index, struct{}],
+	})
+	registry.Add(r.Index, registry.Component[port.Index, struct{}]{
+		Name:       "words",
+		Summary:    "Words alone.",
+		Stability:  registry.Beta,
 		Retrievers: []port.Retriever{port.Keyword},
-		Default:    func() struct{} { return struct{}{} }, Open: refuse[port.Index, struct{}]})
-	registry.Add(r.Model, registry.Component[port.Model, modelConfig]{Name: "wasm", Summary: "A module.", Stability: registry.Stable,
-		Default: func() modelConfig { return modelConfig{Module: "builtin:e5-small-v2", Timeout: 10 * time.Second} }, Open: refuse[port.Model, modelConfig]})
+		Default:    func() struct{} { return struct{}{} },
+		Open:       refuse[port.Index, struct{}],
+	})
+	registry.Add(r.Model, registry.Component[port.Model, modelConfig]{
+		Name:      "wasm",
+		Summary:   "A module.",
+		Stability: registry.Stable,
+		Default:   func() modelConfig { return modelConfig{Module: "builtin:e5-small-v2", Timeout: 10 * time.Second} },
+		Open:      refuse[port.Model, modelConfig],
+	})
+	registry.Add(r.Limit, registry.Component[port.Budget, struct{}]{
+		Name:      "off",
+		Summary:   "No shared count.",
+		Stability: registry.Stable,
+		Default:   func() struct{} { return struct{}{} },
+		Open:      refuse[port.Budget, struct{}],
+	})
+	registry.Add(r.Limit, registry.Component[port.Budget, struct{}]{
+		Name:      "store",
+		Summary:   "In the store.",
+		Stability: registry.Stable,
+		Default:   func() struct{} { return struct{}{} },
+		Open:      refuse[port.Budget, struct{}],
+	})
+	registry.Add(r.Limit, registry.Component[port.Budget, limitConfig]{
+		Name:      "redis",
+		Summary:   "In a server.",
+		Stability: registry.Beta,
+		Default:   func() limitConfig { return limitConfig{} },
+		Open:      refuse[port.Budget, limitConfig],
+	})
 	return r
+}
+
+type limitConfig struct {
+	URL registry.Secret `yaml:"url" help:"Address."`
+}
+
+func (c limitConfig) Validate() error {
+	if !strings.HasPrefix(c.URL.Reveal(), "redis") {
+		return &registry.Invalid{Path: "url", Reason: "is needed"}
+	}
+	return nil
+}
+
+// The limiter is a component; limits.redis stays the short form of its URL.
+func TestLimiter(t *testing.T) {
+	for body, want := range map[string]string{
+		"":                                             "off",
+		"limits: {shared: off}":                        "off",
+		"limits: {shared: \"off\"}":                    "off",
+		"limits: {shared: store}":                      "store",
+		"limits: {shared: \"${WHERE:-store}\"}":        "store",
+		"limits: {shared: {store: {}}}":                "store",
+		"limits: {shared: redis, redis: redis://a}":    "redis redis://a",
+		"limits: {redis: \"${REDIS}\", shared: redis}": "redis redis://b",
+		"limits: {shared: {redis: {url: redis://a}}}":  "redis redis://a",
+	} {
+		c, err := load(t, body, map[string]string{"REDIS": "redis://b"})
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+			continue
+		}
+		got := c.Limits.Shared.Component
+		if r, ok := c.Limits.Shared.Config.(*limitConfig); ok {
+			got += " " + r.URL.Reveal()
+		}
+		if got != want || c.Limits.Redis != "" {
+			t.Errorf("%s chooses %s, want %s", body, got, want)
+		}
+		if shown, err := c.YAML(testRegistry()); err != nil || strings.Contains(string(shown), "redis://") {
+			t.Errorf("%s is shown as\n%s", body, shown)
+		}
+	}
 }
 
 func refuse[P, C any](context.Context, C, registry.Env) (P, error) {
@@ -123,13 +211,15 @@ query: { weights: { sparse: 0 }, fusion: rrf }
 	sql := c.Storage.Config.(*sqlConfig)
 	judge := c.Models["judge"].Config.(*modelConfig)
 	for what, ok := range map[string]bool{
-		"variable":                c.DataDir == "/srv/mneme",
-		"value with a brace":      sql.DSN.Reveal() == "postgres://u:p:w}d@db",
-		"default of a variable":   sql.Pool.Size == 8,
-		"component by name":       c.Keyword.Component == "words" && c.Vector.Component == "embedded",
-		"dollar signs":            judge.Module == "a$b $5",
-		"nested settings":         judge.Timeout == 3*time.Second && judge.Args[1] == "y z" && judge.Labels["team"] == "search" && judge.Warm && judge.Fraction == 0.25,
-		"built-in model stays":    c.Models[configs.BuiltinEmbedder].Component == "wasm" && c.Roles.Embed == configs.BuiltinEmbedder,
+		"variable":              c.DataDir == "/srv/mneme",
+		"value with a brace":    sql.DSN.Reveal() == "postgres://u:p:w}d@db",
+		"default of a variable": sql.Pool.Size == 8,
+		"component by name":     c.Keyword.Component == "words" && c.Vector.Component == "embedded",
+		"dollar signs":          judge.Module == "a$b $5",
+		"nested settings": judge.Timeout == 3*time.Second && judge.Args[1] == "y z" &&
+			judge.Labels["team"] == "search" && judge.Warm && judge.Fraction == 0.25,
+		"built-in model stays": c.Models[configs.BuiltinEmbedder].Component == "wasm" &&
+			c.Roles.Embed == configs.BuiltinEmbedder,
 		"rate with burst":         c.Limits.Read == configs.Rate{PerMinute: 600, Burst: 60},
 		"rate per second":         c.Limits.Write == configs.Rate{PerMinute: 120},
 		"rate per hour":           c.Limits.Admin == configs.Rate{PerMinute: 2},
@@ -224,11 +314,13 @@ func TestInvalidFiles(t *testing.T) {
 }
 
 func TestProblemsOfOverridesNameTheirSource(t *testing.T) {
-	_, err := load(t, "", map[string]string{"MNEME_ADDR": "nowhere"}, configs.Setting{Path: "log.level", Value: "loud", From: "flag --log-level"})
+	_, err := load(t, "", map[string]string{"MNEME_ADDR": "nowhere"},
+		configs.Setting{Path: "log.level", Value: "loud", From: "flag --log-level"})
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{`environment MNEME_ADDR: server.addr: "nowhere" is not host:port`, `flag --log-level: log.level: "loud" is not one of`} {
+	for _, want := range []string{`environment MNEME_ADDR: server.addr: "nowhere" is not host:port`,
+		`flag --log-level: log.level: "loud" is not one of`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q lacks %q", err, want)
 		}
@@ -243,7 +335,8 @@ func TestMissingFileIsNotAProblemOfTheConfiguration(t *testing.T) {
 }
 
 func TestShownConfigurationReadsBackEqual(t *testing.T) {
-	c, err := load(t, "limits: {read: 600/min burst 60}\nserver: {shutdown_timeout: 90s}\nmodels: {m: {wasm: {args: [a, b], labels: {x: \"y: z\"}}}}\n", nil)
+	c, err := load(t, "limits: {read: 600/min burst 60}\nserver: {shutdown_timeout: 90s}\nmodels: {m: {wasm: {args: [a, "+
+		"b], labels: {x: \"y: z\"}}}}\n", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +384,8 @@ func TestReferenceAndSchemaNameEverySetting(t *testing.T) {
 			if schema.Properties[f.Name].Properties[g.Name].Description != g.Help {
 				t.Errorf("schema lacks %s.%s", f.Name, g.Name)
 			}
-			if !strings.Contains(string(page), "| `"+g.Name+"` |") && !strings.Contains(string(page), "| `"+g.Name+".") && g.Shape != registry.Struct {
+			if !strings.Contains(string(page), "| `"+g.Name+"` |") &&
+				!strings.Contains(string(page), "| `"+g.Name+".") && g.Shape != registry.Struct {
 				t.Errorf("reference lacks %s.%s", f.Name, g.Name)
 			}
 		}
@@ -304,8 +398,11 @@ func TestReferenceAndSchemaNameEverySetting(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	for text, want := range map[string]string{"0": "0", "600/min": "600/min", " 10 / s ": "600/min", "120/h": "2/min", "6/min burst 3": "6/min burst 3",
-		"": "", "-1/min": "", "5": "", "5/day": "", "61/h": "", "5/min burst": "", "5/min burst 0": "", "1e3/min": "", "5/min 5": ""} {
+	for text, want := range map[string]string{"0": "0", "600/min": "600/min", " 10 / s ": "600/min", "120/h": "2/min",
+		"6/min burst 3": "6/min burst 3",
+		"":              "", "-1/min": "", "5": "", "5/day": "", "61/h": "", "5/min burst": "", "5/min burst 0": "",
+		"1e3/min": "",
+		"5/min 5": ""} {
 		var r configs.Rate
 		err := r.UnmarshalText([]byte(text))
 		if want == "" {

@@ -56,7 +56,13 @@ func (d *decoder) placeOf(n ast.Node) place {
 
 func (d *decoder) problem(n ast.Node, path, format string, args ...any) {
 	at := d.placeOf(n)
-	d.problems = append(d.problems, Problem{File: at.file, Line: at.line, Column: at.column, Path: path, Reason: fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, Problem{
+		File:   at.file,
+		Line:   at.line,
+		Column: at.column,
+		Path:   path,
+		Reason: fmt.Sprintf(format, args...),
+	})
 }
 
 // at reports a problem of a path at the nearest place that set it or a parent.
@@ -76,7 +82,13 @@ func (d *decoder) at(path, format string, args ...any) {
 		}
 		up = up[:i]
 	}
-	d.problems = append(d.problems, Problem{File: p.file, Line: p.line, Column: p.column, Path: path, Reason: fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, Problem{
+		File:   p.file,
+		Line:   p.line,
+		Column: p.column,
+		Path:   path,
+		Reason: fmt.Sprintf(format, args...),
+	})
 }
 
 type pair struct {
@@ -242,10 +254,17 @@ func (d *decoder) selection(n ast.Node, f registry.Field, into reflect.Value, pa
 	offer := "one of " + strings.Join(known, ", ")
 	// "storage: sqlite" is the short form of "storage: {sqlite: {}}".
 	if s, ok := d.resolve(n).(*ast.StringNode); ok {
-		if info, ok := table.Component(s.Value); ok {
+		name, err := interpolate(s.Value, d.dir, d.getenv)
+		if err != nil {
+			d.problem(n, path, "%v", err)
+			return
+		}
+		if info, ok := table.Component(name); ok {
 			d.choose(n, info, f, into, path, known)
 			return
 		}
+		d.problem(n, path, "want a component, %s, found %q%s", offer, name, suggest(name, known))
+		return
 	}
 	entries, ok := d.pairs(n, path, "a component, "+offer)
 	if !ok {
@@ -269,9 +288,11 @@ func (d *decoder) selection(n ast.Node, f registry.Field, into reflect.Value, pa
 	}
 }
 
-func (d *decoder) choose(n ast.Node, info registry.Info, f registry.Field, into reflect.Value, path string, known []string) registry.Selection {
+func (d *decoder) choose(n ast.Node, info registry.Info, f registry.Field, into reflect.Value, path string,
+	known []string) registry.Selection {
 	if f.Retriever != "" && !info.Serves(port.Retriever(f.Retriever)) {
-		d.problem(n, join(path, info.Name), "%s does not serve %s search; want one of %s", info.Name, f.Retriever, strings.Join(known, ", "))
+		d.problem(n, join(path, info.Name), "%s does not serve %s search; want one of %s", info.Name, f.Retriever,
+			strings.Join(known, ", "))
 		return registry.Selection{}
 	}
 	s := info.Select()

@@ -5,6 +5,5 @@
 // structs it renders the effective configuration, the reference page and the
 // JSON Schema.
 //
-// May import: core/registry, core/port, core/ident, a YAML library. Never:
-// adapters; which components exist is the registry's matter.
+// Which components exist is the registry's matter: the package knows no adapter.
 package configs

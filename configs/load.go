@@ -61,6 +61,7 @@ func Load(r *registry.Registry, s Source) (*Config, error) {
 		d.setting(fields, reflect.ValueOf(c).Elem(), set)
 	}
 	if len(d.problems) == 0 || !d.broken {
+		d.shortRedis(c)
 		c.validate(d.at)
 		d.components(c)
 	}
@@ -70,7 +71,8 @@ func Load(r *registry.Registry, s Source) (*Config, error) {
 	roles := c.Roles
 	for name := range builtin {
 		_, given := d.places["models."+name]
-		if !given && name != roles.Embed && name != roles.Sparse && name != roles.Rerank && name != roles.Synthesize && !slices.Contains(roles.Previous, name) {
+		if !given && name != roles.Embed && name != roles.Sparse && name != roles.Rerank && name != roles.Synthesize &&
+			!slices.Contains(roles.Previous, name) {
 			delete(c.Models, name)
 		}
 	}
@@ -143,9 +145,33 @@ func (d *decoder) components(c *Config) {
 	check("keyword", d.registry.Index, c.Keyword)
 	check("vector", d.registry.Index, c.Vector)
 	check("sparse", d.registry.Index, c.Sparse)
+	check("limits.shared", d.registry.Limit, c.Limits.Shared)
 	for _, name := range sortedKeys(c.Models) {
 		check("models."+name, d.registry.Model, c.Models[name])
 	}
+}
+
+// shortRedis puts the URL of limits.redis where component redis takes it.
+func (d *decoder) shortRedis(c *Config) {
+	const short, component, setting = "limits.redis", "redis", "url"
+	given := c.Limits.Redis.Reveal()
+	if given == "" {
+		return
+	}
+	info, _ := d.registry.Limit.Component(component)
+	f, ok := find(info.Fields(), setting)
+	if !ok || c.Limits.Shared.Component != component {
+		d.at(short, "is of use only with limits.shared: redis")
+		return
+	}
+	url := reflect.ValueOf(c.Limits.Shared.Config).Elem().FieldByIndex(f.Index)
+	if url.String() != "" {
+		d.at(short, "says again what limits.shared.redis.url says; leave one of them out")
+		return
+	}
+	url.SetString(given)
+	d.places[join("limits.shared", join(component, setting))] = d.places[short]
+	c.Limits.Redis = ""
 }
 
 // known reports whether a path such as "pool.size" leads to a setting.

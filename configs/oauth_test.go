@@ -25,7 +25,8 @@ func TestOAuthNeedsASafeOrigin(t *testing.T) {
 		"http://localhost:8080":     "",
 	} {
 		_, err := load(t, "oauth: {enabled: true}\nserver: {base_url: \""+base+"\"}\n", nil)
-		if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), "oauth.enabled: needs") || !strings.Contains(err.Error(), why)) {
+		if why == "" && err != nil || why != "" &&
+			(err == nil || !strings.Contains(err.Error(), "oauth.enabled: needs") || !strings.Contains(err.Error(), why)) {
 			t.Errorf("%q: %v, want %q", base, err, why)
 		}
 	}

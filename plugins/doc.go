@@ -1,6 +1,4 @@
 // Package plugins is the place of out-of-process model backends: the process
 // protocol (proto), what starts and supervises backends (host), what a Go vendor
 // imports (sdk), and backends to start from (examples). It holds no code itself.
-//
-// May import: core/port, go-plugin, grpc. Must not: adapters, transports.
 package plugins

@@ -1,7 +1,5 @@
 // Package samples holds the documents that the quickstart imports: the handbook
 // and runbooks of an invented coffee roaster, Harbor & Pine.
-//
-// May import: the standard library.
 package samples
 
 import (

@@ -1,5 +1,3 @@
 // Package wasm holds what a vendor's new project begins with: the SDKs and the
 // example models of the folders below.
-//
-// May import: the standard library.
 package wasm

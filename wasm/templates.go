@@ -60,7 +60,8 @@ func Project(language, name string) (map[string][]byte, error) {
 	}
 	if language == "go" {
 		// The SDK keeps its import path: a module of Mneme's name stands in for it.
-		files["go.mod"] = []byte("module " + name + "\n\ngo 1.24\n\nrequire github.com/mnemehq/mneme v0.0.0\n\nreplace github.com/mnemehq/mneme => ./sdk\n")
+		files["go.mod"] = []byte("module " + name +
+			"\n\ngo 1.24\n\nrequire github.com/mnemehq/mneme v0.0.0\n\nreplace github.com/mnemehq/mneme => ./sdk\n")
 		files["sdk/go.mod"] = []byte("module github.com/mnemehq/mneme\n\ngo 1.24\n")
 		for _, folder := range []string{"abi", "sdk/go"} {
 			if err := copyFolder(folder, "sdk/wasm/"+folder, add); err != nil {

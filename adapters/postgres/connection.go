@@ -28,7 +28,12 @@ type Connection struct {
 
 // DefaultConnection is everything but the DSN.
 func DefaultConnection() Connection {
-	return Connection{IdleTime: 5 * time.Minute, Lifetime: time.Hour, StatementTimeout: time.Minute, ConnectTimeout: 10 * time.Second}
+	return Connection{
+		IdleTime:         5 * time.Minute,
+		Lifetime:         time.Hour,
+		StatementTimeout: time.Minute,
+		ConnectTimeout:   10 * time.Second,
+	}
 }
 
 // Validate reports every setting that is out of range, each as registry.Invalid.

@@ -71,7 +71,8 @@ func TestLock(t *testing.T) {
 	for _, c := range []struct {
 		schema, name string
 		want         int64
-	}{{"", "purge", -2698189512533811078}, {"mneme", "migrate", 5765297664421185022}, {"mneme_index", "index", -580546631555342552}} {
+	}{{"", "purge", -2698189512533811078}, {"mneme", "migrate", 5765297664421185022},
+		{"mneme_index", "index", -580546631555342552}} {
 		if got := postgres.Lock(c.schema, c.name); got != c.want {
 			t.Errorf("Lock(%q, %q) = %d, want %d", c.schema, c.name, got, c.want)
 		}

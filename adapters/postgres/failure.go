@@ -34,6 +34,7 @@ func Unreachable(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
 	s := State(err)
-	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) ||
 		strings.HasPrefix(s, "08") || strings.HasPrefix(s, "57P0") || pgconn.SafeToRetry(err)
 }

@@ -1,13 +1,14 @@
 // Package standard is the list of components that a stock binary carries, and
 // nothing else.
-//
-// May import: core/registry and every adapter.
 package standard
 
 import (
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
 	indexpostgres "github.com/mnemehq/mneme/adapters/index/postgres"
+	"github.com/mnemehq/mneme/adapters/limit/off"
+	"github.com/mnemehq/mneme/adapters/limit/redis"
+	"github.com/mnemehq/mneme/adapters/limit/store"
 	"github.com/mnemehq/mneme/adapters/model/cohere"
 	"github.com/mnemehq/mneme/adapters/model/jina"
 	"github.com/mnemehq/mneme/adapters/model/ollama"
@@ -36,4 +37,7 @@ func Register(r *registry.Registry) {
 	cohere.Register(r)
 	jina.Register(r)
 	voyage.Register(r)
+	off.Register(r)
+	store.Register(r)
+	redis.Register(r)
 }

@@ -1,4 +1,4 @@
-// Package admin is what operators do over /admin/v1: organizations, their keys
+// Package admin is the service behind /admin/v1: organizations, their keys
 // and integrations, and the roster of end users with export and erasure. It puts
 // the key service and the erasure of memories behind operations and decides who
 // may see what:
@@ -8,7 +8,4 @@
 //   - A key with organizations:all, which only the command line makes, sees every
 //     organization, makes new ones, and renames and suspends them.
 //   - Keys with organizations:all are out of sight and reach of keys without it.
-//
-// May import: the standard library, core/key, core/op, core/port, core/page,
-// core/fault, core/ident. Never: adapters, transports.
 package admin

@@ -20,16 +20,6 @@ type ListEndUsers struct {
 	Integration string `query:"integration" json:"-" schema:"Text" doc:"id or name; only its end users"`
 }
 
-// Validate checks the limit and the texts.
-func (l *ListEndUsers) Validate() error {
-	for field, text := range map[string]string{"query": l.Query, "integration": l.Integration} {
-		if err := page.CheckText(field, text); err != nil {
-			return err
-		}
-	}
-	return l.Listing.Validate()
-}
-
 // EndUser is a row of the roster.
 type EndUser struct {
 	ID              string     `json:"id" schema:"EndUserID" doc:"the end user"`
@@ -77,7 +67,7 @@ func (s *Service) ListEndUsers(ctx context.Context, in ListEndUsers) (EndUsers, 
 	list.AfterID, list.AfterIntegration = from.ID, from.Integration
 	var rows []port.EndUser
 	names := map[string]string{}
-	err = s.store.View(ctx, func(r port.Reader) (err error) {
+	err = s.store.View(ctx, func(r reader) (err error) {
 		if rows, err = r.EndUsers(ctx, o.ID, list); err != nil {
 			return err
 		}
@@ -98,8 +88,17 @@ func (s *Service) ListEndUsers(ctx context.Context, in ListEndUsers) (EndUsers, 
 		out.NextCursor = &c
 	}
 	for _, u := range rows {
-		out.EndUsers = append(out.EndUsers, EndUser{ID: u.ID, Integration: u.Integration, IntegrationName: names[u.Integration], Memories: u.Memories,
-			Containers: u.Containers, Bytes: u.Bytes, FirstSeen: u.FirstSeen.UTC(), LastSeen: u.LastSeen.UTC(), Erasing: moment(u.Erasing)})
+		out.EndUsers = append(out.EndUsers, EndUser{
+			ID:              u.ID,
+			Integration:     u.Integration,
+			IntegrationName: names[u.Integration],
+			Memories:        u.Memories,
+			Containers:      u.Containers,
+			Bytes:           u.Bytes,
+			FirstSeen:       u.FirstSeen.UTC(),
+			LastSeen:        u.LastSeen.UTC(),
+			Erasing:         moment(u.Erasing),
+		})
 	}
 	return out, nil
 }
@@ -113,21 +112,11 @@ type EndUserRef struct {
 	Integration  string `query:"integration" json:"-" required:"true" doc:"id or name of the integration"`
 }
 
-// Validate checks the names.
-func (e *EndUserRef) Validate() error {
-	switch {
-	case !ident.ValidEndUser(e.ID):
-		return fault.Field(fault.InvalidEndUserID, "id", "%s", ident.EndUserRule)
-	case e.Integration == "":
-		return fault.Field(fault.InvalidRequest, "integration", "is required")
-	}
-	return nil
-}
-
 // endUser finds the partition of an end user, who need not exist, with the
 // organization and the integration.
-func (s *Service) endUser(ctx context.Context, in EndUserRef) (o port.Organization, i port.Integration, p port.Partition, err error) {
-	if who, _ := ident.From(ctx); in.Organization == "" && who.AllOrganizations() {
+func (s *Service) endUser(ctx context.Context,
+	in EndUserRef) (o port.Organization, i port.Integration, p port.Partition, err error) {
+	if who := ident.From(ctx); in.Organization == "" && who.AllOrganizations() {
 		return o, i, p, fault.Field(fault.InvalidRequest, "organization", "is required of a key of all organizations")
 	}
 	if o, err = s.organization(ctx, in.Organization); err != nil {
@@ -169,8 +158,15 @@ func (s *Service) EraseEndUser(ctx context.Context, in EndUserRef) (Certificate,
 	if err != nil {
 		return Certificate{}, wrap("erase end user", err)
 	}
-	return Certificate{EndUser: in.ID, Organization: string(o.ID), Integration: i.ID, IntegrationName: i.Name, Deleted: Deleted(e.Removed),
-		VerifiedAbsent: e.Verified, ErasedAt: e.At.UTC()}, nil
+	return Certificate{
+		EndUser:         in.ID,
+		Organization:    string(o.ID),
+		Integration:     i.ID,
+		IntegrationName: i.Name,
+		Deleted:         Deleted(e.Removed),
+		VerifiedAbsent:  e.Verified,
+		ErasedAt:        e.At.UTC(),
+	}, nil
 }
 
 // What a page of an export holds at once: memories of at most 64 KiB each.
@@ -179,12 +175,11 @@ const (
 	exportRecords  = 256
 )
 
-// Export is an end user's data on its way. Pages are read one after the other, each
-// a snapshot of its own, pinned to one life of the end user: what changes
-// meanwhile is exported as it was or as it became, and an erasure cuts the
-// answer short.
+// Export is an export of an end user's data in progress. Pages are read one after the other, each
+// a snapshot of its own, pinned to one life of the end user: a change
+// during the export is seen or not, and an erasure cuts the answer short.
 type Export struct {
-	store     port.Store
+	store     port.Snapshots[reader]
 	partition port.Partition // pinned
 	head      exportHead
 }
@@ -253,7 +248,7 @@ func (s *Service) ExportEndUser(ctx context.Context, in EndUserRef) (*Export, er
 	}
 	absent := fault.New(fault.NotFound, "the integration %q has no end user %q", i.Name, in.ID)
 	var row port.EndUser
-	err = s.store.View(ctx, func(r port.Reader) error {
+	err = s.store.View(ctx, func(r reader) error {
 		rows, err := r.EndUsers(ctx, o.ID, port.EndUserList{Integration: i.ID, Prefix: in.ID, Limit: 1})
 		switch {
 		case err != nil:
@@ -269,8 +264,16 @@ func (s *Service) ExportEndUser(ctx context.Context, in EndUserRef) (*Export, er
 	if err != nil {
 		return nil, wrap("export end user", err)
 	}
-	return &Export{store: s.store, partition: p.At(row.Generation), head: exportHead{Type: "end_user", ID: in.ID, Organization: string(o.ID),
-		Integration: i.ID, IntegrationName: i.Name, FirstSeen: row.FirstSeen.UTC(), LastSeen: row.LastSeen.UTC(), ExportedAt: s.now().UTC()}}, nil
+	return &Export{store: s.store, partition: p.At(row.Generation), head: exportHead{
+		Type:            "end_user",
+		ID:              in.ID,
+		Organization:    string(o.ID),
+		Integration:     i.ID,
+		IntegrationName: i.Name,
+		FirstSeen:       row.FirstSeen.UTC(),
+		LastSeen:        row.LastSeen.UTC(),
+		ExportedAt:      s.now().UTC(),
+	}}, nil
 }
 
 // ContentType implements op.Streamer.
@@ -297,7 +300,7 @@ func (e *Export) memories(ctx context.Context, enc *json.Encoder, end *exportEnd
 	list := port.DocumentList{Order: port.ByID, Limit: exportMemories, Parts: port.PartText | port.PartMetadata}
 	for {
 		var page []port.DocumentHead
-		err := e.store.View(ctx, func(r port.Reader) (err error) {
+		err := e.store.View(ctx, func(r reader) (err error) {
 			page, err = r.ListDocuments(ctx, e.partition, list)
 			return err
 		})
@@ -305,8 +308,17 @@ func (e *Export) memories(ctx context.Context, enc *json.Encoder, end *exportEnd
 			return wrap("export memories", err)
 		}
 		for _, d := range page {
-			m := exportMemory{Type: "memory", ID: d.ID, Content: d.Text, Container: optional(d.Container), Metadata: d.Metadata, Source: optional(d.Source),
-				ExternalID: optional(d.ExternalID), CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC()}
+			m := exportMemory{
+				Type:       "memory",
+				ID:         d.ID,
+				Content:    d.Text,
+				Container:  optional(d.Container),
+				Metadata:   d.Metadata,
+				Source:     optional(d.Source),
+				ExternalID: optional(d.ExternalID),
+				CreatedAt:  d.CreatedAt.UTC(),
+				UpdatedAt:  d.UpdatedAt.UTC(),
+			}
 			if len(m.Metadata) == 0 {
 				m.Metadata = json.RawMessage("{}")
 			}
@@ -326,7 +338,7 @@ func (e *Export) records(ctx context.Context, enc *json.Encoder, end *exportEnd)
 	var source, external string
 	for {
 		var page []port.Record
-		err := e.store.View(ctx, func(r port.Reader) (err error) {
+		err := e.store.View(ctx, func(r reader) (err error) {
 			page, err = r.Records(ctx, e.partition, source, external, exportRecords)
 			return err
 		})
@@ -334,8 +346,17 @@ func (e *Export) records(ctx context.Context, enc *json.Encoder, end *exportEnd)
 			return wrap("export records", err)
 		}
 		for _, x := range page {
-			line := exportRecord{Type: "record", Source: x.Source, ExternalID: x.ExternalID, Version: x.Version, Status: x.Status, OccurredAt: x.OccurredAt.UTC(),
-				UpdatedAt: x.UpdatedAt.UTC(), DocumentID: x.DocumentID, ContentHash: x.ContentHash}
+			line := exportRecord{
+				Type:        "record",
+				Source:      x.Source,
+				ExternalID:  x.ExternalID,
+				Version:     x.Version,
+				Status:      x.Status,
+				OccurredAt:  x.OccurredAt.UTC(),
+				UpdatedAt:   x.UpdatedAt.UTC(),
+				DocumentID:  x.DocumentID,
+				ContentHash: x.ContentHash,
+			}
 			if err := enc.Encode(line); err != nil {
 				return wrap("write export", err)
 			}
@@ -355,7 +376,7 @@ func (e *Export) receipts(ctx context.Context, enc *json.Encoder, of port.Record
 	var version int64
 	for {
 		var page []port.Receipt
-		err := e.store.View(ctx, func(r port.Reader) (err error) {
+		err := e.store.View(ctx, func(r reader) (err error) {
 			page, err = r.Receipts(ctx, e.partition, of.Source, of.ExternalID, version, exportRecords)
 			return err
 		})
@@ -363,8 +384,19 @@ func (e *Export) receipts(ctx context.Context, enc *json.Encoder, of port.Record
 			return wrap("export receipts", err)
 		}
 		for _, x := range page {
-			line := exportReceipt{Type: "receipt", Source: x.Source, ExternalID: x.ExternalID, Version: x.Version, Operation: x.Operation, RequestHash: x.RequestHash,
-				Outcome: x.Outcome, OccurredAt: x.OccurredAt.UTC(), AppliedAt: x.AppliedAt.UTC(), DocumentID: x.DocumentID, ContentHash: x.ContentHash}
+			line := exportReceipt{
+				Type:        "receipt",
+				Source:      x.Source,
+				ExternalID:  x.ExternalID,
+				Version:     x.Version,
+				Operation:   x.Operation,
+				RequestHash: x.RequestHash,
+				Outcome:     x.Outcome,
+				OccurredAt:  x.OccurredAt.UTC(),
+				AppliedAt:   x.AppliedAt.UTC(),
+				DocumentID:  x.DocumentID,
+				ContentHash: x.ContentHash,
+			}
 			if err := enc.Encode(line); err != nil {
 				return wrap("write export", err)
 			}

@@ -28,7 +28,8 @@ func (q *QuotaChange) change() key.IntegrationChange {
 	if q == nil {
 		return key.IntegrationChange{}
 	}
-	return key.IntegrationChange{MemoriesPerEndUser: q.MemoriesPerEndUser, ReadRatePerMin: q.ReadRatePerMin, WriteRatePerMin: q.WriteRatePerMin}
+	return key.IntegrationChange{MemoriesPerEndUser: q.MemoriesPerEndUser, ReadRatePerMin: q.ReadRatePerMin,
+		WriteRatePerMin: q.WriteRatePerMin}
 }
 
 // Integration is an integration as it is shown.
@@ -54,7 +55,7 @@ type IntegrationRef struct {
 // CreateIntegration is the body of POST /organizations/{org}/integrations.
 type CreateIntegration struct {
 	OrganizationRef
-	Name   string       `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^int_" doc:"its name, which does not begin with int_"`
+	Name   string       `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^int_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not int_" doc:"its name, which does not begin with int_"`
 	Quotas *QuotaChange `json:"quotas,omitempty" doc:"those left out take the defaults"`
 }
 
@@ -73,14 +74,15 @@ type Integrations struct {
 // ChangeIntegration is the body of PATCH .../integrations/{integration}.
 type ChangeIntegration struct {
 	IntegrationRef
-	Name   *string      `json:"name,omitempty" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^int_" doc:"its new name, which does not begin with int_"`
+	Name   *string      `json:"name,omitempty" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^int_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not int_" doc:"its new name, which does not begin with int_"`
 	Quotas *QuotaChange `json:"quotas,omitempty" doc:"those left out stay"`
 }
 
 // JSONSchema implements op.Schemer: a change of nothing is refused.
 func (c *ChangeIntegration) JSONSchema() string {
 	return `{"not": {"properties": {"name": {"const": null}, "quotas": {"properties": {
-		"memories_per_end_user": {"const": null}, "read_rate_per_min": {"const": null}, "write_rate_per_min": {"const": null}}}}}}`
+		"memories_per_end_user": {"const": null}, "read_rate_per_min": {"const": null}, "write_rate_per_min": {"const": ` +
+		`null}}}}}}`
 }
 
 // Validate refuses a change of nothing.
@@ -121,7 +123,8 @@ func (s *Service) ListIntegrations(ctx context.Context, in ListIntegrations) (In
 	if err != nil {
 		return Integrations{}, wrap("list integrations", err)
 	}
-	some, next, err := cut(s, in.Listing, all, func(i port.Integration) string { return i.Name }, "admin.integrations", string(o.ID))
+	some, next, err := cut(s, in.Listing, all, func(i port.Integration) string { return i.Name }, "admin.integrations",
+		string(o.ID))
 	if err != nil {
 		return Integrations{}, err
 	}

@@ -19,8 +19,8 @@ type Rate struct {
 
 // RateChange is a limit to set. What is left out must not mean unlimited.
 type RateChange struct {
-	PerMinute *int `json:"per_minute" minimum:"0" maximum:"100000000" doc:"calls a minute; 0: unlimited"`
-	Burst     int  `json:"burst,omitempty" minimum:"0" maximum:"100000000" doc:"calls at once; 0: a tenth of a minute's worth"`
+	PerMinute *int `json:"per_minute" at:"parent" minimum:"0" maximum:"100000000" doc:"calls a minute; 0: unlimited"`
+	Burst     int  `json:"burst,omitempty" at:"parent" minimum:"0" maximum:"100000000" doc:"calls at once; 0: a tenth of a minute's worth"`
 }
 
 func rates(in map[string]RateChange) map[string]ident.Rate {
@@ -32,15 +32,6 @@ func rates(in map[string]RateChange) map[string]ident.Rate {
 		out[class] = ident.Rate{PerMinute: value(r.PerMinute), Burst: r.Burst}
 	}
 	return out
-}
-
-func checkRates(in map[string]RateChange) error {
-	for class, r := range in {
-		if r.PerMinute == nil {
-			return fault.Field(fault.InvalidRequest, "limits."+fault.Clip(class)+".per_minute", "is required")
-		}
-	}
-	return nil
 }
 
 // Key describes a key; the secret is not part of it.
@@ -69,10 +60,27 @@ type Key struct {
 // ShowKey gives a key's description the form of the admin API; its state is that
 // at a time.
 func ShowKey(k key.Info, now time.Time) Key {
-	out := Key{ID: k.ID, Organization: string(k.Org), Name: k.Name, Kind: string(k.Kind), Prefix: k.Kind.Prefix(), LastFour: k.Last4, ReadOnly: k.ReadOnly,
-		Namespace: optional(k.Namespace), DefaultNamespace: optional(k.DefaultNamespace), Integration: optional(k.Integration),
-		IntegrationName: optional(k.IntegrationName), EndUser: optional(k.EndUser), CreatedAt: k.CreatedAt.UTC(),
-		Scopes: []string{}, Limits: map[string]Rate{}, LastUsedAt: moment(k.LastUsedAt), ExpiresAt: moment(k.ExpiresAt), RevokedAt: moment(k.RevokedAt), State: k.State(now)}
+	out := Key{
+		ID:               k.ID,
+		Organization:     string(k.Org),
+		Name:             k.Name,
+		Kind:             string(k.Kind),
+		Prefix:           k.Kind.Prefix(),
+		LastFour:         k.Last4,
+		ReadOnly:         k.ReadOnly,
+		Namespace:        optional(k.Namespace),
+		DefaultNamespace: optional(k.DefaultNamespace),
+		Integration:      optional(k.Integration),
+		IntegrationName:  optional(k.IntegrationName),
+		EndUser:          optional(k.EndUser),
+		CreatedAt:        k.CreatedAt.UTC(),
+		Scopes:           []string{},
+		Limits:           map[string]Rate{},
+		LastUsedAt:       moment(k.LastUsedAt),
+		ExpiresAt:        moment(k.ExpiresAt),
+		RevokedAt:        moment(k.RevokedAt),
+		State:            k.State(now),
+	}
 	for _, scope := range k.Scopes {
 		out.Scopes = append(out.Scopes, string(scope))
 	}
@@ -94,8 +102,8 @@ func (IssuedKey) Headers() map[string]string { return map[string]string{"Cache-C
 // CreateKey is the body of POST /organizations/{org}/keys.
 type CreateKey struct {
 	OrganizationRef
-	Kind             *string               `json:"kind,omitempty" enum:"service,admin,team,organization" default:"service" doc:"what it is for; team and organization are for migration only"`
-	Name             string                `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" doc:"for people"`
+	Kind             *string               `json:"kind,omitempty" enum:"service,admin,team,organization" rule:"must be service, admin, team or organization; integration and personal keys are made by POST /admin/v1/organizations/{org}/integrations/{integration}/keys" default:"service" doc:"what it is for; team and organization are for migration only"`
+	Name             string                `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" rule:"must be at most 128 printable characters" doc:"for people"`
 	ReadOnly         bool                  `json:"read_only,omitempty" default:"false" doc:"refuses whatever changes data"`
 	Namespace        *string               `json:"namespace,omitempty" schema:"NamespaceName" doc:"limits a service key to one namespace"`
 	DefaultNamespace *string               `json:"default_namespace,omitempty" schema:"NamespaceName" doc:"of calls that name none"`
@@ -112,29 +120,12 @@ func (c *CreateKey) JSONSchema() string {
 		"else": {"properties": {"limits": {"maxProperties": 0}, "read_only": {"const": false}}}}}`
 }
 
-// Validate refuses the kinds that belong to an integration.
-func (c *CreateKey) Validate() error {
-	if err := filled(field{"kind", c.Kind, fault.InvalidRequest}, field{"namespace", c.Namespace, fault.InvalidNamespace},
-		field{"default_namespace", c.DefaultNamespace, fault.InvalidNamespace}); err != nil {
-		return err
-	}
-	if err := checkRates(c.Limits); err != nil {
-		return err
-	}
-	switch k := ident.Kind(value(c.Kind)); k {
-	case ident.Integration, ident.Personal:
-		return fault.Field(fault.InvalidRequest, "kind", "a key of kind %s is made below its integration: POST %s/organizations/{org}/integrations/{integration}/keys", k, base)
-	default:
-		return nil
-	}
-}
-
 // CreateIntegrationKey is the body of POST .../integrations/{integration}/keys.
 type CreateIntegrationKey struct {
 	IntegrationRef
 	Kind      *string               `json:"kind,omitempty" enum:"integration,personal" default:"integration" doc:"what it is for"`
-	Name      string                `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" doc:"for people"`
-	Scopes    []string              `json:"scopes,omitempty" max:"32" enum:"memories:read,memories:write,recall:read,users:erase,status:read" minItems:"1" doc:"rights of an integration's key; default memories:read and memories:write"`
+	Name      string                `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" rule:"must be at most 128 printable characters" doc:"for people"`
+	Scopes    []string              `json:"scopes,omitempty" maxDecoded:"32" enum:"memories:read,memories:write,recall:read,users:erase,status:read" minItems:"1" doc:"rights of an integration's key; default memories:read and memories:write"`
 	EndUser   *string               `json:"end_user_id,omitempty" schema:"EndUserID" doc:"the only one that a personal key reaches, required for it"`
 	Limits    map[string]RateChange `json:"limits,omitempty" keys:"memory_read,memory_write,recall" doc:"of this key alone, by rate class"`
 	ExpiresAt *time.Time            `json:"expires_at,omitempty" doc:"in the future; default: never"`
@@ -146,21 +137,6 @@ func (c *CreateIntegrationKey) JSONSchema() string {
 		"then": {"required": ["end_user_id"], "properties": {"end_user_id": {"type": "string"}, "scopes": false}},
 		"else": {"properties": {"end_user_id": {"const": null},
 			"scopes": {"if": {"contains": {"const": "recall:read"}}, "then": {"contains": {"const": "memories:read"}}}}}}`
-}
-
-// Validate refuses the kinds that belong to no integration.
-func (c *CreateIntegrationKey) Validate() error {
-	if err := filled(field{"kind", c.Kind, fault.InvalidRequest}, field{"end_user_id", c.EndUser, fault.InvalidEndUserID}); err != nil {
-		return err
-	}
-	if err := checkRates(c.Limits); err != nil {
-		return err
-	}
-	switch ident.Kind(value(c.Kind)) {
-	case "", ident.Integration, ident.Personal:
-		return nil
-	}
-	return fault.Field(fault.InvalidRequest, "kind", "must be integration or personal")
 }
 
 // KeyRef names a key in a path.
@@ -190,15 +166,16 @@ type Keys struct {
 // ChangeKey is the body of PATCH /organizations/{org}/keys/{id}.
 type ChangeKey struct {
 	KeyRef
-	Name             *string               `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" doc:"for people"`
+	Name             *string               `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" rule:"must be at most 128 printable characters" doc:"for people"`
 	ReadOnly         *bool                 `json:"read_only,omitempty" doc:"refuses whatever changes data"`
-	DefaultNamespace *string               `json:"default_namespace,omitempty" pattern:"^([a-z0-9][a-z0-9_-]{0,63})?$" doc:"of calls that name none; empty: none"`
+	DefaultNamespace *string               `json:"default_namespace,omitempty" pattern:"^([a-z0-9][a-z0-9_-]{0,63})?$" limitFault:"invalid_namespace" rule:"must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit" doc:"of calls that name none; empty: none"`
 	Limits           map[string]RateChange `json:"limits,omitempty" keys:"read,write,rerank,admin,memory_read,memory_write,recall" doc:"replace all of the key's own"`
 }
 
 // JSONSchema implements op.Schemer: a change of nothing is refused.
 func (c *ChangeKey) JSONSchema() string {
-	return `{"not": {"properties": {"name": {"const": null}, "read_only": {"const": null}, "default_namespace": {"const": null}, "limits": false}}}`
+	return `{"not": {"properties": {"name": {"const": null}, "read_only": {"const": null}, "default_namespace": ` +
+		`{"const": null}, "limits": false}}}`
 }
 
 // Validate refuses a change of nothing.
@@ -206,7 +183,7 @@ func (c *ChangeKey) Validate() error {
 	if c.Name == nil && c.ReadOnly == nil && c.DefaultNamespace == nil && c.Limits == nil {
 		return nothing("name, read_only, default_namespace or limits")
 	}
-	return checkRates(c.Limits)
+	return nil
 }
 
 // RotateKey is the body of POST /organizations/{org}/keys/{id}/rotate.
@@ -214,14 +191,6 @@ type RotateKey struct {
 	KeyRef
 	OverlapSeconds *int64     `json:"overlap_seconds,omitempty" minimum:"0" maximum:"7776000" default:"86400" doc:"seconds after which the old key ends; 0: at once"`
 	ExpiresAt      *time.Time `json:"expires_at,omitempty" doc:"when the new key ends, in the future; default: as long as the old one was made for"`
-}
-
-// Validate bounds the overlap.
-func (r *RotateKey) Validate() error {
-	if n := r.OverlapSeconds; n != nil && (*n < 0 || *n > int64(key.MaxOverlap/time.Second)) {
-		return fault.Field(fault.InvalidRequest, "overlap_seconds", "must be 0-%d", int64(key.MaxOverlap/time.Second))
-	}
-	return nil
 }
 
 // Revoked answers DELETE /organizations/{org}/keys/{id}.
@@ -236,8 +205,16 @@ func (s *Service) CreateKey(ctx context.Context, in CreateKey) (IssuedKey, error
 	if err != nil {
 		return IssuedKey{}, err
 	}
-	return s.issue(ctx, key.Issue{Org: string(o.ID), Name: in.Name, Kind: ident.Kind(value(in.Kind)), ReadOnly: in.ReadOnly, Namespace: value(in.Namespace),
-		DefaultNamespace: value(in.DefaultNamespace), Limits: rates(in.Limits), ExpiresAt: value(in.ExpiresAt)})
+	return s.issue(ctx, key.Issue{
+		Org:              string(o.ID),
+		Name:             in.Name,
+		Kind:             ident.Kind(value(in.Kind)),
+		ReadOnly:         in.ReadOnly,
+		Namespace:        value(in.Namespace),
+		DefaultNamespace: value(in.DefaultNamespace),
+		Limits:           rates(in.Limits),
+		ExpiresAt:        value(in.ExpiresAt),
+	})
 }
 
 // CreateIntegrationKey makes a key of an integration that exists.
@@ -246,8 +223,15 @@ func (s *Service) CreateIntegrationKey(ctx context.Context, in CreateIntegration
 	if err != nil {
 		return IssuedKey{}, err
 	}
-	issue := key.Issue{Org: string(o.ID), Name: in.Name, Kind: ident.Kind(value(in.Kind)), Integration: i.ID, EndUser: value(in.EndUser),
-		Limits: rates(in.Limits), ExpiresAt: value(in.ExpiresAt)}
+	issue := key.Issue{
+		Org:         string(o.ID),
+		Name:        in.Name,
+		Kind:        ident.Kind(value(in.Kind)),
+		Integration: i.ID,
+		EndUser:     value(in.EndUser),
+		Limits:      rates(in.Limits),
+		ExpiresAt:   value(in.ExpiresAt),
+	}
 	if issue.Kind == "" {
 		issue.Kind = ident.Integration
 	}
@@ -276,27 +260,10 @@ func value[T any](p *T) T {
 	return *p
 }
 
-// field is a text that may be left out, and the code for a wrong one.
-type field struct {
-	name string
-	text *string
-	code fault.Code
-}
-
-// filled refuses texts that are there and empty: none is not the same as left out.
-func filled(fields ...field) error {
-	for _, f := range fields {
-		if f.text != nil && *f.text == "" {
-			return fault.Field(f.code, f.name, "must not be empty; leave it out")
-		}
-	}
-	return nil
-}
-
 // visible reports whether the caller may see a key of an organization that it
 // administers.
 func visible(ctx context.Context, k key.Info) bool {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	return !k.AllOrganizations() || who.AllOrganizations()
 }
 
@@ -396,7 +363,12 @@ func (s *Service) ChangeKey(ctx context.Context, in ChangeKey) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	k, err := s.keys.Change(ctx, ref, key.Change{Name: in.Name, ReadOnly: in.ReadOnly, DefaultNamespace: in.DefaultNamespace, Limits: rates(in.Limits)})
+	k, err := s.keys.Change(ctx, ref, key.Change{
+		Name:             in.Name,
+		ReadOnly:         in.ReadOnly,
+		DefaultNamespace: in.DefaultNamespace,
+		Limits:           rates(in.Limits),
+	})
 	if err != nil {
 		return Key{}, wrap("change key", err)
 	}

@@ -54,7 +54,7 @@ func links() map[string][]op.Link {
 				Parameters: map[string]string{"org": "$response.body#/organization_id", "id": "$response.body#/id"}},
 		},
 		"admin.namespaces.list": {
-			{Name: "reindex", To: "admin.namespaces.reindex", Summary: "Make the vectors of the first anew",
+			{Name: "reindex", To: "admin.namespaces.reindex", Summary: "Recompute the vectors of the first",
 				Parameters: map[string]string{"org": "$request.path.org", "namespace": "$response.body#/namespaces/0/name"}},
 		},
 		"admin.namespaces.reindex": {
@@ -63,13 +63,30 @@ func links() map[string][]op.Link {
 		},
 		"admin.end_users.list": {
 			{Name: "export", To: "admin.end_users.export", Summary: "Export the first",
-				Parameters: map[string]string{"id": "$response.body#/end_users/0/id", "organization": "$request.path.org", "integration": "$response.body#/end_users/0/integration"}},
+				Parameters: map[string]string{"id": "$response.body#/end_users/0/id",
+					"organization": "$request.path.org", "integration": "$response.body#/end_users/0/integration"}},
 			{Name: "erase", To: "admin.end_users.erase", Summary: "Erase the first",
-				Parameters: map[string]string{"id": "$response.body#/end_users/0/id", "organization": "$request.path.org", "integration": "$response.body#/end_users/0/integration"}},
+				Parameters: map[string]string{"id": "$response.body#/end_users/0/id",
+					"organization": "$request.path.org", "integration": "$response.body#/end_users/0/integration"}},
 		},
 		"admin.end_users.reindex": {
 			{Name: "progress", To: "admin.end_users.reindexing", Status: 202, Summary: "See how far it is",
-				Parameters: map[string]string{"id": "$request.path.id", "organization": "$request.query.organization", "integration": "$request.query.integration"}},
+				Parameters: map[string]string{"id": "$request.path.id", "organization": "$request.query.organization",
+					"integration": "$request.query.integration"}},
+		},
+		"admin.jobs.list": {
+			{Name: "first", To: "admin.jobs.get", Summary: "Read the first",
+				Parameters: map[string]string{"job": "$response.body#/jobs/0/id"}},
+			{Name: "cancel", To: "admin.jobs.cancel", Summary: "Cancel the first",
+				Parameters: map[string]string{"job": "$response.body#/jobs/0/id"}},
+		},
+		"admin.jobs.get": {
+			{Name: "cancel", To: "admin.jobs.cancel", Summary: "Cancel it",
+				Parameters: map[string]string{"job": "$request.path.job"}},
+		},
+		"admin.jobs.cancel": {
+			{Name: "read", To: "admin.jobs.get", Summary: "See whether it has ended",
+				Parameters: map[string]string{"job": "$request.path.job"}},
 		},
 	}
 }

@@ -2,30 +2,27 @@ package admin
 
 import (
 	"context"
-	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/fault"
-	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Reindexer makes the vectors of namespaces and of end users' memories anew.
+// Reindexer recomputes the vectors of namespaces and of end users' memories.
 type Reindexer interface {
 	// Current reports whether a namespace's vectors are of the configured models.
-	Current(port.Namespace) bool
-	// Start begins it in the background or joins the one under way; where nothing
-	// is to be done it says so. Fault NamespaceNotFound, or NotFound of an end user,
+	Current(port.PartitionRow) bool
+	// Start begins a reindexing in the background or joins the one under way; its state
+	// says when there is nothing to do. Fault NamespaceNotFound, or NotFound of an end user,
 	// when there are no documents, Conflict when there is nothing to go back to.
 	Start(ctx context.Context, p port.Partition, in ingest.Reindexing) (Reindexing, error)
-	// Discard removes what is kept, or held, of a namespace; false: nothing is.
+	// Discard removes the kept or held generation of a namespace; false: there is none.
 	// Fault Conflict while it is being reindexed.
 	Discard(ctx context.Context, p port.Partition) (bool, error)
-	// State is how far the last one is, whichever server runs it; false when none
-	// is known.
+	// State is the progress of the last reindexing, whichever server runs it; false when
+	// none is known.
 	State(ctx context.Context, p port.Partition) (Reindexing, bool, error)
 }
 
@@ -75,52 +72,23 @@ type NamespaceRef struct {
 	Namespace string `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace"`
 }
 
-// Validate checks the name.
-func (n *NamespaceRef) Validate() error {
-	if !ident.ValidNamespace(n.Namespace) {
-		return fault.Field(fault.InvalidNamespace, "namespace", ident.NamespaceRule)
-	}
-	return nil
-}
-
 // Reindex is the body of POST /organizations/{org}/namespaces/{namespace}/reindex.
 type Reindex struct {
 	NamespaceRef
 	Force      bool     `json:"force,omitempty" default:"false" doc:"also where the vectors are of the configured models"`
-	Hold       bool     `json:"hold,omitempty" default:"false" doc:"build and compare, and have what is served served on; the next call without hold swaps"`
-	Back       bool     `json:"back,omitempty" default:"false" doc:"go back to what was served before the last swap, with what was written since; force does not matter then"`
-	Queries    []string `json:"queries,omitempty" maxItems:"1000" doc:"queries to compare by; none: made from fifty documents chosen by chance"`
-	MinOverlap float64  `json:"min_overlap,omitempty" minimum:"0" maximum:"1" default:"0" doc:"least comparison.overlap to swap with; below it what was made is held"`
+	Hold       bool     `json:"hold,omitempty" default:"false" doc:"build and compare, but keep serving the current vectors; the next call without hold swaps"`
+	Back       bool     `json:"back,omitempty" default:"false" doc:"go back to the vectors served before the last swap, with everything written since; force is ignored then"`
+	Queries    []string `json:"queries,omitempty" maxItems:"1000" minLength:"1" maxLength:"8192" doc:"queries to compare by; none: made from fifty random documents"`
+	MinOverlap float64  `json:"min_overlap,omitempty" minimum:"0" maximum:"1" default:"0" doc:"lowest comparison.overlap that swaps; below it the new vectors are held"`
 }
-
-// Validate checks the name and the queries.
-func (in *Reindex) Validate() error {
-	switch {
-	case in.MinOverlap < 0 || in.MinOverlap > 1:
-		return fault.Field(fault.InvalidRequest, "min_overlap", "must be 0-1")
-	case len(in.Queries) > maxQueries:
-		return fault.Field(fault.InvalidRequest, "queries", "at most %d, got %d", maxQueries, len(in.Queries))
-	}
-	for i, q := range in.Queries {
-		if n := utf8.RuneCountInString(q); n < 1 || n > maxQueryRunes {
-			return fault.Field(fault.InvalidRequest, fmt.Sprintf("queries[%d]", i), "must be 1-%d characters, got %d", maxQueryRunes, n)
-		}
-	}
-	return in.NamespaceRef.Validate()
-}
-
-const (
-	maxQueries    = 1000
-	maxQueryRunes = 8192
-)
 
 // Discarded answers DELETE /organizations/{org}/namespaces/{namespace}/reindex.
 type Discarded struct {
 	Discarded bool `json:"discarded" doc:"false: nothing was kept or held"`
 }
 
-// DiscardReindexing removes what is kept of a namespace since the last swap, or
-// what is held.
+// DiscardReindexing removes the generation of a namespace that is kept since the last
+// swap, or held.
 func (s *Service) DiscardReindexing(ctx context.Context, in NamespaceRef) (Discarded, error) {
 	p, err := s.namespace(ctx, in)
 	if err != nil {
@@ -135,13 +103,19 @@ func (s *Service) namespace(ctx context.Context, in NamespaceRef) (port.Partitio
 	return port.Documents(o.ID, in.Namespace), err
 }
 
-// ReindexNamespace begins to make a namespace's vectors anew.
+// ReindexNamespace begins to recompute a namespace's vectors.
 func (s *Service) ReindexNamespace(ctx context.Context, in Reindex) (Reindexing, error) {
 	p, err := s.namespace(ctx, in.NamespaceRef)
 	if err != nil {
 		return Reindexing{}, err
 	}
-	r, err := s.reindex.Start(ctx, p, ingest.Reindexing{Force: in.Force, Hold: in.Hold, Back: in.Back, Queries: in.Queries, MinOverlap: in.MinOverlap})
+	r, err := s.reindex.Start(ctx, p, ingest.Reindexing{
+		Force:      in.Force,
+		Hold:       in.Hold,
+		Back:       in.Back,
+		Queries:    in.Queries,
+		MinOverlap: in.MinOverlap,
+	})
 	return r, wrap("reindex", err)
 }
 
@@ -172,7 +146,7 @@ type ReindexUser struct {
 	Force bool `json:"force,omitempty" default:"false" doc:"also where the vectors are of the configured models"`
 }
 
-// ReindexEndUser begins to make the vectors of an end user's memories anew.
+// ReindexEndUser begins to recompute the vectors of an end user's memories.
 func (s *Service) ReindexEndUser(ctx context.Context, in ReindexUser) (Reindexing, error) {
 	_, _, p, err := s.endUser(ctx, in.EndUserRef)
 	if err != nil {
@@ -218,14 +192,14 @@ type Shadow struct {
 	Chunks         int64  `json:"chunks" minimum:"0"`
 }
 
-func shadowOf(of []port.Held, name string) *Shadow {
+func shadowOf(of []port.PartitionEntry, name string) *Shadow {
 	for _, h := range of {
-		if h.Namespace.Name == name {
+		if h.Row.Name == name {
 			state := "building"
-			if h.Namespace.Life == port.Kept {
+			if h.Row.State == port.Retained {
 				state = "kept"
 			}
-			return &Shadow{state, h.Namespace.EmbeddingModel, h.Namespace.Documents, h.Namespace.Chunks}
+			return &Shadow{state, h.Row.EmbeddingModel, h.Row.Documents, h.Row.Chunks}
 		}
 	}
 	return nil
@@ -250,9 +224,9 @@ func (s *Service) ListNamespaces(ctx context.Context, in ListNamespaces) (Namesp
 		return Namespaces{}, err
 	}
 	limit := page.Limit(in.Limit)
-	var rows []port.Namespace
-	var shadows []port.Held
-	err = s.store.View(ctx, func(r port.Reader) (err error) {
+	var rows []port.PartitionRow
+	var shadows []port.PartitionEntry
+	err = s.store.View(ctx, func(r reader) (err error) {
 		if shadows, err = r.Shadows(ctx, o.ID); err != nil {
 			return err
 		}
@@ -269,8 +243,16 @@ func (s *Service) ListNamespaces(ctx context.Context, in ListNamespaces) (Namesp
 		out.NextCursor = &c
 	}
 	for _, n := range rows {
-		out.Namespaces = append(out.Namespaces, Namespace{Name: n.Name, Documents: n.Documents, Chunks: n.Chunks, Sparse: n.Sparse,
-			EmbeddingModel: n.EmbeddingModel, Current: s.reindex.Current(n), Shadow: shadowOf(shadows, n.Name), UpdatedAt: n.UpdatedAt.UTC()})
+		out.Namespaces = append(out.Namespaces, Namespace{
+			Name:           n.Name,
+			Documents:      n.Documents,
+			Chunks:         n.Chunks,
+			Sparse:         n.Sparse,
+			EmbeddingModel: n.EmbeddingModel,
+			Current:        s.reindex.Current(n),
+			Shadow:         shadowOf(shadows, n.Name),
+			UpdatedAt:      n.UpdatedAt.UTC(),
+		})
 	}
 	return out, nil
 }

@@ -1,20 +1,21 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
 
 	"github.com/mnemehq/mneme/core/dataset"
+	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/op"
-	"github.com/mnemehq/mneme/core/transfer"
 )
 
 // ExportNamespace are the parameters of GET /organizations/{org}/namespaces/{namespace}/export.
 type ExportNamespace struct {
 	NamespaceRef
-	Vectors *bool `query:"vectors" json:"-" default:"true" doc:"false: without chunks and vectors, which makes it a fraction of the size; whoever imports it makes them anew"`
+	Vectors *bool `query:"vectors" json:"-" default:"true" doc:"false: without chunks and vectors, a fraction of the size; an import computes them again"`
 }
 
 // ImportNamespace is what POST /organizations/{org}/namespaces/{namespace}/import takes.
@@ -27,18 +28,6 @@ type ImportNamespace struct {
 
 // TakeBody implements op.Streamed.
 func (in *ImportNamespace) TakeBody(body io.Reader) { in.body = body }
-
-// Validate checks the name and the policy.
-func (in *ImportNamespace) Validate() error {
-	switch transfer.Policy(in.OnConflict) {
-	case "":
-		in.OnConflict = string(transfer.Fail)
-	case transfer.Fail, transfer.Skip, transfer.Replace:
-	default:
-		return fault.Field(fault.InvalidRequest, "on_conflict", "must be fail, skip or replace")
-	}
-	return in.NamespaceRef.Validate()
-}
 
 // ImportedNamespace answers an import. Counts are of documents where not said
 // otherwise.
@@ -53,12 +42,12 @@ type ImportedNamespace struct {
 	Unchanged int64  `json:"unchanged" minimum:"0" doc:"that were there with the same text and metadata"`
 	Skipped   int64  `json:"skipped" minimum:"0" doc:"that were there with other contents, and stayed as they are"`
 	Chunks    int64  `json:"chunks" minimum:"0" doc:"chunks of the documents created and replaced"`
-	Embedded  int64  `json:"embedded" minimum:"0" doc:"of those created and replaced, how many got vectors made anew; those of the others came with the data set"`
+	Embedded  int64  `json:"embedded" minimum:"0" doc:"how many of those created and replaced had their vectors computed; the others brought them in the data set"`
 }
 
 // ExportNamespace finds a namespace to export. Fault NamespaceNotFound when there
 // is none.
-func (s *Service) ExportNamespace(ctx context.Context, in ExportNamespace) (*transfer.Export, error) {
+func (s *Service) ExportNamespace(ctx context.Context, in ExportNamespace) (*datasets.Export, error) {
 	o, err := s.organization(ctx, in.Org)
 	if err != nil {
 		return nil, err
@@ -71,19 +60,30 @@ func (s *Service) ExportNamespace(ctx context.Context, in ExportNamespace) (*tra
 	return x, wrap("export namespace", err)
 }
 
-// ImportNamespace brings a data set of one namespace in.
+// ImportNamespace imports a data set of one namespace.
 func (s *Service) ImportNamespace(ctx context.Context, in ImportNamespace) (ImportedNamespace, error) {
 	p, err := s.namespace(ctx, in.NamespaceRef)
 	if err != nil {
 		return ImportedNamespace{}, err
 	}
-	n, err := s.transfers.Import(ctx, p, transfer.Policy(in.OnConflict), in.body)
+	n, err := s.transfers.Import(ctx, p, dataset.Policy(cmp.Or(in.OnConflict, string(dataset.Fail))), in.body)
 	if err != nil {
 		return ImportedNamespace{}, wrap("import namespace", err)
 	}
 	hash, err := n.Hash.MarshalText()
-	return ImportedNamespace{Namespace: p.Name(), Sparse: n.Sparse, DataSet: n.Set, Hash: string(hash), Documents: n.Documents, Created: n.Created,
-		Replaced: n.Replaced, Unchanged: n.Unchanged, Skipped: n.Skipped, Chunks: n.Chunks, Embedded: n.Embedded}, err
+	return ImportedNamespace{
+		Namespace: p.Name(),
+		Sparse:    n.Sparse,
+		DataSet:   n.Set,
+		Hash:      string(hash),
+		Documents: n.Documents,
+		Created:   n.Created,
+		Replaced:  n.Replaced,
+		Unchanged: n.Unchanged,
+		Skipped:   n.Skipped,
+		Chunks:    n.Chunks,
+		Embedded:  n.Embedded,
+	}, err
 }
 
 // The lines of a data set of one namespace, in their order.
@@ -140,22 +140,51 @@ func setLines() []any {
 }
 
 func exportNamespace() op.Spec {
-	return op.Spec{Name: "admin.namespaces.export", Method: "GET", Path: oneNS + "/export", Family: op.Administration, Class: op.Admin, Timeout: 10 * time.Second,
-		Summary: "Export a namespace as NDJSON with hashes", Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.NotFound, fault.NamespaceNotFound},
-		Description: "The format that `mneme export` writes, so that `mneme import` and the import route take it: documents with metadata, times, chunks and vectors, " +
-			"read from one snapshot. Every line has a hash and a running hash. Only what ends with a trailer line is whole: an export that fails on its way ends with " +
-			"an error line, or with none, and the connection is cut.",
-		Answers: []op.Answer{{Status: 200, Summary: "The data set, one JSON object a line.", Body: (*transfer.Export)(nil), Lines: append(setLines(), errorLine{})}}}
+	return op.Spec{
+		Name:    "admin.namespaces.export",
+		Group:   op.AdminNamespaces,
+		Method:  "GET",
+		Path:    oneNS + "/export",
+		Family:  op.Administration,
+		Class:   op.Admin,
+		Timeout: 10 * time.Second,
+		Summary: "Export a namespace as NDJSON with hashes",
+		Faults:  []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.NotFound, fault.NamespaceNotFound},
+		Description: "The format that `mneme export` writes, so that `mneme import` and the import route take it: " +
+			"documents with metadata, times, chunks and vectors, read from one snapshot. Every line has a hash and a " +
+			"running hash. Only what ends with a trailer line is whole: an export that fails on its way ends with an " +
+			"error line, or with none, and the connection is cut.",
+		Answers: []op.Answer{{
+			Status:  200,
+			Summary: "The data set, one JSON object a line.",
+			Body:    (*datasets.Export)(nil),
+			Lines:   append(setLines(), errorLine{}),
+		}},
+	}
 }
 
 func importNamespace() op.Spec {
-	return op.Spec{Name: "admin.namespaces.import", Method: "POST", Path: oneNS + "/import", Family: op.Administration, Class: op.Admin, Mutates: true,
-		MaxBody: transfer.MaxBody, Timeout: transfer.Timeout, BodyType: "application/x-ndjson", BodyLines: setLines(),
-		Summary: "Import a data set of one namespace",
-		Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidID, fault.InvalidMetadata, fault.NotFound, fault.Conflict, fault.PayloadTooLarge,
+	return op.Spec{
+		Name:      "admin.namespaces.import",
+		Group:     op.AdminNamespaces,
+		Method:    "POST",
+		Path:      oneNS + "/import",
+		Family:    op.Administration,
+		Class:     op.Admin,
+		Mutates:   true,
+		MaxBody:   datasets.MaxBody,
+		Timeout:   datasets.Timeout,
+		BodyType:  "application/x-ndjson",
+		BodyLines: setLines(),
+		Summary:   "Import a data set of one namespace",
+		Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidID, fault.InvalidMetadata,
+			fault.NotFound, fault.Conflict, fault.PayloadTooLarge,
 			fault.Unavailable, fault.Upstream},
-		Description: "Takes what the export route or `mneme export --namespace` wrote, compressed with gzip or not, under any name. It is checked to its end before anything is " +
-			"stored: what was cut off, altered, added or left out is refused by its line. The namespace is made when there is none. Vectors are taken over where the " +
-			"namespace's models made them, and are made anew otherwise. 200 means that all documents are durable and searchable. Documents are stored in batches: " +
-			"an import that fails on its way says how many were, and the same import again goes on from there. A line may have up to 32 MiB."}
+		Description: "Takes what the export route or `mneme export --namespace` wrote, compressed with gzip or not, " +
+			"under any name. It is checked to its end before anything is stored: what was cut off, altered, added or " +
+			"left out is refused by its line. The namespace is made when there is none. Vectors are taken over where " +
+			"the namespace's models made them, and are computed again otherwise. 200 means that all documents are durable " +
+			"and searchable. Documents are stored in batches: an import that fails on its way says how many were stored, " +
+			"and repeating it goes on from there. A line may have up to 32 MiB.",
+	}
 }

@@ -24,8 +24,6 @@
 // partition that was moved is verified by reading it back.
 //
 // Each partition is read from one snapshot of the store, which its end line names
-// by the change number; partitions that are written meanwhile are not in step with
-// each other.
-//
-// May import: core/port, core/packing, core/ident, core/fault, the standard library.
+// by the change number; partitions written during the export are not in step
+// with each other.
 package dataset

@@ -33,7 +33,7 @@ func (c *chain) next(hash [32]byte) {
 	*c = chain(h.Sum(nil))
 }
 
-// marshal is the data of a line: characters of HTML stay, so that metadata and
+// marshal encodes the data of a line without escaping HTML, so that metadata and
 // stored answers keep their bytes.
 func marshal(into *bytes.Buffer, v any) ([]byte, error) {
 	into.Reset()
@@ -109,7 +109,7 @@ func (l *Line) Decode(into any) error {
 	return nil
 }
 
-// Damaged is the error of a data set that is not as it was written.
+// Damaged is the error of a data set that was changed after it was written.
 type Damaged struct {
 	Line   int64
 	Reason string
@@ -181,7 +181,7 @@ func (r *lineReader) read() ([]byte, error) {
 	}
 }
 
-// parse takes a line apart; it must be spelt as lineWriter does.
+// parse splits a line, which must have the exact form that Writer writes.
 func parse(b []byte) (l Line, sum chain, ok bool) {
 	const tail = len(`,"hash":"","chain":""}`) + 2*43
 	rest, ok := bytes.CutPrefix(b, []byte(`{"type":"`))

@@ -19,11 +19,23 @@ type Sink interface {
 	Write(kind string, v any) ([32]byte, error)
 }
 
+// Reader is what a Source reads of the store.
+type Reader interface {
+	port.PartitionReader
+	port.DocumentReader
+	port.MemoryReader
+}
+
+// Snapshots are what a Source reads.
+func Snapshots(s port.Store) port.Snapshots[Reader] {
+	return port.NarrowReads(s, func(r port.Reader) Reader { return r })
+}
+
 // Source reads partitions of a store as lines.
 type Source struct {
-	Store   port.Store
+	Store   port.Snapshots[Reader]
 	Vectors bool // with chunk layouts
-	// OnDocuments is told how many documents more were written; nil: nobody.
+	// OnDocuments gets the number of documents written since its last call; nil: none.
 	OnDocuments func(n int)
 }
 
@@ -32,20 +44,20 @@ const (
 	pageRows      = 500
 )
 
-// ErrNotMovable is the error of a store that cannot list what it holds.
+// ErrNotMovable is the error of a store that cannot list its partitions.
 var ErrNotMovable = errors.New("the store cannot list all that it holds, so it cannot be moved")
 
 // Write writes a partition from one snapshot, with its opening and end lines. It
 // answers what the partition holds and the change number of the snapshot. Fault
-// NamespaceNotFound, with nothing written, when it is not there.
-func (s Source) Write(ctx context.Context, h port.Held, out Sink) (c Counts, seq uint64, err error) {
+// PartitionNotFound, with nothing written, when it is not there.
+func (s Source) Write(ctx context.Context, h port.PartitionEntry, out Sink) (c Counts, seq uint64, err error) {
 	sum := sha256.New()
-	err = s.Store.View(ctx, func(r port.Reader) error {
-		ns, err := r.Namespace(ctx, h.Partition)
+	err = s.Store.View(ctx, func(r Reader) error {
+		ns, err := r.Partition(ctx, h.Partition)
 		if err != nil {
 			return err
 		}
-		h.Namespace, seq = ns, ns.Seq
+		h.Row, seq = ns, ns.Seq
 		p := h.Partition
 		if _, err := out.Write(KindPartition, NewPartition(p)); err != nil {
 			return err
@@ -56,18 +68,18 @@ func (s Source) Write(ctx context.Context, h port.Held, out Sink) (c Counts, seq
 		_, err = out.Write(KindEnd, End{Seq: seq, Seen: h.Seen, Counts: c, Hash: Digest(sum.Sum(nil))})
 		return err
 	})
-	if err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
+	if err != nil && !fault.IsPartitionNotFound(err) {
 		err = fmt.Errorf("read %s: %w", h.Partition, err)
 	}
 	return c, seq, err
 }
 
 // Hash is the hash that the end line of a partition has, and its counts.
-func (s Source) Hash(ctx context.Context, h port.Held) (c Counts, hash Digest, err error) {
+func (s Source) Hash(ctx context.Context, h port.PartitionEntry) (c Counts, hash Digest, err error) {
 	sum := sha256.New()
 	var buf bytes.Buffer
-	err = s.Store.View(ctx, func(r port.Reader) error {
-		if h.Namespace, err = r.Namespace(ctx, h.Partition); err != nil {
+	err = s.Store.View(ctx, func(r Reader) error {
+		if h.Row, err = r.Partition(ctx, h.Partition); err != nil {
 			return err
 		}
 		c, err = s.contents(ctx, r, h, hashing{nowhere{&buf}, sum})
@@ -100,8 +112,8 @@ func (n nowhere) Write(kind string, v any) ([32]byte, error) {
 }
 
 // contents writes the lines between opening and end.
-func (s Source) contents(ctx context.Context, r port.Reader, h port.Held, out Sink) (c Counts, err error) {
-	p, n := h.Partition, h.Namespace
+func (s Source) contents(ctx context.Context, r Reader, h port.PartitionEntry, out Sink) (c Counts, err error) {
+	p, n := h.Partition, h.Row
 	line := Namespace{Sparse: n.Sparse, Created: n.CreatedAt, Updated: n.UpdatedAt}
 	if s.Vectors {
 		line.Models = &Models{n.EmbeddingModel, n.EmbeddingDigest, n.Dimensions, n.SparseModel, n.SparseDigest, n.Chunker}
@@ -129,7 +141,7 @@ func (s Source) contents(ctx context.Context, r port.Reader, h port.Held, out Si
 	return c, s.replays(ctx, r, p, out, &c)
 }
 
-func (s Source) documents(ctx context.Context, r port.Reader, p port.Partition, out Sink, c *Counts) error {
+func (s Source) documents(ctx context.Context, r Reader, p port.Partition, out Sink, c *Counts) error {
 	list := port.DocumentList{Order: port.ByID, Limit: pageDocuments, Parts: port.PartText | port.PartMetadata}
 	if s.Vectors {
 		list.Parts |= port.PartChunks
@@ -174,7 +186,7 @@ func (s Source) documents(ctx context.Context, r port.Reader, p port.Partition, 
 }
 
 // links writes the context links of memories, by id.
-func (s Source) links(ctx context.Context, r port.Reader, p port.Partition, out Sink, c *Counts) error {
+func (s Source) links(ctx context.Context, r Reader, p port.Partition, out Sink, c *Counts) error {
 	list := port.DocumentList{Order: port.ByID, Limit: pageRows}
 	for {
 		page, err := r.ListDocuments(ctx, p, list)
@@ -190,7 +202,7 @@ func (s Source) links(ctx context.Context, r port.Reader, p port.Partition, out 
 			return err
 		}
 		for _, l := range links {
-			if !own[l.ID] { // it has its context on this page and its own place on another
+			if !own[l.ID] { // its context is on this page, the memory itself on another
 				continue
 			}
 			vector, err := packing.EncodeDense(port.Dense{Dim: len(l.Own), Data: l.Own}, 1)
@@ -209,7 +221,7 @@ func (s Source) links(ctx context.Context, r port.Reader, p port.Partition, out 
 	}
 }
 
-func (s Source) records(ctx context.Context, r port.Reader, p port.Partition, out Sink, c *Counts) error {
+func (s Source) records(ctx context.Context, r Reader, p port.Partition, out Sink, c *Counts) error {
 	source, external := "", ""
 	for {
 		page, err := r.Records(ctx, p, source, external, pageRows)
@@ -227,7 +239,9 @@ func (s Source) records(ctx context.Context, r port.Reader, p port.Partition, ou
 					return err
 				}
 				for _, v := range receipts {
-					_, err := out.Write(KindReceipt, Receipt{v.Version, v.Operation, v.RequestHash, v.Outcome, v.OccurredAt, v.AppliedAt, v.DocumentID, v.ContentHash})
+					_, err := out.Write(KindReceipt,
+						Receipt{v.Version, v.Operation, v.RequestHash, v.Outcome, v.OccurredAt, v.AppliedAt,
+							v.DocumentID, v.ContentHash})
 					if err != nil {
 						return err
 					}
@@ -246,13 +260,13 @@ func (s Source) records(ctx context.Context, r port.Reader, p port.Partition, ou
 	}
 }
 
-func (s Source) replays(ctx context.Context, r port.Reader, p port.Partition, out Sink, c *Counts) error {
-	survey, ok := r.(port.Surveyor)
+func (s Source) replays(ctx context.Context, r Reader, p port.Partition, out Sink, c *Counts) error {
+	survey, ok := r.(port.PartitionLister)
 	if !ok {
 		return ErrNotMovable
 	}
 	for after := ""; ; {
-		page, err := survey.Replays(ctx, p, after, pageRows)
+		page, err := survey.IdempotentReplies(ctx, p, after, pageRows)
 		if err != nil {
 			return err
 		}

@@ -44,14 +44,14 @@ func (s *Scan) LimitLines(bytes int) { s.r.most = bytes }
 // Lines is how many were read.
 func (s *Scan) Lines() int64 { return s.r.lines }
 
-// Unread is how many bytes of what was taken from the reader are still to be read.
+// Unread is how many bytes are buffered and not yet read.
 func (s *Scan) Unread() int { return s.r.r.Buffered() }
 
 // Reset reads what follows from another reader.
 func (s *Scan) Reset(r io.Reader) { s.r.r.Reset(r) }
 
-// Next reads a line and checks that it may stand where it does; io.EOF at the end
-// of what there is, which is the end of the data set if Done is true. Errors:
+// Next reads a line and checks its place in the order; io.EOF at the end of the
+// input, which is the end of the data set if Done is true. Errors:
 // *Damaged; ErrCut inside one when the last line is not whole.
 func (s *Scan) Next() (Line, error) {
 	l, err := s.r.next()
@@ -176,7 +176,7 @@ func (s *Scan) Damage(err error) error {
 	return s.r.damaged("%v", err)
 }
 
-// Whole answers an error unless the trailer was read; it is asked at the end.
+// Whole returns an error unless the trailer was read. Call it at the end.
 func (s *Scan) Whole() error {
 	if s.Done {
 		return nil

@@ -29,7 +29,16 @@ func FuzzScan(f *testing.F) {
 		{KindReceipt, Receipt{Version: 1}},
 		{KindReplay, Replay{Answer: []byte("{}")}},
 		{KindEnd, End{Counts: Counts{EndUsers: 1, Documents: 1, Links: 1, Records: 1, Receipts: 1, Replays: 1}}},
-		{KindTrailer, Trailer{Counts{Organizations: 1, Integrations: 1, EndUsers: 1, Documents: 1, Links: 1, Records: 1, Receipts: 1, Replays: 1}, 11}},
+		{KindTrailer, Trailer{Counts{
+			Organizations: 1,
+			Integrations:  1,
+			EndUsers:      1,
+			Documents:     1,
+			Links:         1,
+			Records:       1,
+			Receipts:      1,
+			Replays:       1,
+		}, 11}},
 	} {
 		if e, ok := l.data.(End); ok {
 			e.Hash = Digest(sum.Sum(nil))

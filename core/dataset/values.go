@@ -39,7 +39,7 @@ const (
 	KindError        = "error"
 )
 
-// Contents says what of an installation is moved.
+// Contents says which parts of an installation are moved.
 type Contents struct {
 	Organization string   `json:"organization,omitempty" doc:"name or id; absent: all"`
 	Namespaces   []string `json:"namespaces,omitempty" doc:"absent: all"`
@@ -144,7 +144,7 @@ type Key struct {
 	LastUsed         time.Time             `json:"last_used_at,omitzero"`
 }
 
-// Operation is an accepted write that is not done yet.
+// Operation is an accepted write that has not ended.
 type Operation struct {
 	ID        string    `json:"id"`
 	Namespace string    `json:"namespace"`
@@ -208,13 +208,14 @@ type Models struct {
 const NoVectors = "none"
 
 // Row is the row to create.
-func (n Namespace) Row(name string) port.Namespace {
-	out := port.Namespace{Name: name, Sparse: n.Sparse, CreatedAt: n.Created, UpdatedAt: n.Updated}
+func (n Namespace) Row(name string) port.PartitionRow {
+	out := port.PartitionRow{Name: name, Sparse: n.Sparse, CreatedAt: n.Created, UpdatedAt: n.Updated}
 	if n.Models == nil {
 		out.EmbeddingModel, out.EmbeddingDigest = "no model", NoVectors
 		return out
 	}
-	out.EmbeddingModel, out.EmbeddingDigest, out.Dimensions = n.Models.EmbeddingModel, n.Models.EmbeddingDigest, n.Models.Dimensions
+	out.EmbeddingModel, out.EmbeddingDigest, out.Dimensions = n.Models.EmbeddingModel, n.Models.EmbeddingDigest,
+		n.Models.Dimensions
 	out.SparseModel, out.SparseDigest, out.Chunker = n.Models.SparseModel, n.Models.SparseDigest, n.Models.Chunker
 	return out
 }
@@ -295,7 +296,8 @@ type Record struct {
 }
 
 func newRecord(r port.Record) Record {
-	return Record{r.Source, r.ExternalID, r.Version, r.Status, r.OccurredAt, r.UpdatedAt, r.DocumentID, r.ContentHash, r.MetadataHash}
+	return Record{r.Source, r.ExternalID, r.Version, r.Status, r.OccurredAt, r.UpdatedAt, r.DocumentID, r.ContentHash,
+		r.MetadataHash}
 }
 
 // Row is what is stored.
@@ -368,7 +370,7 @@ func (d *Digest) UnmarshalText(b []byte) error {
 // Memories reports whether it is an end user's.
 func (p Partition) Memories() bool { return p.Space == port.SpaceMemories }
 
-// valid checks what an opening line says; org is the organization that came last.
+// valid checks an opening line; org is the organization that came last.
 func (p Partition) valid(org ident.Org) error {
 	switch {
 	case p.Organization == "" || p.Organization != org:
@@ -379,7 +381,7 @@ func (p Partition) valid(org ident.Org) error {
 	return nil
 }
 
-// WellFormed decodes a line of a partition as who imports it will.
+// WellFormed decodes a line of a partition as an import does.
 func WellFormed(l *Line) error {
 	switch l.Kind {
 	case KindNamespace:

@@ -17,14 +17,14 @@ const (
 	compared = 10 // best documents that are compared
 )
 
-// sample chooses documents by chance, each as likely as any other, of a list whose
-// length nobody knows (Vitter, Random Sampling with a Reservoir, 1985, algorithm R).
+// sample draws a uniform random sample from a list of unknown length (Vitter, Random
+// Sampling with a Reservoir, 1985, algorithm R).
 type sample struct {
 	ids  []string
 	seen int
 }
 
-func (s *sample) offer(id string) {
+func (s *sample) add(id string) {
 	if s.seen++; len(s.ids) < sampled {
 		s.ids = append(s.ids, id)
 	} else if i := rand.IntN(s.seen); i < sampled {
@@ -35,11 +35,11 @@ func (s *sample) offer(id string) {
 // question is a query and the document that it was made from; "": a caller's.
 type question struct{ text, from string }
 
-// compare asks both generations the same; nil where the models of the one that is
+// compare runs the same queries on both generations; nil where the models of the one that is
 // served are not loaded.
 func (b *shadow) compare(ctx context.Context, queries []string) (*ingest.Comparison, error) {
 	live, err := b.row(ctx, b.live)
-	if err != nil || b.Encoders.Check(live) != nil || b.Searcher == nil {
+	if err != nil || b.encoders.Check(live) != nil || b.searcher == nil {
 		return nil, err
 	}
 	var all []question
@@ -54,11 +54,11 @@ func (b *shadow) compare(ctx context.Context, queries []string) (*ingest.Compari
 	out := &ingest.Comparison{Queries: len(all)}
 	before, after := 0.0, 0.0
 	for _, q := range all {
-		old, err := b.best(ctx, b.live, live, b.Encoders.For(live), q.text)
+		old, err := b.topDocuments(ctx, b.live, live, b.encoders.For(live), q.text)
 		if err != nil {
 			return nil, err
 		}
-		now, err := b.best(ctx, b.own, b.of, b.models, q.text)
+		now, err := b.topDocuments(ctx, b.own, b.of, b.models, q.text)
 		if err != nil {
 			return nil, err
 		}
@@ -89,14 +89,15 @@ func (b *shadow) compare(ctx context.Context, queries []string) (*ingest.Compari
 	return out, nil
 }
 
-// best are the best documents of a generation, by the retrievers that a query uses
+// topDocuments are the best documents of a generation, by the retrievers that a query uses
 // unless it names some.
-func (b *shadow) best(ctx context.Context, p port.Partition, ns port.Namespace, models *ingest.Encoder, query string) (map[string]bool, error) {
+func (b *shadow) topDocuments(ctx context.Context, p port.Partition, ns port.PartitionRow, models *ingest.Encoder,
+	query string) (map[string]bool, error) {
 	by := []port.Retriever{port.Vector, port.Keyword}
 	if ns.Sparse {
 		by = append(by, port.SparseTerms)
 	}
-	found, err := b.Searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: query, Models: models, Retrievers: by, Depth: 100})
+	found, err := b.searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: query, Models: models, Retrievers: by, Depth: 100})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (b *shadow) best(ctx context.Context, p port.Partition, ns port.Namespace, 
 // their passages. A found document is one that its own words find.
 func (b *shadow) questions(ctx context.Context) (out []question, err error) {
 	var docs []port.DocumentHead
-	err = b.Store.View(ctx, func(r port.Reader) (err error) {
+	err = b.store.View(ctx, func(r reader) (err error) {
 		docs, err = r.Documents(ctx, b.live, b.sample.ids, port.PartText|port.PartChunks)
 		return err
 	})

@@ -31,26 +31,15 @@ func (in *DeleteDocuments) JSONSchema() string {
 
 // Validate checks that there is exactly one way to choose documents.
 func (in *DeleteDocuments) Validate() error {
-	if err := validNamespace(in.Namespace); err != nil {
-		return err
-	}
 	if (in.IDs != nil) == (len(in.Filter) > 0) {
 		return fault.New(fault.InvalidRequest, "give either ids or filter")
 	}
-	if in.IDs == nil {
-		f, err := filter.Parse(in.Filter)
-		in.filter = f
-		return err
+	if in.IDs != nil {
+		return nil
 	}
-	if n := len(*in.IDs); n < 1 || n > MaxDeleteIDs {
-		return fault.Field(fault.InvalidRequest, "ids", "must hold 1-%d ids, got %d", MaxDeleteIDs, n)
-	}
-	for i, id := range *in.IDs {
-		if err := validID(fmt.Sprintf("ids[%d]", i), id); err != nil {
-			return err
-		}
-	}
-	return nil
+	f, err := filter.Parse(in.Filter)
+	in.filter = f
+	return err
 }
 
 // NamespaceName is for keys limited to one namespace.
@@ -65,7 +54,7 @@ type DeletedSome struct {
 // Delete removes documents by ids or by filter. Absent ids and an absent
 // namespace are no error, so every call is safe to repeat.
 func (s *Service) Delete(ctx context.Context, in DeleteDocuments) (DeletedSome, error) {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	p := port.Documents(who.Org, in.Namespace)
 	if in.filter != nil {
 		return s.deleteMatching(ctx, p, in.filter)
@@ -74,31 +63,29 @@ func (s *Service) Delete(ctx context.Context, in DeleteDocuments) (DeletedSome, 
 	return DeletedSome{Deleted: n}, err
 }
 
-// remove deletes ids and brings the indexes along. With seen, only documents
+// remove deletes ids from the store and the indexes. With seen, only documents
 // whose change number is still the one seen are deleted; kept counts the rest
 // that still exist.
-func (s *Service) remove(ctx context.Context, p port.Partition, ids []string, seen map[string]uint64) (deleted, kept int, err error) {
-	var pinned port.Partition
-	var seq uint64
-	var gone bool
-	var removed []string
-	err = s.Store.Update(ctx, func(w port.Writer) error {
-		deleted, kept, seq, gone, removed = 0, 0, 0, false, nil
-		ns, err := w.Namespace(ctx, p)
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
+func (s *Service) remove(ctx context.Context, p port.Partition, ids []string,
+	seen map[string]uint64) (deleted, kept int, err error) {
+	err = s.changes.Write(ctx, ingest.CauseDelete, func(w *ingest.Tx) error {
+		deleted, kept = 0, 0
+		ns, err := w.Partition(ctx, p)
+		if fault.IsPartitionNotFound(err) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if ns.Life != port.Served {
-			return ingest.ErrMoved // reindexed meanwhile: change numbers are others now
+		if ns.State != port.Active {
+			return ingest.ErrMoved // reindexed in between: change numbers are different now
 		}
-		pinned = p.At(ns.Generation)
+		pinned := p.At(ns.Generation)
 		heads, err := w.Documents(ctx, pinned, ids, 0)
 		if err != nil {
 			return err
 		}
+		var removed []string
 		for _, h := range heads {
 			if seen != nil && seen[h.ID] != h.Seq {
 				kept++
@@ -106,24 +93,13 @@ func (s *Service) remove(ctx context.Context, p port.Partition, ids []string, se
 			}
 			removed = append(removed, h.ID)
 		}
-		if len(removed) == 0 {
-			return nil
-		}
-		deleted, seq, gone, err = w.DeleteDocuments(ctx, pinned, s.Now(), removed)
+		deleted, err = w.Delete(ctx, pinned, s.now(), removed)
 		return err
 	})
-	if err != nil || deleted == 0 {
-		return 0, kept, err
+	if err != nil && !errors.As(err, new(ingest.NotSearchable)) {
+		deleted = 0
 	}
-	if gone {
-		s.Projector.Drop(context.WithoutCancel(ctx), pinned)
-		return deleted, kept, nil
-	}
-	changes := make([]port.IndexChange, len(removed))
-	for i, id := range removed {
-		changes[i].Document = id
-	}
-	return deleted, kept, s.Projector.Committed(ctx, pinned, seq, changes)
+	return deleted, kept, err
 }
 
 const (
@@ -134,18 +110,18 @@ const (
 
 // deleteMatching deletes whole documents that match, up to MaxDeleteRows
 // chunks. Matching reads snapshots page by page and deletion is conditional on
-// the change number seen, so a document rewritten meanwhile is looked at again.
+// the change number seen, so a document rewritten in between is matched again.
 func (s *Service) deleteMatching(ctx context.Context, p port.Partition, f *filter.Filter) (DeletedSome, error) {
 	var out DeletedSome
 	budget := MaxDeleteRows
 	for round := 0; ; round++ {
-		// One life of the name: change numbers of another one mean nothing here.
-		err := s.Store.View(ctx, func(r port.Reader) error {
-			ns, err := r.Namespace(ctx, p.At(0))
+		// One generation: change numbers of another one mean nothing here.
+		err := s.store.View(ctx, func(r reader) error {
+			ns, err := r.Partition(ctx, p.At(0))
 			p = p.At(ns.Generation)
 			return err
 		})
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
+		if fault.IsPartitionNotFound(err) {
 			return out, nil
 		}
 		if err != nil {
@@ -187,7 +163,8 @@ func (s *Service) deleteMatching(ctx context.Context, p port.Partition, f *filte
 			return out, nil
 		case round+1 == maxConflicts:
 			return DeletedSome{}, fault.New(fault.Conflict,
-				"documents that match were rewritten %d times during the call; %d were deleted, repeating the call is safe", maxConflicts, out.Deleted).After(time.Second)
+				"documents that match were rewritten %d times during the call; %d were deleted, repeating the call is safe",
+				maxConflicts, out.Deleted).After(time.Second)
 		}
 	}
 }
@@ -195,15 +172,21 @@ func (s *Service) deleteMatching(ctx context.Context, p port.Partition, f *filte
 // match collects matching documents of up to budget chunks; more says that
 // others match as well. A single document larger than the budget is taken when
 // it comes first, so that every call makes progress.
-func (s *Service) match(ctx context.Context, p port.Partition, f *filter.Filter, budget int) (matched []port.DocumentHead, more bool, err error) {
+func (s *Service) match(ctx context.Context, p port.Partition, f *filter.Filter,
+	budget int) (matched []port.DocumentHead, more bool, err error) {
 	after := ""
 	for {
 		var list []port.DocumentHead
-		err := s.Store.View(ctx, func(r port.Reader) (err error) {
-			list, err = r.ListDocuments(ctx, p, port.DocumentList{Order: port.ByID, AfterID: after, Limit: scanPage, Parts: port.PartMetadata})
+		err := s.store.View(ctx, func(r reader) (err error) {
+			list, err = r.ListDocuments(ctx, p, port.DocumentList{
+				Order:   port.ByID,
+				AfterID: after,
+				Limit:   scanPage,
+				Parts:   port.PartMetadata,
+			})
 			return err
 		})
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
+		if fault.IsPartitionNotFound(err) {
 			return matched, false, nil
 		}
 		if err != nil {

@@ -1,6 +1,3 @@
-// Package document is the service of documents: write, read, list, delete, and
-// the operations that stand for asynchronous writes.
-//
-// May import: core/op, core/port, core/page, core/filter, core/ingest. Must
-// not: other services' internals, adapters, transports.
+// Package document is the service of documents: write, read, list, delete, reindex,
+// and the operations of asynchronous writes.
 package document

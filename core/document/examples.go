@@ -34,12 +34,21 @@ func examples() map[string][]op.Example {
 					}
 				]
 			}`},
-			{Name: "accepted", Summary: "Answer before the work is done", Parameters: map[string]string{"namespace": "home", "Prefer": "respond-async"}, Status: 202,
-				Body:   `{"documents": [{"id": "boiler", "text": "The boiler was serviced in March."}], "expect_sparse": false}`,
-				Answer: `{"id": "op_01a1ff70-c6f4-71bf-9034-55c94c5dfb55", "status": "queued", "done": 0, "total": 1}`},
+			{
+				Name:       "accepted",
+				Summary:    "Answer before the work is done",
+				Parameters: map[string]string{"namespace": "home", "Prefer": "respond-async"},
+				Status:     202,
+				Body: `{"documents": [{"id": "boiler", "text": "The boiler was serviced in March."}], ` +
+					`"expect_sparse": false}`,
+				Answer: `{"id": "op_01a1ff70-c6f4-71bf-9034-55c94c5dfb55", "status": "queued", "done": 0, "total": 1}`,
+			},
 		},
 		"operations.get": {
-			{Name: "succeeded", Summary: "Succeeded", Parameters: map[string]string{"namespace": "home", "operation": "op_01a1ff70-c6f4-71bf-9034-55c94c5dfb55"},
+			{
+				Name:       "succeeded",
+				Summary:    "Succeeded",
+				Parameters: map[string]string{"namespace": "home", "operation": "op_01a1ff70-c6f4-71bf-9034-55c94c5dfb55"},
 				Answer: `{
 				"id": "op_01a1ff70-c6f4-71bf-9034-55c94c5dfb55", "status": "succeeded", "done": 1, "total": 1,
 				"result": {
@@ -51,7 +60,8 @@ func examples() map[string][]op.Example {
 						}
 					]
 				}
-			}`},
+			}`,
+			},
 		},
 		"documents.list": {
 			{Name: "by-id", Summary: "By id", Parameters: map[string]string{"namespace": "home", "limit": "2"},
@@ -72,7 +82,10 @@ func examples() map[string][]op.Example {
 				],
 				"next_cursor": "979DlSGVesmgnW9jip8d9nsiaSI6ImxlYXNlIn0"
 			}`},
-			{Name: "newest-first", Summary: "Newest first", Parameters: map[string]string{"namespace": "home", "order": "updated_at", "prefix": "le"},
+			{
+				Name:       "newest-first",
+				Summary:    "Newest first",
+				Parameters: map[string]string{"namespace": "home", "order": "updated_at", "prefix": "le"},
 				Answer: `{
 				"documents": [
 					{
@@ -83,10 +96,14 @@ func examples() map[string][]op.Example {
 					}
 				],
 				"next_cursor": null
-			}`},
+			}`,
+			},
 		},
 		"documents.get": {
-			{Name: "with-chunks", Summary: "With chunks", Parameters: map[string]string{"namespace": "home", "id": "lease", "include": "chunks"},
+			{
+				Name:       "with-chunks",
+				Summary:    "With chunks",
+				Parameters: map[string]string{"namespace": "home", "id": "lease", "include": "chunks"},
 				Answer: `{
 				"id": "lease", "text": "The lease ends on 31 May 2027. The notice period is three months.",
 				"metadata": {"kind": "contract", "tags": ["flat", "rent"]}, "chunks": 1,
@@ -99,7 +116,8 @@ func examples() map[string][]op.Example {
 						"text": "The lease ends on 31 May 2027. The notice period is three months."
 					}
 				]
-			}`},
+			}`,
+			},
 		},
 		"documents.delete": {
 			{Name: "by-id", Summary: "By id", Parameters: map[string]string{"namespace": "home"},

@@ -23,19 +23,6 @@ type GetDocument struct {
 	IfNoneMatch string   `header:"If-None-Match" json:"-" example:"\"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"" doc:"ETags that the caller holds; 304 when the document has one of them"`
 }
 
-// Validate checks the names.
-func (in *GetDocument) Validate() error {
-	if err := validNamespace(in.Namespace); err != nil {
-		return err
-	}
-	for _, s := range in.Include {
-		if s != "chunks" {
-			return fault.Field(fault.InvalidRequest, "include", "%q is not known; chunks is", s)
-		}
-	}
-	return validID("id", in.ID)
-}
-
 // NamespaceName is for keys limited to one namespace.
 func (in *GetDocument) NamespaceName() string { return in.Namespace }
 
@@ -100,7 +87,14 @@ func contentHash(d port.Document) string {
 var noMetadata = filter.Metadata(nil).Hash()
 
 func head(d port.DocumentHead) Head {
-	h := Head{ID: d.ID, Metadata: d.Metadata, Chunks: d.ChunkCount, ContentHash: contentHash(d.Document), CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC()}
+	h := Head{
+		ID:          d.ID,
+		Metadata:    d.Metadata,
+		Chunks:      d.ChunkCount,
+		ContentHash: contentHash(d.Document),
+		CreatedAt:   d.CreatedAt.UTC(),
+		UpdatedAt:   d.UpdatedAt.UTC(),
+	}
 	if len(h.Metadata) == 0 {
 		h.Metadata = json.RawMessage("{}")
 	}
@@ -112,10 +106,10 @@ func head(d port.DocumentHead) Head {
 
 // Get reads one document.
 func (s *Service) Get(ctx context.Context, in GetDocument) (Document, error) {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	p := port.Documents(who.Org, in.Namespace)
 	var out Document
-	err := s.Store.View(ctx, func(r port.Reader) error {
+	err := s.store.View(ctx, func(r reader) error {
 		if _, err := holding(ctx, r, p); err != nil {
 			return err
 		}
@@ -165,23 +159,6 @@ type ListDocuments struct {
 	Order     string `query:"order" json:"-" enum:"id,updated_at" default:"id" doc:"id rises; updated_at has the newest first"`
 }
 
-// Validate checks the parameters.
-func (in *ListDocuments) Validate() error {
-	if err := validNamespace(in.Namespace); err != nil {
-		return err
-	}
-	if in.Order != "" && in.Order != string(port.ByID) && in.Order != string(port.ByUpdated) {
-		return fault.Field(fault.InvalidRequest, "order", "must be id or updated_at")
-	}
-	if err := page.CheckText("prefix", in.Prefix); err != nil {
-		return err
-	}
-	if err := page.CheckText("source_id", in.SourceID); err != nil {
-		return err
-	}
-	return page.CheckLimit(in.Limit)
-}
-
 // NamespaceName is for keys limited to one namespace.
 func (in *ListDocuments) NamespaceName() string { return in.Namespace }
 
@@ -199,7 +176,7 @@ type position struct {
 // List pages through a namespace by keyset, so that inserts and deletes
 // between pages neither repeat nor skip survivors.
 func (s *Service) List(ctx context.Context, in ListDocuments) (Page, error) {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	p := port.Documents(who.Org, in.Namespace)
 	order, limit := port.Order(in.Order), page.Limit(in.Limit)
 	if order == "" {
@@ -207,11 +184,11 @@ func (s *Service) List(ctx context.Context, in ListDocuments) (Page, error) {
 	}
 	bind := []string{"documents", string(who.Org), in.Namespace, in.Prefix, in.SourceID, string(order)}
 	var at position
-	if err := s.Pages.Open(in.Cursor, &at, bind...); err != nil {
+	if err := s.pages.Open(in.Cursor, &at, bind...); err != nil {
 		return Page{}, err
 	}
 	out := Page{Documents: []Head{}}
-	err := s.Store.View(ctx, func(r port.Reader) error {
+	err := s.store.View(ctx, func(r reader) error {
 		if _, err := holding(ctx, r, p); err != nil {
 			return err
 		}
@@ -226,7 +203,7 @@ func (s *Service) List(ctx context.Context, in ListDocuments) (Page, error) {
 			if order == port.ByUpdated {
 				last.Updated = list[limit-1].UpdatedAt
 			}
-			next := s.Pages.Seal(last, bind...)
+			next := s.pages.Seal(last, bind...)
 			out.NextCursor = &next
 		}
 		for _, d := range list {

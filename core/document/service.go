@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
-	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
@@ -15,60 +15,81 @@ import (
 	"github.com/mnemehq/mneme/core/retrieve"
 )
 
-// Limits (interface document, section 8).
+// Limits that no field of a request has (docs/contract.md#limit-sizes).
 const (
-	MaxDocuments  = 100
-	MaxTextBytes  = 256 << 10
 	MaxBody       = 32 << 20
-	MaxDeleteIDs  = 1000
 	MaxDeleteRows = 10_000 // chunks deleted by one filter call
 )
 
-// Settings are what a Service is made of.
+// Settings configure a Service.
 type Settings struct {
 	Store     port.Store
+	Changes   *ingest.Log // of documents
 	Encoders  *ingest.Encoders
 	Searcher  *retrieve.Searcher // compares a reindexed namespace with what it was
 	Projector *ingest.Projector
 	Pages     *page.Signer
-	// Stamp records the configured models on a new namespace.
-	Stamp func(port.Namespace) port.Namespace
+	// WithConfiguredModels records the configured models on a new namespace.
+	WithConfiguredModels func(port.PartitionRow) port.PartitionRow
 	// Replica is this process among those over the store.
 	Replica *replica.Member
-	Now     func() time.Time
-	Log     *slog.Logger
+	// Jobs runs asynchronous writes.
+	Jobs *job.Runner
+	Now  func() time.Time
+	Log  *slog.Logger
 }
 
 // Service does the document operations.
 type Service struct {
-	Settings
-	async *runner
+	store                port.Narrowed[reader, writer]
+	changes              *ingest.Log
+	encoders             *ingest.Encoders
+	searcher             *retrieve.Searcher
+	projector            *ingest.Projector
+	pages                *page.Signer
+	withConfiguredModels func(port.PartitionRow) port.PartitionRow
+	replica              *replica.Member
+	jobs                 *job.Runner
+	now                  func() time.Time
+	log                  *slog.Logger
 }
 
-// New makes the service. Call Start to run asynchronous writes.
+// reader and writer are what the service uses of the store, beside its log of changes.
+type reader interface {
+	port.PartitionReader
+	port.DocumentReader
+	port.JobReader
+}
+
+type writer interface {
+	reader
+	port.PartitionWriter
+	port.GenerationWriter
+}
+
+// New makes the service, and registers its jobs.
 func New(s Settings) *Service {
-	svc := &Service{Settings: s}
-	svc.async = newRunner(svc)
+	svc := &Service{
+		store: port.Narrow(s.Store, func(r port.Reader) reader { return r },
+			func(w port.Writer) writer { return w }),
+		changes:              s.Changes,
+		encoders:             s.Encoders,
+		searcher:             s.Searcher,
+		projector:            s.Projector,
+		pages:                s.Pages,
+		withConfiguredModels: s.WithConfiguredModels,
+		replica:              s.Replica,
+		jobs:                 s.Jobs,
+		now:                  s.Now,
+		log:                  s.Log,
+	}
+	s.Jobs.Register(svc.writeKind())
 	return svc
 }
 
-func validNamespace(name string) error {
-	if !ident.ValidNamespace(name) {
-		return fault.Field(fault.InvalidNamespace, "namespace", ident.NamespaceRule)
-	}
-	return nil
-}
-
-func validID(field, id string) error {
-	if !ident.ValidDocumentID(id) {
-		return fault.Field(fault.InvalidID, field, ident.DocumentIDRule)
-	}
-	return nil
-}
-
 // holding reads the namespace and refuses one without documents.
-func holding(ctx context.Context, r port.Reader, p port.Partition) (port.Namespace, error) {
-	n, err := r.Namespace(ctx, p)
+func holding(ctx context.Context, r reader, p port.Partition) (port.PartitionRow, error) {
+	n, err := r.Partition(ctx, p)
 	if err != nil {
 		return n, err
 	}
@@ -82,24 +103,76 @@ func holding(ctx context.Context, r port.Reader, p port.Partition) (port.Namespa
 func Operations() []op.Op[*Service] {
 	const docs = "/namespaces/{namespace}/documents"
 	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
-		op.Define(op.Spec{Name: "documents.write", Method: "POST", Path: docs, Class: op.Write, Mutates: true, MaxBody: MaxBody, Timeout: 120 * time.Second,
-			Summary:     "Write up to 100 documents, all or nothing",
-			Description: "Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async answers 202 with an operation.",
+		op.Define(op.Spec{
+			Name:    "documents.write",
+			Group:   op.Documents,
+			Method:  "POST",
+			Path:    docs,
+			Class:   op.Write,
+			Mutates: true,
+			MaxBody: MaxBody,
+			Timeout: 120 * time.Second,
+			Summary: "Write up to 100 documents, all or nothing",
+			Description: "Writing an id replaces the document. 200 means durable and searchable. Prefer: respond-async " +
+				"answers 202 with an operation.",
 			Answers: []op.Answer{{Status: 200, Summary: "The documents are durable and searchable.", Body: Written{}},
-				{Status: 202, Summary: "The write is accepted.", Body: Operation{}, Headers: []string{"Location", "Preference-Applied"}}},
-			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidID, fault.InvalidMetadata,
-				fault.Conflict, fault.PayloadTooLarge, fault.Unavailable, fault.Upstream}}, (*Service).Write),
-		op.Define(op.Spec{Name: "documents.list", Method: "GET", Path: docs, Class: op.Read, Timeout: 5 * time.Second, Summary: "List documents",
-			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidCursor, fault.NamespaceNotFound}}, (*Service).List),
-		op.Define(op.Spec{Name: "documents.get", Method: "GET", Path: docs + "/{id}", Class: op.Read, Timeout: 5 * time.Second, Summary: "Read a document",
+				{
+					Status:  202,
+					Summary: "The write is accepted.",
+					Body:    Operation{},
+					Headers: []string{"Location", "Preference-Applied"},
+				}},
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidID,
+				fault.InvalidMetadata,
+				fault.Conflict, fault.PayloadTooLarge, fault.Unavailable, fault.Upstream},
+		}, (*Service).Write),
+		op.Define(op.Spec{
+			Name:    "documents.list",
+			Group:   op.Documents,
+			Method:  "GET",
+			Path:    docs,
+			Class:   op.Read,
+			Timeout: 5 * time.Second,
+			Summary: "List documents",
+			Faults:  []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidCursor, fault.NamespaceNotFound},
+		}, (*Service).List),
+		op.Define(op.Spec{
+			Name:    "documents.get",
+			Group:   op.Documents,
+			Method:  "GET",
+			Path:    docs + "/{id}",
+			Class:   op.Read,
+			Timeout: 5 * time.Second,
+			Summary: "Read a document",
 			Answers: []op.Answer{{Status: 200, Summary: "The document.", Body: Document{}, Headers: []string{"ETag"}},
 				{Status: 304, Summary: "The caller holds this version.", Headers: []string{"ETag"}}},
-			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidID, fault.NamespaceNotFound, fault.DocumentNotFound}}, (*Service).Get),
-		op.Define(op.Spec{Name: "documents.delete", Method: "POST", Path: docs + "/delete", Class: op.Write, Mutates: true, MaxBody: 1 << 20, Timeout: 120 * time.Second,
-			Summary:     "Delete documents by ids or by filter",
-			Description: "Ids that do not exist are skipped. A filter call deletes up to 10,000 chunks; repeat it while `more` is true.",
-			Faults:      []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidID, fault.InvalidFilter, fault.Conflict, fault.PayloadTooLarge}}, (*Service).Delete),
-		op.Define(op.Spec{Name: "operations.get", Method: "GET", Path: "/namespaces/{namespace}/operations/{operation}", Class: op.Read, Timeout: 5 * time.Second,
-			Summary: "Read the state of an asynchronous write", Faults: []fault.Code{fault.InvalidNamespace, fault.NotFound}}, (*Service).Operation),
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidID, fault.NamespaceNotFound,
+				fault.DocumentNotFound},
+		}, (*Service).Get),
+		op.Define(op.Spec{
+			Name:    "documents.delete",
+			Group:   op.Documents,
+			Method:  "POST",
+			Path:    docs + "/delete",
+			Class:   op.Write,
+			Mutates: true,
+			MaxBody: 1 << 20,
+			Timeout: 120 * time.Second,
+			Summary: "Delete documents by ids or by filter",
+			Description: "Ids that do not exist are skipped. A filter call deletes up to 10,000 chunks; repeat it while " +
+				"`more` is true.",
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidID,
+				fault.InvalidFilter, fault.Conflict, fault.PayloadTooLarge},
+		}, (*Service).Delete),
+		op.Define(op.Spec{
+			Name:    "operations.get",
+			Group:   op.Documents,
+			Method:  "GET",
+			Path:    "/namespaces/{namespace}/operations/{operation}",
+			Class:   op.Read,
+			Timeout: 5 * time.Second,
+			Summary: "Read the state of an asynchronous write",
+			Faults:  []fault.Code{fault.InvalidNamespace, fault.NotFound},
+		}, (*Service).Operation),
 	}, examples()), links())
 }

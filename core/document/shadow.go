@@ -10,38 +10,39 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Look reads what Reindex would do: the documents there are, and whether anything
-// is to be done. Its faults are those of Reindex that can be known before.
+// Look counts the documents and reports whether Reindex has anything to do. Its faults
+// are those of Reindex that can be known before.
 func (s *Service) Look(ctx context.Context, p port.Partition, in ingest.Reindexing) (documents int, needed bool, err error) {
-	err = s.Store.View(ctx, func(r port.Reader) error {
+	err = s.store.View(ctx, func(r reader) error {
 		ns, shadow, err := s.lives(ctx, r, p, in)
 		documents = int(ns.Documents)
-		needed = in.Force || in.Back || s.Encoders.Stale(ns) || shadow != nil && shadow.Life == port.Building
+		needed = in.Force || in.Back || s.encoders.Stale(ns) || shadow != nil && shadow.State == port.Building
 		return err
 	})
 	return documents, needed, err
 }
 
-// lives reads a namespace and its shadow, nil if there is none, and refuses what
-// can't be done.
-func (s *Service) lives(ctx context.Context, r port.Reader, p port.Partition, in ingest.Reindexing) (port.Namespace, *port.Namespace, error) {
+// lives reads a namespace and its shadow, nil if there is none, and refuses a
+// reindexing that is impossible.
+func (s *Service) lives(ctx context.Context, r reader, p port.Partition,
+	in ingest.Reindexing) (port.PartitionRow, *port.PartitionRow, error) {
 	ns, err := holding(ctx, r, p)
 	if err != nil {
 		return ns, nil, err
 	}
-	shadow, err := r.Namespace(ctx, p.Shadow())
+	shadow, err := r.Partition(ctx, p.Shadow())
 	has := err == nil
-	if err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
+	if err != nil && !fault.IsPartitionNotFound(err) {
 		return ns, nil, err
 	}
 	if in.Back {
-		if !has || shadow.Life != port.Kept {
+		if !has || shadow.State != port.Retained {
 			return ns, nil, fault.New(fault.Conflict, "nothing is kept of namespace %q to go back to", p.Name())
 		}
-		if err := s.Encoders.Check(shadow); err != nil {
+		if err := s.encoders.Check(shadow); err != nil {
 			return ns, nil, err
 		}
-	} else if err := s.Encoders.Configured().Ready(ns.Sparse); err != nil {
+	} else if err := s.encoders.Configured().Ready(ns.Sparse); err != nil {
 		return ns, nil, err
 	}
 	if !has {
@@ -50,23 +51,23 @@ func (s *Service) lives(ctx context.Context, r port.Reader, p port.Partition, in
 	return ns, &shadow, nil
 }
 
-// Reindex makes the chunks and vectors of all documents of a namespace anew with
-// the configured models, in a shadow: a second generation with indexes of its own,
-// which nobody sees. What is written meanwhile is brought over until nothing is
-// left, both are compared by the same queries, and then one small transaction has
-// the shadow served. Queries and writes go on throughout, with the models before
-// where these are loaded (Encoders). Texts, metadata and times stay. What was
-// served is kept for Back, unless its model is not loaded, until Discard or the
-// next reindexing. One that is cut short loses nothing: the next goes on with what
-// its shadow holds.
+// Reindex recomputes the chunks and vectors of all documents of a namespace with the
+// configured models, in a shadow: a hidden second generation with its own indexes.
+// Writes are copied to it until none is missing, both generations are compared by
+// the same queries, and then one small transaction swaps them. Queries and writes go
+// on throughout, with the previous models where these are loaded (Encoders). Texts,
+// metadata and times stay. The replaced generation is kept for Back, unless its model
+// is not loaded, until Discard or the next reindexing. An interrupted reindexing
+// loses nothing: the next one goes on with its shadow.
 //
 // A namespace whose vectors are of the configured models is left alone unless
-// force is set. Progress is told the documents brought over and all there are.
+// force is set. Progress gets the number of documents copied and of all.
 //
 // Faults: NamespaceNotFound without documents or when the namespace is deleted
-// meanwhile, Unavailable while a model is off, Conflict when there is nothing to go
+// in between, Unavailable while a model is off, Conflict when there is nothing to go
 // back to or its model is not loaded, and the model's own.
-func (s *Service) Reindex(ctx context.Context, p port.Partition, in ingest.Reindexing, progress func(done, total int)) (ingest.Reindexed, error) {
+func (s *Service) Reindex(ctx context.Context, p port.Partition, in ingest.Reindexing,
+	progress func(done, total int)) (ingest.Reindexed, error) {
 	p = p.At(0)
 	b, err := s.prepare(ctx, p, in)
 	if err != nil {
@@ -90,41 +91,41 @@ func (s *Service) Reindex(ctx context.Context, p port.Partition, in ingest.Reind
 	return out, b.swap(ctx)
 }
 
-// Discard removes the shadow of a namespace: what is kept to go back to, or what
-// is held. discarded is false when there is none.
+// Discard removes the shadow of a namespace, whether it is kept to go back to or held.
+// discarded is false when there is none.
 func (s *Service) Discard(ctx context.Context, p port.Partition) (discarded bool, err error) {
 	p = p.At(0)
 	var gone port.Partition
-	err = s.Store.Update(ctx, func(w port.Writer) error {
+	err = s.store.Update(ctx, func(w writer) error {
 		discarded = false
 		if _, err := holding(ctx, w, p); err != nil {
 			return err
 		}
-		shadow, err := w.Namespace(ctx, p.Shadow())
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
+		shadow, err := w.Partition(ctx, p.Shadow())
+		if fault.IsPartitionNotFound(err) {
 			return nil
 		}
 		if err == nil {
 			gone = p.At(shadow.Generation)
-			discarded, err = w.DeleteNamespace(ctx, p.Shadow())
+			discarded, err = w.DeletePartition(ctx, p.Shadow())
 		}
 		return err
 	})
 	if err == nil && discarded {
-		s.Projector.Drop(context.WithoutCancel(ctx), gone)
+		s.projector.Drop(context.WithoutCancel(ctx), gone)
 	}
 	return discarded, err
 }
 
-// shadow is a second generation of a namespace that is being brought abreast of
-// the one that is served. It never holds a document that the other lacks: the store
-// deletes from both at once.
+// shadow is a second generation of a namespace that is catching up with the served
+// one. It never holds a document that the other lacks: the store deletes from both at
+// once.
 type shadow struct {
 	*Service
-	live, own port.Partition  // pinned
-	models    *ingest.Encoder // of the shadow
-	of        port.Namespace  // the shadow's row, as it was read last
-	upto      uint64          // change of the live generation up to which all is brought over
+	live, own port.Partition    // pinned
+	models    *ingest.Encoder   // of the shadow
+	of        port.PartitionRow // the shadow's row, as it was read last
+	upto      uint64            // change of the live generation up to which everything is copied
 	sample    sample
 	progress  func(done, total int)
 }
@@ -133,18 +134,18 @@ type shadow struct {
 func (s *Service) prepare(ctx context.Context, p port.Partition, in ingest.Reindexing) (*shadow, error) {
 	b := &shadow{Service: s}
 	var given port.Partition // up
-	err := s.Store.Update(ctx, func(w port.Writer) error {
+	err := s.store.Update(ctx, func(w writer) error {
 		b.own, given = port.Partition{}, port.Partition{}
 		ns, had, err := s.lives(ctx, w, p, in)
 		if err != nil {
 			return err
 		}
 		b.live = p.At(ns.Generation)
-		goOn := had != nil && had.Life == port.Building
-		if !in.Back && !in.Force && !goOn && !s.Encoders.Stale(ns) {
+		goOn := had != nil && had.State == port.Building
+		if !in.Back && !in.Force && !goOn && !s.encoders.Stale(ns) {
 			return nil
 		}
-		want := s.Stamp(port.Namespace{Name: ns.Name, Sparse: ns.Sparse})
+		want := s.withConfiguredModels(port.PartitionRow{Name: ns.Name, Sparse: ns.Sparse})
 		want.CreatedAt, want.UpdatedAt = ns.CreatedAt, ns.UpdatedAt
 		switch {
 		case in.Back, goOn && (!in.Force || in.Resume) && sameModels(*had, want):
@@ -152,23 +153,23 @@ func (s *Service) prepare(ctx context.Context, p port.Partition, in ingest.Reind
 		default:
 			if had != nil {
 				given = p.At(had.Generation)
-				if _, err := w.DeleteNamespace(ctx, p.Shadow()); err != nil {
+				if _, err := w.DeletePartition(ctx, p.Shadow()); err != nil {
 					return err
 				}
 			}
-			if b.of, err = w.CreateNamespace(ctx, p.Shadow(), want); err != nil {
+			if b.of, err = w.CreatePartition(ctx, p.Shadow(), want); err != nil {
 				return err
 			}
 		}
 		b.own = p.At(b.of.Generation)
-		b.models = s.Encoders.ByDigests(b.of.EmbeddingDigest, b.of.SparseDigest)
+		b.models = s.encoders.ByDigests(b.of.EmbeddingDigest, b.of.SparseDigest)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	if given.Generation() != 0 {
-		s.Projector.Drop(context.WithoutCancel(ctx), given)
+		s.projector.Drop(context.WithoutCancel(ctx), given)
 	}
 	if b.own.Generation() == 0 {
 		return nil, nil
@@ -176,14 +177,15 @@ func (s *Service) prepare(ctx context.Context, p port.Partition, in ingest.Reind
 	return b, nil
 }
 
-func sameModels(a, b port.Namespace) bool {
-	return a.EmbeddingDigest == b.EmbeddingDigest && a.SparseDigest == b.SparseDigest && a.Sparse == b.Sparse && a.Dimensions == b.Dimensions && a.Chunker == b.Chunker
+func sameModels(a, b port.PartitionRow) bool {
+	return a.EmbeddingDigest == b.EmbeddingDigest && a.SparseDigest == b.SparseDigest && a.Sparse == b.Sparse &&
+		a.Dimensions == b.Dimensions && a.Chunker == b.Chunker
 }
 
-// fill brings every document over, then what was written meanwhile, until only the
-// last moment's writes are left.
+// fill copies every document, then the writes since, until only those of the last
+// moment are missing.
 func (b *shadow) fill(ctx context.Context) error {
-	if err := b.all(ctx); err != nil {
+	if err := b.copyDifferences(ctx); err != nil {
 		return err
 	}
 	for range catchUps {
@@ -195,15 +197,15 @@ func (b *shadow) fill(ctx context.Context) error {
 			break
 		}
 	}
-	return b.indexed(ctx)
+	return b.catchUpIndexes(ctx)
 }
 
-// catchUps bounds the runs before the comparison: where writes come as fast as
-// they are brought over, the pause before the swap has to end it.
+// catchUps bounds the runs before the comparison: where writes come as fast as they
+// are copied, only the pause before the swap ends it.
 const catchUps = 50
 
-// all compares every document with the shadow's and brings over what differs.
-func (b *shadow) all(ctx context.Context) error {
+// copyDifferences compares every document with the shadow's and copies those that differ.
+func (b *shadow) copyDifferences(ctx context.Context) error {
 	ns, err := b.row(ctx, b.live)
 	if err != nil {
 		return err
@@ -213,7 +215,7 @@ func (b *shadow) all(ctx context.Context) error {
 	list := port.DocumentList{Order: port.ByID, Limit: ingest.ReindexPage}
 	for {
 		var heads []port.DocumentHead
-		err := b.Store.View(ctx, func(r port.Reader) (err error) {
+		err := b.store.View(ctx, func(r reader) (err error) {
 			heads, err = r.ListDocuments(ctx, b.live, list)
 			return err
 		})
@@ -223,9 +225,9 @@ func (b *shadow) all(ctx context.Context) error {
 		ids := make([]string, len(heads))
 		for i, h := range heads {
 			ids[i] = h.ID
-			b.sample.offer(h.ID)
+			b.sample.add(h.ID)
 		}
-		if err := b.bring(ctx, ids); err != nil {
+		if err := b.copyDocuments(ctx, ids); err != nil {
 			return err
 		}
 		done += len(ids)
@@ -239,21 +241,21 @@ func (b *shadow) all(ctx context.Context) error {
 }
 
 // row reads what the store has of a generation.
-func (b *shadow) row(ctx context.Context, p port.Partition) (ns port.Namespace, err error) {
-	err = b.Store.View(ctx, func(r port.Reader) error {
-		ns, err = r.Namespace(ctx, p)
+func (b *shadow) row(ctx context.Context, p port.Partition) (ns port.PartitionRow, err error) {
+	err = b.store.View(ctx, func(r reader) error {
+		ns, err = r.Partition(ctx, p)
 		return err
 	})
 	return ns, err
 }
 
-// catchUp brings over what was written since the last time and answers how many
-// documents these were.
+// catchUp copies the documents written since the last time and returns how many they
+// were.
 func (b *shadow) catchUp(ctx context.Context) (behind int, err error) {
 	ns, err := b.row(ctx, b.live)
 	for err == nil && b.upto < ns.Seq {
 		var changes []port.Change
-		err = b.Store.View(ctx, func(r port.Reader) (err error) {
+		err = b.store.View(ctx, func(r reader) (err error) {
 			changes, err = r.Changes(ctx, b.live, b.upto, ingest.ReindexPage)
 			return err
 		})
@@ -269,7 +271,7 @@ func (b *shadow) catchUp(ctx context.Context) (behind int, err error) {
 			ids[i] = c.Document
 		}
 		for page := range slices.Chunk(ids, ingest.ReindexPage) {
-			if err := b.bring(ctx, page); err != nil {
+			if err := b.copyDocuments(ctx, page); err != nil {
 				return behind, err
 			}
 		}
@@ -286,11 +288,11 @@ type moved struct {
 	encoded  ingest.Encoded
 }
 
-// bring makes documents of the shadow what they are in the live generation. Those
-// that are not there any more are in neither.
-func (b *shadow) bring(ctx context.Context, ids []string) error {
+// copyDocuments makes documents of the shadow equal to those of the live generation.
+// Deleted ones are in neither.
+func (b *shadow) copyDocuments(ctx context.Context, ids []string) error {
 	var todo []moved
-	err := b.Store.View(ctx, func(r port.Reader) error {
+	err := b.store.View(ctx, func(r reader) error {
 		todo = nil
 		heads, err := r.Documents(ctx, b.live, ids, 0)
 		if err != nil {
@@ -325,7 +327,7 @@ func (b *shadow) bring(ctx context.Context, ids []string) error {
 		if err := b.encode(ctx, todo[:n]); err != nil {
 			return err
 		}
-		if err := b.store(ctx, todo[:n]); err != nil {
+		if err := b.put(ctx, todo[:n]); err != nil {
 			return err
 		}
 		todo = todo[n:]
@@ -333,7 +335,8 @@ func (b *shadow) bring(ctx context.Context, ids []string) error {
 	return nil
 }
 
-func byID(ctx context.Context, r port.Reader, p port.Partition, ids []string, parts port.Part) (map[string]port.DocumentHead, error) {
+func byID(ctx context.Context, r reader, p port.Partition, ids []string,
+	parts port.Part) (map[string]port.DocumentHead, error) {
 	heads, err := r.Documents(ctx, p, ids, parts)
 	out := make(map[string]port.DocumentHead, len(heads))
 	for _, h := range heads {
@@ -344,7 +347,8 @@ func byID(ctx context.Context, r port.Reader, p port.Partition, ids []string, pa
 
 // sameDocument compares all that a reindexing keeps.
 func sameDocument(a, b port.DocumentHead) bool {
-	return a.TextHash == b.TextHash && a.MetadataHash == b.MetadataHash && a.UpdatedAt.Equal(b.UpdatedAt) && a.CreatedAt.Equal(b.CreatedAt) &&
+	return a.TextHash == b.TextHash && a.MetadataHash == b.MetadataHash && a.UpdatedAt.Equal(b.UpdatedAt) &&
+		a.CreatedAt.Equal(b.CreatedAt) &&
 		a.SourceID == b.SourceID && a.Origin == b.Origin
 }
 
@@ -363,13 +367,10 @@ func (b *shadow) encode(ctx context.Context, batch []moved) error {
 	return err
 }
 
-// store writes a batch to the shadow and its indexes. What was rewritten or
+// put writes a batch to the shadow and its indexes. What was rewritten or
 // deleted since it was read is left for the next time.
-func (b *shadow) store(ctx context.Context, batch []moved) error {
-	var seq uint64
-	var changes []port.IndexChange
-	err := b.Store.Update(ctx, func(w port.Writer) error {
-		seq, changes = 0, nil
+func (b *shadow) put(ctx context.Context, batch []moved) error {
+	return b.changes.Write(ctx, ingest.CauseShadow, func(w *ingest.Tx) error {
 		ids := make([]string, len(batch))
 		for i := range batch {
 			ids[i] = batch[i].head.ID
@@ -386,7 +387,8 @@ func (b *shadow) store(ctx context.Context, batch []moved) error {
 		for i := range batch {
 			m := &batch[i]
 			d, ok := have[m.head.ID]
-			if l, there := now[m.head.ID]; !there || !sameDocument(l, m.head) || m.sameText && (!ok || d.TextHash != m.head.TextHash) {
+			if l, there := now[m.head.ID]; !there || !sameDocument(l, m.head) ||
+				m.sameText && (!ok || d.TextHash != m.head.TextHash) {
 				continue
 			}
 			doc := m.head.Document
@@ -395,23 +397,16 @@ func (b *shadow) store(ctx context.Context, batch []moved) error {
 			}
 			writes = append(writes, port.DocumentWrite{Document: doc, Vectors: m.encoded.Vectors, MetadataOnly: m.sameText})
 		}
-		if len(writes) > 0 {
-			seq, changes, err = put(ctx, w, b.own.Shadow(), time.Time{}, writes)
-		}
-		return err
+		return w.Put(ctx, b.own.Shadow(), time.Time{}, writes)
 	})
-	if err != nil || seq == 0 {
-		return err
-	}
-	return b.Projector.Committed(ctx, b.own, seq, changes)
 }
 
-// indexed brings the shadow's indexes abreast of it and reads its row.
-func (b *shadow) indexed(ctx context.Context) (err error) {
+// catchUpIndexes brings the shadow's indexes up to date and reads its row.
+func (b *shadow) catchUpIndexes(ctx context.Context) (err error) {
 	if b.of, err = b.row(ctx, b.own); err != nil {
 		return err
 	}
-	return b.Projector.Ensure(ctx, b.own, b.of.Seq)
+	return b.projector.Ensure(ctx, b.own, b.of.Seq)
 }
 
 const (
@@ -421,24 +416,24 @@ const (
 	pauseStep = 5 * time.Millisecond
 )
 
-// swap has the shadow served once it has all that was written. Where writes come
-// too fast for that, they wait for the moment that it takes.
+// swap makes the shadow the served generation once it has every write. Where writes
+// come too fast for that, they wait while it does.
 func (b *shadow) swap(ctx context.Context) error {
 	for try := 0; ; try++ {
 		if _, err := b.catchUp(ctx); err != nil {
 			return err
 		}
-		if err := b.indexed(ctx); err != nil {
+		if err := b.catchUpIndexes(ctx); err != nil {
 			return err
 		}
 		swapped, drop := false, false
-		err := b.Store.Update(ctx, func(w port.Writer) error {
+		err := b.store.Update(ctx, func(w writer) error {
 			swapped, drop = false, false
-			ns, err := w.Namespace(ctx, b.live)
+			ns, err := w.Partition(ctx, b.live)
 			if err != nil {
 				return err
 			}
-			ready, err := b.abreast(ctx, w, ns)
+			ready, err := b.caughtUp(ctx, w, ns)
 			if err != nil {
 				return err
 			}
@@ -446,14 +441,14 @@ func (b *shadow) swap(ctx context.Context) error {
 				if try < freely {
 					return nil
 				}
-				return w.PauseNamespace(ctx, b.live, b.Now().Add(pauseFor))
+				return w.PausePartition(ctx, b.live, b.now().Add(pauseFor))
 			}
-			if err := w.SwapNamespace(ctx, b.live); err != nil {
+			if err := w.SwapPartition(ctx, b.live); err != nil {
 				return err
 			}
 			swapped = true
-			if drop = b.Encoders.Check(ns) != nil; drop { // nobody could go back to it
-				_, err = w.DeleteNamespace(ctx, b.live.At(0).Shadow())
+			if drop = b.encoders.Check(ns) != nil; drop { // going back to it would be impossible
+				_, err = w.DeletePartition(ctx, b.live.At(0).Shadow())
 			}
 			return err
 		})
@@ -461,13 +456,15 @@ func (b *shadow) swap(ctx context.Context) error {
 			return err
 		}
 		if drop {
-			b.Projector.Drop(context.WithoutCancel(ctx), b.live)
+			b.projector.Drop(context.WithoutCancel(ctx), b.live)
 		}
 		if swapped {
 			return nil
 		}
 		if try == freely+paused {
-			return fault.New(fault.Conflict, "documents of namespace %q were written during each of %d attempts to swap; what was made is kept, so reindex it again when writes pause", b.live.Name(), try)
+			return fault.New(fault.Conflict,
+				"documents of namespace %q were written during each of %d attempts to swap; what was made is kept, so "+
+					"reindex it again when writes pause", b.live.Name(), try)
 		}
 		if err := ingest.Sleep(ctx, pauseStep); err != nil {
 			return err
@@ -475,9 +472,8 @@ func (b *shadow) swap(ctx context.Context) error {
 	}
 }
 
-// abreast reports whether the shadow lacks nothing that was written. Deletions are
-// made in both.
-func (b *shadow) abreast(ctx context.Context, r port.Reader, live port.Namespace) (bool, error) {
+// caughtUp reports whether the shadow has every write. Deletions are made in both.
+func (b *shadow) caughtUp(ctx context.Context, r reader, live port.PartitionRow) (bool, error) {
 	for after := b.upto; after < live.Seq; {
 		changes, err := r.Changes(ctx, b.live, after, ingest.ReindexPage)
 		if err != nil {
@@ -493,6 +489,6 @@ func (b *shadow) abreast(ctx context.Context, r port.Reader, live port.Namespace
 		}
 		after = changes[len(changes)-1].Seq
 	}
-	own, err := r.Namespace(ctx, b.own)
+	own, err := r.Partition(ctx, b.own)
 	return own.Documents == live.Documents, err
 }

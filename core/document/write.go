@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -21,50 +21,30 @@ import (
 type WriteDocuments struct {
 	Namespace    string  `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace; it is made when there is none"`
 	Prefer       string  `header:"Prefer" json:"-" example:"respond-async" doc:"respond-async answers 202 with an operation"`
-	Documents    []Input `json:"documents" max:"1000" minItems:"1" maxItems:"100" doc:"documents to write, each id once"`
+	Documents    []Input `json:"documents" maxDecoded:"1000" minItems:"1" maxItems:"100" doc:"documents to write, each id once"`
 	ExpectSparse *bool   `json:"expect_sparse,omitempty" doc:"409 when the namespace has another index than this says"`
 	Origin       string  `json:"-"` // how the documents come in, as port.Origin.Kind; "": api
 }
 
 // Input is one document to write.
 type Input struct {
-	ID       string          `json:"id" schema:"DocumentID"`
-	Text     *string         `json:"text" schema:"Text" maxLength:"262144" doc:"at most 262144 bytes of UTF-8"`
+	ID       string          `json:"id" schema:"DocumentID" label:"true"`
+	Text     *string         `json:"text" schema:"Text" maxBytes:"262144" doc:"at most 262144 bytes of UTF-8"`
 	Metadata json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"for filters; comes back with hits"`
 
 	metadata filter.Metadata
 }
 
-// Validate checks every document; the fault names the index and id.
+// Validate refuses an id that is given twice, and parses metadata.
 func (in *WriteDocuments) Validate() error {
-	if err := validNamespace(in.Namespace); err != nil {
-		return err
-	}
-	if n := len(in.Documents); n < 1 || n > MaxDocuments {
-		return fault.Field(fault.InvalidRequest, "documents", "must hold 1-%d documents, got %d", MaxDocuments, n)
-	}
 	seen := make(map[string]int, len(in.Documents))
 	for i := range in.Documents {
 		d, at := &in.Documents[i], fmt.Sprintf("documents[%d]", i)
-		if err := validID(at+".id", d.ID); err != nil {
-			return err
-		}
 		if j, ok := seen[d.ID]; ok {
-			return fault.Field(fault.InvalidID, at+".id", "%q stands already at documents[%d]", d.ID, j)
+			return fault.Field(fault.InvalidID, at+".id", "%q duplicates documents[%d]", d.ID, j)
 		}
 		seen[d.ID] = i
-		at += " (id " + d.ID + ")"
-		switch {
-		case d.Text == nil:
-			return fault.Field(fault.InvalidRequest, at+".text", "is required")
-		case len(*d.Text) > MaxTextBytes:
-			return fault.Field(fault.PayloadTooLarge, at+".text", "is %d bytes; at most %d (256 KB) are allowed", len(*d.Text), MaxTextBytes)
-		case strings.IndexByte(*d.Text, 0) >= 0:
-			return fault.Field(fault.InvalidRequest, at+".text", "holds a NUL character")
-		case !utf8.ValidString(*d.Text):
-			return fault.Field(fault.InvalidRequest, at+".text", "is not valid UTF-8")
-		}
-		m, err := filter.ParseMetadata(at+".metadata", d.Metadata)
+		m, err := filter.ParseMetadata(at+" (id "+d.ID+").metadata", d.Metadata)
 		if err != nil {
 			return err
 		}
@@ -140,19 +120,14 @@ func prefersAsync(prefer string) bool {
 	return false
 }
 
-// sealer stores more in the transaction of a write; it may run several times.
-type sealer func(w port.Writer, out Written) error
-
-// notSearchable is a write that is stored but that an index did not take.
-type notSearchable struct{ error }
-
-func (e notSearchable) Unwrap() error { return e.error }
+// sealer adds to the transaction of a write; it may run several times.
+type sealer func(w job.Writer, out Written) error
 
 func (s *Service) write(ctx context.Context, in WriteDocuments, seal sealer) (Written, error) {
 	return ingest.Retry(ctx, func() (Written, error) { return s.tryWrite(ctx, in, seal) })
 }
 
-// plan is what is known of one document before the transaction.
+// plan is the state of one document before the transaction.
 type plan struct {
 	in       *Input
 	textHash [32]byte
@@ -162,7 +137,7 @@ type plan struct {
 }
 
 func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) (Written, error) {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	p := port.Documents(who.Org, in.Namespace)
 	plans := make([]plan, len(in.Documents))
 	ids := make([]string, len(in.Documents))
@@ -171,12 +146,12 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 		plans[i] = plan{in: d, textHash: sha256.Sum256([]byte(*d.Text)), metaHash: d.metadata.Hash()}
 		ids[i] = d.ID
 	}
-	var ns port.Namespace
+	var ns port.PartitionRow
 	var exists bool
 	reuse := make([]ingest.Reuse, 0, len(plans))
 	var texts []string
 	var encode []int
-	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+	err := s.store.View(ctx, func(r reader) (err error) {
 		ns, exists, err = s.writable(ctx, r, p, in.ExpectSparse)
 		if err != nil {
 			return err
@@ -192,7 +167,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 			}
 		}
 		var changed []string
-		reusable := 0 // chunks; beyond the bound vectors are made anew instead of held in memory
+		reusable := 0 // chunks; beyond the bound vectors are computed again instead of held in memory
 		for i := range plans {
 			pl := &plans[i]
 			h, ok := stored[pl.in.ID]
@@ -227,7 +202,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 	if err != nil {
 		return Written{}, err
 	}
-	models := s.Encoders.For(ns)
+	models := s.encoders.For(ns)
 	if err := models.Ready(ns.Sparse); err != nil {
 		return Written{}, err
 	}
@@ -249,17 +224,18 @@ func sourceOwned(h port.DocumentHead) error {
 
 // writable reads the namespace that a write goes to; exists is false when the
 // write will create it. It refuses what can be refused before any model work.
-func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition, expectSparse *bool) (ns port.Namespace, exists bool, err error) {
-	ns, err = r.Namespace(ctx, p)
+func (s *Service) writable(ctx context.Context, r reader, p port.Partition,
+	expectSparse *bool) (ns port.PartitionRow, exists bool, err error) {
+	ns, err = r.Partition(ctx, p)
 	switch {
-	case fault.CodeOf(err) == fault.NamespaceNotFound:
-		ns = port.Namespace{Name: p.Name()}
+	case fault.IsPartitionNotFound(err):
+		ns = port.PartitionRow{Name: p.Name()}
 	case err != nil:
 		return ns, false, err
 	default:
 		exists = true
 		if ns.Documents > 0 {
-			if err := s.Encoders.Check(ns); err != nil {
+			if err := s.encoders.Check(ns); err != nil {
 				return ns, true, err
 			}
 		}
@@ -274,43 +250,41 @@ func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition,
 	return ns, exists, nil
 }
 
-func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, in WriteDocuments, plans []plan, seal sealer) (Written, error) {
-	who, _ := ident.From(ctx)
+func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, in WriteDocuments,
+	plans []plan, seal sealer) (Written, error) {
+	who := ident.From(ctx)
 	var out Written
-	var seq uint64
-	var pinned port.Partition
-	var changes []port.IndexChange
 	ids := make([]string, len(plans))
 	for i := range plans {
 		ids[i] = plans[i].in.ID
 	}
-	store := func(w port.Writer) error {
+	store := func(w *ingest.Tx) error {
 		out = Written{Namespace: in.Namespace, Sparse: sparse, Documents: make([]WrittenDocument, len(plans))}
-		seq, changes = 0, nil
 		ns, exists, err := s.writable(ctx, w, p, in.ExpectSparse)
 		if err != nil {
 			return err
 		}
-		if ns.Sparse != sparse || s.Encoders.For(ns) != models {
+		if ns.Sparse != sparse || !s.encoders.For(ns).SameModels(models) {
 			return ingest.ErrMoved // deleted and created again with the other index, or reindexed
 		}
-		if ns.PausedUntil.After(s.Now()) {
+		if ns.PausedUntil.After(s.now()) {
 			return ingest.ErrPaused
 		}
-		if exists && ns.Documents == 0 && s.Stamp(ns) != ns {
+		if exists && ns.Documents == 0 && s.withConfiguredModels(ns) != ns {
 			// Created empty under other models, or while they were off: its
 			// vectors will be those of today's.
-			if _, err := w.DeleteNamespace(ctx, p); err != nil {
+			if err := w.DropEmpty(ctx, p); err != nil {
 				return err
 			}
 			exists = false
 		}
 		if !exists {
-			if ns, err = w.CreateNamespace(ctx, p, s.Stamp(port.Namespace{Name: in.Namespace, Sparse: sparse})); err != nil {
+			if ns, err = w.CreatePartition(ctx, p,
+				s.withConfiguredModels(port.PartitionRow{Name: in.Namespace, Sparse: sparse})); err != nil {
 				return err
 			}
 		}
-		pinned = p.At(ns.Generation)
+		pinned := p.At(ns.Generation)
 		heads, err := w.Documents(ctx, pinned, ids, port.PartChunks)
 		if err != nil {
 			return err
@@ -319,7 +293,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 		for _, h := range heads {
 			stored[h.ID] = h
 		}
-		now := s.Now().UTC().Truncate(time.Millisecond)
+		now := s.now().UTC().Truncate(time.Millisecond)
 		var writes []port.DocumentWrite
 		chunks := 0
 		for i := range plans {
@@ -329,7 +303,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 				return sourceOwned(h)
 			}
 			if pl.sameText && (!ok || h.TextHash != pl.textHash) {
-				return ingest.ErrMoved // it was rewritten or deleted meanwhile: it has to be embedded after all
+				return ingest.ErrMoved // rewritten or deleted in between: it has to be embedded after all
 			}
 			same := ok && h.TextHash == pl.textHash
 			wd := WrittenDocument{ID: pl.in.ID, Created: !ok, UpdatedAt: now}
@@ -349,8 +323,17 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 				return ingest.TooManyChunks()
 			}
 			out.Written++
-			d := port.Document{ID: pl.in.ID, Text: *pl.in.Text, Metadata: pl.in.metadata.JSON(), TextHash: pl.textHash, MetadataHash: pl.metaHash,
-				Chunks: pl.encoded.Chunks, Origin: port.Origin{Kind: cmp.Or(in.Origin, "api"), KeyID: who.KeyID}, CreatedAt: now, UpdatedAt: now}
+			d := port.Document{
+				ID:           pl.in.ID,
+				Text:         *pl.in.Text,
+				Metadata:     pl.in.metadata.JSON(),
+				TextHash:     pl.textHash,
+				MetadataHash: pl.metaHash,
+				Chunks:       pl.encoded.Chunks,
+				Origin:       port.Origin{Kind: cmp.Or(in.Origin, "api"), KeyID: who.KeyID},
+				CreatedAt:    now,
+				UpdatedAt:    now,
+			}
 			if ok {
 				d.CreatedAt = h.CreatedAt
 				if now.Before(h.UpdatedAt) { // the clock went back: time does not
@@ -363,13 +346,9 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 			writes = append(writes, port.DocumentWrite{Document: d, Vectors: pl.encoded.Vectors, MetadataOnly: same})
 			out.Documents[i] = wd
 		}
-		if len(writes) == 0 {
-			return nil
-		}
-		seq, changes, err = put(ctx, w, pinned, now, writes)
-		return err
+		return w.Put(ctx, pinned, now, writes)
 	}
-	err := s.Store.Update(ctx, func(w port.Writer) error {
+	err := s.changes.Write(ctx, ingest.CauseWrite, func(w *ingest.Tx) error {
 		if err := store(w); err != nil || seal == nil {
 			return err
 		}
@@ -378,42 +357,5 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 	if err != nil {
 		return Written{}, err
 	}
-	if seq > 0 {
-		if err := s.Projector.Committed(ctx, pinned, seq, changes); err != nil {
-			return Written{}, notSearchable{err}
-		}
-	}
 	return out, nil
-}
-
-// put stores documents, of which those that are MetadataOnly have their stored
-// chunks, and answers what the indexes are to see of them.
-func put(ctx context.Context, w port.Writer, p port.Partition, at time.Time, writes []port.DocumentWrite) (seq uint64, changes []port.IndexChange, err error) {
-	var kept []string
-	for i := range writes {
-		if writes[i].MetadataOnly {
-			kept = append(kept, writes[i].Document.ID)
-		}
-	}
-	vectors := map[string]port.Vectors{}
-	if len(kept) > 0 {
-		if vectors, err = w.Vectors(ctx, p, kept); err != nil {
-			return 0, nil, err
-		}
-	}
-	if seq, err = w.PutDocuments(ctx, p, at, writes); err != nil {
-		return 0, nil, err
-	}
-	for i := range writes {
-		v := writes[i].Vectors
-		if writes[i].MetadataOnly {
-			v = vectors[writes[i].Document.ID]
-		}
-		c, err := ingest.Change(writes[i].Document, v)
-		if err != nil {
-			return 0, nil, err
-		}
-		changes = append(changes, c)
-	}
-	return seq, changes, nil
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// BuildIndexes brings every index abreast of the store, as the first searches of
+// BuildIndexes brings every index up to date with the store, as the first searches of
 // each partition would: after another index was configured it has everything
 // before a server is to search it. Progress is told the documents of the partitions
 // that are done and of all. It changes nothing in the store, and building again is
 // quick where nothing was written since.
 func (e *Engine) BuildIndexes(ctx context.Context, progress func(done, total int)) (partitions, documents int, err error) {
-	var all []port.Held
-	err = e.store.View(ctx, func(r port.Reader) error {
+	var all []port.PartitionEntry
+	err = e.store.View(ctx, func(r reader) error {
 		all = nil
-		survey, ok := r.(port.Surveyor)
+		survey, ok := r.(port.PartitionLister)
 		if !ok {
 			return errors.New("the store cannot list its partitions")
 		}
@@ -47,22 +47,22 @@ func (e *Engine) BuildIndexes(ctx context.Context, progress func(done, total int
 	}
 	total := 0
 	for _, h := range all {
-		total += int(h.Namespace.Documents)
+		total += int(h.Row.Documents)
 	}
 	for _, h := range all {
 		progress(documents, total)
-		if h.Namespace.Documents == 0 || !h.Namespace.Erasing.IsZero() {
+		if h.Row.Documents == 0 || !h.Row.Erasing.IsZero() {
 			continue
 		}
-		err := e.projector.Ensure(ctx, h.Partition, h.Namespace.Seq)
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
+		err := e.projector.Ensure(ctx, h.Partition, h.Row.Seq)
+		if fault.IsPartitionNotFound(err) {
 			continue // deleted meanwhile
 		}
 		if err != nil {
 			return partitions, documents, fmt.Errorf("index %s: %w", h.Partition, err)
 		}
 		partitions++
-		documents += int(h.Namespace.Documents)
+		documents += int(h.Row.Documents)
 	}
 	progress(total, total)
 	return partitions, documents, nil

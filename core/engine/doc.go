@@ -1,5 +1,3 @@
 // Package engine builds the product out of its ports: it makes the services,
 // mounts their operations on one op.Set, and runs the background work.
-//
-// May import: all of core. Must not: adapters, transports.
 package engine

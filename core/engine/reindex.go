@@ -35,7 +35,7 @@ type reindexer struct {
 	documents *document.Service
 	memories  *memory.Service
 	encoders  *ingest.Encoders
-	store     port.Store
+	store     store
 	projector *ingest.Projector
 	replica   *replica.Member
 	now       func() time.Time
@@ -63,7 +63,7 @@ func (x *reindexer) remaker(p port.Partition) remaker {
 }
 
 // Current implements admin.Reindexer.
-func (x *reindexer) Current(n port.Namespace) bool { return !x.encoders.Stale(n) }
+func (x *reindexer) Current(n port.PartitionRow) bool { return !x.encoders.Stale(n) }
 
 // Start implements admin.Reindexer.
 func (x *reindexer) Start(ctx context.Context, p port.Partition, in ingest.Reindexing) (admin.Reindexing, error) {
@@ -82,7 +82,7 @@ func (x *reindexer) Start(ctx context.Context, p port.Partition, in ingest.Reind
 	var last port.Reindexing
 	var claim port.Claim
 	begun, mine := false, false
-	err = x.store.Update(ctx, func(w port.Writer) (err error) {
+	err = x.store.Update(ctx, func(w writer) (err error) {
 		begun, mine = false, false
 		if err := w.DropReindexings(ctx, x.now().Add(-reindexKept)); err != nil {
 			return err
@@ -97,7 +97,8 @@ func (x *reindexer) Start(ctx context.Context, p port.Partition, in ingest.Reind
 		}
 		last = port.Reindexing{Partition: p, Status: admin.Waiting, Request: string(request), Total: total, UpdatedAt: x.now()}
 		begun = true
-		if claim, mine, err = w.TakeClaim(ctx, x.replica.Self(), port.ReindexClaim(p)); err != nil && fault.CodeOf(err) != fault.Conflict {
+		if claim, mine, err = w.TakeClaim(ctx, x.replica.Self(), port.ReindexClaim(p)); err != nil &&
+			fault.CodeOf(err) != fault.Conflict {
 			return err
 		}
 		return w.PutReindexing(ctx, last)
@@ -115,7 +116,8 @@ func (x *reindexer) Start(ctx context.Context, p port.Partition, in ingest.Reind
 func (x *reindexer) Discard(ctx context.Context, p port.Partition) (bool, error) {
 	last, known, err := x.State(ctx, p.At(0))
 	if err == nil && known && last.Underway() {
-		err = fault.New(fault.Conflict, "namespace %q is being reindexed; what it makes can be discarded once that has ended", p.Name())
+		err = fault.New(fault.Conflict, "namespace %q is being reindexed; what it makes can be discarded once that has ended",
+			p.Name())
 	}
 	if err != nil {
 		return false, err
@@ -125,7 +127,14 @@ func (x *reindexer) Discard(ctx context.Context, p port.Partition) (bool, error)
 
 // shown is a record as callers see it.
 func shown(r port.Reindexing) admin.Reindexing {
-	out := admin.Reindexing{Name: r.Partition.Name(), Status: r.Status, Done: r.Done, Total: r.Total, Documents: r.Documents, Chunks: r.Chunks}
+	out := admin.Reindexing{
+		Name:      r.Partition.Name(),
+		Status:    r.Status,
+		Done:      r.Done,
+		Total:     r.Total,
+		Documents: r.Documents,
+		Chunks:    r.Chunks,
+	}
 	if r.Comparison != "" {
 		out.Comparison = new(ingest.Comparison)
 		if json.Unmarshal([]byte(r.Comparison), out.Comparison) != nil {
@@ -156,18 +165,18 @@ func (x *reindexer) warm() {
 	}
 	warmed := x.background(func() {
 		defer x.warming.Unlock()
-		var shadows []port.Held
-		err := x.store.View(x.run, func(r port.Reader) (err error) {
+		var shadows []port.PartitionEntry
+		err := x.store.View(x.run, func(r reader) (err error) {
 			shadows, err = r.Shadows(x.run, "")
 			return err
 		})
 		for _, h := range shadows {
-			if err == nil && h.Namespace.Life == port.Building {
-				err = x.projector.Ensure(x.run, h.Partition, h.Namespace.Seq)
+			if err == nil && h.Row.State == port.Building {
+				err = x.projector.Ensure(x.run, h.Partition, h.Row.Seq)
 			}
 		}
-		if err != nil && x.run.Err() == nil && fault.CodeOf(err) != fault.NamespaceNotFound {
-			x.log.WarnContext(x.run, "what another replica reindexes was not indexed here yet", "error", err)
+		if err != nil && x.run.Err() == nil && !fault.IsPartitionNotFound(err) {
+			x.log.WarnContext(x.run, "shadow prefetch failed", "error", err)
 		}
 	})
 	if !warmed {
@@ -199,10 +208,12 @@ func (x *reindexer) begin(r port.Reindexing, in ingest.Reindexing, claim port.Cl
 			r.Status = admin.Unchanged
 		case out.Held:
 			r.Status = admin.Held
-			x.log.InfoContext(x.run, "reindexed, and held", "partition", r.Partition.String(), "documents", out.Documents, "chunks", out.Chunks)
+			x.log.InfoContext(x.run, "reindexing held", "partition", r.Partition.String(), "documents", out.Documents,
+				"chunks", out.Chunks)
 		default:
 			r.Status = admin.Succeeded
-			x.log.InfoContext(x.run, "reindexed", "partition", r.Partition.String(), "documents", out.Documents, "chunks", out.Chunks)
+			x.log.InfoContext(x.run, "reindexing finished", "partition", r.Partition.String(), "documents",
+				out.Documents, "chunks", out.Chunks)
 		}
 		x.tell(context.WithoutCancel(x.run), r, claim, true)
 	})
@@ -213,7 +224,7 @@ func (x *reindexer) begin(r port.Reindexing, in ingest.Reindexing, claim port.Cl
 // whoever takes it over: the vectors are of the configured models then.
 func (x *reindexer) tell(ctx context.Context, r port.Reindexing, claim port.Claim, last bool) {
 	r.UpdatedAt = x.now()
-	err := x.store.Update(ctx, func(w port.Writer) error {
+	err := x.store.Update(ctx, func(w writer) error {
 		if err := w.ConfirmClaim(ctx, claim); err != nil {
 			return err
 		}
@@ -228,7 +239,7 @@ func (x *reindexer) tell(ctx context.Context, r port.Reindexing, claim port.Clai
 		return w.PutReindexing(ctx, r)
 	})
 	if err != nil && ctx.Err() == nil {
-		x.log.WarnContext(ctx, "the state of a reindexing was not written", "partition", r.Partition.String(), "error", err)
+		x.log.WarnContext(ctx, "reindexing state write failed", "partition", r.Partition.String(), "error", err)
 	}
 }
 
@@ -259,25 +270,25 @@ func (x *reindexer) inTurn(r *port.Reindexing, in ingest.Reindexing, claim port.
 // adopt begins the reindexings that no living replica has claimed.
 func (x *reindexer) adopt(ctx context.Context) {
 	var left []port.Reindexing
-	err := x.store.View(ctx, func(r port.Reader) (err error) {
+	err := x.store.View(ctx, func(r reader) (err error) {
 		left, err = r.OrphanedReindexings(ctx)
 		return err
 	})
 	for _, r := range left {
 		var claim port.Claim
 		var ok bool
-		claim, ok, err = x.replica.Claim(ctx, port.ReindexClaim(r.Partition), func(w port.Writer) (bool, error) {
-			last, known, err := w.Reindexing(ctx, r.Partition)
+		claim, ok, err = x.replica.Claim(ctx, port.ReindexClaim(r.Partition), func(rd replica.Reader) (bool, error) {
+			last, known, err := rd.Reindexing(ctx, r.Partition)
 			return known && !last.Ended(), err
 		})
 		if err != nil {
 			break
 		}
 		if ok {
-			x.log.InfoContext(ctx, "beginning a reindexing that another replica has left", "partition", r.Partition.String())
+			x.log.InfoContext(ctx, "reindexing taken over", "partition", r.Partition.String())
 			var in ingest.Reindexing
 			if json.Unmarshal([]byte(r.Request), &in) != nil {
-				x.log.WarnContext(ctx, "a reindexing of another version is begun anew", "partition", r.Partition.String())
+				x.log.WarnContext(ctx, "reindexing restarted", "partition", r.Partition.String())
 			}
 			in.Resume = true
 			r.Status, r.Done = admin.Waiting, 0
@@ -285,13 +296,13 @@ func (x *reindexer) adopt(ctx context.Context) {
 		}
 	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-		x.log.WarnContext(ctx, "unfinished reindexings were not taken over", "error", err)
+		x.log.WarnContext(ctx, "reindexing takeover failed", "error", err)
 	}
 }
 
 // State implements admin.Reindexer.
 func (x *reindexer) State(ctx context.Context, p port.Partition) (out admin.Reindexing, known bool, err error) {
-	err = x.store.View(ctx, func(r port.Reader) error {
+	err = x.store.View(ctx, func(r reader) error {
 		last, ok, err := r.Reindexing(ctx, p)
 		if known = ok && (!last.Ended() || x.now().Sub(last.UpdatedAt) <= reindexKept); known {
 			out = shown(last)

@@ -32,7 +32,7 @@ func TestCatalogueIsWhole(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []fault.Code{"", "no_such_code", fault.Canceled} {
+	for _, c := range []fault.Code{"", "no_such_code", fault.Canceled, fault.PartitionNotFound} {
 		if _, ok := fault.Describe(c); ok {
 			t.Errorf("%q is in the catalogue", c)
 		}

@@ -4,6 +4,4 @@
 // Layers return errors, wrap them once with the operation that failed, and
 // translate drivers' errors into faults at the adapter's edge. A caller of the
 // service sees code, message and details; the wrapped cause goes to the log only.
-//
-// May import: the standard library. Everything may import it.
 package fault

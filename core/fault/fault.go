@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Code is a published error code (interface document, section 7).
+// Code is a published error code (docs/contract.md#err-codes).
 type Code string
 
 // The codes of the namespace API and, where noted, of the memory API alone.
@@ -49,6 +49,11 @@ const (
 	VersionConflict     Code = "version_conflict"      // memory API
 	IdempotencyConflict Code = "idempotency_conflict"  // memory API
 )
+
+// PartitionNotFound is what a store answers of any partition that is absent or whose
+// life is over, a namespace or an end user. It never reaches a client: From makes it
+// NamespaceNotFound, and memories tell of people in terms of their own.
+const PartitionNotFound Code = "partition_not_found"
 
 // Canceled marks a call whose caller went away. It never reaches a client; it
 // is logged and counted apart from failures that are ours.
@@ -123,6 +128,19 @@ func Wrap(c Code, op string, err error, format string, args ...any) *Error {
 	return &Error{Code: c, Message: fmt.Sprintf(format, args...), Op: op, Err: err}
 }
 
+// errOff is the cause of every fault that Off makes.
+var errOff = errors.New("it is off in the configuration")
+
+// Off makes the fault Unavailable of a call that needs a model or another part that
+// the configuration leaves out: the operator's choice, and no failure. format is the
+// whole sentence for the caller.
+func Off(format string, args ...any) *Error {
+	return Wrap(Unavailable, "", errOff, format, args...).After(30 * time.Second)
+}
+
+// IsOff reports whether an error is, or wraps, a fault that Off made.
+func IsOff(err error) bool { return errors.Is(err, errOff) }
+
 // After sets RetryAfter and returns e.
 func (e *Error) After(d time.Duration) *Error { e.RetryAfter = d; return e }
 
@@ -132,7 +150,15 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
-// CodeOf is the code of the fault inside err; Internal when there is none.
+// IsPartitionNotFound reports whether the fault inside err is a store's
+// PartitionNotFound. A service's own NamespaceNotFound, such as that of a namespace
+// without documents, is none.
+func IsPartitionNotFound(err error) bool {
+	var f *Error
+	return errors.As(err, &f) && f.Code == PartitionNotFound
+}
+
+// CodeOf is the published code of the fault inside err; Internal when there is none.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -140,7 +166,8 @@ func CodeOf(err error) Code {
 	return From(err).Code
 }
 
-// From turns any error into a fault: a fault stays as it is, an expired
+// From turns any error into a fault that may be published: a fault stays as it is,
+// except that PartitionNotFound becomes NamespaceNotFound. An expired
 // deadline becomes Timeout, a cancelled call Canceled, anything else Internal
 // with a message that gives nothing away.
 func From(err error) *Error {
@@ -148,9 +175,15 @@ func From(err error) *Error {
 		return nil
 	}
 	var f *Error
+	if errors.As(err, &f) {
+		if f.Code != PartitionNotFound {
+			return f
+		}
+		published := *f
+		published.Code = NamespaceNotFound
+		return &published
+	}
 	switch {
-	case errors.As(err, &f):
-		return f
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: Timeout, Message: "the request took longer than its time limit", Err: err}
 	case errors.Is(err, context.Canceled):

@@ -7,7 +7,8 @@ import "fmt"
 func MetadataSchema() string {
 	return fmt.Sprintf(`{
 		"type": "object", "title": "Metadata",
-		"description": "At most %d keys and %d bytes. Keys have 1-%d characters and don't start with $. Values are strings, numbers, booleans and arrays of at most %d strings.",
+		"description": "At most %d keys and %d bytes. Keys have 1-%d characters and don't start with $. Values are `+
+		`strings, numbers, booleans and arrays of at most %d strings.",
 		"maxProperties": %d,
 		"propertyNames": {"pattern": "^[^$\\u0000][^\\u0000]*$", "minLength": 1, "maxLength": %d},
 		"additionalProperties": {"anyOf": [
@@ -21,7 +22,8 @@ func MetadataSchema() string {
 func Schema(self string) string {
 	return fmt.Sprintf(`{
 		"type": "object", "title": "Metadata filter",
-		"description": "Conditions on metadata, all of which must hold. A plain value is the same as {\"$eq\": value}. Values compare as text, and an array matches by any of its items. At most %d conditions, %d levels deep.",
+		"description": "Conditions on metadata, all of which must hold. A plain value is the same as {\"$eq\": value}. `+
+		`Values compare as text, and an array matches by any of its items. At most %d conditions, %d levels deep.",
 		"minProperties": 1,
 		"propertyNames": {"pattern": "^(\\$and|\\$or|[^$][\\s\\S]*)$"},
 		"properties": {

@@ -1,5 +1,3 @@
 // Package ident says who is calling: organizations, key kinds, scopes and the
 // Principal that a verified key stands for, with its carriage in a context.
-//
-// May import: the standard library. Everything may import it.
 package ident

@@ -15,7 +15,7 @@ const DefaultOrg = "default"
 // Kind is the kind of an API key; it decides the prefix and the API family.
 type Kind string
 
-// The key kinds and their prefixes (interface document, section 5).
+// The key kinds and their prefixes (docs/contract.md#auth-keys).
 const (
 	Service      Kind = "service"      // sk-service-: namespace API, rerank, MCP
 	Integration  Kind = "integration"  // cint_: memory API
@@ -43,7 +43,7 @@ func (k Kind) Prefix() string {
 // Scope is a right of an integration key, "resource:action".
 type Scope string
 
-// The scopes (decisions 3.6). StatusRead comes with any other.
+// The scopes (docs/contract.md#auth-scopes). StatusRead comes with any other.
 const (
 	MemoriesRead  Scope = "memories:read"
 	MemoriesWrite Scope = "memories:write"
@@ -67,7 +67,7 @@ type Quotas struct {
 	WriteRatePerMin    int // memories written; a batch counts its items
 }
 
-// DefaultQuotas are a new integration's (decisions 6.1).
+// DefaultQuotas are a new integration's (docs/contract.md#limit-quotas).
 func DefaultQuotas() Quotas {
 	return Quotas{MemoriesPerEndUser: 10_000, ReadRatePerMin: 6000, WriteRatePerMin: 6000}
 }
@@ -111,16 +111,28 @@ func (p Principal) RateKey() string {
 
 type principalKey struct{}
 type requestIDKey struct{}
+type jobKey struct{}
 
 // WithPrincipal carries a verified caller.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
-	return context.WithValue(ctx, principalKey{}, p)
+	return context.WithValue(ctx, principalKey{}, &p)
 }
 
-// From is the verified caller; ok is false on an operation without a key.
-func From(ctx context.Context) (p Principal, ok bool) {
-	p, ok = ctx.Value(principalKey{}).(Principal)
-	return p, ok
+// From returns the verified caller. It panics without one, so that a job or a
+// transport that forgets to set it fails instead of working on organization "".
+func From(ctx context.Context) Principal {
+	p := Known(ctx)
+	if p == nil {
+		panic("ident: the context carries no principal")
+	}
+	return *p
+}
+
+// Known returns the verified caller, or nil in an operation that was called
+// without a key.
+func Known(ctx context.Context) *Principal {
+	p, _ := ctx.Value(principalKey{}).(*Principal)
+	return p
 }
 
 // WithRequestID carries the id that X-Request-Id shows.
@@ -131,5 +143,16 @@ func WithRequestID(ctx context.Context, id string) context.Context {
 // RequestID is the id of the request being served, or "".
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// WithJob carries the id of the background job that does the work.
+func WithJob(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, jobKey{}, id)
+}
+
+// Job is the id of the background job that is running, or "".
+func Job(ctx context.Context) string {
+	id, _ := ctx.Value(jobKey{}).(string)
 	return id
 }

@@ -13,7 +13,7 @@ const (
 )
 
 // ValidNamespace reports whether a namespace name has the pattern
-// ^[a-z0-9][a-z0-9_-]{0,63}$ (interface document, section 2).
+// ^[a-z0-9][a-z0-9_-]{0,63}$ (docs/contract.md#ns-names).
 func ValidNamespace(s string) bool {
 	if len(s) < 1 || len(s) > 64 {
 		return false
@@ -36,7 +36,7 @@ func ValidDocumentID(s string) bool { return within(s, 256, "", "._:-") }
 func ValidEndUser(s string) bool { return within(s, 128, "@._-", "@._-") }
 
 // ValidContainer reports whether a container tag has the pattern
-// ^[A-Za-z0-9._:-]{1,128}$ (decisions 3.4).
+// ^[A-Za-z0-9._:-]{1,128}$ (docs/contract.md#mem-containers).
 func ValidContainer(s string) bool { return within(s, 128, "._:-", "._:-") }
 
 // ValidSource reports whether a source name has the pattern
@@ -70,16 +70,17 @@ type Format struct {
 	Name    string // "NamespaceName", as in JSON Schemas and struct tags schema:"..."
 	Pattern string
 	Rule    string // in words
+	Valid   func(string) bool
 }
 
-// Formats lists the forms of all names (interface document, section 2).
+// Formats lists the forms of all names.
 func Formats() []Format {
 	return []Format{
-		{"NamespaceName", "^[a-z0-9][a-z0-9_-]{0,63}$", NamespaceRule},
-		{"DocumentID", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$", DocumentIDRule},
-		{"EndUserID", "^[A-Za-z0-9@._-]{1,128}$", EndUserRule},
-		{"ContainerTag", "^[A-Za-z0-9._:-]{1,128}$", ContainerRule},
-		{"SourceName", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$", SourceRule},
-		{"ExternalID", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$", ExternalIDRule},
+		{"NamespaceName", "^[a-z0-9][a-z0-9_-]{0,63}$", NamespaceRule, ValidNamespace},
+		{"DocumentID", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$", DocumentIDRule, ValidDocumentID},
+		{"EndUserID", "^[A-Za-z0-9@._-]{1,128}$", EndUserRule, ValidEndUser},
+		{"ContainerTag", "^[A-Za-z0-9._:-]{1,128}$", ContainerRule, ValidContainer},
+		{"SourceName", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$", SourceRule, ValidSource},
+		{"ExternalID", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$", ExternalIDRule, ValidExternalID},
 	}
 }

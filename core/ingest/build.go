@@ -8,69 +8,69 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// turns let one caller at a time bring up an index of a partition.
-type turns struct {
+// keyedMutex is a mutex for each index of a partition, kept while it is in use.
+type keyedMutex struct {
 	mu sync.Mutex
-	of map[flight]*turn
+	of map[indexPartition]*keyedLock
 }
 
-type turn struct {
-	taken chan struct{} // holds one element while somebody has the turn
-	users int           // that have it or wait
+type keyedLock struct {
+	held  chan struct{} // of capacity 1; full while it is locked
+	users int           // the holder and those who wait
 }
 
-// take waits for the turn, as long as ctx lasts.
-func (t *turns) take(ctx context.Context, f flight) (leave func(), err error) {
-	t.mu.Lock()
-	mine := t.of[f]
-	if mine == nil {
-		mine = &turn{taken: make(chan struct{}, 1)}
-		t.of[f] = mine
+// lock waits for the mutex of an index, unless ctx ends before.
+func (m *keyedMutex) lock(ctx context.Context, ip indexPartition) (unlock func(), err error) {
+	m.mu.Lock()
+	l := m.of[ip]
+	if l == nil {
+		l = &keyedLock{held: make(chan struct{}, 1)}
+		m.of[ip] = l
 	}
-	mine.users++
-	t.mu.Unlock()
-	gone := func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if mine.users--; mine.users == 0 {
-			delete(t.of, f)
+	l.users++
+	m.mu.Unlock()
+	release := func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if l.users--; l.users == 0 {
+			delete(m.of, ip)
 		}
 	}
 	select {
-	case mine.taken <- struct{}{}:
+	case l.held <- struct{}{}:
 		return func() {
-			<-mine.taken
-			gone()
+			<-l.held
+			release()
 		}, nil
 	case <-ctx.Done():
-		gone()
+		release()
 		return nil, ctx.Err()
 	}
 }
 
-// builds are the replays that callers had no time to wait for, such as of all of a
+// deferredBuilds are replays that outlast their callers' time, such as that of a whole
 // partition after another index was configured. They go on in the background, and
-// searches are told so at once meanwhile.
-type builds struct {
+// until they end searches fail at once.
+type deferredBuilds struct {
 	mu   sync.Mutex
-	todo map[flight]uint64 // the number to bring it to
+	todo map[indexPartition]uint64 // the change number to reach
 	wake chan struct{}
 }
 
-func newBuilds() builds {
-	return builds{todo: map[flight]uint64{}, wake: make(chan struct{}, 1)}
+func newBuilds() deferredBuilds {
+	return deferredBuilds{todo: map[indexPartition]uint64{}, wake: make(chan struct{}, 1)}
 }
 
-// underWay reports whether an index is being brought up in the background.
-func (b *builds) underWay(f flight) bool {
+// underWay reports whether an index is being built in the background.
+func (b *deferredBuilds) underWay(ip indexPartition) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.todo[f] > 0
+	return b.todo[ip] > 0
 }
 
-func (b *builds) add(f flight, seq uint64) {
+func (b *deferredBuilds) add(ip indexPartition, seq uint64) {
 	b.mu.Lock()
-	b.todo[f] = max(b.todo[f], seq)
+	b.todo[ip] = max(b.todo[ip], seq)
 	b.mu.Unlock()
 	select {
 	case b.wake <- struct{}{}:
@@ -78,39 +78,40 @@ func (b *builds) add(f flight, seq uint64) {
 	}
 }
 
-// next is one of those to do.
-func (b *builds) next() (f flight, seq uint64, ok bool) {
+// next picks one.
+func (b *deferredBuilds) next() (ip indexPartition, seq uint64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for f, seq := range b.todo {
-		return f, seq, true
+	for ip, seq := range b.todo {
+		return ip, seq, true
 	}
-	return f, 0, false
+	return ip, 0, false
 }
 
-// done takes one off the list, whatever came of it: where it failed, the next
-// search or write finds that out and begins again.
-func (b *builds) done(f flight, seq uint64, failed bool) {
+// done removes one from the list, whether it succeeded or not: after a failure the
+// next search or write notices and starts it again.
+func (b *deferredBuilds) done(ip indexPartition, seq uint64, failed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if failed || b.todo[f] <= seq {
-		delete(b.todo, f)
+	if failed || b.todo[ip] <= seq {
+		delete(b.todo, ip)
 	}
 }
 
-// bring is catchUp that goes on in the background when the caller's time is up.
-func (pr *Projector) bring(ctx context.Context, i int, p port.Partition, seq uint64) error {
+// catchUpOrDefer is catchUp, which goes on in the background once the caller's time
+// is up.
+func (pr *Projector) catchUpOrDefer(ctx context.Context, i int, p port.Partition, seq uint64) error {
 	err := pr.catchUp(ctx, i, p, seq)
 	if err != nil && ctx.Err() != nil && !pr.mayLag(i) {
-		pr.builds.add(flight{i, p}, seq)
+		pr.builds.add(indexPartition{i, p}, seq)
 	}
 	return err
 }
 
-// build does what callers had no time for, until ctx ends.
+// build runs the deferred builds until ctx ends.
 func (pr *Projector) build(ctx context.Context) {
 	for {
-		f, seq, ok := pr.builds.next()
+		ip, seq, ok := pr.builds.next()
 		if !ok {
 			select {
 			case <-pr.builds.wake:
@@ -119,13 +120,14 @@ func (pr *Projector) build(ctx context.Context) {
 				return
 			}
 		}
-		err := pr.catchUp(ctx, f.index, f.p, seq)
-		pr.builds.done(f, seq, err != nil)
+		err := pr.catchUp(ctx, ip.index, ip.p, seq)
+		pr.builds.done(ip, seq, err != nil)
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
-			pr.log.WarnContext(ctx, "an index could not be brought up; the next search or write tries again", "partition", f.p.String(), "error", err)
+		if err != nil && !fault.IsPartitionNotFound(err) {
+			// The next search or write tries again.
+			pr.log.WarnContext(ctx, "index build failed", "partition", ip.p.String(), "seq", seq, "error", err)
 		}
 	}
 }

@@ -9,28 +9,27 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// consumerKept is for how long deletions are kept for indexes that are not heard
-// of any more. What comes back later builds anew the partitions whose log does
-// not reach back.
+// consumerKept is how long deletions are kept for indexes that have stopped
+// reporting. One that comes back later rebuilds the partitions whose log was cut.
 const consumerKept = time.Hour
 
-// consumer is what the store is to know of this process's indexes: how far they
-// have durably come, so that the logs of partitions are not cut before that.
+// consumer reports the watermarks of this process's indexes to the store, which
+// cuts no partition's log above them.
 type consumer struct {
 	id string
 
-	mu    sync.Mutex
-	moved map[port.Partition]struct{} // since they were last published
-	told  map[int64]uint64            // by generation
+	mu        sync.Mutex
+	moved     map[port.Partition]struct{} // since the last Publish
+	published map[int64]uint64            // watermarks, by generation
 }
 
 func newConsumer(id string) consumer {
-	return consumer{id: id, moved: map[port.Partition]struct{}{}, told: map[int64]uint64{}}
+	return consumer{id: id, moved: map[port.Partition]struct{}{}, published: map[int64]uint64{}}
 }
 
-// came notes that an index has come to a number. Logs shorter than trimEvery are
-// never cut, which leaves the many small partitions out.
-func (c *consumer) came(p port.Partition, seq uint64) {
+// noteApplied notes that an index has applied a change. Logs shorter than trimEvery
+// are never cut, which leaves the many small partitions out.
+func (c *consumer) noteApplied(p port.Partition, seq uint64) {
 	if seq < trimEvery/2 {
 		return
 	}
@@ -43,10 +42,10 @@ func (c *consumer) forget(p port.Partition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.moved, p)
-	delete(c.told, p.Generation())
+	delete(c.published, p.Generation())
 }
 
-func (c *consumer) take() map[port.Partition]struct{} {
+func (c *consumer) takeMoved() map[port.Partition]struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	taken := c.moved
@@ -57,21 +56,21 @@ func (c *consumer) take() map[port.Partition]struct{} {
 // publishAtOnce bounds a transaction of Publish.
 const publishAtOnce = 500
 
-// Publish tells the store how far the indexes are with the partitions that have
-// moved since the last call, and that they are alive.
+// Publish stores the watermarks of partitions whose indexes have moved since the
+// last call, which also says that this process is alive.
 func (pr *Projector) Publish(ctx context.Context) error {
 	if len(pr.indexes) == 0 {
 		return nil
 	}
 	c := &pr.consumer
-	taken := c.take()
+	taken := c.takeMoved()
 	var marks []port.Watermark
 	put := func() error {
-		err := pr.store.Update(ctx, func(w port.Writer) error { return w.PutWatermarks(ctx, c.id, consumerKept, marks) })
+		err := pr.store.Update(ctx, func(w projectorWriter) error { return w.PutWatermarks(ctx, c.id, consumerKept, marks) })
 		if err == nil {
 			c.mu.Lock()
 			for _, m := range marks {
-				c.told[m.Generation] = m.Seq
+				c.published[m.Generation] = m.Seq
 			}
 			c.mu.Unlock()
 			marks = marks[:0]
@@ -80,12 +79,12 @@ func (pr *Projector) Publish(ctx context.Context) error {
 	}
 	err := func() error {
 		for p := range taken {
-			at, err := pr.mark(ctx, p)
+			at, err := pr.lowWatermark(ctx, p)
 			if err != nil {
 				return err
 			}
 			c.mu.Lock()
-			known := c.told[p.Generation()] == at
+			known := c.published[p.Generation()] == at
 			c.mu.Unlock()
 			if known {
 				continue
@@ -104,14 +103,14 @@ func (pr *Projector) Publish(ctx context.Context) error {
 			c.moved[p] = struct{}{}
 		}
 		c.mu.Unlock()
-		return fmt.Errorf("publish how far the indexes are: %w", err)
+		return fmt.Errorf("publish watermarks: %w", err)
 	}
 	return nil
 }
 
-// mark is from where on this process's indexes need a partition's log: an index
-// goes on from what it holds, in memory or, after a crash, on disk.
-func (pr *Projector) mark(ctx context.Context, p port.Partition) (uint64, error) {
+// lowWatermark is the number from which this process's indexes need a partition's
+// log: an index continues from what it holds, in memory or, after a crash, on disk.
+func (pr *Projector) lowWatermark(ctx context.Context, p port.Partition) (uint64, error) {
 	low := ^uint64(0)
 	for _, ix := range pr.indexes {
 		at, err := ix.Durable(ctx, p)

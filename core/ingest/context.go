@@ -31,7 +31,7 @@ func (e *Encoder) InContext(ctx context.Context, own [][]float32, texts []string
 		for c, v := range own[i] {
 			row[c] = contextWeight*row[c] + (1-contextWeight)*v
 		}
-		toHalf(row)
+		roundToHalf(row)
 		out[i] = row
 	}
 	return out, nil

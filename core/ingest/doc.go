@@ -1,7 +1,4 @@
 // Package ingest turns texts into what the store keeps and the indexes search:
 // it chunks, embeds and sparse-encodes, and it projects the store's change log
 // onto the indexes, for a fresh write and for catching up alike.
-//
-// May import: core/port, core/filter, core/fault, core/simd, core/ingest/chunk.
-// Must not: services, adapters.
 package ingest

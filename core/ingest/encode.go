@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
@@ -17,6 +16,20 @@ type Encoder struct {
 	Embedder port.Embedder      // nil: off
 	Sparse   port.SparseEncoder // nil: off
 	Options  chunk.Options
+}
+
+// SameModels reports whether another encoder's vectors are of the same models,
+// which their digests tell. A model that is off is the same as none.
+func (e *Encoder) SameModels(other *Encoder) bool { return e.digests() == other.digests() }
+
+func (e *Encoder) digests() (of struct{ embedding, sparse string }) {
+	if e.Embedder != nil {
+		of.embedding = e.Embedder.Info().Digest
+	}
+	if e.Sparse != nil {
+		of.sparse = e.Sparse.Info().Digest
+	}
+	return of
 }
 
 // Reuse finds the vectors of a chunk that is stored already, by its hash.
@@ -43,10 +56,10 @@ type Encoded struct {
 // Ready answers Unavailable when a model that texts need is off.
 func (e *Encoder) Ready(sparse bool) error {
 	if e.Embedder == nil {
-		return fault.New(fault.Unavailable, "the embedding model is off").After(30 * time.Second)
+		return fault.Off("the embedding model is off")
 	}
 	if sparse && e.Sparse == nil {
-		return fault.New(fault.Unavailable, "the sparse model is off").After(30 * time.Second)
+		return fault.Off("the sparse model is off")
 	}
 	return nil
 }
@@ -88,7 +101,7 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 		if err := checkDense(fresh.Dense, len(inputs), e.Embedder.Info()); err != nil {
 			return nil, err
 		}
-		toHalf(fresh.Dense.Data)
+		roundToHalf(fresh.Dense.Data)
 		if sparse {
 			if fresh.Sparse, err = e.Sparse.Encode(ctx, port.Passage, inputs); err != nil {
 				return nil, fmt.Errorf("encode sparse passages: %w", err)
@@ -130,7 +143,8 @@ const MaxChunks = 65_536
 
 // TooManyChunks is the fault of a call beyond MaxChunks.
 func TooManyChunks() error {
-	return fault.New(fault.PayloadTooLarge, "the documents make more than %d chunks; write fewer a call, or with fewer paragraph breaks", MaxChunks)
+	return fault.New(fault.PayloadTooLarge,
+		"the documents make more than %d chunks; write fewer a call, or with fewer paragraph breaks", MaxChunks)
 }
 
 // splitBytes is how much text is cut between looks at the count.
@@ -164,7 +178,9 @@ func (e *Encoder) split(ctx context.Context, texts []string, count chunk.Counter
 // model is a stranger.
 func checkDense(d port.Dense, rows int, m port.ModelInfo) error {
 	if d.Dim != m.Dimensions || len(d.Data) != rows*d.Dim {
-		return fault.New(fault.Upstream, "model %s answered %d values of %d dimensions for %d texts; %d dimensions were claimed", m.ID, len(d.Data), d.Dim, rows, m.Dimensions)
+		return fault.New(fault.Upstream,
+			"model %s answered %d values of %d dimensions for %d texts; %d dimensions were claimed", m.ID, len(d.Data),
+			d.Dim, rows, m.Dimensions)
 	}
 	for _, v := range d.Data {
 		if v != v || v < -1.01 || v > 1.01 { // of unit length, so no component is longer
@@ -190,9 +206,9 @@ func checkSparse(v port.Sparse, rows int, m port.ModelInfo) error {
 	return nil
 }
 
-// toHalf rounds vectors to what a store may keep of them, so that an index built
+// roundToHalf rounds vectors to what a store may keep of them, so that an index built
 // from a write and one built from the store are equal.
-func toHalf(v []float32) {
+func roundToHalf(v []float32) {
 	var k simd.Kernels // the portable set: the model took far longer
 	half := make([]uint16, min(len(v), 4096))
 	for len(v) > 0 {

@@ -98,7 +98,8 @@ func TestEncodeBoundsChunks(t *testing.T) {
 
 func TestEncodeKeepsVectorsOfStoredChunks(t *testing.T) {
 	calls := 0
-	m := model{dense: func(n int) port.Dense { calls += n; return unit(n) }, sparse: func(n int) port.Sparse { return oneTerm(n) }}
+	m := model{dense: func(n int) port.Dense { calls += n; return unit(n) },
+		sparse: func(n int) port.Sparse { return oneTerm(n) }}
 	e := ingest.Encoder{Embedder: m, Sparse: m, Options: chunk.Default()}
 	first, err := e.Encode(t.Context(), []string{"First paragraph.\n\nSecond paragraph."}, true, make([]ingest.Reuse, 1))
 	if err != nil || len(first[0].Chunks) != 2 || calls != 2 {

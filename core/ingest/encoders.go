@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
@@ -15,9 +14,6 @@ type Encoders struct {
 	configured *Encoder
 	embedders  []port.Embedder
 	sparse     []port.SparseEncoder
-
-	mu     sync.Mutex
-	before map[[2]string]*Encoder // by the digests of both models
 }
 
 // Previous are models that were configured before and whose partitions are still
@@ -29,7 +25,7 @@ type Previous struct {
 
 // NewEncoders serves the configured models and those before them.
 func NewEncoders(configured *Encoder, before Previous) *Encoders {
-	e := &Encoders{configured: configured, embedders: before.Embedders, sparse: before.Sparse, before: map[[2]string]*Encoder{}}
+	e := &Encoders{configured: configured, embedders: before.Embedders, sparse: before.Sparse}
 	if configured.Embedder != nil {
 		e.embedders = append([]port.Embedder{configured.Embedder}, e.embedders...)
 	}
@@ -43,16 +39,16 @@ func NewEncoders(configured *Encoder, before Previous) *Encoders {
 func (e *Encoders) With(o chunk.Options) *Encoders {
 	c := *e.configured
 	c.Options = o
-	return &Encoders{configured: &c, embedders: e.embedders, sparse: e.sparse, before: map[[2]string]*Encoder{}}
+	return &Encoders{configured: &c, embedders: e.embedders, sparse: e.sparse}
 }
 
 // Configured is the models that new partitions get.
 func (e *Encoders) Configured() *Encoder { return e.configured }
 
-// For is the models of a partition, the same pointer as long as they stay the
-// same. One without documents has no vectors yet, so it gets the configured ones;
-// so has one whose models are not loaded, which Check refuses.
-func (e *Encoders) For(n port.Namespace) *Encoder {
+// For is the models of a partition. One without documents has no vectors yet, so it
+// gets the configured ones; so does one whose models are not loaded, which Check
+// refuses.
+func (e *Encoders) For(n port.PartitionRow) *Encoder {
 	if n.Documents == 0 {
 		return e.configured
 	}
@@ -62,7 +58,7 @@ func (e *Encoders) For(n port.Namespace) *Encoder {
 // ByDigests is the encoder of two models; "", and a model that is not loaded,
 // stand for the configured one.
 func (e *Encoders) ByDigests(embedding, sparse string) *Encoder {
-	of := Encoder{Embedder: e.configured.Embedder, Sparse: e.configured.Sparse, Options: e.configured.Options}
+	of := *e.configured
 	if i := find(e.embedders, embedding); i >= 0 {
 		of.Embedder = e.embedders[i]
 	}
@@ -72,13 +68,7 @@ func (e *Encoders) ByDigests(embedding, sparse string) *Encoder {
 	if of.Embedder == e.configured.Embedder && of.Sparse == e.configured.Sparse {
 		return e.configured
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	key := [2]string{embedding, sparse}
-	if e.before[key] == nil {
-		e.before[key] = &of
-	}
-	return e.before[key]
+	return &of
 }
 
 func find[M port.Model](in []M, digest string) int {
@@ -86,12 +76,14 @@ func find[M port.Model](in []M, digest string) int {
 }
 
 // Check refuses a partition whose vectors are of a model that is not loaded. A
-// model that is off is not a mismatch: it is missing, and what needs it says so.
+// model that is off is no mismatch: the operation that needs it says so.
 // Fault Conflict.
-func (e *Encoders) Check(n port.Namespace) error {
+func (e *Encoders) Check(n port.PartitionRow) error {
 	refuse := func(kind, name, digest string, have port.ModelInfo) error {
-		return fault.New(fault.Conflict, "namespace %q was indexed by %s model %s (%s); this server is configured with %s (%s). "+
-			"Run `mneme reindex %s` to make its vectors anew with the configured model, or configure the stored one, as roles.previous to have it served until then",
+		return fault.New(fault.Conflict,
+			"namespace %q was indexed by %s model %s (%s); this server is configured with %s (%s). Run `mneme reindex "+
+				"%s` to recompute its vectors with the configured model, or configure the stored one, as roles.previous "+
+				"to have it served until then",
 			n.Name, kind, name, digest, have.ID, have.Digest, n.Name)
 	}
 	if d := n.EmbeddingDigest; d != "" && e.configured.Embedder != nil && find(e.embedders, d) < 0 {
@@ -105,10 +97,11 @@ func (e *Encoders) Check(n port.Namespace) error {
 
 // Stale reports whether a partition's vectors are of other models than the
 // configured ones.
-func (e *Encoders) Stale(n port.Namespace) bool {
+func (e *Encoders) Stale(n port.PartitionRow) bool {
 	stale := func(stored string, on bool, have func() port.ModelInfo) bool {
 		return stored != "" && on && stored != have().Digest
 	}
-	return stale(n.EmbeddingDigest, e.configured.Embedder != nil, func() port.ModelInfo { return e.configured.Embedder.Info() }) ||
+	return stale(n.EmbeddingDigest, e.configured.Embedder != nil,
+		func() port.ModelInfo { return e.configured.Embedder.Info() }) ||
 		stale(n.SparseDigest, e.configured.Sparse != nil, func() port.ModelInfo { return e.configured.Sparse.Info() })
 }

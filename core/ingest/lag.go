@@ -11,21 +11,20 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// lag is what the indexes that may lag (port.Lagging) have not taken yet. It is a
-// memory of this process: what a restart forgets, the next query or write of the
-// partition finds out from the index itself.
+// lag is what the indexes that may lag (port.Lagging) have not applied yet. It lives
+// in memory: after a restart, the next query or write of a partition asks the index.
 type lag struct {
-	mu     sync.Mutex
-	behind map[flight]uint64 // the number to bring it to
-	away   map[int]bool      // indexes that failed and were not heard of since
-	wake   chan struct{}
+	mu          sync.Mutex
+	pending     map[indexPartition]uint64 // the change number to reach
+	unreachable map[int]bool              // indexes that failed and have not answered since
+	wake        chan struct{}
 }
 
 func newLag() lag {
-	return lag{behind: map[flight]uint64{}, away: map[int]bool{}, wake: make(chan struct{}, 1)}
+	return lag{pending: map[indexPartition]uint64{}, unreachable: map[int]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// The pauses between attempts to bring an index up.
+// The pauses between attempts to catch an index up.
 const (
 	lagPause    = 500 * time.Millisecond
 	lagMaxPause = 5 * time.Second
@@ -37,14 +36,14 @@ func (pr *Projector) mayLag(i int) bool {
 	return ok && l.MayLag()
 }
 
-// late notes that an index has to be brought to seq in the background. Where it
-// failed, no other write tries it before it is back.
-func (pr *Projector) late(i int, p port.Partition, seq uint64, failed bool) {
+// markPending has an index catch up to seq in the background. After a failure no
+// write tries the index until it answers again.
+func (pr *Projector) markPending(i int, p port.Partition, seq uint64, failed bool) {
 	l := &pr.lag
 	l.mu.Lock()
-	f := flight{i, p}
-	l.behind[f] = max(l.behind[f], seq)
-	l.away[i] = l.away[i] || failed
+	f := indexPartition{i, p}
+	l.pending[f] = max(l.pending[f], seq)
+	l.unreachable[i] = l.unreachable[i] || failed
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
@@ -52,37 +51,38 @@ func (pr *Projector) late(i int, p port.Partition, seq uint64, failed bool) {
 	}
 }
 
-// lags reports whether an index is being brought up in the background.
+// lags reports whether an index is unreachable or catches up in the background.
 func (pr *Projector) lags(i int, p port.Partition) bool {
 	l := &pr.lag
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, behind := l.behind[flight{i, p}]
-	return behind || l.away[i]
+	_, behind := l.pending[indexPartition{i, p}]
+	return behind || l.unreachable[i]
 }
 
-// lagging reports whether any index is away or behind.
+// lagging reports whether any index is unreachable or behind.
 func (pr *Projector) lagging() bool {
 	pr.lag.mu.Lock()
 	defer pr.lag.mu.Unlock()
-	return len(pr.lag.behind)+len(pr.lag.away) > 0
+	return len(pr.lag.pending)+len(pr.lag.unreachable) > 0
 }
 
 func errLags() error {
-	return fault.Wrap(fault.Unavailable, "index", errors.New("it is behind the store and catches up"), "the index is catching up").After(time.Second)
+	return fault.Wrap(fault.Unavailable, "index", errors.New("it is behind the store and catches up"),
+		"the index is catching up").After(time.Second)
 }
 
-// forgetLag drops what a deleted partition waited for.
-func (pr *Projector) forgetLag(p port.Partition) {
+// forgetPending drops what indexes have not applied of a deleted partition.
+func (pr *Projector) forgetPending(p port.Partition) {
 	pr.lag.mu.Lock()
 	defer pr.lag.mu.Unlock()
 	for i := range pr.indexes {
-		delete(pr.lag.behind, flight{i, p})
+		delete(pr.lag.pending, indexPartition{i, p})
 	}
 }
 
-// Run brings up indexes that lag until ctx ends, with pauses that grow while they
-// do not answer, and those that callers had no time for.
+// Run catches up indexes that lag, with pauses that grow while they do not answer,
+// and runs the builds that callers had no time for, until ctx ends.
 func (pr *Projector) Run(ctx context.Context) {
 	var building sync.WaitGroup
 	building.Go(func() { pr.build(ctx) })
@@ -97,7 +97,7 @@ func (pr *Projector) Run(ctx context.Context) {
 				return
 			}
 		}
-		if pr.bringUp(ctx) {
+		if pr.catchUpPending(ctx) {
 			pause = lagPause
 			continue
 		}
@@ -112,13 +112,13 @@ func (pr *Projector) Run(ctx context.Context) {
 	}
 }
 
-// bringUp tries every partition that is behind once; ok is false when an index
-// failed.
-func (pr *Projector) bringUp(ctx context.Context) (ok bool) {
+// catchUpPending tries every partition that is behind once; ok is false when an
+// index failed.
+func (pr *Projector) catchUpPending(ctx context.Context) (ok bool) {
 	l := &pr.lag
 	l.mu.Lock()
-	todo := make(map[flight]uint64, len(l.behind))
-	for f, seq := range l.behind {
+	todo := make(map[indexPartition]uint64, len(l.pending))
+	for f, seq := range l.pending {
 		todo[f] = seq
 	}
 	l.mu.Unlock()
@@ -130,13 +130,13 @@ func (pr *Projector) bringUp(ctx context.Context) (ok bool) {
 		err := ix.Ping(ctx)
 		l.mu.Lock()
 		if err == nil {
-			delete(l.away, i)
+			delete(l.unreachable, i)
 		} else {
 			failed[i] = true
 		}
 		l.mu.Unlock()
 		if err != nil && ctx.Err() == nil {
-			pr.log.WarnContext(ctx, "an index is away", "partitions behind", len(todo), "error", err)
+			pr.log.WarnContext(ctx, "index unreachable", "partitions", len(todo), "error", err)
 		}
 	}
 	started, done := time.Now(), 0
@@ -145,26 +145,27 @@ func (pr *Projector) bringUp(ctx context.Context) (ok bool) {
 			continue
 		}
 		err := pr.catchUp(ctx, f.index, f.p, seq)
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
-			err = nil // deleted meanwhile
+		if fault.IsPartitionNotFound(err) {
+			err = nil // deleted since
 		}
 		l.mu.Lock()
 		if err == nil {
 			done++
-			if l.behind[f] == seq {
-				delete(l.behind, f)
+			if l.pending[f] == seq {
+				delete(l.pending, f)
 			}
 		} else {
 			failed[f.index] = true
-			l.away[f.index] = true
+			l.unreachable[f.index] = true
 		}
 		l.mu.Unlock()
 		if err != nil && ctx.Err() == nil {
-			pr.log.WarnContext(ctx, "an index is behind the store and could not be brought up yet", "partition", f.p.String(), "seq", seq, "partitions", len(todo), "error", err)
+			pr.log.WarnContext(ctx, "index catch-up failed",
+				"partition", f.p.String(), "seq", seq, "partitions", len(todo), "error", err)
 		}
 	}
 	if done > 0 {
-		pr.log.InfoContext(ctx, "an index that was away was brought up", "partitions", done, "took", time.Since(started).Round(time.Millisecond))
+		pr.log.InfoContext(ctx, "index recovered", "partitions", done, "took", time.Since(started).Round(time.Millisecond))
 	}
 	return len(failed) == 0
 }

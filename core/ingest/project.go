@@ -13,32 +13,57 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Projector keeps the indexes abreast of the store. The store's change log is
-// the only input: a write hands its own changes over directly, and whatever an
-// index misses (after a crash, an eviction or a lost race) is read back from
-// the log, so every path ends in the same state.
+// Projector applies the store's changes to the indexes. The store's change log is
+// the only input: Log hands over the changes that it has committed, and whatever an
+// index misses (after a crash, an eviction or a lost race) is read back from the
+// change log, so every path ends in the same state.
 type Projector struct {
-	store   port.Store
+	store   port.Narrowed[projectorReader, projectorWriter]
 	indexes []port.Index // distinct
 	log     *slog.Logger
 	batch   int
 
-	turns  turns
-	builds builds
+	replays keyedMutex
+	builds  deferredBuilds
 
 	consumer consumer
 	lag      lag
 }
 
-type flight struct {
+// projectorReader and projectorWriter are what a Projector uses of the store.
+type projectorReader interface {
+	port.PartitionReader
+	port.DocumentReader
+}
+
+type projectorWriter interface {
+	port.ReplicaWriter
+	port.ChangeWriter
+}
+
+func narrow(s port.Store) port.Narrowed[projectorReader, projectorWriter] {
+	reader := func(r port.Reader) projectorReader { return r }
+	return port.Narrow(s, reader, func(w port.Writer) projectorWriter { return w })
+}
+
+// indexPartition is one index's data of a partition.
+type indexPartition struct {
 	index int
 	p     port.Partition
 }
 
 // NewProjector serves the distinct indexes among those given. id names them among
-// the consumers of the change log, over restarts.
+// the consumers of the change log, also after a restart.
 func NewProjector(store port.Store, indexes []port.Index, id string, log *slog.Logger) *Projector {
-	pr := &Projector{store: store, log: log, batch: 128, turns: turns{of: map[flight]*turn{}}, builds: newBuilds(), consumer: newConsumer(id), lag: newLag()}
+	pr := &Projector{
+		store:    narrow(store),
+		log:      log,
+		batch:    128,
+		replays:  keyedMutex{of: map[indexPartition]*keyedLock{}},
+		builds:   newBuilds(),
+		consumer: newConsumer(id),
+		lag:      newLag(),
+	}
 	for _, ix := range indexes {
 		known := false
 		for _, k := range pr.indexes {
@@ -54,11 +79,11 @@ func NewProjector(store port.Store, indexes []port.Index, id string, log *slog.L
 // Indexes are the distinct indexes served.
 func (pr *Projector) Indexes() []port.Index { return pr.indexes }
 
-// Committed applies the changes of one committed write numbered seq. The write
+// applyCommitted applies the changes of one committed write numbered seq. The write
 // is durable already, so this runs to the end even if the caller goes away. An
 // index that lacks earlier changes is brought up within the caller's time, and
 // past it in the background.
-func (pr *Projector) Committed(ctx context.Context, p port.Partition, seq uint64, changes []port.IndexChange) error {
+func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, seq uint64, changes []port.IndexChange) error {
 	end, bounded := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)
 	patience := ctx
@@ -70,45 +95,46 @@ func (pr *Projector) Committed(ctx context.Context, p port.Partition, seq uint64
 	b := port.Batch{After: seq - 1, Upto: seq, Changes: changes}
 	for i, ix := range pr.indexes {
 		if pr.lags(i, p) {
-			pr.late(i, p, seq, false)
+			pr.markPending(i, p, seq, false)
 			continue
 		}
 		err := ix.Apply(ctx, p, b)
 		if errors.Is(err, port.ErrGap) {
-			err = pr.bring(patience, i, p, seq)
+			err = pr.catchUpOrDefer(patience, i, p, seq)
 		}
 		if err == nil && seq == 1 {
 			// An index that has dropped the partition takes its first change again.
-			err = pr.alive(ctx, p)
+			err = pr.checkAlive(ctx, p)
 		}
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
+		if fault.IsPartitionNotFound(err) {
 			pr.Drop(ctx, p) // deleted since the write was committed: nothing is left to search
 			return nil
 		}
 		if err != nil && pr.mayLag(i) {
-			pr.log.WarnContext(ctx, "index did not take a committed write, which is acknowledged all the same; it is brought up in the background", "partition", p.String(), "seq", seq, "error", err)
-			pr.late(i, p, seq, true)
+			// The write is acknowledged all the same; the index catches up in the background.
+			pr.log.WarnContext(ctx, "index apply deferred", "partition", p.String(), "seq", seq, "error", err)
+			pr.markPending(i, p, seq, true)
 			continue
 		}
 		if err != nil {
-			pr.log.ErrorContext(ctx, "index did not take a committed write; it will catch up", "partition", p.String(), "seq", seq, "error", err)
+			pr.log.ErrorContext(ctx, "index apply failed", "partition", p.String(), "seq", seq, "error", err)
 			return fault.Wrap(fault.Unavailable, "index apply", err,
 				"the write is stored but not yet searchable; repeating it is safe").After(time.Second)
 		}
 	}
-	pr.consumer.came(p, seq)
+	pr.consumer.noteApplied(p, seq)
 	if seq%trimEvery == 0 {
-		if err := pr.trim(ctx, p, seq); err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
-			pr.log.WarnContext(ctx, "change log was not trimmed", "partition", p.String(), "error", err)
+		if err := pr.trim(ctx, p, seq); err != nil && !fault.IsPartitionNotFound(err) {
+			pr.log.WarnContext(ctx, "change log trim failed", "partition", p.String(), "seq", seq, "error", err)
 		}
 	}
 	return nil
 }
 
-// alive answers NamespaceNotFound when the partition's life is over.
-func (pr *Projector) alive(ctx context.Context, p port.Partition) error {
-	return pr.store.View(ctx, func(r port.Reader) error {
-		_, err := r.Namespace(ctx, p)
+// checkAlive answers PartitionNotFound when the partition's generation is gone.
+func (pr *Projector) checkAlive(ctx context.Context, p port.Partition) error {
+	return pr.store.View(ctx, func(r projectorReader) error {
+		_, err := r.Partition(ctx, p)
 		return err
 	})
 }
@@ -127,11 +153,11 @@ func (pr *Projector) Ensure(ctx context.Context, p port.Partition, seq uint64) e
 }
 
 // EnsureIndex brings one index of the partition to at least seq. A caller with a
-// deadline is told at once when that is being done in the background.
+// deadline gets an error at once while that goes on in the background.
 func (pr *Projector) EnsureIndex(ctx context.Context, ix port.Index, p port.Partition, seq uint64) error {
 	_, hurried := ctx.Deadline()
 	for i := range pr.indexes {
-		if pr.indexes[i] == ix && (pr.lags(i, p) || hurried && pr.builds.underWay(flight{i, p})) {
+		if pr.indexes[i] == ix && (pr.lags(i, p) || hurried && pr.builds.underWay(indexPartition{i, p})) {
 			return errLags()
 		}
 	}
@@ -144,7 +170,7 @@ func (pr *Projector) EnsureIndex(ctx context.Context, ix port.Index, p port.Part
 	}
 	for i := range pr.indexes {
 		if pr.indexes[i] == ix {
-			return pr.bring(ctx, i, p, seq)
+			return pr.catchUpOrDefer(ctx, i, p, seq)
 		}
 	}
 	return errors.New("ingest: index is not served by this projector")
@@ -153,16 +179,16 @@ func (pr *Projector) EnsureIndex(ctx context.Context, ix port.Index, p port.Part
 // catchUp replays the log; one replay of an index and partition at a time. What it
 // has applied when ctx ends stays.
 func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq uint64) error {
-	leave, err := pr.turns.take(ctx, flight{i, p})
+	unlock, err := pr.replays.lock(ctx, indexPartition{i, p})
 	if err != nil {
 		return fmt.Errorf("wait for the index to catch up: %w", err)
 	}
-	defer leave()
+	defer unlock()
 	ix := pr.indexes[i]
-	started, replayed, anew := time.Now(), 0, false
-	told := started
-	// What a run from the start reads is whole as long as no more was forgotten
-	// since it began.
+	started, replayed, rebuilt := time.Now(), 0, false
+	reported := started
+	// A replay from the start is complete as long as the log is not cut further while
+	// it runs.
 	fromStart, forgotten := false, uint64(0)
 	for {
 		at, err := ix.Applied(ctx, p)
@@ -170,9 +196,10 @@ func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq u
 			return fmt.Errorf("index state: %w", err)
 		}
 		if at >= seq {
-			pr.consumer.came(p, at)
+			pr.consumer.noteApplied(p, at)
 			if replayed > 10_000 {
-				pr.log.InfoContext(ctx, "index caught up", "partition", p.String(), "documents", replayed, "took", time.Since(started).Round(time.Millisecond))
+				pr.log.InfoContext(ctx, "index caught up",
+					"partition", p.String(), "documents", replayed, "took", time.Since(started).Round(time.Millisecond))
 			}
 			return nil
 		}
@@ -185,9 +212,9 @@ func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq u
 			seq = max(seq, trimmed)
 		}
 		if at > 0 && at < trimmed && !(fromStart && trimmed == forgotten) {
-			// Deletions that this index has not seen are forgotten: it was away for
-			// longer than they are kept for it.
-			pr.log.WarnContext(ctx, "the change log does not reach back to where the index is; the index is built anew", "partition", p.String(), "applied", at, "trimmed", trimmed)
+			// The log no longer holds deletions that this index has not seen: it was
+			// unreachable for longer than they are kept for it.
+			pr.log.WarnContext(ctx, "index rebuild needed", "partition", p.String(), "applied", at, "trimmed", trimmed)
 			if err := ix.Drop(ctx, p); err != nil {
 				return fmt.Errorf("drop the index that fell behind: %w", err)
 			}
@@ -198,35 +225,36 @@ func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq u
 			return fmt.Errorf("ingest: the log of %s ends at %d, before %d", p, at, seq)
 		}
 		err = ix.Apply(ctx, p, b)
-		if errors.Is(err, port.ErrDimensions) && at > 0 && !anew {
+		if errors.Is(err, port.ErrDimensions) && at > 0 && !rebuilt {
 			// The process died between the commit that gave the partition another
 			// model's vectors and the end of the old index.
 			if err := ix.Drop(ctx, p); err != nil {
 				return fmt.Errorf("drop the index of another model: %w", err)
 			}
-			anew = true
+			rebuilt = true
 			continue
 		}
 		if err != nil && !errors.Is(err, port.ErrGap) {
 			return fmt.Errorf("index apply: %w", err)
 		}
 		replayed += len(b.Changes)
-		if time.Since(told) >= tellEvery {
-			told = time.Now()
-			pr.log.InfoContext(ctx, "index is catching up", "partition", p.String(), "change", b.Upto, "of", seq, "documents", replayed, "took", time.Since(started).Round(time.Second))
+		if time.Since(reported) >= progressEvery {
+			reported = time.Now()
+			pr.log.InfoContext(ctx, "index catching up", "partition", p.String(), "change", b.Upto, "of", seq,
+				"documents", replayed, "took", time.Since(started).Round(time.Second))
 		}
 	}
 }
 
-// tellEvery is how often a long replay says how far it is.
-const tellEvery = 5 * time.Second
+// progressEvery is how often a long replay logs its progress.
+const progressEvery = 5 * time.Second
 
 // read makes a batch from the log and the documents' state in one snapshot, and
 // says up to where deletions may be missing from it.
 func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (b port.Batch, trimmed uint64, err error) {
 	b = port.Batch{After: after, Upto: after}
-	err = pr.store.View(ctx, func(r port.Reader) error {
-		ns, err := r.Namespace(ctx, p)
+	err = pr.store.View(ctx, func(r projectorReader) error {
+		ns, err := r.Partition(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -263,7 +291,7 @@ func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (
 			return err
 		}
 		for _, d := range docs {
-			c, err := Change(d.Document, vectors[d.ID])
+			c, err := indexChange(d.Document, vectors[d.ID])
 			if err != nil {
 				return err
 			}
@@ -282,7 +310,7 @@ const replayChunks = 16_384
 
 // shorten cuts a run of the log, between numbers, where its documents would
 // take too much memory at once; at least one number stays.
-func (pr *Projector) shorten(ctx context.Context, r port.Reader, p port.Partition, log []port.Change) ([]port.Change, error) {
+func (pr *Projector) shorten(ctx context.Context, r projectorReader, p port.Partition, log []port.Change) ([]port.Change, error) {
 	ids := make([]string, len(log))
 	for i, c := range log {
 		ids[i] = c.Document
@@ -305,8 +333,8 @@ func (pr *Projector) shorten(ctx context.Context, r port.Reader, p port.Partitio
 	return log, nil
 }
 
-// Change is what the indexes see of a stored document.
-func Change(d port.Document, v port.Vectors) (port.IndexChange, error) {
+// indexChange is what the indexes see of a stored document.
+func indexChange(d port.Document, v port.Vectors) (port.IndexChange, error) {
 	var m filter.Metadata
 	if len(d.Metadata) > 0 {
 		var err error
@@ -341,25 +369,26 @@ func Change(d port.Document, v port.Vectors) (port.IndexChange, error) {
 // Drop forgets a deleted partition's derived data.
 func (pr *Projector) Drop(ctx context.Context, p port.Partition) {
 	pr.consumer.forget(p)
-	pr.forgetLag(p)
+	pr.forgetPending(p)
 	for _, ix := range pr.indexes {
 		if err := ix.Drop(ctx, p); err != nil {
-			pr.log.ErrorContext(ctx, "index did not drop a deleted partition; it is cleaned at the next start", "partition", p.String(), "error", err)
+			// The next start cleans it.
+			pr.log.ErrorContext(ctx, "index drop failed", "partition", p.String(), "error", err)
 		}
 	}
 }
 
-// Anew drops the indexes of a partition whose vectors were all replaced, up to
+// rebuild drops the indexes of a partition whose vectors were all replaced, up to
 // seq, and builds them again. Until then they are behind the store by every
 // document, and so no search is answered from them; a crash leaves them so.
-func (pr *Projector) Anew(ctx context.Context, p port.Partition, seq uint64) error {
+func (pr *Projector) rebuild(ctx context.Context, p port.Partition, seq uint64) error {
 	for _, ix := range pr.indexes {
 		if err := ix.Drop(ctx, p); err != nil {
 			return fmt.Errorf("drop the index of the models before: %w", err)
 		}
 	}
 	if err := pr.Ensure(ctx, p, seq); err != nil {
-		return fmt.Errorf("build the index anew: %w", err)
+		return fmt.Errorf("rebuild the index: %w", err)
 	}
 	return nil
 }
@@ -384,7 +413,7 @@ func (pr *Projector) trim(ctx context.Context, p port.Partition, seq uint64) err
 		low = min(low, at)
 	}
 	mark := []port.Watermark{{Generation: p.Generation(), Seq: low}}
-	return pr.store.Update(ctx, func(w port.Writer) error {
+	return pr.store.Update(ctx, func(w projectorWriter) error {
 		if err := w.PutWatermarks(ctx, pr.consumer.id, consumerKept, mark); err != nil {
 			return err
 		}

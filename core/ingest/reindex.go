@@ -1,11 +1,11 @@
 package ingest
 
-// Reindexing says how vectors are to be made anew.
+// Reindexing says how vectors are to be recomputed.
 type Reindexing struct {
 	Force bool `json:"force,omitempty"` // also where the vectors are of the configured models
 
 	// Of a namespace only.
-	Hold       bool     `json:"hold,omitempty"`        // build and compare, and leave what is served as it is
+	Hold       bool     `json:"hold,omitempty"`        // build and compare, but keep serving the current vectors
 	Back       bool     `json:"back,omitempty"`        // go back to what was served before the last swap
 	Queries    []string `json:"queries,omitempty"`     // to compare by; none: made from the documents
 	MinOverlap float64  `json:"min_overlap,omitempty"` // least Comparison.Overlap to swap with
@@ -13,7 +13,7 @@ type Reindexing struct {
 	Resume bool `json:"-"` // goes on with one that a replica has left
 }
 
-// Reindexed is what a reindexing has made anew.
+// Reindexed counts what a reindexing has recomputed.
 type Reindexed struct {
 	Documents  int
 	Chunks     int
@@ -38,5 +38,5 @@ const (
 	ReindexPage   = 128       // documents read and stored at once
 	ReindexBatch  = 128 << 10 // bytes of text encoded at once
 	ReindexChunks = 16_384    // chunks stored at once
-	ReindexTries  = 5         // memories written meanwhile start it over
+	ReindexTries  = 5         // memories written in between start it over
 )

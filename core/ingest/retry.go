@@ -11,7 +11,7 @@ var (
 	// transaction in a way that the write did not foresee; it is prepared again.
 	ErrMoved = errors.New("ingest: stored state moved")
 	// ErrPaused says that a reindexing is about to swap, for which writes wait; see
-	// port.Namespace.PausedUntil.
+	// port.PartitionRow.PausedUntil.
 	ErrPaused = errors.New("ingest: writes are paused")
 )
 

@@ -20,7 +20,7 @@ type Change struct {
 // processes. Faults: InvalidRequest, InvalidNamespace, NotFound.
 func (s *Service) Change(ctx context.Context, ref Ref, c Change) (Info, error) {
 	var out Info
-	err := s.store.Update(ctx, func(w port.Writer) error {
+	err := s.store.Update(ctx, func(w writer) error {
 		o, k, err := s.find(ctx, w, ref)
 		if err != nil {
 			return err
@@ -46,7 +46,12 @@ func (s *Service) Change(ctx context.Context, ref Ref, c Change) (Info, error) {
 			return err
 		}
 		out = k
-		return w.ChangeKey(ctx, o.ID, k.ID, port.KeyChange{Name: k.Name, ReadOnly: k.ReadOnly, DefaultNamespace: k.DefaultNamespace, Limits: k.Limits})
+		return w.ChangeKey(ctx, o.ID, k.ID, port.KeyChange{
+			Name:             k.Name,
+			ReadOnly:         k.ReadOnly,
+			DefaultNamespace: k.DefaultNamespace,
+			Limits:           k.Limits,
+		})
 	})
 	s.cache.forget()
 	if err != nil {

@@ -5,7 +5,4 @@
 // A secret is shown once, when its key is issued; the store holds its SHA-256,
 // which is enough for a secret of 256 random bits (a slow password hash defends
 // guessable secrets).
-//
-// May import: the standard library, core/port, core/op, core/fault, core/ident.
-// Never: other services, adapters, transports.
 package key

@@ -42,14 +42,15 @@ func checkIntegrationName(field, name string) error {
 
 // join finds or makes the integration that a key belongs to; it is zero for a
 // key of none.
-func (s *Service) join(ctx context.Context, w port.Writer, o port.Organization, in Issue) (port.Integration, error) {
+func (s *Service) join(ctx context.Context, w writer, o port.Organization, in Issue) (port.Integration, error) {
 	if in.Kind != ident.Integration && in.Kind != ident.Personal {
 		return port.Integration{}, nil
 	}
 	if in.Integration != "" {
 		i, err := findIntegration(ctx, w, o, in.Integration)
 		if err == nil && in.Quotas != nil && *in.Quotas != i.Quotas {
-			return i, fault.New(fault.Conflict, "the integration %q is there already, with other quotas; change them on the integration", i.Name)
+			return i, fault.New(fault.Conflict,
+				"the integration %q is there already, with other quotas; change them on the integration", i.Name)
 		}
 		if err == nil || fault.CodeOf(err) != fault.NotFound || in.Kind == ident.Personal {
 			return i, err
@@ -64,14 +65,21 @@ func (s *Service) join(ctx context.Context, w port.Writer, o port.Organization, 
 	}
 	err := w.PutIntegration(ctx, i)
 	if fault.CodeOf(err) == fault.Conflict {
-		return i, fault.New(fault.Conflict, "the organization has an integration %q already; name it as the key's integration to join it", i.Name)
+		return i, fault.New(fault.Conflict,
+			"the organization has an integration %q already; name it as the key's integration to join it", i.Name)
 	}
 	return i, err
 }
 
 // newIntegration is named by its id when no name is given.
 func (s *Service) newIntegration(org ident.Org, name string, q *ident.Quotas) port.Integration {
-	i := port.Integration{ID: integrationID + random(idLength), Org: org, Name: name, Quotas: ident.DefaultQuotas(), CreatedAt: s.now().UTC()}
+	i := port.Integration{
+		ID:        integrationID + random(idLength),
+		Org:       org,
+		Name:      name,
+		Quotas:    ident.DefaultQuotas(),
+		CreatedAt: s.now().UTC(),
+	}
 	if i.Name == "" {
 		i.Name = i.ID
 	}
@@ -82,7 +90,7 @@ func (s *Service) newIntegration(org ident.Org, name string, q *ident.Quotas) po
 }
 
 // findIntegration finds an organization's integration by id or name.
-func findIntegration(ctx context.Context, r port.Reader, o port.Organization, ref string) (port.Integration, error) {
+func findIntegration(ctx context.Context, r reader, o port.Organization, ref string) (port.Integration, error) {
 	find := r.IntegrationByName
 	if strings.HasPrefix(ref, integrationID) {
 		find = r.Integration
@@ -102,7 +110,7 @@ func findIntegration(ctx context.Context, r port.Reader, o port.Organization, re
 // organization's. Fault NotFound for an unknown organization.
 func (s *Service) Integrations(ctx context.Context, org string) ([]port.Integration, error) {
 	var out []port.Integration
-	err := s.store.View(ctx, func(r port.Reader) error {
+	err := s.store.View(ctx, func(r reader) error {
 		out = nil
 		orgs, err := s.owners(ctx, r, org)
 		if err != nil {
@@ -123,7 +131,7 @@ func (s *Service) Integrations(ctx context.Context, org string) ([]port.Integrat
 // Integration finds one of an organization ("": default), both by id or name.
 // Fault NotFound.
 func (s *Service) Integration(ctx context.Context, org, ref string) (i port.Integration, err error) {
-	err = s.store.View(ctx, func(r port.Reader) error {
+	err = s.store.View(ctx, func(r reader) error {
 		o, err := findOrganization(ctx, r, orDefault(org))
 		if err == nil {
 			i, err = findIntegration(ctx, r, o, ref)
@@ -145,7 +153,7 @@ func (s *Service) CreateIntegration(ctx context.Context, org, name string, q *id
 			return i, err
 		}
 	}
-	err = s.store.Update(ctx, func(w port.Writer) error {
+	err = s.store.Update(ctx, func(w writer) error {
 		o, err := s.organization(ctx, w, org)
 		if err != nil {
 			return err
@@ -184,7 +192,7 @@ func (s *Service) ChangeIntegration(ctx context.Context, org, ref string, c Inte
 			return i, err
 		}
 	}
-	err = s.store.Update(ctx, func(w port.Writer) error {
+	err = s.store.Update(ctx, func(w writer) error {
 		o, err := findOrganization(ctx, w, orDefault(org))
 		if err != nil {
 			return err

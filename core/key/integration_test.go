@@ -27,15 +27,23 @@ func TestIntegrationKeys(t *testing.T) {
 	s := key.New(key.Settings{Store: store, Now: c.now})
 	small := &ident.Quotas{MemoriesPerEndUser: 5, ReadRatePerMin: 6, WriteRatePerMin: 0}
 	chat := issue(t, s, key.Issue{Kind: ident.Integration, Integration: "chat", Quotas: small})
-	again := issue(t, s, key.Issue{Kind: ident.Integration, Integration: "chat", Quotas: small, Scopes: []ident.Scope{ident.UsersErase, ident.MemoriesRead, ident.UsersErase}})
-	byID := issue(t, s, key.Issue{Kind: ident.Integration, Integration: chat.Integration, Scopes: []ident.Scope{ident.StatusRead}})
+	again := issue(t, s, key.Issue{
+		Kind:        ident.Integration,
+		Integration: "chat",
+		Quotas:      small,
+		Scopes:      []ident.Scope{ident.UsersErase, ident.MemoriesRead, ident.UsersErase},
+	})
+	byID := issue(t, s, key.Issue{Kind: ident.Integration, Integration: chat.Integration,
+		Scopes: []ident.Scope{ident.StatusRead}})
 	own := issue(t, s, key.Issue{Kind: ident.Integration, Name: "app"})
 	unnamed := issue(t, s, key.Issue{Kind: ident.Integration, Name: "not a name of an integration"})
 	personal := issue(t, s, key.Issue{Kind: ident.Personal, Integration: "chat", EndUser: "ann@example.org"})
 
-	if again.Integration != chat.Integration || byID.Integration != chat.Integration || personal.Integration != chat.Integration ||
+	if again.Integration != chat.Integration || byID.Integration != chat.Integration ||
+		personal.Integration != chat.Integration ||
 		own.Integration == chat.Integration || own.IntegrationName != "app" || unnamed.IntegrationName != unnamed.Integration {
-		t.Errorf("integrations %s %s %s %s (%s), %s (%s)", chat.Integration, again.Integration, personal.Integration, own.Integration, own.IntegrationName,
+		t.Errorf("integrations %s %s %s %s (%s), %s (%s)", chat.Integration, again.Integration, personal.Integration,
+			own.Integration, own.IntegrationName,
 			unnamed.Integration, unnamed.IntegrationName)
 	}
 	for _, x := range []struct {
@@ -48,11 +56,14 @@ func TestIntegrationKeys(t *testing.T) {
 		{"default scopes", chat, []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.StatusRead}, *small, ""},
 		{"named scopes", again, []ident.Scope{ident.MemoriesRead, ident.UsersErase, ident.StatusRead}, *small, ""},
 		{"status alone", byID, []ident.Scope{ident.StatusRead}, *small, ""},
-		{"default quotas", own, []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.StatusRead}, ident.DefaultQuotas(), ""},
-		{"personal", personal, []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.StatusRead}, *small, "ann@example.org"},
+		{"default quotas", own, []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.StatusRead},
+			ident.DefaultQuotas(), ""},
+		{"personal", personal, []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.StatusRead}, *small,
+			"ann@example.org"},
 	} {
 		p := principal(t, s, x.issued.Secret, op.Memory)
-		if !slices.Equal(p.Scopes, x.scopes) || p.Quotas != x.quotas || p.EndUser != x.user || p.Integration != x.issued.Integration || p.RateKey() != p.Integration {
+		if !slices.Equal(p.Scopes, x.scopes) || p.Quotas != x.quotas || p.EndUser != x.user ||
+			p.Integration != x.issued.Integration || p.RateKey() != p.Integration {
 			t.Errorf("%s: %+v", x.name, p)
 		}
 	}
@@ -65,13 +76,20 @@ func TestIntegrationKeys(t *testing.T) {
 	if _, err := s.CreateOrganization(t.Context(), "acme"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Issue(t.Context(), key.Issue{Org: "acme", Kind: ident.Personal, Integration: "chat", EndUser: "ann"}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := s.Issue(t.Context(), key.Issue{
+		Org:         "acme",
+		Kind:        ident.Personal,
+		Integration: "chat",
+		EndUser:     "ann",
+	}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("a personal key of another organization's integration: %v", err)
 	}
-	if _, err := s.Issue(t.Context(), key.Issue{Org: "acme", Kind: ident.Integration, Integration: chat.Integration}); fault.CodeOf(err) != fault.InvalidRequest {
+	if _, err := s.Issue(t.Context(), key.Issue{Org: "acme", Kind: ident.Integration,
+		Integration: chat.Integration}); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Errorf("a key of another organization's integration by id: %v", err)
 	}
-	if other := issue(t, s, key.Issue{Org: "acme", Kind: ident.Integration, Integration: "chat"}); other.Integration == chat.Integration {
+	if other := issue(t, s, key.Issue{Org: "acme", Kind: ident.Integration,
+		Integration: "chat"}); other.Integration == chat.Integration {
 		t.Error("two organizations share an integration")
 	}
 }
@@ -88,26 +106,49 @@ func TestIssueRefusesWhatTheKindDoesNotHave(t *testing.T) {
 		field string
 	}{
 		{"scopes of a service key", key.Issue{Scopes: read}, fault.InvalidRequest, "scopes"},
-		{"scopes of an admin key", key.Issue{Kind: ident.Admin, Scopes: []ident.Scope{ident.AllOrganizations}}, fault.InvalidRequest, "scopes"},
-		{"scopes of a personal key", key.Issue{Kind: ident.Personal, Integration: "chat", EndUser: "ann", Scopes: read}, fault.InvalidRequest, "scopes"},
+		{"scopes of an admin key", key.Issue{Kind: ident.Admin, Scopes: []ident.Scope{ident.AllOrganizations}},
+			fault.InvalidRequest, "scopes"},
+		{"scopes of a personal key", key.Issue{
+			Kind:        ident.Personal,
+			Integration: "chat",
+			EndUser:     "ann",
+			Scopes:      read,
+		}, fault.InvalidRequest, "scopes"},
 		{"no scope at all", key.Issue{Kind: ident.Integration, Scopes: []ident.Scope{}}, fault.InvalidRequest, "scopes"},
-		{"an unknown scope", key.Issue{Kind: ident.Integration, Scopes: []ident.Scope{"memories:all"}}, fault.InvalidRequest, "scopes"},
-		{"all organizations as a scope", key.Issue{Kind: ident.Integration, Scopes: []ident.Scope{ident.AllOrganizations}}, fault.InvalidRequest, "scopes"},
-		{"recall without reading", key.Issue{Kind: ident.Integration, Scopes: []ident.Scope{ident.RecallRead, ident.MemoriesWrite}}, fault.InvalidRequest, "scopes"},
+		{"an unknown scope", key.Issue{Kind: ident.Integration, Scopes: []ident.Scope{"memories:all"}},
+			fault.InvalidRequest, "scopes"},
+		{"all organizations as a scope",
+			key.Issue{Kind: ident.Integration, Scopes: []ident.Scope{ident.AllOrganizations}}, fault.InvalidRequest, "scopes"},
+		{"recall without reading", key.Issue{Kind: ident.Integration,
+			Scopes: []ident.Scope{ident.RecallRead, ident.MemoriesWrite}}, fault.InvalidRequest, "scopes"},
 		{"all organizations of a service key", key.Issue{AllOrganizations: true}, fault.InvalidRequest, "all_organizations"},
 		{"a read-only integration key", key.Issue{Kind: ident.Integration, ReadOnly: true}, fault.InvalidRequest, "read_only"},
-		{"a namespace of an integration key", key.Issue{Kind: ident.Integration, Namespace: "docs"}, fault.InvalidRequest, "namespace"},
-		{"a default namespace of an admin key", key.Issue{Kind: ident.Admin, DefaultNamespace: "docs"}, fault.InvalidRequest, "default_namespace"},
-		{"limits of a team key", key.Issue{Kind: ident.Team, Limits: map[string]ident.Rate{"read": {PerMinute: 1}}}, fault.InvalidRequest, "limits.read"},
-		{"another family's limits", key.Issue{Limits: map[string]ident.Rate{"memory_read": {PerMinute: 1}}}, fault.InvalidRequest, "limits.memory_read"},
+		{"a namespace of an integration key", key.Issue{Kind: ident.Integration, Namespace: "docs"},
+			fault.InvalidRequest, "namespace"},
+		{"a default namespace of an admin key", key.Issue{Kind: ident.Admin, DefaultNamespace: "docs"},
+			fault.InvalidRequest, "default_namespace"},
+		{"limits of a team key", key.Issue{Kind: ident.Team, Limits: map[string]ident.Rate{"read": {PerMinute: 1}}},
+			fault.InvalidRequest, "limits.read"},
+		{"another family's limits", key.Issue{Limits: map[string]ident.Rate{"memory_read": {PerMinute: 1}}},
+			fault.InvalidRequest, "limits.memory_read"},
 		{"an integration of a service key", key.Issue{Integration: "chat"}, fault.InvalidRequest, "integration"},
-		{"an end user of an integration key", key.Issue{Kind: ident.Integration, EndUser: "ann"}, fault.InvalidRequest, "end_user_id"},
-		{"a personal key of no integration", key.Issue{Kind: ident.Personal, EndUser: "ann"}, fault.InvalidRequest, "integration"},
+		{"an end user of an integration key", key.Issue{Kind: ident.Integration, EndUser: "ann"}, fault.InvalidRequest,
+			"end_user_id"},
+		{"a personal key of no integration", key.Issue{Kind: ident.Personal, EndUser: "ann"}, fault.InvalidRequest,
+			"integration"},
 		{"a personal key of nobody", key.Issue{Kind: ident.Personal, Integration: "chat"}, fault.InvalidEndUserID, "end_user_id"},
-		{"a personal key of no id", key.Issue{Kind: ident.Personal, Integration: "chat", EndUser: "a:b"}, fault.InvalidEndUserID, "end_user_id"},
-		{"quotas of a personal key", key.Issue{Kind: ident.Personal, Integration: "chat", EndUser: "ann", Quotas: &ident.Quotas{}}, fault.InvalidRequest, "quotas"},
-		{"a negative quota", key.Issue{Kind: ident.Integration, Quotas: &ident.Quotas{WriteRatePerMin: -1}}, fault.InvalidRequest, "quotas.write_rate_per_min"},
-		{"a huge quota", key.Issue{Kind: ident.Integration, Quotas: &ident.Quotas{MemoriesPerEndUser: 1 << 40}}, fault.InvalidRequest, "quotas.memories_per_end_user"},
+		{"a personal key of no id", key.Issue{Kind: ident.Personal, Integration: "chat", EndUser: "a:b"},
+			fault.InvalidEndUserID, "end_user_id"},
+		{"quotas of a personal key", key.Issue{
+			Kind:        ident.Personal,
+			Integration: "chat",
+			EndUser:     "ann",
+			Quotas:      &ident.Quotas{},
+		}, fault.InvalidRequest, "quotas"},
+		{"a negative quota", key.Issue{Kind: ident.Integration, Quotas: &ident.Quotas{WriteRatePerMin: -1}},
+			fault.InvalidRequest, "quotas.write_rate_per_min"},
+		{"a huge quota", key.Issue{Kind: ident.Integration, Quotas: &ident.Quotas{MemoriesPerEndUser: 1 << 40}},
+			fault.InvalidRequest, "quotas.memories_per_end_user"},
 		{"a name like an id", key.Issue{Kind: ident.Integration, Integration: "int_mine"}, fault.InvalidRequest, "integration"},
 		{"a name that is none", key.Issue{Kind: ident.Integration, Integration: "a/b"}, fault.InvalidRequest, "integration"},
 	} {
@@ -125,7 +166,8 @@ func TestIssueRefusesWhatTheKindDoesNotHave(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := s.Issue(t.Context(), key.Issue{Kind: ident.Personal, Integration: "none", EndUser: "ann"}); fault.CodeOf(err) != fault.NotFound {
+	if _, err := s.Issue(t.Context(), key.Issue{Kind: ident.Personal, Integration: "none",
+		EndUser: "ann"}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("a personal key of an unknown integration: %v", err)
 	}
 	keys, err1 := s.List(t.Context(), "")
@@ -145,8 +187,10 @@ func TestChangeIntegration(t *testing.T) {
 	if quota(here) != 10_000 || quota(there) != 10_000 {
 		t.Fatal("not the default quota")
 	}
-	i, err := here.ChangeIntegration(t.Context(), "", "chat", key.IntegrationChange{MemoriesPerEndUser: new(7), Name: new("assistant")})
-	if err != nil || i.Name != "assistant" || i.Quotas != (ident.Quotas{MemoriesPerEndUser: 7, ReadRatePerMin: 6000, WriteRatePerMin: 6000}) {
+	i, err := here.ChangeIntegration(t.Context(), "", "chat",
+		key.IntegrationChange{MemoriesPerEndUser: new(7), Name: new("assistant")})
+	if err != nil || i.Name != "assistant" ||
+		i.Quotas != (ident.Quotas{MemoriesPerEndUser: 7, ReadRatePerMin: 6000, WriteRatePerMin: 6000}) {
 		t.Errorf("%+v, %v", i, err)
 	}
 	if got := quota(here); got != 7 {
@@ -170,7 +214,8 @@ func TestChangeIntegration(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, x.code)
 		}
 	}
-	if got, err := here.Integration(t.Context(), "", chat.Integration); err != nil || got.Name != "assistant" || got.Quotas.MemoriesPerEndUser != 7 {
+	if got, err := here.Integration(t.Context(), "", chat.Integration); err != nil || got.Name != "assistant" ||
+		got.Quotas.MemoriesPerEndUser != 7 {
 		t.Errorf("refused changes left %+v, %v", got, err)
 	}
 }
@@ -205,8 +250,10 @@ func TestRotate(t *testing.T) {
 	}{
 		{"one without end", 0, key.Rotation{Overlap: overlap}, at.Add(overlap), time.Time{}},
 		{"one made for a month", 720 * time.Hour, key.Rotation{Overlap: overlap}, at.Add(overlap), at.Add(720 * time.Hour)},
-		{"one that ends before the overlap", time.Minute, key.Rotation{Overlap: overlap}, at.Add(time.Minute), at.Add(time.Minute)},
-		{"with an end of its own", 0, key.Rotation{Overlap: overlap, ExpiresAt: at.Add(5 * overlap)}, at.Add(overlap), at.Add(5 * overlap)},
+		{"one that ends before the overlap", time.Minute, key.Rotation{Overlap: overlap}, at.Add(time.Minute),
+			at.Add(time.Minute)},
+		{"with an end of its own", 0, key.Rotation{Overlap: overlap, ExpiresAt: at.Add(5 * overlap)}, at.Add(overlap),
+			at.Add(5 * overlap)},
 	} {
 		in := key.Issue{Name: "laptop", Namespace: "docs", ReadOnly: true, Limits: map[string]ident.Rate{"read": {PerMinute: 5}}}
 		if x.life > 0 {
@@ -221,17 +268,20 @@ func TestRotate(t *testing.T) {
 			t.Errorf("%s: the new key %+v, want its end at %v", x.name, got, x.newEnds)
 		}
 		before, after := principal(t, s, old.Secret, op.Namespace), principal(t, s, fresh.Secret, op.Namespace)
-		if after.Namespace != "docs" || !after.ReadOnly || after.Limits["read"].PerMinute != 5 || after.Org != before.Org || after.KeyID == before.KeyID {
+		if after.Namespace != "docs" || !after.ReadOnly || after.Limits["read"].PerMinute != 5 ||
+			after.Org != before.Org || after.KeyID == before.KeyID {
 			t.Errorf("%s: the new key may %+v, the old one %+v", x.name, after, before)
 		}
 	}
 
 	old := issue(t, s, key.Issue{Kind: ident.Integration, Integration: "chat", Scopes: ident.Scopes()})
 	fresh := rotate(old.ID, key.Rotation{})
-	if _, err := s.Verify(t.Context(), old.Secret, op.Memory); fault.CodeOf(err) != fault.Unauthorized || find(old.ID).State(c.now()) != "revoked" {
+	if _, err := s.Verify(t.Context(), old.Secret, op.Memory); fault.CodeOf(err) != fault.Unauthorized ||
+		find(old.ID).State(c.now()) != "revoked" {
 		t.Errorf("without an overlap the old key gives %v", err)
 	}
-	if p := principal(t, s, fresh.Secret, op.Memory); p.Integration != old.Integration || !slices.Equal(p.Scopes, ident.Scopes()) || !strings.HasPrefix(fresh.Secret, "cint_") {
+	if p := principal(t, s, fresh.Secret, op.Memory); p.Integration != old.Integration ||
+		!slices.Equal(p.Scopes, ident.Scopes()) || !strings.HasPrefix(fresh.Secret, "cint_") {
 		t.Errorf("the new key may %+v", p)
 	}
 
@@ -280,7 +330,8 @@ func TestRotationIsWhole(t *testing.T) {
 func TestChange(t *testing.T) {
 	store, _ := open(t)
 	s := key.New(key.Settings{Store: store})
-	service := issue(t, s, key.Issue{Namespace: "docs", DefaultNamespace: "docs", Limits: map[string]ident.Rate{"read": {PerMinute: 5}}})
+	service := issue(t, s, key.Issue{Namespace: "docs", DefaultNamespace: "docs",
+		Limits: map[string]ident.Rate{"read": {PerMinute: 5}}})
 	chat := issue(t, s, key.Issue{Kind: ident.Integration, Integration: "chat"})
 	change := func(id string, c key.Change) error {
 		_, err := s.Change(t.Context(), key.Ref{ID: id}, c)
@@ -290,13 +341,15 @@ func TestChange(t *testing.T) {
 	if err := change(service.ID, key.Change{Name: new("desk"), ReadOnly: new(true)}); err != nil {
 		t.Fatal(err)
 	}
-	if p := principal(t, s, service.Secret, op.Namespace); !p.ReadOnly || p.Limits["read"].PerMinute != 5 || p.DefaultNamespace != "docs" {
+	if p := principal(t, s, service.Secret, op.Namespace); !p.ReadOnly || p.Limits["read"].PerMinute != 5 ||
+		p.DefaultNamespace != "docs" {
 		t.Errorf("changed to %+v", p)
 	}
 	if err := change(service.ID, key.Change{DefaultNamespace: new(""), Limits: map[string]ident.Rate{}}); err != nil {
 		t.Fatal(err)
 	}
-	if p := principal(t, s, service.Secret, op.Namespace); !p.ReadOnly || len(p.Limits) != 0 || p.DefaultNamespace != "" || p.Namespace != "docs" {
+	if p := principal(t, s, service.Secret, op.Namespace); !p.ReadOnly || len(p.Limits) != 0 ||
+		p.DefaultNamespace != "" || p.Namespace != "docs" {
 		t.Errorf("changed to %+v", p)
 	}
 	if err := change(chat.ID, key.Change{Limits: map[string]ident.Rate{"memory_read": {PerMinute: 3}}}); err != nil {
@@ -307,11 +360,12 @@ func TestChange(t *testing.T) {
 		c    key.Change
 		code fault.Code
 	}{
-		"unknown key":                  {"key_none", key.Change{}, fault.NotFound},
-		"a long name":                  {service.ID, key.Change{Name: new(strings.Repeat("a", 129))}, fault.InvalidRequest},
-		"outside the namespace":        {service.ID, key.Change{DefaultNamespace: new("other")}, fault.InvalidRequest},
-		"no namespace":                 {service.ID, key.Change{DefaultNamespace: new("No")}, fault.InvalidNamespace},
-		"another family's limits":      {service.ID, key.Change{Limits: map[string]ident.Rate{"memory_read": {}}}, fault.InvalidRequest},
+		"unknown key":           {"key_none", key.Change{}, fault.NotFound},
+		"a long name":           {service.ID, key.Change{Name: new(strings.Repeat("a", 129))}, fault.InvalidRequest},
+		"outside the namespace": {service.ID, key.Change{DefaultNamespace: new("other")}, fault.InvalidRequest},
+		"no namespace":          {service.ID, key.Change{DefaultNamespace: new("No")}, fault.InvalidNamespace},
+		"another family's limits": {service.ID, key.Change{Limits: map[string]ident.Rate{"memory_read": {}}},
+			fault.InvalidRequest},
 		"an integration key read-only": {chat.ID, key.Change{ReadOnly: new(true)}, fault.InvalidRequest},
 		"an integration key's space":   {chat.ID, key.Change{DefaultNamespace: new("docs")}, fault.InvalidRequest},
 	} {
@@ -328,7 +382,8 @@ func TestAllOrganizations(t *testing.T) {
 	if err := s.Suspend(t.Context(), ident.DefaultOrg); err != nil {
 		t.Fatal(err)
 	}
-	if p := principal(t, s, great.Secret, op.Administration); !p.AllOrganizations() || !p.Administers("org_other") || !great.AllOrganizations() {
+	if p := principal(t, s, great.Secret, op.Administration); !p.AllOrganizations() || !p.Administers("org_other") ||
+		!great.AllOrganizations() {
 		t.Errorf("the key of all organizations is %+v", p)
 	}
 	if _, err := s.Verify(t.Context(), plain.Secret, op.Administration); fault.CodeOf(err) != fault.Forbidden {
@@ -337,7 +392,8 @@ func TestAllOrganizations(t *testing.T) {
 	if err := s.Resume(t.Context(), ident.DefaultOrg); err != nil {
 		t.Fatal(err)
 	}
-	if p := principal(t, s, plain.Secret, op.Administration); p.AllOrganizations() || p.Administers("org_other") || !p.Administers(plain.Org) {
+	if p := principal(t, s, plain.Secret, op.Administration); p.AllOrganizations() || p.Administers("org_other") ||
+		!p.Administers(plain.Org) {
 		t.Errorf("an organization's key is %+v", p)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Settings are what a Service needs. Store is required.
+// Settings configure a Service. Store is required.
 type Settings struct {
 	Store port.Store
 	Now   func() time.Time // nil: time.Now
@@ -32,9 +32,23 @@ type Settings struct {
 // to the caller's own work.
 const maxCacheFor = 500 * time.Millisecond
 
+// reader and writer are what the service uses of the store.
+type reader interface {
+	port.OrganizationReader
+	port.KeyReader
+	port.IntegrationReader
+}
+
+type writer interface {
+	reader
+	port.OrganizationWriter
+	port.KeyWriter
+	port.IntegrationWriter
+}
+
 // Service manages and verifies keys. Safe for concurrent use.
 type Service struct {
-	store port.Store
+	store port.Narrowed[reader, writer]
 	now   func() time.Time
 	log   *slog.Logger
 	flush time.Duration
@@ -56,14 +70,20 @@ func New(s Settings) *Service {
 	if s.FlushEvery <= 0 {
 		s.FlushEvery = 30 * time.Second
 	}
-	// As stores keep times, so that the answer that makes a key says what later ones do.
+	// Microseconds, as stores keep times, so that later answers show the same ones.
 	now := func() time.Time { return s.Now().Truncate(time.Microsecond) }
-	return &Service{store: s.Store, now: now, log: s.Log, flush: s.FlushEvery,
-		cache: cache{keep: s.CacheFor, entries: map[[32]byte]*entry{}, hashes: map[member][32]byte{}}, used: uses{at: map[string]time.Time{}}}
+	return &Service{
+		store: port.Narrow(s.Store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
+		now:   now,
+		log:   s.Log,
+		flush: s.FlushEvery,
+		cache: cache{keep: s.CacheFor, entries: map[[32]byte]*entry{}, hashes: map[member][32]byte{}},
+		used:  uses{at: map[string]time.Time{}},
+	}
 }
 
-// Issue asks for a new key. A field that the kind of key has no use for must be
-// left out: a right or limit that does nothing would deceive.
+// Issue asks for a new key. A field that means nothing for the kind of key must be
+// left out: a right or limit without effect would deceive.
 type Issue struct {
 	Org  string // the organization's name or id; "": default
 	Name string // for people; at most 128 characters
@@ -130,9 +150,25 @@ func (i Info) State(now time.Time) string {
 }
 
 func info(k port.Key, integration string) Info {
-	return Info{ID: k.ID, Org: k.Org, Name: k.Name, Kind: k.Kind, Last4: k.Last4, ReadOnly: k.ReadOnly, Namespace: k.Namespace,
-		DefaultNamespace: k.DefaultNamespace, Scopes: k.Scopes, Limits: k.Limits, Integration: k.Integration, IntegrationName: integration,
-		EndUser: k.EndUser, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, LastUsedAt: k.LastUsedAt}
+	return Info{
+		ID:               k.ID,
+		Org:              k.Org,
+		Name:             k.Name,
+		Kind:             k.Kind,
+		Last4:            k.Last4,
+		ReadOnly:         k.ReadOnly,
+		Namespace:        k.Namespace,
+		DefaultNamespace: k.DefaultNamespace,
+		Scopes:           k.Scopes,
+		Limits:           k.Limits,
+		Integration:      k.Integration,
+		IntegrationName:  integration,
+		EndUser:          k.EndUser,
+		CreatedAt:        k.CreatedAt,
+		ExpiresAt:        k.ExpiresAt,
+		RevokedAt:        k.RevokedAt,
+		LastUsedAt:       k.LastUsedAt,
+	}
 }
 
 func (s *Service) check(in *Issue) error {
@@ -183,7 +219,8 @@ func checkNamespaces(k ident.Kind, only, standard string) error {
 	case standard != "" && !ident.ValidNamespace(standard):
 		return fault.Field(fault.InvalidNamespace, "default_namespace", "%s", ident.NamespaceRule)
 	case only != "" && standard != "" && only != standard:
-		return fault.Field(fault.InvalidRequest, "default_namespace", "must be the namespace that the key is limited to, %q", only)
+		return fault.Field(fault.InvalidRequest, "default_namespace",
+			"must be the namespace that the key is limited to, %q", only)
 	}
 	return nil
 }
@@ -225,7 +262,8 @@ func checkMember(in *Issue) error {
 	case in.Integration != "" && in.Kind != ident.Integration && in.Kind != ident.Personal:
 		return noUse("integration", in.Kind)
 	case in.Integration == "" && in.Kind == ident.Personal:
-		return fault.Field(fault.InvalidRequest, "integration", "is required for a personal key: its memories are that integration's")
+		return fault.Field(fault.InvalidRequest, "integration",
+			"is required for a personal key: its memories are that integration's")
 	case in.EndUser != "" && in.Kind != ident.Personal:
 		return noUse("end_user_id", in.Kind)
 	case in.Kind == ident.Personal && !ident.ValidEndUser(in.EndUser):
@@ -238,8 +276,8 @@ func checkMember(in *Issue) error {
 	return nil
 }
 
-// grant settles the scopes: the default ones, or those asked for without
-// repeats, in the order of ident.Scopes.
+// grant sets the scopes: the default ones, or those asked for without repeats, in the
+// order of ident.Scopes.
 func grant(in *Issue) error {
 	switch in.Kind {
 	case ident.Integration:
@@ -249,7 +287,8 @@ func grant(in *Issue) error {
 		}
 	case ident.Personal:
 		if in.Scopes != nil {
-			return fault.Field(fault.InvalidRequest, "scopes", "are always %s and %s for a personal key", ident.MemoriesRead, ident.MemoriesWrite)
+			return fault.Field(fault.InvalidRequest, "scopes", "are always %s and %s for a personal key",
+				ident.MemoriesRead, ident.MemoriesWrite)
 		}
 		in.Scopes = []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite}
 		return nil
@@ -272,7 +311,8 @@ func grant(in *Issue) error {
 		}
 	}
 	if slices.Contains(asked, ident.RecallRead) && !slices.Contains(asked, ident.MemoriesRead) {
-		return fault.Field(fault.InvalidRequest, "scopes", "%s needs %s too, for an answer quotes memories", ident.RecallRead, ident.MemoriesRead)
+		return fault.Field(fault.InvalidRequest, "scopes", "%s needs %s too, for an answer quotes memories",
+			ident.RecallRead, ident.MemoriesRead)
 	}
 	in.Scopes = slices.DeleteFunc(ident.Scopes(), func(s ident.Scope) bool { return !slices.Contains(asked, s) })
 	return nil
@@ -299,8 +339,8 @@ func secretOf(k ident.Kind) (secret string, hash [32]byte, last4 string) {
 	return secret, sha256.Sum256([]byte(secret)), secret[len(secret)-4:]
 }
 
-// Issue makes a key and returns its secret. The default organization comes into
-// being with its first key. Faults: InvalidRequest, InvalidNamespace,
+// Issue makes a key and returns its secret. The default organization is
+// created with its first key. Faults: InvalidRequest, InvalidNamespace,
 // InvalidEndUserID, NotFound for an unknown organization or a personal key's
 // unknown integration, Conflict for an integration that is there already with
 // other quotas, Forbidden for a suspended organization.
@@ -309,14 +349,25 @@ func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 		return Issued{}, err
 	}
 	secret, hash, last4 := secretOf(in.Kind)
-	k := port.Key{ID: "key_" + random(idLength), Name: in.Name, Kind: in.Kind, Hash: hash, Last4: last4,
-		ReadOnly: in.ReadOnly, Namespace: in.Namespace, DefaultNamespace: in.DefaultNamespace, Scopes: in.Scopes, Limits: in.Limits,
-		EndUser: in.EndUser, CreatedAt: s.now().UTC()}
+	k := port.Key{
+		ID:               "key_" + random(idLength),
+		Name:             in.Name,
+		Kind:             in.Kind,
+		Hash:             hash,
+		Last4:            last4,
+		ReadOnly:         in.ReadOnly,
+		Namespace:        in.Namespace,
+		DefaultNamespace: in.DefaultNamespace,
+		Scopes:           in.Scopes,
+		Limits:           in.Limits,
+		EndUser:          in.EndUser,
+		CreatedAt:        s.now().UTC(),
+	}
 	if !in.ExpiresAt.IsZero() {
 		k.ExpiresAt = in.ExpiresAt.UTC()
 	}
 	var joined port.Integration
-	err := s.store.Update(ctx, func(w port.Writer) error {
+	err := s.store.Update(ctx, func(w writer) error {
 		o, err := s.organization(ctx, w, in.Org)
 		if err != nil {
 			return err
@@ -346,7 +397,7 @@ type Ref struct {
 // Revoke ends a key. This process refuses it at once, another one within
 // CacheFor. Revoking again changes nothing. Fault NotFound for an unknown key.
 func (s *Service) Revoke(ctx context.Context, ref Ref) error {
-	err := s.store.Update(ctx, func(w port.Writer) error {
+	err := s.store.Update(ctx, func(w writer) error {
 		orgs, err := s.owners(ctx, w, ref.Org)
 		if err != nil {
 			return err
@@ -367,7 +418,7 @@ func (s *Service) Revoke(ctx context.Context, ref Ref) error {
 // is its name or id, "" is every organization's.
 func (s *Service) List(ctx context.Context, org string) ([]Info, error) {
 	var out []Info
-	err := s.store.View(ctx, func(r port.Reader) error {
+	err := s.store.View(ctx, func(r reader) error {
 		out = nil
 		orgs, err := s.owners(ctx, r, org)
 		if err != nil {
@@ -388,7 +439,7 @@ func (s *Service) List(ctx context.Context, org string) ([]Info, error) {
 // Page lists a page of an organization's keys by creation time, then id, revoked
 // ones included. Fault NotFound for an unknown organization.
 func (s *Service) Page(ctx context.Context, org string, l port.KeyList) (out []Info, err error) {
-	err = s.store.View(ctx, func(r port.Reader) error {
+	err = s.store.View(ctx, func(r reader) error {
 		o, err := findOrganization(ctx, r, org)
 		if err == nil {
 			out, err = infosOf(ctx, r, o.ID, l)
@@ -398,7 +449,7 @@ func (s *Service) Page(ctx context.Context, org string, l port.KeyList) (out []I
 	return out, err
 }
 
-func infosOf(ctx context.Context, r port.Reader, org ident.Org, l port.KeyList) ([]Info, error) {
+func infosOf(ctx context.Context, r reader, org ident.Org, l port.KeyList) ([]Info, error) {
 	keys, err := r.Keys(ctx, org, l)
 	if err != nil {
 		return nil, err
@@ -420,14 +471,14 @@ func infosOf(ctx context.Context, r port.Reader, org ident.Org, l port.KeyList) 
 
 // Find describes one key. Fault NotFound.
 func (s *Service) Find(ctx context.Context, ref Ref) (k Info, err error) {
-	err = s.store.View(ctx, func(r port.Reader) (err error) {
+	err = s.store.View(ctx, func(r reader) (err error) {
 		_, k, err = s.find(ctx, r, ref)
 		return err
 	})
 	return k, err
 }
 
-func (s *Service) find(ctx context.Context, r port.Reader, ref Ref) (port.Organization, Info, error) {
+func (s *Service) find(ctx context.Context, r reader, ref Ref) (port.Organization, Info, error) {
 	orgs, err := s.owners(ctx, r, ref.Org)
 	if err != nil {
 		return port.Organization{}, Info{}, err
@@ -449,7 +500,7 @@ func (s *Service) find(ctx context.Context, r port.Reader, ref Ref) (port.Organi
 	return port.Organization{}, Info{}, fault.New(fault.NotFound, "there is no key %q", fault.Clip(ref.ID))
 }
 
-func (s *Service) owners(ctx context.Context, r port.Reader, ref string) ([]port.Organization, error) {
+func (s *Service) owners(ctx context.Context, r reader, ref string) ([]port.Organization, error) {
 	if ref == "" {
 		return r.Organizations(ctx)
 	}

@@ -92,15 +92,25 @@ func TestIssueAndVerify(t *testing.T) {
 	in := key.Issue{Name: "laptop", ReadOnly: true, Namespace: "docs", DefaultNamespace: "docs",
 		Limits: map[string]ident.Rate{"read": {PerMinute: 60, Burst: 5}}, ExpiresAt: c.after(time.Hour)}
 	k := issue(t, s, in)
-	if !regexp.MustCompile(`^sk-service-[0-9A-Za-z]{43}$`).MatchString(k.Secret) || k.Last4 != k.Secret[len(k.Secret)-4:] || !strings.HasPrefix(k.ID, "key_") {
+	if !regexp.MustCompile(`^sk-service-[0-9A-Za-z]{43}$`).MatchString(k.Secret) ||
+		k.Last4 != k.Secret[len(k.Secret)-4:] || !strings.HasPrefix(k.ID, "key_") {
 		t.Errorf("issued %+v", k)
 	}
 	p, err := s.Verify(t.Context(), k.Secret, op.Namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := ident.Principal{KeyID: k.ID, Org: k.Org, OrgName: ident.DefaultOrg, Kind: ident.Service, ReadOnly: true, Namespace: "docs", DefaultNamespace: "docs",
-		Limits: in.Limits, ExpiresAt: in.ExpiresAt}
+	want := ident.Principal{
+		KeyID:            k.ID,
+		Org:              k.Org,
+		OrgName:          ident.DefaultOrg,
+		Kind:             ident.Service,
+		ReadOnly:         true,
+		Namespace:        "docs",
+		DefaultNamespace: "docs",
+		Limits:           in.Limits,
+		ExpiresAt:        in.ExpiresAt,
+	}
 	if d := cmp.Diff(want, p, cmp.Transformer("scopes", func(s []ident.Scope) string { return fmt.Sprint(s) })); d != "" {
 		t.Error(d)
 	}
@@ -194,7 +204,8 @@ func TestVerifyRefuses(t *testing.T) {
 	} {
 		_, err := s.Verify(t.Context(), x.secret, x.family)
 		message := fault.From(err).Message
-		if fault.CodeOf(err) != fault.Unauthorized || !strings.Contains(message, "not valid on") || !strings.Contains(message, x.says) {
+		if fault.CodeOf(err) != fault.Unauthorized || !strings.Contains(message, "not valid on") ||
+			!strings.Contains(message, x.says) {
 			t.Errorf("%s: %v", x.name, err)
 		}
 	}
@@ -206,7 +217,8 @@ func TestVerifyRefuses(t *testing.T) {
 func TestRevocationElsewhereHoldsWithinASecond(t *testing.T) {
 	store, _ := open(t)
 	c := newClock()
-	here, there := key.New(key.Settings{Store: store, Now: c.now, CacheFor: time.Hour}), key.New(key.Settings{Store: store, Now: c.now})
+	here, there := key.New(key.Settings{Store: store, Now: c.now, CacheFor: time.Hour}),
+		key.New(key.Settings{Store: store, Now: c.now})
 	k := issue(t, there, key.Issue{})
 	if code := verify(t, here, k.Secret); code != "" {
 		t.Fatal(code)

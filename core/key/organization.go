@@ -18,7 +18,7 @@ func (s *Service) CreateOrganization(ctx context.Context, name string) (port.Org
 		return port.Organization{}, err
 	}
 	o := s.newOrganization(name)
-	err := s.store.Update(ctx, func(w port.Writer) error { return w.PutOrganization(ctx, o) })
+	err := s.store.Update(ctx, func(w writer) error { return w.PutOrganization(ctx, o) })
 	return o, err
 }
 
@@ -46,7 +46,7 @@ func validName(name string) bool {
 }
 
 // findOrganization finds one by id or name.
-func findOrganization(ctx context.Context, r port.Reader, ref string) (port.Organization, error) {
+func findOrganization(ctx context.Context, r reader, ref string) (port.Organization, error) {
 	if !validName(ref) { // every name and id is; not every store can look for anything else
 		return port.Organization{}, fault.New(fault.NotFound, "there is no organization %q", fault.Clip(ref))
 	}
@@ -62,7 +62,7 @@ func findOrganization(ctx context.Context, r port.Reader, ref string) (port.Orga
 
 // Organization finds one by id or name. Fault NotFound.
 func (s *Service) Organization(ctx context.Context, ref string) (o port.Organization, err error) {
-	err = s.store.View(ctx, func(r port.Reader) (err error) {
+	err = s.store.View(ctx, func(r reader) (err error) {
 		o, err = findOrganization(ctx, r, ref)
 		return err
 	})
@@ -72,7 +72,7 @@ func (s *Service) Organization(ctx context.Context, ref string) (o port.Organiza
 // Organizations lists all by name.
 func (s *Service) Organizations(ctx context.Context) ([]port.Organization, error) {
 	var out []port.Organization
-	err := s.store.View(ctx, func(r port.Reader) (err error) {
+	err := s.store.View(ctx, func(r reader) (err error) {
 		out, err = r.Organizations(ctx)
 		return err
 	})
@@ -108,7 +108,7 @@ func (s *Service) ChangeOrganization(ctx context.Context, ref string, c Organiza
 			return o, err
 		}
 	}
-	err = s.store.Update(ctx, func(w port.Writer) (err error) {
+	err = s.store.Update(ctx, func(w writer) (err error) {
 		if o, err = findOrganization(ctx, w, ref); err != nil {
 			return err
 		}
@@ -125,14 +125,14 @@ func (s *Service) ChangeOrganization(ctx context.Context, ref string, c Organiza
 
 // EnsureDefault makes the default organization when it is missing.
 func (s *Service) EnsureDefault(ctx context.Context) (o port.Organization, err error) {
-	err = s.store.View(ctx, func(r port.Reader) (err error) {
+	err = s.store.View(ctx, func(r reader) (err error) {
 		o, err = r.OrganizationByName(ctx, ident.DefaultOrg)
 		return err
 	})
 	if fault.CodeOf(err) != fault.NotFound {
 		return o, err
 	}
-	err = s.store.Update(ctx, func(w port.Writer) (err error) {
+	err = s.store.Update(ctx, func(w writer) (err error) {
 		o, err = s.organization(ctx, w, ident.DefaultOrg)
 		return err
 	})
@@ -149,7 +149,7 @@ func orDefault(ref string) string {
 
 // organization finds one by id or name, the default one where none is named,
 // which is made when it is missing.
-func (s *Service) organization(ctx context.Context, w port.Writer, ref string) (port.Organization, error) {
+func (s *Service) organization(ctx context.Context, w writer, ref string) (port.Organization, error) {
 	o, err := findOrganization(ctx, w, orDefault(ref))
 	if orDefault(ref) != ident.DefaultOrg || fault.CodeOf(err) != fault.NotFound {
 		return o, err

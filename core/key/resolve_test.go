@@ -10,7 +10,7 @@ import (
 	"github.com/mnemehq/mneme/core/op"
 )
 
-// Who was lent a key gets what its secret would: the same rights, and the same end.
+// The holder of a grant has the rights of the key's secret, and the same end.
 func TestResolve(t *testing.T) {
 	store, _ := open(t)
 	now := newClock()
@@ -24,7 +24,8 @@ func TestResolve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := by(k.Org, k.ID, op.Namespace); err != nil || p.KeyID != same.KeyID || p.Namespace != "docs" || !p.ReadOnly || p.OrgName != ident.DefaultOrg {
+	if p, err := by(k.Org, k.ID, op.Namespace); err != nil || p.KeyID != same.KeyID || p.Namespace != "docs" ||
+		!p.ReadOnly || p.OrgName != ident.DefaultOrg {
 		t.Errorf("%+v, %v", p, err)
 	}
 	refused := func(what string, err error, code fault.Code) {

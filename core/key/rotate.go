@@ -8,18 +8,18 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// DefaultOverlap is how long a rotated key goes on beside its successor, unless
+// DefaultOverlap is how long a rotated key stays valid beside its successor, unless
 // the rotation says otherwise.
 const DefaultOverlap = 24 * time.Hour
 
-// MaxOverlap is the longest overlap: beyond it a rotation is no rotation.
+// MaxOverlap is the longest overlap: a longer one would defeat the rotation.
 const MaxOverlap = 90 * 24 * time.Hour
 
 // Rotation asks for a new secret with the rights of a key.
 type Rotation struct {
 	Overlap time.Duration // the old key ends after it; 0: at once
-	// ExpiresAt is when the new key ends. Zero: the old one's time from issue to
-	// end, counted anew; never, where that never ended.
+	// ExpiresAt is when the new key ends. Zero: as long after now as the old
+	// one's end was after its issue; never, if that never ended.
 	ExpiresAt time.Time
 }
 
@@ -37,7 +37,7 @@ func (s *Service) Rotate(ctx context.Context, ref Ref, r Rotation) (Issued, erro
 	}
 	var fresh port.Key
 	var secret, integration string
-	err := s.store.Update(ctx, func(w port.Writer) error {
+	err := s.store.Update(ctx, func(w writer) error {
 		o, old, err := s.find(ctx, w, ref)
 		if err != nil {
 			return err

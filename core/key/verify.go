@@ -16,8 +16,8 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// takes are the key kinds that an API family takes, and what it is called.
-func takes(f op.Family) (kinds []ident.Kind, api string) {
+// acceptedKinds are the key kinds that an API family takes, and what it is called.
+func acceptedKinds(f op.Family) (kinds []ident.Kind, api string) {
 	switch f {
 	case op.Memory:
 		return []ident.Kind{ident.Integration, ident.Personal}, "the memory API"
@@ -27,30 +27,31 @@ func takes(f op.Family) (kinds []ident.Kind, api string) {
 	return []ident.Kind{ident.Service}, "the namespace API"
 }
 
-// refused is the one answer to every key that does not work, so that it tells
+// refused is the same answer to every key that does not work, so that it tells
 // nothing about which keys exist.
 func refused() error {
 	return fault.New(fault.Unauthorized, "the API key is not valid: it is unknown, revoked or expired")
 }
 
-// misplaced answers a key of a kind that the family does not take.
-func misplaced(what, api string, kinds []ident.Kind) error {
+// wrongFamily answers a key of a kind that the family does not take.
+func wrongFamily(what, api string, kinds []ident.Kind) error {
 	prefixes := make([]string, len(kinds))
 	for i, k := range kinds {
 		prefixes[i] = k.Prefix()
 	}
-	return fault.New(fault.Unauthorized, "%s is not valid on %s, which takes keys that begin with %s", what, api, strings.Join(prefixes, " or "))
+	return fault.New(fault.Unauthorized, "%s is not valid on %s, which takes keys that begin with %s", what, api,
+		strings.Join(prefixes, " or "))
 }
 
-// Verify finds out who presented a bearer key. Faults: Unauthorized, with one
+// Verify resolves a bearer key to its principal. Faults: Unauthorized, with one
 // message for a key that is unknown, revoked or expired and another for one of
 // another family, which its prefix alone gives away; Forbidden when its
 // organization is suspended.
 func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (ident.Principal, error) {
-	kinds, api := takes(family)
+	kinds, api := acceptedKinds(family)
 	prefix := prefixOf(bearer)
 	if prefix != "" && !slices.ContainsFunc(kinds, func(k ident.Kind) bool { return k.Prefix() == prefix }) {
-		return ident.Principal{}, misplaced("a key that begins with "+prefix, api, kinds)
+		return ident.Principal{}, wrongFamily("a key that begins with "+prefix, api, kinds)
 	}
 	if prefix == "" || len(bearer) != len(prefix)+secretLength {
 		return ident.Principal{}, refused()
@@ -66,12 +67,12 @@ func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (
 	return s.admit(v, family)
 }
 
-// Resolve is Verify for who was lent a key instead of its secret: whoever holds
-// a token that stands for the organization's key of this id. Faults as Verify.
+// Resolve is Verify for the holder of a token that stands for an organization's key,
+// by the key's id instead of its secret. Faults as Verify.
 func (s *Service) Resolve(ctx context.Context, org ident.Org, id string, family op.Family) (ident.Principal, error) {
 	hash, ok := s.cache.hashOf(org, id)
 	if !ok {
-		err := s.store.View(ctx, func(r port.Reader) error {
+		err := s.store.View(ctx, func(r reader) error {
 			k, err := r.Key(ctx, org, id)
 			hash = k.Hash
 			return err
@@ -97,8 +98,8 @@ func (s *Service) admit(v verified, family op.Family) (ident.Principal, error) {
 	if v.revoked || !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt) {
 		return ident.Principal{}, refused()
 	}
-	if kinds, api := takes(family); !slices.Contains(kinds, p.Kind) {
-		return ident.Principal{}, misplaced("a key of kind "+string(p.Kind), api, kinds)
+	if kinds, api := acceptedKinds(family); !slices.Contains(kinds, p.Kind) {
+		return ident.Principal{}, wrongFamily("a key of kind "+string(p.Kind), api, kinds)
 	}
 	if v.suspended && !p.AllOrganizations() {
 		return ident.Principal{}, suspended(p.OrgName)
@@ -124,7 +125,7 @@ func (s *Service) load(ctx context.Context, hash [32]byte) (verified, error) {
 		o port.Organization
 		i port.Integration
 	)
-	err := s.store.View(ctx, func(r port.Reader) (err error) {
+	err := s.store.View(ctx, func(r reader) (err error) {
 		if k, err = r.KeyByHash(ctx, hash); err != nil {
 			return err
 		}
@@ -143,15 +144,27 @@ func (s *Service) load(ctx context.Context, hash [32]byte) (verified, error) {
 		return verified{}, refused()
 	}
 	return verified{
-		principal: ident.Principal{KeyID: k.ID, Org: k.Org, OrgName: o.Name, Kind: k.Kind, ReadOnly: k.ReadOnly, Namespace: k.Namespace,
-			DefaultNamespace: k.DefaultNamespace, Scopes: effective(k.Kind, k.Scopes), Integration: k.Integration, Quotas: i.Quotas,
-			EndUser: k.EndUser, Limits: k.Limits, ExpiresAt: k.ExpiresAt},
+		principal: ident.Principal{
+			KeyID:            k.ID,
+			Org:              k.Org,
+			OrgName:          o.Name,
+			Kind:             k.Kind,
+			ReadOnly:         k.ReadOnly,
+			Namespace:        k.Namespace,
+			DefaultNamespace: k.DefaultNamespace,
+			Scopes:           withImplied(k.Kind, k.Scopes),
+			Integration:      k.Integration,
+			Quotas:           i.Quotas,
+			EndUser:          k.EndUser,
+			Limits:           k.Limits,
+			ExpiresAt:        k.ExpiresAt,
+		},
 		revoked: !k.RevokedAt.IsZero(), suspended: o.Suspended,
 	}, nil
 }
 
-// effective adds what any scope of an integration brings along.
-func effective(k ident.Kind, scopes []ident.Scope) []ident.Scope {
+// withImplied adds what any scope of an integration brings along.
+func withImplied(k ident.Kind, scopes []ident.Scope) []ident.Scope {
 	if k != ident.Integration && k != ident.Personal || len(scopes) == 0 || slices.Contains(scopes, ident.StatusRead) {
 		return scopes
 	}
@@ -275,7 +288,7 @@ func (u *uses) touch(id string, at time.Time) {
 	}
 }
 
-func (u *uses) take() map[string]time.Time {
+func (u *uses) drain() map[string]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	taken := u.at
@@ -285,11 +298,11 @@ func (u *uses) take() map[string]time.Time {
 
 // Flush writes the last uses since the last flush to the store.
 func (s *Service) Flush(ctx context.Context) error {
-	taken := s.used.take()
+	taken := s.used.drain()
 	if len(taken) == 0 {
 		return nil
 	}
-	err := s.store.Update(ctx, func(w port.Writer) error { return w.TouchKeys(ctx, taken) })
+	err := s.store.Update(ctx, func(w writer) error { return w.TouchKeys(ctx, taken) })
 	if err != nil {
 		for id, at := range taken { // another try with the next flush
 			s.used.touch(id, at)
@@ -307,7 +320,7 @@ func (s *Service) Run(ctx context.Context) error {
 		select {
 		case <-t.C:
 			if err := s.Flush(ctx); err != nil {
-				s.log.WarnContext(ctx, "flush last uses", "cause", err.Error())
+				s.log.WarnContext(ctx, "key use flush failed", "error", err)
 			}
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

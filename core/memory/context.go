@@ -49,8 +49,8 @@ func Speaker(content string) string {
 	return name
 }
 
-// speaks reports whether a memory is a turn of a conversation.
-func speaks(content string, metadata json.RawMessage) bool {
+// isTurn reports whether a memory is a turn of a conversation.
+func isTurn(content string, metadata json.RawMessage) bool {
 	if Speaker(content) != "" {
 		return true
 	}
@@ -69,9 +69,9 @@ func speaks(content string, metadata json.RawMessage) bool {
 	return speaker || role
 }
 
-// leads reports whether a memory is the turn before one of a time.
-func leads(before *port.Document, at time.Time) bool {
-	return before != nil && at.Sub(before.CreatedAt) <= contextGap && speaks(before.Text, before.Metadata)
+// isPrecedingTurn reports whether a memory is the turn before one at a time.
+func isPrecedingTurn(before *port.Document, at time.Time) bool {
+	return before != nil && at.Sub(before.CreatedAt) <= contextGap && isTurn(before.Text, before.Metadata)
 }
 
 // inContext is the text that is embedded for a turn: the end of the turn before
@@ -83,49 +83,51 @@ func inContext(before, own string) string {
 	return before + "\n" + own
 }
 
-// lead is the turn before one that is to be written.
-type lead struct {
+// precedingTurn is the turn before a pending one.
+type precedingTurn struct {
 	id   string          // of a stored memory; "": one of the same call
 	key  port.ContentKey // of one of the same call
 	text string
 }
 
-// newcomer is a memory that is to be written, as far as its place matters.
-type newcomer struct {
+// pendingMemory is a memory to be written, with what its neighbors need to know.
+type pendingMemory struct {
 	text
 	id      string // "" : a new one
 	created time.Time
 	encoded *ingest.Encoded
 
-	lead *lead     // nil: none
-	own  []float32 // its vector without the lead; nil: no lead
+	preceding *precedingTurn // nil: none
+	own       []float32      // its vector without the preceding turn; nil: there is none
 }
 
-// leadersOf finds the turn before each newcomer, among the stored memories and the
-// newcomers themselves, and the stored turns that a newcomer now stands before.
-func leadersOf(ctx context.Context, r port.Reader, p port.Partition, exists bool, list []*newcomer) (followers []string, err error) {
-	turns := slices.DeleteFunc(slices.Clone(list), func(n *newcomer) bool { return !speaks(n.content, n.metadata.JSON()) })
-	slices.SortStableFunc(turns, func(a, b *newcomer) int {
+// findPrecedingTurns finds the turn before each pending memory, among the stored
+// memories and the pending ones themselves. followers are the stored turns that a
+// pending one now precedes.
+func findPrecedingTurns(ctx context.Context, r reader, p port.Partition, exists bool,
+	list []*pendingMemory) (followers []string, err error) {
+	turns := slices.DeleteFunc(slices.Clone(list), func(n *pendingMemory) bool { return !isTurn(n.content, n.metadata.JSON()) })
+	slices.SortStableFunc(turns, func(a, b *pendingMemory) int {
 		return cmp.Or(cmp.Compare(a.container, b.container), a.created.Compare(b.created))
 	})
-	stored := make([]port.Beside, len(turns))
+	stored := make([]port.Neighbors, len(turns))
 	if exists && len(turns) > 0 {
-		places := make([]port.Place, len(turns))
+		places := make([]port.Position, len(turns))
 		for i, n := range turns {
-			places[i] = port.Place{Container: n.container, CreatedAt: n.created, ID: cmp.Or(n.id, afterAll)}
+			places[i] = port.Position{Container: n.container, CreatedAt: n.created, ID: cmp.Or(n.id, afterAll)}
 		}
-		if stored, err = r.Beside(ctx, p, places); err != nil {
+		if stored, err = r.Neighbors(ctx, p, places); err != nil {
 			return nil, err
 		}
 	}
 	for i, n := range turns {
 		before, after := stored[i].Before, stored[i].After
-		if before != nil && before.ID != n.id && leads(before, n.created) {
-			n.lead = &lead{id: before.ID, text: before.Text}
+		if before != nil && before.ID != n.id && isPrecedingTurn(before, n.created) {
+			n.preceding = &precedingTurn{id: before.ID, text: before.Text}
 		}
 		if i > 0 && turns[i-1].container == n.container && n.created.Sub(turns[i-1].created) <= contextGap &&
 			(before == nil || !before.CreatedAt.After(turns[i-1].created)) {
-			n.lead = &lead{key: turns[i-1].key, text: turns[i-1].content}
+			n.preceding = &precedingTurn{key: turns[i-1].key, text: turns[i-1].content}
 		}
 		if after != nil && after.ID != n.id && after.CreatedAt.Sub(n.created) <= contextGap {
 			followers = append(followers, after.ID)
@@ -134,18 +136,18 @@ func leadersOf(ctx context.Context, r port.Reader, p port.Partition, exists bool
 	return followers, nil
 }
 
-// place mixes the leads of newcomers into their vectors, which are encoded.
-func place(ctx context.Context, models *ingest.Encoder, list []*newcomer) error {
-	var led []*newcomer
+// blendVectors mixes the turns before pending memories into their encoded vectors.
+func blendVectors(ctx context.Context, models *ingest.Encoder, list []*pendingMemory) error {
+	var led []*pendingMemory
 	var own [][]float32
 	var texts []string
 	for _, n := range list {
-		if n.lead == nil || len(n.encoded.Chunks) != 1 {
-			n.lead = nil
+		if n.preceding == nil || len(n.encoded.Chunks) != 1 {
+			n.preceding = nil
 			continue
 		}
 		n.own = slices.Clone(n.encoded.Vectors.Dense.Row(0))
-		led, own, texts = append(led, n), append(own, n.own), append(texts, inContext(n.lead.text, n.content))
+		led, own, texts = append(led, n), append(own, n.own), append(texts, inContext(n.preceding.text, n.content))
 	}
 	mixed, err := models.InContext(ctx, own, texts)
 	if err != nil {
@@ -157,20 +159,20 @@ func place(ctx context.Context, models *ingest.Encoder, list []*newcomer) error 
 	return nil
 }
 
-// stillLead reports whether every stored lead says in the transaction what it
-// said when it was embedded.
-func stillLead(ctx context.Context, r port.Reader, p port.Partition, list []*newcomer) (bool, error) {
+// precedingUnchanged reports whether every stored preceding turn says in the
+// transaction what it said when it was embedded.
+func precedingUnchanged(ctx context.Context, r reader, p port.Partition, list []*pendingMemory) (bool, error) {
 	said := map[string]string{}
 	for _, n := range list {
-		if n.lead != nil && n.lead.id != "" {
-			said[n.lead.id] = n.lead.text
+		if n.preceding != nil && n.preceding.id != "" {
+			said[n.preceding.id] = n.preceding.text
 		}
 	}
 	return unchanged(ctx, r, p, said)
 }
 
 // unchanged reports whether memories exist and say what they said.
-func unchanged(ctx context.Context, r port.Reader, p port.Partition, said map[string]string) (bool, error) {
+func unchanged(ctx context.Context, r reader, p port.Partition, said map[string]string) (bool, error) {
 	if len(said) == 0 {
 		return true, nil
 	}
@@ -190,9 +192,9 @@ func unchanged(ctx context.Context, r port.Reader, p port.Partition, said map[st
 	return len(docs) == len(ids), nil
 }
 
-// release gives the memories whose vectors were made with the text of ids their
-// own vectors back, and answers which.
-func (w *written) release(ctx context.Context, tx port.Writer, pinned port.Partition, ids []string) ([]string, error) {
+// restoreOwnVectors gives memories whose vectors were made with the text of ids the
+// vectors of their own text alone, and returns which these are.
+func restoreOwnVectors(ctx context.Context, tx *ingest.Tx, pinned port.Partition, ids []string) ([]string, error) {
 	links, err := tx.ContextLinks(ctx, pinned, ids, true)
 	if err != nil {
 		return nil, err
@@ -209,15 +211,15 @@ func (w *written) release(ctx context.Context, tx port.Writer, pinned port.Parti
 	for i, id := range released {
 		none[i].ID = id
 	}
-	if err := w.revector(ctx, tx, pinned, own); err != nil {
+	if err := replaceVectors(ctx, tx, pinned, own); err != nil {
 		return nil, err
 	}
 	return released, tx.PutContextLinks(ctx, pinned, none)
 }
 
-// revector replaces the dense vectors of stored memories of one chunk. Nobody
-// has updated them, so their times stay.
-func (w *written) revector(ctx context.Context, tx port.Writer, pinned port.Partition, dense map[string][]float32) error {
+// replaceVectors replaces the dense vectors of stored memories of one chunk. It is no
+// update by a caller, so their times stay.
+func replaceVectors(ctx context.Context, tx *ingest.Tx, pinned port.Partition, dense map[string][]float32) error {
 	if len(dense) == 0 {
 		return nil
 	}
@@ -243,43 +245,44 @@ func (w *written) revector(ctx context.Context, tx port.Writer, pinned port.Part
 		v.Dense = port.Dense{Dim: len(dense[d.ID]), Data: dense[d.ID]}
 		writes = append(writes, port.DocumentWrite{Document: d.Document, Vectors: v})
 	}
-	return w.put(ctx, tx, pinned, time.Time{}, writes, nil)
+	return tx.Reencode(ctx, pinned, writes)
 }
 
-// settle gives stored turns the leads that they have now. It is called after a
-// write that changed what stands beside them, and is not part of it: a turn that
-// is not settled is found by its own words until the next time.
-func (s *Service) settle(ctx context.Context, p port.Partition, ids []string) {
+// relink updates the vectors and links of stored turns to the turns that precede them
+// now. It runs after a write that changed their neighbors and is not part of it: if it
+// fails, a turn with a stale link is found by its own words until the next time.
+func (s *Service) relink(ctx context.Context, p port.Partition, ids []string) {
 	if len(ids) == 0 {
 		return
 	}
 	leave := s.work.enter(p)
 	defer leave()
-	if err := s.trySettle(ctx, p, ids); err != nil && ctx.Err() == nil && !errors.Is(err, ingest.ErrMoved) {
-		if code := fault.CodeOf(err); code != fault.NamespaceNotFound && code != fault.Unavailable {
-			s.Log.WarnContext(ctx, "memories were not set in their context", "partition", p.String(), "error", err)
+	if err := s.tryRelink(ctx, p, ids); err != nil && ctx.Err() == nil && !errors.Is(err, ingest.ErrMoved) {
+		if !fault.IsPartitionNotFound(err) && fault.CodeOf(err) != fault.Unavailable {
+			s.log.WarnContext(ctx, "memory relink failed", "partition", p.String(), "error", err)
 		}
 	}
 }
 
-// settled is a stored turn that gets another lead, or none.
-type settled struct {
-	doc  port.DocumentHead
-	own  []float32
-	lead *port.Document
+// staleLink is a stored turn whose preceding turn is not the one that it was embedded
+// with.
+type staleLink struct {
+	doc       port.DocumentHead
+	own       []float32
+	preceding *port.Document
 }
 
-func (s *Service) trySettle(ctx context.Context, p port.Partition, ids []string) error {
-	var changes []settled
+func (s *Service) tryRelink(ctx context.Context, p port.Partition, ids []string) error {
+	var changes []staleLink
 	var models *ingest.Encoder
-	err := s.Store.View(ctx, func(r port.Reader) error {
+	err := s.store.View(ctx, func(r snapshot) error {
 		ns, exists, err := s.writable(ctx, r, p)
-		models = s.Encoders.For(ns)
+		models = s.encoders.For(ns)
 		if err == nil && exists {
-			err = s.current(ns)
+			err = s.checkModels(ns)
 		}
 		if err == nil {
-			changes, err = s.unsettled(ctx, r, p, ids)
+			changes, err = s.staleLinks(ctx, r, p, ids)
 		}
 		return err
 	})
@@ -289,22 +292,20 @@ func (s *Service) trySettle(ctx context.Context, p port.Partition, ids []string)
 	var own [][]float32
 	var texts []string
 	for _, c := range changes {
-		if c.lead != nil {
-			own, texts = append(own, c.own), append(texts, inContext(c.lead.Text, c.doc.Text))
+		if c.preceding != nil {
+			own, texts = append(own, c.own), append(texts, inContext(c.preceding.Text, c.doc.Text))
 		}
 	}
 	mixed, err := models.InContext(ctx, own, texts)
 	if err != nil {
 		return err
 	}
-	var w written
-	err = s.Store.Update(ctx, func(tx port.Writer) error {
-		w = written{}
+	return s.changes.Write(ctx, ingest.CauseReencoding, func(tx *ingest.Tx) error {
 		ns, exists, err := s.writable(ctx, tx, p)
 		if err != nil || !exists {
 			return err
 		}
-		if s.Encoders.For(ns) != models {
+		if !s.encoders.For(ns).SameModels(models) {
 			return ingest.ErrMoved
 		}
 		said, dense, links := map[string]string{}, map[string][]float32{}, make([]port.ContextLink, 0, len(changes))
@@ -313,9 +314,9 @@ func (s *Service) trySettle(ctx context.Context, p port.Partition, ids []string)
 			said[c.doc.ID] = c.doc.Text
 			l := port.ContextLink{ID: c.doc.ID}
 			dense[c.doc.ID] = c.own
-			if c.lead != nil {
-				said[c.lead.ID] = c.lead.Text
-				l.Context, l.Own = c.lead.ID, c.own
+			if c.preceding != nil {
+				said[c.preceding.ID] = c.preceding.Text
+				l.Context, l.Own = c.preceding.ID, c.own
 				dense[c.doc.ID] = mixed[next]
 				next++
 			}
@@ -325,29 +326,26 @@ func (s *Service) trySettle(ctx context.Context, p port.Partition, ids []string)
 			return cmp.Or(err, ingest.ErrMoved)
 		}
 		pinned := p.At(ns.Generation)
-		if err := w.revector(ctx, tx, pinned, dense); err != nil {
+		if err := replaceVectors(ctx, tx, pinned, dense); err != nil {
 			return err
 		}
 		return tx.PutContextLinks(ctx, pinned, links)
 	})
-	if err != nil {
-		return err
-	}
-	return w.project(ctx, s.Projector)
 }
 
-// unsettled finds which of ids have another lead than they were embedded with.
-func (s *Service) unsettled(ctx context.Context, r port.Reader, p port.Partition, ids []string) ([]settled, error) {
+// staleLinks finds those of ids whose preceding turn is not the one that they were
+// embedded with.
+func (s *Service) staleLinks(ctx context.Context, r reader, p port.Partition, ids []string) ([]staleLink, error) {
 	docs, err := r.Documents(ctx, p, ids, port.PartText|port.PartMetadata|port.PartChunks)
 	if err != nil {
 		return nil, err
 	}
-	docs = slices.DeleteFunc(docs, func(d port.DocumentHead) bool { return len(d.Chunks) != 1 || !speaks(d.Text, d.Metadata) })
-	places, ids := make([]port.Place, len(docs)), make([]string, len(docs))
+	docs = slices.DeleteFunc(docs, func(d port.DocumentHead) bool { return len(d.Chunks) != 1 || !isTurn(d.Text, d.Metadata) })
+	places, ids := make([]port.Position, len(docs)), make([]string, len(docs))
 	for i, d := range docs {
-		places[i], ids[i] = port.Place{Container: d.Container, CreatedAt: d.CreatedAt, ID: d.ID}, d.ID
+		places[i], ids[i] = port.Position{Container: d.Container, CreatedAt: d.CreatedAt, ID: d.ID}, d.ID
 	}
-	beside, err := r.Beside(ctx, p, places)
+	beside, err := r.Neighbors(ctx, p, places)
 	if err != nil {
 		return nil, err
 	}
@@ -359,15 +357,15 @@ func (s *Service) unsettled(ctx context.Context, r port.Reader, p port.Partition
 	if err != nil {
 		return nil, err
 	}
-	var out []settled
+	var out []staleLink
 	for i, d := range docs {
-		c := settled{doc: d, own: vectors[d.ID].Dense.Data}
-		if leads(beside[i].Before, d.CreatedAt) {
-			c.lead = beside[i].Before
+		c := staleLink{doc: d, own: vectors[d.ID].Dense.Data}
+		if isPrecedingTurn(beside[i].Before, d.CreatedAt) {
+			c.preceding = beside[i].Before
 		}
 		has, want := "", ""
-		if c.lead != nil {
-			want = c.lead.ID
+		if c.preceding != nil {
+			want = c.preceding.ID
 		}
 		for _, l := range links {
 			if l.ID == d.ID {
@@ -388,9 +386,9 @@ const (
 	toPrevious = 0.2
 )
 
-// spread lets the keyword scores of turns speak for the turns beside them: the
+// spreadScores lets the keyword scores of turns speak for the turns beside them: the
 // words of a question often stand in one turn and the answer in the next.
-func (s *Service) spread(ctx context.Context, p port.Partition, l retrieve.List) (retrieve.List, error) {
+func (s *Service) spreadScores(ctx context.Context, p port.Partition, l retrieve.List) (retrieve.List, error) {
 	if l.Retriever != port.Keyword || len(l.Hits) == 0 {
 		return l, nil
 	}
@@ -399,7 +397,7 @@ func (s *Service) spread(ctx context.Context, p port.Partition, l retrieve.List)
 		ids = append(ids, h.Document)
 	}
 	var links []port.ContextLink
-	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+	err := s.store.View(ctx, func(r snapshot) (err error) {
 		links, err = r.ContextLinks(ctx, p, slices.Compact(slices.Sorted(slices.Values(ids))), false)
 		return err
 	})

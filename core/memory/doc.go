@@ -5,9 +5,5 @@
 // A memory partition is one integration's end user. A memory is one document of
 // it, cut into chunks only when it is longer than one. The store's transaction
 // decides everything: what was prepared outside it (duplicates, versions,
-// quotas) is checked again inside, and prepared anew when it moved.
-//
-// May import: core/op, core/port, core/page, core/filter, core/ingest,
-// core/retrieve, its own subpackages, golang.org/x/text. Must not: other
-// services' internals, adapters, transports.
+// quotas) is checked again inside, and prepared again when it changed.
 package memory

@@ -10,16 +10,15 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/replica"
 )
 
 // EraseUser are the parameters of DELETE /api/v1/users/{endUserId}.
 type EraseUser struct {
 	EndUserID string `path:"endUserId" json:"-" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
 }
-
-// Validate checks the id.
-func (in *EraseUser) Validate() error { return checkEndUser(in.EndUserID) }
 
 // EndUser is for keys limited to one end user.
 func (in *EraseUser) EndUser() string { return in.EndUserID }
@@ -33,7 +32,7 @@ type ErasedUser struct {
 
 // EraseUser erases an end user of the caller's integration.
 func (s *Service) EraseUser(ctx context.Context, in EraseUser) (ErasedUser, error) {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	c, err := s.Erase(ctx, who.Org, who.Integration, in.EndUserID)
 	if err != nil {
 		return ErasedUser{}, err
@@ -44,14 +43,14 @@ func (s *Service) EraseUser(ctx context.Context, in EraseUser) (ErasedUser, erro
 // Certificate says what an erasure has removed.
 type Certificate struct {
 	port.Erased
-	VerifiedAbsent bool      // the store and every index were asked again and have nothing
+	VerifiedAbsent bool      // the store and every index were searched again and hold nothing
 	At             time.Time // when that was found
 }
 
-// erasure is one under way, which further calls wait for.
+// erasure is an erasure in progress, which further calls wait for.
 type erasure struct {
 	done    chan struct{}
-	resumed bool // of one life that a failure or a stop has left half erased
+	resumed bool // of a generation that a failure or a stop left half erased
 	cert    Certificate
 	err     error
 }
@@ -61,8 +60,8 @@ const eraseBatch = 500
 
 // Erase removes everything of an end user, in this order: the mark that keeps
 // writers out, memories with vectors, records, receipts and stored answers, the
-// index with its files, the end user itself, and what files still hold of
-// deleted rows. It returns when nothing is left. An unknown end user is no
+// index with its files, the end user itself, and the remains of deleted rows in
+// files. It returns when nothing is left. An unknown end user is no
 // error: the certificate counts nothing. The work goes on when the caller goes
 // away, and what a crash interrupts is resumed; calling again waits for the work
 // under way, counts what that removed, and makes sure by an erasure of its own.
@@ -73,7 +72,7 @@ func (s *Service) Erase(ctx context.Context, org ident.Org, integration, endUser
 func (s *Service) erase(ctx context.Context, p port.Partition) (Certificate, error) {
 	var c Certificate
 	for waited := false; ; waited = true {
-		e, mine := s.begin(ctx, p)
+		e, mine := s.startErasure(ctx, p)
 		select {
 		case <-e.done:
 		case <-ctx.Done():
@@ -93,9 +92,9 @@ func (s *Service) erase(ctx context.Context, p port.Partition) (Certificate, err
 	}
 }
 
-// begin starts an erasure of a partition, or gives the one under way. A pinned
+// startErasure starts an erasure of a partition, or gives the one under way. A pinned
 // partition is that life alone.
-func (s *Service) begin(ctx context.Context, p port.Partition) (e *erasure, mine bool) {
+func (s *Service) startErasure(ctx context.Context, p port.Partition) (e *erasure, mine bool) {
 	key := p.At(0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +113,7 @@ func (s *Service) begin(ctx context.Context, p port.Partition) (e *erasure, mine
 			s.mu.Unlock()
 			close(e.done)
 		}()
-		e.cert, e.err = s.run(context.WithoutCancel(ctx), p)
+		e.cert, e.err = s.runErasure(context.WithoutCancel(ctx), p)
 	}()
 	return e, true
 }
@@ -139,27 +138,27 @@ func (s *Service) Wait(ctx context.Context) error {
 	}
 }
 
-func (s *Service) run(ctx context.Context, p port.Partition) (Certificate, error) {
+func (s *Service) runErasure(ctx context.Context, p port.Partition) (Certificate, error) {
 	var pinned port.Partition
 	var claim port.Claim
 	mine := false
-	err := s.Store.Update(ctx, func(w port.Writer) (err error) {
+	err := s.store.Update(ctx, func(w writer) (err error) {
 		if pinned, err = w.BeginErasure(ctx, p, s.now()); err != nil {
 			return err
 		}
-		claim, mine, err = w.TakeClaim(ctx, s.Replica.Self(), port.EraseClaim(pinned))
+		claim, mine, err = w.TakeClaim(ctx, s.replica.Self(), port.EraseClaim(pinned))
 		if fault.CodeOf(err) == fault.Conflict {
 			err = nil // this replica's lease has lapsed; it is renewed soon
 		}
 		return err
 	})
-	if fault.CodeOf(err) == fault.NamespaceNotFound {
-		return s.absent(ctx, p)
+	if fault.IsPartitionNotFound(err) {
+		return s.verifyAbsent(ctx, p)
 	}
 	if err != nil {
 		return Certificate{}, fmt.Errorf("begin erasure: %w", err)
 	}
-	// Whoever was writing or searching before the mark may still hold what they read.
+	// Writes and searches that began before the mark may still hold what they read.
 	if err := s.work.wait(ctx, p); err != nil {
 		return Certificate{}, err
 	}
@@ -172,10 +171,10 @@ func (s *Service) run(ctx context.Context, p port.Partition) (Certificate, error
 	}
 	c, err := s.remove(ctx, pinned)
 	if err != nil {
-		s.Replica.End(ctx, claim) // others may try
+		s.replica.End(ctx, claim) // others may try
 	}
-	if fault.CodeOf(err) == fault.NamespaceNotFound { // another replica has just ended it
-		rest, err := s.absent(ctx, pinned)
+	if fault.IsPartitionNotFound(err) { // another replica has just ended it
+		rest, err := s.verifyAbsent(ctx, pinned)
 		seen.VerifiedAbsent, seen.At = rest.VerifiedAbsent, rest.At
 		return seen, err
 	}
@@ -185,7 +184,7 @@ func (s *Service) run(ctx context.Context, p port.Partition) (Certificate, error
 // remove is an erasure from the mark on.
 func (s *Service) remove(ctx context.Context, pinned port.Partition) (Certificate, error) {
 	for more := true; more; {
-		err := s.Store.Update(ctx, func(w port.Writer) (err error) {
+		err := s.store.Update(ctx, func(w writer) (err error) {
 			more, err = w.EraseMemories(ctx, pinned, eraseBatch)
 			return err
 		})
@@ -194,7 +193,7 @@ func (s *Service) remove(ctx context.Context, pinned port.Partition) (Certificat
 		}
 	}
 	var c Certificate
-	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+	err := s.store.View(ctx, func(r snapshot) (err error) {
 		c.Erased, err = r.ErasureTally(ctx, pinned)
 		return err
 	})
@@ -211,20 +210,21 @@ func (s *Service) remove(ctx context.Context, pinned port.Partition) (Certificat
 	if err := s.scrub(ctx); err != nil {
 		return Certificate{}, err
 	}
-	if err := s.Store.Update(ctx, func(w port.Writer) error { return w.EndErasure(ctx, pinned) }); err != nil {
+	err = s.changes.Write(ctx, ingest.CauseErasure, func(tx *ingest.Tx) error { return tx.EndErasure(ctx, pinned, s.now()) })
+	if err != nil {
 		return Certificate{}, fmt.Errorf("end erasure: %w", err)
 	}
-	rest, err := s.absent(ctx, pinned)
+	rest, err := s.verifyAbsent(ctx, pinned)
 	c.VerifiedAbsent, c.At = rest.VerifiedAbsent, rest.At
 	return c, err
 }
 
-// othersEvery is how often it is asked how far other replicas are.
+// othersEvery is the interval between looks at how far other replicas are.
 const othersEvery = 50 * time.Millisecond
 
-// take claims the erasure of a partition for this replica. Where another one has
-// it, take waits for its end, of which it answers the certificate, or for that
-// replica's.
+// take claims the erasure of a partition for this replica. Where another replica has
+// the claim, take waits until that erasure ends, and returns its certificate, or
+// until the claim is free.
 func (s *Service) take(ctx context.Context, p port.Partition, claim *port.Claim) (c Certificate, done bool, err error) {
 	for {
 		var ok bool
@@ -233,15 +233,15 @@ func (s *Service) take(ctx context.Context, p port.Partition, claim *port.Claim)
 			return c, false, err
 		}
 		time.Sleep(othersEvery)
-		err = s.Store.View(ctx, func(r port.Reader) (err error) {
+		err = s.store.View(ctx, func(r snapshot) (err error) {
 			tally, err := r.ErasureTally(ctx, p)
 			if err == nil {
 				c.Erased = tally
 			}
 			return err
 		})
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
-			rest, err := s.absent(ctx, p)
+		if fault.IsPartitionNotFound(err) {
+			rest, err := s.verifyAbsent(ctx, p)
 			c.VerifiedAbsent, c.At = rest.VerifiedAbsent, rest.At
 			return c, true, err
 		}
@@ -254,9 +254,9 @@ func (s *Service) take(ctx context.Context, p port.Partition, claim *port.Claim)
 // claim claims the erasure of a pinned partition; ok is false when it has ended,
 // and while another replica has it.
 func (s *Service) claim(ctx context.Context, p port.Partition) (c port.Claim, ok bool, err error) {
-	return s.Replica.Claim(ctx, port.EraseClaim(p), func(w port.Writer) (bool, error) {
-		_, err := w.Namespace(ctx, p)
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
+	return s.replica.Claim(ctx, port.EraseClaim(p), func(r replica.Reader) (bool, error) {
+		_, err := r.Partition(ctx, p)
+		if fault.IsPartitionNotFound(err) {
 			return false, nil
 		}
 		return err == nil, err
@@ -264,17 +264,17 @@ func (s *Service) claim(ctx context.Context, p port.Partition) (c port.Claim, ok
 }
 
 // acknowledge drops what this replica has derived of a partition that is being
-// erased, once nobody here works on it, and says so to the one that erases.
+// erased, once nothing here works on it, and reports that to the erasing replica.
 func (s *Service) acknowledge(ctx context.Context, p port.Partition) error {
 	if err := s.work.wait(ctx, p); err != nil {
 		return err
 	}
-	for _, ix := range s.Projector.Indexes() {
+	for _, ix := range s.projector.Indexes() {
 		if err := ix.Drop(ctx, p); err != nil {
 			return fmt.Errorf("drop the index of an erased end user: %w", err)
 		}
 	}
-	err := s.Store.Update(ctx, func(w port.Writer) error { return w.AcknowledgeErasure(ctx, p, s.Replica.Self()) })
+	err := s.store.Update(ctx, func(w writer) error { return w.AcknowledgeErasure(ctx, p, s.replica.Self()) })
 	if err != nil {
 		return fmt.Errorf("acknowledge an erasure: %w", err)
 	}
@@ -282,11 +282,11 @@ func (s *Service) acknowledge(ctx context.Context, p port.Partition) error {
 }
 
 // acknowledged waits until every living replica has nothing of a partition any
-// more. One that dies meanwhile cleans its files before it serves again.
+// more. A replica that dies before cleans its files when it starts again.
 func (s *Service) acknowledged(ctx context.Context, p port.Partition) error {
 	for {
 		var missing []port.Replica
-		err := s.Store.View(ctx, func(r port.Reader) (err error) {
+		err := s.store.View(ctx, func(r snapshot) (err error) {
 			missing, err = r.Unacknowledged(ctx, p)
 			return err
 		})
@@ -296,7 +296,7 @@ func (s *Service) acknowledged(ctx context.Context, p port.Partition) error {
 		if len(missing) == 0 {
 			return nil
 		}
-		if slices.Contains(missing, s.Replica.Self()) { // a new life of this one
+		if slices.Contains(missing, s.replica.Self()) { // a new life of this one
 			if err := s.acknowledge(ctx, p); err != nil {
 				return err
 			}
@@ -306,38 +306,39 @@ func (s *Service) acknowledged(ctx context.Context, p port.Partition) error {
 	}
 }
 
-// scrub makes the store's files forget what was deleted.
+// scrub overwrites deleted data in the store's files.
 func (s *Service) scrub(ctx context.Context) error {
-	if f, ok := s.Store.(port.Scrubber); ok {
-		if err := f.Scrub(ctx); err != nil {
-			return fmt.Errorf("scrub the store: %w", err)
-		}
+	if s.scrubber == nil {
+		return nil
+	}
+	if err := s.scrubber.Scrub(ctx); err != nil {
+		return fmt.Errorf("scrub the store: %w", err)
 	}
 	return nil
 }
 
-// absent scrubs and then finds that neither the store nor an index has anything
+// verifyAbsent scrubs and then finds that neither the store nor an index has anything
 // of a partition. A call for an unknown end user may be the repeat of one that
 // a crash ended between the last row and the files, so it scrubs as well.
-func (s *Service) absent(ctx context.Context, p port.Partition) (Certificate, error) {
+func (s *Service) verifyAbsent(ctx context.Context, p port.Partition) (Certificate, error) {
 	if err := s.scrub(ctx); err != nil {
 		return Certificate{}, err
 	}
-	err := s.Store.View(ctx, func(r port.Reader) error {
-		_, err := r.Namespace(ctx, p)
+	err := s.store.View(ctx, func(r snapshot) error {
+		_, err := r.Partition(ctx, p)
 		return err
 	})
 	if err == nil && p.Generation() == 0 {
-		return Certificate{At: s.now()}, nil // an end user of this id has come to be since
+		return Certificate{At: s.now()}, nil // an end user of this id was created since
 	}
 	if err == nil {
 		return Certificate{}, errors.New("erase: the end user is still in the store")
 	}
-	if fault.CodeOf(err) != fault.NamespaceNotFound {
+	if !fault.IsPartitionNotFound(err) {
 		return Certificate{}, fmt.Errorf("verify the erasure: %w", err)
 	}
 	if p.Generation() != 0 {
-		for _, ix := range s.Projector.Indexes() {
+		for _, ix := range s.projector.Indexes() {
 			at, err := ix.Applied(ctx, p)
 			if err != nil {
 				return Certificate{}, fmt.Errorf("verify the erasure: %w", err)
@@ -350,15 +351,15 @@ func (s *Service) absent(ctx context.Context, p port.Partition) (Certificate, er
 	return Certificate{VerifiedAbsent: true, At: s.now()}, nil
 }
 
-// resumedAtOnce bounds the erasures that one replica finishes for others.
+// resumedAtOnce bounds the erasures that one replica finishes for others at a time.
 const resumedAtOnce = 4
 
-// watch looks for the erasures under way, whichever replica runs them: it drops
-// what this one has derived, and finishes those that nobody runs any more. Each
-// goes by itself: replicas that waited for each other would wait for ever.
-func (s *Service) watch(ctx context.Context) {
+// watchErasures looks for the erasures under way, whichever replica runs them: it drops
+// what this one has derived, and finishes those that no replica runs. Each has
+// a goroutine of its own: replicas that waited for each other would wait for ever.
+func (s *Service) watchErasures(ctx context.Context) {
 	every := watchEvery
-	if s.Replica.Alone() {
+	if s.replica.Alone() {
 		every = upkeepEvery // for what fails
 	}
 	t := time.NewTicker(every)
@@ -371,14 +372,14 @@ func (s *Service) watch(ctx context.Context) {
 	failed := map[port.Partition]time.Time{}
 	turns := make(chan struct{}, resumedAtOnce)
 	one := func(p port.Partition, told port.Replica, rest bool) {
-		self := s.Replica.Self()
+		self := s.replica.Self()
 		if told != self {
 			err := s.acknowledge(ctx, p)
-			if fault.CodeOf(err) == fault.NamespaceNotFound {
+			if fault.IsPartitionNotFound(err) {
 				return
 			}
 			if err != nil && ctx.Err() == nil {
-				s.Log.WarnContext(ctx, "an erasure was not acknowledged", "partition", p.String(), "error", err)
+				s.log.WarnContext(ctx, "erasure acknowledgement failed", "partition", p.String(), "error", err)
 			}
 			if err == nil {
 				mu.Lock()
@@ -399,17 +400,17 @@ func (s *Service) watch(ctx context.Context) {
 			mu.Lock()
 			failed[p] = time.Now()
 			mu.Unlock()
-			s.Log.ErrorContext(ctx, "an interrupted erasure failed again", "partition", p.String(), "error", err)
+			s.log.ErrorContext(ctx, "erasure resumption failed", "partition", p.String(), "error", err)
 		}
 	}
 	for {
 		var left []port.Partition
-		err := s.Store.View(ctx, func(r port.Reader) (err error) {
+		err := s.store.View(ctx, func(r snapshot) (err error) {
 			left, err = r.Erasing(ctx)
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "unfinished erasures were not found", "error", err)
+			s.log.WarnContext(ctx, "erasure scan failed", "error", err)
 		}
 		mu.Lock()
 		if err == nil && len(left) == 0 && len(busy) == 0 {
@@ -453,7 +454,7 @@ func (s *Service) resume(ctx context.Context, p port.Partition) error {
 		}
 		return err
 	}
-	e, mine := s.begin(ctx, p)
+	e, mine := s.startErasure(ctx, p)
 	if !mine {
 		return nil
 	}
@@ -463,7 +464,7 @@ func (s *Service) resume(ctx context.Context, p port.Partition) error {
 		return nil
 	}
 	if e.err == nil {
-		s.Log.InfoContext(ctx, "an interrupted erasure was finished", "partition", p.String())
+		s.log.InfoContext(ctx, "erasure resumed", "partition", p.String())
 	}
 	return e.err
 }

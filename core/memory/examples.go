@@ -12,7 +12,8 @@ func examples() map[string][]op.Example {
 				"endUserId": "ada@example.com", "content": "I moved to Lyon in May, near the old harbour.",
 				"containerTag": "chat-17", "metadata": {"role": "user"}, "occurredAt": "2026-05-20T09:30:00Z"
 			}`,
-				Answer: `{"success": true, "memory": {"id": "mem_06gvus6bh1ohp5bqbt5678ish8"}, "deduped": false, "created": true}`},
+				Answer: `{"success": true, "memory": {"id": "mem_06gvus6bh1ohp5bqbt5678ish8"}, "deduped": false, ` +
+					`"created": true}`},
 		},
 		"memories.batch": {
 			{Name: "two-turns", Summary: "An item that fails does not fail the others",
@@ -57,7 +58,10 @@ func examples() map[string][]op.Example {
 			}`},
 		},
 		"memories.list": {
-			{Name: "newest-first", Summary: "Newest first", Parameters: map[string]string{"endUserId": "ada@example.com", "limit": "2"},
+			{
+				Name:       "newest-first",
+				Summary:    "Newest first",
+				Parameters: map[string]string{"endUserId": "ada@example.com", "limit": "2"},
 				Answer: `{
 				"success": true,
 				"memories": [
@@ -74,7 +78,8 @@ func examples() map[string][]op.Example {
 					}
 				],
 				"nextCursor": null
-			}`},
+			}`,
+			},
 		},
 		"memories.upsert": {
 			{Name: "first-version", Summary: "First version", Parameters: map[string]string{"externalId": "contact-42"},
@@ -100,7 +105,10 @@ func examples() map[string][]op.Example {
 			}`},
 		},
 		"memories.get": {
-			{Name: "active", Summary: "Active", Parameters: map[string]string{"externalId": "contact-42", "endUserId": "ada@example.com", "source": "crm"},
+			{
+				Name:       "active",
+				Summary:    "Active",
+				Parameters: map[string]string{"externalId": "contact-42", "endUserId": "ada@example.com", "source": "crm"},
 				Answer: `{
 				"success": true,
 				"record": {
@@ -116,10 +124,15 @@ func examples() map[string][]op.Example {
 					"appliedAt": "2026-11-21T18:49:04.89Z", "documentId": "mem_06gvus6chdv7v069k1toovt9m0",
 					"contentHash": "sha256:13c5e3fe7f97b82e3d8ca580be5115641c8b2e31c2fbb495860daed85b29c697"
 				}
-			}`},
+			}`,
+			},
 		},
 		"memories.tombstone": {
-			{Name: "the-record-ended", Summary: "The record ended", Parameters: map[string]string{"externalId": "contact-42", "version": "2", "occurredAt": "2026-06-01T00:00:00Z", "endUserId": "ada@example.com", "source": "crm"},
+			{
+				Name:    "the-record-ended",
+				Summary: "The record ended",
+				Parameters: map[string]string{"externalId": "contact-42", "version": "2",
+					"occurredAt": "2026-06-01T00:00:00Z", "endUserId": "ada@example.com", "source": "crm"},
 				Answer: `{
 				"success": true,
 				"record": {
@@ -134,7 +147,8 @@ func examples() map[string][]op.Example {
 					"appliedAt": "2026-11-21T18:49:04.974Z", "documentId": "mem_06gvus6chdv7v069k1toovt9m0",
 					"contentHash": ""
 				}
-			}`},
+			}`,
+			},
 		},
 		"memories.delete": {
 			{Name: "by-id", Summary: "By id",

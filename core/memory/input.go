@@ -10,13 +10,11 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
-	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/memory/jcs"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -28,7 +26,7 @@ type Tag struct {
 	Given bool
 }
 
-// UnmarshalText takes any text; check says whether it is a tag.
+// UnmarshalText takes any text; the tag schema of the field refuses what is no tag.
 func (t *Tag) UnmarshalText(b []byte) error {
 	t.Value, t.Given = string(b), true
 	return nil
@@ -36,13 +34,6 @@ func (t *Tag) UnmarshalText(b []byte) error {
 
 // MarshalText gives the tag.
 func (t Tag) MarshalText() ([]byte, error) { return []byte(t.Value), nil }
-
-func (t Tag) check(field string) error {
-	if t.Given && !ident.ValidContainer(t.Value) {
-		return fault.Field(fault.InvalidContainerTag, field, ident.ContainerRule)
-	}
-	return nil
-}
 
 // Millis is a time in Unix milliseconds. Null is refused, as for Tag.
 type Millis struct {
@@ -89,49 +80,6 @@ func invalid(field, format string, args ...any) error {
 	return fault.Field(fault.InvalidRequest, field, format, args...)
 }
 
-func checkEndUser(id string) error {
-	if !ident.ValidEndUser(id) {
-		return fault.Field(fault.InvalidEndUserID, "endUserId", ident.EndUserRule)
-	}
-	return nil
-}
-
-func checkSource(source, externalID string) error {
-	if !ident.ValidExternalID(externalID) {
-		return fault.Field(fault.InvalidExternalID, "externalId", ident.ExternalIDRule)
-	}
-	if !ident.ValidSource(source) {
-		return fault.Field(fault.InvalidSource, "source", ident.SourceRule)
-	}
-	return nil
-}
-
-func checkVersion(v *int64) error {
-	if v == nil {
-		return fault.Field(fault.InvalidVersion, "version", "is required")
-	}
-	if *v < 1 || *v > MaxVersion {
-		return fault.Field(fault.InvalidVersion, "version", "must be 1 to %d", int64(MaxVersion))
-	}
-	return nil
-}
-
-func checkContent(field string, text *string) error {
-	switch {
-	case text == nil:
-		return invalid(field, "is required")
-	case len(*text) > MaxContentBytes:
-		return fault.Field(fault.PayloadTooLarge, field, "is %d bytes; at most %d (64 KB) are allowed", len(*text), MaxContentBytes)
-	case strings.IndexByte(*text, 0) >= 0:
-		return invalid(field, "holds a NUL character")
-	case !utf8.ValidString(*text):
-		return invalid(field, "is not valid UTF-8")
-	case strings.TrimFunc(*text, unicode.IsSpace) == "":
-		return invalid(field, "must hold a character that is not white space")
-	}
-	return nil
-}
-
 // checkMetadata reads metadata by the rules of documents. The memory API has no
 // code of its own for it.
 func checkMetadata(field string, raw json.RawMessage) (filter.Metadata, error) {
@@ -164,13 +112,13 @@ func checkTime(field string, text *string) (time.Time, error) {
 
 // Item is a memory to save.
 type Item struct {
-	Content      *string         `json:"content" schema:"Content" maxLength:"65536" doc:"at most 65536 bytes of UTF-8, not white space alone"`
+	Content      *string         `json:"content" schema:"Content" maxBytes:"65536" doc:"at most 65536 bytes of UTF-8, not white space alone"`
 	ContainerTag Tag             `json:"containerTag,omitzero" fault:"invalid_container_tag" schema:"ContainerTag" doc:"keeps memories apart within an end user"`
 	Metadata     json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"comes back with results"`
 	OccurredAt   *string         `json:"occurredAt,omitempty" format:"date-time" doc:"what created_at shows, in place of the time of saving"`
 }
 
-// text is a memory that has passed the checks.
+// text is a memory as it is stored.
 type text struct {
 	content   string
 	container string
@@ -179,20 +127,13 @@ type text struct {
 	key       port.ContentKey
 }
 
-// check reads an item; its faults are about the item alone, and prefix is
-// where it stands in the request ("memories[3]." or "").
-func (it *Item) check(prefix string) (text, error) {
-	if err := checkContent(prefix+"content", it.Content); err != nil {
-		return text{}, err
-	}
-	if err := it.ContainerTag.check(prefix + "containerTag"); err != nil {
-		return text{}, err
-	}
-	m, err := checkMetadata(prefix+"metadata", it.Metadata)
+// parse reads an item within the limits of its tags.
+func (it *Item) parse() (text, error) {
+	m, err := checkMetadata("metadata", it.Metadata)
 	if err != nil {
 		return text{}, err
 	}
-	occurred, err := checkTime(prefix+"occurredAt", it.OccurredAt)
+	occurred, err := checkTime("occurredAt", it.OccurredAt)
 	if err != nil {
 		return text{}, err
 	}

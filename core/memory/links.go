@@ -17,13 +17,16 @@ func links() map[string][]op.Link {
 		},
 		"memories.upsert": {
 			{Name: "read", To: "memories.get", Summary: "Read the record",
-				Parameters: map[string]string{"externalId": "$response.body#/record/externalId", "endUserId": "$request.body#/endUserId", "source": "$response.body#/record/source"}},
+				Parameters: map[string]string{"externalId": "$response.body#/record/externalId",
+					"endUserId": "$request.body#/endUserId", "source": "$response.body#/record/source"}},
 			{Name: "end", To: "memories.tombstone", Summary: "Tombstone it by a higher version",
-				Parameters: map[string]string{"externalId": "$response.body#/record/externalId", "endUserId": "$request.body#/endUserId", "source": "$response.body#/record/source"}},
+				Parameters: map[string]string{"externalId": "$response.body#/record/externalId",
+					"endUserId": "$request.body#/endUserId", "source": "$response.body#/record/source"}},
 		},
 		"memories.tombstone": {
 			{Name: "read", To: "memories.get", Summary: "Read the record, which stays",
-				Parameters: map[string]string{"externalId": "$request.path.externalId", "endUserId": "$request.query.endUserId", "source": "$request.query.source"}},
+				Parameters: map[string]string{"externalId": "$request.path.externalId",
+					"endUserId": "$request.query.endUserId", "source": "$request.query.source"}},
 		},
 		"users.erase": {
 			{Name: "list", To: "memories.list", Summary: "See that nothing is left",

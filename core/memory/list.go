@@ -3,11 +3,11 @@ package memory
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
-	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -17,22 +17,6 @@ type List struct {
 	ContainerTag *string `query:"containerTag" json:"-" fault:"invalid_container_tag" schema:"ContainerTag" doc:"only this container's"`
 	Limit        *int    `query:"limit" json:"-" minimum:"1" maximum:"100" default:"50" doc:"how many at most"`
 	Cursor       string  `query:"cursor" json:"-" doc:"nextCursor of the page before; none for the first page"`
-}
-
-// Validate checks every parameter.
-func (in *List) Validate() error {
-	if err := checkEndUser(in.EndUserID); err != nil {
-		return err
-	}
-	if in.ContainerTag != nil {
-		if err := (Tag{*in.ContainerTag, true}).check("containerTag"); err != nil {
-			return err
-		}
-	}
-	if in.Limit != nil && (*in.Limit < 1 || *in.Limit > 100) {
-		return invalid("limit", "must be 1-100")
-	}
-	return nil
 }
 
 // EndUser is for keys limited to one end user.
@@ -60,11 +44,19 @@ type Page struct {
 // Show gives a stored memory, read with its text and metadata, the form of the
 // interface.
 func Show(d port.DocumentHead) Memory {
-	return Memory{ID: d.ID, Content: d.Text, ContainerTag: given(d.Container), Metadata: metadataOf(d), CreatedAt: d.CreatedAt.UnixMilli(),
-		UpdatedAt: d.UpdatedAt.UnixMilli(), Source: given(d.Source), ExternalID: given(d.ExternalID)}
+	return Memory{
+		ID:           d.ID,
+		Content:      d.Text,
+		ContainerTag: textOrNil(d.Container),
+		Metadata:     metadataOf(d),
+		CreatedAt:    d.CreatedAt.UnixMilli(),
+		UpdatedAt:    d.UpdatedAt.UnixMilli(),
+		Source:       textOrNil(d.Source),
+		ExternalID:   textOrNil(d.ExternalID),
+	}
 }
 
-func given(s string) *string {
+func textOrNil(s string) *string {
 	if s == "" {
 		return nil
 	}
@@ -94,22 +86,28 @@ func (s *Service) List(ctx context.Context, in List) (Page, error) {
 	}
 	bind := []string{"memories", string(p.Org()), p.Integration(), p.Name(), container}
 	var at position
-	if err := s.Pages.Open(in.Cursor, &at, bind...); err != nil {
+	if err := s.pages.Open(in.Cursor, &at, bind...); err != nil {
 		return Page{}, recode(err, fault.InvalidRequest)
 	}
 	out := Page{Success: true, Memories: []Memory{}}
-	err := s.Store.View(ctx, func(r port.Reader) error {
+	err := s.store.View(ctx, func(r snapshot) error {
 		if _, ok, err := s.open(ctx, r, p); !ok || err != nil {
 			return err
 		}
-		list, err := r.ListDocuments(ctx, p, port.DocumentList{Order: port.ByCreated, Container: container, AfterID: at.ID, AfterCreated: at.Created,
-			Limit: limit + 1, Parts: port.PartText | port.PartMetadata})
+		list, err := r.ListDocuments(ctx, p, port.DocumentList{
+			Order:        port.ByCreated,
+			Container:    container,
+			AfterID:      at.ID,
+			AfterCreated: at.Created,
+			Limit:        limit + 1,
+			Parts:        port.PartText | port.PartMetadata,
+		})
 		if err != nil {
 			return err
 		}
 		if len(list) > limit {
 			list = list[:limit]
-			next := s.Pages.Seal(position{list[limit-1].ID, list[limit-1].CreatedAt}, bind...)
+			next := s.pages.Seal(position{list[limit-1].ID, list[limit-1].CreatedAt}, bind...)
 			out.NextCursor = &next
 		}
 		for _, d := range list {
@@ -123,23 +121,7 @@ func (s *Service) List(ctx context.Context, in List) (Page, error) {
 // Delete is the body of POST /api/v1/memories/delete.
 type Delete struct {
 	EndUserID string   `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
-	IDs       []string `json:"ids" max:"1000" schema:"DocumentID" minItems:"1" maxItems:"100" doc:"memories to delete; those that do not exist are skipped"`
-}
-
-// Validate checks every field.
-func (in *Delete) Validate() error {
-	if err := checkEndUser(in.EndUserID); err != nil {
-		return err
-	}
-	if n := len(in.IDs); n < 1 || n > MaxDeleteIDs {
-		return invalid("ids", "must hold 1-%d ids, got %d", MaxDeleteIDs, n)
-	}
-	for i, id := range in.IDs {
-		if !ident.ValidDocumentID(id) {
-			return invalid(fmt.Sprintf("ids[%d]", i), ident.DocumentIDRule)
-		}
-	}
-	return nil
+	IDs       []string `json:"ids" maxDecoded:"1000" limitFault:"invalid_request" schema:"DocumentID" minItems:"1" maxItems:"100" doc:"memories to delete; those that do not exist are skipped"`
 }
 
 // EndUser is for keys limited to one end user.
@@ -155,28 +137,27 @@ type Deleted struct {
 // nothing is deleted.
 func (s *Service) Delete(ctx context.Context, in Delete) (Deleted, error) {
 	p := partition(ctx, in.EndUserID)
-	out, unsettled, err := s.delete(ctx, p, in.IDs)
+	out, toRelink, err := s.delete(ctx, p, in.IDs)
 	if err == nil {
-		s.settle(ctx, p, unsettled)
+		s.relink(ctx, p, toRelink)
 	}
 	return out, err
 }
 
-func (s *Service) delete(ctx context.Context, p port.Partition, wanted []string) (out Deleted, unsettled []string, err error) {
-	var w written
+func (s *Service) delete(ctx context.Context, p port.Partition, wanted []string) (out Deleted, toRelink []string, err error) {
 	leave := s.work.enter(p)
 	defer leave()
-	err = s.Store.Update(ctx, func(tx port.Writer) error {
-		w, unsettled, out = written{}, nil, Deleted{Success: true}
-		ns, err := tx.Namespace(ctx, p)
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
+	err = s.changes.Write(ctx, ingest.CauseDelete, func(tx *ingest.Tx) error {
+		toRelink, out = nil, Deleted{Success: true}
+		ns, err := tx.Partition(ctx, p)
+		if fault.IsPartitionNotFound(err) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		if !ns.Erasing.IsZero() {
-			return erasing(p)
+			return erasingFault(p)
 		}
 		pinned := p.At(ns.Generation)
 		found, err := tx.Documents(ctx, pinned, wanted, 0)
@@ -186,20 +167,21 @@ func (s *Service) delete(ctx context.Context, p port.Partition, wanted []string)
 		ids := make([]string, 0, len(found))
 		for _, d := range found {
 			if d.ExternalID != "" {
-				return fault.New(fault.Conflict, "memory %s is owned by source %s (%s); tombstone it there", d.ID, d.Source, d.ExternalID)
+				return fault.New(fault.Conflict, "memory %s is owned by source %s (%s); tombstone it there", d.ID,
+					d.Source, d.ExternalID)
 			}
 			ids = append(ids, d.ID)
 		}
 		if len(ids) == 0 {
 			return nil
 		}
-		if unsettled, err = w.release(ctx, tx, pinned, ids); err == nil {
-			out.Deleted, err = w.remove(ctx, tx, pinned, s.now(), ids)
+		if toRelink, err = restoreOwnVectors(ctx, tx, pinned, ids); err == nil {
+			out.Deleted, err = tx.Delete(ctx, pinned, s.now(), ids)
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil && !errors.As(err, new(ingest.NotSearchable)) {
 		return Deleted{}, nil, err
 	}
-	return out, unsettled, w.project(ctx, s.Projector)
+	return out, toRelink, err
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -14,7 +15,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// The operations and outcomes of a receipt (decisions 3.3).
+// The operations and outcomes of a receipt (docs/contract.md#mem-receipts).
 const (
 	upserts    = "upsert"
 	tombstones = "tombstone"
@@ -28,11 +29,11 @@ const (
 
 // Upsert is the body of PUT /api/v1/memories/{externalId}.
 type Upsert struct {
-	ExternalID   string          `path:"externalId" json:"-" fault:"invalid_external_id" schema:"ExternalID" doc:"id of the record in the source system"`
 	EndUserID    string          `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
+	ExternalID   string          `path:"externalId" json:"-" fault:"invalid_external_id" schema:"ExternalID" doc:"id of the record in the source system"`
 	Source       string          `json:"source" fault:"invalid_source" schema:"SourceName" doc:"name of the source system"`
 	Version      *int64          `json:"version" fault:"invalid_version" minimum:"1" maximum:"9007199254740991" doc:"chosen by the source system; only higher ones are applied"`
-	Content      *string         `json:"content" schema:"Content" maxLength:"65536" doc:"at most 65536 bytes of UTF-8, not white space alone"`
+	Content      *string         `json:"content" schema:"Content" maxBytes:"65536" doc:"at most 65536 bytes of UTF-8, not white space alone"`
 	ContainerTag Tag             `json:"containerTag,omitzero" fault:"invalid_container_tag" schema:"ContainerTag" doc:"keeps memories apart within an end user"`
 	Metadata     json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"comes back with results"`
 	OccurredAt   *string         `json:"occurredAt" format:"date-time" doc:"the source's time of this version"`
@@ -40,21 +41,14 @@ type Upsert struct {
 	text text
 }
 
-// Validate checks every field.
+// Validate parses the version's memory.
 func (in *Upsert) Validate() (err error) {
-	if err := checkEndUser(in.EndUserID); err != nil {
-		return err
-	}
-	if err := checkSource(in.Source, in.ExternalID); err != nil {
-		return err
-	}
-	if err := checkVersion(in.Version); err != nil {
-		return err
-	}
-	if in.OccurredAt == nil {
-		return invalid("occurredAt", "is required")
-	}
-	in.text, err = (&Item{Content: in.Content, ContainerTag: in.ContainerTag, Metadata: in.Metadata, OccurredAt: in.OccurredAt}).check("")
+	in.text, err = (&Item{
+		Content:      in.Content,
+		ContainerTag: in.ContainerTag,
+		Metadata:     in.Metadata,
+		OccurredAt:   in.OccurredAt,
+	}).parse()
 	return err
 }
 
@@ -72,17 +66,8 @@ type Tombstone struct {
 	occurred time.Time
 }
 
-// Validate checks every parameter.
+// Validate parses the time.
 func (in *Tombstone) Validate() (err error) {
-	if err := checkEndUser(in.EndUserID); err != nil {
-		return err
-	}
-	if err := checkSource(in.Source, in.ExternalID); err != nil {
-		return err
-	}
-	if err := checkVersion(in.Version); err != nil {
-		return err
-	}
 	in.occurred, err = checkTime("occurredAt", in.OccurredAt)
 	return err
 }
@@ -95,14 +80,6 @@ type GetRecord struct {
 	ExternalID string `path:"externalId" json:"-" fault:"invalid_external_id" schema:"ExternalID" doc:"id of the record in the source system"`
 	EndUserID  string `query:"endUserId" json:"-" fault:"invalid_end_user_id" schema:"EndUserID"  required:"true" doc:"the end user"`
 	Source     string `query:"source" json:"-" fault:"invalid_source" schema:"SourceName"  required:"true" doc:"name of the source system"`
-}
-
-// Validate checks every parameter.
-func (in *GetRecord) Validate() error {
-	if err := checkEndUser(in.EndUserID); err != nil {
-		return err
-	}
-	return checkSource(in.Source, in.ExternalID)
 }
 
 // EndUser is for keys limited to one end user.
@@ -136,12 +113,14 @@ type Receipt struct {
 
 // ShowRecord gives a record the form of the interface.
 func ShowRecord(r port.Record) Record {
-	return Record{r.Source, r.ExternalID, r.Version, string(r.Status), r.OccurredAt.UTC(), r.UpdatedAt.UTC(), r.DocumentID, r.ContentHash}
+	return Record{r.Source, r.ExternalID, r.Version, string(r.Status), r.OccurredAt.UTC(), r.UpdatedAt.UTC(),
+		r.DocumentID, r.ContentHash}
 }
 
 // ShowReceipt gives a receipt the form of the interface.
 func ShowReceipt(r port.Receipt) Receipt {
-	return Receipt{r.Source, r.ExternalID, r.Version, r.Operation, r.RequestHash, r.Outcome, r.OccurredAt.UTC(), r.AppliedAt.UTC(), r.DocumentID, r.ContentHash}
+	return Receipt{r.Source, r.ExternalID, r.Version, r.Operation, r.RequestHash, r.Outcome, r.OccurredAt.UTC(),
+		r.AppliedAt.UTC(), r.DocumentID, r.ContentHash}
 }
 
 // Applied answers an upsert, a tombstone and a read.
@@ -161,7 +140,7 @@ func (s *Service) Get(ctx context.Context, in GetRecord) (Applied, error) {
 	p := partition(ctx, in.EndUserID)
 	absent := fault.New(fault.MemoryNotFound, "source %s has no memory %s of this end user", in.Source, in.ExternalID)
 	var out Applied
-	err := s.Store.View(ctx, func(r port.Reader) error {
+	err := s.store.View(ctx, func(r snapshot) error {
 		if _, ok, err := s.open(ctx, r, p); err != nil {
 			return err
 		} else if !ok {
@@ -178,9 +157,10 @@ func (s *Service) Get(ctx context.Context, in GetRecord) (Applied, error) {
 }
 
 // latest reads a record and its last receipt; ok is false when there is none.
-func latest(ctx context.Context, r port.Reader, p port.Partition, source, externalID string) (rec port.Record, receipt port.Receipt, ok bool, err error) {
+func latest(ctx context.Context, r reader, p port.Partition,
+	source, externalID string) (rec port.Record, receipt port.Receipt, ok bool, err error) {
 	rec, err = r.Record(ctx, p, source, externalID)
-	if code := fault.CodeOf(err); code == fault.MemoryNotFound || code == fault.NamespaceNotFound {
+	if fault.CodeOf(err) == fault.MemoryNotFound || fault.IsPartitionNotFound(err) {
 		return rec, receipt, false, nil
 	}
 	if err == nil {
@@ -200,19 +180,33 @@ type event struct {
 	metadataHash                  [32]byte  // with the container tag
 }
 
-// Upsert applies a version of a source-owned memory (decisions 3.3).
+// Upsert applies a version of a source-owned memory (docs/contract.md#mem-records).
 func (s *Service) Upsert(ctx context.Context, in Upsert) (Applied, error) {
-	members := (&Item{Content: in.Content, ContainerTag: in.ContainerTag, Metadata: in.Metadata, OccurredAt: in.OccurredAt}).members()
-	members["endUserId"], members["externalId"], members["source"], members["version"] = in.EndUserID, in.ExternalID, in.Source, *in.Version
+	members := (&Item{
+		Content:      in.Content,
+		ContainerTag: in.ContainerTag,
+		Metadata:     in.Metadata,
+		OccurredAt:   in.OccurredAt,
+	}).members()
+	members["endUserId"], members["externalId"], members["source"], members["version"] = in.EndUserID, in.ExternalID,
+		in.Source, *in.Version
 	hash, err := requestHash(upserts, members)
 	if err != nil {
 		return Applied{}, err
 	}
 	content := sha256.Sum256([]byte(in.text.content))
 	meta := in.text.metadata.Hash()
-	return s.apply(ctx, partition(ctx, in.EndUserID), event{operation: upserts, source: in.Source, externalID: in.ExternalID, version: *in.Version,
-		occurred: in.text.occurred, text: in.text, hash: shown(hash), contentHash: shown(content),
-		metadataHash: sha256.Sum256(append(meta[:], in.text.container...))})
+	return s.apply(ctx, partition(ctx, in.EndUserID), event{
+		operation:    upserts,
+		source:       in.Source,
+		externalID:   in.ExternalID,
+		version:      *in.Version,
+		occurred:     in.text.occurred,
+		text:         in.text,
+		hash:         hashText(hash),
+		contentHash:  hashText(content),
+		metadataHash: sha256.Sum256(append(meta[:], in.text.container...)),
+	})
 }
 
 // Tombstone removes a source-owned memory and keeps its record.
@@ -225,11 +219,17 @@ func (s *Service) Tombstone(ctx context.Context, in Tombstone) (Applied, error) 
 	if err != nil {
 		return Applied{}, err
 	}
-	return s.apply(ctx, partition(ctx, in.EndUserID), event{operation: tombstones, source: in.Source, externalID: in.ExternalID, version: *in.Version,
-		occurred: in.occurred, hash: shown(hash)})
+	return s.apply(ctx, partition(ctx, in.EndUserID), event{
+		operation:  tombstones,
+		source:     in.Source,
+		externalID: in.ExternalID,
+		version:    *in.Version,
+		occurred:   in.occurred,
+		hash:       hashText(hash),
+	})
 }
 
-func shown(hash [32]byte) string { return "sha256:" + hex.EncodeToString(hash[:]) }
+func hashText(hash [32]byte) string { return "sha256:" + hex.EncodeToString(hash[:]) }
 
 // plan is what an event does to the stored state it was made for.
 type plan struct {
@@ -240,7 +240,8 @@ type plan struct {
 	encode, rewrite bool
 }
 
-// decide is the table of decisions 3.3; have is false without a record.
+// decide implements the table of docs/contract.md#mem-versions; have is false without
+// a record.
 func (e *event) decide(have bool, rec port.Record, receipt port.Receipt) (plan, error) {
 	switch {
 	case !have && e.operation == tombstones:
@@ -248,7 +249,8 @@ func (e *event) decide(have bool, rec port.Record, receipt port.Receipt) (plan, 
 	case !have:
 		return plan{outcome: wasCreated, encode: true}, nil
 	case e.version < rec.Version:
-		f := fault.New(fault.StaleVersion, "version %d of %s is older than the stored version %d", e.version, e.externalID, rec.Version)
+		f := fault.New(fault.StaleVersion, "version %d of %s is older than the stored version %d", e.version,
+			e.externalID, rec.Version)
 		f.Details = map[string]any{"currentVersion": rec.Version, "status": string(rec.Status)}
 		return plan{}, f
 	case e.version == rec.Version && receipt.RequestHash == e.hash:
@@ -283,12 +285,12 @@ func (s *Service) apply(ctx context.Context, p port.Partition, e event) (Applied
 }
 
 func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Applied, error) {
-	var ns port.Namespace
+	var ns port.PartitionRow
 	var todo plan
 	var out Applied
-	var fresh *newcomer
+	var fresh *pendingMemory
 	now := s.now()
-	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+	err := s.store.View(ctx, func(r snapshot) (err error) {
 		var exists bool
 		if ns, exists, err = s.writable(ctx, r, p); err != nil {
 			return err
@@ -297,34 +299,34 @@ func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Appl
 		if out, rec, todo, err = look(ctx, r, p, e); err != nil || !todo.encode {
 			return err
 		}
-		if err := s.current(ns); err != nil {
+		if err := s.checkModels(ns); err != nil {
 			return err
 		}
-		fresh = &newcomer{text: e.text, id: rec.DocumentID, created: created(e.text.occurred, now)}
-		_, err = leadersOf(ctx, r, p, exists, []*newcomer{fresh})
+		fresh = &pendingMemory{text: e.text, id: rec.DocumentID, created: creationTime(e.text.occurred, now)}
+		_, err = findPrecedingTurns(ctx, r, p, exists, []*pendingMemory{fresh})
 		return err
 	})
 	if err != nil || todo.replay {
 		return out, err
 	}
-	if err := quota(ctx, ns, todo.adds()); err != nil {
+	if err := checkQuota(ctx, ns, todo.adds()); err != nil {
 		return Applied{}, err
 	}
-	models := s.Encoders.For(ns)
+	models := s.encoders.For(ns)
 	if fresh != nil {
-		if err := s.encode(ctx, models, ns.Sparse, []*newcomer{fresh}); err != nil {
+		if err := s.encode(ctx, models, ns.Sparse, []*pendingMemory{fresh}); err != nil {
 			return Applied{}, err
 		}
 	}
-	out, unsettled, err := s.commitEvent(ctx, p, models, ns.Sparse, e, fresh, now)
+	out, toRelink, err := s.commitEvent(ctx, p, models, ns.Sparse, e, fresh, now)
 	if err == nil {
-		s.settle(ctx, p, unsettled)
+		s.relink(ctx, p, toRelink)
 	}
 	return out, err
 }
 
 // look decides an event on the stored state; out is the answer of a replay.
-func look(ctx context.Context, r port.Reader, p port.Partition, e event) (out Applied, rec port.Record, todo plan, err error) {
+func look(ctx context.Context, r reader, p port.Partition, e event) (out Applied, rec port.Record, todo plan, err error) {
 	rec, receipt, have, err := latest(ctx, r, p, e.source, e.externalID)
 	if err != nil {
 		return out, rec, todo, err
@@ -336,19 +338,23 @@ func look(ctx context.Context, r port.Reader, p port.Partition, e event) (out Ap
 }
 
 // commitEvent applies an event; fresh is its memory where that was encoded, and
-// unsettled are the turns beside it whose lead has changed.
-func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, e event, fresh *newcomer, now time.Time) (out Applied, unsettled []string, err error) {
-	who, _ := ident.From(ctx)
-	var w written
+// toRelink are the neighboring turns whose preceding turn has changed.
+func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, e event,
+	fresh *pendingMemory, now time.Time) (out Applied, toRelink []string, err error) {
+	who := ident.From(ctx)
+	why := ingest.CauseWrite
+	if e.operation == tombstones {
+		why = ingest.CauseDelete
+	}
 	leave := s.work.enter(p)
 	defer leave()
-	err = s.Store.Update(ctx, func(tx port.Writer) error {
-		w, unsettled = written{}, nil
+	err = s.changes.Write(ctx, why, func(tx *ingest.Tx) error {
+		toRelink = nil
 		ns, exists, err := s.writable(ctx, tx, p)
 		if err != nil {
 			return err
 		}
-		if ns.Sparse != sparse || fresh != nil && s.Encoders.For(ns) != models {
+		if ns.Sparse != sparse || fresh != nil && !s.encoders.For(ns).SameModels(models) {
 			return ingest.ErrMoved
 		}
 		rec, receipt, have, err := latest(ctx, tx, p, e.source, e.externalID)
@@ -366,7 +372,7 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ing
 		if todo.encode && (fresh == nil || fresh.id != rec.DocumentID) {
 			return ingest.ErrMoved // another version came in between
 		}
-		if err := quota(ctx, ns, todo.adds()); err != nil {
+		if err := checkQuota(ctx, ns, todo.adds()); err != nil {
 			return err
 		}
 		pinned, err := s.prepare(ctx, tx, p, ns, exists)
@@ -380,89 +386,106 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ing
 		}
 		switch {
 		case todo.encode || todo.rewrite:
-			unsettled, err = s.putOwned(ctx, tx, &w, pinned, e, rec.DocumentID, who.KeyID, todo, fresh, now)
+			toRelink, err = s.putOwned(ctx, tx, pinned, e, rec.DocumentID, who.KeyID, todo, fresh, now)
 		case e.operation == tombstones && have && rec.Status == port.RecordActive:
-			if unsettled, err = w.release(ctx, tx, pinned, []string{rec.DocumentID}); err == nil {
-				_, err = w.remove(ctx, tx, pinned, now, []string{rec.DocumentID})
+			if toRelink, err = restoreOwnVectors(ctx, tx, pinned, []string{rec.DocumentID}); err == nil {
+				_, err = tx.Delete(ctx, pinned, now, []string{rec.DocumentID})
 			}
 		}
 		if err != nil {
 			return err
 		}
-		rec = port.Record{Source: e.source, ExternalID: e.externalID, Version: e.version, Status: port.RecordActive, OccurredAt: e.occurred,
-			UpdatedAt: later(now, rec.UpdatedAt), DocumentID: rec.DocumentID, ContentHash: e.contentHash, MetadataHash: e.metadataHash}
+		rec = port.Record{
+			Source:       e.source,
+			ExternalID:   e.externalID,
+			Version:      e.version,
+			Status:       port.RecordActive,
+			OccurredAt:   e.occurred,
+			UpdatedAt:    notBefore(now, rec.UpdatedAt),
+			DocumentID:   rec.DocumentID,
+			ContentHash:  e.contentHash,
+			MetadataHash: e.metadataHash,
+		}
 		if e.operation == tombstones {
 			rec.Status = port.RecordTombstoned
 		}
 		if rec.OccurredAt.IsZero() {
 			rec.OccurredAt = now
 		}
-		receipt = port.Receipt{Source: e.source, ExternalID: e.externalID, Version: e.version, Operation: e.operation, RequestHash: e.hash,
-			Outcome: todo.outcome, OccurredAt: rec.OccurredAt, AppliedAt: rec.UpdatedAt, DocumentID: rec.DocumentID, ContentHash: e.contentHash}
+		receipt = port.Receipt{
+			Source:      e.source,
+			ExternalID:  e.externalID,
+			Version:     e.version,
+			Operation:   e.operation,
+			RequestHash: e.hash,
+			Outcome:     todo.outcome,
+			OccurredAt:  rec.OccurredAt,
+			AppliedAt:   rec.UpdatedAt,
+			DocumentID:  rec.DocumentID,
+			ContentHash: e.contentHash,
+		}
 		out = Applied{Success: true, Record: ShowRecord(rec), Receipt: ShowReceipt(receipt)}
 		return tx.PutRecord(ctx, pinned, rec, receipt)
 	})
-	if err != nil {
+	if err != nil && !errors.As(err, new(ingest.NotSearchable)) {
 		return Applied{}, nil, err
 	}
-	return out, unsettled, w.project(ctx, s.Projector)
+	return out, toRelink, err
 }
 
-// putOwned writes the memory of an event and answers which turns beside it have
-// another lead now.
-func (s *Service) putOwned(ctx context.Context, tx port.Writer, w *written, pinned port.Partition, e event, id, keyID string, todo plan, fresh *newcomer, now time.Time) ([]string, error) {
+// putOwned writes the memory of an event and returns the neighboring turns whose
+// preceding turn has changed.
+func (s *Service) putOwned(ctx context.Context, tx *ingest.Tx, pinned port.Partition, e event, id, keyID string,
+	todo plan, fresh *pendingMemory, now time.Time) ([]string, error) {
 	var with ingest.Encoded
-	vectors := map[string]port.Vectors{}
 	stored, err := tx.Documents(ctx, pinned, []string{id}, port.PartChunks)
 	if err != nil {
 		return nil, err
 	}
 	var links []port.ContextLink
 	if todo.encode {
-		if same, err := stillLead(ctx, tx, pinned, []*newcomer{fresh}); err != nil || !same {
+		if same, err := precedingUnchanged(ctx, tx, pinned, []*pendingMemory{fresh}); err != nil || !same {
 			return nil, cmp.Or(err, ingest.ErrMoved)
 		}
 		with = *fresh.encoded
 		links = []port.ContextLink{{ID: id}}
-		if fresh.lead != nil {
-			links[0].Context, links[0].Own = fresh.lead.id, fresh.own
+		if fresh.preceding != nil {
+			links[0].Context, links[0].Own = fresh.preceding.id, fresh.own
 		}
 	} else {
 		if len(stored) == 0 {
 			return nil, fault.New(fault.Internal, "memory %s of source %s is missing", id, e.source)
 		}
 		with.Chunks = stored[0].Chunks
-		if vectors, err = tx.Vectors(ctx, pinned, []string{id}); err != nil {
-			return nil, err
-		}
 	}
 	d := s.document(e.text, with, id, keyID, now)
 	d.MetadataOnly = !todo.encode
 	d.Document.Source, d.Document.ExternalID = e.source, e.externalID
-	unsettled := []string{id} // where it may stand at another time now
+	toRelink := []string{id} // where it may stand at another time now
 	if len(stored) > 0 {
-		d.Document.UpdatedAt = later(now, stored[0].UpdatedAt)
-		released, err := w.release(ctx, tx, pinned, []string{id})
+		d.Document.UpdatedAt = notBefore(now, stored[0].UpdatedAt)
+		released, err := restoreOwnVectors(ctx, tx, pinned, []string{id})
 		if err != nil {
 			return nil, err
 		}
-		unsettled = append(unsettled, released...)
+		toRelink = append(toRelink, released...)
 	}
-	if err := w.put(ctx, tx, pinned, now, []port.DocumentWrite{d}, vectors); err != nil {
+	if err := tx.Put(ctx, pinned, now, []port.DocumentWrite{d}); err != nil {
 		return nil, err
 	}
-	after, err := tx.Beside(ctx, pinned, []port.Place{{Container: d.Document.Container, CreatedAt: d.Document.CreatedAt, ID: id}})
+	after, err := tx.Neighbors(ctx, pinned,
+		[]port.Position{{Container: d.Document.Container, CreatedAt: d.Document.CreatedAt, ID: id}})
 	if err != nil {
 		return nil, err
 	}
 	if next := after[0].After; next != nil {
-		unsettled = append(unsettled, next.ID)
+		toRelink = append(toRelink, next.ID)
 	}
-	return unsettled, tx.PutContextLinks(ctx, pinned, links)
+	return toRelink, tx.PutContextLinks(ctx, pinned, links)
 }
 
-// later keeps times from going back with the clock.
-func later(now, stored time.Time) time.Time {
+// notBefore keeps times from going back with the clock.
+func notBefore(now, stored time.Time) time.Time {
 	if now.Before(stored) {
 		return stored
 	}

@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/mnemehq/mneme/core/constraint"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
@@ -17,22 +19,16 @@ import (
 
 // Save is the body of POST /api/v1/memories.
 type Save struct {
-	IdempotencyKey *string `header:"Idempotency-Key" json:"-" pattern:"^[!-~]{1,255}$"  example:"import-2026-01-02-17" doc:"makes the call safe to repeat: for 24 hours the same call answers the same"`
+	IdempotencyKey *string `header:"Idempotency-Key" json:"-" pattern:"^[!-~]{1,255}$" rule:"must be 1-255 visible ASCII characters" example:"import-2026-01-02-17" doc:"makes the call safe to repeat: for 24 hours the same call answers the same"`
 	EndUserID      string  `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
 	Item
 
 	text text
 }
 
-// Validate checks every field.
+// Validate parses the memory.
 func (in *Save) Validate() (err error) {
-	if err := checkEndUser(in.EndUserID); err != nil {
-		return err
-	}
-	if err := checkIdempotencyKey(in.IdempotencyKey); err != nil {
-		return err
-	}
-	in.text, err = in.Item.check("")
+	in.text, err = in.Item.parse()
 	return err
 }
 
@@ -41,9 +37,9 @@ func (in *Save) EndUser() string { return in.EndUserID }
 
 // Batch is the body of POST /api/v1/memories/batch.
 type Batch struct {
-	IdempotencyKey *string     `header:"Idempotency-Key" json:"-" pattern:"^[!-~]{1,255}$"  example:"import-2026-01-02-17" doc:"makes the call safe to repeat: for 24 hours the same call answers the same"`
+	IdempotencyKey *string     `header:"Idempotency-Key" json:"-" pattern:"^[!-~]{1,255}$" rule:"must be 1-255 visible ASCII characters" example:"import-2026-01-02-17" doc:"makes the call safe to repeat: for 24 hours the same call answers the same"`
 	EndUserID      string      `json:"endUserId" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
-	Memories       []BatchItem `json:"memories" max:"1000" minItems:"1" maxItems:"100" doc:"memories to save, of at most 1 MiB of content together"`
+	Memories       []BatchItem `json:"memories" maxDecoded:"1000" minItems:"1" maxItems:"100" doc:"memories to save, of at most 1 MiB of content together"`
 }
 
 // BatchItem is an Item whose mistakes are its own result, so that hardly any
@@ -55,18 +51,9 @@ type BatchItem struct {
 	OccurredAt   *string         `json:"occurredAt,omitempty" doc:"RFC 3339, else the item fails; what created_at shows, in place of the time of saving"`
 }
 
-// Validate checks the batch as a whole; what is wrong with one item is that
-// item's result.
+// Validate checks the size of all items together; what is wrong with one of them
+// is that item's result.
 func (in *Batch) Validate() error {
-	if err := checkEndUser(in.EndUserID); err != nil {
-		return err
-	}
-	if err := checkIdempotencyKey(in.IdempotencyKey); err != nil {
-		return err
-	}
-	if n := len(in.Memories); n < 1 || n > MaxBatch {
-		return invalid("memories", "must hold 1-%d memories, got %d", MaxBatch, n)
-	}
 	sum := 0
 	for _, m := range in.Memories {
 		if m.Content != nil {
@@ -74,7 +61,8 @@ func (in *Batch) Validate() error {
 		}
 	}
 	if sum > MaxBatchBytes {
-		return fault.Field(fault.PayloadTooLarge, "memories", "hold %d bytes of content; at most %d (1 MiB) are allowed", sum, MaxBatchBytes)
+		return fault.Field(fault.PayloadTooLarge, "memories",
+			"hold %d bytes of content; at most %d (1 MiB) are allowed", sum, MaxBatchBytes)
 	}
 	return nil
 }
@@ -84,18 +72,6 @@ func (in *Batch) EndUser() string { return in.EndUserID }
 
 // Units counts the items against the write rate.
 func (in *Batch) Units() int { return len(in.Memories) }
-
-// checkIdempotencyKey refuses an empty one, too: who sends it counts on it.
-func checkIdempotencyKey(key *string) error {
-	ok := key == nil || 1 <= len(*key) && len(*key) <= 255
-	for i := 0; ok && key != nil && i < len(*key); i++ {
-		ok = (*key)[i] > ' ' && (*key)[i] < 0x7f
-	}
-	if !ok {
-		return invalid("Idempotency-Key", "must be 1-255 visible ASCII characters")
-	}
-	return nil
-}
 
 // Ref names a memory.
 type Ref struct {
@@ -158,7 +134,9 @@ func (s *Service) Batch(ctx context.Context, in Batch) (SavedBatch, error) {
 	items, list := make([]entry, len(in.Memories)), make([]any, len(in.Memories))
 	for i := range in.Memories {
 		item := Item(in.Memories[i])
-		items[i].text, items[i].err = item.check("")
+		if items[i].err = constraint.Check(&item); items[i].err == nil {
+			items[i].text, items[i].err = item.parse()
+		}
 		list[i] = item.members()
 	}
 	once, err := newOnce(in.IdempotencyKey, "batch", map[string]any{"endUserId": in.EndUserID, "memories": list})
@@ -198,18 +176,18 @@ func newOnce(key *string, operation string, members map[string]any) (o once, err
 
 // replay finds the answer that the same call was given before. expired says
 // that there is one from too long ago in its place.
-func (s *Service) replay(ctx context.Context, r port.Reader, o once) (results []Saved, expired bool, err error) {
+func (s *Service) replay(ctx context.Context, r reader, o once) (results []Saved, expired bool, err error) {
 	if o.key == "" {
 		return nil, false, nil
 	}
-	who, _ := ident.From(ctx)
-	stored, err := r.Replay(ctx, who.Org, who.Integration, o.key)
+	who := ident.From(ctx)
+	stored, err := r.IdempotentReply(ctx, who.Org, who.Integration, o.key)
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
 		return nil, false, nil
 	case err != nil:
 		return nil, false, err
-	case s.Now().Sub(stored.CreatedAt) >= replaysKept:
+	case s.clock().Sub(stored.CreatedAt) >= replaysKept:
 		return nil, true, nil
 	case stored.RequestHash != o.hash:
 		f := fault.New(fault.IdempotencyConflict, "this Idempotency-Key was used with another request in the last 24 hours")
@@ -238,11 +216,11 @@ func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, 
 		}
 	}
 	now := s.now()
-	var ns port.Namespace
+	var ns port.PartitionRow
 	var answer []Saved
-	var fresh []*newcomer // what is to be written, by item
+	var fresh []*pendingMemory // what is to be written, by item
 	var followers []string
-	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+	err := s.store.View(ctx, func(r snapshot) (err error) {
 		var exists bool
 		if ns, exists, err = s.writable(ctx, r, p); err != nil {
 			return err
@@ -260,36 +238,36 @@ func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, 
 		for _, it := range items {
 			if it.err == nil && known[it.key] == "" && !seen[it.key] {
 				seen[it.key] = true
-				fresh = append(fresh, &newcomer{text: it.text, created: created(it.occurred, now)})
+				fresh = append(fresh, &pendingMemory{text: it.text, created: creationTime(it.occurred, now)})
 			}
 		}
 		if len(fresh) > 0 {
-			err = s.current(ns)
+			err = s.checkModels(ns)
 		}
 		if err == nil {
-			followers, err = leadersOf(ctx, r, p, exists, fresh)
+			followers, err = findPrecedingTurns(ctx, r, p, exists, fresh)
 		}
 		return err
 	})
 	if answer != nil || err != nil {
 		return answer, answer != nil, err
 	}
-	if err := quota(ctx, ns, len(fresh)); err != nil {
+	if err := checkQuota(ctx, ns, len(fresh)); err != nil {
 		return nil, false, err
 	}
-	models := s.Encoders.For(ns)
+	models := s.encoders.For(ns)
 	if err := s.encode(ctx, models, ns.Sparse, fresh); err != nil {
 		return nil, false, err
 	}
 	out, replayed, err := s.commitSave(ctx, p, models, ns.Sparse, items, keys, fresh, o, now)
 	if err == nil && !replayed {
-		s.settle(ctx, p, followers)
+		s.relink(ctx, p, followers)
 	}
 	return out, replayed, err
 }
 
-// encode computes the vectors of newcomers, leads included.
-func (s *Service) encode(ctx context.Context, models *ingest.Encoder, sparse bool, list []*newcomer) error {
+// encode computes the vectors of pending memories, blended with the turns before them.
+func (s *Service) encode(ctx context.Context, models *ingest.Encoder, sparse bool, list []*pendingMemory) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -304,21 +282,21 @@ func (s *Service) encode(ctx context.Context, models *ingest.Encoder, sparse boo
 	for i, n := range list {
 		n.encoded = &encoded[i]
 	}
-	return place(ctx, models, list)
+	return blendVectors(ctx, models, list)
 }
 
-func (s *Service) commitSave(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, items []entry, keys []port.ContentKey,
-	list []*newcomer, o once, now time.Time) (out []Saved, replayed bool, err error) {
-	who, _ := ident.From(ctx)
-	var w written
-	fresh := make(map[port.ContentKey]*newcomer, len(list))
+func (s *Service) commitSave(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, items []entry,
+	keys []port.ContentKey,
+	list []*pendingMemory, o once, now time.Time) (out []Saved, replayed bool, err error) {
+	who := ident.From(ctx)
+	fresh := make(map[port.ContentKey]*pendingMemory, len(list))
 	for _, n := range list {
 		fresh[n.key] = n
 	}
 	leave := s.work.enter(p)
 	defer leave()
-	err = s.Store.Update(ctx, func(tx port.Writer) error {
-		out, replayed, w = make([]Saved, len(items)), false, written{}
+	err = s.changes.Write(ctx, ingest.CauseWrite, func(tx *ingest.Tx) error {
+		out, replayed = make([]Saved, len(items)), false
 		ns, exists, err := s.writable(ctx, tx, p)
 		if err != nil {
 			return err
@@ -328,8 +306,8 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 			out, replayed = stored, true
 			return err
 		}
-		if ns.Sparse != sparse || len(list) > 0 && s.Encoders.For(ns) != models {
-			return ingest.ErrMoved // erased and written again meanwhile, or reindexed
+		if ns.Sparse != sparse || len(list) > 0 && !s.encoders.For(ns).SameModels(models) {
+			return ingest.ErrMoved // erased and written again in between, or reindexed
 		}
 		known := map[port.ContentKey]string{}
 		if exists && len(keys) > 0 {
@@ -338,7 +316,7 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 			}
 		}
 		if exists {
-			if same, err := stillLead(ctx, tx, p, list); err != nil || !same {
+			if same, err := precedingUnchanged(ctx, tx, p, list); err != nil || !same {
 				return cmp.Or(err, ingest.ErrMoved)
 			}
 		}
@@ -372,26 +350,26 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 		}
 		for key, id := range here {
 			n := fresh[key]
-			if n.lead == nil {
+			if n.preceding == nil {
 				continue
 			}
-			l := port.ContextLink{ID: id, Context: n.lead.id, Own: n.own}
+			l := port.ContextLink{ID: id, Context: n.preceding.id, Own: n.own}
 			if l.Context == "" {
-				l.Context = cmp.Or(here[n.lead.key], known[n.lead.key])
+				l.Context = cmp.Or(here[n.preceding.key], known[n.preceding.key])
 			}
 			links = append(links, l)
 		}
-		if err := quota(ctx, ns, len(writes)); err != nil {
+		if err := checkQuota(ctx, ns, len(writes)); err != nil {
 			return err
 		}
 		if !exists && len(writes) == 0 {
-			return nil // nothing to keep, so nobody comes to be
+			return nil // nothing to store: do not create the end user
 		}
 		pinned, err := s.prepare(ctx, tx, p, ns, exists)
 		if err != nil {
 			return err
 		}
-		if err := w.put(ctx, tx, pinned, now, writes, nil); err != nil {
+		if err := tx.Put(ctx, pinned, now, writes); err != nil {
 			return err
 		}
 		if err := tx.PutContextLinks(ctx, pinned, links); err != nil {
@@ -399,97 +377,51 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 		}
 		return s.keep(ctx, tx, o, expired, p.Name(), out)
 	})
-	if err != nil {
+	if err != nil && !errors.As(err, new(ingest.NotSearchable)) {
 		return nil, false, err
 	}
-	return out, replayed, w.project(ctx, s.Projector)
+	return out, replayed, err
 }
 
 // keep stores the answer to an Idempotency-Key in the transaction of the write.
-func (s *Service) keep(ctx context.Context, tx port.Writer, o once, expired bool, endUser string, out []Saved) error {
+func (s *Service) keep(ctx context.Context, tx *ingest.Tx, o once, expired bool, endUser string, out []Saved) error {
 	if o.key == "" {
 		return nil
 	}
 	if expired {
-		if err := tx.DeleteReplays(ctx, s.Now().Add(-replaysKept+time.Millisecond)); err != nil {
+		if err := tx.DeleteIdempotentReplies(ctx, s.clock().Add(-replaysKept+time.Millisecond)); err != nil {
 			return err
 		}
 	}
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	answer, err := json.Marshal(out)
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
-	return tx.PutReplay(ctx, who.Org, port.Replay{Integration: who.Integration, Key: o.key, EndUser: endUser, RequestHash: o.hash,
-		Answer: answer, CreatedAt: s.now()})
+	return tx.PutIdempotentReply(ctx, who.Org, port.IdempotentReply{
+		Integration: who.Integration,
+		Key:         o.key,
+		EndUser:     endUser,
+		RequestHash: o.hash,
+		Answer:      answer,
+		CreatedAt:   s.now(),
+	})
 }
 
 // document makes what is stored of a memory.
 func (s *Service) document(t text, e ingest.Encoded, id, keyID string, now time.Time) port.DocumentWrite {
-	return port.DocumentWrite{Vectors: e.Vectors, Document: port.Document{ID: id, Text: t.content, Metadata: t.metadata.JSON(),
-		TextHash: sha256.Sum256([]byte(t.content)), MetadataHash: t.metadata.Hash(), Chunks: e.Chunks,
-		Origin: port.Origin{Kind: "api", KeyID: keyID}, CreatedAt: created(t.occurred, now), UpdatedAt: now, Container: t.container}}
-}
-
-// written is what a transaction has changed, for the indexes.
-type written struct {
-	pinned port.Partition
-	steps  []step
-}
-
-// step is one change number with its changes.
-type step struct {
-	seq     uint64
-	changes []port.IndexChange
-}
-
-// put stores documents; vectors holds those of writes that keep theirs.
-func (w *written) put(ctx context.Context, tx port.Writer, pinned port.Partition, now time.Time, writes []port.DocumentWrite, vectors map[string]port.Vectors) error {
-	if len(writes) == 0 {
-		return nil
-	}
-	seq, err := tx.PutDocuments(ctx, pinned, now, writes)
-	if err != nil {
-		return err
-	}
-	done := step{seq: seq}
-	for _, d := range writes {
-		v := d.Vectors
-		if d.MetadataOnly {
-			v = vectors[d.Document.ID]
-		}
-		c, err := ingest.Change(d.Document, v)
-		if err != nil {
-			return err
-		}
-		done.changes = append(done.changes, c)
-	}
-	w.pinned, w.steps = pinned, append(w.steps, done)
-	return nil
-}
-
-// remove deletes memories and returns how many there were.
-func (w *written) remove(ctx context.Context, tx port.Writer, pinned port.Partition, now time.Time, ids []string) (int, error) {
-	deleted, seq, _, err := tx.DeleteDocuments(ctx, pinned, now, ids)
-	if err != nil || seq == 0 {
-		return deleted, err
-	}
-	done := step{seq: seq}
-	for _, id := range ids {
-		done.changes = append(done.changes, port.IndexChange{Document: id})
-	}
-	w.pinned, w.steps = pinned, append(w.steps, done)
-	return deleted, nil
-}
-
-// project brings the indexes along.
-func (w *written) project(ctx context.Context, pr *ingest.Projector) error {
-	for _, s := range w.steps {
-		if err := pr.Committed(ctx, w.pinned, s.seq, s.changes); err != nil {
-			return err
-		}
-	}
-	return nil
+	return port.DocumentWrite{Vectors: e.Vectors, Document: port.Document{
+		ID:           id,
+		Text:         t.content,
+		Metadata:     t.metadata.JSON(),
+		TextHash:     sha256.Sum256([]byte(t.content)),
+		MetadataHash: t.metadata.Hash(),
+		Chunks:       e.Chunks,
+		Origin:       port.Origin{Kind: "api", KeyID: keyID},
+		CreatedAt:    creationTime(t.occurred, now),
+		UpdatedAt:    now,
+		Container:    t.container,
+	}}
 }
 
 // itemError is "code: field reason", the error of one item of a batch.

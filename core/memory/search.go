@@ -3,8 +3,6 @@ package memory
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -26,21 +24,18 @@ type Scope struct {
 	BeforeAlias       Millis `json:"created_before,omitzero" alias:"createdBefore"`
 }
 
-// Check makes one of the two spellings and checks them.
+// Check makes one of the two spellings, and refuses a span of time that is empty.
 func (s *Scope) Check() error {
-	if err := s.ContainerTag.check("containerTag"); err != nil {
+	if err := merge(&s.ContainerTag, s.ContainerTagAlias, s.ContainerTagAlias.Given, s.ContainerTag.Given,
+		fault.InvalidContainerTag, "container_tag", "containerTag"); err != nil {
 		return err
 	}
-	if err := s.ContainerTagAlias.check("container_tag"); err != nil {
+	if err := merge(&s.CreatedAfter, s.AfterAlias, s.AfterAlias.Given, s.CreatedAfter.Given, fault.InvalidRequest,
+		"created_after", "createdAfter"); err != nil {
 		return err
 	}
-	if err := merge(&s.ContainerTag, s.ContainerTagAlias, s.ContainerTagAlias.Given, s.ContainerTag.Given, fault.InvalidContainerTag, "container_tag", "containerTag"); err != nil {
-		return err
-	}
-	if err := merge(&s.CreatedAfter, s.AfterAlias, s.AfterAlias.Given, s.CreatedAfter.Given, fault.InvalidRequest, "created_after", "createdAfter"); err != nil {
-		return err
-	}
-	if err := merge(&s.CreatedBefore, s.BeforeAlias, s.BeforeAlias.Given, s.CreatedBefore.Given, fault.InvalidRequest, "created_before", "createdBefore"); err != nil {
+	if err := merge(&s.CreatedBefore, s.BeforeAlias, s.BeforeAlias.Given, s.CreatedBefore.Given, fault.InvalidRequest,
+		"created_before", "createdBefore"); err != nil {
 		return err
 	}
 	if s.CreatedAfter.Given && s.CreatedBefore.Given && s.CreatedAfter.Value >= s.CreatedBefore.Value {
@@ -61,8 +56,8 @@ func merge[T comparable](name *T, alias T, aliasGiven, given bool, code fault.Co
 	return nil
 }
 
-// holds reports whether a stored memory lies in the scope.
-func (s *Scope) holds(d port.Document) bool {
+// contains reports whether a stored memory lies in the scope.
+func (s *Scope) contains(d port.Document) bool {
 	at := d.CreatedAt.UnixMilli()
 	return (!s.ContainerTag.Given || d.Container == s.ContainerTag.Value) &&
 		(!s.CreatedAfter.Given || at > s.CreatedAfter.Value) && (!s.CreatedBefore.Given || at < s.CreatedBefore.Value)
@@ -76,30 +71,8 @@ type Query struct {
 	Scope
 }
 
-// Validate checks every field.
-func (q *Query) Validate() error {
-	if err := checkEndUser(q.EndUserID); err != nil {
-		return err
-	}
-	if err := CheckQuery(q.Query); err != nil {
-		return err
-	}
-	if q.Limit != nil && (*q.Limit < 1 || *q.Limit > MaxResults) {
-		return invalid("limit", "must be 1-%d", MaxResults)
-	}
-	return q.Scope.Check()
-}
-
-// CheckQuery checks the text of a query.
-func CheckQuery(text string) error {
-	if n := utf8.RuneCountInString(text); n < 1 || n > MaxQueryRunes {
-		return invalid("query", "must be 1-%d characters, got %d", MaxQueryRunes, n)
-	}
-	if strings.IndexByte(text, 0) >= 0 {
-		return invalid("query", "holds a NUL character")
-	}
-	return nil
-}
+// Validate makes the scope one.
+func (q *Query) Validate() error { return q.Scope.Check() }
 
 // EndUser is for keys limited to one end user.
 func (q *Query) EndUser() string { return q.EndUserID }
@@ -133,8 +106,8 @@ func (s *Service) Search(ctx context.Context, q Query) (Results, error) {
 	out := Results{Success: true, Results: []Result{}, Degraded: []retrieve.Degraded{}}
 	leave := s.work.enter(p)
 	defer leave()
-	var ns port.Namespace
-	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+	var ns port.PartitionRow
+	err := s.store.View(ctx, func(r snapshot) (err error) {
 		ns, _, err = s.open(ctx, r, p)
 		return err
 	})
@@ -145,7 +118,7 @@ func (s *Service) Search(ctx context.Context, q Query) (Results, error) {
 	if ns.Documents == 0 {
 		return out, nil
 	}
-	if err := s.current(ns); err != nil {
+	if err := s.checkModels(ns); err != nil {
 		return Results{}, err
 	}
 	limit := 10
@@ -154,25 +127,24 @@ func (s *Service) Search(ctx context.Context, q Query) (Results, error) {
 	}
 	p = p.At(ns.Generation)
 	found, err := s.retrieve(ctx, p, ns, &q, limit)
-	if fault.CodeOf(err) == fault.NamespaceNotFound { // erased meanwhile
+	if fault.IsPartitionNotFound(err) { // erased in between
 		return out, nil
 	}
 	if err != nil {
 		return Results{}, err
 	}
 	out.Degraded = append(out.Degraded, found.Degraded...)
-	if err := s.rerank(ctx, p, &q, limit, found.Candidates, &out); err != nil {
-		return Results{}, err
-	}
-	if err := s.show(ctx, p, &q, limit, found.Candidates, &out); err != nil {
+	answer := retrieve.Answer{Store: s.documents, Partition: p, Candidates: found.Candidates, Log: s.log}
+	if err := s.hydrate(ctx, &answer, &q, limit, &out); err != nil && !fault.IsPartitionNotFound(err) {
 		return Results{}, err
 	}
 	return out, nil
 }
 
-func (s *Service) retrieve(ctx context.Context, p port.Partition, ns port.Namespace, q *Query, limit int) (retrieve.Result, error) {
+func (s *Service) retrieve(ctx context.Context, p port.Partition, ns port.PartitionRow, q *Query,
+	limit int) (retrieve.Result, error) {
 	retrievers := []port.Retriever{port.Vector, port.Keyword}
-	if ns.Sparse && s.Sparse {
+	if ns.Sparse && s.sparse {
 		retrievers = append(retrievers, port.SparseTerms)
 	}
 	var container *filter.Filter
@@ -180,120 +152,71 @@ func (s *Service) retrieve(ctx context.Context, p port.Partition, ns port.Namesp
 		container = filter.Container(q.ContainerTag.Value)
 	}
 	// A memory of several chunks may fill a list with them.
-	return s.Searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: q.Query, Models: s.Encoders.For(ns), Retrievers: retrievers, Filter: container,
-		After: q.CreatedAfter.bound(), Before: q.CreatedBefore.bound(), Depth: max(100, 2*limit),
-		Spread: func(ctx context.Context, l retrieve.List) (retrieve.List, error) { return s.spread(ctx, p, l) }})
+	return s.searcher.Search(ctx, p, ns.Seq, retrieve.Request{
+		Query:      q.Query,
+		Models:     s.encoders.For(ns),
+		Retrievers: retrievers,
+		Filter:     container,
+		After:      q.CreatedAfter.bound(),
+		Before:     q.CreatedBefore.bound(),
+		Depth:      max(100, 2*limit),
+		Spread:     func(ctx context.Context, l retrieve.List) (retrieve.List, error) { return s.spreadScores(ctx, p, l) },
+	})
 }
 
-// rerank rescores the head of the list. Without a reranker, or when it does not
-// answer, the order stays and the answer says so.
-func (s *Service) rerank(ctx context.Context, p port.Partition, q *Query, limit int, c []*retrieve.Candidate, out *Results) error {
-	degrade := func(reason string) error {
-		out.Degraded = append(out.Degraded, retrieve.Degraded{Part: "rerank", Reason: reason})
-		return nil
-	}
-	by := s.Reranking
-	if s.RerankDepth > 0 {
-		by.Depth = s.RerankDepth
-	}
-	switch {
-	case s.RerankDepth < 0 || len(c) == 0:
-		return nil
-	case s.Reranker == nil:
-		return degrade(retrieve.ModelOff)
-	}
-	n := min(by.Count(limit, 0), len(c))
-	texts := make([]string, n)
-	err := s.Store.View(ctx, func(r port.Reader) error {
-		docs, err := retrieve.Documents(ctx, r, p, c[:n], port.PartText|port.PartChunks)
+// hydrate rescores the head of the list and shows the best chunk of each memory. A
+// memory that was moved out of the scope or deleted since it was found is passed
+// over.
+func (s *Service) hydrate(ctx context.Context, a *retrieve.Answer, q *Query, limit int, out *Results) error {
+	if s.rerankDepth >= 0 && len(a.Candidates) > 0 {
+		by := s.reranking
+		if s.rerankDepth > 0 {
+			by.Depth = s.rerankDepth
+		}
+		_, degraded, err := a.Rerank(ctx, retrieve.Rescoring{
+			Reranker:  s.reranker,
+			Constants: by,
+			Query:     q.Query,
+			Depth:     by.Count(limit, 0),
+			Bare:      true, // memories are talk; the measured prior and least probability are for their words alone
+			MaxBytes:  s.rerankBytes,
+		})
 		if err != nil {
 			return err
 		}
-		for i, h := range c[:n] {
-			if d, ok := docs[h.Document]; ok && h.Chunk < len(d.Chunks) {
-				texts[i] = d.Text[d.Chunks[h.Chunk].Start:d.Chunks[h.Chunk].End]
-			}
+		if degraded != nil {
+			out.Degraded = append(out.Degraded, *degraded)
 		}
-		return nil
-	})
-	if fault.CodeOf(err) == fault.NamespaceNotFound {
-		return nil
 	}
+	found, err := a.Hydrate(ctx, retrieve.Selection{
+		Limit:       limit,
+		PerDocument: 1,
+		Current:     func(d port.DocumentHead) (bool, error) { return q.contains(d.Document), nil },
+	})
 	if err != nil {
 		return err
 	}
-	texts = affordable(texts, s.RerankBytes)
-	scores, _, err := retrieve.Score(ctx, s.Reranker, q.Query, texts)
-	if err != nil {
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return ctx.Err()
-		}
-		s.Log.WarnContext(ctx, "reranker failed", "partition", p.String(), "error", err)
-		return degrade(retrieve.Why(err))
+	for _, h := range found {
+		d := h.Document
+		out.Results = append(out.Results, Result{
+			ID:             d.ID,
+			MatchedContent: withNeighbors(d.Document, h.Chunk),
+			OriginalLength: utf8.RuneCountInString(d.Text),
+			ContainerTag:   textOrNil(d.Container),
+			Score:          h.Score,
+			CreatedAt:      d.CreatedAt.UnixMilli(),
+			UpdatedAt:      d.UpdatedAt.UnixMilli(),
+			Metadata:       metadataOf(d),
+			Memory:         d.Document,
+		})
 	}
-	by.Reorder(c, scores)
 	return nil
 }
 
-// leastReranked is how many memories are rescored however long they are.
-const leastReranked = 10
-
-// affordable is the head of texts that a reranker is given: as many as have so
-// many bytes together, 0 for any number, and leastReranked at least. A short
-// memory costs a fraction of a long one, so work is bounded rather than counted.
-func affordable(texts []string, bytes int) []string {
-	if bytes <= 0 {
-		return texts
-	}
-	for i, t := range texts {
-		if bytes -= len(t); bytes < 0 && i >= leastReranked {
-			return texts[:i]
-		}
-	}
-	return texts
-}
-
-// show reads the best chunk of each memory from the store. A memory that was
-// rewritten, moved out of the scope or deleted since it was found is passed over.
-func (s *Service) show(ctx context.Context, p port.Partition, q *Query, limit int, c []*retrieve.Candidate, out *Results) error {
-	err := s.Store.View(ctx, func(r port.Reader) error {
-		out.Results = out.Results[:0]
-		shown := map[string]bool{}
-		for next := 0; next < len(c) && len(out.Results) < limit; {
-			var batch []*retrieve.Candidate
-			for ; next < len(c) && len(batch)+len(out.Results) < limit; next++ {
-				if h := c[next]; !shown[h.Document] {
-					shown[h.Document] = true
-					batch = append(batch, h)
-				}
-			}
-			docs, err := retrieve.Documents(ctx, r, p, batch, port.PartText|port.PartMetadata|port.PartChunks)
-			if err != nil {
-				return err
-			}
-			for _, h := range batch {
-				d, ok := docs[h.Document]
-				if !ok || h.Chunk >= len(d.Chunks) || !q.holds(d.Document) {
-					continue
-				}
-				out.Results = append(out.Results, Result{ID: d.ID, MatchedContent: matched(d.Document, h.Chunk), OriginalLength: utf8.RuneCountInString(d.Text),
-					ContainerTag: given(d.Container), Score: h.Score, CreatedAt: d.CreatedAt.UnixMilli(), UpdatedAt: d.UpdatedAt.UnixMilli(),
-					Metadata: metadataOf(d), Memory: d.Document})
-			}
-		}
-		return nil
-	})
-	if fault.CodeOf(err) == fault.NamespaceNotFound {
-		out.Results = []Result{}
-		return nil
-	}
-	return err
-}
-
-// matched is a chunk with as many whole neighbours, taken in turn from both
+// withNeighbors is a chunk with as many whole neighbours, taken in turn from both
 // sides, as fit into matchedRunes; a memory that fits is shown whole, and a
 // chunk that does not is cut.
-func matched(d port.Document, chunk int) string {
+func withNeighbors(d port.Document, chunk int) string {
 	if utf8.RuneCountInString(d.Text) <= matchedRunes {
 		return d.Text
 	}

@@ -22,21 +22,16 @@ import (
 	"github.com/mnemehq/mneme/core/retrieve"
 )
 
-// Limits (interface document, section 8).
+// Limits that no field of a request has (docs/contract.md#limit-sizes).
 const (
-	MaxBatch        = 100
-	MaxContentBytes = 64 << 10
-	MaxBatchBytes   = 1 << 20 // of all contents of a batch
-	MaxDeleteIDs    = 100
-	MaxQueryRunes   = 8192
-	MaxResults      = 100
-	MaxVersion      = 1<<53 - 1
+	MaxBatchBytes = 1 << 20   // of all contents of a batch
+	MaxVersion    = 1<<53 - 1 // of what every reader of JSON keeps exactly
 )
 
-// The largest bodies: every byte of a content or of metadata may be escaped as
-// six.
+// The largest bodies: every byte of a content (maxBytes of Item) or of metadata may
+// be escaped as six.
 const (
-	oneBody   = 6*(MaxContentBytes+filter.MaxBytes) + 64<<10
+	oneBody   = 6*(65536+filter.MaxBytes) + 64<<10
 	batchBody = 32 << 20
 	queryBody = 256 << 10
 	idsBody   = 64 << 10
@@ -48,16 +43,17 @@ const APIVersion = "2026-11-21"
 // replaysKept is how long an answer to an Idempotency-Key can be had again.
 const replaysKept = 24 * time.Hour
 
-// Settings are what a Service is made of.
+// Settings configure a Service.
 type Settings struct {
 	Store     port.Store
+	Changes   *ingest.Log      // of memories
 	Encoders  *ingest.Encoders // their Options make one chunk of a memory that fits
 	Projector *ingest.Projector
 	Searcher  *retrieve.Searcher
 	Reranker  port.Reranker // nil: off
 	Reranking retrieve.Reranking
 	// RerankDepth is the most candidates a search rescores; 0: Reranking.Depth,
-	// negative: searches are not reranked.
+	// NoReranking: searches are not reranked.
 	RerankDepth int
 	// RerankBytes bounds what a search gives the reranker, beyond ten memories;
 	// 0: no bound.
@@ -65,19 +61,73 @@ type Settings struct {
 	// Sparse gives new end users a learned-sparse index, which searches use.
 	Sparse bool
 	Pages  *page.Signer
-	// Stamp records the configured models on a new partition.
-	Stamp func(port.Namespace) port.Namespace
+	// WithConfiguredModels records the configured models on a new partition.
+	WithConfiguredModels func(port.PartitionRow) port.PartitionRow
 	// Replica is this process among those over the store.
 	Replica     *replica.Member
-	Environment string // shown by the status call; "": self-hosted
+	Environment string // shown by the status call; "": DefaultEnvironment
 	Now         func() time.Time
 	Log         *slog.Logger
 }
 
+// DefaultEnvironment is what the status call shows of an installation without a name.
+const DefaultEnvironment = "self-hosted"
+
+// NoReranking is the RerankDepth of searches that are not reranked.
+const NoReranking = -1
+
+// DefaultReranking is the measured default of a search (docs/quality.md). A memory is
+// short and answers alone, so the reranker counts for more than it does among
+// passages, and has no floor.
+func DefaultReranking() retrieve.Reranking {
+	return retrieve.Reranking{Prior: 1, Floor: retrieve.NoFloor, Depth: retrieve.DefaultReranking().Depth}
+}
+
+// snapshot and writer are what the service uses of the store, beside its log of changes.
+type snapshot interface {
+	reader
+	port.IntegrationReader
+	port.ReplicaReader
+}
+
+// reader is what is read of one partition, in a snapshot as in a transaction.
+type reader interface {
+	port.PartitionReader
+	port.DocumentReader
+	port.MemoryReader
+}
+
+type writer interface {
+	reader
+	port.MemoryWriter
+	port.ErasureWriter
+	port.ReplicaWriter
+}
+
 // Service does the memory operations. Safe for concurrent use.
 type Service struct {
-	Settings
-	work *sections
+	store     port.Narrowed[snapshot, writer]
+	documents port.Snapshots[port.DocumentReader]
+	scrubber  port.Scrubber // nil: the store keeps no files
+	changes   *ingest.Log
+	encoders  *ingest.Encoders
+	projector *ingest.Projector
+	searcher  *retrieve.Searcher
+
+	reranker    port.Reranker // nil: off
+	reranking   retrieve.Reranking
+	rerankDepth int
+	rerankBytes int
+	sparse      bool
+
+	pages                *page.Signer
+	withConfiguredModels func(port.PartitionRow) port.PartitionRow
+	replica              *replica.Member
+	environment          string
+	clock                func() time.Time
+	log                  *slog.Logger
+
+	work *inFlight
 	seen seen
 
 	mu       sync.Mutex
@@ -88,9 +138,35 @@ type Service struct {
 // New makes the service. Call Run for its upkeep.
 func New(s Settings) *Service {
 	if s.Environment == "" {
-		s.Environment = "self-hosted"
+		s.Environment = DefaultEnvironment
 	}
-	return &Service{Settings: s, work: newSections(), seen: seen{at: map[int64]time.Time{}}, erasures: map[port.Partition]*erasure{}}
+	scrubber, _ := s.Store.(port.Scrubber)
+	return &Service{
+		store:     port.Narrow(s.Store, func(r port.Reader) snapshot { return r }, func(w port.Writer) writer { return w }),
+		documents: port.NarrowReads(s.Store, func(r port.Reader) port.DocumentReader { return r }),
+		scrubber:  scrubber,
+		changes:   s.Changes,
+		encoders:  s.Encoders,
+		projector: s.Projector,
+		searcher:  s.Searcher,
+
+		reranker:    s.Reranker,
+		reranking:   s.Reranking,
+		rerankDepth: s.RerankDepth,
+		rerankBytes: s.RerankBytes,
+		sparse:      s.Sparse,
+
+		pages:                s.Pages,
+		withConfiguredModels: s.WithConfiguredModels,
+		replica:              s.Replica,
+		environment:          s.Environment,
+		clock:                s.Now,
+		log:                  s.Log,
+
+		work:     newInFlight(),
+		seen:     seen{at: map[int64]time.Time{}},
+		erasures: map[port.Partition]*erasure{},
+	}
 }
 
 // upkeepEvery is how often what is under Run is done, and watchEvery how often it
@@ -107,7 +183,7 @@ func (s *Service) Run(ctx context.Context) error {
 	watching := make(chan struct{})
 	go func() {
 		defer close(watching)
-		s.watch(ctx)
+		s.watchErasures(ctx)
 	}()
 	defer func() { <-watching }()
 	tick, sweep := time.NewTicker(upkeepEvery), time.NewTicker(time.Hour)
@@ -117,12 +193,14 @@ func (s *Service) Run(ctx context.Context) error {
 		select {
 		case <-tick.C:
 			if err := s.flush(ctx); err != nil {
-				s.Log.WarnContext(ctx, "end users' last uses were not written", "error", err)
+				s.log.WarnContext(ctx, "last use flush failed", "error", err)
 			}
 		case <-sweep.C:
-			err := s.Store.Update(ctx, func(w port.Writer) error { return w.DeleteReplays(ctx, s.Now().Add(-replaysKept)) })
+			err := s.store.Update(ctx, func(w writer) error {
+				return w.DeleteIdempotentReplies(ctx, s.clock().Add(-replaysKept))
+			})
 			if err != nil {
-				s.Log.WarnContext(ctx, "old answers were not removed", "error", err)
+				s.log.WarnContext(ctx, "stored reply cleanup failed", "error", err)
 			}
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -134,16 +212,16 @@ func (s *Service) Run(ctx context.Context) error {
 
 // partition is the caller's end user.
 func partition(ctx context.Context, endUser string) port.Partition {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	return port.Memories(who.Org, who.Integration, endUser)
 }
 
 // open reads a partition for searching and reading; ok is false where there is
 // nothing to see: an end user never seen, or one being erased.
-func (s *Service) open(ctx context.Context, r port.Reader, p port.Partition) (ns port.Namespace, ok bool, err error) {
-	ns, err = r.Namespace(ctx, p)
+func (s *Service) open(ctx context.Context, r reader, p port.Partition) (ns port.PartitionRow, ok bool, err error) {
+	ns, err = r.Partition(ctx, p)
 	switch {
-	case fault.CodeOf(err) == fault.NamespaceNotFound:
+	case fault.IsPartitionNotFound(err):
 		return ns, false, nil
 	case err != nil:
 		return ns, false, err
@@ -153,64 +231,69 @@ func (s *Service) open(ctx context.Context, r port.Reader, p port.Partition) (ns
 
 // writable reads the partition that a write goes to; exists is false when the
 // write will create it.
-func (s *Service) writable(ctx context.Context, r port.Reader, p port.Partition) (ns port.Namespace, exists bool, err error) {
-	ns, err = r.Namespace(ctx, p)
+func (s *Service) writable(ctx context.Context, r reader, p port.Partition) (ns port.PartitionRow, exists bool, err error) {
+	ns, err = r.Partition(ctx, p)
 	switch {
-	case fault.CodeOf(err) == fault.NamespaceNotFound:
-		return port.Namespace{Name: p.Name(), Sparse: s.Sparse}, false, nil
+	case fault.IsPartitionNotFound(err):
+		return port.PartitionRow{Name: p.Name(), Sparse: s.sparse}, false, nil
 	case err != nil:
 		return ns, false, err
 	case !ns.Erasing.IsZero():
-		return ns, true, erasing(p)
+		return ns, true, erasingFault(p)
 	case ns.Documents == 0:
-		ns.Sparse = s.Sparse // see prepare
+		ns.Sparse = s.sparse // see prepare
 	}
 	return ns, true, nil
 }
 
-// erasing refuses a write to an end user whose erasure has begun.
-func erasing(p port.Partition) error {
+// erasingFault refuses a write to an end user whose erasure has begun.
+func erasingFault(p port.Partition) error {
 	return fault.New(fault.Unavailable, "end user %s is being erased", p.Name()).After(time.Second)
 }
 
 // prepare makes the partition of a writable end user who has none, or moves one
 // that is empty over to the configured models, and pins it.
-func (s *Service) prepare(ctx context.Context, tx port.Writer, p port.Partition, ns port.Namespace, exists bool) (port.Partition, error) {
-	stamped := s.Stamp(port.Namespace{Name: p.Name(), Sparse: ns.Sparse})
+func (s *Service) prepare(ctx context.Context, tx *ingest.Tx, p port.Partition, ns port.PartitionRow,
+	exists bool) (port.Partition, error) {
+	stamped := s.withConfiguredModels(port.PartitionRow{Name: p.Name(), Sparse: ns.Sparse})
 	if !exists {
-		made, err := tx.CreateNamespace(ctx, p, stamped)
+		made, err := tx.CreatePartition(ctx, p, stamped)
 		return p.At(made.Generation), err
 	}
 	p = p.At(ns.Generation)
-	if ns.Documents > 0 || ns.EmbeddingDigest == stamped.EmbeddingDigest && ns.EmbeddingModel == stamped.EmbeddingModel && ns.Dimensions == stamped.Dimensions &&
+	if ns.Documents > 0 || ns.EmbeddingDigest == stamped.EmbeddingDigest &&
+		ns.EmbeddingModel == stamped.EmbeddingModel && ns.Dimensions == stamped.Dimensions &&
 		ns.SparseDigest == stamped.SparseDigest && ns.SparseModel == stamped.SparseModel && ns.Chunker == stamped.Chunker {
 		return p, nil
 	}
-	return p, tx.Restamp(ctx, p, stamped)
+	return p, tx.SetModels(ctx, p, stamped)
 }
 
-// current refuses a partition that was indexed with other models. What computes
+// checkModels refuses a partition that was indexed with other models. What computes
 // no vectors, a deletion above all, works all the same.
-func (s *Service) current(ns port.Namespace) error {
+func (s *Service) checkModels(ns port.PartitionRow) error {
 	if ns.Documents == 0 {
 		return nil
 	}
-	if err := s.Encoders.Check(ns); err != nil {
-		return fault.Wrap(fault.Unavailable, "memory", err, "the memories of end user %s were indexed with other models than the configured ones. "+
-			"Run `mneme reindex --memories %s` to make their vectors anew with the configured models, or configure the stored ones", ns.Name, ns.Name)
+	if err := s.encoders.Check(ns); err != nil {
+		return fault.Wrap(fault.Unavailable, "memory", err,
+			"the memories of end user %s were indexed with other models than the configured ones. Run `mneme reindex "+
+				"--memories %s` to recompute their vectors with the configured models, or configure the stored ones",
+			ns.Name, ns.Name)
 	}
 	return nil
 }
 
-// quota refuses a write that would bring an end user over the integration's
+// checkQuota refuses a write that would bring an end user over the integration's
 // quota by adding n memories. A write that adds none is never refused.
-func quota(ctx context.Context, ns port.Namespace, n int) error {
-	who, _ := ident.From(ctx)
+func checkQuota(ctx context.Context, ns port.PartitionRow, n int) error {
+	who := ident.From(ctx)
 	limit := who.Quotas.MemoriesPerEndUser
 	if limit <= 0 || n == 0 || ns.Documents+int64(n) <= int64(limit) {
 		return nil
 	}
-	f := fault.New(fault.QuotaExceeded, "end user %s has %d memories; %d more would pass the limit of %d", ns.Name, ns.Documents, n, limit)
+	f := fault.New(fault.QuotaExceeded, "end user %s has %d memories; %d more would pass the limit of %d", ns.Name,
+		ns.Documents, n, limit)
 	f.Details = map[string]any{"quota": "memoriesPerEndUser", "limit": limit, "used": ns.Documents}
 	return f
 }
@@ -227,12 +310,12 @@ func newID() (string, error) {
 }
 
 // now is the time in the milliseconds that the interface shows.
-func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
+func (s *Service) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
 
-// created is the time that a memory stands at: the source's own where it gave
+// creationTime is the time that a memory stands at: the source's own where it gave
 // one. The index reads a time of 0 as none, so the first millisecond of 1970 is
 // taken as the second.
-func created(occurred, now time.Time) time.Time {
+func creationTime(occurred, now time.Time) time.Time {
 	if occurred.IsZero() {
 		return now
 	}
@@ -270,7 +353,7 @@ func (s *Service) flush(ctx context.Context) error {
 	part := make(map[int64]time.Time, min(len(taken), touchAtOnce))
 	write := func() {
 		if failed == nil {
-			failed = s.Store.Update(ctx, func(w port.Writer) error { return w.TouchEndUsers(ctx, part) })
+			failed = s.store.Update(ctx, func(w writer) error { return w.TouchEndUsers(ctx, part) })
 		}
 		if failed != nil {
 			for g, at := range part { // another try with the next flush
@@ -303,46 +386,161 @@ func Operations() []op.Op[*Service] {
 	forbidden := []fault.Code{fault.InvalidRequest, fault.InvalidEndUserID, fault.InsufficientScope, fault.Forbidden}
 	faults := func(more ...fault.Code) []fault.Code { return append(append([]fault.Code{}, forbidden...), more...) }
 	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
-		op.Define(op.Spec{Name: "memories.search", Method: "POST", Path: "/api/v1/search", Family: op.Memory, Class: op.MemoryRead, Scopes: read,
-			MaxBody: queryBody, Timeout: 10 * time.Second, Summary: "Search the memories of one end user",
-			Description: "Vector and full-text search, fused and reranked, without a language model. An end user never seen has no results.",
-			Faults:      faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.PayloadTooLarge)}, (*Service).Search),
-		op.Define(op.Spec{Name: "memories.save", Method: "POST", Path: memories, Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
-			MaxBody: oneBody, Timeout: 30 * time.Second, Summary: "Save a memory",
-			Description: "Saved verbatim. The same content in the same container is kept once. An Idempotency-Key makes the call safe to repeat for 24 hours.",
-			Faults:      faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.QuotaExceeded, fault.IdempotencyConflict, fault.PayloadTooLarge, fault.Upstream)}, (*Service).Save),
-		op.Define(op.Spec{Name: "memories.batch", Method: "POST", Path: memories + "/batch", Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
-			MaxBody: batchBody, Timeout: 120 * time.Second, Summary: "Save up to 100 memories of one end user",
-			Description: "Results are one for one in input order; a failed item does not fail the others. The batch counts against quota before any write.",
-			Faults:      faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.QuotaExceeded, fault.IdempotencyConflict, fault.PayloadTooLarge, fault.Upstream)},
-			(*Service).Batch),
-		op.Define(op.Spec{Name: "memories.list", Method: "GET", Path: memories, Family: op.Memory, Class: op.MemoryRead, Scopes: read,
-			Timeout: 5 * time.Second, Summary: "List the memories of one end user, newest first",
-			Faults: faults(fault.InvalidContainerTag)}, (*Service).List),
-		op.Define(op.Spec{Name: "memories.delete", Method: "POST", Path: memories + "/delete", Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
-			MaxBody: idsBody, Timeout: 30 * time.Second, Summary: "Delete memories by id",
-			Description: "Unknown ids are skipped. A source-owned memory answers 409, and nothing is deleted: its source tombstones it.",
-			Faults:      faults(fault.InvalidJSON, fault.Conflict, fault.PayloadTooLarge)}, (*Service).Delete),
-		op.Define(op.Spec{Name: "memories.upsert", Method: "PUT", Path: one, Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
-			MaxBody: oneBody, Timeout: 30 * time.Second, Summary: "Write a version of a source-owned memory",
-			Description: "Versions only rise. The same request again answers the stored receipt with the header Idempotent-Replayed: true.",
-			Faults: faults(fault.InvalidJSON, fault.InvalidExternalID, fault.InvalidSource, fault.InvalidVersion, fault.InvalidContainerTag,
-				fault.QuotaExceeded, fault.StaleVersion, fault.VersionConflict, fault.PayloadTooLarge, fault.Upstream)}, (*Service).Upsert),
-		op.Define(op.Spec{Name: "memories.tombstone", Method: "DELETE", Path: one, Family: op.Memory, Class: op.MemoryWrite, Scopes: write, Mutates: true,
-			Timeout: 30 * time.Second, Summary: "Tombstone a source-owned memory",
+		op.Define(op.Spec{
+			Name:    "memories.search",
+			Group:   op.Memories,
+			Method:  "POST",
+			Path:    "/api/v1/search",
+			Family:  op.Memory,
+			Class:   op.MemoryRead,
+			Scopes:  read,
+			MaxBody: queryBody,
+			Timeout: 10 * time.Second,
+			Summary: "Search the memories of one end user",
+			Description: "Vector and full-text search, fused and reranked, without a language model. An end user never " +
+				"seen has no results.",
+			Faults: faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.PayloadTooLarge),
+		}, (*Service).Search),
+		op.Define(op.Spec{
+			Name:    "memories.save",
+			Group:   op.Memories,
+			Method:  "POST",
+			Path:    memories,
+			Family:  op.Memory,
+			Class:   op.MemoryWrite,
+			Scopes:  write,
+			Mutates: true,
+			MaxBody: oneBody,
+			Timeout: 30 * time.Second,
+			Summary: "Save a memory",
+			Description: "Saved verbatim. The same content in the same container is kept once. An Idempotency-Key makes " +
+				"the call safe to repeat for 24 hours.",
+			Faults: faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.QuotaExceeded,
+				fault.IdempotencyConflict, fault.PayloadTooLarge, fault.Upstream),
+		}, (*Service).Save),
+		op.Define(op.Spec{
+			Name:    "memories.batch",
+			Group:   op.Memories,
+			Method:  "POST",
+			Path:    memories + "/batch",
+			Family:  op.Memory,
+			Class:   op.MemoryWrite,
+			Scopes:  write,
+			Mutates: true,
+			MaxBody: batchBody,
+			Timeout: 120 * time.Second,
+			Summary: "Save up to 100 memories of one end user",
+			Description: "Results are one for one in input order; a failed item does not fail the others. The batch " +
+				"counts against quota before any write.",
+			Faults: faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.QuotaExceeded,
+				fault.IdempotencyConflict, fault.PayloadTooLarge, fault.Upstream),
+		}, (*Service).Batch),
+		op.Define(op.Spec{
+			Name:    "memories.list",
+			Group:   op.Memories,
+			Method:  "GET",
+			Path:    memories,
+			Family:  op.Memory,
+			Class:   op.MemoryRead,
+			Scopes:  read,
+			Timeout: 5 * time.Second,
+			Summary: "List the memories of one end user, newest first",
+			Faults:  faults(fault.InvalidContainerTag),
+		}, (*Service).List),
+		op.Define(op.Spec{
+			Name:    "memories.delete",
+			Group:   op.Memories,
+			Method:  "POST",
+			Path:    memories + "/delete",
+			Family:  op.Memory,
+			Class:   op.MemoryWrite,
+			Scopes:  write,
+			Mutates: true,
+			MaxBody: idsBody,
+			Timeout: 30 * time.Second,
+			Summary: "Delete memories by id",
+			Description: "Unknown ids are skipped. A source-owned memory answers 409, and nothing is deleted: its " +
+				"source tombstones it.",
+			Faults: faults(fault.InvalidJSON, fault.Conflict, fault.PayloadTooLarge),
+		}, (*Service).Delete),
+		op.Define(op.Spec{
+			Name:    "memories.upsert",
+			Group:   op.Memories,
+			Method:  "PUT",
+			Path:    one,
+			Family:  op.Memory,
+			Class:   op.MemoryWrite,
+			Scopes:  write,
+			Mutates: true,
+			MaxBody: oneBody,
+			Timeout: 30 * time.Second,
+			Summary: "Write a version of a source-owned memory",
+			Description: "Versions only rise. The same request again answers the stored receipt with the header " +
+				"Idempotent-Replayed: true.",
+			Faults: faults(fault.InvalidJSON, fault.InvalidExternalID, fault.InvalidSource, fault.InvalidVersion,
+				fault.InvalidContainerTag,
+				fault.QuotaExceeded, fault.StaleVersion, fault.VersionConflict, fault.PayloadTooLarge, fault.Upstream),
+		}, (*Service).Upsert),
+		op.Define(op.Spec{
+			Name:        "memories.tombstone",
+			Group:       op.Memories,
+			Method:      "DELETE",
+			Path:        one,
+			Family:      op.Memory,
+			Class:       op.MemoryWrite,
+			Scopes:      write,
+			Mutates:     true,
+			Timeout:     30 * time.Second,
+			Summary:     "Tombstone a source-owned memory",
 			Description: "The content goes, the record stays, so that a late older upsert cannot bring it back.",
-			Faults:      faults(fault.InvalidExternalID, fault.InvalidSource, fault.InvalidVersion, fault.StaleVersion, fault.VersionConflict)}, (*Service).Tombstone),
-		op.Define(op.Spec{Name: "memories.get", Method: "GET", Path: one, Family: op.Memory, Class: op.MemoryRead, Scopes: read,
-			Timeout: 5 * time.Second, Summary: "Read a source-owned memory's record with its latest receipt",
-			Faults: faults(fault.InvalidExternalID, fault.InvalidSource, fault.MemoryNotFound)}, (*Service).Get),
-		op.Define(op.Spec{Name: "users.erase", Method: "DELETE", Path: "/api/v1/users/{endUserId}", Family: op.Memory, Class: op.MemoryWrite,
-			Scopes: []ident.Scope{ident.UsersErase}, Mutates: true, Timeout: 120 * time.Second, Summary: "Erase an end user for good",
-			Description: "Everything of the end user goes, from files too, before the answer. Repeating the call is safe; an unknown end user answers zeros.",
-			Faults:      faults()}, (*Service).EraseUser),
-		op.Define(op.Spec{Name: "memories.status", Method: "GET", Path: "/api/v1/status", Family: op.Memory, Class: op.Free, Timeout: 5 * time.Second,
-			Summary: "Check the integration", Description: "Creates nothing and counts against no limit.",
+			Faults: faults(fault.InvalidExternalID, fault.InvalidSource, fault.InvalidVersion, fault.StaleVersion,
+				fault.VersionConflict),
+		}, (*Service).Tombstone),
+		op.Define(op.Spec{
+			Name:    "memories.get",
+			Group:   op.Memories,
+			Method:  "GET",
+			Path:    one,
+			Family:  op.Memory,
+			Class:   op.MemoryRead,
+			Scopes:  read,
+			Timeout: 5 * time.Second,
+			Summary: "Read a source-owned memory's record with its latest receipt",
+			Faults:  faults(fault.InvalidExternalID, fault.InvalidSource, fault.MemoryNotFound),
+		}, (*Service).Get),
+		op.Define(op.Spec{
+			Name:    "users.erase",
+			Group:   op.EndUsers,
+			Method:  "DELETE",
+			Path:    "/api/v1/users/{endUserId}",
+			Family:  op.Memory,
+			Class:   op.MemoryWrite,
+			Scopes:  []ident.Scope{ident.UsersErase},
+			Mutates: true,
+			Timeout: 120 * time.Second,
+			Summary: "Erase an end user for good",
+			Description: "Everything of the end user goes, from files too, before the answer. Repeating the call is " +
+				"safe; an unknown end user answers zeros.",
+			Faults: faults(),
+		}, (*Service).EraseUser),
+		op.Define(op.Spec{
+			Name:        "memories.status",
+			Group:       op.Status,
+			Method:      "GET",
+			Path:        "/api/v1/status",
+			Family:      op.Memory,
+			Class:       op.Free,
+			Timeout:     5 * time.Second,
+			Summary:     "Check the integration",
+			Description: "Creates nothing and counts against no limit.",
 			Answers: []op.Answer{{Status: 200, Summary: "The memory API works.", Body: Status{}},
-				{Status: 503, Summary: "The store or an index does not answer.", Body: Status{}, Headers: []string{"Retry-After"}}},
-			Faults: []fault.Code{fault.Forbidden, fault.Unavailable}}, (*Service).Status),
+				{
+					Status:  503,
+					Summary: "The store or an index does not answer.",
+					Body:    Status{},
+					Headers: []string{"Retry-After"},
+				}},
+			Faults: []fault.Code{fault.Forbidden, fault.Unavailable},
+		}, (*Service).Status),
 	}, examples()), links())
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/ident"
-	"github.com/mnemehq/mneme/core/port"
 )
 
 // None is the request of the status call.
@@ -66,16 +65,16 @@ func (s Status) Headers() map[string]string {
 // Status checks the way from the key to the store and the indexes. It reads
 // only and takes no lock that writers need, so load does not change the answer.
 func (s *Service) Status(ctx context.Context, _ None) (Status, error) {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	out := Status{OK: true, APIVersion: APIVersion, RequestID: ident.RequestID(ctx),
 		Integration: Integration{ID: who.Integration, Scopes: scopes(who.Scopes),
 			Quotas: Quotas{who.Quotas.MemoriesPerEndUser, who.Quotas.ReadRatePerMin, who.Quotas.WriteRatePerMin}},
-		Backends: Backends{MemoryPlane{Status: "ok", Environment: s.Environment}}}
-	if err := s.reach(ctx, who); err != nil {
+		Backends: Backends{MemoryPlane{Status: "ok", Environment: s.environment}}}
+	if err := s.checkStore(ctx, who); err != nil {
 		if ctx.Err() != nil {
 			return Status{}, ctx.Err()
 		}
-		s.Log.ErrorContext(ctx, "the memory plane is down", "error", err)
+		s.log.ErrorContext(ctx, "memory service down", "error", err)
 		out.OK, out.Backends.MemoryPlane.Status = false, "error"
 	}
 	return out, nil
@@ -93,7 +92,7 @@ func scopes(of []ident.Scope) []string {
 	return out
 }
 
-// healthFor is how long a found state of store and indexes is told again.
+// healthFor is how long a state of store and indexes that was found is reused.
 const healthFor = time.Second
 
 // health is the last state found.
@@ -103,9 +102,9 @@ type health struct {
 	err error
 }
 
-// reach reads the caller's integration, and asks the indexes now and then.
-func (s *Service) reach(ctx context.Context, who ident.Principal) error {
-	err := s.Store.View(ctx, func(r port.Reader) error {
+// checkStore reads the caller's integration, and asks the indexes now and then.
+func (s *Service) checkStore(ctx context.Context, who ident.Principal) error {
+	err := s.store.View(ctx, func(r snapshot) error {
 		_, err := r.Integration(ctx, who.Org, who.Integration)
 		return err
 	})
@@ -114,15 +113,15 @@ func (s *Service) reach(ctx context.Context, who ident.Principal) error {
 	}
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
-	if age := s.Now().Sub(s.health.at); 0 <= age && age < healthFor {
+	if age := s.clock().Sub(s.health.at); 0 <= age && age < healthFor {
 		return s.health.err
 	}
 	s.health.err = nil
-	for _, ix := range s.Projector.Indexes() {
+	for _, ix := range s.projector.Indexes() {
 		if err := ix.Ping(ctx); err != nil {
 			s.health.err = err
 		}
 	}
-	s.health.at = s.Now()
+	s.health.at = s.clock()
 	return s.health.err
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // Deadline gives a call its time: the operation's (or the default), lowered by
-// what the caller asked. Whatever a service or driver made of an expired
-// deadline or of a caller that left is answered as Timeout or Canceled; a
+// what the caller asked. An expired deadline is answered as Timeout and a
+// caller who left as Canceled, whatever error a service or driver made of it; a
 // context cancelled with a fault as its cause answers that fault.
 func Deadline(timeout, otherwise time.Duration) endpoint.Middleware {
 	if timeout <= 0 {
@@ -61,10 +61,11 @@ func Deadline(timeout, otherwise time.Duration) endpoint.Middleware {
 	}
 }
 
-// personalKeys is what every answer to a personal key announces. Their end has no
-// date yet.
+// personalKeys is the deprecation announced on every answer to a personal key. Their
+// end has no date yet.
 func personalKeys() op.Deprecation {
-	return op.Deprecation{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Guide: "https://github.com/mnemehq/mneme/blob/main/docs/memory.md"}
+	return op.Deprecation{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
+		Guide: "https://github.com/mnemehq/mneme/blob/main/docs/memory.md"}
 }
 
 // Announce says on every answer of an operation that it is deprecated.
@@ -114,7 +115,8 @@ func Auth(keys Verifier) endpoint.Middleware {
 
 func verify(ctx context.Context, keys Verifier, c *op.Call) (ident.Principal, error) {
 	if c.Credential.Bearer == "" {
-		return ident.Principal{}, fault.New(fault.Unauthorized, "an API key is required: send the header Authorization: Bearer <key>")
+		return ident.Principal{}, fault.New(fault.Unauthorized,
+			"an API key is required: send the header Authorization: Bearer <key>")
 	}
 	p, err := keys.Verify(ctx, c.Credential.Bearer, c.Spec.Family)
 	if err == nil || c.Spec.Auth != op.OptionalKey {

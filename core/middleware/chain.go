@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"github.com/mnemehq/mneme/core/op"
 )
 
-// Verifier finds out who presented a bearer key. An unknown, expired or revoked
+// Verifier resolves a bearer key to its principal. An unknown, expired or revoked
 // key, or one of another family, is fault Unauthorized; a suspended
 // organization's is Forbidden. Safe for concurrent use.
 type Verifier interface {
@@ -22,10 +23,9 @@ type Verifier interface {
 
 // Meter counts calls. Safe for concurrent use.
 type Meter interface {
-	// Begin says that a call is in flight.
+	// Begin counts a call in flight.
 	Begin(operation, transport string)
-	// End says that it no longer is, how it ended ("ok" or a fault code) and how
-	// long it took.
+	// End counts its end, with its outcome ("ok" or a fault code) and duration.
 	End(operation, transport, code string, took time.Duration)
 }
 
@@ -40,6 +40,8 @@ type Options struct {
 	Tokens Verifier
 	Limits *Limits
 	Gate   *Gate
+	// Timeout is how long an operation may take; 0, or no function: as its Spec says.
+	Timeout func(*op.Spec) time.Duration
 	// DefaultTimeout is used by operations that declare none; 0: 30 s.
 	DefaultTimeout time.Duration
 }
@@ -67,11 +69,15 @@ func Chain(o Options) func(*op.Spec) endpoint.Middleware {
 		if o.Meter != nil {
 			all = append(all, Metrics(o.Meter))
 		}
+		timeout := s.Timeout
+		if o.Timeout != nil {
+			timeout = cmp.Or(o.Timeout(s), timeout)
+		}
 		bearers := o.Keys
 		if o.Tokens != nil && s.Tool != nil && s.Method == "" {
 			bearers = o.Tokens
 		}
-		all = append(all, Log(o.Log), Deadline(s.Timeout, o.DefaultTimeout), Auth(bearers))
+		all = append(all, Log(o.Log), Deadline(timeout, o.DefaultTimeout), Auth(bearers))
 		if o.Limits != nil {
 			all = append(all, Limit(o.Limits))
 		}

@@ -1,7 +1,4 @@
-// Package middleware is what every operation passes through before its service:
+// Package middleware holds the layers that every operation passes before its service:
 // recover, trace, metrics, log, deadline, authentication, rate limit and the
 // process-wide concurrency cap, as go-kit endpoint middlewares over *op.Call.
-//
-// May import: the standard library, go-kit's endpoint, the OpenTelemetry trace
-// API, core/op, core/port, core/fault, core/ident. Never a service, adapter or transport.
 package middleware

@@ -66,8 +66,8 @@ func (l *Limits) charge(ctx context.Context, c *op.Call, class op.Class, units, 
 		return fmt.Errorf("charge rate limit: %w", err)
 	}
 	if c.Reply != nil {
-		join(c.Reply, "RateLimit-Policy", class, fmt.Sprintf("q=%d;w=60", rate.PerMinute))
-		join(c.Reply, "RateLimit", class, fmt.Sprintf("r=%d;t=%d", t.Remaining, seconds(t.Reset)))
+		mergeHeader(c.Reply, "RateLimit-Policy", class, fmt.Sprintf("q=%d;w=60", rate.PerMinute))
+		mergeHeader(c.Reply, "RateLimit", class, fmt.Sprintf("r=%d;t=%d", t.Remaining, seconds(t.Reset)))
 	}
 	if t.OK {
 		return nil
@@ -78,10 +78,10 @@ func (l *Limits) charge(ctx context.Context, c *op.Call, class op.Class, units, 
 	return f
 }
 
-// fullBatch is what a bucket of memory writes holds at least.
+// fullBatch is the least capacity of a bucket of memory writes.
 const fullBatch = 100
 
-// rate is a caller's rate of a class, and whose bucket it is charged to.
+// rate is a caller's rate of a class, and the key of the bucket that is charged.
 func (l *Limits) rate(p ident.Principal, class op.Class) (key string, r ident.Rate) {
 	key = p.RateKey()
 	r, own := p.Limits[string(class)]
@@ -104,8 +104,8 @@ func (l *Limits) rate(p ident.Principal, class op.Class) (key string, r ident.Ra
 // seconds rounds up and is at least 1 for any wait.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// join puts a class's item into a list header, in the place of an earlier one.
-func join(r *op.Reply, header string, class op.Class, params string) {
+// mergeHeader puts a class's item into a list header, in the place of an earlier one.
+func mergeHeader(r *op.Reply, header string, class op.Class, params string) {
 	name := fmt.Sprintf("%q;", string(class))
 	var items []string
 	if list := r.Header[header]; list != "" {
@@ -186,15 +186,15 @@ func (b *Buckets) Take(_ context.Context, key string, class op.Class, rate ident
 	}
 	t := Taken{OK: x.Draw(now, c).OK}
 	if !t.OK {
-		t.Retry = after(c.Whole()-x.Tokens, perSecond)
+		t.Retry = waitFor(c.Whole()-x.Tokens, perSecond)
 	}
 	t.Remaining = max(0, int(x.Tokens+1e-9))
-	t.Reset = after(capacity-x.Tokens, perSecond)
+	t.Reset = waitFor(capacity-x.Tokens, perSecond)
 	x.full = now.Add(t.Reset)
 	return t, nil
 }
 
-func after(units, perSecond float64) time.Duration {
+func waitFor(units, perSecond float64) time.Duration {
 	return time.Duration(units / perSecond * float64(time.Second))
 }
 

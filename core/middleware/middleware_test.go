@@ -32,8 +32,14 @@ func anyone(bearer string) (ident.Principal, error) {
 }
 
 func call(s op.Spec) *op.Call {
-	return &op.Call{Spec: &s, Transport: "inprocess", RequestID: "req_1", Credential: op.Credential{Bearer: "key_1"}, Reply: &op.Reply{},
-		Decode: func(context.Context, any) error { return nil }}
+	return &op.Call{
+		Spec:       &s,
+		Transport:  "inprocess",
+		RequestID:  "req_1",
+		Credential: op.Credential{Bearer: "key_1"},
+		Reply:      &op.Reply{},
+		Decode:     func(context.Context, any) error { return nil },
+	}
 }
 
 type meter struct {
@@ -53,6 +59,45 @@ func (m *meter) End(operation, transport, code string, took time.Duration) {
 	m.lines = append(m.lines, fmt.Sprintf("end %s %s %s %v", operation, transport, code, took >= 0))
 }
 
+// A call whose time is up is a failure of the server, unless the caller set that time.
+func TestTimeoutLevels(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		asked, limit time.Duration
+		says         string
+	}{
+		{"the caller's limit", time.Millisecond, time.Hour, "level=INFO msg=call "},
+		{"the operation's limit", 0, time.Millisecond, `level=ERROR msg="call failed"`},
+		{"the operation's limit before the caller's", time.Hour, time.Millisecond, `level=ERROR msg="call failed"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var log bytes.Buffer
+			chain := middleware.Chain(middleware.Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Keys: verifier(anyone)})
+			x := call(op.Spec{Name: "notes.get", Timeout: c.limit})
+			x.Timeout = c.asked
+			_, err := chain(x.Spec)(func(ctx context.Context, _ any) (any, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			})(t.Context(), x)
+			if fault.CodeOf(err) != fault.Timeout || !strings.Contains(log.String(), c.says) {
+				t.Errorf("answered %v and logged %s, want %s", err, log.String(), c.says)
+			}
+		})
+	}
+	t.Run("a model's limit within the caller's", func(t *testing.T) {
+		var log bytes.Buffer
+		chain := middleware.Chain(middleware.Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Keys: verifier(anyone)})
+		x := call(op.Spec{Name: "notes.get"})
+		x.Timeout = time.Hour
+		_, _ = chain(x.Spec)(func(context.Context, any) (any, error) {
+			return nil, fault.New(fault.Timeout, "the reranker did not answer in time")
+		})(t.Context(), x)
+		if !strings.Contains(log.String(), "level=ERROR") {
+			t.Errorf("logged %s", log.String())
+		}
+	})
+}
+
 // Every way a call can end is measured and logged once, panics included.
 func TestOutcomes(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
@@ -69,18 +114,25 @@ func TestOutcomes(t *testing.T) {
 		{"caller's mistake", t.Context(), func(context.Context) error {
 			return fmt.Errorf("query: %w", fault.New(fault.InvalidFilter, "filter.x"))
 		}, "invalid_filter", "INFO", "query: invalid_filter"},
-		{"foreign", t.Context(), func(context.Context) error { return errors.New("disk") }, "internal_error", "ERROR", "cause=disk"},
+		{"foreign", t.Context(), func(context.Context) error { return errors.New("disk") }, "internal_error", "ERROR",
+			"error=disk"},
 		{"wrapped cause", t.Context(), func(context.Context) error {
 			return fault.Wrap(fault.Unavailable, "commit", errors.New("no space"), "try later")
-		}, "unavailable", "ERROR", `at=commit cause="no space"`},
+		}, "unavailable", "ERROR", `at=commit error="no space"`},
 		{"panic", t.Context(), func(context.Context) error { panic("boom") }, "internal_error", "ERROR", "stack="},
-		{"gone", gone, func(ctx context.Context) error { return fmt.Errorf("driver: %w", ctx.Err()) }, "canceled", "INFO", `msg="caller gone"`},
-		{"no sources", t.Context(), func(context.Context) error { return fault.New(fault.SourcesUnavailable, "off") }, "sources_unavailable", "INFO", "msg=call"},
+		{"gone", gone, func(ctx context.Context) error { return fmt.Errorf("driver: %w", ctx.Err()) }, "canceled",
+			"INFO", `msg="caller gone"`},
+		{"no sources", t.Context(), func(context.Context) error { return fault.New(fault.SourcesUnavailable, "off") },
+			"sources_unavailable", "INFO", "msg=call"},
+		{"role off", t.Context(), func(context.Context) error {
+			return fmt.Errorf("rerank: %w", fault.Off("the rerank model is off"))
+		}, "unavailable", "INFO", `msg=call `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var log bytes.Buffer
 			m := &meter{}
-			chain := middleware.Chain(middleware.Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Meter: m, Keys: verifier(anyone)})
+			chain := middleware.Chain(middleware.Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Meter: m,
+				Keys: verifier(anyone)})
 			x := call(op.Spec{Name: "notes.get"})
 			_, err := chain(x.Spec)(func(ctx context.Context, _ any) (any, error) { return "out", c.leaf(ctx) })(c.ctx, x)
 			if c.code == "ok" != (err == nil) || err != nil && string(fault.CodeOf(err)) != c.code {
@@ -90,8 +142,10 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("measured %s", got)
 			}
 			got := log.String()
-			if strings.Count(got, "op=notes.get transport=") != 1 || !strings.Contains(got, "code="+c.code) || !strings.Contains(got, "level="+c.level) ||
-				!strings.Contains(got, c.says) || !strings.Contains(got, "request_id=req_1") || !strings.Contains(got, "org=org_1 key=key_1") {
+			if strings.Count(got, "op=notes.get transport=") != 1 || !strings.Contains(got, "code="+c.code) ||
+				!strings.Contains(got, "level="+c.level) ||
+				!strings.Contains(got, c.says) || !strings.Contains(got, "request_id=req_1") ||
+				!strings.Contains(got, "org=org_1 key=key_1") {
 				t.Errorf("logged %s", got)
 			}
 			if c.level == "INFO" && strings.Contains(got, "ERROR") {
@@ -111,21 +165,26 @@ func TestDeadline(t *testing.T) {
 	}{
 		{"expires", 20 * time.Millisecond, 0, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, fault.Timeout},
 		{"default expires", 0, 0, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, fault.Timeout},
-		{"lowered", time.Hour, 20 * time.Millisecond, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, fault.Timeout},
-		{"never raised", 20 * time.Millisecond, time.Hour, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, fault.Timeout},
-		{"a driver's own error", 20 * time.Millisecond, 0, func(ctx context.Context) error { <-ctx.Done(); return errors.New("interrupted") }, fault.Timeout},
+		{"lowered", time.Hour, 20 * time.Millisecond,
+			func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, fault.Timeout},
+		{"never raised", 20 * time.Millisecond, time.Hour,
+			func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, fault.Timeout},
+		{"a driver's own error", 20 * time.Millisecond, 0,
+			func(ctx context.Context) error { <-ctx.Done(); return errors.New("interrupted") }, fault.Timeout},
 		{"an adapter's fault", 20 * time.Millisecond, 0, func(ctx context.Context) error {
 			<-ctx.Done()
 			return fault.Wrap(fault.Unavailable, "embed", ctx.Err(), "the model did not answer")
 		}, fault.Timeout},
-		{"a late mistake stays one", 20 * time.Millisecond, 0, func(ctx context.Context) error { <-ctx.Done(); return fault.New(fault.Conflict, "x") }, fault.Conflict},
+		{"a late mistake stays one", 20 * time.Millisecond, 0,
+			func(ctx context.Context) error { <-ctx.Done(); return fault.New(fault.Conflict, "x") }, fault.Conflict},
 		{"late but done", 20 * time.Millisecond, 0, func(ctx context.Context) error { <-ctx.Done(); return nil }, ""},
 		{"gave up within", time.Hour, 0, func(context.Context) error { return context.Canceled }, fault.Internal},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := call(op.Spec{})
 			x.Timeout = c.asked
-			_, err := middleware.Deadline(c.spec, 20*time.Millisecond)(func(ctx context.Context, _ any) (any, error) { return "out", c.leaf(ctx) })(t.Context(), x)
+			_, err := middleware.Deadline(c.spec,
+				20*time.Millisecond)(func(ctx context.Context, _ any) (any, error) { return "out", c.leaf(ctx) })(t.Context(), x)
 			if fault.CodeOf(err) != c.code {
 				t.Errorf("%v, want %s", err, c.code)
 			}
@@ -145,7 +204,8 @@ func TestDeadline(t *testing.T) {
 // The chain keeps its order: nothing is read for a caller without a key, and
 // nothing is charged.
 func TestOrder(t *testing.T) {
-	limits := &middleware.Limits{Limiter: middleware.NewBuckets(nil), Rates: map[op.Class]ident.Rate{op.Write: {PerMinute: 60, Burst: 1}}}
+	limits := &middleware.Limits{Limiter: middleware.NewBuckets(nil),
+		Rates: map[op.Class]ident.Rate{op.Write: {PerMinute: 60, Burst: 1}}}
 	keys := verifier(func(bearer string) (ident.Principal, error) {
 		if bearer == "bad" {
 			return ident.Principal{}, fault.New(fault.Unauthorized, "no")
@@ -167,7 +227,8 @@ func TestOrder(t *testing.T) {
 		bearer string
 		code   fault.Code
 		reads  int
-	}{{"", fault.Unauthorized, 0}, {"bad", fault.Unauthorized, 0}, {"key_1", "", 1}, {"key_1", fault.RateLimited, 1}, {"key_2", "", 2}} {
+	}{{"", fault.Unauthorized, 0}, {"bad", fault.Unauthorized, 0}, {"key_1", "", 1}, {"key_1", fault.RateLimited, 1},
+		{"key_2", "", 2}} {
 		if got := try(c.bearer); got != c.code || reads != c.reads {
 			t.Errorf("key %q: %q after %d reads, want %q after %d", c.bearer, got, reads, c.code, c.reads)
 		}
@@ -281,7 +342,8 @@ func TestBatchesGetThrough(t *testing.T) {
 		t.Run(fmt.Sprintf("%d of %d", c.units, c.burst), func(t *testing.T) {
 			clock := &fakeClock{at: time.Unix(1_000_000, 0)}
 			start := clock.now()
-			l := &middleware.Limits{Limiter: middleware.NewBuckets(clock.now), Rates: map[op.Class]ident.Rate{op.Write: {PerMinute: 120, Burst: c.burst}}}
+			l := &middleware.Limits{Limiter: middleware.NewBuckets(clock.now),
+				Rates: map[op.Class]ident.Rate{op.Write: {PerMinute: 120, Burst: c.burst}}}
 			spec := op.Spec{Class: op.Write}
 			leaf := middleware.Limit(l)(func(ctx context.Context, request any) (any, error) {
 				if c.units == 1 {
@@ -406,7 +468,8 @@ func TestConcurrencySlot(t *testing.T) {
 		panic("boom")
 	}
 	for range 3 {
-		_, err := endpoint.Chain(middleware.Recover(slog.New(slog.DiscardHandler)), middleware.Concurrency(g))(leaf)(t.Context(), x)
+		_, err := endpoint.Chain(middleware.Recover(slog.New(slog.DiscardHandler)), middleware.Concurrency(g))(leaf)(t.Context(),
+			x)
 		if fault.CodeOf(err) != fault.Internal {
 			t.Fatal(err)
 		}
@@ -417,8 +480,14 @@ func TestConcurrencySlot(t *testing.T) {
 }
 
 func BenchmarkChain(b *testing.B) {
-	limits := &middleware.Limits{Limiter: middleware.NewBuckets(nil), Rates: map[op.Class]ident.Rate{op.Read: {PerMinute: 1e9, Burst: 1e9}}}
-	chain := middleware.Chain(middleware.Options{Keys: verifier(anyone), Limits: limits, Gate: middleware.NewGate(8, 8, time.Second), Meter: &meterOff{}})
+	limits := &middleware.Limits{Limiter: middleware.NewBuckets(nil),
+		Rates: map[op.Class]ident.Rate{op.Read: {PerMinute: 1e9, Burst: 1e9}}}
+	chain := middleware.Chain(middleware.Options{
+		Keys:   verifier(anyone),
+		Limits: limits,
+		Gate:   middleware.NewGate(8, 8, time.Second),
+		Meter:  &meterOff{},
+	})
 	spec := op.Spec{Name: "x", Class: op.Read}
 	e := chain(&spec)(func(context.Context, any) (any, error) { return nil, nil })
 	b.ReportAllocs()
@@ -433,3 +502,38 @@ type meterOff struct{}
 
 func (meterOff) Begin(string, string)                      {}
 func (meterOff) End(string, string, string, time.Duration) {}
+
+// A configured time-out takes the place of the operation's, and the caller's wish
+// only lowers it.
+func TestAConfiguredTimeoutReplacesTheSpecs(t *testing.T) {
+	keys := verifier(anyone)
+	for name, c := range map[string]struct {
+		own, configured, asked, want time.Duration
+	}{
+		"configured": {time.Hour, 2 * time.Hour, 0, 2 * time.Hour},
+		"none":       {time.Hour, 0, 0, time.Hour},
+		"asked":      {time.Hour, 3 * time.Hour, 2 * time.Hour, 2 * time.Hour},
+		"neither":    {0, 0, 0, 4 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := op.Spec{Name: "x", Timeout: c.own}
+			x := call(s)
+			x.Timeout = c.asked
+			chain := middleware.Chain(middleware.Options{
+				Keys:           keys,
+				DefaultTimeout: 4 * time.Hour,
+				Timeout:        func(*op.Spec) time.Duration { return c.configured },
+			})
+			_, err := chain(&s)(func(ctx context.Context, _ any) (any, error) {
+				end, ok := ctx.Deadline()
+				if left := time.Until(end); !ok || left > c.want || left < c.want-30*time.Minute {
+					t.Errorf("%s left (a deadline: %v), want %s", left, ok, c.want)
+				}
+				return nil, nil
+			})(t.Context(), x)
+			if err != nil || s.Timeout != c.own {
+				t.Errorf("%v; the Spec says %s", err, s.Timeout)
+			}
+		})
+	}
+}

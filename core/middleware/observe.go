@@ -27,7 +27,7 @@ func Recover(log *slog.Logger) endpoint.Middleware {
 					return
 				}
 				c := request.(*op.Call)
-				log.ErrorContext(ctx, "panic", "op", c.Spec.Name, "request_id", c.RequestID,
+				log.ErrorContext(ctx, "request panicked", "op", c.Spec.Name, "request_id", c.RequestID,
 					"panic", p, "stack", string(debug.Stack()))
 				out, err = nil, fault.New(fault.Internal, "an internal error occurred")
 			}()
@@ -74,8 +74,10 @@ func Metrics(m Meter) endpoint.Middleware {
 	}
 }
 
-// Log writes one line a call: Info for an answer and for a caller's mistake,
-// Error with the cause for a failure of ours, and "caller gone" apart from both.
+// Log writes one line a call: "call" at Info for an answer, for a caller's mistake,
+// for a time limit that the caller set and for a part that is off, "caller gone" at
+// Info for a caller who hung up, and "call failed" at Error with the cause for a
+// failure of the server or of what it depends on.
 func Log(log *slog.Logger) endpoint.Middleware {
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (_ any, err error) {
@@ -89,16 +91,25 @@ func Log(log *slog.Logger) endpoint.Middleware {
 	}
 }
 
+// expected reports whether a call that was not served ended as the caller or the
+// operator asked: the caller's own time limit was up, or the call needs a part that
+// is off.
+func expected(c *op.Call, code fault.Code, err error, took time.Duration) bool {
+	switch code {
+	case fault.Timeout:
+		return c.Timeout > 0 && took >= c.Timeout
+	case fault.SourcesUnavailable:
+		return true
+	}
+	return fault.IsOff(err)
+}
+
 func logCall(ctx context.Context, log *slog.Logger, c *op.Call, code string, err error, took time.Duration) {
 	level, message := slog.LevelInfo, "call"
-	status := 200
-	if code != "ok" {
-		status = fault.Status(fault.Code(code))
-	}
 	switch {
 	case fault.Code(code) == fault.Canceled:
 		message = "caller gone"
-	case status >= 500 && fault.Code(code) != fault.SourcesUnavailable:
+	case code != "ok" && fault.Status(fault.Code(code)) >= 500 && !expected(c, fault.Code(code), err, took):
 		level, message = slog.LevelError, "call failed"
 	}
 	if !log.Enabled(ctx, level) {
@@ -118,9 +129,9 @@ func logCall(ctx context.Context, log *slog.Logger, c *op.Call, code string, err
 			attrs = append(attrs, slog.String("at", f.Op))
 		}
 		if f.Err != nil {
-			attrs = append(attrs, slog.String("cause", f.Err.Error()))
+			attrs = append(attrs, slog.String("error", f.Err.Error()))
 		} else if !errors.Is(f, err) {
-			attrs = append(attrs, slog.String("cause", err.Error()))
+			attrs = append(attrs, slog.String("error", err.Error()))
 		}
 	}
 	log.LogAttrs(ctx, level, message, attrs...)

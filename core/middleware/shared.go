@@ -29,7 +29,7 @@ type Shared struct {
 	failed time.Time // when a failure was last logged
 }
 
-// share is what this process holds of a bucket.
+// share is this process's part of a bucket.
 type share struct {
 	mu     sync.Mutex
 	tokens int       // drawn ahead
@@ -75,9 +75,9 @@ func (s *Shared) Take(ctx context.Context, key string, class op.Class, rate iden
 	}
 	state := func(ok bool) Taken {
 		left := math.Min(capacity, x.left+now.Sub(x.at).Seconds()*perSecond) + float64(x.tokens)
-		t := Taken{OK: ok, Remaining: max(0, int(left+1e-9)), Reset: max(0, after(capacity-left, perSecond))}
+		t := Taken{OK: ok, Remaining: max(0, int(left+1e-9)), Reset: max(0, waitFor(capacity-left, perSecond))}
 		if !ok {
-			t.Retry = max(after(c.Whole()-left, perSecond), x.until.Sub(now), time.Millisecond)
+			t.Retry = max(waitFor(c.Whole()-left, perSecond), x.until.Sub(now), time.Millisecond)
 		}
 		return t
 	}
@@ -100,13 +100,13 @@ func (s *Shared) Take(ctx context.Context, key string, class op.Class, rate iden
 		if ctx.Err() != nil {
 			return Taken{}, ctx.Err()
 		}
-		s.complain(ctx, err)
+		s.logFailure(ctx, err)
 		return s.own.Take(ctx, key, class, rate, units, spent)
 	}
 	x.tokens, x.left, x.at, x.used, x.until = d.Ahead, d.Tokens, now, now, time.Time{}
 	if !d.OK {
 		x.need = c.Whole() - float64(spent)
-		x.until = now.Add(min(max(after(x.need-d.Tokens, perSecond), refusedLeast), refusedMost))
+		x.until = now.Add(min(max(waitFor(x.need-d.Tokens, perSecond), refusedLeast), refusedMost))
 	}
 	return state(d.OK), nil
 }
@@ -118,7 +118,7 @@ func (s *Shared) share(k bucketKey) *share {
 		s.swept = now
 		for k, x := range s.keys {
 			if x.mu.TryLock() {
-				// What it held ahead, the bucket has long been filled up with.
+				// The bucket has long been refilled by the tokens that were drawn ahead.
 				if now.Sub(x.used) >= sweepEvery {
 					delete(s.keys, k)
 				}
@@ -134,8 +134,8 @@ func (s *Shared) share(k bucketKey) *share {
 	return x
 }
 
-// complain logs a failure of the budget, once a minute.
-func (s *Shared) complain(ctx context.Context, err error) {
+// logFailure logs a failure of the budget, once a minute.
+func (s *Shared) logFailure(ctx context.Context, err error) {
 	s.mu.Lock()
 	now := s.now()
 	quiet := !s.failed.IsZero() && now.Sub(s.failed) < time.Minute
@@ -144,7 +144,7 @@ func (s *Shared) complain(ctx context.Context, err error) {
 	}
 	s.mu.Unlock()
 	if !quiet {
-		s.log.WarnContext(ctx, "shared rate limits fail; this server counts for itself meanwhile", "error", err)
+		s.log.WarnContext(ctx, "shared limiter failed", "error", err)
 	}
 }
 

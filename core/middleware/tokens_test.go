@@ -21,7 +21,12 @@ func TestTokensOpenToolsAlone(t *testing.T) {
 	}{
 		{"tool", op.Spec{Name: "tools.search", Tool: &op.Tool{Name: "search"}}, verifier(anyone), true},
 		{"route", op.Spec{Name: "notes.get", Method: "GET", Path: "/notes"}, verifier(anyone), false},
-		{"route that is a tool too", op.Spec{Name: "notes.get", Method: "GET", Path: "/notes", Tool: &op.Tool{Name: "notes"}}, verifier(anyone), false},
+		{"route that is a tool too", op.Spec{
+			Name:   "notes.get",
+			Method: "GET",
+			Path:   "/notes",
+			Tool:   &op.Tool{Name: "notes"},
+		}, verifier(anyone), false},
 		{"tool without a front", op.Spec{Name: "tools.search", Tool: &op.Tool{Name: "search"}}, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -75,7 +75,8 @@ func TestTrace(t *testing.T) {
 			})(t.Context(), x)
 		}()
 		s := r.spans[0]
-		got := fmt.Sprint(len(r.spans), s.name, s.attrs["mneme.code"], s.attrs["mneme.request_id"], s.attrs["mneme.transport"], s.status, s.ended)
+		got := fmt.Sprint(len(r.spans), s.name, s.attrs["mneme.code"], s.attrs["mneme.request_id"],
+			s.attrs["mneme.transport"], s.status, s.ended)
 		if want := fmt.Sprint(1, "notes.get", c.code, "req_1", "inprocess", c.status, 1); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}

@@ -41,15 +41,6 @@ type Filter struct {
 	Kind string `query:"kind" json:"-" enum:"embedding,sparse,rerank,answer" doc:"only models of this kind"`
 }
 
-// Validate checks the kind.
-func (f *Filter) Validate() error {
-	switch port.Task(f.Kind) {
-	case "", port.TaskEmbed, port.TaskSparse, port.TaskRerank, port.TaskSynthesize:
-		return nil
-	}
-	return fault.Field(fault.InvalidRequest, "kind", "must be embedding, sparse, rerank or answer")
-}
-
 // List answers GET /models.
 type List struct {
 	Models []Model `json:"models"`
@@ -60,8 +51,17 @@ func (s *Service) all() []Model {
 	for _, m := range s.models {
 		info := m.Info()
 		for _, t := range info.Tasks {
-			d := Model{ID: info.ID, Kind: string(t), Status: "ready", Default: s.defaults[t] == info.ID, MaxInputTokens: info.MaxTokens,
-				Languages: info.Languages, Runtime: info.Runtime, Digest: info.Digest, License: info.Licence}
+			d := Model{
+				ID:             info.ID,
+				Kind:           string(t),
+				Status:         "ready",
+				Default:        s.defaults[t] == info.ID,
+				MaxInputTokens: info.MaxTokens,
+				Languages:      info.Languages,
+				Runtime:        info.Runtime,
+				Digest:         info.Digest,
+				License:        info.Licence,
+			}
 			if d.Languages == nil {
 				d.Languages = []string{}
 			}
@@ -104,9 +104,25 @@ func (s *Service) Get(_ context.Context, r Ref) (Model, error) {
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
 	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
-		op.Define(op.Spec{Name: "models.list", Method: "GET", Path: "/models", Class: op.Read, Timeout: 5 * time.Second, Summary: "List the models",
-			Faults: []fault.Code{fault.InvalidRequest}}, (*Service).List),
-		op.Define(op.Spec{Name: "models.get", Method: "GET", Path: "/models/{id}", Class: op.Read, Timeout: 5 * time.Second, Summary: "Read a model",
-			Faults: []fault.Code{fault.NotFound}}, (*Service).Get),
+		op.Define(op.Spec{
+			Name:    "models.list",
+			Group:   op.Models,
+			Method:  "GET",
+			Path:    "/models",
+			Class:   op.Read,
+			Timeout: 5 * time.Second,
+			Summary: "List the models",
+			Faults:  []fault.Code{fault.InvalidRequest},
+		}, (*Service).List),
+		op.Define(op.Spec{
+			Name:    "models.get",
+			Group:   op.Models,
+			Method:  "GET",
+			Path:    "/models/{id}",
+			Class:   op.Read,
+			Timeout: 5 * time.Second,
+			Summary: "Read a model",
+			Faults:  []fault.Code{fault.NotFound},
+		}, (*Service).Get),
 	}, examples()), links())
 }

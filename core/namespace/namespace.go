@@ -13,10 +13,19 @@ import (
 
 // Service does the namespace operations.
 type Service struct {
-	store  port.Store
+	store  port.Narrowed[reader, writer]
 	pages  *page.Signer
 	models Models
 	drop   func(context.Context, port.Partition)
+}
+
+// reader and writer are what the service uses of the store.
+type reader interface{ port.PartitionReader }
+
+type writer interface {
+	reader
+	port.PartitionWriter
+	port.GenerationWriter
 }
 
 // Models are the identities that a new namespace records, with the clock.
@@ -26,8 +35,8 @@ type Models struct {
 	Now               func() time.Time
 }
 
-// Stamp records the models and the time on a namespace about to be created.
-func (m Models) Stamp(n port.Namespace) port.Namespace {
+// WithConfiguredModels records the models and the time on a namespace about to be created.
+func (m Models) WithConfiguredModels(n port.PartitionRow) port.PartitionRow {
 	n.Chunker = m.Chunker
 	n.CreatedAt = m.Now().UTC().Truncate(time.Millisecond)
 	n.UpdatedAt = n.CreatedAt
@@ -42,7 +51,12 @@ func (m Models) Stamp(n port.Namespace) port.Namespace {
 
 // New makes the service. drop forgets the derived data of a deleted namespace.
 func New(store port.Store, pages *page.Signer, models Models, drop func(context.Context, port.Partition)) *Service {
-	return &Service{store, pages, models, drop}
+	return &Service{
+		store:  port.Narrow(store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
+		pages:  pages,
+		models: models,
+		drop:   drop,
+	}
 }
 
 // CreateNamespace is the body of POST /namespaces.
@@ -50,9 +64,6 @@ type CreateNamespace struct {
 	Name   string `json:"name" schema:"NamespaceName"  example:"docs" doc:"name of the namespace"`
 	Sparse bool   `json:"sparse,omitempty" default:"false" doc:"whether the namespace has a learned-sparse index"`
 }
-
-// Validate checks the name.
-func (c *CreateNamespace) Validate() error { return validName("name", c.Name) }
 
 // NamespaceName lets a key limited to one namespace create only that one.
 func (c *CreateNamespace) NamespaceName() string { return c.Name }
@@ -63,30 +74,24 @@ type Created struct {
 	Sparse bool   `json:"sparse"`
 }
 
-func validName(field, name string) error {
-	if !ident.ValidNamespace(name) {
-		return fault.Field(fault.InvalidNamespace, field, ident.NamespaceRule)
-	}
-	return nil
-}
-
 // Create makes an empty namespace; it is idempotent and answers Conflict when
 // the name exists with the other index.
 func (s *Service) Create(ctx context.Context, in CreateNamespace) (Created, error) {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	p := port.Documents(who.Org, in.Name)
-	err := s.store.Update(ctx, func(w port.Writer) error {
-		n, err := w.Namespace(ctx, p)
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
-			_, err = w.CreateNamespace(ctx, p, s.models.Stamp(port.Namespace{Name: in.Name, Sparse: in.Sparse}))
+	err := s.store.Update(ctx, func(w writer) error {
+		n, err := w.Partition(ctx, p)
+		if fault.IsPartitionNotFound(err) {
+			_, err = w.CreatePartition(ctx, p, s.models.WithConfiguredModels(port.PartitionRow{Name: in.Name, Sparse: in.Sparse}))
 			return err
 		}
 		if err != nil {
 			return err
 		}
 		if n.Sparse != in.Sparse {
-			return fault.New(fault.Conflict, "namespace %q exists %s; it was asked for %s, and an index never changes after creation",
-				in.Name, index(n.Sparse), index(in.Sparse))
+			return fault.New(fault.Conflict,
+				"namespace %q exists %s; it was asked for %s, and an index never changes after creation",
+				in.Name, indexKind(n.Sparse), indexKind(in.Sparse))
 		}
 		return nil
 	})
@@ -96,7 +101,7 @@ func (s *Service) Create(ctx context.Context, in CreateNamespace) (Created, erro
 	return Created(in), nil
 }
 
-func index(sparse bool) string {
+func indexKind(sparse bool) string {
 	if sparse {
 		return "with a sparse index"
 	}
@@ -108,14 +113,6 @@ type ListNamespaces struct {
 	Limit  *int   `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"how many at most"`
 	Cursor string `query:"cursor" doc:"next_cursor of the page before; none for the first page"`
 	Prefix string `query:"prefix" schema:"Text" doc:"only names that begin with it"`
-}
-
-// Validate checks the limit and the prefix.
-func (l *ListNamespaces) Validate() error {
-	if err := page.CheckText("prefix", l.Prefix); err != nil {
-		return err
-	}
-	return page.CheckLimit(l.Limit)
 }
 
 // Namespace is a namespace as it is shown.
@@ -138,8 +135,9 @@ type Page struct {
 	NextCursor *string     `json:"next_cursor" doc:"cursor of the next page; null: this is the last"`
 }
 
-func show(n port.Namespace) Namespace {
-	out := Namespace{n.Name, n.Sparse, n.Documents, n.Chunks, n.Bytes, n.EmbeddingModel, n.EmbeddingDigest, nil, n.CreatedAt.UTC(), n.UpdatedAt.UTC()}
+func describe(n port.PartitionRow) Namespace {
+	out := Namespace{n.Name, n.Sparse, n.Documents, n.Chunks, n.Bytes, n.EmbeddingModel, n.EmbeddingDigest, nil,
+		n.CreatedAt.UTC(), n.UpdatedAt.UTC()}
 	if n.SparseModel != "" {
 		out.SparseModel = &n.SparseModel
 	}
@@ -148,23 +146,23 @@ func show(n port.Namespace) Namespace {
 
 // List pages through the namespaces that hold documents, by name.
 func (s *Service) List(ctx context.Context, in ListNamespaces) (Page, error) {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	bind := []string{"namespaces", string(who.Org), in.Prefix}
 	after, limit := "", page.Limit(in.Limit)
 	if err := s.pages.Open(in.Cursor, &after, bind...); err != nil {
 		return Page{}, err
 	}
 	out := Page{Namespaces: []Namespace{}}
-	err := s.store.View(ctx, func(r port.Reader) error {
+	err := s.store.View(ctx, func(r reader) error {
 		if who.Namespace != "" { // a limited key sees its own only
 			if in.Cursor != "" || !hasPrefix(who.Namespace, in.Prefix) {
 				return nil
 			}
-			n, err := r.Namespace(ctx, port.Documents(who.Org, who.Namespace))
-			if fault.CodeOf(err) == fault.NamespaceNotFound || err == nil && n.Documents == 0 {
+			n, err := r.Partition(ctx, port.Documents(who.Org, who.Namespace))
+			if fault.IsPartitionNotFound(err) || err == nil && n.Documents == 0 {
 				return nil
 			}
-			out.Namespaces = append(out.Namespaces, show(n))
+			out.Namespaces = append(out.Namespaces, describe(n))
 			return err
 		}
 		list, err := r.Namespaces(ctx, who.Org, in.Prefix, after, limit+1)
@@ -177,7 +175,7 @@ func (s *Service) List(ctx context.Context, in ListNamespaces) (Page, error) {
 			out.NextCursor = &next
 		}
 		for _, n := range list {
-			out.Namespaces = append(out.Namespaces, show(n))
+			out.Namespaces = append(out.Namespaces, describe(n))
 		}
 		return nil
 	})
@@ -191,25 +189,22 @@ type Ref struct {
 	Namespace string `path:"namespace" fault:"invalid_namespace" schema:"NamespaceName" doc:"name of the namespace"`
 }
 
-// Validate checks the name.
-func (r *Ref) Validate() error { return validName("namespace", r.Namespace) }
-
 // NamespaceName is for keys limited to one namespace.
 func (r *Ref) NamespaceName() string { return r.Namespace }
 
 // Get reads one namespace; NamespaceNotFound while it holds no documents.
 func (s *Service) Get(ctx context.Context, in Ref) (Namespace, error) {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	var out Namespace
-	err := s.store.View(ctx, func(r port.Reader) error {
-		n, err := r.Namespace(ctx, port.Documents(who.Org, in.Namespace))
+	err := s.store.View(ctx, func(r reader) error {
+		n, err := r.Partition(ctx, port.Documents(who.Org, in.Namespace))
 		if err != nil {
 			return err
 		}
 		if n.Documents == 0 {
 			return fault.New(fault.NamespaceNotFound, "namespace %q holds no documents", in.Namespace)
 		}
-		out = show(n)
+		out = describe(n)
 		return nil
 	})
 	return out, err
@@ -223,21 +218,21 @@ type Deleted struct {
 // Delete removes a namespace and every document in it. An absent one answers
 // false, so the call is safe to repeat.
 func (s *Service) Delete(ctx context.Context, in Ref) (Deleted, error) {
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	p := port.Documents(who.Org, in.Namespace)
 	var out Deleted
 	var gone port.Partition
-	err := s.store.Update(ctx, func(w port.Writer) error {
+	err := s.store.Update(ctx, func(w writer) error {
 		out.Deleted = false
-		n, err := w.Namespace(ctx, p)
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
+		n, err := w.Partition(ctx, p)
+		if fault.IsPartitionNotFound(err) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		gone = p.At(n.Generation)
-		out.Deleted, err = w.DeleteNamespace(ctx, gone)
+		out.Deleted, err = w.DeletePartition(ctx, gone)
 		return err
 	})
 	if err == nil && out.Deleted {
@@ -250,15 +245,49 @@ func (s *Service) Delete(ctx context.Context, in Ref) (Deleted, error) {
 func Operations() []op.Op[*Service] {
 	const ns = "/namespaces/{namespace}"
 	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
-		op.Define(op.Spec{Name: "namespaces.create", Method: "POST", Path: "/namespaces", Class: op.Write, Mutates: true,
-			MaxBody: 64 << 10, Timeout: 30 * time.Second, Summary: "Create a namespace",
+		op.Define(op.Spec{
+			Name:        "namespaces.create",
+			Group:       op.Namespaces,
+			Method:      "POST",
+			Path:        "/namespaces",
+			Class:       op.Write,
+			Mutates:     true,
+			MaxBody:     64 << 10,
+			Timeout:     30 * time.Second,
+			Summary:     "Create a namespace",
 			Description: "Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.",
-			Faults:      []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.Conflict}}, (*Service).Create),
-		op.Define(op.Spec{Name: "namespaces.list", Method: "GET", Path: "/namespaces", Class: op.Read, Timeout: 5 * time.Second,
-			Summary: "List the namespaces that hold documents", Faults: []fault.Code{fault.InvalidRequest, fault.InvalidCursor}}, (*Service).List),
-		op.Define(op.Spec{Name: "namespaces.get", Method: "GET", Path: ns, Class: op.Read, Timeout: 5 * time.Second,
-			Summary: "Read a namespace", Faults: []fault.Code{fault.InvalidNamespace, fault.NamespaceNotFound}}, (*Service).Get),
-		op.Define(op.Spec{Name: "namespaces.delete", Method: "DELETE", Path: ns, Class: op.Write, Mutates: true, Timeout: 120 * time.Second,
-			Summary: "Delete a namespace and every document in it", Faults: []fault.Code{fault.InvalidNamespace}}, (*Service).Delete),
+			Faults:      []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.Conflict},
+		}, (*Service).Create),
+		op.Define(op.Spec{
+			Name:    "namespaces.list",
+			Group:   op.Namespaces,
+			Method:  "GET",
+			Path:    "/namespaces",
+			Class:   op.Read,
+			Timeout: 5 * time.Second,
+			Summary: "List the namespaces that hold documents",
+			Faults:  []fault.Code{fault.InvalidRequest, fault.InvalidCursor},
+		}, (*Service).List),
+		op.Define(op.Spec{
+			Name:    "namespaces.get",
+			Group:   op.Namespaces,
+			Method:  "GET",
+			Path:    ns,
+			Class:   op.Read,
+			Timeout: 5 * time.Second,
+			Summary: "Read a namespace",
+			Faults:  []fault.Code{fault.InvalidNamespace, fault.NamespaceNotFound},
+		}, (*Service).Get),
+		op.Define(op.Spec{
+			Name:    "namespaces.delete",
+			Group:   op.Namespaces,
+			Method:  "DELETE",
+			Path:    ns,
+			Class:   op.Write,
+			Mutates: true,
+			Timeout: 120 * time.Second,
+			Summary: "Delete a namespace and every document in it",
+			Faults:  []fault.Code{fault.InvalidNamespace},
+		}, (*Service).Delete),
 	}, examples()), links())
 }

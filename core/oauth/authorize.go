@@ -25,7 +25,7 @@ type Request struct {
 	Resources    []string `json:"res,omitempty"`
 }
 
-// Consent is what a person is asked.
+// Consent is the question that a person is asked.
 type Consent struct {
 	Client      Client
 	RedirectURI string
@@ -45,12 +45,12 @@ func (s *Service) Begin(ctx context.Context, r Request) (Consent, error) {
 	if to == "" && len(c.RedirectURIs) == 1 {
 		to = c.RedirectURIs[0]
 	}
-	if !slices.ContainsFunc(c.RedirectURIs, func(registered string) bool { return matches(registered, to) }) {
+	if !slices.ContainsFunc(c.RedirectURIs, func(registered string) bool { return redirectMatches(registered, to) }) {
 		return Consent{}, refuse(InvalidRequest, "redirect_uri is not one of the client's")
 	}
 	no := func(code, format string, args ...any) (Consent, error) {
 		e := refuse(code, format, args...)
-		e.Redirect = s.answer(to, "error", e.Code, "error_description", e.Description, "state", r.State)
+		e.Redirect = s.authorizationResponse(to, "error", e.Code, "error_description", e.Description, "state", r.State)
 		return Consent{}, e
 	}
 	switch {
@@ -64,23 +64,23 @@ func (s *Service) Begin(ctx context.Context, r Request) (Consent, error) {
 		return no(InvalidRequest, "code_challenge_method must be %s", challengeS256)
 	case !validChallenge(r.Challenge):
 		return no(InvalidRequest, "code_challenge is not a SHA-256 in base64url")
-	case !s.targets(r.Resources):
-		return no(InvalidTarget, "resource must be %s", s.Resource)
+	case !s.isOurResource(r.Resources):
+		return no(InvalidTarget, "resource must be %s", s.resource)
 	}
 	u, err := url.Parse(to)
 	if err != nil {
-		return Consent{}, failed("read redirect URI", err)
+		return Consent{}, serverFailure("read redirect URI", err)
 	}
-	consent := Consent{Client: c, RedirectURI: to, Host: u.Host, Loopback: loopback(u.Hostname()), Scope: granted(r.Scope)}
+	consent := Consent{Client: c, RedirectURI: to, Host: u.Host, Loopback: loopback(u.Hostname()), Scope: knownScopes(r.Scope)}
 	if u.Scheme != "https" && u.Scheme != "http" {
 		consent.Host = u.Scheme + ":"
 	}
 	return consent, nil
 }
 
-// granted is what of the asked scopes there is. Others, such as those of OpenID
+// knownScopes are those of the asked scopes that exist. Others, such as those of OpenID
 // that some clients always ask for, are passed over, and none is all.
-func granted(asked string) string {
+func knownScopes(asked string) string {
 	fields := strings.Fields(asked)
 	if slices.Contains(fields, Read) && !slices.Contains(fields, Write) {
 		return Read
@@ -88,16 +88,16 @@ func granted(asked string) string {
 	return Read + " " + Write
 }
 
-// targets reports whether the resources that a client asks for (RFC 8707) are the
+// isOurResource reports whether the resources that a client asks for (RFC 8707) are the
 // one there is, which none means. A query may follow: a connection's URL pins a
 // namespace there.
-func (s *Service) targets(asked []string) bool {
-	want := canonical(s.Resource)
-	return !slices.ContainsFunc(asked, func(a string) bool { return strings.Contains(a, "#") || canonical(a) != want })
+func (s *Service) isOurResource(asked []string) bool {
+	want := canonicalURL(s.resource)
+	return !slices.ContainsFunc(asked, func(a string) bool { return strings.Contains(a, "#") || canonicalURL(a) != want })
 }
 
-// canonical is a resource's URL in one spelling (RFC 3986 section 6.2.2).
-func canonical(s string) string {
+// canonicalURL is a resource's URL in one spelling (RFC 3986 section 6.2.2).
+func canonicalURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.User != nil {
 		return ""
@@ -112,10 +112,10 @@ func canonical(s string) string {
 	return strings.ToLower(u.Scheme) + "://" + host + strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
-// answer is the redirect URI with an authorization response: parameters by name
-// and value, empty ones left out, and who answers (RFC 9207).
-func (s *Service) answer(to string, params ...string) string {
-	q := url.Values{"iss": {s.Issuer}}
+// authorizationResponse is the redirect URI with an authorization response: parameters by name
+// and value, empty ones left out, and the issuer (RFC 9207).
+func (s *Service) authorizationResponse(to string, params ...string) string {
+	q := url.Values{"iss": {s.issuer}}
 	for i := 0; i < len(params); i += 2 {
 		if params[i+1] != "" {
 			q.Set(params[i], params[i+1])
@@ -130,8 +130,8 @@ func (s *Service) answer(to string, params ...string) string {
 	return to + "?" + q.Encode()
 }
 
-// Approve lends the key of the person who agreed and returns where the browser
-// goes with the code. readOnly allows less than the client asked. A key that
+// Approve grants the client the key of the person who agreed, and returns the URL
+// that takes the code back. readOnly allows less than the client asked. A key that
 // is not taken is fault Unauthorized or Forbidden, anything else an *Error, as of
 // Begin.
 func (s *Service) Approve(ctx context.Context, r Request, bearer string, readOnly bool) (redirect string, err error) {
@@ -139,9 +139,9 @@ func (s *Service) Approve(ctx context.Context, r Request, bearer string, readOnl
 	if err != nil {
 		return "", err
 	}
-	p, err := s.Keys.Verify(ctx, bearer, op.Namespace)
+	p, err := s.keys.Verify(ctx, bearer, op.Namespace)
 	if code := fault.CodeOf(err); err != nil && code != fault.Unauthorized && code != fault.Forbidden {
-		return "", failed("verify key", err)
+		return "", serverFailure("verify key", err)
 	}
 	if err != nil {
 		return "", err
@@ -149,28 +149,42 @@ func (s *Service) Approve(ctx context.Context, r Request, bearer string, readOnl
 	if readOnly || p.ReadOnly {
 		c.Scope = Read
 	}
-	now, code := s.Now().UTC(), secret(codePrefix)
-	g := port.OAuthGrant{ID: secret("grant_")[:len("grant_")+partLength], Org: p.Org, KeyID: p.KeyID, ClientID: c.Client.ID, ClientName: c.Client.Name,
-		Scope: c.Scope, Resource: s.Resource, RedirectURI: c.RedirectURI, Challenge: r.Challenge, Code: hash(code),
-		CodeExpires: now.Add(s.CodeFor), CreatedAt: now, ExpiresAt: now.Add(s.CodeFor)}
-	err = s.Store.Update(ctx, func(w port.Writer) error {
+	now, code := s.now().UTC(), secret(codePrefix)
+	g := port.OAuthGrant{
+		ID:          secret("grant_")[:len("grant_")+partLength],
+		Org:         p.Org,
+		KeyID:       p.KeyID,
+		ClientID:    c.Client.ID,
+		ClientName:  c.Client.Name,
+		Scope:       c.Scope,
+		Resource:    s.resource,
+		RedirectURI: c.RedirectURI,
+		Challenge:   r.Challenge,
+		Code:        hash(code),
+		CodeExpires: now.Add(s.codeFor),
+		CreatedAt:   now,
+		ExpiresAt:   now.Add(s.codeFor),
+	}
+	err = s.store.Update(ctx, func(w writer) error {
 		if err := w.PutOAuthGrant(ctx, g); err != nil {
 			return err
 		}
 		return w.TouchOAuthClient(ctx, g.ClientID, now)
 	})
 	if err != nil {
-		return "", failed("store grant", err)
+		return "", serverFailure("store grant", err)
 	}
-	s.Log.InfoContext(ctx, "key lent", "grant", g.ID, "org", string(g.Org), "key", g.KeyID, "client", g.ClientID, "scope", g.Scope)
-	return s.answer(c.RedirectURI, "code", code, "state", r.State), nil
+	s.log.InfoContext(ctx, "token grant issued", "grant", g.ID, "org", string(g.Org), "key", g.KeyID, "client",
+		g.ClientID, "scope", g.Scope)
+	return s.authorizationResponse(c.RedirectURI, "code", code, "state", r.State), nil
 }
 
-// Deny is where the browser goes when the person does not agree.
+// Deny returns the URL for the browser when the person does not agree.
 func (s *Service) Deny(ctx context.Context, r Request) (redirect string, err error) {
 	c, err := s.Begin(ctx, r)
 	if err != nil {
 		return "", err
 	}
-	return s.answer(c.RedirectURI, "error", AccessDenied, "error_description", "the person did not agree", "state", r.State), nil
+	return s.authorizationResponse(c.RedirectURI, "error", AccessDenied,
+		"error_description", "the person did not agree", "state", r.State), nil
 }

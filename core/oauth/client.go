@@ -31,7 +31,7 @@ type Metadata struct {
 	IssuedAt      int64    `json:"client_id_issued_at,omitempty"` // seconds since 1970
 }
 
-// Limits of metadata: what a client may make us keep and show.
+// Limits of the metadata that is kept and shown for a client.
 const (
 	MaxMetadata     = 16 << 10 // bytes of JSON
 	maxRedirects    = 20
@@ -56,7 +56,7 @@ func ParseMetadata(body []byte) (Metadata, error) {
 	if err := json.Unmarshal(body, &m); err != nil || !utf8.Valid(body) {
 		return m, refuse(InvalidClientMetadata, "the metadata is not a JSON object of the expected types")
 	}
-	m.Name = clean(m.Name)
+	m.Name = cleanName(m.Name)
 	switch {
 	case len(m.RedirectURIs) == 0:
 		return m, refuse(InvalidRedirectURI, "redirect_uris must name at least one")
@@ -72,15 +72,16 @@ func ParseMetadata(body []byte) (Metadata, error) {
 			return m, refuse(InvalidRedirectURI, "redirect URI %s: %s", fault.Clip(u), why)
 		}
 	}
-	if u, err := url.Parse(m.URI); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(m.URI) > maxRedirectURI {
+	if u, err := url.Parse(m.URI); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" ||
+		len(m.URI) > maxRedirectURI {
 		m.URI = "" // it is for show only
 	}
 	return m, nil
 }
 
-// clean makes a name fit to be shown: one line, without characters that hide
+// cleanName makes a name fit to be shown: one line, without characters that hide
 // something or turn the direction of writing.
-func clean(name string) string {
+func cleanName(name string) string {
 	name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -123,7 +124,8 @@ func badRedirect(s string) string {
 		if !loopback(u.Hostname()) {
 			return "must be https unless it is of this machine"
 		}
-	case "javascript", "vbscript", "data", "file", "filesystem", "blob", "about", "view-source", "ws", "wss", "ftp", "mailto", "tel", "sms", "intent", "chrome", "jar":
+	case "javascript", "vbscript", "data", "file", "filesystem", "blob", "about", "view-source", "ws", "wss", "ftp",
+		"mailto", "tel", "sms", "intent", "chrome", "jar":
 		return "has a scheme that no application may have"
 	}
 	return ""
@@ -138,10 +140,10 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// matches reports whether a redirect URI is one that the client registered: the
+// redirectMatches reports whether a redirect URI is one that the client registered: the
 // same string, or, on this machine, the same but for the port, which is an
 // application's to choose at the time (RFC 8252 section 7.3).
-func matches(registered, asked string) bool {
+func redirectMatches(registered, asked string) bool {
 	if registered == asked {
 		return true
 	}
@@ -150,7 +152,8 @@ func matches(registered, asked string) bool {
 		return false
 	}
 	a, err := url.Parse(asked)
-	return err == nil && badRedirect(asked) == "" && a.Scheme == r.Scheme && a.Hostname() == r.Hostname() && a.EscapedPath() == r.EscapedPath() &&
+	return err == nil && badRedirect(asked) == "" && a.Scheme == r.Scheme && a.Hostname() == r.Hostname() &&
+		a.EscapedPath() == r.EscapedPath() &&
 		a.RawQuery == r.RawQuery && a.ForceQuery == r.ForceQuery
 }
 
@@ -158,8 +161,8 @@ func matches(registered, asked string) bool {
 type Client struct {
 	ID   string
 	Name string // as it says of itself, fit to be shown; may be empty
-	// Host is where the client's metadata document is, which is the one thing
-	// about it that is proven; "": it registered itself, and nothing is.
+	// Host serves the client's metadata document, the only proven fact about a
+	// client; "": it registered itself, and nothing is proven.
 	Host         string
 	RedirectURIs []string
 }
@@ -167,52 +170,58 @@ type Client struct {
 // client finds a client. *Error InvalidClient.
 func (s *Service) client(ctx context.Context, id string) (Client, error) {
 	if strings.Contains(id, "://") {
-		return s.documented(ctx, id)
+		return s.documentClient(ctx, id)
 	}
 	if len(id) != len(clientPrefix)+partLength || !strings.HasPrefix(id, clientPrefix) {
 		return Client{}, refuse(InvalidClient, "the client is not known here")
 	}
 	var c port.OAuthClient
-	err := s.Store.View(ctx, func(r port.Reader) (err error) {
+	err := s.store.View(ctx, func(r reader) (err error) {
 		c, err = r.OAuthClient(ctx, id)
 		return err
 	})
 	if fault.CodeOf(err) == fault.NotFound {
-		return Client{}, refuse(InvalidClient, "the client is not known here; one that has not been used for long is forgotten and must register again")
+		return Client{}, refuse(InvalidClient,
+			"the client is not known here; one that has not been used for long is forgotten and must register again")
 	}
 	if err != nil {
-		return Client{}, failed("read client", err)
+		return Client{}, serverFailure("read client", err)
 	}
 	m, err := ParseMetadata(c.Metadata)
 	if err != nil {
-		return Client{}, failed("read client", err)
+		return Client{}, serverFailure("read client", err)
 	}
 	return Client{ID: id, Name: m.Name, RedirectURIs: m.RedirectURIs}, nil
 }
 
-// documented reads the client that a URL describes
+// documentClient reads the client that a URL describes
 // (draft-ietf-oauth-client-id-metadata-document sections 3 to 5).
-func (s *Service) documented(ctx context.Context, id string) (Client, error) {
-	if s.Documents == nil {
+func (s *Service) documentClient(ctx context.Context, id string) (Client, error) {
+	if s.documents == nil {
 		return Client{}, refuse(InvalidClient, "this server does not read client metadata documents; register the client instead")
 	}
 	u, why := s.documentURL(id)
 	if why != "" {
 		return Client{}, refuse(InvalidClient, "client_id is a URL that %s", why)
 	}
-	body, err := s.Documents.Document(ctx, id)
+	body, err := s.documents.Document(ctx, id)
 	if err != nil {
-		return Client{}, &Error{Code: InvalidClient, Description: describe("the client's metadata document cannot be read: " + fault.Clip(err.Error())), Err: err}
+		return Client{}, &Error{Code: InvalidClient,
+			Description: describe("the client's metadata document cannot be read: " + fault.Clip(err.Error())), Err: err}
 	}
 	m, err := ParseMetadata(body)
 	var bad *Error
 	switch {
 	case errors.As(err, &bad):
-		return Client{}, &Error{Code: InvalidClient, Description: describe("the client's metadata document: " + bad.Description), Err: err}
+		return Client{}, &Error{Code: InvalidClient,
+			Description: describe("the client's metadata document: " + bad.Description), Err: err}
 	case m.ClientID != id:
-		return Client{}, refuse(InvalidClient, "the client's metadata document is of another client: its client_id is %q", fault.Clip(m.ClientID))
+		return Client{}, refuse(InvalidClient,
+			"the client's metadata document is of another client: its client_id is %q", fault.Clip(m.ClientID))
 	case m.AuthMethod != "" && m.AuthMethod != authMethodNone:
-		return Client{}, refuse(InvalidClient, "the client's metadata document asks for token_endpoint_auth_method %q; this server knows %s", fault.Clip(m.AuthMethod), authMethodNone)
+		return Client{}, refuse(InvalidClient,
+			"the client's metadata document asks for token_endpoint_auth_method %q; this server knows %s",
+			fault.Clip(m.AuthMethod), authMethodNone)
 	}
 	return Client{ID: id, Name: m.Name, Host: u.Host, RedirectURIs: m.RedirectURIs}, nil
 }
@@ -223,7 +232,7 @@ func (s *Service) documentURL(id string) (u *url.URL, why string) {
 	switch {
 	case err != nil || len(id) > maxClientURL || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return nil, "cannot be read"
-	case u.Scheme != "https" && !(s.LoopbackDocuments && u.Scheme == "http" && loopback(u.Hostname())):
+	case u.Scheme != "https" && !(s.loopbackDocuments && u.Scheme == "http" && loopback(u.Hostname())):
 		return nil, "is not https"
 	case u.Hostname() == "":
 		return nil, "has no host"
@@ -244,30 +253,30 @@ func (s *Service) documentURL(id string) (u *url.URL, why string) {
 // that was never used makes room. *Error InvalidClientMetadata,
 // InvalidRedirectURI, TemporarilyUnavailable, or InvalidRequest where nobody may.
 func (s *Service) Register(ctx context.Context, body []byte) (Metadata, error) {
-	if s.MaxClients <= 0 {
+	if s.maxClients <= 0 {
 		return Metadata{}, refuse(InvalidRequest, "clients cannot register here")
 	}
 	m, err := ParseMetadata(body)
 	if err != nil {
 		return Metadata{}, err
 	}
-	now := s.Now().UTC()
+	now := s.now().UTC()
 	m.ClientID, m.IssuedAt = clientPrefix+secret("")[:partLength], now.Unix()
 	m.AuthMethod, m.GrantTypes, m.ResponseTypes = authMethodNone, []string{grantCode, grantRefresh}, []string{responseCode}
 	m.Scope = strings.Join(Scopes(), " ")
 	kept, err := json.Marshal(Metadata{Name: m.Name, URI: m.URI, RedirectURIs: m.RedirectURIs})
 	if err != nil {
-		return Metadata{}, failed("register", err)
+		return Metadata{}, serverFailure("register", err)
 	}
 	full := false
-	err = s.Store.Update(ctx, func(w port.Writer) error {
+	err = s.store.Update(ctx, func(w writer) error {
 		full = false
 		n, err := w.CountOAuthClients(ctx)
 		if err != nil {
 			return err
 		}
-		if n >= s.MaxClients {
-			room, err := w.EvictOAuthClient(ctx, now.Add(-registerRetryIn)) // who registered just now is about to be used
+		if n >= s.maxClients {
+			room, err := w.EvictOAuthClient(ctx, now.Add(-registerRetryIn)) // one that registered just now is about to be used
 			if full = err == nil && !room; full || err != nil {
 				return err
 			}
@@ -276,7 +285,7 @@ func (s *Service) Register(ctx context.Context, body []byte) (Metadata, error) {
 	})
 	switch {
 	case err != nil:
-		return Metadata{}, failed("register", err)
+		return Metadata{}, serverFailure("register", err)
 	case full:
 		e := refuse(TemporarilyUnavailable, "as many clients have registered as this server keeps")
 		e.RetryAfter = registerRetryIn

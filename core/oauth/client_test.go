@@ -130,18 +130,21 @@ func TestAuthorizationRequestRefused(t *testing.T) {
 		{"no hash", func(r *oauth.Request) { r.Challenge = verifier }, oauth.InvalidRequest, true},
 		{"padded", func(r *oauth.Request) { r.Challenge += "=" }, oauth.InvalidRequest, true},
 		{"other resource", func(r *oauth.Request) { r.Resources = []string{"https://evil.test/mcp"} }, oauth.InvalidTarget, true},
-		{"one more resource", func(r *oauth.Request) { r.Resources = []string{resource, issuer + "/other"} }, oauth.InvalidTarget, true},
+		{"one more resource", func(r *oauth.Request) { r.Resources = []string{resource, issuer + "/other"} },
+			oauth.InvalidTarget, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := w.request()
 			c.change(&r)
-			for what, err := range map[string]error{"begin": second(w.Begin(w.ctx, r)), "approve": second(w.Approve(w.ctx, r, w.lent.Secret, false)), "deny": second(w.Deny(w.ctx, r))} {
+			for what, err := range map[string]error{"begin": second(w.Begin(w.ctx, r)),
+				"approve": second(w.Approve(w.ctx, r, w.lent.Secret, false)), "deny": second(w.Deny(w.ctx, r))} {
 				var e *oauth.Error
 				if !errors.As(err, &e) || e.Code != c.code || (e.Redirect != "") != c.back {
 					t.Fatalf("%s: %v to %q", what, err, e.Redirect)
 				}
-				if u, err := url.Parse(e.Redirect); c.back && (err != nil || !strings.HasPrefix(e.Redirect, callback+"?") || u.Query().Get("error") != c.code ||
-					u.Query().Get("state") != r.State || u.Query().Get("iss") != issuer) {
+				if u, err := url.Parse(e.Redirect); c.back &&
+					(err != nil || !strings.HasPrefix(e.Redirect, callback+"?") || u.Query().Get("error") != c.code ||
+						u.Query().Get("state") != r.State || u.Query().Get("iss") != issuer) {
 					t.Errorf("%s: goes to %s", what, e.Redirect)
 				}
 			}
@@ -151,8 +154,10 @@ func TestAuthorizationRequestRefused(t *testing.T) {
 
 func TestResourceSpellings(t *testing.T) {
 	w := begin(t, nil)
-	for asked, ok := range map[string]bool{resource: true, resource + "/": true, "HTTPS://Mneme.Example:443/mcp": true, resource + "?namespace=docs": true,
-		issuer: false, issuer + "/MCP": false, "http://mneme.example/mcp": false, resource + "#x": false, "https://mneme.example:444/mcp": false, "https://u@mneme.example/mcp": false, "mcp": false, "": false} {
+	for asked, ok := range map[string]bool{resource: true, resource + "/": true, "HTTPS://Mneme.Example:443/mcp": true,
+		resource + "?namespace=docs": true,
+		issuer:                       false, issuer + "/MCP": false, "http://mneme.example/mcp": false, resource + "#x": false,
+		"https://mneme.example:444/mcp": false, "https://u@mneme.example/mcp": false, "mcp": false, "": false} {
 		r := w.request()
 		r.Resources = []string{asked}
 		if _, err := w.Begin(w.ctx, r); (err == nil) != ok {
@@ -180,7 +185,8 @@ func TestAnswersKeepTheRedirectURI(t *testing.T) {
 func TestDocumentedClients(t *testing.T) {
 	const id = "https://client.example/meta.json"
 	good := func(id string) string {
-		return fmt.Sprintf(`{"client_id":%q,"client_name":"Documented","redirect_uris":[%q],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, id, callback)
+		return fmt.Sprintf(`{"client_id":%q,"client_name":"Documented","redirect_uris":[%q],`+
+			`"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, id, callback)
 	}
 	docs := documents{id: good(id)}
 	for bad, body := range map[string]string{
@@ -254,15 +260,19 @@ func TestDocumentedClients(t *testing.T) {
 
 func TestRegisteredMetadata(t *testing.T) {
 	w := begin(t, nil)
-	m, err := w.Register(w.ctx, []byte(`{"client_name":"  An\u202eapp\u0007\n two ","client_uri":"javascript:alert(1)","redirect_uris":["https://app.example/callback"],
-		"token_endpoint_auth_method":"client_secret_post","client_id":"mine","scope":"admin","client_secret":"x","unknown":{"a":[1]}}`))
+	m, err := w.Register(w.ctx, []byte(`{"client_name":"  An\u202eapp\u0007\n two `+
+		`","client_uri":"javascript:alert(1)","redirect_uris":["https://app.example/callback"],
+		"token_endpoint_auth_method":"client_secret_post","client_id":"mine","scope":"admin","client_secret":"x",`+
+		`"unknown":{"a":[1]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Name != "Anapp two" || m.URI != "" || m.AuthMethod != "none" || m.ClientID == "mine" || m.Scope != "mcp:read mcp:write" || m.IssuedAt == 0 {
+	if m.Name != "Anapp two" || m.URI != "" || m.AuthMethod != "none" || m.ClientID == "mine" ||
+		m.Scope != "mcp:read mcp:write" || m.IssuedAt == 0 {
 		t.Errorf("registered %+v", m)
 	}
-	long, err := w.Register(w.ctx, []byte(fmt.Sprintf(`{"client_name":%q,"redirect_uris":["https://app.example/callback"]}`, strings.Repeat("漢", 500))))
+	long, err := w.Register(w.ctx, []byte(fmt.Sprintf(`{"client_name":%q,"redirect_uris":["https://app.example/callback"]}`,
+		strings.Repeat("漢", 500))))
 	if err != nil || utf8.RuneCountInString(long.Name) != 100 || !strings.HasSuffix(long.Name, "…") {
 		t.Errorf("a long name became %q, %v", long.Name, err)
 	}
@@ -281,10 +291,13 @@ func TestRegisteredMetadata(t *testing.T) {
 		`{"redirect_uris":[1]}`:  oauth.InvalidClientMetadata,
 		`[]`:                     oauth.InvalidClientMetadata,
 		``:                       oauth.InvalidClientMetadata,
-		`{"redirect_uris":["https://app.example/cb"],"grant_types":["client_credentials"]}`:                 oauth.InvalidClientMetadata,
-		`{"redirect_uris":["https://app.example/cb"],"response_types":["token"]}`:                           oauth.InvalidClientMetadata,
-		`{"redirect_uris":` + string(uris) + `}`:                                                            oauth.InvalidRedirectURI,
-		`{"redirect_uris":["https://app.example/cb"],"x":"` + strings.Repeat("x", oauth.MaxMetadata) + `"}`: oauth.InvalidClientMetadata,
+		`{"redirect_uris":["https://app.example/cb"],` +
+			`"grant_types":["client_credentials"]}`: oauth.InvalidClientMetadata,
+		`{"redirect_uris":["https://app.example/cb"],"response_types":["token"]}`: oauth.InvalidClientMetadata,
+		`{"redirect_uris":` + string(uris) +
+			`}`: oauth.InvalidRedirectURI,
+		`{"redirect_uris":["https://app.example/cb"],"x":"` + strings.Repeat("x", oauth.MaxMetadata) +
+			`"}`: oauth.InvalidClientMetadata,
 	} {
 		_, err := w.Register(w.ctx, []byte(body))
 		var e *oauth.Error
@@ -296,13 +309,15 @@ func TestRegisteredMetadata(t *testing.T) {
 
 // FuzzParseMetadata checks that whatever is taken can be shown and redirected to.
 func FuzzParseMetadata(f *testing.F) {
-	f.Add([]byte(`{"client_name":"x","redirect_uris":["https://app.example/cb","http://127.0.0.1/","a.b:/c"],"client_uri":"https://x.example"}`))
+	f.Add([]byte(`{"client_name":"x","redirect_uris":["https://app.example/cb","http://127.0.0.1/","a.b:/c"],` +
+		`"client_uri":"https://x.example"}`))
 	f.Add([]byte(`{"client_name":"\u202e<b>","redirect_uris":["HTTPS://[::1]:1/?#"]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		m, err := oauth.ParseMetadata(body)
 		if err != nil {
 			var e *oauth.Error
-			if !errors.As(err, &e) || strings.ContainsFunc(e.Description, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
+			if !errors.As(err, &e) || strings.ContainsFunc(e.Description,
+				func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
 				t.Errorf("refused with %q", err)
 			}
 			return
@@ -312,7 +327,8 @@ func FuzzParseMetadata(f *testing.F) {
 		}
 		for _, u := range m.RedirectURIs {
 			parsed, err := url.Parse(u)
-			if err != nil || parsed.Scheme == "" || parsed.Fragment != "" || strings.ContainsAny(u, "\r\n \\") || parsed.Scheme == "javascript" {
+			if err != nil || parsed.Scheme == "" || parsed.Fragment != "" || strings.ContainsAny(u, "\r\n \\") ||
+				parsed.Scheme == "javascript" {
 				t.Errorf("redirect URI %q", u)
 			}
 		}

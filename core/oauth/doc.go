@@ -1,8 +1,8 @@
-// Package oauth is the service behind the optional OAuth 2.1 front: it lends the
-// rights of an API key to MCP clients that cannot send one. It knows clients (by
+// Package oauth is the service behind the optional OAuth 2.1 front: it grants
+// the rights of an API key to MCP clients that cannot send one. It knows clients (by
 // metadata document or registered), makes authorization codes for keys that
 // their holders present, exchanges codes and refresh tokens for access tokens,
-// and finds out whose key an access token stands for.
+// and resolves an access token to its key.
 //
 // Everything lives in the store, so that any replica takes any step; of codes
 // and tokens, and of the key, nothing but SHA-256 does. A token's rights are
@@ -12,7 +12,4 @@
 // clients), RFC 7009 (revocation), RFC 7591 (registration), RFC 8707 (resource),
 // RFC 9207 (iss), RFC 9700 (rotation with reuse detection) and
 // draft-ietf-oauth-client-id-metadata-document.
-//
-// May import: the standard library, core/key, core/op, core/port, core/fault,
-// core/ident. Never: other services, adapters, transports.
 package oauth

@@ -18,7 +18,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// The scopes: what a client may do with the key that it is lent.
+// The scopes: what a client may do with the key behind its grant.
 const (
 	Read  = "mcp:read"
 	Write = "mcp:write" // brings Read along
@@ -27,7 +27,7 @@ const (
 // Scopes lists every scope.
 func Scopes() []string { return []string{Read, Write} }
 
-// Keys is what the service asks of API keys. core/key's Service has it.
+// Keys verifies API keys, as core/key's Service does.
 type Keys interface {
 	// Verify finds out whose key a secret is.
 	Verify(ctx context.Context, bearer string, family op.Family) (ident.Principal, error)
@@ -35,15 +35,14 @@ type Keys interface {
 	Resolve(ctx context.Context, org ident.Org, id string, family op.Family) (ident.Principal, error)
 }
 
-// Documents reads client metadata documents. An error's text is shown to whoever
-// asked for the client. Safe for concurrent use.
+// Documents reads client metadata documents. An error's text is shown to the one
+// who asks for the client. Safe for concurrent use.
 type Documents interface {
 	// Document reads the JSON document at an https URL.
 	Document(ctx context.Context, url string) ([]byte, error)
 }
 
-// Settings are what a Service needs. Store, Keys, Issuer and Resource are
-// required.
+// Settings configure a Service. Store, Keys, Issuer and Resource are required.
 type Settings struct {
 	Store    port.Store
 	Keys     Keys
@@ -64,10 +63,30 @@ type Settings struct {
 	Log        *slog.Logger     // nil: nothing is logged
 }
 
-// Service lends keys to clients. Safe for concurrent use.
+// Service issues grants of keys to clients. Safe for concurrent use.
 type Service struct {
-	Settings
-	changes atomic.Uint64 // of grants by this process
+	store             port.Narrowed[reader, writer]
+	keys              Keys
+	issuer            string
+	resource          string
+	documents         Documents // nil: no client id is a URL
+	loopbackDocuments bool
+	maxClients        int
+	accessFor         time.Duration
+	refreshFor        time.Duration
+	codeFor           time.Duration
+	purgeEvery        time.Duration
+	now               func() time.Time
+	log               *slog.Logger
+	changes           atomic.Uint64 // of grants by this process
+}
+
+// reader and writer are what the service uses of the store.
+type reader interface{ port.OAuthReader }
+
+type writer interface {
+	reader
+	port.OAuthWriter
 }
 
 // New makes the service.
@@ -82,8 +101,28 @@ func New(s Settings) *Service {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{Settings: s}
+	return &Service{
+		store:             port.Narrow(s.Store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
+		keys:              s.Keys,
+		issuer:            s.Issuer,
+		resource:          s.Resource,
+		documents:         s.Documents,
+		loopbackDocuments: s.LoopbackDocuments,
+		maxClients:        s.MaxClients,
+		accessFor:         s.AccessFor,
+		refreshFor:        s.RefreshFor,
+		codeFor:           s.CodeFor,
+		purgeEvery:        s.PurgeEvery,
+		now:               s.Now,
+		log:               s.Log,
+	}
 }
+
+// Issuer is the URL that authorization responses name.
+func (s *Service) Issuer() string { return s.issuer }
+
+// Resource is the URL of the one resource that tokens are for.
+func (s *Service) Resource() string { return s.resource }
 
 // The error codes (RFC 6749 sections 4.1.2.1 and 5.2, RFC 7591 section 3.2.2,
 // RFC 8707 section 2).
@@ -108,7 +147,7 @@ type Error struct {
 	// Redirect is where the browser takes the refusal; "": the client or its
 	// redirect URI cannot be trusted, so the person is told instead.
 	Redirect   string
-	RetryAfter time.Duration // 0: waiting does not help, or nobody knows
+	RetryAfter time.Duration // 0: waiting does not help, or the time is unknown
 	Err        error         // cause, for the log; nil: none
 }
 
@@ -140,16 +179,21 @@ func describe(s string) string {
 	}, s)
 }
 
-// failed is a refusal for a failure of our own: of the store, or of time.
-func failed(doing string, err error) *Error {
+// serverFailure is a refusal for a failure of our own: of the store, or of time.
+func serverFailure(doing string, err error) *Error {
 	f := fault.From(err)
 	if fault.Retryable(f.Code) {
-		return &Error{Code: TemporarilyUnavailable, Description: describe(f.Message), RetryAfter: f.RetryAfter, Err: fmt.Errorf("%s: %w", doing, err)}
+		return &Error{
+			Code:        TemporarilyUnavailable,
+			Description: describe(f.Message),
+			RetryAfter:  f.RetryAfter,
+			Err:         fmt.Errorf("%s: %w", doing, err),
+		}
 	}
 	return &Error{Code: ServerError, Description: "an internal error occurred", Err: fmt.Errorf("%s: %w", doing, err)}
 }
 
-// What tokens begin with, so that people and secret scanners know them.
+// Prefixes of tokens, so that people and secret scanners recognise them.
 const (
 	codePrefix    = "mnac_"
 	accessPrefix  = "mnat_"
@@ -170,7 +214,7 @@ func hash(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 // the calls that take tokens. Faults as key.Service.Verify.
 func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (ident.Principal, error) {
 	if !strings.HasPrefix(bearer, accessPrefix) {
-		return s.Keys.Verify(ctx, bearer, family)
+		return s.keys.Verify(ctx, bearer, family)
 	}
 	refused := fault.New(fault.Unauthorized, "the access token is not valid: it is unknown, revoked or expired")
 	g, a, err := s.read(ctx, hash(bearer))
@@ -180,10 +224,10 @@ func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (
 	if err != nil {
 		return ident.Principal{}, fmt.Errorf("verify access token: %w", err)
 	}
-	if now := s.Now(); !now.Before(a.ExpiresAt) || !now.Before(g.ExpiresAt) || g.Resource != s.Resource {
+	if now := s.now(); !now.Before(a.ExpiresAt) || !now.Before(g.ExpiresAt) || g.Resource != s.resource {
 		return ident.Principal{}, refused
 	}
-	p, err := s.Keys.Resolve(ctx, g.Org, g.KeyID, family)
+	p, err := s.keys.Resolve(ctx, g.Org, g.KeyID, family)
 	if fault.CodeOf(err) == fault.Unauthorized {
 		return ident.Principal{}, refused
 	}
@@ -195,11 +239,11 @@ func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (
 }
 
 // Revoke ends the grant of an access or refresh token (RFC 7009), and with it all
-// of its tokens. A token that is unknown or over is left at that. The client that
+// of its tokens. An unknown or ended token is no error. The client that
 // asks may name itself; a token of another client's is refused then.
 func (s *Service) Revoke(ctx context.Context, token, client string) error {
 	var wrong *Error
-	err := s.update(ctx, func(w port.Writer) error {
+	err := s.update(ctx, func(w writer) error {
 		wrong = nil
 		g, err := byToken(ctx, w, token)
 		if fault.CodeOf(err) == fault.NotFound {
@@ -215,7 +259,7 @@ func (s *Service) Revoke(ctx context.Context, token, client string) error {
 		return w.DeleteOAuthGrant(ctx, g.ID)
 	})
 	if err != nil {
-		return failed("revoke", err)
+		return serverFailure("revoke", err)
 	}
 	if wrong != nil {
 		return wrong
@@ -223,7 +267,7 @@ func (s *Service) Revoke(ctx context.Context, token, client string) error {
 	return nil
 }
 
-func byToken(ctx context.Context, r port.Reader, token string) (port.OAuthGrant, error) {
+func byToken(ctx context.Context, r reader, token string) (port.OAuthGrant, error) {
 	if family, ok := familyOf(token); ok {
 		return r.OAuthGrantByFamily(ctx, family)
 	}
@@ -238,10 +282,10 @@ const (
 	idleFor   = 30 * 24 * time.Hour
 )
 
-// Purge removes what has expired, and clients that nobody uses.
+// Purge removes expired grants and tokens, and unused clients.
 func (s *Service) Purge(ctx context.Context) error {
-	now := s.Now()
-	err := s.Store.Update(ctx, func(w port.Writer) error {
+	now := s.now()
+	err := s.store.Update(ctx, func(w writer) error {
 		_, err := w.PurgeOAuth(ctx, now, now.Add(-unusedFor), now.Add(-idleFor))
 		return err
 	})
@@ -253,13 +297,13 @@ func (s *Service) Purge(ctx context.Context) error {
 
 // Run purges every PurgeEvery until ctx is done.
 func (s *Service) Run(ctx context.Context) {
-	t := time.NewTicker(s.PurgeEvery)
+	t := time.NewTicker(s.purgeEvery)
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
 			if err := s.Purge(ctx); err != nil && ctx.Err() == nil {
-				s.Log.WarnContext(ctx, "purge", "cause", err.Error())
+				s.log.WarnContext(ctx, "oauth cleanup failed", "error", err)
 			}
 		case <-ctx.Done():
 			return

@@ -83,13 +83,21 @@ func begin(t *testing.T, change func(*oauth.Settings)) *world {
 	return w
 }
 
-// over makes the services anew over a store, as another process does.
+// over makes new services over a store, as another process does.
 func over(t *testing.T, store port.Store, now *atomic.Int64, change func(*oauth.Settings)) *world {
 	t.Helper()
 	w := &world{T: t, ctx: t.Context(), now: now, store: store, log: &bytes.Buffer{}}
 	clock := func() time.Time { return time.Unix(0, now.Load()).UTC() }
 	w.keys = key.New(key.Settings{Store: store, Now: clock})
-	s := oauth.Settings{Store: store, Keys: w.keys, Issuer: issuer, Resource: resource, MaxClients: 100, Now: clock, Log: slog.New(slog.NewTextHandler(w.log, nil))}
+	s := oauth.Settings{
+		Store:      store,
+		Keys:       w.keys,
+		Issuer:     issuer,
+		Resource:   resource,
+		MaxClients: 100,
+		Now:        clock,
+		Log:        slog.New(slog.NewTextHandler(w.log, nil)),
+	}
 	if change != nil {
 		change(&s)
 	}
@@ -111,7 +119,15 @@ func (w *world) register(name string, redirects ...string) string {
 }
 
 func (w *world) request() oauth.Request {
-	return oauth.Request{ResponseType: "code", ClientID: w.client, RedirectURI: callback, State: "st&te", Challenge: challenge(verifier), Method: "S256", Resources: []string{resource}}
+	return oauth.Request{
+		ResponseType: "code",
+		ClientID:     w.client,
+		RedirectURI:  callback,
+		State:        "st&te",
+		Challenge:    challenge(verifier),
+		Method:       "S256",
+		Resources:    []string{resource},
+	}
 }
 
 // approve has the person agree and returns the code.
@@ -133,7 +149,13 @@ func (w *world) approve(r oauth.Request, bearer string, readOnly bool) string {
 }
 
 func (w *world) exchange(code string) oauth.Exchange {
-	return oauth.Exchange{GrantType: "authorization_code", ClientID: w.client, Code: code, Verifier: verifier, RedirectURI: callback}
+	return oauth.Exchange{
+		GrantType:   "authorization_code",
+		ClientID:    w.client,
+		Code:        code,
+		Verifier:    verifier,
+		RedirectURI: callback,
+	}
 }
 
 func (w *world) refreshing(token string) oauth.Exchange {
@@ -250,10 +272,11 @@ func TestNothingPresentedIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(seen, []byte(w.lent.ID)) || !bytes.Contains(w.log.Bytes(), []byte("presented again")) {
+	if !bytes.Contains(seen, []byte(w.lent.ID)) || !bytes.Contains(w.log.Bytes(), []byte("replayed")) {
 		t.Fatal("the files or the log were not read")
 	}
-	for name, s := range map[string]string{"key": w.lent.Secret, "code": code, "access token": first.AccessToken, "refresh token": second.RefreshToken,
+	for name, s := range map[string]string{"key": w.lent.Secret, "code": code, "access token": first.AccessToken,
+		"refresh token":      second.RefreshToken,
 		"used refresh token": first.RefreshToken, "verifier": verifier} {
 		if bytes.Contains(seen, []byte(s)) {
 			t.Errorf("the %s was kept", name)
@@ -269,18 +292,25 @@ func TestCodeIsRefused(t *testing.T) {
 		says   string
 		burnt  bool // the code is worth nothing afterwards
 	}{
-		{"wrong verifier", func(_ *world, x *oauth.Exchange) { x.Verifier = strings.Repeat("b", 50) }, oauth.InvalidGrant, "code_verifier", true},
-		{"verifier too short", func(_ *world, x *oauth.Exchange) { x.Verifier = "short" }, oauth.InvalidGrant, "code_verifier", true},
+		{"wrong verifier", func(_ *world, x *oauth.Exchange) { x.Verifier = strings.Repeat("b", 50) },
+			oauth.InvalidGrant, "code_verifier", true},
+		{"verifier too short", func(_ *world, x *oauth.Exchange) { x.Verifier = "short" }, oauth.InvalidGrant,
+			"code_verifier", true},
 		{"no verifier", func(_ *world, x *oauth.Exchange) { x.Verifier = "" }, oauth.InvalidRequest, "code_verifier", false},
-		{"challenge as verifier", func(_ *world, x *oauth.Exchange) { x.Verifier = challenge(verifier) }, oauth.InvalidGrant, "code_verifier", true},
-		{"other redirect", func(_ *world, x *oauth.Exchange) { x.RedirectURI = callback + "/" }, oauth.InvalidGrant, "redirect_uri", true},
-		{"other client", func(w *world, x *oauth.Exchange) { x.ClientID = w.register("other", callback) }, oauth.InvalidGrant, "another client", true},
+		{"challenge as verifier", func(_ *world, x *oauth.Exchange) { x.Verifier = challenge(verifier) },
+			oauth.InvalidGrant, "code_verifier", true},
+		{"other redirect", func(_ *world, x *oauth.Exchange) { x.RedirectURI = callback + "/" }, oauth.InvalidGrant,
+			"redirect_uri", true},
+		{"other client", func(w *world, x *oauth.Exchange) { x.ClientID = w.register("other", callback) },
+			oauth.InvalidGrant, "another client", true},
 		{"no client", func(_ *world, x *oauth.Exchange) { x.ClientID = "" }, oauth.InvalidClient, "client_id", false},
 		{"expired", func(w *world, _ *oauth.Exchange) { w.pass(time.Minute) }, oauth.InvalidGrant, "expired", true},
 		{"unknown", func(_ *world, x *oauth.Exchange) { x.Code += "x" }, oauth.InvalidGrant, "unknown", false},
 		{"no code", func(_ *world, x *oauth.Exchange) { x.Code = "" }, oauth.InvalidRequest, "code", false},
-		{"other resource", func(_ *world, x *oauth.Exchange) { x.Resources = []string{"https://elsewhere.example/mcp"} }, oauth.InvalidTarget, "resource", false},
-		{"other grant type", func(_ *world, x *oauth.Exchange) { x.GrantType = "password" }, oauth.UnsupportedGrantType, "grant_type", false},
+		{"other resource", func(_ *world, x *oauth.Exchange) { x.Resources = []string{"https://elsewhere.example/mcp"} },
+			oauth.InvalidTarget, "resource", false},
+		{"other grant type", func(_ *world, x *oauth.Exchange) { x.GrantType = "password" }, oauth.UnsupportedGrantType,
+			"grant_type", false},
 		{"no grant type", func(_ *world, x *oauth.Exchange) { x.GrantType = "" }, oauth.InvalidRequest, "grant_type", false},
 		{"a refresh token of nobody", func(_ *world, x *oauth.Exchange) {
 			*x = oauth.Exchange{GrantType: "refresh_token", ClientID: x.ClientID, RefreshToken: "mnrt_" + strings.Repeat("A", 78)}
@@ -367,11 +397,12 @@ func TestRefreshRotatesAndReuseRevokes(t *testing.T) {
 	w.works("after that", third.AccessToken, true)
 
 	w.refused("an old one", w.refreshing(first.RefreshToken), oauth.InvalidGrant, "used before")
-	for name, token := range map[string]string{"first": first.AccessToken, "second": second.AccessToken, "third": third.AccessToken} {
+	for name, token := range map[string]string{"first": first.AccessToken, "second": second.AccessToken,
+		"third": third.AccessToken} {
 		w.works(name+" after reuse", token, false)
 	}
 	w.refused("the newest after reuse", w.refreshing(third.RefreshToken), oauth.InvalidGrant, "unknown")
-	if !strings.Contains(w.log.String(), "refresh token presented again") {
+	if !strings.Contains(w.log.String(), "refresh token replayed") {
 		t.Error("reuse was not logged")
 	}
 }
@@ -379,7 +410,7 @@ func TestRefreshRotatesAndReuseRevokes(t *testing.T) {
 func TestRefreshTokenExpiresUnlessUsed(t *testing.T) {
 	w := begin(t, nil)
 	got := w.connect()
-	for range 3 { // each use counts anew
+	for range 3 { // each use restarts the count
 		w.pass(29 * 24 * time.Hour)
 		got = w.tokens(w.refreshing(got.RefreshToken))
 	}
@@ -653,7 +684,9 @@ func TestRestartBetweenSteps(t *testing.T) {
 func TestAnotherResource(t *testing.T) {
 	w := begin(t, nil)
 	got := w.connect()
-	moved := over(t, w.store, w.now, func(s *oauth.Settings) { s.Issuer, s.Resource = "https://new.example", "https://new.example/mcp" })
+	moved := over(t, w.store, w.now, func(s *oauth.Settings) {
+		s.Issuer, s.Resource = "https://new.example", "https://new.example/mcp"
+	})
 	moved.lent = w.lent
 	moved.works("a token for the old address", got.AccessToken, false)
 	moved.client = w.client
@@ -668,10 +701,14 @@ func TestRevoke(t *testing.T) {
 		ends   bool
 		fails  bool
 	}{
-		{"refresh token", func(t oauth.Tokens) string { return t.RefreshToken }, func(w *world) string { return w.client }, true, false},
-		{"access token", func(t oauth.Tokens) string { return t.AccessToken }, func(w *world) string { return w.client }, true, false},
-		{"without a client", func(t oauth.Tokens) string { return t.RefreshToken }, func(*world) string { return "" }, true, false},
-		{"another client", func(t oauth.Tokens) string { return t.RefreshToken }, func(w *world) string { return w.register("other", callback) }, false, true},
+		{"refresh token", func(t oauth.Tokens) string { return t.RefreshToken },
+			func(w *world) string { return w.client }, true, false},
+		{"access token", func(t oauth.Tokens) string { return t.AccessToken },
+			func(w *world) string { return w.client }, true, false},
+		{"without a client", func(t oauth.Tokens) string { return t.RefreshToken }, func(*world) string { return "" },
+			true, false},
+		{"another client", func(t oauth.Tokens) string { return t.RefreshToken },
+			func(w *world) string { return w.register("other", callback) }, false, true},
 		{"unknown", func(oauth.Tokens) string { return "nothing" }, func(w *world) string { return w.client }, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -826,7 +863,13 @@ func BenchmarkVerify(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	to, err := s.Approve(b.Context(), oauth.Request{ResponseType: "code", ClientID: m.ClientID, RedirectURI: callback, Challenge: challenge(verifier), Method: "S256"}, k.Secret, false)
+	to, err := s.Approve(b.Context(), oauth.Request{
+		ResponseType: "code",
+		ClientID:     m.ClientID,
+		RedirectURI:  callback,
+		Challenge:    challenge(verifier),
+		Method:       "S256",
+	}, k.Secret, false)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -834,7 +877,12 @@ func BenchmarkVerify(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	t, err := s.Exchange(b.Context(), oauth.Exchange{GrantType: "authorization_code", ClientID: m.ClientID, Code: u.Query().Get("code"), Verifier: verifier})
+	t, err := s.Exchange(b.Context(), oauth.Exchange{
+		GrantType: "authorization_code",
+		ClientID:  m.ClientID,
+		Code:      u.Query().Get("code"),
+		Verifier:  verifier,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

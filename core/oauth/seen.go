@@ -8,9 +8,9 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// trusted is how long the request that presented a token does without reading it
-// again. In it, another process may revoke the token; a revocation by this one is
-// noticed at once.
+// trusted is how long the request that presented a token goes without reading it
+// again. A revocation by another process in that time is missed; one by this process
+// is noticed at once.
 const trusted = 100 * time.Millisecond
 
 type seenKey struct{}
@@ -34,7 +34,7 @@ func Once(ctx context.Context) context.Context { return context.WithValue(ctx, s
 // read finds a token with its grant; fault NotFound for an unknown one.
 func (s *Service) read(ctx context.Context, token [32]byte) (g port.OAuthGrant, a port.OAuthAccess, err error) {
 	load := func() error {
-		return s.Store.View(ctx, func(r port.Reader) (err error) {
+		return s.store.View(ctx, func(r reader) (err error) {
 			g, a, err = r.OAuthGrantByAccess(ctx, token)
 			return err
 		})
@@ -46,7 +46,7 @@ func (s *Service) read(ctx context.Context, token [32]byte) (g port.OAuthGrant, 
 	}
 	last.mu.Lock()
 	defer last.mu.Unlock()
-	at, changes := s.Now(), s.changes.Load()
+	at, changes := s.now(), s.changes.Load()
 	age := at.Sub(last.at)
 	if last.by == s && last.token == token && last.changes == changes && 0 <= age && age < trusted {
 		return last.grant, last.access, nil
@@ -57,8 +57,8 @@ func (s *Service) read(ctx context.Context, token [32]byte) (g port.OAuthGrant, 
 	return g, a, err
 }
 
-// update changes the store; nothing that was read before is trusted after.
-func (s *Service) update(ctx context.Context, fn func(port.Writer) error) error {
+// update changes the store and invalidates every earlier reading of a token.
+func (s *Service) update(ctx context.Context, fn func(writer) error) error {
 	defer s.changes.Add(1) // where it failed, it may have been written all the same
-	return s.Store.Update(ctx, fn)
+	return s.store.Update(ctx, fn)
 }

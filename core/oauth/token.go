@@ -38,14 +38,14 @@ type Tokens struct {
 }
 
 // Exchange makes tokens of an authorization code or a refresh token. A code or
-// refresh token that was used before ends its grant with all its tokens, for one
-// of the two who have it should not. *Error.
+// refresh token that was used before ends its grant with all its tokens, since two
+// parties hold it. *Error.
 func (s *Service) Exchange(ctx context.Context, x Exchange) (Tokens, error) {
 	if x.ClientID == "" {
 		return Tokens{}, refuse(InvalidClient, "client_id is required")
 	}
-	if !s.targets(x.Resources) {
-		return Tokens{}, refuse(InvalidTarget, "resource must be %s", s.Resource)
+	if !s.isOurResource(x.Resources) {
+		return Tokens{}, refuse(InvalidTarget, "resource must be %s", s.resource)
 	}
 	switch x.GrantType {
 	case grantCode:
@@ -62,20 +62,21 @@ func (s *Service) redeem(ctx context.Context, x Exchange) (Tokens, error) {
 	if x.Code == "" || x.Verifier == "" {
 		return Tokens{}, refuse(InvalidRequest, "code and code_verifier are required")
 	}
-	find := func(r port.Reader) (port.OAuthGrant, error) { return r.OAuthGrantByCode(ctx, hash(x.Code)) }
+	find := func(r reader) (port.OAuthGrant, error) { return r.OAuthGrantByCode(ctx, hash(x.Code)) }
 	return s.issue(ctx, x, find, func(g port.OAuthGrant, now time.Time) (wrong *Error, over bool) {
 		switch {
 		case !g.Redeemed.IsZero():
-			s.Log.WarnContext(ctx, "authorization code presented again; its grant ends", "grant", g.ID, "org", string(g.Org), "key", g.KeyID, "client", g.ClientID)
+			s.log.WarnContext(ctx, "authorization code replayed", "grant", g.ID, "org", string(g.Org), "key", g.KeyID,
+				"client", g.ClientID)
 			return refuse(InvalidGrant, "the code was used before; what it gave is revoked"), true
 		case !now.Before(g.CodeExpires):
 			return refuse(InvalidGrant, "the code has expired"), true
-		// What follows means that the code is in the wrong hands: it has one try.
+		// From here on a mismatch means that the code is in the wrong hands: it has one try.
 		case x.ClientID != g.ClientID:
 			return refuse(InvalidGrant, "the code is another client's"), true
 		case x.RedirectURI != "" && x.RedirectURI != g.RedirectURI:
 			return refuse(InvalidGrant, "redirect_uri is not that of the authorization request"), true
-		case !proves(x.Verifier, g.Challenge):
+		case !verifierMatches(x.Verifier, g.Challenge):
 			return refuse(InvalidGrant, "code_verifier does not match the code_challenge"), true
 		}
 		return nil, false
@@ -90,7 +91,7 @@ func (s *Service) refresh(ctx context.Context, x Exchange) (Tokens, error) {
 	if !ok {
 		return Tokens{}, refuse(InvalidGrant, "the refresh token is not valid")
 	}
-	find := func(r port.Reader) (port.OAuthGrant, error) { return r.OAuthGrantByFamily(ctx, family) }
+	find := func(r reader) (port.OAuthGrant, error) { return r.OAuthGrantByFamily(ctx, family) }
 	return s.issue(ctx, x, find, func(g port.OAuthGrant, now time.Time) (wrong *Error, over bool) {
 		presented := hash(x.RefreshToken)
 		switch {
@@ -99,44 +100,45 @@ func (s *Service) refresh(ctx context.Context, x Exchange) (Tokens, error) {
 		case x.ClientID != g.ClientID:
 			return refuse(InvalidGrant, "the refresh token is another client's"), false
 		case subtle.ConstantTimeCompare(presented[:], g.Refresh[:]) != 1:
-			s.Log.WarnContext(ctx, "refresh token presented again; its grant ends", "grant", g.ID, "org", string(g.Org), "key", g.KeyID, "client", g.ClientID)
+			s.log.WarnContext(ctx, "refresh token replayed", "grant", g.ID, "org", string(g.Org), "key", g.KeyID,
+				"client", g.ClientID)
 			return refuse(InvalidGrant, "the refresh token was used before; the grant is revoked"), true
 		}
 		return nil, false
 	})
 }
 
-// issue makes tokens for the grant that find finds, unless judge has something
-// against it, in one transaction, so that of several who present the same only
-// one gets them. The key is asked before: a token never outlives it.
-func (s *Service) issue(ctx context.Context, x Exchange, find func(port.Reader) (port.OAuthGrant, error),
+// issue makes tokens for the grant that find finds, unless judge refuses it, in one
+// transaction, so that a code or refresh token presented several times at once works
+// once. The key is checked before: a token never outlives it.
+func (s *Service) issue(ctx context.Context, x Exchange, find func(reader) (port.OAuthGrant, error),
 	judge func(g port.OAuthGrant, now time.Time) (wrong *Error, over bool)) (Tokens, error) {
 	var g port.OAuthGrant
-	err := s.Store.View(ctx, func(r port.Reader) (err error) { g, err = find(r); return err })
+	err := s.store.View(ctx, func(r reader) (err error) { g, err = find(r); return err })
 	unknown := refuse(InvalidGrant, "the code or refresh token is unknown, revoked or expired")
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
 		return Tokens{}, unknown
 	case err != nil:
-		return Tokens{}, failed("read grant", err)
-	case g.Resource != s.Resource:
+		return Tokens{}, serverFailure("read grant", err)
+	case g.Resource != s.resource:
 		return Tokens{}, refuse(InvalidGrant, "the grant is for another resource than this server's")
 	}
-	p, err := s.Keys.Resolve(ctx, g.Org, g.KeyID, op.Namespace)
+	p, err := s.keys.Resolve(ctx, g.Org, g.KeyID, op.Namespace)
 	switch code := fault.CodeOf(err); {
 	case code == fault.Unauthorized:
-		if err := s.update(ctx, func(w port.Writer) error { return w.DeleteOAuthGrant(ctx, g.ID) }); err != nil {
-			return Tokens{}, failed("end grant", err)
+		if err := s.update(ctx, func(w writer) error { return w.DeleteOAuthGrant(ctx, g.ID) }); err != nil {
+			return Tokens{}, serverFailure("end grant", err)
 		}
 		return Tokens{}, refuse(InvalidGrant, "the API key was revoked or has expired")
 	case code == fault.Forbidden:
 		return Tokens{}, refuse(InvalidGrant, "%s", fault.From(err).Message)
 	case err != nil:
-		return Tokens{}, failed("resolve key", err)
+		return Tokens{}, serverFailure("resolve key", err)
 	}
 	var wrong *Error
 	var t Tokens
-	err = s.update(ctx, func(w port.Writer) (err error) {
+	err = s.update(ctx, func(w writer) (err error) {
 		wrong, t = nil, Tokens{}
 		g, err := find(w)
 		if fault.CodeOf(err) == fault.NotFound {
@@ -146,7 +148,7 @@ func (s *Service) issue(ctx context.Context, x Exchange, find func(port.Reader) 
 		if err != nil {
 			return err
 		}
-		now := s.Now().UTC()
+		now := s.now().UTC()
 		var over bool
 		if wrong, over = judge(g, now); over {
 			return w.DeleteOAuthGrant(ctx, g.ID)
@@ -159,7 +161,7 @@ func (s *Service) issue(ctx context.Context, x Exchange, find func(port.Reader) 
 	})
 	switch {
 	case err != nil:
-		return Tokens{}, failed("issue tokens", err)
+		return Tokens{}, serverFailure("issue tokens", err)
 	case wrong != nil:
 		return Tokens{}, wrong
 	}
@@ -168,7 +170,8 @@ func (s *Service) issue(ctx context.Context, x Exchange, find func(port.Reader) 
 
 // renew gives a grant new tokens: another refresh token of its family, which
 // begins with the first, and one more access token.
-func (s *Service) renew(ctx context.Context, w port.Writer, g port.OAuthGrant, p ident.Principal, x Exchange, now time.Time) (Tokens, error) {
+func (s *Service) renew(ctx context.Context, w writer, g port.OAuthGrant, p ident.Principal, x Exchange,
+	now time.Time) (Tokens, error) {
 	family := x.RefreshToken
 	if g.Redeemed.IsZero() {
 		g.Redeemed, family = now, refreshPrefix+rand.Text()
@@ -176,9 +179,14 @@ func (s *Service) renew(ctx context.Context, w port.Writer, g port.OAuthGrant, p
 	family = family[:len(refreshPrefix)+partLength]
 	t := Tokens{AccessToken: secret(accessPrefix), TokenType: "Bearer", RefreshToken: secret(family), Scope: g.Scope}
 	g.Family, g.Refresh = hash(family), hash(t.RefreshToken)
-	g.ExpiresAt = sooner(now.Add(s.RefreshFor), p.ExpiresAt)
-	a := port.OAuthAccess{Hash: hash(t.AccessToken), Grant: g.ID, Scope: g.Scope, ExpiresAt: sooner(now.Add(s.AccessFor), g.ExpiresAt)}
-	if x.GrantType == grantRefresh && granted(x.Scope) == Read {
+	g.ExpiresAt = earlier(now.Add(s.refreshFor), p.ExpiresAt)
+	a := port.OAuthAccess{
+		Hash:      hash(t.AccessToken),
+		Grant:     g.ID,
+		Scope:     g.Scope,
+		ExpiresAt: earlier(now.Add(s.accessFor), g.ExpiresAt),
+	}
+	if x.GrantType == grantRefresh && knownScopes(x.Scope) == Read {
 		a.Scope, t.Scope = Read, Read // asked to carry less; what was not granted is passed over
 	}
 	t.ExpiresIn = int64(a.ExpiresAt.Sub(now) / time.Second)
@@ -191,16 +199,16 @@ func (s *Service) renew(ctx context.Context, w port.Writer, g port.OAuthGrant, p
 	return t, w.TouchOAuthClient(ctx, g.ClientID, now)
 }
 
-// sooner is the earlier of two times, the second of which may be never.
-func sooner(a, b time.Time) time.Time {
+// earlier is the earlier of two times, the second of which may be never.
+func earlier(a, b time.Time) time.Time {
 	if !b.IsZero() && b.Before(a) {
 		return b
 	}
 	return a
 }
 
-// familyOf is the hash of the part that the refresh tokens of a grant share. Nobody
-// knows it who never had one of them, so another token of the family is an old one.
+// familyOf is the hash of the part that the refresh tokens of a grant share. Only a
+// holder of one of them knows it, so another token of the family is an old one.
 func familyOf(refresh string) (family [32]byte, ok bool) {
 	if !strings.HasPrefix(refresh, refreshPrefix) || len(refresh) != len(refreshPrefix)+3*partLength {
 		return family, false
@@ -214,8 +222,8 @@ func validChallenge(s string) bool {
 	return err == nil && len(b) == sha256.Size
 }
 
-// proves reports whether a verifier is the one of a challenge (RFC 7636 section 4.6).
-func proves(verifier, challenge string) bool {
+// verifierMatches reports whether a verifier is the one of a challenge (RFC 7636 section 4.6).
+func verifierMatches(verifier, challenge string) bool {
 	if len(verifier) < 43 || len(verifier) > 128 || strings.ContainsFunc(verifier, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r))
 	}) {

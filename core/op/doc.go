@@ -7,6 +7,4 @@
 // error. Decoding happens inside the endpoint, after authentication and rate
 // limits, so a caller without a key never makes the server read a body, and a
 // bad body is logged and counted like any failure.
-//
-// May import: the standard library, go-kit's endpoint, core/fault, core/ident.
 package op

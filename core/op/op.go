@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-kit/kit/endpoint"
 
+	"github.com/mnemehq/mneme/core/constraint"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 )
@@ -29,10 +30,43 @@ const (
 // Families lists all.
 func Families() []Family { return []Family{Namespace, Memory, Administration} }
 
+// Base is the path below which a family's routes lie; "" is the root. Mount holds
+// every Spec to it, so that a path which no route has belongs to a family too.
+func (f Family) Base() string {
+	switch f {
+	case Memory:
+		return "/api/v1"
+	case Administration:
+		return "/admin/v1"
+	}
+	return ""
+}
+
+// FamilyOf is the family that a path belongs to, whether or not a route has it.
+func FamilyOf(path string) Family {
+	for _, f := range Families() {
+		if base := f.Base(); base != "" && (path == base || strings.HasPrefix(path, base+"/")) {
+			return f
+		}
+	}
+	return Namespace
+}
+
+// TimeoutClass says which of the configured time-outs replaces the one that a Spec
+// declares.
+type TimeoutClass string
+
+// The classes of time-outs.
+const (
+	ClassTimeout TimeoutClass = ""      // that of the rate-limit class: reads, writes, reranks
+	QueryTimeout TimeoutClass = "query" // that of queries, doubled for their reranking
+	OwnTimeout   TimeoutClass = "own"   // none: the Spec's holds
+)
+
 // Class is a rate-limit class. Free costs nothing.
 type Class string
 
-// The classes (decisions 6.1).
+// The classes (docs/contract.md#limit-rates).
 const (
 	Free   Class = ""
 	Read   Class = "read"
@@ -62,6 +96,7 @@ type Spec struct {
 	Name         string // "namespaces.query": metric label, span name and operationId
 	Method       string
 	Path         string // "/namespaces/{namespace}/query"
+	Group        Group  // of a route
 	Summary      string // one line
 	Description  string // Markdown; may be empty
 	Family       Family
@@ -74,16 +109,17 @@ type Spec struct {
 	// BodyType is the media type of a body that the service reads piece by piece
 	// (Streamed); "": JSON, which is decoded into In. BodyLines are zero values of
 	// the types of its JSON lines.
-	BodyType   string
-	BodyLines  []any
-	Timeout    time.Duration
-	Tool       *Tool        // nil: not offered over MCP
-	Faults     []fault.Code // what it can answer beside the family's common ones
-	Success    int          // HTTP status; 0: 200
-	Answers    []Answer     // empty: one, with status Success and body Out
-	Links      []Link
-	Examples   []Example
-	Deprecated *Deprecation // nil: it stays
+	BodyType     string
+	BodyLines    []any
+	Timeout      time.Duration // unless another is configured for TimeoutClass
+	TimeoutClass TimeoutClass
+	Tool         *Tool        // nil: not offered over MCP
+	Faults       []fault.Code // what it can answer beside the family's common ones
+	Success      int          // HTTP status; 0: 200
+	Answers      []Answer     // empty: one, with status Success and body Out
+	Links        []Link
+	Examples     []Example
+	Deprecated   *Deprecation // nil: it stays
 }
 
 // Tool offers an operation to models over MCP. Spec.Description is what the model
@@ -107,11 +143,11 @@ type Example struct {
 	Answer     string            // JSON of the success body; empty: it has none
 }
 
-// Deprecation announces the end of an operation (decisions 6.3): its answers carry
+// Deprecation announces the end of an operation (docs/contract.md#version-deprecation): its answers carry
 // the headers Deprecation (RFC 9745), Sunset (RFC 8594) and a Link to Guide.
 type Deprecation struct {
 	Since  time.Time
-	Sunset time.Time // twelve months after Since at the least; zero: not decided, which an operation's always is
+	Sunset time.Time // at least twelve months after Since; zero: not decided, which Mount refuses
 	Guide  string    // URL of the page that says what to call instead
 }
 
@@ -145,7 +181,9 @@ type Call struct {
 	Decode func(ctx context.Context, dst any) error
 }
 
-// Validator is implemented by *In: limits and patterns, each with a fault code.
+// Validator is implemented by *In for what the tags of its fields cannot say: rules
+// over several fields, and values that a parser reads. It runs after those of the
+// tags hold; its errors are faults.
 type Validator interface{ Validate() error }
 
 // Weigher is implemented by *In when a call costs more than one unit.
@@ -196,6 +234,7 @@ type Op[S any] struct {
 
 // Define declares an operation as a method expression of its service.
 func Define[S, In, Out any](s Spec, fn func(S, context.Context, In) (Out, error)) Op[S] {
+	constraint.For(reflect.TypeFor[In]()) // a tag that cannot be read is found now and not by a call
 	return Op[S]{s, reflect.TypeFor[In](), reflect.TypeFor[Out](), func(svc S, admit Admit) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (any, error) {
 			c := request.(*Call)
@@ -203,10 +242,8 @@ func Define[S, In, Out any](s Spec, fn func(S, context.Context, In) (Out, error)
 			if err := c.Decode(ctx, &in); err != nil {
 				return nil, err
 			}
-			if v, ok := any(&in).(Validator); ok {
-				if err := v.Validate(); err != nil {
-					return nil, err
-				}
+			if err := Check(&in); err != nil {
+				return nil, err
 			}
 			if err := authorize(ctx, c.Spec, any(&in)); err != nil {
 				return nil, err
@@ -232,10 +269,24 @@ func Define[S, In, Out any](s Spec, fn func(S, context.Context, In) (Out, error)
 	}}
 }
 
+// Check refuses an In, given as a pointer, that breaks a limit which the tags of its
+// fields declare (core/constraint), and then what its Validate refuses. Every call
+// of an endpoint is checked; code that calls a service's method with an In
+// that no endpoint has checked calls Check first.
+func Check(in any) error {
+	if err := constraint.Check(in); err != nil {
+		return err
+	}
+	if v, ok := in.(Validator); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
 // authorize refuses what the key may not touch although it is valid.
 func authorize(ctx context.Context, s *Spec, in any) error {
-	p, ok := ident.From(ctx)
-	if !ok {
+	p := ident.Known(ctx)
+	if p == nil {
 		return nil
 	}
 	if sc, ok := in.(Scoped); ok && p.Namespace != "" && sc.NamespaceName() != p.Namespace {
@@ -266,19 +317,24 @@ type Set struct {
 // Routes lists the mounted operations in mounting order.
 func (s *Set) Routes() []*Route { return s.routes }
 
-// Mount adds a service's operations. It panics when a name, tool or route is
-// used twice, or one is deprecated in a way that the policy of docs/versioning.md
-// does not know, which are mistakes in the program.
+// Mount adds a service's operations. It panics on mistakes in the program: a name,
+// tool or route used twice, a route outside its family's Base, or a deprecation that
+// breaks the policy of docs/versioning.md.
 func Mount[S any](set *Set, svc S, ops []Op[S]) {
 	if set.seen == nil {
 		set.seen = map[string]bool{}
 	}
 	for _, o := range ops {
 		if d := o.Spec.Deprecated; d != nil && (d.Since.IsZero() || d.Sunset.Before(d.Since.AddDate(1, 0, 0)) || d.Guide == "") {
-			panic(fmt.Sprintf("op: %s is deprecated without a start, a guide and an end that is twelve months later", o.Spec.Name))
+			panic(fmt.Sprintf("op: %s is deprecated without a start, a guide and an end that is twelve months later",
+				o.Spec.Name))
 		}
 		if streamed := reflect.PointerTo(o.In).Implements(reflect.TypeFor[Streamed]()); streamed != (o.Spec.BodyType != "") {
-			panic(fmt.Sprintf("op: %s declares the type of a body and takes none as a stream, or the other way round", o.Spec.Name))
+			panic(fmt.Sprintf("op: %s declares the type of a body and takes none as a stream, or the other way round",
+				o.Spec.Name))
+		}
+		if o.Spec.Method != "" && o.Spec.Family != FamilyOf(o.Spec.Path) {
+			panic(fmt.Sprintf("op: %s lies outside its family's %s/", o.Spec.Name, o.Spec.Family.Base()))
 		}
 		keys := []string{"name " + o.Spec.Name}
 		if o.Spec.Tool != nil {
@@ -316,7 +372,7 @@ func (s *Spec) Codes() []fault.Code {
 		codes = append(codes, fault.NotFound) // of a path that no route has, such as one with an empty name
 	}
 	if s.Class != Free {
-		codes = append(codes, fault.RateLimited, fault.Unavailable) // no turn among the calls at once
+		codes = append(codes, fault.RateLimited, fault.Unavailable) // no free slot among the concurrent calls
 	}
 	if len(s.Scopes) > 0 {
 		codes = append(codes, fault.InsufficientScope)

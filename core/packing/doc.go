@@ -2,6 +2,4 @@
 // stores keep in their columns and data sets carry in their lines. A form begins
 // with its version and is the same for the same data; every other bytes are
 // refused.
-//
-// May import: core/port, the standard library.
 package packing

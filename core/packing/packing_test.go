@@ -17,7 +17,8 @@ func TestLayoutRoundTrip(t *testing.T) {
 		chunks := make([]port.Chunk, rapid.IntRange(0, 20).Draw(t, "chunks"))
 		for i := range chunks {
 			start := rapid.IntRange(0, 256<<10).Draw(t, "start") // any order: overlap is allowed
-			chunks[i] = port.Chunk{Start: start, End: start + rapid.IntRange(0, 5000).Draw(t, "length"), Context: contexts.Draw(t, "context")}
+			chunks[i] = port.Chunk{Start: start, End: start + rapid.IntRange(0, 5000).Draw(t, "length"),
+				Context: contexts.Draw(t, "context")}
 			copy(chunks[i].Hash[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "hash"))
 		}
 		b, err := packing.EncodeLayout(chunks)
@@ -131,7 +132,8 @@ func TestHalfFloats(t *testing.T) {
 // the bytes account for, and what it accepts means the same after another trip.
 
 func FuzzDecodeLayout(f *testing.F) {
-	b, _ := packing.EncodeLayout([]port.Chunk{{Start: 0, End: 10, Context: "a"}, {Start: 5, End: 20, Context: "a"}, {Start: 2, End: 3}})
+	b, _ := packing.EncodeLayout([]port.Chunk{{Start: 0, End: 10, Context: "a"}, {Start: 5, End: 20, Context: "a"},
+		{Start: 2, End: 3}})
 	f.Add(b)
 	f.Add([]byte{1, 0})
 	f.Add([]byte{1, 255, 255, 255, 255, 15})

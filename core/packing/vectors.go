@@ -73,7 +73,8 @@ func EncodeSparse(s port.Sparse, rows int) ([]byte, error) {
 		return nil, nil
 	}
 	if len(s.Rows) != rows+1 || s.Rows[0] != 0 || int(s.Rows[rows]) != len(s.Terms) || len(s.Terms) != len(s.Weights) {
-		return nil, fmt.Errorf("%d row offsets, %d terms and %d weights for %d chunks", len(s.Rows), len(s.Terms), len(s.Weights), rows)
+		return nil, fmt.Errorf("%d row offsets, %d terms and %d weights for %d chunks", len(s.Rows), len(s.Terms),
+			len(s.Weights), rows)
 	}
 	b := make([]byte, 0, 1+binary.MaxVarintLen32*(1+rows)+7*len(s.Terms))
 	b = append(b, vectorsVersion)

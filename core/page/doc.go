@@ -1,6 +1,4 @@
 // Package page makes the opaque cursors of keyset-paged lists: signed, and
 // bound to the route and its parameters, so that a cursor can neither be forged
 // nor carried over to another list.
-//
-// May import: the standard library, core/fault.
 package page

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"strings"
 
 	"github.com/mnemehq/mneme/core/fault"
 )
@@ -47,18 +46,16 @@ func (s *Signer) Open(cursor string, position any, bind ...string) error {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	// A decoder takes several spellings of the same bytes; only ours is a cursor.
-	if err != nil || base64.RawURLEncoding.EncodeToString(raw) != cursor || len(raw) < macSize || !hmac.Equal(raw[:macSize], s.mac(raw[macSize:], bind)) ||
+	if err != nil || base64.RawURLEncoding.EncodeToString(raw) != cursor || len(raw) < macSize ||
+		!hmac.Equal(raw[:macSize], s.mac(raw[macSize:], bind)) ||
 		json.Unmarshal(raw[macSize:], position) != nil {
 		return fault.Field(fault.InvalidCursor, "cursor", "is not a cursor of this list with these parameters")
 	}
 	return nil
 }
 
-// Limits of a page.
-const (
-	DefaultLimit = 100
-	MaxLimit     = 1000
-)
+// DefaultLimit is the size of a page when the caller asks for none.
+const DefaultLimit = 100
 
 // Limit is the page size asked for, or the default.
 func Limit(asked *int) int {
@@ -66,21 +63,4 @@ func Limit(asked *int) int {
 		return DefaultLimit
 	}
 	return *asked
-}
-
-// CheckText answers InvalidRequest for a parameter that holds a NUL character,
-// which not every store can compare with.
-func CheckText(field, value string) error {
-	if strings.IndexByte(value, 0) >= 0 {
-		return fault.Field(fault.InvalidRequest, field, "holds a NUL character")
-	}
-	return nil
-}
-
-// CheckLimit answers InvalidRequest unless the page size is 1-1000 or left out.
-func CheckLimit(asked *int) error {
-	if n := Limit(asked); n < 1 || n > MaxLimit {
-		return fault.Field(fault.InvalidRequest, "limit", "must be 1-%d", MaxLimit)
-	}
-	return nil
 }

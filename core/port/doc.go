@@ -6,6 +6,4 @@
 // below a service can forget the tenant. Methods are safe for concurrent use
 // unless they say otherwise, and honour the context's deadline and
 // cancellation. Errors that a caller of the service should see are *fault.Error.
-//
-// May import: the standard library, core/fault, core/ident, core/filter.
 package port

@@ -25,7 +25,7 @@ var ErrGap = errors.New("index: changes before this batch are missing")
 
 // ErrDimensions says that a batch's vectors have other dimensions than those the
 // index holds of the partition: they are of another model. Where the store has
-// gone over to that model, the caller drops the partition and builds it anew.
+// gone over to that model, the caller drops the partition and rebuilds it.
 var ErrDimensions = errors.New("index: vectors of other dimensions")
 
 // Index serves one or more retrievers over data derived from the Store. It may
@@ -119,7 +119,21 @@ type Ranker interface {
 	RanksOnly(Retriever) bool
 }
 
-// Lagging is an Index outside this process that may be away for a while. Where
+// Highlighter is an Index that can show what its keyword search matches.
+type Highlighter interface {
+	// Spans are the words of a text that keyword search for the query matches, as
+	// the index analyses both: rising, not overlapping, at most MaxSpans, whole
+	// characters each. A text that the search would not find has none.
+	Spans(query, text string) []Span
+}
+
+// MaxSpans is the most spans that a Highlighter gives of one text: the first.
+const MaxSpans = 100
+
+// Span is the part [Start, End) of a text, in UTF-8 bytes.
+type Span struct{ Start, End int }
+
+// Lagging is an Index outside this process that may be unreachable for a while. Where
 // MayLag, a write is acknowledged once it is stored, and the index catches up in
 // the background; until then searches over it fail.
 type Lagging interface {

@@ -61,7 +61,7 @@ type EndUserList struct {
 	Limit            int
 }
 
-// RecordStatus is the state of a source-owned memory (interface document, section 3).
+// RecordStatus is the state of a source-owned memory (docs/contract.md#mem-states).
 type RecordStatus string
 
 // The states.
@@ -98,8 +98,8 @@ type Receipt struct {
 	ContentHash string
 }
 
-// Replay is the stored answer of a write that carried an Idempotency-Key.
-type Replay struct {
+// IdempotentReply is the stored answer of a write that carried an Idempotency-Key.
+type IdempotentReply struct {
 	Integration string
 	Key         string
 	EndUser     string
@@ -108,23 +108,23 @@ type Replay struct {
 	CreatedAt   time.Time
 }
 
-// ContentKey identifies a memory by what it says.
+// ContentKey identifies a memory by its content.
 type ContentKey struct {
 	Container string
 	Hash      [32]byte // Document.ContentKey of it
 }
 
-// Place is where a memory stands among those of its container: by creation
+// Position is where a memory stands among those of its container: by creation
 // time, then id.
-type Place struct {
+type Position struct {
 	Container string
 	CreatedAt time.Time
 	ID        string
 }
 
-// Beside are the memories right before and right after a place, nil where the
+// Neighbors are the memories right before and right after a position, nil where the
 // container has none. Of each, text, metadata, container and times are read.
-type Beside struct{ Before, After *Document }
+type Neighbors struct{ Before, After *Document }
 
 // ContextLink says that the vector of memory ID was made with the text of
 // memory Context before its own.
@@ -133,13 +133,13 @@ type ContextLink struct {
 	Own         []float32 // the vector of ID's text alone, for when Context goes
 }
 
-// MemoryReader reads what memory partitions have beside their documents.
-// Methods that take a partition answer fault NamespaceNotFound when it is absent.
+// MemoryReader reads the rows that memory partitions have beside their documents.
+// Methods that take a partition answer fault PartitionNotFound when it is absent.
 type MemoryReader interface {
 	// EndUsers reads a page of an organization's roster.
 	EndUsers(ctx context.Context, org ident.Org, l EndUserList) ([]EndUser, error)
 	// MemoriesByContent finds the ids of memories that are not source-owned by
-	// what they say; unknown keys are left out.
+	// their content; unknown keys are left out.
 	MemoriesByContent(ctx context.Context, p Partition, keys []ContentKey) (map[ContentKey]string, error)
 	// Record finds a source-owned memory's record; fault MemoryNotFound when absent.
 	Record(ctx context.Context, p Partition, source, externalID string) (Record, error)
@@ -150,13 +150,13 @@ type MemoryReader interface {
 	Records(ctx context.Context, p Partition, afterSource, afterExternalID string, limit int) ([]Record, error)
 	// Receipts lists a record's receipts by version, after one.
 	Receipts(ctx context.Context, p Partition, source, externalID string, after int64, limit int) ([]Receipt, error)
-	// Beside finds the memories next to each place, which need not be taken.
-	Beside(ctx context.Context, p Partition, at []Place) ([]Beside, error)
+	// Neighbors finds the memories next to each position, which need not be taken.
+	Neighbors(ctx context.Context, p Partition, at []Position) ([]Neighbors, error)
 	// ContextLinks finds every link in which one of ids is the memory or the
 	// context, by ID; Own is read only when asked for.
 	ContextLinks(ctx context.Context, p Partition, ids []string, own bool) ([]ContextLink, error)
-	// Replay finds a stored answer; fault NotFound when absent.
-	Replay(ctx context.Context, org ident.Org, integration, key string) (Replay, error)
+	// IdempotentReply finds a stored answer; fault NotFound when absent.
+	IdempotentReply(ctx context.Context, org ident.Org, integration, key string) (IdempotentReply, error)
 	// Erasing lists the partitions whose erasure has begun and not ended,
 	// pinned to their generation, oldest first.
 	Erasing(ctx context.Context) ([]Partition, error)
@@ -173,7 +173,7 @@ type Erased struct {
 	Replays  int64
 }
 
-// MemoryWriter changes what memory partitions have beside their documents.
+// MemoryWriter changes the rows that memory partitions have beside their documents.
 type MemoryWriter interface {
 	// PutRecord inserts or replaces the record and adds the receipt of its version.
 	PutRecord(ctx context.Context, p Partition, r Record, receipt Receipt) error
@@ -181,24 +181,26 @@ type MemoryWriter interface {
 	// one. A deleted memory's own link goes with it, and those to it stay until
 	// they are replaced: their vectors are still made with its text.
 	PutContextLinks(ctx context.Context, p Partition, links []ContextLink) error
-	// PutReplay stores an answer; fault Conflict when the key is taken.
-	PutReplay(ctx context.Context, org ident.Org, r Replay) error
-	// DeleteReplays forgets answers stored before a time.
-	DeleteReplays(ctx context.Context, before time.Time) error
+	// PutIdempotentReply stores an answer; fault Conflict when the key is taken.
+	PutIdempotentReply(ctx context.Context, org ident.Org, r IdempotentReply) error
+	// DeleteIdempotentReplies forgets answers stored before a time.
+	DeleteIdempotentReplies(ctx context.Context, before time.Time) error
 	// TouchEndUsers records when end users were last seen, by generation, never
 	// moving it back. Unknown ones and those being erased are skipped.
 	TouchEndUsers(ctx context.Context, seen map[int64]time.Time) error
+}
+
+// ErasureWriter erases end users.
+type ErasureWriter interface {
 	// BeginErasure marks the partition, from where on its Namespace has Erasing
 	// set and every DocumentWriter and MemoryWriter method but those of erasure
 	// answers fault Unavailable with RetryAfter. It returns the pinned partition.
-	// Beginning again keeps the first time. Fault NamespaceNotFound when absent.
+	// Beginning again keeps the first time. Fault PartitionNotFound when absent.
 	BeginErasure(ctx context.Context, p Partition, at time.Time) (Partition, error)
 	// EraseMemories removes up to limit memories with their vectors, records,
 	// receipts, changes and stored answers, and adds to the partition's tally.
 	// more is false when none is left.
 	EraseMemories(ctx context.Context, p Partition, limit int) (more bool, err error)
-	// EndErasure removes the partition itself, once EraseMemories has left nothing.
-	EndErasure(ctx context.Context, p Partition) error
 }
 
 // Scrubber is an optional ability of a Store that keeps files: after Scrub

@@ -16,7 +16,7 @@ type OAuthClient struct {
 	UsedAt    time.Time // when it last got a grant or a token; zero: never
 }
 
-// OAuthGrant lends the rights of a key to a client. Nothing that the client
+// OAuthGrant gives a client the rights of a key. Nothing that the client
 // presents is kept, only SHA-256 of it.
 type OAuthGrant struct {
 	ID          string
@@ -47,8 +47,8 @@ type OAuthAccess struct {
 	ExpiresAt time.Time
 }
 
-// OAuthReader reads what the OAuth front keeps. What has expired is there until
-// it is purged; the service tells.
+// OAuthReader reads the clients, grants and tokens of the OAuth front. Expired rows stay until they are
+// purged; the service checks their times.
 type OAuthReader interface {
 	// OAuthClient finds a client; fault NotFound when absent.
 	OAuthClient(ctx context.Context, id string) (OAuthClient, error)
@@ -65,7 +65,7 @@ type OAuthReader interface {
 	OAuthGrantByAccess(ctx context.Context, hash [32]byte) (OAuthGrant, OAuthAccess, error)
 }
 
-// OAuthWriter changes what the OAuth front keeps.
+// OAuthWriter changes the clients, grants and tokens of the OAuth front.
 type OAuthWriter interface {
 	// PutOAuthClient inserts a client; a used id is fault Conflict.
 	PutOAuthClient(ctx context.Context, c OAuthClient) error

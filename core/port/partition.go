@@ -44,13 +44,16 @@ func Memories(org ident.Org, integration, endUser string) Partition {
 func (p Partition) At(generation int64) Partition { p.generation = generation; return p }
 
 // Shadow is the hidden second life of a namespace's name, which a reindexing fills
-// and then swaps with the one that is served. Only the store tells it from the
-// other, and only to write to it, create, find or delete it: who reads, and every
-// index, takes either by its generation.
+// and then swaps with the one that is served. Only the store looks at the flag, and
+// only to create, find, write to or delete it; reads and indexes go by generation.
 func (p Partition) Shadow() Partition { p.shadow = true; return p }
 
 // IsShadow reports whether Shadow made it.
 func (p Partition) IsShadow() bool { return p.shadow }
+
+// Unshadowed is the same generation as indexes and listeners know it, a shadow or
+// not.
+func (p Partition) Unshadowed() Partition { p.shadow = false; return p }
 
 // Org is the organization that owns the data.
 func (p Partition) Org() ident.Org { return p.org }

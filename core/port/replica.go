@@ -21,7 +21,7 @@ type Claim struct {
 	Fence   int64
 }
 
-// Watermark is how far a consumer of the change log has durably come with a
+// Watermark is the change that a consumer of the change log has durably reached in a
 // partition, by generation.
 type Watermark struct {
 	Generation int64
@@ -53,7 +53,7 @@ type Bucket struct {
 	At     time.Time
 }
 
-// ReplicaReader reads what replicas over one store tell each other.
+// ReplicaReader reads the state that replicas over one store share.
 type ReplicaReader interface {
 	// Now is the store's clock, which all replicas share.
 	Now(ctx context.Context) (time.Time, error)
@@ -76,9 +76,8 @@ type ReplicaReader interface {
 	Bucket(ctx context.Context, name string) (b Bucket, ok bool, now time.Time, err error)
 }
 
-// ReplicaWriter changes what replicas over one store tell each other. Times are
-// by the store's clock, so that it does not matter how far those of the replicas
-// are apart.
+// ReplicaWriter changes the state that replicas over one store share. Times are by
+// the store's clock, so that differences between the replicas' clocks don't matter.
 type ReplicaWriter interface {
 	// JoinReplica begins a life of a replica. An earlier one of the same id is over
 	// with it, and so are that one's claims.
@@ -87,8 +86,8 @@ type ReplicaWriter interface {
 	RenewReplica(ctx context.Context, r Replica, lease time.Duration) error
 	// LeaveReplica ends a life. One that is over is no error.
 	LeaveReplica(ctx context.Context, r Replica) error
-	// TakeClaim claims a piece of work; ok is false while another life has it. Who
-	// has it already gets the same claim. Fault Conflict when r's life is over.
+	// TakeClaim claims a piece of work; ok is false while another life has it. Its
+	// holder gets the same claim again. Fault Conflict when r's life is over.
 	TakeClaim(ctx context.Context, r Replica, name string) (c Claim, ok bool, err error)
 	// ConfirmClaim answers fault Conflict when the claim is another's by now. In the
 	// transaction that the work ends with it keeps out a replica that slept too long.
@@ -100,14 +99,14 @@ type ReplicaWriter interface {
 	// from now. The watermarks of one that is not are forgotten, as are those
 	// whose Seq is 0 and those of unknown generations.
 	PutWatermarks(ctx context.Context, consumer string, keep time.Duration, marks []Watermark) error
-	// DropWatermarks forgets consumers that are not alive any more.
+	// DropWatermarks forgets consumers that are no longer alive.
 	DropWatermarks(ctx context.Context) error
 
 	// AcknowledgeErasure says that a replica has nothing of a partition any more.
 	AcknowledgeErasure(ctx context.Context, p Partition, r Replica) error
 
-	// PutReindexing inserts or replaces a record. Fault NamespaceNotFound is not
-	// its business: a record outlives its partition until DropReindexings.
+	// PutReindexing inserts or replaces a record. It does not check the
+	// partition: a record outlives it until DropReindexings.
 	PutReindexing(ctx context.Context, r Reindexing) error
 	// DropReindexings forgets those that ended before a time.
 	DropReindexings(ctx context.Context, before time.Time) error
@@ -125,11 +124,8 @@ type Exclusive interface {
 	Exclusive() bool
 }
 
-// OperationClaim is the claim of who runs an operation.
-func OperationClaim(o Operation) string { return "operation/" + string(o.Org) + "/" + o.ID }
-
-// ReindexClaim is the claim of who makes a partition's vectors anew.
+// ReindexClaim is the claim of the replica that recomputes a partition's vectors.
 func ReindexClaim(p Partition) string { return "reindex/" + p.At(0).String() }
 
-// EraseClaim is the claim of who erases a pinned partition.
+// EraseClaim is the claim of the replica that erases a pinned partition.
 func EraseClaim(p Partition) string { return "erase/" + strconv.FormatInt(p.Generation(), 10) }

@@ -9,7 +9,8 @@ import (
 )
 
 // Store is the system of record: what it holds is the truth, indexes are
-// derived from it.
+// derived from it. Services read documents through it and change them through
+// ingest.Log alone, so that no change bypasses the indexes.
 type Store interface {
 	// View runs fn on one consistent snapshot. Readers never wait for writers.
 	View(ctx context.Context, fn func(Reader) error) error
@@ -23,30 +24,41 @@ type Store interface {
 	Close() error
 }
 
+// DocumentStore is a whole store, as adapters implement it and the engine takes it.
+type DocumentStore interface {
+	Store
+	// UpdateDocuments is Update with the methods that change documents, too. In a
+	// server only ingest.Log calls it.
+	UpdateDocuments(ctx context.Context, fn func(DocumentWriter) error) error
+}
+
 // Reader is a snapshot of the store.
 type Reader interface {
 	OrganizationReader
 	KeyReader
 	IntegrationReader
-	NamespaceReader
+	PartitionReader
 	DocumentReader
 	MemoryReader
-	OperationReader
+	JobReader
 	SecretReader
 	OAuthReader
 	ReplicaReader
 }
 
-// Writer is a transaction. Reads see its own writes.
+// Writer is a transaction on everything but documents, which a DocumentWriter
+// changes. Reads see its own writes.
 type Writer interface {
 	Reader
 	OrganizationWriter
 	KeyWriter
 	IntegrationWriter
-	NamespaceWriter
-	DocumentWriter
+	PartitionWriter
+	GenerationWriter
+	ChangeWriter
 	MemoryWriter
-	OperationWriter
+	ErasureWriter
+	JobWriter
 	SecretWriter
 	OAuthWriter
 	ReplicaWriter
@@ -139,10 +151,10 @@ type KeyWriter interface {
 	TouchKeys(ctx context.Context, used map[string]time.Time) error
 }
 
-// Namespace is a partition of documents with its counts.
-type Namespace struct {
+// PartitionRow is a partition as stored, a namespace or an end user, with its counts.
+type PartitionRow struct {
 	Name            string
-	Generation      int64 // unique for ever; pins partitions to this life
+	Generation      int64 // unique for ever; pins partitions to this generation
 	Sparse          bool
 	EmbeddingModel  string
 	EmbeddingDigest string
@@ -156,60 +168,64 @@ type Namespace struct {
 	Seq             uint64    // number of the last change
 	Trimmed         uint64    // deletions up to this number may be forgotten; see TrimChanges
 	Erasing         time.Time // not zero: the erasure of this memory partition has begun
-	Life            Life
+	State           GenerationState
 	PausedUntil     time.Time // writes wait until then: a reindexing is about to swap
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 }
 
-// Life is what a generation of a namespace is to its name.
-type Life int
+// GenerationState says what a generation is used for.
+type GenerationState int
 
-// The lives of a name.
+// The states of a generation.
 const (
-	Served   Life = iota // what queries and writes go to
-	Building             // the shadow of a reindexing that is under way
-	Kept                 // what was served before the last swap
+	Active   GenerationState = iota // what queries and writes go to
+	Building                        // the shadow of a reindexing that is under way
+	Retained                        // what was served before the last swap
 )
 
-// NamespaceReader reads namespaces.
-type NamespaceReader interface {
-	// Namespace finds one, an empty one included; fault NamespaceNotFound when
+// PartitionReader reads the rows of partitions.
+type PartitionReader interface {
+	// Partition finds one, an empty one included; fault PartitionNotFound when
 	// absent or, for a pinned partition, when that life is over. Partition.Shadow
 	// asks for the one that is not served.
-	Namespace(ctx context.Context, p Partition) (Namespace, error)
+	Partition(ctx context.Context, p Partition) (PartitionRow, error)
 	// Namespaces lists those that hold documents, by name, starting after a name.
-	Namespaces(ctx context.Context, org ident.Org, prefix, after string, limit int) ([]Namespace, error)
+	Namespaces(ctx context.Context, org ident.Org, prefix, after string, limit int) ([]PartitionRow, error)
 	// Shadows lists the shadows of all namespaces of an organization, or with "" of
 	// all.
-	Shadows(ctx context.Context, org ident.Org) ([]Held, error)
+	Shadows(ctx context.Context, org ident.Org) ([]PartitionEntry, error)
 	// Generations lists every live generation, for cleaning up derived data.
 	Generations(ctx context.Context) ([]int64, error)
 }
 
-// NamespaceWriter changes namespaces.
-type NamespaceWriter interface {
-	// CreateNamespace inserts n (Generation, Life, counts and Seq are the store's to
-	// set) and returns it as stored; fault Conflict when the name, or the place of
-	// its Shadow, is taken,
-	// NotFound when the organization, or the integration of a memory partition,
+// PartitionWriter changes the rows of partitions.
+type PartitionWriter interface {
+	// CreatePartition inserts n (the store sets Generation, State, counts and Seq)
+	// and returns it as stored; fault Conflict when the name, or the place of its
+	// Shadow, is taken, NotFound when the organization, or the integration of a memory partition,
 	// is absent, Unavailable with RetryAfter while the name's last life is erased.
-	CreateNamespace(ctx context.Context, p Partition, n Namespace) (Namespace, error)
-	// SwapNamespace has the shadow of a namespace served, and keeps what was served
-	// until then as the shadow (Kept). Pauses end. Fault NamespaceNotFound when
+	CreatePartition(ctx context.Context, p Partition, n PartitionRow) (PartitionRow, error)
+	// PausePartition records until when writes to a namespace are to wait. The
+	// store does not enforce it: writers check PausedUntil.
+	PausePartition(ctx context.Context, p Partition, until time.Time) error
+	// SetModels records the models, the chunker and the sparse flag of n on a
+	// partition. Its vectors stay as they are: a caller that changes the models of
+	// a partition with documents replaces all vectors in the same transaction, with
+	// vectors of n's dimensions.
+	SetModels(ctx context.Context, p Partition, n PartitionRow) error
+}
+
+// GenerationWriter ends lives of partitions, which ingest.Log does not see: what is
+// deleted or served here changes no document one by one.
+type GenerationWriter interface {
+	// SwapPartition has the shadow of a namespace served, and keeps what was served
+	// until then as the shadow (Retained). Pauses end. Fault PartitionNotFound when
 	// either is absent.
-	SwapNamespace(ctx context.Context, p Partition) error
-	// PauseNamespace records until when writes to a namespace are to wait. It is
-	// theirs to look.
-	PauseNamespace(ctx context.Context, p Partition, until time.Time) error
-	// Restamp records the models, the chunker and the sparse flag of n on a
-	// partition. Vectors that it holds stay as they are: who restamps one with
-	// documents replaces them all in the same transaction, with vectors of n's
-	// dimensions.
-	Restamp(ctx context.Context, p Partition, n Namespace) error
-	// DeleteNamespace removes it with all its documents, changes and its shadow, or
-	// the shadow alone, and reports whether it existed. Operations stay readable.
-	DeleteNamespace(ctx context.Context, p Partition) (bool, error)
+	SwapPartition(ctx context.Context, p Partition) error
+	// DeletePartition removes it with all its documents, changes and its shadow, or
+	// the shadow alone, and reports whether it existed. Its jobs stay readable.
+	DeletePartition(ctx context.Context, p Partition) (bool, error)
 }
 
 // Origin says how a document came in; the server stamps it.
@@ -301,7 +317,7 @@ type Change struct {
 	Deleted  bool
 }
 
-// DocumentReader reads documents. All methods answer fault NamespaceNotFound
+// DocumentReader reads documents. All methods answer fault PartitionNotFound
 // when the partition is absent.
 type DocumentReader interface {
 	// Documents reads those of ids that exist, in the order of ids.
@@ -323,11 +339,12 @@ type DocumentWrite struct {
 	MetadataOnly bool // keep text, chunks and vectors as stored
 }
 
-// DocumentWriter changes documents. Both methods give the whole call one new
-// change number and keep the namespace's counts and UpdatedAt right. A partition
-// pinned to a generation that is not served any more is NamespaceNotFound, unless
-// it is a Shadow.
+// DocumentWriter is a transaction that changes documents. Each call of PutDocuments
+// and DeleteDocuments takes one new change number and keeps the partition's counts
+// and UpdatedAt right. A partition pinned to a generation that is not served any more
+// is PartitionNotFound, unless it is a Shadow.
 type DocumentWriter interface {
+	Writer
 	// PutDocuments inserts or replaces by id. It returns the change number. Without
 	// a time every document has its own UpdatedAt.
 	PutDocuments(ctx context.Context, p Partition, at time.Time, docs []DocumentWrite) (uint64, error)
@@ -336,42 +353,17 @@ type DocumentWriter interface {
 	// too. When the last document goes the namespace goes too, and gone is true; a
 	// shadow stays.
 	DeleteDocuments(ctx context.Context, p Partition, at time.Time, ids []string) (deleted int, seq uint64, gone bool, err error)
+	// EndErasure removes the partition of an end user, once EraseMemories has left
+	// nothing.
+	EndErasure(ctx context.Context, p Partition) error
+}
+
+// ChangeWriter keeps change logs short.
+type ChangeWriter interface {
 	// TrimChanges forgets deletions up to a number, but none that a live consumer of
-	// the log still needs (PutWatermarks), and raises Namespace.Trimmed. Who has
-	// come less far than that, and not from the start, has to start anew.
+	// the log still needs (PutWatermarks), and raises PartitionRow.Trimmed.
+	// A consumer behind that number, unless at 0, must rebuild.
 	TrimChanges(ctx context.Context, p Partition, upto uint64) error
-}
-
-// Operation is an accepted asynchronous write.
-type Operation struct {
-	ID         string // "op_..."
-	Org        ident.Org
-	Namespace  string
-	Status     string // queued, running, succeeded, failed
-	Done       int
-	Total      int
-	Request    []byte // what to do; empty once finished
-	Principal  []byte // who asked, as JSON
-	Result     json.RawMessage
-	Error      json.RawMessage
-	CreatedAt  time.Time
-	FinishedAt time.Time
-}
-
-// OperationReader reads operations.
-type OperationReader interface {
-	// Operation finds one of a namespace; fault NotFound when absent.
-	Operation(ctx context.Context, org ident.Org, namespace, id string) (Operation, error)
-	// UnfinishedOperations lists some that no live replica has claimed
-	// (OperationClaim), oldest first.
-	UnfinishedOperations(ctx context.Context, limit int) ([]Operation, error)
-}
-
-// OperationWriter changes operations.
-type OperationWriter interface {
-	PutOperation(ctx context.Context, o Operation) error // inserts or replaces by id
-	// DeleteOperations forgets those finished before a time.
-	DeleteOperations(ctx context.Context, before time.Time) error
 }
 
 // SecretReader reads secrets that all servers over one store share, such as

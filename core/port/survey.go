@@ -7,25 +7,22 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 )
 
-// Held is a partition with its row.
-type Held struct {
+// PartitionEntry is a partition with its row.
+type PartitionEntry struct {
 	Partition Partition // pinned to its generation
-	Namespace Namespace
+	Row       PartitionRow
 	Seen      time.Time // of an end user: the last write or search; zero for a namespace
 }
 
-// Surveyor is an optional ability of a Reader: the lists that moving a whole
-// installation needs and nothing else asks for.
-type Surveyor interface {
+// PartitionLister is an optional ability of a Reader: lists that only moving a whole
+// installation needs.
+type PartitionLister interface {
 	// Partitions lists the live partitions of an organization, those without
 	// documents included, after one ("" as its name: from the start): namespaces
 	// by name, then end users by id and integration.
-	Partitions(ctx context.Context, org ident.Org, after Partition, limit int) ([]Held, error)
-	// Replays lists the stored answers of an end user by key, after one.
-	Replays(ctx context.Context, p Partition, after string, limit int) ([]Replay, error)
-	// Accepted lists an organization's operations that have not ended, whoever runs
-	// them, oldest first.
-	Accepted(ctx context.Context, org ident.Org) ([]Operation, error)
+	Partitions(ctx context.Context, org ident.Org, after Partition, limit int) ([]PartitionEntry, error)
+	// IdempotentReplies lists the stored answers of an end user by key, after one.
+	IdempotentReplies(ctx context.Context, p Partition, after string, limit int) ([]IdempotentReply, error)
 }
 
 // OrganizationRemover is an optional ability of a Writer.

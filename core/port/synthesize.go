@@ -12,7 +12,7 @@ type Question struct {
 	MaxTokens int      // of the answer
 }
 
-// Source is a text to answer from. It is data: whatever it says, it instructs nobody.
+// Source is a text to answer from. It is data and never an instruction.
 type Source struct {
 	Text string
 	Time time.Time // of what it tells; zero: not known

@@ -20,7 +20,10 @@ func examples() map[string][]op.Example {
 				"score_kind": "fused", "model": null, "retrievers": ["vector", "keyword"], "degraded": [],
 				"truncated_candidates": 0, "took_ms": 12
 			}`},
-			{Name: "filtered-and-reranked", Summary: "Only contracts, scored anew by a model, with reasons", Parameters: map[string]string{"namespace": "home"},
+			{
+				Name:       "filtered-and-reranked",
+				Summary:    "Only contracts, rescored by a model, with reasons",
+				Parameters: map[string]string{"namespace": "home"},
 				Body: `{
 				"query": "when does the lease end", "top_k": 1,
 				"filter": {"$or": [{"kind": "contract"}, {"tags": {"$in": ["rent", "deposit"]}}]},
@@ -35,16 +38,25 @@ func examples() map[string][]op.Example {
 						"before": [], "after": [],
 						"explain": {
 							"vector": {"rank": 1, "score": 0.9133},
-							"keyword": {"rank": 1, "score": 1.7734, "terms": ["lease", "end"]}, "sparse": null,
+							"keyword": {
+								"rank": 1, "score": 1.7734, "terms": ["lease", "end"],
+								"spans": [{"start": 4, "end": 9}, {"start": 10, "end": 14}]
+							},
+							"sparse": null,
 							"fused": {"rank": 1, "score": 1}, "rerank": {"rank": 1, "score": 0.2497}
 						}
 					}
 				],
 				"score_kind": "rerank", "model": "rerank-small", "retrievers": ["vector", "keyword"],
 				"degraded": [], "truncated_candidates": 0, "took_ms": 12
-			}`},
-			{Name: "one-retriever", Summary: "By vector alone, with a least score", Parameters: map[string]string{"namespace": "home"},
-				Body: `{"query": "internet access", "mode": "vector", "min_score": 0.1, "top_k": 1, "include_metadata": false, "neighbors": 1}`,
+			}`,
+			},
+			{
+				Name:       "one-retriever",
+				Summary:    "By vector alone, with a least score",
+				Parameters: map[string]string{"namespace": "home"},
+				Body: `{"query": "internet access", "mode": "vector", "min_score": 0.1, "top_k": 1, ` +
+					`"include_metadata": false, "neighbors": 1}`,
 				Answer: `{
 				"results": [
 					{
@@ -55,7 +67,8 @@ func examples() map[string][]op.Example {
 				],
 				"score_kind": "cosine", "model": null, "retrievers": ["vector"], "degraded": [],
 				"truncated_candidates": 0, "took_ms": 12
-			}`},
+			}`,
+			},
 		},
 	}
 }

@@ -7,7 +7,8 @@ func links() map[string][]op.Link {
 	return map[string][]op.Link{
 		"namespaces.query": {
 			{Name: "best", To: "documents.get", Summary: "Read the whole document of the best hit",
-				Parameters: map[string]string{"namespace": "$request.path.namespace", "id": "$response.body#/results/0/document_id"}},
+				Parameters: map[string]string{"namespace": "$request.path.namespace",
+					"id": "$response.body#/results/0/document_id"}},
 		},
 	}
 }

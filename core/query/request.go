@@ -4,17 +4,13 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/mnemehq/mneme/core/constraint"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
-	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 )
-
-// MaxQueryRunes is the longest query.
-const MaxQueryRunes = 8192
 
 // Request is the body of POST /namespaces/{namespace}/query.
 type Request struct {
@@ -25,7 +21,7 @@ type Request struct {
 	Mode                 *string             `json:"mode,omitempty" enum:"hybrid,vector,keyword,sparse" doc:"short for retrievers: all, or one"`
 	Weights              *map[string]float64 `json:"weights,omitempty" keys:"vector,keyword,sparse" minimum:"0" maximum:"10" minProperties:"1" doc:"how much each retriever counts in the fusion; at least one above 0"`
 	Filter               json.RawMessage     `json:"filter,omitempty" schema:"Filter" doc:"only documents whose metadata match"`
-	Rerank               json.RawMessage     `json:"rerank,omitempty" default:"false" doc:"whether, and how, a model scores the candidates anew"`
+	Rerank               json.RawMessage     `json:"rerank,omitempty" default:"false" doc:"whether, and how, a model rescores the candidates"`
 	MinScore             *float64            `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"least score of a hit; only with rerank or with the vector retriever alone; not applied to an answer whose reranking degraded"`
 	MaxChunksPerDocument *int                `json:"max_chunks_per_document,omitempty" minimum:"1" maximum:"100" default:"100" doc:"1 gives one hit for each document"`
 	Neighbors            *int                `json:"neighbors,omitempty" minimum:"0" maximum:"2" default:"0" doc:"0-2 adjacent chunks on each side"`
@@ -48,7 +44,8 @@ func (q *Request) Alternatives() map[string][]any {
 // JSONSchema implements op.Schemer.
 func (q *Request) JSONSchema() string {
 	return `{
-		"not": {"required": ["mode", "retrievers"], "properties": {"mode": {"not": {"const": null}}, "retrievers": {"not": {"const": null}}}},
+		"not": {"required": ["mode", "retrievers"], "properties": {"mode": {"not": {"const": null}}, "retrievers": ` +
+		`{"not": {"const": null}}}},
 		"dependentSchemas": {
 			"weights": {"properties": {"weights": {"not": {"type": "object", "additionalProperties": {"const": 0}}}}},
 			"min_score": {"anyOf": [
@@ -68,49 +65,17 @@ func invalid(field, format string, args ...any) error {
 	return fault.Field(fault.InvalidRequest, field, format, args...)
 }
 
-func retriever(s string) (port.Retriever, bool) {
-	r := port.Retriever(s)
-	return r, r == port.Vector || r == port.Keyword || r == port.SparseTerms
-}
-
-func within(field string, v *int, lo, hi int) error {
-	if v != nil && (*v < lo || *v > hi) {
-		return invalid(field, "must be %d-%d", lo, hi)
-	}
-	return nil
-}
-
-// Validate checks every field (decisions 1.5).
+// Validate checks what depends on several fields, and parses filter and rerank
+// (docs/contract.md#query-request).
 func (q *Request) Validate() error {
-	if !ident.ValidNamespace(q.Namespace) {
-		return fault.Field(fault.InvalidNamespace, "namespace", ident.NamespaceRule)
-	}
-	if n := utf8.RuneCountInString(q.Query); n < 1 || n > MaxQueryRunes {
-		return invalid("query", "must be 1-%d characters, got %d", MaxQueryRunes, n)
-	}
-	if strings.IndexByte(q.Query, 0) >= 0 {
-		return invalid("query", "holds a NUL character")
-	}
-	for _, err := range []error{within("top_k", q.TopK, 1, 100), within("max_chunks_per_document", q.MaxChunksPerDocument, 1, 100), within("neighbors", q.Neighbors, 0, 2)} {
-		if err != nil {
-			return err
-		}
-	}
 	if err := q.chooseRetrievers(); err != nil {
 		return err
 	}
 	if q.Weights != nil {
 		q.weights = map[port.Retriever]float64{}
 		positive := false
-		for k, w := range *q.Weights {
-			r, ok := retriever(k)
-			if !ok {
-				return invalid("weights."+k, "is not a retriever; vector, keyword and sparse are")
-			}
-			if !(w >= 0 && w <= 10) {
-				return invalid("weights."+k, "must be 0-10")
-			}
-			q.weights[r] = w
+		for name, w := range *q.Weights {
+			q.weights[port.Retriever(name)] = w
 			positive = positive || w > 0
 		}
 		if !positive {
@@ -127,13 +92,8 @@ func (q *Request) Validate() error {
 	if err := q.parseRerank(); err != nil {
 		return err
 	}
-	if m := q.MinScore; m != nil {
-		if !(*m >= 0 && *m <= 1) {
-			return invalid("min_score", "must be 0-1")
-		}
-		if q.rerank == nil && (len(q.retrievers) != 1 || q.retrievers[0] != port.Vector) {
-			return invalid("min_score", "works only with rerank or with the vector retriever alone: other scores have no fixed scale")
-		}
+	if q.MinScore != nil && q.rerank == nil && (len(q.retrievers) != 1 || q.retrievers[0] != port.Vector) {
+		return invalid("min_score", "works only with rerank or with the vector retriever alone: other scores have no fixed scale")
 	}
 	return nil
 }
@@ -143,23 +103,13 @@ func (q *Request) chooseRetrievers() error {
 		return invalid("mode", "cannot be given together with retrievers")
 	}
 	if q.Mode != nil && *q.Mode != "hybrid" {
-		r, ok := retriever(*q.Mode)
-		if !ok {
-			return invalid("mode", "must be hybrid, vector, keyword or sparse")
-		}
-		q.retrievers = []port.Retriever{r}
+		q.retrievers = []port.Retriever{port.Retriever(*q.Mode)}
 	}
 	if q.Retrievers == nil {
 		return nil
 	}
-	if len(*q.Retrievers) == 0 {
-		return invalid("retrievers", "must name at least one of vector, keyword, sparse")
-	}
-	for i, s := range *q.Retrievers {
-		r, ok := retriever(s)
-		if !ok {
-			return invalid("retrievers", "%q at %d is not a retriever; vector, keyword and sparse are", s, i)
-		}
+	for _, s := range *q.Retrievers {
+		r := port.Retriever(s)
 		if slices.Contains(q.retrievers, r) {
 			return invalid("retrievers", "%q is named twice", s)
 		}
@@ -200,7 +150,7 @@ func (q *Request) parseRerank() error {
 		}
 	}
 	q.rerank = &r
-	return within("rerank.depth", r.Depth, 1, 100)
+	return constraint.CheckAt("rerank", &r)
 }
 
 // NamespaceName is for keys limited to one namespace.
@@ -214,7 +164,7 @@ func (q *Request) Classes() []op.Class {
 	return nil
 }
 
-func or[T any](p *T, def T) T {
+func valueOr[T any](p *T, def T) T {
 	if p == nil {
 		return def
 	}

@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -13,16 +12,24 @@ import (
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
-	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // Service answers queries.
-type Service struct{ Settings }
+type Service struct {
+	store     port.Snapshots[port.PartitionReader]
+	documents port.Snapshots[port.DocumentReader]
+	searcher  *retrieve.Searcher
+	reranker  port.Reranker // nil: off
+	reranking retrieve.Reranking
+	encoders  *ingest.Encoders
+	timeout   time.Duration
+	log       *slog.Logger
+}
 
-// Settings are what a Service works with.
+// Settings configure a Service.
 type Settings struct {
 	Store     port.Store
 	Searcher  *retrieve.Searcher
@@ -38,7 +45,16 @@ func New(s Settings) *Service {
 	if s.Timeout <= 0 {
 		s.Timeout = queryTimeout
 	}
-	return &Service{s}
+	return &Service{
+		store:     port.NarrowReads(s.Store, func(r port.Reader) port.PartitionReader { return r }),
+		documents: port.NarrowReads(s.Store, func(r port.Reader) port.DocumentReader { return r }),
+		searcher:  s.Searcher,
+		reranker:  s.Reranker,
+		reranking: s.Reranking,
+		encoders:  s.Encoders,
+		timeout:   s.Timeout,
+		log:       s.Log,
+	}
 }
 
 // Result answers a query.
@@ -65,6 +81,11 @@ type Hit struct {
 	Before     []Neighbor      `json:"before" doc:"neighbours before the chunk"`
 	After      []Neighbor      `json:"after" doc:"neighbours after the chunk"`
 	Explain    *Explain        `json:"explain,omitempty" doc:"with explain"`
+
+	// For callers within the process: whether the reranker scored the chunk, and
+	// the document as it was read, with text, metadata and layout.
+	Reranked bool          `json:"-"`
+	Document port.Document `json:"-"`
 }
 
 // Neighbor is a chunk beside a hit.
@@ -89,16 +110,34 @@ type Rank struct {
 	Rank  int      `json:"rank" minimum:"1" doc:"place in the list, from 1"`
 	Score float64  `json:"score" doc:"score in the list"`
 	Terms []string `json:"terms,omitempty" doc:"terms of the query that the chunk has"`
+	Spans []Span   `json:"spans,omitzero" maxItems:"100" doc:"keyword: where the chunk's text has words of the query, in rising order; absent where the index does not tell, empty where its headings alone have them"`
+}
+
+// Span is a part of a chunk's text.
+type Span struct {
+	Start int `json:"start" minimum:"0" doc:"UTF-8 byte offset into the chunk's text"`
+	End   int `json:"end" minimum:"1" doc:"UTF-8 byte offset after it"`
 }
 
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
 	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
-		op.Define(op.Spec{Name: "namespaces.query", Method: "POST", Path: "/namespaces/{namespace}/query", Class: op.Read, MaxBody: 1 << 20,
-			Timeout: rerankTimeout, Summary: "Find the chunks that answer a query",
-			Description: "Hybrid search (vector and keyword, sparse where the namespace has it), filtered before the top-k cut, optionally reranked.",
-			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidFilter, fault.NamespaceNotFound,
-				fault.PayloadTooLarge, fault.Conflict, fault.Unavailable}}, (*Service).Query),
+		op.Define(op.Spec{
+			Name:         "namespaces.query",
+			Group:        op.Querying,
+			TimeoutClass: op.QueryTimeout,
+			Method:       "POST",
+			Path:         "/namespaces/{namespace}/query",
+			Class:        op.Read,
+			MaxBody:      1 << 20,
+			Timeout:      rerankTimeout,
+			Summary:      "Find the chunks that answer a query",
+			Description: "Hybrid search (vector and keyword, sparse where the namespace has it), filtered before the " +
+				"top-k cut, optionally reranked.",
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidFilter,
+				fault.NamespaceNotFound,
+				fault.PayloadTooLarge, fault.Conflict, fault.Unavailable},
+		}, (*Service).Query),
 	}, examples()), links())
 }
 
@@ -110,18 +149,18 @@ const (
 // Query finds the best chunks of a namespace.
 func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 	started := time.Now()
-	who, _ := ident.From(ctx)
+	who := ident.From(ctx)
 	if q.rerank == nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
+		ctx, cancel = context.WithTimeout(ctx, s.timeout)
 		defer cancel()
-	} else if m := q.rerank.Model; m != "" && (s.Reranker == nil || m != s.Reranker.Info().ID) {
+	} else if m := q.rerank.Model; m != "" && (s.reranker == nil || m != s.reranker.Info().ID) {
 		return Result{}, invalid("rerank.model", "%q is not a rerank model of this server; GET /models?kind=rerank lists them", m)
 	}
 	p := port.Documents(who.Org, q.Namespace)
-	var ns port.Namespace
-	err := s.Store.View(ctx, func(r port.Reader) (err error) {
-		ns, err = r.Namespace(ctx, p)
+	var ns port.PartitionRow
+	err := s.store.View(ctx, func(r port.PartitionReader) (err error) {
+		ns, err = r.Partition(ctx, p)
 		return err
 	})
 	if err != nil {
@@ -130,7 +169,7 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 	if ns.Documents == 0 {
 		return Result{}, fault.New(fault.NamespaceNotFound, "namespace %q holds no documents", q.Namespace)
 	}
-	if err := s.Encoders.Check(ns); err != nil {
+	if err := s.encoders.Check(ns); err != nil {
 		return Result{}, err
 	}
 	p = p.At(ns.Generation)
@@ -150,28 +189,44 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 	}) {
 		return Result{}, invalid("weights", "give every retriever used a weight of 0")
 	}
-	topK, perDocument := or(q.TopK, 10), or(q.MaxChunksPerDocument, 100)
-	found, err := s.Searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: q.Query, Models: s.Encoders.For(ns), Retrievers: retrievers, Weights: q.weights,
-		Filter: q.filter, Depth: depth(topK, perDocument), Explain: or(q.Explain, false), Strict: or(q.Strict, false)})
+	topK, perDocument := valueOr(q.TopK, 10), valueOr(q.MaxChunksPerDocument, 100)
+	found, err := s.searcher.Search(ctx, p, ns.Seq, retrieve.Request{
+		Query:      q.Query,
+		Models:     s.encoders.For(ns),
+		Retrievers: retrievers,
+		Weights:    q.weights,
+		Filter:     q.filter,
+		Depth:      depth(topK, perDocument),
+		Explain:    valueOr(q.Explain, false),
+		Strict:     valueOr(q.Strict, false),
+	})
 	if err != nil {
 		return Result{}, err
 	}
-	out := Result{Results: []Hit{}, ScoreKind: s.kind(retrievers), Retrievers: make([]string, len(retrievers)), Degraded: found.Degraded}
+	out := Result{
+		Results:    []Hit{},
+		ScoreKind:  s.scoreKind(retrievers),
+		Retrievers: make([]string, len(retrievers)),
+		Degraded:   found.Degraded,
+	}
 	if out.Degraded == nil {
 		out.Degraded = []retrieve.Degraded{}
 	}
 	for i, r := range retrievers {
 		out.Retrievers[i] = string(r)
 	}
-	reranked := false
+	answer := retrieve.Answer{Store: s.documents, Partition: p, Candidates: found.Candidates, Log: s.log}
 	if q.rerank != nil {
-		if reranked, err = s.rerank(ctx, p, &q, topK, found.Candidates, &out); err != nil {
-			return Result{}, err
+		if err := s.rerank(ctx, &answer, &q, topK, &out); err != nil {
+			return Result{}, namespaceGone(err, q.Namespace)
 		}
 	}
-	pick := picker{query: &q, topK: topK, perDocument: perDocument, applyMin: reranked || q.rerank == nil && out.ScoreKind == "cosine"}
-	if err := s.hydrate(ctx, p, &pick, found.Candidates, &out); err != nil {
-		return Result{}, err
+	hits, err := answer.Hydrate(ctx, q.selection(topK, perDocument, &out))
+	if err != nil {
+		return Result{}, namespaceGone(err, q.Namespace)
+	}
+	for _, h := range hits {
+		out.Results = append(out.Results, s.hit(&q, h))
 	}
 	out.TookMS = time.Since(started).Milliseconds()
 	return out, nil
@@ -187,10 +242,10 @@ func depth(topK, perDocument int) int {
 	return d
 }
 
-// kind says what the scores of a search are. Those of an index that only ranks
+// scoreKind says what the scores of a search are. Those of an index that only ranks
 // are as those of a fusion: they order the hits of one answer.
-func (s *Service) kind(retrievers []port.Retriever) string {
-	if len(retrievers) > 1 || s.Searcher.RanksOnly(retrievers[0]) {
+func (s *Service) scoreKind(retrievers []port.Retriever) string {
+	if len(retrievers) > 1 || s.searcher.RanksOnly(retrievers[0]) {
 		return "fused"
 	}
 	switch retrievers[0] {
@@ -202,152 +257,127 @@ func (s *Service) kind(retrievers []port.Retriever) string {
 	return "sparse"
 }
 
-// rerank rescores the head of the list. What it does not score stays behind it
-// in the order it had. Where the reranker does not answer, the list stays as it
-// was and min_score, which was meant for its scores, does not apply.
-func (s *Service) rerank(ctx context.Context, p port.Partition, q *Request, topK int, c []*retrieve.Candidate, out *Result) (bool, error) {
-	degrade := func(reason string, err error) (bool, error) {
-		if or(q.Strict, false) {
-			if reason == retrieve.TimedOut {
-				return false, fault.Wrap(fault.Timeout, "rerank", err, "the reranker did not answer in time")
-			}
-			return false, fault.Wrap(fault.Unavailable, "rerank", err, "the reranker is not available").After(30 * time.Second)
-		}
-		out.Degraded = append(out.Degraded, retrieve.Degraded{Part: "rerank", Reason: reason})
-		return false, nil
-	}
-	if s.Reranker == nil {
-		return degrade(retrieve.ModelOff, nil)
-	}
-	n := min(s.Reranking.Count(topK, or(q.rerank.Depth, 0)), len(c))
-	texts := make([]string, n)
-	err := s.Store.View(ctx, func(r port.Reader) error {
-		docs, err := retrieve.Documents(ctx, r, p, c[:n], port.PartText|port.PartChunks)
-		if err != nil {
-			return err
-		}
-		for i, h := range c[:n] {
-			if d, ok := docs[h.Document]; ok && h.Chunk < len(d.Chunks) {
-				texts[i] = chunk.Text(d.Text, d.Chunks[h.Chunk])
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return false, err
-	}
-	scores, truncated, err := retrieve.Score(ctx, s.Reranker, q.Query, texts)
-	if err != nil {
-		s.Log.WarnContext(ctx, "reranker failed", "partition", p.String(), "error", err)
-		if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
-			return false, ctx.Err()
-		}
-		return degrade(retrieve.Why(err), err)
-	}
-	s.Reranking.Reorder(c, scores)
-	id := s.Reranker.Info().ID
-	out.Model, out.ScoreKind, out.TruncatedCandidates = &id, "rerank", truncated
-	return true, nil
-}
-
-// picker applies what is decided after ranking: the cap per document and the
-// lowest score.
-type picker struct {
-	query             *Request
-	topK, perDocument int
-	applyMin          bool
-}
-
-// hydrate reads the chosen chunks from the store. A chunk that was rewritten
-// or deleted since it was found is passed over: stale text is never shown.
-func (s *Service) hydrate(ctx context.Context, p port.Partition, pick *picker, c []*retrieve.Candidate, out *Result) error {
-	q := pick.query
-	perDocument := map[string]int{}
-	err := s.Store.View(ctx, func(r port.Reader) error {
-		out.Results = out.Results[:0]
-		clear(perDocument)
-		for next := 0; next < len(c) && len(out.Results) < pick.topK; {
-			var batch []*retrieve.Candidate
-			for ; next < len(c) && len(batch)+len(out.Results) < pick.topK; next++ {
-				if pick.applyMin && q.MinScore != nil && c[next].Score < *q.MinScore {
-					continue
-				}
-				if out.Model != nil && pick.applyMin && q.MinScore != nil && c[next].Reranked == nil {
-					continue // not scored, so not known to reach the bar
-				}
-				if perDocument[c[next].Document] >= pick.perDocument {
-					continue
-				}
-				perDocument[c[next].Document]++
-				batch = append(batch, c[next])
-			}
-			if len(batch) == 0 {
-				break
-			}
-			docs, err := retrieve.Documents(ctx, r, p, batch, port.PartText|port.PartMetadata|port.PartChunks)
-			if err != nil {
-				return err
-			}
-			for _, h := range batch {
-				d, ok := docs[h.Document]
-				if ok && q.filter != nil {
-					// Rewritten since it was found: the filter holds for what is shown.
-					m, err := filter.ParseMetadata("metadata", d.Metadata)
-					if err != nil {
-						return fmt.Errorf("stored metadata of %s: %w", d.ID, err)
-					}
-					ok = q.filter.Match(m)
-				}
-				if !ok || h.Chunk >= len(d.Chunks) {
-					perDocument[h.Document]--
-					continue
-				}
-				out.Results = append(out.Results, hit(q, p.Name(), h, d))
-			}
-		}
-		return nil
-	})
-	if fault.CodeOf(err) == fault.NamespaceNotFound {
-		return fault.New(fault.NamespaceNotFound, "namespace %q was deleted during the query", p.Name())
+// namespaceGone words the fault for a namespace that was deleted during the query.
+func namespaceGone(err error, namespace string) error {
+	if fault.IsPartitionNotFound(err) {
+		return fault.New(fault.NamespaceNotFound, "namespace %q was deleted during the query", namespace)
 	}
 	return err
 }
 
-func hit(q *Request, namespace string, c *retrieve.Candidate, d port.DocumentHead) Hit {
+// rerank rescores the head of the list. Where the reranker does not answer, the
+// list stays as it was and min_score, which was meant for its scores, does not
+// apply.
+func (s *Service) rerank(ctx context.Context, a *retrieve.Answer, q *Request, topK int, out *Result) error {
+	truncated, degraded, err := a.Rerank(ctx, retrieve.Rescoring{
+		Reranker:  s.reranker,
+		Constants: s.reranking,
+		Query:     q.Query,
+		Depth:     s.reranking.Count(topK, valueOr(q.rerank.Depth, 0)),
+		Strict:    valueOr(q.Strict, false),
+	})
+	if err != nil {
+		return err
+	}
+	if degraded != nil {
+		out.Degraded = append(out.Degraded, *degraded)
+		return nil
+	}
+	id := s.reranker.Info().ID
+	out.Model, out.ScoreKind, out.TruncatedCandidates = &id, "rerank", truncated
+	return nil
+}
+
+// selection holds the rules applied after ranking: the cap per document, the lowest
+// score, and the filter once more, since a document may have been rewritten after it
+// was found.
+func (q *Request) selection(topK, perDocument int, out *Result) retrieve.Selection {
+	s := retrieve.Selection{Limit: topK, PerDocument: perDocument}
+	reranked := out.Model != nil
+	if least := q.MinScore; least != nil && (reranked || q.rerank == nil && out.ScoreKind == "cosine") {
+		s.Eligible = func(c *retrieve.Candidate) bool {
+			// A hit that was not scored may be below the lowest score.
+			return c.Score >= *least && (!reranked || c.Reranked != nil)
+		}
+	}
+	if q.filter != nil {
+		s.Current = func(d port.DocumentHead) (bool, error) {
+			m, err := filter.ParseMetadata("metadata", d.Metadata)
+			if err != nil {
+				return false, fmt.Errorf("stored metadata of %s: %w", d.ID, err)
+			}
+			return q.filter.Match(m), nil
+		}
+	}
+	return s
+}
+
+func (s *Service) hit(q *Request, c retrieve.Found) Hit {
+	d := c.Document
 	ch := d.Chunks[c.Chunk]
-	h := Hit{ID: namespace + "/" + d.ID, DocumentID: d.ID, ChunkIndex: c.Chunk, Start: ch.Start, End: ch.End, Score: c.Score,
-		Before: []Neighbor{}, After: []Neighbor{}}
+	h := Hit{
+		ID:         q.Namespace + "/" + d.ID,
+		DocumentID: d.ID,
+		ChunkIndex: c.Chunk,
+		Start:      ch.Start,
+		End:        ch.End,
+		Score:      c.Score,
+		Before:     []Neighbor{},
+		After:      []Neighbor{},
+		Reranked:   c.Reranked != nil,
+		Document:   d.Document,
+	}
 	text := func(ch port.Chunk) *string {
-		if !or(q.IncludeText, true) {
+		if !valueOr(q.IncludeText, true) {
 			return nil
 		}
 		t := d.Text[ch.Start:ch.End]
 		return &t
 	}
 	h.Text = text(ch)
-	if or(q.IncludeMetadata, true) {
+	if valueOr(q.IncludeMetadata, true) {
 		if h.Metadata = d.Metadata; len(h.Metadata) == 0 {
 			h.Metadata = json.RawMessage("{}")
 		}
 	}
-	n := or(q.Neighbors, 0)
+	n := valueOr(q.Neighbors, 0)
 	for i := max(0, c.Chunk-n); i < c.Chunk; i++ {
 		h.Before = append(h.Before, Neighbor{i, d.Chunks[i].Start, d.Chunks[i].End, text(d.Chunks[i])})
 	}
 	for i := c.Chunk + 1; i <= min(c.Chunk+n, len(d.Chunks)-1); i++ {
 		h.After = append(h.After, Neighbor{i, d.Chunks[i].Start, d.Chunks[i].End, text(d.Chunks[i])})
 	}
-	if or(q.Explain, false) {
-		rank := func(r port.Retriever) *Rank {
-			if k, ok := c.Ranks[r]; ok {
-				return &Rank{k.Rank, k.Score, k.Terms}
-			}
-			return nil
-		}
-		h.Explain = &Explain{Vector: rank(port.Vector), Keyword: rank(port.Keyword), Sparse: rank(port.SparseTerms), Fused: &Rank{Rank: c.Fused.Rank, Score: c.Fused.Score}}
-		if c.Reranked != nil {
-			h.Explain.Rerank = &Rank{Rank: c.Reranked.Rank, Score: c.Reranked.Score}
-		}
+	if valueOr(q.Explain, false) {
+		h.Explain = s.explain(q.Query, c, d.Text[ch.Start:ch.End])
 	}
 	return h
+}
+
+// explain says how a hit came to its place, and where its text has words of the
+// query.
+func (s *Service) explain(query string, c retrieve.Found, text string) *Explain {
+	rank := func(r port.Retriever) *Rank {
+		if k, ok := c.Ranks[r]; ok {
+			return &Rank{Rank: k.Rank, Score: k.Score, Terms: k.Terms}
+		}
+		return nil
+	}
+	e := &Explain{
+		Vector:  rank(port.Vector),
+		Keyword: rank(port.Keyword),
+		Sparse:  rank(port.SparseTerms),
+		Fused:   &Rank{Rank: c.Fused.Rank, Score: c.Fused.Score},
+	}
+	if c.Reranked != nil {
+		e.Rerank = &Rank{Rank: c.Reranked.Rank, Score: c.Reranked.Score}
+	}
+	if e.Keyword != nil {
+		if spans, ok := s.searcher.Spans(query, text); ok {
+			e.Keyword.Spans = make([]Span, len(spans))
+			for i, at := range spans {
+				e.Keyword.Spans[i] = Span(at)
+			}
+		}
+	}
+	return e
 }

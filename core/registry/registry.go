@@ -24,12 +24,14 @@ const (
 
 // Env is all that a component may reach beside its configuration.
 type Env struct {
-	Log      *slog.Logger
-	DataDir  string           // durable data; exists and is locked by this process, or shared by agreement of the component
-	Shared   bool             // another process serves DataDir: no lock and no background work; for a store, keys and organizations only
+	Log     *slog.Logger
+	DataDir string // durable data; exists and is locked by this process, or shared by agreement of the component
+	// another process serves DataDir: no lock and no background work; for a store, keys and organizations only
+	Shared   bool
 	CacheDir string           // may be emptied at any time while nothing runs
 	Name     string           // what the operator calls this part, e.g. a model's name; the component's name if none
 	Now      func() time.Time // the clock
+	Store    port.Store       // of a limiter: the open system of record, which outlives it; else nil
 }
 
 // Component is one implementation of port P, configured by struct C.
@@ -43,9 +45,13 @@ type Component[P, C any] struct {
 	// Migrate brings the schema of what the component keeps up to date, as Open may
 	// do, too, or with dry only looks at it. nil: it has none.
 	Migrate func(ctx context.Context, cfg C, env Env, dry bool) (Migration, error)
+	// Isolate gives the component's data in a server a name of its own; see
+	// Kind.Isolate. nil: the component keeps nothing outside Env.DataDir.
+	Isolate func(cfg C, name string) Isolation[C]
 }
 
-// Migration is between which versions of a schema a component stands or went.
+// Migration is the present and the known version of a component's schema, or the step
+// that was made.
 type Migration struct {
 	From int // 0: there was nothing yet
 	To   int // that this program has
@@ -91,9 +97,12 @@ type component[P any] struct {
 	open func(ctx context.Context, cfg any, env Env) (P, error)
 	// migrate is nil where the component has no schema.
 	migrate func(ctx context.Context, cfg any, env Env, dry bool) (Migration, error)
+	// isolate is nil where the component keeps nothing outside Env.DataDir. Its
+	// result has no Selection.Component.
+	isolate func(cfg any, name string) (Isolated, error)
 }
 
-// Kind is the table's name: storage, index or model.
+// Kind is the table's name: storage, index, model or limit.
 func (k *Kind[P]) Kind() string { return k.name }
 
 // Components lists what the table holds, by name.
@@ -202,28 +211,47 @@ func Add[P, C any](k *Kind[P], c Component[P, C]) {
 			return c.Migrate(ctx, *own, env, dry)
 		}
 	}
+	if c.Isolate != nil {
+		row.isolate = func(cfg any, name string) (Isolated, error) {
+			own, err := typed[C](cfg)
+			if err != nil {
+				return Isolated{}, err
+			}
+			i := c.Isolate(*own, name)
+			return Isolated{Selection: Selection{Config: &i.Config}, Drop: i.Drop, Usage: i.Usage}, nil
+		}
+	}
 	k.components[c.Name] = row
 }
 
 // Registry is every table of a binary.
 type Registry struct {
-	Store *Kind[port.Store]
+	Store *Kind[port.DocumentStore]
 	Index *Kind[port.Index]
 	Model *Kind[port.Model]
+	Limit *Kind[port.Budget] // what shared rates are counted in; a component may open to nil: nothing is shared
 }
 
 // New makes empty tables.
 func New() *Registry {
-	return &Registry{Store: newKind[port.Store]("storage"), Index: newKind[port.Index]("index"), Model: newKind[port.Model]("model")}
+	return &Registry{
+		Store: newKind[port.DocumentStore]("storage"),
+		Index: newKind[port.Index]("index"),
+		Model: newKind[port.Model]("model"),
+		Limit: newKind[port.Budget]("limit"),
+	}
 }
 
 func newKind[P any](name string) *Kind[P] {
 	return &Kind[P]{name: name, components: map[string]component[P]{}}
 }
 
+// Tables lists the tables in the order of the reference.
+func (r *Registry) Tables() []Table { return []Table{r.Store, r.Index, r.Model, r.Limit} }
+
 // Table finds a table by its name.
 func (r *Registry) Table(kind string) (Table, bool) {
-	for _, t := range []Table{r.Store, r.Index, r.Model} {
+	for _, t := range r.Tables() {
 		if t.Kind() == kind {
 			return t, true
 		}
@@ -237,7 +265,8 @@ func (i Info) Serves(r port.Retriever) bool { return slices.Contains(i.Retriever
 // OpenIndexes opens the index of each retriever. Retrievers that name the same
 // component with equal configuration share one index, so each distinct one in
 // the result is to be closed once. On an error nothing stays open.
-func OpenIndexes(ctx context.Context, k *Kind[port.Index], chosen map[port.Retriever]Selection, env Env) (map[port.Retriever]port.Index, error) {
+func OpenIndexes(ctx context.Context, k *Kind[port.Index], chosen map[port.Retriever]Selection,
+	env Env) (map[port.Retriever]port.Index, error) {
 	type opened struct {
 		Selection
 		index port.Index
@@ -246,7 +275,7 @@ func OpenIndexes(ctx context.Context, k *Kind[port.Index], chosen map[port.Retri
 	byRetriever := map[port.Retriever]port.Index{}
 	fail := func(err error) (map[port.Retriever]port.Index, error) {
 		for _, o := range all {
-			_ = o.index.Close() // the first error is the one to tell
+			_ = o.index.Close() // the first error is the one to return
 		}
 		return nil, err
 	}

@@ -89,7 +89,8 @@ func TestFailedIndexClosesTheOthers(t *testing.T) {
 	var opened, closed int
 	r := indexes(&opened, &closed)
 	_, err := registry.OpenIndexes(context.Background(), r.Index, map[port.Retriever]registry.Selection{
-		port.Keyword: choose(t, r, "words", indexConfig{}), port.Vector: choose(t, r, "both", indexConfig{Mode: "broken"})}, registry.Env{})
+		port.Keyword: choose(t, r, "words", indexConfig{}), port.Vector: choose(t, r, "both", indexConfig{Mode: "broken"})},
+		registry.Env{})
 	if err == nil || !strings.Contains(err.Error(), "open index both: no disk") {
 		t.Errorf("error %v does not say what failed", err)
 	}
@@ -216,5 +217,68 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	}
 	if h.Key.Reveal() != "hunter2" {
 		t.Error("Reveal does not give the value")
+	}
+}
+
+type shelfConfig struct {
+	Shelf string `yaml:"shelf" help:"Where."`
+}
+
+func TestIsolate(t *testing.T) {
+	r := registry.New()
+	var dropped []string
+	open := func(context.Context, shelfConfig, registry.Env) (port.Index, error) {
+		return nil, errors.New("not opened here")
+	}
+	component := registry.Component[port.Index, shelfConfig]{
+		Name: "library", Summary: "A server.", Stability: registry.Stable,
+		Default: func() shelfConfig { return shelfConfig{Shelf: "all"} },
+		Open:    open,
+		Isolate: func(c shelfConfig, name string) registry.Isolation[shelfConfig] {
+			c.Shelf = name
+			return registry.Isolation[shelfConfig]{
+				Config: c,
+				Drop:   func(context.Context) error { dropped = append(dropped, c.Shelf); return nil },
+				Usage: func(context.Context) (registry.Usage, error) {
+					return registry.Usage{Place: "here/" + c.Shelf}, nil
+				},
+			}
+		},
+	}
+	registry.Add(r.Index, component)
+	component.Name, component.Isolate = "desk", nil
+	registry.Add(r.Index, component)
+	library, _ := r.Index.Component("library")
+	chosen := library.Select()
+	i, ok, err := r.Index.Isolate(chosen, "bench_1")
+	if err != nil || !ok {
+		t.Fatalf("isolated %v, %v", ok, err)
+	}
+	if i.Selection.Component != "library" || i.Selection.Config.(*shelfConfig).Shelf != "bench_1" ||
+		chosen.Config.(*shelfConfig).Shelf != "all" {
+		t.Errorf("%+v made of %+v", i.Selection, chosen)
+	}
+	if u, err := i.Usage(t.Context()); err != nil || u.Place != "here/bench_1" {
+		t.Errorf("usage %+v, %v", u, err)
+	}
+	if err := i.Drop(t.Context()); err != nil || len(dropped) != 1 || dropped[0] != "bench_1" {
+		t.Errorf("dropped %q, %v", dropped, err)
+	}
+	desk, _ := r.Index.Component("desk")
+	if _, ok, err := r.Index.Isolate(desk.Select(), "bench_1"); ok || err != nil {
+		t.Errorf("a component without the ability: %v, %v", ok, err)
+	}
+	for _, name := range []string{"", "Bench", "1st", "a-b", "a b", strings.Repeat("a", 33)} {
+		if _, _, err := r.Index.Isolate(chosen, name); err == nil {
+			t.Errorf("the name %q was taken", name)
+		}
+	}
+	if _, _, err := r.Index.Isolate(chosen, strings.Repeat("a", 32)); err != nil {
+		t.Error(err)
+	}
+	for _, s := range []registry.Selection{{Component: "none"}, {Component: "library", Config: new(indexConfig)}} {
+		if _, _, err := r.Index.Isolate(s, "bench_1"); err == nil {
+			t.Errorf("%+v was isolated", s)
+		}
 	}
 }

@@ -2,6 +2,4 @@
 // store: a lease that it renews, on which its claims to background work hang. A
 // process that dies stops renewing, and its work is free to the others; one that
 // slept past its lease begins a new life and has lost what it had claimed.
-//
-// May import: port, fault.
 package replica

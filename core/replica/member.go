@@ -38,10 +38,25 @@ type Settings struct {
 	Log          *slog.Logger
 }
 
+// Reader is what tells whether a piece of work is unfinished.
+type Reader interface {
+	port.PartitionReader
+	port.JobReader
+	port.ReplicaReader
+}
+
+type writer interface {
+	Reader
+	port.ReplicaWriter
+}
+
 // Member is this process among the replicas. Safe for concurrent use.
 type Member struct {
-	s     Settings
-	alone bool
+	store           port.Narrowed[Reader, writer]
+	lease, every    time.Duration
+	onBeat, onLapse func(context.Context)
+	log             *slog.Logger
+	alone           bool
 
 	mu   sync.Mutex
 	self port.Replica
@@ -65,7 +80,15 @@ func Join(ctx context.Context, s Settings) (*Member, error) {
 	if s.Lapsed == nil {
 		s.Lapsed = nothing
 	}
-	m := &Member{s: s, alone: alone}
+	m := &Member{
+		store:   port.Narrow(s.Store, func(r port.Reader) Reader { return r }, func(w port.Writer) writer { return w }),
+		lease:   s.Lease,
+		every:   s.Every,
+		onBeat:  s.Beat,
+		onLapse: s.Lapsed,
+		log:     s.Log,
+		alone:   alone,
+	}
 	if err := m.join(ctx, s.ID); err != nil {
 		return nil, fmt.Errorf("join the replicas: %w", err)
 	}
@@ -74,11 +97,11 @@ func Join(ctx context.Context, s Settings) (*Member, error) {
 
 func (m *Member) join(ctx context.Context, id string) error {
 	var self port.Replica
-	err := m.s.Store.Update(ctx, func(w port.Writer) (err error) {
-		if self, err = w.JoinReplica(ctx, id, m.s.Lease); err != nil || !m.alone {
+	err := m.store.Update(ctx, func(w writer) (err error) {
+		if self, err = w.JoinReplica(ctx, id, m.lease); err != nil || !m.alone {
 			return err
 		}
-		// Whoever else is in the list had the store before, under another name.
+		// The others in the list had the store before, under another name.
 		others, err := w.Replicas(ctx)
 		for _, r := range others {
 			if err == nil && r != self {
@@ -107,10 +130,10 @@ func (m *Member) Alone() bool { return m.alone }
 
 // Run renews the lease until ctx is done.
 func (m *Member) Run(ctx context.Context) {
-	t := time.NewTicker(m.s.Every)
+	t := time.NewTicker(m.every)
 	defer t.Stop()
 	for {
-		m.beat(ctx)
+		m.heartbeat(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -119,33 +142,33 @@ func (m *Member) Run(ctx context.Context) {
 	}
 }
 
-func (m *Member) beat(ctx context.Context) {
+func (m *Member) heartbeat(ctx context.Context) {
 	// A store that hangs must not keep the next attempt from being made.
-	within, cancel := context.WithTimeout(ctx, min(m.s.Lease, Lease))
+	within, cancel := context.WithTimeout(ctx, min(m.lease, Lease))
 	defer cancel()
 	self := m.Self()
-	err := m.s.Store.Update(within, func(w port.Writer) error { return w.RenewReplica(within, self, m.s.Lease) })
+	err := m.store.Update(within, func(w writer) error { return w.RenewReplica(within, self, m.lease) })
 	if fault.CodeOf(err) == fault.Conflict {
-		m.s.Log.WarnContext(ctx, "the lease of this replica has lapsed; it begins anew", "replica", self.ID, "epoch", self.Epoch)
+		m.log.WarnContext(ctx, "replica lease lapsed", "replica", self.ID, "epoch", self.Epoch)
 		// Were it another process with this id, each would end the other's lives: a
 		// copied folder, for one. A fresh id ends that.
 		if err = m.join(within, rand.Text()); err == nil {
-			m.s.Lapsed(ctx)
+			m.onLapse(ctx)
 		}
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			m.s.Log.WarnContext(ctx, "the lease of this replica was not renewed", "replica", self.ID, "error", err)
+			m.log.WarnContext(ctx, "replica lease not renewed", "replica", self.ID, "error", err)
 		}
 		return
 	}
-	m.s.Beat(ctx)
+	m.onBeat(ctx)
 }
 
 // Leave ends the life, so that others need not wait for the lease to lapse.
 func (m *Member) Leave(ctx context.Context) error {
 	self := m.Self()
-	if err := m.s.Store.Update(ctx, func(w port.Writer) error { return w.LeaveReplica(ctx, self) }); err != nil {
+	if err := m.store.Update(ctx, func(w writer) error { return w.LeaveReplica(ctx, self) }); err != nil {
 		return fmt.Errorf("leave the replicas: %w", err)
 	}
 	return nil
@@ -155,8 +178,9 @@ func (m *Member) Leave(ctx context.Context) error {
 // while another replica has it. Both are seen in one transaction: another replica
 // may have ended the work since it was listed, and its claim would be left behind
 // or what it did be done again.
-func (m *Member) Claim(ctx context.Context, name string, unfinished func(port.Writer) (bool, error)) (c port.Claim, ok bool, err error) {
-	err = m.s.Store.Update(ctx, func(w port.Writer) (err error) {
+func (m *Member) Claim(ctx context.Context, name string,
+	unfinished func(Reader) (bool, error)) (c port.Claim, ok bool, err error) {
+	err = m.store.Update(ctx, func(w writer) (err error) {
 		if ok, err = unfinished(w); err == nil && ok {
 			c, ok, err = w.TakeClaim(ctx, m.Self(), name)
 		}
@@ -167,7 +191,7 @@ func (m *Member) Claim(ctx context.Context, name string, unfinished func(port.Wr
 
 // End gives a claim up.
 func (m *Member) End(ctx context.Context, c port.Claim) {
-	if err := m.s.Store.Update(ctx, func(w port.Writer) error { return w.EndClaim(ctx, c) }); err != nil && ctx.Err() == nil {
-		m.s.Log.WarnContext(ctx, "a claim was not given up; it ends with this replica's lease", "claim", c.Name, "error", err)
+	if err := m.store.Update(ctx, func(w writer) error { return w.EndClaim(ctx, c) }); err != nil && ctx.Err() == nil {
+		m.log.WarnContext(ctx, "claim release failed", "claim", c.Name, "error", err)
 	}
 }

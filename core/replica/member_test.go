@@ -8,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnemehq/mneme/adapters/limit/limittest"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
-	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/replica"
 )
@@ -41,35 +39,56 @@ func join(t *testing.T, s replica.Settings) *replica.Member {
 
 func claim(t *testing.T, m *replica.Member) bool {
 	t.Helper()
-	_, ok, err := m.Claim(t.Context(), "work", func(port.Writer) (bool, error) { return true, nil })
+	_, ok, err := m.Claim(t.Context(), "work", func(replica.Reader) (bool, error) { return true, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ok
 }
 
-// Work stays with whoever renews, and moves on from who stops doing so, from who
-// leaves, and from an earlier process of the same place.
+// Work stays with a replica that renews, and moves on from one that stops renewing,
+// one that leaves, and an earlier process of the same place.
 func TestWorkMovesOn(t *testing.T) {
+	for !workMovesOn(t) {
+		t.Log("a renewal was held up for longer than the lease; once more")
+	}
+}
+
+// workMovesOn reports whether it came to its end: a machine that stands still for
+// longer than the lease lets it lapse, and then the test has seen nothing.
+func workMovesOn(t *testing.T) bool {
+	t.Helper()
 	store := open(t)
 	ctx, stop := context.WithCancel(t.Context())
-	lease := replica.Settings{Store: store, Lease: 3 * time.Second, Every: 50 * time.Millisecond} // a disk may hold up a renewal
-	a, b := join(t, lease), join(t, lease)
+	defer stop()
+	lease := replica.Settings{Store: store, Lease: 3 * time.Second, Every: 50 * time.Millisecond}
+	renewing := lease
+	var last, before atomic.Int64 // ns, when the last renewal was done, and the one before: it began after that
+	renewing.Beat = func(context.Context) {
+		before.Store(last.Load())
+		last.Store(time.Now().UnixNano())
+	}
+	a, b := join(t, renewing), join(t, lease)
 	var running sync.WaitGroup
+	defer running.Wait()
 	running.Go(func() { a.Run(ctx) })
 	other, end := context.WithCancel(t.Context())
+	defer end()
 	running.Go(func() { b.Run(other) })
 	if !claim(t, a) {
 		t.Fatal("a free claim was refused")
 	}
 	for began := time.Now(); time.Since(began) < 4*time.Second; time.Sleep(20 * time.Millisecond) {
 		if claim(t, b) {
-			t.Fatal("a claim moved on although its replica renews")
+			if time.Since(time.Unix(0, before.Load())) < lease.Lease {
+				t.Fatal("a claim moved on although its replica renews")
+			}
+			return false
 		}
 	}
 	stop() // it dies
 	for began := time.Now(); !claim(t, b); time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > 30*time.Second {
+		if time.Since(began) > 2*time.Minute {
 			t.Fatal("the claim of a dead replica does not move on")
 		}
 	}
@@ -86,6 +105,7 @@ func TestWorkMovesOn(t *testing.T) {
 	if d := join(t, place); d.Self().Epoch <= c.Self().Epoch || !claim(t, d) {
 		t.Error("the next process of a place does not have what the one before had")
 	}
+	return true
 }
 
 // Over a store that only one process can have, nobody waits for who had it before.
@@ -126,25 +146,10 @@ func TestLapsed(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); m.Run(ctx) }()
 	for began := time.Now(); m.Self() == before || lapses.Load() == 0; time.Sleep(5 * time.Millisecond) {
-		if time.Since(began) > 10*time.Second {
+		if time.Since(began) > 2*time.Minute {
 			t.Fatalf("%v after %d lapses", m.Self(), lapses.Load())
 		}
 	}
 	stop()
 	<-done
-}
-
-// Buckets in the store hold for all who draw from them.
-func TestBudget(t *testing.T) {
-	s := open(t)
-	limittest.Run(t, func(*testing.T) port.Budget { return replica.Budget{Store: s} })
-}
-
-func BenchmarkBudget(b *testing.B) {
-	budget := replica.Budget{Store: open(b)}
-	for b.Loop() {
-		if _, err := budget.Draw(b.Context(), "key/read", port.Charge{Rate: ident.Rate{PerMinute: 600}, Units: 1}); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

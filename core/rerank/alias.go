@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
-	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -18,19 +18,33 @@ type Document struct {
 	object json.RawMessage // nil: a bare text
 }
 
-var errDocument = errors.New(`must be a string or an object with a string "text"`)
+var (
+	errDocument = errors.New(`must be a string or an object with a string "text"`)
+	errNUL      = errors.New("holds a NUL character")
+)
 
 // UnmarshalJSON reads either form.
 func (d *Document) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
-		return json.Unmarshal(b, &d.text)
+		return d.take(b)
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(b, &members) != nil || len(members["text"]) == 0 || members["text"][0] != '"' {
 		return errDocument
 	}
 	d.object = bytes.Clone(b)
-	return json.Unmarshal(members["text"], &d.text)
+	return d.take(members["text"])
+}
+
+// take reads the text itself.
+func (d *Document) take(b []byte) error {
+	if err := json.Unmarshal(b, &d.text); err != nil {
+		return err
+	}
+	if strings.IndexByte(d.text, 0) >= 0 {
+		return errNUL
+	}
+	return nil
 }
 
 // JSONSchema implements op.Schemer.
@@ -55,7 +69,7 @@ func (d Document) MarshalJSON() ([]byte, error) {
 type AliasRequest struct {
 	Model           *string    `json:"model,omitempty" doc:"the server's rerank model, empty or absent"`
 	Query           string     `json:"query" schema:"Text" minLength:"1" doc:"the question"`
-	Documents       []Document `json:"documents" max:"1000" minItems:"1" maxItems:"100" doc:"texts, or objects with a text; a server may be configured for up to 1000"`
+	Documents       []Document `json:"documents" maxDecoded:"1000" minItems:"1" defaultMaxItems:"100" doc:"texts, or objects with a text; a server may be configured for up to 1000"`
 	TopN            *int       `json:"top_n,omitempty" minimum:"1" maximum:"9007199254740991" doc:"how many to answer; default: all"`
 	ReturnDocuments *bool      `json:"return_documents,omitempty" doc:"default true for /v1/rerank, false for /v2/rerank"`
 
@@ -69,39 +83,6 @@ type AliasRequest struct {
 	ReturnEmbeddings *bool     `json:"return_embeddings,omitempty" enum:"false" doc:"no embeddings are answered"`
 	Priority         *int      `json:"priority,omitempty" minimum:"-9007199254740991" maximum:"9007199254740991" doc:"without effect"`
 	User             *string   `json:"user,omitempty" doc:"without effect"`
-}
-
-// maxInteger is the largest that every reader of JSON keeps exactly (RFC 7493).
-const maxInteger = 1<<53 - 1
-
-// Validate checks what holds whatever is configured.
-func (r *AliasRequest) Validate() error {
-	for _, n := range []struct {
-		field string
-		value *int
-	}{{"top_n", r.TopN}, {"max_tokens_per_doc", r.MaxTokensPerDoc}, {"max_chunks_per_doc", r.MaxChunksPerDoc}} {
-		if n.value != nil && (*n.value < 1 || *n.value > maxInteger) {
-			return fault.Field(fault.InvalidRequest, n.field, "must be 1 to %d", maxInteger)
-		}
-	}
-	if p := r.Priority; p != nil && (*p < -maxInteger || *p > maxInteger) {
-		return fault.Field(fault.InvalidRequest, "priority", "must be -%d to %d", maxInteger, maxInteger)
-	}
-	if r.RankFields != nil && len(*r.RankFields) > 0 && (len(*r.RankFields) != 1 || (*r.RankFields)[0] != "text") {
-		return fault.Field(fault.InvalidRequest, "rank_fields", `must be ["text"]: documents are ranked by their text`)
-	}
-	for _, b := range []struct {
-		field string
-		value *bool
-	}{{"truncation", r.Truncation}, {"truncate", r.Truncate}} {
-		if b.value != nil && !*b.value {
-			return fault.Field(fault.InvalidRequest, b.field, "must be true: texts are cut at the model's window")
-		}
-	}
-	if r.ReturnEmbeddings != nil && *r.ReturnEmbeddings {
-		return fault.Field(fault.InvalidRequest, "return_embeddings", "must be false: no embeddings are answered")
-	}
-	return checkTexts(r.Query, r.texts())
 }
 
 func (r *AliasRequest) texts() []string {
@@ -119,7 +100,7 @@ type AliasScored struct {
 	Document       *Document `json:"document,omitempty" doc:"with return_documents"`
 }
 
-// Meta is what Cohere's answers carry.
+// Meta is the meta member of Cohere's answers.
 type Meta struct {
 	APIVersion struct {
 		Version string `json:"version"`
@@ -145,7 +126,7 @@ type V1Result struct {
 	Meta    Meta          `json:"meta"`
 }
 
-// Usage is what Jina's answers carry.
+// Usage is the usage member of Jina's answers.
 type Usage struct {
 	TotalTokens int `json:"total_tokens" minimum:"0" doc:"word pieces of the documents, and of the query for each of them"`
 }
@@ -165,8 +146,13 @@ func (s *Service) RerankV1(ctx context.Context, in AliasRequest) (V1Result, erro
 	if err != nil {
 		return V1Result{}, err
 	}
-	return V1Result{ID: ident.RequestID(ctx), Model: s.reranker.Info().ID, Usage: Usage{s.tokens(ctx, in.Query, in.texts())}, Results: results,
-		Meta: meta("1", len(in.Documents))}, nil
+	return V1Result{
+		ID:      ident.RequestID(ctx),
+		Model:   s.reranker.Info().ID,
+		Usage:   Usage{s.tokens(ctx, in.Query, in.texts())},
+		Results: results,
+		Meta:    meta("1", len(in.Documents)),
+	}, nil
 }
 
 func (s *Service) alias(ctx context.Context, in *AliasRequest, documents bool) ([]AliasScored, error) {

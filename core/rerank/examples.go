@@ -12,7 +12,8 @@ func examples() map[string][]op.Example {
 				"query": "how long is the notice period",
 				"documents": ["The password is on the fridge.", "The notice period is three months."], "top_k": 2
 			}`,
-				Answer: `{"results": [{"index": 1, "score": 0.6075}, {"index": 0, "score": 0.0032}], "model": "rerank-small", "truncated": 0}`},
+				Answer: `{"results": [{"index": 1, "score": 0.6075}, {"index": 0, "score": 0.0032}], "model": ` +
+					`"rerank-small", "truncated": 0}`},
 		},
 		"rerank.v1": {
 			{Name: "with-documents", Summary: "With documents",

@@ -3,9 +3,7 @@ package rerank
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -37,35 +35,9 @@ func New(r port.Reranker, maxDocuments int) *Service {
 // Request is the body of POST /rerank.
 type Request struct {
 	Query     string   `json:"query" schema:"Text" minLength:"1" doc:"the question"`
-	Documents []string `json:"documents" max:"1000" schema:"Text" minItems:"1" maxItems:"100" doc:"texts to score, each cut at the model's window; a server may be configured for up to 1000"`
+	Documents []string `json:"documents" maxDecoded:"1000" schema:"Text" minItems:"1" defaultMaxItems:"100" doc:"texts to score, each cut at the model's window; a server may be configured for up to 1000"`
 	TopK      *int     `json:"top_k,omitempty" minimum:"1" maximum:"100" doc:"how many to answer; default: all, up to 100"`
 	Model     *string  `json:"model,omitempty" doc:"the server's rerank model, or absent"`
-}
-
-// Validate checks what holds whatever is configured.
-func (r *Request) Validate() error {
-	if r.TopK != nil && (*r.TopK < 1 || *r.TopK > 100) {
-		return fault.Field(fault.InvalidRequest, "top_k", "must be 1-100")
-	}
-	return checkTexts(r.Query, r.Documents)
-}
-
-func checkTexts(query string, documents []string) error {
-	if query == "" {
-		return fault.Field(fault.InvalidRequest, "query", "is required")
-	}
-	if len(documents) == 0 {
-		return fault.Field(fault.InvalidRequest, "documents", "must hold at least one text")
-	}
-	if strings.IndexByte(query, 0) >= 0 {
-		return fault.Field(fault.InvalidRequest, "query", "holds a NUL character")
-	}
-	for i, d := range documents {
-		if strings.IndexByte(d, 0) >= 0 {
-			return fault.Field(fault.InvalidRequest, fmt.Sprintf("documents[%d]", i), "holds a NUL character")
-		}
-	}
-	return nil
 }
 
 // Result answers POST /rerank.
@@ -106,20 +78,23 @@ func (s *Service) score(ctx context.Context, model *string, query string, docume
 	}
 	if s.reranker == nil {
 		if named != "" {
-			return nil, 0, fault.Field(fault.InvalidRequest, "model", "%.200q is not a rerank model of this server, which has none", named)
+			return nil, 0, fault.Field(fault.InvalidRequest, "model",
+				"%.200q is not a rerank model of this server, which has none", named)
 		}
-		return nil, 0, fault.New(fault.Unavailable, "the rerank model is off").After(30 * time.Second)
+		return nil, 0, fault.Off("the rerank model is off")
 	}
 	info := s.reranker.Info()
 	if named != "" && named != info.ID {
-		return nil, 0, fault.Field(fault.InvalidRequest, "model", "%.200q is not a rerank model of this server; it has %q", named, info.ID)
+		return nil, 0, fault.Field(fault.InvalidRequest, "model",
+			"%.200q is not a rerank model of this server; it has %q", named, info.ID)
 	}
 	scores, truncated, err := s.reranker.Score(ctx, query, documents)
 	if err != nil {
 		return nil, 0, err
 	}
 	if err := retrieve.CheckScores(scores, len(documents)); err != nil {
-		return nil, 0, fault.Wrap(fault.Upstream, "rerank", err, "model %s answered something else than a probability for each text", info.ID)
+		return nil, 0, fault.Wrap(fault.Upstream, "rerank", err,
+			"model %s answered something else than a probability for each text", info.ID)
 	}
 	out := make([]Scored, len(scores))
 	for i, v := range scores {
@@ -132,11 +107,22 @@ func (s *Service) score(ctx context.Context, model *string, query string, docume
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
 	spec := func(name, path, summary string) op.Spec {
-		return op.Spec{Name: name, Method: "POST", Path: path, Class: op.Rerank, MaxBody: 32 << 20, Timeout: 20 * time.Second, Summary: summary,
-			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.PayloadTooLarge, fault.Upstream, fault.Unavailable}}
+		return op.Spec{
+			Name:    name,
+			Group:   op.Reranking,
+			Method:  "POST",
+			Path:    path,
+			Class:   op.Rerank,
+			MaxBody: 32 << 20,
+			Timeout: 20 * time.Second,
+			Summary: summary,
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.PayloadTooLarge, fault.Upstream,
+				fault.Unavailable},
+		}
 	}
 	v1 := spec("rerank.v1", "/v1/rerank", "Score texts in the shape that clients of Jina's and of Cohere's first API speak")
-	v1.Description = "The same as POST /rerank. Jina's and Cohere's answers have their fields side by side; errors are this server's own."
+	v1.Description = "The same as POST /rerank. Jina's and Cohere's answers have their fields side by side; errors are " +
+		"this server's own."
 	v2 := spec("rerank.v2", "/v2/rerank", "Score texts in the shape that clients of Cohere's second API speak")
 	v2.Description = "The same as POST /rerank; errors are this server's own."
 	return op.WithExamples([]op.Op[*Service]{

@@ -38,7 +38,12 @@ type Fusion struct {
 
 // DefaultFusion are the measured defaults (docs/quality.md).
 func DefaultFusion() Fusion {
-	return Fusion{Method: ZScore, Weights: map[port.Retriever]float64{port.Vector: 0.5, port.Keyword: 0.25, port.SparseTerms: 0.25}, Depth: 100, K: 10}
+	return Fusion{
+		Method:  ZScore,
+		Weights: map[port.Retriever]float64{port.Vector: 0.5, port.Keyword: 0.25, port.SparseTerms: 0.25},
+		Depth:   100,
+		K:       10,
+	}
 }
 
 // List is what one retriever found, best first.
@@ -48,7 +53,7 @@ type List struct {
 	RanksOnly bool // the scores order the hits and say no more (port.Ranker)
 }
 
-// score is what hit i counts as.
+// score is the score of hit i in the fusion.
 func (f Fusion) score(l List, i int) float64 {
 	if l.RanksOnly {
 		return 1 / (f.K + float64(i+1))

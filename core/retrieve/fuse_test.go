@@ -85,7 +85,8 @@ func TestLongerListsKeepTheHead(t *testing.T) {
 		return []retrieve.List{v, k}
 	}
 	long := lists(300)
-	short := []retrieve.List{{Retriever: port.Vector, Hits: long[0].Hits[:100]}, {Retriever: port.Keyword, Hits: long[1].Hits[:100]}}
+	short := []retrieve.List{{Retriever: port.Vector, Hits: long[0].Hits[:100]},
+		{Retriever: port.Keyword, Hits: long[1].Hits[:100]}}
 	a, b := f.Fuse(short, nil), f.Fuse(long, nil)
 	for i := range 50 {
 		if a[i].Document != b[i].Document || math.Abs(a[i].Score-b[i].Score) > 1e-6 {
@@ -125,7 +126,8 @@ func TestFuseHoldsItsPromises(t *testing.T) {
 			l := retrieve.List{Retriever: r}
 			seen := map[string]bool{}
 			for range n {
-				h := port.Hit{Document: fmt.Sprintf("d%02d", rapid.IntRange(0, 40).Draw(t, "doc")), Chunk: rapid.IntRange(0, 5).Draw(t, "chunk"), Score: score}
+				h := port.Hit{Document: fmt.Sprintf("d%02d", rapid.IntRange(0, 40).Draw(t, "doc")),
+					Chunk: rapid.IntRange(0, 5).Draw(t, "chunk"), Score: score}
 				id := fmt.Sprint(h.Document, h.Chunk)
 				if seen[id] {
 					continue
@@ -146,7 +148,8 @@ func TestFuseHoldsItsPromises(t *testing.T) {
 			}
 			if i > 0 {
 				p := got[i-1]
-				if p.Score < c.Score || p.Score == c.Score && (p.Document > c.Document || p.Document == c.Document && p.Chunk >= c.Chunk) {
+				if p.Score < c.Score || p.Score == c.Score &&
+					(p.Document > c.Document || p.Document == c.Document && p.Chunk >= c.Chunk) {
 					t.Fatalf("order at %d: %v %v", i, p, c)
 				}
 			}

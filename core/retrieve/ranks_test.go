@@ -37,7 +37,8 @@ func TestFuseTakesOnlyRanksFromARanker(t *testing.T) {
 			}
 			for _, c := range got {
 				if r, ok := c.Ranks[port.Keyword]; ok && r.Score != float64(scores[c.Document]) {
-					t.Errorf("%s: %s is explained by score %v, the retriever gave %v", name, c.Document, r.Score, scores[c.Document])
+					t.Errorf("%s: %s is explained by score %v, the retriever gave %v", name, c.Document, r.Score,
+						scores[c.Document])
 				}
 			}
 		}

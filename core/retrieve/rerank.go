@@ -16,25 +16,24 @@ type Reranking struct {
 	// deviation of it among the rescored candidates is worth so many of the
 	// reranker's log-odds. 0: the reranker alone.
 	Prior float64
-	// Floor is where the reranker stops to tell candidates apart: log-odds less
-	// than so many standard deviations above their mean count as that. A reranker
-	// then lifts what it is sure of and leaves the rest in fused order, which
-	// keeps a passage that answers only a part of the question where it was.
+	// Floor is a number of standard deviations: log-odds below their mean plus that
+	// many are raised to that value, so that low scores are ties. The reranker then
+	// lifts the candidates it is sure of and leaves the rest in fused order, which
+	// keeps a passage that answers only a part of the question in its place.
 	Floor float64
 	// Depth is the most candidates that are rescored where a request names no
 	// depth of its own.
 	Depth int
 }
 
-// NoFloor lets the reranker tell all candidates apart.
+// NoFloor raises no score.
 const NoFloor = -10
 
 // DefaultReranking are the measured defaults (docs/quality.md).
 func DefaultReranking() Reranking { return Reranking{Prior: 1.5, Floor: 0.65, Depth: 40} }
 
-// enough is how many candidates it takes for their deviations to mean
-// something. With fewer the prior weighs less and the floor lies lower, down to
-// none for one candidate.
+// enough is how many candidates make a meaningful deviation. With fewer the prior
+// weighs less and the floor lies lower, down to none for one candidate.
 const enough = 10
 
 // Count is how many candidates are rescored for topK results; asked is the

@@ -34,12 +34,15 @@ func TestReorder(t *testing.T) {
 		scores []float64
 		ranks  []int // of the pairs alone, in the order shown
 	}{
-		{"the reranker alone", []float64{1, .5, 0}, []float32{.25, .5, .75}, "002 001 000", []float64{.75, .5, .25}, []int{1, 2, 3}},
+		{"the reranker alone", []float64{1, .5, 0}, []float32{.25, .5, .75}, "002 001 000", []float64{.75, .5, .25},
+			[]int{1, 2, 3}},
 		{"certainty is kept finite", []float64{1, .5}, []float32{0, 1}, "001 000", []float64{1 - 1e-6, 1e-6}, []int{1, 2}},
 		{"equal in all: by id", []float64{.5, .5}, []float32{.5, .5}, "000 001", []float64{.5, .5}, []int{1, 2}},
 		{"one candidate", []float64{.9}, []float32{.75}, "000", []float64{.75}, []int{1}},
-		{"the rest stays behind", []float64{1, .9, .8, .4}, []float32{.25, .5}, "001 000 002 003", []float64{.5, .25, .25 * .8, .25 * .4}, []int{1, 2}},
-		{"scores above 1 and below 0 in the rest", []float64{20, 10, 5, -1}, []float32{.5}, "000 001 002 003", []float64{.5, .25, .125, 0}, []int{1}},
+		{"the rest stays behind", []float64{1, .9, .8, .4}, []float32{.25, .5}, "001 000 002 003",
+			[]float64{.5, .25, .25 * .8, .25 * .4}, []int{1, 2}},
+		{"scores above 1 and below 0 in the rest", []float64{20, 10, 5, -1}, []float32{.5}, "000 001 002 003",
+			[]float64{.5, .25, .125, 0}, []int{1}},
 		{"nothing scored", []float64{1, .5}, nil, "000 001", []float64{1, .5}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,14 +136,16 @@ func TestReorderHoldsItsPromises(t *testing.T) {
 		slices.SortFunc(fused, func(a, b float64) int { return cmp.Compare(b, a) })
 		p := rapid.SliceOfN(rapid.Float32Range(0, 1), 0, len(fused)).Draw(t, "p")
 		c := candidates(fused...)
-		retrieve.Reranking{Prior: rapid.Float64Range(0, 5).Draw(t, "prior"), Floor: rapid.Float64Range(-3, 3).Draw(t, "floor")}.Reorder(c, p)
+		retrieve.Reranking{Prior: rapid.Float64Range(0, 5).Draw(t, "prior"),
+			Floor: rapid.Float64Range(-3, 3).Draw(t, "floor")}.Reorder(c, p)
 		seen := map[string]bool{}
 		for i, k := range c {
 			seen[k.Document] = true
 			if len(p) > 0 && !(k.Score >= 0 && k.Score <= 1 && (i == 0 || k.Score <= c[i-1].Score)) {
 				t.Fatalf("place %d: score %v", i+1, k.Score)
 			}
-			if scored := k.Fused.Rank <= len(p); scored != (k.Reranked != nil) || scored && k.Reranked.Score != float64(p[k.Fused.Rank-1]) {
+			if scored := k.Fused.Rank <= len(p); scored != (k.Reranked != nil) ||
+				scored && k.Reranked.Score != float64(p[k.Fused.Rank-1]) {
 				t.Fatalf("place %d: %+v", i+1, k)
 			}
 		}
@@ -152,7 +157,8 @@ func TestReorderHoldsItsPromises(t *testing.T) {
 
 func TestRerankingCount(t *testing.T) {
 	r := retrieve.DefaultReranking()
-	for _, c := range []struct{ topK, asked, want int }{{1, 0, 2}, {10, 0, 20}, {20, 0, 40}, {100, 0, 40}, {10, 5, 5}, {1, 100, 100}} {
+	for _, c := range []struct{ topK, asked, want int }{{1, 0, 2}, {10, 0, 20}, {20, 0, 40}, {100, 0, 40}, {10, 5, 5},
+		{1, 100, 100}} {
 		if got := r.Count(c.topK, c.asked); got != c.want {
 			t.Errorf("top_k %d, depth %d: %d rescored, want %d", c.topK, c.asked, got, c.want)
 		}
@@ -184,11 +190,13 @@ func TestScoreTakesOnlyProbabilities(t *testing.T) {
 			t.Errorf("%s: %v, %d, %v", name, got, cut, err)
 		}
 	}
-	got, cut, err := retrieve.Score(t.Context(), pairs(func([]string) ([]float32, error) { return []float32{0, 1}, nil }), "q", []string{"a", "b"})
+	got, cut, err := retrieve.Score(t.Context(),
+		pairs(func([]string) ([]float32, error) { return []float32{0, 1}, nil }), "q", []string{"a", "b"})
 	if err != nil || !slices.Equal(got, []float32{0, 1}) || cut != 1 {
 		t.Errorf("%v, %d, %v", got, cut, err)
 	}
-	if got, _, err := retrieve.Score(t.Context(), pairs(func([]string) ([]float32, error) { panic("called") }), "q", nil); err != nil || len(got) != 0 {
+	if got, _, err := retrieve.Score(t.Context(), pairs(func([]string) ([]float32, error) { panic("called") }), "q",
+		nil); err != nil || len(got) != 0 {
 		t.Errorf("of no texts: %v, %v", got, err)
 	}
 }

@@ -129,7 +129,7 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 			ok = append(ok, lists[i])
 			continue
 		}
-		if f := fault.From(err); f.Code == fault.NamespaceNotFound || fault.Status(f.Code) < 500 && f.Code != fault.Canceled {
+		if code := fault.CodeOf(err); fault.Status(code) < 500 && code != fault.Canceled {
 			return Result{}, err
 		}
 		reason := Why(err)
@@ -145,14 +145,14 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 		return Result{}, unavailable("every retriever", Why(errs[0]), errs[0])
 	}
 	if len(q.Retrievers) == 1 {
-		out.Candidates = single(ok[0])
+		out.Candidates = singleList(ok[0])
 	} else {
 		out.Candidates = s.Fusion.Fuse(ok, q.Weights)
 	}
 	return out, nil
 }
 
-// WithShare gives one part of a search its share of the time that is left.
+// WithShare limits one part of a search to its share of the time that is left.
 func WithShare(ctx context.Context) (context.Context, context.CancelFunc) {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -161,12 +161,12 @@ func WithShare(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Duration(float64(time.Until(end))*share))
 }
 
-var errOff = errors.New("retrieve: the model is off")
+var errOff = fault.Off("the model is off")
 
 // Why is the reason that Degraded gives for a part that failed.
 func Why(err error) string {
 	switch {
-	case errors.Is(err, errOff):
+	case fault.IsOff(err):
 		return ModelOff
 	case errors.Is(err, context.DeadlineExceeded), fault.From(err).Code == fault.Timeout:
 		return TimedOut
@@ -179,24 +179,30 @@ func unavailable(part, reason string, err error) error {
 	case TimedOut:
 		return fault.Wrap(fault.Timeout, "search", err, "%s did not answer in time", part)
 	case ModelOff:
-		return fault.Wrap(fault.Unavailable, "search", err, "%s: the model is off", part).After(30 * time.Second)
+		return fault.Off("%s: the model is off", part)
 	}
 	return fault.Wrap(fault.Unavailable, "search", err, "%s failed", part).After(time.Second)
 }
 
-// single keeps a retriever's own scores.
-func single(l List) []*Candidate {
+// singleList keeps a retriever's own scores.
+func singleList(l List) []*Candidate {
 	out := make([]*Candidate, len(l.Hits))
 	for i, h := range l.Hits {
 		r := Rank{i + 1, float64(h.Score), h.Terms}
-		out[i] = &Candidate{Document: h.Document, Chunk: h.Chunk, Score: float64(h.Score), Fused: Rank{Rank: i + 1, Score: float64(h.Score)},
-			Ranks: map[port.Retriever]Rank{l.Retriever: r}}
+		out[i] = &Candidate{
+			Document: h.Document,
+			Chunk:    h.Chunk,
+			Score:    float64(h.Score),
+			Fused:    Rank{Rank: i + 1, Score: float64(h.Score)},
+			Ranks:    map[port.Retriever]Rank{l.Retriever: r},
+		}
 	}
 	slices.SortFunc(out, less)
 	return out
 }
 
-func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r port.Retriever, q Request, depth int) (List, error) {
+func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r port.Retriever, q Request,
+	depth int) (List, error) {
 	ix := s.Indexes[r]
 	if ix == nil {
 		return List{}, errOff
@@ -233,7 +239,7 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 		if hits, err = ix.Search(ctx, p, iq); err == nil {
 			break
 		}
-		// The partition was evicted after it was brought abreast.
+		// The partition was evicted after it was brought up to date.
 		if !errors.Is(err, port.ErrGap) || try == maxReplays {
 			return List{}, fmt.Errorf("search %s: %w", r, err)
 		}
@@ -245,6 +251,16 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 func (s *Searcher) RanksOnly(r port.Retriever) bool {
 	ranker, ok := s.Indexes[r].(port.Ranker)
 	return ok && ranker.RanksOnly(r)
+}
+
+// Spans are the words of a text that keyword search for a query matches; false: the
+// index can't highlight.
+func (s *Searcher) Spans(query, text string) ([]port.Span, bool) {
+	h, ok := s.Indexes[port.Keyword].(port.Highlighter)
+	if !ok {
+		return nil, false
+	}
+	return h.Spans(query, text), true
 }
 
 func (s *Searcher) embed(ctx context.Context, model port.Embedder, text string) ([]float32, error) {
@@ -266,7 +282,7 @@ func (s *Searcher) encode(ctx context.Context, model port.SparseEncoder, text st
 	key, compute := "sparse ", model.Encode
 	if s.SparseQueries == IDFQueries {
 		key, compute = "pieces ", func(ctx context.Context, as port.TextKind, texts []string) (port.Sparse, error) {
-			return pieces(ctx, model, as, texts)
+			return wordPieces(ctx, model, as, texts)
 		}
 	}
 	v, err := s.cache.get(ctx, key+model.Info().Digest, text, func(ctx context.Context) (any, error) {
@@ -278,8 +294,8 @@ func (s *Searcher) encode(ctx context.Context, model port.SparseEncoder, text st
 	return v.(port.Sparse), nil
 }
 
-// pieces gives one text's distinct word pieces without weights.
-func pieces(ctx context.Context, model port.SparseEncoder, as port.TextKind, texts []string) (port.Sparse, error) {
+// wordPieces gives one text's distinct word pieces without weights.
+func wordPieces(ctx context.Context, model port.SparseEncoder, as port.TextKind, texts []string) (port.Sparse, error) {
 	t, ok := model.(port.Tokenizer)
 	if !ok {
 		return port.Sparse{}, fmt.Errorf("model %s does not give word pieces", model.Info().ID)
@@ -291,14 +307,14 @@ func pieces(ctx context.Context, model port.SparseEncoder, as port.TextKind, tex
 	if len(ids) != 2 {
 		return port.Sparse{}, fmt.Errorf("model %s gave the word pieces of %d texts for 2", model.Info().ID, len(ids))
 	}
-	terms := slices.Clone(between(ids[1], ids[0]))
+	terms := slices.Clone(withoutFrame(ids[1], ids[0]))
 	slices.Sort(terms)
 	return port.Sparse{Terms: slices.Compact(terms)}, nil
 }
 
-// between leaves out what a model puts around every text, which is all that it
+// withoutFrame leaves out what a model puts around every text, which is all that it
 // reads of an empty one.
-func between(ids, frame []uint32) []uint32 {
+func withoutFrame(ids, frame []uint32) []uint32 {
 	n := 0
 	for n < len(frame) && n < len(ids) && ids[n] == frame[n] {
 		n++

@@ -20,8 +20,6 @@
 // after changing it; a test compares the committed files with its output. With
 // qemu-user, `GOARCH=arm64 go test -exec qemu-aarch64 ./core/simd` runs the
 // ARM64 kernels anywhere.
-//
-// May import: the standard library and golang.org/x/sys/cpu, nothing else.
 package simd
 
 //go:generate go run ./gen

@@ -46,7 +46,8 @@ func TestNothingReadsPastTheEnd(t *testing.T) {
 			nibbles := nibbleRows(r, 9, n)
 			checkNibbles(t, k, query, nibbles, beforeGuard(t, packRows(r, nibbles, n, simd.NibbleBytes(n))), simd.NibbleBytes(n))
 			wide := nibbleRows(r, 9, 3*n)
-			checkNibbles(t, k, randomBytes(r, 3*n), wide, beforeGuard(t, packRows(r, wide, 3*n, simd.NibbleBytes(3*n))), simd.NibbleBytes(3*n))
+			checkNibbles(t, k, randomBytes(r, 3*n), wide, beforeGuard(t, packRows(r, wide, 3*n, simd.NibbleBytes(3*n))),
+				simd.NibbleBytes(3*n))
 
 			a, b := beforeGuard(t, randomFloats(r, n)), beforeGuard(t, randomFloats(r, n))
 			h := beforeGuard(t, make([]uint16, n))

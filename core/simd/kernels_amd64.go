@@ -28,7 +28,8 @@ func dotRows8AVX512(dst *int32, q *int8, rows *int8, stride uintptr, blocks, chu
 func dotRows1AVX512(dst *int32, q *int8, rows *int8, stride uintptr, blocks, chunks uintptr, mask uint64, bias int32)
 
 //go:noescape
-func dotRowsAt4AVX512(dst *int32, q *int8, rows *int8, stride uintptr, at *uint32, blocks, chunks uintptr, mask uint64, bias int32)
+func dotRowsAt4AVX512(dst *int32, q *int8, rows *int8, stride uintptr, at *uint32, blocks, chunks uintptr, mask uint64,
+	bias int32)
 
 //go:noescape
 func dotRows4AVX2(dst *int32, q *int16, rows *int8, stride uintptr, blocks, chunks uintptr, tail int)

@@ -20,13 +20,16 @@ func dotRowsAt4NEON(dst *int32, q *int8, rows *int8, stride uintptr, at *uint32,
 func dotNEON(a *float32, b *float32, n uintptr) (sum float32)
 
 //go:noescape
-func linear4NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
+func linear4NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr,
+	scale, bias, rowScale *float32)
 
 //go:noescape
-func linear2NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
+func linear2NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr,
+	scale, bias, rowScale *float32)
 
 //go:noescape
-func linear1NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
+func linear1NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr,
+	scale, bias, rowScale *float32)
 
 //go:noescape
 func maxTileNEON(dst, src *float32, rows uintptr)

@@ -5,40 +5,52 @@ import "math"
 // Assembly of the layer kernels. Heights are rows of a register block.
 
 //go:noescape
-func linear6AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32)
+func linear6AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32)
 
 //go:noescape
-func linearSkip6AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
+func linearSkip6AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
 
 //go:noescape
-func linear6AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32)
+func linear6AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32)
 
 //go:noescape
-func linear4AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32)
+func linear4AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32)
 
 //go:noescape
-func linearSkip4AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
+func linearSkip4AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
 
 //go:noescape
-func linear4AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32)
+func linear4AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32)
 
 //go:noescape
-func linear2AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32)
+func linear2AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32)
 
 //go:noescape
-func linearSkip2AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
+func linearSkip2AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
 
 //go:noescape
-func linear2AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32)
+func linear2AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32)
 
 //go:noescape
-func linear1AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32)
+func linear1AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32)
 
 //go:noescape
-func linearSkip1AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
+func linearSkip1AVX512(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32,
+	scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr)
 
 //go:noescape
-func linear1AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, scale, bias, rowScale *float32)
+func linear1AVX2(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr,
+	scale, bias, rowScale *float32)
 
 //go:noescape
 func matmul8x2AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, k, tiles uintptr)
@@ -247,13 +259,17 @@ func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x
 		steps := uintptr(x.stride / 4)
 		switch h {
 		case 6:
-			linearSkip6AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale, &x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+			linearSkip6AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale,
+				&x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
 		case 4:
-			linearSkip4AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale, &x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+			linearSkip4AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale,
+				&x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
 		case 2:
-			linearSkip2AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale, &x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+			linearSkip2AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale,
+				&x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
 		case 1:
-			linearSkip1AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale, &x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
+			linearSkip1AVX512(dst, dstStride, codes, codeStride, w, steps, start, scale, bias, rowScale,
+				&x.highStart[r], &x.lists[block*(x.stride/4+8)], uintptr(x.listed[block]))
 		}
 	case k.level == AVX512:
 		steps := uintptr(x.stride / 4)

@@ -218,7 +218,8 @@ func TestAttentionEverySize(t *testing.T) {
 		mustPanic(t, "short result", func() { k.Attention(make([]float32, 63), v, v, v, h, 1, scratch) })
 		mustPanic(t, "short scratch", func() { k.Attention(make([]float32, 64), v, v, v, h, 1, scratch[1:]) })
 		for _, wraps := range []simd.Heads{
-			{Tokens: 1<<32 + 1, Count: 1, Dim: 8, Stride: 1 << 32}, {Tokens: 1, Count: 1 << 33, Dim: 1 << 31, Stride: 64}, {Tokens: 1 << 61, Count: 1, Dim: 8, Stride: 8},
+			{Tokens: 1<<32 + 1, Count: 1, Dim: 8, Stride: 1 << 32},
+			{Tokens: 1, Count: 1 << 33, Dim: 1 << 31, Stride: 64}, {Tokens: 1 << 61, Count: 1, Dim: 8, Stride: 8},
 		} {
 			mustPanic(t, "size that wraps", func() { k.Attention(v, v, v, v, wraps, 1, scratch) })
 		}
@@ -295,7 +296,8 @@ func newEncoder(tb testing.TB, k simd.Kernels, tokens, width, inner, heads int) 
 	e.qkv, e.proj, e.up, e.down = pack(3*width, width), pack(width, width), pack(inner, width), pack(width, inner)
 	e.gain, e.bias = slices.Repeat([]float32{1}, width), make([]float32, width)
 	e.q = simd.NewRows(tokens, inner)
-	e.wide, e.ctx, e.x, e.hidden = make([]float32, tokens*3*width), make([]float32, tokens*width), randomFloats(r, tokens*width), make([]float32, tokens*inner)
+	e.wide, e.ctx, e.x, e.hidden = make([]float32, tokens*3*width), make([]float32, tokens*width),
+		randomFloats(r, tokens*width), make([]float32, tokens*inner)
 	e.scratch = make([]float32, simd.Heads{Tokens: tokens, Count: heads, Dim: width / heads, Stride: 3 * width}.Scratch())
 	return e
 }

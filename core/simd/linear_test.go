@@ -10,7 +10,8 @@ import (
 )
 
 // linearAt runs one layer at one level, into a guarded result.
-func linearAt(t *testing.T, k simd.Kernels, x []float32, w []int8, scale, bias []float32, rows, out, in int, p simd.Precision) []float32 {
+func linearAt(t *testing.T, k simd.Kernels, x []float32, w []int8, scale, bias []float32, rows, out, in int,
+	p simd.Precision) []float32 {
 	t.Helper()
 	const guard = 12345
 	l, err := k.PackLayer(w, scale, bias, out, in)
@@ -183,9 +184,11 @@ func TestLinearOddValues(t *testing.T) {
 func TestLinearRefusesBadShapes(t *testing.T) {
 	everyLevel(t, func(t *testing.T, k simd.Kernels) {
 		for _, c := range []struct{ w, scale, bias, out, in int }{
-			{0, 0, 0, 0, 4}, {0, 4, 4, 4, 0}, {7, 2, 2, 2, 4}, {8, 1, 2, 2, 4}, {8, 2, 1, 2, 4}, {0, 1, 1, 1, simd.MaxDim + 1}, {0, 0, 0, -1, 4},
+			{0, 0, 0, 0, 4}, {0, 4, 4, 4, 0}, {7, 2, 2, 2, 4}, {8, 1, 2, 2, 4}, {8, 2, 1, 2, 4},
+			{0, 1, 1, 1, simd.MaxDim + 1}, {0, 0, 0, -1, 4},
 		} {
-			if _, err := k.PackLayer(make([]int8, c.w), make([]float32, c.scale), make([]float32, c.bias), c.out, c.in); err == nil {
+			if _, err := k.PackLayer(make([]int8, c.w), make([]float32, c.scale), make([]float32, c.bias), c.out,
+				c.in); err == nil {
 				t.Errorf("PackLayer takes %+v", c)
 			}
 		}
@@ -257,7 +260,8 @@ func TestLinearMax(t *testing.T) {
 }
 
 func BenchmarkLinear(b *testing.B) {
-	for _, s := range []struct{ rows, in, out int }{{128, 384, 384}, {128, 384, 1152}, {128, 1536, 384}, {128, 384, 1536}, {12, 384, 1536}, {1, 384, 384}} {
+	for _, s := range []struct{ rows, in, out int }{{128, 384, 384}, {128, 384, 1152}, {128, 1536, 384},
+		{128, 384, 1536}, {12, 384, 1536}, {1, 384, 384}} {
 		b.Run(fmt.Sprintf("%dx%dx%d", s.rows, s.in, s.out), func(b *testing.B) {
 			benchLevels(b, func(b *testing.B, k simd.Kernels) {
 				r := rand.New(rand.NewPCG(1, 2))

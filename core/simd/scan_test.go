@@ -78,7 +78,8 @@ func TestDotRowsExtremes(t *testing.T) {
 		for _, dim := range []int{15, 64, 100, simd.MaxDim} {
 			for _, a := range []int8{-128, 127, -1} {
 				for _, b := range []int8{-128, 127, 1} {
-					checkScan(t, k, slices.Repeat([]int8{a}, dim), slices.Repeat([]int8{b}, 9*dim), 9, dim, []uint32{0, 1, 2, 3, 8})
+					checkScan(t, k, slices.Repeat([]int8{a}, dim), slices.Repeat([]int8{b}, 9*dim), 9, dim,
+						[]uint32{0, 1, 2, 3, 8})
 				}
 			}
 		}

@@ -37,7 +37,7 @@ func unavailable[In any](*Service, context.Context, In) (Nothing, error) {
 	return Nothing{}, fault.New(fault.SourcesUnavailable, "sources are not available on this server")
 }
 
-// Operations declares the routes (decisions, section 2).
+// Operations declares the routes (docs/contract.md#source-routes).
 func Operations() []op.Op[*Service] {
 	routes := []struct{ name, method, path, summary string }{
 		{"source_kinds.list", "GET", "/source_kinds", "List the kinds of sources"},
@@ -57,10 +57,18 @@ func Operations() []op.Op[*Service] {
 	}
 	ops := make([]op.Op[*Service], len(routes))
 	for i, r := range routes {
-		spec := op.Spec{Name: r.name, Method: r.method, Path: r.path, Summary: r.summary, Class: op.Admin, Timeout: 5 * time.Second,
+		spec := op.Spec{
+			Name:        r.name,
+			Group:       op.Sources,
+			Method:      r.method,
+			Path:        r.path,
+			Summary:     r.summary,
+			Class:       op.Admin,
+			Timeout:     5 * time.Second,
 			Description: "This server has no sources: every call answers 503 sources_unavailable.",
 			Answers:     []op.Answer{{Status: 200, Summary: "Not answered while sources are unavailable.", Body: Nothing{}}},
-			Faults:      []fault.Code{fault.SourcesUnavailable}}
+			Faults:      []fault.Code{fault.SourcesUnavailable},
+		}
 		call := op.Example{Name: "unavailable", Summary: "Without sources", Status: 503, Parameters: map[string]string{}}
 		for name, value := range map[string]string{"id": "src_4f6c2d", "run": "run_81b0aa"} {
 			if strings.Contains(r.path, "{"+name+"}") {

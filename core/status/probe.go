@@ -114,7 +114,7 @@ func (p *probe) search(ctx context.Context) error {
 		return err
 	}
 	if at == 0 || !p.fed {
-		if err := p.feed(ctx); err != nil {
+		if err := p.applyCorpus(ctx); err != nil {
 			return err
 		}
 		p.fed = true
@@ -126,7 +126,7 @@ func (p *probe) search(ctx context.Context) error {
 	q.Limit = len(probeTexts)
 	hits, err := p.index.Search(ctx, p.partition, q)
 	if errors.Is(err, port.ErrGap) { // forgotten since it was looked at
-		if err = p.feed(ctx); err == nil {
+		if err = p.applyCorpus(ctx); err == nil {
 			hits, err = p.index.Search(ctx, p.partition, q)
 		}
 	}
@@ -141,7 +141,7 @@ func (p *probe) search(ctx context.Context) error {
 
 func probeID(i int) string { return fmt.Sprintf("probe-%d", i) }
 
-func (p *probe) feed(ctx context.Context) error {
+func (p *probe) applyCorpus(ctx context.Context) error {
 	if p.entries == nil {
 		entries, err := p.encode(ctx)
 		if err != nil {

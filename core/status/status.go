@@ -13,9 +13,9 @@ import (
 	"github.com/mnemehq/mneme/core/retrieve"
 )
 
-// Settings are what a Service checks.
+// Settings are the parts that a Service checks.
 type Settings struct {
-	Store    port.Store
+	Store    Store
 	Indexes  map[port.Retriever]port.Index
 	Embedder port.Embedder
 	Sparse   port.SparseEncoder
@@ -24,13 +24,22 @@ type Settings struct {
 	Now      func() time.Time
 }
 
+// Store is what the service asks of the store.
+type Store interface {
+	// Ping checks that it can read and write.
+	Ping(ctx context.Context) error
+}
+
 // Service answers health checks.
 type Service struct {
-	Settings
+	version string
+	now     func() time.Time
+	embeds  bool
+	parts   []part
+
 	mu     sync.Mutex // held while the parts are checked
 	last   Deep
 	lastAt time.Time
-	parts  []part
 }
 
 // New makes the service.
@@ -43,7 +52,12 @@ func New(s Settings) *Service {
 	for _, p := range probes(s) {
 		parts = append(parts, part{p.name, true, p.run()})
 	}
-	return &Service{Settings: s, parts: append(parts, rerank)}
+	return &Service{
+		version: s.Version,
+		now:     s.Now,
+		embeds:  s.Embedder != nil,
+		parts:   append(parts, rerank),
+	}
 }
 
 // None is the request of a check.
@@ -94,16 +108,16 @@ const (
 // the top hit. Nothing is written to the store. The outcome is kept for 5 s.
 func (s *Service) Deep(ctx context.Context, _ None) (Deep, error) {
 	s.mu.Lock()
-	if s.Now().Sub(s.lastAt) >= cacheFor || s.Now().Before(s.lastAt) {
+	if s.now().Sub(s.lastAt) >= cacheFor || s.now().Before(s.lastAt) {
 		// The check outlives an impatient caller, or it could never finish.
 		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 		s.last = s.check(cctx)
-		s.lastAt = s.Now()
+		s.lastAt = s.now()
 		cancel()
 	}
 	out := s.last
 	s.mu.Unlock()
-	if _, ok := ident.From(ctx); !ok {
+	if ident.Known(ctx) == nil {
 		out.Checks, out.Version = nil, ""
 	}
 	return out, nil
@@ -112,7 +126,7 @@ func (s *Service) Deep(ctx context.Context, _ None) (Deep, error) {
 // check looks at all parts side by side, so that a slow one costs the others
 // nothing of the time.
 func (s *Service) check(ctx context.Context) Deep {
-	at, began := s.Now(), time.Now()
+	at, began := s.now(), time.Now()
 	results := make([]Check, len(s.parts))
 	var wg sync.WaitGroup
 	for i, p := range s.parts {
@@ -145,12 +159,12 @@ func (s *Service) check(ctx context.Context) Deep {
 			broken++
 		}
 	}
-	out := Deep{Status: fine, Time: at.UTC(), Version: s.Version, Checks: &checks}
+	out := Deep{Status: fine, Time: at.UTC(), Version: s.version, Checks: &checks}
 	probe := Check{Status: fine, LatencyMS: time.Since(began).Milliseconds()}
 	switch {
 	case !storeOK || working == 0:
 		out.Status, probe.Status, probe.Message = failing, failing, "search does not work end to end"
-	case broken > 0 || s.Embedder == nil:
+	case broken > 0 || !s.embeds:
 		out.Status, probe.Status, probe.Message = degraded, degraded, "a part of search does not work"
 	}
 	checks["probe"] = probe
@@ -192,12 +206,30 @@ func checkReranker(ctx context.Context, m port.Reranker) error {
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
 	return op.WithExamples([]op.Op[*Service]{
-		op.Define(op.Spec{Name: "health", Method: "GET", Path: "/health", Auth: op.NoKey, Timeout: 5 * time.Second, Summary: "Is the process serving",
-			Description: "Says that the process answers, and nothing of what is behind it. Needs no key and counts against no limit."}, (*Service).Health),
-		op.Define(op.Spec{Name: "health.deep", Method: "GET", Path: "/health/deep", Auth: op.OptionalKey, Timeout: 2 * limit,
-			Summary:     "Does search work end to end",
-			Description: "Searches a small built-in corpus through every part of the search, and writes nothing. The outcome is kept for 5 seconds. Needs no key; with any valid key the answer has `checks` and `version`.",
-			Answers: []op.Answer{{Status: 200, Summary: "Search works; with status degraded, without an optional part.", Body: Deep{}},
-				{Status: 503, Summary: "Search does not work.", Body: Deep{}}}}, (*Service).Deep),
+		op.Define(op.Spec{
+			Name:    "health",
+			Group:   op.Status,
+			Method:  "GET",
+			Path:    "/health",
+			Auth:    op.NoKey,
+			Timeout: 5 * time.Second,
+			Summary: "Is the process serving",
+			Description: "Says that the process answers, and nothing of what is behind it. Needs no key and counts " +
+				"against no limit.",
+		}, (*Service).Health),
+		op.Define(op.Spec{
+			Name:    "health.deep",
+			Group:   op.Status,
+			Method:  "GET",
+			Path:    "/health/deep",
+			Auth:    op.OptionalKey,
+			Timeout: 2 * limit,
+			Summary: "Does search work end to end",
+			Description: "Searches a small built-in corpus through every part of the search, and writes nothing. The " +
+				"outcome is kept for 5 seconds. Needs no key; with any valid key the answer has `checks` and `version`.",
+			Answers: []op.Answer{{Status: 200, Summary: "Search works; with status degraded, without an optional part.",
+				Body: Deep{}},
+				{Status: 503, Summary: "Search does not work.", Body: Deep{}}},
+		}, (*Service).Deep),
 	}, examples())
 }

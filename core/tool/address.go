@@ -10,7 +10,7 @@ import (
 	"github.com/mnemehq/mneme/core/namespace"
 )
 
-// Connection is what a connection says beside a call's arguments.
+// Connection holds what the connection adds to a call's arguments.
 type Connection struct {
 	Pinned string `query:"namespace" json:"-" fault:"invalid_namespace"`
 	Header string `header:"X-Mneme-Namespace" json:"-" fault:"invalid_namespace"`
@@ -20,11 +20,11 @@ type Connection struct {
 // Namespaces searched at most when a call names none.
 const maxSpan = 20
 
-// chosen is the namespace that a call names: by its argument, the connection, or
+// namespaceOf is the namespace that a call names: by its argument, the connection, or
 // the key; "": none. It fails for a name that is none, and for one that the key
 // may not touch.
-func (c Connection) chosen(ctx context.Context, argument string) (string, error) {
-	who, _ := ident.From(ctx)
+func (c Connection) namespaceOf(ctx context.Context, argument string) (string, error) {
+	who := ident.From(ctx)
 	for _, from := range []struct{ what, name string }{
 		{"namespace", argument}, {"?namespace= of the connection's URL", c.Pinned}, {"header X-Mneme-Namespace", c.Header},
 		{"the key's namespace", who.Namespace}, {"the key's default namespace", who.DefaultNamespace},
@@ -47,9 +47,9 @@ func allowed(who ident.Principal, name string) error {
 	return nil
 }
 
-// held lists namespaces that hold documents, up to limit; more says that there
+// listNamespaces lists namespaces that hold documents, up to limit; more says that there
 // are others.
-func (s *Service) held(ctx context.Context, limit int) (names []string, more bool, err error) {
+func (s *Service) listNamespaces(ctx context.Context, limit int) (names []string, more bool, err error) {
 	page, err := s.Namespaces.List(ctx, namespace.ListNamespaces{Limit: &limit})
 	if err != nil {
 		return nil, false, err
@@ -60,39 +60,41 @@ func (s *Service) held(ctx context.Context, limit int) (names []string, more boo
 	return names, page.NextCursor != nil, nil
 }
 
-// target is the one namespace that a call changes. It is never guessed.
-func (s *Service) target(ctx context.Context, c Connection, argument string) (string, error) {
-	name, err := c.chosen(ctx, argument)
+// writeTarget is the one namespace that a call changes. It is never guessed.
+func (s *Service) writeTarget(ctx context.Context, c Connection, argument string) (string, error) {
+	name, err := c.namespaceOf(ctx, argument)
 	if name != "" || err != nil {
 		return name, err
 	}
-	names, more, err := s.held(ctx, maxSpan)
+	names, more, err := s.listNamespaces(ctx, maxSpan)
 	switch {
 	case err != nil:
 		return "", err
 	case len(names) == 1:
 		return names[0], nil
 	case len(names) == 0:
-		return "", fault.Field(fault.InvalidRequest, "namespace", "is required: no namespace holds documents yet; name the one to make")
+		return "", fault.Field(fault.InvalidRequest, "namespace",
+			"is required: no namespace holds documents yet; name the one to make")
 	}
 	return "", fault.Field(fault.InvalidRequest, "namespace", "is required, since there are several: %s", listed(names, more))
 }
 
-// span are the namespaces that a search reads.
-func (s *Service) span(ctx context.Context, c Connection, argument string) ([]string, error) {
-	name, err := c.chosen(ctx, argument)
+// searchedNamespaces are the namespaces that a search reads.
+func (s *Service) searchedNamespaces(ctx context.Context, c Connection, argument string) ([]string, error) {
+	name, err := c.namespaceOf(ctx, argument)
 	if err != nil {
 		return nil, err
 	}
 	if name != "" {
 		return []string{name}, nil
 	}
-	names, more, err := s.held(ctx, maxSpan)
+	names, more, err := s.listNamespaces(ctx, maxSpan)
 	switch {
 	case err != nil:
 		return nil, err
 	case more:
-		return nil, fault.Field(fault.InvalidRequest, "namespace", "is required, since there are more than %d: %s", maxSpan, listed(names, more))
+		return nil, fault.Field(fault.InvalidRequest, "namespace", "is required, since there are more than %d: %s",
+			maxSpan, listed(names, more))
 	case len(names) == 0:
 		return nil, fault.New(fault.NamespaceNotFound, "no namespace holds documents yet")
 	}
@@ -119,7 +121,8 @@ func parse(field, s string) (handle, error) {
 		name, id = "", s
 	}
 	if full && !ident.ValidNamespace(name) || !ident.ValidDocumentID(id) {
-		return handle{}, fault.Field(fault.InvalidID, field, "%q is not a document's id, namespace/document_id as search gives it", fault.Clip(s))
+		return handle{}, fault.Field(fault.InvalidID, field,
+			"%q is not a document's id, namespace/document_id as search gives it", fault.Clip(s))
 	}
 	return handle{name, id}, nil
 }
@@ -131,7 +134,7 @@ func (c Connection) locate(ctx context.Context, field, s string) (handle, error)
 	if err != nil {
 		return h, err
 	}
-	name, err := c.chosen(ctx, h.namespace)
+	name, err := c.namespaceOf(ctx, h.namespace)
 	if err == nil && name == "" {
 		err = fault.Field(fault.InvalidID, field, "%q lacks its namespace: give namespace/document_id as search gives it", h.id)
 	}

@@ -16,23 +16,9 @@ const MaxChars = 100_000
 // Fetch are the arguments of fetch.
 type Fetch struct {
 	Connection
-	ID       string `json:"id" fault:"invalid_id" doc:"as search gives it"`
+	ID       string `json:"id" required:"true" fault:"invalid_id" doc:"as search gives it"`
 	Offset   int    `json:"offset,omitempty" minimum:"0" doc:"next_offset of the call before"`
 	MaxChars *int   `json:"max_chars,omitempty" minimum:"1" maximum:"100000" default:"100000"`
-}
-
-// Validate checks the numbers.
-func (in *Fetch) Validate() error {
-	if in.ID == "" {
-		return fault.Field(fault.InvalidID, "id", "is required")
-	}
-	if in.Offset < 0 {
-		return fault.Field(fault.InvalidRequest, "offset", "must be at least 0")
-	}
-	if m := in.MaxChars; m != nil && (*m < 1 || *m > MaxChars) {
-		return fault.Field(fault.InvalidRequest, "max_chars", "must be 1-%d", MaxChars)
-	}
-	return nil
 }
 
 // Fetched answers fetch.
@@ -56,14 +42,21 @@ func (s *Service) Fetch(ctx context.Context, in Fetch) (Fetched, error) {
 		return Fetched{}, err
 	}
 	if in.Offset > len(d.Text) || in.Offset < len(d.Text) && !utf8.RuneStart(d.Text[in.Offset]) {
-		return Fetched{}, fault.Field(fault.InvalidRequest, "offset", "is not a next_offset of this document's text, which has %d bytes", len(d.Text))
+		return Fetched{}, fault.Field(fault.InvalidRequest, "offset",
+			"is not a next_offset of this document's text, which has %d bytes", len(d.Text))
 	}
 	most := MaxChars
 	if in.MaxChars != nil {
 		most = *in.MaxChars
 	}
 	m := describe(d.Metadata)
-	out := Fetched{ID: h.String(), Title: m.titled(d.Text), Text: clip(d.Text[in.Offset:], most), URL: m.linked(s.link(in.Connection, h)), Metadata: d.Metadata}
+	out := Fetched{
+		ID:       h.String(),
+		Title:    m.titleOr(d.Text),
+		Text:     clip(d.Text[in.Offset:], most),
+		URL:      m.urlOr(s.link(in.Connection, h)),
+		Metadata: d.Metadata,
+	}
 	if end := in.Offset + len(out.Text); end < len(d.Text) {
 		out.NextOffset = &end
 	}
@@ -103,8 +96,8 @@ const (
 	maxURL   = 512 // bytes; a longer one is no link that a model should repeat
 )
 
-// titled is the title, or the first line of the text.
-func (d description) titled(text string) string {
+// titleOr is the title, or the first line of the text.
+func (d description) titleOr(text string) string {
 	for _, s := range []string{d.title, firstLine(text)} {
 		if s = strings.TrimSpace(s); s != "" {
 			return clip(s, maxTitle)
@@ -119,7 +112,7 @@ func firstLine(text string) string {
 	return line
 }
 
-func (d description) linked(otherwise string) string {
+func (d description) urlOr(otherwise string) string {
 	if d.url != "" && len(d.url) <= maxURL {
 		return d.url
 	}

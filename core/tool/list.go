@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/namespace"
+	"github.com/mnemehq/mneme/core/op"
 )
 
 // ListNamespaces are the arguments of list_namespaces.
@@ -16,7 +17,7 @@ type ListNamespaces struct {
 // Validate checks the prefix.
 func (in *ListNamespaces) Validate() error {
 	l := namespace.ListNamespaces{Prefix: in.Prefix}
-	return l.Validate()
+	return op.Check(&l)
 }
 
 // Namespaces answers list_namespaces.

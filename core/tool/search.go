@@ -9,7 +9,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/query"
@@ -27,20 +26,13 @@ type Search struct {
 
 const (
 	defaultTopK = 8
-	maxTopK     = 20
 	maxText     = 700 // characters of a result's text
 )
 
-// Validate checks what a query of a namespace checks, and the smaller top_k.
+// Validate checks what a query of a namespace checks.
 func (in *Search) Validate() error {
-	if in.TopK != nil && (*in.TopK < 1 || *in.TopK > maxTopK) {
-		return fault.Field(fault.InvalidRequest, "top_k", "must be 1-%d", maxTopK)
-	}
-	if in.Query == "" {
-		return fault.Field(fault.InvalidRequest, "query", "is required")
-	}
-	q := in.request("a", 1) // any name: which ones are meant is found out later
-	return q.Validate()
+	q := in.request("a", 1) // any name: the namespaces are resolved later
+	return op.Check(&q)
 }
 
 func (in *Search) topK() int {
@@ -91,7 +83,7 @@ type Degraded struct {
 // Search finds the best passages of one namespace or, where a call names none, of
 // all.
 func (s *Service) Search(ctx context.Context, in Search) (Found, error) {
-	names, err := s.span(ctx, in.Connection, in.Namespace)
+	names, err := s.searchedNamespaces(ctx, in.Connection, in.Namespace)
 	if err != nil {
 		return Found{}, err
 	}
@@ -99,12 +91,12 @@ func (s *Service) Search(ctx context.Context, in Search) (Found, error) {
 	if len(names) == 1 {
 		err = f.query(ctx, s, in, names[0], in.topK(), 0)
 	} else {
-		err = f.across(ctx, s, in, names)
+		err = f.queryAll(ctx, s, in, names)
 	}
 	if err != nil {
 		return Found{}, err
 	}
-	return s.show(ctx, in.Connection, f)
+	return s.show(in.Connection, f), nil
 }
 
 // finding collects the hits of namespaces and what degraded them.
@@ -118,14 +110,10 @@ type hit struct {
 	namespace string
 }
 
-func (h hit) reranked() bool { return h.Explain != nil && h.Explain.Rerank != nil }
-
 // query adds one namespace's hits. depth is how many candidates are rescored;
 // 0: as many as the server takes for topK.
 func (f *finding) query(ctx context.Context, s *Service, in Search, name string, topK, depth int) error {
 	q := in.request(name, topK)
-	yes := true
-	q.Explain = &yes
 	switch {
 	case !in.reranks():
 	case depth == 0:
@@ -133,7 +121,7 @@ func (f *finding) query(ctx context.Context, s *Service, in Search, name string,
 	default:
 		q.Rerank, _ = json.Marshal(query.Rerank{Depth: &depth}) // an int always encodes
 	}
-	if err := q.Validate(); err != nil {
+	if err := op.Check(&q); err != nil {
 		return err
 	}
 	out, err := s.Queries.Query(ctx, q)
@@ -151,10 +139,10 @@ func (f *finding) query(ctx context.Context, s *Service, in Search, name string,
 	return nil
 }
 
-// across searches several namespaces. Reranking costs what it costs for one: a
-// first pass without it shares the candidates that are rescored out among the
-// namespaces, by how many of the best each of them has.
-func (f *finding) across(ctx context.Context, s *Service, in Search, names []string) error {
+// queryAll searches several namespaces. Reranking costs as much as for one: a first
+// pass without it divides the rescored candidates among the namespaces by how many
+// of the best hits each has.
+func (f *finding) queryAll(ctx context.Context, s *Service, in Search, names []string) error {
 	plain, no := in, false
 	plain.Rerank = &no
 	topK := in.topK()
@@ -190,12 +178,12 @@ func (f *finding) across(ctx context.Context, s *Service, in Search, names []str
 	return nil
 }
 
-// sort puts the hits of several namespaces in one order: what was rescored first,
-// since its scores mean something else.
+// sort orders the hits of several namespaces: rescored ones first, since their scores
+// are on another scale.
 func (f *finding) sort() {
 	slices.SortStableFunc(f.hits, func(a, b hit) int {
-		if a.reranked() != b.reranked() {
-			if a.reranked() {
+		if a.Reranked != b.Reranked {
+			if a.Reranked {
 				return -1
 			}
 			return 1
@@ -205,30 +193,24 @@ func (f *finding) sort() {
 }
 
 // show turns hits into the answer.
-func (s *Service) show(ctx context.Context, c Connection, f finding) (Found, error) {
+func (s *Service) show(c Connection, f finding) Found {
 	out := Found{Results: make([]Result, 0, len(f.hits)), Degraded: f.degraded}
 	if out.Degraded == nil {
 		out.Degraded = []Degraded{}
 	}
 	for _, h := range f.hits {
-		m, text := describe(h.Metadata), *h.Text
-		first := text
-		if m.title == "" && h.Start > 0 { // the title is the document's first line
-			d, err := s.Documents.Get(ctx, document.GetDocument{Namespace: h.namespace, ID: h.DocumentID})
-			switch fault.CodeOf(err) {
-			case "":
-				first = d.Text
-			case fault.DocumentNotFound, fault.NamespaceNotFound:
-				continue // gone since it was found
-			default:
-				return Found{}, err
-			}
-		}
-		out.Results = append(out.Results, Result{ID: h.ID, Title: m.titled(first), URL: m.linked(s.link(c, handle{h.namespace, h.DocumentID})),
-			Text: clip(text, maxText), Score: math.Round(h.Score*1e4) / 1e4, Metadata: h.Metadata})
+		m := describe(h.Metadata)
+		out.Results = append(out.Results, Result{
+			ID:       h.ID,
+			Title:    m.titleOr(h.Document.Text),
+			URL:      m.urlOr(s.link(c, handle{h.namespace, h.DocumentID})),
+			Text:     clip(*h.Text, maxText),
+			Score:    math.Round(h.Score*1e4) / 1e4,
+			Metadata: h.Metadata,
+		})
 	}
-	fit(&out)
-	return out, nil
+	shrinkToFit(&out)
+	return out
 }
 
 // maxTokens bounds a search's answer by the estimate of tokens. Answers made of
@@ -241,10 +223,10 @@ const (
 	smallMetadata = 100 // metadata that costs no more comes before texts
 )
 
-// fit makes the answer small enough for a model to read. Texts are shortened to an
+// shrinkToFit makes the answer small enough for a model to read. Texts are shortened to an
 // equal share; then large metadata, key by key; and results that have no room are
 // left out. The latter two are named in degraded.
-func fit(f *Found) {
+func shrinkToFit(f *Found) {
 	note := func(part string) {
 		if d := (Degraded{part, "too_long"}); !slices.Contains(f.Degraded, d) {
 			f.Degraded = append(f.Degraded, d)
@@ -268,7 +250,7 @@ func fit(f *Found) {
 	}
 	for i := range f.Results {
 		r := &f.Results[i]
-		r.Text = within(r.Text, room/(len(f.Results)-i))
+		r.Text = truncateTokens(r.Text, room/(len(f.Results)-i))
 		room -= tokens(r.Text)
 	}
 	for i := range f.Results {
@@ -278,14 +260,14 @@ func fit(f *Found) {
 		}
 		if tokens(string(r.Metadata)) > room {
 			note("metadata")
-			r.Metadata = lighter(r.Metadata, room)
+			r.Metadata = trimMetadata(r.Metadata, room)
 		}
 		room -= tokens(string(r.Metadata))
 	}
 }
 
-// lighter keeps of metadata, in the order of names, what fits.
-func lighter(metadata json.RawMessage, room int) json.RawMessage {
+// trimMetadata keeps of metadata, in the order of names, what fits.
+func trimMetadata(metadata json.RawMessage, room int) json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(metadata, &m) != nil {
 		return json.RawMessage("{}")
@@ -304,8 +286,8 @@ func lighter(metadata json.RawMessage, room int) json.RawMessage {
 	return out
 }
 
-// within shortens a text to so many tokens.
-func within(s string, most int) string {
+// truncateTokens shortens a text to so many tokens.
+func truncateTokens(s string, most int) string {
 	if tokens(s) <= most {
 		return s
 	}

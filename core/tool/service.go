@@ -10,11 +10,11 @@ import (
 	"github.com/mnemehq/mneme/core/query"
 )
 
-// Timeout is how long a tool may take (decisions 6.2).
+// Timeout is how long a tool may take (docs/contract.md#limit-time).
 const Timeout = 30 * time.Second
 
 // saveTimeout is longer: a text of 256 KB is embedded whole or not at all, which
-// takes a slow machine more than Timeout (docs/decisions.md).
+// takes a slow machine more than Timeout (docs/decisions.md#d-29).
 const saveTimeout = 120 * time.Second
 
 // Settings are what a Service works with.
@@ -38,30 +38,52 @@ func Operations() []op.Op[*Service] {
 	naming := []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.NamespaceNotFound}
 	with := func(more ...fault.Code) []fault.Code { return append(more, naming...) }
 	return []op.Op[*Service]{
-		op.Define(op.Spec{Name: "tools.search", Class: op.Read, Timeout: Timeout, BodyOptional: true,
-			Summary:     "Find the documents that answer a question",
-			Description: "Find documents by meaning and words, best first, one passage each. Without a namespace all are searched. Use fetch with an id for the whole text.",
-			Tool:        &op.Tool{Name: "search", Title: "Search documents", Idempotent: true},
-			Faults:      with(fault.InvalidFilter, fault.PayloadTooLarge, fault.Conflict)}, (*Service).Search),
-		op.Define(op.Spec{Name: "tools.fetch", Class: op.Read, Timeout: Timeout, BodyOptional: true,
+		op.Define(op.Spec{Name: "tools.search", Class: op.Read, Timeout: Timeout, TimeoutClass: op.OwnTimeout, BodyOptional: true,
+			Summary: "Find the documents that answer a question",
+			Description: "Find documents by meaning and words, best first, one passage each. Without a namespace all " +
+				"are searched. Use fetch with an id for the whole text.",
+			Tool:   &op.Tool{Name: "search", Title: "Search documents", Idempotent: true},
+			Faults: with(fault.InvalidFilter, fault.PayloadTooLarge, fault.Conflict)}, (*Service).Search),
+		op.Define(op.Spec{Name: "tools.fetch", Class: op.Read, Timeout: Timeout, TimeoutClass: op.OwnTimeout, BodyOptional: true,
 			Summary:     "Read a document",
 			Description: "Read a document's text. When next_offset is not null, call again with it as offset for the rest.",
 			Tool:        &op.Tool{Name: "fetch", Title: "Read a document", Idempotent: true},
 			Faults:      with(fault.InvalidID, fault.DocumentNotFound)}, (*Service).Fetch),
-		op.Define(op.Spec{Name: "tools.save", Class: op.Write, Mutates: true, Timeout: saveTimeout, BodyOptional: true,
-			Summary:     "Store a document",
-			Description: "Store a text so that search finds it. The same id replaces the document; without id the same text is stored once.",
-			Tool:        &op.Tool{Name: "save", Title: "Save a document", Idempotent: true},
-			Faults:      with(fault.InvalidID, fault.InvalidMetadata, fault.PayloadTooLarge, fault.Conflict)}, (*Service).Save),
-		op.Define(op.Spec{Name: "tools.delete", Class: op.Write, Mutates: true, Timeout: Timeout, BodyOptional: true,
-			Summary:     "Delete documents",
-			Description: "Delete documents for good, by the exact ids that search, fetch or save gave.",
-			Tool:        &op.Tool{Name: "delete", Title: "Delete documents", Destructive: true, Idempotent: true},
-			Faults:      with(fault.InvalidID)}, (*Service).Delete),
-		op.Define(op.Spec{Name: "tools.list_namespaces", Class: op.Read, Timeout: Timeout, BodyOptional: true,
-			Summary:     "List the namespaces that hold documents",
-			Description: "List the namespaces that hold documents, by name.",
-			Tool:        &op.Tool{Name: "list_namespaces", Title: "List namespaces", Idempotent: true},
-			Faults:      []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidCursor}}, (*Service).ListNamespaces),
+		op.Define(op.Spec{
+			Name:         "tools.save",
+			Class:        op.Write,
+			Mutates:      true,
+			Timeout:      saveTimeout,
+			TimeoutClass: op.OwnTimeout,
+			BodyOptional: true,
+			Summary:      "Store a document",
+			Description: "Store a text so that search finds it. The same id replaces the document; without id the same " +
+				"text is stored once.",
+			Tool:   &op.Tool{Name: "save", Title: "Save a document", Idempotent: true},
+			Faults: with(fault.InvalidID, fault.InvalidMetadata, fault.PayloadTooLarge, fault.Conflict),
+		}, (*Service).Save),
+		op.Define(op.Spec{
+			Name:         "tools.delete",
+			Class:        op.Write,
+			Mutates:      true,
+			Timeout:      Timeout,
+			TimeoutClass: op.OwnTimeout,
+			BodyOptional: true,
+			Summary:      "Delete documents",
+			Description:  "Delete documents for good, by the exact ids that search, fetch or save gave.",
+			Tool:         &op.Tool{Name: "delete", Title: "Delete documents", Destructive: true, Idempotent: true},
+			Faults:       with(fault.InvalidID),
+		}, (*Service).Delete),
+		op.Define(op.Spec{
+			Name:         "tools.list_namespaces",
+			Class:        op.Read,
+			Timeout:      Timeout,
+			TimeoutClass: op.OwnTimeout,
+			BodyOptional: true,
+			Summary:      "List the namespaces that hold documents",
+			Description:  "List the namespaces that hold documents, by name.",
+			Tool:         &op.Tool{Name: "list_namespaces", Title: "List namespaces", Idempotent: true},
+			Faults:       []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidCursor},
+		}, (*Service).ListNamespaces),
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/op"
 )
 
 // Save are the arguments of save.
@@ -21,14 +22,6 @@ type Save struct {
 	Title     string          `json:"title,omitempty"`
 	URL       string          `json:"url,omitempty" doc:"where the text comes from"`
 	Metadata  json.RawMessage `json:"metadata,omitempty" fault:"invalid_metadata" schema:"Metadata" doc:"strings, numbers, booleans, arrays of strings"`
-}
-
-// Validate checks that there is a text.
-func (in *Save) Validate() error {
-	if in.Text == "" {
-		return fault.Field(fault.InvalidRequest, "text", "is required")
-	}
-	return nil
 }
 
 // Saved answers save.
@@ -47,13 +40,14 @@ func (s *Service) Save(ctx context.Context, in Save) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	metadata, err := described(in)
+	metadata, err := withTitleAndURL(in)
 	if err != nil {
 		return Saved{}, err
 	}
-	w := document.WriteDocuments{Namespace: h.namespace, Origin: "mcp", Documents: []document.Input{{ID: h.id, Text: &in.Text, Metadata: metadata}}}
-	if err := w.Validate(); err != nil {
-		return Saved{}, single(err)
+	w := document.WriteDocuments{Namespace: h.namespace, Origin: "mcp",
+		Documents: []document.Input{{ID: h.id, Text: &in.Text, Metadata: metadata}}}
+	if err := op.Check(&w); err != nil {
+		return Saved{}, withoutIndex(err)
 	}
 	out, err := s.Documents.Write(ctx, w)
 	if err != nil {
@@ -66,33 +60,34 @@ func (s *Service) Save(ctx context.Context, in Save) (Saved, error) {
 // destination is where a save goes. An id may be a handle; then the namespace, if
 // given too, must be its own.
 func (s *Service) destination(ctx context.Context, in Save) (handle, error) {
-	h := handle{in.Namespace, generated(in.Text)}
+	h := handle{in.Namespace, generateID(in.Text)}
 	if in.ID != "" {
 		given, err := parse("id", in.ID)
 		if err != nil {
 			return handle{}, err
 		}
 		if given.namespace != "" && in.Namespace != "" && given.namespace != in.Namespace {
-			return handle{}, fault.Field(fault.InvalidRequest, "namespace", "is %q, but the id names namespace %q", in.Namespace, given.namespace)
+			return handle{}, fault.Field(fault.InvalidRequest, "namespace", "is %q, but the id names namespace %q",
+				in.Namespace, given.namespace)
 		}
 		h.id = given.id
 		if given.namespace != "" {
 			h.namespace = given.namespace
 		}
 	}
-	name, err := s.target(ctx, in.Connection, h.namespace)
+	name, err := s.writeTarget(ctx, in.Connection, h.namespace)
 	return handle{name, h.id}, err
 }
 
-// generated names a text by itself.
-func generated(text string) string {
+// generateID names a text by itself.
+func generateID(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "mcp:" + hex.EncodeToString(sum[:12])
 }
 
-// described is the metadata with title and url, which stand beside it for models
+// withTitleAndURL is the metadata with title and url, which stand beside it for models
 // that fill in flat arguments better.
-func described(in Save) (json.RawMessage, error) {
+func withTitleAndURL(in Save) (json.RawMessage, error) {
 	add := map[string]string{}
 	if in.Title != "" {
 		add["title"] = in.Title
@@ -117,7 +112,8 @@ func described(in Save) (json.RawMessage, error) {
 		if was, ok := members[name]; ok {
 			var text string
 			if json.Unmarshal(was, &text) != nil || text != value {
-				return nil, fault.Field(fault.InvalidMetadata, "metadata."+name, "differs from the argument %s; give one of them", name)
+				return nil, fault.Field(fault.InvalidMetadata, "metadata."+name,
+					"differs from the argument %s; give one of them", name)
 			}
 		}
 		if members == nil {
@@ -128,9 +124,9 @@ func described(in Save) (json.RawMessage, error) {
 	return json.Marshal(members)
 }
 
-// single takes the place in a list out of a fault about the only document, which
+// withoutIndex takes the place in a list out of a fault about the only document, which
 // the caller gave as flat arguments.
-func single(err error) error {
+func withoutIndex(err error) error {
 	f := *fault.From(err)
 	for _, place := range []string{"documents[0].", "documents[0] "} {
 		if rest, ok := strings.CutPrefix(f.Message, place); ok {
@@ -144,21 +140,10 @@ func single(err error) error {
 	return &f
 }
 
-// MaxHandles is how many documents a call deletes at most.
-const MaxHandles = 100
-
 // Delete are the arguments of delete.
 type Delete struct {
 	Connection
-	IDs []string `json:"ids" max:"100" minItems:"1" maxItems:"100" doc:"namespace/document_id each"`
-}
-
-// Validate checks the number of ids.
-func (in *Delete) Validate() error {
-	if n := len(in.IDs); n < 1 || n > MaxHandles {
-		return fault.Field(fault.InvalidRequest, "ids", "must hold 1-%d ids, got %d", MaxHandles, n)
-	}
-	return nil
+	IDs []string `json:"ids" maxDecoded:"100" minItems:"1" maxItems:"100" doc:"namespace/document_id each"`
 }
 
 // Deleted answers delete.

@@ -35,7 +35,7 @@ func reap(cmd *exec.Cmd, before func()) error {
 // its environment, which names the socket's folder.
 func killStrays(dir string) {
 	mark := []byte("PLUGIN_UNIX_SOCKET_DIR=" + dir + "\x00")
-	for range 5 { // one may start another meanwhile
+	for range 5 { // a process may start another in between
 		found := false
 		all, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well formed
 		for _, file := range all {
@@ -43,7 +43,8 @@ func killStrays(dir string) {
 			if err != nil || !bytes.Contains(env, mark) {
 				continue
 			}
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && syscall.Kill(pid, syscall.SIGKILL) == nil {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil &&
+				syscall.Kill(pid, syscall.SIGKILL) == nil {
 				found = true
 			}
 		}

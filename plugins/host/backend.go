@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	firstWait  = 100 * time.Millisecond // before the first start anew
+	firstWait  = 100 * time.Millisecond // before the first restart
 	longWait   = 30 * time.Second       // no wait is longer
 	settled    = 30 * time.Second       // a run of this length makes the next wait short again
 	strikes    = 3                      // health checks in a row that a backend may miss
@@ -158,7 +158,8 @@ func (b *backend) start(ctx context.Context) (_ *instance, d described, sum [32]
 			break
 		}
 		if _, certified := p.greeting(); b.options.MTLS && !certified {
-			return fail(errors.New("its handshake has no certificate: a backend that does not speak go-plugin's AutoMTLS needs mtls: off"))
+			return fail(errors.New("its handshake has no certificate: a backend that does not speak go-plugin's " +
+				"AutoMTLS needs mtls: off"))
 		}
 		select {
 		case <-ctx.Done():
@@ -204,10 +205,10 @@ func (b *backend) open(ctx context.Context) error {
 	}
 	b.described, b.verified, b.current = d, sum, i
 	b.last.Store(time.Now().UnixNano())
-	b.log.Info("a model backend serves", "pid", i.process.ID(), "start", time.Since(i.started).Round(time.Millisecond))
+	b.log.Info("model backend started", "pid", i.process.ID(), "start", time.Since(i.started).Round(time.Millisecond))
 	if b.command.SHA256 == "" {
 		if now, err := sumOf(i.process.cmd.Path); err == nil {
-			b.log.Warn("a model backend runs unverified; to approve it, pin its sum", "program", i.process.cmd.Path, "sha256", hex.EncodeToString(now))
+			b.log.Warn("model backend unverified", "program", i.process.cmd.Path, "sha256", hex.EncodeToString(now))
 		}
 	}
 	go b.supervise(i)
@@ -228,26 +229,29 @@ func (b *backend) supervise(i *instance) {
 		why := b.watch(ctx, i)
 		stopped := ctx.Err() != nil
 		if stopped {
-			b.fall(i, fault.New(fault.Unavailable, "the model is shutting down"), time.Now())
+			b.stopServing(i, fault.New(fault.Unavailable, "the model is shutting down"), time.Now())
 			i.end(closeGrace)
 			return
 		}
-		b.fall(i, fault.New(fault.Unavailable, "the model is restarting"), time.Now().Add(firstWait))
-		b.log.Error("a model backend ended", "pid", i.process.ID(), "reason", why, "after", time.Since(i.started).Round(time.Millisecond), "last_output", b.output.last())
+		b.stopServing(i, fault.New(fault.Unavailable, "the model is restarting"), time.Now().Add(firstWait))
+		b.log.Error("model backend ended", "pid", i.process.ID(), "reason", why, "after",
+			time.Since(i.started).Round(time.Millisecond), "last_output", b.output.last())
 		i.end(0)
 		if time.Since(i.started) > settled {
 			failures = 0
 		}
 		for i = nil; i == nil; {
 			if b.options.MaxRestarts > 0 && failures >= b.options.MaxRestarts {
-				b.fall(nil, fault.New(fault.Unavailable, "the model is down and will not be started again before the server is"), time.Now().Add(time.Minute))
-				b.log.Error("a model backend stays down", "starts", failures)
+				b.stopServing(nil,
+					fault.New(fault.Unavailable, "the model is down and will not be started again before the server is"),
+					time.Now().Add(time.Minute))
+				b.log.Error("model backend down", "starts", failures)
 				<-ctx.Done()
 				return
 			}
 			wait := backoff(failures)
 			failures++
-			b.fall(nil, nil, time.Now().Add(wait))
+			b.stopServing(nil, nil, time.Now().Add(wait))
 			select {
 			case <-ctx.Done():
 				return
@@ -263,15 +267,15 @@ func (b *backend) restart(ctx context.Context, attempt int) *instance {
 	i, d, sum, err := b.start(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			b.log.Error("a model backend does not start", "attempt", attempt, "error", err)
-			b.fall(nil, fault.Wrap(fault.Unavailable, "start", err, "the model is down"), time.Time{})
+			b.log.Error("model backend start failed", "attempt", attempt, "error", err)
+			b.stopServing(nil, fault.Wrap(fault.Unavailable, "start", err, "the model is down"), time.Time{})
 		}
 		return nil
 	}
 	if !reflect.DeepEqual(d, b.described) || sum != b.verified && !b.options.DeclaredOnly {
 		i.end(closeGrace)
-		b.log.Error("a model backend is not what it was and is refused; start the server again to take it", "was", b.described.String(), "is", d.String(), "files_changed", sum != b.verified)
-		b.fall(nil, fault.New(fault.Upstream, "the model is not the one that the server started with"), time.Time{})
+		b.log.Error("model backend changed", "was", b.described.String(), "is", d.String(), "files_changed", sum != b.verified)
+		b.stopServing(nil, fault.New(fault.Upstream, "the model is not the one that the server started with"), time.Time{})
 		return nil
 	}
 	b.expired.Store(0)
@@ -279,7 +283,8 @@ func (b *backend) restart(ctx context.Context, attempt int) *instance {
 	b.mu.Lock()
 	b.current, b.down = i, nil
 	b.mu.Unlock()
-	b.log.Info("a model backend serves again", "pid", i.process.ID(), "attempt", attempt, "start", time.Since(i.started).Round(time.Millisecond))
+	b.log.Info("model backend started", "pid", i.process.ID(), "attempt", attempt, "start",
+		time.Since(i.started).Round(time.Millisecond))
 	return i
 }
 
@@ -292,8 +297,8 @@ func backoff(n int) time.Duration {
 	return time.Duration(float64(d) * (.75 + rand.Float64()/2))
 }
 
-// fall lets no new call through. Zero values leave what was said before.
-func (b *backend) fall(i *instance, why *fault.Error, until time.Time) {
+// stopServing lets no new call through. Zero values leave what was said before.
+func (b *backend) stopServing(i *instance, why *fault.Error, until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.current = nil
@@ -351,7 +356,7 @@ func (b *backend) watch(ctx context.Context, i *instance) string {
 			if n := i.missed.Add(1); n >= strikes {
 				return fmt.Sprintf("%d health checks in a row failed: %v", n, err)
 			}
-			b.log.Warn("a model backend missed a health check", "pid", i.process.ID(), "error", err)
+			b.log.Warn("model backend unhealthy", "pid", i.process.ID(), "error", err)
 			time.AfterFunc(max(50*time.Millisecond, b.options.HealthInterval/10), b.checkNow)
 		}
 	}

@@ -73,8 +73,16 @@ type honest struct {
 }
 
 func (honest) Info() port.ModelInfo {
-	return port.ModelInfo{Name: "honest", Version: "1", Digest: sum, Licence: "MIT", Dimensions: dim, MaxTokens: 100, Languages: []string{"en"},
-		Tasks: []port.Task{port.TaskEmbed, port.TaskSparse, port.TaskRerank, port.TaskSynthesize}}
+	return port.ModelInfo{
+		Name:       "honest",
+		Version:    "1",
+		Digest:     sum,
+		Licence:    "MIT",
+		Dimensions: dim,
+		MaxTokens:  100,
+		Languages:  []string{"en"},
+		Tasks:      []port.Task{port.TaskEmbed, port.TaskSparse, port.TaskRerank, port.TaskSynthesize},
+	}
 }
 func (honest) Close() error { return nil }
 
@@ -133,7 +141,8 @@ func (h honest) Score(ctx context.Context, query string, texts []string) ([]floa
 }
 
 func (h honest) Synthesize(ctx context.Context, q port.Question) (port.Synthesis, error) {
-	return port.Synthesis{Text: q.Sources[0].Text + " " + q.Sources[0].Time.Format(time.DateOnly) + " [1].", InputTokens: 5, OutputTokens: 3}, h.call(ctx)
+	return port.Synthesis{Text: q.Sources[0].Text + " " + q.Sources[0].Time.Format(time.DateOnly) + " [1].",
+		InputTokens: 5, OutputTokens: 3}, h.call(ctx)
 }
 
 // counter is honest that also counts and gives word pieces.
@@ -176,9 +185,21 @@ type raw struct {
 }
 
 func rawInfo() *modelv1.ModelInfo {
-	return &modelv1.ModelInfo{Name: "raw", Version: "1", Digest: sum, CountsTokens: true, GivesTokenIds: true, Tasks: []*modelv1.TaskInfo{
-		{Task: modelv1.Task_TASK_EMBEDDING, Dim: dim, MaxTokens: 100, Normalized: true}, {Task: modelv1.Task_TASK_SPARSE, MaxTokens: 100, Vocabulary: 100},
-		{Task: modelv1.Task_TASK_RERANK, MaxTokens: 100}, {Task: modelv1.Task_TASK_ANSWER}}}
+	return &modelv1.ModelInfo{
+		Name:          "raw",
+		Version:       "1",
+		Digest:        sum,
+		CountsTokens:  true,
+		GivesTokenIds: true,
+		Tasks: []*modelv1.TaskInfo{
+			{
+				Task:       modelv1.Task_TASK_EMBEDDING,
+				Dim:        dim,
+				MaxTokens:  100,
+				Normalized: true,
+			}, {Task: modelv1.Task_TASK_SPARSE, MaxTokens: 100, Vocabulary: 100},
+			{Task: modelv1.Task_TASK_RERANK, MaxTokens: 100}, {Task: modelv1.Task_TASK_ANSWER}},
+	}
 }
 
 func (r *raw) Describe(context.Context, *modelv1.DescribeRequest) (*modelv1.ModelInfo, error) {
@@ -285,7 +306,8 @@ func write(path, text string) {
 // hosting is a program with a backend that forks.
 func hosting(args []string) {
 	self, _ := os.Executable()
-	_, err := host.Open(context.Background(), host.Command{Args: []string{self, "backend", "fork", args[0]}, Unverified: true}, host.Options{MTLS: true})
+	_, err := host.Open(context.Background(),
+		host.Command{Args: []string{self, "backend", "fork", args[0]}, Unverified: true}, host.Options{MTLS: true})
 	if err != nil {
 		panic(err)
 	}
@@ -357,8 +379,9 @@ func init() {
 		"hang": func([]string) { // heeds no deadline
 			sdk.Serve(embedder{honest{func(context.Context) error { time.Sleep(time.Hour); return nil }}})
 		},
-		"heed": func(a []string) { // tells when its caller has left
+		"heed": func(a []string) { // tells when it is called, and when its caller has left
 			sdk.Serve(embedder{honest{func(ctx context.Context) error {
+				write(a[1], "called")
 				deadline, _ := ctx.Deadline()
 				<-ctx.Done()
 				write(a[0], fmt.Sprint(ctx.Err(), " ", time.Until(deadline) < time.Minute))
@@ -414,7 +437,8 @@ func init() {
 		"stubborn": func([]string) { (&raw{}).serve(nil); time.Sleep(time.Hour) },
 		"busy": func([]string) {
 			(&raw{embed: func(context.Context, *modelv1.TextBatch, *modelv1.DenseBatch) (*modelv1.DenseBatch, error) {
-				s, err := status.New(codes.Unavailable, "the GPU is taken").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(7 * time.Second)})
+				s, err := status.New(codes.Unavailable,
+					"the GPU is taken").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(7 * time.Second)})
 				return nil, errors.Join(err, s.Err())
 			}}).serve(nil)
 		},

@@ -38,8 +38,16 @@ var tasks = map[modelv1.Task]port.Task{
 
 // checkInfo takes a description.
 func checkInfo(m *modelv1.ModelInfo) (described, error) {
-	d := described{name: m.GetName(), version: m.GetVersion(), digest: m.GetDigest(), licence: m.GetLicence(), languages: m.GetLanguages(),
-		counts: m.GetCountsTokens(), ids: m.GetGivesTokenIds(), window: map[port.Task]int{}}
+	d := described{
+		name:      m.GetName(),
+		version:   m.GetVersion(),
+		digest:    m.GetDigest(),
+		licence:   m.GetLicence(),
+		languages: m.GetLanguages(),
+		counts:    m.GetCountsTokens(),
+		ids:       m.GetGivesTokenIds(),
+		window:    map[port.Task]int{},
+	}
 	switch {
 	case d.name == "" || d.version == "":
 		return d, errors.New("the description has no name or no version")
@@ -83,7 +91,8 @@ func checkInfo(m *modelv1.ModelInfo) (described, error) {
 // give them are divided by their length.
 func checkDense(m *modelv1.DenseBatch, rows int, d described) ([]float32, []int, error) {
 	if int64(m.GetDim()) != int64(d.dim) || len(m.GetData()) != rows*d.dim*4 {
-		return nil, nil, fmt.Errorf("%d bytes of vectors of %d dimensions for %d texts of %d", len(m.GetData()), m.GetDim(), rows, d.dim)
+		return nil, nil, fmt.Errorf("%d bytes of vectors of %d dimensions for %d texts of %d", len(m.GetData()),
+			m.GetDim(), rows, d.dim)
 	}
 	read, err := checkTokens(m.GetTokens(), rows, d.window[port.TaskEmbed])
 	if err != nil {
@@ -245,7 +254,8 @@ func (a *answer) add(c *modelv1.GenerateChunk) error {
 	a.text.WriteString(c.GetText())
 	if c.GetDone() {
 		a.done = true
-		a.out = port.Synthesis{Text: strings.TrimSpace(a.text.String()), InputTokens: int(c.GetInputTokens()), OutputTokens: int(c.GetOutputTokens())}
+		a.out = port.Synthesis{Text: strings.TrimSpace(a.text.String()), InputTokens: int(c.GetInputTokens()),
+			OutputTokens: int(c.GetOutputTokens())}
 	}
 	return nil
 }

@@ -10,6 +10,4 @@
 // Unavailable at once, and say when to come back. A backend that describes itself
 // otherwise after a restart is refused: vectors of two models never meet. Close
 // ends it; so does the end of this process, even by SIGKILL.
-//
-// May import: plugins/proto, core/port, core/fault, go-plugin, grpc, x/sys.
 package host

@@ -36,7 +36,8 @@ func newGuard(pid int, dir string) *guard {
 		return nil
 	}
 	defer r.Close()
-	cmd := exec.Command("/bin/sh", "-c", farewell, "mneme-guard", strconv.Itoa(pid), dir) //nolint:noctx // it ends with the backend
+	//nolint:noctx // it ends with the backend
+	cmd := exec.Command("/bin/sh", "-c", farewell, "mneme-guard", strconv.Itoa(pid), dir)
 	cmd.Stdin, cmd.Env, cmd.SysProcAttr = r, []string{"PATH=/usr/bin:/bin"}, &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		w.Close()

@@ -42,7 +42,8 @@ func (o *Options) defaults() {
 	for _, d := range []struct {
 		at    *time.Duration
 		value time.Duration
-	}{{&o.StartTimeout, time.Minute}, {&o.CallTimeout, 30 * time.Second}, {&o.QueueTimeout, 10 * time.Second}, {&o.HealthInterval, 5 * time.Second}} {
+	}{{&o.StartTimeout, time.Minute}, {&o.CallTimeout, 30 * time.Second}, {&o.QueueTimeout, 10 * time.Second},
+		{&o.HealthInterval, 5 * time.Second}} {
 		if *d.at <= 0 {
 			*d.at = d.value
 		}
@@ -81,14 +82,31 @@ type Model struct {
 func Open(ctx context.Context, c Command, o Options) (port.Model, error) {
 	o.defaults()
 	log := o.Log.With("model", o.ID)
-	b := &backend{command: c, options: o, log: log, output: newOutput(log), poke: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{})}
+	b := &backend{
+		command: c,
+		options: o,
+		log:     log,
+		output:  newOutput(log),
+		poke:    make(chan struct{}, 1),
+		closing: make(chan struct{}),
+		ended:   make(chan struct{}),
+	}
 	if err := b.open(ctx); err != nil {
 		return nil, fmt.Errorf("start model backend: %w", err)
 	}
 	d := b.described
 	m := &Model{backend: b, gate: &gate{size: o.Concurrency, queue: o.Queue}, info: port.ModelInfo{
-		ID: o.ID, Name: d.name, Version: d.version, Tasks: d.tasks, Digest: d.identity(b.verified, o.DeclaredOnly), Dimensions: d.dim,
-		MaxTokens: d.maxTokens, Languages: d.languages, Licence: d.licence, Runtime: "plugin"}}
+		ID:         o.ID,
+		Name:       d.name,
+		Version:    d.version,
+		Tasks:      d.tasks,
+		Digest:     d.identity(b.verified, o.DeclaredOnly),
+		Dimensions: d.dim,
+		MaxTokens:  d.maxTokens,
+		Languages:  d.languages,
+		Licence:    d.licence,
+		Runtime:    "plugin",
+	}}
 	if m.info.ID == "" {
 		m.info.ID = d.name
 	}
@@ -117,7 +135,8 @@ func Open(ctx context.Context, c Command, o Options) (port.Model, error) {
 // identity is the digest of a model, see Open.
 func (d described) identity(files [32]byte, declaredOnly bool) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "mneme process model 1\n%q\n%q\n%s\n%d %t %d\n", d.name, d.version, d.digest, d.dim, d.normalized, d.vocabulary)
+	fmt.Fprintf(h, "mneme process model 1\n%q\n%q\n%s\n%d %t %d\n", d.name, d.version, d.digest, d.dim, d.normalized,
+		d.vocabulary)
 	if !declaredOnly {
 		h.Write(files[:])
 	}
@@ -135,8 +154,8 @@ func (m *Model) Info() port.ModelInfo { return m.info }
 // Close ends the backend, with everything that it started.
 func (m *Model) Close() error { m.backend.close(); return nil }
 
-// can tells whether the model has a task.
-func (m *Model) can(task port.Task) error {
+// requireTask fails unless the model has a task.
+func (m *Model) requireTask(task port.Task) error {
 	if slices.Contains(m.info.Tasks, task) {
 		return nil
 	}
@@ -231,9 +250,9 @@ func (m *Model) translate(ctx context.Context, op string, err error) error {
 	return fault.Wrap(fault.Upstream, op, err, "the model %s failed", m.info.ID)
 }
 
-// lie is the fault of a result that breaks the protocol.
-func (m *Model) lie(op string, err error) error {
-	m.backend.log.Error("a model backend broke the protocol", "op", op, "error", err)
+// protocolViolation is the fault of a result that breaks the protocol.
+func (m *Model) protocolViolation(op string, err error) error {
+	m.backend.log.Error("model backend protocol violation", "op", op, "error", err)
 	return fault.Wrap(fault.Upstream, op, err, "the model %s gave an answer that breaks the protocol", m.info.ID)
 }
 
@@ -246,9 +265,9 @@ type batch struct {
 	texts []string
 }
 
-// cut makes batches under the limits of a message, of texts of about one length
+// makeBatches makes batches under the limits of a message, of texts of about one length
 // each, since a backend that pads pays for the longest. head is what goes with each.
-func (m *Model) cut(texts []string, head int) []batch {
+func (m *Model) makeBatches(texts []string, head int) []batch {
 	order := make([]int, len(texts))
 	for i := range order {
 		order[i] = i
@@ -286,15 +305,16 @@ func clipText(s string) string {
 	return s[:n]
 }
 
-// each checks the texts and runs their batches side by side. It returns with the
+// runBatches checks the texts and runs their batches side by side. It returns with the
 // first failure.
-func (m *Model) each(ctx context.Context, op string, c class, texts []string, head int, do func(context.Context, modelv1.ModelClient, batch) error) error {
+func (m *Model) runBatches(ctx context.Context, op string, c class, texts []string, head int,
+	do func(context.Context, modelv1.ModelClient, batch) error) error {
 	for i, s := range texts {
 		if !utf8.ValidString(s) {
 			return fault.Field(fault.InvalidRequest, "texts", "text %d is not valid UTF-8", i)
 		}
 	}
-	batches := m.cut(texts, head)
+	batches := m.makeBatches(texts, head)
 	if len(batches) == 1 {
 		return m.call(ctx, op, c, func(ctx context.Context, rpc modelv1.ModelClient) error { return do(ctx, rpc, batches[0]) })
 	}
@@ -321,19 +341,20 @@ func sided(as port.TextKind) (class, modelv1.TextKind) {
 // Embed turns texts into vectors; see port.Embedder.
 func (m *Model) Embed(ctx context.Context, as port.TextKind, texts []string) (port.Dense, error) {
 	const op = "embed"
-	if err := m.can(port.TaskEmbed); err != nil {
+	if err := m.requireTask(port.TaskEmbed); err != nil {
 		return port.Dense{}, err
 	}
-	out := port.Dense{Dim: m.info.Dimensions, Data: make([]float32, len(texts)*m.info.Dimensions), Tokens: make([]int, len(texts))}
+	out := port.Dense{Dim: m.info.Dimensions, Data: make([]float32, len(texts)*m.info.Dimensions),
+		Tokens: make([]int, len(texts))}
 	c, kind := sided(as)
-	err := m.each(ctx, op, c, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+	err := m.runBatches(ctx, op, c, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.Embed(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
 		if err != nil {
 			return err
 		}
 		data, tokens, err := checkDense(r, len(b.rows), m.backend.described)
 		if err != nil {
-			return m.lie(op, err)
+			return m.protocolViolation(op, err)
 		}
 		for i, row := range b.rows {
 			copy(out.Row(row), data[i*out.Dim:(i+1)*out.Dim])
@@ -350,7 +371,7 @@ func (m *Model) Embed(ctx context.Context, as port.TextKind, texts []string) (po
 // Encode turns texts into learned-sparse vectors; see port.SparseEncoder.
 func (m *Model) Encode(ctx context.Context, as port.TextKind, texts []string) (port.Sparse, error) {
 	const op = "encode"
-	if err := m.can(port.TaskSparse); err != nil {
+	if err := m.requireTask(port.TaskSparse); err != nil {
 		return port.Sparse{}, err
 	}
 	type row struct {
@@ -360,14 +381,14 @@ func (m *Model) Encode(ctx context.Context, as port.TextKind, texts []string) (p
 	rows := make([]row, len(texts))
 	out := port.Sparse{Rows: make([]uint32, 1, len(texts)+1), Tokens: make([]int, len(texts))}
 	c, kind := sided(as)
-	err := m.each(ctx, op, c, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+	err := m.runBatches(ctx, op, c, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.Sparse(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
 		if err != nil {
 			return err
 		}
 		tokens, err := checkSparse(r, len(b.rows), m.backend.described)
 		if err != nil {
-			return m.lie(op, err)
+			return m.protocolViolation(op, err)
 		}
 		for i, at := range b.rows {
 			from, to := r.GetRowOffsets()[i], r.GetRowOffsets()[i+1]
@@ -389,7 +410,7 @@ func (m *Model) Encode(ctx context.Context, as port.TextKind, texts []string) (p
 // Score gives the probability that each text answers the query; see port.Reranker.
 func (m *Model) Score(ctx context.Context, query string, texts []string) ([]float32, int, error) {
 	const op = "score"
-	if err := m.can(port.TaskRerank); err != nil {
+	if err := m.requireTask(port.TaskRerank); err != nil {
 		return nil, 0, err
 	}
 	if !utf8.ValidString(query) {
@@ -399,14 +420,14 @@ func (m *Model) Score(ctx context.Context, query string, texts []string) ([]floa
 		return nil, 0, fault.Field(fault.InvalidRequest, "query", "is longer than %d bytes", modelv1.MaxRequestBytes/4)
 	}
 	out, cut := make([]float32, len(texts)), make([]int, len(texts))
-	err := m.each(ctx, op, scores, texts, len(query), func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+	err := m.runBatches(ctx, op, scores, texts, len(query), func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.Rerank(ctx, &modelv1.RerankRequest{Query: query, Texts: b.texts})
 		if err != nil {
 			return err
 		}
 		truncated, err := checkScores(r, len(b.rows))
 		if err != nil {
-			return m.lie(op, err)
+			return m.protocolViolation(op, err)
 		}
 		for i, row := range b.rows {
 			out[row] = r.GetScores()[i]
@@ -427,7 +448,7 @@ func (m *Model) Score(ctx context.Context, query string, texts []string) ([]floa
 // Synthesize writes an answer; see port.Synthesizer.
 func (m *Model) Synthesize(ctx context.Context, q port.Question) (port.Synthesis, error) {
 	const op = "synthesize"
-	if err := m.can(port.TaskSynthesize); err != nil {
+	if err := m.requireTask(port.TaskSynthesize); err != nil {
 		return port.Synthesis{}, err
 	}
 	request, size := &modelv1.GenerateRequest{Question: q.Text, MaxTokens: uint32(max(0, q.MaxTokens))}, len(q.Text)
@@ -446,7 +467,8 @@ func (m *Model) Synthesize(ctx context.Context, q port.Question) (port.Synthesis
 		size += len(s.Text) + 24
 	}
 	if size > modelv1.MaxRequestBytes {
-		return port.Synthesis{}, fault.Field(fault.InvalidRequest, "sources", "are %d bytes with the question, more than %d", size, modelv1.MaxRequestBytes)
+		return port.Synthesis{}, fault.Field(fault.InvalidRequest, "sources",
+			"are %d bytes with the question, more than %d", size, modelv1.MaxRequestBytes)
 	}
 	a := answer{max: q.MaxTokens}
 	err := m.call(ctx, op, scores, func(ctx context.Context, rpc modelv1.ModelClient) error {
@@ -460,12 +482,12 @@ func (m *Model) Synthesize(ctx context.Context, q port.Question) (port.Synthesis
 			case errors.Is(err, io.EOF) && a.done:
 				return nil
 			case errors.Is(err, io.EOF):
-				return m.lie(op, errors.New("the answer broke off"))
+				return m.protocolViolation(op, errors.New("the answer broke off"))
 			case err != nil:
 				return err
 			}
 			if err := a.add(chunk); err != nil {
-				return m.lie(op, err)
+				return m.protocolViolation(op, err)
 			}
 		}
 	})
@@ -487,14 +509,14 @@ func (c counting) CountTokens(ctx context.Context, texts []string) ([]int, error
 		}
 	}
 	out := make([]int, len(texts))
-	err := c.m.each(ctx, op, queries, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+	err := c.m.runBatches(ctx, op, queries, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.CountTokens(ctx, &modelv1.TextBatch{Texts: b.texts})
 		if err != nil {
 			return err
 		}
 		counts, err := checkCounts(r, b.texts)
 		if err != nil {
-			return c.m.lie(op, err)
+			return c.m.protocolViolation(op, err)
 		}
 		for i, row := range b.rows {
 			out[row] = counts[i]
@@ -515,14 +537,14 @@ func (t tokenizing) TokenIDs(ctx context.Context, as port.TextKind, texts []stri
 	const op = "token ids"
 	_, kind := sided(as)
 	out := make([][]uint32, len(texts))
-	err := t.m.each(ctx, op, queries, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+	err := t.m.runBatches(ctx, op, queries, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.TokenIds(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
 		if err != nil {
 			return err
 		}
 		ids, err := checkIDs(r, len(b.rows), t.m.backend.described)
 		if err != nil {
-			return t.m.lie(op, err)
+			return t.m.protocolViolation(op, err)
 		}
 		for i, row := range b.rows {
 			out[row] = ids[i]

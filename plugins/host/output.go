@@ -54,7 +54,7 @@ func (o *output) line(stream string, level slog.Level, b []byte) {
 	}
 	o.mu.Unlock()
 	if dropped > 0 {
-		o.log.Warn("a model backend writes too much", "lines_left_out", dropped)
+		o.log.Warn("model backend output truncated", "lines_left_out", dropped)
 	}
 	if pass {
 		o.log.Log(context.Background(), level, text, "stream", stream)
@@ -73,7 +73,8 @@ func (o *output) last() string {
 }
 
 var levels = map[string]slog.Level{
-	"TRACE": slog.LevelDebug, "DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "NOTICE": slog.LevelInfo, "WARN": slog.LevelWarn, "WARNING": slog.LevelWarn,
+	"TRACE": slog.LevelDebug, "DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "NOTICE": slog.LevelInfo,
+	"WARN": slog.LevelWarn, "WARNING": slog.LevelWarn,
 	"ERROR": slog.LevelError, "CRITICAL": slog.LevelError, "FATAL": slog.LevelError,
 }
 

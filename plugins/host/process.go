@@ -231,7 +231,8 @@ func (p *process) Diagnose(context.Context) string { return "" }
 func (p *process) PluginToHost(network, address string) (string, string, error) {
 	if p.private {
 		if network != "unix" || filepath.Dir(filepath.Clean(address)) != filepath.Clean(p.dir) {
-			return "", "", fmt.Errorf("without mtls a backend has to listen on a unix socket in the folder that PLUGIN_UNIX_SOCKET_DIR names, not on %s %s", network, address)
+			return "", "", fmt.Errorf("without mtls a backend has to listen on a unix socket in the folder that "+
+				"PLUGIN_UNIX_SOCKET_DIR names, not on %s %s", network, address)
 		}
 	}
 	if host, _, err := net.SplitHostPort(address); network == "tcp" && (err != nil || !net.ParseIP(host).IsLoopback()) {

@@ -67,7 +67,8 @@ func (c Command) Verify() (path string, sum [32]byte, err error) {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		if want != "" {
-			if wanted, err := hex.DecodeString(strings.TrimPrefix(want, "sha256:")); err != nil || subtle.ConstantTimeCompare(wanted, got) != 1 {
+			if wanted, err := hex.DecodeString(strings.TrimPrefix(want, "sha256:")); err != nil ||
+				subtle.ConstantTimeCompare(wanted, got) != 1 {
 				return fmt.Errorf("%s: %s has the sha256 %x, not %s: it is not the file that was approved", what, path, got, want)
 			}
 		}

@@ -17,9 +17,10 @@ import (
 
 // conduct is a task as a caller over time sees it.
 type conduct struct {
-	call     func(context.Context) error            // a small call, and whether its answer is the one of before
-	many     func(context.Context, []string) error  // a call over the texts
-	retained func() error                           // a call whose input and answer are overwritten, and one more; nil: not checked
+	call func(context.Context) error           // a small call, and whether its answer is the one of before
+	many func(context.Context, []string) error // a call over the texts
+	// a call whose input and answer are overwritten, and one more; nil: not checked
+	retained func() error
 	work     func(ctx context.Context, i int) error // a call of changing size, then a small one as call
 }
 
@@ -34,7 +35,8 @@ func (k *check) conducts(prefix string, c conduct) {
 	k.step(task + ": conduct")
 	if c.retained != nil {
 		err := c.retained()
-		k.expect(prefix+"retained", "nothing is kept of a call's input or answer", err == nil, "%v after they were overwritten", err)
+		k.expect(prefix+"retained", "nothing is kept of a call's input or answer", err == nil,
+			"%v after they were overwritten", err)
 	}
 	k.stops(prefix, c)
 	err := together(k.ctx, atOnce, c.call)
@@ -59,7 +61,8 @@ func (k *check) stops(prefix string, c conduct) {
 	ended, cancel := context.WithCancel(k.ctx)
 	cancel()
 	err := c.many(ended, []string{"too late"})
-	k.expect(prefix+"cancelled", "a cancelled call says so", errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.Canceled, "%v", err)
+	k.expect(prefix+"cancelled", "a cancelled call says so",
+		errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.Canceled, "%v", err)
 	soon, cancel := context.WithTimeout(k.ctx, 20*time.Millisecond)
 	defer cancel()
 	long := slices.Repeat([]string{strings.Repeat("long text ", 400)}, 256)
@@ -68,7 +71,8 @@ func (k *check) stops(prefix string, c conduct) {
 	took := time.Since(started)
 	// 50 ms are promised; a busy machine is given more, an unheeded deadline takes far
 	// longer. A model may be faster than its deadline.
-	k.expect(prefix+"deadline", "a deadline ends a long call", took < time.Second && (err != nil || took < 50*time.Millisecond), "%v after %s", err, took.Round(time.Millisecond))
+	k.expect(prefix+"deadline", "a deadline ends a long call",
+		took < time.Second && (err != nil || took < 50*time.Millisecond), "%v after %s", err, took.Round(time.Millisecond))
 	err = k.eventually(c.call)
 	k.expect(prefix+"afterwards", "the next call works and gives what it gave", err == nil, "%v", err)
 }
@@ -197,7 +201,8 @@ func (k *check) endures(prefix, task string, c conduct) {
 		return
 	}
 	third, grown, settled := growth(samples)
-	k.expect(prefix+"memory-flat", flat, settled, "%s more in the last quarter of %d calls than in the one before, which had %s", Bytes(grown), calls, Bytes(third))
+	k.expect(prefix+"memory-flat", flat, settled,
+		"%s more in the last quarter of %d calls than in the one before, which had %s", Bytes(grown), calls, Bytes(third))
 	most := slices.Max(samples)
 	if ceiling <= 0 {
 		k.skip(prefix+"memory-ceiling", under, "the model declares none")

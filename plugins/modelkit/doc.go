@@ -12,6 +12,4 @@
 //
 // Speed and memory are measured beside those of a baseline in the same run and
 // reported, never judged: a ratio says something on any machine, a time does not.
-//
-// May import: core/port, core/fault, the standard library.
 package modelkit

@@ -73,7 +73,8 @@ func (e embedder) shapes() {
 		return
 	}
 	e.expect("embedding.shapes.rows", "a vector for each text", true, "")
-	e.expect("embedding.shapes.dimensions", "vectors of the described dimensions", d.Dim == e.info.Dimensions, "%d, described are %d", d.Dim, e.info.Dimensions)
+	e.expect("embedding.shapes.dimensions", "vectors of the described dimensions", d.Dim == e.info.Dimensions,
+		"%d, described are %d", d.Dim, e.info.Dimensions)
 	for row := range texts {
 		norm, finite := 0.0, true
 		for _, x := range d.Row(row) {
@@ -81,11 +82,13 @@ func (e embedder) shapes() {
 			finite = finite && !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0)
 		}
 		e.expect("embedding.shapes.finite", "finite numbers", finite, "row %d has others", row)
-		e.expect("embedding.shapes.unit-length", "unit length, to 0.001", math.Abs(math.Sqrt(norm)-1) < 1e-3, "row %d has length %.4f", row, math.Sqrt(norm))
+		e.expect("embedding.shapes.unit-length", "unit length, to 0.001", math.Abs(math.Sqrt(norm)-1) < 1e-3,
+			"row %d has length %.4f", row, math.Sqrt(norm))
 	}
 	e.counts("embedding.shapes.tokens", d.Tokens)
 	none, err := e.m.Embed(e.ctx, port.Passage, nil)
-	e.expect("embedding.shapes.none", "no texts give no vectors", err == nil && len(none.Data) == 0, "%d values, error %v", len(none.Data), err)
+	e.expect("embedding.shapes.none", "no texts give no vectors", err == nil && len(none.Data) == 0,
+		"%d values, error %v", len(none.Data), err)
 }
 
 func (e embedder) text() {
@@ -108,14 +111,16 @@ func (e embedder) text() {
 	case !e.tokens:
 		e.expect("embedding.text.too-long", "a text longer than the window is embedded", true, "")
 	default:
-		e.expect("embedding.text.too-long", "a text longer than the window is cut there and says so", d.Tokens[1] == e.info.MaxTokens,
+		e.expect("embedding.text.too-long", "a text longer than the window is cut there and says so",
+			d.Tokens[1] == e.info.MaxTokens,
 			"%d tokens, the window is %d", d.Tokens[1], e.info.MaxTokens)
 	}
 }
 
 // refused checks that invalid UTF-8 was called the caller's mistake.
 func (k *check) refused(id string, err error) {
-	k.expect(id, "invalid UTF-8 is refused as the caller's mistake", err != nil && fault.Status(fault.CodeOf(err)) == 400, "%v", err)
+	k.expect(id, "invalid UTF-8 is refused as the caller's mistake",
+		err != nil && fault.Status(fault.CodeOf(err)) == 400, "%v", err)
 }
 
 func (e embedder) stable() {
@@ -158,7 +163,8 @@ func (e embedder) sense() {
 		if !ok {
 			return
 		}
-		e.expect("embedding.sense.obvious", "a query is nearer to its answer than to another text", near > far, "%q: cosine %.3f to its answer, %.3f to the other", a.query, near, far)
+		e.expect("embedding.sense.obvious", "a query is nearer to its answer than to another text", near > far,
+			"%q: cosine %.3f to its answer, %.3f to the other", a.query, near, far)
 	}
 	e.paraphrased("embedding.sense.paraphrase", margin)
 }
@@ -180,7 +186,8 @@ func (k *check) paraphrased(id string, margin func(asking) (near, far float64, o
 	if found == len(paraphrases()) {
 		k.expect(id, expect, true, "")
 	} else {
-		k.skip(id, expect, fmt.Sprintf("holds for %d of %d; a model of meaning finds all, one of words alone need not", found, len(paraphrases())))
+		k.skip(id, expect, fmt.Sprintf("holds for %d of %d; a model of meaning finds all, one of words alone need not",
+			found, len(paraphrases())))
 	}
 }
 

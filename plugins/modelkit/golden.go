@@ -154,7 +154,8 @@ func kind(query bool) port.TextKind {
 func (k *check) goldenVectors(m port.Embedder, all []GoldenVector) {
 	id, expect := "golden.embedding", fmt.Sprintf("cosine to the golden vectors of at least %g", k.minCosine())
 	for _, query := range []bool{false, true} {
-		for batch := range slices.Chunk(slices.DeleteFunc(slices.Clone(all), func(g GoldenVector) bool { return g.Query != query }), 32) {
+		for batch := range slices.Chunk(slices.DeleteFunc(slices.Clone(all),
+			func(g GoldenVector) bool { return g.Query != query }), 32) {
 			texts := make([]string, len(batch))
 			for i, g := range batch {
 				texts[i] = g.Text
@@ -169,7 +170,8 @@ func (k *check) goldenVectors(m port.Embedder, all []GoldenVector) {
 			}
 			for i, g := range batch {
 				c := cosine(d.Row(i), g.Vector)
-				k.expect(id, expect, c >= k.minCosine(), "%.5f for %.60q (dimensions %d, golden %d)", c, g.Text, d.Dim, len(g.Vector))
+				k.expect(id, expect, c >= k.minCosine(), "%.5f for %.60q (dimensions %d, golden %d)", c, g.Text, d.Dim,
+					len(g.Vector))
 			}
 		}
 	}
@@ -210,6 +212,7 @@ func (k *check) goldenScores(m port.Reranker, all []GoldenScore, tolerance float
 			k.expect(id, expect, false, "%v", err)
 			return
 		}
-		k.expect(id, expect, math.Abs(float64(p[0])-g.Score) <= tolerance, "%.4f, golden is %.4f, for %.60q and %.60q", p[0], g.Score, g.Query, g.Text)
+		k.expect(id, expect, math.Abs(float64(p[0])-g.Score) <= tolerance, "%.4f, golden is %.4f, for %.60q and %.60q",
+			p[0], g.Score, g.Query, g.Text)
 	}
 }

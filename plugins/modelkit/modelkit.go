@@ -126,7 +126,12 @@ func Tasks() []port.Task {
 // closes it. A check that was cut short by the end of ctx has the failed finding
 // "finished".
 func Check(ctx context.Context, c Candidate) Report {
-	k := &check{ctx: ctx, c: c, at: map[string]int{}, report: &Report{Started: time.Now(), Findings: []Finding{}, Speed: []Speed{}}}
+	k := &check{
+		ctx:    ctx,
+		c:      c,
+		at:     map[string]int{},
+		report: &Report{Started: time.Now(), Findings: []Finding{}, Speed: []Speed{}},
+	}
 	k.last, k.report.Model = k.report.Started, Subject{ID: c.Name, Tasks: []port.Task{}}
 	k.run()
 	k.report.Took = time.Since(k.report.Started)
@@ -182,8 +187,17 @@ func (k *check) run() {
 	}
 	k.model, k.info = m, m.Info()
 	i := k.info
-	k.report.Model = Subject{ID: i.ID, Name: i.Name, Version: i.Version, Tasks: i.Tasks, Digest: i.Digest, Dimensions: i.Dimensions,
-		MaxTokens: i.MaxTokens, Licence: i.Licence, Runtime: i.Runtime}
+	k.report.Model = Subject{
+		ID:         i.ID,
+		Name:       i.Name,
+		Version:    i.Version,
+		Tasks:      i.Tasks,
+		Digest:     i.Digest,
+		Dimensions: i.Dimensions,
+		MaxTokens:  i.MaxTokens,
+		Licence:    i.Licence,
+		Runtime:    i.Runtime,
+	}
 	if k.report.Model.Tasks == nil {
 		k.report.Model.Tasks = []port.Task{}
 	}
@@ -275,15 +289,19 @@ func (k *check) describes() {
 	}
 	k.expect("describes.tasks", "a task, each once, of "+fmt.Sprint(Tasks()), len(i.Tasks) > 0, "none")
 	for at, task := range i.Tasks {
-		k.expect("describes.tasks", "a task, each once, of "+fmt.Sprint(Tasks()), slices.Contains(Tasks(), task) && slices.Index(i.Tasks, task) == at, "%v", i.Tasks)
-		k.expect("describes.callable", "each task it claims can be called", callable(k.model, task), "it cannot be called for %s", task)
+		k.expect("describes.tasks", "a task, each once, of "+fmt.Sprint(Tasks()),
+			slices.Contains(Tasks(), task) && slices.Index(i.Tasks, task) == at, "%v", i.Tasks)
+		k.expect("describes.callable", "each task it claims can be called", callable(k.model, task),
+			"it cannot be called for %s", task)
 	}
-	k.expect("describes.dimensions", "dimensions where it embeds, none elsewhere", (i.Dimensions > 0) == slices.Contains(i.Tasks, port.TaskEmbed),
+	k.expect("describes.dimensions", "dimensions where it embeds, none elsewhere",
+		(i.Dimensions > 0) == slices.Contains(i.Tasks, port.TaskEmbed),
 		"%d dimensions for %v", i.Dimensions, i.Tasks)
 	if slices.ContainsFunc(i.Tasks, func(t port.Task) bool { return t != port.TaskSynthesize }) {
 		k.expect("describes.window", "a token window", i.MaxTokens > 0, "%d tokens", i.MaxTokens)
 		sum, ok := strings.CutPrefix(i.Digest, "sha256:")
-		k.expect("describes.digest", "a digest sha256:..., which tells its vectors from another's", ok && len(sum) == 64 && strings.Trim(sum, "0123456789abcdef") == "", "%q", i.Digest)
+		k.expect("describes.digest", "a digest sha256:..., which tells its vectors from another's",
+			ok && len(sum) == 64 && strings.Trim(sum, "0123456789abcdef") == "", "%q", i.Digest)
 	}
 }
 

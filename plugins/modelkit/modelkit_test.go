@@ -133,7 +133,8 @@ func TestNotToBeSeen(t *testing.T) {
 }
 
 func TestDoesNotOpen(t *testing.T) {
-	r := check(t, modelkit.Candidate{Name: "acme", Open: func(context.Context) (port.Model, error) { return nil, errors.New("no such file") }})
+	r := check(t, modelkit.Candidate{Name: "acme",
+		Open: func(context.Context) (port.Model, error) { return nil, errors.New("no such file") }})
 	if f := failed(r); len(f) != 1 || f[0].ID != "opens" || !strings.Contains(f[0].Saw, "no such file") || r.Model.ID != "acme" {
 		t.Errorf("%+v", r)
 	}
@@ -158,11 +159,12 @@ func TestClaimsWithoutMethod(t *testing.T) {
 // TestInterrupted: a check that was cut short says so.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := modelkit.Check(ctx, modelkit.Candidate{Open: opened(&small{task: port.TaskEmbed}), Endure: time.Hour, Progress: func(s modelkit.Step) {
-		if s.Of == time.Hour {
-			cancel()
-		}
-	}})
+	r := modelkit.Check(ctx, modelkit.Candidate{Open: opened(&small{task: port.TaskEmbed}), Endure: time.Hour,
+		Progress: func(s modelkit.Step) {
+			if s.Of == time.Hour {
+				cancel()
+			}
+		}})
 	if f := finding(r, "finished"); f.Outcome != modelkit.Failed {
 		t.Errorf("%+v", r.Findings)
 	}
@@ -220,14 +222,20 @@ func TestGolden(t *testing.T) {
 		files fstest.MapFS
 		finds string
 	}{
-		"vectors":       {port.TaskEmbed, vectors(t, port.TaskEmbed, nil), ""},
-		"other vector":  {port.TaskEmbed, vectors(t, port.TaskEmbed, func(g *modelkit.Golden) { g.Embedding[2].Vector[0] += 1 }), "golden.embedding"},
-		"other width":   {port.TaskEmbed, vectors(t, port.TaskEmbed, func(g *modelkit.Golden) { g.Embedding[0].Vector = []float32{1} }), "golden.embedding"},
-		"terms":         {port.TaskSparse, vectors(t, port.TaskSparse, nil), ""},
-		"other terms":   {port.TaskSparse, vectors(t, port.TaskSparse, func(g *modelkit.Golden) { g.Sparse[0].Terms = map[uint32]float32{1: 1} }), "golden.sparse"},
-		"scores":        {port.TaskRerank, vectors(t, port.TaskRerank, nil), ""},
-		"other score":   {port.TaskRerank, vectors(t, port.TaskRerank, func(g *modelkit.Golden) { g.Rerank[0].Score -= 0.2 }), "golden.rerank"},
-		"tolerated":     {port.TaskRerank, vectors(t, port.TaskRerank, func(g *modelkit.Golden) { g.Rerank[0].Score -= 0.2; g.Tolerance = 0.3 }), ""},
+		"vectors": {port.TaskEmbed, vectors(t, port.TaskEmbed, nil), ""},
+		"other vector": {port.TaskEmbed,
+			vectors(t, port.TaskEmbed, func(g *modelkit.Golden) { g.Embedding[2].Vector[0] += 1 }), "golden.embedding"},
+		"other width": {port.TaskEmbed,
+			vectors(t, port.TaskEmbed, func(g *modelkit.Golden) { g.Embedding[0].Vector = []float32{1} }), "golden.embedding"},
+		"terms": {port.TaskSparse, vectors(t, port.TaskSparse, nil), ""},
+		"other terms": {port.TaskSparse,
+			vectors(t, port.TaskSparse, func(g *modelkit.Golden) { g.Sparse[0].Terms = map[uint32]float32{1: 1} }),
+			"golden.sparse"},
+		"scores": {port.TaskRerank, vectors(t, port.TaskRerank, nil), ""},
+		"other score": {port.TaskRerank,
+			vectors(t, port.TaskRerank, func(g *modelkit.Golden) { g.Rerank[0].Score -= 0.2 }), "golden.rerank"},
+		"tolerated": {port.TaskRerank,
+			vectors(t, port.TaskRerank, func(g *modelkit.Golden) { g.Rerank[0].Score -= 0.2; g.Tolerance = 0.3 }), ""},
 		"of other task": {port.TaskRerank, vectors(t, port.TaskEmbed, nil), "golden.read"},
 		"not JSON":      {port.TaskEmbed, fstest.MapFS{"a.json": {Data: []byte("{")}}, "golden.read"},
 		"unknown field": {port.TaskEmbed, fstest.MapFS{"a.json": {Data: []byte(`{"vectors":[]}`)}}, "golden.read"},
@@ -252,14 +260,16 @@ func TestBaseline(t *testing.T) {
 	r := check(t, modelkit.Candidate{Open: opened(&small{task: port.TaskEmbed}),
 		Baseline: func(context.Context, port.Task) (port.Model, error) { return &small{task: port.TaskEmbed}, nil }})
 	s := r.Speed[0]
-	if s.Baseline == nil || s.Ratio == nil || s.Ratio.Texts <= 0 || s.Ratio.Memory < 0.99 || s.Ratio.Memory > 1.01 || !strings.Contains(s.String(), "x is against small") {
+	if s.Baseline == nil || s.Ratio == nil || s.Ratio.Texts <= 0 || s.Ratio.Memory < 0.99 || s.Ratio.Memory > 1.01 ||
+		!strings.Contains(s.String(), "x is against small") {
 		t.Errorf("%+v: %s", s, s)
 	}
 }
 
 func TestWrite(t *testing.T) {
 	bad := check(t, modelkit.Candidate{Open: opened(&small{task: port.TaskEmbed, flaws: flaws{lax: true}})})
-	unopened := check(t, modelkit.Candidate{Name: "acme <1>", Open: func(context.Context) (port.Model, error) { return nil, errors.New("not \x1b[31mhere\n & there") }})
+	unopened := check(t, modelkit.Candidate{Name: "acme <1>",
+		Open: func(context.Context) (port.Model, error) { return nil, errors.New("not \x1b[31mhere\n & there") }})
 	render := func(f modelkit.Format) string {
 		var b bytes.Buffer
 		if err := modelkit.Write(&b, f, bad, unopened); err != nil {
@@ -268,8 +278,10 @@ func TestWrite(t *testing.T) {
 		return b.String()
 	}
 	text := render(modelkit.Text)
-	for _, want := range []string{"small 1, embedding, sha256:000000000000, 64 dimensions", "\nFAIL  embedding.text.invalid-utf8: ", "\nok    embedding.text.emoji: is embedded\n",
-		"skip  embedding.sense.paraphrase", "FAIL  opens: the model opens; saw not  [31mhere  & there\n", "\n1 of 1 check failed"} {
+	for _, want := range []string{"small 1, embedding, sha256:000000000000, 64 dimensions",
+		"\nFAIL  embedding.text.invalid-utf8: ", "\nok    embedding.text.emoji: is embedded\n",
+		"skip  embedding.sense.paraphrase", "FAIL  opens: the model opens; saw not  [31mhere  & there\n",
+		"\n1 of 1 check failed"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
@@ -297,7 +309,8 @@ func TestWrite(t *testing.T) {
 	if err := xml.Unmarshal([]byte(render(modelkit.JUnit)), &junit); err != nil {
 		t.Fatal(err)
 	}
-	if len(junit.Suites) != 2 || junit.Suites[1].Name != "acme <1>" || junit.Failures != 2 || junit.Tests != len(bad.Findings)+1 || len(junit.Suites[0].Cases) != len(bad.Findings) {
+	if len(junit.Suites) != 2 || junit.Suites[1].Name != "acme <1>" || junit.Failures != 2 ||
+		junit.Tests != len(bad.Findings)+1 || len(junit.Suites[0].Cases) != len(bad.Findings) {
 		t.Fatalf("%+v", junit)
 	}
 	if f := junit.Suites[1].Cases[0].Failure; f == nil || !strings.Contains(*f, "& there") {
@@ -310,7 +323,8 @@ func TestWrite(t *testing.T) {
 
 // TestRun makes the findings subtests of this test.
 func TestRun(t *testing.T) {
-	modelkit.Run(t, modelkit.Candidate{Open: opened(&small{task: port.TaskSparse, ceiling: 16 << 20}), Endure: 50 * time.Millisecond})
+	modelkit.Run(t, modelkit.Candidate{Open: opened(&small{task: port.TaskSparse, ceiling: 16 << 20}),
+		Endure: 50 * time.Millisecond})
 }
 
 func FuzzParseGolden(f *testing.F) {

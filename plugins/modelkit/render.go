@@ -80,7 +80,8 @@ func (r Report) text(w io.Writer) error {
 	for _, s := range r.Speed {
 		fmt.Fprintf(&b, "speed %s\n", s)
 	}
-	fmt.Fprintf(&b, "%d of %s failed, %d skipped, in %s\n", r.Failed(), plural(len(r.Findings), "check"), r.Skipped(), r.Took.Round(100*time.Millisecond))
+	fmt.Fprintf(&b, "%d of %s failed, %d skipped, in %s\n", r.Failed(), plural(len(r.Findings), "check"), r.Skipped(),
+		r.Took.Round(100*time.Millisecond))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -145,8 +146,9 @@ func junit(w io.Writer, reports []Report) error {
 	for _, r := range reports {
 		name := cmp.Or(r.Model.ID, r.Model.Name, "model")
 		s := junitSuite{Name: name, Tests: len(r.Findings), Failures: r.Failed(), Skipped: r.Skipped(), Time: seconds(r.Took),
-			Timestamp:  r.Started.UTC().Format(time.RFC3339),
-			Properties: []junitProperty{{"digest", r.Model.Digest}, {"version", r.Model.Version}, {"licence", r.Model.Licence}, {"runtime", r.Model.Runtime}}}
+			Timestamp: r.Started.UTC().Format(time.RFC3339),
+			Properties: []junitProperty{{"digest", r.Model.Digest}, {"version", r.Model.Version},
+				{"licence", r.Model.Licence}, {"runtime", r.Model.Runtime}}}
 		for _, speed := range r.Speed {
 			s.Properties = append(s.Properties, junitProperty{"speed." + string(speed.Task), speed.String()})
 		}

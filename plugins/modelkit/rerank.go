@@ -80,12 +80,16 @@ func (r reranker) text() {
 	switch {
 	case !ok:
 	case truncated == 0 && r.info.Runtime == "remote":
-		r.skip("rerank.text.too-long", "texts longer than the window are cut there and counted", "they are scored, but the server does not tell what it cut")
+		r.skip("rerank.text.too-long", "texts longer than the window are cut there and counted",
+			"they are scored, but the server does not tell what it cut")
 	default:
-		r.expect("rerank.text.too-long", "texts longer than the window are cut there and counted", truncated == 2, "%d counted, 2 are", truncated)
+		r.expect("rerank.text.too-long", "texts longer than the window are cut there and counted", truncated == 2,
+			"%d counted, 2 are", truncated)
 	}
-	if p, _, ok := r.score("rerank.query.too-long", long, "The harbour master keeps the keys.", "Sort an array before searching it."); ok {
-		r.expect("rerank.query.too-long", "a query longer than the window leaves room for the text", p[0] != p[1], "both texts score %g", p[0])
+	if p, _, ok := r.score("rerank.query.too-long", long, "The harbour master keeps the keys.",
+		"Sort an array before searching it."); ok {
+		r.expect("rerank.query.too-long", "a query longer than the window leaves room for the text", p[0] != p[1],
+			"both texts score %g", p[0])
 	}
 }
 
@@ -108,7 +112,8 @@ func (r reranker) stable() {
 		if !ok {
 			return
 		}
-		r.expect("rerank.stable.batch", "alone as in a batch of 32, in order", math.Abs(float64(one[0]-all[i])) < 1e-3, "text %d: %.6f and %.6f", i, one[0], all[i])
+		r.expect("rerank.stable.batch", "alone as in a batch of 32, in order", math.Abs(float64(one[0]-all[i])) < 1e-3,
+			"text %d: %.6f and %.6f", i, one[0], all[i])
 	}
 }
 
@@ -131,7 +136,8 @@ func (r reranker) sense() {
 		if !ok {
 			return
 		}
-		r.expect("rerank.sense.obvious", "a query's answer scores above another text, in either place", near > far, "%q: %.3f for its answer, %.3f for the other", a.query, near, far)
+		r.expect("rerank.sense.obvious", "a query's answer scores above another text, in either place", near > far,
+			"%q: %.3f for its answer, %.3f for the other", a.query, near, far)
 	}
 	r.paraphrased("rerank.sense.paraphrase", margin)
 }

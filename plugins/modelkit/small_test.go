@@ -37,8 +37,16 @@ func counted(text string) map[string]float64 {
 }
 
 func smallInfo(task port.Task) port.ModelInfo {
-	i := port.ModelInfo{ID: "small", Name: "small", Version: "1", Tasks: []port.Task{task}, Digest: "sha256:" + strings.Repeat("0", 64),
-		MaxTokens: smallWindow, Licence: "Apache-2.0", Runtime: "plugin"}
+	i := port.ModelInfo{
+		ID:        "small",
+		Name:      "small",
+		Version:   "1",
+		Tasks:     []port.Task{task},
+		Digest:    "sha256:" + strings.Repeat("0", 64),
+		MaxTokens: smallWindow,
+		Licence:   "Apache-2.0",
+		Runtime:   "plugin",
+	}
 	if task == port.TaskEmbed {
 		i.Dimensions = smallDim
 	}

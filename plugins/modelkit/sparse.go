@@ -44,8 +44,10 @@ func (e encoder) encode(id string, as port.TextKind, texts ...string) (port.Spar
 
 // wholeSparse checks that the slices of s fit each other and rows texts.
 func wholeSparse(s port.Sparse, rows int) error {
-	if len(s.Rows) != rows+1 || s.Rows[0] != 0 || !slices.IsSorted(s.Rows) || int(s.Rows[rows]) != len(s.Terms) || len(s.Weights) != len(s.Terms) || len(s.Tokens) != rows {
-		return fmt.Errorf("offsets %v of %d terms, %d weights and %d token counts for %d texts", s.Rows, len(s.Terms), len(s.Weights), len(s.Tokens), rows)
+	if len(s.Rows) != rows+1 || s.Rows[0] != 0 || !slices.IsSorted(s.Rows) || int(s.Rows[rows]) != len(s.Terms) ||
+		len(s.Weights) != len(s.Terms) || len(s.Tokens) != rows {
+		return fmt.Errorf("offsets %v of %d terms, %d weights and %d token counts for %d texts", s.Rows, len(s.Terms),
+			len(s.Weights), len(s.Tokens), rows)
 	}
 	return nil
 }
@@ -101,7 +103,8 @@ func (e encoder) shapes() {
 	}
 	e.counts("sparse.shapes.tokens", s.Tokens)
 	none, err := e.m.Encode(e.ctx, port.Passage, nil)
-	e.expect("sparse.shapes.none", "no texts give no vectors", err == nil && len(none.Terms) == 0, "%d terms, error %v", len(none.Terms), err)
+	e.expect("sparse.shapes.none", "no texts give no vectors", err == nil && len(none.Terms) == 0, "%d terms, error %v",
+		len(none.Terms), err)
 }
 
 func (e encoder) text() {
@@ -120,7 +123,8 @@ func (e encoder) text() {
 	case !e.tokens:
 		e.expect("sparse.text.too-long", "a text longer than the window is encoded", true, "")
 	default:
-		e.expect("sparse.text.too-long", "a text longer than the window is cut there and says so", s.Tokens[1] == e.info.MaxTokens,
+		e.expect("sparse.text.too-long", "a text longer than the window is cut there and says so",
+			s.Tokens[1] == e.info.MaxTokens,
 			"%d tokens, the window is %d", s.Tokens[1], e.info.MaxTokens)
 	}
 }
@@ -136,7 +140,8 @@ func (e encoder) stable() {
 		return
 	}
 	if e.info.Runtime != "remote" {
-		e.expect("sparse.stable.repeat", "the same bits on repeat", slices.Equal(all.Terms, again.Terms) && slices.Equal(all.Weights, again.Weights), "they differ")
+		e.expect("sparse.stable.repeat", "the same bits on repeat",
+			slices.Equal(all.Terms, again.Terms) && slices.Equal(all.Weights, again.Weights), "they differ")
 	}
 	for i, text := range texts {
 		one, ok := e.encode("sparse.stable.batch", port.Passage, text)
@@ -163,7 +168,8 @@ func (e encoder) sense() {
 		if !ok {
 			return
 		}
-		e.expect("sparse.sense.obvious", "a query is nearer to its answer than to another text", near > far, "%q: product %.3f with its answer, %.3f with the other", a.query, near, far)
+		e.expect("sparse.sense.obvious", "a query is nearer to its answer than to another text", near > far,
+			"%q: product %.3f with its answer, %.3f with the other", a.query, near, far)
 	}
 	e.paraphrased("sparse.sense.paraphrase", margin)
 }

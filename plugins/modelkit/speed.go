@@ -15,11 +15,12 @@ import (
 
 // Figure is how fast a model does a task, and what it takes. What was not measured is 0.
 type Figure struct {
-	Name    string  `json:"name"`
-	P50MS   float64 `json:"p50_ms"` // of one caller's call: a short query; rerank: with 20 passages; answer: over 3 sources
-	P95MS   float64 `json:"p95_ms"`
-	Calls   float64 `json:"calls_per_second"`    // from as many callers as cores
-	Texts   float64 `json:"passages_per_second"` // of about 120 word pieces, in batches of 32; rerank: pairs with a query, 20 a call
+	Name  string  `json:"name"`
+	P50MS float64 `json:"p50_ms"` // of one caller's call: a short query; rerank: with 20 passages; answer: over 3 sources
+	P95MS float64 `json:"p95_ms"`
+	Calls float64 `json:"calls_per_second"` // from as many callers as cores
+	// of about 120 word pieces, in batches of 32; rerank: pairs with a query, 20 a call
+	Texts   float64 `json:"passages_per_second"`
 	Memory  int64   `json:"memory_bytes"`
 	ColdMS  float64 `json:"cold_start_ms"` // opening until the first answer
 	callers int
@@ -55,8 +56,10 @@ func (s Speed) String() string {
 		what = "a query"
 	}
 	m := s.Model
-	parts := []string{fmt.Sprintf("%s: %.2f ms %s%s, p95 %.2f ms", s.Task, m.P50MS, what, of(func(r *Ratio) float64 { return r.P50 }), m.P95MS),
-		fmt.Sprintf("%.0f a second from %s%s", m.Calls, plural(max(m.callers, 1), "caller"), of(func(r *Ratio) float64 { return r.Calls }))}
+	parts := []string{fmt.Sprintf("%s: %.2f ms %s%s, p95 %.2f ms", s.Task, m.P50MS, what,
+		of(func(r *Ratio) float64 { return r.P50 }), m.P95MS),
+		fmt.Sprintf("%.0f a second from %s%s", m.Calls, plural(max(m.callers, 1), "caller"),
+			of(func(r *Ratio) float64 { return r.Calls }))}
 	if m.Texts > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f passages a second%s", m.Texts, of(func(r *Ratio) float64 { return r.Texts })))
 	}
@@ -183,7 +186,12 @@ func Measure(ctx context.Context, s Measurement) (info port.ModelInfo, _ []Speed
 
 // speeds are measured shortly at the end of a check.
 func (k *check) speeds() {
-	s := Measurement{Baseline: k.c.Baseline, Memory: k.c.Memory, Length: min(max(k.c.Endure/4, 100*time.Millisecond), 10*time.Second), Progress: k.c.Progress}
+	s := Measurement{
+		Baseline: k.c.Baseline,
+		Memory:   k.c.Memory,
+		Length:   min(max(k.c.Endure/4, 100*time.Millisecond), 10*time.Second),
+		Progress: k.c.Progress,
+	}
 	if k.c.Endure == 0 {
 		s.Length = 10 * time.Second
 	}
@@ -320,15 +328,18 @@ func (s *subject) turn(ctx context.Context, slice time.Duration) error {
 		s.took = append(s.took, time.Since(at))
 	}
 	s.figure.callers = runtime.GOMAXPROCS(0)
-	err := s.calls.during(ctx, slice, s.figure.callers, func(ctx context.Context, i int) (int, error) { return 1, s.load.call(ctx, i) })
+	err := s.calls.during(ctx, slice, s.figure.callers,
+		func(ctx context.Context, i int) (int, error) { return 1, s.load.call(ctx, i) })
 	if err == nil && s.load.batch != nil {
-		err = s.texts.during(ctx, slice, 2, func(ctx context.Context, i int) (int, error) { return s.load.texts, s.load.batch(ctx, i) })
+		err = s.texts.during(ctx, slice, 2,
+			func(ctx context.Context, i int) (int, error) { return s.load.texts, s.load.batch(ctx, i) })
 	}
 	return err
 }
 
 // during adds what n callers get done in about length.
-func (r *rate) during(ctx context.Context, length time.Duration, n int, call func(ctx context.Context, i int) (int, error)) error {
+func (r *rate) during(ctx context.Context, length time.Duration, n int,
+	call func(ctx context.Context, i int) (int, error)) error {
 	started := time.Now()
 	done, errs := make([]int, n), make([]error, n)
 	var group sync.WaitGroup

@@ -8,7 +8,8 @@ import (
 
 // oddTexts are valid texts that a careless model trips over, with a name each.
 func oddTexts() [][2]string {
-	return [][2]string{{"empty", ""}, {"blank", " \t\n"}, {"one-rune", "ß"}, {"nul", "a\x00b"}, {"emoji", "👩‍🔬🏴"}, {"cjk", "港の倉庫の鍵"}, {"rtl", "مفتاح المخزن"}}
+	return [][2]string{{"empty", ""}, {"blank", " \t\n"}, {"one-rune", "ß"}, {"nul", "a\x00b"}, {"emoji", "👩‍🔬🏴"},
+		{"cjk", "港の倉庫の鍵"}, {"rtl", "مفتاح المخزن"}}
 }
 
 const invalidUTF8 = "a\xff\xfeb"
@@ -20,9 +21,12 @@ type asking struct{ query, related, unrelated string }
 // of any use passes.
 func obvious() []asking {
 	return []asking{
-		{"how do I reset my password", "To reset your password, open the account page and follow the link.", "High tide comes twice on most days."},
-		{"symptoms of a cold", "The symptoms of a cold are sneezing and a sore throat.", "They approved next year's budget for road repairs."},
-		{"cheapest way to ship a parcel", "The cheapest way to ship a parcel is economy post.", "Photosynthesis turns light into chemical energy."},
+		{"how do I reset my password", "To reset your password, open the account page and follow the link.",
+			"High tide comes twice on most days."},
+		{"symptoms of a cold", "The symptoms of a cold are sneezing and a sore throat.",
+			"They approved next year's budget for road repairs."},
+		{"cheapest way to ship a parcel", "The cheapest way to ship a parcel is economy post.",
+			"Photosynthesis turns light into chemical energy."},
 		{"when does the museum open", "The museum will open at nine in the morning.", "Sort an array before searching it."},
 	}
 }
@@ -30,9 +34,12 @@ func obvious() []asking {
 // paraphrases are askings whose answer says the same in other words.
 func paraphrases() []asking {
 	return []asking{
-		{"how do I reset my password", "Choose new login credentials on the account page.", "High tide comes twice on most days."},
-		{"symptoms of a cold", "A runny nose, sneezing and sore throats are typical.", "They approved next year's budget for road repairs."},
-		{"cheapest way to ship a parcel", "Economy post costs least but takes longer.", "Photosynthesis turns light into chemical energy."},
+		{"how do I reset my password", "Choose new login credentials on the account page.",
+			"High tide comes twice on most days."},
+		{"symptoms of a cold", "A runny nose, sneezing and sore throats are typical.",
+			"They approved next year's budget for road repairs."},
+		{"cheapest way to ship a parcel", "Economy post costs least but takes longer.",
+			"Photosynthesis turns light into chemical energy."},
 		{"when does the museum open", "Visitors are welcome from nine in our gallery.", "Sort an array before searching it."},
 	}
 }

@@ -1,6 +1,4 @@
 // Package proto is the process protocol: mneme_model.proto, the code that
 // generate.sh makes of it, and the constants of the handshake. PROTOCOL.md says
 // what a backend in any language does.
-//
-// May import: grpc and protobuf. Never: core.
 package proto

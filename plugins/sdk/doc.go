@@ -7,6 +7,4 @@
 // configuration:
 //
 //	models: {acme: {process: {command: ["./acme"], sha256: "..."}}}
-//
-// May import: plugins/proto, core/port, core/fault, go-plugin, grpc. Never: plugins/host.
 package sdk

@@ -34,7 +34,8 @@ func Unnormalized() Option { return func(s *server) { s.unnormalized = true } }
 // the handshake.
 func Serve(m port.Model, options ...Option) {
 	if os.Getenv(modelv1.CookieKey) != modelv1.CookieValue {
-		fmt.Fprintf(os.Stderr, "%s is a model backend of Mneme and is not started by hand. Try it with: mneme models check --process %s\n", os.Args[0], os.Args[0])
+		fmt.Fprintf(os.Stderr, "%s is a model backend of Mneme and is not started by hand. Try it with: mneme models "+
+			"check --process %s\n", os.Args[0], os.Args[0])
 		os.Exit(2)
 	}
 	s, err := newServer(m, options...)
@@ -68,9 +69,16 @@ func newServer(m port.Model, options ...Option) (*server, error) {
 		o(s)
 	}
 	info := m.Info()
-	s.info = &modelv1.ModelInfo{Name: info.Name, Version: info.Version, Digest: info.Digest, Licence: info.Licence, Languages: info.Languages}
+	s.info = &modelv1.ModelInfo{
+		Name:      info.Name,
+		Version:   info.Version,
+		Digest:    info.Digest,
+		Licence:   info.Licence,
+		Languages: info.Languages,
+	}
 	if !strings.HasPrefix(info.Digest, "sha256:") {
-		return nil, fmt.Errorf("the model's digest is %q: make it sha256: and the sum of weights, tokenizer and settings", info.Digest)
+		return nil, fmt.Errorf("the model's digest is %q: make it sha256: and the sum of weights, tokenizer and settings",
+			info.Digest)
 	}
 	for _, task := range info.Tasks {
 		t := &modelv1.TaskInfo{MaxTokens: uint32(max(0, info.MaxTokens))}

@@ -38,23 +38,34 @@ func (embedder) Embed(context.Context, port.TextKind, []string) (port.Dense, err
 
 func TestDescription(t *testing.T) {
 	sum := "sha256:" + strings.Repeat("a", 64)
-	info := port.ModelInfo{Name: "a", Version: "1", Digest: sum, Licence: "MIT", Dimensions: 3, MaxTokens: 7, Tasks: []port.Task{port.TaskEmbed}}
+	info := port.ModelInfo{
+		Name:       "a",
+		Version:    "1",
+		Digest:     sum,
+		Licence:    "MIT",
+		Dimensions: 3,
+		MaxTokens:  7,
+		Tasks:      []port.Task{port.TaskEmbed},
+	}
 	s, err := newServer(embedder{model{info}}, Unnormalized(), Vocabulary(9))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d, err := s.Describe(t.Context(), nil)
-	if err != nil || d.GetName() != "a" || d.GetDigest() != sum || len(d.GetTasks()) != 1 || d.GetCountsTokens() || d.GetGivesTokenIds() {
+	if err != nil || d.GetName() != "a" || d.GetDigest() != sum || len(d.GetTasks()) != 1 || d.GetCountsTokens() ||
+		d.GetGivesTokenIds() {
 		t.Errorf("%v, %v", d, err)
 	}
-	if task := d.GetTasks()[0]; task.GetTask() != modelv1.Task_TASK_EMBEDDING || task.GetDim() != 3 || task.GetMaxTokens() != 7 || task.GetNormalized() {
+	if task := d.GetTasks()[0]; task.GetTask() != modelv1.Task_TASK_EMBEDDING || task.GetDim() != 3 ||
+		task.GetMaxTokens() != 7 || task.GetNormalized() {
 		t.Errorf("%v", task)
 	}
 	if _, err := s.Sparse(t.Context(), nil); status.Code(err) != codes.Unimplemented {
 		t.Errorf("sparse: %v", err)
 	}
 	_, err = s.Embed(t.Context(), nil)
-	if got := status.Convert(err); got.Code() != codes.Unavailable || len(got.Details()) != 1 || got.Details()[0].(*errdetails.RetryInfo).GetRetryDelay().AsDuration() != 3*time.Second {
+	if got := status.Convert(err); got.Code() != codes.Unavailable || len(got.Details()) != 1 ||
+		got.Details()[0].(*errdetails.RetryInfo).GetRetryDelay().AsDuration() != 3*time.Second {
 		t.Errorf("busy: %v", err)
 	}
 	for name, m := range map[string]port.Model{
@@ -69,14 +80,17 @@ func TestDescription(t *testing.T) {
 
 func TestCodes(t *testing.T) {
 	for want, err := range map[codes.Code]error{
-		codes.InvalidArgument: fault.New(fault.InvalidRequest, "x"), codes.OutOfRange: fault.New(fault.PayloadTooLarge, "x"), codes.Internal: errors.New("x"),
-		codes.DeadlineExceeded: context.DeadlineExceeded, codes.Canceled: context.Canceled, codes.Unavailable: fault.New(fault.RateLimited, "x"),
+		codes.InvalidArgument: fault.New(fault.InvalidRequest, "x"),
+		codes.OutOfRange:      fault.New(fault.PayloadTooLarge, "x"), codes.Internal: errors.New("x"),
+		codes.DeadlineExceeded: context.DeadlineExceeded, codes.Canceled: context.Canceled,
+		codes.Unavailable: fault.New(fault.RateLimited, "x"),
 	} {
 		if got := status.Code(failed(err)); got != want {
 			t.Errorf("%v is %s, want %s", err, got, want)
 		}
 	}
-	if got := status.Convert(failed(fault.Wrap(fault.Upstream, "op", errors.New("the cause"), "failed"))); !strings.Contains(got.Message(), "the cause") {
+	if got := status.Convert(failed(fault.Wrap(fault.Upstream, "op", errors.New("the cause"),
+		"failed"))); !strings.Contains(got.Message(), "the cause") {
 		t.Errorf("the host's log does not learn the cause: %v", got)
 	}
 }
@@ -87,7 +101,8 @@ func TestByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, env := range map[string][]string{"mneme models check": nil, "the model's digest": {modelv1.CookieKey + "=" + modelv1.CookieValue}} {
+	for want, env := range map[string][]string{"mneme models check": nil,
+		"the model's digest": {modelv1.CookieKey + "=" + modelv1.CookieValue}} {
 		cmd := exec.Command(self, "serve", "none")
 		cmd.Env = env
 		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), want) {

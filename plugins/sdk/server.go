@@ -171,7 +171,12 @@ func (s *server) Generate(r *modelv1.GenerateRequest, stream modelv1.Model_Gener
 	if err != nil {
 		return err
 	}
-	return stream.Send(&modelv1.GenerateChunk{Text: a.Text, Done: true, InputTokens: uint32(max(0, a.InputTokens)), OutputTokens: uint32(max(0, a.OutputTokens))})
+	return stream.Send(&modelv1.GenerateChunk{
+		Text:         a.Text,
+		Done:         true,
+		InputTokens:  uint32(max(0, a.InputTokens)),
+		OutputTokens: uint32(max(0, a.OutputTokens)),
+	})
 }
 
 // CountTokens implements the protocol.

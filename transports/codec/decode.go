@@ -379,13 +379,13 @@ func (c *compiler) fields(t reflect.Type, index []int, o *object, d *Decoder) er
 
 // fieldReader is the reader of a field's type with the field's own limit.
 func (c *compiler) fieldReader(f reflect.StructField) (reader, error) {
-	tag, ok := f.Tag.Lookup("max")
+	tag, ok := f.Tag.Lookup("maxDecoded")
 	if !ok {
 		return c.reader(f.Type)
 	}
 	most, err := strconv.Atoi(tag)
 	if err != nil || most < 1 || f.Type.Kind() != reflect.Slice || f.Type == rawType {
-		return nil, fmt.Errorf("max:%q is for lists, and at least 1", tag)
+		return nil, fmt.Errorf("maxDecoded:%q is for lists, and at least 1", tag)
 	}
 	return c.sliceReader(f.Type, most)
 }

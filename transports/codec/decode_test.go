@@ -56,7 +56,7 @@ type request struct {
 	Weights   map[string]float64 `json:"weights"`
 	Parts     []part             `json:"parts"`
 	Filter    json.RawMessage    `json:"filter" fault:"invalid_filter"`
-	Names     []string           `json:"names" fault:"invalid_filter" max:"3"`
+	Names     []string           `json:"names" fault:"invalid_filter" maxDecoded:"3"`
 	Rerank    *either            `json:"rerank"`
 	Either    either             `json:"either"`
 	At        *time.Time         `json:"at"`
@@ -98,17 +98,20 @@ func TestDecode(t *testing.T) {
 	}{
 		{"nothing", "", "", base(func(*request) {})},
 		{"empty object", "", " {} \n", base(func(*request) {})},
-		{"query", "limit=7&cursor=a%2Bb&include=x,y&include=z&deep=1&ratio=0.5&utm_source=mail&bad%zz=1", "", base(func(r *request) {
-			r.Limit, r.Cursor, r.Include, r.Deep, r.Ratio = &seven, "a+b", []string{"x", "y", "z"}, true, .5
-		})},
-		{"scalars", "", `{"query":"a\u00e9\ud83d\ude00\/\"\\\b\f\n\r\t","top_k":7,"small":-128,"count":65535,"score":-1.5e3,"strict":true}`, base(func(r *request) {
+		{"query", "limit=7&cursor=a%2Bb&include=x,y&include=z&deep=1&ratio=0.5&utm_source=mail&bad%zz=1", "",
+			base(func(r *request) {
+				r.Limit, r.Cursor, r.Include, r.Deep, r.Ratio = &seven, "a+b", []string{"x", "y", "z"}, true, .5
+			})},
+		{"scalars", "", `{"query":"a\u00e9\ud83d\ude00\/\"\\\b\f\n\r\t","top_k":7,"small":-128,"count":65535,` +
+			`"score":-1.5e3,"strict":true}`, base(func(r *request) {
 			r.Query, r.TopK, r.Small, r.Count, r.Score, r.Strict = "aé😀/\"\\\b\f\n\r\t", &seven, -128, 65535, -1500, true
 		})},
 		{"null pointer", "", `{"top_k":null,"rerank":null,"at":null,"anything":null}`, base(func(*request) {})},
-		{"nested", "", `{"parts":[{"id":"a","metadata":{"k":[1, 2]}},{"parts":[{"id":"b"}]}],"weights":{"vector":0.5}}`, base(func(r *request) {
-			r.Parts = []part{{ID: "a", Metadata: json.RawMessage(`{"k":[1, 2]}`)}, {Parts: []part{{ID: "b"}}}}
-			r.Weights = map[string]float64{"vector": .5}
-		})},
+		{"nested", "", `{"parts":[{"id":"a","metadata":{"k":[1, 2]}},{"parts":[{"id":"b"}]}],"weights":{"vector":0.5}}`,
+			base(func(r *request) {
+				r.Parts = []part{{ID: "a", Metadata: json.RawMessage(`{"k":[1, 2]}`)}, {Parts: []part{{ID: "b"}}}}
+				r.Weights = map[string]float64{"vector": .5}
+			})},
 		{"empty list is not absent", "", `{"names":[]}`, base(func(r *request) { r.Names = []string{} })},
 		{"a raw null stays", "", `{"filter":null}`, base(func(r *request) { r.Filter = json.RawMessage("null") })},
 		{"own types", "", `{"rerank":true,"either":false,"at":"2026-01-02T03:04:05Z","anything":{"n":1}}`, base(func(r *request) {
@@ -152,7 +155,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"unknown field", "", `{"querry":"x"}`, fault.InvalidRequest, `querry: is not a known field; did you mean "query"?`},
 		{"other case", "", `{"Query":"x"}`, fault.InvalidRequest, `Query: is not a known field; did you mean "query"?`},
-		{"unknown nested", "", `{"parts":[{},{"parts":[{"idd":1}]}]}`, fault.InvalidRequest, `parts[1].parts[0].idd: is not a known field`},
+		{"unknown nested", "", `{"parts":[{},{"parts":[{"idd":1}]}]}`, fault.InvalidRequest,
+			`parts[1].parts[0].idd: is not a known field`},
 		{"path field in body", "", `{"namespace":"other"}`, fault.InvalidRequest, "namespace: is not a known field"},
 		{"query field in body", "", `{"cursor":"x"}`, fault.InvalidRequest, "cursor: is not a known field"},
 		{"header field in body", "", `{"Prefer":"x"}`, fault.InvalidRequest, "Prefer: is not a known field"},
@@ -169,8 +173,10 @@ func TestDecodeRefuses(t *testing.T) {
 		{"null list", "", `{"names":null}`, fault.InvalidFilter, "names: must be an array, not null"},
 		{"null in list", "", `{"names":["a",null]}`, fault.InvalidFilter, "names[1]: must be a string, not null"},
 		{"too many", "", `{"names":["a","b","c","d"]}`, fault.InvalidFilter, "names: must have at most 3 items"},
-		{"a list out of proportion", "", `{"parts":[` + strings.Repeat("{},", 50_000) + `{}]}`, fault.PayloadTooLarge, "parts: has too many items for its size"},
-		{"a map out of proportion", "", `{"weights":{` + names(10_000) + `}, "parts":[` + strings.Repeat(`{},`, 20_000) + `{}]}`, fault.PayloadTooLarge, "too many items"},
+		{"a list out of proportion", "", `{"parts":[` + strings.Repeat("{},", 50_000) + `{}]}`, fault.PayloadTooLarge,
+			"parts: has too many items for its size"},
+		{"a map out of proportion", "", `{"weights":{` + names(10_000) + `}, "parts":[` + strings.Repeat(`{},`, 20_000) + `{}]}`,
+			fault.PayloadTooLarge, "too many items"},
 		{"names without end", "", `{"anything":{` + names(10_001) + `}}`, fault.InvalidJSON, "more than 10000 names"},
 		{"null own type", "", `{"either":null}`, fault.InvalidRequest, "either: must not be null"},
 		{"null map", "", `{"weights":null}`, fault.InvalidRequest, "weights: must be an object, not null"},
@@ -256,7 +262,7 @@ func TestNewDecoderRefuses(t *testing.T) {
 			A map[string]int `query:"a"`
 		}](), "can't be read"},
 		{reflect.TypeFor[struct {
-			A string `json:"a" max:"3"`
+			A string `json:"a" maxDecoded:"3"`
 		}](), "is for lists"},
 	} {
 		if _, err := codec.NewDecoder(c.typ); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -268,8 +274,10 @@ func TestNewDecoderRefuses(t *testing.T) {
 // FuzzDecode holds the strict reader against encoding/json: what is accepted is
 // valid JSON, and the values are those that the standard library reads.
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{`{}`, `{"query":"a\ud83d\ude00","top_k":3}`, `{"parts":[{"id":"x","metadata":{"a":[1,"b",true,null]}}]}`,
-		`{"weights":{"a":1e-3}}`, `{"query":"\ud800"}`, `{"filter":{"$and":[{"a":1}]},"names":["x"]}`, `{"score":-0}`, "{\"query\":\"\xff\"}"} {
+	for _, s := range []string{`{}`, `{"query":"a\ud83d\ude00","top_k":3}`,
+		`{"parts":[{"id":"x","metadata":{"a":[1,"b",true,null]}}]}`,
+		`{"weights":{"a":1e-3}}`, `{"query":"\ud800"}`, `{"filter":{"$and":[{"a":1}]},"names":["x"]}`, `{"score":-0}`,
+		"{\"query\":\"\xff\"}"} {
 		f.Add([]byte(s))
 	}
 	type plain struct {
@@ -303,7 +311,8 @@ func FuzzDecode(f *testing.F) {
 		if err != nil && !utf8.ValidString(err.Error()) {
 			t.Fatalf("the message is not valid UTF-8: %q", err)
 		}
-		if code := fault.CodeOf(err); err != nil && code != fault.InvalidJSON && code != fault.InvalidRequest && code != fault.InvalidID {
+		if code := fault.CodeOf(err); err != nil && code != fault.InvalidJSON && code != fault.InvalidRequest &&
+			code != fault.InvalidID {
 			t.Fatalf("%q: %v", data, err)
 		}
 		if err != nil && fault.CodeOf(err) != fault.InvalidJSON && !json.Valid(data) {
@@ -314,13 +323,15 @@ func FuzzDecode(f *testing.F) {
 
 // FuzzQuery: whatever a query string holds, it is read or refused by name.
 func FuzzQuery(f *testing.F) {
-	for _, s := range []string{"limit=1&cursor=x", "limit=1&limit=2", "%zz=1&cursor=%zz", "include=a,b&include=&&=&deep=1", "ratio=1e999", "cursor=%ff"} {
+	for _, s := range []string{"limit=1&cursor=x", "limit=1&limit=2", "%zz=1&cursor=%zz",
+		"include=a,b&include=&&=&deep=1", "ratio=1e999", "cursor=%ff"} {
 		f.Add(s)
 	}
 	d := decoder(f)
 	f.Fuzz(func(t *testing.T, query string) {
 		var got request
-		err := d.Decode(codec.Input{Path: func(string) string { return "docs" }, Query: query, Header: func(string) []string { return nil }}, &got)
+		err := d.Decode(codec.Input{Path: func(string) string { return "docs" }, Query: query,
+			Header: func(string) []string { return nil }}, &got)
 		if code := fault.CodeOf(err); err != nil && code != fault.InvalidRequest && code != fault.InvalidCursor {
 			t.Fatalf("%q: %v", query, err)
 		}
@@ -341,7 +352,8 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var got request
-		if err := d.Decode(codec.Input{Body: body, Path: func(string) string { return "" }, Header: func(string) []string { return nil }}, &got); err != nil {
+		if err := d.Decode(codec.Input{Body: body, Path: func(string) string { return "" },
+			Header: func(string) []string { return nil }}, &got); err != nil {
 			b.Fatal(err)
 		}
 	}

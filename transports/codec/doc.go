@@ -5,7 +5,7 @@
 // header:"Prefer" or json:"documents" (the body). A path, query or header field
 // is never read from the body. fault:"invalid_filter" on a field chooses the
 // code of the answer when its value can't be read; invalid_request otherwise.
-// max:"100" on a list refuses a longer one before it is held in memory.
+// maxDecoded:"100" on a list refuses a longer one before it is held in memory.
 //
 // JSON is read strictly (RFC 8259 with the choices of RFC 7493, I-JSON): no
 // unknown field, no duplicate name, no invalid UTF-8, no lone surrogate, no
@@ -13,6 +13,4 @@
 //
 // What the headers Authorization and X-Timeout-Ms say is read here too, the same
 // for every transport.
-//
-// May import: the standard library, core/fault, a library of JSON Schema.
 package codec

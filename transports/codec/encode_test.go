@@ -62,7 +62,8 @@ func TestAppend(t *testing.T) {
 		in   any
 		want string
 	}{
-		{"zero", answer{}, `{"seq":0,"text":"","list":[],"map":{},"none":null,"raw":null,"at":"0001-01-01T00:00:00Z","any":null,"f32":0}`},
+		{"zero", answer{}, `{"seq":0,"text":"","list":[],"map":{},"none":null,"raw":null,"at":"0001-01-01T00:00:00Z",` +
+			`"any":null,"f32":0}`},
 		{"html stays", map[string]string{"b": "<a href='x'>&\u2028", "a": "1"}, `{"a":"1","b":"<a href='x'>&` + "\u2028" + `"}`},
 		{"strings", "\x00\x1f\"\\\n\r\té😀\xff", `"\u0000\u001f\"\\\n\r\té😀` + "\ufffd" + `"`},
 		{"floats", []float64{0, 1, -1.5, 1e21, 1e-7, 0.1, 123456789}, `[0,1,-1.5,1e+21,1e-07,0.1,123456789]`},
@@ -100,7 +101,8 @@ func FuzzAppendString(f *testing.F) {
 			t.Fatalf("%q: %s %v %v", s, b, err, codec.Check(b))
 		}
 		var back string
-		if err := json.Unmarshal(b, &back); err != nil || back != strings.ToValidUTF8(s, "\ufffd") && len([]rune(back)) != len([]rune(s)) {
+		if err := json.Unmarshal(b, &back); err != nil ||
+			back != strings.ToValidUTF8(s, "\ufffd") && len([]rune(back)) != len([]rune(s)) {
 			t.Fatalf("%q became %q, %v", s, back, err)
 		}
 	})

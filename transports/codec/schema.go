@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -92,8 +93,14 @@ func (g *Schemas) Parameters(t reflect.Type) []Parameter {
 			s = g.shape(name, ft)
 		}
 		constrain(s, ft, f.Tag)
-		out = append(out, Parameter{Name: f.Tag.Get(in), In: in, Doc: f.Tag.Get("doc"), Required: in == "path" || f.Tag.Get("required") == "true",
-			List: ft.Kind() == reflect.Slice, Schema: s})
+		out = append(out, Parameter{
+			Name:     f.Tag.Get(in),
+			In:       in,
+			Doc:      f.Tag.Get("doc"),
+			Required: in == "path" || f.Tag.Get("required") == "true",
+			List:     ft.Kind() == reflect.Slice,
+			Schema:   s,
+		})
 	})
 	return out
 }
@@ -346,7 +353,7 @@ func constrain(s *jsonschema.Schema, t reflect.Type, tag reflect.StructTag) {
 		}
 	}
 	if list {
-		s.MinItems, s.MaxItems = count("minItems"), count("maxItems")
+		s.MinItems, s.MaxItems = count("minItems"), cmp.Or(count("maxItems"), count("defaultMaxItems"))
 		s.UniqueItems = tag.Get("uniqueItems") == "true"
 	}
 	if n := count("minProperties"); n != nil {
@@ -366,6 +373,9 @@ func constrain(s *jsonschema.Schema, t reflect.Type, tag reflect.StructTag) {
 	}
 	if n := count("minLength"); n != nil {
 		value.MinLength = n
+	}
+	if n := count("maxBytes"); n != nil { // no text has more characters than bytes
+		value.MaxLength = n
 	}
 	if n := count("maxLength"); n != nil {
 		value.MaxLength = n

@@ -92,12 +92,16 @@ func TestSchemasOfRequests(t *testing.T) {
 			"query": {"type": "string", "minLength": 1, "maxLength": 5, "examples": ["why"]},
 			"count": {"type": ["integer", "null"], "format": "int64", "minimum": 1, "maximum": 3, "default": 2},
 			"text": {"type": "string", "pattern": "^[^\\u0000]*$"},
-			"ids": {"type": "array", "minItems": 1, "maxItems": 2, "uniqueItems": true, "items": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$"}},
-			"weights": {"type": "object", "minProperties": 1, "propertyNames": {"enum": ["a", "b"]}, "additionalProperties": {"type": "number", "format": "double", "minimum": 0, "maximum": 10}},
+			"ids": {"type": "array", "minItems": 1, "maxItems": 2, "uniqueItems": true, "items": {"type": "string", `+
+		`"pattern": "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$"}},
+			"weights": {"type": "object", "minProperties": 1, "propertyNames": {"enum": ["a", "b"]}, `+
+		`"additionalProperties": {"type": "number", "format": "double", "minimum": 0, "maximum": 10}},
 			"mode": {"type": ["string", "null"], "enum": ["x", "y", null]},
 			"odd": {"type": "string", "const": "odd"},
-			"inner": {"type": ["object", "null"], "additionalProperties": false, "properties": {"depth": {"type": ["integer", "null"], "format": "int64", "minimum": 1, "maximum": 9}}},
-			"either": {"anyOf": [{"type": "boolean"}, {"type": "object", "additionalProperties": false, "properties": {"depth": {"type": ["integer", "null"], "format": "int64", "minimum": 1, "maximum": 9}}}, {"type": "null"}]},
+			"inner": {"type": ["object", "null"], "additionalProperties": false, "properties": {"depth": {"type": `+
+		`["integer", "null"], "format": "int64", "minimum": 1, "maximum": 9}}},
+			"either": {"anyOf": [{"type": "boolean"}, {"type": "object", "additionalProperties": false, "properties": `+
+		`{"depth": {"type": ["integer", "null"], "format": "int64", "minimum": 1, "maximum": 9}}}, {"type": "null"}]},
 			"metadata": {"type": "object"},
 			"at": {"type": ["string", "null"], "format": "date-time"},
 			"alias": {"type": ["string", "null"], "not": {"type": "string", "pattern": "^org_"}}
@@ -119,7 +123,8 @@ func TestSchemasOfAnswers(t *testing.T) {
 		"properties": {
 			"id": {"type": "string"}, "next": {"type": ["string", "null"]}, "maybe": {"type": "string"},
 			"at": {"type": "string", "format": "date-time"},
-			"items": {"type": "array", "items": {"type": "object", "properties": {"depth": {"type": "integer", "format": "int64", "minimum": 1, "maximum": 9}}}}
+			"items": {"type": "array", "items": {"type": "object", "properties": {"depth": {"type": "integer", `+
+		`"format": "int64", "minimum": 1, "maximum": 9}}}}
 		}}`)
 }
 

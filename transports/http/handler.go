@@ -12,7 +12,6 @@ import (
 	"path"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-kit/kit/transport"
@@ -114,7 +113,7 @@ func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{})
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{h: h, w: w, control: http.NewResponseController(w), id: requestID(r), family: familyOf(r.URL.Path)}
+	x := &exchange{h: h, w: w, control: http.NewResponseController(w), id: requestID(r), family: op.FamilyOf(r.URL.Path)}
 	w.Header().Set("X-Request-Id", x.id)
 	ctx := r.Context()
 	if r.Header.Get("Traceparent") != "" {
@@ -126,7 +125,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A client that reads nothing must not hold the connection for ever.
 	_ = x.control.SetWriteDeadline(time.Now().Add(h.stall))
 	if !canonical(r.URL.EscapedPath()) {
-		x.refuse(fault.New(fault.NotFound, "there is nothing at %s", fault.Clip(r.URL.Path)))
+		x.refuse(fault.New(fault.NotFound, "no route matches %s", fault.Clip(r.URL.Path)))
 		return
 	}
 	if found, pattern := h.mux.Handler(x.r); pattern == "" {
@@ -146,7 +145,7 @@ func (x *exchange) recover() {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}
-	x.h.log.Error("panic", "path", x.r.URL.Path, "request_id", x.id, "panic", p, "stack", string(debug.Stack()))
+	x.h.log.Error("request panicked", "path", x.r.URL.Path, "request_id", x.id, "panic", p, "stack", string(debug.Stack()))
 	x.fail(fault.New(fault.Internal, "an internal error occurred"))
 }
 
@@ -156,7 +155,7 @@ func (x *exchange) unrouted(found http.Handler) {
 	verdict := verdict{header: http.Header{}}
 	found.ServeHTTP(&verdict, x.r)
 	if verdict.status != http.StatusMethodNotAllowed {
-		x.refuse(fault.New(fault.NotFound, "there is nothing at %s", fault.Clip(x.r.URL.Path)))
+		x.refuse(fault.New(fault.NotFound, "no route matches %s", fault.Clip(x.r.URL.Path)))
 		return
 	}
 	allow := verdict.header.Get("Allow")
@@ -167,7 +166,8 @@ func (x *exchange) unrouted(found http.Handler) {
 // refuse answers a request that reaches no operation, whose chain would have
 // logged it.
 func (x *exchange) refuse(f *fault.Error) {
-	x.h.log.Info("refused", "method", fault.Clip(x.r.Method), "path", fault.Clip(x.r.URL.Path), "request_id", x.id, "code", string(f.Code))
+	x.h.log.Info("request refused", "method", fault.Clip(x.r.Method), "path", fault.Clip(x.r.URL.Path), "request_id",
+		x.id, "code", string(f.Code))
 	x.fail(f)
 }
 
@@ -188,13 +188,6 @@ func canonical(p string) bool {
 		return true
 	}
 	return p != "" && p[0] == '/' && path.Clean(p) == p
-}
-
-func familyOf(p string) op.Family {
-	if p == "/api/v1" || strings.HasPrefix(p, "/api/v1/") {
-		return op.Memory
-	}
-	return op.Namespace
 }
 
 // requestID keeps a well-formed id that the client sent.
@@ -301,14 +294,14 @@ func (x *exchange) succeed(ctx context.Context, s *op.Spec, out any) error {
 	}
 	body, err := x.h.encoder.Append(make([]byte, 0, 512), out)
 	if err != nil {
-		x.h.log.Error("encode answer", "op", s.Name, "request_id", x.id, "cause", err.Error())
+		x.h.log.Error("response encoding failed", "op", s.Name, "request_id", x.id, "error", err)
 		return fault.Wrap(fault.Internal, "encode answer", err, "an internal error occurred")
 	}
 	x.write(status, body)
 	return nil
 }
 
-// The error bodies of the two families (interface document, section 7).
+// The error bodies of the two families (docs/contract.md#err-bodies).
 type (
 	namespaceError struct {
 		Error struct {

@@ -118,22 +118,65 @@ func (l *library) Sync(_ context.Context, in optional) (optional, error) { retur
 func (l *library) Clear(context.Context, nothing) (nothing, error) { return nothing{}, nil }
 
 func (l *library) Who(ctx context.Context, _ nothing) (map[string]string, error) {
-	p, _ := ident.From(ctx)
-	return map[string]string{"key": p.KeyID}, nil
+	if p := ident.Known(ctx); p != nil {
+		return map[string]string{"key": p.KeyID}, nil
+	}
+	return map[string]string{"key": ""}, nil
 }
 
 const maxBody = 64 << 10
 
 func (l *library) operations() []op.Op[*library] {
 	return []op.Op[*library]{
-		op.Define(op.Spec{Name: "notes.get", Method: "GET", Path: "/shelves/{shelf}/notes/{id}", Class: op.Read, Timeout: 5 * time.Second}, (*library).Get),
-		op.Define(op.Spec{Name: "notes.write", Method: "POST", Path: "/shelves/{shelf}/notes", Class: op.Write, MaxBody: maxBody, Mutates: true, Success: 201, Timeout: 5 * time.Second}, (*library).Write),
-		op.Define(op.Spec{Name: "notes.sync", Method: "POST", Path: "/shelves/{shelf}/sync", Class: op.Write, MaxBody: maxBody, BodyOptional: true}, (*library).Sync),
-		op.Define(op.Spec{Name: "notes.clear", Method: "DELETE", Path: "/shelves/{shelf}", Class: op.Write, Success: 204}, (*library).Clear),
+		op.Define(op.Spec{
+			Name:    "notes.get",
+			Method:  "GET",
+			Path:    "/shelves/{shelf}/notes/{id}",
+			Class:   op.Read,
+			Timeout: 5 * time.Second,
+		}, (*library).Get),
+		op.Define(op.Spec{
+			Name:    "notes.write",
+			Method:  "POST",
+			Path:    "/shelves/{shelf}/notes",
+			Class:   op.Write,
+			MaxBody: maxBody,
+			Mutates: true,
+			Success: 201,
+			Timeout: 5 * time.Second,
+		}, (*library).Write),
+		op.Define(op.Spec{
+			Name:         "notes.sync",
+			Method:       "POST",
+			Path:         "/shelves/{shelf}/sync",
+			Class:        op.Write,
+			MaxBody:      maxBody,
+			BodyOptional: true,
+		}, (*library).Sync),
+		op.Define(op.Spec{
+			Name:    "notes.clear",
+			Method:  "DELETE",
+			Path:    "/shelves/{shelf}",
+			Class:   op.Write,
+			Success: 204,
+		}, (*library).Clear),
 		op.Define(op.Spec{Name: "who", Method: "GET", Path: "/who", Auth: op.OptionalKey}, (*library).Who),
 		op.Define(op.Spec{Name: "health", Method: "GET", Path: "/health", Auth: op.NoKey}, (*library).Who),
-		op.Define(op.Spec{Name: "memory.get", Method: "GET", Path: "/api/v1/shelves/{shelf}/notes/{id}", Class: op.Read, Family: op.Memory}, (*library).Get),
-		op.Define(op.Spec{Name: "memory.scoped", Method: "GET", Path: "/api/v1/scoped", Class: op.Read, Family: op.Memory, Scopes: []ident.Scope{"memories:read"}}, (*library).Who),
+		op.Define(op.Spec{
+			Name:   "memory.get",
+			Method: "GET",
+			Path:   "/api/v1/shelves/{shelf}/notes/{id}",
+			Class:  op.Read,
+			Family: op.Memory,
+		}, (*library).Get),
+		op.Define(op.Spec{
+			Name:   "memory.scoped",
+			Method: "GET",
+			Path:   "/api/v1/scoped",
+			Class:  op.Read,
+			Family: op.Memory,
+			Scopes: []ident.Scope{"memories:read"},
+		}, (*library).Who),
 	}
 }
 
@@ -284,7 +327,8 @@ func TestRules(t *testing.T) {
 		{"head", "HEAD", get, "", nil, 200, "", []string{"Content-Length", "56", "Content-Type", "application/json"}},
 		{"head of nothing", "HEAD", "/nothing", "", nil, 404, "", []string{"Content-Type", "application/json"}},
 		{"unknown query parameter", "GET", get + "?utm_source=x", "", nil, 200, "", nil},
-		{"bad query parameter", "GET", get + "?limit=x", "", nil, 400, `"code":"invalid_request","message":"limit: must be an integer"`, nil},
+		{"bad query parameter", "GET", get + "?limit=x", "", nil, 400,
+			`"code":"invalid_request","message":"limit: must be an integer"`, nil},
 
 		{"no key", "GET", get, "", none, 401, "unauthorized", []string{"Www-Authenticate", "Bearer"}},
 		{"bad key", "GET", get, "", []string{"Authorization", "Bearer bad"}, 401, "unauthorized", nil},
@@ -293,19 +337,22 @@ func TestRules(t *testing.T) {
 		{"scheme in any case", "GET", get, "", []string{"Authorization", "bEARER good"}, 200, "", nil},
 		{"spaces", "GET", get, "", []string{"Authorization", "Bearer   good"}, 200, "", nil},
 		{"malformed body without a key", "POST", post, `{`, none, 401, "unauthorized", nil},
-		{"malformed body with a key", "POST", post, `{`, nil, 400, `"code":"invalid_json","message":"invalid JSON at byte 1`, nil},
+		{"malformed body with a key", "POST", post, `{`, nil, 400,
+			`"code":"invalid_json","message":"invalid JSON at byte 1`, nil},
 		{"read-only reads", "GET", get, "", []string{"Authorization", "Bearer reader"}, 200, "", nil},
 		{"read-only writes", "POST", post, `{`, []string{"Authorization", "Bearer reader"}, 403, "forbidden", nil},
 		{"suspended", "GET", get, "", []string{"Authorization", "Bearer suspended"}, 403, "forbidden", nil},
 		{"limited key at home", "GET", get, "", []string{"Authorization", "Bearer shelf-a"}, 200, "", nil},
-		{"limited key elsewhere", "GET", "/shelves/b/notes/b", "", []string{"Authorization", "Bearer shelf-a"}, 403, "forbidden", nil},
+		{"limited key elsewhere", "GET", "/shelves/b/notes/b", "", []string{"Authorization", "Bearer shelf-a"}, 403,
+			"forbidden", nil},
 		{"optional key given", "GET", "/who", "", nil, 200, `{"key":"key_1"}`, nil},
 		{"optional key left out", "GET", "/who", "", none, 200, `{"key":""}`, nil},
 		{"optional key wrong", "GET", "/who", "", []string{"Authorization", "Bearer bad"}, 200, `{"key":""}`, nil},
 		{"no key looked at", "GET", "/health", "", []string{"Authorization", "Bearer bad"}, 200, `{"key":""}`, nil},
 		{"scope missing", "GET", "/api/v1/scoped", "", nil, 403, `"details":{"scope":"memories:read"}`, nil},
 
-		{"absent", "GET", "/shelves/a/notes/absent", "", nil, 404, `"code":"document_not_found","message":"no note \"absent\""`, nil},
+		{"absent", "GET", "/shelves/a/notes/absent", "", nil, 404,
+			`"code":"document_not_found","message":"no note \"absent\""`, nil},
 		{"foreign error", "GET", "/shelves/a/notes/broken", "", nil, 500, `"message":"an internal error occurred"`, nil},
 		{"panic", "GET", "/shelves/a/notes/panic", "", nil, 500, "internal_error", nil},
 		{"cancelled from within", "GET", "/shelves/a/notes/gave-up", "", nil, 500, "internal_error", nil},
@@ -315,7 +362,8 @@ func TestRules(t *testing.T) {
 		{"zero timeout", "GET", get, "", []string{"X-Timeout-Ms", "0"}, 400, "X-Timeout-Ms", nil},
 		{"negative timeout", "GET", get, "", []string{"X-Timeout-Ms", "-5"}, 400, "X-Timeout-Ms", nil},
 		{"huge timeout", "GET", get, "", []string{"X-Timeout-Ms", "9223372036854775807"}, 200, "", nil},
-		{"bad timeout without a key", "GET", get, "", []string{"X-Timeout-Ms", "soon", "Authorization", ""}, 401, "unauthorized", nil},
+		{"bad timeout without a key", "GET", get, "", []string{"X-Timeout-Ms", "soon", "Authorization", ""}, 401,
+			"unauthorized", nil},
 
 		{"no route", "GET", "/nothing", "", nil, 404, `{"error":{"code":"not_found"`, nil},
 		{"root", "GET", "/", "", nil, 404, "not_found", nil},
@@ -324,7 +372,8 @@ func TestRules(t *testing.T) {
 		{"not the memory prefix", "GET", "/api/v1x", "", nil, 404, `{"error"`, nil},
 		{"memory fault", "GET", "/api/v1/shelves/a/notes/absent", "", nil, 404, `"code":"document_not_found"`, nil},
 		{"memory without a key", "GET", "/api/v1/shelves/a/notes/b", "", none, 401, `"statusCode":401`, nil},
-		{"memory field", "GET", "/api/v1/shelves/a/notes/b?limit=x", "", nil, 400, `"details":{"field":"limit","reason":"must be an integer"}`, nil},
+		{"memory field", "GET", "/api/v1/shelves/a/notes/b?limit=x", "", nil, 400,
+			`"details":{"field":"limit","reason":"must be an integer"}`, nil},
 		{"method", "PUT", post, "", nil, 405, `"code":"method_not_allowed"`, []string{"Allow", "POST"}},
 		{"method of a read", "POST", get, "", nil, 405, "method_not_allowed", []string{"Allow", "GET, HEAD"}},
 		{"odd method", "BREW", get, "", nil, 405, "method_not_allowed", nil},
@@ -346,8 +395,10 @@ func TestRules(t *testing.T) {
 		{"optional body given", "POST", "/shelves/a/sync", `{"full":true}`, nil, 200, `{"full":true}`, nil},
 		{"optional body broken", "POST", "/shelves/a/sync", `{"full":`, nil, 400, "invalid_json", nil},
 		{"charset", "POST", post, `{"id":"x"}`, []string{"Content-Type", "Application/JSON; Charset=UTF-8"}, 201, "", nil},
-		{"other charset", "POST", post, `{"id":"x"}`, []string{"Content-Type", "application/json; charset=latin1"}, 400, "Content-Type", nil},
-		{"form", "POST", post, `{"id":"x"}`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 400, `invalid_request`, nil},
+		{"other charset", "POST", post, `{"id":"x"}`, []string{"Content-Type", "application/json; charset=latin1"}, 400,
+			"Content-Type", nil},
+		{"form", "POST", post, `{"id":"x"}`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 400,
+			`invalid_request`, nil},
 		{"no type", "POST", post, `{"id":"x"}`, []string{"Content-Type", ""}, 201, "", nil},
 		{"broken type", "POST", post, `{"id":"x"}`, []string{"Content-Type", ";;"}, 400, "invalid_request", nil},
 		{"at the limit", "POST", post, text(maxBody), nil, 201, "", nil},
@@ -356,11 +407,14 @@ func TestRules(t *testing.T) {
 		{"validated", "POST", post, `{}`, nil, 400, "invalid_id", nil},
 		{"gzip", "POST", post, zipped(`{"id":"x"}`), []string{"Content-Encoding", "gzip"}, 201, "", nil},
 		{"gzip at the limit", "POST", post, zipped(text(maxBody)), []string{"Content-Encoding", "gzip"}, 201, "", nil},
-		{"gzip over the limit", "POST", post, zipped(text(maxBody + 1)), []string{"Content-Encoding", "gzip"}, 413, "payload_too_large", nil},
-		{"gzip bomb", "POST", post, zipped(strings.Repeat(" ", 16<<20)), []string{"Content-Encoding", "gzip"}, 413, "payload_too_large", nil},
+		{"gzip over the limit", "POST", post, zipped(text(maxBody + 1)), []string{"Content-Encoding", "gzip"}, 413,
+			"payload_too_large", nil},
+		{"gzip bomb", "POST", post, zipped(strings.Repeat(" ", 16<<20)), []string{"Content-Encoding", "gzip"}, 413,
+			"payload_too_large", nil},
 		{"no gzip", "POST", post, `{"id":"x"}`, []string{"Content-Encoding", "gzip"}, 400, "not valid gzip", nil},
 		{"cut gzip", "POST", post, zipped(`{"id":"x"}`)[:20], []string{"Content-Encoding", "gzip"}, 400, "gzip", nil},
-		{"torn gzip", "POST", post, zipped(`{"id":"x"}`)[:24] + "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", []string{"Content-Encoding", "gzip"}, 400, "gzip", nil},
+		{"torn gzip", "POST", post, zipped(`{"id":"x"}`)[:24] + "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+			[]string{"Content-Encoding", "gzip"}, 400, "gzip", nil},
 		{"other encoding", "POST", post, `{"id":"x"}`, []string{"Content-Encoding", "br"}, 400, "Content-Encoding", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -388,7 +442,9 @@ func TestRules(t *testing.T) {
 
 func TestEveryCodeHasItsStatus(t *testing.T) {
 	for _, code := range fault.Codes() {
-		h := setup{library: library{write: func(context.Context, writeNote) error { return fault.New(code, "because") }}}.handler(t)
+		h := setup{library: library{write: func(context.Context, writeNote) error {
+			return fault.New(code, "because")
+		}}}.handler(t)
 		srv := httptest.NewServer(h)
 		a := do(t, "POST", srv.URL+"/shelves/a/notes", `{"id":"x"}`)
 		srv.Close()
@@ -409,7 +465,8 @@ func TestRequestID(t *testing.T) {
 		}
 		seen[got] = true
 	}
-	if long := strings.Repeat("a", 128); do(t, "GET", srv.URL+"/nothing", "", "X-Request-Id", long).header.Get("X-Request-Id") != long {
+	if long := strings.Repeat("a", 128); do(t, "GET", srv.URL+"/nothing", "", "X-Request-Id",
+		long).header.Get("X-Request-Id") != long {
 		t.Error("an id of 128 characters was replaced")
 	}
 }
@@ -421,7 +478,8 @@ func TestGzipAnswers(t *testing.T) {
 	for _, c := range []struct {
 		accept string
 		zipped bool
-	}{{"", false}, {"gzip", true}, {"br, GZIP;q=0.5", true}, {"gzip;q=0", false}, {"*", true}, {"gzip;q=0, *", false}, {"identity", false}} {
+	}{{"", false}, {"gzip", true}, {"br, GZIP;q=0.5", true}, {"gzip;q=0", false}, {"*", true}, {"gzip;q=0, *", false},
+		{"identity", false}} {
 		a := do(t, "GET", url, "", "Accept-Encoding", c.accept)
 		if got := a.header.Get("Content-Encoding") == "gzip"; got != c.zipped || a.header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%q: gzip %v, %v", c.accept, got, a.header)
@@ -458,7 +516,8 @@ func TestRateLimits(t *testing.T) {
 	const get, post = "/shelves/a/notes/b", "/shelves/a/notes"
 
 	a := do(t, "GET", srv.URL+get, "")
-	if a.header.Get("Ratelimit-Policy") != `"read";q=600;w=60` || !strings.HasPrefix(a.header.Get("Ratelimit"), `"read";r=59;t=`) {
+	if a.header.Get("Ratelimit-Policy") != `"read";q=600;w=60` ||
+		!strings.HasPrefix(a.header.Get("Ratelimit"), `"read";r=59;t=`) {
 		t.Errorf("headers %v", a.header)
 	}
 	if a := do(t, "GET", srv.URL+get, "", "Authorization", "Bearer free"); a.header.Get("Ratelimit-Policy") != "" {
@@ -474,7 +533,8 @@ func TestRateLimits(t *testing.T) {
 		}
 	}
 	a = do(t, "GET", srv.URL+get, "", key...)
-	if a.status != 429 || a.header.Get("Retry-After") != "1" || !strings.Contains(a.body, "the read limit") || !strings.HasPrefix(a.header.Get("Ratelimit"), `"read";r=0;t=`) {
+	if a.status != 429 || a.header.Get("Retry-After") != "1" || !strings.Contains(a.body, "the read limit") ||
+		!strings.HasPrefix(a.header.Get("Ratelimit"), `"read";r=0;t=`) {
 		t.Errorf("%d %s %v", a.status, a.body, a.header)
 	}
 	if a := do(t, "GET", srv.URL+"/api/v1"+get, "", key...); !strings.Contains(a.body, `"details":{"retryAfter":1}`) {
@@ -482,7 +542,8 @@ func TestRateLimits(t *testing.T) {
 	}
 	// A batch counts whole, before the service sees it; the body of a call over
 	// the limit is not read.
-	if a := do(t, "POST", srv.URL+post, `{"id":"x","tags":["1","2","3"]}`); a.status != 201 || !strings.HasPrefix(a.header.Get("Ratelimit"), `"write";r=0;`) {
+	if a := do(t, "POST", srv.URL+post, `{"id":"x","tags":["1","2","3"]}`); a.status != 201 ||
+		!strings.HasPrefix(a.header.Get("Ratelimit"), `"write";r=0;`) {
 		t.Errorf("%d %v", a.status, a.header)
 	}
 	if a := do(t, "POST", srv.URL+post, `{`); a.status != 429 {
@@ -560,7 +621,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 	set = &op.Set{Chain: middleware.Chain(middleware.Options{Keys: testKeys()})}
 	op.Mount(set, &library{}, (&library{}).operations())
-	if _, err := mnemehttp.New(mnemehttp.Options{Set: set, Mounts: map[string]http.Handler{"GET /health": http.NotFoundHandler()}}); err == nil {
+	if _, err := mnemehttp.New(mnemehttp.Options{Set: set,
+		Mounts: map[string]http.Handler{"GET /health": http.NotFoundHandler()}}); err == nil {
 		t.Error("two handlers for one route were accepted")
 	}
 }

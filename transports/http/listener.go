@@ -92,7 +92,8 @@ func protocolError(line, message string) []byte {
 		status = http.StatusBadRequest
 	}
 	var e namespaceError
-	e.Error.Code, e.Error.Message, e.Error.RequestID = fault.InvalidRequest, "the request is not valid HTTP: "+message, newRequestID()
+	e.Error.Code, e.Error.Message, e.Error.RequestID = fault.InvalidRequest, "the request is not valid HTTP: "+message,
+		newRequestID()
 	switch status {
 	case http.StatusRequestHeaderFieldsTooLarge:
 		e.Error.Message = "the request's header is too large"
@@ -103,6 +104,7 @@ func protocolError(line, message string) []byte {
 	if err != nil {
 		body = []byte("{}")
 	}
-	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Request-Id: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Request-Id: %s\r\nContent-Length: "+
+		"%d\r\nConnection: close\r\n\r\n%s",
 		status, http.StatusText(status), e.Error.RequestID, len(body), body)
 }

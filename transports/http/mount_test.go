@@ -60,7 +60,8 @@ func TestMountedHandlersLoseClientsThatStopReading(t *testing.T) {
 
 // An answer that comes before the body was read arrives, however large the body is.
 func TestMountedHandlersNeedNotReadTheBody(t *testing.T) {
-	addr := mounting(t, mnemehttp.Options{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	addr := mounting(t, mnemehttp.Options{},
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 	for name, size := range map[string]int{"small": 10, "large": 8 << 20} {
 		t.Run(name, func(t *testing.T) {
 			res, err := http.Post("http://"+addr+"/plain", "application/json", strings.NewReader(strings.Repeat("x", size)))

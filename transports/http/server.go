@@ -94,7 +94,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if s.http.Shutdown(soft) == nil {
 		return nil
 	}
-	s.log.Warn("requests are still in flight; cancelling them", "after", s.drain)
+	s.log.Warn("shutdown timeout", "after", s.drain)
 	s.stop(fault.New(fault.Unavailable, "the server is shutting down; retry shortly").After(time.Second))
 	hard, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()

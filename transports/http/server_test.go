@@ -99,18 +99,23 @@ func TestWire(t *testing.T) {
 	}{
 		{"chunked", post + head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n5\r\n:\"x\"}\r\n0\r\n\r\n", 201, `"id":"x"`},
 		{"chunked and empty", post + head + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "invalid_json"},
-		{"chunked over the limit", post + head + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1000\r\n"+strings.Repeat(" ", 0x1000)+"\r\n", 17) + "0\r\n\r\n", 413, "payload_too_large"},
+		{"chunked over the limit", post + head + "Transfer-Encoding: chunked\r\n\r\n" +
+			strings.Repeat("1000\r\n"+strings.Repeat(" ", 0x1000)+"\r\n", 17) + "0\r\n\r\n", 413, "payload_too_large"},
 		{"announced over the limit", post + head + "Content-Length: 99999999999\r\n\r\n", 413, "payload_too_large"},
 		{"bad chunk", post + head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400, ""},
 		{"HTTP/1.0", "GET /shelves/a/notes/b HTTP/1.0\r\n" + head + "\r\n", 200, `"id":"b"`},
-		{"HTTP/1.0 with a body", "POST /shelves/a/notes HTTP/1.0\r\n" + head + "Content-Length: 10\r\n\r\n{\"id\":\"x\"}", 201, `"id":"x"`},
-		{"Authorization twice", "GET /shelves/a/notes/b HTTP/1.1\r\nAuthorization: Bearer bad\r\n" + head + "\r\n", 401, "unauthorized"},
+		{"HTTP/1.0 with a body", "POST /shelves/a/notes HTTP/1.0\r\n" + head + "Content-Length: 10\r\n\r\n{\"id\":\"x\"}",
+			201, `"id":"x"`},
+		{"Authorization twice", "GET /shelves/a/notes/b HTTP/1.1\r\nAuthorization: Bearer bad\r\n" + head + "\r\n", 401,
+			"unauthorized"},
 		{"all of the server", "OPTIONS * HTTP/1.1\r\n" + head + "\r\n", 404, "not_found"},
 		{"absolute form", "GET http://test/shelves/a/notes/b HTTP/1.1\r\n" + head + "\r\n", 200, `"id":"b"`},
 		{"no key and half a body", post + "Host: test\r\nContent-Length: 1000\r\n\r\n{", 401, "unauthorized"},
-		{"wrong method and half a body", "PUT /shelves/a/notes HTTP/1.1\r\n" + head + "Content-Length: 1000\r\n\r\n{", 405, "method_not_allowed"},
+		{"wrong method and half a body", "PUT /shelves/a/notes HTTP/1.1\r\n" + head + "Content-Length: 1000\r\n\r\n{",
+			405, "method_not_allowed"},
 		{"expect without a key", post + "Host: test\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n", 401, "unauthorized"},
-		{"header too large", "GET /shelves/a/notes/b HTTP/1.1\r\n" + head + "X-Long: " + strings.Repeat("x", 13<<10) + "\r\n\r\n", 431, "header is too large"},
+		{"header too large", "GET /shelves/a/notes/b HTTP/1.1\r\n" + head + "X-Long: " + strings.Repeat("x", 13<<10) + "\r\n\r\n",
+			431, "header is too large"},
 		{"broken request line", "GET\r\n\r\n", 400, `"code":"invalid_request"`},
 		{"broken header", "GET / HTTP/1.1\r\nHost: a\r\nbroken\r\n\r\n", 400, "not valid HTTP"},
 		{"two lengths", post + head + "Content-Length: 10\r\nContent-Length: 11\r\n\r\n{\"id\":\"x\"}", 400, "not valid HTTP"},
@@ -138,7 +143,8 @@ func TestConnectionIsKeptAfterARefusedBody(t *testing.T) {
 	c := dial(t, addr)
 	r := bufio.NewReader(c)
 	for i := range 3 {
-		send(t, c, "POST /shelves/a/notes HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"id\":\"x\"}")
+		send(t, c, "POST /shelves/a/notes HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: "+
+			"10\r\n\r\n{\"id\":\"x\"}")
 		res, err := http.ReadResponse(r, nil)
 		if err != nil {
 			t.Fatalf("request %d: %v", i, err)
@@ -150,7 +156,8 @@ func TestConnectionIsKeptAfterARefusedBody(t *testing.T) {
 }
 
 func TestSlowHeadersAreCutOff(t *testing.T) {
-	addr, _, _ := serve(t, setup{}, mnemehttp.ServerOptions{HeaderTimeout: 200 * time.Millisecond, IdleTimeout: 200 * time.Millisecond})
+	addr, _, _ := serve(t, setup{}, mnemehttp.ServerOptions{HeaderTimeout: 200 * time.Millisecond,
+		IdleTimeout: 200 * time.Millisecond})
 	silent, half := dial(t, addr), dial(t, addr)
 	send(t, half, "GET /health HTTP/1.1\r\nHost: te")
 	trickle := dial(t, addr)
@@ -270,7 +277,8 @@ func TestDisconnectCancels(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("the service went on for a caller that had gone")
 	}
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(l.String(), `msg="caller gone"`); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(l.String(),
+		`msg="caller gone"`); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the log says %s", l)
 		}
@@ -282,14 +290,15 @@ func TestDisconnectCancels(t *testing.T) {
 
 // A deadline set while a body was read must not cancel the call later.
 func TestReadDeadlineEndsWithTheBody(t *testing.T) {
-	addr, _, _ := serve(t, setup{http: mnemehttp.Options{BodyIdle: 50 * time.Millisecond}, library: library{write: func(ctx context.Context, _ writeNote) error {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(250 * time.Millisecond):
-			return nil
-		}
-	}}}, mnemehttp.ServerOptions{})
+	addr, _, _ := serve(t, setup{http: mnemehttp.Options{BodyIdle: 50 * time.Millisecond},
+		library: library{write: func(ctx context.Context, _ writeNote) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(250 * time.Millisecond):
+				return nil
+			}
+		}}}, mnemehttp.ServerOptions{})
 	c := dial(t, addr)
 	send(t, c, "POST /shelves/a/notes HTTP/1.1\r\n"+head+"Content-Length: 10\r\n\r\n{\"id\":\"x\"}")
 	if a := receive(t, c); a.status != 201 {
@@ -404,10 +413,11 @@ func TestBodyBudget(t *testing.T) {
 // Many clients at once get an answer each: work or an honest 503.
 func TestManyClients(t *testing.T) {
 	gate := middleware.NewGate(4, 16, 200*time.Millisecond)
-	addr, _, _ := serve(t, setup{chain: middleware.Options{Gate: gate}, library: library{write: func(context.Context, writeNote) error {
-		time.Sleep(2 * time.Millisecond)
-		return nil
-	}}}, mnemehttp.ServerOptions{})
+	addr, _, _ := serve(t, setup{chain: middleware.Options{Gate: gate},
+		library: library{write: func(context.Context, writeNote) error {
+			time.Sleep(2 * time.Millisecond)
+			return nil
+		}}}, mnemehttp.ServerOptions{})
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	counts := map[int]int{}

@@ -64,7 +64,8 @@ func (l *ledger) Read(_ context.Context, in readLedger) (*entries, error) {
 func (l *ledger) serve(t *testing.T, o mnemehttp.Options) *httptest.Server {
 	t.Helper()
 	set := &op.Set{Chain: middleware.Chain(middleware.Options{Keys: testKeys()}), Admit: (*middleware.Limits)(nil).Admit}
-	op.Mount(set, l, []op.Op[*ledger]{op.Define(op.Spec{Name: "ledger", Method: "GET", Path: "/ledger", Timeout: time.Second}, (*ledger).Read)})
+	op.Mount(set, l, []op.Op[*ledger]{op.Define(op.Spec{Name: "ledger", Method: "GET", Path: "/ledger", Timeout: time.Second},
+		(*ledger).Read)})
 	o.Set = set
 	h, err := mnemehttp.New(o)
 	if err != nil {
@@ -99,7 +100,8 @@ func TestStream(t *testing.T) {
 		if err != nil || body != strings.Repeat(strings.Repeat("x", x.size)+"\n", x.lines) {
 			t.Errorf("%d lines of %d: %d bytes, %v", x.lines, x.size, len(body), err)
 		}
-		if h.Get("Content-Type") != "application/x-ndjson" || h.Get("Cache-Control") != "no-store" || h.Get("X-Lines") != fmt.Sprint(x.lines) ||
+		if h.Get("Content-Type") != "application/x-ndjson" || h.Get("Cache-Control") != "no-store" ||
+			h.Get("X-Lines") != fmt.Sprint(x.lines) ||
 			h.Get("X-Request-Id") == "" {
 			t.Errorf("headers %v", h)
 		}
@@ -198,8 +200,14 @@ func (k *sink) Fill(_ context.Context, in fill) (filled, error) {
 func (k *sink) serve(t *testing.T, o mnemehttp.Options) *httptest.Server {
 	t.Helper()
 	set := &op.Set{Chain: middleware.Chain(middleware.Options{Keys: testKeys()}), Admit: (*middleware.Limits)(nil).Admit}
-	op.Mount(set, k, []op.Op[*sink]{op.Define(op.Spec{Name: "fill", Method: "POST", Path: "/fill", Timeout: 30 * time.Second, MaxBody: 8 << 20,
-		BodyType: "application/x-ndjson"}, (*sink).Fill)})
+	op.Mount(set, k, []op.Op[*sink]{op.Define(op.Spec{
+		Name:     "fill",
+		Method:   "POST",
+		Path:     "/fill",
+		Timeout:  30 * time.Second,
+		MaxBody:  8 << 20,
+		BodyType: "application/x-ndjson",
+	}, (*sink).Fill)})
 	o.Set = set
 	h, err := mnemehttp.New(o)
 	if err != nil {
@@ -229,18 +237,26 @@ func TestBodyStream(t *testing.T) {
 		status int
 		says   string
 	}{
-		"whole":                {"", bytes.NewReader(lines), nil, 200, `{"bytes":4000000}`},
-		"of unknown length":    {"", io.MultiReader(bytes.NewReader(lines)), nil, 200, `{"bytes":4000000}`},
-		"compressed":           {"", bytes.NewReader(zip(lines)), map[string]string{"Content-Encoding": "gzip"}, 200, `{"bytes":4000000}`},
-		"two members":          {"", bytes.NewReader(append(zip(lines), zip(lines)...)), map[string]string{"Content-Encoding": "gzip"}, 200, `{"bytes":8000000}`},
-		"not read to its end":  {"?most=10", bytes.NewReader(lines), nil, 200, `{"bytes":10}`},
-		"too large":            {"", bytes.NewReader(append(lines, append(lines, lines...)...)), nil, 413, "payload_too_large"},
-		"too large, no length": {"", io.MultiReader(bytes.NewReader(append(lines, append(lines, lines...)...))), nil, 413, "payload_too_large"},
-		"expands without end":  {"", bytes.NewReader(zip(append(lines, append(lines, lines...)...))), map[string]string{"Content-Encoding": "gzip"}, 413, "payload_too_large"},
-		"no gzip":              {"", bytes.NewReader(lines), map[string]string{"Content-Encoding": "gzip"}, 400, "not valid gzip"},
-		"gzip that is cut":     {"", bytes.NewReader(zip(lines)[:1000]), map[string]string{"Content-Encoding": "gzip"}, 400, "ends too early"},
-		"another encoding":     {"", bytes.NewReader(lines), map[string]string{"Content-Encoding": "br"}, 400, "Content-Encoding"},
-		"another type":         {"", bytes.NewReader(lines), map[string]string{"Content-Type": "application/json"}, 400, "must be application/x-ndjson"},
+		"whole":             {"", bytes.NewReader(lines), nil, 200, `{"bytes":4000000}`},
+		"of unknown length": {"", io.MultiReader(bytes.NewReader(lines)), nil, 200, `{"bytes":4000000}`},
+		"compressed": {"", bytes.NewReader(zip(lines)), map[string]string{"Content-Encoding": "gzip"}, 200,
+			`{"bytes":4000000}`},
+		"two members": {"", bytes.NewReader(append(zip(lines), zip(lines)...)),
+			map[string]string{"Content-Encoding": "gzip"}, 200, `{"bytes":8000000}`},
+		"not read to its end": {"?most=10", bytes.NewReader(lines), nil, 200, `{"bytes":10}`},
+		"too large":           {"", bytes.NewReader(append(lines, append(lines, lines...)...)), nil, 413, "payload_too_large"},
+		"too large, no length": {"", io.MultiReader(bytes.NewReader(append(lines, append(lines, lines...)...))), nil,
+			413, "payload_too_large"},
+		"expands without end": {"", bytes.NewReader(zip(append(lines, append(lines, lines...)...))),
+			map[string]string{"Content-Encoding": "gzip"}, 413, "payload_too_large"},
+		"no gzip": {"", bytes.NewReader(lines), map[string]string{"Content-Encoding": "gzip"}, 400,
+			"not valid gzip"},
+		"gzip that is cut": {"", bytes.NewReader(zip(lines)[:1000]), map[string]string{"Content-Encoding": "gzip"},
+			400, "ends too early"},
+		"another encoding": {"", bytes.NewReader(lines), map[string]string{"Content-Encoding": "br"}, 400,
+			"Content-Encoding"},
+		"another type": {"", bytes.NewReader(lines), map[string]string{"Content-Type": "application/json"}, 400,
+			"must be application/x-ndjson"},
 		"none":                 {"", nil, nil, 400, "a body of type application/x-ndjson is required"},
 		"a bad parameter":      {"?most=x", bytes.NewReader(lines), nil, 400, "most"},
 		"a client that stalls": {"", &stalling{bytes.NewReader(lines), make(chan struct{})}, nil, 504, "did not arrive in time"},

@@ -110,7 +110,7 @@ func (x *exchange) stream(ctx context.Context, s *op.Spec, status int, body op.S
 		_ = x.control.Flush()
 	}
 	if ctx.Err() == nil { // a caller that leaves is no failure of ours
-		x.h.log.Error("stream answer", "op", s.Name, "request_id", x.id, "cause", err.Error())
+		x.h.log.Error("response stream failed", "op", s.Name, "request_id", x.id, "error", err)
 	}
 	panic(http.ErrAbortHandler)
 }

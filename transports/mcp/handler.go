@@ -96,7 +96,13 @@ func New(o Options) (*Handler, error) {
 	}
 	h.stream = sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server { return exchangeOf(r.Context()).server },
 		// Host and size are checked here, with answers of our own.
-		&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1})
+		&sdk.StreamableHTTPOptions{
+			Stateless:                    true,
+			JSONResponse:                 true,
+			PropagateRequestCancellation: true,
+			DisableLocalhostProtection:   true,
+			MaxRequestBodyBytes:          -1,
+		})
 	return h, nil
 }
 
@@ -154,14 +160,16 @@ func (h *Handler) serve(x *exchange) error {
 
 func (h *Handler) authenticate(x *exchange) (ident.Principal, error) {
 	if x.bearer == "" {
-		return ident.Principal{}, fault.New(fault.Unauthorized, "an API key is required: send the header Authorization: Bearer <key>")
+		return ident.Principal{}, fault.New(fault.Unauthorized,
+			"an API key is required: send the header Authorization: Bearer <key>")
 	}
 	return h.o.Authenticate(x.r.Context(), x.bearer)
 }
 
 func (h *Handler) read(x *exchange) ([]byte, error) {
 	media, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
-	if charset, ok := params["charset"]; err != nil || media != "application/json" || ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "utf8") {
+	if charset, ok := params["charset"]; err != nil || media != "application/json" ||
+		ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "utf8") {
 		return nil, fault.Field(fault.InvalidRequest, "Content-Type", "must be application/json")
 	}
 	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
@@ -241,9 +249,9 @@ func (h *Handler) fail(x *exchange, err error) {
 	attrs := []any{"transport", Transport, "method", fault.Clip(x.r.Method), "path", fault.Clip(x.r.URL.Path),
 		"request_id", ident.RequestID(x.r.Context()), "code", string(f.Code), "message", f.Message}
 	if f.Err != nil {
-		attrs = append(attrs, "cause", f.Err.Error())
+		attrs = append(attrs, "error", f.Err)
 	}
-	h.log.Log(x.r.Context(), level, "refused", attrs...)
+	h.log.Log(x.r.Context(), level, "request refused", attrs...)
 	head := x.w.Header()
 	if f.RetryAfter > 0 {
 		head.Set("Retry-After", strconv.FormatInt(int64((f.RetryAfter+time.Second-1)/time.Second), 10))
@@ -380,7 +388,8 @@ func (a *answer) translate(h *Handler) {
 		a.x.w.WriteHeader(http.StatusAccepted) // an unknown notification is passed over
 	case a.status == http.StatusBadRequest && strings.Contains(text, notHandled) && !a.x.message.batch:
 		// Before 2026-07-28 an error that belongs to a request is an answer.
-		h.respond(a.x, http.StatusOK, jsonrpc.CodeMethodNotFound, fmt.Sprintf("method %q is not known", fault.Clip(a.x.message.method)), nil)
+		h.respond(a.x, http.StatusOK, jsonrpc.CodeMethodNotFound,
+			fmt.Sprintf("method %q is not known", fault.Clip(a.x.message.method)), nil)
 	default:
 		h.respond(a.x, a.status, jsonrpc.CodeInvalidRequest, text, nil)
 	}

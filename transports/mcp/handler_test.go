@@ -63,7 +63,12 @@ func (e *echo) Say(ctx context.Context, in say) (heard, error) {
 
 func (e *echo) operations() []op.Op[*echo] {
 	return []op.Op[*echo]{
-		op.Define(op.Spec{Name: "tools.say", Class: op.Read, Description: "Say it again.", Tool: &op.Tool{Name: "say", Title: "Say", Idempotent: true}}, (*echo).Say),
+		op.Define(op.Spec{
+			Name:        "tools.say",
+			Class:       op.Read,
+			Description: "Say it again.",
+			Tool:        &op.Tool{Name: "say", Title: "Say", Idempotent: true},
+		}, (*echo).Say),
 		op.Define(op.Spec{Name: "say", Method: "POST", Path: "/say", Class: op.Read, MaxBody: 1 << 10}, (*echo).Say),
 	}
 }
@@ -114,9 +119,14 @@ func serve(t testing.TB, e *echo, change func(*mcp.Options)) *site {
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	set := &op.Set{Chain: middleware.Chain(middleware.Options{Keys: keys{}, Log: log})}
 	op.Mount(set, e, e.operations())
-	o := mcp.Options{Set: set, Log: log, Version: "test", Authenticate: func(ctx context.Context, bearer string) (ident.Principal, error) {
-		return keys{}.Verify(ctx, bearer, op.Namespace)
-	}}
+	o := mcp.Options{
+		Set:     set,
+		Log:     log,
+		Version: "test",
+		Authenticate: func(ctx context.Context, bearer string) (ident.Principal, error) {
+			return keys{}.Verify(ctx, bearer, op.Namespace)
+		},
+	}
 	if change != nil {
 		change(&o)
 	}
@@ -169,7 +179,8 @@ func (s *site) post(body string, headers ...string) answer {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for k, v := range map[string]string{"Authorization": "Bearer good", "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-11-25"} {
+	for k, v := range map[string]string{"Authorization": "Bearer good", "Content-Type": "application/json",
+		"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-11-25"} {
 		req.Header.Set(k, v)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -193,7 +204,8 @@ func (s *site) post(body string, headers ...string) answer {
 }
 
 func saying(text string) string {
-	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "say", "arguments": map[string]any{"text": text}}})
+	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": "say", "arguments": map[string]any{"text": text}}})
 	if err != nil {
 		panic(err)
 	}
@@ -204,7 +216,8 @@ func TestCall(t *testing.T) {
 	s := serve(t, &echo{}, nil)
 	a := s.post(saying("äöü\u2028"), "X-Request-Id", "mine")
 	got := a.result.StructuredContent
-	if a.status != 200 || got["text"] != "äöü\u2028" || got["host"] != strings.TrimPrefix(s.url, "http://") || got["id"] != "mine" {
+	if a.status != 200 || got["text"] != "äöü\u2028" || got["host"] != strings.TrimPrefix(s.url, "http://") ||
+		got["id"] != "mine" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	var again map[string]any
@@ -218,7 +231,8 @@ func TestCall(t *testing.T) {
 func TestSchemas(t *testing.T) {
 	s := serve(t, &echo{}, nil)
 	a := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	const want = `"inputSchema":{"properties":{"text":{"type":"string"},"times":{"type":"integer","minimum":1}},"additionalProperties":false,"type":"object","required":["text"]}`
+	const want = `"inputSchema":{"properties":{"text":{"type":"string"},"times":{"type":"integer","minimum":1}},` +
+		`"additionalProperties":false,"type":"object","required":["text"]}`
 	if !strings.Contains(a.body, want) || strings.Count(a.body, `"inputSchema"`) != 1 {
 		t.Errorf("the list: %s", a.body)
 	}
@@ -236,7 +250,8 @@ func TestFailures(t *testing.T) {
 		}
 		return nil
 	}}, nil)
-	for text, want := range map[string]string{"busy": "unavailable: come back (retry after 2 s)", "secret": "internal_error: an internal error occurred",
+	for text, want := range map[string]string{"busy": "unavailable: come back (retry after 2 s)",
+		"secret":       "internal_error: an internal error occurred",
 		"panic within": "internal_error: an internal error occurred"} {
 		a := s.post(saying(text))
 		if a.status != 200 || !a.result.IsError || a.result.Content[0].Text != want || a.result.StructuredContent != nil {
@@ -270,7 +285,8 @@ func TestShutdown(t *testing.T) {
 		go func() { answered <- s.post(saying("x"), "Mcp-Protocol-Version", version) }()
 		<-working
 		s.stop()
-		if a := <-answered; !a.result.IsError || !strings.HasPrefix(a.result.Content[0].Text, "unavailable: the server is shutting down") {
+		if a := <-answered; !a.result.IsError ||
+			!strings.HasPrefix(a.result.Content[0].Text, "unavailable: the server is shutting down") {
 			t.Errorf("%s: %d %s", version, a.status, a.body)
 		}
 	}
@@ -280,9 +296,13 @@ func TestShutdown(t *testing.T) {
 // ends.
 func TestSubscriptionsEnd(t *testing.T) {
 	s := serve(t, &echo{}, nil)
-	a := s.post(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
-		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
-	if a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" || !strings.Contains(a.body, "notifications/subscriptions/acknowledged") || !strings.Contains(a.body, `"resultType":"complete"`) {
+	a := s.post(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen",`+
+		`"params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
+	if a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" ||
+		!strings.Contains(a.body, "notifications/subscriptions/acknowledged") ||
+		!strings.Contains(a.body, `"resultType":"complete"`) {
 		t.Errorf("%d %v %s", a.status, a.header, a.body)
 	}
 }
@@ -291,9 +311,10 @@ func TestSubscriptionsEnd(t *testing.T) {
 func TestExtend(t *testing.T) {
 	s := serve(t, &echo{}, func(o *mcp.Options) {
 		o.Extend = func(s *sdk.Server) {
-			s.AddTool(&sdk.Tool{Name: "more", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-				panic("more")
-			})
+			s.AddTool(&sdk.Tool{Name: "more", InputSchema: json.RawMessage(`{"type":"object"}`)},
+				func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+					panic("more")
+				})
 		}
 		o.Configure = func(o *sdk.ServerOptions) { o.Instructions = "Nothing to say." }
 	})
@@ -303,7 +324,8 @@ func TestExtend(t *testing.T) {
 	if a := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"more"}}`); a.err.Code != -32603 {
 		t.Errorf("a panic of what was added: %d %s", a.status, a.body)
 	}
-	if a := s.post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`); !strings.Contains(a.body, "Nothing to say.") {
+	if a := s.post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`); !strings.Contains(a.body, "Nothing to say.") {
 		t.Errorf("initialize: %s", a.body)
 	}
 	s.stop()
@@ -327,10 +349,14 @@ func (*wrong) Do(context.Context, struct{ Bare string }) (struct{}, error) { ret
 // FuzzMessage: whatever is posted, the answer is JSON-RPC or nothing, and the
 // server lives on.
 func FuzzMessage(f *testing.F) {
-	for _, m := range []string{saying("x"), `{}`, `[]`, `[{}]`, `null`, `{"jsonrpc":"2.0","id":{},"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
-		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"say","arguments":[]}}`, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":3}`,
+	for _, m := range []string{saying("x"), `{}`, `[]`, `[{}]`, `null`, `{"jsonrpc":"2.0","id":{},"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":1,"result":{}}`,
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`,
+		`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"say","arguments":[]}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":3}`,
 		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x"}}`, `{"JSONRPC":"2.0","ID":1,"METHOD":"ping"}`} {
 		for _, version := range append(mcp.Versions(), "", "x") {
 			f.Add(m, version)
@@ -350,7 +376,8 @@ func FuzzMessage(f *testing.F) {
 		a := s.post(body, "Mcp-Protocol-Version", version)
 		switch {
 		case a.status == 202 && a.body == "":
-		case a.status >= 500, !json.Valid([]byte(a.body)), !strings.Contains(a.body, `"jsonrpc":"2.0"`), a.header.Get("X-Request-Id") == "":
+		case a.status >= 500, !json.Valid([]byte(a.body)), !strings.Contains(a.body, `"jsonrpc":"2.0"`),
+			a.header.Get("X-Request-Id") == "":
 			t.Fatalf("%q in %q: %d %q", body, version, a.status, a.body)
 		}
 	})

@@ -16,14 +16,17 @@ import (
 func (h *Handler) checkSource(r *http.Request) error {
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && loopback(local.String()) {
 		if name := hostname(r.Host); !loopback(r.Host) && !h.hosts[name] {
-			return fault.New(fault.Forbidden, "host %s is not a name of this server; set server.base_url to the URL under which clients reach it", fault.Clip(r.Host))
+			return fault.New(fault.Forbidden,
+				"host %s is not a name of this server; set server.base_url to the URL under which clients reach it",
+				fault.Clip(r.Host))
 		}
 	}
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 || len(origins) == 1 && h.allows(origins[0], r.Host) {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "origin %s may not call this server; server.allowed_origins names those that may", fault.Clip(strings.Join(origins, ", ")))
+	return fault.New(fault.Forbidden, "origin %s may not call this server; server.allowed_origins names those that may",
+		fault.Clip(strings.Join(origins, ", ")))
 }
 
 func (h *Handler) allows(origin, host string) bool {
@@ -71,7 +74,9 @@ func (h *Handler) preflight(x *exchange) bool {
 		return false
 	}
 	head.Set("Access-Control-Allow-Methods", http.MethodPost)
-	head.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-Id, X-Mneme-Namespace, X-Request-Id, X-Timeout-Ms, Traceparent")
+	head.Set("Access-Control-Allow-Headers",
+		"Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, "+
+			"Last-Event-Id, X-Mneme-Namespace, X-Request-Id, X-Timeout-Ms, Traceparent")
 	head.Set("Access-Control-Max-Age", "600")
 	x.w.WriteHeader(http.StatusNoContent)
 	return true

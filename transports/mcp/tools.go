@@ -22,8 +22,8 @@ type variant struct {
 	pinned   bool // to a namespace, which is then no argument
 }
 
-const instructions = "Mneme keeps documents in namespaces. search finds passages, fetch reads a whole document by the id that search gives, " +
-	"save stores a text, delete removes documents by id, list_namespaces shows what there is."
+const instructions = "Mneme keeps documents in namespaces. search finds passages, fetch reads a whole document by the " +
+	"id that search gives, save stores a text, delete removes documents by id, list_namespaces shows what there is."
 
 // listTTL is how long a client may use a tool list that it has.
 const listTTL = time.Minute
@@ -65,7 +65,8 @@ func (h *Handler) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (_ sdk.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				h.log.ErrorContext(ctx, "panic", "transport", Transport, "method", method, "request_id", ident.RequestID(ctx), "panic", p, "stack", string(debug.Stack()))
+				h.log.ErrorContext(ctx, "request panicked", "transport", Transport, "method", method, "request_id",
+					ident.RequestID(ctx), "panic", p, "stack", string(debug.Stack()))
 				err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "an internal error occurred"}
 			}
 		}()
@@ -89,7 +90,12 @@ func (h *Handler) add(s *sdk.Server, r *op.Route, v variant) error {
 	t, no := r.Spec.Tool, false
 	s.AddTool(&sdk.Tool{Name: t.Name, Title: t.Title, Description: r.Spec.Description,
 		InputSchema: in, OutputSchema: out,
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !r.Spec.Mutates, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
+		Annotations: &sdk.ToolAnnotations{
+			ReadOnlyHint:    !r.Spec.Mutates,
+			DestructiveHint: &t.Destructive,
+			IdempotentHint:  t.Idempotent,
+			OpenWorldHint:   &no,
+		},
 	}, h.tool(r, d))
 	return nil
 }
@@ -104,7 +110,13 @@ func (h *Handler) tool(r *op.Route, d *codec.Decoder) sdk.ToolHandler {
 		defer context.AfterFunc(x.r.Context(), func() { cancel(context.Cause(x.r.Context())) })()
 		reply := op.Reply{}
 		timeout, wrong := codec.Timeout(x.r.Header.Values("X-Timeout-Ms"))
-		c := &op.Call{Spec: &r.Spec, Transport: Transport, RequestID: ident.RequestID(ctx), Credential: op.Credential{Bearer: x.bearer}, Timeout: timeout, Reply: &reply,
+		c := &op.Call{
+			Spec:       &r.Spec,
+			Transport:  Transport,
+			RequestID:  ident.RequestID(ctx),
+			Credential: op.Credential{Bearer: x.bearer},
+			Timeout:    timeout,
+			Reply:      &reply,
 			Decode: func(_ context.Context, dst any) error {
 				if wrong != nil {
 					return wrong
@@ -113,8 +125,14 @@ func (h *Handler) tool(r *op.Route, d *codec.Decoder) sdk.ToolHandler {
 				if len(args) == 0 {
 					args = []byte("{}")
 				}
-				return d.Decode(codec.Input{Path: func(string) string { return "" }, Query: x.r.URL.RawQuery, Header: x.header, Body: args}, dst)
-			}}
+				return d.Decode(codec.Input{
+					Path:   func(string) string { return "" },
+					Query:  x.r.URL.RawQuery,
+					Header: x.header,
+					Body:   args,
+				}, dst)
+			},
+		}
 		out, err := r.Endpoint(ctx, c)
 		x.mu.Lock()
 		for k, v := range reply.Header {
@@ -124,13 +142,15 @@ func (h *Handler) tool(r *op.Route, d *codec.Decoder) sdk.ToolHandler {
 		var body []byte
 		if err == nil {
 			if body, err = h.encoder.Append(make([]byte, 0, 512), out); err != nil {
-				h.log.ErrorContext(ctx, "encode answer", "op", r.Spec.Name, "request_id", c.RequestID, "cause", err.Error())
+				h.log.ErrorContext(ctx, "response encoding failed", "op", r.Spec.Name, "request_id", c.RequestID, "error", err)
 			}
 		}
 		if err != nil {
-			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: explain(fault.From(err))}}, IsError: true}, nil
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: explain(fault.From(err))}}, IsError: true},
+				nil
 		}
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: json.RawMessage(body)}, nil
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(body)}},
+			StructuredContent: json.RawMessage(body)}, nil
 	}
 }
 

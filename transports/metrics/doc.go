@@ -2,6 +2,5 @@
 // the meter of operations, Go runtime and process figures, and the handler of
 // GET /metrics.
 //
-// May import: the standard library, prometheus/client_golang. Its Meter fits
-// core/middleware's interface without importing it.
+// Its Meter fits core/middleware's interface without importing it.
 package metrics

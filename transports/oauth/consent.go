@@ -39,7 +39,8 @@ func newPage() (*page, error) {
 		return nil, fmt.Errorf("consent page: %w", err)
 	}
 	sum := sha256.Sum256([]byte(pageStyle))
-	return &page{t, template.CSS(pageStyle), "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"}, nil //nolint:gosec // our own file
+	//nolint:gosec // our own file
+	return &page{t, template.CSS(pageStyle), "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"}, nil
 }
 
 // view is what the page shows: a question, or a refusal.
@@ -131,13 +132,29 @@ func (f *Front) ask(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, r, err)
 		return
 	}
-	request := oauth.Request{ResponseType: q.Get("response_type"), ResponseMode: q.Get("response_mode"), ClientID: q.Get("client_id"),
-		RedirectURI: q.Get("redirect_uri"), State: q.Get("state"), Scope: q.Get("scope"), Challenge: q.Get("code_challenge"),
-		Method: q.Get("code_challenge_method"), Resources: q["resource"]}
+	request := oauth.Request{
+		ResponseType: q.Get("response_type"),
+		ResponseMode: q.Get("response_mode"),
+		ClientID:     q.Get("client_id"),
+		RedirectURI:  q.Get("redirect_uri"),
+		State:        q.Get("state"),
+		Scope:        q.Get("scope"),
+		Challenge:    q.Get("code_challenge"),
+		Method:       q.Get("code_challenge_method"),
+		Resources:    q["resource"],
+	}
 	browser := f.browser(r)
 	if browser == "" {
 		browser = rand.Text()
-		http.SetCookie(w, &http.Cookie{Name: f.cookieName(), Value: browser, Path: "/", Secure: f.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(ticketFor.Seconds())})
+		http.SetCookie(w, &http.Cookie{
+			Name:     f.cookieName(),
+			Value:    browser,
+			Path:     "/",
+			Secure:   f.secure,
+			HttpOnly: true,
+			SameSite: http.SameSiteLaxMode,
+			MaxAge:   int(ticketFor.Seconds()),
+		})
 	}
 	f.question(w, r, request, view{}, browser, http.StatusOK)
 }
@@ -181,8 +198,9 @@ func (f *Front) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	to, err := f.Service.Approve(r.Context(), request, key, reading)
 	if text, wrong := messageOf(err); wrong {
-		f.Log.InfoContext(r.Context(), "OAuth consent with a wrong key", "client", request.ClientID, "address", f.address(r))
-		f.question(w, r, request, view{Wrong: "This key was not accepted: " + text + ".", Reading: reading}, browser, http.StatusForbidden)
+		f.Log.InfoContext(r.Context(), "oauth consent refused", "client", request.ClientID, "address", f.address(r))
+		f.question(w, r, request, view{Wrong: "This key was not accepted: " + text + ".", Reading: reading}, browser,
+			http.StatusForbidden)
 		return
 	}
 	f.leave(w, r, to, err)
@@ -227,7 +245,7 @@ func (f *Front) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	e, status := f.refusal(r, err)
-	f.Log.InfoContext(r.Context(), "OAuth refused", "path", r.URL.Path, "code", e.Code, "why", e.Description)
+	f.Log.InfoContext(r.Context(), "oauth request refused", "path", r.URL.Path, "code", e.Code, "why", e.Description)
 	if e.Redirect != "" {
 		f.leave(w, r, e.Redirect, nil)
 		return
@@ -242,12 +260,13 @@ func (f *Front) show(w http.ResponseWriter, r *http.Request, status int, v view,
 	v.Style, v.Server = f.page.style, strings.TrimPrefix(strings.TrimPrefix(f.base, "https://"), "http://")
 	var b bytes.Buffer
 	if err := f.page.template.Execute(&b, v); err != nil {
-		f.Log.ErrorContext(r.Context(), "consent page", "cause", err.Error())
+		f.Log.ErrorContext(r.Context(), "oauth consent page failed", "error", err)
 		status = http.StatusInternalServerError
 		b.Reset()
 		b.WriteString("an internal error occurred")
 	}
-	protect(w, "default-src 'none'; style-src "+f.page.policy+"; form-action 'self'"+source(redirect)+"; base-uri 'none'; frame-ancestors 'none'")
+	protect(w, "default-src 'none'; style-src "+f.page.policy+"; form-action 'self'"+source(redirect)+
+		"; base-uri 'none'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes())

@@ -7,8 +7,4 @@
 // The consent page is plain HTML with one embedded style sheet: no script, no
 // outside assets. Its form is signed with a secret that all replicas share, and
 // bound to the browser by a cookie, so that no process keeps a session.
-//
-// May import: the standard library, core/oauth, core/fault, core/ident,
-// golang.org/x/sync, a library that keeps requests off private networks. Never: other services,
-// adapters, other transports.
 package oauth

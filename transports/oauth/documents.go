@@ -31,7 +31,7 @@ type DocumentOptions struct {
 // Documents reads client metadata documents from the network, for
 // oauth.Settings. It follows no redirects, goes to public addresses alone, checked
 // when it connects, so that a name cannot change in between, and keeps what it read
-// for as long as its server says, a minute at the least and a day at most. Safe for
+// for as long as its server says, at least a minute and at most a day. Safe for
 // concurrent use.
 type Documents struct {
 	client *http.Client
@@ -72,8 +72,14 @@ func NewDocuments(o DocumentOptions) *Documents {
 		client: &http.Client{
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			// A proxy of the environment's would connect where the dialer must not.
-			Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 16 << 10,
-				TLSHandshakeTimeout: o.Timeout, ForceAttemptHTTP2: true},
+			Transport: &http.Transport{
+				DialContext:            dialer.DialContext,
+				DisableKeepAlives:      true,
+				DisableCompression:     true,
+				MaxResponseHeaderBytes: 16 << 10,
+				TLSHandshakeTimeout:    o.Timeout,
+				ForceAttemptHTTP2:      true,
+			},
 		}}
 }
 
@@ -83,7 +89,7 @@ func (d *Documents) Document(ctx context.Context, url string) ([]byte, error) {
 		return body, nil
 	}
 	found := d.flight.DoChan(url, func() (any, error) {
-		// Whoever asked first may leave; others wait for the same.
+		// The caller that asked first may leave while others wait for the same document.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.limit)
 		defer cancel()
 		return d.read(ctx, url)
@@ -146,7 +152,8 @@ func (d *Documents) read(ctx context.Context, url string) ([]byte, error) {
 
 func unreachable(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedPort) || errors.Is(err, ssrf.ErrProhibitedNetwork):
+	case errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedPort) ||
+		errors.Is(err, ssrf.ErrProhibitedNetwork):
 		return errors.New("its address is not a public one")
 	case ctx.Err() != nil:
 		return errors.New("its server does not answer in time")

@@ -59,9 +59,15 @@ func TestDocuments(t *testing.T) {
 	})
 	s := httptest.NewServer(mux)
 	defer s.Close()
-	d := front.NewDocuments(front.DocumentOptions{Private: true, Timeout: 500 * time.Millisecond})
-	for path, why := range map[string]string{"/good": "", "/suffix": "", "/full": "", "/html": "not of type", "/huge": "larger than", "/endless": "larger than", "/redirect": "redirects",
+	patient := front.NewDocuments(front.DocumentOptions{Private: true, Timeout: time.Minute})
+	hurried := front.NewDocuments(front.DocumentOptions{Private: true, Timeout: 500 * time.Millisecond})
+	for path, why := range map[string]string{"/good": "", "/suffix": "", "/full": "", "/html": "not of type",
+		"/huge": "larger than", "/endless": "larger than", "/redirect": "redirects",
 		"/error": "status 500", "/absent": "status 404", "/slow": "in time", "/drip": "in time"} {
+		d := patient
+		if why == "in time" {
+			d = hurried
+		}
 		body, err := d.Document(t.Context(), s.URL+path)
 		if (err == nil) != (why == "") || err != nil && !strings.Contains(err.Error(), why) || err == nil && len(body) == 0 {
 			t.Errorf("%s: %d bytes, %v; want %q", path, len(body), err, why)
@@ -71,7 +77,8 @@ func TestDocuments(t *testing.T) {
 		t.Errorf("%d KiB of a document without end were read", n)
 	}
 	s.Close()
-	if _, err := d.Document(t.Context(), s.URL+"/other"); err == nil || !strings.Contains(err.Error(), "cannot be reached") || strings.Contains(err.Error(), "127.0.0.1") {
+	if _, err := patient.Document(t.Context(), s.URL+"/other"); err == nil ||
+		!strings.Contains(err.Error(), "cannot be reached") || strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("a server that is gone: %v", err)
 	}
 }
@@ -87,7 +94,8 @@ func TestDocumentsKeepOffPrivateNetworks(t *testing.T) {
 	defer s.Close()
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
 	d := front.NewDocuments(front.DocumentOptions{Timeout: time.Second})
-	for _, host := range []string{"127.0.0.1", "localhost", "127.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "169.254.169.254", "10.0.0.1", "192.168.1.1", "100.64.0.1", "[fe80::1]", "[fd00::1]", "[64:ff9b::7f00:1]"} {
+	for _, host := range []string{"127.0.0.1", "localhost", "127.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]",
+		"169.254.169.254", "10.0.0.1", "192.168.1.1", "100.64.0.1", "[fe80::1]", "[fd00::1]", "[64:ff9b::7f00:1]"} {
 		for _, p := range []string{":" + port, ""} {
 			if _, err := d.Document(t.Context(), "http://"+host+p+"/x"); err == nil {
 				t.Errorf("%s%s was read", host, p)
@@ -122,7 +130,8 @@ func TestDocumentsAreKept(t *testing.T) {
 	for _, c := range []struct {
 		control string
 		kept    time.Duration
-	}{{"", time.Hour}, {"max-age=600", 10 * time.Minute}, {"public, max-age=0", time.Minute}, {"no-store", time.Minute}, {"max-age=99999999", 24 * time.Hour}, {"max-age=x", time.Hour}} {
+	}{{"", time.Hour}, {"max-age=600", 10 * time.Minute}, {"public, max-age=0", time.Minute}, {"no-store", time.Minute},
+		{"max-age=99999999", 24 * time.Hour}, {"max-age=x", time.Hour}} {
 		control.Store(c.control)
 		d := front.NewDocuments(front.DocumentOptions{Private: true, Now: func() time.Time { return time.Unix(0, now.Load()) }})
 		read := func() {

@@ -42,7 +42,7 @@ var (
 type Options struct {
 	Service *oauth.Service // required
 	// Secret signs consent forms; all replicas have the same. Required, 32 bytes
-	// at the least.
+	// at least.
 	Secret []byte
 	// KnownHosts are hosts of clients, such as claude.ai, for which the consent
 	// page does not warn.
@@ -83,10 +83,11 @@ const (
 // New makes the front. The issuer of the service must be an origin, such as
 // https://mneme.example.com.
 func New(o Options) (*Front, error) {
-	u, err := url.Parse(o.Service.Issuer)
+	u, err := url.Parse(o.Service.Issuer())
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path != "" || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("the issuer %q is not an origin, such as https://mneme.example.com", o.Service.Issuer)
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path != "" || u.RawQuery != "" ||
+		u.Fragment != "":
+		return nil, fmt.Errorf("the issuer %q is not an origin, such as https://mneme.example.com", o.Service.Issuer())
 	case len(o.Secret) < 32:
 		return nil, errors.New("the secret of consent forms is shorter than 32 bytes")
 	}
@@ -96,7 +97,14 @@ func New(o Options) (*Front, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	f := &Front{Options: o, base: o.Service.Issuer, resource: o.Service.Resource, secure: u.Scheme == "https", origin: http.NewCrossOriginProtection(), known: map[string]bool{}}
+	f := &Front{
+		Options:  o,
+		base:     o.Service.Issuer(),
+		resource: o.Service.Resource(),
+		secure:   u.Scheme == "https",
+		origin:   http.NewCrossOriginProtection(),
+		known:    map[string]bool{},
+	}
 	for _, h := range o.KnownHosts {
 		f.known[strings.ToLower(h)] = true
 	}
@@ -165,8 +173,13 @@ type resourceMetadata struct {
 
 func (f *Front) describeResource(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "max-age=300")
-	f.answer(w, http.StatusOK, resourceMetadata{Resource: f.resource + pinned(r), AuthorizationServers: []string{f.base}, Scopes: oauth.Scopes(),
-		BearerMethods: []string{"header"}, Name: "Mneme"})
+	f.answer(w, http.StatusOK, resourceMetadata{
+		Resource:             f.resource + pinned(r),
+		AuthorizationServers: []string{f.base},
+		Scopes:               oauth.Scopes(),
+		BearerMethods:        []string{"header"},
+		Name:                 "Mneme",
+	})
 }
 
 // serverMetadata is RFC 8414 section 2 with RFC 9207 and client metadata documents.
@@ -188,9 +201,21 @@ type serverMetadata struct {
 }
 
 func (f *Front) describeServer(w http.ResponseWriter, _ *http.Request) {
-	m := serverMetadata{Issuer: f.base, Authorize: f.base + pathAuthorize, Token: f.base + pathToken, Revoke: f.base + pathRevoke,
-		Scopes: oauth.Scopes(), ResponseTypes: []string{"code"}, ResponseModes: []string{"query"}, GrantTypes: []string{"authorization_code", "refresh_token"},
-		AuthMethods: []string{"none"}, RevokeAuthMethods: []string{"none"}, Challenges: []string{"S256"}, Iss: true, Documents: f.Documents}
+	m := serverMetadata{
+		Issuer:            f.base,
+		Authorize:         f.base + pathAuthorize,
+		Token:             f.base + pathToken,
+		Revoke:            f.base + pathRevoke,
+		Scopes:            oauth.Scopes(),
+		ResponseTypes:     []string{"code"},
+		ResponseModes:     []string{"query"},
+		GrantTypes:        []string{"authorization_code", "refresh_token"},
+		AuthMethods:       []string{"none"},
+		RevokeAuthMethods: []string{"none"},
+		Challenges:        []string{"S256"},
+		Iss:               true,
+		Documents:         f.Documents,
+	}
 	if f.Registration {
 		m.Register = f.base + pathRegister
 	}
@@ -208,9 +233,16 @@ func (f *Front) token(w http.ResponseWriter, r *http.Request) {
 		f.fail(w, r, err)
 		return
 	}
-	t, err := f.Service.Exchange(r.Context(), oauth.Exchange{GrantType: form.Get("grant_type"), ClientID: form.Get("client_id"), Code: form.Get("code"),
-		Verifier: form.Get("code_verifier"), RedirectURI: form.Get("redirect_uri"), RefreshToken: form.Get("refresh_token"), Scope: form.Get("scope"),
-		Resources: form["resource"]})
+	t, err := f.Service.Exchange(r.Context(), oauth.Exchange{
+		GrantType:    form.Get("grant_type"),
+		ClientID:     form.Get("client_id"),
+		Code:         form.Get("code"),
+		Verifier:     form.Get("code_verifier"),
+		RedirectURI:  form.Get("redirect_uri"),
+		RefreshToken: form.Get("refresh_token"),
+		Scope:        form.Get("scope"),
+		Resources:    form["resource"],
+	})
 	if err != nil {
 		f.fail(w, r, err)
 		return
@@ -260,7 +292,8 @@ func (f *Front) form(w http.ResponseWriter, r *http.Request, rate Rate) (url.Val
 		return nil, err
 	}
 	if r.Header.Get("Authorization") != "" || form.Get("client_secret") != "" || form.Get("client_assertion") != "" {
-		return nil, &oauth.Error{Code: oauth.InvalidClient, Description: "clients have no secret here: send client_id alone, as token_endpoint_auth_method none has it"}
+		return nil, &oauth.Error{Code: oauth.InvalidClient,
+			Description: "clients have no secret here: send client_id alone, as token_endpoint_auth_method none has it"}
 	}
 	return form, nil
 }
@@ -331,7 +364,8 @@ func (f *Front) body(w http.ResponseWriter, r *http.Request, rate Rate, want str
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
-		return nil, &oauth.Error{Code: oauth.InvalidRequest, Description: fmt.Sprintf("the body cannot be read, or is larger than %d bytes", limit), Err: err}
+		return nil, &oauth.Error{Code: oauth.InvalidRequest,
+			Description: fmt.Sprintf("the body cannot be read, or is larger than %d bytes", limit), Err: err}
 	}
 	return body, nil
 }
@@ -351,14 +385,15 @@ func status(e *oauth.Error) int {
 func (f *Front) refusal(r *http.Request, err error) (*oauth.Error, int) {
 	var many *tooMany
 	if errors.As(err, &many) {
-		return &oauth.Error{Code: oauth.TemporarilyUnavailable, Description: many.Error(), RetryAfter: many.wait}, http.StatusTooManyRequests
+		return &oauth.Error{Code: oauth.TemporarilyUnavailable, Description: many.Error(), RetryAfter: many.wait},
+			http.StatusTooManyRequests
 	}
 	var e *oauth.Error
 	if !errors.As(err, &e) {
 		e = &oauth.Error{Code: oauth.ServerError, Description: "an internal error occurred", Err: err}
 	}
 	if e.Code == oauth.ServerError || e.Code == oauth.TemporarilyUnavailable {
-		f.Log.ErrorContext(r.Context(), "OAuth", "path", r.URL.Path, "code", e.Code, "cause", e.Error())
+		f.Log.ErrorContext(r.Context(), "oauth request failed", "path", r.URL.Path, "code", e.Code, "error", e)
 	}
 	return e, status(e)
 }
@@ -371,7 +406,7 @@ func (f *Front) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="mneme"`)
 	}
 	retryAfter(w, e.RetryAfter)
-	f.Log.InfoContext(r.Context(), "OAuth refused", "path", r.URL.Path, "code", e.Code, "why", e.Description)
+	f.Log.InfoContext(r.Context(), "oauth request refused", "path", r.URL.Path, "code", e.Code, "why", e.Description)
 	f.answer(w, status, map[string]string{"error": e.Code, "error_description": e.Description})
 }
 

@@ -41,12 +41,13 @@ func challenge() string {
 // served is the front over real services, with a clock that tests move.
 type served struct {
 	*testing.T
-	url     string
-	keys    *key.Service
-	service *oauth.Service
-	key     key.Issued
-	now     *atomic.Int64
-	log     *bytes.Buffer
+	url      string
+	keys     *key.Service
+	service  *oauth.Service
+	settings oauth.Settings // of service
+	key      key.Issued
+	now      *atomic.Int64
+	log      *bytes.Buffer
 }
 
 // open serves the front; change is told the options before it starts.
@@ -69,17 +70,33 @@ func open(t *testing.T, settings func(*oauth.Settings), change func(*front.Optio
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	with := oauth.Settings{Store: store, Keys: s.keys, Issuer: s.url, Resource: s.url + "/mcp", MaxClients: 1000, Now: clock, Log: log}
+	with := oauth.Settings{
+		Store:      store,
+		Keys:       s.keys,
+		Issuer:     s.url,
+		Resource:   s.url + "/mcp",
+		MaxClients: 1000,
+		Now:        clock,
+		Log:        log,
+	}
 	if settings != nil {
 		settings(&with)
 	}
-	s.service = oauth.New(with)
+	s.service, s.settings = oauth.New(with), with
 	buckets := middleware.NewBuckets(clock)
-	o := front.Options{Service: s.service, Secret: bytes.Repeat([]byte{7}, 32), KnownHosts: []string{"app.example"}, Registration: true, Documents: with.Documents != nil, Now: clock, Log: log,
+	o := front.Options{
+		Service:      s.service,
+		Secret:       bytes.Repeat([]byte{7}, 32),
+		KnownHosts:   []string{"app.example"},
+		Registration: true,
+		Documents:    with.Documents != nil,
+		Now:          clock,
+		Log:          log,
 		Allow: func(ctx context.Context, address string, r front.Rate) (time.Duration, bool) {
 			taken, err := buckets.Take(ctx, address, op.Class(r.Name), ident.Rate{PerMinute: r.PerMinute, Burst: r.Burst}, 1, 0)
 			return taken.Retry, err == nil && taken.OK
-		}}
+		},
+	}
 	if change != nil {
 		change(&o)
 	}
@@ -146,7 +163,8 @@ func (s *served) send(c *http.Client, method, path string, body io.Reader, heade
 
 func (s *served) post(c *http.Client, path string, form url.Values, header ...string) answer {
 	s.Helper()
-	return s.send(c, http.MethodPost, path, strings.NewReader(form.Encode()), append([]string{"Content-Type", "application/x-www-form-urlencoded"}, header...)...)
+	return s.send(c, http.MethodPost, path, strings.NewReader(form.Encode()),
+		append([]string{"Content-Type", "application/x-www-form-urlencoded"}, header...)...)
 }
 
 func (s *served) register(metadata map[string]any) answer {
@@ -169,7 +187,8 @@ func (s *served) client(name, redirect string) string {
 }
 
 func (s *served) query(client, redirect string) url.Values {
-	return url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {redirect}, "state": {"xyz"}, "code_challenge": {challenge()},
+	return url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {redirect}, "state": {"xyz"},
+		"code_challenge":        {challenge()},
 		"code_challenge_method": {"S256"}, "resource": {s.url + "/mcp"}, "scope": {"mcp:read mcp:write"}}
 }
 
@@ -203,7 +222,8 @@ func (s *served) code(client string) string {
 	s.Helper()
 	a := s.consent(browser(s.T), s.query(client, app), url.Values{"key": {s.key.Secret}, "decision": {"allow"}})
 	to, err := a.Location()
-	if err != nil || a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to.String(), app+"?") || to.Query().Get("state") != "xyz" || to.Query().Get("iss") != s.url {
+	if err != nil || a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to.String(), app+"?") ||
+		to.Query().Get("state") != "xyz" || to.Query().Get("iss") != s.url {
 		s.Fatalf("consent: %d %v %s", a.StatusCode, to, a.body)
 	}
 	return to.Query().Get("code")
@@ -211,8 +231,9 @@ func (s *served) code(client string) string {
 
 func (s *served) redeem(client, code string) answer {
 	s.Helper()
-	return s.post(http.DefaultClient, "/oauth/token", url.Values{"grant_type": {"authorization_code"}, "client_id": {client}, "code": {code},
-		"code_verifier": {verifier}, "redirect_uri": {app}, "resource": {s.url + "/mcp"}})
+	return s.post(http.DefaultClient, "/oauth/token",
+		url.Values{"grant_type": {"authorization_code"}, "client_id": {client}, "code": {code},
+			"code_verifier": {verifier}, "redirect_uri": {app}, "resource": {s.url + "/mcp"}})
 }
 
 func TestWholeFlowByHTTP(t *testing.T) {
@@ -221,19 +242,25 @@ func TestWholeFlowByHTTP(t *testing.T) {
 	if resource["resource"] != s.url+"/mcp" || fmt.Sprint(resource["authorization_servers"]) != "["+s.url+"]" {
 		t.Errorf("resource metadata %v", resource)
 	}
-	if root := s.send(http.DefaultClient, http.MethodGet, "/.well-known/oauth-protected-resource", nil).json(t); fmt.Sprint(root) != fmt.Sprint(resource) {
+	if root := s.send(http.DefaultClient, http.MethodGet, "/.well-known/oauth-protected-resource",
+		nil).json(t); fmt.Sprint(root) != fmt.Sprint(resource) {
 		t.Errorf("at the root: %v", root)
 	}
-	for query, want := range map[string]string{"?namespace=docs": "?namespace=docs", "?namespace=docs&x=1": "?namespace=docs", "?namespace=No%22": "", "?x=1": ""} {
-		if got := s.send(http.DefaultClient, http.MethodGet, "/.well-known/oauth-protected-resource/mcp"+query, nil).json(t)["resource"]; got != s.url+"/mcp"+want {
+	for query, want := range map[string]string{"?namespace=docs": "?namespace=docs",
+		"?namespace=docs&x=1": "?namespace=docs", "?namespace=No%22": "", "?x=1": ""} {
+		if got := s.send(http.DefaultClient, http.MethodGet, "/.well-known/oauth-protected-resource/mcp"+query,
+			nil).json(t)["resource"]; got != s.url+"/mcp"+want {
 			t.Errorf("the resource of %s is %s", query, got)
 		}
 	}
 	server := s.send(http.DefaultClient, http.MethodGet, "/.well-known/oauth-authorization-server", nil).json(t)
-	for name, want := range map[string]string{"issuer": s.url, "authorization_endpoint": s.url + "/oauth/authorize", "token_endpoint": s.url + "/oauth/token",
-		"registration_endpoint": s.url + "/oauth/register", "revocation_endpoint": s.url + "/oauth/revoke", "code_challenge_methods_supported": "[S256]",
-		"token_endpoint_auth_methods_supported": "[none]", "response_types_supported": "[code]", "authorization_response_iss_parameter_supported": "true",
-		"client_id_metadata_document_supported": "false"} {
+	for name, want := range map[string]string{"issuer": s.url, "authorization_endpoint": s.url + "/oauth/authorize",
+		"token_endpoint":        s.url + "/oauth/token",
+		"registration_endpoint": s.url + "/oauth/register", "revocation_endpoint": s.url + "/oauth/revoke",
+		"code_challenge_methods_supported":      "[S256]",
+		"token_endpoint_auth_methods_supported": "[none]", "response_types_supported": "[code]",
+		"authorization_response_iss_parameter_supported": "true",
+		"client_id_metadata_document_supported":          "false"} {
 		if got := fmt.Sprint(server[name]); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -241,19 +268,23 @@ func TestWholeFlowByHTTP(t *testing.T) {
 
 	client := s.client("App", app)
 	a := s.redeem(client, s.code(client))
-	if a.StatusCode != http.StatusOK || a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("Access-Control-Allow-Origin") != "*" {
+	if a.StatusCode != http.StatusOK || a.Header.Get("Cache-Control") != "no-store" ||
+		a.Header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Fatalf("token: %d %v %s", a.StatusCode, a.Header, a.body)
 	}
 	got := a.json(t)
 	if p, err := s.service.Verify(t.Context(), got["access_token"].(string), op.Namespace); err != nil || p.KeyID != s.key.ID {
 		t.Errorf("principal %+v, %v", p, err)
 	}
-	again := s.post(http.DefaultClient, "/oauth/token", url.Values{"grant_type": {"refresh_token"}, "client_id": {client}, "refresh_token": {got["refresh_token"].(string)}})
+	again := s.post(http.DefaultClient, "/oauth/token",
+		url.Values{"grant_type": {"refresh_token"}, "client_id": {client}, "refresh_token": {got["refresh_token"].(string)}})
 	if again.StatusCode != http.StatusOK {
 		t.Fatalf("refresh: %d %s", again.StatusCode, again.body)
 	}
 	access := again.json(t)["access_token"].(string)
-	if a := s.post(http.DefaultClient, "/oauth/revoke", url.Values{"token": {access}, "token_type_hint": {"access_token"}, "client_id": {client}}); a.StatusCode != http.StatusOK || a.body != "" {
+	if a := s.post(http.DefaultClient, "/oauth/revoke",
+		url.Values{"token": {access}, "token_type_hint": {"access_token"},
+			"client_id": {client}}); a.StatusCode != http.StatusOK || a.body != "" {
 		t.Errorf("revoke: %d %s", a.StatusCode, a.body)
 	}
 	if _, err := s.service.Verify(t.Context(), access, op.Namespace); err == nil {
@@ -268,7 +299,8 @@ func TestTokenEndpointRefuses(t *testing.T) {
 	s := open(t, nil, nil)
 	client := s.client("App", app)
 	good := func() url.Values {
-		return url.Values{"grant_type": {"authorization_code"}, "client_id": {client}, "code": {s.code(client)}, "code_verifier": {verifier}}
+		return url.Values{"grant_type": {"authorization_code"}, "client_id": {client}, "code": {s.code(client)},
+			"code_verifier": {verifier}}
 	}
 	for _, c := range []struct {
 		name   string
@@ -281,8 +313,10 @@ func TestTokenEndpointRefuses(t *testing.T) {
 		{"basic", good, []string{"Authorization", "Basic eDp5"}, 401, "invalid_client"},
 		{"JSON", good, []string{"Content-Type", "application/json"}, 400, "invalid_request"},
 		{"twice", func() url.Values { v := good(); v.Add("code", "x"); return v }, nil, 400, "invalid_request"},
-		{"other verifier", func() url.Values { v := good(); v.Set("code_verifier", strings.Repeat("x", 43)); return v }, nil, 400, "invalid_grant"},
-		{"huge", func() url.Values { v := good(); v.Set("x", strings.Repeat("x", 70<<10)); return v }, nil, 400, "invalid_request"},
+		{"other verifier", func() url.Values { v := good(); v.Set("code_verifier", strings.Repeat("x", 43)); return v },
+			nil, 400, "invalid_grant"},
+		{"huge", func() url.Values { v := good(); v.Set("x", strings.Repeat("x", 70<<10)); return v }, nil, 400,
+			"invalid_request"},
 		{"nothing", func() url.Values { return url.Values{} }, nil, 400, "invalid_client"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -306,14 +340,18 @@ func TestTokenEndpointRefuses(t *testing.T) {
 // Web pages may call what is no page; no page of another origin may be one's own.
 func TestPreflight(t *testing.T) {
 	s := open(t, nil, nil)
-	for _, path := range []string{"/oauth/token", "/oauth/register", "/oauth/revoke", "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource/mcp"} {
-		a := s.send(http.DefaultClient, http.MethodOptions, path, nil, "Origin", "https://inspector.example", "Access-Control-Request-Method", "POST")
-		if a.StatusCode != http.StatusNoContent || a.Header.Get("Access-Control-Allow-Origin") != "*" || a.Header.Get("Access-Control-Allow-Credentials") != "" {
+	for _, path := range []string{"/oauth/token", "/oauth/register", "/oauth/revoke",
+		"/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource/mcp"} {
+		a := s.send(http.DefaultClient, http.MethodOptions, path, nil, "Origin", "https://inspector.example",
+			"Access-Control-Request-Method", "POST")
+		if a.StatusCode != http.StatusNoContent || a.Header.Get("Access-Control-Allow-Origin") != "*" ||
+			a.Header.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("%s: %d %v", path, a.StatusCode, a.Header)
 		}
 	}
 	client := s.client("App", app)
-	if a := s.send(http.DefaultClient, http.MethodGet, "/oauth/authorize?"+s.query(client, app).Encode(), nil, "Origin", "https://evil.test"); a.Header.Get("Access-Control-Allow-Origin") != "" {
+	if a := s.send(http.DefaultClient, http.MethodGet, "/oauth/authorize?"+s.query(client, app).Encode(), nil, "Origin",
+		"https://evil.test"); a.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("the page may be read by another origin's")
 	}
 }
@@ -321,7 +359,8 @@ func TestPreflight(t *testing.T) {
 func TestConsentPageIsSafe(t *testing.T) {
 	s := open(t, nil, nil)
 	attack := `</h1><script>alert(1)</script><img src=x onerror=alert(1)>" onload="x`
-	a := s.send(browser(t), http.MethodGet, "/oauth/authorize?"+s.query(s.client(attack, "https://evil.test/cb"), "https://evil.test/cb").Encode(), nil)
+	a := s.send(browser(t), http.MethodGet,
+		"/oauth/authorize?"+s.query(s.client(attack, "https://evil.test/cb"), "https://evil.test/cb").Encode(), nil)
 	if a.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", a.StatusCode, a.body)
 	}
@@ -339,13 +378,15 @@ func TestConsentPageIsSafe(t *testing.T) {
 	}
 	sum := sha256.Sum256([]byte(style[1]))
 	policy := a.Header.Get("Content-Security-Policy")
-	for _, want := range []string{"default-src 'none'", "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'", "form-action 'self' https://evil.test;",
+	for _, want := range []string{"default-src 'none'",
+		"style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'", "form-action 'self' https://evil.test;",
 		"base-uri 'none'", "frame-ancestors 'none'"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("policy %s lacks %s", policy, want)
 		}
 	}
-	for name, want := range map[string]string{"X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+	for name, want := range map[string]string{"X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
 		"Content-Type": "text/html; charset=utf-8"} {
 		if got := a.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -367,13 +408,19 @@ func TestConsentPageWarns(t *testing.T) {
 		has, lacks             []string
 		action                 string
 	}{
-		{"known host", s.client("App", app), app, []string{"<strong>app.example</strong>", "registered itself"}, []string{"does not know", "this computer"}, " https://app.example"},
-		{"unknown host", s.client("App", "https://x.test:8443/cb"), "https://x.test:8443/cb", []string{"does not know <strong>x.test:8443</strong>"}, []string{"this computer"}, " https://x.test:8443"},
-		{"this computer", s.client("App", "http://127.0.0.1/cb"), "http://127.0.0.1:5123/cb", []string{"a program on this computer"}, []string{"does not know"}, " http://127.0.0.1:5123"},
-		{"IPv6", s.client("App", "http://[::1]/cb"), "http://[::1]:5123/cb", []string{"a program on this computer"}, []string{"does not know"}, " http:"},
-		{"own scheme", s.client("App", "cursor://cb/x"), "cursor://cb/x", []string{"does not know <strong>cursor:</strong>"}, []string{"this computer"}, " cursor:"},
+		{"known host", s.client("App", app), app, []string{"<strong>app.example</strong>", "registered itself"},
+			[]string{"does not know", "this computer"}, " https://app.example"},
+		{"unknown host", s.client("App", "https://x.test:8443/cb"), "https://x.test:8443/cb",
+			[]string{"does not know <strong>x.test:8443</strong>"}, []string{"this computer"}, " https://x.test:8443"},
+		{"this computer", s.client("App", "http://127.0.0.1/cb"), "http://127.0.0.1:5123/cb",
+			[]string{"a program on this computer"}, []string{"does not know"}, " http://127.0.0.1:5123"},
+		{"IPv6", s.client("App", "http://[::1]/cb"), "http://[::1]:5123/cb", []string{"a program on this computer"},
+			[]string{"does not know"}, " http:"},
+		{"own scheme", s.client("App", "cursor://cb/x"), "cursor://cb/x",
+			[]string{"does not know <strong>cursor:</strong>"}, []string{"this computer"}, " cursor:"},
 		{"no name", s.client("", app), app, []string{"Let an application use"}, nil, " https://app.example"},
-		{"documented", document, app, []string{"<strong>Claude</strong>", "described at <strong>claude.test</strong>"}, []string{"registered itself"}, " https://app.example"},
+		{"documented", document, app, []string{"<strong>Claude</strong>", "described at <strong>claude.test</strong>"},
+			[]string{"registered itself"}, " https://app.example"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := s.send(browser(t), http.MethodGet, "/oauth/authorize?"+s.query(c.client, c.redirect).Encode(), nil)
@@ -394,7 +441,8 @@ func TestConsentPageWarns(t *testing.T) {
 	}
 	read := s.query(s.client("App", app), app)
 	read.Set("scope", "mcp:read")
-	if a := s.send(browser(t), http.MethodGet, "/oauth/authorize?"+read.Encode(), nil); strings.Contains(a.body, "delete") || strings.Contains(a.body, "read_only") {
+	if a := s.send(browser(t), http.MethodGet, "/oauth/authorize?"+read.Encode(), nil); strings.Contains(a.body, "delete") ||
+		strings.Contains(a.body, "read_only") {
 		t.Error("a client that asks to read is shown as one that deletes")
 	}
 }
@@ -416,9 +464,11 @@ func TestConsentDecisions(t *testing.T) {
 		status int
 		says   string // of the page, or of the redirect
 	}{
-		{"wrong key", url.Values{"key": {"sk-service-" + strings.Repeat("x", 43)}, "decision": {"allow"}}, 403, "This key was not accepted"},
+		{"wrong key", url.Values{"key": {"sk-service-" + strings.Repeat("x", 43)}, "decision": {"allow"}}, 403,
+			"This key was not accepted"},
 		{"no key", url.Values{"key": {"  "}, "decision": {"allow"}}, 400, "Enter an API key"},
-		{"a key of the memory API", url.Values{"key": {memory.Secret}, "decision": {"allow"}}, 403, "takes keys that begin with sk-service-"},
+		{"a key of the memory API", url.Values{"key": {memory.Secret}, "decision": {"allow"}}, 403,
+			"takes keys that begin with sk-service-"},
 		{"cancel", url.Values{"key": {s.key.Secret}, "decision": {"deny"}}, 303, "error=access_denied"},
 		{"no decision", url.Values{"key": {s.key.Secret}}, 303, "error=access_denied"},
 		{"pasted with spaces", url.Values{"key": {" " + s.key.Secret + "\n"}, "decision": {"allow"}}, 303, "code="},
@@ -428,7 +478,8 @@ func TestConsentDecisions(t *testing.T) {
 			if said := a.body + a.Header.Get("Location"); a.StatusCode != c.status || !strings.Contains(said, c.says) {
 				t.Errorf("%d %s", a.StatusCode, said)
 			}
-			if strings.Contains(a.body, s.key.Secret) || strings.Contains(a.body, memory.Secret) || a.Header.Get("Cache-Control") != "no-store" {
+			if strings.Contains(a.body, s.key.Secret) || strings.Contains(a.body, memory.Secret) ||
+				a.Header.Get("Cache-Control") != "no-store" {
 				t.Error("the key is in the page, or the page is kept")
 			}
 			if c.status != 303 { // the page that tells so takes the right key
@@ -442,7 +493,8 @@ func TestConsentDecisions(t *testing.T) {
 	if err := s.keys.Suspend(t.Context(), ident.DefaultOrg); err != nil {
 		t.Fatal(err)
 	}
-	if a := s.consent(browser(t), s.query(client, app), url.Values{"key": {s.key.Secret}, "decision": {"allow"}}); a.StatusCode != 403 || !strings.Contains(a.body, "suspended") {
+	if a := s.consent(browser(t), s.query(client, app),
+		url.Values{"key": {s.key.Secret}, "decision": {"allow"}}); a.StatusCode != 403 || !strings.Contains(a.body, "suspended") {
 		t.Errorf("suspended: %d %s", a.StatusCode, a.body)
 	}
 }
@@ -450,7 +502,9 @@ func TestConsentDecisions(t *testing.T) {
 func TestReadOnlyConsent(t *testing.T) {
 	s := open(t, nil, nil)
 	client := s.client("App", app)
-	if wrong := s.consent(browser(t), s.query(client, app), url.Values{"key": {"sk-service-x"}, "decision": {"allow"}, "read_only": {"1"}}); !strings.Contains(wrong.body, `name="read_only" value="1" checked`) {
+	if wrong := s.consent(browser(t), s.query(client, app),
+		url.Values{"key": {"sk-service-x"}, "decision": {"allow"}, "read_only": {"1"}}); !strings.Contains(wrong.body,
+		`name="read_only" value="1" checked`) {
 		t.Errorf("a wrong key takes the tick away: %s", wrong.body)
 	}
 	a := s.consent(browser(t), s.query(client, app), url.Values{"key": {s.key.Secret}, "decision": {"allow"}, "read_only": {"1"}})
@@ -480,7 +534,8 @@ func TestConsentFormIsBoundToTheBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged := base64.RawURLEncoding.EncodeToString(bytes.ReplaceAll(raw, []byte(app), []byte("https://evil.test/cb"))) + "." + signature
+	forged := base64.RawURLEncoding.EncodeToString(bytes.ReplaceAll(raw, []byte(app), []byte("https://evil.test/cb"))) +
+		"." + signature
 	other := browser(t)
 	s.send(other, http.MethodGet, "/oauth/authorize?"+s.query(client, app).Encode(), nil)
 	for _, c := range []struct {
@@ -496,12 +551,14 @@ func TestConsentFormIsBoundToTheBrowser(t *testing.T) {
 		{"another site's form", mine, ticket, []string{"Sec-Fetch-Site", "cross-site"}},
 		{"another origin's form", mine, ticket, []string{"Origin", "https://evil.test"}},
 	} {
-		if a := s.post(c.by, "/oauth/authorize", form(c.ticket), c.header...); a.StatusCode != http.StatusBadRequest || a.Header.Get("Location") != "" {
+		if a := s.post(c.by, "/oauth/authorize", form(c.ticket), c.header...); a.StatusCode != http.StatusBadRequest ||
+			a.Header.Get("Location") != "" {
 			t.Errorf("%s: %d %s", c.name, a.StatusCode, a.Header.Get("Location"))
 		}
 	}
 	s.now.Add(int64(10 * time.Minute))
-	if a := s.post(mine, "/oauth/authorize", form(ticket)); a.StatusCode != http.StatusBadRequest || !strings.Contains(a.body, "too old") {
+	if a := s.post(mine, "/oauth/authorize", form(ticket)); a.StatusCode != http.StatusBadRequest ||
+		!strings.Contains(a.body, "too old") {
 		t.Errorf("late: %d", a.StatusCode)
 	}
 	s.now.Add(-int64(time.Minute))
@@ -545,7 +602,9 @@ func TestAuthorizationErrors(t *testing.T) {
 			if c.code == "" && !strings.Contains(a.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
 				t.Error("the page may be framed")
 			}
-			if u, err := url.Parse(to); err != nil || u.Query().Get("error") != c.code || c.code != "" && (!strings.HasPrefix(to, app+"?") || u.Query().Get("state") != "xyz" || u.Query().Get("iss") != s.url) {
+			if u, err := url.Parse(to); err != nil || u.Query().Get("error") != c.code ||
+				c.code != "" && (!strings.HasPrefix(to, app+"?") || u.Query().Get("state") != "xyz" ||
+					u.Query().Get("iss") != s.url) {
 				t.Errorf("to %s", to)
 			}
 		})
@@ -557,7 +616,8 @@ func TestRegistrationAbuse(t *testing.T) {
 	good := `{"redirect_uris":["https://app.example/cb"]}`
 	post := func(body, kind, from string) answer {
 		t.Helper()
-		return s.send(http.DefaultClient, http.MethodPost, "/oauth/register", strings.NewReader(body), "Content-Type", kind, "X-Forwarded-For", from)
+		return s.send(http.DefaultClient, http.MethodPost, "/oauth/register", strings.NewReader(body), "Content-Type",
+			kind, "X-Forwarded-For", from)
 	}
 	for _, c := range []struct{ name, body, kind, code string }{
 		{"huge", good + strings.Repeat(" ", 17<<10), "application/json", "invalid_request"},
@@ -598,7 +658,8 @@ func TestWrongKeysAreLimited(t *testing.T) {
 	client := s.client("App", app)
 	var statuses []int
 	for range 12 {
-		a := s.consent(browser(t), s.query(client, app), url.Values{"key": {"sk-service-" + strings.Repeat("x", 43)}, "decision": {"allow"}})
+		a := s.consent(browser(t), s.query(client, app),
+			url.Values{"key": {"sk-service-" + strings.Repeat("x", 43)}, "decision": {"allow"}})
 		statuses = append(statuses, a.StatusCode)
 		if a.StatusCode == 429 && a.Header.Get("Retry-After") == "" {
 			t.Error("no Retry-After")
@@ -608,7 +669,8 @@ func TestWrongKeysAreLimited(t *testing.T) {
 		t.Errorf("statuses %v", statuses)
 	}
 	s.now.Add(int64(10 * time.Second))
-	if a := s.consent(browser(t), s.query(client, app), url.Values{"key": {s.key.Secret}, "decision": {"allow"}}); a.StatusCode != http.StatusSeeOther {
+	if a := s.consent(browser(t), s.query(client, app),
+		url.Values{"key": {s.key.Secret}, "decision": {"allow"}}); a.StatusCode != http.StatusSeeOther {
 		t.Errorf("the right key, a while later: %d", a.StatusCode)
 	}
 }
@@ -639,7 +701,8 @@ func TestNewRefusesWhatIsUnsafe(t *testing.T) {
 		issuer string
 		secret int
 		ok     bool
-	}{{"https://mneme.example", 32, true}, {"https://mneme.example", 31, false}, {"https://mneme.example/x", 32, false}, {"mneme.example", 32, false}, {"ftp://mneme.example", 32, false}, {"", 32, false}} {
+	}{{"https://mneme.example", 32, true}, {"https://mneme.example", 31, false}, {"https://mneme.example/x", 32, false},
+		{"mneme.example", 32, false}, {"ftp://mneme.example", 32, false}, {"", 32, false}} {
 		_, err := front.New(front.Options{Service: oauth.New(oauth.Settings{Issuer: c.issuer}), Secret: make([]byte, c.secret)})
 		if (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
@@ -652,7 +715,7 @@ func TestCookieBehindTLS(t *testing.T) {
 	s := open(t, nil, nil)
 	client := s.client("App", app)
 	service := oauth.New(func() oauth.Settings {
-		o := s.service.Settings
+		o := s.settings
 		o.Issuer, o.Resource = "https://mneme.example", "https://mneme.example/mcp"
 		return o
 	}())
@@ -663,8 +726,10 @@ func TestCookieBehindTLS(t *testing.T) {
 	q := s.query(client, app)
 	q.Del("resource")
 	w := httptest.NewRecorder()
-	f.Mounts()["GET /oauth/authorize"].ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/oauth/authorize?"+q.Encode(), nil))
-	if got := w.Header().Get("Set-Cookie"); w.Code != 200 || !strings.HasPrefix(got, "__Host-") || !strings.Contains(got, "; Secure") || !strings.Contains(got, "; Path=/") || strings.Contains(got, "Domain") {
+	f.Mounts()["GET /oauth/authorize"].ServeHTTP(w,
+		httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/oauth/authorize?"+q.Encode(), nil))
+	if got := w.Header().Get("Set-Cookie"); w.Code != 200 || !strings.HasPrefix(got, "__Host-") ||
+		!strings.Contains(got, "; Secure") || !strings.Contains(got, "; Path=/") || strings.Contains(got, "Domain") {
 		t.Errorf("%d %s", w.Code, got)
 	}
 }

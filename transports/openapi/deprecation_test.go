@@ -54,9 +54,24 @@ func ending() *op.Set {
 	set := &op.Set{Chain: middleware.Chain(middleware.Options{Keys: keys{}})}
 	since := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	op.Mount(set, service{}, []op.Op[service]{
-		op.Define(op.Spec{Name: "namespaces.old", Method: "GET", Path: "/old", Summary: "End", Class: op.Read,
-			Deprecated: &op.Deprecation{Since: since, Sunset: since.AddDate(1, 0, 0), Guide: "https://example.com/new"}}, service.Do),
-		op.Define(op.Spec{Name: "namespaces.new", Method: "GET", Path: "/new", Summary: "Stay", Class: op.Read}, service.Do),
+		op.Define(op.Spec{
+			Name:       "namespaces.old",
+			Group:      op.Namespaces,
+			Method:     "GET",
+			Path:       "/old",
+			Summary:    "End",
+			Class:      op.Read,
+			Deprecated: &op.Deprecation{Since: since, Sunset: since.AddDate(1, 0, 0), Guide: "https://example.com/new"},
+		},
+			service.Do),
+		op.Define(op.Spec{
+			Name:    "namespaces.new",
+			Group:   op.Namespaces,
+			Method:  "GET",
+			Path:    "/new",
+			Summary: "Stay",
+			Class:   op.Read,
+		}, service.Do),
 	})
 	return set
 }
@@ -71,7 +86,8 @@ func TestEveryAnswerOfADeprecatedOperationSaysSo(t *testing.T) {
 		path, key string
 		status    int
 	}{
-		{"/old", "good", 200}, {"/old", "", 401}, {"/old?fail=x&fail=y", "good", 400}, {"/old?fail=error", "good", 500}, {"/old?fail=panic", "good", 500}, {"/old", "personal", 200},
+		{"/old", "good", 200}, {"/old", "", 401}, {"/old?fail=x&fail=y", "good", 400}, {"/old?fail=error", "good", 500},
+		{"/old?fail=panic", "good", 500}, {"/old", "personal", 200},
 		{"/new", "good", 200}, {"/new", "", 401},
 	} {
 		r := httptest.NewRequest(http.MethodGet, c.path, nil)
@@ -84,7 +100,8 @@ func TestEveryAnswerOfADeprecatedOperationSaysSo(t *testing.T) {
 			t.Errorf("%s with %q answers %d", c.path, c.key, w.Code)
 		}
 		got := []string{w.Header().Get("Deprecation"), w.Header().Get("Sunset"), w.Header().Get("Link")}
-		want := []string{"@1795219200", "Sun, 21 Nov 2027 00:00:00 GMT", `<https://example.com/new>; rel="deprecation"; type="text/html"`}
+		want := []string{"@1795219200", "Sun, 21 Nov 2027 00:00:00 GMT",
+			`<https://example.com/new>; rel="deprecation"; type="text/html"`}
 		if strings.HasPrefix(c.path, "/new") {
 			want = []string{"", "", ""}
 		}
@@ -103,7 +120,8 @@ func TestEveryAnswerOfADeprecatedOperationSaysSo(t *testing.T) {
 func TestTheDocumentSaysWhatIsDeprecated(t *testing.T) {
 	d := document(t, ending())
 	old, stays := d.Paths["/old"]["get"], d.Paths["/new"]["get"]
-	if !old.Deprecated || old.Since != "2026-11-21" || old.Sunset != "2027-11-21" || !strings.Contains(old.Description, "https://example.com/new") {
+	if !old.Deprecated || old.Since != "2026-11-21" || old.Sunset != "2027-11-21" ||
+		!strings.Contains(old.Description, "https://example.com/new") {
 		t.Errorf("%+v", old)
 	}
 	if stays.Deprecated || stays.Sunset != "" || strings.Contains(stays.Description, "eprecated") {

@@ -342,7 +342,8 @@ func (c *comparison) request(where string, older, newer any) {
 
 // within compares the schemas of items, of other fields and of names.
 func (c *comparison) within(where string, was, is map[string]any, request bool) {
-	for _, k := range []struct{ keyword, what string }{{"items", "item"}, {"additionalProperties", "other field"}, {"propertyNames", "name"}, {"contentSchema", "line"}} {
+	for _, k := range []struct{ keyword, what string }{{"items", "item"}, {"additionalProperties", "other field"},
+		{"propertyNames", "name"}, {"contentSchema", "line"}} {
 		from, to, at := members(was[k.keyword]), members(is[k.keyword]), where+": "+k.what
 		switch {
 		case from != nil && to != nil && request:
@@ -401,7 +402,8 @@ func (c *comparison) narrowed(where string, was, is map[string]any) {
 		}
 	}
 	for _, keyword := range []string{"pattern", "format", "not", "if", "then", "else", "dependentSchemas"} {
-		if v, ok := is[keyword]; ok && !reflect.DeepEqual(v, was[keyword]) && (keyword != "format" || v == "date-time" || v == "date") {
+		if v, ok := is[keyword]; ok && !reflect.DeepEqual(v, was[keyword]) &&
+			(keyword != "format" || v == "date-time" || v == "date") {
 			c.add(where, "has another %s", keyword)
 		}
 	}

@@ -3,7 +3,4 @@
 // all derived from the Specs and from the In and Out types. It renders it as JSON
 // and YAML, serves both, and compares two versions of it for what would break a
 // client.
-//
-// May import: the standard library, core/op, core/fault, transports/codec,
-// libraries of JSON Schema, ordered maps and YAML. Never a service or port.
 package openapi

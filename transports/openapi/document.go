@@ -80,7 +80,12 @@ func New(o Options) (_ *Document, err error) {
 			err = fmt.Errorf("openapi: %v", p)
 		}
 	}()
-	b := &builder{schemas: map[string]*jsonschema.Schema{}, types: map[codec.Name]string{}, headers: map[string]bool{}, responses: map[string]*object{}}
+	b := &builder{
+		schemas:   map[string]*jsonschema.Schema{},
+		types:     map[codec.Name]string{},
+		headers:   map[string]bool{},
+		responses: map[string]*object{},
+	}
 	var routes []*op.Route
 	for _, r := range o.Set.Routes() {
 		if r.Spec.Method != "" { // others are tools
@@ -89,7 +94,7 @@ func New(o Options) (_ *Document, err error) {
 	}
 	b.share(routes)
 	paths := orderedmap.New[string, any]()
-	used := map[string]bool{}
+	used := map[op.Group]bool{}
 	for _, r := range routes {
 		item, ok := paths.Get(r.Spec.Path)
 		if !ok {
@@ -101,17 +106,13 @@ func New(o Options) (_ *Document, err error) {
 			return nil, fmt.Errorf("openapi: operation %s: %w", r.Spec.Name, err)
 		}
 		item.(*object).Set(strings.ToLower(r.Spec.Method), operation)
-		used[tagOf(&r.Spec)] = true
-	}
-	tags, err := tagList(used)
-	if err != nil {
-		return nil, err
+		used[r.Spec.Group] = true
 	}
 	root := of(
 		"openapi", "3.1.0",
 		"info", info(),
 		"servers", []any{of("url", cmp.Or(o.Server, "/"), "description", "This server")},
-		"tags", tags,
+		"tags", tags(used),
 		"paths", paths,
 		"components", b.components(),
 	)
@@ -121,6 +122,9 @@ func New(o Options) (_ *Document, err error) {
 // operation describes one.
 func (b *builder) operation(r *op.Route, all []*op.Route) (*object, error) {
 	s := &r.Spec
+	if s.Group.Text() == "" {
+		return nil, fmt.Errorf("the group %q is not one of op.Groups", s.Group)
+	}
 	var parameters []any
 	gen := b.generator()
 	for _, p := range gen.Parameters(r.In) {
@@ -144,7 +148,7 @@ func (b *builder) operation(r *op.Route, all []*op.Route) (*object, error) {
 	parameters = append(parameters, ref("parameters", "RequestId"), ref("parameters", "TimeoutMs"))
 	out := of(
 		"operationId", s.Name,
-		"tags", []string{tagOf(s)},
+		"tags", []string{string(s.Group)},
 		"summary", s.Summary,
 		"description", description(s),
 	)
@@ -167,7 +171,8 @@ func (b *builder) operation(r *op.Route, all []*op.Route) (*object, error) {
 		if e := bodyExamples(s); e.Len() > 0 {
 			media.Set("examples", e)
 		}
-		out.Set("requestBody", of("description", fmt.Sprintf("At most %s, decompressed. It is read as it comes.", size(s.MaxBody)), "required", true,
+		out.Set("requestBody", of("description",
+			fmt.Sprintf("At most %s, decompressed. It is read as it comes.", size(s.MaxBody)), "required", true,
 			"content", of(s.BodyType, media)))
 	}
 	responses := of()
@@ -386,7 +391,7 @@ func (b *builder) share(routes []*op.Route) {
 // failure is the answer of an error status.
 func (b *builder) failure(f failed) *object {
 	headers := of("X-Request-Id", b.header("X-Request-Id"))
-	// Whoever is not let in by key is charged nothing.
+	// A call that needs no key is charged nothing.
 	if f.class != op.Free && f.status != http.StatusUnauthorized && f.status != http.StatusMethodNotAllowed {
 		headers.Set("RateLimit", b.header("RateLimit"))
 		headers.Set("RateLimit-Policy", b.header("RateLimit-Policy"))
@@ -437,7 +442,8 @@ func errorSchema(f failed) *object {
 		code.Set("statusCode", of("const", f.status))
 		return of("$ref", "#/components/schemas/MemoryError", "dependentSchemas", of("code", of("properties", code)))
 	}
-	return of("$ref", "#/components/schemas/Error", "dependentSchemas", of("error", of("properties", of("error", of("properties", code)))))
+	return of("$ref", "#/components/schemas/Error", "dependentSchemas",
+		of("error", of("properties", of("error", of("properties", code)))))
 }
 
 // security lists the keys that an operation takes. The scopes stand in its
@@ -467,7 +473,8 @@ func description(s *op.Spec) string {
 		text += fmt.Sprintf(format, args...)
 	}
 	if d := s.Deprecated; d != nil {
-		add("**Deprecated** since %s; it ends on %s. See [what to call instead](%s).", d.Since.UTC().Format("2006-01-02"), d.Sunset.UTC().Format("2006-01-02"), d.Guide)
+		add("**Deprecated** since %s; it ends on %s. See [what to call instead](%s).",
+			d.Since.UTC().Format("2006-01-02"), d.Sunset.UTC().Format("2006-01-02"), d.Guide)
 	}
 	needs := ""
 	for i, scope := range s.Scopes {

@@ -30,13 +30,19 @@ func info() *object {
 		"summary", "A memory and document retrieval server",
 		"description", `Mneme stores text durably and returns the passages that answer a question.
 
-- The **namespace API** keeps documents in namespaces and searches them by vector, keyword and learned-sparse vector. Keys begin with `+"`sk-service-`"+`.
-- The **memory API** below /api/v1 keeps memories of end users, searches them and answers from them. Keys begin with `+"`cint_`"+`.
+- The **namespace API** keeps documents in namespaces and searches them by vector, keyword and learned-sparse vector. `+
+			`Keys begin with `+"`sk-service-`"+`.
+- The **memory API** below /api/v1 keeps memories of end users, searches them and answers from them. Keys begin with `+
+			"`cint_`"+`.
 - The **admin API** below /admin/v1 is for operators. Keys begin with `+"`adm-`"+`.
 
-Bodies are JSON (RFC 8259) in UTF-8; requests and answers may be gzipped. Unknown fields of a request body are refused, unknown query parameters are ignored. Clients must ignore fields of an answer that they don't know. Every answer carries the header X-Request-Id. GET operations answer HEAD, too.
+Bodies are JSON (RFC 8259) in UTF-8; requests and answers may be gzipped. Unknown fields of a request body are refused, `+
+			`unknown query parameters are ignored. Clients must ignore fields of an answer that they don't know. Every `+
+			`answer carries the header X-Request-Id. GET operations answer HEAD, too.
 
-A server may have limits of rate; the headers RateLimit and RateLimit-Policy tell what is left of them. Errors 429, 502, 503 and 504 may pass when the call is repeated after the seconds in Retry-After, or with growing pauses where that is absent.
+A server may have limits of rate; the headers RateLimit and RateLimit-Policy tell what is left of them. Errors 429, `+
+			`502, 503 and 504 may pass when the call is repeated after the seconds in Retry-After, or with growing `+
+			`pauses where that is absent.
 
 Not described here: GET /metrics (Prometheus text format) and /mcp (Model Context Protocol, which describes itself).`,
 		"contact", of("name", "Mneme", "url", "https://github.com/mnemehq/mneme"),
@@ -45,66 +51,15 @@ Not described here: GET /metrics (Prometheus text format) and /mcp (Model Contex
 	)
 }
 
-// tagInfo are the groups of operations in the order of the document.
-func tagInfo() []struct{ name, title, text string } {
-	return []struct{ name, title, text string }{
-		{"namespaces", "Namespaces", "Named sets of documents."},
-		{"documents", "Documents", "Write, read, list and delete the documents of a namespace."},
-		{"query", "Query", "Find the passages of a namespace that answer a question."},
-		{"rerank", "Rerank", "Score texts against a query, also in the shapes of other services' clients."},
-		{"models", "Models", "The models that this server runs."},
-		{"sources", "Sources", "Apps connected to the service, each of which syncs into a namespace. While sources are unavailable, every route answers 503."},
-		{"memories", "Memories", "Keep and search the memories of end users."},
-		{"recall", "Recall", "Answer questions from an end user's memories, with proof."},
-		{"users", "End users", "Erase an end user for good."},
-		{"status", "Status", "Is the server, or the caller's integration, working."},
-		{"admin.organizations", "Admin: organizations", "Organizations and their suspension."},
-		{"admin.keys", "Admin: keys", "Keys of an organization."},
-		{"admin.integrations", "Admin: integrations", "Integrations of the memory API with their quotas and keys."},
-		{"admin.namespaces", "Admin: namespaces", "Namespaces whose vectors are of other models, and making them anew."},
-		{"admin.end_users", "Admin: end users", "The roster of end users, their export, erasure and reindexing."},
-	}
-}
-
-// tagOf is the group of an operation, by its name.
-func tagOf(s *op.Spec) string {
-	parts := strings.Split(s.Name, ".")
-	key := parts[0]
-	switch {
-	case key == "admin" && len(parts) > 1:
-		key += "." + parts[1]
-	case s.Name == "namespaces.query":
-		key = "query"
-	case s.Name == "memories.recall":
-		key = "recall"
-	case s.Name == "memories.status" || key == "health":
-		key = "status"
-	case key == "operations":
-		key = "documents"
-	case key == "source_kinds":
-		key = "sources"
-	}
-	for _, t := range tagInfo() {
-		if t.name == key {
-			return t.title
-		}
-	}
-	return key
-}
-
-// tagList describes the groups in use. Every group has a text.
-func tagList(used map[string]bool) ([]any, error) {
+// tags describes the groups in use, in the order of op.Groups.
+func tags(used map[op.Group]bool) []any {
 	var out []any
-	for _, t := range tagInfo() {
-		if used[t.title] {
-			out = append(out, of("name", t.title, "description", t.text))
-			delete(used, t.title)
+	for _, g := range op.Groups() {
+		if used[g] {
+			out = append(out, of("name", string(g), "description", g.Text()))
 		}
 	}
-	for name := range used {
-		return nil, fmt.Errorf("openapi: the group %s of operations has no description", name)
-	}
-	return out, nil
+	return out
 }
 
 // meaning is what an error status says.
@@ -149,13 +104,15 @@ func headerInfo(name string) (text string, schema *jsonschema.Schema) {
 	case "RateLimit":
 		s := str()
 		s.Examples = []any{`"read";r=597;t=31`}
-		return "What is left of the limits that apply, by class: r calls, and t seconds until all are there again (draft-ietf-httpapi-ratelimit-headers). Absent without a limit.", s
+		return "What is left of the limits that apply, by class: r calls, and t seconds until all are there again " +
+			"(draft-ietf-httpapi-ratelimit-headers). Absent without a limit.", s
 	case "RateLimit-Policy":
 		s := str()
 		s.Examples = []any{`"read";q=600;w=60`}
 		return "The limits that apply, by class: q calls in w seconds. Absent without a limit.", s
 	case "Retry-After":
-		return "Seconds after which the call may be repeated.", &jsonschema.Schema{Type: "integer", Minimum: "1", Examples: []any{1}}
+		return "Seconds after which the call may be repeated.",
+			&jsonschema.Schema{Type: "integer", Minimum: "1", Examples: []any{1}}
 	case "WWW-Authenticate":
 		s := str()
 		s.Examples = []any{"Bearer"}
@@ -231,7 +188,8 @@ func (b *builder) components() *object {
 		"responses", responses,
 		"parameters", of(
 			"RequestId", of("name", "X-Request-Id", "in", "header",
-				"description", "Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.",
+				"description", "Names the request in logs and error bodies. One of other than 1-128 characters of A-Z "+
+					"a-z 0-9 . _ - is replaced.",
 				"schema", &jsonschema.Schema{Type: "string"}),
 			"TimeoutMs", of("name", "X-Timeout-Ms", "in", "header",
 				"description", "Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.",
@@ -239,9 +197,13 @@ func (b *builder) components() *object {
 		),
 		"headers", headers,
 		"securitySchemes", of(
-			serviceKey, bearer("sk-service-...", "A key of the namespace API. It reads and writes every namespace of its organization unless it was made read-only or for one namespace."),
+			serviceKey, bearer("sk-service-...",
+				"A key of the namespace API. It reads and writes every namespace of its organization unless it was made "+
+					"read-only or for one namespace."),
 			integrationKey, bearer("cint_...", "A key of the memory API, of one integration and with scopes."),
-			personalKey, bearer("cmem_...", "A personal key of the memory API, of one end user. Deprecated: integration keys replace it, and its answers carry the header Deprecation."),
+			personalKey, bearer("cmem_...",
+				"A personal key of the memory API, of one end user. Deprecated: integration keys replace it, and its "+
+					"answers carry the header Deprecation."),
 			adminKey, bearer("adm-...", "A key of the admin API."),
 		),
 	)
@@ -257,7 +219,8 @@ func sorted[V any](m map[string]V) []string {
 }
 
 func namespaceError() *object {
-	return of("type", "object", "description", "The error body of the namespace and the admin API.", "required", []string{"error"},
+	return of("type", "object", "description", "The error body of the namespace and the admin API.", "required",
+		[]string{"error"},
 		"properties", of("error", ref("schemas", "ErrorDetail")))
 }
 
@@ -270,13 +233,16 @@ func errorDetail() *object {
 }
 
 func memoryError() *object {
-	return of("type", "object", "description", "The error body of the memory API.", "required", []string{"statusCode", "code", "message", "requestId", "details"},
+	return of("type", "object", "description", "The error body of the memory API.", "required",
+		[]string{"statusCode", "code", "message", "requestId", "details"},
 		"properties", of(
 			"statusCode", of("type", "integer", "description", "The HTTP status."),
 			"code", of("type", "string", "description", "What went wrong, for programs. New codes may come."),
 			"message", of("type", "string", "description", "What went wrong, for people."),
 			"requestId", of("type", "string", "description", "As in the header X-Request-Id."),
-			"details", of("type", "object", "description", "More for programs: field and reason of a 400, scope of insufficient_scope, quota, limit and used of quota_exceeded, retryAfter of a 429, currentVersion of a version conflict.")))
+			"details", of("type", "object", "description",
+				"More for programs: field and reason of a 400, scope of insufficient_scope, quota, limit and used of "+
+					"quota_exceeded, retryAfter of a 429, currentVersion of a version conflict.")))
 }
 
 // bodyExamples are the bodies of an operation's examples.

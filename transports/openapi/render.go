@@ -41,8 +41,10 @@ func (d *Document) YAML() ([]byte, error) {
 
 // keywords is the order in which people read a schema.
 func keywords() []string {
-	return []string{"$ref", "title", "description", "type", "format", "enum", "const", "pattern", "minLength", "maxLength", "minimum", "maximum",
-		"minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "default", "examples", "items", "properties", "required", "propertyNames", "additionalProperties",
+	return []string{"$ref", "title", "description", "type", "format", "enum", "const", "pattern", "minLength",
+		"maxLength", "minimum", "maximum",
+		"minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "default", "examples", "items",
+		"properties", "required", "propertyNames", "additionalProperties",
 		"anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contentMediaType", "contentSchema"}
 }
 
@@ -104,7 +106,8 @@ func arrange(body json.RawMessage, schema bool) (any, error) {
 			arranged, err = arrange(value, true)
 		case slices.Contains([]string{"properties", "dependentSchemas"}, name):
 			arranged, err = arrange(value, false)
-		case slices.Contains([]string{"items", "propertyNames", "additionalProperties", "anyOf", "oneOf", "not", "if", "then", "else", "contains", "contentSchema"}, name):
+		case slices.Contains([]string{"items", "propertyNames", "additionalProperties", "anyOf", "oneOf", "not", "if",
+			"then", "else", "contains", "contentSchema"}, name):
 			arranged, err = arrange(value, true)
 		}
 		if err != nil {

@@ -4,6 +4,5 @@
 // server, which a strict Content-Security-Policy holds it to. All its URLs are
 // relative, so that it works below any base path.
 //
-// May import: the standard library, the library with Swagger UI's files. It knows
-// no operation.
+// It knows no operation.
 package reference

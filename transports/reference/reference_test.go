@@ -73,7 +73,8 @@ func TestThePageIsHeldToThisServer(t *testing.T) {
 				t.Errorf("%s: the policy %q lacks %s", path, policy, want)
 			}
 		}
-		if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") || r.Header.Get("X-Content-Type-Options") != "nosniff" {
+		if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") ||
+			r.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", path, r.Header)
 		}
 	}
@@ -92,10 +93,12 @@ func TestFilesComeZippedOrNotAndOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if unzipped, err := io.ReadAll(z); err != nil || string(unzipped) != string(body) || zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" {
+	if unzipped, err := io.ReadAll(z); err != nil || string(unzipped) != string(body) ||
+		zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("zipped it is another file: %v %v", err, zipped.Header)
 	}
-	if again := get(mux, http.MethodGet, file, "If-None-Match", plain.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
+	if again := get(mux, http.MethodGet, file, "If-None-Match",
+		plain.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
 		t.Errorf("asked again: %d", again.StatusCode)
 	}
 	head := get(mux, http.MethodHead, file)

@@ -204,14 +204,21 @@ func (v *inProcess) Do(ctx context.Context, c Call) (Answer, error) {
 	if route == nil {
 		return Answer{Status: fault.Status(fault.NotFound), Code: fault.NotFound}, nil
 	}
-	x := &op.Call{Spec: &route.Spec, Transport: "inprocess", RequestID: "req_script", Credential: op.Credential{Bearer: c.Key}, Reply: &op.Reply{}}
+	x := &op.Call{
+		Spec:       &route.Spec,
+		Transport:  "inprocess",
+		RequestID:  "req_script",
+		Credential: op.Credential{Bearer: c.Key},
+		Reply:      &op.Reply{},
+	}
 	x.Decode = func(_ context.Context, dst any) error {
-		in := codec.Input{Path: func(name string) string { return path[name] }, Query: u.RawQuery, Header: func(name string) []string {
-			if v, ok := c.Header[name]; ok {
-				return []string{v}
-			}
-			return nil
-		}}
+		in := codec.Input{Path: func(name string) string { return path[name] }, Query: u.RawQuery,
+			Header: func(name string) []string {
+				if v, ok := c.Header[name]; ok {
+					return []string{v}
+				}
+				return nil
+			}}
 		d := v.decoders[route]
 		if c.Body != "" {
 			in.Body = []byte(c.Body)

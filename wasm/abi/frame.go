@@ -130,7 +130,8 @@ func ParseResult(b []byte) (Result, error) {
 	for i := range h {
 		h[i] = binary.LittleEndian.Uint32(b[4*i:])
 	}
-	kind, rows, dim, nnz, body, tokens, total := Kind(h[0]), uint64(h[1]), uint64(h[2]), uint64(h[3]), uint64(h[4]), uint64(h[5]), uint64(h[7])
+	kind, rows, dim, nnz, body, tokens, total := Kind(h[0]), uint64(h[1]), uint64(h[2]), uint64(h[3]), uint64(h[4]),
+		uint64(h[5]), uint64(h[7])
 	if total != uint64(len(b)) || total > MaxFrame {
 		return bad("says %d bytes, has %d", total, len(b))
 	}
@@ -270,7 +271,8 @@ func (r Result) Append(dst []byte) []byte {
 
 // AppendError appends an error frame to dst.
 func AppendError(dst []byte, e Error) []byte {
-	for _, v := range []uint32{uint32(KindError), 0, 0, 0, resultHeader, 0, uint32(e.Code), uint32(resultHeader + len(e.Message))} {
+	for _, v := range []uint32{uint32(KindError), 0, 0, 0, resultHeader, 0, uint32(e.Code),
+		uint32(resultHeader + len(e.Message))} {
 		dst = binary.LittleEndian.AppendUint32(dst, v)
 	}
 	return append(dst, e.Message...)

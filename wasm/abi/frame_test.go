@@ -82,10 +82,17 @@ func results() map[string]Result {
 		"dense bare": {Kind: KindDense, Rows: 1, Dim: 1, Floats: []float32{1}},
 		"scores":     {Kind: KindScores, Rows: 3, Floats: []float32{0.5, -1, 2}},
 		"cut":        {Kind: KindScores, Rows: 2, Floats: []float32{0, 1}, Tokens: []uint32{9, 512}, Cut: []uint32{0, 1}},
-		"sparse":     {Kind: KindSparse, Rows: 3, Index: []uint32{0, 2, 2, 3}, Terms: []uint32{4, 9, 1}, Floats: []float32{1, 2, 3}, Tokens: []uint32{1, 0, 2}},
-		"text":       {Kind: KindText, Rows: 2, Text: []string{"häh", ""}, Tokens: []uint32{3, 1}},
-		"counts":     {Kind: KindCounts, Rows: 2, Counts: []uint32{0, 9}},
-		"ids":        {Kind: KindIDs, Rows: 2, Index: []uint32{0, 1, 3}, Terms: []uint32{9, 9, 3}},
+		"sparse": {
+			Kind:   KindSparse,
+			Rows:   3,
+			Index:  []uint32{0, 2, 2, 3},
+			Terms:  []uint32{4, 9, 1},
+			Floats: []float32{1, 2, 3},
+			Tokens: []uint32{1, 0, 2},
+		},
+		"text":   {Kind: KindText, Rows: 2, Text: []string{"häh", ""}, Tokens: []uint32{3, 1}},
+		"counts": {Kind: KindCounts, Rows: 2, Counts: []uint32{0, 9}},
+		"ids":    {Kind: KindIDs, Rows: 2, Index: []uint32{0, 1, 3}, Terms: []uint32{9, 9, 3}},
 	}
 }
 

@@ -31,7 +31,8 @@ func TestManyCalls(t *testing.T) {
 		texts[i] = s.text(random, 1+random.IntN(s.window/2))
 	}
 	models := []*host.Model{}
-	for _, settings := range []map[string]any{{}, {"task": "sparse", "terms": 16}, {"task": "rerank", "head": "late", "late_layer": 1}, {"task": "rerank", "head": "joint"}} {
+	for _, settings := range []map[string]any{{}, {"task": "sparse", "terms": 16},
+		{"task": "rerank", "head": "late", "late_layer": 1}, {"task": "rerank", "head": "joint"}} {
 		models = append(models, open(t, s.module(t, settings), host.Options{Instances: 1}))
 	}
 	run := func(n int) {
@@ -65,7 +66,8 @@ func TestManyCalls(t *testing.T) {
 	guests, heap := state()
 	run(calls - calls/10)
 	laterGuests, laterHeap := state()
-	t.Logf("%d calls: instances %d KB, then %d KB; heap %d KB, then %d KB", calls, guests>>10, laterGuests>>10, heap>>10, laterHeap>>10)
+	t.Logf("%d calls: instances %d KB, then %d KB; heap %d KB, then %d KB", calls, guests>>10, laterGuests>>10,
+		heap>>10, laterHeap>>10)
 	if laterGuests != guests {
 		t.Errorf("instances grew from %d to %d bytes", guests, laterGuests)
 	}

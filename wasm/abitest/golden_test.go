@@ -71,7 +71,8 @@ func checkVectors(t *testing.T, e port.Embedder, name string, floor float64) {
 			}
 			cosine := dot / math.Sqrt(aa*bb)
 			if !(cosine >= floor) {
-				t.Errorf("text %d (%s, %.40q): cosine %.5f to the reference, want %.3f", row, texts[row].Kind, texts[row].Text, cosine, floor)
+				t.Errorf("text %d (%s, %.40q): cosine %.5f to the reference, want %.3f", row, texts[row].Kind,
+					texts[row].Text, cosine, floor)
 			}
 			if math.Abs(aa-1) > 1e-4 {
 				t.Errorf("text %d: length %g, want 1", row, math.Sqrt(aa))
@@ -94,7 +95,8 @@ func TestGoldenVectors(t *testing.T) {
 
 // TestGoldenTokens compares token ids with the reference on 10,000 lines.
 func TestGoldenTokens(t *testing.T) {
-	m := open(t, configured(t, source(t, models.Default), map[string]any{"query_prefix": "", "passage_prefix": ""}), host.Options{OwnLoops: true})
+	m := open(t, configured(t, source(t, models.Default), map[string]any{"query_prefix": "", "passage_prefix": ""}),
+		host.Options{OwnLoops: true})
 	var lines []string
 	if err := json.Unmarshal(golden(t, "lines.json.gz"), &lines); err != nil {
 		t.Fatal(err)

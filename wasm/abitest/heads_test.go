@@ -103,7 +103,8 @@ func TestGoldenSparse(t *testing.T) {
 				}
 				overlap := float64(both) / float64(max(1, len(top)))
 				if overlap < 0.85 {
-					t.Errorf("text %d (%s, %.40q): %.2f of the largest terms are the reference's", row, want.Kind, want.Text, overlap)
+					t.Errorf("text %d (%s, %.40q): %.2f of the largest terms are the reference's", row, want.Kind,
+						want.Text, overlap)
 				}
 				overlaps, worst = overlaps+overlap, min(worst, overlap)
 				if c := cosineOf(weight, reference); c < 0.99 { // terms at the cut change places

@@ -38,7 +38,8 @@ func hostile(t testing.TB, way host.Interrupt) host.Module {
 		weights[i] = 1
 	}
 	return host.Module{Wasm: b, Config: []byte("{}"), Interrupt: way,
-		Assets: map[string][]byte{"secret": []byte("secret"), "layer.weight": weights, "layer.scale": ones, "layer.bias": make([]byte, 64)}}
+		Assets: map[string][]byte{"secret": []byte("secret"), "layer.weight": weights, "layer.scale": ones,
+			"layer.bias": make([]byte, 64)}}
 }
 
 func ways() map[string]host.Interrupt {
@@ -61,10 +62,14 @@ func works(t *testing.T, m *host.Model) {
 // the next call works.
 func TestMisbehaviour(t *testing.T) {
 	for text, want := range map[string]fault.Code{
-		"trap": fault.Upstream, "recurse": fault.Upstream, "grow": fault.Upstream, "internal": fault.Upstream, "zero": fault.Upstream,
-		"outside": fault.Upstream, "huge": fault.Upstream, "rows": fault.Upstream, "dim": fault.Upstream, "product": fault.Upstream,
-		"total": fault.Upstream, "body": fault.Upstream, "tokens": fault.Upstream, "untold": fault.Upstream, "kind": fault.Upstream,
-		"scores": fault.Upstream, "nan": fault.Upstream, "invalid": fault.InvalidRequest, "long": fault.InvalidRequest, "imports": "",
+		"trap": fault.Upstream, "recurse": fault.Upstream, "grow": fault.Upstream, "internal": fault.Upstream,
+		"zero":    fault.Upstream,
+		"outside": fault.Upstream, "huge": fault.Upstream, "rows": fault.Upstream, "dim": fault.Upstream,
+		"product": fault.Upstream,
+		"total":   fault.Upstream, "body": fault.Upstream, "tokens": fault.Upstream, "untold": fault.Upstream,
+		"kind":   fault.Upstream,
+		"scores": fault.Upstream, "nan": fault.Upstream, "invalid": fault.InvalidRequest, "long": fault.InvalidRequest,
+		"imports": "",
 	} {
 		for name, way := range ways() {
 			t.Run(text+"/"+name, func(t *testing.T) {
@@ -85,20 +90,27 @@ func TestMisbehaviour(t *testing.T) {
 // TestMisbehavingTasks: neither does a module that encodes or reranks get a wrong
 // answer past the host.
 func TestMisbehavingTasks(t *testing.T) {
-	always := []string{"trap", "recurse", "grow", "internal", "zero", "outside", "huge", "rows", "fewer", "total", "body", "tokens", "kind", "dense", "nan", "infinite"}
+	always := []string{"trap", "recurse", "grow", "internal", "zero", "outside", "huge", "rows", "fewer", "total",
+		"body", "tokens", "kind", "dense", "nan", "infinite"}
 	for _, c := range []struct {
 		task   string
 		texts  []string
 		call   func(m *host.Model, text string) error
 		answer func(t *testing.T, m *host.Model)
 	}{
-		{"sparse", []string{"untold", "falling", "double", "vocabulary", "wild term", "weightless", "negative", "offsets", "last offset", "more terms", "wild terms"},
+		{"sparse", []string{"untold", "falling", "double", "vocabulary", "wild term", "weightless", "negative",
+			"offsets", "last offset", "more terms", "wild terms"},
 			func(m *host.Model, text string) error {
 				_, err := m.Encode(context.Background(), port.Passage, []string{text, "ok"})
 				return err
 			}, func(t *testing.T, m *host.Model) {
 				got, err := m.Encode(t.Context(), port.Query, []string{"ok", "more"})
-				want := port.Sparse{Rows: []uint32{0, 2, 4}, Terms: []uint32{1, 5, 1, 5}, Weights: []float32{1, 0.5, 1, 0.5}, Tokens: []int{3, 3}}
+				want := port.Sparse{
+					Rows:    []uint32{0, 2, 4},
+					Terms:   []uint32{1, 5, 1, 5},
+					Weights: []float32{1, 0.5, 1, 0.5},
+					Tokens:  []int{3, 3},
+				}
 				if d := cmp.Diff(want, got); err != nil || d != "" {
 					t.Fatalf("the next call answers %v, %s", err, d)
 				}
@@ -179,7 +191,8 @@ func TestTasks(t *testing.T) {
 		})
 	}
 	m := open(t, with(hostile(t, host.Enforced), `{"sparse":1,"rerank":1}`), host.Options{Instances: 1})
-	if got, err := m.Encode(t.Context(), port.Passage, nil); err != nil || len(got.Terms) != 0 || !slices.Equal(got.Rows, []uint32{0}) {
+	if got, err := m.Encode(t.Context(), port.Passage, nil); err != nil || len(got.Terms) != 0 ||
+		!slices.Equal(got.Rows, []uint32{0}) {
 		t.Errorf("no texts: %+v, %v", got, err)
 	}
 	if scores, cut, err := m.Score(t.Context(), "ok", nil); err != nil || len(scores) != 0 || cut != 0 {
@@ -214,7 +227,8 @@ func TestCallTimeout(t *testing.T) {
 				// A collection would wait for the module, and everything for the collection.
 				defer debug.SetGCPercent(debug.SetGCPercent(-1))
 			}
-			m, err := host.Open(t.Context(), hostile(t, way), host.Options{Instances: 1, CallTimeout: limit, Log: slog.New(slog.DiscardHandler)})
+			m, err := host.Open(t.Context(), hostile(t, way),
+				host.Options{Instances: 1, CallTimeout: limit, Log: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -317,7 +331,12 @@ func TestBusy(t *testing.T) {
 func TestScoreLeavesQueries(t *testing.T) {
 	started := make(signal, 16)
 	m := open(t, with(hostile(t, host.Cooperative), `{"embedding":1,"rerank":1}`),
-		host.Options{Instances: 1, CallTimeout: time.Hour, QueueTimeout: time.Hour, Log: slog.New(slog.NewTextHandler(started, nil))})
+		host.Options{
+			Instances:    1,
+			CallTimeout:  time.Hour,
+			QueueTimeout: time.Hour,
+			Log:          slog.New(slog.NewTextHandler(started, nil)),
+		})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var wg sync.WaitGroup
@@ -412,9 +431,11 @@ func TestRefusals(t *testing.T) {
 		"unknown head":    {configured(t, built, map[string]any{"task": "rerank", "head": "bald"}), 0, "head must be"},
 		"no head tensors": {configured(t, built, map[string]any{"task": "rerank", "head": "plain"}), 0, "tensor of the head"},
 		"no mlm tensors":  {configured(t, built, map[string]any{"task": "sparse"}), 0, "language model's head"},
-		"layers beyond":   {configured(t, built, map[string]any{"task": "rerank", "head": "late", "late_layer": 13}), 0, "late_layer"},
-		"terms":           {configured(t, built, map[string]any{"task": "sparse", "terms": -1}), 0, "terms"},
-		"calibration":     {configured(t, built, map[string]any{"task": "rerank", "head": "plain", "calibration": map[string]any{"scale": 1}}), 0, "calibration"},
+		"layers beyond": {configured(t, built, map[string]any{"task": "rerank", "head": "late", "late_layer": 13}), 0,
+			"late_layer"},
+		"terms": {configured(t, built, map[string]any{"task": "sparse", "terms": -1}), 0, "terms"},
+		"calibration": {configured(t, built,
+			map[string]any{"task": "rerank", "head": "plain", "calibration": map[string]any{"scale": 1}}), 0, "calibration"},
 		"no vocabulary":   {without("vocab"), 0, "vocabulary"},
 		"no layer":        {without("layer.3.up.weight"), 0, "tensor"},
 		"no memory":       {built, 2, "memory"},
@@ -423,7 +444,8 @@ func TestRefusals(t *testing.T) {
 		"unknown pooling": {configured(t, built, map[string]any{"pooling": "max"}), 0, "pooling"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := host.Open(t.Context(), c.module, host.Options{Instances: 1, MemoryMB: c.memory, Log: slog.New(slog.DiscardHandler)})
+			m, err := host.Open(t.Context(), c.module,
+				host.Options{Instances: 1, MemoryMB: c.memory, Log: slog.New(slog.DiscardHandler)})
 			if err == nil {
 				m.Close()
 				t.Fatal("it was opened")
@@ -455,11 +477,13 @@ func TestTexts(t *testing.T) {
 	if want := []int{4, 4, 512, 5}; !slices.Equal(d.Tokens, want) {
 		t.Errorf("tokens %d, want %d", d.Tokens, want)
 	}
-	if _, err := m.Embed(t.Context(), port.Passage, []string{"a", "\xff"}); fault.CodeOf(err) != fault.InvalidRequest || !strings.Contains(err.Error(), "text 1") {
+	if _, err := m.Embed(t.Context(), port.Passage, []string{"a", "\xff"}); fault.CodeOf(err) != fault.InvalidRequest ||
+		!strings.Contains(err.Error(), "text 1") {
 		t.Errorf("invalid UTF-8: %v", err)
 	}
 	info := m.Info()
-	if info.Dimensions != 384 || info.MaxTokens != 512 || info.Licence != "MIT" || info.Runtime != "wasm" || !strings.HasPrefix(info.Digest, "sha256:") || !slices.Equal(info.Tasks, []port.Task{port.TaskEmbed}) {
+	if info.Dimensions != 384 || info.MaxTokens != 512 || info.Licence != "MIT" || info.Runtime != "wasm" ||
+		!strings.HasPrefix(info.Digest, "sha256:") || !slices.Equal(info.Tasks, []port.Task{port.TaskEmbed}) {
 		t.Errorf("info %+v", info)
 	}
 }
@@ -545,7 +569,8 @@ func TestTrapMakesAnother(t *testing.T) {
 	if s := m.Stats(); s.Made != 1 || s.Instances != 1 {
 		t.Fatalf("%+v", s)
 	}
-	if _, err := m.Embed(t.Context(), port.Passage, []string{"trap"}); fault.CodeOf(err) != fault.Upstream || errors.Unwrap(err) == nil {
+	if _, err := m.Embed(t.Context(), port.Passage, []string{"trap"}); fault.CodeOf(err) != fault.Upstream ||
+		errors.Unwrap(err) == nil {
 		t.Fatalf("got %v", err)
 	}
 	works(t, m)

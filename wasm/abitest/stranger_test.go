@@ -97,7 +97,8 @@ func dense(rows, dim int, v ...float32) abi.Result {
 	return abi.Result{Kind: abi.KindDense, Rows: rows, Dim: dim, Floats: v, Tokens: make([]uint32, rows)}
 }
 
-const described = `{"name":"stranger","version":"1","licence":"MIT","tasks":[{"task":"embedding","dim":4,"max_tokens":100000,"normalized":true}]}`
+const described = `{"name":"stranger","version":"1","licence":"MIT","tasks":[{"task":"embedding","dim":4,` +
+	`"max_tokens":100000,"normalized":true}]}`
 
 // names are the exported functions, in order.
 func names() []string {
@@ -114,9 +115,11 @@ func (s stranger) wasm() []byte {
 	opened := abi.Result{Kind: abi.KindText}.Append(nil)
 	code := map[string]string{
 		abi.FuncABI: i32(1<<16 | 1), abi.FuncAlloc: bump, abi.FuncFree: reset,
-		abi.FuncDescribe: at(atDescription, uint32(len(s.describe))), abi.FuncOpen: at(atOpened, uint32(len(opened))), abi.FuncEmbed: at(atAnswer, uint32(len(s.answer))),
+		abi.FuncDescribe: at(atDescription, uint32(len(s.describe))), abi.FuncOpen: at(atOpened, uint32(len(opened))),
+		abi.FuncEmbed: at(atAnswer, uint32(len(s.answer))),
 	}
-	types := map[string]byte{abi.FuncABI: typeI32, abi.FuncAlloc: typeAlloc, abi.FuncFree: typeFree, abi.FuncDescribe: typeI64, abi.FuncOpen: typeCall, abi.FuncEmbed: typeCall, abi.FuncStart: typeNothing}
+	types := map[string]byte{abi.FuncABI: typeI32, abi.FuncAlloc: typeAlloc, abi.FuncFree: typeFree,
+		abi.FuncDescribe: typeI64, abi.FuncOpen: typeCall, abi.FuncEmbed: typeCall, abi.FuncStart: typeNothing}
 	order := names()
 	for name, body := range s.code {
 		if code[name] = body; !slices.Contains(order, name) {
@@ -167,7 +170,8 @@ func (s stranger) wasm() []byte {
 		id   byte
 		body string
 	}{
-		{1, "\x06" + "\x60\x00\x00" + "\x60\x00\x01\x7f" + "\x60\x00\x01\x7e" + "\x60\x01\x7f\x01\x7f" + "\x60\x02\x7f\x7f\x00" + "\x60\x02\x7f\x7f\x01\x7e"},
+		{1, "\x06" + "\x60\x00\x00" + "\x60\x00\x01\x7f" + "\x60\x00\x01\x7e" + "\x60\x01\x7f\x01\x7f" +
+			"\x60\x02\x7f\x7f\x00" + "\x60\x02\x7f\x7f\x01\x7e"},
 		{2, imports},
 		{3, vec(string(kinds))},
 		{4, ""},
@@ -200,7 +204,13 @@ const fib = "\x41\x3c\x10\x00\x1a"
 const deep = "\x41\x80\xc2\xd7\x2f\x10\x00\x1a"
 
 func limits() host.Options {
-	return host.Options{Instances: 1, MemoryMB: 8, CallTimeout: 300 * time.Millisecond, StartTimeout: 30 * time.Second, Log: slog.New(slog.DiscardHandler)}
+	return host.Options{
+		Instances:    1,
+		MemoryMB:     8,
+		CallTimeout:  300 * time.Millisecond,
+		StartTimeout: 30 * time.Second,
+		Log:          slog.New(slog.DiscardHandler),
+	}
 }
 
 // harmless embeds a short text, which does no harm.
@@ -252,26 +262,39 @@ func TestStrangerTurnsBad(t *testing.T) {
 		value string
 		want  fault.Code
 	}{
-		"no memory": {i32(0), fault.Upstream}, "far outside": {i32(-16), fault.Upstream}, "across the end": {i32(strangerPages<<16 - 8), fault.Upstream},
+		"no memory": {i32(0), fault.Upstream}, "far outside": {i32(-16), fault.Upstream},
+		"across the end":     {i32(strangerPages<<16 - 8), fault.Upstream},
 		"its answer's place": {i32(atAnswer), fault.Upstream}, "the start": {i32(1), ""}, "always the same": {i32(heap), ""},
 	} {
 		turns["alloc gives "+name] = turn{abi.FuncAlloc, result(v.value), nil, v.want}
 	}
 	turns["free spoils everything"] = turn{abi.FuncFree, fill, nil, ""}
 	for name, v := range map[string]string{
-		"nothing": i64(0), "a null pointer": at(0, 48), "outside": at(0xFFFFFF00, 48), "4 GiB": at(16, math.MaxUint32), "from the end": at(strangerPages<<16, 1), "beyond 32 bits": i64(-1),
+		"nothing": i64(0), "a null pointer": at(0, 48), "outside": at(0xFFFFFF00, 48), "4 GiB": at(16, math.MaxUint32),
+		"from the end": at(strangerPages<<16, 1), "beyond 32 bits": i64(-1),
 		"its input": "\x20\x00\xad\x42\x20\x86\x20\x01\xad\x84", "no bytes": at(atAnswer, 0), "half a header": at(atAnswer, 16),
 	} {
 		turns["embed answers "+name] = turn{abi.FuncEmbed, result(v), nil, fault.Upstream}
 	}
 	for name, b := range map[string][]byte{
-		"4 billion rows": word(1, math.MaxUint32), "4 billion dimensions": word(2, math.MaxUint32), "a million rows": word(1, 1<<20), "no rows": word(1, 0), "two rows": dense(2, 4, 1, 0, 0, 0, 1, 0, 0, 0).Append(nil),
-		"another dimension": dense(1, 3, 1, 0, 0).Append(nil), "no dimension": dense(1, 0).Append(nil), "a far body": word(4, math.MaxUint32), "a body in its header": word(4, 4), "far tokens": word(5, math.MaxUint32-3),
-		"tokens in its header": word(5, 8), "no tokens": word(5, 0), "another length": word(7, 999), "an unknown kind": word(0, 77), "scores": word(0, 2), "terms": word(0, 3), "text": word(0, 4), "an error of no code": word(0, 0),
-		"NaN": dense(1, 4, float32(math.NaN()), 0, 0, 0).Append(nil), "infinity": dense(1, 4, float32(math.Inf(-1)), 0, 0, 0).Append(nil),
-		"more tokens than its window": abi.Result{Kind: abi.KindDense, Rows: 1, Dim: 4, Floats: make([]float32, 4), Tokens: []uint32{math.MaxUint32}}.Append(nil),
-		"that it was stopped":         abi.AppendError(nil, abi.Error{Code: abi.CodeStopped, Message: "no"}),
-		"a code that there is not":    abi.AppendError(nil, abi.Error{Code: 4096, Message: strings.Repeat("\xff\x00", 1<<14)}),
+		"4 billion rows": word(1, math.MaxUint32), "4 billion dimensions": word(2, math.MaxUint32),
+		"a million rows": word(1, 1<<20), "no rows": word(1, 0), "two rows": dense(2, 4, 1, 0, 0, 0, 1, 0, 0, 0).Append(nil),
+		"another dimension": dense(1, 3, 1, 0, 0).Append(nil), "no dimension": dense(1, 0).Append(nil),
+		"a far body": word(4, math.MaxUint32), "a body in its header": word(4, 4), "far tokens": word(5, math.MaxUint32-3),
+		"tokens in its header": word(5, 8), "no tokens": word(5, 0), "another length": word(7, 999),
+		"an unknown kind": word(0, 77), "scores": word(0, 2), "terms": word(0, 3), "text": word(0, 4),
+		"an error of no code": word(0, 0),
+		"NaN":                 dense(1, 4, float32(math.NaN()), 0, 0, 0).Append(nil),
+		"infinity":            dense(1, 4, float32(math.Inf(-1)), 0, 0, 0).Append(nil),
+		"more tokens than its window": abi.Result{
+			Kind:   abi.KindDense,
+			Rows:   1,
+			Dim:    4,
+			Floats: make([]float32, 4),
+			Tokens: []uint32{math.MaxUint32},
+		}.Append(nil),
+		"that it was stopped":      abi.AppendError(nil, abi.Error{Code: abi.CodeStopped, Message: "no"}),
+		"a code that there is not": abi.AppendError(nil, abi.Error{Code: 4096, Message: strings.Repeat("\xff\x00", 1<<14)}),
 	} {
 		want := fault.Upstream
 		if name == "that it was stopped" {
@@ -304,7 +327,8 @@ func TestStrangerTurnsBad(t *testing.T) {
 				began := time.Now()
 				_, err := m.Embed(t.Context(), port.Passage, []string{long})
 				// Timeouts of a machine with many things to do are no failure of the host.
-				if got := fault.CodeOf(err); (err == nil) != (c.want == "") || err != nil && got != c.want && got != fault.Timeout {
+				if got := fault.CodeOf(err); (err == nil) != (c.want == "") ||
+					err != nil && got != c.want && got != fault.Timeout {
 					t.Errorf("got %v, want %s", err, c.want)
 				}
 				if took := time.Since(began); took > 20*time.Second {
@@ -330,41 +354,42 @@ func TestStrangerRefused(t *testing.T) {
 		module stranger
 		want   string
 	}{
-		"start loops":               {stranger{start: loop}, "took longer than"},
-		"start recurses":            {stranger{start: fib}, "took longer than"},
-		"start traps":               {stranger{start: unreachable}, "unreachable"},
-		"start overflows":           {stranger{start: deep}, "stack overflow"},
-		"_initialize loops":         {with(abi.FuncStart, loop), "took longer than"},
-		"_initialize traps":         {with(abi.FuncStart, unreachable), "unreachable"},
-		"abi loops":                 {with(abi.FuncABI, loop+i32(0)), "took longer than"},
-		"abi traps":                 {with(abi.FuncABI, unreachable), abi.FuncABI},
-		"alloc loops":               {with(abi.FuncAlloc, loop+i32(0)), "took longer than"},
-		"alloc is unreachable":      {with(abi.FuncAlloc, unreachable), abi.FuncAlloc},
-		"alloc has no memory":       {with(abi.FuncAlloc, i32(0)), "memory"},
-		"alloc lies":                {with(abi.FuncAlloc, i32(-1)), "outside the memory"},
-		"free loops":                {with(abi.FuncFree, loop), "took longer than"},
-		"free traps":                {with(abi.FuncFree, unreachable), abi.FuncFree},
-		"open loops":                {with(abi.FuncOpen, loop+i64(0)), "took longer than"},
-		"open traps":                {with(abi.FuncOpen, unreachable), abi.FuncOpen},
-		"open answers nothing":      {with(abi.FuncOpen, i64(0)), "memory"},
-		"open answers 4 GiB":        {with(abi.FuncOpen, at(8, math.MaxUint32)), "answer of 4294967295 bytes"},
-		"open answers no frame":     {with(abi.FuncOpen, at(atDescription, 40)), "result frame"},
-		"describe loops":            {with(abi.FuncDescribe, loop+i64(0)), "took longer than"},
-		"describe traps":            {with(abi.FuncDescribe, unreachable), abi.FuncDescribe},
-		"describe answers nothing":  {with(abi.FuncDescribe, i64(0)), "outside the memory"},
-		"describe lies outside":     {with(abi.FuncDescribe, at(strangerPages<<16-4, 100)), "outside the memory"},
-		"describe answers 4 GiB":    {with(abi.FuncDescribe, at(8, math.MaxUint32)), "at most 1048576"},
-		"describe is no JSON":       {stranger{describe: "{"}, "unexpected end"},
-		"describe is empty":         {with(abi.FuncDescribe, at(atDescription, 0)), "unexpected end"},
-		"describe is not UTF-8":     {stranger{describe: `{"name":"` + "\xff" + `"}`}, "UTF-8"},
-		"describe nests":            {stranger{describe: strings.Repeat("[", 30000)}, "exceeded max depth"},
-		"describe has a long name":  {stranger{describe: `{"name":"` + strings.Repeat("x", 300) + `"}`}, "name has 300 bytes"},
-		"describe controls":         {stranger{describe: `{"name":"a\u001b[2J"}`}, "control characters"},
-		"describe gives a number":   {stranger{describe: `{"name":7}`}, "name"},
-		"no tasks":                  {stranger{describe: `{"name":"x","version":"1"}`}, "no task"},
-		"an unknown task":           {claim(`{"task":"mine"}`), `"mine"`},
-		"a task without export":     {claim(`{"task":"rerank","max_tokens":1}`), "does not export mneme_rerank"},
-		"a task twice":              {claim(`{"task":"embedding","dim":4,"max_tokens":9},{"task":"embedding","dim":4,"max_tokens":9}`), "twice"},
+		"start loops":              {stranger{start: loop}, "took longer than"},
+		"start recurses":           {stranger{start: fib}, "took longer than"},
+		"start traps":              {stranger{start: unreachable}, "unreachable"},
+		"start overflows":          {stranger{start: deep}, "stack overflow"},
+		"_initialize loops":        {with(abi.FuncStart, loop), "took longer than"},
+		"_initialize traps":        {with(abi.FuncStart, unreachable), "unreachable"},
+		"abi loops":                {with(abi.FuncABI, loop+i32(0)), "took longer than"},
+		"abi traps":                {with(abi.FuncABI, unreachable), abi.FuncABI},
+		"alloc loops":              {with(abi.FuncAlloc, loop+i32(0)), "took longer than"},
+		"alloc is unreachable":     {with(abi.FuncAlloc, unreachable), abi.FuncAlloc},
+		"alloc has no memory":      {with(abi.FuncAlloc, i32(0)), "memory"},
+		"alloc lies":               {with(abi.FuncAlloc, i32(-1)), "outside the memory"},
+		"free loops":               {with(abi.FuncFree, loop), "took longer than"},
+		"free traps":               {with(abi.FuncFree, unreachable), abi.FuncFree},
+		"open loops":               {with(abi.FuncOpen, loop+i64(0)), "took longer than"},
+		"open traps":               {with(abi.FuncOpen, unreachable), abi.FuncOpen},
+		"open answers nothing":     {with(abi.FuncOpen, i64(0)), "memory"},
+		"open answers 4 GiB":       {with(abi.FuncOpen, at(8, math.MaxUint32)), "answer of 4294967295 bytes"},
+		"open answers no frame":    {with(abi.FuncOpen, at(atDescription, 40)), "result frame"},
+		"describe loops":           {with(abi.FuncDescribe, loop+i64(0)), "took longer than"},
+		"describe traps":           {with(abi.FuncDescribe, unreachable), abi.FuncDescribe},
+		"describe answers nothing": {with(abi.FuncDescribe, i64(0)), "outside the memory"},
+		"describe lies outside":    {with(abi.FuncDescribe, at(strangerPages<<16-4, 100)), "outside the memory"},
+		"describe answers 4 GiB":   {with(abi.FuncDescribe, at(8, math.MaxUint32)), "at most 1048576"},
+		"describe is no JSON":      {stranger{describe: "{"}, "unexpected end"},
+		"describe is empty":        {with(abi.FuncDescribe, at(atDescription, 0)), "unexpected end"},
+		"describe is not UTF-8":    {stranger{describe: `{"name":"` + "\xff" + `"}`}, "UTF-8"},
+		"describe nests":           {stranger{describe: strings.Repeat("[", 30000)}, "exceeded max depth"},
+		"describe has a long name": {stranger{describe: `{"name":"` + strings.Repeat("x", 300) + `"}`}, "name has 300 bytes"},
+		"describe controls":        {stranger{describe: `{"name":"a\u001b[2J"}`}, "control characters"},
+		"describe gives a number":  {stranger{describe: `{"name":7}`}, "name"},
+		"no tasks":                 {stranger{describe: `{"name":"x","version":"1"}`}, "no task"},
+		"an unknown task":          {claim(`{"task":"mine"}`), `"mine"`},
+		"a task without export":    {claim(`{"task":"rerank","max_tokens":1}`), "does not export mneme_rerank"},
+		"a task twice": {claim(`{"task":"embedding","dim":4,"max_tokens":9},{"task":"embedding","dim":4,` +
+			`"max_tokens":9}`), "twice"},
 		"no window":                 {claim(`{"task":"embedding","dim":4}`), "window of 0"},
 		"a negative window":         {claim(`{"task":"embedding","dim":4,"max_tokens":-1}`), "window of -1"},
 		"a huge window":             {claim(`{"task":"embedding","dim":4,"max_tokens":1000000000}`), "window of 1000000000"},
@@ -381,24 +406,29 @@ func TestStrangerRefused(t *testing.T) {
 		"no abi":                    {stranger{leave: []string{abi.FuncABI}}, "does not export mneme_abi"},
 		"no free":                   {stranger{leave: []string{abi.FuncFree}}, "does not export mneme_free"},
 		"no embed":                  {stranger{leave: []string{abi.FuncEmbed}}, "does not export mneme_embed"},
-		"alloc of another type":     {stranger{code: map[string]string{abi.FuncAlloc: ""}, types: map[string]byte{abi.FuncAlloc: typeFree}}, "mneme_alloc as (i32, i32) -> (), it must be (i32) -> (i32)"},
-		"embed of another type":     {stranger{code: map[string]string{abi.FuncEmbed: "\x20\x00"}, types: map[string]byte{abi.FuncEmbed: typeAlloc}}, "mneme_embed as (i32) -> (i32)"},
-		"no memory":                 {stranger{sections: map[byte]string{5: "", 7: "\x00", 11: ""}}, "does not export mneme_"},
-		"a hidden memory":           {stranger{sections: map[byte]string{7: hidden()}}, `its memory as "memory"`},
-		"too much memory":           {stranger{sections: map[byte]string{5: "\x01\x00" + num(8*16+1)}}, "which memory_mb sets"},
-		"all memory":                {stranger{sections: map[byte]string{5: "\x01\x00" + num(65536)}}, "which memory_mb sets"},
-		"a huge table":              {stranger{sections: map[byte]string{4: "\x01\x70\x00" + num(1<<27)}}, "a table of 134217728 entries"},
-		"many tables":               {stranger{sections: map[byte]string{4: "\xe8\x07" + strings.Repeat("\x70\x00\x01", 1000)}}, "1000 tables"},
+		"alloc of another type": {stranger{code: map[string]string{abi.FuncAlloc: ""},
+			types: map[string]byte{abi.FuncAlloc: typeFree}}, "mneme_alloc as (i32, i32) -> (), it must be (i32) -> (i32)"},
+		"embed of another type": {stranger{code: map[string]string{abi.FuncEmbed: "\x20\x00"},
+			types: map[string]byte{abi.FuncEmbed: typeAlloc}}, "mneme_embed as (i32) -> (i32)"},
+		"no memory":       {stranger{sections: map[byte]string{5: "", 7: "\x00", 11: ""}}, "does not export mneme_"},
+		"a hidden memory": {stranger{sections: map[byte]string{7: hidden()}}, `its memory as "memory"`},
+		"too much memory": {stranger{sections: map[byte]string{5: "\x01\x00" + num(8*16+1)}}, "which memory_mb sets"},
+		"all memory":      {stranger{sections: map[byte]string{5: "\x01\x00" + num(65536)}}, "which memory_mb sets"},
+		"a huge table": {stranger{sections: map[byte]string{4: "\x01\x70\x00" + num(1<<27)}},
+			"a table of 134217728 entries"},
+		"many tables": {stranger{sections: map[byte]string{4: "\xe8\x07" + strings.Repeat("\x70\x00\x01", 1000)}},
+			"1000 tables"},
 		"an unknown import":         {stranger{imports: []string{"env.abort"}}, "env.abort, which ABI 1.1 does not have"},
 		"an unknown function":       {stranger{imports: []string{"mneme.files"}}, "mneme.files, which"},
 		"an import of another type": {stranger{imports: []string{"mneme.poll"}}, "signature mismatch"},
 		"WASI that there is not":    {stranger{imports: []string{"wasi_snapshot_preview1.sock_open"}}, "sock_open"},
-		"a borrowed memory":         {stranger{sections: map[byte]string{2: "\x01" + vec("env") + vec("memory") + "\x02\x00\x01", 5: ""}}, "env"},
-		"shared memory":             {stranger{sections: map[byte]string{5: "\x01\x03\x01\x02"}}, "compile"},
-		"two memories":              {stranger{sections: map[byte]string{5: "\x02\x00\x01\x00\x01"}}, "compile"},
-		"code that ends early":      {stranger{sections: map[byte]string{10: "\x05"}}, "malformed"},
-		"code for nobody":           {stranger{sections: map[byte]string{10: "\x00"}}, "compile"},
-		"data outside":              {stranger{sections: map[byte]string{11: "\x01\x00" + i32(-1) + "\x0b\x01x"}}, "instantiate"},
+		"a borrowed memory": {stranger{sections: map[byte]string{2: "\x01" + vec("env") + vec("memory") + "\x02\x00\x01",
+			5: ""}}, "env"},
+		"shared memory":        {stranger{sections: map[byte]string{5: "\x01\x03\x01\x02"}}, "compile"},
+		"two memories":         {stranger{sections: map[byte]string{5: "\x02\x00\x01\x00\x01"}}, "compile"},
+		"code that ends early": {stranger{sections: map[byte]string{10: "\x05"}}, "malformed"},
+		"code for nobody":      {stranger{sections: map[byte]string{10: "\x00"}}, "compile"},
+		"data outside":         {stranger{sections: map[byte]string{11: "\x01\x00" + i32(-1) + "\x0b\x01x"}}, "instantiate"},
 	}
 	for name, c := range refused {
 		t.Run(name, func(t *testing.T) {
@@ -459,7 +489,9 @@ func TestStrangerServes(t *testing.T) {
 		"_initialize":       {code: map[string]string{abi.FuncStart: "\x01"}},
 		"ABI 1.9":           {code: map[string]string{abi.FuncABI: i32(1<<16 | 9)}},
 		"more exports":      {code: map[string]string{"other": i64(0), abi.FuncGenerate: i64(0)}},
-		"tokens refused":    {code: map[string]string{abi.FuncTokens: at(atAnswer+1<<15, uint32(len(noTokens())))}, answer: append(append(dense(1, 4, 1, 0, 0, 0).Append(nil), make([]byte, 1<<15-len(dense(1, 4, 1, 0, 0, 0).Append(nil)))...), noTokens()...)},
+		"tokens refused": {code: map[string]string{abi.FuncTokens: at(atAnswer+1<<15, uint32(len(noTokens())))},
+			answer: append(append(dense(1, 4, 1, 0, 0, 0).Append(nil),
+				make([]byte, 1<<15-len(dense(1, 4, 1, 0, 0, 0).Append(nil)))...), noTokens()...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "tokens refused" {
@@ -511,7 +543,11 @@ func TestFlood(t *testing.T) {
 	var log bytes.Buffer
 	var mu sync.Mutex
 	o := limits()
-	o.CallTimeout, o.Log = time.Minute, slog.New(slog.NewTextHandler(writer(func(b []byte) { mu.Lock(); defer mu.Unlock(); log.Write(b) }), nil))
+	o.CallTimeout, o.Log = time.Minute, slog.New(slog.NewTextHandler(writer(func(b []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		log.Write(b)
+	}), nil))
 	m := open(t, hostile(t, host.Enforced), o)
 	began := time.Now()
 	if _, err := m.Embed(t.Context(), port.Passage, []string{"flood"}); err != nil {
@@ -548,7 +584,8 @@ func TestOthersGoOn(t *testing.T) {
 	shared := new(host.Shared)
 	o := limits()
 	o.Shared, o.Instances, o.CallTimeout = shared, 4, time.Hour
-	evil := open(t, host.Module{Wasm: stranger{code: map[string]string{abi.FuncEmbed: when(1, fib, at(atAnswer, 52))}}.wasm(), Config: []byte("{}")}, o)
+	evil := open(t, host.Module{Wasm: stranger{code: map[string]string{abi.FuncEmbed: when(1, fib, at(atAnswer, 52))}}.wasm(),
+		Config: []byte("{}")}, o)
 	o.CallTimeout = 30 * time.Second
 	good := open(t, host.Module{Wasm: stranger{}.wasm(), Config: []byte("{}")}, o)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -580,7 +617,8 @@ func FuzzStranger(f *testing.F) {
 		if describe == "" || len(describe) > 1<<16 || len(answer) > 1<<16 {
 			return
 		}
-		m, err := host.Open(t.Context(), host.Module{Wasm: stranger{describe: describe, answer: answer}.wasm(), Config: []byte("{}")}, limits())
+		m, err := host.Open(t.Context(),
+			host.Module{Wasm: stranger{describe: describe, answer: answer}.wasm(), Config: []byte("{}")}, limits())
 		if err != nil {
 			return
 		}

@@ -96,7 +96,9 @@ func newSmall() *small {
 	}
 	linear("mlm.transform", s.hidden, s.hidden, 1)
 	norm("mlm.norm")
-	s.assets["mlm.decoder.weight"], s.assets["mlm.decoder.scale"] = s.assets["embeddings.word.weight"], s.assets["embeddings.word.scale"] // tied
+	// tied
+	s.assets["mlm.decoder.weight"], s.assets["mlm.decoder.scale"] = s.assets["embeddings.word.weight"],
+		s.assets["embeddings.word.scale"]
 	vector("mlm.decoder.bias", s.vocab, -0.5, 0.5)
 	s.matrices["mlm.decoder"] = matrix{s.vocab, s.hidden, words.w, s.vectors["mlm.decoder.bias"]}
 	linear("pooler", s.hidden, s.hidden, 1)
@@ -122,7 +124,8 @@ func floatBytes(v []float64) []byte {
 // module gives the model for a task, as the built-in encoder runs it.
 func (s *small) module(t testing.TB, settings map[string]any) host.Module {
 	t.Helper()
-	config := map[string]any{"hidden": s.hidden, "layers": s.layers, "heads": s.heads, "intermediate": s.inner, "vocab": s.vocab, "positions": s.window,
+	config := map[string]any{"hidden": s.hidden, "layers": s.layers, "heads": s.heads, "intermediate": s.inner,
+		"vocab": s.vocab, "positions": s.window,
 		"max_tokens": s.window, "epsilon": 1e-12, "pooling": "mean", "normalize": true, "query_prefix": "", "passage_prefix": "",
 		"pad_id": padID, "unk_id": unkID, "cls_id": clsID, "sep_id": sepID, "mask_id": maskID}
 	maps.Copy(config, settings)
@@ -130,7 +133,13 @@ func (s *small) module(t testing.TB, settings map[string]any) host.Module {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return host.Module{Wasm: source(t, models.Default).Wasm, Config: b, Assets: s.assets, Interrupt: host.Cooperative, Info: port.ModelInfo{Name: "small"}}
+	return host.Module{
+		Wasm:      source(t, models.Default).Wasm,
+		Config:    b,
+		Assets:    s.assets,
+		Interrupt: host.Cooperative,
+		Info:      port.ModelInfo{Name: "small"},
+	}
 }
 
 // ids are the word pieces of a text: every word is one.
@@ -216,8 +225,9 @@ func (s *small) states(ids []int, zeros, layers int) [][]float64 {
 		if i >= zeros {
 			kind = 1
 		}
-		x[i] = s.norm("embeddings.norm", add(add(s.matrices["embeddings.word"].w[id*h:(id+1)*h], s.vectors["embeddings.position"][i*h:(i+1)*h]),
-			s.vectors["embeddings.type"][kind*h:(kind+1)*h]))
+		x[i] = s.norm("embeddings.norm",
+			add(add(s.matrices["embeddings.word"].w[id*h:(id+1)*h], s.vectors["embeddings.position"][i*h:(i+1)*h]),
+				s.vectors["embeddings.type"][kind*h:(kind+1)*h]))
 	}
 	for l := range layers {
 		at := fmt.Sprintf("layer.%d.", l)
@@ -389,8 +399,10 @@ func TestSparse(t *testing.T) {
 	for name, path := range paths() {
 		for kind, limit := range map[port.TextKind]int{port.Passage: 8, port.Query: 0} {
 			t.Run(fmt.Sprintf("%s, most %d", name, limit), func(t *testing.T) {
-				m := open(t, s.module(t, map[string]any{"task": "sparse", "terms": 8}), host.Options{Instances: 2, OwnLoops: path.own})
-				if info := m.Info(); !slices.Equal(info.Tasks, []port.Task{port.TaskSparse}) || info.Dimensions != 0 || info.MaxTokens != s.window {
+				m := open(t, s.module(t, map[string]any{"task": "sparse", "terms": 8}),
+					host.Options{Instances: 2, OwnLoops: path.own})
+				if info := m.Info(); !slices.Equal(info.Tasks, []port.Task{port.TaskSparse}) || info.Dimensions != 0 ||
+					info.MaxTokens != s.window {
 					t.Errorf("info %+v", info)
 				}
 				got, err := m.Encode(t.Context(), kind, texts)
@@ -439,18 +451,23 @@ func TestRerank(t *testing.T) {
 	s := newSmall()
 	texts := s.texts()
 	random := rand.New(rand.NewPCG(3, 4))
-	queries := []string{"", s.text(random, 1), s.text(random, 5), s.words[7] + " " + s.words[9] + " " + s.words[7], s.text(random, 30)}
+	queries := []string{"", s.text(random, 1), s.text(random, 5), s.words[7] + " " + s.words[9] + " " + s.words[7],
+		s.text(random, 30)}
 	plain := [2]float64{1, 0}
 	for name, c := range map[string]struct {
 		settings map[string]any
 		want     func(query, text string) (float64, int, bool)
 	}{
-		"pooler": {map[string]any{"head": "pooler"}, func(q, d string) (float64, int, bool) { return s.pair("pooler", q, d, plain) }},
-		"plain":  {map[string]any{"head": "plain", "calibration": nil}, func(q, d string) (float64, int, bool) { return s.pair("plain", q, d, plain) }},
+		"pooler": {map[string]any{"head": "pooler"},
+			func(q, d string) (float64, int, bool) { return s.pair("pooler", q, d, plain) }},
+		"plain": {map[string]any{"head": "plain", "calibration": nil},
+			func(q, d string) (float64, int, bool) { return s.pair("plain", q, d, plain) }},
 		"joint": {map[string]any{"head": "joint", "calibration": map[string]any{"scale": 0.5, "bias": -1}},
 			func(q, d string) (float64, int, bool) { return s.pair("joint", q, d, [2]float64{0.5, -1}) }},
-		"late": {map[string]any{"head": "late"}, func(q, d string) (float64, int, bool) { return s.late("", "", q, d, s.layers) }},
-		"shallow": {map[string]any{"head": "late", "late_layer": 2, "query_prefix": s.words[50] + " ", "passage_prefix": s.words[60] + " " + s.words[61]},
+		"late": {map[string]any{"head": "late"},
+			func(q, d string) (float64, int, bool) { return s.late("", "", q, d, s.layers) }},
+		"shallow": {map[string]any{"head": "late", "late_layer": 2, "query_prefix": s.words[50] + " ",
+			"passage_prefix": s.words[60] + " " + s.words[61]},
 			func(q, d string) (float64, int, bool) {
 				return s.late(s.words[50], s.words[60]+" "+s.words[61], q, d, 2)
 			}},
@@ -571,7 +588,8 @@ func TestStableTasks(t *testing.T) {
 			for i := range texts {
 				one, err := m.Encode(t.Context(), port.Passage, texts[i:i+1])
 				from, to := all.Rows[i], all.Rows[i+1]
-				if err != nil || !slices.Equal(one.Terms, all.Terms[from:to]) || !slices.Equal(one.Weights, all.Weights[from:to]) {
+				if err != nil || !slices.Equal(one.Terms, all.Terms[from:to]) ||
+					!slices.Equal(one.Weights, all.Weights[from:to]) {
 					t.Errorf("text %d: alone it has other terms than among others (%v)", i, err)
 				}
 			}
@@ -591,7 +609,8 @@ func TestTies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			module := s.module(t, map[string]any{"task": "sparse", "terms": 6})
 			module.Assets = assets
-			got, err := open(t, module, host.Options{Instances: 1, OwnLoops: path.own}).Encode(t.Context(), port.Passage, []string{"a", "b c"})
+			got, err := open(t, module, host.Options{Instances: 1, OwnLoops: path.own}).Encode(t.Context(),
+				port.Passage, []string{"a", "b c"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -621,10 +640,12 @@ func FuzzTexts(f *testing.F) {
 		o := host.Options{Instances: 1, OwnLoops: path.own}
 		encoders = append(encoders, open(f, s.module(f, map[string]any{"task": "sparse", "terms": 10}), o))
 		for _, head := range []string{"pooler", "joint", "late"} {
-			rerankers = append(rerankers, open(f, s.module(f, map[string]any{"task": "rerank", "head": head, "query_prefix": s.words[8]}), o))
+			rerankers = append(rerankers,
+				open(f, s.module(f, map[string]any{"task": "rerank", "head": head, "query_prefix": s.words[8]}), o))
 		}
 	}
-	for _, seed := range [][2]string{{"", ""}, {s.words[9], ""}, {"", s.words[9]}, {strings.Repeat(s.words[9]+" ", 100), strings.Repeat("x", 1000)},
+	for _, seed := range [][2]string{{"", ""}, {s.words[9], ""}, {"", s.words[9]},
+		{strings.Repeat(s.words[9]+" ", 100), strings.Repeat("x", 1000)},
 		{"[CLS] [SEP]", "[PAD][MASK]"}, {"\x00\u200d字", "한국어 ｆｕｌｌ İ"}} {
 		f.Add(seed[0], seed[1])
 	}

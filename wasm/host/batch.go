@@ -15,25 +15,25 @@ import (
 // for the module to work at full speed, few enough for a query to come soon.
 const batchTokens = 512
 
-// sided is a call whose texts are queries or passages.
-func sided(function string, as port.TextKind, check func(abi.Result, int) error) *stream {
+// sidedStream is a call whose texts are queries or passages.
+func sidedStream(function string, as port.TextKind, check func(abi.Result, int) error) *stream {
 	if as == port.Query {
 		return &stream{op: function, class: queries, query: true, check: check}
 	}
 	return &stream{op: function, class: passages, check: check}
 }
 
-// can tells whether the model has a task.
-func (m *Model) can(task port.Task) error {
+// requireTask fails unless the model has a task.
+func (m *Model) requireTask(task port.Task) error {
 	if slices.Contains(m.info.Tasks, task) {
 		return nil
 	}
 	return fault.New(fault.Upstream, "the model %s does not have task %s", m.info.ID, task)
 }
 
-// each cuts texts into batches, runs them on the pool as s says and hands each
+// runBatches cuts texts into batches, runs them on the pool as s says and hands each
 // checked answer to use, in the caller's goroutine. It returns as soon as ctx ends.
-func (m *Model) each(ctx context.Context, op string, s *stream, texts []string, use func(*job, abi.Result)) error {
+func (m *Model) runBatches(ctx context.Context, op string, s *stream, texts []string, use func(*job, abi.Result)) error {
 	if err := ctx.Err(); err != nil {
 		return m.translate(op, err)
 	}
@@ -46,10 +46,10 @@ func (m *Model) each(ctx context.Context, op string, s *stream, texts []string, 
 		return nil
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
-	s.jobs = m.cut(s, texts)
+	s.jobs = m.makeBatches(s, texts)
 	n := len(s.jobs)
 	s.results = make(chan outcome, n)
-	defer m.queue.leave(s)
+	defer m.queue.removeStream(s)
 	if err := m.queue.add(s); err != nil {
 		return err
 	}
@@ -77,9 +77,9 @@ func (m *Model) each(ctx context.Context, op string, s *stream, texts []string, 
 	return nil
 }
 
-// cut makes batches of about equal work, longest texts first, as many as keep
+// makeBatches makes batches of about equal work, longest texts first, as many as keep
 // every instance busy and none above batchTokens unless one text is.
-func (m *Model) cut(s *stream, texts []string) []*job {
+func (m *Model) makeBatches(s *stream, texts []string) []*job {
 	type item struct{ row, tokens int }
 	items, total, head := make([]item, len(texts)), 0, 0
 	for _, text := range s.head {

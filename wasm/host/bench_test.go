@@ -22,7 +22,8 @@ func openDefault(b testing.TB, interrupt host.Interrupt, o host.Options) *host.M
 
 // openModel opens a built-in model, settings of its configuration changed and
 // assets added by change.
-func openModel(b testing.TB, name string, change func(config map[string]any, assets map[string][]byte), interrupt host.Interrupt, o host.Options) *host.Model {
+func openModel(b testing.TB, name string, change func(config map[string]any, assets map[string][]byte),
+	interrupt host.Interrupt, o host.Options) *host.Model {
 	b.Helper()
 	s, err := models.Open(name)
 	if err != nil {
@@ -39,7 +40,12 @@ func openModel(b testing.TB, name string, change func(config map[string]any, ass
 		}
 	}
 	o.Log = slog.New(slog.DiscardHandler)
-	m, err := host.Open(context.Background(), host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: interrupt}, o)
+	m, err := host.Open(context.Background(), host.Module{
+		Wasm:      s.Wasm,
+		Config:    s.Config,
+		Assets:    s.Assets,
+		Interrupt: interrupt,
+	}, o)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -155,9 +161,11 @@ func BenchmarkSparse(b *testing.B) {
 func BenchmarkRerank(b *testing.B) {
 	joint := func(layers int) func(map[string]any, map[string][]byte) {
 		return func(config map[string]any, assets map[string][]byte) {
-			config["task"], config["head"], config["layers"], config["query_prefix"], config["passage_prefix"] = "rerank", "joint", layers, "", ""
+			config["task"], config["head"], config["layers"], config["query_prefix"], config["passage_prefix"] = "rerank",
+				"joint", layers, "", ""
 			delete(config, "late_layer")
-			assets["head.weight"], assets["head.bias"], assets["head.scale"] = make([]byte, 4*384), make([]byte, 4), make([]byte, 4)
+			assets["head.weight"], assets["head.bias"], assets["head.scale"] = make([]byte, 4*384), make([]byte, 4),
+				make([]byte, 4)
 		}
 	}
 	for _, c := range []struct {
@@ -224,7 +232,12 @@ func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	loops(b, func(b *testing.B, own bool) {
 		for b.Loop() {
-			m, err := host.Open(b.Context(), host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: host.Cooperative}, host.Options{Instances: 1, CacheDir: dir, OwnLoops: own})
+			m, err := host.Open(b.Context(), host.Module{
+				Wasm:      s.Wasm,
+				Config:    s.Config,
+				Assets:    s.Assets,
+				Interrupt: host.Cooperative,
+			}, host.Options{Instances: 1, CacheDir: dir, OwnLoops: own})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -26,6 +26,4 @@
 // Polling has a second use. Go can interrupt neither compiled WebAssembly nor an
 // assembly kernel: a module that runs long without calling the host holds up the
 // garbage collector, and with it the whole process.
-//
-// May import: wasm/abi, wazero, core/port, core/fault, core/simd.
 package host

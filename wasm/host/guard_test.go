@@ -37,11 +37,13 @@ func TestGuardStopsRecursion(t *testing.T) {
 	// (func $f (export "f") (param i32) local.get 0 i32.eqz if return end, and twice: local.get 0 i32.const 1 i32.sub call $f)
 	once := "\x20\x00\x41\x01\x6b\x10\x00"
 	body := "\x00\x20\x00\x45\x04\x40\x0f\x0b" + once + once + "\x0b"
-	wasm, err := guard(module("\x01\x01\x60\x01\x7f\x00", "\x03\x01\x00", "\x07\x01\x01f\x00\x00", "\x0a\x01"+string(appendBytes(nil, []byte(body)))))
+	wasm, err := guard(module("\x01\x01\x60\x01\x7f\x00", "\x03\x01\x00", "\x07\x01\x01f\x00\x00",
+		"\x0a\x01"+string(appendBytes(nil, []byte(body)))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2).WithCloseOnContextDone(true))
+	r := wazero.NewRuntimeWithConfig(t.Context(),
+		wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2).WithCloseOnContextDone(true))
 	defer r.Close(t.Context())
 	m, err := r.Instantiate(t.Context(), wasm)
 	if err != nil {

@@ -201,7 +201,7 @@ func (m *Model) open(ctx context.Context) error {
 	if o.CacheDir == "" {
 		m.cache = wazero.NewCompilationCache()
 	} else if m.cache, err = wazero.NewCompilationCacheWithDir(o.CacheDir); err != nil {
-		o.Log.Warn("compile cache unusable, compiling at every start", "dir", o.CacheDir, "error", err)
+		o.Log.Warn("compile cache unusable", "dir", o.CacheDir, "error", err)
 		m.cache = wazero.NewCompilationCache()
 	}
 	m.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
@@ -221,7 +221,8 @@ func (m *Model) open(ctx context.Context) error {
 	if err := m.checkInterface(); err != nil {
 		return err
 	}
-	starting, cancel := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("it took longer than %s to start", o.StartTimeout))
+	starting, cancel := context.WithTimeoutCause(ctx, o.StartTimeout,
+		fmt.Errorf("it took longer than %s to start", o.StartTimeout))
 	defer cancel()
 	first, err := m.newInstance(starting)
 	if err == nil {
@@ -271,11 +272,13 @@ func (m *Model) readClaims(ctx context.Context, in *instance) error {
 	}
 	for field, value := range map[string]string{"name": m.claims.Name, "version": m.claims.Version, "licence": m.claims.Licence} {
 		if len(value) > maxClaim || strings.ContainsFunc(value, unicode.IsControl) {
-			return fmt.Errorf("the module's description: %s has %d bytes, at most %d without control characters", field, len(value), maxClaim)
+			return fmt.Errorf("the module's description: %s has %d bytes, at most %d without control characters", field,
+				len(value), maxClaim)
 		}
 	}
 	info := m.module.Info
-	for into, from := range map[*string]string{&info.Name: m.claims.Name, &info.Version: m.claims.Version, &info.Licence: m.claims.Licence} {
+	for into, from := range map[*string]string{&info.Name: m.claims.Name, &info.Version: m.claims.Version,
+		&info.Licence: m.claims.Licence} {
 		if *into == "" {
 			*into = from
 		}
@@ -286,7 +289,8 @@ func (m *Model) readClaims(ctx context.Context, in *instance) error {
 	info.Runtime = "wasm"
 	info.Digest = m.module.Digest()
 	info.Tasks = nil
-	exports := map[port.Task]string{port.TaskEmbed: abi.FuncEmbed, port.TaskSparse: abi.FuncSparse, port.TaskRerank: abi.FuncRerank, port.TaskSynthesize: abi.FuncGenerate}
+	exports := map[port.Task]string{port.TaskEmbed: abi.FuncEmbed, port.TaskSparse: abi.FuncSparse,
+		port.TaskRerank: abi.FuncRerank, port.TaskSynthesize: abi.FuncGenerate}
 	for _, t := range m.claims.Tasks {
 		export, known := exports[t.Task]
 		if !known {

@@ -51,9 +51,9 @@ func (m *Model) bindImports(ctx context.Context) error {
 		if !ok || int(level) >= len(levels) || !m.options.Log.Enabled(ctx, levels[level]) {
 			return
 		}
-		pass, dropped := m.lines.pass(time.Now())
+		pass, dropped := m.lines.allow(time.Now())
 		if dropped > 0 {
-			m.options.Log.Warn("the module logs too much, lines are left out", "model", m.module.Info.Name, "lines", dropped)
+			m.options.Log.Warn("module log truncated", "model", m.module.Info.Name, "lines", dropped)
 		}
 		if pass {
 			m.options.Log.Log(ctx, levels[level], "module: "+abi.Printable(text), "model", m.module.Info.Name)
@@ -87,7 +87,7 @@ func (m *Model) yield(ctx context.Context) {
 	if !ok { // an instance that Open makes
 		c = passages
 	}
-	if m.options.Shared.load.before(c) {
+	if m.options.Shared.load.hasEarlier(c) {
 		runtime.Gosched()
 	}
 }

@@ -29,7 +29,12 @@ func (m *Model) newInstance(ctx context.Context) (*instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("instantiate: %w", err)
 	}
-	in := &instance{mod: mod, alloc: mod.ExportedFunction(abi.FuncAlloc), free: mod.ExportedFunction(abi.FuncFree), funcs: map[string]api.Function{}}
+	in := &instance{
+		mod:   mod,
+		alloc: mod.ExportedFunction(abi.FuncAlloc),
+		free:  mod.ExportedFunction(abi.FuncFree),
+		funcs: map[string]api.Function{},
+	}
 	if err := in.open(ctx, m.module.Config); err != nil {
 		in.discard(ctx)
 		return nil, err
@@ -44,7 +49,8 @@ func (in *instance) open(ctx context.Context, config []byte) error {
 		return fmt.Errorf("%s: %w", abi.FuncABI, err)
 	}
 	if major, minor := abi.Version(uint32(version[0])); major != abi.Major {
-		return fmt.Errorf("the module speaks ABI %d.%d, this host %d.%d; a build for ABI %d is needed", major, minor, abi.Major, abi.Minor, abi.Major)
+		return fmt.Errorf("the module speaks ABI %d.%d, this host %d.%d; a build for ABI %d is needed", major, minor,
+			abi.Major, abi.Minor, abi.Major)
 	}
 	b, err := in.raw(ctx, abi.FuncOpen, config)
 	if err != nil {
@@ -114,7 +120,7 @@ func (e *errBroken) Unwrap() error { return e.err }
 func broken(format string, args ...any) error { return &errBroken{fmt.Errorf(format, args...)} }
 
 // raw copies input into the module, calls op and copies the answer out. Every
-// view of the memory is taken anew after a call, which may have grown it.
+// view of the memory is taken again after a call, which may have grown it.
 func (in *instance) raw(ctx context.Context, op string, input []byte) ([]byte, error) {
 	fn := in.funcs[op]
 	if fn == nil {

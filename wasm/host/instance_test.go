@@ -170,7 +170,12 @@ func TestEncoderRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Open(t.Context(), Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: Cooperative}, Options{Instances: 1, Log: slog.New(slog.DiscardHandler)})
+	m, err := Open(t.Context(), Module{
+		Wasm:      s.Wasm,
+		Config:    s.Config,
+		Assets:    s.Assets,
+		Interrupt: Cooperative,
+	}, Options{Instances: 1, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,9 +17,9 @@ type limiter struct {
 	dropped int
 }
 
-// pass tells whether an event goes through, and with the first of a second how
+// allow tells whether an event goes through, and with the first of a second how
 // many did not since the last.
-func (l *limiter) pass(now time.Time) (ok bool, dropped int) {
+func (l *limiter) allow(now time.Time) (ok bool, dropped int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.second) >= time.Second {

@@ -34,8 +34,8 @@ type load [classes]atomic.Int32
 // classKey is where the context of a call has the class of its job.
 type classKey struct{}
 
-// before tells whether there is a job that should run before one of class c.
-func (l *load) before(c class) bool {
+// hasEarlier tells whether there is a job that should run before one of class c.
+func (l *load) hasEarlier(c class) bool {
 	switch c {
 	case queries: // with its like in turn: counting the tokens of a long text is one too
 		return l[queries].Load() > 1
@@ -75,8 +75,8 @@ type outcome struct {
 	err    error
 }
 
-// settle delivers the outcome; only the first counts.
-func (j *job) settle(r abi.Result, err error) {
+// complete delivers the outcome; only the first counts.
+func (j *job) complete(r abi.Result, err error) {
 	if j.settled.CompareAndSwap(false, true) {
 		j.stream.load[j.stream.class].Add(-1)
 		j.stream.results <- outcome{j, r, err} // has room for every job
@@ -140,7 +140,7 @@ func (q *queue) next(line *[]*stream) *job {
 		s := (*line)[0]
 		*line = (*line)[1:]
 		if s.ctx.Err() != nil || len(s.jobs) == 0 {
-			q.forget(s)
+			q.dropRest(s)
 			continue
 		}
 		j := s.jobs[0]
@@ -153,20 +153,20 @@ func (q *queue) next(line *[]*stream) *job {
 	return nil
 }
 
-// forget takes what is left of a stream out of the count.
-func (q *queue) forget(s *stream) {
+// dropRest takes what is left of a stream out of the count.
+func (q *queue) dropRest(s *stream) {
 	s.load[s.class].Add(-int32(len(s.jobs)))
 	s.jobs = nil
 }
 
-// leave takes a stream out of the line.
-func (q *queue) leave(s *stream) {
+// removeStream takes a stream out of the line.
+func (q *queue) removeStream(s *stream) {
 	s.cancel()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	line := &q.lines[s.class]
 	if i := slices.Index(*line, s); i >= 0 {
-		q.forget(s)
+		q.dropRest(s)
 		*line = slices.Delete(*line, i, i+1)
 	}
 }
@@ -194,7 +194,7 @@ func (q *queue) shut() {
 	for _, line := range q.lines {
 		for _, s := range line {
 			for _, j := range s.jobs {
-				j.settle(abi.Result{}, fault.New(fault.Unavailable, "the model is shutting down").After(time.Second))
+				j.complete(abi.Result{}, fault.New(fault.Unavailable, "the model is shutting down").After(time.Second))
 			}
 			s.jobs = nil
 		}
@@ -203,7 +203,7 @@ func (q *queue) shut() {
 	q.ready.Broadcast()
 }
 
-// worker runs jobs on one instance, which it makes when first needed and anew
+// worker runs jobs on one instance, which it makes when first needed and again
 // after a failure.
 type worker struct {
 	model  *Model
@@ -233,16 +233,16 @@ func (w *worker) run() {
 		}
 		w.work(j)
 		if w.lost.Load() {
-			w.drop()
+			w.closeInstance()
 			return
 		}
 	}
-	w.drop()
+	w.closeInstance()
 	w.model.running.Done()
 }
 
-// drop lets the instance go.
-func (w *worker) drop() {
+// closeInstance lets the instance go.
+func (w *worker) closeInstance() {
 	if w.in != nil {
 		w.in.discard(context.Background())
 		w.in = nil
@@ -263,14 +263,14 @@ func (w *worker) work(j *job) {
 	if m.module.Interrupt == Enforced {
 		patience += time.Minute
 	}
-	defer time.AfterFunc(patience, func() { w.lose(j) }).Stop()
+	defer time.AfterFunc(patience, func() { w.abandon(j) }).Stop()
 	if w.in == nil {
 		in, err := m.newInstance(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
 				err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
 			}
-			j.settle(abi.Result{}, err)
+			j.complete(abi.Result{}, err)
 			return
 		}
 		w.in = in
@@ -290,18 +290,18 @@ func (w *worker) work(j *job) {
 	}
 	var b *errBroken
 	if errors.As(err, &b) {
-		w.drop()
+		w.closeInstance()
 		if ctx.Err() != nil {
 			err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
-		} else if pass, dropped := m.trouble.pass(time.Now()); pass {
-			m.options.Log.Warn("model instance failed, making another", "model", m.info.ID, "error", err, "unlogged", dropped)
+		} else if pass, dropped := m.trouble.allow(time.Now()); pass {
+			m.options.Log.Warn("model instance failed", "model", m.info.ID, "error", err, "unlogged", dropped)
 		}
 	}
-	j.settle(r, err)
+	j.complete(r, err)
 }
 
-// lose gives up on a worker whose call does not come back.
-func (w *worker) lose(j *job) {
+// abandon gives up on a worker whose call does not come back.
+func (w *worker) abandon(j *job) {
 	m := w.model
 	m.pool.Lock()
 	if j.settled.Load() || w.lost.Swap(true) {
@@ -311,8 +311,8 @@ func (w *worker) lose(j *job) {
 	m.workers = slices.DeleteFunc(m.workers, func(o *worker) bool { return o == w })
 	m.pool.Unlock()
 	m.lost.Add(1)
-	m.options.Log.Error("a call into the model never ended; its instance is lost", "model", m.info.ID, "operation", j.stream.op)
-	j.settle(abi.Result{}, &abi.Error{Code: abi.CodeStopped, Message: "the call never ended"})
+	m.options.Log.Error("model instance lost", "model", m.info.ID, "operation", j.stream.op)
+	j.complete(abi.Result{}, &abi.Error{Code: abi.CodeStopped, Message: "the call never ended"})
 	m.startWorker(nil, w.last)
 	m.running.Done()
 }

@@ -29,8 +29,8 @@ func TestOrder(t *testing.T) {
 		for range n {
 			j := q.take(last)
 			got = append(got, j.stream.op)
-			j.settle(abi.Result{}, nil)
-			j.settle(abi.Result{}, nil) // counts once
+			j.complete(abi.Result{}, nil)
+			j.complete(abi.Result{}, nil) // counts once
 		}
 		return strings.Join(got, " ")
 	}
@@ -56,7 +56,7 @@ func TestOrder(t *testing.T) {
 	}
 	left(0, 3, 4)
 	for c, want := range []bool{false, false, true} {
-		if load.before(class(c)) != want {
+		if load.hasEarlier(class(c)) != want {
 			t.Errorf("with scores in line class %d gives way: %t", c, !want)
 		}
 	}
@@ -72,13 +72,13 @@ func TestOrder(t *testing.T) {
 	if n := q.waiting(); n != 0 {
 		t.Errorf("%d calls waiting, want none", n)
 	}
-	q.leave(call("s4", scores, 2))
+	q.removeStream(call("s4", scores, 2))
 	late := call("s5", scores, 2)
 	running := q.take(scores)
 	left(0, 2, 0)
 	call("q3", queries, 1)
 	for c := range classes {
-		if alone := c == queries; load.before(c) == alone {
+		if alone := c == queries; load.hasEarlier(c) == alone {
 			t.Errorf("with one query in line class %d gives way: %t", c, !alone)
 		}
 	}
@@ -87,7 +87,7 @@ func TestOrder(t *testing.T) {
 		t.Error("a call in line survives the end")
 	}
 	left(0, 1, 0)
-	running.settle(abi.Result{}, nil)
+	running.complete(abi.Result{}, nil)
 	left(0, 0, 0)
 	if q.take(passages) != nil {
 		t.Error("a shut queue gave a job")
@@ -106,7 +106,7 @@ func TestCut(t *testing.T) {
 	for name, head := range map[string][]string{"passages": nil, "rerank": {strings.Repeat("word ", 40)}} {
 		s := &stream{op: abi.FuncRerank, head: head}
 		seen := make([]int, len(texts))
-		for _, j := range m.cut(s, texts) {
+		for _, j := range m.makeBatches(s, texts) {
 			tokens, most := 0, 0
 			for i, row := range j.rows {
 				if j.texts[i] != texts[row] {

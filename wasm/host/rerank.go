@@ -13,7 +13,7 @@ import (
 // port.Reranker. It goes before passages and after queries.
 func (m *Model) Score(ctx context.Context, query string, texts []string) ([]float32, int, error) {
 	const op = "score"
-	if err := m.can(port.TaskRerank); err != nil {
+	if err := m.requireTask(port.TaskRerank); err != nil {
 		return nil, 0, err
 	}
 	if !utf8.ValidString(query) {
@@ -21,7 +21,7 @@ func (m *Model) Score(ctx context.Context, query string, texts []string) ([]floa
 	}
 	out, truncated := make([]float32, len(texts)), 0
 	s := &stream{op: abi.FuncRerank, class: scores, head: []string{query}, check: checkScores}
-	err := m.each(ctx, op, s, texts, func(j *job, r abi.Result) {
+	err := m.runBatches(ctx, op, s, texts, func(j *job, r abi.Result) {
 		for i, at := range j.rows {
 			out[at] = r.Floats[i]
 			// A module that doesn't tell what it cut tells at least what it read.

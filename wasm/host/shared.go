@@ -59,7 +59,8 @@ func (s *Shared) acquire(k simd.Kernels, weights, scale, bias []byte, out, in in
 		}
 	}
 	var err error
-	if l.layer, err = k.PackLayer(unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)), decodeFloats(scale), decodeFloats(bias), out, in); err != nil {
+	if l.layer, err = k.PackLayer(unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)),
+		decodeFloats(scale), decodeFloats(bias), out, in); err != nil {
 		return nil, err
 	}
 	if s.layers == nil {

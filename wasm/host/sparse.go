@@ -10,7 +10,7 @@ import (
 // Encode turns texts into learned-sparse vectors; see port.SparseEncoder.
 func (m *Model) Encode(ctx context.Context, as port.TextKind, texts []string) (port.Sparse, error) {
 	const op = "encode"
-	if err := m.can(port.TaskSparse); err != nil {
+	if err := m.requireTask(port.TaskSparse); err != nil {
 		return port.Sparse{}, err
 	}
 	type row struct {
@@ -19,7 +19,7 @@ func (m *Model) Encode(ctx context.Context, as port.TextKind, texts []string) (p
 	}
 	rows, total := make([]row, len(texts)), 0
 	out := port.Sparse{Rows: make([]uint32, 1, len(texts)+1), Tokens: make([]int, len(texts))}
-	err := m.each(ctx, op, sided(abi.FuncSparse, as, m.checkSparse), texts, func(j *job, r abi.Result) {
+	err := m.runBatches(ctx, op, sidedStream(abi.FuncSparse, as, m.checkSparse), texts, func(j *job, r abi.Result) {
 		for i, at := range j.rows {
 			from, to := r.Index[i], r.Index[i+1]
 			rows[at] = row{r.Terms[from:to], r.Floats[from:to]}

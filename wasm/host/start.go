@@ -185,7 +185,8 @@ func (m *Model) probe(ctx context.Context, in *instance) error {
 // checkDense checks an answer of vectors.
 func (m *Model) checkDense(r abi.Result, rows int) error {
 	if r.Kind != abi.KindDense || r.Rows != rows || r.Dim != m.info.Dimensions {
-		return fault.New(fault.Upstream, "the model answered kind %d with %d rows of %d for %d texts of %d", r.Kind, r.Rows, r.Dim, rows, m.info.Dimensions)
+		return fault.New(fault.Upstream, "the model answered kind %d with %d rows of %d for %d texts of %d", r.Kind,
+			r.Rows, r.Dim, rows, m.info.Dimensions)
 	}
 	return m.checkTokens(r)
 }

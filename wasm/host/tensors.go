@@ -82,7 +82,8 @@ func (m *Model) bindTensors(ctx context.Context) error {
 	i32, f32 := api.ValueTypeI32, api.ValueTypeF32
 	builder := m.runtime.NewHostModuleBuilder(abi.ModuleTensors)
 	export := func(name string, run func(api.Memory, []uint64) uint32, params ...api.ValueType) {
-		builder.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
+		builder.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module,
+			stack []uint64) {
 			stack[0] = uint64(run(mod.Memory(), stack))
 			m.yield(ctx)
 		}), params, []api.ValueType{i32}).Export(name)
@@ -131,7 +132,8 @@ func (t *tensors) linearOpen(mem api.Memory, a []uint64) uint32 {
 		return h
 	}
 	weights, scale, bias := t.assets[string(name)+".weight"], t.assets[string(name)+".scale"], t.assets[string(name)+".bias"]
-	if out < 1 || in < 1 || in > simd.MaxDim || len(weights)/in != out || len(weights)%in != 0 || len(scale) != 4*out || len(bias) != 4*out {
+	if out < 1 || in < 1 || in > simd.MaxDim || len(weights)/in != out || len(weights)%in != 0 || len(scale) != 4*out ||
+		len(bias) != 4*out {
 		return 0
 	}
 	layer, err := t.shared.acquire(t.kernels, weights, scale, bias, out, in)

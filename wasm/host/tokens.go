@@ -13,7 +13,8 @@ import (
 func (m *Model) CountTokens(ctx context.Context, texts []string) ([]int, error) {
 	const op = "count tokens"
 	out := make([]int, len(texts))
-	err := m.each(ctx, op, &stream{op: abi.FuncTokens, class: queries, check: checkCounts}, texts, func(j *job, r abi.Result) {
+	s := &stream{op: abi.FuncTokens, class: queries, check: checkCounts}
+	err := m.runBatches(ctx, op, s, texts, func(j *job, r abi.Result) {
 		for i, row := range j.rows {
 			out[row] = int(r.Counts[i])
 		}
@@ -29,7 +30,7 @@ func (m *Model) CountTokens(ctx context.Context, texts []string) ([]int, error) 
 func (m *Model) TokenIDs(ctx context.Context, as port.TextKind, texts []string) ([][]uint32, error) {
 	const op = "token ids"
 	out := make([][]uint32, len(texts))
-	err := m.each(ctx, op, sided(abi.FuncIDs, as, checkIDs), texts, func(j *job, r abi.Result) {
+	err := m.runBatches(ctx, op, sidedStream(abi.FuncIDs, as, checkIDs), texts, func(j *job, r abi.Result) {
 		for i, row := range j.rows {
 			out[row] = slices.Clone(r.Terms[r.Index[i]:r.Index[i+1]])
 		}

@@ -1,6 +1,4 @@
 // Package models knows the built-in models and opens packs: it puts together
 // what wasm/host runs. README.md in this folder tells where weights come from
 // and how the committed files are made.
-//
-// May import: wasm/models/..., the standard library.
 package models

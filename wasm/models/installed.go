@@ -21,7 +21,8 @@ var installedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // dots, dashes and underscores, a letter or digit first.
 func CheckName(name string) error {
 	if !installedName.MatchString(name) {
-		return fmt.Errorf("model name %q: want 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first", name)
+		return fmt.Errorf("model name %q: want 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
+			name)
 	}
 	return nil
 }
@@ -49,7 +50,8 @@ func Resolve(name, dataDir string) (string, error) {
 	}
 	dir := filepath.Join(dataDir, InstalledFolder, short)
 	if _, err := os.Stat(dir); err != nil {
-		return "", fmt.Errorf("open model %s: it is not installed in %s; `mneme models pull %s` installs a model of the catalogue, `mneme models list` shows what is there", name, dataDir, short)
+		return "", fmt.Errorf("open model %s: it is not installed in %s; `mneme models pull %s` installs a model of the "+
+			"catalogue, `mneme models list` shows what is there", name, dataDir, short)
 	}
 	return InstalledIn(dir), nil
 }

@@ -109,8 +109,19 @@ func fromFolder(dir string) (Source, error) {
 		return Source{}, err
 	}
 	sum := sha256.Sum256(b)
-	s := Source{Config: m.Config, Assets: map[string][]byte{}, Name: m.Name, Version: m.Version, Licence: m.Licence, Languages: slices.Clone(m.Languages),
-		Tasks: m.Tasks, MemoryMB: m.MemoryMB, Allow: m.Capabilities, File: ManifestFile, SHA256: hex.EncodeToString(sum[:])}
+	s := Source{
+		Config:    m.Config,
+		Assets:    map[string][]byte{},
+		Name:      m.Name,
+		Version:   m.Version,
+		Licence:   m.Licence,
+		Languages: slices.Clone(m.Languages),
+		Tasks:     m.Tasks,
+		MemoryMB:  m.MemoryMB,
+		Allow:     m.Capabilities,
+		File:      ManifestFile,
+		SHA256:    hex.EncodeToString(sum[:]),
+	}
 	if len(s.Config) == 0 {
 		s.Config = []byte("{}")
 	}
@@ -123,7 +134,8 @@ func fromFolder(dir string) (Source, error) {
 		}
 		s.Bytes += len(b)
 		if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != strings.ToLower(a.SHA256) {
-			errs = append(errs, fmt.Errorf("%s: sha256 is %x, %s says %q; after a change of your own run: mneme models seal %s", a.Path, sum, ManifestFile, a.SHA256, dir))
+			errs = append(errs, fmt.Errorf("%s: sha256 is %x, %s says %q; after a change of your own run: mneme models seal %s",
+				a.Path, sum, ManifestFile, a.SHA256, dir))
 		}
 		return b
 	}
@@ -144,7 +156,14 @@ func fromModule(file string, b []byte) (Source, error) {
 		}
 	}
 	sum := sha256.Sum256(b)
-	return Source{Wasm: b, Config: []byte("{}"), Assets: map[string][]byte{}, Bytes: len(b), File: base, SHA256: hex.EncodeToString(sum[:])}, nil
+	return Source{
+		Wasm:   b,
+		Config: []byte("{}"),
+		Assets: map[string][]byte{},
+		Bytes:  len(b),
+		File:   base,
+		SHA256: hex.EncodeToString(sum[:]),
+	}, nil
 }
 
 // Seal writes the digests of module and assets into a folder's model.json, and
@@ -299,7 +318,8 @@ func (s Source) Pinned(sum string) error {
 	case s.SHA256 == "":
 		return errors.New("sha256: a built-in model is part of this program and cannot be pinned")
 	}
-	return fmt.Errorf("sha256: %s has %s, pinned is %s; find out why it changed before you pin the new one", s.File, s.SHA256, want)
+	return fmt.Errorf("sha256: %s has %s, pinned is %s; find out why it changed before you pin the new one", s.File,
+		s.SHA256, want)
 }
 
 // CheckTasks compares what a manifest says with what the module claims.

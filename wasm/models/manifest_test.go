@@ -29,7 +29,8 @@ const code = wasmMagic + "\x01\x00\x00\x00"
 // and what was changed after sealing is refused.
 func TestSeal(t *testing.T) {
 	dir := folder(t, map[string]string{"m.wasm": code, "words.txt": "a b", "model.json": `{"name": "acme",
- "module": {"path": "m.wasm"}, "assets": [{"path": "words.txt"}, {"name": "w", "path": "words.txt", "sha256": "00"}], "config": {"b": 1, "a": 2.50}, "licence": "MIT", "memory_mb": 8,
+ "module": {"path": "m.wasm"}, "assets": [{"path": "words.txt"}, {"name": "w", "path": "words.txt", "sha256": "00"}], ` +
+		`"config": {"b": 1, "a": 2.50}, "licence": "MIT", "memory_mb": 8,
  "tasks": ["rerank"], "capabilities": ["log"]}`})
 	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "models seal "+dir) {
 		t.Errorf("not sealed: %v", err)
@@ -84,13 +85,15 @@ func TestSeal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Name != "acme" || s.MemoryMB != 8 || string(s.Assets["words.txt"]) != "a b" || string(s.Assets["w"]) != "a b" || s.SHA256 != first || len(s.Allow) != 1 {
+		if s.Name != "acme" || s.MemoryMB != 8 || string(s.Assets["words.txt"]) != "a b" ||
+			string(s.Assets["w"]) != "a b" || s.SHA256 != first || len(s.Allow) != 1 {
 			t.Errorf("%s: %+v", name, s)
 		}
 		if err := s.Pinned("sha256:" + strings.ToUpper(first)); err != nil {
 			t.Error(err)
 		}
-		if err := s.Pinned(sum("else")); err == nil || !strings.Contains(err.Error(), first) || !strings.Contains(err.Error(), ManifestFile) {
+		if err := s.Pinned(sum("else")); err == nil || !strings.Contains(err.Error(), first) ||
+			!strings.Contains(err.Error(), ManifestFile) {
 			t.Errorf("another pin: %v", err)
 		}
 		if err := s.CheckTasks([]string{"rerank"}); err != nil {
@@ -127,7 +130,8 @@ func TestManifestRefused(t *testing.T) {
 		`{"module": {"path": "a"}} x`:       {"behind the object"},
 		`{"module": {"path": "a"}, "x": 1}`: {`unknown field "x"`},
 		`{"abi": "2.0", "memory_mb": 9999, "capabilities": ["files"], "assets": [{"path": "../a"}, {"path": "../a"}]}`: {
-			"module: must name", "needs 2.0", "memory_mb: 9999", `no "files"; there are [assets log`, `"../a" twice`, `"../a" leaves`},
+			"module: must name", "needs 2.0", "memory_mb: 9999", `no "files"; there are [assets log`, `"../a" twice`,
+			`"../a" leaves`},
 		`{"module": {"path": "/a"}, "abi": "1.99"}`: {`"/a" leaves`, "needs 1.99"},
 		`{"module": {"path": "a"}, "abi": "one"}`:   {`"one" is no version`},
 	} {

@@ -62,7 +62,7 @@ func (x *Index) start(p *partition, fn func(*partition) error) bool {
 // failed handles the end of background work with an error.
 func (x *Index) failed(p *partition, err error) {
 	if isDamage(err) {
-		x.condemn(p, err)
+		x.dropDamaged(p, err)
 		return
 	}
 	p.mu.Lock()
@@ -72,7 +72,7 @@ func (x *Index) failed(p *partition, err error) {
 	}
 	p.backoff = min(max(2*p.backoff, backoffLow), backoffHigh)
 	p.retry = time.Now().Add(p.backoff)
-	x.log.Warn("index: background work failed, data stays in memory", "partition", p.id.String(), "retry_in", p.backoff, "error", err)
+	x.log.Warn("index background work failed", "partition", p.id.String(), "retry_in", p.backoff, "error", err)
 }
 
 // flush writes the head and the deletions as of now to disk.
@@ -138,7 +138,7 @@ func (x *Index) flushLocked(p *partition) error {
 		}
 	}
 	if seg != nil {
-		v, err := carry(seg, inputs, moved, cur)
+		v, err := mergedView(seg, inputs, moved, cur)
 		if err != nil {
 			seg.file.obsolete.Store(true)
 			return err
@@ -166,7 +166,7 @@ func (x *Index) flushLocked(p *partition) error {
 	}
 	p.backoff = 0
 	p.publish(next)
-	x.account(p, next)
+	x.accountMemory(p, next)
 	x.flushes.Add(1)
 	return nil
 }
@@ -183,10 +183,10 @@ func (x *Index) writeHead(p *partition, id uint64, inputs []mergeInput) (*segmen
 	if err := x.makeDir(p); err != nil || len(inputs) == 0 {
 		return nil, nil, err
 	}
-	if err := x.slot(p.ctx); err != nil {
+	if err := x.acquireSlot(p.ctx); err != nil {
 		return nil, nil, err
 	}
-	defer x.unslot()
+	defer x.releaseSlot()
 	return x.guardedWrite(p, id, inputs)
 }
 
@@ -217,9 +217,9 @@ func (x *Index) makeDir(p *partition) error {
 	return nil
 }
 
-// carry is the view of a merged segment with the deletions that were applied to
+// mergedView is the view of a merged segment with the deletions that were applied to
 // its inputs in the meantime.
-func carry(seg *segment, inputs []mergeInput, moved [][]uint32, cur *snapshot) (segView, error) {
+func mergedView(seg *segment, inputs []mergeInput, moved [][]uint32, cur *snapshot) (segView, error) {
 	v := segView{segment: seg, alive: seg.chunks}
 	for i, in := range inputs {
 		at := slices.IndexFunc(cur.segs, func(c segView) bool { return c.segment == in.seg })
@@ -323,12 +323,12 @@ func (x *Index) mergeLocked(p *partition) error {
 	p.mu.Unlock()
 	var seg *segment
 	var moved [][]uint32
-	err := x.slot(p.ctx)
+	err := x.acquireSlot(p.ctx)
 	if err == nil {
 		if keep > 0 {
 			seg, moved, err = x.guardedWrite(p, id, inputs)
 		}
-		x.unslot()
+		x.releaseSlot()
 	}
 	p.mu.Lock()
 	if err != nil {
@@ -350,7 +350,7 @@ func (x *Index) mergeLocked(p *partition) error {
 	next := &snapshot{applied: cur.applied, dim: cur.dim}
 	kept := map[*segment]bitset{}
 	if seg != nil {
-		v, err := carry(seg, inputs, moved, cur)
+		v, err := mergedView(seg, inputs, moved, cur)
 		if err != nil {
 			seg.file.obsolete.Store(true)
 			return err
@@ -393,13 +393,13 @@ func (x *Index) mergeLocked(p *partition) error {
 		old.file.obsolete.Store(true)
 	}
 	p.publish(next)
-	x.account(p, next)
+	x.accountMemory(p, next)
 	x.merges.Add(1)
 	return nil
 }
 
-// slot waits for leave to do heavy background work.
-func (x *Index) slot(ctx context.Context) error {
+// acquireSlot waits for leave to do heavy background work.
+func (x *Index) acquireSlot(ctx context.Context) error {
 	select {
 	case x.slots <- struct{}{}:
 		return nil
@@ -408,4 +408,4 @@ func (x *Index) slot(ctx context.Context) error {
 	}
 }
 
-func (x *Index) unslot() { <-x.slots }
+func (x *Index) releaseSlot() { <-x.slots }

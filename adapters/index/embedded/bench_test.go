@@ -247,7 +247,8 @@ func BenchmarkOpenCold(b *testing.B) {
 		if x, err = embedded.Open(embedded.Default(), f.dir, slog.Default()); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := x.Search(context.Background(), f.at, port.IndexQuery{Retriever: port.Keyword, Text: "open", Limit: 1}); err != nil {
+		if _, err := x.Search(context.Background(), f.at,
+			port.IndexQuery{Retriever: port.Keyword, Text: "open", Limit: 1}); err != nil {
 			b.Fatal(err)
 		}
 	}

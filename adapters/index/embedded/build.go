@@ -10,7 +10,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
+	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/simd"
 )

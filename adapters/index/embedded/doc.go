@@ -47,7 +47,4 @@
 // chunk, of which 960 are codes: a vector search reads 192 of each chunk and the
 // rest of few. Files live in the page cache and do not count
 // against memory_mb.
-//
-// May import: core/port, core/filter, core/simd, its own subpackages, the
-// standard library, roaring bitmaps and mmap.
 package embedded

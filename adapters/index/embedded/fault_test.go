@@ -168,7 +168,7 @@ func copyDir(t testing.TB, to, from string) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // removed by a merge meanwhile
+			return nil // removed by a merge in between
 		}
 		if err != nil {
 			return err
@@ -436,7 +436,7 @@ func TestUnwritableDirectory(t *testing.T) {
 	}
 }
 
-// Partitions leave memory under the budget; a search meanwhile says so, and
+// Partitions leave memory under the budget; a search of one says so, and
 // what is replayed is complete.
 func TestEviction(t *testing.T) {
 	x := openTest(t, t.TempDir(), func(c *Config) { c.MemoryMB = 1 })
@@ -470,14 +470,16 @@ func TestEviction(t *testing.T) {
 		}
 		if n == 0 {
 			gaps++
-			if _, err := x.Search(ctx, p, port.IndexQuery{Retriever: port.Keyword, Text: "w0q", Limit: 1}); !errors.Is(err, port.ErrGap) {
+			if _, err := x.Search(ctx, p,
+				port.IndexQuery{Retriever: port.Keyword, Text: "w0q", Limit: 1}); !errors.Is(err, port.ErrGap) {
 				t.Fatalf("search of an evicted partition: %v, want ErrGap", err)
 			}
 			// A part of the changes is not what the caller saw before.
 			if err := x.Apply(ctx, p, port.Batch{Upto: 1, Changes: h.log[:first]}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := x.Search(ctx, p, port.IndexQuery{Retriever: port.Keyword, Text: "w0q", Limit: 1}); !errors.Is(err, port.ErrGap) {
+			if _, err := x.Search(ctx, p,
+				port.IndexQuery{Retriever: port.Keyword, Text: "w0q", Limit: 1}); !errors.Is(err, port.ErrGap) {
 				t.Fatalf("search of a part of an evicted partition: %v, want ErrGap", err)
 			}
 			if err := x.Apply(ctx, p, h.replay(1)); err != nil {
@@ -511,7 +513,8 @@ func TestRetain(t *testing.T) {
 	}
 	x = openTest(t, dir, tinyFiles)
 	// One of them is in memory, one on disk alone.
-	if _, err := x.Search(context.Background(), port.Documents("org", "0").At(1), port.IndexQuery{Retriever: port.Keyword, Text: "a", Limit: 1}); err != nil {
+	if _, err := x.Search(context.Background(), port.Documents("org", "0").At(1),
+		port.IndexQuery{Retriever: port.Keyword, Text: "a", Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.Retain([]int64{2}); err != nil {
@@ -537,7 +540,7 @@ func TestRetain(t *testing.T) {
 	}
 }
 
-// reseal computes the checksums anew, so that fuzzing gets past them.
+// reseal recomputes the checksums, so that fuzzing gets past them.
 func reseal(image []byte) {
 	if len(image) < headerLen {
 		return
@@ -591,7 +594,12 @@ func FuzzSegment(f *testing.F) {
 			return
 		}
 		err = guard(func() error {
-			snap := &snapshot{segs: []segView{{segment: seg, alive: seg.chunks}}, dim: seg.dim, live: seg.chunks, words: seg.words}
+			snap := &snapshot{
+				segs:  []segView{{segment: seg, alive: seg.chunks}},
+				dim:   seg.dim,
+				live:  seg.chunks,
+				words: seg.words,
+			}
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 			defer cancel()
 			q := port.IndexQuery{Limit: 20, Explain: true, Text: "w0q w1q w2q w30q", Vector: make([]float32, seg.dim),

@@ -80,7 +80,8 @@ func openSegmentFile(dir string, id uint64) (*segment, error) {
 }
 
 // writeSegmentFile writes merged inputs durably and opens the result.
-func (x *Index) writeSegmentFile(ctx context.Context, dir string, id uint64, inputs []mergeInput) (s *segment, moved [][]uint32, err error) {
+func (x *Index) writeSegmentFile(ctx context.Context, dir string, id uint64,
+	inputs []mergeInput) (s *segment, moved [][]uint32, err error) {
 	path := filepath.Join(dir, segmentName(id))
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
 	if err != nil {

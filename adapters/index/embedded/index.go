@@ -13,7 +13,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
+	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/simd"
 )
@@ -119,7 +119,7 @@ func open(cfg Config, dir string, log *slog.Logger) (*Index, error) {
 
 // Retain removes the data of all generations but the live ones: what a crash
 // between the store's deletion and Drop has left, and what another process has
-// deleted. A partition that came to be since live was read is dropped too where
+// deleted. A partition that was created after live was read is dropped too where
 // it is in memory, and then read from the store again.
 func (x *Index) Retain(live []int64) error {
 	keep := make(map[int64]bool, len(live))
@@ -176,7 +176,7 @@ func (x *Index) partition(ctx context.Context, id port.Partition, create bool) (
 		}
 		p := x.open[g]
 		if p != nil {
-			x.touch(p)
+			x.markUsed(p)
 			m := p.mark
 			x.mu.Unlock()
 			if p.id != id {
@@ -202,13 +202,19 @@ func (x *Index) partition(ctx context.Context, id port.Partition, create bool) (
 			x.mu.Unlock()
 			return nil, m, nil
 		}
-		p = &partition{id: id, dir: filepath.Join(x.dir, partitionDirName(g)), mark: m, hasDir: onDisk, cleared: make(chan struct{})}
+		p = &partition{
+			id:      id,
+			dir:     filepath.Join(x.dir, partitionDirName(g)),
+			mark:    m,
+			hasDir:  onDisk,
+			cleared: make(chan struct{}),
+		}
 		p.ctx, p.cancel = context.WithCancel(context.Background())
 		p.idle.L = &p.mu
 		p.mu.Lock()
 		x.open[g] = p
 		delete(x.marks, g)
-		x.touch(p)
+		x.markUsed(p)
 		x.mu.Unlock()
 		err := x.load(p, onDisk)
 		p.mu.Unlock()
@@ -231,7 +237,7 @@ func (x *Index) load(p *partition, onDisk bool) error {
 		case isDamage(err) || errors.Is(err, fs.ErrNotExist):
 			if !errors.Is(err, errNoManifest) {
 				x.rebuilds.Add(1)
-				x.log.Warn("index: partition is rebuilt from the store", "partition", p.id.String(), "error", err)
+				x.log.Warn("index partition unreadable", "partition", p.id.String(), "error", err)
 			}
 			p.durable, p.next, p.kept = 0, 0, nil
 			if err = os.RemoveAll(p.dir); err == nil {
@@ -257,7 +263,7 @@ func (x *Index) load(p *partition, onDisk bool) error {
 	for _, v := range s.segs {
 		v.segment.file.release() // publish took its own
 	}
-	x.account(p, s)
+	x.accountMemory(p, s)
 	x.schedule(p)
 	return nil
 }
@@ -313,16 +319,16 @@ func (x *Index) read(p *partition) (_ *snapshot, err error) {
 	return s, removeStrays(p.dir, m)
 }
 
-// condemn drops a partition whose data can't be read, to be rebuilt from the
+// dropDamaged drops a partition whose data can't be read, to be rebuilt from the
 // store: callers get ErrGap until it is.
-func (x *Index) condemn(p *partition, cause error) {
+func (x *Index) dropDamaged(p *partition, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone {
 		return
 	}
 	x.rebuilds.Add(1)
-	x.log.Error("index: partition is rebuilt from the store", "partition", p.id.String(), "error", cause)
+	x.log.Error("index partition damaged", "partition", p.id.String(), "error", cause)
 	applied := p.snap.Load().applied
 	p.retire()
 	x.mu.Lock()
@@ -339,7 +345,7 @@ func (x *Index) condemn(p *partition, cause error) {
 		defer x.jobs.Done()
 		p.jobs.Wait()
 		if err := os.RemoveAll(p.dir); err != nil {
-			x.log.Error("index: damaged partition can't be removed", "partition", p.id.String(), "error", err)
+			x.log.Error("index partition removal failed", "partition", p.id.String(), "error", err)
 		}
 		x.mu.Lock()
 		x.forget(p)
@@ -350,8 +356,8 @@ func (x *Index) condemn(p *partition, cause error) {
 	}()
 }
 
-// touch moves a partition to the front of the order of use. The caller holds x.mu.
-func (x *Index) touch(p *partition) {
+// markUsed moves a partition to the front of the order of use. The caller holds x.mu.
+func (x *Index) markUsed(p *partition) {
 	p.used = time.Now()
 	if x.newest == p {
 		return
@@ -408,9 +414,9 @@ func (x *Index) remember(g int64, applied uint64) {
 	x.marks[g] = mark{applied, time.Now()}
 }
 
-// account books a partition's memory and evicts others while the budget is
+// accountMemory books a partition's memory and evicts others while the budget is
 // exceeded. The caller holds p.mu.
-func (x *Index) account(p *partition, s *snapshot) {
+func (x *Index) accountMemory(p *partition, s *snapshot) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.open[p.id.Generation()] != p {
@@ -475,7 +481,7 @@ func (x *Index) Apply(ctx context.Context, id port.Partition, b port.Batch) erro
 		case errors.Is(err, errGone):
 			continue
 		case isDamage(err):
-			x.condemn(p, err)
+			x.dropDamaged(p, err)
 			err = port.ErrGap
 		}
 		if err != nil {
@@ -558,7 +564,7 @@ func (x *Index) Search(ctx context.Context, id port.Partition, q port.IndexQuery
 		s.release()
 		switch {
 		case isDamage(err) && s.files():
-			x.condemn(p, err)
+			x.dropDamaged(p, err)
 			return nil, fmt.Errorf("embedded index: search %s: %w", id, port.ErrGap)
 		case err != nil:
 			return nil, fmt.Errorf("embedded index: search %s: %w", id, err)
@@ -731,7 +737,7 @@ func (x *Index) closePartition(p *partition) {
 	p.mu.Unlock()
 	if flush {
 		if err := x.flush(p); err != nil {
-			x.log.Warn("index: partition not written at close, it will be rebuilt", "partition", p.id.String(), "error", err)
+			x.log.Warn("index partition not saved", "partition", p.id.String(), "error", err)
 		}
 	}
 	p.mu.Lock()
@@ -811,4 +817,7 @@ func (x *Index) Stats() Stats {
 	return st
 }
 
-var _ port.Index = (*Index)(nil)
+var (
+	_ port.Index       = (*Index)(nil)
+	_ port.Highlighter = (*Index)(nil)
+)

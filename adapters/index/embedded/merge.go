@@ -257,7 +257,8 @@ func (l *listWriter) finish() {
 
 const checkEvery = 4096 // terms merged between looks at the context
 
-func mergeTerms(ctx context.Context, w *imageWriter, inputs []mergeInput, moved [][]uint32, impact func(doc, pay uint32) float32) error {
+func mergeTerms(ctx context.Context, w *imageWriter, inputs []mergeInput, moved [][]uint32,
+	impact func(doc, pay uint32) float32) error {
 	var blob []byte
 	next, count := make([]int, len(inputs)), make([]int, len(inputs))
 	heads := make([][]byte, len(inputs))
@@ -310,7 +311,8 @@ func mergeTerms(ctx context.Context, w *imageWriter, inputs []mergeInput, moved 
 	return nil
 }
 
-func mergeSparse(ctx context.Context, w *imageWriter, inputs []mergeInput, moved [][]uint32, impact func(doc, pay uint32) float32) error {
+func mergeSparse(ctx context.Context, w *imageWriter, inputs []mergeInput, moved [][]uint32,
+	impact func(doc, pay uint32) float32) error {
 	next := make([]int, len(inputs))
 	w.begin(secSparse)
 	lw := listWriter{w: w}

@@ -19,7 +19,7 @@ type segView struct {
 	dead    uint64 // words of the deleted chunks
 }
 
-// weigh counts the words of the deleted chunks anew.
+// weigh recounts the words of the deleted chunks.
 func (v *segView) weigh() error {
 	v.dead = 0
 	if v.live == nil {
@@ -215,7 +215,7 @@ func (x *Index) apply(ctx context.Context, p *partition, b port.Batch) error {
 	next := &snapshot{segs: slices.Clone(s.segs), applied: b.Upto, dim: dim}
 	doomed := 0
 	for i, v := range next.segs {
-		next.segs[i] = v.without(changes)
+		next.segs[i] = v.withDeleted(changes)
 		if v.segment.file != nil {
 			doomed += v.alive - next.segs[i].alive
 		}
@@ -234,7 +234,7 @@ func (x *Index) apply(ctx context.Context, p *partition, b port.Batch) error {
 	}
 	p.doomed += doomed
 	p.publish(next)
-	x.account(p, next)
+	x.accountMemory(p, next)
 	x.schedule(p)
 	return nil
 }
@@ -300,8 +300,8 @@ func distinct(changes []port.IndexChange) []port.IndexChange {
 	return out
 }
 
-// without marks the documents' chunks as deleted, in a copy.
-func (v segView) without(changes []port.IndexChange) segView {
+// withDeleted marks the documents' chunks as deleted, in a copy.
+func (v segView) withDeleted(changes []port.IndexChange) segView {
 	copied := false
 	for i := range changes {
 		d := v.segment.find(changes[i].Document)

@@ -33,6 +33,11 @@ func (x *Index) keywordTerms(text string) []queryTerm {
 	return terms
 }
 
+// Spans implements port.Highlighter.
+func (x *Index) Spans(query, text string) []port.Span {
+	return x.analyzer.Spans(x.analyzer.Query(query, x.stop), text)
+}
+
 // sparseTerms reads a query's terms; nil weights are left at 0 for now.
 func sparseTerms(q port.IndexQuery) ([]queryTerm, error) {
 	var terms []queryTerm
@@ -56,7 +61,8 @@ func sparseTerms(q port.IndexQuery) ([]queryTerm, error) {
 }
 
 // searchTerms ranks by keyword (BM25) or sparse terms (dot product).
-func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance, q port.IndexQuery) ([]found, []queryTerm, error) {
+func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance,
+	q port.IndexQuery) ([]found, []queryTerm, error) {
 	var terms []queryTerm
 	keyword := q.Retriever == port.Keyword
 	if keyword {

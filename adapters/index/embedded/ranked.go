@@ -294,11 +294,11 @@ func (s *scorer) collect(best *topK, seg, base, end uint32, rest int, sum float6
 			best.offer(found{score, seg, base + d})
 		}
 	}
-	s.wipe(walked)
+	s.clearWindow(walked)
 }
 
-// wipe zeroes the window; all says that more than the marked chunks were summed.
-func (s *scorer) wipe(all bool) {
+// clearWindow zeroes the window; all says that more than the marked chunks were summed.
+func (s *scorer) clearWindow(all bool) {
 	if all {
 		clear(s.acc[:])
 		clear(s.hit[:])

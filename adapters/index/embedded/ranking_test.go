@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
+	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -231,7 +231,8 @@ func TestDeletedChunksDoNotCount(t *testing.T) {
 				t.Helper()
 				for _, query := range []string{"w0q", "w7q w3q", "w343q", "w12q w0q w5q"} {
 					scores := reference.scores(x, query)
-					hits, err := x.Search(context.Background(), p, port.IndexQuery{Retriever: port.Keyword, Text: query, Limit: n})
+					hits, err := x.Search(context.Background(), p,
+						port.IndexQuery{Retriever: port.Keyword, Text: query, Limit: n})
 					if err != nil {
 						t.Fatal(err)
 					}

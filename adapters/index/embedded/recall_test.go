@@ -61,7 +61,8 @@ func TestVectorRecall(t *testing.T) {
 				b := port.Batch{After: uint64(at / 1000), Upto: uint64(at/1000 + 1)}
 				for i := at; i < at+1000; i++ {
 					vectors[i] = vector()
-					b.Changes = append(b.Changes, port.IndexChange{Document: fmt.Sprintf("%06d", i), Entries: []port.Entry{{Vector: vectors[i]}}})
+					b.Changes = append(b.Changes,
+						port.IndexChange{Document: fmt.Sprintf("%06d", i), Entries: []port.Entry{{Vector: vectors[i]}}})
 				}
 				if err := x.Apply(context.Background(), p, b); err != nil {
 					t.Fatal(err)
@@ -98,7 +99,8 @@ func TestVectorRecall(t *testing.T) {
 				recall := float64(found) / float64(queries*k)
 				t.Logf("recall@%d %.4f, largest error of a score %.2g", k, recall, worst)
 				if recall < .99 || worst > 1e-4 {
-					t.Errorf("recall@%d %.4f, largest error of a score %.2g; want at least .99 and at most 1e-4", k, recall, worst)
+					t.Errorf("recall@%d %.4f, largest error of a score %.2g; want at least .99 and at most 1e-4", k,
+						recall, worst)
 				}
 			}
 		})

@@ -1,6 +1,4 @@
 // Package indextest is the contract of port.Index as a test suite. It checks
 // each retriever that an adapter claims against an exact reference, and that
 // those not claimed are refused.
-//
-// May import: core/port, core/filter, core/ident, the standard library, rapid.
 package indextest

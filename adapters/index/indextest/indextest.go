@@ -53,9 +53,10 @@ func Run(t *testing.T, open func(t testing.TB) port.Index, opts Options) {
 		name string
 		run  func(*testing.T)
 	}{
-		{"Claims", s.claims}, {"Recall", s.recall}, {"RecallUnderFilter", s.recallFiltered}, {"FilterBeforeTopK", s.filters}, {"TimeBounds", s.times},
+		{"Claims", s.claims}, {"Recall", s.recall}, {"RecallUnderFilter", s.recallFiltered},
+		{"FilterBeforeTopK", s.filters}, {"TimeBounds", s.times},
 		{"Isolation", s.isolation}, {"ApplyIsIdempotent", s.idempotent}, {"ReplaceAndDelete", s.replace}, {"Ties", s.ties},
-		{"Explain", s.explain}, {"Drop", s.drop}, {"Cancelled", s.cancelled}, {"BadInput", s.badInput},
+		{"Explain", s.explain}, {"Spans", s.spans}, {"Drop", s.drop}, {"Cancelled", s.cancelled}, {"BadInput", s.badInput},
 		{"SearchIsAtomic", s.atomic}, {"Reopen", s.reopen}, {"Model", s.model},
 	} {
 		t.Run(c.name, c.run)
@@ -279,7 +280,8 @@ func (s *suite) times(t *testing.T) {
 	}
 	p = s.partition()
 	must(t, x.Apply(t.Context(), p, port.Batch{Upto: 1, Changes: []port.IndexChange{
-		{Document: "none", Entries: e(0)}, {Document: "a", Entries: e(10)}, {Document: "b", Entries: e(11)}, {Document: "c", Entries: e(12)}}}))
+		{Document: "none", Entries: e(0)}, {Document: "a", Entries: e(10)}, {Document: "b", Entries: e(11)},
+		{Document: "c", Entries: e(12)}}}))
 	for _, r := range x.Retrievers() {
 		after, before := int64(10), int64(12)
 		src := newSource(9)
@@ -437,7 +439,8 @@ func (s *suite) ties(t *testing.T) {
 			}
 			for i, h := range hits {
 				if want := fmt.Sprintf("d%03d", i/3); h.Document != want || h.Chunk != i%3 {
-					t.Fatalf("%s, limit %d: hit %d of equal ones is %s/%d, want %s/%d", r, limit, i, h.Document, h.Chunk, want, i%3)
+					t.Fatalf("%s, limit %d: hit %d of equal ones is %s/%d, want %s/%d", r, limit, i, h.Document,
+						h.Chunk, want, i%3)
 				}
 			}
 		}
@@ -534,7 +537,8 @@ func (s *suite) badInput(t *testing.T) {
 	for name, spoil := range bad {
 		e := newSource(24).entries(2)
 		spoil(&e[1])
-		err := x.Apply(t.Context(), p, port.Batch{After: seq, Upto: seq + 1, Changes: []port.IndexChange{{Document: "bad", Entries: e}}})
+		err := x.Apply(t.Context(), p, port.Batch{After: seq, Upto: seq + 1,
+			Changes: []port.IndexChange{{Document: "bad", Entries: e}}})
 		if err == nil || errors.Is(err, port.ErrDimensions) != (name == "other dimensions") {
 			t.Errorf("an entry with %s: %v", name, err)
 		}
@@ -705,7 +709,8 @@ func (s *suite) model(t *testing.T) {
 				history = append(history, now().apply(c))
 			},
 			"repeat": func(rt *rapid.T) {
-				if err := x.Apply(t.Context(), p, port.Batch{After: 0, Upto: seq(), Changes: []port.IndexChange{{Document: "d0"}}}); err != nil {
+				if err := x.Apply(t.Context(), p,
+					port.Batch{After: 0, Upto: seq(), Changes: []port.IndexChange{{Document: "d0"}}}); err != nil {
 					rt.Fatal(err)
 				}
 			},

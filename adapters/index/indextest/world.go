@@ -50,7 +50,8 @@ func (w world) search(q port.IndexQuery) []match {
 			if q.Filter != nil && !holds(q.Filter, e.Facets) {
 				continue
 			}
-			if (q.After != nil || q.Before != nil) && e.Time == 0 || q.After != nil && e.Time <= *q.After || q.Before != nil && e.Time >= *q.Before {
+			if (q.After != nil || q.Before != nil) && e.Time == 0 || q.After != nil && e.Time <= *q.After ||
+				q.Before != nil && e.Time >= *q.Before {
 				continue
 			}
 			var score float64
@@ -168,7 +169,8 @@ func (w world) compare(q port.IndexQuery, hits []port.Hit) string {
 			return fmt.Sprintf("%s is given twice", key)
 		case i > 0 && h.Score > hits[i-1].Score:
 			return fmt.Sprintf("hit %d has a higher score than the one before", i)
-		case i > 0 && h.Score == hits[i-1].Score && cmp.Or(cmp.Compare(hits[i-1].Document, h.Document), cmp.Compare(hits[i-1].Chunk, h.Chunk)) >= 0:
+		case i > 0 && h.Score == hits[i-1].Score &&
+			cmp.Or(cmp.Compare(hits[i-1].Document, h.Document), cmp.Compare(hits[i-1].Chunk, h.Chunk)) >= 0:
 			return fmt.Sprintf("hits %d and %d are tied and not in order", i-1, i)
 		}
 		seen[key] = true

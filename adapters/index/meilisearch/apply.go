@@ -13,7 +13,7 @@ import (
 
 	client "github.com/meilisearch/meilisearch-go"
 
-	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
+	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -48,7 +48,7 @@ type progress struct {
 
 // Applied reads the partition's own document.
 func (x *Index) Applied(ctx context.Context, p port.Partition) (uint64, error) {
-	g, err := pin(p)
+	g, err := partitionName(p)
 	if err != nil {
 		return 0, err
 	}
@@ -115,9 +115,9 @@ func (x *Index) Durable(ctx context.Context, p port.Partition) (uint64, error) {
 	return x.Applied(ctx, p)
 }
 
-// begin waits until nobody else writes the partition here, whose name is g.
-func (x *Index) begin(ctx context.Context, p port.Partition) (g string, done func(), err error) {
-	if g, err = pin(p); err != nil {
+// lockForWrite waits until nobody else writes the partition here, whose name is g.
+func (x *Index) lockForWrite(ctx context.Context, p port.Partition) (g string, done func(), err error) {
+	if g, err = partitionName(p); err != nil {
 		return "", nil, err
 	}
 	if err := x.ready(ctx); err != nil {
@@ -129,12 +129,12 @@ func (x *Index) begin(ctx context.Context, p port.Partition) (g string, done fun
 
 // Apply writes the batch as one task and awaits it.
 func (x *Index) Apply(ctx context.Context, p port.Partition, b port.Batch) error {
-	g, done, err := x.begin(ctx, p)
+	g, done, err := x.lockForWrite(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if err := x.settle(ctx, p.Generation()); err != nil {
+	if err := x.awaitPending(ctx, p.Generation()); err != nil {
 		return err
 	}
 	at, err := x.position(ctx, g)
@@ -164,7 +164,7 @@ func (x *Index) Apply(ctx context.Context, p port.Partition, b port.Batch) error
 			return err
 		}
 	}
-	return x.tidy(ctx, g, b, documents, len(dead))
+	return x.deleteStale(ctx, g, b, documents, len(dead))
 }
 
 // encode makes the payloads of a batch; most have one. The last ends with the
@@ -195,8 +195,17 @@ func (x *Index) encode(g, life string, b port.Batch, documents, old []string) (p
 			if e.Chunk < 0 || e.Chunk > math.MaxInt32 {
 				return nil, nil, fmt.Errorf("meilisearch: chunk number %d is out of range", e.Chunk)
 			}
-			d := chunk{ID: hash(g, c.Document, strconv.Itoa(e.Chunk)), P: g, H: documents[i], Document: c.Document, Chunk: e.Chunk,
-				Terms: terms(e.Text), Facets: facets(e.Facets), Time: e.Time, Version: b.Upto}
+			d := chunk{
+				ID:       hash(g, c.Document, strconv.Itoa(e.Chunk)),
+				P:        g,
+				H:        documents[i],
+				Document: c.Document,
+				Chunk:    e.Chunk,
+				Terms:    terms(e.Text),
+				Facets:   facets(e.Facets),
+				Time:     e.Time,
+				Version:  b.Upto,
+			}
 			live[d.ID] = true
 			if err := put(d); err != nil {
 				return nil, nil, err
@@ -231,12 +240,12 @@ func (x *Index) write(ctx context.Context, generation int64, payload []byte) err
 	x.mu.Lock()
 	x.open[generation] = pending{task}
 	x.mu.Unlock()
-	return x.settle(ctx, generation)
+	return x.awaitPending(ctx, generation)
 }
 
-// settle awaits the task that a write left open. One that failed is forgotten
+// awaitPending awaits the task that a write left open. One that failed is forgotten
 // with its error; what it should have written is replayed.
-func (x *Index) settle(ctx context.Context, generation int64) error {
+func (x *Index) awaitPending(ctx context.Context, generation int64) error {
 	x.mu.Lock()
 	left, ok := x.open[generation]
 	x.mu.Unlock()
@@ -253,11 +262,11 @@ func (x *Index) settle(ctx context.Context, generation int64) error {
 	return err
 }
 
-// tidy deletes what a write left. Chunks older than their document's change come
+// deleteStale deletes what a write left. Chunks older than their document's change come
 // from another process that wrote at the same time.
 // One that this write has as well may be another process's by now, which has set
 // the number back with it and will be replayed; it stays.
-func (x *Index) tidy(ctx context.Context, g string, b port.Batch, documents []string, dead int) error {
+func (x *Index) deleteStale(ctx context.Context, g string, b port.Batch, documents []string, dead int) error {
 	if len(documents) == 0 {
 		return nil
 	}
@@ -267,7 +276,7 @@ func (x *Index) tidy(ctx context.Context, g string, b port.Batch, documents []st
 			return x.index.DeleteDocumentsByFilterWithContext(ctx, empty, nil)
 		})
 		if err != nil { // they hold nothing and are swept at the next start
-			x.log.WarnContext(ctx, "empty documents were left in the keyword index", "documents", dead, "error", err)
+			x.log.WarnContext(ctx, "keyword index cleanup failed", "documents", dead, "error", err)
 		}
 	}
 	bySize := map[int][]string{} // documents by how many chunks they have
@@ -278,7 +287,7 @@ func (x *Index) tidy(ctx context.Context, g string, b port.Batch, documents []st
 		}
 		bySize[n] = append(bySize[n], documents[i])
 	}
-	stale := beyond(g, bySize) + " AND v < " + strconv.FormatUint(b.Upto, 10)
+	stale := surplusChunks(g, bySize) + " AND v < " + strconv.FormatUint(b.Upto, 10)
 	n, err := x.count(ctx, stale)
 	if err != nil || n == 0 {
 		return err
@@ -296,7 +305,12 @@ func (x *Index) ids(ctx context.Context, filter string) ([]string, error) {
 		var r client.DocumentsResult
 		err := x.call(ctx, "list chunks", func(ctx context.Context) error {
 			r = client.DocumentsResult{}
-			return x.index.GetDocumentsWithContext(ctx, &client.DocumentsQuery{Offset: int64(len(out)), Limit: page, Fields: []string{"id"}, Filter: filter}, &r)
+			return x.index.GetDocumentsWithContext(ctx, &client.DocumentsQuery{
+				Offset: int64(len(out)),
+				Limit:  page,
+				Fields: []string{"id"},
+				Filter: filter,
+			}, &r)
 		})
 		if err != nil {
 			return nil, err
@@ -316,12 +330,12 @@ func (x *Index) ids(ctx context.Context, filter string) ([]string, error) {
 
 // Drop deletes everything of the partition in one task.
 func (x *Index) Drop(ctx context.Context, p port.Partition) error {
-	g, done, err := x.begin(ctx, p)
+	g, done, err := x.lockForWrite(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if err := x.settle(ctx, p.Generation()); err != nil && !errors.Is(err, errGone) {
+	if err := x.awaitPending(ctx, p.Generation()); err != nil && !errors.Is(err, errGone) {
 		var failed *taskError
 		if !errors.As(err, &failed) {
 			return err
@@ -356,7 +370,7 @@ func (x *Index) Retain(live []int64) error {
 	}
 	var away *outOfReach
 	if x.cfg.OnOutage == CatchUp && errors.As(err, &away) {
-		x.log.WarnContext(ctx, "the keyword index was not cleaned of deleted partitions", "error", err)
+		x.log.WarnContext(ctx, "keyword index cleanup failed", "error", err)
 		return nil
 	}
 	return err
@@ -406,7 +420,7 @@ func (x *Index) sweep(ctx context.Context) {
 		})
 	}
 	if err != nil {
-		x.log.WarnContext(ctx, "empty documents were left in the keyword index", "error", err)
+		x.log.WarnContext(ctx, "keyword index cleanup failed", "error", err)
 	}
 }
 

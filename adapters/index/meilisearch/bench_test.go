@@ -60,7 +60,8 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(string(ranking), func(b *testing.B) {
 			n := 0
 			for b.Loop() {
-				_, err := x.Search(b.Context(), part(1), port.IndexQuery{Retriever: port.Keyword, Text: sentence(n, 6), Limit: 100})
+				_, err := x.Search(b.Context(), part(1),
+					port.IndexQuery{Retriever: port.Keyword, Text: sentence(n, 6), Limit: 100})
 				must(b, err)
 				n++
 			}

@@ -31,7 +31,8 @@ func real(t testing.TB) meilisearch.Config {
 	c := meilisearch.Default()
 	c.URL = os.Getenv("MNEME_TEST_MEILISEARCH_URL")
 	if c.URL == "" {
-		t.Skip("NOT RUN against a real Meilisearch: set MNEME_TEST_MEILISEARCH_URL and, where it has a master key, MNEME_TEST_MEILISEARCH_KEY")
+		t.Skip("NOT RUN against a real Meilisearch: set MNEME_TEST_MEILISEARCH_URL and, where it has a master key, " +
+			"MNEME_TEST_MEILISEARCH_KEY")
 	}
 	c.APIKey = registry.Secret(os.Getenv("MNEME_TEST_MEILISEARCH_KEY"))
 	return c

@@ -34,7 +34,7 @@
 //
 // A document of the index's own says whose it is and has a random id of its life,
 // which partitions' own documents repeat: what a late write leaves in an index that
-// was deleted or emptied meanwhile names another life, and the partition is rebuilt.
+// was deleted or emptied in between names another life, and the partition is rebuilt.
 //
 // Meilisearch compares strings in filters without regard to case and cuts long
 // ones, so facets go in as hashes. They are letters and digits alone, and so a
@@ -93,7 +93,4 @@
 // The key needs the actions search, documents.add, documents.get,
 // documents.delete, indexes.create, settings.get, settings.update, tasks.get and
 // version, and no others.
-//
-// May import: core/port, core/filter, core/fault, core/registry,
-// adapters/index/embedded/analysis, meilisearch-go, the standard library.
 package meilisearch

@@ -107,7 +107,8 @@ func fails(t testing.TB, what string, err error, words ...string) {
 }
 
 func TestVersionTooOld(t *testing.T) {
-	for version, ok := range map[string]bool{"1.14.0": false, "0.30.0": false, "1.15.0": true, "1.50.0": true, "2.0.0": true, "unknown": false} {
+	for version, ok := range map[string]bool{"1.14.0": false, "0.30.0": false, "1.15.0": true, "1.50.0": true,
+		"2.0.0": true, "unknown": false} {
 		s := meilisearchtest.Start(t, meilisearchtest.Options{Version: version})
 		x, err := meilisearch.Open(t.Context(), settings(s), meilisearch.Options{})
 		if ok {
@@ -188,7 +189,8 @@ func TestStartTogether(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	s := server(t)
-	scoped := []string{"search", "documents.add", "documents.get", "documents.delete", "indexes.create", "settings.get", "settings.update", "tasks.get", "version"}
+	scoped := []string{"search", "documents.add", "documents.get", "documents.delete", "indexes.create", "settings.get",
+		"settings.update", "tasks.get", "version"}
 	s.AddKey("scoped", scoped...)
 	c := quick(s)
 	c.APIKey = "scoped"
@@ -218,7 +220,8 @@ func TestKeys(t *testing.T) {
 	}
 
 	s.RevokeKey("scoped")
-	fails(t, "write with a revoked key", apply(x, part(2), 0, texts("a", "lighthouse")), "refuses the API key", "invalid_api_key", "403")
+	fails(t, "write with a revoked key", apply(x, part(2), 0, texts("a", "lighthouse")), "refuses the API key",
+		"invalid_api_key", "403")
 	_, err := x.Search(t.Context(), part(1), port.IndexQuery{Retriever: port.Keyword, Text: "lighthouse", Limit: 1})
 	fails(t, "search with a revoked key", err, "refuses the API key")
 	c.APIKey = ""
@@ -249,7 +252,8 @@ func TestSettingsChangedUnderUs(t *testing.T) {
 		x := open(t, c)
 		must(t, apply(x, part(1), 0, texts("a", "lighthouse keeper")))
 		other := client.New(s.URL, client.WithAPIKey(s.Key)).Index(c.IndexPrefix + "_chunks")
-		task, err := other.UpdateSettings(&client.Settings{StopWords: []string{"keeper"}, SearchableAttributes: []string{"d"}, FilterableAttributes: []string{"p"}})
+		task, err := other.UpdateSettings(&client.Settings{StopWords: []string{"keeper"},
+			SearchableAttributes: []string{"d"}, FilterableAttributes: []string{"p"}})
 		must(t, err)
 		_, err = other.WaitForTask(task.TaskUID, time.Millisecond)
 		must(t, err)
@@ -291,7 +295,8 @@ func TestIndexDeletedUnderUs(t *testing.T) {
 		must(t, err)
 	}
 	remove()
-	if _, err := x.Search(t.Context(), part(1), port.IndexQuery{Retriever: port.Keyword, Text: "lighthouse", Limit: 1}); !errors.Is(err, port.ErrGap) {
+	if _, err := x.Search(t.Context(), part(1),
+		port.IndexQuery{Retriever: port.Keyword, Text: "lighthouse", Limit: 1}); !errors.Is(err, port.ErrGap) {
 		t.Errorf("search: %v, want ErrGap", err)
 	}
 	if err := apply(x, part(1), 1, texts("b", "lighthouse")); !errors.Is(err, port.ErrGap) {
@@ -300,7 +305,8 @@ func TestIndexDeletedUnderUs(t *testing.T) {
 	if n := applied(t, x, part(1)); n != 0 {
 		t.Errorf("applied is %d of an index that is gone", n)
 	}
-	must(t, x.Apply(t.Context(), part(1), port.Batch{Upto: 2, Changes: []port.IndexChange{texts("a", "lighthouse"), texts("b", "lighthouse")}}))
+	must(t, x.Apply(t.Context(), part(1),
+		port.Batch{Upto: 2, Changes: []port.IndexChange{texts("a", "lighthouse"), texts("b", "lighthouse")}}))
 	if got := find(t, x, part(1), "lighthouse"); got != "a/0 b/0" {
 		t.Errorf("found %q after the rebuild", got)
 	}
@@ -328,7 +334,8 @@ func TestIndexDeletedUnderAWrite(t *testing.T) {
 	_, err = m.DeleteIndex(uid)
 	must(t, err)
 	key := "id"
-	late := []map[string]any{{"id": "h1", "p": "g1", "h": "h2", "d": "b", "c": 0, "w": "egret", "f": []string{}, "v": 2}, {"id": "g1", "p": "g1", "n": "2"}}
+	late := []map[string]any{{"id": "h1", "p": "g1", "h": "h2", "d": "b", "c": 0, "w": "egret", "f": []string{}, "v": 2},
+		{"id": "g1", "p": "g1", "n": "2"}}
 	task, err := m.Index(uid).AddDocuments(late, &client.DocumentOptions{PrimaryKey: &key})
 	must(t, err)
 	_, err = m.WaitForTask(task.TaskUID, time.Millisecond)
@@ -387,7 +394,7 @@ func TestIndexMadeAgainUnderAWrite(t *testing.T) {
 			_, err = m.WaitForTask(task.TaskUID, time.Millisecond)
 			must(t, err)
 			if n := applied(t, y, part(1)); n != 0 {
-				t.Fatalf("applied is %d of an index that was made anew", n)
+				t.Fatalf("applied is %d of an index that was recreated", n)
 			}
 			close(pass)
 			must(t, <-done)
@@ -399,7 +406,8 @@ func TestIndexMadeAgainUnderAWrite(t *testing.T) {
 					t.Errorf("a write of %s after it: %v, want ErrGap", who, err)
 				}
 			}
-			must(t, y.Apply(t.Context(), part(1), port.Batch{Upto: 3, Changes: []port.IndexChange{texts("a", "heron"), texts("b", "egret"), texts("c")}}))
+			must(t, y.Apply(t.Context(), part(1),
+				port.Batch{Upto: 3, Changes: []port.IndexChange{texts("a", "heron"), texts("b", "egret"), texts("c")}}))
 			if got := find(t, x, part(1), "heron egret stork"); got != "a/0 b/0" || applied(t, x, part(1)) != 3 {
 				t.Errorf("found %q at %d", got, applied(t, x, part(1)))
 			}
@@ -503,7 +511,8 @@ func TestDiesInMidWrite(t *testing.T) {
 	for at := int32(1); ; at++ {
 		s := server(t)
 		x := open(t, settings(s))
-		must(t, apply(x, part(1), 0, texts("a", "lighthouse", "lighthouse too", "and a third lighthouse"), texts("b", "lighthouse")))
+		must(t, apply(x, part(1), 0, texts("a", "lighthouse", "lighthouse too", "and a third lighthouse"),
+			texts("b", "lighthouse")))
 		var n atomic.Int32
 		s.Fault(func(*http.Request) int {
 			if n.Add(1) == at {
@@ -694,7 +703,7 @@ func TestChangedAnalysisRebuilds(t *testing.T) {
 	}
 	time.Sleep(2 * c.VerifyEvery)
 	_, err := x.Applied(t.Context(), part(1))
-	fails(t, "the process with the analysis before", err, "made anew")
+	fails(t, "the process with the analysis before", err, "recreated")
 }
 
 func TestIdentifiersDoNotMatchByTypo(t *testing.T) {
@@ -707,11 +716,14 @@ func TestIdentifiersDoNotMatchByTypo(t *testing.T) {
 		if got := find(t, x, part(2), "123456 keeper"); got != "" {
 			t.Errorf("%s: a number is found cut in two: %q", name, got)
 		}
-		must(t, apply(x, part(1), 0, texts("a", "Order AB-123456 was shipped."), texts("b", "Order AB-123457 was lost."), texts("c", "Größe und Straße, naïve café: 東京タワー, C++ and foo_bar.baz@x.org")))
+		must(t, apply(x, part(1), 0, texts("a", "Order AB-123456 was shipped."),
+			texts("b", "Order AB-123457 was lost."),
+			texts("c", "Größe und Straße, naïve café: 東京タワー, C++ and foo_bar.baz@x.org")))
 		for query, want := range map[string]string{
 			"AB-123456": "a/0 b/0", // the part AB is in both
 			"123456":    "a/0", "123457": "b/0", "123458": "", "12345": "",
-			"shiped": "", "ship": "a/0", "Grosse": "", "grosse strasse": "", "straße": "c/0", "cafe": "c/0", "東京": "c/0", "C++": "c/0", "foo_bar.baz@x.org": "c/0",
+			"shiped": "", "ship": "a/0", "Grosse": "", "grosse strasse": "", "straße": "c/0", "cafe": "c/0",
+			"東京": "c/0", "C++": "c/0", "foo_bar.baz@x.org": "c/0",
 		} {
 			if got := find(t, x, part(1), query); got != want {
 				t.Errorf("%s: %q finds %q, want %q", name, query, got, want)

@@ -20,9 +20,9 @@ func ofDocuments(g string, documents []string) string {
 	return ofPartition(g) + " AND h IN [" + strings.Join(documents, ",") + "]"
 }
 
-// beyond leaves the chunks of documents whose number is that of their chunks or
+// surplusChunks leaves the chunks of documents whose number is that of their chunks or
 // more.
-func beyond(g string, bySize map[int][]string) string {
+func surplusChunks(g string, bySize map[int][]string) string {
 	var parts []string
 	for n, documents := range bySize {
 		parts = append(parts, "h IN ["+strings.Join(documents, ",")+"] AND c >= "+strconv.Itoa(n))

@@ -13,18 +13,24 @@ import (
 
 // metadata are documents whose keys and values try to break out of a filter.
 var metadata = []string{
-	`{"a": "x"}`, `{"a": "X"}`, `{"a": " x "}`, `{"a": ["x", "y"]}`, `{"a": 1}`, `{"a": "1"}`, `{"a": 1.5, "b": true}`, `{"a": "true"}`,
-	`{"a": ""}`, `{"": ""}`, `{"a": "x' OR p EXISTS OR 'x"}`, `{"a": "x\" OR p = g1"}`, `{"a b": "]"}`, `{"a": "\\"}`, `{"a": "AND"}`, `{"NOT": "NULL"}`,
-	`{"a": "é"}`, `{"a": "e\u0301"}`, `{"ſ": "K"}`, `{"a": "\u212a"}`, `{"a": "😀"}`, `{"a": "` + strings.Repeat("long", 50) + `"}`, `{"a": "_geoRadius(1,2,3)"}`,
+	`{"a": "x"}`, `{"a": "X"}`, `{"a": " x "}`, `{"a": ["x", "y"]}`, `{"a": 1}`, `{"a": "1"}`, `{"a": 1.5, "b": true}`,
+	`{"a": "true"}`,
+	`{"a": ""}`, `{"": ""}`, `{"a": "x' OR p EXISTS OR 'x"}`, `{"a": "x\" OR p = g1"}`, `{"a b": "]"}`, `{"a": "\\"}`,
+	`{"a": "AND"}`, `{"NOT": "NULL"}`,
+	`{"a": "é"}`, `{"a": "e\u0301"}`, `{"ſ": "K"}`, `{"a": "\u212a"}`, `{"a": "😀"}`,
+	`{"a": "` + strings.Repeat("long", 50) + `"}`, `{"a": "_geoRadius(1,2,3)"}`,
 	`{"a": "h0123456789"}`, `{"p": "g1"}`, `{"v": 1}`, `{"a": -0}`, `{"a": 1e3}`, `{"a": 1000}`, `{}`,
 }
 
 // Every filter that the API takes leaves the documents that its reference says.
 func FuzzFilter(f *testing.F) {
 	for _, s := range []string{
-		`{"a": "x"}`, `{"a": {"$in": ["x", 1, true]}}`, `{"$or": [{"a": 1}, {"$and": [{"a": "y"}, {"a": "x"}]}]}`, `{"a": "x' OR p EXISTS OR 'x"}`,
-		`{"$and": [{"a": 1.5}, {"b": true}]}`, `{"a": "\u212a"}`, `{"a": "k"}`, `{"ſ": "K"}`, `{"s": "K"}`, `{"a": ""}`, `{"a": "\\"}`, `{"p": "g1"}`, `{"a": 1e3}`,
-		`{"a": {"$in": [` + strings.TrimSuffix(strings.Repeat(`"v",`, 1000), ",") + `]}}`, strings.Repeat(`{"$or":[`, 15) + `{"a":"x"}` + strings.Repeat(`]}`, 15),
+		`{"a": "x"}`, `{"a": {"$in": ["x", 1, true]}}`, `{"$or": [{"a": 1}, {"$and": [{"a": "y"}, {"a": "x"}]}]}`,
+		`{"a": "x' OR p EXISTS OR 'x"}`,
+		`{"$and": [{"a": 1.5}, {"b": true}]}`, `{"a": "\u212a"}`, `{"a": "k"}`, `{"ſ": "K"}`, `{"s": "K"}`, `{"a": ""}`,
+		`{"a": "\\"}`, `{"p": "g1"}`, `{"a": 1e3}`,
+		`{"a": {"$in": [` + strings.TrimSuffix(strings.Repeat(`"v",`, 1000), ",") + `]}}`,
+		strings.Repeat(`{"$or":[`, 15) + `{"a":"x"}` + strings.Repeat(`]}`, 15),
 	} {
 		f.Add(s)
 	}
@@ -38,7 +44,8 @@ func FuzzFilter(f *testing.F) {
 			m = nil
 		}
 		parsed = append(parsed, m)
-		b.Changes = append(b.Changes, port.IndexChange{Document: fmt.Sprint(i), Entries: []port.Entry{{Text: "lighthouse", Facets: m.Tokens()}}})
+		b.Changes = append(b.Changes, port.IndexChange{Document: fmt.Sprint(i),
+			Entries: []port.Entry{{Text: "lighthouse", Facets: m.Tokens()}}})
 	}
 	must(f, x.Apply(f.Context(), part(1), b))
 	must(f, x.Apply(f.Context(), part(2), b)) // another partition with the same
@@ -47,7 +54,8 @@ func FuzzFilter(f *testing.F) {
 		if err != nil {
 			return
 		}
-		hits, err := x.Search(t.Context(), part(1), port.IndexQuery{Retriever: port.Keyword, Text: "lighthouse", Filter: q, Limit: 1000})
+		hits, err := x.Search(t.Context(), part(1),
+			port.IndexQuery{Retriever: port.Keyword, Text: "lighthouse", Filter: q, Limit: 1000})
 		if err != nil {
 			t.Fatalf("%s: %v", raw, err)
 		}

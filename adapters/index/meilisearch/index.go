@@ -15,7 +15,7 @@ import (
 
 	client "github.com/meilisearch/meilisearch-go"
 
-	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
+	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -44,16 +44,16 @@ type Index struct {
 		at     time.Time
 	}
 
-	mu      sync.Mutex
-	writing map[int64]*turn   // by generation
-	open    map[int64]pending // by generation: tasks that were not awaited to their end
+	mu    sync.Mutex
+	locks map[int64]*partitionLock // by generation
+	open  map[int64]pending        // by generation: tasks that were not awaited to their end
 	// Partitions above the highest live one that the last Retain was not told of.
 	unlisted map[string]bool
 }
 
-// turn lets one writer of a partition at a time through.
-type turn struct {
-	place   chan struct{} // holds one
+// partitionLock lets one writer of a partition through at a time.
+type partitionLock struct {
+	held    chan struct{} // of capacity 1
 	waiting int
 }
 
@@ -63,6 +63,23 @@ type pending struct{ task int64 }
 // Open connects and checks the server: its version, whose index it is and its
 // settings. With CatchUp a server out of reach is checked when it comes back.
 func Open(ctx context.Context, c Config, o Options) (*Index, error) {
+	x, err := newIndex(c, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.ready(ctx); err != nil {
+		var away *outOfReach
+		if c.OnOutage != CatchUp || !errors.As(err, &away) {
+			_ = x.Close()
+			return nil, err
+		}
+		x.log.WarnContext(ctx, "keyword index unreachable", "error", err)
+	}
+	return x, nil
+}
+
+// newIndex is an index whose server has not been asked anything yet.
+func newIndex(c Config, o Options) (*Index, error) {
 	if c.URL == "" {
 		return nil, errors.New("url is not set")
 	}
@@ -79,20 +96,12 @@ func Open(ctx context.Context, c Config, o Options) (*Index, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
 	x := &Index{cfg: c, log: o.Log, shared: o.Shared, http: &http.Client{Transport: transport}, uid: c.IndexPrefix + "_chunks",
-		analyzer: a, writing: map[int64]*turn{}, open: map[int64]pending{}}
+		analyzer: a, locks: map[int64]*partitionLock{}, open: map[int64]pending{}}
 	if c.StopWords {
 		x.stop = a.StopWords()
 	}
 	x.server = client.New(c.URL, client.WithCustomClient(x.http), client.WithAPIKey(c.APIKey.Reveal()), client.DisableRetries())
 	x.index = x.server.Index(x.uid)
-	if err := x.ready(ctx); err != nil {
-		var away *outOfReach
-		if c.OnOutage != CatchUp || !errors.As(err, &away) {
-			_ = x.Close()
-			return nil, err
-		}
-		x.log.WarnContext(ctx, "Meilisearch is out of reach; keyword search is off until it is back", "error", err)
-	}
 	return x, nil
 }
 
@@ -145,15 +154,15 @@ func (x *Index) call(ctx context.Context, op string, request func(context.Contex
 		if err == nil {
 			return nil
 		}
-		if !again(err) || try == attempts || !sleep(ctx, pause) {
+		if !retryable(err) || try == attempts || !sleep(ctx, pause) {
 			return x.explain(ctx, op, err)
 		}
 		pause *= 4
 	}
 }
 
-// again reports whether a status asks for another attempt.
-func again(err error) bool {
+// retryable reports whether a status asks for another attempt.
+func retryable(err error) bool {
 	var e *client.Error
 	if !errors.As(err, &e) {
 		return false
@@ -228,7 +237,7 @@ func (x *Index) explain(ctx context.Context, op string, err error) error {
 		return unavailable(op, fmt.Errorf("the server refuses the API key: %w", cause))
 	case e.StatusCode == http.StatusRequestEntityTooLarge:
 		return unavailable(op, fmt.Errorf("max_payload_mb is larger than the server's http-payload-size-limit: %w", cause))
-	case e.StatusCode == 0 || again(err) || e.StatusCode >= 500:
+	case e.StatusCode == 0 || retryable(err) || e.StatusCode >= 500:
 		return unavailable(op, &outOfReach{cause})
 	}
 	return unavailable(op, cause)
@@ -288,6 +297,22 @@ func (e *taskError) Error() string {
 	return fmt.Sprintf("task %d %s, %s: %s", e.task, e.status, e.code, e.message)
 }
 
+// deleteIndex removes the index of a configuration with everything in it. One that
+// does not exist is no error. It takes an API key with the action indexes.delete.
+func (c Config) deleteIndex(ctx context.Context) error {
+	x, err := newIndex(c, Options{})
+	if err != nil {
+		return err
+	}
+	err = x.run(ctx, "delete the index", func(ctx context.Context) (*client.TaskInfo, error) {
+		return x.server.DeleteIndexWithContext(ctx, x.uid)
+	})
+	if errors.Is(err, errGone) {
+		err = nil
+	}
+	return errors.Join(err, x.Close())
+}
+
 // run enqueues a task and awaits it.
 func (x *Index) run(ctx context.Context, op string, enqueue func(context.Context) (*client.TaskInfo, error)) error {
 	task, err := x.enqueue(ctx, op, enqueue)
@@ -309,34 +334,34 @@ func (x *Index) enqueue(ctx context.Context, op string, enqueue func(context.Con
 	return info.TaskUID, nil
 }
 
-// lock waits for the partition's turn; unlock gives it on.
+// lock waits for the partition's lock; unlock passes it on.
 func (x *Index) lock(ctx context.Context, generation int64) (unlock func(), err error) {
 	x.mu.Lock()
-	t := x.writing[generation]
+	t := x.locks[generation]
 	if t == nil {
-		t = &turn{place: make(chan struct{}, 1)}
-		x.writing[generation] = t
+		t = &partitionLock{held: make(chan struct{}, 1)}
+		x.locks[generation] = t
 	}
 	t.waiting++
 	x.mu.Unlock()
 	leave := func() {
 		x.mu.Lock()
 		if t.waiting--; t.waiting == 0 {
-			delete(x.writing, generation)
+			delete(x.locks, generation)
 		}
 		x.mu.Unlock()
 	}
 	select {
-	case t.place <- struct{}{}:
-		return func() { <-t.place; leave() }, nil
+	case t.held <- struct{}{}:
+		return func() { <-t.held; leave() }, nil
 	case <-ctx.Done():
 		leave()
 		return nil, fmt.Errorf("meilisearch: wait for another write: %w", context.Cause(ctx))
 	}
 }
 
-// pin is the partition's name in the index.
-func pin(p port.Partition) (string, error) {
+// partitionName is the partition's name in the index.
+func partitionName(p port.Partition) (string, error) {
 	if p.Generation() == 0 {
 		return "", fmt.Errorf("meilisearch: partition %s has no generation", p)
 	}
@@ -361,7 +386,8 @@ func hash(parts ...string) string {
 
 // Optional interfaces of core.
 var (
-	_ port.Index   = (*Index)(nil)
-	_ port.Ranker  = (*Index)(nil)
-	_ port.Lagging = (*Index)(nil)
+	_ port.Index       = (*Index)(nil)
+	_ port.Ranker      = (*Index)(nil)
+	_ port.Lagging     = (*Index)(nil)
+	_ port.Highlighter = (*Index)(nil)
 )

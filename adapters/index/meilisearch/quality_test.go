@@ -31,7 +31,8 @@ func quality(t *testing.T, c meilisearch.Config) {
 				x := open(t, c)
 				started := time.Now()
 				got, recall := s.Score(collection.Keyword(t, x, part(1), 100))
-				t.Logf("%s, %s: nDCG@10 %.3f, recall@100 %.3f over %d queries, %s each", set, ranking, got, recall, len(s.Queries), (time.Since(started) / time.Duration(len(s.Queries))).Round(10*time.Microsecond))
+				t.Logf("%s, %s: nDCG@10 %.3f, recall@100 %.3f over %d queries, %s each", set, ranking, got, recall,
+					len(s.Queries), (time.Since(started) / time.Duration(len(s.Queries))).Round(10*time.Microsecond))
 				if got < floor {
 					t.Errorf("%s, %s: nDCG@10 %.3f, want at least %.2f", set, ranking, got, floor)
 				}
@@ -80,7 +81,12 @@ func plain(t *testing.T, server client.ServiceManager, set string) {
 	wait(ix.AddDocuments(docs, &client.DocumentOptions{PrimaryKey: &key}))
 	for _, strategy := range []client.MatchingStrategy{client.Last, client.Frequency} {
 		got, recall := s.Score(func(q collection.Row) []string {
-			r, err := ix.Search(q.Text, &client.SearchRequest{Limit: 100, MatchingStrategy: strategy, AttributesToRetrieve: []string{"doc"}, Filter: "user = 'u" + q.Meta.User + "'"})
+			r, err := ix.Search(q.Text, &client.SearchRequest{
+				Limit:                100,
+				MatchingStrategy:     strategy,
+				AttributesToRetrieve: []string{"doc"},
+				Filter:               "user = 'u" + q.Meta.User + "'",
+			})
 			must(t, err)
 			var out []string
 			for _, h := range r.Hits {

@@ -39,6 +39,12 @@ func (x *Index) query(text string) []queryTerm {
 	return terms
 }
 
+// Spans implements port.Highlighter.
+func (x *Index) Spans(query, text string) []port.Span {
+	terms := x.analyzer.Query(query, x.stop)
+	return x.analyzer.Spans(terms[:min(len(terms), wordsAlone)], text)
+}
+
 // hit is what a search gives of a chunk.
 type hit struct {
 	Document string  `json:"d"`
@@ -49,7 +55,7 @@ type hit struct {
 
 // Search asks for the words together and for each alone, and merges the lists.
 func (x *Index) Search(ctx context.Context, p port.Partition, q port.IndexQuery) ([]port.Hit, error) {
-	g, err := pin(p)
+	g, err := partitionName(p)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +91,16 @@ func (x *Index) ask(ctx context.Context, filter string, terms []queryTerm, q por
 		fields = append(fields, "w")
 	}
 	search := func(text string, strategy client.MatchingStrategy) *client.SearchRequest {
-		return &client.SearchRequest{IndexUID: x.uid, Query: text, Filter: filter, Limit: int64(q.Limit), AttributesToRetrieve: fields,
-			MatchingStrategy: strategy, ShowRankingScore: true, Locales: []string{"eng"}}
+		return &client.SearchRequest{
+			IndexUID:             x.uid,
+			Query:                text,
+			Filter:               filter,
+			Limit:                int64(q.Limit),
+			AttributesToRetrieve: fields,
+			MatchingStrategy:     strategy,
+			ShowRankingScore:     true,
+			Locales:              []string{"eng"},
+		}
 	}
 	var all client.MultiSearchRequest
 	words := make([]string, len(terms))

@@ -56,8 +56,12 @@ func wanted() client.Settings {
 		SeparatorTokens:      []string{},
 		NonSeparatorTokens:   []string{},
 		ProximityPrecision:   client.ByWord,
-		TypoTolerance: &client.TypoTolerance{Enabled: false, MinWordSizeForTypos: client.MinWordSizeForTypos{OneTypo: 5, TwoTypos: 9},
-			DisableOnWords: []string{}, DisableOnAttributes: []string{}},
+		TypoTolerance: &client.TypoTolerance{
+			Enabled:             false,
+			MinWordSizeForTypos: client.MinWordSizeForTypos{OneTypo: 5, TwoTypos: 9},
+			DisableOnWords:      []string{},
+			DisableOnAttributes: []string{},
+		},
 		// It bounds the counts that searches give, too, which frequencies are read from.
 		Pagination:   &client.Pagination{MaxTotalHits: 1_000_000_000},
 		PrefixSearch: &disabled,
@@ -101,15 +105,15 @@ func difference(is client.Settings) []string {
 	add("synonyms", len(is.Synonyms), len(want.Synonyms))
 	add("proximityPrecision", is.ProximityPrecision, want.ProximityPrecision)
 	add("typoTolerance.enabled", is.TypoTolerance != nil && is.TypoTolerance.Enabled, want.TypoTolerance.Enabled)
-	add("pagination.maxTotalHits", at(is.Pagination).MaxTotalHits, want.Pagination.MaxTotalHits)
-	add("prefixSearch", at(is.PrefixSearch), at(want.PrefixSearch))
+	add("pagination.maxTotalHits", valueOf(is.Pagination).MaxTotalHits, want.Pagination.MaxTotalHits)
+	add("prefixSearch", valueOf(is.PrefixSearch), valueOf(want.PrefixSearch))
 	add("facetSearch", is.FacetSearch, want.FacetSearch)
-	add("distinctAttribute", at(is.DistinctAttribute), "")
+	add("distinctAttribute", valueOf(is.DistinctAttribute), "")
 	add("searchCutoffMs", is.SearchCutoffMs, want.SearchCutoffMs)
 	local := func(l []*client.LocalizedAttributes) string {
 		var b strings.Builder
 		for _, a := range l {
-			fmt.Fprint(&b, at(a))
+			fmt.Fprint(&b, valueOf(a))
 		}
 		return b.String()
 	}
@@ -118,8 +122,8 @@ func difference(is client.Settings) []string {
 	return out
 }
 
-// at is what a pointer points to, or nothing.
-func at[T any](p *T) T {
+// valueOf is what a pointer points to, or nothing.
+func valueOf[T any](p *T) T {
 	if p == nil {
 		var none T
 		return none
@@ -157,7 +161,7 @@ func (x *Index) check(ctx context.Context) error {
 	switch {
 	case errors.Is(err, errGone):
 		if !first {
-			x.log.WarnContext(ctx, "the Meilisearch index was deleted; it is made again and rebuilt from the store", "index", x.uid)
+			x.log.WarnContext(ctx, "keyword index recreated", "index", x.uid)
 		}
 		if err := x.create(ctx); err != nil {
 			return err
@@ -193,7 +197,8 @@ func (x *Index) version(ctx context.Context) error {
 	}
 	major, minor, ok := parseVersion(v.PkgVersion)
 	if !ok || major < leastMajor || major == leastMajor && minor < leastMinor {
-		return refused("Meilisearch at %s is version %.40q; at least %d.%d is needed", x.cfg.URL, v.PkgVersion, leastMajor, leastMinor)
+		return refused("Meilisearch at %s is version %.40q; at least %d.%d is needed", x.cfg.URL, v.PkgVersion,
+			leastMajor, leastMinor)
 	}
 	return nil
 }
@@ -242,11 +247,11 @@ func (x *Index) create(ctx context.Context) error {
 	return x.configure(ctx, false)
 }
 
-// turns is how often a process that starts looks whether the settings hold, while
-// others may be setting them, and turnPause how long it waits in between.
-const turns = 8
+// settingsAttempts bounds how often a process that starts checks the settings while
+// others may be applying them; settingsPause is the wait in between.
+const settingsAttempts = 8
 
-func turnPause(attempt int) time.Duration {
+func settingsPause(attempt int) time.Duration {
 	return 50*time.Millisecond + jitter.N(time.Duration(attempt)*200*time.Millisecond)
 }
 
@@ -255,7 +260,7 @@ func turnPause(attempt int) time.Duration {
 // of one.
 func (x *Index) configure(ctx context.Context, reset bool) error {
 	for attempt := 1; ; attempt++ {
-		is, err := x.set(ctx, reset)
+		is, err := x.applySettings(ctx, reset)
 		if err != nil {
 			return err
 		}
@@ -264,9 +269,9 @@ func (x *Index) configure(ctx context.Context, reset bool) error {
 			break
 		}
 		// Either something is left that only a reset clears, or another process is
-		// at it, too, and has reset them in between. Whoever waits longer finds that
+		// at it, too, and has reset them in between. The one that waits longer finds that
 		// they hold.
-		if attempt == turns || !sleep(ctx, turnPause(attempt)) {
+		if attempt == settingsAttempts || !sleep(ctx, settingsPause(attempt)) {
 			return refused("the settings of the Meilisearch index %s do not hold: %s", x.uid, strings.Join(d, "; "))
 		}
 		if is, err = x.settings(ctx); err != nil {
@@ -281,14 +286,14 @@ func (x *Index) configure(ctx context.Context, reset bool) error {
 	if err != nil {
 		return err
 	}
-	life := cmp.Or(at(m).Life, rand.Text())
+	life := cmp.Or(valueOf(m).Life, rand.Text())
 	return x.run(ctx, "mark the index", func(ctx context.Context) (*client.TaskInfo, error) {
 		return x.index.AddDocumentsWithContext(ctx, []mark{x.wantedMark(life)}, nil)
 	})
 }
 
-// set applies the settings once and reads what they are then.
-func (x *Index) set(ctx context.Context, reset bool) (client.Settings, error) {
+// applySettings applies the settings once and reads what they are then.
+func (x *Index) applySettings(ctx context.Context, reset bool) (client.Settings, error) {
 	if reset {
 		if err := x.run(ctx, "reset the settings", x.index.ResetSettingsWithContext); err != nil {
 			return client.Settings{}, err
@@ -312,7 +317,7 @@ func (x *Index) set(ctx context.Context, reset bool) (client.Settings, error) {
 }
 
 // adopt checks an index that exists. first is when the process starts; later
-// nothing is thrown away, so that two versions of mneme don't take turns.
+// nothing is thrown away, so that two versions of mneme don't undo each other's settings.
 func (x *Index) adopt(ctx context.Context, is client.Settings, first bool) error {
 	m, err := x.mark(ctx)
 	var n int64
@@ -324,8 +329,8 @@ func (x *Index) adopt(ctx context.Context, is client.Settings, first bool) error
 	differs := difference(is)
 	// Another process that starts, too, may have set them since they were read, or
 	// be about to.
-	for attempt := 1; err == nil && m != nil && len(differs) > 0 && attempt <= turns; attempt++ {
-		if attempt > 1 && (!first || !sleep(ctx, turnPause(attempt))) {
+	for attempt := 1; err == nil && m != nil && len(differs) > 0 && attempt <= settingsAttempts; attempt++ {
+		if attempt > 1 && (!first || !sleep(ctx, settingsPause(attempt))) {
 			break
 		}
 		is, err = x.settings(ctx)
@@ -335,13 +340,13 @@ func (x *Index) adopt(ctx context.Context, is client.Settings, first bool) error
 	case err != nil:
 		return err
 	case m == nil && n > 0:
-		ours, err := x.ours(ctx)
+		ours, err := x.holdsOwnDocuments(ctx)
 		if err != nil {
 			return err
 		}
 		if ours {
 			// It was deleted, and a write that was under way made it again.
-			x.log.WarnContext(ctx, "the Meilisearch index was deleted; what a late write left is emptied and rebuilt from the store", "index", x.uid)
+			x.log.WarnContext(ctx, "keyword index recreated", "index", x.uid)
 			err := x.run(ctx, "empty the index", func(ctx context.Context) (*client.TaskInfo, error) {
 				return x.index.DeleteAllDocumentsWithContext(ctx, nil)
 			})
@@ -350,15 +355,17 @@ func (x *Index) adopt(ctx context.Context, is client.Settings, first bool) error
 			}
 			return x.configure(ctx, false)
 		}
-		return refused("the Meilisearch index %s holds %d documents and was not made by mneme; choose another index_prefix", x.uid, n)
+		return refused("the Meilisearch index %s holds %d documents and was not made by mneme; choose another index_prefix",
+			x.uid, n)
 	case m == nil: // nobody's, or ours and not finished
 		return x.configure(ctx, false)
 	case *m != x.wantedMark(m.Life):
 		if !first {
-			return refused("the Meilisearch index %s was made anew with format %d, analysis %s; this process works with format %d, analysis %s",
+			return refused("the Meilisearch index %s was recreated with format %d, analysis %s; this process works with "+
+				"format %d, analysis %s",
 				x.uid, m.Format, m.Analysis, format, x.analyzer.Version())
 		}
-		x.log.InfoContext(ctx, "the keyword index is rebuilt: the analysis of texts changed", "index", x.uid, "from", m.Analysis, "to", x.analyzer.Version())
+		x.log.InfoContext(ctx, "keyword index rebuilding", "index", x.uid, "from", m.Analysis, "to", x.analyzer.Version())
 		err := x.run(ctx, "empty the index", func(ctx context.Context) (*client.TaskInfo, error) {
 			return x.index.DeleteAllDocumentsWithContext(ctx, nil)
 		})
@@ -369,10 +376,11 @@ func (x *Index) adopt(ctx context.Context, is client.Settings, first bool) error
 	case len(differs) == 0:
 		return nil
 	case x.cfg.ChangedSettings == Repair:
-		x.log.WarnContext(ctx, "somebody changed the settings of the Meilisearch index; they are set again", "index", x.uid, "differences", differs)
+		x.log.WarnContext(ctx, "keyword index settings repaired", "index", x.uid, "differences", differs)
 		return x.configure(ctx, true)
 	}
-	return refused("somebody changed the settings of the Meilisearch index %s: %s. Set them back, or let mneme do it with changed_settings: repair",
+	return refused("somebody changed the settings of the Meilisearch index %s: %s. Set them back, or let mneme do it "+
+		"with changed_settings: repair",
 		x.uid, strings.Join(differs, "; "))
 }
 
@@ -391,9 +399,9 @@ func (x *Index) mark(ctx context.Context) (*mark, error) {
 	return &m, nil
 }
 
-// ours reports whether the first documents of an index without a mark are such as
+// holdsOwnDocuments reports whether the first documents of an index without a mark are such as
 // Apply writes.
-func (x *Index) ours(ctx context.Context) (bool, error) {
+func (x *Index) holdsOwnDocuments(ctx context.Context) (bool, error) {
 	var r client.DocumentsResult
 	err := x.call(ctx, "read whose documents they are", func(ctx context.Context) error {
 		return x.index.GetDocumentsWithContext(ctx, &client.DocumentsQuery{Limit: 100}, &r)

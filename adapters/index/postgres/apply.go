@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
+	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -137,7 +137,7 @@ func (x *Index) Apply(ctx context.Context, p port.Partition, b port.Batch) error
 		return err
 	})
 	if err == nil && grown {
-		x.wake()
+		x.wakeBackground()
 	}
 	return err
 }
@@ -150,8 +150,10 @@ func (x *Index) apply(ctx context.Context, c *pgxpool.Conn, p port.Partition, b 
 		if b.After > 0 {
 			return false, port.ErrGap
 		}
-		if _, err := c.Exec(ctx, `INSERT INTO index_partition (generation, name, analyzer, applied, first, next, pending, live, words, vectors, dim, large, indexed, changed)
-			VALUES ($1, $2, $3, 0, 0, 0, 0, 0, 0, 0, 0, false, false, now()) ON CONFLICT (generation) DO NOTHING`, g, p.String(), x.analyzer.Version()); err != nil {
+		if _, err := c.Exec(ctx, `INSERT INTO index_partition (generation, name, analyzer, applied, first, next,
+			pending, live, words, vectors, dim, large, indexed, changed)
+			VALUES ($1, $2, $3, 0, 0, 0, 0, 0, 0, 0, 0, false, false, now()) ON CONFLICT (generation) DO NOTHING`, g,
+			p.String(), x.analyzer.Version()); err != nil {
 			return false, err
 		}
 		if err = s.scan(c.QueryRow(ctx, partitionRow+" FOR UPDATE", g)); errors.Is(err, pgx.ErrNoRows) {
@@ -199,14 +201,16 @@ func (x *Index) apply(ctx context.Context, c *pgxpool.Conn, p port.Partition, b 
 		return false, fmt.Errorf("add chunks: %w", err)
 	}
 	if !s.large && s.vectors > int64(x.cfg.Vector.ExactChunks) && s.dim <= mostIndexed {
-		if err := w.enlarge(ctx); err != nil {
+		if err := w.createVectorTable(ctx); err != nil {
 			return false, fmt.Errorf("move vectors to a table of their own: %w", err)
 		}
 		grown = true
 	}
-	_, err = c.Exec(ctx, `UPDATE index_partition SET analyzer = $2, applied = $3, next = $4, live = $5, words = $6, vectors = $7, dim = $8,
+	_, err = c.Exec(ctx, `UPDATE index_partition SET analyzer = $2, applied = $3, next = $4, live = $5, words = $6,
+		vectors = $7, dim = $8,
 		large = $9, indexed = $10, first = $11, pending = $12,
-		changed = now(), enlarged = CASE WHEN $9 THEN coalesce(enlarged, now()) END WHERE generation = $1`, g, s.analyzer, int64(b.Upto), s.next, s.live, s.words, s.vectors, s.dim, s.large, s.indexed, s.first, s.pending)
+		changed = now(), enlarged = CASE WHEN $9 THEN coalesce(enlarged, now()) END WHERE generation = $1`, g,
+		s.analyzer, int64(b.Upto), s.next, s.live, s.words, s.vectors, s.dim, s.large, s.indexed, s.first, s.pending)
 	return grown, err
 }
 
@@ -256,15 +260,16 @@ func (w *batchWriter) remove(ctx context.Context, changes []port.IndexChange) er
 	}); err != nil || len(dead) == 0 {
 		return err
 	}
-	if err := w.bury(ctx, dead); err != nil {
+	if err := w.markDead(ctx, dead); err != nil {
 		return err
 	}
-	return w.clean(ctx)
+	return w.compactSpans(ctx)
 }
 
-// bury marks chunks as dead.
-func (w *batchWriter) bury(ctx context.Context, dead map[int32]mask) error {
-	rows, err := w.c.Query(ctx, "SELECT block, dead, stale FROM index_block WHERE generation = $1 AND block = ANY($2)", w.generation, slices.Sorted(maps.Keys(dead)))
+// markDead marks chunks as dead.
+func (w *batchWriter) markDead(ctx context.Context, dead map[int32]mask) error {
+	rows, err := w.c.Query(ctx, "SELECT block, dead, stale FROM index_block WHERE generation = $1 AND block = ANY($2)",
+		w.generation, slices.Sorted(maps.Keys(dead)))
 	if err != nil {
 		return err
 	}
@@ -281,8 +286,8 @@ func (w *batchWriter) bury(ctx context.Context, dead map[int32]mask) error {
 	}); err != nil {
 		return err
 	}
-	_, err = w.c.Exec(ctx, "UPDATE index_block b SET dead = u.dead, stale = u.stale FROM unnest($2::int[], $3::bytea[], $4::int[]) AS u(block, dead, stale) "+
-		"WHERE b.generation = $1 AND b.block = u.block", w.generation, changed, masks, stale)
+	_, err = w.c.Exec(ctx, "UPDATE index_block b SET dead = u.dead, stale = u.stale FROM unnest($2::int[], $3::bytea[], "+
+		"$4::int[]) AS u(block, dead, stale) WHERE b.generation = $1 AND b.block = u.block", w.generation, changed, masks, stale)
 	return err
 }
 
@@ -293,11 +298,11 @@ const (
 	leastStale = 256
 )
 
-// clean removes spans whose chunks are all dead, and takes the dead out of the
+// compactSpans removes spans whose chunks are all dead, and takes the dead out of the
 // postings of one that holds many; others wait for the next batches.
-func (w *batchWriter) clean(ctx context.Context) error {
-	rows, err := w.c.Query(ctx, "SELECT block / $2::int, sum(stale), sum(coalesce(bit_count(dead), 0)) FROM index_block WHERE generation = $1 "+
-		"GROUP BY 1 HAVING sum(stale) >= $3 OR sum(coalesce(bit_count(dead), 0)) = $4 ORDER BY 2 DESC",
+func (w *batchWriter) compactSpans(ctx context.Context) error {
+	rows, err := w.c.Query(ctx, "SELECT block / $2::int, sum(stale), sum(coalesce(bit_count(dead), 0)) FROM index_block "+
+		"WHERE generation = $1 GROUP BY 1 HAVING sum(stale) >= $3 OR sum(coalesce(bit_count(dead), 0)) = $4 ORDER BY 2 DESC",
 		w.generation, blocks, min(mostStale, max(leastStale, w.state.live)), spanLen)
 	if err != nil {
 		return err
@@ -324,7 +329,8 @@ func (w *batchWriter) clean(ctx context.Context) error {
 		var b pgx.Batch
 		b.Queue("DELETE FROM index_posting WHERE generation = $1 AND span = ANY($2)", w.generation, gone)
 		b.Queue("DELETE FROM index_block WHERE generation = $1 AND block / $3::int = ANY($2)", w.generation, gone, blocks)
-		b.Queue("SELECT coalesce(min(block) / $2::int, $3) FROM index_block WHERE generation = $1", w.generation, blocks, w.state.next/spanLen)
+		b.Queue("SELECT coalesce(min(block) / $2::int, $3) FROM index_block WHERE generation = $1", w.generation,
+			blocks, w.state.next/spanLen)
 		r := w.c.SendBatch(ctx, &b)
 		_, err1 := r.Exec()
 		_, err2 := r.Exec()
@@ -349,7 +355,8 @@ func (w *batchWriter) purge(ctx context.Context, span int32) error {
 	dead := newMask(spanLen)
 	var block int32
 	var bits []byte
-	rows, err := w.c.Query(ctx, "SELECT block, dead FROM index_block WHERE generation = $1 AND block >= $2 AND block < $3 AND dead IS NOT NULL", w.generation, span*blocks, (span+1)*blocks)
+	rows, err := w.c.Query(ctx, "SELECT block, dead FROM index_block WHERE generation = $1 AND block >= $2 AND block < "+
+		"$3 AND dead IS NOT NULL", w.generation, span*blocks, (span+1)*blocks)
 	if err != nil {
 		return err
 	}
@@ -359,7 +366,8 @@ func (w *batchWriter) purge(ctx context.Context, span int32) error {
 	}); err != nil {
 		return err
 	}
-	if rows, err = w.c.Query(ctx, "SELECT term, part, data FROM index_posting WHERE generation = $1 AND span = $2", w.generation, span); err != nil {
+	if rows, err = w.c.Query(ctx, "SELECT term, part, data FROM index_posting WHERE generation = $1 AND span = $2",
+		w.generation, span); err != nil {
 		return err
 	}
 	var terms, data, gone [][]byte
@@ -373,7 +381,7 @@ func (w *batchWriter) purge(ctx context.Context, span int32) error {
 		size := entryLen(term[0])
 		kept := make([]byte, 0, len(list))
 		for d := list; len(d) >= size; d = d[size:] {
-			if !dead.has(place(d)) {
+			if !dead.has(firstPlace(d)) {
 				kept = append(kept, d[:size]...)
 			}
 		}
@@ -388,16 +396,19 @@ func (w *batchWriter) purge(ctx context.Context, span int32) error {
 		return err
 	}
 	var b pgx.Batch
-	b.Queue("DELETE FROM index_posting p USING unnest($3::bytea[], $4::int[]) AS u(term, part) WHERE p.generation = $1 AND p.span = $2 AND p.term = u.term AND p.part = u.part",
+	b.Queue("DELETE FROM index_posting p USING unnest($3::bytea[], $4::int[]) AS u(term, part) WHERE p.generation = $1 "+
+		"AND p.span = $2 AND p.term = u.term AND p.part = u.part",
 		w.generation, span, gone, goneParts)
-	b.Queue("UPDATE index_posting p SET data = u.data FROM unnest($3::bytea[], $4::int[], $5::bytea[]) AS u(term, part, data) WHERE p.generation = $1 AND p.span = $2 AND p.term = u.term AND p.part = u.part",
+	b.Queue("UPDATE index_posting p SET data = u.data FROM unnest($3::bytea[], $4::int[], $5::bytea[]) AS u(term, part, "+
+		"data) WHERE p.generation = $1 AND p.span = $2 AND p.term = u.term AND p.part = u.part",
 		w.generation, span, terms, parts, data)
-	b.Queue("UPDATE index_block SET stale = 0 WHERE generation = $1 AND block >= $2 AND block < $3", w.generation, span*blocks, (span+1)*blocks)
+	b.Queue("UPDATE index_block SET stale = 0 WHERE generation = $1 AND block >= $2 AND block < $3", w.generation,
+		span*blocks, (span+1)*blocks)
 	return w.c.SendBatch(ctx, &b).Close()
 }
 
-// place is that of a posting list's first entry.
-func place(list []byte) int { return int(binary.LittleEndian.Uint16(list)) % spanLen }
+// firstPlace is that of a posting list's first entry.
+func firstPlace(list []byte) int { return int(binary.LittleEndian.Uint16(list)) % spanLen }
 
 // ofBlock is a block's part of its span's mask.
 func ofBlock(span mask, block int32) mask {
@@ -508,11 +519,14 @@ func (w *batchWriter) flush(ctx context.Context, r *rows) error {
 	embedding := "u.embedding::halfvec"
 	if w.state.large {
 		embedding = "NULL"
-		b.Queue("INSERT INTO "+vectorsTable(w.generation)+" (ord, document, chunk, embedding) SELECT u.ord, u.document, u.chunk, u.embedding::halfvec "+
-			"FROM unnest($1::bigint[], $2::text[], $3::int[], $4::text[]) AS u(ord, document, chunk, embedding) WHERE u.embedding IS NOT NULL",
+		b.Queue("INSERT INTO "+vectorsTable(w.generation)+
+			" (ord, document, chunk, embedding) SELECT u.ord, u.document, u.chunk, u.embedding::halfvec "+
+			"FROM unnest($1::bigint[], $2::text[], $3::int[], $4::text[]) AS u(ord, document, chunk, embedding) WHERE "+
+			"u.embedding IS NOT NULL",
 			r.ords, r.documents, r.chunks, r.vectors)
 	}
-	b.Queue("INSERT INTO index_chunk (generation, ord, document, chunk, words, embedding) SELECT $1, u.ord, u.document, u.chunk, u.words, "+embedding+
+	b.Queue("INSERT INTO index_chunk (generation, ord, document, chunk, words, embedding) SELECT $1, u.ord, u.document, "+
+		"u.chunk, u.words, "+embedding+
 		" FROM unnest($2::bigint[], $3::text[], $4::int[], $5::int[], $6::text[]) AS u(ord, document, chunk, words, embedding)",
 		w.generation, r.ords, r.documents, r.chunks, r.words, r.vectors)
 	b.Queue("INSERT INTO index_block AS b (generation, block, times, stale) VALUES ($1, $2, $3, 0) "+
@@ -521,7 +535,8 @@ func (w *batchWriter) flush(ctx context.Context, r *rows) error {
 	packed := pack(r.posts)
 	whole := int(w.state.pending)+len(packed) < w.x.tuning.foldAt
 	if whole {
-		b.Queue("INSERT INTO index_posting (generation, span, term, part, data) VALUES ($1, $2, $3, $4, $5)", w.generation, span, []byte{packList}, last+1, packed)
+		b.Queue("INSERT INTO index_posting (generation, span, term, part, data) VALUES ($1, $2, $3, $4, $5)",
+			w.generation, span, []byte{packList}, last+1, packed)
 		w.state.pending += int32(len(packed))
 	}
 	if err := w.c.SendBatch(ctx, &b).Close(); err != nil {
@@ -529,15 +544,16 @@ func (w *batchWriter) flush(ctx context.Context, r *rows) error {
 	}
 	var err error
 	if !whole {
-		err = w.fold(ctx, span, last, r.posts)
+		err = w.appendToPacks(ctx, span, last, r.posts)
 	}
-	r.ords, r.documents, r.chunks, r.words, r.vectors, r.times = r.ords[:0], r.documents[:0], r.chunks[:0], r.words[:0], r.vectors[:0], r.times[:0]
+	r.ords, r.documents, r.chunks, r.words, r.vectors, r.times = r.ords[:0], r.documents[:0], r.chunks[:0], r.words[:0],
+		r.vectors[:0], r.times[:0]
 	clear(r.posts)
 	return err
 }
 
-// post appends to posting lists of a span; last is the place of the last chunk.
-func (w *batchWriter) post(ctx context.Context, span int32, last int, posts map[string][]byte) error {
+// appendPostings appends to posting lists of a span; last is the place of the last chunk.
+func (w *batchWriter) appendPostings(ctx context.Context, span int32, last int, posts map[string][]byte) error {
 	if len(posts) == 0 {
 		return nil
 	}
@@ -547,9 +563,9 @@ func (w *batchWriter) post(ctx context.Context, span int32, last int, posts map[
 		terms[i], data[i] = []byte(k), posts[k]
 	}
 	rows, err := w.c.Query(ctx, "WITH grown AS (INSERT INTO index_posting AS p (generation, span, term, part, data) "+
-		"SELECT $1, $2, u.term, $3, u.data FROM unnest($4::bytea[], $5::bytea[]) AS u(term, data) "+
-		"ON CONFLICT (generation, span, term, part) DO UPDATE SET data = p.data || excluded.data RETURNING term, octet_length(data) AS size) "+
-		"SELECT term FROM grown WHERE size > $6", w.generation, span, openPart, terms, data, sealAt)
+		"SELECT $1, $2, u.term, $3, u.data FROM unnest($4::bytea[], $5::bytea[]) AS u(term, data) ON CONFLICT "+
+		"(generation, span, term, part) DO UPDATE SET data = p.data || excluded.data RETURNING term, octet_length(data) "+
+		"AS size) SELECT term FROM grown WHERE size > $6", w.generation, span, openPart, terms, data, sealAt)
 	if err != nil {
 		return err
 	}
@@ -557,7 +573,8 @@ func (w *batchWriter) post(ctx context.Context, span int32, last int, posts map[
 	if err != nil || len(full) == 0 {
 		return err
 	}
-	_, err = w.c.Exec(ctx, "UPDATE index_posting p SET part = $4 WHERE p.generation = $1 AND p.span = $2 AND p.part = $3 AND p.term = ANY($5)",
+	_, err = w.c.Exec(ctx, "UPDATE index_posting p SET part = $4 WHERE p.generation = $1 AND p.span = $2 AND p.part = "+
+		"$3 AND p.term = ANY($5)",
 		w.generation, span, openPart, last+1, full)
 	return err
 }

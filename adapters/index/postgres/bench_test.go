@@ -158,7 +158,8 @@ func (g *generator) entry(chunk int) port.Entry {
 		b.WriteString(s)
 	}
 	e := port.Entry{Chunk: chunk, Text: b.String(), Vector: g.vector(), Time: int64(1 + g.IntN(1<<40)), Facets: []string{
-		filter.Token("tenth", fmt.Sprint(g.IntN(10))), filter.Token("hundredth", fmt.Sprint(g.IntN(100))), filter.Token("thousandth", fmt.Sprint(g.IntN(1000)))}}
+		filter.Token("tenth", fmt.Sprint(g.IntN(10))), filter.Token("hundredth", fmt.Sprint(g.IntN(100))),
+		filter.Token("thousandth", fmt.Sprint(g.IntN(1000)))}}
 	e.SparseTerms, e.SparseWeights = g.sparse(128)
 	return e
 }
@@ -243,7 +244,8 @@ func benchSearch(b *testing.B, n int) {
 			start := time.Now()
 			waitIndexed(b, dsn, 1)
 			b.Logf("waited %s for its graph", time.Since(start).Round(time.Second))
-			b.Logf("vectors and their graph: %d bytes a chunk", one(b, dsn, "SELECT pg_total_relation_size('index_vectors_1')")/int64(n))
+			b.Logf("vectors and their graph: %d bytes a chunk",
+				one(b, dsn, "SELECT pg_total_relation_size('index_vectors_1')")/int64(n))
 		}
 		for _, f := range benchFilters {
 			b.Run(fmt.Sprintf("%s/%s", r, f.name), func(b *testing.B) {
@@ -261,7 +263,8 @@ func benchSearch(b *testing.B, n int) {
 					}
 					given += len(hits[1])
 					for _, h := range hits[0] {
-						if slices.ContainsFunc(hits[1], func(o port.Hit) bool { return o.Document == h.Document && o.Chunk == h.Chunk }) {
+						if slices.ContainsFunc(hits[1],
+							func(o port.Hit) bool { return o.Document == h.Document && o.Chunk == h.Chunk }) {
 							agree++
 						}
 					}
@@ -384,7 +387,8 @@ func BenchmarkSparsevec(b *testing.B) {
 		return ids
 	})
 	sparsevec := func(q port.IndexQuery) (ids []string) {
-		rows, err := c.Query(b.Context(), "SELECT id::text FROM s ORDER BY v <#> $1::text::sparsevec LIMIT 10", literal(q.SparseTerms, q.SparseWeights))
+		rows, err := c.Query(b.Context(), "SELECT id::text FROM s ORDER BY v <#> $1::text::sparsevec LIMIT 10",
+			literal(q.SparseTerms, q.SparseWeights))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -435,14 +439,22 @@ func BenchmarkGraph(b *testing.B) {
 		dsn, p := server.Database(b), at(1)
 		with := func(search int) *postgres.Index {
 			return openWith(b, dsn, func(c *postgres.Config) {
-				c.Vector = postgres.Vector{ExactChunks: 100, M: s.m, EfConstruction: s.construction, EfSearch: search, MaxScanTuples: 20_000, BuildMemoryMB: 512}
+				c.Vector = postgres.Vector{
+					ExactChunks:    100,
+					M:              s.m,
+					EfConstruction: s.construction,
+					EfSearch:       search,
+					MaxScanTuples:  20_000,
+					BuildMemoryMB:  512,
+				}
 			}, tuned(b))
 		}
 		x := with(100)
 		for from := 0; from < n; from += 500 {
 			batch := port.Batch{After: uint64(from), Upto: uint64(min(from+500, n))}
 			for i := from; i < min(from+500, n); i++ {
-				batch.Changes = append(batch.Changes, port.IndexChange{Document: fmt.Sprint(i), Entries: []port.Entry{{Vector: stored[i]}}})
+				batch.Changes = append(batch.Changes,
+					port.IndexChange{Document: fmt.Sprint(i), Entries: []port.Entry{{Vector: stored[i]}}})
 			}
 			apply(b, x, p, batch)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // build makes the HNSW index of a partition whose lease this process holds.
-// Writes go on meanwhile. A build that was cut short leaves an invalid index,
+// Writes go on during a build. A build that was cut short leaves an invalid index,
 // which the next one replaces.
 func (x *Index) build(ctx context.Context, generation int64) error {
 	renew, stop := context.WithCancel(ctx)
@@ -40,21 +40,23 @@ func (x *Index) build(ctx context.Context, generation int64) error {
 	if err := simple(ctx, c, "DROP INDEX IF EXISTS "+schema+"."+vectorsIndex(generation)); err != nil {
 		return err
 	}
-	err = simple(ctx, c, fmt.Sprintf("CREATE INDEX CONCURRENTLY %s ON %s.%s USING hnsw (embedding %s.halfvec_ip_ops) WITH (m = %d, ef_construction = %d)",
+	err = simple(ctx, c, fmt.Sprintf("CREATE INDEX CONCURRENTLY %s ON %s.%s USING hnsw (embedding %s.halfvec_ip_ops) "+
+		"WITH (m = %d, ef_construction = %d)",
 		vectorsIndex(generation), schema, vectorsTable(generation), x.extension, x.cfg.Vector.M, x.cfg.Vector.EfConstruction))
 	if postgres.State(err) == undefinedTable {
-		return nil // dropped meanwhile
+		return nil // dropped before the build began
 	}
 	if err != nil {
 		return fmt.Errorf("build %s: %w", vectorsIndex(generation), err)
 	}
 	err = x.run(ctx, "use a vector index", updating, func(c *pgxpool.Conn) error {
-		_, err := c.Exec(ctx, "UPDATE index_partition SET indexed = true, leased = NULL WHERE generation = $1 AND large AND EXISTS "+
-			"(SELECT FROM pg_catalog.pg_index WHERE indexrelid = to_regclass($2) AND indisvalid)", generation, vectorsIndex(generation))
+		_, err := c.Exec(ctx, "UPDATE index_partition SET indexed = true, leased = NULL WHERE generation = $1 AND large "+
+			"AND EXISTS (SELECT FROM pg_catalog.pg_index WHERE indexrelid = to_regclass($2) AND indisvalid)",
+			generation, vectorsIndex(generation))
 		return err
 	})
 	if err == nil {
-		x.log.Info("postgres index: vector index built", "generation", generation, "took", time.Since(began).Round(time.Millisecond))
+		x.log.Info("vector index built", "generation", generation, "took", time.Since(began).Round(time.Millisecond))
 	}
 	return err
 }
@@ -69,11 +71,12 @@ func (x *Index) renew(ctx context.Context, generation int64) {
 			return
 		case <-tick.C:
 			err := x.run(ctx, "keep a lease", updating, func(c *pgxpool.Conn) error {
-				_, err := c.Exec(ctx, "UPDATE index_partition SET leased = now() + $2::interval WHERE generation = $1", generation, leaseFor)
+				_, err := c.Exec(ctx, "UPDATE index_partition SET leased = now() + $2::interval WHERE generation = $1",
+					generation, leaseFor)
 				return err
 			})
 			if err != nil && ctx.Err() == nil {
-				x.log.Warn("postgres index: the lease on a build was not renewed", "generation", generation, "error", err)
+				x.log.Warn("vector index lease not renewed", "generation", generation, "error", err)
 			}
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
+	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/adapters/postgres"
 	"github.com/mnemehq/mneme/core/registry"
 )

@@ -93,9 +93,6 @@
 // large import is followed by none, VACUUM index_posting returns the space to
 // later writes. Deleted vectors leave an HNSW index when its table is vacuumed,
 // which is slow; REINDEX INDEX CONCURRENTLY index_vectors_N_hnsw after a large part was
-// rewritten makes it anew. Drop deletes rows and drops the vectors' table; what
+// rewritten rebuilds it. Drop deletes rows and drops the vectors' table; what
 // rows held is on the server's disk until vacuumed and overwritten.
-//
-// May import: core/port, core/filter, core/fault, core/registry,
-// adapters/index/embedded/analysis, adapters/postgres, pgx, the standard library.
 package postgres

@@ -96,7 +96,8 @@ func TestGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		scans := one(t, dsn, "SELECT coalesce(sum(idx_scan), 0)::bigint FROM pg_stat_user_indexes WHERE indexrelname = 'index_vectors_1_hnsw'")
+		scans := one(t, dsn, "SELECT coalesce(sum(idx_scan), 0)::bigint FROM pg_stat_user_indexes WHERE indexrelname = "+
+			"'index_vectors_1_hnsw'")
 		if scans >= 2*queries { // with all, and three in four, allowed
 			t.Logf("%d walks through the graph", scans)
 			break

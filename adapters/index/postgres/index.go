@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/mnemehq/mneme/adapters/index/embedded/analysis"
+	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/adapters/postgres"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
@@ -146,37 +146,45 @@ var tables = []string{
 	`CREATE TABLE IF NOT EXISTS index_meta (one boolean PRIMARY KEY DEFAULT true CHECK (one), version int NOT NULL)`,
 	`CREATE TABLE IF NOT EXISTS index_partition (
 		generation bigint PRIMARY KEY, name text NOT NULL, analyzer text NOT NULL, applied bigint NOT NULL,
-		first int NOT NULL, next bigint NOT NULL, pending int NOT NULL, live bigint NOT NULL, words bigint NOT NULL, vectors bigint NOT NULL, dim int NOT NULL,
-		large boolean NOT NULL, indexed boolean NOT NULL, changed timestamptz NOT NULL, enlarged timestamptz, leased timestamptz) WITH (fillfactor = 50)`,
+		first int NOT NULL, next bigint NOT NULL, pending int NOT NULL, live bigint NOT NULL, words bigint NOT NULL,
+		vectors bigint NOT NULL, dim int NOT NULL,
+		large boolean NOT NULL, indexed boolean NOT NULL, changed timestamptz NOT NULL, enlarged timestamptz,
+		leased timestamptz) WITH (fillfactor = 50)`,
 	`CREATE INDEX IF NOT EXISTS index_partition_waiting ON index_partition (generation) WHERE large AND NOT indexed`,
 	`CREATE TABLE IF NOT EXISTS index_chunk (
-		generation bigint NOT NULL, ord bigint NOT NULL, document text COLLATE "C" NOT NULL, chunk int NOT NULL, words int NOT NULL,
+		generation bigint NOT NULL, ord bigint NOT NULL, document text COLLATE "C" NOT NULL, chunk int NOT NULL,
+		words int NOT NULL,
 		embedding halfvec, PRIMARY KEY (generation, ord))`,
 	`CREATE UNIQUE INDEX IF NOT EXISTS index_chunk_document ON index_chunk (generation, document, chunk)`,
 	`ALTER TABLE index_chunk ALTER COLUMN embedding SET STORAGE EXTERNAL, SET (toast_tuple_target = 4080)`,
 	`CREATE TABLE IF NOT EXISTS index_block (
-		generation bigint NOT NULL, block int NOT NULL, times bytea NOT NULL, dead bytea, stale int NOT NULL, PRIMARY KEY (generation, block))`,
+		generation bigint NOT NULL, block int NOT NULL, times bytea NOT NULL, dead bytea, stale int NOT NULL,
+		PRIMARY KEY (generation, block))`,
 	`ALTER TABLE index_block ALTER COLUMN times SET STORAGE EXTERNAL, SET (toast_tuple_target = 8160)`,
 	`CREATE TABLE IF NOT EXISTS index_posting (
-		generation bigint NOT NULL, span int NOT NULL, term bytea NOT NULL, part int NOT NULL, data bytea NOT NULL, PRIMARY KEY (generation, span, term, part))`,
+		generation bigint NOT NULL, span int NOT NULL, term bytea NOT NULL, part int NOT NULL, data bytea NOT NULL,
+		PRIMARY KEY (generation, span, term, part))`,
 	`ALTER TABLE index_posting ALTER COLUMN data SET STORAGE EXTERNAL, SET (toast_tuple_target = 8160)`,
 }
 
 // prepare checks the database and brings it up to date, one process at a time.
 func (x *Index) prepare(ctx context.Context) error {
 	limit := x.cfg.Limit()
-	begin := "BEGIN; " + limit + "; SELECT pg_advisory_xact_lock(" + strconv.FormatInt(postgres.Lock(x.cfg.Schema, "index"), 10) + ")"
+	begin := "BEGIN; " + limit + "; SELECT pg_advisory_xact_lock(" +
+		strconv.FormatInt(postgres.Lock(x.cfg.Schema, "index"), 10) + ")"
 	if s := x.cfg.Schema; s != "" {
 		name := pgx.Identifier{s}.Sanitize()
 		// Reading the catalog makes the session hear of a schema that another one
 		// made while this one waited; taking the lock does not.
-		begin += "; SELECT FROM pg_catalog.pg_namespace; CREATE SCHEMA IF NOT EXISTS " + name + "; SET LOCAL search_path = " + name + ", public"
+		begin += "; SELECT FROM pg_catalog.pg_namespace; CREATE SCHEMA IF NOT EXISTS " + name +
+			"; SET LOCAL search_path = " + name + ", public"
 	}
 	return x.transaction(ctx, begin, func(c *pgxpool.Conn) error {
 		var server int
 		var name, schema string
 		var own *string
-		if err := c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int, current_database(), current_schema()").Scan(&server, &name, &own); err != nil {
+		if err := c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int, current_database(), current_schema()").
+			Scan(&server, &name, &own); err != nil {
 			return err
 		}
 		if server < leastServer {
@@ -195,16 +203,18 @@ func (x *Index) prepare(ctx context.Context) error {
 				return err
 			}
 			if _, failed := c.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS vector"); failed != nil {
-				return fmt.Errorf("database %q has no pgvector, and making it failed: %w. Install pgvector %d.%d or newer for PostgreSQL %d on the server, "+
-					"then run CREATE EXTENSION vector; in this database as a superuser", name, failed, leastVectorMajor, leastVectorMinor, server/10000)
+				return fmt.Errorf("database %q has no pgvector, and making it failed: %w. Install pgvector %d.%d or "+
+					"newer for PostgreSQL %d on the server, then run CREATE EXTENSION vector; in this database as a superuser",
+					name, failed, leastVectorMajor, leastVectorMinor, server/10000)
 			}
 			if found, err = extension(ctx, c, &schema); err != nil {
 				return err
 			}
 		}
 		if old(found) {
-			return fmt.Errorf("database %q has pgvector %s, and %d.%d is the oldest that serves (half-precision vectors, iterative scans). "+
-				"Install a newer pgvector for PostgreSQL %d on the server, then run ALTER EXTENSION vector UPDATE; (or, where none is there, CREATE EXTENSION vector;)",
+			return fmt.Errorf("database %q has pgvector %s, and %d.%d is the oldest that serves (half-precision "+
+				"vectors, iterative scans). Install a newer pgvector for PostgreSQL %d on the server, then run ALTER "+
+				"EXTENSION vector UPDATE; (or, where none is there, CREATE EXTENSION vector;)",
 				name, found, leastVectorMajor, leastVectorMinor, server/10000)
 		}
 		ours, extension := pgx.Identifier{*own}.Sanitize(), pgx.Identifier{schema}.Sanitize()
@@ -219,7 +229,8 @@ func (x *Index) prepare(ctx context.Context) error {
 			x.row = strings.Replace(partitionRow, "index_partition", ours+".index_partition", 1)
 			// Plans must not hang on statistics that a fresh table has not yet.
 			local := "; " + limit + "; SET LOCAL search_path = " + path + "; SET LOCAL jit = off; SET LOCAL enable_seqscan = off"
-			x.begin = [2]string{viewing: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + local, updating: "BEGIN ISOLATION LEVEL READ COMMITTED" + local}
+			x.begin = [2]string{viewing: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + local,
+				updating: "BEGIN ISOLATION LEVEL READ COMMITTED" + local}
 		default: // running calls use what was found at first
 			return fmt.Errorf("the tables and pgvector were in %s and are in %s now: restart this process", x.path, path)
 		}
@@ -230,24 +241,25 @@ func (x *Index) prepare(ctx context.Context) error {
 	})
 }
 
-// remade makes the tables again after err where the database has lost them, as
-// one has that was made anew in the place of another. What they held comes from
+// recreateTables makes the tables again after err where the database has lost them, as
+// one has that was recreated in the place of another. What they held comes from
 // the store, as for any index that is behind. False: err is not about that.
-func (x *Index) remade(ctx context.Context, err error) bool {
+func (x *Index) recreateTables(ctx context.Context, err error) bool {
 	if postgres.State(err) != undefinedTable {
 		return false
 	}
 	x.remaking.Lock()
 	defer x.remaking.Unlock()
 	var there bool
-	if err := x.pool.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", x.schema+".index_partition").Scan(&there); err != nil || there {
+	if err := x.pool.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", x.schema+".index_partition").Scan(&there); err != nil ||
+		there {
 		return there && err == nil
 	}
 	if err := x.prepare(ctx); err != nil {
-		x.log.ErrorContext(ctx, "the index's tables are gone and could not be made again", "schema", x.schema, "error", err)
+		x.log.ErrorContext(ctx, "index tables missing", "schema", x.schema, "error", err)
 		return false
 	}
-	x.log.WarnContext(ctx, "the index's tables were gone; they are made again and filled from the store", "schema", x.schema)
+	x.log.WarnContext(ctx, "index tables recreated", "schema", x.schema)
 	return true
 }
 
@@ -275,13 +287,15 @@ func (x *Index) migrate(ctx context.Context, c *pgxpool.Conn) error {
 			return fmt.Errorf("make the tables: %w", err)
 		}
 	}
-	_, err := c.Exec(ctx, "INSERT INTO index_meta (version) VALUES ($1) ON CONFLICT (one) DO UPDATE SET version = excluded.version", version)
+	_, err := c.Exec(ctx, "INSERT INTO index_meta (version) VALUES ($1) ON CONFLICT (one) DO UPDATE SET version = "+
+		"excluded.version", version)
 	return err
 }
 
 // extension is the version of pgvector and its schema; "": it is not there.
 func extension(ctx context.Context, c *pgxpool.Conn, schema *string) (found string, err error) {
-	err = c.QueryRow(ctx, "SELECT e.extversion, n.nspname FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'").
+	err = c.QueryRow(ctx, "SELECT e.extversion, n.nspname FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n "+
+		"ON n.oid = e.extnamespace WHERE e.extname = 'vector'").
 		Scan(&found, schema)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
@@ -345,7 +359,7 @@ func (x *Index) enter() bool {
 }
 
 // errAgain says that another transaction came between.
-var errAgain = errors.New("the partition was dropped meanwhile")
+var errAgain = errors.New("the partition was dropped during the operation")
 
 // attempts of a transaction that another one stood in the way of.
 const attempts = 5
@@ -365,7 +379,7 @@ func (x *Index) run(ctx context.Context, op string, kind int, fn func(*pgxpool.C
 		if ctx.Err() != nil {
 			return fmt.Errorf("postgres index: %s: %w", op, ctx.Err())
 		}
-		if attempt == attempts || !x.remade(ctx, err) && !passing(err) {
+		if attempt == attempts || !x.recreateTables(ctx, err) && !passing(err) {
 			return x.fault(op, err)
 		}
 		if err := sleep(ctx, time.Duration(rand.Int64N(int64(attempt*attempt)*int64(pause)))); err != nil {
@@ -446,7 +460,8 @@ type partition struct {
 	large, indexed    bool
 }
 
-const partitionRow = "SELECT name, analyzer, applied, first, next, pending, live, words, vectors, dim, large, indexed FROM index_partition WHERE generation = $1"
+const partitionRow = "SELECT name, analyzer, applied, first, next, pending, live, words, vectors, dim, large, indexed " +
+	"FROM index_partition WHERE generation = $1"
 
 // single runs one statement, which needs no transaction around it.
 func (x *Index) single(ctx context.Context, op string, fn func() error) error {
@@ -455,7 +470,7 @@ func (x *Index) single(ctx context.Context, op string, fn func() error) error {
 	}
 	defer x.running.Done()
 	err := fn()
-	if err != nil && x.remade(ctx, err) {
+	if err != nil && x.recreateTables(ctx, err) {
 		err = fn()
 	}
 	if err != nil && ctx.Err() != nil {
@@ -468,13 +483,15 @@ func (x *Index) single(ctx context.Context, op string, fn func() error) error {
 }
 
 func (s *partition) scan(row pgx.Row) error {
-	return row.Scan(&s.name, &s.analyzer, &s.applied, &s.first, &s.next, &s.pending, &s.live, &s.words, &s.vectors, &s.dim, &s.large, &s.indexed)
+	return row.Scan(&s.name, &s.analyzer, &s.applied, &s.first, &s.next, &s.pending, &s.live, &s.words, &s.vectors,
+		&s.dim, &s.large, &s.indexed)
 }
 
 // foreign says that a generation's data are of another partition.
 func (s *partition) foreign(p port.Partition) error {
 	if s.name != p.String() {
-		return fmt.Errorf("generation %d belongs to %s, not %s: two installations share these tables; give each a schema of its own", p.Generation(), s.name, p)
+		return fmt.Errorf("generation %d belongs to %s, not %s: two installations share these tables; give each a "+
+			"schema of its own", p.Generation(), s.name, p)
 	}
 	return nil
 }
@@ -500,7 +517,7 @@ func (x *Index) Applied(ctx context.Context, p port.Partition) (uint64, error) {
 		err = s.foreign(p)
 	}
 	if err != nil || s.analyzer != x.analyzer.Version() {
-		return 0, err // words were cut in another way: build it anew
+		return 0, err // words were cut in another way: rebuild it
 	}
 	return s.applied, nil
 }
@@ -569,4 +586,7 @@ func (x *Index) Close() error {
 	return nil
 }
 
-var _ port.Index = (*Index)(nil)
+var (
+	_ port.Index       = (*Index)(nil)
+	_ port.Highlighter = (*Index)(nil)
+)

@@ -9,7 +9,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// A database that was lost and made anew serves again without a restart: running
+// A database that was lost and recreated serves again without a restart: running
 // processes make their tables and say that they hold nothing.
 func TestTablesLost(t *testing.T) {
 	dsn := server.Database(t)

@@ -58,10 +58,11 @@ func unpack(data []byte, fn func(key, list []byte)) error {
 	return nil
 }
 
-// fold adds lists to those of the terms, with the packs that the span has.
-func (w *batchWriter) fold(ctx context.Context, span int32, last int, posts map[string][]byte) error {
+// appendToPacks adds lists to those of the terms, with the packs that the span has.
+func (w *batchWriter) appendToPacks(ctx context.Context, span int32, last int, posts map[string][]byte) error {
 	if w.state.pending > 0 {
-		rows, err := w.c.Query(ctx, "DELETE FROM index_posting WHERE generation = $1 AND span = $2 AND term = $3 RETURNING data", w.generation, span, []byte{packList})
+		rows, err := w.c.Query(ctx, "DELETE FROM index_posting WHERE generation = $1 AND span = $2 AND term = $3 RETURNING data",
+			w.generation, span, []byte{packList})
 		if err != nil {
 			return err
 		}
@@ -73,11 +74,11 @@ func (w *batchWriter) fold(ctx context.Context, span int32, last int, posts map[
 		}
 		w.state.pending = 0
 	}
-	return w.post(ctx, span, last, posts)
+	return w.appendPostings(ctx, span, last, posts)
 }
 
 // foldLast folds the packs of the last span that has chunks.
 func (w *batchWriter) foldLast(ctx context.Context) error {
 	last := w.state.next - 1
-	return w.fold(ctx, int32(last/spanLen), int(last%spanLen), map[string][]byte{})
+	return w.appendToPacks(ctx, int32(last/spanLen), int(last%spanLen), map[string][]byte{})
 }

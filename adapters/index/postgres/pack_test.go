@@ -7,7 +7,8 @@ import (
 )
 
 func TestPack(t *testing.T) {
-	posts := map[string][]byte{"kword": []byte("123456abcdef"), string(sparseKey(7)): []byte("654321"), "fcolour\x00red": []byte("1234"), "k": {}}
+	posts := map[string][]byte{"kword": []byte("123456abcdef"), string(sparseKey(7)): []byte("654321"),
+		"fcolour\x00red": []byte("1234"), "k": {}}
 	got := map[string][]byte{}
 	if err := unpack(pack(posts), func(key, list []byte) { got[string(key)] = list }); err != nil {
 		t.Fatal(err)

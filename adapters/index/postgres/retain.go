@@ -16,7 +16,7 @@ import (
 // process that died between the store's deletion and Drop has left, and what one
 // that lagged behind has written after it. Several processes may do so at once.
 //
-// A partition may have come to be since live was read. Generations rise, so one
+// A partition may have been created after live was read. Generations rise, so one
 // below the highest live is over; one above it is dropped when the next list,
 // which was read later, does not have it either. Where two transactions of the
 // store gave out numbers and ended in the other order just then, the partition
@@ -39,17 +39,18 @@ func (x *Index) Retain(live []int64) error {
 		return err
 	}
 	var errs []error
-	for _, g := range x.over(have, live) {
-		if err := x.run(ctx, fmt.Sprintf("drop generation %d", g), updating, func(c *pgxpool.Conn) error { return x.discard(ctx, c, g) }); err != nil {
+	for _, g := range x.surplus(have, live) {
+		if err := x.run(ctx, fmt.Sprintf("drop generation %d", g), updating,
+			func(c *pgxpool.Conn) error { return x.discard(ctx, c, g) }); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// over are those of have that are not live for certain; others that are not live
+// surplus are those of have that are not live for certain; others that are not live
 // are remembered until the next call.
-func (x *Index) over(have, live []int64) []int64 {
+func (x *Index) surplus(have, live []int64) []int64 {
 	keep, highest := make(map[int64]bool, len(live)), int64(0)
 	for _, g := range live {
 		keep[g], highest = true, max(highest, g)

@@ -20,8 +20,10 @@ func held(t testing.TB, dsn string) []int64 {
 	t.Helper()
 	c := connect(t, dsn)
 	defer func() { _ = c.Close(context.Background()) }()
-	rows, err := c.Query(context.Background(), "SELECT generation FROM index_partition UNION SELECT generation FROM index_chunk UNION SELECT generation FROM index_block "+
-		"UNION SELECT generation FROM index_posting UNION SELECT substr(relname, 15)::bigint FROM pg_class WHERE relname ~ '^index_vectors_[0-9]+$' ORDER BY 1")
+	rows, err := c.Query(context.Background(),
+		"SELECT generation FROM index_partition UNION SELECT generation FROM index_chunk UNION SELECT generation FROM "+
+			"index_block UNION SELECT generation FROM index_posting UNION SELECT substr(relname, 15)::bigint FROM "+
+			"pg_class WHERE relname ~ '^index_vectors_[0-9]+$' ORDER BY 1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,9 @@ func TestRetainTogether(t *testing.T) {
 		wg.Go(func() {
 			for seq := range uint64(10) {
 				p := at(live[i])
-				if err := x.Apply(context.Background(), p, port.Batch{After: seq + 1, Upto: seq + 2, Changes: []port.IndexChange{document("more", fmt.Sprint("lion", seq))}}); err != nil {
+				if err := x.Apply(context.Background(), p,
+					port.Batch{After: seq + 1, Upto: seq + 2,
+						Changes: []port.IndexChange{document("more", fmt.Sprint("lion", seq))}}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -159,7 +163,8 @@ func TestRetainTogether(t *testing.T) {
 		if i < len(indexes) {
 			want = 4
 		}
-		hits, err := indexes[0].Search(t.Context(), at(g), port.IndexQuery{Retriever: port.Vector, Vector: []float32{0, 1}, Limit: 10})
+		hits, err := indexes[0].Search(t.Context(), at(g),
+			port.IndexQuery{Retriever: port.Vector, Vector: []float32{0, 1}, Limit: 10})
 		if err != nil || len(hits) != want {
 			t.Errorf("generation %d has %d documents, want %d; %v", g, len(hits), want, err)
 		}

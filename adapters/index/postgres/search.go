@@ -43,7 +43,8 @@ func (x *Index) Search(ctx context.Context, p port.Partition, q port.IndexQuery)
 	case port.Vector:
 		for _, v := range q.Vector {
 			if !(v >= -largestHalf && v <= largestHalf) {
-				return nil, fmt.Errorf("postgres index: the query's vector has a component %g, which half precision does not hold", v)
+				return nil, fmt.Errorf("postgres index: the query's vector has a component %g, which half precision "+
+					"does not hold", v)
 			}
 		}
 	default:
@@ -103,7 +104,7 @@ func (s *search) run(ctx context.Context, p port.Partition) ([]port.Hit, error) 
 		return s.nearest(ctx)
 	}
 	s.weigh()
-	return s.named(ctx, s.score())
+	return s.hitsOf(ctx, s.score())
 }
 
 // read fetches in one round trip what the partition has about the query; false:
@@ -132,8 +133,9 @@ func (s *search) read(ctx context.Context) (bool, error) {
 		}
 		b.Queue(query, s.generation)
 		// A look-up for each span and term, whatever the statistics say.
-		b.Queue("SELECT p.term, p.span, p.data FROM index_partition s CROSS JOIN LATERAL generate_series(s.first, ((s.next - 1) / $3)::int) AS g(span) "+
-			"CROSS JOIN LATERAL (SELECT * FROM index_posting WHERE generation = $1 AND span = g.span AND term = ANY($2) OFFSET 0) AS p WHERE s.generation = $1",
+		b.Queue("SELECT p.term, p.span, p.data FROM index_partition s CROSS JOIN LATERAL generate_series(s.first, "+
+			"((s.next - 1) / $3)::int) AS g(span) CROSS JOIN LATERAL (SELECT * FROM index_posting WHERE generation = $1 "+
+			"AND span = g.span AND term = ANY($2) OFFSET 0) AS p WHERE s.generation = $1",
 			s.generation, keys, spanLen)
 	}
 	r := s.c.SendBatch(ctx, &b)
@@ -163,7 +165,7 @@ func (s *search) receive(r pgx.BatchResults, masks bool, at map[string]int) erro
 			spanMask(s.dead, block/blocks, block).read(one)
 		}
 		if two != nil {
-			s.timed(spanMask(s.timely, block/blocks, block), two)
+			s.markTimes(spanMask(s.timely, block/blocks, block), two)
 		}
 		return nil
 	}); err != nil {
@@ -204,8 +206,8 @@ func spanMask(masks map[int32]mask, span, block int32) mask {
 	return ofBlock(masks[span], block)
 }
 
-// timed marks the chunks of a block whose times are within the query's bounds.
-func (s *search) timed(m mask, times []byte) {
+// markTimes marks the chunks of a block whose times are within the query's bounds.
+func (s *search) markTimes(m mask, times []byte) {
 	for i := 0; i < blockLen && 8*(i+1) <= len(times); i++ {
 		t := int64(binary.LittleEndian.Uint64(times[8*i:]))
 		if t != 0 && (s.q.After == nil || t > *s.q.After) && (s.q.Before == nil || t < *s.q.Before) {
@@ -279,7 +281,7 @@ func matching(f *filter.Filter, facets map[string][]byte) mask {
 	m := newMask(spanLen)
 	for _, v := range f.Values {
 		for d := facets[string(facetKey(filter.Token(f.Key, v)))]; len(d) >= facetEntry; d = d[facetEntry:] {
-			m.set(place(d))
+			m.set(firstPlace(d))
 		}
 	}
 	return m
@@ -300,6 +302,11 @@ func (x *Index) keywordTerms(text string) []queryTerm {
 		terms[i] = queryTerm{key: keywordKey([]byte(w.Term)), weight: w.Weight, surface: w.Surface}
 	}
 	return terms
+}
+
+// Spans implements port.Highlighter.
+func (x *Index) Spans(query, text string) []port.Span {
+	return x.analyzer.Spans(x.analyzer.Query(query, x.stop), text)
 }
 
 // sparseTerms reads a query's terms; nil weights are left at 0 for now.
@@ -341,7 +348,7 @@ func (s *search) weigh() {
 			continue
 		}
 		for d := l.data; len(d) >= rankedEntry; d = d[rankedEntry:] {
-			if !dead.has(place(d)) {
+			if !dead.has(firstPlace(d)) {
 				df[l.term]++
 			}
 		}
@@ -426,14 +433,14 @@ func (s *search) score() []scored {
 			if s.q.Retriever == port.Keyword {
 				factor *= k1 + 1
 				for d := l.data; len(d) >= rankedEntry; d = d[rankedEntry:] {
-					i, pay := place(d), binary.LittleEndian.Uint32(d[2:])
+					i, pay := firstPlace(d), binary.LittleEndian.Uint32(d[2:])
 					touched.set(i)
 					sums[i] += float64(bm25(factor, float32(pay&0xffff), flat, slope, float32(pay>>16)))
 				}
 				continue
 			}
 			for d := l.data; len(d) >= rankedEntry; d = d[rankedEntry:] {
-				i, pay := place(d), binary.LittleEndian.Uint32(d[2:])
+				i, pay := firstPlace(d), binary.LittleEndian.Uint32(d[2:])
 				touched.set(i)
 				sums[i] += float64(factor * math.Float32frombits(pay))
 			}
@@ -457,8 +464,8 @@ func bm25(top, tf, flat, slope, words float32) float32 {
 	return float32(top*tf) / float32(tf+float32(flat+float32(slope*words)))
 }
 
-// named turns chunk numbers into hits, ties in order.
-func (s *search) named(ctx context.Context, found []scored) ([]port.Hit, error) {
+// hitsOf turns chunk numbers into hits, ties in order.
+func (s *search) hitsOf(ctx context.Context, found []scored) ([]port.Hit, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -514,7 +521,7 @@ func (s *search) matched(ord int64) []string {
 	for ; i < len(s.lists) && s.lists[i].span == span; i++ {
 		l := s.lists[i]
 		for d := l.data; len(d) >= rankedEntry; d = d[rankedEntry:] {
-			if place(d) != at {
+			if firstPlace(d) != at {
 				continue
 			}
 			for _, w := range s.terms[l.term].surface {

@@ -96,10 +96,13 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		wg.Go(func() {
 			for seq := uint64(20); seq < 40; seq++ {
-				err := who.Apply(context.Background(), p, port.Batch{After: seq, Upto: seq + 1, Changes: []port.IndexChange{document("same", fmt.Sprint("lion", seq))}})
+				err := who.Apply(context.Background(), p,
+					port.Batch{After: seq, Upto: seq + 1, Changes: []port.IndexChange{document("same", fmt.Sprint("lion", seq))}})
 				for errors.Is(err, port.ErrGap) { // another one lags behind
 					time.Sleep(time.Millisecond)
-					err = who.Apply(context.Background(), p, port.Batch{After: seq, Upto: seq + 1, Changes: []port.IndexChange{document("same", fmt.Sprint("lion", seq))}})
+					err = who.Apply(context.Background(), p,
+						port.Batch{After: seq, Upto: seq + 1,
+							Changes: []port.IndexChange{document("same", fmt.Sprint("lion", seq))}})
 				}
 				if err != nil {
 					t.Error(err)
@@ -152,7 +155,9 @@ func TestCutInApply(t *testing.T) {
 			time.Sleep(time.Duration(r.IntN(30_000)) * time.Microsecond)
 			c, err := pgx.Connect(context.Background(), dsn)
 			if err == nil {
-				_, err = c.Exec(context.Background(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+				_, err = c.Exec(context.Background(),
+					"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid "+
+						"<> pg_backend_pid()")
 				_ = c.Close(context.Background())
 			}
 			if err != nil {
@@ -224,7 +229,7 @@ func TestRewritesLeaveLittle(t *testing.T) {
 	}
 }
 
-// An analyzer that cuts words in another way makes the index anew.
+// An analyzer that cuts words in another way rebuilds the index.
 func TestOtherAnalyzer(t *testing.T) {
 	dsn := server.Database(t)
 	x, p := open(t, dsn, nil), at(1)
@@ -233,7 +238,8 @@ func TestOtherAnalyzer(t *testing.T) {
 	if n, err := y.Applied(t.Context(), p); err != nil || n != 0 {
 		t.Fatalf("applied %d, %v", n, err)
 	}
-	if _, err := y.Search(t.Context(), p, port.IndexQuery{Retriever: port.Keyword, Text: "run", Limit: 10}); !errors.Is(err, port.ErrGap) {
+	if _, err := y.Search(t.Context(), p,
+		port.IndexQuery{Retriever: port.Keyword, Text: "run", Limit: 10}); !errors.Is(err, port.ErrGap) {
 		t.Errorf("a search over words of another analyzer: %v", err)
 	}
 	if err := y.Apply(t.Context(), p, port.Batch{After: 3, Upto: 4}); !errors.Is(err, port.ErrGap) {
@@ -246,7 +252,13 @@ func TestOtherAnalyzer(t *testing.T) {
 	if hits := keyword(t, y, p, "run"); len(hits) != 1 || hits[0].Document != "b" {
 		t.Errorf("found %v", hits)
 	}
-	hits, err := y.Search(t.Context(), p, port.IndexQuery{Retriever: port.Keyword, Text: "running", Limit: 10, After: &after, Before: &before})
+	hits, err := y.Search(t.Context(), p, port.IndexQuery{
+		Retriever: port.Keyword,
+		Text:      "running",
+		Limit:     10,
+		After:     &after,
+		Before:    &before,
+	})
 	if err != nil || len(hits) != 1 || hits[0].Document != "a" {
 		t.Errorf("within bounds found %v, %v", hits, err)
 	}
@@ -362,7 +374,8 @@ func TestPoolerLeavesNothing(t *testing.T) {
 	apply(t, x, p, b)
 	waitIndexed(t, dsn, 1)
 	keyword(t, x, p, "word")
-	if _, err := x.Search(t.Context(), p, port.IndexQuery{Retriever: port.Vector, Vector: []float32{1, 0}, Limit: 5}); err != nil {
+	if _, err := x.Search(t.Context(), p,
+		port.IndexQuery{Retriever: port.Vector, Vector: []float32{1, 0}, Limit: 5}); err != nil {
 		t.Fatal(err)
 	}
 	// The sessions speak for themselves, through the same pool.
@@ -380,7 +393,8 @@ func TestPoolerLeavesNothing(t *testing.T) {
 // waitIndexed waits until so many partitions have a graph.
 func waitIndexed(t testing.TB, dsn string, n int64) {
 	t.Helper()
-	for end := time.Now().Add(time.Hour); one(t, dsn, "SELECT count(*) FROM index_partition WHERE indexed") < n; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Hour); one(t, dsn,
+		"SELECT count(*) FROM index_partition WHERE indexed") < n; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("no vector index was built")
 		}

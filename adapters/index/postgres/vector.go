@@ -24,16 +24,21 @@ func vectorsIndex(generation int64) string {
 	return fmt.Sprintf(`"index_vectors_%d_hnsw"`, generation)
 }
 
-// enlarge gives the partition's vectors a table of their own.
-func (w *batchWriter) enlarge(ctx context.Context) error {
+// createVectorTable gives the partition's vectors a table of their own.
+func (w *batchWriter) createVectorTable(ctx context.Context) error {
 	table := vectorsTable(w.generation)
-	if err := simple(ctx, w.c, fmt.Sprintf(`CREATE TABLE %s (ord bigint PRIMARY KEY, document text COLLATE "C" NOT NULL, chunk int NOT NULL, embedding halfvec(%d) NOT NULL);
-		ALTER TABLE %[1]s ALTER COLUMN embedding SET STORAGE EXTERNAL, SET (toast_tuple_target = 4080)`, table, w.state.dim)); err != nil {
+	if err := simple(ctx, w.c, fmt.Sprintf(
+		`CREATE TABLE %s (ord bigint PRIMARY KEY, document text COLLATE "C" NOT NULL, chunk int NOT NULL,
+			embedding halfvec(%d) NOT NULL);
+		ALTER TABLE %[1]s ALTER COLUMN embedding SET STORAGE EXTERNAL, SET (toast_tuple_target = 4080)`, table, w.state.dim,
+	)); err != nil {
 		return err
 	}
 	// Those in the other table stay where they are, unused: taking them out would
-	// write all rows anew.
-	if _, err := w.c.Exec(ctx, "INSERT INTO "+table+" SELECT ord, document, chunk, embedding FROM index_chunk WHERE generation = $1 AND embedding IS NOT NULL", w.generation); err != nil {
+	// rewrite all rows.
+	if _, err := w.c.Exec(ctx, "INSERT INTO "+table+
+		" SELECT ord, document, chunk, embedding FROM index_chunk WHERE generation = $1 AND embedding IS NOT NULL",
+		w.generation); err != nil {
 		return err
 	}
 	w.state.large, w.state.indexed = true, false
@@ -59,11 +64,11 @@ func (s *search) nearest(ctx context.Context) ([]port.Hit, error) {
 		return nil, nil
 	}
 	if s.state.indexed {
-		if hits, err := s.walk(ctx, allowed); err != nil || hits != nil {
+		if hits, err := s.searchGraph(ctx, allowed); err != nil || hits != nil {
 			return hits, err
 		}
 	}
-	hits, err := s.compare(ctx)
+	hits, err := s.scanVectors(ctx)
 	return s.first(hits), err
 }
 
@@ -79,8 +84,8 @@ const (
 	eachOrd    = "unnest($2::bigint[]) AS o(ord) CROSS JOIN LATERAL (SELECT * FROM %s OFFSET 0) AS c"
 )
 
-// compare looks at every allowed vector.
-func (s *search) compare(ctx context.Context) ([]port.Hit, error) {
+// scanVectors looks at every allowed vector.
+func (s *search) scanVectors(ctx context.Context) ([]port.Hit, error) {
 	args := []any{vectorText(s.q.Vector, -1)}
 	var from string
 	if s.allowed != nil {
@@ -122,10 +127,10 @@ const (
 	perCandidate = 10
 )
 
-// walk goes through the HNSW graph. nil: it did not lead to enough of those that
+// searchGraph goes through the HNSW graph. nil: it did not lead to enough of those that
 // are allowed, or to so many that tie that the first of them may be elsewhere;
 // then all are to be compared.
-func (s *search) walk(ctx context.Context, allowed int64) ([]port.Hit, error) {
+func (s *search) searchGraph(ctx context.Context, allowed int64) ([]port.Hit, error) {
 	v := s.x.cfg.Vector
 	want := s.q.Limit + s.q.Limit/2 + margin
 	if s.allowed != nil {
@@ -136,12 +141,17 @@ func (s *search) walk(ctx context.Context, allowed int64) ([]port.Hit, error) {
 			return nil, nil // to compare them takes no longer
 		}
 		ef := min(1000, max(v.EfSearch, want))
-		if _, err := s.c.Exec(ctx, fmt.Sprintf("SELECT set_config('hnsw.ef_search', '%d', true), set_config('hnsw.iterative_scan', 'relaxed_order', true), "+
-			"set_config('hnsw.max_scan_tuples', '%d', true), set_config('enable_sort', 'off', true)", ef, max(v.MaxScanTuples, 2*want))); err != nil {
+		if _, err := s.c.Exec(ctx, fmt.Sprintf(
+			"SELECT set_config('hnsw.ef_search', '%d', true), set_config('hnsw.iterative_scan', 'relaxed_order', true), "+
+				"set_config('hnsw.max_scan_tuples', '%d', true), set_config('enable_sort', 'off', true)", ef,
+			max(v.MaxScanTuples, 2*want),
+		)); err != nil {
 			return nil, err
 		}
-		hits, err := s.vectorHits(ctx, "SELECT ord, document, chunk, -(embedding::vector <#> "+queryWhole+")::float4 FROM (SELECT ord, document, chunk, embedding FROM "+
-			vectorsTable(s.generation)+" ORDER BY embedding <#> "+queryHalf+" LIMIT "+strconv.Itoa(want)+") AS t", vectorText(s.q.Vector, -1))
+		hits, err := s.vectorHits(ctx, "SELECT ord, document, chunk, -(embedding::vector <#> "+queryWhole+
+			")::float4 FROM (SELECT ord, document, chunk, embedding FROM "+
+			vectorsTable(s.generation)+" ORDER BY embedding <#> "+queryHalf+" LIMIT "+strconv.Itoa(want)+") AS t",
+			vectorText(s.q.Vector, -1))
 		if err != nil {
 			return nil, err
 		}
@@ -202,7 +212,7 @@ func (x *Index) startBackground() {
 		defer tick.Stop()
 		for {
 			if err := x.buildAll(ctx); err != nil && ctx.Err() == nil {
-				x.log.Warn("postgres index: a vector index was not built; vectors are compared one by one until it is", "error", err)
+				x.log.Warn("vector index build failed", "error", err)
 			}
 			select {
 			case <-ctx.Done():
@@ -221,8 +231,8 @@ func (x *Index) stopBackground() {
 	}
 }
 
-// wake makes the background look for work.
-func (x *Index) wake() {
+// wakeBackground makes the background look for work.
+func (x *Index) wakeBackground() {
 	select {
 	case x.nudge <- struct{}{}:
 	default:
@@ -234,9 +244,10 @@ func (x *Index) buildAll(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var generation int64
 		err := x.run(ctx, "look for vectors to index", updating, func(c *pgxpool.Conn) error {
-			return c.QueryRow(ctx, "UPDATE index_partition SET leased = now() + $1::interval WHERE generation = (SELECT generation FROM index_partition "+
-				"WHERE large AND NOT indexed AND (leased IS NULL OR leased < now()) AND (changed <= now() - $2::interval OR enlarged <= now() - $3::interval) "+
-				"ORDER BY generation LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING generation", leaseFor, x.tuning.settle, mostWait).Scan(&generation)
+			return c.QueryRow(ctx, "UPDATE index_partition SET leased = now() + $1::interval WHERE generation = (SELECT "+
+				"generation FROM index_partition WHERE large AND NOT indexed AND (leased IS NULL OR leased < now()) AND "+
+				"(changed <= now() - $2::interval OR enlarged <= now() - $3::interval) ORDER BY generation LIMIT 1 FOR "+
+				"UPDATE SKIP LOCKED) RETURNING generation", leaseFor, x.tuning.settle, mostWait).Scan(&generation)
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil

@@ -28,7 +28,8 @@ func draw(t *testing.T, b port.Budget) {
 	own := port.Bucket{Tokens: 10, At: time.Now()}
 	for i, c := range []port.Charge{
 		{Units: 3}, {Units: 2, Ahead: 3}, {Units: 9}, {Units: 1, Spent: 1}, {Units: 1, Back: 3, Ahead: 1},
-		{Units: 2}, {Units: 30}, {Units: 1}, {Back: 100, Units: 0}, {Units: 30, Ahead: 4}, {Units: 1}, {Units: 29, Spent: 1, Back: 40},
+		{Units: 2}, {Units: 30}, {Units: 1}, {Back: 100, Units: 0}, {Units: 30, Ahead: 4}, {Units: 1},
+		{Units: 29, Spent: 1, Back: 40},
 	} {
 		c.Rate = slow
 		got, err := b.Draw(t.Context(), t.Name(), c)
@@ -40,10 +41,12 @@ func draw(t *testing.T, b port.Budget) {
 			t.Errorf("charge %d, %+v: %+v, want %+v", i, c, got, want)
 		}
 	}
-	if got, err := b.Draw(t.Context(), t.Name()+"/other", port.Charge{Rate: slow, Units: 1}); err != nil || !got.OK || got.Tokens < 8.5 {
+	if got, err := b.Draw(t.Context(), t.Name()+"/other", port.Charge{Rate: slow, Units: 1}); err != nil || !got.OK ||
+		got.Tokens < 8.5 {
 		t.Errorf("another bucket: %+v, %v", got, err)
 	}
-	if got, err := b.Draw(t.Context(), t.Name()+"/large", port.Charge{Rate: slow, Units: 15}); err != nil || !got.OK || got.Tokens > -4.9 {
+	if got, err := b.Draw(t.Context(), t.Name()+"/large", port.Charge{Rate: slow, Units: 15}); err != nil || !got.OK ||
+		got.Tokens > -4.9 {
 		t.Errorf("a large batch on a full bucket: %+v, %v", got, err)
 	}
 }

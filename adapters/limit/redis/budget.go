@@ -17,21 +17,22 @@ import (
 const charge = `
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
-local capacity, rate, units, spent, back, ahead = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local capacity, rate, units = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local spent, back, ahead = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local kept = redis.call('HMGET', KEYS[1], 'tokens', 'at')
 local tokens, at = tonumber(kept[1]) or capacity, tonumber(kept[2]) or now
 if now > at then tokens = tokens + (now - at) * rate / 1000000 end
 tokens = math.min(tokens + back, capacity)
-local ok, took = 0, 0
+local ok, drawn = 0, 0
 if tokens >= math.min(units + spent, capacity) - spent - 0.000001 then
   ok = 1
   tokens = tokens - units
-  took = math.max(0, math.min(ahead, math.floor(tokens + 0.000001)))
-  tokens = tokens - took
+  drawn = math.max(0, math.min(ahead, math.floor(tokens + 0.000001)))
+  tokens = tokens - drawn
 end
 redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.0f', now))
 redis.call('PEXPIRE', KEYS[1], math.ceil((capacity - tokens) / rate * 1000) + 1000)
-return {ok, took, string.format('%.6f', tokens)}`
+return {ok, drawn, string.format('%.6f', tokens)}`
 
 // prefix keeps the keys apart from those of other programs.
 const prefix = "mneme:limit:"
@@ -42,16 +43,14 @@ type Budget struct {
 	script *redis.Script
 }
 
-// Open connects to the server of a URL such as
-// redis://user:password@host:6379/0, or rediss:// for TLS, and checks that it
-// answers.
-func Open(ctx context.Context, url string) (*Budget, error) {
-	o, err := redis.ParseURL(url)
+// Open connects to the server and checks that it answers.
+func Open(ctx context.Context, c Config) (*Budget, error) {
+	o, err := c.options()
 	if err != nil {
-		return nil, errors.New("the URL of the Redis server cannot be read; want redis://user:password@host:port/database") // it may hold a password
+		return nil, err
 	}
 	// A limit is not worth a wait: where the server hangs, the process's own
-	// buckets do.
+	// buckets serve.
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.MaxRetries = time.Second, 500*time.Millisecond, 500*time.Millisecond, 1
 	o.DialerRetries = 1
 	b := &Budget{client: redis.NewClient(o), script: redis.NewScript(charge)}
@@ -63,7 +62,8 @@ func Open(ctx context.Context, url string) (*Budget, error) {
 
 // Draw implements port.Budget.
 func (b *Budget) Draw(ctx context.Context, name string, c port.Charge) (port.Drawn, error) {
-	out, err := b.script.Run(ctx, b.client, []string{prefix + name}, port.Capacity(c.Rate), float64(c.Rate.PerMinute)/60, c.Units, c.Spent, c.Back, c.Ahead).Slice()
+	out, err := b.script.Run(ctx, b.client, []string{prefix + name},
+		port.Capacity(c.Rate), float64(c.Rate.PerMinute)/60, c.Units, c.Spent, c.Back, c.Ahead).Slice()
 	if err != nil {
 		return port.Drawn{}, fmt.Errorf("draw from a shared rate limit: %w", err)
 	}

@@ -3,9 +3,9 @@ package redis_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +16,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/limit/redis"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
 )
 
 // servers are the ones to test against: one in process, and the real one where
@@ -30,18 +31,13 @@ func servers(t *testing.T) map[string]string {
 		t.Log("NOT RUN against a real server: redis-server is not on the PATH")
 		return urls
 	}
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	dir, err := os.MkdirTemp("", "mneme-redis-") // t.TempDir's names are too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, p, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "--port", p, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "redis")
+	cmd := exec.Command(program, "--port", "0", "--unixsocket", socket, "--save", "", "--dir", dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -49,16 +45,16 @@ func servers(t *testing.T) map[string]string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // killed
 	})
-	urls["real"] = "redis://127.0.0.1:" + p
+	urls["real"] = "unix://" + socket
 	return urls
 }
 
 func open(t *testing.T, url string) *redis.Budget {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
-		b, err := redis.Open(ctx, url)
+		b, err := redis.Open(ctx, redis.Config{URL: registry.Secret(url)})
 		if err == nil {
 			t.Cleanup(func() {
 				if err := b.Close(); err != nil {
@@ -83,16 +79,52 @@ func TestContract(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	for url, want := range map[string]string{"http://user:hunter2@host": "cannot be read", "redis://:hunter2@127.0.0.1:1/0": "reach the Redis server"} {
-		_, err := redis.Open(t.Context(), url)
+	for url, want := range map[string]string{"http://user:hunter2@host": "cannot be read",
+		"redis://:hunter2@127.0.0.1:1/0": "reach the Redis server"} {
+		_, err := redis.Open(t.Context(), redis.Config{URL: registry.Secret(url)})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(fmt.Sprint(err), "hunter2") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
 }
 
+func TestValidate(t *testing.T) {
+	for url, want := range map[string]string{"": "url: is needed",
+		"http://u:hunter2@host": "url: the URL of the Redis server cannot be read"} {
+		err := redis.Config{URL: registry.Secret(url)}.Validate()
+		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", url, err)
+		}
+	}
+	if err := (redis.Config{URL: "rediss://u:p@host:6380/1"}).Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The component opens what its configuration names, and says when it cannot.
+func TestRegister(t *testing.T) {
+	r := registry.New()
+	redis.Register(r)
+	info, ok := r.Limit.Component("redis")
+	if !ok {
+		t.Fatal("the component is not registered under its name")
+	}
+	s := info.Select()
+	s.Config.(*redis.Config).URL = registry.Secret("redis://" + miniredis.RunT(t).Addr())
+	b, err := r.Limit.Open(t.Context(), s, registry.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if b, err := r.Limit.Open(t.Context(), info.Select(), registry.Env{}); b != nil || err == nil {
+		t.Errorf("without a URL: %v, %v", b, err)
+	}
+}
+
 func BenchmarkDraw(b *testing.B) {
-	budget, err := redis.Open(b.Context(), "redis://"+miniredis.RunT(b).Addr())
+	budget, err := redis.Open(b.Context(), redis.Config{URL: registry.Secret("redis://" + miniredis.RunT(b).Addr())})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -2,6 +2,4 @@
 // speaks the Redis protocol, such as Redis, Valkey, KeyDB or Dragonfly: one hash
 // a bucket, charged by a script, so that each charge is one round trip and
 // atomic. Buckets expire once they are full.
-//
-// May import: core/port, a Redis client.
 package redis

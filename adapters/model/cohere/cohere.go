@@ -20,7 +20,12 @@ func Open(id string, c Config, log *slog.Logger) (port.Model, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("open model %s: %w", id, err)
 	}
-	d := remote.Dialect{Limits: remote.Limits{Texts: c.Batch, Tokens: tokensPerCall, Window: c.MaxInputTokens}, Scale: remote.Probability, Embed: c.embed, Rerank: c.rerank}
+	d := remote.Dialect{
+		Limits: remote.Limits{Texts: c.Batch, Tokens: tokensPerCall, Window: c.MaxInputTokens},
+		Scale:  remote.Probability,
+		Embed:  c.embed,
+		Rerank: c.rerank,
+	}
 	return d.Open(c.model(id), c.endpoint(), log)
 }
 

@@ -15,7 +15,8 @@ func opener(task port.Task, change func(*cohere.Config)) remotetest.Open {
 		t.Helper()
 		server := remotetest.Cohere(t, s.Server)
 		c := cohere.Default()
-		c.BaseURL, c.Model, c.Task, c.Dimensions, c.MaxInputTokens, c.Batch = server.URL+"", "m", string(task), 48, s.Window, s.Batch
+		c.BaseURL, c.Model, c.Task, c.Dimensions, c.MaxInputTokens, c.Batch = server.URL+"", "m", string(task), 48,
+			s.Window, s.Batch
 		c.APIKey, c.Calls = s.Endpoint.Key, s.Endpoint.Calls
 		if change != nil {
 			change(&c)
@@ -36,9 +37,11 @@ func TestReranking(t *testing.T) {
 
 // Queries and passages are told apart, and shorter vectors asked for by name.
 func TestRequest(t *testing.T) {
-	m, server := opener(port.TaskEmbed, func(c *cohere.Config) { c.RequestDimensions, c.Dimensions = true, 32 })(t, remotetest.Setup{Batch: 96, Window: 512, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}})
+	m, server := opener(port.TaskEmbed, func(c *cohere.Config) { c.RequestDimensions, c.Dimensions = true, 32 })(t,
+		remotetest.Setup{Batch: 96, Window: 512, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}})
 	query, passage := remotetest.Sent(t, m, server)
-	if query["input_type"] != "search_query" || passage["input_type"] != "search_document" || query["output_dimension"] != 32.0 || query["truncate"] != "END" {
+	if query["input_type"] != "search_query" || passage["input_type"] != "search_document" ||
+		query["output_dimension"] != 32.0 || query["truncate"] != "END" {
 		t.Errorf("sent %v and %v", query, passage)
 	}
 }
@@ -50,7 +53,8 @@ func TestConfig(t *testing.T) {
 		"base_url": func(c *cohere.Config) { c.BaseURL = "api.cohere.com" }, "model": func(c *cohere.Config) { c.Model = "" },
 		"task": func(c *cohere.Config) { c.Task = "answer" }, "dimensions": func(c *cohere.Config) { c.Dimensions = 0 },
 		"batch": func(c *cohere.Config) { c.Batch = 97 }, "query_type": func(c *cohere.Config) { c.PassageType = "" },
-		"revision": func(c *cohere.Config) { c.Revision = "" }, "max_input_tokens": func(c *cohere.Config) { c.MaxInputTokens = 0 },
-		"timeout": func(c *cohere.Config) { c.Timeout = 0 }, "retries": func(c *cohere.Config) { c.Retries = -1 },
+		"revision":         func(c *cohere.Config) { c.Revision = "" },
+		"max_input_tokens": func(c *cohere.Config) { c.MaxInputTokens = 0 },
+		"timeout":          func(c *cohere.Config) { c.Timeout = 0 }, "retries": func(c *cohere.Config) { c.Retries = -1 },
 	})
 }

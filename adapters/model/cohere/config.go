@@ -25,16 +25,32 @@ type Config struct {
 
 // Default is Cohere itself.
 func Default() Config {
-	return Config{BaseURL: "https://api.cohere.com", Task: string(port.TaskEmbed), QueryType: "search_query", PassageType: "search_document",
-		MaxInputTokens: 4096, Batch: 96, Revision: "1",
-		Calls: remote.DefaultCalls()}
+	return Config{
+		BaseURL:        "https://api.cohere.com",
+		Task:           string(port.TaskEmbed),
+		QueryType:      "search_query",
+		PassageType:    "search_document",
+		MaxInputTokens: 4096,
+		Batch:          96,
+		Revision:       "1",
+		Calls:          remote.DefaultCalls(),
+	}
 }
 
 func (c Config) endpoint() remote.Endpoint { return c.To(c.BaseURL, c.APIKey) }
 
 func (c Config) model(id string) remote.Model {
-	return remote.Model{ID: id, Name: c.Model, Task: port.Task(c.Task), Revision: c.Revision, Dimensions: c.Dimensions, Window: c.MaxInputTokens,
-		Query: "input_type " + c.QueryType, Passage: "input_type " + c.PassageType, Licence: c.Licence}
+	return remote.Model{
+		ID:         id,
+		Name:       c.Model,
+		Task:       port.Task(c.Task),
+		Revision:   c.Revision,
+		Dimensions: c.Dimensions,
+		Window:     c.MaxInputTokens,
+		Query:      "input_type " + c.QueryType,
+		Passage:    "input_type " + c.PassageType,
+		Licence:    c.Licence,
+	}
 }
 
 // Validate reports every setting that cannot work.
@@ -45,7 +61,9 @@ func (c Config) Validate() error {
 	}
 	c.model("").Check(&p)
 	p.Check(c.Task == string(port.TaskEmbed) || c.Task == string(port.TaskRerank), "task", "must be embedding or rerank")
-	p.Check(c.Batch >= 1 && c.Batch <= 1000 && (c.Batch <= 96 || c.Task == string(port.TaskRerank)), "batch", "must be 1-96, or 1-1000 for rerank")
-	p.Check(c.QueryType != "" && c.PassageType != "", "query_type", "must not be empty, nor passage_type: the API demands an input_type")
+	p.Check(c.Batch >= 1 && c.Batch <= 1000 && (c.Batch <= 96 || c.Task == string(port.TaskRerank)), "batch",
+		"must be 1-96, or 1-1000 for rerank")
+	p.Check(c.QueryType != "" && c.PassageType != "", "query_type",
+		"must not be empty, nor passage_type: the API demands an input_type")
 	return p.Err()
 }

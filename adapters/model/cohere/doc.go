@@ -2,6 +2,4 @@
 // role embed, /v2/rerank for rerank. Choose it for Cohere's models, hosted or in a
 // private deployment. It costs a call over the network, and the texts leave this
 // machine for the configured address. Scores are Cohere's own, 0-1 already.
-//
-// May import: core/port, core/registry, adapters/model/remote.
 package cohere

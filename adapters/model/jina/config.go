@@ -26,16 +26,33 @@ type Config struct {
 
 // Default is Jina itself.
 func Default() Config {
-	return Config{BaseURL: "https://api.jina.ai/v1", Task: string(port.TaskEmbed), QueryTask: "retrieval.query", PassageTask: "retrieval.passage",
-		Scores: string(remote.Probability), MaxInputTokens: 8192, Batch: 128, Revision: "1",
-		Calls: remote.DefaultCalls()}
+	return Config{
+		BaseURL:        "https://api.jina.ai/v1",
+		Task:           string(port.TaskEmbed),
+		QueryTask:      "retrieval.query",
+		PassageTask:    "retrieval.passage",
+		Scores:         string(remote.Probability),
+		MaxInputTokens: 8192,
+		Batch:          128,
+		Revision:       "1",
+		Calls:          remote.DefaultCalls(),
+	}
 }
 
 func (c Config) endpoint() remote.Endpoint { return c.To(c.BaseURL, c.APIKey) }
 
 func (c Config) model(id string) remote.Model {
-	return remote.Model{ID: id, Name: c.Model, Task: port.Task(c.Task), Revision: c.Revision, Dimensions: c.Dimensions, Window: c.MaxInputTokens,
-		Query: "task " + c.QueryTask, Passage: "task " + c.PassageTask, Licence: c.Licence}
+	return remote.Model{
+		ID:         id,
+		Name:       c.Model,
+		Task:       port.Task(c.Task),
+		Revision:   c.Revision,
+		Dimensions: c.Dimensions,
+		Window:     c.MaxInputTokens,
+		Query:      "task " + c.QueryTask,
+		Passage:    "task " + c.PassageTask,
+		Licence:    c.Licence,
+	}
 }
 
 // Validate reports every setting that cannot work.

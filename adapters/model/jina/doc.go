@@ -3,6 +3,4 @@
 // took over its rerank dialect, as vLLM, llama.cpp and Infinity did: base_url is
 // then theirs. It costs a call over the network, and the texts leave this machine
 // for the configured address.
-//
-// May import: core/port, core/registry, adapters/model/remote.
 package jina

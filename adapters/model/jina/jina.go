@@ -19,7 +19,12 @@ func Open(id string, c Config, log *slog.Logger) (port.Model, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("open model %s: %w", id, err)
 	}
-	d := remote.Dialect{Limits: remote.Limits{Texts: c.Batch, Tokens: tokensPerCall, Window: c.MaxInputTokens}, Scale: remote.Scale(c.Scores), Embed: c.embed, Rerank: c.rerank}
+	d := remote.Dialect{
+		Limits: remote.Limits{Texts: c.Batch, Tokens: tokensPerCall, Window: c.MaxInputTokens},
+		Scale:  remote.Scale(c.Scores),
+		Embed:  c.embed,
+		Rerank: c.rerank,
+	}
 	return d.Open(c.model(id), c.endpoint(), log)
 }
 
@@ -34,7 +39,14 @@ type embedRequest struct {
 }
 
 func (c Config) embed(ctx context.Context, by *remote.Caller, as port.TextKind, texts []string) ([]remote.Vector, int, error) {
-	in := embedRequest{Model: c.Model, Task: c.PassageTask, EmbeddingType: "float", Normalized: true, Truncate: true, Input: texts}
+	in := embedRequest{
+		Model:         c.Model,
+		Task:          c.PassageTask,
+		EmbeddingType: "float",
+		Normalized:    true,
+		Truncate:      true,
+		Input:         texts,
+	}
 	if as == port.Query {
 		in.Task = c.QueryTask
 	}

@@ -15,7 +15,8 @@ func opener(task port.Task, change func(*jina.Config)) remotetest.Open {
 		t.Helper()
 		server := remotetest.Jina(t, s.Server)
 		c := jina.Default()
-		c.BaseURL, c.Model, c.Task, c.Dimensions, c.MaxInputTokens, c.Batch = server.URL+"/v1", "m", string(task), 48, s.Window, s.Batch
+		c.BaseURL, c.Model, c.Task, c.Dimensions, c.MaxInputTokens, c.Batch = server.URL+"/v1", "m", string(task), 48,
+			s.Window, s.Batch
 		c.APIKey, c.Calls = s.Endpoint.Key, s.Endpoint.Calls
 		if change != nil {
 			change(&c)
@@ -36,9 +37,11 @@ func TestReranking(t *testing.T) {
 
 // Queries and passages are told apart, and shorter vectors asked for by name.
 func TestRequest(t *testing.T) {
-	m, server := opener(port.TaskEmbed, func(c *jina.Config) { c.RequestDimensions, c.Dimensions = true, 32 })(t, remotetest.Setup{Batch: 96, Window: 512, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}})
+	m, server := opener(port.TaskEmbed, func(c *jina.Config) { c.RequestDimensions, c.Dimensions = true, 32 })(t,
+		remotetest.Setup{Batch: 96, Window: 512, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}})
 	query, passage := remotetest.Sent(t, m, server)
-	if query["task"] != "retrieval.query" || passage["task"] != "retrieval.passage" || query["dimensions"] != 32.0 || query["truncate"] != true {
+	if query["task"] != "retrieval.query" || passage["task"] != "retrieval.passage" || query["dimensions"] != 32.0 ||
+		query["truncate"] != true {
 		t.Errorf("sent %v and %v", query, passage)
 	}
 }
@@ -49,8 +52,10 @@ func TestScores(t *testing.T) {
 		scores, sent string
 		want         float32
 		refused      bool
-	}{{"cosine", "-0.5", 0.25, false}, {"logit", "0", 0.5, false}, {"probability", "1.0004", 1, false}, {"probability", "-0.5", 0, true}, {"cosine", "1.2", 0, true}} {
-		m, server := opener(port.TaskRerank, func(x *jina.Config) { x.Scores = c.scores })(t, remotetest.Setup{Batch: 8, Window: 512, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}})
+	}{{"cosine", "-0.5", 0.25, false}, {"logit", "0", 0.5, false}, {"probability", "1.0004", 1, false},
+		{"probability", "-0.5", 0, true}, {"cosine", "1.2", 0, true}} {
+		m, server := opener(port.TaskRerank, func(x *jina.Config) { x.Scores = c.scores })(t,
+			remotetest.Setup{Batch: 8, Window: 512, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}})
 		server.Inject(remotetest.Body(`{"results":[{"index":0,"relevance_score":` + c.sent + `}]}`))
 		p, _, err := m.(port.Reranker).Score(t.Context(), "query", []string{"text"})
 		if c.refused != (err != nil) || err == nil && p[0] != c.want {
@@ -63,8 +68,9 @@ func TestConfig(t *testing.T) {
 	valid := jina.Default()
 	valid.Model, valid.Dimensions = "m", 8
 	remotetest.Invalid(t, valid, map[string]func(*jina.Config){
-		"base_url": func(c *jina.Config) { c.BaseURL = "https://u:p@api.jina.ai" }, "model": func(c *jina.Config) { c.Model = "" },
-		"task": func(c *jina.Config) { c.Task = "sparse" }, "dimensions": func(c *jina.Config) { c.Dimensions = 0 },
+		"base_url": func(c *jina.Config) { c.BaseURL = "https://u:p@api.jina.ai" },
+		"model":    func(c *jina.Config) { c.Model = "" },
+		"task":     func(c *jina.Config) { c.Task = "sparse" }, "dimensions": func(c *jina.Config) { c.Dimensions = 0 },
 		"batch": func(c *jina.Config) { c.Batch = 0 }, "scores": func(c *jina.Config) { c.Scores = "points" },
 	})
 }

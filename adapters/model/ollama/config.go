@@ -36,8 +36,17 @@ func Default() Config {
 func (c Config) endpoint() remote.Endpoint { return c.To(c.BaseURL, c.APIKey) }
 
 func (c Config) model(id string) remote.Model {
-	m := remote.Model{ID: id, Name: c.Model, Task: port.Task(c.Task), Revision: c.Revision, Dimensions: c.Dimensions, Window: c.MaxInputTokens,
-		Query: c.QueryPrefix, Passage: c.PassagePrefix, Licence: c.Licence}
+	m := remote.Model{
+		ID:         id,
+		Name:       c.Model,
+		Task:       port.Task(c.Task),
+		Revision:   c.Revision,
+		Dimensions: c.Dimensions,
+		Window:     c.MaxInputTokens,
+		Query:      c.QueryPrefix,
+		Passage:    c.PassagePrefix,
+		Licence:    c.Licence,
+	}
 	if m.Task == port.TaskSynthesize {
 		m.Window = c.ContextTokens
 	}

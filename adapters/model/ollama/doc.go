@@ -3,6 +3,4 @@
 // adapter for an Ollama that should cut long texts itself, keep a model loaded or
 // be given a longer context. A model that is not loaded yet takes seconds to
 // answer first.
-//
-// May import: core/port, core/registry, adapters/model/remote.
 package ollama

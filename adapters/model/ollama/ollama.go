@@ -153,10 +153,10 @@ func read(body io.Reader, maxTokens int) (port.Synthesis, error) {
 			Error   string      `json:"error"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &part); err != nil {
-			return port.Synthesis{}, remote.Nonsense("decode a part of the answer: %v", err)
+			return port.Synthesis{}, remote.InvalidAnswer("decode a part of the answer: %v", err)
 		}
 		if part.Error != "" {
-			return port.Synthesis{}, remote.Nonsense("the answer ends with an error: %.200s", part.Error)
+			return port.Synthesis{}, remote.InvalidAnswer("the answer ends with an error: %.200s", part.Error)
 		}
 		if err := text.Add(part.Message.Content); err != nil {
 			return port.Synthesis{}, err
@@ -167,11 +167,11 @@ func read(body io.Reader, maxTokens int) (port.Synthesis, error) {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return port.Synthesis{}, remote.Nonsense("a line of more than %d bytes", longestLine)
+		return port.Synthesis{}, remote.InvalidAnswer("a line of more than %d bytes", longestLine)
 	case err != nil:
 		return port.Synthesis{}, err
 	}
-	return port.Synthesis{}, remote.Nonsense("the answer broke off")
+	return port.Synthesis{}, remote.InvalidAnswer("the answer broke off")
 }
 
 var _ port.Synthesizer = (*Writer)(nil)

@@ -18,7 +18,8 @@ func opener(task port.Task, change func(*ollama.Config)) remotetest.Open {
 		t.Helper()
 		server := remotetest.Ollama(t, s.Server)
 		c := ollama.Default()
-		c.BaseURL, c.Model, c.Task, c.Dimensions, c.MaxInputTokens, c.Batch = server.URL+"", "m", string(task), 48, s.Window, s.Batch
+		c.BaseURL, c.Model, c.Task, c.Dimensions, c.MaxInputTokens, c.Batch = server.URL+"", "m", string(task), 48,
+			s.Window, s.Batch
 		c.APIKey, c.Calls = s.Endpoint.Key, s.Endpoint.Calls
 		if change != nil {
 			change(&c)
@@ -38,12 +39,19 @@ func TestAnswering(t *testing.T) {
 }
 
 func TestRequest(t *testing.T) {
-	s := remotetest.Setup{Batch: 8, Window: 512, Server: remotetest.Options{Dimensions: 48}, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}}
+	s := remotetest.Setup{
+		Batch:    8,
+		Window:   512,
+		Server:   remotetest.Options{Dimensions: 48},
+		Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()},
+	}
 	m, server := opener(port.TaskEmbed, func(c *ollama.Config) {
-		c.QueryPrefix, c.PassagePrefix, c.KeepAlive, c.ContextTokens, c.RequestDimensions, c.Dimensions = "search_query: ", "search_document: ", time.Hour, 256, true, 32
+		c.QueryPrefix, c.PassagePrefix, c.KeepAlive, c.ContextTokens, c.RequestDimensions, c.Dimensions = "search_query: ",
+			"search_document: ", time.Hour, 256, true, 32
 	})(t, s)
 	query, passage := remotetest.Sent(t, m, server)
-	if query["input"].([]any)[0] != "search_query: text" || passage["input"].([]any)[0] != "search_document: text" || query["keep_alive"] != "1h0m0s" ||
+	if query["input"].([]any)[0] != "search_query: text" || passage["input"].([]any)[0] != "search_document: text" ||
+		query["keep_alive"] != "1h0m0s" ||
 		query["truncate"] != true || query["dimensions"] != 32.0 || query["options"].(map[string]any)["num_ctx"] != 256.0 {
 		t.Errorf("sent %v and %v", query, passage)
 	}
@@ -51,11 +59,14 @@ func TestRequest(t *testing.T) {
 
 // What a streamed answer may do wrong.
 func TestBrokenAnswer(t *testing.T) {
-	for _, body := range []string{"", "{", `{"message":{"content":"She li"},"done":false}`, `{"error":"llama runner process has terminated"}`, "<html>",
+	for _, body := range []string{"", "{", `{"message":{"content":"She li"},"done":false}`,
+		`{"error":"llama runner process has terminated"}`, "<html>",
 		`{"message":{"content":"` + strings.Repeat("word ", 2000) + `"},"done":true}`, strings.Repeat(" ", 2<<20)} {
-		m, server := opener(port.TaskSynthesize, nil)(t, remotetest.Setup{Batch: 8, Window: 512, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}})
+		m, server := opener(port.TaskSynthesize, nil)(t,
+			remotetest.Setup{Batch: 8, Window: 512, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}})
 		server.Inject(remotetest.Body(body))
-		if got, err := m.(port.Synthesizer).Synthesize(t.Context(), port.Question{Text: "Where?", MaxTokens: 50}); fault.CodeOf(err) != fault.Upstream {
+		if got, err := m.(port.Synthesizer).Synthesize(t.Context(),
+			port.Question{Text: "Where?", MaxTokens: 50}); fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("%.40q: %+v, %v", body, got, err)
 		}
 	}

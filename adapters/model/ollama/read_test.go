@@ -7,7 +7,9 @@ import (
 
 // Whatever a server streams, an answer is bounded and an end without done is refused.
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{`{"message":{"role":"assistant","content":"In Lyon [1]."},"done":false}` + "\n" + `{"done":true,"eval_count":4}`, `{"done":true}`, `{"error":"x"}`, "", "\n\n{", `{"message":{"content":"NONE."},"done":true}`} {
+	for _, s := range []string{`{"message":{"role":"assistant","content":"In Lyon [1]."},"done":false}` + "\n" +
+		`{"done":true,"eval_count":4}`, `{"done":true}`, `{"error":"x"}`, "", "\n\n{",
+		`{"message":{"content":"NONE."},"done":true}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

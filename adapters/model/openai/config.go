@@ -36,8 +36,17 @@ func Default() Config {
 func (c Config) endpoint() remote.Endpoint { return c.To(c.BaseURL, c.APIKey) }
 
 func (c Config) model(id string) remote.Model {
-	return remote.Model{ID: id, Name: c.Model, Task: port.Task(c.Task), Revision: c.Revision, Dimensions: c.Dimensions, Window: c.MaxInputTokens,
-		Query: c.QueryPrefix, Passage: c.PassagePrefix, Licence: c.Licence}
+	return remote.Model{
+		ID:         id,
+		Name:       c.Model,
+		Task:       port.Task(c.Task),
+		Revision:   c.Revision,
+		Dimensions: c.Dimensions,
+		Window:     c.MaxInputTokens,
+		Query:      c.QueryPrefix,
+		Passage:    c.PassagePrefix,
+		Licence:    c.Licence,
+	}
 }
 
 // Validate reports every setting that cannot work.
@@ -48,7 +57,8 @@ func (c Config) Validate() error {
 	}
 	c.model("").Check(&p)
 	p.Check(c.Task == string(port.TaskSynthesize) || c.Task == string(port.TaskEmbed), "task", "must be answer or embedding")
-	p.Check(c.TokensField == "max_tokens" || c.TokensField == "max_completion_tokens", "tokens_field", "must be max_tokens or max_completion_tokens")
+	p.Check(c.TokensField == "max_tokens" || c.TokensField == "max_completion_tokens", "tokens_field",
+		"must be max_tokens or max_completion_tokens")
 	p.Check(c.EncodingFormat == "base64" || c.EncodingFormat == "float", "encoding_format", "must be base64 or float")
 	p.Check(c.Batch >= 1 && c.Batch <= 2048, "batch", "must be 1-2048")
 	return p.Err()

@@ -45,15 +45,18 @@ func TestRequest(t *testing.T) {
 		c.QueryPrefix, c.PassagePrefix, c.RequestDimensions, c.Dimensions = "query: ", "passage: ", true, 32
 	})(t, remotetest.Setup{Batch: 8, Window: 512, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}})
 	query, passage := remotetest.Sent(t, m, server)
-	if query["input"].([]any)[0] != "query: text" || passage["input"].([]any)[0] != "passage: text" || query["dimensions"] != 32.0 || query["encoding_format"] != "base64" {
+	if query["input"].([]any)[0] != "query: text" || passage["input"].([]any)[0] != "passage: text" ||
+		query["dimensions"] != 32.0 || query["encoding_format"] != "base64" {
 		t.Errorf("sent %v and %v", query, passage)
 	}
 }
 
 func TestEmbeddingConfig(t *testing.T) {
 	for name, change := range map[string]func(*openai.Config){
-		"dimensions": func(c *openai.Config) { c.Dimensions = 0 }, "batch": func(c *openai.Config) { c.Batch = 2049 }, "task": func(c *openai.Config) { c.Task = "rerank" },
-		"encoding_format": func(c *openai.Config) { c.EncodingFormat = "int8" }, "max_input_tokens": func(c *openai.Config) { c.MaxInputTokens = 1 },
+		"dimensions": func(c *openai.Config) { c.Dimensions = 0 }, "batch": func(c *openai.Config) { c.Batch = 2049 },
+		"task":             func(c *openai.Config) { c.Task = "rerank" },
+		"encoding_format":  func(c *openai.Config) { c.EncodingFormat = "int8" },
+		"max_input_tokens": func(c *openai.Config) { c.MaxInputTokens = 1 },
 	} {
 		c := openai.Default()
 		c.BaseURL, c.Model, c.Dimensions = "http://127.0.0.1/v1", "m", 8

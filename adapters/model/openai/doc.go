@@ -4,7 +4,4 @@
 // where answers should be written rather than quoted, and for the role embed,
 // where vectors should come from elsewhere. It costs a call over the network,
 // and the texts leave this machine for the configured address.
-//
-// May import: core/port, core/fault, core/registry, adapters/model/remote, the
-// OpenAI client library.
 package openai

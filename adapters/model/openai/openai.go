@@ -63,8 +63,13 @@ func (m *Model) stream(ctx context.Context, q port.Question) (port.Synthesis, er
 	if err != nil {
 		return port.Synthesis{}, err
 	}
-	request := client.ChatCompletionRequest{Model: m.config.Model, Stream: true, StreamOptions: &client.StreamOptions{IncludeUsage: true},
-		Messages: []client.ChatCompletionMessage{{Role: client.ChatMessageRoleSystem, Content: system}, {Role: client.ChatMessageRoleUser, Content: user}}}
+	request := client.ChatCompletionRequest{
+		Model:         m.config.Model,
+		Stream:        true,
+		StreamOptions: &client.StreamOptions{IncludeUsage: true},
+		Messages: []client.ChatCompletionMessage{{Role: client.ChatMessageRoleSystem, Content: system},
+			{Role: client.ChatMessageRoleUser, Content: user}},
+	}
 	if m.config.TokensField == "max_tokens" {
 		request.MaxTokens = q.MaxTokens //nolint:staticcheck // deprecated by OpenAI, and all that other servers know
 	} else {
@@ -100,7 +105,7 @@ func (m *Model) stream(ctx context.Context, q port.Question) (port.Synthesis, er
 		}
 	}
 	if !ended {
-		return port.Synthesis{}, remote.Nonsense("the answer broke off")
+		return port.Synthesis{}, remote.InvalidAnswer("the answer broke off")
 	}
 	out.Text = text.Answer()
 	return out, nil
@@ -113,8 +118,9 @@ func midway(err error) error {
 	var api *client.APIError
 	var syntax *json.SyntaxError
 	var shape *json.UnmarshalTypeError
-	if errors.As(err, &api) || errors.As(err, &syntax) || errors.As(err, &shape) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, client.ErrTooManyEmptyStreamMessages) {
-		return remote.Nonsense("%v", err)
+	if errors.As(err, &api) || errors.As(err, &syntax) || errors.As(err, &shape) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, client.ErrTooManyEmptyStreamMessages) {
+		return remote.InvalidAnswer("%v", err)
 	}
 	return err
 }

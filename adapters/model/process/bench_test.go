@@ -52,14 +52,17 @@ func BenchmarkThroughput(b *testing.B) {
 	}{{"wasm", openWasm(b)}, {"go", openModel(b, goConfig(b))}, {"python", openModel(b, pythonConfig(b))}}
 	passages := make([]string, 32)
 	for i := range passages {
-		passages[i] = strings.Repeat(fmt.Sprintf("Number %d tells that the harbour was rebuilt after the storm of 1953 with stone from the hills. ", i), 5+i%3)
+		passages[i] = strings.Repeat(fmt.Sprintf(
+			"Number %d tells that the harbour was rebuilt after the storm of 1953 with stone from the hills. ", i,
+		), 5+i%3)
 	}
 	for _, c := range []struct {
 		name  string
 		as    port.TextKind
 		texts []string
 		calls int
-	}{{"queries", port.Query, []string{"how do I reset my password on the old office network?"}, 8}, {"passages", port.Passage, passages, 1}} {
+	}{{"queries", port.Query, []string{"how do I reset my password on the old office network?"}, 8},
+		{"passages", port.Passage, passages, 1}} {
 		b.Run(c.name, func(b *testing.B) {
 			took := make([]time.Duration, len(kinds))
 			for b.Loop() {

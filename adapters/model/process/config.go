@@ -24,7 +24,7 @@ type Config struct {
 	Identity       string                     `yaml:"identity" enum:"program,declared" help:"what makes it another model, whose vectors do not mix with the old: program: another program, file or declared digest; declared: the digest alone that the backend declares"`
 	Timeout        time.Duration              `yaml:"timeout" help:"longest time one call may take"`
 	StartTimeout   time.Duration              `yaml:"start_timeout" help:"longest time from the start of the program until it serves"`
-	HealthInterval time.Duration              `yaml:"health_interval" help:"time between health checks, and the longest one may take; after three without an answer the program is started anew"`
+	HealthInterval time.Duration              `yaml:"health_interval" help:"time between health checks, and the longest one may take; after three without an answer the program is restarted"`
 	MaxConcurrency int                        `yaml:"max_concurrency" help:"calls the program works on at once; one place is kept for queries"`
 	BatchTexts     int                        `yaml:"batch_texts" help:"most texts in one call; more suits a GPU, fewer lets queries come sooner"`
 	MaxRestarts    int                        `yaml:"max_restarts" help:"failed or short runs in a row after which the program stays down until the server starts again; 0: it is tried for ever, at most every 30 s"`
@@ -38,7 +38,15 @@ type File struct {
 
 // Default suits a backend on this machine's processor.
 func Default() Config {
-	return Config{MTLS: "auto", Identity: "program", Timeout: 30 * time.Second, StartTimeout: time.Minute, HealthInterval: 5 * time.Second, MaxConcurrency: 4, BatchTexts: 16}
+	return Config{
+		MTLS:           "auto",
+		Identity:       "program",
+		Timeout:        30 * time.Second,
+		StartTimeout:   time.Minute,
+		HealthInterval: 5 * time.Second,
+		MaxConcurrency: 4,
+		BatchTexts:     16,
+	}
 }
 
 // Validate reports every setting that cannot work.
@@ -76,7 +84,8 @@ func (c Config) Validate() error {
 		path string
 		d    time.Duration
 		min  time.Duration
-	}{{"timeout", c.Timeout, 100 * time.Millisecond}, {"start_timeout", c.StartTimeout, 100 * time.Millisecond}, {"health_interval", c.HealthInterval, 100 * time.Millisecond}} {
+	}{{"timeout", c.Timeout, 100 * time.Millisecond}, {"start_timeout", c.StartTimeout, 100 * time.Millisecond},
+		{"health_interval", c.HealthInterval, 100 * time.Millisecond}} {
 		if d.d < d.min || d.d > time.Hour {
 			invalid(d.path, "must be between %s and 1h", d.min)
 		}

@@ -4,6 +4,4 @@
 // library, or one that comes as a program. It costs a process, what that keeps in
 // memory, and a hop over a socket for each batch; a crash of the backend is no crash
 // of this process.
-//
-// May import: plugins/host, core/port, core/fault, core/registry.
 package process

@@ -43,7 +43,8 @@ func pythonConfig(t testing.TB) process.Config {
 		return path
 	}
 	c := process.Default()
-	c.Command = []string{where("MNEME_BACKEND_PYTHON", "backend-python", "bin", "python"), filepath.Join(root, "plugins", "examples", "python", "backend.py"),
+	c.Command = []string{where("MNEME_BACKEND_PYTHON", "backend-python", "bin", "python"),
+		filepath.Join(root, "plugins", "examples", "python", "backend.py"),
 		where("MNEME_E5_ONNX", "models", "e5-small-v2")}
 	c.Unverified, c.MTLS = true, "off"
 	return c
@@ -72,7 +73,8 @@ func openWasm(t testing.TB) port.Model {
 // TestPythonAgrees: the Python example gives the vectors of the built-in model.
 func TestPythonAgrees(t *testing.T) {
 	native, builtin := openModel(t, pythonConfig(t)), openWasm(t)
-	texts := []string{"How do I reset my password?", "", "a", "Bread rises because yeast turns sugar into gas.", "naïve café, 東京タワー and emoji 🙂",
+	texts := []string{"How do I reset my password?", "", "a", "Bread rises because yeast turns sugar into gas.",
+		"naïve café, 東京タワー and emoji 🙂",
 		strings.Repeat("The harbour was rebuilt after the storm of 1953. ", 100), "nul \x00 inside", strings.Repeat("x", 300)}
 	lowest := 1.0
 	for _, as := range []port.TextKind{port.Query, port.Passage} {

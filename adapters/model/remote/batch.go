@@ -50,8 +50,8 @@ func (l Limits) prepare(prefix string, in []string, room int) (texts, error) {
 	return out, nil
 }
 
-// parts splits texts into runs that one call can carry.
-func (l Limits) parts(tokens []int) [][2]int {
+// splitBatches splits texts into runs that one call can carry.
+func (l Limits) splitBatches(tokens []int) [][2]int {
 	var parts [][2]int
 	for from := 0; from < len(tokens); {
 		to, sum := from, 0
@@ -75,7 +75,8 @@ const (
 // split calls send for every part, several at once, each with the endpoint's time
 // limit, and returns when all are done, one failed, or the caller left: then
 // whatever the calls do.
-func (c *Caller) split(ctx context.Context, as port.TextKind, parts [][2]int, send func(ctx context.Context, from, to int) error) error {
+func (c *Caller) split(ctx context.Context, as port.TextKind, parts [][2]int,
+	send func(ctx context.Context, from, to int) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (c *Caller) split(ctx context.Context, as port.TextKind, parts [][2]int, se
 	}()
 	select {
 	case err := <-ended:
-		return settle(ctx, err)
+		return preferCallersError(ctx, err)
 	case <-ctx.Done():
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -102,14 +103,14 @@ func (c *Caller) split(ctx context.Context, as port.TextKind, parts [][2]int, se
 	}
 	select {
 	case err := <-ended:
-		return settle(ctx, err)
+		return preferCallersError(ctx, err)
 	case <-time.After(grace):
 		return c.Fault(ctx, ctx.Err())
 	}
 }
 
-// settle prefers that the caller left to what that did to the calls.
-func settle(ctx context.Context, err error) error {
+// preferCallersError prefers that the caller left to what that did to the calls.
+func preferCallersError(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
@@ -120,7 +121,8 @@ func settle(ctx context.Context, err error) error {
 // answer texts beyond the window with.
 func tooLong(err error) bool {
 	var refused *StatusError
-	return errors.As(err, &refused) && (refused.Status == http.StatusBadRequest || refused.Status == http.StatusRequestEntityTooLarge || refused.Status == http.StatusUnprocessableEntity)
+	return errors.As(err, &refused) && (refused.Status == http.StatusBadRequest ||
+		refused.Status == http.StatusRequestEntityTooLarge || refused.Status == http.StatusUnprocessableEntity)
 }
 
 // shorten cuts what may still exceed the window to as many bytes as it has
@@ -134,9 +136,9 @@ func (l Limits) shorten(prefix string, send []string, room int) ([]string, bool)
 	return out, cut
 }
 
-// spread shares the tokens that a server counted for a call among its texts.
+// shareTokens shares the tokens that a server counted for a call among its texts.
 // Where it counted none the estimates stay.
-func (l Limits) spread(tokens []int, counted int) {
+func (l Limits) shareTokens(tokens []int, counted int) {
 	sum := 0
 	for _, n := range tokens {
 		sum += n

@@ -99,7 +99,8 @@ func BenchmarkEmbed(b *testing.B) {
 				name  string
 				as    port.TextKind
 				texts []string
-			}{{"query", port.Query, []string{"where are the keys of the north store"}}, {"passages", port.Passage, passages(32)}} {
+			}{{"query", port.Query, []string{"where are the keys of the north store"}},
+				{"passages", port.Passage, passages(32)}} {
 				b.Run(fmt.Sprintf("%s/%s/%d", c.name, format, dim), func(b *testing.B) {
 					url := ready(b, len(c.texts), dim, format).URL
 					var m port.Model

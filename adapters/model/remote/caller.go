@@ -67,10 +67,24 @@ func Open(id string, task port.Task, e Endpoint, log *slog.Logger) (*Caller, err
 	if err != nil {
 		return nil, fmt.Errorf("open model %s: %w", id, err)
 	}
-	c := &Caller{id: id, task: task, endpoint: e, base: strings.TrimRight(e.BaseURL, "/"), log: log.With("model", id), gate: newGate(e.Client.Concurrency)}
+	c := &Caller{
+		id:       id,
+		task:     task,
+		endpoint: e,
+		base:     strings.TrimRight(e.BaseURL, "/"),
+		log:      log.With("model", id),
+		gate:     newGate(e.Client.Concurrency),
+	}
 	dialer := &net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
-	c.network = &http.Transport{Proxy: proxy, DialContext: dialer.DialContext, TLSHandshakeTimeout: connect, ForceAttemptHTTP2: true,
-		MaxIdleConns: e.Client.Concurrency, MaxIdleConnsPerHost: e.Client.Concurrency, IdleConnTimeout: 90 * time.Second}
+	c.network = &http.Transport{
+		Proxy:               proxy,
+		DialContext:         dialer.DialContext,
+		TLSHandshakeTimeout: connect,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConns:        e.Client.Concurrency,
+		MaxIdleConnsPerHost: e.Client.Concurrency,
+		IdleConnTimeout:     90 * time.Second,
+	}
 	if e.Client.CAFile != "" {
 		pem, err := os.ReadFile(e.Client.CAFile)
 		if err != nil {
@@ -100,7 +114,7 @@ func Open(id string, task port.Task, e Endpoint, log *slog.Logger) (*Caller, err
 			if to == gobreaker.StateOpen {
 				c.opened.Store(time.Now().UnixNano())
 			}
-			c.log.Warn("calls of the remote model", "breaker", to.String(), "before", from.String())
+			c.log.Warn("remote model circuit changed", "state", to.String(), "previous", from.String())
 		},
 	})
 	c.whole, c.streamed = c.retrying(true), c.retrying(false)
@@ -109,36 +123,40 @@ func Open(id string, task port.Task, e Endpoint, log *slog.Logger) (*Caller, err
 
 func (c *Caller) retrying(whole bool) *retryablehttp.Client {
 	r := retryablehttp.NewClient()
-	r.HTTPClient = &http.Client{Transport: attempt{c, whole}, CheckRedirect: stay}
+	r.HTTPClient = &http.Client{Transport: attempt{c, whole}, CheckRedirect: keepRedirect}
 	r.RetryMax = c.endpoint.Retries
 	r.RetryWaitMin, r.RetryWaitMax = waitMin, waitMax
-	r.Logger = slogged{c.log}
-	r.CheckRetry = worthwhile
+	r.Logger = attemptLog{c.log}
+	r.CheckRetry = shouldRetry
 	r.Backoff = backoff
 	r.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	return r
 }
 
-// stay keeps redirects from being followed: the answer itself is the result.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// keepRedirect keeps redirects from being followed: the answer itself is the result.
+func keepRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Close gives idle connections back.
 func (c *Caller) Close() error { c.network.CloseIdleConnections(); return nil }
 
-// slogged takes the retry client's log lines, which tell of each attempt. What
-// comes of a call is in its fault, which is logged with its cause.
-type slogged struct{ log *slog.Logger }
+// attemptLog takes the retry client's log lines about single attempts. How a call
+// ends is in its fault, which is logged with its cause.
+type attemptLog struct{ log *slog.Logger }
 
-func (s slogged) Error(msg string, args ...any) { s.log.Debug(msg, args...) }
-func (s slogged) Info(msg string, args ...any)  { s.log.Debug(msg, args...) }
-func (s slogged) Debug(msg string, args ...any) { s.log.Debug(msg, args...) }
-func (s slogged) Warn(msg string, args ...any)  { s.log.Debug(msg, args...) }
+func (a attemptLog) debug(msg string, args []any) {
+	a.log.Debug("remote model attempt", append([]any{"detail", msg}, args...)...)
+}
 
-// worthwhile repeats what a repeat may mend, unless the server asks to wait
+func (a attemptLog) Error(msg string, args ...any) { a.debug(msg, args) }
+func (a attemptLog) Info(msg string, args ...any)  { a.debug(msg, args) }
+func (a attemptLog) Debug(msg string, args ...any) { a.debug(msg, args) }
+func (a attemptLog) Warn(msg string, args ...any)  { a.debug(msg, args) }
+
+// shouldRetry asks for a repeat where it may help, unless the server asks to wait
 // longer than the call has.
-func worthwhile(ctx context.Context, r *http.Response, err error) (bool, error) {
+func shouldRetry(ctx context.Context, r *http.Response, err error) (bool, error) {
 	var decided *fault.Error
-	if errors.As(err, &decided) || errors.Is(err, ErrNonsense) {
+	if errors.As(err, &decided) || errors.Is(err, ErrInvalidAnswer) {
 		return false, err
 	}
 	if r != nil && r.StatusCode == http.StatusNotImplemented {
@@ -209,7 +227,7 @@ func (a attempt) RoundTrip(r *http.Request) (*http.Response, error) {
 	done, err := a.breaker.Allow()
 	if err != nil {
 		a.gate.leave(s.as)
-		return nil, a.resting(err)
+		return nil, a.breakerFault(err)
 	}
 	r = r.Clone(ctx) // what is added goes no further than this attempt
 	if key := a.endpoint.Key.Reveal(); key != "" {
@@ -224,7 +242,7 @@ func (a attempt) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err == nil && (a.whole || resp.StatusCode >= 300) {
 		err = a.readAll(resp)
 	}
-	done(verdict(ctx, resp, err, time.Since(started)))
+	done(breakerOutcome(ctx, resp, err, time.Since(started)))
 	if err != nil {
 		a.gate.leave(s.as)
 		return nil, err
@@ -248,7 +266,7 @@ func (a attempt) RoundTrip(r *http.Request) (*http.Response, error) {
 // the server asked for where the call has the time.
 func (a attempt) admit(ctx context.Context) error {
 	if a.breaker.State() == gobreaker.StateOpen {
-		return a.resting(gobreaker.ErrOpenState)
+		return a.breakerFault(gobreaker.ErrOpenState)
 	}
 	left := time.Until(time.Unix(0, a.paused.Load()))
 	if left <= 0 {
@@ -267,8 +285,8 @@ func (a attempt) admit(ctx context.Context) error {
 	}
 }
 
-// resting is the fault of a call that the breaker refuses.
-func (a attempt) resting(err error) error {
+// breakerFault is the fault of a call that the breaker refuses.
+func (a attempt) breakerFault(err error) error {
 	left := time.Second
 	if errors.Is(err, gobreaker.ErrOpenState) {
 		left = max(left, time.Until(time.Unix(0, a.opened.Load()).Add(a.endpoint.Client.BreakerWait)))
@@ -286,7 +304,7 @@ func (a attempt) readAll(resp *http.Response) error {
 	_ = resp.Body.Close() // read already, or not wanted
 	if int64(len(body)) > limit {
 		if resp.StatusCode < 300 {
-			return Nonsense("an answer of more than %d MB", a.endpoint.Client.MaxResponseMB)
+			return InvalidAnswer("an answer of more than %d MB", a.endpoint.Client.MaxResponseMB)
 		}
 		body, err = body[:limit], nil
 	}
@@ -305,8 +323,8 @@ type held struct {
 
 func (held) Close() error { return nil }
 
-// verdict is what an attempt tells the breaker.
-func verdict(ctx context.Context, resp *http.Response, err error, took time.Duration) error {
+// breakerOutcome is what an attempt tells the breaker.
+func breakerOutcome(ctx context.Context, resp *http.Response, err error, took time.Duration) error {
 	switch {
 	case err == nil && resp.StatusCode >= 500:
 		return errors.New(resp.Status)
@@ -314,7 +332,7 @@ func verdict(ctx context.Context, resp *http.Response, err error, took time.Dura
 		return errNeither // that it tells about itself does not show that the model works
 	case err == nil:
 		return nil
-	case errors.Is(ctx.Err(), context.Canceled), ctx.Err() != nil && took < silence && !errors.Is(err, ErrNonsense):
+	case errors.Is(ctx.Err(), context.Canceled), ctx.Err() != nil && took < silence && !errors.Is(err, ErrInvalidAnswer):
 		return errNeither
 	}
 	return err
@@ -334,14 +352,14 @@ func (l *leaving) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// complain limits how often a refused key is logged.
-func (c *Caller) complain() bool {
+// mayLogRefusal limits how often a refused key is logged.
+func (c *Caller) mayLogRefusal() bool {
 	now, last := time.Now().UnixNano(), c.told.Load()
 	return now-last >= int64(complaintsEvery) && c.told.CompareAndSwap(last, now)
 }
 
 // Post sends in as JSON to a path below the base URL and decodes the answer
-// into out. ctx comes from Begin. Errors: StatusError, ErrNonsense, a fault
+// into out. ctx comes from Begin. Errors: StatusError, ErrInvalidAnswer, a fault
 // where no attempt was made, else the connection's.
 func (c *Caller) Post(ctx context.Context, path string, in, out any) error {
 	var body bytes.Buffer
@@ -369,7 +387,7 @@ func (c *Caller) send(ctx context.Context, method, path string, body []byte, out
 		return fmt.Errorf("the answer's body is %T", resp.Body)
 	}
 	if err := json.Unmarshal(whole.bytes, out); err != nil {
-		return Nonsense("decode answer: %v", err)
+		return InvalidAnswer("decode answer: %v", err)
 	}
 	return nil
 }
@@ -389,7 +407,8 @@ func (c *Caller) Stream(ctx context.Context, path string, in any) (io.ReadCloser
 }
 
 // exchange gives an answer of status 200-299.
-func (c *Caller) exchange(ctx context.Context, by *retryablehttp.Client, method, path string, body []byte) (*http.Response, error) {
+func (c *Caller) exchange(ctx context.Context, by *retryablehttp.Client, method, path string,
+	body []byte) (*http.Response, error) {
 	var payload any
 	if body != nil {
 		payload = body

@@ -61,14 +61,16 @@ var reserved = []string{"Authorization", "Content-Length", "Content-Type", "Host
 func (e Endpoint) Validate() error {
 	var p Problems
 	u, err := url.Parse(e.BaseURL)
-	p.Check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "",
+	p.Check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
+		u.RawQuery == "" && u.Fragment == "",
 		"base_url", "must be an http or https address without user or query")
 	p.Check(e.Timeout >= 100*time.Millisecond && e.Timeout <= 10*time.Minute, "timeout", "must be between 100ms and 10m")
 	p.Check(e.Retries >= 0 && e.Retries <= 10, "retries", "must be 0-10")
 	c := e.Client
 	p.Check(c.Concurrency >= 1 && c.Concurrency <= 1024, "client.concurrency", "must be 1-1024")
 	p.Check(c.BreakerFailures >= 1 && c.BreakerFailures <= 1000, "client.breaker_failures", "must be 1-1000")
-	p.Check(c.BreakerWait >= 100*time.Millisecond && c.BreakerWait <= time.Hour, "client.breaker_wait", "must be between 100ms and 1h")
+	p.Check(c.BreakerWait >= 100*time.Millisecond && c.BreakerWait <= time.Hour, "client.breaker_wait",
+		"must be between 100ms and 1h")
 	p.Check(c.MaxResponseMB >= 1 && c.MaxResponseMB <= 1024, "client.max_response_mb", "must be 1-1024")
 	for name, value := range c.Headers {
 		at := "client.headers." + name
@@ -78,7 +80,8 @@ func (e Endpoint) Validate() error {
 		}
 		p.Check(httpguts.ValidHeaderFieldValue(value.Reveal()), at, "has a value that no header may have")
 	}
-	p.Check(httpguts.ValidHeaderFieldValue(e.Key.Reveal()), "api_key", "holds a character that no header may have, such as a line break")
+	p.Check(httpguts.ValidHeaderFieldValue(e.Key.Reveal()), "api_key",
+		"holds a character that no header may have, such as a line break")
 	if _, err := c.proxy(); err != nil {
 		p.Check(false, "client.proxy", "must be an http, https or socks5 address, none or empty")
 	}
@@ -94,7 +97,8 @@ func (c Client) proxy() (func(*http.Request) (*url.URL, error), error) {
 		return nil, nil
 	default:
 		u, err := url.Parse(s)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" && u.Scheme != "socks5h" {
+		if err != nil || u.Host == "" ||
+			u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" && u.Scheme != "socks5h" {
 			return nil, errors.New("not a proxy's address") // without it: it may hold a password
 		}
 		return http.ProxyURL(u), nil

@@ -20,10 +20,7 @@
 // model has no file to hash, so the digest is over what the operator declares:
 // task, model name, revision, dimensions and what is put before queries and
 // passages (see Identity). The address, the provider and the dialect do not
-// count: the same model behind another server keeps its vectors. Whoever runs
+// count: the same model behind another server keeps its vectors. Operators who run
 // the other end can change the model behind a name without telling; the
 // operator then has to raise the revision and run 'mneme reindex'.
-//
-// May import: core/port, core/fault, core/registry, the retry and breaker
-// libraries, golang.org/x/sync.
 package remote

@@ -26,12 +26,12 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server answers %d %s: %s", e.Status, http.StatusText(e.Status), e.Message)
 }
 
-// ErrNonsense is wrapped by errors about answers that are not what the protocol says.
-var ErrNonsense = errors.New("the server does not keep to the protocol")
+// ErrInvalidAnswer is wrapped by errors about answers that are not what the protocol says.
+var ErrInvalidAnswer = errors.New("the server does not keep to the protocol")
 
-// Nonsense makes an error about such an answer.
-func Nonsense(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrNonsense, fmt.Sprintf(format, args...))
+// InvalidAnswer makes an error that wraps ErrInvalidAnswer.
+func InvalidAnswer(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrInvalidAnswer, fmt.Sprintf(format, args...))
 }
 
 // noun names a model by its task in messages.
@@ -70,7 +70,7 @@ func (c *Caller) Fault(ctx context.Context, err error) error {
 		return c.refusal(err, last.Status, last.RetryAfter)
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
 		return c.fault(fault.Timeout, err, "the %s took longer than its time limit")
-	case errors.Is(err, ErrNonsense):
+	case errors.Is(err, ErrInvalidAnswer):
 		return c.fault(fault.Upstream, err, "the %s gave an answer that makes no sense")
 	}
 	return c.unreachable(err, c.endpoint.Client.BreakerWait)
@@ -95,8 +95,8 @@ func (c *Caller) refusal(err error, status int, retryAfter time.Duration) error 
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
 		return c.unreachable(err, retryAfter)
 	case http.StatusUnauthorized, http.StatusForbidden, statusInvalidToken:
-		if c.complain() {
-			c.log.Error("the remote model refuses this server's key; check api_key and what the key may do", "status", status, "error", err)
+		if c.mayLogRefusal() {
+			c.log.Error("remote model key refused", "status", status, "error", err)
 		}
 		return c.fault(fault.Upstream, err, "the %s refused this server's key")
 	}

@@ -41,7 +41,7 @@ func (g *gate) enter(ctx context.Context, as port.TextKind) error {
 		g.waiting[as] = slices.Delete(g.waiting[as], i, i+1)
 	}
 	g.mu.Unlock()
-	if i < 0 { // granted meanwhile
+	if i < 0 { // granted in the meantime
 		g.leave(as)
 	}
 	return ctx.Err()

@@ -35,10 +35,25 @@ func (m Model) Info() port.ModelInfo {
 	if id == "" {
 		id = m.Name
 	}
-	info := port.ModelInfo{ID: id, Name: m.Name, Version: m.Revision, Tasks: []port.Task{m.Task}, MaxTokens: m.Window, Licence: m.Licence, Runtime: "remote"}
+	info := port.ModelInfo{
+		ID:        id,
+		Name:      m.Name,
+		Version:   m.Revision,
+		Tasks:     []port.Task{m.Task},
+		MaxTokens: m.Window,
+		Licence:   m.Licence,
+		Runtime:   "remote",
+	}
 	if m.Task == port.TaskEmbed {
 		info.Dimensions = m.Dimensions
 	}
-	info.Digest = Identity{Task: m.Task, Model: m.Name, Revision: m.Revision, Dimensions: info.Dimensions, Query: m.Query, Passage: m.Passage}.Digest()
+	info.Digest = Identity{
+		Task:       m.Task,
+		Model:      m.Name,
+		Revision:   m.Revision,
+		Dimensions: info.Dimensions,
+		Query:      m.Query,
+		Passage:    m.Passage,
+	}.Digest()
 	return info
 }

@@ -44,7 +44,7 @@ func (m *Embedder) Embed(ctx context.Context, as port.TextKind, in []string) (po
 	}
 	dim := m.About.Dimensions
 	out := port.Dense{Dim: dim, Data: make([]float32, len(in)*dim), Tokens: ready.tokens}
-	err = m.split(ctx, as, m.Limits.parts(ready.tokens), func(ctx context.Context, from, to int) error {
+	err = m.split(ctx, as, m.Limits.splitBatches(ready.tokens), func(ctx context.Context, from, to int) error {
 		vectors, counted, err := m.Call(ctx, as, ready.send[from:to])
 		if tooLong(err) {
 			if shorter, cut := m.Limits.shorten(m.Prefixes.of(as), ready.send[from:to], 0); cut {
@@ -55,17 +55,17 @@ func (m *Embedder) Embed(ctx context.Context, as port.TextKind, in []string) (po
 			return err
 		}
 		if len(vectors) != to-from {
-			return Nonsense("%d vectors for %d texts", len(vectors), to-from)
+			return InvalidAnswer("%d vectors for %d texts", len(vectors), to-from)
 		}
 		for i, v := range vectors {
 			if len(v) != dim {
-				return Nonsense("a vector of %d dimensions, dimensions says %d", len(v), dim)
+				return InvalidAnswer("a vector of %d dimensions, dimensions says %d", len(v), dim)
 			}
-			if err := unit(out.Row(from+i), v); err != nil {
+			if err := normalizeInto(out.Row(from+i), v); err != nil {
 				return err
 			}
 		}
-		m.Limits.spread(ready.tokens[from:to], counted)
+		m.Limits.shareTokens(ready.tokens[from:to], counted)
 		return nil
 	})
 	if err != nil {
@@ -74,14 +74,14 @@ func (m *Embedder) Embed(ctx context.Context, as port.TextKind, in []string) (po
 	return out, nil
 }
 
-// unit writes v at length 1.
-func unit(into []float32, v Vector) error {
+// normalizeInto writes v at length 1.
+func normalizeInto(into []float32, v Vector) error {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
 	}
 	if !(sum > 0) || math.IsInf(sum, 0) {
-		return Nonsense("a vector that is zero or not finite")
+		return InvalidAnswer("a vector that is zero or not finite")
 	}
 	by := 1 / math.Sqrt(sum)
 	for i, x := range v {
@@ -108,13 +108,24 @@ func (d Dialect) Open(m Model, e Endpoint, log *slog.Logger) (port.Model, error)
 		return nil, err
 	}
 	if m.Task == port.TaskRerank {
-		return &Reranker{Caller: by, About: info, Limits: d.Limits, Scale: d.Scale, Call: func(ctx context.Context, query string, texts []string) ([]Rank, error) {
-			return d.Rerank(ctx, by, query, texts)
-		}}, nil
+		return &Reranker{
+			Caller: by,
+			About:  info,
+			Limits: d.Limits,
+			Scale:  d.Scale,
+			Call: func(ctx context.Context, query string, texts []string) ([]Rank, error) {
+				return d.Rerank(ctx, by, query, texts)
+			},
+		}, nil
 	}
-	return &Embedder{Caller: by, About: info, Limits: d.Limits, Call: func(ctx context.Context, as port.TextKind, texts []string) ([]Vector, int, error) {
-		return d.Embed(ctx, by, as, texts)
-	}}, nil
+	return &Embedder{
+		Caller: by,
+		About:  info,
+		Limits: d.Limits,
+		Call: func(ctx context.Context, as port.TextKind, texts []string) ([]Vector, int, error) {
+			return d.Embed(ctx, by, as, texts)
+		},
+	}, nil
 }
 
 // Term is one entry of a sparse vector.
@@ -142,7 +153,7 @@ func (m *SparseEncoder) Encode(ctx context.Context, as port.TextKind, in []strin
 		return port.Sparse{}, err
 	}
 	rows := make([][]Term, len(in))
-	err = m.split(ctx, as, m.Limits.parts(ready.tokens), func(ctx context.Context, from, to int) error {
+	err = m.split(ctx, as, m.Limits.splitBatches(ready.tokens), func(ctx context.Context, from, to int) error {
 		got, err := m.Call(ctx, as, ready.send[from:to])
 		if tooLong(err) {
 			if shorter, cut := m.Limits.shorten("", ready.send[from:to], 0); cut {
@@ -153,10 +164,10 @@ func (m *SparseEncoder) Encode(ctx context.Context, as port.TextKind, in []strin
 			return err
 		}
 		if len(got) != to-from {
-			return Nonsense("%d sparse vectors for %d texts", len(got), to-from)
+			return InvalidAnswer("%d sparse vectors for %d texts", len(got), to-from)
 		}
 		for i, row := range got {
-			if rows[from+i], err = sound(row); err != nil {
+			if rows[from+i], err = checkTerms(row); err != nil {
 				return err
 			}
 		}
@@ -175,17 +186,17 @@ func (m *SparseEncoder) Encode(ctx context.Context, as port.TextKind, in []strin
 	return out, nil
 }
 
-// sound sorts the entries by term, leaves zeros out and refuses what no sparse
+// checkTerms sorts the entries by term, leaves zeros out and refuses what no sparse
 // vector holds.
-func sound(row []Term) ([]Term, error) {
+func checkTerms(row []Term) ([]Term, error) {
 	row = slices.DeleteFunc(row, func(t Term) bool { return t.Value == 0 })
 	slices.SortFunc(row, func(a, b Term) int { return cmp.Compare(a.Index, b.Index) })
 	for i, t := range row {
 		if !(t.Value > 0) || math.IsInf(float64(t.Value), 0) {
-			return nil, Nonsense("the weight %g for term %d", t.Value, t.Index)
+			return nil, InvalidAnswer("the weight %g for term %d", t.Value, t.Index)
 		}
 		if i > 0 && row[i-1].Index == t.Index {
-			return nil, Nonsense("term %d twice in a vector", t.Index)
+			return nil, InvalidAnswer("term %d twice in a vector", t.Index)
 		}
 	}
 	return row, nil
@@ -211,7 +222,7 @@ func (s Scale) probability(x float64) (float32, error) {
 		x = (x + 1) / 2
 	}
 	if !(x >= -slack && x <= 1+slack) { // NaN, too
-		return 0, Nonsense("a score that is no %s: %g", s, x)
+		return 0, InvalidAnswer("a score that is no %s: %g", s, x)
 	}
 	return float32(min(max(x, 0), 1)), nil
 }
@@ -249,7 +260,7 @@ func (m *Reranker) Score(ctx context.Context, query string, in []string) ([]floa
 		return nil, 0, err
 	}
 	out := make([]float32, len(in))
-	err = m.split(ctx, port.Query, m.Limits.parts(ready.tokens), func(ctx context.Context, from, to int) error {
+	err = m.split(ctx, port.Query, m.Limits.splitBatches(ready.tokens), func(ctx context.Context, from, to int) error {
 		ranks, err := m.Call(ctx, query, ready.send[from:to])
 		if tooLong(err) {
 			short := cutBytes(query, m.Limits.Window/2-special)
@@ -260,7 +271,7 @@ func (m *Reranker) Score(ctx context.Context, query string, in []string) ([]floa
 		if err != nil {
 			return err
 		}
-		return m.place(out[from:to], ranks)
+		return m.placeScores(out[from:to], ranks)
 	})
 	if err != nil {
 		return nil, 0, err
@@ -268,15 +279,15 @@ func (m *Reranker) Score(ctx context.Context, query string, in []string) ([]floa
 	return out, ready.cut, nil
 }
 
-// place puts scores where their texts stand; each text must have one.
-func (m *Reranker) place(into []float32, ranks []Rank) error {
+// placeScores puts scores where their texts stand; each text must have one.
+func (m *Reranker) placeScores(into []float32, ranks []Rank) error {
 	if len(ranks) != len(into) {
-		return Nonsense("%d scores for %d texts", len(ranks), len(into))
+		return InvalidAnswer("%d scores for %d texts", len(ranks), len(into))
 	}
 	seen := make([]bool, len(into))
 	for _, r := range ranks {
 		if r.Index < 0 || r.Index >= len(into) || seen[r.Index] {
-			return Nonsense("a score for text %d of %d, which is none or has one", r.Index, len(into))
+			return InvalidAnswer("a score for text %d of %d, which is none or has one", r.Index, len(into))
 		}
 		seen[r.Index] = true
 		p, err := m.Scale.probability(r.Score)

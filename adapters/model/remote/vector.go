@@ -92,12 +92,12 @@ type List struct {
 // Ordered gives the vectors of n texts by index, and the tokens counted.
 func (l *List) Ordered(n int) ([]Vector, int, error) {
 	if len(l.Data) != n {
-		return nil, 0, Nonsense("%d vectors for %d texts", len(l.Data), n)
+		return nil, 0, InvalidAnswer("%d vectors for %d texts", len(l.Data), n)
 	}
 	out := make([]Vector, n)
 	for _, d := range l.Data {
 		if d.Index == nil || *d.Index < 0 || *d.Index >= n || out[*d.Index] != nil || d.Embedding == nil {
-			return nil, 0, Nonsense("a vector without an index of its own")
+			return nil, 0, InvalidAnswer("a vector without an index of its own")
 		}
 		out[*d.Index] = d.Embedding
 	}
@@ -115,7 +115,7 @@ func Ranks(results []Result) ([]Rank, error) {
 	out := make([]Rank, len(results))
 	for i, r := range results {
 		if r.Index == nil || r.Score == nil {
-			return nil, Nonsense("a result without index or relevance_score")
+			return nil, InvalidAnswer("a result without index or relevance_score")
 		}
 		out[i] = Rank{*r.Index, *r.Score}
 	}

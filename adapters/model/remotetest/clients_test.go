@@ -31,13 +31,15 @@ func TestClients(t *testing.T) {
 		skip("SKIPPED: the providers' clients are not installed (%v); run 'make model-clients'", err)
 	}
 	o := remotetest.Options{Key: "a-key-of-the-test", Dimensions: 48}
-	urls, err := json.Marshal(map[string]string{"openai": remotetest.OpenAI(t, o).URL, "cohere": remotetest.Cohere(t, o).URL, "voyage": remotetest.Voyage(t, o).URL,
+	urls, err := json.Marshal(map[string]string{"openai": remotetest.OpenAI(t, o).URL,
+		"cohere": remotetest.Cohere(t, o).URL, "voyage": remotetest.Voyage(t, o).URL,
 		"ollama": remotetest.Ollama(t, o).URL, "tei": remotetest.TEI(t, o).URL})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "python3", "testdata/clients.py")
-	cmd.Env = append(os.Environ(), "MNEME_TEST_SERVERS="+string(urls), "NO_PROXY=127.0.0.1", "PYTHONPATH="+packages, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(os.Environ(), "MNEME_TEST_SERVERS="+string(urls), "NO_PROXY=127.0.0.1", "PYTHONPATH="+packages,
+		"PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

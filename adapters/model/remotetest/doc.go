@@ -5,6 +5,4 @@
 // fields are refused everywhere, so that a misspelt one cannot pass unseen.
 // Behind a dialect stands a Model: hashed words, or a real one. Faults can be put
 // in front of any of them.
-//
-// May import: core/port, core/fault, core/registry, adapters/model/remote.
 package remotetest

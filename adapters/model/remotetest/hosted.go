@@ -59,7 +59,9 @@ func cohereEmbed(w http.ResponseWriter, r *http.Request, o Options) {
 	}
 	switch {
 	case in.Model != o.Model:
-		cohereError(w, http.StatusNotFound, "", fmt.Sprintf("model '%s' not found, make sure the correct model ID was used and that you have access to the model.", in.Model))
+		cohereError(w, http.StatusNotFound, "",
+			fmt.Sprintf("model '%s' not found, make sure the correct model ID was used and that you have access to the model.",
+				in.Model))
 		return
 	case !slices.Contains([]string{"search_document", "search_query", "classification", "clustering"}, in.InputType):
 		bad("valid input_type must be provided with the provided model")
@@ -100,8 +102,10 @@ func cohereEmbed(w http.ResponseWriter, r *http.Request, o Options) {
 			embeddings["float"] = vectors
 		}
 	}
-	reply(w, http.StatusOK, map[string]any{"id": "e1", "embeddings": embeddings, "texts": in.Texts, "response_type": "embeddings_by_type",
-		"meta": map[string]any{"api_version": map[string]any{"version": "2"}, "billed_units": map[string]any{"input_tokens": total(in.Texts)}}})
+	reply(w, http.StatusOK, map[string]any{"id": "e1", "embeddings": embeddings, "texts": in.Texts,
+		"response_type": "embeddings_by_type",
+		"meta": map[string]any{"api_version": map[string]any{"version": "2"},
+			"billed_units": map[string]any{"input_tokens": total(in.Texts)}}})
 }
 
 func cohereRerank(w http.ResponseWriter, r *http.Request, o Options) {
@@ -178,7 +182,8 @@ func jinaEmbed(w http.ResponseWriter, r *http.Request, o Options) {
 	case len(in.Input) == 0 || len(in.Input) > o.Batch:
 		bad("[input] List should have 1 to %d items", o.Batch)
 		return
-	case !slices.Contains([]string{"", "retrieval.query", "retrieval.passage", "text-matching", "classification", "separation"}, in.Task):
+	case !slices.Contains([]string{"", "retrieval.query", "retrieval.passage", "text-matching", "classification", "separation"},
+		in.Task):
 		bad("[task] %s is not a task", in.Task)
 		return
 	}
@@ -220,7 +225,8 @@ func jinaRerank(w http.ResponseWriter, r *http.Request, o Options) {
 		return
 	}
 	if in.Model != o.Model || in.Query == "" || len(in.Documents) == 0 || len(in.Documents) > o.Batch {
-		detailError(w, http.StatusUnprocessableEntity, "", fmt.Sprintf("want model %s, a query and 1-%d documents", o.Model, o.Batch))
+		detailError(w, http.StatusUnprocessableEntity, "",
+			fmt.Sprintf("want model %s, a query and 1-%d documents", o.Model, o.Batch))
 		return
 	}
 	logits, err := o.Computes.Logits(r.Context(), in.Query, in.Documents)
@@ -234,7 +240,8 @@ func jinaRerank(w http.ResponseWriter, r *http.Request, o Options) {
 			result["document"] = map[string]any{"text": in.Documents[result["index"].(int)]}
 		}
 	}
-	reply(w, http.StatusOK, map[string]any{"model": o.Model, "object": "list", "results": results, "usage": map[string]any{"total_tokens": total(in.Documents)}})
+	reply(w, http.StatusOK, map[string]any{"model": o.Model, "object": "list", "results": results,
+		"usage": map[string]any{"total_tokens": total(in.Documents)}})
 }
 
 // Voyage serves /v1/embeddings (1000 texts, 120,000 tokens) and /v1/rerank (1000
@@ -330,5 +337,6 @@ func voyageRerank(w http.ResponseWriter, r *http.Request, o Options) {
 		detailError(w, http.StatusInternalServerError, "", err.Error())
 		return
 	}
-	reply(w, http.StatusOK, map[string]any{"object": "list", "data": scored(logits, in.TopK, logistic), "model": o.Model, "usage": map[string]any{"total_tokens": total(in.Documents)}})
+	reply(w, http.StatusOK, map[string]any{"object": "list", "data": scored(logits, in.TopK, logistic),
+		"model": o.Model, "usage": map[string]any{"total_tokens": total(in.Documents)}})
 }

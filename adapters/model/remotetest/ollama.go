@@ -66,7 +66,8 @@ func ollamaEmbed(w http.ResponseWriter, r *http.Request, o Options) {
 			vectors[i] = vectors[i][:min(in.Dimensions, len(vectors[i]))]
 		}
 	}
-	reply(w, http.StatusOK, map[string]any{"model": o.Model, "embeddings": vectors, "total_duration": 14143917, "load_duration": 1019500, "prompt_eval_count": total(in.Input)})
+	reply(w, http.StatusOK, map[string]any{"model": o.Model, "embeddings": vectors, "total_duration": 14143917,
+		"load_duration": 1019500, "prompt_eval_count": total(in.Input)})
 }
 
 func ollamaChat(w http.ResponseWriter, r *http.Request, o Options) {

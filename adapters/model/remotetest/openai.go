@@ -11,7 +11,8 @@ import (
 )
 
 func openAIError(w http.ResponseWriter, status int, code, message string) {
-	reply(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": code}})
+	reply(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error",
+		"param": nil, "code": code}})
 }
 
 // listed writes vectors in OpenAI's list shape, the last first: the index
@@ -70,7 +71,8 @@ func openAIEmbeddings(w http.ResponseWriter, r *http.Request, o Options) {
 	}
 	switch {
 	case in.Model != o.Model:
-		openAIError(w, http.StatusNotFound, "model_not_found", fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", in.Model))
+		openAIError(w, http.StatusNotFound, "model_not_found",
+			fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", in.Model))
 		return
 	case len(in.Input) == 0 || len(in.Input) > o.Batch:
 		bad("'input' must have 1 to %d items", o.Batch)
@@ -91,7 +93,8 @@ func openAIEmbeddings(w http.ResponseWriter, r *http.Request, o Options) {
 			return
 		}
 		if n := count(text); n > o.Window {
-			bad("This model's maximum context length is %d tokens, however you requested %d tokens. Please reduce your prompt.", o.Window, n)
+			bad("This model's maximum context length is %d tokens, however you requested %d tokens. Please reduce your prompt.",
+				o.Window, n)
 			return
 		}
 	}
@@ -131,8 +134,11 @@ func openAIChat(w http.ResponseWriter, r *http.Request, o Options) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	event := func(choices []any, usage any) {
-		body, _ := json.Marshal(map[string]any{"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": o.Model, "choices": choices, "usage": usage}) // encodes always
-		_, _ = fmt.Fprintf(w, "data: %s\n\n", body)                                                                                                                        // a caller who left misses it
+		// encodes always
+		body, _ := json.Marshal(map[string]any{"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1,
+			"model": o.Model, "choices": choices, "usage": usage})
+		// a caller who left misses it
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", body)
 		w.(http.Flusher).Flush()
 	}
 	choice := func(delta map[string]any, finish any) []any {
@@ -144,6 +150,7 @@ func openAIChat(w http.ResponseWriter, r *http.Request, o Options) {
 		event(choice(map[string]any{"content": text[half*len(text)/2 : (half+1)*len(text)/2]}, nil), nil)
 	}
 	event(choice(map[string]any{}, "stop"), nil)
-	event([]any{}, map[string]any{"prompt_tokens": count(in.Messages[1].Content), "completion_tokens": count(text), "total_tokens": count(text)})
+	event([]any{}, map[string]any{"prompt_tokens": count(in.Messages[1].Content), "completion_tokens": count(text),
+		"total_tokens": count(text)})
 	_, _ = fmt.Fprint(w, "data: [DONE]\n\n") // likewise
 }

@@ -70,7 +70,8 @@ func start(t testing.TB, o Options, routes map[string]http.HandlerFunc, refuse r
 	s := &Server{}
 	dialect := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if o.Key != "" && r.Header.Get("Authorization") != "Bearer "+o.Key {
-			refuse(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided: "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+			refuse(w, http.StatusUnauthorized, "invalid_api_key",
+				"Incorrect API key provided: "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 			return
 		}
 		h, ok := routes[r.Method+" "+r.URL.Path]
@@ -159,7 +160,8 @@ func Refuse(status int, retryAfter string) Fault {
 		if retryAfter != "" {
 			w.Header().Set("Retry-After", retryAfter)
 		}
-		reply(w, status, map[string]any{"error": map[string]any{"message": "not now", "type": "server_error"}, "message": "not now", "detail": "not now"})
+		reply(w, status, map[string]any{"error": map[string]any{"message": "not now", "type": "server_error"},
+			"message": "not now", "detail": "not now"})
 	}
 }
 

@@ -27,9 +27,12 @@ func TEI(t testing.TB, o Options) *Server {
 	}
 	return start(t, o, map[string]http.HandlerFunc{
 		"GET /info": func(w http.ResponseWriter, _ *http.Request) {
-			reply(w, http.StatusOK, map[string]any{"model_id": o.Model, "served_model_name": o.Model, "model_sha": o.Revision, "model_dtype": "float16",
-				"model_type": map[string]any{"embedding": map[string]any{"pooling": "cls"}}, "max_concurrent_requests": 512, "max_input_length": o.Window,
-				"max_batch_tokens": 16384, "max_client_batch_size": o.Batch, "auto_truncate": false, "tokenization_workers": 2, "version": "1.9.3"})
+			reply(w, http.StatusOK, map[string]any{"model_id": o.Model, "served_model_name": o.Model,
+				"model_sha": o.Revision, "model_dtype": "float16",
+				"model_type":              map[string]any{"embedding": map[string]any{"pooling": "cls"}},
+				"max_concurrent_requests": 512, "max_input_length": o.Window,
+				"max_batch_tokens": 16384, "max_client_batch_size": o.Batch, "auto_truncate": false,
+				"tokenization_workers": 2, "version": "1.9.3"})
 		},
 		"POST /embed":        func(w http.ResponseWriter, r *http.Request) { teiEmbed(w, r, o, false) },
 		"POST /embed_sparse": func(w http.ResponseWriter, r *http.Request) { teiEmbed(w, r, o, true) },
@@ -45,7 +48,8 @@ func teiTexts(w http.ResponseWriter, o Options, texts []string, around int, trun
 		return false
 	}
 	if len(texts) > o.Batch {
-		teiError(w, http.StatusUnprocessableEntity, "validation", fmt.Sprintf("batch size %d > maximum allowed batch size %d", len(texts), o.Batch))
+		teiError(w, http.StatusUnprocessableEntity, "validation",
+			fmt.Sprintf("batch size %d > maximum allowed batch size %d", len(texts), o.Batch))
 		return false
 	}
 	for i, text := range texts {
@@ -55,7 +59,8 @@ func teiTexts(w http.ResponseWriter, o Options, texts []string, around int, trun
 		}
 		if n := count(text) + around; n > o.Window {
 			if !truncate {
-				teiError(w, http.StatusUnprocessableEntity, "validation", fmt.Sprintf("`inputs` must have less than %d tokens. Given: %d", o.Window, n))
+				teiError(w, http.StatusUnprocessableEntity, "validation",
+					fmt.Sprintf("`inputs` must have less than %d tokens. Given: %d", o.Window, n))
 				return false
 			}
 			texts[i] = cut(text, max(1, o.Window-around))
@@ -67,7 +72,8 @@ func teiTexts(w http.ResponseWriter, o Options, texts []string, around int, trun
 // kind tells what a prompt's name asks for; it answers for an unknown one.
 func prompt(w http.ResponseWriter, name string) (query, ok bool) {
 	if name != "" && name != "query" && name != "passage" {
-		teiError(w, http.StatusUnprocessableEntity, "validation", fmt.Sprintf("default prompt name %q was not found in the configured prompts", name))
+		teiError(w, http.StatusUnprocessableEntity, "validation",
+			fmt.Sprintf("default prompt name %q was not found in the configured prompts", name))
 		return false, false
 	}
 	return name == "query", true
@@ -194,7 +200,8 @@ func teiTokenize(w http.ResponseWriter, r *http.Request, o Options) {
 		around(101, "[CLS]")
 		for _, word := range words(text) {
 			at := strings.Index(strings.ToLower(text), word)
-			out[i] = append(out[i], map[string]any{"id": term(word), "text": word, "special": false, "start": at, "stop": at + len(word)})
+			out[i] = append(out[i], map[string]any{"id": term(word), "text": word, "special": false, "start": at,
+				"stop": at + len(word)})
 		}
 		around(102, "[SEP]")
 	}

@@ -41,8 +41,17 @@ func (c Config) model(id string) remote.Model {
 		}
 		return prefix
 	}
-	return remote.Model{ID: id, Name: c.Model, Task: port.Task(c.Task), Revision: c.Revision, Dimensions: c.Dimensions, Window: c.MaxInputTokens,
-		Query: side(c.QueryPrefix, c.QueryPrompt), Passage: side(c.PassagePrefix, c.PassagePrompt), Licence: c.Licence}
+	return remote.Model{
+		ID:         id,
+		Name:       c.Model,
+		Task:       port.Task(c.Task),
+		Revision:   c.Revision,
+		Dimensions: c.Dimensions,
+		Window:     c.MaxInputTokens,
+		Query:      side(c.QueryPrefix, c.QueryPrompt),
+		Passage:    side(c.PassagePrefix, c.PassagePrompt),
+		Licence:    c.Licence,
+	}
 }
 
 // Validate reports every setting that cannot work.
@@ -52,7 +61,8 @@ func (c Config) Validate() error {
 		p = append(p, err)
 	}
 	c.model("").Check(&p)
-	p.Check(c.Task == string(port.TaskEmbed) || c.Task == string(port.TaskSparse) || c.Task == string(port.TaskRerank), "task", "must be embedding, sparse or rerank")
+	p.Check(c.Task == string(port.TaskEmbed) || c.Task == string(port.TaskSparse) || c.Task == string(port.TaskRerank),
+		"task", "must be embedding, sparse or rerank")
 	p.Check(c.Batch >= 1 && c.Batch <= 4096, "batch", "must be 1-4096")
 	p.Check(c.QueryPrefix == "" || c.QueryPrompt == "", "query_prompt", "stands instead of query_prefix: set one")
 	p.Check(c.PassagePrefix == "" || c.PassagePrompt == "", "passage_prompt", "stands instead of passage_prefix: set one")

@@ -3,6 +3,4 @@
 // sparse, /rerank for rerank. Choose it to run open models on a machine with an
 // accelerator. One server holds one model; /info says which, and the adapter asks
 // before the first call whether it is the configured one.
-//
-// May import: core/port, core/fault, core/registry, adapters/model/remote.
 package tei

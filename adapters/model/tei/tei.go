@@ -74,10 +74,11 @@ func (s *server) verify(ctx context.Context) error {
 		return err
 	}
 	if info.ModelID != s.config.Model {
-		return remote.Nonsense("the server holds model %.100q, the configuration names %q", info.ModelID, s.config.Model)
+		return remote.InvalidAnswer("the server holds model %.100q, the configuration names %q", info.ModelID, s.config.Model)
 	}
 	if isCommit(s.config.Revision) && info.ModelSHA != "" && info.ModelSHA != s.config.Revision {
-		return remote.Nonsense("the server holds revision %.60q, the configuration names %q", info.ModelSHA, s.config.Revision)
+		return remote.InvalidAnswer("the server holds revision %.60q, the configuration names %q",
+			info.ModelSHA, s.config.Revision)
 	}
 	s.known.Store(true)
 	return nil
@@ -189,7 +190,7 @@ func (m *Sparse) tokenize(ctx context.Context, as port.TextKind, texts []string,
 	var out [][]token
 	err := m.server.post(ctx, "/tokenize", in, &out)
 	if err == nil && len(out) != len(texts) {
-		err = remote.Nonsense("the tokens of %d texts for %d", len(out), len(texts))
+		err = remote.InvalidAnswer("the tokens of %d texts for %d", len(out), len(texts))
 	}
 	if err != nil {
 		return m.Fault(ctx, err)

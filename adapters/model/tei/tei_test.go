@@ -18,7 +18,8 @@ func opener(task port.Task, change func(*tei.Config)) remotetest.Open {
 		t.Helper()
 		server := remotetest.TEI(t, s.Server)
 		c := tei.Default()
-		c.BaseURL, c.Model, c.Task, c.Dimensions, c.MaxInputTokens, c.Batch = server.URL+"", "m", string(task), 48, s.Window, s.Batch
+		c.BaseURL, c.Model, c.Task, c.Dimensions, c.MaxInputTokens, c.Batch = server.URL+"", "m", string(task), 48,
+			s.Window, s.Batch
 		c.APIKey, c.Calls = s.Endpoint.Key, s.Endpoint.Calls
 		if change != nil {
 			change(&c)
@@ -31,7 +32,8 @@ func opener(task port.Task, change func(*tei.Config)) remotetest.Open {
 func kinds(task port.Task, change func(*tei.Config)) remotetest.Open {
 	return func(t testing.TB, s remotetest.Setup) (port.Model, *remotetest.Server) {
 		t.Helper()
-		s.Server.Kind = map[port.Task]string{port.TaskEmbed: "embedding", port.TaskSparse: "sparse", port.TaskRerank: "reranker"}[task]
+		s.Server.Kind = map[port.Task]string{port.TaskEmbed: "embedding", port.TaskSparse: "sparse",
+			port.TaskRerank: "reranker"}[task]
 		return opener(task, change)(t, s)
 	}
 }
@@ -46,7 +48,7 @@ func TestSparse(t *testing.T) {
 	t.Run("faults", func(t *testing.T) { remotetest.Faults(t, kinds(port.TaskSparse, nil)) })
 }
 
-// The same probabilities come out whoever applies the logistic function.
+// The same probabilities come out whichever side applies the logistic function.
 func TestReranking(t *testing.T) {
 	t.Run("probabilities", func(t *testing.T) { remotetest.Reranking(t, kinds(port.TaskRerank, nil)) })
 	t.Run("raw scores", func(t *testing.T) {
@@ -59,7 +61,8 @@ func TestReranking(t *testing.T) {
 func TestRequest(t *testing.T) {
 	m, server := kinds(port.TaskEmbed, func(c *tei.Config) { c.QueryPrompt, c.PassagePrefix = "query", "passage: " })(t, setup())
 	query, passage := remotetest.Sent(t, m, server)
-	if query["prompt_name"] != "query" || query["inputs"].([]any)[0] != "text" || passage["prompt_name"] != nil || passage["inputs"].([]any)[0] != "passage: text" ||
+	if query["prompt_name"] != "query" || query["inputs"].([]any)[0] != "text" || passage["prompt_name"] != nil ||
+		passage["inputs"].([]any)[0] != "passage: text" ||
 		query["truncate"] != true || query["normalize"] != true {
 		t.Errorf("sent %v and %v", query, passage)
 	}
@@ -89,7 +92,8 @@ func TestTokenIDs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got[0]) != 4 || got[0][0] != 101 || got[0][3] != 102 || !slices.Equal(got[1], []uint32{101, 102}) || len(got[2]) != 512 || got[2][511] != 102 {
+	if len(got[0]) != 4 || got[0][0] != 101 || got[0][3] != 102 || !slices.Equal(got[1], []uint32{101, 102}) ||
+		len(got[2]) != 512 || got[2][511] != 102 {
 		t.Errorf("%v, %v and %d tokens", got[0], got[1], len(got[2]))
 	}
 }
@@ -100,12 +104,18 @@ func TestConfig(t *testing.T) {
 	remotetest.Invalid(t, valid, map[string]func(*tei.Config){
 		"base_url": func(c *tei.Config) { c.BaseURL = "" }, "model": func(c *tei.Config) { c.Model = "" },
 		"task": func(c *tei.Config) { c.Task = "answer" }, "dimensions": func(c *tei.Config) { c.Dimensions = 0 },
-		"batch": func(c *tei.Config) { c.Batch = 0 }, "query_prompt": func(c *tei.Config) { c.QueryPrompt, c.QueryPrefix = "query", "query: " },
+		"batch":          func(c *tei.Config) { c.Batch = 0 },
+		"query_prompt":   func(c *tei.Config) { c.QueryPrompt, c.QueryPrefix = "query", "query: " },
 		"passage_prompt": func(c *tei.Config) { c.PassagePrompt, c.PassagePrefix = "p", "passage: " },
 	})
 }
 
 func setup() remotetest.Setup {
 	d := tei.Default()
-	return remotetest.Setup{Batch: d.Batch, Window: d.MaxInputTokens, Server: remotetest.Options{Dimensions: 48}, Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()}}
+	return remotetest.Setup{
+		Batch:    d.Batch,
+		Window:   d.MaxInputTokens,
+		Server:   remotetest.Options{Dimensions: 48},
+		Endpoint: remote.Endpoint{Calls: remote.DefaultCalls()},
+	}
 }

@@ -25,15 +25,30 @@ type Config struct {
 
 // Default is Voyage itself.
 func Default() Config {
-	return Config{BaseURL: "https://api.voyageai.com/v1", Task: string(port.TaskEmbed), EncodingFormat: "base64", InputTypes: true,
-		MaxInputTokens: 32000, Batch: 128, Revision: "1",
-		Calls: remote.DefaultCalls()}
+	return Config{
+		BaseURL:        "https://api.voyageai.com/v1",
+		Task:           string(port.TaskEmbed),
+		EncodingFormat: "base64",
+		InputTypes:     true,
+		MaxInputTokens: 32000,
+		Batch:          128,
+		Revision:       "1",
+		Calls:          remote.DefaultCalls(),
+	}
 }
 
 func (c Config) endpoint() remote.Endpoint { return c.To(c.BaseURL, c.APIKey) }
 
 func (c Config) model(id string) remote.Model {
-	m := remote.Model{ID: id, Name: c.Model, Task: port.Task(c.Task), Revision: c.Revision, Dimensions: c.Dimensions, Window: c.MaxInputTokens, Licence: c.Licence}
+	m := remote.Model{
+		ID:         id,
+		Name:       c.Model,
+		Task:       port.Task(c.Task),
+		Revision:   c.Revision,
+		Dimensions: c.Dimensions,
+		Window:     c.MaxInputTokens,
+		Licence:    c.Licence,
+	}
 	if c.InputTypes {
 		m.Query, m.Passage = "input_type query", "input_type document"
 	}

@@ -2,6 +2,4 @@
 // embed, /rerank for rerank. Choose it for Voyage's models. It costs a call over
 // the network, and the texts leave this machine for the configured address.
 // Scores are Voyage's own, 0-1 already.
-//
-// May import: core/port, core/registry, adapters/model/remote.
 package voyage

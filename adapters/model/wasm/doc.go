@@ -5,6 +5,4 @@
 // built-in embedder costs about 30 MB for them, the sparse encoder 10 MB and the
 // reranker, which works on the embedder's, next to nothing; an instance takes some
 // 10 MB more, and the texts the processor's time.
-//
-// May import: wasm/host, wasm/models, core/port, core/fault, core/registry.
 package wasm

@@ -20,7 +20,8 @@ func vendor(t *testing.T) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	manifest := fmt.Sprintf(`{"name":"vendor-model","licence":"Proprietary","module":{"path":"model.wasm","sha256":"%x"}}`, sha256.Sum256(b))
+	manifest := fmt.Sprintf(`{"name":"vendor-model","licence":"Proprietary","module":{"path":"model.wasm","sha256":"%x"}}`,
+		sha256.Sum256(b))
 	for name, content := range map[string][]byte{"model.wasm": b, "model.json": []byte(manifest)} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			t.Fatal(err)
@@ -62,7 +63,8 @@ func TestLoneModule(t *testing.T) {
 	if err := os.WriteFile(file, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openVendor(t, file, func(c *Config) { c.SHA256 = sum }); err == nil || !strings.Contains(err.Error(), "pinned is "+sum) {
+	if _, err := openVendor(t, file, func(c *Config) { c.SHA256 = sum }); err == nil ||
+		!strings.Contains(err.Error(), "pinned is "+sum) {
 		t.Errorf("a changed file: %v", err)
 	}
 }

@@ -23,7 +23,8 @@ func Open(ctx context.Context, cfg Config, cacheDir string, log *slog.Logger) (p
 }
 
 // open is Open with the operator's name for the model; "": the model's own.
-func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cacheDir string, log *slog.Logger) (port.Model, error) {
+func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cacheDir string,
+	log *slog.Logger) (port.Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -38,7 +39,8 @@ func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cache
 	}
 	memory := cmp.Or(cfg.MemoryMB, s.MemoryMB, defaultMemoryMB)
 	if s.MemoryMB > memory {
-		return nil, refused(cfg, fmt.Errorf("%s says that an instance takes up to %d MB, memory_mb allows %d", models.ManifestFile, s.MemoryMB, memory))
+		return nil, refused(cfg, fmt.Errorf("%s says that an instance takes up to %d MB, memory_mb allows %d",
+			models.ManifestFile, s.MemoryMB, memory))
 	}
 	if s.MemoryMB > 0 {
 		memory = s.MemoryMB // approved: not a megabyte more
@@ -50,7 +52,15 @@ func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cache
 	m, err := host.Open(ctx, host.Module{
 		Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: interrupt, Allow: s.Allow,
 		Info: port.ModelInfo{ID: id, Name: s.Name, Version: s.Version, Licence: s.Licence, Languages: s.Languages},
-	}, host.Options{Instances: cfg.Instances, MemoryMB: memory, CallTimeout: cfg.Timeout, StartTimeout: cfg.StartTimeout, CacheDir: cacheDir, Shared: shared, Log: log})
+	}, host.Options{
+		Instances:    cfg.Instances,
+		MemoryMB:     memory,
+		CallTimeout:  cfg.Timeout,
+		StartTimeout: cfg.StartTimeout,
+		CacheDir:     cacheDir,
+		Shared:       shared,
+		Log:          log,
+	})
 	if err != nil {
 		return nil, refused(cfg, err)
 	}

@@ -103,7 +103,8 @@ func builtinOf(t *testing.T, name string, task port.Task) port.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info := m.Info(); !slices.Equal(info.Tasks, []port.Task{task}) || info.Dimensions != 0 || info.MaxTokens != 512 || info.Licence == "" {
+	if info := m.Info(); !slices.Equal(info.Tasks, []port.Task{task}) || info.Dimensions != 0 ||
+		info.MaxTokens != 512 || info.Licence == "" {
 		t.Errorf("info %+v", info)
 	}
 	if _, err := m.(port.Embedder).Embed(t.Context(), port.Query, []string{"x"}); err == nil {
@@ -120,7 +121,9 @@ func TestBuiltinSparse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Encode(t.Context(), port.Passage, append(answers(), strings.Repeat("many different words make many different terms; keys, storms and bread among them. ", 30)))
+	p, err := m.Encode(t.Context(), port.Passage,
+		append(answers(), strings.Repeat("many different words make many different terms; keys, storms and bread among them. ",
+			30)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +224,8 @@ func TestOpenRefused(t *testing.T) {
 			file("v/a.wasm", "x")
 			c.Module = filepath.Dir(file("v/model.json", `{"module":{"path":"a.wasm","sha256":"00"}}`))
 		}, "sha256"},
-		"escape":    {func(c *Config) { c.Module = filepath.Dir(file("w/model.json", `{"module":{"path":"../a.wasm"}}`)) }, "leaves the folder"},
+		"escape": {func(c *Config) { c.Module = filepath.Dir(file("w/model.json", `{"module":{"path":"../a.wasm"}}`)) },
+			"leaves the folder"},
 		"instances": {func(c *Config) { c.Instances = -1 }, "instances"},
 		"memory":    {func(c *Config) { c.MemoryMB = 1 }, "memory_mb"},
 		"timeout":   {func(c *Config) { c.Timeout = 0 }, "timeout"},

@@ -8,13 +8,13 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Beside implements port.MemoryReader.
-func (r *Reader) Beside(ctx context.Context, p port.Partition, at []port.Place) ([]port.Beside, error) {
+// Neighbors implements port.MemoryReader.
+func (r *Reader) Neighbors(ctx context.Context, p port.Partition, at []port.Position) ([]port.Neighbors, error) {
 	ref, err := r.resolve(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]port.Beside, len(at))
+	out := make([]port.Neighbors, len(at))
 	for i, place := range at {
 		created := micros(place.CreatedAt)
 		// Two seeks a side: a row value comparison would not use the index's order in every database.
@@ -25,8 +25,9 @@ func (r *Reader) Beside(ctx context.Context, p port.Partition, at []port.Place) 
 			{&out[i].Before, `created_at = ? AND id < ? ORDER BY id DESC`, `created_at < ? ORDER BY created_at DESC, id DESC`},
 			{&out[i].After, `created_at = ? AND id > ? ORDER BY id`, `created_at > ? ORDER BY created_at, id`},
 		} {
-			if *step.into, err = r.place(ctx, ref.generation, place.Container, step.same, created, place.ID); err == nil && *step.into == nil {
-				*step.into, err = r.place(ctx, ref.generation, place.Container, step.off, created)
+			if *step.into, err = r.neighbor(ctx, ref.generation, place.Container, step.same, created, place.ID); err == nil &&
+				*step.into == nil {
+				*step.into, err = r.neighbor(ctx, ref.generation, place.Container, step.off, created)
 			}
 			if err != nil {
 				return nil, err
@@ -36,8 +37,8 @@ func (r *Reader) Beside(ctx context.Context, p port.Partition, at []port.Place) 
 	return out, nil
 }
 
-// place reads the first memory of a container in an order; nil when there is none.
-func (r *Reader) place(ctx context.Context, generation int64, container, where string, args ...any) (*port.Document, error) {
+// neighbor reads the first memory of a container in an order; nil when there is none.
+func (r *Reader) neighbor(ctx context.Context, generation int64, container, where string, args ...any) (*port.Document, error) {
 	d := port.Document{Container: container}
 	var created, updated int64
 	var metadata string
@@ -72,8 +73,10 @@ func (r *Reader) ContextLinks(ctx context.Context, p port.Partition, ids []strin
 	if own {
 		columns = `c.id, c.context_id, c.own`
 	}
-	rows, err := r.s.query(ctx, op, `SELECT `+columns+` FROM {{each}} CROSS JOIN {{lookup}}memory_contexts c WHERE c.generation = ? AND c.id = j.value{{found c}}
-UNION SELECT `+columns+` FROM {{each}} CROSS JOIN {{lookup}}memory_contexts c WHERE c.generation = ? AND c.context_id = j.value{{found c}} ORDER BY 1`,
+	rows, err := r.s.query(ctx, op, `SELECT `+columns+
+		` FROM {{each}} CROSS JOIN {{lookup}}memory_contexts c WHERE c.generation = ? AND c.id = j.value{{found c}}
+UNION SELECT `+columns+` FROM {{each}} CROSS JOIN {{lookup}}memory_contexts c WHERE c.generation = ? `+
+		`AND c.context_id = j.value{{found c}} ORDER BY 1`,
 		list, ref.generation, list, ref.generation)
 	if err != nil {
 		return nil, err
@@ -116,7 +119,8 @@ func (w *Writer) PutContextLinks(ctx context.Context, p port.Partition, links []
 			}
 			w.written.Bytes += len(own)
 			_, err = w.s.exec(ctx, op, `INSERT INTO memory_contexts (generation, id, context_id, own) VALUES (?, ?, ?, ?)
-ON CONFLICT (generation, id) DO UPDATE SET context_id = EXCLUDED.context_id, own = EXCLUDED.own`, ref.generation, l.ID, l.Context, own)
+ON CONFLICT (generation, id) DO UPDATE SET context_id = EXCLUDED.context_id, own = EXCLUDED.own`, ref.generation, l.ID,
+				l.Context, own)
 		}
 		if err != nil {
 			return w.fail(err)

@@ -1,5 +1,5 @@
 // Package bunsql is the part of the system of record that SQL databases share:
-// the schema and its migrations, and port.Reader and port.Writer over one
+// the schema and its migrations, and port.Reader and port.DocumentWriter over one
 // connection. A database adapter opens connections, decides how transactions begin,
 // share and end, and says through Dialect what its database spells differently.
 //
@@ -19,6 +19,4 @@
 // Rules of the schema: a namespace's generation comes first in every key of
 // its data and is never used again; text compares bytewise; times are integer
 // microseconds since 1970 UTC, 0 for none.
-//
-// May import: core/port, core/packing, core/fault, core/ident, bun, the standard library.
 package bunsql

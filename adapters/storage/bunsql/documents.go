@@ -17,7 +17,8 @@ import (
 
 // headColumns always come; columns gives the rest by parts. memoryColumns lie
 // behind the text in a row, so namespaces, whose texts are long, leave them out.
-const headColumns = `d.id, d.seq, d.text_hash, d.metadata_hash, d.chunk_count, d.source_id, d.origin_kind, d.origin_key, d.origin_source, d.created_at, d.updated_at`
+const headColumns = `d.id, d.seq, d.text_hash, d.metadata_hash, d.chunk_count, d.source_id, d.origin_kind, ` +
+	`d.origin_key, d.origin_source, d.created_at, d.updated_at`
 
 const memoryColumns = `, d.container, d.content_key, d.source, d.external_id`
 
@@ -103,7 +104,8 @@ func (s *scanner) scan(rows *sql.Rows) (port.DocumentHead, error) {
 	return d, nil
 }
 
-func (r *Reader) heads(ctx context.Context, op string, ref namespaceRef, parts port.Part, query string, args ...any) ([]port.DocumentHead, error) {
+func (r *Reader) heads(ctx context.Context, op string, ref namespaceRef, parts port.Part, query string,
+	args ...any) ([]port.DocumentHead, error) {
 	rows, err := r.s.query(ctx, op, query, args...)
 	if err != nil {
 		return nil, err
@@ -136,13 +138,16 @@ func (r *Reader) Documents(ctx context.Context, p port.Partition, ids []string, 
 	}
 	const op = "read documents"
 	if len(ids) == 1 {
-		return r.heads(ctx, op, ref, parts, `SELECT `+columns(ref, parts)+` FROM documents d WHERE d.generation = ? AND d.id = ?`, ref.generation, ids[0])
+		return r.heads(ctx, op, ref, parts,
+			`SELECT `+columns(ref, parts)+` FROM documents d WHERE d.generation = ? AND d.id = ?`, ref.generation, ids[0])
 	}
 	list, err := each(ids)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.heads(ctx, op, ref, parts, `SELECT `+columns(ref, parts)+` FROM {{each}} CROSS JOIN {{lookup}}documents d WHERE d.generation = ? AND d.id = j.value{{found d}}`, list, ref.generation)
+	found, err := r.heads(ctx, op, ref, parts,
+		`SELECT `+columns(ref, parts)+` FROM {{each}} CROSS JOIN {{lookup}}documents d WHERE d.generation = ? `+
+			`AND d.id = j.value{{found d}}`, list, ref.generation)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +225,8 @@ func (r *Reader) Vectors(ctx context.Context, p port.Partition, ids []string) (m
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.s.query(ctx, op, `SELECT v.id, v.dense, v.sparse FROM {{each}} CROSS JOIN {{lookup}}vectors v WHERE v.generation = ? AND v.id = j.value{{found v}}`, list, ref.generation)
+	rows, err := r.s.query(ctx, op, `SELECT v.id, v.dense, v.sparse FROM {{each}} CROSS JOIN {{lookup}}vectors v `+
+		`WHERE v.generation = ? AND v.id = j.value{{found v}}`, list, ref.generation)
 	if err != nil {
 		return nil, err
 	}
@@ -255,11 +261,13 @@ func (r *Reader) Changes(ctx context.Context, p port.Partition, after uint64, li
 	if err != nil || limit <= 0 {
 		return nil, err
 	}
-	written, err := r.changes(ctx, false, nil, `SELECT seq, id FROM documents WHERE generation = ? AND seq > ? ORDER BY seq, id LIMIT ?`, ref.generation, after, limit)
+	written, err := r.changes(ctx, false, nil,
+		`SELECT seq, id FROM documents WHERE generation = ? AND seq > ? ORDER BY seq, id LIMIT ?`, ref.generation, after, limit)
 	if err != nil {
 		return nil, err
 	}
-	all, err := r.changes(ctx, true, written, `SELECT seq, id FROM tombstones WHERE generation = ? AND seq > ? ORDER BY seq, id LIMIT ?`, ref.generation, after, limit)
+	all, err := r.changes(ctx, true, written,
+		`SELECT seq, id FROM tombstones WHERE generation = ? AND seq > ? ORDER BY seq, id LIMIT ?`, ref.generation, after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -271,11 +279,13 @@ func (r *Reader) Changes(ctx context.Context, p port.Partition, after uint64, li
 	last := all[limit-1].Seq
 	all = all[:slices.IndexFunc(all, func(c port.Change) bool { return c.Seq == last })]
 	whole := len(all)
-	all, err = r.changes(ctx, false, all, `SELECT seq, id FROM documents WHERE generation = ? AND seq = ? ORDER BY id`, ref.generation, last)
+	all, err = r.changes(ctx, false, all, `SELECT seq, id FROM documents WHERE generation = ? AND seq = ? ORDER BY id`,
+		ref.generation, last)
 	if err != nil {
 		return nil, err
 	}
-	all, err = r.changes(ctx, true, all, `SELECT seq, id FROM tombstones WHERE generation = ? AND seq = ? ORDER BY id`, ref.generation, last)
+	all, err = r.changes(ctx, true, all, `SELECT seq, id FROM tombstones WHERE generation = ? AND seq = ? ORDER BY id`,
+		ref.generation, last)
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +338,9 @@ type stored struct {
 
 func (w *Writer) stored(ctx context.Context, ref namespaceRef, list string) (map[string]stored, error) {
 	const op = "write documents"
-	rows, err := w.s.query(ctx, op, `SELECT d.id, d.chunk_count, d.text_bytes, d.text_hash FROM {{each}} CROSS JOIN {{lookup}}documents d WHERE d.generation = ? AND d.id = j.value{{found d}}`, list, ref.generation)
+	rows, err := w.s.query(ctx, op, `SELECT d.id, d.chunk_count, d.text_bytes, d.text_hash `+
+		`FROM {{each}} CROSS JOIN {{lookup}}documents d WHERE d.generation = ? AND d.id = j.value{{found d}}`, list,
+		ref.generation)
 	if err != nil {
 		return nil, err
 	}
@@ -434,7 +446,8 @@ func (w *Writer) PutDocuments(ctx context.Context, p port.Partition, at time.Tim
 		}
 	}
 	if documents > 0 {
-		_, err := w.s.exec(ctx, op, `DELETE FROM tombstones WHERE generation = ? AND id IN (SELECT j.value FROM {{each}})`, ref.generation, list)
+		_, err := w.s.exec(ctx, op, `DELETE FROM tombstones WHERE generation = ? AND id IN (SELECT j.value FROM {{each}})`,
+			ref.generation, list)
 		if err != nil {
 			return 0, w.fail(err)
 		}
@@ -494,7 +507,8 @@ func (w *Writer) nextSeq(ctx context.Context, ref namespaceRef) (uint64, error) 
 }
 
 func (w *Writer) count(ctx context.Context, ref namespaceRef, seq uint64, now, documents, chunks, bytes int64) error {
-	_, err := w.s.exec(ctx, "count documents", `UPDATE namespaces SET seq = ?, documents = documents + ?, chunks = chunks + ?, bytes = bytes + ?,
+	_, err := w.s.exec(ctx, "count documents",
+		`UPDATE namespaces SET seq = ?, documents = documents + ?, chunks = chunks + ?, bytes = bytes + ?,
   updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END WHERE generation = ?`,
 		int64(seq), documents, chunks, bytes, now, now, ref.generation)
 	return w.fail(err)
@@ -506,15 +520,19 @@ func (w *Writer) insert(ctx context.Context, ref namespaceRef, seq uint64, now i
 		created = now
 	}
 	container, contentKey := memory(ref, d)
-	_, err := w.s.exec(ctx, "write document", `INSERT INTO documents (generation, id, seq, text_hash, metadata_hash, chunk_count, text_bytes,
-  source_id, origin_kind, origin_key, origin_source, created_at, updated_at, metadata, layout, text, container, content_key, source, external_id)
+	_, err := w.s.exec(ctx, "write document",
+		`INSERT INTO documents (generation, id, seq, text_hash, metadata_hash, chunk_count, text_bytes,
+  source_id, origin_kind, origin_key, origin_source, created_at, updated_at, metadata, layout, text, container,
+  content_key, source, external_id)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		ref.generation, d.ID, int64(seq), d.TextHash[:], d.MetadataHash[:], len(d.Chunks), len(d.Text),
-		d.SourceID, d.Origin.Kind, d.Origin.KeyID, d.Origin.SourceID, created, now, string(d.Metadata), b.layout, d.Text, container, contentKey, d.Source, d.ExternalID)
+		d.SourceID, d.Origin.Kind, d.Origin.KeyID, d.Origin.SourceID, created, now, string(d.Metadata), b.layout,
+		d.Text, container, contentKey, d.Source, d.ExternalID)
 	if err != nil {
 		return err
 	}
-	_, err = w.s.exec(ctx, "write vectors", `INSERT INTO vectors (generation, id, dense, sparse) VALUES (?, ?, ?, ?)`, ref.generation, d.ID, b.dense, b.sparse)
+	_, err = w.s.exec(ctx, "write vectors", `INSERT INTO vectors (generation, id, dense, sparse) VALUES (?, ?, ?, ?)`,
+		ref.generation, d.ID, b.dense, b.sparse)
 	return err
 }
 
@@ -529,9 +547,12 @@ func memoryTime(ref namespaceRef, now int64, d *port.Document) sql.NullInt64 {
 
 func (w *Writer) replace(ctx context.Context, ref namespaceRef, seq uint64, now int64, d *port.Document, b packed) error {
 	container, contentKey := memory(ref, d)
-	_, err := w.s.exec(ctx, "write document", `UPDATE documents SET seq = ?, text_hash = ?, metadata_hash = ?, chunk_count = ?, text_bytes = ?,
-  source_id = ?, origin_kind = ?, origin_key = ?, origin_source = ?, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END,
-  metadata = ?, layout = ?, text = ?, container = ?, content_key = ?, source = ?, external_id = ?, created_at = coalesce(?, created_at)
+	_, err := w.s.exec(ctx, "write document",
+		`UPDATE documents SET seq = ?, text_hash = ?, metadata_hash = ?, chunk_count = ?, text_bytes = ?,
+  source_id = ?, origin_kind = ?, origin_key = ?, origin_source = ?, updated_at = CASE
+  WHEN updated_at < ? THEN ? ELSE updated_at END,
+  metadata = ?, layout = ?, text = ?, container = ?, content_key = ?, source = ?, external_id = ?,
+  created_at = coalesce(?, created_at)
 WHERE generation = ? AND id = ?`,
 		int64(seq), d.TextHash[:], d.MetadataHash[:], len(d.Chunks), len(d.Text),
 		d.SourceID, d.Origin.Kind, d.Origin.KeyID, d.Origin.SourceID, now, now, string(d.Metadata), b.layout, d.Text,
@@ -539,22 +560,26 @@ WHERE generation = ? AND id = ?`,
 	if err != nil {
 		return err
 	}
-	_, err = w.s.exec(ctx, "write vectors", `UPDATE vectors SET dense = ?, sparse = ? WHERE generation = ? AND id = ?`, b.dense, b.sparse, ref.generation, d.ID)
+	_, err = w.s.exec(ctx, "write vectors", `UPDATE vectors SET dense = ?, sparse = ? WHERE generation = ? AND id = ?`,
+		b.dense, b.sparse, ref.generation, d.ID)
 	return err
 }
 
 func (w *Writer) putMetadata(ctx context.Context, ref namespaceRef, seq uint64, now int64, d *port.Document) error {
 	container, contentKey := memory(ref, d)
-	_, err := w.s.exec(ctx, "write metadata", `UPDATE documents SET seq = ?, metadata_hash = ?, source_id = ?, origin_kind = ?, origin_key = ?, origin_source = ?,
+	_, err := w.s.exec(ctx, "write metadata",
+		`UPDATE documents SET seq = ?, metadata_hash = ?, source_id = ?, origin_kind = ?, origin_key = ?, origin_source = ?,
   updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END, metadata = ?,
-  container = ?, content_key = ?, source = ?, external_id = ?, created_at = coalesce(?, created_at) WHERE generation = ? AND id = ?`,
+  container = ?, content_key = ?, source = ?, external_id = ?, created_at = coalesce(?, created_at)
+  WHERE generation = ? AND id = ?`,
 		int64(seq), d.MetadataHash[:], d.SourceID, d.Origin.Kind, d.Origin.KeyID, d.Origin.SourceID, now, now, string(d.Metadata),
 		container, contentKey, d.Source, d.ExternalID, memoryTime(ref, now, d), ref.generation, d.ID)
 	return err
 }
 
 // DeleteDocuments implements port.DocumentWriter.
-func (w *Writer) DeleteDocuments(ctx context.Context, p port.Partition, at time.Time, ids []string) (deleted int, seq uint64, gone bool, err error) {
+func (w *Writer) DeleteDocuments(ctx context.Context, p port.Partition, at time.Time,
+	ids []string) (deleted int, seq uint64, gone bool, err error) {
 	const op = "delete documents"
 	ref, err := w.writable(ctx, p)
 	if err != nil || len(ids) == 0 {
@@ -569,15 +594,17 @@ func (w *Writer) DeleteDocuments(ctx context.Context, p port.Partition, at time.
 	}
 	var chunks, bytes sql.NullInt64
 	var n int64
-	if _, err = w.s.get(ctx, op, `SELECT count(*), sum(d.chunk_count), sum(d.text_bytes) FROM documents d WHERE d.generation = ? AND d.id IN (SELECT j.value FROM {{each}})`,
+	if _, err = w.s.get(ctx, op, `SELECT count(*), sum(d.chunk_count), sum(d.text_bytes) FROM documents d `+
+		`WHERE d.generation = ? AND d.id IN (SELECT j.value FROM {{each}})`,
 		[]any{ref.generation, list}, &n, &chunks, &bytes); err != nil || n == 0 {
 		return 0, 0, false, err
 	}
 	var held int64
-	if _, err = w.s.get(ctx, op, `SELECT documents FROM namespaces WHERE generation = ?`, []any{ref.generation}, &held); err != nil {
+	if _, err = w.s.get(ctx, op, `SELECT documents FROM namespaces WHERE generation = ?`, []any{ref.generation},
+		&held); err != nil {
 		return 0, 0, false, err
 	}
-	if held == n && !ref.memories && ref.life == port.Served { // the last ones: purging removes them
+	if held == n && !ref.memories && ref.life == port.Active { // the last ones: purging removes them
 		if err = w.count(ctx, ref, seq, micros(at), -n, -chunks.Int64, -bytes.Int64); err == nil {
 			err = w.drop(ctx, p, ref)
 		}
@@ -591,9 +618,11 @@ func (w *Writer) DeleteDocuments(ctx context.Context, p port.Partition, at time.
 			return 0, 0, false, err
 		}
 	}
-	if _, err = w.s.exec(ctx, op, `INSERT INTO tombstones (generation, id, seq) SELECT d.generation, d.id, ? FROM documents d WHERE d.generation = ? AND d.id IN (SELECT j.value FROM {{each}})`,
+	if _, err = w.s.exec(ctx, op, `INSERT INTO tombstones (generation, id, seq) SELECT d.generation, d.id, ? `+
+		`FROM documents d WHERE d.generation = ? AND d.id IN (SELECT j.value FROM {{each}})`,
 		int64(seq), ref.generation, list); err == nil {
-		_, err = w.s.exec(ctx, op, `DELETE FROM documents WHERE generation = ? AND id IN (SELECT j.value FROM {{each}})`, ref.generation, list)
+		_, err = w.s.exec(ctx, op, `DELETE FROM documents WHERE generation = ? AND id IN (SELECT j.value FROM {{each}})`,
+			ref.generation, list)
 	}
 	if err != nil {
 		return 0, 0, false, w.fail(err)
@@ -626,13 +655,16 @@ func (w *Writer) TrimChanges(ctx context.Context, p port.Partition, upto uint64)
 		upto = min(upto, seq)
 	}
 	var last sql.NullInt64
-	if _, err := w.s.get(ctx, op, `SELECT max(t.seq) FROM (SELECT seq FROM tombstones WHERE generation = ? AND seq <= ? ORDER BY seq LIMIT ?) t`,
+	if _, err := w.s.get(ctx, op, `SELECT max(t.seq) FROM (SELECT seq FROM tombstones WHERE generation = ? AND seq <= ? `+
+		`ORDER BY seq LIMIT ?) t`,
 		[]any{ref.generation, int64(min(upto, 1<<63-1)), trimAtOnce}, &last); err != nil || !last.Valid {
 		return err
 	}
-	if _, err := w.s.exec(ctx, op, `DELETE FROM tombstones WHERE generation = ? AND seq <= ?`, ref.generation, last.Int64); err != nil {
+	if _, err := w.s.exec(ctx, op, `DELETE FROM tombstones WHERE generation = ? AND seq <= ?`, ref.generation,
+		last.Int64); err != nil {
 		return w.fail(err)
 	}
-	_, err = w.s.exec(ctx, op, `UPDATE namespaces SET trimmed = ? WHERE generation = ? AND trimmed < ?`, last.Int64, ref.generation, last.Int64)
+	_, err = w.s.exec(ctx, op, `UPDATE namespaces SET trimmed = ? WHERE generation = ? AND trimmed < ?`, last.Int64,
+		ref.generation, last.Int64)
 	return w.fail(err)
 }

@@ -19,7 +19,8 @@ func (r *Reader) Erasing(ctx context.Context) ([]port.Partition, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := r.s.query(ctx, op, `SELECT generation, org, integration, name FROM namespaces WHERE erasing_at <> 0 ORDER BY erasing_at, generation`)
+	rows, err := r.s.query(ctx, op, `SELECT generation, org, integration, name FROM namespaces WHERE erasing_at <> 0 `+
+		`ORDER BY erasing_at, generation`)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,9 @@ func (r *Reader) ErasureTally(ctx context.Context, p port.Partition) (port.Erase
 		return port.Erased{}, err
 	}
 	var e port.Erased
-	_, err = r.s.get(ctx, "read erasure", `SELECT erased_memories, erased_vectors, erased_records, erased_receipts, erased_replays FROM namespaces WHERE generation = ?`,
+	_, err = r.s.get(ctx, "read erasure",
+		`SELECT erased_memories, erased_vectors, erased_records, erased_receipts, erased_replays FROM namespaces `+
+			`WHERE generation = ?`,
 		[]any{ref.generation}, &e.Memories, &e.Vectors, &e.Records, &e.Receipts, &e.Replays)
 	return e, err
 }
@@ -62,7 +65,8 @@ func (w *Writer) BeginErasure(ctx context.Context, p port.Partition, at time.Tim
 		return port.Partition{}, internal(op, "partition %s at %v", p, at)
 	}
 	w.forget()
-	if _, err := w.s.exec(ctx, op, `UPDATE namespaces SET erasing_at = ? WHERE generation = ? AND erasing_at = 0`, micros(at), ref.generation); err != nil {
+	if _, err := w.s.exec(ctx, op, `UPDATE namespaces SET erasing_at = ? WHERE generation = ? AND erasing_at = 0`,
+		micros(at), ref.generation); err != nil {
 		return port.Partition{}, w.fail(err)
 	}
 	return p.At(ref.generation), nil
@@ -91,7 +95,8 @@ func (w *Writer) EraseMemories(ctx context.Context, p port.Partition, limit int)
 	var e port.Erased
 	var chunks, bytes int64
 	if _, err := w.s.get(ctx, op, `SELECT count(*), coalesce(sum(o.chunk_count), 0), coalesce(sum(o.text_bytes), 0),
-  coalesce(sum(CASE WHEN v.dense IS NULL THEN 0 ELSE o.chunk_count END + CASE WHEN v.sparse IS NULL THEN 0 ELSE o.chunk_count END), 0)
+  coalesce(sum(CASE WHEN v.dense IS NULL THEN 0 ELSE o.chunk_count END + CASE
+  WHEN v.sparse IS NULL THEN 0 ELSE o.chunk_count END), 0)
 FROM (SELECT generation, id, chunk_count, text_bytes FROM documents WHERE generation = ? ORDER BY id LIMIT ?) o
 LEFT JOIN vectors v ON v.generation = o.generation AND v.id = o.id`,
 		[]any{ref.generation, limit}, &e.Memories, &chunks, &bytes, &e.Vectors); err != nil {
@@ -136,10 +141,14 @@ func (w *Writer) EndErasure(ctx context.Context, p port.Partition) error {
 		return err
 	}
 	var left int64
-	if _, err := w.s.get(ctx, op, `SELECT CASE WHEN EXISTS (SELECT 1 FROM documents WHERE generation = ?) THEN 1 ELSE 0 END + CASE WHEN EXISTS (SELECT 1 FROM tombstones WHERE generation = ?) THEN 1 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM memory_records WHERE generation = ?) THEN 1 ELSE 0 END + CASE WHEN EXISTS (SELECT 1 FROM memory_receipts WHERE generation = ?) THEN 1 ELSE 0 END
+	if _, err := w.s.get(ctx, op, `SELECT CASE WHEN EXISTS (SELECT 1 FROM documents
+		WHERE generation = ?) THEN 1 ELSE 0 END + CASE WHEN EXISTS (SELECT 1 FROM tombstones
+		WHERE generation = ?) THEN 1 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM memory_records WHERE generation = ?) THEN 1 ELSE 0 END + CASE WHEN EXISTS (SELECT 1
+  FROM memory_receipts WHERE generation = ?) THEN 1 ELSE 0 END
   + CASE WHEN EXISTS (SELECT 1 FROM replays WHERE org = ? AND integration = ? AND end_user = ?) THEN 1 ELSE 0 END`,
-		[]any{ref.generation, ref.generation, ref.generation, ref.generation, string(p.Org()), p.Integration(), p.Name()}, &left); err != nil {
+		[]any{ref.generation, ref.generation, ref.generation, ref.generation, string(p.Org()), p.Integration(), p.Name()},
+		&left); err != nil {
 		return err
 	}
 	if left != 0 {
@@ -149,7 +158,8 @@ func (w *Writer) EndErasure(ctx context.Context, p port.Partition) error {
 		string(p.Org()), string(p.Space()), p.Integration(), p.Name()); err != nil {
 		return w.fail(err)
 	}
-	if _, err := w.s.exec(ctx, op, `DELETE FROM claims WHERE name IN (?, ?)`, port.ReindexClaim(p), port.EraseClaim(p.At(ref.generation))); err != nil {
+	if _, err := w.s.exec(ctx, op, `DELETE FROM claims WHERE name IN (?, ?)`, port.ReindexClaim(p),
+		port.EraseClaim(p.At(ref.generation))); err != nil {
 		return w.fail(err)
 	}
 	w.forget()

@@ -27,7 +27,8 @@ type integrationRow struct {
 func (r integrationRow) port() port.Integration {
 	return port.Integration{
 		ID: r.ID, Org: ident.Org(r.Org), Name: r.Name, CreatedAt: instant(r.CreatedAt),
-		Quotas: ident.Quotas{MemoriesPerEndUser: int(r.MemoriesPerEndUser), ReadRatePerMin: int(r.ReadRatePerMin), WriteRatePerMin: int(r.WriteRatePerMin)},
+		Quotas: ident.Quotas{MemoriesPerEndUser: int(r.MemoriesPerEndUser), ReadRatePerMin: int(r.ReadRatePerMin),
+			WriteRatePerMin: int(r.WriteRatePerMin)},
 	}
 }
 
@@ -82,11 +83,17 @@ func (w *Writer) PutIntegration(ctx context.Context, i port.Integration) error {
 		return err
 	}
 	row := integrationRow{
-		Org: string(i.Org), ID: i.ID, Name: i.Name, CreatedAt: micros(i.CreatedAt),
-		MemoriesPerEndUser: int64(i.Quotas.MemoriesPerEndUser), ReadRatePerMin: int64(i.Quotas.ReadRatePerMin), WriteRatePerMin: int64(i.Quotas.WriteRatePerMin),
+		Org:                string(i.Org),
+		ID:                 i.ID,
+		Name:               i.Name,
+		CreatedAt:          micros(i.CreatedAt),
+		MemoriesPerEndUser: int64(i.Quotas.MemoriesPerEndUser),
+		ReadRatePerMin:     int64(i.Quotas.ReadRatePerMin),
+		WriteRatePerMin:    int64(i.Quotas.WriteRatePerMin),
 	}
 	_, err := w.s.conn.NewInsert().Model(&row).On("CONFLICT (org, id) DO UPDATE").
-		Set("name = EXCLUDED.name").Set("created_at = EXCLUDED.created_at").Set("memories_per_end_user = EXCLUDED.memories_per_end_user").
+		Set("name = EXCLUDED.name").Set("created_at = EXCLUDED.created_at").
+		Set("memories_per_end_user = EXCLUDED.memories_per_end_user").
 		Set("read_rate_per_min = EXCLUDED.read_rate_per_min").Set("write_rate_per_min = EXCLUDED.write_rate_per_min").
 		Exec(w.s.d.Context(ctx))
 	if w.s.d.Unique(err) {

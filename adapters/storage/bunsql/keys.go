@@ -39,9 +39,20 @@ type keyRow struct {
 
 func (r keyRow) port() (port.Key, error) {
 	k := port.Key{
-		ID: r.ID, Org: ident.Org(r.Org), Name: r.Name, Kind: ident.Kind(r.Kind), Last4: r.Last4,
-		ReadOnly: r.ReadOnly != 0, Namespace: r.Namespace, DefaultNamespace: r.DefaultNamespace, Integration: r.Integration, EndUser: r.EndUser,
-		CreatedAt: instant(r.CreatedAt), ExpiresAt: instant(r.ExpiresAt), RevokedAt: instant(r.RevokedAt), LastUsedAt: instant(r.LastUsedAt),
+		ID:               r.ID,
+		Org:              ident.Org(r.Org),
+		Name:             r.Name,
+		Kind:             ident.Kind(r.Kind),
+		Last4:            r.Last4,
+		ReadOnly:         r.ReadOnly != 0,
+		Namespace:        r.Namespace,
+		DefaultNamespace: r.DefaultNamespace,
+		Integration:      r.Integration,
+		EndUser:          r.EndUser,
+		CreatedAt:        instant(r.CreatedAt),
+		ExpiresAt:        instant(r.ExpiresAt),
+		RevokedAt:        instant(r.RevokedAt),
+		LastUsedAt:       instant(r.LastUsedAt),
 	}
 	if copy(k.Hash[:], r.Hash) != len(k.Hash) {
 		return port.Key{}, internal("read key", "key %s has a hash of %d bytes", r.ID, len(r.Hash))
@@ -129,10 +140,23 @@ func (w *Writer) PutKey(ctx context.Context, k port.Key) error {
 		return internal("write key", "limits: %w", err)
 	}
 	row := keyRow{
-		ID: k.ID, Org: string(k.Org), Name: k.Name, Kind: string(k.Kind), Hash: k.Hash[:], Last4: k.Last4,
-		ReadOnly: flag(k.ReadOnly), Namespace: k.Namespace, DefaultNamespace: k.DefaultNamespace,
-		Scopes: string(scopes), Limits: string(limits), Integration: k.Integration, EndUser: k.EndUser,
-		CreatedAt: micros(k.CreatedAt), ExpiresAt: micros(k.ExpiresAt), RevokedAt: micros(k.RevokedAt), LastUsedAt: micros(k.LastUsedAt),
+		ID:               k.ID,
+		Org:              string(k.Org),
+		Name:             k.Name,
+		Kind:             string(k.Kind),
+		Hash:             k.Hash[:],
+		Last4:            k.Last4,
+		ReadOnly:         flag(k.ReadOnly),
+		Namespace:        k.Namespace,
+		DefaultNamespace: k.DefaultNamespace,
+		Scopes:           string(scopes),
+		Limits:           string(limits),
+		Integration:      k.Integration,
+		EndUser:          k.EndUser,
+		CreatedAt:        micros(k.CreatedAt),
+		ExpiresAt:        micros(k.ExpiresAt),
+		RevokedAt:        micros(k.RevokedAt),
+		LastUsedAt:       micros(k.LastUsedAt),
 	}
 	_, err = w.s.conn.NewInsert().Model(&row).Exec(w.s.d.Context(ctx))
 	if w.s.d.Unique(err) {
@@ -153,7 +177,8 @@ func (w *Writer) ChangeKey(ctx context.Context, org ident.Org, id string, c port
 	if err != nil {
 		return internal("change key", "limits: %w", err)
 	}
-	n, err := w.s.exec(ctx, "change key", `UPDATE api_keys SET name = ?, read_only = ?, default_namespace = ?, limits = ? WHERE org = ? AND id = ?`,
+	n, err := w.s.exec(ctx, "change key",
+		`UPDATE api_keys SET name = ?, read_only = ?, default_namespace = ?, limits = ? WHERE org = ? AND id = ?`,
 		c.Name, flag(c.ReadOnly), c.DefaultNamespace, string(limits), string(org), id)
 	return w.changedKey(n, err, id)
 }
@@ -186,7 +211,8 @@ func (w *Writer) ExpireKey(ctx context.Context, org ident.Org, id string, at tim
 		return err
 	}
 	n, err := w.s.exec(ctx, "expire key",
-		`UPDATE api_keys SET expires_at = CASE WHEN expires_at = 0 OR expires_at > ? THEN ? ELSE expires_at END WHERE org = ? AND id = ?`,
+		`UPDATE api_keys SET expires_at = CASE WHEN expires_at = 0 OR expires_at > ? THEN ? ELSE expires_at END `+
+			`WHERE org = ? AND id = ?`,
 		micros(at), micros(at), string(org), id)
 	return w.changedKey(n, err, id)
 }
@@ -203,7 +229,8 @@ func (w *Writer) TouchKeys(ctx context.Context, used map[string]time.Time) error
 	slices.Sort(ids) // one locking order on databases that lock rows
 	for _, id := range ids {
 		at := micros(used[id])
-		if _, err := w.s.exec(ctx, "touch key", `UPDATE api_keys SET last_used_at = ? WHERE id = ? AND last_used_at < ?`, at, id, at); err != nil {
+		if _, err := w.s.exec(ctx, "touch key",
+			`UPDATE api_keys SET last_used_at = ? WHERE id = ? AND last_used_at < ?`, at, id, at); err != nil {
 			return w.fail(err)
 		}
 	}

@@ -21,7 +21,8 @@ func (r *Reader) EndUsers(ctx context.Context, org ident.Org, l port.EndUserList
 		return nil, err
 	}
 	var q strings.Builder
-	q.WriteString(`SELECT n.integration, n.name, n.generation, n.documents, n.bytes, n.created_at, n.updated_at, n.seen_at, n.erasing_at,
+	q.WriteString(`SELECT n.integration, n.name, n.generation, n.documents, n.bytes, n.created_at, n.updated_at,
+		n.seen_at, n.erasing_at,
   (SELECT count(DISTINCT d.container) FROM documents d WHERE d.generation = n.generation AND d.container <> '')
 FROM namespaces n WHERE n.org = ? AND n.space = 'memories' AND n.dropped = 0`)
 	args := []any{string(org)}
@@ -52,7 +53,8 @@ FROM namespaces n WHERE n.org = ? AND n.space = 'memories' AND n.dropped = 0`)
 	for rows.Next() {
 		var u port.EndUser
 		var created, updated, seen, erasing int64
-		if err := rows.Scan(&u.Integration, &u.ID, &u.Generation, &u.Memories, &u.Bytes, &created, &updated, &seen, &erasing, &u.Containers); err != nil {
+		if err := rows.Scan(&u.Integration, &u.ID, &u.Generation, &u.Memories, &u.Bytes, &created, &updated, &seen,
+			&erasing, &u.Containers); err != nil {
 			return nil, r.s.d.Fault(op, err)
 		}
 		u.FirstSeen, u.LastSeen, u.Erasing = instant(created), instant(max(updated, seen)), instant(erasing)
@@ -78,7 +80,8 @@ func (r *Reader) HasEndUsers(ctx context.Context) (bool, error) {
 
 // MemoriesByContent implements port.MemoryReader. Of several memories that say
 // the same, it finds the one with the lowest id.
-func (r *Reader) MemoriesByContent(ctx context.Context, p port.Partition, keys []port.ContentKey) (map[port.ContentKey]string, error) {
+func (r *Reader) MemoriesByContent(ctx context.Context, p port.Partition,
+	keys []port.ContentKey) (map[port.ContentKey]string, error) {
 	ref, err := r.resolve(ctx, p)
 	if err != nil {
 		return nil, err
@@ -99,7 +102,8 @@ WHERE generation = ? AND content_key = ? AND container = ? AND content_key IS NO
 	return out, nil
 }
 
-const recordColumns = `SELECT source, external_id, version, status, occurred_at, updated_at, document_id, content_hash, metadata_hash FROM memory_records WHERE generation = ? AND `
+const recordColumns = `SELECT source, external_id, version, status, occurred_at, updated_at, document_id, content_hash, ` +
+	`metadata_hash FROM memory_records WHERE generation = ? AND `
 
 // recordScan scans a row of recordColumns.
 type recordScan struct {
@@ -110,7 +114,8 @@ type recordScan struct {
 
 func (s *recordScan) dest() []any {
 	r := &s.record
-	return []any{&r.Source, &r.ExternalID, &r.Version, &r.Status, &s.occurred, &s.updated, &r.DocumentID, &r.ContentHash, &s.metadataHash}
+	return []any{&r.Source, &r.ExternalID, &r.Version, &r.Status, &s.occurred, &s.updated, &r.DocumentID,
+		&r.ContentHash, &s.metadataHash}
 }
 
 func (s *recordScan) port() (port.Record, error) {
@@ -133,7 +138,8 @@ func (r *Reader) Record(ctx context.Context, p port.Partition, source, externalI
 		return port.Record{}, err
 	}
 	var s recordScan
-	ok, err := r.s.get(ctx, "read record", recordColumns+`source = ? AND external_id = ?`, []any{ref.generation, source, externalID}, s.dest()...)
+	ok, err := r.s.get(ctx, "read record", recordColumns+`source = ? AND external_id = ?`,
+		[]any{ref.generation, source, externalID}, s.dest()...)
 	if err != nil {
 		return port.Record{}, err
 	}
@@ -144,13 +150,15 @@ func (r *Reader) Record(ctx context.Context, p port.Partition, source, externalI
 }
 
 // Records implements port.MemoryReader.
-func (r *Reader) Records(ctx context.Context, p port.Partition, afterSource, afterExternalID string, limit int) ([]port.Record, error) {
+func (r *Reader) Records(ctx context.Context, p port.Partition, afterSource, afterExternalID string,
+	limit int) ([]port.Record, error) {
 	const op = "list records"
 	ref, err := r.resolve(ctx, p)
 	if err != nil || limit <= 0 {
 		return nil, err
 	}
-	rows, err := r.s.query(ctx, op, recordColumns+`(source, external_id) > (?, ?) ORDER BY source, external_id LIMIT ?`, ref.generation, afterSource, afterExternalID, limit)
+	rows, err := r.s.query(ctx, op, recordColumns+`(source, external_id) > (?, ?) ORDER BY source, external_id LIMIT ?`,
+		ref.generation, afterSource, afterExternalID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +181,8 @@ func (r *Reader) Records(ctx context.Context, p port.Partition, afterSource, aft
 	return out, nil
 }
 
-const receiptColumns = `SELECT source, external_id, version, operation, request_hash, outcome, occurred_at, applied_at, document_id, content_hash
+const receiptColumns = `SELECT source, external_id, version, operation, request_hash, outcome, occurred_at, applied_at,
+	document_id, content_hash
 FROM memory_receipts WHERE generation = ? AND source = ? AND external_id = ? AND `
 
 // receiptScan scans a row of receiptColumns.
@@ -184,7 +193,8 @@ type receiptScan struct {
 
 func (s *receiptScan) dest() []any {
 	r := &s.receipt
-	return []any{&r.Source, &r.ExternalID, &r.Version, &r.Operation, &r.RequestHash, &r.Outcome, &s.occurred, &s.applied, &r.DocumentID, &r.ContentHash}
+	return []any{&r.Source, &r.ExternalID, &r.Version, &r.Operation, &r.RequestHash, &r.Outcome, &s.occurred,
+		&s.applied, &r.DocumentID, &r.ContentHash}
 }
 
 func (s *receiptScan) port() port.Receipt {
@@ -212,19 +222,22 @@ func (r *Reader) Receipt(ctx context.Context, p port.Partition, source, external
 		if version == 0 {
 			return port.Receipt{}, noRecord(source, externalID)
 		}
-		return port.Receipt{}, fault.New(fault.MemoryNotFound, "source %s has no version %d of the memory with external id %s", source, version, externalID)
+		return port.Receipt{}, fault.New(fault.MemoryNotFound,
+			"source %s has no version %d of the memory with external id %s", source, version, externalID)
 	}
 	return s.port(), nil
 }
 
 // Receipts implements port.MemoryReader.
-func (r *Reader) Receipts(ctx context.Context, p port.Partition, source, externalID string, after int64, limit int) ([]port.Receipt, error) {
+func (r *Reader) Receipts(ctx context.Context, p port.Partition, source, externalID string, after int64,
+	limit int) ([]port.Receipt, error) {
 	const op = "list receipts"
 	ref, err := r.resolve(ctx, p)
 	if err != nil || limit <= 0 {
 		return nil, err
 	}
-	rows, err := r.s.query(ctx, op, receiptColumns+`version > ? ORDER BY version LIMIT ?`, ref.generation, source, externalID, after, limit)
+	rows, err := r.s.query(ctx, op, receiptColumns+`version > ? ORDER BY version LIMIT ?`, ref.generation, source,
+		externalID, after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -243,25 +256,27 @@ func (r *Reader) Receipts(ctx context.Context, p port.Partition, source, externa
 	return out, nil
 }
 
-// Replay implements port.MemoryReader.
-func (r *Reader) Replay(ctx context.Context, org ident.Org, integration, key string) (port.Replay, error) {
+// IdempotentReply implements port.MemoryReader.
+func (r *Reader) IdempotentReply(ctx context.Context, org ident.Org, integration, key string) (port.IdempotentReply, error) {
 	if err := r.check(ctx); err != nil {
-		return port.Replay{}, err
+		return port.IdempotentReply{}, err
 	}
-	out := port.Replay{Integration: integration, Key: key}
+	out := port.IdempotentReply{Integration: integration, Key: key}
 	var hash []byte
 	var answer string
 	var created int64
-	ok, err := r.s.get(ctx, "read replay", `SELECT end_user, request_hash, answer, created_at FROM replays WHERE org = ? AND integration = ? AND idempotency_key = ?`,
+	ok, err := r.s.get(ctx, "read replay",
+		`SELECT end_user, request_hash, answer, created_at FROM replays WHERE org = ? AND integration = ? `+
+			`AND idempotency_key = ?`,
 		[]any{string(org), integration, key}, &out.EndUser, &hash, &answer, &created)
 	if err != nil {
-		return port.Replay{}, err
+		return port.IdempotentReply{}, err
 	}
 	if !ok {
-		return port.Replay{}, fault.New(fault.NotFound, "no answer is stored for this idempotency key")
+		return port.IdempotentReply{}, fault.New(fault.NotFound, "no answer is stored for this idempotency key")
 	}
 	if copy(out.RequestHash[:], hash) != 32 {
-		return port.Replay{}, internal("read replay", "damaged hash")
+		return port.IdempotentReply{}, internal("read replay", "damaged hash")
 	}
 	out.Answer, out.CreatedAt = []byte(answer), instant(created)
 	return out, nil
@@ -297,19 +312,23 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (generation, source, external_id) DO UPDATE SET version = EXCLUDED.version, status = EXCLUDED.status,
   occurred_at = EXCLUDED.occurred_at, updated_at = EXCLUDED.updated_at, document_id = EXCLUDED.document_id,
   content_hash = EXCLUDED.content_hash, metadata_hash = EXCLUDED.metadata_hash`,
-		ref.generation, r.Source, r.ExternalID, r.Version, string(r.Status), micros(r.OccurredAt), micros(r.UpdatedAt), r.DocumentID, r.ContentHash, r.MetadataHash[:])
+		ref.generation, r.Source, r.ExternalID, r.Version, string(r.Status), micros(r.OccurredAt), micros(r.UpdatedAt),
+		r.DocumentID, r.ContentHash, r.MetadataHash[:])
 	return w.fail(err)
 }
 
-// PutReplay implements port.MemoryWriter.
-func (w *Writer) PutReplay(ctx context.Context, org ident.Org, r port.Replay) error {
-	if _, err := w.writable(ctx, port.Memories(org, r.Integration, r.EndUser)); err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
+// PutIdempotentReply implements port.MemoryWriter.
+func (w *Writer) PutIdempotentReply(ctx context.Context, org ident.Org, r port.IdempotentReply) error {
+	if _, err := w.writable(ctx, port.Memories(org, r.Integration, r.EndUser)); err != nil &&
+		!fault.IsPartitionNotFound(err) {
 		return err
 	}
 	if err := w.requireOrganization(ctx, org); err != nil {
 		return err
 	}
-	_, err := w.s.exec(ctx, "write replay", `INSERT INTO replays (org, integration, idempotency_key, end_user, request_hash, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	_, err := w.s.exec(ctx, "write replay",
+		`INSERT INTO replays (org, integration, idempotency_key, end_user, request_hash, answer, created_at) `+
+			`VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		string(org), r.Integration, r.Key, r.EndUser, r.RequestHash[:], string(r.Answer), micros(r.CreatedAt))
 	if w.s.d.Unique(err) {
 		return fault.New(fault.Conflict, "the idempotency key is in use")
@@ -318,8 +337,8 @@ func (w *Writer) PutReplay(ctx context.Context, org ident.Org, r port.Replay) er
 	return w.fail(err)
 }
 
-// DeleteReplays implements port.MemoryWriter.
-func (w *Writer) DeleteReplays(ctx context.Context, before time.Time) error {
+// DeleteIdempotentReplies implements port.MemoryWriter.
+func (w *Writer) DeleteIdempotentReplies(ctx context.Context, before time.Time) error {
 	if err := w.check(ctx); err != nil {
 		return err
 	}

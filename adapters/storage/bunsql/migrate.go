@@ -52,7 +52,12 @@ func Migrations() ([]Migration, error) {
 			return nil, fmt.Errorf("migrations: file %s is not number %d", e.Name(), i+1)
 		}
 		sum := sha256.Sum256(text)
-		out = append(out, Migration{Version: v, Name: strings.TrimSuffix(e.Name(), ".sql"), SQL: string(text), Checksum: hex.EncodeToString(sum[:])})
+		out = append(out, Migration{
+			Version:  v,
+			Name:     strings.TrimSuffix(e.Name(), ".sql"),
+			SQL:      string(text),
+			Checksum: hex.EncodeToString(sum[:]),
+		})
 	}
 	return out, nil
 }
@@ -81,7 +86,8 @@ func CheckSchema(ctx context.Context, s *Session, known []Migration) (int, error
 			return 0, s.d.Fault("read migrations", err)
 		}
 		if v <= len(known) && known[v-1].Checksum != sum {
-			return 0, fmt.Errorf("schema step %d of the database is not the one this program knows: the program or the database was altered", v)
+			return 0, fmt.Errorf("schema step %d of the database is not the one this program knows: the program or the "+
+				"database was altered", v)
 		}
 		at = v
 	}
@@ -89,7 +95,8 @@ func CheckSchema(ctx context.Context, s *Session, known []Migration) (int, error
 		return 0, s.d.Fault("read migrations", err)
 	}
 	if at > len(known) {
-		return at, fmt.Errorf("%w: its schema is version %d and this program knows up to %d; use a newer program", ErrNewerSchema, at, len(known))
+		return at, fmt.Errorf("%w: its schema is version %d and this program knows up to %d; use a newer program",
+			ErrNewerSchema, at, len(known))
 	}
 	return at, nil
 }
@@ -118,7 +125,8 @@ func Migrate(ctx context.Context, known []Migration, now func() time.Time, in Tr
 
 func apply(ctx context.Context, s *Session, m Migration, now time.Time) error {
 	if m.Version == 1 {
-		const table = `CREATE TABLE schema_migrations (version {{int64}} NOT NULL PRIMARY KEY, name {{text}} NOT NULL, checksum {{text}} NOT NULL, applied_at {{int64}} NOT NULL){{strict}}`
+		const table = `CREATE TABLE schema_migrations (version {{int64}} NOT NULL PRIMARY KEY, name {{text}} NOT NULL, ` +
+			`checksum {{text}} NOT NULL, applied_at {{int64}} NOT NULL){{strict}}`
 		if err := s.Once(ctx, "change the schema", table); err != nil {
 			return err
 		}
@@ -138,7 +146,8 @@ func apply(ctx context.Context, s *Session, m Migration, now time.Time) error {
 			return fmt.Errorf("schema step %s: %w", m.Name, err)
 		}
 	}
-	_, err := s.exec(ctx, "record migration", `INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)`,
+	_, err := s.exec(ctx, "record migration",
+		`INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)`,
 		m.Version, m.Name, m.Checksum, micros(now))
 	return err
 }

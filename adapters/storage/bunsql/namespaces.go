@@ -41,13 +41,27 @@ type namespaceRow struct {
 	PausedUntil     int64  `bun:"paused_until"`
 }
 
-func (r namespaceRow) port() port.Namespace {
-	return port.Namespace{
-		Name: r.Name, Generation: r.Generation, Sparse: r.Sparse != 0,
-		EmbeddingModel: r.EmbeddingModel, EmbeddingDigest: r.EmbeddingDigest, Dimensions: int(r.Dimensions),
-		SparseModel: r.SparseModel, SparseDigest: r.SparseDigest, Chunker: r.Chunker,
-		Documents: r.Documents, Chunks: r.Chunks, Bytes: r.Bytes, Seq: uint64(r.Seq), Trimmed: uint64(r.Trimmed), Erasing: instant(r.ErasingAt),
-		CreatedAt: instant(r.CreatedAt), UpdatedAt: instant(r.UpdatedAt), Life: port.Life(r.Life), PausedUntil: instant(r.PausedUntil),
+func (r namespaceRow) port() port.PartitionRow {
+	return port.PartitionRow{
+		Name:            r.Name,
+		Generation:      r.Generation,
+		Sparse:          r.Sparse != 0,
+		EmbeddingModel:  r.EmbeddingModel,
+		EmbeddingDigest: r.EmbeddingDigest,
+		Dimensions:      int(r.Dimensions),
+		SparseModel:     r.SparseModel,
+		SparseDigest:    r.SparseDigest,
+		Chunker:         r.Chunker,
+		Documents:       r.Documents,
+		Chunks:          r.Chunks,
+		Bytes:           r.Bytes,
+		Seq:             uint64(r.Seq),
+		Trimmed:         uint64(r.Trimmed),
+		Erasing:         instant(r.ErasingAt),
+		CreatedAt:       instant(r.CreatedAt),
+		UpdatedAt:       instant(r.UpdatedAt),
+		State:           port.GenerationState(r.Life),
+		PausedUntil:     instant(r.PausedUntil),
 	}
 }
 
@@ -57,7 +71,7 @@ type namespaceRef struct {
 	dimensions int64
 	memories   bool // a memory partition
 	erasing    bool
-	life       port.Life
+	life       port.GenerationState
 }
 
 // byName finds a partition by one index lookup: the life that is pinned, else the
@@ -69,7 +83,8 @@ func byName(p port.Partition, columns string) (query string, args []any) {
 	if p.Space() == port.SpaceMemories {
 		space = `'memories'`
 	}
-	query = `SELECT ` + columns + ` FROM namespaces WHERE org = ? AND space = ` + space + ` AND name = ? AND integration = ? AND dropped = 0 AND `
+	query = `SELECT ` + columns + ` FROM namespaces WHERE org = ? AND space = ` + space +
+		` AND name = ? AND integration = ? AND dropped = 0 AND `
 	args = []any{string(p.Org()), p.Name(), p.Integration()}
 	switch {
 	case p.Generation() != 0:
@@ -89,10 +104,10 @@ func kind(p port.Partition) string {
 }
 
 func absent(p port.Partition) error {
-	return fault.New(fault.NamespaceNotFound, "%s %s does not exist", kind(p), p.Name())
+	return fault.New(fault.PartitionNotFound, "%s %s does not exist", kind(p), p.Name())
 }
 
-// resolve finds a partition's row; fault NamespaceNotFound when there is none
+// resolve finds a partition's row; fault PartitionNotFound when there is none
 // or the partition is pinned to another life of the name.
 func (r *Reader) resolve(ctx context.Context, p port.Partition) (namespaceRef, error) {
 	if err := r.use(ctx, p); err != nil {
@@ -117,7 +132,7 @@ func (r *Reader) resolve(ctx context.Context, p port.Partition) (namespaceRef, e
 }
 
 // writable is resolve for a method that writes: fault Unavailable while the
-// partition is being erased, NamespaceNotFound for a generation that is not, or no
+// partition is being erased, PartitionNotFound for a generation that is not, or no
 // longer, what the partition says: the one served, or a shadow.
 func (w *Writer) writable(ctx context.Context, p port.Partition) (namespaceRef, error) {
 	ref, err := w.resolve(ctx, p)
@@ -126,7 +141,7 @@ func (w *Writer) writable(ctx context.Context, p port.Partition) (namespaceRef, 
 		return namespaceRef{}, err
 	case ref.erasing:
 		return namespaceRef{}, errErasing(p)
-	case (ref.life != port.Served) != p.IsShadow():
+	case (ref.life != port.Active) != p.IsShadow():
 		return namespaceRef{}, absent(p)
 	}
 	return ref, nil
@@ -140,35 +155,38 @@ func errErasing(p port.Partition) error {
 // forget drops what resolve remembers, after a partition came, went or changed.
 func (r *Reader) forget() { r.last, r.at = port.Partition{}, namespaceRef{} }
 
-// Namespace implements port.NamespaceReader.
-func (r *Reader) Namespace(ctx context.Context, p port.Partition) (port.Namespace, error) {
+// Partition implements port.PartitionReader.
+func (r *Reader) Partition(ctx context.Context, p port.Partition) (port.PartitionRow, error) {
 	if err := r.use(ctx, p); err != nil {
-		return port.Namespace{}, err
+		return port.PartitionRow{}, err
 	}
 	// By prepared statement: every query of the service reads this row.
 	var n namespaceRow
 	query, args := byName(p, `generation, name, sparse, embedding_model, embedding_digest, dimensions,
-  sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, trimmed, created_at, updated_at, erasing_at, life, paused_until`)
+  sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, trimmed, created_at, updated_at, erasing_at, `+
+		`life, paused_until`)
 	ok, err := r.s.get(ctx, "read namespace", query, args,
 		&n.Generation, &n.Name, &n.Sparse, &n.EmbeddingModel, &n.EmbeddingDigest, &n.Dimensions,
-		&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.Trimmed, &n.CreatedAt, &n.UpdatedAt, &n.ErasingAt,
+		&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.Trimmed,
+		&n.CreatedAt, &n.UpdatedAt, &n.ErasingAt,
 		&n.Life, &n.PausedUntil)
 	if err != nil {
-		return port.Namespace{}, err
+		return port.PartitionRow{}, err
 	}
 	if !ok {
-		return port.Namespace{}, absent(p)
+		return port.PartitionRow{}, absent(p)
 	}
 	return n.port(), nil
 }
 
-// Namespaces implements port.NamespaceReader.
-func (r *Reader) Namespaces(ctx context.Context, org ident.Org, prefix, after string, limit int) ([]port.Namespace, error) {
+// Namespaces implements port.PartitionReader.
+func (r *Reader) Namespaces(ctx context.Context, org ident.Org, prefix, after string, limit int) ([]port.PartitionRow, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
 	var rows []namespaceRow
-	q := r.s.conn.NewSelect().Model(&rows).Where("org = ?", string(org)).Where("space = 'documents'").Where("dropped = 0").Where("life = 0").Where("documents > 0").
+	q := r.s.conn.NewSelect().Model(&rows).Where("org = ?",
+		string(org)).Where("space = 'documents'").Where("dropped = 0").Where("life = 0").Where("documents > 0").
 		Order("name").Limit(int64(limit))
 	if after != "" {
 		q = q.Where("name > ?", after)
@@ -179,7 +197,7 @@ func (r *Reader) Namespaces(ctx context.Context, org ident.Org, prefix, after st
 	if err := q.Scan(r.s.d.Context(ctx)); err != nil {
 		return nil, r.s.d.Fault("list namespaces", err)
 	}
-	out := make([]port.Namespace, len(rows))
+	out := make([]port.PartitionRow, len(rows))
 	for i := range rows {
 		out[i] = rows[i].port()
 	}
@@ -189,7 +207,7 @@ func (r *Reader) Namespaces(ctx context.Context, org ident.Org, prefix, after st
 // prefixEnd sorts bytewise after every text that begins with prefix.
 func prefixEnd(prefix string) string { return prefix + "\U0010FFFF" }
 
-// Generations implements port.NamespaceReader.
+// Generations implements port.PartitionReader.
 func (r *Reader) Generations(ctx context.Context) ([]int64, error) {
 	return r.generations(ctx, `SELECT generation FROM namespaces WHERE dropped = 0 ORDER BY generation`)
 }
@@ -222,37 +240,37 @@ func (r *Reader) generations(ctx context.Context, query string) ([]int64, error)
 	return out, nil
 }
 
-// CreateNamespace implements port.NamespaceWriter; fault NotFound when the
+// CreatePartition implements port.PartitionWriter; fault NotFound when the
 // organization, or the integration of a memory partition, is absent. The name
 // is the partition's.
-func (w *Writer) CreateNamespace(ctx context.Context, p port.Partition, n port.Namespace) (port.Namespace, error) {
+func (w *Writer) CreatePartition(ctx context.Context, p port.Partition, n port.PartitionRow) (port.PartitionRow, error) {
 	if err := w.use(ctx, p); err != nil {
-		return port.Namespace{}, err
+		return port.PartitionRow{}, err
 	}
 	if p.Generation() != 0 {
-		return port.Namespace{}, internal("create namespace", "partition %s is pinned", p)
+		return port.PartitionRow{}, internal("create namespace", "partition %s is pinned", p)
 	}
 	if err := w.requireOrganization(ctx, p.Org()); err != nil {
-		return port.Namespace{}, err
+		return port.PartitionRow{}, err
 	}
 	if p.Space() == port.SpaceMemories {
 		if _, err := w.Integration(ctx, p.Org(), p.Integration()); err != nil {
-			return port.Namespace{}, err
+			return port.PartitionRow{}, err
 		}
 	}
 	switch ref, err := w.resolve(ctx, p); {
 	case err == nil && ref.erasing:
-		return port.Namespace{}, errErasing(p)
+		return port.PartitionRow{}, errErasing(p)
 	case err == nil:
-		return port.Namespace{}, fault.New(fault.Conflict, "%s %s exists already", kind(p), p.Name())
-	case fault.CodeOf(err) != fault.NamespaceNotFound:
-		return port.Namespace{}, err
+		return port.PartitionRow{}, fault.New(fault.Conflict, "%s %s exists already", kind(p), p.Name())
+	case !fault.IsPartitionNotFound(err):
+		return port.PartitionRow{}, err
 	}
-	life := port.Served
+	life := port.Active
 	if p.IsShadow() {
 		life = port.Building
 		if _, err := w.resolve(ctx, served(p)); err != nil {
-			return port.Namespace{}, err
+			return port.PartitionRow{}, err
 		}
 	}
 	row := namespaceRow{
@@ -265,18 +283,18 @@ func (w *Writer) CreateNamespace(ctx context.Context, p port.Partition, n port.N
 	err := w.s.conn.NewInsert().Model(&row).ExcludeColumn("generation").Returning("generation").Scan(w.s.d.Context(ctx))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		if w.s.d.Unique(err) {
-			return port.Namespace{}, fault.New(fault.Conflict, "%s %s exists already", kind(p), p.Name())
+			return port.PartitionRow{}, fault.New(fault.Conflict, "%s %s exists already", kind(p), p.Name())
 		}
-		return port.Namespace{}, w.fail(w.s.d.Fault("create namespace", err))
+		return port.PartitionRow{}, w.fail(w.s.d.Fault("create namespace", err))
 	}
 	return row.port(), nil
 }
 
-// DeleteNamespace implements port.NamespaceWriter. The name is free at once;
+// DeletePartition implements port.PartitionWriter. The name is free at once;
 // the documents go later, see Purge.
-func (w *Writer) DeleteNamespace(ctx context.Context, p port.Partition) (bool, error) {
+func (w *Writer) DeletePartition(ctx context.Context, p port.Partition) (bool, error) {
 	ref, err := w.writable(ctx, p)
-	if fault.CodeOf(err) == fault.NamespaceNotFound {
+	if fault.IsPartitionNotFound(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -300,7 +318,8 @@ func (w *Writer) drop(ctx context.Context, p port.Partition, ref namespaceRef) e
 	}
 	w.forget()
 	for _, generation := range gone {
-		if _, err := w.s.exec(ctx, "delete namespace", `UPDATE namespaces SET dropped = 1 WHERE generation = ?`, generation); err != nil {
+		if _, err := w.s.exec(ctx, "delete namespace", `UPDATE namespaces SET dropped = 1 WHERE generation = ?`,
+			generation); err != nil {
 			return w.fail(err)
 		}
 	}
@@ -310,9 +329,11 @@ func (w *Writer) drop(ctx context.Context, p port.Partition, ref namespaceRef) e
 
 // Each removes up to a number of rows of a generation.
 const (
-	purgeDocuments  = `DELETE FROM documents WHERE generation = ? AND id IN (SELECT id FROM documents WHERE generation = ? ORDER BY id LIMIT ?)`
-	purgeTombstones = `DELETE FROM tombstones WHERE generation = ? AND id IN (SELECT id FROM tombstones WHERE generation = ? ORDER BY id LIMIT ?)`
-	purgeRecords    = `DELETE FROM memory_records WHERE generation = ? AND (source, external_id) IN
+	purgeDocuments = `DELETE FROM documents WHERE generation = ? AND id IN (SELECT id FROM documents ` +
+		`WHERE generation = ? ORDER BY id LIMIT ?)`
+	purgeTombstones = `DELETE FROM tombstones WHERE generation = ? AND id IN (SELECT id FROM tombstones ` +
+		`WHERE generation = ? ORDER BY id LIMIT ?)`
+	purgeRecords = `DELETE FROM memory_records WHERE generation = ? AND (source, external_id) IN
   (SELECT source, external_id FROM memory_records WHERE generation = ? ORDER BY source, external_id LIMIT ?)`
 	purgeReceipts = `DELETE FROM memory_receipts WHERE generation = ? AND (source, external_id, version) IN
   (SELECT source, external_id, version FROM memory_receipts WHERE generation = ? ORDER BY source, external_id, version LIMIT ?)`
@@ -325,7 +346,8 @@ func (w *Writer) Purge(ctx context.Context, generation int64, limit int) (done b
 		return false, err
 	}
 	var live int64
-	if _, err := w.s.get(ctx, "purge namespace", `SELECT count(*) FROM namespaces WHERE generation = ? AND dropped = 0`, []any{generation}, &live); err != nil {
+	if _, err := w.s.get(ctx, "purge namespace", `SELECT count(*) FROM namespaces WHERE generation = ? AND dropped = 0`,
+		[]any{generation}, &live); err != nil {
 		return false, err
 	}
 	if live > 0 {
@@ -340,7 +362,8 @@ func (w *Writer) Purge(ctx context.Context, generation int64, limit int) (done b
 			return false, nil
 		}
 	}
-	if _, err := w.s.exec(ctx, "purge namespace", `DELETE FROM namespaces WHERE generation = ? AND dropped <> 0`, generation); err != nil {
+	if _, err := w.s.exec(ctx, "purge namespace", `DELETE FROM namespaces WHERE generation = ? AND dropped <> 0`,
+		generation); err != nil {
 		return false, w.fail(err)
 	}
 	return true, nil
@@ -351,6 +374,7 @@ func (w *Writer) Ping(ctx context.Context, at int64) error {
 	if err := w.check(ctx); err != nil {
 		return err
 	}
-	_, err := w.s.exec(ctx, "ping", `INSERT INTO pings (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = EXCLUDED.at`, at)
+	_, err := w.s.exec(ctx, "ping", `INSERT INTO pings (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = EXCLUDED.at`,
+		at)
 	return w.fail(err)
 }

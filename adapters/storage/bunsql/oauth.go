@@ -17,7 +17,8 @@ func (r *Reader) OAuthClient(ctx context.Context, id string) (port.OAuthClient, 
 	}
 	var metadata string
 	var created, used int64
-	ok, err := r.s.get(ctx, "read OAuth client", `SELECT metadata, created_at, used_at FROM oauth_clients WHERE id = ?`, []any{id}, &metadata, &created, &used)
+	ok, err := r.s.get(ctx, "read OAuth client", `SELECT metadata, created_at, used_at FROM oauth_clients WHERE id = ?`,
+		[]any{id}, &metadata, &created, &used)
 	if err != nil {
 		return port.OAuthClient{}, err
 	}
@@ -36,7 +37,8 @@ func (r *Reader) CountOAuthClients(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-const grantColumns = `g.id, g.org, g.key_id, g.client_id, g.client_name, g.scope, g.resource, g.redirect_uri, g.challenge, g.code, g.code_expires, ` +
+const grantColumns = `g.id, g.org, g.key_id, g.client_id, g.client_name, g.scope, g.resource, g.redirect_uri, ` +
+	`g.challenge, g.code, g.code_expires, ` +
 	`g.redeemed_at, g.family, g.refresh, g.created_at, g.expires_at`
 
 // OAuthGrantByCode implements port.OAuthReader.
@@ -53,7 +55,8 @@ func (r *Reader) OAuthGrantByFamily(ctx context.Context, family [32]byte) (port.
 func (r *Reader) OAuthGrantByAccess(ctx context.Context, hash [32]byte) (port.OAuthGrant, port.OAuthAccess, error) {
 	var expires int64
 	var scope string
-	g, err := r.grant(ctx, `SELECT `+grantColumns+`, a.scope, a.expires_at FROM oauth_access_tokens AS a JOIN oauth_grants AS g ON g.id = a.grant_id WHERE a.hash = ?`,
+	g, err := r.grant(ctx, `SELECT `+grantColumns+
+		`, a.scope, a.expires_at FROM oauth_access_tokens AS a JOIN oauth_grants AS g ON g.id = a.grant_id WHERE a.hash = ?`,
 		hash, &scope, &expires)
 	if err != nil {
 		return port.OAuthGrant{}, port.OAuthAccess{}, err
@@ -78,7 +81,8 @@ func (r *Reader) grant(ctx context.Context, query string, hash [32]byte, more ..
 	if !ok {
 		return port.OAuthGrant{}, fault.New(fault.NotFound, "there is no such grant")
 	}
-	g.Org, g.CodeExpires, g.Redeemed, g.CreatedAt, g.ExpiresAt = ident.Org(org), instant(codeExpires), instant(redeemed), instant(created), instant(expires)
+	g.Org, g.CodeExpires, g.Redeemed, g.CreatedAt, g.ExpiresAt = ident.Org(org), instant(codeExpires),
+		instant(redeemed), instant(created), instant(expires)
 	for _, h := range []struct {
 		to   *[32]byte
 		from []byte
@@ -96,7 +100,8 @@ func (w *Writer) PutOAuthClient(ctx context.Context, c port.OAuthClient) error {
 	if err := w.check(ctx); err != nil {
 		return err
 	}
-	n, err := w.s.exec(ctx, "write OAuth client", `INSERT INTO oauth_clients (id, metadata, created_at, used_at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+	n, err := w.s.exec(ctx, "write OAuth client",
+		`INSERT INTO oauth_clients (id, metadata, created_at, used_at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 		c.ID, string(c.Metadata), micros(c.CreatedAt), micros(c.UsedAt))
 	if err != nil {
 		return w.fail(err)
@@ -112,7 +117,8 @@ func (w *Writer) TouchOAuthClient(ctx context.Context, id string, at time.Time) 
 	if err := w.check(ctx); err != nil {
 		return err
 	}
-	_, err := w.s.exec(ctx, "touch OAuth client", `UPDATE oauth_clients SET used_at = ? WHERE id = ? AND used_at < ?`, micros(at), id, micros(at))
+	_, err := w.s.exec(ctx, "touch OAuth client", `UPDATE oauth_clients SET used_at = ? WHERE id = ? AND used_at < ?`,
+		micros(at), id, micros(at))
 	return w.fail(err)
 }
 
@@ -122,7 +128,8 @@ func (w *Writer) EvictOAuthClient(ctx context.Context, before time.Time) (bool, 
 		return false, err
 	}
 	n, err := w.s.exec(ctx, "evict OAuth client",
-		`DELETE FROM oauth_clients WHERE id = (SELECT id FROM oauth_clients WHERE used_at = 0 AND created_at < ? ORDER BY created_at, id LIMIT 1)`, micros(before))
+		`DELETE FROM oauth_clients WHERE id = (SELECT id FROM oauth_clients WHERE used_at = 0 AND created_at < ? `+
+			`ORDER BY created_at, id LIMIT 1)`, micros(before))
 	return n > 0, w.fail(err)
 }
 
@@ -141,7 +148,8 @@ func (w *Writer) PutOAuthGrant(ctx context.Context, g port.OAuthGrant) error {
 	// One that has the code or family of another would end the transaction on
 	// some databases: it is looked for instead.
 	var other string
-	taken, err := w.s.get(ctx, "write OAuth grant", `SELECT id FROM oauth_grants WHERE id <> ? AND (code = ? OR family = ?) LIMIT 1`,
+	taken, err := w.s.get(ctx, "write OAuth grant",
+		`SELECT id FROM oauth_grants WHERE id <> ? AND (code = ? OR family = ?) LIMIT 1`,
 		[]any{g.ID, g.Code[:], family}, &other)
 	if err != nil {
 		return w.fail(err)
@@ -149,12 +157,17 @@ func (w *Writer) PutOAuthGrant(ctx context.Context, g port.OAuthGrant) error {
 	if taken {
 		return fault.New(fault.Conflict, "another grant has this code or family")
 	}
-	_, err = w.s.exec(ctx, "write OAuth grant", `INSERT INTO oauth_grants (id, org, key_id, client_id, client_name, scope, resource, redirect_uri, challenge, `+
-		`code, code_expires, redeemed_at, family, refresh, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) `+
-		`ON CONFLICT (id) DO UPDATE SET org = EXCLUDED.org, key_id = EXCLUDED.key_id, client_id = EXCLUDED.client_id, client_name = EXCLUDED.client_name, `+
-		`scope = EXCLUDED.scope, resource = EXCLUDED.resource, redirect_uri = EXCLUDED.redirect_uri, challenge = EXCLUDED.challenge, code = EXCLUDED.code, `+
-		`code_expires = EXCLUDED.code_expires, redeemed_at = EXCLUDED.redeemed_at, family = EXCLUDED.family, refresh = EXCLUDED.refresh, `+
-		`created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at`,
+	_, err = w.s.exec(ctx, "write OAuth grant",
+		`INSERT INTO oauth_grants (id, org, key_id, client_id, client_name, scope, resource, redirect_uri, challenge, `+
+			`code, code_expires, redeemed_at, family, refresh, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, `+
+			`?, ?, ?, ?, ?, ?, ?) `+
+			`ON CONFLICT (id) DO UPDATE SET org = EXCLUDED.org, key_id = EXCLUDED.key_id, client_id = EXCLUDED.client_id, `+
+			`client_name = EXCLUDED.client_name, `+
+			`scope = EXCLUDED.scope, resource = EXCLUDED.resource, redirect_uri = EXCLUDED.redirect_uri, challenge = `+
+			`EXCLUDED.challenge, code = EXCLUDED.code, `+
+			`code_expires = EXCLUDED.code_expires, redeemed_at = EXCLUDED.redeemed_at, family = EXCLUDED.family, refresh = `+
+			`EXCLUDED.refresh, `+
+			`created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at`,
 		g.ID, string(g.Org), g.KeyID, g.ClientID, g.ClientName, g.Scope, g.Resource, g.RedirectURI, g.Challenge,
 		g.Code[:], micros(g.CodeExpires), micros(g.Redeemed), family, refresh, micros(g.CreatedAt), micros(g.ExpiresAt))
 	return w.fail(err)
@@ -165,7 +178,8 @@ func (w *Writer) PutOAuthAccess(ctx context.Context, a port.OAuthAccess) error {
 	if err := w.check(ctx); err != nil {
 		return err
 	}
-	_, err := w.s.exec(ctx, "write access token", `INSERT INTO oauth_access_tokens (hash, grant_id, scope, expires_at) VALUES (?, ?, ?, ?)`,
+	_, err := w.s.exec(ctx, "write access token",
+		`INSERT INTO oauth_access_tokens (hash, grant_id, scope, expires_at) VALUES (?, ?, ?, ?)`,
 		a.Hash[:], a.Grant, a.Scope, micros(a.ExpiresAt))
 	return w.fail(err)
 }

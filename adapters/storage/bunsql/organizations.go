@@ -73,7 +73,8 @@ func (w *Writer) PutOrganization(ctx context.Context, o port.Organization) error
 	}
 	row := organizationRow{ID: string(o.ID), Name: o.Name, Suspended: flag(o.Suspended), CreatedAt: micros(o.CreatedAt)}
 	_, err := w.s.conn.NewInsert().Model(&row).
-		On("CONFLICT (id) DO UPDATE").Set("name = EXCLUDED.name").Set("suspended = EXCLUDED.suspended").Set("created_at = EXCLUDED.created_at").
+		On("CONFLICT (id) DO UPDATE").Set("name = EXCLUDED.name").Set("suspended = EXCLUDED.suspended").
+		Set("created_at = EXCLUDED.created_at").
 		Exec(w.s.d.Context(ctx))
 	if w.s.d.Unique(err) {
 		return fault.New(fault.Conflict, "an organization named %s exists already", o.Name)

@@ -15,7 +15,7 @@ const (
 	purgeLeast = 8
 	purgeMost  = 2048
 
-	again = time.Minute // until a purge that failed, or is another's, is looked at anew
+	retryInterval = time.Minute // between attempts at a purge that failed or that another process runs
 )
 
 // Purger removes in the background what deleted namespaces held, in batches of
@@ -23,19 +23,19 @@ const (
 type Purger struct {
 	store port.Store
 	log   *slog.Logger
-	// turn says at the start of a batch whether this process is the one to do it.
-	turn   func(context.Context, *Writer) (bool, error)
+	// claim reports at the start of a batch whether this process does it.
+	claim  func(context.Context, *Writer) (bool, error)
 	signal chan struct{}
 	ctx    context.Context
 	cancel context.CancelFunc
 	ended  chan struct{}
 }
 
-// NewPurger makes the purger of a store over this package. turn is asked at the
-// start of each batch where several processes share the database; nil: always.
+// NewPurger makes the purger of a store over this package. claim is called at
+// the start of each batch where several processes share the database; nil: always.
 // Start begins with what a run before this one left.
-func NewPurger(s port.Store, log *slog.Logger, turn func(context.Context, *Writer) (bool, error)) *Purger {
-	p := &Purger{store: s, log: log, turn: turn, signal: make(chan struct{}, 1), ended: make(chan struct{})}
+func NewPurger(s port.Store, log *slog.Logger, claim func(context.Context, *Writer) (bool, error)) *Purger {
+	p := &Purger{store: s, log: log, claim: claim, signal: make(chan struct{}, 1), ended: make(chan struct{})}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.Wake()
 	return p
@@ -67,14 +67,14 @@ func (p *Purger) loop() {
 		case <-p.signal:
 		}
 		if err := p.All(p.ctx); err != nil && p.ctx.Err() == nil {
-			p.log.Warn("purging deleted namespaces failed and will be tried again", "error", err, "after", again)
-			time.AfterFunc(again, p.Wake)
+			p.log.Warn("namespace purge failed", "error", err, "retry_in", retryInterval)
+			time.AfterFunc(retryInterval, p.Wake)
 		}
 	}
 }
 
 // All purges what is dropped now. What another process purges is left to it, and
-// looked after a minute later.
+// checked a minute later.
 func (p *Purger) All(ctx context.Context) error {
 	var dropped []int64
 	err := p.store.View(ctx, func(r port.Reader) (err error) {
@@ -83,21 +83,21 @@ func (p *Purger) All(ctx context.Context) error {
 	})
 	for _, generation := range dropped {
 		if err == nil {
-			err = p.one(ctx, generation)
+			err = p.purgeGeneration(ctx, generation)
 		}
 	}
 	return err
 }
 
-func (p *Purger) one(ctx context.Context, generation int64) error {
+func (p *Purger) purgeGeneration(ctx context.Context, generation int64) error {
 	began, batch, n := time.Now(), 64, 0
 	for {
 		var done, others bool
 		var took time.Duration
 		err := p.store.Update(ctx, func(w port.Writer) (err error) {
 			own := w.(*Writer)
-			if p.turn != nil {
-				mine, err := p.turn(ctx, own)
+			if p.claim != nil {
+				mine, err := p.claim(ctx, own)
 				if others = !mine; err != nil || others {
 					return err
 				}
@@ -111,12 +111,12 @@ func (p *Purger) one(ctx context.Context, generation int64) error {
 			return err
 		}
 		if others {
-			time.AfterFunc(again, p.Wake)
+			time.AfterFunc(retryInterval, p.Wake)
 			return nil
 		}
 		n++
 		if done {
-			p.log.Info("deleted namespace purged", "generation", generation, "batches", n, "took", time.Since(began))
+			p.log.Info("namespace purged", "generation", generation, "batches", n, "took", time.Since(began))
 			return nil
 		}
 		switch {

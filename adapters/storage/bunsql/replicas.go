@@ -83,7 +83,8 @@ func (r *Reader) Watermarks(ctx context.Context, p port.Partition) (map[string]u
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.s.query(ctx, op, `SELECT m.consumer, m.seq FROM watermarks m JOIN consumers c ON c.id = m.consumer WHERE m.generation = ? AND c.expires_at > ?`, ref.generation, now)
+	rows, err := r.s.query(ctx, op, `SELECT m.consumer, m.seq FROM watermarks m JOIN consumers c ON c.id = m.consumer `+
+		`WHERE m.generation = ? AND c.expires_at > ?`, ref.generation, now)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,8 @@ func (r *Reader) Watermarks(ctx context.Context, p port.Partition) (map[string]u
 	return out, nil
 }
 
-const reindexingColumns = `org, space, integration, name, status, done, total, documents, chunks, code, message, updated_at, request, comparison`
+const reindexingColumns = `org, space, integration, name, status, done, total, documents, chunks, code, message, ` +
+	`updated_at, request, comparison`
 
 func (r *Reader) reindexings(ctx context.Context, where string, args ...any) ([]port.Reindexing, error) {
 	const op = "read reindexings"
@@ -117,7 +119,8 @@ func (r *Reader) reindexings(ctx context.Context, where string, args ...any) ([]
 		var org, space, integration, name string
 		var x port.Reindexing
 		var updated int64
-		if err := rows.Scan(&org, &space, &integration, &name, &x.Status, &x.Done, &x.Total, &x.Documents, &x.Chunks, &x.Code, &x.Message, &updated, &x.Request, &x.Comparison); err != nil {
+		if err := rows.Scan(&org, &space, &integration, &name, &x.Status, &x.Done, &x.Total, &x.Documents, &x.Chunks,
+			&x.Code, &x.Message, &updated, &x.Request, &x.Comparison); err != nil {
 			return nil, r.s.d.Fault(op, err)
 		}
 		if x.Partition = port.Documents(ident.Org(org), name); space == string(port.SpaceMemories) {
@@ -137,7 +140,8 @@ func (r *Reader) Reindexing(ctx context.Context, p port.Partition) (port.Reindex
 	if err := r.check(ctx); err != nil {
 		return port.Reindexing{}, false, err
 	}
-	found, err := r.reindexings(ctx, `org = ? AND space = ? AND integration = ? AND name = ?`, string(p.Org()), string(p.Space()), p.Integration(), p.Name())
+	found, err := r.reindexings(ctx, `org = ? AND space = ? AND integration = ? AND name = ?`, string(p.Org()),
+		string(p.Space()), p.Integration(), p.Name())
 	if err != nil || len(found) == 0 {
 		return port.Reindexing{}, false, err
 	}
@@ -153,7 +157,8 @@ func (r *Reader) OrphanedReindexings(ctx context.Context) ([]port.Reindexing, er
 	if err != nil {
 		return nil, err
 	}
-	return r.reindexings(ctx, `ended = 0 AND NOT EXISTS (SELECT 1 FROM claims c JOIN replicas r ON r.id = c.replica AND r.epoch = c.epoch WHERE c.name = x.claim AND r.expires_at > ?) ORDER BY updated_at`, now)
+	return r.reindexings(ctx, `ended = 0 AND NOT EXISTS (SELECT 1 FROM claims c JOIN replicas r ON r.id = c.replica AND `+
+		`r.epoch = c.epoch WHERE c.name = x.claim AND r.expires_at > ?) ORDER BY updated_at`, now)
 }
 
 // Bucket implements port.ReplicaReader. Tokens are kept in millionths.
@@ -185,9 +190,11 @@ func (w *Writer) JoinReplica(ctx context.Context, id string, lease time.Duration
 		args      []any
 	}{
 		{`DELETE FROM claims WHERE replica = ?`, []any{id}},
-		{`DELETE FROM claims WHERE replica IN (SELECT r.id FROM replicas r WHERE r.expires_at <= ?)`, []any{now - replicasKept.Microseconds()}},
+		{`DELETE FROM claims WHERE replica IN (SELECT r.id FROM replicas r WHERE r.expires_at <= ?)`,
+			[]any{now - replicasKept.Microseconds()}},
 		{`DELETE FROM replicas WHERE expires_at <= ? AND id <> ?`, []any{now - replicasKept.Microseconds(), id}},
-		{`INSERT INTO replicas (id, epoch, expires_at) VALUES (?, 1, ?) ON CONFLICT (id) DO UPDATE SET epoch = replicas.epoch + 1, expires_at = EXCLUDED.expires_at`,
+		{`INSERT INTO replicas (id, epoch, expires_at) VALUES (?, 1, ?) ON CONFLICT (id) DO UPDATE ` +
+			`SET epoch = replicas.epoch + 1, expires_at = EXCLUDED.expires_at`,
 			[]any{id, now + lease.Microseconds()}},
 	} {
 		if _, err := w.s.exec(ctx, op, step.statement, step.args...); err != nil {
@@ -199,7 +206,7 @@ func (w *Writer) JoinReplica(ctx context.Context, id string, lease time.Duration
 	return r, err
 }
 
-func over(r port.Replica) error {
+func lifeOver(r port.Replica) error {
 	return fault.New(fault.Conflict, "replica %s has lost its lease", r.ID)
 }
 
@@ -218,7 +225,7 @@ func (w *Writer) RenewReplica(ctx context.Context, r port.Replica, lease time.Du
 		return w.fail(err)
 	}
 	if n == 0 {
-		return over(r)
+		return lifeOver(r)
 	}
 	return nil
 }
@@ -247,16 +254,18 @@ func (w *Writer) TakeClaim(ctx context.Context, r port.Replica, name string) (c 
 		return c, false, err
 	}
 	var live int64
-	if ok, err := w.s.get(ctx, op, `SELECT 1 FROM replicas WHERE id = ? AND epoch = ? AND expires_at > ?`, []any{r.ID, r.Epoch, now}, &live); err != nil || !ok {
+	if ok, err := w.s.get(ctx, op, `SELECT 1 FROM replicas WHERE id = ? AND epoch = ? AND expires_at > ?`,
+		[]any{r.ID, r.Epoch, now}, &live); err != nil || !ok {
 		if err == nil {
-			err = over(r)
+			err = lifeOver(r)
 		}
 		return c, false, err
 	}
 	var holder port.Replica
 	var fence int64
 	var until int64
-	taken, err := w.s.get(ctx, op, `SELECT c.replica, c.epoch, c.fence, coalesce(r.expires_at, 0) FROM claims c LEFT JOIN replicas r ON r.id = c.replica AND r.epoch = c.epoch WHERE c.name = ?`,
+	taken, err := w.s.get(ctx, op, `SELECT c.replica, c.epoch, c.fence, coalesce(r.expires_at, 0) FROM claims c LEFT `+
+		`JOIN replicas r ON r.id = c.replica AND r.epoch = c.epoch WHERE c.name = ?`,
 		[]any{name}, &holder.ID, &holder.Epoch, &fence, &until)
 	switch {
 	case err != nil:
@@ -269,7 +278,8 @@ func (w *Writer) TakeClaim(ctx context.Context, r port.Replica, name string) (c 
 	// Claims come and go, so the fence is of the clock; it only has to differ.
 	fence = max(now, fence+1)
 	_, err = w.s.exec(ctx, op, `INSERT INTO claims (name, replica, epoch, fence) VALUES (?, ?, ?, ?)
-ON CONFLICT (name) DO UPDATE SET replica = EXCLUDED.replica, epoch = EXCLUDED.epoch, fence = EXCLUDED.fence`, name, r.ID, r.Epoch, fence)
+ON CONFLICT (name) DO UPDATE SET replica = EXCLUDED.replica, epoch = EXCLUDED.epoch, fence = EXCLUDED.fence`, name,
+		r.ID, r.Epoch, fence)
 	return port.Claim{Name: name, Replica: r, Fence: fence}, err == nil, w.fail(err)
 }
 
@@ -307,7 +317,8 @@ func (w *Writer) PutWatermarks(ctx context.Context, consumer string, keep time.D
 	if err != nil {
 		return err
 	}
-	if _, err := w.s.exec(ctx, op, `INSERT INTO consumers (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET expires_at = EXCLUDED.expires_at`,
+	if _, err := w.s.exec(ctx, op, `INSERT INTO consumers (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE `+
+		`SET expires_at = EXCLUDED.expires_at`,
 		consumer, now+keep.Microseconds()); err != nil {
 		return w.fail(err)
 	}
@@ -315,7 +326,8 @@ func (w *Writer) PutWatermarks(ctx context.Context, consumer string, keep time.D
 		if m.Seq == 0 {
 			_, err = w.s.exec(ctx, op, `DELETE FROM watermarks WHERE generation = ? AND consumer = ?`, m.Generation, consumer)
 		} else {
-			_, err = w.s.exec(ctx, op, `INSERT INTO watermarks (generation, consumer, seq) SELECT n.generation, ?, ? FROM namespaces n WHERE n.generation = ? AND n.dropped = 0
+			_, err = w.s.exec(ctx, op, `INSERT INTO watermarks (generation, consumer, seq) SELECT n.generation, ?, ?
+				FROM namespaces n WHERE n.generation = ? AND n.dropped = 0
 ON CONFLICT (generation, consumer) DO UPDATE SET seq = EXCLUDED.seq`, consumer, int64(min(m.Seq, math.MaxInt64)), m.Generation)
 		}
 		if err != nil {
@@ -345,7 +357,8 @@ func (w *Writer) AcknowledgeErasure(ctx context.Context, p port.Partition, r por
 	if err != nil {
 		return err
 	}
-	_, err = w.s.exec(ctx, op, `INSERT INTO erasure_acks (generation, replica, epoch) VALUES (?, ?, ?) ON CONFLICT (generation, replica) DO UPDATE SET epoch = EXCLUDED.epoch`,
+	_, err = w.s.exec(ctx, op, `INSERT INTO erasure_acks (generation, replica, epoch) VALUES (?, ?, ?) `+
+		`ON CONFLICT (generation, replica) DO UPDATE SET epoch = EXCLUDED.epoch`,
 		ref.generation, r.ID, r.Epoch)
 	return w.fail(err)
 }
@@ -356,11 +369,14 @@ func (w *Writer) PutReindexing(ctx context.Context, x port.Reindexing) error {
 		return err
 	}
 	p := x.Partition
-	_, err := w.s.exec(ctx, "write reindexing", `INSERT INTO reindexings (`+reindexingColumns+`, ended, claim) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := w.s.exec(ctx, "write reindexing",
+		`INSERT INTO reindexings (`+reindexingColumns+`, ended, claim) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (org, space, integration, name) DO UPDATE SET status = EXCLUDED.status, done = EXCLUDED.done, total = EXCLUDED.total,
-  documents = EXCLUDED.documents, chunks = EXCLUDED.chunks, code = EXCLUDED.code, message = EXCLUDED.message, updated_at = EXCLUDED.updated_at, ended = EXCLUDED.ended,
+  documents = EXCLUDED.documents, chunks = EXCLUDED.chunks, code = EXCLUDED.code, message = EXCLUDED.message, `+
+			`updated_at = EXCLUDED.updated_at, ended = EXCLUDED.ended,
   request = EXCLUDED.request, comparison = EXCLUDED.comparison`,
-		string(p.Org()), string(p.Space()), p.Integration(), p.Name(), x.Status, x.Done, x.Total, x.Documents, x.Chunks, x.Code, x.Message,
+		string(p.Org()), string(p.Space()), p.Integration(), p.Name(), x.Status, x.Done, x.Total, x.Documents, x.Chunks,
+		x.Code, x.Message,
 		micros(x.UpdatedAt), x.Request, x.Comparison, flag(x.Ended()), port.ReindexClaim(p))
 	return w.fail(err)
 }

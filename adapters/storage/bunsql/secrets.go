@@ -27,6 +27,7 @@ func (w *Writer) PutSecret(ctx context.Context, name string, value []byte) error
 	if err := w.check(ctx); err != nil {
 		return err
 	}
-	_, err := w.s.exec(ctx, "write secret", `INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, name, value)
+	_, err := w.s.exec(ctx, "write secret",
+		`INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, name, value)
 	return w.fail(err)
 }

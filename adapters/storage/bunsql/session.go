@@ -79,7 +79,7 @@ type Written struct {
 // Write runs fn on a writer that is good until fn returns. When fn answers nil
 // although a statement failed, Write answers that failure, since what the
 // statement left behind is not known.
-func (s *Session) Write(fn func(port.Writer) error) (Written, error) {
+func (s *Session) Write(fn func(port.DocumentWriter) error) (Written, error) {
 	return write(&Writer{Reader: Reader{s: s}}, fn)
 }
 
@@ -92,11 +92,11 @@ type Enter func(ctx context.Context, p port.Partition) (*Session, error)
 // Write is Session.Write on the session that enter gives, so that a transaction
 // need not begin before it is known which partition it is for. A function that
 // does not use its writer has none.
-func Write(enter Enter, fn func(port.Writer) error) (Written, error) {
+func Write(enter Enter, fn func(port.DocumentWriter) error) (Written, error) {
 	return write(&Writer{Reader: Reader{enter: enter}}, fn)
 }
 
-func write(w *Writer, fn func(port.Writer) error) (Written, error) {
+func write(w *Writer, fn func(port.DocumentWriter) error) (Written, error) {
 	defer w.end()
 	err := fn(w)
 	if err == nil {
@@ -216,7 +216,7 @@ type Reader struct {
 	ended bool
 }
 
-// Writer is port.Writer over a session.
+// Writer is port.DocumentWriter over a session.
 type Writer struct {
 	Reader
 	written Written
@@ -236,7 +236,8 @@ func (r *Reader) check(ctx context.Context) error { return r.use(ctx, port.Parti
 // use is check for a method that works on a partition.
 func (r *Reader) use(ctx context.Context, p port.Partition) error {
 	if r.ended {
-		return fault.Wrap(fault.Internal, "store", errors.New("reader or writer used after its function returned"), "an internal error occurred")
+		return fault.Wrap(fault.Internal, "store", errors.New("reader or writer used after its function returned"),
+			"an internal error occurred")
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -287,6 +288,6 @@ func flag(b bool) int64 {
 }
 
 var (
-	_ port.Reader = (*Reader)(nil)
-	_ port.Writer = (*Writer)(nil)
+	_ port.Reader         = (*Reader)(nil)
+	_ port.DocumentWriter = (*Writer)(nil)
 )

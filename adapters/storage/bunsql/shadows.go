@@ -17,7 +17,7 @@ func served(p port.Partition) port.Partition {
 // shadowOf finds the shadow of the life that is served; ok is false of another
 // life, which has none, and of the memories of an end user.
 func (r *Reader) shadowOf(ctx context.Context, p port.Partition, ref namespaceRef) (generation int64, ok bool, err error) {
-	if ref.memories || ref.life != port.Served {
+	if ref.memories || ref.life != port.Active {
 		return 0, false, nil
 	}
 	query, args := byName(served(p).Shadow(), `generation`)
@@ -25,8 +25,8 @@ func (r *Reader) shadowOf(ctx context.Context, p port.Partition, ref namespaceRe
 	return generation, ok, err
 }
 
-// Shadows implements port.NamespaceReader.
-func (r *Reader) Shadows(ctx context.Context, org ident.Org) ([]port.Held, error) {
+// Shadows implements port.PartitionReader.
+func (r *Reader) Shadows(ctx context.Context, org ident.Org) ([]port.PartitionEntry, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
@@ -39,16 +39,16 @@ func (r *Reader) Shadows(ctx context.Context, org ident.Org) ([]port.Held, error
 	if err := q.Scan(r.s.d.Context(ctx)); err != nil {
 		return nil, r.s.d.Fault("list shadows", err)
 	}
-	out := make([]port.Held, len(rows))
+	out := make([]port.PartitionEntry, len(rows))
 	for i := range rows {
 		n := rows[i].port()
-		out[i] = port.Held{Partition: port.Documents(ident.Org(rows[i].Org), n.Name).At(n.Generation), Namespace: n}
+		out[i] = port.PartitionEntry{Partition: port.Documents(ident.Org(rows[i].Org), n.Name).At(n.Generation), Row: n}
 	}
 	return out, nil
 }
 
-// SwapNamespace implements port.NamespaceWriter.
-func (w *Writer) SwapNamespace(ctx context.Context, p port.Partition) error {
+// SwapPartition implements port.PartitionWriter.
+func (w *Writer) SwapPartition(ctx context.Context, p port.Partition) error {
 	const op = "swap namespace"
 	ref, err := w.writable(ctx, p)
 	if err != nil {
@@ -59,24 +59,27 @@ func (w *Writer) SwapNamespace(ctx context.Context, p port.Partition) error {
 		return err
 	}
 	if !ok {
-		return fault.New(fault.NamespaceNotFound, "namespace %s has no shadow", p.Name())
+		return fault.New(fault.PartitionNotFound, "namespace %s has no shadow", p.Name())
 	}
 	w.forget()
 	// One after the other, by way of a life that no row has: they are unique by name.
-	for _, step := range [...]struct{ life, generation int64 }{{-1, ref.generation}, {int64(port.Served), shadow}, {int64(port.Kept), ref.generation}} {
-		if _, err := w.s.exec(ctx, op, `UPDATE namespaces SET life = ?, paused_until = 0 WHERE generation = ?`, step.life, step.generation); err != nil {
+	for _, step := range [...]struct{ life, generation int64 }{{-1, ref.generation}, {int64(port.Active), shadow},
+		{int64(port.Retained), ref.generation}} {
+		if _, err := w.s.exec(ctx, op, `UPDATE namespaces SET life = ?, paused_until = 0 WHERE generation = ?`,
+			step.life, step.generation); err != nil {
 			return w.fail(err)
 		}
 	}
 	return nil
 }
 
-// PauseNamespace implements port.NamespaceWriter.
-func (w *Writer) PauseNamespace(ctx context.Context, p port.Partition, until time.Time) error {
+// PausePartition implements port.PartitionWriter.
+func (w *Writer) PausePartition(ctx context.Context, p port.Partition, until time.Time) error {
 	ref, err := w.writable(ctx, p)
 	if err != nil {
 		return err
 	}
-	_, err = w.s.exec(ctx, "pause namespace", `UPDATE namespaces SET paused_until = ? WHERE generation = ?`, micros(until), ref.generation)
+	_, err = w.s.exec(ctx, "pause namespace", `UPDATE namespaces SET paused_until = ? WHERE generation = ?`,
+		micros(until), ref.generation)
 	return w.fail(err)
 }

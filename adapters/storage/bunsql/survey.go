@@ -7,29 +7,33 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Partitions implements port.Surveyor. The order is that of the index by name.
-func (r *Reader) Partitions(ctx context.Context, org ident.Org, after port.Partition, limit int) ([]port.Held, error) {
+// Partitions implements port.PartitionLister. The order is that of the index by name.
+func (r *Reader) Partitions(ctx context.Context, org ident.Org, after port.Partition, limit int) ([]port.PartitionEntry, error) {
 	const op = "list partitions"
 	if err := r.check(ctx); err != nil || limit <= 0 {
 		return nil, err
 	}
-	rows, err := r.s.query(ctx, op, `SELECT space, integration, name, seen_at, generation, sparse, embedding_model, embedding_digest, dimensions,
+	rows, err := r.s.query(ctx, op, `SELECT space, integration, name, seen_at, generation, sparse, embedding_model,
+		embedding_digest, dimensions,
   sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, created_at, updated_at, erasing_at
-FROM namespaces WHERE org = ? AND dropped = 0 AND life = 0 AND (space, name, integration) > (?, ?, ?) ORDER BY space, name, integration LIMIT ?`,
+FROM namespaces WHERE org = ? AND dropped = 0 AND life = 0 AND (space, name, integration) > (?, ?, ?) ORDER BY space,
+name, integration LIMIT ?`,
 		string(org), string(after.Space()), after.Name(), after.Integration(), limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var out []port.Held
+	var out []port.PartitionEntry
 	for rows.Next() {
 		var n namespaceRow
 		var seen int64
-		if err := rows.Scan(&n.Space, &n.Integration, &n.Name, &seen, &n.Generation, &n.Sparse, &n.EmbeddingModel, &n.EmbeddingDigest, &n.Dimensions,
-			&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.CreatedAt, &n.UpdatedAt, &n.ErasingAt); err != nil {
+		if err := rows.Scan(&n.Space, &n.Integration, &n.Name, &seen, &n.Generation, &n.Sparse, &n.EmbeddingModel,
+			&n.EmbeddingDigest, &n.Dimensions,
+			&n.SparseModel, &n.SparseDigest, &n.Chunker, &n.Documents, &n.Chunks, &n.Bytes, &n.Seq, &n.CreatedAt,
+			&n.UpdatedAt, &n.ErasingAt); err != nil {
 			return nil, r.s.d.Fault(op, err)
 		}
-		h := port.Held{Partition: port.Documents(org, n.Name), Namespace: n.port()}
+		h := port.PartitionEntry{Partition: port.Documents(org, n.Name), Row: n.port()}
 		if port.Space(n.Space) == port.SpaceMemories {
 			h.Partition, h.Seen = port.Memories(org, n.Integration, n.Name), instant(max(n.UpdatedAt, seen))
 		}
@@ -42,8 +46,9 @@ FROM namespaces WHERE org = ? AND dropped = 0 AND life = 0 AND (space, name, int
 	return out, nil
 }
 
-// Replays implements port.Surveyor.
-func (r *Reader) Replays(ctx context.Context, p port.Partition, after string, limit int) ([]port.Replay, error) {
+// IdempotentReplies implements port.PartitionLister.
+func (r *Reader) IdempotentReplies(ctx context.Context, p port.Partition, after string,
+	limit int) ([]port.IdempotentReply, error) {
 	const op = "list replays"
 	if _, err := r.resolve(ctx, p); err != nil || limit <= 0 {
 		return nil, err
@@ -55,9 +60,9 @@ WHERE org = ? AND integration = ? AND end_user = ? AND idempotency_key > ? ORDER
 		return nil, err
 	}
 	defer rows.Close()
-	var out []port.Replay
+	var out []port.IdempotentReply
 	for rows.Next() {
-		a := port.Replay{Integration: p.Integration(), EndUser: p.Name()}
+		a := port.IdempotentReply{Integration: p.Integration(), EndUser: p.Name()}
 		var hash []byte
 		var answer string
 		var created int64
@@ -76,22 +81,6 @@ WHERE org = ? AND integration = ? AND end_user = ? AND idempotency_key > ? ORDER
 	return out, nil
 }
 
-// Accepted implements port.Surveyor.
-func (r *Reader) Accepted(ctx context.Context, org ident.Org) ([]port.Operation, error) {
-	if err := r.check(ctx); err != nil {
-		return nil, err
-	}
-	var rows []operationRow
-	if err := r.s.conn.NewSelect().Model(&rows).Where("org = ?", string(org)).Where("finished_at = 0").Order("created_at", "id").Scan(r.s.d.Context(ctx)); err != nil {
-		return nil, r.s.d.Fault("list operations", err)
-	}
-	out := make([]port.Operation, len(rows))
-	for i := range rows {
-		out[i] = rows[i].port()
-	}
-	return out, nil
-}
-
 // RemoveOrganization implements port.OrganizationRemover. Deleted namespaces that
 // are still to be purged keep their organization.
 func (w *Writer) RemoveOrganization(ctx context.Context, id ident.Org) (bool, error) {
@@ -99,13 +88,16 @@ func (w *Writer) RemoveOrganization(ctx context.Context, id ident.Org) (bool, er
 		return false, err
 	}
 	n, err := w.s.exec(ctx, "remove organization", `DELETE FROM organizations WHERE id = ?
-  AND NOT EXISTS (SELECT 1 FROM api_keys WHERE org = organizations.id) AND NOT EXISTS (SELECT 1 FROM namespaces WHERE org = organizations.id)
-  AND NOT EXISTS (SELECT 1 FROM integrations WHERE org = organizations.id) AND NOT EXISTS (SELECT 1 FROM operations WHERE org = organizations.id)
-  AND NOT EXISTS (SELECT 1 FROM replays WHERE org = organizations.id) AND NOT EXISTS (SELECT 1 FROM oauth_grants WHERE org = organizations.id)`, string(id))
+  AND NOT EXISTS (SELECT 1 FROM api_keys WHERE org = organizations.id) AND NOT EXISTS (SELECT 1 FROM namespaces
+  WHERE org = organizations.id)
+  AND NOT EXISTS (SELECT 1 FROM integrations WHERE org = organizations.id) AND NOT EXISTS (SELECT 1 FROM jobs
+  WHERE org = organizations.id)
+  AND NOT EXISTS (SELECT 1 FROM replays WHERE org = organizations.id) AND NOT EXISTS (SELECT 1 FROM oauth_grants
+  WHERE org = organizations.id)`, string(id))
 	return n > 0, w.fail(err)
 }
 
 var (
-	_ port.Surveyor            = (*Reader)(nil)
+	_ port.PartitionLister     = (*Reader)(nil)
 	_ port.OrganizationRemover = (*Writer)(nil)
 )

@@ -30,7 +30,12 @@ func sample(id string) port.DocumentWrite {
 	for range 100 {
 		fmt.Fprintf(&text, "%s ", "retrieval"[:3+r.IntN(7)])
 	}
-	d := port.Document{ID: id, Text: text.String(), Metadata: []byte(`{"source":"handbook","team":"support","tags":["a","b"]}`), Origin: port.Origin{Kind: "api", KeyID: "key_0123456789"}}
+	d := port.Document{
+		ID:       id,
+		Text:     text.String(),
+		Metadata: []byte(`{"source":"handbook","team":"support","tags":["a","b"]}`),
+		Origin:   port.Origin{Kind: "api", KeyID: "key_0123456789"},
+	}
 	d.Chunks = []port.Chunk{{Start: 0, End: len(d.Text), Context: "Handbook > Support", Hash: [16]byte{1}}}
 	d.TextHash = sha256.Sum256([]byte(d.Text))
 	v := port.Dense{Dim: benchDim, Data: make([]float32, benchDim)}
@@ -40,16 +45,16 @@ func sample(id string) port.DocumentWrite {
 	return port.DocumentWrite{Document: d, Vectors: port.Vectors{Dense: v}}
 }
 
-func create(t testing.TB, s port.Store, name string) port.Partition {
+func create(t testing.TB, s port.DocumentStore, name string) port.Partition {
 	t.Helper()
 	var p port.Partition
-	err := s.Update(t.Context(), func(w port.Writer) error {
+	err := s.UpdateDocuments(t.Context(), func(w port.DocumentWriter) error {
 		o, err := w.OrganizationByName(t.Context(), ident.DefaultOrg)
 		if err != nil {
 			return err
 		}
 		p = port.Documents(o.ID, name)
-		_, err = w.CreateNamespace(t.Context(), p, port.Namespace{Dimensions: benchDim, CreatedAt: time.Now()})
+		_, err = w.CreatePartition(t.Context(), p, port.PartitionRow{Dimensions: benchDim, CreatedAt: time.Now()})
 		return err
 	})
 	if err != nil {
@@ -60,10 +65,10 @@ func create(t testing.TB, s port.Store, name string) port.Partition {
 
 // put writes a document as the service does: it looks at the namespace and at
 // what is stored, and writes. runs counts how often the function ran.
-func put(ctx context.Context, s port.Store, p port.Partition, d port.DocumentWrite, runs *atomic.Int64) error {
-	return s.Update(ctx, func(w port.Writer) error {
+func put(ctx context.Context, s port.DocumentStore, p port.Partition, d port.DocumentWrite, runs *atomic.Int64) error {
+	return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 		runs.Add(1)
-		n, err := w.Namespace(ctx, p)
+		n, err := w.Partition(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -110,7 +115,8 @@ func BenchmarkWriters(b *testing.B) {
 	} {
 		name := fmt.Sprintf("processes=%d/writers=%d/namespaces=1", shape.processes, shape.writers)
 		if shape.own {
-			name = fmt.Sprintf("processes=%d/writers=%d/namespaces=%d", shape.processes, shape.writers, shape.processes*shape.writers)
+			name = fmt.Sprintf("processes=%d/writers=%d/namespaces=%d", shape.processes, shape.writers,
+				shape.processes*shape.writers)
 		}
 		b.Run(name, func(b *testing.B) {
 			c := postgres.Default()
@@ -135,7 +141,7 @@ func BenchmarkWriters(b *testing.B) {
 					some[i] = base
 					some[i].Document.ID = fmt.Sprintf("before-%08d", i)
 				}
-				if err := stores[0].Update(b.Context(), func(w port.Writer) error {
+				if err := stores[0].UpdateDocuments(b.Context(), func(w port.DocumentWriter) error {
 					_, err := w.PutDocuments(b.Context(), p, time.Now(), some)
 					return err
 				}); err != nil {

@@ -41,7 +41,8 @@ func (*dialect) Render(query string) string {
 		"{{each}}", "jsonb_array_elements_text(CAST(? AS jsonb)) AS j(value)",
 		// The planner knows nothing of a partition that has just grown, and would read
 		// all of it to find a few rows: it is kept to one look-up a key.
-		"{{lookup}}", "LATERAL (SELECT * FROM ", "{{found d}}", " OFFSET 0) d", "{{found v}}", " OFFSET 0) v", "{{found c}}", " OFFSET 0) c",
+		"{{lookup}}", "LATERAL (SELECT * FROM ", "{{found d}}", " OFFSET 0) d", "{{found v}}", " OFFSET 0) v",
+		"{{found c}}", " OFFSET 0) c",
 		"{{tables}}", "(SELECT tablename AS name FROM pg_catalog.pg_tables WHERE schemaname = current_schema()) AS t",
 		"{{int64}}", "bigint",
 		"{{blob}}", "bytea",
@@ -77,14 +78,14 @@ func (*dialect) Prepares() bool { return false }
 
 func (*dialect) Unique(err error) bool { return postgres.State(err) == uniqueViolation }
 
-// lost reports whether another transaction came first and ours may run again.
-func lost(err error) bool {
+// isConflict reports whether another transaction came first and ours may run again.
+func isConflict(err error) bool {
 	s := postgres.State(err)
 	return s == postgres.SerializationFailure || s == postgres.DeadlockDetected
 }
 
-// gone reports whether the connection is of no use any more.
-func gone(err error) bool {
+// connectionLost reports whether the connection is of no use any more.
+func connectionLost(err error) bool {
 	return postgres.Unreachable(err) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
 }
 
@@ -96,7 +97,7 @@ func (d *dialect) Fault(op string, err error) error {
 	unavailable := func(after time.Duration, message string) error {
 		return fault.Wrap(fault.Unavailable, op, err, "%s", message).After(after)
 	}
-	if lost(err) {
+	if isConflict(err) {
 		d.conflict = true
 		return unavailable(time.Second, "too many writes at once; nothing was written")
 	}
@@ -118,7 +119,7 @@ func (d *dialect) Fault(op string, err error) error {
 	case postgres.QueryCanceled:
 		return fault.Wrap(fault.Timeout, op, err, "the database took too long")
 	}
-	if gone(err) {
+	if connectionLost(err) {
 		d.gone = true
 		return unavailable(2*time.Second, "the database is not reachable")
 	}

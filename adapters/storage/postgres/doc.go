@@ -10,13 +10,10 @@
 // or a deadlock; views are REPEATABLE READ snapshots. Since every write of a
 // partition changes the partition's row, those of one process queue and share
 // transactions, each with a savepoint (group.go), and processes that write the same
-// partition take turns (lines.go). Both only spare repeats: what is right never
+// partition take turns (queues.go). Both only spare repeats: what is right never
 // depends on them. A function's transaction begins when it first uses its writer,
 // so that it is known which partition it is for. The schema is brought up to
 // date at start under an advisory lock. Nothing depends on a session beyond its
 // transaction, so a pooler in transaction mode (pgBouncer) may stand between:
 // set pooler: true then.
-//
-// May import: core/port, core/fault, core/registry, bunsql, adapters/postgres,
-// bun, pgx.
 package postgres

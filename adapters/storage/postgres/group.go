@@ -14,59 +14,58 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Bounds of one commit: whose function was first in it waits this long, plus the
-// last function's time and the disk's. A server keeps up to 64 savepoints of a
-// transaction where others find them fast.
+// Bounds of one commit: the first function in it waits this long, plus the time of
+// the last function and of the disk. A server keeps up to 64 savepoints of a
+// transaction where other transactions find them fast.
 const (
 	maxFunctions = 32
 	maxBytes     = 16 << 20
 	maxTime      = 25 * time.Millisecond
 )
 
-// slotPatience bounds how long a transaction waits because of others that it has
-// nothing to do with.
+// slotPatience bounds how long a transaction waits for unrelated ones.
 const slotPatience = time.Second
 
 // group is a transaction on one partition that callers hand on from one to the
 // next, each with a savepoint, until the last of them commits it for all.
 type group struct {
-	s       *Store
-	p       port.Partition // whose line it holds; zero: none
-	conn    bun.Conn
-	session *bunsql.Session
-	d       *dialect
-	since   time.Time // when the first of them had done its part
-	alone   bool      // nobody may join
-	kept    int       // functions whose work is to be committed
-	bytes   int
-	points  bool // there is a savepoint
-	slot    bool // it has one of the store's
+	s            *Store
+	p            port.Partition // whose queue it holds; zero: none
+	conn         bun.Conn
+	session      *bunsql.Session
+	d            *dialect
+	since        time.Time // when the first function ended
+	alone        bool      // nobody may join
+	kept         int       // functions whose work is to be committed
+	bytes        int
+	hasSavepoint bool // there is a savepoint
+	holdsSlot    bool // it has one of the store's
 
 	done   chan struct{} // closed once the next two are set
 	undone bool          // nothing was committed, and its functions may run again
 	err    error         // of COMMIT
 }
 
-// group begins a transaction for who holds the line of p.
+// group begins a transaction for the holder of p's queue.
 func (s *Store) group(ctx context.Context, p port.Partition, alone bool) (*group, error) {
-	g := &group{s: s, p: p, d: &dialect{}, alone: alone, slot: p != (port.Partition{}), done: make(chan struct{})}
-	if g.slot {
+	g := &group{s: s, p: p, d: &dialect{}, alone: alone, holdsSlot: p != (port.Partition{}), done: make(chan struct{})}
+	if g.holdsSlot {
 		select {
 		case s.slots <- struct{}{}:
-		case <-time.After(slotPatience): // some take very long
-			g.slot = false
+		case <-time.After(slotPatience): // some transactions take very long
+			g.holdsSlot = false
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-	wait := p != (port.Partition{}) && s.lines.isContended(p)
+	wait := p != (port.Partition{}) && s.queues.isContended(p)
 	err := g.begin(ctx, wait)
 	if wait && postgres.State(err) != "" { // too late, most often; or a server or role without such locks
-		s.lines.forget(p)
+		s.queues.forgetConflict(p)
 		err = g.begin(ctx, false)
 	}
 	if err != nil {
-		if g.slot {
+		if g.holdsSlot {
 			<-s.slots
 		}
 		return nil, g.d.Fault("write", err)
@@ -74,8 +73,7 @@ func (s *Store) group(ctx context.Context, p port.Partition, alone bool) (*group
 	return g, nil
 }
 
-// begin begins the transaction, after the turn between processes where it is to
-// wait for that.
+// begin begins the transaction; with wait, after other processes that write p.
 func (g *group) begin(ctx context.Context, wait bool) (err error) {
 	if g.conn, err = g.s.conn(ctx, g.d); err != nil {
 		return err
@@ -83,7 +81,7 @@ func (g *group) begin(ctx context.Context, wait bool) (err error) {
 	g.session = bunsql.NewSession(g.conn, g.d)
 	begin := g.s.begin[updating]
 	if wait {
-		begin += lockTurn(g.p)
+		begin += lockStatement(g.p)
 	}
 	if err = g.session.Simple(ctx, begin); err != nil {
 		g.rollback()
@@ -96,10 +94,10 @@ func (g *group) begin(ctx context.Context, wait bool) (err error) {
 func (g *group) join(ctx context.Context) error {
 	g.d.conflict, g.d.violated, g.d.gone = false, false, false
 	statement := "SAVEPOINT f"
-	if g.points {
+	if g.hasSavepoint {
 		statement = "RELEASE f; SAVEPOINT f"
 	}
-	g.points = true
+	g.hasSavepoint = true
 	if err := g.session.Simple(ctx, statement); err != nil {
 		g.d.gone = true // whichever savepoint there is now is not this function's
 		return err
@@ -119,8 +117,8 @@ func (g *group) failed() bool {
 	return failed || err != nil
 }
 
-// undo takes back what the function of the last join did; false when there is
-// nothing beside it, or when it can't.
+// undo takes back what the function of the last join did; false when the group has
+// no other work, or when it can't.
 func (g *group) undo() bool {
 	return g.kept > 0 && g.session.Simple(context.Background(), "ROLLBACK TO f") == nil
 }
@@ -130,7 +128,7 @@ func (g *group) rollback() { _ = g.session.Simple(context.Background(), "ROLLBAC
 
 func (g *group) close() {
 	if err := g.session.Close(); err != nil {
-		g.s.log.Warn("giving a database connection back failed", "error", err)
+		g.s.log.Warn("connection release failed", "error", err)
 	}
 }
 
@@ -139,8 +137,8 @@ func (g *group) full() bool {
 	return g.alone || g.p == port.Partition{} || g.kept >= maxFunctions || g.bytes >= maxBytes || time.Since(g.since) >= maxTime
 }
 
-// commit ends the group. When the connection is lost meanwhile, the outcome is
-// not known: the answer is Unavailable, and who repeats a write finds what was done.
+// commit ends the group. When the connection is lost while it commits, the outcome is
+// not known: the answer is Unavailable, and a repeated write finds what was done.
 func (g *group) commit() {
 	g.d.conflict = false
 	g.err = g.d.Fault("write", g.session.Simple(context.Background(), "COMMIT"))
@@ -157,75 +155,75 @@ func (g *group) abandon() {
 
 func (g *group) end() {
 	g.close()
-	if g.slot {
+	if g.holdsSlot {
 		<-g.s.slots
 	}
 	close(g.done)
 	if g.p != (port.Partition{}) {
 		if g.d.conflict {
-			g.s.lines.lost(g.p)
+			g.s.queues.noteConflict(g.p)
 		}
-		g.s.lines.release(g.p)
+		g.s.queues.release(g.p)
 	}
 }
 
 // attempt is one run of a caller's function.
 type attempt struct {
 	s       *Store
-	line    port.Partition // whose line to wait in; zero: that of the partition used first
+	queue   port.Partition // whose queue to wait in; zero: that of the partition used first
 	tries   int            // before this one
 	g       *group
 	refused error // what entering failed with
 }
 
 var (
-	errTurn   = errors.New("the function has to wait for its turn before it begins")
-	errHidden = errors.New("the function went on after a failed statement")
-	errNoEnd  = errors.New("the function did not return")
+	errMustQueue = errors.New("the function has to queue for its partition before it begins")
+	errHidden    = errors.New("the function went on after a failed statement")
+	errNoEnd     = errors.New("the function did not return")
 )
 
-// enter is the attempt's bunsql.Enter: it waits for the partition's turn before
-// the transaction begins, or for the transaction of others to come by.
+// enter is the attempt's bunsql.Enter: it waits in the partition's queue, then
+// begins a transaction or joins the one that is handed on.
 func (a *attempt) enter(ctx context.Context, p port.Partition) (*bunsql.Session, error) {
 	if a.refused != nil {
 		return nil, a.refused
 	}
-	p = lineOf(p)
+	p = queueKey(p)
 	if a.g == nil {
-		if a.line != (port.Partition{}) {
-			p = a.line
+		if a.queue != (port.Partition{}) {
+			p = a.queue
 		}
-		if a.refused = a.first(ctx, p); a.refused != nil {
+		if a.refused = a.beginOrJoin(ctx, p); a.refused != nil {
 			return nil, a.refused
 		}
 		return a.g.session, nil
 	}
 	if p == (port.Partition{}) || a.g.p != (port.Partition{}) {
-		return a.g.session, nil // of two partitions it waits for one; the database looks after the other
+		return a.g.session, nil // of two partitions it queues for one; the database serialises the other
 	}
 	// The transaction began with something else.
-	if a.s.lines.isContended(p) || !a.s.lines.try(p) {
-		a.line, a.refused = p, errTurn
+	if a.s.queues.isContended(p) || !a.s.queues.tryAcquire(p) {
+		a.queue, a.refused = p, errMustQueue
 		return nil, a.refused
 	}
 	a.g.p = p
 	return a.g.session, nil
 }
 
-// first begins or joins a group. Who failed with others is run again in front,
-// and who did so twice alone.
-func (a *attempt) first(ctx context.Context, p port.Partition) error {
+// beginOrJoin begins or joins a group. A function that failed in a group runs again
+// at the front of the queue, and after a second failure alone.
+func (a *attempt) beginOrJoin(ctx context.Context, p port.Partition) error {
 	alone := a.tries > 1
 	if p != (port.Partition{}) {
-		g, err := a.s.lines.take(ctx, p, a.tries > 0, alone)
+		g, err := a.s.queues.acquire(ctx, p, a.tries > 0, alone)
 		if err != nil {
 			return err
 		}
 		if g != nil {
 			a.g = g
 			if g.join(ctx) != nil {
-				a.line = p
-				return errTurn
+				a.queue = p
+				return errMustQueue
 			}
 			return nil
 		}
@@ -233,7 +231,7 @@ func (a *attempt) first(ctx context.Context, p port.Partition) error {
 	g, err := a.s.group(ctx, p, alone)
 	if err != nil {
 		if p != (port.Partition{}) {
-			a.s.lines.release(p)
+			a.s.queues.release(p)
 		}
 		return err
 	}
@@ -246,23 +244,23 @@ type outcome int
 
 const (
 	decided    outcome = iota // with the error that comes with it, if any
-	displaced                 // undone because of others, or to be begun in another line
+	displaced                 // undone because of others, or has to queue for another partition
 	conflicted                // lost to another transaction
-	violated                  // broke a constraint that nobody here asked about
+	violated                  // broke a constraint that no statement expects
 )
 
 // run runs fn once.
-func (a *attempt) run(ctx context.Context, fn func(port.Writer) error) (written bunsql.Written, _ outcome, err error) {
+func (a *attempt) run(ctx context.Context, fn func(port.DocumentWriter) error) (written bunsql.Written, _ outcome, err error) {
 	returned := false
 	defer func() {
 		if !returned && a.g != nil { // it panicked, or ended its goroutine
-			a.settle(0, errNoEnd)
+			a.finish(0, errNoEnd)
 		}
 	}()
 	written, err = bunsql.Write(a.enter, fn)
 	returned = true
 	if err == nil {
-		err = a.refused // and it went on all the same
+		err = a.refused // and the function went on all the same
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -275,9 +273,9 @@ func (a *attempt) run(ctx context.Context, fn func(port.Writer) error) (written 
 		err = fault.Wrap(fault.Internal, "write", errHidden, "an internal error occurred")
 	}
 	first, d := g.kept == 0, *g.d
-	a.settle(written.Bytes, err)
+	a.finish(written.Bytes, err)
 	switch {
-	case errors.Is(a.refused, errTurn):
+	case errors.Is(a.refused, errMustQueue):
 		return written, displaced, err
 	case d.conflict:
 		return written, conflicted, err
@@ -285,7 +283,7 @@ func (a *attempt) run(ctx context.Context, fn func(port.Writer) error) (written 
 		return written, decided, err
 	}
 	if err == nil || !first {
-		// Also an error may come of what others in the group did, and waits until that
+		// An error may also come of what others in the group did, so it waits until that
 		// is committed.
 		<-g.done
 		switch {
@@ -303,9 +301,9 @@ func (a *attempt) run(ctx context.Context, fn func(port.Writer) error) (written 
 	return written, decided, err
 }
 
-// settle ends the attempt's part of its group: it keeps or undoes what the
-// function did, and hands the transaction to the next in line or commits it.
-func (a *attempt) settle(bytes int, err error) {
+// finish ends the attempt's part of its group: it keeps or undoes what the
+// function did, and hands the transaction to the next waiter or commits it.
+func (a *attempt) finish(bytes int, err error) {
 	g := a.g
 	switch {
 	case g.d.conflict || g.d.gone || err != nil && !g.undo():
@@ -318,7 +316,7 @@ func (a *attempt) settle(bytes int, err error) {
 		g.kept++
 		g.bytes += bytes
 	}
-	if g.full() || !g.s.lines.next(g) {
+	if g.full() || !g.s.queues.admitNext(g) {
 		g.commit()
 	}
 }

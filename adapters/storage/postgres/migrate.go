@@ -44,7 +44,7 @@ func (s *Store) version(ctx context.Context) (at, known int, err error) {
 			return err
 		}
 		// The tables of turns are not a numbered step: they are of this database alone.
-		if turns, err := hasTurns(ctx, session); err != nil || !turns {
+		if turns, err := hasLockTables(ctx, session); err != nil || !turns {
 			at--
 			return err
 		}
@@ -57,7 +57,8 @@ func (s *Store) version(ctx context.Context) (at, known int, err error) {
 func (s *Store) current(ctx context.Context) error {
 	at, known, err := s.version(ctx)
 	if err == nil && at < known {
-		err = fmt.Errorf("%w: its schema is version %d, this program needs %d, and storage.postgres.migrate is false; run 'mneme migrate' with this configuration first",
+		err = fmt.Errorf("%w: its schema is version %d, this program needs %d, and storage.postgres.migrate is false; "+
+			"run 'mneme migrate' with this configuration first",
 			ErrOlderSchema, at, known)
 	}
 	return err

@@ -9,15 +9,19 @@ import (
 
 // Register adds the store as storage component postgres.
 func Register(r *registry.Registry) {
-	registry.Add(r.Store, registry.Component[port.Store, Config]{
+	registry.Add(r.Store, registry.Component[port.DocumentStore, Config]{
 		Name: "postgres", Summary: "A PostgreSQL database, which several replicas may share.", Stability: registry.Beta,
 		Default: Default,
-		Open: func(ctx context.Context, c Config, env registry.Env) (port.Store, error) {
+		Open: func(ctx context.Context, c Config, env registry.Env) (port.DocumentStore, error) {
 			return Open(ctx, c, Options{Shared: env.Shared, Log: env.Log, Now: env.Now})
 		},
 		Migrate: func(ctx context.Context, c Config, env registry.Env, dry bool) (registry.Migration, error) {
 			from, to, err := Migrate(ctx, c, Options{Log: env.Log, Now: env.Now}, dry)
 			return registry.Migration{From: from, To: to}, err
+		},
+		Isolate: func(c Config, name string) registry.Isolation[Config] {
+			c.Schema = name
+			return registry.Isolation[Config]{Config: c, Drop: c.DropSchema, Usage: c.Usage}
 		},
 	})
 }

@@ -30,15 +30,15 @@ type Options struct {
 	Now    func() time.Time // nil: the system's clock
 }
 
-// Store is port.Store in a PostgreSQL database.
+// Store is port.DocumentStore in a PostgreSQL database.
 type Store struct {
-	db    *bun.DB
-	log   *slog.Logger
-	now   func() time.Time
-	begin [2]string // statements that begin a view and an update
-	lines *lines
-	slots chan struct{} // one for each transaction on a partition
-	purge *bunsql.Purger
+	db     *bun.DB
+	log    *slog.Logger
+	now    func() time.Time
+	begin  [2]string // statements that begin a view and an update
+	queues *writeQueues
+	slots  chan struct{} // one for each transaction on a partition
+	purge  *bunsql.Purger
 
 	mu      sync.Mutex
 	running sync.WaitGroup
@@ -86,7 +86,8 @@ func Open(ctx context.Context, c Config, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	if !o.Shared {
-		s.purge = bunsql.NewPurger(s, s.log, func(ctx context.Context, w *bunsql.Writer) (bool, error) { return s.tryLock(ctx, w, "purge") })
+		s.purge = bunsql.NewPurger(s, s.log,
+			func(ctx context.Context, w *bunsql.Writer) (bool, error) { return s.tryLock(ctx, w, "purge") })
 		s.purge.Start()
 	}
 	return s, nil
@@ -114,10 +115,17 @@ func connect(c Config, o Options) (*Store, error) {
 	if c.Schema != "" {
 		local += "; SET LOCAL search_path = " + pgx.Identifier{c.Schema}.Sanitize()
 	}
-	return &Store{db: bun.NewDB(pool, pgdialect.New()), log: o.Log, now: o.Now, lines: newLines(), slots: make(chan struct{}, max(1, n/writersShare)), begin: [2]string{
-		viewing:  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + local,
-		updating: "BEGIN ISOLATION LEVEL SERIALIZABLE" + local + byKey,
-	}}, nil
+	return &Store{
+		db:     bun.NewDB(pool, pgdialect.New()),
+		log:    o.Log,
+		now:    o.Now,
+		queues: newWriteQueues(),
+		slots:  make(chan struct{}, max(1, n/writersShare)),
+		begin: [2]string{
+			viewing:  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + local,
+			updating: "BEGIN ISOLATION LEVEL SERIALIZABLE" + local + byKey,
+		},
+	}, nil
 }
 
 func connection(c Config) (*pgx.ConnConfig, error) {
@@ -143,7 +151,7 @@ func (s *Store) migrate(ctx context.Context, schema string) error {
 		if err != nil {
 			return err
 		}
-		// READ COMMITTED, so that who waited for the lock sees what was done meanwhile.
+		// READ COMMITTED, so that a process that waited for the lock sees what the one before it did.
 		begin := strings.Replace(s.begin[updating], "SERIALIZABLE", "READ COMMITTED", 1)
 		begin += "; SELECT pg_advisory_xact_lock(" + strconv.FormatInt(postgres.Lock(schema, "migrate"), 10) + ")"
 		if schema != "" {
@@ -155,11 +163,11 @@ func (s *Store) migrate(ctx context.Context, schema string) error {
 		return err
 	}
 	return in(ctx, func(session *bunsql.Session) error {
-		if ok, err := hasTurns(ctx, session); err != nil || ok {
+		if ok, err := hasLockTables(ctx, session); err != nil || ok {
 			return err
 		}
-		for n := range turnTables {
-			if err := session.Once(ctx, "change the schema", "CREATE TABLE IF NOT EXISTS "+turnTable(n)+" ()"); err != nil {
+		for n := range lockTables {
+			if err := session.Once(ctx, "change the schema", "CREATE TABLE IF NOT EXISTS "+lockTable(n)+" ()"); err != nil {
 				return err
 			}
 		}
@@ -187,10 +195,11 @@ func (s *Store) session(ctx context.Context, d *dialect) (*bunsql.Session, error
 // transaction runs fn between begin and COMMIT on a session, which it gives back.
 // When the connection is lost while committing, the outcome is not known: the
 // answer is Unavailable, and who repeats a write finds what was done.
-func (s *Store) transaction(ctx context.Context, session *bunsql.Session, d *dialect, begin, op string, fn func() error) (err error) {
+func (s *Store) transaction(ctx context.Context, session *bunsql.Session, d *dialect, begin, op string,
+	fn func() error) (err error) {
 	defer func() {
 		if e := session.Close(); err == nil && e != nil {
-			s.log.Warn("giving a database connection back failed", "error", e)
+			s.log.Warn("connection release failed", "error", e)
 		}
 	}()
 	if err := session.Simple(ctx, begin); err != nil {
@@ -225,7 +234,7 @@ func (s *Store) enter(op string) error {
 	return nil
 }
 
-// View implements port.Store.
+// View implements port.DocumentStore.
 func (s *Store) View(ctx context.Context, fn func(port.Reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -242,7 +251,7 @@ func (s *Store) View(ctx context.Context, fn func(port.Reader) error) error {
 	return s.transaction(ctx, session, d, s.begin[viewing], "read", func() error { return session.Read(fn) })
 }
 
-// Attempts of one update: it waits longer, by chance, each time that others
+// Attempts of one update: it waits a random time, longer each time that others
 // came first, and gives up at the caller's deadline or this long after the first.
 const (
 	firstPause = 2 * time.Millisecond
@@ -254,6 +263,11 @@ const (
 
 // Update implements port.Store.
 func (s *Store) Update(ctx context.Context, fn func(port.Writer) error) error {
+	return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error { return fn(w) })
+}
+
+// UpdateDocuments implements port.DocumentStore.
+func (s *Store) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -265,9 +279,9 @@ func (s *Store) Update(ctx context.Context, fn func(port.Writer) error) error {
 	var since time.Time // the first conflict
 	violations, tries, pause := 0, 0, firstPause
 	for {
-		a := &attempt{s: s, line: line, tries: tries}
+		a := &attempt{s: s, queue: line, tries: tries}
 		written, how, err := a.run(ctx, fn)
-		if line = a.line; a.g != nil && a.g.p != (port.Partition{}) {
+		if line = a.queue; a.g != nil && a.g.p != (port.Partition{}) {
 			line = a.g.p
 		}
 		switch how {
@@ -277,7 +291,7 @@ func (s *Store) Update(ctx context.Context, fn func(port.Writer) error) error {
 			}
 			return err
 		case displaced:
-			if !errors.Is(a.refused, errTurn) {
+			if !errors.Is(a.refused, errMustQueue) {
 				tries++
 			}
 			continue
@@ -312,7 +326,7 @@ func (s *Store) tryLock(ctx context.Context, w *bunsql.Writer, name string) (boo
 	return mine, err
 }
 
-// Ping implements port.Store: it reads, and writes through to the disk.
+// Ping implements port.DocumentStore: it reads, and writes through to the disk.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.View(ctx, func(r port.Reader) error { _, err := r.Organizations(ctx); return err }); err != nil {
 		return err
@@ -320,7 +334,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.Update(ctx, func(w port.Writer) error { return w.(*bunsql.Writer).Ping(ctx, s.now().UnixMicro()) })
 }
 
-// Close implements port.Store. It waits for running functions; later calls
+// Close implements port.DocumentStore. It waits for running functions; later calls
 // answer fault Unavailable.
 func (s *Store) Close() error {
 	if s.purge != nil {
@@ -339,4 +353,4 @@ func (s *Store) Close() error {
 	return s.ended
 }
 
-var _ port.Store = (*Store)(nil)
+var _ port.DocumentStore = (*Store)(nil)

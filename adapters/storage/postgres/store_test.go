@@ -45,12 +45,12 @@ func openConfig(t testing.TB, c postgres.Config) *postgres.Store {
 }
 
 func TestContract(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) port.Store { return open(t, nil) })
+	storetest.Run(t, func(t *testing.T) port.DocumentStore { return open(t, nil) })
 }
 
 // Behind a pooler nothing may depend on the session.
 func TestContractWithPooler(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) port.Store {
+	storetest.Run(t, func(t *testing.T) port.DocumentStore {
 		return open(t, func(c *postgres.Config) { c.Pooler, c.Schema = true, "mneme" })
 	})
 }

@@ -53,10 +53,10 @@ func named(id string) port.DocumentWrite {
 }
 
 // has reports which documents there are.
-func has(t *testing.T, s port.Store, p port.Partition) (ids []string, n port.Namespace) {
+func has(t *testing.T, s port.DocumentStore, p port.Partition) (ids []string, n port.PartitionRow) {
 	t.Helper()
 	err := s.View(t.Context(), func(r port.Reader) (err error) {
-		if n, err = r.Namespace(t.Context(), p); err != nil {
+		if n, err = r.Partition(t.Context(), p); err != nil {
 			return err
 		}
 		heads, err := r.ListDocuments(t.Context(), p, port.DocumentList{Order: port.ByID, Limit: 10000})
@@ -99,12 +99,13 @@ func TestWritersOfOnePartition(t *testing.T) {
 					for j := range each {
 						id := fmt.Sprintf("d-%03d-%d", i, j)
 						var seq uint64
-						err := s.Update(t.Context(), func(w port.Writer) error {
-							n, err := w.Namespace(t.Context(), p)
+						err := s.UpdateDocuments(t.Context(), func(w port.DocumentWriter) error {
+							n, err := w.Partition(t.Context(), p)
 							if err != nil {
 								return err
 							}
-							if seq, err = w.PutDocuments(t.Context(), p.At(n.Generation), time.Now(), []port.DocumentWrite{named(id)}); err == nil && seq != n.Seq+1 {
+							if seq, err = w.PutDocuments(t.Context(), p.At(n.Generation), time.Now(),
+								[]port.DocumentWrite{named(id)}); err == nil && seq != n.Seq+1 {
 								err = fmt.Errorf("change %d after %d", seq, n.Seq)
 							}
 							return err
@@ -134,14 +135,15 @@ func TestWritersOfOnePartition(t *testing.T) {
 
 // queued runs a function first in line, and lets the others queue behind it before
 // it goes on. It answers their errors by name.
-func queued(t *testing.T, s *postgres.Store, p port.Partition, first func(port.Writer) error, others map[string]func(context.Context, port.Writer) error) map[string]error {
+func queued(t *testing.T, s *postgres.Store, p port.Partition, first func(port.DocumentWriter) error,
+	others map[string]func(context.Context, port.DocumentWriter) error) map[string]error {
 	t.Helper()
 	running, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	var mu sync.Mutex
 	out := map[string]error{}
 	var wg sync.WaitGroup
-	update := func(name string, fn func(context.Context, port.Writer) error) {
+	update := func(name string, fn func(context.Context, port.DocumentWriter) error) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		var err error
@@ -153,11 +155,11 @@ func queued(t *testing.T, s *postgres.Store, p port.Partition, first func(port.W
 			defer mu.Unlock()
 			out[name] = err
 		}()
-		err = s.Update(ctx, func(w port.Writer) error { return fn(ctx, w) })
+		err = s.UpdateDocuments(ctx, func(w port.DocumentWriter) error { return fn(ctx, w) })
 	}
 	wg.Go(func() {
-		update("first", func(_ context.Context, w port.Writer) error {
-			if _, err := w.Namespace(t.Context(), p); err != nil {
+		update("first", func(_ context.Context, w port.DocumentWriter) error {
+			if _, err := w.Partition(t.Context(), p); err != nil {
 				return err
 			}
 			once.Do(func() { close(running); <-release })
@@ -180,25 +182,25 @@ func TestSharedCommit(t *testing.T) {
 	stores, _ := replicas(t, 1, nil)
 	s := stores[0]
 	p := create(t, s, "docs")
-	write := func(id string) func(context.Context, port.Writer) error {
-		return func(ctx context.Context, w port.Writer) error {
+	write := func(id string) func(context.Context, port.DocumentWriter) error {
+		return func(ctx context.Context, w port.DocumentWriter) error {
 			_, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{named(id)})
 			return err
 		}
 	}
 	refused := errors.New("refused")
-	others := map[string]func(context.Context, port.Writer) error{
-		"errs": func(ctx context.Context, w port.Writer) error {
+	others := map[string]func(context.Context, port.DocumentWriter) error{
+		"errs": func(ctx context.Context, w port.DocumentWriter) error {
 			return errors.Join(write("errs")(ctx, w), refused)
 		},
-		"panics": func(ctx context.Context, w port.Writer) error {
+		"panics": func(ctx context.Context, w port.DocumentWriter) error {
 			if err := write("panics")(ctx, w); err != nil {
 				return err
 			}
 			panic("on purpose")
 		},
 		// A statement of it fails, which ends a transaction but for its savepoint.
-		"violates": func(ctx context.Context, w port.Writer) error {
+		"violates": func(ctx context.Context, w port.DocumentWriter) error {
 			if err := write("violates")(ctx, w); err != nil {
 				return err
 			}
@@ -211,7 +213,7 @@ func TestSharedCommit(t *testing.T) {
 			return w.PutOrganization(ctx, twin)
 		},
 		// It does not say that a statement failed.
-		"hides": func(ctx context.Context, w port.Writer) error {
+		"hides": func(ctx context.Context, w port.DocumentWriter) error {
 			if err := write("hides")(ctx, w); err != nil {
 				return err
 			}
@@ -224,15 +226,15 @@ func TestSharedCommit(t *testing.T) {
 			_ = w.PutOrganization(ctx, twin)
 			return nil
 		},
-		"absent": func(ctx context.Context, w port.Writer) error {
-			_, err := w.Namespace(ctx, port.Documents(p.Org(), "absent"))
+		"absent": func(ctx context.Context, w port.DocumentWriter) error {
+			_, err := w.Partition(ctx, port.Documents(p.Org(), "absent"))
 			return err
 		},
-		"reads": func(ctx context.Context, w port.Writer) error {
-			_, err := w.Namespace(ctx, p)
+		"reads": func(ctx context.Context, w port.DocumentWriter) error {
+			_, err := w.Partition(ctx, p)
 			return err
 		},
-		"nothing": func(context.Context, port.Writer) error { return nil },
+		"nothing": func(context.Context, port.DocumentWriter) error { return nil },
 	}
 	var want []string
 	for i := range 12 {
@@ -245,7 +247,7 @@ func TestSharedCommit(t *testing.T) {
 		err  error
 	}{{"kept", nil}, {"undone", refused}} {
 		t.Run("first is "+first.name, func(t *testing.T) {
-			out := queued(t, s, p, func(w port.Writer) error {
+			out := queued(t, s, p, func(w port.DocumentWriter) error {
 				return errors.Join(write("first")(t.Context(), w), first.err)
 			}, others)
 			for name, err := range out {
@@ -262,7 +264,7 @@ func TestSharedCommit(t *testing.T) {
 				case "hides":
 					good = fault.CodeOf(err) == fault.Internal
 				case "absent":
-					good = fault.CodeOf(err) == fault.NamespaceNotFound
+					good = fault.IsPartitionNotFound(err)
 				}
 				if !good {
 					t.Errorf("%s: %v", name, err)
@@ -285,15 +287,15 @@ func TestCancelledInLine(t *testing.T) {
 	stores, _ := replicas(t, 1, nil)
 	s := stores[0]
 	p := create(t, s, "docs")
-	write := func(ctx context.Context, w port.Writer, id string) error {
+	write := func(ctx context.Context, w port.DocumentWriter, id string) error {
 		_, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{named(id)})
 		return err
 	}
 	waits, cancel := context.WithCancel(t.Context())
 	left := make(chan error, 1)
-	out := queued(t, s, p, func(w port.Writer) error {
+	out := queued(t, s, p, func(w port.DocumentWriter) error {
 		go func() {
-			left <- s.Update(waits, func(w port.Writer) error { return write(waits, w, "left") })
+			left <- s.UpdateDocuments(waits, func(w port.DocumentWriter) error { return write(waits, w, "left") })
 		}()
 		time.Sleep(20 * time.Millisecond) // likely in line; right either way
 		cancel()
@@ -301,15 +303,15 @@ func TestCancelledInLine(t *testing.T) {
 			t.Errorf("cancelled in line: %v", err)
 		}
 		return write(t.Context(), w, "first")
-	}, map[string]func(context.Context, port.Writer) error{
-		"a": func(ctx context.Context, w port.Writer) error { return write(ctx, w, "a") },
-		"gone": func(ctx context.Context, w port.Writer) error {
+	}, map[string]func(context.Context, port.DocumentWriter) error{
+		"a": func(ctx context.Context, w port.DocumentWriter) error { return write(ctx, w, "a") },
+		"gone": func(ctx context.Context, w port.DocumentWriter) error {
 			ctx, cancel := context.WithCancel(ctx)
 			err := write(ctx, w, "gone")
 			cancel()
 			return errors.Join(err, ctx.Err())
 		},
-		"b": func(ctx context.Context, w port.Writer) error { return write(ctx, w, "b") },
+		"b": func(ctx context.Context, w port.DocumentWriter) error { return write(ctx, w, "b") },
 	})
 	for name, err := range out {
 		if name == "gone" && !errors.Is(err, context.Canceled) || name != "gone" && err != nil {
@@ -331,7 +333,7 @@ func TestGroupLost(t *testing.T) {
 			p := create(t, s, "docs")
 			admin := connect(t, dsn)
 			var runs, hits atomic.Int64
-			trouble := func(ctx context.Context, w port.Writer) error {
+			trouble := func(ctx context.Context, w port.DocumentWriter) error {
 				// The snapshot is of before: the first in line read in it.
 				orgs, err := w.Organizations(ctx)
 				if err != nil {
@@ -339,9 +341,16 @@ func TestGroupLost(t *testing.T) {
 				}
 				if hits.Add(1) == 1 {
 					if how == "connection" {
-						_, err = admin.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`)
+						_, err = admin.Exec(ctx,
+							`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() `+
+								`AND state = 'idle in transaction'`)
 					} else {
-						err = other.Update(ctx, func(w port.Writer) error { o := orgs[0]; o.Suspended = true; return w.PutOrganization(ctx, o) })
+						err = other.UpdateDocuments(ctx,
+							func(w port.DocumentWriter) error {
+								o := orgs[0]
+								o.Suspended = true
+								return w.PutOrganization(ctx, o)
+							})
 					}
 					if err != nil {
 						return fmt.Errorf("making trouble: %w", err)
@@ -353,12 +362,13 @@ func TestGroupLost(t *testing.T) {
 				orgs[0].Suspended = false
 				return w.PutOrganization(ctx, orgs[0])
 			}
-			out := queued(t, s, p, func(w port.Writer) error {
+			out := queued(t, s, p, func(w port.DocumentWriter) error {
 				runs.Add(1)
 				_, err := w.PutDocuments(t.Context(), p, time.Now(), []port.DocumentWrite{named("first")})
 				return err
-			}, map[string]func(context.Context, port.Writer) error{"trouble": func(ctx context.Context, w port.Writer) error {
-				if _, err := w.Namespace(ctx, p); err != nil {
+			}, map[string]func(context.Context,
+				port.DocumentWriter) error{"trouble": func(ctx context.Context, w port.DocumentWriter) error {
+				if _, err := w.Partition(ctx, p); err != nil {
 					return err
 				}
 				return trouble(ctx, w)
@@ -390,10 +400,11 @@ func TestLateTurn(t *testing.T) {
 	s := stores[0]
 	p := create(t, s, "docs")
 	var runs atomic.Int64
-	out := queued(t, s, p, func(w port.Writer) error {
+	out := queued(t, s, p, func(w port.DocumentWriter) error {
 		_, err := w.PutDocuments(t.Context(), p, time.Now(), []port.DocumentWrite{named("first")})
 		return err
-	}, map[string]func(context.Context, port.Writer) error{"late": func(ctx context.Context, w port.Writer) error {
+	}, map[string]func(context.Context, port.DocumentWriter) error{"late": func(ctx context.Context,
+		w port.DocumentWriter) error {
 		runs.Add(1)
 		if _, err := w.OrganizationByName(ctx, "default"); err != nil {
 			return err
@@ -412,9 +423,9 @@ func TestLateTurn(t *testing.T) {
 	}
 }
 
-// Turns between processes are by locks of tables because of what this asks of the
-// server: who waited for one sees what was committed meanwhile, who waited for an
-// advisory lock does not.
+// Processes queue by locks of tables because of this property of the server: a
+// transaction that waited for one sees what was committed in between, one that waited
+// for an advisory lock does not.
 func TestSnapshotIsTakenAfterTheTurn(t *testing.T) {
 	dsn := server.Database(t)
 	one, two := connect(t, dsn), connect(t, dsn)
@@ -446,7 +457,8 @@ func TestSnapshotIsTakenAfterTheTurn(t *testing.T) {
 		}()
 		watch := connect(t, dsn)
 		for waits := false; !waits; {
-			if err := watch.QueryRow(t.Context(), "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)").Scan(&waits); err != nil {
+			if err := watch.QueryRow(t.Context(),
+				"SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)").Scan(&waits); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -464,15 +476,15 @@ func TestSnapshotIsTakenAfterTheTurn(t *testing.T) {
 	}
 }
 
-// The turn between processes is help: who does not get it writes all the same.
+// The lock between processes is help: a writer that does not get it writes all the same.
 func TestTurnTakesTooLong(t *testing.T) {
 	stores, dsn := replicas(t, 2, nil)
 	s, other := stores[0], stores[1]
 	p := create(t, s, "docs")
 	// Another process writes in between, so that the partition counts as contended.
 	var once sync.Once
-	err := s.Update(t.Context(), func(w port.Writer) error {
-		if _, err := w.Namespace(t.Context(), p); err != nil {
+	err := s.UpdateDocuments(t.Context(), func(w port.DocumentWriter) error {
+		if _, err := w.Partition(t.Context(), p); err != nil {
 			return err
 		}
 		once.Do(func() {
@@ -519,7 +531,7 @@ func TestWritersOfTwoPartitions(t *testing.T) {
 		for j := range docs {
 			docs[j] = named(fmt.Sprintf("d-%04d", j))
 		}
-		if err := s.Update(t.Context(), func(w port.Writer) error {
+		if err := s.UpdateDocuments(t.Context(), func(w port.DocumentWriter) error {
 			_, err := w.PutDocuments(t.Context(), p[i], time.Now(), docs)
 			return err
 		}); err != nil {
@@ -530,13 +542,14 @@ func TestWritersOfTwoPartitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var inner, outer atomic.Int64
-	err := s.Update(t.Context(), func(w port.Writer) error {
+	err := s.UpdateDocuments(t.Context(), func(w port.DocumentWriter) error {
 		outer.Add(1)
-		n, err := w.Namespace(t.Context(), p[0])
+		n, err := w.Partition(t.Context(), p[0])
 		if err != nil {
 			return err
 		}
-		if _, err := w.PutDocuments(t.Context(), p[0].At(n.Generation), time.Now(), []port.DocumentWrite{named("d-0100")}); err != nil {
+		if _, err := w.PutDocuments(t.Context(), p[0].At(n.Generation), time.Now(),
+			[]port.DocumentWrite{named("d-0100")}); err != nil {
 			return err
 		}
 		return put(t.Context(), s, p[1], named("d-0100"), &inner)

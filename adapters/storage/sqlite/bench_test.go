@@ -21,13 +21,19 @@ const benchDim = 384
 func sample(id string) port.DocumentWrite {
 	r := rand.New(rand.NewPCG(uint64(len(id)), 1))
 	var text strings.Builder
-	d := port.Document{ID: id, Metadata: []byte(`{"source":"handbook","team":"support","tags":["a","b"]}`), Origin: port.Origin{Kind: "api", KeyID: "key_0123456789"}}
+	d := port.Document{ID: id, Metadata: []byte(`{"source":"handbook","team":"support","tags":["a","b"]}`),
+		Origin: port.Origin{Kind: "api", KeyID: "key_0123456789"}}
 	for i := range 3 {
 		start := text.Len()
 		for range 100 {
 			fmt.Fprintf(&text, "%s ", "retrieval"[:3+r.IntN(7)])
 		}
-		d.Chunks = append(d.Chunks, port.Chunk{Start: start, End: text.Len(), Context: "Handbook > Support", Hash: [16]byte{byte(i)}})
+		d.Chunks = append(d.Chunks, port.Chunk{
+			Start:   start,
+			End:     text.Len(),
+			Context: "Handbook > Support",
+			Hash:    [16]byte{byte(i)},
+		})
 	}
 	d.Text = text.String()
 	d.TextHash = sha256.Sum256([]byte(d.Text))
@@ -38,16 +44,16 @@ func sample(id string) port.DocumentWrite {
 	return port.DocumentWrite{Document: d, Vectors: port.Vectors{Dense: v}}
 }
 
-func benchNamespace(b *testing.B, s port.Store, name string) port.Partition {
+func benchNamespace(b *testing.B, s port.DocumentStore, name string) port.Partition {
 	b.Helper()
 	var p port.Partition
-	err := s.Update(b.Context(), func(w port.Writer) error {
+	err := s.UpdateDocuments(b.Context(), func(w port.DocumentWriter) error {
 		o, err := w.OrganizationByName(b.Context(), ident.DefaultOrg)
 		if err != nil {
 			return err
 		}
 		p = port.Documents(o.ID, name)
-		_, err = w.CreateNamespace(b.Context(), p, port.Namespace{Dimensions: benchDim, CreatedAt: time.Now()})
+		_, err = w.CreatePartition(b.Context(), p, port.PartitionRow{Dimensions: benchDim, CreatedAt: time.Now()})
 		return err
 	})
 	if err != nil {
@@ -56,9 +62,9 @@ func benchNamespace(b *testing.B, s port.Store, name string) port.Partition {
 	return p
 }
 
-func put(b testing.TB, s port.Store, p port.Partition, docs ...port.DocumentWrite) {
+func put(b testing.TB, s port.DocumentStore, p port.Partition, docs ...port.DocumentWrite) {
 	b.Helper()
-	if err := s.Update(b.Context(), func(w port.Writer) error {
+	if err := s.UpdateDocuments(b.Context(), func(w port.DocumentWriter) error {
 		_, err := w.PutDocuments(b.Context(), p, time.Now(), docs)
 		return err
 	}); err != nil {
@@ -67,7 +73,7 @@ func put(b testing.TB, s port.Store, p port.Partition, docs ...port.DocumentWrit
 }
 
 // fill writes n documents, a hundred a call.
-func fill(b testing.TB, s port.Store, p port.Partition, n int) {
+func fill(b testing.TB, s port.DocumentStore, p port.Partition, n int) {
 	b.Helper()
 	base := sample("x")
 	for i := 0; i < n; i += 100 {
@@ -134,7 +140,7 @@ func BenchmarkPointRead(b *testing.B) {
 	})
 	b.Run("namespace", func(b *testing.B) {
 		for b.Loop() {
-			if err := s.View(ctx, func(r port.Reader) error { _, err := r.Namespace(ctx, p); return err }); err != nil {
+			if err := s.View(ctx, func(r port.Reader) error { _, err := r.Partition(ctx, p); return err }); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -182,7 +188,8 @@ func BenchmarkPointRead(b *testing.B) {
 	b.Run("list-100", func(b *testing.B) {
 		for b.Loop() {
 			if err := s.View(ctx, func(r port.Reader) error {
-				_, err := r.ListDocuments(ctx, p, port.DocumentList{AfterID: "doc-00010000", Limit: 100, Parts: port.PartMetadata})
+				_, err := r.ListDocuments(ctx, p,
+					port.DocumentList{AfterID: "doc-00010000", Limit: 100, Parts: port.PartMetadata})
 				return err
 			}); err != nil {
 				b.Fatal(err)
@@ -259,7 +266,8 @@ func BenchmarkDelete(b *testing.B) {
 		fill(b, s, p, 5000)
 		b.StartTimer()
 		start := time.Now()
-		if err := s.Update(ctx, func(w port.Writer) error { _, err := w.DeleteNamespace(ctx, p); return err }); err != nil {
+		if err := s.UpdateDocuments(ctx,
+			func(w port.DocumentWriter) error { _, err := w.DeletePartition(ctx, p); return err }); err != nil {
 			b.Fatal(err)
 		}
 		deleting += time.Since(start)

@@ -14,8 +14,8 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Bounds of one commit: what waits behind it waits this long at most, plus the
-// last function's own time and the disk's.
+// Bounds of one commit: what is queued behind it waits this long at most, plus the
+// time of the last function and of the disk.
 const (
 	maxFunctions = 256
 	maxBytes     = 16 << 20
@@ -27,39 +27,39 @@ const (
 const lockPatience = 20 * time.Second
 
 // committer owns the writing connection and gives it to the callers of update,
-// one after the other: first the queue, then turn, then the outcome back over
-// ran, and once the commit is on disk done.
+// one after the other: a request goes over queue, is started, reports its outcome
+// over outcomes, and gets done once the commit is on disk.
 type committer struct {
-	s       *bunsql.Session
-	log     *slog.Logger
-	queue   chan *request
-	between chan func() // run on the connection while no transaction is open
-	ran     chan outcome
-	done    chan struct{} // closed: no new requests
-	ended   chan struct{} // closed: the loop has returned
-	dropped func()        // called after a commit that deleted a namespace
-	after   func()        // called after each transaction, on the committer's goroutine
-	started bool
-	stop    sync.Once
+	s                *bunsql.Session
+	log              *slog.Logger
+	queue            chan *request
+	maintenance      chan func() // run on the connection while no transaction is open
+	outcomes         chan outcome
+	done             chan struct{} // closed: no new requests
+	ended            chan struct{} // closed: the loop has returned
+	onDropped        func()        // called after a commit that deleted a namespace
+	afterTransaction func()        // called after each transaction, on the committer's goroutine
+	started          bool
+	stop             sync.Once
 }
 
 // request is one call of update.
 type request struct {
 	ctx   context.Context
-	fn    func(port.Writer) error
+	fn    func(port.DocumentWriter) error
 	state atomic.Int32
-	turn  chan struct{}
+	start chan struct{}
 	done  chan error
 }
 
-// The states of a request: whoever moves it from waiting decides.
+// The states of a request: the side that moves it from waiting decides.
 const (
 	waiting int32 = iota
 	granted
 	left
 )
 
-// outcome is what became of a function's savepoint.
+// outcome says how a function's savepoint ended.
 type outcome struct {
 	err     error // not nil: the function's work is undone
 	lost    bool  // the transaction is gone with it, or must not go on
@@ -68,12 +68,12 @@ type outcome struct {
 
 func newCommitter(s *bunsql.Session, log *slog.Logger) *committer {
 	return &committer{
-		s: s, log: log, queue: make(chan *request), between: make(chan func()), ran: make(chan outcome),
-		done: make(chan struct{}), ended: make(chan struct{}), dropped: func() {}, after: func() {},
+		s: s, log: log, queue: make(chan *request), maintenance: make(chan func()), outcomes: make(chan outcome),
+		done: make(chan struct{}), ended: make(chan struct{}), onDropped: func() {}, afterTransaction: func() {},
 	}
 }
 
-// start begins to serve update; before it, alone may be used.
+// start begins to serve update; before it, runExclusive may be used.
 func (c *committer) start() {
 	c.started = true
 	go c.loop()
@@ -88,11 +88,11 @@ func (c *committer) close() error {
 	return c.s.Close()
 }
 
-func (c *committer) update(ctx context.Context, fn func(port.Writer) error) error {
+func (c *committer) update(ctx context.Context, fn func(port.DocumentWriter) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := &request{ctx: ctx, fn: fn, turn: make(chan struct{}), done: make(chan error, 1)}
+	r := &request{ctx: ctx, fn: fn, start: make(chan struct{}), done: make(chan error, 1)}
 	select {
 	case <-c.done:
 		return errClosed("write")
@@ -108,7 +108,7 @@ func (c *committer) update(ctx context.Context, fn func(port.Writer) error) erro
 	leave := ctx.Done()
 	for {
 		select {
-		case <-r.turn:
+		case <-r.start:
 			leave = nil // from here on the commit decides
 			if err := c.run(r); err != nil {
 				return err
@@ -134,7 +134,7 @@ func (c *committer) run(r *request) error {
 		if out.err != nil && !out.lost {
 			out.lost = c.s.Control(r.ctx, `ROLLBACK TO f`) != nil || c.s.Control(r.ctx, `RELEASE f`) != nil
 		}
-		c.ran <- out
+		c.outcomes <- out
 	}()
 	if err := c.s.Control(r.ctx, `SAVEPOINT f`); err != nil {
 		out.err, out.lost = dialect{}.Fault("write", err), true
@@ -158,9 +158,9 @@ func (c *committer) loop() {
 	for {
 		select {
 		case r := <-c.queue:
-			c.group(r)
-			c.after()
-		case fn := <-c.between:
+			c.commitGroup(r)
+			c.afterTransaction()
+		case fn := <-c.maintenance:
 			fn()
 		case <-c.done:
 			return
@@ -168,11 +168,11 @@ func (c *committer) loop() {
 	}
 }
 
-// own runs fn on the connection between the transactions of others.
-func (c *committer) own(ctx context.Context, fn func(*bunsql.Session) error) error {
+// runBetween runs fn on the connection between the transactions of others.
+func (c *committer) runBetween(ctx context.Context, fn func(*bunsql.Session) error) error {
 	ended := make(chan error, 1)
 	select {
-	case c.between <- func() { ended <- fn(c.s) }:
+	case c.maintenance <- func() { ended <- fn(c.s) }:
 		return <-ended
 	case <-ctx.Done():
 		return ctx.Err()
@@ -181,8 +181,8 @@ func (c *committer) own(ctx context.Context, fn func(*bunsql.Session) error) err
 	}
 }
 
-// next is a waiting request without waiting for one.
-func (c *committer) next() *request {
+// tryNext returns a waiting request; nil when there is none.
+func (c *committer) tryNext() *request {
 	select {
 	case r := <-c.queue:
 		return r
@@ -191,10 +191,10 @@ func (c *committer) next() *request {
 	}
 }
 
-// group commits a first request and those that come while it runs.
-func (c *committer) group(first *request) {
+// commitGroup commits a first request and those that come while it runs.
+func (c *committer) commitGroup(first *request) {
 	if err := c.begin(context.Background()); err != nil {
-		c.refuse(first, err)
+		c.failWaiting(first, err)
 		return
 	}
 	began := time.Now()
@@ -208,7 +208,7 @@ func (c *committer) group(first *request) {
 		case out.lost:
 			c.abandon()
 			for _, r := range kept {
-				c.again(r)
+				c.rerun(r)
 			}
 			return
 		case out.err == nil:
@@ -219,13 +219,13 @@ func (c *committer) group(first *request) {
 		if len(kept) >= maxFunctions || bytes >= maxBytes || time.Since(began) >= maxTime {
 			break
 		}
-		r = c.next()
+		r = c.tryNext()
 	}
 	if len(kept) == 0 {
 		c.abandon()
 		return
 	}
-	c.finish(kept, dropped)
+	c.commitKept(kept, dropped)
 }
 
 // grant gives the connection to a request and waits for it to come back.
@@ -233,12 +233,12 @@ func (c *committer) grant(r *request) (outcome, bool) {
 	if r.state.Load() == waiting && !r.state.CompareAndSwap(waiting, granted) || r.state.Load() == left {
 		return outcome{}, false
 	}
-	r.turn <- struct{}{}
-	return <-c.ran, true
+	r.start <- struct{}{}
+	return <-c.outcomes, true
 }
 
-// again runs a request whose transaction was lost by another's function.
-func (c *committer) again(r *request) {
+// rerun runs a request whose transaction another request's function lost.
+func (c *committer) rerun(r *request) {
 	if err := r.ctx.Err(); err != nil {
 		r.done <- err
 		return
@@ -251,21 +251,21 @@ func (c *committer) again(r *request) {
 	case out.err != nil:
 		c.abandon()
 	default:
-		c.finish([]*request{r}, out.written.Dropped)
+		c.commitKept([]*request{r}, out.written.Dropped)
 	}
 }
 
-// refuse answers a request, and those waiting behind it, that no transaction
+// failWaiting answers a request, and those waiting behind it, that no transaction
 // could begin.
-func (c *committer) refuse(r *request, err error) {
-	for ; r != nil; r = c.next() {
+func (c *committer) failWaiting(r *request, err error) {
+	for ; r != nil; r = c.tryNext() {
 		if r.state.CompareAndSwap(waiting, granted) {
 			r.done <- err
 		}
 	}
 }
 
-func (c *committer) finish(kept []*request, dropped bool) {
+func (c *committer) commitKept(kept []*request, dropped bool) {
 	err := c.retry(context.Background(), `COMMIT`)
 	if err != nil {
 		c.log.Error("commit failed", "functions", len(kept), "error", err)
@@ -273,7 +273,7 @@ func (c *committer) finish(kept []*request, dropped bool) {
 		if primary(err) == sqlite3.SQLITE_FULL && len(kept) > 1 {
 			// Together they did not fit the disk: perhaps all but one do.
 			for _, r := range kept {
-				c.again(r)
+				c.rerun(r)
 			}
 			return
 		}
@@ -283,7 +283,7 @@ func (c *committer) finish(kept []*request, dropped bool) {
 		r.done <- err
 	}
 	if err == nil && dropped {
-		c.dropped()
+		c.onDropped()
 	}
 }
 
@@ -310,8 +310,8 @@ func (c *committer) retry(ctx context.Context, statement string) error {
 	}
 }
 
-// alone runs fn in a transaction of its own, before start.
-func (c *committer) alone(ctx context.Context, fn func(*bunsql.Session) error) error {
+// runExclusive runs fn in a transaction of its own, before start.
+func (c *committer) runExclusive(ctx context.Context, fn func(*bunsql.Session) error) error {
 	if err := c.begin(ctx); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package sqlite is the system of record in one file: port.Store over SQLite
+// Package sqlite is the system of record in one file: port.DocumentStore over SQLite
 // (modernc.org/sqlite, pure Go) in a data directory. Choose it for one server
 // process on a local disk; it needs no other service.
 //
@@ -28,7 +28,7 @@
 //
 // # Deleting
 //
-// DeleteNamespace marks the namespace, after which nothing can reach it; its
+// DeletePartition marks the namespace, after which nothing can reach it; its
 // documents go in small batches in the background, resumed at Open.
 //
 // Deleted content is overwritten with zeros (secure_delete), which is not all
@@ -63,7 +63,4 @@
 // The driver: in pure Go, so that the binary stays one static file for every
 // platform. A cgo driver would insert 1.15 to 1.4 times as fast; a small commit
 // waits for the disk and the embedder far longer than for either.
-//
-// May import: core/port, core/fault, core/registry, adapters/storage/bunsql, bun, the driver,
-// gofrs/flock.
 package sqlite

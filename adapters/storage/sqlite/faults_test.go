@@ -73,7 +73,12 @@ func child(t *testing.T, role, dir string) (*exec.Cmd, *bufio.Scanner) {
 // versioned is a document that says its version in all of its parts.
 func versioned(id string, version int) port.DocumentWrite {
 	body := strings.Repeat(fmt.Sprintf("%s %d ", id, version), 1+version%400)
-	d := port.Document{ID: id, Text: body, TextHash: sha256.Sum256([]byte(body)), Metadata: []byte(fmt.Sprintf(`{"v":%d}`, version))}
+	d := port.Document{
+		ID:       id,
+		Text:     body,
+		TextHash: sha256.Sum256([]byte(body)),
+		Metadata: []byte(fmt.Sprintf(`{"v":%d}`, version)),
+	}
 	chunks := 1 + version%5
 	v := port.Dense{Dim: benchDim, Data: make([]float32, chunks*benchDim)}
 	for i := range chunks {
@@ -83,31 +88,31 @@ func versioned(id string, version int) port.DocumentWrite {
 	return port.DocumentWrite{Document: d, Vectors: port.Vectors{Dense: v}}
 }
 
-func ensure(ctx context.Context, s port.Store, name string) (p port.Partition, err error) {
-	err = s.Update(ctx, func(w port.Writer) error {
+func ensure(ctx context.Context, s port.DocumentStore, name string) (p port.Partition, err error) {
+	err = s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 		o, err := w.OrganizationByName(ctx, ident.DefaultOrg)
 		if err != nil {
 			return err
 		}
 		p = port.Documents(o.ID, name)
-		if _, err := w.Namespace(ctx, p); fault.CodeOf(err) != fault.NamespaceNotFound {
+		if _, err := w.Partition(ctx, p); !fault.IsPartitionNotFound(err) {
 			return err
 		}
-		_, err = w.CreateNamespace(ctx, p, port.Namespace{Dimensions: benchDim, CreatedAt: time.Now()})
+		_, err = w.CreatePartition(ctx, p, port.PartitionRow{Dimensions: benchDim, CreatedAt: time.Now()})
 		return err
 	})
 	return p, err
 }
 
-func write(ctx context.Context, s port.Store, p port.Partition, docs ...port.DocumentWrite) error {
-	return s.Update(ctx, func(w port.Writer) error {
+func write(ctx context.Context, s port.DocumentStore, p port.Partition, docs ...port.DocumentWrite) error {
+	return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 		_, err := w.PutDocuments(ctx, p, time.Now(), docs)
 		return err
 	})
 }
 
-func remove(ctx context.Context, s port.Store, p port.Partition, ids ...string) error {
-	return s.Update(ctx, func(w port.Writer) error {
+func remove(ctx context.Context, s port.DocumentStore, p port.Partition, ids ...string) error {
+	return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 		_, _, _, err := w.DeleteDocuments(ctx, p, time.Now(), ids)
 		return err
 	})
@@ -218,11 +223,13 @@ func TestKill(t *testing.T) {
 				for _, id := range ids {
 					v := state(have, id)
 					if next, open := begun[id]; v != state(acked, id) && !(open && v == next) {
-						t.Errorf("round %d: %s is at %d; %d was acknowledged, then %d begun (%v)", round, id, v, state(acked, id), next, open)
+						t.Errorf("round %d: %s is at %d; %d was acknowledged, then %d begun (%v)", round, id, v,
+							state(acked, id), next, open)
 					}
 				}
 				if state(have, ids[0]) != state(have, ids[1]) {
-					t.Errorf("round %d: half a call: %s is at %d, %s at %d", round, ids[0], state(have, ids[0]), ids[1], state(have, ids[1]))
+					t.Errorf("round %d: half a call: %s is at %d, %s at %d", round, ids[0], state(have, ids[0]), ids[1],
+						state(have, ids[1]))
 				}
 			}
 		}
@@ -239,12 +246,12 @@ func TestKill(t *testing.T) {
 
 // audit reads everything, checks that each document is whole and the counts
 // are right, and gives the versions.
-func audit(t *testing.T, s port.Store, p port.Partition) map[string]int {
+func audit(t *testing.T, s port.DocumentStore, p port.Partition) map[string]int {
 	t.Helper()
 	ctx := t.Context()
 	have := map[string]int{}
 	if err := s.View(ctx, func(r port.Reader) error {
-		n, err := r.Namespace(ctx, p)
+		n, err := r.Partition(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -270,7 +277,8 @@ func audit(t *testing.T, s port.Store, p port.Partition) map[string]int {
 			}
 			want := versioned(d.ID, v)
 			vec := vectors[d.ID].Dense
-			if d.Text != want.Document.Text || d.TextHash != want.Document.TextHash || len(d.Chunks) != len(want.Document.Chunks) ||
+			if d.Text != want.Document.Text || d.TextHash != want.Document.TextHash ||
+				len(d.Chunks) != len(want.Document.Chunks) ||
 				len(vec.Data) != len(want.Vectors.Dense.Data) || vec.Data[0] != want.Vectors.Dense.Data[0] {
 				t.Errorf("%s version %d is not whole", d.ID, v)
 			}
@@ -318,7 +326,8 @@ func integrity(t *testing.T, dir string) {
 	for _, check := range []string{"integrity_check", "foreign_key_check"} {
 		var result string
 		err := db.QueryRow("PRAGMA " + check).Scan(&result)
-		if check == "integrity_check" && (err != nil || result != "ok") || check == "foreign_key_check" && !errors.Is(err, sql.ErrNoRows) {
+		if check == "integrity_check" && (err != nil || result != "ok") ||
+			check == "foreign_key_check" && !errors.Is(err, sql.ErrNoRows) {
 			t.Errorf("%s: %q, %v", check, result, err)
 		}
 	}
@@ -453,7 +462,7 @@ func TestLostTransaction(t *testing.T) {
 		started := make(chan struct{})
 		var once sync.Once
 		wg.Go(func() { // holds the turn until all others are likely queued
-			_ = s.Update(ctx, func(port.Writer) error {
+			_ = s.UpdateDocuments(ctx, func(port.DocumentWriter) error {
 				once.Do(func() { close(started) })
 				time.Sleep(10 * time.Millisecond)
 				return nil
@@ -473,7 +482,7 @@ func TestLostTransaction(t *testing.T) {
 				}
 				id := fmt.Sprintf("small-%d", g)
 				tries := 0
-				err := s.Update(ctx, func(w port.Writer) error {
+				err := s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 					mu.Lock()
 					runs++
 					mu.Unlock()
@@ -546,7 +555,8 @@ func TestNewerSchema(t *testing.T) {
 	}
 	before := fileSum(t, filepath.Join(dir, "mneme.db"))
 	_, err = sqlite.Open(t.Context(), dir, sqlite.Options{})
-	if !errors.Is(err, bunsql.ErrNewerSchema) || !strings.Contains(err.Error(), "999") || !strings.Contains(err.Error(), strconv.Itoa(len(known))) {
+	if !errors.Is(err, bunsql.ErrNewerSchema) || !strings.Contains(err.Error(), "999") ||
+		!strings.Contains(err.Error(), strconv.Itoa(len(known))) {
 		t.Errorf("got %v, want a refusal naming versions 999 and %d", err, len(known))
 	}
 	if fileSum(t, filepath.Join(dir, "mneme.db")) != before {
@@ -579,7 +589,8 @@ func TestForeignFile(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = db.Exec(`PRAGMA application_id = 7; CREATE TABLE notes (id INTEGER PRIMARY KEY); INSERT INTO notes VALUES (1)`)
+			_, err = db.Exec(`PRAGMA application_id = 7; CREATE TABLE notes (id INTEGER PRIMARY KEY); INSERT INTO notes ` +
+				`VALUES (1)`)
 			return errors.Join(err, db.Close())
 		},
 		"a database without a mark": func(path string) error {
@@ -637,7 +648,8 @@ func TestTwoServers(t *testing.T) {
 	for out.Scan() {
 		text += out.Text()
 	}
-	if err := cmd.Wait(); err == nil || !strings.Contains(text, fmt.Sprintf("process %d;", os.Getpid())) || !strings.Contains(text, dir) {
+	if err := cmd.Wait(); err == nil || !strings.Contains(text, fmt.Sprintf("process %d;", os.Getpid())) ||
+		!strings.Contains(text, dir) {
 		t.Errorf("second process: %v, %q; want a refusal naming directory and process %d", err, text, os.Getpid())
 	}
 	if _, err := sqlite.Open(t.Context(), dir, sqlite.Options{}); !errors.Is(err, sqlite.ErrLocked) {
@@ -668,12 +680,19 @@ func childKeys(dir string) error {
 	for i := range 40 {
 		id := fmt.Sprintf("key_%d", i)
 		start := time.Now()
-		if err := s.Update(ctx, func(w port.Writer) error {
-			return w.PutKey(ctx, port.Key{ID: id, Org: org, Kind: ident.Service, Hash: sha256.Sum256([]byte(id)), CreatedAt: start})
+		if err := s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+			return w.PutKey(ctx, port.Key{
+				ID:        id,
+				Org:       org,
+				Kind:      ident.Service,
+				Hash:      sha256.Sum256([]byte(id)),
+				CreatedAt: start,
+			})
 		}); err != nil {
 			return err
 		}
-		if err := s.Update(ctx, func(w port.Writer) error { return w.RevokeKey(ctx, org, id, time.Now()) }); err != nil {
+		if err := s.UpdateDocuments(ctx,
+			func(w port.DocumentWriter) error { return w.RevokeKey(ctx, org, id, time.Now()) }); err != nil {
 			return err
 		}
 		worst = max(worst, time.Since(start))
@@ -746,14 +765,15 @@ func rows(t *testing.T, dir string) (n int) {
 	t.Helper()
 	db := raw(t, dir)
 	defer db.Close()
-	if err := db.QueryRow(`SELECT (SELECT count(*) FROM documents) + (SELECT count(*) FROM vectors) + (SELECT count(*) FROM tombstones) + (SELECT count(*) FROM namespaces)`).Scan(&n); err != nil {
+	if err := db.QueryRow(`SELECT (SELECT count(*) FROM documents) + (SELECT count(*) FROM vectors) + (SELECT count(*) ` +
+		`FROM tombstones) + (SELECT count(*) FROM namespaces)`).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
 }
 
 // TestPurge deletes a namespace, closes the store at once and opens it again:
-// the rest of the documents goes then, and other writes go on meanwhile.
+// the rest of the documents goes then, while other writes go on.
 func TestPurge(t *testing.T) {
 	dir := t.TempDir()
 	ctx := t.Context()
@@ -769,7 +789,10 @@ func TestPurge(t *testing.T) {
 	if err := remove(ctx, s, p, "doc-00000001", "doc-00000002"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Update(ctx, func(w port.Writer) error { _, err := w.DeleteNamespace(ctx, p); return err }); err != nil {
+	if err := s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+		_, err := w.DeletePartition(ctx, p)
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

@@ -19,10 +19,16 @@ const fleetMemories = 50 // of an end user
 // turn is memory n of end user u: two sentences, every fifth source-owned, half
 // of them in one of three containers.
 func turn(u, n int, r *rand.Rand) port.DocumentWrite {
-	text := fmt.Sprintf("User %d said in turn %d that the train to Lyon leaves at %d. It was remembered because it came up again on day %d.", u, n, r.IntN(24), r.IntN(365))
+	text := fmt.Sprintf("User %d said in turn %d that the train to Lyon leaves at %d. It was remembered because it came "+
+		"up again on day %d.", u, n, r.IntN(24), r.IntN(365))
 	d := port.Document{
-		ID: fmt.Sprintf("mem_%08x%08x", r.Uint32(), n), Text: text, TextHash: sha256.Sum256([]byte(text)), Metadata: []byte(`{"speaker":"ann"}`),
-		Origin: port.Origin{Kind: "api", KeyID: "key_0123456789"}, Chunks: []port.Chunk{{End: len(text)}}, CreatedAt: time.Unix(int64(1_700_000_000+n*3600), 0),
+		ID:        fmt.Sprintf("mem_%08x%08x", r.Uint32(), n),
+		Text:      text,
+		TextHash:  sha256.Sum256([]byte(text)),
+		Metadata:  []byte(`{"speaker":"ann"}`),
+		Origin:    port.Origin{Kind: "api", KeyID: "key_0123456789"},
+		Chunks:    []port.Chunk{{End: len(text)}},
+		CreatedAt: time.Unix(int64(1_700_000_000+n*3600), 0),
 	}
 	if n%2 == 0 {
 		d.Container = fmt.Sprintf("thread-%d", n%3)
@@ -46,27 +52,48 @@ func fleetUser(p port.Partition, u int) port.Partition {
 }
 
 // fleet fills a store with end users of fifty memories beside a first one.
-func fleet(b *testing.B, s port.Store, first port.Partition, users int) {
+func fleet(b *testing.B, s port.DocumentStore, first port.Partition, users int) {
 	b.Helper()
 	ctx := b.Context()
 	r := rand.New(rand.NewPCG(9, 9))
 	began := time.Now()
 	const atOnce = 20
 	for from := 0; from < users; from += atOnce {
-		err := s.Update(ctx, func(w port.Writer) error {
+		err := s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 			for u := from; u < min(from+atOnce, users); u++ {
 				p := fleetUser(first, u)
-				if _, err := w.CreateNamespace(ctx, p, port.Namespace{EmbeddingModel: "multilingual-e5-small",
-					EmbeddingDigest: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", Dimensions: benchDim, Chunker: "1", CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
+				if _, err := w.CreatePartition(ctx, p, port.PartitionRow{
+					EmbeddingModel:  "multilingual-e5-small",
+					EmbeddingDigest: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+					Dimensions:      benchDim,
+					Chunker:         "1",
+					CreatedAt:       time.Now(),
+					UpdatedAt:       time.Now(),
+				}); err != nil {
 					return err
 				}
 				docs := make([]port.DocumentWrite, fleetMemories)
 				for n := range docs {
 					docs[n] = turn(u, n, r)
 					if d := docs[n].Document; d.Source != "" {
-						if err := w.PutRecord(ctx, p, port.Record{Source: d.Source, ExternalID: d.ExternalID, Version: 1, Status: port.RecordActive, DocumentID: d.ID, ContentHash: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
-							port.Receipt{Source: d.Source, ExternalID: d.ExternalID, Version: 1, Operation: "upsert", Outcome: "created", DocumentID: d.ID,
-								RequestHash: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", ContentHash: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}); err != nil {
+						if err := w.PutRecord(ctx, p, port.Record{
+							Source:      d.Source,
+							ExternalID:  d.ExternalID,
+							Version:     1,
+							Status:      port.RecordActive,
+							DocumentID:  d.ID,
+							ContentHash: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+						},
+							port.Receipt{
+								Source:      d.Source,
+								ExternalID:  d.ExternalID,
+								Version:     1,
+								Operation:   "upsert",
+								Outcome:     "created",
+								DocumentID:  d.ID,
+								RequestHash: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+								ContentHash: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+							}); err != nil {
 							return err
 						}
 					}
@@ -81,7 +108,8 @@ func fleet(b *testing.B, s port.Store, first port.Partition, users int) {
 			b.Fatal(err)
 		}
 	}
-	b.Logf("%d end users of %d memories in %v: %.0f memories/s", users, fleetMemories, time.Since(began), float64(users*fleetMemories)/time.Since(began).Seconds())
+	b.Logf("%d end users of %d memories in %v: %.0f memories/s", users, fleetMemories, time.Since(began),
+		float64(users*fleetMemories)/time.Since(began).Seconds())
 }
 
 // fleetStore is a store with a fleet of end users.
@@ -118,7 +146,7 @@ func fleets(b *testing.B) []*fleetStore {
 		}
 		made := false
 		if err := s.View(b.Context(), func(r port.Reader) error {
-			_, err := r.Namespace(b.Context(), fleetUser(f.first, n-1))
+			_, err := r.Partition(b.Context(), fleetUser(f.first, n-1))
 			made = err == nil
 			return nil
 		}); err != nil {
@@ -167,7 +195,8 @@ func BenchmarkFleet(b *testing.B) {
 			})
 		}
 	}
-	view := func(fn func(r port.Reader, u int, p port.Partition) (int, error)) func(s *fleetStore, u int, p port.Partition) error {
+	view := func(fn func(r port.Reader, u int,
+		p port.Partition) (int, error)) func(s *fleetStore, u int, p port.Partition) error {
 		return func(s *fleetStore, u int, p port.Partition) error {
 			n := 0
 			err := s.View(ctx, func(r port.Reader) (err error) { n, err = fn(r, u, p); return err })
@@ -199,7 +228,7 @@ func BenchmarkFleet(b *testing.B) {
 	})
 	write := func(s *fleetStore, u int, p port.Partition) error {
 		s.saved++
-		return s.Update(ctx, func(w port.Writer) error {
+		return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 			_, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{turn(u, s.saved, r)})
 			return err
 		})
@@ -214,11 +243,17 @@ func BenchmarkFleet(b *testing.B) {
 		return int(rec.Version), err
 	}))
 	each("list", view(func(r port.Reader, _ int, p port.Partition) (int, error) {
-		d, err := r.ListDocuments(ctx, p, port.DocumentList{Order: port.ByCreated, Limit: 20, Parts: port.PartText | port.PartMetadata})
+		d, err := r.ListDocuments(ctx, p,
+			port.DocumentList{Order: port.ByCreated, Limit: 20, Parts: port.PartText | port.PartMetadata})
 		return len(d), err
 	}))
 	each("list-container", view(func(r port.Reader, _ int, p port.Partition) (int, error) {
-		d, err := r.ListDocuments(ctx, p, port.DocumentList{Order: port.ByCreated, Container: "thread-2", Limit: 20, Parts: port.PartText | port.PartMetadata})
+		d, err := r.ListDocuments(ctx, p, port.DocumentList{
+			Order:     port.ByCreated,
+			Container: "thread-2",
+			Limit:     20,
+			Parts:     port.PartText | port.PartMetadata,
+		})
 		return len(d), err
 	}))
 	each("replay", replay)
@@ -238,8 +273,8 @@ func BenchmarkFleet(b *testing.B) {
 	each("erase-and-scrub", func(s *fleetStore, u int, _ port.Partition) error { // fifty memories, saved before
 		s.saved++
 		p := port.Memories(s.first.Org(), s.first.Integration(), fmt.Sprintf("late-%d-%d", time.Now().UnixNano(), s.saved))
-		if err := s.Update(ctx, func(w port.Writer) error {
-			if _, err := w.CreateNamespace(ctx, p, port.Namespace{Dimensions: benchDim, CreatedAt: time.Now()}); err != nil {
+		if err := s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+			if _, err := w.CreatePartition(ctx, p, port.PartitionRow{Dimensions: benchDim, CreatedAt: time.Now()}); err != nil {
 				return err
 			}
 			docs := make([]port.DocumentWrite, fleetMemories)

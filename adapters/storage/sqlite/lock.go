@@ -40,7 +40,8 @@ func LockDir(dir string) (unlock func() error, err error) {
 		if b, err := os.ReadFile(path); err == nil && len(b) > 0 && len(b) < 32 {
 			by = "process " + strings.TrimSpace(string(b))
 		}
-		return nil, fault.Wrap(fault.Unavailable, op, ErrLocked, "data directory %s is in use by %s; stop it first, or talk to it over HTTP", dir, by)
+		return nil, fault.Wrap(fault.Unavailable, op, ErrLocked,
+			"data directory %s is in use by %s; stop it first, or talk to it over HTTP", dir, by)
 	}
 	// Best effort: the lock itself holds without the process id.
 	_ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)

@@ -43,14 +43,14 @@ func (l *writeAheadLog) frames(ctx context.Context, s *bunsql.Session) (int64, e
 	return frames, err
 }
 
-// note adds the pages of the log to those written. What another process adds at
+// collectPages adds the pages of the log to those written. What another process adds at
 // the same time is keys and organizations.
-func (l *writeAheadLog) note(ctx context.Context, s *bunsql.Session) error {
+func (l *writeAheadLog) collectPages(ctx context.Context, s *bunsql.Session) error {
 	return l.read(ctx, s, func(page uint32) { l.written.add(page) })
 }
 
-// pass goes by what the log holds and note has not seen.
-func (l *writeAheadLog) pass(ctx context.Context, s *bunsql.Session) error {
+// skipFrames goes by what the log holds and note has not seen.
+func (l *writeAheadLog) skipFrames(ctx context.Context, s *bunsql.Session) error {
 	return l.read(ctx, s, func(uint32) {})
 }
 
@@ -79,7 +79,7 @@ func (l *writeAheadLog) read(ctx context.Context, s *bunsql.Session, each func(p
 			return err
 		}
 		if !bytes.Equal(l.salt[:], frame[8:16]) {
-			return nil // another process began the log anew in between
+			return nil // another process restarted the log in between
 		}
 		each(binary.BigEndian.Uint32(frame[:4]))
 	}
@@ -92,7 +92,7 @@ func (l *writeAheadLog) keepShort(ctx context.Context, s *bunsql.Session) error 
 	if err != nil || frames < checkpointFrames {
 		return err
 	}
-	if err := l.note(ctx, s); err != nil {
+	if err := l.collectPages(ctx, s); err != nil {
 		return err
 	}
 	var busy, log, copied int64
@@ -103,7 +103,7 @@ func (l *writeAheadLog) keepShort(ctx context.Context, s *bunsql.Session) error 
 // empty copies the log back and cuts it to nothing. It answers false when a
 // reader still needs it.
 func (l *writeAheadLog) empty(ctx context.Context, s *bunsql.Session) (bool, error) {
-	if err := l.note(ctx, s); err != nil {
+	if err := l.collectPages(ctx, s); err != nil {
 		return false, err
 	}
 	// SQLite would wait for readers with the write lock in its hands.
@@ -139,8 +139,8 @@ func (p *pageSet) add(n uint32) {
 	p.bits[n/64] |= 1 << (n % 64)
 }
 
-// take empties the set and gives its members in rising order.
-func (p *pageSet) take() []uint32 {
+// drain empties the set and gives its members in rising order.
+func (p *pageSet) drain() []uint32 {
 	var out []uint32
 	for i, w := range p.bits {
 		for b := range uint32(64) {

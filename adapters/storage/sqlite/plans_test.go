@@ -36,8 +36,11 @@ func (*spy) Fault(op string, err error) error {
 }
 
 func (s *spy) Render(query string) string {
-	q := strings.NewReplacer("{{lookup}}", "", "{{found d}}", "", "{{found v}}", "", "{{found c}}", "", "{{each}}", "json_each(?) AS j", "{{tables}}", "sqlite_schema", "{{int64}}", "INTEGER", "{{blob}}", "BLOB", "{{text}}", "TEXT",
-		"{{identity}}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{{now}}", "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)", "{{strict}}", " STRICT", "{{keyed}}", " STRICT, WITHOUT ROWID").Replace(query)
+	q := strings.NewReplacer("{{lookup}}", "", "{{found d}}", "", "{{found v}}", "", "{{found c}}", "", "{{each}}",
+		"json_each(?) AS j", "{{tables}}", "sqlite_schema", "{{int64}}", "INTEGER", "{{blob}}", "BLOB", "{{text}}", "TEXT",
+		"{{identity}}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{{now}}",
+		"CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)", "{{strict}}", " STRICT", "{{keyed}}",
+		" STRICT, WITHOUT ROWID").Replace(query)
 	s.seen = append(s.seen, q)
 	return q
 }
@@ -75,7 +78,7 @@ func TestPlans(t *testing.T) {
 	}
 	session := bunsql.NewSession(conn, seen)
 	defer session.Close()
-	_, err = session.Write(func(w port.Writer) error {
+	_, err = session.Write(func(w port.DocumentWriter) error {
 		key := []port.ContentKey{{Container: "c"}}
 		var errs []error
 		list := func(l port.DocumentList) {
@@ -89,7 +92,7 @@ func TestPlans(t *testing.T) {
 			}
 			errs = append(errs, err)
 		}
-		add(w.Namespace(ctx, p))
+		add(w.Partition(ctx, p))
 		add(w.Documents(ctx, p, []string{"x"}, 7))
 		add(w.Documents(ctx, p, []string{"x", "y"}, 7))
 		add(w.Vectors(ctx, p, []string{"x", "y"}))
@@ -102,7 +105,7 @@ func TestPlans(t *testing.T) {
 		_, err := w.Record(ctx, p, "a", "b")
 		_, err2 := w.Receipt(ctx, p, "a", "b", 0)
 		_, err3 := w.Receipt(ctx, p, "a", "b", 5)
-		_, err4 := w.Replay(ctx, p.Org(), "int_1", "k")
+		_, err4 := w.IdempotentReply(ctx, p.Org(), "int_1", "k")
 		for _, err := range []error{err, err2, err3, err4} {
 			if c := fault.CodeOf(err); c != fault.MemoryNotFound && c != fault.NotFound {
 				errs = append(errs, err)
@@ -110,10 +113,11 @@ func TestPlans(t *testing.T) {
 		}
 		add(w.Records(ctx, p, "a", "b", 5))
 		add(w.Receipts(ctx, p, "a", "b", 1, 5))
-		add(w.Beside(ctx, p, []port.Place{{Container: "c", CreatedAt: time.Unix(1e9, 0), ID: "x"}}))
+		add(w.Neighbors(ctx, p, []port.Position{{Container: "c", CreatedAt: time.Unix(1e9, 0), ID: "x"}}))
 		add(w.ContextLinks(ctx, p, []string{"x"}, true))
 		add(w.ContextLinks(ctx, p, []string{"x"}, false))
-		for _, l := range []port.EndUserList{{}, {Integration: "int_1"}, {AfterID: "a"}, {Integration: "int_1", AfterID: "a"}, {Prefix: "a", AfterID: "a"}, {Integration: "int_1", Prefix: "a"}} {
+		for _, l := range []port.EndUserList{{}, {Integration: "int_1"}, {AfterID: "a"},
+			{Integration: "int_1", AfterID: "a"}, {Prefix: "a", AfterID: "a"}, {Integration: "int_1", Prefix: "a"}} {
 			l.Limit = 5
 			add(w.EndUsers(ctx, p.Org(), l))
 		}
@@ -122,15 +126,21 @@ func TestPlans(t *testing.T) {
 		add(w.IntegrationByName(ctx, p.Org(), "app"))
 		add(w.Namespaces(ctx, p.Org(), "", "a", 5))
 		add(0, w.TouchEndUsers(ctx, map[int64]time.Time{1: time.Now()}))
-		add(0, w.DeleteReplays(ctx, time.Unix(1, 0)))
-		add(0, w.PutReplay(ctx, p.Org(), port.Replay{Integration: "int_1", Key: "plan", EndUser: "ann", CreatedAt: time.Now()}))
-		add(0, w.PutRecord(ctx, p, port.Record{Source: "s", ExternalID: "e", Version: 1}, port.Receipt{Source: "s", ExternalID: "e", Version: 1}))
+		add(0, w.DeleteIdempotentReplies(ctx, time.Unix(1, 0)))
+		add(0, w.PutIdempotentReply(ctx, p.Org(), port.IdempotentReply{
+			Integration: "int_1",
+			Key:         "plan",
+			EndUser:     "ann",
+			CreatedAt:   time.Now(),
+		}))
+		add(0, w.PutRecord(ctx, p, port.Record{Source: "s", ExternalID: "e", Version: 1},
+			port.Receipt{Source: "s", ExternalID: "e", Version: 1}))
 		add(w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{marked("b", 1, 10), marked("a", 2, 10)}))
 		add(0, w.PutContextLinks(ctx, p, []port.ContextLink{{ID: "mem_b-1", Context: "mem_a-2", Own: []float32{1}}}))
 		_, _, _, err = w.DeleteDocuments(ctx, p, time.Now(), []string{"mem_a-1", "mem_a-2"})
 		add(0, err)
 		add(0, w.TrimChanges(ctx, p, 5))
-		add(w.CreateNamespace(ctx, port.Memories(p.Org(), "int_1", "bob"), port.Namespace{}))
+		add(w.CreatePartition(ctx, port.Memories(p.Org(), "int_1", "bob"), port.PartitionRow{}))
 		add(w.BeginErasure(ctx, p, time.Now()))
 		for more := true; more; {
 			if more, err = w.EraseMemories(ctx, p, 3); err != nil {
@@ -139,7 +149,7 @@ func TestPlans(t *testing.T) {
 		}
 		add(w.ErasureTally(ctx, p))
 		add(0, w.EndErasure(ctx, p))
-		add(w.DeleteNamespace(ctx, port.Memories(p.Org(), "int_1", "bob")))
+		add(w.DeletePartition(ctx, port.Memories(p.Org(), "int_1", "bob")))
 		return errors.Join(errs...)
 	})
 	if err != nil {
@@ -164,7 +174,8 @@ func TestPlans(t *testing.T) {
 			if err := rows.Scan(&a, &b, &c, &step); err != nil {
 				t.Fatal(err)
 			}
-			if strings.HasPrefix(step, "SCAN ") && !allowed.MatchString(step) || sorted.MatchString(step) && !strings.Contains(q, "UNION") {
+			if strings.HasPrefix(step, "SCAN ") && !allowed.MatchString(step) ||
+				sorted.MatchString(step) && !strings.Contains(q, "UNION") {
 				t.Errorf("%s\nof %s", step, q)
 			}
 			if testing.Verbose() && strings.Contains(q, "documents") {

@@ -44,7 +44,7 @@ func (r *readers) view(ctx context.Context, fn func(port.Reader) error) error {
 		return errClosed("read")
 	}
 	defer func() { <-r.tokens }()
-	s, err := r.take(ctx)
+	s, err := r.acquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (r *readers) view(ctx context.Context, fn func(port.Reader) error) error {
 	return s.Read(fn)
 }
 
-func (r *readers) take(ctx context.Context) (*bunsql.Session, error) {
+func (r *readers) acquire(ctx context.Context) (*bunsql.Session, error) {
 	r.mu.Lock()
 	if n := len(r.idle); n > 0 {
 		s := r.idle[n-1]
@@ -83,7 +83,7 @@ func (r *readers) take(ctx context.Context) (*bunsql.Session, error) {
 }
 
 // pause runs fn while no view runs, or answers false when those that run have
-// not ended in time. New views wait meanwhile.
+// not ended in time. New views wait until then.
 func (r *readers) pause(ctx context.Context, patience time.Duration, fn func() error) (bool, error) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()

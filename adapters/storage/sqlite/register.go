@@ -22,10 +22,10 @@ func (c Config) Validate() error {
 
 // Register adds the store as storage component sqlite.
 func Register(r *registry.Registry) {
-	registry.Add(r.Store, registry.Component[port.Store, Config]{
+	registry.Add(r.Store, registry.Component[port.DocumentStore, Config]{
 		Name: "sqlite", Summary: "One SQLite database in the data folder.", Stability: registry.Beta,
 		Default: func() Config { return Config{} },
-		Open: func(ctx context.Context, c Config, env registry.Env) (port.Store, error) {
+		Open: func(ctx context.Context, c Config, env registry.Env) (port.DocumentStore, error) {
 			return Open(ctx, env.DataDir, Options{Shared: env.Shared, Readers: c.Readers, Log: env.Log, Now: env.Now})
 		},
 		Migrate: func(ctx context.Context, c Config, env registry.Env, dry bool) (registry.Migration, error) {

@@ -47,17 +47,17 @@ const maxPages = 0x02000000
 
 // scrubber is the state of Scrub.
 type scrubber struct {
-	turn    chan struct{} // held by the one that runs
-	unknown bool          // pages may have been written before this process began
-	waiting atomic.Int32  // calls that want the turn, for whom the one in the background hurries
-	began   atomic.Int64  // runs that have begun
-	clean   int64         // the last run that succeeded
+	running   chan struct{} // semaphore: one call runs at a time
+	untracked bool          // pages may have been written before this process began
+	waiting   atomic.Int32  // calls that wait for running; the one in the background hurries for them
+	began     atomic.Int64  // runs that have begun
+	lastClean int64         // the last run that succeeded
 
-	ahead  sync.WaitGroup // of scrubAhead
-	cancel func()         // ends it
+	background sync.WaitGroup // of scrubAhead
+	cancel     func()         // ends it
 }
 
-// Scrub implements port.Scrubber. It finishes what DeleteNamespace left to be
+// Scrub implements port.Scrubber. It finishes what DeletePartition left to be
 // purged, overwrites what secure_delete does not reach, and empties the log.
 // Reads and writes go on, but for moments. Fault Unavailable with RetryAfter
 // when readers do not let go of the log; the next call goes on from there.
@@ -70,12 +70,12 @@ func (s *Store) Scrub(ctx context.Context) error {
 	s.scrub.waiting.Add(1)
 	defer s.scrub.waiting.Add(-1)
 	select {
-	case s.scrub.turn <- struct{}{}:
+	case s.scrub.running <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-s.scrub.turn }()
-	if s.scrub.clean > before { // one that began after this call has done its work
+	defer func() { <-s.scrub.running }()
+	if s.scrub.lastClean > before { // one that began after this call has done its work
 		return nil
 	}
 	run := s.scrub.began.Add(1)
@@ -88,7 +88,7 @@ func (s *Store) Scrub(ctx context.Context) error {
 	if err := s.emptyLog(ctx); err != nil {
 		return dialect{}.Fault(op, err)
 	}
-	s.scrub.clean = run
+	s.scrub.lastClean = run
 	return nil
 }
 
@@ -102,21 +102,21 @@ func (s *Store) scrubAhead(ctx context.Context) {
 	})
 	if err == nil && found {
 		select {
-		case s.scrub.turn <- struct{}{}:
-			defer func() { <-s.scrub.turn }()
+		case s.scrub.running <- struct{}{}:
+			defer func() { <-s.scrub.running }()
 		case <-ctx.Done():
 			return
 		}
-		if s.scrub.unknown {
+		if s.scrub.untracked {
 			began := time.Now()
 			var pages int
 			if pages, err = s.scrubPages(ctx); err == nil {
-				s.o.Log.Info("pages scrubbed after opening", "pages", pages, "took", time.Since(began))
+				s.o.Log.Info("pages scrubbed", "pages", pages, "took", time.Since(began))
 			}
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		s.o.Log.Warn("scrubbing pages failed and is left to the next erasure", "error", err)
+		s.o.Log.Warn("page scrub failed", "error", err)
 	}
 }
 
@@ -124,34 +124,34 @@ func (s *Store) scrubAhead(ctx context.Context) {
 // and gives the number of pages.
 func (s *Store) scrubPages(ctx context.Context) (int, error) {
 	var pages []uint32
-	if s.scrub.unknown {
+	if s.scrub.untracked {
 		var err error
-		if pages, err = s.gaps(ctx); err != nil {
+		if pages, err = s.pagesWithGaps(ctx); err != nil {
 			return 0, err
 		}
 	}
-	err := s.commit.own(ctx, func(w *bunsql.Session) error {
-		err := s.log.note(ctx, w)
+	err := s.commit.runBetween(ctx, func(w *bunsql.Session) error {
+		err := s.log.collectPages(ctx, w)
 		if err == nil {
-			pages = append(pages, s.log.written.take()...)
+			pages = append(pages, s.log.written.drain()...)
 		}
 		return err
 	})
 	n := len(pages)
 	for err == nil && len(pages) > 0 {
 		began := time.Now()
-		err = s.commit.own(ctx, func(w *bunsql.Session) (err error) {
+		err = s.commit.runBetween(ctx, func(w *bunsql.Session) (err error) {
 			pages, err = s.scrubStep(ctx, w, pages)
 			return err
 		})
-		s.rest(ctx, time.Since(began))
+		s.pauseBetweenSteps(ctx, time.Since(began))
 	}
 	if err == nil {
-		s.scrub.unknown = false
+		s.scrub.untracked = false
 		return n, nil
 	}
 	// They are still to be done.
-	return 0, errors.Join(err, s.commit.own(context.WithoutCancel(ctx), func(*bunsql.Session) error {
+	return 0, errors.Join(err, s.commit.runBetween(context.WithoutCancel(ctx), func(*bunsql.Session) error {
 		for _, n := range pages {
 			s.log.written.add(n)
 		}
@@ -159,9 +159,9 @@ func (s *Store) scrubPages(ctx context.Context) (int, error) {
 	}))
 }
 
-// rest lets others have the disk for as long as the work took, unless a call of
+// pauseBetweenSteps lets others have the disk for as long as the work took, unless a call of
 // Scrub waits for it.
-func (s *Store) rest(ctx context.Context, took time.Duration) {
+func (s *Store) pauseBetweenSteps(ctx context.Context, took time.Duration) {
 	if s.scrub.waiting.Load() > 0 {
 		return
 	}
@@ -173,7 +173,7 @@ func (s *Store) rest(ctx context.Context, took time.Duration) {
 
 // scrubStep overwrites the gaps of some pages and gives the rest.
 func (s *Store) scrubStep(ctx context.Context, w *bunsql.Session, pages []uint32) ([]uint32, error) {
-	if err := s.log.note(ctx, w); err != nil {
+	if err := s.log.collectPages(ctx, w); err != nil {
 		return pages, err
 	}
 	if err := s.commit.begin(ctx); err != nil {
@@ -203,13 +203,13 @@ func (s *Store) scrubStep(ctx context.Context, w *bunsql.Session, pages []uint32
 		return pages, err
 	}
 	// What this wrote is clean.
-	return rest, errors.Join(s.log.pass(ctx, w), s.log.keepShort(ctx, w))
+	return rest, errors.Join(s.log.skipFrames(ctx, w), s.log.keepShort(ctx, w))
 }
 
-// gaps reads the database file beside SQLite and finds the pages with something
-// in their gap. A page that is written meanwhile is in the log: note the log's
+// pagesWithGaps reads the database file beside SQLite and finds the pages with something
+// in their gap. A page that is written during the scan is in the log: note the log's
 // pages afterwards.
-func (s *Store) gaps(ctx context.Context) (pages []uint32, err error) {
+func (s *Store) pagesWithGaps(ctx context.Context) (pages []uint32, err error) {
 	f, err := os.Open(filepath.Join(s.dir, databaseFile))
 	if err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func (s *Store) gaps(ctx context.Context) (pages []uint32, err error) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			s.rest(ctx, time.Since(began))
+			s.pauseBetweenSteps(ctx, time.Since(began))
 			began = time.Now()
 		}
 	}
@@ -294,7 +294,7 @@ func clearGap(page []byte, number uint32) bool {
 // emptyLog empties the log as soon as no reader needs it.
 func (s *Store) emptyLog(ctx context.Context) error {
 	try := func() (done bool, err error) {
-		err = s.commit.own(ctx, func(w *bunsql.Session) (err error) {
+		err = s.commit.runBetween(ctx, func(w *bunsql.Session) (err error) {
 			done, err = s.log.empty(ctx, w)
 			return err
 		})
@@ -316,7 +316,8 @@ func (s *Store) emptyLog(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return fault.Wrap(fault.Unavailable, "scrub", errors.New("a reader holds the write-ahead log"), "a long read is under way; deleted content is still in the log").After(5 * time.Second)
+	return fault.Wrap(fault.Unavailable, "scrub", errors.New("a reader holds the write-ahead log"),
+		"a long read is under way; deleted content is still in the log").After(5 * time.Second)
 }
 
 var _ port.Scrubber = (*Store)(nil)

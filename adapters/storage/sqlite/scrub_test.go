@@ -26,20 +26,21 @@ import (
 )
 
 // memories makes an integration and the partition of one of its end users.
-func memories(ctx context.Context, s port.Store, endUser string) (p port.Partition, err error) {
-	err = s.Update(ctx, func(w port.Writer) error {
+func memories(ctx context.Context, s port.DocumentStore, endUser string) (p port.Partition, err error) {
+	err = s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 		o, err := w.OrganizationByName(ctx, ident.DefaultOrg)
 		if err != nil {
 			return err
 		}
-		if err := w.PutIntegration(ctx, port.Integration{ID: "int_1", Org: o.ID, Name: "app", CreatedAt: time.Now()}); err != nil {
+		if err := w.PutIntegration(ctx, port.Integration{ID: "int_1", Org: o.ID, Name: "app",
+			CreatedAt: time.Now()}); err != nil {
 			return err
 		}
 		p = port.Memories(o.ID, "int_1", endUser)
-		if _, err := w.Namespace(ctx, p); fault.CodeOf(err) != fault.NamespaceNotFound {
+		if _, err := w.Partition(ctx, p); !fault.IsPartitionNotFound(err) {
 			return err
 		}
-		_, err = w.CreateNamespace(ctx, p, port.Namespace{Dimensions: benchDim, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+		_, err = w.CreatePartition(ctx, p, port.PartitionRow{Dimensions: benchDim, CreatedAt: time.Now(), UpdatedAt: time.Now()})
 		return err
 	})
 	return p, err
@@ -50,9 +51,15 @@ func marked(marker string, n, size int) port.DocumentWrite {
 	m := fmt.Sprintf("%s-%d", marker, n)
 	text := strings.Repeat(m+"-text ", 1+size/(len(m)+6))
 	d := port.Document{
-		ID: "mem_" + m, Text: text, TextHash: sha256.Sum256([]byte(text)), Metadata: []byte(fmt.Sprintf(`{"k":"%s-meta"}`, m)),
-		Container: fmt.Sprintf("%s-container-%d", marker, n%7), ContentKey: sha256.Sum256([]byte("key" + text)), Origin: port.Origin{Kind: "api"}, CreatedAt: time.Unix(int64(1e9+n), 0),
-		Chunks: []port.Chunk{{Start: 0, End: len(text), Context: m + "-context"}},
+		ID:         "mem_" + m,
+		Text:       text,
+		TextHash:   sha256.Sum256([]byte(text)),
+		Metadata:   []byte(fmt.Sprintf(`{"k":"%s-meta"}`, m)),
+		Container:  fmt.Sprintf("%s-container-%d", marker, n%7),
+		ContentKey: sha256.Sum256([]byte("key" + text)),
+		Origin:     port.Origin{Kind: "api"},
+		CreatedAt:  time.Unix(int64(1e9+n), 0),
+		Chunks:     []port.Chunk{{Start: 0, End: len(text), Context: m + "-context"}},
 	}
 	if n%3 == 0 {
 		d.ContentKey, d.Source, d.ExternalID = [32]byte{}, marker+"-source", m+"-external"
@@ -72,8 +79,8 @@ func spelled(text string) port.Dense {
 }
 
 // save writes a memory with what belongs to it.
-func save(ctx context.Context, s port.Store, p port.Partition, d port.DocumentWrite, version int64) error {
-	return s.Update(ctx, func(w port.Writer) error {
+func save(ctx context.Context, s port.DocumentStore, p port.Partition, d port.DocumentWrite, version int64) error {
+	return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 		if _, err := w.PutDocuments(ctx, p, time.Now(), []port.DocumentWrite{d}); err != nil {
 			return err
 		}
@@ -83,25 +90,50 @@ func save(ctx context.Context, s port.Store, p port.Partition, d port.DocumentWr
 			if err := w.PutContextLinks(ctx, p, []port.ContextLink{link}); err != nil {
 				return err
 			}
-			return w.PutReplay(ctx, p.Org(), port.Replay{Integration: p.Integration(), Key: fmt.Sprintf("%s-key-%d", doc.ID, version),
-				EndUser: p.Name(), Answer: json.RawMessage(fmt.Sprintf(`{"id":"%s-answer"}`, doc.ID)), CreatedAt: time.Now()})
+			return w.PutIdempotentReply(ctx, p.Org(), port.IdempotentReply{
+				Integration: p.Integration(),
+				Key:         fmt.Sprintf("%s-key-%d", doc.ID, version),
+				EndUser:     p.Name(),
+				Answer:      json.RawMessage(fmt.Sprintf(`{"id":"%s-answer"}`, doc.ID)),
+				CreatedAt:   time.Now(),
+			})
 		}
-		return w.PutRecord(ctx, p, port.Record{Source: doc.Source, ExternalID: doc.ExternalID, Version: version, Status: port.RecordActive, DocumentID: doc.ID},
-			port.Receipt{Source: doc.Source, ExternalID: doc.ExternalID, Version: version, Operation: "upsert", Outcome: "updated", DocumentID: doc.ID, RequestHash: doc.ID + "-request"})
+		return w.PutRecord(ctx, p, port.Record{
+			Source:     doc.Source,
+			ExternalID: doc.ExternalID,
+			Version:    version,
+			Status:     port.RecordActive,
+			DocumentID: doc.ID,
+		},
+			port.Receipt{
+				Source:      doc.Source,
+				ExternalID:  doc.ExternalID,
+				Version:     version,
+				Operation:   "upsert",
+				Outcome:     "updated",
+				DocumentID:  doc.ID,
+				RequestHash: doc.ID + "-request",
+			})
 	})
 }
 
 // erase runs an erasure from its beginning or from where another stopped.
-func erase(ctx context.Context, s port.Store, p port.Partition, limit int) (port.Erased, error) {
+func erase(ctx context.Context, s port.DocumentStore, p port.Partition, limit int) (port.Erased, error) {
 	var e port.Erased
-	err := s.Update(ctx, func(w port.Writer) (err error) { p, err = w.BeginErasure(ctx, p, time.Now()); return err })
+	err := s.UpdateDocuments(ctx, func(w port.DocumentWriter) (err error) {
+		p, err = w.BeginErasure(ctx, p, time.Now())
+		return err
+	})
 	for more := true; err == nil && more; {
-		err = s.Update(ctx, func(w port.Writer) (err error) { more, err = w.EraseMemories(ctx, p, limit); return err })
+		err = s.UpdateDocuments(ctx, func(w port.DocumentWriter) (err error) {
+			more, err = w.EraseMemories(ctx, p, limit)
+			return err
+		})
 	}
 	if err != nil {
 		return e, err
 	}
-	return e, s.Update(ctx, func(w port.Writer) (err error) {
+	return e, s.UpdateDocuments(ctx, func(w port.DocumentWriter) (err error) {
 		if e, err = w.ErasureTally(ctx, p); err != nil {
 			return err
 		}
@@ -193,13 +225,15 @@ func TestScrub(t *testing.T) {
 			s = open(t, dir)
 		}
 		marker := fmt.Sprintf("MARK%d-", u)
-		for _, part := range []string{"text", "meta", "context", "vector", "external", "answer", "key", "request", "before", "own"} {
+		for _, part := range []string{"text", "meta", "context", "vector", "external", "answer", "key", "request",
+			"before", "own"} {
 			if len(found(t, dir, marker+"[0-9]+-"+part)) == 0 {
 				t.Fatalf("no %s of %s was written", part, marker)
 			}
 		}
 		e, err := erase(ctx, s, parts[u], 100)
-		if err != nil || e.Memories == 0 || e.Vectors != e.Memories || e.Records == 0 || e.Receipts < e.Records || e.Replays == 0 {
+		if err != nil || e.Memories == 0 || e.Vectors != e.Memories || e.Records == 0 || e.Receipts < e.Records ||
+			e.Replays == 0 {
 			t.Fatalf("erased %+v, %v", e, err)
 		}
 		t.Logf("%s: %+v; before Scrub %v", marker, e, found(t, dir, marker))
@@ -209,8 +243,10 @@ func TestScrub(t *testing.T) {
 		wantGone(t, dir, marker)
 		for _, p := range parts[u+1:] {
 			if err := s.View(ctx, func(r port.Reader) error {
-				n, err := r.Namespace(ctx, p)
-				docs, err2 := r.ListDocuments(ctx, p, port.DocumentList{Limit: 1000, Order: port.ByCreated, Parts: port.PartText | port.PartMetadata | port.PartChunks})
+				n, err := r.Partition(ctx, p)
+				docs, err2 := r.ListDocuments(ctx, p,
+					port.DocumentList{Limit: 1000, Order: port.ByCreated,
+						Parts: port.PartText | port.PartMetadata | port.PartChunks})
 				if int64(len(docs)) != n.Documents || len(docs) == 0 {
 					t.Errorf("%s has %d memories, counted %d", p.Name(), len(docs), n.Documents)
 				}
@@ -252,7 +288,8 @@ func TestScrubDeletions(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := strings.Repeat(fmt.Sprintf("DROPPED-%d ", n), 1+size(r)/10)
-		if err := write(ctx, s, docs, port.DocumentWrite{Document: port.Document{ID: fmt.Sprintf("DROPPED-%d", n), Text: text}}); err != nil {
+		if err := write(ctx, s, docs, port.DocumentWrite{Document: port.Document{ID: fmt.Sprintf("DROPPED-%d", n),
+			Text: text}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -262,7 +299,7 @@ func TestScrubDeletions(t *testing.T) {
 			gone = append(gone, fmt.Sprintf("mem_GONE-%d", n))
 		}
 	}
-	if err := s.Update(ctx, func(w port.Writer) error {
+	if err := s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 		n, seq, last, err := w.DeleteDocuments(ctx, p, time.Now(), gone)
 		if n != len(gone) || last {
 			t.Errorf("deleted %d of %d, gone %v", n, len(gone), last)
@@ -274,7 +311,10 @@ func TestScrubDeletions(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Update(ctx, func(w port.Writer) error { _, err := w.DeleteNamespace(ctx, docs); return err }); err != nil {
+	if err := s.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+		_, err := w.DeletePartition(ctx, docs)
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Scrub(ctx); err != nil {
@@ -343,8 +383,7 @@ func TestScrubUnderLoad(t *testing.T) {
 		if err == nil {
 			err = save(ctx, s, p, marked(fmt.Sprintf("LOAD%d", at), n, sizes[n%500]), int64(n+1))
 		}
-		switch fault.CodeOf(err) {
-		case fault.Unavailable, fault.NamespaceNotFound: // between two lives
+		if fault.CodeOf(err) == fault.Unavailable || fault.IsPartitionNotFound(err) { // between two lives
 			refused.Add(1)
 			return nil
 		}
@@ -365,12 +404,12 @@ func TestScrubUnderLoad(t *testing.T) {
 		}
 		round.Store(int64(n + 1)) // a save of this round may still be on its way
 		for {
-			if _, err := erase(ctx, s, p, 16); err != nil && fault.CodeOf(err) != fault.NamespaceNotFound {
+			if _, err := erase(ctx, s, p, 16); err != nil && !fault.IsPartitionNotFound(err) {
 				t.Fatal(err)
 			}
 			time.Sleep(2 * time.Millisecond)
-			err := s.View(ctx, func(r port.Reader) error { _, err := r.Namespace(ctx, p); return err })
-			if fault.CodeOf(err) == fault.NamespaceNotFound {
+			err := s.View(ctx, func(r port.Reader) error { _, err := r.Partition(ctx, p); return err })
+			if fault.IsPartitionNotFound(err) {
 				break
 			}
 		}
@@ -407,7 +446,7 @@ func TestScrubLongReader(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := s.View(ctx, func(r port.Reader) error {
-			_, err := r.Namespace(ctx, p)
+			_, err := r.Partition(ctx, p)
 			close(reading)
 			<-release
 			return err
@@ -420,9 +459,10 @@ func TestScrubLongReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	var writes atomic.Int64
+	var scrubbed atomic.Bool
 	wg.Go(func() {
 		other, err := memories(ctx, s, "other")
-		for i := 0; err == nil && i < 50; i++ {
+		for i := 0; err == nil && !scrubbed.Load(); i++ {
 			err = save(ctx, s, other, marked("other", i, 100), int64(i+1))
 			writes.Add(1)
 		}
@@ -430,10 +470,19 @@ func TestScrubLongReader(t *testing.T) {
 			t.Errorf("writing while Scrub waits: %v", err)
 		}
 	})
-	wantUnavailable(t, "Scrub beside a long reader", s.Scrub(ctx))
-	if n := writes.Load(); n != 50 {
-		t.Errorf("%d of 50 writes went through while Scrub waited", n)
+	// One write may have been under way when Scrub began, more went past it. How many
+	// do while it waits is the machine's affair.
+	for try := 1; ; try++ {
+		before := writes.Load()
+		wantUnavailable(t, "Scrub beside a long reader", s.Scrub(ctx))
+		if n := writes.Load() - before; n >= 5 {
+			break
+		} else if try == 10 {
+			t.Errorf("%d writes went through while Scrub waited", n)
+			break
+		}
 	}
+	scrubbed.Store(true)
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
 	if err := s.Scrub(short); !errors.Is(err, context.DeadlineExceeded) {
@@ -482,13 +531,13 @@ func TestEraseKilled(t *testing.T) {
 		}
 		var begun []port.Partition
 		var before port.Erased
-		var held port.Namespace
+		var held port.PartitionRow
 		if err := s.View(ctx, func(r port.Reader) (err error) {
 			if begun, err = r.Erasing(ctx); err != nil || len(begun) == 0 {
 				return err
 			}
 			if before, err = r.ErasureTally(ctx, begun[0]); err == nil {
-				held, err = r.Namespace(ctx, begun[0])
+				held, err = r.Partition(ctx, begun[0])
 			}
 			return err
 		}); err != nil {
@@ -503,8 +552,11 @@ func TestEraseKilled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Memories != before.Memories+held.Documents || e.Memories != childMemories || e.Vectors != childMemories || e.Records != childMemories/3 || e.Receipts != childMemories/3 || e.Replays != childMemories*2/3 {
-				t.Errorf("round %d: erased %+v in all, %+v before the kill, when %d memories were left", round, e, before, held.Documents)
+			if e.Memories != before.Memories+held.Documents || e.Memories != childMemories ||
+				e.Vectors != childMemories || e.Records != childMemories/3 || e.Receipts != childMemories/3 ||
+				e.Replays != childMemories*2/3 {
+				t.Errorf("round %d: erased %+v in all, %+v before the kill, when %d memories were left", round, e,
+					before, held.Documents)
 			}
 		}
 		if len(begun) == 0 { // it was killed before or after an erasure

@@ -39,7 +39,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Store is port.Store in a data directory.
+// Store is port.DocumentStore in a data directory.
 type Store struct {
 	dir    string
 	o      Options
@@ -76,7 +76,12 @@ func Open(ctx context.Context, dir string, o Options) (_ *Store, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, directoryFault("create data directory", dir, err)
 	}
-	s := &Store{dir: dir, o: o, unlock: func() error { return nil }, scrub: scrubber{turn: make(chan struct{}, 1), unknown: true}}
+	s := &Store{
+		dir:    dir,
+		o:      o,
+		unlock: func() error { return nil },
+		scrub:  scrubber{running: make(chan struct{}, 1), untracked: true},
+	}
 	if !o.Shared {
 		if s.unlock, err = LockDir(dir); err != nil {
 			return nil, err
@@ -112,24 +117,24 @@ func Open(ctx context.Context, dir string, o Options) (_ *Store, err error) {
 	}
 	s.commit = newCommitter(writer, o.Log)
 	s.read = newReaders(o.Readers, s.session)
-	migrate := func(ctx context.Context, fn func(*bunsql.Session) error) error { return s.commit.alone(ctx, fn) }
+	migrate := func(ctx context.Context, fn func(*bunsql.Session) error) error { return s.commit.runExclusive(ctx, fn) }
 	if err := bunsql.Migrate(ctx, known, o.Now, migrate); err != nil {
 		return nil, err
 	}
-	if err := s.mark(ctx); err != nil {
+	if err := s.writeApplicationID(ctx); err != nil {
 		return nil, err
 	}
 	if !o.Shared {
-		s.commit.after = s.keepLogShort
+		s.commit.afterTransaction = s.keepLogShort
 	}
 	s.commit.start()
 	if !o.Shared {
 		s.purge = bunsql.NewPurger(s, o.Log, nil)
-		s.commit.dropped = s.purge.Wake
+		s.commit.onDropped = s.purge.Wake
 		s.purge.Start()
 		ahead, cancel := context.WithCancel(context.Background())
 		s.scrub.cancel = cancel
-		s.scrub.ahead.Go(func() { s.scrubAhead(ahead) })
+		s.scrub.background.Go(func() { s.scrubAhead(ahead) })
 	}
 	return s, nil
 }
@@ -137,7 +142,7 @@ func Open(ctx context.Context, dir string, o Options) (_ *Store, err error) {
 // keepLogShort runs after each transaction.
 func (s *Store) keepLogShort() {
 	if err := s.log.keepShort(context.Background(), s.commit.s); err != nil {
-		s.o.Log.Warn("copying the write-ahead log back failed and will be tried again", "error", err)
+		s.o.Log.Warn("wal checkpoint failed", "error", err)
 	}
 }
 
@@ -155,7 +160,8 @@ func source(path string, readOnly bool) string {
 		q.Add("_pragma", "busy_timeout(5000)")
 	} else {
 		for _, p := range []string{
-			"busy_timeout(5000)", "page_size(8192)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)",
+			"busy_timeout(5000)", "page_size(8192)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+			"secure_delete(1)",
 			"wal_autocheckpoint(0)", "journal_size_limit(67108864)", "cache_size(-16384)", "temp_store(MEMORY)",
 			"trusted_schema(0)", "cell_size_check(1)",
 		} {
@@ -188,7 +194,8 @@ func inspect(ctx context.Context, path string, known []bunsql.Migration) error {
 		return nil
 	}
 	foreign := func(err error) error {
-		return fault.Wrap(fault.Unavailable, "open database", errors.Join(ErrForeign, err), "%s is not a Mneme database; move it away or choose another data directory", path)
+		return fault.Wrap(fault.Unavailable, "open database", errors.Join(ErrForeign, err),
+			"%s is not a Mneme database; move it away or choose another data directory", path)
 	}
 	pool, err := sql.Open("sqlite", source(path, true))
 	if err != nil {
@@ -227,9 +234,9 @@ func openFault(path string, err error, foreign func(error) error) error {
 	return dialect{}.Fault("open database "+path, err)
 }
 
-// mark writes the application id, once.
-func (s *Store) mark(ctx context.Context) error {
-	return s.commit.alone(ctx, func(w *bunsql.Session) error {
+// writeApplicationID writes the application id, once.
+func (s *Store) writeApplicationID(ctx context.Context) error {
+	return s.commit.runExclusive(ctx, func(w *bunsql.Session) error {
 		return dialect{}.Fault("mark database", w.Control(ctx, `PRAGMA application_id = `+strconv.Itoa(applicationID)))
 	})
 }
@@ -243,19 +250,24 @@ func (s *Store) session(ctx context.Context) (*bunsql.Session, error) {
 	return bunsql.NewSession(conn, dialect{}), nil
 }
 
-// View implements port.Store.
+// View implements port.DocumentStore.
 func (s *Store) View(ctx context.Context, fn func(port.Reader) error) error {
 	return s.read.view(ctx, fn)
 }
 
-// Update implements port.Store. A full or failing disk, or a lock held too
+// Update implements port.Store.
+func (s *Store) Update(ctx context.Context, fn func(port.Writer) error) error {
+	return s.UpdateDocuments(ctx, func(w port.DocumentWriter) error { return fn(w) })
+}
+
+// UpdateDocuments implements port.DocumentStore. A full or failing disk, or a lock held too
 // long by another process, is fault Unavailable with RetryAfter; nothing of fn
 // is kept then.
-func (s *Store) Update(ctx context.Context, fn func(port.Writer) error) error {
+func (s *Store) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter) error) error {
 	return s.commit.update(ctx, fn)
 }
 
-// Ping implements port.Store: it reads, and writes through to the disk.
+// Ping implements port.DocumentStore: it reads, and writes through to the disk.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.View(ctx, func(r port.Reader) error { _, err := r.Organizations(ctx); return err }); err != nil {
 		return err
@@ -263,7 +275,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.Update(ctx, func(w port.Writer) error { return w.(*bunsql.Writer).Ping(ctx, s.o.Now().UnixMicro()) })
 }
 
-// Close implements port.Store. It waits for running functions; later calls
+// Close implements port.DocumentStore. It waits for running functions; later calls
 // answer fault Unavailable.
 func (s *Store) Close() error {
 	s.closing.Do(func() { s.closed = s.release() })
@@ -274,7 +286,7 @@ func (s *Store) release() error {
 	var errs []error
 	if s.scrub.cancel != nil {
 		s.scrub.cancel()
-		s.scrub.ahead.Wait()
+		s.scrub.background.Wait()
 	}
 	if s.purge != nil {
 		s.purge.Stop()
@@ -291,4 +303,4 @@ func (s *Store) release() error {
 	return errors.Join(append(errs, s.unlock())...)
 }
 
-var _ port.Store = (*Store)(nil)
+var _ port.DocumentStore = (*Store)(nil)

@@ -23,5 +23,5 @@ func open(t testing.TB, dir string) *sqlite.Store {
 }
 
 func TestContract(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) port.Store { return open(t, t.TempDir()) })
+	storetest.Run(t, func(t *testing.T) port.DocumentStore { return open(t, t.TempDir()) })
 }

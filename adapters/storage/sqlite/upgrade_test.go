@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/adapters/storage/storetest"
 	"github.com/mnemehq/mneme/core/packing"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -35,7 +36,8 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := bunsql.NewSession(conn, &spy{})
-	if err := bunsql.Migrate(ctx, known[:1], time.Now, func(_ context.Context, fn func(*bunsql.Session) error) error { return fn(session) }); err != nil {
+	if err := bunsql.Migrate(ctx, known[:1], time.Now,
+		func(_ context.Context, fn func(*bunsql.Session) error) error { return fn(session) }); err != nil {
 		t.Fatal(err)
 	}
 	text := "written by the first version"
@@ -48,9 +50,12 @@ func TestUpgrade(t *testing.T) {
 		statement string
 		args      []any
 	}{
-		{`INSERT INTO api_keys SELECT 'key_1', id, 'laptop', 'service', ?, 'abcd', 0, '', 'docs', '[]', 'null', 1, 0, 0, 0 FROM organizations`, []any{hash[:]}},
-		{`INSERT INTO namespaces SELECT 7, id, 'ann', 0, 0, 'e5', 'sha256:aa', 384, '', '', '1', 1, 1, ?, 3, 5, 6 FROM organizations`, []any{len(text)}},
-		{`INSERT INTO documents VALUES (7, 'a', 3, ?, ?, 1, ?, '', 'api', 'key_1', '', 5, 6, '', ?, ?)`, []any{hash[:], hash[:], len(text), layout, text}},
+		{`INSERT INTO api_keys SELECT 'key_1', id, 'laptop', 'service', ?, 'abcd', 0, '', 'docs', '[]', 'null', 1, 0, ` +
+			`0, 0 FROM organizations`, []any{hash[:]}},
+		{`INSERT INTO namespaces SELECT 7, id, 'ann', 0, 0, 'e5', 'sha256:aa', 384, '', '', '1', 1, 1, ?, 3, 5, 6 ` +
+			`FROM organizations`, []any{len(text)}},
+		{`INSERT INTO documents VALUES (7, 'a', 3, ?, ?, 1, ?, '', 'api', 'key_1', '', 5, 6, '', ?, ?)`,
+			[]any{hash[:], hash[:], len(text), layout, text}},
 		{`INSERT INTO vectors VALUES (7, 'a', NULL, NULL)`, nil},
 		{`PRAGMA application_id = 0x4d4e454d`, nil},
 	} {
@@ -79,7 +84,7 @@ func TestUpgrade(t *testing.T) {
 		if k.ID != "key_1" || k.Integration != "" || k.EndUser != "" {
 			t.Errorf("key %+v", k)
 		}
-		n, err2 := r.Namespace(ctx, docs)
+		n, err2 := r.Partition(ctx, docs)
 		if n.Generation != 7 || n.Documents != 2 || n.Seq != 4 || !n.Erasing.IsZero() {
 			t.Errorf("namespace %+v", n)
 		}
@@ -95,6 +100,44 @@ func TestUpgrade(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	integrity(t, dir)
+}
+
+// TestUpgradeOfJobs opens a data directory whose schema knew no jobs: the work that
+// was under way then goes on.
+func TestUpgradeOfJobs(t *testing.T) {
+	dir := t.TempDir()
+	ctx := t.Context()
+	known, err := bunsql.Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := sql.Open("sqlite", filepath.Join(dir, "mneme.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := bun.NewDB(pool, sqlitedialect.New()).Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := bunsql.NewSession(conn, &spy{})
+	if err := bunsql.Migrate(ctx, known[:6], time.Now,
+		func(_ context.Context, fn func(*bunsql.Session) error) error { return fn(session) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range append(storetest.BeforeJobs(), `PRAGMA application_id = 0x4d4e454d`) {
+		if err := session.Once(ctx, "prepare", statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	if err := errors.Join(session.Close(), pool.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir)
+	storetest.AfterJobs(t, s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

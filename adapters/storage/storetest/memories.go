@@ -20,7 +20,7 @@ import (
 // integration makes an integration.
 func (f *fixture) integration(org ident.Org, id string) {
 	f.Helper()
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		return w.PutIntegration(f.ctx, port.Integration{ID: id, Org: org, Name: "app " + id, CreatedAt: at(0)})
 	})
 }
@@ -28,8 +28,8 @@ func (f *fixture) integration(org ident.Org, id string) {
 // endUser makes an end user's partition; its integration must be there.
 func (f *fixture) endUser(p port.Partition) port.Partition {
 	f.Helper()
-	f.update(func(w port.Writer) error {
-		_, err := w.CreateNamespace(f.ctx, p, port.Namespace{Dimensions: dim, CreatedAt: at(0), UpdatedAt: at(0)})
+	f.update(func(w port.DocumentWriter) error {
+		_, err := w.CreatePartition(f.ctx, p, port.PartitionRow{Dimensions: dim, CreatedAt: at(0), UpdatedAt: at(0)})
 		return err
 	})
 	return p
@@ -59,13 +59,19 @@ func sourced(id, source, externalID string) port.DocumentWrite {
 }
 
 func integrations(t *testing.T, f *fixture) {
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		return w.PutOrganization(f.ctx, port.Organization{ID: "org_other", Name: "other"})
 	})
-	b := port.Integration{ID: "int_1", Org: f.org, Name: "b", Quotas: ident.Quotas{MemoriesPerEndUser: 1, ReadRatePerMin: 2, WriteRatePerMin: 3}, CreatedAt: at(1)}
+	b := port.Integration{
+		ID:        "int_1",
+		Org:       f.org,
+		Name:      "b",
+		Quotas:    ident.Quotas{MemoriesPerEndUser: 1, ReadRatePerMin: 2, WriteRatePerMin: 3},
+		CreatedAt: at(1),
+	}
 	a := port.Integration{ID: "int_2", Org: f.org, Name: "a", CreatedAt: at(2)}
 	theirs := port.Integration{ID: "int_1", Org: "org_other", Name: "b", CreatedAt: at(3)}
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		return errors.Join(w.PutIntegration(f.ctx, b), w.PutIntegration(f.ctx, a), w.PutIntegration(f.ctx, theirs))
 	})
 	check := func() {
@@ -87,25 +93,25 @@ func integrations(t *testing.T, f *fixture) {
 		})
 	}
 	check()
-	f.want("taken name", f.s.Update(f.ctx, func(w port.Writer) error {
+	f.want("taken name", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		return w.PutIntegration(f.ctx, port.Integration{ID: "int_3", Org: f.org, Name: "a"})
 	}), fault.Conflict)
-	f.want("absent organization", f.s.Update(f.ctx, func(w port.Writer) error {
+	f.want("absent organization", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		return w.PutIntegration(f.ctx, port.Integration{ID: "int_3", Org: "org_none", Name: "c"})
 	}), fault.NotFound)
 	b.Name, b.Quotas = "c", ident.Quotas{}
-	f.update(func(w port.Writer) error { return w.PutIntegration(f.ctx, b) })
+	f.update(func(w port.DocumentWriter) error { return w.PutIntegration(f.ctx, b) })
 	check()
 }
 
 // memoryPartitions: an end user's memories are apart from those of the same end
 // user id in another integration or organization, and from a namespace of that name.
 func memoryPartitions(t *testing.T, f *fixture) {
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		return w.PutOrganization(f.ctx, port.Organization{ID: "org_other", Name: "other"})
 	})
-	f.want("absent integration", f.s.Update(f.ctx, func(w port.Writer) error {
-		_, err := w.CreateNamespace(f.ctx, port.Memories(f.org, "int_1", "ann"), port.Namespace{})
+	f.want("absent integration", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
+		_, err := w.CreatePartition(f.ctx, port.Memories(f.org, "int_1", "ann"), port.PartitionRow{})
 		return err
 	}), fault.NotFound)
 	f.integration(f.org, "int_1")
@@ -116,8 +122,22 @@ func memoryPartitions(t *testing.T, f *fixture) {
 		port.Memories(f.org, "int_1", "bob"), port.Documents(f.org, "ann"),
 	}
 	record := func(p port.Partition) (port.Record, port.Receipt) {
-		return port.Record{Source: "crm", ExternalID: "1", Version: 1, Status: port.RecordActive, DocumentID: "src", ContentHash: p.String()},
-			port.Receipt{Source: "crm", ExternalID: "1", Version: 1, Outcome: "created", DocumentID: "src", RequestHash: p.String()}
+		return port.Record{
+				Source:      "crm",
+				ExternalID:  "1",
+				Version:     1,
+				Status:      port.RecordActive,
+				DocumentID:  "src",
+				ContentHash: p.String(),
+			},
+			port.Receipt{
+				Source:      "crm",
+				ExternalID:  "1",
+				Version:     1,
+				Outcome:     "created",
+				DocumentID:  "src",
+				RequestHash: p.String(),
+			}
 	}
 	text := func(p port.Partition) port.DocumentWrite {
 		if p.Space() == port.SpaceDocuments {
@@ -132,13 +152,16 @@ func memoryPartitions(t *testing.T, f *fixture) {
 			f.want(fmt.Sprintf("%s before it is made", q), f.s.View(f.ctx, func(r port.Reader) error {
 				_, err := r.Documents(f.ctx, q, []string{"m"}, 0)
 				return err
-			}), fault.NamespaceNotFound)
+			}), fault.PartitionNotFound)
 		}
 		f.endUser(p)
-		f.want("taken", f.s.Update(f.ctx, func(w port.Writer) error { _, err := w.CreateNamespace(f.ctx, p, port.Namespace{}); return err }), fault.Conflict)
+		f.want("taken", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
+			_, err := w.CreatePartition(f.ctx, p, port.PartitionRow{})
+			return err
+		}), fault.Conflict)
 		f.put(p, at(2), text(p))
 		if p.Space() == port.SpaceMemories {
-			f.update(func(w port.Writer) error { r, receipt := record(p); return w.PutRecord(f.ctx, p, r, receipt) })
+			f.update(func(w port.DocumentWriter) error { r, receipt := record(p); return w.PutRecord(f.ctx, p, r, receipt) })
 		}
 	}
 	seen := map[int64]bool{}
@@ -150,7 +173,8 @@ func memoryPartitions(t *testing.T, f *fixture) {
 				t.Errorf("%s: %+v", p, n)
 			}
 			seen[n.Generation] = true
-			f.same(p.String(), f.documents(p, everything, "m"), []port.DocumentHead{head(text(p), 1, f.documents(p, 0, "m")[0].CreatedAt, at(2))})
+			f.same(p.String(), f.documents(p, everything, "m"),
+				[]port.DocumentHead{head(text(p), 1, f.documents(p, 0, "m")[0].CreatedAt, at(2))})
 			if p.Space() != port.SpaceMemories {
 				continue
 			}
@@ -190,18 +214,19 @@ func memoryPartitions(t *testing.T, f *fixture) {
 		f.want(fmt.Sprintf("%s by another's generation", p), f.s.View(f.ctx, func(r port.Reader) error {
 			_, err := r.Documents(f.ctx, p.At(f.namespace(places[0]).Generation), []string{"m"}, 0)
 			return err
-		}), fault.NamespaceNotFound)
+		}), fault.PartitionNotFound)
 	}
 	// What happens to one does not happen to another.
 	f.integration(f.org, "int_3")
 	gone := f.endUser(port.Memories(f.org, "int_3", "ann"))
 	f.put(gone, at(3), memory("m", "box", at(1)))
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		r, receipt := record(gone)
 		return w.PutRecord(f.ctx, gone, r, receipt)
 	})
-	f.update(func(w port.Writer) error { _, err := w.DeleteNamespace(f.ctx, gone); return err })
-	f.want("deleted", f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Namespace(f.ctx, gone); return err }), fault.NamespaceNotFound)
+	f.update(func(w port.DocumentWriter) error { _, err := w.DeletePartition(f.ctx, gone); return err })
+	f.want("deleted", f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Partition(f.ctx, gone); return err }),
+		fault.PartitionNotFound)
 	check()
 	f.endUser(gone)
 	f.view(func(r port.Reader) error {
@@ -223,7 +248,13 @@ func memoryFields(t *testing.T, f *fixture) {
 	m = memory("m", "chest", at(-70))
 	f.put(p, at(2), m)
 	f.same("replaced", f.documents(p, everything, "m"), []port.DocumentHead{head(m, 2, at(-70), at(2))})
-	meta := port.DocumentWrite{MetadataOnly: true, Document: describe(port.Document{ID: "m", TextHash: m.Document.TextHash, Container: "trunk", ContentKey: m.Document.ContentKey, CreatedAt: at(-90)}, 5)}
+	meta := port.DocumentWrite{MetadataOnly: true, Document: describe(port.Document{
+		ID:         "m",
+		TextHash:   m.Document.TextHash,
+		Container:  "trunk",
+		ContentKey: m.Document.ContentKey,
+		CreatedAt:  at(-90),
+	}, 5)}
 	f.put(p, at(3), meta)
 	want := head(m, 3, at(-90), at(3))
 	want.Document = describe(want.Document, 5)
@@ -231,7 +262,9 @@ func memoryFields(t *testing.T, f *fixture) {
 	f.same("metadata replaced", f.documents(p, everything, "m"), []port.DocumentHead{want})
 	f.view(func(r port.Reader) error {
 		key := port.ContentKey{Container: "trunk", Hash: m.Document.ContentKey}
-		ids, err := r.MemoriesByContent(f.ctx, p, []port.ContentKey{{Container: "box", Hash: key.Hash}, {Container: "chest", Hash: key.Hash}, key, {Container: "trunk"}, {Hash: contentKey("says bare")}})
+		ids, err := r.MemoriesByContent(f.ctx, p,
+			[]port.ContentKey{{Container: "box", Hash: key.Hash}, {Container: "chest", Hash: key.Hash}, key,
+				{Container: "trunk"}, {Hash: contentKey("says bare")}})
 		f.same("by content", ids, map[port.ContentKey]string{key: "m", {Hash: contentKey("says bare")}: "bare"})
 		return err
 	})
@@ -250,7 +283,7 @@ func memoryFields(t *testing.T, f *fixture) {
 	} {
 		w := plain("bad")
 		q := spoil(&w.Document)
-		if err := f.s.Update(f.ctx, func(tx port.Writer) error {
+		if err := f.s.UpdateDocuments(f.ctx, func(tx port.DocumentWriter) error {
 			_, err := tx.PutDocuments(f.ctx, q, at(4), []port.DocumentWrite{w})
 			return err
 		}); err == nil {
@@ -259,7 +292,8 @@ func memoryFields(t *testing.T, f *fixture) {
 	}
 
 	n := f.namespace(p)
-	if bytes := int64(len(m.Document.Text) + len(s.Document.Text) + len(bare.Document.Text)); n.Documents != 3 || n.Chunks != 3 || n.Bytes != bytes || n.Seq != 3 {
+	if bytes := int64(len(m.Document.Text) + len(s.Document.Text) + len(bare.Document.Text)); n.Documents != 3 ||
+		n.Chunks != 3 || n.Bytes != bytes || n.Seq != 3 {
 		t.Errorf("counts: %+v, want %d bytes", n, bytes)
 	}
 	if n, seq, gone := f.delete(p, at(5), "m", "s", "bare"); n != 3 || seq != 4 || gone {
@@ -269,13 +303,14 @@ func memoryFields(t *testing.T, f *fixture) {
 	after.Documents, after.Chunks, after.Bytes, after.Seq, after.UpdatedAt = 0, 0, 0, 4, at(5)
 	f.same("emptied", f.namespace(p), after)
 	f.same("changes", f.changes(p, 0, 10), []port.Change{
-		{Seq: 4, Document: "bare", Deleted: true}, {Seq: 4, Document: "m", Deleted: true}, {Seq: 4, Document: "s", Deleted: true}})
+		{Seq: 4, Document: "bare", Deleted: true}, {Seq: 4, Document: "m", Deleted: true},
+		{Seq: 4, Document: "s", Deleted: true}})
 	f.put(p, at(6), memory("m", "", at(6)))
 	if n := f.namespace(p); n.Documents != 1 || n.Seq != 5 || n.Generation != after.Generation {
 		t.Errorf("written again: %+v", n)
 	}
 	// Trimmed away, then deleted in the same transaction as it was written.
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		if err := w.TrimChanges(f.ctx, p, 4); err != nil {
 			return err
 		}
@@ -288,7 +323,8 @@ func memoryFields(t *testing.T, f *fixture) {
 		}
 		return err
 	})
-	f.same("changes after trimming", f.changes(p, 0, 10), []port.Change{{Seq: 7, Document: "m", Deleted: true}, {Seq: 7, Document: "x", Deleted: true}})
+	f.same("changes after trimming", f.changes(p, 0, 10),
+		[]port.Change{{Seq: 7, Document: "m", Deleted: true}, {Seq: 7, Document: "x", Deleted: true}})
 }
 
 // memoryLists: newest first, ties by id, with and without a container, page by page.
@@ -343,25 +379,46 @@ func memoryLists(t *testing.T, f *fixture) {
 		d.Document.CreatedAt = at(i)
 		f.put(docs, at(10), d)
 	}
-	f.same("a namespace newest first", docIDs(f.list(docs, port.DocumentList{Order: port.ByCreated, AfterID: "z", AfterCreated: at(2), Limit: 5})), []string{"y", "x"})
+	f.same("a namespace newest first", docIDs(f.list(docs,
+		port.DocumentList{Order: port.ByCreated, AfterID: "z", AfterCreated: at(2), Limit: 5})), []string{"y", "x"})
 }
 
 func (f *fixture) putRecord(p port.Partition, source, externalID string, version int64) (port.Record, port.Receipt) {
 	f.Helper()
 	r, receipt := history(source, externalID, version)
-	f.update(func(w port.Writer) error { return w.PutRecord(f.ctx, p, r, receipt) })
+	f.update(func(w port.DocumentWriter) error { return w.PutRecord(f.ctx, p, r, receipt) })
 	return r, receipt
 }
 
 // history is the record and the receipt of a version; every third is a tombstone.
 func history(source, externalID string, version int64) (port.Record, port.Receipt) {
 	id := "mem_" + source + externalID
-	r := port.Record{Source: source, ExternalID: externalID, Version: version, Status: port.RecordActive, OccurredAt: at(int(version % 1000)), UpdatedAt: at(1000 + int(version%1000)),
-		DocumentID: id, ContentHash: fmt.Sprintf("sha256:%d", version), MetadataHash: sha256.Sum256(fmt.Append(nil, version))}
-	receipt := port.Receipt{Source: source, ExternalID: externalID, Version: version, Operation: "upsert", Outcome: "updated", RequestHash: fmt.Sprintf("sha256:r%d", version),
-		OccurredAt: r.OccurredAt, AppliedAt: r.UpdatedAt, DocumentID: id, ContentHash: r.ContentHash}
+	r := port.Record{
+		Source:       source,
+		ExternalID:   externalID,
+		Version:      version,
+		Status:       port.RecordActive,
+		OccurredAt:   at(int(version % 1000)),
+		UpdatedAt:    at(1000 + int(version%1000)),
+		DocumentID:   id,
+		ContentHash:  fmt.Sprintf("sha256:%d", version),
+		MetadataHash: sha256.Sum256(fmt.Append(nil, version)),
+	}
+	receipt := port.Receipt{
+		Source:      source,
+		ExternalID:  externalID,
+		Version:     version,
+		Operation:   "upsert",
+		Outcome:     "updated",
+		RequestHash: fmt.Sprintf("sha256:r%d", version),
+		OccurredAt:  r.OccurredAt,
+		AppliedAt:   r.UpdatedAt,
+		DocumentID:  id,
+		ContentHash: r.ContentHash,
+	}
 	if version%3 == 0 {
-		r.Status, r.ContentHash, receipt.ContentHash, receipt.Operation, receipt.Outcome = port.RecordTombstoned, "", "", "tombstone", "tombstoned"
+		r.Status, r.ContentHash, receipt.ContentHash, receipt.Operation, receipt.Outcome = port.RecordTombstoned, "",
+			"", "tombstone", "tombstoned"
 	}
 	return r, receipt
 }
@@ -426,13 +483,14 @@ func records(t *testing.T, f *fixture) {
 		f.same("receipts of an absent record", none, []port.Receipt{})
 		return err
 	})
-	f.want("a version twice", f.s.Update(f.ctx, func(w port.Writer) error {
+	f.want("a version twice", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		r, receipt := history("crm", "1", 2)
 		return w.PutRecord(f.ctx, p, r, receipt)
 	}), fault.Conflict)
 	r, receipt := history("crm", "1", 9)
 	receipt.Version = 8
-	if err := f.s.Update(f.ctx, func(w port.Writer) error { return w.PutRecord(f.ctx, p, r, receipt) }); err == nil {
+	if err := f.s.UpdateDocuments(f.ctx,
+		func(w port.DocumentWriter) error { return w.PutRecord(f.ctx, p, r, receipt) }); err == nil {
 		t.Error("a record was written with the receipt of another version")
 	}
 	// A record outlives its memory.
@@ -443,23 +501,26 @@ func records(t *testing.T, f *fixture) {
 		return err
 	})
 	nowhere := port.Memories(f.org, "int_1", "nobody")
-	for what, call := range map[string]func(w port.Writer) error{
-		"Record":            func(w port.Writer) error { _, err := w.Record(f.ctx, nowhere, "crm", "1"); return err },
-		"Records":           func(w port.Writer) error { _, err := w.Records(f.ctx, nowhere, "", "", 1); return err },
-		"Receipt":           func(w port.Writer) error { _, err := w.Receipt(f.ctx, nowhere, "crm", "1", 0); return err },
-		"Receipts":          func(w port.Writer) error { _, err := w.Receipts(f.ctx, nowhere, "crm", "1", 0, 1); return err },
-		"MemoriesByContent": func(w port.Writer) error { _, err := w.MemoriesByContent(f.ctx, nowhere, nil); return err },
-		"ErasureTally":      func(w port.Writer) error { _, err := w.ErasureTally(f.ctx, nowhere); return err },
-		"PutRecord": func(w port.Writer) error {
+	for what, call := range map[string]func(w port.DocumentWriter) error{
+		"Record":  func(w port.DocumentWriter) error { _, err := w.Record(f.ctx, nowhere, "crm", "1"); return err },
+		"Records": func(w port.DocumentWriter) error { _, err := w.Records(f.ctx, nowhere, "", "", 1); return err },
+		"Receipt": func(w port.DocumentWriter) error { _, err := w.Receipt(f.ctx, nowhere, "crm", "1", 0); return err },
+		"Receipts": func(w port.DocumentWriter) error {
+			_, err := w.Receipts(f.ctx, nowhere, "crm", "1", 0, 1)
+			return err
+		},
+		"MemoriesByContent": func(w port.DocumentWriter) error { _, err := w.MemoriesByContent(f.ctx, nowhere, nil); return err },
+		"ErasureTally":      func(w port.DocumentWriter) error { _, err := w.ErasureTally(f.ctx, nowhere); return err },
+		"PutRecord": func(w port.DocumentWriter) error {
 			r, receipt := history("crm", "1", 1)
 			return w.PutRecord(f.ctx, nowhere, r, receipt)
 		},
-		"Restamp":       func(w port.Writer) error { return w.Restamp(f.ctx, nowhere, port.Namespace{}) },
-		"BeginErasure":  func(w port.Writer) error { _, err := w.BeginErasure(f.ctx, nowhere, at(1)); return err },
-		"EraseMemories": func(w port.Writer) error { _, err := w.EraseMemories(f.ctx, nowhere, 1); return err },
-		"EndErasure":    func(w port.Writer) error { return w.EndErasure(f.ctx, nowhere) },
+		"SetModels":     func(w port.DocumentWriter) error { return w.SetModels(f.ctx, nowhere, port.PartitionRow{}) },
+		"BeginErasure":  func(w port.DocumentWriter) error { _, err := w.BeginErasure(f.ctx, nowhere, at(1)); return err },
+		"EraseMemories": func(w port.DocumentWriter) error { _, err := w.EraseMemories(f.ctx, nowhere, 1); return err },
+		"EndErasure":    func(w port.DocumentWriter) error { return w.EndErasure(f.ctx, nowhere) },
 	} {
-		f.want(what+" of an absent end user", f.s.Update(f.ctx, call), fault.NamespaceNotFound)
+		f.want(what+" of an absent end user", f.s.UpdateDocuments(f.ctx, call), fault.PartitionNotFound)
 	}
 }
 
@@ -472,7 +533,7 @@ func recordRace(t *testing.T, f *fixture) {
 	for range writers {
 		wg.Go(func() {
 			for range each {
-				if err := f.s.Update(f.ctx, func(w port.Writer) error {
+				if err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 					version := int64(1)
 					switch r, err := w.Record(f.ctx, p, "crm", "1"); {
 					case err == nil:
@@ -509,26 +570,49 @@ func recordRace(t *testing.T, f *fixture) {
 		}
 		return errors.Join(err, err2)
 	})
-	f.same("memory", string(f.documents(p, port.PartMetadata, "mem_crm1")[0].Metadata), fmt.Sprintf(`{"id":"mem_crm1","version":%d}`, writers*each))
+	f.same("memory", string(f.documents(p, port.PartMetadata, "mem_crm1")[0].Metadata),
+		fmt.Sprintf(`{"id":"mem_crm1","version":%d}`, writers*each))
 }
 
 func replays(t *testing.T, f *fixture) {
 	p := f.ann()
 	f.integration(f.org, "int_2")
-	put := func(org ident.Org, r port.Replay) error {
-		return f.s.Update(f.ctx, func(w port.Writer) error { return w.PutReplay(f.ctx, org, r) })
+	put := func(org ident.Org, r port.IdempotentReply) error {
+		return f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error { return w.PutIdempotentReply(f.ctx, org, r) })
 	}
-	get := func(org ident.Org, integration, key string) (r port.Replay, err error) {
-		err = f.s.View(f.ctx, func(tx port.Reader) (err error) { r, err = tx.Replay(f.ctx, org, integration, key); return err })
+	get := func(org ident.Org, integration, key string) (r port.IdempotentReply, err error) {
+		err = f.s.View(f.ctx, func(tx port.Reader) (err error) {
+			r, err = tx.IdempotentReply(f.ctx, org, integration, key)
+			return err
+		})
 		return r, err
 	}
-	old := port.Replay{Integration: "int_1", Key: "k", EndUser: p.Name(), RequestHash: sha256.Sum256([]byte("r")), Answer: json.RawMessage(`{"success":true}`), CreatedAt: at(1)}
-	young := port.Replay{Integration: "int_1", Key: "k2", EndUser: p.Name(), Answer: json.RawMessage(`{}`), CreatedAt: at(100)}
-	others := port.Replay{Integration: "int_2", Key: "k", EndUser: p.Name(), Answer: json.RawMessage(`{"x":1}`), CreatedAt: at(100)}
+	old := port.IdempotentReply{
+		Integration: "int_1",
+		Key:         "k",
+		EndUser:     p.Name(),
+		RequestHash: sha256.Sum256([]byte("r")),
+		Answer:      json.RawMessage(`{"success":true}`),
+		CreatedAt:   at(1),
+	}
+	young := port.IdempotentReply{
+		Integration: "int_1",
+		Key:         "k2",
+		EndUser:     p.Name(),
+		Answer:      json.RawMessage(`{}`),
+		CreatedAt:   at(100),
+	}
+	others := port.IdempotentReply{
+		Integration: "int_2",
+		Key:         "k",
+		EndUser:     p.Name(),
+		Answer:      json.RawMessage(`{"x":1}`),
+		CreatedAt:   at(100),
+	}
 	if err := errors.Join(put(f.org, old), put(f.org, young), put(f.org, others)); err != nil {
 		t.Fatal(err)
 	}
-	check := func(want port.Replay) {
+	check := func(want port.IdempotentReply) {
 		t.Helper()
 		got, err := get(f.org, want.Integration, want.Key)
 		if err != nil {
@@ -538,13 +622,14 @@ func replays(t *testing.T, f *fixture) {
 	}
 	check(old)
 	check(others)
-	f.want("a key in use", put(f.org, port.Replay{Integration: "int_1", Key: "k", EndUser: "bob", CreatedAt: at(200)}), fault.Conflict)
+	f.want("a key in use", put(f.org, port.IdempotentReply{Integration: "int_1", Key: "k", EndUser: "bob", CreatedAt: at(200)}),
+		fault.Conflict)
 	f.want("absent organization", put("org_none", old), fault.NotFound)
 	_, err := get(f.org, "int_1", "none")
 	f.want("absent", err, fault.NotFound)
 	_, err = get("org_none", "int_1", "k")
 	f.want("another organization's", err, fault.NotFound)
-	f.update(func(w port.Writer) error { return w.DeleteReplays(f.ctx, at(100)) })
+	f.update(func(w port.DocumentWriter) error { return w.DeleteIdempotentReplies(f.ctx, at(100)) })
 	_, err = get(f.org, "int_1", "k")
 	f.want("expired", err, fault.NotFound)
 	check(young)
@@ -555,7 +640,7 @@ func replays(t *testing.T, f *fixture) {
 }
 
 func roster(t *testing.T, f *fixture) {
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		return w.PutOrganization(f.ctx, port.Organization{ID: "org_other", Name: "other"})
 	})
 	f.integration("org_other", "int_1")
@@ -569,7 +654,13 @@ func roster(t *testing.T, f *fixture) {
 			}
 			f.integration(f.org, integration)
 			p := f.endUser(port.Memories(f.org, integration, name))
-			u := port.EndUser{Integration: integration, ID: name, Generation: f.namespace(p).Generation, FirstSeen: at(0), LastSeen: at(0)}
+			u := port.EndUser{
+				Integration: integration,
+				ID:          name,
+				Generation:  f.namespace(p).Generation,
+				FirstSeen:   at(0),
+				LastSeen:    at(0),
+			}
 			if name != "anna" { // anna has nothing
 				for i, container := range []string{"a", "", "b", "a"} {
 					w := memory(fmt.Sprint("m", i), container, at(-i))
@@ -585,14 +676,15 @@ func roster(t *testing.T, f *fixture) {
 	slices.SortFunc(want, func(a, b port.EndUser) int {
 		return strings.Compare(a.ID+"\x00"+a.Integration, b.ID+"\x00"+b.Integration)
 	})
-	f.update(func(w port.Writer) error {
-		return w.TouchEndUsers(f.ctx, map[int64]time.Time{want[0].Generation: at(50), want[1].Generation: at(2), 1 << 40: at(50), f.namespace(port.Documents(f.org, "ann")).Generation: at(50)})
+	f.update(func(w port.DocumentWriter) error {
+		return w.TouchEndUsers(f.ctx, map[int64]time.Time{want[0].Generation: at(50), want[1].Generation: at(2),
+			1 << 40: at(50), f.namespace(port.Documents(f.org, "ann")).Generation: at(50)})
 	})
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		return w.TouchEndUsers(f.ctx, map[int64]time.Time{want[0].Generation: at(40)})
 	})
 	want[0].LastSeen = at(50)
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		_, err := w.BeginErasure(f.ctx, port.Memories(f.org, want[2].Integration, want[2].ID), at(60))
 		return errors.Join(err, w.TouchEndUsers(f.ctx, map[int64]time.Time{want[2].Generation: at(99)}))
 	})
@@ -653,56 +745,78 @@ func erasure(t *testing.T, f *fixture) {
 			want.Receipts++
 		}
 		want.Records++
-		f.update(func(w port.Writer) error {
+		f.update(func(w port.DocumentWriter) error {
 			return errors.Join(
-				w.PutReplay(f.ctx, f.org, port.Replay{Integration: "int_1", Key: fmt.Sprint("ann", i), EndUser: "ann", CreatedAt: at(1)}),
-				w.PutReplay(f.ctx, f.org, port.Replay{Integration: "int_1", Key: fmt.Sprint("bob", i), EndUser: "bob", CreatedAt: at(1)}))
+				w.PutIdempotentReply(f.ctx, f.org, port.IdempotentReply{
+					Integration: "int_1",
+					Key:         fmt.Sprint("ann", i),
+					EndUser:     "ann",
+					CreatedAt:   at(1),
+				}),
+				w.PutIdempotentReply(f.ctx, f.org, port.IdempotentReply{
+					Integration: "int_1",
+					Key:         fmt.Sprint("bob", i),
+					EndUser:     "bob",
+					CreatedAt:   at(1),
+				}))
 		})
 		want.Replays++
 	}
 	docs := f.create("docs")
-	for what, call := range map[string]func(w port.Writer) error{
-		"EraseMemories":             func(w port.Writer) error { _, err := w.EraseMemories(f.ctx, p, 1); return err },
-		"EndErasure":                func(w port.Writer) error { return w.EndErasure(f.ctx, p) },
-		"BeginErasure of documents": func(w port.Writer) error { _, err := w.BeginErasure(f.ctx, docs, at(1)); return err },
+	for what, call := range map[string]func(w port.DocumentWriter) error{
+		"EraseMemories": func(w port.DocumentWriter) error { _, err := w.EraseMemories(f.ctx, p, 1); return err },
+		"EndErasure":    func(w port.DocumentWriter) error { return w.EndErasure(f.ctx, p) },
+		"BeginErasure of documents": func(w port.DocumentWriter) error {
+			_, err := w.BeginErasure(f.ctx, docs, at(1))
+			return err
+		},
 	} {
-		if err := f.s.Update(f.ctx, call); err == nil {
+		if err := f.s.UpdateDocuments(f.ctx, call); err == nil {
 			t.Errorf("%s, which must not be: no error", what)
 		}
 	}
 
 	var pinned port.Partition
-	f.update(func(w port.Writer) (err error) { pinned, err = w.BeginErasure(f.ctx, p, at(40)); return err })
+	f.update(func(w port.DocumentWriter) (err error) { pinned, err = w.BeginErasure(f.ctx, p, at(40)); return err })
 	if pinned != p.At(first) {
 		t.Errorf("begun on %s, want %s", pinned, p.At(first))
 	}
-	f.update(func(w port.Writer) (err error) { pinned, err = w.BeginErasure(f.ctx, pinned, at(50)); return err })
+	f.update(func(w port.DocumentWriter) (err error) {
+		pinned, err = w.BeginErasure(f.ctx, pinned, at(50))
+		return err
+	})
 	if n := f.namespace(p); !n.Erasing.Equal(at(40)) {
 		t.Errorf("erasing since %v, want the first time", n.Erasing)
 	}
 	r, receipt := history("crm", "9", 1)
 	blocked := func() {
 		t.Helper()
-		for what, call := range map[string]func(w port.Writer) error{
-			"PutDocuments": func(w port.Writer) error {
+		for what, call := range map[string]func(w port.DocumentWriter) error{
+			"PutDocuments": func(w port.DocumentWriter) error {
 				_, err := w.PutDocuments(f.ctx, p, at(60), []port.DocumentWrite{memory("new", "", at(1))})
 				return err
 			},
-			"DeleteDocuments": func(w port.Writer) error {
+			"DeleteDocuments": func(w port.DocumentWriter) error {
 				_, _, _, err := w.DeleteDocuments(f.ctx, p, at(60), []string{"m05"})
 				return err
 			},
-			"TrimChanges":     func(w port.Writer) error { return w.TrimChanges(f.ctx, pinned, 9) },
-			"PutRecord":       func(w port.Writer) error { return w.PutRecord(f.ctx, p, r, receipt) },
-			"PutContextLinks": func(w port.Writer) error { return w.PutContextLinks(f.ctx, p, []port.ContextLink{{ID: "m05"}}) },
-			"Restamp":         func(w port.Writer) error { return w.Restamp(f.ctx, p, port.Namespace{}) },
-			"PutReplay": func(w port.Writer) error {
-				return w.PutReplay(f.ctx, f.org, port.Replay{Integration: "int_1", Key: "late", EndUser: "ann", CreatedAt: at(60)})
+			"TrimChanges": func(w port.DocumentWriter) error { return w.TrimChanges(f.ctx, pinned, 9) },
+			"PutRecord":   func(w port.DocumentWriter) error { return w.PutRecord(f.ctx, p, r, receipt) },
+			"PutContextLinks": func(w port.DocumentWriter) error {
+				return w.PutContextLinks(f.ctx, p, []port.ContextLink{{ID: "m05"}})
 			},
-			"CreateNamespace": func(w port.Writer) error { _, err := w.CreateNamespace(f.ctx, p, port.Namespace{}); return err },
-			"DeleteNamespace": func(w port.Writer) error { _, err := w.DeleteNamespace(f.ctx, p); return err },
+			"SetModels": func(w port.DocumentWriter) error { return w.SetModels(f.ctx, p, port.PartitionRow{}) },
+			"PutIdempotentReply": func(w port.DocumentWriter) error {
+				return w.PutIdempotentReply(f.ctx, f.org,
+					port.IdempotentReply{Integration: "int_1", Key: "late", EndUser: "ann", CreatedAt: at(60)})
+			},
+			"CreatePartition": func(w port.DocumentWriter) error {
+				_, err := w.CreatePartition(f.ctx, p, port.PartitionRow{})
+				return err
+			},
+			"DeletePartition": func(w port.DocumentWriter) error { _, err := w.DeletePartition(f.ctx, p); return err },
 		} {
-			err := f.s.Update(f.ctx, call)
+			err := f.s.UpdateDocuments(f.ctx, call)
 			f.want(what+" during an erasure", err, fault.Unavailable)
 			if e := fault.From(err); e != nil && e.RetryAfter <= 0 {
 				t.Errorf("%s: no RetryAfter", what)
@@ -722,7 +836,7 @@ func erasure(t *testing.T, f *fixture) {
 		// A step that is rolled back has removed and counted nothing.
 		undo := errors.New("undo")
 		before := tally()
-		if err := f.s.Update(f.ctx, func(w port.Writer) error {
+		if err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 			if _, err := w.EraseMemories(f.ctx, pinned, 4); err != nil {
 				return err
 			}
@@ -731,13 +845,14 @@ func erasure(t *testing.T, f *fixture) {
 			t.Fatal(err)
 		}
 		f.same("tally after a rollback", tally(), before)
-		f.update(func(w port.Writer) (err error) { more, err = w.EraseMemories(f.ctx, pinned, 4); return err })
+		f.update(func(w port.DocumentWriter) (err error) { more, err = w.EraseMemories(f.ctx, pinned, 4); return err })
 		now := tally()
 		if got := f.namespace(p).Documents; got != held.Documents-now.Memories {
 			t.Errorf("%d memories left after %d of %d were removed", got, now.Memories, held.Documents)
 		}
 		if now != want {
-			if err := f.s.Update(f.ctx, func(w port.Writer) error { return w.EndErasure(f.ctx, pinned) }); err == nil {
+			if err := f.s.UpdateDocuments(f.ctx,
+				func(w port.DocumentWriter) error { return w.EndErasure(f.ctx, pinned) }); err == nil {
 				t.Fatalf("ended with %+v of %+v removed", now, want)
 			}
 		}
@@ -756,17 +871,19 @@ func erasure(t *testing.T, f *fixture) {
 		t.Errorf("emptied: %+v", n)
 	}
 	f.same("changes", f.changes(p, 0, 100), []port.Change{})
-	f.update(func(w port.Writer) error { return w.EndErasure(f.ctx, pinned) })
-	f.want("ended", f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Namespace(f.ctx, p); return err }), fault.NamespaceNotFound)
-	f.want("ended twice", f.s.Update(f.ctx, func(w port.Writer) error { return w.EndErasure(f.ctx, pinned) }), fault.NamespaceNotFound)
+	f.update(func(w port.DocumentWriter) error { return w.EndErasure(f.ctx, pinned) })
+	f.want("ended", f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Partition(f.ctx, p); return err }),
+		fault.PartitionNotFound)
+	f.want("ended twice", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error { return w.EndErasure(f.ctx, pinned) }),
+		fault.PartitionNotFound)
 	f.view(func(r port.Reader) error {
 		all, err := r.Erasing(f.ctx)
 		if len(all) != 0 {
 			t.Errorf("still under way: %v", all)
 		}
-		_, absent := r.Replay(f.ctx, f.org, "int_1", "ann0")
+		_, absent := r.IdempotentReply(f.ctx, f.org, "int_1", "ann0")
 		f.want("an answer", absent, fault.NotFound)
-		_, err2 := r.Replay(f.ctx, f.org, "int_1", "bob0")
+		_, err2 := r.IdempotentReply(f.ctx, f.org, "int_1", "bob0")
 		_, err3 := r.Record(f.ctx, bob, "crm", "1")
 		return errors.Join(err, err2, err3)
 	})
@@ -779,7 +896,8 @@ func erasure(t *testing.T, f *fixture) {
 	}
 	f.put(p, at(70), memory("m05", "box", at(70)))
 	f.putRecord(p, "crm", "0", 1)
-	f.want("the first life", f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Namespace(f.ctx, pinned); return err }), fault.NamespaceNotFound)
+	f.want("the first life", f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Partition(f.ctx, pinned); return err }),
+		fault.PartitionNotFound)
 	f.view(func(r port.Reader) error {
 		all, err := r.Receipts(f.ctx, p, "crm", "0", 0, 10)
 		if len(all) != 1 {
@@ -789,7 +907,7 @@ func erasure(t *testing.T, f *fixture) {
 	})
 	// An end user without memories is erased too, with their records.
 	f.delete(bob, at(80), "m")
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		p, err := w.BeginErasure(f.ctx, bob, at(81))
 		if err != nil {
 			return err
@@ -818,9 +936,9 @@ func erasureRace(t *testing.T, f *fixture) {
 					return
 				default:
 				}
-				err := f.s.Update(f.ctx, func(w port.Writer) error {
-					if _, err := w.Namespace(f.ctx, p); fault.CodeOf(err) == fault.NamespaceNotFound {
-						if _, err := w.CreateNamespace(f.ctx, p, port.Namespace{Dimensions: dim}); err != nil {
+				err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
+					if _, err := w.Partition(f.ctx, p); fault.IsPartitionNotFound(err) {
+						if _, err := w.CreatePartition(f.ctx, p, port.PartitionRow{Dimensions: dim}); err != nil {
 							return err
 						}
 					} else if err != nil {
@@ -831,7 +949,9 @@ func erasureRace(t *testing.T, f *fixture) {
 						return err
 					}
 					r, receipt := history("crm", id, 1)
-					return errors.Join(w.PutRecord(f.ctx, p, r, receipt), w.PutReplay(f.ctx, f.org, port.Replay{Integration: "int_1", Key: id, EndUser: "ann", CreatedAt: at(1)}))
+					return errors.Join(w.PutRecord(f.ctx, p, r, receipt),
+						w.PutIdempotentReply(f.ctx, f.org,
+							port.IdempotentReply{Integration: "int_1", Key: id, EndUser: "ann", CreatedAt: at(1)}))
 				})
 				switch fault.CodeOf(err) {
 				case "":
@@ -848,15 +968,17 @@ func erasureRace(t *testing.T, f *fixture) {
 	var total port.Erased
 	erase := func() {
 		pinned := p
-		err := f.s.Update(f.ctx, func(w port.Writer) (err error) { pinned, err = w.BeginErasure(f.ctx, p, at(1)); return err })
-		if fault.CodeOf(err) == fault.NamespaceNotFound {
+		err := f.s.UpdateDocuments(f.ctx,
+			func(w port.DocumentWriter) (err error) { pinned, err = w.BeginErasure(f.ctx, p, at(1)); return err })
+		if fault.IsPartitionNotFound(err) {
 			return
 		}
 		for more := true; more && err == nil; {
-			err = f.s.Update(f.ctx, func(w port.Writer) (err error) { more, err = w.EraseMemories(f.ctx, pinned, 10); return err })
+			err = f.s.UpdateDocuments(f.ctx,
+				func(w port.DocumentWriter) (err error) { more, err = w.EraseMemories(f.ctx, pinned, 10); return err })
 		}
 		if err == nil {
-			err = f.s.Update(f.ctx, func(w port.Writer) error {
+			err = f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 				e, err := w.ErasureTally(f.ctx, pinned)
 				if err != nil {
 					return err
@@ -875,7 +997,7 @@ func erasureRace(t *testing.T, f *fixture) {
 			t.Error(err)
 		}
 	}
-	for range 15 {
+	for n := 0; n < 15 || saved.Load() == 0 && !t.Failed(); n++ {
 		erase()
 		time.Sleep(3 * time.Millisecond)
 	}

@@ -44,11 +44,11 @@ func memoryModel(t *testing.T, f *fixture) {
 		keys := 0
 		clock := 0
 		// change runs a call and takes its outcome over unless it is undone.
-		change := func(fn func(w port.Writer, p port.Partition, s *store) error) {
+		change := func(fn func(w port.DocumentWriter, p port.Partition, s *store) error) {
 			p := rapid.SampledFrom(parts).Draw(rt, "end user")
 			undo := rapid.IntRange(0, 5).Draw(rt, "undo") == 0
 			var next store
-			err := f.s.Update(f.ctx, func(w port.Writer) error {
+			err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 				next = model[p].clone()
 				if err := fn(w, p, &next); err != nil || !undo {
 					return err
@@ -79,9 +79,10 @@ func memoryModel(t *testing.T, f *fixture) {
 				set := rapid.SliceOfNDistinct(ids, 1, 3, rapid.ID).Draw(rt, "ids")
 				container := rapid.SampledFrom([]string{"", "x", "y"}).Draw(rt, "container")
 				second := rapid.IntRange(-3, 3).Draw(rt, "created")
-				change(func(w port.Writer, p port.Partition, s *store) error {
+				change(func(w port.DocumentWriter, p port.Partition, s *store) error {
 					if s.memories == nil {
-						if _, err := w.CreateNamespace(f.ctx, p, port.Namespace{Dimensions: dim, CreatedAt: at(0), UpdatedAt: at(0)}); err != nil {
+						if _, err := w.CreatePartition(f.ctx, p,
+							port.PartitionRow{Dimensions: dim, CreatedAt: at(0), UpdatedAt: at(0)}); err != nil {
 							return err
 						}
 						*s = store{memories: map[string]port.DocumentWrite{}, versions: map[string]int64{}}
@@ -102,11 +103,11 @@ func memoryModel(t *testing.T, f *fixture) {
 			},
 			"delete": func(rt *rapid.T) {
 				set := rapid.SliceOfNDistinct(ids, 1, 5, rapid.ID).Draw(rt, "ids")
-				change(func(w port.Writer, p port.Partition, s *store) error {
+				change(func(w port.DocumentWriter, p port.Partition, s *store) error {
 					want := 0
 					n, _, gone, err := w.DeleteDocuments(f.ctx, p, at(clock), set)
 					switch {
-					case s.memories == nil && fault.CodeOf(err) == fault.NamespaceNotFound:
+					case s.memories == nil && fault.IsPartitionNotFound(err):
 						return nil
 					case s.erasing:
 						return refused(s, err)
@@ -125,11 +126,11 @@ func memoryModel(t *testing.T, f *fixture) {
 			},
 			"record": func(rt *rapid.T) {
 				externalID := ids.Draw(rt, "external id")
-				change(func(w port.Writer, p port.Partition, s *store) error {
+				change(func(w port.DocumentWriter, p port.Partition, s *store) error {
 					r, receipt := history("crm", externalID, s.versions[externalID]+1)
 					err := w.PutRecord(f.ctx, p, r, receipt)
 					switch {
-					case s.memories == nil && fault.CodeOf(err) == fault.NamespaceNotFound:
+					case s.memories == nil && fault.IsPartitionNotFound(err):
 						return nil
 					case s.erasing:
 						return refused(s, err)
@@ -140,11 +141,16 @@ func memoryModel(t *testing.T, f *fixture) {
 			},
 			"replay": func(*rapid.T) {
 				keys++
-				change(func(w port.Writer, p port.Partition, s *store) error {
+				change(func(w port.DocumentWriter, p port.Partition, s *store) error {
 					if s.memories == nil {
 						return nil
 					}
-					err := w.PutReplay(f.ctx, f.org, port.Replay{Integration: p.Integration(), Key: fmt.Sprint(name, keys), EndUser: name, CreatedAt: at(1)})
+					err := w.PutIdempotentReply(f.ctx, f.org, port.IdempotentReply{
+						Integration: p.Integration(),
+						Key:         fmt.Sprint(name, keys),
+						EndUser:     name,
+						CreatedAt:   at(1),
+					})
 					if s.erasing {
 						return refused(s, err)
 					}
@@ -155,9 +161,9 @@ func memoryModel(t *testing.T, f *fixture) {
 			"erase": func(rt *rapid.T) {
 				limit := rapid.IntRange(1, 4).Draw(rt, "limit")
 				end := rapid.Bool().Draw(rt, "end")
-				change(func(w port.Writer, p port.Partition, s *store) error {
+				change(func(w port.DocumentWriter, p port.Partition, s *store) error {
 					p, err := w.BeginErasure(f.ctx, p, at(clock+1))
-					if s.memories == nil && fault.CodeOf(err) == fault.NamespaceNotFound {
+					if s.memories == nil && fault.IsPartitionNotFound(err) {
 						return nil
 					}
 					if err != nil {
@@ -190,16 +196,18 @@ func memoryModel(t *testing.T, f *fixture) {
 					for _, n := range s.versions {
 						receipts += n
 					}
-					if s.tally.Records != int64(len(s.versions)) || s.tally.Receipts != receipts || s.tally.Replays != int64(s.replays) {
-						return fmt.Errorf("erased %+v of %d records, %d receipts, %d answers", s.tally, len(s.versions), receipts, s.replays)
+					if s.tally.Records != int64(len(s.versions)) || s.tally.Receipts != receipts ||
+						s.tally.Replays != int64(s.replays) {
+						return fmt.Errorf("erased %+v of %d records, %d receipts, %d answers", s.tally, len(s.versions),
+							receipts, s.replays)
 					}
 					*s = store{}
 					return w.EndErasure(f.ctx, p)
 				})
 			},
 			"drop": func(*rapid.T) {
-				change(func(w port.Writer, p port.Partition, s *store) error {
-					existed, err := w.DeleteNamespace(f.ctx, p)
+				change(func(w port.DocumentWriter, p port.Partition, s *store) error {
+					existed, err := w.DeletePartition(f.ctx, p)
 					if s.erasing {
 						return refused(s, err)
 					}
@@ -227,9 +235,9 @@ func (f *fixture) compareMemories(rt *rapid.T, p port.Partition, s store, exists
 			return err
 		}
 		users = slices.DeleteFunc(users, func(u port.EndUser) bool { return u.ID != p.Name() })
-		n, err := r.Namespace(f.ctx, p)
+		n, err := r.Partition(f.ctx, p)
 		if !exists {
-			if len(users) != 0 || fault.CodeOf(err) != fault.NamespaceNotFound {
+			if len(users) != 0 || !fault.IsPartitionNotFound(err) {
 				rt.Fatalf("%s should be absent: %+v, %v", p, users, err)
 			}
 			return nil
@@ -247,9 +255,12 @@ func (f *fixture) compareMemories(rt *rapid.T, p port.Partition, s store, exists
 			}
 		}
 		u := users[0]
-		if n.Documents != int64(len(all)) || n.Chunks != n.Documents || n.Bytes != bytes || u.Memories != n.Documents || u.Bytes != bytes ||
-			u.Containers != int64(len(containers)) || u.Erasing.IsZero() == s.erasing || !u.Erasing.Equal(n.Erasing) || u.Generation != n.Generation {
-			rt.Fatalf("%+v and %+v of %d memories, %d bytes, containers %v, erasing %v", n, u, len(all), bytes, containers, s.erasing)
+		if n.Documents != int64(len(all)) || n.Chunks != n.Documents || n.Bytes != bytes || u.Memories != n.Documents ||
+			u.Bytes != bytes ||
+			u.Containers != int64(len(containers)) || u.Erasing.IsZero() == s.erasing || !u.Erasing.Equal(n.Erasing) ||
+			u.Generation != n.Generation {
+			rt.Fatalf("%+v and %+v of %d memories, %d bytes, containers %v, erasing %v", n, u, len(all), bytes,
+				containers, s.erasing)
 		}
 		slices.SortFunc(all, func(a, b port.DocumentWrite) int {
 			return cmp.Or(b.Document.CreatedAt.Compare(a.Document.CreatedAt), cmp.Compare(a.Document.ID, b.Document.ID))

@@ -45,11 +45,11 @@ func model(t *testing.T, f *fixture) {
 		generations := map[int64]bool{}
 		clock := 0
 		// change runs calls on the store and, when they are kept, on the model.
-		change := func(name string, fn func(w port.Writer, l life) (life, bool, error)) {
+		change := func(name string, fn func(w port.DocumentWriter, l life) (life, bool, error)) {
 			undo := rapid.IntRange(0, 5).Draw(rt, "undo") == 0
 			var next life
 			var exists bool
-			err := f.s.Update(f.ctx, func(w port.Writer) (err error) {
+			err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) (err error) {
 				l := lives[name]
 				l.docs, l.tombstones = maps.Clone(l.docs), maps.Clone(l.tombstones)
 				if next, exists, err = fn(w, l); err == nil && undo {
@@ -77,11 +77,11 @@ func model(t *testing.T, f *fixture) {
 			}
 			return name, p
 		}
-		ensure := func(w port.Writer, name string, l life) (life, error) {
+		ensure := func(w port.DocumentWriter, name string, l life) (life, error) {
 			if l.docs != nil {
 				return l, nil
 			}
-			n, err := w.CreateNamespace(f.ctx, port.Documents(f.org, name), port.Namespace{Dimensions: dim})
+			n, err := w.CreatePartition(f.ctx, port.Documents(f.org, name), port.PartitionRow{Dimensions: dim})
 			if generations[n.Generation] {
 				rt.Fatalf("generation %d again", n.Generation)
 			}
@@ -93,7 +93,7 @@ func model(t *testing.T, f *fixture) {
 				clock++
 				set := rapid.SliceOfNDistinct(ids, 1, 4, rapid.ID).Draw(rt, "ids")
 				version := rapid.IntRange(1, 3).Draw(rt, "version")
-				change(name, func(w port.Writer, l life) (life, bool, error) {
+				change(name, func(w port.DocumentWriter, l life) (life, bool, error) {
 					l, err := ensure(w, name, l)
 					if err != nil {
 						return l, false, err
@@ -133,7 +133,7 @@ func model(t *testing.T, f *fixture) {
 				}
 				clock++
 				set := rapid.SliceOfNDistinct(ids, 1, 6, rapid.ID).Draw(rt, "ids")
-				change(name, func(w port.Writer, l life) (life, bool, error) {
+				change(name, func(w port.DocumentWriter, l life) (life, bool, error) {
 					want := 0
 					for _, id := range set {
 						if _, ok := l.docs[id]; ok {
@@ -151,7 +151,8 @@ func model(t *testing.T, f *fixture) {
 						wantSeq = 0
 					}
 					if err == nil && (n != want || seq != wantSeq || gone != (len(l.docs) == 0 && want > 0)) {
-						err = fmt.Errorf("deleted %d, change %d, gone %v; want %d, %d, %v", n, seq, gone, want, wantSeq, len(l.docs) == 0)
+						err = fmt.Errorf("deleted %d, change %d, gone %v; want %d, %d, %v", n, seq, gone, want, wantSeq,
+							len(l.docs) == 0)
 					}
 					return l, !gone, err
 				})
@@ -159,8 +160,8 @@ func model(t *testing.T, f *fixture) {
 			"drop": func(rt *rapid.T) {
 				name, p := pick()
 				_, exists := lives[name]
-				change(name, func(w port.Writer, l life) (life, bool, error) {
-					existed, err := w.DeleteNamespace(f.ctx, p)
+				change(name, func(w port.DocumentWriter, l life) (life, bool, error) {
+					existed, err := w.DeletePartition(f.ctx, p)
 					if err == nil && existed != exists {
 						err = fmt.Errorf("existed %v, want %v", existed, exists)
 					}
@@ -169,7 +170,7 @@ func model(t *testing.T, f *fixture) {
 			},
 			"create": func(rt *rapid.T) {
 				name := rapid.SampledFrom(names).Draw(rt, "namespace")
-				change(name, func(w port.Writer, l life) (life, bool, error) {
+				change(name, func(w port.DocumentWriter, l life) (life, bool, error) {
 					l, err := ensure(w, name, l)
 					return l, true, err
 				})
@@ -180,7 +181,7 @@ func model(t *testing.T, f *fixture) {
 				if l, ok := lives[name]; !ok || fo.generation != l.generation {
 					rt.Skip()
 				}
-				change(name, func(w port.Writer, l life) (life, bool, error) {
+				change(name, func(w port.DocumentWriter, l life) (life, bool, error) {
 					maps.DeleteFunc(l.tombstones, func(_ string, seq uint64) bool { return seq <= fo.applied })
 					return l, true, w.TrimChanges(f.ctx, p, fo.applied)
 				})
@@ -239,14 +240,14 @@ func model(t *testing.T, f *fixture) {
 // compare fails unless a namespace is as the model has it.
 func (f *fixture) compare(rt *rapid.T, p port.Partition, l life, exists bool) {
 	if !exists {
-		err := f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Namespace(f.ctx, p); return err })
-		if fault.CodeOf(err) != fault.NamespaceNotFound {
+		err := f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Partition(f.ctx, p); return err })
+		if !fault.IsPartitionNotFound(err) {
 			rt.Fatalf("%s should be absent: %v", p.Name(), err)
 		}
 		return
 	}
 	f.view(func(r port.Reader) error {
-		n, err := r.Namespace(f.ctx, p)
+		n, err := r.Partition(f.ctx, p)
 		if err != nil {
 			return err
 		}
@@ -262,8 +263,10 @@ func (f *fixture) compare(rt *rapid.T, p port.Partition, l life, exists bool) {
 		for id, seq := range l.tombstones {
 			log = append(log, port.Change{Seq: seq, Document: id, Deleted: true})
 		}
-		if n.Documents != int64(len(want)) || n.Chunks != chunks || n.Bytes != bytes || n.Seq != l.seq || n.Generation != l.generation {
-			rt.Fatalf("namespace %+v; want %d documents, %d chunks, %d bytes, change %d, generation %d", n, len(want), chunks, bytes, l.seq, l.generation)
+		if n.Documents != int64(len(want)) || n.Chunks != chunks || n.Bytes != bytes || n.Seq != l.seq ||
+			n.Generation != l.generation {
+			rt.Fatalf("namespace %+v; want %d documents, %d chunks, %d bytes, change %d, generation %d", n, len(want),
+				chunks, bytes, l.seq, l.generation)
 		}
 		slices.SortFunc(want, func(a, b port.DocumentHead) int { return cmp.Compare(a.ID, b.ID) })
 		slices.SortFunc(log, func(a, b port.Change) int {

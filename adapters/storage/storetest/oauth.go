@@ -16,13 +16,18 @@ import (
 
 // oauthClient is a registered client; its metadata follows from its id.
 func oauthClient(id string, created, used time.Time) port.OAuthClient {
-	return port.OAuthClient{ID: id, Metadata: json.RawMessage(fmt.Sprintf(`{"client_name":"Číslo %s"}`, id)), CreatedAt: created, UsedAt: used}
+	return port.OAuthClient{
+		ID:        id,
+		Metadata:  json.RawMessage(fmt.Sprintf(`{"client_name":"Číslo %s"}`, id)),
+		CreatedAt: created,
+		UsedAt:    used,
+	}
 }
 
 // lend makes a key of an organization for grants to be of.
 func (f *fixture) lend(org ident.Org, id string) {
 	f.Helper()
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		return w.PutKey(f.ctx, port.Key{ID: id, Org: org, Kind: ident.Service, Hash: sha256.Sum256([]byte(id)), CreatedAt: at(0)})
 	})
 }
@@ -30,9 +35,21 @@ func (f *fixture) lend(org ident.Org, id string) {
 // oauthGrant is a grant whose code waits to be redeemed; redeemedGrant is that
 // grant a second after.
 func (f *fixture) oauthGrant(id, client string) port.OAuthGrant {
-	return port.OAuthGrant{ID: id, Org: f.org, KeyID: "key_lent", ClientID: client, ClientName: "A & B <b>", Scope: "mcp:read mcp:write",
-		Resource: "https://mneme.example/mcp", RedirectURI: "https://app.example/cb?x=1", Challenge: "challenge",
-		Code: sha256.Sum256([]byte("code " + id)), CodeExpires: at(60), CreatedAt: at(1), ExpiresAt: at(60)}
+	return port.OAuthGrant{
+		ID:          id,
+		Org:         f.org,
+		KeyID:       "key_lent",
+		ClientID:    client,
+		ClientName:  "A & B <b>",
+		Scope:       "mcp:read mcp:write",
+		Resource:    "https://mneme.example/mcp",
+		RedirectURI: "https://app.example/cb?x=1",
+		Challenge:   "challenge",
+		Code:        sha256.Sum256([]byte("code " + id)),
+		CodeExpires: at(60),
+		CreatedAt:   at(1),
+		ExpiresAt:   at(60),
+	}
 }
 
 func redeemedGrant(g port.OAuthGrant) port.OAuthGrant {
@@ -44,7 +61,7 @@ func redeemedGrant(g port.OAuthGrant) port.OAuthGrant {
 func (f *fixture) access(g port.OAuthGrant, token string, expires time.Time) port.OAuthAccess {
 	f.Helper()
 	a := port.OAuthAccess{Hash: sha256.Sum256([]byte(token)), Grant: g.ID, Scope: "mcp:read", ExpiresAt: expires}
-	f.update(func(w port.Writer) error { return w.PutOAuthAccess(f.ctx, a) })
+	f.update(func(w port.DocumentWriter) error { return w.PutOAuthAccess(f.ctx, a) })
 	return a
 }
 
@@ -62,29 +79,33 @@ func oauthClients(t *testing.T, f *fixture) {
 	if _, found := f.client("absent"); found {
 		t.Error("a client that nobody registered was found")
 	}
-	f.update(func(w port.Writer) error { return w.PutOAuthClient(f.ctx, oauthClient("c1", at(1), time.Time{})) })
-	f.update(func(w port.Writer) error { return w.PutOAuthClient(f.ctx, oauthClient("c2", at(2), at(5))) })
+	f.update(func(w port.DocumentWriter) error {
+		return w.PutOAuthClient(f.ctx, oauthClient("c1", at(1), time.Time{}))
+	})
+	f.update(func(w port.DocumentWriter) error { return w.PutOAuthClient(f.ctx, oauthClient("c2", at(2), at(5))) })
 	got, _ := f.client("c1")
 	f.same("c1", got, oauthClient("c1", at(1), time.Time{}))
-	f.want("the same id again", f.s.Update(f.ctx, func(w port.Writer) error {
+	f.want("the same id again", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		return w.PutOAuthClient(f.ctx, oauthClient("c1", at(3), time.Time{}))
 	}), fault.Conflict)
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		n, err := w.CountOAuthClients(f.ctx)
 		f.same("count", n, 2)
 		return err
 	})
-	f.update(func(w port.Writer) error { return w.TouchOAuthClient(f.ctx, "c2", at(4)) }) // earlier
-	f.update(func(w port.Writer) error { return w.TouchOAuthClient(f.ctx, "absent", at(4)) })
+	f.update(func(w port.DocumentWriter) error { return w.TouchOAuthClient(f.ctx, "c2", at(4)) }) // earlier
+	f.update(func(w port.DocumentWriter) error { return w.TouchOAuthClient(f.ctx, "absent", at(4)) })
 	got, _ = f.client("c2")
 	f.same("a use is not moved back", got.UsedAt, at(5))
-	f.update(func(w port.Writer) error { return w.TouchOAuthClient(f.ctx, "c2", at(6)) })
+	f.update(func(w port.DocumentWriter) error { return w.TouchOAuthClient(f.ctx, "c2", at(6)) })
 	got, _ = f.client("c2")
 	f.same("a use", got.UsedAt, at(6))
 
-	f.update(func(w port.Writer) error { return w.PutOAuthClient(f.ctx, oauthClient("c0", at(0), time.Time{})) })
+	f.update(func(w port.DocumentWriter) error {
+		return w.PutOAuthClient(f.ctx, oauthClient("c0", at(0), time.Time{}))
+	})
 	evict := func(before time.Time) (gone bool) {
-		f.update(func(w port.Writer) (err error) { gone, err = w.EvictOAuthClient(f.ctx, before); return err })
+		f.update(func(w port.DocumentWriter) (err error) { gone, err = w.EvictOAuthClient(f.ctx, before); return err })
 		return gone
 	}
 	f.same("nobody is that old", evict(at(0)), false)
@@ -100,7 +121,7 @@ func oauthClients(t *testing.T, f *fixture) {
 }
 
 func oauthGrants(t *testing.T, f *fixture) {
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		return w.PutOrganization(f.ctx, port.Organization{ID: "org_other", Name: "other"})
 	})
 	f.lend(f.org, "key_lent")
@@ -117,7 +138,7 @@ func oauthGrants(t *testing.T, f *fixture) {
 		return g, got, err
 	}
 	put := func(g port.OAuthGrant) error {
-		return f.s.Update(f.ctx, func(w port.Writer) error { return w.PutOAuthGrant(f.ctx, g) })
+		return f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error { return w.PutOAuthGrant(f.ctx, g) })
 	}
 	g := f.oauthGrant("grant_1", "c1")
 	_, err := byCode(g)
@@ -158,14 +179,14 @@ func oauthGrants(t *testing.T, f *fixture) {
 	f.same("by access", []any{owner, token, err}, []any{g, a, error(nil)})
 	_, _, err = byAccess(port.OAuthAccess{})
 	f.want("an unknown access token", err, fault.NotFound)
-	if err := f.s.Update(f.ctx, func(w port.Writer) error {
+	if err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		return w.PutOAuthAccess(f.ctx, port.OAuthAccess{Hash: sha256.Sum256([]byte("c")), Grant: "absent", ExpiresAt: at(9)})
 	}); err == nil {
 		t.Error("an access token of no grant was stored")
 	}
 
 	for range 2 {
-		f.update(func(w port.Writer) error { return w.DeleteOAuthGrant(f.ctx, g.ID) })
+		f.update(func(w port.DocumentWriter) error { return w.DeleteOAuthGrant(f.ctx, g.ID) })
 	}
 	_, err = byFamily(g)
 	f.want("a deleted grant", err, fault.NotFound)
@@ -180,10 +201,12 @@ func oauthGrants(t *testing.T, f *fixture) {
 
 func oauthPurge(t *testing.T, f *fixture) {
 	f.lend(f.org, "key_lent")
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		for _, c := range []port.OAuthClient{
-			oauthClient("fresh", at(90), time.Time{}), oauthClient("unused", at(10), time.Time{}), oauthClient("unused but granted", at(10), time.Time{}),
-			oauthClient("idle", at(1), at(50)), oauthClient("idle but granted", at(1), at(50)), oauthClient("busy", at(1), at(99)),
+			oauthClient("fresh", at(90), time.Time{}), oauthClient("unused", at(10), time.Time{}),
+			oauthClient("unused but granted", at(10), time.Time{}),
+			oauthClient("idle", at(1), at(50)), oauthClient("idle but granted", at(1), at(50)),
+			oauthClient("busy", at(1), at(99)),
 		} {
 			if err := w.PutOAuthClient(f.ctx, c); err != nil {
 				return err
@@ -198,16 +221,21 @@ func oauthPurge(t *testing.T, f *fixture) {
 			g.ExpiresAt = at(100)
 		}
 		grants[id] = g
-		f.update(func(w port.Writer) error { return w.PutOAuthGrant(f.ctx, g) })
+		f.update(func(w port.DocumentWriter) error { return w.PutOAuthGrant(f.ctx, g) })
 	}
-	old, live, gone := f.access(grants["g1"], "old", at(100)), f.access(grants["g1"], "live", at(101)), f.access(grants["g3"], "gone", at(500))
+	old, live, gone := f.access(grants["g1"], "old", at(100)), f.access(grants["g1"], "live", at(101)),
+		f.access(grants["g3"], "gone", at(500))
 	purge := func() (n int) {
-		f.update(func(w port.Writer) (err error) { n, err = w.PurgeOAuth(f.ctx, at(100), at(10), at(50)); return err })
+		f.update(func(w port.DocumentWriter) (err error) {
+			n, err = w.PurgeOAuth(f.ctx, at(100), at(10), at(50))
+			return err
+		})
 		return n
 	}
 	f.same("token, grant, unused and idle client", purge(), 4)
 	f.same("again", purge(), 0)
-	for id, want := range map[string]bool{"fresh": true, "unused": false, "unused but granted": true, "idle": false, "idle but granted": true, "busy": true} {
+	for id, want := range map[string]bool{"fresh": true, "unused": false, "unused but granted": true, "idle": false,
+		"idle but granted": true, "busy": true} {
 		if _, found := f.client(id); found != want {
 			t.Errorf("client %q: there %v, want %v", id, found, want)
 		}
@@ -231,13 +259,13 @@ func oauthPurge(t *testing.T, f *fixture) {
 func oauthRace(t *testing.T, f *fixture) {
 	f.lend(f.org, "key_lent")
 	first := f.oauthGrant("grant_1", "c1")
-	f.update(func(w port.Writer) error { return w.PutOAuthGrant(f.ctx, first) })
+	f.update(func(w port.DocumentWriter) error { return w.PutOAuthGrant(f.ctx, first) })
 	var redeemed atomic.Int32
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			mine := false
-			err := f.s.Update(f.ctx, func(w port.Writer) error {
+			err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 				g, err := w.OAuthGrantByCode(f.ctx, first.Code)
 				if mine = err == nil && g.Redeemed.IsZero(); !mine {
 					return err

@@ -19,20 +19,20 @@ const (
 
 func (f *fixture) join(id string, lease time.Duration) (r port.Replica) {
 	f.Helper()
-	f.update(func(w port.Writer) (err error) { r, err = w.JoinReplica(f.ctx, id, lease); return err })
+	f.update(func(w port.DocumentWriter) (err error) { r, err = w.JoinReplica(f.ctx, id, lease); return err })
 	return r
 }
 
 func (f *fixture) claim(r port.Replica, name string) (c port.Claim, ok bool) {
 	f.Helper()
-	f.update(func(w port.Writer) (err error) { c, ok, err = w.TakeClaim(f.ctx, r, name); return err })
+	f.update(func(w port.DocumentWriter) (err error) { c, ok, err = w.TakeClaim(f.ctx, r, name); return err })
 	return c, ok
 }
 
 // expect wants an update to answer a fault; "" wants none.
-func (f *fixture) expect(what string, code fault.Code, fn func(w port.Writer) error) {
+func (f *fixture) expect(what string, code fault.Code, fn func(w port.DocumentWriter) error) {
 	f.Helper()
-	err := f.s.Update(f.ctx, fn)
+	err := f.s.UpdateDocuments(f.ctx, fn)
 	if code == "" && err != nil {
 		f.Errorf("%s: %v", what, err)
 	} else if code != "" {
@@ -55,13 +55,15 @@ func replicas(t *testing.T, f *fixture) {
 		t.Errorf("the next life has epoch %d after %d", next.Epoch, a.Epoch)
 	}
 	f.same("one life each", live(), []port.Replica{next, b})
-	f.expect("renew a life before", fault.Conflict, func(w port.Writer) error { return w.RenewReplica(f.ctx, a, longLease) })
-	f.expect("renew", "", func(w port.Writer) error { return w.RenewReplica(f.ctx, next, longLease) })
-	f.expect("leave a life before", "", func(w port.Writer) error { return w.LeaveReplica(f.ctx, a) })
+	f.expect("renew a life before", fault.Conflict,
+		func(w port.DocumentWriter) error { return w.RenewReplica(f.ctx, a, longLease) })
+	f.expect("renew", "", func(w port.DocumentWriter) error { return w.RenewReplica(f.ctx, next, longLease) })
+	f.expect("leave a life before", "", func(w port.DocumentWriter) error { return w.LeaveReplica(f.ctx, a) })
 	f.same("it did not end the next one", live(), []port.Replica{next, b})
-	f.expect("leave", "", func(w port.Writer) error { return w.LeaveReplica(f.ctx, next) })
+	f.expect("leave", "", func(w port.DocumentWriter) error { return w.LeaveReplica(f.ctx, next) })
 	f.same("after leaving", live(), []port.Replica{b})
-	f.expect("renew after leaving", fault.Conflict, func(w port.Writer) error { return w.RenewReplica(f.ctx, next, longLease) })
+	f.expect("renew after leaving", fault.Conflict,
+		func(w port.DocumentWriter) error { return w.RenewReplica(f.ctx, next, longLease) })
 	if again := f.join("a", shortLease); again.Epoch <= next.Epoch {
 		t.Errorf("after leaving, epoch %d follows %d", again.Epoch, next.Epoch)
 	}
@@ -89,49 +91,50 @@ func claims(t *testing.T, f *fixture) {
 	if _, ok := f.claim(b, "other"); !ok {
 		t.Error("claims of two names are one")
 	}
-	confirm := func(c port.Claim) func(w port.Writer) error {
-		return func(w port.Writer) error { return w.ConfirmClaim(f.ctx, c) }
+	confirm := func(c port.Claim) func(w port.DocumentWriter) error {
+		return func(w port.DocumentWriter) error { return w.ConfirmClaim(f.ctx, c) }
 	}
 	f.expect("confirm", "", confirm(c))
 	next := f.join("a", longLease) // a restart
 	f.expect("confirm after a restart", fault.Conflict, confirm(c))
-	f.expect("claim in a life before", fault.Conflict, func(w port.Writer) error { _, _, err := w.TakeClaim(f.ctx, a, "third"); return err })
+	f.expect("claim in a life before", fault.Conflict,
+		func(w port.DocumentWriter) error { _, _, err := w.TakeClaim(f.ctx, a, "third"); return err })
 	mine, ok := f.claim(b, "work")
 	if !ok || mine.Fence == c.Fence && mine.Replica == c.Replica {
 		t.Errorf("a restarted replica's claim: %+v, %v", mine, ok)
 	}
-	f.expect("give up what is another's", "", func(w port.Writer) error { return w.EndClaim(f.ctx, c) })
+	f.expect("give up what is another's", "", func(w port.DocumentWriter) error { return w.EndClaim(f.ctx, c) })
 	f.expect("confirm", "", confirm(mine))
-	f.expect("give up", "", func(w port.Writer) error { return w.EndClaim(f.ctx, mine) })
+	f.expect("give up", "", func(w port.DocumentWriter) error { return w.EndClaim(f.ctx, mine) })
 	f.expect("confirm what was given up", fault.Conflict, confirm(mine))
-	// A dead replica's lease lapses, and its work moves on, with the operations.
+	// A dead replica's lease lapses, and its work moves on, with the jobs.
 	dead := f.join("dead", longLease)
 	if c, ok = f.claim(dead, "work"); !ok {
 		t.Fatal("a claim that was given up is taken")
 	}
-	o := port.Operation{ID: "op_1", Org: f.org, Namespace: "docs", Status: "queued", CreatedAt: at(1)}
-	unheld := func() (n int) {
-		f.view(func(r port.Reader) error {
-			left, err := r.UnfinishedOperations(f.ctx, 10)
-			n = len(left)
-			return err
-		})
-		return n
+	j := port.Job{
+		ID:        "job_1",
+		Org:       f.org,
+		Kind:      "write",
+		Partition: port.Documents(f.org, "docs"),
+		Status:    port.JobQueued,
+		CreatedAt: at(1),
+		UpdatedAt: at(1),
 	}
-	f.update(func(w port.Writer) error {
-		if err := w.PutOperation(f.ctx, o); err != nil {
+	f.update(func(w port.DocumentWriter) error {
+		if err := w.CreateJob(f.ctx, j, port.JobRequest{}); err != nil {
 			return err
 		}
-		_, _, err := w.TakeClaim(f.ctx, dead, port.OperationClaim(o))
+		_, _, err := w.TakeClaim(f.ctx, dead, port.JobClaim(j.Org, j.ID))
 		return err
 	})
-	if n := unheld(); n != 0 {
-		t.Errorf("%d operations are free while a live replica has them", n)
+	if n := len(f.unclaimed(j.Kind)); n != 0 {
+		t.Errorf("%d jobs are free while a live replica has them", n)
 	}
-	f.expect("renew", "", func(w port.Writer) error { return w.RenewReplica(f.ctx, dead, shortLease) })
+	f.expect("renew", "", func(w port.DocumentWriter) error { return w.RenewReplica(f.ctx, dead, shortLease) })
 	time.Sleep(2 * time.Millisecond)
-	if n := unheld(); n != 1 {
-		t.Errorf("%d operations are free after the lease has lapsed, want 1", n)
+	if n := len(f.unclaimed(j.Kind)); n != 1 {
+		t.Errorf("%d jobs are free after the lease has lapsed, want 1", n)
 	}
 	f.expect("the sleeper still has what nobody took", "", confirm(c))
 	if _, ok := f.claim(next, "work"); !ok {
@@ -148,7 +151,8 @@ func claimRace(t *testing.T, f *fixture) {
 		r := f.join(string(rune('a'+i)), longLease)
 		all.Go(func() {
 			var ok bool
-			if err := f.s.Update(f.ctx, func(w port.Writer) (err error) { _, ok, err = w.TakeClaim(f.ctx, r, "work"); return err }); err != nil {
+			if err := f.s.UpdateDocuments(f.ctx,
+				func(w port.DocumentWriter) (err error) { _, ok, err = w.TakeClaim(f.ctx, r, "work"); return err }); err != nil {
 				t.Error(err)
 			} else if ok {
 				won.Add(1)
@@ -172,13 +176,14 @@ func watermarks(t *testing.T, f *fixture) {
 	g := f.namespace(p).Generation
 	put := func(consumer string, keep time.Duration, seq uint64) {
 		t.Helper()
-		f.update(func(w port.Writer) error {
-			return w.PutWatermarks(f.ctx, consumer, keep, []port.Watermark{{Generation: g, Seq: seq}, {Generation: g + 1000, Seq: 3}})
+		f.update(func(w port.DocumentWriter) error {
+			return w.PutWatermarks(f.ctx, consumer, keep,
+				[]port.Watermark{{Generation: g, Seq: seq}, {Generation: g + 1000, Seq: 3}})
 		})
 	}
 	trim := func(upto, want uint64, deletions int) {
 		t.Helper()
-		f.update(func(w port.Writer) error { return w.TrimChanges(f.ctx, p, upto) })
+		f.update(func(w port.DocumentWriter) error { return w.TrimChanges(f.ctx, p, upto) })
 		if n := f.namespace(p); n.Trimmed != want {
 			t.Errorf("after TrimChanges(%d): trimmed up to %d, want %d", upto, n.Trimmed, want)
 		}
@@ -208,31 +213,31 @@ func watermarks(t *testing.T, f *fixture) {
 	f.same("live ones", marks, map[string]uint64{"one": 7})
 	trim(100, 7, 0)
 	put("two", longLease, 0) // alive again, and its marks as they were
-	f.update(func(w port.Writer) error { return w.PutWatermarks(f.ctx, "two", shortLease, nil) })
+	f.update(func(w port.DocumentWriter) error { return w.PutWatermarks(f.ctx, "two", shortLease, nil) })
 	time.Sleep(2 * time.Millisecond)
-	f.update(func(w port.Writer) error { return w.DropWatermarks(f.ctx) })
+	f.update(func(w port.DocumentWriter) error { return w.DropWatermarks(f.ctx) })
 	put("one", longLease, 7)
 	f.view(func(r port.Reader) (err error) { marks, err = r.Watermarks(f.ctx, p); return err })
 	f.same("after dropping", marks, map[string]uint64{"one": 7})
 	f.delete(p, at(3), "d") // the namespace goes, watermarks and all
 	err := f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Watermarks(f.ctx, p); return err })
-	f.want("of a deleted namespace", err, fault.NamespaceNotFound)
+	f.want("of a deleted namespace", err, fault.PartitionNotFound)
 }
 
 func erasureAcknowledged(t *testing.T, f *fixture) {
 	f.integration(f.org, "int_1")
 	p := port.Memories(f.org, "int_1", "eva")
-	f.update(func(w port.Writer) error {
-		n, err := w.CreateNamespace(f.ctx, p, port.Namespace{})
+	f.update(func(w port.DocumentWriter) error {
+		n, err := w.CreatePartition(f.ctx, p, port.PartitionRow{})
 		p = p.At(n.Generation)
 		return err
 	})
 	a, b := f.join("a", longLease), f.join("b", longLease)
-	ack := func(r port.Replica) func(w port.Writer) error {
-		return func(w port.Writer) error { return w.AcknowledgeErasure(f.ctx, p, r) }
+	ack := func(r port.Replica) func(w port.DocumentWriter) error {
+		return func(w port.DocumentWriter) error { return w.AcknowledgeErasure(f.ctx, p, r) }
 	}
 	f.expect("before it has begun", fault.Internal, ack(a))
-	f.update(func(w port.Writer) error { _, err := w.BeginErasure(f.ctx, p, at(1)); return err })
+	f.update(func(w port.DocumentWriter) error { _, err := w.BeginErasure(f.ctx, p, at(1)); return err })
 	missing := func() (out []port.Replica) {
 		f.view(func(r port.Reader) (err error) { out, err = r.Unacknowledged(f.ctx, p); return err })
 		return out
@@ -244,9 +249,9 @@ func erasureAcknowledged(t *testing.T, f *fixture) {
 	again := f.join("a", longLease)
 	f.same("a new life has to say so itself", missing(), []port.Replica{again, b})
 	f.expect("acknowledge", "", ack(again))
-	f.update(func(w port.Writer) error { return w.LeaveReplica(f.ctx, b) })
+	f.update(func(w port.DocumentWriter) error { return w.LeaveReplica(f.ctx, b) })
 	f.same("who left need not", missing(), []port.Replica(nil))
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		if err := w.PutReindexing(f.ctx, port.Reindexing{Partition: p.At(0), Status: "failed", UpdatedAt: at(1)}); err != nil {
 			return err
 		}
@@ -262,9 +267,17 @@ func erasureAcknowledged(t *testing.T, f *fixture) {
 
 func reindexings(t *testing.T, f *fixture) {
 	docs, eva := port.Documents(f.org, "docs"), port.Memories(f.org, "int_1", "docs")
-	first := port.Reindexing{Partition: docs, Status: "running", Request: `{"hold":true}`, Comparison: `{"queries":3}`, Done: 3, Total: 9, UpdatedAt: at(2)}
+	first := port.Reindexing{
+		Partition:  docs,
+		Status:     "running",
+		Request:    `{"hold":true}`,
+		Comparison: `{"queries":3}`,
+		Done:       3,
+		Total:      9,
+		UpdatedAt:  at(2),
+	}
 	second := port.Reindexing{Partition: eva, Status: "waiting", Total: 4, UpdatedAt: at(1)}
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		if err := w.PutReindexing(f.ctx, first); err != nil {
 			return err
 		}
@@ -293,16 +306,16 @@ func reindexings(t *testing.T, f *fixture) {
 		t.Fatal("not claimed")
 	}
 	list("the claimed one is in hand", orphans(), []port.Reindexing{second})
-	f.update(func(w port.Writer) error { return w.LeaveReplica(f.ctx, a) })
+	f.update(func(w port.DocumentWriter) error { return w.LeaveReplica(f.ctx, a) })
 	list("until who has it leaves", orphans(), []port.Reindexing{second, first})
 	second.Status, second.Code, second.Message, second.UpdatedAt = "failed", "timeout", "the model did not answer", at(5)
-	f.update(func(w port.Writer) error { return w.PutReindexing(f.ctx, second) })
+	f.update(func(w port.DocumentWriter) error { return w.PutReindexing(f.ctx, second) })
 	list("one has ended", orphans(), []port.Reindexing{first})
-	f.update(func(w port.Writer) error { return w.DropReindexings(f.ctx, at(5)) })
+	f.update(func(w port.DocumentWriter) error { return w.DropReindexings(f.ctx, at(5)) })
 	if got, _ := read(eva); got != second {
 		t.Errorf("how it ended: %+v, want %+v", got, second)
 	}
-	f.update(func(w port.Writer) error { return w.DropReindexings(f.ctx, at(6)) })
+	f.update(func(w port.DocumentWriter) error { return w.DropReindexings(f.ctx, at(6)) })
 	if _, found := read(eva); found {
 		t.Error("not forgotten")
 	}
@@ -320,11 +333,13 @@ func buckets(t *testing.T, f *fixture) {
 		t.Error("a bucket that nobody has charged")
 	}
 	debt := port.Bucket{Tokens: -12.25, At: at(3)}
-	f.update(func(w port.Writer) error { return w.PutBucket(f.ctx, "k/read", debt, time.Now().Add(time.Hour)) })
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
+		return w.PutBucket(f.ctx, "k/read", debt, time.Now().Add(time.Hour))
+	})
+	f.update(func(w port.DocumentWriter) error {
 		return w.PutBucket(f.ctx, "k/write", port.Bucket{Tokens: 3.5, At: at(4)}, time.Now().Add(-time.Hour))
 	})
-	f.update(func(w port.Writer) error { return w.DropBuckets(f.ctx) })
+	f.update(func(w port.DocumentWriter) error { return w.DropBuckets(f.ctx) })
 	b, _ := read("k/read")
 	f.same("a debt", b, debt)
 	if _, found := read("k/write"); found {
@@ -334,7 +349,7 @@ func buckets(t *testing.T, f *fixture) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			err := f.s.Update(f.ctx, func(w port.Writer) error {
+			err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 				b, _, _, err := w.Bucket(f.ctx, "k/read")
 				if err != nil {
 					return err

@@ -12,26 +12,26 @@ import (
 // loses what the served one loses, and takes no write by mistake.
 func shadows(t *testing.T, f *fixture) {
 	p := port.Documents(f.org, "docs")
-	put := func(p port.Partition, when time.Time, docs ...port.DocumentWrite) func(port.Writer) error {
-		return func(w port.Writer) error { _, err := w.PutDocuments(f.ctx, p, when, docs); return err }
+	put := func(p port.Partition, when time.Time, docs ...port.DocumentWrite) func(port.DocumentWriter) error {
+		return func(w port.DocumentWriter) error { _, err := w.PutDocuments(f.ctx, p, when, docs); return err }
 	}
-	create := func(p port.Partition, digest string) (n port.Namespace) {
+	create := func(p port.Partition, digest string) (n port.PartitionRow) {
 		t.Helper()
-		f.update(func(w port.Writer) (err error) {
-			n, err = w.CreateNamespace(f.ctx, p, port.Namespace{EmbeddingDigest: digest, CreatedAt: at(1), UpdatedAt: at(1)})
+		f.update(func(w port.DocumentWriter) (err error) {
+			n, err = w.CreatePartition(f.ctx, p, port.PartitionRow{EmbeddingDigest: digest, CreatedAt: at(1), UpdatedAt: at(1)})
 			return err
 		})
 		return n
 	}
-	read := func(p port.Partition) (n port.Namespace) {
+	read := func(p port.Partition) (n port.PartitionRow) {
 		t.Helper()
-		f.view(func(r port.Reader) (err error) { n, err = r.Namespace(f.ctx, p); return err })
+		f.view(func(r port.Reader) (err error) { n, err = r.Partition(f.ctx, p); return err })
 		return n
 	}
 	none := func(what string, p port.Partition) {
 		t.Helper()
-		err := f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Namespace(f.ctx, p); return err })
-		f.same(what, fault.CodeOf(err), fault.NamespaceNotFound)
+		err := f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Partition(f.ctx, p); return err })
+		f.want(what, err, fault.PartitionNotFound)
 	}
 	ids := func(p port.Partition) (out []string) {
 		t.Helper()
@@ -46,24 +46,28 @@ func shadows(t *testing.T, f *fixture) {
 	}
 	remove := func(p port.Partition, ids ...string) (gone bool) {
 		t.Helper()
-		f.update(func(w port.Writer) (err error) { _, _, gone, err = w.DeleteDocuments(f.ctx, p, at(9), ids); return err })
+		f.update(func(w port.DocumentWriter) (err error) {
+			_, _, gone, err = w.DeleteDocuments(f.ctx, p, at(9), ids)
+			return err
+		})
 		return gone
 	}
 	text := func(id, text string) port.DocumentWrite {
 		return port.DocumentWrite{Document: describe(port.Document{ID: id, Text: text, CreatedAt: at(2), UpdatedAt: at(3)}, 1)}
 	}
 
-	f.expect("the shadow of nothing", fault.NamespaceNotFound, func(w port.Writer) error {
-		_, err := w.CreateNamespace(f.ctx, p.Shadow(), port.Namespace{})
+	f.expect("the shadow of nothing", fault.PartitionNotFound, func(w port.DocumentWriter) error {
+		_, err := w.CreatePartition(f.ctx, p.Shadow(), port.PartitionRow{})
 		return err
 	})
 	served := p.At(create(p, "old").Generation)
 	none("no shadow yet", p.Shadow())
-	f.expect("nothing to swap with", fault.NamespaceNotFound, func(w port.Writer) error { return w.SwapNamespace(f.ctx, p) })
+	f.expect("nothing to swap with", fault.PartitionNotFound,
+		func(w port.DocumentWriter) error { return w.SwapPartition(f.ctx, p) })
 	f.expect("documents", "", put(served, at(4), text("a", "one"), text("b", "two"), text("c", "three")))
 	own := p.At(create(p.Shadow(), "new").Generation)
-	f.expect("a second shadow", fault.Conflict, func(w port.Writer) error {
-		_, err := w.CreateNamespace(f.ctx, p.Shadow(), port.Namespace{})
+	f.expect("a second shadow", fault.Conflict, func(w port.DocumentWriter) error {
+		_, err := w.CreatePartition(f.ctx, p.Shadow(), port.PartitionRow{})
 		return err
 	})
 
@@ -71,14 +75,14 @@ func shadows(t *testing.T, f *fixture) {
 	f.same("the name is the served one", read(p).Generation, served.Generation())
 	f.same("the shadow", read(p.Shadow()).Generation, own.Generation())
 	f.same("by generation", read(own).EmbeddingDigest, "new")
-	f.same("its life", read(own).Life, port.Building)
+	f.same("its life", read(own).State, port.Building)
 	f.view(func(r port.Reader) error {
 		list, err := r.Namespaces(f.ctx, f.org, "", "", 10)
 		if err == nil && (len(list) != 1 || list[0].Generation != served.Generation()) {
 			t.Errorf("listed: %+v", list)
 		}
 		held, err2 := r.Shadows(f.ctx, f.org)
-		if len(held) != 1 || held[0].Partition != own || held[0].Namespace.Life != port.Building {
+		if len(held) != 1 || held[0].Partition != own || held[0].Row.State != port.Building {
 			t.Errorf("shadows: %+v", held)
 		}
 		all, err3 := r.Shadows(f.ctx, "")
@@ -96,8 +100,8 @@ func shadows(t *testing.T, f *fixture) {
 	})
 
 	// Written to by who says so, with each document's own time.
-	f.expect("by mistake", fault.NamespaceNotFound, put(own, at(5), text("a", "one")))
-	f.expect("the served one as a shadow", fault.NamespaceNotFound, put(served.Shadow(), at(5), text("a", "one")))
+	f.expect("by mistake", fault.PartitionNotFound, put(own, at(5), text("a", "one")))
+	f.expect("the served one as a shadow", fault.PartitionNotFound, put(served.Shadow(), at(5), text("a", "one")))
 	f.expect("documents of the shadow", "", put(own.Shadow(), time.Time{}, text("a", "one"), text("b", "two")))
 	f.view(func(r port.Reader) error {
 		d, err := r.Documents(f.ctx, own, []string{"a"}, 0)
@@ -123,29 +127,30 @@ func shadows(t *testing.T, f *fixture) {
 	f.expect("again", "", put(own.Shadow(), time.Time{}, text("b", "two")))
 
 	// Swapped there and back.
-	f.update(func(w port.Writer) error { return w.PauseNamespace(f.ctx, p, at(60)) })
+	f.update(func(w port.DocumentWriter) error { return w.PausePartition(f.ctx, p, at(60)) })
 	f.same("paused", read(p).PausedUntil.Equal(at(60)), true)
-	f.update(func(w port.Writer) error { return w.SwapNamespace(f.ctx, served) })
+	f.update(func(w port.DocumentWriter) error { return w.SwapPartition(f.ctx, served) })
 	f.same("now served", read(p).Generation, own.Generation())
 	f.same("kept", read(p.Shadow()).Generation, served.Generation())
-	f.same("as such", read(served).Life, port.Kept)
-	f.same("and served", read(own).Life, port.Served)
+	f.same("as such", read(served).State, port.Retained)
+	f.same("and served", read(own).State, port.Active)
 	f.same("the pause has ended", read(served).PausedUntil.IsZero(), true)
-	f.expect("a write that comes late", fault.NamespaceNotFound, put(served, at(6), text("late", "late")))
+	f.expect("a write that comes late", fault.PartitionNotFound, put(served, at(6), text("late", "late")))
 	f.same("a read that comes late", ids(served), []string{"b"})
 	f.expect("a write", "", put(p, at(6), text("d", "four")))
 	f.same("goes to what is served", ids(p), []string{"b", "d"})
-	f.expect("swapped from what is not served", fault.NamespaceNotFound, func(w port.Writer) error { return w.SwapNamespace(f.ctx, served) })
-	f.update(func(w port.Writer) error { return w.SwapNamespace(f.ctx, p) })
+	f.expect("swapped from what is not served", fault.PartitionNotFound,
+		func(w port.DocumentWriter) error { return w.SwapPartition(f.ctx, served) })
+	f.update(func(w port.DocumentWriter) error { return w.SwapPartition(f.ctx, p) })
 	f.same("back", read(p).Generation, served.Generation())
 
 	// Deleted alone, and with its namespace.
-	f.update(func(w port.Writer) error { _, err := w.DeleteNamespace(f.ctx, p.Shadow()); return err })
+	f.update(func(w port.DocumentWriter) error { _, err := w.DeletePartition(f.ctx, p.Shadow()); return err })
 	none("discarded", p.Shadow())
 	none("its generation", own)
 	f.same("the served one stays", ids(p), []string{"b"})
 	own = p.At(create(p.Shadow(), "newer").Generation)
-	f.update(func(w port.Writer) error { _, err := w.DeleteNamespace(f.ctx, p); return err })
+	f.update(func(w port.DocumentWriter) error { _, err := w.DeletePartition(f.ctx, p); return err })
 	none("gone", p)
 	none("with its shadow", own)
 	create(p, "third")

@@ -24,7 +24,7 @@ import (
 )
 
 // Run runs the contract. open gives a new and empty store; Run closes it.
-func Run(t *testing.T, open func(t *testing.T) port.Store) {
+func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *fixture)
@@ -44,9 +44,10 @@ func Run(t *testing.T, open func(t *testing.T) port.Store) {
 		{"Changes", changes},
 		{"TrimChanges", trimChanges},
 		{"DeleteDocuments", deleteDocuments},
-		{"DeleteNamespace", deleteNamespace},
+		{"DeletePartition", deleteNamespace},
 		{"ClockGoesBack", clockGoesBack},
-		{"Operations", operations},
+		{"Jobs", jobs},
+		{"JobLists", jobLists},
 		{"Secrets", secrets},
 		{"OAuthClients", oauthClients},
 		{"OAuthGrants", oauthGrants},
@@ -61,7 +62,7 @@ func Run(t *testing.T, open func(t *testing.T) port.Store) {
 		{"RecordRace", recordRace},
 		{"Replays", replays},
 		{"Roster", roster},
-		{"Restamp", restamp},
+		{"SetModels", setModels},
 		{"Shadows", shadows},
 		{"Survey", survey},
 		{"Erasure", erasure},
@@ -84,6 +85,7 @@ func Run(t *testing.T, open func(t *testing.T) port.Store) {
 		{"Closed", closed},
 		{"Model", model},
 		{"MemoryModel", memoryModel},
+		{"JobModel", jobModel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := open(t)
@@ -106,7 +108,7 @@ func Run(t *testing.T, open func(t *testing.T) port.Store) {
 // fixture is a store with its default organization.
 type fixture struct {
 	*testing.T
-	s   port.Store
+	s   port.DocumentStore
 	ctx context.Context
 	org ident.Org
 }
@@ -123,9 +125,9 @@ func (f *fixture) view(fn func(port.Reader) error) {
 	}
 }
 
-func (f *fixture) update(fn func(port.Writer) error) {
+func (f *fixture) update(fn func(port.DocumentWriter) error) {
 	f.Helper()
-	if err := f.s.Update(f.ctx, fn); err != nil {
+	if err := f.s.UpdateDocuments(f.ctx, fn); err != nil {
 		f.Fatalf("Update: %v", err)
 	}
 }
@@ -136,8 +138,8 @@ const dim = 8
 func (f *fixture) create(name string) port.Partition {
 	f.Helper()
 	p := port.Documents(f.org, name)
-	f.update(func(w port.Writer) error {
-		_, err := w.CreateNamespace(f.ctx, p, port.Namespace{Dimensions: dim, CreatedAt: at(0), UpdatedAt: at(0)})
+	f.update(func(w port.DocumentWriter) error {
+		_, err := w.CreatePartition(f.ctx, p, port.PartitionRow{Dimensions: dim, CreatedAt: at(0), UpdatedAt: at(0)})
 		return err
 	})
 	return p
@@ -146,7 +148,7 @@ func (f *fixture) create(name string) port.Partition {
 // put writes documents with the given ids, one second after the last call.
 func (f *fixture) put(p port.Partition, t time.Time, docs ...port.DocumentWrite) (seq uint64) {
 	f.Helper()
-	f.update(func(w port.Writer) (err error) {
+	f.update(func(w port.DocumentWriter) (err error) {
 		seq, err = w.PutDocuments(f.ctx, p, t, docs)
 		return err
 	})
@@ -155,17 +157,17 @@ func (f *fixture) put(p port.Partition, t time.Time, docs ...port.DocumentWrite)
 
 func (f *fixture) delete(p port.Partition, t time.Time, ids ...string) (n int, seq uint64, gone bool) {
 	f.Helper()
-	f.update(func(w port.Writer) (err error) {
+	f.update(func(w port.DocumentWriter) (err error) {
 		n, seq, gone, err = w.DeleteDocuments(f.ctx, p, t, ids)
 		return err
 	})
 	return n, seq, gone
 }
 
-func (f *fixture) namespace(p port.Partition) (n port.Namespace) {
+func (f *fixture) namespace(p port.Partition) (n port.PartitionRow) {
 	f.Helper()
 	f.view(func(r port.Reader) (err error) {
-		n, err = r.Namespace(f.ctx, p)
+		n, err = r.Partition(f.ctx, p)
 		return err
 	})
 	return n
@@ -209,7 +211,7 @@ func (f *fixture) want(what string, err error, code fault.Code) {
 
 func (f *fixture) same(what string, got, want any) {
 	f.Helper()
-	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.EquateComparable(port.Partition{})); d != "" {
 		f.Errorf("%s (-want +got):\n%s", what, d)
 	}
 }
@@ -221,7 +223,8 @@ func document(id string, version, chunks int) port.DocumentWrite {
 	for i := range chunks {
 		start := text.Len()
 		fmt.Fprintf(&text, "%s, version %d, chunk %d: žluť 漢字. ", id, version, i)
-		d.Chunks = append(d.Chunks, port.Chunk{Start: start, End: text.Len(), Context: []string{"", "Guide", "Guide > Úvod"}[i%3]})
+		d.Chunks = append(d.Chunks, port.Chunk{Start: start, End: text.Len(),
+			Context: []string{"", "Guide", "Guide > Úvod"}[i%3]})
 	}
 	d.Text = text.String()
 	for i := range d.Chunks {
@@ -268,7 +271,7 @@ func docIDs(docs []port.DocumentHead) []string {
 
 func organizations(t *testing.T, f *fixture) {
 	acme := port.Organization{ID: "org_acme", Name: "acme", CreatedAt: at(1)}
-	f.update(func(w port.Writer) error { return w.PutOrganization(f.ctx, acme) })
+	f.update(func(w port.DocumentWriter) error { return w.PutOrganization(f.ctx, acme) })
 	f.view(func(r port.Reader) error {
 		o, err := r.OrganizationByName(f.ctx, ident.DefaultOrg)
 		if err != nil || !strings.HasPrefix(string(o.ID), "org_") || o.Suspended || o.CreatedAt.IsZero() {
@@ -282,11 +285,11 @@ func organizations(t *testing.T, f *fixture) {
 		f.want("absent name", err2, fault.NotFound)
 		return err
 	})
-	f.want("taken name", f.s.Update(f.ctx, func(w port.Writer) error {
+	f.want("taken name", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		return w.PutOrganization(f.ctx, port.Organization{ID: "org_other", Name: "acme"})
 	}), fault.Conflict)
 	acme.Name, acme.Suspended = "acme-2", true
-	f.update(func(w port.Writer) error { return w.PutOrganization(f.ctx, acme) })
+	f.update(func(w port.DocumentWriter) error { return w.PutOrganization(f.ctx, acme) })
 	f.view(func(r port.Reader) error {
 		o, err := r.Organization(f.ctx, acme.ID)
 		f.same("renamed and suspended", o, acme)
@@ -301,15 +304,23 @@ func keys(t *testing.T, f *fixture) {
 		Scopes: []ident.Scope{"memories:read"}, Limits: map[string]ident.Rate{"read": {PerMinute: 5, Burst: 2}},
 		CreatedAt: at(2), ExpiresAt: at(100),
 	}
-	bare := port.Key{ID: "key_2", Org: f.org, Kind: ident.Integration, Hash: sha256.Sum256([]byte("two")), Integration: "int_1", EndUser: "ann", CreatedAt: at(1)}
-	f.update(func(w port.Writer) error { return errors.Join(w.PutKey(f.ctx, full), w.PutKey(f.ctx, bare)) })
-	f.want("used id", f.s.Update(f.ctx, func(w port.Writer) error {
+	bare := port.Key{
+		ID:          "key_2",
+		Org:         f.org,
+		Kind:        ident.Integration,
+		Hash:        sha256.Sum256([]byte("two")),
+		Integration: "int_1",
+		EndUser:     "ann",
+		CreatedAt:   at(1),
+	}
+	f.update(func(w port.DocumentWriter) error { return errors.Join(w.PutKey(f.ctx, full), w.PutKey(f.ctx, bare)) })
+	f.want("used id", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		return w.PutKey(f.ctx, port.Key{ID: "key_1", Org: f.org, Hash: sha256.Sum256([]byte("three"))})
 	}), fault.Conflict)
-	f.want("used hash", f.s.Update(f.ctx, func(w port.Writer) error {
+	f.want("used hash", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		return w.PutKey(f.ctx, port.Key{ID: "key_3", Org: f.org, Hash: full.Hash})
 	}), fault.Conflict)
-	f.want("absent organization", f.s.Update(f.ctx, func(w port.Writer) error {
+	f.want("absent organization", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		return w.PutKey(f.ctx, port.Key{ID: "key_3", Org: "org_none", Hash: sha256.Sum256([]byte("three"))})
 	}), fault.NotFound)
 	read := func() (out []port.Key) {
@@ -338,7 +349,8 @@ func keys(t *testing.T, f *fixture) {
 			{"a first page", port.KeyList{Limit: 1}, []port.Key{bare}},
 			{"the page after", port.KeyList{AfterCreated: bare.CreatedAt, AfterID: bare.ID, Limit: 1}, []port.Key{full}},
 			{"the page after the last", port.KeyList{AfterCreated: full.CreatedAt, AfterID: full.ID, Limit: 1}, nil},
-			{"after a smaller id of the same time", port.KeyList{AfterCreated: full.CreatedAt, AfterID: "key_0"}, []port.Key{full}},
+			{"after a smaller id of the same time", port.KeyList{AfterCreated: full.CreatedAt, AfterID: "key_0"},
+				[]port.Key{full}},
 			{"an integration's", port.KeyList{Integration: bare.Integration}, []port.Key{bare}},
 			{"another integration's", port.KeyList{Integration: "int_none"}, nil},
 		} {
@@ -349,36 +361,43 @@ func keys(t *testing.T, f *fixture) {
 		return errors.Join(err, err4)
 	})
 	touch := func(used map[string]time.Time) {
-		f.update(func(w port.Writer) error { return w.TouchKeys(f.ctx, used) })
+		f.update(func(w port.DocumentWriter) error { return w.TouchKeys(f.ctx, used) })
 	}
 	touch(map[string]time.Time{"key_1": at(50), "key_none": at(50)})
 	touch(map[string]time.Time{"key_1": at(40), "key_2": at(40)})
 	full.LastUsedAt, bare.LastUsedAt = at(50), at(40)
 	f.same("last use never goes back", read(), []port.Key{bare, full})
 	change := func(org ident.Org, id string, to port.KeyChange) error {
-		return f.s.Update(f.ctx, func(w port.Writer) error { return w.ChangeKey(f.ctx, org, id, to) })
+		return f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error { return w.ChangeKey(f.ctx, org, id, to) })
 	}
 	f.want("change an absent key", change(f.org, "key_none", port.KeyChange{}), fault.NotFound)
 	f.want("change another organization's key", change("org_none", "key_1", port.KeyChange{}), fault.NotFound)
 	if err := errors.Join(change(f.org, "key_1", port.KeyChange{}),
-		change(f.org, "key_2", port.KeyChange{Name: "desk", ReadOnly: true, DefaultNamespace: "notes", Limits: map[string]ident.Rate{"write": {PerMinute: 7}}})); err != nil {
+		change(f.org, "key_2", port.KeyChange{
+			Name:             "desk",
+			ReadOnly:         true,
+			DefaultNamespace: "notes",
+			Limits:           map[string]ident.Rate{"write": {PerMinute: 7}},
+		})); err != nil {
 		t.Fatal(err)
 	}
 	full.Name, full.ReadOnly, full.DefaultNamespace, full.Limits = "", false, "", nil
-	bare.Name, bare.ReadOnly, bare.DefaultNamespace, bare.Limits = "desk", true, "notes", map[string]ident.Rate{"write": {PerMinute: 7}}
+	bare.Name, bare.ReadOnly, bare.DefaultNamespace, bare.Limits = "desk", true, "notes",
+		map[string]ident.Rate{"write": {PerMinute: 7}}
 	f.same("changed", read(), []port.Key{bare, full})
 	expire := func(org ident.Org, id string, when time.Time) error {
-		return f.s.Update(f.ctx, func(w port.Writer) error { return w.ExpireKey(f.ctx, org, id, when) })
+		return f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error { return w.ExpireKey(f.ctx, org, id, when) })
 	}
 	f.want("expire an absent key", expire(f.org, "key_none", at(60)), fault.NotFound)
 	f.want("expire another organization's key", expire("org_none", "key_1", at(60)), fault.NotFound)
-	if err := errors.Join(expire(f.org, "key_1", at(200)), expire(f.org, "key_2", at(90)), expire(f.org, "key_2", at(80)), expire(f.org, "key_2", at(85))); err != nil {
+	if err := errors.Join(expire(f.org, "key_1", at(200)), expire(f.org, "key_2", at(90)),
+		expire(f.org, "key_2", at(80)), expire(f.org, "key_2", at(85))); err != nil {
 		t.Fatal(err)
 	}
 	bare.ExpiresAt = at(80)
 	f.same("an end comes nearer and never goes away", read(), []port.Key{bare, full})
 	revoke := func(org ident.Org, id string, when time.Time) error {
-		return f.s.Update(f.ctx, func(w port.Writer) error { return w.RevokeKey(f.ctx, org, id, when) })
+		return f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error { return w.RevokeKey(f.ctx, org, id, when) })
 	}
 	f.want("revoke an absent key", revoke(f.org, "key_none", at(60)), fault.NotFound)
 	f.want("revoke another organization's key", revoke("org_none", "key_1", at(60)), fault.NotFound)
@@ -391,18 +410,18 @@ func keys(t *testing.T, f *fixture) {
 
 func namespaces(t *testing.T, f *fixture) {
 	p := port.Documents(f.org, "docs")
-	want := port.Namespace{
+	want := port.PartitionRow{
 		Name: "docs", Sparse: true, EmbeddingModel: "e5", EmbeddingDigest: "sha256:aa", Dimensions: dim,
 		SparseModel: "splade", SparseDigest: "sha256:bb", Chunker: "1", CreatedAt: at(1), UpdatedAt: at(1),
 	}
 	in := want
 	in.Documents, in.Chunks, in.Bytes, in.Seq, in.Generation = 7, 7, 7, 7, 7 // the store's to set
-	var made port.Namespace
-	f.update(func(w port.Writer) (err error) {
-		made, err = w.CreateNamespace(f.ctx, p, in)
+	var made port.PartitionRow
+	f.update(func(w port.DocumentWriter) (err error) {
+		made, err = w.CreatePartition(f.ctx, p, in)
 		if err == nil {
-			var seen port.Namespace
-			seen, err = w.Namespace(f.ctx, p)
+			var seen port.PartitionRow
+			seen, err = w.Partition(f.ctx, p)
 			f.same("read in its own transaction", seen, made)
 		}
 		return err
@@ -413,12 +432,12 @@ func namespaces(t *testing.T, f *fixture) {
 	want.Generation = made.Generation
 	f.same("created", made, want)
 	f.same("read back", f.namespace(p), want)
-	f.want("name taken", f.s.Update(f.ctx, func(w port.Writer) error {
-		_, err := w.CreateNamespace(f.ctx, p, port.Namespace{})
+	f.want("name taken", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
+		_, err := w.CreatePartition(f.ctx, p, port.PartitionRow{})
 		return err
 	}), fault.Conflict)
-	f.want("absent organization", f.s.Update(f.ctx, func(w port.Writer) error {
-		_, err := w.CreateNamespace(f.ctx, port.Documents("org_none", "docs"), port.Namespace{})
+	f.want("absent organization", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
+		_, err := w.CreatePartition(f.ctx, port.Documents("org_none", "docs"), port.PartitionRow{})
 		return err
 	}), fault.NotFound)
 
@@ -428,26 +447,26 @@ func namespaces(t *testing.T, f *fixture) {
 	f.same("counts", f.namespace(p), want)
 
 	nowhere := port.Documents(f.org, "nowhere")
-	for what, call := range map[string]func(w port.Writer) error{
-		"Namespace": func(w port.Writer) error { _, err := w.Namespace(f.ctx, nowhere); return err },
-		"Documents": func(w port.Writer) error { _, err := w.Documents(f.ctx, nowhere, []string{"a"}, 0); return err },
-		"ListDocuments": func(w port.Writer) error {
+	for what, call := range map[string]func(w port.DocumentWriter) error{
+		"Namespace": func(w port.DocumentWriter) error { _, err := w.Partition(f.ctx, nowhere); return err },
+		"Documents": func(w port.DocumentWriter) error { _, err := w.Documents(f.ctx, nowhere, []string{"a"}, 0); return err },
+		"ListDocuments": func(w port.DocumentWriter) error {
 			_, err := w.ListDocuments(f.ctx, nowhere, port.DocumentList{Limit: 1})
 			return err
 		},
-		"Vectors": func(w port.Writer) error { _, err := w.Vectors(f.ctx, nowhere, []string{"a"}); return err },
-		"Changes": func(w port.Writer) error { _, err := w.Changes(f.ctx, nowhere, 0, 1); return err },
-		"PutDocuments": func(w port.Writer) error {
+		"Vectors": func(w port.DocumentWriter) error { _, err := w.Vectors(f.ctx, nowhere, []string{"a"}); return err },
+		"Changes": func(w port.DocumentWriter) error { _, err := w.Changes(f.ctx, nowhere, 0, 1); return err },
+		"PutDocuments": func(w port.DocumentWriter) error {
 			_, err := w.PutDocuments(f.ctx, nowhere, at(1), []port.DocumentWrite{plain("a")})
 			return err
 		},
-		"DeleteDocuments": func(w port.Writer) error {
+		"DeleteDocuments": func(w port.DocumentWriter) error {
 			_, _, _, err := w.DeleteDocuments(f.ctx, nowhere, at(1), []string{"a"})
 			return err
 		},
-		"TrimChanges": func(w port.Writer) error { return w.TrimChanges(f.ctx, nowhere, 1) },
+		"TrimChanges": func(w port.DocumentWriter) error { return w.TrimChanges(f.ctx, nowhere, 1) },
 	} {
-		f.want(what+" of an absent namespace", f.s.Update(f.ctx, call), fault.NamespaceNotFound)
+		f.want(what+" of an absent namespace", f.s.UpdateDocuments(f.ctx, call), fault.PartitionNotFound)
 	}
 }
 
@@ -499,7 +518,7 @@ func pinning(t *testing.T, f *fixture) {
 	f.same("pinned read", docIDs(f.documents(p.At(first), 0, "a", "b")), []string{"a", "b"})
 	other := f.create("other")
 	wrong := []port.Partition{p.At(first + 1000), p.At(f.namespace(other).Generation), p.At(-1)}
-	f.update(func(w port.Writer) error { _, err := w.DeleteNamespace(f.ctx, p); return err })
+	f.update(func(w port.DocumentWriter) error { _, err := w.DeletePartition(f.ctx, p); return err })
 	f.create("docs")
 	second := f.namespace(p).Generation
 	if second == first {
@@ -507,30 +526,30 @@ func pinning(t *testing.T, f *fixture) {
 	}
 	f.put(p, at(3), plain("c"))
 	for _, q := range append(wrong, p.At(first)) {
-		for what, call := range map[string]func(port.Writer) error{
-			"Namespace": func(w port.Writer) error { _, err := w.Namespace(f.ctx, q); return err },
-			"Documents": func(w port.Writer) error { _, err := w.Documents(f.ctx, q, []string{"a"}, 0); return err },
-			"ListDocuments": func(w port.Writer) error {
+		for what, call := range map[string]func(port.DocumentWriter) error{
+			"Namespace": func(w port.DocumentWriter) error { _, err := w.Partition(f.ctx, q); return err },
+			"Documents": func(w port.DocumentWriter) error { _, err := w.Documents(f.ctx, q, []string{"a"}, 0); return err },
+			"ListDocuments": func(w port.DocumentWriter) error {
 				_, err := w.ListDocuments(f.ctx, q, port.DocumentList{Limit: 1})
 				return err
 			},
-			"Vectors": func(w port.Writer) error { _, err := w.Vectors(f.ctx, q, []string{"a"}); return err },
-			"Changes": func(w port.Writer) error { _, err := w.Changes(f.ctx, q, 0, 1); return err },
-			"PutDocuments": func(w port.Writer) error {
+			"Vectors": func(w port.DocumentWriter) error { _, err := w.Vectors(f.ctx, q, []string{"a"}); return err },
+			"Changes": func(w port.DocumentWriter) error { _, err := w.Changes(f.ctx, q, 0, 1); return err },
+			"PutDocuments": func(w port.DocumentWriter) error {
 				_, err := w.PutDocuments(f.ctx, q, at(1), []port.DocumentWrite{plain("a")})
 				return err
 			},
-			"DeleteDocuments": func(w port.Writer) error {
+			"DeleteDocuments": func(w port.DocumentWriter) error {
 				_, _, _, err := w.DeleteDocuments(f.ctx, q, at(1), []string{"c"})
 				return err
 			},
 		} {
-			f.want(fmt.Sprintf("%s of %s", what, q), f.s.Update(f.ctx, call), fault.NamespaceNotFound)
+			f.want(fmt.Sprintf("%s of %s", what, q), f.s.UpdateDocuments(f.ctx, call), fault.PartitionNotFound)
 		}
-		f.update(func(w port.Writer) error {
-			existed, err := w.DeleteNamespace(f.ctx, q)
+		f.update(func(w port.DocumentWriter) error {
+			existed, err := w.DeletePartition(f.ctx, q)
 			if existed {
-				t.Errorf("DeleteNamespace of %s reached a namespace", q)
+				t.Errorf("DeletePartition of %s reached a namespace", q)
 			}
 			return err
 		})
@@ -603,7 +622,8 @@ func metadataOnly(t *testing.T, f *fixture) {
 	a := document("a", 1, 3)
 	f.put(p, at(1), a)
 	before := f.namespace(p)
-	change := port.DocumentWrite{MetadataOnly: true, Document: describe(port.Document{ID: "a", TextHash: a.Document.TextHash, SourceID: "src_2"}, 9)}
+	change := port.DocumentWrite{MetadataOnly: true,
+		Document: describe(port.Document{ID: "a", TextHash: a.Document.TextHash, SourceID: "src_2"}, 9)}
 	seq := f.put(p, at(2), change)
 	want := head(a, seq, at(1), at(2))
 	want.Document = describe(want.Document, 9)
@@ -619,7 +639,7 @@ func metadataOnly(t *testing.T, f *fixture) {
 	absent := change
 	absent.Document.ID = "b"
 	for what, w := range map[string]port.DocumentWrite{"another text": rewritten, "absent": absent} {
-		f.want(what, f.s.Update(f.ctx, func(tx port.Writer) error {
+		f.want(what, f.s.UpdateDocuments(f.ctx, func(tx port.DocumentWriter) error {
 			_, err := tx.PutDocuments(f.ctx, p, at(3), []port.DocumentWrite{plain("c"), w})
 			return err
 		}), fault.Conflict)
@@ -758,7 +778,8 @@ func (f *fixture) checkVectors(p port.Partition, written ...port.DocumentWrite) 
 		}
 		d := w.Vectors.Dense
 		if (g.Dense.Data == nil) != (d.Data == nil) || g.Dense.Dim != d.Dim || len(g.Dense.Data) != len(d.Data) {
-			f.Errorf("%s: dense %d of %d dimensions, want %d of %d", w.Document.ID, len(g.Dense.Data), g.Dense.Dim, len(d.Data), d.Dim)
+			f.Errorf("%s: dense %d of %d dimensions, want %d of %d", w.Document.ID, len(g.Dense.Data), g.Dense.Dim,
+				len(d.Data), d.Dim)
 			continue
 		}
 		for i, v := range d.Data {
@@ -783,7 +804,8 @@ func vectors(t *testing.T, f *fixture) {
 	none.Vectors = port.Vectors{}
 	both := document("both", 1, 3)
 	both.Vectors.Sparse = port.Sparse{
-		Rows: []uint32{0, 2, 2, 5}, Terms: []uint32{0, 30521, 7, 8, math.MaxUint32}, Weights: []float32{0.1, 3.14159, 1e-9, 42, 2},
+		Rows: []uint32{0, 2, 2, 5}, Terms: []uint32{0, 30521, 7, 8, math.MaxUint32},
+		Weights: []float32{0.1, 3.14159, 1e-9, 42, 2},
 	}
 	sparse := document("sparse", 1, 1)
 	sparse.Vectors.Dense = port.Dense{}
@@ -830,7 +852,7 @@ func badWrites(t *testing.T, f *fixture) {
 	} {
 		w := plain("bad")
 		spoil(&w)
-		err := f.s.Update(f.ctx, func(tx port.Writer) error {
+		err := f.s.UpdateDocuments(f.ctx, func(tx port.DocumentWriter) error {
 			_, err := tx.PutDocuments(f.ctx, p, at(2), []port.DocumentWrite{plain("good"), w})
 			return err
 		})
@@ -889,7 +911,7 @@ func trimChanges(t *testing.T, f *fixture) {
 	f.delete(p, at(3), "b")                                         // 3
 	f.put(p, at(4), plain("c"))                                     // 4
 	trim := func(upto uint64) {
-		f.update(func(w port.Writer) error { return w.TrimChanges(f.ctx, p, upto) })
+		f.update(func(w port.DocumentWriter) error { return w.TrimChanges(f.ctx, p, upto) })
 	}
 	trim(0)
 	if got := f.changes(p, 0, 10); len(got) != 4 {
@@ -920,7 +942,8 @@ func deleteDocuments(t *testing.T, f *fixture) {
 	if n, seq, gone := f.delete(p, at(3), "b", "c"); n != 2 || seq != 3 || !gone {
 		t.Errorf("the last ones: %d, %d, %v", n, seq, gone)
 	}
-	f.want("emptied", f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Namespace(f.ctx, p); return err }), fault.NamespaceNotFound)
+	f.want("emptied", f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Partition(f.ctx, p); return err }),
+		fault.PartitionNotFound)
 	f.create("docs")
 	f.same("nothing comes back", f.list(p, port.DocumentList{Limit: 10}), []port.DocumentHead{})
 	f.same("nor as changes", f.changes(p, 0, 10), []port.Change{})
@@ -929,15 +952,15 @@ func deleteDocuments(t *testing.T, f *fixture) {
 		t.Errorf("second life: %+v", n)
 	}
 	// Emptied and made again within one transaction.
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		_, _, gone, err := w.DeleteDocuments(f.ctx, p, at(5), []string{"a"})
 		if err != nil || !gone {
 			return fmt.Errorf("gone %v, %w", gone, err)
 		}
-		if _, err := w.Namespace(f.ctx, p); fault.CodeOf(err) != fault.NamespaceNotFound {
+		if _, err := w.Partition(f.ctx, p); !fault.IsPartitionNotFound(err) {
 			return fmt.Errorf("gone but there: %v", err)
 		}
-		if _, err := w.CreateNamespace(f.ctx, p, port.Namespace{Dimensions: dim}); err != nil {
+		if _, err := w.CreatePartition(f.ctx, p, port.PartitionRow{Dimensions: dim}); err != nil {
 			return err
 		}
 		_, err = w.PutDocuments(f.ctx, p, at(5), []port.DocumentWrite{plain("b")})
@@ -957,17 +980,17 @@ func deleteNamespace(t *testing.T, f *fixture) {
 		}
 		f.put(p, at(1), docs...)
 		f.delete(p, at(2), "d1", "d2")
-		f.update(func(w port.Writer) error {
-			existed, err := w.DeleteNamespace(f.ctx, p)
+		f.update(func(w port.DocumentWriter) error {
+			existed, err := w.DeletePartition(f.ctx, p)
 			if !existed {
 				t.Error("existed is false")
 			}
-			again, err2 := w.DeleteNamespace(f.ctx, p)
+			again, err2 := w.DeletePartition(f.ctx, p)
 			if again {
 				t.Error("existed twice")
 			}
 			_, err3 := w.Documents(f.ctx, p, []string{"d3"}, 0)
-			f.want("read after deleting", err3, fault.NamespaceNotFound)
+			f.want("read after deleting", err3, fault.PartitionNotFound)
 			return errors.Join(err, err2)
 		})
 		f.view(func(r port.Reader) error {
@@ -1002,69 +1025,11 @@ func clockGoesBack(t *testing.T, f *fixture) {
 		t.Errorf("namespace: %+v", n)
 	}
 	f.delete(p, at(10), "b")
-	f.same("changes", f.changes(p, 0, 10), []port.Change{{Seq: 2, Document: "a"}, {Seq: 2, Document: "c"}, {Seq: 3, Document: "b", Deleted: true}})
+	f.same("changes", f.changes(p, 0, 10),
+		[]port.Change{{Seq: 2, Document: "a"}, {Seq: 2, Document: "c"}, {Seq: 3, Document: "b", Deleted: true}})
 	if n := f.namespace(p); !n.UpdatedAt.Equal(at(100)) {
 		t.Errorf("namespace: %+v", n)
 	}
-}
-
-func operations(t *testing.T, f *fixture) {
-	f.update(func(w port.Writer) error {
-		return w.PutOrganization(f.ctx, port.Organization{ID: "org_other", Name: "other"})
-	})
-	queued := port.Operation{
-		ID: "op_1", Org: f.org, Namespace: "docs", Status: "queued", Total: 3, Request: []byte{0, 1, 0xff}, Principal: []byte(`{"KeyID":"key_1"}`), CreatedAt: at(2),
-	}
-	older := port.Operation{ID: "op_2", Org: f.org, Namespace: "docs", Status: "running", CreatedAt: at(1)}
-	others := port.Operation{ID: "op_1", Org: "org_other", Namespace: "docs", Status: "queued", CreatedAt: at(3)}
-	f.update(func(w port.Writer) error {
-		return errors.Join(w.PutOperation(f.ctx, queued), w.PutOperation(f.ctx, older), w.PutOperation(f.ctx, others))
-	})
-	read := func(org ident.Org, ns, id string) (o port.Operation, err error) {
-		err = f.s.View(f.ctx, func(r port.Reader) (err error) { o, err = r.Operation(f.ctx, org, ns, id); return err })
-		return o, err
-	}
-	got, err := read(f.org, "docs", "op_1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.same("read back", got, queued)
-	_, err = read(f.org, "other", "op_1")
-	f.want("of another namespace", err, fault.NotFound)
-	_, err = read("org_none", "docs", "op_1")
-	f.want("of another organization", err, fault.NotFound)
-	unfinished := func() (out []port.Operation) {
-		f.view(func(r port.Reader) (err error) { out, err = r.UnfinishedOperations(f.ctx, 100); return err })
-		return out
-	}
-	f.same("unfinished, oldest first", unfinished(), []port.Operation{older, queued, others})
-	done := queued
-	done.Status, done.Done, done.Request, done.Result, done.FinishedAt = "succeeded", 3, nil, json.RawMessage(`{"written":3}`), at(9)
-	failed := older
-	failed.Status, failed.Error, failed.FinishedAt = "failed", json.RawMessage(`{"code":"timeout"}`), at(11)
-	f.update(func(w port.Writer) error {
-		return errors.Join(w.PutOperation(f.ctx, done), w.PutOperation(f.ctx, failed))
-	})
-	got, err = read(f.org, "docs", "op_1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.same("finished", got, done)
-	f.same("unfinished", unfinished(), []port.Operation{others})
-
-	// They stay readable without their namespace, and go by age only when finished.
-	p := f.create("docs")
-	f.put(p, at(1), plain("a"))
-	f.update(func(w port.Writer) error {
-		_, err := w.DeleteNamespace(f.ctx, p)
-		return errors.Join(err, w.DeleteOperations(f.ctx, at(10)))
-	})
-	_, err = read(f.org, "docs", "op_1")
-	f.want("forgotten", err, fault.NotFound)
-	if _, err = read(f.org, "docs", "op_2"); err != nil {
-		t.Errorf("finished later: %v", err)
-	}
-	f.same("unfinished stay", unfinished(), []port.Operation{others})
 }
 
 func secrets(t *testing.T, f *fixture) {
@@ -1075,8 +1040,8 @@ func secrets(t *testing.T, f *fixture) {
 	_, err := read()
 	f.want("absent", err, fault.NotFound)
 	first := []byte{0, 1, 255}
-	f.update(func(w port.Writer) error { return w.PutSecret(f.ctx, "cursors", first) })
-	f.update(func(w port.Writer) error { return w.PutSecret(f.ctx, "cursors", []byte("second")) })
+	f.update(func(w port.DocumentWriter) error { return w.PutSecret(f.ctx, "cursors", first) })
+	f.update(func(w port.DocumentWriter) error { return w.PutSecret(f.ctx, "cursors", []byte("second")) })
 	v, err := read()
 	if err != nil {
 		t.Fatal(err)
@@ -1085,7 +1050,7 @@ func secrets(t *testing.T, f *fixture) {
 }
 
 func tenantIsolation(t *testing.T, f *fixture) {
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		return w.PutOrganization(f.ctx, port.Organization{ID: "org_other", Name: "other"})
 	})
 	mine, theirs := f.create("docs"), port.Documents("org_other", "docs")
@@ -1093,9 +1058,9 @@ func tenantIsolation(t *testing.T, f *fixture) {
 	f.want("before theirs exists", f.s.View(f.ctx, func(r port.Reader) error {
 		_, err := r.Documents(f.ctx, theirs, []string{"a"}, everything)
 		return err
-	}), fault.NamespaceNotFound)
-	f.update(func(w port.Writer) error {
-		_, err := w.CreateNamespace(f.ctx, theirs, port.Namespace{Dimensions: dim})
+	}), fault.PartitionNotFound)
+	f.update(func(w port.DocumentWriter) error {
+		_, err := w.CreatePartition(f.ctx, theirs, port.PartitionRow{Dimensions: dim})
 		return err
 	})
 	a2 := document("a", 2, 1)
@@ -1108,7 +1073,7 @@ func tenantIsolation(t *testing.T, f *fixture) {
 	f.want("their generation under my name", f.s.View(f.ctx, func(r port.Reader) error {
 		_, err := r.Documents(f.ctx, mine.At(f.namespace(theirs).Generation), []string{"theirs"}, 0)
 		return err
-	}), fault.NamespaceNotFound)
+	}), fault.PartitionNotFound)
 	f.delete(theirs, at(3), "a", "mine")
 	f.same("mine untouched", f.documents(mine, everything, "a"), []port.DocumentHead{head(document("a", 1, 2), 1, at(1), at(1))})
 	f.view(func(r port.Reader) error {
@@ -1118,7 +1083,7 @@ func tenantIsolation(t *testing.T, f *fixture) {
 		}
 		return err
 	})
-	f.update(func(w port.Writer) error { _, err := w.DeleteNamespace(f.ctx, theirs); return err })
+	f.update(func(w port.DocumentWriter) error { _, err := w.DeletePartition(f.ctx, theirs); return err })
 	f.same("mine still", docIDs(f.list(mine, port.DocumentList{Limit: 10})), []string{"a", "mine"})
 	f.checkVectors(mine, document("a", 1, 2), plain("mine"))
 }
@@ -1127,13 +1092,13 @@ func snapshot(t *testing.T, f *fixture) {
 	p := f.create("docs")
 	f.put(p, at(1), plain("a"))
 	f.view(func(r port.Reader) error {
-		before, err := r.Namespace(f.ctx, p)
+		before, err := r.Partition(f.ctx, p)
 		if err != nil {
 			return err
 		}
 		f.put(p, at(2), document("a", 2, 1), plain("b"))
 		f.delete(p, at(3), "b")
-		after, err := r.Namespace(f.ctx, p)
+		after, err := r.Partition(f.ctx, p)
 		f.same("namespace in a snapshot", after, before)
 		docs, err2 := r.Documents(f.ctx, p, []string{"a", "b"}, everything)
 		f.same("documents in a snapshot", docs, []port.DocumentHead{head(plain("a"), 1, at(1), at(1))})
@@ -1143,7 +1108,7 @@ func snapshot(t *testing.T, f *fixture) {
 	})
 	// A view runs while a transaction is open and sees nothing of it; a view
 	// that begins after Update returned sees all of it.
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		if _, err := w.PutDocuments(f.ctx, p, at(4), []port.DocumentWrite{plain("c")}); err != nil {
 			return err
 		}
@@ -1160,13 +1125,13 @@ func rollback(t *testing.T, f *fixture) {
 	f.put(p, at(1), plain("a"))
 	before := f.namespace(p)
 	mine := errors.New("mine")
-	spoil := func(w port.Writer) error {
+	spoil := func(w port.DocumentWriter) error {
 		_, err := w.PutDocuments(f.ctx, p, at(2), []port.DocumentWrite{plain("b"), document("a", 2, 5)})
-		_, err2 := w.CreateNamespace(f.ctx, port.Documents(f.org, "new"), port.Namespace{})
-		_, err3 := w.DeleteNamespace(f.ctx, p)
+		_, err2 := w.CreatePartition(f.ctx, port.Documents(f.org, "new"), port.PartitionRow{})
+		_, err3 := w.DeletePartition(f.ctx, p)
 		return errors.Join(err, err2, err3)
 	}
-	if err := f.s.Update(f.ctx, func(w port.Writer) error {
+	if err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		if err := spoil(w); err != nil {
 			return err
 		}
@@ -1180,7 +1145,7 @@ func rollback(t *testing.T, f *fixture) {
 				t.Errorf("recovered %v", v)
 			}
 		}()
-		_ = f.s.Update(f.ctx, func(w port.Writer) error {
+		_ = f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 			if err := spoil(w); err != nil {
 				return err
 			}
@@ -1191,23 +1156,39 @@ func rollback(t *testing.T, f *fixture) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = f.s.Update(f.ctx, func(w port.Writer) error {
+		_ = f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 			_ = spoil(w)
 			runtime.Goexit()
 			return nil
 		})
 	}()
 	<-ended
+	// Update is the same transaction without documents.
+	if err := f.s.Update(f.ctx, func(w port.Writer) error {
+		if _, err := w.CreatePartition(f.ctx, port.Documents(f.org, "new"), port.PartitionRow{}); err != nil {
+			return err
+		}
+		return mine
+	}); err != mine {
+		t.Errorf("Update: got %v, want the function's own error", err)
+	}
 	if err := f.s.View(f.ctx, func(port.Reader) error { return mine }); err != mine {
 		t.Errorf("View: got %v, want the function's own error", err)
 	}
 	f.same("namespace", f.namespace(p), before)
 	f.same("documents", docIDs(f.list(p, port.DocumentList{Limit: 10})), []string{"a"})
 	f.want("created inside", f.s.View(f.ctx, func(r port.Reader) error {
-		_, err := r.Namespace(f.ctx, port.Documents(f.org, "new"))
+		_, err := r.Partition(f.ctx, port.Documents(f.org, "new"))
 		return err
-	}), fault.NamespaceNotFound)
+	}), fault.PartitionNotFound)
 	f.put(p, at(3), plain("b"))
+	if err := f.s.Update(f.ctx, func(w port.Writer) error {
+		_, err := w.CreatePartition(f.ctx, port.Documents(f.org, "new"), port.PartitionRow{})
+		return err
+	}); err != nil {
+		t.Errorf("Update: %v", err)
+	}
+	f.namespace(port.Documents(f.org, "new"))
 }
 
 // failingAlone runs many writers at once; those that err, panic or break a rule
@@ -1229,7 +1210,7 @@ func failingAlone(t *testing.T, f *fixture) {
 							t.Errorf("%s: recovered %v", id, v)
 						}
 					}()
-					err := f.s.Update(f.ctx, func(w port.Writer) error {
+					err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 						if _, err := w.PutDocuments(f.ctx, p, at(1), []port.DocumentWrite{document(id, 1, 1)}); err != nil {
 							return err
 						}
@@ -1278,8 +1259,8 @@ func cancellation(t *testing.T, f *fixture) {
 	p := f.create("docs")
 	f.put(p, at(1), plain("a"))
 	before := f.namespace(p)
-	write := func(ctx context.Context, after func()) func(port.Writer) error {
-		return func(w port.Writer) error {
+	write := func(ctx context.Context, after func()) func(port.DocumentWriter) error {
+		return func(w port.DocumentWriter) error {
 			if _, err := w.PutDocuments(ctx, p, at(2), []port.DocumentWrite{plain("b")}); err != nil {
 				return err
 			}
@@ -1292,13 +1273,13 @@ func cancellation(t *testing.T, f *fixture) {
 	running, release := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		f.update(func(w port.Writer) error { close(running); <-release; return nil })
+		f.update(func(w port.DocumentWriter) error { close(running); <-release; return nil })
 	})
 	<-running
 	ctx, cancel := context.WithCancel(f.ctx)
 	left := make(chan error)
 	var ran atomic.Bool
-	go func() { left <- f.s.Update(ctx, write(ctx, func() { ran.Store(true) })) }()
+	go func() { left <- f.s.UpdateDocuments(ctx, write(ctx, func() { ran.Store(true) })) }()
 	time.Sleep(5 * time.Millisecond) // likely queued by now; right either way
 	cancel()
 	switch err := <-left; {
@@ -1314,14 +1295,15 @@ func cancellation(t *testing.T, f *fixture) {
 	wg.Wait()
 	// While it runs: its work is undone though the function answers nil.
 	ctx, cancel = context.WithCancel(f.ctx)
-	if err := f.s.Update(ctx, write(ctx, cancel)); !errors.Is(err, context.Canceled) {
+	if err := f.s.UpdateDocuments(ctx, write(ctx, cancel)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled while running: %v", err)
 	}
 	// Before the call.
-	if err := f.s.Update(ctx, write(ctx, func() { t.Error("ran although cancelled") })); !errors.Is(err, context.Canceled) {
+	if err := f.s.UpdateDocuments(ctx, write(ctx, func() { t.Error("ran although cancelled") })); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled before: %v", err)
 	}
-	err := f.s.View(ctx, func(r port.Reader) error { _, err := r.Namespace(ctx, p); return err })
+	err := f.s.View(ctx, func(r port.Reader) error { _, err := r.Partition(ctx, p); return err })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled view: %v", err)
 	}
@@ -1337,7 +1319,7 @@ func serialisable(t *testing.T, f *fixture) {
 	for range writers {
 		wg.Go(func() {
 			for range each {
-				err := f.s.Update(f.ctx, func(w port.Writer) error {
+				err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 					docs, err := w.Documents(f.ctx, p, []string{"count"}, port.PartMetadata)
 					if err != nil {
 						return err
@@ -1356,20 +1338,21 @@ func serialisable(t *testing.T, f *fixture) {
 		})
 	}
 	wg.Wait()
-	f.same("count", string(f.documents(p, port.PartMetadata, "count")[0].Metadata), fmt.Sprintf(`{"id":"count","version":%d}`, writers*each))
+	f.same("count", string(f.documents(p, port.PartMetadata, "count")[0].Metadata),
+		fmt.Sprintf(`{"id":"count","version":%d}`, writers*each))
 }
 
 // afterUse: a reader or writer that outlives its function is refused.
 func afterUse(t *testing.T, f *fixture) {
 	p := f.create("docs")
 	var r port.Reader
-	var w port.Writer
+	var w port.DocumentWriter
 	f.view(func(x port.Reader) error { r = x; return nil })
-	f.update(func(x port.Writer) error { w = x; return nil })
-	if _, err := r.Namespace(f.ctx, p); err == nil {
+	f.update(func(x port.DocumentWriter) error { w = x; return nil })
+	if _, err := r.Partition(f.ctx, p); err == nil {
 		t.Error("a reader answered after View")
 	}
-	if _, err := w.DeleteNamespace(f.ctx, p); err == nil {
+	if _, err := w.DeletePartition(f.ctx, p); err == nil {
 		t.Error("a writer wrote after Update")
 	}
 	f.namespace(p)
@@ -1392,6 +1375,6 @@ func closed(t *testing.T, f *fixture) {
 	}
 	never := func() { t.Error("a function ran on a closed store") }
 	f.want("View", f.s.View(f.ctx, func(port.Reader) error { never(); return nil }), fault.Unavailable)
-	f.want("Update", f.s.Update(f.ctx, func(port.Writer) error { never(); return nil }), fault.Unavailable)
+	f.want("Update", f.s.UpdateDocuments(f.ctx, func(port.DocumentWriter) error { never(); return nil }), fault.Unavailable)
 	f.want("Ping", f.s.Ping(f.ctx), fault.Unavailable)
 }

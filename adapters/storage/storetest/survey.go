@@ -21,31 +21,42 @@ func survey(t *testing.T, f *fixture) {
 	other := port.Organization{ID: "org_survey", Name: "survey", CreatedAt: at}
 	app := port.Integration{ID: "int_a", Org: f.org, Name: "app", CreatedAt: at}
 	second := port.Integration{ID: "int_b", Org: f.org, Name: "second", CreatedAt: at}
-	accepted := port.Operation{ID: "op_1", Org: f.org, Namespace: "full", Status: "queued", Total: 1, Request: []byte("{}"), Principal: []byte("{}"), CreatedAt: at}
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		for _, err := range []error{
-			w.PutOrganization(f.ctx, other), w.PutIntegration(f.ctx, app), w.PutIntegration(f.ctx, second), w.PutOperation(f.ctx, accepted),
-			w.PutOperation(f.ctx, port.Operation{ID: "op_2", Org: f.org, Namespace: "full", Status: "succeeded", CreatedAt: at, FinishedAt: at}),
+			w.PutOrganization(f.ctx, other), w.PutIntegration(f.ctx, app), w.PutIntegration(f.ctx, second),
 		} {
 			if err != nil {
 				return err
 			}
 		}
-		for _, p := range []port.Partition{port.Documents(f.org, "full"), port.Documents(f.org, "empty"), port.Documents(other.ID, "full"),
+		for _, p := range []port.Partition{port.Documents(f.org, "full"), port.Documents(f.org, "empty"),
+			port.Documents(other.ID, "full"),
 			port.Memories(f.org, app.ID, "ann"), port.Memories(f.org, second.ID, "ann"), port.Memories(f.org, app.ID, "bob")} {
-			if _, err := w.CreateNamespace(f.ctx, p, port.Namespace{CreatedAt: at, UpdatedAt: at}); err != nil {
+			if _, err := w.CreatePartition(f.ctx, p, port.PartitionRow{CreatedAt: at, UpdatedAt: at}); err != nil {
 				return err
 			}
 		}
 		for i := range 5 {
-			if err := w.PutReplay(f.ctx, f.org, port.Replay{Integration: app.ID, Key: fmt.Sprintf("k%d", i), EndUser: "ann", Answer: []byte(`{"n":1}`), CreatedAt: at}); err != nil {
+			if err := w.PutIdempotentReply(f.ctx, f.org, port.IdempotentReply{
+				Integration: app.ID,
+				Key:         fmt.Sprintf("k%d", i),
+				EndUser:     "ann",
+				Answer:      []byte(`{"n":1}`),
+				CreatedAt:   at,
+			}); err != nil {
 				return err
 			}
 		}
-		return w.PutReplay(f.ctx, f.org, port.Replay{Integration: app.ID, Key: "of bob", EndUser: "bob", Answer: []byte(`{}`), CreatedAt: at})
+		return w.PutIdempotentReply(f.ctx, f.org, port.IdempotentReply{
+			Integration: app.ID,
+			Key:         "of bob",
+			EndUser:     "bob",
+			Answer:      []byte(`{}`),
+			CreatedAt:   at,
+		})
 	})
 	f.view(func(r port.Reader) error {
-		s, ok := r.(port.Surveyor)
+		s, ok := r.(port.PartitionLister)
 		if !ok {
 			t.Skip("the store does not list all that it holds")
 		}
@@ -56,11 +67,11 @@ func survey(t *testing.T, f *fixture) {
 				return err
 			}
 			for _, h := range page {
-				n, err := r.Namespace(f.ctx, h.Partition)
+				n, err := r.Partition(f.ctx, h.Partition)
 				if err != nil {
 					return err
 				}
-				if diff := cmp.Diff(n, h.Namespace); diff != "" {
+				if diff := cmp.Diff(n, h.Row); diff != "" {
 					t.Errorf("%s: the row differs from Namespace:\n%s", h.Partition, diff)
 				}
 				memories := h.Partition.Space() == port.SpaceMemories
@@ -74,18 +85,19 @@ func survey(t *testing.T, f *fixture) {
 			}
 			after = page[len(page)-1].Partition
 		}
-		want := []string{"documents/empty#0", "documents/full#0", "memories/int_a/ann#0", "memories/int_b/ann#0", "memories/int_a/bob#0"}
+		want := []string{"documents/empty#0", "documents/full#0", "memories/int_a/ann#0", "memories/int_b/ann#0",
+			"memories/int_a/bob#0"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("partitions:\n%s", diff)
 		}
 		var keys []string
 		for after := ""; ; {
-			page, err := s.Replays(f.ctx, port.Memories(f.org, app.ID, "ann"), after, 2)
+			page, err := s.IdempotentReplies(f.ctx, port.Memories(f.org, app.ID, "ann"), after, 2)
 			if err != nil {
 				return err
 			}
 			for _, a := range page {
-				stored, err := r.Replay(f.ctx, f.org, app.ID, a.Key)
+				stored, err := r.IdempotentReply(f.ctx, f.org, app.ID, a.Key)
 				if diff := cmp.Diff(stored, a); err != nil || diff != "" {
 					t.Errorf("replay %s: %v\n%s", a.Key, err, diff)
 				}
@@ -99,15 +111,11 @@ func survey(t *testing.T, f *fixture) {
 		if diff := cmp.Diff([]string{"k0", "k1", "k2", "k3", "k4"}, keys); diff != "" {
 			t.Errorf("replays:\n%s", diff)
 		}
-		ops, err := s.Accepted(f.ctx, f.org)
-		if len(ops) != 1 || ops[0].ID != accepted.ID || string(ops[0].Request) != "{}" {
-			t.Errorf("accepted: %+v", ops)
-		}
-		return err
+		return nil
 	})
 	// Only an organization that nothing belongs to can be removed.
 	empty := port.Organization{ID: "org_empty", Name: "empty", CreatedAt: at}
-	f.update(func(w port.Writer) error {
+	f.update(func(w port.DocumentWriter) error {
 		remover, ok := w.(port.OrganizationRemover)
 		if !ok {
 			return nil

@@ -2,11 +2,16 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/mnemehq/mneme/adapters/index/meilisearch/meilisearchtest"
+	"github.com/mnemehq/mneme/adapters/storage/postgres/postgrestest"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/bench"
 )
 
@@ -17,7 +22,8 @@ type benchOutput struct {
 
 func TestBenchComparesSets(t *testing.T) {
 	dir := t.TempDir()
-	for name, body := range map[string]string{"one.yaml": "{}", "two.yaml": "vector: {embedded: {flush_chunks: 64}}\nkeyword: {embedded: {flush_chunks: 64}}\n"} {
+	for name, body := range map[string]string{"one.yaml": "{}",
+		"two.yaml": "vector: {embedded: {flush_chunks: 64}}\nkeyword: {embedded: {flush_chunks: 64}}\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -26,8 +32,10 @@ func TestBenchComparesSets(t *testing.T) {
 	if err := os.Mkdir(work, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := succeed(t, "bench", "--config", filepath.Join(dir, "one.yaml"), "--config", "other="+filepath.Join(dir, "two.yaml"), "--documents", "300", "--queries", "20",
-		"--warm-up", "2", "--concurrency", "1,3", "--settle", "0", "--sparse", "--namespaces", "2", "--work", work, "--json", report)
+	r := succeed(t, "bench", "--config", filepath.Join(dir, "one.yaml"), "--config",
+		"other="+filepath.Join(dir, "two.yaml"), "--documents", "300", "--queries", "20",
+		"--warm-up", "2", "--concurrency", "1,3", "--settle", "0", "--sparse", "--namespaces", "2", "--work", work,
+		"--json", report)
 	body, err := os.ReadFile(report)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +77,8 @@ func TestBenchComparesSets(t *testing.T) {
 func TestBenchReadsCollections(t *testing.T) {
 	dir := t.TempDir()
 	for name, body := range map[string]string{
-		"corpus.jsonl":  `{"id":"a","text":"The lease runs until May."}` + "\n" + `{"id":"b","text":"The network is down."}` + "\n",
+		"corpus.jsonl": `{"id":"a","text":"The lease runs until May."}` + "\n" +
+			`{"id":"b","text":"The network is down."}` + "\n",
 		"queries.jsonl": `{"id":"q","text":"lease runs until"}` + "\n",
 		"qrels.tsv":     "query-id\tdoc-id\tscore\nq\ta\t1\n",
 	} {
@@ -77,7 +86,8 @@ func TestBenchReadsCollections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := succeed(t, "bench", "--dataset", dir, "--queries", "3", "--warm-up", "0", "--concurrency", "1", "--settle", "0", "--json", "-")
+	r := succeed(t, "bench", "--dataset", dir, "--queries", "3", "--warm-up", "0", "--concurrency", "1", "--settle",
+		"0", "--json", "-")
 	var out benchOutput
 	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
 		t.Fatalf("%v in\n%s", err, r.stdout)
@@ -94,12 +104,12 @@ func TestBenchRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"rerank of ready vectors": {[]string{"--rerank"}, "--vectors models"},
-		"vectors":                 {[]string{"--vectors", "none"}, "ready or models"},
-		"concurrency":             {[]string{"--concurrency", "0"}, "--concurrency"},
-		"no key":                  {[]string{"--url", "http://127.0.0.1:1"}, "MNEME_KEY"},
-		"no such file":            {[]string{"--config", filepath.Join(t.TempDir(), "none.yaml")}, "none.yaml"},
-		"no such collection":      {[]string{"--dataset", t.TempDir()}, "corpus.jsonl"},
+		"rerank of synthetic vectors": {[]string{"--rerank"}, "--vectors models"},
+		"vectors":                     {[]string{"--vectors", "none"}, "synthetic or models"},
+		"concurrency":                 {[]string{"--concurrency", "0"}, "--concurrency"},
+		"no key":                      {[]string{"--url", "http://127.0.0.1:1"}, "MNEME_KEY"},
+		"no such file":                {[]string{"--config", filepath.Join(t.TempDir(), "none.yaml")}, "none.yaml"},
+		"no such collection":          {[]string{"--dataset", t.TempDir()}, "corpus.jsonl"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := mneme(t, append([]string{"bench"}, c.args...)...)
@@ -107,5 +117,53 @@ func TestBenchRefuses(t *testing.T) {
 				t.Errorf("exit code %d, want a failure that says %q:\n%s", r.code, c.want, r.stderr)
 			}
 		})
+	}
+}
+
+// A database and a Meilisearch server that are in use are left as they were.
+func TestBenchIsolatesDatabases(t *testing.T) {
+	server := postgrestest.Start()
+	t.Cleanup(server.Stop)
+	dsn := server.Database(t)
+	search := meilisearchtest.Start(t, meilisearchtest.Options{MasterKey: "master"})
+	config := filepath.Join(t.TempDir(), "postgres.yaml")
+	body := fmt.Sprintf(`storage: {postgres: {dsn: %q}}
+vector: {postgres: {dsn: %q}}
+sparse: {postgres: {dsn: %q}}
+keyword: {meilisearch: {url: %q, api_key: %q}}
+`, dsn, dsn, dsn, search.URL, search.Key)
+	if err := os.WriteFile(config, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := succeed(t, "bench", "--config", config, "--documents", "50", "--queries", "3", "--warm-up", "0", "--concurrency", "1",
+		"--settle", "0", "--vectors", "ready", "--json", "-")
+	var out benchOutput
+	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
+		t.Fatalf("%v in\n%s", err, r.stdout)
+	}
+	if len(out.Sets) != 1 || out.Settings["vectors"] != "synthetic" {
+		t.Fatalf("%+v", out)
+	}
+	s := out.Sets[0]
+	if s.Ingest.Documents != 50 || s.Usage.Database == 0 || s.Usage.Tables["documents"] == 0 ||
+		s.Usage.Tables["index_partition"] == 0 {
+		t.Errorf("usage %+v, ingest %+v", s.Usage, s.Ingest)
+	}
+	if s.Backends["storage"] != "postgres" || s.Backends["keyword"] != "meilisearch" {
+		t.Errorf("backends %v", s.Backends)
+	}
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	var left []string
+	if err := conn.QueryRow(t.Context(), `SELECT coalesce(array_agg(nspname::text), '{}') FROM pg_namespace
+		WHERE nspname NOT LIKE 'pg\_%' AND nspname NOT IN ('public', 'information_schema')`).Scan(&left); err != nil ||
+		len(left) != 0 {
+		t.Errorf("left in the database: %q, %v", left, err)
+	}
+	if names := search.Indexes(); len(names) != 0 {
+		t.Errorf("left in Meilisearch: %q", names)
 	}
 }

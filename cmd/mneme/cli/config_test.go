@@ -61,7 +61,8 @@ func TestLaptopExampleIsTheDefault(t *testing.T) {
 
 func TestLintReportsEveryProblem(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "bad.yaml")
-	if err := os.WriteFile(file, []byte("sever: {}\nquery: { candidates: 1 }\nvector: { embedded: { keyword: { k1: 99 } } }\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("sever: {}\nquery: { candidates: 1 }\nvector: { embedded: { keyword: { k1: 99 } } }\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := mneme(t, "config", "lint", file)
@@ -82,10 +83,12 @@ func TestLintReportsEveryProblem(t *testing.T) {
 func TestSettingsOverride(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mneme.yaml")
-	if err := os.WriteFile(file, []byte("data_dir: from-file\nserver: { addr: \"127.0.0.1:1\" }\nlog: { level: error }\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("data_dir: from-file\nserver: { addr: \"127.0.0.1:1\" }\nlog: { level: error }\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := mnemeIn(t, dir, []string{"MNEME_CONFIG=" + file, "MNEME_ADDR=127.0.0.1:2", "MNEME_LOG_LEVEL=warn"}, "config", "show", "--log-level", "debug")
+	r := mnemeIn(t, dir, []string{"MNEME_CONFIG=" + file, "MNEME_ADDR=127.0.0.1:2", "MNEME_LOG_LEVEL=warn"}, "config",
+		"show", "--log-level", "debug")
 	for _, want := range []string{"data_dir: from-file\n", "addr: 127.0.0.1:2\n", "level: debug\n"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("shown configuration lacks %q:\n%s%s", want, r.stdout, r.stderr)
@@ -97,7 +100,8 @@ func TestUsageErrors(t *testing.T) {
 	for _, args := range [][]string{
 		{"nonsense"}, {"serve", "--nonsense"}, {"serve", "argument"}, {"query", "only-namespace"}, {"keys"}, {"keys", "lose"},
 		{"import", "."}, {"query", "ns", "text", "--weights", "vector"}, {"query", "ns", "text", "--filter", "{"},
-		{"query", "ns", "text", "--url", "http://127.0.0.1:1"}, {"keys", "create", "--expires", "-1h"}, {"eval"}, {"eval", "x", "--users", "y"},
+		{"query", "ns", "text", "--url", "http://127.0.0.1:1"}, {"keys", "create", "--expires", "-1h"}, {"eval"},
+		{"eval", "x", "--users", "y"},
 	} {
 		r := mneme(t, append(args, "--data", filepath.Join(t.TempDir(), "none"))...)
 		if r.code != 2 || r.stdout != "" || !strings.HasPrefix(r.stderr, "mneme: ") {
@@ -132,7 +136,8 @@ func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if out := succeed(t, "version").stdout; !strings.HasPrefix(out, "mneme ") || !strings.Contains(out, "\ncommit ") || !strings.Contains(out, "\ngo1.") {
+	if out := succeed(t, "version").stdout; !strings.HasPrefix(out, "mneme ") || !strings.Contains(out, "\ncommit ") ||
+		!strings.Contains(out, "\ngo1.") {
 		t.Errorf("version says %q", out)
 	}
 }

@@ -54,7 +54,8 @@ func (t *target) flags(cmd *cobra.Command) {
 const closeTimeout = 30 * time.Second
 
 // connect finds a server or opens the data folder; done ends either.
-func (c *command) connect(ctx context.Context, name string, t target, settings ...configs.Setting) (cl *client.Client, done func() error, err error) {
+func (c *command) connect(ctx context.Context, name string, t target,
+	settings ...configs.Setting) (cl *client.Client, done func() error, err error) {
 	if t.url == "" {
 		t.url = os.Getenv("MNEME_URL")
 	}
@@ -111,7 +112,13 @@ func (c *command) connect(ctx context.Context, name string, t target, settings .
 
 // open puts the product together on the data folder.
 func (c *command) open(ctx context.Context, name string, cfg *configs.Config) (*app.App, error) {
-	return app.Open(ctx, app.Settings{Registry: c.registry, Config: cfg, Log: c.logger(cfg.Log), Command: name, Version: thisBuild().Version})
+	return app.Open(ctx, app.Settings{
+		Registry: c.registry,
+		Config:   cfg,
+		Log:      c.logger(cfg.Log),
+		Command:  name,
+		Version:  thisBuild().Version,
+	})
 }
 
 // quiet loads the configuration for a command whose output is for a person: it

@@ -9,9 +9,9 @@ import (
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
-	"github.com/mnemehq/mneme/cmd/mneme/internal/transfer"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/dataset"
+	"github.com/mnemehq/mneme/core/dataset/installation"
 )
 
 func (c *command) copyCommand() *cobra.Command {
@@ -25,7 +25,7 @@ one configuration into that of another, without a file between and without
 embedding anything again. What was copied is read back and compared with what was
 read. The two need data folders of their own.
 
-The source may be served meanwhile; what was written there after it was copied is
+The source may be served during the copy; what was written there after it was copied is
 named at the end, and the exit code is then 1. Repeating the command with
 --on-conflict replace brings those over: namespaces and end users with the same
 contents on both sides are left alone. The target must not be served from its
@@ -55,11 +55,11 @@ given again.`,
 	m.flags(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "configuration file of the installation to read")
 	cmd.Flags().StringVar(&to, "to", "", "configuration file of the installation to write")
-	cmd.Flags().StringVar(&conflict, "on-conflict", string(transfer.Fail), policyHelp)
+	cmd.Flags().StringVar(&conflict, "on-conflict", string(dataset.Fail), policyHelp)
 	return cmd
 }
 
-func (c *command) copy(ctx context.Context, contents dataset.Contents, from, to string, on transfer.Policy) (err error) {
+func (c *command) copy(ctx context.Context, contents dataset.Contents, from, to string, on dataset.Policy) (err error) {
 	source, err := c.quietFile(from)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
@@ -81,11 +81,16 @@ func (c *command) copy(ctx context.Context, contents dataset.Contents, from, to 
 	}
 	bar := newProgress(c.stderr)
 	defer bar.end()
-	x := &transfer.Exporter{Store: read.Store, Contents: contents, Program: thisBuild().Version, Backend: source.Storage.Component}
-	var done transfer.Copied
-	_, err = c.takeIn(ctx, target, "copy", on, func(m *transfer.Importer) (_ transfer.Result, err error) {
+	x := &installation.Exporter{
+		Store:    read.Store,
+		Contents: contents,
+		Program:  thisBuild().Version,
+		Backend:  source.Storage.Component,
+	}
+	var done installation.Copied
+	_, err = c.importInto(ctx, target, "copy", on, func(m *installation.Importer) (_ installation.Result, err error) {
 		m.OnProgress = func(n, total int64) { bar.update("copying documents", int(n), int(total)) }
-		if done, err = transfer.Copy(ctx, x, m); err != nil && ctx.Err() != nil {
+		if done, err = installation.Copy(ctx, x, m); err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("stopped; the same command goes on: %w", err)
 		}
 		return done.Result, err
@@ -96,7 +101,8 @@ func (c *command) copy(ctx context.Context, contents dataset.Contents, from, to 
 	}
 	c.printMoved("copied", done.Result)
 	if len(done.Bare) > 0 {
-		fmt.Fprintf(c.stdout, "%s without vectors: make them with mneme reindex --all --config %s, and with --memories\n", plural(len(done.Bare), "namespace or end user"), to)
+		fmt.Fprintf(c.stdout, "%s without vectors: make them with mneme reindex --all --config %s, and with --memories\n",
+			plural(len(done.Bare), "namespace or end user"), to)
 	}
 	for _, p := range done.Moved {
 		fmt.Fprintf(c.stderr, "written at the source after it was copied: %s %s\n", p.Space(), p.Name())

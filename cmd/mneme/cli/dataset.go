@@ -8,37 +8,39 @@ import (
 	"path/filepath"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
-	"github.com/mnemehq/mneme/cmd/mneme/internal/transfer"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/datasetfile"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/admin"
+	"github.com/mnemehq/mneme/core/dataset"
+	"github.com/mnemehq/mneme/core/dataset/installation"
 	"github.com/mnemehq/mneme/core/port"
 )
 
 // policyHelp describes the flag --on-conflict.
-const policyHelp = "of a namespace or an end user that is there already with other contents: fail (change nothing), skip (keep what is there) or replace it"
+const policyHelp = "of a namespace or an end user that is there already with other contents: fail (change nothing), " +
+	"skip (keep what is there) or replace it"
 
-func policy(name string) (transfer.Policy, error) {
-	switch p := transfer.Policy(name); p {
-	case transfer.Fail, transfer.Skip, transfer.Replace:
+func policy(name string) (dataset.Policy, error) {
+	if p := dataset.Policy(name); p.Known() {
 		return p, nil
 	}
 	return "", usage("--on-conflict is fail, skip or replace, not %q", name)
 }
 
 // importDataSet brings a data set into the store of the configuration.
-func (c *command) importDataSet(ctx context.Context, path string, on transfer.Policy) error {
+func (c *command) importDataSet(ctx context.Context, path string, on dataset.Policy) error {
 	cfg, err := c.quiet()
 	if err != nil {
 		return err
 	}
-	result, err := c.takeIn(ctx, cfg, "import", on, func(m *transfer.Importer) (transfer.Result, error) {
+	result, err := c.importInto(ctx, cfg, "import", on, func(m *installation.Importer) (installation.Result, error) {
 		bar := newProgress(c.stderr)
 		defer bar.end()
 		watch := func(stage string) {
 			m.OnProgress = func(done, total int64) { bar.update(stage, int(done), int(total)) }
 		}
 		read := func(do func(transferReader) error) error {
-			f, err := transfer.OpenFile(path)
+			f, err := datasetfile.OpenFile(path)
 			if err != nil {
 				return err
 			}
@@ -51,10 +53,10 @@ func (c *command) importDataSet(ctx context.Context, path string, on transfer.Po
 		watch("checking documents")
 		err := read(func(r transferReader) error { _, err := m.Check(ctx, r); return err })
 		if err != nil {
-			return transfer.Result{}, err
+			return installation.Result{}, err
 		}
 		watch("importing documents")
-		var result transfer.Result
+		var result installation.Result
 		err = read(func(r transferReader) (err error) { result, err = m.Run(ctx, r); return err })
 		if ctx.Err() != nil {
 			err = fmt.Errorf("stopped; the same command goes on: %w", err)
@@ -73,21 +75,24 @@ type transferReader = interface{ Read([]byte) (int, error) }
 
 // setOf is the id of a data set.
 func setOf(path string) (id string, err error) {
-	f, err := transfer.OpenFile(path)
+	f, err := datasetfile.OpenFile(path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	h, err := transfer.ReadHeader(f)
+	h, err := installation.ReadHeader(f)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	return h.ID, nil
 }
 
-// takeIn opens the data of a configuration to be written and runs an import on it.
+// importInto opens the data of a configuration to be written and runs an import on it.
 // set names what is imported, for the journal.
-func (c *command) takeIn(ctx context.Context, cfg *configs.Config, name string, on transfer.Policy, do func(*transfer.Importer) (transfer.Result, error), set func() (string, error)) (result transfer.Result, err error) {
+func (c *command) importInto(
+	ctx context.Context, cfg *configs.Config, name string, on dataset.Policy,
+	do func(*installation.Importer) (installation.Result, error), set func() (string, error),
+) (result installation.Result, err error) {
 	id, err := set()
 	if err != nil {
 		return result, err
@@ -97,18 +102,28 @@ func (c *command) takeIn(ctx context.Context, cfg *configs.Config, name string, 
 		return result, err
 	}
 	defer func() { err = joined(err, data.Close()) }()
-	journal, err := transfer.OpenJournal(filepath.Join(cfg.DataDir, "imports"), id)
+	journal, err := datasetfile.OpenJournal(filepath.Join(cfg.DataDir, "imports"), id)
 	if err != nil {
 		return result, err
 	}
 	defer func() { err = joined(err, journal.Close()) }()
-	return do(&transfer.Importer{Store: data.Store, Conflict: on, Journal: journal,
-		Imported: data.Projector.Ensure, Replaced: data.Projector.Drop})
+	result, err = do(&installation.Importer{
+		Store:    data.Store,
+		Conflict: on,
+		Journal:  journal,
+		Imported: data.Projector.Ensure,
+		Replaced: data.Projector.Drop,
+	})
+	if errors.As(err, new(*installation.Conflict)) {
+		err = fmt.Errorf("%w; choose what to keep with --on-conflict skip (what is there) or replace (what is imported)", err)
+	}
+	return result, err
 }
 
 // printMoved says what an import or a copy did.
-func (c *command) printMoved(verb string, r transfer.Result) {
-	fmt.Fprintf(c.stdout, "%s and verified %s: %s\n", verb, plural(int(r.Imported), "namespace or end user"), plural(int(r.Documents), "document"))
+func (c *command) printMoved(verb string, r installation.Result) {
+	fmt.Fprintf(c.stdout, "%s and verified %s: %s\n", verb, plural(int(r.Imported), "namespace or end user"),
+		plural(int(r.Documents), "document"))
 	for _, s := range []struct {
 		n    int64
 		what string
@@ -136,7 +151,9 @@ func (c *command) embedBare(ctx context.Context, bare []port.Partition) (err err
 	}
 	defer func() { err = joined(err, done()) }()
 	for _, p := range bare {
-		of := reindexable{name: p.Name(), path: "/admin/v1/organizations/" + url.PathEscape(string(p.Org())) + "/namespaces/" + url.PathEscape(p.Name()) + "/reindex"}
+		of := reindexable{name: p.Name(),
+			path: "/admin/v1/organizations/" + url.PathEscape(string(p.Org())) + "/namespaces/" +
+				url.PathEscape(p.Name()) + "/reindex"}
 		if p.Space() == port.SpaceMemories {
 			who := person{org: string(p.Org()), integration: p.Integration()}
 			of = reindexable{p.Name(), who.path(p.Name(), p.Integration(), "reindex"), true}
@@ -160,7 +177,8 @@ func sameInstallation(from, to *configs.Config) error {
 		return err
 	}
 	if a == b {
-		return usage("both configurations have the data folder %s; give the target one of its own (data_dir), because indexes and locks are kept there", a)
+		return usage("both configurations have the data folder %s; give the target one of its own (data_dir), because "+
+			"indexes and locks are kept there", a)
 	}
 	return nil
 }

@@ -4,6 +4,4 @@
 //
 // Exit codes: 0 done, 1 failed, 2 the command line itself is wrong. Results go
 // to standard output, everything else to standard error.
-//
-// May import: everything.
 package cli

@@ -98,7 +98,8 @@ func (x *examination) machine() {
 	case err != nil:
 		x.fail("cpu", "%v", err)
 	case k.Level() == simd.Portable:
-		x.warn("cpu", "no vector instructions that Mneme uses: search and embedding are several times slower; use a machine with AVX2 or ARM dot products")
+		x.warn("cpu", "no vector instructions that Mneme uses: search and embedding are several times slower; use a "+
+			"machine with AVX2 or ARM dot products")
 	default:
 		x.ok("cpu", "kernels for %s", k.Level())
 	}
@@ -107,11 +108,13 @@ func (x *examination) machine() {
 // configuration points at what is off.
 func (x *examination) configuration(cfg *configs.Config) {
 	if cfg.Roles.Embed == configs.Off {
-		x.warn("config", "roles.embed is off: writes answer 503 and queries are by keyword alone; leave it at %s", configs.BuiltinEmbedder)
+		x.warn("config", "roles.embed is off: writes answer 503 and queries are by keyword alone; leave it at %s",
+			configs.BuiltinEmbedder)
 	}
 	if host, _, err := net.SplitHostPort(cfg.Server.Addr); err == nil && cfg.Limits.Read.PerMinute == 0 {
 		if ip := net.ParseIP(host); host == "" || ip != nil && !ip.IsLoopback() {
-			x.warn("config", "server.addr %s is open to other machines and limits.read is unlimited; set limits as in configs/examples/server.yaml", cfg.Server.Addr)
+			x.warn("config", "server.addr %s is open to other machines and limits.read is unlimited; set limits as in "+
+				"configs/examples/server.yaml", cfg.Server.Addr)
 		}
 	}
 }
@@ -138,7 +141,8 @@ func (x *examination) folder(dir string) {
 		x.fail("data", "%s is not a folder; name another with --data", dir)
 		return
 	case info.Mode().Perm()&0o077 != 0:
-		x.warn("data", "others on this machine can reach %s (mode %04o); chmod 700 keeps documents and keys private", dir, info.Mode().Perm())
+		x.warn("data", "others on this machine can reach %s (mode %04o); chmod 700 keeps documents and keys private",
+			dir, info.Mode().Perm())
 	default:
 		x.ok("data", "%s, mode %04o", dir, info.Mode().Perm())
 	}
@@ -200,7 +204,8 @@ func (x *examination) parts(ctx context.Context, cfg *configs.Config) {
 		x.fail("store", "%s; %s", describe(err), advice(err))
 		return
 	}
-	x.ok("store", "%s and the indexes (keyword %s, vector %s, sparse %s) opened in %s", cfg.Storage.Component, cfg.Keyword.Component,
+	x.ok("store", "%s and the indexes (keyword %s, vector %s, sparse %s) opened in %s", cfg.Storage.Component,
+		cfg.Keyword.Component,
 		cfg.Vector.Component, cfg.Sparse.Component, time.Since(started).Round(time.Millisecond))
 	x.health(ctx, client.Local(a.Handler, ""))
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
@@ -225,24 +230,28 @@ func advice(err error) string {
 
 func (x *examination) model(ctx context.Context, cfg *configs.Config, name string) {
 	started := time.Now()
-	m, err := x.c.registry.Model.Open(ctx, cfg.Models[name], registry.Env{Log: x.c.logger(cfg.Log), CacheDir: app.CacheDir(cfg), Name: name})
+	m, err := x.c.registry.Model.Open(ctx, cfg.Models[name],
+		registry.Env{Log: x.c.logger(cfg.Log), CacheDir: app.CacheDir(cfg), Name: name})
 	if err != nil {
 		x.fail("model", "%s; 'mneme models check' says more", describe(err))
 		return
 	}
 	opened := time.Since(started)
-	for _, r := range []struct{ role, model, does string }{{"embed", cfg.Roles.Embed, "embedded"}, {"sparse", cfg.Roles.Sparse, "encoded"}, {"rerank", cfg.Roles.Rerank, "scored"}} {
+	for _, r := range []struct{ role, model, does string }{{"embed", cfg.Roles.Embed, "embedded"},
+		{"sparse", cfg.Roles.Sparse, "encoded"}, {"rerank", cfg.Roles.Rerank, "scored"}} {
 		if r.model != name {
 			continue
 		}
 		started = time.Now()
 		switch err := try(ctx, m, r.role); {
 		case errors.Is(err, errOtherTask):
-			x.fail("model", "%s has the role %s, but its tasks are %v; give roles.%s another model or %s", name, r.role, m.Info().Tasks, r.role, configs.Off)
+			x.fail("model", "%s has the role %s, but its tasks are %v; give roles.%s another model or %s", name, r.role,
+				m.Info().Tasks, r.role, configs.Off)
 		case err != nil:
 			x.fail("model", "%s fails in the role %s: %s; 'mneme models check' says more", name, r.role, describe(err))
 		default:
-			x.ok("model", "%s loaded in %s, first query %s in %s", name, opened.Round(time.Millisecond), r.does, time.Since(started).Round(time.Millisecond))
+			x.ok("model", "%s loaded in %s, first query %s in %s", name, opened.Round(time.Millisecond), r.does,
+				time.Since(started).Round(time.Millisecond))
 		}
 	}
 	if err := m.Close(); err != nil {

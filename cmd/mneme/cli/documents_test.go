@@ -24,11 +24,14 @@ func TestImportAndQuery(t *testing.T) {
 	data := filepath.Join(dir, "data")
 	write(t, filepath.Join(dir, "in", "lease.md"), "# Lease\n\nNotice must be given three months ahead.\n")
 	write(t, filepath.Join(dir, "in", "more", "wifi.txt"), "The access point shows ERR_CONN_RESET.\n")
-	write(t, filepath.Join(dir, "in", "rows.jsonl"), `{"id":"a","text":"Tide tables hang in the office.","metadata":{"lang":"en"}}`+"\n"+`{"id":"b","text":"Gezeiten stehen im Büro.","metadata":{"lang":"de"}}`+"\n")
+	write(t, filepath.Join(dir, "in", "rows.jsonl"),
+		`{"id":"a","text":"Tide tables hang in the office.","metadata":{"lang":"en"}}`+"\n"+
+			`{"id":"b","text":"Gezeiten stehen im Büro.","metadata":{"lang":"de"}}`+"\n")
 	args := func(rest ...string) []string { return append(rest, "--data", data) }
 	in := filepath.Join(dir, "in")
 
-	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr, "4 documents (4 new or changed") {
+	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr,
+		"4 documents (4 new or changed") {
 		t.Errorf("import says %s", r.stderr)
 	}
 	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr, "3 files unchanged") {
@@ -37,7 +40,8 @@ func TestImportAndQuery(t *testing.T) {
 	if r := succeed(t, args("query", "notes", "ERR_CONN_RESET")...); !strings.Contains(r.stdout, "more:wifi.txt") {
 		t.Errorf("query finds\n%s", r.stdout)
 	}
-	r := succeed(t, args("query", "notes", "office Büro", "--filter", `{"lang":"de"}`, "--json", "--explain", "--mode", "keyword")...)
+	r := succeed(t, args("query", "notes", "office Büro", "--filter", `{"lang":"de"}`, "--json", "--explain", "--mode",
+		"keyword")...)
 	var out struct {
 		Results []struct {
 			DocumentID string `json:"document_id"`
@@ -48,7 +52,8 @@ func TestImportAndQuery(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
 		t.Fatalf("%v in %s", err, r.stdout)
 	}
-	if len(out.Results) != 1 || out.Results[0].DocumentID != "b" || out.Results[0].Explain.Keyword.Rank != 1 || out.ScoreKind != "bm25" {
+	if len(out.Results) != 1 || out.Results[0].DocumentID != "b" || out.Results[0].Explain.Keyword.Rank != 1 ||
+		out.ScoreKind != "bm25" {
 		t.Errorf("query gives %s", r.stdout)
 	}
 
@@ -62,7 +67,8 @@ func TestImportAndQuery(t *testing.T) {
 	if r := succeed(t, "query", "notes", "dusk", "--url", s.url, "--key", key); !strings.Contains(r.stdout, "new.txt") {
 		t.Errorf("query over a URL finds\n%s", r.stdout)
 	}
-	if r := mneme(t, "query", "notes", "dusk", "--url", s.url, "--key", "sk-service-wrong"); r.code != 1 || !strings.Contains(r.stderr, "unauthorized") {
+	if r := mneme(t, "query", "notes", "dusk", "--url", s.url, "--key", "sk-service-wrong"); r.code != 1 ||
+		!strings.Contains(r.stderr, "unauthorized") {
 		t.Errorf("a wrong key: %+v", r)
 	}
 	if r := mneme(t, args("query", "absent", "dusk")...); r.code != 1 || !strings.Contains(r.stderr, "namespace_not_found") {
@@ -82,15 +88,18 @@ func TestImportAndQuery(t *testing.T) {
 
 func TestImportReportsWhatItCannotTake(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "in", "rows.jsonl"), `{"id":"good","text":"fine"}`+"\nnot json\n"+`{"id":"other","text":"fine too"}`+"\n")
+	write(t, filepath.Join(dir, "in", "rows.jsonl"),
+		`{"id":"good","text":"fine"}`+"\nnot json\n"+`{"id":"other","text":"fine too"}`+"\n")
 	r := mneme(t, "import", filepath.Join(dir, "in"), "--namespace", "n", "--data", filepath.Join(dir, "data"))
 	if r.code != 1 || !strings.Contains(r.stderr, "rows.jsonl:2") || !strings.Contains(r.stderr, "2 documents") {
 		t.Errorf("%+v", r)
 	}
-	if r := mneme(t, "import", filepath.Join(dir, "absent"), "--namespace", "n", "--data", filepath.Join(dir, "data")); r.code != 1 {
+	if r := mneme(t, "import", filepath.Join(dir, "absent"), "--namespace", "n", "--data",
+		filepath.Join(dir, "data")); r.code != 1 {
 		t.Errorf("an absent path: %+v", r)
 	}
-	off := mneme(t, "import", filepath.Join(dir, "in"), "--namespace", "n", "--data", filepath.Join(dir, "off"), "--config", keywordOnly(t))
+	off := mneme(t, "import", filepath.Join(dir, "in"), "--namespace", "n", "--data", filepath.Join(dir, "off"),
+		"--config", keywordOnly(t))
 	if off.code != 1 || !strings.Contains(off.stderr, "roles.embed") {
 		t.Errorf("without an embedding model: %+v", off)
 	}
@@ -102,7 +111,8 @@ func TestQuickstartRepeats(t *testing.T) {
 	for i := range 2 {
 		r := succeed(t, "quickstart", "--exit", "--data", data)
 		key := regexp.MustCompile(`Key: (sk-service-\S+)`).FindStringSubmatch(r.stdout)
-		if key == nil || !strings.Contains(r.stdout, "curl -s http://127.0.0.1:") || !strings.Contains(r.stdout, "1. refund-policy") {
+		if key == nil || !strings.Contains(r.stdout, "curl -s http://127.0.0.1:") ||
+			!strings.Contains(r.stdout, "1. refund-policy") {
 			t.Fatalf("run %d prints\n%s%s", i, r.stdout, r.stderr)
 		}
 		keys[key[1]] = true
@@ -128,7 +138,8 @@ func TestQuickstartChoosesAnotherPort(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// An address that was asked for is not replaced.
-	if r := mneme(t, "quickstart", "--exit", "--data", filepath.Join(t.TempDir(), "third"), "--addr", strings.TrimPrefix(s.url, "http://")); r.code != 1 {
+	if r := mneme(t, "quickstart", "--exit", "--data", filepath.Join(t.TempDir(), "third"), "--addr",
+		strings.TrimPrefix(s.url, "http://")); r.code != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -203,13 +214,15 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 			t.Errorf("%s: %+v", r.Step, r)
 		}
 	}
-	if want := "keyword keyword+rerank vector vector+rerank sparse sparse+rerank fused fused+rerank fused+sparse fused+sparse+rerank"; strings.Join(steps, " ") != want {
+	if want := "keyword keyword+rerank vector vector+rerank sparse sparse+rerank fused fused+rerank fused+sparse " +
+		"fused+sparse+rerank"; strings.Join(steps, " ") != want {
 		t.Errorf("steps are %v", steps)
 	}
 	if reused, _ := measure("--sparse", "--retrievers", "sparse"); !reused {
 		t.Error("the sparse namespace was written again")
 	}
-	for _, args := range [][]string{{"--retrievers", "sparse"}, {"--rerank=101"}, {"--rerank=-1"}, {"--rerank-prior", "1", "--url", "http://127.0.0.1:1"}} {
+	for _, args := range [][]string{{"--retrievers", "sparse"}, {"--rerank=101"}, {"--rerank=-1"},
+		{"--rerank-prior", "1", "--url", "http://127.0.0.1:1"}} {
 		if r := mneme(t, append([]string{"eval", set, "--data", filepath.Join(dir, "data")}, args...)...); r.code != 2 {
 			t.Errorf("%v: %+v", args, r)
 		}
@@ -217,8 +230,10 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 	if reused, _ := measure("--rebuild", "--retrievers", "keyword"); reused {
 		t.Error("--rebuild did not write the documents again")
 	}
-	write(t, filepath.Join(set, "corpus.jsonl"), `{"id":"d/1","text":"The harbour closes at dusk, they say."}`+"\n"+`{"id":"d/2","text":"Tide tables hang in the office."}`+"\n"+
-		`{"id":"d/3","text":"x"}`+"\n"+`{"id":"d/4","text":"y"}`+"\n")
+	write(t, filepath.Join(set, "corpus.jsonl"),
+		`{"id":"d/1","text":"The harbour closes at dusk, they say."}`+"\n"+
+			`{"id":"d/2","text":"Tide tables hang in the office."}`+"\n"+
+			`{"id":"d/3","text":"x"}`+"\n"+`{"id":"d/4","text":"y"}`+"\n")
 	if reused, _ := measure("--retrievers", "fused", "--fusion", "rrf", "--weights", "vector=1,keyword=1"); reused {
 		t.Error("a changed corpus was not written")
 	}
@@ -238,20 +253,24 @@ func TestDoctorAndModels(t *testing.T) {
 	if r := mneme(t, "doctor", "--data", file); r.code != 1 || !strings.Contains(r.stdout, "FAIL  data") {
 		t.Errorf("a file for a folder: %+v", r)
 	}
-	write(t, filepath.Join(data, "mneme.db"), "this is no database, whatever its name says; it is long enough to be looked at as one")
-	if r := mneme(t, "doctor", "--data", data, "--config", keywordOnly(t)); r.code != 1 || !strings.Contains(r.stdout, "FAIL  store") {
+	write(t, filepath.Join(data, "mneme.db"),
+		"this is no database, whatever its name says; it is long enough to be looked at as one")
+	if r := mneme(t, "doctor", "--data", data, "--config", keywordOnly(t)); r.code != 1 ||
+		!strings.Contains(r.stdout, "FAIL  store") {
 		t.Errorf("a damaged store: %+v", r)
 	}
-	if out := succeed(t, "models", "list", "--data", t.TempDir()).stdout; !strings.Contains(out, "e5-small-v2") || !strings.Contains(out, "384") {
+	if out := succeed(t, "models", "list", "--data", t.TempDir()).stdout; !strings.Contains(out, "e5-small-v2") ||
+		!strings.Contains(out, "384") {
 		t.Errorf("models list:\n%s", out)
 	}
-	if r := succeed(t, "models", "check", "builtin:e5-small-v2"); !strings.Contains(r.stdout, "0 of ") {
+	if r := succeed(t, "models", "check", "--quick", "builtin:e5-small-v2"); !strings.Contains(r.stdout, "0 of ") {
 		t.Errorf("models check:\n%s", r.stdout)
 	}
 	if r := mneme(t, "models", "check", file); r.code != 1 {
 		t.Errorf("checking a file that is no model: %+v", r)
 	}
-	if r := mneme(t, "models", "pack", t.TempDir(), "--out", filepath.Join(t.TempDir(), "x")); r.code != 1 || !strings.Contains(r.stderr, "pack ") {
+	if r := mneme(t, "models", "pack", t.TempDir(), "--out", filepath.Join(t.TempDir(), "x")); r.code != 1 ||
+		!strings.Contains(r.stderr, "pack ") {
 		t.Errorf("packing an empty folder: %+v", r)
 	}
 }

@@ -36,7 +36,8 @@ func (c *command) errorsCommand() *cobra.Command {
 			if !ok {
 				return usage("%q is no error code; 'mneme errors' lists them", args[0])
 			}
-			_, err := fmt.Fprintf(c.stdout, "%s: %d %s, %s\n\n%s\n\n%s\n", e.Code, e.Status, http.StatusText(e.Status), retries(e), e.Meaning, e.Remedy)
+			_, err := fmt.Fprintf(c.stdout, "%s: %d %s, %s\n\n%s\n\n%s\n", e.Code, e.Status, http.StatusText(e.Status),
+				retries(e), e.Meaning, e.Remedy)
 			return err
 		},
 	}
@@ -74,9 +75,12 @@ the header X-Request-Id carries too. Clients switch on the code, show the messag
 The namespace API, rerank and the admin API answer
 
 ` + "```json\n" + `{"error": {"code": "invalid_filter", "message": "filter: ...", "request_id": "req_..."}}
-` + "```\n\nThe memory API under /api/v1 answers\n\n```json\n" + `{"statusCode": 403, "code": "quota_exceeded", "message": "...", "requestId": "req_...", "details": {"quota": "memoriesPerEndUser", "limit": 10000, "used": 10000}}
+` + "```\n\nThe memory API under /api/v1 answers\n\n```json\n" +
+	`{"statusCode": 403, "code": "quota_exceeded", "message": "...", "requestId": "req_...", "details": {"quota": ` +
+	`"memoriesPerEndUser", "limit": 10000, "used": 10000}}
 ` + "```\n" + `
-where details is ` + "`{field, reason}` for a 400, `{scope}` for insufficient_scope, `{quota, limit, used}` for quota_exceeded, `{retryAfter}`" + `
+where details is ` + "`{field, reason}` for a 400, `{scope}` for insufficient_scope, `{quota, limit, used}` for " +
+	"quota_exceeded, `{retryAfter}`" + `
 for a 429, and names the stored version for stale_version and version_conflict. A tool called over MCP answers an error result
 with the text ` + "`code: message`" + `.
 
@@ -93,7 +97,8 @@ func writeCatalogue(w io.Writer) error {
 		e, _ := fault.Describe(code)
 		if e.Status != status {
 			status = e.Status
-			fmt.Fprintf(&b, "\n## %d %s\n| code | meaning | what to do | retry |\n|---|---|---|---|\n", status, http.StatusText(status))
+			fmt.Fprintf(&b, "\n## %d %s\n| code | meaning | what to do | retry |\n|---|---|---|---|\n", status,
+				http.StatusText(status))
 		}
 		retry := "no"
 		if e.Retryable {

@@ -14,7 +14,8 @@ func TestErrorCatalogue(t *testing.T) {
 	if out := succeed(t, "errors", "--markdown").stdout; out != string(page) {
 		t.Error("docs/errors.md is not what the fault table says: run make generate")
 	}
-	if out := succeed(t, "errors", "rate_limited").stdout; !strings.HasPrefix(out, "rate_limited: 429 Too Many Requests, a retry may succeed\n") {
+	if out := succeed(t, "errors", "rate_limited").stdout; !strings.HasPrefix(out,
+		"rate_limited: 429 Too Many Requests, a retry may succeed\n") {
 		t.Errorf("got %q", out)
 	}
 	if out := succeed(t, "errors").stdout; !strings.Contains(out, "namespace_not_found") || !strings.Contains(out, "STATUS") {

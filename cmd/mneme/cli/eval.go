@@ -83,7 +83,8 @@ collections stay out of the way of real documents.`,
 			set("rerank-floor", "query.rerank_floor", strconv.FormatFloat(rerankFloor, 'g', -1, 64))
 			set("sparse-queries", "query.sparse_queries", sparseQueries)
 			if t.url != "" && len(settings) > 0 {
-				return usage("--fusion, --candidates, --rrf-k, --rerank-prior, --rerank-floor and --sparse-queries are the server's own settings; they cannot be set over --url")
+				return usage("--fusion, --candidates, --rrf-k, --rerank-prior, --rerank-floor and --sparse-queries are " +
+					"the server's own settings; they cannot be set over --url")
 			}
 			if o.Rerank < 0 || o.Rerank > 100 {
 				return usage("--rerank must be 0 to 100")
@@ -117,7 +118,8 @@ collections stay out of the way of real documents.`,
 				c.dataDir = "mneme-eval"
 			}
 			// Folders of a server's own are for measuring what it can do at once.
-			settings = append(settings, configs.Setting{Path: "limits.read", Value: "0", From: "eval"}, configs.Setting{Path: "limits.write", Value: "0", From: "eval"},
+			settings = append(settings, configs.Setting{Path: "limits.read", Value: "0", From: "eval"},
+				configs.Setting{Path: "limits.write", Value: "0", From: "eval"},
 				configs.Setting{Path: "limits.rerank", Value: "0", From: "eval"})
 			ctx := cmd.Context()
 			cl, done, err := c.connect(ctx, "eval", t, settings...)
@@ -140,8 +142,10 @@ collections stay out of the way of real documents.`,
 				}
 			}
 			report := evalReport{Build: thisBuild(), Time: time.Now().UTC().Truncate(time.Second), CPUs: runtime.GOMAXPROCS(0),
-				Settings: map[string]any{"weights": o.Weights, "fusion": fusion, "candidates": candidates, "users": users, "query_workers": o.QueryWorkers,
-					"sparse": o.Sparse, "rerank": o.Rerank, "rerank_prior": rerankPrior, "rerank_floor": rerankFloor, "sparse_queries": sparseQueries, "memory": memories}}
+				Settings: map[string]any{"weights": o.Weights, "fusion": fusion, "candidates": candidates,
+					"users": users, "query_workers": o.QueryWorkers,
+					"sparse": o.Sparse, "rerank": o.Rerank, "rerank_prior": rerankPrior, "rerank_floor": rerankFloor,
+					"sparse_queries": sparseQueries, "memory": memories}}
 			bar := newProgress(c.stderr)
 			var mu sync.Mutex
 			for _, col := range collections {
@@ -171,8 +175,10 @@ collections stay out of the way of real documents.`,
 	}
 	t.flags(cmd)
 	f := cmd.Flags()
-	f.StringSliceVar(&o.Steps, "retrievers", nil, "any of keyword, vector, sparse, fused, fused+sparse (default: all that the server has)")
-	f.IntVar(&o.Rerank, "rerank", 0, "rerank the first so many chunks of each step, too; without a number 20, as a query for 10 results does")
+	f.StringSliceVar(&o.Steps, "retrievers", nil,
+		"any of keyword, vector, sparse, fused, fused+sparse (default: all that the server has)")
+	f.IntVar(&o.Rerank, "rerank", 0, "rerank the first so many chunks of each step, too; without a number 20, as a "+
+		"query for 10 results does")
 	f.Lookup("rerank").NoOptDefVal = "20"
 	f.Float64Var(&rerankPrior, "rerank-prior", 1.5, "weight of the fused score beside the reranker")
 	f.Float64Var(&rerankFloor, "rerank-floor", 0.65, "where the reranker stops to tell chunks apart, in deviations")
@@ -183,7 +189,8 @@ collections stay out of the way of real documents.`,
 	f.IntVar(&rrfK, "rrf-k", 10, "constant of rrf")
 	f.StringVar(&users, "users", "filter", "how meta.user is kept apart: filter, or namespaces for one a user")
 	f.BoolVar(&o.Sparse, "sparse", false, "build with the sparse index, in namespaces of their own")
-	f.BoolVar(&memories, "memory", false, "measure sets with users over the memory API, too: an end user each, its documents saved as memories")
+	f.BoolVar(&memories, "memory", false,
+		"measure sets with users over the memory API, too: an end user each, its documents saved as memories")
 	f.StringVar(&memoryKey, "memory-key", "", "integration key of a server at --url, with every scope (MNEME_MEMORY_KEY)")
 	f.IntVar(&o.MemoryLimit, "memory-limit", 10, "memories that a search asks for; recall beyond it is not seen")
 	f.BoolVar(&o.Rebuild, "rebuild", false, "write the documents again even when nothing changed")
@@ -205,8 +212,14 @@ func (c *command) memoryClient(ctx context.Context, cl *client.Client, secret st
 		return cl.WithKey(secret), nil
 	}
 	issue := func(keys *key.Service) error {
-		k, err := keys.Issue(ctx, key.Issue{Name: "mneme eval", Kind: ident.Integration, Integration: "eval", Quotas: &ident.Quotas{},
-			Scopes: []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.UsersErase}, ExpiresAt: time.Now().Add(24 * time.Hour)})
+		k, err := keys.Issue(ctx, key.Issue{
+			Name:        "mneme eval",
+			Kind:        ident.Integration,
+			Integration: "eval",
+			Quotas:      &ident.Quotas{},
+			Scopes:      []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.UsersErase},
+			ExpiresAt:   time.Now().Add(24 * time.Hour),
+		})
 		secret = k.Secret
 		return err
 	}
@@ -242,7 +255,8 @@ func writeReport(path string, report any) error {
 func (c *command) printEvaluation(report evalReport, byCategory bool) error {
 	header := []string{"COLLECTION", "DOCS", "QUERIES", "STEP", "NDCG@10", "R@10", "R@100", "MRR@10", "P50", "P95", "P99"}
 	q := func(q evaluate.Quality) []string {
-		return []string{fmt.Sprintf("%.4f", q.NDCG10), fmt.Sprintf("%.4f", q.Recall10), fmt.Sprintf("%.4f", q.Recall100), fmt.Sprintf("%.4f", q.MRR10)}
+		return []string{fmt.Sprintf("%.4f", q.NDCG10), fmt.Sprintf("%.4f", q.Recall10),
+			fmt.Sprintf("%.4f", q.Recall100), fmt.Sprintf("%.4f", q.MRR10)}
 	}
 	ms := func(l evaluate.Latency) []string {
 		return []string{fmt.Sprintf("%.1f", l.P50), fmt.Sprintf("%.1f", l.P95), fmt.Sprintf("%.1f", l.P99)}
@@ -250,19 +264,22 @@ func (c *command) printEvaluation(report evalReport, byCategory bool) error {
 	var rows [][]string
 	for _, r := range report.Results {
 		for _, run := range r.Runs {
-			rows = append(rows, append(append([]string{r.Collection, strconv.Itoa(r.Documents), strconv.Itoa(r.Queries), run.Step}, q(run.Quality)...), ms(run.Latency)...))
+			rows = append(rows, append(append([]string{r.Collection, strconv.Itoa(r.Documents), strconv.Itoa(r.Queries),
+				run.Step}, q(run.Quality)...), ms(run.Latency)...))
 			if !byCategory && r.Users == 0 {
 				continue
 			}
 			for _, category := range evaluate.Categories(run) {
 				qc := run.ByCategory[category]
-				rows = append(rows, append(append([]string{"  " + category, "", strconv.Itoa(qc.Queries), run.Step}, q(qc)...), "", "", ""))
+				rows = append(rows, append(append([]string{"  " + category, "", strconv.Itoa(qc.Queries), run.Step}, q(qc)...),
+					"", "", ""))
 			}
 		}
 	}
 	if len(report.Results) > 1 {
 		for _, run := range report.Mean {
-			rows = append(rows, append(append([]string{"mean", "", strconv.Itoa(run.Queries), run.Step}, q(run.Quality)...), "", "", ""))
+			rows = append(rows, append(append([]string{"mean", "", strconv.Itoa(run.Queries), run.Step}, q(run.Quality)...),
+				"", "", ""))
 		}
 	}
 	return table(c.stdout, header, rows)

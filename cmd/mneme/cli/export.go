@@ -9,8 +9,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
-	"github.com/mnemehq/mneme/cmd/mneme/internal/transfer"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/datasetfile"
 	"github.com/mnemehq/mneme/core/dataset"
+	"github.com/mnemehq/mneme/core/dataset/installation"
 	"github.com/mnemehq/mneme/core/ident"
 )
 
@@ -23,7 +24,8 @@ type moving struct {
 func (m *moving) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.Organization, "org", "", "only this organization, by name or id")
-	f.StringSliceVar(&m.Namespaces, "namespace", nil, "only these namespaces, without end users and keys unless --memories and --keys ask for them; may be given again")
+	f.StringSliceVar(&m.Namespaces, "namespace", nil,
+		"only these namespaces, without end users and keys unless --memories and --keys ask for them; may be given again")
 	f.BoolVar(&m.Memories, "memories", true, "end users with their memories, records, receipts and stored answers")
 	f.BoolVar(&m.Keys, "keys", true, "API keys (as hashes) and accepted writes that are not done yet")
 	f.BoolVar(&m.Secrets, "secrets", false, "what signs cursors and OAuth sessions, so that those in use stay good")
@@ -94,7 +96,7 @@ on after its last whole namespace or end user with --resume.`,
 			}
 			if t.url != "" {
 				if resume {
-					return usage("an export from a server begins anew; leave --resume out")
+					return usage("an export from a server always starts over; leave --resume out")
 				}
 				return c.exportNamespace(cmd.Context(), t, contents, out)
 			}
@@ -124,13 +126,18 @@ func (c *command) exportData(ctx context.Context, contents dataset.Contents, out
 	defer func() { err = joined(err, data.Close()) }()
 	bar := newProgress(c.stderr)
 	defer bar.end()
-	x := &transfer.Exporter{Store: data.Store, Contents: contents, Program: thisBuild().Version, Backend: cfg.Storage.Component,
-		OnProgress: func(done, total int64) { bar.update("exporting documents", int(done), int(total)) }}
-	var w transfer.Written
+	x := &installation.Exporter{
+		Store:      data.Store,
+		Contents:   contents,
+		Program:    thisBuild().Version,
+		Backend:    cfg.Storage.Component,
+		OnProgress: func(done, total int64) { bar.update("exporting documents", int(done), int(total)) },
+	}
+	var w datasetfile.Written
 	if out == "-" {
-		w, err = x.ToStream(ctx, c.stdout)
+		w.Counts, err = x.Stream(ctx, c.stdout)
 	} else {
-		w, err = x.ToFile(ctx, out, resume)
+		w, err = datasetfile.Export(ctx, x, out, resume)
 	}
 	bar.end()
 	if err != nil {

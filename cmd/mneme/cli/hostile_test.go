@@ -19,7 +19,8 @@ func hostileModel(t *testing.T, manifest string) string {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "model.wasm"), string(b))
-	write(t, filepath.Join(dir, "model.json"), `{"name":"hostile","version":"1","licence":"MIT",`+manifest+`"module":{"path":"model.wasm"}}`)
+	write(t, filepath.Join(dir, "model.json"),
+		`{"name":"hostile","version":"1","licence":"MIT",`+manifest+`"module":{"path":"model.wasm"}}`)
 	succeed(t, "models", "seal", dir)
 	return dir
 }
@@ -41,10 +42,13 @@ func TestHostileModelRefused(t *testing.T) {
 		"unreachable":  `module: "` + hostileModel(t, `"config":{"trap_open":1},`) + `"`,
 		`has the tasks [rerank], the module claims [embedding]`: `module: "` + hostileModel(t, `"tasks":["rerank"],`) + `"`,
 		`does not name the capability "assets"`:                 `module: "` + hostileModel(t, `"capabilities":["log"],`) + `"`,
-		"needs 1.7, this version has 1.1":                       `module: "` + strings.ReplaceAll(unsealed(t, `"abi":"1.7",`), `\`, `/`) + `"`,
-		"pinned is " + strings.Repeat("ab", 32):                 `module: "` + dir + `", sha256: "` + strings.Repeat("ab", 32) + `"`,
-		"memory_mb allows 8":                                    `memory_mb: 8, module: "` + hostileModel(t, `"memory_mb":64,`) + `"`,
-		"no digest of 64":                                       `module: "` + dir + `", sha256: "abc"`,
+		"needs 1.7, this version has 1.1": `module: "` +
+			strings.ReplaceAll(unsealed(t, `"abi":"1.7",`), `\`, `/`) + `"`,
+		"pinned is " + strings.Repeat("ab", 32): `module: "` + dir + `", sha256: "` +
+			strings.Repeat("ab", 32) + `"`,
+		"memory_mb allows 8": `memory_mb: 8, module: "` +
+			hostileModel(t, `"memory_mb":64,`) + `"`,
+		"no digest of 64": `module: "` + dir + `", sha256: "abc"`,
 	} {
 		r := mneme(t, "serve", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--config", configuredModel(t, settings))
 		if r.code == 0 || !strings.Contains(r.stderr, want) {
@@ -68,10 +72,13 @@ func TestHostileModelServes(t *testing.T) {
 	data := t.TempDir()
 	s := start(t, "--data", data, "--config", configuredModel(t, `timeout: 3s, memory_mb: 32, module: "`+dir+`"`))
 	key := newKey(t, data)
-	if status, body := call(t, "POST", s.url+"/namespaces/n/documents", key, `{"documents":[{"id":"a","text":"loop the rope"},{"id":"b","text":"trap the fox"},{"id":"c","text":"nan bread"}]}`); status != 200 {
+	if status, body := call(t, "POST", s.url+"/namespaces/n/documents", key,
+		`{"documents":[{"id":"a","text":"loop the rope"},{"id":"b","text":"trap the fox"},{"id":"c","text":"nan `+
+			`bread"}]}`); status != 200 {
 		t.Fatalf("write: %d %s", status, body)
 	}
-	for text, want := range map[string]int{"trap": 502, "outside": 502, "huge": 502, "dim": 502, "nan": 502, "grow": 502, "loop": 504} {
+	for text, want := range map[string]int{"trap": 502, "outside": 502, "huge": 502, "dim": 502, "nan": 502,
+		"grow": 502, "loop": 504} {
 		began := time.Now()
 		status, body := call(t, "POST", s.url+"/namespaces/n/documents", key, `{"documents":[{"id":"x","text":"`+text+`"}]}`)
 		if status != want {
@@ -91,10 +98,12 @@ func TestHostileModelServes(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if status, body := call(t, "POST", s.url+"/namespaces/n/query", key, `{"query":"fox","top_k":1,"strict":true}`); status != 200 || !strings.Contains(body, `"document_id"`) {
+	if status, body := call(t, "POST", s.url+"/namespaces/n/query", key,
+		`{"query":"fox","top_k":1,"strict":true}`); status != 200 || !strings.Contains(body, `"document_id"`) {
 		t.Errorf("a harmless query afterwards: %d %s", status, body)
 	}
-	if status, body := call(t, "POST", s.url+"/namespaces/n/query", key, `{"query":"trap","top_k":1,"strict":true}`); status != 502 && status != 503 {
+	if status, body := call(t, "POST", s.url+"/namespaces/n/query", key,
+		`{"query":"trap","top_k":1,"strict":true}`); status != 502 && status != 503 {
 		t.Errorf("a strict query: %d %s", status, body)
 	}
 }

@@ -18,8 +18,9 @@ import (
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/datasetfile"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/importer"
-	"github.com/mnemehq/mneme/cmd/mneme/internal/transfer"
+	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/model"
@@ -68,7 +69,7 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
   mneme import handbook.ndjson.gz --url https://memory.example.org --key "$MNEME_ADMIN_KEY"`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if slices.ContainsFunc(args, transfer.IsDataSet) {
+			if slices.ContainsFunc(args, datasetfile.IsDataSet) {
 				keep, err := policy(on)
 				switch {
 				case err != nil:
@@ -78,7 +79,8 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 				case t.url != "":
 					return c.importNamespace(cmd.Context(), t, args[0], org, ns, keep)
 				case ns != "" || org != "":
-					return usage("%s is a whole data set, with its namespaces: it goes into the store directly, without --namespace and --org", args[0])
+					return usage("%s is a whole data set, with its namespaces: it goes into the store directly, without "+
+						"--namespace and --org", args[0])
 				}
 				return c.importDataSet(cmd.Context(), args[0], keep)
 			}
@@ -110,7 +112,8 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 				return err
 			}
 			if len(embedders.Models) == 0 {
-				return errors.New("the server has no embedding model, so it takes no documents; see roles.embed in its configuration")
+				return errors.New("the server has no embedding model, so it takes no documents; see roles.embed in its " +
+					"configuration")
 			}
 			source, dir, err := c.importSource(cl, t, ns, args)
 			if err != nil {
@@ -147,7 +150,7 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 	f.IntVar(&im.Workers, "workers", max(2, min(8, runtime.GOMAXPROCS(0))), "batches in flight")
 	f.IntVar(&im.BatchDocs, "batch", importBatch, "documents of a batch, 1-100")
 	f.BoolVar(&im.Strict, "strict", false, "stop at the first document that cannot be imported")
-	f.StringVar(&on, "on-conflict", string(transfer.Fail), "of a data set: what to do "+policyHelp)
+	f.StringVar(&on, "on-conflict", string(dataset.Fail), "of a data set: what to do "+policyHelp)
 	f.BoolVar(&restart, "restart", false, "read all files again, also those that have not changed")
 	im.BatchBytes = importBatchBytes
 	return cmd
@@ -199,7 +202,8 @@ func (w *documentWriter) Write(ctx context.Context, ns string, docs []importer.R
 		}
 		metadata, err := json.Marshal(d.Metadata)
 		if err != nil {
-			return importer.Result{}, fault.Wrap(fault.InvalidMetadata, "encode metadata", err, "the metadata of %s cannot be encoded", d.ID)
+			return importer.Result{}, fault.Wrap(fault.InvalidMetadata, "encode metadata", err,
+				"the metadata of %s cannot be encoded", d.ID)
 		}
 		in.Documents[i].Metadata = metadata
 	}
@@ -210,7 +214,8 @@ func (w *documentWriter) Write(ctx context.Context, ns string, docs []importer.R
 
 // Delete implements importer.Deleter.
 func (w *documentWriter) Delete(ctx context.Context, ns string, ids []string) error {
-	err := w.client.Do(ctx, http.MethodPost, "/namespaces/"+url.PathEscape(ns)+"/documents/delete", map[string]any{"ids": ids}, nil)
+	err := w.client.Do(ctx, http.MethodPost, "/namespaces/"+url.PathEscape(ns)+"/documents/delete",
+		map[string]any{"ids": ids}, nil)
 	return asFault(err)
 }
 

@@ -41,8 +41,9 @@ func (c *command) integrationsCommand() *cobra.Command {
 		Long: `Change an integration's quotas or name; what no flag names stays. A running
 server goes by it within a second. A lower number of memories refuses new ones
 and removes none.`,
-		Example: "  mneme integrations set chat --memories-per-user 5000 --data ./data\n  mneme integrations set chat --read-rate 0 --write-rate 600 --data ./data\n  mneme integrations set chat --name assistant --data ./data",
-		Args:    cobra.ExactArgs(1),
+		Example: "  mneme integrations set chat --memories-per-user 5000 --data ./data\n  mneme integrations set chat " +
+			"--read-rate 0 --write-rate 600 --data ./data\n  mneme integrations set chat --name assistant --data ./data",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			change, some := quotas.change(cmd.Flags())
 			optional(cmd.Flags().Changed("name"), &change.Name, name)
@@ -74,7 +75,8 @@ func (c *command) printIntegrations(all []port.Integration, asJSON bool) error {
 	rows, cells := []admin.Integration{}, [][]string{}
 	for _, i := range all {
 		rows = append(rows, admin.ShowIntegration(i))
-		cells = append(cells, []string{i.ID, i.Name, limit(i.Quotas.MemoriesPerEndUser), limit(i.Quotas.ReadRatePerMin), limit(i.Quotas.WriteRatePerMin), when(i.CreatedAt)})
+		cells = append(cells, []string{i.ID, i.Name, limit(i.Quotas.MemoriesPerEndUser), limit(i.Quotas.ReadRatePerMin),
+			limit(i.Quotas.WriteRatePerMin), when(i.CreatedAt)})
 	}
 	if asJSON {
 		return printJSON(c.stdout, map[string]any{"integrations": rows})

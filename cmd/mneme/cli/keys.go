@@ -26,7 +26,8 @@ func (c *command) withKeys(cmd *cobra.Command, fn func(*key.Service) error) erro
 }
 
 func (c *command) keysCommand() *cobra.Command {
-	return parent("keys", "Make, list, rotate and revoke API keys", c.keysCreateCommand(), c.keysListCommand(), c.keysRotateCommand(), c.keysRevokeCommand())
+	return parent("keys", "Make, list, rotate and revoke API keys", c.keysCreateCommand(), c.keysListCommand(),
+		c.keysRotateCommand(), c.keysRevokeCommand())
 }
 
 // quotaFlags are the quotas of an integration on a command line.
@@ -122,7 +123,8 @@ Scopes of an integration key (--scopes):
 					return err
 				}
 				if issued.Integration != "" {
-					fmt.Fprintf(c.stderr, "key %s of integration %s (%s)\n", issued.ID, issued.IntegrationName, issued.Integration)
+					fmt.Fprintf(c.stderr, "key %s of integration %s (%s)\n", issued.ID, issued.IntegrationName,
+						issued.Integration)
 				}
 				_, err = fmt.Fprintln(c.stdout, issued.Secret)
 				return err
@@ -147,7 +149,8 @@ Scopes of an integration key (--scopes):
 }
 
 func kinds() []string {
-	return []string{string(ident.Service), string(ident.Integration), string(ident.Personal), string(ident.Team), string(ident.Organization), string(ident.Admin)}
+	return []string{string(ident.Service), string(ident.Integration), string(ident.Personal), string(ident.Team),
+		string(ident.Organization), string(ident.Admin)}
 }
 
 func (c *command) keysListCommand() *cobra.Command {
@@ -181,10 +184,11 @@ func (c *command) keysRotateCommand() *cobra.Command {
 		Short: "Make a new key with the rights of another, which ends after a while",
 		Long: `Make a key with the rights of another and print it on standard output, once. The
 old key works beside it for the time of --overlap and then ends, so that its
-users can be given the new one meanwhile. An old key that had an end gives the
+users can be given the new one in that time. An old key that had an end gives the
 new one as long a life, counted from now, unless --expires says otherwise.`,
-		Example: "  mneme keys rotate key_x1y2z3 --overlap 1h --data ./data\n  mneme keys rotate key_x1y2z3 --overlap 0 --data ./data   # the old one ends at once",
-		Args:    cobra.ExactArgs(1),
+		Example: "  mneme keys rotate key_x1y2z3 --overlap 1h --data ./data\n  mneme keys rotate key_x1y2z3 --overlap 0 " +
+			"--data ./data   # the old one ends at once",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			end, err := expiry(cmd, expires)
 			if err != nil {
@@ -194,7 +198,8 @@ new one as long a life, counted from now, unless --expires says otherwise.`,
 				return usage("--overlap must be 0 to %dh", int(key.MaxOverlap.Hours()))
 			}
 			return c.withKeys(cmd, func(keys *key.Service) error {
-				issued, err := keys.Rotate(cmd.Context(), key.Ref{Org: org, ID: args[0]}, key.Rotation{Overlap: overlap, ExpiresAt: end})
+				issued, err := keys.Rotate(cmd.Context(), key.Ref{Org: org, ID: args[0]},
+					key.Rotation{Overlap: overlap, ExpiresAt: end})
 				if err != nil {
 					return err
 				}
@@ -240,7 +245,8 @@ func (c *command) printKeys(infos []key.Info, asJSON bool) error {
 	list, cells := []admin.Key{}, [][]string{}
 	for _, k := range infos {
 		list = append(list, admin.ShowKey(k, now))
-		cells = append(cells, []string{k.ID, k.Name, k.Kind.Prefix() + "..." + k.Last4, rights(k), reach(k), when(k.CreatedAt), when(k.LastUsedAt), when(k.ExpiresAt), k.State(now)})
+		cells = append(cells, []string{k.ID, k.Name, k.Kind.Prefix() + "..." + k.Last4, rights(k), reach(k),
+			when(k.CreatedAt), when(k.LastUsedAt), when(k.ExpiresAt), k.State(now)})
 	}
 	if asJSON {
 		return printJSON(c.stdout, map[string]any{"keys": list})

@@ -44,17 +44,13 @@ func listKeys(t *testing.T, data string) map[string]listedKey {
 }
 
 // eventually asks until a change that another process made is seen, which takes
-// half a second, and longer where this machine is busy.
+// half a second, and longer where this machine is busy. That a change holds within
+// its second is tested in core/key, with a clock of the test's own.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		late := time.Since(began) > 3*time.Second // before it is asked: the answer may take long
-		if ok() {
-			return
-		}
-		if late {
-			t.Errorf("%s: not within three seconds", what)
-			return
+	for began := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%s: not within a minute", what)
 		}
 	}
 }
@@ -72,12 +68,15 @@ func TestKeysOfTheMemoryAPI(t *testing.T) {
 	}
 
 	chat := create("cint_", "--type", "integration", "--name", "chat", "--memories-per-user", "2", "--read-rate", "600")
-	if code, body := status(chat); code != 200 || !strings.Contains(body, `"memoriesPerEndUser":2,"readRatePerMin":600,"writeRatePerMin":6000`) ||
+	if code, body := status(chat); code != 200 ||
+		!strings.Contains(body, `"memoriesPerEndUser":2,"readRatePerMin":600,"writeRatePerMin":6000`) ||
 		!strings.Contains(body, `["memories:read","memories:write","status:read"]`) {
 		t.Errorf("status of a new integration: %d %s", code, body)
 	}
-	reader := create("cint_", "--type", "integration", "--integration", "chat", "--scopes", "memories:read", "--name", "reader", "--expires", "720h")
-	if code, body := save(reader, "ann", "x"); code != 403 || !strings.Contains(body, `"insufficient_scope"`) || !strings.Contains(body, `"scope":"memories:write"`) {
+	reader := create("cint_", "--type", "integration", "--integration", "chat", "--scopes", "memories:read", "--name",
+		"reader", "--expires", "720h")
+	if code, body := save(reader, "ann", "x"); code != 403 || !strings.Contains(body, `"insufficient_scope"`) ||
+		!strings.Contains(body, `"scope":"memories:write"`) {
 		t.Errorf("a save without the scope: %d %s", code, body)
 	}
 	if code, body := save(chat, "ann", "Ann lives in Lyon."); code != 200 {
@@ -94,7 +93,8 @@ func TestKeysOfTheMemoryAPI(t *testing.T) {
 		t.Errorf("over the quota: %d %s", code, body)
 	}
 	for _, kind := range []string{"team", "organization"} {
-		if code, body := status(create("cmem_", "--type", kind, "--name", kind)); code != 401 || !strings.Contains(body, "not valid on") {
+		if code, body := status(create("cmem_", "--type", kind, "--name", kind)); code != 401 ||
+			!strings.Contains(body, "not valid on") {
 			t.Errorf("a %s key: %d %s", kind, code, body)
 		}
 	}
@@ -105,13 +105,15 @@ func TestKeysOfTheMemoryAPI(t *testing.T) {
 		t.Errorf("integrations set prints\n%s", out)
 	}
 	eventually(t, "a raised quota", func() bool { code, _ := save(chat, "ann", "Ann has a cat."); return code == 200 })
-	if out := succeed(t, "integrations", "list", "--data", data, "--json").stdout; !strings.Contains(out, `"memories_per_end_user": 3`) {
+	if out := succeed(t, "integrations", "list", "--data", data, "--json").stdout; !strings.Contains(out,
+		`"memories_per_end_user": 3`) {
 		t.Errorf("integrations list prints\n%s", out)
 	}
 
 	// Rotation and revocation.
 	keys := listKeys(t, data)
-	if k := keys["reader"]; k.IntegrationName != "chat" || len(k.Scopes) != 1 || k.Prefix != "cint_" || k.ExpiresAt == nil || k.State != "live" {
+	if k := keys["reader"]; k.IntegrationName != "chat" || len(k.Scopes) != 1 || k.Prefix != "cint_" ||
+		k.ExpiresAt == nil || k.State != "live" {
 		t.Errorf("listed %+v", k)
 	}
 	if k := keys["of ann"]; k.EndUser != "ann" || k.Kind != "personal" {
@@ -123,7 +125,8 @@ func TestKeysOfTheMemoryAPI(t *testing.T) {
 			t.Errorf("during the overlap: %d %s", code, body)
 		}
 	}
-	last := made(t, "cint_", succeed(t, "keys", "rotate", listKeys(t, data)["reader"].ID, "--overlap", "0", "--data", data).stdout)
+	last := made(t, "cint_", succeed(t, "keys", "rotate", listKeys(t, data)["reader"].ID, "--overlap", "0", "--data",
+		data).stdout)
 	eventually(t, "the end of a rotated key", func() bool { code, _ := status(fresh); return code == 401 })
 	if code, _ := status(last); code != 200 {
 		t.Errorf("the newest key: %d", code)
@@ -226,12 +229,14 @@ func TestUsers(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")
 			s := start(t, "--data", data)
 			create := func(name string) string {
-				return made(t, "cint_", succeed(t, "keys", "create", "--data", data, "--type", "integration", "--integration", name).stdout)
+				return made(t, "cint_", succeed(t, "keys", "create", "--data", data, "--type", "integration",
+					"--integration", name).stdout)
 			}
 			keys := map[string]string{"chat": create("chat"), "app": create("app")}
 			save := func(integration, user, text string) {
 				t.Helper()
-				if code, body := call(t, "POST", s.url+"/api/v1/memories", keys[integration], `{"endUserId":"`+user+`","content":"`+text+`","containerTag":"home"}`); code != 200 {
+				if code, body := call(t, "POST", s.url+"/api/v1/memories", keys[integration],
+					`{"endUserId":"`+user+`","content":"`+text+`","containerTag":"home"}`); code != 200 {
 					t.Fatalf("save: %d %s", code, body)
 				}
 			}
@@ -297,7 +302,8 @@ func TestUsers(t *testing.T) {
 				t.Errorf("users list prints\n%s", out)
 			}
 
-			if r := run("users", "export", "ann"); r.code != 2 || !strings.Contains(r.stderr, "chat") || !strings.Contains(r.stderr, "app") || r.stdout != "" {
+			if r := run("users", "export", "ann"); r.code != 2 || !strings.Contains(r.stderr, "chat") ||
+				!strings.Contains(r.stderr, "app") || r.stdout != "" {
 				t.Errorf("an export of two end users: %+v", r)
 			}
 			export := ok("users", "export", "ann", "--integration", "chat")
@@ -309,7 +315,8 @@ func TestUsers(t *testing.T) {
 				}
 				kinds = append(kinds, line.Type)
 			}
-			if got := strings.Join(kinds, " "); got != "end_user memory memory end" || !strings.Contains(export, "Ann has a dog.") || strings.Contains(export, "Another") {
+			if got := strings.Join(kinds, " "); got != "end_user memory memory end" ||
+				!strings.Contains(export, "Ann has a dog.") || strings.Contains(export, "Another") {
 				t.Errorf("exported\n%s", export)
 			}
 			file := filepath.Join(t.TempDir(), "bob.ndjson")
@@ -322,23 +329,27 @@ func TestUsers(t *testing.T) {
 			}
 
 			// It asks, and takes no answer for a no.
-			if r := run("users", "erase", "ann", "--integration", "chat"); r.code != 1 || !strings.Contains(r.stderr, "2 memories") {
+			if r := run("users", "erase", "ann", "--integration", "chat"); r.code != 1 ||
+				!strings.Contains(r.stderr, "2 memories") {
 				t.Errorf("without an answer: %+v", r)
 			}
 			if got := ids("--integration", "chat"); got != "chat/ann chat/ann.b chat/bob" {
 				t.Errorf("after no answer there are %s", got)
 			}
-			if out := answering(t, "no\n", append([]string{"users", "erase", "bob"}, where...), env); out.code != 1 || !strings.Contains(out.stderr, "1 memory") {
+			if out := answering(t, "no\n", append([]string{"users", "erase", "bob"}, where...), env); out.code != 1 ||
+				!strings.Contains(out.stderr, "1 memory") {
 				t.Errorf("answering no: %+v", out)
 			}
-			if out := answering(t, "y\n", append([]string{"users", "erase", "bob"}, where...), env); out.code != 0 || !strings.Contains(out.stdout, "nothing is left") {
+			if out := answering(t, "y\n", append([]string{"users", "erase", "bob"}, where...), env); out.code != 0 ||
+				!strings.Contains(out.stdout, "nothing is left") {
 				t.Errorf("answering yes: %+v", out)
 			}
 			var certificate struct {
 				Deleted  struct{ Memories int }
 				Verified bool `json:"verified_absent"`
 			}
-			if err := json.Unmarshal([]byte(ok("users", "erase", "ann", "--integration", "chat", "--yes", "--json")), &certificate); err != nil ||
+			if err := json.Unmarshal([]byte(ok("users", "erase", "ann", "--integration", "chat", "--yes", "--json")),
+				&certificate); err != nil ||
 				certificate.Deleted.Memories != 2 || !certificate.Verified {
 				t.Errorf("certificate %+v, %v", certificate, err)
 			}

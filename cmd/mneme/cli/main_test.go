@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnemehq/mneme/cmd/mneme/internal/mnemetest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
 // program is the real one, built once for all tests.
-var program *mnemetest.Program
+var program *harness.Program
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	program = mnemetest.New()
+	program = harness.New()
 	defer program.Remove()
 	return m.Run()
 }
@@ -48,7 +48,7 @@ func mnemeIn(t *testing.T, dir string, env []string, args ...string) result {
 
 func finish(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
-	r := mnemetest.Run(t, cmd)
+	r := harness.Run(t, cmd)
 	return result{r.Code, r.Stdout, r.Stderr}
 }
 

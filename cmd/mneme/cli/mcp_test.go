@@ -20,7 +20,8 @@ func stdio(t *testing.T, version string, env []string, args ...string) (*sdk.Cli
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := c.Connect(t.Context(), &sdk.CommandTransport{Command: cmd, TerminateDuration: 20 * time.Second}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	session, err := c.Connect(t.Context(), &sdk.CommandTransport{Command: cmd, TerminateDuration: 20 * time.Second},
+		&sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatalf("connect: %v\n%s", err, log.String())
 	}
@@ -57,7 +58,8 @@ func TestMCPStdio(t *testing.T) {
 		}
 		var got struct{ Text, URL string }
 		callTool(t, s, "fetch", map[string]any{"id": "heron"}, &got)
-		if got.Text != "The heron — 鷺 — stands in the reeds." || got.URL != "http://127.0.0.1:8080/namespaces/notes/documents/heron" {
+		if got.Text != "The heron — 鷺 — stands in the reeds." ||
+			got.URL != "http://127.0.0.1:8080/namespaces/notes/documents/heron" {
 			t.Errorf("fetched %+v", got)
 		}
 		if err := s.Close(); err != nil { // the end of its input ends the command
@@ -97,7 +99,8 @@ func TestMCPStdio(t *testing.T) {
 func TestMCPStdioPiped(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), program.Path(t), "mcp", "--stdio", "--data", filepath.Join(t.TempDir(), "data"))
-	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize",` +
+		`"params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 
 {"jsonrpc":"2.0","id":"two","method":"ping"}

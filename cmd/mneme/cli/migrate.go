@@ -24,7 +24,12 @@ is no way back: an older program refuses a newer schema.`,
 			if err != nil {
 				return err
 			}
-			m, ok, err := app.Migrate(cmd.Context(), app.Settings{Registry: c.registry, Config: cfg, Log: c.logger(cfg.Log), Command: "migrate"}, dry)
+			m, ok, err := app.Migrate(cmd.Context(), app.Settings{
+				Registry: c.registry,
+				Config:   cfg,
+				Log:      c.logger(cfg.Log),
+				Command:  "migrate",
+			}, dry)
 			switch {
 			case err != nil:
 				return err
@@ -33,9 +38,12 @@ is no way back: an older program refuses a newer schema.`,
 			case m.From == m.To:
 				_, err = fmt.Fprintf(c.stdout, "storage %s: the schema is up to date, version %d\n", cfg.Storage.Component, m.To)
 			case dry:
-				_, err = fmt.Fprintf(c.stdout, "storage %s: the schema is version %d; mneme migrate brings it to version %d\n", cfg.Storage.Component, m.From, m.To)
+				_, err = fmt.Fprintf(c.stdout,
+					"storage %s: the schema is version %d; mneme migrate brings it to version %d\n",
+					cfg.Storage.Component, m.From, m.To)
 			default:
-				_, err = fmt.Fprintf(c.stdout, "storage %s: the schema went from version %d to %d\n", cfg.Storage.Component, m.From, m.To)
+				_, err = fmt.Fprintf(c.stdout, "storage %s: the schema went from version %d to %d\n",
+					cfg.Storage.Component, m.From, m.To)
 			}
 			return err
 		},

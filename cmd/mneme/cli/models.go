@@ -26,7 +26,8 @@ import (
 )
 
 func (c *command) modelsCommand() *cobra.Command {
-	return parent("models", "List, pull, make and check models", c.modelsListCommand(), c.modelsPullCommand(), c.modelsRemoveCommand(),
+	return parent("models", "List, pull, make and check models", c.modelsListCommand(), c.modelsPullCommand(),
+		c.modelsRemoveCommand(),
 		c.modelsCheckCommand(), c.modelsBenchCommand(), c.modelsInitCommand(), c.modelsSealCommand(), c.modelsPackCommand())
 }
 
@@ -42,11 +43,13 @@ func (c *command) modelsListCommand() *cobra.Command {
 	var t target
 	var asJSON, built, installed bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the models of a server or of the configuration, and the installed ones",
+		Use:   "list",
+		Short: "List the models of a server or of the configuration, and the installed ones",
 		Long: `List the models of a server or of the configuration, with where they come from and
 their limits, and the models that are installed in the data folder. Without a server
 each model of the configuration is opened; one that is refused says why.` + "\n" + connectHelp,
-		Example: "  mneme models list\n  mneme models list --builtin\n  mneme models list --config mneme.yaml --json", Args: cobra.NoArgs,
+		Example: "  mneme models list\n  mneme models list --builtin\n  mneme models list --config mneme.yaml --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case built:
@@ -127,14 +130,35 @@ func (c *command) openedModel(ctx context.Context, cfg *configs.Config, name str
 	from, limits := c.aboutSelection(cfg.Models[name])
 	m, err := c.openModel(ctx, cfg, name, cfg.Models[name])
 	if err != nil {
-		return []listedModel{{Model: model.Model{ID: name, Kind: "", Status: "refused", Runtime: cfg.Models[name].Component, Languages: []string{}}, From: from, Limits: limits, Reason: describe(err)}}
+		return []listedModel{{
+			Model: model.Model{
+				ID:        name,
+				Kind:      "",
+				Status:    "refused",
+				Runtime:   cfg.Models[name].Component,
+				Languages: []string{},
+			},
+			From:   from,
+			Limits: limits,
+			Reason: describe(err),
+		}}
 	}
 	i := m.Info()
-	defaults := map[port.Task]string{port.TaskEmbed: cfg.Roles.Embed, port.TaskSparse: cfg.Roles.Sparse, port.TaskRerank: cfg.Roles.Rerank, port.TaskSynthesize: cfg.Roles.Synthesize}
+	defaults := map[port.Task]string{port.TaskEmbed: cfg.Roles.Embed, port.TaskSparse: cfg.Roles.Sparse,
+		port.TaskRerank: cfg.Roles.Rerank, port.TaskSynthesize: cfg.Roles.Synthesize}
 	var list []listedModel
 	for _, task := range i.Tasks {
-		one := listedModel{From: from, Limits: limits, Model: model.Model{ID: name, Kind: string(task), Status: "ready", Default: defaults[task] == name,
-			MaxInputTokens: i.MaxTokens, Languages: i.Languages, Runtime: i.Runtime, Digest: i.Digest, License: i.Licence}}
+		one := listedModel{From: from, Limits: limits, Model: model.Model{
+			ID:             name,
+			Kind:           string(task),
+			Status:         "ready",
+			Default:        defaults[task] == name,
+			MaxInputTokens: i.MaxTokens,
+			Languages:      i.Languages,
+			Runtime:        i.Runtime,
+			Digest:         i.Digest,
+			License:        i.Licence,
+		}}
 		if one.Languages == nil {
 			one.Languages = []string{}
 		}
@@ -144,7 +168,7 @@ func (c *command) openedModel(ctx context.Context, cfg *configs.Config, name str
 		list = append(list, one)
 	}
 	if err := m.Close(); err != nil {
-		c.logger(cfg.Log).Warn("closing a model", "model", name, "error", err)
+		c.logger(cfg.Log).Warn("model close failed", "model", name, "error", err)
 	}
 	return list
 }
@@ -155,7 +179,13 @@ func (c *command) openModel(ctx context.Context, cfg *configs.Config, name strin
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return nil, fmt.Errorf("make cache folder: %w", err)
 	}
-	return c.registry.Model.Open(ctx, s, registry.Env{Log: c.logger(cfg.Log), DataDir: cfg.DataDir, CacheDir: cache, Name: name, Now: time.Now})
+	return c.registry.Model.Open(ctx, s, registry.Env{
+		Log:      c.logger(cfg.Log),
+		DataDir:  cfg.DataDir,
+		CacheDir: cache,
+		Name:     name,
+		Now:      time.Now,
+	})
 }
 
 // inOrder are the configured models: those of roles first, then the rest by name.
@@ -220,9 +250,11 @@ func (c *command) printModels(list []listedModel, packs []pull.Installed) error 
 		if m.MaxInputTokens > 0 {
 			tokens = strconv.Itoa(m.MaxInputTokens)
 		}
-		rows = append(rows, []string{m.ID, m.Kind, m.Status, isDefault, dim, tokens, m.Runtime, m.License, short(m.Digest), m.Limits, oneLine(m.From, 80)})
+		rows = append(rows, []string{m.ID, m.Kind, m.Status, isDefault, dim, tokens, m.Runtime, m.License,
+			short(m.Digest), m.Limits, oneLine(m.From, 80)})
 	}
-	if err := table(c.stdout, []string{"ID", "KIND", "STATUS", "DEFAULT", "DIM", "TOKENS", "RUNTIME", "LICENSE", "DIGEST", "LIMITS", "FROM"}, rows); err != nil {
+	if err := table(c.stdout, []string{"ID", "KIND", "STATUS", "DEFAULT", "DIM", "TOKENS", "RUNTIME", "LICENSE",
+		"DIGEST", "LIMITS", "FROM"}, rows); err != nil {
 		return err
 	}
 	refused := false
@@ -267,7 +299,8 @@ func (c *command) listInstalled(asJSON bool) error {
 func (c *command) printInstalled(packs []pull.Installed) error {
 	var rows [][]string
 	for _, p := range packs {
-		rows = append(rows, []string{p.Module, string(p.Task), p.Version, fmt.Sprintf("%.1f MB", float64(p.Bytes)/1e6), p.Licence, short(p.Digest), oneLine(p.Source, 80)})
+		rows = append(rows, []string{p.Module, string(p.Task), p.Version, fmt.Sprintf("%.1f MB", float64(p.Bytes)/1e6),
+			p.Licence, short(p.Digest), oneLine(p.Source, 80)})
 	}
 	if err := table(c.stdout, []string{"INSTALLED", "TASK", "VERSION", "SIZE", "LICENSE", "DIGEST", "SOURCE"}, rows); err != nil {
 		return err
@@ -302,7 +335,8 @@ func (c *command) listBuiltin(asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		list = append(list, builtinModel{name, s.Version, s.Task, s.Bytes, s.Licence, host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets}.Digest()})
+		list = append(list, builtinModel{name, s.Version, s.Task, s.Bytes, s.Licence,
+			host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets}.Digest()})
 	}
 	if asJSON {
 		return printJSON(c.stdout, struct {
@@ -311,7 +345,8 @@ func (c *command) listBuiltin(asJSON bool) error {
 	}
 	var rows [][]string
 	for _, m := range list {
-		rows = append(rows, []string{m.Module, string(m.Task), fmt.Sprintf("%.1f MB", float64(m.Bytes)/1e6), m.Licence, short(m.Digest)})
+		rows = append(rows, []string{m.Module, string(m.Task), fmt.Sprintf("%.1f MB", float64(m.Bytes)/1e6), m.Licence,
+			short(m.Digest)})
 	}
 	return table(c.stdout, []string{"MODULE", "TASK", "SIZE", "LICENSE", "DIGEST"}, rows)
 }

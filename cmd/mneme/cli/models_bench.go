@@ -30,7 +30,8 @@ memory of its instances or processes, and the time from opening to the first ans
 The built-in model of the task is measured in turns with it, and (x1.50) is the ratio
 to that: on a busy machine times mean little, ratios do.
 ` + choiceHelp,
-		Example: "  mneme models bench\n  mneme models bench installed:bge-small-en-v1.5 --length 30s\n  mneme models bench --process ./backend --json",
+		Example: "  mneme models bench\n  mneme models bench installed:bge-small-en-v1.5 --length 30s\n  mneme models " +
+			"bench --process ./backend --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if length < 100*time.Millisecond {
 				return usage("--length is 100ms at least")
@@ -42,7 +43,12 @@ to that: on a busy machine times mean little, ratios do.
 			watch := newWatcher(c.stderr)
 			var list []benched
 			for _, one := range all {
-				m := modelkit.Measurement{Open: c.opening(cfg, one), Memory: one.memory(), Length: length, Progress: func(s modelkit.Step) { watch.step(one.name, s) }}
+				m := modelkit.Measurement{
+					Open:     c.opening(cfg, one),
+					Memory:   one.memory(),
+					Length:   length,
+					Progress: func(s modelkit.Step) { watch.step(one.name, s) },
+				}
 				if !alone {
 					m.Baseline = c.baseline(cfg, one)
 				}
@@ -98,9 +104,11 @@ func (c *command) printBench(list []benched) error {
 			if s.Task == port.TaskRerank {
 				task += " of 20"
 			}
-			rows = append(rows, []string{m.Model, task, cell("%.2f ms", f.P50MS, r.P50), cell("%.2f ms", f.P95MS, 0), cell("%.0f", f.Calls, r.Calls),
+			rows = append(rows, []string{m.Model, task, cell("%.2f ms", f.P50MS, r.P50), cell("%.2f ms", f.P95MS, 0),
+				cell("%.0f", f.Calls, r.Calls),
 				cell("%.0f", f.Texts, r.Texts), memory, cell("%.0f ms", f.ColdMS, r.Cold), base})
 		}
 	}
-	return table(c.stdout, []string{"MODEL", "TASK", "P50", "P95", "CALLS/S", "PASSAGES/S", "MEMORY", "FIRST ANSWER", "X IS AGAINST"}, rows)
+	return table(c.stdout, []string{"MODEL", "TASK", "P50", "P95", "CALLS/S", "PASSAGES/S", "MEMORY", "FIRST ANSWER",
+		"X IS AGAINST"}, rows)
 }

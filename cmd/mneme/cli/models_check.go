@@ -47,7 +47,8 @@ func (ch *choice) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&ch.process, "process", "", "program of a model backend; the arguments are its own")
 	f.StringVar(&ch.mtls, "mtls", "", "with --process: auto or off, as in the configuration (default: auto, then off)")
-	f.StringArrayVar(&ch.env, "env", nil, "with --process: NAME=VALUE for its environment, which is empty otherwise; NAME alone passes this program's")
+	f.StringArrayVar(&ch.env, "env", nil,
+		"with --process: NAME=VALUE for its environment, which is empty otherwise; NAME alone passes this program's")
 }
 
 // choose finds the models that the arguments name.
@@ -90,7 +91,8 @@ func (c *command) named(cfg *configs.Config, arg string) (chosen, error) {
 	}
 	info, err := os.Stat(arg)
 	if err != nil && !strings.HasPrefix(arg, "builtin:") && !strings.HasPrefix(arg, models.InstalledPrefix) {
-		return chosen{}, fmt.Errorf("there is no file %s, and no model of that name in the configuration, which has %s", arg, strings.Join(inOrder(cfg), ", "))
+		return chosen{}, fmt.Errorf("there is no file %s, and no model of that name in the configuration, which has %s",
+			arg, strings.Join(inOrder(cfg), ", "))
 	}
 	wasm, ok := c.registry.Model.Component("wasm")
 	if !ok {
@@ -153,7 +155,8 @@ func (c *command) backend(ch choice, args []string) (chosen, error) {
 	if err := file.Close(); err != nil {
 		return chosen{}, err
 	}
-	cfg, err := configs.Load(c.registry, configs.Source{File: file.Name(), Getenv: func(string) (string, bool) { return "", false }})
+	cfg, err := configs.Load(c.registry,
+		configs.Source{File: file.Name(), Getenv: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		return chosen{}, err
 	}
@@ -168,7 +171,8 @@ func (c *command) opening(cfg *configs.Config, one chosen) func(context.Context)
 // baseline opens the built-in model of a task, unless that is the one to compare.
 func (c *command) baseline(cfg *configs.Config, one chosen) func(context.Context, port.Task) (port.Model, error) {
 	return func(ctx context.Context, task port.Task) (port.Model, error) {
-		module, ok := map[port.Task]string{port.TaskEmbed: models.Default, port.TaskSparse: models.DefaultSparse, port.TaskRerank: models.DefaultRerank}[task]
+		module, ok := map[port.Task]string{port.TaskEmbed: models.Default, port.TaskSparse: models.DefaultSparse,
+			port.TaskRerank: models.DefaultRerank}[task]
 		wasm, has := c.registry.Model.Component("wasm")
 		if !ok || !has {
 			return nil, nil
@@ -276,8 +280,17 @@ A model folder's own folder golden is read without being asked for.`,
 					one.golden = answers
 				}
 				candidate := func(one chosen) modelkit.Candidate {
-					return modelkit.Candidate{Name: one.name, Open: c.opening(cfg, one), Golden: one.golden, MinCosine: minCosine, Baseline: c.baseline(cfg, one),
-						Endure: endure, Memory: one.memory(), Break: one.crash(), Progress: func(s modelkit.Step) { watch.step(one.name, s) }}
+					return modelkit.Candidate{
+						Name:      one.name,
+						Open:      c.opening(cfg, one),
+						Golden:    one.golden,
+						MinCosine: minCosine,
+						Baseline:  c.baseline(cfg, one),
+						Endure:    endure,
+						Memory:    one.memory(),
+						Break:     one.crash(),
+						Progress:  func(s modelkit.Step) { watch.step(one.name, s) },
+					}
 				}
 				r := modelkit.Check(cmd.Context(), candidate(one))
 				if again, ok := c.withoutMTLS(ch, args, r); ok {

@@ -16,10 +16,12 @@ import (
 func TestCheckProcess(t *testing.T) {
 	dir := t.TempDir()
 	program, out := filepath.Join(dir, "acme"), filepath.Join(dir, "report.xml")
-	if b, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../plugins/examples/go").CombinedOutput(); err != nil {
+	if b, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
+		"../../../plugins/examples/go").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
-	text := succeed(t, "models", "check", "--data", filepath.Join(dir, "data"), "--quick", "--format", "junit", "--out", out, "--process", program).stdout
+	text := succeed(t, "models", "check", "--data", filepath.Join(dir, "data"), "--quick", "--format", "junit", "--out",
+		out, "--process", program).stdout
 	b, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +48,8 @@ func TestCheckProcess(t *testing.T) {
 	if runtime.GOOS == "linux" && (!seen["embedding.conduct.recovers"] || !seen["embedding.conduct.memory-flat"]) {
 		t.Errorf("crash and memory were not looked at:\n%s", text)
 	}
-	if !strings.Contains(text, "ok    embedding.conduct.recovers") && runtime.GOOS == "linux" || !strings.Contains(text, "x is against builtin:e5-small-v2") {
+	if !strings.Contains(text, "ok    embedding.conduct.recovers") && runtime.GOOS == "linux" ||
+		!strings.Contains(text, "x is against builtin:e5-small-v2") {
 		t.Errorf("the text is\n%s", text)
 	}
 }
@@ -56,11 +59,14 @@ func TestCheckGolden(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "golden.json")
 	write(t, file, `{"sparse":[{"text":"keys","terms":{"1":1}}]}`)
 	r := mneme(t, "models", "check", "--quick", "--golden", file, "builtin:splade-tiny")
-	if r.code != 1 || !strings.Contains(r.stdout, "FAIL  golden.sparse: cosine to the golden terms of at least 0.99; saw 0.00000") || !strings.Contains(r.stdout, "\n1 of ") {
+	if r.code != 1 || !strings.Contains(r.stdout,
+		"FAIL  golden.sparse: cosine to the golden terms of at least 0.99; saw 0.00000") ||
+		!strings.Contains(r.stdout, "\n1 of ") {
 		t.Errorf("%+v", r)
 	}
 	write(t, file, `{"vectors":[]}`)
-	if r := mneme(t, "models", "check", "--golden", file, "builtin:splade-tiny"); r.code != 1 || !strings.Contains(r.stderr, "golden.json") {
+	if r := mneme(t, "models", "check", "--golden", file, "builtin:splade-tiny"); r.code != 1 ||
+		!strings.Contains(r.stderr, "golden.json") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -70,7 +76,8 @@ func TestCheckRefused(t *testing.T) {
 		code int
 		args []string
 	}{
-		"there is no file nothing, and no model of that name in the configuration, which has e5-small-v2": {1, []string{"nothing"}},
+		"there is no file nothing, and no model of that name in the configuration, which has e5-small-v2": {1,
+			[]string{"nothing"}},
 		"--format is text, json or junit":   {2, []string{"--format", "yaml"}},
 		"--mtls and --env are of --process": {2, []string{"--env", "A=B"}},
 		"--min-cosine is between 0 and 1":   {2, []string{"--min-cosine", "2"}},
@@ -103,14 +110,17 @@ func TestBench(t *testing.T) {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "mneme.yaml")
 	write(t, config, "models:\n  terms: {wasm: {module: \"builtin:splade-tiny\", instances: 1, memory_mb: 256}}\n")
-	if err := json.Unmarshal([]byte(succeed(t, "models", "bench", "--config", config, "--length", "600ms", "--json", "terms", "builtin:rerank-small").stdout), &list); err != nil {
+	if err := json.Unmarshal([]byte(succeed(t, "models", "bench", "--config", config, "--length", "600ms", "--json",
+		"terms", "builtin:rerank-small").stdout), &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Models) != 2 || list.Models[0].Model != "terms" || len(list.Models[0].Digest) != 71 || len(list.Models[0].Speed) != 1 {
+	if len(list.Models) != 2 || list.Models[0].Model != "terms" || len(list.Models[0].Digest) != 71 ||
+		len(list.Models[0].Speed) != 1 {
 		t.Fatalf("%+v", list)
 	}
 	for _, m := range list.Models {
-		for _, what := range []string{"p50_ms", "p95_ms", "calls_per_second", "passages_per_second", "memory_bytes", "cold_start_ms"} {
+		for _, what := range []string{"p50_ms", "p95_ms", "calls_per_second", "passages_per_second", "memory_bytes",
+			"cold_start_ms"} {
 			if v, ok := m.Speed[0].Model[what].(float64); !ok || v <= 0 {
 				t.Errorf("%s: %s is %v", m.Model, what, m.Speed[0].Model[what])
 			}
@@ -126,10 +136,12 @@ func TestBench(t *testing.T) {
 func TestModelsList(t *testing.T) {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "mneme.yaml")
-	write(t, config, "models:\n  gone: {wasm: {module: \"installed:gone\", memory_mb: 100}}\n  terms: {wasm: {module: \"builtin:splade-tiny\"}}\nroles: {sparse: terms}\n")
+	write(t, config, "models:\n  gone: {wasm: {module: \"installed:gone\", memory_mb: 100}}\n  terms: {wasm: {module: "+
+		"\"builtin:splade-tiny\"}}\nroles: {sparse: terms}\n")
 	args := []string{"models", "list", "--data", filepath.Join(dir, "data"), "--config", config}
 	r := mneme(t, args...)
-	if r.code != 1 || !strings.Contains(r.stdout, "refused gone: open model gone: open model installed:gone: it is not installed in ") {
+	if r.code != 1 || !strings.Contains(r.stdout,
+		"refused gone: open model gone: open model installed:gone: it is not installed in ") {
 		t.Errorf("%+v", r)
 	}
 	var list struct {
@@ -147,12 +159,14 @@ func TestModelsList(t *testing.T) {
 		switch m.ID {
 		case "gone":
 			seen++
-			if m.Status != "refused" || m.From != "wasm installed:gone" || !strings.Contains(m.Limits, "memory_mb 100") || m.Reason == "" {
+			if m.Status != "refused" || m.From != "wasm installed:gone" ||
+				!strings.Contains(m.Limits, "memory_mb 100") || m.Reason == "" {
 				t.Errorf("%+v", m)
 			}
 		case "terms":
 			seen++
-			if m.Status != "ready" || m.Kind != "sparse" || !m.Default || m.From != "wasm builtin:splade-tiny" || len(m.Digest) != 71 {
+			if m.Status != "ready" || m.Kind != "sparse" || !m.Default || m.From != "wasm builtin:splade-tiny" ||
+				len(m.Digest) != 71 {
 				t.Errorf("%+v", m)
 			}
 		}

@@ -61,7 +61,8 @@ name is the folder's unless --name says another.`,
 			if language == python {
 				next = "mneme models check --process .venv/bin/python model.py"
 			}
-			fmt.Fprintf(c.stdout, "%s: %s in %s. Next:\n\n  cd %s\n  sh build.sh\n  %s\n\nREADME.md says the rest.\n", args[0], plural(len(files), "file"), language, args[0], next)
+			fmt.Fprintf(c.stdout, "%s: %s in %s. Next:\n\n  cd %s\n  sh build.sh\n  %s\n\nREADME.md says the rest.\n",
+				args[0], plural(len(files), "file"), language, args[0], next)
 			return nil
 		},
 	}
@@ -189,5 +190,6 @@ func turnOn(dir, sum string) (string, error) {
 			roles = append(roles, r.role+": "+name)
 		}
 	}
-	return fmt.Sprintf("models:\n  %s: { wasm: { module: %q, sha256: %q } }\nroles: { %s }\n", name, filepath.ToSlash(path), sum, strings.Join(roles, ", ")), nil
+	return fmt.Sprintf("models:\n  %s: { wasm: { module: %q, sha256: %q } }\nroles: { %s }\n", name,
+		filepath.ToSlash(path), sum, strings.Join(roles, ", ")), nil
 }

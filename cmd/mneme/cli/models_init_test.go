@@ -20,7 +20,8 @@ type vendor struct {
 
 func vendors() []vendor {
 	return []vendor{
-		{"c", [][]string{{"clang", "clang-14", "clang-16", "clang-19"}, {"wasm-ld", "wasm-ld-14", "wasm-ld-16", "wasm-ld-19"}}, false},
+		{"c", [][]string{{"clang", "clang-14", "clang-16", "clang-19"}, {"wasm-ld", "wasm-ld-14", "wasm-ld-16", "wasm-ld-19"}},
+			false},
 		{"go", [][]string{{"go"}}, false},
 		{"assemblyscript", [][]string{{"node"}, {"npm"}}, false},
 		{"rust", [][]string{{"cargo"}}, true},
@@ -41,7 +42,8 @@ func (v vendor) lacks(t *testing.T) string {
 		}
 	}
 	if v.language == "rust" {
-		root, err := exec.CommandContext(t.Context(), "rustc", "--print", "target-libdir", "--target", "wasm32-unknown-unknown").Output()
+		root, err := exec.CommandContext(t.Context(), "rustc", "--print", "target-libdir", "--target",
+			"wasm32-unknown-unknown").Output()
 		if _, missing := os.Stat(strings.TrimSpace(string(root))); err != nil || missing != nil {
 			return "the target wasm32-unknown-unknown (rustup target add wasm32-unknown-unknown)"
 		}
@@ -98,10 +100,13 @@ func hour(t *testing.T, v vendor) string {
 			run := strings.Replace(line, "models check ", "models check --quick ", 1)
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", run)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program.Path(t))+string(os.PathListSeparator)+os.Getenv("PATH"), "GOFLAGS=", "GOWORK=off", "npm_config_cache="+npm)
+			cmd.Env = append(os.Environ(),
+				"PATH="+filepath.Dir(program.Path(t))+string(os.PathListSeparator)+os.Getenv("PATH"), "GOFLAGS=",
+				"GOWORK=off", "npm_config_cache="+npm)
 			out, err := cmd.CombinedOutput()
 			if err != nil && strings.HasPrefix(line, "sh build.sh") && v.downloads() && os.Getenv("MNEME_TEST_REQUIRE") != "1" {
-				t.Skipf("NOT TESTED: building a model in %s, which downloads a compiler or packages: %v\n%s", v.language, err, out)
+				t.Skipf("NOT TESTED: building a model in %s, which downloads a compiler or packages: %v\n%s",
+					v.language, err, out)
 			}
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", line, err, out)
@@ -146,7 +151,8 @@ func TestVendorsFirstHour(t *testing.T) {
 			s := start(t, "--data", data, "--config", config)
 			key := newKey(t, data)
 			if status, body := call(t, "POST", s.url+"/namespaces/n/documents", key,
-				`{"documents":[{"id":"cold","text":"A runny nose, sneezing and a sore throat are typical."},{"id":"roads","text":"The committee approved the budget for road repairs."}]}`); status != 200 {
+				`{"documents":[{"id":"cold","text":"A runny nose, sneezing and a sore throat are `+
+					`typical."},{"id":"roads","text":"The committee approved the budget for road repairs."}]}`); status != 200 {
 				t.Fatalf("write: %d %s", status, body)
 			}
 			status, body := call(t, "POST", s.url+"/namespaces/n/query", key, `{"query":"symptoms of a cold","top_k":2}`)

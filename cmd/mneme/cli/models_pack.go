@@ -71,7 +71,8 @@ pooler where there is one, and anything else an embedding model.`,
 	f.StringVar(&task, "task", "", "embedding, sparse or rerank (default: what the checkpoint's weights are for)")
 	f.IntVar(&o.Terms, "terms", 0, "task sparse: most terms kept of a passage (default 128)")
 	f.IntVar(&o.QueryTerms, "query-terms", 0, "task sparse: most terms kept of a query (default all)")
-	f.Float64SliceVar(&calibration, "calibration", nil, "task rerank: scale,bias of the score before the sigmoid (default: what the checkpoint says, else 1,0)")
+	f.Float64SliceVar(&calibration, "calibration", nil,
+		"task rerank: scale,bias of the score before the sigmoid (default: what the checkpoint says, else 1,0)")
 	f.StringVar(&o.Pooling, "pooling", "", "mean or cls (default: what the checkpoint says, else mean)")
 	f.IntVar(&o.MaxTokens, "max-tokens", 0, "window in tokens (default: what the checkpoint says)")
 	f.IntVar(&o.Heads, "heads", 0, "attention heads (default: what the checkpoint says)")

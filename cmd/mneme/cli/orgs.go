@@ -12,9 +12,10 @@ import (
 
 func (c *command) orgsCommand() *cobra.Command {
 	create := &cobra.Command{
-		Use:     "create NAME",
-		Short:   "Make an organization and print its id",
-		Long:    "Make an organization: it owns namespaces and keys and sees nobody else's. The organization default exists from the start.",
+		Use:   "create NAME",
+		Short: "Make an organization and print its id",
+		Long: "Make an organization: it owns namespaces and keys and sees nobody else's. The organization default " +
+			"exists from the start.",
 		Example: "  mneme orgs create acme --data ./data\n  mneme keys create --org acme --data ./data",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -78,7 +79,10 @@ func (c *command) orgsCommand() *cobra.Command {
 		}
 	}
 	rename := &cobra.Command{
-		Use: "rename NAME NEW", Short: "Give an organization another name", Example: "  mneme orgs rename acme acme-inc --data ./data", Args: cobra.ExactArgs(2),
+		Use:     "rename NAME NEW",
+		Short:   "Give an organization another name",
+		Example: "  mneme orgs rename acme acme-inc --data ./data",
+		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withKeys(cmd, func(keys *key.Service) error {
 				if _, err := keys.ChangeOrganization(cmd.Context(), args[0], key.OrganizationChange{Name: &args[1]}); err != nil {

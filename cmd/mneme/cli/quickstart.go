@@ -35,8 +35,9 @@ run a query over HTTP, print the result, the key and curl lines to go on with, a
 keep serving. Works offline. Run it again as often as you like: documents that are
 there are left as they are, and the key, which lies in the data folder as local.key,
 stays the same. When the default port is taken, another one is chosen.`,
-		Example: "  mneme quickstart\n  mneme quickstart --data ./try --addr 127.0.0.1:9000\n  mneme quickstart --exit     # ends after the query",
-		Args:    cobra.NoArgs,
+		Example: "  mneme quickstart\n  mneme quickstart --data ./try --addr 127.0.0.1:9000\n  mneme quickstart --exit  " +
+			"   # ends after the query",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			var settings []configs.Setting
 			if addr != "" {
@@ -88,7 +89,8 @@ stays the same. When the default port is taken, another one is chosen.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&addr, "addr", "", "address to listen on, host:port (MNEME_ADDR; default 127.0.0.1:8080, or a free port when that is taken)")
+	cmd.Flags().StringVar(&addr, "addr", "",
+		"address to listen on, host:port (MNEME_ADDR; default 127.0.0.1:8080, or a free port when that is taken)")
 	cmd.Flags().BoolVar(&exit, "exit", false, "end after the first query instead of serving on")
 	return cmd
 }

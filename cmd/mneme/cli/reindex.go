@@ -25,13 +25,13 @@ func (c *command) reindexCommand() *cobra.Command {
 	var asked string
 	cmd := &cobra.Command{
 		Use:   "reindex NAMESPACE... | --memories END_USER... | --all",
-		Short: "Make the vectors of namespaces and memories anew with the configured models",
-		Long: `Make the chunks and vectors of namespaces anew, after the embedding or the sparse
+		Short: "Rebuild the vectors of namespaces and memories with the configured models",
+		Long: `Rebuild the chunks and vectors of namespaces, after the embedding or the sparse
 model, or the way texts are chunked, was changed. Texts, metadata and times stay.
 
 A second generation of the namespace, its shadow, is built with indexes of its own
-beside the one that is served. What is written meanwhile is brought over, both are
-asked the same queries and compared, and then the shadow is served in one step.
+beside the one that is served. What is written during the rebuild is brought over. Both are
+asked the same queries and compared; then one step makes the shadow the one served.
 Name the model before under roles.previous in the configuration, and queries and
 writes go on throughout; without it they are refused until the swap. A run that is
 stopped goes on where it was, and a running server goes on without the command.
@@ -42,19 +42,22 @@ not swap; the next run without it does, and --commit gives it up.
 
 With --indexes no vectors are made: the indexes that the configuration names are
 built from the store. Run it with the configuration to come, beside the servers that
-run with the one before, and restart them with it when it has ended: what was
-written meanwhile is caught up with. Over SQLite the server has to be stopped.
+run with the one before, and restart them with it when it has ended: they
+catch up with what was written in between. Over SQLite the server has to be stopped.
 
-Namespaces whose vectors are of the configured models are left alone. With
---memories vectors are made anew for end users and their memories, each in one
+Namespaces whose vectors are of the configured models are left alone.
+--memories rebuilds the vectors of end users and their memories, each in one
 step, of which nothing is kept.
 ` + connectHelp,
-		Example: "  mneme reindex handbook --data ./data\n  mneme reindex handbook --hold --queries questions.txt\n  mneme reindex handbook --rollback\n  mneme reindex handbook --commit\n" +
-			"  mneme reindex --indexes --config scaled-out.yaml\n  mneme reindex --all --org acme\n  mneme reindex --memories ann --integration chat\n  mneme reindex --memories --all",
+		Example: "  mneme reindex handbook --data ./data\n  mneme reindex handbook --hold --queries questions.txt\n  " +
+			"mneme reindex handbook --rollback\n  mneme reindex handbook --commit\n" +
+			"  mneme reindex --indexes --config scaled-out.yaml\n  mneme reindex --all --org acme\n  mneme reindex " +
+			"--memories ann --integration chat\n  mneme reindex --memories --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if indexes {
 				if all || ofMemories || commit || in.Force || in.Hold || in.Back || asked != "" || len(args) > 0 || t.url != "" {
-					return usage("--indexes builds the configured indexes of everything there is; it goes with no name and no other flag")
+					return usage("--indexes builds the configured indexes of everything there is; it goes with no name " +
+						"and no other flag")
 				}
 				return c.buildIndexes(cmd.Context())
 			}
@@ -118,7 +121,8 @@ step, of which nothing is kept.
 	cmd.Flags().BoolVar(&commit, "commit", false, "remove what is kept for --rollback, or what is held")
 	cmd.Flags().BoolVar(&indexes, "indexes", false, "build the configured indexes from the store, and make no vectors")
 	cmd.Flags().StringVar(&asked, "queries", "", "file with a query a line to compare by (default: made from fifty documents)")
-	cmd.Flags().Float64Var(&in.MinOverlap, "min-overlap", 0, "least share of the ten best documents, 0 to 1, that both must find in the mean to swap")
+	cmd.Flags().Float64Var(&in.MinOverlap, "min-overlap", 0,
+		"least share of the ten best documents, 0 to 1, that both must find in the mean to swap")
 	return cmd
 }
 
@@ -128,7 +132,8 @@ type reindexable struct {
 	memories   bool
 }
 
-func reindexableNamespaces(ctx context.Context, cl *client.Client, org string, names []string, all bool) (out []reindexable, err error) {
+func reindexableNamespaces(ctx context.Context, cl *client.Client, org string, names []string,
+	all bool) (out []reindexable, err error) {
 	path := "/admin/v1/organizations/" + url.PathEscape(org) + "/namespaces"
 	query := url.Values{"limit": {"1000"}}
 	for all {
@@ -221,9 +226,11 @@ func (c *command) reindex(ctx context.Context, cl *client.Client, of reindexable
 	bar.end()
 	var err error
 	if m := r.Comparison; m != nil {
-		fmt.Fprintf(c.stderr, "%s: by %s, %.0f %% of the ten best documents are the same", of.name, queries(m.Queries), 100*m.Overlap)
+		fmt.Fprintf(c.stderr, "%s: by %s, %.0f %% of the ten best documents are the same", of.name, queries(m.Queries),
+			100*m.Overlap)
 		if m.FoundBefore != nil && m.FoundAfter != nil {
-			fmt.Fprintf(c.stderr, "; a document is found by its own words in %.0f %%, before in %.0f %%", 100**m.FoundAfter, 100**m.FoundBefore)
+			fmt.Fprintf(c.stderr, "; a document is found by its own words in %.0f %%, before in %.0f %%",
+				100**m.FoundAfter, 100**m.FoundBefore)
 		}
 		fmt.Fprintln(c.stderr)
 	}
@@ -231,13 +238,14 @@ func (c *command) reindex(ctx context.Context, cl *client.Client, of reindexable
 	case r.Error != nil:
 		return fmt.Errorf("reindex %s: %s (%s)", of.name, r.Error.Message, r.Error.Code)
 	case r.Status == admin.Unchanged:
-		_, err = fmt.Fprintf(c.stdout, "%s: its vectors are of the configured models already; --force makes them anew\n", of.name)
+		_, err = fmt.Fprintf(c.stdout, "%s: its vectors are of the configured models already; --force rebuilds them\n", of.name)
 	case r.Status == admin.Held:
 		why := "it is held"
 		if m := r.Comparison; m != nil && m.Overlap < in.MinOverlap {
 			why = fmt.Sprintf("it is held, as %.2f is less than --min-overlap %.2f", m.Overlap, in.MinOverlap)
 		}
-		_, err = fmt.Fprintf(c.stdout, "%s: %s in %s are built and not served: %s. Run it again without --hold to swap, or with --commit to give it up\n",
+		_, err = fmt.Fprintf(c.stdout, "%s: %s in %s are built and not served: %s. Run it again without --hold to swap, "+
+			"or with --commit to give it up\n",
 			of.name, plural(r.Documents, "document"), plural(r.Chunks, "chunk"), why)
 	case r.Status == admin.Succeeded:
 		what := plural(r.Documents, "document")
@@ -286,10 +294,12 @@ func (c *command) buildIndexes(ctx context.Context) (err error) {
 	}
 	defer func() { err = joined(err, a.Close(context.WithoutCancel(ctx))) }()
 	bar := newProgress(c.stderr)
-	partitions, documents, err := a.Engine.BuildIndexes(ctx, func(done, total int) { bar.update("building the indexes", done, total) })
+	partitions, documents, err := a.Engine.BuildIndexes(ctx,
+		func(done, total int) { bar.update("building the indexes", done, total) })
 	bar.end()
 	if err == nil {
-		_, err = fmt.Fprintf(c.stdout, "%s of %s are in the indexes\n", plural(documents, "document"), plural(partitions, "partition"))
+		_, err = fmt.Fprintf(c.stdout, "%s of %s are in the indexes\n", plural(documents, "document"),
+			plural(partitions, "partition"))
 	}
 	return err
 }

@@ -23,7 +23,8 @@ func anotherModel(t *testing.T) string {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "other.safetensors"), string(other))
 	file := filepath.Join(dir, "mneme.yaml")
-	write(t, file, "models:\n  other: {wasm: {module: "+filepath.Join(dir, "other.safetensors")+", instances: 1}}\nroles: {embed: other}\n")
+	write(t, file, "models:\n  other: {wasm: {module: "+filepath.Join(dir, "other.safetensors")+
+		", instances: 1}}\nroles: {embed: other}\n")
 	return file
 }
 
@@ -57,14 +58,16 @@ func TestReindexInAShadow(t *testing.T) {
 	found()
 	says(mneme("reindex", "notes", "--rollback"), 1, "nothing is kept")
 	says(mneme("reindex", "notes", "--commit"), 0, "nothing was kept or held")
-	says(mneme("reindex", "notes", "--hold", "--queries", questions), 0, "built and not served", "by 2 queries", "100 % of the ten best")
+	says(mneme("reindex", "notes", "--hold", "--queries", questions), 0, "built and not served", "by 2 queries",
+		"100 % of the ten best")
 	found()
 	says(mneme("reindex", "notes"), 0, "notes: 2 documents in 2 chunks\n", "found by its own words")
 	found()
 	says(mneme("reindex", "notes", "--rollback"), 0, "notes: 2 documents in 2 chunks\n")
 	found()
 	says(mneme("reindex", "notes", "--commit"), 0, "is removed")
-	for _, args := range [][]string{{"notes", "--rollback", "--force"}, {"notes", "--commit", "--hold"}, {"notes", "--min-overlap", "2"}, {"--memories", "ann", "--hold"},
+	for _, args := range [][]string{{"notes", "--rollback", "--force"}, {"notes", "--commit", "--hold"},
+		{"notes", "--min-overlap", "2"}, {"--memories", "ann", "--hold"},
 		{"--indexes", "notes"}, {"notes", "--queries", filepath.Join(in, "none")}} {
 		if r := mneme(append([]string{"reindex"}, args...)...); r.code == 0 {
 			t.Errorf("reindex %v: %+v", args, r)
@@ -89,7 +92,8 @@ func TestReindex(t *testing.T) {
 	key := made(t, "cint_", succeed(t, "keys", "create", "--data", data, "--type", "integration", "--integration", "chat").stdout)
 	first := start(t, "--data", data)
 	for _, user := range []string{"ann", "bob"} {
-		if code, body := call(t, "POST", first.url+"/api/v1/memories", key, `{"endUserId":"`+user+`","content":"Lives in Lyon."}`); code != 200 {
+		if code, body := call(t, "POST", first.url+"/api/v1/memories", key,
+			`{"endUserId":"`+user+`","content":"Lives in Lyon."}`); code != 200 {
 			t.Fatalf("save: %d %s", code, body)
 		}
 	}
@@ -116,18 +120,21 @@ func TestReindex(t *testing.T) {
 		}
 	}
 	refused("notes")
-	if r := mneme("reindex", "notes"); r.code != 0 || r.stdout != "notes: 2 documents in 2 chunks\n" || !strings.Contains(r.stderr, "reindexing notes: 2") {
+	if r := mneme("reindex", "notes"); r.code != 0 || r.stdout != "notes: 2 documents in 2 chunks\n" ||
+		!strings.Contains(r.stderr, "reindexing notes: 2") {
 		t.Errorf("reindex: %+v", r)
 	}
 	found("notes")
 	refused("more")
 
 	s := start(t, with...)
-	if r := mneme("reindex", "--all"); r.code != 0 || !strings.Contains(r.stdout, "more: 2 documents in 2 chunks\n") || !strings.Contains(r.stdout, "notes: its vectors are of the configured") {
+	if r := mneme("reindex", "--all"); r.code != 0 || !strings.Contains(r.stdout, "more: 2 documents in 2 chunks\n") ||
+		!strings.Contains(r.stdout, "notes: its vectors are of the configured") {
 		t.Errorf("reindex --all: %+v", r)
 	}
 	found("more")
-	if r := mneme("reindex", "absent", "notes", "--force"); r.code != 1 || !strings.Contains(r.stderr, "absent: ") || r.stdout != "notes: 2 documents in 2 chunks\n" {
+	if r := mneme("reindex", "absent", "notes", "--force"); r.code != 1 || !strings.Contains(r.stderr, "absent: ") ||
+		r.stdout != "notes: 2 documents in 2 chunks\n" {
 		t.Errorf("one of two: %+v", r)
 	}
 	search := func(user string) (int, string) {
@@ -143,7 +150,8 @@ func TestReindex(t *testing.T) {
 	if r := mneme("reindex", "--memories", "nobody"); r.code != 1 || !strings.Contains(r.stderr, "nobody") {
 		t.Errorf("of nobody: %+v", r)
 	}
-	if r := mneme("reindex", "--memories", "--all", "--integration", "chat"); r.code != 0 || !strings.Contains(r.stdout, "bob: 1 memory in 1 chunk\n") || !strings.Contains(r.stdout, "ann: its vectors") {
+	if r := mneme("reindex", "--memories", "--all", "--integration", "chat"); r.code != 0 ||
+		!strings.Contains(r.stdout, "bob: 1 memory in 1 chunk\n") || !strings.Contains(r.stdout, "ann: its vectors") {
 		t.Errorf("of all: %+v", r)
 	}
 	for _, user := range []string{"ann", "bob"} {

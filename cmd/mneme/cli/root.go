@@ -131,7 +131,8 @@ Start with:  mneme quickstart`,
 	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand(), c.benchCommand(), c.reindexCommand())
 	c.add(root, "data", c.exportCommand(), c.copyCommand())
 	c.add(root, "admin", c.migrateCommand())
-	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.integrationsCommand(), c.usersCommand(), c.modelsCommand(), c.errorsCommand(), c.configCommand(), c.doctorCommand(), c.openapiCommand(), c.versionCommand())
+	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.integrationsCommand(), c.usersCommand(), c.jobsCommand(),
+		c.modelsCommand(), c.errorsCommand(), c.configCommand(), c.doctorCommand(), c.openapiCommand(), c.versionCommand())
 	return root
 }
 

@@ -52,19 +52,20 @@ a second signal ends at once.`,
 				return errors.Join(err, l.Close(), a.Close(context.WithoutCancel(ctx)))
 			}
 			log := c.logger(cfg.Log)
-			url := app.URL(l)
+			attrs := []any{"url", app.URL(l)}
 			if cfg.Server.BaseURL != "" {
-				url += ", reached at " + cfg.Server.BaseURL
+				attrs = append(attrs, "base_url", cfg.Server.BaseURL)
 			}
-			log.Info("ready at "+url, append(a.Describe(), "started_in", time.Since(started).Round(time.Millisecond).String())...)
+			attrs = append(attrs, a.Describe()...)
+			log.Info("server ready", append(attrs, "took", time.Since(started).Round(time.Millisecond).String())...)
 			err = a.Serve(ctx, l)
-			log.Info("stopping")
+			log.Info("server stopping")
 			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 			defer cancel()
 			if err = errors.Join(err, a.Close(closing)); err != nil {
 				return fmt.Errorf("serve: %w", err)
 			}
-			log.Info("stopped")
+			log.Info("server stopped")
 			return nil
 		},
 	}

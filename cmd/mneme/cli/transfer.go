@@ -9,9 +9,10 @@ import (
 	"net/url"
 	"os"
 
-	"github.com/mnemehq/mneme/cmd/mneme/internal/transfer"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/datasetfile"
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/dataset"
+	"github.com/mnemehq/mneme/core/dataset/installation"
 	"github.com/mnemehq/mneme/core/ident"
 )
 
@@ -27,7 +28,8 @@ func namespacePath(org, namespace, action string) string {
 // exportNamespace takes one namespace from a server.
 func (c *command) exportNamespace(ctx context.Context, t target, m dataset.Contents, out string) (err error) {
 	if len(m.Namespaces) != 1 || m.Memories || m.Keys || m.Secrets {
-		return usage("a server exports one namespace: name it with --namespace; the whole installation is exported from its store, without --url")
+		return usage("a server exports one namespace: name it with --namespace; the whole installation is exported from " +
+			"its store, without --url")
 	}
 	cl, done, err := c.connect(ctx, "export", t)
 	if err != nil {
@@ -46,11 +48,11 @@ func (c *command) exportNamespace(ctx context.Context, t target, m dataset.Conte
 	bar := newProgress(c.stderr)
 	defer bar.end()
 	told := func(done, total int64) { bar.update("exporting documents", int(done), int(max(done, total))) }
-	var w transfer.Written
+	var w datasetfile.Written
 	if out == "-" {
-		w, err = transfer.Check(io.TeeReader(body, c.stdout), told)
+		w, err = datasetfile.Check(io.TeeReader(body, c.stdout), told)
 	} else {
-		w, err = transfer.Receive(body, out, told)
+		w, err = datasetfile.Receive(body, out, told)
 	}
 	bar.end()
 	if err != nil {
@@ -61,7 +63,7 @@ func (c *command) exportNamespace(ctx context.Context, t target, m dataset.Conte
 }
 
 // importNamespace brings a data set of one namespace into a server.
-func (c *command) importNamespace(ctx context.Context, t target, path, org, namespace string, on transfer.Policy) (err error) {
+func (c *command) importNamespace(ctx context.Context, t target, path, org, namespace string, on dataset.Policy) (err error) {
 	if namespace == "" {
 		if namespace, err = namespaceOf(path); err != nil {
 			return err
@@ -91,29 +93,31 @@ func (c *command) importNamespace(ctx context.Context, t target, path, org, name
 	defer bar.end()
 	sent := &sending{r: f, told: func(n int64) { bar.update("sending KiB", int(n>>10), int(info.Size()>>10)) }}
 	var r admin.ImportedNamespace
-	err = cl.Upload(ctx, namespacePath(org, namespace, "import")+"?on_conflict="+url.QueryEscape(string(on)), "application/x-ndjson", encoding, sent, &r)
+	err = cl.Upload(ctx, namespacePath(org, namespace, "import")+"?on_conflict="+url.QueryEscape(string(on)),
+		"application/x-ndjson", encoding, sent, &r)
 	bar.end()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "%s: %s created, %d replaced, %d there already, %d with other contents kept; %d embedded anew\n",
+	fmt.Fprintf(c.stdout, "%s: %s created, %d replaced, %d there already, %d with other contents kept; %d embedded again\n",
 		r.Namespace, plural(int(r.Created), "document"), r.Replaced, r.Unchanged, r.Skipped, r.Embedded)
 	return nil
 }
 
 // namespaceOf is the name of the only namespace of a data set.
 func namespaceOf(path string) (name string, err error) {
-	f, err := transfer.OpenFile(path)
+	f, err := datasetfile.OpenFile(path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	h, err := transfer.ReadHeader(f)
+	h, err := installation.ReadHeader(f)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	if m := h.Contents; len(m.Namespaces) != 1 || m.Memories || m.Keys || m.Secrets {
-		return "", usage("%s holds more than one namespace; a server takes one, and a whole data set is imported into its store, without --url", path)
+		return "", usage("%s holds more than one namespace; a server takes one, and a whole data set is imported into "+
+			"its store, without --url", path)
 	}
 	return h.Contents.Namespaces[0], nil
 }

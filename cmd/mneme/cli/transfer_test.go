@@ -25,7 +25,8 @@ func TestNamespaceByURL(t *testing.T) {
 	with := func(args []string, more ...string) []string { return append(append([]string{}, more...), args...) }
 
 	file, plain := filepath.Join(dir, "notes.ndjson.gz"), filepath.Join(dir, "bare.ndjson")
-	if r := mneme(t, with(of, "export", "--namespace", "notes", "--out", file)...); r.code != 0 || !strings.Contains(r.stderr, "exported 2 documents in 1 namespace") || r.stdout != "" {
+	if r := mneme(t, with(of, "export", "--namespace", "notes", "--out", file)...); r.code != 0 ||
+		!strings.Contains(r.stderr, "exported 2 documents in 1 namespace") || r.stdout != "" {
 		t.Fatalf("export: %+v", r)
 	}
 	if b, err := os.ReadFile(file); err != nil || string(b[:2]) != "\x1f\x8b" {
@@ -65,9 +66,12 @@ func TestNamespaceByURL(t *testing.T) {
 		says string
 		args []string
 	}{
-		{0, "notes: 2 documents created, 0 replaced, 0 there already, 0 with other contents kept; 0 embedded anew\n", with(into, "import", file)},
-		{0, "notes: 0 documents created, 0 replaced, 2 there already, 0 with other contents kept; 0 embedded anew\n", with(into, "import", file)},
-		{0, "copy: 2 documents created, 0 replaced, 0 there already, 0 with other contents kept; 2 embedded anew\n", with(into, "import", plain, "--namespace", "copy")},
+		{0, "notes: 2 documents created, 0 replaced, 0 there already, 0 with other contents kept; 0 embedded again\n",
+			with(into, "import", file)},
+		{0, "notes: 0 documents created, 0 replaced, 2 there already, 0 with other contents kept; 0 embedded again\n",
+			with(into, "import", file)},
+		{0, "copy: 2 documents created, 0 replaced, 0 there already, 0 with other contents kept; 2 embedded again\n",
+			with(into, "import", plain, "--namespace", "copy")},
 	} {
 		if r := mneme(t, c.args...); r.code != c.code || r.stdout != c.says || !strings.Contains(r.stderr, "sending KiB: ") {
 			t.Errorf("mneme %s: %+v", strings.Join(c.args, " "), r)
@@ -81,10 +85,12 @@ func TestNamespaceByURL(t *testing.T) {
 	// What was written since is in the way, unless it is said what to keep.
 	write(t, filepath.Join(in, "dusk.md"), "The harbour closes at nine.\n")
 	succeed(t, "import", in, "--namespace", "notes", "--data", there)
-	if r := mneme(t, with(into, "import", file)...); r.code != 1 || !strings.Contains(r.stderr, "dusk.md") || !strings.Contains(r.stderr, "replace") {
+	if r := mneme(t, with(into, "import", file)...); r.code != 1 || !strings.Contains(r.stderr, "dusk.md") ||
+		!strings.Contains(r.stderr, "replace") {
 		t.Errorf("a conflict: %+v", r)
 	}
-	if r := mneme(t, with(into, "import", file, "--on-conflict", "replace")...); r.code != 0 || !strings.Contains(r.stdout, "1 replaced, 1 there already") {
+	if r := mneme(t, with(into, "import", file, "--on-conflict", "replace")...); r.code != 0 ||
+		!strings.Contains(r.stdout, "1 replaced, 1 there already") {
 		t.Errorf("a replacement: %+v", r)
 	}
 	// A file that was cut is refused, and so is one of a whole installation.
@@ -93,7 +99,8 @@ func TestNamespaceByURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, plain, string(b[:len(b)*2/3]))
-	if r := mneme(t, with(into, "import", plain)...); r.code != 1 || !strings.Contains(r.stderr, "does not end; nothing was imported") {
+	if r := mneme(t, with(into, "import", plain)...); r.code != 1 ||
+		!strings.Contains(r.stderr, "does not end; nothing was imported") {
 		t.Errorf("half a file: %+v", r)
 	}
 	whole := filepath.Join(dir, "whole.ndjson")

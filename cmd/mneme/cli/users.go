@@ -28,7 +28,8 @@ func (p *person) flags(cmd *cobra.Command) {
 }
 
 func (c *command) usersCommand() *cobra.Command {
-	return parent("users", "List, export and erase end users", c.usersListCommand(), c.usersExportCommand(), c.usersEraseCommand())
+	return parent("users", "List, export and erase end users", c.usersListCommand(), c.usersExportCommand(),
+		c.usersEraseCommand())
 }
 
 func (c *command) usersListCommand() *cobra.Command {
@@ -68,7 +69,8 @@ func (c *command) usersListCommand() *cobra.Command {
 
 // roster reads end users whose ids begin with prefix, at most so many where most
 // is not 0; more says that there are others.
-func roster(ctx context.Context, cl *client.Client, p person, prefix string, most int) (rows []admin.EndUser, more bool, err error) {
+func roster(ctx context.Context, cl *client.Client, p person, prefix string,
+	most int) (rows []admin.EndUser, more bool, err error) {
 	rows = []admin.EndUser{}
 	query := url.Values{"query": {prefix}, "integration": {p.integration}}
 	for {
@@ -100,10 +102,12 @@ func (c *command) printUsers(rows []admin.EndUser, more, asJSON bool) error {
 		if u.Erasing != nil {
 			state = "being erased"
 		}
-		cells[i] = []string{u.ID, u.IntegrationName, strconv.FormatInt(u.Memories, 10), strconv.FormatInt(u.Containers, 10), strconv.FormatInt(u.Bytes, 10),
+		cells[i] = []string{u.ID, u.IntegrationName, strconv.FormatInt(u.Memories, 10),
+			strconv.FormatInt(u.Containers, 10), strconv.FormatInt(u.Bytes, 10),
 			when(u.FirstSeen), when(u.LastSeen), state}
 	}
-	if err := table(c.stdout, []string{"ID", "INTEGRATION", "MEMORIES", "CONTAINERS", "BYTES", "FIRST SEEN", "LAST SEEN", "STATE"}, cells); err != nil {
+	if err := table(c.stdout, []string{"ID", "INTEGRATION", "MEMORIES", "CONTAINERS", "BYTES", "FIRST SEEN",
+		"LAST SEEN", "STATE"}, cells); err != nil {
 		return fmt.Errorf("print end users: %w", err)
 	}
 	if more {
@@ -123,7 +127,8 @@ func endUser(ctx context.Context, cl *client.Client, p person, id string) (row a
 	for cursor := ""; ; {
 		query.Set("cursor", cursor)
 		var page admin.EndUsers
-		if err := cl.Do(ctx, "GET", "/admin/v1/organizations/"+url.PathEscape(p.org)+"/end_users?"+query.Encode(), nil, &page); err != nil {
+		if err := cl.Do(ctx, "GET", "/admin/v1/organizations/"+url.PathEscape(p.org)+"/end_users?"+query.Encode(), nil,
+			&page); err != nil {
 			return row, false, err
 		}
 		same := 0
@@ -148,15 +153,21 @@ func endUser(ctx context.Context, cl *client.Client, p person, id string) (row a
 	for i, u := range found {
 		names[i] = u.IntegrationName
 	}
-	return row, false, usage("several integrations know the end user %s: name one with --integration: %s", id, strings.Join(names, ", "))
+	return row, false, usage("several integrations know the end user %s: name one with --integration: %s", id,
+		strings.Join(names, ", "))
 }
 
 func (p person) path(id, integration, action string) string {
-	segment := url.PathEscape(id)
+	return "/admin/v1/end_users/" + segment(id) + "/" + action + "?" +
+		url.Values{"organization": {p.org}, "integration": {integration}}.Encode()
+}
+
+// segment is an id as a segment of a path.
+func segment(id string) string {
 	if id == "." || id == ".." { // ids, but in a path they would mean something else
-		segment = strings.ReplaceAll(id, ".", "%2E")
+		return strings.ReplaceAll(id, ".", "%2E")
 	}
-	return "/admin/v1/end_users/" + segment + "/" + action + "?" + url.Values{"organization": {p.org}, "integration": {integration}}.Encode()
+	return url.PathEscape(id)
 }
 
 func noSuchUser(p person, id string) error {
@@ -178,8 +189,9 @@ func (c *command) usersExportCommand() *cobra.Command {
 first, then memory, record and receipt, and end last, with the counts. An
 export without its end is an error, and its file is removed.
 ` + connectHelp,
-		Example: "  mneme users export ann --data ./data > ann.ndjson\n  mneme users export ann --integration chat --out ann.ndjson",
-		Args:    cobra.ExactArgs(1),
+		Example: "  mneme users export ann --data ./data > ann.ndjson\n  mneme users export ann --integration chat " +
+			"--out ann.ndjson",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			cl, done, err := c.connect(ctx, "users export", t)
@@ -276,7 +288,8 @@ repeat. Without --yes the command asks first.
 				// The server says that there is nothing, and makes sure of it.
 				row = admin.EndUser{ID: args[0], Integration: p.integration}
 			case !yes:
-				err = c.confirm("erase %s of integration %s, with %s, for good?", row.ID, row.IntegrationName, memories(row.Memories))
+				err = c.confirm("erase %s of integration %s, with %s, for good?", row.ID, row.IntegrationName,
+					memories(row.Memories))
 			}
 			if err == nil {
 				err = c.erase(ctx, cl, p.path(row.ID, row.Integration, "erase"), asJSON)
@@ -301,13 +314,15 @@ func (c *command) erase(ctx context.Context, cl *client.Client, path string, asJ
 	if asJSON {
 		return printJSON(c.stdout, done)
 	}
-	verified := "not verified: an end user of this id has come to be meanwhile"
+	verified := "not verified: an end user of this id was created after the erasure"
 	if done.VerifiedAbsent {
 		verified = "nothing is left"
 	}
 	d := done.Deleted
-	_, err = fmt.Fprintf(c.stdout, "erased %s of integration %s at %s: %s, %d vectors, %d records, %d receipts, %d replays; %s\n", done.EndUser, done.IntegrationName,
-		done.ErasedAt.Local().Format("2006-01-02 15:04:05"), memories(d.Memories), d.Vectors, d.Records, d.Receipts, d.Replays, verified)
+	_, err = fmt.Fprintf(c.stdout, "erased %s of integration %s at %s: %s, %d vectors, %d records, %d receipts, %d replays; %s\n",
+		done.EndUser, done.IntegrationName,
+		done.ErasedAt.Local().Format("2006-01-02 15:04:05"), memories(d.Memories), d.Vectors, d.Records, d.Receipts,
+		d.Replays, verified)
 	return err
 }
 

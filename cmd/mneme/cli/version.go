@@ -21,7 +21,13 @@ type build struct {
 // thisBuild reads what the toolchain recorded; a binary built outside a
 // checkout has no commit.
 func thisBuild() build {
-	b := build{Version: "devel", Commit: "unknown", Time: "unknown", Go: runtime.Version(), Target: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{
+		Version: "devel",
+		Commit:  "unknown",
+		Time:    "unknown",
+		Go:      runtime.Version(),
+		Target:  runtime.GOOS + "/" + runtime.GOARCH,
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -49,7 +55,10 @@ func thisBuild() build {
 func (c *command) versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print version, commit and toolchain", Example: "  mneme version\n  mneme version --json", Args: cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print version, commit and toolchain",
+		Example: "  mneme version\n  mneme version --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b := thisBuild()
 			if asJSON {

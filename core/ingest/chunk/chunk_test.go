@@ -54,7 +54,8 @@ func TestSplit(t *testing.T) {
 	}{
 		{"empty", "", chunk.Default(), []string{}},
 		{"white space", " \n\t\r\n ", chunk.Default(), []string{}},
-		{"one dialog turn", "Anna: I moved to Lisbon. It rains!\n", chunk.Default(), []string{" | Anna: I moved to Lisbon. It rains!"}},
+		{"one dialog turn", "Anna: I moved to Lisbon. It rains!\n", chunk.Default(),
+			[]string{" | Anna: I moved to Lisbon. It rains!"}},
 		{"lines without a blank one", "one\n- two\n- three\nfour", chunk.Default(), []string{" | one\n- two\n- three\nfour"}},
 		{"paragraphs", "One. Two.\n\nThree.\r\n \r\nFour.", chunk.Default(), []string{" | One. Two.", " | Three.", " | Four."}},
 		{"headings", "# Guide #\n\nLead.\n\n## Errors\nE-42 is heat.\n### Deep\nx\n## Care\nWipe.", chunk.Default(),
@@ -64,7 +65,8 @@ func TestSplit(t *testing.T) {
 		{"only a heading", "# A", chunk.Default(), []string{" | A"}},
 		{"no headings", "#tag\n\n# \n\n####### seven\n\n" + "# " + strings.Repeat("x", 201), chunk.Default(),
 			[]string{" | #tag", " | #", " | ####### seven", " | " + strings.Repeat("x", 201)}},
-		{"heading in a fence", "# A\n```sh\n# not a heading\n\nls\n```\n", chunk.Default(), []string{"A | ```sh\n# not a heading\n\nls\n```"}},
+		{"heading in a fence", "# A\n```sh\n# not a heading\n\nls\n```\n", chunk.Default(),
+			[]string{"A | ```sh\n# not a heading\n\nls\n```"}},
 		{"open fence is text", "a\n\n```\nb\n\nc", chunk.Default(), []string{" | a", " | ```\nb", " | c"}},
 		{"thematic break", "a\n***\nb\n\n- - -\n\nc", chunk.Default(), []string{" | a", " | b", " | c"}},
 		{"nothing but a break", "\n***\n", chunk.Default(), []string{" | ***"}},
@@ -75,21 +77,29 @@ func TestSplit(t *testing.T) {
 		{"years do not start lists", "It was in\n1986. Then more", chunk.Default(), []string{" | It was in\n1986. Then more"}},
 		{"overlap", words(30, "a") + ". Bee bee. C " + words(29, "c") + ".", sized(64),
 			[]string{" | " + words(30, "a") + ". Bee bee.", " | Bee bee. C " + words(29, "c") + "."}},
-		{"no room for overlap", long + " " + words(50, "oat") + ".", sized(64), []string{" | " + long, " | " + words(50, "oat") + "."}},
-		{"overlap stays in its paragraph", long + "\n- " + words(40, "oat") + ".", sized(64), []string{" | " + long, " | - " + words(40, "oat") + "."}},
-		{"lead-in goes along", "First " + long + " Then do:\n- " + words(40, "oat"), sized(64), []string{" | First " + long, " | Then do:\n- " + words(40, "oat")}},
+		{"no room for overlap", long + " " + words(50, "oat") + ".", sized(64),
+			[]string{" | " + long, " | " + words(50, "oat") + "."}},
+		{"overlap stays in its paragraph", long + "\n- " + words(40, "oat") + ".", sized(64),
+			[]string{" | " + long, " | - " + words(40, "oat") + "."}},
+		{"lead-in goes along", "First " + long + " Then do:\n- " + words(40, "oat"), sized(64),
+			[]string{" | First " + long, " | Then do:\n- " + words(40, "oat")}},
 		{"item kept whole", "- " + words(30, "a") + ". Bee. \n- " + words(30, "c") + ". Dee.", sized(64),
 			[]string{" | - " + words(30, "a") + ". Bee.", " | - " + words(30, "c") + ". Dee."}},
-		{"fence kept whole", long + "\n```\n" + words(40, "x") + "\n```", sized(64), []string{" | " + long, " | ```\n" + words(40, "x") + "\n```"}},
+		{"fence kept whole", long + "\n```\n" + words(40, "x") + "\n```", sized(64),
+			[]string{" | " + long, " | ```\n" + words(40, "x") + "\n```"}},
 		{"long fence by lines", "```\n" + words(40, "x") + "\n\n  " + words(40, "y") + "\n```", sized(64),
 			[]string{" | ```\n" + words(40, "x"), " | " + words(40, "y") + "\n```"}},
 		{"table by rows", "# T\n| id | " + "|\n|--|--|\n|" + words(30, "a") + "|\n|" + words(30, "b") + "|", sized(64),
 			[]string{"T | | id | |\n|--|--|\n|" + words(30, "a") + "|", "T\n| id | | | |" + words(30, "b") + "|"}},
-		{"long sentence at a clause", words(40, "a") + ", " + words(40, "b"), sized(64), []string{" | " + words(40, "a") + ",", " | " + words(40, "b")}},
-		{"long sentence at a line", words(40, "a") + "\nb, " + words(50, "b"), sized(64), []string{" | " + words(40, "a"), " | b, " + words(50, "b")}},
-		{"context ends at a fifth", "# " + words(20, "outer") + "\n## " + words(30, "in") + "\nbody", chunk.Default(), []string{" | " + words(20, "outer"), words(30, "in") + " | body"}},
+		{"long sentence at a clause", words(40, "a") + ", " + words(40, "b"), sized(64),
+			[]string{" | " + words(40, "a") + ",", " | " + words(40, "b")}},
+		{"long sentence at a line", words(40, "a") + "\nb, " + words(50, "b"), sized(64),
+			[]string{" | " + words(40, "a"), " | b, " + words(50, "b")}},
+		{"context ends at a fifth", "# " + words(20, "outer") + "\n## " + words(30, "in") + "\nbody", chunk.Default(),
+			[]string{" | " + words(20, "outer"), words(30, "in") + " | body"}},
 		{"memory with structure", "# A\n\nb\n\nc", chunk.Options{MaxTokens: 160, Whole: true}, []string{" | # A\n\nb\n\nc"}},
-		{"memory too long", words(100, "a") + "\n\n" + words(100, "b"), chunk.Options{MaxTokens: 160, Whole: true}, []string{" | " + words(100, "a"), " | " + words(100, "b")}},
+		{"memory too long", words(100, "a") + "\n\n" + words(100, "b"), chunk.Options{MaxTokens: 160, Whole: true},
+			[]string{" | " + words(100, "a"), " | " + words(100, "b")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -210,8 +220,10 @@ func TestApproximate(t *testing.T) {
 
 // markdown draws text from pieces that steer the parser.
 func markdown() *rapid.Generator[string] {
-	piece := rapid.SampledFrom([]string{"\n", "\n\n", "\r\n", " ", "# ", "## T", "- ", "1. ", "12) ", "```", "~~~\n", "|", "|--|\n", "---\n", "===\n", "...",
-		". A", "! ", "。", ":", "word ", "long sentence goes on, and on; ", "e\u0301\u0301", "👩‍👩‍👧", "日本語", "\u2003", "\u00a0", "\t", "Dr. ", "(x) ", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+	piece := rapid.SampledFrom([]string{"\n", "\n\n", "\r\n", " ", "# ", "## T", "- ", "1. ", "12) ", "```", "~~~\n",
+		"|", "|--|\n", "---\n", "===\n", "...",
+		". A", "! ", "。", ":", "word ", "long sentence goes on, and on; ", "e\u0301\u0301", "👩‍👩‍👧", "日本語", "\u2003",
+		"\u00a0", "\t", "Dr. ", "(x) ", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 		strings.Repeat("many words here ", 12), strings.Repeat("unspaced", 90), strings.Repeat("Ein Satz. ", 30)})
 	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(piece, 0, 60).Draw(t, "pieces"), "") })
 }
@@ -219,7 +231,8 @@ func markdown() *rapid.Generator[string] {
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := markdown().Draw(rt, "text")
-		opt := chunk.Options{MaxTokens: rapid.SampledFrom([]int{64, 100, 160}).Draw(rt, "tokens"), Overlap: rapid.IntRange(0, 4).Draw(rt, "overlap"), Whole: rapid.Bool().Draw(rt, "whole")}
+		opt := chunk.Options{MaxTokens: rapid.SampledFrom([]int{64, 100, 160}).Draw(rt, "tokens"),
+			Overlap: rapid.IntRange(0, 4).Draw(rt, "overlap"), Whole: rapid.Bool().Draw(rt, "whole")}
 		check(rt, text, opt)
 	})
 }
@@ -276,7 +289,8 @@ func check(t failer, text string, opt chunk.Options) {
 		line := strings.TrimSpace(text[at:end])
 		title := strings.Join(strings.Fields(strings.TrimRight(opening.ReplaceAllString(line, ""), "# \t")), " ")
 		for i, r := range text[at:end] {
-			if !unicode.IsSpace(r) && !covered[at+i] && !strings.Contains(contexts.String(), title) && !strings.ContainsRune("#-=*_", r) {
+			if !unicode.IsSpace(r) && !covered[at+i] && !strings.Contains(contexts.String(), title) &&
+				!strings.ContainsRune("#-=*_", r) {
 				t.Errorf("%q at %d is in no chunk; line %q", r, at+i, line)
 				break
 			}
@@ -287,7 +301,8 @@ func check(t failer, text string, opt chunk.Options) {
 
 func TestEditsStayLocal(t *testing.T) {
 	para := rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"It rains.", "Beans are roasted at 205 degrees, slowly.", "Wer weiß?", words(60, "milk") + "."}), 1, 12).Draw(t, "sentences"), " ")
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"It rains.",
+			"Beans are roasted at 205 degrees, slowly.", "Wer weiß?", words(60, "milk") + "."}), 1, 12).Draw(t, "sentences"), " ")
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		paras := rapid.SliceOfN(para, 2, 8).Draw(rt, "paragraphs")
@@ -324,7 +339,8 @@ func TestContextIsHashed(t *testing.T) {
 }
 
 func FuzzSplit(f *testing.F) {
-	for _, s := range []string{"# A\n\nb", "a\n---\n", "```\nx\n```", "| a |\n|--|\n| b |", "- a\n\n  b\n- c:", "a.) b", "\xff\xfe", "e\u0301👩‍👩‍👧。x"} {
+	for _, s := range []string{"# A\n\nb", "a\n---\n", "```\nx\n```", "| a |\n|--|\n| b |", "- a\n\n  b\n- c:", "a.) b",
+		"\xff\xfe", "e\u0301👩‍👩‍👧。x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

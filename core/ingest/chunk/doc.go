@@ -30,6 +30,4 @@
 //
 // Sentences follow UAX #29 (Unicode Text Segmentation, section 5), grapheme
 // clusters its section 3.
-//
-// May import: the standard library, core/fault, core/port, rivo/uniseg.
 package chunk

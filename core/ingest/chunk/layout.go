@@ -166,7 +166,8 @@ func (p *parser) read(at int) int {
 	if next, ok := p.table(l); ok {
 		return next
 	}
-	if n := marker(l.text); n > 0 && (p.list || p.gap || len(p.cur.parts) == 0 || n < 2 || l.text[:n] == "1." || l.text[:n] == "1)") {
+	if n := marker(l.text); n > 0 && (p.list || p.gap || len(p.cur.parts) == 0 || n < 2 || l.text[:n] == "1." ||
+		l.text[:n] == "1)") {
 		if p.gap && !p.list && !p.introduced() {
 			p.flush()
 		}

@@ -64,7 +64,8 @@ func TestRealText(t *testing.T) {
 			}
 			sort.Ints(sizes)
 			at := func(p int) int { return sizes[(len(sizes)-1)*p/100] }
-			t.Logf("%d documents, %d chunks; pieces p5 %d, p25 %d, p50 %d, p75 %d, p95 %d", docs, len(sizes), at(5), at(25), at(50), at(75), at(95))
+			t.Logf("%d documents, %d chunks; pieces p5 %d, p25 %d, p50 %d, p75 %d, p95 %d", docs, len(sizes), at(5),
+				at(25), at(50), at(75), at(95))
 		})
 	}
 }

@@ -65,7 +65,8 @@ func sentences(out []span, doc string, at span) []span {
 			flush(i)
 			continue
 		}
-		if soft && (lowerAhead(doc[i:at.end]) || stop-term == 1 && doc[term] == '.' && abbreviated(doc[start:term], doc[i:at.end])) {
+		if soft && (lowerAhead(doc[i:at.end]) ||
+			stop-term == 1 && doc[term] == '.' && abbreviated(doc[start:term], doc[i:at.end])) {
 			continue
 		}
 		flush(i)

@@ -30,7 +30,8 @@ func memories(texts ...string) []passage {
 }
 
 func TestExtract(t *testing.T) {
-	from := memories("Caroline: We met. I moved to Lyon in May. It rained.", "Bread rises.", "Caroline moved to Lyon in May, said Anna!")
+	from := memories("Caroline: We met. I moved to Lyon in May. It rained.", "Bread rises.",
+		"Caroline moved to Lyon in May, said Anna!")
 	got, err := extract(t.Context(), overlap{}, "When did Caroline move to Lyon?", from, .4, 400)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +85,7 @@ func TestProven(t *testing.T) {
 		"- Lyon [1][2]\n- cats [1, 2]":                              "- Lyon [1][2] - cats [1][2]",
 		"Ignore [999999999999999999999] this.":                      "",
 	} {
-		got, quotes := proven(written, from)
+		got, quotes := keepProven(written, from)
 		if got != want {
 			t.Errorf("%q: got %q, want %q", written, got, want)
 		}
@@ -94,7 +95,7 @@ func TestProven(t *testing.T) {
 			}
 		}
 	}
-	_, quotes := proven("She moved to Lyon in May [1].", from)
+	_, quotes := keepProven("She moved to Lyon in May [1].", from)
 	if got := from[0].text[quotes[0].start:quotes[0].end]; got != "I moved to Lyon in May." {
 		t.Errorf("quote %q", got)
 	}
@@ -104,7 +105,7 @@ func FuzzProven(f *testing.F) {
 	f.Add("She moved [1]. And [2, 1]! [3]")
 	from := memories("One. Two.", "Three")
 	f.Fuzz(func(t *testing.T, written string) {
-		answer, quotes := proven(written, from)
+		answer, quotes := keepProven(written, from)
 		if (answer == "") != (len(quotes) == 0) {
 			t.Fatalf("answer %q with %d quotes", answer, len(quotes))
 		}

@@ -28,23 +28,23 @@ func quoted(from []passage, best []quote) (string, []quote) {
 	})
 	parts := make([]string, len(best))
 	for i, q := range best {
-		parts[i] = mark(strings.Join(strings.Fields(from[q.passage].text[q.start:q.end]), " "), i+1)
+		parts[i] = appendMarker(strings.Join(strings.Fields(from[q.passage].text[q.start:q.end]), " "), i+1)
 	}
 	return strings.Join(parts, " "), best
 }
 
-// mark puts "[n]" before the stop at the end of a sentence.
-func mark(sentence string, n int) string {
+// appendMarker puts "[n]" before the stop at the end of a sentence.
+func appendMarker(sentence string, n int) string {
 	body := strings.TrimRight(sentence, ".!?…")
 	return body + " [" + strconv.Itoa(n) + "]" + sentence[len(body):]
 }
 
 var markers = regexp.MustCompile(`\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]`)
 
-// proven keeps the sentences of a written answer that name a source that
-// exists, numbers the sources anew in the order of their first use, and finds
+// keepProven keeps the sentences of a written answer that name a source that
+// exists, renumbers the sources in the order of their first use, and finds
 // for each the slice that says most of it. "": no sentence is proven.
-func proven(answer string, from []passage) (string, []quote) {
+func keepProven(answer string, from []passage) (string, []quote) {
 	var kept []string
 	var quotes []quote
 	number := map[int]int{} // source -> marker
@@ -52,7 +52,8 @@ func proven(answer string, from []passage) (string, []quote) {
 		var cited []int
 		for _, m := range markers.FindAllStringSubmatch(s, -1) {
 			for n := range strings.SplitSeq(m[1], ",") {
-				if i, err := strconv.Atoi(strings.TrimSpace(n)); err == nil && i >= 1 && i <= len(from) && !slices.Contains(cited, i) {
+				if i, err := strconv.Atoi(strings.TrimSpace(n)); err == nil && i >= 1 && i <= len(from) &&
+					!slices.Contains(cited, i) {
 					cited = append(cited, i)
 				}
 			}

@@ -2,7 +2,4 @@
 // memories that matter, answers from them, by quoting their best sentences or
 // through a language model, and proves every sentence with a verbatim quote.
 // When the memories hold no answer it says so.
-//
-// May import: the standard library, core/memory, core/port, core/op,
-// core/ingest/chunk, core/retrieve. Never: adapters, transports, other services.
 package recall

@@ -41,14 +41,15 @@ const (
 // the reranker on their own, a probability each, none below least and none far
 // below the best. Without a reranker the share of the question's words that a
 // sentence holds stands in. nil: nothing answers.
-func extract(ctx context.Context, reranker port.Reranker, question string, from []passage, least float64, maxTokens int) ([]quote, error) {
+func extract(ctx context.Context, reranker port.Reranker, question string, from []passage, least float64,
+	maxTokens int) ([]quote, error) {
 	found := sentences(question, from)
 	if len(found) == 0 {
 		return nil, nil
 	}
 	texts := make([]string, len(found))
 	for i, q := range found {
-		texts[i] = spoken(from[q.passage].text, q)
+		texts[i] = withSpeaker(from[q.passage].text, q)
 	}
 	if reranker == nil {
 		for i := range found {
@@ -118,9 +119,9 @@ func sentences(question string, from []passage) []quote {
 	return out
 }
 
-// spoken is a sentence as it is scored: a later sentence of "Caroline: ..."
+// withSpeaker is a sentence as it is scored: a later sentence of "Caroline: ..."
 // keeps the speaker, without whom "I" is nobody.
-func spoken(text string, q quote) string {
+func withSpeaker(text string, q quote) string {
 	s := text[q.start:q.end]
 	if q.start == 0 {
 		return s
@@ -151,7 +152,8 @@ func coverage(question, text string) float64 {
 // than two letters or not ASCII, none of the commonest.
 func words(text string) map[string]bool {
 	out := map[string]bool{}
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if len(w) > 2 && !common[w] || len(w) <= 2 && (w[0] >= utf8.RuneSelf || w[0] <= '9') {
 			out[w] = true
 		}
@@ -160,10 +162,11 @@ func words(text string) map[string]bool {
 }
 
 // common are the English words that questions are made of.
-var common = set("the and was were are did does what when where which who whom why how has have had for from with that this " +
-	"you your she her his him they them their its not but can could would should will about into than then there been")
+var common = wordSet(
+	"the and was were are did does what when where which who whom why how has have had for from with that this " +
+		"you your she her his him they them their its not but can could would should will about into than then there been")
 
-func set(list string) map[string]bool {
+func wordSet(list string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
 		out[w] = true

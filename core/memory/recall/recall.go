@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -30,28 +29,45 @@ type Settings struct {
 	Synthesizer port.Synthesizer // nil: answers are extractive
 	// Fallback answers extractively when the Synthesizer fails, and says so;
 	// otherwise its failure is the call's.
-	Fallback       bool
-	MinProbability float64 // 0: DefaultMinProbability
+	Fallback bool
+	// MinProbability is the lowest probability of a sentence that is quoted, 0 for
+	// any; nil: DefaultMinProbability.
+	MinProbability *float64
 	Log            *slog.Logger
 }
 
 // Service answers questions from memories.
-type Service struct{ Settings }
+type Service struct {
+	search         func(context.Context, memory.Query) (memory.Results, error)
+	reranker       port.Reranker
+	synthesizer    port.Synthesizer
+	fallback       bool
+	minProbability float64
+	log            *slog.Logger
+}
 
 // New makes the service.
 func New(s Settings) *Service {
-	s.MinProbability = cmp.Or(s.MinProbability, DefaultMinProbability)
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{s}
+	if s.MinProbability == nil {
+		s.MinProbability = new(DefaultMinProbability)
+	}
+	return &Service{
+		search:         s.Search,
+		reranker:       s.Reranker,
+		synthesizer:    s.Synthesizer,
+		fallback:       s.Fallback,
+		minProbability: *s.MinProbability,
+		log:            s.Log,
+	}
 }
 
-// Bounds of a request (decisions 3.5).
+// What a request that leaves them out gets (docs/contract.md#recall-request).
 const (
-	maxMemories, someMemories = 20, 8
-	minTokens, maxTokens      = 64, 1024
-	someTokens                = 400
+	someMemories = 8
+	someTokens   = 400
 )
 
 // Request is the body of POST /api/v1/recall.
@@ -63,21 +79,8 @@ type Request struct {
 	memory.Scope
 }
 
-// Validate checks every field.
-func (in *Request) Validate() error {
-	q := in.search()
-	if err := q.Validate(); err != nil {
-		return err
-	}
-	in.Scope = q.Scope
-	if in.Limit != nil && (*in.Limit < 1 || *in.Limit > maxMemories) {
-		return fault.Field(fault.InvalidRequest, "limit", "must be 1-%d", maxMemories)
-	}
-	if in.MaxTokens != nil && (*in.MaxTokens < minTokens || *in.MaxTokens > maxTokens) {
-		return fault.Field(fault.InvalidRequest, "maxAnswerTokens", "must be %d-%d", minTokens, maxTokens)
-	}
-	return nil
-}
+// Validate makes the scope one.
+func (in *Request) Validate() error { return in.Scope.Check() }
 
 func (in *Request) search() memory.Query {
 	return memory.Query{EndUserID: in.EndUserID, Query: in.Query, Limit: in.Limit, Scope: in.Scope}
@@ -127,23 +130,30 @@ func (s *Service) Recall(ctx context.Context, in Request) (Answer, error) {
 	if in.MaxTokens != nil {
 		tokens = *in.MaxTokens
 	}
-	found, err := s.Search(ctx, q)
+	found, err := s.search(ctx, q)
 	if err != nil {
 		return Answer{}, err
 	}
-	out := Answer{Success: true, Abstained: true, Model: Extractive, Citations: []Citation{}, Results: found.Results, Degraded: found.Degraded}
+	out := Answer{
+		Success:   true,
+		Abstained: true,
+		Model:     Extractive,
+		Citations: []Citation{},
+		Results:   found.Results,
+		Degraded:  found.Degraded,
+	}
 	from := make([]passage, len(found.Results))
 	for i, r := range found.Results {
 		from[i] = passage{id: r.ID, text: r.Memory.Text, createdAt: r.CreatedAt, score: r.Score}
 	}
-	if s.Synthesizer != nil {
-		out.Model = s.Synthesizer.Info().ID
+	if s.synthesizer != nil {
+		out.Model = s.synthesizer.Info().ID
 	}
 	if len(from) == 0 {
 		return out, nil
 	}
 	text, quotes := "", []quote(nil)
-	if s.Synthesizer != nil {
+	if s.synthesizer != nil {
 		text, quotes, err = s.write(ctx, in.Query, from, tokens, &out)
 	} else {
 		text, quotes, err = s.quote(ctx, in.Query, from, tokens, &out)
@@ -154,8 +164,15 @@ func (s *Service) Recall(ctx context.Context, in Request) (Answer, error) {
 	out.Answer, out.Abstained = &text, false
 	for i, q := range quotes {
 		p := from[q.passage]
-		out.Citations = append(out.Citations, Citation{Marker: i + 1, MemoryID: p.id, Quote: p.text[q.start:q.end], Start: q.start, End: q.end,
-			Score: q.score, CreatedAt: p.createdAt})
+		out.Citations = append(out.Citations, Citation{
+			Marker:    i + 1,
+			MemoryID:  p.id,
+			Quote:     p.text[q.start:q.end],
+			Start:     q.start,
+			End:       q.end,
+			Score:     q.score,
+			CreatedAt: p.createdAt,
+		})
 	}
 	return out, nil
 }
@@ -165,14 +182,14 @@ func (s *Service) quote(ctx context.Context, question string, from []passage, to
 	out.Model = Extractive
 	sub, cancel := retrieve.WithShare(ctx)
 	defer cancel()
-	best, err := extract(sub, s.Reranker, question, from, s.MinProbability, tokens)
+	best, err := extract(sub, s.reranker, question, from, s.minProbability, tokens)
 	if err != nil {
 		if ctx.Err() != nil {
 			return "", nil, ctx.Err()
 		}
-		s.Log.WarnContext(ctx, "reranker failed", "error", err)
+		s.log.WarnContext(ctx, "reranker failed", "error", err)
 		out.degrade("rerank", retrieve.Why(err))
-		if best, err = extract(ctx, nil, question, from, s.MinProbability, tokens); err != nil {
+		if best, err = extract(ctx, nil, question, from, s.minProbability, tokens); err != nil {
 			return "", nil, err
 		}
 	}
@@ -186,17 +203,17 @@ func (s *Service) write(ctx context.Context, question string, from []passage, to
 	for i, p := range from {
 		q.Sources[i] = port.Source{Text: p.text, Time: time.UnixMilli(p.createdAt)}
 	}
-	answer, err := s.Synthesizer.Synthesize(ctx, q)
+	answer, err := s.synthesizer.Synthesize(ctx, q)
 	if err == nil {
 		out.Usage = Usage{answer.InputTokens, answer.OutputTokens}
-		text, quotes := proven(answer.Text, from)
+		text, quotes := keepProven(answer.Text, from)
 		return text, quotes, nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return "", nil, ctx.Err()
 	}
-	s.Log.WarnContext(ctx, "answer model failed", "model", out.Model, "error", err)
-	if !s.Fallback || ctx.Err() != nil {
+	s.log.WarnContext(ctx, "answer model failed", "model", out.Model, "error", err)
+	if !s.fallback || ctx.Err() != nil {
 		f := fault.From(err)
 		if f.Code != fault.Timeout {
 			// Which model failed how is not the caller's matter, when to come back is.
@@ -220,12 +237,22 @@ func (a *Answer) degrade(part, reason string) {
 // Operations declares the operation of the service.
 func Operations() []op.Op[*Service] {
 	return op.WithExamples([]op.Op[*Service]{
-		op.Define(op.Spec{Name: "memories.recall", Method: "POST", Path: "/api/v1/recall", Family: op.Memory, Class: op.Recall,
-			Scopes: []ident.Scope{ident.RecallRead, ident.MemoriesRead}, MaxBody: 256 << 10, Timeout: 60 * time.Second,
+		op.Define(op.Spec{
+			Name:    "memories.recall",
+			Group:   op.Recalling,
+			Method:  "POST",
+			Path:    "/api/v1/recall",
+			Family:  op.Memory,
+			Class:   op.Recall,
+			Scopes:  []ident.Scope{ident.RecallRead, ident.MemoriesRead},
+			MaxBody: 256 << 10,
+			Timeout: 60 * time.Second,
 			Summary: "Answer a question from the memories of one end user",
-			Description: "Every sentence of the answer carries the marker of a citation, whose quote stands in the memory word for word. " +
-				"Without an answer in the memories, answer is null and abstained true.",
-			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidEndUserID, fault.InvalidContainerTag, fault.InsufficientScope,
-				fault.Forbidden, fault.PayloadTooLarge, fault.Upstream}}, (*Service).Recall),
+			Description: "Every sentence of the answer carries the marker of a citation, whose quote stands in the " +
+				"memory word for word. Without an answer in the memories, answer is null and abstained true.",
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidEndUserID,
+				fault.InvalidContainerTag, fault.InsufficientScope,
+				fault.Forbidden, fault.PayloadTooLarge, fault.Upstream},
+		}, (*Service).Recall),
 	}, examples())
 }

@@ -42,6 +42,7 @@ func constants() ([]byte, error) {
 	}
 	list("geluPoly", geluPoly)
 	list("expPoly", expPoly)
-	fmt.Fprintf(&b, "const (\n\tgeluEdge = %v\n\texpMin = %v\n\tln2High = %v\n\tln2Low = %v\n)\n", geluEdge, expMin, ln2High, ln2Low)
+	fmt.Fprintf(&b, "const (\n\tgeluEdge = %v\n\texpMin = %v\n\tln2High = %v\n\tln2Low = %v\n)\n", geluEdge, expMin,
+		ln2High, ln2Low)
 	return format.Source(b.Bytes())
 }

@@ -47,7 +47,8 @@ func rowBases(f *file, h int, base, stride string) {
 // bytes) and four VPDPBUSD into sums that stay in registers.
 func linearAVX512(f *file, h int) {
 	f.fn(fmt.Sprintf("linear%dAVX512", h),
-		"dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32")
+		"dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, "+
+			"rowScale *float32")
 	f.args("dst", "DI", "dstStride", "DX", "x", "R8", "xStride", "AX", "w", "SI", "steps", "CX", "start", "BX")
 	rowBases(f, h, "R8", "AX")
 	acc := func(r, c, half int) int { return 4*r + 2*c + half }
@@ -87,7 +88,8 @@ func linearAVX512(f *file, h int) {
 // signed, so that a step left out adds nothing; highStart takes the offset out.
 func linearSkipAVX512(f *file, h int) {
 	f.fn(fmt.Sprintf("linearSkip%dAVX512", h),
-		"dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, rowScale *float32, highStart *int32, list *int64, listed uintptr")
+		"dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, steps uintptr, start *int32, scale, bias, "+
+			"rowScale *float32, highStart *int32, list *int64, listed uintptr")
 	f.args("dst", "DI", "dstStride", "DX", "x", "R8", "xStride", "AX", "w", "SI", "steps", "CX", "start", "BX")
 	rowBases(f, h, "R8", "AX")
 	acc := func(r, c, half int) int { return 4*r + 2*c + half }

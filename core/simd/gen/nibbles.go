@@ -17,7 +17,8 @@ const prefetch = 4096
 // nibblesAVX2 takes 32 bytes a step. VPMADDUBSW adds pairs to 2*15*128 at
 // most and the halves' sum to twice that, so words never saturate.
 func nibblesAVX2(f *file, rows int) {
-	f.fn(fmt.Sprintf("dotNibbles%dAVX2", rows), "dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int")
+	f.fn(fmt.Sprintf("dotNibbles%dAVX2", rows),
+		"dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int")
 	f.args("dst", "DI", "q", "SI", "rows", "R13", "stride", "DX")
 	f.op("MOVQ blocks(FP), BX")
 	f.op("MOVQ tail(FP), R15")
@@ -80,7 +81,8 @@ func nibblesAVX2(f *file, rows int) {
 // nibblesNEON takes 16 bytes a step of each row. Nibbles are as good signed as
 // unsigned, so SDOT serves.
 func nibblesNEON(f *file, rows int) {
-	f.fn(fmt.Sprintf("dotNibbles%dNEON", rows), "dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int")
+	f.fn(fmt.Sprintf("dotNibbles%dNEON", rows),
+		"dst *int32, q *int8, rows *uint8, stride uintptr, blocks, chunks uintptr, tail int")
 	f.loads("dst", "R0", "q", "R1", "rows", "R2", "stride", "R3", "blocks", "R4", "tail", "R6")
 	f.op("MOVW $15, R7")
 	f.op("VDUP R7, V31.B16")

@@ -27,8 +27,14 @@ type model struct{}
 // Info describes the model. The digest changes with whatever changes vectors.
 func (model) Info() port.ModelInfo {
 	return port.ModelInfo{
-		Name: "hashing-go", Version: "1.0", Licence: "Apache-2.0", Tasks: []port.Task{port.TaskEmbed}, Dimensions: dim, MaxTokens: window,
-		Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "hashing words and trigrams into %d, %d words", dim, window))),
+		Name:       "hashing-go",
+		Version:    "1.0",
+		Licence:    "Apache-2.0",
+		Tasks:      []port.Task{port.TaskEmbed},
+		Dimensions: dim,
+		MaxTokens:  window,
+		Digest: fmt.Sprintf("sha256:%x",
+			sha256.Sum256(fmt.Appendf(nil, "hashing words and trigrams into %d, %d words", dim, window))),
 	}
 }
 
@@ -42,7 +48,8 @@ func (model) Embed(ctx context.Context, _ port.TextKind, texts []string) (port.D
 		if err := ctx.Err(); err != nil { // the caller has left
 			return port.Dense{}, err
 		}
-		words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		words := strings.FieldsFunc(strings.ToLower(text),
+			func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		words = words[:min(len(words), window)]
 		out.Tokens[i] = len(words)
 		row := out.Row(i)

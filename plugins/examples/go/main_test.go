@@ -9,7 +9,8 @@ import (
 )
 
 func TestEmbed(t *testing.T) {
-	d, err := model{}.Embed(t.Context(), port.Passage, []string{"resetting passwords", "How to reset a password", "Bread rises with yeast", ""})
+	d, err := model{}.Embed(t.Context(), port.Passage,
+		[]string{"resetting passwords", "How to reset a password", "Bread rises with yeast", ""})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -236,7 +236,8 @@ func rerank(query string, texts []string) (mneme.Scores, error) {
 		has = collect(has)
 		var both float32
 		for _, t := range terms {
-			if _, ok := slices.BinarySearchFunc(has, t.ID, func(t mneme.Term, id uint32) int { return cmp.Compare(t.ID, id) }); ok {
+			if _, ok := slices.BinarySearchFunc(has, t.ID,
+				func(t mneme.Term, id uint32) int { return cmp.Compare(t.ID, id) }); ok {
 				both += t.Weight
 			}
 		}

@@ -13,7 +13,8 @@ func TestRelated(t *testing.T) {
 	if answer := m.Serve(abi.FuncOpen, []byte("{}")); answer[0] != byte(abi.KindText) {
 		t.Fatalf("open: %q", answer)
 	}
-	frame, err := abi.Request{Rows: []string{"symptoms of a cold", "A runny nose, sneezing and a sore throat.", "The committee approved the budget."}}.Append(nil)
+	frame, err := abi.Request{Rows: []string{"symptoms of a cold", "A runny nose, sneezing and a sore throat.",
+		"The committee approved the budget."}}.Append(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,5 @@
 // Package e5small holds the default embedder, e5-small-v2, as a pack (see
 // wasm/models/pack). Where the weights come from: wasm/models/README.md.
-//
-// May import: the standard library.
 package e5small
 
 import (

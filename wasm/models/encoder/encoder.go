@@ -1,7 +1,5 @@
 // Package encoder holds the built-in module: a BERT-family text encoder with
 // its tokenizer, built from wasm/guest/c by wasm/models/build.sh.
-//
-// May import: the standard library.
 package encoder
 
 import _ "embed"

@@ -52,7 +52,8 @@ func checkArchitecture(modelType string) error {
 	case "":
 		return errors.New("config.json: model_type is missing; architectures bert and distilbert are supported")
 	}
-	return fmt.Errorf("config.json: architecture %q is not supported: %s; bert and distilbert are", modelType, unsupported(modelType))
+	return fmt.Errorf("config.json: architecture %q is not supported: %s; bert and distilbert are", modelType,
+		unsupported(modelType))
 }
 
 // checkModules refuses a sentence-transformers model that does more than encode,
@@ -84,7 +85,8 @@ func checkCase(dir string) error {
 	if _, err := readJSON(dir, "tokenizer_config.json", &t); err != nil {
 		return err
 	}
-	for name, b := range map[string]*bool{"do_lower_case": t.Lower, "strip_accents": t.Strip, "tokenize_chinese_chars": t.Chinese} {
+	for name, b := range map[string]*bool{"do_lower_case": t.Lower, "strip_accents": t.Strip,
+		"tokenize_chinese_chars": t.Chinese} {
 		if b != nil && !*b {
 			return fmt.Errorf("tokenizer_config.json: %s is false; only uncased models are supported", name)
 		}
@@ -95,17 +97,20 @@ func checkCase(dir string) error {
 // noWeights says what there is instead of weights that can be read.
 func noWeights(dir string) error {
 	for name, why := range map[string]string{
-		"pytorch_model.bin":            "is a Python pickle, which runs code when it is read; save the model with safe_serialization=True",
-		"pytorch_model.bin.index.json": "names Python pickles, which run code when they are read; save the model with safe_serialization=True",
-		"tf_model.h5":                  "is a TensorFlow file; save the model as safetensors or ONNX",
-		"flax_model.msgpack":           "is a Flax file; save the model as safetensors or ONNX",
+		"pytorch_model.bin": "is a Python pickle, which runs code when it is read; save the model with " +
+			"safe_serialization=True",
+		"pytorch_model.bin.index.json": "names Python pickles, which run code when they are read; save the model with " +
+			"safe_serialization=True",
+		"tf_model.h5":        "is a TensorFlow file; save the model as safetensors or ONNX",
+		"flax_model.msgpack": "is a Flax file; save the model as safetensors or ONNX",
 	} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return fmt.Errorf("%s %s", name, why)
 		}
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*.gguf")); len(files) > 0 {
-		return fmt.Errorf("%s is a GGUF file; use the safetensors or ONNX checkpoint that it was made of", filepath.Base(files[0]))
+		return fmt.Errorf("%s is a GGUF file; use the safetensors or ONNX checkpoint that it was made of",
+			filepath.Base(files[0]))
 	}
 	return fmt.Errorf("no weights: none of %s is there", strings.Join(weightFiles(), ", "))
 }
@@ -115,10 +120,13 @@ func noWeights(dir string) error {
 // arXiv:1910.01108, section 3). Its classifier has a form that no head has.
 func fromDistil(weights map[string]tensor) (map[string]tensor, error) {
 	if _, ok := weights["pre_classifier.weight"]; ok {
-		return nil, errors.New("the classifier of distilbert (pre_classifier) is not supported; of its heads the masked language model's is")
+		return nil, errors.New("the classifier of distilbert (pre_classifier) is not supported; of its heads the masked " +
+			"language model's is")
 	}
-	layer := strings.NewReplacer("transformer.layer.", "encoder.layer.", "attention.q_lin", "attention.self.query", "attention.k_lin", "attention.self.key",
-		"attention.v_lin", "attention.self.value", "attention.out_lin", "attention.output.dense", "sa_layer_norm", "attention.output.LayerNorm",
+	layer := strings.NewReplacer("transformer.layer.", "encoder.layer.", "attention.q_lin", "attention.self.query",
+		"attention.k_lin", "attention.self.key",
+		"attention.v_lin", "attention.self.value", "attention.out_lin", "attention.output.dense", "sa_layer_norm",
+		"attention.output.LayerNorm",
 		"ffn.lin1", "intermediate.dense", "ffn.lin2", "output.dense", "output_layer_norm", "output.LayerNorm")
 	out := make(map[string]tensor, len(weights)+1)
 	for name, t := range weights {
@@ -136,7 +144,8 @@ func fromDistil(weights map[string]tensor) (map[string]tensor, error) {
 		out[name] = t
 	}
 	if words, ok := out["embeddings.word_embeddings.weight"]; ok && len(words.dims) == 2 {
-		out["embeddings.token_type_embeddings.weight"] = tensor{dims: []int{2, words.dims[1]}, data: make([]float32, 2*words.dims[1])}
+		out["embeddings.token_type_embeddings.weight"] = tensor{dims: []int{2, words.dims[1]},
+			data: make([]float32, 2*words.dims[1])}
 	}
 	return out, nil
 }

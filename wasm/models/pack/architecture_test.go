@@ -43,7 +43,8 @@ func TestShards(t *testing.T) {
 		files[file] = append(files[file], named{name, Tensor{"F32", x.dims, floatBytes(x.data)}})
 		if i == 0 { // the index, not the last file read, says which is the tensor
 			other := make([]float32, len(x.data))
-			files["model-00002-of-00002.safetensors"] = append(files["model-00002-of-00002.safetensors"], named{name, Tensor{"F32", x.dims, floatBytes(other)}})
+			files["model-00002-of-00002.safetensors"] = append(files["model-00002-of-00002.safetensors"],
+				named{name, Tensor{"F32", x.dims, floatBytes(other)}})
 		}
 	}
 	for file, tensors := range files {
@@ -71,7 +72,8 @@ func TestShards(t *testing.T) {
 		"is missing":                        {"embeddings.word_embeddings.weight": "model-00001-of-00002.safetensors"},
 	} {
 		put(weights)
-		if _, err := Pack(t.Context(), dir, filepath.Join(t.TempDir(), "out"), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Pack(t.Context(), dir, filepath.Join(t.TempDir(), "out"), Options{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -106,7 +108,8 @@ func TestNarrowWeights(t *testing.T) {
 		return checkpoint(t, func(map[string]tensor) (string, []byte) { return "model.safetensors", b.Bytes() })
 	}
 	want := packOf(t, folder("F32", "", nil), Options{})
-	if !bytes.Equal(packOf(t, folder("BF16", "", func(v float32) uint16 { return uint16(math.Float32bits(v) >> 16) }), Options{}), want) {
+	if !bytes.Equal(packOf(t, folder("BF16", "", func(v float32) uint16 { return uint16(math.Float32bits(v) >> 16) }), Options{}),
+		want) {
 		t.Error("bfloat16 differs")
 	}
 	for _, prefix := range []string{"bert.", "model.", "module.bert.", "_orig_mod.bert.", "0.auto_model.", "encoder_model."} {
@@ -169,11 +172,15 @@ func TestDistil(t *testing.T) {
 		write(t, dir, "config.json", []byte(config))
 		return dir
 	}
-	names := strings.NewReplacer("encoder.layer.", "distilbert.transformer.layer.", "attention.self.query", "attention.q_lin", "attention.self.key", "attention.k_lin",
-		"attention.self.value", "attention.v_lin", "attention.output.dense", "attention.out_lin", "attention.output.LayerNorm", "sa_layer_norm",
+	names := strings.NewReplacer("encoder.layer.", "distilbert.transformer.layer.", "attention.self.query",
+		"attention.q_lin", "attention.self.key", "attention.k_lin",
+		"attention.self.value", "attention.v_lin", "attention.output.dense", "attention.out_lin",
+		"attention.output.LayerNorm", "sa_layer_norm",
 		"intermediate.dense", "ffn.lin1", "output.dense", "ffn.lin2", "output.LayerNorm", "output_layer_norm",
-		"cls.predictions.transform.dense", "vocab_transform", "cls.predictions.transform.LayerNorm", "vocab_layer_norm", "cls.predictions.decoder", "vocab_projector")
-	const config = `{"model_type":"distilbert","dim":16,"n_layers":2,"n_heads":2,"hidden_dim":32,"max_position_embeddings":12,"activation":"gelu"}`
+		"cls.predictions.transform.dense", "vocab_transform", "cls.predictions.transform.LayerNorm", "vocab_layer_norm",
+		"cls.predictions.decoder", "vocab_projector")
+	const config = `{"model_type":"distilbert","dim":16,"n_layers":2,"n_heads":2,"hidden_dim":32,` +
+		`"max_position_embeddings":12,"activation":"gelu"}`
 	distilled := folder(func(s string) string {
 		if strings.Contains(s, "token_type") {
 			return ""
@@ -191,8 +198,10 @@ func TestDistil(t *testing.T) {
 	if f, err := Parse(packOf(t, distilled, Options{})); err != nil || f.Config.Does() != Sparse {
 		t.Errorf("its head makes %v, %v", f, err)
 	}
-	classifier := folder(func(s string) string { return strings.Replace(s, "cls.predictions.decoder", "pre_classifier", 1) }, config)
-	if _, err := Pack(t.Context(), classifier, filepath.Join(t.TempDir(), "out"), Options{}); err == nil || !strings.Contains(err.Error(), "pre_classifier") {
+	classifier := folder(func(s string) string { return strings.Replace(s, "cls.predictions.decoder", "pre_classifier", 1) },
+		config)
+	if _, err := Pack(t.Context(), classifier, filepath.Join(t.TempDir(), "out"), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "pre_classifier") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -216,20 +225,25 @@ func TestUnsupported(t *testing.T) {
 		`"qwen3" is not supported: it is a decoder`:                                 replace(`"bert"`, `"qwen3"`),
 		`"mpnet" is not supported: its attention has a relative position bias`:      replace(`"bert"`, `"mpnet"`),
 		`"bigbird" is not supported: its layers are not known; bert and distilbert`: replace(`"bert"`, `"bigbird"`),
-		"model_type is missing":                                     replace(`"model_type":"bert",`, ``),
-		"sentence_transformers.models.Dense is not supported":       put("modules.json", `[{"type":"sentence_transformers.models.Transformer"},{"type":"sentence_transformers.models.Dense"}]`),
-		"do_lower_case is false; only uncased":                      put("tokenizer_config.json", `{"do_lower_case":false}`),
-		"only mean or CLS pooling alone is supported":               put("1_Pooling/config.json", `{"pooling_mode_mean_tokens":true,"pooling_mode_max_tokens":true}`),
-		"1_Pooling/config.json: only mean or CLS":                   put("1_Pooling/config.json", `{"pooling_mode_cls_token":true,"pooling_mode_mean_tokens":true}`),
-		"pytorch_model.bin is a Python pickle":                      instead("pytorch_model.bin"),
-		"model.q8_0.gguf is a GGUF file":                            instead("model.q8_0.gguf"),
-		"tf_model.h5 is a TensorFlow file":                          instead("tf_model.h5"),
-		"hidden_act \"gelu_new\" is not supported":                  replace(`"gelu"`, `"gelu_new"`),
-		"position_embedding_type \"relative_key\" is not supported": replace(`"hidden_act"`, `"position_embedding_type":"relative_key","hidden_act"`),
+		"model_type is missing": replace(`"model_type":"bert",`, ``),
+		"sentence_transformers.models.Dense is not supported": put("modules.json",
+			`[{"type":"sentence_transformers.models.Transformer"},{"type":"sentence_transformers.models.Dense"}]`),
+		"do_lower_case is false; only uncased": put("tokenizer_config.json", `{"do_lower_case":false}`),
+		"only mean or CLS pooling alone is supported": put("1_Pooling/config.json",
+			`{"pooling_mode_mean_tokens":true,"pooling_mode_max_tokens":true}`),
+		"1_Pooling/config.json: only mean or CLS": put("1_Pooling/config.json",
+			`{"pooling_mode_cls_token":true,"pooling_mode_mean_tokens":true}`),
+		"pytorch_model.bin is a Python pickle":     instead("pytorch_model.bin"),
+		"model.q8_0.gguf is a GGUF file":           instead("model.q8_0.gguf"),
+		"tf_model.h5 is a TensorFlow file":         instead("tf_model.h5"),
+		"hidden_act \"gelu_new\" is not supported": replace(`"gelu"`, `"gelu_new"`),
+		"position_embedding_type \"relative_key\" is not supported": replace(`"hidden_act"`,
+			`"position_embedding_type":"relative_key","hidden_act"`),
 	} {
 		dir := checkpoint(t, asSafetensors(same))
 		change(t, dir)
-		if _, err := Pack(t.Context(), dir, filepath.Join(t.TempDir(), "out"), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Pack(t.Context(), dir, filepath.Join(t.TempDir(), "out"), Options{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -237,7 +251,8 @@ func TestUnsupported(t *testing.T) {
 		name, b := asONNX(false)(w)
 		return name, append(b, message(7, message(1, message(4, []byte("DynamicQuantizeLinear"))))...)
 	})
-	if _, err := Pack(t.Context(), dir, filepath.Join(t.TempDir(), "out"), Options{}); err == nil || !strings.Contains(err.Error(), "quantized already (DynamicQuantizeLinear)") {
+	if _, err := Pack(t.Context(), dir, filepath.Join(t.TempDir(), "out"), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "quantized already (DynamicQuantizeLinear)") {
 		t.Errorf("a quantized ONNX file: %v", err)
 	}
 }

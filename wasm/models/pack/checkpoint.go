@@ -85,11 +85,13 @@ func checkTokenizer(dir string) error {
 	n := t.Normalizer
 	switch {
 	case t.Model.Type != "WordPiece" || t.Model.Prefix != "##" || t.Model.Unk != "[UNK]" || t.Model.MaxChars != 100:
-		return fmt.Errorf("tokenizer.json: model %s is not BERT's WordPiece (prefix ##, [UNK], 100 characters a word)", t.Model.Type)
+		return fmt.Errorf("tokenizer.json: model %s is not BERT's WordPiece (prefix ##, [UNK], 100 characters a word)",
+			t.Model.Type)
 	case n.Type != "BertNormalizer" || t.PreTokenizer.Type != "BertPreTokenizer":
 		return fmt.Errorf("tokenizer.json: normalizer %s and pre-tokenizer %s are not BERT's", n.Type, t.PreTokenizer.Type)
 	case isFalse(n.CleanText) || isFalse(n.HandleChineseChars) || isFalse(n.StripAccents) || isFalse(n.Lowercase):
-		return errors.New("tokenizer.json: only uncased models are supported (clean_text, handle_chinese_chars, strip_accents and lowercase on)")
+		return errors.New("tokenizer.json: only uncased models are supported (clean_text, handle_chinese_chars, " +
+			"strip_accents and lowercase on)")
 	}
 	return nil
 }
@@ -122,7 +124,8 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 		return Config{}, errors.New("config.json is missing")
 	}
 	if hf.ModelType == distil {
-		hf.Hidden, hf.Layers, hf.Heads = or(hf.DistilHidden, hf.Hidden), or(hf.DistilLayers, hf.Layers), or(hf.DistilHeads, hf.Heads)
+		hf.Hidden, hf.Layers, hf.Heads = or(hf.DistilHidden, hf.Hidden), or(hf.DistilLayers, hf.Layers),
+			or(hf.DistilHeads, hf.Heads)
 		hf.Intermediate, hf.Act = or(hf.DistilIntermediate, hf.Intermediate), or(hf.DistilAct, hf.Act)
 		hf.ModelType = "bert" // its weights have been given the names of one
 	}
@@ -137,10 +140,23 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 		return Config{}, err
 	}
 	c := Config{
-		Format: 1, Architecture: hf.ModelType, Name: or(o.Name, filepath.Base(abs)), Version: or(o.Version, "1"),
-		Licence: or(o.Licence, "NOASSERTION"), Source: o.Source, Languages: o.Languages,
-		Hidden: hf.Hidden, Layers: hf.Layers, Heads: or(o.Heads, hf.Heads), Intermediate: hf.Intermediate,
-		Vocab: len(vocab), Positions: hf.Positions, MaxTokens: or(hf.MaxTokens, hf.Positions), Epsilon: or(hf.Epsilon, 1e-12), Pooling: "mean", Normalize: true,
+		Format:       1,
+		Architecture: hf.ModelType,
+		Name:         or(o.Name, filepath.Base(abs)),
+		Version:      or(o.Version, "1"),
+		Licence:      or(o.Licence, "NOASSERTION"),
+		Source:       o.Source,
+		Languages:    o.Languages,
+		Hidden:       hf.Hidden,
+		Layers:       hf.Layers,
+		Heads:        or(o.Heads, hf.Heads),
+		Intermediate: hf.Intermediate,
+		Vocab:        len(vocab),
+		Positions:    hf.Positions,
+		MaxTokens:    or(hf.MaxTokens, hf.Positions),
+		Epsilon:      or(hf.Epsilon, 1e-12),
+		Pooling:      "mean",
+		Normalize:    true,
 	}
 	if t, ok := weights["embeddings.word_embeddings.weight"]; ok && len(t.dims) == 2 && t.dims[0] > len(vocab) {
 		return Config{}, fmt.Errorf("the checkpoint has %d word embeddings but the vocabulary %d pieces", t.dims[0], len(vocab))

@@ -103,7 +103,8 @@ func (c Config) Validate() error {
 	between("vocab", c.Vocab, 5, 1<<20)
 	between("positions", c.Positions, 8, 8192)
 	between("max_tokens", c.MaxTokens, 8, c.Positions)
-	for name, id := range map[string]int{"pad_id": c.PadID, "unk_id": c.UnkID, "cls_id": c.ClsID, "sep_id": c.SepID, "mask_id": c.MaskID} {
+	for name, id := range map[string]int{"pad_id": c.PadID, "unk_id": c.UnkID, "cls_id": c.ClsID, "sep_id": c.SepID,
+		"mask_id": c.MaskID} {
 		between(name, id, 0, c.Vocab-1)
 	}
 	if c.Hidden%16 != 0 || c.Intermediate%16 != 0 {
@@ -282,7 +283,8 @@ func (f *File) check() error {
 					n = t.Shape[0]
 				}
 				if n < 4 || n > c.Hidden || n%4 != 0 {
-					errs = append(errs, fmt.Errorf("tensor %s.weight has %d outputs, want a multiple of 4 up to %d", name, n, c.Hidden))
+					errs = append(errs, fmt.Errorf("tensor %s.weight has %d outputs, want a multiple of 4 up to %d",
+						name, n, c.Hidden))
 					continue
 				}
 				linear(name, n, c.Hidden)

@@ -4,6 +4,4 @@
 // Pack reads a Hugging Face style checkpoint folder (config.json, vocab.txt or
 // tokenizer.json, model.safetensors or an ONNX file) and writes a pack; Open
 // reads one. The tensors of a pack are named in Layout's comment.
-//
-// May import: the standard library.
 package pack

@@ -33,8 +33,10 @@ func withHead(w map[string]tensor, shapes map[string][]int) map[string]tensor {
 }
 
 func masked() map[string]tensor {
-	return withHead(tiny(), map[string][]int{"cls.predictions.transform.dense.weight": {16, 16}, "cls.predictions.transform.dense.bias": {16},
-		"cls.predictions.transform.LayerNorm.weight": {16}, "cls.predictions.transform.LayerNorm.bias": {16}, "cls.predictions.bias": {8}})
+	return withHead(tiny(), map[string][]int{"cls.predictions.transform.dense.weight": {16, 16},
+		"cls.predictions.transform.dense.bias":       {16},
+		"cls.predictions.transform.LayerNorm.weight": {16}, "cls.predictions.transform.LayerNorm.bias": {16},
+		"cls.predictions.bias": {8}})
 }
 
 func classifier() map[string]tensor {
@@ -89,15 +91,19 @@ func TestHeads(t *testing.T) {
 		head    Head
 		tensors map[string][]int // beside the encoder's
 	}{
-		"masked": {masked, Sparse, "", map[string][]int{"mlm.transform.weight": {16, 16}, "mlm.transform.scale": {16}, "mlm.transform.bias": {16},
-			"mlm.norm.weight": {16}, "mlm.norm.bias": {16}, "mlm.decoder.bias": {8}}},
+		"masked": {masked, Sparse, "", map[string][]int{"mlm.transform.weight": {16, 16}, "mlm.transform.scale": {16},
+			"mlm.transform.bias": {16},
+			"mlm.norm.weight":    {16}, "mlm.norm.bias": {16}, "mlm.decoder.bias": {8}}},
 		"masked, untied": {func() map[string]tensor {
 			return withHead(masked(), map[string][]int{"cls.predictions.decoder.weight": {8, 16}})
 		}, Sparse, "", map[string][]int{"mlm.transform.weight": {16, 16}, "mlm.transform.scale": {16}, "mlm.transform.bias": {16},
-			"mlm.norm.weight": {16}, "mlm.norm.bias": {16}, "mlm.decoder.weight": {8, 16}, "mlm.decoder.scale": {8}, "mlm.decoder.bias": {8}}},
-		"pooler": {pooled, Rerank, Pooler, map[string][]int{"pooler.weight": {16, 16}, "pooler.scale": {16}, "pooler.bias": {16}, "head.weight": {16}, "head.bias": {1}}},
-		"plain":  {classifier, Rerank, Plain, map[string][]int{"head.weight": {16}, "head.bias": {1}}},
-		"joint":  {joint, Rerank, Joint, map[string][]int{"head.weight": {16}, "head.bias": {1}, "head.scale": {1}}},
+			"mlm.norm.weight": {16}, "mlm.norm.bias": {16}, "mlm.decoder.weight": {8, 16}, "mlm.decoder.scale": {8},
+			"mlm.decoder.bias": {8}}},
+		"pooler": {pooled, Rerank, Pooler,
+			map[string][]int{"pooler.weight": {16, 16}, "pooler.scale": {16}, "pooler.bias": {16}, "head.weight": {16},
+				"head.bias": {1}}},
+		"plain": {classifier, Rerank, Plain, map[string][]int{"head.weight": {16}, "head.bias": {1}}},
+		"joint": {joint, Rerank, Joint, map[string][]int{"head.weight": {16}, "head.bias": {1}, "head.scale": {1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, first := packed(t, folder(t, c.weights(), asSafetensors(same)), Options{})
@@ -167,8 +173,10 @@ func TestHeadSettings(t *testing.T) {
 		t.Errorf("packed for %s", f.Config.Does())
 	}
 	dir = folder(t, joint(), asSafetensors(same))
-	write(t, dir, "config.json", []byte(strings.Replace(tinyConfig, "{", `{"max_tokens":9,"calibration":{"scale":2.5,"bias":-1},`, 1)))
-	if f, _ = packed(t, dir, Options{}); f.Config.MaxTokens != 9 || f.Config.Calibration == nil || *f.Config.Calibration != (Calibration{2.5, -1}) {
+	write(t, dir, "config.json", []byte(strings.Replace(tinyConfig, "{",
+		`{"max_tokens":9,"calibration":{"scale":2.5,"bias":-1},`, 1)))
+	if f, _ = packed(t, dir, Options{}); f.Config.MaxTokens != 9 || f.Config.Calibration == nil ||
+		*f.Config.Calibration != (Calibration{2.5, -1}) {
 		t.Errorf("window %d, calibration %v", f.Config.MaxTokens, f.Config.Calibration)
 	}
 	if f, _ = packed(t, dir, Options{Calibration: &Calibration{3, 0}}); *f.Config.Calibration != (Calibration{3, 0}) {
@@ -190,14 +198,16 @@ func TestHeadsRefused(t *testing.T) {
 		o       Options
 		want    string
 	}{
-		"unknown task":     {tiny(), Options{Task: "answer"}, `task "answer" is not supported`},
-		"no head":          {tiny(), Options{Task: Rerank}, "no reranker's head"},
-		"no masked head":   {tiny(), Options{Task: Sparse}, "cls.predictions.transform.dense.weight is missing"},
-		"two labels":       {withHead(tiny(), map[string][]int{"classifier.weight": {2, 16}, "classifier.bias": {2}}), Options{}, "2 labels"},
-		"half a head":      {without(joint(), "head.bias"), Options{}, "head.bias is missing"},
-		"half a pooler":    {without(pooled(), "pooler.dense.bias"), Options{}, "pooler.dense.bias is missing"},
-		"no decoder bias":  {without(masked(), "cls.predictions.bias"), Options{}, "cls.predictions.decoder.bias is missing"},
-		"other decoder":    {withHead(masked(), map[string][]int{"cls.predictions.decoder.weight": {7, 16}}), Options{}, "want [8 16]"},
+		"unknown task":   {tiny(), Options{Task: "answer"}, `task "answer" is not supported`},
+		"no head":        {tiny(), Options{Task: Rerank}, "no reranker's head"},
+		"no masked head": {tiny(), Options{Task: Sparse}, "cls.predictions.transform.dense.weight is missing"},
+		"two labels": {withHead(tiny(), map[string][]int{"classifier.weight": {2, 16}, "classifier.bias": {2}}),
+			Options{}, "2 labels"},
+		"half a head":     {without(joint(), "head.bias"), Options{}, "head.bias is missing"},
+		"half a pooler":   {without(pooled(), "pooler.dense.bias"), Options{}, "pooler.dense.bias is missing"},
+		"no decoder bias": {without(masked(), "cls.predictions.bias"), Options{}, "cls.predictions.decoder.bias is missing"},
+		"other decoder": {withHead(masked(), map[string][]int{"cls.predictions.decoder.weight": {7, 16}}), Options{},
+			"want [8 16]"},
 		"terms":            {masked(), Options{Terms: 9}, "terms is 9"},
 		"negative terms":   {masked(), Options{Terms: -1}, "terms is -1"},
 		"terms of another": {joint(), Options{Terms: 3}, "task sparse"},
@@ -232,7 +242,8 @@ func extension(t testing.TB, settings string, tensors map[string]tensor) []byte 
 	return b.Bytes()
 }
 
-const lateSettings = `{"base":"tiny-model","task":"rerank","head":"late","late_layer":2,"name":"tiny-rerank","calibration":{"scale":3,"bias":-1}}`
+const lateSettings = `{"base":"tiny-model","task":"rerank","head":"late","late_layer":2,"name":"tiny-rerank",` +
+	`"calibration":{"scale":3,"bias":-1}}`
 
 func lateTensors() map[string]tensor {
 	return withHead(map[string]tensor{}, map[string][]int{"late.term": {8}, "late.gate": {16}, "late.weights": {4},
@@ -249,7 +260,8 @@ func TestExtend(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := late.Config
-	if c.Name != "tiny-rerank" || c.Head != Late || c.LateLayer != 2 || c.Hidden != 16 || *c.Calibration != (Calibration{3, -1}) || !slices.Equal(c.Languages, []string{"de"}) {
+	if c.Name != "tiny-rerank" || c.Head != Late || c.LateLayer != 2 || c.Hidden != 16 ||
+		*c.Calibration != (Calibration{3, -1}) || !slices.Equal(c.Languages, []string{"de"}) {
 		t.Errorf("configuration %+v", c)
 	}
 	if after := fmt.Sprintf("%+v", f.Config); after != before || len(f.Tensors) != len(late.Tensors)-9 {
@@ -275,19 +287,28 @@ func TestExtendRefused(t *testing.T) {
 		file []byte
 		want string
 	}{
-		"not a file":     {[]byte("hello"), "safetensors"},
-		"other base":     {extension(t, strings.Replace(lateSettings, "tiny-model", "other", 1), lateTensors()), `of "other"`},
-		"unknown":        {extension(t, strings.Replace(lateSettings, "{", `{"colour":1,`, 1), lateTensors()), "colour"},
-		"layer":          {extension(t, strings.Replace(lateSettings, `"late_layer":2`, `"late_layer":3`, 1), lateTensors()), "late_layer is 3"},
-		"not JSON":       {extension(t, "{", lateTensors()), "settings"},
-		"no topic":       {extension(t, lateSettings, without(lateTensors(), "late.topic.weight")), "late.topic.weight has 0 outputs"},
-		"no scale":       {extension(t, lateSettings, without(lateTensors(), "late.project.scale")), "late.project.scale is missing"},
-		"short term":     {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.term": {7}})), "late.term is F32 [7], want F32 [8]"},
-		"too wide":       {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.project.weight": {17, 16}})), "17 outputs"},
-		"odd":            {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.topic.weight": {3, 16}})), "3 outputs"},
-		"only a bias":    {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.weights": {1}})), "late.weights is F32 [1]"},
-		"takes over":     {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"layer.0.norm.bias": {16}})), "in the pack already"},
-		"another window": {extension(t, strings.Replace(lateSettings, "{", `{"max_tokens":4000,`, 1), lateTensors()), "max_tokens is 4000"},
+		"not a file": {[]byte("hello"), "safetensors"},
+		"other base": {extension(t, strings.Replace(lateSettings, "tiny-model", "other", 1), lateTensors()), `of "other"`},
+		"unknown":    {extension(t, strings.Replace(lateSettings, "{", `{"colour":1,`, 1), lateTensors()), "colour"},
+		"layer": {extension(t, strings.Replace(lateSettings, `"late_layer":2`, `"late_layer":3`, 1), lateTensors()),
+			"late_layer is 3"},
+		"not JSON": {extension(t, "{", lateTensors()), "settings"},
+		"no topic": {extension(t, lateSettings, without(lateTensors(), "late.topic.weight")),
+			"late.topic.weight has 0 outputs"},
+		"no scale": {extension(t, lateSettings, without(lateTensors(), "late.project.scale")),
+			"late.project.scale is missing"},
+		"short term": {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.term": {7}})),
+			"late.term is F32 [7], want F32 [8]"},
+		"too wide": {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.project.weight": {17, 16}})),
+			"17 outputs"},
+		"odd": {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.topic.weight": {3, 16}})),
+			"3 outputs"},
+		"only a bias": {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"late.weights": {1}})),
+			"late.weights is F32 [1]"},
+		"takes over": {extension(t, lateSettings, withHead(lateTensors(), map[string][]int{"layer.0.norm.bias": {16}})),
+			"in the pack already"},
+		"another window": {extension(t, strings.Replace(lateSettings, "{", `{"max_tokens":4000,`, 1), lateTensors()),
+			"max_tokens is 4000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := f.Extend(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -302,7 +323,8 @@ func FuzzExtend(f *testing.F) {
 	out := filepath.Join(f.TempDir(), "out")
 	dir := f.TempDir()
 	name, weights := asSafetensors(same)(tiny())
-	for name, b := range map[string][]byte{"config.json": []byte(tinyConfig), "vocab.txt": []byte(strings.Join(tinyVocab(), "\n")), name: weights} {
+	for name, b := range map[string][]byte{"config.json": []byte(tinyConfig),
+		"vocab.txt": []byte(strings.Join(tinyVocab(), "\n")), name: weights} {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 			f.Fatal(err)
 		}

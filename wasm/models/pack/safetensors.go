@@ -62,7 +62,8 @@ func parseSafetensors(b []byte) (map[string]Tensor, map[string]string, error) {
 		}
 		lo, hi := entry.Offsets[0], entry.Offsets[1]
 		if lo > hi || hi > uint64(len(body)) || hi-lo != uint64(count)*uint64(size) {
-			return nil, nil, fmt.Errorf("safetensors: %s: offsets %d-%d do not fit shape %v in %d bytes", name, lo, hi, entry.Shape, len(body))
+			return nil, nil, fmt.Errorf("safetensors: %s: offsets %d-%d do not fit shape %v in %d bytes", name, lo, hi,
+				entry.Shape, len(body))
 		}
 		tensors[name] = Tensor{DType: entry.DType, Shape: entry.Shape, Data: body[lo:hi:hi]}
 	}

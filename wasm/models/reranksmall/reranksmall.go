@@ -1,8 +1,6 @@
 // Package reranksmall holds what the default reranker adds to the weights of the
 // default embedder, e5-small-v2: a head for late interaction (see pack.Late and
 // pack.File.Extend). Where they come from: wasm/models/README.md.
-//
-// May import: the standard library.
 package reranksmall
 
 import (

@@ -1,7 +1,5 @@
 // Package spladetiny holds the default learned-sparse encoder, SPLADE-tiny, as a
 // pack (see wasm/models/pack). Where the weights come from: wasm/models/README.md.
-//
-// May import: the standard library.
 package spladetiny
 
 import (

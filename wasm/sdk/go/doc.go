@@ -14,6 +14,4 @@
 //
 // Built for another system, the same code runs in ordinary tests: an asset is then
 // the file of its name, and the log is standard error.
-//
-// May import: the standard library, wasm/abi.
 package mneme

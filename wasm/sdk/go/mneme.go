@@ -119,7 +119,8 @@ func (m Model) serve(function string, frame []byte) (abi.Result, error) {
 		return abi.Result{Kind: abi.KindText}, nil
 	}
 	if !abi.Understood(frame) {
-		return abi.Result{}, &abi.Error{Code: abi.CodeUnsupported, Message: "the request has a version or a flag that the model does not know"}
+		return abi.Result{}, &abi.Error{Code: abi.CodeUnsupported,
+			Message: "the request has a version or a flag that the model does not know"}
 	}
 	q, err := abi.ParseRequest(frame)
 	if err != nil {
@@ -193,8 +194,10 @@ func (m Model) rerank(q abi.Request) (abi.Result, error) {
 	if err != nil {
 		return abi.Result{}, err
 	}
-	if len(s.Probabilities) != len(texts) || s.Cut != nil && len(s.Cut) != len(texts) || s.Tokens != nil && len(s.Tokens) != len(texts) {
-		return abi.Result{}, fmt.Errorf("%d scores, %d cuts and %d token counts for %d texts", len(s.Probabilities), len(s.Cut), len(s.Tokens), len(texts))
+	if len(s.Probabilities) != len(texts) || s.Cut != nil && len(s.Cut) != len(texts) ||
+		s.Tokens != nil && len(s.Tokens) != len(texts) {
+		return abi.Result{}, fmt.Errorf("%d scores, %d cuts and %d token counts for %d texts", len(s.Probabilities),
+			len(s.Cut), len(s.Tokens), len(texts))
 	}
 	r := abi.Result{Kind: abi.KindScores, Rows: len(texts), Floats: s.Probabilities, Cut: make([]uint32, len(texts))}
 	if s.Tokens != nil {
@@ -225,7 +228,8 @@ func (m Model) describe() []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `{"task":%s,"max_tokens":%d,"dim":%d,"normalized":%t,"vocab":%d}`, quote(t.Task), t.MaxTokens, t.Dim, t.Normalized, t.Vocab)
+		b = fmt.Appendf(b, `{"task":%s,"max_tokens":%d,"dim":%d,"normalized":%t,"vocab":%d}`, quote(t.Task),
+			t.MaxTokens, t.Dim, t.Normalized, t.Vocab)
 	}
 	return append(b, "]}"...)
 }

@@ -39,8 +39,15 @@ func TestServe(t *testing.T) {
 		Tokens: func(texts []string) ([]int, error) { return []int{1, 2}, nil },
 	}
 	for function, want := range map[string]abi.Result{
-		abi.FuncEmbed:  {Kind: abi.KindDense, Rows: 2, Dim: 2, Floats: []float32{1, 0, 0, 1}, Tokens: []uint32{3, 4}},
-		abi.FuncSparse: {Kind: abi.KindSparse, Rows: 2, Index: []uint32{0, 2, 2}, Terms: []uint32{1, 7}, Floats: []float32{0.5, 2}, Tokens: []uint32{2, 0}},
+		abi.FuncEmbed: {Kind: abi.KindDense, Rows: 2, Dim: 2, Floats: []float32{1, 0, 0, 1}, Tokens: []uint32{3, 4}},
+		abi.FuncSparse: {
+			Kind:   abi.KindSparse,
+			Rows:   2,
+			Index:  []uint32{0, 2, 2},
+			Terms:  []uint32{1, 7},
+			Floats: []float32{0.5, 2},
+			Tokens: []uint32{2, 0},
+		},
 		abi.FuncRerank: {Kind: abi.KindScores, Rows: 1, Floats: []float32{0.25}, Tokens: []uint32{9}, Cut: []uint32{1}},
 		abi.FuncTokens: {Kind: abi.KindCounts, Rows: 2, Counts: []uint32{1, 2}},
 		abi.FuncOpen:   {Kind: abi.KindText, Text: []string{}},
@@ -55,7 +62,8 @@ func TestServe(t *testing.T) {
 // TestServeErrors: whatever goes wrong has the code that says whose fault it is.
 func TestServeErrors(t *testing.T) {
 	embed := func(d Dense, err error) Model {
-		return Model{Description: Description{Tasks: []Task{{Task: "embedding", Dim: 2}}}, Embed: func([]string, bool) (Dense, error) { return d, err }}
+		return Model{Description: Description{Tasks: []Task{{Task: "embedding", Dim: 2}}},
+			Embed: func([]string, bool) (Dense, error) { return d, err }}
 	}
 	one := request(t, "a")
 	for name, c := range map[string]struct {
@@ -72,10 +80,14 @@ func TestServeErrors(t *testing.T) {
 		"own":           {embed(Dense{}, errors.New("no weights")), abi.FuncEmbed, one, abi.CodeInternal, "no weights"},
 		"stopped":       {embed(Dense{}, ErrStopped), abi.FuncEmbed, one, abi.CodeStopped, "stopped"},
 		"fewer":         {embed(Dense{}, nil), abi.FuncEmbed, one, abi.CodeInternal, "0 vectors"},
-		"another shape": {embed(Dense{Vectors: [][]float32{{1}}, Tokens: []int{1}}, nil), abi.FuncEmbed, one, abi.CodeInternal, "1 dimensions, described are 2"},
-		"panic":         {Model{Embed: func([]string, bool) (Dense, error) { panic("oh") }}, abi.FuncEmbed, one, abi.CodeInternal, "panic: oh"},
-		"no query":      {Model{Rerank: func(string, []string) (Scores, error) { return Scores{}, nil }}, abi.FuncRerank, request(t), abi.CodeInvalid, "no query"},
-		"open":          {Model{Open: func([]byte) error { return errors.New("no asset") }}, abi.FuncOpen, []byte("{}"), abi.CodeUnsupported, "no asset"},
+		"another shape": {embed(Dense{Vectors: [][]float32{{1}}, Tokens: []int{1}}, nil), abi.FuncEmbed, one,
+			abi.CodeInternal, "1 dimensions, described are 2"},
+		"panic": {Model{Embed: func([]string, bool) (Dense, error) { panic("oh") }}, abi.FuncEmbed, one,
+			abi.CodeInternal, "panic: oh"},
+		"no query": {Model{Rerank: func(string, []string) (Scores, error) { return Scores{}, nil }},
+			abi.FuncRerank, request(t), abi.CodeInvalid, "no query"},
+		"open": {Model{Open: func([]byte) error { return errors.New("no asset") }}, abi.FuncOpen, []byte("{}"),
+			abi.CodeUnsupported, "no asset"},
 	} {
 		_, err := abi.ParseResult(c.model.Serve(c.function, c.frame))
 		var e *abi.Error
@@ -87,7 +99,12 @@ func TestServeErrors(t *testing.T) {
 
 // TestDescribe: the description is JSON, whatever the strings hold.
 func TestDescribe(t *testing.T) {
-	d := Description{Name: "a\"b\\c\n\x00é\xff", Version: "1", Licence: "MIT", Tasks: []Task{{"embedding", 5, 2, true, 0}, {"sparse", 6, 0, false, 7}}}
+	d := Description{
+		Name:    "a\"b\\c\n\x00é\xff",
+		Version: "1",
+		Licence: "MIT",
+		Tasks:   []Task{{"embedding", 5, 2, true, 0}, {"sparse", 6, 0, false, 7}},
+	}
 	var got struct {
 		Name, Version, Licence string
 		Tasks                  []struct {

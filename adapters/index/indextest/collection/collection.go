@@ -37,7 +37,8 @@ func Load(tb testing.TB, name string) Collection {
 	if _, err := os.Stat(dir); err != nil {
 		tb.Skipf("SKIPPED: no test collection %s: %v; set MNEME_TEST_DATA", name, err)
 	}
-	return Collection{rows(tb, filepath.Join(dir, "corpus.jsonl.gz")), rows(tb, filepath.Join(dir, "queries.jsonl.gz")), judgements(tb, filepath.Join(dir, "qrels.tsv"))}
+	return Collection{rows(tb, filepath.Join(dir, "corpus.jsonl.gz")), rows(tb, filepath.Join(dir, "queries.jsonl.gz")),
+		judgements(tb, filepath.Join(dir, "qrels.tsv"))}
 }
 
 // Names are the collections that are there.

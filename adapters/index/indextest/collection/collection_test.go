@@ -20,7 +20,8 @@ func small(t *testing.T) collection.Collection {
 	}
 	t.Setenv("MNEME_TEST_DATA", data)
 	for name, body := range map[string]string{
-		"corpus.jsonl.gz":  `{"id":"a","title":"T","text":"x"}` + "\n" + `{"id":"b","text":"y","meta":{"user":"u"}}` + "\n" + `{"id":"c","text":"z"}` + "\n",
+		"corpus.jsonl.gz": `{"id":"a","title":"T","text":"x"}` + "\n" + `{"id":"b","text":"y","meta":{"user":"u"}}` +
+			"\n" + `{"id":"c","text":"z"}` + "\n",
 		"queries.jsonl.gz": `{"id":"q","text":"x"}` + "\n" + `{"id":"none","text":"y"}` + "\n",
 	} {
 		f, err := os.Create(filepath.Join(dir, name))
@@ -38,7 +39,8 @@ func small(t *testing.T) collection.Collection {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "qrels.tsv"), []byte("query\tdocument\tgrade\nq\ta\t2\nq\tb\t1\nq\tc\t0\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "qrels.tsv"),
+		[]byte("query\tdocument\tgrade\nq\ta\t2\nq\tb\t1\nq\tc\t0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return collection.Load(t, "small")

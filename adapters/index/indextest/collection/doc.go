@@ -1,5 +1,5 @@
 // Package collection reads test collections (documents, queries and judgements of
 // relevance) and says how well an index ranks them.
 //
-// May import: core/port, core/filter. For tests only.
+// For tests only.
 package collection

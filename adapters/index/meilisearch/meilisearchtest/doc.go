@@ -15,6 +15,4 @@
 //
 // Not here: vectors, geo search, facets, synonyms, localization, dumps, batches,
 // multi-index federation, and the batching of tasks.
-//
-// May import: the standard library.
 package meilisearchtest

@@ -55,7 +55,8 @@ func filterErrorf(format string, args ...any) error {
 	return &filterError{fmt.Sprintf(format, args...)}
 }
 
-var keywords = []string{"AND", "OR", "IN", "NOT", "TO", "EXISTS", "IS", "NULL", "EMPTY", "CONTAINS", "STARTS", "WITH", "_geoRadius", "_geoBoundingBox"}
+var keywords = []string{"AND", "OR", "IN", "NOT", "TO", "EXISTS", "IS", "NULL", "EMPTY", "CONTAINS", "STARTS", "WITH",
+	"_geoRadius", "_geoBoundingBox"}
 
 // parseFilter reads a filter as a request gives it: a string, or an array whose
 // items are joined by AND, those of an array within by OR.
@@ -73,7 +74,8 @@ func parseFilter(v any) (*condition, error) {
 			return nil, err
 		}
 		if p.space(); p.at < len(p.text) {
-			return nil, filterErrorf("Found unexpected characters at the end of the filter: `%s`. You probably forgot an `OR` or an `AND` rule.", p.rest())
+			return nil, filterErrorf("Found unexpected characters at the end of the filter: `%s`. You probably forgot "+
+				"an `OR` or an `AND` rule.", p.rest())
 		}
 		return c, nil
 	case []any:
@@ -171,7 +173,8 @@ func (p *filterParser) symbol(s string) bool {
 
 func (p *filterParser) deep(depth int) error {
 	if depth > maxFilterDepth {
-		return filterErrorf("The filter exceeded the maximum depth limit. Try rewriting the filter so that it contains fewer nested conditions.")
+		return filterErrorf("The filter exceeded the maximum depth limit. Try rewriting the filter so that it contains " +
+			"fewer nested conditions.")
 	}
 	return nil
 }
@@ -295,7 +298,9 @@ func (p *filterParser) primary(depth int) (*condition, error) {
 			return &condition{op: "to", field: field, values: []string{low, high}}, nil
 		}
 	}
-	return nil, filterErrorf("Was expecting an operation `=`, `!=`, `>=`, `>`, `<=`, `<`, `IN`, `NOT IN`, `TO`, `EXISTS`, `NOT EXISTS`, `IS NULL`, `IS NOT NULL`, `IS EMPTY`, `IS NOT EMPTY`, `CONTAINS`, `NOT CONTAINS`, `STARTS WITH`, `NOT STARTS WITH`, `_geoRadius`, `_geoBoundingBox` or `_geoPolygon` at `%s`.", p.rest())
+	return nil, filterErrorf("Was expecting an operation `=`, `!=`, `>=`, `>`, `<=`, `<`, `IN`, `NOT IN`, `TO`, "+
+		"`EXISTS`, `NOT EXISTS`, `IS NULL`, `IS NOT NULL`, `IS EMPTY`, `IS NOT EMPTY`, `CONTAINS`, `NOT CONTAINS`, "+
+		"`STARTS WITH`, `NOT STARTS WITH`, `_geoRadius`, `_geoBoundingBox` or `_geoPolygon` at `%s`.", p.rest())
 }
 
 func (p *filterParser) in(field string) (*condition, error) {
@@ -306,7 +311,8 @@ func (p *filterParser) in(field string) (*condition, error) {
 	for !p.symbol("]") {
 		v, err := p.value()
 		if err != nil {
-			return nil, filterErrorf("Expected only comma-separated field names inside `IN[..]` but instead found `%s`.", p.rest())
+			return nil, filterErrorf("Expected only comma-separated field names inside `IN[..]` but instead found `%s`.",
+				p.rest())
 		}
 		values = append(values, v)
 		if !p.symbol(",") {
@@ -343,7 +349,8 @@ func (p *filterParser) value() (string, error) {
 		}
 		return "", filterErrorf("Was expecting a value but instead got `%s`.", p.rest())
 	case slices.Contains(keywords, w):
-		return "", filterErrorf("Was expecting a value but instead got `%s`, which is a reserved keyword. To use `%s` as a field name or a value, surround it by quotes.", w, w)
+		return "", filterErrorf("Was expecting a value but instead got `%s`, which is a reserved keyword. To use `%s` "+
+			"as a field name or a value, surround it by quotes.", w, w)
 	}
 	p.at += len(w)
 	return w, nil

@@ -38,7 +38,8 @@ type searchQuery struct {
 // case: what the server's tokenizer does with a Latin script.
 func words(s string) []string {
 	var out []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(s),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 		if len(w) <= maxWordBytes {
 			out = append(out, w)
 		}
@@ -236,7 +237,8 @@ func (ix *index) strategy(terms []term, name string) [][]int {
 		order = order[:len(order)-1]
 	}
 	for _, step := range order {
-		out = append(out, slices.DeleteFunc(slices.Clone(all), func(i int) bool { return terms[i].phrase == nil && cost[i] <= step }))
+		out = append(out, slices.DeleteFunc(slices.Clone(all),
+			func(i int) bool { return terms[i].phrase == nil && cost[i] <= step }))
 	}
 	return out
 }
@@ -253,7 +255,8 @@ func (ix *index) expand(w string, prefix bool) term {
 		}
 	}
 	typos := 0
-	if tt := ix.settings.TypoTolerance; tt.Enabled && !slices.Contains(tt.DisableOnWords, w) && !(tt.DisableOnNumbers && strings.IndexFunc(w, unicode.IsLetter) < 0) {
+	if tt := ix.settings.TypoTolerance; tt.Enabled && !slices.Contains(tt.DisableOnWords, w) &&
+		!(tt.DisableOnNumbers && strings.IndexFunc(w, unicode.IsLetter) < 0) {
 		switch n := len([]rune(w)); {
 		case n >= tt.MinWordSizeForTypos.TwoTypos:
 			typos = 2

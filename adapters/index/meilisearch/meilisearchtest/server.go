@@ -118,11 +118,22 @@ type pagination struct {
 
 func defaults() settings {
 	s := settings{
-		DisplayedAttributes: []string{"*"}, SearchableAttributes: []string{"*"}, FilterableAttributes: []string{}, SortableAttributes: []string{},
-		RankingRules: []string{"words", "typo", "proximity", "attributeRank", "sort", "wordPosition", "exactness"}, StopWords: []string{},
-		NonSeparatorTokens: []string{}, SeparatorTokens: []string{}, Dictionary: []string{}, Synonyms: map[string][]string{},
-		ProximityPrecision: "byWord", Faceting: map[string]any{"maxValuesPerFacet": 100, "sortFacetValuesBy": map[string]string{"*": "alpha"}},
-		Pagination: pagination{1000}, Embedders: map[string]any{}, FacetSearch: true, PrefixSearch: "indexingTime",
+		DisplayedAttributes:  []string{"*"},
+		SearchableAttributes: []string{"*"},
+		FilterableAttributes: []string{},
+		SortableAttributes:   []string{},
+		RankingRules:         []string{"words", "typo", "proximity", "attributeRank", "sort", "wordPosition", "exactness"},
+		StopWords:            []string{},
+		NonSeparatorTokens:   []string{},
+		SeparatorTokens:      []string{},
+		Dictionary:           []string{},
+		Synonyms:             map[string][]string{},
+		ProximityPrecision:   "byWord",
+		Faceting:             map[string]any{"maxValuesPerFacet": 100, "sortFacetValuesBy": map[string]string{"*": "alpha"}},
+		Pagination:           pagination{1000},
+		Embedders:            map[string]any{},
+		FacetSearch:          true,
+		PrefixSearch:         "indexingTime",
 	}
 	s.TypoTolerance.Enabled = true
 	s.TypoTolerance.MinWordSizeForTypos.OneTypo, s.TypoTolerance.MinWordSizeForTypos.TwoTypos = 5, 9
@@ -294,6 +305,13 @@ func (s *Server) Documents(uid string) int {
 	return 0
 }
 
+// Indexes lists the names of the indexes in order.
+func (s *Server) Indexes() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Sorted(maps.Keys(s.indexes))
+}
+
 func (s *Server) set(f func()) {
 	s.mu.Lock()
 	f()
@@ -442,7 +460,8 @@ func (c *call) serve(action string, serve func(*call) (int, any)) (int, any) {
 		return reply(failure("internal", "%v", err))
 	}
 	if int64(len(body)) > c.s.opts.PayloadLimit {
-		return reply(failure("payload_too_large", "The provided payload reached the size limit. The maximum accepted payload size is %d bytes.", c.s.opts.PayloadLimit))
+		return reply(failure("payload_too_large",
+			"The provided payload reached the size limit. The maximum accepted payload size is %d bytes.", c.s.opts.PayloadLimit))
 	}
 	c.body = body
 	return serve(c)
@@ -457,7 +476,8 @@ func (c *call) authorize(action string) *apiError {
 	header := c.r.Header.Get("Authorization")
 	secret, ok := strings.CutPrefix(header, "Bearer ")
 	if !ok {
-		return failure("missing_authorization_header", "The Authorization header is missing. It must use the bearer authorization method.")
+		return failure("missing_authorization_header",
+			"The Authorization header is missing. It must use the bearer authorization method.")
 	}
 	if secret == c.s.opts.MasterKey {
 		return nil
@@ -498,7 +518,8 @@ func (c *call) enqueue(kind, uid string, run func() *apiError) (int, any) {
 func (c *call) task() (int, any) {
 	uid, err := strconv.ParseInt(c.r.PathValue("task"), 10, 64)
 	if err != nil {
-		return reply(failure("invalid_task_uids", "Task uid `%s` is invalid. It should only contain numeric characters.", c.r.PathValue("task")))
+		return reply(failure("invalid_task_uids",
+			"Task uid `%s` is invalid. It should only contain numeric characters.", c.r.PathValue("task")))
 	}
 	c.s.mu.RLock()
 	defer c.s.mu.RUnlock()
@@ -689,7 +710,8 @@ func (c *call) addDocuments() (int, any) {
 		if err := json.Unmarshal(c.body, &docs); err != nil {
 			var one map[string]json.RawMessage
 			if json.Unmarshal(c.body, &one) != nil {
-				return reply(failure("malformed_payload", "The `json` payload provided is malformed. `Couldn't serialize document value: %v`.", err))
+				return reply(failure("malformed_payload",
+					"The `json` payload provided is malformed. `Couldn't serialize document value: %v`.", err))
 			}
 			docs = append(docs, one)
 		}
@@ -702,7 +724,8 @@ func (c *call) addDocuments() (int, any) {
 				break
 			}
 			if err != nil {
-				return reply(failure("malformed_payload", "The `ndjson` payload provided is malformed. `Couldn't serialize document value: %v`.", err))
+				return reply(failure("malformed_payload",
+					"The `ndjson` payload provided is malformed. `Couldn't serialize document value: %v`.", err))
 			}
 			docs = append(docs, one)
 		}
@@ -732,10 +755,13 @@ func (c *call) addDocuments() (int, any) {
 				}
 			}
 			if len(found) == 0 {
-				return failure("index_primary_key_no_candidate_found", "The primary key inference failed as the engine did not find any field ending with `id` in its name. Please specify the primary key manually using the `primaryKey` query parameter.")
+				return failure("index_primary_key_no_candidate_found",
+					"The primary key inference failed as the engine did not find any field ending with `id` in its "+
+						"name. Please specify the primary key manually using the `primaryKey` query parameter.")
 			}
 			if len(found) > 1 {
-				return failure("index_primary_key_multiple_candidates_found", "The primary key inference failed as the engine found %d fields ending with `id` in their names.", len(found))
+				return failure("index_primary_key_multiple_candidates_found",
+					"The primary key inference failed as the engine found %d fields ending with `id` in their names.", len(found))
 			}
 			name = found[0]
 		case primary != "" && primary != name:
@@ -749,7 +775,10 @@ func (c *call) addDocuments() (int, any) {
 			}
 			id := strings.Trim(string(raw), `"`)
 			if !idForm.MatchString(id) {
-				return failure("invalid_document_id", "Document identifier `%s` is invalid. A document identifier can be of type integer or string, only composed of alphanumeric characters (a-z A-Z 0-9), hyphens (-) and underscores (_), and can not be more than 511 bytes.", raw)
+				return failure("invalid_document_id",
+					"Document identifier `%s` is invalid. A document identifier can be of type integer or string, only "+
+						"composed of alphanumeric characters (a-z A-Z 0-9), hyphens (-) and underscores (_), and can "+
+						"not be more than 511 bytes.", raw)
 			}
 			ids[i] = id
 		}
@@ -772,7 +801,7 @@ func (ix *index) put(name string, fields map[string]json.RawMessage) {
 	ix.reindex(d)
 }
 
-// reindex reads a document's words and facets anew.
+// reindex reads a document's words and facets again.
 func (ix *index) reindex(d *document) {
 	ix.forget(d)
 	d.words, d.facets = map[string][]int{}, map[string]facet{}
@@ -885,7 +914,8 @@ func (ix *index) filterable(v any, code string) (*condition, *apiError) {
 		}
 		note := "This index does not have configured filterable attributes."
 		if have := ix.settings.FilterableAttributes; len(have) > 0 {
-			note = "Available filterable attribute patterns are: `" + strings.Join(slices.Sorted(slices.Values(have)), ", ") + "`."
+			note = "Available filterable attribute patterns are: `" +
+				strings.Join(slices.Sorted(slices.Values(have)), ", ") + "`."
 		}
 		return nil, failure(code, "Index `%s`: Attribute `%s` is not filterable. %s", ix.uid, f, note)
 	}
@@ -1024,7 +1054,8 @@ func decodeQuery(body []byte) (searchQuery, *apiError) {
 		return q, failure("bad_request", "%v", err)
 	}
 	if !slices.Contains([]string{"", "last", "all", "frequency"}, q.MatchingStrategy) {
-		return q, failure("invalid_search_matching_strategy", "Unknown value `%s` at `.matchingStrategy`: expected one of `last`, `all`, `frequency`", q.MatchingStrategy)
+		return q, failure("invalid_search_matching_strategy",
+			"Unknown value `%s` at `.matchingStrategy`: expected one of `last`, `all`, `frequency`", q.MatchingStrategy)
 	}
 	return q, nil
 }
@@ -1051,7 +1082,8 @@ func (ix *index) answer(q searchQuery) (map[string]any, *apiError) {
 		}
 		hits = append(hits, h)
 	}
-	return map[string]any{"indexUid": ix.uid, "hits": hits, "query": q.Q, "processingTimeMs": 0, "limit": limit, "offset": q.Offset,
+	return map[string]any{"indexUid": ix.uid, "hits": hits, "query": q.Q, "processingTimeMs": 0, "limit": limit,
+		"offset":             q.Offset,
 		"estimatedTotalHits": min(len(found), most)}, nil
 }
 

@@ -26,7 +26,8 @@ func each(t *testing.T, test func(t *testing.T, server client.ServiceManager, in
 	t.Run("real", func(t *testing.T) {
 		url := os.Getenv("MNEME_TEST_MEILISEARCH_URL")
 		if url == "" {
-			t.Skip("NOT RUN against a real Meilisearch: set MNEME_TEST_MEILISEARCH_URL and, where it has a master key, MNEME_TEST_MEILISEARCH_KEY")
+			t.Skip("NOT RUN against a real Meilisearch: set MNEME_TEST_MEILISEARCH_URL and, where it has a master key, " +
+				"MNEME_TEST_MEILISEARCH_KEY")
 		}
 		c := client.New(url, client.WithAPIKey(os.Getenv("MNEME_TEST_MEILISEARCH_KEY")))
 		test(t, c, c.Index(fmt.Sprint("p", time.Now().UnixNano())))
@@ -76,7 +77,8 @@ func fill(t *testing.T, server client.ServiceManager, index client.IndexManager)
 	key := "id"
 	task, err := index.AddDocuments(books, &client.DocumentOptions{PrimaryKey: &key})
 	ok(t, server, task, err)
-	task, err = index.UpdateSettings(&client.Settings{FilterableAttributes: []string{"year", "tags", "shelf", "id"}, SearchableAttributes: []string{"title"}})
+	task, err = index.UpdateSettings(&client.Settings{FilterableAttributes: []string{"year", "tags", "shelf", "id"},
+		SearchableAttributes: []string{"title"}})
 	ok(t, server, task, err)
 }
 
@@ -93,13 +95,19 @@ func TestFilterGrammar(t *testing.T) {
 	each(t, func(t *testing.T, server client.ServiceManager, index client.IndexManager) {
 		fill(t, server, index)
 		for filter, want := range map[string]string{
-			`year > x`: "", `year > ""`: "", `year 1990 TO x`: "", `shelf > b`: "2 3 x-4_y", `shelf < "B"`: "1", `shelf b TO k`: "2 x-4_y", `shelf > 1`: "1 2 3 x-4_y",
-			`year = 1990`: "1", `year != 1990`: "2 3 x-4_y", `year > 1990`: "2", `year >= 1990`: "1 2", `year < 1990`: "", `year 1990 TO 2001`: "1",
-			`year EXISTS`: "1 2 x-4_y", `year NOT EXISTS`: "3", `NOT year EXISTS`: "3", `year IS NULL`: "x-4_y", `tags IS EMPTY`: "2",
-			`tags = sea`: "1", `tags = "SEA"`: "1", `tags IN [sea, nothing]`: "1", `tags NOT IN [sea]`: "2 3 x-4_y", `tags IN []`: "", `tags IN [sea,]`: "1",
-			`shelf = 'A 1'`: "1", `shelf = "it's"`: "2", `shelf = 'it\'s'`: "2", `shelf = "NOT"`: "3", `shelf = 'back\\slash'`: "x-4_y",
+			`year > x`: "", `year > ""`: "", `year 1990 TO x`: "", `shelf > b`: "2 3 x-4_y", `shelf < "B"`: "1",
+			`shelf b TO k`: "2 x-4_y", `shelf > 1`: "1 2 3 x-4_y",
+			`year = 1990`: "1", `year != 1990`: "2 3 x-4_y", `year > 1990`: "2", `year >= 1990`: "1 2",
+			`year < 1990`: "", `year 1990 TO 2001`: "1",
+			`year EXISTS`: "1 2 x-4_y", `year NOT EXISTS`: "3", `NOT year EXISTS`: "3", `year IS NULL`: "x-4_y",
+			`tags IS EMPTY`: "2",
+			`tags = sea`:    "1", `tags = "SEA"`: "1", `tags IN [sea, nothing]`: "1", `tags NOT IN [sea]`: "2 3 x-4_y",
+			`tags IN []`: "", `tags IN [sea,]`: "1",
+			`shelf = 'A 1'`: "1", `shelf = "it's"`: "2", `shelf = 'it\'s'`: "2", `shelf = "NOT"`: "3",
+			`shelf = 'back\\slash'`:                           "x-4_y",
 			`year = 1990 OR tags IS EMPTY AND shelf = "it's"`: "1 2", `(year = 1990 OR tags IS EMPTY) AND shelf = "it's"`: "2",
-			`NOT (year = 1990 OR year EXISTS)`: "3", `NOT NOT year = 1990`: "1", `shelf STARTS WITH a`: "1", `year=1990`: "1", "  year\n=\t1990  ": "1",
+			`NOT (year = 1990 OR year EXISTS)`: "3", `NOT NOT year = 1990`: "1", `shelf STARTS WITH a`: "1",
+			`year=1990`: "1", "  year\n=\t1990  ": "1",
 			strings.Repeat("(", 20) + "year = 1990" + strings.Repeat(")", 20): "1",
 		} {
 			r, err := index.Search("", &client.SearchRequest{Filter: filter})
@@ -110,14 +118,18 @@ func TestFilterGrammar(t *testing.T) {
 			}
 		}
 		for _, filter := range []string{
-			`year`, `year =`, `= 1990`, `year = NOT`, `year 1990`, `shelf = 'open`, `year = 1990 AND`, `year = 1990 shelf = x`, `(year = 1990`,
-			`tags IN sea`, `tags IN [sea light]`, `title = x`, `year = 1 OR title = x`, `tags CONTAINS se`, strings.Repeat("(", 100) + "year = 1990" + strings.Repeat(")", 100),
+			`year`, `year =`, `= 1990`, `year = NOT`, `year 1990`, `shelf = 'open`, `year = 1990 AND`,
+			`year = 1990 shelf = x`, `(year = 1990`,
+			`tags IN sea`, `tags IN [sea light]`, `title = x`, `year = 1 OR title = x`, `tags CONTAINS se`,
+			strings.Repeat("(", 100) + "year = 1990" + strings.Repeat(")", 100),
 		} {
-			if _, err := index.Search("", &client.SearchRequest{Filter: filter}); code(err) != "400 invalid_search_filter" && code(err) != "400 feature_not_enabled" {
+			if _, err := index.Search("", &client.SearchRequest{Filter: filter}); code(err) != "400 invalid_search_filter" &&
+				code(err) != "400 feature_not_enabled" {
 				t.Errorf("%s is answered %s", filter, code(err))
 			}
 		}
-		r, err := index.Search("", &client.SearchRequest{Filter: []any{[]string{"year = 1990", "tags IS EMPTY"}, `shelf = "it's"`}})
+		r, err := index.Search("", &client.SearchRequest{Filter: []any{[]string{"year = 1990", "tags IS EMPTY"},
+			`shelf = "it's"`}})
 		if err != nil || ids(t, r.Hits) != "2" {
 			t.Errorf("an array leaves %v (%v)", r, err)
 		}
@@ -166,10 +178,13 @@ func TestErrors(t *testing.T) {
 		if _, err := index.DeleteDocumentsByFilter("year =", nil); code(err) != "400 invalid_document_filter" {
 			t.Errorf("delete by a broken filter: %s", code(err))
 		}
-		if _, err := server.MultiSearch(&client.MultiSearchRequest{Queries: []*client.SearchRequest{{IndexUID: info.UID, Filter: "nothing = 1"}}}); code(err) != "400 invalid_search_filter" {
+		if _, err := server.MultiSearch(&client.MultiSearchRequest{Queries: []*client.SearchRequest{{IndexUID: info.UID,
+			Filter: "nothing = 1"}}}); code(err) != "400 invalid_search_filter" {
 			t.Errorf("one of several: %s", code(err))
 		}
-		if _, err := index.Search("x", &client.SearchRequest{MatchingStrategy: "best"}); code(err) != "400 invalid_search_matching_strategy" {
+		if _, err := index.Search("x", &client.SearchRequest{
+			MatchingStrategy: "best",
+		}); code(err) != "400 invalid_search_matching_strategy" {
 			t.Errorf("strategy: %s", code(err))
 		}
 	})
@@ -178,7 +193,8 @@ func TestErrors(t *testing.T) {
 func TestKeysAreAskedFor(t *testing.T) {
 	s := meilisearchtest.Start(t, meilisearchtest.Options{MasterKey: "a-master-key-of-tests"})
 	s.AddKey("reader", "search", "documents.*")
-	for key, want := range map[string]string{"": "401 missing_authorization_header", "wrong": "403 invalid_api_key", "reader": "403 invalid_api_key"} {
+	for key, want := range map[string]string{"": "401 missing_authorization_header", "wrong": "403 invalid_api_key",
+		"reader": "403 invalid_api_key"} {
 		c := client.New(s.URL, client.WithAPIKey(key))
 		if _, err := c.GetStats(nil); code(err) != want {
 			t.Errorf("key %q: %s, want %s", key, code(err), want)
@@ -187,7 +203,8 @@ func TestKeysAreAskedFor(t *testing.T) {
 			t.Errorf("key %q: health asks for a key", key)
 		}
 	}
-	if _, err := client.New(s.URL, client.WithAPIKey("reader")).Index("none").Search("x", &client.SearchRequest{}); code(err) != "404 index_not_found" {
+	if _, err := client.New(s.URL, client.WithAPIKey("reader")).Index("none").Search("x",
+		&client.SearchRequest{}); code(err) != "404 index_not_found" {
 		t.Errorf("a key with the action: %s", code(err))
 	}
 }
@@ -223,7 +240,10 @@ func TestSearchRules(t *testing.T) {
 		if got := search("lightho", client.SearchRequest{}); got != "1 3" {
 			t.Errorf("the beginning of the last word: %q", got)
 		}
-		task, err := index.UpdateSettings(&client.Settings{TypoTolerance: &client.TypoTolerance{MinWordSizeForTypos: client.MinWordSizeForTypos{OneTypo: 5, TwoTypos: 9}, DisableOnWords: []string{}, DisableOnAttributes: []string{}}})
+		task, err := index.UpdateSettings(
+			&client.Settings{TypoTolerance: &client.TypoTolerance{MinWordSizeForTypos: client.MinWordSizeForTypos{OneTypo: 5,
+				TwoTypos: 9}, DisableOnWords: []string{}, DisableOnAttributes: []string{}}},
+		)
 		ok(t, server, task, err)
 		if got := search("silense", client.SearchRequest{}); got != "" {
 			t.Errorf("a typo where none is allowed: %q", got)

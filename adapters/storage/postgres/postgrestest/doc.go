@@ -2,5 +2,5 @@
 // everything that can run over one. install.sh brings the server; with
 // MNEME_TEST_POSTGRES_DSN set the tests use that one instead.
 //
-// May import: the standard library, pgx. For tests only.
+// For tests only.
 package postgrestest

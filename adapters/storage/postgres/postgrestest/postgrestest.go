@@ -39,7 +39,8 @@ func Start() *Server {
 	}
 	bin, err := installed()
 	if err != nil {
-		s.missing = "PostgreSQL is not there (" + err.Error() + "): run adapters/storage/postgres/postgrestest/install.sh, or name one by MNEME_TEST_POSTGRES_DSN"
+		s.missing = "PostgreSQL is not there (" + err.Error() +
+			"): run adapters/storage/postgres/postgrestest/install.sh, or name one by MNEME_TEST_POSTGRES_DSN"
 		return s
 	}
 	if s.failed = s.start(bin); s.failed != nil {
@@ -129,7 +130,8 @@ func (s *Server) start(bin string) error {
 	}
 	data := filepath.Join(dir, "data")
 	env := []string{"LD_LIBRARY_PATH=" + filepath.Join(bin, "../lib"), "LC_ALL=C", "PATH=/usr/bin:/bin", "TZ=UTC"}
-	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--no-instructions", "-E", "UTF8", "--locale", "C")
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust",
+		"--no-sync", "--no-instructions", "-E", "UTF8", "--locale", "C")
 	initdb.Dir, initdb.SysProcAttr, initdb.Env = dir, who, env
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
@@ -139,7 +141,8 @@ func (s *Server) start(bin string) error {
 		return err
 	}
 	// Nothing here has to outlive a power cut.
-	server := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1", "-k", dir,
+	server := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-c",
+		"listen_addresses=127.0.0.1", "-k", dir,
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300", "-c", "shared_buffers=64MB")
 	server.Dir, server.SysProcAttr, server.Env = dir, who, env
 	log, err := os.Create(filepath.Join(dir, "log"))

@@ -10,22 +10,23 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mnemehq/mneme/adapters/limit/redis"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/memory"
+	"github.com/mnemehq/mneme/core/memory/recall"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
-	"github.com/mnemehq/mneme/core/replica"
 	"github.com/mnemehq/mneme/core/retrieve"
 	transport "github.com/mnemehq/mneme/transports/http"
 	"github.com/mnemehq/mneme/transports/mcp"
@@ -39,7 +40,14 @@ type Settings struct {
 	Log      *slog.Logger
 	Command  string // that takes the folder, for the message to others
 	Version  string
-	MCP      func(*mcp.Options) // nil, or changes what the MCP endpoint serves
+
+	// Engine, HTTP and MCP change what these parts are made with, after the
+	// configuration has been read and what it names is open: an embedder of the
+	// program adds to them, a test stands between them. nil: nothing is changed. What
+	// Engine puts in place of an opened port is not closed.
+	Engine func(*engine.Config)
+	HTTP   func(*transport.Options)
+	MCP    func(*mcp.Options)
 }
 
 // App is the assembled product.
@@ -72,33 +80,56 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var store port.Store
-	var indexes map[port.Retriever]port.Index
-	// Compiling a model takes longest; it need not wait for the files. Each part
-	// is handed over under the group's Wait, so that none is lost on an error.
-	opened := make([]port.Model, len(s.Config.Models))
-	names := s.Config.ModelNames()
+	parts, err := a.openParts(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	meters := metrics.New(s.Version)
+	if err := a.openEngine(ctx, parts, meters); err != nil {
+		return nil, err
+	}
+	if a.Handler, err = a.handler(ctx, meters); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// parts is what the configuration names, opened.
+type parts struct {
+	store   port.DocumentStore
+	indexes map[port.Retriever]port.Index
+	models  engine.Models
+	budget  port.Budget // nil: each process counts for itself
+}
+
+// openParts opens the store, the indexes and the models at once. Compiling a model
+// takes longest; it need not wait for the files. Each part is handed over under the
+// group's Wait, so that none is lost on an error.
+func (a *App) openParts(ctx context.Context, env registry.Env) (p parts, err error) {
+	c, r := a.settings.Config, a.settings.Registry
+	names := c.ModelNames()
+	opened := make([]port.Model, len(names))
 	group, opening := errgroup.WithContext(ctx)
 	for i, name := range names {
 		group.Go(func() (err error) {
 			env := env
 			env.Name = name
-			opened[i], err = s.Registry.Model.Open(opening, s.Config.Models[name], env)
+			opened[i], err = r.Model.Open(opening, c.Models[name], env)
 			return err
 		})
 	}
 	group.Go(func() (err error) {
-		if store, err = s.Registry.Store.Open(opening, s.Config.Storage, env); err != nil {
+		if p.store, err = r.Store.Open(opening, c.Storage, env); err != nil {
 			return err
 		}
-		indexes, err = registry.OpenIndexes(opening, s.Registry.Index, s.Config.Indexes(), env)
+		p.indexes, err = registry.OpenIndexes(opening, r.Index, c.Indexes(), env)
 		return err
 	})
 	err = group.Wait()
-	if store != nil {
-		a.onClose(func(context.Context) error { return store.Close() })
+	if p.store != nil {
+		a.onClose(func(context.Context) error { return p.store.Close() })
 	}
-	for _, index := range distinct(indexes) {
+	for _, index := range distinct(p.indexes) {
 		a.onClose(func(context.Context) error { return index.Close() })
 	}
 	for i, m := range opened {
@@ -108,54 +139,110 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		}
 	}
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	models, err := a.roles(names)
-	if err != nil {
-		return nil, err
+	if p.models, err = a.roles(names); err != nil {
+		return p, err
 	}
-	id, err := a.lock.ID()
+	p.budget, err = a.limiter(ctx, env, p.store)
+	return p, err
+}
+
+// openEngine starts the services, and makes the organization that every
+// installation has.
+func (a *App) openEngine(ctx context.Context, p parts, meters *metrics.Registry) error {
+	made, err := a.engineConfig(p)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	meters := metrics.New(s.Version)
-	c := s.Config
-	budget, err := a.budget(ctx, store)
-	if err != nil {
-		return nil, err
+	made.Meter = meters.Meter
+	if a.settings.Engine != nil {
+		a.settings.Engine(&made)
 	}
-	a.Engine, err = engine.Open(ctx, engine.Config{
-		Store: store, Indexes: indexes, Models: models,
-		Fusion: retrieve.Fusion{Method: retrieve.Method(c.Query.Fusion), Depth: c.Query.Candidates, K: float64(c.Query.RRFK),
-			Weights: map[port.Retriever]float64{port.Vector: c.Query.Weights.Vector, port.Keyword: c.Query.Weights.Keyword, port.SparseTerms: c.Query.Weights.Sparse}},
-		Reranking:     &retrieve.Reranking{Prior: c.Query.RerankPrior, Floor: c.Query.RerankFloor, Depth: c.Query.RerankDepth},
-		SparseQueries: retrieve.SparseQueries(c.Query.SparseQueries), RerankDocuments: c.Limits.RerankDocuments,
-		Rates: map[op.Class]ident.Rate{op.Read: ident.Rate(c.Limits.Read), op.Write: ident.Rate(c.Limits.Write),
-			op.Rerank: ident.Rate(c.Limits.Rerank), op.Admin: ident.Rate(c.Limits.Admin)},
-		Memory: engine.Memory{Sparse: c.Memory.Sparse, RerankDepth: cmp.Or(c.Memory.RerankDepth, -1), RerankPrior: cmp.Or(c.Memory.RerankPrior, -1), RerankBytes: c.Memory.RerankBytes, Environment: c.Memory.Environment,
-			RecallFallback: c.Memory.AnswerFallback, MinProbability: c.Memory.MinProbability},
-		Budget:      budget,
-		Concurrency: c.Limits.Concurrency, Queue: c.Limits.Queue,
-		Timeouts: engine.Timeouts{Read: c.Timeouts.Read, Query: c.Timeouts.Query, Rerank: c.Timeouts.Rerank, Write: c.Timeouts.Write},
-		Replica:  id,
-		BaseURL:  strings.TrimSuffix(c.Server.BaseURL, "/"),
-		OAuth:    lending(c),
-		Meter:    meters.Meter, Log: s.Log, Version: s.Version,
-	})
-	if err != nil {
-		return nil, err
+	if a.Engine, err = engine.Open(ctx, made); err != nil {
+		return err
 	}
 	a.onClose(a.Engine.Close)
 	a.Keys = a.Engine.Keys()
-	meters.Gauge("mneme_calls_running", "Calls being served.", func() float64 { return float64(a.Engine.Gate().InUse()) })
-	meters.Gauge("mneme_calls_waiting", "Calls waiting for their turn.", func() float64 { return float64(a.Engine.Gate().Waiting()) })
+	gate := a.Engine.Gate()
+	meters.Gauge("mneme_calls_running", "Calls being served.", func() float64 { return float64(gate.InUse()) })
+	meters.Gauge("mneme_calls_waiting", "Calls waiting for their turn.", func() float64 { return float64(gate.Waiting()) })
 	if _, err := a.Keys.EnsureDefault(ctx); err != nil {
-		return nil, fmt.Errorf("make the default organization: %w", err)
+		return fmt.Errorf("make the default organization: %w", err)
 	}
-	serving := mcp.Options{Set: a.Engine.Set(), Log: s.Log, Version: s.Version, BaseURL: c.Server.BaseURL, AllowedOrigins: c.Server.AllowedOrigins,
+	return nil
+}
+
+// engineConfig gives the engine what the configuration says, in the services' own
+// settings.
+func (a *App) engineConfig(p parts) (engine.Config, error) {
+	c := a.settings.Config
+	id, err := a.lock.ID()
+	return engine.Config{
+		Store:   p.store,
+		Indexes: p.indexes,
+		Models:  p.models,
+		Fusion: retrieve.Fusion{
+			Method: retrieve.Method(c.Query.Fusion),
+			Depth:  c.Query.Candidates,
+			K:      float64(c.Query.RRFK),
+			Weights: map[port.Retriever]float64{
+				port.Vector:      c.Query.Weights.Vector,
+				port.Keyword:     c.Query.Weights.Keyword,
+				port.SparseTerms: c.Query.Weights.Sparse,
+			},
+		},
+		SparseQueries:   retrieve.SparseQueries(c.Query.SparseQueries),
+		Reranking:       &retrieve.Reranking{Prior: c.Query.RerankPrior, Floor: c.Query.RerankFloor, Depth: c.Query.RerankDepth},
+		RerankDocuments: c.Limits.RerankDocuments,
+		Memory: memory.Settings{
+			Reranking:   retrieve.Reranking{Prior: c.Memory.RerankPrior, Floor: retrieve.NoFloor},
+			RerankDepth: cmp.Or(c.Memory.RerankDepth, memory.NoReranking),
+			RerankBytes: c.Memory.RerankBytes * runtime.GOMAXPROCS(0),
+			Sparse:      c.Memory.Sparse,
+			Environment: c.Memory.Environment,
+		},
+		Recall: recall.Settings{
+			Fallback:       c.Memory.AnswerFallback,
+			MinProbability: &c.Memory.MinProbability,
+		},
+		OAuth: oauthSettings(c),
+		Rates: map[op.Class]ident.Rate{
+			op.Read:   ident.Rate(c.Limits.Read),
+			op.Write:  ident.Rate(c.Limits.Write),
+			op.Rerank: ident.Rate(c.Limits.Rerank),
+			op.Admin:  ident.Rate(c.Limits.Admin),
+		},
+		Budget:      p.budget,
+		Concurrency: c.Limits.Concurrency,
+		Queue:       c.Limits.Queue,
+		Timeouts: engine.Timeouts{
+			Read:   c.Timeouts.Read,
+			Query:  c.Timeouts.Query,
+			Rerank: c.Timeouts.Rerank,
+			Write:  c.Timeouts.Write,
+		},
+		Replica: id,
+		BaseURL: strings.TrimSuffix(c.Server.BaseURL, "/"),
+		Log:     a.settings.Log,
+		Version: a.settings.Version,
+	}, err
+}
+
+// handler serves the operations, the tools, the pages and the measurements.
+func (a *App) handler(ctx context.Context, meters *metrics.Registry) (http.Handler, error) {
+	s, set := a.settings, a.Engine.Set()
+	base := s.Config.Server.BaseURL
+	serving := mcp.Options{
+		Set:            set,
+		Log:            s.Log,
+		Version:        s.Version,
+		BaseURL:        base,
+		AllowedOrigins: s.Config.Server.AllowedOrigins,
 		Authenticate: func(ctx context.Context, bearer string) (ident.Principal, error) {
 			return a.Keys.Verify(ctx, bearer, op.Namespace)
-		}}
+		},
+	}
 	plain := map[string]http.Handler{"GET /metrics": meters.Handler()}
 	if err := a.serveOAuth(ctx, &serving, plain); err != nil {
 		return nil, err
@@ -171,31 +258,25 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	if a.Engine.OAuth() != nil {
 		plain["/mcp"] = once(tools)
 	}
-	mounts, err := withPages(plain, a.Engine.Set(), strings.TrimSuffix(c.Server.BaseURL, "/"))
+	mounts, err := withPages(plain, set, strings.TrimSuffix(base, "/"))
 	if err != nil {
 		return nil, err
 	}
-	a.Handler, err = transport.New(transport.Options{Set: a.Engine.Set(), Log: s.Log, Mounts: mounts})
-	if err != nil {
-		return nil, err
+	answering := transport.Options{Set: set, Log: s.Log, Mounts: mounts}
+	if s.HTTP != nil {
+		s.HTTP(&answering)
 	}
-	return a, nil
+	return transport.New(answering)
 }
 
-// budget is what rate limits are counted in; nil: each process counts for itself.
-func (a *App) budget(ctx context.Context, store port.Store) (port.Budget, error) {
-	switch l := a.settings.Config.Limits; l.Shared {
-	case "store":
-		return replica.Budget{Store: store}, nil
-	case "redis":
-		b, err := redis.Open(ctx, l.Redis.Reveal())
-		if err != nil {
-			return nil, fmt.Errorf("limits.redis: %w", err)
-		}
+// limiter opens what rate limits are counted in; nil: each process counts for itself.
+func (a *App) limiter(ctx context.Context, env registry.Env, store port.Store) (port.Budget, error) {
+	env.Store = store
+	b, err := a.settings.Registry.Limit.Open(ctx, a.settings.Config.Limits.Shared, env)
+	if b != nil {
 		a.onClose(func(context.Context) error { return b.Close() })
-		return b, nil
 	}
-	return nil, nil
+	return b, err
 }
 
 func (a *App) onClose(fn func(context.Context) error) { a.closers = append(a.closers, fn) }
@@ -259,7 +340,8 @@ func (a *App) roles(names []string) (engine.Models, error) {
 	if err == nil {
 		m.Reranker, err = role[port.Reranker](a, "rerank", r.Rerank, port.TaskRerank)
 	}
-	if _, ok := m.Sparse.(port.Tokenizer); err == nil && m.Sparse != nil && !ok && a.settings.Config.Query.SparseQueries == string(retrieve.IDFQueries) {
+	if _, ok := m.Sparse.(port.Tokenizer); err == nil && m.Sparse != nil && !ok &&
+		a.settings.Config.Query.SparseQueries == string(retrieve.IDFQueries) {
 		err = fmt.Errorf("query.sparse_queries: model %s does not give word pieces, which idf needs; want encoder", r.Sparse)
 	}
 	for i, name := range r.Previous {
@@ -306,8 +388,10 @@ func list(tasks []port.Task) string {
 // Describe names what is in use, for the start of the log.
 func (a *App) Describe() []any {
 	c := a.settings.Config
-	parts := []any{"data", c.DataDir, "storage", c.Storage.Component, "keyword", c.Keyword.Component, "vector", c.Vector.Component}
-	for _, r := range []struct{ role, model string }{{"embed", c.Roles.Embed}, {"sparse", c.Roles.Sparse}, {"rerank", c.Roles.Rerank}, {"synthesize", c.Roles.Synthesize}} {
+	parts := []any{"data", c.DataDir, "storage", c.Storage.Component, "keyword", c.Keyword.Component, "vector",
+		c.Vector.Component}
+	for _, r := range []struct{ role, model string }{{"embed", c.Roles.Embed}, {"sparse", c.Roles.Sparse},
+		{"rerank", c.Roles.Rerank}, {"synthesize", c.Roles.Synthesize}} {
 		name := r.model
 		if m, ok := a.models[name]; ok {
 			info := m.Info()
@@ -349,7 +433,13 @@ func (a *App) Announce(l net.Listener) error { return a.lock.Announce(URL(l)) }
 // progress.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	c := a.settings.Config
-	server := transport.NewServer(transport.ServerOptions{Handler: a.Handler, Log: a.settings.Log, HeaderTimeout: c.Timeouts.Header,
-		IdleTimeout: c.Timeouts.Idle, MaxConnections: c.Server.MaxConnections, Drain: c.Server.ShutdownTimeout})
+	server := transport.NewServer(transport.ServerOptions{
+		Handler:        a.Handler,
+		Log:            a.settings.Log,
+		HeaderTimeout:  c.Timeouts.Header,
+		IdleTimeout:    c.Timeouts.Idle,
+		MaxConnections: c.Server.MaxConnections,
+		Drain:          c.Server.ShutdownTimeout,
+	})
 	return server.Serve(ctx, l)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,13 +12,13 @@ import (
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/limit/off"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/core/rerank"
-	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // model has the methods of every kind and says that it does its tasks.
@@ -50,21 +49,27 @@ func components() *registry.Registry {
 	r := registry.New()
 	sqlite.Register(r)
 	embedded.Register(r)
-	registry.Add(r.Model, registry.Component[port.Model, modelConfig]{Name: "wasm", Summary: "A test model.", Stability: registry.Stable,
-		Default: func() modelConfig { return modelConfig{} },
+	off.Register(r)
+	registry.Add(r.Model, registry.Component[port.Model, modelConfig]{
+		Name:      "wasm",
+		Summary:   "A test model.",
+		Stability: registry.Stable,
+		Default:   func() modelConfig { return modelConfig{} },
 		Open: func(_ context.Context, c modelConfig, env registry.Env) (port.Model, error) {
 			m := model{id: env.Name}
 			for _, t := range c.Tasks {
 				m.tasks = append(m.tasks, port.Task(t))
 			}
 			return m, nil
-		}})
+		},
+	})
 	return r
 }
 
 // TestRolesGoByTask: what a model may do is what it says, whatever methods it has.
 func TestRolesGoByTask(t *testing.T) {
-	const models = "models:\n  e: {wasm: {tasks: [embedding]}}\n  s: {wasm: {tasks: [sparse]}}\n  r: {wasm: {tasks: [rerank]}}\n  both: {wasm: {tasks: [sparse, rerank]}}\n"
+	const models = "models:\n  e: {wasm: {tasks: [embedding]}}\n  s: {wasm: {tasks: [sparse]}}\n  r: {wasm: {tasks: " +
+		"[rerank]}}\n  both: {wasm: {tasks: [sparse, rerank]}}\n"
 	for roles, want := range map[string][]string{
 		"{embed: e, sparse: s, rerank: r}":       nil,
 		"{embed: e, sparse: both, rerank: both}": nil,
@@ -109,7 +114,13 @@ func open(t *testing.T, file string) (*app.App, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := app.Open(t.Context(), app.Settings{Registry: r, Config: c, Log: slog.New(slog.DiscardHandler), Command: "test", Version: "test"})
+	a, err := app.Open(t.Context(), app.Settings{
+		Registry: r,
+		Config:   c,
+		Log:      slog.New(slog.DiscardHandler),
+		Command:  "test",
+		Version:  "test",
+	})
 	if err == nil {
 		t.Cleanup(func() {
 			if err := a.Close(context.Background()); err != nil {
@@ -120,21 +131,9 @@ func open(t *testing.T, file string) (*app.App, error) {
 	return a, err
 }
 
-// TestDefaultsAreTheCores: configuration cannot import services, so its defaults
-// are written there again.
-func TestDefaultsAreTheCores(t *testing.T) {
-	c := configs.Default(components())
-	if got := (retrieve.Reranking{Prior: c.Query.RerankPrior, Floor: c.Query.RerankFloor, Depth: c.Query.RerankDepth}); got != retrieve.DefaultReranking() {
-		t.Errorf("reranking %+v, want %+v", got, retrieve.DefaultReranking())
-	}
-	f := retrieve.DefaultFusion()
-	weights := map[port.Retriever]float64{port.Vector: c.Query.Weights.Vector, port.Keyword: c.Query.Weights.Keyword, port.SparseTerms: c.Query.Weights.Sparse}
-	if c.Query.Fusion != string(f.Method) || c.Query.Candidates != f.Depth || float64(c.Query.RRFK) != f.K || !maps.Equal(weights, f.Weights) {
-		t.Errorf("fusion %+v, want %+v", c.Query, f)
-	}
-	if c.Limits.RerankDocuments != rerank.DefaultMaxDocuments || c.Query.SparseQueries != string(retrieve.EncodedQueries) {
-		t.Errorf("limits %+v, query %+v", c.Limits, c.Query)
-	}
+// TestTheTextsOfARerankCallAreOneNumber: what is published is the default, and what
+// may be configured is what decoding holds.
+func TestTheTextsOfARerankCallAreOneNumber(t *testing.T) {
 	for value, want := range map[string]any{"1": nil, "1000": nil, "0": "rerank_documents", "1001": "rerank_documents"} {
 		_, err := configs.Load(components(), configs.Source{Getenv: func(string) (string, bool) { return "", false },
 			Settings: []configs.Setting{{Path: "limits.rerank_documents", Value: value}}})
@@ -142,7 +141,11 @@ func TestDefaultsAreTheCores(t *testing.T) {
 			t.Errorf("rerank_documents %s: %v", value, err)
 		}
 	}
-	if f, ok := reflect.TypeFor[rerank.Request]().FieldByName("Documents"); !ok || f.Tag.Get("max") != fmt.Sprint(rerank.MaxDocuments) || rerank.MaxDocuments != 1000 {
-		t.Error("the most texts of a rerank call differ between its parts")
+	f, _ := reflect.TypeFor[rerank.Request]().FieldByName("Documents")
+	if published := fmt.Sprint(configs.Default(components()).Limits.RerankDocuments); f.Tag.Get("defaultMaxItems") != published {
+		t.Errorf("published %s, by default %s", f.Tag.Get("defaultMaxItems"), published)
+	}
+	if f.Tag.Get("maxDecoded") != "1000" {
+		t.Errorf("decoding holds %s texts", f.Tag.Get("maxDecoded"))
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // Data is an installation's data without models and services, for moving it.
 type Data struct {
-	Store     port.Store
+	Store     port.DocumentStore
 	Projector *ingest.Projector // of the indexes; nil where it was opened to be read
 
 	closers []func() error

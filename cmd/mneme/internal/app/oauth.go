@@ -17,14 +17,19 @@ import (
 	front "github.com/mnemehq/mneme/transports/oauth"
 )
 
-// lending is what the engine needs to lend keys to MCP clients; nil: off.
-func lending(c *configs.Config) *oauth.Settings {
+// oauthSettings are the engine's settings for MCP clients that use OAuth; nil: off.
+func oauthSettings(c *configs.Config) *oauth.Settings {
 	if !c.OAuth.Enabled {
 		return nil
 	}
 	base := strings.TrimSuffix(c.Server.BaseURL, "/")
-	s := &oauth.Settings{Issuer: base, Resource: base + "/mcp", AccessFor: c.OAuth.AccessTokenLifetime, RefreshFor: c.OAuth.RefreshTokenLifetime,
-		LoopbackDocuments: c.OAuth.PrivateDocuments}
+	s := &oauth.Settings{
+		Issuer:            base,
+		Resource:          base + "/mcp",
+		AccessFor:         c.OAuth.AccessTokenLifetime,
+		RefreshFor:        c.OAuth.RefreshTokenLifetime,
+		LoopbackDocuments: c.OAuth.PrivateDocuments,
+	}
 	if c.OAuth.ClientDocuments {
 		s.Documents = front.NewDocuments(front.DocumentOptions{Private: c.OAuth.PrivateDocuments})
 	}
@@ -63,7 +68,7 @@ func (a *App) serveOAuth(ctx context.Context, serving *mcp.Options, mounts map[s
 	return nil
 }
 
-// once has the access token of a request read once, by whoever asks first.
+// once verifies the access token of a request once, whichever handler asks first.
 func once(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(oauth.Once(r.Context())))

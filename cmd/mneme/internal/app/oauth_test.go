@@ -69,7 +69,9 @@ func consent(ctx context.Context, page, key string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	do := func(method, to string, form url.Values) (*http.Response, string, error) {
 		r, err := http.NewRequestWithContext(ctx, method, to, strings.NewReader(form.Encode()))
 		if err != nil {
@@ -134,7 +136,12 @@ func connect(t *testing.T, s served, h auth.OAuthHandler) (*sdk.ClientSession, e
 func connectTo(t *testing.T, endpoint string, h auth.OAuthHandler) (*sdk.ClientSession, error) {
 	t.Helper()
 	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	return c.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: endpoint, OAuthHandler: h, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
+	return c.Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint:             endpoint,
+		OAuthHandler:         h,
+		MaxRetries:           -1,
+		DisableStandaloneSSE: true,
+	}, nil)
 }
 
 func call(t *testing.T, session *sdk.ClientSession, tool string, arguments map[string]any) (string, error) {
@@ -165,10 +172,13 @@ func TestOfficialClientConnectsByOAuth(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = session.Close() }()
-	if got, err := call(t, session, "save", map[string]any{"namespace": "notes", "id": "lease", "text": "The lease ends in March. Žluťoučký kůň."}); err != nil || !strings.Contains(got, `"created":true`) {
+	if got, err := call(t, session, "save",
+		map[string]any{"namespace": "notes", "id": "lease", "text": "The lease ends in March. Žluťoučký kůň."}); err != nil ||
+		!strings.Contains(got, `"created":true`) {
 		t.Fatalf("save: %s, %v", got, err)
 	}
-	if got, err := call(t, session, "fetch", map[string]any{"id": "notes/lease"}); err != nil || !strings.Contains(got, "Žluťoučký") {
+	if got, err := call(t, session, "fetch", map[string]any{"id": "notes/lease"}); err != nil ||
+		!strings.Contains(got, "Žluťoučký") {
 		t.Fatalf("fetch: %s, %v", got, err)
 	}
 
@@ -194,7 +204,8 @@ func TestOfficialClientConnectsByOAuth(t *testing.T) {
 		defer a.Body.Close()
 		return a.StatusCode
 	}
-	for _, path := range []string{"/namespaces", "/namespaces/notes/documents/lease", "/models", "/api/v1/status", "/admin/v1/organizations"} {
+	for _, path := range []string{"/namespaces", "/namespaces/notes/documents/lease", "/models", "/api/v1/status",
+		"/admin/v1/organizations"} {
 		if status := get(path, token.AccessToken); status != http.StatusUnauthorized {
 			t.Errorf("GET %s with an access token: %d, want 401", path, status)
 		}
@@ -251,10 +262,12 @@ func tokenWithinARequest(t *testing.T, ends bool) {
 		t.Fatal(err)
 	}
 	// The server asks for the body, with 100 Continue, once it took the token.
-	body := &onFirstRead{Reader: strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_namespaces","arguments":{}}}`)}
+	body := &onFirstRead{Reader: strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call",` +
+		`"params":{"name":"list_namespaces","arguments":{}}}`)}
 	if ends {
 		body.do = func() {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/oauth/revoke", strings.NewReader(url.Values{"token": {token.AccessToken}}.Encode()))
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/oauth/revoke",
+				strings.NewReader(url.Values{"token": {token.AccessToken}}.Encode()))
 			if err != nil {
 				t.Error(err)
 				return
@@ -274,7 +287,8 @@ func tokenWithinARequest(t *testing.T, ends bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, v := range map[string]string{"Authorization": "Bearer " + token.AccessToken, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+	for k, v := range map[string]string{"Authorization": "Bearer " + token.AccessToken,
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
 		"Mcp-Protocol-Version": "2025-11-25", "Expect": "100-continue"} {
 		r.Header.Set(k, v)
 	}
@@ -288,7 +302,8 @@ func tokenWithinARequest(t *testing.T, ends bool) {
 	if err := errors.Join(err, a.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if a.StatusCode != http.StatusOK || strings.Contains(string(got), "access token is not valid") != ends || strings.Contains(string(got), `"namespaces"`) == ends {
+	if a.StatusCode != http.StatusOK || strings.Contains(string(got), "access token is not valid") != ends ||
+		strings.Contains(string(got), `"namespaces"`) == ends {
 		t.Errorf("given back before the body %v: %d, %s", ends, a.StatusCode, got)
 	}
 }
@@ -301,7 +316,8 @@ func TestPinnedNamespaceConnectsByOAuth(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = session.Close() }()
-	if got, err := call(t, session, "save", map[string]any{"id": "a", "text": "x"}); err != nil || !strings.Contains(got, `"pinned/a"`) {
+	if got, err := call(t, session, "save", map[string]any{"id": "a", "text": "x"}); err != nil ||
+		!strings.Contains(got, `"pinned/a"`) {
 		t.Errorf("save: %s, %v", got, err)
 	}
 }
@@ -337,7 +353,8 @@ func TestReadOnlyKeyLendsReading(t *testing.T) {
 func TestUnauthorizedNamesTheMetadata(t *testing.T) {
 	s := serve(t, "")
 	for _, bearer := range []string{"", "Bearer mnat_wrong", "Bearer sk-service-wrong"} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/mcp", bytes.NewReader([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/mcp",
+			bytes.NewReader([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,8 +390,10 @@ func TestOAuthIsOffByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, route := range []string{"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp", "GET /.well-known/oauth-authorization-server",
-		"GET /.well-known/openid-configuration", "GET /oauth/authorize", "POST /oauth/authorize", "POST /oauth/token", "OPTIONS /oauth/token", "POST /oauth/register", "POST /oauth/revoke"} {
+	for _, route := range []string{"GET /.well-known/oauth-protected-resource",
+		"GET /.well-known/oauth-protected-resource/mcp", "GET /.well-known/oauth-authorization-server",
+		"GET /.well-known/openid-configuration", "GET /oauth/authorize", "POST /oauth/authorize", "POST /oauth/token",
+		"OPTIONS /oauth/token", "POST /oauth/register", "POST /oauth/revoke"} {
 		method, path, _ := strings.Cut(route, " ")
 		if status, _ := answer(t, a, method, path, ""); status != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", route, status)

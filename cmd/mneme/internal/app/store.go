@@ -17,7 +17,8 @@ import (
 
 // WithKeys runs fn with the key service of the data folder, beside a running
 // server if there is one.
-func WithKeys(ctx context.Context, r *registry.Registry, c *configs.Config, log *slog.Logger, fn func(*key.Service) error) (err error) {
+func WithKeys(ctx context.Context, r *registry.Registry, c *configs.Config, log *slog.Logger,
+	fn func(*key.Service) error) (err error) {
 	if err := datadir.Create(c.DataDir); err != nil {
 		return err
 	}
@@ -43,18 +44,20 @@ const localKeyName = "local command line"
 
 // LocalKey gives the key that commands on this machine use for a data folder:
 // the one that lies in it, as long as it works, else a new one, which is kept
-// there. Whoever can read the folder can read the documents anyway.
+// there. A user who can read the folder can read the documents anyway.
 func LocalKey(ctx context.Context, dir string, keys *key.Service) (string, error) {
 	return localKey(ctx, dir, keys, key.Issue{Kind: ident.Service}, op.Namespace, datadir.LocalKey, datadir.SaveLocalKey)
 }
 
 // LocalAdminKey does the same for commands that administer: its key is one of
-// all organizations, as whoever can write the folder could make one.
+// all organizations, as any user who can write to the folder could make one.
 func LocalAdminKey(ctx context.Context, dir string, keys *key.Service) (string, error) {
-	return localKey(ctx, dir, keys, key.Issue{Kind: ident.Admin, AllOrganizations: true}, op.Administration, datadir.LocalAdminKey, datadir.SaveLocalAdminKey)
+	return localKey(ctx, dir, keys, key.Issue{Kind: ident.Admin, AllOrganizations: true}, op.Administration,
+		datadir.LocalAdminKey, datadir.SaveLocalAdminKey)
 }
 
-func localKey(ctx context.Context, dir string, keys *key.Service, in key.Issue, family op.Family, load func(string) (string, error), save func(dir, secret string) error) (string, error) {
+func localKey(ctx context.Context, dir string, keys *key.Service, in key.Issue, family op.Family,
+	load func(string) (string, error), save func(dir, secret string) error) (string, error) {
 	secret, err := load(dir)
 	if err != nil {
 		return "", err

@@ -26,18 +26,18 @@ func TestGenerateIsReproducible(t *testing.T) {
 	}
 }
 
-func TestReadyVectorsHaveNeighbours(t *testing.T) {
+func TestSyntheticVectorsHaveNeighbours(t *testing.T) {
 	w := bench.Generate(3000, 1, 1)
 	texts := make([]string, len(w.Documents))
 	for i, d := range w.Documents {
 		texts[i] = d.Text
 	}
-	m := bench.NewReady(384, 1)
+	m := bench.NewSynthetic(384, 1)
 	d, err := m.Embed(t.Context(), port.Passage, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := bench.NewReady(384, 1).Embed(t.Context(), port.Query, texts[:1])
+	again, err := bench.NewSynthetic(384, 1).Embed(t.Context(), port.Query, texts[:1])
 	if err != nil || !reflect.DeepEqual(again.Row(0), d.Row(0)) {
 		t.Errorf("the same text has another vector, %v", err)
 	}
@@ -62,7 +62,7 @@ func TestReadyVectorsHaveNeighbours(t *testing.T) {
 	if near < 2 || near > len(texts)/5 || far < len(texts)/2 {
 		t.Errorf("%d near and %d far of %d", near, far, len(texts))
 	}
-	s, err := bench.ReadySparse{}.Encode(t.Context(), port.Passage, texts[:2])
+	s, err := bench.SyntheticSparse{}.Encode(t.Context(), port.Passage, texts[:2])
 	if err != nil || len(s.Rows) != 3 || len(s.Terms) != len(s.Weights) {
 		t.Fatalf("sparse vectors %+v, %v", s.Rows, err)
 	}
@@ -78,7 +78,8 @@ func TestReadyVectorsHaveNeighbours(t *testing.T) {
 
 func TestFromCollectionKeepsWhatCanBeAsked(t *testing.T) {
 	c := &evaluate.Collection{Name: "x", Corpus: []evaluate.Document{{ID: "a", Text: "a"}, {ID: "b", Text: "b"}},
-		Queries: []evaluate.Query{{Text: "of a", Grades: evaluate.Grades{"a": 1}}, {Text: "of b", Grades: evaluate.Grades{"b": 1}}}}
+		Queries: []evaluate.Query{{Text: "of a", Grades: evaluate.Grades{"a": 1}},
+			{Text: "of b", Grades: evaluate.Grades{"b": 1}}}}
 	w, err := bench.FromCollection(c, 1)
 	if err != nil || len(w.Documents) != 1 || len(w.Queries) != 1 || w.Queries[0].Text != "of a" {
 		t.Errorf("%+v, %v", w, err)

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/mnemehq/mneme/core/registry"
 )
 
 // Usage is what a server and its database have used so far. What can't be seen
@@ -31,30 +30,46 @@ type Usage struct {
 // Probe reads the usage.
 type Probe func(context.Context) (Usage, error)
 
-// Place says where to look.
-type Place struct {
-	PID    int      // of the server; 0: unknown
-	Folder string   // its data folder; "": unknown
-	DSNs   []string // its PostgreSQL databases, each once
-	Schema string   // its tables in them
+// place is what a set uses: its server's process, folder and parts of databases.
+type place struct {
+	pid       int    // of the server
+	folder    string // its data folder
+	databases []registry.Isolated
 }
 
-// Usage reads what the place has used.
-func (p Place) Usage(ctx context.Context) (Usage, error) {
-	u := Usage{Tables: map[string]int64{}}
-	if p.PID != 0 {
-		u.ServerCPU, u.ServerMemory = spent(p.PID), peak(p.PID)
+// usage reads what the place has used.
+func (p place) usage(ctx context.Context) (Usage, error) {
+	u := Usage{Tables: map[string]int64{}, ServerCPU: spent(p.pid), ServerMemory: peak(p.pid)}
+	var err error
+	if u.Folder, err = folder(p.folder); err != nil {
+		return u, err
 	}
-	if p.Folder != "" {
-		var err error
-		if u.Folder, err = folder(p.Folder); err != nil {
+	places, servers := map[string]bool{}, map[int]bool{}
+	for _, d := range p.databases {
+		if d.Usage == nil {
+			continue
+		}
+		of, err := d.Usage(ctx)
+		if err != nil {
 			return u, err
 		}
-	}
-	counted := map[int]bool{}
-	for _, dsn := range p.DSNs {
-		if err := database(ctx, dsn, p.Schema, &u, counted); err != nil {
-			return u, fmt.Errorf("ask the database for its size: %w", err)
+		if !places[of.Place] {
+			places[of.Place] = true
+			for table, size := range of.Tables {
+				u.Tables[table] += size
+				u.Database += size
+			}
+		}
+		switch {
+		case of.PID == 0:
+			u.WAL = max(u.WAL, of.WAL)
+		case !servers[of.PID]:
+			servers[of.PID] = true
+			u.WAL += of.WAL
+			for _, pid := range append(children(of.PID), of.PID) {
+				u.DatabaseCPU += spent(pid)
+				u.DatabaseMemory += proportional(pid)
+			}
 		}
 	}
 	return u, nil
@@ -79,56 +94,6 @@ func folder(dir string) (int64, error) {
 		return 0, fmt.Errorf("measure %s: %w", dir, err)
 	}
 	return n, nil
-}
-
-// database adds one database; processes of a server counted already are left out.
-func database(ctx context.Context, dsn, schema string, u *Usage, counted map[int]bool) (err error) {
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return errors.New("it can't be reached") // the driver's words may hold the password
-	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler may stand between
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return errors.New("it can't be reached")
-	}
-	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	rows, err := conn.Query(ctx, `SELECT c.relname, CASE c.relkind WHEN 'i' THEN pg_relation_size(c.oid) ELSE pg_table_size(c.oid) END
-		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN ('r', 'i', 'm')`, schema)
-	if err != nil {
-		return err
-	}
-	var name string
-	var size int64
-	if _, err := pgx.ForEachRow(rows, []any{&name, &size}, func() error {
-		u.Tables[name] += size
-		u.Database += size
-		return nil
-	}); err != nil {
-		return err
-	}
-	var backend int
-	var wal float64
-	// A standby's or a managed server's refusal is no reason to measure nothing.
-	if conn.QueryRow(ctx, "SELECT pg_backend_pid(), pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8").Scan(&backend, &wal) != nil {
-		return nil
-	}
-	host := conn.Config().Host
-	if ip := net.ParseIP(host); !strings.HasPrefix(host, "/") && host != "localhost" && !ip.IsLoopback() {
-		u.WAL = max(u.WAL, int64(wal))
-		return nil
-	}
-	postmaster := parent(backend)
-	if postmaster <= 1 || counted[postmaster] {
-		return nil
-	}
-	counted[postmaster] = true
-	u.WAL += int64(wal)
-	for _, pid := range append(children(postmaster), postmaster) {
-		u.DatabaseCPU += spent(pid)
-		u.DatabaseMemory += proportional(pid)
-	}
-	return nil
 }
 
 // ticks are the units of processor time in /proc: USER_HZ, 100 on Linux everywhere.

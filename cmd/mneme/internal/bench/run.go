@@ -29,7 +29,8 @@ type Mode struct {
 
 // Modes lists what can be measured.
 func Modes() []Mode {
-	return []Mode{{Name: "vector", mode: "vector"}, {Name: "vector, 1 % pass", mode: "vector", filter: hundredth}, {Name: "vector, 0.1 % pass", mode: "vector", filter: thousandth},
+	return []Mode{{Name: "vector", mode: "vector"}, {Name: "vector, 1 % pass", mode: "vector", filter: hundredth},
+		{Name: "vector, 0.1 % pass", mode: "vector", filter: thousandth},
 		{Name: "keyword", mode: "keyword"}, {Name: "keyword, 1 % pass", mode: "keyword", filter: hundredth},
 		{Name: "sparse", mode: "sparse", sparse: true},
 		{Name: "hybrid", mode: "hybrid"}, {Name: "hybrid, 1 % pass", mode: "hybrid", filter: hundredth},
@@ -156,7 +157,8 @@ func (m *measurement) namespace(i int) string {
 
 func (m *measurement) create(ctx context.Context) error {
 	for i := range m.o.Namespaces {
-		if err := m.call(ctx, http.MethodPost, "/namespaces", map[string]any{"name": m.namespace(i), "sparse": m.o.Sparse}, nil); err != nil {
+		if err := m.call(ctx, http.MethodPost, "/namespaces",
+			map[string]any{"name": m.namespace(i), "sparse": m.o.Sparse}, nil); err != nil {
 			return err
 		}
 	}
@@ -166,7 +168,8 @@ func (m *measurement) create(ctx context.Context) error {
 func (m *measurement) remove(ctx context.Context) error {
 	var errs []error
 	for i := range m.o.Namespaces {
-		if err := m.call(ctx, http.MethodDelete, "/namespaces/"+m.namespace(i), nil, nil); err != nil && client.CodeOf(err) != "namespace_not_found" {
+		if err := m.call(ctx, http.MethodDelete, "/namespaces/"+m.namespace(i), nil, nil); err != nil &&
+			client.CodeOf(err) != "namespace_not_found" {
 			errs = append(errs, err)
 		}
 	}
@@ -216,7 +219,8 @@ func (m *measurement) ingest(ctx context.Context) (Ingest, error) {
 					return nil
 				}
 				began := time.Now()
-				if err := m.call(writing, http.MethodPost, "/namespaces/"+writes[i].namespace+"/documents", map[string]any{"documents": writes[i].documents}, nil); err != nil {
+				if err := m.call(writing, http.MethodPost, "/namespaces/"+writes[i].namespace+"/documents",
+					map[string]any{"documents": writes[i].documents}, nil); err != nil {
 					return err
 				}
 				times[i] = time.Since(began)
@@ -232,8 +236,14 @@ func (m *measurement) ingest(ctx context.Context) (Ingest, error) {
 	if err != nil {
 		return Ingest{}, err
 	}
-	in := Ingest{Documents: len(m.w.Documents), Seconds: took, Call: evaluate.Percentiles(times),
-		ServerCPU: after.ServerCPU - before.ServerCPU, DatabaseCPU: after.DatabaseCPU - before.DatabaseCPU, WAL: after.WAL - before.WAL}
+	in := Ingest{
+		Documents:   len(m.w.Documents),
+		Seconds:     took,
+		Call:        evaluate.Percentiles(times),
+		ServerCPU:   after.ServerCPU - before.ServerCPU,
+		DatabaseCPU: after.DatabaseCPU - before.DatabaseCPU,
+		WAL:         after.WAL - before.WAL,
+	}
 	for n := range m.o.Namespaces {
 		var ns namespace.Namespace
 		if err := m.call(ctx, http.MethodGet, "/namespaces/"+m.namespace(n), nil, &ns); err != nil {

@@ -41,7 +41,8 @@ const (
 
 func metadata(i int) json.RawMessage {
 	// Steps that are coprime to the divisors keep the three independent of the order.
-	return fmt.Appendf(nil, `{%q:%q,%q:%q,%q:%q}`, tenth, fmt.Sprint(i*7%10), hundredth, fmt.Sprint(i*37%100), thousandth, fmt.Sprint(i*373%1000))
+	return fmt.Appendf(nil, `{%q:%q,%q:%q,%q:%q}`, tenth, fmt.Sprint(i*7%10), hundredth, fmt.Sprint(i*37%100),
+		thousandth, fmt.Sprint(i*373%1000))
 }
 
 // filterOf keeps the share of a key for the i-th query.
@@ -95,7 +96,8 @@ const (
 func Generate(documents, queries int, seed uint64) *Workload {
 	r := rand.New(rand.NewPCG(seed, 1))
 	zipf := rand.NewZipf(r, zipfExponent, 2, vocabulary-1)
-	w := &Workload{Name: fmt.Sprintf("generated-%d", documents), Documents: make([]Document, documents), Queries: make([]Query, queries)}
+	w := &Workload{Name: fmt.Sprintf("generated-%d", documents), Documents: make([]Document, documents),
+		Queries: make([]Query, queries)}
 	for i := range w.Documents {
 		words := make([]string, leastWords+r.IntN(mostWords-leastWords+1))
 		for j := range words {

@@ -55,7 +55,14 @@ type run struct {
 func (b Bridge) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	r := &run{Bridge: b, client: &http.Client{Transport: b.Transport}, slots: make(chan struct{}, maxInFlight), fail: fail, out: out, inFlight: map[string]context.CancelFunc{}}
+	r := &run{
+		Bridge:   b,
+		client:   &http.Client{Transport: b.Transport},
+		slots:    make(chan struct{}, maxInFlight),
+		fail:     fail,
+		out:      out,
+		inFlight: map[string]context.CancelFunc{},
+	}
 	ended := make(chan error, 1)
 	go func() { // reading can't be interrupted; the process ends without it
 		err := r.read(ctx, in)
@@ -187,7 +194,7 @@ func (r *run) forward(ctx context.Context, line []byte, e *envelope) {
 	if err == nil || ctx.Err() != nil {
 		return // a call that the client cancelled gets no answer
 	}
-	r.Log.Warn("message was not answered", "method", e.Method, "error", err)
+	r.Log.Warn("bridge message unanswered", "method", e.Method, "error", err)
 	if e.isCall() || e.Method == "" && len(e.ID) == 0 {
 		r.say(failure(e.ID, codeServer, err.Error(), nil))
 	}
@@ -269,9 +276,11 @@ func (r *run) refused(res *http.Response, body []byte, e *envelope) {
 		Error *rpcError `json:"error"`
 	}
 	if json.Unmarshal(body, &answer) != nil || answer.Error == nil || answer.Error.Message == "" {
-		answer.Error = &rpcError{Code: codeServer, Message: fmt.Sprintf("the server answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))}
+		answer.Error = &rpcError{Code: codeServer,
+			Message: fmt.Sprintf("the server answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))}
 	}
-	r.Log.Warn("message was refused", "method", e.Method, "status", res.StatusCode, "error", answer.Error.Message, "request_id", res.Header.Get("X-Request-Id"))
+	r.Log.Warn("bridge message refused", "method", e.Method, "status", res.StatusCode, "error", answer.Error.Message,
+		"request_id", res.Header.Get("X-Request-Id"))
 	if e.Method != "" && !e.isCall() {
 		return // nobody waits for an answer to a notification
 	}
@@ -304,7 +313,7 @@ func (r *run) events(body io.Reader) error {
 func (r *run) say(message []byte) {
 	var line bytes.Buffer
 	if err := json.Compact(&line, message); err != nil {
-		r.Log.Warn("an answer is no JSON", "error", err)
+		r.Log.Warn("bridge answer invalid", "error", err)
 		return
 	}
 	line.WriteByte('\n')

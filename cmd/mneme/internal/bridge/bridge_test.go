@@ -44,7 +44,13 @@ func talk(t *testing.T, endpoint string) *conversation {
 		}
 	}()
 	go func() {
-		c.done <- bridge.Bridge{Endpoint: endpoint, Host: "host.example", Key: "k", Transport: http.DefaultTransport, Log: slog.New(slog.DiscardHandler)}.Run(ctx, readIn, writeOut)
+		c.done <- bridge.Bridge{
+			Endpoint:  endpoint,
+			Host:      "host.example",
+			Key:       "k",
+			Transport: http.DefaultTransport,
+			Log:       slog.New(slog.DiscardHandler),
+		}.Run(ctx, readIn, writeOut)
 		_ = writeOut.Close()
 	}()
 	t.Cleanup(func() { cancel(); _ = writeIn.Close() })
@@ -106,16 +112,22 @@ func server(t *testing.T, answers map[string]func(w http.ResponseWriter, r *http
 func TestHeaders(t *testing.T) {
 	show := func(w http.ResponseWriter, r *http.Request, id string) {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": %s,\n  \"result\": {\"protocolVersion\": \"2025-06-18\", \"saw\": %q}}", id,
-			strings.Join([]string{r.Host, r.Header.Get("Authorization"), r.Header.Get("Mcp-Protocol-Version"), r.Header.Get("Mcp-Method"), r.Header.Get("Mcp-Name")}, "|"))
+		fmt.Fprintf(w, "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": %s,\n  \"result\": {\"protocolVersion\": \"2025-06-18\", "+
+			"\"saw\": %q}}", id,
+			strings.Join([]string{r.Host, r.Header.Get("Authorization"), r.Header.Get("Mcp-Protocol-Version"),
+				r.Header.Get("Mcp-Method"), r.Header.Get("Mcp-Name")}, "|"))
 	}
-	c := talk(t, server(t, map[string]func(http.ResponseWriter, *http.Request, string){"initialize": show, "tools/call": show, "tools/list": show, "resources/read": show}))
+	c := talk(t, server(t, map[string]func(http.ResponseWriter, *http.Request, string){"initialize": show,
+		"tools/call": show, "tools/list": show, "resources/read": show}))
 	for _, step := range []struct{ say, want string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `|||`},
 		{`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`, `|||`},
-		{`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"search"}}`, `|2025-06-18||`}, // as agreed, not as asked
-		{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, `|2026-07-28|tools/call|search`},
-		{`{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"a://b","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, `|2026-07-28|resources/read|a://b`},
+		// as agreed, not as asked
+		{`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"search"}}`, `|2025-06-18||`},
+		{`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","_meta":{"io.modelcontextprotocol/` +
+			`protocolVersion":"2026-07-28"}}}`, `|2026-07-28|tools/call|search`},
+		{`{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"a://b","_meta":{"io.modelcontextprotocol/` +
+			`protocolVersion":"2026-07-28"}}}`, `|2026-07-28|resources/read|a://b`},
 	} {
 		c.say(step.say)
 		if got := c.hear(); !strings.Contains(got, `"saw":"host.example|Bearer k`+step.want+`"`) {
@@ -132,7 +144,8 @@ func TestErrors(t *testing.T) {
 	c := talk(t, server(t, map[string]func(http.ResponseWriter, *http.Request, string){
 		"refused": func(w http.ResponseWriter, _ *http.Request, _ string) {
 			w.WriteHeader(401)
-			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"the key is not valid","data":{"code":"unauthorized"}}}`)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"the key is not `+
+				`valid","data":{"code":"unauthorized"}}}`)
 		},
 		"proxy": func(w http.ResponseWriter, _ *http.Request, _ string) { http.Error(w, "<html>", http.StatusBadGateway) },
 		"cut": func(w http.ResponseWriter, _ *http.Request, _ string) {
@@ -142,12 +155,15 @@ func TestErrors(t *testing.T) {
 		"abort": func(http.ResponseWriter, *http.Request, string) { panic(http.ErrAbortHandler) },
 		"events": func(w http.ResponseWriter, _ *http.Request, id string) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(w, ": a comment\n\nevent: message\ndata: {\"method\":\"first\"}\n\ndata: {\"id\":"+id+",\ndata: \"result\":2}\n\n")
+			_, _ = io.WriteString(w, ": a comment\n\nevent: message\ndata: {\"method\":\"first\"}\n\ndata: {\"id\":"+id+
+				",\ndata: \"result\":2}\n\n")
 		},
 	}))
 	for say, want := range map[string]string{
-		`{"id":1,"method":"refused"}`:   `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"the key is not valid","data":{"code":"unauthorized"}}}`,
-		`{"id":"a","method":"proxy"}`:   `{"jsonrpc":"2.0","id":"a","error":{"code":-32000,"message":"the server answered 502 Bad Gateway"}}`,
+		`{"id":1,"method":"refused"}`: `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"the key is not ` +
+			`valid","data":{"code":"unauthorized"}}}`,
+		`{"id":"a","method":"proxy"}`: `{"jsonrpc":"2.0","id":"a","error":{"code":-32000,"message":"the server ` +
+			`answered 502 Bad Gateway"}}`,
 		`{"id":2,"method":"cut"}`:       `"id":2,"error":{"code":-32000,"message":"read answer: `,
 		`{"id":3,"method":"abort"}`:     `"id":3,"error":{"code":-32000,"message":"call server: `,
 		strings.Repeat("x", 16<<20+100): `"id":null,"error":{"code":-32600,"message":"the message is longer than `,
@@ -157,7 +173,8 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%.60s is answered %s, want %s", say, got, want)
 		}
 	}
-	for _, quiet := range []string{"", " \t", `{"method":"notifications/initialized"}`, `{"method":"refused"}`, `{"method":"abort"}`} {
+	for _, quiet := range []string{"", " \t", `{"method":"notifications/initialized"}`, `{"method":"refused"}`,
+		`{"method":"abort"}`} {
 		c.say(quiet)
 	}
 	c.say(`{"id":4,"method":"events"}`)
@@ -210,7 +227,8 @@ func TestCancelled(t *testing.T) {
 
 // What was asked before the end of the input is answered.
 func TestEndOfInput(t *testing.T) {
-	c := talk(t, server(t, map[string]func(http.ResponseWriter, *http.Request, string){"slow": func(w http.ResponseWriter, _ *http.Request, id string) {
+	c := talk(t, server(t, map[string]func(http.ResponseWriter, *http.Request,
+		string){"slow": func(w http.ResponseWriter, _ *http.Request, id string) {
 		time.Sleep(200 * time.Millisecond)
 		fmt.Fprintf(w, `{"id":%s}`, id)
 	}}))
@@ -232,12 +250,14 @@ func (closedOut) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // A client that no longer listens ends the bridge, although its input stays open.
 func TestBrokenOutput(t *testing.T) {
-	url := server(t, map[string]func(http.ResponseWriter, *http.Request, string){"ping": func(w http.ResponseWriter, _ *http.Request, id string) { fmt.Fprintf(w, `{"id":%s}`, id) }})
+	url := server(t, map[string]func(http.ResponseWriter, *http.Request,
+		string){"ping": func(w http.ResponseWriter, _ *http.Request, id string) { fmt.Fprintf(w, `{"id":%s}`, id) }})
 	in, write := io.Pipe()
 	defer write.Close()
 	done := make(chan error, 1)
 	go func() {
-		done <- bridge.Bridge{Endpoint: url, Transport: http.DefaultTransport, Log: slog.New(slog.DiscardHandler)}.Run(context.Background(), in, closedOut{})
+		done <- bridge.Bridge{Endpoint: url, Transport: http.DefaultTransport,
+			Log: slog.New(slog.DiscardHandler)}.Run(context.Background(), in, closedOut{})
 	}()
 	if _, err := io.WriteString(write, `{"id":1,"method":"ping"}`+"\n"); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,8 @@ func handler(t *testing.T) http.Handler {
 			t.Error(err)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		if _, err := w.Write([]byte(`{"body":` + string(body) + `,"key":"` + r.Header.Get("Authorization") + `","type":"` + r.Header.Get("Content-Type") + `"}`)); err != nil {
+		if _, err := w.Write([]byte(`{"body":` + string(body) + `,"key":"` + r.Header.Get("Authorization") +
+			`","type":"` + r.Header.Get("Content-Type") + `"}`)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -84,11 +85,13 @@ func TestDo(t *testing.T) {
 				t.Errorf("echo gives %+v", out)
 			}
 			var e *client.Error
-			if err := c.Do(t.Context(), "GET", "/busy", nil, nil); !errors.As(err, &e) || e.Status != 503 || e.Code != "unavailable" ||
+			if err := c.Do(t.Context(), "GET", "/busy", nil, nil); !errors.As(err, &e) || e.Status != 503 ||
+				e.Code != "unavailable" ||
 				e.RetryAfter != time.Second || !strings.Contains(err.Error(), "req_1") {
 				t.Errorf("busy gives %#v", err)
 			}
-			if err := c.Do(t.Context(), "GET", "/proxy", nil, nil); !errors.As(err, &e) || e.Status != 502 || e.Code != "" || !strings.Contains(err.Error(), "502") {
+			if err := c.Do(t.Context(), "GET", "/proxy", nil, nil); !errors.As(err, &e) || e.Status != 502 ||
+				e.Code != "" || !strings.Contains(err.Error(), "502") {
 				t.Errorf("a proxy's page gives %v", err)
 			}
 			if err := c.Do(t.Context(), "GET", "/empty", nil, nil); err != nil {

@@ -1,5 +1,3 @@
 // Package client calls the API: over the network, or straight into a handler of
 // this process through the same routes.
-//
-// May import: the standard library.
 package client

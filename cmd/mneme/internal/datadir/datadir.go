@@ -45,7 +45,8 @@ func (e *InUse) Error() string {
 	if e.Holder.PID == 0 {
 		b.WriteString("another process")
 	} else {
-		fmt.Fprintf(&b, "process %d (mneme %s, since %s)", e.Holder.PID, e.Holder.Command, e.Holder.Started.Local().Format(time.DateTime))
+		fmt.Fprintf(&b, "process %d (mneme %s, since %s)", e.Holder.PID, e.Holder.Command,
+			e.Holder.Started.Local().Format(time.DateTime))
 	}
 	if e.URL != "" {
 		fmt.Fprintf(&b, ", which serves it at %s", e.URL)

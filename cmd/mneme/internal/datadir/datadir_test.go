@@ -23,7 +23,8 @@ func TestOneHolder(t *testing.T) {
 		t.Errorf("the folder is %v, %v; want mode 0700", info, err)
 	}
 	var inUse *datadir.InUse
-	if _, err := datadir.Acquire(dir, "import"); !errors.As(err, &inUse) || inUse.Holder.PID != os.Getpid() || inUse.Holder.Command != "serve" {
+	if _, err := datadir.Acquire(dir, "import"); !errors.As(err, &inUse) || inUse.Holder.PID != os.Getpid() ||
+		inUse.Holder.Command != "serve" {
 		t.Errorf("a second Acquire gives %v", err)
 	}
 	if _, ok, err := datadir.Running(dir); ok || !errors.As(err, &inUse) {
@@ -55,7 +56,8 @@ func TestOneHolder(t *testing.T) {
 
 func TestRecordOfAKilledServerIsNotBelieved(t *testing.T) {
 	dir := t.TempDir()
-	for name, body := range map[string]string{"lock": `{"pid":1,"command":"serve"}`, "server.json": `{"url":"http://127.0.0.1:1","pid":1}`} {
+	for name, body := range map[string]string{"lock": `{"pid":1,"command":"serve"}`,
+		"server.json": `{"url":"http://127.0.0.1:1","pid":1}`} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
 			t.Fatal(err)
 		}

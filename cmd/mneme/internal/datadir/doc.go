@@ -6,6 +6,4 @@
 //	server.json  URL and process of the running server
 //	replica      name of the folder among the replicas over one store
 //	local.key    API key of this machine's user, mode 0600
-//
-// May import: a file lock library.
 package datadir

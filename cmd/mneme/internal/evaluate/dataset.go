@@ -134,7 +134,13 @@ func Load(dir string) (*Collection, error) {
 			return err
 		}
 		if g := grades[r.id()]; len(g) > 0 {
-			c.Queries = append(c.Queries, Query{ID: r.id(), Text: r.Text, User: r.meta("user"), Category: r.meta("category"), Grades: g})
+			c.Queries = append(c.Queries, Query{
+				ID:       r.id(),
+				Text:     r.Text,
+				User:     r.meta("user"),
+				Category: r.meta("category"),
+				Grades:   g,
+			})
 		}
 		return nil
 	})

@@ -38,7 +38,8 @@ func folder(t *testing.T, files map[string]string) string {
 }
 
 const (
-	corpus  = `{"id":"a/1","title":"T","text":"x","meta":{"user":"u1"}}` + "\n" + `{"_id":"a:1","text":"y"}` + "\n" + `{"id":"blank","text":" "}` + "\n"
+	corpus = `{"id":"a/1","title":"T","text":"x","meta":{"user":"u1"}}` + "\n" + `{"_id":"a:1","text":"y"}` + "\n" +
+		`{"id":"blank","text":" "}` + "\n"
 	queries = `{"id":"q1","text":"one","meta":{"user":"u1","category":"c"}}` + "\n" + `{"id":"q2","text":"two"}` + "\n"
 	qrels   = "query-id\tdoc-id\tscore\nq1\ta/1\t2\nq1\ta:1\t0\nq1\tgone\t1\nq2\ta:1\t0\n"
 )
@@ -52,7 +53,8 @@ func TestLoad(t *testing.T) {
 		t.Fatalf("loaded %+v", c)
 	}
 	first, second := c.Corpus[0], c.Corpus[1]
-	if first.Text != "# T\n\nx" || first.User != "u1" || string(first.Metadata) != `{"user":"u1"}` || second.Text != "y" || second.ID != "a:1" {
+	if first.Text != "# T\n\nx" || first.User != "u1" || string(first.Metadata) != `{"user":"u1"}` ||
+		second.Text != "y" || second.ID != "a:1" {
 		t.Errorf("documents are %+v", c.Corpus)
 	}
 	if first.ID == second.ID || strings.Contains(first.ID, "/") {
@@ -66,7 +68,8 @@ func TestLoad(t *testing.T) {
 	if got := evaluate.Recall([]string{first.ID}, q.Grades, 10); got != 0.5 {
 		t.Errorf("recall is %v, want 0.5", got)
 	}
-	other, err := evaluate.Load(folder(t, map[string]string{"corpus.jsonl": corpus + `{"id":"c","text":"z"}`, "queries.jsonl.gz": queries, "qrels.tsv": qrels}))
+	other, err := evaluate.Load(folder(t,
+		map[string]string{"corpus.jsonl": corpus + `{"id":"c","text":"z"}`, "queries.jsonl.gz": queries, "qrels.tsv": qrels}))
 	if err != nil || other.Digest == c.Digest {
 		t.Errorf("another corpus has the same digest, %v", err)
 	}
@@ -83,7 +86,8 @@ func TestLoadSaysWhereItFails(t *testing.T) {
 		"nothing left": {corpus, queries, "h\n", "0 judged queries"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := evaluate.Load(folder(t, map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries, "qrels.tsv": c.qrels}))
+			_, err := evaluate.Load(folder(t,
+				map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries, "qrels.tsv": c.qrels}))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v does not say %q", err, c.want)
 			}
@@ -96,7 +100,8 @@ func TestLoadSaysWhereItFails(t *testing.T) {
 
 func TestMeanCountsCollectionsTheSame(t *testing.T) {
 	got := evaluate.Mean([]evaluate.Result{
-		{Runs: []evaluate.Run{{Step: "vector", Quality: evaluate.Quality{Queries: 1000, NDCG10: 0.2}}, {Step: "fused", Quality: evaluate.Quality{Queries: 1000, NDCG10: 0.4}}}},
+		{Runs: []evaluate.Run{{Step: "vector", Quality: evaluate.Quality{Queries: 1000, NDCG10: 0.2}},
+			{Step: "fused", Quality: evaluate.Quality{Queries: 1000, NDCG10: 0.4}}}},
 		{Runs: []evaluate.Run{{Step: "vector", Quality: evaluate.Quality{Queries: 10, NDCG10: 0.6}}}},
 	})
 	if len(got) != 2 || got[0].Step != "vector" || got[0].NDCG10 != 0.4 || got[0].Queries != 1010 || got[1].NDCG10 != 0.4 {

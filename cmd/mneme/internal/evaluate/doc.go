@@ -2,6 +2,4 @@
 // layout: it reads a collection, writes it into a namespace through the API,
 // runs the queries and computes nDCG, recall and reciprocal rank as trec_eval
 // does, and latency percentiles.
-//
-// May import: cmd/mneme/internal/client and importer, the services' wire types.
 package evaluate

@@ -82,7 +82,8 @@ func (m *measurement) remember(ctx context.Context, user string, docs []Document
 			}
 		}
 		var saved memory.SavedBatch
-		if err := call(http.MethodPost, "/api/v1/memories/batch", map[string]any{"endUserId": name, "memories": items}, &saved); err != nil {
+		if err := call(http.MethodPost, "/api/v1/memories/batch", map[string]any{"endUserId": name, "memories": items},
+			&saved); err != nil {
 			return err
 		}
 		if !saved.Success {
@@ -100,7 +101,8 @@ func (m *measurement) remember(ctx context.Context, user string, docs []Document
 func (m *measurement) search(ctx context.Context, q Query) ([]string, error) {
 	var res memory.Results
 	err := client.Patiently(ctx, 20, func() error {
-		return m.o.Memory.Do(ctx, http.MethodPost, "/api/v1/search", map[string]any{"endUserId": m.endUser(q.User), "query": q.Text, "limit": m.o.MemoryLimit}, &res)
+		return m.o.Memory.Do(ctx, http.MethodPost, "/api/v1/search",
+			map[string]any{"endUserId": m.endUser(q.User), "query": q.Text, "limit": m.o.MemoryLimit}, &res)
 	})
 	if err != nil {
 		return nil, err

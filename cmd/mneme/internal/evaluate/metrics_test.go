@@ -27,7 +27,8 @@ func TestMeasures(t *testing.T) {
 		// Järvelin and Kekäläinen's measure by hand: grades 3, 2, 3, 0, 1, 2 at ranks 1 to 6.
 		{"graded", []string{"d1", "d2", "d3", "d4", "d5", "d6"}, evaluate.Grades{"d1": 3, "d2": 2, "d3": 3, "d5": 1, "d6": 2}, 6,
 			(3 + 2/log2(3) + 3/log2(4) + 1/log2(6) + 2/log2(7)) / (3 + 3/log2(3) + 2/log2(4) + 2/log2(5) + 1/log2(6)), 1, 1},
-		{"ideal is longer than the cut", []string{"a"}, evaluate.Grades{"a": 1, "b": 2, "c": 1}, 2, 1 / (2 + 1/log2(3)), 1.0 / 3, 1},
+		{"ideal is longer than the cut", []string{"a"}, evaluate.Grades{"a": 1, "b": 2, "c": 1}, 2, 1 / (2 + 1/log2(3)),
+			1.0 / 3, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for what, pair := range map[string][2]float64{

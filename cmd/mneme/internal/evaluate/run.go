@@ -401,7 +401,15 @@ func (m *measurement) ask(ctx context.Context, step string, q Query) ([]string, 
 	}
 	yes, no, topK, perDocument := true, false, 100, 1
 	parts := retrievers(step)
-	req := query.Request{Query: q.Text, TopK: &topK, MaxChunksPerDocument: &perDocument, Retrievers: &parts, IncludeText: &no, IncludeMetadata: &no, Strict: &yes}
+	req := query.Request{
+		Query:                q.Text,
+		TopK:                 &topK,
+		MaxChunksPerDocument: &perDocument,
+		Retrievers:           &parts,
+		IncludeText:          &no,
+		IncludeMetadata:      &no,
+		Strict:               &yes,
+	}
 	if len(parts) > 1 && len(m.o.Weights) > 0 {
 		req.Weights = &m.o.Weights
 	}

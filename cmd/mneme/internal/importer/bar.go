@@ -27,7 +27,13 @@ func NewBar(out io.Writer, terminal bool) *Bar {
 		b.bar = progressbar.NewOptions64(1,
 			progressbar.OptionSetWriter(out),
 			progressbar.OptionSetWidth(28),
-			progressbar.OptionSetTheme(progressbar.Theme{Saucer: "=", SaucerHead: ">", SaucerPadding: " ", BarStart: "[", BarEnd: "]"}),
+			progressbar.OptionSetTheme(progressbar.Theme{
+				Saucer:        "=",
+				SaucerHead:    ">",
+				SaucerPadding: " ",
+				BarStart:      "[",
+				BarEnd:        "]",
+			}),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionSetElapsedTime(false),
 			progressbar.OptionSetPredictTime(false), // Progress.Left knows what was skipped
@@ -53,7 +59,8 @@ func (b *Bar) Update(p Progress) {
 	}
 	b.bar.ChangeMax64(max(p.BytesTotal, 1))
 	b.bar.Describe(line(p))
-	_ = b.bar.Set64(min(p.BytesDone, max(p.BytesTotal-1, 0))) // Finish draws the end; a terminal that is gone is no failure of the import
+	// Finish draws the end; a terminal that is gone is no failure of the import
+	_ = b.bar.Set64(min(p.BytesDone, max(p.BytesTotal-1, 0)))
 }
 
 // Problem shows one above the bar; an Importer's OnProblem.

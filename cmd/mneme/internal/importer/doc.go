@@ -5,8 +5,4 @@
 // through a Writer with several batches in flight, and a State remembers what is
 // done, so that a run that was stopped, even by force, goes on where it was and a
 // repeated one skips what has not changed. Bar shows the progress.
-//
-// May import: the standard library, golang.org/x/net/html, core/fault and
-// core/filter for the rules that documents must keep, gofrs/flock, and
-// schollz/progressbar.
 package importer

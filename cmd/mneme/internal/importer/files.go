@@ -44,7 +44,8 @@ func kindOf(name string) (k Kind, ok bool) {
 
 // Extensions lists the file names that are read, for help texts.
 func Extensions() []string {
-	return []string{".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml", ".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".json"}
+	return []string{".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml", ".jsonl", ".ndjson", ".jsonl.gz",
+		".ndjson.gz", ".json"}
 }
 
 // File is one to import.
@@ -90,7 +91,8 @@ func Scan(ctx context.Context, paths []string) (files []File, ignored int, err e
 		if !ok {
 			return nil, 0, fault.New(fault.InvalidRequest, "%s: not one of %s", p, strings.Join(Extensions(), " "))
 		}
-		files = append(files, File{os.DirFS(filepath.Dir(abs)), filepath.Base(abs), filepath.Base(abs), kind, info.Size(), info.ModTime()})
+		files = append(files, File{os.DirFS(filepath.Dir(abs)), filepath.Base(abs), filepath.Base(abs), kind,
+			info.Size(), info.ModTime()})
 	}
 	if err := order(files); err != nil {
 		return nil, 0, err
@@ -143,7 +145,8 @@ func order(files []File) error {
 	sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
 	for i := 1; i < len(files); i++ {
 		if files[i].Name == files[i-1].Name {
-			return fault.New(fault.InvalidRequest, "two files are named %s: import their folders one at a time, or under other names", files[i].Name)
+			return fault.New(fault.InvalidRequest,
+				"two files are named %s: import their folders one at a time, or under other names", files[i].Name)
 		}
 	}
 	return nil

@@ -109,7 +109,8 @@ func collapse(s string) string { return strings.Join(strings.FieldsFunc(s, unico
 // dropped reports elements that hold no text of the page.
 func dropped(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Nav, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Iframe, atom.Object, atom.Embed, atom.Canvas,
+	case atom.Script, atom.Style, atom.Nav, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Iframe, atom.Object,
+		atom.Embed, atom.Canvas,
 		atom.Audio, atom.Video, atom.Button, atom.Select, atom.Input, atom.Textarea, atom.Datalist, atom.Dialog, atom.Head:
 		return true
 	}
@@ -204,8 +205,10 @@ func (w *writer) block(n *html.Node) {
 		w.tight = tight
 	case atom.Table:
 		w.table(n)
-	case atom.Address, atom.Article, atom.Aside, atom.Body, atom.Caption, atom.Center, atom.Details, atom.Div, atom.Dl, atom.Fieldset,
-		atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Header, atom.Hgroup, atom.Html, atom.Legend, atom.Li, atom.Main, atom.P,
+	case atom.Address, atom.Article, atom.Aside, atom.Body, atom.Caption, atom.Center, atom.Details, atom.Div, atom.Dl,
+		atom.Fieldset,
+		atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Header, atom.Hgroup, atom.Html, atom.Legend, atom.Li,
+		atom.Main, atom.P,
 		atom.Search, atom.Section, atom.Summary, atom.Tbody, atom.Td, atom.Tfoot, atom.Th, atom.Thead, atom.Tr:
 		w.end()
 		w.children(n)

@@ -142,7 +142,13 @@ type run struct {
 // (with Strict), or the fault that ended it; what was written stays, and a State
 // lets a later run go on.
 func (im *Importer) Run(ctx context.Context, files []File) (Progress, error) {
-	r := &run{Importer: im.defaults(), started: time.Now(), inflight: map[string]bool{}, done: map[int]*batch{}, refused: map[string]int{}}
+	r := &run{
+		Importer: im.defaults(),
+		started:  time.Now(),
+		inflight: map[string]bool{},
+		done:     map[int]*batch{},
+		refused:  map[string]int{},
+	}
 	r.free = sync.NewCond(&r.mu)
 	for _, f := range files {
 		r.progress.BytesTotal += f.Size
@@ -153,7 +159,7 @@ func (im *Importer) Run(ctx context.Context, files []File) (Progress, error) {
 	var cancel context.CancelFunc
 	r.write, cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	// Whoever waits for a document in flight is told of the end.
+	// Goroutines that wait for a document in flight learn of the end.
 	defer context.AfterFunc(r.ctx, func() {
 		r.mu.Lock()
 		r.free.Broadcast()

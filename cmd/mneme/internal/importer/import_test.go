@@ -101,7 +101,8 @@ func (m *memory) importer() *Importer {
 
 func TestImport(t *testing.T) {
 	m := &memory{}
-	files := scan(t, tree(map[string]string{"a.md": "# A", "b/c.txt": "c", "data.jsonl": jsonl(1234), "bad.txt": "\xff", "page.html": "<p>x"}))
+	files := scan(t, tree(map[string]string{"a.md": "# A", "b/c.txt": "c", "data.jsonl": jsonl(1234), "bad.txt": "\xff",
+		"page.html": "<p>x"}))
 	im := m.importer()
 	var problems []string
 	var last Progress
@@ -322,7 +323,8 @@ func TestBadDocumentIsFound(t *testing.T) {
 		t.Fatalf("%v, %+v", err, p)
 	}
 	slices.Sort(problems)
-	if d := cmp.Diff([]string{"x.jsonl:301: bad JSON: unexpected EOF", "x.jsonl:43: document d00042: documents[0].metadata: is odd"}, problems); d != "" {
+	if d := cmp.Diff([]string{"x.jsonl:301: bad JSON: unexpected EOF",
+		"x.jsonl:43: document d00042: documents[0].metadata: is odd"}, problems); d != "" {
 		t.Error(d)
 	}
 	if p, err = im.Run(t.Context(), files); err != nil || p.Skipped != 1 || p.FailedBefore != 2 || p.Failed != 0 {
@@ -409,7 +411,8 @@ func TestStateSurvives(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := OpenState(dir, Source{Target: "http://x", Namespace: "ns", Paths: []string{"/docs"}}); !errors.Is(err, fault.New(fault.Conflict, "")) {
+	if _, err := OpenState(dir, Source{Target: "http://x", Namespace: "ns", Paths: []string{"/docs"}}); !errors.Is(err,
+		fault.New(fault.Conflict, "")) {
 		t.Errorf("two imports of one source: %v", err)
 	}
 	if other, err := OpenState(dir, Source{Target: "http://x", Namespace: "other", Paths: []string{"/docs"}}); err != nil {
@@ -452,7 +455,7 @@ func TestStateSurvives(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() > int64(len(whole))/4 {
-		t.Errorf("the journal was not written anew: %v %v", info.Size(), err)
+		t.Errorf("the journal was not rewritten: %v %v", info.Size(), err)
 	}
 	if err := os.WriteFile(path, []byte("garbage\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -532,7 +535,17 @@ func TestKill(t *testing.T) {
 }
 
 func TestBar(t *testing.T) {
-	p := Progress{BytesDone: 3 << 20, BytesTotal: 12 << 20, Files: 1, FilesTotal: 3, Written: 11_500, Unchanged: 845, Chunks: 20_000, Failed: 2, Elapsed: 10 * time.Second}
+	p := Progress{
+		BytesDone:  3 << 20,
+		BytesTotal: 12 << 20,
+		Files:      1,
+		FilesTotal: 3,
+		Written:    11_500,
+		Unchanged:  845,
+		Chunks:     20_000,
+		Failed:     2,
+		Elapsed:    10 * time.Second,
+	}
 	var out bytes.Buffer
 	b := NewBar(&out, false)
 	b.Update(Progress{Elapsed: time.Second}) // too early for a line
@@ -544,7 +557,8 @@ func TestBar(t *testing.T) {
 	b.Finish(p)
 	want := "import: 12,345 documents, 3.0 MiB of 12.0 MiB (25%), 1234/s, 30s left, 2 not imported\n" +
 		"not imported: x.jsonl:7: text: is missing\n" +
-		"import: 12,345 documents (11,500 new or changed, 845 unchanged, 20,000 chunks) from 1 of 3 files in 11s, 1122 documents/s; 2 not imported\n"
+		"import: 12,345 documents (11,500 new or changed, 845 unchanged, 20,000 chunks) from 1 of 3 files in 11s, 1122 " +
+		"documents/s; 2 not imported\n"
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)
 	}

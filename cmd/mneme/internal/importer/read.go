@@ -199,7 +199,8 @@ func checkText(text string) error {
 			}
 			at += w
 		}
-		return fmt.Errorf("is not valid UTF-8: byte %d of line %d", at-strings.LastIndexByte(text[:at], '\n'), 1+strings.Count(text[:at], "\n"))
+		return fmt.Errorf("is not valid UTF-8: byte %d of line %d", at-strings.LastIndexByte(text[:at], '\n'),
+			1+strings.Count(text[:at], "\n"))
 	}
 	if at := strings.IndexByte(text, 0); at >= 0 {
 		return fmt.Errorf("holds a NUL character on line %d", 1+strings.Count(text[:at], "\n"))
@@ -234,7 +235,13 @@ func (r *reader) jsonLines(from Mark) error {
 				return lost(err)
 			}
 			defer done(again)
-			restart := &reader{ctx: r.ctx, file: r.file, emit: r.emit, raw: &counter{r: again}, mark: Mark{Size: r.mark.Size, ModTime: r.mark.ModTime}}
+			restart := &reader{
+				ctx:  r.ctx,
+				file: r.file,
+				emit: r.emit,
+				raw:  &counter{r: again},
+				mark: Mark{Size: r.mark.Size, ModTime: r.mark.ModTime},
+			}
 			return restart.jsonLines(Mark{})
 		}
 	}

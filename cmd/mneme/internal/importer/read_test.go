@@ -268,7 +268,8 @@ func TestResumeAtAMark(t *testing.T) {
 		{"last line ended", text + `{"id":"c","text":"3"}`, cut, "c:4"},
 	} {
 		if tt.name == "shorter than the mark" {
-			if _, bad, _ := read(t, scan(t, tree(map[string]string{"x.jsonl": tt.content}))[0], tt.from); len(bad) != 1 || !strings.Contains(bad[0], "x.jsonl:1:") {
+			if _, bad, _ := read(t, scan(t, tree(map[string]string{"x.jsonl": tt.content}))[0], tt.from); len(bad) != 1 ||
+				!strings.Contains(bad[0], "x.jsonl:1:") {
 				t.Errorf("%s: not read from the start: %q", tt.name, bad)
 			}
 			continue
@@ -291,7 +292,8 @@ func TestLongTextsAreCut(t *testing.T) {
 	}
 	var joined strings.Builder
 	for i, r := range recs {
-		if r.ID != fmt.Sprintf("big.md:part-%04d", i+1) || r.Metadata["part"] != i+1 || r.Metadata["parts"] != 4 || r.Metadata["title"] != "Big book" {
+		if r.ID != fmt.Sprintf("big.md:part-%04d", i+1) || r.Metadata["part"] != i+1 || r.Metadata["parts"] != 4 ||
+			r.Metadata["title"] != "Big book" {
 			t.Errorf("part %d: %s %v", i+1, r.ID, r.Metadata)
 		}
 		if len(r.Text) > MaxText || !strings.HasPrefix(r.Text, "# Big book\n\n") {
@@ -299,13 +301,15 @@ func TestLongTextsAreCut(t *testing.T) {
 		}
 		joined.WriteString(strings.TrimPrefix(r.Text, "# Big book\n\n") + "\n\n")
 	}
-	if strings.Join(strings.Fields(joined.String()), " ") != strings.Join(strings.Fields(strings.TrimPrefix(b.String(), "# Big book\n\n")), " ") {
+	if strings.Join(strings.Fields(joined.String()),
+		" ") != strings.Join(strings.Fields(strings.TrimPrefix(b.String(), "# Big book\n\n")), " ") {
 		t.Error("text was lost between parts")
 	}
 }
 
 func TestPartsLoseNothing(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"word ", "é", "😀", "\n", "\n\n", "\n# Head\n", "\n## Two\n\n", "####### no\n", strings.Repeat("x", 70)})
+	piece := rapid.SampledFrom([]string{"word ", "é", "😀", "\n", "\n\n", "\n# Head\n", "\n## Two\n\n", "####### no\n",
+		strings.Repeat("x", 70)})
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOf(piece).Draw(rt, "pieces"), "")
 		limit := rapid.IntRange(16, 200).Draw(rt, "limit")
@@ -326,7 +330,8 @@ var pattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$`)
 
 func TestIDs(t *testing.T) {
 	for name, want := range map[string]string{
-		"a.md": "a.md", "docs/a b.md": `docs:a-b.md::[0-9a-f]{16}`, "docs/a.md": "docs:a.md", "_x.md": `x.md::[0-9a-f]{16}`, "日本.md": `md::[0-9a-f]{16}`, "日本": `document::[0-9a-f]{16}`,
+		"a.md": "a.md", "docs/a b.md": `docs:a-b.md::[0-9a-f]{16}`, "docs/a.md": "docs:a.md",
+		"_x.md": `x.md::[0-9a-f]{16}`, "日本.md": `md::[0-9a-f]{16}`, "日本": `document::[0-9a-f]{16}`,
 		"a:b.md": `a-b.md::[0-9a-f]{16}`, strings.Repeat("x", 300) + ".md": `x{222}::[0-9a-f]{16}`,
 	} {
 		if got := fileID(name); !regexp.MustCompile("^" + want + "$").MatchString(got) {
@@ -356,7 +361,8 @@ func TestIDs(t *testing.T) {
 }
 
 func TestScan(t *testing.T) {
-	fsys := tree(map[string]string{"b.md": "x", "a/c.txt": "x", ".git/x.md": "x", ".hidden.md": "x", "image.png": "x", "data.jsonl.gz": "x", "old.gz": "x"})
+	fsys := tree(map[string]string{"b.md": "x", "a/c.txt": "x", ".git/x.md": "x", ".hidden.md": "x", "image.png": "x",
+		"data.jsonl.gz": "x", "old.gz": "x"})
 	files, ignored, err := ScanFS(t.Context(), fsys, "docs")
 	if err != nil {
 		t.Fatal(err)
@@ -382,7 +388,8 @@ func TestScan(t *testing.T) {
 }
 
 func FuzzRecord(f *testing.F) {
-	for _, s := range []string{`{"id":"a","text":"x"}`, `{"_id":1,"title":"t","text":"x","meta":{"a":[]}}`, `{"text":"\ud800"}`, "{\"text\":\"\xff\"}", `{"id":"::","text":"x","metadata":{"k":1e9}}`, `[1]`} {
+	for _, s := range []string{`{"id":"a","text":"x"}`, `{"_id":1,"title":"t","text":"x","meta":{"a":[]}}`,
+		`{"text":"\ud800"}`, "{\"text\":\"\xff\"}", `{"id":"::","text":"x","metadata":{"k":1e9}}`, `[1]`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -391,7 +398,8 @@ func FuzzRecord(f *testing.F) {
 		if (rec == nil) == (bad == nil) {
 			t.Fatal("neither a record nor a problem")
 		}
-		if rec != nil && (!pattern.MatchString(rec.ID) || !utf8.ValidString(rec.Text) || strings.ContainsRune(rec.Text, 0) || len(rec.Text) > MaxText || strings.TrimSpace(rec.Text) == "") {
+		if rec != nil && (!pattern.MatchString(rec.ID) || !utf8.ValidString(rec.Text) ||
+			strings.ContainsRune(rec.Text, 0) || len(rec.Text) > MaxText || strings.TrimSpace(rec.Text) == "") {
 			t.Fatalf("%+v", rec)
 		}
 	})

@@ -37,7 +37,7 @@ func (s Source) key() string {
 // State is the journal of one import: a file of JSON lines, a header and then a
 // line for each mark. It is only ever appended to, so that a killed process
 // leaves at most one torn last line, which is not read; when much of it is out of
-// date it is written anew and renamed. One process at a time holds it.
+// date it is rewritten under another name and renamed. One process at a time holds it.
 type State struct {
 	path string
 	lock *flock.Flock
@@ -92,7 +92,7 @@ func OpenState(dir string, s Source) (*State, error) {
 }
 
 // load reads what is whole of the journal and says how many lines that was; -1
-// when the file must be written anew.
+// when the file must be rewritten.
 func (st *State) load(s Source) (int, error) {
 	data, err := os.ReadFile(st.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +125,7 @@ func (st *State) load(s Source) (int, error) {
 	}
 }
 
-// start opens the journal for appending, first writing it anew when that is due.
+// start opens the journal for appending, first rewriting it when that is due.
 func (st *State) start(s Source, lines int) error {
 	if lines < 0 || lines > 64+4*len(st.marks) {
 		var b bytes.Buffer

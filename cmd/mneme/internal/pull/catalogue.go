@@ -209,7 +209,8 @@ func (e Entry) DownloadBytes() int64 {
 }
 
 // permissive are the licences that ask for no more than their notice.
-var permissive = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unlicense", "Zlib"}
+var permissive = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT",
+	"MIT-0", "Unlicense", "Zlib"}
 
 // Permissive reports whether an SPDX expression allows use without more than its
 // notice: one of the well-known licences, or several of them joined by AND or OR.

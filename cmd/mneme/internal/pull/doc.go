@@ -9,6 +9,4 @@
 //	NAME/installed.json      what it is and where it came from (Installed)
 //	.downloads/SHA256        what was fetched; .part and .part.json while it is
 //	.lock                    held while something is installed or removed
-//
-// May import: wasm/models, wasm/host, the network.
 package pull

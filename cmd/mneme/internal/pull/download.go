@@ -89,7 +89,16 @@ func (c Client) Fetch(ctx context.Context, address, sum string, size int64, to s
 	if err != nil {
 		return fmt.Errorf("fetch: %w", err)
 	}
-	f := &fetch{c: c, url: address, shown: u.Redacted(), sum: strings.ToLower(sum), size: size, part: to + ".part", done: done, http: c.client()}
+	f := &fetch{
+		c:     c,
+		url:   address,
+		shown: u.Redacted(),
+		sum:   strings.ToLower(sum),
+		size:  size,
+		part:  to + ".part",
+		done:  done,
+		http:  c.client(),
+	}
 	defer f.http.CloseIdleConnections()
 	if err := f.run(ctx); err != nil {
 		return fmt.Errorf("fetch %s: %w", f.shown, err)
@@ -163,7 +172,7 @@ func (f *fetch) run(ctx context.Context) error {
 			if fresh {
 				return fmt.Errorf("the file has sha256 %s, the catalogue says %s; it was thrown away", got, f.sum)
 			}
-			f.log("what an earlier attempt left is of another file, starting over")
+			f.log().Info("download restarted")
 			continue
 		}
 		var refused *Refused
@@ -183,7 +192,7 @@ func (f *fetch) run(ctx context.Context) error {
 		if errors.As(err, &busy) {
 			pause = max(pause, min(busy.after, 2*time.Minute))
 		}
-		f.log("attempt failed, trying again", "error", err, "after", pause)
+		f.log().Info("download attempt failed", "error", err, "retry_in", pause)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -192,10 +201,11 @@ func (f *fetch) run(ctx context.Context) error {
 	}
 }
 
-func (f *fetch) log(message string, args ...any) {
-	if f.c.Log != nil {
-		f.c.Log.Info(message, append([]any{"url", f.shown}, args...)...)
+func (f *fetch) log() *slog.Logger {
+	if f.c.Log == nil {
+		return slog.New(slog.DiscardHandler)
 	}
+	return f.c.Log.With("url", f.shown)
 }
 
 // busy is the error of a server that asks to come again.
@@ -212,7 +222,8 @@ func (e *busy) Error() string {
 func final(err error) bool {
 	var unknown *tls.CertificateVerificationError
 	var dns *net.DNSError
-	return errors.As(err, &unknown) || errors.As(err, &dns) && dns.IsNotFound || strings.Contains(err.Error(), "redirect") || strings.Contains(err.Error(), "unsupported protocol")
+	return errors.As(err, &unknown) || errors.As(err, &dns) && dns.IsNotFound ||
+		strings.Contains(err.Error(), "redirect") || strings.Contains(err.Error(), "unsupported protocol")
 }
 
 func (f *fetch) discard() error {
@@ -262,7 +273,8 @@ func (f *fetch) attempt(ctx context.Context) error {
 	case w.StatusCode == http.StatusPartialContent && have > 0:
 		start, total, ok := contentRange(w.Header.Get("Content-Range"))
 		if !ok || start != have || total >= 0 && total != f.size {
-			return errors.Join(fmt.Errorf("asked from byte %d, the server gives %q", have, w.Header.Get("Content-Range")), f.discard())
+			return errors.Join(fmt.Errorf("asked from byte %d, the server gives %q", have, w.Header.Get("Content-Range")),
+				f.discard())
 		}
 	case w.StatusCode == http.StatusOK:
 		if w.ContentLength >= 0 && w.ContentLength != f.size {

@@ -33,22 +33,28 @@ func TestFetch(t *testing.T) {
 		resumed  bool   // a request asks for a range
 	}{
 		"sound": {requests: 1},
-		"cut again and again": {etag: `"one"`, resumed: true, requests: 4, fault: func(s *shelf) func(int, http.ResponseWriter, *http.Request) bool {
-			return func(n int, w http.ResponseWriter, r *http.Request) bool {
-				if n < 4 {
-					s.cut(w, r, 90_000)
+		"cut again and again": {
+			etag:     `"one"`,
+			resumed:  true,
+			requests: 4,
+			fault: func(s *shelf) func(int, http.ResponseWriter, *http.Request) bool {
+				return func(n int, w http.ResponseWriter, r *http.Request) bool {
+					if n < 4 {
+						s.cut(w, r, 90_000)
+					}
+					return false
 				}
-				return false
-			}
-		}},
-		"cut without a validator": {resumed: true, requests: 2, fault: func(s *shelf) func(int, http.ResponseWriter, *http.Request) bool {
-			return func(n int, w http.ResponseWriter, r *http.Request) bool {
-				if n == 1 {
-					s.cut(w, r, 100_000)
+			},
+		},
+		"cut without a validator": {resumed: true, requests: 2,
+			fault: func(s *shelf) func(int, http.ResponseWriter, *http.Request) bool {
+				return func(n int, w http.ResponseWriter, r *http.Request) bool {
+					if n == 1 {
+						s.cut(w, r, 100_000)
+					}
+					return false
 				}
-				return false
-			}
-		}},
+			}},
 		"no ranges": {resumed: true, requests: 2, fault: func(s *shelf) func(int, http.ResponseWriter, *http.Request) bool {
 			return func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n == 1 {
@@ -58,29 +64,35 @@ func TestFetch(t *testing.T) {
 				return true
 			}
 		}},
-		"another file meanwhile": {etag: `"one"`, resumed: true, requests: 2, fault: func(s *shelf) func(int, http.ResponseWriter, *http.Request) bool {
-			return func(n int, w http.ResponseWriter, r *http.Request) bool {
-				if n == 1 {
-					s.files[r.URL.Path] = other
-					s.cut(w, r, 100_000)
+		"another file in between": {
+			etag:     `"one"`,
+			resumed:  true,
+			requests: 2,
+			fault: func(s *shelf) func(int, http.ResponseWriter, *http.Request) bool {
+				return func(n int, w http.ResponseWriter, r *http.Request) bool {
+					if n == 1 {
+						s.files[r.URL.Path] = other
+						s.cut(w, r, 100_000)
+					}
+					s.mu.Lock()
+					s.files[r.URL.Path], s.etag[r.URL.Path] = file, `"two"`
+					s.mu.Unlock()
+					w.Header().Set("ETag", `"two"`)
+					http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file))
+					return true
 				}
-				s.mu.Lock()
-				s.files[r.URL.Path], s.etag[r.URL.Path] = file, `"two"`
-				s.mu.Unlock()
-				w.Header().Set("ETag", `"two"`)
-				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file))
-				return true
-			}
-		}},
-		"ignores If-Range": {etag: `"one"`, want: "sha256", fault: func(s *shelf) func(int, http.ResponseWriter, *http.Request) bool {
-			return func(n int, w http.ResponseWriter, r *http.Request) bool {
-				if n == 1 {
-					s.files[r.URL.Path] = other
-					s.cut(w, r, 100_000)
+			},
+		},
+		"ignores If-Range": {etag: `"one"`, want: "sha256",
+			fault: func(s *shelf) func(int, http.ResponseWriter, *http.Request) bool {
+				return func(n int, w http.ResponseWriter, r *http.Request) bool {
+					if n == 1 {
+						s.files[r.URL.Path] = other
+						s.cut(w, r, 100_000)
+					}
+					return false // serves other from byte 100000 on, and other altogether when asked again
 				}
-				return false // serves other from byte 100000 on, and other altogether when asked again
-			}
-		}},
+			}},
 		"another place": {resumed: true, fault: func(s *shelf) func(int, http.ResponseWriter, *http.Request) bool {
 			return func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n == 1 {
@@ -248,7 +260,8 @@ func TestFetchStartsOver(t *testing.T) {
 	file := noise(300_000)
 	s := &shelf{files: map[string][]byte{"/file": file}}
 	to := filepath.Join(t.TempDir(), "file")
-	for name, part := range map[string][]byte{"other": make([]byte, 100_000), "longer": make([]byte, 300_001), "whole but wrong": make([]byte, 300_000)} {
+	for name, part := range map[string][]byte{"other": make([]byte, 100_000), "longer": make([]byte, 300_001),
+		"whole but wrong": make([]byte, 300_000)} {
 		os.Remove(to)
 		if err := os.WriteFile(to+".part", part, 0o600); err != nil {
 			t.Fatal(err)

@@ -95,7 +95,8 @@ func (s Store) sweep() error {
 			errs = append(errs, os.RemoveAll(at))
 		}
 		if name, ok := strings.CutPrefix(e.Name(), ".old-"); ok {
-			if _, err := os.Stat(filepath.Join(s.dir(), name)); errors.Is(err, fs.ErrNotExist) && !strings.HasSuffix(name, removed) {
+			if _, err := os.Stat(filepath.Join(s.dir(), name)); errors.Is(err, fs.ErrNotExist) &&
+				!strings.HasSuffix(name, removed) {
 				errs = append(errs, os.Rename(at, filepath.Join(s.dir(), name)))
 			} else {
 				errs = append(errs, os.RemoveAll(at))
@@ -144,7 +145,14 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
 	from := filepath.Join(stage, "from")
-	in = Installed{Name: p.Name, Module: models.InstalledPrefix + p.Name, Task: e.Task, Version: e.Version, Licence: e.Licence, Source: e.Source}
+	in = Installed{
+		Name:    p.Name,
+		Module:  models.InstalledPrefix + p.Name,
+		Task:    e.Task,
+		Version: e.Version,
+		Licence: e.Licence,
+		Source:  e.Source,
+	}
 	var files []string
 	for i, f := range e.Files {
 		address, err := p.Catalogue.URL(f, p.Mirror)
@@ -153,7 +161,8 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 		}
 		file := filepath.Join(fetched, f.SHA256)
 		name := fmt.Sprintf("fetching %s (%d of %d)", path.Base(f.URL), i+1, len(e.Files))
-		if err := p.Client.Fetch(ctx, address, f.SHA256, f.Bytes, file, func(done int64) { p.Progress(name, done, f.Bytes) }); err != nil {
+		if err := p.Client.Fetch(ctx, address, f.SHA256, f.Bytes, file,
+			func(done int64) { p.Progress(name, done, f.Bytes) }); err != nil {
 			return in, err
 		}
 		if err := unpack(ctx, f, file, from); err != nil {
@@ -325,9 +334,22 @@ func (e Entry) convert(ctx context.Context, name, from, to string) error {
 		return err
 	}
 	o := e.Pack
-	_, err := pack.Pack(ctx, from, filepath.Join(to, models.PackFile), pack.Options{Name: name, Version: e.Version, Licence: e.Licence, Source: e.Source,
-		Languages: e.Languages, Task: e.Task, Pooling: o.Pooling, MaxTokens: o.MaxTokens, QueryPrefix: o.QueryPrefix, PassagePrefix: o.PassagePrefix,
-		Heads: o.Heads, Terms: o.Terms, QueryTerms: o.QueryTerms, Calibration: o.Calibration})
+	_, err := pack.Pack(ctx, from, filepath.Join(to, models.PackFile), pack.Options{
+		Name:          name,
+		Version:       e.Version,
+		Licence:       e.Licence,
+		Source:        e.Source,
+		Languages:     e.Languages,
+		Task:          e.Task,
+		Pooling:       o.Pooling,
+		MaxTokens:     o.MaxTokens,
+		QueryPrefix:   o.QueryPrefix,
+		PassagePrefix: o.PassagePrefix,
+		Heads:         o.Heads,
+		Terms:         o.Terms,
+		QueryTerms:    o.QueryTerms,
+		Calibration:   o.Calibration,
+	})
 	return err
 }
 
@@ -513,7 +535,8 @@ func (p Plan) MirrorTo(ctx context.Context, dir string) error {
 			return err
 		}
 		name := fmt.Sprintf("fetching %s (%d of %d)", path.Base(f.URL), i+1, len(e.Files))
-		if err := p.Client.Fetch(ctx, address, f.SHA256, f.Bytes, to, func(done int64) { p.Progress(name, done, f.Bytes) }); err != nil {
+		if err := p.Client.Fetch(ctx, address, f.SHA256, f.Bytes, to,
+			func(done int64) { p.Progress(name, done, f.Bytes) }); err != nil {
 			return err
 		}
 		if err := os.Chmod(to, 0o644); err != nil {

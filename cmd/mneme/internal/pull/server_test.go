@@ -144,7 +144,9 @@ func checkpoint() map[string][]byte {
 	}
 	weights := append(binary.LittleEndian.AppendUint64(nil, uint64(len(head))), append(head, data...)...)
 	return map[string][]byte{"model.safetensors": weights, "vocab.txt": []byte(strings.Join(vocab, "\n") + "\n"),
-		"config.json": []byte(`{"model_type":"bert","hidden_size":16,"num_hidden_layers":2,"num_attention_heads":2,"intermediate_size":32,"max_position_embeddings":12,"type_vocab_size":2,"layer_norm_eps":1e-12,"hidden_act":"gelu"}`)}
+		"config.json": []byte(`{"model_type":"bert","hidden_size":16,"num_hidden_layers":2,"num_attention_heads":2,` +
+			`"intermediate_size":32,"max_position_embeddings":12,"type_vocab_size":2,"layer_norm_eps":1e-12,` +
+			`"hidden_act":"gelu"}`)}
 }
 
 // archive zips files below a folder.
@@ -170,8 +172,21 @@ func archive(t *testing.T, folder string, files map[string][]byte) []byte {
 // listed is a catalogue of one model, tiny, whose wheel lies at base/packages/tiny.whl.
 func listed(t *testing.T, base string, wheel []byte, change func(*pull.Entry)) pull.Catalogue {
 	t.Helper()
-	e := pull.Entry{Summary: "for tests", Task: "embedding", Version: "3", Licence: "MIT", Source: "made by the test", Bytes: 10_000, Languages: []string{"en"},
-		Files: []pull.File{{URL: "{here}/packages/tiny.whl", SHA256: sum(wheel), Bytes: int64(len(wheel)), Take: map[string]string{"tiny/model/": ""}}}}
+	e := pull.Entry{
+		Summary:   "for tests",
+		Task:      "embedding",
+		Version:   "3",
+		Licence:   "MIT",
+		Source:    "made by the test",
+		Bytes:     10_000,
+		Languages: []string{"en"},
+		Files: []pull.File{{
+			URL:    "{here}/packages/tiny.whl",
+			SHA256: sum(wheel),
+			Bytes:  int64(len(wheel)),
+			Take:   map[string]string{"tiny/model/": ""},
+		}},
+	}
 	if change != nil {
 		change(&e)
 	}

@@ -1,0 +1,104 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// BeforeJobs are the statements that leave unfinished and finished background work
+// in a database whose schema is version 6 and that has one organization: work of a
+// replica that lives on, and of one that is gone.
+func BeforeJobs() []string {
+	return []string{
+		`INSERT INTO replicas VALUES ('alive', 3, 9000000000000000), ('gone', 1, 5)`,
+		`INSERT INTO operations SELECT id, 'op_running', 'docs', 'running', 0, 2, CAST('{"documents":[]}' AS {{blob}}), ` +
+			`CAST('{"KeyID":"key_1"}' AS {{blob}}), NULL, NULL, 1000000, 0 FROM organizations`,
+		`INSERT INTO operations SELECT id, 'op_left', 'docs', 'running', 0, 1, CAST('{}' AS {{blob}}), CAST('{}' AS ` +
+			`{{blob}}), NULL, NULL, 2000000, 0 FROM organizations`,
+		`INSERT INTO operations SELECT id, 'op_queued', 'docs', 'queued', 0, 1, CAST('{}' AS {{blob}}), CAST('{}' AS ` +
+			`{{blob}}), NULL, NULL, 3000000, 0 FROM organizations`,
+		`INSERT INTO operations SELECT id, 'op_done', 'docs', 'succeeded', 4, 4, NULL, NULL, '{"written":4}', NULL, ` +
+			`4000000, 5000000 FROM organizations`,
+		`INSERT INTO operations SELECT id, 'op_failed', 'docs', 'failed', 0, 4, NULL, NULL, NULL, ` +
+			`'{"code":"timeout","message":"it \"hung\""}', 5000000, 6000000 FROM organizations`,
+		`INSERT INTO claims SELECT 'operation/' || id || '/op_running', 'alive', 3, 42 FROM organizations`,
+		`INSERT INTO claims SELECT 'operation/' || id || '/op_left', 'gone', 1, 43 FROM organizations`,
+		`INSERT INTO claims VALUES ('purge', 'alive', 3, 44)`,
+	}
+}
+
+// AfterJobs checks that a store which opened such a database goes on with the work:
+// what has not ended is a job with the claim that it had, what has ended is read for
+// as long as before.
+func AfterJobs(t *testing.T, s port.DocumentStore) {
+	t.Helper()
+	f := &fixture{T: t, s: s, ctx: context.Background()}
+	f.view(func(r port.Reader) error {
+		o, err := r.OrganizationByName(f.ctx, ident.DefaultOrg)
+		f.org = o.ID
+		return err
+	})
+	docs, second, day := port.Documents(f.org, "docs"), func(n int64) time.Time { return time.Unix(n, 0).UTC() }, 24*time.Hour
+	write := func(id string, status port.JobStatus, created int64) port.Job {
+		return port.Job{
+			ID:        id,
+			Org:       f.org,
+			Kind:      "documents.write",
+			Partition: docs,
+			Status:    status,
+			CreatedAt: second(created),
+			UpdatedAt: second(created),
+		}
+	}
+	running, left, queued := write("op_running", port.JobRunning, 1), write("op_left", port.JobRunning, 2),
+		write("op_queued", port.JobQueued, 3)
+	running.Total, running.Tries, running.StartedAt = 2, 1, second(1)
+	left.Total, left.Tries, left.StartedAt = 1, 1, second(2)
+	queued.Total = 1
+	done, failed := write("op_done", port.JobSucceeded, 4), write("op_failed", port.JobFailed, 5)
+	done.Done, done.Total, done.Tries, done.Result = 4, 4, 1, json.RawMessage(`{"written":4}`)
+	done.StartedAt, done.UpdatedAt, done.FinishedAt, done.ExpiresAt = second(4), second(5), second(5), second(5).Add(day)
+	failed.Total, failed.Tries, failed.Error = 4, 1, &port.JobError{Code: "timeout", Message: `it "hung"`}
+	failed.StartedAt, failed.UpdatedAt, failed.FinishedAt, failed.ExpiresAt = second(5), second(6), second(6), second(6).Add(day)
+	f.view(func(r port.Reader) error {
+		jobs, err := r.Jobs(f.ctx, port.JobList{Kind: "documents.write"})
+		f.same("accepted writes", jobs, []port.Job{failed, done, queued, left, running})
+		if err != nil {
+			return err
+		}
+		unclaimed, err := r.UnclaimedJobs(f.ctx, []string{"documents.write"}, 10)
+		f.same("left by replicas that are gone", unclaimed, []port.Job{left, queued})
+		if err != nil {
+			return err
+		}
+		request, err := r.JobRequest(f.ctx, f.org, "op_running")
+		f.same("request", request, port.JobRequest{Body: []byte(`{"documents":[]}`), Principal: []byte(`{"KeyID":"key_1"}`)})
+		return err
+	})
+	alive := port.Replica{ID: "alive", Epoch: 3}
+	f.expect("the claim of the replica that lives on", "", func(w port.DocumentWriter) error {
+		return w.ConfirmClaim(f.ctx, port.Claim{Name: port.JobClaim(f.org, "op_running"), Replica: alive, Fence: 42})
+	})
+	f.expect("a claim of other work", "", func(w port.DocumentWriter) error {
+		return w.ConfirmClaim(f.ctx, port.Claim{Name: "purge", Replica: alive, Fence: 44})
+	})
+	next := f.join("next", longLease)
+	if _, ok := f.claim(next, port.JobClaim(f.org, "op_running")); ok {
+		t.Error("work of a replica that lives on was taken")
+	}
+	if _, ok := f.claim(next, port.JobClaim(f.org, "op_left")); !ok {
+		t.Error("work of a replica that is gone cannot be taken")
+	}
+	f.update(func(w port.DocumentWriter) error { return w.DeleteExpiredJobs(f.ctx, second(6).Add(day)) })
+	_, err := f.job(f.org, "op_done")
+	f.want("a day after its end", err, fault.NotFound)
+	if _, err := f.job(f.org, "op_failed"); err != nil {
+		t.Errorf("before a day was over: %v", err)
+	}
+}

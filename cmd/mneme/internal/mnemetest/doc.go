@@ -1,6 +1,0 @@
-// Package mnemetest builds the real program for tests and runs it: commands to
-// their end, servers until the end of the test, calls of their API, and what a proxy
-// before it needs.
-//
-// May import: the standard library. For tests only.
-package mnemetest

@@ -1,0 +1,272 @@
+package api_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/mnemehq/mneme/adapters/index/embedded"
+	"github.com/mnemehq/mneme/adapters/index/meilisearch"
+	indexpostgres "github.com/mnemehq/mneme/adapters/index/postgres"
+	"github.com/mnemehq/mneme/adapters/standard"
+	"github.com/mnemehq/mneme/adapters/storage/postgres/postgrestest"
+	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+)
+
+// backend is one set of adapters over a data folder. Opening the same folder
+// again after everything is closed must find what was stored.
+type backend struct {
+	name string
+	file string // of configs/examples, whose store and indexes it has
+	// change alters the configuration for a folder; nil: nothing.
+	change func(t testing.TB, dir string, c *configs.Config)
+	// ranks: keyword search is on a server that takes its time to rebuild and whose
+	// scores only rank, so a limit may cut through equals either way.
+	ranks bool
+}
+
+// keywordKind is the score_kind of keyword search alone.
+func (b backend) keywordKind() string {
+	if b.ranks {
+		return "fused"
+	}
+	return "bm25"
+}
+
+// database is the PostgreSQL of the tests that run over one, and cache keeps the
+// models that they compile.
+var (
+	database *postgrestest.Server
+	cache    string
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	if cache, err = os.MkdirTemp("", "mneme-test-"); err != nil {
+		panic(err)
+	}
+	database = postgrestest.Start()
+	code := m.Run()
+	database.Stop()
+	_ = os.RemoveAll(cache) // the operating system's folder for such things
+	os.Exit(code)
+}
+
+// laptop is the set of a server without any configuration, replicated that of
+// several servers over one database.
+var (
+	laptop     = backend{name: "sqlite+embedded", file: "laptop.yaml"}
+	replicated = backend{name: "postgres+embedded", file: "replicas.yaml"}
+)
+
+// backends lists the sets that the whole suite runs over: those of
+// configs/examples, read as a server reads them.
+func backends() []backend {
+	all := []backend{laptop}
+	if !testing.Short() { // the stores' own suite runs under the race detector, too
+		all = append(all, replicated, backend{name: "postgres+postgres", file: "postgres.yaml"},
+			backend{name: "postgres+meilisearch", file: "scaled-out.yaml", ranks: true})
+	}
+	return all
+}
+
+// each runs a test over every backend set.
+func each(t *testing.T, test func(t *testing.T, b backend)) {
+	t.Helper()
+	t.Parallel()
+	for _, b := range backends() {
+		t.Run(b.name, func(t *testing.T) { test(t, b) })
+	}
+}
+
+// configured is the default configuration of a data folder with the set's store and
+// indexes: with a database and an index of Meilisearch of its own, and with the sizes
+// that a test needs.
+func (b backend) configured(t testing.TB, r *registry.Registry, dir string) *configs.Config {
+	t.Helper()
+	example, err := configs.Load(r, configs.Source{File: filepath.Join("../../../../configs/examples", b.file),
+		Getenv: func(name string) (string, bool) {
+			switch name {
+			case "MNEME_DATA":
+				return dir, true
+			case "MNEME_POSTGRES_DSN":
+				return dsn(t, dir), true
+			case "MNEME_MEILISEARCH_URL":
+				return searchConfig(t, dir).URL, true
+			case "MNEME_MEILISEARCH_KEY":
+				return cmp.Or(searchConfig(t, dir).APIKey.Reveal(), "none"), true
+			case "MNEME_MEILISEARCH_PREFIX":
+				return searchConfig(t, dir).IndexPrefix, true
+			}
+			return "", false
+		}})
+	if err != nil {
+		t.Fatalf("%s: %v", b.file, err)
+	}
+	c := configs.Default(r)
+	c.DataDir, c.CacheDir = dir, cache
+	c.Storage, c.Keyword, c.Vector, c.Sparse = example.Storage, example.Keyword, example.Vector, example.Sparse
+	for _, s := range c.Indexes() {
+		switch index := s.Config.(type) {
+		case *embedded.Config:
+			index.FlushChunks = 64 // small, so that segments and merges take part
+		case *indexpostgres.Config:
+			index.MaxConnections = 8 // of many servers at once
+		}
+	}
+	if b.change != nil {
+		b.change(t, dir, c)
+	}
+	return c
+}
+
+// embeddedAs changes the embedded index of every retriever that has one.
+func embeddedAs(change func(*embedded.Config)) func(testing.TB, string, *configs.Config) {
+	return func(_ testing.TB, _ string, c *configs.Config) {
+		for _, s := range c.Indexes() {
+			if index, ok := s.Config.(*embedded.Config); ok {
+				change(index)
+			}
+		}
+	}
+}
+
+// components is the registry of a stock program.
+func components() *registry.Registry {
+	r := registry.New()
+	standard.Register(r)
+	return r
+}
+
+// indexes are the distinct configurations of the set's indexes.
+func (b backend) indexes(t testing.TB, dir string) (all []any) {
+	t.Helper()
+	for _, s := range b.configured(t, components(), dir).Indexes() {
+		if !slices.ContainsFunc(all, func(x any) bool { return reflect.DeepEqual(x, s.Config) }) {
+			all = append(all, s.Config)
+		}
+	}
+	return all
+}
+
+// shared opens the store of a running server's folder as a second process does.
+func (b backend) shared(t testing.TB, dir string) port.Store {
+	t.Helper()
+	r := components()
+	store, err := r.Store.Open(context.Background(), b.configured(t, r, dir).Storage,
+		registry.Env{Log: slog.New(slog.DiscardHandler), DataDir: dir, CacheDir: cache, Shared: true, Now: time.Now})
+	if err != nil {
+		t.Fatalf("open the store: %v", err)
+	}
+	t.Cleanup(func() { _ = store.Close() }) // read alone
+	return store
+}
+
+// forget removes what the closed indexes of a folder keep.
+func (b backend) forget(t testing.TB, dir string) {
+	t.Helper()
+	for _, c := range b.indexes(t, dir) {
+		switch c := c.(type) {
+		case *embedded.Config:
+			if err := os.RemoveAll(filepath.Join(dir, "index")); err != nil {
+				t.Fatal(err)
+			}
+		case *indexpostgres.Config:
+			forgetIndexPostgres(t, c)
+		case *meilisearch.Config:
+			forgetMeilisearch(t, c)
+		}
+	}
+}
+
+// traces names what of the indexes outside the folder holds the marker.
+func (b backend) traces(t testing.TB, dir, marker string) (found []string) {
+	t.Helper()
+	for _, c := range b.indexes(t, dir) {
+		switch c := c.(type) {
+		case *indexpostgres.Config:
+			found = append(found, tracesIndexPostgres(t, c, marker)...)
+		case *meilisearch.Config:
+			found = append(found, tracesMeilisearch(t, c, marker)...)
+		}
+	}
+	return found
+}
+
+// dsn gives each folder a database of its own, whose address the folder keeps.
+func dsn(t testing.TB, dir string) string {
+	t.Helper()
+	file := filepath.Join(dir, "dsn")
+	kept, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		kept = []byte(database.Database(t))
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			err = os.WriteFile(file, kept, 0o600)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(kept)
+}
+
+// forgetIndexPostgres drops the tables of an index, which may share their schema
+// with the store's.
+func forgetIndexPostgres(t testing.TB, c *indexpostgres.Config) {
+	t.Helper()
+	inDatabase(t, c, func(ctx context.Context, conn *pgx.Conn, schema string) error {
+		rows, err := conn.Query(ctx, `SELECT format('DROP TABLE %I.%I CASCADE', schemaname, tablename) FROM pg_tables `+
+			`WHERE schemaname = $1 AND starts_with(tablename, 'index_')`, schema)
+		if err != nil {
+			return err
+		}
+		drops, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err == nil && len(drops) == 0 {
+			err = errors.New("there are no tables of an index to drop")
+		}
+		for _, drop := range drops {
+			if err == nil {
+				_, err = conn.Exec(ctx, drop)
+			}
+		}
+		return err
+	})
+}
+
+func tracesIndexPostgres(t testing.TB, c *indexpostgres.Config, marker string) (found []string) {
+	t.Helper()
+	inDatabase(t, c, func(ctx context.Context, conn *pgx.Conn, schema string) error {
+		table := pgx.Identifier{schema, "index_posting"}.Sanitize()
+		rows, err := conn.Query(ctx, "SELECT DISTINCT 'postings of ' || generation FROM "+table+
+			" WHERE position($1::bytea IN term) > 0 OR position($1::bytea IN data) > 0", []byte(marker))
+		if err == nil {
+			found, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		return err
+	})
+	return found
+}
+
+// inDatabase uses an index's database beside the server.
+func inDatabase(t testing.TB, c *indexpostgres.Config, fn func(ctx context.Context, conn *pgx.Conn, schema string) error) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, c.DSN.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(fn(ctx, conn, cmp.Or(c.Schema, "public")), conn.Close(ctx)); err != nil {
+		t.Fatal(err)
+	}
+}

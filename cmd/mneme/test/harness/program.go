@@ -1,0 +1,114 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Program is the real program, built once for the tests of a package when the
+// first of them asks for it.
+type Program struct {
+	dir   string
+	build func() error
+}
+
+// New makes a place for the program, to be used in TestMain; Remove ends it. What
+// this process's environment says of a configuration is taken out, and models are
+// compiled once for all tests, into a folder beside the program.
+func New() *Program {
+	p, err := prepare()
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func prepare() (*Program, error) {
+	dir, err := os.MkdirTemp("", "mneme-test-")
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{dir: dir}
+	p.build = sync.OnceValue(func() error {
+		// go run keeps what it has linked in Go's build cache, where go build links again
+		// for each package.
+		out, err := exec.CommandContext(context.Background(), "go", "run", "-exec", "cp",
+			"github.com/mnemehq/mneme/cmd/mneme", p.path()).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("build the program: %w\n%s", err, out)
+		}
+		return nil
+	})
+	err = errors.Join(os.Chmod(dir, 0o755), // some processes run as another user
+		os.Setenv("MNEME_CACHE", filepath.Join(dir, "cache")))
+	for _, name := range []string{"MNEME_DATA", "MNEME_CONFIG", "MNEME_URL", "MNEME_KEY", "MNEME_ADMIN_KEY",
+		"MNEME_ADDR", "MNEME_LOG_LEVEL"} {
+		err = errors.Join(err, os.Unsetenv(name))
+	}
+	return p, err
+}
+
+func (p *Program) path() string { return filepath.Join(p.dir, "mneme") }
+
+// Path is where the program is.
+func (p *Program) Path(t testing.TB) string {
+	t.Helper()
+	if err := p.build(); err != nil {
+		t.Fatal(err)
+	}
+	return p.path()
+}
+
+// Remove removes the program and what was compiled beside it.
+func (p *Program) Remove() { _ = os.RemoveAll(p.dir) } // the operating system's folder for such things
+
+// Result is what a command did.
+type Result struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+// patience is how long a command may take.
+const patience = 10 * time.Minute
+
+// Run runs a command to its end, whatever that is. One that a signal ends, as at the
+// end of its context or of our patience, fails the test.
+func Run(t testing.TB, cmd *exec.Cmd) Result {
+	t.Helper()
+	if cmd.WaitDelay == 0 && cmd.Cancel != nil {
+		cmd.WaitDelay = time.Second
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Start()
+	if err == nil {
+		kill := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+		err = cmd.Wait()
+		kill.Stop()
+	}
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || !exit.Exited()) {
+		t.Fatalf("%s %s: %v\n%s%s", filepath.Base(cmd.Path), strings.Join(cmd.Args[1:], " "), err, &stdout, &stderr)
+	}
+	return Result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// Succeed is Run of a command that has to succeed.
+func Succeed(t testing.TB, cmd *exec.Cmd) Result {
+	t.Helper()
+	r := Run(t, cmd)
+	if r.Code != 0 {
+		t.Fatalf("%s %s: exit code %d\n%s%s", filepath.Base(cmd.Path), strings.Join(cmd.Args[1:], " "), r.Code,
+			r.Stdout, r.Stderr)
+	}
+	return r
+}

@@ -1,0 +1,124 @@
+package harness
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Server is a running server.
+type Server struct {
+	URL   string // where it serves, once it is ready
+	Cmd   *exec.Cmd
+	Ended <-chan struct{} // closed when the process has ended and its log is whole
+
+	ready <-chan string
+	mu    sync.Mutex
+	log   bytes.Buffer
+}
+
+// Start starts a server whose log goes to its standard error, which keeps the
+// lines that keep says (nil: all).
+func Start(cmd *exec.Cmd, keep func(line string) bool) (*Server, error) {
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	at := regexp.MustCompile(`server ready.* url=(http://[0-9.:]+)`)
+	ready, ended := make(chan string, 1), make(chan struct{})
+	s := &Server{Cmd: cmd, Ended: ended, ready: ready}
+	go func() {
+		defer close(ended)
+		for lines := bufio.NewReader(stderr); ; {
+			line, err := lines.ReadString('\n')
+			if m := at.FindStringSubmatch(line); m != nil {
+				select {
+				case ready <- m[1]:
+				default: // said before
+				}
+			}
+			if keep == nil || keep(line) {
+				s.mu.Lock()
+				s.log.WriteString(line)
+				s.mu.Unlock()
+			}
+			if err != nil {
+				break
+			}
+		}
+		_ = cmd.Wait() // how it ended is in the process's state
+	}()
+	return s, nil
+}
+
+// Ready waits until the server serves, and sets URL.
+func (s *Server) Ready(within time.Duration) error {
+	select {
+	case s.URL = <-s.ready:
+		return nil
+	case <-s.Ended:
+		return fmt.Errorf("the server ended at its start: %s\n%s", s.Cmd.ProcessState, s.Logged())
+	case <-time.After(within):
+		return fmt.Errorf("the server is not ready after %s\n%s", within, s.Logged())
+	}
+}
+
+// Serve starts a server and waits until it serves. It is killed at the end of the
+// test.
+func Serve(t testing.TB, cmd *exec.Cmd) *Server {
+	t.Helper()
+	s, err := Start(cmd, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Kill)
+	if err := s.Ready(2 * time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Logged is the log so far.
+func (s *Server) Logged() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
+// Kill ends the process as a power cut does, and waits for its end.
+func (s *Server) Kill() {
+	_ = s.Cmd.Process.Kill() // it may have ended already
+	<-s.Ended
+}
+
+// Stop sends a signal and waits for the end; the error says how the server ended
+// where that was not in order.
+func (s *Server) Stop(signal os.Signal) error {
+	if err := s.Cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return s.Wait(time.Minute)
+}
+
+// Wait waits for the end of a server that was told to stop.
+func (s *Server) Wait(within time.Duration) error {
+	select {
+	case <-s.Ended:
+	case <-time.After(within):
+		return fmt.Errorf("the server has not ended after %s\n%s", within, s.Logged())
+	}
+	if code := s.Cmd.ProcessState.ExitCode(); code != 0 {
+		return fmt.Errorf("the server ended with %s\n%s", s.Cmd.ProcessState, s.Logged())
+	}
+	return nil
+}

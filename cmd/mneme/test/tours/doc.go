@@ -1,0 +1,12 @@
+// Package tours runs what the documentation tells a newcomer to type: the
+// quickstart, and the tours of README.md, docs/memory.md and docs/rest.md, as they
+// stand. Each runs over every set of backends in configs/examples, with nothing
+// changed but MNEME_CONFIG, against a real PostgreSQL and a Meilisearch that keeps
+// to the protocol.
+//
+//	go test ./cmd/mneme/test/tours -v
+//	MNEME_TEST_MEILISEARCH_URL=http://127.0.0.1:7700 MNEME_TEST_MEILISEARCH_KEY=... go test ./cmd/mneme/test/tours -v
+//
+// A tour is the shell block after the comment "tour:" of a page. It needs bash and
+// curl.
+package tours

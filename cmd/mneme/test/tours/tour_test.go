@@ -1,0 +1,234 @@
+package tours_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/adapters/index/meilisearch/meilisearchtest"
+	"github.com/mnemehq/mneme/adapters/storage/postgres/postgrestest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
+)
+
+// set is one of configs/examples and what its server says that it runs on.
+type set struct {
+	example                          string
+	storage, keyword, vector, sparse string
+}
+
+var sets = []set{
+	{"laptop.yaml", "sqlite", "embedded", "embedded", "embedded"},
+	{"replicas.yaml", "postgres", "embedded", "embedded", "embedded"},
+	{"postgres.yaml", "postgres", "postgres", "postgres", "postgres"},
+	{"scaled-out.yaml", "postgres", "meilisearch", "postgres", "postgres"},
+}
+
+// tours are the pages that hold one, and what its output must hold.
+var tours = map[string][]string{
+	"README.md": {`"written":2`, `"document_id":"lease"`, `"document_id":"wifi"`, `"terms":`, "E-42"},
+	"docs/memory.md": {`"deduped":false`, "near the old harbour", `"quote":"I am allergic to peanuts."`,
+		`"outcome":"updated"`, `"status":"tombstoned"`,
+		`"deletedMemories":3`, `"apiVersion"`},
+	"docs/rest.md": {`"written":3`, `"unchanged":1`, `"score_kind":"rerank"`, `"relevance_score"`, `"read";q=600;w=60`,
+		"HTTP/1.1 429", "Retry-After",
+		`"code":"invalid_filter"`, "did you mean", `"code":"namespace_not_found"`, `"status":"succeeded"`, "chunk_list",
+		`"deleted":true`},
+}
+
+const root = "../../../.."
+
+var (
+	program  *harness.Program
+	database *postgrestest.Server
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	program = harness.New()
+	defer program.Remove()
+	database = postgrestest.Start()
+	defer database.Stop()
+	return m.Run()
+}
+
+// The main job of the documentation is done on each set of backends by changing
+// the configuration alone.
+func TestTours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short leaves what runs outside this process out")
+	}
+	need(t, "bash", "curl", "go")
+	for _, s := range sets {
+		t.Run(strings.TrimSuffix(s.example, ".yaml"), func(t *testing.T) {
+			for page, wants := range tours {
+				t.Run(page, func(t *testing.T) {
+					script := tour(t, page)
+					out, log := s.shell(t, script)
+					for _, want := range wants {
+						if !strings.Contains(out, want) {
+							t.Errorf("the output lacks %s", want)
+						}
+					}
+					s.served(t, log)
+					if t.Failed() {
+						t.Logf("%s\n%s", out, log)
+					}
+				})
+			}
+			t.Run("quickstart", func(t *testing.T) {
+				out, log := s.shell(t, "bin/mneme quickstart --data ./tour-data --addr 127.0.0.1:8080 --exit\n")
+				if !strings.Contains(out, "refund") || !strings.Contains(out, "sk-service-") {
+					t.Errorf("neither a passage nor a key:\n%s\n%s", out, log)
+				}
+			})
+		})
+	}
+}
+
+// tour is the shell block of a page.
+func tour(t *testing.T, page string) string {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(body), "<!-- tour:")
+	if ok {
+		_, rest, ok = strings.Cut(rest, "\n```sh\n")
+	}
+	script, _, closed := strings.Cut(rest, "\n```\n")
+	if !ok || !closed || !strings.Contains(script, "mneme serve") {
+		t.Fatalf("%s holds no tour", page)
+	}
+	return script + "\n"
+}
+
+var folders = regexp.MustCompile(`\./([a-z]+-data)`)
+
+// shell runs a script with the set's configuration: on a free port, in folders and
+// a database of its own.
+func (s set) shell(t *testing.T, script string) (out, log string) {
+	t.Helper()
+	dir := t.TempDir()
+	example, err := filepath.Abs(filepath.Join(root, "configs/examples", s.example))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "MNEME_CONFIG="+example)
+	if s.storage == "postgres" {
+		env = append(env, "MNEME_POSTGRES_DSN="+database.Database(t))
+	}
+	if s.keyword == "meilisearch" {
+		env = append(env, meilisearch(t)...)
+	}
+	addr := harness.Address(t)
+	for _, r := range [][2]string{{"127.0.0.1:8080", addr}, {"bin/mneme ", program.Path(t) + " "}} {
+		script = strings.ReplaceAll(script, r[0], r[1])
+	}
+	script = folders.ReplaceAllString(script, dir+"/$1")
+	lines := []string{"set -e", `trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT`, "trap 'exit 1' TERM"}
+	for line := range strings.Lines(script) {
+		serves := strings.Contains(line, " serve ")
+		if own := regexp.MustCompile(`--config (\S+)`).FindStringSubmatch(line); serves && own != nil {
+			// The page's file says what is beside the backends.
+			lines = append(lines, fmt.Sprintf("cat >>%s <<'EXAMPLE'\n%s\nEXAMPLE", own[1], without(t, example, "limits")))
+		}
+		lines = append(lines, strings.TrimSuffix(line, "\n"))
+		if serves { // where a person waits for the line that says ready
+			lines = append(lines, "for i in $(seq 300); do curl -sf http://"+addr+"/health >/dev/null && break; sleep 0.2; done")
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", strings.Join(lines, "\n"))
+	cmd.Dir, cmd.Env = root, env
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, &stdout, &stderr)
+	}
+	return stdout.String(), stderr.String()
+}
+
+// without is a configuration without one of its sections.
+func without(t *testing.T, file, section string) string {
+	t.Helper()
+	body, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept strings.Builder
+	drop := false
+	for line := range strings.Lines(string(body)) {
+		if strings.TrimLeft(line, " #\n") != "" && !strings.HasPrefix(line, " ") {
+			drop = strings.HasPrefix(line, section+":")
+		}
+		if !drop {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
+// served checks that the server ran on the set's backends and that nothing went
+// wrong in it.
+func (s set) served(t *testing.T, log string) {
+	t.Helper()
+	ready := ""
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, "server ready") {
+			ready = line
+		}
+		if strings.Contains(line, "panic") || strings.Contains(line, "level=ERROR") || strings.Contains(line, `"level":"ERROR"`) {
+			t.Errorf("the server logged %s", line)
+		}
+	}
+	for _, part := range [][2]string{{"storage", s.storage}, {"keyword", s.keyword}, {"vector", s.vector}} {
+		if !strings.Contains(ready, part[0]+"="+part[1]) && !strings.Contains(ready, fmt.Sprintf("%q:%q", part[0], part[1])) {
+			t.Errorf("the server does not say that %s is %s: %q", part[0], part[1], ready)
+		}
+	}
+}
+
+// meilisearch is the environment that names a server: the one of the tests, or one
+// in this process.
+func meilisearch(t *testing.T) []string {
+	t.Helper()
+	url, key := os.Getenv("MNEME_TEST_MEILISEARCH_URL"), os.Getenv("MNEME_TEST_MEILISEARCH_KEY")
+	if url == "" {
+		t.Log("MNEME_TEST_MEILISEARCH_URL names no server: a Meilisearch of the tests' own, which keeps to the " +
+			"protocol, takes its place")
+		s := meilisearchtest.Start(t, meilisearchtest.Options{MasterKey: "a-master-key-of-tests"})
+		url, key = s.URL, s.Key
+	}
+	prefix := fmt.Sprintf("tour_%d_%d", os.Getpid(), time.Now().UnixNano())
+	return []string{"MNEME_MEILISEARCH_URL=" + url, "MNEME_MEILISEARCH_KEY=" + cmp.Or(key, "none"),
+		"MNEME_MEILISEARCH_PREFIX=" + prefix}
+}
+
+// need skips the test without these programs, or fails it where
+// MNEME_TEST_REQUIRE is set.
+func need(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err == nil {
+			continue
+		}
+		if os.Getenv("MNEME_TEST_REQUIRE") != "" {
+			t.Fatal(name + " is not installed")
+		}
+		t.Skip("SKIPPED: " + name + " is not installed")
+	}
+}

@@ -1,0 +1,265 @@
+package ingest
+
+import (
+	"context"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Log is the only way to change documents. It runs a transaction of the store,
+// collects what was changed, and hands it to the indexes in order once it is
+// committed, even if the caller has left. Only it reaches the methods of
+// port.DocumentWriter, so no service can change a document and forget the indexes.
+// Safe for concurrent use.
+type Log struct {
+	store     port.DocumentStore
+	projector *Projector
+	listeners []Listener
+}
+
+// NewLog makes the log of a store. Listeners get each change in its transaction,
+// in the order given; without any nothing is collected for them.
+func NewLog(store port.DocumentStore, projector *Projector, listeners ...Listener) *Log {
+	return &Log{store: store, projector: projector, listeners: listeners}
+}
+
+// NotSearchable is the error of a change that is committed but that an index did
+// not take. The index catches up with the next search or write of the partition.
+type NotSearchable struct{ err error }
+
+// Error is the index's.
+func (e NotSearchable) Error() string { return e.err.Error() }
+
+// Unwrap is the index's error, fault Unavailable as a rule.
+func (e NotSearchable) Unwrap() error { return e.err }
+
+// Write runs fn in one serialisable transaction and returns once its changes are
+// durable and searchable. An error of fn, or of a listener, rolls everything back
+// and is returned as it is. fn may run again after a conflict, each time with a
+// new Tx, and must have no effect outside it. NotSearchable says that the changes
+// are committed all the same.
+func (l *Log) Write(ctx context.Context, why Cause, fn func(*Tx) error) error {
+	var tx *Tx
+	err := l.store.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+		tx = &Tx{writer: w, documents: w, cause: why, listening: len(l.listeners) > 0}
+		if err := fn(tx); err != nil {
+			return err
+		}
+		if len(tx.heard) == 0 {
+			return nil
+		}
+		// Last, so that what a listener stores follows the order of the commits: all
+		// rows that the changes lock are locked by now.
+		for _, listener := range l.listeners {
+			if err := listener.Changed(ctx, w, tx.heard); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range tx.steps {
+		if err := l.apply(ctx, s); err != nil {
+			return NotSearchable{err}
+		}
+	}
+	return nil
+}
+
+// apply hands a committed step to the indexes.
+func (l *Log) apply(ctx context.Context, s step) error {
+	switch {
+	case s.gone:
+		l.projector.Drop(context.WithoutCancel(ctx), s.partition)
+		return nil
+	case s.rebuild:
+		return l.projector.rebuild(ctx, s.partition, s.seq)
+	}
+	return l.projector.applyCommitted(ctx, s.partition, s.seq, s.changes)
+}
+
+// Writer is what a transaction that changes documents does beside that: nothing in
+// it changes a document, and so no index needs to hear of it.
+type Writer interface {
+	port.PartitionReader
+	port.PartitionWriter
+	port.DocumentReader
+	port.MemoryReader
+	port.MemoryWriter
+	port.JobReader
+	port.JobWriter
+	port.ReplicaReader
+	port.ReplicaWriter
+}
+
+// writer is embedded under a private name: a caller with a Tx has the methods of a
+// Writer, but not the value behind them, which can do more.
+type writer = Writer
+
+// Tx is one run of a transaction that changes documents, with all that Writer has
+// beside. It is not safe for concurrent use, and
+// not to be used after the function that it was given to.
+type Tx struct {
+	writer
+	documents port.DocumentWriter
+	cause     Cause
+	listening bool
+
+	rebuilt port.Partition
+	steps   []step
+	heard   []DocumentChange // nothing unless there are listeners
+}
+
+// step is what one change number did to a partition.
+type step struct {
+	partition port.Partition
+	seq       uint64
+	changes   []port.IndexChange
+	gone      bool // the partition went with its last document
+	rebuild   bool // its indexes are to be built from the store
+}
+
+// Put inserts or replaces documents of a pinned partition, or of its shadow, all
+// under one new change number. Without a time every document has its own UpdatedAt,
+// which is stored as at otherwise. A document that is MetadataOnly has to carry the
+// chunks that are stored. No documents is no change. Faults are those of
+// port.DocumentWriter.
+func (t *Tx) Put(ctx context.Context, p port.Partition, at time.Time, docs []port.DocumentWrite) error {
+	return t.put(ctx, p, at, docs, t.cause)
+}
+
+// Reencode replaces the vectors of stored documents, whose contents and times
+// stay. It is CauseReencoding, whatever the transaction is for.
+func (t *Tx) Reencode(ctx context.Context, p port.Partition, docs []port.DocumentWrite) error {
+	return t.put(ctx, p, time.Time{}, docs, CauseReencoding)
+}
+
+// RebuildIndexes has the indexes of a partition dropped and built from the store
+// after the commit, in place of being handed the changes that follow: for a
+// transaction that replaces every vector, and more of them than memory should hold.
+func (t *Tx) RebuildIndexes(p port.Partition) { t.rebuilt = p }
+
+func (t *Tx) put(ctx context.Context, p port.Partition, at time.Time, docs []port.DocumentWrite, why Cause) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	stored, err := t.stored(ctx, p, len(docs), func(i int) string { return docs[i].Document.ID })
+	if err != nil {
+		return err
+	}
+	kept, err := t.keptVectors(ctx, p, docs)
+	if err != nil {
+		return err
+	}
+	seq, err := t.documents.PutDocuments(ctx, p, at, docs)
+	if err != nil {
+		return err
+	}
+	pinned := p.Unshadowed() // as the indexes know it
+	t.collectPut(ctx, docs, stored, DocumentChange{Partition: pinned, Cause: why, Seq: seq})
+	if pinned == t.rebuilt {
+		t.noteRebuild(seq)
+		return nil
+	}
+	changes := make([]port.IndexChange, len(docs))
+	for i := range docs {
+		v := docs[i].Vectors
+		if docs[i].MetadataOnly {
+			v = kept[docs[i].Document.ID]
+		}
+		if changes[i], err = indexChange(docs[i].Document, v); err != nil {
+			return err
+		}
+	}
+	t.steps = append(t.steps, step{partition: pinned, seq: seq, changes: changes})
+	return nil
+}
+
+// noteRebuild notes the last change of the partition whose indexes are to be rebuilt.
+func (t *Tx) noteRebuild(seq uint64) {
+	if n := len(t.steps); n > 0 && t.steps[n-1].rebuild {
+		t.steps[n-1].seq = seq
+		return
+	}
+	t.steps = append(t.steps, step{partition: t.rebuilt, seq: seq, rebuild: true})
+}
+
+// keptVectors reads the vectors of those documents whose text stays.
+func (t *Tx) keptVectors(
+	ctx context.Context, p port.Partition, docs []port.DocumentWrite,
+) (map[string]port.Vectors, error) {
+	var ids []string
+	for i := range docs {
+		if docs[i].MetadataOnly {
+			ids = append(ids, docs[i].Document.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return t.Vectors(ctx, p, ids)
+}
+
+// Delete removes those of ids that exist from a pinned partition, and from its
+// shadow, under one new change number, and returns how many did. A namespace goes
+// with its last document.
+func (t *Tx) Delete(ctx context.Context, p port.Partition, at time.Time, ids []string) (int, error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	stored, err := t.stored(ctx, p, len(ids), func(i int) string { return ids[i] })
+	if err != nil {
+		return 0, err
+	}
+	deleted, seq, gone, err := t.documents.DeleteDocuments(ctx, p, at, ids)
+	if err != nil || deleted == 0 {
+		return 0, err
+	}
+	for _, id := range ids {
+		if d, ok := stored[id]; ok {
+			t.collectChange(ctx, &d.Document, DocumentChange{Partition: p, Action: Deleted, Cause: t.cause, Seq: seq, At: at})
+		}
+	}
+	done := step{partition: p, seq: seq, gone: gone}
+	if !gone {
+		done.changes = make([]port.IndexChange, len(ids))
+		for i, id := range ids {
+			done.changes[i].Document = id
+		}
+	}
+	t.steps = append(t.steps, done)
+	return deleted, nil
+}
+
+// DropEmpty removes the row of a namespace without documents, for one to be created
+// under other models in its place. Holding documents it is fault Conflict.
+func (t *Tx) DropEmpty(ctx context.Context, p port.Partition) error {
+	row, err := t.Partition(ctx, p)
+	if err != nil {
+		return err
+	}
+	if row.Documents > 0 {
+		return fault.New(fault.Conflict, "namespace %q holds %d documents", p.Name(), row.Documents)
+	}
+	_, err = t.documents.DeletePartition(ctx, p)
+	return err
+}
+
+// EndErasure removes the row of an end user whose data an erasure has removed. The
+// erasure itself bypasses this log: behind its mark, which keeps every writer out, it
+// removes memories in batches, and every replica drops its indexes before this call.
+// So the indexes have nothing to apply, and listeners get one change for the end user
+// and none for the erased memories.
+func (t *Tx) EndErasure(ctx context.Context, p port.Partition, at time.Time) error {
+	if err := t.documents.EndErasure(ctx, p); err != nil {
+		return err
+	}
+	if t.listening {
+		t.collectChange(ctx, &port.Document{}, DocumentChange{Partition: p, Action: Erased, Cause: t.cause, At: at})
+	}
+	return nil
+}

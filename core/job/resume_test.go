@@ -1,0 +1,247 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/job"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// TestStop: what a stop interrupts is given back as if the attempt had not begun, and
+// goes on with the next start, or at another replica, from the state saved last.
+func TestStop(t *testing.T) {
+	b := newBed(t)
+	saved := make(chan bool, 1)
+	kind := func(lane string, run func(ctx context.Context, j *job.Job) error) job.Kind {
+		return job.Kind{Name: "sync" + lane, Lane: lane, Keep: time.Hour, Run: run}
+	}
+	interrupted := func(ctx context.Context, j *job.Job) error {
+		if err := j.Save(ctx, 2, 5, note{"half"}); err != nil {
+			return err
+		}
+		saved <- true
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	for _, lane := range []string{"", "one"} {
+		a := b.serve("a", kind(lane, interrupted))
+		j := a.start("sync"+lane, job.Order{Partition: b.docs("x"), Total: 5})
+		waiting := a.start("sync"+lane, job.Order{Partition: b.docs("y")})
+		if lane == "" {
+			<-saved
+		}
+		receive(t, "it has saved", saved)
+		a.stop()
+		if got := b.read(j); got.Status != port.JobQueued || got.Tries != 0 || string(got.State) != `{"text":"half"}` ||
+			got.Done != 2 {
+			t.Errorf("interrupted: %+v", got)
+		}
+		_, err := a.Start(t.Context(), "sync"+lane, job.Order{Partition: b.docs("x")})
+		wantFault(t, "a start while stopping", err, fault.Unavailable)
+		c := b.serve("c", kind(lane, func(ctx context.Context, r *job.Job) error {
+			var state note
+			if had, err := r.Load(&state); err != nil || had != (r.ID == j.ID || lane == "") || had && state.Text != "half" {
+				t.Errorf("resumed with %+v, %v, %v", state, had, err)
+			}
+			return nil
+		}))
+		if end := b.ends(j, port.JobSucceeded); end.Tries != 1 {
+			t.Errorf("resumed: %+v", end)
+		}
+		b.ends(waiting, port.JobSucceeded)
+		c.stop()
+	}
+}
+
+// TestKill: a job of a process that died is taken over with the state saved last, and
+// the dead one, should it wake up, can neither save nor end it.
+func TestKill(t *testing.T) {
+	b := newBed(t)
+	handle := make(chan *job.Job, 1)
+	lost := make(chan context.Context, 1)
+	wake := make(chan struct{})
+	late := make(chan error, 2)
+	dead := b.serve("place", job.Kind{Name: "sync", Keep: time.Hour, Run: func(ctx context.Context, j *job.Job) error {
+		if err := j.Save(ctx, 1, 3, note{"half"}); err != nil {
+			return err
+		}
+		handle <- j
+		<-wake
+		late <- j.Save(ctx, 2, 3, note{"stale"})
+		lost <- ctx
+		err := b.store.Update(context.Background(), func(w port.Writer) error {
+			if err := w.PutSecret(context.Background(), "stale", []byte("x")); err != nil {
+				return err
+			}
+			return j.Finish(context.Background(), w, note{"stale"})
+		})
+		late <- err
+		return err
+	}})
+	j := dead.start("sync", job.Order{Partition: b.docs("x"), Total: 3})
+	receive(t, "it runs", handle)
+
+	goOn := make(chan struct{})
+	running := make(chan *job.Job, 1)
+	next := b.serve("place", job.Kind{Name: "sync", Keep: time.Hour, Run: func(ctx context.Context, j *job.Job) error {
+		running <- j
+		<-goOn
+		return j.Save(ctx, 3, 3, nil)
+	}})
+	taken := receive(t, "it is taken over", running)
+	if taken.ID != j.ID || taken.Tries != 2 || string(taken.State) != `{"text":"half"}` || taken.Done != 1 || taken.Total != 3 {
+		t.Errorf("taken over: %+v", taken.Job)
+	}
+	close(wake)
+	for _, what := range []string{"a late Save", "a late Finish"} {
+		if err := receive(t, what, late); !errors.Is(err, job.ErrTaken) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if ctx := receive(t, "the context of the dead one", lost); ctx.Err() == nil {
+		t.Error("the attempt of a lost job goes on")
+	}
+	if got := b.read(j); got.Status != port.JobRunning || got.Done != 1 {
+		t.Errorf("the dead one has changed it: %+v", got)
+	}
+	b.view(func(r port.Reader) error {
+		_, err := r.Secret(t.Context(), "stale")
+		wantFault(t, "the work of the dead one", err, fault.NotFound)
+		return nil
+	})
+	close(goOn)
+	if end := b.ends(j, port.JobSucceeded); end.Result != nil || end.Done != 3 || end.Tries != 2 {
+		t.Errorf("ended: %+v", end)
+	}
+	next.stop()
+}
+
+// TestLeftBehind: jobs that an earlier process left in a lane run before those that
+// were started since, in their order.
+func TestLeftBehind(t *testing.T) {
+	b := newBed(t)
+	ran := make(chan string, 10)
+	kind := job.Kind{Name: "write", Lane: "write", Run: func(_ context.Context, j *job.Job) error { ran <- j.ID; return nil }}
+	before := b.join("place", job.Settings{}, kind) // dies before it runs any
+	var want []string
+	for range 6 { // more than a lane takes over at once
+		want = append(want, before.start("write", job.Order{Partition: b.docs("x")}).ID)
+	}
+	s := b.join("place", job.Settings{Poll: 10 * time.Millisecond}, kind)
+	want = append(want, s.start("write", job.Order{Partition: b.docs("x")}).ID)
+	s.run()
+	var last port.Job
+	for _, id := range want[:4] {
+		if got := receive(t, "one left behind", ran); got != id {
+			t.Errorf("%s runs, want %s", got, id)
+		}
+	}
+	last.Org = b.org
+	for _, id := range want {
+		last.ID = id
+		b.ends(last, port.JobSucceeded)
+	}
+}
+
+// TestKeep: an ended job is read for as long as its kind says, and then removed.
+func TestKeep(t *testing.T) {
+	b := newBed(t)
+	kind := job.Kind{Name: "short", Keep: time.Minute, Run: func(context.Context, *job.Job) error { return nil }}
+	a := b.serve("a", kind)
+	j := a.start("short", job.Order{Partition: b.docs("x")})
+	b.ends(j, port.JobSucceeded)
+	latest := func(s *server) bool {
+		_, known, err := s.Latest(t.Context(), "short", b.docs("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return known
+	}
+	if !latest(a) {
+		t.Error("it is not kept")
+	}
+	b.clock.Add(int64(time.Hour))
+	if latest(a) {
+		t.Error("it is shown after its time")
+	}
+	a.stop()
+	b.serve("a", kind) // which sweeps as it starts
+	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
+		err := b.store.View(t.Context(), func(r port.Reader) error { _, err := r.Job(t.Context(), j.Org, j.ID); return err })
+		if fault.CodeOf(err) == fault.NotFound {
+			break
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatal("it is not removed")
+		}
+	}
+}
+
+// TestStoreAway: a job is begun and ended once the store answers, and what a failed
+// transaction undid is done again.
+func TestStoreAway(t *testing.T) {
+	b := newBed(t)
+	away := fault.New(fault.Unavailable, "the store is away")
+	attempts := make(chan error, 10)
+	s := b.serve("a", job.Kind{Name: "write", Lane: "write", Tries: 5, Backoff: time.Millisecond,
+		Run: func(ctx context.Context, j *job.Job) error {
+			err := b.store.Update(ctx, func(w port.Writer) error {
+				if err := j.Finish(ctx, w, note{"done"}); err != nil {
+					return err
+				}
+				if j.Tries == 1 {
+					return away // it rolls back
+				}
+				return nil
+			})
+			attempts <- err
+			return err
+		}}, job.Kind{Name: "plain", Lane: "plain", Run: func(context.Context, *job.Job) error {
+		b.store.OnBackgroundUpdate.Set(func() error { return away })
+		attempts <- nil
+		return nil
+	}})
+	if end := b.ends(s.start("write", job.Order{Partition: b.docs("x")}), port.JobSucceeded); end.Tries != 2 ||
+		string(end.Result) != `{"text":"done"}` {
+		t.Errorf("ended: %+v", end)
+	}
+	if first, second := <-attempts, <-attempts; !errors.Is(first, away) || second != nil {
+		t.Errorf("attempts: %v, %v", first, second)
+	}
+	j := s.start("plain", job.Order{Partition: b.docs("x")})
+	receive(t, "it runs", attempts)
+	refused := make(chan bool, 100)
+	b.store.OnBackgroundUpdate.Set(func() error { refused <- true; return away })
+	receive(t, "its end is refused", refused)
+	if got := b.read(j); got.Status != port.JobRunning {
+		t.Errorf("while the store is away: %+v", got)
+	}
+	b.store.OnBackgroundUpdate.Clear()
+	b.ends(j, port.JobSucceeded)
+}
+
+// TestProgress: progress shows while a job runs, and does not wear the store out.
+func TestProgress(t *testing.T) {
+	b := newBed(t)
+	goOn := make(chan struct{})
+	s := b.serve("a", job.Kind{Name: "build", Run: func(ctx context.Context, j *job.Job) error {
+		for i := range 1000 {
+			j.Progress(ctx, i+1, 2000)
+		}
+		<-goOn
+		return nil
+	}})
+	j := s.start("build", job.Order{Partition: b.docs("x"), Total: 1})
+	got := b.becomes(j, "it shows", func(j port.Job) bool { return j.Total == 2000 })
+	if got.Done < 1 || got.Status != port.JobRunning {
+		t.Errorf("under way: %+v", got)
+	}
+	close(goOn)
+	if end := b.ends(j, port.JobSucceeded); end.Total != 2000 {
+		t.Errorf("ended: %+v", end)
+	}
+}

@@ -1,0 +1,580 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/replica"
+)
+
+// Settings are what a Runner is made of.
+type Settings struct {
+	Store   port.Store
+	Replica *replica.Member
+	Workers int // jobs without a lane that run at once; 0: 4
+	// Poll is how often the store is asked for unclaimed and for cancelled jobs; 0:
+	// 3 s, or an hour where no other process can serve over the store.
+	Poll time.Duration
+	Now  func() time.Time
+	Log  *slog.Logger
+}
+
+// Reader is what a Runner reads of the store.
+type Reader interface {
+	port.JobReader
+	port.ReplicaReader
+}
+
+// Writer is a transaction that a job is stored, or finished, in.
+type Writer interface {
+	Reader
+	port.PartitionReader
+	port.JobWriter
+	port.ReplicaWriter
+}
+
+const (
+	sharedPoll = 3 * time.Second
+	alonePoll  = time.Hour // only what this process left itself, at its start
+
+	// sweepEvery is how often expired jobs are removed.
+	sweepEvery = 5 * time.Minute
+	// takenAtOnce is how many unclaimed jobs are read at once, and laneTakes how many
+	// of them wait in a lane where other replicas can take some, too.
+	takenAtOnce = 16
+	laneTakes   = 4
+	// unknownKept is Keep of the jobs of a kind that this program does not know.
+	unknownKept = 24 * time.Hour
+	// storeTimeout bounds a transaction on a job's row, and storeBackoff the wait
+	// between two while the store is away.
+	storeTimeout = 10 * time.Second
+	storeBackoff = 5 * time.Second
+)
+
+// Runner runs jobs. Safe for concurrent use.
+type Runner struct {
+	store   port.Narrowed[Reader, Writer]
+	replica *replica.Member
+	workers int
+	poll    time.Duration
+	now     func() time.Time
+	log     *slog.Logger
+
+	kinds map[string]*Kind
+	ctx   context.Context // ends when the process stops
+	stop  context.CancelCauseFunc
+	wake  chan struct{}
+	takes int // most jobs taken over that a lane holds
+	all   sync.WaitGroup
+
+	mu    sync.Mutex
+	ready bool // lanes run: what an earlier process left them is in their queues
+	lanes map[string]*lane
+	busy  int             // workers
+	held  map[string]*Job // claimed here, by claim
+}
+
+// lane is a queue of jobs that run one after the other.
+type lane struct {
+	queue   []*Job // oldest first
+	running bool
+	own     int // jobs started here that have not ended, and those being stored
+	adopted int // jobs taken over that have not ended, and those being claimed
+}
+
+// New makes a runner. Register its kinds, then call Run.
+func New(s Settings) *Runner {
+	s.Workers = cmp.Or(s.Workers, 4)
+	if s.Poll == 0 {
+		s.Poll = sharedPoll
+		if s.Replica.Alone() {
+			s.Poll = alonePoll
+		}
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &Runner{
+		store:   port.Narrow(s.Store, func(r port.Reader) Reader { return r }, func(w port.Writer) Writer { return w }),
+		replica: s.Replica,
+		workers: s.Workers,
+		poll:    s.Poll,
+		now:     s.Now,
+		log:     s.Log,
+		kinds:   map[string]*Kind{},
+		wake:    make(chan struct{}, 1),
+		takes:   laneTakes,
+		lanes:   map[string]*lane{},
+		held:    map[string]*Job{},
+	}
+	if s.Replica.Alone() {
+		r.takes = math.MaxInt
+	}
+	r.ctx, r.stop = context.WithCancelCause(context.Background())
+	return r
+}
+
+// Register adds a kind.
+func (r *Runner) Register(k Kind) {
+	k.Prefix = cmp.Or(k.Prefix, "job")
+	k.Tries = max(1, k.Tries)
+	k.Backoff, k.MaxBackoff = cmp.Or(k.Backoff, time.Second), cmp.Or(k.MaxBackoff, time.Minute)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kinds[k.Name] = &k
+	if k.Lane != "" && r.lanes[k.Lane] == nil {
+		r.lanes[k.Lane] = &lane{}
+	}
+	r.rouse()
+}
+
+// kind finds a kind by its name; nil: none.
+func (r *Runner) kind(name string) *Kind {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.kinds[name]
+}
+
+// Order is a job to start.
+type Order struct {
+	Partition port.Partition // of the organization that the job belongs to
+	Total     int            // units of progress
+	Request   any            // encoded as JSON; nil: none
+	// First runs in the transaction that stores the job, before that, and may change
+	// what is stored; nil: nothing. It may run several times.
+	First func(w Writer, j *port.Job) error
+}
+
+// Start stores a job and has it run, here as soon as its lane or a worker is free,
+// or by the replica that finds it. ctx's principal, if any, is who asks. A job of a
+// Single kind that has not ended on the partition is answered instead. Fault
+// Unavailable when the kind's queue is full, or the process stops.
+func (r *Runner) Start(ctx context.Context, kind string, o Order) (port.Job, error) {
+	k := r.kind(kind)
+	if k == nil {
+		return port.Job{}, fmt.Errorf("job: unknown kind %q", kind)
+	}
+	if r.ctx.Err() != nil {
+		return port.Job{}, fault.New(fault.Unavailable, "the server is shutting down").After(5 * time.Second)
+	}
+	var request port.JobRequest
+	var err error
+	if request.Body, err = encodeOptional(o.Request); err == nil && ident.Known(ctx) != nil {
+		request.Principal, err = json.Marshal(ident.From(ctx))
+	}
+	if err != nil {
+		return port.Job{}, fmt.Errorf("encode job: %w", err)
+	}
+	room, err := r.reserve(k)
+	if err != nil {
+		return port.Job{}, err
+	}
+	now := r.now()
+	fresh := port.Job{
+		ID:        k.Prefix + "_" + uuid.Must(uuid.NewV7()).String(),
+		Org:       o.Partition.Org(),
+		Kind:      k.Name,
+		Partition: o.Partition,
+		Status:    port.JobQueued,
+		Total:     o.Total,
+		CreatedAt: now,
+		UpdatedAt: now,
+	}
+	var row port.Job
+	var claim port.Claim
+	var mine bool
+	err = r.store.Update(ctx, func(w Writer) (err error) {
+		row, mine = fresh, false
+		if k.Single {
+			last, known, err := latest(ctx, w, k.Name, o.Partition)
+			if err != nil {
+				return err
+			}
+			if known && !last.Status.Ended() {
+				row = last
+				return nil
+			}
+		}
+		if o.First != nil {
+			if err := o.First(w, &row); err != nil {
+				return err
+			}
+		}
+		if err := w.CreateJob(ctx, row, request); err != nil || !room {
+			return err
+		}
+		claim, mine, err = w.TakeClaim(ctx, r.replica.Self(), port.JobClaim(row.Org, row.ID))
+		if fault.CodeOf(err) == fault.Conflict {
+			return nil // this replica's lease has lapsed: whoever finds the job runs it
+		}
+		return err
+	})
+	if err != nil || !mine {
+		r.release(k, room)
+	}
+	if err != nil {
+		return port.Job{}, err
+	}
+	if mine {
+		r.take(&Job{Job: row, kind: k, claim: claim})
+	} else {
+		r.rouse()
+	}
+	return row, nil
+}
+
+// latest finds the newest job of a kind on a partition.
+func latest(ctx context.Context, r port.JobReader, kind string, p port.Partition) (j port.Job, known bool, err error) {
+	found, err := r.Jobs(ctx, port.JobList{Kind: kind, Partition: p.At(0), Limit: 1})
+	if err != nil || len(found) == 0 {
+		return port.Job{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// Latest finds the newest job of a kind on a partition that can still be read.
+func (r *Runner) Latest(ctx context.Context, kind string, p port.Partition) (j port.Job, known bool, err error) {
+	err = r.store.View(ctx, func(rd Reader) error {
+		j, known, err = latest(ctx, rd, kind, p)
+		return err
+	})
+	if known && j.Status.Ended() && j.ExpiresAt.Before(r.now()) {
+		return port.Job{}, false, err
+	}
+	return j, known, err
+}
+
+// Cancel ends a job early: a queued one at once, a running one as soon as the
+// replica that runs it has seen it. It answers the job as it is then. Fault
+// NotFound when there is none, Conflict when it has ended otherwise or cannot be
+// cancelled.
+func (r *Runner) Cancel(ctx context.Context, org ident.Org, id string) (port.Job, error) {
+	var row port.Job
+	err := r.store.Update(ctx, func(w Writer) (err error) {
+		if row, err = w.Job(ctx, org, id); err != nil {
+			return err
+		}
+		k := r.kind(row.Kind)
+		switch {
+		case row.Status.Ended() && row.Status != port.JobCancelled:
+			return fault.New(fault.Conflict, "the job has ended as %s", row.Status)
+		case row.Cancel:
+			return nil
+		case k != nil && k.Final:
+			return fault.New(fault.Conflict, "a job of kind %s cannot be cancelled", k.Name)
+		}
+		row.UpdatedAt = r.now()
+		if row.Cancel = true; row.Status == port.JobQueued {
+			r.end(&row, k, port.JobCancelled, nil, cancelled())
+		}
+		return w.ChangeJob(ctx, row)
+	})
+	if err != nil {
+		return port.Job{}, err
+	}
+	r.interrupt(row)
+	return row, nil
+}
+
+// interrupt ends the attempt of a job that is held here, if it is.
+func (r *Runner) interrupt(row port.Job) {
+	r.mu.Lock()
+	j := r.held[port.JobClaim(row.Org, row.ID)]
+	r.mu.Unlock()
+	if j != nil {
+		j.stop(errCancelled)
+	}
+}
+
+func cancelled() *port.JobError {
+	return &port.JobError{Code: string(fault.Canceled), Message: "the job was cancelled"}
+}
+
+// end changes a row to how its job ended.
+func (r *Runner) end(row *port.Job, k *Kind, status port.JobStatus, result []byte, failure *port.JobError) {
+	kept := unknownKept
+	if k != nil {
+		kept = k.Keep
+	}
+	row.Status, row.Result, row.Error = status, result, failure
+	row.NextAttempt, row.State = time.Time{}, nil
+	row.FinishedAt = r.now()
+	row.ExpiresAt = row.FinishedAt.Add(kept)
+}
+
+// Run runs jobs until ctx is done, and returns when none runs any more. What it
+// interrupts is resumed by the next start, or by another replica.
+func (r *Runner) Run(ctx context.Context) {
+	poll, sweep := time.NewTicker(r.poll), time.NewTicker(sweepEvery)
+	defer poll.Stop()
+	defer sweep.Stop()
+	due := time.NewTimer(r.adopt())
+	defer due.Stop()
+	r.mu.Lock()
+	r.ready = true
+	for _, l := range r.lanes {
+		r.next(l)
+	}
+	r.mu.Unlock()
+	r.sweep()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-r.wake:
+			due.Reset(r.adopt())
+		case <-due.C:
+			due.Reset(r.adopt())
+		case <-poll.C:
+			r.seeCancelled()
+			due.Reset(r.adopt())
+		case <-sweep.C:
+			r.sweep()
+		}
+	}
+	r.mu.Lock() // none begins from here on
+	r.stop(errStopping)
+	r.mu.Unlock()
+	r.all.Wait()
+}
+
+// rouse has Run look for unclaimed jobs.
+func (r *Runner) rouse() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *Runner) sweep() {
+	err := r.store.Update(r.ctx, func(w Writer) error { return w.DeleteExpiredJobs(r.ctx, r.now()) })
+	if err != nil && r.ctx.Err() == nil {
+		r.log.WarnContext(r.ctx, "expired jobs not removed", "error", err)
+	}
+}
+
+// seeCancelled ends the attempts whose jobs were cancelled at another replica.
+func (r *Runner) seeCancelled() {
+	if r.replica.Alone() {
+		return
+	}
+	var rows []port.Job
+	err := r.store.View(r.ctx, func(rd Reader) (err error) {
+		rows, err = rd.CancelledJobs(r.ctx)
+		return err
+	})
+	if err != nil && r.ctx.Err() == nil {
+		r.log.WarnContext(r.ctx, "cancelled jobs not read", "error", err)
+	}
+	for _, row := range rows {
+		r.interrupt(row)
+	}
+}
+
+// adopt takes unclaimed jobs over as long as there is room for them, and answers
+// how long it is until the next one is due.
+func (r *Runner) adopt() time.Duration {
+	const never = 24 * time.Hour
+	for r.ctx.Err() == nil {
+		kinds := r.roomy()
+		if len(kinds) == 0 {
+			return never // whatever ends here rouses Run
+		}
+		var rows []port.Job
+		var now time.Time
+		err := r.store.View(r.ctx, func(rd Reader) (err error) {
+			if now, err = rd.Now(r.ctx); err == nil {
+				rows, err = rd.UnclaimedJobs(r.ctx, kinds, takenAtOnce)
+			}
+			return err
+		})
+		taken := 0
+		for _, row := range rows {
+			if wait := row.NextAttempt.Sub(now); wait > 0 {
+				if taken == 0 {
+					return wait
+				}
+				break
+			}
+			var ok bool
+			if ok, err = r.adoptOne(row); err != nil {
+				break
+			}
+			if ok {
+				taken++
+			}
+		}
+		if err != nil && r.ctx.Err() == nil {
+			r.log.WarnContext(r.ctx, "unclaimed jobs not taken over", "error", err)
+			return min(r.poll, storeBackoff)
+		}
+		if taken == 0 {
+			return never
+		}
+	}
+	return never
+}
+
+// roomy lists the kinds of which a job can be taken over.
+func (r *Runner) roomy() (kinds []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, k := range r.kinds {
+		if l := r.lanes[k.Lane]; l != nil && l.adopted < r.takes || l == nil && r.busy < r.workers {
+			kinds = append(kinds, name)
+		}
+	}
+	return kinds
+}
+
+// adoptOne claims an unclaimed job; ok is false where there is no room for it any
+// more, or another replica was first.
+func (r *Runner) adoptOne(row port.Job) (ok bool, err error) {
+	k := r.kind(row.Kind)
+	r.mu.Lock()
+	l := r.lanes[k.Lane]
+	if l != nil {
+		if ok = l.adopted < r.takes; ok {
+			l.adopted++
+		}
+	} else if ok = r.busy < r.workers; ok {
+		r.busy++
+	}
+	r.mu.Unlock()
+	if !ok {
+		return false, nil
+	}
+	var now port.Job
+	claim, ok, err := r.replica.Claim(r.ctx, port.JobClaim(row.Org, row.ID), func(rd replica.Reader) (bool, error) {
+		now, err = rd.Job(r.ctx, row.Org, row.ID)
+		if fault.CodeOf(err) == fault.NotFound {
+			return false, nil
+		}
+		return err == nil && !now.Status.Ended(), err
+	})
+	if err != nil || !ok {
+		r.mu.Lock()
+		if l != nil {
+			l.adopted--
+		} else {
+			r.busy--
+		}
+		r.mu.Unlock()
+		return false, err
+	}
+	if now.Tries > 0 {
+		r.log.InfoContext(r.ctx, "job taken over", "job", now.ID, "kind", now.Kind, "tries", now.Tries)
+	}
+	r.take(&Job{Job: now, kind: k, claim: claim, adopted: true})
+	return true, nil
+}
+
+// reserve takes a place for a job that is about to be stored. room is false where
+// no worker is free: the job waits in the store then.
+func (r *Runner) reserve(k *Kind) (room bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.lanes[k.Lane]
+	if l == nil {
+		if room = r.busy < r.workers; room {
+			r.busy++
+		}
+		return room, nil
+	}
+	if k.Queue > 0 && l.own >= k.Queue {
+		return false, fault.New(fault.Unavailable, "%d jobs of kind %s are waiting already", l.own, k.Name).After(5 * time.Second)
+	}
+	l.own++
+	return true, nil
+}
+
+// release gives a place up that reserve took.
+func (r *Runner) release(k *Kind, room bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.lanes[k.Lane]; l != nil {
+		l.own--
+	} else if room {
+		r.busy--
+	}
+}
+
+// take has a claimed job run, for which there is a place. Where the process stops
+// it stays for the next start, or for another replica.
+func (r *Runner) take(j *Job) {
+	j.runner = r
+	j.ctx, j.stop = context.WithCancelCause(r.ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held[j.claim.Name] = j
+	if l := r.lanes[j.kind.Lane]; l != nil {
+		at := len(l.queue)
+		for at > 0 && l.queue[at-1].CreatedAt.After(j.CreatedAt) {
+			at--
+		}
+		l.queue = slices.Insert(l.queue, at, j)
+		r.next(l)
+	} else if r.ctx.Err() == nil {
+		r.all.Go(func() {
+			r.run(j)
+			r.mu.Lock()
+			r.busy--
+			r.drop(j)
+			r.mu.Unlock()
+			r.rouse()
+		})
+	}
+}
+
+// next runs the jobs of a lane unless that is under way. The caller holds mu.
+func (r *Runner) next(l *lane) {
+	if !r.ready || l.running || len(l.queue) == 0 || r.ctx.Err() != nil {
+		return
+	}
+	l.running = true
+	r.all.Go(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for len(l.queue) > 0 {
+			j := l.queue[0]
+			l.queue = l.queue[1:]
+			r.mu.Unlock()
+			r.run(j)
+			r.mu.Lock()
+			if j.adopted {
+				l.adopted--
+				r.rouse()
+			} else {
+				l.own--
+			}
+			r.drop(j)
+		}
+		l.running = false
+	})
+}
+
+// drop forgets a job that is not run here any more. The caller holds mu.
+func (r *Runner) drop(j *Job) {
+	if r.held[j.claim.Name] == j {
+		delete(r.held, j.claim.Name)
+	}
+	j.stop(nil)
+}
+
+// stopping reports whether the process stops.
+func (r *Runner) stopping() bool { return errors.Is(context.Cause(r.ctx), errStopping) }

@@ -1,0 +1,73 @@
+package op
+
+// Group is the heading that documentation lists an operation under.
+type Group string
+
+// The groups.
+const (
+	Namespaces         Group = "Namespaces"
+	Documents          Group = "Documents"
+	Querying           Group = "Query"
+	Reranking          Group = "Rerank"
+	Models             Group = "Models"
+	Sources            Group = "Sources"
+	Memories           Group = "Memories"
+	Recalling          Group = "Recall"
+	EndUsers           Group = "End users"
+	Status             Group = "Status"
+	AdminOrganizations Group = "Admin: organizations"
+	AdminKeys          Group = "Admin: keys"
+	AdminIntegrations  Group = "Admin: integrations"
+	AdminNamespaces    Group = "Admin: namespaces"
+	AdminEndUsers      Group = "Admin: end users"
+	AdminJobs          Group = "Admin: jobs"
+)
+
+// Groups lists all in the order of the documentation.
+func Groups() []Group {
+	return []Group{
+		Namespaces, Documents, Querying, Reranking, Models, Sources, Memories, Recalling, EndUsers, Status,
+		AdminOrganizations, AdminKeys, AdminIntegrations, AdminNamespaces, AdminEndUsers,
+		AdminJobs,
+	}
+}
+
+// Text says in a sentence what the operations of a group are for; "" is not a group.
+func (g Group) Text() string {
+	switch g {
+	case Namespaces:
+		return "Named sets of documents."
+	case Documents:
+		return "Write, read, list and delete the documents of a namespace."
+	case Querying:
+		return "Find the passages of a namespace that answer a question."
+	case Reranking:
+		return "Score texts against a query, also in the shapes of other services' clients."
+	case Models:
+		return "The models that this server runs."
+	case Sources:
+		return "Apps connected to the service, each of which syncs into a namespace. While sources are unavailable, " +
+			"every route answers 503."
+	case Memories:
+		return "Keep and search the memories of end users."
+	case Recalling:
+		return "Answer questions from an end user's memories, with proof."
+	case EndUsers:
+		return "Erase an end user for good."
+	case Status:
+		return "Is the server, or the caller's integration, working."
+	case AdminOrganizations:
+		return "Organizations and their suspension."
+	case AdminKeys:
+		return "Keys of an organization."
+	case AdminIntegrations:
+		return "Integrations of the memory API with their quotas and keys."
+	case AdminNamespaces:
+		return "Namespaces whose vectors are of other models, and recomputing them."
+	case AdminEndUsers:
+		return "The roster of end users, their export, erasure and reindexing."
+	case AdminJobs:
+		return "Work in the background: how far it is, why it failed, and ending it early."
+	}
+	return ""
+}

@@ -1,0 +1,68 @@
+package query_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/core/document"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/query"
+)
+
+// house is the service of queries with the writer beside it, over a real store and
+// index.
+type house struct {
+	*coretest.Fixture
+	t         *testing.T
+	ctx       context.Context
+	documents *document.Service
+	queries   *query.Service
+}
+
+// newHouse makes a house whose settings are changed by change, unless it is nil.
+func newHouse(t *testing.T, o coretest.Options, change func(*query.Settings)) *house {
+	t.Helper()
+	f := coretest.New(t, o)
+	s := query.Settings{Store: f.Store, Searcher: f.Searcher, Encoders: f.Encoders, Log: f.Log}
+	if change != nil {
+		change(&s)
+	}
+	documents := document.New(document.Settings{
+		Store:                f.Store,
+		Encoders:             f.Encoders,
+		Searcher:             f.Searcher,
+		Changes:              f.Changes,
+		Projector:            f.Projector,
+		Pages:                f.Pages,
+		WithConfiguredModels: f.Models.WithConfiguredModels,
+		Replica:              f.Replica,
+		Jobs:                 f.Jobs,
+		Now:                  f.Now,
+		Log:                  f.Log,
+	})
+	return &house{Fixture: f, t: t, ctx: f.Caller(key.Issue{}), documents: documents, queries: query.New(s)}
+}
+
+// text is a document without metadata.
+func text(id, text string) document.Input { return document.Input{ID: id, Text: &text} }
+
+func (h *house) write(namespace string, docs ...document.Input) {
+	h.t.Helper()
+	if _, err := coretest.Call(h.ctx, h.documents.Write,
+		document.WriteDocuments{Namespace: namespace, Documents: docs}); err != nil {
+		h.t.Fatalf("write: %v", err)
+	}
+}
+
+func (h *house) delete(namespace string, ids ...string) {
+	h.t.Helper()
+	if _, err := coretest.Call(h.ctx, h.documents.Delete, document.DeleteDocuments{Namespace: namespace, IDs: &ids}); err != nil {
+		h.t.Fatalf("delete: %v", err)
+	}
+}
+
+// query asks as the transports do.
+func (h *house) query(q query.Request) (query.Result, error) {
+	return coretest.Call(h.ctx, h.queries.Query, q)
+}
