@@ -422,6 +422,9 @@ func setter(t reflect.Type) (func(reflect.Value, []string) error, error) {
 	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String {
 		return func(dst reflect.Value, values []string) error {
 			for _, v := range values {
+				if v == "" {
+					continue // how clients write an empty list
+				}
 				for part := range strings.SplitSeq(v, ",") {
 					e := reflect.New(t.Elem()).Elem()
 					e.SetString(part)

@@ -102,6 +102,7 @@ func TestDecode(t *testing.T) {
 			base(func(r *request) {
 				r.Limit, r.Cursor, r.Include, r.Deep, r.Ratio = &seven, "a+b", []string{"x", "y", "z"}, true, .5
 			})},
+		{"an empty list in the query", "include=", "", base(func(*request) {})},
 		{"scalars", "", `{"query":"a\u00e9\ud83d\ude00\/\"\\\b\f\n\r\t","top_k":7,"small":-128,"count":65535,` +
 			`"score":-1.5e3,"strict":true}`, base(func(r *request) {
 			r.Query, r.TopK, r.Small, r.Count, r.Score, r.Strict = "aé😀/\"\\\b\f\n\r\t", &seven, -128, 65535, -1500, true
