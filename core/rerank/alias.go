@@ -25,11 +25,12 @@ var (
 
 // UnmarshalJSON reads either form.
 func (d *Document) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
+	quote := []byte{'"'}
+	if bytes.HasPrefix(b, quote) {
 		return d.take(b)
 	}
 	var members map[string]json.RawMessage
-	if json.Unmarshal(b, &members) != nil || len(members["text"]) == 0 || members["text"][0] != '"' {
+	if json.Unmarshal(b, &members) != nil || !bytes.HasPrefix(members["text"], quote) {
 		return errDocument
 	}
 	d.object = bytes.Clone(b)
@@ -41,7 +42,7 @@ func (d *Document) take(b []byte) error {
 	if err := json.Unmarshal(b, &d.text); err != nil {
 		return err
 	}
-	if strings.IndexByte(d.text, 0) >= 0 {
+	if strings.ContainsRune(d.text, 0) {
 		return errNUL
 	}
 	return nil
