@@ -31,6 +31,48 @@ func TestCursorIsBoundToItsList(t *testing.T) {
 	}
 }
 
+// A cursor that was cut is none, wherever (docs/contract.md#http-cursors). Whether the
+// check of its length refuses a bare signature, or only what follows, can't be seen:
+// an empty position is no JSON.
+func TestACutCursorIsNone(t *testing.T) {
+	s := page.NewSigner([]byte("0123456789abcdef"))
+	raw, err := base64.RawURLEncoding.DecodeString(s.Seal("last"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n < len(raw); n++ {
+		at := "as it was"
+		err := s.Open(base64.RawURLEncoding.EncodeToString(raw[:n]), &at)
+		if fault.CodeOf(err) != fault.InvalidCursor || at != "as it was" {
+			t.Errorf("%d bytes of %d: %q, %v", n, len(raw), at, err)
+		}
+	}
+	at := "as it was"
+	if err := s.Open("", &at); err != nil || at != "as it was" {
+		t.Errorf("no cursor: %q, %v", at, err)
+	}
+}
+
+// A position that can't be written is a mistake in the program.
+func TestAPositionIsJSON(t *testing.T) {
+	defer func() {
+		if why := recover(); why != "page: position cannot be encoded: json: unsupported type: chan int" {
+			t.Errorf("got %v", why)
+		}
+	}()
+	t.Errorf("sealed as %q", page.NewSigner([]byte("0123456789abcdef")).Seal(make(chan int)))
+}
+
+// A page is as long as the caller asks, else 100 (docs/contract.md#ns-list, docs/contract.md#doc-list).
+func TestAPageIsAsLongAsAsked(t *testing.T) {
+	if got := page.Limit(nil); got != 100 {
+		t.Errorf("nothing asked: %d", got)
+	}
+	if got := page.Limit(new(7)); got != 7 {
+		t.Errorf("7 asked: %d", got)
+	}
+}
+
 // respelt changes the bits of the last character that carry nothing.
 func respelt(t *testing.T, c string) string {
 	t.Helper()

@@ -1,0 +1,102 @@
+package fault_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+)
+
+// Any error becomes one that may be published: a fault stays as it is, an expired
+// deadline is 504, a caller that went away is told apart, and anything else gives
+// nothing away (docs/contract.md#err-codes).
+func TestAnyErrorCanBePublished(t *testing.T) {
+	own := fault.New(fault.StaleVersion, "version %d is older", 3)
+	for _, c := range []struct {
+		err       error
+		code      fault.Code
+		message   string
+		status    int
+		retryable bool
+	}{
+		{own, fault.StaleVersion, "version 3 is older", 409, false},
+		{fmt.Errorf("save: %w", own), fault.StaleVersion, "version 3 is older", 409, false},
+		{fmt.Errorf("read: %w", context.DeadlineExceeded), fault.Timeout, "the request took longer than its time limit",
+			504, true},
+		{fmt.Errorf("read: %w", context.Canceled), fault.Canceled, "the caller went away", 499, true},
+		{errors.New("password=secret"), fault.Internal, "an internal error occurred", 500, true},
+	} {
+		f := fault.From(c.err)
+		if f.Code != c.code || f.Message != c.message || f.Error() != string(c.code)+": "+c.message {
+			t.Errorf("%v: %v", c.err, f)
+		}
+		if !errors.Is(c.err, f) && !errors.Is(f, c.err) {
+			t.Errorf("%v: the cause is lost in %v", c.err, f)
+		}
+		if got := fault.CodeOf(c.err); got != c.code || fault.Status(got) != c.status || fault.Retryable(got) != c.retryable {
+			t.Errorf("%v: %s, %d, retryable %t", c.err, got, fault.Status(got), fault.Retryable(got))
+		}
+	}
+	if f := fault.From(nil); f != nil || fault.CodeOf(nil) != "" {
+		t.Errorf("no error: %v, %q", f, fault.CodeOf(nil))
+	}
+}
+
+// Faults are the same when their codes are, whatever they say.
+func TestFaultsAreComparedByTheirCodes(t *testing.T) {
+	err := fmt.Errorf("write: %w", fault.Wrap(fault.Conflict, "write", errors.New("row"), "somebody else did"))
+	if !errors.Is(err, fault.New(fault.Conflict, "")) {
+		t.Error("a fault is not told by its code")
+	}
+	if errors.Is(err, fault.New(fault.StaleVersion, "somebody else did")) || errors.Is(err, errors.New("conflict")) {
+		t.Error("a fault is taken for another")
+	}
+}
+
+// A fault about a field names it in the message and in the details
+// (docs/contract.md#err-details).
+func TestAFaultNamesItsField(t *testing.T) {
+	f := fault.Field(fault.InvalidRequest, "top_k", "must be 1-%d", 20).After(time.Minute)
+	if f.Message != "top_k: must be 1-20" || len(f.Details) != 2 || f.Details["field"] != "top_k" ||
+		f.Details["reason"] != "must be 1-20" || f.RetryAfter != time.Minute {
+		t.Errorf("%+v", f)
+	}
+}
+
+// What the operator left out is told from what failed (docs/contract.md#query-degraded).
+func TestWhatIsOffIsNoFailure(t *testing.T) {
+	off := fault.Off("the %s model is off", "rerank")
+	if off.Code != fault.Unavailable || off.Message != "the rerank model is off" {
+		t.Errorf("%+v", off)
+	}
+	for err, want := range map[error]bool{
+		off:                           true,
+		fmt.Errorf("rerank: %w", off): true,
+		fault.New(fault.Unavailable, "the rerank model is off"): false,
+		errors.New("it is off in the configuration"):            false,
+	} {
+		if fault.IsOff(err) != want {
+			t.Errorf("%v: off %t", err, !want)
+		}
+	}
+}
+
+// What a caller sent is repeated to it in 100 bytes at most, in whole characters.
+func TestWhatACallerSentIsClipped(t *testing.T) {
+	a99 := strings.Repeat("a", 99)
+	for in, want := range map[string]string{
+		"":           "",
+		a99 + "b":    a99 + "b",
+		a99 + "bc":   a99 + "b...",
+		a99 + "é":    a99 + "...",
+		"a\xff\xfeb": "a\ufffdb",
+	} {
+		if got := fault.Clip(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
