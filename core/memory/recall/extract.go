@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/memory"
@@ -149,12 +148,12 @@ func coverage(question, text string) float64 {
 }
 
 // words are the distinct words of a text that say something: lower case, longer
-// than two letters or not ASCII, none of the commonest.
+// than two bytes or not of ASCII letters, none of the commonest.
 func words(text string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text),
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if len(w) > 2 && !common[w] || len(w) <= 2 && (w[0] >= utf8.RuneSelf || w[0] <= '9') {
+		if !common[w] && (len(w) > 2 || w[0] < 'a' || w[0] > 'z') {
 			out[w] = true
 		}
 	}
