@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/op"
@@ -97,6 +98,25 @@ func (r *Reply) Details(details ...any) *Reply {
 		if got, want := f.Details[details[i].(string)], details[i+1]; fmt.Sprint(got) != fmt.Sprint(want) {
 			r.t.Errorf("%s: details.%s is %v, want %v", r.call, details[i], got, want)
 		}
+	}
+	return r
+}
+
+// RetryAfter is how long a failure asks its caller to wait before the next try; 0: it
+// does not say.
+func (r *Reply) RetryAfter() time.Duration {
+	var f *fault.Error
+	if !errors.As(r.Err, &f) {
+		return 0
+	}
+	return f.RetryAfter
+}
+
+// Retry checks that a failure says when to try again.
+func (r *Reply) Retry() *Reply {
+	r.t.Helper()
+	if r.RetryAfter() <= 0 {
+		r.t.Errorf("%s: %v does not say when to try again", r.call, r.Err)
 	}
 	return r
 }

@@ -124,7 +124,7 @@ func TestIndexApplyFails(t *testing.T) {
 	fail := func() error { return errors.New("disk trouble") }
 	s.Index.OnApply.Set(fail)
 	body := coretest.Object{"documents": []coretest.Object{doc("b", "second words", "")}}
-	s.post("docs", body).Fails("unavailable", "repeating")
+	s.post("docs", body).Fails("unavailable", "repeating").Retry()
 	s.Index.OnApply.Clear()
 	if r := s.post("docs", body).OK(); r.Number("unchanged") != 1 {
 		t.Errorf("the repeated write: %s", r.Body)
@@ -143,9 +143,9 @@ func TestDeletionOutlivesIndexTrouble(t *testing.T) {
 	fail := func() error { return errors.New("disk trouble") }
 	for i, body := range []coretest.Object{{"ids": []string{"a"}}, {"filter": coretest.Object{"k": 2}}} {
 		s.Index.OnApply.Set(fail)
-		s.remove("docs", body).Fails("unavailable")
+		s.remove("docs", body).Fails("unavailable").Retry()
 		// The index lags, so no retriever may answer from it.
-		s.ask("docs", coretest.Object{"query": "words"}).Fails("unavailable")
+		s.ask("docs", coretest.Object{"query": "words"}).Fails("unavailable").Retry()
 		s.Index.OnApply.Clear()
 		s.remove("docs", body).OK()
 		if got := found(s.query("docs", coretest.Object{"query": "words"})); len(got) != 2-i {
