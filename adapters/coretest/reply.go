@@ -24,6 +24,7 @@ type Reply struct {
 	Body   []byte // the answer as JSON; nil after an error
 	JSON   Object // Body read; nil when it is no object
 	Header map[string]string
+	Status int // that the service asks for; 0: it leaves it to the table of operations
 
 	t    testing.TB
 	call string
@@ -58,6 +59,9 @@ func Ask[In, Out any](ctx context.Context, t testing.TB, fn func(context.Context
 	_ = json.Unmarshal(r.Body, &r.JSON)
 	if h, ok := any(out).(op.Headerer); ok {
 		r.Header = h.Headers()
+	}
+	if s, ok := any(out).(op.StatusCoder); ok {
+		r.Status = s.StatusCode()
 	}
 	return r
 }

@@ -104,18 +104,32 @@ func (l *library) writeLater(ns string, docs ...coretest.Object) string {
 	return r.JSON["id"].(string)
 }
 
+// operation reads how far a write in the background is.
+func (l *library) operation(ns, operation string) *coretest.Reply {
+	l.t.Helper()
+	return coretest.Ask(l.ctx, l.t, l.documents.Operation, coretest.Object{}, func(in *document.OperationRef) {
+		in.Namespace, in.Operation = ns, operation
+	})
+}
+
+// until waits until an operation is as wanted and returns it.
+func (l *library) until(ns, operation string, ok func(status any) bool) coretest.Object {
+	l.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		r := l.operation(ns, operation).OK()
+		if ok(r.JSON["status"]) {
+			return r.JSON
+		}
+		if time.Now().After(end) {
+			l.t.Fatalf("the operation is %s", r.Body)
+		}
+	}
+}
+
 // ended waits until an operation has ended and returns it.
 func (l *library) ended(ns, operation string) coretest.Object {
 	l.t.Helper()
-	for {
-		r := coretest.Ask(l.ctx, l.t, l.documents.Operation, coretest.Object{}, func(in *document.OperationRef) {
-			in.Namespace, in.Operation = ns, operation
-		}).OK()
-		if status := r.JSON["status"]; status == "succeeded" || status == "failed" {
-			return r.JSON
-		}
-		time.Sleep(time.Millisecond)
-	}
+	return l.until(ns, operation, func(status any) bool { return status == "succeeded" || status == "failed" })
 }
 
 func (l *library) remove(ns string, body coretest.Object) *coretest.Reply {

@@ -1,13 +1,18 @@
 package document_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 func TestWrite(t *testing.T) {
@@ -112,6 +117,94 @@ func TestWrite(t *testing.T) {
 	s.write("hollow", doc("void", "", ""))
 	if r := s.query("hollow", coretest.Object{"query": "speaks"}); len(found(r)) != 0 {
 		t.Errorf("an emptied text is found: %s", r.Body)
+	}
+}
+
+// TestWriteRefusals: one bad document refuses the call, and nothing is written.
+func TestWriteRefusals(t *testing.T) {
+	t.Parallel()
+	s := open(t, coretest.Options{})
+	s.write("docs", doc("kept", "here before", ""))
+	good := doc("good", "fine", "")
+	many := make([]coretest.Object, 101)
+	for i := range many {
+		many[i] = doc(fmt.Sprint(i), "x", "")
+	}
+	for name, c := range map[string]struct {
+		docs  []coretest.Object
+		code  fault.Code
+		words []string
+	}{
+		"the same id twice": {[]coretest.Object{good, doc("x", "1", ""), doc("good", "2", "")}, "invalid_id",
+			[]string{"documents[2].id", "good", "documents[0]"}},
+		"a bad id":  {[]coretest.Object{good, doc("no spaces", "1", "")}, "invalid_id", []string{"documents[1].id"}},
+		"no id":     {[]coretest.Object{good, {"text": "x"}}, "invalid_id", []string{"documents[1].id"}},
+		"no text":   {[]coretest.Object{good, {"id": "x"}}, "invalid_request", []string{"documents[1]", "text", "x"}},
+		"null text": {[]coretest.Object{good, {"id": "x", "text": nil}}, "invalid_request", []string{"documents[1]", "text"}},
+		"bad metadata": {[]coretest.Object{good, doc("x", "1", `{"a":null}`)}, "invalid_metadata",
+			[]string{"documents[1]", "id x", "metadata", "a"}},
+		"a text too large": {[]coretest.Object{good, doc("x", strings.Repeat("x", 256<<10+1), "")}, "payload_too_large",
+			[]string{"documents[1]", "id x", "text", "262145"}},
+		"no documents":  {[]coretest.Object{}, "invalid_request", []string{"documents", "1-100"}},
+		"one too many":  {many, "invalid_request", []string{"documents", "1-100", "101"}},
+		"NUL in a text": {[]coretest.Object{good, doc("x", "a\x00", "")}, "invalid_request", []string{"documents[1]", "text"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, ns := range []string{"docs", "fresh"} {
+				for _, r := range s.both(ns, coretest.Object{"documents": c.docs}) {
+					r.Fails(c.code, c.words...)
+				}
+			}
+		})
+	}
+	if got := s.ids("docs"); !slices.Equal(got, []string{"kept"}) {
+		t.Errorf("refused writes left %v", got)
+	}
+	if s.ids("fresh") != nil {
+		t.Error("a refused write created its namespace")
+	}
+}
+
+// TestFailedWrite: a model that fails, a caller who goes away and a store that fails
+// leave nothing behind and break nothing.
+func TestFailedWrite(t *testing.T) {
+	t.Parallel()
+	s := open(t, coretest.Options{})
+	s.write("docs", doc("kept", "here before", ""))
+	body := coretest.Object{"documents": []coretest.Object{doc("kept", "changed", ""), doc("new", "text", "")}}
+	failed := func(what string, err, want error) {
+		t.Helper()
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if got := s.ids("docs"); !slices.Equal(got, []string{"kept"}) {
+			t.Errorf("%s: a failed write left %v", what, got)
+		}
+		if r := s.get("docs", "kept").OK(); r.JSON["text"] != "here before" {
+			t.Errorf("%s: a failed write changed the text to %v", what, r.JSON["text"])
+		}
+	}
+	broken := errors.New("out of order")
+	s.Embedder.Before.Set(func(context.Context, port.TextKind, []string) error { return broken })
+	failed("a model that fails", s.post("docs", body).Err, broken)
+
+	caller := s.ctx
+	ctx, leave := context.WithCancel(caller)
+	s.Embedder.Before.Set(func(ctx context.Context, _ port.TextKind, _ []string) error {
+		leave()
+		return ctx.Err()
+	})
+	s.ctx = ctx
+	r := s.post("docs", body)
+	s.ctx = caller
+	failed("a caller who goes away", r.Err, context.Canceled)
+
+	s.Embedder.Before.Clear()
+	s.Store.OnUpdate.Set(func() error { return broken })
+	failed("a store that fails", s.post("docs", body).Err, broken)
+	s.Store.OnUpdate.Clear()
+	if r := s.post("docs", body).OK(); r.Number("written") != 2 {
+		t.Errorf("the same write afterwards: %s", r.Body)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,49 +24,6 @@ func paragraphs(n int, mark string) string {
 		fmt.Fprintf(&b, "Paragraph %d about %s says one thing.\n\n", i, mark)
 	}
 	return b.String()
-}
-
-// TestWriteRefusals: one bad document refuses the call, and nothing is written.
-func TestWriteRefusals(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
-		s := start(t, b, options{})
-		s.write("docs", doc("kept", "here before", ""))
-		good := doc("good", "fine", "")
-		for _, c := range []struct {
-			name   string
-			docs   []object
-			status int
-			code   string
-			words  []string
-		}{
-			{"the same id twice", []object{good, doc("x", "1", ""), doc("good", "2", "")}, 400, "invalid_id",
-				[]string{"documents[2].id", "good", "documents[0]"}},
-			{"a bad id", []object{good, doc("no spaces", "1", "")}, 400, "invalid_id", []string{"documents[1].id"}},
-			{"no id", []object{good, {"text": "x"}}, 400, "invalid_id", []string{"documents[1].id"}},
-			{"no text", []object{good, {"id": "x"}}, 400, "invalid_request", []string{"documents[1]", "text", "x"}},
-			{"null text", []object{good, {"id": "x", "text": nil}}, 400, "invalid_request", []string{"documents[1]", "text"}},
-			{"bad metadata", []object{good, doc("x", "1", `{"a":null}`)}, 400, "invalid_metadata",
-				[]string{"documents[1]", "id x", "metadata", "a"}},
-			{"a text too large", []object{good, doc("x", strings.Repeat("x", 256<<10+1), "")}, 413, "payload_too_large",
-				[]string{"documents[1]", "id x", "text", "262145"}},
-			{"no documents", []object{}, 400, "invalid_request", []string{"documents", "1-100"}},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				for _, ns := range []string{"docs", "fresh"} {
-					for _, prefer := range []string{"", "respond-async"} {
-						s.post("/namespaces/"+ns+"/documents", object{"documents": c.docs}, "Prefer", prefer).fails(c.status,
-							c.code, c.words...)
-					}
-				}
-			})
-		}
-		if got := s.ids("docs"); !slices.Equal(got, []string{"kept"}) {
-			t.Errorf("refused writes left %v", got)
-		}
-		if s.ids("fresh") != nil {
-			t.Error("a refused write created its namespace")
-		}
-	})
 }
 
 // TestFailedWrite: a model that fails, hangs or panics, and a caller that goes
@@ -143,75 +99,6 @@ func TestFailedWrite(t *testing.T) {
 	})
 }
 
-func TestAsynchronousWrite(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
-		s := start(t, b, options{})
-		release := make(chan struct{})
-		s.embedder.Before.Set(func(ctx context.Context, _ port.TextKind, _ []string) error {
-			select {
-			case <-release:
-			case <-ctx.Done():
-			}
-			return ctx.Err()
-		})
-		r := s.post("/namespaces/docs/documents",
-			object{"documents": []object{doc("a", "first", `{"n":1}`), doc("b", "second", "")}},
-			"Prefer", "wait=5, Respond-Async").is(202)
-		at := r.header.Get("Location")
-		if id := fmt.Sprint(r.json["id"]); at != "/namespaces/docs/operations/"+id ||
-			r.header.Get("Preference-Applied") != "respond-async" {
-			t.Errorf("accepted at %q as %s", at, r.body)
-		}
-		fields(t, "an accepted operation", r.json, "id", "status", "done", "total")
-		if r.number("total") != 2 || r.number("done") != 0 || r.json["status"] != "queued" {
-			t.Errorf("accepted: %s", r.body)
-		}
-		eventually(t, "running", 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "running" })
-		if s.ids("docs") != nil {
-			t.Error("a running operation shows documents")
-		}
-		close(release)
-		eventually(t, "succeeded", 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "succeeded" })
-		r = s.get(at).ok()
-		fields(t, "a finished operation", r.json, "id", "status", "done", "total", "result")
-		result := r.json["result"].(object)
-		fields(t, "its result", result, "namespace", "sparse", "written", "unchanged", "chunks", "documents")
-		if r.number("done") != 2 || result["written"] != 2.0 {
-			t.Errorf("finished: %s", r.body)
-		}
-		if got := s.query("docs", object{"query": "second"}).found(); len(got) == 0 || got[0] != "b" {
-			t.Errorf("after it succeeded: %v", got)
-		}
-
-		// One that fails says why, and the queue goes on.
-		for name, hook := range map[string]func(context.Context, port.TextKind, []string) error{
-			"an error": func(context.Context, port.TextKind, []string) error { return errors.New("out of order") },
-			"a panic":  func(context.Context, port.TextKind, []string) error { panic("boom") },
-		} {
-			s.embedder.Before.Set(hook)
-			r := s.post("/namespaces/docs/documents", object{"documents": []object{doc("c", "third", "")}}, "Prefer",
-				"respond-async").is(202)
-			at := r.header.Get("Location")
-			eventually(t, "failed by "+name, 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "failed" })
-			got := s.get(at).ok()
-			fields(t, "a failed operation", got.json, "id", "status", "done", "total", "error")
-			if e := got.json["error"].(object); e["code"] != "internal_error" ||
-				strings.Contains(fmt.Sprint(e), "boom") || got.number("done") != 0 {
-				t.Errorf("failed by %s: %s", name, got.body)
-			}
-		}
-		s.embedder.Before.Clear()
-		if got := s.ids("docs"); !slices.Equal(got, []string{"a", "b"}) {
-			t.Errorf("failed operations left %v", got)
-		}
-
-		// A conflict found only when it runs is a failed operation, too.
-		s.get("/namespaces/docs/operations/op_unknown").fails(404, "not_found", "op_unknown")
-		s.get(strings.Replace(at, "/docs/", "/other/", 1)).fails(404, "not_found")
-		s.get("/namespaces/No/operations/x").fails(400, "invalid_namespace")
-	})
-}
-
 // TestOperationSurvivesRestart: an accepted write is done, exactly once, by the
 // next process if this one ends first.
 func TestOperationSurvivesRestart(t *testing.T) {
@@ -224,6 +111,9 @@ func TestOperationSurvivesRestart(t *testing.T) {
 			id := fmt.Sprintf("d%d", i)
 			r := s.post("/namespaces/docs/documents",
 				object{"documents": []object{doc(id, "text of "+id, ""), doc("last", id, "")}}, "Prefer", "respond-async").is(202)
+			if got := r.header.Get("Preference-Applied"); got != "respond-async" {
+				t.Errorf("accepted with Preference-Applied %q", got)
+			}
 			at = append(at, r.header.Get("Location"))
 		}
 		eventually(t, "running", 30*time.Second, func() bool { return s.get(at[0]).ok().json["status"] == "running" })
@@ -314,25 +204,4 @@ func TestOperationIsTakenOverOnce(t *testing.T) {
 	if r := quick.get("/namespaces/docs/documents/a").ok(); r.json["text"] != "the new text" {
 		t.Errorf("the operation was done again: %s", r.body)
 	}
-}
-
-// TestAsynchronousQueueIsBounded: waiting writes are refused, not piled up.
-func TestAsynchronousQueueIsBounded(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
-		s := start(t, b, options{})
-		s.embedder.Before.Set(coretest.UntilDone)
-		refused := false
-		for i := 0; i < 200 && !refused; i++ {
-			r := s.post("/namespaces/docs/documents", object{"documents": []object{doc("a", fmt.Sprint(i), "")}},
-				"Prefer", "respond-async")
-			if r.status == http.StatusAccepted {
-				continue
-			}
-			r.fails(503, "unavailable").retry()
-			refused = true
-		}
-		if !refused {
-			t.Error("200 waiting writes were all accepted")
-		}
-	})
 }
