@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// seesProcesses says that this system tells which processes a program has started.
-const seesProcesses = true
+// canListProcesses is whether this system reports which processes a program has started.
+const canListProcesses = true
 
 // processInfo is what /proc/PID tells: proc(5), stat.
 type processInfo struct {
@@ -38,18 +38,18 @@ func processes() []processInfo {
 			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		parent, also := strconv.Atoi(fields[1])
-		pages, too := strconv.ParseInt(fields[21], 10, 64)
-		if err == nil && also == nil && too == nil && fields[0] != "Z" {
+		parent, parentErr := strconv.Atoi(fields[1])
+		pages, pagesErr := strconv.ParseInt(fields[21], 10, 64)
+		if errors.Join(err, parentErr, pagesErr) == nil && fields[0] != "Z" {
 			all = append(all, processInfo{pid, parent, pages * int64(os.Getpagesize())})
 		}
 	}
 	return all
 }
 
-// backends are the children of this process that run a command: its program, or an
-// interpreter with it, and its arguments.
-func backends(command []string) []int {
+// backendPIDs finds the children of this process that run a command: the program itself, or an
+// interpreter that runs it, with the same arguments.
+func backendPIDs(command []string) []int {
 	var pids []int
 	for _, p := range processes() {
 		if p.parent != os.Getpid() {
@@ -94,7 +94,7 @@ func residentBytes(pids []int) int64 {
 
 // killBackends ends the backends of a command without warning.
 func killBackends(command []string) error {
-	pids := backends(command)
+	pids := backendPIDs(command)
 	if len(pids) == 0 {
 		return errors.New("its process was not found")
 	}

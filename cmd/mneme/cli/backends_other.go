@@ -4,10 +4,10 @@ package cli
 
 import "errors"
 
-// seesProcesses says that this system tells which processes a program has started.
-const seesProcesses = false
+// canListProcesses is whether this system reports which processes a program has started.
+const canListProcesses = false
 
-func backends([]string) []int { return nil }
+func backendPIDs([]string) []int { return nil }
 
 func residentBytes([]int) int64 { return 0 }
 

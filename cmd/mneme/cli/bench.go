@@ -137,8 +137,8 @@ func (b *benchFlags) workload() (*bench.Workload, error) {
 	return bench.FromCollection(collection, b.documents)
 }
 
-// named are the sets of the flags.
-func (b *benchFlags) named() []bench.Set {
+// sets lists the sets that the flags name.
+func (b *benchFlags) sets() []bench.Set {
 	split := func(s string) (name, rest string) {
 		if name, rest, ok := strings.Cut(s, "="); ok && name != "" && !strings.ContainsAny(name, "/:") {
 			return name, rest
@@ -185,7 +185,7 @@ func (c *command) bench(ctx context.Context, b *benchFlags) (err error) {
 			return fmt.Errorf("make a folder: %w", err)
 		}
 		if !b.Keep {
-			defer func() { err = joined(err, os.RemoveAll(b.Folder)) }()
+			defer func() { err = joinErrors(err, os.RemoveAll(b.Folder)) }()
 		}
 	}
 	self, err := os.Executable()
@@ -193,7 +193,7 @@ func (c *command) bench(ctx context.Context, b *benchFlags) (err error) {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	bar := newProgress(c.stderr)
-	b.Sets, b.Registry, b.Command = b.named(), c.registry, []string{self, "bench", "server"}
+	b.Sets, b.Registry, b.Command = b.sets(), c.registry, []string{self, "bench", "server"}
 	b.LogLevel, b.Stderr = c.logLevel, c.stderr
 	b.Report = func(set, stage string, done, total int) { bar.update(set+": "+stage, done, total) }
 	report := benchReport{
@@ -231,7 +231,7 @@ func (c *command) bench(ctx context.Context, b *benchFlags) (err error) {
 	default:
 		err = c.printBenchReport(report)
 	}
-	return joined(err, leftover)
+	return joinErrors(err, leftover)
 }
 
 // benchServerCommand is the server of a set, started by bench.
@@ -245,7 +245,7 @@ func (c *command) benchServerCommand() *cobra.Command {
 			}
 			return bench.Serve(cmd.Context(), c.registry, o, c.stdin, c.stdout,
 				func(ctx context.Context, cfg *configs.Config) (*app.App, error) {
-					return c.open(ctx, "bench", cfg)
+					return c.openApp(ctx, "bench", cfg)
 				})
 		},
 	}

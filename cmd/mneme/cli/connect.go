@@ -15,14 +15,14 @@ import (
 	"github.com/mnemehq/mneme/core/key"
 )
 
-// target is which server a command talks to.
+// target names the server that a command talks to.
 type target struct {
 	url, key string
 	admin    bool // with an admin key
 }
 
-// credential is the kind of key that a command needs: the variable that may hold
-// it, and how a local one comes about.
+// credential is the kind of key that a command needs: the environment variable that
+// may hold it, and how a local one is found or made.
 type credential struct {
 	variable string
 	local    func(ctx context.Context, dir string, keys *key.Service) (string, error)
@@ -49,11 +49,10 @@ func (t *target) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.key, "key", "", what+" ("+t.credential().variable+")")
 }
 
-// closeTimeout is how long a command that opened the folder itself takes to
-// put it down.
+// closeTimeout bounds how long a command waits for what it opened itself to close.
 const closeTimeout = 30 * time.Second
 
-// connect finds a server or opens the data folder; done ends either.
+// connect finds a server or opens the data folder; done releases either.
 func (c *command) connect(ctx context.Context, name string, t target,
 	settings ...configs.Setting) (cl *client.Client, done func() error, err error) {
 	if t.url == "" {
@@ -71,7 +70,7 @@ func (c *command) connect(ctx context.Context, name string, t target,
 		cl, err = client.New(t.url, t.key)
 		return cl, nothing, err
 	}
-	cfg, err := c.quiet(settings...)
+	cfg, err := c.loadQuiet(settings...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,7 +91,7 @@ func (c *command) connect(ctx context.Context, name string, t target,
 		cl, err = client.New(server.URL, t.key)
 		return cl, nothing, err
 	}
-	a, err := c.open(ctx, name, cfg)
+	a, err := c.openApp(ctx, name, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,8 +109,8 @@ func (c *command) connect(ctx context.Context, name string, t target,
 	return client.Local(a.Handler, t.key), done, nil
 }
 
-// open puts the product together on the data folder.
-func (c *command) open(ctx context.Context, name string, cfg *configs.Config) (*app.App, error) {
+// openApp assembles the product on the data folder.
+func (c *command) openApp(ctx context.Context, name string, cfg *configs.Config) (*app.App, error) {
 	return app.Open(ctx, app.Settings{
 		Registry: c.registry,
 		Config:   cfg,
@@ -121,9 +120,9 @@ func (c *command) open(ctx context.Context, name string, cfg *configs.Config) (*
 	})
 }
 
-// quiet loads the configuration for a command whose output is for a person: it
+// loadQuiet loads the configuration for a command whose output is for a person: it
 // logs warnings and worse, unless the flag or the environment asks for more.
-func (c *command) quiet(settings ...configs.Setting) (*configs.Config, error) {
+func (c *command) loadQuiet(settings ...configs.Setting) (*configs.Config, error) {
 	cfg, err := c.load(settings...)
 	if err == nil && c.logLevel == "" && os.Getenv("MNEME_LOG_LEVEL") == "" && cfg.Log.Level == "info" {
 		cfg.Log.Level = "warn"

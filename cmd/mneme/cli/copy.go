@@ -15,7 +15,7 @@ import (
 )
 
 func (c *command) copyCommand() *cobra.Command {
-	var m moving
+	var m contentFlags
 	var from, to, conflict string
 	cmd := &cobra.Command{
 		Use:   "copy --from CONFIG --to CONFIG",
@@ -39,7 +39,7 @@ given again.`,
 			if err != nil {
 				return err
 			}
-			on, err := policy(conflict)
+			on, err := parsePolicy(conflict)
 			if err != nil {
 				return err
 			}
@@ -60,11 +60,11 @@ given again.`,
 }
 
 func (c *command) copy(ctx context.Context, contents dataset.Contents, from, to string, on dataset.Policy) (err error) {
-	source, err := c.quietFile(from)
+	source, err := c.loadQuietFile(from)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
-	target, err := c.quietFile(to)
+	target, err := c.loadQuietFile(to)
 	if err != nil {
 		return fmt.Errorf("--to: %w", err)
 	}
@@ -75,7 +75,7 @@ func (c *command) copy(ctx context.Context, contents dataset.Contents, from, to 
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, read.Close()) }()
+	defer func() { err = joinErrors(err, read.Close()) }()
 	if datadir.Held(source.DataDir) != nil {
 		fmt.Fprintln(c.stderr, "the source is being served: what is written there from now on may be missing in the copy")
 	}
@@ -114,9 +114,9 @@ func (c *command) copy(ctx context.Context, contents dataset.Contents, from, to 
 	return nil
 }
 
-// quietFile loads a configuration file for a command whose output is for a person.
+// loadQuietFile loads a configuration file for a command whose output is for a person.
 // The variable that names a data folder would name the same one for both.
-func (c *command) quietFile(file string) (*configs.Config, error) {
+func (c *command) loadQuietFile(file string) (*configs.Config, error) {
 	getenv := func(name string) (string, bool) {
 		if name == "MNEME_DATA" {
 			return "", false

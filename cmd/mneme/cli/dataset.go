@@ -20,7 +20,7 @@ import (
 const policyHelp = "of a namespace or an end user that is there already with other contents: fail (change nothing), " +
 	"skip (keep what is there) or replace it"
 
-func policy(name string) (dataset.Policy, error) {
+func parsePolicy(name string) (dataset.Policy, error) {
 	if p := dataset.Policy(name); p.Known() {
 		return p, nil
 	}
@@ -29,7 +29,7 @@ func policy(name string) (dataset.Policy, error) {
 
 // importDataSet brings a data set into the store of the configuration.
 func (c *command) importDataSet(ctx context.Context, path string, on dataset.Policy) error {
-	cfg, err := c.quiet()
+	cfg, err := c.loadQuiet()
 	if err != nil {
 		return err
 	}
@@ -62,19 +62,19 @@ func (c *command) importDataSet(ctx context.Context, path string, on dataset.Pol
 			err = fmt.Errorf("stopped; the same command goes on: %w", err)
 		}
 		return result, err
-	}, func() (string, error) { return setOf(path) })
+	}, func() (string, error) { return dataSetID(path) })
 	if err != nil {
 		return err
 	}
 	c.printMoved("imported", result)
-	return c.embedBare(ctx, result.Bare)
+	return c.embedMissing(ctx, result.Bare)
 }
 
 // transferReader is what transfer reads a data set from.
 type transferReader = interface{ Read([]byte) (int, error) }
 
-// setOf is the id of a data set.
-func setOf(path string) (id string, err error) {
+// dataSetID reads the id of a data set from its header.
+func dataSetID(path string) (id string, err error) {
 	f, err := datasetfile.OpenFile(path)
 	if err != nil {
 		return "", err
@@ -101,12 +101,12 @@ func (c *command) importInto(
 	if err != nil {
 		return result, err
 	}
-	defer func() { err = joined(err, data.Close()) }()
+	defer func() { err = joinErrors(err, data.Close()) }()
 	journal, err := datasetfile.OpenJournal(filepath.Join(cfg.DataDir, "imports"), id)
 	if err != nil {
 		return result, err
 	}
-	defer func() { err = joined(err, journal.Close()) }()
+	defer func() { err = joinErrors(err, journal.Close()) }()
 	result, err = do(&installation.Importer{
 		Store:    data.Store,
 		Conflict: on,
@@ -140,8 +140,8 @@ func (c *command) printMoved(verb string, r installation.Result) {
 	fmt.Fprintf(c.stdout, "the data set has %s\n", describeCounts(r.Counts))
 }
 
-// embedBare makes the vectors of what came without them.
-func (c *command) embedBare(ctx context.Context, bare []port.Partition) (err error) {
+// embedMissing makes the vectors of partitions that were imported without any.
+func (c *command) embedMissing(ctx context.Context, bare []port.Partition) (err error) {
 	if len(bare) == 0 {
 		return nil
 	}
@@ -149,13 +149,13 @@ func (c *command) embedBare(ctx context.Context, bare []port.Partition) (err err
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, done()) }()
+	defer func() { err = joinErrors(err, done()) }()
 	for _, p := range bare {
 		of := reindexable{name: p.Name(),
 			path: "/admin/v1/organizations/" + url.PathEscape(string(p.Org())) + "/namespaces/" +
 				url.PathEscape(p.Name()) + "/reindex"}
 		if p.Space() == port.SpaceMemories {
-			who := person{org: string(p.Org()), integration: p.Integration()}
+			who := userScope{org: string(p.Org()), integration: p.Integration()}
 			of = reindexable{p.Name(), who.path(p.Name(), p.Integration(), "reindex"), true}
 		}
 		if err := c.reindex(ctx, cl, of, admin.Reindex{}); err != nil {

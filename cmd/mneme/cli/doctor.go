@@ -25,7 +25,7 @@ import (
 	"github.com/mnemehq/mneme/core/simd"
 )
 
-// examination prints one line a check and counts what is wrong.
+// examination prints one line per check and remembers whether any failed.
 type examination struct {
 	c      *command
 	failed bool
@@ -58,7 +58,7 @@ opening what it has open.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x := &examination{c: c}
 			x.machine()
-			cfg, err := c.quiet()
+			cfg, err := c.loadQuiet()
 			if err != nil {
 				x.fail("config", "%s", describe(err))
 				return errReported
@@ -105,7 +105,7 @@ func (x *examination) machine() {
 	}
 }
 
-// configuration points at what is off.
+// configuration warns of settings that turn something off or leave it open.
 func (x *examination) configuration(cfg *configs.Config) {
 	if cfg.Roles.Embed == configs.Off {
 		x.warn("config", "roles.embed is off: writes answer 503 and queries are by keyword alone; leave it at %s",
@@ -189,7 +189,7 @@ func (x *examination) address(ctx context.Context, addr string) {
 
 // parts opens everything as serve would, models first, each with its time.
 func (x *examination) parts(ctx context.Context, cfg *configs.Config) {
-	for _, name := range roles(cfg) {
+	for _, name := range roleModels(cfg) {
 		x.model(ctx, cfg, name)
 	}
 	started := time.Now()
@@ -199,7 +199,7 @@ func (x *examination) parts(ctx context.Context, cfg *configs.Config) {
 		x.ok("store", "%s: nothing to open yet", cfg.Storage.Component)
 		return
 	}
-	a, err := x.c.open(ctx, "doctor", cfg)
+	a, err := x.c.openApp(ctx, "doctor", cfg)
 	if err != nil {
 		x.fail("store", "%s; %s", describe(err), advice(err))
 		return
@@ -243,7 +243,7 @@ func (x *examination) model(ctx context.Context, cfg *configs.Config, name strin
 			continue
 		}
 		started = time.Now()
-		switch err := try(ctx, m, r.role); {
+		switch err := tryRole(ctx, m, r.role); {
 		case errors.Is(err, errOtherTask):
 			x.fail("model", "%s has the role %s, but its tasks are %v; give roles.%s another model or %s", name, r.role,
 				m.Info().Tasks, r.role, configs.Off)
@@ -261,8 +261,8 @@ func (x *examination) model(ctx context.Context, cfg *configs.Config, name strin
 
 var errOtherTask = errors.New("the model does not have the task")
 
-// try makes one real call of the kind that a role makes.
-func try(ctx context.Context, m port.Model, role string) error {
+// tryRole makes one real call of the kind that a role makes.
+func tryRole(ctx context.Context, m port.Model, role string) error {
 	const query = "is this model well"
 	tasks := m.Info().Tasks
 	switch role {
@@ -285,7 +285,7 @@ func try(ctx context.Context, m port.Model, role string) error {
 	return errOtherTask
 }
 
-// server asks a running server how it is.
+// server asks a running server for its health.
 func (x *examination) server(ctx context.Context, cfg *configs.Config, s datadir.Server) {
 	key, err := datadir.LocalKey(cfg.DataDir)
 	if err != nil {

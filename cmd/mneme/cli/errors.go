@@ -28,7 +28,7 @@ func (c *command) errorsCommand() *cobra.Command {
 				var rows [][]string
 				for _, code := range fault.Codes() {
 					e, _ := fault.Describe(code)
-					rows = append(rows, []string{fmt.Sprint(e.Status), string(code), first(e.Meaning)})
+					rows = append(rows, []string{fmt.Sprint(e.Status), string(code), firstSentence(e.Meaning)})
 				}
 				return table(c.stdout, []string{"STATUS", "CODE", "MEANING"}, rows)
 			}
@@ -60,8 +60,8 @@ func retries(e fault.Entry) string {
 	return "a retry does not help"
 }
 
-// first is the first sentence of a text.
-func first(text string) string {
+// firstSentence is the first sentence of a text.
+func firstSentence(text string) string {
 	if i := strings.Index(text, ". "); i > 0 {
 		return text[:i+1]
 	}

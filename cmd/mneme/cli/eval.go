@@ -117,7 +117,7 @@ collections stay out of the way of real documents.`,
 			if c.dataDir == "" && os.Getenv("MNEME_DATA") == "" && c.file() == "" {
 				c.dataDir = "mneme-eval"
 			}
-			// Folders of a server's own are for measuring what it can do at once.
+			// Without rate limits: a measurement is meant to load the server fully.
 			settings = append(settings, configs.Setting{Path: "limits.read", Value: "0", From: "eval"},
 				configs.Setting{Path: "limits.write", Value: "0", From: "eval"},
 				configs.Setting{Path: "limits.rerank", Value: "0", From: "eval"})
@@ -126,9 +126,9 @@ collections stay out of the way of real documents.`,
 			if err != nil {
 				return err
 			}
-			defer func() { err = joined(err, done()) }()
+			defer func() { err = joinErrors(err, done()) }()
 			if t.url == "" && os.Getenv("MNEME_URL") == "" {
-				cfg, err := c.quiet(settings...)
+				cfg, err := c.loadQuiet(settings...)
 				if err != nil {
 					return err
 				}
@@ -229,7 +229,7 @@ func (c *command) memoryClient(ctx context.Context, cl *client.Client, secret st
 		err = issue(c.opened.Keys)
 	case strings.HasPrefix(cl.Base(), "http://127.0.0.1:") && os.Getenv("MNEME_URL") == "":
 		var cfg *configs.Config
-		if cfg, err = c.quiet(); err == nil {
+		if cfg, err = c.loadQuiet(); err == nil {
 			err = app.WithKeys(ctx, c.registry, cfg, c.logger(cfg.Log), issue)
 		}
 	default:
@@ -246,7 +246,7 @@ func writeReport(path string, report any) error {
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	if err := joined(printJSON(f, report), f.Close()); err != nil {
+	if err := joinErrors(printJSON(f, report), f.Close()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil

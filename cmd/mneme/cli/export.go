@@ -15,13 +15,13 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 )
 
-// moving is what of an installation an export or a copy takes along.
-type moving struct {
+// contentFlags say which parts of an installation an export or a copy includes.
+type contentFlags struct {
 	dataset.Contents
 	noVectors bool
 }
 
-func (m *moving) flags(cmd *cobra.Command) {
+func (m *contentFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.Organization, "org", "", "only this organization, by name or id")
 	f.StringSliceVar(&m.Namespaces, "namespace", nil,
@@ -33,8 +33,8 @@ func (m *moving) flags(cmd *cobra.Command) {
 	f.BoolVar(&m.noVectors, "no-vectors", false, "the same as --vectors=false")
 }
 
-// contents settles what was asked for.
-func (m *moving) contents(cmd *cobra.Command) (dataset.Contents, error) {
+// contents checks the flags and turns them into the contents to export.
+func (m *contentFlags) contents(cmd *cobra.Command) (dataset.Contents, error) {
 	given := cmd.Flags().Changed
 	if m.noVectors {
 		if given("vectors") && m.Vectors {
@@ -58,7 +58,7 @@ func (m *moving) contents(cmd *cobra.Command) (dataset.Contents, error) {
 }
 
 func (c *command) exportCommand() *cobra.Command {
-	var m moving
+	var m contentFlags
 	var out string
 	var resume bool
 	t := target{admin: true}
@@ -115,7 +115,7 @@ on after its last whole namespace or end user with --resume.`,
 }
 
 func (c *command) exportData(ctx context.Context, contents dataset.Contents, out string, resume bool) (err error) {
-	cfg, err := c.quiet()
+	cfg, err := c.loadQuiet()
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (c *command) exportData(ctx context.Context, contents dataset.Contents, out
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, data.Close()) }()
+	defer func() { err = joinErrors(err, data.Close()) }()
 	bar := newProgress(c.stderr)
 	defer bar.end()
 	x := &installation.Exporter{

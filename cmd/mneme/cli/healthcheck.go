@@ -36,11 +36,11 @@ Exit code 0: it is well. For containers, whose image holds no other program.`,
 				url = os.Getenv("MNEME_URL")
 			}
 			if url == "" {
-				cfg, err := c.quiet()
+				cfg, err := c.loadQuiet()
 				if err != nil {
 					return err
 				}
-				if url, err = nearby(cfg.Server.Addr); err != nil {
+				if url, err = localURL(cfg.Server.Addr); err != nil {
 					return err
 				}
 			}
@@ -72,8 +72,8 @@ Exit code 0: it is well. For containers, whose image holds no other program.`,
 	return cmd
 }
 
-// nearby is where a server that listens on addr is reached from its own machine.
-func nearby(addr string) (string, error) {
+// localURL is where a server that listens on addr is reached from its own machine.
+func localURL(addr string) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return "", fmt.Errorf("server.addr: %w", err)

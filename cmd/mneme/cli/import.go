@@ -70,7 +70,7 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if slices.ContainsFunc(args, datasetfile.IsDataSet) {
-				keep, err := policy(on)
+				keep, err := parsePolicy(on)
 				switch {
 				case err != nil:
 					return err
@@ -105,7 +105,7 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 			if err != nil {
 				return err
 			}
-			defer func() { err = joined(err, done()) }()
+			defer func() { err = joinErrors(err, done()) }()
 			// A server without an embedding model answers every write "try again later".
 			var embedders model.List
 			if err := cl.Do(ctx, http.MethodGet, "/models?kind="+string(port.TaskEmbed), nil, &embedders); err != nil {
@@ -123,7 +123,7 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 			if err != nil {
 				return err
 			}
-			defer func() { err = joined(err, state.Close()) }()
+			defer func() { err = joinErrors(err, state.Close()) }()
 			// What was imported into a namespace that is gone has to be imported again.
 			err = cl.Do(ctx, http.MethodGet, "/namespaces/"+url.PathEscape(ns), nil, nil)
 			if restart || client.CodeOf(err) == string(fault.NamespaceNotFound) {
@@ -158,7 +158,7 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 
 // importSource names the import and says where its journal lies.
 func (c *command) importSource(cl *client.Client, t target, ns string, args []string) (importer.Source, string, error) {
-	cfg, err := c.quiet()
+	cfg, err := c.loadQuiet()
 	if err != nil {
 		return importer.Source{}, "", err
 	}

@@ -46,7 +46,7 @@ and removes none.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			change, some := quotas.change(cmd.Flags())
-			optional(cmd.Flags().Changed("name"), &change.Name, name)
+			setIfGiven(cmd.Flags().Changed("name"), &change.Name, name)
 			if !some && change.Name == nil {
 				return usage("nothing is changed: give --memories-per-user, --read-rate, --write-rate or --name")
 			}
@@ -75,8 +75,8 @@ func (c *command) printIntegrations(all []port.Integration, asJSON bool) error {
 	rows, cells := []admin.Integration{}, [][]string{}
 	for _, i := range all {
 		rows = append(rows, admin.ShowIntegration(i))
-		cells = append(cells, []string{i.ID, i.Name, limit(i.Quotas.MemoriesPerEndUser), limit(i.Quotas.ReadRatePerMin),
-			limit(i.Quotas.WriteRatePerMin), when(i.CreatedAt)})
+		cells = append(cells, []string{i.ID, i.Name, formatLimit(i.Quotas.MemoriesPerEndUser), formatLimit(i.Quotas.ReadRatePerMin),
+			formatLimit(i.Quotas.WriteRatePerMin), formatTime(i.CreatedAt)})
 	}
 	if asJSON {
 		return printJSON(c.stdout, map[string]any{"integrations": rows})
@@ -87,8 +87,8 @@ func (c *command) printIntegrations(all []port.Integration, asJSON bool) error {
 	return nil
 }
 
-// limit shows a limit; 0 is none.
-func limit(n int) string {
+// formatLimit shows a limit; 0 is none.
+func formatLimit(n int) string {
 	if n == 0 {
 		return "no limit"
 	}

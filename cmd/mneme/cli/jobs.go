@@ -44,11 +44,11 @@ func (c *command) jobsListCommand() *cobra.Command {
 				return err
 			}
 			query := url.Values{"organization": {org}, "kind": {kind}, "status": {status}}
-			rows, more, err := jobs(cmd.Context(), cl, query, most)
+			rows, more, err := listJobs(cmd.Context(), cl, query, most)
 			if err == nil {
 				err = c.printJobs(rows, more, asJSON)
 			}
-			return joined(err, done())
+			return joinErrors(err, done())
 		},
 	}
 	t.flags(cmd)
@@ -60,9 +60,9 @@ func (c *command) jobsListCommand() *cobra.Command {
 	return cmd
 }
 
-// jobs reads jobs, the newest first, at most so many where most is not 0; more says
-// that there are others.
-func jobs(ctx context.Context, cl *client.Client, query url.Values, most int) (rows []admin.Job, more bool, err error) {
+// listJobs reads jobs, the newest first; most bounds how many, 0 means all. more reports
+// whether there are others.
+func listJobs(ctx context.Context, cl *client.Client, query url.Values, most int) (rows []admin.Job, more bool, err error) {
 	rows = []admin.Job{}
 	for {
 		size := 1000
@@ -88,8 +88,8 @@ func (c *command) printJobs(rows []admin.Job, more, asJSON bool) error {
 	}
 	cells := make([][]string, len(rows))
 	for i, j := range rows {
-		cells[i] = []string{j.ID, j.Kind, worksOn(j), jobStatus(j), jobProgress(j), strconv.Itoa(j.Tries),
-			when(j.CreatedAt), moment(j.FinishedAt), jobError(j)}
+		cells[i] = []string{j.ID, j.Kind, jobSubject(j), jobStatus(j), jobProgress(j), strconv.Itoa(j.Tries),
+			formatTime(j.CreatedAt), formatOptionalTime(j.FinishedAt), jobError(j)}
 	}
 	if err := table(c.stdout, []string{"ID", "KIND", "ON", "STATUS", "DONE", "TRIES", "CREATED", "FINISHED", "ERROR"},
 		cells); err != nil {
@@ -117,7 +117,7 @@ func (c *command) jobCommand(name, method, action, short, long string) *cobra.Co
 				return err
 			}
 			var j admin.Job
-			err = cl.Do(cmd.Context(), method, "/admin/v1/jobs/"+segment(args[0])+action, nil, &j)
+			err = cl.Do(cmd.Context(), method, "/admin/v1/jobs/"+pathSegment(args[0])+action, nil, &j)
 			switch {
 			case err != nil:
 			case asJSON:
@@ -125,7 +125,7 @@ func (c *command) jobCommand(name, method, action, short, long string) *cobra.Co
 			default:
 				err = c.printJob(j)
 			}
-			return joined(err, done())
+			return joinErrors(err, done())
 		},
 	}
 	t.flags(cmd)
@@ -139,17 +139,17 @@ func (c *command) printJob(j admin.Job) error {
 		{"id", j.ID},
 		{"kind", j.Kind},
 		{"organization", j.OrganizationID},
-		{"on", worksOn(j)},
+		{"on", jobSubject(j)},
 		{"status", jobStatus(j)},
 		{"done", jobProgress(j)},
 		{"tries", strconv.Itoa(j.Tries)},
-		{"next attempt", moment(j.NextAttempt)},
+		{"next attempt", formatOptionalTime(j.NextAttempt)},
 		{"error", jobError(j)},
-		{"created", when(j.CreatedAt)},
-		{"started", moment(j.StartedAt)},
-		{"updated", when(j.UpdatedAt)},
-		{"finished", moment(j.FinishedAt)},
-		{"kept until", moment(j.ExpiresAt)},
+		{"created", formatTime(j.CreatedAt)},
+		{"started", formatOptionalTime(j.StartedAt)},
+		{"updated", formatTime(j.UpdatedAt)},
+		{"finished", formatOptionalTime(j.FinishedAt)},
+		{"kept until", formatOptionalTime(j.ExpiresAt)},
 	} {
 		if line[1] != "" {
 			fmt.Fprintln(t, line[0]+"\t"+line[1])
@@ -158,8 +158,8 @@ func (c *command) printJob(j admin.Job) error {
 	return t.Flush()
 }
 
-// worksOn names what a job works on.
-func worksOn(j admin.Job) string {
+// jobSubject names what a job works on.
+func jobSubject(j admin.Job) string {
 	switch {
 	case j.Namespace != nil:
 		return "namespace " + *j.Namespace
@@ -186,10 +186,10 @@ func jobError(j admin.Job) string {
 	return j.Error.Code + ": " + strings.Join(strings.Fields(j.Error.Message), " ")
 }
 
-// moment is when of a time that may not have come.
-func moment(t *time.Time) string {
+// formatOptionalTime is formatTime of a time that may not be set.
+func formatOptionalTime(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return when(*t)
+	return formatTime(*t)
 }

@@ -18,7 +18,7 @@ import (
 // withKeys runs fn on the key service of the data folder, beside a running
 // server or without one.
 func (c *command) withKeys(cmd *cobra.Command, fn func(*key.Service) error) error {
-	cfg, err := c.quiet()
+	cfg, err := c.loadQuiet()
 	if err != nil {
 		return err
 	}
@@ -42,9 +42,9 @@ func (q *quotaFlags) flags(f *pflag.FlagSet) {
 
 // change is what the flags that were given change; ok is false when none was.
 func (q *quotaFlags) change(f *pflag.FlagSet) (c key.IntegrationChange, ok bool) {
-	optional(f.Changed("memories-per-user"), &c.MemoriesPerEndUser, q.memories)
-	optional(f.Changed("read-rate"), &c.ReadRatePerMin, q.reads)
-	optional(f.Changed("write-rate"), &c.WriteRatePerMin, q.writes)
+	setIfGiven(f.Changed("memories-per-user"), &c.MemoriesPerEndUser, q.memories)
+	setIfGiven(f.Changed("read-rate"), &c.ReadRatePerMin, q.reads)
+	setIfGiven(f.Changed("write-rate"), &c.WriteRatePerMin, q.writes)
 	return c, c != key.IntegrationChange{}
 }
 
@@ -245,8 +245,8 @@ func (c *command) printKeys(infos []key.Info, asJSON bool) error {
 	list, cells := []admin.Key{}, [][]string{}
 	for _, k := range infos {
 		list = append(list, admin.ShowKey(k, now))
-		cells = append(cells, []string{k.ID, k.Name, k.Kind.Prefix() + "..." + k.Last4, rights(k), reach(k),
-			when(k.CreatedAt), when(k.LastUsedAt), when(k.ExpiresAt), k.State(now)})
+		cells = append(cells, []string{k.ID, k.Name, k.Kind.Prefix() + "..." + k.Last4, formatRights(k), formatReach(k),
+			formatTime(k.CreatedAt), formatTime(k.LastUsedAt), formatTime(k.ExpiresAt), k.State(now)})
 	}
 	if asJSON {
 		return printJSON(c.stdout, map[string]any{"keys": list})
@@ -254,8 +254,8 @@ func (c *command) printKeys(infos []key.Info, asJSON bool) error {
 	return table(c.stdout, []string{"ID", "NAME", "KEY", "RIGHTS", "ONLY FOR", "CREATED", "LAST USED", "EXPIRES", "STATE"}, cells)
 }
 
-// rights sums up what a key may do.
-func rights(k key.Info) string {
+// formatRights sums up what a key may do.
+func formatRights(k key.Info) string {
 	var all []string
 	switch k.Kind {
 	case ident.Team, ident.Organization:
@@ -275,8 +275,8 @@ func rights(k key.Info) string {
 	return strings.Join(all, ",")
 }
 
-// reach is what a key is limited to.
-func reach(k key.Info) string {
+// formatReach is what a key is limited to.
+func formatReach(k key.Info) string {
 	switch {
 	case k.EndUser != "":
 		return k.IntegrationName + " user " + k.EndUser

@@ -35,7 +35,7 @@ client that speaks HTTP connects to /mcp of a running server instead.
 			if namespace != "" && !ident.ValidNamespace(namespace) {
 				return usage("--namespace %s", ident.NamespaceRule)
 			}
-			cfg, err := c.quiet()
+			cfg, err := c.loadQuiet()
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ client that speaks HTTP connects to /mcp of a running server instead.
 				b.Endpoint += "?namespace=" + url.QueryEscape(namespace)
 			}
 			if c.opened != nil {
-				b.Host = callable(cfg.Server.Addr) // links lead to where a server on this folder would be
+				b.Host = dialableAddr(cfg.Server.Addr) // links lead to where a server on this folder would be
 			}
 			return b.Run(cmd.Context(), c.stdin, c.stdout)
 		},
@@ -60,8 +60,8 @@ client that speaks HTTP connects to /mcp of a running server instead.
 	return cmd
 }
 
-// callable is an address to listen on as a client on this machine calls it.
-func callable(addr string) string {
+// dialableAddr is where a client on this machine reaches a server that listens on addr.
+func dialableAddr(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return addr

@@ -20,7 +20,7 @@ is no way back: an older program refuses a newer schema.`,
 		Example: "  mneme migrate --config postgres.yaml --dry-run\n  mneme migrate --config postgres.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := c.quiet()
+			cfg, err := c.loadQuiet()
 			if err != nil {
 				return err
 			}

@@ -31,7 +31,7 @@ func (c *command) modelsCommand() *cobra.Command {
 		c.modelsCheckCommand(), c.modelsBenchCommand(), c.modelsInitCommand(), c.modelsSealCommand(), c.modelsPackCommand())
 }
 
-// listedModel is a configured model as models list tells it.
+// listedModel is a configured model as models list shows it.
 type listedModel struct {
 	model.Model
 	From   string `json:"from,omitempty"`   // the module, program or server that the configuration names
@@ -84,11 +84,11 @@ func (c *command) listModels(ctx context.Context, t target) ([]listedModel, []pu
 		list, err := c.servedModels(ctx, t, nil)
 		return list, packs, err
 	}
-	cfg, err := c.quiet()
+	cfg, err := c.loadQuiet()
 	if err != nil {
 		return nil, nil, err
 	}
-	if packs, err = c.store(cfg).List(); err != nil {
+	if packs, err = c.modelStore(cfg).List(); err != nil {
 		return nil, nil, err
 	}
 	if _, running, err := datadir.Running(cfg.DataDir); err != nil {
@@ -98,8 +98,8 @@ func (c *command) listModels(ctx context.Context, t target) ([]listedModel, []pu
 		return list, packs, err
 	}
 	var list []listedModel
-	for _, name := range inOrder(cfg) {
-		list = append(list, c.openedModel(ctx, cfg, name)...)
+	for _, name := range modelsInOrder(cfg) {
+		list = append(list, c.describeModel(ctx, cfg, name)...)
 	}
 	return list, packs, ctx.Err()
 }
@@ -112,7 +112,7 @@ func (c *command) servedModels(ctx context.Context, t target, cfg *configs.Confi
 	}
 	var served model.List
 	if err := cl.Do(ctx, http.MethodGet, "/models", nil, &served); err != nil {
-		return nil, joined(err, done())
+		return nil, joinErrors(err, done())
 	}
 	list := []listedModel{}
 	for _, m := range served.Models {
@@ -125,8 +125,8 @@ func (c *command) servedModels(ctx context.Context, t target, cfg *configs.Confi
 	return list, done()
 }
 
-// openedModel opens a configured model to see what it is: a line a task.
-func (c *command) openedModel(ctx context.Context, cfg *configs.Config, name string) []listedModel {
+// describeModel opens a configured model and describes it, once for each of its tasks.
+func (c *command) describeModel(ctx context.Context, cfg *configs.Config, name string) []listedModel {
 	from, limits := c.aboutSelection(cfg.Models[name])
 	m, err := c.openModel(ctx, cfg, name, cfg.Models[name])
 	if err != nil {
@@ -188,8 +188,8 @@ func (c *command) openModel(ctx context.Context, cfg *configs.Config, name strin
 	})
 }
 
-// inOrder are the configured models: those of roles first, then the rest by name.
-func inOrder(cfg *configs.Config) []string {
+// modelsInOrder are the configured models: those of roles first, then the rest by name.
+func modelsInOrder(cfg *configs.Config) []string {
 	names := append([]string{cfg.Roles.Embed, cfg.Roles.Sparse, cfg.Roles.Rerank, cfg.Roles.Synthesize}, cfg.Roles.Previous...)
 	var order []string
 	for _, name := range append(names, cfg.ModelNames()...) {
@@ -200,8 +200,8 @@ func inOrder(cfg *configs.Config) []string {
 	return order
 }
 
-// roles are the models that embed, encode and rerank, each once.
-func roles(cfg *configs.Config) []string {
+// roleModels are the models that embed, encode and rerank, each once.
+func roleModels(cfg *configs.Config) []string {
 	var names []string
 	for _, name := range []string{cfg.Roles.Embed, cfg.Roles.Sparse, cfg.Roles.Rerank} {
 		if name != configs.Off && !slices.Contains(names, name) {
@@ -251,7 +251,7 @@ func (c *command) printModels(list []listedModel, packs []pull.Installed) error 
 			tokens = strconv.Itoa(m.MaxInputTokens)
 		}
 		rows = append(rows, []string{m.ID, m.Kind, m.Status, isDefault, dim, tokens, m.Runtime, m.License,
-			short(m.Digest), m.Limits, oneLine(m.From, 80)})
+			shortDigest(m.Digest), m.Limits, oneLine(m.From, 80)})
 	}
 	if err := table(c.stdout, []string{"ID", "KIND", "STATUS", "DEFAULT", "DIM", "TOKENS", "RUNTIME", "LICENSE",
 		"DIGEST", "LIMITS", "FROM"}, rows); err != nil {
@@ -277,11 +277,11 @@ func (c *command) printModels(list []listedModel, packs []pull.Installed) error 
 }
 
 func (c *command) listInstalled(asJSON bool) error {
-	cfg, err := c.quiet()
+	cfg, err := c.loadQuiet()
 	if err != nil {
 		return err
 	}
-	packs, err := c.store(cfg).List()
+	packs, err := c.modelStore(cfg).List()
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (c *command) printInstalled(packs []pull.Installed) error {
 	var rows [][]string
 	for _, p := range packs {
 		rows = append(rows, []string{p.Module, string(p.Task), p.Version, fmt.Sprintf("%.1f MB", float64(p.Bytes)/1e6),
-			p.Licence, short(p.Digest), oneLine(p.Source, 80)})
+			p.Licence, shortDigest(p.Digest), oneLine(p.Source, 80)})
 	}
 	if err := table(c.stdout, []string{"INSTALLED", "TASK", "VERSION", "SIZE", "LICENSE", "DIGEST", "SOURCE"}, rows); err != nil {
 		return err
@@ -313,8 +313,8 @@ func (c *command) printInstalled(packs []pull.Installed) error {
 	return nil
 }
 
-// store is the models of the data folder.
-func (c *command) store(cfg *configs.Config) pull.Store {
+// modelStore is the models of the data folder.
+func (c *command) modelStore(cfg *configs.Config) pull.Store {
 	return pull.Store{DataDir: cfg.DataDir, Free: freeBytes}
 }
 
@@ -346,13 +346,13 @@ func (c *command) listBuiltin(asJSON bool) error {
 	var rows [][]string
 	for _, m := range list {
 		rows = append(rows, []string{m.Module, string(m.Task), fmt.Sprintf("%.1f MB", float64(m.Bytes)/1e6), m.Licence,
-			short(m.Digest)})
+			shortDigest(m.Digest)})
 	}
 	return table(c.stdout, []string{"MODULE", "TASK", "SIZE", "LICENSE", "DIGEST"}, rows)
 }
 
-// short is enough of a digest to tell models apart.
-func short(digest string) string {
+// shortDigest is enough of a digest to tell models apart.
+func shortDigest(digest string) string {
 	algorithm, hex, ok := strings.Cut(digest, ":")
 	if !ok {
 		return digest

@@ -10,15 +10,15 @@ import (
 	"github.com/mnemehq/mneme/plugins/modelkit"
 )
 
-// benched is a model's line of models bench.
-type benched struct {
+// benchedModel is a model's line of models bench.
+type benchedModel struct {
 	Model  string           `json:"model"`
 	Digest string           `json:"digest"`
 	Speed  []modelkit.Speed `json:"speed"`
 }
 
 func (c *command) modelsBenchCommand() *cobra.Command {
-	var ch choice
+	var ch modelFlags
 	var length time.Duration
 	var asJSON, alone bool
 	cmd := &cobra.Command{
@@ -29,22 +29,22 @@ such calls and how many passages of about 120 word pieces are done a second, the
 memory of its instances or processes, and the time from opening to the first answer.
 The built-in model of the task is measured in turns with it, and (x1.50) is the ratio
 to that: on a busy machine times mean little, ratios do.
-` + choiceHelp,
+` + modelFlagsHelp,
 		Example: "  mneme models bench\n  mneme models bench installed:bge-small-en-v1.5 --length 30s\n  mneme models " +
 			"bench --process ./backend --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if length < 100*time.Millisecond {
 				return usage("--length is 100ms at least")
 			}
-			cfg, all, err := c.choose(ch, args)
+			cfg, all, err := c.selectModels(ch, args)
 			if err != nil {
 				return err
 			}
 			watch := newWatcher(c.stderr)
-			var list []benched
+			var list []benchedModel
 			for _, one := range all {
 				m := modelkit.Measurement{
-					Open:     c.opening(cfg, one),
+					Open:     c.opener(cfg, one),
 					Memory:   one.memory(),
 					Length:   length,
 					Progress: func(s modelkit.Step) { watch.step(one.name, s) },
@@ -57,11 +57,11 @@ to that: on a busy machine times mean little, ratios do.
 				if err != nil {
 					return err
 				}
-				list = append(list, benched{one.name, info.Digest, speed})
+				list = append(list, benchedModel{one.name, info.Digest, speed})
 			}
 			if asJSON {
 				return printJSON(c.stdout, struct {
-					Models []benched `json:"models"`
+					Models []benchedModel `json:"models"`
 				}{list})
 			}
 			return c.printBench(list)
@@ -74,7 +74,7 @@ to that: on a busy machine times mean little, ratios do.
 	return cmd
 }
 
-func (c *command) printBench(list []benched) error {
+func (c *command) printBench(list []benchedModel) error {
 	var rows [][]string
 	for _, m := range list {
 		for _, s := range m.Speed {

@@ -23,27 +23,27 @@ import (
 	"github.com/mnemehq/mneme/wasm/models"
 )
 
-// chosen is a model that the command line names.
-type chosen struct {
+// selectedModel is a model that the command line names.
+type selectedModel struct {
 	name string
 	registry.Selection
 	golden fs.FS // that lie beside it; nil: none
 }
 
-// choice are the flags that name models.
-type choice struct {
+// modelFlags are the flags that name models.
+type modelFlags struct {
 	process string
 	mtls    string
 	env     []string
 }
 
-const choiceHelp = `
+const modelFlagsHelp = `
 A model is the name of one in the configuration, builtin:NAME, installed:NAME, a
 .wasm file, a pack, or a folder with a model.json. Without one every model of the
 configuration is meant, remote ones too. --process PROGRAM starts a backend; what
 follows are its arguments, after -- if they begin with a dash.`
 
-func (ch *choice) flags(cmd *cobra.Command) {
+func (ch *modelFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&ch.process, "process", "", "program of a model backend; the arguments are its own")
 	f.StringVar(&ch.mtls, "mtls", "", "with --process: auto or off, as in the configuration (default: auto, then off)")
@@ -51,23 +51,23 @@ func (ch *choice) flags(cmd *cobra.Command) {
 		"with --process: NAME=VALUE for its environment, which is empty otherwise; NAME alone passes this program's")
 }
 
-// choose finds the models that the arguments name.
-func (c *command) choose(ch choice, args []string) (*configs.Config, []chosen, error) {
-	cfg, err := c.quiet()
+// selectModels finds the models that the arguments name.
+func (c *command) selectModels(ch modelFlags, args []string) (*configs.Config, []selectedModel, error) {
+	cfg, err := c.loadQuiet()
 	if err != nil {
 		return nil, nil, err
 	}
 	if ch.process != "" {
-		one, err := c.backend(ch, args)
-		return cfg, []chosen{one}, err
+		one, err := c.backendModel(ch, args)
+		return cfg, []selectedModel{one}, err
 	}
 	if ch.mtls != "" || len(ch.env) > 0 {
 		return nil, nil, usage("--mtls and --env are of --process")
 	}
-	var all []chosen
+	var all []selectedModel
 	if len(args) == 0 {
-		for _, name := range inOrder(cfg) {
-			all = append(all, chosen{name: name, Selection: cfg.Models[name]})
+		for _, name := range modelsInOrder(cfg) {
+			all = append(all, selectedModel{name: name, Selection: cfg.Models[name]})
 		}
 		if len(all) == 0 {
 			return nil, nil, usage("the configuration has no models; name one")
@@ -75,7 +75,7 @@ func (c *command) choose(ch choice, args []string) (*configs.Config, []chosen, e
 		return cfg, all, nil
 	}
 	for _, arg := range args {
-		one, err := c.named(cfg, arg)
+		one, err := c.namedModel(cfg, arg)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -84,22 +84,22 @@ func (c *command) choose(ch choice, args []string) (*configs.Config, []chosen, e
 	return cfg, all, nil
 }
 
-// named is a model of the configuration, or a module of the wasm component.
-func (c *command) named(cfg *configs.Config, arg string) (chosen, error) {
+// namedModel is a model of the configuration, or a module of the wasm component.
+func (c *command) namedModel(cfg *configs.Config, arg string) (selectedModel, error) {
 	if s, ok := cfg.Models[arg]; ok {
-		return chosen{name: arg, Selection: s}, nil
+		return selectedModel{name: arg, Selection: s}, nil
 	}
 	info, err := os.Stat(arg)
 	if err != nil && !strings.HasPrefix(arg, "builtin:") && !strings.HasPrefix(arg, models.InstalledPrefix) {
-		return chosen{}, fmt.Errorf("there is no file %s, and no model of that name in the configuration, which has %s",
-			arg, strings.Join(inOrder(cfg), ", "))
+		return selectedModel{}, fmt.Errorf("there is no file %s, and no model of that name in the configuration, which has %s",
+			arg, strings.Join(modelsInOrder(cfg), ", "))
 	}
 	wasm, ok := c.registry.Model.Component("wasm")
 	if !ok {
-		return chosen{}, fmt.Errorf("this binary runs no modules: it has no model component wasm")
+		return selectedModel{}, fmt.Errorf("this binary runs no modules: it has no model component wasm")
 	}
 	s, err := configs.Set(wasm, map[string]string{"module": arg})
-	one := chosen{name: strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg)), Selection: s}
+	one := selectedModel{name: strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg)), Selection: s}
 	if prefix, name, ok := strings.Cut(arg, ":"); ok && prefix+":" != "" && info == nil {
 		one.name = name
 	}
@@ -114,13 +114,13 @@ func (c *command) named(cfg *configs.Config, arg string) (chosen, error) {
 	return one, err
 }
 
-// backend is a program as a model: what a configuration with it would say.
-func (c *command) backend(ch choice, args []string) (chosen, error) {
+// backendModel makes a model of a program, as a configuration that names the program would.
+func (c *command) backendModel(ch modelFlags, args []string) (selectedModel, error) {
 	program := ch.process
 	if strings.ContainsAny(program, `/\`) {
 		abs, err := filepath.Abs(program)
 		if err != nil {
-			return chosen{}, err
+			return selectedModel{}, err
 		}
 		program = abs
 	}
@@ -142,34 +142,34 @@ func (c *command) backend(ch choice, args []string) (chosen, error) {
 	const name = "backend"
 	b, err := yaml.Marshal(map[string]any{"models": map[string]any{name: map[string]any{"process": settings}}})
 	if err != nil {
-		return chosen{}, err
+		return selectedModel{}, err
 	}
 	file, err := os.CreateTemp("", "mneme-*.yaml")
 	if err != nil {
-		return chosen{}, err
+		return selectedModel{}, err
 	}
 	defer os.Remove(file.Name())
 	if _, err := file.Write(b); err != nil {
-		return chosen{}, joined(err, file.Close())
+		return selectedModel{}, joinErrors(err, file.Close())
 	}
 	if err := file.Close(); err != nil {
-		return chosen{}, err
+		return selectedModel{}, err
 	}
 	cfg, err := configs.Load(c.registry,
 		configs.Source{File: file.Name(), Getenv: func(string) (string, bool) { return "", false }})
 	if err != nil {
-		return chosen{}, err
+		return selectedModel{}, err
 	}
-	return chosen{name: filepath.Base(program), Selection: cfg.Models[name]}, nil
+	return selectedModel{name: filepath.Base(program), Selection: cfg.Models[name]}, nil
 }
 
-// opening opens what was chosen.
-func (c *command) opening(cfg *configs.Config, one chosen) func(context.Context) (port.Model, error) {
+// opener returns a function that opens the selected model.
+func (c *command) opener(cfg *configs.Config, one selectedModel) func(context.Context) (port.Model, error) {
 	return func(ctx context.Context) (port.Model, error) { return c.openModel(ctx, cfg, one.name, one.Selection) }
 }
 
 // baseline opens the built-in model of a task, unless that is the one to compare.
-func (c *command) baseline(cfg *configs.Config, one chosen) func(context.Context, port.Task) (port.Model, error) {
+func (c *command) baseline(cfg *configs.Config, one selectedModel) func(context.Context, port.Task) (port.Model, error) {
 	return func(ctx context.Context, task port.Task) (port.Model, error) {
 		module, ok := map[port.Task]string{port.TaskEmbed: models.Default, port.TaskSparse: models.DefaultSparse,
 			port.TaskRerank: models.DefaultRerank}[task]
@@ -188,18 +188,18 @@ func (c *command) baseline(cfg *configs.Config, one chosen) func(context.Context
 	}
 }
 
-// memory is how the memory of a backend is measured, where the system tells; nil for
-// others, which tell it themselves.
-func (one chosen) memory() func(port.Model) (used, ceiling int64) {
+// memory returns how to measure a backend's memory, where the system reports it; nil for
+// other models, which report their own.
+func (one selectedModel) memory() func(port.Model) (used, ceiling int64) {
 	command := one.program()
-	if command == nil || !seesProcesses {
+	if command == nil || !canListProcesses {
 		return nil
 	}
-	return func(port.Model) (int64, int64) { return residentBytes(backends(command)), 0 }
+	return func(port.Model) (int64, int64) { return residentBytes(backendPIDs(command)), 0 }
 }
 
 // program is the command line of a backend; nil: it is none.
-func (one chosen) program() []string {
+func (one selectedModel) program() []string {
 	if one.Component != "process" {
 		return nil
 	}
@@ -216,17 +216,17 @@ func (one chosen) program() []string {
 	return settings.Command
 }
 
-// crash ends a backend by force; nil where nothing can be crashed.
-func (one chosen) crash() func(context.Context, port.Model) error {
+// crash returns a function that ends a backend by force; nil where nothing can be crashed.
+func (one selectedModel) crash() func(context.Context, port.Model) error {
 	command := one.program()
-	if command == nil || !seesProcesses {
+	if command == nil || !canListProcesses {
 		return nil
 	}
 	return func(context.Context, port.Model) error { return killBackends(command) }
 }
 
 func (c *command) modelsCheckCommand() *cobra.Command {
-	var ch choice
+	var ch modelFlags
 	var golden, format, out string
 	var minCosine float64
 	var quick, asJSON bool
@@ -238,7 +238,7 @@ texts, stability, sense, and conduct: input overwritten after a call, a minute o
 calls with memory flat and under its ceiling, four callers at once, deadlines, and a
 crash under load where the model runs as a process. Speed is reported beside the
 built-in model's, not judged. The exit code is 1 when a check failed.
-` + choiceHelp + `
+` + modelFlagsHelp + `
 
 --golden holds the model to answers of a reference, a JSON file (or a folder of such):
 {"embedding": [{"text": "...", "query": true, "vector": [0.1, ...]}],
@@ -260,7 +260,7 @@ A model folder's own folder golden is read without being asked for.`,
 			if !(minCosine >= 0 && minCosine <= 1) {
 				return usage("--min-cosine is between 0 and 1")
 			}
-			cfg, all, err := c.choose(ch, args)
+			cfg, all, err := c.selectModels(ch, args)
 			if err != nil {
 				return err
 			}
@@ -279,10 +279,10 @@ A model folder's own folder golden is read without being asked for.`,
 				if answers != nil {
 					one.golden = answers
 				}
-				candidate := func(one chosen) modelkit.Candidate {
+				candidate := func(one selectedModel) modelkit.Candidate {
 					return modelkit.Candidate{
 						Name:      one.name,
-						Open:      c.opening(cfg, one),
+						Open:      c.opener(cfg, one),
 						Golden:    one.golden,
 						MinCosine: minCosine,
 						Baseline:  c.baseline(cfg, one),
@@ -328,14 +328,14 @@ A model folder's own folder golden is read without being asked for.`,
 	return cmd
 }
 
-// withoutMTLS is a backend to be tried once more with mtls off, when it did not
-// start and nobody said which of the two it speaks.
-func (c *command) withoutMTLS(ch choice, args []string, r modelkit.Report) (chosen, bool) {
+// withoutMTLS is the backend to try again with mtls off, if it did not start and no flag
+// says whether it uses mtls.
+func (c *command) withoutMTLS(ch modelFlags, args []string, r modelkit.Report) (selectedModel, bool) {
 	if ch.process == "" || ch.mtls != "" || len(r.Findings) != 1 || r.Failed() != 1 {
-		return chosen{}, false
+		return selectedModel{}, false
 	}
 	ch.mtls = "off"
-	one, err := c.backend(ch, args)
+	one, err := c.backendModel(ch, args)
 	return one, err == nil
 }
 
@@ -352,7 +352,7 @@ func (c *command) report(out string, format modelkit.Format, reports []modelkit.
 	if err != nil {
 		return err
 	}
-	return joined(modelkit.Write(f, format, reports...), f.Close())
+	return joinErrors(modelkit.Write(f, format, reports...), f.Close())
 }
 
 // goldenFiles is a folder, or a folder of one file; nil for "".
@@ -377,24 +377,24 @@ func goldenFiles(name string) (fs.FS, error) {
 	return fstest.MapFS{"golden.json": {Data: b}}, nil
 }
 
-// watcher shows what a check is at: a line that changes on a terminal, a line for
+// watcher shows the current step of a check: a line that changes on a terminal, a line for
 // each long step elsewhere.
 type watcher struct {
-	p    *progress
-	w    io.Writer
-	told map[string]bool
-	last int
+	p     *progress
+	w     io.Writer
+	shown map[string]bool
+	last  int
 }
 
 func newWatcher(w io.Writer) *watcher {
-	return &watcher{p: newProgress(w), w: w, told: map[string]bool{}}
+	return &watcher{p: newProgress(w), w: w, shown: map[string]bool{}}
 }
 
 func (w *watcher) step(model string, s modelkit.Step) {
 	text := model + ": " + s.Name
 	if !w.p.tty {
-		if key := text; s.Of > 0 && !w.told[key] {
-			w.told[key] = true
+		if key := text; s.Of > 0 && !w.shown[key] {
+			w.shown[key] = true
 			fmt.Fprintf(w.w, "%s, %s\n", text, s.Of.Round(time.Second))
 		}
 		return

@@ -50,7 +50,7 @@ name is the folder's unless --name says another.`,
 			if !modelName.MatchString(name) {
 				return usage("a model cannot be named %q: use lower-case letters, digits and _, a letter first (--name)", name)
 			}
-			files, err := project(language, name)
+			files, err := projectFiles(language, name)
 			if err != nil {
 				return err
 			}
@@ -82,8 +82,8 @@ const python = "python"
 // languages are those that a new project can be in.
 func languages() []string { return append(wasm.Languages(), python) }
 
-// project gives the files of a new project by their paths.
-func project(language, name string) (map[string][]byte, error) {
+// projectFiles gives the files of a new project by their paths.
+func projectFiles(language, name string) (map[string][]byte, error) {
 	if !slices.Contains(languages(), language) {
 		return nil, usage("no project in %q; there is %s", language, strings.Join(languages(), ", "))
 	}
@@ -156,7 +156,7 @@ whose files are not the sealed ones is refused.`,
 			if err != nil {
 				return err
 			}
-			lines, err := turnOn(args[0], sum)
+			lines, err := configSnippet(args[0], sum)
 			if err != nil {
 				return err
 			}
@@ -166,8 +166,8 @@ whose files are not the sealed ones is refused.`,
 	}
 }
 
-// turnOn is the configuration for a sealed model.
-func turnOn(dir, sum string) (string, error) {
+// configSnippet is the configuration that turns a sealed model on.
+func configSnippet(dir, sum string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(dir, models.ManifestFile))
 	if err != nil {
 		return "", err

@@ -39,8 +39,8 @@ pooler where there is one, and anything else an embedding model.`,
 			if (out == "") == (install == "") {
 				return usage("models pack needs --out: the file to write, or --install: the name to install it under")
 			}
-			optional(cmd.Flags().Changed("query-prefix"), &o.QueryPrefix, query)
-			optional(cmd.Flags().Changed("passage-prefix"), &o.PassagePrefix, passage)
+			setIfGiven(cmd.Flags().Changed("query-prefix"), &o.QueryPrefix, query)
+			setIfGiven(cmd.Flags().Changed("passage-prefix"), &o.PassagePrefix, passage)
 			o.Task = pack.Task(task)
 			if len(calibration) != 0 {
 				if len(calibration) != 2 {
@@ -56,7 +56,7 @@ pooler where there is one, and anything else an embedding model.`,
 				return err
 			}
 			_, err = fmt.Fprintf(c.stdout, "%s: %s %s, %s, %d layers, %d dimensions, window of %d tokens, licence %s\n",
-				out, p.Name, p.Version, packedFor(p), p.Layers, p.Hidden, p.MaxTokens, p.Licence)
+				out, p.Name, p.Version, describePack(p), p.Layers, p.Hidden, p.MaxTokens, p.Licence)
 			return err
 		},
 	}
@@ -86,7 +86,7 @@ func (c *command) packInto(ctx context.Context, dir, name string, o pack.Options
 	if err := models.CheckName(name); err != nil {
 		return usage("%v", err)
 	}
-	cfg, err := c.quiet()
+	cfg, err := c.loadQuiet()
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (c *command) packInto(ctx context.Context, dir, name string, o pack.Options
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, os.RemoveAll(temp)) }()
+	defer func() { err = joinErrors(err, os.RemoveAll(temp)) }()
 	if o.Name == "" {
 		o.Name = name
 	}
@@ -102,15 +102,15 @@ func (c *command) packInto(ctx context.Context, dir, name string, o pack.Options
 	if _, err := pack.Pack(ctx, dir, file, o); err != nil {
 		return err
 	}
-	in, err := c.store(cfg).Adopt(ctx, name, pull.Installed{Source: o.Source}, file)
+	in, err := c.modelStore(cfg).Adopt(ctx, name, pull.Installed{Source: o.Source}, file)
 	if err != nil {
 		return err
 	}
 	return c.printPulled(in, false)
 }
 
-// packedFor says what a pack does and how.
-func packedFor(c pack.Config) string {
+// describePack says what a pack does and how.
+func describePack(c pack.Config) string {
 	switch c.Does() {
 	case pack.Sparse:
 		return fmt.Sprintf("sparse of at most %d terms", c.Terms)

@@ -22,10 +22,10 @@ import (
 	"github.com/mnemehq/mneme/wasm/models/pack"
 )
 
-// supply is where models are pulled from.
-type supply struct{ catalogue, mirror string }
+// sourceFlags is where models are pulled from.
+type sourceFlags struct{ catalogue, mirror string }
 
-func (s *supply) flags(cmd *cobra.Command) {
+func (s *sourceFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.catalogue, "catalogue", "",
 		"catalogue file (MNEME_MODELS_CATALOGUE, pull.catalogue; default: the program's own)")
@@ -34,7 +34,7 @@ func (s *supply) flags(cmd *cobra.Command) {
 }
 
 // open reads the catalogue; flags win over the configuration.
-func (s *supply) open(cfg configs.Pull) (pull.Catalogue, pull.Mirror, error) {
+func (s *sourceFlags) open(cfg configs.Pull) (pull.Catalogue, pull.Mirror, error) {
 	m, err := pull.ParseMirror(cmp.Or(s.mirror, cfg.Mirror))
 	if err != nil {
 		return pull.Catalogue{}, m, err
@@ -44,7 +44,7 @@ func (s *supply) open(cfg configs.Pull) (pull.Catalogue, pull.Mirror, error) {
 }
 
 func (c *command) modelsPullCommand() *cobra.Command {
-	var s supply
+	var s sourceFlags
 	var list, asJSON, accept, keep bool
 	var mirrorTo string
 	cmd := &cobra.Command{
@@ -66,7 +66,7 @@ accepted, on the terminal or with --accept-licence.`,
   mneme models pull bge-small-en-v1.5 --mirror-to ./usb-stick
   mneme models pull bge-small-en-v1.5 --mirror ./usb-stick`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := c.quiet()
+			cfg, err := c.loadQuiet()
 			if err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ accepted, on the terminal or with --accept-licence.`,
 					fmt.Fprintf(c.stdout, "%s is in %s; use it with --mirror %s\n", name, mirrorTo, mirrorTo)
 					continue
 				}
-				in, err := c.store(cfg).Pull(cmd.Context(), plan)
+				in, err := c.modelStore(cfg).Pull(cmd.Context(), plan)
 				bar.end()
 				if err != nil {
 					return err
@@ -234,7 +234,7 @@ func (c *command) modelsRemoveCommand() *cobra.Command {
 		Example: "  mneme models remove bge-small-en-v1.5",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := c.quiet()
+			cfg, err := c.loadQuiet()
 			if err != nil {
 				return err
 			}
@@ -244,7 +244,7 @@ func (c *command) modelsRemoveCommand() *cobra.Command {
 					return fmt.Errorf("%s is model %s of the configuration; take it out there first, or give --force",
 						name, strings.Join(by, " and "))
 				}
-				if err := c.store(cfg).Remove(context.WithoutCancel(cmd.Context()), name); err != nil {
+				if err := c.modelStore(cfg).Remove(context.WithoutCancel(cmd.Context()), name); err != nil {
 					return err
 				}
 				fmt.Fprintf(c.stdout, "removed %s\n", name)
@@ -258,7 +258,7 @@ func (c *command) modelsRemoveCommand() *cobra.Command {
 
 // usedBy are the models of the configuration that are an installed one.
 func usedBy(cfg *configs.Config, name string) (by []string) {
-	for _, m := range inOrder(cfg) {
+	for _, m := range modelsInOrder(cfg) {
 		if w, ok := cfg.Models[m].Config.(*wasmadapter.Config); ok && w.Module == models.InstalledPrefix+name {
 			by = append(by, m)
 		}

@@ -54,7 +54,7 @@ func (c *command) orgsCommand() *cobra.Command {
 						state = "suspended"
 					}
 					rows = append(rows, row{string(o.ID), o.Name, state, o.CreatedAt.UTC()})
-					cells = append(cells, []string{string(o.ID), o.Name, state, when(o.CreatedAt)})
+					cells = append(cells, []string{string(o.ID), o.Name, state, formatTime(o.CreatedAt)})
 				}
 				if asJSON {
 					return printJSON(c.stdout, map[string]any{"organizations": rows})

@@ -34,15 +34,15 @@ func (c *command) queryCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := cmd.Flags().Changed
 			req := query.Request{Query: args[1]}
-			optional(given("top-k"), &req.TopK, topK)
-			optional(given("retrievers"), &req.Retrievers, retrievers)
-			optional(given("mode"), &req.Mode, mode)
-			optional(given("max-chunks-per-document"), &req.MaxChunksPerDocument, perDocument)
-			optional(given("neighbors"), &req.Neighbors, neighbors)
-			optional(textOff, &req.IncludeText, false)
-			optional(metadataOff, &req.IncludeMetadata, false)
-			optional(explain, &req.Explain, true)
-			optional(strict, &req.Strict, true)
+			setIfGiven(given("top-k"), &req.TopK, topK)
+			setIfGiven(given("retrievers"), &req.Retrievers, retrievers)
+			setIfGiven(given("mode"), &req.Mode, mode)
+			setIfGiven(given("max-chunks-per-document"), &req.MaxChunksPerDocument, perDocument)
+			setIfGiven(given("neighbors"), &req.Neighbors, neighbors)
+			setIfGiven(textOff, &req.IncludeText, false)
+			setIfGiven(metadataOff, &req.IncludeMetadata, false)
+			setIfGiven(explain, &req.Explain, true)
+			setIfGiven(strict, &req.Strict, true)
 			if given("min-score") {
 				x, err := strconv.ParseFloat(minimum, 64)
 				if err != nil {
@@ -65,7 +65,7 @@ func (c *command) queryCommand() *cobra.Command {
 			}
 			if rerank || rerankModel != "" || given("rerank-depth") {
 				r := query.Rerank{Model: rerankModel}
-				optional(given("rerank-depth"), &r.Depth, depth)
+				setIfGiven(given("rerank-depth"), &r.Depth, depth)
 				body, err := json.Marshal(r)
 				if err != nil {
 					return fmt.Errorf("encode rerank: %w", err)
@@ -84,7 +84,7 @@ func (c *command) queryCommand() *cobra.Command {
 			} else if err == nil {
 				err = c.printHits(result, explain)
 			}
-			return joined(err, done())
+			return joinErrors(err, done())
 		},
 	}
 	t.flags(cmd)
@@ -108,9 +108,9 @@ func (c *command) queryCommand() *cobra.Command {
 	return cmd
 }
 
-// optional sets *to to v when a flag was given, and leaves the server's default
+// setIfGiven sets *to to v when a flag was given, and leaves the server's default
 // otherwise.
-func optional[T any](given bool, to **T, v T) {
+func setIfGiven[T any](given bool, to **T, v T) {
 	if given {
 		*to = &v
 	}
@@ -163,8 +163,8 @@ func (c *command) printHits(r query.Result, explain bool) error {
 	return nil
 }
 
-// oneLine is the beginning of a text, its white space made single spaces,
-// control characters dropped so that no text can steer the terminal.
+// oneLine is the beginning of a text, with white space collapsed to single spaces and
+// control characters dropped, so that no text can steer the terminal.
 func oneLine(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < 0x20 || r >= 0x7f && r < 0xa0 {

@@ -43,19 +43,19 @@ stays the same. When the default port is taken, another one is chosen.`,
 			if addr != "" {
 				settings = append(settings, configs.Setting{Path: "server.addr", Value: addr, From: "flag --addr"})
 			}
-			cfg, err := c.quiet(settings...)
+			cfg, err := c.loadQuiet(settings...)
 			if err != nil {
 				return err
 			}
 			ctx := cmd.Context()
-			a, err := c.open(ctx, "quickstart", cfg)
+			a, err := c.openApp(ctx, "quickstart", cfg)
 			if err != nil {
 				return err
 			}
 			defer func() {
 				closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 				defer cancel()
-				err = joined(err, a.Close(closing))
+				err = joinErrors(err, a.Close(closing))
 			}()
 			l, err := c.listenNear(ctx, cfg.Server.Addr, addr == "")
 			if err != nil {
@@ -66,7 +66,7 @@ stays the same. When the default port is taken, another one is chosen.`,
 			go func() { served <- a.Serve(serving, l) }()
 			defer func() { // before the parts below the server are closed
 				stop()
-				err = joined(err, <-served)
+				err = joinErrors(err, <-served)
 			}()
 			fmt.Fprintf(c.stdout, "Mneme serves %s at %s\n", cfg.DataDir, app.URL(l))
 			key, err := app.LocalKey(ctx, cfg.DataDir, a.Keys)

@@ -19,7 +19,7 @@ import (
 
 func (c *command) reindexCommand() *cobra.Command {
 	t := target{admin: true}
-	var p person
+	var p userScope
 	var all, ofMemories, commit, indexes bool
 	var in admin.Reindex
 	var asked string
@@ -67,12 +67,12 @@ step, of which nothing is kept.
 			case !all && len(args) == 0:
 				return usage("of what? Name namespaces, or end users with --memories, or give --all")
 			}
-			if err := fits(in, ofMemories, commit, asked != ""); err != nil {
+			if err := checkReindexFlags(in, ofMemories, commit, asked != ""); err != nil {
 				return err
 			}
 			if asked != "" {
 				var err error
-				if in.Queries, err = lines(asked); err != nil {
+				if in.Queries, err = readLines(asked); err != nil {
 					return err
 				}
 			}
@@ -108,7 +108,7 @@ step, of which nothing is kept.
 			if err == nil && failed > 0 {
 				err = errReported
 			}
-			return joined(err, done())
+			return joinErrors(err, done())
 		},
 	}
 	t.flags(cmd)
@@ -126,7 +126,7 @@ step, of which nothing is kept.
 	return cmd
 }
 
-// reindexable is what has vectors, with the path of its reindexing.
+// reindexable is a namespace or an end user, with the path of its reindexing.
 type reindexable struct {
 	name, path string
 	memories   bool
@@ -155,10 +155,11 @@ func reindexableNamespaces(ctx context.Context, cl *client.Client, org string, n
 	return out, nil
 }
 
-func reindexableUsers(ctx context.Context, cl *client.Client, p person, ids []string, all bool) (out []reindexable, err error) {
+func reindexableUsers(ctx context.Context, cl *client.Client, p userScope, ids []string,
+	all bool) (out []reindexable, err error) {
 	var rows []admin.EndUser
 	if all {
-		if rows, _, err = roster(ctx, cl, p, "", 0); err != nil {
+		if rows, _, err = listUsers(ctx, cl, p, "", 0); err != nil {
 			return nil, err
 		}
 	}
@@ -180,10 +181,10 @@ func reindexableUsers(ctx context.Context, cl *client.Client, p person, ids []st
 	return out, nil
 }
 
-// reindexPoll is how often it is asked how far a reindexing is.
+// reindexPoll is the pause between two requests for a reindexing's progress.
 const reindexPoll = 300 * time.Millisecond
 
-// reindexOne does to one namespace, or end user, what the flags say.
+// reindexOne applies the flags to one namespace or end user.
 func (c *command) reindexOne(ctx context.Context, cl *client.Client, of reindexable, in admin.Reindex, commit bool) error {
 	if !commit {
 		return c.reindex(ctx, cl, of, in)
@@ -200,7 +201,7 @@ func (c *command) reindexOne(ctx context.Context, cl *client.Client, of reindexa
 	return err
 }
 
-// reindex begins a reindexing and shows how far it is until it ends.
+// reindex starts a reindexing and shows its progress until it ends.
 func (c *command) reindex(ctx context.Context, cl *client.Client, of reindexable, in admin.Reindex) error {
 	var body any = in
 	if of.memories {
@@ -266,8 +267,8 @@ func queries(n int) string {
 	return fmt.Sprintf("%d queries", n)
 }
 
-// fits refuses flags that do not go together.
-func fits(in admin.Reindex, ofMemories, commit, asks bool) error {
+// checkReindexFlags refuses flags that do not go together.
+func checkReindexFlags(in admin.Reindex, ofMemories, commit, asks bool) error {
 	compares := asks || in.MinOverlap != 0
 	switch {
 	case ofMemories && (in.Hold || in.Back || commit || compares):
@@ -284,15 +285,15 @@ func fits(in admin.Reindex, ofMemories, commit, asks bool) error {
 
 // buildIndexes fills the configured indexes.
 func (c *command) buildIndexes(ctx context.Context) (err error) {
-	cfg, err := c.quiet()
+	cfg, err := c.loadQuiet()
 	if err != nil {
 		return err
 	}
-	a, err := c.open(ctx, "reindex", cfg)
+	a, err := c.openApp(ctx, "reindex", cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, a.Close(context.WithoutCancel(ctx))) }()
+	defer func() { err = joinErrors(err, a.Close(context.WithoutCancel(ctx))) }()
 	bar := newProgress(c.stderr)
 	partitions, documents, err := a.Engine.BuildIndexes(ctx,
 		func(done, total int) { bar.update("building the indexes", done, total) })
@@ -304,8 +305,8 @@ func (c *command) buildIndexes(ctx context.Context) (err error) {
 	return err
 }
 
-// lines reads the lines of a file that are not blank.
-func lines(path string) (out []string, err error) {
+// readLines reads the lines of a file that are not blank.
+func readLines(path string) (out []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read queries: %w", err)

@@ -77,8 +77,8 @@ func (e usageError) Error() string { return e.reason }
 
 func usage(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
-// describe is an error as a person at a terminal wants it: problems of the
-// configuration each on a line, a fault with its cause, which stays local here.
+// describe renders an error for a person at a terminal: each problem of the
+// configuration on a line of its own, a fault with its cause, which a server would hide.
 func describe(err error) string {
 	var problems configs.Problems
 	if errors.As(err, &problems) {
@@ -183,8 +183,8 @@ func (c *command) logger(l configs.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(c.stderr, options))
 }
 
-// joined is the command's own error first, then what its end brought.
-func joined(err, ending error) error {
+// joinErrors joins the command's own error with that of its clean-up, in this order.
+func joinErrors(err, ending error) error {
 	if ending == nil {
 		return err
 	}

@@ -44,7 +44,7 @@ a second signal ends at once.`,
 				}
 				return err
 			}
-			a, err := c.open(ctx, "serve", cfg)
+			a, err := c.openApp(ctx, "serve", cfg)
 			if err != nil {
 				return errors.Join(err, l.Close())
 			}

@@ -31,8 +31,8 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// when shows a time in local time; "" for the zero time.
-func when(t time.Time) string {
+// formatTime shows a time in local time; "" for the zero time.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -25,7 +25,7 @@ func namespacePath(org, namespace, action string) string {
 	return "/admin/v1/organizations/" + url.PathEscape(org) + "/namespaces/" + url.PathEscape(namespace) + "/" + action
 }
 
-// exportNamespace takes one namespace from a server.
+// exportNamespace exports one namespace from a server.
 func (c *command) exportNamespace(ctx context.Context, t target, m dataset.Contents, out string) (err error) {
 	if len(m.Namespaces) != 1 || m.Memories || m.Keys || m.Secrets {
 		return usage("a server exports one namespace: name it with --namespace; the whole installation is exported from " +
@@ -35,7 +35,7 @@ func (c *command) exportNamespace(ctx context.Context, t target, m dataset.Conte
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, done()) }()
+	defer func() { err = joinErrors(err, done()) }()
 	path := namespacePath(m.Organization, m.Namespaces[0], "export")
 	if !m.Vectors {
 		path += "?vectors=false"
@@ -44,7 +44,7 @@ func (c *command) exportNamespace(ctx context.Context, t target, m dataset.Conte
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, body.Close()) }()
+	defer func() { err = joinErrors(err, body.Close()) }()
 	bar := newProgress(c.stderr)
 	defer bar.end()
 	told := func(done, total int64) { bar.update("exporting documents", int(done), int(max(done, total))) }
@@ -74,12 +74,12 @@ func (c *command) importNamespace(ctx context.Context, t target, path, org, name
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, done()) }()
+	defer func() { err = joinErrors(err, done()) }()
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, f.Close()) }()
+	defer func() { err = joinErrors(err, f.Close()) }()
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *command) importNamespace(ctx context.Context, t target, path, org, name
 	}
 	bar := newProgress(c.stderr)
 	defer bar.end()
-	sent := &sending{r: f, told: func(n int64) { bar.update("sending KiB", int(n>>10), int(info.Size()>>10)) }}
+	sent := &countingReader{r: f, report: func(n int64) { bar.update("sending KiB", int(n>>10), int(info.Size()>>10)) }}
 	var r admin.ImportedNamespace
 	err = cl.Upload(ctx, namespacePath(org, namespace, "import")+"?on_conflict="+url.QueryEscape(string(on)),
 		"application/x-ndjson", encoding, sent, &r)
@@ -122,16 +122,16 @@ func namespaceOf(path string) (name string, err error) {
 	return h.Contents.Namespaces[0], nil
 }
 
-// sending tells how much of a file was read.
-type sending struct {
-	r    io.Reader
-	n    int64
-	told func(int64)
+// countingReader reports how much of a file has been read.
+type countingReader struct {
+	r      io.Reader
+	n      int64
+	report func(int64)
 }
 
-func (s *sending) Read(b []byte) (int, error) {
+func (s *countingReader) Read(b []byte) (int, error) {
 	n, err := s.r.Read(b)
 	s.n += int64(n)
-	s.told(s.n)
+	s.report(s.n)
 	return n, err
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 )
 
-// person is which end user a command is about.
-type person struct{ org, integration string }
+// userScope is the organization and integration whose end users a command works on.
+type userScope struct{ org, integration string }
 
-func (p *person) flags(cmd *cobra.Command) {
+func (p *userScope) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.org, "org", ident.DefaultOrg, "organization, by name or id")
 	cmd.Flags().StringVar(&p.integration, "integration", "", "integration, by name or id; needed where several know the end user")
 }
@@ -34,7 +34,7 @@ func (c *command) usersCommand() *cobra.Command {
 
 func (c *command) usersListCommand() *cobra.Command {
 	t := target{admin: true}
-	var p person
+	var p userScope
 	var prefix string
 	var most int
 	var asJSON bool
@@ -52,11 +52,11 @@ func (c *command) usersListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows, more, err := roster(cmd.Context(), cl, p, prefix, most)
+			rows, more, err := listUsers(cmd.Context(), cl, p, prefix, most)
 			if err == nil {
 				err = c.printUsers(rows, more, asJSON)
 			}
-			return joined(err, done())
+			return joinErrors(err, done())
 		},
 	}
 	t.flags(cmd)
@@ -67,9 +67,9 @@ func (c *command) usersListCommand() *cobra.Command {
 	return cmd
 }
 
-// roster reads end users whose ids begin with prefix, at most so many where most
-// is not 0; more says that there are others.
-func roster(ctx context.Context, cl *client.Client, p person, prefix string,
+// listUsers reads end users whose ids begin with prefix; most bounds how many, 0 means
+// all. more reports whether there are others.
+func listUsers(ctx context.Context, cl *client.Client, p userScope, prefix string,
 	most int) (rows []admin.EndUser, more bool, err error) {
 	rows = []admin.EndUser{}
 	query := url.Values{"query": {prefix}, "integration": {p.integration}}
@@ -104,7 +104,7 @@ func (c *command) printUsers(rows []admin.EndUser, more, asJSON bool) error {
 		}
 		cells[i] = []string{u.ID, u.IntegrationName, strconv.FormatInt(u.Memories, 10),
 			strconv.FormatInt(u.Containers, 10), strconv.FormatInt(u.Bytes, 10),
-			when(u.FirstSeen), when(u.LastSeen), state}
+			formatTime(u.FirstSeen), formatTime(u.LastSeen), state}
 	}
 	if err := table(c.stdout, []string{"ID", "INTEGRATION", "MEMORIES", "CONTAINERS", "BYTES", "FIRST SEEN",
 		"LAST SEEN", "STATE"}, cells); err != nil {
@@ -118,7 +118,7 @@ func (c *command) printUsers(rows []admin.EndUser, more, asJSON bool) error {
 
 // endUser finds an end user's row, and which integration is meant when none was
 // named. known is false when there is no such end user.
-func endUser(ctx context.Context, cl *client.Client, p person, id string) (row admin.EndUser, known bool, err error) {
+func endUser(ctx context.Context, cl *client.Client, p userScope, id string) (row admin.EndUser, known bool, err error) {
 	if !ident.ValidEndUser(id) {
 		return row, false, usage("%q is no end user's id: it %s", id, ident.EndUserRule)
 	}
@@ -157,20 +157,20 @@ func endUser(ctx context.Context, cl *client.Client, p person, id string) (row a
 		strings.Join(names, ", "))
 }
 
-func (p person) path(id, integration, action string) string {
-	return "/admin/v1/end_users/" + segment(id) + "/" + action + "?" +
+func (p userScope) path(id, integration, action string) string {
+	return "/admin/v1/end_users/" + pathSegment(id) + "/" + action + "?" +
 		url.Values{"organization": {p.org}, "integration": {integration}}.Encode()
 }
 
-// segment is an id as a segment of a path.
-func segment(id string) string {
+// pathSegment is an id as a segment of a path.
+func pathSegment(id string) string {
 	if id == "." || id == ".." { // ids, but in a path they would mean something else
 		return strings.ReplaceAll(id, ".", "%2E")
 	}
 	return url.PathEscape(id)
 }
 
-func noSuchUser(p person, id string) error {
+func noSuchUser(p userScope, id string) error {
 	where := "the organization " + p.org
 	if p.integration != "" {
 		where = "the integration " + p.integration
@@ -180,7 +180,7 @@ func noSuchUser(p person, id string) error {
 
 func (c *command) usersExportCommand() *cobra.Command {
 	t := target{admin: true}
-	var p person
+	var p userScope
 	var file string
 	cmd := &cobra.Command{
 		Use:   "export ID",
@@ -205,7 +205,7 @@ export without its end is an error, and its file is removed.
 			if err == nil {
 				err = c.export(ctx, cl, p.path(row.ID, row.Integration, "export"), file)
 			}
-			return joined(err, done())
+			return joinErrors(err, done())
 		},
 	}
 	t.flags(cmd)
@@ -262,7 +262,7 @@ func copyExport(w io.Writer, r io.Reader) error {
 
 func (c *command) usersEraseCommand() *cobra.Command {
 	t := target{admin: true}
-	var p person
+	var p userScope
 	var yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "erase ID",
@@ -285,7 +285,7 @@ repeat. Without --yes the command asks first.
 			case !known && p.integration == "":
 				err = noSuchUser(p, args[0])
 			case !known:
-				// The server says that there is nothing, and makes sure of it.
+				// The server answers that nothing is stored, and makes sure of it.
 				row = admin.EndUser{ID: args[0], Integration: p.integration}
 			case !yes:
 				err = c.confirm("erase %s of integration %s, with %s, for good?", row.ID, row.IntegrationName,
@@ -294,7 +294,7 @@ repeat. Without --yes the command asks first.
 			if err == nil {
 				err = c.erase(ctx, cl, p.path(row.ID, row.Integration, "erase"), asJSON)
 			}
-			return joined(err, done())
+			return joinErrors(err, done())
 		},
 	}
 	t.flags(cmd)
@@ -307,7 +307,7 @@ repeat. Without --yes the command asks first.
 func (c *command) erase(ctx context.Context, cl *client.Client, path string, asJSON bool) error {
 	var done admin.Certificate
 	// Another erasure, or one that a shutdown interrupted, may be under way.
-	err := client.Patiently(ctx, 30, func() error { return cl.Do(ctx, "POST", path, nil, &done) })
+	err := client.RetryBusy(ctx, 30, func() error { return cl.Do(ctx, "POST", path, nil, &done) })
 	if err != nil {
 		return err
 	}

@@ -33,18 +33,18 @@ import (
 	"github.com/mnemehq/mneme/transports/metrics"
 )
 
-// Settings say what to put together.
+// Settings say what to assemble.
 type Settings struct {
 	Registry *registry.Registry
 	Config   *configs.Config
 	Log      *slog.Logger
-	Command  string // that takes the folder, for the message to others
+	Command  string // takes the folder; other processes are told its name
 	Version  string
 
-	// Engine, HTTP and MCP change what these parts are made with, after the
-	// configuration has been read and what it names is open: an embedder of the
-	// program adds to them, a test stands between them. nil: nothing is changed. What
-	// Engine puts in place of an opened port is not closed.
+	// Engine, HTTP and MCP change the options of these parts after the configuration
+	// has been read and its components are open: a program that embeds this one adds to
+	// them, a test intercepts them. nil changes nothing. A port that Engine puts in
+	// place of an opened one is not closed.
 	Engine func(*engine.Config)
 	HTTP   func(*transport.Options)
 	MCP    func(*mcp.Options)
@@ -102,9 +102,9 @@ type parts struct {
 	budget  port.Budget // nil: each process counts for itself
 }
 
-// openParts opens the store, the indexes and the models at once. Compiling a model
-// takes longest; it need not wait for the files. Each part is handed over under the
-// group's Wait, so that none is lost on an error.
+// openParts opens the store, the indexes and the models concurrently: compiling a
+// model takes longest and need not wait for the files. Whatever was opened is
+// registered to be closed before an error is returned.
 func (a *App) openParts(ctx context.Context, env registry.Env) (p parts, err error) {
 	c, r := a.settings.Config, a.settings.Registry
 	names := c.ModelNames()
@@ -256,7 +256,7 @@ func (a *App) handler(ctx context.Context, meters *metrics.Registry) (http.Handl
 	}
 	plain["/mcp"] = tools
 	if a.Engine.OAuth() != nil {
-		plain["/mcp"] = once(tools)
+		plain["/mcp"] = verifyOnce(tools)
 	}
 	mounts, err := withPages(plain, set, strings.TrimSuffix(base, "/"))
 	if err != nil {
@@ -354,7 +354,7 @@ func (a *App) roles(names []string) (engine.Models, error) {
 			m.Previous.Sparse, known = append(m.Previous.Sparse, e), true
 		}
 		if !known && err == nil {
-			err = fmt.Errorf("roles.previous[%d]: model %s makes no vectors; it does %s", i, name, list(tasks))
+			err = fmt.Errorf("roles.previous[%d]: model %s makes no vectors; it does %s", i, name, taskNames(tasks))
 		}
 	}
 	if err == nil {
@@ -372,12 +372,12 @@ func role[M port.Model](a *App, role, name string, task port.Task) (M, error) {
 	}
 	m, ok := a.models[name].(M)
 	if tasks := a.models[name].Info().Tasks; !ok || !slices.Contains(tasks, task) {
-		return none, fmt.Errorf("roles.%s: model %s does not do %s; it does %s", role, name, task, list(tasks))
+		return none, fmt.Errorf("roles.%s: model %s does not do %s; it does %s", role, name, task, taskNames(tasks))
 	}
 	return m, nil
 }
 
-func list(tasks []port.Task) string {
+func taskNames(tasks []port.Task) string {
 	names := make([]string, len(tasks))
 	for i, t := range tasks {
 		names[i] = string(t)

@@ -39,8 +39,8 @@ func ReadData(ctx context.Context, s Settings) (*Data, error) {
 	return &Data{Store: store, closers: []func() error{store.Close}}, nil
 }
 
-// Exists answers an error where the store is in a data folder that is not there:
-// reading would make an empty one.
+// Exists fails if the store lies in a data folder that does not exist: opening it to
+// be read would create an empty one.
 func Exists(s Settings) error {
 	if s.Config.Storage.Component != "sqlite" {
 		return nil
@@ -96,8 +96,8 @@ func (d *Data) Close() error {
 	return errors.Join(errs...)
 }
 
-// Migrate brings the schema of the store up to date, or with dry only looks; ok is
-// false when the store has none.
+// Migrate brings the schema of the store up to date, or with dry only reports what
+// that would take; ok is false for a store without a schema.
 func Migrate(ctx context.Context, s Settings, dry bool) (m registry.Migration, ok bool, err error) {
 	if dry {
 		if err := Exists(s); err != nil {

@@ -1,4 +1,4 @@
-// Package app puts the product together from a configuration: it takes the data
+// Package app assembles the product from a configuration: it takes the data
 // folder, opens the configured components, builds the engine on them and the
 // HTTP handler on that, and takes everything down in the reverse order.
 package app

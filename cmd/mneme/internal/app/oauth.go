@@ -39,8 +39,8 @@ func oauthSettings(c *configs.Config) *oauth.Settings {
 	return s
 }
 
-// serveOAuth adds the OAuth front to what is mounted, and its tokens to what the
-// MCP endpoint takes, when it is on.
+// serveOAuth mounts the OAuth front and makes the MCP endpoint accept its tokens, if
+// OAuth is on.
 func (a *App) serveOAuth(ctx context.Context, serving *mcp.Options, mounts map[string]http.Handler) error {
 	service := a.Engine.OAuth()
 	if service == nil {
@@ -68,8 +68,8 @@ func (a *App) serveOAuth(ctx context.Context, serving *mcp.Options, mounts map[s
 	return nil
 }
 
-// once verifies the access token of a request once, whichever handler asks first.
-func once(next http.Handler) http.Handler {
+// verifyOnce lets the handlers of a request share one verification of its access token.
+func verifyOnce(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(oauth.Once(r.Context())))
 	})

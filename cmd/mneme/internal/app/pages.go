@@ -9,9 +9,8 @@ import (
 	"github.com/mnemehq/mneme/transports/reference"
 )
 
-// withPages adds what tells clients and people about the operations: the OpenAPI
-// document and the reference page, to anyone. base is the URL under which clients reach the server; "":
-// the one that they asked.
+// withPages adds the OpenAPI document and the reference page, which need no key. base is
+// the URL under which clients reach the server; "": that of their request.
 func withPages(mounts map[string]http.Handler, set *op.Set, base string) (map[string]http.Handler, error) {
 	d, err := openapi.New(openapi.Options{Set: set, Server: base})
 	if err != nil {

@@ -32,10 +32,10 @@ func WithKeys(ctx context.Context, r *registry.Registry, c *configs.Config, log 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return fn(keysOf(store, log))
+	return fn(newKeyService(store, log))
 }
 
-func keysOf(store port.Store, log *slog.Logger) *key.Service {
+func newKeyService(store port.Store, log *slog.Logger) *key.Service {
 	return key.New(key.Settings{Store: store, Log: log})
 }
 

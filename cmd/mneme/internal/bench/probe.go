@@ -30,18 +30,18 @@ type Usage struct {
 // Probe reads the usage.
 type Probe func(context.Context) (Usage, error)
 
-// place is what a set uses: its server's process, folder and parts of databases.
-type place struct {
+// resources is what a set uses: its server's process, folder and parts of databases.
+type resources struct {
 	pid       int    // of the server
 	folder    string // its data folder
 	databases []registry.Isolated
 }
 
 // usage reads what the place has used.
-func (p place) usage(ctx context.Context) (Usage, error) {
-	u := Usage{Tables: map[string]int64{}, ServerCPU: spent(p.pid), ServerMemory: peak(p.pid)}
+func (p resources) usage(ctx context.Context) (Usage, error) {
+	u := Usage{Tables: map[string]int64{}, ServerCPU: cpuSeconds(p.pid), ServerMemory: peakMemory(p.pid)}
 	var err error
-	if u.Folder, err = folder(p.folder); err != nil {
+	if u.Folder, err = folderSize(p.folder); err != nil {
 		return u, err
 	}
 	places, servers := map[string]bool{}, map[int]bool{}
@@ -67,16 +67,16 @@ func (p place) usage(ctx context.Context) (Usage, error) {
 			servers[of.PID] = true
 			u.WAL += of.WAL
 			for _, pid := range append(children(of.PID), of.PID) {
-				u.DatabaseCPU += spent(pid)
-				u.DatabaseMemory += proportional(pid)
+				u.DatabaseCPU += cpuSeconds(pid)
+				u.DatabaseMemory += proportionalMemory(pid)
 			}
 		}
 	}
 	return u, nil
 }
 
-// folder is the size of all files below a folder. Files go while it looks.
-func folder(dir string) (int64, error) {
+// folderSize is the size of all files below a folder. Files may disappear meanwhile.
+func folderSize(dir string) (int64, error) {
 	n := int64(0)
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -96,8 +96,8 @@ func folder(dir string) (int64, error) {
 	return n, nil
 }
 
-// ticks are the units of processor time in /proc: USER_HZ, 100 on Linux everywhere.
-const ticks = 100
+// ticksPerSecond is the unit of processor time in /proc: USER_HZ, 100 on every Linux.
+const ticksPerSecond = 100
 
 // stat is what follows the program's name in /proc/PID/stat: proc(5). nil: the
 // process is not there, or this is no Linux.
@@ -113,8 +113,8 @@ func stat(pid int) []string {
 	return fields
 }
 
-// spent is the processor time of a process and of its children that ended.
-func spent(pid int) float64 {
+// cpuSeconds is the processor time of a process and of its children that ended.
+func cpuSeconds(pid int) float64 {
 	sum := 0.0
 	if f := stat(pid); f != nil {
 		for _, field := range f[11:15] { // utime, stime, cutime, cstime
@@ -122,7 +122,7 @@ func spent(pid int) float64 {
 			sum += n
 		}
 	}
-	return sum / ticks
+	return sum / ticksPerSecond
 }
 
 func parent(pid int) int {
@@ -145,11 +145,11 @@ func children(of int) []int {
 	return out
 }
 
-// peak is the most that a process had resident.
-func peak(pid int) int64 { return kilobytes(pid, "status", "VmHWM:") }
+// peakMemory is the most that a process had resident.
+func peakMemory(pid int) int64 { return kilobytes(pid, "status", "VmHWM:") }
 
-// proportional is a process's memory with its part of what it shares.
-func proportional(pid int) int64 { return kilobytes(pid, "smaps_rollup", "Pss:") }
+// proportionalMemory is a process's memory with its part of what it shares.
+func proportionalMemory(pid int) int64 { return kilobytes(pid, "smaps_rollup", "Pss:") }
 
 func kilobytes(pid int, file, field string) int64 {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + file)

@@ -177,7 +177,7 @@ func (m *measurement) remove(ctx context.Context) error {
 }
 
 func (m *measurement) call(ctx context.Context, method, path string, in, out any) error {
-	return client.Patiently(ctx, 20, func() error { return m.cl.Do(ctx, method, path, in, out) })
+	return client.RetryBusy(ctx, 20, func() error { return m.cl.Do(ctx, method, path, in, out) })
 }
 
 // ingest writes all documents, each batch into one namespace.
@@ -334,8 +334,8 @@ type chunk struct {
 	number   int
 }
 
-// ask answers the chunks found, best first. An answer that leaves a part out is
-// an error: it would be measured as fast.
+// ask returns the chunks found, best first. A degraded answer is an error: it would be
+// measured as fast.
 func (m *measurement) ask(ctx context.Context, mode Mode, i int, q Query) ([]chunk, error) {
 	in := map[string]any{"query": q.Text, "top_k": m.o.TopK}
 	switch {
@@ -368,7 +368,7 @@ func (m *measurement) ask(ctx context.Context, mode Mode, i int, q Query) ([]chu
 	return hits, nil
 }
 
-// Compare fills how far each result agrees with the first one.
+// Compare fills in how far each result agrees with the first one.
 func Compare(results []Result) {
 	if len(results) < 2 {
 		return
@@ -376,7 +376,7 @@ func Compare(results []Result) {
 	for i := range results[1:] {
 		other := &results[i+1]
 		for j := range other.Runs {
-			if first := find(results[0], other.Runs[j]); first != nil {
+			if first := matchingRun(results[0], other.Runs[j]); first != nil {
 				a := agreement(first.hits, other.Runs[j].hits)
 				other.Runs[j].Agreement = &a
 			}
@@ -384,8 +384,8 @@ func Compare(results []Result) {
 	}
 }
 
-// find is the run of the same mode and concurrency; nil: it has none.
-func find(r Result, like Run) *Run {
+// matchingRun is r's run of the same mode and concurrency; nil: there is none.
+func matchingRun(r Result, like Run) *Run {
 	for i := range r.Runs {
 		if r.Runs[i].Mode == like.Mode && r.Runs[i].Concurrency == like.Concurrency {
 			return &r.Runs[i]

@@ -15,7 +15,7 @@ import (
 	"github.com/mnemehq/mneme/core/registry"
 )
 
-// closeTimeout is how long a server takes to end at most.
+// closeTimeout bounds how long a server takes to end.
 const closeTimeout = 30 * time.Second
 
 // ServerOptions say what the server of one set is.
@@ -58,7 +58,7 @@ func Serve(
 	}
 	cfg.Limits.Read, cfg.Limits.Write, cfg.Limits.Rerank = configs.Rate{}, configs.Rate{}, configs.Rate{}
 	if o.Vectors == SyntheticVectors {
-		synthesize(r, cfg, o)
+		useSyntheticModels(r, cfg, o)
 	}
 	l, err := app.Listen(ctx, "127.0.0.1:0")
 	if err != nil {

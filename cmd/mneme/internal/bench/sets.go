@@ -103,7 +103,7 @@ func (c Comparison) measure(ctx context.Context, s Set, w *Workload, o Options) 
 	if err != nil {
 		return r, nil, err
 	}
-	at := place{folder: filepath.Join(c.Folder, name), databases: databases}
+	at := resources{folder: filepath.Join(c.Folder, name), databases: databases}
 	if !o.Keep {
 		defer func() { leftover = at.remove(context.WithoutCancel(ctx)) }()
 	}
@@ -165,7 +165,7 @@ func isolated(r *registry.Registry, file, name string) (*configs.Config, []regis
 }
 
 // remove deletes what a run left.
-func (p place) remove(ctx context.Context) error {
+func (p resources) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	errs := []error{os.RemoveAll(p.folder)}
@@ -175,8 +175,8 @@ func (p place) remove(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// synthesize replaces the configured models by synthetic ones.
-func synthesize(r *registry.Registry, cfg *configs.Config, o ServerOptions) {
+// useSyntheticModels replaces the configured models by synthetic ones.
+func useSyntheticModels(r *registry.Registry, cfg *configs.Config, o ServerOptions) {
 	add := func(component string, m port.Model) registry.Selection {
 		registry.Add(r.Model, registry.Component[port.Model, struct{}]{
 			Name: component, Summary: "Vectors at next to no cost.", Stability: registry.Experimental,

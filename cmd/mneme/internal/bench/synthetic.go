@@ -27,7 +27,7 @@ type Synthetic struct {
 
 const (
 	clusters = 256
-	inner    = 24 // dimensions that noise within a cluster has mostly
+	inner    = 24 // dimensions that hold most of the noise within a cluster
 	innerAmp = 0.8
 	outerAmp = 0.25
 
@@ -70,7 +70,7 @@ func (m *Synthetic) Close() error { return nil }
 
 // Embed implements port.Embedder.
 func (m *Synthetic) Embed(ctx context.Context, _ port.TextKind, texts []string) (port.Dense, error) {
-	d := port.Dense{Dim: m.dim, Data: make([]float32, m.dim*len(texts)), Tokens: count(texts)}
+	d := port.Dense{Dim: m.dim, Data: make([]float32, m.dim*len(texts)), Tokens: countTokens(texts)}
 	for i, text := range texts {
 		if err := ctx.Err(); err != nil {
 			return port.Dense{}, err
@@ -105,7 +105,7 @@ func (m *Synthetic) vector(text string, v []float32) {
 
 // CountTokens implements port.TokenCounter: a word is a token.
 func (m *Synthetic) CountTokens(_ context.Context, texts []string) ([]int, error) {
-	return count(texts), nil
+	return countTokens(texts), nil
 }
 
 // SyntheticSparse is a learned-sparse model in the same spirit.
@@ -130,7 +130,7 @@ func (SyntheticSparse) Close() error { return nil }
 // Encode implements port.SparseEncoder: a term for each word, weighing how often
 // it comes.
 func (SyntheticSparse) Encode(ctx context.Context, _ port.TextKind, texts []string) (port.Sparse, error) {
-	s := port.Sparse{Rows: []uint32{0}, Tokens: count(texts)}
+	s := port.Sparse{Rows: []uint32{0}, Tokens: countTokens(texts)}
 	for _, text := range texts {
 		if err := ctx.Err(); err != nil {
 			return port.Sparse{}, err
@@ -153,7 +153,7 @@ func (SyntheticSparse) Encode(ctx context.Context, _ port.TextKind, texts []stri
 	return s, nil
 }
 
-func count(texts []string) []int {
+func countTokens(texts []string) []int {
 	out := make([]int, len(texts))
 	for i, t := range texts {
 		out[i] = len(strings.Fields(t))

@@ -21,8 +21,8 @@ const maxLine = 16 << 20
 // read when one has ended.
 const maxInFlight = 64
 
-// perRequest is the revision from which on each request names its revision.
-const perRequest = "2026-07-28"
+// perRequestVersion is the first revision whose requests each name their revision.
+const perRequestVersion = "2026-07-28"
 
 // Bridge forwards to one endpoint with one key.
 type Bridge struct {
@@ -71,32 +71,32 @@ func (b Bridge) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	}()
 	select {
 	case err := <-ended:
-		if cause := context.Cause(ctx); err == nil && errors.Is(cause, errOut) {
+		if cause := context.Cause(ctx); err == nil && errors.Is(cause, errWrite) {
 			return cause
 		}
 		return err
 	case <-ctx.Done():
-		if cause := context.Cause(ctx); errors.Is(cause, errOut) {
+		if cause := context.Cause(ctx); errors.Is(cause, errWrite) {
 			return cause
 		}
 		return nil
 	}
 }
 
-var errOut = errors.New("write answer")
+var errWrite = errors.New("write answer")
 
 func (r *run) read(ctx context.Context, in io.Reader) error {
 	lines := bufio.NewReaderSize(in, 64<<10)
 	for ctx.Err() == nil {
 		line, err := readLine(lines)
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			r.take(ctx, line)
+			r.handle(ctx, line)
 		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, errLong):
-			r.say(failure(nil, codeInvalid, fmt.Sprintf("the message is longer than %d bytes", maxLine), nil))
+		case errors.Is(err, errLineTooLong):
+			r.writeMessage(errorMessage(nil, codeInvalid, fmt.Sprintf("the message is longer than %d bytes", maxLine), nil))
 		case err != nil:
 			return fmt.Errorf("read message: %w", err)
 		}
@@ -104,7 +104,7 @@ func (r *run) read(ctx context.Context, in io.Reader) error {
 	return nil
 }
 
-var errLong = errors.New("the line is too long")
+var errLineTooLong = errors.New("the line is too long")
 
 // readLine reads to the end of a line. Of one that is too long nothing is kept.
 func readLine(from *bufio.Reader) ([]byte, error) {
@@ -120,7 +120,7 @@ func readLine(from *bufio.Reader) ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case long && (err == nil || err == io.EOF):
-			return nil, errLong // an end of the input shows with the next line
+			return nil, errLineTooLong // an end of the input shows with the next line
 		default:
 			return line, err
 		}
@@ -144,8 +144,8 @@ type envelope struct {
 
 func (e *envelope) isCall() bool { return len(e.ID) > 0 && e.Method != "" }
 
-// take forwards a message; answers come later, in whatever order they are ready.
-func (r *run) take(ctx context.Context, line []byte) {
+// handle forwards a message; answers are written as they arrive, in any order.
+func (r *run) handle(ctx context.Context, line []byte) {
 	var e envelope
 	_ = json.Unmarshal(line, &e) // the server says what is wrong with it
 	if e.Method == "notifications/cancelled" {
@@ -189,14 +189,14 @@ func (r *run) forward(ctx context.Context, line []byte, e *envelope) {
 	res, err := r.post(ctx, line, e)
 	if err == nil {
 		defer res.Body.Close()
-		err = r.pass(ctx, res, e)
+		err = r.writeAnswer(ctx, res, e)
 	}
 	if err == nil || ctx.Err() != nil {
 		return // a call that the client cancelled gets no answer
 	}
 	r.Log.Warn("bridge message unanswered", "method", e.Method, "error", err)
 	if e.isCall() || e.Method == "" && len(e.ID) == 0 {
-		r.say(failure(e.ID, codeServer, err.Error(), nil))
+		r.writeMessage(errorMessage(e.ID, codeServer, err.Error(), nil))
 	}
 }
 
@@ -220,7 +220,7 @@ func (r *run) post(ctx context.Context, line []byte, e *envelope) (*http.Respons
 	if version != "" {
 		req.Header.Set("Mcp-Protocol-Version", version)
 	}
-	if version >= perRequest {
+	if version >= perRequestVersion {
 		req.Header.Set("Mcp-Method", e.Method)
 		switch e.Method {
 		case "tools/call", "prompts/get":
@@ -236,10 +236,10 @@ func (r *run) post(ctx context.Context, line []byte, e *envelope) (*http.Respons
 	return res, nil
 }
 
-// pass writes an answer of the server.
-func (r *run) pass(ctx context.Context, res *http.Response, e *envelope) error {
+// writeAnswer writes an answer of the server.
+func (r *run) writeAnswer(ctx context.Context, res *http.Response, e *envelope) error {
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		return r.events(res.Body)
+		return r.writeEvents(res.Body)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxLine+1))
 	switch {
@@ -250,7 +250,7 @@ func (r *run) pass(ctx context.Context, res *http.Response, e *envelope) error {
 	case len(body) == 0 && res.StatusCode < 300:
 		return nil // a notification was taken
 	case res.StatusCode >= 300:
-		r.refused(res, body, e)
+		r.writeRefusal(res, body, e)
 		return nil
 	}
 	if e.Method == "initialize" {
@@ -265,13 +265,13 @@ func (r *run) pass(ctx context.Context, res *http.Response, e *envelope) error {
 			r.mu.Unlock()
 		}
 	}
-	r.say(body)
+	r.writeMessage(body)
 	return nil
 }
 
-// refused passes on an error, with the id of the message where the server did not
-// get as far as to read it.
-func (r *run) refused(res *http.Response, body []byte, e *envelope) {
+// writeRefusal passes on an error. It adds the message's id where the server failed
+// before it had read that.
+func (r *run) writeRefusal(res *http.Response, body []byte, e *envelope) {
 	var answer struct {
 		Error *rpcError `json:"error"`
 	}
@@ -284,18 +284,18 @@ func (r *run) refused(res *http.Response, body []byte, e *envelope) {
 	if e.Method != "" && !e.isCall() {
 		return // nobody waits for an answer to a notification
 	}
-	r.say(failure(e.ID, answer.Error.Code, answer.Error.Message, answer.Error.Data))
+	r.writeMessage(errorMessage(e.ID, answer.Error.Code, answer.Error.Message, answer.Error.Data))
 }
 
-// events writes each message of a stream of events (HTML, server-sent events).
-func (r *run) events(body io.Reader) error {
+// writeEvents writes each message of a stream of events (HTML, server-sent events).
+func (r *run) writeEvents(body io.Reader) error {
 	lines := bufio.NewReaderSize(body, 64<<10)
 	var data []byte
 	for {
 		line, err := readLine(lines)
 		switch line = bytes.TrimRight(line, "\r\n"); {
 		case len(line) == 0 && len(data) > 0:
-			r.say(data)
+			r.writeMessage(data)
 			data = nil
 		case bytes.HasPrefix(line, []byte("data:")):
 			data = append(data, bytes.TrimPrefix(line[len("data:"):], []byte(" "))...)
@@ -309,8 +309,8 @@ func (r *run) events(body io.Reader) error {
 	}
 }
 
-// say writes one message as one line.
-func (r *run) say(message []byte) {
+// writeMessage writes one message as one line.
+func (r *run) writeMessage(message []byte) {
 	var line bytes.Buffer
 	if err := json.Compact(&line, message); err != nil {
 		r.Log.Warn("bridge answer invalid", "error", err)
@@ -320,7 +320,7 @@ func (r *run) say(message []byte) {
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	if _, err := r.out.Write(line.Bytes()); err != nil {
-		r.fail(fmt.Errorf("%w: %w", errOut, err))
+		r.fail(fmt.Errorf("%w: %w", errWrite, err))
 	}
 }
 
@@ -336,7 +336,7 @@ type rpcError struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-func failure(id json.RawMessage, code int, text string, data json.RawMessage) []byte {
+func errorMessage(id json.RawMessage, code int, text string, data json.RawMessage) []byte {
 	if len(id) == 0 {
 		id = json.RawMessage("null")
 	}

@@ -91,7 +91,7 @@ func (c *Client) Do(ctx context.Context, method, path string, in, out any) error
 		return err
 	}
 	defer res.Body.Close()
-	answer, err := whole(res)
+	answer, err := readAnswer(res)
 	if err != nil || out == nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (c *Client) Stream(ctx context.Context, path string) (io.ReadCloser, error)
 	}
 	if res.StatusCode >= 300 {
 		defer res.Body.Close()
-		_, err := whole(res)
+		_, err := readAnswer(res)
 		return nil, err
 	}
 	return res.Body, nil
@@ -123,15 +123,15 @@ func (c *Client) Upload(ctx context.Context, path, media, encoding string, body 
 	if encoding != "" {
 		header.Set("Content-Encoding", encoding)
 	}
-	// A refusal comes before the rest of the body was read; waiting for "continue"
-	// keeps one that is known from the start from the body altogether.
+	// The server may refuse a call without reading its body; because the client waits
+	// for "continue", such a body is not sent at all.
 	header.Set("Expect", "100-continue")
 	res, err := c.request(ctx, http.MethodPost, path, io.NopCloser(body), header)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
-	answer, err := whole(res)
+	answer, err := readAnswer(res)
 	if err != nil {
 		return err
 	}
@@ -168,8 +168,8 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	return res, nil
 }
 
-// whole reads an answer to its end; one that is no success is an *Error.
-func whole(res *http.Response) ([]byte, error) {
+// readAnswer reads an answer to its end; one that is no success is an *Error.
+func readAnswer(res *http.Response) ([]byte, error) {
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)
@@ -178,12 +178,12 @@ func whole(res *http.Response) ([]byte, error) {
 		return nil, fmt.Errorf("read answer: it is longer than %d bytes", maxAnswer)
 	}
 	if res.StatusCode >= 300 {
-		return nil, failure(res, answer)
+		return nil, answerError(res, answer)
 	}
 	return answer, nil
 }
 
-func failure(res *http.Response, answer []byte) error {
+func answerError(res *http.Response, answer []byte) error {
 	e := &Error{Status: res.StatusCode, RequestID: res.Header.Get("X-Request-Id")}
 	var body struct { // of either API
 		Error         struct{ Code, Message string }
@@ -198,9 +198,9 @@ func failure(res *http.Response, answer []byte) error {
 	return e
 }
 
-// Patiently repeats a call that the server was too busy for, as long as it says
-// when to come back, up to tries calls.
-func Patiently(ctx context.Context, tries int, call func() error) error {
+// RetryBusy repeats a call while the server is too busy for it and says when to retry,
+// up to tries calls.
+func RetryBusy(ctx context.Context, tries int, call func() error) error {
 	for {
 		err := call()
 		var e *Error

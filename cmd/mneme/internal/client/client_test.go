@@ -181,7 +181,7 @@ func TestPatiently(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls := 0
-			err := client.Patiently(t.Context(), c.tries, func() error { calls++; return c.errs[calls-1] })
+			err := client.RetryBusy(t.Context(), c.tries, func() error { calls++; return c.errs[calls-1] })
 			if calls != c.calls || !errors.Is(err, c.want) {
 				t.Errorf("%d calls, %v; want %d, %v", calls, err, c.calls, c.want)
 			}

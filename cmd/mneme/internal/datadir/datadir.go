@@ -70,10 +70,10 @@ func Acquire(dir, command string) (*Lock, error) {
 	}
 	path := filepath.Join(dir, lockFile)
 	file := flock.New(path, flock.SetPermissions(0o600))
-	// Held looks by taking a shared lock for a moment; that is no holder.
-	looking, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	// Held takes a shared lock for a moment to test the folder; such a lock is waited out.
+	lockCtx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
-	ok, err := file.TryLockContext(looking, 5*time.Millisecond)
+	ok, err := file.TryLockContext(lockCtx, 5*time.Millisecond)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, unusable(dir, fmt.Errorf("lock data folder: %w", err))
 	}
@@ -81,7 +81,7 @@ func Acquire(dir, command string) (*Lock, error) {
 		return nil, inUse(dir)
 	}
 	l := &Lock{dir: dir, file: file}
-	// What an earlier process that ended abruptly left behind is no longer true.
+	// A process that ended abruptly leaves its record behind.
 	if err := os.Remove(filepath.Join(dir, serverFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(unusable(dir, fmt.Errorf("remove old server record: %w", err)), file.Unlock())
 	}

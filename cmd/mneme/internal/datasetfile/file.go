@@ -168,7 +168,7 @@ func newFileWriter(f *os.File, compressed bool) *fileWriter {
 	w.written.w = w.buffered
 	if compressed {
 		// Vectors and hashes hardly shrink; slower levels gain a few percent.
-		w.zip, _ = gzip.NewWriterLevel(w.buffered, gzip.BestSpeed) // a level that there is
+		w.zip, _ = gzip.NewWriterLevel(w.buffered, gzip.BestSpeed) // the level is valid
 		w.written.w = w.zip
 	}
 	w.Writer = dataset.NewWriter(&w.written)

@@ -41,7 +41,7 @@ func OpenJournal(dir, set string) (*Journal, error) {
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var e entry
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
-			break // the process died while writing it, so nothing was done on its word
+			break // the process died while writing it, before it acted on it
 		}
 		if e.Over {
 			delete(j.begun, e.Partition)
@@ -123,7 +123,7 @@ func (j *Journal) compact() error {
 	return nil
 }
 
-// Close ends the journal. Once nothing is begun any more the file goes.
+// Close ends the journal. It removes the file if no partition is unfinished.
 func (j *Journal) Close() error {
 	var err error
 	if j.file != nil {

@@ -70,8 +70,8 @@ func (r record) meta(key string) string {
 	return s
 }
 
-// clock reads an ISO 8601 time, UTC where it has no zone; zero when it is none.
-func clock(s string) time.Time {
+// parseTime reads an ISO 8601 time, UTC where it has no zone; zero when it is none.
+func parseTime(s string) time.Time {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t
@@ -104,7 +104,7 @@ func Load(dir string) (*Collection, error) {
 		safe := importer.LegalID(r.id())
 		ids[r.id()] = safe
 		d := Document{ID: safe, Text: r.Text, User: r.meta("user")}
-		d.Time = clock(r.meta("time"))
+		d.Time = parseTime(r.meta("time"))
 		if r.Title != "" {
 			d.Text = "# " + r.Title + "\n\n" + r.Text
 		}
@@ -117,7 +117,7 @@ func Load(dir string) (*Collection, error) {
 			}
 		}
 		c.Corpus = append(c.Corpus, d)
-		digest(sum, d.ID, d.Text, string(d.Metadata))
+		hashFields(sum, d.ID, d.Text, string(d.Metadata))
 		return nil
 	})
 	if err != nil {
@@ -153,8 +153,8 @@ func Load(dir string) (*Collection, error) {
 	return c, nil
 }
 
-// digest hashes fields with their lengths, so that moving a border changes it.
-func digest(h hash.Hash, fields ...string) {
+// hashFields hashes fields with their lengths, so that moving a border changes it.
+func hashFields(h hash.Hash, fields ...string) {
 	for _, f := range fields {
 		fmt.Fprintf(h, "%d:%s,", len(f), f)
 	}

@@ -46,9 +46,9 @@ func (m *measurement) memories(ctx context.Context, queries []Query) (Run, error
 	var done atomic.Int64
 	group, writing := errgroup.WithContext(ctx)
 	group.SetLimit(m.o.Workers)
-	for _, user := range keys(byUser) {
+	for _, user := range sortedKeys(byUser) {
 		group.Go(func() error {
-			return m.remember(writing, user, byUser[user], fingerprint, func(n int) {
+			return m.saveMemories(writing, user, byUser[user], fingerprint, func(n int) {
 				m.o.Progress("save", int(done.Add(int64(n))), len(m.c.Corpus))
 			})
 		})
@@ -59,15 +59,16 @@ func (m *measurement) memories(ctx context.Context, queries []Query) (Run, error
 	return m.run(ctx, Memory, queries)
 }
 
-// remember saves a user's documents unless an earlier run did.
-func (m *measurement) remember(ctx context.Context, user string, docs []Document, fingerprint string, progress func(int)) error {
+// saveMemories saves a user's documents unless an earlier run did.
+func (m *measurement) saveMemories(ctx context.Context, user string, docs []Document, fingerprint string,
+	progress func(int)) error {
 	name := m.endUser(user)
 	if m.o.State != nil && m.o.State.Get(name) == fingerprint && !m.o.Rebuild {
 		progress(len(docs))
 		return nil
 	}
 	call := func(method, path string, in, out any) error {
-		return client.Patiently(ctx, 20, func() error { return m.o.Memory.Do(ctx, method, path, in, out) })
+		return client.RetryBusy(ctx, 20, func() error { return m.o.Memory.Do(ctx, method, path, in, out) })
 	}
 	if err := call(http.MethodDelete, "/api/v1/users/"+url.PathEscape(name), nil, nil); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (m *measurement) remember(ctx context.Context, user string, docs []Document
 // search asks for memories and gives their documents, best first.
 func (m *measurement) search(ctx context.Context, q Query) ([]string, error) {
 	var res memory.Results
-	err := client.Patiently(ctx, 20, func() error {
+	err := client.RetryBusy(ctx, 20, func() error {
 		return m.o.Memory.Do(ctx, http.MethodPost, "/api/v1/search",
 			map[string]any{"endUserId": m.endUser(q.User), "query": q.Text, "limit": m.o.MemoryLimit}, &res)
 	})

@@ -148,4 +148,4 @@ func Mean(results []Result) []Run {
 }
 
 // Categories lists a run's categories by name.
-func Categories(r Run) []string { return keys(r.ByCategory) }
+func Categories(r Run) []string { return sortedKeys(r.ByCategory) }

@@ -110,7 +110,7 @@ func Measure(ctx context.Context, cl *client.Client, c *Collection, o Options) (
 		queries = queries[:o.Queries]
 	}
 	r.Queries = len(queries)
-	r.Users = users(queries)
+	r.Users = countUsers(queries)
 	for _, step := range m.steps() {
 		run, err := m.run(ctx, step, queries)
 		if err != nil {
@@ -128,7 +128,7 @@ func Measure(ctx context.Context, cl *client.Client, c *Collection, o Options) (
 	return r, nil
 }
 
-func users(queries []Query) int {
+func countUsers(queries []Query) int {
 	seen := map[string]bool{}
 	for _, q := range queries {
 		if q.User != "" {
@@ -238,7 +238,7 @@ func (m *measurement) build(ctx context.Context) (reused bool, err error) {
 		fingerprint += " " + m.sparse
 	}
 	var todo []string
-	for _, ns := range keys(byNamespace) {
+	for _, ns := range sortedKeys(byNamespace) {
 		fresh, err := m.prepare(ctx, ns, fingerprint, len(byNamespace[ns]))
 		if err != nil {
 			return false, err
@@ -282,8 +282,8 @@ func (m *measurement) build(ctx context.Context) (reused bool, err error) {
 	return false, nil
 }
 
-// unfinished stands before the fingerprint of a namespace that is being built.
-const unfinished = "unfinished "
+// unfinishedPrefix stands before the fingerprint of a namespace that is being built.
+const unfinishedPrefix = "unfinished "
 
 // prepare reports whether a namespace holds the corpus already, and empties one
 // that cannot take it.
@@ -299,7 +299,7 @@ func (m *measurement) prepare(ctx context.Context, ns, fingerprint string, docum
 		state = m.o.State.Get(ns)
 	}
 	known := state == fingerprint
-	begun := state == unfinished+fingerprint // an earlier run was stopped; what it wrote counts
+	begun := state == unfinishedPrefix+fingerprint // an earlier run was stopped; what it wrote counts
 	sameModel := have.EmbeddingDigest == m.embedding
 	if m.o.Sparse && !absent { // a query says whether the sparse model is the same
 		top := 1
@@ -312,9 +312,9 @@ func (m *measurement) prepare(ctx context.Context, ns, fingerprint string, docum
 	if !absent && known && !m.o.Rebuild && sameModel && have.Documents == int64(documents) {
 		return true, nil
 	}
-	// Documents that are no longer in the corpus would be found; without State it
-	// is not known which those are, so equal counts are taken for equal corpora
-	// and the write, which skips unchanged texts, settles the rest.
+	// Documents that have left the corpus would still be found. Without State it is
+	// not known which those are, so equal counts are taken for equal corpora; the
+	// write skips unchanged texts and replaces the others.
 	if !absent && (m.o.Rebuild || !sameModel || !begun && have.Documents != int64(documents)) {
 		if err := m.cl.Do(ctx, http.MethodDelete, m.path(ns, ""), nil, nil); err != nil {
 			return false, err
@@ -322,7 +322,7 @@ func (m *measurement) prepare(ctx context.Context, ns, fingerprint string, docum
 		absent = true
 	}
 	if m.o.State != nil {
-		if err := m.o.State.Set(ns, unfinished+fingerprint); err != nil {
+		if err := m.o.State.Set(ns, unfinishedPrefix+fingerprint); err != nil {
 			return false, err
 		}
 	}
@@ -337,7 +337,7 @@ func (m *measurement) write(ctx context.Context, ns string, docs []Document) err
 	for i := range docs {
 		in.Documents[i] = document.Input{ID: docs[i].ID, Text: &docs[i].Text, Metadata: docs[i].Metadata}
 	}
-	return client.Patiently(ctx, 20, func() error {
+	return client.RetryBusy(ctx, 20, func() error {
 		return m.cl.Do(ctx, http.MethodPost, m.path(ns, "/documents"), in, nil)
 	})
 }
@@ -424,7 +424,7 @@ func (m *measurement) ask(ctx context.Context, step string, q Query) ([]string, 
 		req.Filter = filter
 	}
 	var res query.Result
-	err := client.Patiently(ctx, 20, func() error {
+	err := client.RetryBusy(ctx, 20, func() error {
 		return m.cl.Do(ctx, http.MethodPost, m.path(m.namespace(q.User), "/query"), req, &res)
 	})
 	if err != nil {
@@ -437,7 +437,7 @@ func (m *measurement) ask(ctx context.Context, step string, q Query) ([]string, 
 	return ids, nil
 }
 
-func keys[V any](m map[string]V) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {
 		out = append(out, k)

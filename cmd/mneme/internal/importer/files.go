@@ -25,7 +25,7 @@ const (
 	JSON                  // .json: one record or an array of them
 )
 
-// kinds is a function and not a table so that nobody can change it.
+// kindOf tells a file's kind by its name; ok is false for names that are not read.
 func kindOf(name string) (k Kind, ok bool) {
 	switch ext(name) {
 	case ".txt", ".text":
@@ -94,7 +94,7 @@ func Scan(ctx context.Context, paths []string) (files []File, ignored int, err e
 		files = append(files, File{os.DirFS(filepath.Dir(abs)), filepath.Base(abs), filepath.Base(abs), kind,
 			info.Size(), info.ModTime()})
 	}
-	if err := order(files); err != nil {
+	if err := sortFiles(files); err != nil {
 		return nil, 0, err
 	}
 	return files, ignored, nil
@@ -135,13 +135,13 @@ func ScanFS(ctx context.Context, root fs.FS, prefix string) (files []File, ignor
 	if err != nil {
 		return nil, 0, fault.Wrap(fault.InvalidRequest, "importer.ScanFS", err, "cannot list the files: %v", err)
 	}
-	if err := order(files); err != nil {
+	if err := sortFiles(files); err != nil {
 		return nil, 0, err
 	}
 	return files, ignored, nil
 }
 
-func order(files []File) error {
+func sortFiles(files []File) error {
 	sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
 	for i := 1; i < len(files); i++ {
 		if files[i].Name == files[i-1].Name {

@@ -32,11 +32,11 @@ func markdown(page []byte) (text, title string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if n := find(root, atom.Title); n != nil {
-		title = collapse(raw(n))
+	if n := findElement(root, atom.Title); n != nil {
+		title = collapse(rawText(n))
 	}
 	w := &writer{}
-	if n := find(root, atom.Main); n != nil {
+	if n := findElement(root, atom.Main); n != nil {
 		w.block(n)
 		w.end()
 	}
@@ -167,13 +167,13 @@ func (w *writer) block(n *html.Node) {
 			w.line.WriteString(" [" + alt + "] ")
 		}
 	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
-		if text := collapse(raw(n)); text != "" {
-			tick := ticks(text, 1)
+		if text := collapse(rawText(n)); text != "" {
+			tick := backquotes(text, 1)
 			w.line.WriteString(tick + text + tick)
 		}
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		w.end()
-		if text := collapse(raw(n)); text != "" {
+		if text := collapse(rawText(n)); text != "" {
 			tight := w.tight
 			w.tight = false
 			w.lines(strings.Repeat("#", int(n.Data[1]-'0')) + " " + text)
@@ -181,8 +181,8 @@ func (w *writer) block(n *html.Node) {
 		}
 	case atom.Pre, atom.Listing, atom.Xmp:
 		w.end()
-		if text := strings.Trim(raw(n), "\n"); strings.TrimSpace(text) != "" {
-			fence := ticks(text, 3)
+		if text := strings.Trim(rawText(n), "\n"); strings.TrimSpace(text) != "" {
+			fence := backquotes(text, 3)
 			w.lines(fence + language(n) + "\n" + text + "\n" + fence)
 		}
 	case atom.Hr:
@@ -250,7 +250,7 @@ func (w *writer) table(n *html.Node) {
 		w.end()
 		return
 	}
-	if c := find(n, atom.Caption); c != nil {
+	if c := findElement(n, atom.Caption); c != nil {
 		w.block(c)
 		w.end()
 	}
@@ -304,20 +304,20 @@ func layoutOnly(n *html.Node) bool {
 	return false
 }
 
-func find(n *html.Node, a atom.Atom) *html.Node {
+func findElement(n *html.Node, a atom.Atom) *html.Node {
 	if n.Type == html.ElementNode && n.DataAtom == a && n.Namespace == "" {
 		return n
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if f := find(c, a); f != nil {
+		if f := findElement(c, a); f != nil {
 			return f
 		}
 	}
 	return nil
 }
 
-// raw is the text of a node with its white space.
-func raw(n *html.Node) string {
+// rawText is the text of a node with its white space.
+func rawText(n *html.Node) string {
 	var b strings.Builder
 	var walk func(*html.Node)
 	walk = func(n *html.Node) {
@@ -364,8 +364,8 @@ func language(n *html.Node) string {
 	return ""
 }
 
-// ticks is a run of backquotes longer than any in text.
-func ticks(text string, least int) string {
+// backquotes is a run of backquotes longer than any in text.
+func backquotes(text string, least int) string {
 	longest, n := 0, 0
 	for i := 0; i < len(text); i++ {
 		if text[i] == '`' {

@@ -179,7 +179,7 @@ func (im *Importer) Run(ctx context.Context, files []File) (Progress, error) {
 	r.readAll(files, batches)
 	close(batches)
 	workers.Wait()
-	r.tell(nil)
+	r.notify(nil)
 	err := context.Cause(r.ctx)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Cause(ctx))) {
 		err = ErrInterrupted
@@ -247,7 +247,7 @@ func (r *run) readAll(files []File, out chan<- numbered) {
 			r.progress.BytesDone += f.Size
 			r.progress.bytesSkipped += f.Size
 			r.mu.Unlock()
-			r.tell(nil)
+			r.notify(nil)
 			continue
 		}
 		var last int64
@@ -255,12 +255,12 @@ func (r *run) readAll(files []File, out chan<- numbered) {
 		err := f.Read(r.ctx, from, func(it Item) error {
 			if it.Problem != nil {
 				told = it.Problem
-				if err := r.problem(it.Problem); err != nil {
+				if err := r.recordProblem(it.Problem); err != nil {
 					return err
 				}
 			}
 			if it.Record != nil {
-				full := len(cur.docs) >= r.BatchDocs || len(cur.docs) > 0 && cur.bytes+weight(it.Record) > r.BatchBytes
+				full := len(cur.docs) >= r.BatchDocs || len(cur.docs) > 0 && cur.bytes+recordSize(it.Record) > r.BatchBytes
 				if full || cur.holds(it.Record.ID) {
 					if err := flush(); err != nil {
 						return err
@@ -270,7 +270,7 @@ func (r *run) readAll(files []File, out chan<- numbered) {
 					return err
 				}
 				cur.docs = append(cur.docs, *it.Record)
-				cur.bytes += weight(it.Record)
+				cur.bytes += recordSize(it.Record)
 			}
 			if it.Read > last {
 				cur.read += it.Read - last
@@ -289,7 +289,7 @@ func (r *run) readAll(files []File, out chan<- numbered) {
 		})
 		var bad *Problem
 		if errors.As(err, &bad) && bad != told && r.ctx.Err() == nil {
-			err = r.problem(bad)
+			err = r.recordProblem(bad)
 		}
 		if err != nil {
 			if r.ctx.Err() == nil {
@@ -312,8 +312,8 @@ func (b *batch) holds(id string) bool {
 	return false
 }
 
-// weight is about what a record takes in a request.
-func weight(rec *Record) int {
+// recordSize is about what a record takes in a request.
+func recordSize(rec *Record) int {
 	n := len(rec.Text) + len(rec.ID) + 64
 	for k, v := range rec.Metadata {
 		n += len(k) + 16
@@ -363,14 +363,14 @@ func sameContent(f File, want string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer done(in)
+	defer closeReader(in)
 	var content io.Reader = in
 	if strings.HasSuffix(strings.ToLower(f.Name), ".gz") {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return false, err
 		}
-		defer done(z)
+		defer closeReader(z)
 		content = z
 	}
 	h := sha256.New()
@@ -404,7 +404,7 @@ func (r *run) send(b numbered) {
 	r.mu.Unlock()
 	if err == nil {
 		for _, m := range b.marks {
-			if err = r.sweep(m.stale); err != nil {
+			if err = r.deleteStale(m.stale); err != nil {
 				break
 			}
 		}
@@ -416,8 +416,8 @@ func (r *run) send(b numbered) {
 	r.settle(b.n, b.batch)
 }
 
-// sweep deletes what is stale, or says so.
-func (r *run) sweep(ids []string) error {
+// deleteStale deletes what is stale, or says so.
+func (r *run) deleteStale(ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -459,7 +459,7 @@ func (r *run) settle(n int, b *batch) {
 	if err != nil {
 		r.stop(err)
 	}
-	r.tell(nil)
+	r.notify(nil)
 }
 
 // writeAll writes documents, halving a batch that is refused for its content.
@@ -485,7 +485,7 @@ func (r *run) writeAll(docs []Record) error {
 		r.mu.Lock()
 		r.refused[docs[0].At.File]++
 		r.mu.Unlock()
-		return r.problem(&Problem{At: docs[0].At, ID: docs[0].ID, Err: errors.New(f.Message)})
+		return r.recordProblem(&Problem{At: docs[0].At, ID: docs[0].ID, Err: errors.New(f.Message)})
 	}
 	half := len(docs) / 2
 	if err := r.writeAll(docs[:half]); err != nil {
@@ -551,12 +551,12 @@ func (r *run) wait(err error, try int) (time.Duration, bool) {
 	return backoff, true // the connection, not the server
 }
 
-// problem reports and, with Strict, returns one.
-func (r *run) problem(p *Problem) error {
+// recordProblem reports and, with Strict, returns one.
+func (r *run) recordProblem(p *Problem) error {
 	r.mu.Lock()
 	r.progress.Failed++
 	r.mu.Unlock()
-	r.tell(p)
+	r.notify(p)
 	if r.Strict {
 		return p
 	}
@@ -572,8 +572,8 @@ func (r *run) snapshot() Progress {
 	return p
 }
 
-// tell calls the callbacks, one at a time.
-func (r *run) tell(bad *Problem) {
+// notify calls the callbacks, one at a time.
+func (r *run) notify(bad *Problem) {
 	r.report.Lock()
 	defer r.report.Unlock()
 	if bad != nil && r.OnProblem != nil {

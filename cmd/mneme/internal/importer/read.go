@@ -68,7 +68,7 @@ func (f File) Read(ctx context.Context, from Mark, emit func(Item) error) error 
 	if err != nil {
 		return &Problem{At: Position{File: f.Name}, Err: err}
 	}
-	defer done(in)
+	defer closeReader(in)
 	r := &reader{ctx: ctx, file: f, emit: emit, raw: &counter{r: in}}
 	r.mark = Mark{Size: f.Size, ModTime: f.ModTime.UnixNano()}
 	switch f.Kind {
@@ -99,7 +99,7 @@ type reader struct {
 	mark Mark
 }
 
-func (r *reader) give(rec *Record, bad *Problem) error {
+func (r *reader) emitItem(rec *Record, bad *Problem) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (r *reader) give(rec *Record, bad *Problem) error {
 }
 
 func (r *reader) problem(line int, id string, err error) error {
-	return r.give(nil, &Problem{At: Position{File: r.file.Name, Line: line}, ID: id, Err: err})
+	return r.emitItem(nil, &Problem{At: Position{File: r.file.Name, Line: line}, ID: id, Err: err})
 }
 
 // document reads a file that is one document, or several when it is long.
@@ -143,7 +143,7 @@ func (r *reader) document() error {
 	if strings.TrimSpace(text) == "" {
 		return r.problem(0, "", errors.New("holds no text"))
 	}
-	id, pieces := fileID(r.file.Name), parts(text, title, MaxText)
+	id, pieces := fileID(r.file.Name), splitText(text, title, MaxText)
 	if len(pieces) > 1 {
 		r.mark.Parts = len(pieces)
 	}
@@ -162,7 +162,7 @@ func (r *reader) document() error {
 		if i == len(pieces)-1 {
 			r.mark = end
 		}
-		if err := r.give(rec, nil); err != nil {
+		if err := r.emitItem(rec, nil); err != nil {
 			return err
 		}
 	}
@@ -219,7 +219,7 @@ func (r *reader) jsonLines(from Mark) error {
 		if err != nil {
 			return lost(fmt.Errorf("not a gzip file: %w", err))
 		}
-		defer done(z)
+		defer closeReader(z)
 		content = z
 	}
 	seen := sha256.New()
@@ -234,7 +234,7 @@ func (r *reader) jsonLines(from Mark) error {
 			if err != nil {
 				return lost(err)
 			}
-			defer done(again)
+			defer closeReader(again)
 			restart := &reader{
 				ctx:  r.ctx,
 				file: r.file,
@@ -264,7 +264,7 @@ func (r *reader) jsonLines(from Mark) error {
 			err = nil
 		default:
 			rec, bad := r.record(text, Position{File: r.file.Name, Line: r.mark.Line})
-			err = r.give(rec, bad)
+			err = r.emitItem(rec, bad)
 		}
 		if err != nil {
 			return err
@@ -274,7 +274,7 @@ func (r *reader) jsonLines(from Mark) error {
 		}
 	}
 	r.mark.Done = true
-	return r.give(nil, nil)
+	return r.emitItem(nil, nil)
 }
 
 // skip reads up to a mark and reports whether the file still begins as it did.
@@ -355,7 +355,7 @@ func (r *reader) json() error {
 			return fail(fmt.Errorf("bad JSON at byte %d: %w", dec.InputOffset(), err))
 		}
 		rec, bad := r.record(raw, Position{File: r.file.Name, Item: n})
-		if err := r.give(rec, bad); err != nil {
+		if err := r.emitItem(rec, bad); err != nil {
 			return err
 		}
 	}
@@ -366,7 +366,7 @@ func (r *reader) json() error {
 	}
 	end.Failed = r.mark.Failed
 	r.mark = end
-	return r.give(nil, nil)
+	return r.emitItem(nil, nil)
 }
 
 // record reads one JSON object.
@@ -492,5 +492,5 @@ func sum(b []byte) hash.Hash {
 
 func digest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// done closes what was only read, which cannot lose anything.
-func done(c io.Closer) { c.Close() }
+// closeReader closes what was only read, which cannot lose anything.
+func closeReader(c io.Closer) { c.Close() }

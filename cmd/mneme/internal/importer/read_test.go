@@ -313,7 +313,7 @@ func TestPartsLoseNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOf(piece).Draw(rt, "pieces"), "")
 		limit := rapid.IntRange(16, 200).Draw(rt, "limit")
-		out := parts(text, "", limit)
+		out := splitText(text, "", limit)
 		for _, p := range out {
 			if len(p) > limit || !utf8.ValidString(p) || len(out) > 1 && p == "" {
 				rt.Fatalf("part of %d bytes: %q", len(p), p)

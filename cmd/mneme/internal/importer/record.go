@@ -79,10 +79,10 @@ func heading(text string) string {
 	return ""
 }
 
-// parts cuts a text into pieces of at most limit bytes: before a heading, else
+// splitText cuts a text into pieces of at most limit bytes: before a heading, else
 // at a blank line, a line end or a space in the second half of a piece, else
 // between characters. Pieces after the first begin with the title as a heading.
-func parts(text, title string, limit int) []string {
+func splitText(text, title string, limit int) []string {
 	if len(text) <= limit {
 		return []string{text}
 	}

@@ -135,7 +135,7 @@ func (c Catalogue) Model(name string) (Entry, error) {
 	return e, nil
 }
 
-var base = regexp.MustCompile(`^\{([a-z0-9_]+)\}/(.+)$`)
+var basePattern = regexp.MustCompile(`^\{([a-z0-9_]+)\}/(.+)$`)
 
 func (e Entry) validate(name string, bases map[string]string) (errs []error) {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -176,7 +176,7 @@ func (e Entry) validate(name string, bases map[string]string) (errs []error) {
 		if f.Bytes < 1 {
 			bad("%s: no size in bytes", f.URL)
 		}
-		m := base.FindStringSubmatch(f.URL)
+		m := basePattern.FindStringSubmatch(f.URL)
 		if m == nil {
 			bad("%s: want {base}/path", f.URL)
 		} else if bases[m[1]] == "" {
@@ -208,8 +208,8 @@ func (e Entry) DownloadBytes() int64 {
 	return n
 }
 
-// permissive are the licences that ask for no more than their notice.
-var permissive = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT",
+// permissiveLicences are the licences that ask for no more than their notice.
+var permissiveLicences = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT",
 	"MIT-0", "Unlicense", "Zlib"}
 
 // Permissive reports whether an SPDX expression allows use without more than its
@@ -222,7 +222,7 @@ func Permissive(licence string) bool {
 			if f != "AND" && f != "OR" {
 				return false
 			}
-		} else if !slices.Contains(permissive, f) {
+		} else if !slices.Contains(permissiveLicences, f) {
 			return false
 		}
 	}
@@ -286,7 +286,7 @@ func asURL(s string) (string, error) {
 
 // URL is where a file of the catalogue lies.
 func (c Catalogue) URL(f File, m Mirror) (string, error) {
-	part := base.FindStringSubmatch(f.URL)
+	part := basePattern.FindStringSubmatch(f.URL)
 	if part == nil {
 		return "", fmt.Errorf("%s: want {base}/path", f.URL)
 	}

@@ -1,6 +1,7 @@
 package pull
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -75,12 +76,12 @@ type state struct {
 	Validator string `json:"validator"` // a strong ETag, else Last-Modified; "": none was given
 }
 
-// Fetch brings the file at address to the path to, through to.part, with which
-// another call goes on. The file has the given size and SHA-256, or it is not
-// there. done hears how much of it is here.
+// Fetch downloads the file at address to the path to. Until it is whole it lies at
+// to.part, from which another call continues. The file at to has the given size in
+// bytes and SHA-256. done gets the number of bytes that are here so far.
 func (c Client) Fetch(ctx context.Context, address, sum string, size int64, to string, done func(int64)) error {
-	if n, err := sized(to); err == nil && n == size {
-		if got, err := hashed(to); err == nil && got == strings.ToLower(sum) {
+	if n, err := fileSize(to); err == nil && n == size {
+		if got, err := fileSHA256(to); err == nil && got == strings.ToLower(sum) {
 			done(size)
 			return nil
 		}
@@ -90,21 +91,21 @@ func (c Client) Fetch(ctx context.Context, address, sum string, size int64, to s
 		return fmt.Errorf("fetch: %w", err)
 	}
 	f := &fetch{
-		c:     c,
-		url:   address,
-		shown: u.Redacted(),
-		sum:   strings.ToLower(sum),
-		size:  size,
-		part:  to + ".part",
-		done:  done,
-		http:  c.client(),
+		c:          c,
+		url:        address,
+		displayURL: u.Redacted(),
+		sum:        strings.ToLower(sum),
+		size:       size,
+		part:       to + ".part",
+		done:       done,
+		http:       c.client(),
 	}
 	defer f.http.CloseIdleConnections()
 	if err := f.run(ctx); err != nil {
-		return fmt.Errorf("fetch %s: %w", f.shown, err)
+		return fmt.Errorf("fetch %s: %w", f.displayURL, err)
 	}
 	if err := os.Rename(f.part, to); err != nil {
-		return fmt.Errorf("fetch %s: %w", f.shown, err)
+		return fmt.Errorf("fetch %s: %w", f.displayURL, err)
 	}
 	os.Remove(f.part + ".json")
 	return syncDir(filepath.Dir(to))
@@ -116,10 +117,10 @@ func (c Client) client() *http.Client {
 		Proxy:                 func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
 		DialContext:           (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   15 * time.Second,
-		ResponseHeaderTimeout: or(c.Stall, 30*time.Second),
+		ResponseHeaderTimeout: cmp.Or(c.Stall, 30*time.Second),
 		TLSClientConfig:       c.TLS,
 		ForceAttemptHTTP2:     true,
-		DisableCompression:    true, // a range is of the bytes as they lie there
+		DisableCompression:    true, // ranges count the bytes of the stored file
 	}
 	t.RegisterProtocol("file", http.NewFileTransport(http.Dir("/")))
 	return &http.Client{Transport: t, CheckRedirect: func(r *http.Request, via []*http.Request) error {
@@ -133,34 +134,26 @@ func (c Client) client() *http.Client {
 	}}
 }
 
-func or[T comparable](a, b T) T {
-	var zero T
-	if a != zero {
-		return a
-	}
-	return b
-}
-
-// fetch is a Fetch that runs.
+// fetch is a call of Fetch in progress.
 type fetch struct {
-	c                     Client
-	http                  *http.Client
-	url, shown, sum, part string
-	size                  int64
-	done                  func(int64)
+	c                          Client
+	http                       *http.Client
+	url, displayURL, sum, part string
+	size                       int64
+	done                       func(int64)
 }
 
 // run attempts until the part is whole and right. An attempt that brought bytes
 // does not count as a failure: a connection that breaks every megabyte gets there.
 func (f *fetch) run(ctx context.Context) error {
-	limit, wait := or(f.c.Attempts, 6), or(f.c.Backoff, 500*time.Millisecond)
+	limit, wait := cmp.Or(f.c.Attempts, 6), cmp.Or(f.c.Backoff, 500*time.Millisecond)
 	fresh := false // the part was made by this run from its first byte
 	for failed := 0; ; {
-		before, _ := sized(f.part)
+		before, _ := fileSize(f.part)
 		fresh = fresh || before == 0
 		err := f.attempt(ctx)
 		if err == nil {
-			got, err := hashed(f.part)
+			got, err := fileSHA256(f.part)
 			if err != nil || got == f.sum {
 				return err
 			}
@@ -177,10 +170,10 @@ func (f *fetch) run(ctx context.Context) error {
 		}
 		var refused *Refused
 		var full *DiskFull
-		if ctx.Err() != nil || errors.As(err, &refused) || errors.As(err, &full) || final(err) {
+		if ctx.Err() != nil || errors.As(err, &refused) || errors.As(err, &full) || isPermanent(err) {
 			return err
 		}
-		if after, _ := sized(f.part); after > before {
+		if after, _ := fileSize(f.part); after > before {
 			failed = 0
 		}
 		if failed++; failed >= limit {
@@ -205,7 +198,7 @@ func (f *fetch) log() *slog.Logger {
 	if f.c.Log == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	return f.c.Log.With("url", f.shown)
+	return f.c.Log.With("url", f.displayURL)
 }
 
 // busy is the error of a server that asks to come again.
@@ -218,8 +211,8 @@ func (e *busy) Error() string {
 	return fmt.Sprintf("the server answers %d %s", e.status, http.StatusText(e.status))
 }
 
-// final reports whether an error of the connection will be the same next time.
-func final(err error) bool {
+// isPermanent reports whether an error of the connection will be the same next time.
+func isPermanent(err error) bool {
 	var unknown *tls.CertificateVerificationError
 	var dns *net.DNSError
 	return errors.As(err, &unknown) || errors.As(err, &dns) && dns.IsNotFound ||
@@ -236,7 +229,7 @@ func (f *fetch) discard() error {
 
 // attempt asks for what is missing and appends it; nil when the part has its size.
 func (f *fetch) attempt(ctx context.Context) error {
-	have, _ := sized(f.part)
+	have, _ := fileSize(f.part)
 	if have > f.size {
 		if err := f.discard(); err != nil {
 			return err
@@ -286,7 +279,7 @@ func (f *fetch) attempt(ctx context.Context) error {
 	case w.StatusCode == http.StatusTooManyRequests || w.StatusCode == http.StatusRequestTimeout || w.StatusCode >= 500:
 		return &busy{w.StatusCode, retryAfter(w.Header.Get("Retry-After"))}
 	default:
-		return &Refused{f.shown, w.StatusCode}
+		return &Refused{f.displayURL, w.StatusCode}
 	}
 	if err := f.save(state{f.url, validator(w.Header)}); err != nil {
 		return err
@@ -300,16 +293,16 @@ var errStalled = errors.New("the server sends nothing")
 func (f *fetch) copy(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, have int64) error {
 	out, err := os.OpenFile(f.part, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return f.disk(err)
+		return f.writeError(err)
 	}
 	err = func() error {
 		if err := out.Truncate(have); err != nil {
-			return f.disk(err)
+			return f.writeError(err)
 		}
 		if _, err := out.Seek(have, io.SeekStart); err != nil {
 			return err
 		}
-		stall := or(f.c.Stall, 30*time.Second)
+		stall := cmp.Or(f.c.Stall, 30*time.Second)
 		watch := time.AfterFunc(stall, func() { cancel(errStalled) })
 		defer watch.Stop()
 		buffer := make([]byte, 128<<10)
@@ -318,7 +311,7 @@ func (f *fetch) copy(ctx context.Context, cancel context.CancelCauseFunc, body i
 			watch.Reset(stall)
 			n = min(n, int(f.size-have)) // what follows is not of the file; the sum tells
 			if _, err := out.Write(buffer[:n]); err != nil {
-				return f.disk(err)
+				return f.writeError(err)
 			}
 			have += int64(n)
 			f.done(have)
@@ -335,13 +328,13 @@ func (f *fetch) copy(ctx context.Context, cancel context.CancelCauseFunc, body i
 		if have < f.size {
 			return fmt.Errorf("the connection ended after %d of %d bytes: %w", have, f.size, io.ErrUnexpectedEOF)
 		}
-		return f.disk(out.Sync())
+		return f.writeError(out.Sync())
 	}()
 	return errors.Join(err, out.Close())
 }
 
-// disk tells a full disk from other failures to write.
-func (f *fetch) disk(err error) error {
+// writeError tells a full disk from other failures to write.
+func (f *fetch) writeError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return &DiskFull{Dir: filepath.Dir(f.part)}
 	}
@@ -361,7 +354,7 @@ func (f *fetch) save(s state) error {
 	if err != nil {
 		return err
 	}
-	return f.disk(os.WriteFile(f.part+".json", b, 0o600))
+	return f.writeError(os.WriteFile(f.part+".json", b, 0o600))
 }
 
 // validator is what If-Range may carry: a weak ETag does not tell equal bytes.
@@ -402,7 +395,7 @@ func retryAfter(s string) time.Duration {
 	return 0
 }
 
-func sized(file string) (int64, error) {
+func fileSize(file string) (int64, error) {
 	s, err := os.Stat(file)
 	if err != nil {
 		return 0, err
@@ -410,7 +403,7 @@ func sized(file string) (int64, error) {
 	return s.Size(), nil
 }
 
-func hashed(file string) (string, error) {
+func fileSHA256(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return "", err

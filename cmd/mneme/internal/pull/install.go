@@ -2,6 +2,7 @@ package pull
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,7 +97,7 @@ func (s Store) sweep() error {
 		}
 		if name, ok := strings.CutPrefix(e.Name(), ".old-"); ok {
 			if _, err := os.Stat(filepath.Join(s.dir(), name)); errors.Is(err, fs.ErrNotExist) &&
-				!strings.HasSuffix(name, removed) {
+				!strings.HasSuffix(name, removedSuffix) {
 				errs = append(errs, os.Rename(at, filepath.Join(s.dir(), name)))
 			} else {
 				errs = append(errs, os.RemoveAll(at))
@@ -106,8 +107,8 @@ func (s Store) sweep() error {
 	return errors.Join(errs...)
 }
 
-// removed ends the name of a model that is on its way out.
-const removed = "~"
+// removedSuffix ends the name of a model that is on its way out.
+const removedSuffix = "~"
 
 // Pull fetches a model of the catalogue, converts it where it needs to be, and
 // installs it in place of one of the same name.
@@ -136,7 +137,7 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 	if err := os.MkdirAll(fetched, 0o700); err != nil {
 		return in, err
 	}
-	if err := s.room(fetched, e); err != nil {
+	if err := s.checkSpace(fetched, e); err != nil {
 		return in, err
 	}
 	stage, err := os.MkdirTemp(s.dir(), ".new-")
@@ -166,22 +167,22 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 			return in, err
 		}
 		if err := unpack(ctx, f, file, from); err != nil {
-			return in, full(s.dir(), fmt.Errorf("unpack %s: %w", path.Base(f.URL), err))
+			return in, diskFull(s.dir(), fmt.Errorf("unpack %s: %w", path.Base(f.URL), err))
 		}
 		in.From, files = append(in.From, Origin{f.URL, f.SHA256}), append(files, file)
 	}
 	for name, text := range e.Write {
-		if err := place(from, name, strings.NewReader(text), int64(len(text))); err != nil {
-			return in, full(s.dir(), err)
+		if err := writeFile(from, name, strings.NewReader(text), int64(len(text))); err != nil {
+			return in, diskFull(s.dir(), err)
 		}
 	}
 	to := filepath.Join(stage, "to")
 	p.Progress("converting", 0, 0)
 	if err := e.convert(ctx, p.Name, from, to); err != nil {
-		return in, full(s.dir(), err)
+		return in, diskFull(s.dir(), err)
 	}
 	if err := s.install(ctx, &in, to); err != nil {
-		return in, full(s.dir(), err)
+		return in, diskFull(s.dir(), err)
 	}
 	if !p.Keep {
 		for _, file := range files {
@@ -191,16 +192,16 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 	return in, nil
 }
 
-// room checks that what will be written fits: what is missing of the download, its
+// checkSpace checks that what will be written fits: what is missing of the download, its
 // unpacked form, which is at most thrice as large for weights, and the result.
-func (s Store) room(fetched string, e Entry) error {
+func (s Store) checkSpace(fetched string, e Entry) error {
 	if s.Free == nil {
 		return nil
 	}
 	need := e.Bytes
 	for _, f := range e.Files {
-		have, _ := sized(filepath.Join(fetched, f.SHA256))
-		part, _ := sized(filepath.Join(fetched, f.SHA256+".part"))
+		have, _ := fileSize(filepath.Join(fetched, f.SHA256))
+		part, _ := fileSize(filepath.Join(fetched, f.SHA256+".part"))
 		need += f.Bytes - max(have, part) + f.Bytes
 		if len(f.Take) > 0 {
 			need += f.Bytes
@@ -216,9 +217,9 @@ func (s Store) room(fetched string, e Entry) error {
 	return nil
 }
 
-// full names the folder of a disk without space.
-func full(dir string, err error) error {
-	return (&fetch{part: filepath.Join(dir, "x")}).disk(err)
+// diskFull turns a write error for lack of space into a DiskFull that names the folder.
+func diskFull(dir string, err error) error {
+	return (&fetch{part: filepath.Join(dir, "x")}).writeError(err)
 }
 
 // maxMember bounds what comes out of an archive, far above any model that this
@@ -233,20 +234,20 @@ func unpack(ctx context.Context, f File, file, dir string) error {
 			return err
 		}
 		defer in.Close()
-		return place(dir, f.As, in, f.Bytes)
+		return writeFile(dir, f.As, in, f.Bytes)
 	}
 	z, err := zip.OpenReader(file)
 	if err != nil {
 		return err
 	}
-	return errors.Join(members(ctx, f, &z.Reader, dir), z.Close())
+	return errors.Join(extractMembers(ctx, f, &z.Reader, dir), z.Close())
 }
 
-// members puts what is taken of an archive below dir.
-func members(ctx context.Context, f File, z *zip.Reader, dir string) error {
+// extractMembers writes the members that f takes from an archive below dir.
+func extractMembers(ctx context.Context, f File, z *zip.Reader, dir string) error {
 	used := map[string]bool{}
 	for _, member := range z.File {
-		to, rule := target(f.Take, member.Name)
+		to, rule := memberTarget(f.Take, member.Name)
 		if rule == "" || member.FileInfo().IsDir() {
 			continue
 		}
@@ -258,7 +259,7 @@ func members(ctx context.Context, f File, z *zip.Reader, dir string) error {
 		if err != nil {
 			return err
 		}
-		err = place(dir, to, stopping{ctx, in}, int64(member.UncompressedSize64))
+		err = writeFile(dir, to, contextReader{ctx, in}, int64(member.UncompressedSize64))
 		if err := errors.Join(err, in.Close()); err != nil {
 			return fmt.Errorf("%s: %w", member.Name, err)
 		}
@@ -271,9 +272,9 @@ func members(ctx context.Context, f File, z *zip.Reader, dir string) error {
 	return nil
 }
 
-// target is the path of an archive's member, and the rule of take that it is for; ""
+// memberTarget is the path of an archive's member, and the rule of take that it is for; ""
 // where there is none.
-func target(take map[string]string, member string) (to, rule string) {
+func memberTarget(take map[string]string, member string) (to, rule string) {
 	if to, ok := take[member]; ok {
 		return to, member
 	}
@@ -285,21 +286,21 @@ func target(take map[string]string, member string) (to, rule string) {
 	return "", ""
 }
 
-// stopping reads until its context ends.
-type stopping struct {
+// contextReader fails once its context has ended.
+type contextReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (s stopping) Read(b []byte) (int, error) {
+func (s contextReader) Read(b []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return s.Reader.Read(b)
 }
 
-// place writes a file of exactly size bytes below dir.
-func place(dir, name string, from io.Reader, size int64) error {
+// writeFile writes a file of exactly size bytes below dir.
+func writeFile(dir, name string, from io.Reader, size int64) error {
 	local := filepath.FromSlash(name)
 	if !filepath.IsLocal(local) {
 		return fmt.Errorf("path %q leaves the folder", name)
@@ -353,8 +354,8 @@ func (e Entry) convert(ctx context.Context, name, from, to string) error {
 	return err
 }
 
-// Adopt installs a pack or a vendor's folder that is on this machine already. What
-// about says of its origin is kept.
+// Adopt installs a pack or a vendor's folder that is on this machine already; about
+// says where it came from.
 func (s Store) Adopt(ctx context.Context, name string, about Installed, file string) (in Installed, err error) {
 	if err := models.CheckName(name); err != nil {
 		return in, err
@@ -379,15 +380,15 @@ func (s Store) Adopt(ctx context.Context, name string, about Installed, file str
 	} else {
 		var f *os.File
 		if f, err = os.Open(file); err == nil {
-			err = errors.Join(place(to, models.PackFile, f, info.Size()), f.Close())
+			err = errors.Join(writeFile(to, models.PackFile, f, info.Size()), f.Close())
 		}
 	}
 	if err != nil {
-		return in, full(s.dir(), fmt.Errorf("install %s: %w", name, err))
+		return in, diskFull(s.dir(), fmt.Errorf("install %s: %w", name, err))
 	}
 	in = Installed{Name: name, Module: models.InstalledPrefix + name, Source: about.Source, From: about.From}
 	if err := s.install(ctx, &in, to); err != nil {
-		return in, full(s.dir(), fmt.Errorf("install %s: %w", name, err))
+		return in, diskFull(s.dir(), fmt.Errorf("install %s: %w", name, err))
 	}
 	return in, nil
 }
@@ -401,7 +402,7 @@ func (s Store) install(ctx context.Context, in *Installed, dir string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	in.Task, in.Version, in.Licence = or(m.Task, in.Task), or(in.Version, m.Version), or(in.Licence, m.Licence)
+	in.Task, in.Version, in.Licence = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version), cmp.Or(in.Licence, m.Licence)
 	in.Digest = host.Module{Wasm: m.Wasm, Config: m.Config, Assets: m.Assets}.Digest()
 	in.Installed = time.Now().UTC().Truncate(time.Second)
 	if in.Bytes, err = bytesBelow(dir); err != nil {
@@ -478,7 +479,7 @@ func (s Store) List() ([]Installed, error) {
 			var m models.Source
 			if m, err = models.Open(models.InstalledIn(dir)); err == nil {
 				digest := host.Module{Wasm: m.Wasm, Config: m.Config, Assets: m.Assets}.Digest()
-				in.Task, in.Version, in.Licence = or(m.Task, in.Task), or(in.Version, m.Version), or(in.Licence, m.Licence)
+				in.Task, in.Version, in.Licence = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version), cmp.Or(in.Licence, m.Licence)
 				if in.Bytes == 0 {
 					in.Bytes, err = bytesBelow(dir)
 				}
@@ -511,7 +512,7 @@ func (s Store) Remove(ctx context.Context, name string) (err error) {
 		return fmt.Errorf("remove %s: %w", name, err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	aside := filepath.Join(s.dir(), ".old-"+name+removed)
+	aside := filepath.Join(s.dir(), ".old-"+name+removedSuffix)
 	if err := errors.Join(os.RemoveAll(aside), os.Rename(place, aside), os.RemoveAll(aside)); err != nil {
 		return fmt.Errorf("remove %s: %w", name, err)
 	}
@@ -529,7 +530,7 @@ func (p Plan) MirrorTo(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
-		part := base.FindStringSubmatch(f.URL)
+		part := basePattern.FindStringSubmatch(f.URL)
 		to := filepath.Join(dir, part[1], filepath.FromSlash(part[2]))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
