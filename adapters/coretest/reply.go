@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -123,6 +124,40 @@ func (r *Reply) Retry() *Reply {
 		r.t.Errorf("%s: %v does not say when to try again", r.call, r.Err)
 	}
 	return r
+}
+
+// Answers checks that the call succeeded with an object, given as JSON, where numbers
+// may differ by less than a thousandth. Members named in but are not looked at.
+func (r *Reply) Answers(want string, but ...string) *Reply {
+	r.t.Helper()
+	r.OK()
+	var got, wanted Object
+	if err := errors.Join(json.Unmarshal(r.Body, &got), json.Unmarshal([]byte(want), &wanted)); err != nil {
+		r.t.Fatalf("%s: %v", r.call, err)
+	}
+	for _, name := range but {
+		delete(got, name)
+	}
+	if !alike(got, wanted) {
+		r.t.Errorf("%s answered %s, want %s", r.call, r.Body, want)
+	}
+	return r
+}
+
+// alike compares decoded JSON.
+func alike(a, b any) bool {
+	switch a := a.(type) {
+	case float64:
+		b, ok := b.(float64)
+		return ok && math.Abs(a-b) < 1e-3
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, alike)
+	case Object:
+		b, ok := b.(Object)
+		return ok && maps.EqualFunc(a, b, alike)
+	}
+	return a == b
 }
 
 // List is an array of objects in the answer.

@@ -7,6 +7,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/query"
 )
 
@@ -65,4 +66,19 @@ func (h *house) delete(namespace string, ids ...string) {
 // query asks as the transports do.
 func (h *house) query(q query.Request) (query.Result, error) {
 	return coretest.Call(h.ctx, h.queries.Query, q)
+}
+
+// ask asks with a body as callers write it.
+func (h *house) ask(namespace string, body coretest.Object) *coretest.Reply {
+	h.t.Helper()
+	return coretest.Ask(h.ctx, h.t, h.queries.Query, body, func(q *query.Request) { q.Namespace = namespace })
+}
+
+// sparse makes a namespace with a learned-sparse index.
+func (h *house) sparse(name string) {
+	h.t.Helper()
+	namespaces := namespace.New(h.Store, h.Pages, h.Models, h.Projector.Drop)
+	if _, err := coretest.Call(h.ctx, namespaces.Create, namespace.CreateNamespace{Name: name, Sparse: true}); err != nil {
+		h.t.Fatalf("create namespace %s: %v", name, err)
+	}
 }

@@ -27,38 +27,6 @@ func ask[In, Out any](t *testing.T, fn func(context.Context, In) (Out, error), b
 	return coretest.Ask(ident.WithRequestID(t.Context(), "req_test"), t, fn, body)
 }
 
-// answers checks an answer, which is compared as JSON with its numbers to three places.
-func answers(t *testing.T, r *coretest.Reply, want string) {
-	t.Helper()
-	r.OK()
-	var got, wanted any
-	if err := json.Unmarshal(r.Body, &got); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(want), &wanted); err != nil {
-		t.Fatal(err)
-	}
-	if a, b := fmt.Sprint(rounded(got)), fmt.Sprint(rounded(wanted)); a != b {
-		t.Errorf("answered %s, want %s", a, b)
-	}
-}
-
-func rounded(v any) any {
-	switch v := v.(type) {
-	case float64:
-		return math.Round(v*1000) / 1000
-	case []any:
-		for i := range v {
-			v[i] = rounded(v[i])
-		}
-	case object:
-		for k := range v {
-			v[k] = rounded(v[k])
-		}
-	}
-	return v
-}
-
 // texts are so many that "b" answers each query "b" best, then the rest as they stand.
 func texts(n int) []string {
 	out := slices.Repeat([]string{"x"}, n)
@@ -72,11 +40,11 @@ func texts(n int) []string {
 func TestTextsAreAnsweredBestFirst(t *testing.T) {
 	s := rerank.New(coretest.Reranker{}, 1000)
 	docs := []string{"cold soup", "warm bread", "bread", strings.Repeat("word ", 513)}
-	answers(t, ask(t, s.Rerank, object{"query": "warm bread", "documents": docs}),
-		`{"results": [{"index": 1, "score": 0.95}, {"index": 2, "score": 0.5}, {"index": 0, "score": 0.05},
+	ask(t, s.Rerank, object{"query": "warm bread", "documents": docs}).Answers(`
+		{"results": [{"index": 1, "score": 0.95}, {"index": 2, "score": 0.5}, {"index": 0, "score": 0.05},
 			{"index": 3, "score": 0.05}], "model": "test-rerank", "truncated": 1}`)
-	answers(t, ask(t, s.Rerank, object{"query": "warm bread", "documents": docs, "top_k": 2, "model": "test-rerank"}),
-		`{"results": [{"index": 1, "score": 0.95}, {"index": 2, "score": 0.5}], "model": "test-rerank", "truncated": 1}`)
+	ask(t, s.Rerank, object{"query": "warm bread", "documents": docs, "top_k": 2, "model": "test-rerank"}).Answers(`
+		{"results": [{"index": 1, "score": 0.95}, {"index": 2, "score": 0.5}], "model": "test-rerank", "truncated": 1}`)
 	if got := ask(t, s.Rerank, object{"query": "b", "documents": texts(101)}).OK().List("results"); len(got) != 100 ||
 		got[0]["index"] != 100.0 || got[99]["index"] != 98.0 {
 		t.Errorf("of 101 texts %d are answered: %v", len(got), got)
@@ -179,18 +147,22 @@ func TestOtherAPIsShapes(t *testing.T) {
 		return `"meta": {"api_version": {"version": "` + version + `"}, "billed_units": {"search_units": 1}}}`
 	}
 	// Without documents, unless asked for.
-	answers(t, ask(t, s.RerankV2, in(nil)), `{"id": "req_test", "results": [{"index": 1, "relevance_score": 0.95},
-		{"index": 2, "relevance_score": 0.5}, {"index": 0, "relevance_score": 0.05}], `+meta("2"))
-	answers(t, ask(t, s.RerankV2, in(object{"return_documents": true, "top_n": 2})), `{"id": "req_test", "results": [
+	ask(t, s.RerankV2, in(nil)).Answers(`
+		{"id": "req_test", "results": [{"index": 1, "relevance_score": 0.95},
+		{"index": 2, "relevance_score": 0.5}, {"index": 0, "relevance_score": 0.05}], ` + meta("2"))
+	ask(t, s.RerankV2, in(object{"return_documents": true, "top_n": 2})).Answers(`
+		{"id": "req_test", "results": [
 		{"index": 1, "relevance_score": 0.95, "document": {"text": "warm bread", "id": 7}},
-		{"index": 2, "relevance_score": 0.5, "document": {"text": "bread"}}], `+meta("2"))
+		{"index": 2, "relevance_score": 0.5, "document": {"text": "bread"}}], ` + meta("2"))
 	// With documents, unless asked not to; the query's two tokens count for each of three texts, which have five.
 	usage := `"id": "req_test", "model": "test-rerank", "usage": {"total_tokens": 11}, `
-	answers(t, ask(t, s.RerankV1, in(object{"top_n": 1})), `{`+usage+`"results": [
-		{"index": 1, "relevance_score": 0.95, "document": {"text": "warm bread", "id": 7}}], `+meta("1"))
-	answers(t, ask(t, s.RerankV1, in(object{"top_n": 9, "return_documents": false})), `{`+usage+`"results": [
+	ask(t, s.RerankV1, in(object{"top_n": 1})).Answers(`
+		{` + usage + `"results": [
+		{"index": 1, "relevance_score": 0.95, "document": {"text": "warm bread", "id": 7}}], ` + meta("1"))
+	ask(t, s.RerankV1, in(object{"top_n": 9, "return_documents": false})).Answers(`
+		{` + usage + `"results": [
 		{"index": 1, "relevance_score": 0.95}, {"index": 2, "relevance_score": 0.5},
-		{"index": 0, "relevance_score": 0.05}], `+meta("1"))
+		{"index": 0, "relevance_score": 0.05}], ` + meta("1"))
 }
 
 // Usage counts the query once for each text. Where the model cannot count, four bytes
