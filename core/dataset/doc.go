@@ -13,7 +13,7 @@
 //	end          closes the partition: counts, change number, hash
 //	secret       only when asked for
 //	trailer      counts of everything
-//	error        in place of what was to come, when an export failed
+//	error        in place of the remaining lines, when an export failed
 //
 // A data set that does not end with its trailer is not whole.
 //

@@ -45,7 +45,7 @@ func marshal(into *bytes.Buffer, v any) ([]byte, error) {
 	return bytes.TrimSuffix(into.Bytes(), []byte("\n")), nil
 }
 
-// Writer writes the lines of a data set.
+// Writer writes the lines of a data set. It is not safe for concurrent use.
 type Writer struct {
 	w     io.Writer
 	chain chain
@@ -60,7 +60,7 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 // Lines is how many were written.
 func (w *Writer) Lines() int64 { return w.lines }
 
-// Continue goes on after what was read.
+// Continue makes w write on after the lines that a Scan has read.
 func (w *Writer) Continue(after *Scan) { w.chain, w.lines = after.r.chain, after.r.lines }
 
 // Write implements Sink.
@@ -85,14 +85,14 @@ func (w *Writer) Write(kind string, v any) ([32]byte, error) {
 
 // lineReader reads lines and checks them.
 type lineReader struct {
-	most  int // bytes of a line
+	limit int // bytes of a line
 	r     *bufio.Reader
 	chain chain
 	lines int64 // read so far
 	long  []byte
 }
 
-// Line is one that was read. Data is good until the next one.
+// Line is a line that was read. Data is valid until the next one is read.
 type Line struct {
 	Kind string
 	Data []byte
@@ -160,9 +160,9 @@ func (r *lineReader) read() ([]byte, error) {
 		if err == nil && len(r.long) == 0 {
 			return part, nil
 		}
-		if len(r.long)+len(part) > r.most {
+		if len(r.long)+len(part) > r.limit {
 			r.lines++
-			return nil, fmt.Errorf("%w: %w", r.damaged("it is longer than %d bytes", r.most), ErrLong)
+			return nil, fmt.Errorf("%w: %w", r.damaged("it is longer than %d bytes", r.limit), ErrLong)
 		}
 		r.long = append(r.long, part...)
 		switch {
@@ -194,17 +194,17 @@ func parse(b []byte) (l Line, sum chain, ok bool) {
 	}
 	l.Kind, l.Data = string(kind), rest[:len(rest)-tail]
 	rest, ok = bytes.CutPrefix(rest[len(rest)-tail:], []byte(`,"hash":"`))
-	if !ok || !unhash(l.Hash[:], rest[:43]) {
+	if !ok || !decodeHash(l.Hash[:], rest[:43]) {
 		return l, sum, false
 	}
 	rest, ok = bytes.CutPrefix(rest[43:], []byte(`","chain":"`))
-	if !ok || !unhash(sum[:], rest[:43]) || string(rest[43:]) != `"}` {
+	if !ok || !decodeHash(sum[:], rest[:43]) || string(rest[43:]) != `"}` {
 		return l, sum, false
 	}
 	return l, sum, true
 }
 
-func unhash(into, text []byte) bool {
+func decodeHash(into, text []byte) bool {
 	n, err := encoding.Decode(into, text)
 	return err == nil && n == len(into)
 }

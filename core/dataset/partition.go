@@ -15,7 +15,7 @@ import (
 
 // Sink takes the lines of a data set.
 type Sink interface {
-	// Write adds a line and answers its hash.
+	// Write adds a line and returns its hash.
 	Write(kind string, v any) ([32]byte, error)
 }
 
@@ -48,8 +48,8 @@ const (
 var ErrNotMovable = errors.New("the store cannot list all that it holds, so it cannot be moved")
 
 // Write writes a partition from one snapshot, with its opening and end lines. It
-// answers what the partition holds and the change number of the snapshot. Fault
-// PartitionNotFound, with nothing written, when it is not there.
+// returns the counts of what the partition holds and the change number of the snapshot.
+// Fault PartitionNotFound, with nothing written, if there is no such partition.
 func (s Source) Write(ctx context.Context, h port.PartitionEntry, out Sink) (c Counts, seq uint64, err error) {
 	sum := sha256.New()
 	err = s.Store.View(ctx, func(r Reader) error {
@@ -62,7 +62,7 @@ func (s Source) Write(ctx context.Context, h port.PartitionEntry, out Sink) (c C
 		if _, err := out.Write(KindPartition, NewPartition(p)); err != nil {
 			return err
 		}
-		if c, err = s.contents(ctx, r, h, hashing{out, sum}); err != nil {
+		if c, err = s.contents(ctx, r, h, hashingSink{out, sum}); err != nil {
 			return err
 		}
 		_, err = out.Write(KindEnd, End{Seq: seq, Seen: h.Seen, Counts: c, Hash: Digest(sum.Sum(nil))})
@@ -82,7 +82,7 @@ func (s Source) Hash(ctx context.Context, h port.PartitionEntry) (c Counts, hash
 		if h.Row, err = r.Partition(ctx, h.Partition); err != nil {
 			return err
 		}
-		c, err = s.contents(ctx, r, h, hashing{nowhere{&buf}, sum})
+		c, err = s.contents(ctx, r, h, hashingSink{discardSink{&buf}, sum})
 		return err
 	})
 	if err != nil {
@@ -91,22 +91,22 @@ func (s Source) Hash(ctx context.Context, h port.PartitionEntry) (c Counts, hash
 	return c, Digest(sum.Sum(nil)), nil
 }
 
-// hashing adds the hashes of lines to a hash.
-type hashing struct {
+// hashingSink adds the hashes of lines to a hash.
+type hashingSink struct {
 	Sink
 	sum hash.Hash
 }
 
-func (s hashing) Write(kind string, v any) ([32]byte, error) {
+func (s hashingSink) Write(kind string, v any) ([32]byte, error) {
 	h, err := s.Sink.Write(kind, v)
 	_, _ = s.sum.Write(h[:]) // never fails
 	return h, err
 }
 
-// nowhere makes lines for their hashes alone.
-type nowhere struct{ buf *bytes.Buffer }
+// discardSink computes the hashes of lines without writing them.
+type discardSink struct{ buf *bytes.Buffer }
 
-func (n nowhere) Write(kind string, v any) ([32]byte, error) {
+func (n discardSink) Write(kind string, v any) ([32]byte, error) {
 	data, err := marshal(n.buf, v)
 	return lineHash(kind, data), err
 }

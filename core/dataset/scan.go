@@ -34,12 +34,12 @@ type Place struct {
 
 // NewScan reads a data set from r.
 func NewScan(r io.Reader) *Scan {
-	return &Scan{r: lineReader{r: bufio.NewReaderSize(r, 256<<10), most: maxLine}, sum: sha256.New()}
+	return &Scan{r: lineReader{r: bufio.NewReaderSize(r, 256<<10), limit: maxLine}, sum: sha256.New()}
 }
 
 // LimitLines refuses lines of more than a number of bytes. A text of 256 KiB with
 // all its vectors takes a few MiB, and may take 256 MiB, which is the limit otherwise.
-func (s *Scan) LimitLines(bytes int) { s.r.most = bytes }
+func (s *Scan) LimitLines(bytes int) { s.r.limit = bytes }
 
 // Lines is how many were read.
 func (s *Scan) Lines() int64 { return s.r.lines }
@@ -168,7 +168,7 @@ func (s *Scan) Next() (Line, error) {
 	return l, s.Damage(err)
 }
 
-// Damage is an error in the line that was read last as a *Damaged; nil of nil.
+// Damage wraps an error about the line that was read last in a *Damaged; nil stays nil.
 func (s *Scan) Damage(err error) error {
 	if err == nil {
 		return nil

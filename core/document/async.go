@@ -37,8 +37,8 @@ func (o *Operation) Alternatives() map[string][]any {
 	return map[string][]any{"error": {Failure{}}, "result": {Written{}}}
 }
 
-// failed is what a cancelled write is shown as, too, since clients that wait for the
-// end of an operation know no further status.
+// failed is also the status shown for a cancelled write, since clients that wait for the
+// end of an operation know no other one.
 const failed = string(port.JobFailed)
 
 // OperationRef addresses an operation.
@@ -116,7 +116,7 @@ func (s *Service) accept(ctx context.Context, in WriteDocuments) (WriteResult, e
 	p := port.Documents(ident.From(ctx).Org, in.Namespace)
 	// Refuse at once what can be refused now.
 	err := s.store.View(ctx, func(r reader) error {
-		ns, _, err := s.writable(ctx, r, p, in.ExpectSparse)
+		ns, _, err := s.readForWrite(ctx, r, p, in.ExpectSparse)
 		if err == nil {
 			err = s.encoders.For(ns).Ready(ns.Sparse)
 		}
@@ -148,7 +148,7 @@ func (s *Service) runWrite(ctx context.Context, j *job.Job) error {
 	_, err := s.write(ctx, in, func(w job.Writer, out Written) error { return j.Finish(ctx, w, out) })
 	if errors.As(err, new(ingest.NotSearchable)) {
 		s.log.WarnContext(ctx, "asynchronous write not searchable yet", "job", j.ID, "error", err)
-		return nil // it is stored, and queries bring the index along
+		return nil // it is stored, and the next query makes the index catch up
 	}
 	return err
 }

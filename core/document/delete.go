@@ -78,7 +78,7 @@ func (s *Service) remove(ctx context.Context, p port.Partition, ids []string,
 			return err
 		}
 		if ns.State != port.Active {
-			return ingest.ErrMoved // reindexed in between: change numbers are different now
+			return ingest.ErrMoved // it has been reindexed since, so its change numbers are others
 		}
 		pinned := p.At(ns.Generation)
 		heads, err := w.Documents(ctx, pinned, ids, 0)
@@ -115,7 +115,7 @@ func (s *Service) deleteMatching(ctx context.Context, p port.Partition, f *filte
 	var out DeletedSome
 	budget := MaxDeleteRows
 	for round := 0; ; round++ {
-		// One generation: change numbers of another one mean nothing here.
+		// Pin one generation, since change numbers of another are not comparable.
 		err := s.store.View(ctx, func(r reader) error {
 			ns, err := r.Partition(ctx, p.At(0))
 			p = p.At(ns.Generation)
@@ -141,7 +141,7 @@ func (s *Service) deleteMatching(ctx context.Context, p port.Partition, f *filte
 			}
 			deleted, kept, err := s.remove(ctx, p, ids, seen)
 			if errors.Is(err, ingest.ErrMoved) {
-				rewritten++ // as if all that is left had been
+				rewritten++ // the whole remainder counts as rewritten
 				break
 			}
 			if err != nil {

@@ -120,11 +120,11 @@ func prefersAsync(prefer string) bool {
 	return false
 }
 
-// sealer adds to the transaction of a write; it may run several times.
-type sealer func(w job.Writer, out Written) error
+// txHook adds to the transaction of a write; it may run several times.
+type txHook func(w job.Writer, out Written) error
 
-func (s *Service) write(ctx context.Context, in WriteDocuments, seal sealer) (Written, error) {
-	return ingest.Retry(ctx, func() (Written, error) { return s.tryWrite(ctx, in, seal) })
+func (s *Service) write(ctx context.Context, in WriteDocuments, hook txHook) (Written, error) {
+	return ingest.Retry(ctx, func() (Written, error) { return s.tryWrite(ctx, in, hook) })
 }
 
 // plan is the state of one document before the transaction.
@@ -136,7 +136,7 @@ type plan struct {
 	encoded  ingest.Encoded
 }
 
-func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) (Written, error) {
+func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, hook txHook) (Written, error) {
 	who := ident.From(ctx)
 	p := port.Documents(who.Org, in.Namespace)
 	plans := make([]plan, len(in.Documents))
@@ -152,7 +152,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 	var texts []string
 	var encode []int
 	err := s.store.View(ctx, func(r reader) (err error) {
-		ns, exists, err = s.writable(ctx, r, p, in.ExpectSparse)
+		ns, exists, err = s.readForWrite(ctx, r, p, in.ExpectSparse)
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 			}
 		}
 		var changed []string
-		reusable := 0 // chunks; beyond the bound vectors are computed again instead of held in memory
+		reusable := 0 // chunks; above a bound, vectors are computed again rather than held in memory
 		for i := range plans {
 			pl := &plans[i]
 			h, ok := stored[pl.in.ID]
@@ -215,16 +215,16 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, seal sealer) 
 			plans[i].encoded = encoded[k]
 		}
 	}
-	return s.commit(ctx, p, models, ns.Sparse, in, plans, seal)
+	return s.commit(ctx, p, models, ns.Sparse, in, plans, hook)
 }
 
 func sourceOwned(h port.DocumentHead) error {
 	return fault.New(fault.Conflict, "document %q is kept by source %s and cannot be written directly", h.ID, h.SourceID)
 }
 
-// writable reads the namespace that a write goes to; exists is false when the
+// readForWrite reads the namespace that a write goes to; exists is false when the
 // write will create it. It refuses what can be refused before any model work.
-func (s *Service) writable(ctx context.Context, r reader, p port.Partition,
+func (s *Service) readForWrite(ctx context.Context, r reader, p port.Partition,
 	expectSparse *bool) (ns port.PartitionRow, exists bool, err error) {
 	ns, err = r.Partition(ctx, p)
 	switch {
@@ -251,7 +251,7 @@ func (s *Service) writable(ctx context.Context, r reader, p port.Partition,
 }
 
 func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, in WriteDocuments,
-	plans []plan, seal sealer) (Written, error) {
+	plans []plan, hook txHook) (Written, error) {
 	who := ident.From(ctx)
 	var out Written
 	ids := make([]string, len(plans))
@@ -260,7 +260,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 	}
 	store := func(w *ingest.Tx) error {
 		out = Written{Namespace: in.Namespace, Sparse: sparse, Documents: make([]WrittenDocument, len(plans))}
-		ns, exists, err := s.writable(ctx, w, p, in.ExpectSparse)
+		ns, exists, err := s.readForWrite(ctx, w, p, in.ExpectSparse)
 		if err != nil {
 			return err
 		}
@@ -271,8 +271,8 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 			return ingest.ErrPaused
 		}
 		if exists && ns.Documents == 0 && s.withConfiguredModels(ns) != ns {
-			// Created empty under other models, or while they were off: its
-			// vectors will be those of today's.
+			// It was created empty with other models, or while they were off; it
+			// gets vectors of the current ones.
 			if err := w.DropEmpty(ctx, p); err != nil {
 				return err
 			}
@@ -303,7 +303,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 				return sourceOwned(h)
 			}
 			if pl.sameText && (!ok || h.TextHash != pl.textHash) {
-				return ingest.ErrMoved // rewritten or deleted in between: it has to be embedded after all
+				return ingest.ErrMoved // it has been rewritten or deleted since and must be embedded
 			}
 			same := ok && h.TextHash == pl.textHash
 			wd := WrittenDocument{ID: pl.in.ID, Created: !ok, UpdatedAt: now}
@@ -336,7 +336,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 			}
 			if ok {
 				d.CreatedAt = h.CreatedAt
-				if now.Before(h.UpdatedAt) { // the clock went back: time does not
+				if now.Before(h.UpdatedAt) { // the clock was set back; a document's time must not be
 					d.UpdatedAt, wd.UpdatedAt = h.UpdatedAt, h.UpdatedAt.UTC()
 				}
 			}
@@ -349,10 +349,10 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 		return w.Put(ctx, pinned, now, writes)
 	}
 	err := s.changes.Write(ctx, ingest.CauseWrite, func(w *ingest.Tx) error {
-		if err := store(w); err != nil || seal == nil {
+		if err := store(w); err != nil || hook == nil {
 			return err
 		}
-		return seal(w, out)
+		return hook(w, out)
 	})
 	if err != nil {
 		return Written{}, err

@@ -48,9 +48,9 @@ func (m *keyedMutex) lock(ctx context.Context, ip indexPartition) (unlock func()
 	}
 }
 
-// deferredBuilds are replays that outlast their callers' time, such as that of a whole
-// partition after another index was configured. They go on in the background, and
-// until they end searches fail at once.
+// deferredBuilds are replays that outlast their callers' deadlines, such as that of a
+// whole partition after another index was configured. They continue in the background;
+// until they end, searches of their partitions fail at once.
 type deferredBuilds struct {
 	mu   sync.Mutex
 	todo map[indexPartition]uint64 // the change number to reach
@@ -61,8 +61,8 @@ func newBuilds() deferredBuilds {
 	return deferredBuilds{todo: map[indexPartition]uint64{}, wake: make(chan struct{}, 1)}
 }
 
-// underWay reports whether an index is being built in the background.
-func (b *deferredBuilds) underWay(ip indexPartition) bool {
+// inProgress reports whether an index is being built in the background.
+func (b *deferredBuilds) inProgress(ip indexPartition) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.todo[ip] > 0
@@ -98,8 +98,8 @@ func (b *deferredBuilds) done(ip indexPartition, seq uint64, failed bool) {
 	}
 }
 
-// catchUpOrDefer is catchUp, which goes on in the background once the caller's time
-// is up.
+// catchUpOrDefer is catchUp, which continues in the background once the caller's
+// deadline has passed.
 func (pr *Projector) catchUpOrDefer(ctx context.Context, i int, p port.Partition, seq uint64) error {
 	err := pr.catchUp(ctx, i, p, seq)
 	if err != nil && ctx.Err() != nil && !pr.mayLag(i) {
@@ -108,8 +108,8 @@ func (pr *Projector) catchUpOrDefer(ctx context.Context, i int, p port.Partition
 	return err
 }
 
-// build runs the deferred builds until ctx ends.
-func (pr *Projector) build(ctx context.Context) {
+// runBuilds runs the deferred builds until ctx ends.
+func (pr *Projector) runBuilds(ctx context.Context) {
 	for {
 		ip, seq, ok := pr.builds.next()
 		if !ok {

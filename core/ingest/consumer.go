@@ -9,9 +9,9 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// consumerKept is how long deletions are kept for indexes that have stopped
-// reporting. One that comes back later rebuilds the partitions whose log was cut.
-const consumerKept = time.Hour
+// consumerTTL is how long deletions are kept for indexes that have stopped reporting.
+// An index that comes back later rebuilds the partitions whose log was cut.
+const consumerTTL = time.Hour
 
 // consumer reports the watermarks of this process's indexes to the store, which
 // cuts no partition's log above them.
@@ -66,7 +66,7 @@ func (pr *Projector) Publish(ctx context.Context) error {
 	taken := c.takeMoved()
 	var marks []port.Watermark
 	put := func() error {
-		err := pr.store.Update(ctx, func(w projectorWriter) error { return w.PutWatermarks(ctx, c.id, consumerKept, marks) })
+		err := pr.store.Update(ctx, func(w projectorWriter) error { return w.PutWatermarks(ctx, c.id, consumerTTL, marks) })
 		if err == nil {
 			c.mu.Lock()
 			for _, m := range marks {

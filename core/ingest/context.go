@@ -7,13 +7,13 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// contextWeight is the part of a vector that comes from the text with what was
-// said before it (docs/quality.md).
+// contextWeight is the share of a turn's vector that comes from the turn before it and
+// its own text, embedded together (docs/quality.md).
 const contextWeight = 0.5
 
-// InContext embeds texts that begin with what was said before and mixes each
-// into the vector of the text alone. The mean of two unit vectors is kept as it
-// is, shorter the less they agree: brought back to unit length it finds worse.
+// InContext embeds texts that begin with the turn before and mixes each vector into
+// that of the turn alone, in own. The mean of two unit vectors stays as it is, the
+// shorter the less they agree: normalized to unit length it retrieves worse.
 func (e *Encoder) InContext(ctx context.Context, own [][]float32, texts []string) ([][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil

@@ -53,7 +53,7 @@ type Encoded struct {
 	Vectors port.Vectors
 }
 
-// Ready answers Unavailable when a model that texts need is off.
+// Ready returns fault Unavailable if a model that texts need is off.
 func (e *Encoder) Ready(sparse bool) error {
 	if e.Embedder == nil {
 		return fault.Off("the embedding model is off")
@@ -64,9 +64,9 @@ func (e *Encoder) Ready(sparse bool) error {
 	return nil
 }
 
-// Encode chunks the texts and computes vectors for all chunks that reuse[i]
-// does not hold, in one batch over all texts. It answers Unavailable when a
-// model it needs is off.
+// Encode chunks the texts and computes vectors for all chunks that reuse[i] does not
+// hold, in one batch over all texts. Faults: Unavailable if a model that it needs is
+// off, PayloadTooLarge for more than MaxChunks.
 func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse []Reuse) ([]Encoded, error) {
 	if err := e.Ready(sparse); err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func TooManyChunks() error {
 		"the documents make more than %d chunks; write fewer a call, or with fewer paragraph breaks", MaxChunks)
 }
 
-// splitBytes is how much text is cut between looks at the count.
+// splitBytes is how much text is cut before the number of chunks is checked again.
 const splitBytes = 1 << 20
 
 // split cuts the texts and answers PayloadTooLarge beyond MaxChunks.
@@ -174,8 +174,8 @@ func (e *Encoder) split(ctx context.Context, texts []string, count chunk.Counter
 	return out, nil
 }
 
-// checkDense refuses what no index could take, before anything is stored: a
-// model is a stranger.
+// checkDense refuses vectors that no index could take, before anything is stored: a
+// model's output is not trusted.
 func checkDense(d port.Dense, rows int, m port.ModelInfo) error {
 	if d.Dim != m.Dimensions || len(d.Data) != rows*d.Dim {
 		return fault.New(fault.Upstream,
@@ -209,7 +209,7 @@ func checkSparse(v port.Sparse, rows int, m port.ModelInfo) error {
 // roundToHalf rounds vectors to what a store may keep of them, so that an index built
 // from a write and one built from the store are equal.
 func roundToHalf(v []float32) {
-	var k simd.Kernels // the portable set: the model took far longer
+	var k simd.Kernels // the portable set is fast enough beside the model
 	half := make([]uint16, min(len(v), 4096))
 	for len(v) > 0 {
 		n := min(len(v), len(half))

@@ -35,7 +35,7 @@ func NewEncoders(configured *Encoder, before Previous) *Encoders {
 	return e
 }
 
-// With is the same models with other options of chunking.
+// With returns the same models with other chunking options.
 func (e *Encoders) With(o chunk.Options) *Encoders {
 	c := *e.configured
 	c.Options = o
@@ -55,14 +55,14 @@ func (e *Encoders) For(n port.PartitionRow) *Encoder {
 	return e.ByDigests(n.EmbeddingDigest, n.SparseDigest)
 }
 
-// ByDigests is the encoder of two models; "", and a model that is not loaded,
-// stand for the configured one.
+// ByDigests returns the encoder with the models of these digests; for "", or a model
+// that is not loaded, the configured one takes its place.
 func (e *Encoders) ByDigests(embedding, sparse string) *Encoder {
 	of := *e.configured
-	if i := find(e.embedders, embedding); i >= 0 {
+	if i := indexByDigest(e.embedders, embedding); i >= 0 {
 		of.Embedder = e.embedders[i]
 	}
-	if i := find(e.sparse, sparse); i >= 0 {
+	if i := indexByDigest(e.sparse, sparse); i >= 0 {
 		of.Sparse = e.sparse[i]
 	}
 	if of.Embedder == e.configured.Embedder && of.Sparse == e.configured.Sparse {
@@ -71,7 +71,7 @@ func (e *Encoders) ByDigests(embedding, sparse string) *Encoder {
 	return &of
 }
 
-func find[M port.Model](in []M, digest string) int {
+func indexByDigest[M port.Model](in []M, digest string) int {
 	return slices.IndexFunc(in, func(m M) bool { return digest != "" && m.Info().Digest == digest })
 }
 
@@ -86,10 +86,10 @@ func (e *Encoders) Check(n port.PartitionRow) error {
 				"to have it served until then",
 			n.Name, kind, name, digest, have.ID, have.Digest, n.Name)
 	}
-	if d := n.EmbeddingDigest; d != "" && e.configured.Embedder != nil && find(e.embedders, d) < 0 {
+	if d := n.EmbeddingDigest; d != "" && e.configured.Embedder != nil && indexByDigest(e.embedders, d) < 0 {
 		return refuse("embedding", n.EmbeddingModel, d, e.configured.Embedder.Info())
 	}
-	if d := n.SparseDigest; d != "" && e.configured.Sparse != nil && find(e.sparse, d) < 0 {
+	if d := n.SparseDigest; d != "" && e.configured.Sparse != nil && indexByDigest(e.sparse, d) < 0 {
 		return refuse("sparse", n.SparseModel, d, e.configured.Sparse.Info())
 	}
 	return nil

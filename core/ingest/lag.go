@@ -11,8 +11,8 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// lag is what the indexes that may lag (port.Lagging) have not applied yet. It lives
-// in memory: after a restart, the next query or write of a partition asks the index.
+// lag records what the indexes that may lag (port.Lagging) have not applied yet. It is
+// kept in memory alone: after a restart, the next query or write asks the index.
 type lag struct {
 	mu          sync.Mutex
 	pending     map[indexPartition]uint64 // the change number to reach
@@ -85,7 +85,7 @@ func (pr *Projector) forgetPending(p port.Partition) {
 // and runs the builds that callers had no time for, until ctx ends.
 func (pr *Projector) Run(ctx context.Context) {
 	var building sync.WaitGroup
-	building.Go(func() { pr.build(ctx) })
+	building.Go(func() { pr.runBuilds(ctx) })
 	defer building.Wait()
 	pause := lagPause
 	for {

@@ -77,8 +77,8 @@ type Listener interface {
 	Changed(ctx context.Context, w Writer, changes []DocumentChange) error
 }
 
-// stored reads the documents that are about to change; nothing without listeners.
-func (t *Tx) stored(
+// storedHeads reads the documents that are about to change; nothing without listeners.
+func (t *Tx) storedHeads(
 	ctx context.Context, p port.Partition, n int, id func(int) string,
 ) (map[string]port.DocumentHead, error) {
 	if !t.listening || n == 0 {
@@ -124,5 +124,5 @@ func (t *Tx) collectChange(ctx context.Context, d *port.Document, c DocumentChan
 		c.KeyID = who.KeyID
 	}
 	c.Job = ident.Job(ctx)
-	t.heard = append(t.heard, c)
+	t.observed = append(t.observed, c)
 }

@@ -47,13 +47,13 @@ func (l *Log) Write(ctx context.Context, why Cause, fn func(*Tx) error) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
-		if len(tx.heard) == 0 {
+		if len(tx.observed) == 0 {
 			return nil
 		}
 		// Last, so that what a listener stores follows the order of the commits: all
 		// rows that the changes lock are locked by now.
 		for _, listener := range l.listeners {
-			if err := listener.Changed(ctx, w, tx.heard); err != nil {
+			if err := listener.Changed(ctx, w, tx.observed); err != nil {
 				return err
 			}
 		}
@@ -82,8 +82,8 @@ func (l *Log) apply(ctx context.Context, s step) error {
 	return l.projector.applyCommitted(ctx, s.partition, s.seq, s.changes)
 }
 
-// Writer is what a transaction that changes documents does beside that: nothing in
-// it changes a document, and so no index needs to hear of it.
+// Writer is what a transaction may do besides changing documents. Nothing in it changes
+// a document, so no index needs to know of it.
 type Writer interface {
 	port.PartitionReader
 	port.PartitionWriter
@@ -100,18 +100,18 @@ type Writer interface {
 // Writer, but not the value behind them, which can do more.
 type writer = Writer
 
-// Tx is one run of a transaction that changes documents, with all that Writer has
-// beside. It is not safe for concurrent use, and
-// not to be used after the function that it was given to.
+// Tx is one run of a transaction that changes documents, with the methods of Writer. It
+// is not safe for concurrent use, and must not be used after the function that it was
+// given to has returned.
 type Tx struct {
 	writer
 	documents port.DocumentWriter
 	cause     Cause
 	listening bool
 
-	rebuilt port.Partition
-	steps   []step
-	heard   []DocumentChange // nothing unless there are listeners
+	rebuilt  port.Partition
+	steps    []step
+	observed []DocumentChange // empty without listeners
 }
 
 // step is what one change number did to a partition.
@@ -119,15 +119,14 @@ type step struct {
 	partition port.Partition
 	seq       uint64
 	changes   []port.IndexChange
-	gone      bool // the partition went with its last document
-	rebuild   bool // its indexes are to be built from the store
+	gone      bool // the partition was removed with its last document
+	rebuild   bool // its indexes are to be rebuilt from the store
 }
 
-// Put inserts or replaces documents of a pinned partition, or of its shadow, all
-// under one new change number. Without a time every document has its own UpdatedAt,
-// which is stored as at otherwise. A document that is MetadataOnly has to carry the
-// chunks that are stored. No documents is no change. Faults are those of
-// port.DocumentWriter.
+// Put inserts or replaces documents of a pinned partition, or of its shadow, all under
+// one new change number. at becomes their UpdatedAt; if it is zero, each document keeps
+// its own. A document that is MetadataOnly must carry the chunks that are stored.
+// Without documents nothing changes. Faults are those of port.DocumentWriter.
 func (t *Tx) Put(ctx context.Context, p port.Partition, at time.Time, docs []port.DocumentWrite) error {
 	return t.put(ctx, p, at, docs, t.cause)
 }
@@ -138,16 +137,16 @@ func (t *Tx) Reencode(ctx context.Context, p port.Partition, docs []port.Documen
 	return t.put(ctx, p, time.Time{}, docs, CauseReencoding)
 }
 
-// RebuildIndexes has the indexes of a partition dropped and built from the store
-// after the commit, in place of being handed the changes that follow: for a
-// transaction that replaces every vector, and more of them than memory should hold.
+// RebuildIndexes makes the commit drop the indexes of a partition and rebuild them from
+// the store, instead of applying the changes that follow. It is for a transaction that
+// replaces every vector, which may be more than should be held in memory.
 func (t *Tx) RebuildIndexes(p port.Partition) { t.rebuilt = p }
 
 func (t *Tx) put(ctx context.Context, p port.Partition, at time.Time, docs []port.DocumentWrite, why Cause) error {
 	if len(docs) == 0 {
 		return nil
 	}
-	stored, err := t.stored(ctx, p, len(docs), func(i int) string { return docs[i].Document.ID })
+	stored, err := t.storedHeads(ctx, p, len(docs), func(i int) string { return docs[i].Document.ID })
 	if err != nil {
 		return err
 	}
@@ -204,14 +203,14 @@ func (t *Tx) keptVectors(
 	return t.Vectors(ctx, p, ids)
 }
 
-// Delete removes those of ids that exist from a pinned partition, and from its
-// shadow, under one new change number, and returns how many did. A namespace goes
+// Delete removes those of ids that exist from a pinned partition, and from its shadow,
+// under one new change number, and returns how many there were. A namespace is removed
 // with its last document.
 func (t *Tx) Delete(ctx context.Context, p port.Partition, at time.Time, ids []string) (int, error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	stored, err := t.stored(ctx, p, len(ids), func(i int) string { return ids[i] })
+	stored, err := t.storedHeads(ctx, p, len(ids), func(i int) string { return ids[i] })
 	if err != nil {
 		return 0, err
 	}
@@ -235,8 +234,8 @@ func (t *Tx) Delete(ctx context.Context, p port.Partition, at time.Time, ids []s
 	return deleted, nil
 }
 
-// DropEmpty removes the row of a namespace without documents, for one to be created
-// under other models in its place. Holding documents it is fault Conflict.
+// DropEmpty removes the row of a namespace without documents, so that it can be created
+// again with other models. Fault Conflict if it holds documents.
 func (t *Tx) DropEmpty(ctx context.Context, p port.Partition) error {
 	row, err := t.Partition(ctx, p)
 	if err != nil {

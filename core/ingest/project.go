@@ -80,9 +80,9 @@ func NewProjector(store port.Store, indexes []port.Index, id string, log *slog.L
 func (pr *Projector) Indexes() []port.Index { return pr.indexes }
 
 // applyCommitted applies the changes of one committed write numbered seq. The write
-// is durable already, so this runs to the end even if the caller goes away. An
-// index that lacks earlier changes is brought up within the caller's time, and
-// past it in the background.
+// is durable already, so this runs to the end even if the caller goes away. An index
+// that lacks earlier changes catches up within the caller's deadline, and past it in
+// the background.
 func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, seq uint64, changes []port.IndexChange) error {
 	end, bounded := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)
@@ -103,7 +103,8 @@ func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, seq u
 			err = pr.catchUpOrDefer(patience, i, p, seq)
 		}
 		if err == nil && seq == 1 {
-			// An index that has dropped the partition takes its first change again.
+			// An index that has dropped a deleted partition would take its first change
+			// again.
 			err = pr.checkAlive(ctx, p)
 		}
 		if fault.IsPartitionNotFound(err) {
@@ -131,7 +132,7 @@ func (pr *Projector) applyCommitted(ctx context.Context, p port.Partition, seq u
 	return nil
 }
 
-// checkAlive answers PartitionNotFound when the partition's generation is gone.
+// checkAlive returns fault PartitionNotFound if the partition's generation is gone.
 func (pr *Projector) checkAlive(ctx context.Context, p port.Partition) error {
 	return pr.store.View(ctx, func(r projectorReader) error {
 		_, err := r.Partition(ctx, p)
@@ -152,12 +153,12 @@ func (pr *Projector) Ensure(ctx context.Context, p port.Partition, seq uint64) e
 	return nil
 }
 
-// EnsureIndex brings one index of the partition to at least seq. A caller with a
-// deadline gets an error at once while that goes on in the background.
+// EnsureIndex brings one index of the partition to at least seq. It fails at once
+// while the index lags or, for a caller with a deadline, is being built in the background.
 func (pr *Projector) EnsureIndex(ctx context.Context, ix port.Index, p port.Partition, seq uint64) error {
 	_, hurried := ctx.Deadline()
 	for i := range pr.indexes {
-		if pr.indexes[i] == ix && (pr.lags(i, p) || hurried && pr.builds.underWay(indexPartition{i, p})) {
+		if pr.indexes[i] == ix && (pr.lags(i, p) || hurried && pr.builds.inProgress(indexPartition{i, p})) {
 			return errLags()
 		}
 	}
@@ -203,7 +204,7 @@ func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq u
 			}
 			return nil
 		}
-		b, trimmed, err := pr.read(ctx, p, at)
+		b, trimmed, err := pr.readBatch(ctx, p, at)
 		if err != nil {
 			return err
 		}
@@ -249,9 +250,9 @@ func (pr *Projector) catchUp(ctx context.Context, i int, p port.Partition, seq u
 // progressEvery is how often a long replay logs its progress.
 const progressEvery = 5 * time.Second
 
-// read makes a batch from the log and the documents' state in one snapshot, and
-// says up to where deletions may be missing from it.
-func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (b port.Batch, trimmed uint64, err error) {
+// readBatch makes a batch from the log and the documents' state in one snapshot, and
+// returns the change number up to which deletions may be missing from the log.
+func (pr *Projector) readBatch(ctx context.Context, p port.Partition, after uint64) (b port.Batch, trimmed uint64, err error) {
 	b = port.Batch{After: after, Upto: after}
 	err = pr.store.View(ctx, func(r projectorReader) error {
 		ns, err := r.Partition(ctx, p)
@@ -267,7 +268,7 @@ func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (
 		if b.Upto = ns.Seq; len(log) >= pr.batch {
 			b.Upto = log[len(log)-1].Seq
 		}
-		short, err := pr.shorten(ctx, r, p, log)
+		short, err := pr.limitBatch(ctx, r, p, log)
 		if err != nil {
 			return err
 		}
@@ -308,9 +309,10 @@ func (pr *Projector) read(ctx context.Context, p port.Partition, after uint64) (
 // replayChunks is about how many chunks a batch of the log may hold in memory.
 const replayChunks = 16_384
 
-// shorten cuts a run of the log, between numbers, where its documents would
+// limitBatch cuts a run of the log, between change numbers, before its documents would
 // take too much memory at once; at least one number stays.
-func (pr *Projector) shorten(ctx context.Context, r projectorReader, p port.Partition, log []port.Change) ([]port.Change, error) {
+func (pr *Projector) limitBatch(ctx context.Context, r projectorReader, p port.Partition,
+	log []port.Change) ([]port.Change, error) {
 	ids := make([]string, len(log))
 	for i, c := range log {
 		ids[i] = c.Document
@@ -347,7 +349,7 @@ func indexChange(d port.Document, v port.Vectors) (port.IndexChange, error) {
 	if d.Container != "" {
 		facets = append(facets, filter.Token(filter.ContainerKey, d.Container))
 	}
-	// A memory is found by its day, too: "what did she say in May?"
+	// The day of a memory is indexed too, for questions such as "what did she say in May?"
 	day := ""
 	if d.ContentKey != ([32]byte{}) || d.Source != "" {
 		day = "\n" + d.CreatedAt.UTC().Format("2 January 2006")
@@ -372,15 +374,15 @@ func (pr *Projector) Drop(ctx context.Context, p port.Partition) {
 	pr.forgetPending(p)
 	for _, ix := range pr.indexes {
 		if err := ix.Drop(ctx, p); err != nil {
-			// The next start cleans it.
+			// The next start removes it.
 			pr.log.ErrorContext(ctx, "index drop failed", "partition", p.String(), "error", err)
 		}
 	}
 }
 
-// rebuild drops the indexes of a partition whose vectors were all replaced, up to
-// seq, and builds them again. Until then they are behind the store by every
-// document, and so no search is answered from them; a crash leaves them so.
+// rebuild drops the indexes of a partition whose vectors were all replaced, and rebuilds
+// them up to seq. In between they lag the store by every document, so no search is
+// answered from them, even after a crash.
 func (pr *Projector) rebuild(ctx context.Context, p port.Partition, seq uint64) error {
 	for _, ix := range pr.indexes {
 		if err := ix.Drop(ctx, p); err != nil {
@@ -406,7 +408,7 @@ func (pr *Projector) trim(ctx context.Context, p port.Partition, seq uint64) err
 			return err
 		}
 		if at == 0 {
-			// It keeps nothing on disk. A flush that is under way is of changes
+			// The index keeps nothing on disk. A flush in progress is of changes
 			// younger than the last trim.
 			at = seq - trimEvery
 		}
@@ -414,7 +416,7 @@ func (pr *Projector) trim(ctx context.Context, p port.Partition, seq uint64) err
 	}
 	mark := []port.Watermark{{Generation: p.Generation(), Seq: low}}
 	return pr.store.Update(ctx, func(w projectorWriter) error {
-		if err := w.PutWatermarks(ctx, pr.consumer.id, consumerKept, mark); err != nil {
+		if err := w.PutWatermarks(ctx, pr.consumer.id, consumerTTL, mark); err != nil {
 			return err
 		}
 		return w.TrimChanges(ctx, p, low)

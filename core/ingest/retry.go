@@ -15,8 +15,8 @@ var (
 	ErrPaused = errors.New("ingest: writes are paused")
 )
 
-// pausedFor is how long a write waits before it looks whether a pause has ended.
-const pausedFor = 10 * time.Millisecond
+// pausePoll is how long a write waits before it checks again whether a pause has ended.
+const pausePoll = 10 * time.Millisecond
 
 // Retry prepares and commits a write, again as long as that answers ErrMoved, or a
 // moment later after ErrPaused, until ctx ends.
@@ -25,7 +25,7 @@ func Retry[T any](ctx context.Context, write func() (T, error)) (T, error) {
 		out, err := write()
 		switch {
 		case errors.Is(err, ErrPaused):
-			err = Sleep(ctx, pausedFor)
+			err = Sleep(ctx, pausePoll)
 		case errors.Is(err, ErrMoved):
 			err = ctx.Err()
 		default:

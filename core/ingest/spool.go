@@ -9,10 +9,9 @@ import (
 	"os"
 )
 
-// Spool keeps what is made of documents in a file for temporary data, until it
-// is stored; it can be read many times once it is written. Where the system
-// allows it the file has no name, so that nothing of it is left however the
-// process ends.
+// Spool keeps values computed from documents in a temporary file until they are stored.
+// Once written it can be read many times. Where the system allows it the file has no
+// name, so that nothing is left of it however the process ends.
 type Spool[T any] struct {
 	file  *os.File
 	named bool
@@ -31,7 +30,7 @@ func NewSpool[T any]() (*Spool[T], error) {
 	return &Spool[T]{file: f, named: os.Remove(f.Name()) != nil, w: w, enc: gob.NewEncoder(w)}, nil
 }
 
-// Put adds one.
+// Put adds a value.
 func (s *Spool[T]) Put(v T) error {
 	if err := s.enc.Encode(v); err != nil {
 		return fmt.Errorf("write new vectors to %s: %w", s.file.Name(), err)
@@ -43,8 +42,9 @@ func (s *Spool[T]) Put(v T) error {
 // Len is how many were put.
 func (s *Spool[T]) Len() int { return s.count }
 
-// Parts reads all in the order they came in, in parts of at most ReindexPage and,
-// unless one alone has more, ReindexChunks by the count that size gives.
+// Parts calls do with all values in the order in which they were put, in parts of at
+// most ReindexPage values and ReindexChunks chunks, as size counts them. A value with
+// more chunks is a part of its own.
 func (s *Spool[T]) Parts(size func(T) int, do func([]T) error) error {
 	if err := s.w.Flush(); err != nil {
 		return fmt.Errorf("write new vectors to %s: %w", s.file.Name(), err)

@@ -29,9 +29,9 @@ func (s *Service) Change(ctx context.Context, ref Ref, c Change) (Info, error) {
 		case c.Name != nil && !printable(*c.Name, 128):
 			return badName()
 		case c.ReadOnly != nil && k.Kind != ident.Service && k.Kind != ident.Admin:
-			return noUse("read_only", k.Kind)
+			return unusedField("read_only", k.Kind)
 		case c.DefaultNamespace != nil && k.Kind != ident.Service:
-			return noUse("default_namespace", k.Kind)
+			return unusedField("default_namespace", k.Kind)
 		}
 		assign(&k.Name, c.Name)
 		assign(&k.ReadOnly, c.ReadOnly)

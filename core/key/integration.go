@@ -40,9 +40,9 @@ func checkIntegrationName(field, name string) error {
 	return nil
 }
 
-// join finds or makes the integration that a key belongs to; it is zero for a
-// key of none.
-func (s *Service) join(ctx context.Context, w writer, o port.Organization, in Issue) (port.Integration, error) {
+// joinIntegration finds or makes the integration that a new key belongs to; zero if it
+// belongs to none.
+func (s *Service) joinIntegration(ctx context.Context, w writer, o port.Organization, in Issue) (port.Integration, error) {
 	if in.Kind != ident.Integration && in.Kind != ident.Personal {
 		return port.Integration{}, nil
 	}
@@ -96,7 +96,7 @@ func findIntegration(ctx context.Context, r reader, o port.Organization, ref str
 		find = r.Integration
 	}
 	absent := fault.New(fault.NotFound, "the organization %q has no integration %q", o.Name, fault.Clip(ref))
-	if !validName(ref) { // every name and id is; not every store can look for anything else
+	if !validName(ref) { // no name or id; some stores cannot even search for such a string
 		return port.Integration{}, absent
 	}
 	i, err := find(ctx, o.ID, ref)

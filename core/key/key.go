@@ -53,7 +53,7 @@ type Service struct {
 	log   *slog.Logger
 	flush time.Duration
 	cache cache
-	used  uses
+	used  lastUses
 }
 
 // New makes the service.
@@ -77,13 +77,13 @@ func New(s Settings) *Service {
 		now:   now,
 		log:   s.Log,
 		flush: s.FlushEvery,
-		cache: cache{keep: s.CacheFor, entries: map[[32]byte]*entry{}, hashes: map[member][32]byte{}},
-		used:  uses{at: map[string]time.Time{}},
+		cache: cache{ttl: s.CacheFor, entries: map[[32]byte]*entry{}, hashes: map[orgKey][32]byte{}},
+		used:  lastUses{at: map[string]time.Time{}},
 	}
 }
 
 // Issue asks for a new key. A field that means nothing for the kind of key must be
-// left out: a right or limit without effect would deceive.
+// left out: a right or limit without effect would mislead.
 type Issue struct {
 	Org  string // the organization's name or id; "": default
 	Name string // for people; at most 128 characters
@@ -183,9 +183,9 @@ func (s *Service) check(in *Issue) error {
 	case !in.ExpiresAt.IsZero() && !in.ExpiresAt.After(s.now()):
 		return fault.Field(fault.InvalidRequest, "expires_at", "is not in the future")
 	case in.ReadOnly && in.Kind != ident.Service && in.Kind != ident.Admin:
-		return noUse("read_only", in.Kind)
+		return unusedField("read_only", in.Kind)
 	case in.AllOrganizations && in.Kind != ident.Admin:
-		return noUse("all_organizations", in.Kind)
+		return unusedField("all_organizations", in.Kind)
 	}
 	if err := checkNamespaces(in.Kind, in.Namespace, in.DefaultNamespace); err != nil {
 		return err
@@ -196,24 +196,24 @@ func (s *Service) check(in *Issue) error {
 	if err := checkMember(in); err != nil {
 		return err
 	}
-	return grant(in)
+	return setScopes(in)
 }
 
 func badName() error {
 	return fault.Field(fault.InvalidRequest, "name", "must be at most 128 printable characters")
 }
 
-// noUse refuses a field that the kind of key does not have.
-func noUse(field string, k ident.Kind) error {
+// unusedField is the fault of a field that the kind of key does not have.
+func unusedField(field string, k ident.Kind) error {
 	return fault.Field(fault.InvalidRequest, field, "is not for a key of kind %s", k)
 }
 
 func checkNamespaces(k ident.Kind, only, standard string) error {
 	switch {
 	case only != "" && k != ident.Service:
-		return noUse("namespace", k)
+		return unusedField("namespace", k)
 	case standard != "" && k != ident.Service:
-		return noUse("default_namespace", k)
+		return unusedField("default_namespace", k)
 	case only != "" && !ident.ValidNamespace(only):
 		return fault.Field(fault.InvalidNamespace, "namespace", "%s", ident.NamespaceRule)
 	case standard != "" && !ident.ValidNamespace(standard):
@@ -247,7 +247,7 @@ func classes(k ident.Kind) []op.Class {
 func checkLimits(k ident.Kind, limits map[string]ident.Rate) error {
 	for class, r := range limits {
 		if !slices.Contains(classes(k), op.Class(class)) {
-			return noUse("limits."+fault.Clip(class), k)
+			return unusedField("limits."+fault.Clip(class), k)
 		}
 		if r.PerMinute < 0 || r.Burst < 0 || r.PerMinute > maxRate || r.Burst > maxRate {
 			return fault.Field(fault.InvalidRequest, "limits."+class, "must be 0-%d, where 0 is unlimited", maxRate)
@@ -260,25 +260,25 @@ func checkLimits(k ident.Kind, limits map[string]ident.Rate) error {
 func checkMember(in *Issue) error {
 	switch {
 	case in.Integration != "" && in.Kind != ident.Integration && in.Kind != ident.Personal:
-		return noUse("integration", in.Kind)
+		return unusedField("integration", in.Kind)
 	case in.Integration == "" && in.Kind == ident.Personal:
 		return fault.Field(fault.InvalidRequest, "integration",
 			"is required for a personal key: its memories are that integration's")
 	case in.EndUser != "" && in.Kind != ident.Personal:
-		return noUse("end_user_id", in.Kind)
+		return unusedField("end_user_id", in.Kind)
 	case in.Kind == ident.Personal && !ident.ValidEndUser(in.EndUser):
 		return fault.Field(fault.InvalidEndUserID, "end_user_id", "%s", ident.EndUserRule)
 	case in.Quotas != nil && in.Kind != ident.Integration:
-		return noUse("quotas", in.Kind)
+		return unusedField("quotas", in.Kind)
 	case in.Quotas != nil:
 		return checkQuotas(*in.Quotas)
 	}
 	return nil
 }
 
-// grant sets the scopes: the default ones, or those asked for without repeats, in the
+// setScopes sets the scopes: the default ones, or those asked for without repeats, in the
 // order of ident.Scopes.
-func grant(in *Issue) error {
+func setScopes(in *Issue) error {
 	switch in.Kind {
 	case ident.Integration:
 		if in.Scopes == nil {
@@ -294,7 +294,7 @@ func grant(in *Issue) error {
 		return nil
 	default:
 		if in.Scopes != nil {
-			return noUse("scopes", in.Kind)
+			return unusedField("scopes", in.Kind)
 		}
 		if in.AllOrganizations {
 			in.Scopes = []ident.Scope{ident.AllOrganizations}
@@ -333,8 +333,8 @@ func printable(s string, most int) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7F })
 }
 
-// secretOf makes a key's secret and what is kept of it.
-func secretOf(k ident.Kind) (secret string, hash [32]byte, last4 string) {
+// newSecret makes a key's secret, and the hash and last characters that are stored.
+func newSecret(k ident.Kind) (secret string, hash [32]byte, last4 string) {
 	secret = k.Prefix() + random(secretLength)
 	return secret, sha256.Sum256([]byte(secret)), secret[len(secret)-4:]
 }
@@ -348,7 +348,7 @@ func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 	if err := s.check(&in); err != nil {
 		return Issued{}, err
 	}
-	secret, hash, last4 := secretOf(in.Kind)
+	secret, hash, last4 := newSecret(in.Kind)
 	k := port.Key{
 		ID:               "key_" + random(idLength),
 		Name:             in.Name,
@@ -376,7 +376,7 @@ func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 			return suspended(o.Name)
 		}
 		k.Org = o.ID
-		if joined, err = s.join(ctx, w, o, in); err != nil {
+		if joined, err = s.joinIntegration(ctx, w, o, in); err != nil {
 			return err
 		}
 		k.Integration = joined.ID

@@ -47,7 +47,7 @@ func validName(name string) bool {
 
 // findOrganization finds one by id or name.
 func findOrganization(ctx context.Context, r reader, ref string) (port.Organization, error) {
-	if !validName(ref) { // every name and id is; not every store can look for anything else
+	if !validName(ref) { // no name or id; some stores cannot even search for such a string
 		return port.Organization{}, fault.New(fault.NotFound, "there is no organization %q", fault.Clip(ref))
 	}
 	if strings.HasPrefix(ref, organizationID) {
@@ -55,7 +55,7 @@ func findOrganization(ctx context.Context, r reader, ref string) (port.Organizat
 		if fault.CodeOf(err) != fault.NotFound {
 			return o, err
 		}
-		// A name from before the prefix was kept for ids.
+		// It may be a name from before the prefix was reserved for ids.
 	}
 	return r.OrganizationByName(ctx, ref)
 }

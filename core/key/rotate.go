@@ -51,7 +51,7 @@ func (s *Service) Rotate(ctx context.Context, ref Ref, r Rotation) (Issued, erro
 		fresh = port.Key{ID: "key_" + random(idLength), Org: o.ID, Name: old.Name, Kind: old.Kind, ReadOnly: old.ReadOnly,
 			Namespace: old.Namespace, DefaultNamespace: old.DefaultNamespace, Scopes: old.Scopes, Limits: old.Limits,
 			Integration: old.Integration, EndUser: old.EndUser, CreatedAt: now, ExpiresAt: r.ExpiresAt}
-		secret, fresh.Hash, fresh.Last4 = secretOf(old.Kind)
+		secret, fresh.Hash, fresh.Last4 = newSecret(old.Kind)
 		integration = old.IntegrationName
 		if !old.ExpiresAt.IsZero() && fresh.ExpiresAt.IsZero() {
 			fresh.ExpiresAt = now.Add(old.ExpiresAt.Sub(old.CreatedAt))

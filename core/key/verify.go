@@ -27,8 +27,8 @@ func acceptedKinds(f op.Family) (kinds []ident.Kind, api string) {
 	return []ident.Kind{ident.Service}, "the namespace API"
 }
 
-// refused is the same answer to every key that does not work, so that it tells
-// nothing about which keys exist.
+// refused is the one answer to every key that does not work, so that it reveals nothing
+// about which keys exist.
 func refused() error {
 	return fault.New(fault.Unauthorized, "the API key is not valid: it is unknown, revoked or expired")
 }
@@ -163,7 +163,7 @@ func (s *Service) load(ctx context.Context, hash [32]byte) (verified, error) {
 	}, nil
 }
 
-// withImplied adds what any scope of an integration brings along.
+// withImplied adds the scope that every other scope of an integration implies.
 func withImplied(k ident.Kind, scopes []ident.Scope) []ident.Scope {
 	if k != ident.Integration && k != ident.Personal || len(scopes) == 0 || slices.Contains(scopes, ident.StatusRead) {
 		return scopes
@@ -176,21 +176,21 @@ type verified struct {
 	revoked, suspended bool
 }
 
-// maxCached bounds the cache; over it, stale entries go and, were all fresh,
-// everything does.
+// maxCached bounds the cache; above it, stale entries are dropped or, if there are none,
+// all of them.
 const maxCached = 10_000
 
 // cache keeps keys that exist. Unknown ones are not kept, so that guesses cost
 // no memory.
 type cache struct {
-	keep    time.Duration
+	ttl     time.Duration
 	mu      sync.Mutex
 	entries map[[32]byte]*entry
-	hashes  map[member][32]byte // of keys that were resolved; a key's never changes
+	hashes  map[orgKey][32]byte // of keys that were resolved; a key's never changes
 }
 
-// member is a key of an organization.
-type member struct {
+// orgKey is a key of an organization.
+type orgKey struct {
 	org ident.Org
 	id  string
 }
@@ -198,7 +198,7 @@ type member struct {
 func (c *cache) hashOf(org ident.Org, id string) ([32]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	hash, ok := c.hashes[member{org, id}]
+	hash, ok := c.hashes[orgKey{org, id}]
 	return hash, ok
 }
 
@@ -208,7 +208,7 @@ func (c *cache) remember(org ident.Org, id string, hash [32]byte) {
 	if len(c.hashes) >= maxCached {
 		clear(c.hashes)
 	}
-	c.hashes[member{org, id}] = hash
+	c.hashes[orgKey{org, id}] = hash
 }
 
 // entry is one key; its lock makes callers wait for one read of the store
@@ -234,7 +234,7 @@ func (c *cache) get(hash [32]byte, now func() time.Time, load func() (verified, 
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at := now()
-	if age := at.Sub(e.at); !e.at.IsZero() && 0 <= age && age < c.keep {
+	if age := at.Sub(e.at); !e.at.IsZero() && 0 <= age && age < c.ttl {
 		return e.value, nil
 	}
 	v, err := load()
@@ -256,7 +256,7 @@ func (c *cache) sweep(now time.Time) {
 		if !e.mu.TryLock() {
 			continue // being read now
 		}
-		if now.Sub(e.at) >= c.keep {
+		if now.Sub(e.at) >= c.ttl {
 			delete(c.entries, h)
 		}
 		e.mu.Unlock()
@@ -274,13 +274,13 @@ func (c *cache) forget() {
 	clear(c.entries)
 }
 
-// uses collects last uses between two writes to the store.
-type uses struct {
+// lastUses collects last uses between two writes to the store.
+type lastUses struct {
 	mu sync.Mutex
 	at map[string]time.Time
 }
 
-func (u *uses) touch(id string, at time.Time) {
+func (u *lastUses) touch(id string, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if at.After(u.at[id]) {
@@ -288,7 +288,7 @@ func (u *uses) touch(id string, at time.Time) {
 	}
 }
 
-func (u *uses) drain() map[string]time.Time {
+func (u *lastUses) drain() map[string]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	taken := u.at

@@ -24,14 +24,14 @@ import (
 // keyword score speak for the turns beside it. A turn is a memory that begins
 // with a speaker ("Caroline: ...") or names one in its metadata; the turn before
 // it is the one right before it in the same container, by time, unless more than
-// an hour lies between. What that turn says is then in two vectors, so a link is
-// kept, and when it goes or changes, the vector made with it goes in the same
-// transaction.
+// an hour lies between. The text of that turn is then part of two vectors, so a link
+// between them is stored; when that turn is deleted or changed, the vector made with its
+// text is replaced in the same transaction.
 const (
 	contextGap   = time.Hour
 	contextBytes = 1000 // of the turn before: its end
 	labelBytes   = 48
-	afterAll     = "mem~" // sorts behind every id that newID makes
+	maxID        = "mem~" // sorts after every id that newID makes
 )
 
 // Speaker is the name before the colon that a turn of a conversation begins
@@ -114,7 +114,7 @@ func findPrecedingTurns(ctx context.Context, r reader, p port.Partition, exists 
 	if exists && len(turns) > 0 {
 		places := make([]port.Position, len(turns))
 		for i, n := range turns {
-			places[i] = port.Position{Container: n.container, CreatedAt: n.created, ID: cmp.Or(n.id, afterAll)}
+			places[i] = port.Position{Container: n.container, CreatedAt: n.created, ID: cmp.Or(n.id, maxID)}
 		}
 		if stored, err = r.Neighbors(ctx, p, places); err != nil {
 			return nil, err
@@ -138,7 +138,7 @@ func findPrecedingTurns(ctx context.Context, r reader, p port.Partition, exists 
 
 // blendVectors mixes the turns before pending memories into their encoded vectors.
 func blendVectors(ctx context.Context, models *ingest.Encoder, list []*pendingMemory) error {
-	var led []*pendingMemory
+	var blended []*pendingMemory
 	var own [][]float32
 	var texts []string
 	for _, n := range list {
@@ -147,20 +147,20 @@ func blendVectors(ctx context.Context, models *ingest.Encoder, list []*pendingMe
 			continue
 		}
 		n.own = slices.Clone(n.encoded.Vectors.Dense.Row(0))
-		led, own, texts = append(led, n), append(own, n.own), append(texts, inContext(n.preceding.text, n.content))
+		blended, own, texts = append(blended, n), append(own, n.own), append(texts, inContext(n.preceding.text, n.content))
 	}
 	mixed, err := models.InContext(ctx, own, texts)
 	if err != nil {
 		return err
 	}
-	for i, n := range led {
+	for i, n := range blended {
 		n.encoded.Vectors.Dense.Data = mixed[i]
 	}
 	return nil
 }
 
-// precedingUnchanged reports whether every stored preceding turn says in the
-// transaction what it said when it was embedded.
+// precedingUnchanged reports whether every stored preceding turn has, in the
+// transaction, the text with which it was embedded.
 func precedingUnchanged(ctx context.Context, r reader, p port.Partition, list []*pendingMemory) (bool, error) {
 	said := map[string]string{}
 	for _, n := range list {
@@ -168,11 +168,11 @@ func precedingUnchanged(ctx context.Context, r reader, p port.Partition, list []
 			said[n.preceding.id] = n.preceding.text
 		}
 	}
-	return unchanged(ctx, r, p, said)
+	return textsUnchanged(ctx, r, p, said)
 }
 
-// unchanged reports whether memories exist and say what they said.
-func unchanged(ctx context.Context, r reader, p port.Partition, said map[string]string) (bool, error) {
+// textsUnchanged reports whether memories, by id, still exist with the texts given.
+func textsUnchanged(ctx context.Context, r reader, p port.Partition, said map[string]string) (bool, error) {
 	if len(said) == 0 {
 		return true, nil
 	}
@@ -192,8 +192,8 @@ func unchanged(ctx context.Context, r reader, p port.Partition, said map[string]
 	return len(docs) == len(ids), nil
 }
 
-// restoreOwnVectors gives memories whose vectors were made with the text of ids the
-// vectors of their own text alone, and returns which these are.
+// restoreOwnVectors resets the vectors of memories that were made with the text of any
+// of ids to those of the memories' own text alone, and returns the ids of these memories.
 func restoreOwnVectors(ctx context.Context, tx *ingest.Tx, pinned port.Partition, ids []string) ([]string, error) {
 	links, err := tx.ContextLinks(ctx, pinned, ids, true)
 	if err != nil {
@@ -217,8 +217,8 @@ func restoreOwnVectors(ctx context.Context, tx *ingest.Tx, pinned port.Partition
 	return released, tx.PutContextLinks(ctx, pinned, none)
 }
 
-// replaceVectors replaces the dense vectors of stored memories of one chunk. It is no
-// update by a caller, so their times stay.
+// replaceVectors replaces the dense vectors of stored memories of one chunk. The caller
+// did not update these memories, so their times stay.
 func replaceVectors(ctx context.Context, tx *ingest.Tx, pinned port.Partition, dense map[string][]float32) error {
 	if len(dense) == 0 {
 		return nil
@@ -250,7 +250,7 @@ func replaceVectors(ctx context.Context, tx *ingest.Tx, pinned port.Partition, d
 
 // relink updates the vectors and links of stored turns to the turns that precede them
 // now. It runs after a write that changed their neighbors and is not part of it: if it
-// fails, a turn with a stale link is found by its own words until the next time.
+// fails, a turn with a stale link is found by its own words until the next relink.
 func (s *Service) relink(ctx context.Context, p port.Partition, ids []string) {
 	if len(ids) == 0 {
 		return
@@ -322,7 +322,7 @@ func (s *Service) tryRelink(ctx context.Context, p port.Partition, ids []string)
 			}
 			links = append(links, l)
 		}
-		if same, err := unchanged(ctx, tx, p, said); err != nil || !same {
+		if same, err := textsUnchanged(ctx, tx, p, said); err != nil || !same {
 			return cmp.Or(err, ingest.ErrMoved)
 		}
 		pinned := p.At(ns.Generation)
@@ -379,14 +379,14 @@ func (s *Service) staleLinks(ctx context.Context, r reader, p port.Partition, id
 	return out, nil
 }
 
-// The parts of a turn's keyword score that the turns after and before it get.
-// Chosen on dialogues (docs/quality.md).
+// The shares of a turn's keyword score that the turns after and before it get, chosen by
+// measurements on dialogues (docs/quality.md).
 const (
-	toNext     = 0.3
-	toPrevious = 0.2
+	nextShare     = 0.3
+	previousShare = 0.2
 )
 
-// spreadScores lets the keyword scores of turns speak for the turns beside them: the
+// spreadScores adds a share of each turn's keyword score to the turns beside it: the
 // words of a question often stand in one turn and the answer in the next.
 func (s *Service) spreadScores(ctx context.Context, p port.Partition, l retrieve.List) (retrieve.List, error) {
 	if l.Retriever != port.Keyword || len(l.Hits) == 0 {
@@ -423,8 +423,8 @@ func (s *Service) spreadScores(ctx context.Context, p port.Partition, l retrieve
 		hits[j].Score += part * l.Hits[i].Score
 	}
 	for _, k := range links {
-		give(k.ID, k.Context, toNext)
-		give(k.Context, k.ID, toPrevious)
+		give(k.ID, k.Context, nextShare)
+		give(k.Context, k.ID, previousShare)
 	}
 	slices.SortStableFunc(hits, func(a, b port.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Chunk, b.Chunk))

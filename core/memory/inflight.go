@@ -14,14 +14,14 @@ import (
 // those from before; then nothing can bring back what it removes.
 type inFlight struct {
 	mu  sync.Mutex
-	now map[port.Partition]*cohort   // that new ones join
-	old map[port.Partition][]*cohort // that an erasure waits for
+	now map[port.Partition]*cohort   // which new ones join
+	old map[port.Partition][]*cohort // for which an erasure waits
 }
 
-// cohort are those that began between two calls of wait.
+// cohort counts those that began between two calls of wait.
 type cohort struct {
-	n       int
-	drained chan struct{} // closed when n is 0 again
+	running int
+	drained chan struct{} // closed when running is 0 again
 }
 
 func newInFlight() *inFlight {
@@ -38,11 +38,11 @@ func (s *inFlight) enter(p port.Partition) (leave func()) {
 		c = &cohort{drained: make(chan struct{})}
 		s.now[p] = c
 	}
-	c.n++
+	c.running++
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if c.n--; c.n > 0 {
+		if c.running--; c.running > 0 {
 			return
 		}
 		close(c.drained)

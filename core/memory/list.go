@@ -91,7 +91,7 @@ func (s *Service) List(ctx context.Context, in List) (Page, error) {
 	}
 	out := Page{Success: true, Memories: []Memory{}}
 	err := s.store.View(ctx, func(r snapshot) error {
-		if _, ok, err := s.open(ctx, r, p); !ok || err != nil {
+		if _, ok, err := s.readPartition(ctx, r, p); !ok || err != nil {
 			return err
 		}
 		list, err := r.ListDocuments(ctx, p, port.DocumentList{

@@ -17,14 +17,14 @@ import (
 
 // The operations and outcomes of a receipt (docs/contract.md#mem-receipts).
 const (
-	upserts    = "upsert"
-	tombstones = "tombstone"
+	opUpsert    = "upsert"
+	opTombstone = "tombstone"
 
-	wasCreated    = "created"
-	wasUpdated    = "updated"
-	wasUnchanged  = "unchanged"
-	wasRestored   = "restored"
-	wasTombstoned = "tombstoned"
+	outcomeCreated    = "created"
+	outcomeUpdated    = "updated"
+	outcomeUnchanged  = "unchanged"
+	outcomeRestored   = "restored"
+	outcomeTombstoned = "tombstoned"
 )
 
 // Upsert is the body of PUT /api/v1/memories/{externalId}.
@@ -141,12 +141,12 @@ func (s *Service) Get(ctx context.Context, in GetRecord) (Applied, error) {
 	absent := fault.New(fault.MemoryNotFound, "source %s has no memory %s of this end user", in.Source, in.ExternalID)
 	var out Applied
 	err := s.store.View(ctx, func(r snapshot) error {
-		if _, ok, err := s.open(ctx, r, p); err != nil {
+		if _, ok, err := s.readPartition(ctx, r, p); err != nil {
 			return err
 		} else if !ok {
 			return absent
 		}
-		rec, receipt, ok, err := latest(ctx, r, p, in.Source, in.ExternalID)
+		rec, receipt, ok, err := latestReceipt(ctx, r, p, in.Source, in.ExternalID)
 		if err == nil && !ok {
 			return absent
 		}
@@ -156,8 +156,8 @@ func (s *Service) Get(ctx context.Context, in GetRecord) (Applied, error) {
 	return out, err
 }
 
-// latest reads a record and its last receipt; ok is false when there is none.
-func latest(ctx context.Context, r reader, p port.Partition,
+// latestReceipt reads a record and its last receipt; ok is false when there is none.
+func latestReceipt(ctx context.Context, r reader, p port.Partition,
 	source, externalID string) (rec port.Record, receipt port.Receipt, ok bool, err error) {
 	rec, err = r.Record(ctx, p, source, externalID)
 	if fault.CodeOf(err) == fault.MemoryNotFound || fault.IsPartitionNotFound(err) {
@@ -190,14 +190,14 @@ func (s *Service) Upsert(ctx context.Context, in Upsert) (Applied, error) {
 	}).members()
 	members["endUserId"], members["externalId"], members["source"], members["version"] = in.EndUserID, in.ExternalID,
 		in.Source, *in.Version
-	hash, err := requestHash(upserts, members)
+	hash, err := requestHash(opUpsert, members)
 	if err != nil {
 		return Applied{}, err
 	}
 	content := sha256.Sum256([]byte(in.text.content))
 	meta := in.text.metadata.Hash()
 	return s.apply(ctx, partition(ctx, in.EndUserID), event{
-		operation:    upserts,
+		operation:    opUpsert,
 		source:       in.Source,
 		externalID:   in.ExternalID,
 		version:      *in.Version,
@@ -215,12 +215,12 @@ func (s *Service) Tombstone(ctx context.Context, in Tombstone) (Applied, error) 
 	if in.OccurredAt != nil {
 		members["occurredAt"] = *in.OccurredAt
 	}
-	hash, err := requestHash(tombstones, members)
+	hash, err := requestHash(opTombstone, members)
 	if err != nil {
 		return Applied{}, err
 	}
 	return s.apply(ctx, partition(ctx, in.EndUserID), event{
-		operation:  tombstones,
+		operation:  opTombstone,
 		source:     in.Source,
 		externalID: in.ExternalID,
 		version:    *in.Version,
@@ -244,10 +244,10 @@ type plan struct {
 // a record.
 func (e *event) decide(have bool, rec port.Record, receipt port.Receipt) (plan, error) {
 	switch {
-	case !have && e.operation == tombstones:
-		return plan{outcome: wasTombstoned}, nil
+	case !have && e.operation == opTombstone:
+		return plan{outcome: outcomeTombstoned}, nil
 	case !have:
-		return plan{outcome: wasCreated, encode: true}, nil
+		return plan{outcome: outcomeCreated, encode: true}, nil
 	case e.version < rec.Version:
 		f := fault.New(fault.StaleVersion, "version %d of %s is older than the stored version %d", e.version,
 			e.externalID, rec.Version)
@@ -259,22 +259,22 @@ func (e *event) decide(have bool, rec port.Record, receipt port.Receipt) (plan, 
 		f := fault.New(fault.VersionConflict, "version %d of %s was written with another request", e.version, e.externalID)
 		f.Details = map[string]any{"currentVersion": rec.Version, "status": string(rec.Status)}
 		return plan{}, f
-	case e.operation == tombstones:
-		return plan{outcome: wasTombstoned}, nil
+	case e.operation == opTombstone:
+		return plan{outcome: outcomeTombstoned}, nil
 	case rec.Status == port.RecordTombstoned:
-		return plan{outcome: wasRestored, encode: true}, nil
+		return plan{outcome: outcomeRestored, encode: true}, nil
 	case rec.ContentHash != e.contentHash:
-		return plan{outcome: wasUpdated, encode: true}, nil
+		return plan{outcome: outcomeUpdated, encode: true}, nil
 	case rec.MetadataHash != e.metadataHash:
-		return plan{outcome: wasUpdated, rewrite: true}, nil
+		return plan{outcome: outcomeUpdated, rewrite: true}, nil
 	}
-	// The memory stands at the source's time of its latest version.
-	return plan{outcome: wasUnchanged, rewrite: !rec.OccurredAt.Equal(e.occurred)}, nil
+	// A memory's time is the source's time of its latest version.
+	return plan{outcome: outcomeUnchanged, rewrite: !rec.OccurredAt.Equal(e.occurred)}, nil
 }
 
 // adds is how many memories an outcome adds to the end user's.
 func (p plan) adds() int {
-	if p.outcome == wasCreated || p.outcome == wasRestored {
+	if p.outcome == outcomeCreated || p.outcome == outcomeRestored {
 		return 1
 	}
 	return 0
@@ -296,7 +296,7 @@ func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Appl
 			return err
 		}
 		var rec port.Record
-		if out, rec, todo, err = look(ctx, r, p, e); err != nil || !todo.encode {
+		if out, rec, todo, err = planEvent(ctx, r, p, e); err != nil || !todo.encode {
 			return err
 		}
 		if err := s.checkModels(ns); err != nil {
@@ -325,9 +325,10 @@ func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Appl
 	return out, err
 }
 
-// look decides an event on the stored state; out is the answer of a replay.
-func look(ctx context.Context, r reader, p port.Partition, e event) (out Applied, rec port.Record, todo plan, err error) {
-	rec, receipt, have, err := latest(ctx, r, p, e.source, e.externalID)
+// planEvent decides, on the stored state, what an event does; out is the answer to a
+// replayed one.
+func planEvent(ctx context.Context, r reader, p port.Partition, e event) (out Applied, rec port.Record, todo plan, err error) {
+	rec, receipt, have, err := latestReceipt(ctx, r, p, e.source, e.externalID)
 	if err != nil {
 		return out, rec, todo, err
 	}
@@ -343,7 +344,7 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ing
 	fresh *pendingMemory, now time.Time) (out Applied, toRelink []string, err error) {
 	who := ident.From(ctx)
 	why := ingest.CauseWrite
-	if e.operation == tombstones {
+	if e.operation == opTombstone {
 		why = ingest.CauseDelete
 	}
 	leave := s.work.enter(p)
@@ -357,7 +358,7 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ing
 		if ns.Sparse != sparse || fresh != nil && !s.encoders.For(ns).SameModels(models) {
 			return ingest.ErrMoved
 		}
-		rec, receipt, have, err := latest(ctx, tx, p, e.source, e.externalID)
+		rec, receipt, have, err := latestReceipt(ctx, tx, p, e.source, e.externalID)
 		if err != nil {
 			return err
 		}
@@ -370,12 +371,12 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ing
 			return nil
 		}
 		if todo.encode && (fresh == nil || fresh.id != rec.DocumentID) {
-			return ingest.ErrMoved // another version came in between
+			return ingest.ErrMoved // another version has been applied since
 		}
 		if err := checkQuota(ctx, ns, todo.adds()); err != nil {
 			return err
 		}
-		pinned, err := s.prepare(ctx, tx, p, ns, exists)
+		pinned, err := s.ensurePartition(ctx, tx, p, ns, exists)
 		if err != nil {
 			return err
 		}
@@ -387,7 +388,7 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ing
 		switch {
 		case todo.encode || todo.rewrite:
 			toRelink, err = s.putOwned(ctx, tx, pinned, e, rec.DocumentID, who.KeyID, todo, fresh, now)
-		case e.operation == tombstones && have && rec.Status == port.RecordActive:
+		case e.operation == opTombstone && have && rec.Status == port.RecordActive:
 			if toRelink, err = restoreOwnVectors(ctx, tx, pinned, []string{rec.DocumentID}); err == nil {
 				_, err = tx.Delete(ctx, pinned, now, []string{rec.DocumentID})
 			}
@@ -406,7 +407,7 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ing
 			ContentHash:  e.contentHash,
 			MetadataHash: e.metadataHash,
 		}
-		if e.operation == tombstones {
+		if e.operation == opTombstone {
 			rec.Status = port.RecordTombstoned
 		}
 		if rec.OccurredAt.IsZero() {
@@ -461,7 +462,7 @@ func (s *Service) putOwned(ctx context.Context, tx *ingest.Tx, pinned port.Parti
 	d := s.document(e.text, with, id, keyID, now)
 	d.MetadataOnly = !todo.encode
 	d.Document.Source, d.Document.ExternalID = e.source, e.externalID
-	toRelink := []string{id} // where it may stand at another time now
+	toRelink := []string{id} // its time, and so its place, may have changed
 	if len(stored) > 0 {
 		d.Document.UpdatedAt = notBefore(now, stored[0].UpdatedAt)
 		released, err := restoreOwnVectors(ctx, tx, pinned, []string{id})

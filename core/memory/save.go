@@ -42,8 +42,8 @@ type Batch struct {
 	Memories       []BatchItem `json:"memories" maxDecoded:"1000" minItems:"1" maxItems:"100" doc:"memories to save, of at most 1 MiB of content together"`
 }
 
-// BatchItem is an Item whose mistakes are its own result, so that hardly any
-// refuses the batch.
+// BatchItem is an Item whose mistakes become its own result instead of refusing the
+// batch.
 type BatchItem struct {
 	Content      *string         `json:"content,omitempty" example:"I am allergic to peanuts." doc:"at most 65536 bytes of UTF-8, not white space alone; an item without it fails"`
 	ContainerTag Tag             `json:"containerTag,omitzero" fault:"invalid_container_tag" doc:"keeps memories apart within an end user; 1-128 characters of A-Z a-z 0-9 . _ : -, else the item fails"`
@@ -118,11 +118,11 @@ func replayedHeader(replayed bool) map[string]string {
 func (s *Service) Save(ctx context.Context, in Save) (SavedOne, error) {
 	members := in.Item.members()
 	members["endUserId"] = in.EndUserID
-	once, err := newOnce(in.IdempotencyKey, "save", members)
+	once, err := newIdempotency(in.IdempotencyKey, "save", members)
 	if err != nil {
 		return SavedOne{}, err
 	}
-	out, replayed, err := s.save(ctx, partition(ctx, in.EndUserID), []entry{{text: in.text}}, once)
+	out, replayed, err := s.save(ctx, partition(ctx, in.EndUserID), []saveItem{{text: in.text}}, once)
 	if err != nil {
 		return SavedOne{}, err
 	}
@@ -131,7 +131,7 @@ func (s *Service) Save(ctx context.Context, in Save) (SavedOne, error) {
 
 // Batch stores up to 100 memories in one transaction.
 func (s *Service) Batch(ctx context.Context, in Batch) (SavedBatch, error) {
-	items, list := make([]entry, len(in.Memories)), make([]any, len(in.Memories))
+	items, list := make([]saveItem, len(in.Memories)), make([]any, len(in.Memories))
 	for i := range in.Memories {
 		item := Item(in.Memories[i])
 		if items[i].err = constraint.Check(&item); items[i].err == nil {
@@ -139,7 +139,7 @@ func (s *Service) Batch(ctx context.Context, in Batch) (SavedBatch, error) {
 		}
 		list[i] = item.members()
 	}
-	once, err := newOnce(in.IdempotencyKey, "batch", map[string]any{"endUserId": in.EndUserID, "memories": list})
+	once, err := newIdempotency(in.IdempotencyKey, "batch", map[string]any{"endUserId": in.EndUserID, "memories": list})
 	if err != nil {
 		return SavedBatch{}, err
 	}
@@ -154,19 +154,19 @@ func (s *Service) Batch(ctx context.Context, in Batch) (SavedBatch, error) {
 	return out, nil
 }
 
-// entry is an item of a save; err says why it is refused.
-type entry struct {
+// saveItem is an item of a save; err says why it is refused.
+type saveItem struct {
 	text
 	err error
 }
 
-// once is an Idempotency-Key with what it was sent with.
-type once struct {
+// idempotency is an Idempotency-Key with the hash of the request that it came with.
+type idempotency struct {
 	key  string // "": none
 	hash [32]byte
 }
 
-func newOnce(key *string, operation string, members map[string]any) (o once, err error) {
+func newIdempotency(key *string, operation string, members map[string]any) (o idempotency, err error) {
 	if key != nil {
 		o.key = *key
 		o.hash, err = requestHash(operation, members)
@@ -174,9 +174,9 @@ func newOnce(key *string, operation string, members map[string]any) (o once, err
 	return o, err
 }
 
-// replay finds the answer that the same call was given before. expired says
-// that there is one from too long ago in its place.
-func (s *Service) replay(ctx context.Context, r reader, o once) (results []Saved, expired bool, err error) {
+// findReply finds the answer that the same call was given before. expired reports an
+// answer under the same key that is too old to be used.
+func (s *Service) findReply(ctx context.Context, r reader, o idempotency) (results []Saved, expired bool, err error) {
 	if o.key == "" {
 		return nil, false, nil
 	}
@@ -200,7 +200,8 @@ func (s *Service) replay(ctx context.Context, r reader, o once) (results []Saved
 	return results, false, nil
 }
 
-func (s *Service) save(ctx context.Context, p port.Partition, items []entry, o once) (out []Saved, replayed bool, err error) {
+func (s *Service) save(ctx context.Context, p port.Partition, items []saveItem,
+	o idempotency) (out []Saved, replayed bool, err error) {
 	out, err = ingest.Retry(ctx, func() (out []Saved, err error) {
 		out, replayed, err = s.trySave(ctx, p, items, o)
 		return out, err
@@ -208,7 +209,7 @@ func (s *Service) save(ctx context.Context, p port.Partition, items []entry, o o
 	return out, replayed, err
 }
 
-func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, o once) ([]Saved, bool, error) {
+func (s *Service) trySave(ctx context.Context, p port.Partition, items []saveItem, o idempotency) ([]Saved, bool, error) {
 	var keys []port.ContentKey
 	for _, it := range items {
 		if it.err == nil {
@@ -225,7 +226,7 @@ func (s *Service) trySave(ctx context.Context, p port.Partition, items []entry, 
 		if ns, exists, err = s.writable(ctx, r, p); err != nil {
 			return err
 		}
-		if answer, _, err = s.replay(ctx, r, o); answer != nil || err != nil {
+		if answer, _, err = s.findReply(ctx, r, o); answer != nil || err != nil {
 			return err
 		}
 		var known map[port.ContentKey]string
@@ -285,9 +286,9 @@ func (s *Service) encode(ctx context.Context, models *ingest.Encoder, sparse boo
 	return blendVectors(ctx, models, list)
 }
 
-func (s *Service) commitSave(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, items []entry,
+func (s *Service) commitSave(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, items []saveItem,
 	keys []port.ContentKey,
-	list []*pendingMemory, o once, now time.Time) (out []Saved, replayed bool, err error) {
+	list []*pendingMemory, o idempotency, now time.Time) (out []Saved, replayed bool, err error) {
 	who := ident.From(ctx)
 	fresh := make(map[port.ContentKey]*pendingMemory, len(list))
 	for _, n := range list {
@@ -301,13 +302,13 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 		if err != nil {
 			return err
 		}
-		stored, expired, err := s.replay(ctx, tx, o)
+		stored, expired, err := s.findReply(ctx, tx, o)
 		if stored != nil || err != nil {
 			out, replayed = stored, true
 			return err
 		}
 		if ns.Sparse != sparse || len(list) > 0 && !s.encoders.For(ns).SameModels(models) {
-			return ingest.ErrMoved // erased and written again in between, or reindexed
+			return ingest.ErrMoved // it has been erased and written again since, or reindexed
 		}
 		known := map[port.ContentKey]string{}
 		if exists && len(keys) > 0 {
@@ -335,7 +336,7 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 				out[i] = Saved{Success: true, Memory: &Ref{here[it.key]}, Deduped: true}
 				continue
 			case fresh[it.key] == nil:
-				return ingest.ErrMoved // what it duplicated has been deleted: it has to be embedded after all
+				return ingest.ErrMoved // the memory that it duplicated is deleted, so it must be embedded
 			}
 			n := fresh[it.key]
 			id, err := newID()
@@ -365,7 +366,7 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 		if !exists && len(writes) == 0 {
 			return nil // nothing to store: do not create the end user
 		}
-		pinned, err := s.prepare(ctx, tx, p, ns, exists)
+		pinned, err := s.ensurePartition(ctx, tx, p, ns, exists)
 		if err != nil {
 			return err
 		}
@@ -375,7 +376,7 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 		if err := tx.PutContextLinks(ctx, pinned, links); err != nil {
 			return err
 		}
-		return s.keep(ctx, tx, o, expired, p.Name(), out)
+		return s.storeReply(ctx, tx, o, expired, p.Name(), out)
 	})
 	if err != nil && !errors.As(err, new(ingest.NotSearchable)) {
 		return nil, false, err
@@ -383,8 +384,8 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 	return out, replayed, err
 }
 
-// keep stores the answer to an Idempotency-Key in the transaction of the write.
-func (s *Service) keep(ctx context.Context, tx *ingest.Tx, o once, expired bool, endUser string, out []Saved) error {
+// storeReply stores the answer to an Idempotency-Key in the transaction of the write.
+func (s *Service) storeReply(ctx context.Context, tx *ingest.Tx, o idempotency, expired bool, endUser string, out []Saved) error {
 	if o.key == "" {
 		return nil
 	}
@@ -408,7 +409,7 @@ func (s *Service) keep(ctx context.Context, tx *ingest.Tx, o once, expired bool,
 	})
 }
 
-// document makes what is stored of a memory.
+// document makes the document that stores a memory.
 func (s *Service) document(t text, e ingest.Encoded, id, keyID string, now time.Time) port.DocumentWrite {
 	return port.DocumentWrite{Vectors: e.Vectors, Document: port.Document{
 		ID:           id,

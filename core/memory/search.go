@@ -108,7 +108,7 @@ func (s *Service) Search(ctx context.Context, q Query) (Results, error) {
 	defer leave()
 	var ns port.PartitionRow
 	err := s.store.View(ctx, func(r snapshot) (err error) {
-		ns, _, err = s.open(ctx, r, p)
+		ns, _, err = s.readPartition(ctx, r, p)
 		return err
 	})
 	if err != nil || ns.Generation == 0 || !ns.Erasing.IsZero() {
@@ -127,7 +127,7 @@ func (s *Service) Search(ctx context.Context, q Query) (Results, error) {
 	}
 	p = p.At(ns.Generation)
 	found, err := s.retrieve(ctx, p, ns, &q, limit)
-	if fault.IsPartitionNotFound(err) { // erased in between
+	if fault.IsPartitionNotFound(err) { // it has been erased since
 		return out, nil
 	}
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *Service) hydrate(ctx context.Context, a *retrieve.Answer, q *Query, lim
 			Constants: by,
 			Query:     q.Query,
 			Depth:     by.Count(limit, 0),
-			Bare:      true, // memories are talk; the measured prior and least probability are for their words alone
+			Bare:      true, // the prior and least probability were measured on memories' own words
 			MaxBytes:  s.rerankBytes,
 		})
 		if err != nil {

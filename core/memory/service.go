@@ -40,7 +40,7 @@ const (
 // APIVersion is what the status call answers.
 const APIVersion = "2026-11-21"
 
-// replaysKept is how long an answer to an Idempotency-Key can be had again.
+// replaysKept is how long the answer to an Idempotency-Key is kept.
 const replaysKept = 24 * time.Hour
 
 // Settings configure a Service.
@@ -128,7 +128,7 @@ type Service struct {
 	log                  *slog.Logger
 
 	work *inFlight
-	seen seen
+	seen lastSeen
 
 	mu       sync.Mutex
 	erasures map[port.Partition]*erasure // under way, by unpinned partition
@@ -164,13 +164,13 @@ func New(s Settings) *Service {
 		log:                  s.Log,
 
 		work:     newInFlight(),
-		seen:     seen{at: map[int64]time.Time{}},
+		seen:     lastSeen{at: map[int64]time.Time{}},
 		erasures: map[port.Partition]*erasure{},
 	}
 }
 
-// upkeepEvery is how often what is under Run is done, and watchEvery how often it
-// is asked which erasures are under way.
+// upkeepEvery is how often Run does its work, and watchEvery how often it asks which
+// erasures are in progress.
 const (
 	upkeepEvery = 30 * time.Second
 	watchEvery  = 500 * time.Millisecond
@@ -216,9 +216,9 @@ func partition(ctx context.Context, endUser string) port.Partition {
 	return port.Memories(who.Org, who.Integration, endUser)
 }
 
-// open reads a partition for searching and reading; ok is false where there is
-// nothing to see: an end user never seen, or one being erased.
-func (s *Service) open(ctx context.Context, r reader, p port.Partition) (ns port.PartitionRow, ok bool, err error) {
+// readPartition reads the partition that a search or a read goes to; ok is false for an
+// end user who is unknown or is being erased.
+func (s *Service) readPartition(ctx context.Context, r reader, p port.Partition) (ns port.PartitionRow, ok bool, err error) {
 	ns, err = r.Partition(ctx, p)
 	switch {
 	case fault.IsPartitionNotFound(err):
@@ -241,7 +241,7 @@ func (s *Service) writable(ctx context.Context, r reader, p port.Partition) (ns 
 	case !ns.Erasing.IsZero():
 		return ns, true, erasingFault(p)
 	case ns.Documents == 0:
-		ns.Sparse = s.sparse // see prepare
+		ns.Sparse = s.sparse // see ensurePartition
 	}
 	return ns, true, nil
 }
@@ -251,9 +251,9 @@ func erasingFault(p port.Partition) error {
 	return fault.New(fault.Unavailable, "end user %s is being erased", p.Name()).After(time.Second)
 }
 
-// prepare makes the partition of a writable end user who has none, or moves one
-// that is empty over to the configured models, and pins it.
-func (s *Service) prepare(ctx context.Context, tx *ingest.Tx, p port.Partition, ns port.PartitionRow,
+// ensurePartition pins the partition that a write goes to. It creates one that does not
+// exist, and gives an empty one the configured models.
+func (s *Service) ensurePartition(ctx context.Context, tx *ingest.Tx, p port.Partition, ns port.PartitionRow,
 	exists bool) (port.Partition, error) {
 	stamped := s.withConfiguredModels(port.PartitionRow{Name: p.Name(), Sparse: ns.Sparse})
 	if !exists {
@@ -269,8 +269,8 @@ func (s *Service) prepare(ctx context.Context, tx *ingest.Tx, p port.Partition, 
 	return p, tx.SetModels(ctx, p, stamped)
 }
 
-// checkModels refuses a partition that was indexed with other models. What computes
-// no vectors, a deletion above all, works all the same.
+// checkModels refuses a partition that was indexed with other models. Operations that
+// compute no vectors, such as deletions, need not call it.
 func (s *Service) checkModels(ns port.PartitionRow) error {
 	if ns.Documents == 0 {
 		return nil
@@ -312,9 +312,9 @@ func newID() (string, error) {
 // now is the time in the milliseconds that the interface shows.
 func (s *Service) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
 
-// creationTime is the time that a memory stands at: the source's own where it gave
-// one. The index reads a time of 0 as none, so the first millisecond of 1970 is
-// taken as the second.
+// creationTime is a memory's CreatedAt: the time of the event if it was given, else now.
+// An index reads a time of 0 as none, so the first millisecond of 1970 becomes the
+// second.
 func creationTime(occurred, now time.Time) time.Time {
 	if occurred.IsZero() {
 		return now
@@ -326,14 +326,14 @@ func creationTime(occurred, now time.Time) time.Time {
 	return t
 }
 
-// seen collects when end users were last seen by searches, between two writes
+// lastSeen collects when end users were last seen by searches, between two writes
 // to the store.
-type seen struct {
+type lastSeen struct {
 	mu sync.Mutex
 	at map[int64]time.Time
 }
 
-func (s *seen) touch(generation int64, at time.Time) {
+func (s *lastSeen) touch(generation int64, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at.After(s.at[generation]) {
@@ -341,7 +341,7 @@ func (s *seen) touch(generation int64, at time.Time) {
 	}
 }
 
-// touchAtOnce bounds a transaction of flush, which keeps writers waiting.
+// touchAtOnce bounds a transaction of flush, because writers wait for it.
 const touchAtOnce = 500
 
 func (s *Service) flush(ctx context.Context) error {

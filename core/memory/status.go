@@ -80,7 +80,7 @@ func (s *Service) Status(ctx context.Context, _ None) (Status, error) {
 	return out, nil
 }
 
-// scopes lists a key's, with the one that comes with any other.
+// scopes lists a key's scopes, with the one that every other implies.
 func scopes(of []ident.Scope) []string {
 	out := make([]string, 0, len(of)+1)
 	for _, s := range of {
@@ -92,7 +92,7 @@ func scopes(of []ident.Scope) []string {
 	return out
 }
 
-// healthFor is how long a state of store and indexes that was found is reused.
+// healthFor is how long the outcome of a health check is reused.
 const healthFor = time.Second
 
 // health is the last state found.

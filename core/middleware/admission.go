@@ -13,13 +13,13 @@ import (
 	"github.com/mnemehq/mneme/core/op"
 )
 
-// Deadline gives a call its time: the operation's (or the default), lowered by
-// what the caller asked. An expired deadline is answered as Timeout and a
-// caller who left as Canceled, whatever error a service or driver made of it; a
-// context cancelled with a fault as its cause answers that fault.
-func Deadline(timeout, otherwise time.Duration) endpoint.Middleware {
+// Deadline limits a call's time to the operation's timeout, or the default if that is 0,
+// or to less if the caller asks for less. An expired deadline becomes fault Timeout and a
+// caller who left Canceled, whatever error a service or driver made of it; a context
+// cancelled with a fault as its cause becomes that fault.
+func Deadline(timeout, defaultTimeout time.Duration) endpoint.Middleware {
 	if timeout <= 0 {
-		timeout = otherwise
+		timeout = defaultTimeout
 	}
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (any, error) {
@@ -34,7 +34,7 @@ func Deadline(timeout, otherwise time.Duration) endpoint.Middleware {
 				return out, nil
 			}
 			if ctx.Err() == nil {
-				if fault.CodeOf(err) == fault.Canceled { // something within gave up, not the caller
+				if fault.CodeOf(err) == fault.Canceled { // not the caller, but something inside gave up
 					err = fault.Wrap(fault.Internal, "deadline", err, "an internal error occurred")
 				}
 				return nil, err

@@ -18,13 +18,13 @@ type Gate struct {
 	slots   chan struct{}
 	waiting atomic.Int64
 	queue   int64
-	patient time.Duration
+	maxWait time.Duration
 }
 
 // NewGate makes a gate for width calls at once, queue calls waiting, each for at
 // most wait.
 func NewGate(width, queue int, wait time.Duration) *Gate {
-	return &Gate{slots: make(chan struct{}, max(1, width)), queue: int64(queue), patient: wait}
+	return &Gate{slots: make(chan struct{}, max(1, width)), queue: int64(queue), maxWait: wait}
 }
 
 // InUse is how many calls hold a slot, Waiting how many wait for one.
@@ -47,7 +47,7 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 		return nil, busy()
 	}
 	defer g.waiting.Add(-1)
-	timer := time.NewTimer(g.patient)
+	timer := time.NewTimer(g.maxWait)
 	defer timer.Stop()
 	select {
 	case g.slots <- struct{}{}:

@@ -16,8 +16,8 @@ import (
 	"github.com/mnemehq/mneme/core/op"
 )
 
-// Recover turns a panic into fault Internal. The stack goes to the log with the
-// request id; the caller learns nothing of it.
+// Recover turns a panic into fault Internal. The stack goes to the log with the request
+// id, and not to the caller.
 func Recover(log *slog.Logger) endpoint.Middleware {
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (out any, err error) {

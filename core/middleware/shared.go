@@ -35,7 +35,7 @@ type share struct {
 	tokens int       // drawn ahead
 	left   float64   // in the budget, when it was last asked
 	at     time.Time // when that was
-	until  time.Time // not zero: refused for at least need units till then
+	until  time.Time // not zero: calls for need units or more are refused until then
 	need   float64
 	used   time.Time
 }
@@ -43,13 +43,13 @@ type share struct {
 const (
 	// aheadPart of a bucket's capacity is what one process draws ahead at most.
 	aheadPart = 8
-	// steady is how soon after each other calls must come for tokens to be drawn
-	// ahead, and how long those are held.
-	steady = time.Second
-	// A refusal is answered without asking again until there is enough, but for so
-	// long at least and at most: an overrun key must not load the budget.
-	refusedLeast = 50 * time.Millisecond
-	refusedMost  = 200 * time.Millisecond
+	// steadyWithin is the longest pause between calls for which tokens are drawn ahead,
+	// and how long these are held.
+	steadyWithin = time.Second
+	// Until there are enough tokens, calls are refused without asking the budget, for at
+	// least minRefusal and at most maxRefusal: an overrun key must not load the budget.
+	minRefusal = 50 * time.Millisecond
+	maxRefusal = 200 * time.Millisecond
 	// drawTimeout bounds how long a call waits for the budget.
 	drawTimeout = time.Second
 )
@@ -81,7 +81,7 @@ func (s *Shared) Take(ctx context.Context, key string, class op.Class, rate iden
 		}
 		return t
 	}
-	if x.tokens >= units && now.Sub(x.at) < steady {
+	if x.tokens >= units && now.Sub(x.at) < steadyWithin {
 		x.tokens -= units
 		x.used = now
 		return state(true), nil
@@ -90,7 +90,7 @@ func (s *Shared) Take(ctx context.Context, key string, class op.Class, rate iden
 		return state(false), nil
 	}
 	c.Back = x.tokens
-	if !x.used.IsZero() && now.Sub(x.used) < steady {
+	if !x.used.IsZero() && now.Sub(x.used) < steadyWithin {
 		c.Ahead = int(capacity / aheadPart)
 	}
 	asking, cancel := context.WithTimeout(ctx, drawTimeout)
@@ -106,7 +106,7 @@ func (s *Shared) Take(ctx context.Context, key string, class op.Class, rate iden
 	x.tokens, x.left, x.at, x.used, x.until = d.Ahead, d.Tokens, now, now, time.Time{}
 	if !d.OK {
 		x.need = c.Whole() - float64(spent)
-		x.until = now.Add(min(max(waitFor(x.need-d.Tokens, perSecond), refusedLeast), refusedMost))
+		x.until = now.Add(min(max(waitFor(x.need-d.Tokens, perSecond), minRefusal), maxRefusal))
 	}
 	return state(d.OK), nil
 }

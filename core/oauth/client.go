@@ -74,7 +74,7 @@ func ParseMetadata(body []byte) (Metadata, error) {
 	}
 	if u, err := url.Parse(m.URI); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" ||
 		len(m.URI) > maxRedirectURI {
-		m.URI = "" // it is for show only
+		m.URI = "" // it is only shown, so the client can be registered without it
 	}
 	return m, nil
 }

@@ -4,9 +4,9 @@
 // their holders present, exchanges codes and refresh tokens for access tokens,
 // and resolves an access token to its key.
 //
-// Everything lives in the store, so that any replica takes any step; of codes
-// and tokens, and of the key, nothing but SHA-256 does. A token's rights are
-// those of its key at the moment of each use: it ends with the key.
+// Everything is kept in the store, so that any replica can take any step; codes, tokens
+// and keys are kept as SHA-256 only. A token's rights are those of its key at the moment
+// of each use, so it ends with the key.
 //
 // After draft-ietf-oauth-v2-1 (authorization code with PKCE S256, public
 // clients), RFC 7009 (revocation), RFC 7591 (registration), RFC 8707 (resource),

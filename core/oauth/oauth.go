@@ -179,7 +179,7 @@ func describe(s string) string {
 	}, s)
 }
 
-// serverFailure is a refusal for a failure of our own: of the store, or of time.
+// serverFailure is the refusal for a failure of this server: of the store, or a timeout.
 func serverFailure(doing string, err error) *Error {
 	f := fault.From(err)
 	if fault.Retryable(f.Code) {
@@ -217,7 +217,7 @@ func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (
 		return s.keys.Verify(ctx, bearer, family)
 	}
 	refused := fault.New(fault.Unauthorized, "the access token is not valid: it is unknown, revoked or expired")
-	g, a, err := s.read(ctx, hash(bearer))
+	g, a, err := s.readToken(ctx, hash(bearer))
 	if fault.CodeOf(err) == fault.NotFound {
 		return ident.Principal{}, refused
 	}
@@ -238,14 +238,14 @@ func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (
 	return p, nil
 }
 
-// Revoke ends the grant of an access or refresh token (RFC 7009), and with it all
-// of its tokens. An unknown or ended token is no error. The client that
-// asks may name itself; a token of another client's is refused then.
+// Revoke ends the grant of an access or refresh token (RFC 7009), and with it all of its
+// tokens. An unknown or ended token is no error. If client is not "", a token of another
+// client is refused.
 func (s *Service) Revoke(ctx context.Context, token, client string) error {
 	var wrong *Error
 	err := s.update(ctx, func(w writer) error {
 		wrong = nil
-		g, err := byToken(ctx, w, token)
+		g, err := grantByToken(ctx, w, token)
 		if fault.CodeOf(err) == fault.NotFound {
 			return nil
 		}
@@ -267,7 +267,7 @@ func (s *Service) Revoke(ctx context.Context, token, client string) error {
 	return nil
 }
 
-func byToken(ctx context.Context, r reader, token string) (port.OAuthGrant, error) {
+func grantByToken(ctx context.Context, r reader, token string) (port.OAuthGrant, error) {
 	if family, ok := familyOf(token); ok {
 		return r.OAuthGrantByFamily(ctx, family)
 	}

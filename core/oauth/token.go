@@ -71,7 +71,7 @@ func (s *Service) redeem(ctx context.Context, x Exchange) (Tokens, error) {
 			return refuse(InvalidGrant, "the code was used before; what it gave is revoked"), true
 		case !now.Before(g.CodeExpires):
 			return refuse(InvalidGrant, "the code has expired"), true
-		// From here on a mismatch means that the code is in the wrong hands: it has one try.
+		// From here on a mismatch means that the code is in the wrong hands, so it is spent.
 		case x.ClientID != g.ClientID:
 			return refuse(InvalidGrant, "the code is another client's"), true
 		case x.RedirectURI != "" && x.RedirectURI != g.RedirectURI:
@@ -179,12 +179,12 @@ func (s *Service) renew(ctx context.Context, w writer, g port.OAuthGrant, p iden
 	family = family[:len(refreshPrefix)+partLength]
 	t := Tokens{AccessToken: secret(accessPrefix), TokenType: "Bearer", RefreshToken: secret(family), Scope: g.Scope}
 	g.Family, g.Refresh = hash(family), hash(t.RefreshToken)
-	g.ExpiresAt = earlier(now.Add(s.refreshFor), p.ExpiresAt)
+	g.ExpiresAt = earliest(now.Add(s.refreshFor), p.ExpiresAt)
 	a := port.OAuthAccess{
 		Hash:      hash(t.AccessToken),
 		Grant:     g.ID,
 		Scope:     g.Scope,
-		ExpiresAt: earlier(now.Add(s.accessFor), g.ExpiresAt),
+		ExpiresAt: earliest(now.Add(s.accessFor), g.ExpiresAt),
 	}
 	if x.GrantType == grantRefresh && knownScopes(x.Scope) == Read {
 		a.Scope, t.Scope = Read, Read // asked to carry less; what was not granted is passed over
@@ -199,8 +199,8 @@ func (s *Service) renew(ctx context.Context, w writer, g port.OAuthGrant, p iden
 	return t, w.TouchOAuthClient(ctx, g.ClientID, now)
 }
 
-// earlier is the earlier of two times, the second of which may be never.
-func earlier(a, b time.Time) time.Time {
+// earliest is the earlier of two times; a zero b means never.
+func earliest(a, b time.Time) time.Time {
 	if !b.IsZero() && b.Before(a) {
 		return b
 	}

@@ -1,5 +1,5 @@
-// Package replica keeps this process's place among those that serve over one
-// store: a lease that it renews, on which its claims to background work hang. A
-// process that dies stops renewing, and its work is free to the others; one that
-// slept past its lease begins a new life and has lost what it had claimed.
+// Package replica registers this process among those that serve over one store, by a
+// lease that it renews and on which its claims to background work depend. A process
+// that dies stops renewing, which frees its work for the others. One that slept past
+// its lease begins a new life and has lost its claims.
 package replica

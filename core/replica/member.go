@@ -13,8 +13,8 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// The lease of a replica, and how often it is renewed; over a store of its own
-// the lease never ends, and little is to be done.
+// The lease of a replica, and how often it is renewed. A process that has its store to
+// itself holds a lease that never ends, and renews it rarely.
 const (
 	Lease = 20 * time.Second
 	Every = 5 * time.Second
@@ -26,9 +26,9 @@ const (
 // Settings are what a Member is made of.
 type Settings struct {
 	Store port.Store
-	// ID is of the place that no other process uses while this one runs, such as
-	// a locked folder: what an earlier process there had claimed is free at once.
-	// "": a random one.
+	// ID names something that no other process uses while this one runs, such as a
+	// locked folder: the claims of an earlier process with the same ID are freed at
+	// once. "": a random one.
 	ID    string
 	Lease time.Duration // 0: Lease, or without end where the store is port.Exclusive
 	Every time.Duration // 0: Every, or an hour
@@ -101,7 +101,7 @@ func (m *Member) join(ctx context.Context, id string) error {
 		if self, err = w.JoinReplica(ctx, id, m.lease); err != nil || !m.alone {
 			return err
 		}
-		// The others in the list had the store before, under another name.
+		// The store is this process's alone, so other replicas in the list have ended.
 		others, err := w.Replicas(ctx)
 		for _, r := range others {
 			if err == nil && r != self {
@@ -143,7 +143,7 @@ func (m *Member) Run(ctx context.Context) {
 }
 
 func (m *Member) heartbeat(ctx context.Context) {
-	// A store that hangs must not keep the next attempt from being made.
+	// A store that hangs must not prevent the next attempt.
 	within, cancel := context.WithTimeout(ctx, min(m.lease, Lease))
 	defer cancel()
 	self := m.Self()
@@ -174,10 +174,10 @@ func (m *Member) Leave(ctx context.Context) error {
 	return nil
 }
 
-// Claim claims a piece of work that is unfinished; ok is false when it is not, and
-// while another replica has it. Both are seen in one transaction: another replica
-// may have ended the work since it was listed, and its claim would be left behind
-// or what it did be done again.
+// Claim claims a piece of work if it is unfinished; ok is false if it is finished or
+// claimed by another replica. One transaction checks both: another replica may have
+// finished the work since it was listed, and then the work would be done twice or the
+// claim never released.
 func (m *Member) Claim(ctx context.Context, name string,
 	unfinished func(Reader) (bool, error)) (c port.Claim, ok bool, err error) {
 	err = m.store.Update(ctx, func(w writer) (err error) {

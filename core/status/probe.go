@@ -30,7 +30,7 @@ type probe struct {
 	encode    func(context.Context) ([]port.Entry, error) // the corpus
 	query     func(context.Context) (port.IndexQuery, error)
 	entries   []port.Entry // once encoded
-	fed       bool
+	applied   bool
 }
 
 func probes(s Settings) []*probe {
@@ -113,11 +113,11 @@ func (p *probe) search(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if at == 0 || !p.fed {
+	if at == 0 || !p.applied {
 		if err := p.applyCorpus(ctx); err != nil {
 			return err
 		}
-		p.fed = true
+		p.applied = true
 	}
 	q, err := p.query(ctx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (p *probe) search(ctx context.Context) error {
 	}
 	q.Limit = len(probeTexts)
 	hits, err := p.index.Search(ctx, p.partition, q)
-	if errors.Is(err, port.ErrGap) { // forgotten since it was looked at
+	if errors.Is(err, port.ErrGap) { // the index has forgotten it since Applied
 		if err = p.applyCorpus(ctx); err == nil {
 			hits, err = p.index.Search(ctx, p.partition, q)
 		}

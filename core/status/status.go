@@ -88,20 +88,20 @@ type Check struct {
 
 // StatusCode is 503 when search does not work end to end.
 func (d Deep) StatusCode() int {
-	if d.Status == failing {
+	if d.Status == statusError {
 		return 503
 	}
 	return 200
 }
 
 const (
-	fine     = "ok"
-	degraded = "degraded"
-	failing  = "error"
-	off      = "off"
+	statusOK       = "ok"
+	statusDegraded = "degraded"
+	statusError    = "error"
+	statusOff      = "off"
 
-	cacheFor = 5 * time.Second
-	limit    = 5 * time.Second
+	cacheFor     = 5 * time.Second
+	checkTimeout = 5 * time.Second
 )
 
 // Deep searches a built-in corpus through every enabled retriever and compares
@@ -110,7 +110,7 @@ func (s *Service) Deep(ctx context.Context, _ None) (Deep, error) {
 	s.mu.Lock()
 	if s.now().Sub(s.lastAt) >= cacheFor || s.now().Before(s.lastAt) {
 		// The check outlives an impatient caller, or it could never finish.
-		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 		s.last = s.check(cctx)
 		s.lastAt = s.now()
 		cancel()
@@ -131,15 +131,15 @@ func (s *Service) check(ctx context.Context) Deep {
 	var wg sync.WaitGroup
 	for i, p := range s.parts {
 		if p.run == nil {
-			results[i] = Check{Status: off}
+			results[i] = Check{Status: statusOff}
 			continue
 		}
 		wg.Go(func() {
 			began := time.Now()
 			err := guard(func() error { return p.run(ctx) })
-			results[i] = Check{Status: fine, LatencyMS: time.Since(began).Milliseconds()}
+			results[i] = Check{Status: statusOK, LatencyMS: time.Since(began).Milliseconds()}
 			if err != nil {
-				results[i].Status, results[i].Message = failing, err.Error()
+				results[i].Status, results[i].Message = statusError, err.Error()
 			}
 		})
 	}
@@ -148,24 +148,24 @@ func (s *Service) check(ctx context.Context) Deep {
 	working, broken, storeOK := 0, 0, true
 	for i, p := range s.parts {
 		checks[p.name] = results[i]
-		ok := results[i].Status == fine
+		ok := results[i].Status == statusOK
 		switch {
 		case p.retriever && ok:
 			working++
-		case results[i].Status == off:
+		case results[i].Status == statusOff:
 		case p.name == "store":
 			storeOK = ok
 		case !ok:
 			broken++
 		}
 	}
-	out := Deep{Status: fine, Time: at.UTC(), Version: s.version, Checks: &checks}
-	probe := Check{Status: fine, LatencyMS: time.Since(began).Milliseconds()}
+	out := Deep{Status: statusOK, Time: at.UTC(), Version: s.version, Checks: &checks}
+	probe := Check{Status: statusOK, LatencyMS: time.Since(began).Milliseconds()}
 	switch {
 	case !storeOK || working == 0:
-		out.Status, probe.Status, probe.Message = failing, failing, "search does not work end to end"
+		out.Status, probe.Status, probe.Message = statusError, statusError, "search does not work end to end"
 	case broken > 0 || !s.embeds:
-		out.Status, probe.Status, probe.Message = degraded, degraded, "a part of search does not work"
+		out.Status, probe.Status, probe.Message = statusDegraded, statusDegraded, "a part of search does not work"
 	}
 	checks["probe"] = probe
 	return out
@@ -223,7 +223,7 @@ func Operations() []op.Op[*Service] {
 			Method:  "GET",
 			Path:    "/health/deep",
 			Auth:    op.OptionalKey,
-			Timeout: 2 * limit,
+			Timeout: 2 * checkTimeout,
 			Summary: "Does search work end to end",
 			Description: "Searches a small built-in corpus through every part of the search, and writes nothing. The " +
 				"outcome is kept for 5 seconds. Needs no key; with any valid key the answer has `checks` and `version`.",

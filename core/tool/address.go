@@ -18,7 +18,7 @@ type Connection struct {
 }
 
 // Namespaces searched at most when a call names none.
-const maxSpan = 20
+const maxSearched = 20
 
 // namespaceOf is the namespace that a call names: by its argument, the connection, or
 // the key; "": none. It fails for a name that is none, and for one that the key
@@ -35,12 +35,12 @@ func (c Connection) namespaceOf(ctx context.Context, argument string) (string, e
 		if !ident.ValidNamespace(from.name) {
 			return "", fault.Field(fault.InvalidNamespace, from.what, ident.NamespaceRule)
 		}
-		return from.name, allowed(who, from.name)
+		return from.name, checkAllowed(who, from.name)
 	}
 	return "", nil
 }
 
-func allowed(who ident.Principal, name string) error {
+func checkAllowed(who ident.Principal, name string) error {
 	if who.Namespace != "" && name != who.Namespace {
 		return fault.New(fault.Forbidden, "this key is limited to namespace %q", who.Namespace)
 	}
@@ -66,7 +66,7 @@ func (s *Service) writeTarget(ctx context.Context, c Connection, argument string
 	if name != "" || err != nil {
 		return name, err
 	}
-	names, more, err := s.listNamespaces(ctx, maxSpan)
+	names, more, err := s.listNamespaces(ctx, maxSearched)
 	switch {
 	case err != nil:
 		return "", err
@@ -76,7 +76,7 @@ func (s *Service) writeTarget(ctx context.Context, c Connection, argument string
 		return "", fault.Field(fault.InvalidRequest, "namespace",
 			"is required: no namespace holds documents yet; name the one to make")
 	}
-	return "", fault.Field(fault.InvalidRequest, "namespace", "is required, since there are several: %s", listed(names, more))
+	return "", fault.Field(fault.InvalidRequest, "namespace", "is required, since there are several: %s", joinNames(names, more))
 }
 
 // searchedNamespaces are the namespaces that a search reads.
@@ -88,20 +88,20 @@ func (s *Service) searchedNamespaces(ctx context.Context, c Connection, argument
 	if name != "" {
 		return []string{name}, nil
 	}
-	names, more, err := s.listNamespaces(ctx, maxSpan)
+	names, more, err := s.listNamespaces(ctx, maxSearched)
 	switch {
 	case err != nil:
 		return nil, err
 	case more:
 		return nil, fault.Field(fault.InvalidRequest, "namespace", "is required, since there are more than %d: %s",
-			maxSpan, listed(names, more))
+			maxSearched, joinNames(names, more))
 	case len(names) == 0:
 		return nil, fault.New(fault.NamespaceNotFound, "no namespace holds documents yet")
 	}
 	return names, nil
 }
 
-func listed(names []string, more bool) string {
+func joinNames(names []string, more bool) string {
 	s := strings.Join(names, ", ")
 	if more {
 		s += " and others; list_namespaces lists all"
@@ -114,8 +114,8 @@ type handle struct{ namespace, id string }
 
 func (h handle) String() string { return h.namespace + "/" + h.id }
 
-// parse reads namespace/document_id, or a bare id, which leaves the namespace "".
-func parse(field, s string) (handle, error) {
+// parseHandle reads namespace/document_id, or a bare id, which leaves the namespace "".
+func parseHandle(field, s string) (handle, error) {
 	name, id, full := strings.Cut(s, "/")
 	if !full {
 		name, id = "", s
@@ -130,7 +130,7 @@ func parse(field, s string) (handle, error) {
 // locate completes a handle with the namespace of the connection or the key. A
 // bare id without one is refused.
 func (c Connection) locate(ctx context.Context, field, s string) (handle, error) {
-	h, err := parse(field, s)
+	h, err := parseHandle(field, s)
 	if err != nil {
 		return h, err
 	}

@@ -4,7 +4,7 @@
 //
 // A document is addressed by its handle, namespace/document_id. A namespace comes
 // from the argument, the connection's URL, its header, the key, or from being the
-// only one that holds documents, in this order.
+// only one that holds documents; the first of these wins.
 //
 // This package says what the tools do and knows no protocol. transports/mcp offers
 // them to MCP clients and knows no service: it finds them, as every transport finds

@@ -87,7 +87,7 @@ func (s *Service) Search(ctx context.Context, in Search) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	var f finding
+	var f collectedHits
 	if len(names) == 1 {
 		err = f.query(ctx, s, in, names[0], in.topK(), 0)
 	} else {
@@ -99,8 +99,8 @@ func (s *Service) Search(ctx context.Context, in Search) (Found, error) {
 	return s.show(in.Connection, f), nil
 }
 
-// finding collects the hits of namespaces and what degraded them.
-type finding struct {
+// collectedHits collects the hits of namespaces and what degraded them.
+type collectedHits struct {
 	hits     []hit
 	degraded []Degraded
 }
@@ -112,7 +112,7 @@ type hit struct {
 
 // query adds one namespace's hits. depth is how many candidates are rescored;
 // 0: as many as the server takes for topK.
-func (f *finding) query(ctx context.Context, s *Service, in Search, name string, topK, depth int) error {
+func (f *collectedHits) query(ctx context.Context, s *Service, in Search, name string, topK, depth int) error {
 	q := in.request(name, topK)
 	switch {
 	case !in.reranks():
@@ -142,14 +142,14 @@ func (f *finding) query(ctx context.Context, s *Service, in Search, name string,
 // queryAll searches several namespaces. Reranking costs as much as for one: a first
 // pass without it divides the rescored candidates among the namespaces by how many
 // of the best hits each has.
-func (f *finding) queryAll(ctx context.Context, s *Service, in Search, names []string) error {
+func (f *collectedHits) queryAll(ctx context.Context, s *Service, in Search, names []string) error {
 	plain, no := in, false
 	plain.Rerank = &no
 	topK := in.topK()
 	for _, name := range names {
 		err := f.query(ctx, s, plain, name, topK, 0)
 		if fault.CodeOf(err) == fault.NamespaceNotFound {
-			continue // emptied since it was listed
+			continue // it has been emptied since it was listed
 		}
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (f *finding) queryAll(ctx context.Context, s *Service, in Search, names []s
 		for _, h := range head {
 			share[h.namespace]++
 		}
-		*f = finding{}
+		*f = collectedHits{}
 		for _, name := range names {
 			n := share[name]
 			if n == 0 {
@@ -180,7 +180,7 @@ func (f *finding) queryAll(ctx context.Context, s *Service, in Search, names []s
 
 // sort orders the hits of several namespaces: rescored ones first, since their scores
 // are on another scale.
-func (f *finding) sort() {
+func (f *collectedHits) sort() {
 	slices.SortStableFunc(f.hits, func(a, b hit) int {
 		if a.Reranked != b.Reranked {
 			if a.Reranked {
@@ -193,7 +193,7 @@ func (f *finding) sort() {
 }
 
 // show turns hits into the answer.
-func (s *Service) show(c Connection, f finding) Found {
+func (s *Service) show(c Connection, f collectedHits) Found {
 	out := Found{Results: make([]Result, 0, len(f.hits)), Degraded: f.degraded}
 	if out.Degraded == nil {
 		out.Degraded = []Degraded{}
@@ -213,9 +213,9 @@ func (s *Service) show(c Connection, f finding) Found {
 	return out
 }
 
-// maxTokens bounds a search's answer by the estimate of tokens. Answers made of
-// twelve scripts and kinds of text, random letters among them, then have under
-// 8000 tokens of o200k_base and of cl100k_base.
+// maxTokens bounds a search's answer, as tokens estimates it. With it, answers in twelve
+// scripts and kinds of text, random letters among them, stayed below 8000 tokens of
+// o200k_base and of cl100k_base.
 const maxTokens = 7500
 
 const (

@@ -62,7 +62,7 @@ func (s *Service) Save(ctx context.Context, in Save) (Saved, error) {
 func (s *Service) destination(ctx context.Context, in Save) (handle, error) {
 	h := handle{in.Namespace, generateID(in.Text)}
 	if in.ID != "" {
-		given, err := parse("id", in.ID)
+		given, err := parseHandle("id", in.ID)
 		if err != nil {
 			return handle{}, err
 		}

@@ -100,9 +100,9 @@ func (c *command) copy(ctx context.Context, contents dataset.Contents, from, to 
 		return err
 	}
 	c.printMoved("copied", done.Result)
-	if len(done.Bare) > 0 {
+	if len(done.WithoutVectors) > 0 {
 		fmt.Fprintf(c.stdout, "%s without vectors: make them with mneme reindex --all --config %s, and with --memories\n",
-			plural(len(done.Bare), "namespace or end user"), to)
+			plural(len(done.WithoutVectors), "namespace or end user"), to)
 	}
 	for _, p := range done.Moved {
 		fmt.Fprintf(c.stderr, "written at the source after it was copied: %s %s\n", p.Space(), p.Name())

@@ -67,7 +67,7 @@ func (c *command) importDataSet(ctx context.Context, path string, on dataset.Pol
 		return err
 	}
 	c.printMoved("imported", result)
-	return c.embedMissing(ctx, result.Bare)
+	return c.embedMissing(ctx, result.WithoutVectors)
 }
 
 // transferReader is what transfer reads a data set from.

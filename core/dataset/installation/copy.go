@@ -21,7 +21,7 @@ type Copied struct {
 	Moved []port.Partition
 }
 
-// Source names an installation for a journal: it stays as long as its
+// Source names an installation for a journal. The name stays the same as long as the
 // organizations do.
 func (x *Exporter) Source(ctx context.Context) (string, error) {
 	orgs, err := x.organizations(ctx)
@@ -35,17 +35,17 @@ func (x *Exporter) Source(ctx context.Context) (string, error) {
 	return "copy_" + hex.EncodeToString(h.Sum(nil)[:12]), nil
 }
 
-// Copy brings what x reads into the store of m without a file between. Partitions
-// that m's store has are compared first; under policy Fail nothing is changed when
-// one has other contents.
+// Copy imports what x exports into the store of m, without a file between them.
+// Partitions that m's store already has are compared first; under policy Fail nothing
+// is changed if one of them has other contents.
 func Copy(ctx context.Context, x *Exporter, m *Importer) (out Copied, err error) {
 	h, err := x.Plan(ctx)
 	if err != nil {
 		return out, err
 	}
-	m.begin()
+	m.reset()
 	m.header = h
-	if err := m.survey(ctx, x); err != nil {
+	if err := m.checkSource(ctx, x); err != nil {
 		return out, err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -67,21 +67,21 @@ func Copy(ctx context.Context, x *Exporter, m *Importer) (out Copied, err error)
 	if err != nil {
 		return out, err
 	}
-	out.Moved, err = x.moved(context.WithoutCancel(ctx), seqs)
+	out.Moved, err = x.changedSince(context.WithoutCancel(ctx), seqs)
 	return out, err
 }
 
-// survey is Check over a store instead of a data set.
-func (m *Importer) survey(ctx context.Context, x *Exporter) error {
+// checkSource is Check for a store instead of a data set.
+func (m *Importer) checkSource(ctx context.Context, x *Exporter) error {
 	orgs, err := x.organizations(ctx)
 	if err != nil {
 		return err
 	}
 	for _, o := range orgs {
-		if err := m.find(ctx, dataset.Organization{ID: o.ID, Name: o.Name}); err != nil {
+		if err := m.findOrganization(ctx, dataset.Organization{ID: o.ID, Name: o.Name}); err != nil {
 			return err
 		}
-		if err := m.surveyWhole(ctx, x, o.ID); err != nil {
+		if err := m.checkOrganization(ctx, x, o.ID); err != nil {
 			return err
 		}
 		err := x.partitions(ctx, o.ID, port.Partition{}, func(h port.PartitionEntry) error {
@@ -106,8 +106,8 @@ func (m *Importer) survey(ctx context.Context, x *Exporter) error {
 	return nil
 }
 
-// surveyWhole compares the rows that belong to an organization as a whole.
-func (m *Importer) surveyWhole(ctx context.Context, x *Exporter, org ident.Org) error {
+// checkOrganization compares the rows that belong to an organization as a whole.
+func (m *Importer) checkOrganization(ctx context.Context, x *Exporter, org ident.Org) error {
 	var apps []port.Integration
 	var keys []port.Key
 	err := x.Store.View(ctx, func(r port.Reader) (err error) {
@@ -132,8 +132,8 @@ func (m *Importer) surveyWhole(ctx context.Context, x *Exporter, org ident.Org) 
 	return nil
 }
 
-// moved compares change numbers with those of a copy.
-func (x *Exporter) moved(ctx context.Context, seqs map[port.Partition]uint64) (out []port.Partition, err error) {
+// changedSince compares change numbers with those of a copy.
+func (x *Exporter) changedSince(ctx context.Context, seqs map[port.Partition]uint64) (out []port.Partition, err error) {
 	orgs, err := x.organizations(ctx)
 	if err != nil {
 		return nil, err

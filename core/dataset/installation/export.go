@@ -126,7 +126,7 @@ func (x *Exporter) partitions(ctx context.Context, org ident.Org, after port.Par
 			return fmt.Errorf("list partitions: %w", err)
 		}
 		for _, h := range page {
-			if x.wanted(h) {
+			if x.includes(h) {
 				if err := visit(h); err != nil {
 					return err
 				}
@@ -139,7 +139,7 @@ func (x *Exporter) partitions(ctx context.Context, org ident.Org, after port.Par
 	}
 }
 
-func (x *Exporter) wanted(h port.PartitionEntry) bool {
+func (x *Exporter) includes(h port.PartitionEntry) bool {
 	if h.Partition.Space() == port.SpaceMemories {
 		return x.Contents.Memories && h.Row.Erasing.IsZero()
 	}
@@ -355,8 +355,8 @@ func (x *Exporter) acceptedWrites(ctx context.Context, r port.Reader, org ident.
 	return nil
 }
 
-// keys writes an organization's keys. One that administers every organization
-// goes along only when every organization does.
+// keys writes an organization's keys. A key that administers every organization is
+// written only if every organization is.
 func (x *Exporter) keys(ctx context.Context, r port.Reader, org ident.Org, out dataset.Sink, c *dataset.Counts) error {
 	list := port.KeyList{Limit: pageRows}
 	for {

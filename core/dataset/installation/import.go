@@ -22,7 +22,7 @@ type Journal interface {
 	// Begin records, durably before it returns, that a partition is about to be
 	// imported, and the generation that it has until then; 0: none.
 	Begin(p dataset.Partition, before int64) error
-	// Started answers that generation of a partition that was begun and has not ended.
+	// Started returns that generation, for a partition that was begun and has not ended.
 	Started(p dataset.Partition) (before int64, begun bool)
 	// End records that a partition is imported, or is no longer this import's.
 	End(p dataset.Partition) error
@@ -33,8 +33,8 @@ type Importer struct {
 	Store    port.DocumentStore
 	Conflict dataset.Policy
 	Journal  Journal
-	// Imported is called once a partition is whole and verified, Replaced when one
-	// went to make room; nil: not.
+	// Imported is called once a partition is whole and verified, Replaced once an
+	// existing one was removed in its favour. nil: no call.
 	Imported func(ctx context.Context, p port.Partition, seq uint64) error
 	Replaced func(ctx context.Context, p port.Partition)
 	// OnProgress gets the number of documents read so far; nil: none.
@@ -59,8 +59,8 @@ type Result struct {
 	Skipped   int64 // there already with other contents, which stay
 	Documents int64 // of what was imported
 	Keys      int64 // that were not there
-	// Bare are the partitions with documents that have no vectors yet.
-	Bare []port.Partition
+	// WithoutVectors are the partitions whose documents have no vectors yet.
+	WithoutVectors []port.Partition
 }
 
 // existing says what to do with a partition that exists.
@@ -76,8 +76,8 @@ const (
 	leave    action = iota // the same contents
 	skip                   // other contents, which stay
 	replace                // other contents, which go
-	carryOn                // an earlier run has begun it
-	restored               // carryOn, where the earlier run had not yet replaced what was there
+	resume                 // an earlier run has begun it
+	restored               // resume, but the earlier run had not yet replaced the existing partition
 )
 
 // Conflict is the error of an import that would change existing data.
@@ -89,7 +89,7 @@ func (c *Conflict) Error() string { return c.What + " is there already with othe
 // Check reads a data set to its end and compares it with the store. It changes
 // nothing. Errors: *Damaged, naming the line, when the data set was changed; *Conflict under policy Fail.
 func (m *Importer) Check(ctx context.Context, r io.Reader) (dataset.Header, error) {
-	m.begin()
+	m.reset()
 	s := dataset.NewScan(r)
 	var open dataset.Partition
 	for {
@@ -107,15 +107,15 @@ func (m *Importer) Check(ctx context.Context, r io.Reader) (dataset.Header, erro
 		case dataset.KindHeader:
 			m.header = s.Header
 		case dataset.KindOrganization:
-			err = decoded(l, func(o dataset.Organization) error { return m.find(ctx, o) })
+			err = decodeLine(l, func(o dataset.Organization) error { return m.findOrganization(ctx, o) })
 		case dataset.KindIntegration:
-			err = decoded(l, func(i dataset.Integration) error { return m.findIntegration(ctx, s.Place.Organization, i) })
+			err = decodeLine(l, func(i dataset.Integration) error { return m.findIntegration(ctx, s.Place.Organization, i) })
 		case dataset.KindKey:
-			err = decoded(l, func(k dataset.Key) error { return m.checkKey(ctx, s.Place.Organization, k) })
+			err = decodeLine(l, func(k dataset.Key) error { return m.checkKey(ctx, s.Place.Organization, k) })
 		case dataset.KindPartition:
 			open = *s.Open
 		case dataset.KindEnd:
-			err = decoded(l, func(e dataset.End) error {
+			err = decodeLine(l, func(e dataset.End) error {
 				return m.compare(ctx, open, e.Hash)
 			})
 		case dataset.KindDocument, dataset.KindLink, dataset.KindReplay, dataset.KindNamespace, dataset.KindRecord,
@@ -124,13 +124,13 @@ func (m *Importer) Check(ctx context.Context, r io.Reader) (dataset.Header, erro
 			m.progress(s)
 		}
 		if err != nil {
-			return s.Header, located(s, err)
+			return s.Header, withLine(s, err)
 		}
 	}
 }
 
-// located names the line of a mistake in the data.
-func located(s *dataset.Scan, err error) error {
+// withLine adds the line number to an error about the data.
+func withLine(s *dataset.Scan, err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) || errors.As(err, new(*dataset.Damaged)) || errors.As(err, new(*Conflict)) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -139,7 +139,7 @@ func located(s *dataset.Scan, err error) error {
 	return s.Damage(err)
 }
 
-func decoded[T any](l dataset.Line, do func(T) error) error {
+func decodeLine[T any](l dataset.Line, do func(T) error) error {
 	var v T
 	if err := l.Decode(&v); err != nil {
 		return err
@@ -147,7 +147,7 @@ func decoded[T any](l dataset.Line, do func(T) error) error {
 	return do(v)
 }
 
-func (m *Importer) begin() {
+func (m *Importer) reset() {
 	m.orgs, m.apps, m.existing, m.result = map[ident.Org]ident.Org{}, map[string]string{},
 		map[dataset.Partition]existing{}, Result{}
 	m.batch = batch{}
@@ -160,9 +160,9 @@ func (m *Importer) progress(s *dataset.Scan) {
 	}
 }
 
-// find matches an organization of the data set with one of the store, without making
-// it.
-func (m *Importer) find(ctx context.Context, o dataset.Organization) error {
+// findOrganization matches an organization of the data set with one of the store, without
+// creating it.
+func (m *Importer) findOrganization(ctx context.Context, o dataset.Organization) error {
 	m.orgs[o.ID] = o.ID
 	return m.Store.View(ctx, func(r port.Reader) error {
 		_, err := r.Organization(ctx, o.ID)
@@ -237,7 +237,7 @@ func (m *Importer) compare(ctx context.Context, p dataset.Partition, hash datase
 	}
 	at := existing{generation: held.Row.Generation}
 	if before, begun := m.Journal.Started(p); begun {
-		if at.action = carryOn; before == at.generation {
+		if at.action = resume; before == at.generation {
 			at.action = restored
 		}
 		m.existing[p] = at
@@ -267,13 +267,13 @@ func (m *Importer) hashHere(ctx context.Context, held port.PartitionEntry) (data
 // findPartition finds a partition's row.
 func (m *Importer) findPartition(ctx context.Context, p port.Partition) (e port.PartitionEntry, found bool, err error) {
 	err = m.Store.View(ctx, func(r port.Reader) error {
-		e, found, err = heldOf(ctx, r, p)
+		e, found, err = readEntry(ctx, r, p)
 		return err
 	})
 	return e, found, err
 }
 
-func heldOf(ctx context.Context, r port.Reader, p port.Partition) (held port.PartitionEntry, found bool, err error) {
+func readEntry(ctx context.Context, r port.Reader, p port.Partition) (held port.PartitionEntry, found bool, err error) {
 	n, err := r.Partition(ctx, p)
 	if fault.IsPartitionNotFound(err) {
 		return held, false, nil
@@ -300,7 +300,7 @@ func (m *Importer) Run(ctx context.Context, r io.Reader) (Result, error) {
 			err = in.handleLine(ctx, s, &l)
 		}
 		if err != nil {
-			return m.result, located(s, err)
+			return m.result, withLine(s, err)
 		}
 	}
 	if err := s.Whole(); err != nil {
@@ -330,26 +330,26 @@ func (in *incoming) handleLine(ctx context.Context, s *dataset.Scan, l *dataset.
 	case dataset.KindHeader:
 		m.header = s.Header
 	case dataset.KindOrganization:
-		return decoded(*l, func(o dataset.Organization) error { return m.putOrganization(ctx, o) })
+		return decodeLine(*l, func(o dataset.Organization) error { return m.putOrganization(ctx, o) })
 	case dataset.KindIntegration:
-		return decoded(*l, func(i dataset.Integration) error { return m.putIntegration(ctx, org, i) })
+		return decodeLine(*l, func(i dataset.Integration) error { return m.putIntegration(ctx, org, i) })
 	case dataset.KindKey:
-		return decoded(*l, func(k dataset.Key) error { return m.putKey(ctx, org, k) })
+		return decodeLine(*l, func(k dataset.Key) error { return m.putKey(ctx, org, k) })
 	case dataset.KindOperation:
-		return decoded(*l, func(o dataset.Operation) error { return m.putOperation(ctx, org, o) })
+		return decodeLine(*l, func(o dataset.Operation) error { return m.putOperation(ctx, org, o) })
 	case dataset.KindSecret:
-		return decoded(*l, func(v dataset.Secret) error {
+		return decodeLine(*l, func(v dataset.Secret) error {
 			return m.Store.Update(ctx, func(w port.Writer) error { return w.PutSecret(ctx, v.Name, v.Value) })
 		})
 	case dataset.KindPartition:
-		return in.opening(*s.Open)
+		return in.openPartition(*s.Open)
 	case dataset.KindNamespace:
-		return decoded(*l, func(n dataset.Namespace) error {
+		return decodeLine(*l, func(n dataset.Namespace) error {
 			m.batch.create = n.Row(in.open.Name)
 			return nil
 		})
 	case dataset.KindDocument:
-		return decoded(*l, func(d dataset.Document) error {
+		return decodeLine(*l, func(d dataset.Document) error {
 			w, updated, err := d.Write()
 			if err != nil {
 				return err
@@ -358,7 +358,7 @@ func (in *incoming) handleLine(ctx context.Context, s *dataset.Scan, l *dataset.
 			return m.addDocument(ctx, w, updated, len(l.Data))
 		})
 	case dataset.KindLink:
-		return decoded(*l, func(k dataset.Link) error {
+		return decodeLine(*l, func(k dataset.Link) error {
 			d, err := packing.DecodeDense(k.Own)
 			if err != nil {
 				return err
@@ -371,11 +371,11 @@ func (in *incoming) handleLine(ctx context.Context, s *dataset.Scan, l *dataset.
 		return l.Decode(reset(&in.record))
 	case dataset.KindReceipt:
 		rec := in.record.Row()
-		return decoded(*l, func(v dataset.Receipt) error { return m.addReceipt(ctx, rec, v, len(l.Data)) })
+		return decodeLine(*l, func(v dataset.Receipt) error { return m.addReceipt(ctx, rec, v, len(l.Data)) })
 	case dataset.KindReplay:
-		return decoded(*l, func(a dataset.Replay) error { return m.addReplay(ctx, a, len(l.Data)) })
+		return decodeLine(*l, func(a dataset.Replay) error { return m.addReplay(ctx, a, len(l.Data)) })
 	case dataset.KindEnd:
-		return decoded(*l, func(e dataset.End) error { return in.ending(ctx, e) })
+		return decodeLine(*l, func(e dataset.End) error { return in.endPartition(ctx, e) })
 	}
 	return nil
 }
@@ -383,7 +383,7 @@ func (in *incoming) handleLine(ctx context.Context, s *dataset.Scan, l *dataset.
 // reset clears what it points to, so that nothing of the line before stays.
 func reset(r *dataset.Record) *dataset.Record { *r = dataset.Record{}; return r }
 
-func (in *incoming) opening(p dataset.Partition) error {
+func (in *incoming) openPartition(p dataset.Partition) error {
 	here, err := in.localPartition(p)
 	if err != nil {
 		return err
@@ -396,7 +396,7 @@ func (in *incoming) opening(p dataset.Partition) error {
 		return nil
 	}
 	switch at.action {
-	case carryOn:
+	case resume:
 		in.batch.p, in.batch.fresh = here.At(at.generation), false
 		in.result.Continued++
 	case replace, restored:
@@ -410,12 +410,12 @@ func (in *incoming) opening(p dataset.Partition) error {
 	return nil
 }
 
-func (in *incoming) ending(ctx context.Context, e dataset.End) error {
+func (in *incoming) endPartition(ctx context.Context, e dataset.End) error {
 	if in.act == leave && in.existing[in.open].hash != e.Hash {
 		return fault.New(fault.Conflict, "%s was written while it was compared; repeat the copy", in.open)
 	}
 	if in.act == leave && !in.header.Contents.Vectors {
-		return in.stillBare(ctx)
+		return in.noteWithoutVectors(ctx)
 	}
 	if in.act == leave || in.act == skip {
 		return nil
@@ -450,20 +450,20 @@ func (in *incoming) ending(ctx context.Context, e dataset.End) error {
 		}
 	}
 	if !in.header.Contents.Vectors && held.Row.Documents > 0 {
-		in.result.Bare = append(in.result.Bare, held.Partition)
+		in.result.WithoutVectors = append(in.result.WithoutVectors, held.Partition)
 	}
 	return in.Journal.End(in.open)
 }
 
-// stillBare finds partitions of an earlier run that still lack their vectors.
-func (in *incoming) stillBare(ctx context.Context) error {
+// noteWithoutVectors notes a partition of an earlier run if it still lacks its vectors.
+func (in *incoming) noteWithoutVectors(ctx context.Context) error {
 	here, err := in.localPartition(in.open)
 	if err != nil {
 		return err
 	}
 	held, found, err := in.findPartition(ctx, here)
 	if found && held.Row.Documents > 0 && held.Row.EmbeddingDigest == dataset.NoVectors {
-		in.result.Bare = append(in.result.Bare, held.Partition)
+		in.result.WithoutVectors = append(in.result.WithoutVectors, held.Partition)
 	}
 	return err
 }
@@ -630,10 +630,10 @@ const (
 // batch is what one transaction writes into a partition. It may be written twice:
 // rows that exist already are skipped.
 type batch struct {
-	p      port.Partition // pinned once it was made
+	p      port.Partition // pinned once it is created
 	open   dataset.Partition
-	fresh  bool              // it is still to be made
-	before int64             // generation that goes for it; 0: none
+	fresh  bool              // it has yet to be created
+	before int64             // generation that it replaces; 0: none
 	create port.PartitionRow // of a fresh one
 	seen   time.Time         // of an end user
 	last   bool              // nothing comes after it
@@ -674,7 +674,7 @@ func (m *Importer) addReceipt(ctx context.Context, rec port.Record, v dataset.Re
 			return err
 		}
 		rec := rec
-		rec.Version = v.Version // of all but the last one the record is replaced by the next
+		rec.Version = v.Version // each receipt's record is replaced by that of the next
 		return w.PutRecord(ctx, p, rec, port.Receipt{
 			Source:      rec.Source,
 			ExternalID:  rec.ExternalID,
@@ -707,8 +707,8 @@ func (m *Importer) addReplay(ctx context.Context, a dataset.Replay, bytes int) e
 	})
 }
 
-// flush writes the batch. The transaction that makes a partition also removes the
-// one that it replaces; unless it is the last one too, the journal knows of it before.
+// flush writes the batch. The transaction that creates a partition also removes the one
+// that it replaces. If further batches follow, the journal records the partition first.
 func (m *Importer) flush(ctx context.Context) error {
 	b := &m.batch
 	if b.fresh && !b.last {

@@ -214,7 +214,7 @@ func TestWithoutVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, err := m.Run(ctx, bytes.NewReader(set.Bytes()))
-		if err != nil || len(result.Bare) != 1 || result.Bare[0].Name() != "docs" {
+		if err != nil || len(result.WithoutVectors) != 1 || result.WithoutVectors[0].Name() != "docs" {
 			t.Errorf("%+v, %v", result, err)
 		}
 	}

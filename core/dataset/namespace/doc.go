@@ -8,8 +8,7 @@
 //
 // An import is received whole before anything is stored. A data set
 // without its trailer, with a wrong hash, or against the rules for documents changes
-// nothing. Then
-// documents are stored in batches, each a transaction of its own that the indexes
-// have before the next. An import that fails says how far it came; a
-// repeated one skips what is stored already.
+// nothing. Then documents are stored in batches, each in a transaction of its own and
+// applied to the indexes before the next. An import that fails says how far it came; a
+// repeated one skips what is already stored.
 package namespace

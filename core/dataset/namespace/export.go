@@ -41,7 +41,7 @@ func (x *Export) ContentType() string { return "application/x-ndjson" }
 // Stream implements op.Streamer. After an error the last line says so, if it can still
 // be written, and there is no trailer.
 func (x *Export) Stream(ctx context.Context, w io.Writer) (err error) {
-	kept, err := newSpool()
+	spooled, err := newSpool()
 	if err != nil {
 		return err
 	}
@@ -50,20 +50,20 @@ func (x *Export) Stream(ctx context.Context, w io.Writer) (err error) {
 	defer func() {
 		stop()
 		<-read
-		if closed := kept.close(); err == nil {
+		if closed := spooled.close(); err == nil {
 			err = closed
 		}
 	}()
 	go func() {
 		defer close(read)
-		buffered := bufio.NewWriterSize(kept, 256<<10)
+		buffered := bufio.NewWriterSize(spooled, 256<<10)
 		err := x.read(ctx, dataset.NewWriter(buffered))
 		if failed := buffered.Flush(); err == nil {
 			err = failed
 		}
-		kept.end(err)
+		spooled.end(err)
 	}()
-	return kept.follow(ctx, w)
+	return spooled.follow(ctx, w)
 }
 
 func (x *Export) read(ctx context.Context, lines *dataset.Writer) error {
@@ -81,7 +81,7 @@ func (x *Export) read(ctx context.Context, lines *dataset.Writer) error {
 	if f.Code == fault.NamespaceNotFound {
 		f = fault.New(fault.NamespaceNotFound, "namespace %q was deleted before it was read", x.partition.Name())
 	}
-	// A line that cannot be written changes nothing: what lacks its trailer is not whole.
+	// If this line cannot be written either, the missing trailer still tells the reader.
 	_, _ = lines.Write(dataset.KindError, dataset.Failure{Code: string(f.Code), Message: f.Message})
 	return err
 }

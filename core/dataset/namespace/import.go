@@ -52,14 +52,14 @@ const (
 	encodeBytes = 128 << 10 // of text encoded at once
 )
 
-// Import brings a data set of one namespace into a partition, whatever the name it
-// had. It returns once everything is durable and searchable. Faults: InvalidRequest,
+// Import stores a data set of one namespace, of whatever name, in a partition. It
+// returns once everything is durable and searchable. Faults: InvalidRequest,
 // InvalidID, InvalidMetadata and PayloadTooLarge of a data set that is not whole,
 // damaged, or against the rules; Conflict by policy, and where the namespace's
 // vectors are of other models than are configured; Unavailable; those of a model.
 // Where documents were stored before, the message says how many.
 func (s *Service) Import(ctx context.Context, p port.Partition, policy dataset.Policy, body io.Reader) (out Imported, err error) {
-	wait := time.NewTimer(patience)
+	wait := time.NewTimer(maxWait)
 	defer wait.Stop()
 	select {
 	case s.imports <- struct{}{}:
@@ -74,13 +74,13 @@ func (s *Service) Import(ctx context.Context, p port.Partition, policy dataset.P
 		return out, err
 	}
 	defer func() {
-		if closed := set.kept.close(); err == nil {
+		if closed := set.spooled.close(); err == nil {
 			err = closed
 		}
 	}()
 	out.Documents, out.Set, out.Hash = set.end.Counts.Documents, set.header.ID, set.end.Hash
 	in := importer{s: s, p: p, policy: policy, row: set.row, out: &out}
-	if err := in.run(ctx, set.kept.reader()); err != nil {
+	if err := in.run(ctx, set.spooled.reader()); err != nil {
 		return out, withProgress(err, p, out)
 	}
 	return out, nil
@@ -171,7 +171,7 @@ func (in *importer) flush(ctx context.Context) error {
 }
 
 // target reads the namespace that the data set goes to, as it is or as it will be
-// made.
+// created.
 func (s *Service) target(ctx context.Context, r dataset.Reader, p port.Partition,
 	row dataset.Namespace) (n port.PartitionRow, exists bool, err error) {
 	n, err = r.Partition(ctx, p)
@@ -216,19 +216,19 @@ func hasAllVectors(w *port.DocumentWrite, n port.PartitionRow) bool {
 	return w.Vectors.Dense.Data != nil && (!n.Sparse || w.Vectors.Sparse.Rows != nil)
 }
 
-// fate says what an import does with a document.
-type fate int
+// decision says what an import does with a document.
+type decision int
 
 const (
-	create fate = iota
+	create decision = iota
 	replace
-	same
+	unchanged
 	skip
 )
 
-// fates decides about the batch.
-func (in *importer) fates(ctx context.Context, r dataset.Reader, p port.Partition) ([]fate, error) {
-	out := make([]fate, len(in.batch)) // create
+// decide decides about the batch.
+func (in *importer) decide(ctx context.Context, r dataset.Reader, p port.Partition) ([]decision, error) {
+	out := make([]decision, len(in.batch)) // create
 	ids, at := make([]string, len(in.batch)), make(map[string]int, len(in.batch))
 	for i := range in.batch {
 		ids[i] = in.batch[i].Document.ID
@@ -243,7 +243,7 @@ func (in *importer) fates(ctx context.Context, r dataset.Reader, p port.Partitio
 		d := &in.batch[i].Document
 		switch {
 		case h.TextHash == d.TextHash && h.MetadataHash == d.MetadataHash:
-			out[i] = same
+			out[i] = unchanged
 			continue
 		case in.policy == dataset.Skip:
 			out[i] = skip
@@ -261,7 +261,7 @@ func (in *importer) fates(ctx context.Context, r dataset.Reader, p port.Partitio
 func (in *importer) tryFlush(ctx context.Context) (done Imported, err error) {
 	s := in.s
 	var n port.PartitionRow
-	var planned []fate
+	var planned []decision
 	err = s.store.View(ctx, func(r dataset.Reader) error {
 		var exists bool
 		if n, exists, err = s.target(ctx, r, in.p, in.row); err != nil {
@@ -271,10 +271,10 @@ func (in *importer) tryFlush(ctx context.Context) (done Imported, err error) {
 			n = s.withCurrentModels(n)
 		}
 		if !exists {
-			planned = make([]fate, len(in.batch))
+			planned = make([]decision, len(in.batch))
 			return nil
 		}
-		planned, err = in.fates(ctx, r, in.p)
+		planned, err = in.decide(ctx, r, in.p)
 		return err
 	})
 	if err != nil {
@@ -310,14 +310,14 @@ func (in *importer) tryFlush(ctx context.Context) (done Imported, err error) {
 			}
 		}
 		pinned := in.p.At(now.Generation)
-		fates, err := in.fates(ctx, w, pinned)
+		fates, err := in.decide(ctx, w, pinned)
 		if err != nil {
 			return err
 		}
 		var writes []port.DocumentWrite
 		for i, f := range fates {
 			switch f {
-			case same:
+			case unchanged:
 				wrote.Unchanged++
 				continue
 			case skip:
@@ -328,7 +328,7 @@ func (in *importer) tryFlush(ctx context.Context) (done Imported, err error) {
 			case replace:
 				wrote.Replaced++
 			}
-			if planned[i] == same || planned[i] == skip {
+			if planned[i] == unchanged || planned[i] == skip {
 				return ingest.ErrMoved // rewritten or deleted in between: it needs its vectors after all
 			}
 			d := in.batch[i]
@@ -357,7 +357,7 @@ func sameSettings(a, b port.PartitionRow) bool {
 
 // encode computes the vectors of the documents to store that did not bring those of
 // the namespace's models, by position in the batch.
-func (in *importer) encode(ctx context.Context, n port.PartitionRow, fates []fate) (map[int]ingest.Encoded, error) {
+func (in *importer) encode(ctx context.Context, n port.PartitionRow, fates []decision) (map[int]ingest.Encoded, error) {
 	fresh := map[int]ingest.Encoded{}
 	take, models := reusable(in.row, n), in.s.encoders.For(n)
 	var places []int
@@ -379,7 +379,7 @@ func (in *importer) encode(ctx context.Context, n port.PartitionRow, fates []fat
 	}
 	for i := range in.batch {
 		d := &in.batch[i]
-		if fates[i] == same || fates[i] == skip || take && hasAllVectors(d, n) {
+		if fates[i] == unchanged || fates[i] == skip || take && hasAllVectors(d, n) {
 			continue
 		}
 		if bytes+len(d.Document.Text) > encodeBytes {

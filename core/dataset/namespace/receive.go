@@ -23,10 +23,10 @@ const compareRows = 256
 
 // received is a data set that was read to its end and checked.
 type received struct {
-	kept   *spool
-	header dataset.Header
-	row    dataset.Namespace
-	end    dataset.End
+	spooled *spool
+	header  dataset.Header
+	row     dataset.Namespace
+	end     dataset.End
 }
 
 // receiver reads a data set.
@@ -50,17 +50,17 @@ type head struct {
 // documents. The caller closes received.kept.
 func (s *Service) receive(ctx context.Context, p port.Partition, policy dataset.Policy,
 	body io.Reader) (out *received, err error) {
-	kept, err := newSpool()
+	spooled, err := newSpool()
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, kept.close())
+			err = errors.Join(err, spooled.close())
 		}
 	}()
-	buffered := bufio.NewWriterSize(kept, 256<<10)
-	in := receiver{s: s, p: p, policy: policy, out: received{kept: kept}}
+	buffered := bufio.NewWriterSize(spooled, 256<<10)
+	in := receiver{s: s, p: p, policy: policy, out: received{spooled: spooled}}
 	scan := dataset.NewScan(io.TeeReader(body, buffered))
 	scan.LimitLines(MaxLine)
 	for {
@@ -72,11 +72,11 @@ func (s *Service) receive(ctx context.Context, p port.Partition, policy dataset.
 			err = in.handleLine(ctx, scan, &l)
 		}
 		if err != nil {
-			return nil, refused(scan, err)
+			return nil, refusal(scan, err)
 		}
 	}
 	if err := scan.Whole(); err != nil {
-		return nil, refused(scan, err)
+		return nil, refusal(scan, err)
 	}
 	if !in.opened {
 		return nil, fault.New(fault.InvalidRequest, "the data set holds no namespace; nothing was imported")
@@ -87,13 +87,13 @@ func (s *Service) receive(ctx context.Context, p port.Partition, policy dataset.
 	if err := buffered.Flush(); err != nil {
 		return nil, err
 	}
-	kept.end(nil)
+	spooled.end(nil)
 	in.out.header = scan.Header
 	return &in.out, nil
 }
 
-// refused is the fault of a data set that is not taken.
-func refused(scan *dataset.Scan, err error) error {
+// refusal turns an error about a data set into the fault that the caller gets.
+func refusal(scan *dataset.Scan, err error) error {
 	var f *fault.Error
 	var damaged *dataset.Damaged
 	switch {

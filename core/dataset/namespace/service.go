@@ -72,8 +72,8 @@ func New(s Settings) *Service {
 	}
 }
 
-// patience is how long an import waits for others to end.
-const patience = 5 * time.Second
+// maxWait is how long an import waits for others to end.
+const maxWait = 5 * time.Second
 
 func busy() error {
 	return fault.New(fault.Unavailable, "the server is busy with other imports; nothing was imported").After(30 * time.Second)

@@ -321,7 +321,7 @@ func (p *parser) fence(l line) (next int, ok bool) {
 	if c != '`' && c != '~' || p.literal[c] {
 		return 0, false
 	}
-	n := run(l.text, c)
+	n := runLength(l.text, c)
 	if n < 3 || c == '`' && strings.IndexByte(l.text[n:], '`') >= 0 {
 		return 0, false
 	}
@@ -329,7 +329,7 @@ func (p *parser) fence(l line) (next int, ok bool) {
 	for at := l.next; at < len(p.doc); {
 		in := p.line(at)
 		lines = append(lines, span{in.start, in.end})
-		if m := run(in.text, c); m >= n && m == len(in.text) {
+		if m := runLength(in.text, c); m >= n && m == len(in.text) {
 			if p.gap && !(p.list && l.indent >= 2) && !p.introduced() {
 				p.flush()
 			}
@@ -342,7 +342,7 @@ func (p *parser) fence(l line) (next int, ok bool) {
 	return 0, false
 }
 
-func run(text string, c byte) int {
+func runLength(text string, c byte) int {
 	n := 0
 	for n < len(text) && text[n] == c {
 		n++

@@ -36,7 +36,7 @@ func TestExtract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, quotes := quoted(from, got)
+	answer, quotes := composeQuotes(from, got)
 	// The speaker counts for the second sentence, although it is not quoted.
 	if want := "I moved to Lyon in May [1]. Caroline moved to Lyon in May, said Anna [2]!"; answer != want {
 		t.Errorf("answer %q, want %q", answer, want)

@@ -9,10 +9,10 @@ import (
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 )
 
-// quoted writes an answer out of quotes: each sentence with its own marker, and
-// the quotes in the order of their markers. Sentences of one memory stand in the
-// memory's order, memories in the order of their best sentence.
-func quoted(from []passage, best []quote) (string, []quote) {
+// composeQuotes writes an answer out of quotes: each sentence with its own marker. It
+// returns the quotes in the order of their markers. Sentences of one memory keep its
+// order; memories are ordered by their best sentence.
+func composeQuotes(from []passage, best []quote) (string, []quote) {
 	rank := map[int]int{}
 	for _, q := range best {
 		if _, ok := rank[q.passage]; !ok {
@@ -68,7 +68,7 @@ func keepProven(answer string, from []passage) (string, []quote) {
 			if !ok {
 				n = len(number) + 1
 				number[i] = n
-				quotes = append(quotes, nearest(plain, from, i-1))
+				quotes = append(quotes, closestSentence(plain, from, i-1))
 			}
 			marks.WriteString("[" + strconv.Itoa(n) + "]")
 		}
@@ -78,8 +78,9 @@ func keepProven(answer string, from []passage) (string, []quote) {
 	return strings.Join(kept, " "), quotes
 }
 
-// leading are markers that stand behind the stop of the sentence before.
-var leading = regexp.MustCompile(`^(?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+`)
+// leadingMarkers matches markers at the start of a sentence, which belong to the one
+// before: they stand after its full stop.
+var leadingMarkers = regexp.MustCompile(`^(?:\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\])+`)
 
 // cutMarked cuts a written answer into sentences with their markers.
 func cutMarked(answer string) []string {
@@ -87,7 +88,7 @@ func cutMarked(answer string) []string {
 	for line := range strings.SplitSeq(answer, "\n") {
 		for _, s := range chunk.Sentences(line) {
 			text := line[s[0]:s[1]]
-			if m := leading.FindString(text); m != "" && len(out) > 0 {
+			if m := leadingMarkers.FindString(text); m != "" && len(out) > 0 {
 				out[len(out)-1] += m
 				text = strings.TrimSpace(text[len(m):])
 			}
@@ -99,9 +100,9 @@ func cutMarked(answer string) []string {
 	return out
 }
 
-// nearest is the sentence of a memory that shares most words with a sentence of
-// the answer; the first when none shares any.
-func nearest(sentence string, from []passage, at int) quote {
+// closestSentence is the sentence of a memory that shares the most words with a sentence
+// of the answer; the whole memory if it has none.
+func closestSentence(sentence string, from []passage, at int) quote {
 	p := from[at]
 	best := quote{passage: at, end: len(p.text), score: p.score}
 	most := -1.0

@@ -118,8 +118,8 @@ func sentences(question string, from []passage) []quote {
 	return out
 }
 
-// withSpeaker is a sentence as it is scored: a later sentence of "Caroline: ..."
-// keeps the speaker, without whom "I" is nobody.
+// withSpeaker is a sentence as it is scored: a later sentence of "Caroline: ..." is
+// prefixed with the speaker, since "I" means nothing without one.
 func withSpeaker(text string, q quote) string {
 	s := text[q.start:q.end]
 	if q.start == 0 {
@@ -133,11 +133,11 @@ func withSpeaker(text string, q quote) string {
 
 // coverage is the share of the question's words that a text holds.
 func coverage(question, text string) float64 {
-	asked := words(question)
+	asked := contentWords(question)
 	if len(asked) == 0 {
 		return 0
 	}
-	has := words(text)
+	has := contentWords(text)
 	n := 0
 	for w := range asked {
 		if has[w] {
@@ -147,21 +147,21 @@ func coverage(question, text string) float64 {
 	return float64(n) / float64(len(asked))
 }
 
-// words are the distinct words of a text that say something: lower case, longer
-// than two bytes or not of ASCII letters, none of the commonest.
-func words(text string) map[string]bool {
+// contentWords are the distinct words of a text, in lower case, that are no stop words
+// and are longer than two bytes or not of ASCII letters.
+func contentWords(text string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text),
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if !common[w] && (len(w) > 2 || w[0] < 'a' || w[0] > 'z') {
+		if !stopWords[w] && (len(w) > 2 || w[0] < 'a' || w[0] > 'z') {
 			out[w] = true
 		}
 	}
 	return out
 }
 
-// common are the English words that questions are made of.
-var common = wordSet(
+// stopWords are the English words that questions are made of.
+var stopWords = wordSet(
 	"the and was were are did does what when where which who whom why how has have had for from with that this " +
 		"you your she her his him they them their its not but can could would should will about into than then there been")
 

@@ -66,8 +66,8 @@ func New(s Settings) *Service {
 
 // What a request that leaves them out gets (docs/contract.md#recall-request).
 const (
-	someMemories = 8
-	someTokens   = 400
+	defaultMemories = 8
+	defaultTokens   = 400
 )
 
 // Request is the body of POST /api/v1/recall.
@@ -123,10 +123,10 @@ type Answer struct {
 func (s *Service) Recall(ctx context.Context, in Request) (Answer, error) {
 	q := in.search()
 	if q.Limit == nil {
-		limit := someMemories
+		limit := defaultMemories
 		q.Limit = &limit
 	}
-	tokens := someTokens
+	tokens := defaultTokens
 	if in.MaxTokens != nil {
 		tokens = *in.MaxTokens
 	}
@@ -154,9 +154,9 @@ func (s *Service) Recall(ctx context.Context, in Request) (Answer, error) {
 	}
 	text, quotes := "", []quote(nil)
 	if s.synthesizer != nil {
-		text, quotes, err = s.write(ctx, in.Query, from, tokens, &out)
+		text, quotes, err = s.answerByModel(ctx, in.Query, from, tokens, &out)
 	} else {
-		text, quotes, err = s.quote(ctx, in.Query, from, tokens, &out)
+		text, quotes, err = s.answerByQuotes(ctx, in.Query, from, tokens, &out)
 	}
 	if err != nil || len(quotes) == 0 {
 		return out, err
@@ -177,8 +177,9 @@ func (s *Service) Recall(ctx context.Context, in Request) (Answer, error) {
 	return out, nil
 }
 
-// quote answers extractively.
-func (s *Service) quote(ctx context.Context, question string, from []passage, tokens int, out *Answer) (string, []quote, error) {
+// answerByQuotes answers extractively.
+func (s *Service) answerByQuotes(ctx context.Context, question string, from []passage, tokens int,
+	out *Answer) (string, []quote, error) {
 	out.Model = Extractive
 	sub, cancel := retrieve.WithShare(ctx)
 	defer cancel()
@@ -193,12 +194,14 @@ func (s *Service) quote(ctx context.Context, question string, from []passage, to
 			return "", nil, err
 		}
 	}
-	text, quotes := quoted(from, best)
+	text, quotes := composeQuotes(from, best)
 	return text, quotes, nil
 }
 
-// write has the language model answer, and keeps what it can prove.
-func (s *Service) write(ctx context.Context, question string, from []passage, tokens int, out *Answer) (string, []quote, error) {
+// answerByModel asks the language model for an answer and keeps the sentences that quotes
+// prove.
+func (s *Service) answerByModel(ctx context.Context, question string, from []passage, tokens int,
+	out *Answer) (string, []quote, error) {
 	q := port.Question{Text: question, MaxTokens: tokens, Sources: make([]port.Source, len(from))}
 	for i, p := range from {
 		q.Sources[i] = port.Source{Text: p.text, Time: time.UnixMilli(p.createdAt)}
@@ -216,13 +219,13 @@ func (s *Service) write(ctx context.Context, question string, from []passage, to
 	if !s.fallback || ctx.Err() != nil {
 		f := fault.From(err)
 		if f.Code != fault.Timeout {
-			// Which model failed how is not the caller's matter, when to come back is.
+			// The caller need not know which model failed and how, but when to retry.
 			f = fault.Wrap(fault.Upstream, "recall", err, "the answer model failed").After(f.RetryAfter)
 		}
 		return "", nil, f
 	}
 	out.degrade("answer", retrieve.Why(err))
-	return s.quote(ctx, question, from, tokens, out)
+	return s.answerByQuotes(ctx, question, from, tokens, out)
 }
 
 func (a *Answer) degrade(part, reason string) {
