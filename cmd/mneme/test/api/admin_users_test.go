@@ -9,15 +9,12 @@ import (
 	"io"
 	"net/http"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
-	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -45,113 +42,40 @@ func (s *server) version(user, id string, version int, content string) {
 		"content": content, "occurredAt": "2026-01-02T03:04:05Z"}).ok()
 }
 
-func TestRoster(t *testing.T) {
+// TestRosterParameters: what the query string of the roster may say, and that looking
+// at an end user creates nobody.
+func TestRosterParameters(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
-		chat, app, other := s.integration("chat", nil), s.integration("app", nil), s.organization("two")
-		outside := other.as(s.issue(key.Issue{Org: "two", Kind: ident.Integration, Integration: "chat"}))
-		outside.remember("eve", "Not for this organization.")
-		chat.remember("ann", "Ann lives in Lyon.", "Ann has a dog.")
-		chat.post("/api/v1/memories", object{"endUserId": "ann", "content": "At work.", "containerTag": "work"}).ok()
-		app.remember("ann", "Another Ann.")
-		for i := range 25 {
-			chat.remember(fmt.Sprintf("user-%02d", i), "Hello.")
+		chat, app := s.integration("chat", nil), s.integration("app", nil)
+		for _, user := range []string{"ann", "bob", "user-1", "user_1"} {
+			chat.remember(user, "Hello.")
 		}
-		// Looking creates nobody.
+		app.remember("ann", "Another Ann.")
 		chat.post("/api/v1/search", object{"endUserId": "ghost", "query": "x"}).ok()
 		chat.get("/api/v1/memories?endUserId=ghost").ok()
 		chat.get("/api/v1/status").ok()
 		op := s.operator()
 		const roster = "/admin/v1/organizations/default/end_users"
-		all := op.get(roster + "?limit=1000").ok()
-		rows := all.list("end_users")
-		if len(rows) != 27 || all.json["next_cursor"] != nil {
-			t.Fatalf("%d rows, %v", len(rows), all.json["next_cursor"])
-		}
-		fields(t, "a row", rows[0], "id", "integration", "integration_name", "memories", "containers", "bytes",
-			"first_seen", "last_seen", "erasing")
-		byName := map[string]object{}
-		for _, r := range rows {
-			byName[fmt.Sprint(r["integration_name"], "/", r["id"])] = r
-		}
-		ann := byName["chat/ann"]
-		if ann["memories"] != 3.0 || ann["containers"] != 2.0 ||
-			ann["bytes"] != float64(len("Ann lives in Lyon.Ann has a dog.At work.")) || ann["erasing"] != nil {
-			t.Errorf("ann's row is %v", ann)
-		}
-		first, err1 := time.Parse(time.RFC3339, ann["first_seen"].(string))
-		last, err2 := time.Parse(time.RFC3339, ann["last_seen"].(string))
-		if err1 != nil || err2 != nil || last.Before(first) || time.Since(first) > time.Minute {
-			t.Errorf("ann was seen first at %v and last at %v", ann["first_seen"], ann["last_seen"])
-		}
-		if byName["app/ann"]["memories"] != 1.0 || byName["chat/eve"] != nil || byName["chat/ghost"] != nil {
-			t.Errorf("rows %v", column(rows, "id"))
-		}
-
-		// Pages give the same rows in the same order, whatever their size.
-		for _, size := range []int{1, 2, 10, 27} {
-			var got []string
-			cursor := ""
-			for {
-				r := op.get(fmt.Sprintf("%s?limit=%d&cursor=%s", roster, size, cursor)).ok()
-				page := r.list("end_users")
-				if len(page) > size || len(page) == 0 {
-					t.Fatalf("a page of %d rows, asked for %d", len(page), size)
-				}
-				for _, u := range page {
-					got = append(got, fmt.Sprint(u["id"], u["integration"]))
-				}
-				next, more := r.json["next_cursor"].(string)
-				if !more {
-					break
-				}
-				cursor = next
-			}
-			var want []string
-			for _, u := range rows {
-				want = append(want, fmt.Sprint(u["id"], u["integration"]))
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("pages of %d give %v, want %v", size, got, want)
+		for query, want := range map[string]string{"": "ann ann bob user-1 user_1", "?query=user-": "user-1",
+			"?query=user_": "user_1", "?query=%25": "", "?integration=app": "ann", "?limit=2": "ann ann"} {
+			if got := strings.Join(column(op.get(roster+query).ok().list("end_users"), "id"), " "); got != want {
+				t.Errorf("%s gives %q, want %q", query, got, want)
 			}
 		}
-		if got := column(op.get(roster+"?query=user-1").ok().list("end_users"), "id"); len(got) != 10 || got[0] != "user-10" {
-			t.Errorf("query user-1 gives %v", got)
-		}
-		if got := op.get(roster + "?integration=app").ok().list("end_users"); len(got) != 1 ||
-			got[0]["integration_name"] != "app" {
-			t.Errorf("integration app has %v", got)
-		}
-		if got := op.get(roster + "?query=%25").ok().list("end_users"); len(got) != 0 {
-			t.Errorf("a wildcard finds %v", column(got, "id"))
-		}
-
-		// A cursor belongs to its list.
 		cursor := op.get(roster + "?limit=1").ok().json["next_cursor"].(string)
-		for _, q := range []string{"?query=user&cursor=", "?integration=chat&cursor="} {
-			op.get(roster+q+cursor).fails(400, "invalid_cursor")
+		if got := op.get(roster + "?cursor=" + cursor).ok().list("end_users"); len(got) != 4 {
+			t.Errorf("the next page holds %v", column(got, "id"))
 		}
-		op.get("/admin/v1/organizations/two/end_users?cursor="+cursor).fails(400, "invalid_cursor")
-		op.get(roster+"?cursor="+cursor[:len(cursor)-1]+"_").fails(400, "invalid_cursor")
+		op.get(roster+"?query=ann&cursor="+cursor).fails(400, "invalid_cursor")
 		op.get(roster+"?integration=none").fails(404, "not_found", "none")
 		op.get(roster+"?query=%00").fails(400, "invalid_request", "query")
 		op.get(roster+"?limit=0").fails(400, "invalid_request", "limit")
-		if got := column(op.get("/admin/v1/organizations/two/end_users").ok().list("end_users"),
-			"id"); !slices.Equal(got, []string{"eve"}) {
-			t.Errorf("organization two has %v", got)
-		}
 	})
 }
 
 // line is a line of an export.
-type line struct {
-	Type, ID, Content, Source, Outcome, Operation, Status string
-	ExternalID                                            string `json:"external_id"`
-	Container                                             string `json:"container_tag"`
-	Version                                               int64
-	Metadata                                              map[string]any
-	Memories, Records, Receipts                           int
-}
+type line struct{ Type, ID, Content string }
 
 func lines(t *testing.T, body []byte) []line {
 	t.Helper()
@@ -166,24 +90,13 @@ func lines(t *testing.T, body []byte) []line {
 	return all
 }
 
+// TestExport: an export is sent as lines that no cache keeps.
 func TestExport(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		chat := s.integration("chat", nil)
-		var contents []string
-		for i := range 130 { // several pages
-			contents = append(contents, fmt.Sprintf("Memory %03d says <b>é</b> & \"so\".", i))
-		}
-		chat.remember("ann", contents...)
-		chat.post("/api/v1/memories", object{"endUserId": "ann", "content": "With metadata.",
-			"metadata": object{"n": 3, "tags": []string{"a"}}}).ok()
-		for v := 1; v <= 3; v++ {
-			chat.version("ann", "ticket-1", v, fmt.Sprintf("Ticket in version %d.", v))
-		}
-		chat.version("ann", "ticket-2", 1, "Gone soon.")
-		chat.do("DELETE", "/api/v1/memories/ticket-2?endUserId=ann&source=crm&version=2", nil).ok()
-		chat.remember("ann2", "Of another.")
-		s.integration("app", nil).remember("ann", "Of another integration.")
+		chat.remember("ann", `Memory 1 says <b>é</b> & "so".`)
+		chat.version("ann", "ticket-1", 1, "A ticket.")
 		op := s.operator()
 		const path = "/admin/v1/end_users/ann/export?organization=default&integration=chat"
 		r := op.get(path).ok()
@@ -192,42 +105,14 @@ func TestExport(t *testing.T) {
 			t.Errorf("headers %v", r.header)
 		}
 		all := lines(t, r.body)
-		count := map[string]int{}
-		var said []string
+		var types []string
+		said := false
 		for _, l := range all {
-			count[l.Type]++
-			if l.Type == "memory" && l.Source == "" {
-				said = append(said, l.Content)
-			}
-			if l.Content == "With metadata." && fmt.Sprint(l.Metadata) != "map[n:3 tags:[a]]" {
-				t.Errorf("metadata %v", l.Metadata)
-			}
+			types = append(types, l.Type)
+			said = said || l.Content == `Memory 1 says <b>é</b> & "so".`
 		}
-		slices.Sort(said)
-		want := append(slices.Clone(contents), "With metadata.")
-		slices.Sort(want)
-		end := all[len(all)-1]
-		if fmt.Sprint(count) != "map[end:1 end_user:1 memory:132 receipt:5 record:2]" || !slices.Equal(said, want) ||
-			all[0].Type != "end_user" || all[0].ID != "ann" || end.Type != "end" || end.Memories != 132 ||
-			end.Records != 2 || end.Receipts != 5 {
-			t.Errorf("lines %v, end %+v", count, end)
-		}
-		var history []string
-		for _, l := range all {
-			if l.Type == "record" || l.Type == "receipt" {
-				history = append(history,
-					fmt.Sprint(l.Type, " ", l.ExternalID, " ", l.Version, " ", l.Status, l.Operation, " ", l.Outcome))
-			}
-		}
-		if got := strings.Join(history, "\n"); got != strings.TrimSpace(`
-record ticket-1 3 active 
-receipt ticket-1 1 upsert created
-receipt ticket-1 2 upsert updated
-receipt ticket-1 3 upsert updated
-record ticket-2 2 tombstoned 
-receipt ticket-2 1 upsert created
-receipt ticket-2 2 tombstone tombstoned`) {
-			t.Errorf("history\n%s", got)
+		if got := strings.Join(types, " "); got != "end_user memory memory record receipt end" || !said {
+			t.Errorf("exported %s", r.body)
 		}
 		if h := op.do("HEAD", path, nil).is(200); len(h.body) != 0 {
 			t.Errorf("HEAD answers %d bytes", len(h.body))
@@ -235,13 +120,8 @@ receipt ticket-2 2 tombstone tombstoned`) {
 		const base = "/admin/v1/end_users/"
 		op.get(base+"ann/export?organization=default").fails(400, "invalid_request", "integration")
 		op.get(base+"ann/export?integration=chat").fails(400, "invalid_request", "organization")
-		op.get(base+"ann/export?organization=default&integration=none").fails(404, "not_found", "none")
-		op.get(base+"ann/export?organization=none&integration=chat").fails(404, "not_found", "none")
 		op.get(base+"an/export?organization=default&integration=chat").fails(404, "not_found", "an") // a prefix is nobody
 		op.get(base+"a:b/export?organization=default&integration=chat").fails(400, "invalid_end_user_id")
-		if own := s.administrator("default").get(base + "ann/export?integration=chat").ok(); len(lines(t, own.body)) != len(all) {
-			t.Error("an organization's key need not name the organization, and gets the same")
-		}
 	})
 }
 
@@ -358,16 +238,14 @@ func TestExportHoldsAPageAtATime(t *testing.T) {
 	t.Logf("%d bytes read, at most %d more held", read, peak)
 }
 
+// TestAdminErasure: only a POST that names the integration erases.
 func TestAdminErasure(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
-		chat, app := s.integration("chat", nil), s.integration("app", nil)
+		chat := s.integration("chat", nil)
 		chat.remember("ann", "Ann lives in Lyon.", "Ann has a dog.")
 		chat.version("ann", "ticket-1", 1, "A ticket.")
-		chat.version("ann", "ticket-1", 2, "A ticket again.")
 		chat.post("/api/v1/memories", object{"endUserId": "ann", "content": "Once."}, "Idempotency-Key", "k1").ok()
-		chat.remember("bob", "Bob.")
-		app.remember("ann", "Another Ann.")
 		op := s.operator()
 		const base = "/admin/v1/end_users/ann/erase"
 		for query, word := range map[string]string{"": "integration", "?integration=chat": "organization",
@@ -379,39 +257,13 @@ func TestAdminErasure(t *testing.T) {
 		if r := op.get(base + "?organization=default&integration=chat"); r.status != 405 {
 			t.Errorf("GET erases with %d", r.status)
 		}
-		names := func() string {
-			var out []string
-			for _, u := range op.get("/admin/v1/organizations/default/end_users").ok().list("end_users") {
-				out = append(out, fmt.Sprint(u["integration_name"], "/", u["id"]))
-			}
-			slices.Sort(out)
-			return strings.Join(out, " ")
-		}
-		if got := names(); got != "app/ann chat/ann chat/bob" {
-			t.Errorf("refused erasures left %s", got)
-		}
 		r := op.post(base+"?organization=default&integration=chat", nil).ok()
-		fields(t, "a certificate", r.json, "end_user_id", "organization_id", "integration", "integration_name",
-			"deleted", "verified_absent", "erased_at")
-		if fmt.Sprint(r.json["deleted"]) != "map[memories:4 receipts:2 records:1 replays:1 vectors:4]" ||
-			r.json["verified_absent"] != true ||
-			r.json["end_user_id"] != "ann" || r.json["integration_name"] != "chat" {
+		if fmt.Sprint(r.json["deleted"]) != "map[memories:4 receipts:1 records:1 replays:1 vectors:4]" ||
+			r.json["verified_absent"] != true {
 			t.Errorf("certificate %v", r.json)
-		}
-		if got := names(); got != "app/ann chat/bob" {
-			t.Errorf("the erasure left %s", got)
 		}
 		if got := chat.get("/api/v1/memories?endUserId=ann").ok().list("memories"); len(got) != 0 {
 			t.Errorf("memories left: %v", got)
-		}
-		op.get("/admin/v1/end_users/ann/export?organization=default&integration=chat").fails(404, "not_found", "ann")
-		again := op.post(base+"?organization=default&integration=chat", nil).ok()
-		if fmt.Sprint(again.json["deleted"]) != "map[memories:0 receipts:0 records:0 replays:0 vectors:0]" ||
-			again.json["verified_absent"] != true {
-			t.Errorf("a repeat answers %v", again.json)
-		}
-		if got := names(); got != "app/ann chat/bob" {
-			t.Errorf("the repeat left %s", got)
 		}
 	})
 }

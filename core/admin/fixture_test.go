@@ -1,0 +1,235 @@
+package admin_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/core/admin"
+	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
+	"github.com/mnemehq/mneme/core/document"
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/memory"
+	"github.com/mnemehq/mneme/core/namespace"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// console is an admin service as the engine makes it, with the services whose data it
+// administers.
+type console struct {
+	*coretest.Fixture
+	*testing.T
+	*admin.Service
+	memories   *memory.Service
+	documents  *document.Service
+	namespaces *namespace.Service
+	operator   context.Context // administers all organizations
+	own        context.Context // administers "default"
+	other      context.Context // administers "acme"
+	ahead      *atomic.Int64   // how far the clock of the services is ahead of the time of the start
+}
+
+// reindexer knows what is current; reindexing itself is the engine's.
+type reindexer struct {
+	admin.Reindexer
+	digest string
+}
+
+func (r reindexer) Current(n port.PartitionRow) bool { return n.EmbeddingDigest == r.digest }
+
+func openConsole(t *testing.T, o coretest.Options) *console {
+	t.Helper()
+	ahead, start := &atomic.Int64{}, time.Now()
+	o.Now = func() time.Time { return start.Add(time.Duration(ahead.Load())) }
+	f := coretest.New(t, o)
+	whole := chunk.Default()
+	whole.Whole = true
+	c := &console{Fixture: f, T: t, ahead: ahead}
+	c.memories = memory.New(memory.Settings{
+		Store:                f.Store,
+		Changes:              f.Changes,
+		Encoders:             f.Encoders.With(whole),
+		Projector:            f.Projector,
+		Searcher:             f.Searcher,
+		Reranking:            memory.DefaultReranking(),
+		Pages:                f.Pages,
+		WithConfiguredModels: f.Models.WithConfiguredModels,
+		Replica:              f.Replica,
+		Now:                  f.Now,
+		Log:                  f.Log,
+	})
+	run, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- c.memories.Run(run) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("run: %v", err)
+		}
+	})
+	c.documents = document.New(document.Settings{
+		Store:                f.Store,
+		Changes:              f.Changes,
+		Encoders:             f.Encoders,
+		Searcher:             f.Searcher,
+		Projector:            f.Projector,
+		Pages:                f.Pages,
+		WithConfiguredModels: f.Models.WithConfiguredModels,
+		Replica:              f.Replica,
+		Jobs:                 f.Jobs,
+		Now:                  f.Now,
+		Log:                  f.Log,
+	})
+	c.namespaces = namespace.New(f.Store, f.Pages, f.Models, f.Projector.Drop)
+	c.Service = admin.New(admin.Settings{
+		Keys:  f.Keys,
+		Store: f.Store,
+		Pages: f.Pages,
+		Erase: func(ctx context.Context, p port.Partition) (admin.Erasure, error) {
+			e, err := c.memories.Erase(ctx, p.Org(), p.Integration(), p.Name())
+			return admin.Erasure{Removed: e.Erased, Verified: e.VerifiedAbsent, At: e.At}, err
+		},
+		Reindex: reindexer{digest: coretest.NewEmbedder().Digest},
+		Jobs:    f.Jobs,
+		Transfers: datasets.New(datasets.Settings{
+			Store:                f.Store,
+			Changes:              f.Changes,
+			Encoders:             f.Encoders,
+			WithConfiguredModels: f.Models.WithConfiguredModels,
+			Program:              "test",
+			Now:                  f.Now,
+			Log:                  f.Log,
+		}),
+		Now: f.Now,
+	})
+	c.operator = f.Caller(key.Issue{Kind: ident.Admin, AllOrganizations: true, Name: "operator"})
+	c.own = f.Caller(key.Issue{Kind: ident.Admin, Name: "own"})
+	c.other = f.Caller(key.Issue{Kind: ident.Admin, Org: "acme", Name: "other"})
+	return c
+}
+
+// forward puts the clock forward.
+func (c *console) forward(by time.Duration) { c.ahead.Add(int64(by)) }
+
+// in names an organization in a path.
+func in(org string) admin.OrganizationRef { return admin.OrganizationRef{Org: org} }
+
+// integrated names an integration in a path.
+func integrated(org, integration string) admin.IntegrationRef {
+	return admin.IntegrationRef{OrganizationRef: in(org), Integration: integration}
+}
+
+// upTo asks for a page of so many, after a cursor.
+func upTo(limit int, cursor string) admin.Listing {
+	return admin.Listing{Limit: &limit, Cursor: cursor}
+}
+
+// does calls a service, which has to succeed.
+func does[In, Out any](ctx context.Context, t testing.TB, fn func(context.Context, In) (Out, error), in In) Out {
+	t.Helper()
+	out, err := coretest.Call(ctx, fn, in)
+	if err != nil {
+		t.Fatalf("%T: %v", in, err)
+	}
+	return out
+}
+
+// refuses calls a service, which has to fail with a code and a message that holds words.
+func refuses[In, Out any](ctx context.Context, t testing.TB, fn func(context.Context, In) (Out, error), in In,
+	code fault.Code, words ...string) {
+	t.Helper()
+	out, err := coretest.Call(ctx, fn, in)
+	if fault.CodeOf(err) != code {
+		t.Errorf("%+v: %+v, %v, want %s", in, out, err, code)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%+v: %v does not name %q", in, err, w)
+		}
+	}
+}
+
+// paged joins the pages of a list, which page gives with the cursor of the next.
+func paged[Row any](t testing.TB, size int, page func(admin.Listing) ([]Row, *string)) (all []Row) {
+	t.Helper()
+	for cursor := ""; ; {
+		some, next := page(upTo(size, cursor))
+		if len(some) > size || next != nil && len(some) < size {
+			t.Fatalf("a page of %d has %d rows, and the next cursor %v", size, len(some), next)
+		}
+		all = append(all, some...)
+		if next == nil {
+			return all
+		}
+		cursor = *next
+	}
+}
+
+// app is an integration of an organization, which keeps memories.
+type app struct {
+	*console
+	ctx context.Context
+}
+
+func (c *console) app(org, name string) app {
+	c.Helper()
+	return app{c, c.Caller(key.Issue{
+		Org:         org,
+		Name:        name,
+		Kind:        ident.Integration,
+		Integration: name,
+		Scopes:      ident.Scopes(),
+		Quotas:      &ident.Quotas{},
+	})}
+}
+
+// remember saves memories of an end user in a container; "": none.
+func (a app) remember(user, container string, contents ...string) {
+	a.Helper()
+	for len(contents) > 0 {
+		n := min(len(contents), 100)
+		items := make([]coretest.Object, n)
+		for i, content := range contents[:n] {
+			if items[i] = (coretest.Object{"content": content}); container != "" {
+				items[i]["containerTag"] = container
+			}
+		}
+		r := coretest.Ask(a.ctx, a.T, a.memories.Batch, coretest.Object{"endUserId": user, "memories": items}).OK()
+		if r.JSON["success"] != true {
+			a.Fatalf("save: %s", r.Body)
+		}
+		contents = contents[n:]
+	}
+}
+
+// version writes a version of a source-owned memory.
+func (a app) version(user, id string, version int, content string) {
+	a.Helper()
+	coretest.Ask(a.ctx, a.T, a.memories.Upsert, coretest.Object{"endUserId": user, "source": "crm", "version": version,
+		"content": content, "occurredAt": "2026-01-02T03:04:05Z"}, func(in *memory.Upsert) { in.ExternalID = id }).OK()
+}
+
+// names lists the end users of the default organization.
+func (c *console) names() string {
+	c.Helper()
+	var out []string
+	for _, u := range does(c.operator, c.T, c.ListEndUsers, admin.ListEndUsers{OrganizationRef: in("default")}).EndUsers {
+		out = append(out, fmt.Sprint(u.IntegrationName, "/", u.ID))
+	}
+	return strings.Join(out, " ")
+}
+
+// write stores a document of the default organization.
+func (c *console) write(ctx context.Context, ns, id, text string) {
+	c.Helper()
+	coretest.Ask(ctx, c.T, c.documents.Write, coretest.Object{"documents": []coretest.Object{{"id": id, "text": text}}},
+		func(in *document.WriteDocuments) { in.Namespace = ns }).OK()
+}
