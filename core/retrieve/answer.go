@@ -72,12 +72,13 @@ func (a *Answer) Rerank(ctx context.Context, r Rescoring) (truncated int, _ *Deg
 
 // unranked is Rerank's answer where the reranker gave none.
 func unranked(strict bool, reason string, err error) (int, *Degraded, error) {
-	switch {
-	case !strict:
+	if !strict {
 		return 0, &Degraded{Part: "rerank", Reason: reason}, nil
-	case reason == TimedOut:
+	}
+	switch reason {
+	case TimedOut:
 		return 0, nil, fault.Wrap(fault.Timeout, "rerank", err, "the reranker did not answer in time")
-	case reason == ModelOff:
+	case ModelOff:
 		return 0, nil, fault.Off("the reranker is not available")
 	}
 	return 0, nil, fault.Wrap(fault.Unavailable, "rerank", err, "the reranker is not available").After(30 * time.Second)
@@ -155,8 +156,8 @@ func (a *Answer) Hydrate(ctx context.Context, s Selection) ([]Found, error) {
 	err := a.Store.View(ctx, func(r port.DocumentReader) error {
 		out = make([]Found, 0, min(s.Limit, len(a.Candidates)))
 		shown := map[string]int{} // chunks by document
-		for next := 0; next < len(a.Candidates) && len(out) < s.Limit; {
-			var batch []*Candidate
+		for next := 0; ; {
+			var batch []*Candidate // as many as are still to be shown
 			for ; next < len(a.Candidates) && len(batch)+len(out) < s.Limit; next++ {
 				c := a.Candidates[next]
 				if shown[c.Document] >= s.PerDocument || s.Eligible != nil && !s.Eligible(c) {
@@ -164,6 +165,9 @@ func (a *Answer) Hydrate(ctx context.Context, s Selection) ([]Found, error) {
 				}
 				shown[c.Document]++
 				batch = append(batch, c)
+			}
+			if len(batch) == 0 {
+				return nil
 			}
 			docs, err := a.current(ctx, r, idsOf(batch))
 			if err != nil {
@@ -183,7 +187,6 @@ func (a *Answer) Hydrate(ctx context.Context, s Selection) ([]Found, error) {
 				out = append(out, Found{c, d})
 			}
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -166,15 +166,15 @@ func TestARerankedAnswerReadsEachTextOnce(t *testing.T) {
 func TestAnAnswerPassesOverWhatChanged(t *testing.T) {
 	for _, reranked := range []bool{false, true} {
 		s := newShelf()
-		a := s.answer("a/0", "b/1", "c/0", "a/1", "d/0", "gone/0")
+		a := s.answer("a/0", "b/1", "c/0", "a/1", "d/0", "d/1", "gone/0") // d has no second chunk
 		var read []string
 		if reranked {
-			r := retrieve.Rescoring{Reranker: backwards(&read), Query: "q", Depth: 6, Constants: retrieve.Reranking{}}
+			r := retrieve.Rescoring{Reranker: backwards(&read), Query: "q", Depth: 7, Constants: retrieve.Reranking{}}
 			if _, _, err := a.Rerank(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
-			if read[5] != "" {
-				t.Errorf("a document that is gone was scored by %q", read[5])
+			if read[5] != "" || read[6] != "" {
+				t.Errorf("a chunk and a document that are gone were scored by %q", read[5:])
 			}
 			slices.Reverse(a.Candidates) // into the order without a reranker
 			s.texts = nil
@@ -222,6 +222,10 @@ func TestAnAnswerKeepsToItsSelection(t *testing.T) {
 	if got := hydrated(t, s.answer("c/9", "a/0", "b/0", "c/0"),
 		retrieve.Selection{Limit: 3, PerDocument: 1}); got != "a zero, b zero, c zero" {
 		t.Errorf("shown %s, want another chunk for that which is gone", got)
+	}
+	// One that stands in for another is not shown beside more than the limit.
+	if got := hydrated(t, s.answer("c/9", "a/0", "b/0", "d/0", "a/1"), all(2)); got != "a zero, b zero" {
+		t.Errorf("shown %s, want two", got)
 	}
 	broken := errors.New("broken")
 	if found, err := s.answer(chunks...).Hydrate(t.Context(), retrieve.Selection{

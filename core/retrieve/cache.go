@@ -23,7 +23,7 @@ type cached struct {
 }
 
 func newQueryCache(n int) *queryCache {
-	return &queryCache{max: n, byKey: map[[32]byte]*list.Element{}, order: list.New()}
+	return &queryCache{max: max(n, 0), byKey: map[[32]byte]*list.Element{}, order: list.New()}
 }
 
 func (c *queryCache) get(ctx context.Context, model, text string, compute func(context.Context) (any, error)) (any, error) {
@@ -42,7 +42,7 @@ func (c *queryCache) get(ctx context.Context, model, text string, compute func(c
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.byKey[key]; !ok && c.max > 0 {
+	if _, ok := c.byKey[key]; !ok {
 		c.byKey[key] = c.order.PushFront(&cached{key, v})
 		for c.order.Len() > c.max {
 			last := c.order.Back()

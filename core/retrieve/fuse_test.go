@@ -112,6 +112,39 @@ func TestRequestWeightsDecide(t *testing.T) {
 	}
 }
 
+// Only the ratio of weights counts: the same ratio gives the same scores to the last
+// bit, and weights that are all 0 are equal ones (docs/contract.md#query-fusion).
+func TestOnlyTheRatioOfWeightsCounts(t *testing.T) {
+	var lists []retrieve.List
+	for i, r := range []port.Retriever{port.Vector, port.Keyword, port.SparseTerms} {
+		l := retrieve.List{Retriever: r}
+		for j := range 50 {
+			l.Hits = append(l.Hits, port.Hit{Document: fmt.Sprintf("d%02d", 7*(i+j)%60), Score: 1 / float32(3+i+j)})
+		}
+		lists = append(lists, l)
+	}
+	weights := func(vector, keyword, sparse float64) map[port.Retriever]float64 {
+		return map[port.Retriever]float64{port.Vector: vector, port.Keyword: keyword, port.SparseTerms: sparse}
+	}
+	for _, c := range []struct{ a, b map[port.Retriever]float64 }{
+		{weights(1, .5, .25), weights(10, 5, 2.5)},
+		{weights(.5, .25, .25), nil}, // the configured ones
+		{weights(0, 0, 0), weights(1, 1, 1)},
+	} {
+		for _, m := range []retrieve.Method{retrieve.ZScore, retrieve.RRF} {
+			f := retrieve.DefaultFusion()
+			f.Method = m
+			a, b := f.Fuse(lists, c.a), f.Fuse(lists, c.b)
+			for i := range a {
+				if a[i].Document != b[i].Document || a[i].Score != b[i].Score {
+					t.Fatalf("%s, place %d: %s with %v by %v, %s with %v by %v", m, i+1, a[i].Document, a[i].Score, c.a,
+						b[i].Document, b[i].Score, c.b)
+				}
+			}
+		}
+	}
+}
+
 // Whatever the lists hold, scores lie in 0-1, fall, break ties by document and
 // chunk, and no hit is lost or invented.
 func TestFuseHoldsItsPromises(t *testing.T) {

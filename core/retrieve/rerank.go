@@ -117,7 +117,7 @@ func (r Reranking) Reorder(c []*Candidate, p []float32) {
 	trust := min(1, float64(len(scored)-1)/(enough-1))
 	for i, k := range scored {
 		x := odds[i]
-		if r.Prior > 0 && s > 0 {
+		if r.Prior > 0 {
 			x = max(x, m+(r.Floor-3*(1-trust))*s)
 		}
 		if fs > 1e-9 {

@@ -165,10 +165,10 @@ var errOff = fault.Off("the model is off")
 
 // Why is the reason that Degraded gives for a part that failed.
 func Why(err error) string {
-	switch {
-	case fault.IsOff(err):
+	if fault.IsOff(err) {
 		return ModelOff
-	case errors.Is(err, context.DeadlineExceeded), fault.From(err).Code == fault.Timeout:
+	}
+	if errors.Is(err, context.DeadlineExceeded) || fault.CodeOf(err) == fault.Timeout {
 		return TimedOut
 	}
 	return Failed
@@ -230,21 +230,21 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 		}
 		iq.SparseTerms, iq.SparseWeights = v.Terms, v.Weights
 	}
-	var hits []port.Hit
-	for try := 0; ; try++ {
+	var failed error
+	for range 1 + maxReplays {
 		if err := s.Projector.EnsureIndex(ctx, ix, p, seq); err != nil {
 			return List{}, err
 		}
-		var err error
-		if hits, err = ix.Search(ctx, p, iq); err == nil {
+		hits, err := ix.Search(ctx, p, iq)
+		if err == nil {
+			return List{Retriever: r, Hits: hits, RanksOnly: s.RanksOnly(r)}, nil
+		}
+		failed = fmt.Errorf("search %s: %w", r, err)
+		if !errors.Is(err, port.ErrGap) { // else it was evicted after it was brought up to date
 			break
 		}
-		// The partition was evicted after it was brought up to date.
-		if !errors.Is(err, port.ErrGap) || try == maxReplays {
-			return List{}, fmt.Errorf("search %s: %w", r, err)
-		}
 	}
-	return List{Retriever: r, Hits: hits, RanksOnly: s.RanksOnly(r)}, nil
+	return List{}, failed
 }
 
 // RanksOnly reports whether a retriever's scores order hits and say no more.
