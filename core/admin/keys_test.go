@@ -257,7 +257,7 @@ func TestKeysOfAllOrganizationsAreOutOfReach(t *testing.T) {
 	c := openConsole(t, coretest.Options{})
 	all := c.keys(c.other, "acme")
 	var great []string
-	var secret string // of the first of them
+	var secret string  // of the first of them
 	for i := range 8 { // in between, so that pages would show gaps
 		c.forward(time.Second)
 		var id string
