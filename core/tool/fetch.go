@@ -65,9 +65,6 @@ func (s *Service) Fetch(ctx context.Context, in Fetch) (Fetched, error) {
 
 // clip cuts a text after so many characters.
 func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
 	n := 0
 	for i := range s {
 		if n == most {
@@ -78,7 +75,7 @@ func clip(s string, most int) string {
 	return s
 }
 
-// described of a document are the two fields of its metadata that tools show.
+// description is the two fields of a document's metadata that tools show.
 type description struct{ title, url string }
 
 func describe(metadata json.RawMessage) description {

@@ -288,9 +288,6 @@ func trimMetadata(metadata json.RawMessage, room int) json.RawMessage {
 
 // truncateTokens shortens a text to so many tokens.
 func truncateTokens(s string, most int) string {
-	if tokens(s) <= most {
-		return s
-	}
 	var c counter
 	for i, r := range s {
 		if c.add(r); c.sum() > most {
@@ -339,7 +336,7 @@ func (c *counter) add(r rune) {
 		c.halves += 4 // escaped in JSON
 	case n == 3:
 		c.halves += 3
-	case n > 3:
+	case n == 4:
 		c.halves += 8
 	default:
 		c.halves += 2
