@@ -70,9 +70,6 @@ func (s *Shared) Take(ctx context.Context, key string, class op.Class, rate iden
 	now := s.now()
 	c := port.Charge{Rate: rate, Units: units, Spent: spent}
 	capacity, perSecond := port.Capacity(rate), float64(rate.PerMinute)/60
-	if x.left > capacity { // the rate was lowered
-		x.left = capacity
-	}
 	state := func(ok bool) Taken {
 		left := math.Min(capacity, x.left+now.Sub(x.at).Seconds()*perSecond) + float64(x.tokens)
 		t := Taken{OK: ok, Remaining: max(0, int(left+1e-9)), Reset: max(0, waitFor(capacity-left, perSecond))}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -163,6 +165,122 @@ func TestSharedAway(t *testing.T) {
 		if got := take(t, all[i%2], rate, 1, 0); got.OK != (i < 3) {
 			t.Errorf("back again, call %d: %+v", i, got)
 		}
+	}
+}
+
+// TestSharedStepByStep: a key in steady use draws an eighth of its bucket ahead and
+// spends that for a second without asking; what is told is what the budget and the
+// process hold together. A key that is not gets what it asks for and no more.
+func TestSharedStepByStep(t *testing.T) {
+	rate := ident.Rate{PerMinute: 60, Burst: 80} // one a second; ten are drawn ahead
+	b, all, pass := fleet(1)
+	for i, c := range []struct {
+		after     time.Duration
+		units     int
+		remaining int
+		reset     time.Duration
+		draws     int
+		kept      float64 // in the budget, when it was last asked
+	}{
+		{0, 1, 79, time.Second, 1, 79},
+		{500 * time.Millisecond, 1, 78, 1500 * time.Millisecond, 2, 68.5}, // ten more are drawn
+		{500 * time.Millisecond, 4, 75, 5 * time.Second, 2, 68.5},         // of the ten
+		{0, 2, 73, 7 * time.Second, 2, 68.5},
+		{500 * time.Millisecond, 1, 72, 7500 * time.Millisecond, 3, 62.5}, // a second later they go back
+		{0, 10, 62, 17500 * time.Millisecond, 3, 62.5},                    // all of them
+		{time.Second, 1, 62, 17500 * time.Millisecond, 4, 62.5},           // not steady any more
+		{time.Second - 1, 1, 62, 17500*time.Millisecond + 1, 5, 52.499999999},
+	} {
+		pass(c.after)
+		got := take(t, all[0], rate, c.units, 0)
+		if !got.OK || got.Remaining != c.remaining || far(got.Reset, c.reset) || b.draws != c.draws ||
+			math.Abs(b.kept["key/read"].Tokens-c.kept) > 1e-6 {
+			t.Errorf("%d: %+v after %d draws with %v kept, want %+v", i, got, b.draws, b.kept["key/read"].Tokens, c)
+		}
+	}
+	// A lower rate holds at once for what is in the budget; what was drawn ahead stays.
+	if got := take(t, all[0], ident.Rate{PerMinute: 60, Burst: 20}, 1, 0); got.Remaining != 20+9 || got.Reset != 0 {
+		t.Errorf("a lower rate: %+v", got)
+	}
+}
+
+func far(a, b time.Duration) bool { return (a - b).Abs() > time.Microsecond }
+
+// TestSharedRefusals: after a refusal a process asks again for as much, or more, only
+// when there may be enough, at least 50 ms and at most 200 ms later. It asks at once
+// for less.
+func TestSharedRefusals(t *testing.T) {
+	const ms = time.Millisecond
+	rate := ident.Rate{PerMinute: 60, Burst: 3} // too small to draw ahead
+	for name, calls := range map[string][]struct {
+		at           time.Duration
+		units, spent int
+		ok           bool
+		retry        time.Duration
+		draws        int
+	}{
+		"far away": {
+			{0, 3, 0, true, 0, 1},
+			{0, 2, 0, false, 2000 * ms, 2},
+			{125 * ms, 2, 0, false, 1875 * ms, 2},
+			{125 * ms, 3, 0, false, 2875 * ms, 2},
+			{125 * ms, 1, 0, false, 875 * ms, 3}, // less, so it asks
+			{324 * ms, 1, 0, false, 676 * ms, 3},
+			{325 * ms, 1, 0, false, 675 * ms, 4},
+		},
+		"near": {
+			{0, 3, 0, true, 0, 1},
+			{875 * ms, 1, 0, false, 125 * ms, 2},
+			{999 * ms, 1, 0, false, 1 * ms, 2},
+			{1000 * ms, 1, 0, true, 0, 3},
+		},
+		"nearer than it asks": {
+			{0, 3, 0, true, 0, 1},
+			{990 * ms, 1, 0, false, 50 * ms, 2},
+			{1000 * ms, 1, 0, false, 40 * ms, 2},
+			{1040 * ms, 1, 0, true, 0, 3},
+		},
+		"charged before": {
+			{0, 3, 0, true, 0, 1},
+			{0, 2, 1, false, 3000 * ms, 2}, // two more are needed
+			{0, 2, 0, false, 2000 * ms, 2},
+			{0, 1, 1, false, 2000 * ms, 3},
+		},
+	} {
+		b, all, pass := fleet(1)
+		now := time.Duration(0)
+		for i, c := range calls {
+			pass(c.at - now)
+			now = c.at
+			got := take(t, all[0], rate, c.units, c.spent)
+			if got.OK != c.ok || far(got.Retry, c.retry) || b.draws != c.draws {
+				t.Errorf("%s, %d: %+v after %d draws, want %+v", name, i, got, b.draws, c)
+			}
+		}
+	}
+}
+
+// TestSharedAwayIsLogged: a budget that stays away is logged once a minute, and a call
+// that its caller gives up is no failure of it.
+func TestSharedAwayIsLogged(t *testing.T) {
+	var log strings.Builder
+	now := time.Unix(1_000_000, 0)
+	b := &budget{now: func() time.Time { return now }, kept: map[string]*port.Bucket{}, fails: true}
+	s := middleware.NewShared(b, b.now, slog.New(slog.NewTextHandler(&log, nil)))
+	for _, c := range []struct {
+		after time.Duration
+		lines int
+	}{{0, 1}, {0, 1}, {time.Minute - 1, 1}, {1, 2}, {time.Second, 2}, {time.Minute, 3}} {
+		now = now.Add(c.after)
+		take(t, s, ident.Rate{PerMinute: 6000}, 1, 0)
+		if got := strings.Count(log.String(), `level=WARN msg="shared limiter failed" error=away`); got != c.lines {
+			t.Errorf("%d lines, want %d", got, c.lines)
+		}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := s.Take(gone, "key", op.Read, ident.Rate{PerMinute: 6000}, 1, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
 	}
 }
 
