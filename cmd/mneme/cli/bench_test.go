@@ -65,8 +65,8 @@ func TestBenchComparesSets(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(r.stdout, "AGREES") || !strings.Contains(r.stdout, "(x") {
-		t.Errorf("no ratios in\n%s", r.stdout)
+	if !strings.Contains(r.Stdout, "AGREES") || !strings.Contains(r.Stdout, "(x") {
+		t.Errorf("no ratios in\n%s", r.Stdout)
 	}
 	left, err := os.ReadDir(work)
 	if err != nil || len(left) != 0 {
@@ -89,8 +89,8 @@ func TestBenchReadsCollections(t *testing.T) {
 	r := succeed(t, "bench", "--dataset", dir, "--queries", "3", "--warm-up", "0", "--concurrency", "1", "--settle",
 		"0", "--json", "-")
 	var out benchOutput
-	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
-		t.Fatalf("%v in\n%s", err, r.stdout)
+	if err := json.Unmarshal([]byte(r.Stdout), &out); err != nil {
+		t.Fatalf("%v in\n%s", err, r.Stdout)
 	}
 	for _, q := range out.Sets[0].Runs {
 		if q.Mode == "keyword" && (q.NDCG10 == nil || *q.NDCG10 != 1) {
@@ -113,8 +113,8 @@ func TestBenchRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := mneme(t, append([]string{"bench"}, c.args...)...)
-			if r.code == 0 || !strings.Contains(r.stderr, c.want) {
-				t.Errorf("exit code %d, want a failure that says %q:\n%s", r.code, c.want, r.stderr)
+			if r.Code == 0 || !strings.Contains(r.Stderr, c.want) {
+				t.Errorf("exit code %d, want a failure that says %q:\n%s", r.Code, c.want, r.Stderr)
 			}
 		})
 	}
@@ -138,8 +138,8 @@ keyword: {meilisearch: {url: %q, api_key: %q}}
 	r := succeed(t, "bench", "--config", config, "--documents", "50", "--queries", "3", "--warm-up", "0", "--concurrency", "1",
 		"--settle", "0", "--vectors", "ready", "--json", "-")
 	var out benchOutput
-	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
-		t.Fatalf("%v in\n%s", err, r.stdout)
+	if err := json.Unmarshal([]byte(r.Stdout), &out); err != nil {
+		t.Fatalf("%v in\n%s", err, r.Stdout)
 	}
 	if len(out.Sets) != 1 || out.Settings["vectors"] != "synthetic" {
 		t.Fatalf("%+v", out)

@@ -15,7 +15,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 		"config.md":   {"config", "reference"},
 		"schema.json": {"config", "reference", "--schema"},
 	} {
-		got := succeed(t, args...).stdout
+		got := succeed(t, args...).Stdout
 		path := filepath.Join("..", "..", "..", "configs", "reference", name)
 		if *update {
 			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -46,15 +46,15 @@ func TestExamplesHaveNoProblems(t *testing.T) {
 		for _, v := range variables.FindAllStringSubmatch(string(body), -1) {
 			t.Setenv(v[1], "a-key")
 		}
-		if r := mneme(t, "config", "lint", file); r.code != 0 {
-			t.Errorf("%s:\n%s%s", file, r.stdout, r.stderr)
+		if r := mneme(t, "config", "lint", file); r.Code != 0 {
+			t.Errorf("%s:\n%s%s", file, r.Stdout, r.Stderr)
 		}
 	}
 }
 
 func TestLaptopExampleIsTheDefault(t *testing.T) {
 	file := "../../../configs/examples/laptop.yaml"
-	if got, want := succeed(t, "config", "show", "--config", file).stdout, succeed(t, "config", "show").stdout; got != want {
+	if got, want := succeed(t, "config", "show", "--config", file).Stdout, succeed(t, "config", "show").Stdout; got != want {
 		t.Errorf("%s comes to\n%s\nthe default is\n%s", file, got, want)
 	}
 }
@@ -66,17 +66,17 @@ func TestLintReportsEveryProblem(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := mneme(t, "config", "lint", file)
-	if r.code != 1 {
-		t.Errorf("exit code %d, want 1", r.code)
+	if r.Code != 1 {
+		t.Errorf("exit code %d, want 1", r.Code)
 	}
 	want := file + `:1:1: sever: unknown key; did you mean "server"?
 ` + file + `:2:10: query.candidates: 1 is not between 10 and 1000
 ` + file + ":3:34: vector.embedded.keyword.k1: 99 is not between 0 and 10\n"
-	if r.stdout != want {
-		t.Errorf("got\n%swant\n%s", r.stdout, want)
+	if r.Stdout != want {
+		t.Errorf("got\n%swant\n%s", r.Stdout, want)
 	}
-	if r := mneme(t, "serve", "--config", file, "--data", t.TempDir()); r.code != 1 || !strings.Contains(r.stderr, "3 problems") {
-		t.Errorf("serve with the same file: code %d, %s", r.code, r.stderr)
+	if r := mneme(t, "serve", "--config", file, "--data", t.TempDir()); r.Code != 1 || !strings.Contains(r.Stderr, "3 problems") {
+		t.Errorf("serve with the same file: code %d, %s", r.Code, r.Stderr)
 	}
 }
 
@@ -90,8 +90,8 @@ func TestSettingsOverride(t *testing.T) {
 	r := mnemeIn(t, dir, []string{"MNEME_CONFIG=" + file, "MNEME_ADDR=127.0.0.1:2", "MNEME_LOG_LEVEL=warn"}, "config",
 		"show", "--log-level", "debug")
 	for _, want := range []string{"data_dir: from-file\n", "addr: 127.0.0.1:2\n", "level: debug\n"} {
-		if !strings.Contains(r.stdout, want) {
-			t.Errorf("shown configuration lacks %q:\n%s%s", want, r.stdout, r.stderr)
+		if !strings.Contains(r.Stdout, want) {
+			t.Errorf("shown configuration lacks %q:\n%s%s", want, r.Stdout, r.Stderr)
 		}
 	}
 }
@@ -104,8 +104,8 @@ func TestUsageErrors(t *testing.T) {
 		{"eval", "x", "--users", "y"},
 	} {
 		r := mneme(t, append(args, "--data", filepath.Join(t.TempDir(), "none"))...)
-		if r.code != 2 || r.stdout != "" || !strings.HasPrefix(r.stderr, "mneme: ") {
-			t.Errorf("%v: code %d, stdout %q, stderr %q", args, r.code, r.stdout, r.stderr)
+		if r.Code != 2 || r.Stdout != "" || !strings.HasPrefix(r.Stderr, "mneme: ") {
+			t.Errorf("%v: code %d, stdout %q, stderr %q", args, r.Code, r.Stdout, r.Stderr)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestUsageErrors(t *testing.T) {
 func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
 	var walk func(path []string)
 	walk = func(path []string) {
-		help := succeed(t, append(path, "--help")...).stdout
+		help := succeed(t, append(path, "--help")...).Stdout
 		_, list, hasChildren := strings.Cut(help, "Commands:\n")
 		if len(path) == 0 {
 			_, list, hasChildren = strings.Cut(help, "Run a server:\n")
@@ -136,7 +136,7 @@ func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if out := succeed(t, "version").stdout; !strings.HasPrefix(out, "mneme ") || !strings.Contains(out, "\ncommit ") ||
+	if out := succeed(t, "version").Stdout; !strings.HasPrefix(out, "mneme ") || !strings.Contains(out, "\ncommit ") ||
 		!strings.Contains(out, "\ngo1.") {
 		t.Errorf("version says %q", out)
 	}

@@ -30,15 +30,15 @@ func TestImportAndQuery(t *testing.T) {
 	args := func(rest ...string) []string { return append(rest, "--data", data) }
 	in := filepath.Join(dir, "in")
 
-	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr,
+	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.Stderr,
 		"4 documents (4 new or changed") {
-		t.Errorf("import says %s", r.stderr)
+		t.Errorf("import says %s", r.Stderr)
 	}
-	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr, "3 files unchanged") {
-		t.Errorf("the second import says %s", r.stderr)
+	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.Stderr, "3 files unchanged") {
+		t.Errorf("the second import says %s", r.Stderr)
 	}
-	if r := succeed(t, args("query", "notes", "ERR_CONN_RESET")...); !strings.Contains(r.stdout, "more:wifi.txt") {
-		t.Errorf("query finds\n%s", r.stdout)
+	if r := succeed(t, args("query", "notes", "ERR_CONN_RESET")...); !strings.Contains(r.Stdout, "more:wifi.txt") {
+		t.Errorf("query finds\n%s", r.Stdout)
 	}
 	r := succeed(t, args("query", "notes", "office Büro", "--filter", `{"lang":"de"}`, "--json", "--explain", "--mode",
 		"keyword")...)
@@ -49,37 +49,37 @@ func TestImportAndQuery(t *testing.T) {
 		}
 		ScoreKind string `json:"score_kind"`
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
-		t.Fatalf("%v in %s", err, r.stdout)
+	if err := json.Unmarshal([]byte(r.Stdout), &out); err != nil {
+		t.Fatalf("%v in %s", err, r.Stdout)
 	}
 	if len(out.Results) != 1 || out.Results[0].DocumentID != "b" || out.Results[0].Explain.Keyword.Rank != 1 ||
 		out.ScoreKind != "bm25" {
-		t.Errorf("query gives %s", r.stdout)
+		t.Errorf("query gives %s", r.Stdout)
 	}
 
 	// The same through a running server, found by the folder and named by URL.
 	s := start(t, args()...)
 	write(t, filepath.Join(in, "new.txt"), "The harbour closes at dusk.\n")
-	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr, "1 documents (1 new") {
-		t.Errorf("the import beside a server says %s", r.stderr)
+	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.Stderr, "1 documents (1 new") {
+		t.Errorf("the import beside a server says %s", r.Stderr)
 	}
 	key := newKey(t, data)
-	if r := succeed(t, "query", "notes", "dusk", "--url", s.url, "--key", key); !strings.Contains(r.stdout, "new.txt") {
-		t.Errorf("query over a URL finds\n%s", r.stdout)
+	if r := succeed(t, "query", "notes", "dusk", "--url", s.URL, "--key", key); !strings.Contains(r.Stdout, "new.txt") {
+		t.Errorf("query over a URL finds\n%s", r.Stdout)
 	}
-	if r := mneme(t, "query", "notes", "dusk", "--url", s.url, "--key", "sk-service-wrong"); r.code != 1 ||
-		!strings.Contains(r.stderr, "unauthorized") {
+	if r := mneme(t, "query", "notes", "dusk", "--url", s.URL, "--key", "sk-service-wrong"); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "unauthorized") {
 		t.Errorf("a wrong key: %+v", r)
 	}
-	if r := mneme(t, args("query", "absent", "dusk")...); r.code != 1 || !strings.Contains(r.stderr, "namespace_not_found") {
+	if r := mneme(t, args("query", "absent", "dusk")...); r.Code != 1 || !strings.Contains(r.Stderr, "namespace_not_found") {
 		t.Errorf("an unknown namespace: %+v", r)
 	}
 	// A namespace that is gone is imported again, whatever the journal says.
-	if status, body := call(t, "DELETE", s.url+"/namespaces/notes", key, ""); status != 200 {
+	if status, body := call(t, "DELETE", s.URL+"/namespaces/notes", key, ""); status != 200 {
 		t.Fatalf("delete: %d %s", status, body)
 	}
-	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.stderr, "5 documents (5 new") {
-		t.Errorf("the import after a deletion says %s", r.stderr)
+	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.Stderr, "5 documents (5 new") {
+		t.Errorf("the import after a deletion says %s", r.Stderr)
 	}
 	if info, err := os.Stat(filepath.Join(data, "local.key")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("local.key: %v, %v", info, err)
@@ -91,16 +91,16 @@ func TestImportReportsWhatItCannotTake(t *testing.T) {
 	write(t, filepath.Join(dir, "in", "rows.jsonl"),
 		`{"id":"good","text":"fine"}`+"\nnot json\n"+`{"id":"other","text":"fine too"}`+"\n")
 	r := mneme(t, "import", filepath.Join(dir, "in"), "--namespace", "n", "--data", filepath.Join(dir, "data"))
-	if r.code != 1 || !strings.Contains(r.stderr, "rows.jsonl:2") || !strings.Contains(r.stderr, "2 documents") {
+	if r.Code != 1 || !strings.Contains(r.Stderr, "rows.jsonl:2") || !strings.Contains(r.Stderr, "2 documents") {
 		t.Errorf("%+v", r)
 	}
 	if r := mneme(t, "import", filepath.Join(dir, "absent"), "--namespace", "n", "--data",
-		filepath.Join(dir, "data")); r.code != 1 {
+		filepath.Join(dir, "data")); r.Code != 1 {
 		t.Errorf("an absent path: %+v", r)
 	}
 	off := mneme(t, "import", filepath.Join(dir, "in"), "--namespace", "n", "--data", filepath.Join(dir, "off"),
 		"--config", keywordOnly(t))
-	if off.code != 1 || !strings.Contains(off.stderr, "roles.embed") {
+	if off.Code != 1 || !strings.Contains(off.Stderr, "roles.embed") {
 		t.Errorf("without an embedding model: %+v", off)
 	}
 }
@@ -110,18 +110,18 @@ func TestQuickstartRepeats(t *testing.T) {
 	keys := map[string]bool{}
 	for i := range 2 {
 		r := succeed(t, "quickstart", "--exit", "--data", data)
-		key := regexp.MustCompile(`Key: (sk-service-\S+)`).FindStringSubmatch(r.stdout)
-		if key == nil || !strings.Contains(r.stdout, "curl -s http://127.0.0.1:") ||
-			!strings.Contains(r.stdout, "1. refund-policy") {
-			t.Fatalf("run %d prints\n%s%s", i, r.stdout, r.stderr)
+		key := regexp.MustCompile(`Key: (sk-service-\S+)`).FindStringSubmatch(r.Stdout)
+		if key == nil || !strings.Contains(r.Stdout, "curl -s http://127.0.0.1:") ||
+			!strings.Contains(r.Stdout, "1. refund-policy") {
+			t.Fatalf("run %d prints\n%s%s", i, r.Stdout, r.Stderr)
 		}
 		keys[key[1]] = true
 		want := "new or changed, 0 unchanged"
 		if i == 1 {
 			want = "(0 new or changed"
 		}
-		if !strings.Contains(r.stderr, want) {
-			t.Errorf("run %d imports: %s", i, r.stderr)
+		if !strings.Contains(r.Stderr, want) {
+			t.Errorf("run %d imports: %s", i, r.Stderr)
 		}
 	}
 	if len(keys) != 1 {
@@ -132,14 +132,14 @@ func TestQuickstartRepeats(t *testing.T) {
 func TestQuickstartChoosesAnotherPort(t *testing.T) {
 	s := start(t, "--data", filepath.Join(t.TempDir(), "first"), "--config", keywordOnly(t))
 	config := filepath.Join(t.TempDir(), "taken.yaml")
-	write(t, config, "server: { addr: \""+strings.TrimPrefix(s.url, "http://")+"\" }\n")
+	write(t, config, "server: { addr: \""+strings.TrimPrefix(s.URL, "http://")+"\" }\n")
 	r := succeed(t, "quickstart", "--exit", "--data", filepath.Join(t.TempDir(), "second"), "--config", config)
-	if !strings.Contains(r.stderr, "is taken") || strings.Contains(r.stdout, s.url+"\n") {
+	if !strings.Contains(r.Stderr, "is taken") || strings.Contains(r.Stdout, s.URL+"\n") {
 		t.Errorf("%+v", r)
 	}
 	// An address that was asked for is not replaced.
 	if r := mneme(t, "quickstart", "--exit", "--data", filepath.Join(t.TempDir(), "third"), "--addr",
-		strings.TrimPrefix(s.url, "http://")); r.code != 1 {
+		strings.TrimPrefix(s.URL, "http://")); r.Code != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -170,8 +170,8 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 	}
 	measure := func(args ...string) (reused bool, runs []run) {
 		r := succeed(t, append([]string{"eval", set, "--data", filepath.Join(dir, "data"), "--json", report}, args...)...)
-		if !strings.Contains(r.stdout, "NDCG@10") || !strings.Contains(r.stdout, "tiny") {
-			t.Errorf("the table is\n%s", r.stdout)
+		if !strings.Contains(r.Stdout, "NDCG@10") || !strings.Contains(r.Stdout, "tiny") {
+			t.Errorf("the table is\n%s", r.Stdout)
 		}
 		body, err := os.ReadFile(report)
 		if err != nil {
@@ -223,7 +223,7 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--retrievers", "sparse"}, {"--rerank=101"}, {"--rerank=-1"},
 		{"--rerank-prior", "1", "--url", "http://127.0.0.1:1"}} {
-		if r := mneme(t, append([]string{"eval", set, "--data", filepath.Join(dir, "data")}, args...)...); r.code != 2 {
+		if r := mneme(t, append([]string{"eval", set, "--data", filepath.Join(dir, "data")}, args...)...); r.Code != 2 {
 			t.Errorf("%v: %+v", args, r)
 		}
 	}
@@ -242,7 +242,7 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 func TestDoctorAndModels(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	newKey(t, data)
-	out := succeed(t, "doctor", "--data", data).stdout
+	out := succeed(t, "doctor", "--data", data).Stdout
 	for _, want := range []string{"ok    machine", "ok    data", "ok    model    e5-small-v2", "ok    store", "ok    health"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("doctor lacks %q:\n%s", want, out)
@@ -250,27 +250,27 @@ func TestDoctorAndModels(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "")
-	if r := mneme(t, "doctor", "--data", file); r.code != 1 || !strings.Contains(r.stdout, "FAIL  data") {
+	if r := mneme(t, "doctor", "--data", file); r.Code != 1 || !strings.Contains(r.Stdout, "FAIL  data") {
 		t.Errorf("a file for a folder: %+v", r)
 	}
 	write(t, filepath.Join(data, "mneme.db"),
 		"this is no database, whatever its name says; it is long enough to be looked at as one")
-	if r := mneme(t, "doctor", "--data", data, "--config", keywordOnly(t)); r.code != 1 ||
-		!strings.Contains(r.stdout, "FAIL  store") {
+	if r := mneme(t, "doctor", "--data", data, "--config", keywordOnly(t)); r.Code != 1 ||
+		!strings.Contains(r.Stdout, "FAIL  store") {
 		t.Errorf("a damaged store: %+v", r)
 	}
-	if out := succeed(t, "models", "list", "--data", t.TempDir()).stdout; !strings.Contains(out, "e5-small-v2") ||
+	if out := succeed(t, "models", "list", "--data", t.TempDir()).Stdout; !strings.Contains(out, "e5-small-v2") ||
 		!strings.Contains(out, "384") {
 		t.Errorf("models list:\n%s", out)
 	}
-	if r := succeed(t, "models", "check", "--quick", "builtin:e5-small-v2"); !strings.Contains(r.stdout, "0 of ") {
-		t.Errorf("models check:\n%s", r.stdout)
+	if r := succeed(t, "models", "check", "--quick", "builtin:e5-small-v2"); !strings.Contains(r.Stdout, "0 of ") {
+		t.Errorf("models check:\n%s", r.Stdout)
 	}
-	if r := mneme(t, "models", "check", file); r.code != 1 {
+	if r := mneme(t, "models", "check", file); r.Code != 1 {
 		t.Errorf("checking a file that is no model: %+v", r)
 	}
-	if r := mneme(t, "models", "pack", t.TempDir(), "--out", filepath.Join(t.TempDir(), "x")); r.code != 1 ||
-		!strings.Contains(r.stderr, "pack ") {
+	if r := mneme(t, "models", "pack", t.TempDir(), "--out", filepath.Join(t.TempDir(), "x")); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "pack ") {
 		t.Errorf("packing an empty folder: %+v", r)
 	}
 }

@@ -22,20 +22,20 @@ func TestHealthcheck(t *testing.T) {
 	addr := strings.TrimPrefix(server.URL, "http://")
 	_, port, _ := strings.Cut(addr, ":")
 
-	if r := mneme(t, "healthcheck", "--url", server.URL); r.code != 0 || r.stdout != "ok\n" {
+	if r := mneme(t, "healthcheck", "--url", server.URL); r.Code != 0 || r.Stdout != "ok\n" {
 		t.Errorf("a server that is well: %+v", r)
 	}
-	if r := mneme(t, "healthcheck", "--deep", "--url", server.URL); r.code != 1 || !strings.Contains(r.stderr, "503") {
+	if r := mneme(t, "healthcheck", "--deep", "--url", server.URL); r.Code != 1 || !strings.Contains(r.Stderr, "503") {
 		t.Errorf("a server that is not: %+v", r)
 	}
-	if r := mnemeIn(t, "", []string{"MNEME_ADDR=0.0.0.0:" + port}, "healthcheck"); r.code != 0 {
+	if r := mnemeIn(t, "", []string{"MNEME_ADDR=0.0.0.0:" + port}, "healthcheck"); r.Code != 0 {
 		t.Errorf("the configured address: %+v", r)
 	}
-	if r := mnemeIn(t, "", []string{"MNEME_ADDR=127.0.0.1:0"}, "healthcheck"); r.code != 2 {
+	if r := mnemeIn(t, "", []string{"MNEME_ADDR=127.0.0.1:0"}, "healthcheck"); r.Code != 2 {
 		t.Errorf("an address that is not known: %+v", r)
 	}
 	server.Close()
-	if r := mneme(t, "healthcheck", "--url", server.URL); r.code != 1 {
+	if r := mneme(t, "healthcheck", "--url", server.URL); r.Code != 1 {
 		t.Errorf("no server: %+v", r)
 	}
 }

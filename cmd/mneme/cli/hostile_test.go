@@ -51,8 +51,8 @@ func TestHostileModelRefused(t *testing.T) {
 		"no digest of 64": `module: "` + dir + `", sha256: "abc"`,
 	} {
 		r := mneme(t, "serve", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--config", configuredModel(t, settings))
-		if r.code == 0 || !strings.Contains(r.stderr, want) {
-			t.Errorf("%s: code %d\n%s, want %q", settings, r.code, r.stderr, want)
+		if r.Code == 0 || !strings.Contains(r.Stderr, want) {
+			t.Errorf("%s: code %d\n%s, want %q", settings, r.Code, r.Stderr, want)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestHostileModelServes(t *testing.T) {
 	data := t.TempDir()
 	s := start(t, "--data", data, "--config", configuredModel(t, `timeout: 3s, memory_mb: 32, module: "`+dir+`"`))
 	key := newKey(t, data)
-	if status, body := call(t, "POST", s.url+"/namespaces/n/documents", key,
+	if status, body := call(t, "POST", s.URL+"/namespaces/n/documents", key,
 		`{"documents":[{"id":"a","text":"loop the rope"},{"id":"b","text":"trap the fox"},{"id":"c","text":"nan `+
 			`bread"}]}`); status != 200 {
 		t.Fatalf("write: %d %s", status, body)
@@ -80,7 +80,7 @@ func TestHostileModelServes(t *testing.T) {
 	for text, want := range map[string]int{"trap": 502, "outside": 502, "huge": 502, "dim": 502, "nan": 502,
 		"grow": 502, "loop": 504} {
 		began := time.Now()
-		status, body := call(t, "POST", s.url+"/namespaces/n/documents", key, `{"documents":[{"id":"x","text":"`+text+`"}]}`)
+		status, body := call(t, "POST", s.URL+"/namespaces/n/documents", key, `{"documents":[{"id":"x","text":"`+text+`"}]}`)
 		if status != want {
 			t.Errorf("write of %s: %d %s, want %d", text, status, body, want)
 		}
@@ -91,18 +91,18 @@ func TestHostileModelServes(t *testing.T) {
 	var wg sync.WaitGroup
 	for text, id := range map[string]string{"loop": "a", "trap": "b", "nan": "c"} {
 		wg.Go(func() {
-			status, body := call(t, "POST", s.url+"/namespaces/n/query", key, `{"query":"`+text+`","top_k":1}`)
+			status, body := call(t, "POST", s.URL+"/namespaces/n/query", key, `{"query":"`+text+`","top_k":1}`)
 			if status != 200 || !strings.Contains(body, `"document_id":"`+id+`"`) || !strings.Contains(body, `"degraded":[`) {
 				t.Errorf("query of %s: %d %s, want %s by keywords, degraded", text, status, body, id)
 			}
 		})
 	}
 	wg.Wait()
-	if status, body := call(t, "POST", s.url+"/namespaces/n/query", key,
+	if status, body := call(t, "POST", s.URL+"/namespaces/n/query", key,
 		`{"query":"fox","top_k":1,"strict":true}`); status != 200 || !strings.Contains(body, `"document_id"`) {
 		t.Errorf("a harmless query afterwards: %d %s", status, body)
 	}
-	if status, body := call(t, "POST", s.url+"/namespaces/n/query", key,
+	if status, body := call(t, "POST", s.URL+"/namespaces/n/query", key,
 		`{"query":"trap","top_k":1,"strict":true}`); status != 502 && status != 503 {
 		t.Errorf("a strict query: %d %s", status, body)
 	}

@@ -51,12 +51,9 @@ func TestJobs(t *testing.T) {
 	succeed(t, "orgs", "create", "acme", "--data", data)
 	later := func(key, ns string) (id string) {
 		t.Helper()
-		a, err := harness.Ask(t.Context(), http.DefaultClient, "POST", s.url+"/namespaces/"+ns+"/documents", key,
+		a := s.Client(t, key).Call("POST", "/namespaces/"+ns+"/documents",
 			`{"documents":[{"id":"a","text":"the toucan is confidential"},{"id":"b","text":"so is the hoatzin"}]}`,
-			"Prefer", "respond-async")
-		if err != nil || a.Status != http.StatusAccepted {
-			t.Fatalf("%v %s", err, a)
-		}
+			"Prefer", "respond-async").Is(http.StatusAccepted)
 		return path.Base(a.Header.Get("Location"))
 	}
 	key := newKey(t, data)
@@ -70,7 +67,7 @@ func TestJobs(t *testing.T) {
 			Jobs []job
 			More bool
 		}
-		out := succeed(t, append([]string{"jobs", "list", "--json", "--data", data}, args...)...).stdout
+		out := succeed(t, append([]string{"jobs", "list", "--json", "--data", data}, args...)...).Stdout
 		if err := json.Unmarshal([]byte(out), &l); err != nil || strings.Contains(out, "confidential") {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -81,13 +78,13 @@ func TestJobs(t *testing.T) {
 	}
 	show := func(id string) (j job) {
 		t.Helper()
-		out := succeed(t, "jobs", "show", id, "--json", "--data", data).stdout
+		out := succeed(t, "jobs", "show", id, "--json", "--data", data).Stdout
 		if err := json.Unmarshal([]byte(out), &j); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 		return j
 	}
-	eventually(t, "the first write runs", func() bool { return show(running).Status == "running" })
+	harness.Eventually(t, "the first write runs", func() bool { return show(running).Status == "running" })
 	for args, want := range map[string][]string{
 		"":                                 {others, queued, running},
 		"--org acme":                       {others},
@@ -108,10 +105,10 @@ func TestJobs(t *testing.T) {
 	}
 	r := succeed(t, "jobs", "list", "--data", data, "--limit", "2")
 	if !regexp.MustCompile(`(?m)^`+queued+` +documents\.write +namespace docs +queued +0/2 +0 +\d{4}-[0-9 :-]+ +- +-$`).
-		MatchString(r.stdout) || !strings.Contains(r.stderr, "--limit 0") {
-		t.Errorf("jobs list prints\n%s%s", r.stdout, r.stderr)
+		MatchString(r.Stdout) || !strings.Contains(r.Stderr, "--limit 0") {
+		t.Errorf("jobs list prints\n%s%s", r.Stdout, r.Stderr)
 	}
-	out := succeed(t, "jobs", "show", running, "--data", data).stdout
+	out := succeed(t, "jobs", "show", running, "--data", data).Stdout
 	for _, line := range []string{"id +" + running, "kind +documents.write", "on +namespace docs", "status +running", "done +0/2",
 		"tries +1", "started +2.*"} {
 		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(out) {
@@ -124,32 +121,32 @@ func TestJobs(t *testing.T) {
 
 	// By URL, with the key of another organization.
 	admin := []string{"MNEME_ADMIN_KEY=" +
-		made(t, "adm-", succeed(t, "keys", "create", "--data", data, "--type", "admin", "--org", "acme").stdout)}
-	if r := mnemeIn(t, "", admin, "jobs", "list", "--url", s.url); r.code != 0 || !strings.Contains(r.stdout, others) ||
-		strings.Contains(r.stdout, queued) {
+		made(t, "adm-", succeed(t, "keys", "create", "--data", data, "--type", "admin", "--org", "acme").Stdout)}
+	if r := mnemeIn(t, "", admin, "jobs", "list", "--url", s.URL); r.Code != 0 || !strings.Contains(r.Stdout, others) ||
+		strings.Contains(r.Stdout, queued) {
 		t.Errorf("an organization's list: %+v", r)
 	}
 	for _, c := range []string{"show", "cancel"} {
 		for _, id := range []string{queued, "op_none", ".."} {
-			r := mnemeIn(t, "", admin, "jobs", c, id, "--url", s.url)
-			if r.code != 1 || !strings.Contains(r.stderr, id) || r.stdout != "" {
+			r := mnemeIn(t, "", admin, "jobs", c, id, "--url", s.URL)
+			if r.Code != 1 || !strings.Contains(r.Stderr, id) || r.Stdout != "" {
 				t.Errorf("jobs %s %s of another organization: %+v", c, id, r)
 			}
 		}
 	}
 
-	out = succeed(t, "jobs", "cancel", queued, "--data", data).stdout
+	out = succeed(t, "jobs", "cancel", queued, "--data", data).Stdout
 	for _, line := range []string{`status +cancelled`, `error +canceled: .+`, `finished +2.*`} {
 		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(out) {
 			t.Errorf("jobs cancel of a queued job has no line %s:\n%s", line, out)
 		}
 	}
 	var cancelling struct{ Cancelling bool }
-	out = succeed(t, "jobs", "cancel", running, "--json", "--data", data).stdout
+	out = succeed(t, "jobs", "cancel", running, "--json", "--data", data).Stdout
 	if err := json.Unmarshal([]byte(out), &cancelling); err != nil || !cancelling.Cancelling {
 		t.Errorf("jobs cancel of a running job prints %v\n%s", err, out)
 	}
-	eventually(t, "the running job is cancelled", func() bool { return show(running).Status == "cancelled" })
+	harness.Eventually(t, "the running job is cancelled", func() bool { return show(running).Status == "cancelled" })
 
 	for args, says := range map[string]string{
 		"jobs list --limit -1":     "--limit",
@@ -160,7 +157,7 @@ func TestJobs(t *testing.T) {
 		"jobs":                     "cancel",
 	} {
 		r := mneme(t, append(strings.Fields(args), "--data", data)...)
-		if r.code == 0 || !strings.Contains(r.stderr, says) || r.stdout != "" {
+		if r.Code == 0 || !strings.Contains(r.Stderr, says) || r.Stdout != "" {
 			t.Errorf("%s: %+v", args, r)
 		}
 	}

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // made is the key that keys create or rotate prints, alone on standard output.
@@ -33,7 +34,7 @@ type listedKey struct {
 func listKeys(t *testing.T, data string) map[string]listedKey {
 	t.Helper()
 	var list struct{ Keys []listedKey }
-	if err := json.Unmarshal([]byte(succeed(t, "keys", "list", "--data", data, "--json").stdout), &list); err != nil {
+	if err := json.Unmarshal([]byte(succeed(t, "keys", "list", "--data", data, "--json").Stdout), &list); err != nil {
 		t.Fatal(err)
 	}
 	byName := map[string]listedKey{}
@@ -43,28 +44,19 @@ func listKeys(t *testing.T, data string) map[string]listedKey {
 	return byName
 }
 
-// eventually asks until a change that another process made is seen, which takes
-// half a second, and longer where this machine is busy. That a change holds within
-// its second is tested in core/key, with a clock of the test's own.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for began := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatalf("%s: not within a minute", what)
-		}
-	}
-}
-
+// What a command changes beside a running server is seen half a second later, and
+// later where this machine is busy. That it holds within its second is tested in
+// core/key, with a clock of the test's own.
 func TestKeysOfTheMemoryAPI(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	s := start(t, "--data", data)
 	save := func(key, user, text string) (int, string) {
-		return call(t, "POST", s.url+"/api/v1/memories", key, `{"endUserId":"`+user+`","content":"`+text+`"}`)
+		return call(t, "POST", s.URL+"/api/v1/memories", key, `{"endUserId":"`+user+`","content":"`+text+`"}`)
 	}
-	status := func(key string) (code int, body string) { return call(t, "GET", s.url+"/api/v1/status", key, "") }
+	status := func(key string) (code int, body string) { return call(t, "GET", s.URL+"/api/v1/status", key, "") }
 	create := func(prefix string, args ...string) string {
 		t.Helper()
-		return made(t, prefix, succeed(t, append([]string{"keys", "create", "--data", data}, args...)...).stdout)
+		return made(t, prefix, succeed(t, append([]string{"keys", "create", "--data", data}, args...)...).Stdout)
 	}
 
 	chat := create("cint_", "--type", "integration", "--name", "chat", "--memories-per-user", "2", "--read-rate", "600")
@@ -100,12 +92,12 @@ func TestKeysOfTheMemoryAPI(t *testing.T) {
 	}
 
 	// Quotas of a running server's integration.
-	out := succeed(t, "integrations", "set", "chat", "--data", data, "--memories-per-user", "3").stdout
+	out := succeed(t, "integrations", "set", "chat", "--data", data, "--memories-per-user", "3").Stdout
 	if !regexp.MustCompile(`int_\w+ +chat +3 +600 +6000`).MatchString(out) {
 		t.Errorf("integrations set prints\n%s", out)
 	}
-	eventually(t, "a raised quota", func() bool { code, _ := save(chat, "ann", "Ann has a cat."); return code == 200 })
-	if out := succeed(t, "integrations", "list", "--data", data, "--json").stdout; !strings.Contains(out,
+	harness.Eventually(t, "a raised quota", func() bool { code, _ := save(chat, "ann", "Ann has a cat."); return code == 200 })
+	if out := succeed(t, "integrations", "list", "--data", data, "--json").Stdout; !strings.Contains(out,
 		`"memories_per_end_user": 3`) {
 		t.Errorf("integrations list prints\n%s", out)
 	}
@@ -119,22 +111,22 @@ func TestKeysOfTheMemoryAPI(t *testing.T) {
 	if k := keys["of ann"]; k.EndUser != "ann" || k.Kind != "personal" {
 		t.Errorf("listed %+v", k)
 	}
-	fresh := made(t, "cint_", succeed(t, "keys", "rotate", keys["reader"].ID, "--overlap", "1h", "--data", data).stdout)
+	fresh := made(t, "cint_", succeed(t, "keys", "rotate", keys["reader"].ID, "--overlap", "1h", "--data", data).Stdout)
 	for _, k := range []string{reader, fresh} {
 		if code, body := status(k); code != 200 || !strings.Contains(body, `["memories:read","status:read"]`) {
 			t.Errorf("during the overlap: %d %s", code, body)
 		}
 	}
 	last := made(t, "cint_", succeed(t, "keys", "rotate", listKeys(t, data)["reader"].ID, "--overlap", "0", "--data",
-		data).stdout)
-	eventually(t, "the end of a rotated key", func() bool { code, _ := status(fresh); return code == 401 })
+		data).Stdout)
+	harness.Eventually(t, "the end of a rotated key", func() bool { code, _ := status(fresh); return code == 401 })
 	if code, _ := status(last); code != 200 {
 		t.Errorf("the newest key: %d", code)
 	}
 	succeed(t, "keys", "revoke", keys["chat"].ID, "--data", data)
-	eventually(t, "a revocation", func() bool { code, _ := status(chat); return code == 401 })
+	harness.Eventually(t, "a revocation", func() bool { code, _ := status(chat); return code == 401 })
 
-	table := succeed(t, "keys", "list", "--data", data).stdout
+	table := succeed(t, "keys", "list", "--data", data).Stdout
 	for _, want := range []string{"chat user ann", "cmem_...", "none (team)", "memories:read", "revoked"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the list lacks %q:\n%s", want, table)
@@ -203,8 +195,8 @@ func TestKeysRefuses(t *testing.T) {
 			if strings.HasPrefix(c.args, "users") {
 				args = append(args, "--config", keywordOnly(t))
 			}
-			if r := mneme(t, args...); r.code != c.code || !strings.Contains(r.stderr, c.says) || r.stdout != "" {
-				t.Errorf("exit code %d, want %d with %q: %s%s", r.code, c.code, c.says, r.stdout, r.stderr)
+			if r := mneme(t, args...); r.Code != c.code || !strings.Contains(r.Stderr, c.says) || r.Stdout != "" {
+				t.Errorf("exit code %d, want %d with %q: %s%s", r.Code, c.code, c.says, r.Stdout, r.Stderr)
 			}
 		})
 	}
@@ -214,12 +206,11 @@ func TestKeysRefuses(t *testing.T) {
 }
 
 // answering runs the program with an answer on standard input.
-func answering(t *testing.T, answer string, args, env []string) result {
+func answering(t *testing.T, answer string, args, env []string) harness.Result {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program.Path(t), args...)
-	cmd.Env = append(os.Environ(), env...)
+	cmd := (&harness.Site{T: t, Env: env}).Command(args...)
 	cmd.Stdin = strings.NewReader(answer)
-	return finish(t, cmd)
+	return harness.Run(t, cmd)
 }
 
 // The commands about end users work beside a running server and without one.
@@ -230,12 +221,12 @@ func TestUsers(t *testing.T) {
 			s := start(t, "--data", data)
 			create := func(name string) string {
 				return made(t, "cint_", succeed(t, "keys", "create", "--data", data, "--type", "integration",
-					"--integration", name).stdout)
+					"--integration", name).Stdout)
 			}
 			keys := map[string]string{"chat": create("chat"), "app": create("app")}
 			save := func(integration, user, text string) {
 				t.Helper()
-				if code, body := call(t, "POST", s.url+"/api/v1/memories", keys[integration],
+				if code, body := call(t, "POST", s.URL+"/api/v1/memories", keys[integration],
 					`{"endUserId":"`+user+`","content":"`+text+`","containerTag":"home"}`); code != 200 {
 					t.Fatalf("save: %d %s", code, body)
 				}
@@ -250,24 +241,24 @@ func TestUsers(t *testing.T) {
 			where := []string{"--data", data}
 			switch how {
 			case "alone":
-				if err := s.stop(os.Interrupt); err != nil {
+				if err := s.Stop(os.Interrupt); err != nil {
 					t.Fatal(err)
 				}
 			case "by URL":
-				admin := made(t, "adm-", succeed(t, "keys", "create", "--data", data, "--type", "admin").stdout)
-				where, env = []string{"--url", s.url}, []string{"MNEME_ADMIN_KEY=" + admin}
+				admin := made(t, "adm-", succeed(t, "keys", "create", "--data", data, "--type", "admin").Stdout)
+				where, env = []string{"--url", s.URL}, []string{"MNEME_ADMIN_KEY=" + admin}
 			}
-			run := func(args ...string) result {
+			run := func(args ...string) harness.Result {
 				t.Helper()
 				return mnemeIn(t, "", env, append(args, where...)...)
 			}
 			ok := func(args ...string) string {
 				t.Helper()
 				r := run(args...)
-				if r.code != 0 {
-					t.Fatalf("mneme %s: %d %s%s", strings.Join(args, " "), r.code, r.stdout, r.stderr)
+				if r.Code != 0 {
+					t.Fatalf("mneme %s: %d %s%s", strings.Join(args, " "), r.Code, r.Stdout, r.Stderr)
 				}
-				return r.stdout
+				return r.Stdout
 			}
 			ids := func(args ...string) string {
 				t.Helper()
@@ -302,8 +293,8 @@ func TestUsers(t *testing.T) {
 				t.Errorf("users list prints\n%s", out)
 			}
 
-			if r := run("users", "export", "ann"); r.code != 2 || !strings.Contains(r.stderr, "chat") ||
-				!strings.Contains(r.stderr, "app") || r.stdout != "" {
+			if r := run("users", "export", "ann"); r.Code != 2 || !strings.Contains(r.Stderr, "chat") ||
+				!strings.Contains(r.Stderr, "app") || r.Stdout != "" {
 				t.Errorf("an export of two end users: %+v", r)
 			}
 			export := ok("users", "export", "ann", "--integration", "chat")
@@ -324,24 +315,24 @@ func TestUsers(t *testing.T) {
 			if body, err := os.ReadFile(file); err != nil || !strings.Contains(string(body), `"content":"Bob."`) {
 				t.Errorf("the file holds %s, %v", body, err)
 			}
-			if r := run("users", "export", "bob", "--out", file); r.code != 1 {
+			if r := run("users", "export", "bob", "--out", file); r.Code != 1 {
 				t.Errorf("a file was overwritten: %+v", r)
 			}
 
 			// It asks, and takes no answer for a no.
-			if r := run("users", "erase", "ann", "--integration", "chat"); r.code != 1 ||
-				!strings.Contains(r.stderr, "2 memories") {
+			if r := run("users", "erase", "ann", "--integration", "chat"); r.Code != 1 ||
+				!strings.Contains(r.Stderr, "2 memories") {
 				t.Errorf("without an answer: %+v", r)
 			}
 			if got := ids("--integration", "chat"); got != "chat/ann chat/ann.b chat/bob" {
 				t.Errorf("after no answer there are %s", got)
 			}
-			if out := answering(t, "no\n", append([]string{"users", "erase", "bob"}, where...), env); out.code != 1 ||
-				!strings.Contains(out.stderr, "1 memory") {
+			if out := answering(t, "no\n", append([]string{"users", "erase", "bob"}, where...), env); out.Code != 1 ||
+				!strings.Contains(out.Stderr, "1 memory") {
 				t.Errorf("answering no: %+v", out)
 			}
-			if out := answering(t, "y\n", append([]string{"users", "erase", "bob"}, where...), env); out.code != 0 ||
-				!strings.Contains(out.stdout, "nothing is left") {
+			if out := answering(t, "y\n", append([]string{"users", "erase", "bob"}, where...), env); out.Code != 0 ||
+				!strings.Contains(out.Stdout, "nothing is left") {
 				t.Errorf("answering yes: %+v", out)
 			}
 			var certificate struct {

@@ -10,12 +10,14 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // stdio connects a client to the command that it starts.
 func stdio(t *testing.T, version string, env []string, args ...string) (*sdk.ClientSession, *bytes.Buffer) {
 	t.Helper()
-	cmd := exec.Command(program.Path(t), append([]string{"mcp", "--stdio"}, args...)...)
+	cmd := exec.Command(harness.Program(t), append([]string{"mcp", "--stdio"}, args...)...)
 	cmd.Env = append(cmd.Environ(), env...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
@@ -48,7 +50,7 @@ func callTool(t *testing.T, s *sdk.ClientSession, tool string, args, out any) {
 func TestMCPStdio(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	key := strings.TrimSpace(succeed(t, "keys", "create", "--data", data, "--read-only").stdout)
+	key := strings.TrimSpace(succeed(t, "keys", "create", "--data", data, "--read-only").Stdout)
 	for _, version := range []string{"2025-06-18", "2026-07-28"} { // one process after another on one folder
 		s, log := stdio(t, version, nil, "--data", data, "--namespace", "notes")
 		var saved struct{ ID, Namespace string }
@@ -73,8 +75,8 @@ func TestMCPStdio(t *testing.T) {
 		tools int
 	}{
 		"by the folder":      {nil, []string{"--data", data}, 5},
-		"by URL":             {[]string{"MNEME_KEY=" + key}, []string{"--url", server.url}, 3}, // a read-only key
-		"by the environment": {[]string{"MNEME_URL=" + server.url}, []string{"--key", key}, 3},
+		"by URL":             {[]string{"MNEME_KEY=" + key}, []string{"--url", server.URL}, 3}, // a read-only key
+		"by the environment": {[]string{"MNEME_URL=" + server.URL}, []string{"--key", key}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, log := stdio(t, "", c.env, c.args...)
@@ -98,7 +100,7 @@ func TestMCPStdio(t *testing.T) {
 // protocol is written.
 func TestMCPStdioPiped(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), program.Path(t), "mcp", "--stdio", "--data", filepath.Join(t.TempDir(), "data"))
+	cmd := exec.CommandContext(t.Context(), harness.Program(t), "mcp", "--stdio", "--data", filepath.Join(t.TempDir(), "data"))
 	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize",` +
 		`"params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
@@ -153,8 +155,8 @@ func TestMCPStdioRefusals(t *testing.T) {
 		"no URL":          {[]string{"mcp", "--stdio", "--url", "nowhere", "--key", "k"}, 1, "not the URL of a server"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if r := mneme(t, c.args...); r.code != c.code || !strings.Contains(r.stderr, c.says) || r.stdout != "" {
-				t.Errorf("exit code %d, %q, %q", r.code, r.stdout, r.stderr)
+			if r := mneme(t, c.args...); r.Code != c.code || !strings.Contains(r.Stderr, c.says) || r.Stdout != "" {
+				t.Errorf("exit code %d, %q, %q", r.Code, r.Stdout, r.Stderr)
 			}
 		})
 	}

@@ -21,7 +21,7 @@ func TestCheckProcess(t *testing.T) {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	text := succeed(t, "models", "check", "--data", filepath.Join(dir, "data"), "--quick", "--format", "junit", "--out",
-		out, "--process", program).stdout
+		out, "--process", program).Stdout
 	b, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
@@ -59,14 +59,14 @@ func TestCheckGolden(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "golden.json")
 	write(t, file, `{"sparse":[{"text":"keys","terms":{"1":1}}]}`)
 	r := mneme(t, "models", "check", "--quick", "--golden", file, "builtin:splade-tiny")
-	if r.code != 1 || !strings.Contains(r.stdout,
+	if r.Code != 1 || !strings.Contains(r.Stdout,
 		"FAIL  golden.sparse: cosine to the golden terms of at least 0.99; saw 0.00000") ||
-		!strings.Contains(r.stdout, "\n1 of ") {
+		!strings.Contains(r.Stdout, "\n1 of ") {
 		t.Errorf("%+v", r)
 	}
 	write(t, file, `{"vectors":[]}`)
-	if r := mneme(t, "models", "check", "--golden", file, "builtin:splade-tiny"); r.code != 1 ||
-		!strings.Contains(r.stderr, "golden.json") {
+	if r := mneme(t, "models", "check", "--golden", file, "builtin:splade-tiny"); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "golden.json") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -89,7 +89,7 @@ func TestCheckRefused(t *testing.T) {
 		"mtls: ":                            {1, []string{"--mtls", "sometimes", "--process", "./nothing"}},
 	} {
 		args := append([]string{"models", "check", "--data", filepath.Join(t.TempDir(), "data")}, c.args...)
-		if r := mneme(t, args...); r.code != c.code || !strings.Contains(r.stdout+r.stderr, want) {
+		if r := mneme(t, args...); r.Code != c.code || !strings.Contains(r.Stdout+r.Stderr, want) {
 			t.Errorf("%v: %+v, want %q", c.args, r, want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestBench(t *testing.T) {
 	config := filepath.Join(dir, "mneme.yaml")
 	write(t, config, "models:\n  terms: {wasm: {module: \"builtin:splade-tiny\", instances: 1, memory_mb: 256}}\n")
 	if err := json.Unmarshal([]byte(succeed(t, "models", "bench", "--config", config, "--length", "600ms", "--json",
-		"terms", "builtin:rerank-small").stdout), &list); err != nil {
+		"terms", "builtin:rerank-small").Stdout), &list); err != nil {
 		t.Fatal(err)
 	}
 	if len(list.Models) != 2 || list.Models[0].Model != "terms" || len(list.Models[0].Digest) != 71 ||
@@ -126,7 +126,7 @@ func TestBench(t *testing.T) {
 			}
 		}
 	}
-	if r := mneme(t, "models", "bench", "--length", "1ms"); r.code != 2 {
+	if r := mneme(t, "models", "bench", "--length", "1ms"); r.Code != 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -140,7 +140,7 @@ func TestModelsList(t *testing.T) {
 		"\"builtin:splade-tiny\"}}\nroles: {sparse: terms}\n")
 	args := []string{"models", "list", "--data", filepath.Join(dir, "data"), "--config", config}
 	r := mneme(t, args...)
-	if r.code != 1 || !strings.Contains(r.stdout,
+	if r.Code != 1 || !strings.Contains(r.Stdout,
 		"refused gone: open model gone: open model installed:gone: it is not installed in ") {
 		t.Errorf("%+v", r)
 	}
@@ -151,7 +151,7 @@ func TestModelsList(t *testing.T) {
 		}
 		Installed []any
 	}
-	if err := json.Unmarshal([]byte(mneme(t, append(args, "--json")...).stdout), &list); err != nil {
+	if err := json.Unmarshal([]byte(mneme(t, append(args, "--json")...).Stdout), &list); err != nil {
 		t.Fatal(err)
 	}
 	seen := 0

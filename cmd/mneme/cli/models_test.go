@@ -29,7 +29,7 @@ func TestBuiltinModels(t *testing.T) {
 			Bytes                         int
 		}
 	}
-	if err := json.Unmarshal([]byte(succeed(t, "models", "list", "--builtin", "--json").stdout), &list); err != nil {
+	if err := json.Unmarshal([]byte(succeed(t, "models", "list", "--builtin", "--json").Stdout), &list); err != nil {
 		t.Fatal(err)
 	}
 	tasks, digests := map[string]string{}, map[string]bool{}
@@ -43,7 +43,7 @@ func TestBuiltinModels(t *testing.T) {
 		tasks["builtin:rerank-small"] != "rerank" {
 		t.Errorf("%+v", list)
 	}
-	table := succeed(t, "models", "list", "--builtin").stdout
+	table := succeed(t, "models", "list", "--builtin").Stdout
 	for name := range tasks {
 		if !strings.Contains(table, name) {
 			t.Errorf("the table lacks %s:\n%s", name, table)
@@ -61,7 +61,7 @@ func TestModelsOfEveryRole(t *testing.T) {
 		}
 	}
 	file := threeModels(t, "judge")
-	if err := json.Unmarshal([]byte(succeed(t, "models", "check", "--config", file, "--quick", "--json").stdout),
+	if err := json.Unmarshal([]byte(succeed(t, "models", "check", "--config", file, "--quick", "--json").Stdout),
 		&checked); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestModelsOfEveryRole(t *testing.T) {
 	if got := strings.Join(names, " "); got != "e5-small-v2 splade-tiny rerank-small" {
 		t.Errorf("checked %s", got)
 	}
-	out := succeed(t, "doctor", "--data", filepath.Join(t.TempDir(), "data"), "--config", file).stdout
+	out := succeed(t, "doctor", "--data", filepath.Join(t.TempDir(), "data"), "--config", file).Stdout
 	for _, want := range []string{"model    dense loaded", "query embedded", "model    terms loaded", "query encoded",
 		"model    judge loaded", "query scored"} {
 		if !strings.Contains(out, want) {
@@ -88,7 +88,7 @@ func TestModelsOfEveryRole(t *testing.T) {
 		}
 	}
 	r := mneme(t, "doctor", "--data", filepath.Join(t.TempDir(), "data"), "--config", threeModels(t, "terms"))
-	if r.code != 1 || !strings.Contains(r.stdout, "terms has the role rerank, but its tasks are [sparse]") {
+	if r.Code != 1 || !strings.Contains(r.Stdout, "terms has the role rerank, but its tasks are [sparse]") {
 		t.Errorf("an encoder as reranker: %+v", r)
 	}
 }
@@ -100,7 +100,7 @@ func TestPackOptions(t *testing.T) {
 		"needs --out":                     {"--task", "sparse", "--out", ""},
 	} {
 		r := mneme(t, append([]string{"models", "pack", t.TempDir(), "--out", filepath.Join(t.TempDir(), "x")}, args...)...)
-		if r.code == 0 || !strings.Contains(r.stderr, want) {
+		if r.Code == 0 || !strings.Contains(r.Stderr, want) {
 			t.Errorf("%v: %+v, want %q", args, r, want)
 		}
 	}

@@ -22,11 +22,11 @@ const (
 // The document in the repository is what the program says; make generate writes it.
 func TestTheOpenAPIDocumentInTheRepositoryIsCurrent(t *testing.T) {
 	got := mneme(t, "openapi")
-	if got.code != 0 {
-		t.Fatalf("exit %d: %s", got.code, got.stderr)
+	if got.Code != 0 {
+		t.Fatalf("exit %d: %s", got.Code, got.Stderr)
 	}
 	if *update {
-		if err := os.WriteFile(golden, []byte(got.stdout), 0o644); err != nil {
+		if err := os.WriteFile(golden, []byte(got.Stdout), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestTheOpenAPIDocumentInTheRepositoryIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got.stdout); diff != "" {
+	if diff := cmp.Diff(string(want), got.Stdout); diff != "" {
 		t.Errorf("docs/openapi.yaml is out of date; run make generate (-repository +program):\n%s", diff)
 	}
 }
@@ -44,14 +44,14 @@ func TestTheRenderingsOfTheOpenAPIDocumentAreEqual(t *testing.T) {
 	asYAML := mneme(t, "openapi", "--base-url", "https://mneme.example.com/api")
 	asJSON := mneme(t, "openapi", "--base-url", "https://mneme.example.com/api", "--format", "json")
 	if again := mneme(t, "openapi", "--base-url", "https://mneme.example.com/api", "--format",
-		"json"); again.stdout != asJSON.stdout {
+		"json"); again.Stdout != asJSON.Stdout {
 		t.Error("the JSON rendering differs between two runs")
 	}
-	converted, err := yaml.YAMLToJSON([]byte(asYAML.stdout))
+	converted, err := yaml.YAMLToJSON([]byte(asYAML.Stdout))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fromYAML, fromJSON := decoded(t, converted), decoded(t, []byte(asJSON.stdout))
+	fromYAML, fromJSON := decoded(t, converted), decoded(t, []byte(asJSON.Stdout))
 	if diff := cmp.Diff(fromJSON, fromYAML); diff != "" {
 		t.Errorf("the renderings differ (-JSON +YAML):\n%s", diff)
 	}
@@ -72,8 +72,8 @@ func decoded(t *testing.T, b []byte) any {
 }
 
 func TestAnUnknownFormatOfTheOpenAPIDocumentIsAMistake(t *testing.T) {
-	if got := mneme(t, "openapi", "--format", "toml"); got.code != 2 {
-		t.Errorf("exit %d: %s", got.code, got.stderr)
+	if got := mneme(t, "openapi", "--format", "toml"); got.Code != 2 {
+		t.Errorf("exit %d: %s", got.Code, got.Stderr)
 	}
 }
 
@@ -82,10 +82,10 @@ func TestAnUnknownFormatOfTheOpenAPIDocumentIsAMistake(t *testing.T) {
 func TestAServerGivesItsDocumentToAnyone(t *testing.T) {
 	data := t.TempDir()
 	r := start(t, "--data", data, "--config", keywordOnly(t))
-	printed := map[string]string{"/openapi.json": mneme(t, "openapi", "--format", "json").stdout,
-		"/openapi.yaml": mneme(t, "openapi").stdout}
+	printed := map[string]string{"/openapi.json": mneme(t, "openapi", "--format", "json").Stdout,
+		"/openapi.yaml": mneme(t, "openapi").Stdout}
 	for path, want := range printed {
-		answer, err := http.Get(r.url + path)
+		answer, err := http.Get(r.URL + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestAServerGivesItsDocumentToAnyone(t *testing.T) {
 		if answer.StatusCode != 200 || string(body) != want || answer.Header.Get("X-Request-Id") == "" {
 			t.Errorf("%s: %d, %d bytes, printed are %d: %v", path, answer.StatusCode, len(body), len(want), answer.Header)
 		}
-		again, err := http.NewRequest(http.MethodGet, r.url+path, nil)
+		again, err := http.NewRequest(http.MethodGet, r.URL+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,10 +105,10 @@ func TestAServerGivesItsDocumentToAnyone(t *testing.T) {
 			t.Errorf("%s asked again: %v %v", path, known, err)
 		}
 	}
-	if status, body := call(t, http.MethodGet, r.url+"/docs", "", ""); status != 200 || !strings.Contains(body, "swagger-ui") {
+	if status, body := call(t, http.MethodGet, r.URL+"/docs", "", ""); status != 200 || !strings.Contains(body, "swagger-ui") {
 		t.Errorf("/docs: %d %.200s", status, body)
 	}
-	if status, body := call(t, http.MethodPost, r.url+"/openapi.json", "", "{}"); status != 405 ||
+	if status, body := call(t, http.MethodPost, r.URL+"/openapi.json", "", "{}"); status != 405 ||
 		!strings.Contains(body, "method_not_allowed") {
 		t.Errorf("POST: %d %s", status, body)
 	}
@@ -116,9 +116,9 @@ func TestAServerGivesItsDocumentToAnyone(t *testing.T) {
 
 // What was published does not break.
 func TestNothingBreaksClientsOfTheLastRelease(t *testing.T) {
-	if got := mneme(t, "openapi", "diff", released); got.code != 0 || got.stdout != "" {
+	if got := mneme(t, "openapi", "diff", released); got.Code != 0 || got.Stdout != "" {
 		t.Errorf("exit %d; against the last release these break (docs/versioning.md says what may change):\n%s%s",
-			got.code, got.stdout, got.stderr)
+			got.Code, got.Stdout, got.Stderr)
 	}
 	changed, err := os.ReadFile(released)
 	if err != nil {
@@ -129,11 +129,11 @@ func TestNothingBreaksClientsOfTheLastRelease(t *testing.T) {
 	if err := os.WriteFile(narrow, changed, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := mneme(t, "openapi", "diff", released, narrow); got.code != 1 ||
-		!strings.Contains(got.stdout, "query: has the maxLength 8000 instead of 8192") {
-		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	if got := mneme(t, "openapi", "diff", released, narrow); got.Code != 1 ||
+		!strings.Contains(got.Stdout, "query: has the maxLength 8000 instead of 8192") {
+		t.Errorf("exit %d: %s%s", got.Code, got.Stdout, got.Stderr)
 	}
-	if got := mneme(t, "openapi", "diff", "nowhere.yaml"); got.code != 1 || !strings.Contains(got.stderr, "nowhere.yaml") {
-		t.Errorf("exit %d: %s", got.code, got.stderr)
+	if got := mneme(t, "openapi", "diff", "nowhere.yaml"); got.Code != 1 || !strings.Contains(got.Stderr, "nowhere.yaml") {
+		t.Errorf("exit %d: %s", got.Code, got.Stderr)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // anotherModel is a configuration with an embedding model of another identity:
@@ -45,11 +47,11 @@ func TestReindexInAShadow(t *testing.T) {
 	write(t, config, strings.Replace(string(text), "{embed: other}", "{embed: other, previous: [e5-small-v2]}", 1))
 	with := []string{"--data", data, "--config", config}
 	s := start(t, with...)
-	mneme := func(args ...string) result { t.Helper(); return mneme(t, append(args, with...)...) }
-	says := func(r result, code int, words ...string) {
+	mneme := func(args ...string) harness.Result { t.Helper(); return mneme(t, append(args, with...)...) }
+	says := func(r harness.Result, code int, words ...string) {
 		t.Helper()
 		for _, w := range words {
-			if r.code != code || !strings.Contains(r.stdout+r.stderr, w) {
+			if r.Code != code || !strings.Contains(r.Stdout+r.Stderr, w) {
 				t.Errorf("want %d and %q: %+v", code, w, r)
 			}
 		}
@@ -69,11 +71,11 @@ func TestReindexInAShadow(t *testing.T) {
 	for _, args := range [][]string{{"notes", "--rollback", "--force"}, {"notes", "--commit", "--hold"},
 		{"notes", "--min-overlap", "2"}, {"--memories", "ann", "--hold"},
 		{"--indexes", "notes"}, {"notes", "--queries", filepath.Join(in, "none")}} {
-		if r := mneme(append([]string{"reindex"}, args...)...); r.code == 0 {
+		if r := mneme(append([]string{"reindex"}, args...)...); r.Code == 0 {
 			t.Errorf("reindex %v: %+v", args, r)
 		}
 	}
-	if err := s.stop(os.Interrupt); err != nil {
+	if err := s.Stop(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	says(mneme("reindex", "--indexes"), 0, "2 documents of 1 partition are in the indexes\n")
@@ -89,69 +91,69 @@ func TestReindex(t *testing.T) {
 	for _, ns := range []string{"notes", "more"} {
 		succeed(t, "import", in, "--namespace", ns, "--data", data)
 	}
-	key := made(t, "cint_", succeed(t, "keys", "create", "--data", data, "--type", "integration", "--integration", "chat").stdout)
+	key := made(t, "cint_", succeed(t, "keys", "create", "--data", data, "--type", "integration", "--integration", "chat").Stdout)
 	first := start(t, "--data", data)
 	for _, user := range []string{"ann", "bob"} {
-		if code, body := call(t, "POST", first.url+"/api/v1/memories", key,
+		if code, body := call(t, "POST", first.URL+"/api/v1/memories", key,
 			`{"endUserId":"`+user+`","content":"Lives in Lyon."}`); code != 200 {
 			t.Fatalf("save: %d %s", code, body)
 		}
 	}
-	if err := first.stop(os.Interrupt); err != nil {
+	if err := first.Stop(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	with := []string{"--data", data, "--config", anotherModel(t)}
-	mneme := func(args ...string) result { t.Helper(); return mneme(t, append(args, with...)...) }
+	mneme := func(args ...string) harness.Result { t.Helper(); return mneme(t, append(args, with...)...) }
 	refused := func(ns string) {
 		t.Helper()
-		if r := mneme("query", ns, "when does it close"); r.code != 1 || !strings.Contains(r.stderr, "mneme reindex "+ns) {
+		if r := mneme("query", ns, "when does it close"); r.Code != 1 || !strings.Contains(r.Stderr, "mneme reindex "+ns) {
 			t.Errorf("a query of %s: %+v", ns, r)
 		}
 	}
 	found := func(ns string) {
 		t.Helper()
-		if r := mneme("query", ns, "when does it close"); r.code != 0 || !strings.Contains(r.stdout, "1.000  dusk.md") {
+		if r := mneme("query", ns, "when does it close"); r.Code != 0 || !strings.Contains(r.Stdout, "1.000  dusk.md") {
 			t.Errorf("a query of %s: %+v", ns, r)
 		}
 	}
 	for _, args := range [][]string{{}, {"notes", "--all"}, {"No Name"}} {
-		if r := mneme(append([]string{"reindex"}, args...)...); r.code != 2 {
+		if r := mneme(append([]string{"reindex"}, args...)...); r.Code != 2 {
 			t.Errorf("reindex %v: %+v", args, r)
 		}
 	}
 	refused("notes")
-	if r := mneme("reindex", "notes"); r.code != 0 || r.stdout != "notes: 2 documents in 2 chunks\n" ||
-		!strings.Contains(r.stderr, "reindexing notes: 2") {
+	if r := mneme("reindex", "notes"); r.Code != 0 || r.Stdout != "notes: 2 documents in 2 chunks\n" ||
+		!strings.Contains(r.Stderr, "reindexing notes: 2") {
 		t.Errorf("reindex: %+v", r)
 	}
 	found("notes")
 	refused("more")
 
 	s := start(t, with...)
-	if r := mneme("reindex", "--all"); r.code != 0 || !strings.Contains(r.stdout, "more: 2 documents in 2 chunks\n") ||
-		!strings.Contains(r.stdout, "notes: its vectors are of the configured") {
+	if r := mneme("reindex", "--all"); r.Code != 0 || !strings.Contains(r.Stdout, "more: 2 documents in 2 chunks\n") ||
+		!strings.Contains(r.Stdout, "notes: its vectors are of the configured") {
 		t.Errorf("reindex --all: %+v", r)
 	}
 	found("more")
-	if r := mneme("reindex", "absent", "notes", "--force"); r.code != 1 || !strings.Contains(r.stderr, "absent: ") ||
-		r.stdout != "notes: 2 documents in 2 chunks\n" {
+	if r := mneme("reindex", "absent", "notes", "--force"); r.Code != 1 || !strings.Contains(r.Stderr, "absent: ") ||
+		r.Stdout != "notes: 2 documents in 2 chunks\n" {
 		t.Errorf("one of two: %+v", r)
 	}
 	search := func(user string) (int, string) {
 		t.Helper()
-		return call(t, "POST", s.url+"/api/v1/search", key, `{"endUserId":"`+user+`","query":"where"}`)
+		return call(t, "POST", s.URL+"/api/v1/search", key, `{"endUserId":"`+user+`","query":"where"}`)
 	}
 	if code, body := search("ann"); code != 503 || !strings.Contains(body, "mneme reindex --memories ann") {
 		t.Errorf("a search of ann: %d %s", code, body)
 	}
-	if r := mneme("reindex", "--memories", "ann"); r.code != 0 || r.stdout != "ann: 1 memory in 1 chunk\n" {
+	if r := mneme("reindex", "--memories", "ann"); r.Code != 0 || r.Stdout != "ann: 1 memory in 1 chunk\n" {
 		t.Errorf("of ann: %+v", r)
 	}
-	if r := mneme("reindex", "--memories", "nobody"); r.code != 1 || !strings.Contains(r.stderr, "nobody") {
+	if r := mneme("reindex", "--memories", "nobody"); r.Code != 1 || !strings.Contains(r.Stderr, "nobody") {
 		t.Errorf("of nobody: %+v", r)
 	}
-	if r := mneme("reindex", "--memories", "--all", "--integration", "chat"); r.code != 0 ||
-		!strings.Contains(r.stdout, "bob: 1 memory in 1 chunk\n") || !strings.Contains(r.stdout, "ann: its vectors") {
+	if r := mneme("reindex", "--memories", "--all", "--integration", "chat"); r.Code != 0 ||
+		!strings.Contains(r.Stdout, "bob: 1 memory in 1 chunk\n") || !strings.Contains(r.Stdout, "ann: its vectors") {
 		t.Errorf("of all: %+v", r)
 	}
 	for _, user := range []string{"ann", "bob"} {
@@ -159,12 +161,12 @@ func TestReindex(t *testing.T) {
 			t.Errorf("a search of %s: %d %s", user, code, body)
 		}
 	}
-	admin := made(t, "adm-", succeed(t, "keys", "create", "--data", data, "--type", "admin").stdout)
-	with = []string{"--url", s.url, "--key", admin}
-	if r := mneme("reindex", "notes", "--force"); r.code != 0 || r.stdout != "notes: 2 documents in 2 chunks\n" {
+	admin := made(t, "adm-", succeed(t, "keys", "create", "--data", data, "--type", "admin").Stdout)
+	with = []string{"--url", s.URL, "--key", admin}
+	if r := mneme("reindex", "notes", "--force"); r.Code != 0 || r.Stdout != "notes: 2 documents in 2 chunks\n" {
 		t.Errorf("by URL: %+v", r)
 	}
-	if r := mneme("reindex", "notes", "--org", "other"); r.code != 1 || !strings.Contains(r.stderr, "other") {
+	if r := mneme("reindex", "notes", "--org", "other"); r.Code != 1 || !strings.Contains(r.Stderr, "other") {
 		t.Errorf("another organization: %+v", r)
 	}
 }

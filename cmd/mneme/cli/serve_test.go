@@ -6,13 +6,11 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
@@ -20,27 +18,22 @@ import (
 // running is a server process.
 type running struct {
 	*harness.Server
-	t   *testing.T
-	url string
+	t *testing.T
 }
 
 // start runs serve and waits until it is ready.
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
-	s := harness.Serve(t, exec.Command(program.Path(t), append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...))
-	return &running{s, t, s.URL}
+	return &running{(&harness.Site{T: t}).Serve(args...), t}
 }
-
-// stop sends a signal and waits for the end.
-func (r *running) stop(signal os.Signal) error { return r.Stop(signal) }
 
 var writeInFlight = regexp.MustCompile(`(?m)^mneme_operations_in_flight\{[^}]*documents\.write[^}]*\} 1$`)
 
 // awaitCall waits until the server is at work on a write.
 func (r *running) awaitCall() {
 	r.t.Helper()
-	eventually(r.t, "the call reaches the server", func() bool {
-		_, body := call(r.t, "GET", r.url+"/metrics", "", "")
+	harness.Eventually(r.t, "the call reaches the server", func() bool {
+		_, body := call(r.t, "GET", r.URL+"/metrics", "", "")
 		return writeInFlight.MatchString(body)
 	})
 }
@@ -52,16 +45,13 @@ func call(t *testing.T, method, url, key, body string) (int, string) {
 	if body != "" {
 		send = body
 	}
-	a, err := harness.Ask(t.Context(), http.DefaultClient, method, url, key, send)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := harness.Client{T: t, At: url, Key: key, HTTP: http.DefaultClient}.Call(method, "", send)
 	return a.Status, string(a.Body)
 }
 
 func newKey(t *testing.T, data string, args ...string) string {
 	t.Helper()
-	out := succeed(t, append([]string{"keys", "create", "--data", data}, args...)...).stdout
+	out := succeed(t, append([]string{"keys", "create", "--data", data}, args...)...).Stdout
 	if !regexp.MustCompile(`^sk-service-[A-Za-z0-9]{43}\n$`).MatchString(out) {
 		t.Fatalf("keys create prints %q, not a key alone", out)
 	}
@@ -72,7 +62,7 @@ func TestServeWriteQueryRestart(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	s := start(t, "--data", data)
 	key := newKey(t, data)
-	if status, body := call(t, "POST", s.url+"/namespaces/notes/documents", key,
+	if status, body := call(t, "POST", s.URL+"/namespaces/notes/documents", key,
 		`{"documents":[{"id":"lease","text":"The lease runs until May 2027. Notice must be given three months `+
 			`ahead."},{"id":"wifi","text":"The access point on the second floor is overloaded."}]}`); status != 200 {
 		t.Fatalf("write: %d %s", status, body)
@@ -89,23 +79,23 @@ func TestServeWriteQueryRestart(t *testing.T) {
 		}
 		return out.Results[0].DocumentID
 	}
-	if got := query(s.url); got != "lease" {
+	if got := query(s.URL); got != "lease" {
 		t.Errorf("found %s, want lease", got)
 	}
-	if err := s.stop(syscall.SIGTERM); err != nil {
+	if err := s.Stop(syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(data, "server.json")); !os.IsNotExist(err) {
 		t.Errorf("server.json is still there: %v", err)
 	}
 	again := start(t, "--data", data)
-	if got := query(again.url); got != "lease" {
+	if got := query(again.URL); got != "lease" {
 		t.Errorf("after a restart found %s, want lease", got)
 	}
 	again.Kill() // leaves server.json behind
-	if r := mneme(t, "query", "notes", "when can we leave the office?", "--data", data, "--json"); r.code != 0 ||
-		!strings.Contains(r.stdout, `"document_id": "lease"`) {
-		t.Errorf("query without a server after a kill: %d %s%s", r.code, r.stdout, r.stderr)
+	if r := mneme(t, "query", "notes", "when can we leave the office?", "--data", data, "--json"); r.Code != 0 ||
+		!strings.Contains(r.Stdout, `"document_id": "lease"`) {
+		t.Errorf("query without a server after a kill: %d %s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }
 
@@ -113,7 +103,7 @@ func TestKeysBesideARunningServer(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	s := start(t, "--data", data, "--config", keywordOnly(t))
 	ask := func(key string) int {
-		status, _ := call(t, "GET", s.url+"/namespaces", key, "")
+		status, _ := call(t, "GET", s.URL+"/namespaces", key, "")
 		return status
 	}
 	key := newKey(t, data, "--name", "laptop", "--expires", "1h")
@@ -127,7 +117,7 @@ func TestKeysBesideARunningServer(t *testing.T) {
 			ExpiresAt             string `json:"expires_at"`
 		}
 	}
-	if err := json.Unmarshal([]byte(succeed(t, "keys", "list", "--data", data, "--json").stdout), &list); err != nil {
+	if err := json.Unmarshal([]byte(succeed(t, "keys", "list", "--data", data, "--json").Stdout), &list); err != nil {
 		t.Fatal(err)
 	}
 	if len(list.Keys) != 1 || list.Keys[0].Name != "laptop" || list.Keys[0].Kind != "service" || list.Keys[0].State != "live" ||
@@ -135,22 +125,22 @@ func TestKeysBesideARunningServer(t *testing.T) {
 		t.Errorf("list is %+v", list)
 	}
 	succeed(t, "keys", "revoke", list.Keys[0].ID, "--data", data)
-	eventually(t, "a revoked key is refused", func() bool { return ask(key) == 401 })
-	if out := succeed(t, "keys", "list", "--data", data).stdout; !strings.Contains(out, "revoked") || strings.Contains(out, key) {
+	harness.Eventually(t, "a revoked key is refused", func() bool { return ask(key) == 401 })
+	if out := succeed(t, "keys", "list", "--data", data).Stdout; !strings.Contains(out, "revoked") || strings.Contains(out, key) {
 		t.Errorf("list says\n%s", out)
 	}
 
 	limited := newKey(t, data, "--namespace", "mine", "--read-only")
-	if status, _ := call(t, "POST", s.url+"/namespaces/other/query", limited, `{"query":"x"}`); status != 403 {
+	if status, _ := call(t, "POST", s.URL+"/namespaces/other/query", limited, `{"query":"x"}`); status != 403 {
 		t.Errorf("a limited key on another namespace answers %d, want 403", status)
 	}
-	if status, _ := call(t, "POST", s.url+"/namespaces/mine/documents", limited,
+	if status, _ := call(t, "POST", s.URL+"/namespaces/mine/documents", limited,
 		`{"documents":[{"id":"a","text":"b"}]}`); status != 403 {
 		t.Errorf("a read-only key may write: %d", status)
 	}
 
-	if r := mneme(t, "keys", "create", "--data", data, "--org", "acme"); r.code != 1 ||
-		!strings.Contains(r.stderr, "acme") || r.stdout != "" {
+	if r := mneme(t, "keys", "create", "--data", data, "--org", "acme"); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "acme") || r.Stdout != "" {
 		t.Errorf("unknown organization: %+v", r)
 	}
 	succeed(t, "orgs", "create", "acme", "--data", data)
@@ -159,10 +149,10 @@ func TestKeysBesideARunningServer(t *testing.T) {
 		t.Errorf("a key of a new organization answers %d", got)
 	}
 	succeed(t, "orgs", "suspend", "acme", "--data", data)
-	eventually(t, "a key of a suspended organization is refused", func() bool { return ask(acme) == 403 })
+	harness.Eventually(t, "a key of a suspended organization is refused", func() bool { return ask(acme) == 403 })
 	succeed(t, "orgs", "resume", "acme", "--data", data)
-	eventually(t, "a key of a resumed organization is let through", func() bool { return ask(acme) == 200 })
-	if r := mneme(t, "keys", "revoke", "key_none", "--data", data); r.code != 1 {
+	harness.Eventually(t, "a key of a resumed organization is let through", func() bool { return ask(acme) == 200 })
+	if r := mneme(t, "keys", "revoke", "key_none", "--data", data); r.Code != 1 {
 		t.Errorf("revoking an unknown key: %+v", r)
 	}
 }
@@ -180,19 +170,19 @@ func keywordOnly(t *testing.T) string {
 func TestOneServerPerFolder(t *testing.T) {
 	data, config := filepath.Join(t.TempDir(), "data"), keywordOnly(t)
 	s := start(t, "--data", data, "--config", config)
-	for _, addr := range []string{"127.0.0.1:0", strings.TrimPrefix(s.url, "http://")} {
+	for _, addr := range []string{"127.0.0.1:0", strings.TrimPrefix(s.URL, "http://")} {
 		r := mneme(t, "serve", "--data", data, "--config", config, "--addr", addr)
-		if r.code != 1 || !strings.Contains(r.stderr, fmt.Sprintf("process %d", s.Cmd.Process.Pid)) ||
-			!strings.Contains(r.stderr, s.url) {
+		if r.Code != 1 || !strings.Contains(r.Stderr, fmt.Sprintf("process %d", s.Cmd.Process.Pid)) ||
+			!strings.Contains(r.Stderr, s.URL) {
 			t.Errorf("a second server at %s: %+v", addr, r)
 		}
 	}
 	other := mneme(t, "serve", "--data", filepath.Join(t.TempDir(), "other"), "--config", config, "--addr",
-		strings.TrimPrefix(s.url, "http://"))
-	if other.code != 1 || !strings.Contains(other.stderr, "address already in use") || !strings.Contains(other.stderr, "--addr") {
+		strings.TrimPrefix(s.URL, "http://"))
+	if other.Code != 1 || !strings.Contains(other.Stderr, "address already in use") || !strings.Contains(other.Stderr, "--addr") {
 		t.Errorf("a taken address: %+v", other)
 	}
-	if status, _ := call(t, "GET", s.url+"/health", "", ""); status != 200 {
+	if status, _ := call(t, "GET", s.URL+"/health", "", ""); status != 200 {
 		t.Errorf("the first server answers %d", status)
 	}
 }
@@ -205,7 +195,7 @@ func TestSignalLetsRequestsFinish(t *testing.T) {
 	// The body's second half comes after the signal.
 	first, second := `{"documents":[{"id":"late","text":"written while the`, ` server was ending"}]}`
 	body, feed := io.Pipe()
-	req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/namespaces/notes/documents", body)
+	req, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/namespaces/notes/documents", body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,8 +221,8 @@ func TestSignalLetsRequestsFinish(t *testing.T) {
 	if err := s.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "new connections are refused after the signal", func() bool {
-		_, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get(s.url + "/health")
+	harness.Eventually(t, "new connections are refused after the signal", func() bool {
+		_, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get(s.URL + "/health")
 		return err != nil
 	})
 	if _, err := io.WriteString(feed, second); err != nil {
@@ -244,10 +234,10 @@ func TestSignalLetsRequestsFinish(t *testing.T) {
 	if a := <-answered; a.err != nil || a.status != 200 {
 		t.Errorf("the request in flight got %+v\n%s", a, s.Logged())
 	}
-	if err := s.Wait(time.Minute); err != nil {
+	if err := s.Wait(); err != nil {
 		t.Error(err)
 	}
-	if out := succeed(t, "query", "notes", "ending", "--data", data).stdout; !strings.Contains(out, "late") {
+	if out := succeed(t, "query", "notes", "ending", "--data", data).Stdout; !strings.Contains(out, "late") {
 		t.Errorf("the acknowledged document is not there:\n%s", out)
 	}
 }
@@ -258,7 +248,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	s := start(t, "--data", data, "--config", keywordOnly(t))
 	body, feed := io.Pipe()
 	defer feed.Close()
-	req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/namespaces/notes/documents", body)
+	req, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/namespaces/notes/documents", body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +267,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Signals that come before the first has been taken count as one with it.
-	eventually(t, "another signal ends the server", func() bool {
+	harness.Eventually(t, "another signal ends the server", func() bool {
 		_ = s.Cmd.Process.Signal(syscall.SIGINT) // it may have ended
 		select {
 		case <-s.Ended:

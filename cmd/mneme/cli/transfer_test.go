@@ -18,15 +18,15 @@ func TestNamespaceByURL(t *testing.T) {
 	succeed(t, "import", in, "--namespace", "notes", "--data", here)
 	admin := func(data string) string {
 		t.Helper()
-		return made(t, "adm-", succeed(t, "keys", "create", "--data", data, "--type", "admin").stdout)
+		return made(t, "adm-", succeed(t, "keys", "create", "--data", data, "--type", "admin").Stdout)
 	}
 	from := start(t, "--data", here)
-	of := []string{"--url", from.url, "--key", admin(here)}
+	of := []string{"--url", from.URL, "--key", admin(here)}
 	with := func(args []string, more ...string) []string { return append(append([]string{}, more...), args...) }
 
 	file, plain := filepath.Join(dir, "notes.ndjson.gz"), filepath.Join(dir, "bare.ndjson")
-	if r := mneme(t, with(of, "export", "--namespace", "notes", "--out", file)...); r.code != 0 ||
-		!strings.Contains(r.stderr, "exported 2 documents in 1 namespace") || r.stdout != "" {
+	if r := mneme(t, with(of, "export", "--namespace", "notes", "--out", file)...); r.Code != 0 ||
+		!strings.Contains(r.Stderr, "exported 2 documents in 1 namespace") || r.Stdout != "" {
 		t.Fatalf("export: %+v", r)
 	}
 	if b, err := os.ReadFile(file); err != nil || string(b[:2]) != "\x1f\x8b" {
@@ -36,7 +36,7 @@ func TestNamespaceByURL(t *testing.T) {
 		t.Error("something is left beside the file")
 	}
 	r := succeed(t, with(of, "export", "--namespace", "notes", "--no-vectors")...)
-	write(t, plain, r.stdout)
+	write(t, plain, r.Stdout)
 	for _, c := range []struct {
 		code int
 		says string
@@ -53,14 +53,14 @@ func TestNamespaceByURL(t *testing.T) {
 		{2, "--namespace", []string{"import", file, "--data", there, "--namespace", "notes"}},
 		{2, "--org", with(of, "import", in, "--namespace", "notes", "--org", "other")},
 	} {
-		if r := mneme(t, c.args...); r.code != c.code || !strings.Contains(r.stderr, c.says) {
+		if r := mneme(t, c.args...); r.Code != c.code || !strings.Contains(r.Stderr, c.says) {
 			t.Errorf("mneme %s: %+v", strings.Join(c.args, " "), r)
 		}
 	}
 
 	// Into another server, twice; then without vectors under another name.
 	to := start(t, "--data", there)
-	into := []string{"--url", to.url, "--key", admin(there)}
+	into := []string{"--url", to.URL, "--key", admin(there)}
 	for _, c := range []struct {
 		code int
 		says string
@@ -73,24 +73,24 @@ func TestNamespaceByURL(t *testing.T) {
 		{0, "copy: 2 documents created, 0 replaced, 0 there already, 0 with other contents kept; 2 embedded again\n",
 			with(into, "import", plain, "--namespace", "copy")},
 	} {
-		if r := mneme(t, c.args...); r.code != c.code || r.stdout != c.says || !strings.Contains(r.stderr, "sending KiB: ") {
+		if r := mneme(t, c.args...); r.Code != c.code || r.Stdout != c.says || !strings.Contains(r.Stderr, "sending KiB: ") {
 			t.Errorf("mneme %s: %+v", strings.Join(c.args, " "), r)
 		}
 	}
 	for _, ns := range []string{"notes", "copy"} {
-		if r := succeed(t, "query", ns, "when does it close", "--data", there); !strings.Contains(r.stdout, "1.000  dusk.md") {
-			t.Errorf("%s: %s", ns, r.stdout)
+		if r := succeed(t, "query", ns, "when does it close", "--data", there); !strings.Contains(r.Stdout, "1.000  dusk.md") {
+			t.Errorf("%s: %s", ns, r.Stdout)
 		}
 	}
 	// What was written since is in the way, unless it is said what to keep.
 	write(t, filepath.Join(in, "dusk.md"), "The harbour closes at nine.\n")
 	succeed(t, "import", in, "--namespace", "notes", "--data", there)
-	if r := mneme(t, with(into, "import", file)...); r.code != 1 || !strings.Contains(r.stderr, "dusk.md") ||
-		!strings.Contains(r.stderr, "replace") {
+	if r := mneme(t, with(into, "import", file)...); r.Code != 1 || !strings.Contains(r.Stderr, "dusk.md") ||
+		!strings.Contains(r.Stderr, "replace") {
 		t.Errorf("a conflict: %+v", r)
 	}
-	if r := mneme(t, with(into, "import", file, "--on-conflict", "replace")...); r.code != 0 ||
-		!strings.Contains(r.stdout, "1 replaced, 1 there already") {
+	if r := mneme(t, with(into, "import", file, "--on-conflict", "replace")...); r.Code != 0 ||
+		!strings.Contains(r.Stdout, "1 replaced, 1 there already") {
 		t.Errorf("a replacement: %+v", r)
 	}
 	// A file that was cut is refused, and so is one of a whole installation.
@@ -99,13 +99,13 @@ func TestNamespaceByURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, plain, string(b[:len(b)*2/3]))
-	if r := mneme(t, with(into, "import", plain)...); r.code != 1 ||
-		!strings.Contains(r.stderr, "does not end; nothing was imported") {
+	if r := mneme(t, with(into, "import", plain)...); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "does not end; nothing was imported") {
 		t.Errorf("half a file: %+v", r)
 	}
 	whole := filepath.Join(dir, "whole.ndjson")
 	succeed(t, "export", "--data", here, "--out", whole)
-	if r := mneme(t, with(into, "import", whole)...); r.code != 2 || !strings.Contains(r.stderr, "more than one namespace") {
+	if r := mneme(t, with(into, "import", whole)...); r.Code != 2 || !strings.Contains(r.Stderr, "more than one namespace") {
 		t.Errorf("a whole installation: %+v", r)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"path"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 )
@@ -33,7 +33,7 @@ func TestAdminJobs(t *testing.T) {
 
 		s.embedder.Before.Set(coretest.UntilDone)
 		runningAt, running := s.later("a", "the quetzal is confidential")
-		eventually(t, "running", 30*time.Second, func() bool { return s.get(runningAt).ok().json["status"] == "running" })
+		harness.Eventually(t, "running", func() bool { return s.get(runningAt).ok().json["status"] == "running" })
 		queuedAt, queued := s.later("b", "so is the toucan")
 		_, others := acme.later("c", "and the hoatzin")
 
@@ -111,7 +111,7 @@ func TestAdminJobs(t *testing.T) {
 		}
 		cancel(operator, others).ok()
 		for id, at := range map[string]string{running: runningAt, queued: queuedAt} {
-			eventually(t, "cancelled", 30*time.Second,
+			harness.Eventually(t, "cancelled",
 				func() bool { return own.get(jobs + "/" + id).ok().json["status"] == "cancelled" })
 			got := s.get(at).ok().json
 			if e, _ := got["error"].(object); got["status"] != "failed" || e["code"] != "canceled" {
@@ -121,7 +121,7 @@ func TestAdminJobs(t *testing.T) {
 		}
 		s.embedder.Before.Clear()
 		at, done := s.later("d", "the next one goes on")
-		eventually(t, "succeeded", 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "succeeded" })
+		harness.Eventually(t, "succeeded", func() bool { return s.get(at).ok().json["status"] == "succeeded" })
 		cancel(own, done).fails(409, "conflict", "succeeded")
 		if got := fmt.Sprint(s.ids("docs")); got != "[d]" {
 			t.Errorf("stored are %s", got)

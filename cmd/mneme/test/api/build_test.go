@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // While an index is rebuilt, a search answers within its own time, and what no
@@ -39,7 +41,7 @@ func TestSearchesDoNotWaitForABuild(t *testing.T) {
 		if r := await(t, "the first query's answer", first); r.status < 500 {
 			t.Errorf("after its time: %d %s", r.status, clip(r.body))
 		}
-		eventually(t, "the index is there", time.Minute, func() bool {
+		harness.Eventually(t, "the index is there", func() bool {
 			return query("10000").status == 200
 		})
 	})

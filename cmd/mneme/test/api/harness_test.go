@@ -1,22 +1,19 @@
 package api_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/key"
@@ -106,59 +103,32 @@ func start(t testing.TB, b backend, o options) *server {
 		o.embedder = coretest.NewEmbedder()
 	}
 	s.embedder, _ = o.embedder.(*coretest.Embedder)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.url = app.URL(l)
-	r := components()
-	c := b.configured(t, r, o.dir)
-	o.models(r, c)
-	c.Server.ShutdownTimeout = 5 * time.Second
-	if o.config != nil {
-		c.Server.BaseURL = s.url
-		o.config(c)
-	}
-	if o.log == nil {
-		o.log = slog.New(slog.DiscardHandler)
-	}
-	ctx := context.Background()
-	a, err := app.Open(ctx, app.Settings{
-		Registry: r,
-		Config:   c,
-		Log:      o.log,
-		Command:  "test",
-		Version:  "test",
-		Engine: func(c *engine.Config) {
-			s.hook(c)
-			s.models = c.Models
-			if o.engine != nil {
-				o.engine(c)
-			}
-		},
-		HTTP: o.transport,
-		MCP:  o.mcp,
-	})
-	if err != nil {
-		_ = l.Close()
-		t.Fatalf("open the server: %v", err)
-	}
-	s.engine = a.Engine
-	run, cancel := context.WithCancel(ctx)
-	served := make(chan error, 1)
-	go func() { served <- a.Serve(run, l) }()
-	s.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1100, MaxIdleConns: 1100}, Timeout: 60 * time.Second}
-	s.close = sync.OnceFunc(func() {
-		s.client.CloseIdleConnections()
-		cancel()
-		if err := <-served; err != nil {
-			t.Errorf("serve: %v", err)
+	a := harness.Assemble(t, func(url string) app.Settings {
+		s.url = url
+		r := components()
+		c := b.configured(t, r, o.dir)
+		o.models(r, c)
+		c.Server.ShutdownTimeout = 5 * time.Second
+		if o.config != nil {
+			c.Server.BaseURL = url
+			o.config(c)
 		}
-		if err := a.Close(ctx); err != nil {
-			t.Errorf("close the server: %v", err)
+		return app.Settings{
+			Registry: r,
+			Config:   c,
+			Log:      o.log,
+			Engine: func(c *engine.Config) {
+				s.hook(c)
+				s.models = c.Models
+				if o.engine != nil {
+					o.engine(c)
+				}
+			},
+			HTTP: o.transport,
+			MCP:  o.mcp,
 		}
 	})
-	t.Cleanup(s.close)
+	s.engine, s.client, s.close = a.Engine, a.HTTP, a.Close
 	s.key = s.issue(key.Issue{Name: "all rights"})
 	return s
 }
@@ -229,7 +199,7 @@ func (s *server) organization(name string) *server {
 }
 
 // object is a JSON object of a request or an answer.
-type object = map[string]any
+type object = harness.Object
 
 // raw is a request body sent as it is.
 type raw string
@@ -247,55 +217,28 @@ type reply struct {
 // send makes one request; body is nil, raw, []byte or something to encode.
 // Headers come in pairs; an empty value leaves a default header out.
 func (s *server) send(ctx context.Context, method, path string, body any, headers ...string) (*reply, error) {
-	var reader io.Reader
 	switch b := body.(type) {
-	case nil:
 	case raw:
-		reader = strings.NewReader(string(b))
-	case []byte:
-		reader = bytes.NewReader(b)
-	default:
+		body = string(b)
+	case string:
 		encoded, err := json.Marshal(b)
 		if err != nil {
 			return nil, err
 		}
-		reader = bytes.NewReader(encoded)
+		body = encoded
 	}
-	req, err := http.NewRequestWithContext(ctx, method, s.url+path, reader)
+	a, err := harness.Client{T: s.t, At: s.url, Key: s.key, HTTP: s.client}.Ask(ctx, method, path, body, headers...)
 	if err != nil {
 		return nil, err
 	}
-	if reader != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if s.key != "" {
-		req.Header.Set("Authorization", "Bearer "+s.key)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		if headers[i+1] == "" {
-			req.Header.Del(headers[i])
-		} else {
-			req.Header.Set(headers[i], headers[i+1])
-		}
-	}
-	res, err := s.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	r := &reply{t: s.t, call: method + " " + path, status: res.StatusCode, header: res.Header}
-	if r.body, err = io.ReadAll(res.Body); err != nil {
-		return nil, err
-	}
-	_ = json.Unmarshal(r.body, &r.json)
-	return r, nil
+	return &reply{t: s.t, call: a.Call, status: a.Status, header: a.Header, body: a.Body, json: a.JSON()}, nil
 }
 
 func (s *server) do(method, path string, body any, headers ...string) *reply {
 	s.t.Helper()
 	r, err := s.send(context.Background(), method, path, body, headers...)
 	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
+		s.t.Fatal(err)
 	}
 	return r
 }
@@ -457,16 +400,6 @@ func shifted() (by *atomic.Int64, option func(*engine.Config)) {
 	by = &atomic.Int64{}
 	return by, func(c *engine.Config) {
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(by.Load())) }
-	}
-}
-
-// eventually waits for a condition that other goroutines bring about.
-func eventually(t testing.TB, what string, within time.Duration, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(within); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within %s", what, within)
-		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/port"
 	transport "github.com/mnemehq/mneme/transports/http"
@@ -320,7 +321,7 @@ func TestMCPCancellation(t *testing.T) {
 				})
 			}
 		}
-		eventually(t, "the calls are logged as left", 20*time.Second,
+		harness.Eventually(t, "the calls are logged as left",
 			func() bool { return strings.Count(log.String(), "caller gone") >= 2*len(mcp.Versions()) })
 		if s := log.String(); strings.Contains(s, "panic") || !strings.Contains(s, "transport=mcp") {
 			t.Errorf("the log: %s", s)
@@ -415,7 +416,7 @@ func TestMCPIsObserved(t *testing.T) {
 	if r.header.Get("X-Request-Id") != "seen-1" {
 		t.Errorf("headers %v", r.header)
 	}
-	eventually(t, "the call is logged", 30*time.Second, func() bool {
+	harness.Eventually(t, "the call is logged", func() bool {
 		for line := range strings.Lines(log.String()) {
 			if strings.Contains(line, `"op":"tools.fetch","transport":"mcp","request_id":"seen-1"`) &&
 				strings.Contains(line, `"key":`) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
 	"github.com/mnemehq/mneme/adapters/index/meilisearch/meilisearchtest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/registry"
 )
@@ -154,7 +155,7 @@ func TestMeilisearchAwayCatchesUp(t *testing.T) {
 	s.post("/namespaces/ns/documents/delete", object{"ids": []string{"gone"}}).ok()
 	degrades(t, s)
 	search.Up(t)
-	eventually(t, "keyword search catches up", 20*time.Second, func() bool {
+	harness.Eventually(t, "keyword search catches up", func() bool {
 		r := s.query("ns", object{"query": "lighthouse", "retrievers": []string{"vector", "keyword"}, "top_k": 100})
 		return r.degraded() == ""
 	})
@@ -178,7 +179,7 @@ func TestMeilisearchAwayOverARestart(t *testing.T) {
 	degrades(t, s)
 	s.write("ns", doc("c", "The third lighthouse.", ""))
 	search.Up(t)
-	eventually(t, "keyword search catches up", 20*time.Second, func() bool {
+	harness.Eventually(t, "keyword search catches up", func() bool {
 		r := s.query("ns", object{"query": "lighthouse", "retrievers": []string{"vector", "keyword"}})
 		return r.degraded() == "" && len(r.found()) == 3
 	})
@@ -228,7 +229,7 @@ func TestMeilisearchFaultsLoseNothing(t *testing.T) {
 			}
 			search.Fault(nil)
 			var found map[string]bool
-			eventually(t, "everything acknowledged is found", 30*time.Second, func() bool {
+			harness.Eventually(t, "everything acknowledged is found", func() bool {
 				r := s.query("ns", object{"query": "lighthouse", "retrievers": []string{"vector", "keyword"}, "top_k": 100})
 				if r.degraded() != "" {
 					return false

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -283,7 +284,7 @@ func TestMemoryErasureResumes(t *testing.T) {
 					}
 					s.erase("ann").ok()
 				}
-				eventually(t, "the erasure is resumed", 20*time.Second, func() bool { return len(root.roster()) == 0 })
+				harness.Eventually(t, "the erasure is resumed", func() bool { return len(root.roster()) == 0 })
 				s.erase("ann").ok()
 			}
 			if got := root.traces(mark); len(got) != 0 {
@@ -327,7 +328,7 @@ func TestMemoryErasureGoesOn(t *testing.T) {
 		s.do("DELETE", "/api/v1/users/ann", nil, "X-Timeout-Ms", "50").refuses(504, "timeout")
 		slow.Store(false)
 		root.store.OnUpdate.Clear()
-		eventually(t, "the erasure ends", 20*time.Second, func() bool { return len(root.roster()) == 0 })
+		harness.Eventually(t, "the erasure ends", func() bool { return len(root.roster()) == 0 })
 		s.erase("ann").ok()
 		if got := root.traces("zqxleftmarker"); len(got) != 0 {
 			t.Errorf("%v hold the marker", got)

@@ -21,6 +21,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
@@ -180,7 +181,7 @@ func tell(t *testing.T, b backend) *storyteller {
 		"respond-async").is(202).header.Get("Location")
 	st.known["op_01a1ff70-c6f4-71bf-9034-55c94c5dfb56"] = path.Base(at)
 	st.operator.post("/admin/v1/jobs/"+path.Base(at)+"/cancel", nil).ok()
-	eventually(t, "cancelled", 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "failed" })
+	harness.Eventually(t, "cancelled", func() bool { return s.get(at).ok().json["status"] == "failed" })
 	s.embedder.Before.Clear()
 	slices.SortStableFunc(st.routes, func(a, b *op.Route) int { return cmp.Compare(turn(a.Spec.Name), turn(b.Spec.Name)) })
 	return st

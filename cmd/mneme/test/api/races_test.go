@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -116,7 +117,7 @@ func TestSourceOwnedDocument(t *testing.T) {
 				continue
 			}
 			at := r.is(202).header.Get("Location")
-			eventually(t, "failed", 30*time.Second, func() bool { return s.get(at).ok().json["status"] == "failed" })
+			harness.Eventually(t, "failed", func() bool { return s.get(at).ok().json["status"] == "failed" })
 			if e := s.get(at).json["error"].(object); e["code"] != "conflict" {
 				t.Errorf("operation: %v", e)
 			}
@@ -162,7 +163,7 @@ func TestShutdownDrains(t *testing.T) {
 		await(t, "the model is at work", started)
 		closed := make(chan struct{})
 		go func() { s.close(); close(closed) }()
-		eventually(t, "new connections are refused", 30*time.Second, func() bool {
+		harness.Eventually(t, "new connections are refused", func() bool {
 			_, err := s.send(context.Background(), "GET", "/health", nil)
 			return err != nil
 		})

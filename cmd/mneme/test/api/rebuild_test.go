@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // answers asks many questions of a namespace and keeps what was answered,
@@ -223,7 +223,7 @@ func TestManyChunks(t *testing.T) {
 		b.forget(t, s.dir)
 		s = s.restart(nil)
 		// Questions wait for the rebuild only as long as they may take.
-		eventually(t, "the rebuild", 2*time.Minute, func() bool {
+		harness.Eventually(t, "the rebuild", func() bool {
 			return s.post("/namespaces/docs/query", object{"query": "p0q0", "mode": "keyword"}).status == 200
 		})
 		found(s)

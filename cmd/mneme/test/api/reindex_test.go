@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -71,7 +71,7 @@ const reindexPath = "/admin/v1/organizations/default/namespaces/"
 func (s *server) reindexed(name string) object {
 	s.t.Helper()
 	var last object
-	eventually(s.t, "the reindexing of "+name, 30*time.Second, func() bool {
+	harness.Eventually(s.t, "the reindexing of "+name, func() bool {
 		r := s.get(reindexPath + name + "/reindex")
 		last = r.json
 		return r.status == 200
@@ -608,7 +608,7 @@ func TestReindexServes(t *testing.T) {
 func (s *server) reindexedUser(path string) object {
 	s.t.Helper()
 	var last object
-	eventually(s.t, "the reindexing of an end user", 30*time.Second, func() bool {
+	harness.Eventually(s.t, "the reindexing of an end user", func() bool {
 		r := s.get(path)
 		last = r.json
 		return r.status == 200
@@ -747,7 +747,7 @@ func TestReindexMemories(t *testing.T) {
 		await(t, "the reindexing makes vectors", entered)
 		erased := make(chan *reply, 1)
 		go func() { erased <- s.do("DELETE", "/api/v1/users/gone", nil) }()
-		eventually(t, "the erasure's mark", 10*time.Second, func() bool {
+		harness.Eventually(t, "the erasure's mark", func() bool {
 			return op.get("/admin/v1/organizations/default/end_users?query=gone").ok().list("end_users")[0]["erasing"] != nil
 		})
 		close(held)

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
@@ -391,7 +391,7 @@ func TestTransferHoldsLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		res := call(from, "GET", "docs/export", nil)
-		eventually(t, "the snapshot is read before the answer is", time.Minute, func() bool { return views.open.Load() == 0 })
+		harness.Eventually(t, "the snapshot is read before the answer is", func() bool { return views.open.Load() == 0 })
 		n, err := io.Copy(file, &metered{r: res.Body, every: 2 << 20, tell: watch})
 		_ = res.Body.Close()
 		if err != nil || n < documents*size {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -116,11 +117,11 @@ func TestOperationSurvivesRestart(t *testing.T) {
 			}
 			at = append(at, r.header.Get("Location"))
 		}
-		eventually(t, "running", 30*time.Second, func() bool { return s.get(at[0]).ok().json["status"] == "running" })
+		harness.Eventually(t, "running", func() bool { return s.get(at[0]).ok().json["status"] == "running" })
 		s = s.restart(func(o *options) { o.embedder = coretest.NewEmbedder() })
 		s = s.as(key)
 		for _, at := range at {
-			eventually(t, at+" resumed", 10*time.Second, func() bool { return s.get(at).ok().json["status"] == "succeeded" })
+			harness.Eventually(t, at+" resumed", func() bool { return s.get(at).ok().json["status"] == "succeeded" })
 		}
 		if got := s.ids("docs"); !slices.Equal(got, []string{"d0", "d1", "d2", "last"}) {
 			t.Errorf("resumed operations wrote %v", got)
@@ -180,7 +181,7 @@ func TestOperationIsTakenOverOnce(t *testing.T) {
 	dead.embedder.Before.Set(coretest.UntilDone)
 	at := dead.post("/namespaces/docs/documents", object{"documents": []object{doc("a", "the old text", "")}}, "Prefer",
 		"respond-async").is(202).header.Get("Location")
-	eventually(t, "running", 30*time.Second, func() bool { return dead.get(at).ok().json["status"] == "running" })
+	harness.Eventually(t, "running", func() bool { return dead.get(at).ok().json["status"] == "running" })
 	dead.close()
 
 	h := held{listed: make(chan int, 1000), goes: make(chan struct{})}
@@ -194,7 +195,7 @@ func TestOperationIsTakenOverOnce(t *testing.T) {
 		t.Fatalf("%d operations are unfinished", n)
 	}
 	quick := start(t, b, options{dir: dirs[2]})
-	eventually(t, "done by the quick replica", 30*time.Second,
+	harness.Eventually(t, "done by the quick replica",
 		func() bool { return quick.get(at).ok().json["status"] == "succeeded" })
 	quick.write("docs", doc("a", "the new text", ""))
 	goOn()

@@ -17,18 +17,6 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
-// need finds a tool, or ends the test.
-func need(t *testing.T, what string, found bool) {
-	t.Helper()
-	switch {
-	case found:
-	case os.Getenv("MNEME_TEST_REQUIRE") == "1":
-		t.Fatalf("%s is missing", what)
-	default:
-		t.Skipf("SKIPPED: %s is missing", what)
-	}
-}
-
 // tools are what drives a browser.
 type tools struct{ node, chromium, modules string }
 
@@ -36,39 +24,30 @@ func findTools(t *testing.T) tools {
 	t.Helper()
 	var k tools
 	var err error
-	k.node, err = exec.LookPath("node")
-	need(t, "node", err == nil)
+	k.node = harness.Installed(t, "node")
 	if k.chromium = os.Getenv("MNEME_CHROMIUM"); k.chromium == "" {
-		k.chromium, err = exec.LookPath("chromium")
-		need(t, "chromium (or MNEME_CHROMIUM)", err == nil)
+		if k.chromium, err = exec.LookPath("chromium"); err != nil {
+			harness.Missing(t, "chromium is not installed, and MNEME_CHROMIUM names none")
+		}
 	}
 	k.modules, err = filepath.Abs("../../../../.cache/browser")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = os.Stat(filepath.Join(k.modules, "node_modules", "playwright-core"))
-	need(t, "playwright-core (sh cmd/mneme/test/browser/install.sh)", err == nil)
+	if _, err := os.Stat(filepath.Join(k.modules, "node_modules", "playwright-core")); err != nil {
+		harness.Missing(t, "no playwright-core in %s; run make browser-tools", k.modules)
+	}
 	return k
 }
 
-// program is the real one.
-var program *harness.Program
-
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	program = harness.New()
-	defer program.Remove()
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
 // serve starts the program on a fresh folder.
 func serve(t *testing.T) (address, key string) {
 	t.Helper()
-	data := filepath.Join(t.TempDir(), "data")
-	key = strings.TrimSpace(harness.Succeed(t, exec.Command(program.Path(t), "keys", "create", "--data", data)).Stdout)
-	s := harness.Serve(t, exec.Command(program.Path(t), "serve", "--addr", "127.0.0.1:0", "--data", data))
-	return s.URL, key
+	at := harness.NewSite(t, "")
+	key = at.Key()
+	return at.Serve().URL, key
 }
 
 // prefixed puts a server below a path, as a reverse proxy does.
@@ -108,17 +87,10 @@ func look(t *testing.T, k tools, address, key, path string) sight {
 // operations are those of the document that the server gives.
 func operations(t *testing.T, address string) []string {
 	t.Helper()
-	r, err := http.Get(address + "/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Body.Close()
 	var d struct {
 		Paths map[string]map[string]any `json:"paths"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&d); err != nil {
-		t.Fatal(err)
-	}
+	harness.Client{T: t, At: address, HTTP: http.DefaultClient}.OK("GET", "/openapi.json", nil).Into(&d)
 	var all []string
 	for path, item := range d.Paths {
 		for method := range item {

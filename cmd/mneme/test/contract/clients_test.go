@@ -1,37 +1,28 @@
 package contract_test
 
 import (
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // generate makes a client from the running server's document.
 func generate(t *testing.T, s *server, dir, language string, args ...string) {
 	t.Helper()
 	jar := tool(t, "openapi-generator-cli-7.17.0.jar")
-	java := program(t, "java")
-	r, err := http.Get(s.url + "/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Body.Close()
-	document, err := io.ReadAll(r.Body)
-	if err != nil || r.StatusCode != 200 {
-		t.Fatalf("openapi.json: %s, %v", r.Status, err)
-	}
+	java := harness.Installed(t, "java")
 	file := filepath.Join(dir, "openapi.json")
-	if err := os.WriteFile(file, document, 0o600); err != nil {
+	if err := os.WriteFile(file, s.Client(t, "").OK("GET", "/openapi.json", nil).Body, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	do(t, dir, nil, java, append([]string{"-jar", jar, "generate", "-g", language, "-i", file}, args...)...)
 }
 
 func (s *server) environment() []string {
-	return []string{"MNEME_URL=" + s.url, "MNEME_SERVICE_KEY=" + s.service, "MNEME_INTEGRATION_KEY=" + s.integration}
+	return []string{"MNEME_URL=" + s.URL, "MNEME_SERVICE_KEY=" + s.service, "MNEME_INTEGRATION_KEY=" + s.integration}
 }
 
 func TestPythonClient(t *testing.T) {
@@ -46,7 +37,7 @@ func TestPythonClient(t *testing.T) {
 
 func TestTypeScriptClient(t *testing.T) {
 	tsc := tool(t, "node_modules/.bin/tsc")
-	node := program(t, "node")
+	node := harness.Installed(t, "node")
 	s, dir := start(t), t.TempDir()
 	generate(t, s, dir, "typescript-fetch", "-o", filepath.Join(dir, "client"), "--additional-properties",
 		"importFileExtension=.js")
@@ -58,7 +49,7 @@ func TestTypeScriptClient(t *testing.T) {
 		"roundtrip.ts": string(source), "package.json": `{"type": "module"}`,
 		"tsconfig.json": `{"compilerOptions": {"target": "ES2022", "module": "NodeNext", "strict": true, "outDir": ` +
 			`"out", "types": ["node"],
-			"typeRoots": ["` + filepath.Join(tools, "node_modules/@types") + `"]}, "include": ["roundtrip.ts", "client"]}`,
+			"typeRoots": ["` + tool(t, "node_modules/@types") + `"]}, "include": ["roundtrip.ts", "client"]}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

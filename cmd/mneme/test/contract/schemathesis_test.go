@@ -19,7 +19,7 @@ func TestSchemathesis(t *testing.T) {
 	}
 	// One worker: with more, Hypothesis parses Python in several threads, which some
 	// releases of CPython 3.11 fail at now and then ("AST constructor recursion depth").
-	args := []string{"--config-file", filepath.Join(here, "schemathesis.toml"), "run", s.url + "/openapi.json",
+	args := []string{"--config-file", filepath.Join(here, "schemathesis.toml"), "run", s.URL + "/openapi.json",
 		"--mode", "all", "--continue-on-failure",
 		"--workers", "1", "--request-timeout", "120", "--no-color"}
 	if seconds := os.Getenv("MNEME_CONTRACT_SECONDS"); seconds != "" {

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // tally counts answers by status.
@@ -37,9 +39,9 @@ func (c *tally) add(what string) {
 // settled waits until the server holds no more goroutines and files than it did
 // at rest, but for a few.
 func (p *process) settled(within time.Duration, goroutines float64, files int) {
-	p.t.Helper()
-	p.client.CloseIdleConnections()
-	eventually(p.t, within, "goroutines and files are given back", func() (bool, string) {
+	p.T.Helper()
+	p.HTTP.CloseIdleConnections()
+	harness.EventuallySees(p.T, "goroutines and files are given back", func() (bool, string) {
 		g, f := p.metric("go_goroutines"), p.files()
 		// One connection is this one's; idle readers of the store stay open.
 		return g <= goroutines+20 && f <= files+40, fmt.Sprintf("%v goroutines of %v, %d files of %d", g, goroutines, f, files)
@@ -67,7 +69,8 @@ func TestThousandClients(t *testing.T) {
 		client := &http.Client{Timeout: 90 * time.Second,
 			Transport: &http.Transport{MaxIdleConnsPerHost: clients, MaxConnsPerHost: clients}}
 		defer client.CloseIdleConnections()
-		many := &process{t: t, site: s, Server: p.Server, url: p.url, client: client}
+		many := p.Client
+		many.HTTP = client
 		var outcomes tally
 		var group sync.WaitGroup
 		done := make(chan struct{})
@@ -76,9 +79,9 @@ func TestThousandClients(t *testing.T) {
 		probes.Go(func() {
 			for {
 				began := time.Now()
-				a, err := p.ask(context.Background(), "GET", "/health", nil)
+				a, err := p.Ask(context.Background(), "GET", "/health", nil)
 				slowest.Store(max(slowest.Load(), int64(time.Since(began))))
-				if err != nil || a.status != 200 {
+				if err != nil || a.Status != 200 {
 					t.Errorf("health in a crowd: %v %s", err, a)
 					return
 				}
@@ -94,25 +97,25 @@ func TestThousandClients(t *testing.T) {
 			group.Go(func() {
 				for i := range each {
 					path, b := body(c, i)
-					a, err := many.ask(context.Background(), "POST", path, b)
+					a, err := many.Ask(context.Background(), "POST", path, b)
 					switch {
 					case err != nil:
 						t.Errorf("no answer in a crowd: %v", err)
 						return
-					case !slices.Contains(allowed, a.status):
+					case !slices.Contains(allowed, a.Status):
 						t.Errorf("an answer in a crowd: %s", a)
 						return
-					case (a.status == 503 || a.status == 429) && a.header.Get("Retry-After") == "":
+					case (a.Status == 503 || a.Status == 429) && a.Header.Get("Retry-After") == "":
 						t.Errorf("no Retry-After: %s", a)
 					}
-					outcomes.add(fmt.Sprint(a.status))
+					outcomes.add(fmt.Sprint(a.Status))
 				}
 			})
 		}
 		group.Wait()
 		close(done)
 		probes.Wait()
-		p.alive()
+		p.Alive(p.T)
 		t.Logf("%d clients: answers %v in %s; slowest health %s; memory at rest %d MiB, at most %d MiB", clients, outcomes.by,
 			time.Since(began).Round(10*time.Millisecond), time.Duration(slowest.Load()).Round(time.Millisecond),
 			rest>>20, p.peak()>>20)
@@ -155,15 +158,15 @@ func TestThousandClients(t *testing.T) {
 
 // connect opens a connection that reads little at once.
 func (p *process) connect() *net.TCPConn {
-	p.t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+	p.T.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
-	p.t.Cleanup(func() { c.Close() })
+	p.T.Cleanup(func() { c.Close() })
 	tcp := c.(*net.TCPConn)
 	if err := tcp.SetReadBuffer(4 << 10); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return tcp
 }
@@ -179,7 +182,7 @@ func TestNeglectfulClients(t *testing.T) {
 			"metadata": object{"k": strings.Repeat("0123456789abcdef", 2500)}})
 	}
 	for part := range slices.Chunk(docs, 50) {
-		p.ok(nil, "POST", "/namespaces/slow/documents", object{"documents": part})
+		p.OK("POST", "/namespaces/slow/documents", object{"documents": part})
 	}
 	p.healthy()
 	goroutines, files := p.metric("go_goroutines"), p.files()
@@ -285,7 +288,7 @@ func TestNeglectfulClients(t *testing.T) {
 	group.Wait()
 	// A client that sends far too much is told, though it is still sending.
 	for range 5 {
-		if a := p.call("POST", "/namespaces/slow/documents", bytes.Repeat([]byte(" "), 40<<20)); a.status != 413 {
+		if a := p.Call("POST", "/namespaces/slow/documents", bytes.Repeat([]byte(" "), 40<<20)); a.Status != 413 {
 			t.Errorf("a body of 40 MB: %s", a)
 		}
 	}
@@ -317,22 +320,22 @@ const writesInFlight = `mneme_operations_in_flight{op="documents.write",transpor
 
 // begin sends a long write and waits until it is worked on.
 func (p *process) begin(ctx context.Context, path string, body []byte) chan error {
-	p.t.Helper()
+	p.T.Helper()
 	ended := make(chan error, 1)
 	before := 0.0
-	if strings.Contains(string(p.call("GET", "/metrics", nil).body), writesInFlight) {
+	if strings.Contains(string(p.Call("GET", "/metrics", nil).Body), writesInFlight) {
 		before = p.metric(writesInFlight)
 	}
 	go func() {
-		a, err := p.ask(ctx, "POST", path, body)
+		a, err := p.Ask(ctx, "POST", path, body)
 		if err == nil {
 			err = fmt.Errorf("answered: %s", a)
 		}
 		ended <- err
 	}()
-	eventually(p.t, time.Minute, "the write begins", func() (bool, string) {
-		b := p.call("GET", "/metrics", nil).body
-		return bytes.Contains(b, []byte(writesInFlight)) && p.metric(writesInFlight) > before, ""
+	harness.Eventually(p.T, "the write begins", func() bool {
+		b := p.Call("GET", "/metrics", nil).Body
+		return bytes.Contains(b, []byte(writesInFlight)) && p.metric(writesInFlight) > before
 	})
 	return ended
 }
@@ -352,7 +355,7 @@ func TestQueriesBesideABigWrite(t *testing.T) {
 	for i := range 40 {
 		began := time.Now()
 		var q queried
-		p.ok(&q, "POST", "/namespaces/busy/query", object{"query": fmt.Sprintf("what is written about harbor number %d", i)})
+		p.OK("POST", "/namespaces/busy/query", object{"query": fmt.Sprintf("what is written about harbor number %d", i)}).Into(&q)
 		if len(q.Results) == 0 || len(q.Degraded) > 0 {
 			t.Errorf("a query beside a big write: %+v", q)
 		}
@@ -360,7 +363,7 @@ func TestQueriesBesideABigWrite(t *testing.T) {
 	}
 	// A small write need not wait for the big one either.
 	began := time.Now()
-	p.ok(nil, "POST", "/namespaces/busy/documents", object{"documents": []object{{"id": "small", "text": "a small text"}}})
+	p.OK("POST", "/namespaces/busy/documents", object{"documents": []object{{"id": "small", "text": "a small text"}}})
 	small := time.Since(began)
 	select {
 	case err := <-ended:
@@ -378,18 +381,18 @@ func TestQueriesBesideABigWrite(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the cut-off write: %v", err)
 	}
-	eventually(t, time.Minute, "the cut-off write ends", func() (bool, string) {
+	harness.EventuallySees(t, "the cut-off write ends", func() (bool, string) {
 		n := p.metric(writesInFlight)
 		return n == 0, fmt.Sprint(n, " in flight")
 	})
 	t.Logf("the cut-off write ended after %s", time.Since(left).Round(time.Millisecond))
-	eventually(t, time.Minute, "the processor is free", func() (bool, string) {
+	harness.EventuallySees(t, "the processor is free", func() (bool, string) {
 		before := p.metric("process_cpu_seconds_total")
 		time.Sleep(500 * time.Millisecond)
 		used := p.metric("process_cpu_seconds_total") - before
 		return used < .2, fmt.Sprint(used, " s of processor time in half a second")
 	})
-	if a := p.call("GET", "/namespaces/big", nil); a.status != 404 {
+	if a := p.Call("GET", "/namespaces/big", nil); a.Status != 404 {
 		t.Errorf("a write that was cut off left %s", a)
 	}
 	p.healthy()
@@ -399,7 +402,7 @@ func TestQueriesBesideABigWrite(t *testing.T) {
 // TestSignalUnderLoad ends the server in order while it works.
 func TestSignalUnderLoad(t *testing.T) {
 	s := newSite(t, "", smallIndex)
-	for round := range rounds(t, 3, 1) {
+	for round := range harness.Rounds(t, 3, 1) {
 		p := s.start()
 		var group sync.WaitGroup
 		var mu sync.Mutex
@@ -421,14 +424,14 @@ func TestSignalUnderLoad(t *testing.T) {
 							object{"id": id, "text": documentText(id, n), "metadata": documentMetadata("t", id, version{n, n})})
 					}
 					asked.Add(1)
-					a, err := p.ask(context.Background(), "POST", "/namespaces/term/documents", object{"documents": docs})
+					a, err := p.Ask(context.Background(), "POST", "/namespaces/term/documents", object{"documents": docs})
 					if err != nil {
 						mu.Lock()
 						failures = append(failures, failure{begun, err})
 						mu.Unlock()
 						return
 					}
-					if a.status != 200 {
+					if a.Status != 200 {
 						t.Errorf("a write while stopping: %s", a)
 						return
 					}
@@ -441,11 +444,11 @@ func TestSignalUnderLoad(t *testing.T) {
 				}
 			})
 		}
-		eventually(t, 30*time.Second, "writes are under way", func() (bool, string) { return asked.Load() > 24, "" })
+		harness.Eventually(t, "writes are under way", func() bool { return asked.Load() > 24 })
 		at := time.Now()
-		p.signal()
-		if code := p.exit(40 * time.Second); code != 0 {
-			t.Fatalf("the exit code is %d\n%s", code, p.Logged())
+		p.Signal(p.T, syscall.SIGTERM)
+		if err := p.Wait(); err != nil {
+			t.Fatal(err)
 		}
 		group.Wait()
 		// What was sent well before the signal has to be answered: longer before than any
@@ -476,7 +479,7 @@ func TestSecondSignal(t *testing.T) {
 	s := newSite(t, "", "")
 	p := s.start()
 	ended := p.begin(context.Background(), "/namespaces/big/documents", longWrite(50, 50<<10))
-	p.signal()
+	p.Signal(p.T, syscall.SIGTERM)
 	select {
 	case <-p.Ended:
 		t.Fatalf("one signal ends the server with a request in progress: %s", p.Logged())
@@ -485,7 +488,7 @@ func TestSecondSignal(t *testing.T) {
 	case <-time.After(500 * time.Millisecond):
 	}
 	// Signals that come before the first has been taken count as one with it.
-	eventually(t, time.Minute, "another signal ends the server", func() (bool, string) {
+	harness.EventuallySees(t, "another signal ends the server", func() (bool, string) {
 		_ = p.Cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 		select {
 		case <-p.Ended:
@@ -499,7 +502,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 	<-ended
 	p = s.start()
-	if a := p.call("GET", "/namespaces/big", nil); a.status != 404 {
+	if a := p.Call("GET", "/namespaces/big", nil); a.Status != 404 {
 		t.Errorf("a write that was not finished left %s", a)
 	}
 	p.healthy()
@@ -514,11 +517,11 @@ func TestDrainEnds(t *testing.T) {
 	c := p.connect()
 	fmt.Fprintf(c, "POST /namespaces/big/documents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
 		"application/json\r\nContent-Length: %d\r\n\r\n%s", s.key, len(body), body)
-	eventually(t, time.Minute, "the write begins", func() (bool, string) {
-		return bytes.Contains(p.call("GET", "/metrics", nil).body, []byte(writesInFlight)) && p.metric(writesInFlight) == 1, ""
+	harness.Eventually(t, "the write begins", func() bool {
+		return bytes.Contains(p.Call("GET", "/metrics", nil).Body, []byte(writesInFlight)) && p.metric(writesInFlight) == 1
 	})
-	p.client.CloseIdleConnections()
-	p.signal()
+	p.HTTP.CloseIdleConnections()
+	p.Signal(p.T, syscall.SIGTERM)
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatalf("a request cut off by a shutdown is not answered: %v\n%s", err, p.Logged())
@@ -526,11 +529,11 @@ func TestDrainEnds(t *testing.T) {
 	if answer.StatusCode != 503 || answer.Header.Get("Retry-After") == "" {
 		t.Errorf("a request cut off by a shutdown is answered %d %v", answer.StatusCode, answer.Header)
 	}
-	if code := p.exit(time.Minute); code != 0 {
-		t.Errorf("the exit code is %d\n%s", code, p.Logged())
+	if err := p.Wait(); err != nil {
+		t.Error(err)
 	}
 	p = s.start()
-	if a := p.call("GET", "/namespaces/big", nil); a.status != 404 {
+	if a := p.Call("GET", "/namespaces/big", nil); a.Status != 404 {
 		t.Errorf("a write that was cut off left %s", a)
 	}
 	p.healthy()

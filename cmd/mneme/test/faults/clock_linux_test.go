@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -20,6 +18,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/model/wasm"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
@@ -30,10 +29,9 @@ import (
 
 // clocked is the product in this process, with a clock that can be set.
 type clocked struct {
-	t      *testing.T
+	harness.Client
 	ahead  *atomic.Int64
 	engine *engine.Engine
-	url    string
 	close  func()
 }
 
@@ -67,7 +65,9 @@ func startClocked(t *testing.T, dir string, ahead *atomic.Int64, m port.Embedder
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(h)
-	return &clocked{t: t, ahead: ahead, engine: e, url: server.URL, close: func() {
+	client := harness.Client{T: t, At: server.URL, HTTP: harness.HTTP()}
+	return &clocked{Client: client, ahead: ahead, engine: e, close: func() {
+		client.HTTP.CloseIdleConnections()
 		server.Close()
 		for _, end := range []func() error{func() error { return e.Close(ctx) }, index.Close, store.Close} {
 			if err := end(); err != nil {
@@ -80,69 +80,38 @@ func startClocked(t *testing.T, dir string, ahead *atomic.Int64, m port.Embedder
 func (c *clocked) set(ahead time.Duration) { c.ahead.Store(int64(ahead)) }
 
 func (c *clocked) issue(in key.Issue) key.Issued {
-	c.t.Helper()
+	c.T.Helper()
 	in.Kind = ident.Service
 	k, err := c.engine.Keys().Issue(context.Background(), in)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return k
 }
 
-func (c *clocked) call(secret, method, path string, body any, headers ...string) answer {
-	c.t.Helper()
-	var r io.Reader
-	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		r = bytes.NewReader(b)
-	}
-	req, err := http.NewRequest(method, c.url+path, r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+secret)
-	req.Header.Set("Content-Type", "application/json")
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return answer{resp.StatusCode, resp.Header, b}
-}
-
 func (c *clocked) write(secret string, from, to, v int) {
-	c.t.Helper()
+	c.T.Helper()
 	var docs []object
 	for i := from; i < to; i++ {
 		id := fmt.Sprintf("w0-%02d", i)
 		docs = append(docs, object{"id": id, "text": documentText(id, v), "metadata": documentMetadata("w0", id, version{v, v})})
 	}
-	if a := c.call(secret, "POST", "/namespaces/clock/documents", object{"documents": docs}); a.status != 200 {
-		c.t.Fatalf("write: %s", a)
+	if a := c.As(secret).Call("POST", "/namespaces/clock/documents", object{"documents": docs}); a.Status != 200 {
+		c.T.Fatalf("write: %s", a)
 	}
 }
 
 // list reads pages from a cursor on.
 func (c *clocked) list(secret, order, cursor string, pages int) (docs []document, next string) {
-	c.t.Helper()
+	c.T.Helper()
 	for range pages {
-		a := c.call(secret, "GET", "/namespaces/clock/documents?limit=4&order="+order+"&cursor="+url.QueryEscape(cursor), nil)
+		a := c.As(secret).Call("GET", "/namespaces/clock/documents?limit=4&order="+order+"&cursor="+url.QueryEscape(cursor), nil)
 		var page struct {
 			Documents  []document
 			NextCursor *string `json:"next_cursor"`
 		}
-		if a.status != 200 || json.Unmarshal(a.body, &page) != nil {
-			c.t.Fatalf("list by %s: %s", order, a)
+		if a.Status != 200 || json.Unmarshal(a.Body, &page) != nil {
+			c.T.Fatalf("list by %s: %s", order, a)
 		}
 		docs = append(docs, page.Documents...)
 		if page.NextCursor == nil {
@@ -207,8 +176,8 @@ func TestClockGoesBack(t *testing.T) {
 		CreatedAt time.Time `json:"created_at"`
 		UpdatedAt time.Time `json:"updated_at"`
 	}
-	if a := c.call(secret, "GET", "/namespaces/clock", nil); json.Unmarshal(a.body, &space) != nil || space.CreatedAt.IsZero() ||
-		space.UpdatedAt.Before(space.CreatedAt) || space.CreatedAt.After(before[0].CreatedAt) {
+	c.As(secret).OK("GET", "/namespaces/clock", nil).Into(&space)
+	if space.CreatedAt.IsZero() || space.UpdatedAt.Before(space.CreatedAt) || space.CreatedAt.After(before[0].CreatedAt) {
 		t.Errorf("the namespace is of %s and %s, its first document of %s", space.CreatedAt, space.UpdatedAt, before[0].CreatedAt)
 	}
 
@@ -216,7 +185,7 @@ func TestClockGoesBack(t *testing.T) {
 	c.set(0)
 	expiring := c.issue(key.Issue{ExpiresAt: time.Now().Add(time.Hour)})
 	revoked := c.issue(key.Issue{})
-	use := func(secret string) int { return c.call(secret, "GET", "/namespaces/clock", nil).status }
+	use := func(secret string) int { return c.As(secret).Call("GET", "/namespaces/clock", nil).Status }
 	if use(expiring.Secret) != 200 || use(revoked.Secret) != 200 {
 		t.Error("fresh keys are refused")
 	}
@@ -237,38 +206,38 @@ func TestClockGoesBack(t *testing.T) {
 
 	// Rate limits: going back gives nothing for free and locks nobody out.
 	c.set(0)
-	rerank := func() answer {
-		return c.call(secret, "POST", "/rerank", object{"query": "x", "documents": []string{"y"}})
+	rerank := func() harness.Answer {
+		return c.As(secret).Call("POST", "/rerank", object{"query": "x", "documents": []string{"y"}})
 	}
-	limited := answer{}
+	limited := harness.Answer{}
 	for range 8 {
-		if limited = rerank(); limited.status == 429 {
+		if limited = rerank(); limited.Status == 429 {
 			break
 		}
 	}
-	if limited.status != 429 {
+	if limited.Status != 429 {
 		t.Fatalf("the limit is not reached: %s", limited)
 	}
 	c.set(-24 * time.Hour)
 	a := rerank()
-	if wait, err := strconv.Atoi(a.header.Get("Retry-After")); a.status != 429 || err != nil || wait < 1 || wait > 60 {
-		t.Errorf("a limit once the clock has gone back: %s, Retry-After %q", a, a.header.Get("Retry-After"))
+	if wait, err := strconv.Atoi(a.Header.Get("Retry-After")); a.Status != 429 || err != nil || wait < 1 || wait > 60 {
+		t.Errorf("a limit once the clock has gone back: %s, Retry-After %q", a, a.Header.Get("Retry-After"))
 	}
 	c.set(-24*time.Hour + 3*time.Second)
-	if a := rerank(); a.status == 429 {
+	if a := rerank(); a.Status == 429 {
 		t.Errorf("a limit stays used up since the clock has gone back: %s", a)
 	}
 
 	// Asynchronous writes go on.
 	c.set(-72 * time.Hour)
-	a = c.call(secret, "POST", "/namespaces/clock/documents",
+	a = c.As(secret).Call("POST", "/namespaces/clock/documents",
 		object{"documents": []object{{"id": "late", "text": "a late comer"}}}, "Prefer", "respond-async")
-	if a.status != 202 {
+	if a.Status != 202 {
 		t.Fatalf("an asynchronous write: %s", a)
 	}
-	eventually(t, 10*time.Second, "an accepted write is done", func() (bool, string) {
-		state := c.call(secret, "GET", a.header.Get("Location"), nil)
-		return bytes.Contains(state.body, []byte("succeeded")), state.String()
+	harness.EventuallySees(t, "an accepted write is done", func() (bool, string) {
+		state := c.As(secret).Call("GET", a.Header.Get("Location"), nil)
+		return bytes.Contains(state.Body, []byte("succeeded")), state.String()
 	})
 
 	// A start with the clock behind.
@@ -280,13 +249,13 @@ func TestClockGoesBack(t *testing.T) {
 	if len(all) != 15 {
 		t.Errorf("%d documents of 15 are left after a start", len(all))
 	}
-	a = c.call(secret, "POST", "/namespaces/clock/query",
+	a = c.As(secret).Call("POST", "/namespaces/clock/query",
 		object{"query": "version 3", "mode": "keyword", "filter": object{"version": 3}})
 	var q queried
-	if a.status != 200 || json.Unmarshal(a.body, &q) != nil || len(q.Results) == 0 || q.Results[0].DocumentID != "w0-00" {
+	if a.Status != 200 || json.Unmarshal(a.Body, &q) != nil || len(q.Results) == 0 || q.Results[0].DocumentID != "w0-00" {
 		t.Errorf("a query after a start: %s", a)
 	}
-	if a := c.call(secret, "GET", "/health/deep", nil); a.status != 200 || !bytes.Contains(a.body, []byte(`"status":"ok"`)) {
+	if a := c.As(secret).Call("GET", "/health/deep", nil); a.Status != 200 || !bytes.Contains(a.Body, []byte(`"status":"ok"`)) {
 		t.Errorf("deep health: %s", a)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 const (
@@ -149,11 +151,11 @@ func (w *writer) change(p *process, kind, method, path string, body any, to map[
 		}
 	}
 	w.mu.Unlock()
-	a, err := p.ask(context.Background(), method, path, body)
+	a, err := p.Ask(context.Background(), method, path, body)
 	if err != nil {
 		return false, nil
 	}
-	if a.status != 200 {
+	if a.Status != 200 {
 		return false, fmt.Errorf("%s by %s: %s", kind, w.name, a)
 	}
 	w.mu.Lock()
@@ -222,7 +224,7 @@ func (w *writer) step(p *process) (bool, error) {
 	default:
 		id := fmt.Sprintf("%s-async-%d", w.name, n)
 		v := version{n, n}
-		a, err := p.ask(context.Background(), "POST", "/namespaces/"+steadySpace+"/documents", object{"documents": []object{
+		a, err := p.Ask(context.Background(), "POST", "/namespaces/"+steadySpace+"/documents", object{"documents": []object{
 			{"id": id, "text": documentText(id, n), "metadata": documentMetadata(w.name, id, v)}}}, "Prefer", "respond-async")
 		if err != nil {
 			// It may have been accepted: then the document appears, or it never does.
@@ -232,9 +234,9 @@ func (w *writer) step(p *process) (bool, error) {
 			return false, nil
 		}
 		switch {
-		case a.status == 202:
+		case a.Status == 202:
 			var o struct{ ID string }
-			if err := json.Unmarshal(a.body, &o); err != nil {
+			if err := json.Unmarshal(a.Body, &o); err != nil {
 				return false, err
 			}
 			w.mu.Lock()
@@ -243,7 +245,7 @@ func (w *writer) step(p *process) (bool, error) {
 			w.actual["async"]++
 			w.acked++
 			w.mu.Unlock()
-		case a.status != 503 || a.header.Get("Retry-After") == "": // 503: its queue is full
+		case a.Status != 503 || a.Header.Get("Retry-After") == "": // 503: its queue is full
 			return false, fmt.Errorf("an asynchronous write: %s", a)
 		}
 		return true, nil
@@ -312,7 +314,7 @@ func (c *contested) check(id string, d document, present bool) error {
 // and evictions are under way. After each kill nothing that was acknowledged is
 // lost, nothing is half there, and the index equals one built from nothing.
 func TestKilledWhileWriting(t *testing.T) {
-	n := rounds(t, 10, 3)
+	n := harness.Rounds(t, 10, 3)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 99))
@@ -326,7 +328,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	var reads, queries atomic.Int64
 	kills, compared, checked := 0, 0, 0
 	segments := func() []string {
-		files, err := filepath.Glob(filepath.Join(s.dir, "index", "*", "*.seg"))
+		files, err := filepath.Glob(filepath.Join(s.Data, "index", "*", "*.seg"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,13 +360,13 @@ func TestKilledWhileWriting(t *testing.T) {
 						id := fmt.Sprint("shared-", w.rand.IntN(3))
 						shared.begin(id, number)
 						v := version{number, number}
-						a, err := p.ask(context.Background(), "POST", "/namespaces/"+crashSpace+"/documents",
+						a, err := p.Ask(context.Background(), "POST", "/namespaces/"+crashSpace+"/documents",
 							object{"documents": []object{
 								{"id": id, "text": documentText(id, number), "metadata": documentMetadata("all", id, v)}}})
 						if err != nil {
 							return
 						}
-						if a.status != 200 {
+						if a.Status != 200 {
 							report(fmt.Errorf("a contested write: %s", a))
 							return
 						}
@@ -382,7 +384,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		}
 		time.AfterFunc(time.Duration(150+random.IntN(650))*time.Millisecond, func() { close(until) })
 		<-until
-		p.kill()
+		p.Kill()
 		group.Wait()
 		close(problems)
 		for err := range problems {
@@ -390,15 +392,15 @@ func TestKilledWhileWriting(t *testing.T) {
 		}
 		kills++
 		if round%3 == 1 { // also while it starts
-			p := s.launch()
+			p := s.Launch()
 			time.Sleep(time.Duration(random.IntN(250)) * time.Millisecond)
-			p.kill()
+			p.Kill()
 			kills++
 		}
 		rebuilt := (*site)(nil)
 		if round%4 == 3 || round == n-1 {
 			rebuilt = s.copy(t)
-			if err := os.RemoveAll(filepath.Join(rebuilt.dir, "index")); err != nil {
+			if err := os.RemoveAll(filepath.Join(rebuilt.Data, "index")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -414,13 +416,13 @@ func TestKilledWhileWriting(t *testing.T) {
 			for _, namespace := range []string{crashSpace, steadySpace} {
 				same(t, p.answers(namespace), other.answers(namespace))
 			}
-			other.kill()
+			other.Kill()
 			compared++
 		}
 		for _, w := range writers {
 			w.settle()
 		}
-		p.kill() // what a kill leaves is what the next round begins with
+		p.Kill() // what a kill leaves is what the next round begins with
 		kills++
 		if t.Failed() {
 			t.FailNow()
@@ -454,16 +456,16 @@ func TestKilledWhileWriting(t *testing.T) {
 func (p *process) readWhileWriting(w *writer, r *rand.Rand, reads, queries *atomic.Int64, report func(error)) bool {
 	if r.IntN(3) == 0 {
 		mode := []string{"hybrid", "vector", "keyword"}[r.IntN(3)]
-		a, err := p.ask(context.Background(), "POST", "/namespaces/"+crashSpace+"/query",
+		a, err := p.Ask(context.Background(), "POST", "/namespaces/"+crashSpace+"/query",
 			object{"query": "amber and birch, part 0", "mode": mode, "filter": object{"writer": w.name}, "top_k": 20})
 		if err != nil {
 			return false
 		}
-		if a.status == 404 { // before the first write
+		if a.Status == 404 { // before the first write
 			return true
 		}
 		var q queried
-		if a.status != 200 || json.Unmarshal(a.body, &q) != nil {
+		if a.Status != 200 || json.Unmarshal(a.Body, &q) != nil {
 			report(fmt.Errorf("a query while writing: %s", a))
 			return true
 		}
@@ -483,17 +485,17 @@ func (p *process) readWhileWriting(w *writer, r *rand.Rand, reads, queries *atom
 	w.mu.Lock()
 	before := *w.fates[id]
 	w.mu.Unlock()
-	a, err := p.ask(context.Background(), "GET", "/namespaces/"+crashSpace+"/documents/"+id+"?include=chunks", nil)
+	a, err := p.Ask(context.Background(), "GET", "/namespaces/"+crashSpace+"/documents/"+id+"?include=chunks", nil)
 	if err != nil {
 		return false
 	}
 	w.mu.Lock()
 	after := *w.fates[id]
 	w.mu.Unlock()
-	switch a.status {
+	switch a.Status {
 	case 200:
 		var d document
-		if err := json.Unmarshal(a.body, &d); err != nil {
+		if err := json.Unmarshal(a.Body, &d); err != nil {
 			report(err)
 			return true
 		}
@@ -518,15 +520,15 @@ func (p *process) readWhileWriting(w *writer, r *rand.Rand, reads, queries *atom
 // drainAsync waits until all accepted writes are done: they are done one after
 // the other, those left by a crash first.
 func (p *process) drainAsync() {
-	p.t.Helper()
-	a := p.call("POST", "/namespaces/last/documents", object{"documents": []object{{"id": "last", "text": "last"}}},
+	p.T.Helper()
+	a := p.Call("POST", "/namespaces/last/documents", object{"documents": []object{{"id": "last", "text": "last"}}},
 		"Prefer", "respond-async")
-	if a.status != 202 {
-		p.t.Fatalf("an asynchronous write: %s", a)
+	if a.Status != 202 {
+		p.T.Fatalf("an asynchronous write: %s", a)
 	}
-	eventually(p.t, 30*time.Second, "accepted writes are done", func() (bool, string) {
-		state := p.call("GET", a.header.Get("Location"), nil)
-		return strings.Contains(string(state.body), "succeeded"), state.String()
+	harness.EventuallySees(p.T, "accepted writes are done", func() (bool, string) {
+		state := p.Call("GET", a.Header.Get("Location"), nil)
+		return strings.Contains(string(state.Body), "succeeded"), state.String()
 	})
 }
 
@@ -535,7 +537,7 @@ func (w *writer) doneAsync(t *testing.T, p *process) {
 	t.Helper()
 	for id, op := range w.async {
 		var o struct{ Status string }
-		a := p.ok(&o, "GET", "/namespaces/"+steadySpace+"/operations/"+op, nil)
+		a := p.OK("GET", "/namespaces/"+steadySpace+"/operations/"+op, nil).Into(&o)
 		if o.Status != "succeeded" {
 			t.Errorf("the accepted write of %s: %s", id, a)
 		}
@@ -572,7 +574,7 @@ func verify(t *testing.T, p *process, writers []*writer, shared *contested) int 
 		}
 		if len(list) > 0 {
 			var have counts
-			p.ok(&have, "GET", "/namespaces/"+namespace, nil)
+			p.OK("GET", "/namespaces/"+namespace, nil).Into(&have)
 			if have != total {
 				t.Errorf("namespace %s counts %+v, its documents are %+v", namespace, have, total)
 			}
@@ -646,9 +648,9 @@ func (w *writer) searchable(t *testing.T, p *process, namespace string, found ma
 			return
 		}
 		var q queried
-		p.ok(&q, "POST", "/namespaces/"+namespace+"/query",
+		p.OK("POST", "/namespaces/"+namespace+"/query",
 			object{"query": "a document about harbors", "mode": "vector", "top_k": 100,
-				"filter": object{"writer": w.name, "group": group}})
+				"filter": object{"writer": w.name, "group": group}}).Into(&q)
 		have := []string{}
 		for _, h := range q.Results {
 			have = append(have, fmt.Sprintf("%s#%d", h.DocumentID, h.ChunkIndex))
@@ -669,23 +671,23 @@ func (p *process) documents(t *testing.T, namespace string) map[string]document 
 	t.Helper()
 	all := map[string]document{}
 	for cursor := ""; ; {
-		a := p.call("GET", "/namespaces/"+namespace+"/documents?limit=50&cursor="+url.QueryEscape(cursor), nil)
-		if a.status == 404 && cursor == "" {
+		a := p.Call("GET", "/namespaces/"+namespace+"/documents?limit=50&cursor="+url.QueryEscape(cursor), nil)
+		if a.Status == 404 && cursor == "" {
 			return all
 		}
 		var page struct {
 			Documents  []document
 			NextCursor *string `json:"next_cursor"`
 		}
-		if a.status != 200 {
+		if a.Status != 200 {
 			t.Fatalf("list: %s", a)
 		}
-		if err := json.Unmarshal(a.body, &page); err != nil {
+		if err := json.Unmarshal(a.Body, &page); err != nil {
 			t.Fatal(err)
 		}
 		for _, listed := range page.Documents {
 			var d document
-			p.ok(&d, "GET", "/namespaces/"+namespace+"/documents/"+listed.ID+"?include=chunks", nil)
+			p.OK("GET", "/namespaces/"+namespace+"/documents/"+listed.ID+"?include=chunks", nil).Into(&d)
 			if d.Chunks != listed.Chunks || !d.UpdatedAt.Equal(listed.UpdatedAt) {
 				t.Errorf("%s is listed as %+v and read as %+v", listed.ID, listed, d)
 			}
@@ -704,8 +706,10 @@ func (p *process) documents(t *testing.T, namespace string) map[string]document 
 // copy makes another site of the same data. Nothing may run on this one.
 func (s *site) copy(t testing.TB) *site {
 	t.Helper()
-	other := &site{t: t, dir: filepath.Join(t.TempDir(), "copy"), config: s.config, key: s.key}
-	if err := os.CopyFS(other.dir, os.DirFS(s.dir)); err != nil {
+	folder := *s.Site
+	folder.T, folder.Data = t, filepath.Join(t.TempDir(), "copy")
+	other := &site{&folder, s.key}
+	if err := os.CopyFS(other.Data, os.DirFS(s.Data)); err != nil {
 		t.Fatal(err)
 	}
 	return other
@@ -719,7 +723,7 @@ type hit struct {
 
 // answers asks many queries of every kind.
 func (p *process) answers(namespace string) map[string][]hit {
-	p.t.Helper()
+	p.T.Helper()
 	all := map[string][]hit{}
 	for _, text := range []string{"amber", "birch and cedar, version 3", "Document w1-04 part 1", "shared delta ember",
 		"fjord grove harbor", "w2-07", "nothing of the sort"} {
@@ -730,14 +734,14 @@ func (p *process) answers(namespace string) map[string][]hit {
 				if filter != nil {
 					body["filter"] = filter
 				}
-				a := p.call("POST", "/namespaces/"+namespace+"/query", body)
+				a := p.Call("POST", "/namespaces/"+namespace+"/query", body)
 				var q queried
-				if a.status == 200 {
-					if err := json.Unmarshal(a.body, &q); err != nil {
-						p.t.Fatal(err)
+				if a.Status == 200 {
+					if err := json.Unmarshal(a.Body, &q); err != nil {
+						p.T.Fatal(err)
 					}
-				} else if a.status != 404 {
-					p.t.Fatalf("query: %s", a)
+				} else if a.Status != 404 {
+					p.T.Fatalf("query: %s", a)
 				}
 				hits := []hit{}
 				for _, h := range q.Results {

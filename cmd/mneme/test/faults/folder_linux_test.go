@@ -15,11 +15,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // fill writes documents that are never changed, and gives their ids.
 func (p *process) fill(namespace string, documents int) []string {
-	p.t.Helper()
+	p.T.Helper()
 	var ids []string
 	for from := 0; from < documents; from += 5 {
 		var docs []object
@@ -29,7 +31,7 @@ func (p *process) fill(namespace string, documents int) []string {
 			docs = append(docs, object{"id": id, "text": documentText(id, i+1),
 				"metadata": documentMetadata(fmt.Sprint("w", i%4), id, version{i + 1, i + 1})})
 		}
-		p.ok(nil, "POST", "/namespaces/"+namespace+"/documents", object{"documents": docs})
+		p.OK("POST", "/namespaces/"+namespace+"/documents", object{"documents": docs})
 	}
 	return ids
 }
@@ -89,16 +91,16 @@ func TestFullDisk(t *testing.T) {
 		t.Helper()
 		number++
 		id := fmt.Sprintf("w1-%02d", number%40)
-		a := p.call("POST", "/namespaces/full/documents",
+		a := p.Call("POST", "/namespaces/full/documents",
 			object{"documents": []object{{"id": id, "text": documentText(id, number),
 				"metadata": documentMetadata("w1", id, version{number, number})}}})
-		if a.status == 200 {
+		if a.Status == 200 {
 			known[id] = document{ID: id, Text: documentText(id, number)}
 			delete(maybe, id)
 			return true
 		}
-		if a.status != 503 || a.code() != "unavailable" || a.header.Get("Retry-After") == "" {
-			t.Fatalf("a write on a full disk: %s (Retry-After %q)", a, a.header.Get("Retry-After"))
+		if a.Status != 503 || a.Code() != "unavailable" || a.Header.Get("Retry-After") == "" {
+			t.Fatalf("a write on a full disk: %s (Retry-After %q)", a, a.Header.Get("Retry-After"))
 		}
 		maybe[id] = number
 		refused++
@@ -136,31 +138,30 @@ func TestFullDisk(t *testing.T) {
 	check()
 	for _, mode := range []string{"keyword", "vector", "hybrid"} {
 		var q queried
-		p.ok(&q, "POST", "/namespaces/full/query", object{"query": "harbor", "mode": mode})
+		p.OK("POST", "/namespaces/full/query", object{"query": "harbor", "mode": mode}).Into(&q)
 		if len(q.Results) == 0 || len(q.Degraded) > 0 {
 			t.Errorf("a %s query on a full disk: %+v", mode, q)
 		}
 	}
-	p.ok(nil, "GET", "/health", nil)
+	p.OK("GET", "/health", nil)
 	// The deep check writes little, which may fit into what the log has left.
-	if a := p.call("GET", "/health/deep", nil); a.status != 200 &&
-		(a.status != 503 || !strings.Contains(string(a.body), "full")) {
+	if a := p.Call("GET", "/health/deep", nil); a.Status != 200 &&
+		(a.Status != 503 || !strings.Contains(string(a.Body), "full")) {
 		t.Errorf("deep health on a full disk: %s", a)
 	}
-	a := p.call("POST", "/namespaces/full/documents/delete", object{"ids": []string{"w1-01"}})
-	if a.status != 200 && (a.status != 503 || a.header.Get("Retry-After") == "") {
+	a := p.Call("POST", "/namespaces/full/documents/delete", object{"ids": []string{"w1-01"}})
+	if a.Status != 200 && (a.Status != 503 || a.Header.Get("Retry-After") == "") {
 		t.Errorf("a deletion on a full disk: %s", a)
 	}
-	if a.status == 200 {
+	if a.Status == 200 {
 		delete(known, "w1-01")
 	}
 
 	// A kill on a full disk loses nothing: the next start serves or says why not.
-	p.kill()
-	next := s.launch()
-	if err := next.Ready(2 * time.Minute); err == nil {
-		next.url, next.client = next.URL, p.client
-		p = next
+	p.Kill()
+	next := s.Launch()
+	if err := next.Ready(); err == nil {
+		p = s.served(next)
 		check()
 		t.Log("the server starts on the full disk and serves")
 	} else {
@@ -177,7 +178,7 @@ func TestFullDisk(t *testing.T) {
 	for i := 0; i < 300 && write(); i++ {
 	}
 	release()
-	eventually(t, 10*time.Second, "writing works with space",
+	harness.EventuallySees(t, "writing works with space",
 		func() (bool, string) { return write(), fmt.Sprint(refused, " refused") })
 	for range 50 {
 		if !write() {
@@ -186,7 +187,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	check()
 	p.healthy()
-	p.kill()
+	p.Kill()
 	p = s.start()
 	check()
 	p.healthy()
@@ -199,21 +200,23 @@ func TestReadOnlyFolder(t *testing.T) {
 	p := s.start()
 	p.fill("ro", 5)
 	p.stop()
-	refused := func(t *testing.T, s *site, attr *syscall.SysProcAttr) {
+	refused := func(t *testing.T, s *harness.Site, attr *syscall.SysProcAttr) {
 		t.Helper()
 		for _, args := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"keys", "create"}} {
-			r := s.try(attr, args...)
-			if r.code != 1 || r.stdout != "" || !strings.Contains(r.stderr, s.dir) ||
-				!strings.Contains(r.stderr, "not writable") && !strings.Contains(r.stderr, "read-only file system") ||
-				strings.Contains(r.stderr, "goroutine") {
-				t.Errorf("mneme %v on a read-only folder: exit code %d\n%s%s", args, r.code, r.stdout, r.stderr)
+			cmd := s.Command(args...)
+			cmd.SysProcAttr = attr
+			r := harness.Run(t, cmd)
+			if r.Code != 1 || r.Stdout != "" || !strings.Contains(r.Stderr, s.Data) ||
+				!strings.Contains(r.Stderr, "not writable") && !strings.Contains(r.Stderr, "read-only file system") ||
+				strings.Contains(r.Stderr, "goroutine") {
+				t.Errorf("mneme %v on a read-only folder: exit code %d\n%s%s", args, r.Code, r.Stdout, r.Stderr)
 			}
-			t.Logf("mneme %v says: %s", args, strings.TrimSpace(r.stderr))
+			t.Logf("mneme %v says: %s", args, strings.TrimSpace(r.Stderr))
 		}
 	}
 	t.Run("file system", func(t *testing.T) {
 		at := t.TempDir()
-		err := syscall.Mount(s.dir, at, "", syscall.MS_BIND, "")
+		err := syscall.Mount(s.Data, at, "", syscall.MS_BIND, "")
 		if err == nil {
 			t.Cleanup(func() { _ = syscall.Unmount(at, syscall.MNT_DETACH) })
 			err = syscall.Mount("", at, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, "")
@@ -221,20 +224,20 @@ func TestReadOnlyFolder(t *testing.T) {
 		if err != nil {
 			t.Skipf("SKIPPED: a read-only file system needs the right to mount one: %v", err)
 		}
-		refused(t, &site{t: t, dir: at}, nil)
+		refused(t, &harness.Site{T: t, Data: at}, nil)
 	})
 	t.Run("another user's", func(t *testing.T) {
 		if os.Geteuid() != 0 {
 			t.Skip("SKIPPED: only root can start a process as another user")
 		}
-		for dir := s.dir; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		for dir := s.Data; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
 			if err := os.Chmod(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
-		other := &site{t: t, dir: s.dir,
-			env: []string{"MNEME_CACHE=" + filepath.Join(os.TempDir(), fmt.Sprintf("mneme-nobody-%d", os.Getpid()))}}
-		defer os.RemoveAll(strings.TrimPrefix(other.env[0], "MNEME_CACHE="))
+		other := &harness.Site{T: t, Data: s.Data,
+			Env: []string{"MNEME_CACHE=" + filepath.Join(os.TempDir(), fmt.Sprintf("mneme-nobody-%d", os.Getpid()))}}
+		defer os.RemoveAll(strings.TrimPrefix(other.Env[0], "MNEME_CACHE="))
 		refused(t, other, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}})
 	})
 	p = s.start()
@@ -250,16 +253,16 @@ func TestTornIndex(t *testing.T) {
 	s := newSite(t, "", smallIndex)
 	p := s.start()
 	p.fill(steadySpace, 60)
-	eventually(t, 10*time.Second, "segments are written", func() (bool, string) {
-		files, _ := filepath.Glob(filepath.Join(s.dir, "index", "*", "*.seg")) // the pattern is well-formed
+	harness.EventuallySees(t, "segments are written", func() (bool, string) {
+		files, _ := filepath.Glob(filepath.Join(s.Data, "index", "*", "*.seg")) // the pattern is well-formed
 		return len(files) > 1, fmt.Sprint(files)
 	})
 	want := p.answers(steadySpace)
 	p.stop()
 	var files []string
-	err := filepath.WalkDir(filepath.Join(s.dir, "index"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(s.Data, "index"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			files = append(files, strings.TrimPrefix(path, s.dir))
+			files = append(files, strings.TrimPrefix(path, s.Data))
 		}
 		return err
 	})
@@ -300,7 +303,7 @@ func TestTornIndex(t *testing.T) {
 			return errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "in"), 0o700))
 		}},
 	}
-	if n := rounds(t, len(damages), 3); n < len(damages) {
+	if n := harness.Rounds(t, len(damages), 3); n < len(damages) {
 		random.Shuffle(len(damages), func(i, j int) { damages[i], damages[j] = damages[j], damages[i] })
 		damages = damages[:n]
 	}
@@ -315,7 +318,7 @@ func TestTornIndex(t *testing.T) {
 			t.Run(fmt.Sprint(d.name, at), func(t *testing.T) {
 				torn := s.copy(t)
 				for _, f := range at {
-					if err := d.do(filepath.Join(torn.dir, f)); err != nil {
+					if err := d.do(filepath.Join(torn.Data, f)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -326,14 +329,14 @@ func TestTornIndex(t *testing.T) {
 					}
 				}()
 				same(t, p.answers(steadySpace), want)
-				p.ok(nil, "POST", "/namespaces/"+steadySpace+"/documents",
+				p.OK("POST", "/namespaces/"+steadySpace+"/documents",
 					object{"documents": []object{{"id": "more", "text": "one more zebra"}}})
 				var q queried
-				p.ok(&q, "POST", "/namespaces/"+steadySpace+"/query", object{"query": "zebra", "mode": "keyword"})
+				p.OK("POST", "/namespaces/"+steadySpace+"/query", object{"query": "zebra", "mode": "keyword"}).Into(&q)
 				if len(q.Results) != 1 {
 					t.Errorf("a write after the damage is not found: %+v", q)
 				}
-				p.kill()
+				p.Kill()
 				tried++
 			})
 		}
@@ -346,28 +349,28 @@ func TestTwoProcesses(t *testing.T) {
 	s := newSite(t, "", "")
 	p := s.start()
 	p.fill("two", 5)
-	r := s.try(nil, "serve", "--addr", "127.0.0.1:0")
-	if r.code != 1 || !strings.Contains(r.stderr, fmt.Sprintf("process %d ", p.Cmd.Process.Pid)) ||
-		!strings.Contains(r.stderr, p.url) || !strings.Contains(r.stderr, s.dir) {
-		t.Errorf("a second server: exit code %d\n%s", r.code, r.stderr)
+	r := s.Run("serve", "--addr", "127.0.0.1:0")
+	if r.Code != 1 || !strings.Contains(r.Stderr, fmt.Sprintf("process %d ", p.Cmd.Process.Pid)) ||
+		!strings.Contains(r.Stderr, p.URL) || !strings.Contains(r.Stderr, s.Data) {
+		t.Errorf("a second server: exit code %d\n%s", r.Code, r.Stderr)
 	}
 	p.healthy()
 
 	// Keys beside the server work at once.
 	use := func(key string) int {
 		t.Helper()
-		return p.call("GET", "/namespaces/two", nil, "Authorization", "Bearer "+key).status
+		return p.Call("GET", "/namespaces/two", nil, "Authorization", "Bearer "+key).Status
 	}
 	// That they end within the documented second is tested in core/key, with a clock of
 	// the test's own.
-	key := strings.TrimSpace(s.mneme("keys", "create", "--name", "beside").stdout)
+	key := s.Key("--name", "beside")
 	if got := use(key); got != 200 {
 		t.Errorf("a key made beside the server answers %d", got)
 	}
 	var listed struct {
 		Keys []struct{ ID, Name, State string }
 	}
-	if err := json.Unmarshal([]byte(s.mneme("keys", "list", "--json").stdout), &listed); err != nil {
+	if err := json.Unmarshal([]byte(s.Mneme("keys", "list", "--json").Stdout), &listed); err != nil {
 		t.Fatal(err)
 	}
 	id := ""
@@ -376,8 +379,8 @@ func TestTwoProcesses(t *testing.T) {
 			id = k.ID
 		}
 	}
-	s.mneme("keys", "revoke", id)
-	eventually(t, time.Minute, "a revoked key ends",
+	s.Mneme("keys", "revoke", id)
+	harness.EventuallySees(t, "a revoked key ends",
 		func() (bool, string) { status := use(key); return status == 401, fmt.Sprint(status) })
 
 	// Keys are made while the server writes; neither gets in the other's way.
@@ -386,20 +389,20 @@ func TestTwoProcesses(t *testing.T) {
 	go func() {
 		for i := 0; ; i++ {
 			id := fmt.Sprintf("w0-%02d", i%50)
-			a, err := p.ask(ctx, "POST", "/namespaces/two/documents",
+			a, err := p.Ask(ctx, "POST", "/namespaces/two/documents",
 				object{"documents": []object{{"id": id, "text": "busy writing " + id, "metadata": object{"i": i}}}})
 			if ctx.Err() != nil {
 				wrote <- nil
 				return
 			}
-			if err != nil || a.status != 200 {
+			if err != nil || a.Status != 200 {
 				wrote <- fmt.Errorf("a write beside key commands: %v %s", err, a)
 				return
 			}
 		}
 	}()
 	for range 5 {
-		if got := use(strings.TrimSpace(s.mneme("keys", "create").stdout)); got != 200 {
+		if got := use(s.Key()); got != 200 {
 			t.Errorf("a key made beside a writing server answers %d", got)
 		}
 	}
@@ -409,12 +412,12 @@ func TestTwoProcesses(t *testing.T) {
 	}
 
 	// A killed holder holds nothing; its traces mislead nobody.
-	p.kill()
+	p.Kill()
 	p = s.start()
 	p.healthy()
 	p.stop()
 	for _, f := range []string{"lock", "mneme.lock", "server.json"} {
-		if err := os.WriteFile(filepath.Join(s.dir, f), []byte(`{"pid":1,"comm`), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(s.Data, f), []byte(`{"pid":1,"comm`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,20 +10,21 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // memorySite is a site whose key is an integration's, without limits.
 func memorySite(t testing.TB) *site {
 	t.Helper()
 	s := newSite(t, "", smallIndex)
-	s.key = strings.TrimSpace(s.mneme("keys", "create", "--type", "integration", "--name", "chat", "--scopes",
+	s.key = s.Key("--type", "integration", "--name", "chat", "--scopes",
 		"memories:read,memories:write,users:erase",
-		"--memories-per-user", "0", "--read-rate", "0", "--write-rate", "0").stdout)
+		"--memories-per-user", "0", "--read-rate", "0", "--write-rate", "0")
 	return s
 }
 
@@ -64,7 +65,7 @@ func TestErasureAcrossKills(t *testing.T) {
 	const users, user = "/api/v1/users/", "ann"
 	var erased []string // markers of what was erased and answered
 	answered, unanswered := 0, 0
-	all := rounds(t, 12, 3)
+	all := harness.Rounds(t, 12, 3)
 	for round := 0; round < all || answered == 0 && round < all+20; round++ { // a slow machine answers none in some
 		p := s.start()
 		ctx, cancel := context.WithCancel(context.Background())
@@ -77,16 +78,16 @@ func TestErasureAcrossKills(t *testing.T) {
 				defer wg.Done()
 				for i := 0; !stop.Load(); i++ {
 					text := fmt.Sprintf("%s said %d of %d. ", noise, i, w)
-					a, err := p.ask(ctx, "POST", "/api/v1/memories/batch",
+					a, err := p.Ask(ctx, "POST", "/api/v1/memories/batch",
 						object{"endUserId": user, "memories": []object{{"content": text}, {"content": text + text}}})
-					if err == nil && a.status != 200 && (a.status != 503 || a.header.Get("Retry-After") == "") {
+					if err == nil && a.Status != 200 && (a.Status != 503 || a.Header.Get("Retry-After") == "") {
 						t.Errorf("write: %s", a)
 					}
 					if w == 0 {
-						a, err = p.ask(ctx, "PUT", fmt.Sprintf("/api/v1/memories/r%d", i%3),
+						a, err = p.Ask(ctx, "PUT", fmt.Sprintf("/api/v1/memories/r%d", i%3),
 							object{"endUserId": user, "source": "crm", "version": i + 1, "content": text,
 								"occurredAt": "2026-01-02T03:04:05Z"})
-						if err == nil && a.status >= 500 && a.status != 503 {
+						if err == nil && a.Status >= 500 && a.Status != 503 {
 							t.Errorf("upsert: %s", a)
 						}
 					}
@@ -103,16 +104,16 @@ func TestErasureAcrossKills(t *testing.T) {
 					list = append(list, object{"content": fmt.Sprintf("%s tells part %d of a story. ", mark, k),
 						"metadata": object{"of": mark}})
 				}
-				if _, err := p.ask(ctx, "POST", "/api/v1/memories/batch", object{"endUserId": user, "memories": list},
+				if _, err := p.Ask(ctx, "POST", "/api/v1/memories/batch", object{"endUserId": user, "memories": list},
 					"Idempotency-Key", mark); err != nil {
 					return
 				}
-				a, err := p.ask(ctx, "DELETE", users+user, nil)
+				a, err := p.Ask(ctx, "DELETE", users+user, nil)
 				if err != nil {
 					unanswered++
 					return
 				}
-				if a.status != 200 {
+				if a.Status != 200 {
 					t.Errorf("erase: %s", a)
 					return
 				}
@@ -121,30 +122,30 @@ func TestErasureAcrossKills(t *testing.T) {
 			}
 		}()
 		time.Sleep(300*time.Millisecond + time.Duration(rng.IntN(1500))*time.Millisecond)
-		p.kill()
+		p.Kill()
 		stop.Store(true)
 		cancel()
 		wg.Wait()
-		if found := traces(t, s.dir, erased); len(found) != 0 {
+		if found := traces(t, s.Data, erased); len(found) != 0 {
 			t.Fatalf("round %d: after the kill %v are in files although their erasure was answered", round, found)
 		}
 		// The next process finishes what was begun, and its own erasure leaves
 		// nothing of anybody.
 		p = s.start()
-		eventually(t, 30*time.Second, "writes are taken again", func() (bool, string) {
-			a := p.call("POST", "/api/v1/memories", object{"endUserId": user, "content": noise + " is back."})
-			return a.status == 200, a.String()
+		harness.EventuallySees(t, "writes are taken again", func() (bool, string) {
+			a := p.Call("POST", "/api/v1/memories", object{"endUserId": user, "content": noise + " is back."})
+			return a.Status == 200, a.String()
 		})
-		p.ok(nil, "DELETE", users+user, nil)
-		if found := traces(t, s.dir, append([]string{noise, fmt.Sprintf("zqxerased%dx", round)}, erased...)); len(found) != 0 {
+		p.OK("DELETE", users+user, nil)
+		if found := traces(t, s.Data, append([]string{noise, fmt.Sprintf("zqxerased%dx", round)}, erased...)); len(found) != 0 {
 			t.Fatalf("round %d: %v are in files after the erasure", round, found)
 		}
 		var list struct{ Memories []object }
-		p.ok(&list, "GET", "/api/v1/memories?endUserId="+user, nil)
+		p.OK("GET", "/api/v1/memories?endUserId="+user, nil).Into(&list)
 		if len(list.Memories) != 0 {
 			t.Fatalf("round %d: %d memories after the erasure", round, len(list.Memories))
 		}
-		p.kill()
+		p.Kill()
 	}
 	t.Logf("%d erasures answered, %d killed", answered, unanswered)
 	if answered == 0 {
@@ -181,7 +182,7 @@ func TestReceiptsAcrossKills(t *testing.T) {
 		return object{"endUserId": "ann", "source": "crm", "version": v,
 			"content": fmt.Sprintf("Record %s has version %d.", id, v), "occurredAt": "2026-01-02T03:04:05Z"}
 	}
-	acked, all := 0, rounds(t, 10, 3)
+	acked, all := 0, harness.Rounds(t, 10, 3)
 	for round := 0; round < all || acked == 0 && round < all+20; round++ { // a slow machine answers none in some
 		p := s.start()
 		ctx, cancel := context.WithCancel(context.Background())
@@ -192,30 +193,30 @@ func TestReceiptsAcrossKills(t *testing.T) {
 				defer wg.Done()
 				for {
 					f.sent++
-					var a answer
+					var a harness.Answer
 					var err error
 					if f.sent%4 == 0 {
-						a, err = p.ask(ctx, "DELETE",
+						a, err = p.Ask(ctx, "DELETE",
 							path(id)+fmt.Sprintf("&version=%d&occurredAt=2026-01-02T03:04:05Z", f.sent), nil)
 					} else {
-						a, err = p.ask(ctx, "PUT", "/api/v1/memories/"+id, body(id, f.sent))
+						a, err = p.Ask(ctx, "PUT", "/api/v1/memories/"+id, body(id, f.sent))
 					}
 					if err != nil {
 						return
 					}
-					if a.status != 200 {
+					if a.Status != 200 {
 						t.Errorf("%s version %d: %s", id, f.sent, a)
 						return
 					}
 					f.acked, f.answer = f.sent, applied{}
-					if err := json.Unmarshal(a.body, &f.answer); err != nil {
+					if err := json.Unmarshal(a.Body, &f.answer); err != nil {
 						t.Error(err)
 					}
 				}
 			}()
 		}
 		time.Sleep(200*time.Millisecond + time.Duration(rand.IntN(600))*time.Millisecond)
-		p.kill()
+		p.Kill()
 		cancel()
 		wg.Wait()
 		p = s.start()
@@ -223,11 +224,11 @@ func TestReceiptsAcrossKills(t *testing.T) {
 		for id, f := range fates {
 			if f.acked > 0 {
 				acked++
-			} else if p.call("GET", path(id), nil).status == 404 {
+			} else if p.Call("GET", path(id), nil).Status == 404 {
 				continue // never answered, nor stored
 			}
 			var got applied
-			p.ok(&got, "GET", path(id), nil)
+			p.OK("GET", path(id), nil).Into(&got)
 			v := got.Record.Version
 			if v < f.acked || v > f.sent || got.Receipt.Version != v || got.Record.ContentHash != got.Receipt.ContentHash {
 				t.Fatalf("round %d: %s has version %d with a receipt of %d; %d was answered, %d was sent", round, id, v,
@@ -239,18 +240,18 @@ func TestReceiptsAcrossKills(t *testing.T) {
 			if got.Record.Status == "active" {
 				live++
 				if v%4 != 0 { // the same request again answers the same
-					a := p.call("PUT", "/api/v1/memories/"+id, body(id, v))
+					a := p.Call("PUT", "/api/v1/memories/"+id, body(id, v))
 					var again applied
-					if err := json.Unmarshal(a.body, &again); err != nil ||
-						a.header.Get("Idempotent-Replayed") != "true" || again != got {
+					if err := json.Unmarshal(a.Body, &again); err != nil ||
+						a.Header.Get("Idempotent-Replayed") != "true" || again != got {
 						t.Fatalf("round %d: %s repeated: %s", round, id, a)
 					}
 				}
 				var found struct {
 					Results []struct{ ID, MatchedContent string }
 				}
-				p.ok(&found, "POST", "/api/v1/search",
-					object{"endUserId": "ann", "query": fmt.Sprintf("record %s version %d", id, v), "limit": 100})
+				p.OK("POST", "/api/v1/search",
+					object{"endUserId": "ann", "query": fmt.Sprintf("record %s version %d", id, v), "limit": 100}).Into(&found)
 				seen := false
 				for _, r := range found.Results {
 					if r.ID == got.Record.DocumentID {
@@ -263,11 +264,11 @@ func TestReceiptsAcrossKills(t *testing.T) {
 			}
 		}
 		var list struct{ Memories []object }
-		p.ok(&list, "GET", "/api/v1/memories?limit=100&endUserId=ann", nil)
+		p.OK("GET", "/api/v1/memories?limit=100&endUserId=ann", nil).Into(&list)
 		if len(list.Memories) != live {
 			t.Fatalf("round %d: %d memories of %d live records", round, len(list.Memories), live)
 		}
-		p.kill()
+		p.Kill()
 	}
 	if acked == 0 {
 		t.Error("no version was answered: the test shows nothing")

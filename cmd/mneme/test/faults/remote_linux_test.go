@@ -9,7 +9,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -100,22 +99,23 @@ func harbour() []object {
 func TestRemoteModels(t *testing.T) {
 	set := providers(t)
 	embed, sparse, rerank := set.embed, set.sparse, set.rerank
-	remote := newSiteWith(t, set.config, set.env)
-	local := newSiteWith(t, "models:\n  e5: { wasm: { module: \"builtin:e5-small-v2\" } }\n  splade: { wasm: { module: "+
+	remote := newSite(t, "", smallIndex+set.config, set.env...)
+	local := newSite(t, "", smallIndex+"models:\n  e5: { wasm: { module: \"builtin:e5-small-v2\" } }\n"+
+		"  splade: { wasm: { module: "+
 		"\"builtin:splade-tiny\" } }\n"+
-		"  ranker: { wasm: { module: \"builtin:rerank-small\" } }\nroles: { embed: e5, sparse: splade, rerank: ranker }\n", nil)
+		"  ranker: { wasm: { module: \"builtin:rerank-small\" } }\nroles: { embed: e5, sparse: splade, rerank: ranker }\n")
 	there, here := remote.start(), local.start()
 	for _, p := range []*process{there, here} {
-		p.ok(nil, "POST", "/namespaces", object{"name": "port", "sparse": true})
-		p.ok(nil, "POST", "/namespaces/port/documents", object{"documents": harbour()})
+		p.OK("POST", "/namespaces", object{"name": "port", "sparse": true})
+		p.OK("POST", "/namespaces/port/documents", object{"documents": harbour()})
 	}
 	for _, query := range []string{"who has the keys", "how do I reset my password", "cheapest way to ship a parcel",
 		"when does the museum open", "rain"} {
 		for _, reranked := range []bool{false, true} {
 			body := object{"query": query, "rerank": reranked, "strict": true}
 			var a, b queried
-			there.ok(&a, "POST", "/namespaces/port/query", body)
-			here.ok(&b, "POST", "/namespaces/port/query", body)
+			there.OK("POST", "/namespaces/port/query", body).Into(&a)
+			here.OK("POST", "/namespaces/port/query", body).Into(&b)
 			if len(a.Results) == 0 || len(a.Results) != len(b.Results) || len(a.Degraded) != 0 {
 				t.Fatalf("%q: %d results, %d in the process; degraded %v", query, len(a.Results), len(b.Results), a.Degraded)
 			}
@@ -135,8 +135,8 @@ func TestRemoteModels(t *testing.T) {
 		Model     string
 		Truncated int
 	}
-	there.ok(&ranked, "POST", "/rerank",
-		object{"query": "who has the keys", "documents": []string{"Rain fell.", "The harbour master keeps the keys."}})
+	there.OK("POST", "/rerank", object{"query": "who has the keys",
+		"documents": []string{"Rain fell.", "The harbour master keeps the keys."}}).Into(&ranked)
 	if ranked.Model != "ranker" || ranked.Results[0].Index != 1 || !(ranked.Results[0].Score > ranked.Results[1].Score) {
 		t.Errorf("rerank: %+v", ranked)
 	}
@@ -146,7 +146,7 @@ func TestRemoteModels(t *testing.T) {
 			Dimensions                *int
 		}
 	}
-	there.ok(&listed, "GET", "/models", nil)
+	there.OK("GET", "/models", nil).Into(&listed)
 	for _, m := range listed.Models {
 		if m.Runtime != "remote" || !strings.HasPrefix(m.Digest, "sha256:") ||
 			(m.Kind == "embedding") != (m.Dimensions != nil && *m.Dimensions == 384) {
@@ -156,33 +156,31 @@ func TestRemoteModels(t *testing.T) {
 	if len(listed.Models) != 4 || embed.Calls() == 0 || sparse.Calls() == 0 || rerank.Calls() == 0 {
 		t.Errorf("%d models; %d, %d and %d calls", len(listed.Models), embed.Calls(), sparse.Calls(), rerank.Calls())
 	}
-	if log := there.Logged() + remote.mneme("config", "show").stdout; strings.Contains(log, "key-from-") {
+	if log := there.Logged() + remote.Mneme("config", "show").Stdout; strings.Contains(log, "key-from-") {
 		t.Errorf("a key is shown:\n%s", log)
 	}
 
 	// Recall, with an answer written by the remote language model.
-	service := remote.key
-	remote.key = strings.TrimSpace(remote.mneme("keys", "create", "--type", "integration", "--name", "chat", "--scopes",
-		"memories:read,memories:write,recall:read").stdout)
-	there.ok(nil, "POST", "/api/v1/memories", object{"endUserId": "ann", "content": "Ann moved to Lyon in May."})
+	chat := there.As(remote.Key("--type", "integration", "--name", "chat", "--scopes",
+		"memories:read,memories:write,recall:read"))
+	chat.OK("POST", "/api/v1/memories", object{"endUserId": "ann", "content": "Ann moved to Lyon in May."})
 	var recalled struct {
 		Answer    string
 		Citations []struct{ Quote string }
 		Model     string
 	}
-	there.ok(&recalled, "POST", "/api/v1/recall", object{"endUserId": "ann", "query": "Where did Ann move?"})
+	chat.OK("POST", "/api/v1/recall", object{"endUserId": "ann", "query": "Where did Ann move?"}).Into(&recalled)
 	if !strings.Contains(recalled.Answer, "Lyon") || len(recalled.Citations) != 1 || recalled.Model != "writer" {
 		t.Errorf("recall: %+v", recalled)
 	}
-	remote.key = service
 
 	// A key that the provider no longer takes is the upstream's fault, and said so in the log.
 	embed.Inject(remotetest.Refuse(http.StatusUnauthorized, ""))
-	if a := there.call("POST", "/namespaces/port/documents",
-		object{"documents": []object{{"id": "x", "text": "a new text"}}}); a.status != 502 || a.code() != "upstream_error" {
+	if a := there.Call("POST", "/namespaces/port/documents",
+		object{"documents": []object{{"id": "x", "text": "a new text"}}}); a.Status != 502 || a.Code() != "upstream_error" {
 		t.Errorf("a refused key: %s", a)
 	}
-	eventually(t, 10*time.Second, "the log tells of the key", func() (bool, string) {
+	harness.EventuallySees(t, "the log tells of the key", func() (bool, string) {
 		log := there.Logged()
 		return strings.Contains(log, "remote model key refused"), log
 	})
@@ -195,27 +193,14 @@ func TestRemoteModelsKeepPromises(t *testing.T) {
 		t.Skip("SKIPPED: checking three models takes minutes; -short leaves it out")
 	}
 	set := providers(t)
-	s := newSiteWith(t, set.config, set.env)
+	s := newSite(t, "", smallIndex+set.config, set.env...)
 	for _, model := range []string{"vectors", "terms", "ranker"} {
 		t.Run(model, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			if out, err := exec.CommandContext(ctx, program.Path(t),
-				s.args("models", "check", "--quick", model)...).CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
+			if r := harness.Run(t, s.Command("models", "check", "--quick", model)); r.Code != 0 {
+				t.Errorf("exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 			}
 		})
 	}
-}
-
-// newSiteWith is newSite with an environment.
-func newSiteWith(t testing.TB, config string, env []string) *site {
-	t.Helper()
-	for _, e := range env {
-		name, value, _ := strings.Cut(e, "=")
-		t.(*testing.T).Setenv(name, value)
-	}
-	return newSite(t, "", smallIndex+config)
 }
 
 // TestRemoteDown starts while the embedding endpoint is down: the server comes
@@ -229,20 +214,20 @@ func TestRemoteDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := harness.Address(t) // nothing listens there now
-	s := newSiteWith(t, strings.ReplaceAll(set.config, embed.URL, "http://"+addr), set.env)
+	s := newSite(t, "", smallIndex+strings.ReplaceAll(set.config, embed.URL, "http://"+addr), set.env...)
 	p := s.start()
-	write := func() answer {
-		return p.call("POST", "/namespaces/port/documents", object{"documents": harbour()[:2]})
+	write := func() harness.Answer {
+		return p.Call("POST", "/namespaces/port/documents", object{"documents": harbour()[:2]})
 	}
 	for range 5 { // the breaker opens on the way
 		a := write()
-		after, err := strconv.Atoi(a.header.Get("Retry-After"))
-		if a.status != 503 || a.code() != "unavailable" || err != nil || after < 1 {
-			t.Fatalf("a write without the endpoint: %s, Retry-After %q", a, a.header.Get("Retry-After"))
+		after, err := strconv.Atoi(a.Header.Get("Retry-After"))
+		if a.Status != 503 || a.Code() != "unavailable" || err != nil || after < 1 {
+			t.Fatalf("a write without the endpoint: %s, Retry-After %q", a, a.Header.Get("Retry-After"))
 		}
 	}
 	started := time.Now()
-	if a := write(); a.status != 503 {
+	if a := write(); a.Status != 503 {
 		t.Errorf("with the breaker open: %s", a)
 	}
 	t.Logf("refused in %s while the breaker is open", time.Since(started))
@@ -255,7 +240,7 @@ func TestRemoteDown(t *testing.T) {
 	go func() { _ = back.Serve(l) }()      // until Close
 	t.Cleanup(func() { _ = back.Close() }) // nothing is lost
 	up := time.Now()
-	for a := write(); a.status != 200; a = write() {
+	for a := write(); a.Status != 200; a = write() {
 		if time.Since(up) > 2*time.Minute {
 			t.Fatalf("the endpoint is back and still: %s", a)
 		}
@@ -263,7 +248,7 @@ func TestRemoteDown(t *testing.T) {
 	}
 	t.Logf("back after %s", time.Since(up))
 	var found queried
-	p.ok(&found, "POST", "/namespaces/port/query", object{"query": "harbour keys"})
+	p.OK("POST", "/namespaces/port/query", object{"query": "harbour keys"}).Into(&found)
 	if len(found.Results) == 0 || found.Results[0].DocumentID != "d0" || len(found.Degraded) != 0 {
 		t.Errorf("found %+v", found)
 	}
@@ -271,14 +256,14 @@ func TestRemoteDown(t *testing.T) {
 	// Down again: a query goes by words and says what is missing.
 	_ = back.Close()
 	var degraded queried
-	p.ok(&degraded, "POST", "/namespaces/port/query", object{"query": "who is the master of it all"})
+	p.OK("POST", "/namespaces/port/query", object{"query": "who is the master of it all"}).Into(&degraded)
 	if len(degraded.Degraded) == 0 || len(degraded.Results) == 0 {
 		t.Errorf("without the endpoint: %+v", degraded)
 	}
-	if a := p.call("POST", "/namespaces/port/query",
-		object{"query": "who is the master of everything", "strict": true}); a.status != 503 ||
-		a.header.Get("Retry-After") == "" {
-		t.Errorf("strict: %s, Retry-After %q", a, a.header.Get("Retry-After"))
+	if a := p.Call("POST", "/namespaces/port/query",
+		object{"query": "who is the master of everything", "strict": true}); a.Status != 503 ||
+		a.Header.Get("Retry-After") == "" {
+		t.Errorf("strict: %s, Retry-After %q", a, a.Header.Get("Retry-After"))
 	}
 	p.stop()
 }

@@ -1,6 +1,10 @@
-// Package harness builds the real program for tests and runs it: commands to
-// their end, servers until the end of the test, calls of their API, and what a proxy
-// before it needs.
+// Package harness is what the tests of the whole program share. It builds the program
+// and runs it, commands to their end and servers until the end of the test, or opens
+// the same product in the test's own process; and it asks either over HTTP.
+//
+// A Site is a data folder that commands and servers work on, a Server one that runs,
+// Assembled one in this process, and a Client asks one of these with a key and gets an
+// Answer.
 //
 // For tests only.
 package harness

@@ -14,30 +14,33 @@ import (
 	"time"
 )
 
-// Program is the real program, built once for the tests of a package when the
-// first of them asks for it.
-type Program struct {
+// place is where the program of a package's tests is.
+type place struct {
 	dir   string
 	build func() error
 }
 
-// New makes a place for the program, to be used in TestMain; Remove ends it. What
-// this process's environment says of a configuration is taken out, and models are
-// compiled once for all tests, into a folder beside the program.
-func New() *Program {
-	p, err := prepare()
-	if err != nil {
+// program is there while Main runs.
+var program *place
+
+// Main runs a package's tests and gives the exit code. What this process's
+// environment says of a configuration is taken out before, and models are compiled
+// once for all tests, into a folder beside the program.
+func Main(m *testing.M) int {
+	var err error
+	if program, err = prepare(); err != nil {
 		panic(err)
 	}
-	return p
+	defer func() { _ = os.RemoveAll(program.dir) }()
+	return m.Run()
 }
 
-func prepare() (*Program, error) {
+func prepare() (*place, error) {
 	dir, err := os.MkdirTemp("", "mneme-test-")
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{dir: dir}
+	p := &place{dir: dir}
 	p.build = sync.OnceValue(func() error {
 		// go run keeps what it has linked in Go's build cache, where go build links again
 		// for each package.
@@ -57,19 +60,17 @@ func prepare() (*Program, error) {
 	return p, err
 }
 
-func (p *Program) path() string { return filepath.Join(p.dir, "mneme") }
+func (p *place) path() string { return filepath.Join(p.dir, "mneme") }
 
-// Path is where the program is.
-func (p *Program) Path(t testing.TB) string {
+// Program is the path of the real program, which is built when the first test asks
+// for it.
+func Program(t testing.TB) string {
 	t.Helper()
-	if err := p.build(); err != nil {
+	if err := program.build(); err != nil {
 		t.Fatal(err)
 	}
-	return p.path()
+	return program.path()
 }
-
-// Remove removes the program and what was compiled beside it.
-func (p *Program) Remove() { _ = os.RemoveAll(p.dir) } // the operating system's folder for such things
 
 // Result is what a command did.
 type Result struct {
@@ -77,11 +78,11 @@ type Result struct {
 	Stdout, Stderr string
 }
 
-// patience is how long a command may take.
-const patience = 10 * time.Minute
+// long is how long a command may take.
+const long = 10 * time.Minute
 
 // Run runs a command to its end, whatever that is. One that a signal ends, as at the
-// end of its context or of our patience, fails the test.
+// end of its context or of that of our patience, fails the test.
 func Run(t testing.TB, cmd *exec.Cmd) Result {
 	t.Helper()
 	if cmd.WaitDelay == 0 && cmd.Cancel != nil {
@@ -91,7 +92,7 @@ func Run(t testing.TB, cmd *exec.Cmd) Result {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Start()
 	if err == nil {
-		kill := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(long, func() { _ = cmd.Process.Kill() })
 		err = cmd.Wait()
 		kill.Stop()
 	}

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +22,7 @@ type Server struct {
 	Ended <-chan struct{} // closed when the process has ended and its log is whole
 
 	ready <-chan string
+	http  *http.Client
 	mu    sync.Mutex
 	log   bytes.Buffer
 }
@@ -36,7 +39,7 @@ func Start(cmd *exec.Cmd, keep func(line string) bool) (*Server, error) {
 	}
 	at := regexp.MustCompile(`server ready.* url=(http://[0-9.:]+)`)
 	ready, ended := make(chan string, 1), make(chan struct{})
-	s := &Server{Cmd: cmd, Ended: ended, ready: ready}
+	s := &Server{Cmd: cmd, Ended: ended, ready: ready, http: HTTP()}
 	go func() {
 		defer close(ended)
 		for lines := bufio.NewReader(stderr); ; {
@@ -62,30 +65,20 @@ func Start(cmd *exec.Cmd, keep func(line string) bool) (*Server, error) {
 }
 
 // Ready waits until the server serves, and sets URL.
-func (s *Server) Ready(within time.Duration) error {
+func (s *Server) Ready() error {
 	select {
 	case s.URL = <-s.ready:
 		return nil
 	case <-s.Ended:
 		return fmt.Errorf("the server ended at its start: %s\n%s", s.Cmd.ProcessState, s.Logged())
-	case <-time.After(within):
-		return fmt.Errorf("the server is not ready after %s\n%s", within, s.Logged())
+	case <-time.After(Patience):
+		return fmt.Errorf("the server is not ready after %s\n%s", Patience, s.Logged())
 	}
 }
 
-// Serve starts a server and waits until it serves. It is killed at the end of the
-// test.
-func Serve(t testing.TB, cmd *exec.Cmd) *Server {
-	t.Helper()
-	s, err := Start(cmd, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Kill)
-	if err := s.Ready(2 * time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	return s
+// Client asks the server with a key.
+func (s *Server) Client(t testing.TB, key string) Client {
+	return Client{T: t, At: s.URL, Key: key, HTTP: s.http, server: s}
 }
 
 // Logged is the log so far.
@@ -95,27 +88,61 @@ func (s *Server) Logged() string {
 	return s.log.String()
 }
 
+// Complaints are the lines of the log that no test wants to see.
+func (s *Server) Complaints() []string { return Complaints(s.Logged()) }
+
+// Complaints are the lines of a log that no test wants to see: panics and errors.
+func Complaints(log string) (lines []string) {
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, "panic") || strings.Contains(line, "level=ERROR") ||
+			strings.Contains(line, `"level":"ERROR"`) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Alive ends the test when the process has ended.
+func (s *Server) Alive(t testing.TB) {
+	t.Helper()
+	select {
+	case <-s.Ended:
+		t.Fatalf("the server has ended: %s\n%s", s.Cmd.ProcessState, s.Logged())
+	default:
+	}
+}
+
 // Kill ends the process as a power cut does, and waits for its end.
 func (s *Server) Kill() {
 	_ = s.Cmd.Process.Kill() // it may have ended already
 	<-s.Ended
+	s.http.CloseIdleConnections()
+}
+
+// Signal sends a signal to a process that has not ended.
+func (s *Server) Signal(t testing.TB, signal os.Signal) {
+	t.Helper()
+	if err := s.Cmd.Process.Signal(signal); err != nil {
+		t.Fatalf("%v: %v", signal, err)
+	}
 }
 
 // Stop sends a signal and waits for the end; the error says how the server ended
 // where that was not in order.
 func (s *Server) Stop(signal os.Signal) error {
+	s.http.CloseIdleConnections()
 	if err := s.Cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	return s.Wait(time.Minute)
+	return s.Wait()
 }
 
 // Wait waits for the end of a server that was told to stop.
-func (s *Server) Wait(within time.Duration) error {
+func (s *Server) Wait() error {
 	select {
 	case <-s.Ended:
-	case <-time.After(within):
-		return fmt.Errorf("the server has not ended after %s\n%s", within, s.Logged())
+	case <-time.After(Patience):
+		return fmt.Errorf("the server has not ended after %s\n%s", Patience, s.Logged())
 	}
 	if code := s.Cmd.ProcessState.ExitCode(); code != 0 {
 		return fmt.Errorf("the server ended with %s\n%s", s.Cmd.ProcessState, s.Logged())

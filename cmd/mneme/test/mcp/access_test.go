@@ -5,15 +5,17 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // TestWrongKey: every client says that the key is wrong, and none gets further.
 func TestWrongKey(t *testing.T) {
-	outside(t)
+	harness.Outside(t)
 	t.Parallel()
 	s := newSite(t)
 	s.serve()
-	memories := s.newKey("--type", "integration", "--name", "app")
+	memories := s.Key("--type", "integration", "--name", "app")
 	for name, key := range map[string]string{"unknown": "sk-service-" + strings.Repeat("a", 43), "none": "",
 		"of memories": memories} {
 		for _, k := range []kind{goClient(rev2026), goClient(rev2511), typescript("v2", rev2026),
@@ -42,7 +44,7 @@ func TestWrongKey(t *testing.T) {
 	t.Run("stdio", func(t *testing.T) {
 		t.Parallel()
 		_, err := goClient(rev2511).connect(t,
-			target{command: []string{program.Path(t), "mcp", "--stdio", "--url", s.url},
+			target{command: []string{harness.Program(t), "mcp", "--stdio", "--url", s.url},
 				env: []string{"MNEME_KEY=sk-service-wrong"}})
 		if err == nil {
 			t.Error("the command serves with a wrong key")
@@ -55,14 +57,14 @@ func TestWrongKey(t *testing.T) {
 // TestReadOnlyKey: what a key may not do is not offered, and refused if it is
 // called all the same.
 func TestReadOnlyKey(t *testing.T) {
-	outside(t)
+	harness.Outside(t)
 	t.Parallel()
 	s := newSite(t)
-	key := s.newKey("--name", "reader", "--read-only")
+	key := s.Key("--name", "reader", "--read-only")
 	s.serve()
 	for name, to := range map[string]target{
 		"http":  {url: s.mcp(), key: key},
-		"stdio": {command: []string{program.Path(t), "mcp", "--stdio", "--url", s.url}, env: []string{"MNEME_KEY=" + key}},
+		"stdio": {command: []string{harness.Program(t), "mcp", "--stdio", "--url", s.url}, env: []string{"MNEME_KEY=" + key}},
 	} {
 		for _, k := range []kind{goClient(rev2026), goClient(rev2511), typescript("v1", rev2511), inspector("legacy"),
 			inspector("modern")} {
@@ -91,7 +93,7 @@ func TestReadOnlyKey(t *testing.T) {
 
 // TestServerInfo: a client is told who answers, and how to use it.
 func TestServerInfo(t *testing.T) {
-	outside(t)
+	harness.Outside(t)
 	t.Parallel()
 	s := newSite(t)
 	s.serve()

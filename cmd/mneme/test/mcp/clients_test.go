@@ -15,6 +15,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // The revisions of the protocol that the server speaks.
@@ -41,7 +43,7 @@ type client interface {
 	call(name string, args object) (outcome, error)
 }
 
-type object = map[string]any
+type object = harness.Object
 
 // tool is what tools/list says of one.
 type tool struct {
@@ -169,11 +171,7 @@ func typescript(version, revision string) kind {
 func python() kind {
 	return kind{name: "python/" + rev2511, connect: func(t *testing.T, to target) (client, error) {
 		packages := filepath.Join(clients(t), "python")
-		program, err := exec.LookPath("python3")
-		if err != nil {
-			needs(t, "no python3: %v", err)
-		}
-		cmd := exec.Command(program, "bridge.py")
+		cmd := exec.Command(harness.Installed(t, "python3"), "bridge.py")
 		cmd.Env = append(os.Environ(), "PYTHONPATH="+packages, "PYTHONDONTWRITEBYTECODE=1")
 		return bridged(t, cmd, to, object{})
 	}}
@@ -321,8 +319,8 @@ func (i *inspection) run(args ...string) (result json.RawMessage, code int, stde
 	if i.to.command != nil {
 		all = append(append(all, "--"), i.to.command...)
 	}
-	code, stdout, stderr := script(i.t, time.Minute, "@modelcontextprotocol/inspector/clients/launcher/build/index.js", all...)
-	return json.RawMessage(stdout), code, stderr
+	r := script(i.t, "@modelcontextprotocol/inspector/clients/launcher/build/index.js", all...)
+	return json.RawMessage(r.Stdout), r.Code, r.Stderr
 }
 
 func (i *inspection) tools() ([]tool, error) {

@@ -1,11 +1,9 @@
 package mcp_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -15,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mnemehq/mneme/adapters/standard"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
@@ -49,8 +46,8 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	clients(t)
 	add := fixtures()
-	target, secret := assembled(t, func(o *mcp.Options) { o.Extend, o.Configure = add, configureFixtures })
-	url := withKey(t, target, secret)
+	a := assembled(t, func(o *mcp.Options) { o.Extend, o.Configure = add, configureFixtures })
+	url := withKey(t, a.URL, a.Issue(key.Issue{Name: "conformance"}))
 	for _, s := range suites() {
 		t.Run(s.version+"/"+s.revision, func(t *testing.T) {
 			t.Parallel()
@@ -61,16 +58,12 @@ func TestConformance(t *testing.T) {
 
 // TestConformanceOfTheProduct runs what needs no fixture against the real binary.
 func TestConformanceOfTheProduct(t *testing.T) {
-	outside(t)
+	harness.Outside(t)
 	t.Parallel()
 	clients(t)
 	s := newSite(t)
 	s.serve()
-	target, err := url.Parse(s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := withKey(t, target, s.key)
+	url := withKey(t, s.url, s.key)
 	for _, run := range []struct {
 		suite
 		want []string
@@ -103,8 +96,8 @@ func (s suite) start(t *testing.T, url string, args ...string) (code int, stdout
 	t.Helper()
 	dir := t.TempDir()
 	all := append([]string{"server", "--url", url, "--output-dir", dir}, s.args...)
-	code, stdout, stderr = script(t, 5*time.Minute, filepath.Join(s.folder, "dist", "index.js"), append(all, args...)...)
-	return code, stdout, stderr + reasons(t, dir)
+	r := script(t, filepath.Join(s.folder, "dist", "index.js"), append(all, args...)...)
+	return r.Code, r.Stdout, r.Stderr + reasons(t, dir)
 }
 
 // reasons are what the suite found wrong, in its own words.
@@ -165,9 +158,8 @@ func results(stdout string) (passed, failed []string) {
 	return passed, failed
 }
 
-// assembled is the product as the serve command puts it together, in this
-// process; change may add to its tools.
-func assembled(t *testing.T, change func(*mcp.Options)) (at *url.URL, secret string) {
+// assembled is the product in this process; change may add to its tools.
+func assembled(t *testing.T, change func(*mcp.Options)) *harness.Assembled {
 	t.Helper()
 	components := registry.New()
 	standard.Register(components)
@@ -176,44 +168,19 @@ func assembled(t *testing.T, change func(*mcp.Options)) (at *url.URL, secret str
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := app.Open(t.Context(), app.Settings{
-		Registry: components,
-		Config:   config,
-		Log:      slog.New(slog.DiscardHandler),
-		Command:  "test",
-		Version:  "test",
-		MCP:      change,
+	return harness.Assemble(t, func(string) app.Settings {
+		return app.Settings{Registry: components, Config: config, MCP: change}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- a.Serve(ctx, l) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-served; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-		if err := a.Close(context.Background()); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	issued, err := a.Keys.Issue(t.Context(), key.Issue{Name: "conformance"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &url.URL{Scheme: "http", Host: l.Addr().String()}, issued.Secret
 }
 
 // withKey is a proxy on this machine that adds the key to each request, since the
 // suite can't be given one. Everything else passes as it is, the Host header too.
-func withKey(t *testing.T, target *url.URL, key string) (mcpURL string) {
+func withKey(t *testing.T, server, key string) (mcpURL string) {
 	t.Helper()
+	target, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
 	proxy := httptest.NewServer(harness.Buffered(&httputil.ReverseProxy{FlushInterval: -1,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		Rewrite: func(r *httputil.ProxyRequest) {

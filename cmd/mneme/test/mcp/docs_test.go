@@ -9,10 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/goccy/go-yaml"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 var codeBlock = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
@@ -20,9 +21,9 @@ var codeBlock = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 // TestSnippets: every piece of configuration and code on the pages parses, reaches
 // for the endpoint, and gives the stdio command flags that it has.
 func TestSnippets(t *testing.T) {
-	outside(t)
+	harness.Outside(t)
 	t.Parallel()
-	_, help, _ := execute(t, time.Minute, program.Path(t), "mcp", "--help")
+	help := execute(t, harness.Program(t), "mcp", "--help").Stdout
 	for page, least := range map[string]int{"docs/mcp.md": 20, "docs/rest.md": 1} {
 		content, err := os.ReadFile(filepath.Join(root, page))
 		if err != nil {
@@ -76,7 +77,7 @@ func checkSyntax(t *testing.T, language, code string) error {
 	if check.command[0] == "node" {
 		check.command[0] = node(t)
 	} else if _, err := exec.LookPath(check.command[0]); err != nil {
-		needs(t, "no %s: %v", check.command[0], err)
+		harness.Missing(t, "no %s: %v", check.command[0], err)
 	}
 	path := filepath.Join(t.TempDir(), check.file)
 	if err := os.WriteFile(path, []byte(code), 0o600); err != nil {

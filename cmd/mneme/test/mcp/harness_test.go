@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,35 +16,7 @@ import (
 // root is the repository.
 const root = "../../../.."
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	program = harness.New()
-	defer program.Remove()
-	return m.Run()
-}
-
-// program is the real one, built where a test asks for it.
-var program *harness.Program
-
-// needs ends a test that lacks something: loudly skipped on a developer's machine,
-// a failure where everything is required.
-func needs(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("MNEME_TEST_REQUIRE") == "1" {
-		t.Fatalf("required: "+format, args...)
-	}
-	t.Skipf("SKIPPED, NOT TESTED: "+format, args...)
-}
-
-// outside skips what runs the real program where only the tests' own process is
-// looked at, as the race detector does.
-func outside(t testing.TB) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("SHORTENED: the real program is not run because of -short")
-	}
-}
+func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
 // clients is the folder of the clients from npm.
 func clients(t testing.TB) string {
@@ -68,9 +39,9 @@ func clients(t testing.TB) string {
 	}
 	switch installed, err := os.ReadFile(filepath.Join(dir, "installed")); {
 	case err != nil:
-		needs(t, "no MCP clients in %s; run make mcp-clients", dir)
+		harness.Missing(t, "no MCP clients in %s; run make mcp-clients", dir)
 	case !bytes.Equal(installed, pinned):
-		needs(t, "the MCP clients in %s are not those that are pinned; run make mcp-clients", dir)
+		harness.Missing(t, "the MCP clients in %s are not those that are pinned; run make mcp-clients", dir)
 	}
 	return dir
 }
@@ -84,76 +55,59 @@ func node(t testing.TB) string {
 			return path
 		}
 	}
-	out, err := exec.Command("node", "--version").Output()
+	out, err := exec.Command(harness.Installed(t, "node"), "--version").Output()
 	if err != nil {
-		needs(t, "no Node.js in PATH: %v", err)
+		t.Fatal(err)
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(string(out), "v"), ".")
 	if n, err := strconv.Atoi(major); err != nil || n < 22 {
-		needs(t, "Node.js %s in PATH, want 22 or newer", strings.TrimSpace(string(out)))
+		harness.Missing(t, "Node.js %s in PATH, want 22 or newer", strings.TrimSpace(string(out)))
 	}
 	return "node"
 }
 
-// script runs a JavaScript file of the clients' folder and gives its exit code.
-func script(t testing.TB, within time.Duration, file string, args ...string) (code int, stdout, stderr string) {
+// script runs a JavaScript file of the clients' folder to its end.
+func script(t testing.TB, file string, args ...string) harness.Result {
 	t.Helper()
-	return execute(t, within, node(t), append([]string{filepath.Join(clients(t), "node_modules", file)}, args...)...)
+	return execute(t, node(t), append([]string{filepath.Join(clients(t), "node_modules", file)}, args...)...)
 }
 
-func execute(t testing.TB, within time.Duration, program string, args ...string) (code int, stdout, stderr string) {
+func execute(t testing.TB, program string, args ...string) harness.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), within)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, args...)
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Dir = t.TempDir() // some programs write where they stand, or into the home
 	cmd.Env = append(os.Environ(), "HOME="+cmd.Dir)
-	r := harness.Run(t, cmd)
-	return r.Code, r.Stdout, r.Stderr
+	return harness.Run(t, cmd)
 }
 
-// site is a data folder.
+// site is a data folder with a key that has every right.
 type site struct {
-	t   testing.TB
-	dir string
+	*harness.Site
+	key string
 	url string // of the server that runs on it; "": none does
-	key string // with every right
 }
 
 func newSite(t testing.TB) *site {
 	t.Helper()
-	s := &site{t: t, dir: filepath.Join(t.TempDir(), "data")}
-	s.key = s.newKey("--name", "test")
+	s := &site{Site: harness.NewSite(t, "")}
+	s.key = s.Key("--name", "test")
 	return s
 }
 
-// newKey makes a key of the default organization.
-func (s *site) newKey(flags ...string) string {
-	s.t.Helper()
-	args := append([]string{"keys", "create", "--data", s.dir}, flags...)
-	code, out, errs := execute(s.t, time.Minute, program.Path(s.t), args...)
-	key := strings.TrimSpace(out)
-	if code != 0 || key == "" {
-		s.t.Fatalf("keys create gave %d: %s%s", code, out, errs)
-	}
-	return key
-}
-
 // serve runs the server until the end of the test.
-func (s *site) serve() { s.url = s.run("serve", "--data", s.dir, "--addr", "127.0.0.1:0").URL }
-
-func (s *site) run(args ...string) *harness.Server {
-	s.t.Helper()
-	server := harness.Serve(s.t, exec.Command(program.Path(s.t), args...))
-	s.t.Cleanup(func() {
+func (s *site) serve(args ...string) *harness.Server {
+	s.T.Helper()
+	server := s.Serve(args...)
+	s.T.Cleanup(func() {
 		if err := server.Stop(os.Interrupt); err != nil {
-			s.t.Error(err)
+			s.T.Error(err)
 		}
-		if s.t.Failed() {
-			s.t.Logf("the server's log:\n%s", clip(server.Logged(), 6000))
+		if s.T.Failed() {
+			s.T.Logf("the server's log:\n%s", clip(server.Logged(), 6000))
 		}
 	})
+	s.url = server.URL
 	return server
 }
 

@@ -3,7 +3,6 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -26,17 +25,11 @@ import (
 func front(t *testing.T) *site {
 	t.Helper()
 	s := newSite(t)
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	addr := harness.Address(t)
+	s.Config = filepath.Join(filepath.Dir(s.Data), "mneme.yaml")
+	err := os.WriteFile(s.Config, fmt.Appendf(nil, "server: {base_url: \"http://%s\"}\n"+
+		"oauth: {enabled: true, private_documents: true}\nroles: {sparse: off, rerank: off}\n", addr), 0o600)
 	if err != nil {
-		t.Fatal(err)
-	}
-	s.url = "http://" + l.Addr().String()
-	file := filepath.Join(filepath.Dir(s.dir), "mneme.yaml")
-	err = os.WriteFile(file, fmt.Appendf(nil,
-		"data_dir: %q\nserver: {addr: %q, base_url: %q}\noauth: {enabled: true, private_documents: true}\nroles: "+
-			"{sparse: off, rerank: off}\n",
-		s.dir, l.Addr(), s.url), 0o600)
-	if err = errors.Join(err, l.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var server *harness.Server
@@ -45,7 +38,7 @@ func front(t *testing.T) *site {
 			t.Error("the key is in the log")
 		}
 	})
-	server = s.run("serve", "--config", file)
+	server = s.serve("--addr", addr)
 	return s
 }
 
@@ -66,14 +59,14 @@ func TestOAuth(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				code, stdout, stderr := execute(t, time.Minute, node(t), file, folder, string(options))
+				r := execute(t, node(t), file, folder, string(options))
 				var got struct {
 					State, Iss, Text, Scope string
 					Rest                    int
 					Refreshed               bool
 				}
-				if err := json.Unmarshal([]byte(stdout), &got); code != 0 || err != nil {
-					t.Fatalf("the client ended with %d: %s%s", code, stdout, stderr)
+				if err := json.Unmarshal([]byte(r.Stdout), &got); r.Code != 0 || err != nil {
+					t.Fatalf("the client ended with %d: %s%s", r.Code, r.Stdout, r.Stderr)
 				}
 				if got.State != "a state" || got.Iss != s.url ||
 					got.Text != "The lease ends in March. Žluťoučký kůň 漢字." || got.Rest != http.StatusUnauthorized ||
@@ -96,12 +89,8 @@ func TestConformanceOfTheFront(t *testing.T) {
 	t.Parallel()
 	folder := clients(t)
 	s := front(t)
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	_, port, err := net.SplitHostPort(harness.Address(t)) // where the suite listens
 	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err = errors.Join(err, l.Close()); err != nil { // the suite listens there
 		t.Fatal(err)
 	}
 	client := registered(t, s, "http://127.0.0.1:"+port+"/callback")
@@ -142,22 +131,13 @@ func TestConformanceOfTheFront(t *testing.T) {
 // registered registers a client.
 func registered(t *testing.T, s *site, redirect string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/oauth/register",
-		strings.NewReader(`{"client_name":"conformance","redirect_uris":["`+redirect+`"]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	a, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Body.Close()
 	var m struct {
 		ClientID string `json:"client_id"`
 	}
-	if err := json.NewDecoder(a.Body).Decode(&m); err != nil || m.ClientID == "" {
-		t.Fatalf("register: %d, %v", a.StatusCode, err)
+	a := harness.Client{T: t, At: s.url, HTTP: http.DefaultClient}.Call("POST", "/oauth/register",
+		object{"client_name": "conformance", "redirect_uris": []string{redirect}}).Into(&m)
+	if m.ClientID == "" {
+		t.Fatal(a)
 	}
 	return m.ClientID
 }

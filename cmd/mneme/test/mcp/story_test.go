@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
+	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/transports/mcp"
 )
 
@@ -16,7 +18,7 @@ import (
 // every revision of the protocol that the client speaks: save, search, fetch,
 // delete and list_namespaces.
 func TestStory(t *testing.T) {
-	outside(t)
+	harness.Outside(t)
 	t.Parallel()
 	s := newSite(t)
 	s.serve()
@@ -31,11 +33,11 @@ func TestStory(t *testing.T) {
 			typescript("v2", rev2026), typescript("v2", rev2511),
 			typescript("v1", rev2511), typescript("v1", rev2506), typescript("v1", rev2503), python(),
 			inspector("modern"), inspector("legacy")}},
-		"stdio to a server": {target{command: []string{program.Path(t), "mcp", "--stdio", "--url", s.url},
+		"stdio to a server": {target{command: []string{harness.Program(t), "mcp", "--stdio", "--url", s.url},
 			env: []string{"MNEME_KEY=" + s.key}},
 			[]kind{goClient(rev2026), goClient(rev2511), typescript("v2", rev2026), typescript("v1", rev2511), python(),
 				inspector("legacy")}},
-		"stdio on a folder": {target{command: []string{program.Path(t), "mcp", "--stdio", "--data", stdio.dir},
+		"stdio on a folder": {target{command: []string{harness.Program(t), "mcp", "--stdio", "--data", stdio.Data},
 			env: []string{"MNEME_KEY=" + stdio.key}},
 			[]kind{goClient(rev2503), typescript("v1", rev2511)}},
 	} {
@@ -64,13 +66,14 @@ func TestStory(t *testing.T) {
 // TestStoriesAtOnce tells it many times at once to one server in this process.
 func TestStoriesAtOnce(t *testing.T) {
 	t.Parallel()
-	at, key := assembled(t, nil)
+	s := assembled(t, nil)
+	secret := s.Issue(key.Issue{Name: "stories"})
 	for i := range 2 {
 		for _, revision := range mcp.Versions() {
 			k := goClient(revision)
 			t.Run(fmt.Sprintf("%s/%d", k.name, i), func(t *testing.T) {
 				t.Parallel()
-				c, err := k.connect(t, target{url: at.String() + "/mcp", key: key})
+				c, err := k.connect(t, target{url: s.URL + "/mcp", key: secret})
 				if err != nil {
 					t.Fatalf("connect: %v", err)
 				}

@@ -18,6 +18,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/model/remotetest"
 	"github.com/mnemehq/mneme/adapters/standard"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/pull"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
@@ -27,15 +28,6 @@ import (
 )
 
 const root = "../../../.."
-
-// missing skips a test for what this machine lacks.
-func missing(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("MNEME_TEST_REQUIRE") == "1" {
-		t.Fatalf("MISSING: "+format, args...)
-	}
-	t.Skipf("SKIPPED, MISSING: "+format, args...)
-}
 
 func cached(t *testing.T, elements ...string) string {
 	t.Helper()
@@ -145,9 +137,9 @@ func project(t *testing.T, language string) string {
 	if testing.Short() {
 		t.Skip("builds with a compiler")
 	}
-	lacks := missing
+	lacks := harness.Missing
 	if language == "rust" { // a machine that tests may lack it
-		lacks = func(t *testing.T, format string, args ...any) { t.Skipf("SKIPPED, MISSING: "+format, args...) }
+		lacks = func(t testing.TB, format string, args ...any) { t.Skipf("SKIPPED, MISSING: "+format, args...) }
 	}
 	needs := map[string][]string{"c": {"sh"}, "go": {"go"}, "rust": {"cargo"}, "assemblyscript": {"npm", "node"}}
 	for _, tool := range needs[language] {
@@ -205,7 +197,7 @@ func backends(t *testing.T) {
 		checkpoint := cached(t, "models", "e5-small-v2")
 		for _, file := range []string{python, checkpoint} {
 			if _, err := os.Stat(file); err != nil {
-				missing(t, "%s", file)
+				harness.Missing(t, "%s", file)
 			}
 		}
 		script, err := filepath.Abs(filepath.Join(root, "plugins", "examples", "python", "backend.py"))
@@ -280,7 +272,7 @@ func TestEveryCatalogueModel(t *testing.T) {
 			}
 			for _, f := range catalogue.Models[name].Files {
 				if file := cached(t, "models", filepath.Base(f.URL)); !exists(file) {
-					missing(t, "%s; wasm/models/fetch.sh brings it", file)
+					harness.Missing(t, "%s; wasm/models/fetch.sh brings it", file)
 				}
 			}
 			data := t.TempDir()

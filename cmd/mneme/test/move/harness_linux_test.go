@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -24,19 +22,15 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-var (
-	program *harness.Program // the real one, built once for all tests
-	pg      *postgrestest.Server
-)
+// pg is the PostgreSQL of all tests.
+var pg *postgrestest.Server
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	program = harness.New()
-	defer program.Remove()
 	pg = postgrestest.Start()
 	defer pg.Stop()
-	return m.Run()
+	return harness.Main(m)
 }
 
 // config writes a configuration file with a data folder of its own and answers
@@ -61,21 +55,16 @@ func postgres(t testing.TB) string {
 // data is the data folder of a configuration.
 func data(config string) string { return filepath.Join(filepath.Dir(config), "data") }
 
-func command(t testing.TB, args ...string) *exec.Cmd {
-	t.Helper()
-	return exec.CommandContext(t.Context(), program.Path(t), args...)
-}
-
 // mneme wants the command to succeed.
 func mneme(t testing.TB, args ...string) harness.Result {
 	t.Helper()
-	return harness.Succeed(t, command(t, args...))
+	return (&harness.Site{T: t}).Mneme(args...)
 }
 
 // refused wants the command to fail and to say all of words.
 func refused(t testing.TB, words []string, args ...string) {
 	t.Helper()
-	r := harness.Run(t, command(t, args...))
+	r := (&harness.Site{T: t}).Run(args...)
 	if r.Code == 0 {
 		t.Errorf("mneme %s: it succeeded\n%s%s", strings.Join(args, " "), r.Stdout, r.Stderr)
 	}
@@ -90,7 +79,7 @@ func refused(t testing.TB, words []string, args ...string) {
 // by itself, which is a failure unless it succeeded.
 func killed(t testing.TB, after time.Duration, args ...string) (over bool) {
 	t.Helper()
-	cmd := command(t, args...)
+	cmd := (&harness.Site{T: t}).Command(args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
@@ -108,47 +97,21 @@ func killed(t testing.TB, after time.Duration, args ...string) (over bool) {
 	return false
 }
 
-// server is a running one.
-type server struct {
-	*harness.Server
-	t   testing.TB
-	url string
-}
-
-func serve(t testing.TB, config string) *server {
+// serve serves an installation until the end of the test.
+func serve(t testing.TB, config string) *harness.Server {
 	t.Helper()
-	s := harness.Serve(t, exec.Command(program.Path(t), "serve", "--config", config, "--addr", "127.0.0.1:0"))
-	return &server{s, t, s.URL}
+	return (&harness.Site{T: t, Config: config}).Serve()
 }
 
-func (s *server) stop() {
-	s.t.Helper()
+// stop ends a server in order.
+func stop(t testing.TB, s *harness.Server) {
+	t.Helper()
 	if err := s.Stop(syscall.SIGTERM); err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
-// call answers status and body; header comes in pairs.
-func (s *server) call(method, path, key string, body any, header ...string) (int, []byte) {
-	s.t.Helper()
-	a, err := harness.Ask(s.t.Context(), http.DefaultClient, method, s.url+path, key, body, header...)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return a.Status, a.Body
-}
-
-// ok wants a call to succeed.
-func (s *server) ok(method, path, key string, body any, header ...string) []byte {
-	s.t.Helper()
-	status, out := s.call(method, path, key, body, header...)
-	if status != 200 && status != 201 {
-		s.t.Fatalf("%s %s: %d %s", method, path, status, out)
-	}
-	return out
-}
-
-type object = map[string]any
+type object = harness.Object
 
 // settled is an answer without what differs from call to call.
 func settled(t testing.TB, body []byte) string {

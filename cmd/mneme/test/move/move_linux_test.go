@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // story is what an application has written, with the keys it did so with.
@@ -21,42 +23,40 @@ type story struct{ service, app string }
 // of records, a tombstone and a save that carried an idempotency key.
 func write(t *testing.T, config string) story {
 	t.Helper()
-	k := story{
-		service: strings.TrimSpace(mneme(t, "keys", "create", "--config", config, "--name", "service").Stdout),
-		app: strings.TrimSpace(mneme(t, "keys", "create", "--config", config, "--type", "integration", "--name",
-			"app").Stdout),
-	}
+	at := &harness.Site{T: t, Config: config}
+	k := story{service: at.Key("--name", "service"), app: at.Key("--type", "integration", "--name", "app")}
 	s := serve(t, config)
-	defer s.stop()
-	s.ok("POST", "/namespaces", k.service, object{"name": "terms", "sparse": true})
-	s.ok("POST", "/namespaces", k.service, object{"name": "kept", "sparse": true})
-	s.ok("POST", "/namespaces/docs/documents", k.service, object{"documents": []object{
+	defer stop(t, s)
+	service, app := s.Client(t, k.service), s.Client(t, k.app)
+	service.OK("POST", "/namespaces", object{"name": "terms", "sparse": true})
+	service.OK("POST", "/namespaces", object{"name": "kept", "sparse": true})
+	service.OK("POST", "/namespaces/docs/documents", object{"documents": []object{
 		{"id": "lease", "text": "# Lease\n\nEither side may end the lease with three months' notice.",
 			"metadata": object{"kind": "contract", "tags": []string{"a<b", "c&d"}}},
 		{"id": "wifi", "text": "The guest network is called <harbour>; its password changes weekly."},
 		{"id": "gone", "text": "This one is deleted before the move."},
 	}})
-	s.ok("POST", "/namespaces/docs/documents", k.service,
+	service.OK("POST", "/namespaces/docs/documents",
 		object{"documents": []object{{"id": "later", "text": "Parking costs forty euro a month."}}})
-	s.ok("POST", "/namespaces/docs/documents/delete", k.service, object{"ids": []string{"gone"}})
-	s.ok("POST", "/namespaces/terms/documents", k.service,
+	service.OK("POST", "/namespaces/docs/documents/delete", object{"ids": []string{"gone"}})
+	service.OK("POST", "/namespaces/terms/documents",
 		object{"documents": []object{{"id": "e42", "text": "Error E-42 means that the pump is dry."}}})
 	for i, turn := range []string{"Ann: Where shall we meet on Friday?", "Bo: Near the old harbour, at eight.",
 		"Ann: I am allergic to peanuts."} {
-		s.ok("POST", "/api/v1/memories", k.app,
+		app.OK("POST", "/api/v1/memories",
 			object{"endUserId": "ann", "content": turn, "containerTag": "chat",
 				"occurredAt": fmt.Sprintf("2026-05-06T07:0%d:00Z", i)})
 	}
-	s.ok("POST", "/api/v1/memories", k.app, object{"endUserId": "ann", "content": "Ann lives in Lyon."},
+	app.OK("POST", "/api/v1/memories", object{"endUserId": "ann", "content": "Ann lives in Lyon."},
 		"Idempotency-Key", "once")
 	for v, text := range []string{"The account is open.", "The account is on hold."} {
-		s.ok("PUT", "/api/v1/memories/acct", k.app,
+		app.OK("PUT", "/api/v1/memories/acct",
 			object{"endUserId": "ann", "source": "crm", "version": v + 1, "content": text, "occurredAt": "2026-01-02T03:04:05Z"})
 	}
-	s.ok("PUT", "/api/v1/memories/old", k.app,
+	app.OK("PUT", "/api/v1/memories/old",
 		object{"endUserId": "bo", "source": "crm", "version": 1, "content": "Bo had a boat.",
 			"occurredAt": "2026-01-02T03:04:05Z"})
-	s.ok("DELETE", "/api/v1/memories/old?endUserId=bo&source=crm&version=2", k.app, nil)
+	app.OK("DELETE", "/api/v1/memories/old?endUserId=bo&source=crm&version=2", nil)
 	return k
 }
 
@@ -64,7 +64,7 @@ func write(t *testing.T, config string) story {
 func told(t *testing.T, config string, k story) string {
 	t.Helper()
 	s := serve(t, config)
-	defer s.stop()
+	defer stop(t, s)
 	var all strings.Builder
 	for _, c := range []struct {
 		method, path, key string
@@ -101,11 +101,11 @@ func told(t *testing.T, config string, k story) string {
 		{"POST", "/api/v1/memories", k.app, object{"endUserId": "ann", "content": "Something else."},
 			[]string{"Idempotency-Key", "once"}},
 	} {
-		status, body := s.call(c.method, c.path, c.key, c.body, c.header...)
-		if status == 401 || status >= 500 {
-			t.Errorf("%s %s: %d %s", c.method, c.path, status, body)
+		a := s.Client(t, c.key).Call(c.method, c.path, c.body, c.header...)
+		if a.Status == 401 || a.Status >= 500 {
+			t.Error(a)
 		}
-		fmt.Fprintf(&all, "%s %s: %d %s\n", c.method, c.path, status, settled(t, body))
+		fmt.Fprintf(&all, "%s: %d %s\n", a.Call, a.Status, settled(t, a.Body))
 	}
 	return all.String()
 }
@@ -158,9 +158,9 @@ func TestCopyOfAServedSource(t *testing.T) {
 	k := write(t, a)
 	s := serve(t, a)
 	mneme(t, "copy", "--from", a, "--to", b)
-	s.ok("POST", "/namespaces/docs/documents", k.service,
+	s.Client(t, k.service).OK("POST", "/namespaces/docs/documents",
 		object{"documents": []object{{"id": "new", "text": "Written after the copy."}}})
-	s.stop()
+	stop(t, s)
 	refused(t, []string{"namespace docs", "--on-conflict"}, "copy", "--from", a, "--to", b)
 	r := mneme(t, "copy", "--from", a, "--to", b, "--on-conflict", "replace")
 	if !strings.Contains(r.Stdout, "1 of them replaced") || !strings.Contains(r.Stdout, "4 there already") {
@@ -391,7 +391,7 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("migrate %v: %s", step.args, r.Stdout)
 		}
 	}
-	serve(t, c).stop()
+	stop(t, serve(t, c))
 	if r := mneme(t, "migrate", "--config", lite(t)); !strings.Contains(r.Stdout, "went from version 0") {
 		t.Errorf("SQLite: %s", r.Stdout)
 	}

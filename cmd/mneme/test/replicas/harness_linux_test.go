@@ -1,18 +1,12 @@
 package replicas_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,32 +19,15 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 )
 
-var (
-	program  *harness.Program
-	database *postgrestest.Server // of the tests that do not restart it
-)
+// database is the PostgreSQL of the tests that do not restart it.
+var database *postgrestest.Server
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	program = harness.New()
-	defer program.Remove()
 	database = postgrestest.Start()
 	defer database.Stop()
-	return m.Run()
-}
-
-// rounds is how often a loop runs.
-func rounds(t testing.TB, usual int) int {
-	t.Helper()
-	if s := os.Getenv("MNEME_FAULT_ROUNDS"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			t.Fatalf("MNEME_FAULT_ROUNDS=%s: want a count", s)
-		}
-		return n
-	}
-	return usual
+	return harness.Main(m)
 }
 
 // tenant is one of two organizations that name everything alike.
@@ -64,14 +41,13 @@ type tenant struct {
 // fleet is some replicas over one set of backends.
 type fleet struct {
 	t        testing.TB
-	program  string
 	set      set
 	postgres *postgrestest.Server
-	again    func()  // stops the database server that up has started
-	dsn      string  // of the store; "" with SQLite
-	index    outside // nil: all of it is in the processes
-	config   string
-	key      string // a service key of the first tenant
+	again    func()        // stops the database server that up has started
+	dsn      string        // of the store; "" with SQLite
+	index    outside       // nil: all of it is in the processes
+	beside   *harness.Site // where commands are run
+	key      string        // a service key of the first tenant
 	admin    string
 	tenants  []*tenant
 	replicas []*replica
@@ -84,15 +60,12 @@ type fleet struct {
 
 // replica is one place where a server runs, and is started again.
 type replica struct {
-	f   *fleet
-	dir string
+	f    *fleet
+	site *harness.Site
 
 	mu     sync.Mutex
-	cmd    *exec.Cmd
-	ended  chan struct{}
-	url    string // "": not up
-	starts int
-	log    bytes.Buffer
+	server *harness.Server // nil: not up
+	all    []*harness.Server
 }
 
 // start starts three replicas together on empty backends: PostgreSQL with the
@@ -108,13 +81,14 @@ func start(t testing.TB, limits string) *fleet {
 func (f *fleet) begin(settings string) {
 	f.t.Helper()
 	t := f.t
-	f.program = program.Path(t)
-	f.config = filepath.Join(t.TempDir(), "mneme.yaml")
-	if err := os.WriteFile(f.config, []byte(f.backends()+settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	f.beside = harness.NewSite(t, f.backends()+settings)
 	for i := range f.set.replicas {
-		f.replicas = append(f.replicas, &replica{f: f, dir: filepath.Join(t.TempDir(), strconv.Itoa(i))})
+		site := *f.beside
+		site.Data = filepath.Join(t.TempDir(), strconv.Itoa(i))
+		f.replicas = append(f.replicas, &replica{f: f, site: &site})
+	}
+	if f.set.sqlite { // the store is in there
+		f.beside.Data = f.replicas[0].site.Data
 	}
 	t.Cleanup(func() {
 		for i, r := range f.replicas {
@@ -130,176 +104,111 @@ func (f *fleet) begin(settings string) {
 	}
 	all.Wait()
 	for _, r := range f.replicas {
-		if r.at() == "" {
+		if r.running() == nil {
 			t.Fatal("a replica did not start")
 		}
 	}
 	// The first key is made beside the servers, the others over HTTP.
-	f.admin = f.mneme("keys", "create", "--type", "admin", "--all-organizations")
+	f.admin = f.beside.Key("--type", "admin", "--all-organizations")
 	f.key = f.issue(ident.DefaultOrg, object{"name": "test"})
 }
 
 // issue makes a key of an organization.
 func (f *fleet) issue(org string, key object) string {
 	f.t.Helper()
-	secret, _ := f.ok(f.admin, "POST", "/admin/v1/organizations/"+org+"/keys", key).json["secret"].(string)
+	secret, _ := f.ok(f.admin, "POST", "/admin/v1/organizations/"+org+"/keys", key).JSON()["secret"].(string)
 	return secret
 }
 
-// mneme runs a command on the store, beside the replicas.
-func (f *fleet) mneme(args ...string) string {
-	f.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	data := f.replicas[0].dir // SQLite is in there
-	if f.dsn != "" {
-		data = f.t.TempDir()
-	}
-	cmd := exec.CommandContext(ctx, f.program, append(args, "--config", f.config, "--data", data)...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		f.t.Fatalf("mneme %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
-	}
-	return strings.TrimSpace(string(out))
+// kept says which lines of a log are worth it: one a request is too much, and what
+// replicas that come and go refuse is checked by those who ask.
+func kept(line string) bool {
+	return !strings.Contains(line, "msg=call") && !strings.Contains(line, `msg="call failed"`) &&
+		!strings.Contains(line, `msg="retriever failed"`)
 }
-
-var readyLine = regexp.MustCompile(`server ready.* url=(http://[0-9.:]+)`)
 
 // start starts the process and waits until it serves.
 func (r *replica) start() {
-	cmd := exec.Command(r.f.program, "serve", "--addr", "127.0.0.1:0", "--config", r.f.config, "--data", r.dir)
-	stderr, err := cmd.StderrPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
+	server, err := harness.Start(r.site.Command("serve", "--addr", "127.0.0.1:0"), kept)
 	if err != nil {
-		r.f.t.Errorf("start: %v", err)
+		r.f.t.Errorf("start a replica: %v", err)
 		return
 	}
-	ready, ended := make(chan string, 1), make(chan struct{})
 	r.mu.Lock()
-	r.cmd, r.ended = cmd, ended
-	r.starts++
+	r.all = append(r.all, server)
 	r.mu.Unlock()
-	go func() {
-		defer close(ended)
-		lines := bufio.NewReader(stderr)
-		for {
-			line, err := lines.ReadString('\n')
-			if m := readyLine.FindStringSubmatch(line); m != nil {
-				ready <- m[1]
-			}
-			if !strings.Contains(line, "msg=call") && !strings.Contains(line, `msg="call failed"`) &&
-				!strings.Contains(line, `msg="retriever failed"`) {
-				r.mu.Lock()
-				r.log.WriteString(line)
-				r.mu.Unlock()
-			}
-			if err != nil {
-				break
-			}
-		}
-		_ = cmd.Wait() // killed, mostly
-	}()
-	select {
-	case url := <-ready:
-		r.mu.Lock()
-		r.url = url
-		r.mu.Unlock()
-	case <-ended:
-		r.f.t.Errorf("a replica ended at its start\n%s", r.tail())
-	case <-time.After(2 * time.Minute):
-		r.f.t.Errorf("a replica is not ready after two minutes\n%s", r.tail())
+	if err := server.Ready(); err != nil {
+		r.f.t.Errorf("start a replica: %v", err)
+		return
 	}
+	r.mu.Lock()
+	r.server = server
+	r.mu.Unlock()
 }
 
-func (r *replica) at() string {
+func (r *replica) running() *harness.Server {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.url
+	return r.server
+}
+
+// down is the server that ran, which nobody asks any more.
+func (r *replica) down() *harness.Server {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.server = nil
+	if len(r.all) == 0 {
+		return nil
+	}
+	return r.all[len(r.all)-1]
 }
 
 func (r *replica) tail() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := r.log.Bytes()
-	return string(b[max(0, len(b)-6000):])
+	var log string
+	for _, s := range r.all {
+		log += s.Logged()
+	}
+	return log[max(0, len(log)-6000):]
 }
 
 // kill ends the process as a power cut does.
 func (r *replica) kill() {
-	r.mu.Lock()
-	cmd, ended := r.cmd, r.ended
-	r.url = ""
-	r.mu.Unlock()
-	if cmd != nil {
-		_ = cmd.Process.Kill() // it may have ended already
-		<-ended
+	if server := r.down(); server != nil {
+		server.Kill()
 	}
 }
 
-type object map[string]any
-
-// answer is what a call got.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-	json   object
+// stop ends the process in order.
+func (r *replica) stop() {
+	r.f.t.Helper()
+	if err := r.down().Stop(os.Interrupt); err != nil {
+		r.f.t.Fatal(err)
+	}
 }
 
-var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+type object = harness.Object
 
 // errDown is the error of a call to a replica that is not there.
 var errDown = errors.New("the replica is not up")
 
 // ask makes one call at a replica.
-func (r *replica) ask(key, method, path string, body any, headers ...string) (answer, error) {
-	url := r.at()
-	if url == "" {
-		return answer{}, errDown
-	}
-	var in io.Reader
-	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
-			return answer{}, err
-		}
-		in = bytes.NewReader(b)
-	}
-	req, err := http.NewRequestWithContext(context.Background(), method, url+path, in)
-	if err != nil {
-		return answer{}, err
-	}
-	req.Header.Set("Authorization", "Bearer "+key)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
+func (r *replica) ask(key, method, path string, body any, headers ...string) (harness.Answer, error) {
+	server := r.running()
+	if server == nil {
+		return harness.Answer{Call: method + " " + path}, errDown
 	}
 	r.f.calls.Add(1)
-	resp, err := client.Do(req)
-	if err != nil {
-		return answer{}, err
-	}
-	defer resp.Body.Close()
-	a := answer{status: resp.StatusCode, header: resp.Header}
-	if a.body, err = io.ReadAll(resp.Body); err != nil {
-		return answer{}, err
-	}
-	_ = json.Unmarshal(a.body, &a.json) // not every answer is an object
-	return a, nil
+	return server.Client(r.f.t, key).Ask(context.Background(), method, path, body, headers...)
 }
 
 // must is ask that wants success.
-func (r *replica) must(key, method, path string, body any, headers ...string) answer {
+func (r *replica) must(key, method, path string, body any, headers ...string) harness.Answer {
 	r.f.t.Helper()
 	a, err := r.ask(key, method, path, body, headers...)
-	if err != nil || a.status/100 != 2 {
-		r.f.t.Errorf("%s %s: %d %s, %v", method, path, a.status, a.body, err)
+	if err != nil || a.Status/100 != 2 {
+		r.f.t.Errorf("%s, %v", a, err)
 	}
 	return a
 }
@@ -314,34 +223,34 @@ func (f *fleet) patience() time.Duration {
 
 // call asks the replicas in turn until one answers something else than 503,
 // which is what a client with a load balancer does. Calls are safe to repeat.
-func (f *fleet) call(key, method, path string, body any, headers ...string) answer {
+func (f *fleet) call(key, method, path string, body any, headers ...string) harness.Answer {
 	return f.repeat(func() *replica { return f.replicas[int(f.turn.Add(1))%len(f.replicas)] }, key, method, path, body,
 		headers...)
 }
 
 // call is the fleet's at one replica alone.
-func (r *replica) call(key, method, path string, body any) answer {
+func (r *replica) call(key, method, path string, body any) harness.Answer {
 	return r.f.repeat(func() *replica { return r }, key, method, path, body)
 }
 
-func (f *fleet) repeat(next func() *replica, key, method, path string, body any, headers ...string) answer {
+func (f *fleet) repeat(next func() *replica, key, method, path string, body any, headers ...string) harness.Answer {
 	began := time.Now()
 	for {
 		a, err := next().ask(key, method, path, body, headers...)
 		switch {
-		case err == nil && a.status != http.StatusServiceUnavailable && a.status != http.StatusGatewayTimeout:
+		case err == nil && a.Status != http.StatusServiceUnavailable && a.Status != http.StatusGatewayTimeout:
 			took := int64(time.Since(began))
 			for worst := f.worst.Load(); took > worst && !f.worst.CompareAndSwap(worst, took); worst = f.worst.Load() {
 			}
 			return a
-		case err == nil && a.status == http.StatusServiceUnavailable:
-			if a.header.Get("Retry-After") == "" {
-				f.t.Errorf("%s %s: 503 without Retry-After: %s", method, path, a.body)
+		case err == nil && a.Status == http.StatusServiceUnavailable:
+			if a.Header.Get("Retry-After") == "" {
+				f.t.Errorf("without Retry-After: %s", a)
 			}
 			f.refused.Add(1)
 		}
 		if time.Since(began) > f.patience() {
-			f.t.Errorf("%s %s: no success in %v: %d %s, %v", method, path, time.Since(began), a.status, a.body, err)
+			f.t.Errorf("no success in %v: %s, %v", time.Since(began), a, err)
 			return a
 		}
 		time.Sleep(20*time.Millisecond + rand.N(30*time.Millisecond))
@@ -349,11 +258,11 @@ func (f *fleet) repeat(next func() *replica, key, method, path string, body any,
 }
 
 // ok is call that wants success.
-func (f *fleet) ok(key, method, path string, body any, headers ...string) answer {
+func (f *fleet) ok(key, method, path string, body any, headers ...string) harness.Answer {
 	f.t.Helper()
 	a := f.call(key, method, path, body, headers...)
-	if a.status/100 != 2 {
-		f.t.Errorf("%s %s: %d %s", method, path, a.status, a.body)
+	if a.Status/100 != 2 {
+		f.t.Error(a)
 	}
 	return a
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 const docs = "/namespaces/docs/documents"
@@ -21,11 +23,11 @@ func document(id, text string) object { return object{"id": id, "text": text} }
 type hit struct{ id, text string }
 
 // hits are the results of a query.
-func hits(t testing.TB, a answer) (out []hit) {
+func hits(t testing.TB, a harness.Answer) (out []hit) {
 	t.Helper()
-	list, ok := a.json["results"].([]any)
-	if !ok && a.status == http.StatusOK {
-		t.Errorf("no results in %s", a.body)
+	list, ok := a.JSON()["results"].([]any)
+	if !ok && a.Status == http.StatusOK {
+		t.Errorf("no results in %s", a.Body)
 	}
 	for _, h := range list {
 		o := h.(map[string]any)
@@ -85,7 +87,7 @@ func (f *fleet) prepare() {
 	f.ok(f.admin, "POST", "/admin/v1/organizations", object{"name": "rival"})
 	for _, t := range f.tenants {
 		t.key = f.issue(t.org, object{"name": "test"})
-		t.memory = f.mneme("keys", "create", "--org", t.org, "--type", "integration", "--integration", "app",
+		t.memory = f.beside.Key("--org", t.org, "--type", "integration", "--integration", "app",
 			"--scopes", "memories:read,memories:write,users:erase",
 			"--memories-per-user", "0", "--read-rate", "0", "--write-rate", "0")
 		f.ok(t.key, "POST", "/namespaces", object{"name": "docs", "sparse": true})
@@ -183,7 +185,7 @@ func (w *writer) note(to map[string]string) {
 
 // write reports whether a write was acknowledged; it was not when the test fails.
 func (w *writer) write(to map[string]string) bool {
-	if w.l.f.ok(w.t.key, "POST", docs, w.writing(to)).status/100 != 2 {
+	if w.l.f.ok(w.t.key, "POST", docs, w.writing(to)).Status/100 != 2 {
 		return false
 	}
 	w.note(to)
@@ -191,14 +193,14 @@ func (w *writer) write(to map[string]string) bool {
 }
 
 // look asks one query and checks that what it finds is this tenant's, once.
-func (w *writer) look(namespace string, body object) (answer, []hit) {
+func (w *writer) look(namespace string, body object) (harness.Answer, []hit) {
 	f := w.l.f
 	body["top_k"] = 100
 	a := f.call(w.t.key, "POST", "/namespaces/"+namespace+"/query", body)
 	return a, w.own(a)
 }
 
-func (w *writer) own(a answer) []hit {
+func (w *writer) own(a harness.Answer) []hit {
 	list := hits(w.l.f.t, a)
 	seen := map[string]bool{}
 	for _, h := range list {
@@ -206,12 +208,12 @@ func (w *writer) own(a answer) []hit {
 			w.l.f.t.Errorf("FOREIGN: %s is shown %q", w.t.org, h.text)
 		}
 		if seen[h.id] {
-			w.l.f.t.Errorf("TWICE: %s is shown %s twice in %s", w.t.org, h.id, a.body)
+			w.l.f.t.Errorf("TWICE: %s is shown %s twice in %s", w.t.org, h.id, a.Body)
 		}
 		seen[h.id] = true
 	}
 	w.l.answers.Add(1)
-	parts, _ := a.json["degraded"].([]any)
+	parts, _ := a.JSON()["degraded"].([]any)
 	for _, p := range parts {
 		if p, _ := p.(map[string]any); p["part"] != "rerank" { // which is off
 			w.l.partial.Add(1)
@@ -239,15 +241,15 @@ func (w *writer) shows(id, version string) {
 	r := w.retriever()
 	a, got := w.look("docs", w.by(r, version))
 	if want := []hit{{id, w.text(version)}}; !slices.Equal(got, want) {
-		w.l.f.t.Errorf("LOST: %s wrote %s as %s, and by %s finds %d %s", w.t.org, id, version, r, a.status, a.body)
+		w.l.f.t.Errorf("LOST: %s wrote %s as %s, and by %s finds %d %s", w.t.org, id, version, r, a.Status, a.Body)
 	}
 }
 
 // hides wants a version not to be found any more.
 func (w *writer) hides(version string) {
 	r := w.retriever()
-	if a, got := w.look("docs", w.by(r, version)); len(got) != 0 || a.status != http.StatusOK {
-		w.l.f.t.Errorf("STALE: %s deleted %s, and by %s finds %d %s", w.t.org, version, r, a.status, a.body)
+	if a, got := w.look("docs", w.by(r, version)); len(got) != 0 || a.Status != http.StatusOK {
+		w.l.f.t.Errorf("STALE: %s deleted %s, and by %s finds %d %s", w.t.org, version, r, a.Status, a.Body)
 	}
 }
 
@@ -285,7 +287,7 @@ func (w *writer) step() {
 			return
 		}
 		old := w.docs[id]
-		if f.ok(w.t.key, "POST", docs+"/delete", object{"ids": []string{id}}).status/100 != 2 {
+		if f.ok(w.t.key, "POST", docs+"/delete", object{"ids": []string{id}}).Status/100 != 2 {
 			return
 		}
 		w.note(map[string]string{id: ""})
@@ -299,7 +301,7 @@ func (w *writer) step() {
 				gone[id], old = "", v
 			}
 		}
-		if f.ok(w.t.key, "POST", docs+"/delete", object{"filter": object{"client": w.name, "parity": parity}}).status/100 != 2 {
+		if f.ok(w.t.key, "POST", docs+"/delete", object{"filter": object{"client": w.name, "parity": parity}}).Status/100 != 2 {
 			return
 		}
 		w.note(gone)
@@ -308,8 +310,8 @@ func (w *writer) step() {
 		}
 	case dice < 68:
 		if id := w.some(); id != "" {
-			if a := f.ok(w.t.key, "GET", docs+"/"+id, nil); a.json["text"] != w.text(w.docs[id]) {
-				f.t.Errorf("LOST: %s wrote %s as %s and reads %s", w.t.org, id, w.docs[id], a.body)
+			if a := f.ok(w.t.key, "GET", docs+"/"+id, nil); a.JSON()["text"] != w.text(w.docs[id]) {
+				f.t.Errorf("LOST: %s wrote %s as %s and reads %s", w.t.org, id, w.docs[id], a.Body)
 			}
 		}
 	case dice < 80: // whatever is there
@@ -321,8 +323,8 @@ func (w *writer) step() {
 	case dice < 86: // what only the other tenant has
 		if v, _ := w.peer.newest.Load().(string); v != "" {
 			if a, got := w.look("docs", object{"query": v, "retrievers": []string{"keyword"}, "strict": true}); len(got) != 0 ||
-				a.status != http.StatusOK {
-				f.t.Errorf("FOREIGN: %s finds by %s of the other tenant %d %s", w.t.org, v, a.status, a.body)
+				a.Status != http.StatusOK {
+				f.t.Errorf("FOREIGN: %s finds by %s of the other tenant %d %s", w.t.org, v, a.Status, a.Body)
 			}
 		}
 	case dice < 96:
@@ -337,7 +339,7 @@ func (w *writer) remember() {
 	f := w.l.f
 	if len(w.memories) < writerMemories {
 		content := fmt.Sprintf("The %s remembers %s by the harbour.", w.t.mark, w.version())
-		if f.ok(w.t.memory, "POST", "/api/v1/memories", object{"endUserId": "ann", "content": content}).status/100 == 2 {
+		if f.ok(w.t.memory, "POST", "/api/v1/memories", object{"endUserId": "ann", "content": content}).Status/100 == 2 {
 			w.memories = append(w.memories, content)
 			w.l.acked.Add(1)
 		}
@@ -348,7 +350,7 @@ func (w *writer) remember() {
 	want := w.memories[w.rand.IntN(len(w.memories))]
 	a := f.ok(w.t.memory, "POST", "/api/v1/search", object{"endUserId": "ann", "query": want, "limit": 100})
 	if got := w.own(a); !slices.ContainsFunc(got, func(h hit) bool { return h.text == want }) {
-		f.t.Errorf("LOST: %s saved %q and finds %s", w.t.org, want, a.body)
+		f.t.Errorf("LOST: %s saved %q and finds %s", w.t.org, want, a.Body)
 	}
 }
 
@@ -365,11 +367,11 @@ func (w *writer) pass() {
 		f.t.Errorf("LOST: %s has two documents in %s, and finds %v", w.t.org, name, got)
 	}
 	// Repeated after a kill it may be gone already.
-	if a := f.call(w.t.key, "DELETE", "/namespaces/"+name, nil); a.status/100 != 2 && a.status != http.StatusNotFound {
-		f.t.Errorf("deleting %s: %d %s", name, a.status, a.body)
+	if a := f.call(w.t.key, "DELETE", "/namespaces/"+name, nil); a.Status/100 != 2 && a.Status != http.StatusNotFound {
+		f.t.Errorf("deleting %s: %d %s", name, a.Status, a.Body)
 	}
-	if a, got := w.look(name, object{"query": v, "retrievers": []string{"keyword"}}); a.status != http.StatusNotFound {
-		f.t.Errorf("STALE: %s deleted %s, and finds %v: %d %s", w.t.org, name, got, a.status, a.body)
+	if a, got := w.look(name, object{"query": v, "retrievers": []string{"keyword"}}); a.Status != http.StatusNotFound {
+		f.t.Errorf("STALE: %s deleted %s, and finds %v: %d %s", w.t.org, name, got, a.Status, a.Body)
 	}
 	w.l.scratch.Add(1)
 }
@@ -452,16 +454,16 @@ func (l *load) audit() {
 						"strict": true, "filter": object{"client": w.name}, "top_k": 100}
 					if a := r.call(t.key, "POST", "/namespaces/docs/query", body); !same(w.own(a), own) {
 						f.t.Errorf("LOST or TWICE: by %s replica %d shows %s of client %s %d documents of %d: %d %s",
-							retriever, i, t.org, w.name, len(hits(f.t, a)), len(own), a.status, a.body)
+							retriever, i, t.org, w.name, len(hits(f.t, a)), len(own), a.Status, a.Body)
 					}
 				}
 			}
 		}
 		for i, r := range f.replicas {
 			a := r.call(t.key, "GET", "/namespaces/docs", nil)
-			if a.json["documents"] != float64(len(want)) || a.json["chunks"] != float64(len(want)) {
+			if a.JSON()["documents"] != float64(len(want)) || a.JSON()["chunks"] != float64(len(want)) {
 				f.t.Errorf("LOST or TWICE: replica %d counts %v documents and %v chunks of %s, want %d", i,
-					a.json["documents"], a.json["chunks"], t.org, len(want))
+					a.JSON()["documents"], a.JSON()["chunks"], t.org, len(want))
 			}
 			var saved []string
 			for _, h := range l.writers[slices.Index(f.tenants, t)].own(r.call(t.memory, "POST", "/api/v1/search",
@@ -511,15 +513,15 @@ func (l *load) listed(t *tenant) map[string]string {
 	all := map[string]string{}
 	for cursor := ""; ; {
 		a := l.f.ok(t.key, "GET", docs+"?limit=100&cursor="+url.QueryEscape(cursor), nil)
-		list, _ := a.json["documents"].([]any)
+		list, _ := a.JSON()["documents"].([]any)
 		for _, d := range list {
 			id, _ := d.(map[string]any)["id"].(string)
 			if _, ok := all[id]; ok {
 				l.f.t.Errorf("TWICE: %s is listed twice of %s", id, t.org)
 			}
-			all[id], _ = l.f.ok(t.key, "GET", docs+"/"+id, nil).json["text"].(string)
+			all[id], _ = l.f.ok(t.key, "GET", docs+"/"+id, nil).JSON()["text"].(string)
 		}
-		if cursor, _ = a.json["next_cursor"].(string); cursor == "" {
+		if cursor, _ = a.JSON()["next_cursor"].(string); cursor == "" {
 			return all
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // Three processes that start together on an empty database make its schema once.
@@ -31,7 +33,7 @@ func TestBesideReplicas(t *testing.T) {
 		[]byte("# Ibis\n\nAn ibis wades through the imported marsh.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f.mneme("import", folder, "--namespace", "docs")
+	f.beside.Mneme("import", folder, "--namespace", "docs")
 	for i, r := range f.replicas {
 		if got := hits(t, r.must(f.key, "POST", "/namespaces/docs/query",
 			object{"query": "ibis marsh", "mode": "keyword"})); len(got) != 1 {
@@ -42,7 +44,7 @@ func TestBesideReplicas(t *testing.T) {
 
 // integration makes a key of an integration with all rights.
 func (f *fleet) integration(quotas ...string) string {
-	return f.mneme(append([]string{"keys", "create", "--type", "integration", "--integration", "app", "--scopes",
+	return f.beside.Key(append([]string{"--type", "integration", "--integration", "app", "--scopes",
 		"memories:read,memories:write,users:erase"}, quotas...)...)
 }
 
@@ -59,14 +61,14 @@ func TestErasure(t *testing.T) {
 	search := func(r *replica, user string) int {
 		a := r.must(key, "POST", "/api/v1/search",
 			object{"endUserId": user, "query": "quetzalcoatlus over the harbour", "limit": 100})
-		list, ok := a.json["results"].([]any)
+		list, ok := a.JSON()["results"].([]any)
 		if !ok {
-			t.Fatalf("no results in %s", a.body)
+			t.Fatalf("no results in %s", a.Body)
 		}
 		return len(list)
 	}
 	var slowest time.Duration
-	for round := range rounds(t, 3) {
+	for round := range harness.Rounds(t, 3, 3) {
 		user := fmt.Sprintf("user-%d", round)
 		for i := range 24 {
 			f.replicas[i%3].must(key, "POST", "/api/v1/memories", save(user, i))
@@ -91,8 +93,8 @@ func TestErasure(t *testing.T) {
 					default:
 					}
 					a, err := f.replicas[1+c].ask(key, "POST", "/api/v1/memories", save(user, 1000*c+i))
-					if err != nil || a.status/100 != 2 && a.status != http.StatusServiceUnavailable {
-						t.Errorf("a writer beside the erasure: %d %s, %v", a.status, a.body, err)
+					if err != nil || a.Status/100 != 2 && a.Status != http.StatusServiceUnavailable {
+						t.Errorf("a writer beside the erasure: %d %s, %v", a.Status, a.Body, err)
 						return
 					}
 					time.Sleep(5 * time.Millisecond)
@@ -102,8 +104,8 @@ func TestErasure(t *testing.T) {
 		began := time.Now()
 		a := f.replicas[0].must(key, "DELETE", "/api/v1/users/"+user, nil)
 		slowest = max(slowest, time.Since(began))
-		if n, _ := a.json["deletedMemories"].(float64); n < 24 {
-			t.Errorf("erased: %s", a.body)
+		if n, _ := a.JSON()["deletedMemories"].(float64); n < 24 {
+			t.Errorf("erased: %s", a.Body)
 		}
 		close(stop)
 		writers.Wait()
@@ -157,16 +159,6 @@ func TestErasureMovesOn(t *testing.T) {
 	t.Logf("FIGURES an erasure was finished %v after its replica died", time.Since(began).Round(100*time.Millisecond))
 }
 
-// within waits for a condition.
-func (f *fleet) within(what string, ok func() bool) {
-	f.t.Helper()
-	for began := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Since(began) > f.patience() {
-			f.t.Fatalf("%s: not within %v", what, f.patience())
-		}
-	}
-}
-
 // refusedWithin measures how long after a change a replica still lets a call
 // through: until the last one begun that got another answer than want.
 func (f *fleet) refusedWithin(what string, change func(), key, method, path string, want int) time.Duration {
@@ -182,9 +174,9 @@ func (f *fleet) refusedWithin(what string, change func(), key, method, path stri
 				a, err := r.ask(key, method, path, nil)
 				at := changed.Load()
 				switch {
-				case err == nil && a.status == want:
+				case err == nil && a.Status == want:
 					refused++
-				case err != nil || a.status >= 500: // neither let through nor refused
+				case err != nil || a.Status >= 500: // neither let through nor refused
 				default:
 					seen[i].Store(began.UnixNano())
 					refused = 0
@@ -217,8 +209,8 @@ func TestRevocation(t *testing.T) {
 	f := start(t, "")
 	issue := func() (id, secret string) {
 		a := f.ok(f.admin, "POST", "/admin/v1/organizations/default/keys", object{"name": "short-lived"})
-		id, _ = a.json["id"].(string)
-		secret, _ = a.json["secret"].(string)
+		id, _ = a.JSON()["id"].(string)
+		secret, _ = a.JSON()["secret"].(string)
 		return id, secret
 	}
 	id, secret := issue()
@@ -232,20 +224,20 @@ func TestRevocation(t *testing.T) {
 	}, secret, "GET", "/namespaces", http.StatusForbidden)
 	f.replicas[2].must(f.admin, "PATCH", "/admin/v1/organizations/default", object{"suspended": false})
 	for i, r := range f.replicas {
-		f.within(fmt.Sprintf("replica %d lets a resumed organization in", i), func() bool {
+		harness.Eventually(t, fmt.Sprintf("replica %d lets a resumed organization in", i), func() bool {
 			a, err := r.ask(secret, "GET", "/namespaces", nil)
-			return err == nil && a.status == http.StatusOK
+			return err == nil && a.Status == http.StatusOK
 		})
 	}
 	// A changed limit holds everywhere, too.
 	a := f.ok(f.admin, "POST", "/admin/v1/organizations/default/keys", object{"name": "limited"})
-	id, secret = a.json["id"].(string), a.json["secret"].(string)
+	id, secret = a.JSON()["id"].(string), a.JSON()["secret"].(string)
 	f.replicas[0].must(f.admin, "PATCH", "/admin/v1/organizations/default/keys/"+id,
 		object{"limits": object{"read": object{"per_minute": 60, "burst": 1}}})
 	for i, r := range f.replicas {
-		f.within(fmt.Sprintf("replica %d knows the key's new limit", i), func() bool {
+		harness.Eventually(t, fmt.Sprintf("replica %d knows the key's new limit", i), func() bool {
 			a, err := r.ask(secret, "GET", "/namespaces", nil)
-			return err == nil && a.status == http.StatusTooManyRequests
+			return err == nil && a.Status == http.StatusTooManyRequests
 		})
 	}
 }
@@ -270,12 +262,12 @@ func TestSharedLimits(t *testing.T) {
 						switch {
 						case err != nil:
 							t.Error(err)
-						case a.status == http.StatusTooManyRequests && a.header.Get("Retry-After") != "":
+						case a.Status == http.StatusTooManyRequests && a.Header.Get("Retry-After") != "":
 							refused.Add(1)
-						case a.status == http.StatusOK:
+						case a.Status == http.StatusOK:
 							allowed.Add(1)
 						default:
-							t.Errorf("%d %s", a.status, a.body)
+							t.Errorf("%d %s", a.Status, a.Body)
 						}
 					}
 				})
@@ -301,12 +293,12 @@ func TestSharedLimits(t *testing.T) {
 					a, err := r.ask(key, "POST", "/api/v1/memories",
 						object{"endUserId": "ann", "content": fmt.Sprintf("Note %d of %d.", i, c)})
 					switch {
-					case err == nil && a.status/100 == 2:
+					case err == nil && a.Status/100 == 2:
 						saved.Add(1)
-					case err == nil && strings.Contains(string(a.body), "quota_exceeded"):
+					case err == nil && strings.Contains(string(a.Body), "quota_exceeded"):
 						refused.Add(1)
 					default:
-						t.Errorf("%d %s, %v", a.status, a.body, err)
+						t.Errorf("%d %s, %v", a.Status, a.Body, err)
 					}
 				}
 			})
@@ -337,15 +329,15 @@ func TestWorkMovesOn(t *testing.T) {
 	var places []string
 	for n := range 5 {
 		a := first.must(f.key, "POST", docs, object{"documents": batch(n+1, 3)}, "Prefer", "respond-async")
-		places = append(places, a.header.Get("Location"))
+		places = append(places, a.Header.Get("Location"))
 	}
 	const reindex = "/admin/v1/organizations/default/namespaces/docs/reindex"
-	if a := first.must(f.admin, "POST", reindex, object{"force": true}); a.status != http.StatusAccepted {
-		t.Fatalf("reindex: %d %s", a.status, a.body)
+	if a := first.must(f.admin, "POST", reindex, object{"force": true}); a.Status != http.StatusAccepted {
+		t.Fatalf("reindex: %d %s", a.Status, a.Body)
 	}
 	for _, r := range f.replicas { // any replica knows of it
-		if a := r.must(f.admin, "GET", reindex, nil); a.json["status"] != "waiting" && a.json["status"] != "running" {
-			t.Errorf("the state of a reindexing elsewhere: %s", a.body)
+		if a := r.must(f.admin, "GET", reindex, nil); a.JSON()["status"] != "waiting" && a.JSON()["status"] != "running" {
+			t.Errorf("the state of a reindexing elsewhere: %s", a.Body)
 		}
 	}
 	first.kill()
@@ -364,15 +356,15 @@ func TestWorkMovesOn(t *testing.T) {
 	}
 	unfinished := 0
 	for i, place := range places {
-		if a := second.must(f.key, "GET", place, nil); a.json["status"] != "succeeded" {
+		if a := second.must(f.key, "GET", place, nil); a.JSON()["status"] != "succeeded" {
 			unfinished++
 		}
 		await(fmt.Sprintf("write %d", i), func() bool {
 			a := second.must(f.key, "GET", place, nil)
-			if a.json["status"] == "failed" {
-				t.Fatalf("%s", a.body)
+			if a.JSON()["status"] == "failed" {
+				t.Fatalf("%s", a.Body)
 			}
-			return a.json["status"] == "succeeded"
+			return a.JSON()["status"] == "succeeded"
 		})
 	}
 	if unfinished == 0 {
@@ -380,12 +372,12 @@ func TestWorkMovesOn(t *testing.T) {
 	}
 	await("reindexing", func() bool {
 		a := f.replicas[2].must(f.admin, "GET", reindex, nil)
-		if s := a.json["status"]; s != "waiting" && s != "running" && s != "succeeded" {
-			t.Fatalf("%s", a.body)
+		if s := a.JSON()["status"]; s != "waiting" && s != "running" && s != "succeeded" {
+			t.Fatalf("%s", a.Body)
 		}
-		return a.json["status"] == "succeeded"
+		return a.JSON()["status"] == "succeeded"
 	})
-	if got := second.must(f.key, "GET", "/namespaces/docs", nil).json["documents"]; got != 600.0 {
+	if got := second.must(f.key, "GET", "/namespaces/docs", nil).JSON()["documents"]; got != 600.0 {
 		t.Errorf("%v documents, want 600", got)
 	}
 	if n := f.rows("SELECT count(*) FROM claims"); n != 0 {
@@ -393,13 +385,9 @@ func TestWorkMovesOn(t *testing.T) {
 	}
 	// One that stops in order hands its work over at once.
 	a := second.must(f.key, "POST", docs, object{"documents": batch(9, 3)}, "Prefer", "respond-async")
-	if err := second.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	<-second.ended
-	second.kill()
+	second.stop()
 	began = time.Now()
 	await("a write of a replica that stopped", func() bool {
-		return f.replicas[2].must(f.key, "GET", a.header.Get("Location"), nil).json["status"] == "succeeded"
+		return f.replicas[2].must(f.key, "GET", a.Header.Get("Location"), nil).JSON()["status"] == "succeeded"
 	})
 }

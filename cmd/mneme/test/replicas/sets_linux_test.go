@@ -283,31 +283,12 @@ func newMeilisearchIndex(t testing.TB) *meilisearchIndex {
 // send makes one call at the server.
 func (m *meilisearchIndex) send(method, path string, body, into any) {
 	m.t.Helper()
-	b, err := json.Marshal(body)
-	if err != nil {
-		m.t.Fatal(err)
+	server := harness.Client{T: m.t, At: m.url, Key: m.key, HTTP: http.DefaultClient}
+	a, err := server.Ask(context.Background(), method, path, body)
+	if err != nil || a.Status/100 != 2 {
+		m.t.Fatalf("Meilisearch: %s, %v", a, err)
 	}
-	req, err := http.NewRequestWithContext(context.Background(), method, m.url+path, bytes.NewReader(b))
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+m.key)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := client.Do(req)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err = io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode/100 != 2 {
-		err = errors.New(resp.Status)
-	}
-	if err == nil {
-		err = json.Unmarshal(b, into)
-	}
-	if err != nil {
-		m.t.Fatalf("Meilisearch: %s %s: %v %s", method, path, err, b)
-	}
+	a.Into(into)
 }
 
 func (m *meilisearchIndex) lose() {
@@ -355,7 +336,7 @@ func (m *meilisearchIndex) traces(word string) (found []string) {
 // the index outside.
 func (f *fleet) leftovers(word string) (found []string) {
 	for _, r := range f.replicas {
-		err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(r.site.Data, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return nil // it went in between
 			}
@@ -382,8 +363,8 @@ func (f *fleet) rows(query string) (n int) {
 	return n
 }
 
-// down ends the database server as a crash does; up starts it again.
-func (f *fleet) down() (up func()) {
+// outage ends the database server as a crash does; up starts it again.
+func (f *fleet) outage() (up func()) {
 	f.t.Helper()
 	var data string
 	on(f.t, f.dsn, func(ctx context.Context, conn *pgx.Conn) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
 	"github.com/mnemehq/mneme/adapters/storage/postgres/postgrestest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // figures are what a story has measured beside what the fleet and the load count.
@@ -102,8 +103,8 @@ func (f *fleet) alternate() {
 func (f *fleet) revocation() time.Duration {
 	f.t.Helper()
 	a := f.ok(f.admin, "POST", "/admin/v1/organizations/rival/keys", object{"name": "short-lived"})
-	id, _ := a.json["id"].(string)
-	secret, _ := a.json["secret"].(string)
+	id, _ := a.JSON()["id"].(string)
+	secret, _ := a.JSON()["secret"].(string)
 	return f.refusedWithin("revocation under load", func() {
 		f.replicas[0].must(f.admin, "DELETE", "/admin/v1/organizations/rival/keys/"+id, nil)
 	}, secret, "GET", "/namespaces", http.StatusUnauthorized)
@@ -118,7 +119,7 @@ func (l *load) killed() {
 		f.t.Errorf("nothing keeps the word %s of an end user who was not erased", kept)
 	}
 	done := f.killing(time.Second)
-	for n := 1; n <= rounds(f.t, 10) || f.kills.Load() < 3; n++ {
+	for n := 1; n <= harness.Rounds(f.t, 10, 10) || f.kills.Load() < 3; n++ {
 		l.erase(n)
 		time.Sleep(200 * time.Millisecond)
 	}
@@ -134,7 +135,7 @@ func (l *load) withoutStore() time.Duration {
 		return 0
 	}
 	refused := f.refused.Load()
-	up := f.down()
+	up := f.outage()
 	time.Sleep(1500 * time.Millisecond)
 	up()
 	began := time.Now()
@@ -153,14 +154,14 @@ func (l *load) withoutIndex() (back, whole time.Duration) {
 	f, w := l.f, l.idle()
 	f.index.cut()
 	lagging := f.set.outage == meilisearch.CatchUp
-	direct := func(body any, path string) answer {
+	direct := func(body any, path string) harness.Answer {
 		r := f.replicas[w.next%len(f.replicas)]
 		a, err := r.ask(w.t.key, "POST", path, body)
 		if err != nil {
 			f.t.Error(err)
 		}
-		if a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") == "" {
-			f.t.Errorf("503 without Retry-After: %s", a.body)
+		if a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") == "" {
+			f.t.Errorf("503 without Retry-After: %s", a.Body)
 		}
 		return a
 	}
@@ -169,27 +170,27 @@ func (l *load) withoutIndex() (back, whole time.Duration) {
 		to := w.fresh()
 		a := direct(w.writing(to), docs)
 		switch {
-		case lagging && a.status == http.StatusOK:
+		case lagging && a.Status == http.StatusOK:
 			w.note(to)
 		case lagging:
-			f.t.Errorf("a write while the index catches up later: %d %s", a.status, a.body)
-		case a.status != http.StatusServiceUnavailable:
-			f.t.Errorf("a write without its index: %d %s, want 503", a.status, a.body)
+			f.t.Errorf("a write while the index catches up later: %d %s", a.Status, a.Body)
+		case a.Status != http.StatusServiceUnavailable:
+			f.t.Errorf("a write without its index: %d %s, want 503", a.Status, a.Body)
 		default: // stored and not acknowledged; repeated once it is back
 			again = append(again, to)
 		}
 		both := object{"query": "ledger of barrels", "retrievers": []string{"vector", "keyword"}}
 		a = direct(both, "/namespaces/docs/query")
 		if f.set.index == "meilisearch" {
-			if a.status != http.StatusOK || !strings.Contains(string(a.body), `"part":"keyword"`) || len(w.own(a)) == 0 {
-				f.t.Errorf("a query without keyword search: %d %s, want a degraded answer", a.status, a.body)
+			if a.Status != http.StatusOK || !strings.Contains(string(a.Body), `"part":"keyword"`) || len(w.own(a)) == 0 {
+				f.t.Errorf("a query without keyword search: %d %s, want a degraded answer", a.Status, a.Body)
 			}
-		} else if a.status != http.StatusServiceUnavailable {
-			f.t.Errorf("a query without an index: %d %s, want 503", a.status, a.body)
+		} else if a.Status != http.StatusServiceUnavailable {
+			f.t.Errorf("a query without an index: %d %s, want 503", a.Status, a.Body)
 		}
 		both["strict"] = true
-		if a = direct(both, "/namespaces/docs/query"); a.status != http.StatusServiceUnavailable {
-			f.t.Errorf("a strict query without an index: %d %s, want 503", a.status, a.body)
+		if a = direct(both, "/namespaces/docs/query"); a.Status != http.StatusServiceUnavailable {
+			f.t.Errorf("a strict query without an index: %d %s, want 503", a.Status, a.Body)
 		}
 		if lagging { // it starts without the index
 			f.replicas[w.next%len(f.replicas)].kill()
@@ -225,7 +226,7 @@ func (l *load) withoutItsData() time.Duration {
 		r := f.replicas[len(f.replicas)-1]
 		r.kill()
 		f.kills.Add(1)
-		if err := os.RemoveAll(filepath.Join(r.dir, "index")); err != nil {
+		if err := os.RemoveAll(filepath.Join(r.site.Data, "index")); err != nil {
 			f.t.Fatal(err)
 		}
 		r.start()

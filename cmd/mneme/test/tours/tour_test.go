@@ -46,28 +46,23 @@ var tours = map[string][]string{
 
 const root = "../../../.."
 
-var (
-	program  *harness.Program
-	database *postgrestest.Server
-)
+var database *postgrestest.Server
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	program = harness.New()
-	defer program.Remove()
 	database = postgrestest.Start()
 	defer database.Stop()
-	return m.Run()
+	return harness.Main(m)
 }
 
 // The main job of the documentation is done on each set of backends by changing
 // the configuration alone.
 func TestTours(t *testing.T) {
-	if testing.Short() {
-		t.Skip("SKIPPED: -short leaves what runs outside this process out")
+	harness.Outside(t)
+	for _, name := range []string{"bash", "curl", "go"} {
+		harness.Installed(t, name)
 	}
-	need(t, "bash", "curl", "go")
 	for _, s := range sets {
 		t.Run(strings.TrimSuffix(s.example, ".yaml"), func(t *testing.T) {
 			for page, wants := range tours {
@@ -132,7 +127,7 @@ func (s set) shell(t *testing.T, script string) (out, log string) {
 		env = append(env, meilisearch(t)...)
 	}
 	addr := harness.Address(t)
-	for _, r := range [][2]string{{"127.0.0.1:8080", addr}, {"bin/mneme ", program.Path(t) + " "}} {
+	for _, r := range [][2]string{{"127.0.0.1:8080", addr}, {"bin/mneme ", harness.Program(t) + " "}} {
 		script = strings.ReplaceAll(script, r[0], r[1])
 	}
 	script = folders.ReplaceAllString(script, dir+"/$1")
@@ -191,9 +186,9 @@ func (s set) served(t *testing.T, log string) {
 		if strings.Contains(line, "server ready") {
 			ready = line
 		}
-		if strings.Contains(line, "panic") || strings.Contains(line, "level=ERROR") || strings.Contains(line, `"level":"ERROR"`) {
-			t.Errorf("the server logged %s", line)
-		}
+	}
+	for _, line := range harness.Complaints(log) {
+		t.Errorf("the server logged %s", line)
 	}
 	for _, part := range [][2]string{{"storage", s.storage}, {"keyword", s.keyword}, {"vector", s.vector}} {
 		if !strings.Contains(ready, part[0]+"="+part[1]) && !strings.Contains(ready, fmt.Sprintf("%q:%q", part[0], part[1])) {
@@ -216,19 +211,4 @@ func meilisearch(t *testing.T) []string {
 	prefix := fmt.Sprintf("tour_%d_%d", os.Getpid(), time.Now().UnixNano())
 	return []string{"MNEME_MEILISEARCH_URL=" + url, "MNEME_MEILISEARCH_KEY=" + cmp.Or(key, "none"),
 		"MNEME_MEILISEARCH_PREFIX=" + prefix}
-}
-
-// need skips the test without these programs, or fails it where
-// MNEME_TEST_REQUIRE is set.
-func need(t *testing.T, programs ...string) {
-	t.Helper()
-	for _, name := range programs {
-		if _, err := exec.LookPath(name); err == nil {
-			continue
-		}
-		if os.Getenv("MNEME_TEST_REQUIRE") != "" {
-			t.Fatal(name + " is not installed")
-		}
-		t.Skip("SKIPPED: " + name + " is not installed")
-	}
 }
