@@ -53,7 +53,7 @@ func (s *server) call(r route, headers ...string) *reply {
 }
 
 func TestKeys(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		ahead, clock := shifted()
 		s := start(t, b, options{engine: clock})
 		s.write("docs", doc("a", "text", ""))
@@ -157,7 +157,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestRateLimits(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		began := time.Now()
 		var ahead atomic.Int64
 		s := start(t, b, options{engine: func(c *engine.Config) {
@@ -228,7 +228,7 @@ func TestRateLimits(t *testing.T) {
 }
 
 func TestRequestIDs(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		for _, id := range []string{"a", "A.b_c-9", strings.Repeat("x", 128)} {
 			for _, path := range []string{"/health", "/namespaces", "/namespaces/none", "/nowhere", "/metrics"} {
@@ -249,7 +249,7 @@ func TestRequestIDs(t *testing.T) {
 }
 
 func TestUnknownRoutesAndMethods(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		for _, path := range []string{"/", "/nowhere", "/namespaces/docs/nothing", "/namespaces/", "//namespaces",
 			"/namespaces/../models", "/namespaces/docs/documents/a/b",

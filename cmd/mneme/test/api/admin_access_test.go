@@ -79,7 +79,7 @@ func acme(t *testing.T, s *server) (keyID string, memory *server) {
 }
 
 func TestAdminRefusesOtherKeys(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		id, memory := acme(t, s)
 		other := s.issue(key.Issue{Kind: ident.Admin}) // of organization default
@@ -171,7 +171,7 @@ func TestAdminRefusesOtherKeys(t *testing.T) {
 
 // TestAdminNeverMakesAKeyOfAllOrganizations, whoever asks for one over HTTP.
 func TestAdminNeverMakesAKeyOfAllOrganizations(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		const keys = "/admin/v1/organizations/default/keys"
 		for _, x := range []*server{s.administrator("default"), s.operator()} {
@@ -184,7 +184,7 @@ func TestAdminNeverMakesAKeyOfAllOrganizations(t *testing.T) {
 
 // TestAdminOrganizations: bodies, paths and query strings of organizations.
 func TestAdminOrganizations(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		op := s.operator()
 		const base = "/admin/v1/organizations"
@@ -220,7 +220,7 @@ func TestAdminOrganizations(t *testing.T) {
 
 // TestAdminKeys: what is made and changed over HTTP holds for the next call.
 func TestAdminKeys(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		ahead, clock := shifted()
 		s := start(t, b, options{engine: clock})
 		if _, err := s.engine.Keys().CreateOrganization(context.Background(), "acme"); err != nil {
@@ -293,7 +293,7 @@ func TestAdminKeys(t *testing.T) {
 
 // TestAdminIntegrations: bodies of integrations and of their keys.
 func TestAdminIntegrations(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		op := s.administrator("default")
 		const all = "/admin/v1/organizations/default/integrations"
@@ -337,7 +337,7 @@ func TestAdminIntegrations(t *testing.T) {
 
 // Bodies that are no request change nothing, on every route that takes one.
 func TestAdminBadBodies(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		id, _ := acme(t, s)
 		op := s.operator()

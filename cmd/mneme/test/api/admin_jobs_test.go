@@ -25,7 +25,7 @@ func (s *server) later(id, text string) (at, job string) {
 // TestAdminJobs: asynchronous writes are seen and cancelled by those who administer
 // their organization, and by nobody else.
 func TestAdminJobs(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		acme := s.organization("acme")
 		const jobs = "/admin/v1/jobs"

@@ -45,7 +45,7 @@ func (s *server) version(user, id string, version int, content string) {
 // TestRosterParameters: what the query string of the roster may say, and that looking
 // at an end user creates nobody.
 func TestRosterParameters(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		chat, app := s.integration("chat", nil), s.integration("app", nil)
 		for _, user := range []string{"ann", "bob", "user-1", "user_1"} {
@@ -92,7 +92,7 @@ func lines(t *testing.T, body []byte) []line {
 
 // TestExport: an export is sent as lines that no cache keeps.
 func TestExport(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		chat := s.integration("chat", nil)
 		chat.remember("ann", `Memory 1 says <b>é</b> & "so".`)
@@ -150,7 +150,7 @@ func (r *breakingReader) ListDocuments(ctx context.Context, p port.Partition, l 
 // An export that fails on the way must not look whole, and one that nobody reads
 // ends.
 func TestExportThatEndsEarly(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		var broken *breaking
 		s := start(t, b, options{engine: func(c *engine.Config) {
 			broken = &breaking{DocumentStore: c.Store}
@@ -271,7 +271,7 @@ func TestAdminErasure(t *testing.T) {
 // Every id that an end user may have can be exported and erased, those that mean
 // something in a path included.
 func TestEndUserIDsInPaths(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		chat, op := s.integration("chat", nil), s.administrator("default")
 		for id, path := range map[string]string{".": "%2E", "..": "%2e%2e", "a.b": "a.b", "-": "-",
@@ -294,7 +294,7 @@ func TestEndUserIDsInPaths(t *testing.T) {
 
 // Admin calls have a rate class of their own.
 func TestAdminRate(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{engine: func(c *engine.Config) {
 			c.Rates = map[op.Class]ident.Rate{op.Admin: {PerMinute: 6, Burst: 2}}
 		}})

@@ -81,11 +81,32 @@ func backends() []backend {
 	return all
 }
 
-// each runs a test over every backend set.
+// each runs a test over every set of backends. What no index decides is told over one
+// set of each store, by stores, and what is decided before anything is stored or
+// looked for over the laptop's alone, by once.
 func each(t *testing.T, test func(t *testing.T, b backend)) {
 	t.Helper()
+	over(t, test, backends()...)
+}
+
+func stores(t *testing.T, test func(t *testing.T, b backend)) {
+	t.Helper()
+	if testing.Short() {
+		over(t, test, laptop)
+		return
+	}
+	over(t, test, laptop, replicated)
+}
+
+func once(t *testing.T, test func(t *testing.T, b backend)) {
+	t.Helper()
+	over(t, test, laptop)
+}
+
+func over(t *testing.T, test func(t *testing.T, b backend), sets ...backend) {
+	t.Helper()
 	t.Parallel()
-	for _, b := range backends() {
+	for _, b := range sets {
 		t.Run(b.name, func(t *testing.T) { test(t, b) })
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // TestDeleteBodies: bodies that choose no documents are refused, and delete nothing.
 func TestDeleteBodies(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("docs", doc("b", "beta", ""), doc("d", "delta", ""))
 		remove := func(body any) *reply { t.Helper(); return s.post("/namespaces/docs/documents/delete", body) }

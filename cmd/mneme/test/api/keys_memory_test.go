@@ -53,7 +53,7 @@ func (s *server) callScoped(r scopedCall, headers ...string) *reply {
 
 // Every kind of key opens its own family of operations and no other.
 func TestKeyFamilies(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		chat := key.Issue{Kind: ident.Integration, Integration: "chat", Scopes: everything()}
 		keys := map[ident.Kind]string{
@@ -117,7 +117,7 @@ func TestKeyFamilies(t *testing.T) {
 }
 
 func TestScopes(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		sets := [][]ident.Scope{
 			nil, // the default
@@ -169,7 +169,7 @@ func TestScopes(t *testing.T) {
 
 // A personal key reads and writes for its end user alone, whatever the call.
 func TestPersonalKeys(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		full := s.integration("chat", nil)
 		ann := s.as(s.issue(key.Issue{Kind: ident.Personal, Integration: "chat", EndUser: "ann"}))
@@ -212,7 +212,7 @@ func TestPersonalKeys(t *testing.T) {
 
 // Two keys of one integration over one rotation; then the old one ends.
 func TestRotationOverlap(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		ahead, clock := shifted()
 		s := start(t, b, options{engine: clock})
 		ctx, keys := context.Background(), s.engine.Keys()
@@ -248,7 +248,7 @@ func TestRotationOverlap(t *testing.T) {
 // What another process over the same store does to keys holds within a second
 // here, under load too.
 func TestKeyChangesElsewhere(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		ahead, clock := shifted()
 		s := start(t, b, options{engine: clock})
 		ctx := context.Background()
@@ -327,7 +327,7 @@ func TestKeyChangesElsewhere(t *testing.T) {
 // Secrets are in the answer that makes them and nowhere else: not in lists, not
 // in the log of every level, not in any file.
 func TestSecretsAreShownOnce(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		var mu sync.Mutex
 		var log strings.Builder
 		s := start(t, b, options{log: slog.New(slog.NewTextHandler(lockedWriter{&mu, &log},

@@ -280,7 +280,7 @@ func illegalNamespaces() []string {
 // TestHostileBodies: what is no good JSON, or no JSON for this route, is refused
 // by name and writes nothing.
 func TestHostileBodies(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		g := guard(start(t, b, options{}))
 		const write = "/namespaces/docs/documents"
 		in := func(text string) string { return `{"documents":[{"id":"n","text":` + text + `}]}` }
@@ -391,7 +391,7 @@ func zipped(t testing.TB, parts ...[]byte) []byte {
 }
 
 func TestCompressionAndSizes(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		g := guard(s)
 		const write = "/namespaces/docs/documents"
@@ -464,7 +464,7 @@ func TestCompressionAndSizes(t *testing.T) {
 // TestTruncatedBody: a connection that ends in the middle of a body, or a body
 // shorter than announced, writes nothing.
 func TestTruncatedBody(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		g := guard(s)
 		body := `{"documents":[{"id":"cut","text":"x"}]}`

@@ -93,7 +93,7 @@ func TestMCPToolListIsTheGoldenOne(t *testing.T) {
 }
 
 func TestMCPToolList(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		all := []string{"delete", "fetch", "list_namespaces", "save", "search"}
 		reading := []string{"fetch", "list_namespaces", "search"}

@@ -31,7 +31,7 @@ func results(found object) []object {
 }
 
 func TestMCPSave(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		c := s.mcp(newest, "?namespace=notes")
 
@@ -120,7 +120,7 @@ func TestMCPSave(t *testing.T) {
 
 // Texts as large as allowed go in and come out whole, however they are escaped.
 func TestMCPLargeTexts(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		c := s.mcp(newest, "?namespace=big")
 		const size = 256 << 10
@@ -161,7 +161,7 @@ func TestMCPLargeTexts(t *testing.T) {
 }
 
 func TestMCPFetch(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		const text = "\n  Größe über alles  \naé漢🐦z"
 		s.write("docs", doc("plain", text, ""),
@@ -228,7 +228,7 @@ func TestMCPFetch(t *testing.T) {
 }
 
 func TestMCPDelete(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("a", doc("x", "one", ""), doc("y:1.2", "two", ""), doc("z", "three", ""))
 		s.write("b", doc("x", "four", ""))
@@ -283,7 +283,7 @@ func TestMCPDelete(t *testing.T) {
 // Where a namespace comes from: the argument, the URL, the header, the key, or
 // being the only one, in this order.
 func TestMCPNamespaces(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		standard := s.as(s.issue(key.Issue{Name: "standard", DefaultNamespace: "standard"}))
 		limited := s.as(s.issue(key.Issue{Name: "limited", Namespace: "limited"}))
@@ -384,7 +384,7 @@ func TestMCPNamespaces(t *testing.T) {
 }
 
 func TestMCPListNamespaces(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{sparse: &coretest.SparseEncoder{}})
 		s.post("/namespaces", object{"name": "a-sparse", "sparse": true}).ok()
 		s.write("a-sparse", doc("x", "text", ""), doc("y", "text", ""))
@@ -507,7 +507,7 @@ func TestMCPSearchDegraded(t *testing.T) {
 
 // However large what was found is, an answer does not fill a model's context.
 func TestMCPSearchIsBounded(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		metadata := `{"a":"` + strings.Repeat("漢字", 5000) + `","b":"small"}`
 		for i := range 20 {
@@ -569,7 +569,7 @@ func TestMCPIsolation(t *testing.T) {
 
 // A read-only key has no tool that changes anything, not even by its name.
 func TestMCPReadOnlyKey(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("docs", doc("x", "heron", ""))
 		reader := s.as(s.issue(key.Issue{Name: "reader", ReadOnly: true}))
@@ -595,7 +595,7 @@ func TestMCPReadOnlyKey(t *testing.T) {
 // Limits are those of the key, whatever transport it comes by, and a model reads
 // when to come back.
 func TestMCPLimits(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		limited := s.as(s.issue(key.Issue{Name: "limited",
 			Limits: map[string]ident.Rate{string(op.Write): {PerMinute: 1, Burst: 1}}}))

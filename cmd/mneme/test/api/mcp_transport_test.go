@@ -49,7 +49,7 @@ func (r *reply) denies(status, code int, id, says string) *reply {
 
 // Without a valid key there is nothing to see, by whatever method.
 func TestMCPAuthentication(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{mcp: func(o *mcp.Options) {
 			o.ResourceMetadata = func(r *http.Request) string {
 				if r.Host == "" {
@@ -101,7 +101,7 @@ func revoked(s *server) string {
 }
 
 func TestMCPMessages(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("docs", doc("x", "heron", ""))
 		call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"fetch","arguments":{"id":"docs/x"}}}`
@@ -350,7 +350,7 @@ func (l *lockedLog) String() string {
 // A call has 30 s and may ask for less. What takes longer than a client is given
 // to read an answer is answered all the same.
 func TestMCPTime(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{transport: func(o *transport.Options) { o.WriteIdle = 200 * time.Millisecond }})
 		tools := 0
 		for _, r := range s.engine.Set().Routes() {

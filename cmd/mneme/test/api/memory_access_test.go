@@ -18,7 +18,7 @@ import (
 
 // TestMemoryKeys says which keys work on which family, and with which rights.
 func TestMemoryKeys(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		ahead, clock := shifted()
 		root := start(t, b, options{engine: clock})
 		s := root.integration("app", nil)
@@ -138,7 +138,7 @@ func TestMemoryKeys(t *testing.T) {
 }
 
 func TestMemoryStatus(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		root := start(t, b, options{engine: func(c *engine.Config) { c.Memory.Environment = "staging" }})
 		s := root.integration("app", func(in *key.Issue) {
 			in.Quotas, in.Scopes = &ident.Quotas{MemoriesPerEndUser: 7, ReadRatePerMin: 60, WriteRatePerMin: 90},
@@ -200,7 +200,7 @@ func TestMemoryStatus(t *testing.T) {
 
 // TestMemoryRates limits an integration, not a key.
 func TestMemoryRates(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		_, clock := frozen()
 		root := start(t, b, options{engine: func(c *engine.Config) {
 			clock(c)
@@ -252,7 +252,7 @@ func TestMemoryRates(t *testing.T) {
 // TestMemoryRatesRefill gives a full batch back with time, and lets no bad
 // request through for free.
 func TestMemoryRatesRefill(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		ahead, clock := frozen()
 		root := start(t, b, options{engine: clock})
 		s := root.integration("app", quotas(0, 0, 60))
@@ -278,7 +278,7 @@ func TestMemoryRatesRefill(t *testing.T) {
 
 // TestMemoryAnswersCarryRequestIDs checks a header that every answer has.
 func TestMemoryRequestIDs(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{}).integration("app", nil)
 		var ids []string
 		for _, r := range append(memoryRoutes(), memoryRoute{"none", "GET", "/api/v1/none", nil, 404},

@@ -214,7 +214,7 @@ func TestMemoryBadInput(t *testing.T) {
 			{"filter", object{}, 400, "invalid_request", "filter"},
 		}),
 	}
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{engine: func(c *engine.Config) {
 			c.Rates = map[op.Class]ident.Rate{op.Recall: {}}
 		}}).integration("app", nil)

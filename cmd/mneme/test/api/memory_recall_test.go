@@ -107,7 +107,7 @@ func TestRecallQuotes(t *testing.T) {
 
 // Without a reranker recall still quotes, and says what it had to do without.
 func TestRecallWithoutReranker(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{}).integration("app", nil)
 		id := s.save("ann", "Caroline moved to Lyon in May.")
 		got := s.recall("ann", "Caroline moved Lyon").ok().proves(map[string]string{id: "Caroline moved to Lyon in May."})
@@ -119,7 +119,7 @@ func TestRecallWithoutReranker(t *testing.T) {
 
 // TestRecallWrites runs the remote path whole: HTTP in, the chat protocol out.
 func TestRecallWrites(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		var serve atomic.Value // func(http.ResponseWriter, *http.Request, string)
 		chat := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var body struct{ Messages []struct{ Content string } }

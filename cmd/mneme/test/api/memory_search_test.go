@@ -122,7 +122,7 @@ func (r *countingReranker) Score(_ context.Context, _ string, texts []string) ([
 // TestMemoryRerankIsBounded gives the reranker long memories fewer at a time,
 // but ten at least.
 func TestMemoryRerankIsBounded(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		r := &countingReranker{word: "gold"}
 		root := start(t, b, options{reranker: r,
 			engine: func(c *engine.Config) { c.Memory.RerankDepth, c.Memory.RerankBytes = 20, 1 }})

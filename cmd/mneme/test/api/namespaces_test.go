@@ -6,7 +6,7 @@ import (
 
 // TestNamespaceParameters: what a query string and a path may say about namespaces.
 func TestNamespaceParameters(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("docs", doc("a", "x", ""))
 		for _, q := range []string{"limit=0", "limit=1001", "limit=-1", "limit=x", "limit=1.5",

@@ -545,7 +545,7 @@ func TestQueryGivesUp(t *testing.T) {
 
 // TestQueryEncodingIsReused: the same query costs one model run.
 func TestQueryEncodingIsReused(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		library(s, "docs")
 		library(s, "more")

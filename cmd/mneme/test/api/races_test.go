@@ -83,7 +83,7 @@ func TestWriteMovedUnderneath(t *testing.T) {
 
 // TestSourceOwnedDocument: the interface's own writes leave it alone.
 func TestSourceOwnedDocument(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("docs", doc("mine", "my words", ""))
 		ctx := context.Background()

@@ -10,7 +10,7 @@ import (
 
 // TestReadDocument: a document's bytes, its ETag and HEAD, as HTTP has them.
 func TestReadDocument(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		text := "# Käse und Brot\n\nDas Brot ist 🍞 warm. 麺麭は温かい。\r\n\r\n```\ncode { x := \"<&>\" " +
 			"}\n```\n\nLast\u2028paragraph, e\u0301 and é.\n"
@@ -79,7 +79,7 @@ func TestReadDocument(t *testing.T) {
 // TestListParameters: what the query string of a list may say, and that its cursors
 // outlive the process.
 func TestListParameters(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("docs", doc("a_1", "x", ""), doc("a_2", "x", ""), doc("b", "x", ""))
 		r := s.get("/namespaces/docs/documents?prefix=a_&limit=1").ok()

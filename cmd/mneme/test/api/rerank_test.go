@@ -74,7 +74,7 @@ func TestQueryRerank(t *testing.T) {
 }
 
 func TestRerank(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{reranker: coretest.Reranker{}})
 		r := s.post("/rerank", object{"query": "warm bread",
 			"documents": []string{"cold soup", "warm bread", "bread", strings.Repeat("word ", 600)}}).ok()
@@ -122,7 +122,7 @@ func TestRerank(t *testing.T) {
 // TestRerankTrouble: a reranker that fails, panics, answers nonsense or is too
 // slow costs its order, not the answer.
 func TestRerankTrouble(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		r := &faultyReranker{}
 		s := start(t, b, options{reranker: r})
 		library(s, "docs")
@@ -351,7 +351,7 @@ func (counting) CountTokens(_ context.Context, texts []string) ([]int, error) {
 
 // TestRerankAliases sends what public clients send.
 func TestRerankAliases(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{reranker: counting{}})
 		texts := []string{"cold soup", "warm bread", "bread"}
 		objects := []object{{"text": "cold soup", "id": 7}, {"text": "warm bread", "title": "x"}, {"text": "bread"}}

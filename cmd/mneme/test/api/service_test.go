@@ -16,7 +16,7 @@ import (
 )
 
 func TestModels(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{sparse: &coretest.SparseEncoder{}, reranker: coretest.Reranker{}})
 		r := s.get("/models").ok()
 		models := r.list("models")
@@ -53,7 +53,7 @@ func TestModels(t *testing.T) {
 }
 
 func TestSourcesAreUnavailable(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		for _, c := range []struct{ method, path string }{
 			{"GET", "/source_kinds"}, {"POST", "/sources"}, {"POST", "/sources/check"}, {"GET", "/sources"},
@@ -159,7 +159,7 @@ func TestHealth(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("docs", doc("a", "text", ""))
 		s.query("docs", object{"query": "text"})

@@ -183,7 +183,7 @@ func TestImportOfDamage(t *testing.T) {
 
 // Only who administers the organization reaches its namespaces.
 func TestTransferAccess(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("docs", doc("a", "Alpha.", ""))
 		set := s.exported("docs", "")

@@ -103,7 +103,7 @@ func TestFailedWrite(t *testing.T) {
 // TestOperationSurvivesRestart: an accepted write is done, exactly once, by the
 // next process if this one ends first.
 func TestOperationSurvivesRestart(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		key := s.key
 		s.embedder.Before.Set(coretest.UntilDone)
