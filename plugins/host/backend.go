@@ -25,15 +25,15 @@ import (
 )
 
 const (
-	firstWait  = 100 * time.Millisecond // before the first restart
-	longWait   = 30 * time.Second       // no wait is longer
-	settled    = 30 * time.Second       // a run of this length makes the next wait short again
-	strikes    = 3                      // health checks in a row that a backend may miss
-	closeGrace = 2 * time.Second        // what a backend has to end by itself
+	minWait     = 100 * time.Millisecond // before the first restart
+	maxWait     = 30 * time.Second       // no wait is longer
+	stableAfter = 30 * time.Second       // a run of this length makes the next wait short again
+	maxMissed   = 3                      // health checks in a row that a backend may miss
+	closeGrace  = 2 * time.Second        // what a backend has to end by itself
 )
 
-// errGone says that the run of the backend that a call waited for has ended.
-var errGone = errors.New("the backend has ended")
+// errEnded says that the run of the backend that a call waited for has ended.
+var errEnded = errors.New("the backend has ended")
 
 // instance is one run of the backend that has said what it is.
 type instance struct {
@@ -43,7 +43,7 @@ type instance struct {
 	rpc     modelv1.ModelClient
 	health  grpc_health_v1.HealthClient
 	started time.Time
-	gone    chan struct{} // closed when no call may use it any more
+	ended   chan struct{} // closed when no call may use it any more
 	missed  atomic.Int32  // health checks in a row without an answer
 }
 
@@ -59,21 +59,21 @@ type backend struct {
 	down    *fault.Error // why current is nil
 	until   time.Time    // when the next start is tried
 
-	described described
-	verified  [32]byte
+	description description
+	verified    [32]byte
 
 	answered atomic.Int64 // calls that the backend answered; whatever it answered
 	expired  atomic.Int64 // calls in a row that it let run into their deadline
 	last     atomic.Int64 // time of the last answer, in Unix nanoseconds
 
-	poke    chan struct{} // asks for a health check now
-	closing chan struct{}
-	once    sync.Once
-	ended   chan struct{} // closed when the supervisor is through
+	checkRequested chan struct{} // asks for a health check now
+	closing        chan struct{}
+	once           sync.Once
+	ended          chan struct{} // closed when the supervisor is through
 }
 
 // start verifies and starts the backend and asks what it is.
-func (b *backend) start(ctx context.Context) (_ *instance, d described, sum [32]byte, err error) {
+func (b *backend) start(ctx context.Context) (_ *instance, d description, sum [32]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.options.StartTimeout)
 	defer cancel()
 	path, sum, err := b.command.Verify()
@@ -83,7 +83,7 @@ func (b *backend) start(ctx context.Context) (_ *instance, d described, sum [32]
 	var made atomic.Pointer[process]
 	client := plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: modelv1.CookieKey, MagicCookieValue: modelv1.CookieValue},
-		VersionedPlugins: map[int]plugin.PluginSet{modelv1.Version: {modelv1.PluginName: &connection{}}},
+		VersionedPlugins: map[int]plugin.PluginSet{modelv1.Version: {modelv1.PluginName: &modelPlugin{}}},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, dir string) (runner.Runner, error) {
 			cmd := exec.Command(path, b.command.Args[1:]...) //nolint:noctx // the supervisor ends it, with its group
@@ -95,8 +95,8 @@ func (b *backend) start(ctx context.Context) (_ *instance, d described, sum [32]
 		},
 		SkipHostEnv: true, AutoMTLS: b.options.MTLS, StartTimeout: b.options.StartTimeout,
 		Logger:     hclog.NewNullLogger(), // what matters of it is logged here
-		SyncStdout: &lines{to: b.output, stream: "stdout", level: slog.LevelInfo},
-		SyncStderr: &lines{to: b.output, stream: "stderr", level: slog.LevelInfo},
+		SyncStdout: &lineWriter{to: b.output, stream: "stdout", level: slog.LevelInfo},
+		SyncStderr: &lineWriter{to: b.output, stream: "stderr", level: slog.LevelInfo},
 		GRPCDialOptions: []grpc.DialOption{grpc.WithMaxHeaderListSize(64 << 10), // messages of errors are in there
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(modelv1.MaxResultBytes), grpc.MaxCallSendMsgSize(4<<20))},
 	})
@@ -107,8 +107,8 @@ func (b *backend) start(ctx context.Context) (_ *instance, d described, sum [32]
 		}
 	})
 	defer stop()
-	i := &instance{client: client, started: time.Now(), gone: make(chan struct{})}
-	fail := func(err error) (*instance, described, [32]byte, error) {
+	i := &instance{client: client, started: time.Now(), ended: make(chan struct{})}
+	fail := func(err error) (*instance, description, [32]byte, error) {
 		switch p := made.Load(); {
 		case p == nil:
 		case p.ID() == "":
@@ -203,7 +203,7 @@ func (b *backend) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.described, b.verified, b.current = d, sum, i
+	b.description, b.verified, b.current = d, sum, i
 	b.last.Store(time.Now().UnixNano())
 	b.log.Info("model backend started", "pid", i.process.ID(), "start", time.Since(i.started).Round(time.Millisecond))
 	if b.command.SHA256 == "" {
@@ -233,11 +233,11 @@ func (b *backend) supervise(i *instance) {
 			i.end(closeGrace)
 			return
 		}
-		b.stopServing(i, fault.New(fault.Unavailable, "the model is restarting"), time.Now().Add(firstWait))
+		b.stopServing(i, fault.New(fault.Unavailable, "the model is restarting"), time.Now().Add(minWait))
 		b.log.Error("model backend ended", "pid", i.process.ID(), "reason", why, "after",
 			time.Since(i.started).Round(time.Millisecond), "last_output", b.output.last())
 		i.end(0)
-		if time.Since(i.started) > settled {
+		if time.Since(i.started) > stableAfter {
 			failures = 0
 		}
 		for i = nil; i == nil; {
@@ -272,9 +272,9 @@ func (b *backend) restart(ctx context.Context, attempt int) *instance {
 		}
 		return nil
 	}
-	if !reflect.DeepEqual(d, b.described) || sum != b.verified && !b.options.DeclaredOnly {
+	if !reflect.DeepEqual(d, b.description) || sum != b.verified && !b.options.DeclaredOnly {
 		i.end(closeGrace)
-		b.log.Error("model backend changed", "was", b.described.String(), "is", d.String(), "files_changed", sum != b.verified)
+		b.log.Error("model backend changed", "was", b.description.String(), "is", d.String(), "files_changed", sum != b.verified)
 		b.stopServing(nil, fault.New(fault.Upstream, "the model is not the one that the server started with"), time.Time{})
 		return nil
 	}
@@ -290,9 +290,9 @@ func (b *backend) restart(ctx context.Context, attempt int) *instance {
 
 // backoff is the wait before a start after n that failed or did not last.
 func backoff(n int) time.Duration {
-	d := longWait
+	d := maxWait
 	if n < 10 {
-		d = min(longWait, firstWait<<n)
+		d = min(maxWait, minWait<<n)
 	}
 	return time.Duration(float64(d) * (.75 + rand.Float64()/2))
 }
@@ -309,7 +309,7 @@ func (b *backend) stopServing(i *instance, why *fault.Error, until time.Time) {
 		b.until = until
 	}
 	if i != nil {
-		close(i.gone)
+		close(i.ended)
 	}
 }
 
@@ -324,9 +324,9 @@ func (b *backend) watch(ctx context.Context, i *instance) string {
 		case <-i.process.exited:
 			return i.process.err.Error()
 		case <-tick.C:
-		case <-b.poke:
+		case <-b.checkRequested:
 		}
-		if n := b.expired.Load(); n >= strikes && time.Since(time.Unix(0, b.last.Load())) > b.options.CallTimeout {
+		if n := b.expired.Load(); n >= maxMissed && time.Since(time.Unix(0, b.last.Load())) > b.options.CallTimeout {
 			return fmt.Sprintf("%d calls in a row ran into their deadline", n)
 		}
 		before := b.answered.Load()
@@ -338,7 +338,7 @@ func (b *backend) watch(ctx context.Context, i *instance) string {
 		select {
 		case err = <-done:
 		case <-i.process.exited:
-			err = errGone
+			err = errEnded
 		}
 		stop()
 		cancel()
@@ -353,7 +353,7 @@ func (b *backend) watch(ctx context.Context, i *instance) string {
 		case err == nil || ctx.Err() != nil || b.answered.Load() != before: // a busy backend that answers calls is well
 			i.missed.Store(0)
 		default:
-			if n := i.missed.Add(1); n >= strikes {
+			if n := i.missed.Add(1); n >= maxMissed {
 				return fmt.Sprintf("%d health checks in a row failed: %v", n, err)
 			}
 			b.log.Warn("model backend unhealthy", "pid", i.process.ID(), "error", err)
@@ -382,7 +382,7 @@ func (b *backend) instance() (*instance, error) {
 // checkNow asks for a health check without waiting for it.
 func (b *backend) checkNow() {
 	select {
-	case b.poke <- struct{}{}:
+	case b.checkRequested <- struct{}{}:
 	default:
 	}
 }
@@ -392,17 +392,17 @@ func (b *backend) close() {
 	<-b.ended
 }
 
-// connection is the plugin of this protocol: its client is the connection itself.
-type connection struct{ plugin.NetRPCUnsupportedPlugin }
+// modelPlugin is the plugin of this protocol: its client is the connection itself.
+type modelPlugin struct{ plugin.NetRPCUnsupportedPlugin }
 
 // GRPCServer implements plugin.GRPCPlugin; a host serves nothing.
-func (*connection) GRPCServer(*plugin.GRPCBroker, *grpc.Server) error {
+func (*modelPlugin) GRPCServer(*plugin.GRPCBroker, *grpc.Server) error {
 	return errors.New("a host serves no model")
 }
 
 // GRPCClient implements plugin.GRPCPlugin.
-func (*connection) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, c *grpc.ClientConn) (any, error) {
+func (*modelPlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, c *grpc.ClientConn) (any, error) {
 	return c, nil
 }
 
-var _ plugin.GRPCPlugin = (*connection)(nil)
+var _ plugin.GRPCPlugin = (*modelPlugin)(nil)

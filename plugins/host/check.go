@@ -17,8 +17,8 @@ import (
 // The checks of what a backend answers. A backend is a stranger: what breaks a rule
 // of the protocol is an error of the call, and nothing of it is used.
 
-// described is a backend's description, checked.
-type described struct {
+// description is a backend's description, checked.
+type description struct {
 	name, version, digest, licence string
 	languages                      []string
 	tasks                          []port.Task
@@ -37,8 +37,8 @@ var tasks = map[modelv1.Task]port.Task{
 }
 
 // checkInfo takes a description.
-func checkInfo(m *modelv1.ModelInfo) (described, error) {
-	d := described{
+func checkInfo(m *modelv1.ModelInfo) (description, error) {
+	d := description{
 		name:      m.GetName(),
 		version:   m.GetVersion(),
 		digest:    m.GetDigest(),
@@ -89,7 +89,7 @@ func checkInfo(m *modelv1.ModelInfo) (described, error) {
 
 // checkDense takes vectors of unit length; those of a model that does not claim to
 // give them are divided by their length.
-func checkDense(m *modelv1.DenseBatch, rows int, d described) ([]float32, []int, error) {
+func checkDense(m *modelv1.DenseBatch, rows int, d description) ([]float32, []int, error) {
 	if int64(m.GetDim()) != int64(d.dim) || len(m.GetData()) != rows*d.dim*4 {
 		return nil, nil, fmt.Errorf("%d bytes of vectors of %d dimensions for %d texts of %d", len(m.GetData()),
 			m.GetDim(), rows, d.dim)
@@ -153,7 +153,7 @@ func checkOffsets(offsets []uint32, rows, n int) error {
 }
 
 // checkSparse takes sparse vectors.
-func checkSparse(m *modelv1.SparseBatch, rows int, d described) ([]int, error) {
+func checkSparse(m *modelv1.SparseBatch, rows int, d description) ([]int, error) {
 	if len(m.GetTerms()) != len(m.GetWeights()) {
 		return nil, fmt.Errorf("%d terms with %d weights", len(m.GetTerms()), len(m.GetWeights()))
 	}
@@ -210,7 +210,7 @@ func checkCounts(m *modelv1.TokenCounts, texts []string) ([]int, error) {
 }
 
 // checkIDs takes word pieces.
-func checkIDs(m *modelv1.TokenIdBatch, rows int, d described) ([][]uint32, error) {
+func checkIDs(m *modelv1.TokenIdBatch, rows int, d description) ([][]uint32, error) {
 	if err := checkOffsets(m.GetRowOffsets(), rows, len(m.GetIds())); err != nil {
 		return nil, err
 	}
@@ -229,8 +229,8 @@ func checkIDs(m *modelv1.TokenIdBatch, rows int, d described) ([][]uint32, error
 	return out, nil
 }
 
-// longestAnswer is how many bytes an answer may have for each token asked for.
-const longestAnswer = 32
+// bytesPerToken is how many bytes an answer may have for each token asked for.
+const bytesPerToken = 32
 
 // answer gathers the chunks of an answer.
 type answer struct {
@@ -248,8 +248,8 @@ func (a *answer) add(c *modelv1.GenerateChunk) error {
 	if !utf8.ValidString(c.GetText()) {
 		return errors.New("the answer is not valid UTF-8")
 	}
-	if a.chunks++; a.chunks > longestAnswer*a.max+1 || a.text.Len()+len(c.GetText()) > longestAnswer*a.max {
-		return fmt.Errorf("the answer has more than %d bytes or parts for %d tokens", longestAnswer*a.max, a.max)
+	if a.chunks++; a.chunks > bytesPerToken*a.max+1 || a.text.Len()+len(c.GetText()) > bytesPerToken*a.max {
+		return fmt.Errorf("the answer has more than %d bytes or parts for %d tokens", bytesPerToken*a.max, a.max)
 	}
 	a.text.WriteString(c.GetText())
 	if c.GetDone() {

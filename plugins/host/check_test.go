@@ -45,7 +45,7 @@ func FuzzAnswers(f *testing.F) {
 	add(&modelv1.GenerateChunk{Text: "yes", Done: true})
 	f.Fuzz(func(t *testing.T, b []byte, n uint8) {
 		rows := int(n) % 8
-		d := described{dim: 2, vocabulary: 10, maxTokens: 3, window: map[port.Task]int{port.TaskEmbed: 3, port.TaskSparse: 3}}
+		d := description{dim: 2, vocabulary: 10, maxTokens: 3, window: map[port.Task]int{port.TaskEmbed: 3, port.TaskSparse: 3}}
 		for _, d.normalized = range []bool{false, true} {
 			m := new(modelv1.DenseBatch)
 			if proto.Unmarshal(b, m) != nil {
@@ -111,7 +111,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		if m := new(modelv1.GenerateChunk); proto.Unmarshal(b, m) == nil {
 			a := answer{max: 2}
-			if a.add(m) == nil && len(a.out.Text) > 2*longestAnswer {
+			if a.add(m) == nil && len(a.out.Text) > 2*bytesPerToken {
 				t.Fatalf("%d bytes of answer", len(a.out.Text))
 			}
 		}
@@ -130,7 +130,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("{\"level\":5,\"msg\":[]}\n\x00\xff\n\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		o := newOutput(slog.New(slog.DiscardHandler))
-		l := &lines{to: o, stream: "stderr"}
+		l := &lineWriter{to: o, stream: "stderr"}
 		for len(b) > 0 {
 			n := min(len(b), 7)
 			if wrote, err := l.Write(b[:n]); wrote != n || err != nil {
@@ -139,11 +139,11 @@ func FuzzLines(f *testing.F) {
 			b = b[n:]
 		}
 		l.flush()
-		if len(o.tail) > tailLines || len(l.part) > longestLine {
+		if len(o.tail) > tailLines || len(l.part) > maxLine {
 			t.Fatalf("%d lines, %d bytes", len(o.tail), len(l.part))
 		}
 		for _, line := range o.tail {
-			if len(line) > 4*longestLine {
+			if len(line) > 4*maxLine {
 				t.Fatalf("a line of %d bytes", len(line))
 			}
 		}
@@ -152,15 +152,15 @@ func FuzzLines(f *testing.F) {
 
 // Other versions of a backend, and other files, are other models.
 func TestIdentity(t *testing.T) {
-	base := described{name: "a", version: "1", digest: "sha256:x", dim: 3}
+	base := description{name: "a", version: "1", digest: "sha256:x", dim: 3}
 	seen := map[string]string{}
-	for name, change := range map[string]func(*described, *[32]byte){
-		"same": func(*described, *[32]byte) {}, "name": func(d *described, _ *[32]byte) { d.name = "b" },
-		"version":    func(d *described, _ *[32]byte) { d.version = "2" },
-		"digest":     func(d *described, _ *[32]byte) { d.digest = "sha256:y" },
-		"dim":        func(d *described, _ *[32]byte) { d.dim = 4 },
-		"normalized": func(d *described, _ *[32]byte) { d.normalized = true },
-		"files":      func(_ *described, s *[32]byte) { s[0] = 1 },
+	for name, change := range map[string]func(*description, *[32]byte){
+		"same": func(*description, *[32]byte) {}, "name": func(d *description, _ *[32]byte) { d.name = "b" },
+		"version":    func(d *description, _ *[32]byte) { d.version = "2" },
+		"digest":     func(d *description, _ *[32]byte) { d.digest = "sha256:y" },
+		"dim":        func(d *description, _ *[32]byte) { d.dim = 4 },
+		"normalized": func(d *description, _ *[32]byte) { d.normalized = true },
+		"files":      func(_ *description, s *[32]byte) { s[0] = 1 },
 	} {
 		d, s := base, [32]byte{}
 		change(&d, &s)
@@ -187,7 +187,7 @@ func TestParse(t *testing.T) {
 		"{not json":                       "INFO {not json",
 		"debugging is not debug at level": "INFO debugging is not debug at level",
 	} {
-		text, level := parse(line, 0)
+		text, level := parseLine(line, 0)
 		if got := level.String() + " " + text; got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}

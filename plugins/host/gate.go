@@ -23,19 +23,19 @@ const (
 // class, each in turn. Where there are two places or more, passages leave one free,
 // so that a query seldom waits for a batch of them to end.
 type gate struct {
-	mu      sync.Mutex
-	size    int
-	queue   int // most calls that wait
-	in      int
-	passing int // passages among them
-	waiting int
-	lines   [classes][]*ticket
+	mu              sync.Mutex
+	size            int
+	queue           int // most calls that wait
+	entered         int
+	enteredPassages int // passages among them
+	waiting         int
+	lines           [classes][]*ticket
 }
 
 // ticket is one waiting call.
 type ticket struct {
-	turn chan struct{} // closed when it may go in
-	in   bool
+	turn     chan struct{} // closed when it may go in
+	admitted bool
 }
 
 // enter waits for a place, at most for wait, or until gone is closed. What it
@@ -59,13 +59,13 @@ func (g *gate) enter(ctx context.Context, c class, wait time.Duration, gone <-ch
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-gone:
-		err = errGone
+		err = errEnded
 	case <-timer.C:
 		err = fault.New(fault.Unavailable, "the model is busy").After(time.Second)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if t.in { // its turn came with the end
+	if t.admitted { // its turn came with the end
 		g.out(c)
 		return nil, err
 	}
@@ -86,9 +86,9 @@ func (g *gate) leave(c class) {
 }
 
 func (g *gate) out(c class) {
-	g.in--
+	g.entered--
 	if c == passages {
-		g.passing--
+		g.enteredPassages--
 	}
 	g.admit()
 }
@@ -96,14 +96,14 @@ func (g *gate) out(c class) {
 // admit lets in whom there is place for.
 func (g *gate) admit() {
 	for c := range classes {
-		for len(g.lines[c]) > 0 && g.in < g.size && (c != passages || g.size == 1 || g.passing < g.size-1) {
+		for len(g.lines[c]) > 0 && g.entered < g.size && (c != passages || g.size == 1 || g.enteredPassages < g.size-1) {
 			t := g.lines[c][0]
 			g.lines[c] = g.lines[c][1:]
-			t.in = true
+			t.admitted = true
 			g.waiting--
-			g.in++
+			g.entered++
 			if c == passages {
-				g.passing++
+				g.enteredPassages++
 			}
 			close(t.turn)
 		}

@@ -20,9 +20,9 @@ type guard struct {
 	end *os.File
 }
 
-// farewell is the guard's script. What has left the group is known by its environment,
+// guardScript is the guard's script. What has left the group is known by its environment,
 // which names the socket's folder.
-const farewell = `read -r x && exit
+const guardScript = `read -r x && exit
 kill -s KILL -- "-$1"
 for e in /proc/[0-9]*/environ; do
 	if grep -qzxF "PLUGIN_UNIX_SOCKET_DIR=$2" "$e" 2>/dev/null; then e=${e#/proc/}; kill -s KILL "${e%/environ}"; fi
@@ -37,7 +37,7 @@ func newGuard(pid int, dir string) *guard {
 	}
 	defer r.Close()
 	//nolint:noctx // it ends with the backend
-	cmd := exec.Command("/bin/sh", "-c", farewell, "mneme-guard", strconv.Itoa(pid), dir)
+	cmd := exec.Command("/bin/sh", "-c", guardScript, "mneme-guard", strconv.Itoa(pid), dir)
 	cmd.Stdin, cmd.Env, cmd.SysProcAttr = r, []string{"PATH=/usr/bin:/bin"}, &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		w.Close()

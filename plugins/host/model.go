@@ -83,18 +83,18 @@ func Open(ctx context.Context, c Command, o Options) (port.Model, error) {
 	o.defaults()
 	log := o.Log.With("model", o.ID)
 	b := &backend{
-		command: c,
-		options: o,
-		log:     log,
-		output:  newOutput(log),
-		poke:    make(chan struct{}, 1),
-		closing: make(chan struct{}),
-		ended:   make(chan struct{}),
+		command:        c,
+		options:        o,
+		log:            log,
+		output:         newOutput(log),
+		checkRequested: make(chan struct{}, 1),
+		closing:        make(chan struct{}),
+		ended:          make(chan struct{}),
 	}
 	if err := b.open(ctx); err != nil {
 		return nil, fmt.Errorf("start model backend: %w", err)
 	}
-	d := b.described
+	d := b.description
 	m := &Model{backend: b, gate: &gate{size: o.Concurrency, queue: o.Queue}, info: port.ModelInfo{
 		ID:         o.ID,
 		Name:       d.name,
@@ -133,7 +133,7 @@ func Open(ctx context.Context, c Command, o Options) (port.Model, error) {
 }
 
 // identity is the digest of a model, see Open.
-func (d described) identity(files [32]byte, declaredOnly bool) string {
+func (d description) identity(files [32]byte, declaredOnly bool) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "mneme process model 1\n%q\n%q\n%s\n%d %t %d\n", d.name, d.version, d.digest, d.dim, d.normalized,
 		d.vocabulary)
@@ -144,7 +144,7 @@ func (d described) identity(files [32]byte, declaredOnly bool) string {
 }
 
 // String names what matters of a description in a log line.
-func (d described) String() string {
+func (d description) String() string {
 	return fmt.Sprintf("%s %s (%s, %d dimensions, tasks %v)", d.name, d.version, d.digest, d.dim, d.tasks)
 }
 
@@ -170,7 +170,7 @@ func (m *Model) call(ctx context.Context, op string, c class, do func(context.Co
 	if err != nil {
 		return err
 	}
-	leave, err := m.gate.enter(ctx, c, b.options.QueueTimeout, i.gone)
+	leave, err := m.gate.enter(ctx, c, b.options.QueueTimeout, i.ended)
 	if err != nil {
 		return m.translate(ctx, op, err)
 	}
@@ -181,22 +181,22 @@ func (m *Model) call(ctx context.Context, op string, c class, do func(context.Co
 	defer close(finished)
 	go func() {
 		select {
-		case <-i.gone: // its connection may take a while to notice
+		case <-i.ended: // its connection may take a while to notice
 			cancel()
 		case <-finished:
 		}
 	}()
 	err = do(bounded, i.rpc)
 	select {
-	case <-i.gone:
+	case <-i.ended:
 		if err != nil {
-			return m.translate(ctx, op, errGone)
+			return m.translate(ctx, op, errEnded)
 		}
 	default:
 	}
 	switch status.Code(err) {
 	case codes.DeadlineExceeded:
-		if b.expired.Add(1) >= strikes {
+		if b.expired.Add(1) >= maxMissed {
 			b.checkNow()
 		}
 	case codes.Canceled: // the caller left: says nothing about the backend
@@ -226,7 +226,7 @@ func (m *Model) translate(ctx context.Context, op string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", op, ctx.Err())
 	}
-	if errors.Is(err, errGone) {
+	if errors.Is(err, errEnded) {
 		return fault.Wrap(fault.Unavailable, op, err, "the model is restarting").After(time.Second)
 	}
 	s, known := status.FromError(err)
@@ -256,8 +256,8 @@ func (m *Model) protocolViolation(op string, err error) error {
 	return fault.Wrap(fault.Upstream, op, err, "the model %s gave an answer that breaks the protocol", m.info.ID)
 }
 
-// longestText is how many bytes of a text go over the wire: no window is so wide.
-const longestText = modelv1.MaxRequestBytes - 64<<10
+// maxTextBytes is how many bytes of a text go over the wire: no window is so wide.
+const maxTextBytes = modelv1.MaxRequestBytes - 64<<10
 
 // batch is the part of a call that goes over the wire at once.
 type batch struct {
@@ -295,10 +295,10 @@ func (m *Model) makeBatches(texts []string, head int) []batch {
 
 // clipText cuts a text that no message could hold, between runes.
 func clipText(s string) string {
-	if len(s) <= longestText {
+	if len(s) <= maxTextBytes {
 		return s
 	}
-	n := longestText
+	n := maxTextBytes
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
@@ -331,7 +331,7 @@ func (m *Model) runBatches(ctx context.Context, op string, c class, texts []stri
 	return group.Wait()
 }
 
-func sided(as port.TextKind) (class, modelv1.TextKind) {
+func classAndKind(as port.TextKind) (class, modelv1.TextKind) {
 	if as == port.Query {
 		return queries, modelv1.TextKind_TEXT_KIND_QUERY
 	}
@@ -346,13 +346,13 @@ func (m *Model) Embed(ctx context.Context, as port.TextKind, texts []string) (po
 	}
 	out := port.Dense{Dim: m.info.Dimensions, Data: make([]float32, len(texts)*m.info.Dimensions),
 		Tokens: make([]int, len(texts))}
-	c, kind := sided(as)
+	c, kind := classAndKind(as)
 	err := m.runBatches(ctx, op, c, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.Embed(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
 		if err != nil {
 			return err
 		}
-		data, tokens, err := checkDense(r, len(b.rows), m.backend.described)
+		data, tokens, err := checkDense(r, len(b.rows), m.backend.description)
 		if err != nil {
 			return m.protocolViolation(op, err)
 		}
@@ -380,13 +380,13 @@ func (m *Model) Encode(ctx context.Context, as port.TextKind, texts []string) (p
 	}
 	rows := make([]row, len(texts))
 	out := port.Sparse{Rows: make([]uint32, 1, len(texts)+1), Tokens: make([]int, len(texts))}
-	c, kind := sided(as)
+	c, kind := classAndKind(as)
 	err := m.runBatches(ctx, op, c, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.Sparse(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
 		if err != nil {
 			return err
 		}
-		tokens, err := checkSparse(r, len(b.rows), m.backend.described)
+		tokens, err := checkSparse(r, len(b.rows), m.backend.description)
 		if err != nil {
 			return m.protocolViolation(op, err)
 		}
@@ -504,8 +504,8 @@ type counting struct{ m *Model }
 func (c counting) CountTokens(ctx context.Context, texts []string) ([]int, error) {
 	const op = "count tokens"
 	for i, s := range texts {
-		if len(s) > longestText {
-			return nil, fault.Field(fault.InvalidRequest, "texts", "text %d is longer than %d bytes", i, longestText)
+		if len(s) > maxTextBytes {
+			return nil, fault.Field(fault.InvalidRequest, "texts", "text %d is longer than %d bytes", i, maxTextBytes)
 		}
 	}
 	out := make([]int, len(texts))
@@ -535,14 +535,14 @@ type tokenizing struct{ m *Model }
 // TokenIDs implements port.Tokenizer.
 func (t tokenizing) TokenIDs(ctx context.Context, as port.TextKind, texts []string) ([][]uint32, error) {
 	const op = "token ids"
-	_, kind := sided(as)
+	_, kind := classAndKind(as)
 	out := make([][]uint32, len(texts))
 	err := t.m.runBatches(ctx, op, queries, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.TokenIds(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
 		if err != nil {
 			return err
 		}
-		ids, err := checkIDs(r, len(b.rows), t.m.backend.described)
+		ids, err := checkIDs(r, len(b.rows), t.m.backend.description)
 		if err != nil {
 			return t.m.protocolViolation(op, err)
 		}

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	longestLine = 4 << 10 // bytes of a line that are kept
-	lineRate    = 50      // lines a second that reach the log
-	tailLines   = 20      // kept for the message of a failed start
+	maxLine   = 4 << 10 // bytes of a line that are kept
+	lineRate  = 50      // lines a second that reach the log
+	tailLines = 20      // kept for the message of a failed start
 )
 
 // output takes the lines that a backend writes: it keeps the last ones, and logs
@@ -37,7 +37,7 @@ func (o *output) line(stream string, level slog.Level, b []byte) {
 	if text == "" {
 		return
 	}
-	text, level = parse(text, level)
+	text, level = parseLine(text, level)
 	o.mu.Lock()
 	if len(o.tail) == tailLines {
 		o.tail = append(o.tail[:0], o.tail[1:]...)
@@ -66,8 +66,8 @@ func (o *output) last() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	all := strings.Join(o.tail, "\n")
-	if len(all) > longestLine {
-		all = "..." + strings.ToValidUTF8(all[len(all)-longestLine:], "")
+	if len(all) > maxLine {
+		all = "..." + strings.ToValidUTF8(all[len(all)-maxLine:], "")
 	}
 	return all
 }
@@ -78,10 +78,10 @@ var levels = map[string]slog.Level{
 	"ERROR": slog.LevelError, "CRITICAL": slog.LevelError, "FATAL": slog.LevelError,
 }
 
-// parse finds message and level of a line: JSON as slog, hclog and most loggers
+// parseLine finds message and level of a line: JSON as slog, hclog and most loggers
 // write it, level=WARN as slog's text has it, or a level at the front as in
 // "[WARN] ..." and Python's "WARNING:name:...".
-func parse(text string, level slog.Level) (string, slog.Level) {
+func parseLine(text string, level slog.Level) (string, slog.Level) {
 	if strings.HasPrefix(text, "{") {
 		var fields map[string]any
 		if json.Unmarshal([]byte(text), &fields) == nil {
@@ -108,18 +108,18 @@ func parse(text string, level slog.Level) (string, slog.Level) {
 		return text, level
 	}
 	if _, after, ok := strings.Cut(text, "level="); ok {
-		if l, ok := levels[word(after)]; ok {
+		if l, ok := levels[leadingLetters(after)]; ok {
 			return text, l
 		}
 	}
-	if l, ok := levels[word(strings.TrimLeft(text, "[ "))]; ok {
+	if l, ok := levels[leadingLetters(strings.TrimLeft(text, "[ "))]; ok {
 		return text, l
 	}
 	return text, level
 }
 
-// word is the letters that a text begins with.
-func word(s string) string {
+// leadingLetters is the letters that a text begins with.
+func leadingLetters(s string) string {
 	end := 0
 	for end < len(s) && end < 9 && (s[end] >= 'A' && s[end] <= 'Z' || s[end] >= 'a' && s[end] <= 'z') {
 		end++
@@ -127,9 +127,9 @@ func word(s string) string {
 	return strings.ToUpper(s[:end])
 }
 
-// lines is a writer that hands whole lines to an output; the part of a line
+// lineWriter is a writer that hands whole lines to an output; the part of a line
 // beyond longestLine is dropped.
-type lines struct {
+type lineWriter struct {
 	to     *output
 	stream string
 	level  slog.Level
@@ -138,7 +138,7 @@ type lines struct {
 }
 
 // Write never fails.
-func (l *lines) Write(b []byte) (int, error) {
+func (l *lineWriter) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := len(b)
@@ -148,7 +148,7 @@ func (l *lines) Write(b []byte) (int, error) {
 		if i >= 0 {
 			piece = b[:i]
 		}
-		if room := longestLine - len(l.part); room > 0 {
+		if room := maxLine - len(l.part); room > 0 {
 			l.part = append(l.part, piece[:min(room, len(piece))]...)
 		}
 		if i < 0 {
@@ -160,7 +160,7 @@ func (l *lines) Write(b []byte) (int, error) {
 }
 
 // flush hands on what has no line end.
-func (l *lines) flush() {
+func (l *lineWriter) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.to.line(l.stream, l.level, l.part)

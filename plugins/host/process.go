@@ -34,24 +34,24 @@ type process struct {
 	private bool   // refuse any address but a socket in dir
 	out     *output
 
-	stdin          *os.File // write end; its end tells the backend to go
-	stdout, stderr *os.File
-	hello          *io.PipeReader // the handshake line, then nothing until the end
-	helloTo        *io.PipeWriter
-	reading        sync.WaitGroup
+	stdin           *os.File // write end; its end tells the backend to go
+	stdout, stderr  *os.File
+	handshakeLine   *io.PipeReader // the handshake line, then nothing until the end
+	handshakeWriter *io.PipeWriter
+	reading         sync.WaitGroup
 
-	mu      sync.Mutex
-	running *os.Process   // from its start until it is reaped, when its number may become another's
-	killed  bool          // kill was called
-	greeted bool          // the handshake line came
-	certain bool          // and carried a certificate
-	exited  chan struct{} // closed when it is gone, with its group, and err is set
-	err     error
+	mu        sync.Mutex
+	running   *os.Process   // from its start until it is reaped, when its number may become another's
+	killed    bool          // kill was called
+	greeted   bool          // the handshake line came
+	certified bool          // and carried a certificate
+	exited    chan struct{} // closed when it is gone, with its group, and err is set
+	err       error
 }
 
 func newProcess(cmd *exec.Cmd, dir string, private bool, out *output) *process {
 	p := &process{cmd: cmd, dir: dir, private: private, out: out, exited: make(chan struct{})}
-	p.hello, p.helloTo = io.Pipe()
+	p.handshakeLine, p.handshakeWriter = io.Pipe()
 	return p
 }
 
@@ -83,7 +83,7 @@ func (p *process) Start(context.Context) error {
 		for _, f := range []*os.File{stdin, stdout, stderr} {
 			f.Close()
 		}
-		_ = p.helloTo.Close()
+		_ = p.handshakeWriter.Close()
 		return err
 	}
 	go p.readStdout()
@@ -134,12 +134,12 @@ func (p *process) run(started chan<- error) {
 	p.stdin.Close()
 	p.stdout.Close()
 	p.stderr.Close()
-	_ = p.helloTo.Close()
+	_ = p.handshakeWriter.Close()
 }
 
 func (p *process) readStdout() {
 	defer p.reading.Done()
-	rest := &lines{to: p.out, stream: "stdout", level: slog.LevelDebug}
+	rest := &lineWriter{to: p.out, stream: "stdout", level: slog.LevelDebug}
 	defer rest.flush()
 	r := bufio.NewReaderSize(p.stdout, 16<<10)
 	for {
@@ -147,9 +147,9 @@ func (p *process) readStdout() {
 		if err == nil && handshake.Match(line) {
 			parts := strings.Split(strings.TrimSpace(string(line)), "|")
 			p.mu.Lock()
-			p.greeted, p.certain = true, len(parts) > 5 && len(parts[5]) > 50
+			p.greeted, p.certified = true, len(parts) > 5 && len(parts[5]) > 50
 			p.mu.Unlock()
-			if _, err := p.helloTo.Write(line); err != nil {
+			if _, err := p.handshakeWriter.Write(line); err != nil {
 				return
 			}
 			break
@@ -164,7 +164,7 @@ func (p *process) readStdout() {
 
 func (p *process) readStderr() {
 	defer p.reading.Done()
-	to := &lines{to: p.out, stream: "stderr", level: slog.LevelInfo}
+	to := &lineWriter{to: p.out, stream: "stderr", level: slog.LevelInfo}
 	defer to.flush()
 	_, _ = io.Copy(to, p.stderr) // ends with the process
 }
@@ -173,7 +173,7 @@ func (p *process) readStderr() {
 func (p *process) greeting() (came, certified bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.greeted, p.certain
+	return p.greeted, p.certified
 }
 
 // end asks the backend to go and, once grace is over, kills it with its group.
@@ -207,7 +207,7 @@ func (p *process) Wait(context.Context) error { <-p.exited; return p.err }
 func (p *process) Kill(context.Context) error { p.kill(); return nil }
 
 // Stdout implements runner.Runner: it gives the handshake line only.
-func (p *process) Stdout() io.ReadCloser { return p.hello }
+func (p *process) Stdout() io.ReadCloser { return p.handshakeLine }
 
 // Stderr implements runner.Runner: the process reads that itself.
 func (p *process) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }

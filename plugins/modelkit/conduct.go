@@ -25,9 +25,9 @@ type conduct struct {
 }
 
 const (
-	atOnce   = 4                // calls at once
-	recovery = 10 * time.Second // that a crashed model may take to be back
-	patience = time.Minute      // for a call that has no reason to wait
+	concurrency = 4                // calls at once
+	recovery    = 10 * time.Second // that a crashed model may take to be back
+	patience    = time.Minute      // for a call that has no reason to wait
 )
 
 func (k *check) conducts(prefix string, c conduct) {
@@ -39,14 +39,14 @@ func (k *check) conducts(prefix string, c conduct) {
 			"%v after they were overwritten", err)
 	}
 	k.stops(prefix, c)
-	err := together(k.ctx, atOnce, c.call)
+	err := callConcurrently(k.ctx, concurrency, c.call)
 	k.expect(prefix+"parallel", "four calls at once give what one gives", err == nil, "%v", err)
 	k.endures(prefix, task, c)
 	k.breaks(prefix, task, c)
 }
 
-// together makes n calls at once and gives the first error.
-func together(ctx context.Context, n int, call func(context.Context) error) error {
+// callConcurrently makes n calls at once and gives the first error.
+func callConcurrently(ctx context.Context, n int, call func(context.Context) error) error {
 	errs := make([]error, n)
 	var group sync.WaitGroup
 	for i := range n {
@@ -85,7 +85,7 @@ func (k *check) eventually(call func(context.Context) error) error {
 	until := time.Now().Add(recovery)
 	for {
 		err := call(ctx)
-		if err == nil || !passing(err) || time.Now().After(until) {
+		if err == nil || !isTransient(err) || time.Now().After(until) {
 			return err
 		}
 		select {
@@ -96,8 +96,8 @@ func (k *check) eventually(call func(context.Context) error) error {
 	}
 }
 
-// passing reports whether a failure may be over soon.
-func passing(err error) bool {
+// isTransient reports whether a failure may be over soon.
+func isTransient(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.Unavailable, fault.Upstream, fault.Timeout:
 		return true
@@ -105,25 +105,25 @@ func passing(err error) bool {
 	return false
 }
 
-// fewest are the samples of memory that a run takes at least.
-const fewest = 8
+// minSamples are the samples of memory that a run takes at least.
+const minSamples = 8
 
-// busy reports whether a model had no place for a call, which is no wrong answer.
-func busy(err error) bool { return err != nil && fault.CodeOf(err) == fault.Unavailable }
+// isBusy reports whether a model had no place for a call, which is no wrong answer.
+func isBusy(err error) bool { return err != nil && fault.CodeOf(err) == fault.Unavailable }
 
-// slack is by how much memory may differ that is called flat: pages and heaps come
+// memorySlack is by how much memory may differ that is called flat: pages and heaps come
 // in steps.
-func slack(used int64) int64 { return max(1<<20, used*3/100) }
+func memorySlack(used int64) int64 { return max(1<<20, used*3/100) }
 
 // growth compares the third and the last quarter of a run's samples of memory.
 func growth(samples []int64) (third, grown int64, flat bool) {
 	n := len(samples)
-	if n < fewest {
+	if n < minSamples {
 		return 0, 0, false
 	}
 	third = median(samples[n/2 : n*3/4])
 	grown = median(samples[n*3/4:]) - third
-	return third, grown, third > 0 && grown <= slack(third)
+	return third, grown, third > 0 && grown <= memorySlack(third)
 }
 
 // endures calls for a while and watches memory. A heap that still finds its size, as
@@ -160,7 +160,7 @@ func (k *check) endures(prefix, task string, c conduct) {
 				i := calls
 				calls++
 				mu.Unlock()
-				if err := c.work(ctx, i); err != nil && !busy(err) && ctx.Err() == nil {
+				if err := c.work(ctx, i); err != nil && !isBusy(err) && ctx.Err() == nil {
 					mu.Lock()
 					if failed == nil {
 						failed = fmt.Errorf("call %d: %w", i, err)
@@ -177,7 +177,7 @@ func (k *check) endures(prefix, task string, c conduct) {
 	defer tick.Stop()
 	for told := time.Duration(0); ctx.Err() == nil; {
 		if ran := time.Since(started); ran >= length {
-			if _, _, settled := growth(samples); settled || ran >= 4*length && len(samples) >= fewest {
+			if _, _, settled := growth(samples); settled || ran >= 4*length && len(samples) >= minSamples {
 				break
 			}
 		}
@@ -243,9 +243,9 @@ func (k *check) breaks(prefix, task string, c conduct) {
 			broke = crash(ctx, k.model)
 		}
 	})
-	err := together(ctx, atOnce, func(ctx context.Context) error {
+	err := callConcurrently(ctx, concurrency, func(ctx context.Context) error {
 		for i := 0; ; i++ {
-			if err := c.work(ctx, i); err != nil && !passing(err) {
+			if err := c.work(ctx, i); err != nil && !isTransient(err) {
 				return err
 			}
 			select {

@@ -103,7 +103,7 @@ func (e embedder) text() {
 		e.expect("embedding.text."+odd[0], "is embedded", err == nil, "%v", err)
 	}
 	_, err := e.m.Embed(e.ctx, port.Passage, []string{"fine", invalidUTF8})
-	e.refused("embedding.text.invalid-utf8", err)
+	e.expectInvalidText("embedding.text.invalid-utf8", err)
 	long := strings.Repeat("harbour ", 4*e.info.MaxTokens)
 	d, ok := e.embed("embedding.text.too-long", port.Passage, "short", long)
 	switch {
@@ -117,8 +117,8 @@ func (e embedder) text() {
 	}
 }
 
-// refused checks that invalid UTF-8 was called the caller's mistake.
-func (k *check) refused(id string, err error) {
+// expectInvalidText checks that invalid UTF-8 was called the caller's mistake.
+func (k *check) expectInvalidText(id string, err error) {
 	k.expect(id, "invalid UTF-8 is refused as the caller's mistake",
 		err != nil && fault.Status(fault.CodeOf(err)) == 400, "%v", err)
 }

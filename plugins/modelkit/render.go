@@ -59,7 +59,7 @@ func (r Report) text(w io.Writer) error {
 			about = append(about, algorithm+":"+sum[:min(12, len(sum))])
 		}
 		if m.Dimensions > 0 {
-			about = append(about, plural(m.Dimensions, "dimension"))
+			about = append(about, pluralize(m.Dimensions, "dimension"))
 		}
 		if m.MaxTokens > 0 {
 			about = append(about, fmt.Sprintf("window of %d tokens", m.MaxTokens))
@@ -80,7 +80,7 @@ func (r Report) text(w io.Writer) error {
 	for _, s := range r.Speed {
 		fmt.Fprintf(&b, "speed %s\n", s)
 	}
-	fmt.Fprintf(&b, "%d of %s failed, %d skipped, in %s\n", r.Failed(), plural(len(r.Findings), "check"), r.Skipped(),
+	fmt.Fprintf(&b, "%d of %s failed, %d skipped, in %s\n", r.Failed(), pluralize(len(r.Findings), "check"), r.Skipped(),
 		r.Took.Round(100*time.Millisecond))
 	_, err := io.WriteString(w, b.String())
 	return err

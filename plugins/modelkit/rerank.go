@@ -72,9 +72,9 @@ func (r reranker) text() {
 		r.expect("rerank.query."+odd[0], "is scored", err == nil && len(p) == 1 && p[0] >= 0 && p[0] <= 1, "%v, error %v", p, err)
 	}
 	_, _, err := r.m.Score(r.ctx, "fine", []string{"fine", invalidUTF8})
-	r.refused("rerank.text.invalid-utf8", err)
+	r.expectInvalidText("rerank.text.invalid-utf8", err)
 	_, _, err = r.m.Score(r.ctx, invalidUTF8, []string{"fine"})
-	r.refused("rerank.query.invalid-utf8", err)
+	r.expectInvalidText("rerank.query.invalid-utf8", err)
 	long := strings.Repeat("harbour ", 4*r.info.MaxTokens)
 	_, truncated, ok := r.score("rerank.text.too-long", "harbour", "short", long, long)
 	switch {

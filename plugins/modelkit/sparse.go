@@ -116,7 +116,7 @@ func (e encoder) text() {
 		e.expect("sparse.text."+odd[0], "is encoded", err == nil, "%v", err)
 	}
 	_, err := e.m.Encode(e.ctx, port.Passage, []string{"fine", invalidUTF8})
-	e.refused("sparse.text.invalid-utf8", err)
+	e.expectInvalidText("sparse.text.invalid-utf8", err)
 	s, ok := e.encode("sparse.text.too-long", port.Passage, "short", strings.Repeat("harbour ", 4*e.info.MaxTokens))
 	switch {
 	case !ok:

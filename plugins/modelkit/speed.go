@@ -58,7 +58,7 @@ func (s Speed) String() string {
 	m := s.Model
 	parts := []string{fmt.Sprintf("%s: %.2f ms %s%s, p95 %.2f ms", s.Task, m.P50MS, what,
 		of(func(r *Ratio) float64 { return r.P50 }), m.P95MS),
-		fmt.Sprintf("%.0f a second from %s%s", m.Calls, plural(max(m.callers, 1), "caller"),
+		fmt.Sprintf("%.0f a second from %s%s", m.Calls, pluralize(max(m.callers, 1), "caller"),
 			of(func(r *Ratio) float64 { return r.Calls }))}
 	if m.Texts > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f passages a second%s", m.Texts, of(func(r *Ratio) float64 { return r.Texts })))
@@ -87,7 +87,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 }
 
-func plural(n int, noun string) string {
+func pluralize(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -138,7 +138,7 @@ func loadOf(m port.Model, task port.Task) (load, error) {
 	case port.TaskSynthesize:
 		if m, ok := m.(port.Synthesizer); ok {
 			return load{call: func(ctx context.Context, i int) error {
-				q := known()
+				q := knownQuestion()
 				q.Text = fmt.Sprintf("%s (%d)", q.Text, i)
 				_, err := m.Synthesize(ctx, q)
 				return err
@@ -320,7 +320,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 func (s *subject) turn(ctx context.Context, slice time.Duration) error {
 	for i, started := len(s.took), time.Now(); time.Since(started) < slice || i == len(s.took); {
 		at := time.Now()
-		if err := s.load.call(ctx, len(s.took)); busy(err) && time.Since(started) < patience {
+		if err := s.load.call(ctx, len(s.took)); isBusy(err) && time.Since(started) < patience {
 			continue // its caller would come again
 		} else if err != nil {
 			return err
@@ -349,7 +349,7 @@ func (r *rate) during(ctx context.Context, length time.Duration, n int,
 				m, err := call(ctx, r.n+i)
 				if err == nil {
 					done[c] += m
-				} else if !busy(err) {
+				} else if !isBusy(err) {
 					errs[c] = err
 				}
 			}

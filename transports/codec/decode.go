@@ -102,7 +102,7 @@ const (
 	mapEntry   = 64 // bytes, about, beside the value
 )
 
-func (s *scanner) take(n int) error {
+func (s *scanner) useRoom(n int) error {
 	if s.room -= n; s.room < 0 {
 		return &invalid{reason: "has too many items for its size", code: fault.PayloadTooLarge}
 	}
@@ -175,10 +175,12 @@ type invalid struct {
 
 func (e *invalid) Error() string { return e.path + ": " + e.reason }
 
-func bad(format string, args ...any) error { return &invalid{reason: fmt.Sprintf(format, args...)} }
+func invalidf(format string, args ...any) error {
+	return &invalid{reason: fmt.Sprintf(format, args...)}
+}
 
-// under puts a step before the place of an error.
-func under(step string, code fault.Code, err error) error {
+// withStep puts a step before the place of an error.
+func withStep(step string, code fault.Code, err error) error {
 	var e *invalid
 	if !errors.As(err, &e) {
 		e = &invalid{reason: err.Error(), err: err}
@@ -276,18 +278,18 @@ func (o *object) decode(s *scanner, dst reflect.Value) error {
 		s.space()
 		f, ok := o.fields[string(name)]
 		if !ok {
-			return under(clip(string(name)), "", bad("is not a known field%s", o.nearest(string(name))))
+			return withStep(clip(string(name)), "", invalidf("is not a known field%s", o.suggest(string(name))))
 		}
 		if err := f.read(s, dst.FieldByIndex(f.index)); err != nil {
-			return under(string(name), f.code, err)
+			return withStep(string(name), f.code, err)
 		}
 	}
 	s.pos++
 	return nil
 }
 
-// nearest suggests a field whose name differs in case or by one edit.
-func (o *object) nearest(name string) string {
+// suggest suggests a field whose name differs in case or by one edit.
+func (o *object) suggest(name string) string {
 	best := ""
 	for known := range o.fields {
 		if (strings.EqualFold(known, name) || oneEdit(known, name)) && (best == "" || known < best) {
@@ -483,10 +485,10 @@ func isNumber(k reflect.Kind) bool {
 	return reflect.Int <= k && k <= reflect.Float64 && k != reflect.Uintptr
 }
 
-// whole writes a number such as 266.0 or 1e3 as 266 and 1000: an integer in the
+// integerText writes a number such as 266.0 or 1e3 as 266 and 1000: an integer in the
 // sense of JSON Schema (2020-12, section 4.2.3) is any number without a fraction.
 // Other texts stay as they are, as do numbers that a double does not hold exactly.
-func whole(s string) string {
+func integerText(s string) string {
 	if !strings.ContainsAny(s, ".eE") {
 		return s
 	}
@@ -504,7 +506,7 @@ func setNumber(dst reflect.Value, s string) error {
 	switch {
 	case dst.CanInt():
 		var n int64
-		if n, err = strconv.ParseInt(whole(s), 10, dst.Type().Bits()); err == nil {
+		if n, err = strconv.ParseInt(integerText(s), 10, dst.Type().Bits()); err == nil {
 			dst.SetInt(n)
 		}
 	case dst.CanUint():
@@ -512,7 +514,7 @@ func setNumber(dst reflect.Value, s string) error {
 		if what = "an integer of at least 0"; strings.HasPrefix(s, "-") {
 			return errors.New("must be " + what)
 		}
-		if n, err = strconv.ParseUint(whole(s), 10, dst.Type().Bits()); err == nil {
+		if n, err = strconv.ParseUint(integerText(s), 10, dst.Type().Bits()); err == nil {
 			dst.SetUint(n)
 		}
 	default:
@@ -599,7 +601,7 @@ func (c *compiler) structReader(t reflect.Type) (reader, error) {
 	}
 	return func(s *scanner, dst reflect.Value) error {
 		if s.peek() != '{' {
-			return bad("must be an object, not %s", s.kind())
+			return invalidf("must be an object, not %s", s.kind())
 		}
 		return o.decode(s, dst)
 	}, nil
@@ -617,7 +619,7 @@ func (c *compiler) sliceReader(t reflect.Type, most int) (reader, error) {
 	size := int(t.Elem().Size())
 	return func(s *scanner, dst reflect.Value) error {
 		if s.peek() != '[' {
-			return bad("must be an array, not %s", s.kind())
+			return invalidf("must be an array, not %s", s.kind())
 		}
 		dst.Set(reflect.MakeSlice(t, 0, 0))
 		s.pos++
@@ -628,9 +630,9 @@ func (c *compiler) sliceReader(t reflect.Type, most int) (reader, error) {
 			}
 			i := dst.Len()
 			if most > 0 && i == most {
-				return bad("must have at most %d items", most)
+				return invalidf("must have at most %d items", most)
 			}
-			if err := s.take(size); err != nil {
+			if err := s.useRoom(size); err != nil {
 				return err
 			}
 			if i == dst.Cap() {
@@ -639,7 +641,7 @@ func (c *compiler) sliceReader(t reflect.Type, most int) (reader, error) {
 			dst.SetLen(i + 1)
 			dst.Index(i).SetZero()
 			if err := elem(s, dst.Index(i)); err != nil {
-				return under("["+strconv.Itoa(i)+"]", "", err)
+				return withStep("["+strconv.Itoa(i)+"]", "", err)
 			}
 		}
 		s.pos++
@@ -658,7 +660,7 @@ func (c *compiler) mapReader(t reflect.Type) (reader, error) {
 	size := mapEntry + int(t.Elem().Size())
 	return func(s *scanner, dst reflect.Value) error {
 		if s.peek() != '{' {
-			return bad("must be an object, not %s", s.kind())
+			return invalidf("must be an object, not %s", s.kind())
 		}
 		m := reflect.MakeMap(t)
 		s.pos++
@@ -671,12 +673,12 @@ func (c *compiler) mapReader(t reflect.Type) (reader, error) {
 			s.space()
 			s.pos++ // the colon
 			s.space()
-			if err := s.take(size); err != nil {
+			if err := s.useRoom(size); err != nil {
 				return err
 			}
 			v := reflect.New(t.Elem()).Elem()
 			if err := elem(s, v); err != nil {
-				return under(clip(name), "", err)
+				return withStep(clip(name), "", err)
 			}
 			m.SetMapIndex(reflect.ValueOf(name).Convert(t.Key()), v)
 		}
@@ -701,7 +703,7 @@ func readRaw(s *scanner, dst reflect.Value) error {
 
 func readUnmarshaler(s *scanner, dst reflect.Value) error {
 	if s.peek() == 'n' {
-		return bad("must not be null")
+		return invalidf("must not be null")
 	}
 	err := dst.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(s.raw())
 	if err == nil {
@@ -711,15 +713,15 @@ func readUnmarshaler(s *scanner, dst reflect.Value) error {
 	if errors.As(err, &f) {
 		return &invalid{reason: f.Message, err: f}
 	}
-	return bad("%s", err)
+	return invalidf("%s", err)
 }
 
 func readText(s *scanner, dst reflect.Value) error {
 	if s.peek() != '"' {
-		return bad("must be a string, not %s", s.kind())
+		return invalidf("must be a string, not %s", s.kind())
 	}
 	if err := dst.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(s.text()); err != nil {
-		return bad("%s", err)
+		return invalidf("%s", err)
 	}
 	return nil
 }
@@ -729,7 +731,7 @@ func readAny(s *scanner, dst reflect.Value) error {
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return bad("%s", err)
+		return invalidf("%s", err)
 	}
 	if v != nil {
 		dst.Set(reflect.ValueOf(v))
@@ -739,7 +741,7 @@ func readAny(s *scanner, dst reflect.Value) error {
 
 func readString(s *scanner, dst reflect.Value) error {
 	if s.peek() != '"' {
-		return bad("must be a string, not %s", s.kind())
+		return invalidf("must be a string, not %s", s.kind())
 	}
 	dst.SetString(string(s.text()))
 	return nil
@@ -748,7 +750,7 @@ func readString(s *scanner, dst reflect.Value) error {
 func readBool(s *scanner, dst reflect.Value) error {
 	c := s.peek()
 	if c != 't' && c != 'f' {
-		return bad("must be true or false, not %s", s.kind())
+		return invalidf("must be true or false, not %s", s.kind())
 	}
 	s.skip()
 	dst.SetBool(c == 't')
@@ -761,10 +763,10 @@ func readNumber(s *scanner, dst reflect.Value) error {
 		if dst.CanFloat() {
 			what = "a number"
 		}
-		return bad("must be %s, not %s", what, kind)
+		return invalidf("must be %s, not %s", what, kind)
 	}
 	if err := setNumber(dst, s.token()); err != nil {
-		return bad("%s", err)
+		return invalidf("%s", err)
 	}
 	return nil
 }

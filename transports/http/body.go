@@ -196,7 +196,7 @@ func (p *patientReader) Read(b []byte) (int, error) {
 	if err := p.ctx.Err(); err != nil {
 		return 0, err
 	}
-	until := time.Now().Add(p.x.h.idle)
+	until := time.Now().Add(p.x.h.bodyIdle)
 	if d, ok := p.ctx.Deadline(); ok && d.Before(until) {
 		until = d
 	}

@@ -49,27 +49,27 @@ type Options struct {
 
 // handler answers everything below one address.
 type handler struct {
-	mux     *http.ServeMux
-	log     *slog.Logger
-	encoder codec.Encoder
-	zips    zipWriters
-	bodies  *budget
-	idle    time.Duration
-	stall   time.Duration
+	mux       *http.ServeMux
+	log       *slog.Logger
+	encoder   codec.Encoder
+	zips      zipWriters
+	bodies    *budget
+	bodyIdle  time.Duration
+	writeIdle time.Duration
 }
 
 // New makes the handler of a Set. It fails when an operation's In can't be
 // decoded or two patterns collide, which are mistakes in the program.
 func New(o Options) (_ http.Handler, err error) {
-	h := &handler{mux: http.NewServeMux(), log: o.Log, bodies: newBudget(o.BodyBytes), idle: o.BodyIdle, stall: o.WriteIdle}
+	h := &handler{mux: http.NewServeMux(), log: o.Log, bodies: newBudget(o.BodyBytes), bodyIdle: o.BodyIdle, writeIdle: o.WriteIdle}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	if h.idle <= 0 {
-		h.idle = 20 * time.Second
+	if h.bodyIdle <= 0 {
+		h.bodyIdle = 20 * time.Second
 	}
-	if h.stall <= 0 {
-		h.stall = 20 * time.Second
+	if h.writeIdle <= 0 {
+		h.writeIdle = 20 * time.Second
 	}
 	defer func() { // the mux panics on patterns that collide
 		if p := recover(); p != nil {
@@ -123,7 +123,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer x.release()
 	defer x.recover()
 	// A client that reads nothing must not hold the connection for ever.
-	_ = x.control.SetWriteDeadline(time.Now().Add(h.stall))
+	_ = x.control.SetWriteDeadline(time.Now().Add(h.writeIdle))
 	if !canonical(r.URL.EscapedPath()) {
 		x.refuse(fault.New(fault.NotFound, "no route matches %s", fault.Clip(r.URL.Path)))
 		return
@@ -152,7 +152,7 @@ func (x *exchange) recover() {
 // unrouted answers what the mux has no pattern for; the status and Allow are
 // those it would send.
 func (x *exchange) unrouted(found http.Handler) {
-	verdict := verdict{header: http.Header{}}
+	verdict := responseHead{header: http.Header{}}
 	found.ServeHTTP(&verdict, x.r)
 	if verdict.status != http.StatusMethodNotAllowed {
 		x.refuse(fault.New(fault.NotFound, "no route matches %s", fault.Clip(x.r.URL.Path)))
@@ -171,15 +171,15 @@ func (x *exchange) refuse(f *fault.Error) {
 	x.fail(f)
 }
 
-// verdict takes the status and header of an answer that is not sent.
-type verdict struct {
+// responseHead takes the status and header of an answer that is not sent.
+type responseHead struct {
 	header http.Header
 	status int
 }
 
-func (v *verdict) Header() http.Header         { return v.header }
-func (v *verdict) Write(b []byte) (int, error) { return len(b), nil }
-func (v *verdict) WriteHeader(status int)      { v.status = status }
+func (v *responseHead) Header() http.Header         { return v.header }
+func (v *responseHead) Write(b []byte) (int, error) { return len(b), nil }
+func (v *responseHead) WriteHeader(status int)      { v.status = status }
 
 // canonical reports whether the mux would take a path as it is. Others would be
 // redirected, which would turn a mistake into a second request.

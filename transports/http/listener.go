@@ -20,7 +20,7 @@ type listener struct {
 	once  sync.Once
 }
 
-func limit(l net.Listener, most int) *listener {
+func limitListener(l net.Listener, most int) *listener {
 	return &listener{Listener: l, slots: make(chan struct{}, most), done: make(chan struct{})}
 }
 

@@ -14,7 +14,7 @@ import (
 func (h *handler) mount(m http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		x := exchangeOf(r.Context())
-		w := &mounted{x: x}
+		w := &mountedWriter{x: x}
 		if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
 			ctx, cancel := context.WithTimeout(r.Context(), mountedBodyTime)
 			defer cancel()
@@ -24,36 +24,36 @@ func (h *handler) mount(m http.Handler) http.Handler {
 		}
 		m.ServeHTTP(w, r)
 		x.release()
-		_ = x.control.SetWriteDeadline(time.Now().Add(h.stall))
+		_ = x.control.SetWriteDeadline(time.Now().Add(h.writeIdle))
 		if w.linger {
 			x.drain()
 		}
 	})
 }
 
-// mounted is the answer of a plain handler.
-type mounted struct {
+// mountedWriter is the answer of a plain handler.
+type mountedWriter struct {
 	x             *exchange
 	began, linger bool
 }
 
 // Header implements http.ResponseWriter.
-func (m *mounted) Header() http.Header { return m.x.w.Header() }
+func (m *mountedWriter) Header() http.Header { return m.x.w.Header() }
 
 // WriteHeader implements http.ResponseWriter.
-func (m *mounted) WriteHeader(status int) {
+func (m *mountedWriter) WriteHeader(status int) {
 	if !m.began && status >= http.StatusOK {
 		m.began = true
-		if m.linger = m.x.settleBody(); m.linger {
+		if m.linger = m.x.handleUnreadBody(); m.linger {
 			m.Header().Set("Connection", "close")
 		}
-		_ = m.x.control.SetWriteDeadline(time.Now().Add(m.x.h.stall))
+		_ = m.x.control.SetWriteDeadline(time.Now().Add(m.x.h.writeIdle))
 	}
 	m.x.w.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
-func (m *mounted) Write(b []byte) (int, error) {
+func (m *mountedWriter) Write(b []byte) (int, error) {
 	if !m.began {
 		m.WriteHeader(http.StatusOK)
 	}
@@ -61,7 +61,7 @@ func (m *mounted) Write(b []byte) (int, error) {
 }
 
 // Unwrap is for http.ResponseController.
-func (m *mounted) Unwrap() http.ResponseWriter { return m.x.w }
+func (m *mountedWriter) Unwrap() http.ResponseWriter { return m.x.w }
 
 // mountedCopies is how often what a plain handler reads may be in memory at once:
 // while it is read, decoded in several layers and handed on.

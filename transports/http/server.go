@@ -71,8 +71,8 @@ func NewServer(o ServerOptions) *Server {
 	}
 }
 
-// lastWords is how long cancelled requests have to write their answer.
-const lastWords = 2 * time.Second
+// answerGrace is how long cancelled requests have to write their answer.
+const answerGrace = 2 * time.Second
 
 // Serve answers requests on l until ctx is done. Then it closes l, lets requests
 // in flight finish for Drain, cancels those that are left, and returns nil. It
@@ -80,7 +80,7 @@ const lastWords = 2 * time.Second
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.stop(nil)
 	failed := make(chan error, 1)
-	go func() { failed <- s.http.Serve(limit(l, s.limit)) }()
+	go func() { failed <- s.http.Serve(limitListener(l, s.limit)) }()
 	select {
 	case err := <-failed:
 		if errors.Is(err, http.ErrServerClosed) {
@@ -96,7 +96,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s.log.Warn("shutdown timeout", "after", s.drain)
 	s.stop(fault.New(fault.Unavailable, "the server is shutting down; retry shortly").After(time.Second))
-	hard, cancel := context.WithTimeout(context.Background(), lastWords)
+	hard, cancel := context.WithTimeout(context.Background(), answerGrace)
 	defer cancel()
 	if s.http.Shutdown(hard) == nil {
 		return nil

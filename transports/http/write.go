@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	zipFrom   = 1 << 10  // smaller bodies are not worth compressing
-	writeStep = 64 << 10 // bytes that a client must take within Options.WriteIdle
+	minZipSize = 1 << 10  // smaller bodies are not worth compressing
+	writeStep  = 64 << 10 // bytes that a client must take within Options.WriteIdle
 )
 
 func isFlate(err error) bool {
@@ -51,14 +51,14 @@ func (z *zipWriters) compress(body []byte) []byte {
 func (x *exchange) write(status int, body []byte) {
 	x.release() // the operation is over, and what it was made from with it
 	head := x.w.Header()
-	linger := x.settleBody()
+	linger := x.handleUnreadBody()
 	if linger {
 		head.Set("Connection", "close")
 		defer x.drain()
 	}
 	head.Set("Content-Type", "application/json")
 	head.Set("X-Content-Type-Options", "nosniff")
-	if len(body) > zipFrom {
+	if len(body) > minZipSize {
 		head.Add("Vary", "Accept-Encoding")
 		if acceptsGzip(x.r.Header.Values("Accept-Encoding")) {
 			body = x.h.zips.compress(body)
@@ -71,14 +71,14 @@ func (x *exchange) write(status int, body []byte) {
 		return
 	}
 	for len(body) > 0 {
-		_ = x.control.SetWriteDeadline(time.Now().Add(x.h.stall))
+		_ = x.control.SetWriteDeadline(time.Now().Add(x.h.writeIdle))
 		step := body[:min(len(body), writeStep)]
 		if _, err := x.w.Write(step); err != nil {
 			return // the client is gone or does not read
 		}
 		body = body[len(step):]
 	}
-	_ = x.control.SetWriteDeadline(time.Now().Add(x.h.stall))
+	_ = x.control.SetWriteDeadline(time.Now().Add(x.h.writeIdle))
 }
 
 // stream sends an answer as it comes into being. One that fails on the way ends
@@ -86,7 +86,7 @@ func (x *exchange) write(status int, body []byte) {
 func (x *exchange) stream(ctx context.Context, s *op.Spec, status int, body op.Streamer) {
 	x.release()
 	head := x.w.Header()
-	if x.settleBody() {
+	if x.handleUnreadBody() {
 		head.Set("Connection", "close")
 	}
 	head.Set("Content-Type", body.ContentType())
@@ -102,7 +102,7 @@ func (x *exchange) stream(ctx context.Context, s *op.Spec, status int, body op.S
 		err = w.Flush()
 	}
 	if err == nil {
-		_ = x.control.SetWriteDeadline(time.Now().Add(x.h.stall))
+		_ = x.control.SetWriteDeadline(time.Now().Add(x.h.writeIdle))
 		return
 	}
 	// What the answer says of its failure arrives before it is cut off.
@@ -120,7 +120,7 @@ type patientWriter struct{ x *exchange }
 
 func (p *patientWriter) Write(b []byte) (n int, err error) {
 	for n < len(b) {
-		_ = p.x.control.SetWriteDeadline(time.Now().Add(p.x.h.stall))
+		_ = p.x.control.SetWriteDeadline(time.Now().Add(p.x.h.writeIdle))
 		wrote, err := p.x.w.Write(b[n:min(len(b), n+writeStep)])
 		if n += wrote; err != nil {
 			return n, err
@@ -129,11 +129,11 @@ func (p *patientWriter) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// settleBody decides about the rest of a body that nobody read. Of a small one
+// handleUnreadBody decides about the rest of a body that nobody read. Of a small one
 // net/http reads the rest before it answers, so that the connection can be used
 // again; it is not waited for long. With a large one the answer comes first and
 // linger is true.
-func (x *exchange) settleBody() (linger bool) {
+func (x *exchange) handleUnreadBody() (linger bool) {
 	if x.bodyDone || x.r.Body == nil || x.r.Body == http.NoBody || x.r.ContentLength == 0 {
 		return false
 	}

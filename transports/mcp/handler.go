@@ -146,7 +146,7 @@ func (h *Handler) serve(x *exchange) error {
 		x.w.Header().Set("Allow", http.MethodPost)
 		return fault.New(fault.MethodNotAllowed, "method %s is not allowed here; allowed: POST", fault.Clip(x.r.Method))
 	}
-	body, err := h.read(x)
+	body, err := h.readBody(x)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (h *Handler) authenticate(x *exchange) (ident.Principal, error) {
 	return h.o.Authenticate(x.r.Context(), x.bearer)
 }
 
-func (h *Handler) read(x *exchange) ([]byte, error) {
+func (h *Handler) readBody(x *exchange) ([]byte, error) {
 	media, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if charset, ok := params["charset"]; err != nil || media != "application/json" ||
 		ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "utf8") {
@@ -189,8 +189,8 @@ func (h *Handler) read(x *exchange) ([]byte, error) {
 	return body, nil
 }
 
-// lastWords is how long what still runs has to answer a request that was ended.
-const lastWords = 2 * time.Second
+// answerGrace is how long what still runs has to answer a request that was ended.
+const answerGrace = 2 * time.Second
 
 // forward hands a message to the library. Calls end with the request's context.
 // The library itself is told a little later, so that it still sends what a call
@@ -199,7 +199,7 @@ func (h *Handler) forward(x *exchange, body []byte) {
 	ctx, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(x.r.Context()), exchangeKey{}, x))
 	defer cancel()
 	stop := context.AfterFunc(x.r.Context(), func() {
-		timer := time.AfterFunc(lastWords, cancel)
+		timer := time.AfterFunc(answerGrace, cancel)
 		context.AfterFunc(ctx, func() { timer.Stop() })
 	})
 	defer stop()

@@ -10,21 +10,21 @@ import (
 	"github.com/mnemehq/mneme/transports/codec"
 )
 
-// input is the schema of a tool's arguments. A model need not know that null
+// inputSchema is the schema of a tool's arguments. A model need not know that null
 // stands for an argument left out.
-func input(r *op.Route, v variant) (json.RawMessage, error) {
+func inputSchema(r *op.Route, v variant) (json.RawMessage, error) {
 	s := codec.InputSchema(r.In)
 	if v.pinned {
 		s.Properties.Delete("namespace")
 	}
-	lean(s, true)
+	trimSchema(s, true)
 	return encode(s)
 }
 
-// output is the schema of a tool's answer.
-func output(r *op.Route) (json.RawMessage, error) {
+// outputSchema is the schema of a tool's answer.
+func outputSchema(r *op.Route) (json.RawMessage, error) {
 	s := codec.OutputSchema(r.Out)
-	lean(s, false)
+	trimSchema(s, false)
 	return encode(s)
 }
 
@@ -36,9 +36,9 @@ func encode(s *jsonschema.Schema) (json.RawMessage, error) {
 	return b, nil
 }
 
-// lean leaves out of a schema what costs a model's context and tells it nothing:
+// trimSchema leaves out of a schema what costs a model's context and tells it nothing:
 // the width of numbers and, with args, that a value may be null.
-func lean(s *jsonschema.Schema, args bool) {
+func trimSchema(s *jsonschema.Schema, args bool) {
 	switch s.Format {
 	case "int32", "int64", "float", "double":
 		s.Format = ""
@@ -49,13 +49,13 @@ func lean(s *jsonschema.Schema, args bool) {
 	}
 	if s.Properties != nil {
 		for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-			lean(p.Value, args)
+			trimSchema(p.Value, args)
 		}
 	}
 	if s.Items != nil {
-		lean(s.Items, args)
+		trimSchema(s.Items, args)
 	}
 	for _, a := range s.AnyOf {
-		lean(a, args)
+		trimSchema(a, args)
 	}
 }

@@ -79,11 +79,11 @@ func (h *Handler) add(s *sdk.Server, r *op.Route, v variant) error {
 	if err != nil {
 		return err
 	}
-	in, err := input(r, v)
+	in, err := inputSchema(r, v)
 	if err != nil {
 		return err
 	}
-	out, err := output(r)
+	out, err := outputSchema(r)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (h *Handler) tool(r *op.Route, d *codec.Decoder) sdk.ToolHandler {
 			}
 		}
 		if err != nil {
-			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: explain(fault.From(err))}}, IsError: true},
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: faultText(fault.From(err))}}, IsError: true},
 				nil
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(body)}},
@@ -154,8 +154,8 @@ func (h *Handler) tool(r *op.Route, d *codec.Decoder) sdk.ToolHandler {
 	}
 }
 
-// explain is a fault as a model reads it.
-func explain(f *fault.Error) string {
+// faultText is a fault as a model reads it.
+func faultText(f *fault.Error) string {
 	s := f.Error()
 	if f.RetryAfter > 0 {
 		s += fmt.Sprintf(" (retry after %d s)", int64((f.RetryAfter+time.Second-1)/time.Second))

@@ -74,7 +74,7 @@ func (f *Front) sign(payload, browser string) []byte {
 	return m.Sum(nil)
 }
 
-func (f *Front) seal(r oauth.Request, browser string) (string, error) {
+func (f *Front) sealTicket(r oauth.Request, browser string) (string, error) {
 	b, err := json.Marshal(ticket{r, f.Now().Add(ticketFor).Unix()})
 	if err != nil {
 		return "", fmt.Errorf("seal consent form: %w", err)
@@ -85,8 +85,8 @@ func (f *Front) seal(r oauth.Request, browser string) (string, error) {
 
 var errStale = errors.New("this page is too old, or was not opened in this browser: go back to the application and connect again")
 
-// open is the request of a ticket that was sealed for the browser.
-func (f *Front) open(sealed, browser string) (oauth.Request, error) {
+// openTicket is the request of a ticket that was sealed for the browser.
+func (f *Front) openTicket(sealed, browser string) (oauth.Request, error) {
 	payload, signature, _ := strings.Cut(sealed, ".")
 	sum, err := base64.RawURLEncoding.DecodeString(signature)
 	if err != nil || browser == "" || !hmac.Equal(sum, f.sign(payload, browser)) {
@@ -117,9 +117,9 @@ func (f *Front) browser(r *http.Request) string {
 	return c.Value
 }
 
-// ask shows the consent page for an authorization request.
-func (f *Front) ask(w http.ResponseWriter, r *http.Request) {
-	if err := f.within(r, rateAuthorize); err != nil {
+// showConsent shows the consent page for an authorization request.
+func (f *Front) showConsent(w http.ResponseWriter, r *http.Request) {
+	if err := f.takeRate(r, rateAuthorize); err != nil {
 		f.refuse(w, r, err)
 		return
 	}
@@ -127,7 +127,7 @@ func (f *Front) ask(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, r, &oauth.Error{Code: oauth.InvalidRequest, Description: "the request is too long"})
 		return
 	}
-	q, err := once(r.URL.RawQuery)
+	q, err := parseParameters(r.URL.RawQuery)
 	if err != nil {
 		f.refuse(w, r, err)
 		return
@@ -156,11 +156,11 @@ func (f *Front) ask(w http.ResponseWriter, r *http.Request) {
 			MaxAge:   int(ticketFor.Seconds()),
 		})
 	}
-	f.question(w, r, request, view{}, browser, http.StatusOK)
+	f.showForm(w, r, request, view{}, browser, http.StatusOK)
 }
 
-// decide takes what the person decided.
-func (f *Front) decide(w http.ResponseWriter, r *http.Request) {
+// handleDecision takes what the person decided.
+func (f *Front) handleDecision(w http.ResponseWriter, r *http.Request) {
 	if err := f.origin.Check(r); err != nil {
 		f.refuse(w, r, errStale)
 		return
@@ -170,61 +170,61 @@ func (f *Front) decide(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, r, err)
 		return
 	}
-	form, err := once(string(body))
+	form, err := parseParameters(string(body))
 	if err != nil {
 		f.refuse(w, r, err)
 		return
 	}
 	browser := f.browser(r)
-	request, err := f.open(form.Get("request"), browser)
+	request, err := f.openTicket(form.Get("request"), browser)
 	if err != nil {
 		f.refuse(w, r, err)
 		return
 	}
 	if form.Get("decision") != "allow" {
 		to, err := f.Service.Deny(r.Context(), request)
-		f.leave(w, r, to, err)
+		f.redirectBack(w, r, to, err)
 		return
 	}
 	// Counted apart from the page, and before the key is looked at.
-	if err := f.within(r, rateConsent); err != nil {
+	if err := f.takeRate(r, rateConsent); err != nil {
 		f.refuse(w, r, err)
 		return
 	}
 	key, reading := strings.TrimSpace(form.Get("key")), form.Get("read_only") != ""
 	if key == "" {
-		f.question(w, r, request, view{Wrong: "Enter an API key, or cancel.", Reading: reading}, browser, http.StatusBadRequest)
+		f.showForm(w, r, request, view{Wrong: "Enter an API key, or cancel.", Reading: reading}, browser, http.StatusBadRequest)
 		return
 	}
 	to, err := f.Service.Approve(r.Context(), request, key, reading)
 	if text, wrong := messageOf(err); wrong {
 		f.Log.InfoContext(r.Context(), "oauth consent refused", "client", request.ClientID, "address", f.address(r))
-		f.question(w, r, request, view{Wrong: "This key was not accepted: " + text + ".", Reading: reading}, browser,
+		f.showForm(w, r, request, view{Wrong: "This key was not accepted: " + text + ".", Reading: reading}, browser,
 			http.StatusForbidden)
 		return
 	}
-	f.leave(w, r, to, err)
+	f.redirectBack(w, r, to, err)
 }
 
-// leave sends the browser back to the client.
-func (f *Front) leave(w http.ResponseWriter, r *http.Request, to string, err error) {
+// redirectBack sends the browser back to the client.
+func (f *Front) redirectBack(w http.ResponseWriter, r *http.Request, to string, err error) {
 	if err != nil {
 		f.refuse(w, r, err)
 		return
 	}
-	protect(w, "default-src 'none'; frame-ancestors 'none'")
+	setSecurityHeaders(w, "default-src 'none'; frame-ancestors 'none'")
 	w.Header().Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther) // a GET, without the form (RFC 9700 section 4.12)
 }
 
-// question shows the form, with what v says about the last try.
-func (f *Front) question(w http.ResponseWriter, r *http.Request, request oauth.Request, v view, browser string, status int) {
+// showForm shows the form, with what v says about the last try.
+func (f *Front) showForm(w http.ResponseWriter, r *http.Request, request oauth.Request, v view, browser string, status int) {
 	c, err := f.Service.Begin(r.Context(), request)
 	if err != nil {
 		f.refuse(w, r, err)
 		return
 	}
-	sealed, err := f.seal(request, browser)
+	sealed, err := f.sealTicket(request, browser)
 	if err != nil {
 		f.refuse(w, r, err)
 		return
@@ -247,7 +247,7 @@ func (f *Front) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e, status := f.refusal(r, err)
 	f.Log.InfoContext(r.Context(), "oauth request refused", "path", r.URL.Path, "code", e.Code, "why", e.Description)
 	if e.Redirect != "" {
-		f.leave(w, r, e.Redirect, nil)
+		f.redirectBack(w, r, e.Redirect, nil)
 		return
 	}
 	retryAfter(w, e.RetryAfter)
@@ -265,15 +265,15 @@ func (f *Front) show(w http.ResponseWriter, r *http.Request, status int, v view,
 		b.Reset()
 		b.WriteString("an internal error occurred")
 	}
-	protect(w, "default-src 'none'; style-src "+f.page.policy+"; form-action 'self'"+source(redirect)+
+	setSecurityHeaders(w, "default-src 'none'; style-src "+f.page.policy+"; form-action 'self'"+sourceExpression(redirect)+
 		"; base-uri 'none'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes())
 }
 
-// protect keeps what the browser gets out of frames, caches and referrers.
-func protect(w http.ResponseWriter, policy string) {
+// setSecurityHeaders keeps what the browser gets out of frames, caches and referrers.
+func setSecurityHeaders(w http.ResponseWriter, policy string) {
 	head := w.Header()
 	head.Set("Content-Security-Policy", policy)
 	head.Set("X-Frame-Options", "DENY")
@@ -283,9 +283,9 @@ func protect(w http.ResponseWriter, policy string) {
 	head.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
-// source is a redirect URI's origin as a source expression (CSP 3 section 2.3.1),
+// sourceExpression is a redirect URI's origin as a source expression (CSP 3 section 2.3.1),
 // which has no form for addresses of IPv6 or hosts of schemes of one's own.
-func source(redirect string) string {
+func sourceExpression(redirect string) string {
 	u, err := url.Parse(redirect)
 	if redirect == "" || err != nil {
 		return ""

@@ -34,14 +34,14 @@ type DocumentOptions struct {
 // for as long as its server says, at least a minute and at most a day. Safe for
 // concurrent use.
 type Documents struct {
-	client *http.Client
-	now    func() time.Time
-	limit  time.Duration
-	turns  chan struct{}
-	flight singleflight.Group
+	client  *http.Client
+	now     func() time.Time
+	timeout time.Duration
+	slots   chan struct{}
+	flight  singleflight.Group
 
-	mu   sync.Mutex
-	kept map[string]document
+	mu    sync.Mutex
+	cache map[string]document
 }
 
 type document struct {
@@ -51,11 +51,11 @@ type document struct {
 
 // Bounds of the cache and of reading at once.
 const (
-	maxKept     = 500
-	maxReading  = 8
-	keepDefault = time.Hour
-	keepLeast   = time.Minute
-	keepMost    = 24 * time.Hour
+	maxCached       = 500
+	maxConcurrent   = 8
+	defaultLifetime = time.Hour
+	minLifetime     = time.Minute
+	maxLifetime     = 24 * time.Hour
 )
 
 // NewDocuments makes a reader.
@@ -68,7 +68,7 @@ func NewDocuments(o DocumentOptions) *Documents {
 	if !o.Private {
 		dialer.Control = ssrf.New().Safe
 	}
-	return &Documents{now: o.Now, limit: o.Timeout, turns: make(chan struct{}, maxReading), kept: map[string]document{},
+	return &Documents{now: o.Now, timeout: o.Timeout, slots: make(chan struct{}, maxConcurrent), cache: map[string]document{},
 		client: &http.Client{
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			// A proxy of the environment's would connect where the dialer must not.
@@ -90,7 +90,7 @@ func (d *Documents) Document(ctx context.Context, url string) ([]byte, error) {
 	}
 	found := d.flight.DoChan(url, func() (any, error) {
 		// The caller that asked first may leave while others wait for the same document.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.limit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.timeout)
 		defer cancel()
 		return d.read(ctx, url)
 	})
@@ -108,15 +108,15 @@ func (d *Documents) Document(ctx context.Context, url string) ([]byte, error) {
 func (d *Documents) cached(url string) ([]byte, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	k, ok := d.kept[url]
+	k, ok := d.cache[url]
 	return k.body, ok && d.now().Before(k.until)
 }
 
 // read gets a document. Errors say no more than an outsider may know.
 func (d *Documents) read(ctx context.Context, url string) ([]byte, error) {
 	select {
-	case d.turns <- struct{}{}:
-		defer func() { <-d.turns }()
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
 	case <-ctx.Done():
 		return nil, errors.New("too many are being read at once")
 	}
@@ -146,7 +146,7 @@ func (d *Documents) read(ctx context.Context, url string) ([]byte, error) {
 	case len(body) > oauth.MaxMetadata:
 		return nil, fmt.Errorf("it is larger than %d bytes", oauth.MaxMetadata)
 	}
-	d.keep(url, body, d.now().Add(lifetime(answer.Header.Get("Cache-Control"))))
+	d.store(url, body, d.now().Add(lifetime(answer.Header.Get("Cache-Control"))))
 	return body, nil
 }
 
@@ -161,38 +161,38 @@ func unreachable(ctx context.Context, err error) error {
 	return errors.New("its server cannot be reached")
 }
 
-func (d *Documents) keep(url string, body []byte, until time.Time) {
+func (d *Documents) store(url string, body []byte, until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.kept) >= maxKept {
+	if len(d.cache) >= maxCached {
 		now := d.now()
-		for u, k := range d.kept {
+		for u, k := range d.cache {
 			if !now.Before(k.until) {
-				delete(d.kept, u)
+				delete(d.cache, u)
 			}
 		}
 	}
-	if len(d.kept) >= maxKept {
-		clear(d.kept) // all are fresh: reading again is cheap
+	if len(d.cache) >= maxCached {
+		clear(d.cache) // all are fresh: reading again is cheap
 	}
-	d.kept[url] = document{body, until}
+	d.cache[url] = document{body, until}
 }
 
 // lifetime is how long Cache-Control lets a document be kept, within bounds.
 func lifetime(control string) time.Duration {
-	keep := keepDefault
+	keep := defaultLifetime
 	for directive := range strings.SplitSeq(strings.ToLower(control), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
 		switch name {
 		case "no-store", "no-cache":
-			return keepLeast
+			return minLifetime
 		case "max-age":
 			if n, err := strconv.Atoi(strings.Trim(value, `"`)); err == nil && n >= 0 {
-				keep = time.Duration(min(n, int(keepMost/time.Second))) * time.Second
+				keep = time.Duration(min(n, int(maxLifetime/time.Second))) * time.Second
 			}
 		}
 	}
-	return min(max(keep, keepLeast), keepMost)
+	return min(max(keep, minLifetime), maxLifetime)
 }
 
 var _ oauth.Documents = (*Documents)(nil)

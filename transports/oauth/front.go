@@ -118,8 +118,8 @@ func New(o Options) (*Front, error) {
 // Mounts are the handlers by mux pattern.
 func (f *Front) Mounts() map[string]http.Handler {
 	m := map[string]http.Handler{
-		"GET " + pathAuthorize:  http.HandlerFunc(f.ask),
-		"POST " + pathAuthorize: http.HandlerFunc(f.decide),
+		"GET " + pathAuthorize:  http.HandlerFunc(f.showConsent),
+		"POST " + pathAuthorize: http.HandlerFunc(f.handleDecision),
 	}
 	// Web pages may be clients too; nothing here goes by cookies.
 	shared := func(method, path string, h http.HandlerFunc) {
@@ -287,7 +287,7 @@ func (f *Front) form(w http.ResponseWriter, r *http.Request, rate Rate) (url.Val
 	if err != nil {
 		return nil, err
 	}
-	form, err := once(string(body))
+	form, err := parseParameters(string(body))
 	if err != nil {
 		return nil, err
 	}
@@ -298,9 +298,9 @@ func (f *Front) form(w http.ResponseWriter, r *http.Request, rate Rate) (url.Val
 	return form, nil
 }
 
-// once parses parameters, none of which but resource may come twice (OAuth 2.1
+// parseParameters parses parameters, none of which but resource may come twice (OAuth 2.1
 // section 3.2).
-func once(encoded string) (url.Values, error) {
+func parseParameters(encoded string) (url.Values, error) {
 	values, err := url.ParseQuery(encoded)
 	if err != nil {
 		return nil, &oauth.Error{Code: oauth.InvalidRequest, Description: "the parameters cannot be read"}
@@ -313,18 +313,18 @@ func once(encoded string) (url.Values, error) {
 	return values, nil
 }
 
-// tooMany is the refusal of an address that has used its rate up.
-type tooMany struct{ wait time.Duration }
+// rateExceeded is the refusal of an address that has used its rate up.
+type rateExceeded struct{ wait time.Duration }
 
-func (t *tooMany) Error() string { return "too many calls from this address; wait a while" }
+func (t *rateExceeded) Error() string { return "too many calls from this address; wait a while" }
 
-// within takes one call from the rate of the caller's address.
-func (f *Front) within(r *http.Request, rate Rate) error {
+// takeRate takes one call from the rate of the caller's address.
+func (f *Front) takeRate(r *http.Request, rate Rate) error {
 	if f.Allow == nil {
 		return nil
 	}
 	if wait, ok := f.Allow(r.Context(), f.address(r), rate); !ok {
-		return &tooMany{wait}
+		return &rateExceeded{wait}
 	}
 	return nil
 }
@@ -356,7 +356,7 @@ func (f *Front) address(r *http.Request) string {
 
 // body reads a body of a type, up to limit bytes.
 func (f *Front) body(w http.ResponseWriter, r *http.Request, rate Rate, want string, limit int64) ([]byte, error) {
-	if err := f.within(r, rate); err != nil {
+	if err := f.takeRate(r, rate); err != nil {
 		return nil, err
 	}
 	if got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || got != want {
@@ -383,7 +383,7 @@ func status(e *oauth.Error) int {
 
 // refusal is an error in OAuth's terms with its status.
 func (f *Front) refusal(r *http.Request, err error) (*oauth.Error, int) {
-	var many *tooMany
+	var many *rateExceeded
 	if errors.As(err, &many) {
 		return &oauth.Error{Code: oauth.TemporarilyUnavailable, Description: many.Error(), RetryAfter: many.wait},
 			http.StatusTooManyRequests

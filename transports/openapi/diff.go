@@ -164,7 +164,7 @@ func (c *comparison) parameters(name string, was, is map[string]any) {
 		if newer[p]["required"] == true && older[p]["required"] != true {
 			c.add(where, "is required now")
 		}
-		c.request(where, older[p]["schema"], newer[p]["schema"])
+		c.compareRequest(where, older[p]["schema"], newer[p]["schema"])
 	}
 	for _, p := range slices.Sorted(maps.Keys(newer)) {
 		if older[p] == nil && newer[p]["required"] == true {
@@ -185,7 +185,7 @@ func (c *comparison) body(name string, was, is map[string]any) {
 			c.add(where, "is no longer taken as %s", media)
 			continue
 		}
-		c.request(where, members(members(older["content"])[media])["schema"], members(to)["schema"])
+		c.compareRequest(where, members(members(older["content"])[media])["schema"], members(to)["schema"])
 	}
 }
 
@@ -218,7 +218,7 @@ func (c *comparison) responses(name string, was, is map[string]any) {
 					}
 				}
 			}
-			c.answer(where, from, members(to)["schema"])
+			c.compareResponse(where, from, members(to)["schema"])
 		}
 	}
 }
@@ -273,8 +273,8 @@ func (c *comparison) security(name string, was, is map[string]any) {
 	}
 }
 
-// once reports whether a pair of references was not yet compared.
-func (c *comparison) once(direction string, was, is any) bool {
+// firstVisit reports whether a pair of references was not yet compared.
+func (c *comparison) firstVisit(direction string, was, is any) bool {
 	a, ok1 := members(was)["$ref"].(string)
 	b, ok2 := members(is)["$ref"].(string)
 	if !ok1 || !ok2 {
@@ -306,10 +306,10 @@ func covers(others []string, t string) bool {
 	return others == nil || slices.Contains(others, t) || t == "integer" && slices.Contains(others, "number")
 }
 
-// request compares what may be sent: the newer schema has to take all that the
+// compareRequest compares what may be sent: the newer schema has to take all that the
 // older one took.
-func (c *comparison) request(where string, older, newer any) {
-	if !c.once("request", older, newer) || !c.enter() {
+func (c *comparison) compareRequest(where string, older, newer any) {
+	if !c.firstVisit("request", older, newer) || !c.enter() {
 		return
 	}
 	c.depth++
@@ -318,13 +318,13 @@ func (c *comparison) request(where string, older, newer any) {
 	if c.alternatives(where, older, newer, true) {
 		return
 	}
-	c.narrowed(where, was, is)
+	c.compareBounds(where, was, is)
 	for _, name := range ordered(members(was["properties"])) {
 		at := where + ": " + name
 		to, ok := members(is["properties"])[name]
 		switch {
 		case ok:
-			c.request(at, members(was["properties"])[name], to)
+			c.compareRequest(at, members(was["properties"])[name], to)
 		default:
 			c.add(at, "is removed")
 		}
@@ -337,27 +337,27 @@ func (c *comparison) request(where string, older, newer any) {
 	if is["additionalProperties"] == false && was["additionalProperties"] != false {
 		c.add(where, "no longer takes other fields")
 	}
-	c.within(where, was, is, true)
+	c.compareNested(where, was, is, true)
 }
 
-// within compares the schemas of items, of other fields and of names.
-func (c *comparison) within(where string, was, is map[string]any, request bool) {
+// compareNested compares the schemas of items, of other fields and of names.
+func (c *comparison) compareNested(where string, was, is map[string]any, request bool) {
 	for _, k := range []struct{ keyword, what string }{{"items", "item"}, {"additionalProperties", "other field"},
 		{"propertyNames", "name"}, {"contentSchema", "line"}} {
 		from, to, at := members(was[k.keyword]), members(is[k.keyword]), where+": "+k.what
 		switch {
 		case from != nil && to != nil && request:
-			c.request(at, from, to)
+			c.compareRequest(at, from, to)
 		case from != nil && to != nil:
-			c.answer(at, from, to)
+			c.compareResponse(at, from, to)
 		case to != nil && request && was[k.keyword] != false:
 			c.add(at, "has rules now")
 		}
 	}
 }
 
-// narrowed compares the keywords that bound one value.
-func (c *comparison) narrowed(where string, was, is map[string]any) {
+// compareBounds compares the keywords that bound one value.
+func (c *comparison) compareBounds(where string, was, is map[string]any) {
 	allowed, before := types(is), types(was)
 	if before == nil && allowed != nil && was["enum"] == nil && was["const"] == nil {
 		c.add(where, "takes only %s now", strings.Join(allowed, ", "))
@@ -419,10 +419,10 @@ func number(f float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// answer compares what is read: the newer schema may not give what the older one
+// compareResponse compares what is read: the newer schema may not give what the older one
 // did not promise, but for more fields and more listed values.
-func (c *comparison) answer(where string, older, newer any) {
-	if !c.once("answer", older, newer) || !c.enter() {
+func (c *comparison) compareResponse(where string, older, newer any) {
+	if !c.firstVisit("answer", older, newer) || !c.enter() {
 		return
 	}
 	c.depth++
@@ -453,9 +453,9 @@ func (c *comparison) answer(where string, older, newer any) {
 		if slices.Contains(list(was["required"]), any(name)) && !slices.Contains(list(is["required"]), any(name)) {
 			c.add(at, "may be absent now")
 		}
-		c.answer(at, members(was["properties"])[name], to)
+		c.compareResponse(at, members(was["properties"])[name], to)
 	}
-	c.within(where, was, is, false)
+	c.compareNested(where, was, is, false)
 }
 
 // alternatives compares schemas of which one offers a choice. Of a request each
@@ -491,9 +491,9 @@ func (c *comparison) alternatives(where string, older, newer any, request bool) 
 		for _, other := range others {
 			probe := &comparison{older: c.older, newer: c.newer, seen: maps.Clone(c.seen), depth: c.depth, left: c.left}
 			if request {
-				probe.request(where, one, other)
+				probe.compareRequest(where, one, other)
 			} else {
-				probe.answer(where, other, one)
+				probe.compareResponse(where, other, one)
 			}
 			if len(probe.breaks) == 0 {
 				found = true

@@ -45,7 +45,7 @@ func of(members ...any) *object {
 				continue
 			}
 		case *jsonschema.Schema:
-			o.Set(members[i].(string), must(readable(v)))
+			o.Set(members[i].(string), must(orderKeywords(v)))
 			continue
 		}
 		o.Set(members[i].(string), members[i+1])
@@ -136,7 +136,7 @@ func (b *builder) operation(r *op.Route, all []*op.Route) (*object, error) {
 			o.Set("style", "form")
 			o.Set("explode", false)
 		}
-		o.Set("schema", must(readable(p.Schema)))
+		o.Set("schema", must(orderKeywords(p.Schema)))
 		for _, e := range s.Examples {
 			if v, ok := e.Parameters[p.Name]; ok {
 				o.Set("example", parameterExample(p, v))
@@ -187,7 +187,7 @@ func (b *builder) operation(r *op.Route, all []*op.Route) (*object, error) {
 	for _, f := range failures(s) {
 		key := strconv.Itoa(f.status)
 		if already, ok := responses.Get(key); ok { // the status has a body of its own, too
-			b.mix(already.(*object), f)
+			b.mergeError(already.(*object), f)
 			continue
 		}
 		if name, ok := b.shared[f.key()]; ok {
@@ -324,8 +324,8 @@ func sortedMembers(m map[string]string) *object {
 	return o
 }
 
-// failed is an error status of an operation with its codes.
-type failed struct {
+// errorStatus is an error status of an operation with its codes.
+type errorStatus struct {
 	status     int
 	memory     bool // the body of the memory API
 	class      op.Class
@@ -333,32 +333,32 @@ type failed struct {
 	codes      []string
 }
 
-func (f failed) key() string {
+func (f errorStatus) key() string {
 	return fmt.Sprint(f.memory, f.status, f.class != op.Free, f.deprecated, f.codes)
 }
 
 // failures lists the error statuses of an operation in rising order.
-func failures(s *op.Spec) []failed {
-	by := map[int]*failed{}
+func failures(s *op.Spec) []errorStatus {
+	by := map[int]*errorStatus{}
 	for _, c := range s.Codes() {
 		status := fault.Status(c)
 		if by[status] == nil {
-			by[status] = &failed{status: status, memory: s.Family == op.Memory, class: s.Class, deprecated: s.Deprecated != nil}
+			by[status] = &errorStatus{status: status, memory: s.Family == op.Memory, class: s.Class, deprecated: s.Deprecated != nil}
 		}
 		by[status].codes = append(by[status].codes, string(c))
 	}
-	var out []failed
+	var out []errorStatus
 	for _, f := range by {
 		slices.Sort(f.codes)
 		out = append(out, *f)
 	}
-	slices.SortFunc(out, func(a, b failed) int { return cmp.Compare(a.status, b.status) })
+	slices.SortFunc(out, func(a, b errorStatus) int { return cmp.Compare(a.status, b.status) })
 	return out
 }
 
 // share names the error answers that many operations have in common.
 func (b *builder) share(routes []*op.Route) {
-	used, first := map[string]int{}, map[string]failed{}
+	used, first := map[string]int{}, map[string]errorStatus{}
 	var order []string
 	for _, r := range routes {
 		for _, f := range failures(&r.Spec) {
@@ -389,7 +389,7 @@ func (b *builder) share(routes []*op.Route) {
 }
 
 // failure is the answer of an error status.
-func (b *builder) failure(f failed) *object {
+func (b *builder) failure(f errorStatus) *object {
 	headers := of("X-Request-Id", b.header("X-Request-Id"))
 	// A call that needs no key is charged nothing.
 	if f.class != op.Free && f.status != http.StatusUnauthorized && f.status != http.StatusMethodNotAllowed {
@@ -420,8 +420,8 @@ func (b *builder) failure(f failed) *object {
 	return of("description", text, "headers", headers, "content", of("application/json", of("schema", errorSchema(f))))
 }
 
-// mix adds an error's body to an answer that has a body of its own.
-func (b *builder) mix(answer *object, f failed) {
+// mergeError adds an error's body to an answer that has a body of its own.
+func (b *builder) mergeError(answer *object, f errorStatus) {
 	content, _ := answer.Get("content")
 	media, _ := content.(*object).Get("application/json")
 	schema, _ := media.(*object).Get("schema")
@@ -436,7 +436,7 @@ func (b *builder) mix(answer *object, f failed) {
 // errorSchema is the family's error body with the codes that can stand in it. The
 // codes are bound by dependentSchemas: generators of clients keep the body's type
 // then, where properties beside a reference would be a type of their own.
-func errorSchema(f failed) *object {
+func errorSchema(f errorStatus) *object {
 	code := of("code", of("enum", f.codes))
 	if f.memory {
 		code.Set("statusCode", of("const", f.status))

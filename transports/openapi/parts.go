@@ -169,7 +169,7 @@ func (b *builder) header(name string) *object {
 func (b *builder) components() *object {
 	schemas := of("Error", namespaceError(), "ErrorDetail", errorDetail(), "MemoryError", memoryError())
 	for _, name := range sorted(b.schemas) {
-		schemas.Set(name, must(readable(b.schemas[name])))
+		schemas.Set(name, must(orderKeywords(b.schemas[name])))
 	}
 	headers := of()
 	for _, name := range sorted(b.headers) {

@@ -48,8 +48,8 @@ func keywords() []string {
 		"anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contentMediaType", "contentSchema"}
 }
 
-// readable gives a schema's keywords an order.
-func readable(s *jsonschema.Schema) (any, error) {
+// orderKeywords gives a schema's keywords an order.
+func orderKeywords(s *jsonschema.Schema) (any, error) {
 	body, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("render schema: %w", err)

@@ -104,8 +104,8 @@ func guardTables(r *reader) []byte {
 	return out
 }
 
-// pause is an empty loop: loop, of no result, end.
-var pause = [3]byte{0x03, 0x40, 0x0B}
+// emptyLoop is an empty loop: loop, of no result, end.
+var emptyLoop = [3]byte{0x03, 0x40, 0x0B}
 
 // guardCode puts a pause at the start of every function that may call another.
 func guardCode(r *reader) []byte {
@@ -125,8 +125,8 @@ func guardCode(r *reader) []byte {
 			out = appendBytes(out, f.b)
 			continue
 		}
-		out = binary.AppendUvarint(out, uint64(len(f.b)+len(pause)))
-		out = append(append(append(out, locals...), pause[:]...), code...)
+		out = binary.AppendUvarint(out, uint64(len(f.b)+len(emptyLoop)))
+		out = append(append(append(out, locals...), emptyLoop[:]...), code...)
 	}
 	r.end()
 	return out

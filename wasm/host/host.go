@@ -122,9 +122,9 @@ type Model struct {
 	running sync.WaitGroup // workers that are not lost
 	lost    atomic.Int64   // workers whose call never came back
 	made    atomic.Int64   // instances ever made
-	lines   limiter        // of the module in the log
-	trouble limiter        // about the module in the log
-	breaks  chan struct{}  // a worker that receives breaks its instance
+	moduleLog   limiter        // of the module in the log
+	failureLog limiter        // about the module in the log
+	breakRequests  chan struct{}  // a worker that receives breaks its instance
 	close   sync.Once
 	closed  error
 }
@@ -163,7 +163,7 @@ func (m *Model) Memory() (used, ceiling int64) {
 // before there is one.
 func (m *Model) Break(ctx context.Context) error {
 	select {
-	case m.breaks <- struct{}{}:
+	case m.breakRequests <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("break an instance: %w", ctx.Err())
@@ -188,9 +188,9 @@ type claims struct {
 // claims, and starts the workers. A module of another ABI major, one that lacks
 // a function it must have, or one whose claims do not hold is refused.
 func Open(ctx context.Context, module Module, options Options) (*Model, error) {
-	m := &Model{module: module, options: options.withDefaults(), breaks: make(chan struct{})}
+	m := &Model{module: module, options: options.withDefaults(), breakRequests: make(chan struct{})}
 	if err := m.open(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open model %s: %w", module.Info.Name, err), m.shut())
+		return nil, errors.Join(fmt.Errorf("open model %s: %w", module.Info.Name, err), m.releaseRuntime())
 	}
 	return m, nil
 }
@@ -239,7 +239,7 @@ func (m *Model) open(ctx context.Context) error {
 		}
 		var e *abi.Error
 		if errors.As(err, &e) && e.Code == abi.CodeMemory {
-			err = m.shortOfMemory(err)
+			err = m.withMemoryHint(err)
 		}
 		return err
 	}
@@ -366,12 +366,12 @@ func (m *Model) Close() error {
 			m.closed = fmt.Errorf("close model %s: %d calls never ended, their memory is not released", m.info.ID, n)
 			return
 		}
-		m.closed = m.shut()
+		m.closed = m.releaseRuntime()
 	})
 	return m.closed
 }
 
-func (m *Model) shut() error {
+func (m *Model) releaseRuntime() error {
 	ctx := context.Background()
 	var errs []error
 	if m.runtime != nil {

@@ -51,7 +51,7 @@ func (m *Model) bindImports(ctx context.Context) error {
 		if !ok || int(level) >= len(levels) || !m.options.Log.Enabled(ctx, levels[level]) {
 			return
 		}
-		pass, dropped := m.lines.allow(time.Now())
+		pass, dropped := m.moduleLog.allow(time.Now())
 		if dropped > 0 {
 			m.options.Log.Warn("module log truncated", "model", m.module.Info.Name, "lines", dropped)
 		}

@@ -52,7 +52,7 @@ func (in *instance) open(ctx context.Context, config []byte) error {
 		return fmt.Errorf("the module speaks ABI %d.%d, this host %d.%d; a build for ABI %d is needed", major, minor,
 			abi.Major, abi.Minor, abi.Major)
 	}
-	b, err := in.raw(ctx, abi.FuncOpen, config)
+	b, err := in.callFrame(ctx, abi.FuncOpen, config)
 	if err != nil {
 		return fmt.Errorf("%s: %w", abi.FuncOpen, err)
 	}
@@ -96,7 +96,7 @@ func (in *instance) call(ctx context.Context, op string, request abi.Request) (a
 	if in.frame, err = request.Append(in.frame[:0]); err != nil {
 		return abi.Result{}, &abi.Error{Code: abi.CodeInvalid, Message: err.Error()}
 	}
-	b, err := in.raw(ctx, op, in.frame)
+	b, err := in.callFrame(ctx, op, in.frame)
 	if cap(in.frame) > 1<<20 {
 		in.frame = nil // a rare large text does not stay in memory
 	}
@@ -119,9 +119,9 @@ func (e *errBroken) Unwrap() error { return e.err }
 
 func broken(format string, args ...any) error { return &errBroken{fmt.Errorf(format, args...)} }
 
-// raw copies input into the module, calls op and copies the answer out. Every
+// callFrame copies input into the module, calls op and copies the answer out. Every
 // view of the memory is taken again after a call, which may have grown it.
-func (in *instance) raw(ctx context.Context, op string, input []byte) ([]byte, error) {
+func (in *instance) callFrame(ctx context.Context, op string, input []byte) ([]byte, error) {
 	fn := in.funcs[op]
 	if fn == nil {
 		if fn = in.mod.ExportedFunction(op); fn == nil {

@@ -38,7 +38,7 @@ func TestInputIsNotRetained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := in.raw(t.Context(), abi.FuncEmbed, frame)
+	want, err := in.callFrame(t.Context(), abi.FuncEmbed, frame)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestEncoderRefuses(t *testing.T) {
 		"invalid UTF-8": {abi.FuncSparse, broken, abi.CodeInvalid},
 		"opened twice":  {abi.FuncOpen, s.Config, abi.CodeInvalid},
 	} {
-		b, err := in.raw(t.Context(), c.function, c.frame)
+		b, err := in.callFrame(t.Context(), c.function, c.frame)
 		if err == nil {
 			_, err = abi.ParseResult(b)
 		}
@@ -216,7 +216,7 @@ func TestEncoderRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := in.raw(t.Context(), abi.FuncSparse, none)
+	b, err := in.callFrame(t.Context(), abi.FuncSparse, none)
 	if err != nil {
 		t.Fatal(err)
 	}

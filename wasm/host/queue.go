@@ -284,7 +284,7 @@ func (w *worker) work(j *job) {
 		}
 	}
 	select {
-	case <-m.breaks:
+	case <-m.breakRequests:
 		err = broken("broken on purpose")
 	default:
 	}
@@ -293,7 +293,7 @@ func (w *worker) work(j *job) {
 		w.closeInstance()
 		if ctx.Err() != nil {
 			err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
-		} else if pass, dropped := m.trouble.allow(time.Now()); pass {
+		} else if pass, dropped := m.failureLog.allow(time.Now()); pass {
 			m.options.Log.Warn("model instance failed", "model", m.info.ID, "error", err, "unlogged", dropped)
 		}
 	}

@@ -44,7 +44,7 @@ func (m *Model) compile(ctx context.Context) error {
 		if c.err != nil {
 			err := fmt.Errorf("compile: %w", c.err)
 			if strings.Contains(c.err.Error(), "over limit of") { // pages of memory
-				err = m.shortOfMemory(err)
+				err = m.withMemoryHint(err)
 			}
 			return err
 		}
@@ -59,8 +59,8 @@ func (m *Model) compile(ctx context.Context) error {
 	}
 }
 
-// shortOfMemory says what an operator can do.
-func (m *Model) shortOfMemory(err error) error {
+// withMemoryHint says what an operator can do.
+func (m *Model) withMemoryHint(err error) error {
 	return fmt.Errorf("%w; an instance may take %d MB, which memory_mb sets", err, m.options.MemoryMB)
 }
 

@@ -23,25 +23,25 @@ func (x *Index) schedule(p *partition) {
 		return
 	}
 	s := p.snap.Load()
-	if !p.flushing && p.pending(s) >= x.cfg.FlushChunks && x.start(p, x.flush) {
+	if !p.flushing && p.pending(s) >= x.cfg.FlushChunks && x.startJob(p, x.flush) {
 		p.flushing = true
 	}
-	if !p.merging && len(pickMerge(s, p.kept, x.cfg.FlushChunks)) > 0 && x.start(p, x.mergeFiles) {
+	if !p.merging && len(pickMerge(s, p.kept, x.cfg.FlushChunks)) > 0 && x.startJob(p, x.mergeFiles) {
 		p.merging = true
 	}
 }
 
 // pending counts what a flush would write: chunks of the head and deletions.
 func (p *partition) pending(s *snapshot) int {
-	n := p.doomed
+	n := p.deletedInFiles
 	for _, v := range s.head() {
 		n += v.alive
 	}
 	return n
 }
 
-// start runs fn in the background; false: the index is closing.
-func (x *Index) start(p *partition, fn func(*partition) error) bool {
+// startJob runs fn in the background; false: the index is closing.
+func (x *Index) startJob(p *partition, fn func(*partition) error) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
@@ -53,14 +53,14 @@ func (x *Index) start(p *partition, fn func(*partition) error) bool {
 		defer x.jobs.Done()
 		defer p.jobs.Done()
 		if err := fn(p); err != nil {
-			x.failed(p, err)
+			x.handleFailure(p, err)
 		}
 	}()
 	return true
 }
 
-// failed handles the end of background work with an error.
-func (x *Index) failed(p *partition, err error) {
+// handleFailure handles the end of background work with an error.
+func (x *Index) handleFailure(p *partition, err error) {
 	if isDamage(err) {
 		x.dropDamaged(p, err)
 		return
@@ -158,10 +158,10 @@ func (x *Index) flushLocked(p *partition) error {
 		return err
 	}
 	p.kept, p.durable = kept, s.applied
-	p.doomed = 0
+	p.deletedInFiles = 0
 	for _, v := range next.segs {
 		if v.segment.file != nil {
-			p.doomed += count(kept[v.segment], v.segment) - v.alive
+			p.deletedInFiles += count(kept[v.segment], v.segment) - v.alive
 		}
 	}
 	p.backoff = 0
@@ -237,7 +237,7 @@ func mergedView(seg *segment, inputs []mergeInput, moved [][]uint32, cur *snapsh
 			}
 		}
 	}
-	return v, v.weigh()
+	return v, v.countDeadWords()
 }
 
 func (x *Index) writeManifest(p *partition, s *snapshot, kept map[*segment]bitset, durable uint64) error {

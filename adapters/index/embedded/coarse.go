@@ -170,14 +170,14 @@ func prepareCoarse(k simd.Kernels, q, centre []float32) coarseQuery {
 type selection struct {
 	topK   *topK // its order
 	k      int
-	cand   []found
+	cand   []candidate
 	full   bool
-	worst  found // of the kept, once full
+	worst  candidate // of the kept, once full
 	scores []float32
 }
 
 func newSelection(s *snapshot, k int) *selection {
-	return &selection{topK: &topK{snap: s}, k: k, cand: make([]found, 0, min(2*k, s.live))}
+	return &selection{topK: &topK{snap: s}, k: k, cand: make([]candidate, 0, min(2*k, s.live))}
 }
 
 // floor is the score below which nothing can enter; equal scores can.
@@ -188,7 +188,7 @@ func (s *selection) floor() float32 {
 	return s.worst.score
 }
 
-func (s *selection) offer(f found) {
+func (s *selection) offer(f candidate) {
 	if s.full && s.topK.compare(f, s.worst) >= 0 {
 		return
 	}
@@ -205,7 +205,7 @@ func (s *selection) scan(dots []int32, q coarseQuery, terms []float32, seg, at u
 	for j, d := range dots {
 		if score := q.base + terms[2*j+1] + (float32(d)-q.zero)*q.step*terms[2*j]; score >= floor {
 			if row := at + uint32(j); set == nil || set.has(row) {
-				s.offer(found{score, seg, row})
+				s.offer(candidate{score, seg, row})
 				floor = max(s.floor(), -math.MaxFloat32)
 			}
 		}
@@ -223,7 +223,7 @@ func (s *selection) cut() {
 	}
 	least := kthLargest(s.scores, s.k)
 	above := 0
-	var equal []found
+	var equal []candidate
 	for _, c := range s.cand {
 		if c.score > least {
 			above++
@@ -243,7 +243,7 @@ func (s *selection) cut() {
 }
 
 // best is the kept candidates, in the order they came.
-func (s *selection) best() []found {
+func (s *selection) best() []candidate {
 	s.cut()
 	return s.cand
 }

@@ -20,9 +20,9 @@ func TestSelectionIsTheBest(t *testing.T) {
 	for _, distinct := range []int{1, 2, 40, 1 << 20} {
 		for _, k := range []int{1, 2, 7, 512, n - 1, n, 2 * n} {
 			s := &snapshot{segs: []segView{{segment: seg}}, live: n}
-			all := make([]found, n)
+			all := make([]candidate, n)
 			for i := range all {
-				all[i] = found{float32(r.IntN(distinct)), 0, uint32(i)}
+				all[i] = candidate{float32(r.IntN(distinct)), 0, uint32(i)}
 			}
 			sel := newSelection(s, k)
 			for _, i := range r.Perm(n) {

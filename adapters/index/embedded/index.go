@@ -310,7 +310,7 @@ func (x *Index) read(p *partition) (_ *snapshot, err error) {
 		if v.live, v.alive, err = decodeDead(ms.Dead, seg.chunks); err != nil {
 			return nil, err
 		}
-		if err = v.weigh(); err != nil {
+		if err = v.countDeadWords(); err != nil {
 			return nil, err
 		}
 		p.kept[seg] = v.live
@@ -612,7 +612,7 @@ func (x *Index) search(ctx context.Context, s *snapshot, q port.IndexQuery) ([]p
 			return nil, err
 		}
 	}
-	var best []found
+	var best []candidate
 	var terms []queryTerm
 	var err error
 	if q.Retriever == port.Vector {

@@ -14,7 +14,7 @@ type mergeInput struct {
 	keep bitset // nil: all
 }
 
-// dropped marks, in the map from old to new ordinals, chunks that were left out.
+// droppedChunk marks, in the map from old to new ordinals, chunks that were left out.
 const droppedChunk = math.MaxUint32
 
 // merge writes the kept chunks of several segments as one image and returns,
@@ -64,15 +64,15 @@ func (x *Index) merge(ctx context.Context, w *imageWriter, inputs []mergeInput) 
 	w.section(secDocs, raw(docs))
 	w.section(secOwner, raw(owner))
 
-	gather(w, secNumber, inputs, func(s *segment) []byte { return s.sec[secNumber] }, 4)
-	gather(w, secLength, inputs, func(s *segment) []byte { return s.sec[secLength] }, 2)
+	copyRows(w, secNumber, inputs, func(s *segment) []byte { return s.sec[secNumber] }, 4)
+	copyRows(w, secLength, inputs, func(s *segment) []byte { return s.sec[secLength] }, 2)
 	if timed {
-		gather(w, secTime, inputs, func(s *segment) []byte { return s.sec[secTime] }, 8)
+		copyRows(w, secTime, inputs, func(s *segment) []byte { return s.sec[secTime] }, 8)
 	}
 	if m.dim > 0 {
-		gather(w, secScale, inputs, func(s *segment) []byte { return s.sec[secScale] }, 4)
-		gather(w, secCode, inputs, func(s *segment) []byte { return s.sec[secCode] }, m.dim)
-		gather(w, secResidual, inputs, func(s *segment) []byte { return s.sec[secResidual] }, m.dim)
+		copyRows(w, secScale, inputs, func(s *segment) []byte { return s.sec[secScale] }, 4)
+		copyRows(w, secCode, inputs, func(s *segment) []byte { return s.sec[secCode] }, m.dim)
+		copyRows(w, secResidual, inputs, func(s *segment) []byte { return s.sec[secResidual] }, m.dim)
 		writeCoarse(w, m.chunks, m.dim, keptCodes(inputs, m.dim))
 	}
 	if err := ctx.Err(); err != nil {
@@ -123,9 +123,9 @@ func keptCodes(inputs []mergeInput, dim int) codes {
 	}
 }
 
-// gather writes the rows of kept chunks, run by run. Inputs without the section
+// copyRows writes the rows of kept chunks, run by run. Inputs without the section
 // give zeros.
-func gather(w *imageWriter, section int, inputs []mergeInput, rows func(*segment) []byte, size int) {
+func copyRows(w *imageWriter, section int, inputs []mergeInput, rows func(*segment) []byte, size int) {
 	w.begin(section)
 	var zeros []byte
 	for _, in := range inputs {

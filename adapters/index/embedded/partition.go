@@ -19,8 +19,8 @@ type segView struct {
 	dead    uint64 // words of the deleted chunks
 }
 
-// weigh recounts the words of the deleted chunks.
-func (v *segView) weigh() error {
+// countDeadWords recounts the words of the deleted chunks.
+func (v *segView) countDeadWords() error {
 	v.dead = 0
 	if v.live == nil {
 		return nil
@@ -120,22 +120,22 @@ type partition struct {
 	ctx    context.Context // of background work; ends when the partition goes
 	cancel context.CancelFunc
 
-	mu       sync.Mutex
-	idle     sync.Cond // signalled when a flush ends; L is &mu
-	snap     atomic.Pointer[snapshot]
-	gone     bool // evicted, dropped or damaged: ask the index again once cleared
-	cleared  chan struct{}
-	hasDir   bool
-	durable  uint64
-	next     uint64              // id of the next segment file
-	kept     map[*segment]bitset // per file: live chunks as the manifest has them; nil: all
-	doomed   int                 // chunks of files deleted since the manifest was written
-	frozen   map[*segment]bool   // head segments that a flush is writing
-	flushing bool
-	merging  bool
-	retry    time.Time // after a failed flush or merge: not before
-	backoff  time.Duration
-	jobs     sync.WaitGroup
+	mu             sync.Mutex
+	idle           sync.Cond // signalled when a flush ends; L is &mu
+	snap           atomic.Pointer[snapshot]
+	gone           bool // evicted, dropped or damaged: ask the index again once cleared
+	cleared        chan struct{}
+	hasDir         bool
+	durable        uint64
+	next           uint64              // id of the next segment file
+	kept           map[*segment]bitset // per file: live chunks as the manifest has them; nil: all
+	deletedInFiles int                 // chunks of files deleted since the manifest was written
+	frozen         map[*segment]bool   // head segments that a flush is writing
+	flushing       bool
+	merging        bool
+	retry          time.Time // after a failed flush or merge: not before
+	backoff        time.Duration
+	jobs           sync.WaitGroup
 
 	// Guarded by Index.mu.
 	newer, older *partition
@@ -213,11 +213,11 @@ func (x *Index) apply(ctx context.Context, p *partition, b port.Batch) error {
 		}
 	}
 	next := &snapshot{segs: slices.Clone(s.segs), applied: b.Upto, dim: dim}
-	doomed := 0
+	deleted := 0
 	for i, v := range next.segs {
 		next.segs[i] = v.withDeleted(changes)
 		if v.segment.file != nil {
-			doomed += v.alive - next.segs[i].alive
+			deleted += v.alive - next.segs[i].alive
 		}
 	}
 	bl := x.builders.Get().(*builder)
@@ -232,7 +232,7 @@ func (x *Index) apply(ctx context.Context, p *partition, b port.Batch) error {
 	if next.segs, err = x.compactHead(ctx, p, next.segs); err != nil {
 		return err
 	}
-	p.doomed += doomed
+	p.deletedInFiles += deleted
 	p.publish(next)
 	x.accountMemory(p, next)
 	x.schedule(p)

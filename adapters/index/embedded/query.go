@@ -62,7 +62,7 @@ func sparseTerms(q port.IndexQuery) ([]queryTerm, error) {
 
 // searchTerms ranks by keyword (BM25) or sparse terms (dot product).
 func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance,
-	q port.IndexQuery) ([]found, []queryTerm, error) {
+	q port.IndexQuery) ([]candidate, []queryTerm, error) {
 	var terms []queryTerm
 	keyword := q.Retriever == port.Keyword
 	if keyword {
@@ -135,7 +135,7 @@ func (x *Index) searchTerms(ctx context.Context, s *snapshot, allow []allowance,
 
 // explain finds the query terms that each of the found chunks holds, as the
 // user wrote them, in the order of the query.
-func (x *Index) explain(s *snapshot, terms []queryTerm, hits []found, out []port.Hit) {
+func (x *Index) explain(s *snapshot, terms []queryTerm, hits []candidate, out []port.Hit) {
 	order := make([]int, len(hits))
 	for i := range order {
 		order[i] = i

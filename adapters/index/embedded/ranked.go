@@ -291,7 +291,7 @@ func (s *scorer) collect(best *topK, seg, base, end uint32, rest int, sum float6
 	}
 	for _, d := range s.cand {
 		if score := float32(s.acc[d]); score >= best.floor() {
-			best.offer(found{score, seg, base + d})
+			best.offer(candidate{score, seg, base + d})
 		}
 	}
 	s.clearWindow(walked)

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// found is a candidate: a chunk of the seg-th segment of a snapshot.
-type found struct {
+// candidate is a candidate: a chunk of the seg-th segment of a snapshot.
+type candidate struct {
 	score float32
 	seg   uint32
 	ord   uint32
@@ -19,11 +19,11 @@ type found struct {
 type topK struct {
 	snap *snapshot
 	k    int
-	heap []found
+	heap []candidate
 }
 
 func newTopK(s *snapshot, k int) *topK {
-	return &topK{snap: s, k: k, heap: make([]found, 0, min(k, s.live))}
+	return &topK{snap: s, k: k, heap: make([]candidate, 0, min(k, s.live))}
 }
 
 // floor is the score below which nothing can enter; equal scores can.
@@ -35,7 +35,7 @@ func (t *topK) floor() float32 {
 }
 
 // compare orders the better first.
-func (t *topK) compare(a, b found) int {
+func (t *topK) compare(a, b candidate) int {
 	if a.score != b.score {
 		return cmp.Compare(b.score, a.score)
 	}
@@ -46,7 +46,7 @@ func (t *topK) compare(a, b found) int {
 	return cmp.Compare(x.number[a.ord], y.number[b.ord])
 }
 
-func (t *topK) offer(f found) {
+func (t *topK) offer(f candidate) {
 	if len(t.heap) < t.k {
 		t.heap = append(t.heap, f)
 		for i := len(t.heap) - 1; i > 0; {
@@ -80,7 +80,7 @@ func (t *topK) offer(f found) {
 }
 
 // sorted empties the heap, best first.
-func (t *topK) sorted() []found {
+func (t *topK) sorted() []candidate {
 	out := t.heap
 	t.heap = nil
 	slices.SortFunc(out, t.compare)

@@ -23,7 +23,7 @@ const (
 // there is no coarse code, scores the best again with int8 codes, and the best of those with the second
 // codes of both sides, which hold a component to about 16 bits. Each pass keeps
 // more than asked for, because its scores are off: by some 1e-2 and 1e-3.
-func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance, q port.IndexQuery) ([]found, error) {
+func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance, q port.IndexQuery) ([]candidate, error) {
 	if s.dim == 0 {
 		return nil, nil
 	}
@@ -62,7 +62,7 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 				floor := fine.floor()
 				for j, row := range part {
 					if score := float32(dots[j]) * step * seg.scale[row]; score >= floor && seg.scale[row] != 0 {
-						fine.offer(found{score, uint32(i), row})
+						fine.offer(candidate{score, uint32(i), row})
 						floor = fine.floor()
 					}
 				}
@@ -91,7 +91,7 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 			for j, d := range dots[:n] {
 				if score := float32(d) * step * scale[j]; score >= floor {
 					if row := uint32(at + j); scale[j] != 0 && (set == nil || set.has(row)) {
-						fine.offer(found{score, uint32(i), row})
+						fine.offer(candidate{score, uint32(i), row})
 						floor = fine.floor()
 					}
 				}
@@ -104,7 +104,7 @@ func (x *Index) searchVector(ctx context.Context, s *snapshot, allow []allowance
 
 // refine offers candidates, ordered by segment and chunk, with the score of
 // their int8 codes.
-func (x *Index) refine(s *snapshot, fine *topK, cand []found, first simd.Query, step float32) {
+func (x *Index) refine(s *snapshot, fine *topK, cand []candidate, first simd.Query, step float32) {
 	rows, dots := make([]uint32, 0, len(cand)), make([]int32, len(cand))
 	for len(cand) > 0 {
 		seg := s.segs[cand[0].seg].segment
@@ -125,8 +125,8 @@ func (x *Index) refine(s *snapshot, fine *topK, cand []found, first simd.Query, 
 }
 
 // rescore gives candidates their cosine from both codes of both sides.
-func (x *Index) rescore(s *snapshot, cand []found, code, residue []int8, step float32, k int) []found {
-	slices.SortFunc(cand, func(a, b found) int {
+func (x *Index) rescore(s *snapshot, cand []candidate, code, residue []int8, step float32, k int) []candidate {
+	slices.SortFunc(cand, func(a, b candidate) int {
 		if a.seg != b.seg {
 			return int(a.seg) - int(b.seg)
 		}

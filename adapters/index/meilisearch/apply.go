@@ -30,9 +30,9 @@ type chunk struct {
 	Version  uint64   `json:"v"`
 }
 
-// gone stands in the place of a chunk that is no more, until it is deleted. It
+// emptied stands in the place of a chunk that is no more, until it is deleted. It
 // belongs to no partition, so no search finds it.
-type gone struct {
+type emptied struct {
 	ID      string `json:"id"`
 	Version uint64 `json:"v"` // 0
 }
@@ -215,7 +215,7 @@ func (x *Index) encode(g, life string, b port.Batch, documents, old []string) (p
 	for _, id := range old {
 		if !live[id] {
 			dead = append(dead, id)
-			if err := put(gone{ID: id}); err != nil {
+			if err := put(emptied{ID: id}); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -238,7 +238,7 @@ func (x *Index) write(ctx context.Context, generation int64, payload []byte) err
 		return err
 	}
 	x.mu.Lock()
-	x.open[generation] = pending{task}
+	x.unawaited[generation] = pending{task}
 	x.mu.Unlock()
 	return x.awaitPending(ctx, generation)
 }
@@ -247,7 +247,7 @@ func (x *Index) write(ctx context.Context, generation int64, payload []byte) err
 // with its error; what it should have written is replayed.
 func (x *Index) awaitPending(ctx context.Context, generation int64) error {
 	x.mu.Lock()
-	left, ok := x.open[generation]
+	left, ok := x.unawaited[generation]
 	x.mu.Unlock()
 	if !ok {
 		return nil
@@ -256,7 +256,7 @@ func (x *Index) awaitPending(ctx context.Context, generation int64) error {
 	var failed *taskError
 	if err == nil || errors.As(err, &failed) || errors.Is(err, errGone) || hasCode(err, "task_not_found") {
 		x.mu.Lock()
-		delete(x.open, generation)
+		delete(x.unawaited, generation)
 		x.mu.Unlock()
 	}
 	return err
@@ -273,7 +273,7 @@ func (x *Index) deleteStale(ctx context.Context, g string, b port.Batch, documen
 	if dead > 0 {
 		_, err := x.enqueue(ctx, "delete chunks", func(ctx context.Context) (*client.TaskInfo, error) {
 			// Not by id: one of them may be a chunk again when the task's turn comes.
-			return x.index.DeleteDocumentsByFilterWithContext(ctx, empty, nil)
+			return x.index.DeleteDocumentsByFilterWithContext(ctx, emptiedFilter, nil)
 		})
 		if err != nil { // they hold nothing and are swept at the next start
 			x.log.WarnContext(ctx, "keyword index cleanup failed", "documents", dead, "error", err)
@@ -368,7 +368,7 @@ func (x *Index) Retain(live []int64) error {
 	if err == nil {
 		err = x.retain(ctx, live)
 	}
-	var away *outOfReach
+	var away *unreachableError
 	if x.cfg.OnOutage == CatchUp && errors.As(err, &away) {
 		x.log.WarnContext(ctx, "keyword index cleanup failed", "error", err)
 		return nil
@@ -408,15 +408,15 @@ func (x *Index) retain(ctx context.Context, live []int64) error {
 	return nil
 }
 
-// empty leaves what stands in the place of chunks that went.
-const empty = "v = 0"
+// emptiedFilter leaves what stands in the place of chunks that went.
+const emptiedFilter = "v = 0"
 
-// sweep deletes what an earlier process left empty.
-func (x *Index) sweep(ctx context.Context) {
-	n, err := x.count(ctx, empty)
+// deleteEmptied deletes what an earlier process left empty.
+func (x *Index) deleteEmptied(ctx context.Context) {
+	n, err := x.count(ctx, emptiedFilter)
 	if err == nil && n > 0 {
 		_, err = x.enqueue(ctx, "delete chunks", func(ctx context.Context) (*client.TaskInfo, error) {
-			return x.index.DeleteDocumentsByFilterWithContext(ctx, empty, nil)
+			return x.index.DeleteDocumentsByFilterWithContext(ctx, emptiedFilter, nil)
 		})
 	}
 	if err != nil {
@@ -432,7 +432,7 @@ func (x *Index) terms() func(text string) string {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(word(t.Term))
+		b.WriteString(encodeTerm(t.Term))
 	})
 	return func(text string) string {
 		b.Reset()
@@ -441,12 +441,12 @@ func (x *Index) terms() func(text string) string {
 	}
 }
 
-// word is a term as one word of Meilisearch's tokenizer, which splits at what is
+// encodeTerm is a term as one word of Meilisearch's tokenizer, which splits at what is
 // neither letter nor digit and, in some scripts, between letters.
-func word(term []byte) string {
+func encodeTerm(term []byte) string {
 	for _, c := range term {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
-			return "zz" + strings.ToLower(letters.EncodeToString(term))
+			return "zz" + strings.ToLower(hashEncoding.EncodeToString(term))
 		}
 	}
 	return string(term)

@@ -44,9 +44,9 @@ type Index struct {
 		at     time.Time
 	}
 
-	mu    sync.Mutex
-	locks map[int64]*partitionLock // by generation
-	open  map[int64]pending        // by generation: tasks that were not awaited to their end
+	mu        sync.Mutex
+	locks     map[int64]*partitionLock // by generation
+	unawaited map[int64]pending        // by generation: tasks that were not awaited to their end
 	// Partitions above the highest live one that the last Retain was not told of.
 	unlisted map[string]bool
 }
@@ -68,7 +68,7 @@ func Open(ctx context.Context, c Config, o Options) (*Index, error) {
 		return nil, err
 	}
 	if err := x.ready(ctx); err != nil {
-		var away *outOfReach
+		var away *unreachableError
 		if c.OnOutage != CatchUp || !errors.As(err, &away) {
 			_ = x.Close()
 			return nil, err
@@ -96,7 +96,7 @@ func newIndex(c Config, o Options) (*Index, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
 	x := &Index{cfg: c, log: o.Log, shared: o.Shared, http: &http.Client{Transport: transport}, uid: c.IndexPrefix + "_chunks",
-		analyzer: a, locks: map[int64]*partitionLock{}, open: map[int64]pending{}}
+		analyzer: a, locks: map[int64]*partitionLock{}, unawaited: map[int64]pending{}}
 	if c.StopWords {
 		x.stop = a.StopWords()
 	}
@@ -136,10 +136,10 @@ func (x *Index) Ping(ctx context.Context) error {
 // errGone says that the index is not there.
 var errGone = errors.New("the index does not exist")
 
-// outOfReach marks failures of the connection or of a server that is not up.
-type outOfReach struct{ error }
+// unreachableError marks failures of the connection or of a server that is not up.
+type unreachableError struct{ error }
 
-func (e *outOfReach) Unwrap() error { return e.error }
+func (e *unreachableError) Unwrap() error { return e.error }
 
 const attempts = 3
 
@@ -229,7 +229,7 @@ func (x *Index) explain(ctx context.Context, op string, err error) error {
 	}
 	switch {
 	case errors.Is(cause, context.DeadlineExceeded), ctx.Err() != nil:
-		cause = &outOfReach{fmt.Errorf("no answer in time: %w", cause)}
+		cause = &unreachableError{fmt.Errorf("no answer in time: %w", cause)}
 		return &failure{op, cause, fault.Wrap(fault.Timeout, op, cause, "the keyword index did not answer in time")}
 	case e.MeilisearchApiError.Code == codeIndexNotFound:
 		return fmt.Errorf("%s: index %s: %w", op, x.uid, errGone)
@@ -238,7 +238,7 @@ func (x *Index) explain(ctx context.Context, op string, err error) error {
 	case e.StatusCode == http.StatusRequestEntityTooLarge:
 		return unavailable(op, fmt.Errorf("max_payload_mb is larger than the server's http-payload-size-limit: %w", cause))
 	case e.StatusCode == 0 || retryable(err) || e.StatusCode >= 500:
-		return unavailable(op, &outOfReach{cause})
+		return unavailable(op, &unreachableError{cause})
 	}
 	return unavailable(op, cause)
 }
@@ -371,7 +371,7 @@ func partitionName(p port.Partition) (string, error) {
 // Hashes are 130 bits in lower-case base 32: letters and digits, which filters
 // and primary keys take as they are, and of one case, since filters have none.
 // The letter in front keeps them from looking like numbers.
-var letters = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+var hashEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 func hash(parts ...string) string {
 	h := sha256.New()
@@ -381,7 +381,7 @@ func hash(parts ...string) string {
 		h.Write(n[:])
 		h.Write([]byte(p))
 	}
-	return "h" + letters.EncodeToString(h.Sum(nil))[:26]
+	return "h" + hashEncoding.EncodeToString(h.Sum(nil))[:26]
 }
 
 // Optional interfaces of core.

@@ -16,11 +16,11 @@ import (
 
 const (
 	// Meilisearch reads ten words of a query and ignores the rest.
-	wordsTogether = 10
+	maxWordsTogether = 10
 	// Each word is a search of its own; a text longer than this is no question.
-	wordsAlone = 24
-	// mostHits is the largest limit of port.IndexQuery.
-	mostHits = 1000
+	maxWordsAlone = 24
+	// maxHits is the largest limit of port.IndexQuery.
+	maxHits = 1000
 )
 
 // queryTerm is a distinct term of a query.
@@ -29,12 +29,12 @@ type queryTerm struct {
 	surface []string // the forms in which the user wrote it
 }
 
-// query analyses a query as the texts were.
-func (x *Index) query(text string) []queryTerm {
+// analyzeQuery analyses a query as the texts were.
+func (x *Index) analyzeQuery(text string) []queryTerm {
 	words := x.analyzer.Query(text, x.stop)
 	terms := make([]queryTerm, len(words))
 	for i, w := range words {
-		terms[i] = queryTerm{word: word([]byte(w.Term)), surface: w.Surface}
+		terms[i] = queryTerm{word: encodeTerm([]byte(w.Term)), surface: w.Surface}
 	}
 	return terms
 }
@@ -42,7 +42,7 @@ func (x *Index) query(text string) []queryTerm {
 // Spans implements port.Highlighter.
 func (x *Index) Spans(query, text string) []port.Span {
 	terms := x.analyzer.Query(query, x.stop)
-	return x.analyzer.Spans(terms[:min(len(terms), wordsAlone)], text)
+	return x.analyzer.Spans(terms[:min(len(terms), maxWordsAlone)], text)
 }
 
 // hit is what a search gives of a chunk.
@@ -62,8 +62,8 @@ func (x *Index) Search(ctx context.Context, p port.Partition, q port.IndexQuery)
 	if q.Retriever != port.Keyword {
 		return nil, fmt.Errorf("meilisearch: it does not serve %s search", q.Retriever)
 	}
-	if q.Limit < 1 || q.Limit > mostHits {
-		return nil, fmt.Errorf("meilisearch: limit %d is not between 1 and %d", q.Limit, mostHits)
+	if q.Limit < 1 || q.Limit > maxHits {
+		return nil, fmt.Errorf("meilisearch: limit %d is not between 1 and %d", q.Limit, maxHits)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("meilisearch: search: %w", err)
@@ -71,21 +71,21 @@ func (x *Index) Search(ctx context.Context, p port.Partition, q port.IndexQuery)
 	if err := x.ready(ctx); err != nil {
 		return nil, err
 	}
-	terms := x.query(q.Text)
+	terms := x.analyzeQuery(q.Text)
 	if len(terms) == 0 {
 		return nil, nil
 	}
-	terms = terms[:min(len(terms), wordsAlone)]
-	lists, err := x.ask(ctx, condition(g, q), terms, q)
+	terms = terms[:min(len(terms), maxWordsAlone)]
+	lists, err := x.searchTerms(ctx, condition(g, q), terms, q)
 	if err != nil {
 		return nil, err
 	}
 	return x.merge(terms, lists, q), nil
 }
 
-// ask sends the request: one list for each term, the words together, and one
+// searchTerms sends the request: one list for each term, the words together, and one
 // that counts the chunks.
-func (x *Index) ask(ctx context.Context, filter string, terms []queryTerm, q port.IndexQuery) ([]client.SearchResponse, error) {
+func (x *Index) searchTerms(ctx context.Context, filter string, terms []queryTerm, q port.IndexQuery) ([]client.SearchResponse, error) {
 	fields := []string{"d", "c"}
 	if q.Explain || x.cfg.Ranking == ByBM25 {
 		fields = append(fields, "w")
@@ -112,7 +112,7 @@ func (x *Index) ask(ctx context.Context, filter string, terms []queryTerm, q por
 	}
 	if len(terms) > 1 {
 		// Not in quotes: what is quoted is never dropped. Its hits are checked.
-		together := search(strings.Join(words[:min(len(words), wordsTogether)], " "), client.Frequency)
+		together := search(strings.Join(words[:min(len(words), maxWordsTogether)], " "), client.Frequency)
 		together.AttributesToRetrieve = []string{"d", "c", "w"}
 		count := search("", client.All)
 		count.Limit, count.AttributesToRetrieve = 1, []string{"c"}

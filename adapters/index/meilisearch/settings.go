@@ -18,7 +18,7 @@ import (
 
 // 1.12 brought the settings prefixSearch and facetSearch, 1.15 typoTolerance's
 // disableOnNumbers, which the client always sends.
-const leastMajor, leastMinor = 1, 15
+const minMajor, minMinor = 1, 15
 
 // format is the version of what documents hold; another rebuilds the index.
 const format = 1
@@ -40,9 +40,9 @@ func (x *Index) wantedMark(life string) mark {
 	return mark{markID, format, x.analyzer.Version(), life}
 }
 
-// wanted are the settings of the index. There is no dictionary and no separator,
+// wantedSettings are the settings of the index. There is no dictionary and no separator,
 // since every term is one run of letters and digits.
-func wanted() client.Settings {
+func wantedSettings() client.Settings {
 	disabled := "disabled"
 	return client.Settings{
 		SearchableAttributes: []string{"w"},
@@ -76,7 +76,7 @@ func wanted() client.Settings {
 
 // difference lists the settings that are not as wanted.
 func difference(is client.Settings) []string {
-	want := wanted()
+	want := wantedSettings()
 	var out []string
 	add := func(name string, is, want any) {
 		if !reflect.DeepEqual(is, want) {
@@ -175,13 +175,13 @@ func (x *Index) check(ctx context.Context) error {
 	}
 	x.verify.opened, x.verify.at = true, time.Now()
 	if first && !x.shared {
-		x.sweep(ctx)
+		x.deleteEmptied(ctx)
 	}
 	return nil
 }
 
-// refused is a state that an operator has to put right.
-func refused(format string, args ...any) error {
+// operatorFault is a state that an operator has to put right.
+func operatorFault(format string, args ...any) error {
 	return unavailable("meilisearch: check", fmt.Errorf(format, args...))
 }
 
@@ -196,9 +196,9 @@ func (x *Index) version(ctx context.Context) error {
 		return err
 	}
 	major, minor, ok := parseVersion(v.PkgVersion)
-	if !ok || major < leastMajor || major == leastMajor && minor < leastMinor {
-		return refused("Meilisearch at %s is version %.40q; at least %d.%d is needed", x.cfg.URL, v.PkgVersion,
-			leastMajor, leastMinor)
+	if !ok || major < minMajor || major == minMajor && minor < minMinor {
+		return operatorFault("Meilisearch at %s is version %.40q; at least %d.%d is needed", x.cfg.URL, v.PkgVersion,
+			minMajor, minMinor)
 	}
 	return nil
 }
@@ -272,7 +272,7 @@ func (x *Index) configure(ctx context.Context, reset bool) error {
 		// at it, too, and has reset them in between. The one that waits longer finds that
 		// they hold.
 		if attempt == settingsAttempts || !sleep(ctx, settingsPause(attempt)) {
-			return refused("the settings of the Meilisearch index %s do not hold: %s", x.uid, strings.Join(d, "; "))
+			return operatorFault("the settings of the Meilisearch index %s do not hold: %s", x.uid, strings.Join(d, "; "))
 		}
 		if is, err = x.settings(ctx); err != nil {
 			return err
@@ -299,7 +299,7 @@ func (x *Index) applySettings(ctx context.Context, reset bool) (client.Settings,
 			return client.Settings{}, err
 		}
 	}
-	want := wanted()
+	want := wantedSettings()
 	_, err := x.enqueue(ctx, "apply the settings", func(ctx context.Context) (*client.TaskInfo, error) {
 		return x.index.UpdateSettingsWithContext(ctx, &want)
 	})
@@ -355,13 +355,13 @@ func (x *Index) adopt(ctx context.Context, is client.Settings, first bool) error
 			}
 			return x.configure(ctx, false)
 		}
-		return refused("the Meilisearch index %s holds %d documents and was not made by mneme; choose another index_prefix",
+		return operatorFault("the Meilisearch index %s holds %d documents and was not made by mneme; choose another index_prefix",
 			x.uid, n)
 	case m == nil: // nobody's, or ours and not finished
 		return x.configure(ctx, false)
 	case *m != x.wantedMark(m.Life):
 		if !first {
-			return refused("the Meilisearch index %s was recreated with format %d, analysis %s; this process works with "+
+			return operatorFault("the Meilisearch index %s was recreated with format %d, analysis %s; this process works with "+
 				"format %d, analysis %s",
 				x.uid, m.Format, m.Analysis, format, x.analyzer.Version())
 		}
@@ -379,7 +379,7 @@ func (x *Index) adopt(ctx context.Context, is client.Settings, first bool) error
 		x.log.WarnContext(ctx, "keyword index settings repaired", "index", x.uid, "differences", differs)
 		return x.configure(ctx, true)
 	}
-	return refused("somebody changed the settings of the Meilisearch index %s: %s. Set them back, or let mneme do it "+
+	return operatorFault("somebody changed the settings of the Meilisearch index %s: %s. Set them back, or let mneme do it "+
 		"with changed_settings: repair",
 		x.uid, strings.Join(differs, "; "))
 }

@@ -66,8 +66,8 @@ const largestHalf = 65504
 
 // most dimensions that pgvector stores, and that it can index in half precision.
 const (
-	mostStored  = 16_000
-	mostIndexed = 4_000
+	maxStoredDims  = 16_000
+	maxIndexedDims = 4_000
 )
 
 // check says why a batch can't be indexed, whatever the partition holds; dim are
@@ -98,8 +98,8 @@ func checkEntry(e *port.Entry) error {
 	if e.Chunk < 0 || e.Chunk > math.MaxInt32 {
 		return errors.New("its number is out of range")
 	}
-	if len(e.Vector) > mostStored {
-		return fmt.Errorf("a vector of %d dimensions; at most %d can be stored", len(e.Vector), mostStored)
+	if len(e.Vector) > maxStoredDims {
+		return fmt.Errorf("a vector of %d dimensions; at most %d can be stored", len(e.Vector), maxStoredDims)
 	}
 	for _, v := range e.Vector {
 		if !(v >= -largestHalf && v <= largestHalf) {
@@ -123,7 +123,7 @@ func checkEntry(e *port.Entry) error {
 // Apply implements port.Index. It is one transaction that holds the lock of the
 // partition's row, so what several processes apply comes one after the other.
 func (x *Index) Apply(ctx context.Context, p port.Partition, b port.Batch) error {
-	if err := pinned(p); err != nil {
+	if err := checkPinned(p); err != nil {
 		return err
 	}
 	dim, err := check(b)
@@ -157,20 +157,20 @@ func (x *Index) apply(ctx context.Context, c *pgxpool.Conn, p port.Partition, b 
 			return false, err
 		}
 		if err = s.scan(c.QueryRow(ctx, partitionRow+" FOR UPDATE", g)); errors.Is(err, pgx.ErrNoRows) {
-			return false, errAgain
+			return false, errRetry
 		}
 	}
 	if err != nil {
 		return false, err
 	}
-	if err := s.foreign(p); err != nil {
+	if err := s.checkOwner(p); err != nil {
 		return false, err
 	}
 	if s.analyzer != x.analyzer.Version() {
 		if b.After > 0 {
 			return false, port.ErrGap
 		}
-		if err := x.empty(ctx, c, g); err != nil {
+		if err := x.deleteData(ctx, c, g); err != nil {
 			return false, err
 		}
 		// A number is not used again, and a span is filled from its start.
@@ -200,7 +200,7 @@ func (x *Index) apply(ctx context.Context, c *pgxpool.Conn, p port.Partition, b 
 	if err := w.add(ctx, b.Changes); err != nil {
 		return false, fmt.Errorf("add chunks: %w", err)
 	}
-	if !s.large && s.vectors > int64(x.cfg.Vector.ExactChunks) && s.dim <= mostIndexed {
+	if !s.large && s.vectors > int64(x.cfg.Vector.ExactChunks) && s.dim <= maxIndexedDims {
 		if err := w.createVectorTable(ctx); err != nil {
 			return false, fmt.Errorf("move vectors to a table of their own: %w", err)
 		}
@@ -294,8 +294,8 @@ func (w *batchWriter) markDead(ctx context.Context, dead map[int32]mask) error {
 // Postings of a span are cleaned when they hold on to so many dead chunks, or to
 // fewer in a partition that is itself small.
 const (
-	mostStale  = spanLen / 2
-	leastStale = 256
+	maxStale = spanLen / 2
+	minStale = 256
 )
 
 // compactSpans removes spans whose chunks are all dead, and takes the dead out of the
@@ -303,7 +303,7 @@ const (
 func (w *batchWriter) compactSpans(ctx context.Context) error {
 	rows, err := w.c.Query(ctx, "SELECT block / $2::int, sum(stale), sum(coalesce(bit_count(dead), 0)) FROM index_block "+
 		"WHERE generation = $1 GROUP BY 1 HAVING sum(stale) >= $3 OR sum(coalesce(bit_count(dead), 0)) = $4 ORDER BY 2 DESC",
-		w.generation, blocks, min(mostStale, max(leastStale, w.state.live)), spanLen)
+		w.generation, blocks, min(maxStale, max(minStale, w.state.live)), spanLen)
 	if err != nil {
 		return err
 	}
@@ -340,13 +340,13 @@ func (w *batchWriter) compactSpans(ctx context.Context) error {
 		}
 	}
 	if crowded >= 0 {
-		return w.purge(ctx, crowded)
+		return w.removeDead(ctx, crowded)
 	}
 	return nil
 }
 
-// purge takes the dead out of a span's postings.
-func (w *batchWriter) purge(ctx context.Context, span int32) error {
+// removeDead takes the dead out of a span's postings.
+func (w *batchWriter) removeDead(ctx context.Context, span int32) error {
 	if w.state.pending > 0 && span == int32((w.state.next-1)/spanLen) {
 		if err := w.foldLast(ctx); err != nil {
 			return err
@@ -361,7 +361,7 @@ func (w *batchWriter) purge(ctx context.Context, span int32) error {
 		return err
 	}
 	if _, err := pgx.ForEachRow(rows, []any{&block, &bits}, func() error {
-		ofBlock(dead, block).read(bits)
+		blockMask(dead, block).read(bits)
 		return nil
 	}); err != nil {
 		return err
@@ -410,8 +410,8 @@ func (w *batchWriter) purge(ctx context.Context, span int32) error {
 // firstPlace is that of a posting list's first entry.
 func firstPlace(list []byte) int { return int(binary.LittleEndian.Uint16(list)) % spanLen }
 
-// ofBlock is a block's part of its span's mask.
-func ofBlock(span mask, block int32) mask {
+// blockMask is a block's part of its span's mask.
+func blockMask(span mask, block int32) mask {
 	at := int(block%blocks) * (blockLen / 64)
 	return span[at : at+blockLen/64]
 }

@@ -29,18 +29,18 @@ func (x *Index) build(ctx context.Context, generation int64) error {
 		if n := x.cfg.Vector.BuildMemoryMB; n > 0 {
 			settings += fmt.Sprintf("; SET maintenance_work_mem = '%dMB'", n)
 		}
-		if err := simple(ctx, c, settings); err != nil {
+		if err := execSimple(ctx, c, settings); err != nil {
 			return err
 		}
 		defer func() {
-			_ = simple(context.WithoutCancel(ctx), c, "RESET statement_timeout; RESET maintenance_work_mem")
+			_ = execSimple(context.WithoutCancel(ctx), c, "RESET statement_timeout; RESET maintenance_work_mem")
 		}()
 	}
 	schema := x.schema
-	if err := simple(ctx, c, "DROP INDEX IF EXISTS "+schema+"."+vectorsIndex(generation)); err != nil {
+	if err := execSimple(ctx, c, "DROP INDEX IF EXISTS "+schema+"."+vectorsIndex(generation)); err != nil {
 		return err
 	}
-	err = simple(ctx, c, fmt.Sprintf("CREATE INDEX CONCURRENTLY %s ON %s.%s USING hnsw (embedding %s.halfvec_ip_ops) "+
+	err = execSimple(ctx, c, fmt.Sprintf("CREATE INDEX CONCURRENTLY %s ON %s.%s USING hnsw (embedding %s.halfvec_ip_ops) "+
 		"WITH (m = %d, ef_construction = %d)",
 		vectorsIndex(generation), schema, vectorsTable(generation), x.extension, x.cfg.Vector.M, x.cfg.Vector.EfConstruction))
 	if postgres.State(err) == undefinedTable {

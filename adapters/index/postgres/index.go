@@ -24,9 +24,9 @@ import (
 
 // What the database must have at least.
 const (
-	leastServer = 140000 // server_version_num
+	minServer = 140000 // server_version_num
 	// pgvector 0.7 brought halfvec, 0.8 scans that go on until enough rows are found.
-	leastVectorMajor, leastVectorMinor = 0, 8
+	minVectorMajor, minVectorMinor = 0, 8
 )
 
 // Options are what an index gets beside its configuration.
@@ -63,7 +63,7 @@ type Index struct {
 	// Generations above the highest live one that the last Retain was not told of.
 	unlisted map[int64]bool
 
-	remaking sync.Mutex
+	recreating sync.Mutex
 }
 
 // A view is one snapshot; an update takes its turn by the partition's row.
@@ -85,7 +85,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Index, err error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.tuning == (tuning{}) {
-		o.tuning = tuning{foldAt, settle}
+		o.tuning = tuning{foldAt, quietTime}
 	}
 	a, err := analysis.New(analysis.Stemmer(c.Keyword.Stemmer))
 	if err != nil {
@@ -187,7 +187,7 @@ func (x *Index) prepare(ctx context.Context) error {
 			Scan(&server, &name, &own); err != nil {
 			return err
 		}
-		if server < leastServer {
+		if server < minServer {
 			return fmt.Errorf("the server is PostgreSQL %d.%d, and 14 is the oldest that serves", server/10000, server%10000)
 		}
 		if own == nil {
@@ -205,17 +205,17 @@ func (x *Index) prepare(ctx context.Context) error {
 			if _, failed := c.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS vector"); failed != nil {
 				return fmt.Errorf("database %q has no pgvector, and making it failed: %w. Install pgvector %d.%d or "+
 					"newer for PostgreSQL %d on the server, then run CREATE EXTENSION vector; in this database as a superuser",
-					name, failed, leastVectorMajor, leastVectorMinor, server/10000)
+					name, failed, minVectorMajor, minVectorMinor, server/10000)
 			}
 			if found, err = extension(ctx, c, &schema); err != nil {
 				return err
 			}
 		}
-		if old(found) {
+		if outdated(found) {
 			return fmt.Errorf("database %q has pgvector %s, and %d.%d is the oldest that serves (half-precision "+
 				"vectors, iterative scans). Install a newer pgvector for PostgreSQL %d on the server, then run ALTER "+
 				"EXTENSION vector UPDATE; (or, where none is there, CREATE EXTENSION vector;)",
-				name, found, leastVectorMajor, leastVectorMinor, server/10000)
+				name, found, minVectorMajor, minVectorMinor, server/10000)
 		}
 		ours, extension := pgx.Identifier{*own}.Sanitize(), pgx.Identifier{schema}.Sanitize()
 		path := ours
@@ -248,8 +248,8 @@ func (x *Index) recreateTables(ctx context.Context, err error) bool {
 	if postgres.State(err) != undefinedTable {
 		return false
 	}
-	x.remaking.Lock()
-	defer x.remaking.Unlock()
+	x.recreating.Lock()
+	defer x.recreating.Unlock()
 	var there bool
 	if err := x.pool.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", x.schema+".index_partition").Scan(&there); err != nil ||
 		there {
@@ -303,15 +303,15 @@ func extension(ctx context.Context, c *pgxpool.Conn, schema *string) (found stri
 	return found, err
 }
 
-// old reports a version of pgvector that lacks something.
-func old(found string) bool {
+// outdated reports a version of pgvector that lacks something.
+func outdated(found string) bool {
 	parts := strings.SplitN(found, ".", 3)
 	if len(parts) < 2 {
 		return true
 	}
 	major, err1 := strconv.Atoi(parts[0])
 	minor, err2 := strconv.Atoi(parts[1])
-	return err1 != nil || err2 != nil || major < leastVectorMajor || major == leastVectorMajor && minor < leastVectorMinor
+	return err1 != nil || err2 != nil || major < minVectorMajor || major == minVectorMajor && minor < minVectorMinor
 }
 
 // transaction runs fn between begin and COMMIT. When the connection is lost in
@@ -322,7 +322,7 @@ func (x *Index) transaction(ctx context.Context, begin string, fn func(*pgxpool.
 		return err
 	}
 	defer c.Release() // closes one that is still in a transaction
-	if err := simple(ctx, c, begin); err != nil {
+	if err := execSimple(ctx, c, begin); err != nil {
 		return err
 	}
 	done := false
@@ -330,7 +330,7 @@ func (x *Index) transaction(ctx context.Context, begin string, fn func(*pgxpool.
 		if !done { // fn failed or panicked
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			_ = simple(end, c, "ROLLBACK")
+			_ = execSimple(end, c, "ROLLBACK")
 		}
 	}()
 	if err := fn(c); err != nil {
@@ -340,11 +340,11 @@ func (x *Index) transaction(ctx context.Context, begin string, fn func(*pgxpool.
 		return err
 	}
 	done = true
-	return simple(context.WithoutCancel(ctx), c, "COMMIT")
+	return execSimple(context.WithoutCancel(ctx), c, "COMMIT")
 }
 
-// simple runs statements without parameters or rows in one round trip.
-func simple(ctx context.Context, c *pgxpool.Conn, statements string) error {
+// execSimple runs statements without parameters or rows in one round trip.
+func execSimple(ctx context.Context, c *pgxpool.Conn, statements string) error {
 	return c.Conn().PgConn().Exec(ctx, statements).Close()
 }
 
@@ -358,8 +358,8 @@ func (x *Index) enter() bool {
 	return !x.closed
 }
 
-// errAgain says that another transaction came between.
-var errAgain = errors.New("the partition was dropped during the operation")
+// errRetry says that another transaction came between.
+var errRetry = errors.New("the partition was dropped during the operation")
 
 // attempts of a transaction that another one stood in the way of.
 const attempts = 5
@@ -379,7 +379,7 @@ func (x *Index) run(ctx context.Context, op string, kind int, fn func(*pgxpool.C
 		if ctx.Err() != nil {
 			return fmt.Errorf("postgres index: %s: %w", op, ctx.Err())
 		}
-		if attempt == attempts || !x.recreateTables(ctx, err) && !passing(err) {
+		if attempt == attempts || !x.recreateTables(ctx, err) && !isTransient(err) {
 			return x.fault(op, err)
 		}
 		if err := sleep(ctx, time.Duration(rand.Int64N(int64(attempt*attempt)*int64(pause)))); err != nil {
@@ -402,9 +402,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// passing reports what is likely gone at the next attempt.
-func passing(err error) bool {
-	if errors.Is(err, errAgain) {
+// isTransient reports what is likely gone at the next attempt.
+func isTransient(err error) bool {
+	if errors.Is(err, errRetry) {
 		return true
 	}
 	switch postgres.State(err) {
@@ -487,8 +487,8 @@ func (s *partition) scan(row pgx.Row) error {
 		&s.dim, &s.large, &s.indexed)
 }
 
-// foreign says that a generation's data are of another partition.
-func (s *partition) foreign(p port.Partition) error {
+// checkOwner says that a generation's data are of another partition.
+func (s *partition) checkOwner(p port.Partition) error {
 	if s.name != p.String() {
 		return fmt.Errorf("generation %d belongs to %s, not %s: two installations share these tables; give each a "+
 			"schema of its own", p.Generation(), s.name, p)
@@ -496,7 +496,7 @@ func (s *partition) foreign(p port.Partition) error {
 	return nil
 }
 
-func pinned(p port.Partition) error {
+func checkPinned(p port.Partition) error {
 	if p.Generation() == 0 {
 		return fmt.Errorf("postgres index: partition %s is not pinned to a generation", p)
 	}
@@ -505,7 +505,7 @@ func pinned(p port.Partition) error {
 
 // Applied implements port.Index.
 func (x *Index) Applied(ctx context.Context, p port.Partition) (uint64, error) {
-	if err := pinned(p); err != nil {
+	if err := checkPinned(p); err != nil {
 		return 0, err
 	}
 	var s partition
@@ -514,7 +514,7 @@ func (x *Index) Applied(ctx context.Context, p port.Partition) (uint64, error) {
 		return 0, nil
 	}
 	if err == nil {
-		err = s.foreign(p)
+		err = s.checkOwner(p)
 	}
 	if err != nil || s.analyzer != x.analyzer.Version() {
 		return 0, err // words were cut in another way: rebuild it
@@ -529,7 +529,7 @@ func (x *Index) Durable(ctx context.Context, p port.Partition) (uint64, error) {
 
 // Drop implements port.Index.
 func (x *Index) Drop(ctx context.Context, p port.Partition) error {
-	if err := pinned(p); err != nil {
+	if err := checkPinned(p); err != nil {
 		return err
 	}
 	return x.run(ctx, "drop "+p.String(), updating, func(c *pgxpool.Conn) error {
@@ -541,16 +541,16 @@ func (x *Index) Drop(ctx context.Context, p port.Partition) error {
 		if err != nil {
 			return err
 		}
-		if err := s.foreign(p); err != nil {
+		if err := s.checkOwner(p); err != nil {
 			return err
 		}
-		return x.empty(ctx, c, p.Generation(), "index_partition")
+		return x.deleteData(ctx, c, p.Generation(), "index_partition")
 	})
 }
 
-// empty removes everything of a partition whose row is locked; also says from
+// deleteData removes everything of a partition whose row is locked; also says from
 // which tables beside those of the data.
-func (x *Index) empty(ctx context.Context, c *pgxpool.Conn, generation int64, also ...string) error {
+func (x *Index) deleteData(ctx context.Context, c *pgxpool.Conn, generation int64, also ...string) error {
 	var b pgx.Batch
 	b.Queue("DROP TABLE IF EXISTS " + vectorsTable(generation))
 	b.Queue("SET LOCAL statement_timeout = 0") // deleting grows with the partition, waiting for a lock is over

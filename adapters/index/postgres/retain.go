@@ -82,7 +82,7 @@ func (x *Index) discard(ctx context.Context, c *pgxpool.Conn, generation int64) 
 	if _, err := c.Exec(ctx, "SAVEPOINT held"); err != nil {
 		return err
 	}
-	err = x.empty(ctx, c, generation, "index_partition")
+	err = x.deleteData(ctx, c, generation, "index_partition")
 	if postgres.State(err) == postgres.LockNotAvailable {
 		_, err = c.Exec(ctx, "ROLLBACK TO SAVEPOINT held")
 	}

@@ -17,19 +17,19 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// mostHits is the largest limit of a query.
-const mostHits = 1000
+// maxHits is the largest limit of a query.
+const maxHits = 1000
 
 // Search implements port.Index. It reads one snapshot.
 func (x *Index) Search(ctx context.Context, p port.Partition, q port.IndexQuery) ([]port.Hit, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := pinned(p); err != nil {
+	if err := checkPinned(p); err != nil {
 		return nil, err
 	}
-	if q.Limit < 1 || q.Limit > mostHits {
-		return nil, fmt.Errorf("postgres index: limit %d is not between 1 and %d", q.Limit, mostHits)
+	if q.Limit < 1 || q.Limit > maxHits {
+		return nil, fmt.Errorf("postgres index: limit %d is not between 1 and %d", q.Limit, maxHits)
 	}
 	var terms []queryTerm
 	switch q.Retriever {
@@ -73,11 +73,11 @@ type search struct {
 
 	state partition
 	// All by span.
-	dead    map[int32]mask
-	timely  map[int32]mask // within the bounds, where there are some
-	lists   []list         // of terms, by span, then term
-	facets  map[int32]map[string][]byte
-	allowed map[int32]mask // nil: all that live
+	dead     map[int32]mask
+	inBounds map[int32]mask // within the bounds, where there are some
+	lists    []list         // of terms, by span, then term
+	facets   map[int32]map[string][]byte
+	allowed  map[int32]mask // nil: all that live
 }
 
 // list is what one term has in one span, or a part of it.
@@ -93,15 +93,15 @@ func (s *search) run(ctx context.Context, p port.Partition) ([]port.Hit, error) 
 	if found, err := s.read(ctx); err != nil || !found {
 		return nil, err
 	}
-	if err := s.state.foreign(p); err != nil {
+	if err := s.state.checkOwner(p); err != nil {
 		return nil, err
 	}
 	if s.state.analyzer != s.x.analyzer.Version() {
 		return nil, port.ErrGap
 	}
-	s.restrict()
+	s.computeAllowed()
 	if s.q.Retriever == port.Vector {
-		return s.nearest(ctx)
+		return s.searchVectors(ctx)
 	}
 	s.weigh()
 	return s.hitsOf(ctx, s.score())
@@ -153,7 +153,7 @@ func (s *search) receive(r pgx.BatchResults, masks bool, at map[string]int) erro
 	if err := s.state.scan(r.QueryRow()); err != nil || !masks {
 		return err
 	}
-	s.dead, s.timely, s.facets = map[int32]mask{}, map[int32]mask{}, map[int32]map[string][]byte{}
+	s.dead, s.inBounds, s.facets = map[int32]mask{}, map[int32]mask{}, map[int32]map[string][]byte{}
 	rows, err := r.Query()
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *search) receive(r pgx.BatchResults, masks bool, at map[string]int) erro
 			spanMask(s.dead, block/blocks, block).read(one)
 		}
 		if two != nil {
-			s.markTimes(spanMask(s.timely, block/blocks, block), two)
+			s.markTimes(spanMask(s.inBounds, block/blocks, block), two)
 		}
 		return nil
 	}); err != nil {
@@ -203,7 +203,7 @@ func spanMask(masks map[int32]mask, span, block int32) mask {
 	if masks[span] == nil {
 		masks[span] = newMask(spanLen)
 	}
-	return ofBlock(masks[span], block)
+	return blockMask(masks[span], block)
 }
 
 // markTimes marks the chunks of a block whose times are within the query's bounds.
@@ -232,8 +232,8 @@ func facetKeys(keys [][]byte, f *filter.Filter) [][]byte {
 	return keys
 }
 
-// restrict finds the chunks that filter and bounds allow.
-func (s *search) restrict() {
+// computeAllowed finds the chunks that filter and bounds allow.
+func (s *search) computeAllowed() {
 	if s.q.Filter == nil && !s.bounded() {
 		return
 	}
@@ -244,7 +244,7 @@ func (s *search) restrict() {
 		}
 	}
 	if s.bounded() {
-		for span, m := range s.timely {
+		for span, m := range s.inBounds {
 			if s.q.Filter == nil {
 				s.allowed[span] = m
 			} else if have := s.allowed[span]; have != nil {
@@ -256,7 +256,7 @@ func (s *search) restrict() {
 		if d := s.dead[span]; d != nil {
 			m.without(d)
 		}
-		if s.bounded() && s.timely[span] == nil || m.count() == 0 {
+		if s.bounded() && s.inBounds[span] == nil || m.count() == 0 {
 			delete(s.allowed, span)
 		}
 	}

@@ -27,7 +27,7 @@ func vectorsIndex(generation int64) string {
 // createVectorTable gives the partition's vectors a table of their own.
 func (w *batchWriter) createVectorTable(ctx context.Context) error {
 	table := vectorsTable(w.generation)
-	if err := simple(ctx, w.c, fmt.Sprintf(
+	if err := execSimple(ctx, w.c, fmt.Sprintf(
 		`CREATE TABLE %s (ord bigint PRIMARY KEY, document text COLLATE "C" NOT NULL, chunk int NOT NULL,
 			embedding halfvec(%d) NOT NULL);
 		ALTER TABLE %[1]s ALTER COLUMN embedding SET STORAGE EXTERNAL, SET (toast_tuple_target = 4080)`, table, w.state.dim,
@@ -45,8 +45,8 @@ func (w *batchWriter) createVectorTable(ctx context.Context) error {
 	return nil
 }
 
-// nearest finds the chunks whose vectors are most like the query's.
-func (s *search) nearest(ctx context.Context) ([]port.Hit, error) {
+// searchVectors finds the chunks whose vectors are most like the query's.
+func (s *search) searchVectors(ctx context.Context) ([]port.Hit, error) {
 	if s.state.vectors == 0 {
 		return nil, nil
 	}
@@ -69,11 +69,11 @@ func (s *search) nearest(ctx context.Context) ([]port.Hit, error) {
 		}
 	}
 	hits, err := s.scanVectors(ctx)
-	return s.first(hits), err
+	return s.best(hits), err
 }
 
-// first are the best hits, as many as asked for.
-func (s *search) first(hits []port.Hit) []port.Hit { return hits[:min(len(hits), s.q.Limit)] }
+// best are the best hits, as many as asked for.
+func (s *search) best(hits []port.Hit) []port.Hit { return hits[:min(len(hits), s.q.Limit)] }
 
 // Subselects are computed once for each query, whatever plan was prepared; a
 // LATERAL with OFFSET 0 is looked up for each chunk by its key, whatever the
@@ -123,7 +123,7 @@ const margin = 32
 // takes one more in the time in which perCandidate vectors are looked up by their
 // numbers and compared (25 us, 2.6 us).
 const (
-	deeper       = 3
+	filterDepth  = 3
 	perCandidate = 10
 )
 
@@ -134,7 +134,7 @@ func (s *search) searchGraph(ctx context.Context, allowed int64) ([]port.Hit, er
 	v := s.x.cfg.Vector
 	want := s.q.Limit + s.q.Limit/2 + margin
 	if s.allowed != nil {
-		want = int(deeper * float64(want) * float64(s.state.vectors) / float64(allowed))
+		want = int(filterDepth * float64(want) * float64(s.state.vectors) / float64(allowed))
 	}
 	for ; want <= v.MaxScanTuples; want *= 4 {
 		if s.allowed != nil && perCandidate*int64(max(v.EfSearch, want)) > allowed {
@@ -156,7 +156,7 @@ func (s *search) searchGraph(ctx context.Context, allowed int64) ([]port.Hit, er
 			return nil, err
 		}
 		if n := len(hits); n > s.q.Limit && hits[n-1].Score < hits[s.q.Limit-1].Score {
-			return s.first(hits), nil
+			return s.best(hits), nil
 		}
 	}
 	return nil, nil
@@ -197,9 +197,9 @@ type background struct {
 // To build a graph at once takes a fraction of what it takes to add vectors to
 // one, so a partition that is being filled is left alone, but not for ever.
 const (
-	settle    = 5 * time.Second
-	mostWait  = 5 * time.Minute
-	lookEvery = 5 * time.Second
+	quietTime = 5 * time.Second
+	maxWait   = 5 * time.Minute
+	pollEvery = 5 * time.Second
 	leaseFor  = 10 * time.Minute // renewed while a build runs
 )
 
@@ -208,7 +208,7 @@ func (x *Index) startBackground() {
 	x.background = background{nudge: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(x.done)
-		tick := time.NewTicker(lookEvery)
+		tick := time.NewTicker(pollEvery)
 		defer tick.Stop()
 		for {
 			if err := x.buildAll(ctx); err != nil && ctx.Err() == nil {
@@ -247,7 +247,7 @@ func (x *Index) buildAll(ctx context.Context) error {
 			return c.QueryRow(ctx, "UPDATE index_partition SET leased = now() + $1::interval WHERE generation = (SELECT "+
 				"generation FROM index_partition WHERE large AND NOT indexed AND (leased IS NULL OR leased < now()) AND "+
 				"(changed <= now() - $2::interval OR enlarged <= now() - $3::interval) ORDER BY generation LIMIT 1 FOR "+
-				"UPDATE SKIP LOCKED) RETURNING generation", leaseFor, x.tuning.settle, mostWait).Scan(&generation)
+				"UPDATE SKIP LOCKED) RETURNING generation", leaseFor, x.tuning.settle, maxWait).Scan(&generation)
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil

@@ -130,17 +130,17 @@ func (w *Writer) write(ctx context.Context, q port.Question) (port.Synthesis, er
 		return port.Synthesis{}, err
 	}
 	defer func() { _ = body.Close() }() // what was read counts
-	return read(body, q.MaxTokens)
+	return readStream(body, q.MaxTokens)
 }
 
-// longestLine is how long one part of a streamed answer may be.
-const longestLine = 1 << 20
+// maxLine is how long one part of a streamed answer may be.
+const maxLine = 1 << 20
 
-// read takes the lines of a streamed answer, each a JSON object.
-func read(body io.Reader, maxTokens int) (port.Synthesis, error) {
+// readStream takes the lines of a streamed answer, each a JSON object.
+func readStream(body io.Reader, maxTokens int) (port.Synthesis, error) {
 	text := remote.Writing{MaxTokens: maxTokens}
 	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, longestLine)
+	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
@@ -167,7 +167,7 @@ func read(body io.Reader, maxTokens int) (port.Synthesis, error) {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return port.Synthesis{}, remote.InvalidAnswer("a line of more than %d bytes", longestLine)
+		return port.Synthesis{}, remote.InvalidAnswer("a line of more than %d bytes", maxLine)
 	case err != nil:
 		return port.Synthesis{}, err
 	}

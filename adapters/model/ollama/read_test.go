@@ -13,7 +13,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got, err := read(strings.NewReader(string(body)), 8)
+		got, err := readStream(strings.NewReader(string(body)), 8)
 		if err == nil && (len(got.Text) > 8*32 || !strings.Contains(strings.ToLower(string(body)), "done")) {
 			t.Errorf("%q: %+v", body, got)
 		}

@@ -89,7 +89,7 @@ func (m *Model) stream(ctx context.Context, q port.Question) (port.Synthesis, er
 			break
 		}
 		if err != nil {
-			return port.Synthesis{}, midway(err)
+			return port.Synthesis{}, streamError(err)
 		}
 		if part.Usage != nil {
 			out.InputTokens, out.OutputTokens = part.Usage.PromptTokens, part.Usage.CompletionTokens
@@ -111,10 +111,10 @@ func (m *Model) stream(ctx context.Context, q port.Question) (port.Synthesis, er
 	return out, nil
 }
 
-// midway is the error of a stream that had begun. What the library could not
+// streamError is the error of a stream that had begun. What the library could not
 // read, and an error that the server tells instead of the rest, is the server's
 // failure; a lost connection stays what it is.
-func midway(err error) error {
+func streamError(err error) error {
 	var api *client.APIError
 	var syntax *json.SyntaxError
 	var shape *json.UnmarshalTypeError

@@ -61,11 +61,11 @@ func (c Config) Validate() error {
 	switch {
 	case c.SHA256 == "" && !c.Unverified:
 		invalid("sha256", "is required, or unverified: true")
-	case c.SHA256 != "" && !sum(c.SHA256):
+	case c.SHA256 != "" && !isSHA256(c.SHA256):
 		invalid("sha256", "must be 64 hex digits")
 	}
 	for i, f := range c.Files {
-		if f.Path == "" || !sum(f.SHA256) {
+		if f.Path == "" || !isSHA256(f.SHA256) {
 			invalid(fmt.Sprintf("files[%d]", i), "must have a path, and a sha256 of 64 hex digits")
 		}
 	}
@@ -101,8 +101,8 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// sum reports whether s is a SHA-256 in hex, with or without its name before it.
-func sum(s string) bool {
+// isSHA256 reports whether s is a SHA-256 in hex, with or without its name before it.
+func isSHA256(s string) bool {
 	b, err := hex.DecodeString(strings.TrimPrefix(s, "sha256:"))
 	return err == nil && len(b) == 32
 }

@@ -48,14 +48,14 @@ type Writing struct {
 	text      strings.Builder
 }
 
-// longest is how many bytes an answer may have for each token asked for; a
+// bytesPerToken is how many bytes an answer may have for each token asked for; a
 // server that sends more is not heeding the bound.
-const longest = 32
+const bytesPerToken = 32
 
 // Add takes a part of the answer.
 func (w *Writing) Add(part string) error {
 	w.text.WriteString(part)
-	if w.text.Len() > longest*w.MaxTokens {
+	if w.text.Len() > bytesPerToken*w.MaxTokens {
 		return InvalidAnswer("more than %d bytes for %d tokens", w.text.Len(), w.MaxTokens)
 	}
 	return nil

@@ -20,8 +20,8 @@ type Limits struct {
 	Window int // of one text, in tokens, special tokens included
 }
 
-// special is how many tokens of a window are left for what models put around texts.
-const special = 8
+// specialTokens is how many tokens of a window are left for what models put around texts.
+const specialTokens = 8
 
 // texts are inputs made ready to send.
 type texts struct {
@@ -34,13 +34,13 @@ type texts struct {
 // by something else, beside prefix and special tokens.
 func (l Limits) prepare(prefix string, in []string, room int) (texts, error) {
 	out := texts{send: make([]string, len(in)), tokens: make([]int, len(in))}
-	taken := Estimate(prefix) + room + special
+	taken := Estimate(prefix) + room + specialTokens
 	for i, t := range in {
 		if !utf8.ValidString(t) {
 			return out, fault.Field(fault.InvalidRequest, "texts", "text %d is not valid UTF-8", i)
 		}
 		t, cut := Cut(t, max(1, l.Window-taken))
-		out.send[i] = prefix + sendable(t)
+		out.send[i] = prefix + nonBlank(t)
 		out.tokens[i] = min(Estimate(out.send[i])+room+2, l.Window)
 		if cut {
 			out.cut++
@@ -72,10 +72,10 @@ const (
 	grace = 20 * time.Millisecond
 )
 
-// split calls send for every part, several at once, each with the endpoint's time
+// runBatches calls send for every part, several at once, each with the endpoint's time
 // limit, and returns when all are done, one failed, or the caller left: then
 // whatever the calls do.
-func (c *Caller) split(ctx context.Context, as port.TextKind, parts [][2]int,
+func (c *Caller) runBatches(ctx context.Context, as port.TextKind, parts [][2]int,
 	send func(ctx context.Context, from, to int) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -117,9 +117,9 @@ func preferCallersError(ctx context.Context, err error) error {
 	return err
 }
 
-// tooLong tells a refusal that shorter texts may mend: of a status that dialects
+// isTooLong tells a refusal that shorter texts may mend: of a status that dialects
 // answer texts beyond the window with.
-func tooLong(err error) bool {
+func isTooLong(err error) bool {
 	var refused *StatusError
 	return errors.As(err, &refused) && (refused.Status == http.StatusBadRequest ||
 		refused.Status == http.StatusRequestEntityTooLarge || refused.Status == http.StatusUnprocessableEntity)
@@ -130,7 +130,7 @@ func tooLong(err error) bool {
 func (l Limits) shorten(prefix string, send []string, room int) ([]string, bool) {
 	out, cut := make([]string, len(send)), false
 	for i, t := range send {
-		out[i] = cutBytes(t, max(len(prefix)+1, l.Window-special-room))
+		out[i] = cutBytes(t, max(len(prefix)+1, l.Window-specialTokens-room))
 		cut = cut || len(out[i]) < len(t)
 	}
 	return out, cut

@@ -27,31 +27,31 @@ import (
 
 // Caller calls one endpoint. It is safe for many callers at once.
 type Caller struct {
-	id       string
-	task     port.Task
-	endpoint Endpoint
-	base     string // without a slash at the end
-	log      *slog.Logger
-	gate     *gate
-	breaker  *gobreaker.TwoStepCircuitBreaker[struct{}]
-	opened   atomic.Int64 // when the breaker opened, unix nanoseconds
-	paused   atomic.Int64 // until when the server asked to wait
-	told     atomic.Int64 // when a refused key was last logged
-	network  *http.Transport
-	whole    *retryablehttp.Client // bodies are read inside the attempt
-	streamed *retryablehttp.Client // bodies are the caller's
-	redact   *strings.Replacer
+	id            string
+	task          port.Task
+	endpoint      Endpoint
+	base          string // without a slash at the end
+	log           *slog.Logger
+	gate          *gate
+	breaker       *gobreaker.TwoStepCircuitBreaker[struct{}]
+	opened        atomic.Int64 // when the breaker opened, unix nanoseconds
+	paused        atomic.Int64 // until when the server asked to wait
+	refusalLogged atomic.Int64 // when a refused key was last logged
+	network       *http.Transport
+	buffered      *retryablehttp.Client // bodies are read inside the attempt
+	streamed      *retryablehttp.Client // bodies are the caller's
+	redact        *strings.Replacer
 }
 
 // Bounds of a call.
 const (
 	waitMin, waitMax = 250 * time.Millisecond, 8 * time.Second
-	connect          = 10 * time.Second // to make a connection
-	longestPause     = time.Minute      // that a server may ask of all calls
-	silence          = 5 * time.Second  // without an answer after which an attempt counts as failed although its caller gave up
-	longestMessage   = 300              // bytes of an error's text that are kept
-	largestError     = 64 << 10         // bytes of an error's body that are read
-	complaintsEvery  = time.Minute
+	connectTimeout   = 10 * time.Second // to make a connection
+	maxPause         = time.Minute      // that a server may ask of all calls
+	silenceLimit     = 5 * time.Second  // without an answer after which an attempt counts as failed although its caller gave up
+	maxMessage       = 300              // bytes of an error's text that are kept
+	maxErrorBody     = 64 << 10         // bytes of an error's body that are read
+	refusalLogEvery  = time.Minute
 )
 
 // Open makes a caller. Nothing is sent before the first call, so a server that
@@ -75,11 +75,11 @@ func Open(id string, task port.Task, e Endpoint, log *slog.Logger) (*Caller, err
 		log:      log.With("model", id),
 		gate:     newGate(e.Client.Concurrency),
 	}
-	dialer := &net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
+	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}
 	c.network = &http.Transport{
 		Proxy:               proxy,
 		DialContext:         dialer.DialContext,
-		TLSHandshakeTimeout: connect,
+		TLSHandshakeTimeout: connectTimeout,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConns:        e.Client.Concurrency,
 		MaxIdleConnsPerHost: e.Client.Concurrency,
@@ -117,7 +117,7 @@ func Open(id string, task port.Task, e Endpoint, log *slog.Logger) (*Caller, err
 			c.log.Warn("remote model circuit changed", "state", to.String(), "previous", from.String())
 		},
 	})
-	c.whole, c.streamed = c.retrying(true), c.retrying(false)
+	c.buffered, c.streamed = c.retrying(true), c.retrying(false)
 	return c, nil
 }
 
@@ -205,7 +205,7 @@ func (c *Caller) Begin(ctx context.Context, as port.TextKind) (context.Context, 
 // attempt is one try of a call.
 type attempt struct {
 	*Caller
-	whole bool
+	buffered bool
 }
 
 // errNeither tells the breaker that an attempt says nothing about the server.
@@ -239,7 +239,7 @@ func (a attempt) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	started := time.Now()
 	resp, err := a.network.RoundTrip(r)
-	if err == nil && (a.whole || resp.StatusCode >= 300) {
+	if err == nil && (a.buffered || resp.StatusCode >= 300) {
 		err = a.readAll(resp)
 	}
 	done(breakerOutcome(ctx, resp, err, time.Since(started)))
@@ -250,15 +250,15 @@ func (a attempt) RoundTrip(r *http.Request) (*http.Response, error) {
 	if resp.StatusCode >= 300 {
 		refusal := &StatusError{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header)}
 		s.refusal.Store(refusal)
-		if busy(refusal.Status) && refusal.RetryAfter > 0 {
-			a.paused.Store(time.Now().Add(min(refusal.RetryAfter, longestPause)).UnixNano())
+		if isBusy(refusal.Status) && refusal.RetryAfter > 0 {
+			a.paused.Store(time.Now().Add(min(refusal.RetryAfter, maxPause)).UnixNano())
 		}
 	}
-	if a.whole || resp.StatusCode >= 300 {
+	if a.buffered || resp.StatusCode >= 300 {
 		a.gate.leave(s.as)
 		return resp, nil
 	}
-	resp.Body = &leaving{resp.Body, func() { a.gate.leave(s.as) }}
+	resp.Body = &gatedBody{resp.Body, func() { a.gate.leave(s.as) }}
 	return resp, nil
 }
 
@@ -298,7 +298,7 @@ func (a attempt) breakerFault(err error) error {
 func (a attempt) readAll(resp *http.Response) error {
 	limit := int64(a.endpoint.Client.MaxResponseMB) << 20
 	if resp.StatusCode >= 300 {
-		limit = largestError
+		limit = maxErrorBody
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	_ = resp.Body.Close() // read already, or not wanted
@@ -311,17 +311,17 @@ func (a attempt) readAll(resp *http.Response) error {
 	if err != nil {
 		return fmt.Errorf("read answer: %w", err)
 	}
-	resp.Body, resp.ContentLength = held{bytes.NewReader(body), body}, int64(len(body))
+	resp.Body, resp.ContentLength = bufferedBody{bytes.NewReader(body), body}, int64(len(body))
 	return nil
 }
 
-// held is a body in memory.
-type held struct {
+// bufferedBody is a body in memory.
+type bufferedBody struct {
 	*bytes.Reader
 	bytes []byte
 }
 
-func (held) Close() error { return nil }
+func (bufferedBody) Close() error { return nil }
 
 // breakerOutcome is what an attempt tells the breaker.
 func breakerOutcome(ctx context.Context, resp *http.Response, err error, took time.Duration) error {
@@ -332,19 +332,19 @@ func breakerOutcome(ctx context.Context, resp *http.Response, err error, took ti
 		return errNeither // that it tells about itself does not show that the model works
 	case err == nil:
 		return nil
-	case errors.Is(ctx.Err(), context.Canceled), ctx.Err() != nil && took < silence && !errors.Is(err, ErrInvalidAnswer):
+	case errors.Is(ctx.Err(), context.Canceled), ctx.Err() != nil && took < silenceLimit && !errors.Is(err, ErrInvalidAnswer):
 		return errNeither
 	}
 	return err
 }
 
-// leaving gives the place back when a streamed body is closed.
-type leaving struct {
+// gatedBody gives the place back when a streamed body is closed.
+type gatedBody struct {
 	io.ReadCloser
 	leave func()
 }
 
-func (l *leaving) Close() error {
+func (l *gatedBody) Close() error {
 	if l.leave != nil {
 		l.leave()
 		l.leave = nil
@@ -354,8 +354,8 @@ func (l *leaving) Close() error {
 
 // mayLogRefusal limits how often a refused key is logged.
 func (c *Caller) mayLogRefusal() bool {
-	now, last := time.Now().UnixNano(), c.told.Load()
-	return now-last >= int64(complaintsEvery) && c.told.CompareAndSwap(last, now)
+	now, last := time.Now().UnixNano(), c.refusalLogged.Load()
+	return now-last >= int64(refusalLogEvery) && c.refusalLogged.CompareAndSwap(last, now)
 }
 
 // Post sends in as JSON to a path below the base URL and decodes the answer
@@ -377,12 +377,12 @@ func (c *Caller) Get(ctx context.Context, path string, out any) error {
 }
 
 func (c *Caller) send(ctx context.Context, method, path string, body []byte, out any) error {
-	resp, err := c.exchange(ctx, c.whole, method, path, body)
+	resp, err := c.exchange(ctx, c.buffered, method, path, body)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }() // in memory
-	whole, ok := resp.Body.(held)
+	whole, ok := resp.Body.(bufferedBody)
 	if !ok {
 		return fmt.Errorf("the answer's body is %T", resp.Body)
 	}
@@ -426,13 +426,13 @@ func (c *Caller) exchange(ctx context.Context, by *retryablehttp.Client, method,
 		return nil, err
 	}
 	if resp.StatusCode >= 300 || resp.StatusCode < 200 {
-		return nil, c.refused(resp)
+		return nil, c.statusError(resp)
 	}
 	return resp, nil
 }
 
-// refused reads an error's answer.
-func (c *Caller) refused(resp *http.Response) error {
+// statusError reads an error's answer.
+func (c *Caller) statusError(resp *http.Response) error {
 	defer func() { _ = resp.Body.Close() }() // in memory
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -442,8 +442,8 @@ func (c *Caller) refused(resp *http.Response) error {
 	if resp.StatusCode < 400 {
 		text = "redirects are not followed, so that the key goes nowhere else; set base_url to the address meant"
 	}
-	if len(text) > longestMessage {
-		text = strings.ToValidUTF8(text[:longestMessage], "") + "..."
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "..."
 	}
 	return &StatusError{Status: resp.StatusCode, Message: text, RetryAfter: retryAfter(resp.Header)}
 }
@@ -466,7 +466,7 @@ func (d Doer) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if resp.StatusCode >= 300 {
-		return nil, d.c.refused(resp)
+		return nil, d.c.statusError(resp)
 	}
 	return resp, nil
 }

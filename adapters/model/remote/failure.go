@@ -34,8 +34,8 @@ func InvalidAnswer(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInvalidAnswer, fmt.Sprintf(format, args...))
 }
 
-// noun names a model by its task in messages.
-func noun(t port.Task) string {
+// modelNoun names a model by its task in messages.
+func modelNoun(t port.Task) string {
 	switch t {
 	case port.TaskEmbed:
 		return "embedding model"
@@ -66,7 +66,7 @@ func (c *Caller) Fault(ctx context.Context, err error) error {
 		return ready
 	case errors.As(err, &refused):
 		return c.refusal(err, refused.Status, refused.RetryAfter)
-	case ctx.Err() != nil && last != nil && busy(last.Status):
+	case ctx.Err() != nil && last != nil && isBusy(last.Status):
 		return c.refusal(err, last.Status, last.RetryAfter)
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
 		return c.fault(fault.Timeout, err, "the %s took longer than its time limit")
@@ -104,7 +104,7 @@ func (c *Caller) refusal(err error, status int, retryAfter time.Duration) error 
 }
 
 func (c *Caller) fault(code fault.Code, err error, message string) *fault.Error {
-	return fault.Wrap(code, "call "+c.id, err, message, noun(c.task))
+	return fault.Wrap(code, "call "+c.id, err, message, modelNoun(c.task))
 }
 
 // Statuses beside the registered ones.
@@ -113,8 +113,8 @@ const (
 	statusOverloaded   = 529 // several providers
 )
 
-// busy tells statuses that ask to come back later.
-func busy(status int) bool {
+// isBusy tells statuses that ask to come back later.
+func isBusy(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == statusOverloaded
 }
 

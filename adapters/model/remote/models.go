@@ -44,9 +44,9 @@ func (m *Embedder) Embed(ctx context.Context, as port.TextKind, in []string) (po
 	}
 	dim := m.About.Dimensions
 	out := port.Dense{Dim: dim, Data: make([]float32, len(in)*dim), Tokens: ready.tokens}
-	err = m.split(ctx, as, m.Limits.splitBatches(ready.tokens), func(ctx context.Context, from, to int) error {
+	err = m.runBatches(ctx, as, m.Limits.splitBatches(ready.tokens), func(ctx context.Context, from, to int) error {
 		vectors, counted, err := m.Call(ctx, as, ready.send[from:to])
-		if tooLong(err) {
+		if isTooLong(err) {
 			if shorter, cut := m.Limits.shorten(m.Prefixes.of(as), ready.send[from:to], 0); cut {
 				vectors, counted, err = m.Call(ctx, as, shorter)
 			}
@@ -153,9 +153,9 @@ func (m *SparseEncoder) Encode(ctx context.Context, as port.TextKind, in []strin
 		return port.Sparse{}, err
 	}
 	rows := make([][]Term, len(in))
-	err = m.split(ctx, as, m.Limits.splitBatches(ready.tokens), func(ctx context.Context, from, to int) error {
+	err = m.runBatches(ctx, as, m.Limits.splitBatches(ready.tokens), func(ctx context.Context, from, to int) error {
 		got, err := m.Call(ctx, as, ready.send[from:to])
-		if tooLong(err) {
+		if isTooLong(err) {
 			if shorter, cut := m.Limits.shorten("", ready.send[from:to], 0); cut {
 				got, err = m.Call(ctx, as, shorter)
 			}
@@ -252,18 +252,18 @@ func (m *Reranker) Score(ctx context.Context, query string, in []string) ([]floa
 	if !utf8.ValidString(query) {
 		return nil, 0, fault.Field(fault.InvalidRequest, "query", "is not valid UTF-8")
 	}
-	query, _ = Cut(query, m.Limits.Window/2-special) // the texts keep half of the window
-	query = sendable(query)
+	query, _ = Cut(query, m.Limits.Window/2-specialTokens) // the texts keep half of the window
+	query = nonBlank(query)
 	asked := Estimate(query)
 	ready, err := m.Limits.prepare("", in, asked)
 	if err != nil {
 		return nil, 0, err
 	}
 	out := make([]float32, len(in))
-	err = m.split(ctx, port.Query, m.Limits.splitBatches(ready.tokens), func(ctx context.Context, from, to int) error {
+	err = m.runBatches(ctx, port.Query, m.Limits.splitBatches(ready.tokens), func(ctx context.Context, from, to int) error {
 		ranks, err := m.Call(ctx, query, ready.send[from:to])
-		if tooLong(err) {
-			short := cutBytes(query, m.Limits.Window/2-special)
+		if isTooLong(err) {
+			short := cutBytes(query, m.Limits.Window/2-specialTokens)
 			if shorter, cut := m.Limits.shorten("", ready.send[from:to], len(short)); cut || len(short) < len(query) {
 				ranks, err = m.Call(ctx, short, shorter)
 			}

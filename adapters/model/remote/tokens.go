@@ -67,8 +67,8 @@ func cutBytes(text string, n int) string {
 	return text[:n]
 }
 
-// sendable replaces a blank text, which most servers refuse, by one that says nothing.
-func sendable(text string) string {
+// nonBlank replaces a blank text, which most servers refuse, by one that says nothing.
+func nonBlank(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "."
 	}

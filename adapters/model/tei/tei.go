@@ -43,8 +43,8 @@ func Open(id string, c Config, log *slog.Logger) (port.Model, error) {
 // of its OpenAPI document, version 1.9.
 type server struct {
 	*remote.Caller
-	config Config
-	known  atomic.Bool // it serves the configured model
+	config   Config
+	verified atomic.Bool // it serves the configured model
 }
 
 // post is Post after the server was asked which model it holds. A failure may be
@@ -55,7 +55,7 @@ func (s *server) post(ctx context.Context, path string, in, out any) error {
 		err = s.Post(ctx, path, in, out)
 	}
 	if err != nil {
-		s.known.Store(false)
+		s.verified.Store(false)
 	}
 	return err
 }
@@ -63,7 +63,7 @@ func (s *server) post(ctx context.Context, path string, in, out any) error {
 // verify asks once whether the server holds the configured model: vectors of
 // another one would be told apart by nothing.
 func (s *server) verify(ctx context.Context) error {
-	if s.known.Load() {
+	if s.verified.Load() {
 		return nil
 	}
 	var info struct {
@@ -80,7 +80,7 @@ func (s *server) verify(ctx context.Context) error {
 		return remote.InvalidAnswer("the server holds revision %.60q, the configuration names %q",
 			info.ModelSHA, s.config.Revision)
 	}
-	s.known.Store(true)
+	s.verified.Store(true)
 	return nil
 }
 
@@ -199,7 +199,7 @@ func (m *Sparse) tokenize(ctx context.Context, as port.TextKind, texts []string,
 		if texts[i] == "" {
 			tokens = dropLast(tokens)
 		}
-		into[i] = window(tokens, m.Limits.Window)
+		into[i] = cutToWindow(tokens, m.Limits.Window)
 	}
 	return nil
 }
@@ -214,8 +214,8 @@ func dropLast(tokens []token) []token {
 	return tokens
 }
 
-// window cuts as the model does: special tokens at the end stay.
-func window(tokens []token, longest int) []uint32 {
+// cutToWindow cuts as the model does: special tokens at the end stay.
+func cutToWindow(tokens []token, longest int) []uint32 {
 	tail := len(tokens)
 	for tail > 0 && tokens[tail-1].Special {
 		tail--

@@ -34,12 +34,12 @@ func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cache
 	}
 	if cfg.SHA256 != "" {
 		if err := s.Pinned(cfg.SHA256); err != nil {
-			return nil, refused(cfg, err)
+			return nil, moduleError(cfg, err)
 		}
 	}
 	memory := cmp.Or(cfg.MemoryMB, s.MemoryMB, defaultMemoryMB)
 	if s.MemoryMB > memory {
-		return nil, refused(cfg, fmt.Errorf("%s says that an instance takes up to %d MB, memory_mb allows %d",
+		return nil, moduleError(cfg, fmt.Errorf("%s says that an instance takes up to %d MB, memory_mb allows %d",
 			models.ManifestFile, s.MemoryMB, memory))
 	}
 	if s.MemoryMB > 0 {
@@ -62,48 +62,48 @@ func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cache
 		Log:          log,
 	})
 	if err != nil {
-		return nil, refused(cfg, err)
+		return nil, moduleError(cfg, err)
 	}
 	var claimed []string
 	for _, task := range m.Info().Tasks {
 		claimed = append(claimed, string(task))
 	}
 	if err := s.CheckTasks(claimed); err != nil {
-		return nil, errors.Join(refused(cfg, err), m.Close())
+		return nil, errors.Join(moduleError(cfg, err), m.Close())
 	}
-	return able(m), nil
+	return withAbilities(m), nil
 }
 
-// always are the abilities of every module; which tasks it has Info tells.
-type always interface {
+// baseAbilities are the abilities of every module; which tasks it has Info tells.
+type baseAbilities interface {
 	port.Embedder
 	port.SparseEncoder
 	port.Reranker
 	Memory() (used, ceiling int64)
 }
 
-// able is the model with the abilities that it has: those that Info does not tell
+// withAbilities is the model with the abilities that it has: those that Info does not tell
 // are told by type.
-func able(m *host.Model) port.Model {
+func withAbilities(m *host.Model) port.Model {
 	switch {
 	case m.Counts() && m.Tokenizes():
 		return m
 	case m.Counts():
 		return struct {
-			always
+			baseAbilities
 			port.TokenCounter
 		}{m, m}
 	case m.Tokenizes():
 		return struct {
-			always
+			baseAbilities
 			port.Tokenizer
 		}{m, m}
 	}
-	return struct{ always }{m}
+	return struct{ baseAbilities }{m}
 }
 
 // defaultMemoryMB is the ceiling of an instance when nobody says another.
 const defaultMemoryMB = 512
 
-// refused names the module that the operator wrote.
-func refused(cfg Config, err error) error { return fmt.Errorf("module %s: %w", cfg.Module, err) }
+// moduleError names the module that the operator wrote.
+func moduleError(cfg Config, err error) error { return fmt.Errorf("module %s: %w", cfg.Module, err) }
