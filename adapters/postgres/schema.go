@@ -14,8 +14,7 @@ import (
 	"github.com/mnemehq/mneme/core/registry"
 )
 
-// errNoSchema keeps a slip in the configuration from dropping what lies in the
-// default schema.
+// errNoSchema keeps a mistake in the configuration from dropping the default schema.
 var errNoSchema = errors.New("the connection names no schema")
 
 // open connects once, without a pool. The driver's error may hold the password,

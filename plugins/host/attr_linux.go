@@ -19,8 +19,8 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// reap waits until a child has ended and calls before: until it returns, the
-// child's number, and that of its group, belong to nobody else.
+// reap waits until a child has ended and calls before. Until before has returned, no other
+// process can have the child's id or that of its group.
 func reap(cmd *exec.Cmd, before func()) error {
 	for {
 		if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); !errors.Is(err, unix.EINTR) {

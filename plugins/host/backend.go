@@ -29,13 +29,13 @@ const (
 	maxWait     = 30 * time.Second       // no wait is longer
 	stableAfter = 30 * time.Second       // a run of this length makes the next wait short again
 	maxMissed   = 3                      // health checks in a row that a backend may miss
-	closeGrace  = 2 * time.Second        // what a backend has to end by itself
+	closeGrace  = 2 * time.Second        // that a backend has to end by itself
 )
 
 // errEnded says that the run of the backend that a call waited for has ended.
 var errEnded = errors.New("the backend has ended")
 
-// instance is one run of the backend that has said what it is.
+// instance is one run of the backend, after it has described itself.
 type instance struct {
 	process *process
 	client  *plugin.Client
@@ -72,7 +72,7 @@ type backend struct {
 	ended          chan struct{} // closed when the supervisor is through
 }
 
-// start verifies and starts the backend and asks what it is.
+// start verifies and starts the backend and asks for its description.
 func (b *backend) start(ctx context.Context) (_ *instance, d description, sum [32]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.options.StartTimeout)
 	defer cancel()
@@ -297,7 +297,7 @@ func backoff(n int) time.Duration {
 	return time.Duration(float64(d) * (.75 + rand.Float64()/2))
 }
 
-// stopServing lets no new call through. Zero values leave what was said before.
+// stopServing lets no new call through. A zero why or until leaves the earlier one.
 func (b *backend) stopServing(i *instance, why *fault.Error, until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -362,7 +362,7 @@ func (b *backend) watch(ctx context.Context, i *instance) string {
 	}
 }
 
-// instance gives the run to call, or says why there is none.
+// instance returns the run to call, or the fault that says why there is none.
 func (b *backend) instance() (*instance, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	modelv1 "github.com/mnemehq/mneme/plugins/proto"
 )
 
-// The checks of what a backend answers. A backend is a stranger: what breaks a rule
-// of the protocol is an error of the call, and nothing of it is used.
+// The checks of a backend's answers. A backend is not trusted: an answer that breaks a
+// rule of the protocol fails the call, and no part of it is used.
 
 // description is a backend's description, checked.
 type description struct {
@@ -193,8 +193,8 @@ func checkScores(m *modelv1.ScoreBatch, rows int) (truncated int, err error) {
 	return int(m.GetTruncated()), nil
 }
 
-// checkCounts takes counts of word pieces: no text has more than it has bytes, but
-// for what a model makes of an empty one.
+// checkCounts takes counts of word pieces: at most one for each byte of a text, except
+// for what a model adds to an empty one.
 func checkCounts(m *modelv1.TokenCounts, texts []string) ([]int, error) {
 	if len(m.GetCounts()) != len(texts) {
 		return nil, fmt.Errorf("%d counts for %d texts", len(m.GetCounts()), len(texts))

@@ -8,7 +8,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 )
 
-// class is who waits for a call: lower goes first.
+// class is the priority of a call: lower goes first.
 type class int
 
 // The classes of calls. A user waits for a query and for scores; passages can wait.
@@ -93,7 +93,7 @@ func (g *gate) out(c class) {
 	g.admit()
 }
 
-// admit lets in whom there is place for.
+// admit lets waiting calls in while there are places.
 func (g *gate) admit() {
 	for c := range classes {
 		for len(g.lines[c]) > 0 && g.entered < g.size && (c != passages || g.size == 1 || g.enteredPassages < g.size-1) {

@@ -20,8 +20,8 @@ type guard struct {
 	end *os.File
 }
 
-// guardScript is the guard's script. What has left the group is known by its environment,
-// which names the socket's folder.
+// guardScript is what the guard runs. Processes that have left the group are found by
+// their environment, which names the socket's folder.
 const guardScript = `read -r x && exit
 kill -s KILL -- "-$1"
 for e in /proc/[0-9]*/environ; do

@@ -162,8 +162,8 @@ func (m *Model) requireTask(task port.Task) error {
 	return fault.New(fault.Upstream, "the model %s does not have task %s", m.info.ID, task)
 }
 
-// call makes one call over the wire: it waits for a place, heeds both the caller's
-// deadline and the model's, and counts what the supervisor wants to know.
+// call makes one call over the wire: it waits for a place, keeps to both the caller's
+// deadline and the model's, and updates the supervisor's counters.
 func (m *Model) call(ctx context.Context, op string, c class, do func(context.Context, modelv1.ModelClient) error) error {
 	b := m.backend
 	i, err := b.instance()

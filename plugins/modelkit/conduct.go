@@ -15,7 +15,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// conduct is a task as a caller over time sees it.
+// conduct holds the calls by which a task's behaviour over many calls is checked.
 type conduct struct {
 	call func(context.Context) error           // a small call, and whether its answer is the one of before
 	many func(context.Context, []string) error // a call over the texts
@@ -126,9 +126,9 @@ func growth(samples []int64) (third, grown int64, flat bool) {
 	return third, grown, third > 0 && grown <= memorySlack(third)
 }
 
-// endures calls for a while and watches memory. A heap that still finds its size, as
-// one does where a busy machine makes few calls, gets four times as long: a leak
-// grows on.
+// endures makes calls for a while and watches memory. If the memory still grows, as it
+// may where a busy machine makes few calls, the run lasts up to four times as long: a
+// heap settles, a leak keeps growing.
 func (k *check) endures(prefix, task string, c conduct) {
 	const flat, under = "memory is flat in the second half of a long run", "memory stays under the declared ceiling"
 	if k.c.Memory == nil {

@@ -117,7 +117,7 @@ func (e embedder) text() {
 	}
 }
 
-// expectInvalidText checks that invalid UTF-8 was called the caller's mistake.
+// expectInvalidText checks that invalid UTF-8 was refused as the caller's mistake.
 func (k *check) expectInvalidText(id string, err error) {
 	k.expect(id, "invalid UTF-8 is refused as the caller's mistake",
 		err != nil && fault.Status(fault.CodeOf(err)) == 400, "%v", err)
@@ -169,8 +169,8 @@ func (e embedder) sense() {
 	e.paraphrased("embedding.sense.paraphrase", margin)
 }
 
-// paraphrased tells how many answers in other words are found. A model of words
-// alone finds none and is a model all the same, so this judges nobody.
+// paraphrased reports how many answers in other words are found. A model that knows words
+// alone finds none and is still a valid model, so none fails this check.
 func (k *check) paraphrased(id string, margin func(asking) (near, far float64, ok bool)) {
 	found := 0
 	for _, a := range paraphrases() {

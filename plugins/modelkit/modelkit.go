@@ -34,7 +34,7 @@ type Candidate struct {
 	Memory func(port.Model) (used, ceiling int64)
 	// Break makes what runs the model crash. nil: asked of a model that is a Breaker.
 	Break func(context.Context, port.Model) error
-	// Progress hears what is being done, and how much of it. nil: nobody does.
+	// Progress is called with each step and how far it is; nil: no calls.
 	Progress func(Step)
 }
 
@@ -320,8 +320,8 @@ func callable(m port.Model, task port.Task) (ok bool) {
 	return ok
 }
 
-// refuses checks that a task which is not claimed cannot be had: by a missing
-// method, or by an error.
+// refuses checks that a task which is not claimed cannot be called: its method is missing
+// or fails.
 func (k *check) refuses(task port.Task) {
 	var err error
 	texts := []string{"what was not claimed"}

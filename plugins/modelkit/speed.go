@@ -228,8 +228,8 @@ func (r rate) perSecond() float64 {
 	return float64(r.n) / r.took.Seconds()
 }
 
-// turns are how often a model and its baseline are measured in turn, so that both
-// see the same busy machine.
+// turns is how many times a model and its baseline are measured alternately, so that a
+// busy machine affects both alike.
 const turns = 4
 
 func (s Measurement) task(ctx context.Context, m port.Model, task port.Task, opening time.Duration) (_ Speed, err error) {

@@ -17,8 +17,8 @@ const invalidUTF8 = "a\xff\xfeb"
 // asking is a question with a text that answers it and one that does not.
 type asking struct{ query, related, unrelated string }
 
-// obvious are askings that a model of words alone tells apart, too: every model
-// of any use passes.
+// obvious are askings that even a model of words alone tells apart: every useful model
+// passes.
 func obvious() []asking {
 	return []asking{
 		{"how do I reset my password", "To reset your password, open the account page and follow the link.",

@@ -85,11 +85,11 @@ func TestCodes(t *testing.T) {
 		codes.DeadlineExceeded: context.DeadlineExceeded, codes.Canceled: context.Canceled,
 		codes.Unavailable: fault.New(fault.RateLimited, "x"),
 	} {
-		if got := status.Code(failed(err)); got != want {
+		if got := status.Code(toStatus(err)); got != want {
 			t.Errorf("%v is %s, want %s", err, got, want)
 		}
 	}
-	if got := status.Convert(failed(fault.Wrap(fault.Upstream, "op", errors.New("the cause"),
+	if got := status.Convert(toStatus(fault.Wrap(fault.Upstream, "op", errors.New("the cause"),
 		"failed"))); !strings.Contains(got.Message(), "the cause") {
 		t.Errorf("the host's log does not learn the cause: %v", got)
 	}

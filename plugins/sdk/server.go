@@ -31,8 +31,8 @@ type server struct {
 	unnormalized bool
 }
 
-// failed gives an error its code, see PROTOCOL.md.
-func failed(err error) error {
+// toStatus gives an error its code, see PROTOCOL.md.
+func toStatus(err error) error {
 	f := fault.From(err)
 	switch f.Code {
 	case fault.InvalidRequest:
@@ -59,8 +59,8 @@ func failed(err error) error {
 	return status.Error(codes.Internal, message)
 }
 
-// guarded runs a method of the model; a panic is its failure, told with its stack
-// in the log, and the backend serves on.
+// guarded runs a method of the model. A panic becomes the call's error, with its stack in
+// the log, and the backend goes on serving.
 func guarded[T any](do func() (T, error)) (out T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -70,7 +70,7 @@ func guarded[T any](do func() (T, error)) (out T, err error) {
 	}()
 	out, err = do()
 	if err != nil {
-		err = failed(err)
+		err = toStatus(err)
 	}
 	return out, err
 }

@@ -11,6 +11,6 @@
 // unknown field, no duplicate name, no invalid UTF-8, no lone surrogate, no
 // case folding of names, no null for a value that can't be absent.
 //
-// What the headers Authorization and X-Timeout-Ms say is read here too, the same
-// for every transport.
+// The headers Authorization and X-Timeout-Ms are parsed here too, so that every transport
+// reads them alike.
 package codec

@@ -198,7 +198,7 @@ func (g *Schemas) object(t reflect.Type, strict bool) *jsonschema.Schema {
 
 func zero(t reflect.Type) any { return reflect.New(t).Interface() }
 
-// jsonOfItsOwn reports whether a type's JSON is what its methods say.
+// jsonOfItsOwn reports whether a type marshals or unmarshals itself.
 func jsonOfItsOwn(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(unmarshalType) || p.Implements(textType) || p.Implements(marshalType) || p.Implements(textMarshalType)

@@ -61,7 +61,8 @@ type handler struct {
 // New makes the handler of a Set. It fails when an operation's In can't be
 // decoded or two patterns collide, which are mistakes in the program.
 func New(o Options) (_ http.Handler, err error) {
-	h := &handler{mux: http.NewServeMux(), log: o.Log, bodies: newBudget(o.BodyBytes), bodyIdle: o.BodyIdle, writeIdle: o.WriteIdle}
+	h := &handler{mux: http.NewServeMux(), log: o.Log, bodies: newBudget(o.BodyBytes),
+		bodyIdle: o.BodyIdle, writeIdle: o.WriteIdle}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
@@ -325,7 +326,7 @@ func (x *exchange) fail(err error) {
 	f := fault.From(err)
 	if f.Code == fault.Canceled {
 		_ = x.control.SetReadDeadline(time.Now()) // nothing of a body is waited for
-		panic(http.ErrAbortHandler)               // closes the connection, which has no reader
+		panic(http.ErrAbortHandler)               // closes the connection, which nobody reads
 	}
 	head := x.w.Header()
 	for k, v := range x.reply.Header {

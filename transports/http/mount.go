@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// mount lends a plain handler what routes have: time for each step of a body and
-// an answer, the budget for bodies, and an answer that arrives although a large
-// body was not read.
+// mount gives a plain handler what routes have: a time limit for each step of reading a
+// body and writing an answer, the budget for bodies, and answers that arrive even if a
+// large body was not read.
 func (h *handler) mount(m http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		x := exchangeOf(r.Context())
@@ -63,8 +63,8 @@ func (m *mountedWriter) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (m *mountedWriter) Unwrap() http.ResponseWriter { return m.x.w }
 
-// mountedCopies is how often what a plain handler reads may be in memory at once:
-// while it is read, decoded in several layers and handed on.
+// mountedCopies is how many copies of a body a plain handler may hold in memory at once,
+// while it is read, decoded in several layers and passed on.
 const mountedCopies = 8
 
 // mountedBodyTime is how long a plain handler's body may take as a whole, as a

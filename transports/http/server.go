@@ -71,7 +71,7 @@ func NewServer(o ServerOptions) *Server {
 	}
 }
 
-// answerGrace is how long cancelled requests have to write their answer.
+// answerGrace is the time that cancelled requests have to write their answers.
 const answerGrace = 2 * time.Second
 
 // Serve answers requests on l until ctx is done. Then it closes l, lets requests

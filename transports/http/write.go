@@ -49,7 +49,7 @@ func (z *zipWriters) compress(body []byte) []byte {
 // write sends a JSON answer in steps, each with its own deadline, so that a
 // client that stops reading loses the connection and a slow one does not.
 func (x *exchange) write(status int, body []byte) {
-	x.release() // the operation is over, and what it was made from with it
+	x.release() // the operation is over, so its body is no longer needed
 	head := x.w.Header()
 	linger := x.handleUnreadBody()
 	if linger {
@@ -109,7 +109,7 @@ func (x *exchange) stream(ctx context.Context, s *op.Spec, status int, body op.S
 	if w.Flush() == nil {
 		_ = x.control.Flush()
 	}
-	if ctx.Err() == nil { // a caller that leaves is no failure of ours
+	if ctx.Err() == nil { // a caller that leaves is no failure of the server
 		x.h.log.Error("response stream failed", "op", s.Name, "request_id", x.id, "error", err)
 	}
 	panic(http.ErrAbortHandler)
@@ -129,10 +129,10 @@ func (p *patientWriter) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// handleUnreadBody decides about the rest of a body that nobody read. Of a small one
-// net/http reads the rest before it answers, so that the connection can be used
-// again; it is not waited for long. With a large one the answer comes first and
-// linger is true.
+// handleUnreadBody decides what happens to the rest of a body that nobody read. net/http
+// reads the rest of a small one before it answers, so that the connection can be reused;
+// this gets a short time limit. For a large one linger is true: the answer is sent first
+// and the rest is drained afterwards.
 func (x *exchange) handleUnreadBody() (linger bool) {
 	if x.bodyDone || x.r.Body == nil || x.r.Body == http.NoBody || x.r.ContentLength == 0 {
 		return false

@@ -189,7 +189,7 @@ func (h *Handler) readBody(x *exchange) ([]byte, error) {
 	return body, nil
 }
 
-// answerGrace is how long what still runs has to answer a request that was ended.
+// answerGrace is how long running calls have to answer after their request has ended.
 const answerGrace = 2 * time.Second
 
 // forward hands a message to the library. Calls end with the request's context.

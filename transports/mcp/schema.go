@@ -36,8 +36,8 @@ func encode(s *jsonschema.Schema) (json.RawMessage, error) {
 	return b, nil
 }
 
-// trimSchema leaves out of a schema what costs a model's context and tells it nothing:
-// the width of numbers and, with args, that a value may be null.
+// trimSchema removes from a schema what takes up a model's context without telling it
+// anything: the width of numbers and, with args, that a value may be null.
 func trimSchema(s *jsonschema.Schema, args bool) {
 	switch s.Format {
 	case "int32", "int64", "float", "double":

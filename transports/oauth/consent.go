@@ -108,7 +108,7 @@ func (f *Front) cookieName() string {
 	return "mneme-consent"
 }
 
-// browser is what the browser is known by; "" where it has not been here.
+// browser is the id in the browser's cookie; "": it has none yet.
 func (f *Front) browser(r *http.Request) string {
 	c, err := r.Cookie(f.cookieName())
 	if err != nil || len(c.Value) != len(rand.Text()) {
@@ -159,7 +159,7 @@ func (f *Front) showConsent(w http.ResponseWriter, r *http.Request) {
 	f.showForm(w, r, request, view{}, browser, http.StatusOK)
 }
 
-// handleDecision takes what the person decided.
+// handleDecision handles the consent form that the person has sent.
 func (f *Front) handleDecision(w http.ResponseWriter, r *http.Request) {
 	if err := f.origin.Check(r); err != nil {
 		f.refuse(w, r, errStale)
@@ -237,8 +237,8 @@ func (f *Front) showForm(w http.ResponseWriter, r *http.Request, request oauth.R
 	f.show(w, r, status, v, c.RedirectURI)
 }
 
-// refuse sends the browser back with an error where the client can be trusted so
-// far, and tells the person otherwise.
+// refuse sends the browser back to the client with an error if the redirect URI can be
+// trusted; otherwise it shows the error to the person.
 func (f *Front) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, errStale) {
 		f.show(w, r, http.StatusBadRequest, view{Refusal: errStale.Error()}, "")
@@ -272,7 +272,7 @@ func (f *Front) show(w http.ResponseWriter, r *http.Request, status int, v view,
 	_, _ = w.Write(b.Bytes())
 }
 
-// setSecurityHeaders keeps what the browser gets out of frames, caches and referrers.
+// setSecurityHeaders keeps the answer out of frames and caches, and its URL out of referrers.
 func setSecurityHeaders(w http.ResponseWriter, policy string) {
 	head := w.Header()
 	head.Set("Content-Security-Policy", policy)

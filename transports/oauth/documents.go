@@ -112,7 +112,7 @@ func (d *Documents) cached(url string) ([]byte, bool) {
 	return k.body, ok && d.now().Before(k.until)
 }
 
-// read gets a document. Errors say no more than an outsider may know.
+// read fetches a document. Its errors say no more than an outsider may know.
 func (d *Documents) read(ctx context.Context, url string) ([]byte, error) {
 	select {
 	case d.slots <- struct{}{}:

@@ -280,8 +280,8 @@ func (f *Front) register(w http.ResponseWriter, r *http.Request) {
 	f.answer(w, http.StatusCreated, m)
 }
 
-// form reads a form that a client sends. A client that authenticates is refused:
-// all are public, and a secret that nobody checks would deceive.
+// form reads a form that a client sends. A client that authenticates is refused: all
+// clients are public, and ignoring its secret would suggest that it was checked.
 func (f *Front) form(w http.ResponseWriter, r *http.Request, rate Rate) (url.Values, error) {
 	body, err := f.body(w, r, rate, "application/x-www-form-urlencoded", maxForm)
 	if err != nil {

@@ -273,7 +273,7 @@ func (c *comparison) security(name string, was, is map[string]any) {
 	}
 }
 
-// firstVisit reports whether a pair of references was not yet compared.
+// firstVisit reports whether a pair of references has not been compared yet.
 func (c *comparison) firstVisit(direction string, was, is any) bool {
 	a, ok1 := members(was)["$ref"].(string)
 	b, ok2 := members(is)["$ref"].(string)

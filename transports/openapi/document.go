@@ -343,7 +343,8 @@ func failures(s *op.Spec) []errorStatus {
 	for _, c := range s.Codes() {
 		status := fault.Status(c)
 		if by[status] == nil {
-			by[status] = &errorStatus{status: status, memory: s.Family == op.Memory, class: s.Class, deprecated: s.Deprecated != nil}
+			by[status] = &errorStatus{status: status, memory: s.Family == op.Memory, class: s.Class,
+				deprecated: s.Deprecated != nil}
 		}
 		by[status].codes = append(by[status].codes, string(c))
 	}

@@ -116,17 +116,17 @@ type Model struct {
 	code    wazero.CompiledModule
 	tensors *tensors
 
-	queue   *queue
-	pool    sync.Mutex // guards workers
-	workers []*worker
-	running sync.WaitGroup // workers that are not lost
-	lost    atomic.Int64   // workers whose call never came back
-	made    atomic.Int64   // instances ever made
-	moduleLog   limiter        // of the module in the log
-	failureLog limiter        // about the module in the log
-	breakRequests  chan struct{}  // a worker that receives breaks its instance
-	close   sync.Once
-	closed  error
+	queue         *queue
+	pool          sync.Mutex // guards workers
+	workers       []*worker
+	running       sync.WaitGroup // workers that are not lost
+	lost          atomic.Int64   // workers whose call never came back
+	made          atomic.Int64   // instances ever made
+	moduleLog     limiter        // of the module in the log
+	failureLog    limiter        // about the module in the log
+	breakRequests chan struct{}  // a worker that receives breaks its instance
+	close         sync.Once
+	closed        error
 }
 
 // Stats is a Model at one moment.
@@ -158,9 +158,8 @@ func (m *Model) Memory() (used, ceiling int64) {
 	return s.Memory, int64(s.Instances) * int64(m.options.MemoryMB) << 20
 }
 
-// Break breaks an instance in the middle of a call, which fails, as a trap does:
-// for checks that the model recovers. It waits for a call, and fails when ctx ends
-// before there is one.
+// Break makes an instance fail in the middle of a call, as a trap does, for checks that
+// the model recovers. It waits for a call, and fails if ctx ends before there is one.
 func (m *Model) Break(ctx context.Context) error {
 	select {
 	case m.breakRequests <- struct{}{}:

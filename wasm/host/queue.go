@@ -12,7 +12,7 @@ import (
 	"github.com/mnemehq/mneme/wasm/abi"
 )
 
-// class is who waits for a call: lower goes first.
+// class is the priority of a call: lower goes first.
 type class int
 
 // The classes of calls. A query has a worker of its own beside. Scores follow:
@@ -241,7 +241,7 @@ func (w *worker) run() {
 	w.model.running.Done()
 }
 
-// closeInstance lets the instance go.
+// closeInstance closes and forgets the instance.
 func (w *worker) closeInstance() {
 	if w.in != nil {
 		w.in.discard(context.Background())

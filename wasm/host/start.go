@@ -17,8 +17,8 @@ import (
 	"github.com/mnemehq/mneme/wasm/abi"
 )
 
-// compile fills in m.code. Compiling can't be interrupted, so a module that takes
-// too long is left to itself: its caller is refusing to start.
+// compile fills in m.code. Compiling can't be interrupted, so one that takes too long is
+// left running: the program is about to refuse to start.
 func (m *Model) compile(ctx context.Context) error {
 	wasm := m.module.Wasm
 	if m.module.Interrupt == Enforced {
@@ -59,7 +59,7 @@ func (m *Model) compile(ctx context.Context) error {
 	}
 }
 
-// withMemoryHint says what an operator can do.
+// withMemoryHint adds to an error what an operator can do about it.
 func (m *Model) withMemoryHint(err error) error {
 	return fmt.Errorf("%w; an instance may take %d MB, which memory_mb sets", err, m.options.MemoryMB)
 }
@@ -136,9 +136,9 @@ func (m *Model) checkInterface() error {
 	return nil
 }
 
-// probe sees that a stranger's module does what it claims, so that one that does
-// not is refused at the start and not at the first query, and which of the
-// operations that nobody claims there are.
+// probe checks that an untrusted module does what it claims, so that one that does not is
+// refused at the start rather than at the first query. It also finds out which of the
+// operations that need no claim the module has.
 func (m *Model) probe(ctx context.Context, in *instance) error {
 	const text = "probe"
 	trusted := m.module.Interrupt == Cooperative

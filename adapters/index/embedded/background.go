@@ -91,7 +91,7 @@ func (x *Index) flush(p *partition) error {
 	return err
 }
 
-// flushLocked lets go of p.mu while it writes.
+// flushLocked is called with p.mu held, and releases it while it writes.
 func (x *Index) flushLocked(p *partition) error {
 	s := p.snap.Load()
 	s.refs.Add(1) // not the last: the partition holds one
@@ -302,7 +302,7 @@ func (x *Index) mergeFiles(p *partition) error {
 	return err
 }
 
-// mergeLocked lets go of p.mu while it writes.
+// mergeLocked is called with p.mu held, and releases it while it writes.
 func (x *Index) mergeLocked(p *partition) error {
 	s := p.snap.Load()
 	s.refs.Add(1)
@@ -398,7 +398,7 @@ func (x *Index) mergeLocked(p *partition) error {
 	return nil
 }
 
-// acquireSlot waits for leave to do heavy background work.
+// acquireSlot waits for a slot for heavy background work.
 func (x *Index) acquireSlot(ctx context.Context) error {
 	select {
 	case x.slots <- struct{}{}:

@@ -165,8 +165,8 @@ func prepareCoarse(k simd.Kernels, q, centre []float32) coarseQuery {
 }
 
 // selection keeps the best k candidates of a pass, in the order they came. It
-// lets as many again through before it looks which are the best, so that a
-// candidate costs less than in a heap.
+// collects 2k candidates before it drops the worse half, so that a candidate costs
+// less than in a heap.
 type selection struct {
 	topK   *topK // its order
 	k      int

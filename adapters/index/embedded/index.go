@@ -319,8 +319,8 @@ func (x *Index) read(p *partition) (_ *snapshot, err error) {
 	return s, removeStrays(p.dir, m)
 }
 
-// dropDamaged drops a partition whose data can't be read, to be rebuilt from the
-// store: callers get ErrGap until it is.
+// dropDamaged drops a partition whose data can't be read. Callers get ErrGap until it
+// has been rebuilt from the store.
 func (x *Index) dropDamaged(p *partition, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -337,7 +337,7 @@ func (x *Index) dropDamaged(p *partition, cause error) {
 		x.jobs.Add(1)
 	}
 	x.mu.Unlock()
-	if closed { // the next opening finds the damage again
+	if closed { // the next Open finds the damage again
 		close(p.cleared)
 		return
 	}

@@ -39,8 +39,8 @@ func (v *segView) countDeadWords() error {
 // deleted chunks. Of a longer one the segment's share of live chunks is taken.
 const exactFrequency = 4096
 
-// frequency is the number of live chunks that hold a term, so that what has
-// been deleted stops to count for BM25 before a merge drops it.
+// frequency is the number of live chunks that hold a term, so that deleted chunks
+// stop counting for BM25 before a merge drops them.
 func (v *segView) frequency(r *postingReader, lists []byte, e entry) int {
 	switch {
 	case v.live == nil || e.df == 0:

@@ -24,14 +24,14 @@ type Options struct {
 	// Reopen closes an index and opens the same data again; nil: the adapter
 	// keeps none.
 	Reopen func(t testing.TB, x port.Index) port.Index
-	// Settle waits until the adapter has done what it does in the background for
-	// the partition, so that recall is that of its lasting form; nil: nothing.
+	// Settle waits until the adapter's background work on the partition is done, so that
+	// recall is measured on its final form; nil: there is none.
 	Settle func(t testing.TB, x port.Index, p port.Partition)
 	// Chunks is the size of the larger tests; 0: 3,000.
 	Chunks int
-	// RanksOnly is for a port.Ranker, whose order is its own: among chunks that
-	// are equal for it, which of them the limit leaves is free. Still every match
-	// is found, filters and bounds are exact, and what is given is in order.
+	// RanksOnly is for a port.Ranker, which has an order of its own: of chunks that it
+	// ranks equal, any may be cut off by the limit. Every match must still be found,
+	// filters and bounds must be exact, and hits must be in order.
 	RanksOnly bool
 }
 

@@ -65,9 +65,9 @@ type position struct {
 	life    string // of the index
 }
 
-// position reads the partition's own document and the index's. What was written by
-// one who knew an earlier life of the index counts for nothing: an index that was
-// deleted or emptied while the write was under way lacks all that came before it.
+// position reads the partition's own document and the index's. A position that names
+// an earlier life of the index counts as none: the index was deleted or emptied while
+// that write was in progress, so it lacks everything before it.
 func (x *Index) position(ctx context.Context, g string) (position, error) {
 	for again := false; ; again = true {
 		var r client.DocumentsResult
@@ -93,8 +93,8 @@ func (x *Index) position(ctx context.Context, g string) (position, error) {
 		case index.ID == "" && again:
 			return position{}, unavailable("meilisearch: read the state", fmt.Errorf("index %s is being deleted or made", x.uid))
 		case index.ID == "":
-			// Somebody deleted or emptied the index. It must not come back with a write,
-			// which would make it without its settings.
+			// Somebody deleted or emptied the index. No write may create it again, because
+			// that would leave out its settings.
 			if err := x.recheck(ctx); err != nil {
 				return position{}, err
 			}
@@ -150,7 +150,7 @@ func (x *Index) Apply(ctx context.Context, p port.Partition, b port.Batch) error
 	for i, c := range b.Changes {
 		documents[i] = hash(c.Document)
 	}
-	// Of a partition that begins, too: an earlier life may have left some.
+	// Even at a partition's first batch: an earlier life may have left chunks.
 	old, err := x.ids(ctx, ofDocuments(g, documents))
 	if err != nil {
 		return err
@@ -167,8 +167,8 @@ func (x *Index) Apply(ctx context.Context, p port.Partition, b port.Batch) error
 	return x.deleteStale(ctx, g, b, documents, len(dead))
 }
 
-// encode makes the payloads of a batch; most have one. The last ends with the
-// partition's own document. dead are the ids of chunks that are no more.
+// encode makes the payloads of a batch, most often one. The last ends with the
+// partition's own document. dead are the ids of chunks that the batch removes.
 func (x *Index) encode(g, life string, b port.Batch, documents, old []string) (parts [][]byte, dead []string, err error) {
 	limit := x.cfg.MaxPayloadMB << 20
 	var buf bytes.Buffer
@@ -262,20 +262,20 @@ func (x *Index) awaitPending(ctx context.Context, generation int64) error {
 	return err
 }
 
-// deleteStale deletes what a write left. Chunks older than their document's change come
-// from another process that wrote at the same time.
-// One that this write has as well may be another process's by now, which has set
-// the number back with it and will be replayed; it stays.
+// deleteStale deletes chunks that a write emptied, and chunks older than their document's
+// change, which come from another process that wrote at the same time. A chunk that this
+// write has too stays: if the other process has overwritten it, that process has also set
+// the partition's number back, so this write will be replayed.
 func (x *Index) deleteStale(ctx context.Context, g string, b port.Batch, documents []string, dead int) error {
 	if len(documents) == 0 {
 		return nil
 	}
 	if dead > 0 {
 		_, err := x.enqueue(ctx, "delete chunks", func(ctx context.Context) (*client.TaskInfo, error) {
-			// Not by id: one of them may be a chunk again when the task's turn comes.
+			// Not by id: one of them may be a chunk again by the time the task runs.
 			return x.index.DeleteDocumentsByFilterWithContext(ctx, emptiedFilter, nil)
 		})
-		if err != nil { // they hold nothing and are swept at the next start
+		if err != nil { // they hold nothing, and the next start deletes them
 			x.log.WarnContext(ctx, "keyword index cleanup failed", "documents", dead, "error", err)
 		}
 	}
@@ -297,7 +297,7 @@ func (x *Index) deleteStale(ctx context.Context, g string, b port.Batch, documen
 	})
 }
 
-// ids lists the primary keys of what a filter leaves.
+// ids lists the primary keys of the documents that a filter matches.
 func (x *Index) ids(ctx context.Context, filter string) ([]string, error) {
 	const page = 10_000
 	var out []string
@@ -357,11 +357,11 @@ func (x *Index) drop(ctx context.Context, g string) error {
 	return err
 }
 
-// Retain drops the partitions that are not among the live ones. One may have come
-// to be since live was read: generations rise, so one below the highest live is
-// over; one above it is dropped when the next list does not have it either. Those
-// below zero are not the store's but hold what health checks ask for. With CatchUp
-// and the server away all is left to the next call.
+// Retain drops the partitions that are not among the live ones. A partition may have been
+// created since live was read: generations rise, so one below the highest live generation
+// is gone for certain, and one above it is dropped only if the next list lacks it too.
+// Generations below zero are not the store's but those of health checks. With CatchUp and
+// the server out of reach, everything is left to the next call.
 func (x *Index) Retain(live []int64) error {
 	ctx := context.Background()
 	err := x.ready(ctx)
@@ -408,7 +408,7 @@ func (x *Index) retain(ctx context.Context, live []int64) error {
 	return nil
 }
 
-// emptiedFilter leaves what stands in the place of chunks that went.
+// emptiedFilter matches the documents that replace removed chunks.
 const emptiedFilter = "v = 0"
 
 // deleteEmptied deletes what an earlier process left empty.
@@ -424,8 +424,8 @@ func (x *Index) deleteEmptied(ctx context.Context) {
 	}
 }
 
-// terms gives a function that writes a text as its terms, of which characters of
-// a longer run are part, too. It serves one goroutine.
+// terms returns a function that writes a text as its terms, single characters of longer
+// runs among them. It is for one goroutine.
 func (x *Index) terms() func(text string) string {
 	var b strings.Builder
 	scan := x.analyzer.Scanner(func(t analysis.Token) {

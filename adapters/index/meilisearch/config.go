@@ -24,7 +24,7 @@ const (
 	CatchUp Outage = "catch_up"
 )
 
-// Changed is what to do about settings that somebody else changed.
+// Changed says what to do about settings that somebody else has changed.
 type Changed string
 
 // The ways.
@@ -40,8 +40,8 @@ type Ranking string
 const (
 	// ByRules takes Meilisearch's ranking scores.
 	ByRules Ranking = "meilisearch"
-	// ByBM25 reads the terms of what was found, some hundred kilobytes a query, and
-	// counts here.
+	// ByBM25 reads the terms of the chunks found, some hundred kilobytes a query, and
+	// computes the scores here.
 	ByBM25 Ranking = "bm25"
 )
 

@@ -32,9 +32,9 @@
 //	v   the change number that wrote it                 filterable
 //	n   of a partition's own document: how far it is    filterable
 //
-// A document of the index's own says whose it is and has a random id of its life,
-// which partitions' own documents repeat: what a late write leaves in an index that
-// was deleted or emptied in between names another life, and the partition is rebuilt.
+// One document describes the index: whose it is, and a random id of its current life,
+// which partitions' own documents repeat. If the index is deleted or emptied while a write
+// is in progress, what that write leaves names another life, and the partition is rebuilt.
 //
 // Meilisearch compares strings in filters without regard to case and cuts long
 // ones, so facets go in as hashes. They are letters and digits alone, and so a

@@ -12,16 +12,16 @@ import (
 // letter and are no keyword of the grammar, or is a number: there is nothing to
 // escape. Meilisearch takes 150 levels of nesting, core/filter 16.
 
-// ofPartition leaves what belongs to a partition.
+// ofPartition matches the chunks of a partition.
 func ofPartition(g string) string { return "p = " + g }
 
-// ofDocuments leaves the chunks of some documents, given by hash.
+// ofDocuments matches the chunks of some documents, given by hash.
 func ofDocuments(g string, documents []string) string {
 	return ofPartition(g) + " AND h IN [" + strings.Join(documents, ",") + "]"
 }
 
-// surplusChunks leaves the chunks of documents whose number is that of their chunks or
-// more.
+// surplusChunks matches the chunks beyond the last one of each document; bySize holds
+// documents by their number of chunks.
 func surplusChunks(g string, bySize map[int][]string) string {
 	var parts []string
 	for n, documents := range bySize {

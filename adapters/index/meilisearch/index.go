@@ -47,7 +47,7 @@ type Index struct {
 	mu        sync.Mutex
 	locks     map[int64]*partitionLock // by generation
 	unawaited map[int64]pending        // by generation: tasks that were not awaited to their end
-	// Partitions above the highest live one that the last Retain was not told of.
+	// Partitions above the highest live one that the list of the last Retain lacked.
 	unlisted map[string]bool
 }
 
@@ -143,8 +143,8 @@ func (e *unreachableError) Unwrap() error { return e.error }
 
 const attempts = 3
 
-// call runs one request within its time, again where the server asks for that,
-// and turns its error into ours.
+// call runs one request within its time limit, repeats it where the server asks for
+// that, and translates its error.
 func (x *Index) call(ctx context.Context, op string, request func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, x.cfg.Timeout)
 	defer cancel()
@@ -334,7 +334,7 @@ func (x *Index) enqueue(ctx context.Context, op string, enqueue func(context.Con
 	return info.TaskUID, nil
 }
 
-// lock waits for the partition's lock; unlock passes it on.
+// lock waits for the partition's lock; unlock hands it to the next waiter.
 func (x *Index) lock(ctx context.Context, generation int64) (unlock func(), err error) {
 	x.mu.Lock()
 	t := x.locks[generation]

@@ -85,7 +85,8 @@ func (x *Index) Search(ctx context.Context, p port.Partition, q port.IndexQuery)
 
 // searchTerms sends the request: one list for each term, the words together, and one
 // that counts the chunks.
-func (x *Index) searchTerms(ctx context.Context, filter string, terms []queryTerm, q port.IndexQuery) ([]client.SearchResponse, error) {
+func (x *Index) searchTerms(ctx context.Context, filter string, terms []queryTerm,
+	q port.IndexQuery) ([]client.SearchResponse, error) {
 	fields := []string{"d", "c"}
 	if q.Explain || x.cfg.Ranking == ByBM25 {
 		fields = append(fields, "w")

@@ -28,7 +28,7 @@ const (
 	primaryKey = "id"
 )
 
-// mark is that document. Life is another one each time that the index begins empty.
+// mark is that document. Life changes each time the index starts empty.
 type mark struct {
 	ID       string `json:"id"`
 	Format   int    `json:"format"`
@@ -62,14 +62,14 @@ func wantedSettings() client.Settings {
 			DisableOnWords:      []string{},
 			DisableOnAttributes: []string{},
 		},
-		// It bounds the counts that searches give, too, which frequencies are read from.
+		// It also bounds the hit counts of searches, from which frequencies are read.
 		Pagination:   &client.Pagination{MaxTotalHits: 1_000_000_000},
 		PrefixSearch: &disabled,
 		FacetSearch:  false,
 		// Terms are not of a language any more; detecting one would cut some of them.
 		LocalizedAttributes: []*client.LocalizedAttributes{{Locales: []string{"eng"}, AttributePatterns: []string{"*"}}},
-		// The server gives what it has at this time without saying so; our own
-		// deadlines come before it.
+		// At this cutoff the server returns partial results without saying so; our own
+		// deadlines are shorter.
 		SearchCutoffMs: 60_000,
 	}
 }
@@ -268,9 +268,8 @@ func (x *Index) configure(ctx context.Context, reset bool) error {
 		if len(d) == 0 {
 			break
 		}
-		// Either something is left that only a reset clears, or another process is
-		// at it, too, and has reset them in between. The one that waits longer finds that
-		// they hold.
+		// Either a setting is left that only a reset clears, or another process has reset
+		// the settings meanwhile. Of the two, the one that waits longer finds them applied.
 		if attempt == settingsAttempts || !sleep(ctx, settingsPause(attempt)) {
 			return operatorFault("the settings of the Meilisearch index %s do not hold: %s", x.uid, strings.Join(d, "; "))
 		}
@@ -316,8 +315,8 @@ func (x *Index) applySettings(ctx context.Context, reset bool) (client.Settings,
 	return x.settings(ctx)
 }
 
-// adopt checks an index that exists. first is when the process starts; later
-// nothing is thrown away, so that two versions of mneme don't undo each other's settings.
+// adopt checks an index that exists. Only at the process's start (first) does it discard
+// anything, so that two versions of mneme don't keep undoing each other's settings.
 func (x *Index) adopt(ctx context.Context, is client.Settings, first bool) error {
 	m, err := x.mark(ctx)
 	var n int64
@@ -345,7 +344,7 @@ func (x *Index) adopt(ctx context.Context, is client.Settings, first bool) error
 			return err
 		}
 		if ours {
-			// It was deleted, and a write that was under way made it again.
+			// It was deleted, and a write in progress created it again.
 			x.log.WarnContext(ctx, "keyword index recreated", "index", x.uid)
 			err := x.run(ctx, "empty the index", func(ctx context.Context) (*client.TaskInfo, error) {
 				return x.index.DeleteAllDocumentsWithContext(ctx, nil)

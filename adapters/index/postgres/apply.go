@@ -291,8 +291,8 @@ func (w *batchWriter) markDead(ctx context.Context, dead map[int32]mask) error {
 	return err
 }
 
-// Postings of a span are cleaned when they hold on to so many dead chunks, or to
-// fewer in a partition that is itself small.
+// Postings of a span are cleaned when they hold this many dead chunks: maxStale, or down
+// to minStale in a small partition.
 const (
 	maxStale = spanLen / 2
 	minStale = 256
@@ -410,7 +410,7 @@ func (w *batchWriter) removeDead(ctx context.Context, span int32) error {
 // firstPlace is that of a posting list's first entry.
 func firstPlace(list []byte) int { return int(binary.LittleEndian.Uint16(list)) % spanLen }
 
-// blockMask is a block's part of its span's mask.
+// blockMask is the part of a span's mask that belongs to a block.
 func blockMask(span mask, block int32) mask {
 	at := int(block%blocks) * (blockLen / 64)
 	return span[at : at+blockLen/64]

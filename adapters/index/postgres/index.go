@@ -37,10 +37,10 @@ type Options struct {
 	tuning tuning
 }
 
-// tuning is what only tests change.
+// tuning holds settings that only tests change.
 type tuning struct {
 	foldAt int           // bytes of packs at which they are folded
-	settle time.Duration // how long a partition is not written before its graph is built
+	settle time.Duration // without writes, after which a partition's graph is built
 }
 
 // Index is port.Index in a PostgreSQL database.
@@ -227,7 +227,7 @@ func (x *Index) prepare(ctx context.Context) error {
 		case "":
 			x.schema, x.extension, x.path = ours, extension, path
 			x.row = strings.Replace(partitionRow, "index_partition", ours+".index_partition", 1)
-			// Plans must not hang on statistics that a fresh table has not yet.
+			// Plans must not depend on statistics, which a fresh table does not have yet.
 			local := "; " + limit + "; SET LOCAL search_path = " + path + "; SET LOCAL jit = off; SET LOCAL enable_seqscan = off"
 			x.begin = [2]string{viewing: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + local,
 				updating: "BEGIN ISOLATION LEVEL READ COMMITTED" + local}
@@ -241,9 +241,9 @@ func (x *Index) prepare(ctx context.Context) error {
 	})
 }
 
-// recreateTables makes the tables again after err where the database has lost them, as
-// one has that was recreated in the place of another. What they held comes from
-// the store, as for any index that is behind. False: err is not about that.
+// recreateTables creates the tables again if err says that the database lacks them, as it
+// does after it was replaced by a new one. What they held is replayed from the store, as
+// for any index that is behind. False: err has another cause.
 func (x *Index) recreateTables(ctx context.Context, err error) bool {
 	if postgres.State(err) != undefinedTable {
 		return false
@@ -358,13 +358,13 @@ func (x *Index) enter() bool {
 	return !x.closed
 }
 
-// errRetry says that another transaction came between.
+// errRetry says that another transaction interfered.
 var errRetry = errors.New("the partition was dropped during the operation")
 
-// attempts of a transaction that another one stood in the way of.
+// attempts bounds the runs of a transaction that others interfere with.
 const attempts = 5
 
-// run is transaction, again when what it met is gone by the next attempt: a
+// run is transaction, repeated after an obstacle that is gone by the next attempt: a
 // deadlock, or the vectors' table of a partition that was just dropped.
 func (x *Index) run(ctx context.Context, op string, kind int, fn func(*pgxpool.Conn) error) error {
 	if !x.enter() {
@@ -402,7 +402,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// isTransient reports what is likely gone at the next attempt.
+// isTransient reports whether an error is unlikely to recur at the next attempt.
 func isTransient(err error) bool {
 	if errors.Is(err, errRetry) {
 		return true

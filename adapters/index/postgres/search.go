@@ -216,7 +216,7 @@ func (s *search) markTimes(m mask, times []byte) {
 	}
 }
 
-// facet stands for the keys of the filter where a query's terms have numbers.
+// facet takes the place of a term's number for the keys of the filter.
 const facet = -1
 
 // facetKeys adds the keys that a filter names.

@@ -115,7 +115,8 @@ func (s *search) scanVectors(ctx context.Context) ([]port.Hit, error) {
 		" ORDER BY distance, document, chunk LIMIT "+strconv.Itoa(s.q.Limit)+") AS t", args...)
 }
 
-// margin is how many more than asked for the graph gives, to be scored exactly.
+// margin is how many more hits than asked for are taken from the graph, to be scored
+// exactly.
 const margin = 32
 
 // Under a filter a walk takes deeper times as many candidates as would hold those
@@ -127,9 +128,9 @@ const (
 	perCandidate = 10
 )
 
-// searchGraph goes through the HNSW graph. nil: it did not lead to enough of those that
-// are allowed, or to so many that tie that the first of them may be elsewhere;
-// then all are to be compared.
+// searchGraph searches the HNSW graph. It returns nil if the graph gave too few allowed
+// chunks, or so many ties that better ones may have been missed; then all vectors must be
+// compared.
 func (s *search) searchGraph(ctx context.Context, allowed int64) ([]port.Hit, error) {
 	v := s.x.cfg.Vector
 	want := s.q.Limit + s.q.Limit/2 + margin
@@ -138,7 +139,7 @@ func (s *search) searchGraph(ctx context.Context, allowed int64) ([]port.Hit, er
 	}
 	for ; want <= v.MaxScanTuples; want *= 4 {
 		if s.allowed != nil && perCandidate*int64(max(v.EfSearch, want)) > allowed {
-			return nil, nil // to compare them takes no longer
+			return nil, nil // comparing them all takes no longer
 		}
 		ef := min(1000, max(v.EfSearch, want))
 		if _, err := s.c.Exec(ctx, fmt.Sprintf(
@@ -194,8 +195,8 @@ type background struct {
 	done   chan struct{}
 }
 
-// To build a graph at once takes a fraction of what it takes to add vectors to
-// one, so a partition that is being filled is left alone, but not for ever.
+// Building a graph in one go costs a fraction of adding vectors to it one by one, so a
+// partition that is being filled is left alone, up to maxWait.
 const (
 	quietTime = 5 * time.Second
 	maxWait   = 5 * time.Minute

@@ -22,7 +22,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("together", func(t *testing.T) { together(t, open) })
 }
 
-// draw sees that charges do what port.Bucket.Draw does.
+// draw checks that charges have the same effect as port.Bucket.Draw.
 func draw(t *testing.T, b port.Budget) {
 	slow := ident.Rate{PerMinute: 1, Burst: 10} // it does not refill during a test
 	own := port.Bucket{Tokens: 10, At: time.Now()}
@@ -51,7 +51,7 @@ func draw(t *testing.T, b port.Budget) {
 	}
 }
 
-// refill sees that a bucket fills by the place's own clock.
+// refill checks that a bucket refills by the clock of the place that holds it.
 func refill(t *testing.T, b port.Budget) {
 	fast := ident.Rate{PerMinute: 60_000, Burst: 5}
 	for range 2 {
@@ -62,7 +62,7 @@ func refill(t *testing.T, b port.Budget) {
 	}
 }
 
-// together sees that processes side by side never get more than the bucket holds.
+// together checks that concurrent processes never get more than the bucket holds.
 func together(t *testing.T, open Open) {
 	slow := ident.Rate{PerMinute: 1, Burst: 50}
 	var got atomic.Int64

@@ -49,8 +49,8 @@ func Open(ctx context.Context, c Config) (*Budget, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A limit is not worth a wait: where the server hangs, the process's own
-	// buckets serve.
+	// A limit is not worth a wait: while the server hangs, the process's own buckets
+	// are used.
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.MaxRetries = time.Second, 500*time.Millisecond, 500*time.Millisecond, 1
 	o.DialerRetries = 1
 	b := &Budget{client: redis.NewClient(o), script: redis.NewScript(charge)}

@@ -31,7 +31,7 @@ func Open(id string, c Config, log *slog.Logger) (*Model, error) {
 		return nil, fmt.Errorf("open model %s: %w", id, err)
 	}
 	about := c.model(id)
-	about.Window = 0 // what fits is for the server to say
+	about.Window = 0 // the server decides what fits
 	info := about.Info()
 	caller, err := remote.Open(info.ID, port.TaskSynthesize, c.endpoint(), log)
 	if err != nil {
@@ -111,9 +111,9 @@ func (m *Model) stream(ctx context.Context, q port.Question) (port.Synthesis, er
 	return out, nil
 }
 
-// streamError is the error of a stream that had begun. What the library could not
-// read, and an error that the server tells instead of the rest, is the server's
-// failure; a lost connection stays what it is.
+// streamError translates the error of a stream that had begun. A part that the library
+// could not read, or an error that the server sent instead of the rest, becomes a failure
+// of the server; a lost connection stays as it is.
 func streamError(err error) error {
 	var api *client.APIError
 	var syntax *json.SyntaxError

@@ -65,8 +65,8 @@ func (l Limits) splitBatches(tokens []int) [][2]int {
 	return parts
 }
 
-// ahead is how many calls are prepared beyond those under way; grace is how long
-// the calls of a caller whose time is up may take to tell why they did not end.
+// ahead is how many calls are prepared beyond those in progress; grace is how long a
+// caller whose deadline has passed still waits for its calls' own errors.
 const (
 	ahead = 2
 	grace = 20 * time.Millisecond
@@ -109,7 +109,8 @@ func (c *Caller) runBatches(ctx context.Context, as port.TextKind, parts [][2]in
 	}
 }
 
-// preferCallersError prefers that the caller left to what that did to the calls.
+// preferCallersError returns the caller's own error if the caller has left, rather than
+// what that did to the calls.
 func preferCallersError(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
@@ -117,8 +118,8 @@ func preferCallersError(ctx context.Context, err error) error {
 	return err
 }
 
-// isTooLong tells a refusal that shorter texts may mend: of a status that dialects
-// answer texts beyond the window with.
+// isTooLong reports whether err is a refusal that shorter texts may avoid: one with a
+// status that dialects give to texts beyond the window.
 func isTooLong(err error) bool {
 	var refused *StatusError
 	return errors.As(err, &refused) && (refused.Status == http.StatusBadRequest ||

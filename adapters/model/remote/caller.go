@@ -36,7 +36,7 @@ type Caller struct {
 	breaker       *gobreaker.TwoStepCircuitBreaker[struct{}]
 	opened        atomic.Int64 // when the breaker opened, unix nanoseconds
 	paused        atomic.Int64 // until when the server asked to wait
-	refusalLogged atomic.Int64 // when a refused key was last logged
+	refusalLogged atomic.Int64 // when a refused key was last logged, unix nanoseconds
 	network       *http.Transport
 	buffered      *retryablehttp.Client // bodies are read inside the attempt
 	streamed      *retryablehttp.Client // bodies are the caller's
@@ -183,7 +183,7 @@ func backoff(lowest, highest time.Duration, n int, r *http.Response) time.Durati
 	return d/2 + rand.N(d/2+1)
 }
 
-// state is what the attempts of one call leave for its fault.
+// state collects what the fault of a call needs to know of its attempts.
 type state struct {
 	as      port.TextKind
 	refusal atomic.Pointer[StatusError] // the last
@@ -196,8 +196,8 @@ func stateOf(ctx context.Context) *state {
 	return s
 }
 
-// Begin starts a call: the context that its requests must carry, bounded by the
-// endpoint's timeout. as decides who waits.
+// Begin starts a call. It returns the context that the call's requests must carry, bounded
+// by the endpoint's timeout. Waiting queries go before waiting passages, as as says.
 func (c *Caller) Begin(ctx context.Context, as port.TextKind) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithValue(ctx, stateKey{}, &state{as: as}), c.endpoint.Timeout)
 }

@@ -57,7 +57,7 @@ func (g *gate) leave(as port.TextKind) {
 	g.grant()
 }
 
-// grant hands free places to who waits.
+// grant gives free places to waiting calls.
 func (g *gate) grant() {
 	for g.free > 0 {
 		as := port.Query

@@ -8,8 +8,8 @@ import (
 	"github.com/mnemehq/mneme/core/registry"
 )
 
-// Configured opens the component that register adds, on the way of an operator's
-// configuration, which config points to.
+// Configured opens the component that register adds, as an operator's configuration would;
+// config points to the component's settings.
 func Configured(t testing.TB, register func(*registry.Registry), component string, config any) port.Model {
 	t.Helper()
 	r := registry.New()
@@ -21,8 +21,8 @@ func Configured(t testing.TB, register func(*registry.Registry), component strin
 	return m
 }
 
-// Invalid sees that each change to a valid configuration is refused by the name of
-// its setting.
+// Invalid checks that each change to a valid configuration is refused with an error that
+// names the setting.
 func Invalid[C interface{ Validate() error }](t *testing.T, valid C, changes map[string]func(*C)) {
 	t.Helper()
 	if err := valid.Validate(); err != nil {

@@ -177,8 +177,8 @@ func (m wrong) Logits(ctx context.Context, query string, texts []string) ([]floa
 	return m.logits(v), err
 }
 
-// broken sees that what a model gets wrong, and bodies that are not answers, are
-// the model's failure.
+// broken checks that wrong results, and bodies that are no answers, become failures of the
+// model.
 func broken(t *testing.T, open Open, models map[string]Model, bodies ...string) {
 	t.Helper()
 	for name, computes := range models {
@@ -409,7 +409,7 @@ func Faults(t *testing.T, open Open) {
 
 func first(m port.Model, _ *Server) port.Model { return m }
 
-// hidden sees that no error names the key.
+// hidden checks that no error names the key.
 func hidden(t *testing.T, err error) {
 	t.Helper()
 	for e := err; e != nil; e = errors.Unwrap(e) {
@@ -428,8 +428,8 @@ func refusedKey(t *testing.T, open Open) {
 	hidden(t, err)
 }
 
-// stall sees that a silent server ends a call at its time limit, and that a
-// caller who leaves is let go.
+// stall checks that a call to a silent server ends at its time limit, and at once when its
+// caller leaves.
 func stall(t *testing.T, open Open) {
 	m, server := open.with(t, func(s *Setup) { s.Endpoint.Timeout = 200 * time.Millisecond })
 	server.Inject(Times(2, Slow(time.Minute))...)
@@ -461,7 +461,7 @@ func stall(t *testing.T, open Open) {
 	}
 }
 
-// trust sees that a certificate is checked, against ca_file where there is one.
+// trust checks that certificates are verified, against ca_file where one is set.
 func trust(t *testing.T, open Open) {
 	var ca string
 	m, server := open.with(t, func(s *Setup) { s.Server.TLS = true })
@@ -480,15 +480,15 @@ func trust(t *testing.T, open Open) {
 	}
 }
 
-// rest sees that a server that fails is left alone, told so at once, and tried
-// again after a while.
+// rest checks that a failing server is left alone, that calls then fail at once, and that
+// it is tried again after a while.
 func rest(t *testing.T, open Open, unreachable fault.Code) {
 	// Longer where the machine stood still for all of the wait, so that nothing was seen.
 	for wait := 500 * time.Millisecond; !rests(t, open, unreachable, wait); wait *= 4 {
 	}
 }
 
-// rests reports whether it came to see a server that is left alone.
+// rests reports whether it got to observe a server that is left alone.
 func rests(t *testing.T, open Open, unreachable fault.Code, wait time.Duration) bool {
 	t.Helper()
 	m, server := open.with(t, func(s *Setup) {

@@ -60,8 +60,8 @@ func (s *server) post(ctx context.Context, path string, in, out any) error {
 	return err
 }
 
-// verify asks once whether the server holds the configured model: vectors of
-// another one would be told apart by nothing.
+// verify asks once whether the server holds the configured model: nothing else would
+// tell another model's vectors from its own.
 func (s *server) verify(ctx context.Context) error {
 	if s.verified.Load() {
 		return nil

@@ -74,7 +74,7 @@ func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cache
 	return withAbilities(m), nil
 }
 
-// baseAbilities are the abilities of every module; which tasks it has Info tells.
+// baseAbilities are the methods that every model has; Info says which tasks it can do.
 type baseAbilities interface {
 	port.Embedder
 	port.SparseEncoder
@@ -82,8 +82,8 @@ type baseAbilities interface {
 	Memory() (used, ceiling int64)
 }
 
-// withAbilities is the model with the abilities that it has: those that Info does not tell
-// are told by type.
+// withAbilities wraps the model in a type with exactly the optional interfaces that it
+// supports, which Info does not tell.
 func withAbilities(m *host.Model) port.Model {
 	switch {
 	case m.Counts() && m.Tokenizes():
@@ -105,5 +105,5 @@ func withAbilities(m *host.Model) port.Model {
 // defaultMemoryMB is the ceiling of an instance when nobody says another.
 const defaultMemoryMB = 512
 
-// moduleError names the module that the operator wrote.
+// moduleError adds the module's name, as the operator wrote it, to an error.
 func moduleError(cfg Config, err error) error { return fmt.Errorf("module %s: %w", cfg.Module, err) }

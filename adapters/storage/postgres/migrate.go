@@ -12,9 +12,9 @@ import (
 // program and storage.postgres.migrate is false.
 var ErrOlderSchema = errors.New("the database is older than this program")
 
-// Migrate brings the schema up to date, whatever c.Migrate says, and answers the
-// version before (0: none) and the one this program has. With dry it only looks.
-// Errors are Open's.
+// Migrate brings the schema up to date, whatever c.Migrate says. It returns the version
+// before (0: none) and that of this program. With dry it changes nothing. Errors are
+// those of Open.
 func Migrate(ctx context.Context, c Config, o Options, dry bool) (from, to int, err error) {
 	s, err := connect(c, o)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) version(ctx context.Context) (at, known int, err error) {
 	return at, len(steps), err
 }
 
-// current wants the schema to be up to date.
+// current fails unless the schema is up to date.
 func (s *Store) current(ctx context.Context) error {
 	at, known, err := s.version(ctx)
 	if err == nil && at < known {

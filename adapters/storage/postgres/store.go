@@ -52,21 +52,21 @@ const (
 	updating
 )
 
-// byKey has updates read small tables by their keys too. The planner would read
-// them whole, and who has read a whole table is in the way of everyone who writes a
-// row of it. What still has to be read whole is not worth compiling.
+// byKey makes updates read small tables by key. The planner would scan them whole, and a
+// transaction that has scanned a table conflicts with every writer of a row in it. What
+// still has to be scanned is not worth compiling.
 const byKey = "; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
 
-// writersShare is the part of the connections, one in so many, that transactions
-// on partitions have at once. Partitions share pages of small indexes, which makes
-// transactions on them fail that are many at once; more of them come no further
-// on the same disk, and readers keep the rest of the connections.
+// writersShare: one in so many connections may run a transaction on a partition at the
+// same time. Partitions share pages of small indexes, so many concurrent transactions make
+// one another fail. More of them are no faster on the same disk, and readers keep the rest
+// of the connections.
 const writersShare = 4
 
-// Open connects and brings the schema up to date, or, where it is not to, wants
-// it to be. Errors: fault Unavailable when the database is not to be reached or
-// refuses; one that is bunsql.ErrNewerSchema when a newer program wrote the
-// schema, ErrOlderSchema when an older one did.
+// Open connects and brings the schema up to date or, without c.Migrate, requires that it
+// is. Errors: fault Unavailable when the database cannot be reached or refuses; one that
+// is bunsql.ErrNewerSchema when a newer program wrote the schema, ErrOlderSchema when an
+// older one did.
 func Open(ctx context.Context, c Config, o Options) (_ *Store, err error) {
 	s, err := connect(c, o)
 	if err != nil {
@@ -193,8 +193,8 @@ func (s *Store) session(ctx context.Context, d *dialect) (*bunsql.Session, error
 }
 
 // transaction runs fn between begin and COMMIT on a session, which it gives back.
-// When the connection is lost while committing, the outcome is not known: the
-// answer is Unavailable, and who repeats a write finds what was done.
+// When the connection is lost while committing, the outcome is not known: the error is
+// Unavailable, and a caller who repeats the write finds what was done.
 func (s *Store) transaction(ctx context.Context, session *bunsql.Session, d *dialect, begin, op string,
 	fn func() error) (err error) {
 	defer func() {

@@ -43,8 +43,8 @@ func (l *writeAheadLog) frames(ctx context.Context, s *bunsql.Session) (int64, e
 	return frames, err
 }
 
-// collectPages adds the pages of the log to those written. What another process adds at
-// the same time is keys and organizations.
+// collectPages adds the pages of the log to those written. Another process may append to
+// the log at the same time, but only keys and organizations.
 func (l *writeAheadLog) collectPages(ctx context.Context, s *bunsql.Session) error {
 	return l.read(ctx, s, func(page uint32) { l.written.add(page) })
 }
@@ -100,8 +100,8 @@ func (l *writeAheadLog) keepShort(ctx context.Context, s *bunsql.Session) error 
 	return err
 }
 
-// empty copies the log back and cuts it to nothing. It answers false when a
-// reader still needs it.
+// empty copies the log back and truncates it. It returns false if a reader still needs
+// the log.
 func (l *writeAheadLog) empty(ctx context.Context, s *bunsql.Session) (bool, error) {
 	if err := l.collectPages(ctx, s); err != nil {
 		return false, err

@@ -15,9 +15,9 @@ import (
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 )
 
-// Migrate brings the schema of a data directory up to date, as Open does, and
-// answers the version before (0: none) and the one this program has. With dry it
-// only looks, also beside a process that serves the directory. Errors are Open's.
+// Migrate brings the schema of a data directory up to date, as Open does. It returns the
+// version before (0: none) and that of this program. With dry it changes nothing, and may
+// run beside a process that serves the directory. Errors are those of Open.
 func Migrate(ctx context.Context, dir string, o Options, dry bool) (from, to int, err error) {
 	known, err := bunsql.Migrations()
 	if err != nil {

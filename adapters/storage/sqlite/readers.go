@@ -82,8 +82,8 @@ func (r *readers) acquire(ctx context.Context) (*bunsql.Session, error) {
 	return s, nil
 }
 
-// pause runs fn while no view runs, or answers false when those that run have
-// not ended in time. New views wait until then.
+// pause runs fn while no view runs; false if the running views do not end in time. New
+// views wait meanwhile.
 func (r *readers) pause(ctx context.Context, patience time.Duration, fn func() error) (bool, error) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()

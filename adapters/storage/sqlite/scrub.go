@@ -150,7 +150,7 @@ func (s *Store) scrubPages(ctx context.Context) (int, error) {
 		s.scrub.untracked = false
 		return n, nil
 	}
-	// They are still to be done.
+	// These pages have yet to be scrubbed.
 	return 0, errors.Join(err, s.commit.runBetween(context.WithoutCancel(ctx), func(*bunsql.Session) error {
 		for _, n := range pages {
 			s.log.written.add(n)

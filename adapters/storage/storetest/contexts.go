@@ -6,7 +6,8 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// contexts: memories know what stands beside them, and whose text is in whose vectors.
+// contexts: memories have neighbours in time, and links record whose text is in whose
+// vectors.
 func contexts(t *testing.T, f *fixture) {
 	p := port.Memories(f.org, "int_1", "ann")
 	f.update(func(w port.DocumentWriter) error {

@@ -889,7 +889,7 @@ func erasure(t *testing.T, f *fixture) {
 	})
 	f.same("another end user's", docIDs(f.documents(bob, 0, "m")), []string{"m"})
 
-	// The name is free for a new life, of which the first knows nothing.
+	// The name is free for a new end user, who has nothing of the first one's.
 	f.endUser(p)
 	if n := f.namespace(p); n.Generation == first || n.Documents != 0 || n.Seq != 0 || !n.Erasing.IsZero() {
 		t.Errorf("new life: %+v", n)

@@ -24,8 +24,8 @@ func oauthClient(id string, created, used time.Time) port.OAuthClient {
 	}
 }
 
-// lend makes a key of an organization for grants to be of.
-func (f *fixture) lend(org ident.Org, id string) {
+// putKey makes a key of an organization for grants to be of.
+func (f *fixture) putKey(org ident.Org, id string) {
 	f.Helper()
 	f.update(func(w port.DocumentWriter) error {
 		return w.PutKey(f.ctx, port.Key{ID: id, Org: org, Kind: ident.Service, Hash: sha256.Sum256([]byte(id)), CreatedAt: at(0)})
@@ -124,7 +124,7 @@ func oauthGrants(t *testing.T, f *fixture) {
 	f.update(func(w port.DocumentWriter) error {
 		return w.PutOrganization(f.ctx, port.Organization{ID: "org_other", Name: "other"})
 	})
-	f.lend(f.org, "key_lent")
+	f.putKey(f.org, "key_lent")
 	byCode := func(g port.OAuthGrant) (got port.OAuthGrant, err error) {
 		err = f.s.View(f.ctx, func(r port.Reader) (err error) { got, err = r.OAuthGrantByCode(f.ctx, g.Code); return err })
 		return got, err
@@ -200,7 +200,7 @@ func oauthGrants(t *testing.T, f *fixture) {
 }
 
 func oauthPurge(t *testing.T, f *fixture) {
-	f.lend(f.org, "key_lent")
+	f.putKey(f.org, "key_lent")
 	f.update(func(w port.DocumentWriter) error {
 		for _, c := range []port.OAuthClient{
 			oauthClient("fresh", at(90), time.Time{}), oauthClient("unused", at(10), time.Time{}),
@@ -257,7 +257,7 @@ func oauthPurge(t *testing.T, f *fixture) {
 
 // oauthRace: of several that redeem one code at a time, one does.
 func oauthRace(t *testing.T, f *fixture) {
-	f.lend(f.org, "key_lent")
+	f.putKey(f.org, "key_lent")
 	first := f.oauthGrant("grant_1", "c1")
 	f.update(func(w port.DocumentWriter) error { return w.PutOAuthGrant(f.ctx, first) })
 	var redeemed atomic.Int32

@@ -10,7 +10,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// setModels: an end user without memories goes over to other models.
+// setModels: an end user without memories can be given other models.
 func setModels(t *testing.T, f *fixture) {
 	p := port.Memories(f.org, "int_1", "ann")
 	f.update(func(w port.DocumentWriter) error {
@@ -62,8 +62,8 @@ func setModels(t *testing.T, f *fixture) {
 	restampDocuments(t, f, to)
 }
 
-// restampDocuments: a namespace goes over to another model together with all
-// its vectors, or not at all.
+// restampDocuments: a namespace changes to another model together with all its vectors,
+// or not at all.
 func restampDocuments(t *testing.T, f *fixture, to port.PartitionRow) {
 	p := f.create("docs")
 	var old []port.DocumentWrite

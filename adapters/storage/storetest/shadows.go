@@ -71,7 +71,7 @@ func shadows(t *testing.T, f *fixture) {
 		return err
 	})
 
-	// Hidden, and found by who knows of it.
+	// The shadow is hidden from its name, and found by its generation.
 	f.same("the name is the served one", read(p).Generation, served.Generation())
 	f.same("the shadow", read(p.Shadow()).Generation, own.Generation())
 	f.same("by generation", read(own).EmbeddingDigest, "new")
@@ -99,7 +99,7 @@ func shadows(t *testing.T, f *fixture) {
 		return nil
 	})
 
-	// Written to by who says so, with each document's own time.
+	// Only a caller that names the shadow writes to it, with each document's own time.
 	f.expect("by mistake", fault.PartitionNotFound, put(own, at(5), text("a", "one")))
 	f.expect("the served one as a shadow", fault.PartitionNotFound, put(served.Shadow(), at(5), text("a", "one")))
 	f.expect("documents of the shadow", "", put(own.Shadow(), time.Time{}, text("a", "one"), text("b", "two")))

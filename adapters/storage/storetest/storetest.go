@@ -951,7 +951,7 @@ func deleteDocuments(t *testing.T, f *fixture) {
 	if n := f.namespace(p); n.Documents != 1 || n.Seq != 1 {
 		t.Errorf("second life: %+v", n)
 	}
-	// Emptied and made again within one transaction.
+	// Emptied and created again within one transaction.
 	f.update(func(w port.DocumentWriter) error {
 		_, _, gone, err := w.DeleteDocuments(f.ctx, p, at(5), []string{"a"})
 		if err != nil || !gone {

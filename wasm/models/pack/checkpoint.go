@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,9 +125,9 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 		return Config{}, errors.New("config.json is missing")
 	}
 	if hf.ModelType == distil {
-		hf.Hidden, hf.Layers, hf.Heads = or(hf.DistilHidden, hf.Hidden), or(hf.DistilLayers, hf.Layers),
-			or(hf.DistilHeads, hf.Heads)
-		hf.Intermediate, hf.Act = or(hf.DistilIntermediate, hf.Intermediate), or(hf.DistilAct, hf.Act)
+		hf.Hidden, hf.Layers, hf.Heads = cmp.Or(hf.DistilHidden, hf.Hidden), cmp.Or(hf.DistilLayers, hf.Layers),
+			cmp.Or(hf.DistilHeads, hf.Heads)
+		hf.Intermediate, hf.Act = cmp.Or(hf.DistilIntermediate, hf.Intermediate), cmp.Or(hf.DistilAct, hf.Act)
 		hf.ModelType = "bert" // its weights have been given the names of one
 	}
 	if hf.Act != "" && hf.Act != "gelu" {
@@ -142,19 +143,19 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 	c := Config{
 		Format:       1,
 		Architecture: hf.ModelType,
-		Name:         or(o.Name, filepath.Base(abs)),
-		Version:      or(o.Version, "1"),
-		Licence:      or(o.Licence, "NOASSERTION"),
+		Name:         cmp.Or(o.Name, filepath.Base(abs)),
+		Version:      cmp.Or(o.Version, "1"),
+		Licence:      cmp.Or(o.Licence, "NOASSERTION"),
 		Source:       o.Source,
 		Languages:    o.Languages,
 		Hidden:       hf.Hidden,
 		Layers:       hf.Layers,
-		Heads:        or(o.Heads, hf.Heads),
+		Heads:        cmp.Or(o.Heads, hf.Heads),
 		Intermediate: hf.Intermediate,
 		Vocab:        len(vocab),
 		Positions:    hf.Positions,
-		MaxTokens:    or(hf.MaxTokens, hf.Positions),
-		Epsilon:      or(hf.Epsilon, 1e-12),
+		MaxTokens:    cmp.Or(hf.MaxTokens, hf.Positions),
+		Epsilon:      cmp.Or(hf.Epsilon, 1e-12),
 		Pooling:      "mean",
 		Normalize:    true,
 	}
@@ -173,12 +174,12 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 	if err != nil {
 		return Config{}, err
 	}
-	switch task := or(o.Task, taskOf(weights, pooling)); task {
+	switch task := cmp.Or(o.Task, taskOf(weights, pooling)); task {
 	case Embedding: // said by saying nothing
 	case Sparse:
-		c.Task, c.Terms, c.QueryTerms = Sparse, or(o.Terms, min(defaultTerms, c.Vocab)), o.QueryTerms
+		c.Task, c.Terms, c.QueryTerms = Sparse, cmp.Or(o.Terms, min(defaultTerms, c.Vocab)), o.QueryTerms
 	case Rerank:
-		c.Task, c.Calibration = Rerank, or(o.Calibration, hf.Calibration)
+		c.Task, c.Calibration = Rerank, cmp.Or(o.Calibration, hf.Calibration)
 		if c.Head, err = headOf(weights); err != nil {
 			return Config{}, err
 		}
@@ -191,7 +192,7 @@ func readConfig(dir string, o Options, weights map[string]tensor, vocab []string
 	if c.Does() != Rerank && o.Calibration != nil {
 		return Config{}, fmt.Errorf("a calibration is of task rerank; this checkpoint is packed for %s", c.Does())
 	}
-	c.Pooling = or(o.Pooling, c.Pooling)
+	c.Pooling = cmp.Or(o.Pooling, c.Pooling)
 	if o.MaxTokens > 0 {
 		c.MaxTokens = o.MaxTokens
 	}
@@ -243,7 +244,7 @@ func sentenceSettings(dir string, c *Config) (pooled bool, err error) {
 		return pooled, err
 	}
 	c.QueryPrefix = prompts.Prompts["query"]
-	c.PassagePrefix = or(prompts.Prompts["passage"], prompts.Prompts["document"])
+	c.PassagePrefix = cmp.Or(prompts.Prompts["passage"], prompts.Prompts["document"])
 	return pooled, nil
 }
 
@@ -259,13 +260,4 @@ func readJSON(dir, name string, into any) (found bool, err error) {
 		return true, fmt.Errorf("%s: %w", name, err)
 	}
 	return true, nil
-}
-
-// or is the first of its arguments that is not zero.
-func or[T comparable](a, b T) T {
-	var zero T
-	if a != zero {
-		return a
-	}
-	return b
 }

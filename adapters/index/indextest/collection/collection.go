@@ -41,7 +41,7 @@ func Load(tb testing.TB, name string) Collection {
 		judgements(tb, filepath.Join(dir, "qrels.tsv"))}
 }
 
-// Names are the collections that are there.
+// Names lists the collections that are available.
 func Names() (names []string) {
 	found, _ := filepath.Glob(filepath.Join(folder(), "*", "corpus.jsonl.gz")) // the pattern is a good one
 	for _, path := range found {
@@ -110,8 +110,8 @@ func judgements(tb testing.TB, path string) map[string]map[string]float64 {
 	return out
 }
 
-// Some is the collection with about n of its queries: every so many, so that all
-// parts of it are in.
+// Some is the collection with about n of its queries, evenly spaced, so that all parts of
+// it are represented.
 func (c Collection) Some(n int) Collection {
 	if step := len(c.Queries) / n; step > 1 {
 		var some []Row
