@@ -75,7 +75,8 @@ func (c *command) printIntegrations(all []port.Integration, asJSON bool) error {
 	rows, cells := []admin.Integration{}, [][]string{}
 	for _, i := range all {
 		rows = append(rows, admin.ShowIntegration(i))
-		cells = append(cells, []string{i.ID, i.Name, formatLimit(i.Quotas.MemoriesPerEndUser), formatLimit(i.Quotas.ReadRatePerMin),
+		cells = append(cells, []string{i.ID, i.Name, formatLimit(i.Quotas.MemoriesPerEndUser),
+			formatLimit(i.Quotas.ReadRatePerMin),
 			formatLimit(i.Quotas.WriteRatePerMin), formatTime(i.CreatedAt)})
 	}
 	if asJSON {

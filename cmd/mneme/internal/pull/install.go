@@ -479,7 +479,8 @@ func (s Store) List() ([]Installed, error) {
 			var m models.Source
 			if m, err = models.Open(models.InstalledIn(dir)); err == nil {
 				digest := host.Module{Wasm: m.Wasm, Config: m.Config, Assets: m.Assets}.Digest()
-				in.Task, in.Version, in.Licence = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version), cmp.Or(in.Licence, m.Licence)
+				in.Task, in.Version = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version)
+				in.Licence = cmp.Or(in.Licence, m.Licence)
 				if in.Bytes == 0 {
 					in.Bytes, err = bytesBelow(dir)
 				}
