@@ -35,7 +35,8 @@ func TestReadDocument(t *testing.T) {
 		if got := r.json["metadata"].(object)["s"]; got != "<b>&\u2028" {
 			t.Errorf("metadata s is %q", got)
 		}
-		if n := len(s.get("/namespaces/docs/documents/a?include=chunks").ok().list("chunk_list")); float64(n) != r.number("chunks") {
+		n := len(s.get("/namespaces/docs/documents/a?include=chunks").ok().list("chunk_list"))
+		if float64(n) != r.number("chunks") {
 			t.Errorf("%d chunks listed of %v", n, r.json["chunks"])
 		}
 		if _, there := s.get("/namespaces/docs/documents/a?include=").json["chunk_list"]; there {
