@@ -55,6 +55,11 @@ var rules = []rule{
 		why:    "jobs are below the services that say what they do",
 	},
 	{
+		folder: "core/reindex",
+		may:    []string{"core/ingest", "core/job", "core/port"},
+		why:    "how vectors are recomputed is the services' business",
+	},
+	{
 		folder: "core/middleware",
 		may:    []string{"core/op", "core/port", "github.com/go-kit/kit", "go.opentelemetry.io/otel"},
 		why:    "middlewares know operations, not services or transports",
@@ -86,10 +91,10 @@ var rules = []rule{
 		why:    "a service knows ports, not adapters, transports or other services' internals",
 	},
 	service("namespace"),
-	service("document", "core/job"),
+	service("document", "core/job", "core/reindex"),
 	service("query"),
 	service("rerank"),
-	service("memory"),
+	service("memory", "core/job", "core/reindex"),
 	service("source"),
 	service("key"),
 	service("status"),
@@ -106,7 +111,7 @@ var rules = []rule{
 	},
 	{
 		folder: "core/admin",
-		may:    []string{"core/job", "core/key", "core/op", "core/port", "core/page", "core/ingest", "core/dataset"},
+		may:    []string{"core/job", "core/key", "core/op", "core/port", "core/page", "core/reindex", "core/dataset"},
 		why:    "admin puts the key service behind operations",
 	},
 	{

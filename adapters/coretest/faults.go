@@ -38,20 +38,26 @@ type Store struct {
 	port.DocumentStore
 	OnPing             Hook[func() error]
 	OnUpdate           Hook[func() error] // of a call, which has a request id; UpdateDocuments too
+	OnJobUpdate        Hook[func() error] // of a background job
 	OnBackgroundUpdate Hook[func() error] // of all others
 	OnView             Hook[func() error]
 	OnScrub            Hook[func() error]
 }
 
 // FailUpdates has every Update of a call fail from the one after n.
-func (s *Store) FailUpdates(n int, err error) {
-	var updates atomic.Int64
-	s.OnUpdate.Set(func() error {
-		if updates.Add(1) > int64(n) {
+func (s *Store) FailUpdates(n int, err error) { s.OnUpdate.Set(failAfter(n, err)) }
+
+// FailJobUpdates has every Update of a background job fail from the one after n.
+func (s *Store) FailJobUpdates(n int, err error) { s.OnJobUpdate.Set(failAfter(n, err)) }
+
+func failAfter(n int, err error) func() error {
+	var calls atomic.Int64
+	return func() error {
+		if calls.Add(1) > int64(n) {
 			return err
 		}
 		return nil
-	})
+	}
 }
 
 // Ping implements port.Store.
@@ -70,7 +76,10 @@ func (s *Store) Update(ctx context.Context, fn func(port.Writer) error) error {
 // UpdateDocuments implements port.DocumentStore.
 func (s *Store) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter) error) error {
 	hook := &s.OnBackgroundUpdate
-	if ident.RequestID(ctx) != "" {
+	switch {
+	case ident.Job(ctx) != "":
+		hook = &s.OnJobUpdate
+	case ident.RequestID(ctx) != "":
 		hook = &s.OnUpdate
 	}
 	if err := run(hook); err != nil {

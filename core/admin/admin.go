@@ -13,6 +13,7 @@ import (
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/reindex"
 )
 
 // Settings configure a Service.
@@ -22,7 +23,7 @@ type Settings struct {
 	Pages *page.Signer
 	// Erase removes an end user for good (docs/contract.md#admin-routes).
 	Erase     func(context.Context, port.Partition) (Erasure, error)
-	Reindex   Reindexer
+	Reindex   *reindex.Service
 	Jobs      *job.Runner
 	Transfers *datasets.Service
 	Now       func() time.Time // nil: time.Now
@@ -51,7 +52,7 @@ type Service struct {
 	store     port.Snapshots[reader]
 	pages     *page.Signer
 	erase     func(context.Context, port.Partition) (Erasure, error)
-	reindex   Reindexer
+	reindex   *reindex.Service
 	jobs      *job.Runner
 	transfers *datasets.Service
 	now       func() time.Time

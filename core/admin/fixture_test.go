@@ -14,11 +14,13 @@ import (
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/reindex"
 )
 
 // console is an admin service as the engine makes it, with the services whose data it
@@ -35,14 +37,6 @@ type console struct {
 	other      context.Context // administers "acme"
 	ahead      *atomic.Int64   // how far the clock of the services is ahead of the time of the start
 }
-
-// reindexer knows what is current; reindexing itself is the engine's.
-type reindexer struct {
-	admin.Reindexer
-	digest string
-}
-
-func (r reindexer) Current(n port.PartitionRow) bool { return n.EmbeddingDigest == r.digest }
 
 func openConsole(t *testing.T, o coretest.Options) *console {
 	t.Helper()
@@ -62,6 +56,7 @@ func openConsole(t *testing.T, o coretest.Options) *console {
 		Pages:                f.Pages,
 		WithConfiguredModels: f.Models.WithConfiguredModels,
 		Replica:              f.Replica,
+		Jobs:                 f.Jobs,
 		Now:                  f.Now,
 		Log:                  f.Log,
 	})
@@ -88,6 +83,9 @@ func openConsole(t *testing.T, o coretest.Options) *console {
 		Log:                  f.Log,
 	})
 	c.namespaces = namespace.New(f.Store, f.Pages, f.Models, f.Projector.Drop)
+	// A test whose fixture has another model stands for an installation before its
+	// models were exchanged.
+	configured := ingest.NewEncoders(&ingest.Encoder{Embedder: coretest.NewEmbedder(), Options: chunk.Default()}, ingest.Previous{})
 	c.Service = admin.New(admin.Settings{
 		Keys:  f.Keys,
 		Store: f.Store,
@@ -96,8 +94,16 @@ func openConsole(t *testing.T, o coretest.Options) *console {
 			e, err := c.memories.Erase(ctx, p.Org(), p.Integration(), p.Name())
 			return admin.Erasure{Removed: e.Erased, Verified: e.VerifiedAbsent, At: e.At}, err
 		},
-		Reindex: reindexer{digest: coretest.NewEmbedder().Digest},
-		Jobs:    f.Jobs,
+		Reindex: reindex.New(reindex.Settings{
+			Store:      f.Store,
+			Jobs:       f.Jobs,
+			Namespaces: c.documents,
+			EndUsers:   c.memories,
+			Encoders:   configured,
+			Projector:  f.Projector,
+			Log:        f.Log,
+		}),
+		Jobs: f.Jobs,
 		Transfers: datasets.New(datasets.Settings{
 			Store:                f.Store,
 			Changes:              f.Changes,

@@ -83,7 +83,7 @@ func docs(ctx context.Context) port.Partition { return port.Documents(ident.From
 // begin starts a job and answers its id.
 func (o *office) begin(kind string, p port.Partition) string {
 	o.Helper()
-	j, err := o.Jobs.Start(o.own, kind, job.Order{Partition: p, Total: 7, Request: "secret of the request"})
+	j, _, err := o.Jobs.Start(o.own, kind, job.Order{Partition: p, Total: 7, Request: "secret of the request"})
 	if err != nil {
 		o.Fatal(err)
 	}

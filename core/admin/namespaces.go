@@ -5,26 +5,10 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
-	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/reindex"
 )
-
-// Reindexer recomputes the vectors of namespaces and of end users' memories.
-type Reindexer interface {
-	// Current reports whether a namespace's vectors are of the configured models.
-	Current(port.PartitionRow) bool
-	// Start begins a reindexing in the background or joins the one under way; its state
-	// says when there is nothing to do. Fault NamespaceNotFound, or NotFound of an end user,
-	// when there are no documents, Conflict when there is nothing to go back to.
-	Start(ctx context.Context, p port.Partition, in ingest.Reindexing) (Reindexing, error)
-	// Discard removes the kept or held generation of a namespace; false: there is none.
-	// Fault Conflict while it is being reindexed.
-	Discard(ctx context.Context, p port.Partition) (bool, error)
-	// State is the progress of the last reindexing, whichever server runs it; false when
-	// none is known.
-	State(ctx context.Context, p port.Partition) (Reindexing, bool, error)
-}
 
 // Reindexing is a reindexing under way or ended.
 type Reindexing struct {
@@ -36,7 +20,7 @@ type Reindexing struct {
 	Chunks    int            `json:"chunks" minimum:"0" doc:"their chunks"`
 	Error     *ReindexFailed `json:"error" doc:"why it failed; what is served is then as it was"`
 
-	Comparison *ingest.Comparison `json:"comparison" doc:"what the same queries find in what was served and in what was made; null: not compared, as the model before is not loaded, or not yet"`
+	Comparison *reindex.Comparison `json:"comparison" doc:"what the same queries find in what was served and in what was made; null: not compared, as the model before is not loaded, or not yet"`
 }
 
 // ReindexFailed is why a reindexing failed.
@@ -45,18 +29,23 @@ type ReindexFailed struct {
 	Message string `json:"message"`
 }
 
-// The states of a reindexing.
-const (
-	Waiting   = "waiting"
-	Running   = "running"
-	Succeeded = "succeeded"
-	Held      = "held"
-	Failed    = "failed"
-	Unchanged = "unchanged"
-)
+func showReindexing(p port.Partition, r reindex.State) Reindexing {
+	return Reindexing{
+		Name:       p.Name(),
+		Status:     r.Status,
+		Done:       r.Done,
+		Total:      r.Total,
+		Documents:  r.Result.Documents,
+		Chunks:     r.Result.Chunks,
+		Error:      (*ReindexFailed)(r.Error),
+		Comparison: r.Result.Comparison,
+	}
+}
 
 // Underway reports whether it has not ended.
-func (r Reindexing) Underway() bool { return r.Status == Waiting || r.Status == Running }
+func (r Reindexing) Underway() bool {
+	return r.Status == reindex.Waiting || r.Status == reindex.Running
+}
 
 // StatusCode is 202 while it is under way.
 func (r Reindexing) StatusCode() int {
@@ -109,14 +98,14 @@ func (s *Service) ReindexNamespace(ctx context.Context, in Reindex) (Reindexing,
 	if err != nil {
 		return Reindexing{}, err
 	}
-	r, err := s.reindex.Start(ctx, p, ingest.Reindexing{
+	r, err := s.reindex.Start(ctx, p, reindex.Request{
 		Force:      in.Force,
 		Hold:       in.Hold,
 		Back:       in.Back,
 		Queries:    in.Queries,
 		MinOverlap: in.MinOverlap,
 	})
-	return r, wrap("reindex", err)
+	return showReindexing(p, r), wrap("reindex", err)
 }
 
 // ReindexingOf says how far the reindexing of a namespace is. Fault NotFound
@@ -137,7 +126,7 @@ func (s *Service) reindexing(ctx context.Context, p port.Partition) (Reindexing,
 	if !ok {
 		return Reindexing{}, fault.New(fault.NotFound, "no reindexing of %q is known", p.Name())
 	}
-	return r, nil
+	return showReindexing(p, r), nil
 }
 
 // ReindexUser is the body of POST /end_users/{id}/reindex.
@@ -152,8 +141,8 @@ func (s *Service) ReindexEndUser(ctx context.Context, in ReindexUser) (Reindexin
 	if err != nil {
 		return Reindexing{}, err
 	}
-	r, err := s.reindex.Start(ctx, p, ingest.Reindexing{Force: in.Force})
-	return r, wrap("reindex", err)
+	r, err := s.reindex.Start(ctx, p, reindex.Request{Force: in.Force})
+	return showReindexing(p, r), wrap("reindex", err)
 }
 
 // ReindexingOfEndUser says how far the reindexing of an end user's memories is.

@@ -223,69 +223,6 @@ func TestABrokenLimitIsToldByItsTags(t *testing.T) {
 	}
 }
 
-// sole is a request whose fields have one tag each, so that each is seen to hold
-// without others.
-type sole struct {
-	Filled  string            `json:"filled" minLength:"1"`
-	Ranged  string            `json:"ranged" minLength:"1" maxLength:"5"`
-	Any     string            `json:"any" schema:"Text"`
-	Zero    string            `json:"zero" minLength:"0"`
-	Least   *string           `json:"least,omitempty" minLength:"2"`
-	Most    *string           `json:"most,omitempty" maxLength:"2"`
-	Bytes   *string           `json:"bytes,omitempty" maxBytes:"2048"`
-	Not     *string           `json:"not,omitempty" not:"^x"`
-	Free    *string           `json:"free,omitempty" schema:"Text"`
-	Names   []string          `json:"names,omitempty" schema:"DocumentID"`
-	Texts   []string          `json:"texts,omitempty" maxItems:"1"`
-	Known   map[string]string `json:"known,omitempty" keys:"a,b"`
-	Some    map[string]string `json:"some,omitempty" minProperties:"1"`
-	Under   *float64          `json:"under,omitempty" maximum:"1"`
-	Over    *float64          `json:"over,omitempty" minimum:"0"`
-	Count   *uint             `json:"count,omitempty" minimum:"2"`
-	Natural *uint             `json:"natural,omitempty" maximum:"9"`
-}
-
-// Every tag holds on its own. Where it sets no limit that a value could break, whether
-// a check is made that always passes can't be seen, nor whether characters are counted
-// that nothing limits.
-func TestATagHoldsAlone(t *testing.T) {
-	for says, change := range map[string]func(*sole){
-		"filled: is required":                       func(r *sole) { r.Filled = "" },
-		"ranged: must be 1-5 characters, got 0":     func(r *sole) { r.Ranged = "" },
-		"least: must be at least 2 characters, got": func(r *sole) { r.Least = new("a") },
-		"most: must be at most 2 characters, got 3": func(r *sole) { r.Most = new("abc") },
-		"bytes: is 2049 bytes; at most 2048 (2 KB)": func(r *sole) { r.Bytes = new(strings.Repeat("a", 2049)) },
-		"not: must not match ^x":                    func(r *sole) { r.Not = new("x") },
-		"free: holds a NUL character":               func(r *sole) { r.Free = new("\x00a") },
-		"names[1]: must be 1-256":                   func(r *sole) { r.Names = []string{"a", "-"} },
-		"texts: must hold at most 1 item, got 2":    func(r *sole) { r.Texts = []string{"", ""} },
-		"known.c: is not a known name":              func(r *sole) { r.Known = map[string]string{"a": "", "c": ""} },
-		"some: must hold at least 1":                func(r *sole) { r.Some = map[string]string{} },
-		"under: must be at most 1":                  func(r *sole) { r.Under = new(1.5) },
-		"over: must be at least 0":                  func(r *sole) { r.Over = new(-0.5) },
-		"count: must be at least 2":                 func(r *sole) { r.Count = new(uint(1)) },
-		"natural: must be at most 9":                func(r *sole) { r.Natural = new(uint(10)) },
-	} {
-		r := &sole{Filled: "a", Ranged: "a"}
-		change(r)
-		if f := fault.From(constraint.Check(r)); f == nil || !strings.HasPrefix(f.Message, says) {
-			t.Errorf("got %v, want %s", f, says)
-		}
-	}
-	for name, r := range map[string]sole{
-		"the least": {Filled: "a", Ranged: "a", Least: new("ab"), Over: new(0.0), Count: new(uint(2)), Natural: new(uint(0)),
-			Some: map[string]string{"z": ""}},
-		"the most": {Filled: strings.Repeat("a", 99), Ranged: "abcde", Most: new("äö"), Bytes: new(strings.Repeat("a", 2048)),
-			Texts: []string{"-"}, Under: new(1.0), Natural: new(uint(9))},
-		"far from it": {Filled: "a", Ranged: "a", Under: new(-1e300), Over: new(1e300), Count: new(uint(math.MaxUint)),
-			Names: []string{"a", "b"}, Known: map[string]string{"b": "-"}},
-	} {
-		if err := constraint.Check(&r); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // The first field that is wrong is told, in the order of the fields.
 func TestTheFirstBrokenLimitIsTold(t *testing.T) {
 	r := &request{Order: "left"}

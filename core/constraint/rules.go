@@ -155,7 +155,7 @@ func (r *rules) marshaledText() checker {
 
 func (r *rules) ofText() bool {
 	return r.format != nil || r.free || r.enum != nil || r.pattern != nil || r.not != nil ||
-		r.minLength+r.maxLength+r.maxBytes > 0
+		r.minLength > 0 || r.maxLength > 0 || r.maxBytes > 0
 }
 
 func (r *rules) checkText(s string) *violation {

@@ -125,7 +125,7 @@ func (s *Service) accept(ctx context.Context, in WriteDocuments) (WriteResult, e
 	if err != nil {
 		return WriteResult{}, err
 	}
-	j, err := s.jobs.Start(ctx, port.JobWriteDocuments, job.Order{Partition: p, Total: len(in.Documents), Request: in})
+	j, _, err := s.jobs.Start(ctx, port.JobWriteDocuments, job.Order{Partition: p, Total: len(in.Documents), Request: in})
 	if err != nil {
 		return WriteResult{}, err
 	}

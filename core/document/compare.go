@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/reindex"
 	"github.com/mnemehq/mneme/core/retrieve"
 )
 
@@ -37,7 +38,7 @@ type question struct{ text, from string }
 
 // compare runs the same queries on both generations; nil where the models of the one that is
 // served are not loaded.
-func (b *shadow) compare(ctx context.Context, queries []string) (*ingest.Comparison, error) {
+func (b *shadow) compare(ctx context.Context, queries []string) (*reindex.Comparison, error) {
 	live, err := b.row(ctx, b.live)
 	if err != nil || b.encoders.Check(live) != nil || b.searcher == nil {
 		return nil, err
@@ -51,7 +52,7 @@ func (b *shadow) compare(ctx context.Context, queries []string) (*ingest.Compari
 			return nil, err
 		}
 	}
-	out := &ingest.Comparison{Queries: len(all)}
+	out := &reindex.Comparison{Queries: len(all)}
 	before, after := 0.0, 0.0
 	for _, q := range all {
 		old, err := b.topDocuments(ctx, b.live, live, b.encoders.For(live), q.text)

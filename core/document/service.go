@@ -65,6 +65,7 @@ type writer interface {
 	reader
 	port.PartitionWriter
 	port.GenerationWriter
+	job.Writer
 }
 
 // New makes the service, and registers its jobs.

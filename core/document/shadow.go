@@ -8,13 +8,15 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/reindex"
 )
 
-// Look counts the documents and reports whether Reindex has anything to do. Its faults
-// are those of Reindex that can be known before.
-func (s *Service) Look(ctx context.Context, p port.Partition, in ingest.Reindexing) (documents int, needed bool, err error) {
+// CheckReindex implements reindex.Rebuilder.
+func (s *Service) CheckReindex(
+	ctx context.Context, p port.Partition, in reindex.Request,
+) (documents int, needed bool, err error) {
 	err = s.store.View(ctx, func(r reader) error {
-		ns, shadow, err := s.lives(ctx, r, p, in)
+		ns, shadow, err := s.checkReindexable(ctx, r, p, in)
 		documents = int(ns.Documents)
 		needed = in.Force || in.Back || s.encoders.Stale(ns) || shadow != nil && shadow.State == port.Building
 		return err
@@ -22,10 +24,10 @@ func (s *Service) Look(ctx context.Context, p port.Partition, in ingest.Reindexi
 	return documents, needed, err
 }
 
-// lives reads a namespace and its shadow, nil if there is none, and refuses a
+// checkReindexable reads a namespace and its shadow, nil if there is none, and refuses a
 // reindexing that is impossible.
-func (s *Service) lives(ctx context.Context, r reader, p port.Partition,
-	in ingest.Reindexing) (port.PartitionRow, *port.PartitionRow, error) {
+func (s *Service) checkReindexable(ctx context.Context, r reader, p port.Partition,
+	in reindex.Request) (port.PartitionRow, *port.PartitionRow, error) {
 	ns, err := holding(ctx, r, p)
 	if err != nil {
 		return ns, nil, err
@@ -61,35 +63,35 @@ func (s *Service) lives(ctx context.Context, r reader, p port.Partition,
 // loses nothing: the next one goes on with its shadow.
 //
 // A namespace whose vectors are of the configured models is left alone unless
-// force is set. Progress gets the number of documents copied and of all.
+// Force is set.
 //
 // Faults: NamespaceNotFound without documents or when the namespace is deleted
 // in between, Unavailable while a model is off, Conflict when there is nothing to go
 // back to or its model is not loaded, and the model's own.
-func (s *Service) Reindex(ctx context.Context, p port.Partition, in ingest.Reindexing,
-	progress func(done, total int)) (ingest.Reindexed, error) {
+func (s *Service) Reindex(ctx context.Context, p port.Partition, run reindex.Run) (reindex.Result, error) {
 	p = p.At(0)
-	b, err := s.prepare(ctx, p, in)
+	b, err := s.beginShadow(ctx, p, run)
 	if err != nil {
-		return ingest.Reindexed{}, err
+		return reindex.Result{}, err
 	}
 	if b == nil {
-		return ingest.Reindexed{Unchanged: true}, nil
+		return reindex.Result{Unchanged: true}, nil
 	}
-	b.progress = progress
 	if err := b.fill(ctx); err != nil {
-		return ingest.Reindexed{}, err
+		return reindex.Result{}, err
 	}
-	out := ingest.Reindexed{Documents: int(b.of.Documents), Chunks: int(b.of.Chunks)}
-	if out.Comparison, err = b.compare(ctx, in.Queries); err != nil {
-		return ingest.Reindexed{}, err
+	out := reindex.Result{Documents: int(b.of.Documents), Chunks: int(b.of.Chunks)}
+	if out.Comparison, err = b.compare(ctx, run.Queries); err != nil {
+		return reindex.Result{}, err
 	}
-	short := out.Comparison != nil && out.Comparison.Overlap < in.MinOverlap
-	if out.Held = in.Hold || short; out.Held {
+	short := out.Comparison != nil && out.Comparison.Overlap < run.MinOverlap
+	if out.Held = run.Hold || short; out.Held {
 		return out, nil
 	}
-	return out, b.swap(ctx)
+	return out, b.swap(ctx, out)
 }
+
+var _ reindex.GenerationRebuilder = (*Service)(nil)
 
 // Discard removes the shadow of a namespace, whether it is kept to go back to or held.
 // discarded is false when there is none.
@@ -127,16 +129,16 @@ type shadow struct {
 	of        port.PartitionRow // the shadow's row, as it was read last
 	upto      uint64            // change of the live generation up to which everything is copied
 	sample    sample
-	progress  func(done, total int)
+	run       reindex.Run
 }
 
-// prepare finds the shadow to fill, or makes it; nil: there is nothing to do.
-func (s *Service) prepare(ctx context.Context, p port.Partition, in ingest.Reindexing) (*shadow, error) {
-	b := &shadow{Service: s}
+// beginShadow finds the shadow to fill, or makes it; nil: there is nothing to do.
+func (s *Service) beginShadow(ctx context.Context, p port.Partition, in reindex.Run) (*shadow, error) {
+	b := &shadow{Service: s, run: in}
 	var given port.Partition // up
 	err := s.store.Update(ctx, func(w writer) error {
 		b.own, given = port.Partition{}, port.Partition{}
-		ns, had, err := s.lives(ctx, w, p, in)
+		ns, had, err := s.checkReindexable(ctx, w, p, in.Request)
 		if err != nil {
 			return err
 		}
@@ -148,7 +150,7 @@ func (s *Service) prepare(ctx context.Context, p port.Partition, in ingest.Reind
 		want := s.withConfiguredModels(port.PartitionRow{Name: ns.Name, Sparse: ns.Sparse})
 		want.CreatedAt, want.UpdatedAt = ns.CreatedAt, ns.UpdatedAt
 		switch {
-		case in.Back, goOn && (!in.Force || in.Resume) && sameModels(*had, want):
+		case in.Back, goOn && (!in.Force || in.Resumed) && sameModels(*had, want):
 			b.of = *had
 		default:
 			if had != nil {
@@ -193,7 +195,7 @@ func (b *shadow) fill(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if behind <= ingest.ReindexPage {
+		if behind <= reindex.Page {
 			break
 		}
 	}
@@ -211,8 +213,8 @@ func (b *shadow) copyDifferences(ctx context.Context) error {
 		return err
 	}
 	total, done := int(ns.Documents), 0
-	b.progress(0, total)
-	list := port.DocumentList{Order: port.ByID, Limit: ingest.ReindexPage}
+	b.run.Progress(0, total)
+	list := port.DocumentList{Order: port.ByID, Limit: reindex.Page}
 	for {
 		var heads []port.DocumentHead
 		err := b.store.View(ctx, func(r reader) (err error) {
@@ -231,7 +233,7 @@ func (b *shadow) copyDifferences(ctx context.Context) error {
 			return err
 		}
 		done += len(ids)
-		b.progress(min(done, total), total)
+		b.run.Progress(min(done, total), total)
 		if len(ids) < list.Limit {
 			b.upto = ns.Seq
 			return nil
@@ -256,21 +258,21 @@ func (b *shadow) catchUp(ctx context.Context) (behind int, err error) {
 	for err == nil && b.upto < ns.Seq {
 		var changes []port.Change
 		err = b.store.View(ctx, func(r reader) (err error) {
-			changes, err = r.Changes(ctx, b.live, b.upto, ingest.ReindexPage)
+			changes, err = r.Changes(ctx, b.live, b.upto, reindex.Page)
 			return err
 		})
 		if err != nil {
 			return behind, err
 		}
 		to := ns.Seq
-		if len(changes) >= ingest.ReindexPage {
+		if len(changes) >= reindex.Page {
 			to = changes[len(changes)-1].Seq
 		}
 		ids := make([]string, len(changes))
 		for i, c := range changes {
 			ids[i] = c.Document
 		}
-		for page := range slices.Chunk(ids, ingest.ReindexPage) {
+		for page := range slices.Chunk(ids, reindex.Page) {
 			if err := b.copyDocuments(ctx, page); err != nil {
 				return behind, err
 			}
@@ -320,7 +322,7 @@ func (b *shadow) copyDocuments(ctx context.Context, ids []string) error {
 	}
 	for len(todo) > 0 {
 		n, bytes := 0, 0
-		for n < len(todo) && (n == 0 || bytes+len(todo[n].head.Text) <= ingest.ReindexBatch) {
+		for n < len(todo) && (n == 0 || bytes+len(todo[n].head.Text) <= reindex.Batch) {
 			bytes += len(todo[n].head.Text)
 			n++
 		}
@@ -418,7 +420,7 @@ const (
 
 // swap makes the shadow the served generation once it has every write. Where writes
 // come too fast for that, they wait while it does.
-func (b *shadow) swap(ctx context.Context) error {
+func (b *shadow) swap(ctx context.Context, result reindex.Result) error {
 	for try := 0; ; try++ {
 		if _, err := b.catchUp(ctx); err != nil {
 			return err
@@ -448,9 +450,11 @@ func (b *shadow) swap(ctx context.Context) error {
 			}
 			swapped = true
 			if drop = b.encoders.Check(ns) != nil; drop { // going back to it would be impossible
-				_, err = w.DeletePartition(ctx, b.live.At(0).Shadow())
+				if _, err := w.DeletePartition(ctx, b.live.At(0).Shadow()); err != nil {
+					return err
+				}
 			}
-			return err
+			return b.run.Finish(ctx, w, result)
 		})
 		if err != nil {
 			return err
@@ -475,7 +479,7 @@ func (b *shadow) swap(ctx context.Context) error {
 // caughtUp reports whether the shadow has every write. Deletions are made in both.
 func (b *shadow) caughtUp(ctx context.Context, r reader, live port.PartitionRow) (bool, error) {
 	for after := b.upto; after < live.Seq; {
-		changes, err := r.Changes(ctx, b.live, after, ingest.ReindexPage)
+		changes, err := r.Changes(ctx, b.live, after, reindex.Page)
 		if err != nil {
 			return false, err
 		}
@@ -484,7 +488,7 @@ func (b *shadow) caughtUp(ctx context.Context, r reader, live port.PartitionRow)
 				return false, nil
 			}
 		}
-		if len(changes) < ingest.ReindexPage {
+		if len(changes) < reindex.Page {
 			break
 		}
 		after = changes[len(changes)-1].Seq

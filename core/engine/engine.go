@@ -29,6 +29,7 @@ import (
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/query"
+	"github.com/mnemehq/mneme/core/reindex"
 	"github.com/mnemehq/mneme/core/replica"
 	"github.com/mnemehq/mneme/core/rerank"
 	"github.com/mnemehq/mneme/core/retrieve"
@@ -40,14 +41,13 @@ import (
 // Engine is the running product behind every transport.
 type Engine struct {
 	services
-	set       *op.Set
-	reindexes *reindexer
-	store     store
-	log       *slog.Logger
-	gate      *middleware.Gate
-	stop      context.CancelFunc // of the loops
-	loops     *errgroup.Group
-	tidied    time.Time // by beat
+	set    *op.Set
+	store  store
+	log    *slog.Logger
+	gate   *middleware.Gate
+	stop   context.CancelFunc // of the loops
+	loops  *errgroup.Group
+	tidied time.Time // by beat
 }
 
 // store is what the engine uses of the store itself.
@@ -84,7 +84,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if err := e.join(ctx, c.Store, id); err != nil {
 		return nil, err
 	}
-	e.build(ctx, &c, page.NewSigner(secret))
+	e.build(&c, page.NewSigner(secret))
 	e.set = e.guard(&c)
 	mount(e.set, &e.services)
 
@@ -113,7 +113,7 @@ func (e *Engine) join(ctx context.Context, s port.Store, id string) (err error) 
 }
 
 // build makes the services, each from the parts before it.
-func (e *Engine) build(ctx context.Context, c *Config, pages *page.Signer) {
+func (e *Engine) build(c *Config, pages *page.Signer) {
 	identity := c.Models.identities(c.Now)
 	changes := ingest.NewLog(c.Store, e.projector)
 	encoders := ingest.NewEncoders(&ingest.Encoder{
@@ -166,30 +166,28 @@ func (e *Engine) build(ctx context.Context, c *Config, pages *page.Signer) {
 	memories.Encoders = encoders.With(whole(c.Chunking))
 	memories.Reranker, memories.Sparse = c.Models.Reranker, c.Memory.Sparse && c.Models.Sparse != nil
 	memories.Pages, memories.WithConfiguredModels, memories.Replica = pages, identity.WithConfiguredModels, e.replica
-	memories.Now, memories.Log = c.Now, c.Log
+	memories.Jobs, memories.Now, memories.Log = e.jobs, c.Now, c.Log
 	e.memories = memory.New(memories)
 	answers := c.Recall
 	answers.Search, answers.Reranker, answers.Synthesizer = e.memories.Search, c.Models.Reranker, c.Models.Synthesizer
 	answers.Log = c.Log
 	e.recall = recall.New(answers)
-	e.reindexes = &reindexer{
-		documents: e.documents,
-		memories:  e.memories,
-		encoders:  encoders,
-		store:     e.store,
-		projector: e.projector,
-		replica:   e.replica,
-		now:       c.Now,
-		log:       c.Log,
-		turn:      make(chan struct{}, 1),
-	}
-	e.reindexes.run, e.reindexes.stop = context.WithCancel(context.WithoutCancel(ctx))
+	e.reindexing = reindex.New(reindex.Settings{
+		Store:      c.Store,
+		Jobs:       e.jobs,
+		Namespaces: e.documents,
+		EndUsers:   e.memories,
+		Encoders:   encoders,
+		Projector:  e.projector,
+		Shared:     !e.replica.Alone(),
+		Log:        c.Log,
+	})
 	e.admin = admin.New(admin.Settings{
 		Keys:    e.keys,
 		Store:   c.Store,
 		Pages:   pages,
 		Erase:   e.eraseEndUser,
-		Reindex: e.reindexes,
+		Reindex: e.reindexing,
 		Jobs:    e.jobs,
 		Transfers: datasets.New(datasets.Settings{
 			Store:                c.Store,
@@ -284,14 +282,11 @@ func (e *Engine) Memories() *memory.Service { return e.memories }
 func (e *Engine) Gate() *middleware.Gate { return e.gate }
 
 // Close ends the background work; calls in progress are the transports' to end.
-// An erasure that does not end within the context's time is resumed by the next
-// start.
+// Jobs that it interrupts are resumed by the next start, or by another replica.
 func (e *Engine) Close(ctx context.Context) error {
-	e.reindexes.close()
 	e.stop()
 	failed := e.loops.Wait()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	_ = e.memories.Wait(ctx) // what has not ended by then is no failure
 	return errors.Join(failed, e.replica.Leave(ctx))
 }

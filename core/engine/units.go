@@ -19,6 +19,7 @@ import (
 	"github.com/mnemehq/mneme/core/oauth"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/query"
+	"github.com/mnemehq/mneme/core/reindex"
 	"github.com/mnemehq/mneme/core/replica"
 	"github.com/mnemehq/mneme/core/rerank"
 	"github.com/mnemehq/mneme/core/source"
@@ -44,6 +45,7 @@ type services struct {
 	projector  *ingest.Projector
 	replica    *replica.Member
 	jobs       *job.Runner
+	reindexing *reindex.Service
 }
 
 // unit is a part of the product: the operations that a service does, what runs in
@@ -72,6 +74,7 @@ func units() []unit {
 		serves("status", status.Operations, func(s *services) *status.Service { return s.status }),
 		runs("keys", func(s *services) func(context.Context) error { return s.keys.Run }),
 		runs("jobs", func(s *services) func(context.Context) error { return unfailing(s.jobs.Run) }),
+		runs("reindexing", func(s *services) func(context.Context) error { return s.reindexing.Run }),
 		runs("replica", func(s *services) func(context.Context) error { return unfailing(s.replica.Run) }),
 		runs("indexes", func(s *services) func(context.Context) error { return unfailing(s.projector.Run) }),
 		runs("oauth", func(s *services) func(context.Context) error {

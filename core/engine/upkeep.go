@@ -11,16 +11,12 @@ import (
 type retainer interface{ Retain(live []int64) error }
 
 // beat is what is done with each renewal of the lease: others are told how far
-// the indexes are, and work that a dead replica has left is taken over.
+// the indexes are, and now and then what is left behind is removed.
 func (e *Engine) beat(ctx context.Context) {
 	if !e.replica.Alone() {
 		if err := e.projector.Publish(ctx); err != nil && ctx.Err() == nil {
 			e.log.WarnContext(ctx, "publish watermarks failed", "error", err)
 		}
-	}
-	e.reindexes.adopt(ctx)
-	if !e.replica.Alone() {
-		e.reindexes.warm()
 	}
 	if now := time.Now(); now.Sub(e.tidied) >= tidyEvery {
 		e.tidied = now
@@ -36,7 +32,7 @@ const tidyEvery = 5 * time.Minute
 func (e *Engine) tidy(ctx context.Context) {
 	err := e.forgetDead(ctx)
 	err = errors.Join(err, e.store.Update(ctx, func(w writer) error {
-		return errors.Join(w.DropWatermarks(ctx), w.DropBuckets(ctx), w.DropReindexings(ctx, e.reindexes.now().Add(-reindexKept)))
+		return errors.Join(w.DropWatermarks(ctx), w.DropBuckets(ctx))
 	}))
 	if err != nil && ctx.Err() == nil {
 		e.log.WarnContext(ctx, "cleanup failed", "error", err)

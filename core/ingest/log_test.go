@@ -332,21 +332,18 @@ func TestReencodingRebuildsTheIndex(t *testing.T) {
 // TestATransactionWithoutDocumentsIsNoChange, though it may store something else.
 func TestATransactionWithoutDocumentsIsNoChange(t *testing.T) {
 	c := open(t)
-	mine := port.Reindexing{Partition: c.p.At(0), Status: "failed", Message: "stored", UpdatedAt: time.Now()}
+	mine := port.Job{ID: "stored", Org: c.p.Org(), Kind: "mine", Partition: c.p, Status: port.JobQueued, CreatedAt: time.Now()}
 	c.must(c.log.Write(c.ctx, ingest.CauseWrite, func(tx *ingest.Tx) error {
 		deleted, err := tx.Delete(c.ctx, c.p, time.Now(), nil)
 		if deleted != 0 {
 			t.Errorf("%d deleted", deleted)
 		}
-		return errors.Join(err, c.put(tx), tx.PutReindexing(c.ctx, mine))
+		return errors.Join(err, c.put(tx), tx.CreateJob(c.ctx, mine, port.JobRequest{}))
 	}))
 	c.hears("nothing")
 	c.applied(0)
 	c.must(c.Store.View(c.ctx, func(r port.Reader) error {
-		kept, _, err := r.Reindexing(c.ctx, mine.Partition)
-		if kept.Message != mine.Message {
-			t.Errorf("stored %+v", kept)
-		}
+		_, err := r.Job(c.ctx, mine.Org, mine.ID)
 		return err
 	}))
 }

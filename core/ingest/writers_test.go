@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,9 +19,11 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/reindex"
 )
 
 // outbox is a listener that stores what it hears in the transaction that it hears
@@ -31,9 +34,19 @@ type outbox struct {
 	org   ident.Org // of what was heard
 }
 
-// row is the place of a row. The record of a reindexing needs no partition, only the
-// organization, and holds any text.
-func (o *outbox) row(n int) port.Partition { return port.Documents(o.org, fmt.Sprintf("heard-%d", n)) }
+// row is a row with a text: a job of a kind that nobody runs.
+func (o *outbox) row(n int, text string) (port.Job, error) {
+	state, err := json.Marshal(text)
+	return port.Job{
+		ID:        fmt.Sprintf("heard-%d", n),
+		Org:       o.org,
+		Kind:      "heard",
+		Partition: port.Documents(o.org, "heard"),
+		Status:    port.JobQueued,
+		State:     state,
+		CreatedAt: time.Now(),
+	}, err
+}
 
 func (o *outbox) Changed(ctx context.Context, w ingest.Writer, changes []ingest.DocumentChange) error {
 	o.org = changes[0].Partition.Org()
@@ -50,7 +63,8 @@ func (o *outbox) Changed(ctx context.Context, w ingest.Writer, changes []ingest.
 			lines[i] += ", by " + c.KeyID
 		}
 		if c.Job != "" {
-			lines[i] += ", in " + c.Job
+			kind, _, _ := strings.Cut(c.Job, "_")
+			lines[i] += ", in a " + kind
 		}
 		if c.At.IsZero() || c.Partition.Generation() == 0 || c.Partition.IsShadow() ||
 			(c.Seq == 0) != (c.Action == ingest.Erased) {
@@ -58,13 +72,15 @@ func (o *outbox) Changed(ctx context.Context, w ingest.Writer, changes []ingest.
 		}
 	}
 	for n := 0; ; n++ {
-		_, taken, err := w.Reindexing(ctx, o.row(n))
+		row, err := o.row(n, strings.Join(lines, "\n"))
 		if err != nil {
 			return err
 		}
-		if !taken {
-			heard := port.Reindexing{Partition: o.row(n), Message: strings.Join(lines, "\n"), UpdatedAt: time.Now()}
-			return errors.Join(w.PutReindexing(ctx, heard), o.fails)
+		if _, err = w.Job(ctx, o.org, row.ID); fault.CodeOf(err) == fault.NotFound {
+			return errors.Join(w.CreateJob(ctx, row, port.JobRequest{}), o.fails)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -74,11 +90,19 @@ func (o *outbox) take(t *testing.T, store port.Store) (heard []string) {
 	t.Helper()
 	err := store.View(t.Context(), func(r port.Reader) error {
 		for heard = nil; ; {
-			kept, ok, err := r.Reindexing(t.Context(), o.row(o.read+len(heard)))
-			if err != nil || !ok {
+			row, err := o.row(o.read+len(heard), "")
+			if err != nil {
 				return err
 			}
-			heard = append(heard, kept.Message)
+			row, err = r.Job(t.Context(), o.org, row.ID)
+			if fault.CodeOf(err) == fault.NotFound {
+				return nil
+			}
+			var text string
+			if err := errors.Join(err, json.Unmarshal(row.State, &text)); err != nil {
+				return err
+			}
+			heard = append(heard, text)
 		}
 	})
 	if err != nil {
@@ -147,6 +171,7 @@ func (h *heard) memories() *memory.Service {
 		Pages:                h.Pages,
 		WithConfiguredModels: h.Models.WithConfiguredModels,
 		Replica:              h.Replica,
+		Jobs:                 h.Jobs,
 		Now:                  h.Now,
 		Log:                  h.Log,
 	})
@@ -165,7 +190,12 @@ func (h *heard) write(ctx context.Context, s *document.Service, docs ...string) 
 	h.must(err)
 }
 
-func silent(int, int) {}
+// forced recomputes vectors that are current, and belongs to no job.
+var forced = reindex.Run{
+	Request:  reindex.Request{Force: true},
+	Progress: func(int, int) {},
+	Finish:   func(context.Context, job.Writer, reindex.Result) error { return nil },
+}
 
 // TestWritersOfDocumentsAreHeard: each change that a caller makes is told once, in
 // its transaction; what changes nothing, or is rolled back, is not.
@@ -180,9 +210,9 @@ func TestWritersOfDocumentsAreHeard(t *testing.T) {
 	h.hears("the same again")
 	h.write(ident.WithJob(ctx, "job_1"), docs, "a", "pelican two", "b", `heron|{"n":1}`, "c", "crane")
 	h.hears("changes in a job", strings.Join([]string{
-		"write updated a in docs" + by + ", in job_1",
-		"write updated b in docs, same text" + by + ", in job_1",
-		"write created c in docs" + by + ", in job_1",
+		"write updated a in docs" + by + ", in a job",
+		"write updated b in docs, same text" + by + ", in a job",
+		"write created c in docs" + by + ", in a job",
 	}, "\n"))
 
 	_, err := coretest.Call(ctx, docs.Delete, document.DeleteDocuments{Namespace: "docs", IDs: &[]string{"a", "nobody"}})
@@ -208,8 +238,7 @@ func TestWritersOfDocumentsAreHeard(t *testing.T) {
 		t.Errorf("of a write that a listener fails is left: %v", err)
 	}
 
-	_, err = docs.Reindex(context.Background(), port.Documents(ident.From(ctx).Org, "docs"),
-		ingest.Reindexing{Force: true}, silent)
+	_, err = docs.Reindex(context.Background(), port.Documents(ident.From(ctx).Org, "docs"), forced)
 	h.must(err)
 	h.hears("a reindexing", "shadow created c in docs")
 
@@ -316,7 +345,7 @@ func TestWritersOfMemoriesAreHeard(t *testing.T) {
 	h.hears("a restored one", "write created "+id+" in ann"+of)
 
 	p := port.Memories(who.Org, who.Integration, "ann")
-	_, err = s.Reindex(context.Background(), p, ingest.Reindexing{Force: true}, silent)
+	_, err = s.Reindex(context.Background(), p, forced)
 	h.must(err)
 	ids := []string{first, second, id}
 	slices.Sort(ids)
@@ -330,7 +359,7 @@ func TestWritersOfMemoriesAreHeard(t *testing.T) {
 
 	_, err = coretest.Call(ctx, s.EraseUser, memory.EraseUser{EndUserID: "ann"})
 	h.must(err)
-	h.hears("an erasure", "erasure erased  in ann"+by)
+	h.hears("an erasure", "erasure erased  in ann"+by+", in a job")
 	_, err = coretest.Call(ctx, s.EraseUser, memory.EraseUser{EndUserID: "ann"})
 	h.must(err)
 	h.hears("an erasure of nobody")

@@ -31,18 +31,29 @@ func (r *Runner) run(j *Job) {
 // attempt does the work once, and stores what came of it. again says to attempt it
 // once more after a wait, with the claim kept.
 func (r *Runner) attempt(j *Job) (wait time.Duration, again bool) {
-	principal, ok := r.begin(j)
-	if !ok {
-		return 0, false
+	principal, ok, err := r.begin(j)
+	if ok {
+		err = r.do(j, principal)
+		if errors.Is(context.Cause(j.ctx), ErrTaken) {
+			err = ErrTaken
+		}
+		wait, again = r.conclude(j, err)
 	}
-	err := r.do(j, principal)
+	if j.kind.After != nil && (ok || err != nil) {
+		j.kind.After(j, err)
+	}
+	return wait, again
+}
+
+// conclude stores what came of an attempt.
+func (r *Runner) conclude(j *Job, err error) (wait time.Duration, again bool) {
 	switch {
 	case err == nil:
 		if !j.finished.Load() {
 			r.settle(j, func(row *port.Job) { r.end(row, j.kind, port.JobSucceeded, nil, nil) })
 		}
 		return 0, false
-	case errors.Is(err, ErrTaken) || errors.Is(context.Cause(j.ctx), ErrTaken):
+	case errors.Is(err, ErrTaken):
 		r.log.WarnContext(r.ctx, "job lost to another replica", "job", j.ID, "kind", j.Kind)
 		return 0, false
 	case errors.Is(context.Cause(j.ctx), errCancelled):
@@ -81,12 +92,12 @@ func (k *Kind) wait(tries int) time.Duration {
 
 // begin marks a job as running and reads its request, once the store answers. ok is
 // false when there is nothing to be done: it has ended, is cancelled or another's,
-// or the process stops.
-func (r *Runner) begin(j *Job) (principal []byte, ok bool) {
+// or the process stops; err says that the store refused.
+func (r *Runner) begin(j *Job) (principal []byte, ok bool, err error) {
 	var request port.JobRequest
 	ended := false
 	j.finished.Store(false)
-	ok = r.transact(j, func(ctx context.Context) error {
+	err = r.transact(j, func(ctx context.Context) error {
 		err := r.store.View(ctx, func(rd Reader) (err error) {
 			request, err = rd.JobRequest(ctx, j.Org, j.ID)
 			return err
@@ -104,7 +115,7 @@ func (r *Runner) begin(j *Job) (principal []byte, ok bool) {
 					return
 				}
 				row.Status, row.NextAttempt, row.Tries = port.JobRunning, time.Time{}, row.Tries+1
-				if row.StartedAt.IsZero() {
+				if j.Resumed = !row.StartedAt.IsZero(); !j.Resumed {
 					row.StartedAt = r.now()
 				}
 				j.Job = *row
@@ -116,13 +127,13 @@ func (r *Runner) begin(j *Job) (principal []byte, ok bool) {
 		})
 	})
 	j.body = request.Body
-	if ok && !ended {
-		return request.Principal, true
+	if err == nil {
+		return request.Principal, !ended, nil
 	}
-	if !ok && !r.stopping() {
+	if !r.stopping() {
 		r.replica.End(context.WithoutCancel(r.ctx), j.claim) // of a job that ended while it was queued
 	}
-	return nil, false
+	return nil, false, err
 }
 
 // do calls Kind.Run. A panic, of a model for one, is the attempt's error.
@@ -154,7 +165,7 @@ func (r *Runner) postpone(j *Job, wait time.Duration, cause error) (time.Duratio
 	r.log.InfoContext(r.ctx, "job postponed", "job", j.ID, "kind", j.Kind, "tries", j.Tries, "wait", wait, "error", cause)
 	keep := j.kind.Lane != ""
 	var next time.Time
-	stored := r.transact(j, func(ctx context.Context) error {
+	err := r.transact(j, func(ctx context.Context) error {
 		return r.store.Update(ctx, func(w Writer) error {
 			now, err := w.Now(ctx)
 			if err != nil {
@@ -168,7 +179,7 @@ func (r *Runner) postpone(j *Job, wait time.Duration, cause error) (time.Duratio
 			return w.EndClaim(ctx, j.claim)
 		})
 	})
-	return wait, stored && keep
+	return wait, err == nil && keep
 }
 
 // giveBack leaves an interrupted job to the next start, or to another replica, as
@@ -185,7 +196,7 @@ func (r *Runner) giveBack(j *Job) {
 // with it. It is false when the job was another's, had ended, or the store did not
 // answer before the process stopped.
 func (r *Runner) settle(j *Job, fn func(row *port.Job)) bool {
-	return r.transact(j, func(ctx context.Context) error {
+	return nil == r.transact(j, func(ctx context.Context) error {
 		return r.store.Update(ctx, func(w Writer) error {
 			if err := j.change(ctx, w, fn); err != nil {
 				return err
@@ -196,23 +207,20 @@ func (r *Runner) settle(j *Job, fn func(row *port.Job)) bool {
 }
 
 // transact calls fn until the store answers, even after the job was cancelled, and
-// once when the process stops.
-func (r *Runner) transact(j *Job, fn func(context.Context) error) (ok bool) {
+// once when the process stops. ErrTaken is no answer to be logged.
+func (r *Runner) transact(j *Job, fn func(context.Context) error) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, storeBackoff) {
 		last := r.stopping()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), storeTimeout)
 		err := fn(ctx)
 		cancel()
-		switch {
-		case err == nil:
-			return true
-		case errors.Is(err, ErrTaken):
-			return false
+		if err == nil || errors.Is(err, ErrTaken) {
+			return err
 		}
 		away := fault.CodeOf(err) == fault.Unavailable || fault.CodeOf(err) == fault.Timeout
 		if last || !away {
 			r.log.ErrorContext(r.ctx, "job state not stored", "job", j.ID, "kind", j.Kind, "error", err)
-			return false
+			return err
 		}
 		r.log.WarnContext(r.ctx, "job state not stored yet", "job", j.ID, "kind", j.Kind, "error", err)
 		_ = pause(r.ctx, wait) // a stop ends it, and there is one more try

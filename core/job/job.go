@@ -22,7 +22,8 @@ type Kind struct {
 	// Queue bounds the jobs of the lane that were started here and have not ended;
 	// Start answers Unavailable beyond it. 0: no bound.
 	Queue int
-	// Single has Start join the unfinished job of the kind on the same partition.
+	// Single has Start join the unfinished job of the kind on the same partition. Where
+	// no replica holds that one, as between two attempts, it is attempted at once.
 	Single bool
 	// Final jobs cannot be cancelled once they are accepted.
 	Final bool
@@ -42,6 +43,11 @@ type Kind struct {
 	// carries the principal who started the job, and ends when the job is cancelled,
 	// is another replica's, or the process stops.
 	Run func(ctx context.Context, j *Job) error
+	// After is called after each attempt, when what came of it is stored, or could not
+	// be: err is nil where the job has succeeded, ErrTaken where it is another
+	// replica's. Where the store refused the attempt it is called without Run. nil:
+	// nobody asks.
+	After func(j *Job, err error)
 }
 
 // ErrTaken says that another replica has taken a job over, or that it has ended.
@@ -55,7 +61,8 @@ var (
 
 // Job is a claimed job, as Kind.Run gets it.
 type Job struct {
-	port.Job // as it was when the attempt began
+	port.Job      // as it was when the attempt began
+	Resumed  bool // an earlier attempt has begun
 
 	runner *Runner
 	kind   *Kind

@@ -114,7 +114,7 @@ func (s *server) run() {
 // start starts a job and fails the test where that is refused.
 func (s *server) start(kind string, o job.Order) port.Job {
 	s.bed.Helper()
-	j, err := s.Start(s.bed.Context(), kind, o)
+	j, _, err := s.Start(s.bed.Context(), kind, o)
 	if err != nil {
 		s.bed.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestRun(t *testing.T) {
 		return nil
 	}})
 	began := b.now()
-	j, err := s.Start(ident.WithPrincipal(t.Context(), who), "copy",
+	j, _, err := s.Start(ident.WithPrincipal(t.Context(), who), "copy",
 		job.Order{Partition: b.docs("notes"), Total: 3, Request: note{"milk"}})
 	if err != nil {
 		t.Fatal(err)
@@ -239,22 +239,34 @@ func TestRun(t *testing.T) {
 	if end := b.ends(bare, port.JobSucceeded); end.Result != nil || !strings.HasPrefix(end.ID, "job_") {
 		t.Errorf("without a result: %+v", end)
 	}
-	if _, err := s.Start(t.Context(), "unknown", job.Order{Partition: b.docs("notes")}); err == nil {
+	if _, _, err := s.Start(t.Context(), "unknown", job.Order{Partition: b.docs("notes")}); err == nil {
 		t.Error("a job of an unknown kind was started")
 	}
-	if _, err := s.Start(t.Context(), "copy", job.Order{Partition: b.docs("notes"), Request: func() {}}); err == nil {
+	if _, _, err := s.Start(t.Context(), "copy", job.Order{Partition: b.docs("notes"), Request: func() {}}); err == nil {
 		t.Error("a request that is no JSON was stored")
 	}
 	refused := errors.New("not now")
-	_, err = s.Start(t.Context(), "bare",
-		job.Order{Partition: b.docs("notes"), First: func(job.Writer, *port.Job) error { return refused }})
-	if !errors.Is(err, refused) {
-		t.Errorf("what goes first does not stop it: %v", err)
+	order := func(then error) job.Order {
+		in := func(ctx context.Context, store func(job.Writer, port.Partition) error) error {
+			return b.store.Update(ctx, func(w port.Writer) error {
+				return errors.Join(store(w, b.docs("notes").At(7)), then)
+			})
+		}
+		return job.Order{Partition: b.docs("notes"), In: in}
 	}
-	named := s.start("bare", job.Order{Partition: b.docs("notes"),
-		First: func(_ job.Writer, j *port.Job) error { j.ID = "job_mine"; return nil }})
-	if named.ID != "job_mine" {
-		t.Errorf("what goes first cannot change it: %+v", named)
+	if _, _, err = s.Start(t.Context(), "bare", order(refused)); !errors.Is(err, refused) {
+		t.Errorf("a transaction that fails stores it: %v", err)
+	}
+	b.view(func(r port.Reader) error {
+		found, err := r.Jobs(t.Context(), port.JobList{Kind: "bare"})
+		if len(found) != 1 {
+			t.Errorf("stored all the same: %+v", found)
+		}
+		return err
+	})
+	named := s.start("bare", order(nil))
+	if named.Partition != b.docs("notes").At(7) || named.ID == bare.ID {
+		t.Errorf("in a transaction of the caller: %+v", named)
 	}
 	b.ends(named, port.JobSucceeded)
 }
@@ -491,15 +503,15 @@ func TestQueue(t *testing.T) {
 	})
 	x := job.Order{Partition: b.docs("x")}
 	first, _ := s.start("write", x), s.start("write", x)
-	_, err := s.Start(t.Context(), "write", x)
+	_, _, err := s.Start(t.Context(), "write", x)
 	wantFault(t, "a full queue", err, fault.Unavailable)
 	if f := fault.From(err); f.RetryAfter != 5*time.Second {
 		t.Errorf("come back after %v", f.RetryAfter)
 	}
 	one := s.start("build", x)
 	for range 3 {
-		if j := s.start("build", x); j.ID != one.ID {
-			t.Errorf("a second one on the same partition: %+v", j)
+		if j, joined, err := s.Start(t.Context(), "build", x); err != nil || !joined || j.ID != one.ID {
+			t.Errorf("a second one on the same partition: %+v, %v, %v", j, joined, err)
 		}
 	}
 	if j := s.start("build", job.Order{Partition: b.docs("y")}); j.ID == one.ID {
@@ -515,7 +527,7 @@ func TestQueue(t *testing.T) {
 	b.ends(first, port.JobSucceeded)
 	b.ends(one, port.JobSucceeded)
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		if _, err := s.Start(t.Context(), "write", x); err == nil {
+		if _, _, err := s.Start(t.Context(), "write", x); err == nil {
 			break
 		}
 		if time.Since(began) > time.Minute {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -40,10 +41,13 @@ func TestStop(t *testing.T) {
 			got.Done != 2 {
 			t.Errorf("interrupted: %+v", got)
 		}
-		_, err := a.Start(t.Context(), "sync"+lane, job.Order{Partition: b.docs("x")})
+		_, _, err := a.Start(t.Context(), "sync"+lane, job.Order{Partition: b.docs("x")})
 		wantFault(t, "a start while stopping", err, fault.Unavailable)
 		c := b.serve("c", kind(lane, func(ctx context.Context, r *job.Job) error {
 			var state note
+			if r.Resumed != (r.ID == j.ID || lane == "") || ident.Job(ctx) != r.ID {
+				t.Errorf("%s: resumed is %v, the context is of job %q", r.ID, r.Resumed, ident.Job(ctx))
+			}
 			if had, err := r.Load(&state); err != nil || had != (r.ID == j.ID || lane == "") || had && state.Text != "half" {
 				t.Errorf("resumed with %+v, %v, %v", state, had, err)
 			}
@@ -201,7 +205,7 @@ func TestStoreAway(t *testing.T) {
 			attempts <- err
 			return err
 		}}, job.Kind{Name: "plain", Lane: "plain", Run: func(context.Context, *job.Job) error {
-		b.store.OnBackgroundUpdate.Set(func() error { return away })
+		b.store.OnJobUpdate.Set(func() error { return away })
 		attempts <- nil
 		return nil
 	}})
@@ -215,12 +219,12 @@ func TestStoreAway(t *testing.T) {
 	j := s.start("plain", job.Order{Partition: b.docs("x")})
 	receive(t, "it runs", attempts)
 	refused := make(chan bool, 100)
-	b.store.OnBackgroundUpdate.Set(func() error { refused <- true; return away })
+	b.store.OnJobUpdate.Set(func() error { refused <- true; return away })
 	receive(t, "its end is refused", refused)
 	if got := b.read(j); got.Status != port.JobRunning {
 		t.Errorf("while the store is away: %+v", got)
 	}
-	b.store.OnBackgroundUpdate.Clear()
+	b.store.OnJobUpdate.Clear()
 	b.ends(j, port.JobSucceeded)
 }
 
@@ -243,5 +247,66 @@ func TestProgress(t *testing.T) {
 	close(goOn)
 	if end := b.ends(j, port.JobSucceeded); end.Total != 2000 {
 		t.Errorf("ended: %+v", end)
+	}
+}
+
+// TestAfter: whoever asks is told of each attempt when what came of it is stored, and
+// joining a job that waits for its next attempt makes that at once.
+func TestAfter(t *testing.T) {
+	b := newBed(t)
+	type told struct {
+		tries  int
+		err    error
+		status port.JobStatus
+	}
+	after, broken := make(chan told, 100), errors.New("no such table")
+	s := b.serve("a", job.Kind{
+		Name:    "erase",
+		Single:  true,
+		Tries:   5,
+		Backoff: time.Hour,
+		Run: func(_ context.Context, j *job.Job) error {
+			if j.Tries == 1 {
+				return fault.New(fault.Unavailable, "not now")
+			}
+			return nil
+		},
+		After: func(j *job.Job, err error) {
+			now := j.Job
+			_ = b.store.View(context.Background(), func(r port.Reader) (err error) {
+				now, err = r.Job(context.Background(), j.Org, j.ID)
+				return err
+			})
+			after <- told{j.Tries, err, now.Status}
+		},
+	})
+	x := job.Order{Partition: b.docs("x")}
+	first := s.start("erase", x)
+	if got := receive(t, "the first attempt", after); got.tries != 1 || fault.CodeOf(got.err) != fault.Unavailable ||
+		got.status != port.JobQueued {
+		t.Errorf("after the first attempt: %+v", got)
+	}
+	b.store.OnJobUpdate.Set(func() error { return broken })
+	again, joined, err := s.Start(t.Context(), "erase", x)
+	if err != nil || !joined || again.ID != first.ID {
+		t.Fatalf("joined %+v, %v, %v", again, joined, err)
+	}
+	if got := receive(t, "that the store refuses", after); got.tries != 1 || !errors.Is(got.err, broken) ||
+		got.status != port.JobQueued {
+		t.Errorf("after an attempt that the store refused: %+v", got)
+	}
+	b.store.OnJobUpdate.Clear()
+	// The refused attempt is over a moment after After. One that is started when the
+	// job has ended is another job.
+	for began := time.Now(); len(after) == 0; time.Sleep(time.Millisecond) {
+		if _, _, err := s.Start(t.Context(), "erase", x); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatal("it is not attempted again")
+		}
+	}
+	if got := receive(t, "the last attempt", after); got.tries != 2 || got.err != nil || got.status != port.JobSucceeded {
+		t.Errorf("after the last attempt: %+v", got)
 	}
 }

@@ -156,87 +156,100 @@ type Order struct {
 	Partition port.Partition // of the organization that the job belongs to
 	Total     int            // units of progress
 	Request   any            // encoded as JSON; nil: none
-	// First runs in the transaction that stores the job, before that, and may change
-	// what is stored; nil: nothing. It may run several times.
-	First func(w Writer, j *port.Job) error
+	// In runs the transaction that the job is stored in, by calling store in it, once
+	// in each of its runs; on is the partition of the job, by the same name. nil: a
+	// transaction of its own.
+	In func(ctx context.Context, store func(w Writer, on port.Partition) error) error
 }
 
 // Start stores a job and has it run, here as soon as its lane or a worker is free,
-// or by the replica that finds it. ctx's principal, if any, is who asks. A job of a
-// Single kind that has not ended on the partition is answered instead. Fault
-// Unavailable when the kind's queue is full, or the process stops.
-func (r *Runner) Start(ctx context.Context, kind string, o Order) (port.Job, error) {
+// or by the replica that finds it. ctx's principal, if any, is who asks. Where a job
+// of a Single kind on the partition has not ended, that one is answered: joined.
+// Fault Unavailable when the kind's queue is full, or the process stops.
+func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, joined bool, err error) {
 	k := r.kind(kind)
 	if k == nil {
-		return port.Job{}, fmt.Errorf("job: unknown kind %q", kind)
+		return port.Job{}, false, fmt.Errorf("job: unknown kind %q", kind)
 	}
 	if r.ctx.Err() != nil {
-		return port.Job{}, fault.New(fault.Unavailable, "the server is shutting down").After(5 * time.Second)
+		return port.Job{}, false, fault.New(fault.Unavailable, "the server is shutting down").After(5 * time.Second)
 	}
 	var request port.JobRequest
-	var err error
 	if request.Body, err = encodeOptional(o.Request); err == nil && ident.Known(ctx) != nil {
 		request.Principal, err = json.Marshal(ident.From(ctx))
 	}
 	if err != nil {
-		return port.Job{}, fmt.Errorf("encode job: %w", err)
+		return port.Job{}, false, fmt.Errorf("encode job: %w", err)
 	}
 	room, err := r.reserve(k)
 	if err != nil {
-		return port.Job{}, err
+		return port.Job{}, false, err
 	}
 	now := r.now()
 	fresh := port.Job{
 		ID:        k.Prefix + "_" + uuid.Must(uuid.NewV7()).String(),
 		Org:       o.Partition.Org(),
 		Kind:      k.Name,
-		Partition: o.Partition,
 		Status:    port.JobQueued,
 		Total:     o.Total,
 		CreatedAt: now,
 		UpdatedAt: now,
 	}
-	var row port.Job
 	var claim port.Claim
 	var mine bool
-	err = r.store.Update(ctx, func(w Writer) (err error) {
-		row, mine = fresh, false
+	store := func(w Writer, on port.Partition) (err error) {
+		j, mine, joined = fresh, false, false
+		j.Partition = on
 		if k.Single {
-			last, known, err := latest(ctx, w, k.Name, o.Partition)
-			if err != nil {
-				return err
-			}
-			if known && !last.Status.Ended() {
-				row = last
-				return nil
-			}
-		}
-		if o.First != nil {
-			if err := o.First(w, &row); err != nil {
+			if joined, err = join(ctx, w, k, &j); err != nil || joined && r.holds(j) {
 				return err
 			}
 		}
-		if err := w.CreateJob(ctx, row, request); err != nil || !room {
+		if !joined {
+			err = w.CreateJob(ctx, j, request)
+		}
+		if err != nil || !room {
 			return err
 		}
-		claim, mine, err = w.TakeClaim(ctx, r.replica.Self(), port.JobClaim(row.Org, row.ID))
+		claim, mine, err = w.TakeClaim(ctx, r.replica.Self(), port.JobClaim(j.Org, j.ID))
 		if fault.CodeOf(err) == fault.Conflict {
 			return nil // this replica's lease has lapsed: whoever finds the job runs it
 		}
 		return err
-	})
-	if err != nil || !mine {
+	}
+	if o.In == nil {
+		o.In = func(ctx context.Context, store func(Writer, port.Partition) error) error {
+			return r.store.Update(ctx, func(w Writer) error { return store(w, o.Partition) })
+		}
+	}
+	err = o.In(ctx, store)
+	if mine = mine && err == nil; mine {
+		mine = r.take(&Job{Job: j, kind: k, claim: claim})
+	}
+	if !mine {
 		r.release(k, room)
-	}
-	if err != nil {
-		return port.Job{}, err
-	}
-	if mine {
-		r.take(&Job{Job: row, kind: k, claim: claim})
-	} else {
 		r.rouse()
 	}
-	return row, nil
+	if err != nil {
+		return port.Job{}, false, err
+	}
+	return j, joined, nil
+}
+
+// join finds the unfinished job of a kind on the partition of j, which becomes that.
+func join(ctx context.Context, w Writer, k *Kind, j *port.Job) (joined bool, err error) {
+	last, known, err := latest(ctx, w, k.Name, j.Partition)
+	if joined = known && !last.Status.Ended(); joined {
+		*j = last
+	}
+	return joined, err
+}
+
+// holds reports whether a job is claimed here and runs, or waits in its lane.
+func (r *Runner) holds(row port.Job) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.held[port.JobClaim(row.Org, row.ID)] != nil
 }
 
 // latest finds the newest job of a kind on a partition.
@@ -459,6 +472,15 @@ func (r *Runner) adoptOne(row port.Job) (ok bool, err error) {
 	if !ok {
 		return false, nil
 	}
+	giveUp := func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if l != nil {
+			l.adopted--
+		} else {
+			r.busy--
+		}
+	}
 	var now port.Job
 	claim, ok, err := r.replica.Claim(r.ctx, port.JobClaim(row.Org, row.ID), func(rd replica.Reader) (bool, error) {
 		now, err = rd.Job(r.ctx, row.Org, row.ID)
@@ -468,19 +490,16 @@ func (r *Runner) adoptOne(row port.Job) (ok bool, err error) {
 		return err == nil && !now.Status.Ended(), err
 	})
 	if err != nil || !ok {
-		r.mu.Lock()
-		if l != nil {
-			l.adopted--
-		} else {
-			r.busy--
-		}
-		r.mu.Unlock()
+		giveUp()
 		return false, err
+	}
+	if !r.take(&Job{Job: now, kind: k, claim: claim, adopted: true}) {
+		giveUp()
+		return false, nil
 	}
 	if now.Tries > 0 {
 		r.log.InfoContext(r.ctx, "job taken over", "job", now.ID, "kind", now.Kind, "tries", now.Tries)
 	}
-	r.take(&Job{Job: now, kind: k, claim: claim, adopted: true})
 	return true, nil
 }
 
@@ -514,13 +533,17 @@ func (r *Runner) release(k *Kind, room bool) {
 	}
 }
 
-// take has a claimed job run, for which there is a place. Where the process stops
-// it stays for the next start, or for another replica.
-func (r *Runner) take(j *Job) {
-	j.runner = r
-	j.ctx, j.stop = context.WithCancelCause(r.ctx)
+// take has a claimed job run, for which there is a place; false: it is held here
+// already. Where the process stops it stays for the next start, or for another
+// replica.
+func (r *Runner) take(j *Job) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.held[j.claim.Name] != nil {
+		return false
+	}
+	j.runner = r
+	j.ctx, j.stop = context.WithCancelCause(ident.WithJob(r.ctx, j.ID))
 	r.held[j.claim.Name] = j
 	if l := r.lanes[j.kind.Lane]; l != nil {
 		at := len(l.queue)
@@ -539,6 +562,7 @@ func (r *Runner) take(j *Job) {
 			r.rouse()
 		})
 	}
+	return true
 }
 
 // next runs the jobs of a lane unless that is under way. The caller holds mu.

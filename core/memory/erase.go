@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -11,8 +13,8 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/port"
-	"github.com/mnemehq/mneme/core/replica"
 )
 
 // EraseUser are the parameters of DELETE /api/v1/users/{endUserId}.
@@ -47,136 +49,159 @@ type Certificate struct {
 	At             time.Time // when that was found
 }
 
-// erasure is an erasure in progress, which further calls wait for.
-type erasure struct {
-	done    chan struct{}
-	resumed bool // of a generation that a failure or a stop left half erased
-	cert    Certificate
-	err     error
-}
-
 // eraseBatch is how many memories one transaction of an erasure removes.
 const eraseBatch = 500
+
+// eraseKind is the kind of the jobs that erase.
+const eraseKind = "end_user.erase"
+
+// erasureKind is how erasures run. Nothing ends one but its success: until then its
+// job is what a stop, a crash or a failure leaves to the next attempt. The row of the
+// job names the end user, so it goes with the last row of the erasure.
+func (s *Service) erasureKind() job.Kind {
+	return job.Kind{
+		Name:       eraseKind,
+		Single:     true,
+		Final:      true,
+		Tries:      math.MaxInt32,
+		Backoff:    time.Second,
+		MaxBackoff: upkeepEvery,
+		Run:        s.runErasure,
+		After:      s.afterErasure,
+	}
+}
 
 // Erase removes everything of an end user, in this order: the mark that keeps
 // writers out, memories with vectors, records, receipts and stored answers, the
 // index with its files, the end user itself, and the remains of deleted rows in
 // files. It returns when nothing is left. An unknown end user is no
 // error: the certificate counts nothing. The work goes on when the caller goes
-// away, and what a crash interrupts is resumed; calling again waits for the work
-// under way, counts what that removed, and makes sure by an erasure of its own.
+// away, and what a crash or a failure interrupts is resumed; calling again waits for
+// the work under way, counts what that removed, and makes sure by an erasure of its own.
 func (s *Service) Erase(ctx context.Context, org ident.Org, integration, endUser string) (Certificate, error) {
-	return s.erase(ctx, port.Memories(org, integration, endUser))
+	p := port.Memories(org, integration, endUser)
+	var sum Certificate
+	for waited := false; ; waited = true {
+		c, joined, err := s.eraseOnce(ctx, p)
+		if err == nil {
+			sum.Memories, sum.Vectors, sum.Records = sum.Memories+c.Memories, sum.Vectors+c.Vectors, sum.Records+c.Records
+			sum.Receipts, sum.Replays = sum.Receipts+c.Receipts, sum.Replays+c.Replays
+			sum.VerifiedAbsent, sum.At = c.VerifiedAbsent, c.At
+		}
+		// One that was under way may have ended that life of the end user before this
+		// call, and the next one may have begun. One that was joined after such a wait
+		// began while this call waited, and is as good as its own.
+		if err != nil || !joined || waited {
+			return sum, err
+		}
+	}
 }
 
-func (s *Service) erase(ctx context.Context, p port.Partition) (Certificate, error) {
-	var c Certificate
-	for waited := false; ; waited = true {
-		e, mine := s.startErasure(ctx, p)
+// eraseOnce erases one life of an end user, or joins the erasure under way.
+func (s *Service) eraseOnce(ctx context.Context, p port.Partition) (c Certificate, joined bool, err error) {
+	ended := make(chan outcome, 1)
+	var pinned port.Partition
+	begin := func(ctx context.Context, store func(job.Writer, port.Partition) error) error {
+		return s.store.Update(ctx, func(w writer) (err error) {
+			s.erasures.leave(pinned, ended)
+			if pinned, err = w.BeginErasure(ctx, p, s.now()); err != nil {
+				return err
+			}
+			s.erasures.join(pinned, ended) // before it commits: the job may end at once
+			return store(w, pinned)
+		})
+	}
+	// Begun or not: a caller that leaves in between does not leave it open which.
+	_, joined, err = s.jobs.Start(context.WithoutCancel(ctx), eraseKind, job.Order{Partition: p, In: begin})
+	defer func() { s.erasures.leave(pinned, ended) }()
+	if fault.IsPartitionNotFound(err) {
+		c, err = s.verifyAbsent(ctx, p)
+		return c, false, err
+	}
+	if err != nil {
+		return c, false, fmt.Errorf("begin erasure: %w", err)
+	}
+	c, err = s.awaitErasure(ctx, pinned, ended)
+	return c, joined, err
+}
+
+// awaitErasure waits for an attempt of this replica to end, or for another replica to
+// end the erasure.
+func (s *Service) awaitErasure(ctx context.Context, pinned port.Partition, ended <-chan outcome) (Certificate, error) {
+	poll := time.NewTicker(othersEvery)
+	defer poll.Stop()
+	var seen Certificate // what had been removed when it was last asked
+	for {
 		select {
-		case <-e.done:
+		case o := <-ended:
+			return o.certificate, o.err
 		case <-ctx.Done():
 			return Certificate{}, ctx.Err()
+		case <-poll.C:
 		}
-		if e.err == nil {
-			c.Memories, c.Vectors, c.Records = c.Memories+e.cert.Memories, c.Vectors+e.cert.Vectors, c.Records+e.cert.Records
-			c.Receipts, c.Replays = c.Receipts+e.cert.Receipts, c.Replays+e.cert.Replays
-			c.VerifiedAbsent, c.At = e.cert.VerifiedAbsent, e.cert.At
+		if s.erasures.running(pinned) {
+			continue // its outcome says more
 		}
-		// One that was under way may have ended that life of the end user before
-		// this call, and the next one may have begun. One that began while this
-		// call waited is as good as its own, unless it is of an older life.
-		if mine || waited && !e.resumed {
-			return c, e.err
-		}
-	}
-}
-
-// startErasure starts an erasure of a partition, or gives the one under way. A pinned
-// partition is that life alone.
-func (s *Service) startErasure(ctx context.Context, p port.Partition) (e *erasure, mine bool) {
-	key := p.At(0)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.erasures[key]; e != nil {
-		return e, false
-	}
-	e = &erasure{done: make(chan struct{}), resumed: p != key}
-	s.erasures[key] = e
-	go func() {
-		defer func() {
-			if v := recover(); v != nil {
-				e.err = fmt.Errorf("erase: panic: %v", v)
+		err := s.store.View(ctx, func(r snapshot) error {
+			tally, err := r.ErasureTally(ctx, pinned)
+			if err == nil {
+				seen.Erased = tally
 			}
-			s.mu.Lock()
-			delete(s.erasures, key)
-			s.mu.Unlock()
-			close(e.done)
-		}()
-		e.cert, e.err = s.runErasure(context.WithoutCancel(ctx), p)
-	}()
-	return e, true
-}
-
-// Wait returns when no erasure is under way, or with the context's error.
-func (s *Service) Wait(ctx context.Context) error {
-	for {
-		s.mu.Lock()
-		var any *erasure
-		for _, e := range s.erasures {
-			any = e
-		}
-		s.mu.Unlock()
-		if any == nil {
-			return nil
-		}
-		select {
-		case <-any.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func (s *Service) runErasure(ctx context.Context, p port.Partition) (Certificate, error) {
-	var pinned port.Partition
-	var claim port.Claim
-	mine := false
-	err := s.store.Update(ctx, func(w writer) (err error) {
-		if pinned, err = w.BeginErasure(ctx, p, s.now()); err != nil {
 			return err
+		})
+		switch {
+		case fault.IsPartitionNotFound(err):
+			select {
+			case o := <-ended:
+				return o.certificate, o.err
+			default:
+			}
+			rest, err := s.verifyAbsent(ctx, pinned)
+			seen.VerifiedAbsent, seen.At = rest.VerifiedAbsent, rest.At
+			return seen, err
+		case err != nil:
+			return Certificate{}, fmt.Errorf("wait for the erasure of another replica: %w", err)
 		}
-		claim, mine, err = w.TakeClaim(ctx, s.replica.Self(), port.EraseClaim(pinned))
-		if fault.CodeOf(err) == fault.Conflict {
-			err = nil // this replica's lease has lapsed; it is renewed soon
+	}
+}
+
+// runErasure is an attempt at an erasure whose mark is set. Whatever it fails with,
+// another one has to be made.
+func (s *Service) runErasure(ctx context.Context, j *job.Job) error {
+	if j.Resumed {
+		s.log.InfoContext(ctx, "erasure resumed", "partition", j.Partition.String())
+	}
+	s.erasures.begin(j.Partition)
+	c, err := s.tryErasure(ctx, j.Partition)
+	s.erasures.note(j.Partition, outcome{c, err})
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() == nil {
+		s.log.ErrorContext(ctx, "erasure attempt failed", "partition", j.Partition.String(), "error", err)
+	}
+	return fault.Wrap(fault.Unavailable, "erase", err, "the erasure failed; it is tried again").After(fault.From(err).RetryAfter)
+}
+
+// afterErasure tells who waits. Where another replica has the erasure by now they
+// wait on.
+func (s *Service) afterErasure(j *job.Job, err error) {
+	s.erasures.end(j.Partition, err)
+}
+
+func (s *Service) tryErasure(ctx context.Context, pinned port.Partition) (c Certificate, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("erase: panic: %v\n%s", v, debug.Stack())
 		}
-		return err
-	})
-	if fault.IsPartitionNotFound(err) {
-		return s.verifyAbsent(ctx, p)
-	}
-	if err != nil {
-		return Certificate{}, fmt.Errorf("begin erasure: %w", err)
-	}
+	}()
 	// Writes and searches that began before the mark may still hold what they read.
-	if err := s.work.wait(ctx, p); err != nil {
+	if err := s.work.wait(ctx, pinned); err != nil {
 		return Certificate{}, err
 	}
-	var seen Certificate // what another replica had removed when it was last asked
-	if !mine {
-		var done bool
-		if seen, done, err = s.take(ctx, pinned, &claim); err != nil || done {
-			return seen, err
-		}
-	}
-	c, err := s.remove(ctx, pinned)
-	if err != nil {
-		s.replica.End(ctx, claim) // others may try
-	}
+	c, err = s.remove(ctx, pinned)
 	if fault.IsPartitionNotFound(err) { // another replica has just ended it
-		rest, err := s.verifyAbsent(ctx, pinned)
-		seen.VerifiedAbsent, seen.At = rest.VerifiedAbsent, rest.At
-		return seen, err
+		return s.verifyAbsent(ctx, pinned)
 	}
 	return c, err
 }
@@ -221,47 +246,6 @@ func (s *Service) remove(ctx context.Context, pinned port.Partition) (Certificat
 
 // othersEvery is the interval between looks at how far other replicas are.
 const othersEvery = 50 * time.Millisecond
-
-// take claims the erasure of a partition for this replica. Where another replica has
-// the claim, take waits until that erasure ends, and returns its certificate, or
-// until the claim is free.
-func (s *Service) take(ctx context.Context, p port.Partition, claim *port.Claim) (c Certificate, done bool, err error) {
-	for {
-		var ok bool
-		*claim, ok, err = s.claim(ctx, p)
-		if ok || err != nil && fault.CodeOf(err) != fault.Conflict {
-			return c, false, err
-		}
-		time.Sleep(othersEvery)
-		err = s.store.View(ctx, func(r snapshot) (err error) {
-			tally, err := r.ErasureTally(ctx, p)
-			if err == nil {
-				c.Erased = tally
-			}
-			return err
-		})
-		if fault.IsPartitionNotFound(err) {
-			rest, err := s.verifyAbsent(ctx, p)
-			c.VerifiedAbsent, c.At = rest.VerifiedAbsent, rest.At
-			return c, true, err
-		}
-		if err != nil {
-			return Certificate{}, false, fmt.Errorf("wait for the erasure of another replica: %w", err)
-		}
-	}
-}
-
-// claim claims the erasure of a pinned partition; ok is false when it has ended,
-// and while another replica has it.
-func (s *Service) claim(ctx context.Context, p port.Partition) (c port.Claim, ok bool, err error) {
-	return s.replica.Claim(ctx, port.EraseClaim(p), func(r replica.Reader) (bool, error) {
-		_, err := r.Partition(ctx, p)
-		if fault.IsPartitionNotFound(err) {
-			return false, nil
-		}
-		return err == nil, err
-	})
-}
 
 // acknowledge drops what this replica has derived of a partition that is being
 // erased, once nothing here works on it, and reports that to the erasing replica.
@@ -351,16 +335,13 @@ func (s *Service) verifyAbsent(ctx context.Context, p port.Partition) (Certifica
 	return Certificate{VerifiedAbsent: true, At: s.now()}, nil
 }
 
-// resumedAtOnce bounds the erasures that one replica finishes for others at a time.
-const resumedAtOnce = 4
-
-// watchErasures looks for the erasures under way, whichever replica runs them: it drops
-// what this one has derived, and finishes those that no replica runs. Each has
-// a goroutine of its own: replicas that waited for each other would wait for ever.
+// watchErasures looks for the erasures under way, whichever replica runs them, and
+// drops what this one has derived. Each has a goroutine of its own: replicas that
+// waited for each other would wait for ever.
 func (s *Service) watchErasures(ctx context.Context) {
 	every := watchEvery
 	if s.replica.Alone() {
-		every = upkeepEvery // for what fails
+		every = upkeepEvery // only its own, which acknowledge themselves
 	}
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -368,66 +349,36 @@ func (s *Service) watchErasures(ctx context.Context) {
 	defer all.Wait()
 	var mu sync.Mutex
 	busy := map[port.Partition]bool{}
-	said := map[port.Partition]port.Replica{} // acknowledged, by which life
-	failed := map[port.Partition]time.Time{}
-	turns := make(chan struct{}, resumedAtOnce)
-	one := func(p port.Partition, told port.Replica, rest bool) {
-		self := s.replica.Self()
-		if told != self {
-			err := s.acknowledge(ctx, p)
-			if fault.IsPartitionNotFound(err) {
-				return
-			}
-			if err != nil && ctx.Err() == nil {
-				s.log.WarnContext(ctx, "erasure acknowledgement failed", "partition", p.String(), "error", err)
-			}
-			if err == nil {
-				mu.Lock()
-				said[p] = self
-				mu.Unlock()
-			}
-		}
-		if rest {
-			return
-		}
-		select {
-		case turns <- struct{}{}:
-			defer func() { <-turns }()
-		default:
-			return
-		}
-		if err := s.resume(ctx, p); err != nil && ctx.Err() == nil {
-			mu.Lock()
-			failed[p] = time.Now()
-			mu.Unlock()
-			s.log.ErrorContext(ctx, "erasure resumption failed", "partition", p.String(), "error", err)
-		}
-	}
+	acknowledged := map[port.Partition]port.Replica{} // by which life
 	for {
-		var left []port.Partition
+		var underway []port.Partition
 		err := s.store.View(ctx, func(r snapshot) (err error) {
-			left, err = r.Erasing(ctx)
+			underway, err = r.Erasing(ctx)
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "erasure scan failed", "error", err)
 		}
 		mu.Lock()
-		if err == nil && len(left) == 0 && len(busy) == 0 {
-			clear(said)
-			clear(failed)
+		if err == nil && len(underway) == 0 && len(busy) == 0 {
+			clear(acknowledged)
 		}
-		for _, p := range left {
-			if busy[p] {
+		for _, p := range underway {
+			self := s.replica.Self()
+			if busy[p] || acknowledged[p] == self {
 				continue
 			}
 			busy[p] = true
-			told, rest := said[p], time.Since(failed[p]) < upkeepEvery
 			all.Go(func() {
-				one(p, told, rest)
+				err := s.acknowledge(ctx, p)
+				if err != nil && ctx.Err() == nil && !fault.IsPartitionNotFound(err) {
+					s.log.WarnContext(ctx, "erasure acknowledgement failed", "partition", p.String(), "error", err)
+				}
 				mu.Lock()
-				delete(busy, p)
-				mu.Unlock()
+				defer mu.Unlock()
+				if delete(busy, p); err == nil {
+					acknowledged[p] = self
+				}
 			})
 		}
 		mu.Unlock()
@@ -437,34 +388,4 @@ func (s *Service) watchErasures(ctx context.Context) {
 		case <-t.C:
 		}
 	}
-}
-
-// resume finishes an erasure that was begun and not ended, unless it is under way
-// here or at another replica.
-func (s *Service) resume(ctx context.Context, p port.Partition) error {
-	s.mu.Lock()
-	here := s.erasures[p.At(0)] != nil
-	s.mu.Unlock()
-	if here {
-		return nil
-	}
-	if _, ok, err := s.claim(ctx, p); err != nil || !ok {
-		if fault.CodeOf(err) == fault.Conflict {
-			err = nil // of a life that is over; the next one asks again
-		}
-		return err
-	}
-	e, mine := s.startErasure(ctx, p)
-	if !mine {
-		return nil
-	}
-	select {
-	case <-e.done:
-	case <-ctx.Done():
-		return nil
-	}
-	if e.err == nil {
-		s.log.InfoContext(ctx, "erasure resumed", "partition", p.String())
-	}
-	return e.err
 }

@@ -44,6 +44,7 @@ func open(t testing.TB, o coretest.Options, settings func(*memory.Settings)) *pl
 		Pages:                f.Pages,
 		WithConfiguredModels: f.Models.WithConfiguredModels,
 		Replica:              f.Replica,
+		Jobs:                 f.Jobs,
 		Now:                  f.Now,
 		Log:                  f.Log,
 	}

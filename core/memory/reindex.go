@@ -9,6 +9,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/reindex"
 )
 
 // pendingVectors are a memory's re-encoded vectors that await their commit, with the
@@ -31,9 +32,10 @@ func (m *pendingVectors) matches(h *port.DocumentHead) bool {
 		h.CreatedAt.Equal(m.CreatedAt)
 }
 
-// Look counts the memories and reports whether Reindex has anything to do. Its faults
-// are those of Reindex that can be known before.
-func (s *Service) Look(ctx context.Context, p port.Partition, in ingest.Reindexing) (memories int, needed bool, err error) {
+// CheckReindex implements reindex.Rebuilder.
+func (s *Service) CheckReindex(
+	ctx context.Context, p port.Partition, in reindex.Request,
+) (memories int, needed bool, err error) {
 	ns, stale, err := s.stale(ctx, p)
 	return int(ns.Documents), stale || in.Force, err
 }
@@ -64,7 +66,7 @@ func (s *Service) holding(ctx context.Context, r reader, p port.Partition) (port
 	return ns, nil
 }
 
-// Reindex recomputes the vectors of all memories of an end user with the configured
+// Reindex implements reindex.Rebuilder: it recomputes the vectors of all memories of an end user with the configured
 // models, those of turns in their present context, and stores them in one
 // transaction: an end user has few enough. Until it commits nothing changes, and
 // where the previous models are loaded searches and writes go on with them. An
@@ -73,54 +75,55 @@ func (s *Service) holding(ctx context.Context, r reader, p port.Partition) (port
 // Faults: NotFound without memories, Unavailable while a model is off or the end
 // user is erased, Conflict when memories keep being written, and the
 // model's own.
-func (s *Service) Reindex(ctx context.Context, p port.Partition, in ingest.Reindexing,
-	progress func(done, total int)) (ingest.Reindexed, error) {
+func (s *Service) Reindex(ctx context.Context, p port.Partition, run reindex.Run) (reindex.Result, error) {
 	leave := s.work.enter(p) // an erasure waits until these vectors are dropped
 	defer leave()
 	for try := 1; ; try++ {
-		out, err := s.tryReindex(ctx, p, in.Force, progress)
+		out, err := s.tryReindex(ctx, p, run)
 		if fault.IsPartitionNotFound(err) {
 			err = fault.New(fault.NotFound, "end user %s has no memories", p.Name())
 		}
 		if !errors.Is(err, ingest.ErrMoved) {
 			return out, err
 		}
-		if try == ingest.ReindexTries {
-			return ingest.Reindexed{}, fault.New(fault.Conflict,
+		if try == reindex.Tries {
+			return reindex.Result{}, fault.New(fault.Conflict,
 				"memories of end user %s were written during each of %d tries; reindex them when writes pause", p.Name(), try)
 		}
 	}
 }
 
-func (s *Service) tryReindex(ctx context.Context, p port.Partition, force bool,
-	progress func(done, total int)) (out ingest.Reindexed, err error) {
+func (s *Service) tryReindex(ctx context.Context, p port.Partition, run reindex.Run) (out reindex.Result, err error) {
 	ns, needed, err := s.stale(ctx, p)
 	if err != nil {
-		return ingest.Reindexed{}, err
+		return reindex.Result{}, err
 	}
-	if !needed && !force {
-		return ingest.Reindexed{Unchanged: true}, nil
+	if !needed && !run.Force {
+		return reindex.Result{Unchanged: true}, nil
 	}
 	p = p.At(ns.Generation)
-	made, err := ingest.NewSpool[pendingVectors]()
+	made, err := reindex.NewSpool[pendingVectors]()
 	if err != nil {
-		return ingest.Reindexed{}, err
+		return reindex.Result{}, err
 	}
 	defer func() { err = errors.Join(err, made.Close()) }()
-	if err := s.reencodeAll(ctx, p, ns, made, progress); err != nil {
-		return ingest.Reindexed{}, err
+	if err := s.reencodeAll(ctx, p, ns, made, run.Progress); err != nil {
+		return reindex.Result{}, err
 	}
 	var toRelink []string
 	err = s.changes.Write(ctx, ingest.CauseReencoding, func(tx *ingest.Tx) (err error) {
 		tx.RebuildIndexes(p)
-		out, toRelink, err = s.replaceAll(ctx, tx, p, ns, made)
-		return err
+		if out, toRelink, err = s.replaceAll(ctx, tx, p, ns, made); err != nil {
+			return err
+		}
+		return run.Finish(ctx, tx, out)
 	})
-	switch {
-	case errors.As(err, new(ingest.NotSearchable)):
-		return out, err
-	case err != nil:
-		return ingest.Reindexed{}, err
+	if errors.As(err, new(ingest.NotSearchable)) { // the next search brings the index along
+		s.log.WarnContext(ctx, "reindexed memories not searchable yet", "partition", p.String(), "error", err)
+		err = nil
+	}
+	if err != nil {
+		return reindex.Result{}, err
 	}
 	s.relink(ctx, p, toRelink)
 	return out, nil
@@ -128,8 +131,8 @@ func (s *Service) tryReindex(ctx context.Context, p port.Partition, force bool,
 
 // reencodeAll encodes every memory, with the turn before it where it has one.
 func (s *Service) reencodeAll(ctx context.Context, p port.Partition, ns port.PartitionRow,
-	made *ingest.Spool[pendingVectors], progress func(done, total int)) error {
-	list := port.DocumentList{Order: port.ByID, Limit: ingest.ReindexPage, Parts: port.PartText | port.PartMetadata}
+	made *reindex.Spool[pendingVectors], progress func(done, total int)) error {
+	list := port.DocumentList{Order: port.ByID, Limit: reindex.Page, Parts: port.PartText | port.PartMetadata}
 	total := int(ns.Documents)
 	progress(0, total)
 	for {
@@ -155,7 +158,7 @@ func (s *Service) reencodeAll(ctx context.Context, p port.Partition, ns port.Par
 		for at := 0; at < len(page); {
 			var batch []*pendingMemory
 			from, bytes := at, 0
-			for at < len(page) && (at == from || bytes+len(page[at].Text) <= ingest.ReindexBatch) {
+			for at < len(page) && (at == from || bytes+len(page[at].Text) <= reindex.Batch) {
 				d := &page[at]
 				n := &pendingMemory{text: text{content: d.Text}, id: d.ID, created: d.CreatedAt}
 				if before := beside[at].Before; isTurn(d.Text, d.Metadata) && isPrecedingTurn(before, d.CreatedAt) {
@@ -199,7 +202,7 @@ func (s *Service) reencodeAll(ctx context.Context, p port.Partition, ns port.Par
 // were made. toRelink are the turns whose preceding one was deleted, which get the
 // vector of their own text.
 func (s *Service) replaceAll(ctx context.Context, tx *ingest.Tx, p port.Partition, seen port.PartitionRow,
-	made *ingest.Spool[pendingVectors]) (out ingest.Reindexed, toRelink []string, err error) {
+	made *reindex.Spool[pendingVectors]) (out reindex.Result, toRelink []string, err error) {
 	ns, err := s.holding(ctx, tx, p)
 	if err != nil {
 		return out, nil, err

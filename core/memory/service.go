@@ -15,6 +15,7 @@ import (
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
@@ -64,7 +65,9 @@ type Settings struct {
 	// WithConfiguredModels records the configured models on a new partition.
 	WithConfiguredModels func(port.PartitionRow) port.PartitionRow
 	// Replica is this process among those over the store.
-	Replica     *replica.Member
+	Replica *replica.Member
+	// Jobs runs erasures.
+	Jobs        *job.Runner
 	Environment string // shown by the status call; "": DefaultEnvironment
 	Now         func() time.Time
 	Log         *slog.Logger
@@ -101,7 +104,7 @@ type writer interface {
 	reader
 	port.MemoryWriter
 	port.ErasureWriter
-	port.ReplicaWriter
+	job.Writer
 }
 
 // Service does the memory operations. Safe for concurrent use.
@@ -130,18 +133,20 @@ type Service struct {
 	work *inFlight
 	seen lastSeen
 
-	mu       sync.Mutex
-	erasures map[port.Partition]*erasure // under way, by unpinned partition
-	health   health
+	jobs     *job.Runner
+	erasures *erasures
+
+	mu     sync.Mutex
+	health health
 }
 
-// New makes the service. Call Run for its upkeep.
+// New makes the service, and registers its jobs. Call Run for its upkeep.
 func New(s Settings) *Service {
 	if s.Environment == "" {
 		s.Environment = DefaultEnvironment
 	}
 	scrubber, _ := s.Store.(port.Scrubber)
-	return &Service{
+	svc := &Service{
 		store:     port.Narrow(s.Store, func(r port.Reader) snapshot { return r }, func(w port.Writer) writer { return w }),
 		documents: port.NarrowReads(s.Store, func(r port.Reader) port.DocumentReader { return r }),
 		scrubber:  scrubber,
@@ -165,8 +170,11 @@ func New(s Settings) *Service {
 
 		work:     newInFlight(),
 		seen:     lastSeen{at: map[int64]time.Time{}},
-		erasures: map[port.Partition]*erasure{},
+		jobs:     s.Jobs,
+		erasures: newErasures(),
 	}
+	s.Jobs.Register(svc.erasureKind())
+	return svc
 }
 
 // upkeepEvery is how often Run does its work, and watchEvery how often it asks which
@@ -176,8 +184,7 @@ const (
 	watchEvery  = 500 * time.Millisecond
 )
 
-// Run takes part in the erasures of all replicas, finishes those that a stop or a
-// failure has interrupted, writes down when end users were last seen and forgets
+// Run takes part in the erasures of all replicas, writes down when end users were last seen and forgets
 // old answers, until ctx is done.
 func (s *Service) Run(ctx context.Context) error {
 	watching := make(chan struct{})

@@ -198,15 +198,6 @@ func TestSharedStepByStep(t *testing.T) {
 			t.Errorf("%d: %+v after %d draws with %v kept, want %+v", i, got, b.draws, b.kept["key/read"].Tokens, c)
 		}
 	}
-	// A faster bucket fills faster: two a second of 69, and six of the ten ahead.
-	_, fast, pass := fleet(1)
-	for range 2 {
-		take(t, fast[0], ident.Rate{PerMinute: 120, Burst: 80}, 1, 0)
-		pass(500 * time.Millisecond)
-	}
-	if got := take(t, fast[0], ident.Rate{PerMinute: 120, Burst: 80}, 4, 0); got.Remaining != 76 || got.Reset != 2*time.Second {
-		t.Errorf("twice as fast: %+v", got)
-	}
 	// A lower rate holds at once for what is in the budget; what was drawn ahead stays.
 	if got := take(t, all[0], ident.Rate{PerMinute: 60, Burst: 20}, 1, 0); got.Remaining != 20+9 || got.Reset != 0 {
 		t.Errorf("a lower rate: %+v", got)

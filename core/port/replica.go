@@ -2,7 +2,6 @@ package port
 
 import (
 	"context"
-	"strconv"
 	"time"
 )
 
@@ -28,25 +27,6 @@ type Watermark struct {
 	Seq        uint64
 }
 
-// Reindexing is the record of a reindexing of a partition, the latest one.
-type Reindexing struct {
-	Partition Partition // unpinned
-	Status    string    // waiting, running; what it ended with: succeeded, held, unchanged, failed
-	Done      int       // documents encoded
-	Total     int
-	Documents int // of a finished one
-	Chunks    int
-	Code      string // of the fault of a failed one
-	Message   string
-	// Request is what was asked for, and Comparison what came of comparing, in the
-	// JSON of the service that runs it; "": nothing.
-	Request, Comparison string
-	UpdatedAt           time.Time
-}
-
-// Ended reports whether it is over.
-func (r Reindexing) Ended() bool { return r.Status != "waiting" && r.Status != "running" }
-
 // Bucket is a token bucket that processes share. It changes by compare and set.
 type Bucket struct {
 	Tokens float64 // may be negative: a debt
@@ -65,12 +45,6 @@ type ReplicaReader interface {
 	// Unacknowledged lists the live replicas that have not yet acknowledged the
 	// erasure of a partition.
 	Unacknowledged(ctx context.Context, p Partition) ([]Replica, error)
-	// Reindexing finds the record of a partition's latest reindexing; ok is false
-	// when there is none.
-	Reindexing(ctx context.Context, p Partition) (r Reindexing, ok bool, err error)
-	// OrphanedReindexings lists those that have not ended and that no live replica
-	// has claimed (ReindexClaim).
-	OrphanedReindexings(ctx context.Context) ([]Reindexing, error)
 	// Bucket reads a token bucket; ok is false when there is none, which is a full
 	// one. now is the store's clock.
 	Bucket(ctx context.Context, name string) (b Bucket, ok bool, now time.Time, err error)
@@ -105,12 +79,6 @@ type ReplicaWriter interface {
 	// AcknowledgeErasure says that a replica has nothing of a partition any more.
 	AcknowledgeErasure(ctx context.Context, p Partition, r Replica) error
 
-	// PutReindexing inserts or replaces a record. It does not check the
-	// partition: a record outlives it until DropReindexings.
-	PutReindexing(ctx context.Context, r Reindexing) error
-	// DropReindexings forgets those that ended before a time.
-	DropReindexings(ctx context.Context, before time.Time) error
-
 	// PutBucket inserts or replaces a token bucket. full is when it will be full
 	// again, from where on DropBuckets may forget it.
 	PutBucket(ctx context.Context, name string, b Bucket, full time.Time) error
@@ -123,9 +91,3 @@ type ReplicaWriter interface {
 type Exclusive interface {
 	Exclusive() bool
 }
-
-// ReindexClaim is the claim of the replica that recomputes a partition's vectors.
-func ReindexClaim(p Partition) string { return "reindex/" + p.At(0).String() }
-
-// EraseClaim is the claim of the replica that erases a pinned partition.
-func EraseClaim(p Partition) string { return "erase/" + strconv.FormatInt(p.Generation(), 10) }

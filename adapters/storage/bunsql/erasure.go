@@ -133,6 +133,9 @@ func (w *Writer) deleteReplays(ctx context.Context, p port.Partition, limit int)
 	return n, w.fail(err)
 }
 
+// ofPartition selects the jobs of a partition, whatever generation.
+const ofPartition = `org = ? AND space = ? AND integration = ? AND name = ?`
+
 // EndErasure implements port.MemoryWriter.
 func (w *Writer) EndErasure(ctx context.Context, p port.Partition) error {
 	const op = "end erasure"
@@ -154,13 +157,14 @@ func (w *Writer) EndErasure(ctx context.Context, p port.Partition) error {
 	if left != 0 {
 		return internal(op, "%s is not empty yet", p)
 	}
-	if _, err := w.s.exec(ctx, op, `DELETE FROM reindexings WHERE org = ? AND space = ? AND integration = ? AND name = ?`,
-		string(p.Org()), string(p.Space()), p.Integration(), p.Name()); err != nil {
-		return w.fail(err)
-	}
-	if _, err := w.s.exec(ctx, op, `DELETE FROM claims WHERE name IN (?, ?)`, port.ReindexClaim(p),
-		port.EraseClaim(p.At(ref.generation))); err != nil {
-		return w.fail(err)
+	owner := []any{string(p.Org()), string(p.Space()), p.Integration(), p.Name()}
+	for _, statement := range [...]string{
+		`DELETE FROM claims WHERE name IN (SELECT 'job/' || org || '/' || id FROM jobs WHERE ` + ofPartition + `)`,
+		`DELETE FROM jobs WHERE ` + ofPartition,
+	} {
+		if _, err := w.s.exec(ctx, op, statement, owner...); err != nil {
+			return w.fail(err)
+		}
 	}
 	w.forget()
 	_, err = w.s.exec(ctx, op, `DELETE FROM namespaces WHERE generation = ?`, ref.generation)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
-	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -102,63 +101,6 @@ func (r *Reader) Watermarks(ctx context.Context, p port.Partition) (map[string]u
 		return nil, r.s.d.Fault(op, err)
 	}
 	return out, nil
-}
-
-const reindexingColumns = `org, space, integration, name, status, done, total, documents, chunks, code, message, ` +
-	`updated_at, request, comparison`
-
-func (r *Reader) reindexings(ctx context.Context, where string, args ...any) ([]port.Reindexing, error) {
-	const op = "read reindexings"
-	rows, err := r.s.query(ctx, op, `SELECT `+reindexingColumns+` FROM reindexings x WHERE `+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []port.Reindexing
-	for rows.Next() {
-		var org, space, integration, name string
-		var x port.Reindexing
-		var updated int64
-		if err := rows.Scan(&org, &space, &integration, &name, &x.Status, &x.Done, &x.Total, &x.Documents, &x.Chunks,
-			&x.Code, &x.Message, &updated, &x.Request, &x.Comparison); err != nil {
-			return nil, r.s.d.Fault(op, err)
-		}
-		if x.Partition = port.Documents(ident.Org(org), name); space == string(port.SpaceMemories) {
-			x.Partition = port.Memories(ident.Org(org), integration, name)
-		}
-		x.UpdatedAt = instant(updated)
-		out = append(out, x)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, r.s.d.Fault(op, err)
-	}
-	return out, nil
-}
-
-// Reindexing implements port.ReplicaReader.
-func (r *Reader) Reindexing(ctx context.Context, p port.Partition) (port.Reindexing, bool, error) {
-	if err := r.check(ctx); err != nil {
-		return port.Reindexing{}, false, err
-	}
-	found, err := r.reindexings(ctx, `org = ? AND space = ? AND integration = ? AND name = ?`, string(p.Org()),
-		string(p.Space()), p.Integration(), p.Name())
-	if err != nil || len(found) == 0 {
-		return port.Reindexing{}, false, err
-	}
-	return found[0], true, nil
-}
-
-// OrphanedReindexings implements port.ReplicaReader.
-func (r *Reader) OrphanedReindexings(ctx context.Context) ([]port.Reindexing, error) {
-	if err := r.check(ctx); err != nil {
-		return nil, err
-	}
-	now, err := r.now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return r.reindexings(ctx, `ended = 0 AND NOT EXISTS (SELECT 1 FROM claims c JOIN replicas r ON r.id = c.replica AND `+
-		`r.epoch = c.epoch WHERE c.name = x.claim AND r.expires_at > ?) ORDER BY updated_at`, now)
 }
 
 // Bucket implements port.ReplicaReader. Tokens are kept in millionths.
@@ -360,33 +302,6 @@ func (w *Writer) AcknowledgeErasure(ctx context.Context, p port.Partition, r por
 	_, err = w.s.exec(ctx, op, `INSERT INTO erasure_acks (generation, replica, epoch) VALUES (?, ?, ?) `+
 		`ON CONFLICT (generation, replica) DO UPDATE SET epoch = EXCLUDED.epoch`,
 		ref.generation, r.ID, r.Epoch)
-	return w.fail(err)
-}
-
-// PutReindexing implements port.ReplicaWriter.
-func (w *Writer) PutReindexing(ctx context.Context, x port.Reindexing) error {
-	if err := w.check(ctx); err != nil {
-		return err
-	}
-	p := x.Partition
-	_, err := w.s.exec(ctx, "write reindexing",
-		`INSERT INTO reindexings (`+reindexingColumns+`, ended, claim) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (org, space, integration, name) DO UPDATE SET status = EXCLUDED.status, done = EXCLUDED.done, total = EXCLUDED.total,
-  documents = EXCLUDED.documents, chunks = EXCLUDED.chunks, code = EXCLUDED.code, message = EXCLUDED.message, `+
-			`updated_at = EXCLUDED.updated_at, ended = EXCLUDED.ended,
-  request = EXCLUDED.request, comparison = EXCLUDED.comparison`,
-		string(p.Org()), string(p.Space()), p.Integration(), p.Name(), x.Status, x.Done, x.Total, x.Documents, x.Chunks,
-		x.Code, x.Message,
-		micros(x.UpdatedAt), x.Request, x.Comparison, flag(x.Ended()), port.ReindexClaim(p))
-	return w.fail(err)
-}
-
-// DropReindexings implements port.ReplicaWriter.
-func (w *Writer) DropReindexings(ctx context.Context, before time.Time) error {
-	if err := w.check(ctx); err != nil {
-		return err
-	}
-	_, err := w.s.exec(ctx, "drop reindexings", `DELETE FROM reindexings WHERE ended <> 0 AND updated_at < ?`, micros(before))
 	return w.fail(err)
 }
 

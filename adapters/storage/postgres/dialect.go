@@ -51,6 +51,8 @@ func (*dialect) Render(query string) string {
 		"{{now}}", "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)",
 		"{{strict}}", "",
 		"{{keyed}}", "",
+		"{{json_object}}", "json_build_object",
+		"{{utf8}}", "convert_to(", "{{/utf8}}", ", 'UTF8')",
 	).Replace(query)
 	var b strings.Builder
 	n, quoted := 0, false

@@ -29,6 +29,8 @@ func (dialect) Render(query string) string {
 		"{{now}}", "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)",
 		"{{strict}}", " STRICT",
 		"{{keyed}}", " STRICT, WITHOUT ROWID",
+		"{{json_object}}", "json_object",
+		"{{utf8}}", "CAST(", "{{/utf8}}", " AS BLOB)",
 	).Replace(query)
 }
 

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -251,77 +250,41 @@ func erasureAcknowledged(t *testing.T, f *fixture) {
 	f.expect("acknowledge", "", ack(again))
 	f.update(func(w port.DocumentWriter) error { return w.LeaveReplica(f.ctx, b) })
 	f.same("who left need not", missing(), []port.Replica(nil))
+	other := port.Memories(f.org, "int_1", "ann")
+	jobs := []port.Job{
+		{ID: "job_ended", Partition: p.At(0), Status: port.JobFailed, FinishedAt: at(2), ExpiresAt: at(9)},
+		{ID: "job_claimed", Partition: p, Status: port.JobRunning},
+		{ID: "job_other", Partition: other, Status: port.JobRunning},
+		{ID: "job_namespace", Partition: port.Documents(f.org, "eva"), Status: port.JobQueued},
+	}
 	f.update(func(w port.DocumentWriter) error {
-		if err := w.PutReindexing(f.ctx, port.Reindexing{Partition: p.At(0), Status: "failed", UpdatedAt: at(1)}); err != nil {
-			return err
-		}
-		return w.EndErasure(f.ctx, p)
-	})
-	f.view(func(r port.Reader) error {
-		if _, ok, err := r.Reindexing(f.ctx, p); err != nil || ok {
-			t.Errorf("the record of a reindexing outlives the end user: %v, %v", ok, err)
+		for _, j := range jobs {
+			j.Org, j.Kind, j.CreatedAt = f.org, "work", at(1)
+			if err := w.CreateJob(f.ctx, j, port.JobRequest{}); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
-}
-
-func reindexings(t *testing.T, f *fixture) {
-	docs, eva := port.Documents(f.org, "docs"), port.Memories(f.org, "int_1", "docs")
-	first := port.Reindexing{
-		Partition:  docs,
-		Status:     "running",
-		Request:    `{"hold":true}`,
-		Comparison: `{"queries":3}`,
-		Done:       3,
-		Total:      9,
-		UpdatedAt:  at(2),
+	claims := map[string]port.Claim{}
+	for _, j := range jobs[1:3] {
+		claims[j.ID], _ = f.claim(again, port.JobClaim(f.org, j.ID))
 	}
-	second := port.Reindexing{Partition: eva, Status: "waiting", Total: 4, UpdatedAt: at(1)}
-	f.update(func(w port.DocumentWriter) error {
-		if err := w.PutReindexing(f.ctx, first); err != nil {
-			return err
-		}
-		return w.PutReindexing(f.ctx, second)
-	})
-	read := func(p port.Partition) (out port.Reindexing, found bool) {
-		f.view(func(r port.Reader) (err error) { out, found, err = r.Reindexing(f.ctx, p); return err })
-		return out, found
+	f.update(func(w port.DocumentWriter) error { return w.EndErasure(f.ctx, p) })
+	for _, j := range jobs[:2] {
+		_, err := f.job(f.org, j.ID)
+		f.want(j.ID+" of an erased end user", err, fault.NotFound)
 	}
-	orphans := func() (out []port.Reindexing) {
-		f.view(func(r port.Reader) (err error) { out, err = r.OrphanedReindexings(f.ctx); return err })
-		return out
-	}
-	if got, _ := read(docs.At(7)); got != first {
-		t.Errorf("read back %+v, want %+v", got, first)
-	}
-	list := func(what string, got, want []port.Reindexing) {
-		t.Helper()
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: got %+v, want %+v", what, got, want)
+	for _, j := range jobs[2:] {
+		if _, err := f.job(f.org, j.ID); err != nil {
+			t.Errorf("%s, which is not of the erased end user: %v", j.ID, err)
 		}
 	}
-	list("oldest first", orphans(), []port.Reindexing{second, first})
-	a := f.join("a", longLease)
-	if _, ok := f.claim(a, port.ReindexClaim(docs)); !ok {
-		t.Fatal("not claimed")
+	confirm := func(id string) func(port.DocumentWriter) error {
+		return func(w port.DocumentWriter) error { return w.ConfirmClaim(f.ctx, claims[id]) }
 	}
-	list("the claimed one is in hand", orphans(), []port.Reindexing{second})
-	f.update(func(w port.DocumentWriter) error { return w.LeaveReplica(f.ctx, a) })
-	list("until who has it leaves", orphans(), []port.Reindexing{second, first})
-	second.Status, second.Code, second.Message, second.UpdatedAt = "failed", "timeout", "the model did not answer", at(5)
-	f.update(func(w port.DocumentWriter) error { return w.PutReindexing(f.ctx, second) })
-	list("one has ended", orphans(), []port.Reindexing{first})
-	f.update(func(w port.DocumentWriter) error { return w.DropReindexings(f.ctx, at(5)) })
-	if got, _ := read(eva); got != second {
-		t.Errorf("how it ended: %+v, want %+v", got, second)
-	}
-	f.update(func(w port.DocumentWriter) error { return w.DropReindexings(f.ctx, at(6)) })
-	if _, found := read(eva); found {
-		t.Error("not forgotten")
-	}
-	if _, found := read(docs); !found {
-		t.Error("one under way was forgotten")
-	}
+	f.expect("the claim of a job of an erased end user", fault.Conflict, confirm("job_claimed"))
+	f.expect("the claim of another's job", "", confirm("job_other"))
 }
 
 func buckets(t *testing.T, f *fixture) {

@@ -71,7 +71,6 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		{"ClaimRace", claimRace},
 		{"Watermarks", watermarks},
 		{"ErasureAcknowledged", erasureAcknowledged},
-		{"Reindexings", reindexings},
 		{"Buckets", buckets},
 		{"ErasureRace", erasureRace},
 		{"TenantIsolation", tenantIsolation},

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,6 +11,17 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
+
+// partitionsBeforeJobs are the columns of a partition of that schema, and its values
+// from the space on.
+const partitionsBeforeJobs = `INSERT INTO namespaces (generation, org, space, integration, name, erasing_at, dropped, sparse, ` +
+	`embedding_model, embedding_digest, dimensions, sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, ` +
+	`created_at, updated_at) SELECT %d, id, '%s', '%s', '%s', %d, 0, 0, 'm', 'd', 2, '', '', 'c', 1, 1, 1, 1, 1, 1 ` +
+	`FROM organizations`
+
+const reindexingBeforeJobs = `INSERT INTO reindexings (org, space, integration, name, status, done, total, documents, ` +
+	`chunks, code, message, updated_at, request, comparison, ended, claim) SELECT id, '%s', '%s', '%s', '%s', %d, %d, %d, %d, ` +
+	`'%s', '%s', %d000000, '%s', '%s', %d, 'reindex/x' FROM organizations`
 
 // BeforeJobs are the statements that leave unfinished and finished background work
 // in a database whose schema is version 6 and that has one organization: work of a
@@ -30,6 +42,18 @@ func BeforeJobs() []string {
 		`INSERT INTO claims SELECT 'operation/' || id || '/op_running', 'alive', 3, 42 FROM organizations`,
 		`INSERT INTO claims SELECT 'operation/' || id || '/op_left', 'gone', 1, 43 FROM organizations`,
 		`INSERT INTO claims VALUES ('purge', 'alive', 3, 44)`,
+		fmt.Sprintf(partitionsBeforeJobs, 101, "documents", "", "guide", 0),
+		fmt.Sprintf(partitionsBeforeJobs, 102, "documents", "", "faq", 0),
+		fmt.Sprintf(partitionsBeforeJobs, 103, "memories", "int_1", "guide", 0),
+		fmt.Sprintf(partitionsBeforeJobs, 104, "memories", "int_1", "ann", 0),
+		fmt.Sprintf(partitionsBeforeJobs, 105, "memories", "int_1", "bob", 9000000),
+		fmt.Sprintf(reindexingBeforeJobs, "documents", "", "guide", "running", 3, 9, 0, 0, "", "", 7, `{"queries":["a\\b"]}`, "", 0),
+		fmt.Sprintf(reindexingBeforeJobs, "documents", "", "faq", "held", 4, 4, 4, 8, "", "", 8, `{"hold":true}`,
+			`{"queries":2,"overlap":0.5,"found_before":null,"found_after":null}`, 1),
+		fmt.Sprintf(reindexingBeforeJobs, "memories", "int_1", "guide", "waiting", 0, 5, 0, 0, "", "", 6, ``, "", 0),
+		fmt.Sprintf(reindexingBeforeJobs, "memories", "int_1", "ann", "failed", 1, 2, 0, 0, "timeout", `it "hung"`, 5, `{}`, "", 1),
+		fmt.Sprintf(reindexingBeforeJobs, "documents", "", "deleted", "succeeded", 1, 1, 1, 1, "", "", 5, `{}`, "", 1),
+		`INSERT INTO claims VALUES ('reindex/guide', 'alive', 3, 45), ('erase/105', 'alive', 3, 46)`,
 	}
 }
 
@@ -81,6 +105,7 @@ func AfterJobs(t *testing.T, s port.DocumentStore) {
 		f.same("request", request, port.JobRequest{Body: []byte(`{"documents":[]}`), Principal: []byte(`{"KeyID":"key_1"}`)})
 		return err
 	})
+	f.reindexingsBecameJobs()
 	alive := port.Replica{ID: "alive", Epoch: 3}
 	f.expect("the claim of the replica that lives on", "", func(w port.DocumentWriter) error {
 		return w.ConfirmClaim(f.ctx, port.Claim{Name: port.JobClaim(f.org, "op_running"), Replica: alive, Fence: 42})
@@ -101,4 +126,56 @@ func AfterJobs(t *testing.T, s port.DocumentStore) {
 	if _, err := f.job(f.org, "op_failed"); err != nil {
 		t.Errorf("before a day was over: %v", err)
 	}
+}
+
+// reindexingsBecameJobs checks AfterJobs of what was no job at all before: reindexings,
+// whose outcomes are read for an hour, and an erasure.
+func (f *fixture) reindexingsBecameJobs() {
+	f.Helper()
+	second := func(n int64) time.Time { return time.Unix(n, 0).UTC() }
+	made := func(id, kind string, p port.Partition, status port.JobStatus, at int64) port.Job {
+		return port.Job{
+			ID:        id,
+			Org:       f.org,
+			Kind:      kind,
+			Partition: p,
+			Status:    status,
+			CreatedAt: second(at),
+			UpdatedAt: second(at),
+		}
+	}
+	running := made("job_reindex_101", "namespace.reindex", port.Documents(f.org, "guide"), port.JobRunning, 7)
+	running.Done, running.Total, running.Tries, running.StartedAt = 3, 9, 1, second(7)
+	held := made("job_reindex_102", "namespace.reindex", port.Documents(f.org, "faq"), port.JobSucceeded, 8)
+	held.Done, held.Total, held.Tries, held.StartedAt, held.FinishedAt = 4, 4, 1, second(8), second(8)
+	held.ExpiresAt = second(8).Add(time.Hour)
+	held.Result = json.RawMessage(`{"documents":4,"chunks":8,"held":true,"comparison":` +
+		`{"queries":2,"overlap":0.5,"found_before":null,"found_after":null}}`)
+	waiting := made("job_reindex_103", "end_user.reindex", port.Memories(f.org, "int_1", "guide"), port.JobQueued, 6)
+	waiting.Total = 5
+	failed := made("job_reindex_104", "end_user.reindex", port.Memories(f.org, "int_1", "ann"), port.JobFailed, 5)
+	failed.Done, failed.Total, failed.Tries, failed.StartedAt, failed.FinishedAt = 1, 2, 1, second(5), second(5)
+	failed.ExpiresAt, failed.Error = second(5).Add(time.Hour), &port.JobError{Code: "timeout", Message: `it "hung"`}
+	erasing := made("job_erase_105", "end_user.erase", port.Memories(f.org, "int_1", "bob").At(105), port.JobQueued, 9)
+	f.view(func(r port.Reader) error {
+		for kind, want := range map[string][]port.Job{
+			"namespace.reindex": {held, running},
+			"end_user.reindex":  {waiting, failed},
+			"end_user.erase":    {erasing},
+		} {
+			jobs, err := r.Jobs(f.ctx, port.JobList{Kind: kind})
+			if err != nil {
+				return err
+			}
+			f.same(kind, jobs, want)
+		}
+		unclaimed, err := r.UnclaimedJobs(f.ctx, []string{"namespace.reindex", "end_user.reindex", "end_user.erase"}, 10)
+		f.same("free to be taken over", unclaimed, []port.Job{waiting, running, erasing})
+		if err != nil {
+			return err
+		}
+		request, err := r.JobRequest(f.ctx, f.org, running.ID)
+		f.same("request", request, port.JobRequest{Body: []byte(`{"queries":["a\\b"]}`)})
+		return err
+	})
 }

@@ -7,12 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
-	"github.com/mnemehq/mneme/wasm"
 )
 
 // vendor is a language and the programs that building in it takes.
@@ -133,15 +131,6 @@ func hour(t *testing.T, v vendor) string {
 func TestVendorsFirstHour(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with several compilers")
-	}
-	var told []string
-	for _, v := range vendors() {
-		told = append(told, v.language)
-	}
-	for _, language := range wasm.Languages() {
-		if !slices.Contains(told, language) {
-			t.Errorf("nobody's first hour is in %s", language)
-		}
 	}
 	answers := map[string]string{}
 	for _, v := range vendors() {

@@ -15,6 +15,7 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/reindex"
 )
 
 func (c *command) reindexCommand() *cobra.Command {
@@ -238,9 +239,9 @@ func (c *command) reindex(ctx context.Context, cl *client.Client, of reindexable
 	switch {
 	case r.Error != nil:
 		return fmt.Errorf("reindex %s: %s (%s)", of.name, r.Error.Message, r.Error.Code)
-	case r.Status == admin.Unchanged:
+	case r.Status == reindex.Unchanged:
 		_, err = fmt.Fprintf(c.stdout, "%s: its vectors are of the configured models already; --force rebuilds them\n", of.name)
-	case r.Status == admin.Held:
+	case r.Status == reindex.Held:
 		why := "it is held"
 		if m := r.Comparison; m != nil && m.Overlap < in.MinOverlap {
 			why = fmt.Sprintf("it is held, as %.2f is less than --min-overlap %.2f", m.Overlap, in.MinOverlap)
@@ -248,7 +249,7 @@ func (c *command) reindex(ctx context.Context, cl *client.Client, of reindexable
 		_, err = fmt.Fprintf(c.stdout, "%s: %s in %s are built and not served: %s. Run it again without --hold to swap, "+
 			"or with --commit to give it up\n",
 			of.name, plural(r.Documents, "document"), plural(r.Chunks, "chunk"), why)
-	case r.Status == admin.Succeeded:
+	case r.Status == reindex.Succeeded:
 		what := plural(r.Documents, "document")
 		if of.memories {
 			what = memories(int64(r.Documents))

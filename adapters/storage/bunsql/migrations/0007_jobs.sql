@@ -49,3 +49,29 @@ FROM operations;
 UPDATE claims SET name = 'job' || substr(name, 10) WHERE name LIKE 'operation/%';
 
 DROP TABLE operations;
+
+INSERT INTO jobs (org, id, kind, space, integration, name, generation, status, done, total, tries, next_at, cancel,
+  request, principal, state, result, error, created_at, started_at, updated_at, finished_at, expires_at)
+SELECT x.org, 'job_reindex_' || n.generation,
+  CASE WHEN x.space = 'memories' THEN 'end_user.reindex' ELSE 'namespace.reindex' END, x.space, x.integration, x.name, 0,
+  CASE x.status WHEN 'waiting' THEN 'queued' WHEN 'running' THEN 'running' WHEN 'failed' THEN 'failed' ELSE 'succeeded' END,
+  x.done, x.total, CASE WHEN x.status = 'waiting' THEN 0 ELSE 1 END, 0, 0,
+  CASE WHEN x.ended = 0 AND x.request <> '' THEN {{utf8}}x.request{{/utf8}} END, NULL, NULL,
+  CASE WHEN x.status IN ('succeeded', 'held', 'unchanged') THEN '{"documents":' || x.documents || ',"chunks":' || x.chunks
+    || CASE x.status WHEN 'held' THEN ',"held":true' WHEN 'unchanged' THEN ',"unchanged":true' ELSE '' END
+    || CASE WHEN x.comparison = '' THEN '' ELSE ',"comparison":' || x.comparison END || '}' END,
+  CASE WHEN x.status = 'failed' THEN {{json_object}}('code', x.code, 'message', x.message) END,
+  x.updated_at, CASE WHEN x.status = 'waiting' THEN 0 ELSE x.updated_at END, x.updated_at,
+  CASE WHEN x.ended = 0 THEN 0 ELSE x.updated_at END, CASE WHEN x.ended = 0 THEN 0 ELSE x.updated_at + 3600000000 END
+FROM reindexings x JOIN namespaces n ON n.org = x.org AND n.space = x.space AND n.integration = x.integration
+  AND n.name = x.name AND n.life = 0 AND n.dropped = 0;
+
+INSERT INTO jobs (org, id, kind, space, integration, name, generation, status, done, total, tries, next_at, cancel,
+  request, principal, state, result, error, created_at, started_at, updated_at, finished_at, expires_at)
+SELECT org, 'job_erase_' || generation, 'end_user.erase', space, integration, name, generation, 'queued', 0, 0, 0, 0, 0,
+  NULL, NULL, NULL, NULL, NULL, erasing_at, 0, erasing_at, 0, 0
+FROM namespaces WHERE erasing_at <> 0 AND dropped = 0;
+
+DELETE FROM claims WHERE name LIKE 'reindex/%' OR name LIKE 'erase/%';
+
+DROP TABLE reindexings;

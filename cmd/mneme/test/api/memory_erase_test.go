@@ -233,25 +233,25 @@ func TestMemoryErasureResumes(t *testing.T) {
 		fails := func() error { return failure }
 		for at := range 6 {
 			n := s.fill("ann", mark)
-			root.store.OnBackgroundUpdate.Set(fails) // what works in the background must not finish it
 			switch at {
+			case 0: // the transaction of the call
+				root.store.FailUpdates(0, failure)
 			case 3: // the files of the store
 				root.store.OnScrub.Set(fails)
 			case 4: // those of the index
-				root.index.OnDrop.Set(func() error { return failure })
+				root.index.OnDrop.Set(fails)
 			case 5: // twice, while one follows the other
 				root.store.OnScrub.Set(fails)
 				s.erase("ann").refuses(500, "internal_error")
-			default: // the transactions
-				root.store.FailUpdates(at, failure)
+			default: // the transactions of its job
+				root.store.FailJobUpdates(at-1, failure)
 			}
 			s.erase("ann").refuses(500, "internal_error")
 			if begun := root.erasing("ann"); begun != (at > 0) {
 				t.Fatalf("stopped at step %d: under way is %t", at, begun)
 			}
+			// No further attempt ends it until the hooks go.
 			root.store.OnUpdate.Clear()
-			root.store.OnScrub.Clear()
-			root.index.OnDrop.Clear()
 			if at > 0 { // marked
 				s.post("/api/v1/memories", object{"endUserId": "ann", "content": "Too early."}).refuses(503,
 					"unavailable").retry()
@@ -269,13 +269,14 @@ func TestMemoryErasureResumes(t *testing.T) {
 				}
 				s.record("ann", "crm", mark).refuses(404, "memory_not_found")
 			}
+			root.store.OnScrub.Clear()
+			root.index.OnDrop.Clear()
+			root.store.OnJobUpdate.Clear()
 			if at == 2 { // finished by calling again
 				if r := s.erase("ann").ok(); r.number("deletedMemories") != float64(n) {
 					t.Errorf("%s, want all %d", r.body, n)
 				}
-				root.store.OnBackgroundUpdate.Clear()
 			} else {
-				root.store.OnBackgroundUpdate.Clear()
 				root = root.restart(nil)
 				s = root.as(s.key)
 				if at == 0 { // not begun
@@ -313,7 +314,7 @@ func TestMemoryErasureGoesOn(t *testing.T) {
 			}
 			return nil
 		}
-		root.store.OnUpdate.Set(hook)
+		root.store.OnJobUpdate.Set(hook)
 		t.Cleanup(func() { slow.Store(false) })
 		ctx, leave := context.WithCancel(context.Background())
 		gone := make(chan struct{})
@@ -327,7 +328,7 @@ func TestMemoryErasureGoesOn(t *testing.T) {
 		// A second caller waits for the same erasure, and may have too little time.
 		s.do("DELETE", "/api/v1/users/ann", nil, "X-Timeout-Ms", "50").refuses(504, "timeout")
 		slow.Store(false)
-		root.store.OnUpdate.Clear()
+		root.store.OnJobUpdate.Clear()
 		harness.Eventually(t, "the erasure ends", func() bool { return len(root.roster()) == 0 })
 		s.erase("ann").ok()
 		if got := root.traces("zqxleftmarker"); len(got) != 0 {

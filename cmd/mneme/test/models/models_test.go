@@ -23,6 +23,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/plugins/modelkit"
+	"github.com/mnemehq/mneme/wasm"
 	"github.com/mnemehq/mneme/wasm/models"
 )
 
@@ -103,8 +104,8 @@ func TestEveryComponent(t *testing.T) {
 	}
 }
 
-// modules checks the built-in models against their references. The example of each
-// language is checked where a vendor's first hour is told, beside the command.
+// modules checks the built-in models against their references, and the example of
+// each language where its tools are.
 func modules(t *testing.T) {
 	golden := map[string]struct {
 		files     func(t *testing.T) fs.FS
@@ -123,6 +124,59 @@ func modules(t *testing.T) {
 			check(t, fmt.Sprintf(`{wasm: {module: %q}}`, name), "", g.files(t), g.minCosine)
 		})
 	}
+	for _, language := range wasm.Languages() {
+		t.Run("example in "+language, func(t *testing.T) {
+			check(t, fmt.Sprintf(`{wasm: {module: %q}}`, project(t, language)), "", nil, 0)
+		})
+	}
+}
+
+// project builds the example of a language as a vendor does.
+func project(t *testing.T, language string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds with a compiler")
+	}
+	lacks := harness.Missing
+	if language == "rust" { // a machine that tests may lack it
+		lacks = func(t testing.TB, format string, args ...any) { t.Skipf("SKIPPED, MISSING: "+format, args...) }
+	}
+	needs := map[string][]string{"c": {"sh"}, "go": {"go"}, "rust": {"cargo"}, "assemblyscript": {"npm", "node"}}
+	for _, tool := range needs[language] {
+		if _, err := exec.LookPath(tool); err != nil {
+			lacks(t, "%s, for the example in %s", tool, language)
+		}
+	}
+	files, err := wasm.Project(language, "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "acme")
+	for name, b := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := exec.CommandContext(t.Context(), "sh", "build.sh")
+	build.Dir = dir
+	build.Env = append(os.Environ(), "GOFLAGS=-mod=mod -buildvcs=false", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		for _, lack := range []string{"none of these is installed", "wasm32-unknown-unknown",
+			"can't find crate for `core`", "ENOTCACHED", "EAI_AGAIN"} {
+			if strings.Contains(string(out), lack) {
+				lacks(t, "a tool of the example in %s: %s", language, out)
+			}
+		}
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if _, err := models.Seal(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // backends checks the example backends.

@@ -1,4 +1,4 @@
-package ingest
+package reindex
 
 import (
 	"bufio"
@@ -43,7 +43,7 @@ func (s *Spool[T]) Put(v T) error {
 func (s *Spool[T]) Len() int { return s.count }
 
 // Parts calls do with all values in the order in which they were put, in parts of at
-// most ReindexPage values and ReindexChunks chunks, as size counts them. A value with
+// most Page values and partChunks chunks, as size counts them. A value with
 // more chunks is a part of its own.
 func (s *Spool[T]) Parts(size func(T) int, do func([]T) error) error {
 	if err := s.w.Flush(); err != nil {
@@ -53,13 +53,13 @@ func (s *Spool[T]) Parts(size func(T) int, do func([]T) error) error {
 		return fmt.Errorf("read new vectors: %w", err)
 	}
 	dec := gob.NewDecoder(bufio.NewReaderSize(s.file, 256<<10))
-	part, sum := make([]T, 0, ReindexPage), 0
+	part, sum := make([]T, 0, Page), 0
 	for range s.count {
 		var v T
 		if err := dec.Decode(&v); err != nil {
 			return fmt.Errorf("read new vectors from %s: %w", s.file.Name(), err)
 		}
-		if len(part) == ReindexPage || len(part) > 0 && sum+size(v) > ReindexChunks {
+		if len(part) == Page || len(part) > 0 && sum+size(v) > partChunks {
 			if err := do(part); err != nil {
 				return err
 			}
