@@ -85,7 +85,8 @@ func openConsole(t *testing.T, o coretest.Options) *console {
 	c.namespaces = namespace.New(f.Store, f.Pages, f.Models, f.Projector.Drop)
 	// A test whose fixture has another model stands for an installation before its
 	// models were exchanged.
-	configured := ingest.NewEncoders(&ingest.Encoder{Embedder: coretest.NewEmbedder(), Options: chunk.Default()}, ingest.Previous{})
+	encoder := &ingest.Encoder{Embedder: coretest.NewEmbedder(), Options: chunk.Default()}
+	configured := ingest.NewEncoders(encoder, ingest.Previous{})
 	c.Service = admin.New(admin.Settings{
 		Keys:  f.Keys,
 		Store: f.Store,

@@ -220,6 +220,7 @@ func (r *Runner) transact(j *Job, fn func(context.Context) error) error {
 		away := fault.CodeOf(err) == fault.Unavailable || fault.CodeOf(err) == fault.Timeout
 		if last || !away {
 			r.log.ErrorContext(r.ctx, "job state not stored", "job", j.ID, "kind", j.Kind, "error", err)
+			j.refused = true
 			return err
 		}
 		r.log.WarnContext(r.ctx, "job state not stored yet", "job", j.ID, "kind", j.Kind, "error", err)

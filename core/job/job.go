@@ -72,6 +72,7 @@ type Job struct {
 	stop   context.CancelCauseFunc
 
 	adopted  bool // it was found unclaimed, not started here
+	refused  bool // the store has refused to change its row
 	finished atomic.Bool
 	saved    time.Time // by Progress
 }

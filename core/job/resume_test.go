@@ -310,3 +310,22 @@ func TestAfter(t *testing.T) {
 		t.Errorf("after the last attempt: %+v", got)
 	}
 }
+
+// TestLostCommit: a job whose process did not hear that it was stored is found by it.
+func TestLostCommit(t *testing.T) {
+	b := newBed(t)
+	ran, lost := make(chan string, 10), errors.New("the connection is lost")
+	s := b.serve("a", job.Kind{Name: "write", Lane: "write", Run: func(_ context.Context, j *job.Job) error {
+		ran <- j.ID
+		return nil
+	}})
+	_, _, err := s.Start(t.Context(), "write", job.Order{Partition: b.docs("x"),
+		In: func(ctx context.Context, store func(job.Writer, port.Partition) error) error {
+			err := b.store.Update(ctx, func(w port.Writer) error { return store(w, b.docs("x")) })
+			return errors.Join(err, lost)
+		}})
+	if !errors.Is(err, lost) {
+		t.Fatalf("started: %v", err)
+	}
+	receive(t, "it runs", ran)
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -85,6 +86,9 @@ type Runner struct {
 	lanes map[string]*lane
 	busy  int             // workers
 	held  map[string]*Job // claimed here, by claim
+	// refused are the claims of jobs that the store has refused to change, which are
+	// left alone until the next Poll.
+	refused map[string]bool
 }
 
 // lane is a queue of jobs that run one after the other.
@@ -122,6 +126,7 @@ func New(s Settings) *Runner {
 		takes:   laneTakes,
 		lanes:   map[string]*lane{},
 		held:    map[string]*Job{},
+		refused: map[string]bool{},
 	}
 	if s.Replica.Alone() {
 		r.takes = math.MaxInt
@@ -354,6 +359,9 @@ func (r *Runner) Run(ctx context.Context) {
 		case <-due.C:
 			due.Reset(r.adopt())
 		case <-poll.C:
+			r.mu.Lock()
+			clear(r.refused)
+			r.mu.Unlock()
 			r.seeCancelled()
 			due.Reset(r.adopt())
 		case <-sweep.C:
@@ -404,7 +412,7 @@ func (r *Runner) seeCancelled() {
 func (r *Runner) adopt() time.Duration {
 	const never = 24 * time.Hour
 	for r.ctx.Err() == nil {
-		kinds := r.roomy()
+		kinds, held := r.roomy()
 		if len(kinds) == 0 {
 			return never // whatever ends here rouses Run
 		}
@@ -412,7 +420,7 @@ func (r *Runner) adopt() time.Duration {
 		var now time.Time
 		err := r.store.View(r.ctx, func(rd Reader) (err error) {
 			if now, err = rd.Now(r.ctx); err == nil {
-				rows, err = rd.UnclaimedJobs(r.ctx, kinds, takenAtOnce)
+				rows, err = rd.UnclaimedJobs(r.ctx, r.replica.Self(), held, kinds, takenAtOnce)
 			}
 			return err
 		})
@@ -443,16 +451,17 @@ func (r *Runner) adopt() time.Duration {
 	return never
 }
 
-// roomy lists the kinds of which a job can be taken over.
-func (r *Runner) roomy() (kinds []string) {
+// roomy lists the kinds of which a job can be taken over, and the claims held here.
+func (r *Runner) roomy() (kinds, held []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	held = slices.Collect(maps.Keys(r.held))
 	for name, k := range r.kinds {
 		if l := r.lanes[k.Lane]; l != nil && l.adopted < r.takes || l == nil && r.busy < r.workers {
 			kinds = append(kinds, name)
 		}
 	}
-	return kinds
+	return kinds, held
 }
 
 // adoptOne claims an unclaimed job; ok is false where there is no room for it any
@@ -461,7 +470,9 @@ func (r *Runner) adoptOne(row port.Job) (ok bool, err error) {
 	k := r.kind(row.Kind)
 	r.mu.Lock()
 	l := r.lanes[k.Lane]
-	if l != nil {
+	if r.refused[port.JobClaim(row.Org, row.ID)] {
+		ok = false
+	} else if l != nil {
 		if ok = l.adopted < r.takes; ok {
 			l.adopted++
 		}
@@ -596,6 +607,9 @@ func (r *Runner) next(l *lane) {
 func (r *Runner) drop(j *Job) {
 	if r.held[j.claim.Name] == j {
 		delete(r.held, j.claim.Name)
+	}
+	if j.refused {
+		r.refused[j.claim.Name] = true
 	}
 	j.stop(nil)
 }

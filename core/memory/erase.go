@@ -338,6 +338,9 @@ func (s *Service) verifyAbsent(ctx context.Context, p port.Partition) (Certifica
 // watchErasures looks for the erasures under way, whichever replica runs them, and
 // drops what this one has derived. Each has a goroutine of its own: replicas that
 // waited for each other would wait for ever.
+//
+// A mark without a job is that of an older version, or of an installation that was
+// moved in the middle of an erasure; it gets one.
 func (s *Service) watchErasures(ctx context.Context) {
 	every := watchEvery
 	if s.replica.Alone() {
@@ -370,7 +373,7 @@ func (s *Service) watchErasures(ctx context.Context) {
 			}
 			busy[p] = true
 			all.Go(func() {
-				err := s.acknowledge(ctx, p)
+				err := errors.Join(s.acknowledge(ctx, p), s.ensureErasure(ctx, p))
 				if err != nil && ctx.Err() == nil && !fault.IsPartitionNotFound(err) {
 					s.log.WarnContext(ctx, "erasure acknowledgement failed", "partition", p.String(), "error", err)
 				}
@@ -388,4 +391,22 @@ func (s *Service) watchErasures(ctx context.Context) {
 		case <-t.C:
 		}
 	}
+}
+
+// ensureErasure begins the job of an erasure that has none.
+func (s *Service) ensureErasure(ctx context.Context, pinned port.Partition) error {
+	j, known, err := s.jobs.Latest(ctx, eraseKind, pinned)
+	if err != nil || known && !j.Status.Ended() {
+		return err
+	}
+	begin := func(ctx context.Context, store func(job.Writer, port.Partition) error) error {
+		return s.store.Update(ctx, func(w writer) error {
+			if _, err := w.BeginErasure(ctx, pinned, s.now()); err != nil { // it has ended meanwhile
+				return err
+			}
+			return store(w, pinned)
+		})
+	}
+	_, _, err = s.jobs.Start(ctx, eraseKind, job.Order{Partition: pinned, In: begin})
+	return err
 }

@@ -135,9 +135,7 @@ type Service struct {
 
 	jobs     *job.Runner
 	erasures *erasures
-
-	mu     sync.Mutex
-	health health
+	health   health
 }
 
 // New makes the service, and registers its jobs. Call Run for its upkeep.

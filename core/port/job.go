@@ -93,7 +93,9 @@ type JobReader interface {
 	Jobs(ctx context.Context, l JobList) ([]Job, error)
 	// UnclaimedJobs lists unfinished jobs of some kinds that no live replica has
 	// claimed (JobClaim): by NextAttempt, then age, those to be tried later included.
-	UnclaimedJobs(ctx context.Context, kinds []string, limit int) ([]Job, error)
+	// Of self's own claims only those count whose names are among held: it may have
+	// made one without hearing that it was committed.
+	UnclaimedJobs(ctx context.Context, self Replica, held, kinds []string, limit int) ([]Job, error)
 	// CancelledJobs lists the running jobs that are asked to end early.
 	CancelledJobs(ctx context.Context) ([]Job, error)
 }

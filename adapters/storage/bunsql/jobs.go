@@ -136,7 +136,7 @@ func (r *Reader) Jobs(ctx context.Context, l port.JobList) ([]port.Job, error) {
 }
 
 // UnclaimedJobs implements port.JobReader.
-func (r *Reader) UnclaimedJobs(ctx context.Context, kinds []string, limit int) ([]port.Job, error) {
+func (r *Reader) UnclaimedJobs(ctx context.Context, self port.Replica, held, kinds []string, limit int) ([]port.Job, error) {
 	const op = "list unclaimed jobs"
 	if err := r.check(ctx); err != nil || len(kinds) == 0 {
 		return nil, err
@@ -149,10 +149,14 @@ func (r *Reader) UnclaimedJobs(ctx context.Context, kinds []string, limit int) (
 	if err != nil {
 		return nil, internal(op, "%w", err)
 	}
+	mine, err := json.Marshal(append([]string{}, held...)) // [] where there are none
+	if err != nil {
+		return nil, internal(op, "%w", err)
+	}
 	return r.jobs(ctx, op, `WHERE j.finished_at = 0 AND j.kind IN (SELECT value FROM {{each}}) AND NOT EXISTS
   (SELECT 1 FROM claims c JOIN replicas r ON r.id = c.replica AND r.epoch = c.epoch WHERE c.name = 'job/' || j.org || `+
-		`'/' || j.id AND r.expires_at > ?)
-ORDER BY j.next_at, j.created_at, j.id, j.org LIMIT ?`, string(names), now, limit)
+		`'/' || j.id AND r.expires_at > ? AND (r.id <> ? OR c.name IN (SELECT value FROM {{each}})))
+ORDER BY j.next_at, j.created_at, j.id, j.org LIMIT ?`, string(names), now, self.ID, string(mine), limit)
 }
 
 // CancelledJobs implements port.JobReader.

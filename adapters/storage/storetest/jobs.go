@@ -40,7 +40,7 @@ func (f *fixture) job(org ident.Org, id string) (j port.Job, err error) {
 func (f *fixture) unclaimed(kinds ...string) (ids []string) {
 	f.Helper()
 	f.view(func(r port.Reader) error {
-		jobs, err := r.UnclaimedJobs(f.ctx, kinds, 100)
+		jobs, err := r.UnclaimedJobs(f.ctx, port.Replica{}, nil, kinds, 100)
 		ids = jobIDs(jobs)
 		return err
 	})
@@ -283,7 +283,7 @@ func jobLists(t *testing.T, f *fixture) {
 	f.same("unclaimed of a kind", f.unclaimed("sync"), mine("asked", "sooner", "later"))
 	f.same("unclaimed of no kind", f.unclaimed(), []string(nil))
 	f.view(func(r port.Reader) error {
-		jobs, err := r.UnclaimedJobs(f.ctx, []string{"sync"}, 2)
+		jobs, err := r.UnclaimedJobs(f.ctx, port.Replica{}, nil, []string{"sync"}, 2)
 		f.same("some of the unclaimed", jobIDs(jobs), mine("asked", "sooner"))
 		return err
 	})
@@ -297,6 +297,21 @@ func jobLists(t *testing.T, f *fixture) {
 		t.Fatal("not claimed")
 	}
 	f.same("the claimed one is in hand", f.unclaimed("sync"), mine("sooner", "later"))
+	for who, c := range map[string]struct {
+		self port.Replica
+		held []string
+		want []string
+	}{
+		"its holder":             {a, []string{"other", port.JobClaim(f.org, "asked")}, mine("sooner", "later")},
+		"one that forgot it":     {a, nil, mine("asked", "sooner", "later")},
+		"another with its claim": {port.Replica{ID: "b", Epoch: 1}, nil, mine("sooner", "later")},
+	} {
+		f.view(func(r port.Reader) error {
+			jobs, err := r.UnclaimedJobs(f.ctx, c.self, c.held, []string{"sync"}, 100)
+			f.same("unclaimed, as "+who+" sees it", jobIDs(jobs), c.want)
+			return err
+		})
+	}
 	f.update(func(w port.DocumentWriter) error { return w.LeaveReplica(f.ctx, a) })
 	f.same("until its holder leaves", f.unclaimed("sync"), mine("asked", "sooner", "later"))
 }
@@ -454,7 +469,7 @@ func jobModel(t *testing.T, f *fixture) {
 						}
 						f.same("of a partition", got, selected(all, func(j port.Job) bool { return j.Partition.At(0) == p }))
 					}
-					got, err := r.UnclaimedJobs(f.ctx, kinds, 100)
+					got, err := r.UnclaimedJobs(f.ctx, port.Replica{}, nil, kinds, 100)
 					if err != nil {
 						return err
 					}

@@ -16,7 +16,7 @@ import (
 // from the space on.
 const partitionsBeforeJobs = `INSERT INTO namespaces (generation, org, space, integration, name, erasing_at, dropped, sparse, ` +
 	`embedding_model, embedding_digest, dimensions, sparse_model, sparse_digest, chunker, documents, chunks, bytes, seq, ` +
-	`created_at, updated_at) SELECT %d, id, '%s', '%s', '%s', %d, 0, 0, 'm', 'd', 2, '', '', 'c', 1, 1, 1, 1, 1, 1 ` +
+	`created_at, updated_at) SELECT %d, id, '%s', '%s', '%s', 0, 0, 0, 'm', 'd', 2, '', '', 'c', 1, 1, 1, 1, 1, 1 ` +
 	`FROM organizations`
 
 const reindexingBeforeJobs = `INSERT INTO reindexings (org, space, integration, name, status, done, total, documents, ` +
@@ -42,18 +42,19 @@ func BeforeJobs() []string {
 		`INSERT INTO claims SELECT 'operation/' || id || '/op_running', 'alive', 3, 42 FROM organizations`,
 		`INSERT INTO claims SELECT 'operation/' || id || '/op_left', 'gone', 1, 43 FROM organizations`,
 		`INSERT INTO claims VALUES ('purge', 'alive', 3, 44)`,
-		fmt.Sprintf(partitionsBeforeJobs, 101, "documents", "", "guide", 0),
-		fmt.Sprintf(partitionsBeforeJobs, 102, "documents", "", "faq", 0),
-		fmt.Sprintf(partitionsBeforeJobs, 103, "memories", "int_1", "guide", 0),
-		fmt.Sprintf(partitionsBeforeJobs, 104, "memories", "int_1", "ann", 0),
-		fmt.Sprintf(partitionsBeforeJobs, 105, "memories", "int_1", "bob", 9000000),
-		fmt.Sprintf(reindexingBeforeJobs, "documents", "", "guide", "running", 3, 9, 0, 0, "", "", 7, `{"queries":["a\\b"]}`, "", 0),
+		fmt.Sprintf(partitionsBeforeJobs, 101, "documents", "", "guide"),
+		fmt.Sprintf(partitionsBeforeJobs, 102, "documents", "", "faq"),
+		fmt.Sprintf(partitionsBeforeJobs, 103, "memories", "int_1", "guide"),
+		fmt.Sprintf(partitionsBeforeJobs, 104, "memories", "int_1", "ann"),
+		fmt.Sprintf(reindexingBeforeJobs, "documents", "", "guide", "running", 3, 9, 0, 0, "", "", 7,
+			`{"queries":["a\\b"]}`, "", 0),
 		fmt.Sprintf(reindexingBeforeJobs, "documents", "", "faq", "held", 4, 4, 4, 8, "", "", 8, `{"hold":true}`,
 			`{"queries":2,"overlap":0.5,"found_before":null,"found_after":null}`, 1),
 		fmt.Sprintf(reindexingBeforeJobs, "memories", "int_1", "guide", "waiting", 0, 5, 0, 0, "", "", 6, ``, "", 0),
-		fmt.Sprintf(reindexingBeforeJobs, "memories", "int_1", "ann", "failed", 1, 2, 0, 0, "timeout", `it "hung"`, 5, `{}`, "", 1),
+		fmt.Sprintf(reindexingBeforeJobs, "memories", "int_1", "ann", "failed", 1, 2, 0, 0, "timeout",
+			`it "hung"`, 5, `{}`, "", 1),
 		fmt.Sprintf(reindexingBeforeJobs, "documents", "", "deleted", "succeeded", 1, 1, 1, 1, "", "", 5, `{}`, "", 1),
-		`INSERT INTO claims VALUES ('reindex/guide', 'alive', 3, 45), ('erase/105', 'alive', 3, 46)`,
+		`INSERT INTO claims VALUES ('reindex/guide', 'alive', 3, 45)`,
 	}
 }
 
@@ -96,7 +97,7 @@ func AfterJobs(t *testing.T, s port.DocumentStore) {
 		if err != nil {
 			return err
 		}
-		unclaimed, err := r.UnclaimedJobs(f.ctx, []string{"documents.write"}, 10)
+		unclaimed, err := r.UnclaimedJobs(f.ctx, port.Replica{}, nil, []string{"documents.write"}, 10)
 		f.same("left by replicas that are gone", unclaimed, []port.Job{left, queued})
 		if err != nil {
 			return err
@@ -128,8 +129,8 @@ func AfterJobs(t *testing.T, s port.DocumentStore) {
 	}
 }
 
-// reindexingsBecameJobs checks AfterJobs of what was no job at all before: reindexings,
-// whose outcomes are read for an hour, and an erasure.
+// reindexingsBecameJobs checks AfterJobs of reindexings, whose outcomes are read for an
+// hour.
 func (f *fixture) reindexingsBecameJobs() {
 	f.Helper()
 	second := func(n int64) time.Time { return time.Unix(n, 0).UTC() }
@@ -156,12 +157,10 @@ func (f *fixture) reindexingsBecameJobs() {
 	failed := made("job_reindex_104", "end_user.reindex", port.Memories(f.org, "int_1", "ann"), port.JobFailed, 5)
 	failed.Done, failed.Total, failed.Tries, failed.StartedAt, failed.FinishedAt = 1, 2, 1, second(5), second(5)
 	failed.ExpiresAt, failed.Error = second(5).Add(time.Hour), &port.JobError{Code: "timeout", Message: `it "hung"`}
-	erasing := made("job_erase_105", "end_user.erase", port.Memories(f.org, "int_1", "bob").At(105), port.JobQueued, 9)
 	f.view(func(r port.Reader) error {
 		for kind, want := range map[string][]port.Job{
 			"namespace.reindex": {held, running},
 			"end_user.reindex":  {waiting, failed},
-			"end_user.erase":    {erasing},
 		} {
 			jobs, err := r.Jobs(f.ctx, port.JobList{Kind: kind})
 			if err != nil {
@@ -169,8 +168,8 @@ func (f *fixture) reindexingsBecameJobs() {
 			}
 			f.same(kind, jobs, want)
 		}
-		unclaimed, err := r.UnclaimedJobs(f.ctx, []string{"namespace.reindex", "end_user.reindex", "end_user.erase"}, 10)
-		f.same("free to be taken over", unclaimed, []port.Job{waiting, running, erasing})
+		unclaimed, err := r.UnclaimedJobs(f.ctx, port.Replica{}, nil, []string{"namespace.reindex", "end_user.reindex"}, 10)
+		f.same("free to be taken over", unclaimed, []port.Job{waiting, running})
 		if err != nil {
 			return err
 		}

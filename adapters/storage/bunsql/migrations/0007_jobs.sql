@@ -66,12 +66,6 @@ SELECT x.org, 'job_reindex_' || n.generation,
 FROM reindexings x JOIN namespaces n ON n.org = x.org AND n.space = x.space AND n.integration = x.integration
   AND n.name = x.name AND n.life = 0 AND n.dropped = 0;
 
-INSERT INTO jobs (org, id, kind, space, integration, name, generation, status, done, total, tries, next_at, cancel,
-  request, principal, state, result, error, created_at, started_at, updated_at, finished_at, expires_at)
-SELECT org, 'job_erase_' || generation, 'end_user.erase', space, integration, name, generation, 'queued', 0, 0, 0, 0, 0,
-  NULL, NULL, NULL, NULL, NULL, erasing_at, 0, erasing_at, 0, 0
-FROM namespaces WHERE erasing_at <> 0 AND dropped = 0;
-
 DELETE FROM claims WHERE name LIKE 'reindex/%' OR name LIKE 'erase/%';
 
 DROP TABLE reindexings;

@@ -159,8 +159,8 @@ type heldReader struct {
 	held
 }
 
-func (h heldReader) UnclaimedJobs(ctx context.Context, kinds []string, limit int) ([]port.Job, error) {
-	all, err := h.Reader.UnclaimedJobs(ctx, kinds, limit)
+func (h heldReader) UnclaimedJobs(ctx context.Context, self port.Replica, held, kinds []string, limit int) ([]port.Job, error) {
+	all, err := h.Reader.UnclaimedJobs(ctx, self, held, kinds, limit)
 	h.listed <- len(all)
 	<-h.goes
 	return all, err

@@ -71,4 +71,6 @@ func (a *Assembled) Issue(k key.Issue) string {
 }
 
 // Client asks it with a key.
-func (a *Assembled) Client(key string) Client { return Client{T: a.t, At: a.URL, Key: key, HTTP: a.HTTP} }
+func (a *Assembled) Client(key string) Client {
+	return Client{T: a.t, At: a.URL, Key: key, HTTP: a.HTTP}
+}

@@ -120,7 +120,7 @@ func TestErasure(t *testing.T) {
 			t.Errorf("words of an erased end user are in %v", left)
 		}
 	}
-	for _, table := range []string{"erasure_acks", "claims"} {
+	for _, table := range []string{"erasure_acks", "claims", "jobs"} {
 		if n := f.rows("SELECT count(*) FROM " + table); n != 0 {
 			t.Errorf("%d rows are left in %s", n, table)
 		}
@@ -140,14 +140,17 @@ func TestErasureMovesOn(t *testing.T) {
 		}
 		f.ok(key, "POST", "/api/v1/memories/batch", object{"endUserId": "ann", "memories": batch})
 	}
-	// The mark of a replica that is no more, as a crash leaves it.
+	// The mark and the job of a replica that is no more, as a crash leaves them.
 	f.replicas[0].kill()
 	before := f.rows("SELECT count(*) FROM namespaces WHERE space = 'memories'")
 	if before != 1 {
 		t.Fatalf("%d end users", before)
 	}
-	f.rows("WITH marked AS (UPDATE namespaces SET erasing_at = 1 WHERE space = 'memories' RETURNING generation), " +
-		"claimed AS (INSERT INTO claims (name, replica, epoch, fence) SELECT 'erase/' || m.generation, r.id, r.epoch, 1 " +
+	f.rows("WITH marked AS (UPDATE namespaces SET erasing_at = 1 WHERE space = 'memories' RETURNING *), " +
+		"left_job AS (INSERT INTO jobs (org, id, kind, space, integration, name, generation, status, done, total, tries, " +
+		"next_at, cancel, created_at, started_at, updated_at, finished_at, expires_at) SELECT org, 'job_left', 'end_user.erase', space, " +
+		"integration, name, generation, 'running', 0, 0, 1, 0, 0, 1, 1, 1, 0, 0 FROM marked), " +
+		"claimed AS (INSERT INTO claims (name, replica, epoch, fence) SELECT 'job/' || m.org || '/job_left', r.id, r.epoch, 1 " +
 		"FROM marked m, replicas r ORDER BY r.expires_at LIMIT 1) SELECT count(*)::int FROM marked")
 	began := time.Now()
 	for f.rows("SELECT count(*) FROM namespaces WHERE space = 'memories'") > 0 {
