@@ -148,8 +148,9 @@ func TestErasureMovesOn(t *testing.T) {
 	}
 	f.rows("WITH marked AS (UPDATE namespaces SET erasing_at = 1 WHERE space = 'memories' RETURNING *), " +
 		"left_job AS (INSERT INTO jobs (org, id, kind, space, integration, name, generation, status, done, total, tries, " +
-		"next_at, cancel, created_at, started_at, updated_at, finished_at, expires_at) SELECT org, 'job_left', 'end_user.erase', space, " +
-		"integration, name, generation, 'running', 0, 0, 1, 0, 0, 1, 1, 1, 0, 0 FROM marked), " +
+		"next_at, cancel, created_at, started_at, updated_at, finished_at, expires_at) " +
+		"SELECT org, 'job_left', 'end_user.erase', space, integration, name, generation, 'running', 0, 0, 1, 0, 0, " +
+		"1, 1, 1, 0, 0 FROM marked), " +
 		"claimed AS (INSERT INTO claims (name, replica, epoch, fence) SELECT 'job/' || m.org || '/job_left', r.id, r.epoch, 1 " +
 		"FROM marked m, replicas r ORDER BY r.expires_at LIMIT 1) SELECT count(*)::int FROM marked")
 	began := time.Now()
