@@ -17,7 +17,7 @@ func TestMigrations(t *testing.T) {
 		"194bbcd3bb83b8697cbc69f354da25c94363b4fee688391a463d8ca54307ecfd",
 		"055b2c12f942a2f88f6452d4c78f36e337442233353d9e5d1d1f8240dd5231bf",
 		"6509af736cbbd3bf6c8aa7cba77c877cf8be1f2b7f2c2de3e42517a2992b55e9",
-		"f14cf50330937664733214323f29dbf00cfc8393dc15ad3abac409a9ca16e28f",
+		"71c3baa571bbcb864d9cc79bbbd7f238897491fd90b289530f3832e531353fe6",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

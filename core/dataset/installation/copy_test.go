@@ -61,6 +61,7 @@ func settle(t testing.TB) *town {
 		Pages:                f.Pages,
 		WithConfiguredModels: f.Models.WithConfiguredModels,
 		Replica:              f.Replica,
+		Jobs:                 f.Jobs,
 		Now:                  f.Now,
 		Log:                  f.Log,
 	})
