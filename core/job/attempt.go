@@ -31,9 +31,9 @@ func (r *Runner) run(j *Job) {
 // attempt does the work once, and stores what came of it. again says to attempt it
 // once more after a wait, with the claim kept.
 func (r *Runner) attempt(j *Job) (wait time.Duration, again bool) {
-	principal, ok, err := r.begin(j)
+	ok, err := r.begin(j)
 	if ok {
-		err = r.do(j, principal)
+		err = r.do(j)
 		if errors.Is(context.Cause(j.ctx), ErrTaken) {
 			err = ErrTaken
 		}
@@ -93,13 +93,16 @@ func (k *Kind) wait(tries int) time.Duration {
 // begin marks a job as running and reads its request, once the store answers. ok is
 // false when there is nothing to be done: it has ended, is cancelled or another's,
 // or the process stops; err says that the store refused.
-func (r *Runner) begin(j *Job) (principal []byte, ok bool, err error) {
-	var request port.JobRequest
+func (r *Runner) begin(j *Job) (ok bool, err error) {
+	if j.begun {
+		j.begun = false
+		return true, nil
+	}
 	ended := false
 	j.finished.Store(false)
 	err = r.transact(j, func(ctx context.Context) error {
 		err := r.store.View(ctx, func(rd Reader) (err error) {
-			request, err = rd.JobRequest(ctx, j.Org, j.ID)
+			j.request, err = rd.JobRequest(ctx, j.Org, j.ID)
 			return err
 		})
 		if fault.CodeOf(err) == fault.NotFound {
@@ -126,25 +129,24 @@ func (r *Runner) begin(j *Job) (principal []byte, ok bool, err error) {
 			return err
 		})
 	})
-	j.body = request.Body
 	if err == nil {
-		return request.Principal, !ended, nil
+		return !ended, nil
 	}
 	if !r.stopping() {
 		r.replica.End(context.WithoutCancel(r.ctx), j.claim) // of a job that ended while it was queued
 	}
-	return nil, false, err
+	return false, err
 }
 
 // do calls Kind.Run. A panic, of a model for one, is the attempt's error.
-func (r *Runner) do(j *Job, principal []byte) (err error) {
+func (r *Runner) do(j *Job) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
 	ctx := j.ctx
-	if len(principal) > 0 {
+	if principal := j.request.Principal; len(principal) > 0 {
 		var who ident.Principal
 		if err := json.Unmarshal(principal, &who); err != nil {
 			return fmt.Errorf("decode who started job %s: %w", j.ID, err)

@@ -64,14 +64,15 @@ type Job struct {
 	port.Job      // as it was when the attempt began
 	Resumed  bool // an earlier attempt has begun
 
-	runner *Runner
-	kind   *Kind
-	claim  port.Claim
-	body   []byte
-	ctx    context.Context
-	stop   context.CancelCauseFunc
+	runner  *Runner
+	kind    *Kind
+	claim   port.Claim
+	request port.JobRequest // of the attempt
+	ctx     context.Context
+	stop    context.CancelCauseFunc
 
 	adopted  bool // it was found unclaimed, not started here
+	begun    bool // its first attempt was stored with it
 	refused  bool // the store has refused to change its row
 	finished atomic.Bool
 	saved    time.Time // by Progress
@@ -79,7 +80,7 @@ type Job struct {
 
 // Request decodes what the job was asked to do.
 func (j *Job) Request(into any) error {
-	if err := json.Unmarshal(j.body, into); err != nil {
+	if err := json.Unmarshal(j.request.Body, into); err != nil {
 		return fmt.Errorf("decode the request of job %s: %w", j.ID, err)
 	}
 	return nil
@@ -153,6 +154,10 @@ func (j *Job) Finish(ctx context.Context, w Writer, result any) error {
 	j.finished.Store(true)
 	return w.EndClaim(ctx, j.claim)
 }
+
+// Gone says that the work has removed the job's row, and with it the claim. There is
+// no end to be stored then.
+func (j *Job) Gone() { j.finished.Store(true) }
 
 // change rewrites the job's row, unless the job is another's or has ended.
 func (j *Job) change(ctx context.Context, w Writer, fn func(row *port.Job)) error {

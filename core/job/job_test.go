@@ -215,7 +215,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.Status != port.JobQueued || j.Total != 3 || j.Done != 0 || j.Tries != 0 || j.Org != b.org ||
+	if j.Status != port.JobRunning || j.Total != 3 || j.Done != 0 || j.Tries != 1 || j.Org != b.org ||
 		j.Partition != b.docs("notes") ||
 		!strings.HasPrefix(j.ID, "op_") || j.CreatedAt.Before(began) || !j.UpdatedAt.Equal(j.CreatedAt) {
 		t.Errorf("started: %+v", j)
@@ -534,9 +534,63 @@ func TestQueue(t *testing.T) {
 			t.Fatal("the queue stays full")
 		}
 	}
-	if again := s.start("build", x); again.ID == one.ID {
-		t.Error("an ended job was joined")
+	again, _, err := s.Start(t.Context(), "build", x)
+	for began := time.Now(); err != nil && time.Since(began) < time.Minute; time.Sleep(time.Millisecond) {
+		again, _, err = s.Start(t.Context(), "build", x) // its place is given back after the end is stored
 	}
+	if err != nil || again.ID == one.ID {
+		t.Errorf("after the end of a job: %v, %v", again.ID, err)
+	}
+}
+
+// A job whose transaction has committed, but whose Start has not returned, is not taken
+// for a lost one, and can be cancelled.
+func TestStartUnderWay(t *testing.T) {
+	b := newBed(t)
+	var runs atomic.Int32
+	s := b.serve("a", job.Kind{Name: "work", Keep: time.Hour, Run: func(ctx context.Context, j *job.Job) error {
+		runs.Add(1)
+		if j.Resumed || j.Tries != 1 {
+			t.Errorf("it runs as an attempt that follows another: %+v", j.Job)
+		}
+		return ctx.Err()
+	}}, job.Kind{Name: "probe", Keep: time.Hour, Run: func(context.Context, *job.Job) error { return nil }})
+	start := func(after func(id string)) port.Job {
+		t.Helper()
+		o := job.Order{Partition: b.docs("x")}
+		o.In = func(ctx context.Context, store func(job.Writer, port.Partition) error) error {
+			if err := b.store.Update(ctx, func(w port.Writer) error { return store(w, o.Partition) }); err != nil {
+				return err
+			}
+			var id string
+			b.view(func(r port.Reader) error {
+				found, err := r.Jobs(ctx, port.JobList{Kind: "work", Partition: o.Partition, Limit: 1})
+				id = found[0].ID
+				return err
+			})
+			after(id)
+			return nil
+		}
+		j := s.start("work", o)
+		return j
+	}
+	j := start(func(string) {
+		for range 5 { // each that ends has unclaimed jobs looked for
+			b.ends(s.start("probe", job.Order{Partition: b.docs("y")}), port.JobSucceeded)
+		}
+		if runs.Load() != 0 {
+			t.Error("it runs before it is started")
+		}
+	})
+	if b.ends(j, port.JobSucceeded); runs.Load() != 1 {
+		t.Errorf("it ran %d times", runs.Load())
+	}
+	j = start(func(id string) {
+		if _, err := s.Cancel(t.Context(), b.org, id); err != nil {
+			t.Error(err)
+		}
+	})
+	b.ends(j, port.JobCancelled)
 }
 
 // Cancelling ends a queued job at once and a running one through its context,

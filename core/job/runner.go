@@ -86,6 +86,9 @@ type Runner struct {
 	lanes map[string]*lane
 	busy  int             // workers
 	held  map[string]*Job // claimed here, by claim
+	// starting are the claims in transactions of Start, and whether the job was
+	// cancelled since.
+	starting map[string]bool
 	// refused are the claims of jobs that the store has refused to change, which are
 	// left alone until the next Poll.
 	refused map[string]bool
@@ -115,18 +118,19 @@ func New(s Settings) *Runner {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Runner{
-		store:   port.Narrow(s.Store, func(r port.Reader) Reader { return r }, func(w port.Writer) Writer { return w }),
-		replica: s.Replica,
-		workers: s.Workers,
-		poll:    s.Poll,
-		now:     s.Now,
-		log:     s.Log,
-		kinds:   map[string]*Kind{},
-		wake:    make(chan struct{}, 1),
-		takes:   laneTakes,
-		lanes:   map[string]*lane{},
-		held:    map[string]*Job{},
-		refused: map[string]bool{},
+		store:    port.Narrow(s.Store, func(r port.Reader) Reader { return r }, func(w port.Writer) Writer { return w }),
+		replica:  s.Replica,
+		workers:  s.Workers,
+		poll:     s.Poll,
+		now:      s.Now,
+		log:      s.Log,
+		kinds:    map[string]*Kind{},
+		wake:     make(chan struct{}, 1),
+		takes:    laneTakes,
+		lanes:    map[string]*lane{},
+		held:     map[string]*Job{},
+		starting: map[string]bool{},
+		refused:  map[string]bool{},
 	}
 	if s.Replica.Alone() {
 		r.takes = math.MaxInt
@@ -201,26 +205,33 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 		UpdatedAt: now,
 	}
 	var claim port.Claim
-	var mine bool
+	var mine, begun bool
+	var starting string // the claim that is marked so
 	store := func(w Writer, on port.Partition) (err error) {
-		j, mine, joined = fresh, false, false
+		j, mine, joined, begun = fresh, false, false, false
 		j.Partition = on
 		if k.Single {
-			if joined, err = join(ctx, w, k, &j); err != nil || joined && r.holds(j) {
+			if joined, err = join(ctx, w, k, &j); err != nil {
 				return err
 			}
 		}
-		if !joined {
-			err = w.CreateJob(ctx, j, request)
+		if !r.mark(port.JobClaim(j.Org, j.ID), &starting) {
+			return nil // it was joined, and runs here
 		}
-		if err != nil || !room {
-			return err
+		if room {
+			claim, mine, err = w.TakeClaim(ctx, r.replica.Self(), port.JobClaim(j.Org, j.ID))
+			if err != nil && fault.CodeOf(err) != fault.Conflict {
+				return err
+			}
+			// Otherwise this replica's lease has lapsed: whoever finds the job runs it.
 		}
-		claim, mine, err = w.TakeClaim(ctx, r.replica.Self(), port.JobClaim(j.Org, j.ID))
-		if fault.CodeOf(err) == fault.Conflict {
-			return nil // this replica's lease has lapsed: whoever finds the job runs it
+		if joined {
+			return nil
 		}
-		return err
+		if begun = mine && k.Lane == ""; begun { // saves the transaction that would say so
+			j.Status, j.Tries, j.StartedAt = port.JobRunning, 1, now
+		}
+		return w.CreateJob(ctx, j, request)
 	}
 	if o.In == nil {
 		o.In = func(ctx context.Context, store func(Writer, port.Partition) error) error {
@@ -229,8 +240,9 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 	}
 	err = o.In(ctx, store)
 	if mine = mine && err == nil; mine {
-		mine = r.take(&Job{Job: j, kind: k, claim: claim})
+		mine = r.take(&Job{Job: j, kind: k, claim: claim, begun: begun, request: request})
 	}
+	r.unmark(starting)
 	if !mine {
 		r.release(k, room)
 		r.rouse()
@@ -241,6 +253,35 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 	return j, joined, nil
 }
 
+// mark notes that Start is storing a job under a claim, in place of the claim that it
+// noted in an earlier run of its transaction. It is false where the job is claimed, or
+// being stored, here already.
+func (r *Runner) mark(claim string, earlier *string) bool {
+	r.unmark(*earlier)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	*earlier = ""
+	if r.here(claim) {
+		return false
+	}
+	r.starting[claim], *earlier = false, claim
+	return true
+}
+
+// unmark says that a job has been stored, or that Start has failed to.
+func (r *Runner) unmark(claim string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.starting, claim)
+}
+
+// here reports whether a job is claimed, or being stored, by this process. The caller
+// holds mu.
+func (r *Runner) here(claim string) bool {
+	_, starting := r.starting[claim]
+	return starting || r.held[claim] != nil
+}
+
 // join finds the unfinished job of a kind on the partition of j, which becomes that.
 func join(ctx context.Context, w Writer, k *Kind, j *port.Job) (joined bool, err error) {
 	last, known, err := latest(ctx, w, k.Name, j.Partition)
@@ -248,13 +289,6 @@ func join(ctx context.Context, w Writer, k *Kind, j *port.Job) (joined bool, err
 		*j = last
 	}
 	return joined, err
-}
-
-// holds reports whether a job is claimed here and runs, or waits in its lane.
-func (r *Runner) holds(row port.Job) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.held[port.JobClaim(row.Org, row.ID)] != nil
 }
 
 // latest finds the newest job of a kind on a partition.
@@ -312,11 +346,13 @@ func (r *Runner) Cancel(ctx context.Context, org ident.Org, id string) (port.Job
 
 // interrupt ends the attempt of a job that is held here, if it is.
 func (r *Runner) interrupt(row port.Job) {
+	claim := port.JobClaim(row.Org, row.ID)
 	r.mu.Lock()
-	j := r.held[port.JobClaim(row.Org, row.ID)]
-	r.mu.Unlock()
-	if j != nil {
+	defer r.mu.Unlock()
+	if j := r.held[claim]; j != nil {
 		j.stop(errCancelled)
+	} else if _, ok := r.starting[claim]; ok {
+		r.starting[claim] = true
 	}
 }
 
@@ -455,7 +491,7 @@ func (r *Runner) adopt() time.Duration {
 func (r *Runner) roomy() (kinds, held []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	held = slices.Collect(maps.Keys(r.held))
+	held = slices.AppendSeq(slices.Collect(maps.Keys(r.held)), maps.Keys(r.starting))
 	for name, k := range r.kinds {
 		if l := r.lanes[k.Lane]; l != nil && l.adopted < r.takes || l == nil && r.busy < r.workers {
 			kinds = append(kinds, name)
@@ -470,8 +506,8 @@ func (r *Runner) adoptOne(row port.Job) (ok bool, err error) {
 	k := r.kind(row.Kind)
 	r.mu.Lock()
 	l := r.lanes[k.Lane]
-	if r.refused[port.JobClaim(row.Org, row.ID)] {
-		ok = false
+	if claim := port.JobClaim(row.Org, row.ID); r.refused[claim] || r.here(claim) {
+		ok = false // a job that was stored since the rows were asked for is here
 	} else if l != nil {
 		if ok = l.adopted < r.takes; ok {
 			l.adopted++
@@ -556,6 +592,9 @@ func (r *Runner) take(j *Job) bool {
 	j.runner = r
 	j.ctx, j.stop = context.WithCancelCause(ident.WithJob(r.ctx, j.ID))
 	r.held[j.claim.Name] = j
+	if r.starting[j.claim.Name] {
+		j.stop(errCancelled)
+	}
 	if l := r.lanes[j.kind.Lane]; l != nil {
 		at := len(l.queue)
 		for at > 0 && l.queue[at-1].CreatedAt.After(j.CreatedAt) {

@@ -175,6 +175,7 @@ func (s *Service) runErasure(ctx context.Context, j *job.Job) error {
 	c, err := s.tryErasure(ctx, j.Partition)
 	s.erasures.note(j.Partition, outcome{c, err})
 	if err == nil {
+		j.Gone()
 		return nil
 	}
 	if ctx.Err() == nil {
