@@ -23,6 +23,9 @@ func Migrate(ctx context.Context, dir string, o Options, dry bool) (from, to int
 	if err != nil {
 		return 0, 0, err
 	}
+	if dir, err = filepath.Abs(dir); err != nil { // a URI of a file has no relative path
+		return 0, len(known), fmt.Errorf("open data directory: %w", err)
+	}
 	path := filepath.Join(dir, databaseFile)
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist), err == nil && info.Size() == 0:

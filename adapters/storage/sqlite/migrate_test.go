@@ -15,7 +15,8 @@ func TestMigrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	t.Chdir(t.TempDir())
+	const dir = "data" // a relative folder is the default configuration's
 	for _, step := range []struct {
 		dry  bool
 		from int
