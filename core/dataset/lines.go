@@ -60,6 +60,9 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 // Lines is how many were written.
 func (w *Writer) Lines() int64 { return w.lines }
 
+// Chain is the running hash of the lines written so far.
+func (w *Writer) Chain() string { return encoding.EncodeToString(w.chain[:]) }
+
 // Continue makes w write on after the lines that a Scan has read.
 func (w *Writer) Continue(after *Scan) { w.chain, w.lines = after.r.chain, after.r.lines }
 

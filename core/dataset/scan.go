@@ -44,6 +44,9 @@ func (s *Scan) LimitLines(bytes int) { s.r.limit = bytes }
 // Lines is how many were read.
 func (s *Scan) Lines() int64 { return s.r.lines }
 
+// Chain is the running hash of the lines read so far, as the last of them has it.
+func (s *Scan) Chain() string { return encoding.EncodeToString(s.r.chain[:]) }
+
 // Unread is how many bytes are buffered and not yet read.
 func (s *Scan) Unread() int { return s.r.r.Buffered() }
 
@@ -80,7 +83,9 @@ func (s *Scan) Next() (Line, error) {
 		if version.Version != Version {
 			return l, fmt.Errorf("the data set has version %d; this program reads version %d", version.Version, Version)
 		}
-		err = l.Decode(&s.Header)
+		if err = l.Decode(&s.Header); err == nil && !validID(s.Header.ID) {
+			err = errors.New("its id is not one of a data set: set_ and 24 hexadecimal digits")
+		}
 	case KindOrganization:
 		inside = false
 		total.Organizations++

@@ -18,7 +18,7 @@ func FuzzScan(f *testing.F) {
 		kind string
 		data any
 	}{
-		{KindHeader, Header{Format: Format, Version: Version, ID: "set_1"}},
+		{KindHeader, Header{Format: Format, Version: Version, ID: "set_0123456789abcdef01234567"}},
 		{KindOrganization, Organization{ID: "org_1", Name: "one"}},
 		{KindIntegration, Integration{ID: "int_1"}},
 		{KindPartition, Partition{"org_1", "memories", "int_1", "ann"}},
@@ -65,10 +65,11 @@ func FuzzScan(f *testing.F) {
 		}
 		// A line as such, without the hashes that a mutation can't meet.
 		if l, _, ok := parse(b); ok {
-			_ = WellFormed(&l)
+			_ = WellFormed(&l, new(Namespace))
 		}
 		for _, kind := range []string{KindNamespace, KindDocument, KindLink, KindRecord, KindReceipt, KindReplay} {
-			if err := WellFormed(&Line{Kind: kind, Data: b}); err != nil && err.Error() == "" {
+			of := &Namespace{Models: &Models{Dimensions: 2}}
+			if err := WellFormed(&Line{Kind: kind, Data: b}, of); err != nil && err.Error() == "" {
 				t.Error("an error without words")
 			}
 		}

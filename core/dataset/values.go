@@ -1,12 +1,16 @@
 package dataset
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/packing"
@@ -53,13 +57,32 @@ type Contents struct {
 type Header struct {
 	Format   string    `json:"format" enum:"mneme.dataset"`
 	Version  int       `json:"version" enum:"1"`
-	ID       string    `json:"id" doc:"of the data set"`
+	ID       string    `json:"id" doc:"of the data set: set_ and 24 hexadecimal digits"`
 	Program  string    `json:"program" doc:"version that wrote it"`
 	Store    string    `json:"store" doc:"component that it was read from; empty when a server wrote it"`
 	Snapshot string    `json:"snapshot" doc:"partition: each namespace and each end user is consistent in itself"`
 	Created  time.Time `json:"created_at"`
 	Contents Contents  `json:"contents"`
 	Planned  Counts    `json:"planned" doc:"what there was when it was begun"`
+}
+
+// NewID makes the id of a data set.
+func NewID() string {
+	var b [12]byte
+	rand.Read(b[:]) // never fails
+	return idPrefix + hex.EncodeToString(b[:])
+}
+
+const (
+	idPrefix = "set_"
+	idLength = len(idPrefix) + 24
+)
+
+// validID reports whether a data set may be called so. An id names the journal of its
+// import, so nothing but what NewID makes is one.
+func validID(id string) bool {
+	digits, ok := strings.CutPrefix(id, idPrefix)
+	return ok && len(id) == idLength && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
 // PerPartition is Header.Snapshot: each partition is consistent in itself.
@@ -381,11 +404,13 @@ func (p Partition) valid(org ident.Org) error {
 	return nil
 }
 
-// WellFormed decodes a line of a partition as an import does.
-func WellFormed(l *Line) error {
+// WellFormed decodes a line of a partition as an import does. of is the partition's row,
+// which its first line sets.
+func WellFormed(l *Line, of *Namespace) error {
 	switch l.Kind {
 	case KindNamespace:
-		return l.Decode(&Namespace{})
+		*of = Namespace{}
+		return l.Decode(of)
 	case KindDocument:
 		var d Document
 		if err := l.Decode(&d); err != nil {
@@ -394,15 +419,31 @@ func WellFormed(l *Line) error {
 		if sha256.Sum256([]byte(d.Text)) != d.TextHash {
 			return fmt.Errorf("the text of document %s does not have its hash", d.ID)
 		}
-		_, _, err := d.Write()
-		return err
+		w, _, err := d.Write()
+		if err == nil {
+			err = CheckVectors(&w, *of)
+		}
+		bare := len(w.Document.Chunks) > 0 && w.Vectors.Dense.Data == nil
+		if err == nil && bare && of.Models != nil && of.Models.Dimensions > 0 {
+			err = errors.New("its chunks have no vectors")
+		}
+		if err != nil {
+			return fmt.Errorf("document %s: %w", d.ID, err)
+		}
+		return nil
 	case KindLink:
 		var k Link
 		if err := l.Decode(&k); err != nil {
 			return err
 		}
-		_, err := packing.DecodeDense(k.Own)
-		return err
+		own, err := packing.DecodeDense(k.Own)
+		if err == nil {
+			err = checkDense(own, 1, *of)
+		}
+		if err != nil {
+			return fmt.Errorf("link of %s: %w", k.ID, err)
+		}
+		return nil
 	case KindRecord:
 		return l.Decode(&Record{})
 	case KindReceipt:
@@ -411,4 +452,41 @@ func WellFormed(l *Line) error {
 		return l.Decode(&Replay{})
 	}
 	return nil
+}
+
+// CheckVectors checks that the chunks of a document lie in its text, and that what it has
+// of vectors is one of each for each chunk.
+func CheckVectors(w *port.DocumentWrite, of Namespace) error {
+	text, rows := w.Document.Text, len(w.Document.Chunks)
+	for i, c := range w.Document.Chunks {
+		if c.End > len(text) || !boundary(text, c.Start) || !boundary(text, c.End) || !utf8.ValidString(c.Context) {
+			return fmt.Errorf("chunk %d does not lie in its text", i)
+		}
+	}
+	if dense := w.Vectors.Dense; dense.Data != nil {
+		if err := checkDense(dense, rows, of); err != nil {
+			return err
+		}
+	}
+	if sparse := w.Vectors.Sparse; sparse.Rows != nil && len(sparse.Rows) != rows+1 {
+		return fmt.Errorf("%d sparse vectors of %d chunks", len(sparse.Rows)-1, rows)
+	}
+	return nil
+}
+
+func checkDense(v port.Dense, rows int, of Namespace) error {
+	if of.Models == nil || v.Dim != of.Models.Dimensions || len(v.Data) != rows*v.Dim {
+		return fmt.Errorf("%d values of %d dimensions are no vectors of %d chunks", len(v.Data), v.Dim, rows)
+	}
+	for _, x := range v.Data {
+		if x != x || math.Abs(float64(x)) > 1.01 { // of unit length, so no component is longer
+			return errors.New("a vector is not of unit length")
+		}
+	}
+	return nil
+}
+
+// boundary reports whether a character begins at an offset, or the text ends.
+func boundary(text string, at int) bool {
+	return at == len(text) || at < len(text) && utf8.RuneStart(text[at])
 }

@@ -89,6 +89,7 @@ func (c *command) copy(ctx context.Context, contents dataset.Contents, from, to 
 	}
 	var done installation.Copied
 	_, err = c.importInto(ctx, target, "copy", on, func(m *installation.Importer) (_ installation.Result, err error) {
+		m.Authority = installation.Authority{Keys: true, AdminKeys: true, Secrets: true} // as far as contents has them
 		m.OnProgress = func(n, total int64) { bar.update("copying documents", int(n), int(total)) }
 		if done, err = installation.Copy(ctx, x, m); err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("stopped; the same command goes on: %w", err)

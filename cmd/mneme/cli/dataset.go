@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/pflag"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datasetfile"
@@ -13,6 +16,7 @@ import (
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/dataset/installation"
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -27,13 +31,44 @@ func parsePolicy(name string) (dataset.Policy, error) {
 	return "", usage("--on-conflict is fail, skip or replace, not %q", name)
 }
 
+// trust says what a data set may bring along, and by whose signature.
+type trust struct {
+	installation.Authority
+	verify string // file of the public key; "": whoever wrote it
+}
+
+func (t *trust) flags(f *pflag.FlagSet) {
+	f.BoolVar(&t.Keys, "keys", false, "of a data set: API keys, and accepted writes that are not done yet")
+	f.BoolVar(&t.AdminKeys, "admin-keys", false, "of a data set: keys of administrators, which are listed")
+	f.BoolVar(&t.Secrets, "secrets", false, "of a data set: what signs cursors and OAuth sessions")
+	f.StringVar(&t.verify, "verify", "",
+		"of a data set: only with a signature (PATH.sig) by the holder of this Ed25519 public key, a PEM file")
+}
+
+// verifier reads the key of --verify; nil: none was given.
+func (t *trust) verifier() (*datasetfile.Verifier, error) {
+	if t.verify == "" {
+		return nil, nil
+	}
+	v, err := datasetfile.ReadVerifier(t.verify)
+	if err != nil {
+		return nil, fmt.Errorf("--verify: %w", err)
+	}
+	return v, nil
+}
+
 // importDataSet brings a data set into the store of the configuration.
-func (c *command) importDataSet(ctx context.Context, path string, on dataset.Policy) error {
+func (c *command) importDataSet(ctx context.Context, path string, on dataset.Policy, t trust) error {
 	cfg, err := c.loadQuiet()
 	if err != nil {
 		return err
 	}
+	signed, err := t.verifier()
+	if err != nil {
+		return err
+	}
 	result, err := c.importInto(ctx, cfg, "import", on, func(m *installation.Importer) (installation.Result, error) {
+		m.Authority = t.Authority
 		bar := newProgress(c.stderr)
 		defer bar.end()
 		watch := func(stage string) {
@@ -52,9 +87,14 @@ func (c *command) importDataSet(ctx context.Context, path string, on dataset.Pol
 		}
 		watch("checking documents")
 		err := read(func(r transferReader) error { _, err := m.Check(ctx, r); return err })
+		bar.end()
+		if err == nil && signed != nil {
+			err = signed.Verify(path, m.Chain())
+		}
 		if err != nil {
 			return installation.Result{}, err
 		}
+		c.tellRights(m.Rights(), t.Authority)
 		watch("importing documents")
 		var result installation.Result
 		err = read(func(r transferReader) (err error) { result, err = m.Run(ctx, r); return err })
@@ -69,6 +109,39 @@ func (c *command) importDataSet(ctx context.Context, path string, on dataset.Pol
 	c.printMoved("imported", result)
 	return c.embedMissing(ctx, result.WithoutVectors)
 }
+
+// tellRights names what of a data set gives rights: each key of an administrator and each
+// secret, and how much of the rest is left out.
+func (c *command) tellRights(r installation.Rights, a installation.Authority) {
+	verdict := func(taken bool, flag string) string {
+		if taken {
+			return "imported"
+		}
+		return "left out; --" + flag + " brings it"
+	}
+	for _, k := range r.AdminKeys {
+		reach := "organization " + quoted(k.Organization)
+		if k.AllOrganizations {
+			reach = "every organization"
+		}
+		fmt.Fprintf(c.stderr, "admin key %s %s, which administers %s: %s\n", quoted(k.ID), quoted(k.Name), reach,
+			verdict(a.AdminKeys, "admin-keys"))
+	}
+	for _, name := range r.Secrets {
+		fmt.Fprintf(c.stderr, "secret %s: %s\n", quoted(name), verdict(a.Secrets, "secrets"))
+	}
+	for _, rest := range []struct {
+		n    int64
+		what string
+	}{{r.Keys, "key"}, {r.Operations, "accepted write"}} {
+		if rest.n > 0 && !a.Keys {
+			fmt.Fprintf(c.stderr, "%s left out; --keys brings keys and accepted writes\n", plural(int(rest.n), rest.what))
+		}
+	}
+}
+
+// quoted shows a text of a file that anybody may have written.
+func quoted(text string) string { return strconv.Quote(fault.Clip(text)) }
 
 // transferReader is what transfer reads a data set from.
 type transferReader = interface{ Read([]byte) (int, error) }
@@ -102,7 +175,7 @@ func (c *command) importInto(
 		return result, err
 	}
 	defer func() { err = joinErrors(err, data.Close()) }()
-	journal, err := datasetfile.OpenJournal(filepath.Join(cfg.DataDir, "imports"), id)
+	journal, err := datasetfile.OpenJournal(cfg.DataDir, id)
 	if err != nil {
 		return result, err
 	}

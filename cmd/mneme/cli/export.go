@@ -59,7 +59,7 @@ func (m *contentFlags) contents(cmd *cobra.Command) (dataset.Contents, error) {
 
 func (c *command) exportCommand() *cobra.Command {
 	var m contentFlags
-	var out string
+	var out, keyFile string
 	var resume bool
 	t := target{admin: true}
 	cmd := &cobra.Command{
@@ -68,7 +68,8 @@ func (c *command) exportCommand() *cobra.Command {
 		Long: `Write organizations, keys (as hashes), integrations, namespaces with their
 documents, and end users with their memories into one file of JSON lines, vectors
 included. A name that ends in .gz is compressed. Every line has a hash; import
-refuses a file that was cut off or altered, naming the line.
+refuses a file that was cut off or altered by accident, naming the line; that nobody
+wrote another one in its place is what --sign is for (import --verify).
 
 It reads the store of the data folder (--data) or of the configuration (--config)
 directly, also beside a running server: every namespace and end user is read from
@@ -80,6 +81,7 @@ Until it is whole the file is called FILE.part. An export that was stopped goes
 on after its last whole namespace or end user with --resume.`,
 		Example: `  mneme export --out backup.ndjson.gz --data ./data
   mneme export --out acme.ndjson --org acme --namespace handbook --no-vectors
+  mneme export --out backup.ndjson.gz --sign backup.pem  # openssl genpkey -algorithm ed25519 -out backup.pem
   mneme export --config postgres.yaml --out - | gzip > backup.ndjson.gz
   mneme export --namespace handbook --url https://memory.example.org --key "$MNEME_ADMIN_KEY" --out handbook.ndjson.gz`,
 		Args: cobra.NoArgs,
@@ -94,27 +96,39 @@ on after its last whole namespace or end user with --resume.`,
 			if f, ok := c.stdout.(*os.File); ok && out == "-" && term.IsTerminal(int(f.Fd())) {
 				return usage("export writes to a file: name it with --out, or send standard output somewhere")
 			}
+			var sign *datasetfile.Signer
+			if keyFile != "" {
+				if out == "-" {
+					return usage("--sign needs the file of --out: the signature stands beside it")
+				}
+				if sign, err = datasetfile.ReadSigner(keyFile); err != nil {
+					return fmt.Errorf("--sign: %w", err)
+				}
+			}
 			if t.url != "" {
 				if resume {
 					return usage("an export from a server always starts over; leave --resume out")
 				}
-				return c.exportNamespace(cmd.Context(), t, contents, out)
+				return c.exportNamespace(cmd.Context(), t, contents, out, sign)
 			}
 			if t.key != "" {
 				return usage("--key goes with --url")
 			}
-			return c.exportData(cmd.Context(), contents, out, resume)
+			return c.exportData(cmd.Context(), contents, out, resume, sign)
 		},
 	}
 	m.flags(cmd)
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "file to write; - is standard output")
 	cmd.Flags().BoolVar(&resume, "resume", false, "go on where an export to the same file was stopped")
+	cmd.Flags().StringVar(&keyFile, "sign", "", "sign with this Ed25519 private key, a PEM file; the signature is FILE.sig")
 	cmd.Flags().StringVar(&t.url, "url", "", "take one namespace from the server at this URL")
 	cmd.Flags().StringVar(&t.key, "key", "", "admin key for --url (MNEME_ADMIN_KEY)")
 	return cmd
 }
 
-func (c *command) exportData(ctx context.Context, contents dataset.Contents, out string, resume bool) (err error) {
+func (c *command) exportData(
+	ctx context.Context, contents dataset.Contents, out string, resume bool, sign *datasetfile.Signer,
+) (err error) {
 	cfg, err := c.loadQuiet()
 	if err != nil {
 		return err
@@ -137,7 +151,7 @@ func (c *command) exportData(ctx context.Context, contents dataset.Contents, out
 	if out == "-" {
 		w.Counts, err = x.Stream(ctx, c.stdout)
 	} else {
-		w, err = datasetfile.Export(ctx, x, out, resume)
+		w, err = datasetfile.Export(ctx, x, out, resume, sign)
 	}
 	bar.end()
 	if err != nil {

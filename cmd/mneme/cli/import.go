@@ -41,6 +41,7 @@ func (c *command) importCommand() *cobra.Command {
 		restart bool
 		on      string
 		org     string
+		rights  trust
 	)
 	im := importer.Importer{}
 	cmd := &cobra.Command{
@@ -59,12 +60,16 @@ namespaces, end users. It goes into the store of the data folder or of the
 configuration directly, so no server may run on the folder. First the file is
 checked to its end and compared with what is there, then it is imported, and every
 namespace and end user is read back and compared. The command may be stopped at
-any moment and given again. With --url a data set of one namespace goes into a
+any moment and given again. A file can give nobody rights unless you say so: keys come
+with --keys, keys of administrators with --admin-keys, secrets with --secrets, and
+--verify takes only what the holder of a key has signed (export --sign).
+With --url a data set of one namespace goes into a
 running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 ` + connectHelp,
 		Example: `  mneme import ./handbook --namespace handbook
   mneme import tickets.jsonl.gz --namespace tickets --workers 8
   mneme import backup.ndjson.gz --data ./data          # written by mneme export
+  mneme import backup.ndjson.gz --data ./data --keys --admin-keys --secrets --verify backup.pub
   mneme import ./docs --namespace docs --url https://memory.example.org --key "$MNEME_KEY"
   mneme import handbook.ndjson.gz --url https://memory.example.org --key "$MNEME_ADMIN_KEY"`,
 		Args: cobra.MinimumNArgs(1),
@@ -77,12 +82,15 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 				case len(args) > 1:
 					return usage("a data set is imported alone")
 				case t.url != "":
-					return c.importNamespace(cmd.Context(), t, args[0], org, ns, keep)
+					return c.importNamespace(cmd.Context(), t, args[0], org, ns, keep, rights)
 				case ns != "" || org != "":
 					return usage("%s is a whole data set, with its namespaces: it goes into the store directly, without "+
 						"--namespace and --org", args[0])
 				}
-				return c.importDataSet(cmd.Context(), args[0], keep)
+				return c.importDataSet(cmd.Context(), args[0], keep, rights)
+			}
+			if rights != (trust{}) {
+				return usage("--keys, --admin-keys, --secrets and --verify go with a data set, and %s is none", args[0])
 			}
 			if org != "" {
 				return usage("--org goes with a data set and --url; a key writes into its own organization")
@@ -151,6 +159,7 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 	f.IntVar(&im.BatchDocs, "batch", importBatch, "documents of a batch, 1-100")
 	f.BoolVar(&im.Strict, "strict", false, "stop at the first document that cannot be imported")
 	f.StringVar(&on, "on-conflict", string(dataset.Fail), "of a data set: what to do "+policyHelp)
+	rights.flags(f)
 	f.BoolVar(&restart, "restart", false, "read all files again, also those that have not changed")
 	im.BatchBytes = importBatchBytes
 	return cmd

@@ -26,7 +26,9 @@ func namespacePath(org, namespace, action string) string {
 }
 
 // exportNamespace exports one namespace from a server.
-func (c *command) exportNamespace(ctx context.Context, t target, m dataset.Contents, out string) (err error) {
+func (c *command) exportNamespace(
+	ctx context.Context, t target, m dataset.Contents, out string, sign *datasetfile.Signer,
+) (err error) {
 	if len(m.Namespaces) != 1 || m.Memories || m.Keys || m.Secrets {
 		return usage("a server exports one namespace: name it with --namespace; the whole installation is exported from " +
 			"its store, without --url")
@@ -52,7 +54,7 @@ func (c *command) exportNamespace(ctx context.Context, t target, m dataset.Conte
 	if out == "-" {
 		w, err = datasetfile.Check(io.TeeReader(body, c.stdout), told)
 	} else {
-		w, err = datasetfile.Receive(body, out, told)
+		w, err = datasetfile.Receive(body, out, sign, told)
 	}
 	bar.end()
 	if err != nil {
@@ -63,7 +65,15 @@ func (c *command) exportNamespace(ctx context.Context, t target, m dataset.Conte
 }
 
 // importNamespace brings a data set of one namespace into a server.
-func (c *command) importNamespace(ctx context.Context, t target, path, org, namespace string, on dataset.Policy) (err error) {
+func (c *command) importNamespace(
+	ctx context.Context, t target, path, org, namespace string, on dataset.Policy, rights trust,
+) (err error) {
+	if rights.Authority != (installation.Authority{}) {
+		return usage("a server takes one namespace, without keys and secrets")
+	}
+	if err := verifyFile(path, rights); err != nil {
+		return err
+	}
 	if namespace == "" {
 		if namespace, err = namespaceOf(path); err != nil {
 			return err
@@ -102,6 +112,24 @@ func (c *command) importNamespace(ctx context.Context, t target, path, org, name
 	fmt.Fprintf(c.stdout, "%s: %s created, %d replaced, %d there already, %d with other contents kept; %d embedded again\n",
 		r.Namespace, plural(int(r.Created), "document"), r.Replaced, r.Unchanged, r.Skipped, r.Embedded)
 	return nil
+}
+
+// verifyFile checks the signature of a data set, if one is asked for.
+func verifyFile(path string, t trust) (err error) {
+	signed, err := t.verifier()
+	if err != nil || signed == nil {
+		return err
+	}
+	f, err := datasetfile.OpenFile(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	whole, err := datasetfile.Check(f, func(int64, int64) {})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return signed.Verify(path, whole.Chain)
 }
 
 // namespaceOf is the name of the only namespace of a data set.

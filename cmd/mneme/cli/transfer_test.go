@@ -1,10 +1,16 @@
 package cli_test
 
 import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/core/dataset"
 )
 
 // One namespace goes from one running server to another by way of a file, with the
@@ -108,4 +114,143 @@ func TestNamespaceByURL(t *testing.T) {
 	if r := mneme(t, with(into, "import", whole)...); r.Code != 2 || !strings.Contains(r.Stderr, "more than one namespace") {
 		t.Errorf("a whole installation: %+v", r)
 	}
+}
+
+// A file gives nobody rights that nobody asked for, names what could, and is taken by the
+// signature that --verify asks for alone.
+func TestImportOfRights(t *testing.T) {
+	dir := t.TempDir()
+	here := filepath.Join(dir, "here")
+	write(t, filepath.Join(dir, "in", "dusk.md"), "The harbour closes at dusk.\n")
+	succeed(t, "import", filepath.Join(dir, "in"), "--namespace", "notes", "--data", here)
+	service := newKey(t, here)
+	admin := made(t, "adm-", succeed(t, "keys", "create", "--data", here, "--type", "admin", "--name", "root",
+		"--all-organizations").Stdout)
+	private, public := keyPair(t, dir)
+	file := filepath.Join(dir, "set.ndjson.gz")
+	succeed(t, "export", "--data", here, "--out", file, "--secrets", "--sign", private)
+
+	bare := filepath.Join(dir, "bare")
+	r := succeed(t, "import", file, "--data", bare)
+	for _, want := range []string{
+		`"root", which administers every organization: left out; --admin-keys brings it`,
+		`secret "cursor": left out; --secrets brings it`, "2 keys left out; --keys brings keys and accepted writes",
+	} {
+		if !strings.Contains(r.Stderr, want) {
+			t.Errorf("it does not say %q:\n%s", want, r.Stderr)
+		}
+	}
+	if keys := listKeys(t, bare); len(keys) != 0 {
+		t.Errorf("there are keys: %v", keys)
+	}
+	if r := succeed(t, "query", "notes", "when does it close", "--data", bare); !strings.Contains(r.Stdout, "dusk.md") {
+		t.Errorf("the documents: %s", r.Stdout)
+	}
+
+	whole := filepath.Join(dir, "whole")
+	r = succeed(t, "import", file, "--data", whole, "--keys", "--admin-keys", "--secrets", "--verify", public)
+	if !strings.Contains(r.Stderr, `"root", which administers every organization: imported`) ||
+		!strings.Contains(r.Stderr, `secret "cursor": imported`) || strings.Contains(r.Stderr, "left out") {
+		t.Errorf("with all rights it says\n%s", r.Stderr)
+	}
+	s := start(t, "--data", whole)
+	for key, path := range map[string]string{service: "/namespaces/notes", admin: "/admin/v1/organizations"} {
+		if status, body := call(t, "GET", s.URL+path, key, ""); status != 200 {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+
+	// Somebody else's signature, none, and one of another file.
+	_, stranger := keyPair(t, filepath.Join(dir, "stranger"))
+	other := filepath.Join(dir, "other.ndjson")
+	succeed(t, "export", "--data", here, "--out", other)
+	signature, err := os.ReadFile(file + ".sig")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := filepath.Join(dir, "fresh")
+	for _, c := range []struct{ says, file, key string }{
+		{"not a signature", file, stranger}, {"read the signature", other, public}, {"no PEM file", file, other},
+	} {
+		r := mneme(t, "import", c.file, "--data", fresh, "--verify", c.key)
+		if r.Code != 1 || !strings.Contains(r.Stderr, c.says) {
+			t.Errorf("%s: %+v", c.says, r)
+		}
+	}
+	write(t, other+".sig", string(signature))
+	if r := mneme(t, "import", other, "--data", fresh, "--verify", public); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "nothing was imported") {
+		t.Errorf("the signature of another file: %+v", r)
+	}
+	if r := mneme(t, "query", "notes", "dusk", "--data", fresh); !strings.Contains(r.Stderr, "namespace_not_found") {
+		t.Errorf("something was imported: %+v", r)
+	}
+
+	// The same for a namespace that goes over the network.
+	of := []string{"--url", s.URL, "--key", admin}
+	one := filepath.Join(dir, "one.ndjson")
+	succeed(t, append([]string{"export", "--namespace", "notes", "--out", one, "--sign", private}, of...)...)
+	succeed(t, append([]string{"import", one, "--verify", public}, of...)...)
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{1, "not a signature", append([]string{"import", one, "--verify", stranger}, of...)},
+		{2, "without keys", append([]string{"import", one, "--keys"}, of...)},
+		{2, "is none", []string{"import", dir, "--namespace", "n", "--data", fresh, "--secrets"}},
+		{2, "--out", []string{"export", "--data", here, "--sign", private}},
+		{1, "--sign", []string{"export", "--data", here, "--out", one + "2", "--sign", public}},
+	} {
+		if r := mneme(t, c.args...); r.Code != c.code || !strings.Contains(r.Stderr, c.says) {
+			t.Errorf("mneme %s: %+v", strings.Join(c.args, " "), r)
+		}
+	}
+}
+
+// A data set's id is somebody's word, and no path: what is beside the data folder stays.
+func TestImportOfAHostileID(t *testing.T) {
+	dir := t.TempDir()
+	planted := filepath.Join(dir, "planted_1.jsonl")
+	write(t, planted, "another program's")
+	var set bytes.Buffer
+	_, err := dataset.NewWriter(&set).Write(dataset.KindHeader, dataset.Header{
+		Format: dataset.Format, Version: dataset.Version, ID: "x/../../../planted_1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	evil := filepath.Join(dir, "evil.ndjson")
+	write(t, evil, set.String())
+	data := filepath.Join(dir, "data")
+	if err := os.MkdirAll(filepath.Join(data, "imports", "move-x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := mneme(t, "import", evil, "--data", data)
+	if r.Code != 1 || !strings.Contains(r.Stderr, "its id is not one of a data set") {
+		t.Errorf("%+v", r)
+	}
+	if b, err := os.ReadFile(planted); err != nil || string(b) != "another program's" {
+		t.Errorf("the file beside the data folder: %q, %v", b, err)
+	}
+}
+
+// keyPair writes an Ed25519 key as openssl does.
+func keyPair(t *testing.T, dir string) (private, public string) {
+	t.Helper()
+	pub, priv, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(priv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := x509.MarshalPKIXPublicKey(pub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, public = filepath.Join(dir, "key.pem"), filepath.Join(dir, "key.pub")
+	write(t, private, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
+	write(t, public, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: open})))
+	return private, public
 }

@@ -125,7 +125,8 @@ func (m *Importer) checkOrganization(ctx context.Context, x *Exporter, org ident
 		}
 	}
 	for _, k := range keys {
-		if err := m.checkKey(ctx, org, dataset.Key{ID: k.ID, Hash: k.Hash, Integration: k.Integration}); err != nil {
+		moved := dataset.Key{ID: k.ID, Kind: k.Kind, Hash: k.Hash, Integration: k.Integration}
+		if err := m.checkKey(ctx, org, moved); err != nil {
 			return err
 		}
 	}

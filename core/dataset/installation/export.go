@@ -3,8 +3,6 @@ package installation
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +43,7 @@ func (x *Exporter) Plan(ctx context.Context) (dataset.Header, error) {
 	h := dataset.Header{
 		Format:   dataset.Format,
 		Version:  dataset.Version,
-		ID:       newID(),
+		ID:       dataset.NewID(),
 		Program:  x.Program,
 		Store:    x.Backend,
 		Snapshot: dataset.PerPartition,
@@ -79,12 +77,6 @@ func (x *Exporter) Plan(ctx context.Context) (dataset.Header, error) {
 	}
 	x.total = h.Planned.Documents
 	return h, nil
-}
-
-func newID() string {
-	var b [12]byte
-	rand.Read(b[:]) // never fails
-	return "set_" + hex.EncodeToString(b[:])
 }
 
 // organizations lists the organizations to move, by id.

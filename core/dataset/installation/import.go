@@ -30,9 +30,10 @@ type Journal interface {
 
 // Importer brings a data set into a store.
 type Importer struct {
-	Store    port.DocumentStore
-	Conflict dataset.Policy
-	Journal  Journal
+	Store     port.DocumentStore
+	Conflict  dataset.Policy
+	Authority Authority
+	Journal   Journal
 	// Imported is called once a partition is whole and verified, Replaced once an
 	// existing one was removed in its favour. nil: no call.
 	Imported func(ctx context.Context, p port.Partition, seq uint64) error
@@ -46,6 +47,10 @@ type Importer struct {
 	existing map[dataset.Partition]existing // partitions that are there, by their name in the data set
 	batch    batch
 	result   Result
+	rights   Rights
+	named    string            // the organization whose lines come
+	chain    string            // the running hash of what Check has read; "": it has read nothing
+	checked  map[[32]byte]bool // the lines of it that give rights, by their hashes
 }
 
 // Result says what an import did. Partitions are namespaces and end users.
@@ -92,9 +97,11 @@ func (m *Importer) Check(ctx context.Context, r io.Reader) (dataset.Header, erro
 	m.reset()
 	s := dataset.NewScan(r)
 	var open dataset.Partition
+	var row dataset.Namespace
 	for {
 		l, err := s.Next()
 		if errors.Is(err, io.EOF) {
+			m.chain = s.Chain()
 			return s.Header, s.Whole()
 		}
 		if err == nil {
@@ -103,9 +110,13 @@ func (m *Importer) Check(ctx context.Context, r io.Reader) (dataset.Header, erro
 		if err != nil {
 			return s.Header, err
 		}
-		switch l.Kind {
-		case dataset.KindHeader:
+		if l.Kind == dataset.KindHeader {
 			m.header = s.Header
+		}
+		if err := m.checkRights(l); err != nil {
+			return s.Header, withLine(s, err)
+		}
+		switch l.Kind {
 		case dataset.KindOrganization:
 			err = decodeLine(l, func(o dataset.Organization) error { return m.findOrganization(ctx, o) })
 		case dataset.KindIntegration:
@@ -120,7 +131,7 @@ func (m *Importer) Check(ctx context.Context, r io.Reader) (dataset.Header, erro
 			})
 		case dataset.KindDocument, dataset.KindLink, dataset.KindReplay, dataset.KindNamespace, dataset.KindRecord,
 			dataset.KindReceipt:
-			err = dataset.WellFormed(&l)
+			err = dataset.WellFormed(&l, &row)
 			m.progress(s)
 		}
 		if err != nil {
@@ -150,7 +161,7 @@ func decodeLine[T any](l dataset.Line, do func(T) error) error {
 func (m *Importer) reset() {
 	m.orgs, m.apps, m.existing, m.result = map[ident.Org]ident.Org{}, map[string]string{},
 		map[dataset.Partition]existing{}, Result{}
-	m.batch = batch{}
+	m.batch, m.rights, m.named, m.chain, m.checked = batch{}, Rights{}, "", "", map[[32]byte]bool{}
 }
 
 func (m *Importer) progress(s *dataset.Scan) {
@@ -196,19 +207,6 @@ func (m *Importer) findIntegration(ctx context.Context, org ident.Org, i dataset
 		named, err := r.IntegrationByName(ctx, m.orgs[org], i.Name)
 		if err == nil {
 			m.apps[integrationKey(org, i.ID)] = named.ID
-		}
-		return ignoreCode(err, fault.NotFound)
-	})
-}
-
-func (m *Importer) checkKey(ctx context.Context, org ident.Org, k dataset.Key) error {
-	if _, known := m.apps[integrationKey(org, k.Integration)]; k.Integration != "" && !known {
-		return fmt.Errorf("key %s is of an integration that does not come before it", k.ID)
-	}
-	return m.Store.View(ctx, func(r port.Reader) error {
-		there, err := r.KeyByHash(ctx, k.Hash)
-		if err == nil && (there.ID != k.ID || there.Org != m.orgs[org]) {
-			return &Conflict{"key " + k.ID}
 		}
 		return ignoreCode(err, fault.NotFound)
 	})
@@ -306,9 +304,15 @@ func (m *Importer) Run(ctx context.Context, r io.Reader) (Result, error) {
 	if err := s.Whole(); err != nil {
 		return m.result, err
 	}
+	if m.chain != "" && m.chain != s.Chain() {
+		return m.result, errChanged
+	}
 	m.result.Header, m.result.Counts = s.Header, s.Place.Counts
 	return m.result, nil
 }
+
+// errChanged is inside the error of a data set that differs between Check and Run.
+var errChanged = errors.New("the data set is not the one that was checked: it was changed meanwhile")
 
 // incoming is the state between the lines of a data set.
 type incoming struct {
@@ -326,6 +330,9 @@ func (in *incoming) handleLine(ctx context.Context, s *dataset.Scan, l *dataset.
 			return nil
 		}
 	}
+	if m.chain != "" && givesRights(l.Kind) && !m.checked[l.Hash] {
+		return errChanged
+	}
 	switch l.Kind {
 	case dataset.KindHeader:
 		m.header = s.Header
@@ -336,8 +343,14 @@ func (in *incoming) handleLine(ctx context.Context, s *dataset.Scan, l *dataset.
 	case dataset.KindKey:
 		return decodeLine(*l, func(k dataset.Key) error { return m.putKey(ctx, org, k) })
 	case dataset.KindOperation:
+		if !m.Authority.Keys {
+			return nil
+		}
 		return decodeLine(*l, func(o dataset.Operation) error { return m.putOperation(ctx, org, o) })
 	case dataset.KindSecret:
+		if !m.Authority.Secrets {
+			return nil
+		}
 		return decodeLine(*l, func(v dataset.Secret) error {
 			return m.Store.Update(ctx, func(w port.Writer) error { return w.PutSecret(ctx, v.Name, v.Value) })
 		})
@@ -473,9 +486,11 @@ func (m *Importer) putOrganization(ctx context.Context, o dataset.Organization) 
 	err := m.Store.Update(ctx, func(w port.Writer) error {
 		row := port.Organization{ID: o.ID, Name: o.Name, Suspended: o.Suspended, CreatedAt: o.Created}
 		at = o.ID
-		_, err := w.Organization(ctx, o.ID)
+		there, err := w.Organization(ctx, o.ID)
 		switch {
 		case err == nil && m.Conflict == dataset.Replace:
+			// Only with its keys does an organization that is suspended here work again.
+			row.Suspended = row.Suspended || there.Suspended && !m.Authority.Keys
 			return w.PutOrganization(ctx, row)
 		case err == nil || fault.CodeOf(err) != fault.NotFound:
 			return err
@@ -532,6 +547,9 @@ func (m *Importer) putIntegration(ctx context.Context, org ident.Org, i dataset.
 }
 
 func (m *Importer) putKey(ctx context.Context, org ident.Org, k dataset.Key) error {
+	if !m.Authority.takes(k) {
+		return nil
+	}
 	added := false
 	err := m.Store.Update(ctx, func(w port.Writer) error {
 		added = false
@@ -563,7 +581,7 @@ func (m *Importer) putKey(ctx context.Context, org ident.Org, k dataset.Key) err
 			return w.PutKey(ctx, row)
 		case err != nil:
 			return err
-		case there.ID != k.ID || there.Org != row.Org:
+		case m.another(there, org, k):
 			return &Conflict{"key " + k.ID}
 		}
 		// A key that was revoked, or ends earlier, in either place does so here.

@@ -41,8 +41,11 @@ func (j journal) Started(p dataset.Partition) (before int64, begun bool) {
 
 func importer(t testing.TB, s port.DocumentStore) *installation.Importer {
 	t.Helper()
-	return &installation.Importer{Store: s, Conflict: dataset.Fail, Journal: journal{}}
+	return &installation.Importer{Store: s, Conflict: dataset.Fail, Authority: all, Journal: journal{}}
 }
+
+// all takes everything that gives rights.
+var all = installation.Authority{Keys: true, AdminKeys: true, Secrets: true}
 
 var everything = dataset.Contents{Memories: true, Vectors: true, Keys: true, Secrets: true}
 

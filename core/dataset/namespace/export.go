@@ -3,8 +3,6 @@ package namespace
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"time"
@@ -90,7 +88,7 @@ func (x *Export) write(ctx context.Context, lines *dataset.Writer) error {
 	h := dataset.Header{
 		Format:   dataset.Format,
 		Version:  dataset.Version,
-		ID:       newID(),
+		ID:       dataset.NewID(),
 		Program:  x.s.program,
 		Snapshot: dataset.PerPartition,
 		Created:  x.s.now().UTC().Truncate(time.Second),
@@ -119,10 +117,4 @@ func (x *Export) write(ctx context.Context, lines *dataset.Writer) error {
 	counts.Organizations = 1
 	_, err = lines.Write(dataset.KindTrailer, dataset.Trailer{Counts: counts, Lines: lines.Lines()})
 	return err
-}
-
-func newID() string {
-	var b [12]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "set_" + hex.EncodeToString(b[:])
 }

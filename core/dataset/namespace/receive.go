@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -195,42 +194,12 @@ func (in *receiver) check(d *dataset.Document) error {
 	}
 	w, _, err := d.Write()
 	if err == nil {
-		err = checkVectors(&w, in.out.row)
+		err = dataset.CheckVectors(&w, in.out.row)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", at, err)
 	}
 	return nil
-}
-
-// checkVectors checks that chunks lie in the text and that each has its vectors.
-func checkVectors(w *port.DocumentWrite, of dataset.Namespace) error {
-	text, rows := w.Document.Text, len(w.Document.Chunks)
-	for i, c := range w.Document.Chunks {
-		if c.End > len(text) || !boundary(text, c.Start) || !boundary(text, c.End) || !utf8.ValidString(c.Context) {
-			return fmt.Errorf("chunk %d does not lie in its text", i)
-		}
-	}
-	dense, sparse := w.Vectors.Dense, w.Vectors.Sparse
-	if dense.Data != nil {
-		if of.Models == nil || dense.Dim != of.Models.Dimensions || len(dense.Data) != rows*dense.Dim {
-			return fmt.Errorf("%d values of %d dimensions are no vectors of %d chunks", len(dense.Data), dense.Dim, rows)
-		}
-		for _, v := range dense.Data {
-			if v != v || math.Abs(float64(v)) > 1.01 { // of unit length, so no component is longer
-				return errors.New("a vector is not of unit length")
-			}
-		}
-	}
-	if sparse.Rows != nil && len(sparse.Rows) != rows+1 {
-		return fmt.Errorf("%d sparse vectors of %d chunks", len(sparse.Rows)-1, rows)
-	}
-	return nil
-}
-
-// boundary reports whether a character begins at an offset, or the text ends.
-func boundary(text string, at int) bool {
-	return at == len(text) || at < len(text) && utf8.RuneStart(text[at])
 }
 
 // compare looks for stored documents with other contents. Those written while the

@@ -29,14 +29,16 @@ const memberSize = 4 << 20
 type Written struct {
 	Counts  dataset.Counts
 	Lines   int64
-	Resumed bool // it went on where an earlier one had stopped
+	Chain   string // the running hash of all lines
+	Resumed bool   // it went on where an earlier one had stopped
 }
 
 // Export exports to a file, by way of one with ".part" at its end, which is all
 // that a stopped export leaves behind. With resume it goes on after the last
 // whole partition of that one; without, it starts over. A file whose name ends in
-// .gz is compressed. An existing file is an error.
-func Export(ctx context.Context, x *installation.Exporter, path string, resume bool) (out Written, err error) {
+// .gz is compressed. An existing file is an error. A signature of sign, if it is not nil, stands
+// beside the file when it has its name.
+func Export(ctx context.Context, x *installation.Exporter, path string, resume bool, sign *Signer) (out Written, err error) {
 	if err := checkFree(path); err != nil {
 		return out, err
 	}
@@ -69,17 +71,17 @@ func Export(ctx context.Context, x *installation.Exporter, path string, resume b
 		}
 	}
 	out.Counts, err = x.Write(ctx, h, w, from)
-	out.Lines = w.Lines()
+	out.Lines, out.Chain = w.Lines(), w.Chain()
 	if err = errors.Join(err, w.close()); err != nil {
 		return out, err
 	}
-	return out, complete(f, path)
+	return out, complete(f, path, out.Chain, sign)
 }
 
 // Receive writes a data set that comes as a stream to a file as Export does, and
 // checks it on the way: what is not whole, or not as it was written, leaves the
 // file with ".part" at its end. progress gets the number of documents received so far.
-func Receive(r io.Reader, path string, progress func(done, total int64)) (out Written, err error) {
+func Receive(r io.Reader, path string, sign *Signer, progress func(done, total int64)) (out Written, err error) {
 	if err := checkFree(path); err != nil {
 		return out, err
 	}
@@ -95,7 +97,7 @@ func Receive(r io.Reader, path string, progress func(done, total int64)) (out Wr
 	if err := w.close(); err != nil {
 		return out, err
 	}
-	return out, complete(f, path)
+	return out, complete(f, path, out.Chain, sign)
 }
 
 // Check reads a data set to its end and answers what it holds. Errors:
@@ -114,7 +116,7 @@ func Check(r io.Reader, progress func(done, total int64)) (out Written, err erro
 			progress(s.Place.Counts.Documents+s.Counts.Documents, s.Header.Planned.Documents)
 		}
 	}
-	out.Counts, out.Lines = s.Place.Counts, s.Lines()
+	out.Counts, out.Lines, out.Chain = s.Place.Counts, s.Lines(), s.Chain()
 	return out, s.Whole()
 }
 
@@ -130,10 +132,15 @@ func checkFree(path string) error {
 	return err
 }
 
-// complete gives a whole file its name.
-func complete(f *os.File, path string) error {
+// complete gives a whole file its name, after its signature if it gets one.
+func complete(f *os.File, path, chain string, sign *Signer) error {
 	if err := f.Sync(); err != nil {
 		return fmt.Errorf("write the data set: %w", err)
+	}
+	if sign != nil {
+		if err := sign.write(path, chain); err != nil {
+			return err
+		}
 	}
 	if err := os.Rename(path+partSuffix, path); err != nil {
 		return fmt.Errorf("write the data set: %w", err)

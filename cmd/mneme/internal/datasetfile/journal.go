@@ -2,6 +2,8 @@ package datasetfile
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +17,11 @@ import (
 
 // Journal is installation.Journal in a file.
 type Journal struct {
-	path  string
+	data  string // the data folder
+	name  string // of the file in its folder of imports
+	root  *os.Root
 	file  *os.File // nil until something is written
+	found bool     // an earlier run has left it
 	begun map[dataset.Partition]int64
 }
 
@@ -27,18 +32,32 @@ type entry struct {
 	Over      bool              `json:"over,omitempty"` // it is imported, or not ours any more
 }
 
-// OpenJournal reads the journal of the import of a data set, kept in dir.
-func OpenJournal(dir, set string) (*Journal, error) {
-	j := &Journal{path: filepath.Join(dir, "move-"+set+".jsonl"), begun: map[dataset.Partition]int64{}}
-	f, err := os.Open(j.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return j, nil
+// journalFolder holds the journals of a data folder.
+const journalFolder = "imports"
+
+// OpenJournal reads the journal of the import of a data set into a data folder. It is
+// found by a hash of the data set's id, which is somebody else's word, and no path
+// leads out of the folder. Nothing is written before Begin.
+func OpenJournal(data, set string) (*Journal, error) {
+	sum := sha256.Sum256([]byte(set))
+	j := &Journal{data: data, name: "move-" + hex.EncodeToString(sum[:16]) + ".jsonl", begun: map[dataset.Partition]int64{}}
+	if err := j.read(); err != nil {
+		return nil, fmt.Errorf("read the journal of the import: %w", errors.Join(err, j.closeRoot()))
 	}
+	return j, nil
+}
+
+func (j *Journal) read() (err error) {
+	if j.root, err = os.OpenRoot(filepath.Join(j.data, journalFolder)); err != nil {
+		return ignoreAbsent(err)
+	}
+	f, err := j.root.Open(j.name)
 	if err != nil {
-		return nil, fmt.Errorf("read the journal of the import: %w", err)
+		return ignoreAbsent(err)
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	j.found = true
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
 		var e entry
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
 			break // the process died while writing it, before it acted on it
@@ -49,7 +68,14 @@ func OpenJournal(dir, set string) (*Journal, error) {
 			j.begun[e.Partition] = e.Before
 		}
 	}
-	return j, nil
+	return errors.Join(lines.Err(), f.Close())
+}
+
+func ignoreAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Started implements installation.Journal.
@@ -79,12 +105,7 @@ func (j *Journal) End(p dataset.Partition) error {
 func (j *Journal) append(e entry) error {
 	b, err := json.Marshal(e)
 	if err == nil && j.file == nil {
-		if err = os.MkdirAll(filepath.Dir(j.path), 0o700); err == nil {
-			// A line that was cut off ends here, so that the next one can be read.
-			if j.file, err = os.OpenFile(j.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err == nil {
-				err = j.compact()
-			}
-		}
+		err = j.open()
 	}
 	if err == nil {
 		_, err = j.file.Write(append(b, '\n'))
@@ -98,12 +119,21 @@ func (j *Journal) append(e entry) error {
 	return nil
 }
 
-// compact rewrites the file with what is begun and not over.
-func (j *Journal) compact() error {
-	if err := j.file.Close(); err != nil {
-		return err
+// open rewrites the file with what is begun and not over, so that a line which was cut off
+// is gone, and goes on writing it.
+func (j *Journal) open() (err error) {
+	folder := filepath.Join(j.data, journalFolder)
+	if j.root == nil {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		if j.root, err = os.OpenRoot(folder); err != nil {
+			return err
+		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(j.path), ".move-*")
+	// The data folder is this process's, so what is there by this name is left over.
+	next := "." + j.name + ".new"
+	f, err := j.root.OpenFile(next, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -116,7 +146,7 @@ func (j *Journal) compact() error {
 			return errors.Join(err, f.Close())
 		}
 	}
-	if err := errors.Join(f.Sync(), os.Rename(f.Name(), j.path), syncDir(filepath.Dir(j.path))); err != nil {
+	if err := errors.Join(f.Sync(), j.root.Rename(next, j.name), syncDir(folder)); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	j.file = f
@@ -129,12 +159,17 @@ func (j *Journal) Close() error {
 	if j.file != nil {
 		err = j.file.Close()
 	}
-	if len(j.begun) == 0 {
-		if gone := os.Remove(j.path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
+	if (j.found || j.file != nil) && len(j.begun) == 0 {
+		err = errors.Join(err, ignoreAbsent(j.root.Remove(j.name)))
 	}
-	return err
+	return errors.Join(err, j.closeRoot())
+}
+
+func (j *Journal) closeRoot() error {
+	if j.root == nil {
+		return nil
+	}
+	return j.root.Close()
 }
 
 var _ installation.Journal = (*Journal)(nil)

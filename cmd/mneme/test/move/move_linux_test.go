@@ -178,7 +178,7 @@ func TestImportMakesVectors(t *testing.T) {
 	if bytes.Contains(s.bytes, []byte(`"dense"`)) || bytes.Contains(s.bytes, []byte(`"chunks":"`)) {
 		t.Error("there are vectors in a data set without")
 	}
-	mneme(t, "import", path, "--config", b)
+	mneme(t, "import", path, "--config", b, "--keys", "--admin-keys")
 	equal(t, "imported without vectors", told(t, b, k), told(t, a, k))
 }
 
@@ -191,9 +191,10 @@ func TestImportKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := target(t)
 			kills, rnd := 0, rand.New(rand.NewPCG(3, 4))
-			for !killed(t, time.Duration(20+rnd.IntN(700))*time.Millisecond, "import", path, "--config", b) {
+			for !killed(t, time.Duration(20+rnd.IntN(700))*time.Millisecond, "import", path, "--config", b, "--keys",
+				"--admin-keys") {
 				if kills++; kills == 40 {
-					mneme(t, "import", path, "--config", b)
+					mneme(t, "import", path, "--config", b, "--keys", "--admin-keys")
 					break
 				}
 			}
@@ -240,7 +241,7 @@ func TestExportKilled(t *testing.T) {
 		}
 		same(t, ext, readSet(t, path), want)
 		b := lite(t)
-		mneme(t, "import", path, "--config", b)
+		mneme(t, "import", path, "--config", b, "--keys", "--admin-keys")
 		_, got := export(t, b)
 		same(t, ext+", imported", got, want)
 		refused(t, []string{"exists already"}, "export", "--config", a, "--out", path)
@@ -329,7 +330,7 @@ func TestOneOrganization(t *testing.T) {
 	refused(t, []string{"nowhere"}, "export", "--config", a, "--org", "nowhere", "--out", filepath.Join(t.TempDir(), "x"))
 	refused(t, []string{"absent"}, "export", "--config", a, "--namespace", "absent", "--out", filepath.Join(t.TempDir(), "x"))
 	b := lite(t)
-	mneme(t, "import", path, "--config", b)
+	mneme(t, "import", path, "--config", b, "--keys", "--admin-keys")
 	_, got := export(t, b, "--org", "other")
 	_, want := export(t, a, "--org", "other")
 	same(t, "imported alone", got, want)
@@ -342,11 +343,11 @@ func TestConflicts(t *testing.T) {
 	fill(t, data(b), 50, 2) // other ids of organizations, other contents under the same names
 	path, _ := export(t, a)
 	_, before := export(t, b)
-	refused(t, []string{"is there already", "--on-conflict"}, "import", path, "--config", b)
+	refused(t, []string{"is there already", "--on-conflict"}, "import", path, "--config", b, "--keys", "--admin-keys")
 	_, now := export(t, b)
 	same(t, "fail", now, before)
 
-	r := mneme(t, "import", path, "--config", b, "--on-conflict", "skip")
+	r := mneme(t, "import", path, "--config", b, "--keys", "--admin-keys", "--on-conflict", "skip")
 	if !strings.Contains(r.Stdout, "imported and verified 1 ") {
 		t.Errorf("skip: %s", r.Stdout)
 	}
@@ -359,7 +360,7 @@ func TestConflicts(t *testing.T) {
 			t.Errorf("skip changed %s", p)
 		}
 	}
-	mneme(t, "import", path, "--config", b, "--on-conflict", "replace")
+	mneme(t, "import", path, "--config", b, "--keys", "--admin-keys", "--on-conflict", "replace")
 	_, now = export(t, b)
 	_, want := export(t, a)
 	hashes := func(s set) map[string]int {
