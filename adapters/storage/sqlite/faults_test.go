@@ -407,6 +407,11 @@ func TestFullDisk(t *testing.T) {
 	if failures == 0 {
 		t.Fatal("the disk did not fill up")
 	}
+	err = s.Ping(ctx)
+	wantUnavailable(t, "Ping on the full disk", err)
+	if err == nil || !strings.Contains(err.Error(), "full") {
+		t.Errorf("Ping does not say that the disk is full: %v", err)
+	}
 	if have := audit(t, s, p); !maps.Equal(have, acked) {
 		t.Errorf("%d documents on the full disk, %d acknowledged", len(have), len(acked))
 	}

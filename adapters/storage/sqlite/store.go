@@ -267,8 +267,18 @@ func (s *Store) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter
 	return s.commit.update(ctx, fn)
 }
 
-// Ping implements port.DocumentStore: it reads, and writes through to the disk.
+// leastRoom is how much of the disk has to be free: documents of one call may take as
+// much. What Ping writes fits into what the write-ahead log holds already, and would
+// go through on a disk on which no write of documents does.
+const leastRoom = 8 << 20
+
+// Ping implements port.DocumentStore: it reads, looks for room on the disk, and writes
+// through to it.
 func (s *Store) Ping(ctx context.Context) error {
+	if free, known := room(s.dir); known && free < leastRoom {
+		return fault.New(fault.Unavailable, "the disk of the data directory is full: %d KiB are free", free>>10).
+			After(10 * time.Second)
+	}
 	if err := s.View(ctx, func(r port.Reader) error { _, err := r.Organizations(ctx); return err }); err != nil {
 		return err
 	}
