@@ -133,13 +133,25 @@ var errOff = errors.New("it is off in the configuration")
 
 // Off makes the fault Unavailable of a call that needs a model or another part that
 // the configuration leaves out: the operator's choice, and no failure. format is the
-// whole sentence for the caller.
+// whole sentence for the caller. Waiting does not help, so there is no RetryAfter.
 func Off(format string, args ...any) *Error {
-	return Wrap(Unavailable, "", errOff, format, args...).After(30 * time.Second)
+	return Wrap(Unavailable, "", errOff, format, args...)
 }
 
 // IsOff reports whether an error is, or wraps, a fault that Off made.
 func IsOff(err error) bool { return errors.Is(err, errOff) }
+
+// errBusy is the cause of every fault that Busy makes.
+var errBusy = errors.New("it has no place for another call")
+
+// Busy makes the fault Unavailable of a call to a part that works and has more to do
+// than it can take on. format is the whole sentence for the caller.
+func Busy(format string, args ...any) *Error {
+	return Wrap(Unavailable, "", errBusy, format, args...).After(time.Second)
+}
+
+// IsBusy reports whether an error is, or wraps, a fault that Busy made.
+func IsBusy(err error) bool { return errors.Is(err, errBusy) }
 
 // After sets RetryAfter and returns e.
 func (e *Error) After(d time.Duration) *Error { e.RetryAfter = d; return e }

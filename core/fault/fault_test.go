@@ -70,7 +70,7 @@ func TestAFaultNamesItsField(t *testing.T) {
 // What the operator left out is told from what failed (docs/contract.md#query-degraded).
 func TestWhatIsOffIsNoFailure(t *testing.T) {
 	off := fault.Off("the %s model is off", "rerank")
-	if off.Code != fault.Unavailable || off.Message != "the rerank model is off" {
+	if off.Code != fault.Unavailable || off.Message != "the rerank model is off" || off.RetryAfter != 0 {
 		t.Errorf("%+v", off)
 	}
 	for err, want := range map[error]bool{
@@ -81,6 +81,24 @@ func TestWhatIsOffIsNoFailure(t *testing.T) {
 	} {
 		if fault.IsOff(err) != want {
 			t.Errorf("%v: off %t", err, !want)
+		}
+	}
+}
+
+// What has too much to do works, and is told from what failed.
+func TestWhatIsBusyIsNoFailure(t *testing.T) {
+	busy := fault.Busy("the model is busy: %d calls are waiting", 3)
+	if busy.Code != fault.Unavailable || busy.Message != "the model is busy: 3 calls are waiting" || busy.RetryAfter != time.Second {
+		t.Errorf("%+v", busy)
+	}
+	for err, want := range map[error]bool{
+		busy:                          true,
+		fmt.Errorf("embed: %w", busy): true,
+		fault.Off("off"):              false,
+		fault.New(fault.Unavailable, "the model is busy"): false,
+	} {
+		if fault.IsBusy(err) != want {
+			t.Errorf("%v: busy %t", err, !want)
 		}
 	}
 }

@@ -81,7 +81,8 @@ func unranked(strict bool, reason string, err error) (int, *Degraded, error) {
 	case ModelOff:
 		return 0, nil, fault.Off("the reranker is not available")
 	}
-	return 0, nil, fault.Wrap(fault.Unavailable, "rerank", err, "the reranker is not available").After(30 * time.Second)
+	return 0, nil, fault.Wrap(fault.Unavailable, "rerank", err, "the reranker is not available").
+		After(again(err, 30*time.Second))
 }
 
 // texts reads what the reranker scores and keeps the documents for Hydrate. A

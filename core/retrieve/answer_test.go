@@ -243,10 +243,14 @@ func TestAnAnswerTellsWhyItIsNotReranked(t *testing.T) {
 		r      port.Reranker
 		reason string
 		code   fault.Code // of a strict call
+		wait   time.Duration
 	}{
-		{"off", nil, retrieve.ModelOff, fault.Unavailable},
-		{"late", fails(late), retrieve.TimedOut, fault.Timeout},
-		{"broken", fails(errors.New("broken")), retrieve.Failed, fault.Unavailable},
+		{"off", nil, retrieve.ModelOff, fault.Unavailable, 0},
+		{"late", fails(late), retrieve.TimedOut, fault.Timeout, 0},
+		{"broken", fails(errors.New("broken")), retrieve.Failed, fault.Unavailable, 30 * time.Second},
+		{"restarting", fails(fault.New(fault.Unavailable, "restarting").After(3 * time.Second)), retrieve.Failed,
+			fault.Unavailable, 3 * time.Second},
+		{"down", fails(fault.New(fault.Unavailable, "down")), retrieve.Failed, fault.Unavailable, 0},
 	} {
 		s := newShelf()
 		a := s.answer("a/0", "b/0")
@@ -266,7 +270,7 @@ func TestAnAnswerTellsWhyItIsNotReranked(t *testing.T) {
 		if fault.CodeOf(err) != c.code || degraded != nil {
 			t.Errorf("%s, strict: %v, %v, want %s", c.name, degraded, err, c.code)
 		}
-		if wait := fault.From(err).RetryAfter; c.code == fault.Unavailable && wait != 30*time.Second {
+		if wait := fault.From(err).RetryAfter; wait != c.wait {
 			t.Errorf("%s, strict: to be asked again in %s", c.name, wait)
 		}
 	}

@@ -181,7 +181,16 @@ func unavailable(part, reason string, err error) error {
 	case ModelOff:
 		return fault.Off("%s: the model is off", part)
 	}
-	return fault.Wrap(fault.Unavailable, "search", err, "%s failed", part).After(time.Second)
+	return fault.Wrap(fault.Unavailable, "search", err, "%s failed", part).After(again(err, time.Second))
+}
+
+// again is when to ask again for a part that failed: as the part itself says where it
+// is not available, 0 for one that does not come back by itself.
+func again(err error, otherwise time.Duration) time.Duration {
+	if f := fault.From(err); f.Code == fault.Unavailable {
+		return f.RetryAfter
+	}
+	return otherwise
 }
 
 // singleList keeps a retriever's own scores.

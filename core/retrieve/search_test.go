@@ -264,7 +264,10 @@ func TestASearchDegradesOrFails(t *testing.T) {
 		{"its time ended in a fault", fails(fault.Wrap(fault.Unavailable, "ask", gaveUp, "gone")), retrieve.TimedOut,
 			fault.Timeout, 0, true},
 		{"canceled on its own", fails(context.Canceled), retrieve.Failed, fault.Unavailable, time.Second, true},
-		{"off", fails(fault.Off("off")), retrieve.ModelOff, fault.Unavailable, 30 * time.Second, false},
+		{"off", fails(fault.Off("off")), retrieve.ModelOff, fault.Unavailable, 0, false},
+		{"not to come back", fails(fault.New(fault.Unavailable, "down")), retrieve.Failed, fault.Unavailable, 0, true},
+		{"to come back", fails(fault.New(fault.Unavailable, "restarting").After(7 * time.Second)), retrieve.Failed,
+			fault.Unavailable, 7 * time.Second, true},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			c.log.take()

@@ -44,7 +44,7 @@ func (g *gate) enter(ctx context.Context, c class, wait time.Duration, gone <-ch
 	g.mu.Lock()
 	if g.waiting >= g.queue {
 		g.mu.Unlock()
-		return nil, fault.New(fault.Unavailable, "the model is busy: %d calls are waiting", g.queue).After(time.Second)
+		return nil, fault.Busy("the model is busy: %d calls are waiting", g.queue)
 	}
 	t := &ticket{turn: make(chan struct{})}
 	g.lines[c] = append(g.lines[c], t)
@@ -61,7 +61,7 @@ func (g *gate) enter(ctx context.Context, c class, wait time.Duration, gone <-ch
 	case <-gone:
 		err = errEnded
 	case <-timer.C:
-		err = fault.New(fault.Unavailable, "the model is busy").After(time.Second)
+		err = fault.Busy("the model is busy")
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

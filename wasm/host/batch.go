@@ -68,7 +68,7 @@ func (m *Model) runBatches(ctx context.Context, op string, s *stream, texts []st
 			n--
 		case <-wait.C:
 			if !s.started.Load() {
-				return fault.New(fault.Unavailable, "the model is busy").After(time.Second)
+				return fault.Busy("the model is busy")
 			}
 		case <-ctx.Done():
 			return m.translate(op, ctx.Err())

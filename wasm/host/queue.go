@@ -107,7 +107,7 @@ func (q *queue) add(s *stream) error {
 		return fault.New(fault.Unavailable, "the model is shutting down").After(time.Second)
 	}
 	if q.length() >= q.limit {
-		return fault.New(fault.Unavailable, "the model is busy: %d calls are waiting", q.limit).After(time.Second)
+		return fault.Busy("the model is busy: %d calls are waiting", q.limit)
 	}
 	q.lines[s.class] = append(q.lines[s.class], s)
 	s.load = q.load

@@ -320,6 +320,15 @@ func (r *reply) retry() *reply {
 	return r
 }
 
+// stays wants a 503 that does not clear by waiting (docs/contract.md#http-retry-after).
+func (r *reply) stays() *reply {
+	r.t.Helper()
+	if s := r.header.Get("Retry-After"); s != "" {
+		r.t.Errorf("%s: %d to be asked again after %q", r.call, r.status, s)
+	}
+	return r
+}
+
 func clip(b []byte) string {
 	if len(b) > 600 {
 		return string(b[:600]) + "..."

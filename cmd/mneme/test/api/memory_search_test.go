@@ -213,7 +213,7 @@ func TestMemorySearchDegrades(t *testing.T) {
 		if got := degraded("vector model_off"); len(got) != 5 {
 			t.Errorf("%v", got)
 		}
-		s.post("/api/v1/memories", object{"endUserId": "ann", "content": "Unheard."}).refuses(503, "unavailable").retry()
+		s.post("/api/v1/memories", object{"endUserId": "ann", "content": "Unheard."}).refuses(503, "unavailable").stays()
 		s.post("/api/v1/memories", object{"endUserId": "ann", "content": "A ring of silver, number 3."}).ok() // there already
 		s.tombstone("ann", "crm", "x", 1).ok()
 	})

@@ -299,7 +299,7 @@ func TestReindexFails(t *testing.T) {
 			t.Errorf("a second call: %s", r.body)
 		}
 		s = s.restart(func(o *options) { o.noEmbed = true })
-		s.operator().post(reindexPath+"docs/reindex", object{"force": true}).fails(503, "unavailable").retry()
+		s.operator().post(reindexPath+"docs/reindex", object{"force": true}).fails(503, "unavailable").stays()
 		s = s.restart(func(o *options) { *o = first; o.dir = s.dir })
 		if got := complete(s, "docs"); !slices.Equal(got, want) {
 			t.Errorf("with the first model again: other answers (%d and %d)", len(got), len(want))

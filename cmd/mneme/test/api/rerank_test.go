@@ -67,7 +67,7 @@ func TestQueryRerank(t *testing.T) {
 			t.Errorf("rerank while off: %s", r.body)
 		}
 		off.post("/namespaces/docs/query", object{"query": "x", "rerank": true, "strict": true}).fails(503,
-			"unavailable", "rerank").retry()
+			"unavailable", "rerank").stays()
 		off.post("/namespaces/docs/query", object{"query": "x", "rerank": object{"model": "test-rerank"}}).fails(400,
 			"invalid_request", "rerank.model")
 	})
@@ -112,7 +112,7 @@ func TestRerank(t *testing.T) {
 			s.post("/rerank", c.body).fails(400, "invalid_request", c.words...)
 		}
 		off := start(t, b, options{})
-		off.post("/rerank", object{"query": "x", "documents": []string{"y"}}).fails(503, "unavailable", "rerank").retry()
+		off.post("/rerank", object{"query": "x", "documents": []string{"y"}}).fails(503, "unavailable", "rerank").stays()
 		off.post("/rerank", object{"query": "x", "documents": []string{}}).fails(400, "invalid_request", "documents")
 		off.post("/rerank", object{"query": "x", "documents": []string{"y"}, "model": "test-rerank"}).fails(400,
 			"invalid_request", "model")
@@ -473,7 +473,7 @@ func TestRerankAliases(t *testing.T) {
 			s.post(path, body(nil), "Authorization", "").fails(401, "unauthorized")
 			s.get(path).fails(405, "method_not_allowed", "POST")
 			off := start(t, b, options{})
-			off.post(path, body(nil)).fails(503, "unavailable", "rerank").retry()
+			off.post(path, body(nil)).fails(503, "unavailable", "rerank").stays()
 			off.post(path, body(object{"model": "rerank-v3.5"})).fails(400, "invalid_request", "model")
 		}
 		// A model that cannot count tokens still says about how many there were.
