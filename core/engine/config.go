@@ -13,6 +13,7 @@ import (
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/memory/recall"
 	"github.com/mnemehq/mneme/core/middleware"
+	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/oauth"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
@@ -50,6 +51,7 @@ type Config struct {
 	BaseURL string // under which clients reach the server, for links in answers; "": the host that a caller used
 
 	Meter   middleware.Meter // nil: none
+	Watch   *model.Watch     // learns how the models fare; nil: one that measures nothing
 	Tracer  trace.Tracer     // nil: none
 	Log     *slog.Logger
 	Now     func() time.Time // nil: time.Now
@@ -91,6 +93,10 @@ func (c *Config) complete() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Watch == nil {
+		c.Watch = model.NewWatch(nil)
+	}
+	c.Models = c.Models.watched(c.Watch)
 	if c.Fusion.Method == "" {
 		c.Fusion = retrieve.DefaultFusion()
 	}

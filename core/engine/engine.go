@@ -201,7 +201,7 @@ func (e *Engine) build(c *Config, pages *page.Signer) {
 		Now: c.Now,
 	})
 	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments)
-	e.models = model.New(c.Models.All, c.Models.byTask())
+	e.models = model.New(c.Models.All, c.Models.byTask(), c.Watch)
 	e.sources = source.New()
 	e.status = status.New(status.Settings{
 		Store:    c.Store,

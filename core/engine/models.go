@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -20,6 +21,21 @@ type Models struct {
 	// Previous are those before Embedder and Sparse, whose partitions are served
 	// until they are reindexed.
 	Previous ingest.Previous
+}
+
+// watched has every model in use watched.
+func (m Models) watched(by *model.Watch) Models {
+	m.Embedder, m.Sparse = by.Embedder(m.Embedder), by.SparseEncoder(m.Sparse)
+	m.Reranker, m.Synthesizer = by.Reranker(m.Reranker), by.Synthesizer(m.Synthesizer)
+	var before ingest.Previous
+	for _, e := range m.Previous.Embedders {
+		before.Embedders = append(before.Embedders, by.Embedder(e))
+	}
+	for _, e := range m.Previous.Sparse {
+		before.Sparse = append(before.Sparse, by.SparseEncoder(e))
+	}
+	m.Previous = before
+	return m
 }
 
 // identities is what new namespaces record of the models.

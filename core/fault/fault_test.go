@@ -88,7 +88,8 @@ func TestWhatIsOffIsNoFailure(t *testing.T) {
 // What has too much to do works, and is told from what failed.
 func TestWhatIsBusyIsNoFailure(t *testing.T) {
 	busy := fault.Busy("the model is busy: %d calls are waiting", 3)
-	if busy.Code != fault.Unavailable || busy.Message != "the model is busy: 3 calls are waiting" || busy.RetryAfter != time.Second {
+	if busy.Code != fault.Unavailable || busy.Message != "the model is busy: 3 calls are waiting" ||
+		busy.RetryAfter != time.Second {
 		t.Errorf("%+v", busy)
 	}
 	for err, want := range map[error]bool{

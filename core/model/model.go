@@ -15,18 +15,20 @@ import (
 type Service struct {
 	models   []port.Model
 	defaults map[port.Task]string // task to model id
+	watch    *Watch
 }
 
-// New makes the service; defaults name the model in each role.
-func New(models []port.Model, defaults map[port.Task]string) *Service {
-	return &Service{models, defaults}
+// New makes the service; defaults name the model in each role, and watch knows those
+// that are in use.
+func New(models []port.Model, defaults map[port.Task]string, watch *Watch) *Service {
+	return &Service{models, defaults, watch}
 }
 
 // Model describes a model to clients.
 type Model struct {
 	ID             string   `json:"id" doc:"as in requests"`
 	Kind           string   `json:"kind" enum:"embedding,sparse,rerank,answer" doc:"what it does"`
-	Status         string   `json:"status" enum:"ready,loading,off,error" doc:"whether it works"`
+	Status         string   `json:"status" enum:"ready,loading,off,error" doc:"ready; loading: it is starting; off: no role uses it for this; error: it failed when it was last called, by a caller or by the deep health check, or does not answer"`
 	Default        bool     `json:"default" doc:"whether it is what calls use that name none"`
 	Dimensions     *int     `json:"dimensions" minimum:"1" doc:"of its vectors; null: it makes none"`
 	MaxInputTokens int      `json:"max_input_tokens" minimum:"0" doc:"its window; longer texts are cut"`
@@ -54,7 +56,7 @@ func (s *Service) all() []Model {
 			d := Model{
 				ID:             info.ID,
 				Kind:           string(t),
-				Status:         "ready",
+				Status:         string(s.watch.State(info.ID, t)),
 				Default:        s.defaults[t] == info.ID,
 				MaxInputTokens: info.MaxTokens,
 				Languages:      info.Languages,

@@ -43,6 +43,21 @@ type Model interface {
 	Close() error
 }
 
+// ModelState is whether a model works.
+type ModelState string
+
+// The states of a model.
+const (
+	ModelReady   ModelState = "ready"
+	ModelLoading ModelState = "loading" // it is starting, or starting again
+	ModelOff     ModelState = "off"     // no call can use it
+	ModelFailing ModelState = "error"
+)
+
+// Stateful is an optional ability of a model that can break and mend without being
+// called: whether it would take a call now.
+type Stateful interface{ State() ModelState }
+
 // Dense holds one vector a row, row-major.
 type Dense struct {
 	Dim    int

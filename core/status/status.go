@@ -34,7 +34,6 @@ type Store interface {
 type Service struct {
 	version string
 	now     func() time.Time
-	embeds  bool
 	parts   []part
 
 	mu     sync.Mutex // held while the parts are checked
@@ -55,7 +54,6 @@ func New(s Settings) *Service {
 	return &Service{
 		version: s.Version,
 		now:     s.Now,
-		embeds:  s.Embedder != nil,
 		parts:   append(parts, rerank),
 	}
 }
@@ -145,7 +143,7 @@ func (s *Service) check(ctx context.Context) Deep {
 	}
 	wg.Wait()
 	checks := map[string]Check{}
-	working, broken, storeOK := 0, 0, true
+	working, broken, off, storeOK := 0, 0, 0, true
 	for i, p := range s.parts {
 		checks[p.name] = results[i]
 		ok := results[i].Status == statusOK
@@ -153,6 +151,7 @@ func (s *Service) check(ctx context.Context) Deep {
 		case p.retriever && ok:
 			working++
 		case results[i].Status == statusOff:
+			off++
 		case p.name == "store":
 			storeOK = ok
 		case !ok:
@@ -164,8 +163,10 @@ func (s *Service) check(ctx context.Context) Deep {
 	switch {
 	case !storeOK || working == 0:
 		out.Status, probe.Status, probe.Message = statusError, statusError, "search does not work end to end"
-	case broken > 0 || !s.embeds:
-		out.Status, probe.Status, probe.Message = statusDegraded, statusDegraded, "a part of search does not work"
+	case broken > 0:
+		out.Status, probe.Status, probe.Message = statusDegraded, statusError, "a part of search does not work"
+	case off > 0:
+		out.Status = statusDegraded
 	}
 	checks["probe"] = probe
 	return out

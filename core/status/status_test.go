@@ -110,14 +110,19 @@ func checks(t testing.TB, r *coretest.Reply) map[string]string {
 	return out
 }
 
+// everyModel leaves no role off.
+func everyModel(s *status.Settings) {
+	s.Sparse, s.Reranker = &coretest.SparseEncoder{}, coretest.Reranker{}
+}
+
 // TestHealth breaks one part after the other.
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	w := watch(t, nil)
+	w := watch(t, everyModel)
 	r := w.deep()
 	coretest.Fields(t, "deep health with a key", r.JSON, "status", "time", "checks", "version")
 	if got := fmt.Sprint(checks(t, r)); r.JSON["status"] != "ok" ||
-		got != "map[keyword:ok probe:ok rerank:off sparse:off store:ok vector:ok]" {
+		got != "map[keyword:ok probe:ok rerank:ok sparse:ok store:ok vector:ok]" {
 		t.Errorf("checks: %s", got)
 	}
 	nobody := coretest.Ask(context.Background(), t, w.health.Deep, coretest.Object{}).OK()
@@ -144,9 +149,9 @@ func TestHealth(t *testing.T) {
 	}
 	broken(port.Vector)
 	finds(t, "within five seconds", w.kept(), "ok")
-	finds(t, "with a dead vector arm", w.deep(), "degraded", "vector", "error", "keyword", "ok")
+	finds(t, "with a dead vector arm", w.deep(), "degraded", "vector", "error", "keyword", "ok", "probe", "error")
 	broken("")
-	finds(t, "with dead arms", w.deep(), "error")
+	finds(t, "with dead arms", w.deep(), "error", "probe", "error")
 	w.Index.OnSearch.Clear()
 	w.Embedder.Before.Set(func(context.Context, port.TextKind, []string) error { panic("boom") })
 	finds(t, "with a panicking embedder", w.deep(), "degraded", "vector", "error")
@@ -170,10 +175,19 @@ func TestHealthOfModels(t *testing.T) {
 		t.Helper()
 		return watch(t, change).deep()
 	}
-	finds(t, "without an embedder", with(func(s *status.Settings) { s.Embedder = nil }), "degraded", "vector", "off")
-	finds(t, "with every model", with(func(s *status.Settings) {
-		s.Sparse, s.Reranker = &coretest.SparseEncoder{}, coretest.Reranker{}
-	}), "ok", "sparse", "ok", "rerank", "ok")
+	// What is off works as the operator asked, and search does without it
+	// (docs/contract.md#health-deep).
+	finds(t, "without sparse and rerank", with(nil), "degraded", "sparse", "off", "rerank", "off", "keyword", "ok", "vector",
+		"ok", "store", "ok", "probe", "ok")
+	for off, change := range map[string]func(*status.Settings){
+		"vector": func(s *status.Settings) { s.Embedder = nil },
+		"sparse": func(s *status.Settings) { s.Sparse = nil },
+		"rerank": func(s *status.Settings) { s.Reranker = nil },
+	} {
+		r := with(func(s *status.Settings) { everyModel(s); change(s) })
+		finds(t, "without "+off, r, "degraded", off, "off", "probe", "ok")
+	}
+	finds(t, "with every model", with(everyModel), "ok", "sparse", "ok", "rerank", "ok")
 	failing := &coretest.SparseEncoder{}
 	failing.Before.Set(func(context.Context) error { return errors.New("boom") })
 	finds(t, "with a broken encoder and a reranker that tells nothing apart", with(func(s *status.Settings) {

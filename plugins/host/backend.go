@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
 	modelv1 "github.com/mnemehq/mneme/plugins/proto"
 )
 
@@ -58,6 +59,7 @@ type backend struct {
 	current *instance
 	down    *fault.Error // why current is nil
 	until   time.Time    // when the next start is tried
+	gone    bool         // it is not started again
 
 	description description
 	verified    [32]byte
@@ -242,9 +244,7 @@ func (b *backend) supervise(i *instance) {
 		}
 		for i = nil; i == nil; {
 			if b.options.MaxRestarts > 0 && failures >= b.options.MaxRestarts {
-				b.stopServing(nil,
-					fault.New(fault.Unavailable, "the model is down and will not be started again before the server is"),
-					time.Now().Add(time.Minute))
+				b.giveUp()
 				b.log.Error("model backend down", "starts", failures)
 				<-ctx.Done()
 				return
@@ -313,6 +313,27 @@ func (b *backend) stopServing(i *instance, why *fault.Error, until time.Time) {
 	}
 }
 
+// giveUp lets no call through any more.
+func (b *backend) giveUp() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.current, b.gone = nil, true
+	b.down = fault.New(fault.Unavailable, "the model is down and will not be started again before the server is")
+}
+
+// state is whether a call would go through now.
+func (b *backend) state() port.ModelState {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.current != nil && b.current.missed.Load() == 0:
+		return port.ModelReady
+	case b.current != nil || b.gone || b.down.Code != fault.Unavailable:
+		return port.ModelFailing
+	}
+	return port.ModelLoading
+}
+
 // watch returns why an instance is no longer fit to serve.
 func (b *backend) watch(ctx context.Context, i *instance) string {
 	tick := time.NewTicker(b.options.HealthInterval)
@@ -368,7 +389,7 @@ func (b *backend) instance() (*instance, error) {
 	defer b.mu.Unlock()
 	if b.current == nil {
 		f := *b.down
-		if f.Code == fault.Unavailable {
+		if f.Code == fault.Unavailable && !b.gone {
 			f.RetryAfter = max(time.Second, time.Until(b.until))
 		}
 		return nil, &f

@@ -151,6 +151,9 @@ func (d description) String() string {
 // Info describes the model.
 func (m *Model) Info() port.ModelInfo { return m.info }
 
+// State says whether the backend serves; see port.Stateful.
+func (m *Model) State() port.ModelState { return m.backend.state() }
+
 // Close ends the backend, with everything that it started.
 func (m *Model) Close() error { m.backend.close(); return nil }
 

@@ -157,8 +157,11 @@ func TestStaysDown(t *testing.T) {
 		return strings.Contains(log.String(), "model backend down")
 	})
 	if _, err := embed(t.Context(), m, "a"); fault.CodeOf(err) != fault.Unavailable ||
-		!strings.Contains(err.Error(), "will not be started again") {
-		t.Error(err)
+		!strings.Contains(err.Error(), "will not be started again") || fault.From(err).RetryAfter != 0 {
+		t.Errorf("%v, to be asked again in %s", err, fault.From(err).RetryAfter)
+	}
+	if got := m.(port.Stateful).State(); got != port.ModelFailing {
+		t.Errorf("down for good: %s", got)
 	}
 }
 
@@ -168,9 +171,14 @@ func TestStopped(t *testing.T) {
 	o, log := logged(host.Options{MTLS: true, HealthInterval: 200 * time.Millisecond})
 	m := open(t, o, "embedder")
 	stopped := pid(t, log)
+	state := m.(port.Stateful).State
+	if got := state(); got != port.ModelReady {
+		t.Errorf("serving: %s", got)
+	}
 	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	within(t, time.Minute, "it is said without a call", func() bool { return state() != port.ModelReady })
 	within(t, time.Minute, "a fault at once", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
@@ -181,6 +189,9 @@ func TestStopped(t *testing.T) {
 		func() bool { d, err := embed(t.Context(), m, "a"); return err == nil && right(d, "a") })
 	if alive(stopped) {
 		t.Error("the stopped process is still there")
+	}
+	if got := state(); got != port.ModelReady {
+		t.Errorf("replaced: %s", got)
 	}
 }
 
@@ -239,6 +250,9 @@ func TestChanged(t *testing.T) {
 				}
 				return fault.CodeOf(err) == fault.Upstream
 			})
+			if got := m.(port.Stateful).State(); got != port.ModelFailing {
+				t.Errorf("refused: %s", got)
+			}
 			write(file, "") // and taken again once it is what it was
 			within(t, 20*time.Second, "it is taken",
 				func() bool { d, err := embed(t.Context(), m, "a"); return err == nil && right(d, "a") })

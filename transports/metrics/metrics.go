@@ -37,6 +37,46 @@ func New(version string) *Registry {
 	return r
 }
 
+// Models are the metrics of models. Safe for concurrent use.
+type Models struct{ seconds *prometheus.HistogramVec }
+
+// ModelCall takes the measurement of a call to a model.
+func (m *Models) ModelCall(model, kind, code string, took time.Duration) {
+	m.seconds.WithLabelValues(model, kind, code).Observe(took.Seconds())
+}
+
+// Models adds the metrics of calls to models.
+func (r *Registry) Models() *Models {
+	m := &Models{prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "mneme_model_seconds",
+		Help:    "Time of calls to models by how they ended: ok or an error code.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120},
+	}, []string{"model", "kind", "code"})}
+	r.MustRegister(m.seconds)
+	return m
+}
+
+// Labelled adds a gauge with labels that is read, all its series at once, when the
+// metrics are: read gives emit each value with those of the labels, in their order.
+func (r *Registry) Labelled(name, help string, labels []string, read func(emit func(value float64, labels ...string))) {
+	r.MustRegister(&labelled{prometheus.NewDesc(name, help, labels, nil), read})
+}
+
+type labelled struct {
+	desc *prometheus.Desc
+	read func(emit func(value float64, labels ...string))
+}
+
+// Describe implements prometheus.Collector.
+func (l *labelled) Describe(to chan<- *prometheus.Desc) { to <- l.desc }
+
+// Collect implements prometheus.Collector.
+func (l *labelled) Collect(to chan<- prometheus.Metric) {
+	l.read(func(value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(l.desc, prometheus.GaugeValue, value, labels...)
+	})
+}
+
 // Handler serves the text format.
 func (r *Registry) Handler() http.Handler {
 	return promhttp.HandlerFor(r.Registry, promhttp.HandlerOpts{Registry: r.Registry})

@@ -17,6 +17,13 @@ var _ middleware.Meter = (*metrics.Meter)(nil)
 func TestExposition(t *testing.T) {
 	r := metrics.New("1.2.3")
 	r.Gauge("mneme_gate_in_use", "Slots held.", func() float64 { return 7 })
+	r.Labelled("mneme_light", "Lights that are on.", []string{"room", "lamp"}, func(emit func(float64, ...string)) {
+		emit(1, "hall", "left")
+		emit(2, "hall", "right")
+	})
+	models := r.Models()
+	models.ModelCall("e5", "embedding", "ok", 3*time.Millisecond)
+	models.ModelCall("e5", "embedding", "timeout", 2*time.Second)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -44,6 +51,10 @@ func TestExposition(t *testing.T) {
 		`mneme_operation_seconds_sum{code="timeout",op="notes.get",transport="mcp"} 60`,
 		`mneme_operations_in_flight{op="notes.write",transport="http"} 1`,
 		`mneme_operations_in_flight{op="notes.get",transport="http"} 0`,
+		`mneme_model_seconds_bucket{code="ok",kind="embedding",model="e5",le="0.0025"} 0`,
+		`mneme_model_seconds_bucket{code="ok",kind="embedding",model="e5",le="0.005"} 1`,
+		`mneme_model_seconds_sum{code="timeout",kind="embedding",model="e5"} 2`,
+		`mneme_light{lamp="left",room="hall"} 1`, `mneme_light{lamp="right",room="hall"} 2`,
 		`mneme_gate_in_use 7`, `mneme_build_info{version="1.2.3"} 1`, "go_goroutines ", "process_open_fds ",
 	} {
 		if !strings.Contains(got, want) {

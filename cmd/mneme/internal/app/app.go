@@ -24,6 +24,7 @@ import (
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/memory/recall"
+	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
@@ -156,6 +157,7 @@ func (a *App) openEngine(ctx context.Context, p parts, meters *metrics.Registry)
 		return err
 	}
 	made.Meter = meters.Meter
+	made.Watch = model.NewWatch(meters.Models())
 	if a.settings.Engine != nil {
 		a.settings.Engine(&made)
 	}
@@ -167,6 +169,12 @@ func (a *App) openEngine(ctx context.Context, p parts, meters *metrics.Registry)
 	gate := a.Engine.Gate()
 	meters.Gauge("mneme_calls_running", "Calls being served.", func() float64 { return float64(gate.InUse()) })
 	meters.Gauge("mneme_calls_waiting", "Calls waiting for their turn.", func() float64 { return float64(gate.Waiting()) })
+	meters.Labelled("mneme_model_state", "1 for the state that a model is in: ready, loading or error.",
+		[]string{"model", "kind", "state"}, func(emit func(float64, ...string)) {
+			for _, m := range made.Watch.All() {
+				emit(1, m.Model, string(m.Task), string(m.State))
+			}
+		})
 	if _, err := a.Keys.EnsureDefault(ctx); err != nil {
 		return fmt.Errorf("make the default organization: %w", err)
 	}

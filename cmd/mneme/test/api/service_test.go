@@ -52,6 +52,56 @@ func TestModels(t *testing.T) {
 	})
 }
 
+// TestAModelIsSaidToFail: what queries and the deep check meet is what GET /models, the
+// deep check and the metrics say.
+func TestAModelIsSaidToFail(t *testing.T) {
+	once(t, func(t *testing.T, b backend) {
+		ahead, clock := shifted()
+		r := &faultyReranker{}
+		s := start(t, b, options{reranker: r, engine: clock})
+		library(s, "docs")
+		says := func(when, status string) {
+			t.Helper()
+			if got := s.get("/models?kind=rerank").ok().list("models"); len(got) != 1 || got[0]["status"] != status {
+				t.Errorf("%s: %v, want %s", when, got, status)
+			}
+			if one := s.get("/models/test-rerank").ok(); one.json["status"] != status {
+				t.Errorf("%s: %s", when, one.body)
+			}
+			series := `mneme_model_state{kind="rerank",model="test-rerank",state="` + status + `"} 1`
+			if m := s.as("").get("/metrics").ok(); !strings.Contains(string(m.body), series) {
+				t.Errorf("%s: the metrics lack %s", when, series)
+			}
+		}
+		says("before a call", "ready")
+		broken := func(context.Context, []string) ([]float32, error) { return nil, errors.New("out of order") }
+		r.score.Store(&broken)
+		s.query("docs", object{"query": "the rent of the flat", "rerank": true})
+		says("after a query", "error")
+		works := func(ctx context.Context, texts []string) ([]float32, error) {
+			p, _, err := r.Reranker.Score(ctx, "How do I reset my password?", texts)
+			return p, err
+		}
+		r.score.Store(&works)
+		ahead.Add(int64(6 * time.Second))
+		if got := s.get("/health/deep").ok().json["checks"].(object)["rerank"].(object)["status"]; got != "ok" {
+			t.Errorf("a check of a reranker that works: %v", got)
+		}
+		says("after a check that it passed", "ready")
+		r.score.Store(&broken)
+		ahead.Add(int64(6 * time.Second))
+		if got := s.get("/health/deep").ok().json["checks"].(object)["rerank"].(object)["status"]; got != "error" {
+			t.Errorf("a check of a reranker that is broken: %v", got)
+		}
+		says("after a check that it failed", "error")
+		if m := string(s.as("").get("/metrics").ok().body); !strings.Contains(m,
+			`mneme_model_seconds_count{code="internal_error",kind="rerank",model="test-rerank"} 2`) ||
+			!strings.Contains(m, `mneme_model_seconds_count{code="ok",kind="rerank",model="test-rerank"} 1`) {
+			t.Error("the metrics do not count the reranker's calls")
+		}
+	})
+}
+
 func TestSourcesAreUnavailable(t *testing.T) {
 	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
@@ -77,7 +127,7 @@ func TestSourcesAreUnavailable(t *testing.T) {
 func TestHealth(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
 		ahead, clock := shifted() // so that no outcome is still kept
-		s := start(t, b, options{engine: clock})
+		s := start(t, b, options{engine: clock, sparse: &coretest.SparseEncoder{}, reranker: coretest.Reranker{}})
 		nobody := s.as("")
 		if r := nobody.get("/health").ok(); fmt.Sprint(r.json) != "map[status:ok]" {
 			t.Errorf("health: %s", r.body)
@@ -109,7 +159,7 @@ func TestHealth(t *testing.T) {
 			}
 			return out
 		}
-		if got := fmt.Sprint(checks(r)); got != "map[keyword:ok probe:ok rerank:off sparse:off store:ok vector:ok]" {
+		if got := fmt.Sprint(checks(r)); got != "map[keyword:ok probe:ok rerank:ok sparse:ok store:ok vector:ok]" {
 			t.Errorf("checks: %s", got)
 		}
 		if s.ids("probe") != nil || len(s.get("/namespaces").ok().list("namespaces")) != 0 {
