@@ -135,6 +135,13 @@ func (h Heads) Scratch() int {
 	return h.Dim*tokens + h.Tokens*dim + blockRows*dim + blockRows*tokens
 }
 
+// Work is how many multiply-adds the kernels spend on the attention, tokens and
+// values as they are padded. It wraps around where Scratch does.
+func (h Heads) Work() int {
+	tokens, dim := (h.Tokens+15)&^15, (h.Dim+15)&^15
+	return 2 * h.Count * h.Tokens * tokens * dim
+}
+
 // blockRows is the tallest register block of any level.
 const blockRows = 8
 

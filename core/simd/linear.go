@@ -68,6 +68,11 @@ func (r *Rows) shape(rows, dim int) {
 	r.listed = resize(r.listed, blocks+2)
 }
 
+// Bytes is the memory that r holds, of the largest shapes it has had.
+func (r *Rows) Bytes() int {
+	return 2*cap(r.codes) + 4*(cap(r.scale)+cap(r.highStart)) + 8*(cap(r.lists)+cap(r.listed))
+}
+
 func resize[T any](s []T, n int) []T {
 	if n > cap(s) {
 		return make([]T, n)
@@ -162,6 +167,10 @@ func (l *Layer) Out() int { return l.out }
 
 // In is the number of inputs.
 func (l *Layer) In() int { return l.in }
+
+// Work is how many multiply-adds the kernels spend on a row: inputs and outputs as
+// they are padded.
+func (l *Layer) Work() int { return l.tiles() * l.tile() * ((l.in + 15) &^ 15) }
 
 // Bytes is the memory that the packed layer holds.
 func (l *Layer) Bytes() int {

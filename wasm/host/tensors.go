@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/mnemehq/mneme/core/simd"
 	"github.com/mnemehq/mneme/wasm/abi"
@@ -19,13 +20,30 @@ const (
 	tensorDone        = 0
 	tensorUnsupported = 1 // the guest runs its own loop
 	tensorBad         = 2 // a handle, shape or pointer is wrong; memory is untouched
+	tensorStopped     = 3 // not for the guest: the call is over, memory holds a part of the result
 )
 
-// maxWork is how many multiply-adds one operation may take: more is answered with
-// "unsupported". Neither a deadline nor the garbage collector can stop a kernel,
-// and 2^33 take some tens of milliseconds on one core with AVX-512 and under half
-// a second with NEON.
-const maxWork = 1 << 33
+// What one operation may take. Work is counted in multiply-adds as the kernels do
+// them, padding included, and what they do besides as so many of them. More than
+// maxWork or maxScratch is answered with "unsupported": 2^33 take some tens of
+// milliseconds on one core with AVX-512 and under half a second with NEON.
+//
+// Nothing can stop a kernel, so an operation runs in panels of about panelWork, and
+// the deadline of a stranger's call is asked for between them. That also bounds the
+// rows that are quantized at a time.
+const (
+	maxWork    = 1 << 33
+	panelWork  = 1 << 30
+	rowWork    = 1 << 14 // beside the products of a row of linear: it is measured and quantized
+	headWork   = 1 << 13 // beside the products of a head of a text
+	normWork   = 1 << 10 // of a row of add_norm, whatever its length
+	valueWork  = 1 << 4  // and of each of its values
+	panelCodes = 2 << 20 // values of a panel, 4 MiB of codes
+	panelRows  = 1 << 14
+	rowsStep   = 48      // panels end where register blocks do, and where vectors of activations do
+	maxScratch = 4 << 20 // values beside the operands of an attention, 16 MiB
+	keptBytes  = 8 << 20 // of a workspace between operations; a larger one goes back
+)
 
 // precision of the activations of linear layers.
 const precision = simd.Bulk8
@@ -49,8 +67,35 @@ type tensors struct {
 
 // workspace is what one running operation needs beside its operands.
 type workspace struct {
-	rows      *simd.Rows
-	attention []float32
+	rows   *simd.Rows
+	values []float32
+}
+
+// floats is room for n values.
+func (w *workspace) floats(n int) []float32 {
+	if n > cap(w.values) {
+		w.values = make([]float32, n)
+	}
+	return w.values[:n]
+}
+
+func (w *workspace) bytes() int { return w.rows.Bytes() + 4*cap(w.values) }
+
+// giveBack keeps a workspace for the next operation unless it is large: one odd call
+// shall not hold memory for ever.
+func (t *tensors) giveBack(w *workspace) {
+	if w.bytes() <= keptBytes {
+		t.scratch.Put(w)
+	}
+}
+
+// padded is what the kernels make of n values: whole vectors.
+func padded(n uint64) uint64 { return (n + 15) &^ 15 }
+
+// panelOf is how many rows of so much work and so many values each make a panel.
+func panelOf(work, values uint64) uint64 {
+	rows := min(panelWork/work, panelCodes/values, panelRows)
+	return max(rows/rowsStep, 1) * rowsStep
 }
 
 // newTensors picks the kernels of this machine. The portable ones are slower
@@ -81,18 +126,33 @@ func (m *Model) bindTensors(ctx context.Context) error {
 	m.tensors = t
 	i32, f32 := api.ValueTypeI32, api.ValueTypeF32
 	builder := m.runtime.NewHostModuleBuilder(abi.ModuleTensors)
-	export := func(name string, run func(api.Memory, []uint64) uint32, params ...api.ValueType) {
+	export := func(name string, run func(context.Context, api.Module, []uint64) uint32, params ...api.ValueType) {
 		builder.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module,
 			stack []uint64) {
-			stack[0] = uint64(run(mod.Memory(), stack))
+			stack[0] = uint64(run(ctx, mod, stack))
 			m.yield(ctx)
 		}), params, []api.ValueType{i32}).Export(name)
 	}
-	export("linear_open", t.linearOpen, i32, i32, i32, i32)
-	export("linear", t.linear, i32, i32, i32, i32, i32)
-	export("linear_max", t.linearMax, i32, i32, i32, i32)
-	export("attention", t.attention, i32, i32, i32, i32, i32, i32)
-	export("add_norm", t.addNorm, i32, i32, i32, i32, i32, i32, f32)
+	exportKernel := func(name string, run func(context.Context, api.Memory, []uint64) uint32, params ...api.ValueType) {
+		export(name, func(ctx context.Context, mod api.Module, stack []uint64) uint32 {
+			if m.module.Interrupt == Cooperative { // it polls between operations, and its instance shall live on
+				ctx = context.WithoutCancel(ctx)
+			}
+			answer := run(ctx, mod.Memory(), stack)
+			if answer == tensorStopped {
+				_ = mod.CloseWithExitCode(ctx, sys.ExitCodeDeadlineExceeded)
+				panic(sys.NewExitError(sys.ExitCodeDeadlineExceeded)) // ends the guest, as proc_exit does
+			}
+			return answer
+		}, params...)
+	}
+	export("linear_open", func(_ context.Context, mod api.Module, stack []uint64) uint32 {
+		return t.linearOpen(mod.Memory(), stack)
+	}, i32, i32, i32, i32)
+	exportKernel("linear", t.linear, i32, i32, i32, i32, i32)
+	exportKernel("linear_max", t.linearMax, i32, i32, i32, i32)
+	exportKernel("attention", t.attention, i32, i32, i32, i32, i32, i32)
+	exportKernel("add_norm", t.addNorm, i32, i32, i32, i32, i32, i32, f32)
 	_, err = builder.Instantiate(ctx)
 	return err
 }
@@ -163,44 +223,85 @@ func decodeFloats(b []byte) []float32 {
 }
 
 // linear (handle, x, rows, y, activation) writes y[rows][out] = act(x[rows][in] Wᵀ + b).
-func (t *tensors) linear(mem api.Memory, a []uint64) uint32 {
+func (t *tensors) linear(ctx context.Context, mem api.Memory, a []uint64) uint32 {
 	layer, rows, act := t.layer(uint32(a[0])), uint64(uint32(a[2])), uint32(a[4])
 	if layer == nil || act > uint32(simd.GELU) {
 		return tensorBad
 	}
-	if rows > maxWork/uint64(layer.In()*layer.Out()) {
+	in, out, work := uint64(layer.In()), uint64(layer.Out()), uint64(layer.Work()+rowWork)
+	if rows > maxWork/work {
 		return tensorUnsupported
 	}
-	x, ok := floats(mem, a[1], rows*uint64(layer.In()))
-	y, fits := floats(mem, a[3], rows*uint64(layer.Out()))
+	x, ok := floats(mem, a[1], rows*in)
+	y, fits := floats(mem, a[3], rows*out)
 	if !ok || !fits {
 		return tensorBad
 	}
+	panel := panelOf(work, padded(in))
+	from, to := uint64(uint32(a[1])), uint64(uint32(a[3]))
+	if rows > panel && from != to && from < to+4*rows*out && to < from+4*rows*in {
+		return tensorUnsupported // a panel's results would fall on values that a later one reads
+	}
+	// Where y is x, panels go the way in which none of them writes over what is still to be read.
+	backward := from == to && out > in
 	w := t.scratch.Get().(*workspace)
-	defer t.scratch.Put(w)
-	t.kernels.Quantize(w.rows, x, int(rows), layer.In(), precision)
-	t.kernels.Linear(y, layer, w.rows, simd.Activation(act))
+	defer t.giveBack(w)
+	panels := (rows + panel - 1) / panel
+	for i := range panels {
+		if i > 0 && ctx.Err() != nil {
+			return tensorStopped
+		}
+		first := i * panel
+		if backward {
+			first = (panels - 1 - i) * panel
+		}
+		n := min(panel, rows-first)
+		t.kernels.Quantize(w.rows, x[first*in:], int(n), int(in), precision)
+		t.kernels.Linear(y[first*out:], layer, w.rows, simd.Activation(act))
+	}
 	return tensorDone
 }
 
 // linearMax (handle, x, rows, y) writes y[out] = the largest of x[rows][in] Wᵀ + b over the rows.
-func (t *tensors) linearMax(mem api.Memory, a []uint64) uint32 {
+func (t *tensors) linearMax(ctx context.Context, mem api.Memory, a []uint64) uint32 {
 	layer, rows := t.layer(uint32(a[0])), uint64(uint32(a[2]))
 	if layer == nil || rows == 0 {
 		return tensorBad
 	}
-	if rows > maxWork/uint64(layer.In()*layer.Out()) {
+	in, out, work := uint64(layer.In()), uint64(layer.Out()), uint64(layer.Work()+rowWork)
+	if rows > maxWork/work {
 		return tensorUnsupported
 	}
-	x, ok := floats(mem, a[1], rows*uint64(layer.In()))
-	y, fits := floats(mem, a[3], uint64(layer.Out()))
+	x, ok := floats(mem, a[1], rows*in)
+	y, fits := floats(mem, a[3], out)
 	if !ok || !fits {
 		return tensorBad
 	}
 	w := t.scratch.Get().(*workspace)
-	defer t.scratch.Put(w)
-	t.kernels.Quantize(w.rows, x, int(rows), layer.In(), precision)
-	t.kernels.LinearMax(y, layer, w.rows)
+	defer t.giveBack(w)
+	panel := panelOf(work, padded(in))
+	if rows <= panel {
+		t.kernels.Quantize(w.rows, x, int(rows), int(in), precision)
+		t.kernels.LinearMax(y, layer, w.rows)
+		return tensorDone
+	}
+	both := w.floats(2 * int(out)) // y may lie in x, which later panels read
+	top, next := both[:out], both[out:]
+	for first := uint64(0); first < rows; first += panel {
+		if first > 0 && ctx.Err() != nil {
+			return tensorStopped
+		}
+		t.kernels.Quantize(w.rows, x[first*in:], int(min(panel, rows-first)), int(in), precision)
+		if first == 0 {
+			t.kernels.LinearMax(top, layer, w.rows)
+			continue
+		}
+		t.kernels.LinearMax(next, layer, w.rows)
+		for i, v := range next {
+			top[i] = max(top[i], v)
+		}
+	}
+	copy(y, top)
 	return tensorDone
 }
 
@@ -216,7 +317,7 @@ func (t *tensors) layer(handle uint32) *simd.Layer {
 
 // attention (qkv, lengths, texts, heads, dim, out) computes the attention of each
 // text over itself: out[tokens][heads*dim] from qkv[tokens][3*heads*dim].
-func (t *tensors) attention(mem api.Memory, a []uint64) uint32 {
+func (t *tensors) attention(ctx context.Context, mem api.Memory, a []uint64) uint32 {
 	if !t.enabled {
 		return tensorUnsupported
 	}
@@ -228,15 +329,20 @@ func (t *tensors) attention(mem api.Memory, a []uint64) uint32 {
 	if !ok {
 		return tensorBad
 	}
-	width, tokens, work := heads*dim, uint64(0), uint64(0)
+	width, tokens, left, feasible := heads*dim, uint64(0), uint64(maxWork), true
 	for i := range texts {
 		n := uint64(binary.LittleEndian.Uint32(table[4*i:]))
 		if tokens += n; tokens > math.MaxUint32/(12*width) {
 			return tensorBad
 		}
-		work += n * n // at most (2^32/12)^2: no overflow
+		work, fits := attentionWork(n, heads, dim)
+		if !fits || work > left {
+			feasible = false
+			continue // a length that is wrong is worse
+		}
+		left -= work
 	}
-	if work > maxWork/(2*width) {
+	if !feasible {
 		return tensorUnsupported
 	}
 	qkv, ok := floats(mem, a[0], tokens*3*width)
@@ -245,29 +351,46 @@ func (t *tensors) attention(mem api.Memory, a []uint64) uint32 {
 		return tensorBad
 	}
 	w := t.scratch.Get().(*workspace)
-	defer t.scratch.Put(w)
+	defer t.giveBack(w)
 	scale := float32(1 / math.Sqrt(float64(dim)))
+	left = maxWork
+	since := uint64(0) // the deadline was last asked for
 	for i := range texts {
 		n := uint64(binary.LittleEndian.Uint32(table[4*i:]))
-		if n > uint64(len(out))/width || n*n > work { // the table lies in the output, which this loop writes
+		// The table may lie in the output, which this loop writes.
+		work, fits := attentionWork(n, heads, dim)
+		if n > uint64(len(out))/width || !fits || work > left {
 			return tensorBad
 		}
-		work -= n * n
+		left -= work
+		if since += work; since > panelWork {
+			if since = work; ctx.Err() != nil {
+				return tensorStopped
+			}
+		}
 		if n == 0 {
 			continue
 		}
 		h := simd.Heads{Tokens: int(n), Count: int(heads), Dim: int(dim), Stride: int(3 * width)}
-		if n := h.Scratch(); n > len(w.attention) {
-			w.attention = make([]float32, n)
-		}
-		t.kernels.Attention(out, qkv, qkv[width:], qkv[2*width:], h, scale, w.attention)
+		t.kernels.Attention(out, qkv, qkv[width:], qkv[2*width:], h, scale, w.floats(h.Scratch()))
 		qkv, out = qkv[n*3*width:], out[n*width:]
 	}
 	return tensorDone
 }
 
+// attentionWork is what the attention of a text of n tokens takes. False when that
+// is too much, in work or in memory.
+func attentionWork(n, heads, dim uint64) (work uint64, ok bool) {
+	if n > math.MaxUint32/(12*heads*dim) { // no memory holds it; below, nothing overflows
+		return 0, false
+	}
+	h := simd.Heads{Tokens: int(n), Count: int(heads), Dim: int(dim)}
+	work = uint64(h.Work()) + (heads+1)*headWork
+	return work, work <= maxWork && h.Scratch() <= maxScratch
+}
+
 // addNorm (x, residual, rows, n, gain, bias, epsilon) writes x = layernorm(x + residual).
-func (t *tensors) addNorm(mem api.Memory, a []uint64) uint32 {
+func (t *tensors) addNorm(ctx context.Context, mem api.Memory, a []uint64) uint32 {
 	if !t.enabled {
 		return tensorUnsupported
 	}
@@ -283,6 +406,17 @@ func (t *tensors) addNorm(mem api.Memory, a []uint64) uint32 {
 	if !ok1 || !ok2 || !ok3 || !ok4 {
 		return tensorBad
 	}
-	t.kernels.LayerNorm(x, x, residual, gain, bias, int(rows), int(n), epsilon)
+	work := valueWork*padded(n) + normWork
+	if rows > maxWork/work {
+		return tensorUnsupported
+	}
+	panel := panelOf(work, 1)
+	for first := uint64(0); first < rows; first += panel {
+		if first > 0 && ctx.Err() != nil {
+			return tensorStopped
+		}
+		part := x[first*n:]
+		t.kernels.LayerNorm(part, part, residual[first*n:], gain, bias, int(min(panel, rows-first)), int(n), epsilon)
+	}
 	return tensorDone
 }

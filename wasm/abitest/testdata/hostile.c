@@ -6,7 +6,7 @@
 MNEME_IMPORT("mneme", "emit") u32 mneme_emit(const void *p, u32 n);
 
 // The tasks it claims: those that the configuration names, as numbers, else embedding.
-static int embeds = 1, encodes, reranks, twice, windowless;
+static int embeds = 1, encodes, reranks, twice, windowless, unscaled, scaled;
 
 static char *put(char *o, const char *s) {
 	while (*s) *o++ = *s++;
@@ -19,7 +19,7 @@ u64 MNEME_EXPORT(mneme_describe)(void) {
 	o = put(o, "{\"name\":\"hostile\",\"version\":\"1\",\"licence\":\"Apache-2.0\",\"tasks\":[");
 	const char *window = windowless ? ",\"max_tokens\":0" : ",\"max_tokens\":16", *comma = "";
 	for (int i = 0; i <= twice; i++) {
-		if (embeds) o = put(put(put(put(o, comma), "{\"task\":\"embedding\",\"dim\":4,\"normalized\":true"), window), "}"), comma = ",";
+		if (embeds) o = put(put(put(put(o, comma), unscaled ? "{\"task\":\"embedding\",\"dim\":4" : "{\"task\":\"embedding\",\"dim\":4,\"normalized\":true"), window), "}"), comma = ",";
 		if (encodes) o = put(put(put(put(o, comma), encodes == 2 ? "{\"task\":\"sparse\"" : "{\"task\":\"sparse\",\"vocab\":16"), window), "}"), comma = ",";
 		if (reranks) o = put(put(put(put(o, comma), "{\"task\":\"rerank\""), window), "}"), comma = ",";
 	}
@@ -36,6 +36,8 @@ u64 MNEME_EXPORT(mneme_open)(const char *json, u32 n) {
 	if (mneme_json_number(json, n, "embedding", &v)) embeds = (int)v;
 	if (mneme_json_number(json, n, "twice", &v)) twice = (int)v;
 	if (mneme_json_number(json, n, "windowless", &v)) windowless = (int)v;
+	if (mneme_json_number(json, n, "unscaled", &v)) unscaled = (int)v; // does not claim unit length
+	if (mneme_json_number(json, n, "scaled", &v)) scaled = (int)v;     // gives length 7
 	return mneme_finish(mneme_new(MNEME_TEXT, 0, 0, 0, 0, 0));
 }
 
@@ -157,6 +159,20 @@ static int misbehave(const void *p, u32 n, mneme_text t, u64 *answer) {
 		*lens = tokens;
 		if (mneme_nn_attention(qkv, lens, 1, 1, 1, out) != 1) return *answer = failed("attention took too much work"), 1;
 	}
+	if (is(t, "kernel")) { // a layer in place over more rows than one panel has
+		u32 rows = 40000;
+		u32 handle = mneme_nn_linear_open("layer", 5, 16, 16);
+		f32 *x = mneme_alloc(64 * rows);
+		if (!x) return 1;
+		mneme_log(MNEME_LOG_INFO, "kernel", 6);
+		u32 said = mneme_nn_linear(handle, x, rows, x, 0);
+		mneme_free(x, 64 * rows);
+		mneme_log(MNEME_LOG_INFO, said ? "refused" : "survived", said ? 7 : 8);
+	}
+	if (is(t, "leak") && !mneme_alloc(1 << 20)) return 1; // until there is no more
+	static u32 told;
+	if (is(t, "tired") && told++) return *answer = mneme_fail(MNEME_NO_MEMORY, "only once an instance"), 1;
+	if (is(t, "starving")) return *answer = mneme_fail(MNEME_NO_MEMORY, "never"), 1;
 	if (is(t, "imports")) {
 		const char *wrong = imports();
 		if (wrong) return *answer = failed(wrong), 1;
@@ -203,6 +219,10 @@ u64 MNEME_EXPORT(mneme_embed)(const void *p, u32 n) {
 	if (is(t, "product")) r->rows = 0xFFFFFFFFu, r->dim = 0xFFFFFFFFu;
 	if (is(t, "scores")) r->kind = MNEME_SCORES;
 	if (is(t, "nan")) ((u32 *)(r + 1))[1] = 0x7FC00000u;
+	if (is(t, "scaled") || scaled) ((f32 *)(r + 1))[0] = 7;
+	if (is(t, "slightly")) ((f32 *)(r + 1))[0] = 1.002f;
+	if (is(t, "rounded")) ((f32 *)(r + 1))[0] = 1.0005f;
+	if (is(t, "null vector")) ((f32 *)(r + 1))[0] = 0;
 	return lie(r, t);
 }
 
