@@ -102,24 +102,8 @@ func checkDense(m *modelv1.DenseBatch, rows int, d description) ([]float32, []in
 	for i := range data {
 		data[i] = math.Float32frombits(binary.LittleEndian.Uint32(m.GetData()[4*i:]))
 	}
-	for r := range rows {
-		row, sum := data[r*d.dim:(r+1)*d.dim], 0.0
-		for _, x := range row {
-			sum += float64(x) * float64(x)
-		}
-		norm := math.Sqrt(sum)
-		switch {
-		case math.IsNaN(norm) || math.IsInf(norm, 0):
-			return nil, nil, fmt.Errorf("vector %d has numbers that are not finite", r)
-		case d.normalized && math.Abs(norm-1) > 1e-3:
-			return nil, nil, fmt.Errorf("vector %d has the length %g, not 1 as claimed", r, norm)
-		case norm < 1e-12:
-			return nil, nil, fmt.Errorf("vector %d is zero", r)
-		case !d.normalized:
-			for i := range row {
-				row[i] = float32(float64(row[i]) / norm)
-			}
-		}
+	if err := (port.Dense{Dim: d.dim, Data: data}).Unit(d.normalized); err != nil {
+		return nil, nil, err
 	}
 	return data, read, nil
 }

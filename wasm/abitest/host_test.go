@@ -154,6 +154,93 @@ func TestMisbehavingTasks(t *testing.T) {
 	}
 }
 
+// TestRenewal: an instance that has worked and is out of memory is replaced and its call
+// repeated, once: callers notice nothing of a leak. A job that is too large for a fresh
+// instance fails.
+func TestRenewal(t *testing.T) {
+	for name, way := range ways() {
+		t.Run(name, func(t *testing.T) {
+			var log strings.Builder
+			// The pool has one worker for passages: the second serves queries alone.
+			m, err := host.Open(t.Context(), hostile(t, way),
+				host.Options{Instances: 1, MemoryMB: 16, Log: slog.New(slog.NewTextHandler(&log, nil))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { m.Close() })
+			embed := func(text string) error {
+				_, err := m.Embed(t.Context(), port.Passage, []string{text})
+				return err
+			}
+			for i := range 100 { // an instance has room for some 14
+				if err := embed("leak"); err != nil {
+					t.Fatalf("call %d: %v", i, err)
+				}
+			}
+			leaked := m.Stats().Renewed
+			if leaked < 5 || leaked > 20 {
+				t.Errorf("%d renewals in 100 calls that leak 1 MB of 16", leaked)
+			}
+			for i := range 3 { // error 4 of an instance's second call
+				if err := embed("tired"); err != nil {
+					t.Fatalf("call %d: %v", i, err)
+				}
+			}
+			if n := m.Stats().Renewed; n < leaked+2 || n > leaked+3 {
+				t.Errorf("%d renewals, then %d", leaked, n)
+			}
+			before := m.Stats()
+			if err := embed("starving"); fault.CodeOf(err) != fault.Upstream {
+				t.Errorf("a job that no instance has memory for: %v", err)
+			}
+			if after := m.Stats(); after.Renewed != before.Renewed+1 || after.Made != before.Made+1 {
+				t.Errorf("a job that no instance has memory for: %+v, then %+v", before, after)
+			}
+			if err := embed("starving"); fault.CodeOf(err) != fault.Upstream {
+				t.Errorf("again: %v", err)
+			}
+			if after := m.Stats(); after.Renewed != before.Renewed+1 || after.Made != before.Made+2 {
+				t.Errorf("a fresh instance is not renewed: %+v, then %+v", before, after)
+			}
+			works(t, m)
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := log.String(); !strings.Contains(got, `msg="model instance out of memory"`) ||
+				!strings.Contains(got, "operation=mneme_embed") || !strings.Contains(got, "memory_mb=16") {
+				t.Errorf("the log says %s", got)
+			}
+		})
+	}
+}
+
+// TestUnitLength: vectors leave with unit length, be they of a first call, of a query or
+// of a passage: a model that claims it is held to it, one that does not is helped.
+func TestUnitLength(t *testing.T) {
+	for name, way := range ways() {
+		m := open(t, hostile(t, way), host.Options{Instances: 1})
+		unclaimed := open(t, with(hostile(t, way), `{"unscaled":1,"scaled":1}`), host.Options{Instances: 1})
+		for _, as := range []port.TextKind{port.Query, port.Passage} {
+			for _, text := range []string{"scaled", "slightly", "null vector"} {
+				if _, err := m.Embed(t.Context(), as, []string{text}); fault.CodeOf(err) != fault.Upstream {
+					t.Errorf("%s, kind %d, %q: %v", name, as, text, err)
+				}
+			}
+			if d, err := m.Embed(t.Context(), as, []string{"rounded"}); err != nil || d.Data[0] != 1.0005 {
+				t.Errorf("%s, kind %d: %v, %v", name, as, d, err)
+			}
+			d, err := unclaimed.Embed(t.Context(), as, []string{"scaled", "other"})
+			if err != nil || !slices.Equal(d.Data, []float32{1, 0, 0, 0, 1, 0, 0, 0}) {
+				t.Errorf("%s, kind %d, unclaimed: %v, %v", name, as, d.Data, err)
+			}
+		}
+	}
+	_, err := host.Open(t.Context(), with(hostile(t, host.Enforced), `{"scaled":1}`), host.Options{Instances: 1})
+	if err == nil || !strings.Contains(err.Error(), "vector 0 has the length 7, not 1 as claimed") {
+		t.Errorf("a module whose vectors are not what it claims opens: %v", err)
+	}
+}
+
 // TestTasks: a model does what it claims and nothing else.
 func TestTasks(t *testing.T) {
 	calls := map[port.Task]func(m *host.Model) error{

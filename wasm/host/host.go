@@ -109,6 +109,7 @@ type Model struct {
 	info    port.ModelInfo
 	claims  claims
 	vocab   uint32 // sparse terms are below it
+	unit    bool   // it claims vectors of unit length
 	counts  bool   // it counts tokens
 	ids     bool   // it gives token ids
 	runtime wazero.Runtime
@@ -122,6 +123,7 @@ type Model struct {
 	running       sync.WaitGroup // workers that are not lost
 	lost          atomic.Int64   // workers whose call never came back
 	made          atomic.Int64   // instances ever made
+	renewed       atomic.Int64   // instances that were out of memory and replaced
 	moduleLog     limiter        // of the module in the log
 	failureLog    limiter        // about the module in the log
 	breakRequests chan struct{}  // a worker that receives breaks its instance
@@ -133,6 +135,7 @@ type Model struct {
 type Stats struct {
 	Instances int   // that exist now
 	Made      int   // ever
+	Renewed   int   // replaced because they were out of memory, and their call repeated
 	Lost      int   // whose call never came back
 	Waiting   int   // calls in line
 	Memory    int64 // of the instances, in bytes
@@ -140,7 +143,7 @@ type Stats struct {
 
 // Stats counts what there is.
 func (m *Model) Stats() Stats {
-	s := Stats{Made: int(m.made.Load()), Lost: int(m.lost.Load()), Waiting: m.queue.waiting()}
+	s := Stats{Made: int(m.made.Load()), Renewed: int(m.renewed.Load()), Lost: int(m.lost.Load()), Waiting: m.queue.waiting()}
 	m.pool.Lock()
 	defer m.pool.Unlock()
 	for _, w := range m.workers {
@@ -311,7 +314,7 @@ func (m *Model) readClaims(ctx context.Context, in *instance) error {
 			if t.Dim < 1 || t.Dim > abi.MaxDim {
 				return fmt.Errorf("the module claims vectors of %d dimensions", t.Dim)
 			}
-			info.Dimensions = t.Dim
+			info.Dimensions, m.unit = t.Dim, t.Normalized
 		case port.TaskSparse:
 			if t.Vocab < 1 || t.Vocab > math.MaxInt32 {
 				return fmt.Errorf("the module claims a vocabulary of %d terms", t.Vocab)

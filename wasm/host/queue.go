@@ -209,6 +209,7 @@ type worker struct {
 	model  *Model
 	in     *instance
 	last   class        // that it serves
+	used   bool         // the instance has answered
 	memory atomic.Int64 // of the instance after its last job, in bytes
 	lost   atomic.Bool  // a call never came back; another worker took the place
 }
@@ -264,23 +265,22 @@ func (w *worker) work(j *job) {
 		patience += time.Minute
 	}
 	defer time.AfterFunc(patience, func() { w.abandon(j) }).Stop()
-	if w.in == nil {
-		in, err := m.newInstance(ctx)
-		if err != nil {
-			if ctx.Err() != nil {
-				err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
+	r, err := w.call(ctx, j)
+	var stated *abi.Error
+	if errors.As(err, &stated) && stated.Code == abi.CodeMemory {
+		// Memory that leaked or lies in pieces comes back with a new instance alone.
+		spent := w.used
+		w.closeInstance()
+		if spent && ctx.Err() == nil {
+			m.renewed.Add(1)
+			if pass, dropped := m.failureLog.allow(time.Now()); pass {
+				m.options.Log.Warn("model instance out of memory", "model", m.info.ID, "operation", j.stream.op, "error", err,
+					"memory_mb", m.options.MemoryMB, "unlogged", dropped)
 			}
-			j.complete(abi.Result{}, err)
-			return
-		}
-		w.in = in
-	}
-	r, err := w.in.call(ctx, j.stream.op, abi.Request{Rows: slices.Concat(j.stream.head, j.texts), Query: j.stream.query})
-	w.memory.Store(w.in.memory())
-	if err == nil {
-		// What answers out of shape may have spoilt its memory.
-		if err = j.stream.check(r, len(j.texts)); err != nil {
-			err = &errBroken{err}
+			r, err = w.call(ctx, j)
+			if errors.As(err, &stated) && stated.Code == abi.CodeMemory {
+				w.closeInstance() // the job is too large for any
+			}
 		}
 	}
 	select {
@@ -298,6 +298,30 @@ func (w *worker) work(j *job) {
 		}
 	}
 	j.complete(r, err)
+}
+
+// call runs a job on the worker's instance, which it makes where there is none.
+func (w *worker) call(ctx context.Context, j *job) (abi.Result, error) {
+	if w.in == nil {
+		in, err := w.model.newInstance(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
+			}
+			return abi.Result{}, err
+		}
+		w.in, w.used = in, false
+	}
+	r, err := w.in.call(ctx, j.stream.op, abi.Request{Rows: slices.Concat(j.stream.head, j.texts), Query: j.stream.query})
+	w.memory.Store(w.in.memory())
+	if err == nil {
+		w.used = true
+		// What answers out of shape may have spoilt its memory.
+		if err = j.stream.check(r, len(j.texts)); err != nil {
+			err = &errBroken{err}
+		}
+	}
+	return r, err
 }
 
 // abandon gives up on a worker whose call does not come back.

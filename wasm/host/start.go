@@ -182,11 +182,14 @@ func (m *Model) probe(ctx context.Context, in *instance) error {
 	return nil
 }
 
-// checkDense checks an answer of vectors.
+// checkDense checks an answer of vectors and divides those that claim no unit length.
 func (m *Model) checkDense(r abi.Result, rows int) error {
 	if r.Kind != abi.KindDense || r.Rows != rows || r.Dim != m.info.Dimensions {
 		return fault.New(fault.Upstream, "the model answered kind %d with %d rows of %d for %d texts of %d", r.Kind,
 			r.Rows, r.Dim, rows, m.info.Dimensions)
+	}
+	if err := (port.Dense{Dim: r.Dim, Data: r.Floats}).Unit(m.unit); err != nil {
+		return fault.New(fault.Upstream, "the model answered vectors of which %v", err)
 	}
 	return m.checkTokens(r)
 }

@@ -61,9 +61,10 @@ func (m *Embedder) Embed(ctx context.Context, as port.TextKind, in []string) (po
 			if len(v) != dim {
 				return InvalidAnswer("a vector of %d dimensions, dimensions says %d", len(v), dim)
 			}
-			if err := normalizeInto(out.Row(from+i), v); err != nil {
-				return err
-			}
+			copy(out.Row(from+i), v)
+		}
+		if err := (port.Dense{Dim: dim, Data: out.Data[from*dim : to*dim]}).Unit(false); err != nil {
+			return InvalidAnswer("%v", err)
 		}
 		m.Limits.shareTokens(ready.tokens[from:to], counted)
 		return nil
@@ -72,22 +73,6 @@ func (m *Embedder) Embed(ctx context.Context, as port.TextKind, in []string) (po
 		return port.Dense{}, err
 	}
 	return out, nil
-}
-
-// normalizeInto writes v at length 1.
-func normalizeInto(into []float32, v Vector) error {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	if !(sum > 0) || math.IsInf(sum, 0) {
-		return InvalidAnswer("a vector that is zero or not finite")
-	}
-	by := 1 / math.Sqrt(sum)
-	for i, x := range v {
-		into[i] = float32(float64(x) * by)
-	}
-	return nil
 }
 
 // Dialect is the API of a provider that has embedding and reranking models.
