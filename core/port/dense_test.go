@@ -27,7 +27,7 @@ func TestUnit(t *testing.T) {
 		"not claimed, zero":     {false, []float32{1, 0, 0, 1e-13}, nil, "vector 1 is zero"},
 		"not a number":          {false, []float32{1, 0, 0, nan}, nil, "vector 1 is NaN in dimension 1"},
 		"infinite":              {true, []float32{inf, 0}, nil, "vector 0 is -Inf in dimension 0"},
-		"longer than a float32": {false, []float32{math.MaxFloat32, math.MaxFloat32}, []float32{math.Sqrt2 / 2, math.Sqrt2 / 2}, ""},
+		"longer than a float32": {false, []float32{math.MaxFloat32, math.MaxFloat32}, []float32{.70710678, .70710678}, ""},
 		"half a vector":         {true, []float32{1, 0, 1}, nil, "3 values of vectors of 2 dimensions"},
 		"none":                  {true, nil, nil, ""},
 	} {

@@ -200,7 +200,8 @@ func TestPanels(t *testing.T) {
 				t.Errorf("%v: y %d bytes behind x: %d", shape, apart, said)
 			}
 		}
-		if said := n.linear(t.Context(), mem, []uint64{handle, from, uint64(rows), uint64(from + 4*rows*in), 0}); said != tensorDone {
+		behind := []uint64{handle, from, uint64(rows), uint64(from + 4*rows*in), 0}
+		if said := n.linear(t.Context(), mem, behind); said != tensorDone {
 			t.Errorf("%v: y right behind x: %d", shape, said)
 		}
 		mem.Write(from, bytesOf(x...))
