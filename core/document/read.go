@@ -110,7 +110,7 @@ func (s *Service) Get(ctx context.Context, in GetDocument) (Document, error) {
 	p := port.Documents(who.Org, in.Namespace)
 	var out Document
 	err := s.store.View(ctx, func(r reader) error {
-		if _, err := holding(ctx, r, p); err != nil {
+		if _, err := readNonEmpty(ctx, r, p); err != nil {
 			return err
 		}
 		docs, err := r.Documents(ctx, p, []string{in.ID}, port.PartText|port.PartMetadata|port.PartChunks)
@@ -189,7 +189,7 @@ func (s *Service) List(ctx context.Context, in ListDocuments) (Page, error) {
 	}
 	out := Page{Documents: []Head{}}
 	err := s.store.View(ctx, func(r reader) error {
-		if _, err := holding(ctx, r, p); err != nil {
+		if _, err := readNonEmpty(ctx, r, p); err != nil {
 			return err
 		}
 		list, err := r.ListDocuments(ctx, p, port.DocumentList{Prefix: in.Prefix, SourceID: in.SourceID, Order: order,

@@ -88,8 +88,8 @@ func New(s Settings) *Service {
 	return svc
 }
 
-// holding reads the namespace and refuses one without documents.
-func holding(ctx context.Context, r reader, p port.Partition) (port.PartitionRow, error) {
+// readNonEmpty reads the namespace and refuses one without documents.
+func readNonEmpty(ctx context.Context, r reader, p port.Partition) (port.PartitionRow, error) {
 	n, err := r.Partition(ctx, p)
 	if err != nil {
 		return n, err

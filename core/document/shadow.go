@@ -28,7 +28,7 @@ func (s *Service) CheckReindex(
 // reindexing that is impossible.
 func (s *Service) checkReindexable(ctx context.Context, r reader, p port.Partition,
 	in reindex.Request) (port.PartitionRow, *port.PartitionRow, error) {
-	ns, err := holding(ctx, r, p)
+	ns, err := readNonEmpty(ctx, r, p)
 	if err != nil {
 		return ns, nil, err
 	}
@@ -100,7 +100,7 @@ func (s *Service) Discard(ctx context.Context, p port.Partition) (discarded bool
 	var gone port.Partition
 	err = s.store.Update(ctx, func(w writer) error {
 		discarded = false
-		if _, err := holding(ctx, w, p); err != nil {
+		if _, err := readNonEmpty(ctx, w, p); err != nil {
 			return err
 		}
 		shadow, err := w.Partition(ctx, p.Shadow())

@@ -276,7 +276,7 @@ func (s *Service) tryRelink(ctx context.Context, p port.Partition, ids []string)
 	var changes []staleLink
 	var models *ingest.Encoder
 	err := s.store.View(ctx, func(r snapshot) error {
-		ns, exists, err := s.writable(ctx, r, p)
+		ns, exists, err := s.readForWrite(ctx, r, p)
 		models = s.encoders.For(ns)
 		if err == nil && exists {
 			err = s.checkModels(ns)
@@ -301,7 +301,7 @@ func (s *Service) tryRelink(ctx context.Context, p port.Partition, ids []string)
 		return err
 	}
 	return s.changes.Write(ctx, ingest.CauseReencoding, func(tx *ingest.Tx) error {
-		ns, exists, err := s.writable(ctx, tx, p)
+		ns, exists, err := s.readForWrite(ctx, tx, p)
 		if err != nil || !exists {
 			return err
 		}

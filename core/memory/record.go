@@ -292,7 +292,7 @@ func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Appl
 	now := s.now()
 	err := s.store.View(ctx, func(r snapshot) (err error) {
 		var exists bool
-		if ns, exists, err = s.writable(ctx, r, p); err != nil {
+		if ns, exists, err = s.readForWrite(ctx, r, p); err != nil {
 			return err
 		}
 		var rec port.Record
@@ -351,7 +351,7 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ing
 	defer leave()
 	err = s.changes.Write(ctx, why, func(tx *ingest.Tx) error {
 		toRelink = nil
-		ns, exists, err := s.writable(ctx, tx, p)
+		ns, exists, err := s.readForWrite(ctx, tx, p)
 		if err != nil {
 			return err
 		}

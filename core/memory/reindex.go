@@ -56,7 +56,7 @@ func (s *Service) stale(ctx context.Context, p port.Partition) (ns port.Partitio
 
 // holding reads an end user who has memories and is not being erased.
 func (s *Service) holding(ctx context.Context, r reader, p port.Partition) (port.PartitionRow, error) {
-	ns, exists, err := s.writable(ctx, r, p)
+	ns, exists, err := s.readForWrite(ctx, r, p)
 	switch {
 	case err != nil:
 		return ns, err

@@ -223,7 +223,7 @@ func (s *Service) trySave(ctx context.Context, p port.Partition, items []saveIte
 	var followers []string
 	err := s.store.View(ctx, func(r snapshot) (err error) {
 		var exists bool
-		if ns, exists, err = s.writable(ctx, r, p); err != nil {
+		if ns, exists, err = s.readForWrite(ctx, r, p); err != nil {
 			return err
 		}
 		if answer, _, err = s.findReply(ctx, r, o); answer != nil || err != nil {
@@ -298,7 +298,7 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 	defer leave()
 	err = s.changes.Write(ctx, ingest.CauseWrite, func(tx *ingest.Tx) error {
 		out, replayed = make([]Saved, len(items)), false
-		ns, exists, err := s.writable(ctx, tx, p)
+		ns, exists, err := s.readForWrite(ctx, tx, p)
 		if err != nil {
 			return err
 		}

@@ -234,9 +234,9 @@ func (s *Service) readPartition(ctx context.Context, r reader, p port.Partition)
 	return ns, ns.Erasing.IsZero(), nil
 }
 
-// writable reads the partition that a write goes to; exists is false when the
+// readForWrite reads the partition that a write goes to; exists is false when the
 // write will create it.
-func (s *Service) writable(ctx context.Context, r reader, p port.Partition) (ns port.PartitionRow, exists bool, err error) {
+func (s *Service) readForWrite(ctx context.Context, r reader, p port.Partition) (ns port.PartitionRow, exists bool, err error) {
 	ns, err = r.Partition(ctx, p)
 	switch {
 	case fault.IsPartitionNotFound(err):

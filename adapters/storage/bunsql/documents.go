@@ -39,7 +39,7 @@ func columns(ref namespaceRef, parts port.Part) string {
 	return c
 }
 
-// each is ids as the argument of the token each.
+// each encodes ids as the argument of the token of the same name.
 func each(ids []string) (string, error) {
 	b, err := json.Marshal(ids)
 	if err != nil {
@@ -48,7 +48,7 @@ func each(ids []string) (string, error) {
 	return string(b), nil
 }
 
-// scanner reads document rows of one query.
+// scanner reads the document rows of one query.
 type scanner struct {
 	parts              port.Part
 	textHash, metaHash sql.RawBytes
@@ -385,7 +385,7 @@ func (w *Writer) PutDocuments(ctx context.Context, p port.Partition, at time.Tim
 	for i := range docs {
 		d := &docs[i]
 		ids[i] = d.Document.ID
-		if err := owned(ref, &d.Document); err != nil {
+		if err := checkMemoryFields(ref, &d.Document); err != nil {
 			return 0, internal(op, "document %s: %w", d.Document.ID, err)
 		}
 		if d.MetadataOnly {
@@ -455,8 +455,8 @@ func (w *Writer) PutDocuments(ctx context.Context, p port.Partition, at time.Tim
 	return seq, w.count(ctx, ref, seq, newest, documents, chunks, bytes)
 }
 
-// owned checks the fields that only a memory has.
-func owned(ref namespaceRef, d *port.Document) error {
+// checkMemoryFields checks the fields that only a memory has.
+func checkMemoryFields(ref namespaceRef, d *port.Document) error {
 	zero := d.ContentKey == [32]byte{}
 	switch {
 	case !ref.memories && (d.Container != "" || !zero || d.Source != "" || d.ExternalID != ""):
@@ -469,7 +469,7 @@ func owned(ref namespaceRef, d *port.Document) error {
 	return nil
 }
 
-// memory is the arguments of memoryColumns: no container and content key in a
+// memory gives the arguments of memoryColumns: no container and content key in a
 // namespace, which keeps its documents out of the memories' indexes.
 func memory(ref namespaceRef, d *port.Document) (container sql.NullString, contentKey []byte) {
 	if d.ContentKey != [32]byte{} {
