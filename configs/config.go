@@ -62,6 +62,8 @@ type Limits struct {
 	Concurrency int `yaml:"concurrency" help:"Requests served at once. 0: 16 for each core."`
 	Queue       int `yaml:"queue" help:"Requests that may wait to be served; one more answers 503 with Retry-After. 0: four times the concurrency."`
 
+	BodyMB int `yaml:"body_mb" help:"Memory for the bodies of requests, in MiB, 256 to 65536. An organization holds at most as much of it as is left for the others, a key half as much; more of theirs answers 503 with Retry-After."`
+
 	RerankDocuments int `yaml:"rerank_documents" help:"Texts that one rerank call may score, 1 to 1000."`
 }
 
@@ -185,7 +187,7 @@ func Default(r *registry.Registry) *Config {
 		Server:  Server{Addr: "127.0.0.1:8080", MaxConnections: 2048, ShutdownTimeout: 30 * time.Second},
 		Timeouts: Timeouts{Header: 10 * time.Second, Idle: 2 * time.Minute, Read: 5 * time.Second, Query: 10 * time.Second,
 			Rerank: 20 * time.Second, Write: 2 * time.Minute},
-		Limits: Limits{Shared: selected(r.Limit, defaultLimit), RerankDocuments: 100},
+		Limits: Limits{Shared: selected(r.Limit, defaultLimit), BodyMB: 256, RerankDocuments: 100},
 		Query:  defaultQuery(),
 		Memory: Memory{
 			RerankDepth:    20,
@@ -283,6 +285,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		{"query.rerank_depth", c.Query.RerankDepth, 1, 100}, {"memory.rerank_depth", c.Memory.RerankDepth, 0, 100},
 		{"memory.rerank_bytes", c.Memory.RerankBytes, 0, 1_000_000},
 		{"limits.rerank_documents", c.Limits.RerankDocuments, 1, 1000},
+		{"limits.body_mb", c.Limits.BodyMB, 256, 1 << 16},
 	} {
 		if n.value < n.min || n.value > n.max {
 			report(n.path, "%d is not between %d and %d", n.value, n.min, n.max)

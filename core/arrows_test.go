@@ -152,7 +152,7 @@ var rules = []rule{
 	},
 	{
 		folder: "transports/oauth",
-		may:    []string{"core/oauth", "*"},
+		may:    []string{"core/oauth", "transports/codec", "*"},
 		why:    "the OAuth front's pages and endpoints, over a library",
 	},
 	{

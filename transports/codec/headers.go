@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -36,4 +37,30 @@ func Timeout(lines []string) (time.Duration, error) {
 	}
 	const most = uint64(24 * time.Hour / time.Millisecond)
 	return time.Duration(min(ms, most)) * time.Millisecond, nil
+}
+
+// Address is whom a call of a stranger is counted for: an IPv4 address, or the
+// network of an IPv6 one, of which anybody has plenty. remote is the connection's,
+// with or without a port; lines are those of the header in which the proxy in front
+// puts the caller's, whose last entry counts. "unknown" when it cannot be read.
+func Address(remote string, lines []string) string {
+	from := remote
+	if len(lines) > 0 {
+		last := lines[len(lines)-1]
+		from = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
+	}
+	ip, err := netip.ParseAddr(from)
+	if err != nil {
+		at, err := netip.ParseAddrPort(from)
+		if err != nil {
+			return "unknown"
+		}
+		ip = at.Addr()
+	}
+	if ip = ip.Unmap(); ip.Is6() {
+		if network, err := ip.WithZone("").Prefix(64); err == nil {
+			return network.String()
+		}
+	}
+	return ip.String()
 }

@@ -8,6 +8,29 @@ import (
 	"github.com/mnemehq/mneme/transports/codec"
 )
 
+func TestAddress(t *testing.T) {
+	for _, c := range []struct {
+		remote string
+		lines  []string
+		want   string
+	}{
+		{"192.0.2.1:80", nil, "192.0.2.1"},
+		{"192.0.2.1", nil, "192.0.2.1"},
+		{"[::ffff:192.0.2.1]:80", nil, "192.0.2.1"},
+		{"[2001:db8:1:2:3::4]:80", nil, "2001:db8:1:2::/64"},
+		{"[fe80::1%eth0]:80", nil, "fe80::/64"},
+		{"pipe", nil, "unknown"},
+		{"10.0.0.1:80", []string{"192.0.2.1"}, "192.0.2.1"},
+		{"10.0.0.1:80", []string{"198.51.100.7, 192.0.2.1 "}, "192.0.2.1"},
+		{"10.0.0.1:80", []string{"192.0.2.1", "2001:db8:1:2:3::4"}, "2001:db8:1:2::/64"},
+		{"10.0.0.1:80", []string{"no address"}, "unknown"},
+	} {
+		if got := codec.Address(c.remote, c.lines); got != c.want {
+			t.Errorf("%s %v: %s, want %s", c.remote, c.lines, got, c.want)
+		}
+	}
+}
+
 func TestBearer(t *testing.T) {
 	for _, c := range []struct {
 		lines []string

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -18,8 +17,8 @@ import (
 )
 
 // body reads the request's body, expanded, up to limit bytes; nil when there is
-// none. A client that stops sending, and a body that expands without end, are
-// cut off.
+// none. A client that stops sending or sends too slowly, and a body that expands
+// without end, are cut off. What is held grows with what has arrived.
 func (x *exchange) body(ctx context.Context, limit int64) ([]byte, error) {
 	r := x.r
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
@@ -29,23 +28,19 @@ func (x *exchange) body(ctx context.Context, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = x.control.SetReadDeadline(time.Time{}) }()
-	src, zipped, tooLarge, err := x.expanded(ctx, limit)
+	src, err := x.expanded(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
-	size := int64(4 << 10)
-	if r.ContentLength > 0 && !zipped {
-		// One more than announced, so that the end is seen without growing.
-		size = min(r.ContentLength+1, 1<<20)
+	announced := max(r.ContentLength, 0)
+	if src.zipped {
+		announced = 0
 	}
-	if !x.hold(size) {
-		return nil, busy()
-	}
-	buf := make([]byte, 0, size)
+	var buf []byte
 	for {
 		if len(buf) == cap(buf) {
-			more := min(int64(cap(buf))*2, limit+1)
-			if !x.hold(more) { // the old and the new are held while one is copied
+			more := grown(int64(cap(buf)), announced, limit)
+			if !x.hold(more) {
 				return nil, busy()
 			}
 			buf = append(make([]byte, 0, more), buf...)
@@ -53,14 +48,17 @@ func (x *exchange) body(ctx context.Context, limit int64) ([]byte, error) {
 		n, err := src.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if int64(len(buf)) > limit {
-			return nil, tooLarge
+			return nil, src.tooLarge
 		}
-		if err == io.EOF {
+		if src.zipped && int64(len(buf)) > freeExpansion+maxExpansion*src.from.received {
+			return nil, fault.New(fault.PayloadTooLarge, "the gzip body expands to more than %d times its size", maxExpansion)
+		}
+		if errors.Is(err, io.EOF) {
 			x.bodyDone = true
 			break
 		}
 		if err != nil {
-			return nil, x.bodyError(ctx, err, tooLarge, zipped)
+			return nil, x.bodyError(ctx, err, src)
 		}
 	}
 	if len(bytes.TrimSpace(buf)) == 0 {
@@ -69,30 +67,63 @@ func (x *exchange) body(ctx context.Context, limit int64) ([]byte, error) {
 	return buf, nil
 }
 
+// How far a gzip body that is held in memory may expand: so many times what was
+// sent, and some for nothing. JSON of real texts stays under a third of it.
+const (
+	maxExpansion  = 32
+	freeExpansion = 1 << 20
+)
+
+// grown is the next capacity of a buffer that is full, for a body of at most limit
+// bytes of which announced are expected; 0: nobody knows how many. One more than
+// expected lets the end be seen without growing.
+func grown(full, announced, limit int64) int64 {
+	switch {
+	case 0 < announced && full <= announced && full >= announced/4: // who has sent a quarter is believed
+		return announced + 1
+	case full < 4<<10:
+		return min(4<<10, limit+1)
+	case full < 64<<10:
+		return min(full*2, limit+1)
+	}
+	return min(full+full/4, limit+1)
+}
+
+// source is a body as it is read.
+type source struct {
+	io.Reader // decompressed
+
+	from     *patientReader // as it is sent
+	zipped   bool
+	tooLarge *fault.Error // the fault of a larger one
+}
+
 // expanded reads the body decompressed; no more than limit bytes of it as it was
-// sent. tooLarge is the fault of a larger one.
-func (x *exchange) expanded(ctx context.Context, limit int64) (src io.Reader, zipped bool, tooLarge *fault.Error, err error) {
+// sent.
+func (x *exchange) expanded(ctx context.Context, limit int64) (*source, error) {
 	r := x.r
+	s := &source{tooLarge: fault.New(fault.PayloadTooLarge, "the body is larger than %d bytes", limit)}
 	switch e := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); e {
 	case "", "identity":
 	case "gzip", "x-gzip":
-		zipped = true
+		s.zipped = true
 	default:
-		return nil, false, nil, fault.Field(fault.InvalidRequest, "Content-Encoding", "must be gzip or absent")
+		return nil, fault.Field(fault.InvalidRequest, "Content-Encoding", "must be gzip or absent")
 	}
-	tooLarge = fault.New(fault.PayloadTooLarge, "the body is larger than %d bytes", limit)
 	if r.ContentLength > limit {
-		return nil, zipped, nil, tooLarge
+		return nil, s.tooLarge
 	}
-	src = &patientReader{x: x, ctx: ctx, from: http.MaxBytesReader(x.w, r.Body, limit)}
-	if !zipped {
-		return src, false, tooLarge, nil
+	s.from = &patientReader{x: x, ctx: ctx, from: http.MaxBytesReader(x.w, r.Body, limit)}
+	s.Reader = s.from
+	if !s.zipped {
+		return s, nil
 	}
-	z, err := gzip.NewReader(src)
+	z, err := gzip.NewReader(s.from)
 	if err != nil {
-		return nil, true, nil, x.bodyError(ctx, err, tooLarge, true)
+		return nil, x.bodyError(ctx, err, s)
 	}
-	return z, true, tooLarge, nil
+	s.Reader = z
+	return s, nil
 }
 
 // bodyStream gives the request's body, expanded, to be read piece by piece.
@@ -104,23 +135,21 @@ func (x *exchange) bodyStream(ctx context.Context, s *op.Spec) (io.Reader, error
 	if err := checkType(r.Header.Get("Content-Type"), s.BodyType); err != nil {
 		return nil, err
 	}
-	src, zipped, tooLarge, err := x.expanded(ctx, s.MaxBody)
+	src, err := x.expanded(ctx, s.MaxBody)
 	if err != nil {
 		_ = x.control.SetReadDeadline(time.Time{})
 		return nil, err
 	}
-	return &streamedBody{x: x, ctx: ctx, from: src, left: s.MaxBody, zipped: zipped, tooLarge: tooLarge}, nil
+	return &streamedBody{x: x, ctx: ctx, from: src, left: s.MaxBody}, nil
 }
 
 // streamedBody is a body that a service reads. Its errors are faults.
 type streamedBody struct {
-	x        *exchange
-	ctx      context.Context
-	from     io.Reader
-	left     int64 // of the limit
-	zipped   bool
-	tooLarge *fault.Error
-	err      error // once it ended
+	x    *exchange
+	ctx  context.Context
+	from *source
+	left int64 // of the limit
+	err  error // once it ended
 }
 
 func (b *streamedBody) Read(p []byte) (int, error) {
@@ -129,7 +158,7 @@ func (b *streamedBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.from.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		err = b.tooLarge
+		err = b.from.tooLarge
 	}
 	if err == nil {
 		return n, nil
@@ -137,7 +166,7 @@ func (b *streamedBody) Read(p []byte) (int, error) {
 	if errors.Is(err, io.EOF) {
 		b.x.bodyDone, b.err = true, io.EOF
 	} else {
-		b.err = b.x.bodyError(b.ctx, err, b.tooLarge, b.zipped)
+		b.err = b.x.bodyError(b.ctx, err, b.from)
 	}
 	_ = b.x.control.SetReadDeadline(time.Time{}) // from here on only the end of the connection is read
 	return n, b.err
@@ -157,11 +186,12 @@ func checkType(header, want string) error {
 	return fault.Field(fault.InvalidRequest, "Content-Type", "must be %s", want)
 }
 
-func (x *exchange) bodyError(ctx context.Context, err error, tooLarge *fault.Error, zipped bool) error {
+func (x *exchange) bodyError(ctx context.Context, err error, s *source) error {
 	var max *http.MaxBytesError
+	zipped := s.zipped
 	switch {
 	case errors.As(err, &max):
-		return tooLarge
+		return s.tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		x.bodyFailed = true
 		// net/http has cancelled the request's context for this error, which
@@ -184,64 +214,35 @@ func (x *exchange) bodyError(ctx context.Context, err error, tooLarge *fault.Err
 	return fault.Wrap(fault.InvalidRequest, "read body", err, "the body could not be read")
 }
 
-// patientReader gives each read of a body BodyIdle, never past the operation's
-// deadline.
+// patientReader bounds the time that a client takes for its body: it may send
+// nothing for BodyIdle, and altogether be waited for as long as that and a second
+// for each leastSpeed bytes that came. No read lasts past the operation's deadline.
+// Only waiting counts: a service that is slow to take a body is not its client's
+// fault.
 type patientReader struct {
-	x    *exchange
-	ctx  context.Context
-	from io.Reader
+	x        *exchange
+	ctx      context.Context
+	from     io.Reader
+	received int64
+	waited   time.Duration
 }
+
+// leastSpeed is how many bytes a second a client has to send on average.
+const leastSpeed = 8 << 10
 
 func (p *patientReader) Read(b []byte) (int, error) {
 	if err := p.ctx.Err(); err != nil {
 		return 0, err
 	}
-	until := time.Now().Add(p.x.h.bodyIdle)
+	began := time.Now()
+	left := p.x.h.bodyIdle + time.Duration(p.received)*time.Second/leastSpeed - p.waited
+	until := began.Add(min(p.x.h.bodyIdle, left))
 	if d, ok := p.ctx.Deadline(); ok && d.Before(until) {
 		until = d
 	}
 	_ = p.x.control.SetReadDeadline(until)
-	return p.from.Read(b)
+	n, err := p.from.Read(b)
+	p.received += int64(n)
+	p.waited += time.Since(began)
+	return n, err
 }
-
-// hold makes the exchange hold n bytes of the budget in place of what it holds.
-func (x *exchange) hold(n int64) bool {
-	if !x.h.bodies.take(n - x.held) {
-		return false
-	}
-	x.held = n
-	return true
-}
-
-// release gives back what the exchange holds; it may be called again.
-func (x *exchange) release() {
-	x.h.bodies.release(x.held)
-	x.held = 0
-}
-
-func busy() error {
-	return fault.New(fault.Unavailable, "the server is busy; retry shortly").After(time.Second)
-}
-
-// budget bounds bytes held at once.
-type budget struct {
-	limit int64
-	used  atomic.Int64
-}
-
-func newBudget(limit int64) *budget {
-	if limit <= 0 {
-		limit = 256 << 20
-	}
-	return &budget{limit: limit}
-}
-
-func (b *budget) take(n int64) bool {
-	if b.used.Add(n) > b.limit && n > 0 {
-		b.used.Add(-n)
-		return false
-	}
-	return true
-}
-
-func (b *budget) release(n int64) { b.used.Add(-n) }

@@ -37,11 +37,17 @@ type Options struct {
 	// body fails with a fault.
 	Mounts map[string]http.Handler
 	// BodyBytes bounds the request bodies held in memory at once; a body that
-	// does not fit is answered 503. 0: 256 MiB.
+	// does not fit is answered 503, and so is one of an organization or key that
+	// holds its share already. 0: 256 MiB.
 	BodyBytes int64
-	// BodyIdle is how long a client may send nothing while its body is read.
-	// 0: 20 s.
+	// BodyIdle is how long a client may send nothing while its body is read. A
+	// client that sends little for longer must send 8 KiB a second. 0: 20 s.
 	BodyIdle time.Duration
+	// AddressHeader names the header in which the proxy in front puts the caller's
+	// address, as codec.Address reads it. "": the connection's address counts.
+	AddressHeader string
+	// Gauge takes a measurement of the handler's. nil: none is taken.
+	Gauge func(name, help string, read func() float64)
 	// WriteIdle is how long a client may take for each 64 KiB of an answer.
 	// 0: 20 s.
 	WriteIdle time.Duration
@@ -53,7 +59,8 @@ type handler struct {
 	log       *slog.Logger
 	encoder   codec.Encoder
 	zips      zipWriters
-	bodies    *budget
+	bodies    *bodies
+	address   string // Options.AddressHeader
 	bodyIdle  time.Duration
 	writeIdle time.Duration
 }
@@ -61,8 +68,11 @@ type handler struct {
 // New makes the handler of a Set. It fails when an operation's In can't be
 // decoded or two patterns collide, which are mistakes in the program.
 func New(o Options) (_ http.Handler, err error) {
-	h := &handler{mux: http.NewServeMux(), log: o.Log, bodies: newBudget(o.BodyBytes),
+	h := &handler{mux: http.NewServeMux(), log: o.Log, bodies: newBodies(o.BodyBytes), address: o.AddressHeader,
 		bodyIdle: o.BodyIdle, writeIdle: o.WriteIdle}
+	if o.Gauge != nil {
+		o.Gauge("mneme_body_bytes", "Memory held for the bodies of requests.", func() float64 { return float64(h.bodies.used()) })
+	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
@@ -102,7 +112,8 @@ type exchange struct {
 	id      string
 	family  op.Family
 	reply   op.Reply
-	held    int64 // bytes of the body budget
+	caller  account // whose share a body is taken from; zero: nobody known, so the address's
+	holds   holding
 	// bodyDone says that the whole body was read, bodyFailed that the client
 	// stopped sending it.
 	bodyDone, bodyFailed bool
@@ -243,6 +254,9 @@ func (x *exchange) call(s *op.Spec, d *codec.Decoder) *op.Call {
 }
 
 func (x *exchange) decode(ctx context.Context, s *op.Spec, d *codec.Decoder, dst any) error {
+	if p := ident.Known(ctx); p != nil {
+		x.caller = accountOf(*p)
+	}
 	in := codec.Input{Path: x.r.PathValue, Query: x.r.URL.RawQuery, Header: x.r.Header.Values}
 	if s.BodyType != "" {
 		body, err := x.bodyStream(ctx, s)

@@ -126,6 +126,9 @@ func (l *library) Who(ctx context.Context, _ nothing) (map[string]string, error)
 
 const maxBody = 64 << 10
 
+// maxLarge is of an operation that takes large bodies.
+const maxLarge = 8 << 20
+
 func (l *library) operations() []op.Op[*library] {
 	return []op.Op[*library]{
 		op.Define(op.Spec{
@@ -144,6 +147,15 @@ func (l *library) operations() []op.Op[*library] {
 			Mutates: true,
 			Success: 201,
 			Timeout: 5 * time.Second,
+		}, (*library).Write),
+		op.Define(op.Spec{
+			Name:    "notes.bulk",
+			Method:  "POST",
+			Path:    "/shelves/{shelf}/bulk",
+			Class:   op.Write,
+			MaxBody: maxLarge,
+			Success: 201,
+			Timeout: time.Minute,
 		}, (*library).Write),
 		op.Define(op.Spec{
 			Name:         "notes.sync",
@@ -201,6 +213,7 @@ func testKeys() keys {
 		"suspended": {KeyID: "key_4", Org: "org_2", OrgName: "suspended"},
 		"slow":      {KeyID: "key_5", Org: "org_1", Limits: map[string]ident.Rate{"read": {PerMinute: 60, Burst: 2}}},
 		"free":      {KeyID: "key_6", Org: "org_1", Limits: map[string]ident.Rate{"read": {}, "write": {}}},
+		"other":     {KeyID: "key_7", Org: "org_3"},
 	}
 }
 

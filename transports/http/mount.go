@@ -16,11 +16,10 @@ func (h *handler) mount(m http.Handler) http.Handler {
 		x := exchangeOf(r.Context())
 		w := &mountedWriter{x: x}
 		if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
-			ctx, cancel := context.WithTimeout(r.Context(), mountedBodyTime)
-			defer cancel()
-			body := r.Body
+			body := &mountedBody{x: x, parent: r.Context(), body: r.Body}
+			defer body.stop()
 			r = r.WithContext(r.Context()) // the exchange keeps the body as it is, to read what is left of it
-			r.Body = &mountedBody{x: x, ctx: ctx, from: &patientReader{x: x, ctx: ctx, from: body}, body: body}
+			r.Body = body
 		}
 		m.ServeHTTP(w, r)
 		x.release()
@@ -63,26 +62,62 @@ func (m *mountedWriter) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (m *mountedWriter) Unwrap() http.ResponseWriter { return m.x.w }
 
-// mountedCopies is how many copies of a body a plain handler may hold in memory at once,
-// while it is read, decoded in several layers and passed on.
-const mountedCopies = 8
+// How many copies of a body a plain handler may hold in memory at once: of a
+// stranger's form its bytes and its fields, of others while they are read, decoded in
+// several layers and passed on.
+const (
+	strangersCopies = 2
+	mountedCopies   = 8
+)
 
-// mountedBodyTime is how long a plain handler's body may take as a whole, as a
-// write may.
-const mountedBodyTime = 2 * time.Minute
+// How long a plain handler's body may take as a whole: a stranger's form little, one
+// of somebody known as long as a write.
+const (
+	strangersBodyTime = 10 * time.Second
+	mountedBodyTime   = 2 * time.Minute
+)
 
 // mountedBody is a plain handler's body. What was read of it counts until the
 // handler returns. Its errors are faults.
 type mountedBody struct {
-	x    *exchange
-	ctx  context.Context
-	from io.Reader
-	body io.Closer
+	x      *exchange
+	parent context.Context
+	body   io.ReadCloser
+
+	// From the first read on, when it is known whose it is.
+	ctx    context.Context
+	cancel context.CancelFunc
+	from   *source
+	copies int64
+	read   int64
+}
+
+// start begins the body's time.
+func (b *mountedBody) start() {
+	limit := mountedBodyTime
+	if b.copies = mountedCopies; b.x.caller == (account{}) {
+		limit, b.copies = strangersBodyTime, strangersCopies
+	}
+	b.ctx, b.cancel = context.WithTimeout(b.parent, limit)
+	reader := &patientReader{x: b.x, ctx: b.ctx, from: b.body}
+	b.from = &source{Reader: reader, from: reader}
+}
+
+func (b *mountedBody) stop() {
+	if b.cancel != nil {
+		b.cancel()
+	}
 }
 
 func (b *mountedBody) Read(p []byte) (int, error) {
+	if b.from == nil {
+		b.start()
+		if !b.x.hold(b.copies) { // a place, before a client is waited for
+			return 0, busy()
+		}
+	}
 	n, err := b.from.Read(p)
-	if !b.x.hold(b.x.held + mountedCopies*int64(n)) {
+	if b.read += int64(n); n > 0 && !b.x.hold(b.copies*b.read) {
 		return 0, busy()
 	}
 	if err == nil {
@@ -93,7 +128,7 @@ func (b *mountedBody) Read(p []byte) (int, error) {
 		_ = b.x.control.SetReadDeadline(time.Time{}) // from here on only the end of the connection is read
 		return n, io.EOF
 	}
-	return n, b.x.bodyError(b.ctx, err, nil, false)
+	return n, b.x.bodyError(b.ctx, err, b.from)
 }
 
 // Close implements io.Closer.

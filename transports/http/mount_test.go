@@ -93,7 +93,7 @@ func TestMountedBodies(t *testing.T) {
 	if err := <-read; fault.CodeOf(err) != fault.Timeout {
 		t.Errorf("a body that stalls: %v", err)
 	}
-	addr := mounting(t, mnemehttp.Options{BodyBytes: 64 << 10}, handler)
+	addr := mounting(t, mnemehttp.Options{BodyBytes: 1 << 20}, handler) // 64 KiB of it for strangers
 	for size, want := range map[int]fault.Code{8 << 10: "", 64 << 10: fault.Unavailable} {
 		for range 10 { // what was held is given back
 			res, err := http.Post("http://"+addr+"/plain", "application/json", strings.NewReader(strings.Repeat("x", size)))

@@ -383,7 +383,8 @@ func TestConnectionLimit(t *testing.T) {
 
 // Bodies over the budget are refused rather than held.
 func TestBodyBudget(t *testing.T) {
-	addr, _, _ := serve(t, setup{http: mnemehttp.Options{BodyBytes: 48 << 10}}, mnemehttp.ServerOptions{})
+	var g gauges
+	addr, _, _ := serve(t, setup{http: mnemehttp.Options{BodyBytes: 256 << 10, Gauge: g.add}}, mnemehttp.ServerOptions{})
 	body := fmt.Sprintf(`{"id":"x","text":%q}`, strings.Repeat("t", 40<<10))
 	full := "POST /shelves/a/notes HTTP/1.1\r\n" + head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body))
 	holder := dial(t, addr)
@@ -396,6 +397,7 @@ func TestBodyBudget(t *testing.T) {
 		t.Fatalf("%q, %v", got, err)
 	}
 	send(t, holder, body[:20<<10])
+	g.await(t, 40<<10)
 	c := dial(t, addr)
 	_, _ = io.WriteString(c, full+body)
 	if a := receive(t, c); a.status != 503 || a.header.Get("Retry-After") != "1" {

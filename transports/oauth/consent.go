@@ -123,7 +123,7 @@ func (f *Front) showConsent(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, r, err)
 		return
 	}
-	if len(r.URL.RawQuery) > maxForm/4 { // the ticket must fit into the form
+	if len(r.URL.RawQuery) > maxConsent/4 { // the ticket must fit into the form
 		f.refuse(w, r, &oauth.Error{Code: oauth.InvalidRequest, Description: "the request is too long"})
 		return
 	}
@@ -165,7 +165,7 @@ func (f *Front) handleDecision(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, r, errStale)
 		return
 	}
-	body, err := f.body(w, r, rateAuthorize, "application/x-www-form-urlencoded", maxForm)
+	body, err := f.body(w, r, rateAuthorize, "application/x-www-form-urlencoded", maxConsent)
 	if err != nil {
 		f.refuse(w, r, err)
 		return

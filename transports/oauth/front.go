@@ -9,9 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"mime"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -20,6 +18,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/oauth"
+	"github.com/mnemehq/mneme/transports/codec"
 )
 
 // Rate bounds how often one address may call an endpoint.
@@ -223,8 +222,13 @@ func (f *Front) describeServer(w http.ResponseWriter, _ *http.Request) {
 	f.answer(w, http.StatusOK, m)
 }
 
-// maxForm bounds a body: of a form, the largest ticket and what is typed.
-const maxForm = 64 << 10
+// How large a form may be: that of a client, which holds a code or a token, its
+// verifier and addresses, and that of the consent page with the largest ticket and
+// what is typed.
+const (
+	maxForm    = 8 << 10
+	maxConsent = 64 << 10
+)
 
 func (f *Front) token(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
@@ -329,29 +333,13 @@ func (f *Front) takeRate(r *http.Request, rate Rate) error {
 	return nil
 }
 
-// address is whom a call is counted for: an IPv4 address, or the network of an
-// IPv6 one, of which anybody has plenty.
+// address is whom a call is counted for.
 func (f *Front) address(r *http.Request) string {
-	from := r.RemoteAddr
-	if host, _, err := net.SplitHostPort(from); err == nil {
-		from = host
-	}
+	var lines []string
 	if f.AddressHeader != "" {
-		if all := r.Header.Values(f.AddressHeader); len(all) > 0 {
-			last := all[len(all)-1]
-			from = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
-		}
+		lines = r.Header.Values(f.AddressHeader)
 	}
-	ip, err := netip.ParseAddr(from)
-	if err != nil {
-		return "unknown"
-	}
-	if ip = ip.Unmap(); ip.Is6() {
-		if network, err := ip.WithZone("").Prefix(64); err == nil {
-			return network.String()
-		}
-	}
-	return ip.String()
+	return codec.Address(r.RemoteAddr, lines)
 }
 
 // body reads a body of a type, up to limit bytes.

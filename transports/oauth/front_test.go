@@ -733,3 +733,18 @@ func TestCookieBehindTLS(t *testing.T) {
 		t.Errorf("%d %s", w.Code, got)
 	}
 }
+
+// A client's form is small. The consent page's may hold a large ticket.
+func TestFormsAreBounded(t *testing.T) {
+	s := open(t, nil, nil)
+	for path, most := range map[string]int{"/oauth/token": 8 << 10, "/oauth/revoke": 8 << 10, "/oauth/authorize": 64 << 10} {
+		for over := range 2 {
+			body := strings.Repeat("a", most+over)
+			a := s.send(http.DefaultClient, http.MethodPost, path, strings.NewReader(body),
+				"Content-Type", "application/x-www-form-urlencoded")
+			if refused := strings.Contains(a.body, "larger than"); a.StatusCode != 400 || refused != (over > 0) {
+				t.Errorf("%s, %d bytes: %d %s", path, len(body), a.StatusCode, a.body)
+			}
+		}
+	}
+}

@@ -248,7 +248,7 @@ func (a *App) handler(ctx context.Context, meters *metrics.Registry) (http.Handl
 		BaseURL:        base,
 		AllowedOrigins: s.Config.Server.AllowedOrigins,
 		Authenticate: func(ctx context.Context, bearer string) (ident.Principal, error) {
-			return a.Keys.Verify(ctx, bearer, op.Namespace)
+			return identified(ctx)(a.Keys.Verify(ctx, bearer, op.Namespace))
 		},
 	}
 	plain := map[string]http.Handler{"GET /metrics": meters.Handler()}
@@ -270,11 +270,22 @@ func (a *App) handler(ctx context.Context, meters *metrics.Registry) (http.Handl
 	if err != nil {
 		return nil, err
 	}
-	answering := transport.Options{Set: set, Log: s.Log, Mounts: mounts}
+	answering := transport.Options{Set: set, Log: s.Log, Mounts: mounts, Gauge: meters.Gauge,
+		BodyBytes: int64(s.Config.Limits.BodyMB) << 20, AddressHeader: s.Config.OAuth.AddressHeader}
 	if s.HTTP != nil {
 		s.HTTP(&answering)
 	}
 	return transport.New(answering)
+}
+
+// identified tells the transport of a verified caller whose body it is about to read.
+func identified(ctx context.Context) func(ident.Principal, error) (ident.Principal, error) {
+	return func(p ident.Principal, err error) (ident.Principal, error) {
+		if err == nil {
+			transport.Identify(ctx, p)
+		}
+		return p, err
+	}
 }
 
 // limiter opens what rate limits are counted in; nil: each process counts for itself.

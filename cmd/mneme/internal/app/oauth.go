@@ -63,7 +63,7 @@ func (a *App) serveOAuth(ctx context.Context, serving *mcp.Options, mounts map[s
 	maps.Copy(mounts, f.Mounts())
 	serving.ResourceMetadata = f.ResourceMetadata
 	serving.Authenticate = func(ctx context.Context, bearer string) (ident.Principal, error) {
-		return service.Verify(ctx, bearer, op.Namespace)
+		return identified(ctx)(service.Verify(ctx, bearer, op.Namespace))
 	}
 	return nil
 }
