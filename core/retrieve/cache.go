@@ -5,11 +5,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"sync"
+
+	"github.com/mnemehq/mneme/core/port"
 )
 
-// queryCache keeps the encodings of the last queries, keyed by task, model
+// queryCache keeps the encodings of the last queries, keyed by tenant, task, model
 // digest and text: the same query asked again, in another namespace or with another
-// filter, costs no model run. Values are shared and must not be changed.
+// filter, costs no model run. A tenant is an organization, and an integration where
+// memories are searched: how fast an answer comes must not tell one of them what
+// another has asked. Values are shared and must not be changed.
 type queryCache struct {
 	mu    sync.Mutex
 	max   int
@@ -26,8 +30,9 @@ func newQueryCache(n int) *queryCache {
 	return &queryCache{max: max(n, 0), byKey: map[[32]byte]*list.Element{}, order: list.New()}
 }
 
-func (c *queryCache) get(ctx context.Context, model, text string, compute func(context.Context) (any, error)) (any, error) {
-	key := sha256.Sum256([]byte(model + "\x00" + text))
+func (c *queryCache) get(ctx context.Context, p port.Partition, model, text string,
+	compute func(context.Context) (any, error)) (any, error) {
+	key := sha256.Sum256([]byte(string(p.Org()) + "\x00" + p.Integration() + "\x00" + model + "\x00" + text))
 	c.mu.Lock()
 	if e, ok := c.byKey[key]; ok {
 		c.order.MoveToFront(e)

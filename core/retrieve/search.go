@@ -224,7 +224,7 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 		if q.Models.Embedder == nil {
 			return List{}, errOff
 		}
-		v, err := s.embed(ctx, q.Models.Embedder, q.Query)
+		v, err := s.embed(ctx, p, q.Models.Embedder, q.Query)
 		if err != nil {
 			return List{}, fmt.Errorf("embed the query: %w", err)
 		}
@@ -233,7 +233,7 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 		if q.Models.Sparse == nil {
 			return List{}, errOff
 		}
-		v, err := s.encode(ctx, q.Models.Sparse, q.Query)
+		v, err := s.encode(ctx, p, q.Models.Sparse, q.Query)
 		if err != nil {
 			return List{}, fmt.Errorf("encode the query: %w", err)
 		}
@@ -272,8 +272,8 @@ func (s *Searcher) Spans(query, text string) ([]port.Span, bool) {
 	return h.Spans(query, text), true
 }
 
-func (s *Searcher) embed(ctx context.Context, model port.Embedder, text string) ([]float32, error) {
-	v, err := s.cache.get(ctx, "vector "+model.Info().Digest, text, func(ctx context.Context) (any, error) {
+func (s *Searcher) embed(ctx context.Context, p port.Partition, model port.Embedder, text string) ([]float32, error) {
+	v, err := s.cache.get(ctx, p, "vector "+model.Info().Digest, text, func(ctx context.Context) (any, error) {
 		d, err := model.Embed(ctx, port.Query, []string{text})
 		if err != nil {
 			return nil, err
@@ -286,7 +286,7 @@ func (s *Searcher) embed(ctx context.Context, model port.Embedder, text string) 
 	return v.([]float32), nil
 }
 
-func (s *Searcher) encode(ctx context.Context, model port.SparseEncoder, text string) (port.Sparse, error) {
+func (s *Searcher) encode(ctx context.Context, p port.Partition, model port.SparseEncoder, text string) (port.Sparse, error) {
 	// One model may stand in both roles: the key says whose encoding it is.
 	key, compute := "sparse ", model.Encode
 	if s.SparseQueries == IDFQueries {
@@ -294,7 +294,7 @@ func (s *Searcher) encode(ctx context.Context, model port.SparseEncoder, text st
 			return wordPieces(ctx, model, as, texts)
 		}
 	}
-	v, err := s.cache.get(ctx, key+model.Info().Digest, text, func(ctx context.Context) (any, error) {
+	v, err := s.cache.get(ctx, p, key+model.Info().Digest, text, func(ctx context.Context) (any, error) {
 		return compute(ctx, port.Query, []string{text})
 	})
 	if err != nil {

@@ -485,6 +485,44 @@ func TestQueryEncodingsAreKept(t *testing.T) {
 	c.must(q)
 }
 
+// How fast a query is answered must not tell whether another organization, or another
+// integration whose memories are searched, has asked it; another namespace or end user of
+// the same one is served the same encoding.
+func TestQueryEncodingsAreOfOneTenant(t *testing.T) {
+	c := collect(t, breads...)
+	mine, other := c.p.Org(), ident.Org("org_another")
+	encoded := 0
+	sparse := &coretest.SparseEncoder{}
+	sparse.Before.Set(func(context.Context) error { encoded++; return nil })
+	q := c.request(port.Vector, port.SparseTerms)
+	q.Models = &ingest.Encoder{Embedder: c.Embedder, Sparse: sparse}
+	asked := func(p port.Partition) string {
+		before := c.Embedder.Queries()
+		encoded = 0
+		// What is found is of no interest here: not all of these partitions are there.
+		_, _ = c.Searcher.Search(t.Context(), p, 0, q)
+		return fmt.Sprint(c.Embedder.Queries()-before, encoded)
+	}
+	for i, k := range []struct {
+		p    port.Partition
+		want string
+	}{
+		{c.p, "1 1"},
+		{c.p, "0 0"},
+		{port.Documents(mine, "notes"), "0 0"},
+		{port.Documents(other, "docs"), "1 1"},
+		{port.Memories(mine, "int_1", "ann"), "1 1"},
+		{port.Memories(mine, "int_1", "bob"), "0 0"},
+		{port.Memories(mine, "int_2", "ann"), "1 1"},
+		{port.Memories(other, "int_1", "ann"), "1 1"},
+		{c.p, "0 0"},
+	} {
+		if got := asked(k.p.At(int64(i + 1))); got != k.want {
+			t.Errorf("%d, %s: dense and sparse ran %s times, want %s", i, k.p, got, k.want)
+		}
+	}
+}
+
 // pieces is a learned-sparse model that gives the word pieces of a text and of the
 // empty one as told, with the digest of the embedding model.
 type pieces struct {
