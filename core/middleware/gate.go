@@ -2,60 +2,186 @@ package middleware
 
 import (
 	"context"
-	"sync/atomic"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-kit/kit/endpoint"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
 )
 
 // Gate caps how many calls the process works on at once. Calls over the cap wait
 // in a short queue; calls over that, or that waited too long, are refused, so
 // that overload shortens the queue instead of stretching every answer.
+//
+// Organizations share it (docs/decisions.md#d-42): each may hold seven times as many
+// slots as are free, so that one alone leaves an eighth to those that come later; a slot
+// that gets free goes to the waiting organization that holds the fewest; and a quarter of
+// the queue is open to each, however many calls of others wait.
 type Gate struct {
-	slots   chan struct{}
-	waiting atomic.Int64
-	queue   int64
-	maxWait time.Duration
+	width, queue int
+	maxWait      time.Duration
+
+	mu      sync.Mutex
+	inUse   int
+	waiting []*waiter // in the order they came; none of them may have a slot yet
+	parts   map[ident.Org]*part
+	turn    uint64 // slots given
 }
+
+// part is what an organization has of a gate, kept while that is something.
+type part struct {
+	held, waiting int
+	turn          uint64 // of its last slot
+}
+
+// waiter is a call that waits for a slot.
+type waiter struct {
+	part  *part
+	given chan struct{} // closed with the slot
+}
+
+// freeFactor is how many times the free slots one organization may hold.
+const freeFactor = 7
 
 // NewGate makes a gate for width calls at once, queue calls waiting, each for at
 // most wait.
 func NewGate(width, queue int, wait time.Duration) *Gate {
-	return &Gate{slots: make(chan struct{}, max(1, width)), queue: int64(queue), maxWait: wait}
+	return &Gate{width: max(1, width), queue: queue, maxWait: wait, parts: map[ident.Org]*part{}}
 }
 
-// InUse is how many calls hold a slot, Waiting how many wait for one.
-func (g *Gate) InUse() int { return len(g.slots) }
+// InUse is how many calls hold a slot.
+func (g *Gate) InUse() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inUse
+}
 
 // Waiting is how many calls wait for a slot.
-func (g *Gate) Waiting() int { return int(g.waiting.Load()) }
+func (g *Gate) Waiting() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting)
+}
 
-// Enter takes a slot; leave gives it back. A full queue or too long a wait is
-// fault Unavailable with a RetryAfter of one second.
-func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
-	leave = func() { <-g.slots }
-	select {
-	case g.slots <- struct{}{}:
-		return leave, nil
-	default:
+// organization is whose part of the gate a call takes; "": the calls without a key.
+func organization(ctx context.Context) ident.Org {
+	if who := ident.Known(ctx); who != nil {
+		return who.Org
 	}
-	if g.waiting.Add(1) > g.queue {
-		g.waiting.Add(-1)
+	return ""
+}
+
+// Enter takes a slot for the organization of ctx's principal; leave gives it back. A
+// full queue or too long a wait is fault Unavailable with a RetryAfter of one second.
+func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
+	org := organization(ctx)
+	g.mu.Lock()
+	if g.refuses(org) {
+		g.mu.Unlock()
 		return nil, busy()
 	}
-	defer g.waiting.Add(-1)
+	p := g.parts[org]
+	if p == nil {
+		p = &part{}
+		g.parts[org] = p
+	}
+	leave = func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.inUse--
+		p.held--
+		g.forget(org, p)
+		g.handOut()
+	}
+	if g.admits(p) {
+		g.give(p)
+		g.mu.Unlock()
+		return leave, nil
+	}
+	w := &waiter{p, make(chan struct{})}
+	p.waiting++
+	g.waiting = append(g.waiting, w)
+	g.mu.Unlock()
 	timer := time.NewTimer(g.maxWait)
 	defer timer.Stop()
 	select {
-	case g.slots <- struct{}{}:
+	case <-w.given:
 		return leave, nil
 	case <-timer.C:
-		return nil, busy()
+		err = busy()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		err = ctx.Err()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := slices.Index(g.waiting, w)
+	if at < 0 { // it was given at the same moment
+		return leave, nil
+	}
+	g.waiting = slices.Delete(g.waiting, at, at+1)
+	p.waiting--
+	g.forget(org, p)
+	return nil, err
+}
+
+// admits reports whether an organization may have a slot now. The caller holds mu, as it
+// does of all that follow.
+func (g *Gate) admits(p *part) bool { return p.held < freeFactor*(g.width-g.inUse) }
+
+// refuses reports whether a call of an organization can neither have a slot nor wait.
+func (g *Gate) refuses(org ident.Org) bool {
+	p := g.parts[org]
+	if p == nil {
+		p = &part{}
+	}
+	return !g.admits(p) && len(g.waiting) >= g.queue && p.waiting >= g.queue/4
+}
+
+func (g *Gate) give(p *part) {
+	g.inUse++
+	g.turn++
+	p.held++
+	p.turn = g.turn
+}
+
+// handOut gives what slots are free to those that wait: to the organization that holds
+// the fewest, of several to the one that has been waiting for its turn the longest, and
+// of its calls to the one that came first.
+func (g *Gate) handOut() {
+	for {
+		next := -1
+		for i, w := range g.waiting {
+			if !g.admits(w.part) {
+				continue
+			}
+			if next < 0 {
+				next = i
+				continue
+			}
+			if best := g.waiting[next].part; w.part.held < best.held ||
+				w.part.held == best.held && w.part.turn < best.turn {
+				next = i
+			}
+		}
+		if next < 0 {
+			return
+		}
+		w := g.waiting[next]
+		g.waiting = slices.Delete(g.waiting, next, next+1)
+		w.part.waiting--
+		g.give(w.part)
+		close(w.given)
+	}
+}
+
+// forget drops the part of an organization that has nothing any more.
+func (g *Gate) forget(org ident.Org, p *part) {
+	if p.held == 0 && p.waiting == 0 {
+		delete(g.parts, org)
 	}
 }
 
@@ -69,7 +195,7 @@ func busy() error {
 func Concurrency(g *Gate) endpoint.Middleware {
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (any, error) {
-			if g.full() {
+			if g.full(organization(ctx)) {
 				return nil, busy()
 			}
 			c := *request.(*op.Call)
@@ -91,5 +217,9 @@ func Concurrency(g *Gate) endpoint.Middleware {
 	}
 }
 
-// full reports whether a call that came now would be refused.
-func (g *Gate) full() bool { return len(g.slots) == cap(g.slots) && g.waiting.Load() >= g.queue }
+// full reports whether a call of an organization that came now would be refused.
+func (g *Gate) full(org ident.Org) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.refuses(org)
+}
