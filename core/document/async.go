@@ -90,7 +90,8 @@ func (s *Service) Operation(ctx context.Context, in OperationRef) (Operation, er
 	return showOperation(j)
 }
 
-// maxQueued bounds the asynchronous writes that wait in this process.
+// maxQueued bounds the asynchronous writes that wait in this process; each organization
+// may have a quarter of it, whatever others have.
 const maxQueued = 64
 
 // writeKind is how asynchronous writes run: one after the other, since they share

@@ -11,10 +11,11 @@
 //	   ^         |
 //	   +---------+  interrupted by a stop, or to be tried again at NextAttempt
 //
-// Jobs of a lane run one after the other in a process, in the order of their
-// Start, and a lane waits for the next attempt of the job at its head. Jobs without
-// a lane run side by side, as many as there are workers; they are given back
-// between attempts, and those that found no worker wait in the store.
+// Jobs of a lane run one after the other in a process, those of one organization in the
+// order of their Start, the organizations by turns, and a lane waits for the next attempt
+// of the job that it has begun. Jobs without a lane run side by side, as many as there are
+// workers; they are given back between attempts, and those that found no worker wait in
+// the store, until one is free and their organization has the fewest.
 //
 // An attempt that panics fails its own job alone. One that answers fault
 // Unavailable is tried again, a bounded number of times and not before the fault's

@@ -19,8 +19,9 @@ type Kind struct {
 	// Lane names the lane that its jobs share, with those of other kinds perhaps;
 	// "": they run side by side.
 	Lane string
-	// Queue bounds the jobs of the lane that were started here and have not ended;
-	// Start answers Unavailable beyond it. 0: no bound.
+	// Queue bounds the jobs of the lane that were started here and have not ended, but
+	// each organization may have a quarter of it, however many others have; Start
+	// answers Unavailable beyond it. 0: no bound.
 	Queue int
 	// Single has Start join the unfinished job of the kind on the same partition. Where
 	// no replica holds that one, as between two attempts, it is attempted at once.

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -92,6 +93,7 @@ func (b *bed) join(place string, settings job.Settings, kinds ...job.Kind) *serv
 	settings.Store, settings.Replica, settings.Now = b.store, member, b.now
 	s := &server{Runner: job.New(settings), member: member, bed: b, stop: func() {}}
 	for _, k := range kinds {
+		k.Keep = cmp.Or(k.Keep, time.Hour) // or the first sweep could be late and remove what has ended
 		s.Register(k)
 	}
 	return s

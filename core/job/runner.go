@@ -94,12 +94,44 @@ type Runner struct {
 	refused map[string]bool
 }
 
-// lane is a queue of jobs that run one after the other.
+// lane is a queue of jobs that run one after the other, the organizations of those that
+// wait by turns.
 type lane struct {
 	queue   []*Job // oldest first
 	running bool
-	own     int // jobs started here that have not ended, and those being stored
-	adopted int // jobs taken over that have not ended, and those being claimed
+	own     int               // jobs started here that have not ended, and those being stored
+	ownOf   map[ident.Org]int // the same, by organization
+	adopted int               // jobs taken over that have not ended, and those being claimed
+	turn    int               // jobs taken from the queue
+	last    map[ident.Org]int // turn of the last job of each organization, since the queue was empty
+}
+
+// take removes the oldest job of the organization that has been waiting for its turn the
+// longest; nil: there is none.
+func (l *lane) take() *Job {
+	if len(l.queue) == 0 {
+		clear(l.last)
+		return nil
+	}
+	at := 0
+	for i, j := range l.queue {
+		if l.last[j.Org] < l.last[l.queue[at].Org] {
+			at = i
+		}
+	}
+	j := l.queue[at]
+	l.queue = slices.Delete(l.queue, at, at+1)
+	l.turn++
+	l.last[j.Org] = l.turn
+	return j
+}
+
+// started counts jobs that were started here, or have ended.
+func (l *lane) started(org ident.Org, n int) {
+	l.own += n
+	if l.ownOf[org] += n; l.ownOf[org] == 0 {
+		delete(l.ownOf, org)
+	}
 }
 
 // New makes a runner. Register its kinds, then call Run.
@@ -148,7 +180,7 @@ func (r *Runner) Register(k Kind) {
 	defer r.mu.Unlock()
 	r.kinds[k.Name] = &k
 	if k.Lane != "" && r.lanes[k.Lane] == nil {
-		r.lanes[k.Lane] = &lane{}
+		r.lanes[k.Lane] = &lane{ownOf: map[ident.Org]int{}, last: map[ident.Org]int{}}
 	}
 	r.rouse()
 }
@@ -190,7 +222,7 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 	if err != nil {
 		return port.Job{}, false, fmt.Errorf("encode job: %w", err)
 	}
-	room, err := r.reserve(k)
+	room, err := r.reserve(k, o.Partition.Org())
 	if err != nil {
 		return port.Job{}, false, err
 	}
@@ -240,11 +272,14 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 	}
 	err = o.In(ctx, store)
 	if mine = mine && err == nil; mine {
+		if !begun {
+			request = port.JobRequest{} // the attempt reads it: while the job waits it takes no memory
+		}
 		mine = r.take(&Job{Job: j, kind: k, claim: claim, begun: begun, request: request})
 	}
 	r.unmark(starting)
 	if !mine {
-		r.release(k, room)
+		r.release(k, o.Partition.Org(), room)
 		r.rouse()
 	}
 	if err != nil {
@@ -461,7 +496,7 @@ func (r *Runner) adopt() time.Duration {
 			return err
 		})
 		taken := 0
-		for _, row := range rows {
+		for _, row := range r.byTurns(rows) {
 			if wait := row.NextAttempt.Sub(now); wait > 0 {
 				if taken == 0 {
 					return wait
@@ -485,6 +520,30 @@ func (r *Runner) adopt() time.Duration {
 		}
 	}
 	return never
+}
+
+// byTurns puts the jobs that are due at one time in the order in which they bring each
+// organization's work here up by as much: first those of the ones that have the fewest
+// workers.
+func (r *Runner) byTurns(rows []port.Job) []port.Job {
+	working := map[ident.Org]int{}
+	r.mu.Lock()
+	for _, j := range r.held {
+		if j.kind.Lane == "" {
+			working[j.Org]++
+		}
+	}
+	r.mu.Unlock()
+	turns := make(map[string]int, len(rows))
+	for _, row := range rows {
+		turns[port.JobClaim(row.Org, row.ID)] = working[row.Org]
+		working[row.Org]++
+	}
+	slices.SortStableFunc(rows, func(a, b port.Job) int {
+		return cmp.Or(a.NextAttempt.Compare(b.NextAttempt),
+			turns[port.JobClaim(a.Org, a.ID)]-turns[port.JobClaim(b.Org, b.ID)])
+	})
+	return rows
 }
 
 // roomy lists the kinds of which a job can be taken over, and the claims held here.
@@ -551,8 +610,9 @@ func (r *Runner) adoptOne(row port.Job) (ok bool, err error) {
 }
 
 // reserve takes a place for a job that is about to be stored. room is false where
-// no worker is free: the job waits in the store then.
-func (r *Runner) reserve(k *Kind) (room bool, err error) {
+// no worker is free: the job waits in the store then. A quarter of a lane's places is
+// open to each organization, however many others have.
+func (r *Runner) reserve(k *Kind, org ident.Org) (room bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.lanes[k.Lane]
@@ -562,19 +622,19 @@ func (r *Runner) reserve(k *Kind) (room bool, err error) {
 		}
 		return room, nil
 	}
-	if k.Queue > 0 && l.own >= k.Queue {
-		return false, fault.New(fault.Unavailable, "%d jobs of kind %s are waiting already", l.own, k.Name).After(5 * time.Second)
+	if n := l.ownOf[org]; k.Queue > 0 && l.own >= k.Queue && n >= k.Queue/4 {
+		return false, fault.New(fault.Unavailable, "%d jobs of kind %s are waiting already", n, k.Name).After(5 * time.Second)
 	}
-	l.own++
+	l.started(org, 1)
 	return true, nil
 }
 
 // release gives a place up that reserve took.
-func (r *Runner) release(k *Kind, room bool) {
+func (r *Runner) release(k *Kind, org ident.Org, room bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l := r.lanes[k.Lane]; l != nil {
-		l.own--
+		l.started(org, -1)
 	} else if room {
 		r.busy--
 	}
@@ -624,9 +684,7 @@ func (r *Runner) next(l *lane) {
 	r.all.Go(func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		for len(l.queue) > 0 {
-			j := l.queue[0]
-			l.queue = l.queue[1:]
+		for j := l.take(); j != nil; j = l.take() {
 			r.mu.Unlock()
 			r.run(j)
 			r.mu.Lock()
@@ -634,7 +692,7 @@ func (r *Runner) next(l *lane) {
 				l.adopted--
 				r.rouse()
 			} else {
-				l.own--
+				l.started(j.Org, -1)
 			}
 			r.drop(j)
 		}

@@ -17,7 +17,7 @@ import (
 // in a short queue; calls over that, or that waited too long, are refused, so
 // that overload shortens the queue instead of stretching every answer.
 //
-// Organizations share it (docs/decisions.md#d-42): each may hold seven times as many
+// Organizations share it (docs/decisions.md#d-35): each may hold seven times as many
 // slots as are free, so that one alone leaves an eighth to those that come later; a slot
 // that gets free goes to the waiting organization that holds the fewest; and a quarter of
 // the queue is open to each, however many calls of others wait.

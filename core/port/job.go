@@ -92,7 +92,8 @@ type JobReader interface {
 	// Jobs lists jobs, newest first, ties by id and organization, descending.
 	Jobs(ctx context.Context, l JobList) ([]Job, error)
 	// UnclaimedJobs lists unfinished jobs of some kinds that no live replica has
-	// claimed (JobClaim): by NextAttempt, then age, those to be tried later included.
+	// claimed (JobClaim), those to be tried later included: by NextAttempt, and of those
+	// of one time the oldest of each organization, then the second of each, and so on.
 	// Of self's own claims only those count whose names are among held: it may have
 	// made one without hearing that it was committed.
 	UnclaimedJobs(ctx context.Context, self Replica, held, kinds []string, limit int) ([]Job, error)

@@ -156,7 +156,8 @@ func (r *Reader) UnclaimedJobs(ctx context.Context, self port.Replica, held, kin
 	return r.jobs(ctx, op, `WHERE j.finished_at = 0 AND j.kind IN (SELECT value FROM {{each}}) AND NOT EXISTS
   (SELECT 1 FROM claims c JOIN replicas r ON r.id = c.replica AND r.epoch = c.epoch WHERE c.name = 'job/' || j.org || `+
 		`'/' || j.id AND r.expires_at > ? AND (r.id <> ? OR c.name IN (SELECT value FROM {{each}})))
-ORDER BY j.next_at, j.created_at, j.id, j.org LIMIT ?`, string(names), now, self.ID, string(mine), limit)
+ORDER BY j.next_at, row_number() OVER (PARTITION BY j.org, j.next_at ORDER BY j.created_at, j.id), j.created_at, j.id, `+
+		`j.org LIMIT ?`, string(names), now, self.ID, string(mine), limit)
 }
 
 // CancelledJobs implements port.JobReader.

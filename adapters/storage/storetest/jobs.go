@@ -275,11 +275,8 @@ func jobLists(t *testing.T, f *fixture) {
 	f.same("by pages", paged, all)
 
 	due := f.unclaimed("write", "sync")
-	slices.Sort(due[2:5]) // those of one time: by id, then organization
-	want := append(mine("asked", "e"), mine("a", "b")...)
-	want = append(append(want, "r/b"), mine("sooner", "later")...)
-	slices.Sort(want[2:5])
-	f.same("unclaimed, those due first", due, want)
+	want := append(append(mine("asked"), "r/b"), mine("e", "a", "b", "sooner", "later")...)
+	f.same("unclaimed, those due first, round the organizations", due, want)
 	f.same("unclaimed of a kind", f.unclaimed("sync"), mine("asked", "sooner", "later"))
 	f.same("unclaimed of no kind", f.unclaimed(), []string(nil))
 	f.view(func(r port.Reader) error {
@@ -450,8 +447,15 @@ func jobModel(t *testing.T, f *fixture) {
 						strings.Compare(string(a.Org), string(b.Org)))
 				}
 				slices.SortFunc(all, func(a, b port.Job) int { return order(b, a) })
-				slices.SortFunc(unfinished, func(a, b port.Job) int {
-					return cmp.Or(a.NextAttempt.Compare(b.NextAttempt), order(a, b))
+				slices.SortFunc(unfinished, order)
+				turns, turn := map[string]int{}, map[string]int{} // of each organization, at each time
+				for _, j := range unfinished {
+					at := string(j.Org) + j.NextAttempt.String()
+					turns[at]++
+					turn[place(j)] = turns[at]
+				}
+				slices.SortStableFunc(unfinished, func(a, b port.Job) int {
+					return cmp.Or(a.NextAttempt.Compare(b.NextAttempt), turn[place(a)]-turn[place(b)])
 				})
 				f.view(func(r port.Reader) error {
 					for _, kind := range kinds {
