@@ -96,7 +96,7 @@ type Result struct {
 type Results struct {
 	Success  bool                `json:"success"`
 	Results  []Result            `json:"results" doc:"best first, one for each memory"`
-	Degraded []retrieve.Degraded `json:"degraded" doc:"parts left out of this answer, and why"`
+	Degraded []retrieve.Degraded `json:"degraded" doc:"parts left out of this answer, or that took part with less, and why"`
 }
 
 // Search finds memories of one end user by vector and full text, fused and
@@ -173,7 +173,7 @@ func (s *Service) hydrate(ctx context.Context, a *retrieve.Answer, q *Query, lim
 		if s.rerankDepth > 0 {
 			by.Depth = s.rerankDepth
 		}
-		_, degraded, err := a.Rerank(ctx, retrieve.Rescoring{
+		cut, degraded, err := a.Rerank(ctx, retrieve.Rescoring{
 			Reranker:  s.reranker,
 			Constants: by,
 			Query:     q.Query,
@@ -186,6 +186,9 @@ func (s *Service) hydrate(ctx context.Context, a *retrieve.Answer, q *Query, lim
 		}
 		if degraded != nil {
 			out.Degraded = append(out.Degraded, *degraded)
+		}
+		if cut.Query {
+			out.Degraded = append(out.Degraded, retrieve.Degraded{Part: "rerank", Reason: retrieve.Truncated})
 		}
 	}
 	found, err := a.Hydrate(ctx, retrieve.Selection{

@@ -36,6 +36,21 @@ func TestMemorySearchCreatesNothing(t *testing.T) {
 	}
 }
 
+// TestMemorySearchNamesACutQuery: a search whose models read only the beginning of the
+// query says so (docs/contract.md#mem-results).
+func TestMemorySearchNamesACutQuery(t *testing.T) {
+	t.Parallel()
+	s := open(t, coretest.Options{}, func(m *memory.Settings) { m.Reranker = coretest.Reranker{} }).integration("app", 0)
+	s.save("ann", "A warm bread.")
+	for words, want := range map[int]string{500: "[]",
+		1000: "[map[part:vector reason:truncated] map[part:rerank reason:truncated]]"} {
+		r := s.ask(coretest.Object{"endUserId": "ann", "query": strings.Repeat("warm ", words)}).OK()
+		if got := fmt.Sprint(r.JSON["degraded"]); got != want || len(r.List("results")) != 1 {
+			t.Errorf("%d words: degraded %s, want %s", words, got, want)
+		}
+	}
+}
+
 // TestMemorySearchIsSeen notes in the roster when an end user was searched.
 func TestMemorySearchIsSeen(t *testing.T) {
 	t.Parallel()

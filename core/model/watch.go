@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // Watch knows how the models in use fare: whatever it gives for a model sees how the
@@ -199,6 +200,11 @@ func (m *reranker) Score(ctx context.Context, query string, texts []string) (sco
 		return p, err
 	})
 	return scores, truncated, err
+}
+
+// CutsQuery implements port.QueryCutter.
+func (m *reranker) CutsQuery(ctx context.Context, query string) (bool, error) {
+	return retrieve.CutsQuery(ctx, m.Reranker, query)
 }
 
 // Reranker watches a reranker, and keeps its ability to count; nil stays nil.

@@ -111,3 +111,9 @@ type Reranker interface {
 	Model
 	Score(ctx context.Context, query string, texts []string) (scores []float32, truncated int, err error)
 }
+
+// QueryCutter is an optional ability of a reranker: whether it reads only the
+// beginning of a query, without running the network.
+type QueryCutter interface {
+	CutsQuery(ctx context.Context, query string) (bool, error)
+}

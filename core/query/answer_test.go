@@ -440,3 +440,36 @@ func TestAQueryIsLimitedInTime(t *testing.T) {
 		}
 	}
 }
+
+// A query that models read only the beginning of is answered, and the answer says so.
+func TestACutQueryIsNamed(t *testing.T) {
+	h := newHouse(t, coretest.Options{}, func(s *query.Settings) {
+		s.Reranker, s.Reranking = coretest.Reranker{}, retrieve.DefaultReranking()
+	})
+	h.write("home", text("a", "warm bread"), text("b", "cold soup"))
+	vector, rerank := object{"part": "vector", "reason": "truncated"}, object{"part": "rerank", "reason": "truncated"}
+	for _, c := range []struct {
+		words int
+		body  object
+		want  []object
+	}{
+		{500, object{"rerank": true}, nil},
+		{1000, object{}, []object{vector}},
+		{1000, object{"mode": "keyword"}, nil},
+		{1000, object{"rerank": true}, []object{vector, rerank}},
+		{1000, object{"rerank": true, "mode": "keyword"}, []object{rerank}},
+	} {
+		c.body["query"] = strings.Repeat("warm ", c.words)
+		r := h.ask("home", c.body).OK()
+		if fmt.Sprint(r.List("degraded")) != fmt.Sprint(c.want) || len(r.List("results")) == 0 ||
+			(r.JSON["model"] != nil) != (c.body["rerank"] != nil) || r.JSON["truncated_candidates"] != 0.0 {
+			t.Errorf("%d words, %v: %s", c.words, c.body["rerank"], r.Body)
+		}
+		c.body["strict"] = true
+		if r := h.ask("home", c.body); c.want != nil {
+			r.Fails("invalid_request", "query", "strict")
+		} else {
+			r.OK()
+		}
+	}
+}

@@ -63,7 +63,7 @@ type Result struct {
 	ScoreKind           string              `json:"score_kind" enum:"rerank,cosine,bm25,sparse,fused" doc:"what the scores are"`
 	Model               *string             `json:"model" doc:"the reranker that ran, else null"`
 	Retrievers          []string            `json:"retrievers" enum:"vector,keyword,sparse" doc:"those that were used"`
-	Degraded            []retrieve.Degraded `json:"degraded" doc:"parts left out of this answer, and why"`
+	Degraded            []retrieve.Degraded `json:"degraded" doc:"parts left out of this answer, or that took part with less, and why"`
 	TruncatedCandidates int                 `json:"truncated_candidates" minimum:"0" doc:"texts cut at the reranker's window"`
 	TookMS              int64               `json:"took_ms" minimum:"0" doc:"milliseconds on the server"`
 }
@@ -269,7 +269,7 @@ func namespaceGone(err error, namespace string) error {
 // list stays as it was and min_score, which was meant for its scores, does not
 // apply.
 func (s *Service) rerank(ctx context.Context, a *retrieve.Answer, q *Request, topK int, out *Result) error {
-	truncated, degraded, err := a.Rerank(ctx, retrieve.Rescoring{
+	cut, degraded, err := a.Rerank(ctx, retrieve.Rescoring{
 		Reranker:  s.reranker,
 		Constants: s.reranking,
 		Query:     q.Query,
@@ -284,7 +284,10 @@ func (s *Service) rerank(ctx context.Context, a *retrieve.Answer, q *Request, to
 		return nil
 	}
 	id := s.reranker.Info().ID
-	out.Model, out.ScoreKind, out.TruncatedCandidates = &id, "rerank", truncated
+	out.Model, out.ScoreKind, out.TruncatedCandidates = &id, "rerank", cut.Texts
+	if cut.Query {
+		out.Degraded = append(out.Degraded, retrieve.Degraded{Part: "rerank", Reason: retrieve.Truncated})
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/mnemehq/mneme/core/ident"
@@ -69,7 +70,7 @@ func (d Document) MarshalJSON() ([]byte, error) {
 // they are set to it, not ignored.
 type AliasRequest struct {
 	Model           *string    `json:"model,omitempty" doc:"the server's rerank model, empty or absent"`
-	Query           string     `json:"query" schema:"Text" minLength:"1" doc:"the question"`
+	Query           string     `json:"query" schema:"Text" minLength:"1" doc:"the question, at most 8192 characters"`
 	Documents       []Document `json:"documents" maxDecoded:"1000" minItems:"1" defaultMaxItems:"100" doc:"texts, or objects with a text; a server may be configured for up to 1000"`
 	TopN            *int       `json:"top_n,omitempty" minimum:"1" maximum:"9007199254740991" doc:"how many to answer; default: all"`
 	ReturnDocuments *bool      `json:"return_documents,omitempty" doc:"default true for /v1/rerank, false for /v2/rerank"`
@@ -109,6 +110,7 @@ type Meta struct {
 	BilledUnits struct {
 		SearchUnits int `json:"search_units" doc:"one for each 100 documents begun"`
 	} `json:"billed_units"`
+	Warnings []string `json:"warnings,omitempty" doc:"that texts were cut at the model's window"`
 }
 
 // V2Result answers POST /v2/rerank.
@@ -134,16 +136,16 @@ type Usage struct {
 
 // RerankV2 is Rerank in the shape of Cohere's second API.
 func (s *Service) RerankV2(ctx context.Context, in AliasRequest) (V2Result, error) {
-	results, err := s.alias(ctx, &in, false)
+	results, cut, err := s.alias(ctx, &in, false)
 	if err != nil {
 		return V2Result{}, err
 	}
-	return V2Result{ID: ident.RequestID(ctx), Results: results, Meta: meta("2", len(in.Documents))}, nil
+	return V2Result{ID: ident.RequestID(ctx), Results: results, Meta: meta("2", len(in.Documents), cut)}, nil
 }
 
 // RerankV1 is Rerank in the shape of Jina's API and of Cohere's first.
 func (s *Service) RerankV1(ctx context.Context, in AliasRequest) (V1Result, error) {
-	results, err := s.alias(ctx, &in, true)
+	results, cut, err := s.alias(ctx, &in, true)
 	if err != nil {
 		return V1Result{}, err
 	}
@@ -152,14 +154,14 @@ func (s *Service) RerankV1(ctx context.Context, in AliasRequest) (V1Result, erro
 		Model:   s.reranker.Info().ID,
 		Usage:   Usage{s.tokens(ctx, in.Query, in.texts())},
 		Results: results,
-		Meta:    meta("1", len(in.Documents)),
+		Meta:    meta("1", len(in.Documents), cut),
 	}, nil
 }
 
-func (s *Service) alias(ctx context.Context, in *AliasRequest, documents bool) ([]AliasScored, error) {
-	scored, _, err := s.score(ctx, in.Model, in.Query, in.texts())
+func (s *Service) alias(ctx context.Context, in *AliasRequest, documents bool) ([]AliasScored, int, error) {
+	scored, cut, err := s.score(ctx, in.Model, in.Query, in.texts())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if in.TopN != nil {
 		scored = scored[:min(*in.TopN, len(scored))]
@@ -174,13 +176,16 @@ func (s *Service) alias(ctx context.Context, in *AliasRequest, documents bool) (
 			out[i].Document = &in.Documents[v.Index]
 		}
 	}
-	return out, nil
+	return out, cut, nil
 }
 
-func meta(version string, documents int) Meta {
+func meta(version string, documents, cut int) Meta {
 	var m Meta
 	m.APIVersion.Version = version
 	m.BilledUnits.SearchUnits = (documents + 99) / 100
+	if cut > 0 {
+		m.Warnings = []string{fmt.Sprintf("%d of the query and the texts were cut at the model's window", cut)}
+	}
 	return m
 }
 

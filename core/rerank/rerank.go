@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/op"
@@ -24,6 +25,10 @@ const (
 	MaxDocuments        = 1000 // at most
 )
 
+// maxQuery is how many characters a query has at most, as that of a search
+// (docs/contract.md#limit-sizes).
+const maxQuery = 8192
+
 // New makes the service; maxDocuments 0 is the default.
 func New(r port.Reranker, maxDocuments int) *Service {
 	if maxDocuments == 0 {
@@ -34,7 +39,7 @@ func New(r port.Reranker, maxDocuments int) *Service {
 
 // Request is the body of POST /rerank.
 type Request struct {
-	Query     string   `json:"query" schema:"Text" minLength:"1" doc:"the question"`
+	Query     string   `json:"query" schema:"Text" minLength:"1" doc:"the question, at most 8192 characters"`
 	Documents []string `json:"documents" maxDecoded:"1000" schema:"Text" minItems:"1" defaultMaxItems:"100" doc:"texts to score, each cut at the model's window; a server may be configured for up to 1000"`
 	TopK      *int     `json:"top_k,omitempty" minimum:"1" maximum:"100" doc:"how many to answer; default: all, up to 100"`
 	Model     *string  `json:"model,omitempty" doc:"the server's rerank model, or absent"`
@@ -44,7 +49,7 @@ type Request struct {
 type Result struct {
 	Results   []Scored `json:"results" doc:"best first"`
 	Model     string   `json:"model"`
-	Truncated int      `json:"truncated" minimum:"0" doc:"texts cut at the model's window"`
+	Truncated int      `json:"truncated" minimum:"0" doc:"texts cut at the model's window, and one more where the query was"`
 }
 
 // Scored is one text's score.
@@ -72,6 +77,9 @@ func (s *Service) score(ctx context.Context, model *string, query string, docume
 	if n := len(documents); n > s.maxDocuments {
 		return nil, 0, fault.Field(fault.InvalidRequest, "documents", "must hold 1-%d texts, got %d", s.maxDocuments, n)
 	}
+	if n := utf8.RuneCountInString(query); n > maxQuery {
+		return nil, 0, fault.Field(fault.InvalidRequest, "query", "must be 1-%d characters, got %d", maxQuery, n)
+	}
 	named := ""
 	if model != nil {
 		named = *model
@@ -95,6 +103,13 @@ func (s *Service) score(ctx context.Context, model *string, query string, docume
 	if err := retrieve.CheckScores(scores, len(documents)); err != nil {
 		return nil, 0, fault.Wrap(fault.Upstream, "rerank", err,
 			"model %s answered something else than a probability for each text", info.ID)
+	}
+	cut, err := retrieve.CutsQuery(ctx, s.reranker, query)
+	if err != nil {
+		return nil, 0, err
+	}
+	if cut {
+		truncated++
 	}
 	out := make([]Scored, len(scores))
 	for i, v := range scores {

@@ -51,6 +51,47 @@ func TestTextsAreAnsweredBestFirst(t *testing.T) {
 	}
 }
 
+// A query that the model reads only the beginning of counts as a text that was cut, and
+// Cohere's and Jina's clients are told by a warning (docs/contract.md#rerank-fields).
+func TestACutQueryIsCounted(t *testing.T) {
+	s := rerank.New(coretest.Reranker{}, 0)
+	long := strings.Repeat("warm ", 1000)
+	for _, c := range []struct {
+		query string
+		docs  []string
+		cut   int
+	}{
+		{"warm bread", []string{"warm bread"}, 0},
+		{"warm bread", []string{long, "warm"}, 1},
+		{long, []string{"warm bread"}, 1},
+		{long, []string{long, "warm"}, 2},
+	} {
+		body := object{"query": c.query, "documents": c.docs}
+		if got := ask(t, s.Rerank, body).OK().JSON["truncated"]; got != float64(c.cut) {
+			t.Errorf("%.10q against %d texts: truncated %v, want %d", c.query, len(c.docs), got, c.cut)
+		}
+		want := "<nil>"
+		if c.cut > 0 {
+			want = fmt.Sprintf("[%d of the query and the texts were cut at the model's window]", c.cut)
+		}
+		for name, r := range map[string]*coretest.Reply{"v1": ask(t, s.RerankV1, body), "v2": ask(t, s.RerankV2, body)} {
+			if got := fmt.Sprint(r.OK().JSON["meta"].(object)["warnings"]); got != want {
+				t.Errorf("%s, %.10q against %d texts: warnings %s, want %s", name, c.query, len(c.docs), got, want)
+			}
+		}
+	}
+	for _, n := range []int{8192, 8193} {
+		body := object{"query": strings.Repeat("a", n), "documents": []string{"a"}}
+		for _, r := range []*coretest.Reply{ask(t, s.Rerank, body), ask(t, s.RerankV1, body), ask(t, s.RerankV2, body)} {
+			if n == 8192 {
+				r.OK()
+			} else {
+				r.Fails("invalid_request", "query", "8192")
+			}
+		}
+	}
+}
+
 // How many texts a call may have is configured, to a thousand at most.
 func TestTheNumberOfTextsIsConfigured(t *testing.T) {
 	for configured, most := range map[int]int{0: 100, 2: 2, 1000: 1000, 1001: 1000} {

@@ -45,43 +45,46 @@ type Rescoring struct {
 }
 
 // Rerank rescores the head of the candidates; what it does not score stays
-// behind in the order it had. It returns how many texts the reranker cut at its
+// behind in the order it had. It returns what the reranker cut at its
 // window. Where the reranker is off or fails, the candidates stay as they were
 // and the Degraded says why. Faults: PartitionNotFound when the partition is
-// gone; Timeout and Unavailable for a strict call; the context's error when the
-// caller has left.
-func (a *Answer) Rerank(ctx context.Context, r Rescoring) (truncated int, _ *Degraded, _ error) {
+// gone; Timeout, Unavailable and TooLong for a strict call; the context's error when
+// the caller has left.
+func (a *Answer) Rerank(ctx context.Context, r Rescoring) (Cut, *Degraded, error) {
 	if r.Reranker == nil {
 		return unranked(r.Strict, ModelOff, nil)
 	}
 	texts, err := a.texts(ctx, a.Candidates[:min(r.Depth, len(a.Candidates))], r.Bare)
 	if err != nil {
-		return 0, nil, err
+		return Cut{}, nil, err
 	}
-	scores, truncated, err := Score(ctx, r.Reranker, r.Query, withinBytes(texts, r.MaxBytes))
+	scores, cut, err := Score(ctx, r.Reranker, r.Query, withinBytes(texts, r.MaxBytes))
 	if err != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {
-			return 0, nil, ctx.Err()
+			return Cut{}, nil, ctx.Err()
 		}
 		a.Log.WarnContext(ctx, "reranker failed", "partition", a.Partition.String(), "error", err)
 		return unranked(r.Strict, Why(err), err)
 	}
+	if cut.Query && r.Strict {
+		return Cut{}, nil, TooLong("rerank")
+	}
 	r.Constants.Reorder(a.Candidates, scores)
-	return truncated, nil, nil
+	return cut, nil, nil
 }
 
 // unranked is Rerank's answer where the reranker gave none.
-func unranked(strict bool, reason string, err error) (int, *Degraded, error) {
+func unranked(strict bool, reason string, err error) (Cut, *Degraded, error) {
 	if !strict {
-		return 0, &Degraded{Part: "rerank", Reason: reason}, nil
+		return Cut{}, &Degraded{Part: "rerank", Reason: reason}, nil
 	}
 	switch reason {
 	case TimedOut:
-		return 0, nil, fault.Wrap(fault.Timeout, "rerank", err, "the reranker did not answer in time")
+		return Cut{}, nil, fault.Wrap(fault.Timeout, "rerank", err, "the reranker did not answer in time")
 	case ModelOff:
-		return 0, nil, fault.Off("the reranker is not available")
+		return Cut{}, nil, fault.Off("the reranker is not available")
 	}
-	return 0, nil, fault.Wrap(fault.Unavailable, "rerank", err, "the reranker is not available").
+	return Cut{}, nil, fault.Wrap(fault.Unavailable, "rerank", err, "the reranker is not available").
 		After(again(err, 30*time.Second))
 }
 

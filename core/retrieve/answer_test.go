@@ -131,8 +131,8 @@ func TestARerankedAnswerReadsEachTextOnce(t *testing.T) {
 	var read []string
 	a := s.answer("a/0", "b/1", "a/1", "c/0", "d/0")
 	truncated, degraded, err := a.Rerank(t.Context(), retrieve.Rescoring{Reranker: backwards(&read), Query: "q", Depth: 3})
-	if err != nil || degraded != nil || truncated != 1 {
-		t.Fatalf("rerank: %d, %v, %v", truncated, degraded, err)
+	if err != nil || degraded != nil || truncated != (retrieve.Cut{Texts: 1}) {
+		t.Fatalf("rerank: %+v, %v, %v", truncated, degraded, err)
 	}
 	if want := []string{"# 0\na zero", "# 1\nb one", "# 1\na one"}; !slices.Equal(read, want) {
 		t.Errorf("the reranker read %q, want %q", read, want)
@@ -235,6 +235,21 @@ func TestAnAnswerKeepsToItsSelection(t *testing.T) {
 	}
 }
 
+// A query that the reranker cut is told apart from texts that it cut, and no strict call
+// is answered with one.
+func TestAnAnswerTellsOfACutQuery(t *testing.T) {
+	r := retrieve.Rescoring{Reranker: counting{tokens: 511}, Query: strings.Repeat("q", 511), Depth: 2}
+	cut, degraded, err := newShelf().answer("a/0", "b/0").Rerank(t.Context(), r)
+	if err != nil || degraded != nil || cut != (retrieve.Cut{Query: true}) {
+		t.Errorf("%+v, %v, %v", cut, degraded, err)
+	}
+	r.Strict = true
+	_, degraded, err = newShelf().answer("a/0", "b/0").Rerank(t.Context(), r)
+	if fault.CodeOf(err) != fault.InvalidRequest || degraded != nil || !strings.Contains(err.Error(), "the rerank model") {
+		t.Errorf("strict: %v, %v", degraded, err)
+	}
+}
+
 func TestAnAnswerTellsWhyItIsNotReranked(t *testing.T) {
 	fails := func(err error) pairs { return func([]string) ([]float32, error) { return nil, err } }
 	late := fault.New(fault.Timeout, "late")
@@ -256,8 +271,9 @@ func TestAnAnswerTellsWhyItIsNotReranked(t *testing.T) {
 		a := s.answer("a/0", "b/0")
 		before := *a.Candidates[0]
 		truncated, degraded, err := a.Rerank(t.Context(), retrieve.Rescoring{Reranker: c.r, Query: "q", Depth: 2})
-		if err != nil || truncated != 0 || degraded == nil || *degraded != (retrieve.Degraded{Part: "rerank", Reason: c.reason}) {
-			t.Errorf("%s: %d, %v, %v", c.name, truncated, degraded, err)
+		if err != nil || truncated != (retrieve.Cut{}) || degraded == nil ||
+			*degraded != (retrieve.Degraded{Part: "rerank", Reason: c.reason}) {
+			t.Errorf("%s: %+v, %v, %v", c.name, truncated, degraded, err)
 		}
 		if got := *a.Candidates[0]; got.Document != before.Document || got.Score != before.Score || got.Reranked != nil {
 			t.Errorf("%s changed a candidate: %+v", c.name, got)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -45,28 +46,62 @@ func (r Reranking) Count(topK, asked int) int {
 	return min(topK*2, r.Depth)
 }
 
+// Cut is what a reranker did not read to its end.
+type Cut struct {
+	Texts int // how many of them
+	Query bool
+}
+
 // Score runs a reranker within its share of the time that is left, so that an
 // answer can still go out without it. It gives a probability for each text, or
 // an error for anything that is none, a panic included. No texts: no call.
-func Score(ctx context.Context, m port.Reranker, query string, texts []string) (p []float32, truncated int, err error) {
+func Score(ctx context.Context, m port.Reranker, query string, texts []string) (p []float32, cut Cut, err error) {
 	if len(texts) == 0 {
-		return nil, 0, nil
+		return nil, Cut{}, nil
 	}
 	ctx, cancel := WithShare(ctx)
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
-			p, truncated, err = nil, 0, fmt.Errorf("reranker panicked: %v", v)
+			p, cut, err = nil, Cut{}, fmt.Errorf("reranker panicked: %v", v)
 		}
 	}()
-	p, truncated, err = m.Score(ctx, query, texts)
+	p, cut.Texts, err = m.Score(ctx, query, texts)
+	if err == nil {
+		err = CheckScores(p, len(texts))
+	}
+	if err == nil {
+		cut.Query, err = CutsQuery(ctx, m, query)
+	}
 	if err != nil {
-		return nil, 0, err
+		return nil, Cut{}, err
 	}
-	if err := CheckScores(p, len(texts)); err != nil {
-		return nil, 0, err
+	return p, cut, nil
+}
+
+// frame is how many tokens of a window models put around a text.
+const frame = 2
+
+// CutsQuery reports whether a reranker reads only the beginning of a query: as it
+// says, else as its tokens count, else as an estimate of them does.
+func CutsQuery(ctx context.Context, m port.Reranker, query string) (bool, error) {
+	if c, ok := m.(port.QueryCutter); ok {
+		return c.CutsQuery(ctx, query)
 	}
-	return p, truncated, nil
+	window := m.Info().MaxTokens
+	room := window - frame
+	if window <= 0 || len(query) <= room { // not told, or: no text has more tokens than bytes
+		return false, nil
+	}
+	count := chunk.Approximate
+	if c, ok := m.(port.TokenCounter); ok {
+		count = c.CountTokens
+	}
+	n, err := count(ctx, []string{query})
+	if err != nil {
+		return false, fmt.Errorf("count the query's tokens: %w", err)
+	}
+	return len(n) == 1 && n[0] > room, nil
 }
 
 // CheckScores refuses a reranker's answer for n texts that is no list of

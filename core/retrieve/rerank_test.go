@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/retrieve"
 )
@@ -186,17 +187,69 @@ func TestScoreTakesOnlyProbabilities(t *testing.T) {
 		"negative": func([]string) ([]float32, error) { return []float32{.5, -.1}, nil },
 		"above 1":  func([]string) ([]float32, error) { return []float32{.5, 1.1}, nil },
 	} {
-		if got, cut, err := retrieve.Score(t.Context(), p, "q", []string{"a", "b"}); err == nil || got != nil || cut != 0 {
-			t.Errorf("%s: %v, %d, %v", name, got, cut, err)
+		got, cut, err := retrieve.Score(t.Context(), p, "q", []string{"a", "b"})
+		if err == nil || got != nil || cut != (retrieve.Cut{}) {
+			t.Errorf("%s: %v, %+v, %v", name, got, cut, err)
 		}
 	}
 	got, cut, err := retrieve.Score(t.Context(),
 		pairs(func([]string) ([]float32, error) { return []float32{0, 1}, nil }), "q", []string{"a", "b"})
-	if err != nil || !slices.Equal(got, []float32{0, 1}) || cut != 1 {
-		t.Errorf("%v, %d, %v", got, cut, err)
+	if err != nil || !slices.Equal(got, []float32{0, 1}) || cut != (retrieve.Cut{Texts: 1}) {
+		t.Errorf("%v, %+v, %v", got, cut, err)
+	}
+	got, cut, err = retrieve.Score(t.Context(), counting{tokens: 511}, strings.Repeat("a", 511), []string{"a"})
+	if err != nil || len(got) != 1 || cut != (retrieve.Cut{Query: true}) {
+		t.Errorf("of a long query: %v, %+v, %v", got, cut, err)
+	}
+	got, cut, err = retrieve.Score(t.Context(), counting{err: errBroken}, strings.Repeat("a", 511), []string{"a"})
+	if !errors.Is(err, errBroken) || got != nil || cut != (retrieve.Cut{}) {
+		t.Errorf("of a query that cannot be counted: %v, %+v, %v", got, cut, err)
 	}
 	if got, _, err := retrieve.Score(t.Context(), pairs(func([]string) ([]float32, error) { panic("called") }), "q",
 		nil); err != nil || len(got) != 0 {
 		t.Errorf("of no texts: %v, %v", got, err)
+	}
+}
+
+// counting is a reranker that counts every text as so many tokens.
+type counting struct {
+	coretest.Reranker
+	tokens int
+	err    error
+}
+
+func (c counting) CountTokens(_ context.Context, texts []string) ([]int, error) {
+	return slices.Repeat([]int{c.tokens}, len(texts)), c.err
+}
+
+// telling is a reranker that says itself what it cuts.
+type telling struct{ counting }
+
+func (telling) CutsQuery(_ context.Context, query string) (bool, error) {
+	return query == "long", nil
+}
+
+// A query is cut where the reranker says so, else where its tokens and the two that
+// stand around them exceed the window (docs/contract.md#query-degraded).
+func TestALongQueryIsSaidToBeCut(t *testing.T) {
+	letters := func(n int) string { return strings.Repeat("a", n) }
+	words := func(n int) string { return strings.Repeat("water ", n) }
+	for name, c := range map[string]struct {
+		m     port.Reranker
+		query string
+		want  bool
+	}{
+		"it says so":                   {telling{}, "long", true},
+		"it says no":                   {telling{counting{tokens: 9000}}, letters(9000), false},
+		"counted, at the window":       {counting{tokens: 510}, letters(511), false},
+		"counted, beyond":              {counting{tokens: 511}, letters(511), true},
+		"few bytes are not counted":    {counting{tokens: 511, err: errBroken}, letters(510), false},
+		"estimated, short":             {coretest.Reranker{}, words(300), false},
+		"estimated, long":              {coretest.Reranker{}, words(900), true},
+		"a window that nobody told of": {pairs(nil), words(9000), false},
+	} {
+		if got, err := retrieve.CutsQuery(t.Context(), c.m, c.query); err != nil || got != c.want {
+			t.Errorf("%s: %t, %v", name, got, err)
+		}
 	}
 }

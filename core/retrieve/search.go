@@ -64,17 +64,19 @@ type Request struct {
 // Part names a part of a search that can fail on its own.
 type Part string
 
-// Degraded is a part left out of an answer, and why.
+// Degraded is a part left out of an answer, or that took part with less than it was
+// given, and why.
 type Degraded struct {
-	Part   string `json:"part" enum:"vector,keyword,sparse,rerank,answer" doc:"what was left out"`
-	Reason string `json:"reason" enum:"model_off,timeout,error" doc:"why"`
+	Part   string `json:"part" enum:"vector,keyword,sparse,rerank,answer" doc:"what was left out, or took part with less"`
+	Reason string `json:"reason" enum:"model_off,timeout,error,truncated" doc:"why; truncated: it took part, and its model read only the beginning of the query"`
 }
 
 // The reasons.
 const (
-	ModelOff = "model_off"
-	TimedOut = "timeout"
-	Failed   = "error"
+	ModelOff  = "model_off"
+	TimedOut  = "timeout"
+	Failed    = "error"
+	Truncated = "truncated"
 )
 
 // Result is a fused list.
@@ -97,6 +99,7 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 	sctx, cancel := WithShare(ctx)
 	defer cancel()
 	lists := make([]List, len(q.Retrievers))
+	cut := make([]bool, len(q.Retrievers)) // its model read only the beginning of the query
 	errs := make([]error, len(q.Retrievers))
 	depth := q.Depth
 	if len(q.Retrievers) > 1 {
@@ -112,7 +115,7 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 					errs[i] = fmt.Errorf("retriever %s panicked: %v", r, v)
 				}
 			}()
-			if lists[i], errs[i] = s.retrieve(sctx, p, seq, r, q, depth); errs[i] == nil && q.Spread != nil {
+			if lists[i], cut[i], errs[i] = s.retrieve(sctx, p, seq, r, q, depth); errs[i] == nil && q.Spread != nil {
 				lists[i], errs[i] = q.Spread(sctx, lists[i])
 			}
 		}()
@@ -127,6 +130,12 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 		err := errs[i]
 		if err == nil {
 			ok = append(ok, lists[i])
+			if cut[i] {
+				if q.Strict {
+					return Result{}, TooLong(string(r))
+				}
+				out.Degraded = append(out.Degraded, Degraded{string(r), Truncated})
+			}
 			continue
 		}
 		if code := fault.CodeOf(err); fault.Status(code) < 500 && code != fault.Canceled {
@@ -150,6 +159,12 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 		out.Candidates = s.Fusion.Fuse(ok, q.Weights)
 	}
 	return out, nil
+}
+
+// TooLong is the fault of a strict call whose query a part read only the beginning of.
+// It is the caller's to mend.
+func TooLong(part string) error {
+	return fault.Field(fault.InvalidRequest, "query", "is longer than the %s model reads; shorten it, or leave strict out", part)
 }
 
 // WithShare limits one part of a search to its share of the time that is left.
@@ -211,10 +226,10 @@ func singleList(l List) []*Candidate {
 }
 
 func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r port.Retriever, q Request,
-	depth int) (List, error) {
+	depth int) (_ List, cut bool, _ error) {
 	ix := s.Indexes[r]
 	if ix == nil {
-		return List{}, errOff
+		return List{}, false, errOff
 	}
 	iq := port.IndexQuery{Retriever: r, Filter: q.Filter, After: q.After, Before: q.Before, Limit: depth, Explain: q.Explain}
 	switch r {
@@ -222,38 +237,45 @@ func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r
 		iq.Text = q.Query
 	case port.Vector:
 		if q.Models.Embedder == nil {
-			return List{}, errOff
+			return List{}, false, errOff
 		}
 		v, err := s.embed(ctx, p, q.Models.Embedder, q.Query)
 		if err != nil {
-			return List{}, fmt.Errorf("embed the query: %w", err)
+			return List{}, false, fmt.Errorf("embed the query: %w", err)
 		}
-		iq.Vector = v
+		iq.Vector, cut = v.Row(0), fills(v.Tokens, q.Models.Embedder)
 	case port.SparseTerms:
 		if q.Models.Sparse == nil {
-			return List{}, errOff
+			return List{}, false, errOff
 		}
 		v, err := s.encode(ctx, p, q.Models.Sparse, q.Query)
 		if err != nil {
-			return List{}, fmt.Errorf("encode the query: %w", err)
+			return List{}, false, fmt.Errorf("encode the query: %w", err)
 		}
-		iq.SparseTerms, iq.SparseWeights = v.Terms, v.Weights
+		iq.SparseTerms, iq.SparseWeights, cut = v.Terms, v.Weights, fills(v.Tokens, q.Models.Sparse)
 	}
 	var failed error
 	for range 1 + maxReplays {
 		if err := s.Projector.EnsureIndex(ctx, ix, p, seq); err != nil {
-			return List{}, err
+			return List{}, false, err
 		}
 		hits, err := ix.Search(ctx, p, iq)
 		if err == nil {
-			return List{Retriever: r, Hits: hits, RanksOnly: s.RanksOnly(r)}, nil
+			return List{Retriever: r, Hits: hits, RanksOnly: s.RanksOnly(r)}, cut, nil
 		}
 		failed = fmt.Errorf("search %s: %w", r, err)
 		if !errors.Is(err, port.ErrGap) { // else it was evicted after it was brought up to date
 			break
 		}
 	}
-	return List{}, failed
+	return List{}, false, failed
+}
+
+// fills reports whether a model's window was too small for the one text that it read:
+// one that was cut reports the whole window.
+func fills(tokens []int, m port.Model) bool {
+	window := m.Info().MaxTokens
+	return window > 0 && len(tokens) == 1 && tokens[0] >= window
 }
 
 // RanksOnly reports whether a retriever's scores order hits and say no more.
@@ -272,18 +294,14 @@ func (s *Searcher) Spans(query, text string) ([]port.Span, bool) {
 	return h.Spans(query, text), true
 }
 
-func (s *Searcher) embed(ctx context.Context, p port.Partition, model port.Embedder, text string) ([]float32, error) {
+func (s *Searcher) embed(ctx context.Context, p port.Partition, model port.Embedder, text string) (port.Dense, error) {
 	v, err := s.cache.get(ctx, p, "vector "+model.Info().Digest, text, func(ctx context.Context) (any, error) {
-		d, err := model.Embed(ctx, port.Query, []string{text})
-		if err != nil {
-			return nil, err
-		}
-		return d.Row(0), nil
+		return model.Embed(ctx, port.Query, []string{text})
 	})
 	if err != nil {
-		return nil, err
+		return port.Dense{}, err
 	}
-	return v.([]float32), nil
+	return v.(port.Dense), nil
 }
 
 func (s *Searcher) encode(ctx context.Context, p port.Partition, model port.SparseEncoder, text string) (port.Sparse, error) {
@@ -318,7 +336,7 @@ func wordPieces(ctx context.Context, model port.SparseEncoder, as port.TextKind,
 	}
 	terms := slices.Clone(withoutFrame(ids[1], ids[0]))
 	slices.Sort(terms)
-	return port.Sparse{Terms: slices.Compact(terms)}, nil
+	return port.Sparse{Terms: slices.Compact(terms), Tokens: []int{len(ids[1])}}, nil
 }
 
 // withoutFrame leaves out what a model puts around every text, which is all that it

@@ -408,6 +408,47 @@ func TestAnEvictedIndexIsBroughtUpAgain(t *testing.T) {
 }
 
 // Spread changes each retriever's list before it is fused, and fails as the retriever.
+// A model that read only the beginning of the query took part, and the answer says so;
+// a strict call is refused, as no waiting helps (docs/contract.md#query-degraded).
+func TestAQueryBeyondTheWindowIsNamed(t *testing.T) {
+	c := collect(t, breads...)
+	long := func(n int, by ...port.Retriever) retrieve.Request {
+		q := c.request(by...)
+		q.Query = strings.Repeat("warm ", n)
+		return q
+	}
+	cut := func(parts ...string) (out []retrieve.Degraded) {
+		for _, p := range parts {
+			out = append(out, retrieve.Degraded{Part: p, Reason: retrieve.Truncated})
+		}
+		return out
+	}
+	for _, r := range []struct {
+		q    retrieve.Request
+		want []retrieve.Degraded
+	}{
+		{long(511, everyRetriever...), nil},
+		{long(512, everyRetriever...), cut("vector", "sparse")},
+		{long(600, everyRetriever...), cut("vector", "sparse")},
+		{long(600, port.Vector), cut("vector")},
+		{long(600, port.Keyword), nil},
+	} {
+		for range 2 { // the second time its encoding is kept
+			got, err := c.search(r.q)
+			if err != nil || !slices.Equal(got.Degraded, r.want) || len(got.Candidates) == 0 {
+				t.Errorf("%d characters by %v: degraded %v, want %v, %d hits, %v", len(r.q.Query), r.q.Retrievers, got.Degraded,
+					r.want, len(got.Candidates), err)
+			}
+		}
+		r.q.Strict = true
+		_, err := c.search(r.q)
+		if (err == nil) != (r.want == nil) || err != nil && (fault.CodeOf(err) != fault.InvalidRequest ||
+			!strings.Contains(err.Error(), "query: is longer than the "+r.want[0].Part+" model reads")) {
+			t.Errorf("%d characters by %v, strict: %v", len(r.q.Query), r.q.Retrievers, err)
+		}
+	}
+}
+
 func TestAListMayBeSpread(t *testing.T) {
 	c := collect(t, breads...)
 	q := c.request(vectorAndBM25...)

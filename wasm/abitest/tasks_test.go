@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/wasm/host"
 	"github.com/mnemehq/mneme/wasm/models"
@@ -504,6 +505,53 @@ func TestRerank(t *testing.T) {
 				t.Logf("off by at most %.5f", worst)
 			})
 		}
+	}
+}
+
+// TestCutQueries: a query is said to be cut exactly when its last word changes nothing,
+// whatever the text.
+func TestCutQueries(t *testing.T) {
+	s := newSmall()
+	for name, settings := range map[string]map[string]any{
+		"together":                {"head": "plain", "calibration": nil},
+		"together, with prefix":   {"head": "pooler", "query_prefix": s.words[50] + " " + s.words[51] + " "},
+		"each alone":              {"head": "late"},
+		"each alone, with prefix": {"head": "late", "late_layer": 2, "query_prefix": s.words[50] + " "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			settings["task"] = "rerank"
+			m := open(t, s.module(t, settings), host.Options{Instances: 1})
+			texts := []string{s.words[3], s.words[4] + " " + s.words[5]}
+			flips, before := 0, false
+			for n := 1; n <= s.window+2; n++ {
+				head := strings.Repeat(s.words[7]+" ", n-1)
+				cut, err := m.CutsQuery(t.Context(), head+s.words[8])
+				if err != nil {
+					t.Fatal(err)
+				}
+				one, _, err := m.Score(t.Context(), head+s.words[8], texts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				other, _, err := m.Score(t.Context(), head+s.words[30], texts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if unread := slices.Equal(one, other); cut != unread {
+					t.Errorf("%d words: said to be cut %t; the last word is passed over %t", n, cut, unread)
+				}
+				if cut != before {
+					flips, before = flips+1, cut
+				}
+			}
+			if flips != 1 {
+				t.Errorf("queries are cut from %d lengths on, want one", flips)
+			}
+		})
+	}
+	m := open(t, s.module(t, nil), host.Options{Instances: 1})
+	if _, err := m.CutsQuery(t.Context(), "a"); fault.CodeOf(err) != fault.Upstream {
+		t.Errorf("an embedder: %v", err)
 	}
 }
 

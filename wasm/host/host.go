@@ -108,10 +108,11 @@ type Model struct {
 	options Options
 	info    port.ModelInfo
 	claims  claims
-	vocab   uint32 // sparse terms are below it
-	unit    bool   // it claims vectors of unit length
-	counts  bool   // it counts tokens
-	ids     bool   // it gives token ids
+	vocab   uint32       // sparse terms are below it
+	unit    bool         // it claims vectors of unit length
+	counts  bool         // it counts tokens
+	ids     bool         // it gives token ids
+	room    atomic.Int32 // of a query in a reranker's window; 0: not known yet
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
 	code    wazero.CompiledModule

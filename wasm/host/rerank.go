@@ -36,4 +36,65 @@ func (m *Model) Score(ctx context.Context, query string, texts []string) ([]floa
 	return out, truncated, nil
 }
 
-var _ port.Reranker = (*Model)(nil)
+// CutsQuery reports whether the module reads only the beginning of a query; see
+// port.QueryCutter.
+func (m *Model) CutsQuery(ctx context.Context, query string) (bool, error) {
+	if err := m.requireTask(port.TaskRerank); err != nil {
+		return false, err
+	}
+	room, err := m.queryRoom(ctx)
+	if err != nil || len(query) <= room { // no text has more tokens than bytes
+		return false, err
+	}
+	if !m.counts {
+		return m.estimate(query) > room, nil
+	}
+	n, err := m.CountTokens(ctx, []string{query})
+	return err == nil && n[0] > room, err
+}
+
+// queryRoom is how many tokens of a query the module reads. One that reads query and
+// text together keeps half of its window for the text; one that reads each alone has
+// all of it for the query. Which it is shows in what it counts for a short text: with
+// the query's tokens, or without. One that does not count is taken for the former.
+func (m *Model) queryRoom(ctx context.Context) (int, error) {
+	if room := int(m.room.Load()); room != 0 {
+		return room, nil
+	}
+	const query, text = "how much of a query does a model read that is to say which texts are about it", "none"
+	frame, together := 2, true
+	if m.ids {
+		ids, err := m.TokenIDs(ctx, port.Query, []string{""})
+		if err != nil {
+			return 0, err
+		}
+		frame = len(ids[0])
+	}
+	if m.counts {
+		counts, err := m.CountTokens(ctx, []string{query, text})
+		if err != nil {
+			return 0, err
+		}
+		s := &stream{op: abi.FuncRerank, class: scores, head: []string{query}, check: checkScores}
+		err = m.runBatches(ctx, "score", s, []string{text}, func(_ *job, r abi.Result) {
+			if r.Tokens != nil && int(r.Tokens[0]) < m.info.MaxTokens {
+				together = int(r.Tokens[0]) >= min(counts[0], m.info.MaxTokens/2)
+			}
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	room := m.info.MaxTokens - frame
+	if together {
+		room = m.info.MaxTokens/2 - (frame - 2)
+	}
+	room = max(1, room)
+	m.room.Store(int32(room))
+	return room, nil
+}
+
+var (
+	_ port.Reranker    = (*Model)(nil)
+	_ port.QueryCutter = (*Model)(nil)
+)

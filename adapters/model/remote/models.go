@@ -237,7 +237,7 @@ func (m *Reranker) Score(ctx context.Context, query string, in []string) ([]floa
 	if !utf8.ValidString(query) {
 		return nil, 0, fault.Field(fault.InvalidRequest, "query", "is not valid UTF-8")
 	}
-	query, _ = Cut(query, m.Limits.Window/2-specialTokens) // the texts keep half of the window
+	query, _ = m.cutQuery(query)
 	query = nonBlank(query)
 	asked := Estimate(query)
 	ready, err := m.Limits.prepare("", in, asked)
@@ -264,6 +264,17 @@ func (m *Reranker) Score(ctx context.Context, query string, in []string) ([]floa
 	return out, ready.cut, nil
 }
 
+// cutQuery leaves half of the window to the texts.
+func (m *Reranker) cutQuery(query string) (string, bool) {
+	return Cut(query, m.Limits.Window/2-specialTokens)
+}
+
+// CutsQuery implements port.QueryCutter, by the same estimate by which queries are cut.
+func (m *Reranker) CutsQuery(_ context.Context, query string) (bool, error) {
+	_, cut := m.cutQuery(query)
+	return cut, nil
+}
+
 // placeScores puts scores where their texts stand; each text must have one.
 func (m *Reranker) placeScores(into []float32, ranks []Rank) error {
 	if len(ranks) != len(into) {
@@ -288,4 +299,5 @@ var (
 	_ port.Embedder      = (*Embedder)(nil)
 	_ port.SparseEncoder = (*SparseEncoder)(nil)
 	_ port.Reranker      = (*Reranker)(nil)
+	_ port.QueryCutter   = (*Reranker)(nil)
 )

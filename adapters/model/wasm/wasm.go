@@ -79,6 +79,7 @@ type baseAbilities interface {
 	port.Embedder
 	port.SparseEncoder
 	port.Reranker
+	port.QueryCutter
 	Memory() (used, ceiling int64)
 }
 

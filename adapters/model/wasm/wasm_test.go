@@ -160,6 +160,12 @@ func TestBuiltinRerank(t *testing.T) {
 	if truncated != 1 {
 		t.Errorf("%d truncated, want 1", truncated)
 	}
+	for words, want := range map[int]bool{2: false, 300: false, 506: false, 511: true, 4000: true} {
+		query := strings.Repeat("dog ", words)
+		if cut, err := m.(port.QueryCutter).CutsQuery(t.Context(), query); err != nil || cut != want {
+			t.Errorf("a query of %d words is cut: %t, %v", words, cut, err)
+		}
+	}
 	for i, x := range p {
 		if !(x >= 0 && x <= 1) || i != 2 && x >= p[2] {
 			t.Errorf("scores %v, want the third highest", p)
