@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -209,13 +210,29 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, hook txHook) 
 	if len(encode) > 0 {
 		encoded, err := models.Encode(ctx, texts, ns.Sparse, reuse)
 		if err != nil {
-			return Written{}, err
+			return Written{}, ofDocument(err, plans, encode)
 		}
 		for k, i := range encode {
 			plans[i].encoded = encoded[k]
 		}
 	}
 	return s.commit(ctx, p, models, ns.Sparse, in, plans, hook)
+}
+
+// ofDocument names the document whose text made a model fail, where that is known.
+func ofDocument(err error, plans []plan, encoded []int) error {
+	var at *port.TextError
+	if !errors.As(err, &at) || at.Text < 0 || at.Text >= len(encoded) {
+		return err
+	}
+	i, f := encoded[at.Text], fault.From(err)
+	reason, ok := f.Details["reason"].(string)
+	if !ok {
+		reason = f.Message
+	}
+	out := fault.Field(f.Code, fmt.Sprintf("documents[%d] (id %s).text", i, plans[i].in.ID), "%s", reason)
+	out.Op, out.Err, out.RetryAfter = f.Op, err, f.RetryAfter
+	return out
 }
 
 func sourceOwned(h port.DocumentHead) error {

@@ -208,6 +208,39 @@ func TestFailedWrite(t *testing.T) {
 	}
 }
 
+// TestTextAtFault: where a model tells which text made it fail, the caller reads which
+// document that is, whatever else is in the call.
+func TestTextAtFault(t *testing.T) {
+	t.Parallel()
+	s := open(t, coretest.Options{})
+	s.write("docs", doc("kept", "here before", ""))
+	var many strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&many, "Paragraph %d has some words and stands by itself.\n\n", i)
+	}
+	body := coretest.Object{"documents": []coretest.Object{doc("kept", "here before", ""), doc("long", many.String(), ""),
+		doc("bad", "deadly words", "")}}
+	for _, cause := range []error{fault.Field(fault.Upstream, "texts[7]", "the model ended"),
+		fault.New(fault.Upstream, "the model ended")} {
+		s.Embedder.Before.Set(func(_ context.Context, _ port.TextKind, texts []string) error {
+			i := slices.Index(texts, "deadly words")
+			if i < 2 {
+				t.Errorf("the text is number %d of %d; the test wants chunks before it", i, len(texts))
+			}
+			return &port.TextError{Text: i, Err: cause}
+		})
+		r := s.post("docs", body)
+		r.Fails("upstream_error", "documents[2] (id bad).text: the model ended")
+		if !errors.Is(r.Err, cause) {
+			t.Errorf("the cause is lost: %v", r.Err)
+		}
+	}
+	s.Embedder.Before.Set(func(context.Context, port.TextKind, []string) error {
+		return &port.TextError{Text: 1 << 20, Err: fault.New(fault.Upstream, "the model ended")}
+	})
+	s.post("docs", body).Fails("upstream_error", "the model ended")
+}
+
 // TestIndexApplyFails: a write that is durable but not yet searchable says so,
 // and is searchable as soon as the index works again.
 func TestIndexApplyFails(t *testing.T) {

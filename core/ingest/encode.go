@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -64,9 +65,19 @@ func (e *Encoder) Ready(sparse bool) error {
 	return nil
 }
 
+// ofText turns the place of an input that made a model fail into that of its text.
+func ofText(err error, origin []int) error {
+	var at *port.TextError
+	if errors.As(err, &at) && at.Text >= 0 && at.Text < len(origin) {
+		return &port.TextError{Text: origin[at.Text], Err: err}
+	}
+	return err
+}
+
 // Encode chunks the texts and computes vectors for all chunks that reuse[i] does not
 // hold, in one batch over all texts. Faults: Unavailable if a model that it needs is
-// off, PayloadTooLarge for more than MaxChunks.
+// off, PayloadTooLarge for more than MaxChunks. A text that makes a model fail is named
+// by a port.TextError.
 func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse []Reuse) ([]Encoded, error) {
 	if err := e.Ready(sparse); err != nil {
 		return nil, err
@@ -81,6 +92,7 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 	}
 	// Collect the inputs that no stored chunk covers; equal inputs once.
 	var inputs []string
+	var origin []int // the text of each
 	at := map[[16]byte]int{}
 	for i, chunks := range split {
 		for _, c := range chunks {
@@ -89,14 +101,14 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 			}
 			if _, ok := at[c.Hash]; !ok {
 				at[c.Hash] = len(inputs)
-				inputs = append(inputs, chunk.Text(texts[i], c))
+				inputs, origin = append(inputs, chunk.Text(texts[i], c)), append(origin, i)
 			}
 		}
 	}
 	var fresh port.Vectors
 	if len(inputs) > 0 {
 		if fresh.Dense, err = e.Embedder.Embed(ctx, port.Passage, inputs); err != nil {
-			return nil, fmt.Errorf("embed passages: %w", err)
+			return nil, ofText(fmt.Errorf("embed passages: %w", err), origin)
 		}
 		if err := checkDense(fresh.Dense, len(inputs), e.Embedder.Info()); err != nil {
 			return nil, err
@@ -104,7 +116,7 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 		roundToHalf(fresh.Dense.Data)
 		if sparse {
 			if fresh.Sparse, err = e.Sparse.Encode(ctx, port.Passage, inputs); err != nil {
-				return nil, fmt.Errorf("encode sparse passages: %w", err)
+				return nil, ofText(fmt.Errorf("encode sparse passages: %w", err), origin)
 			}
 			if err := checkSparse(fresh.Sparse, len(inputs), e.Sparse.Info()); err != nil {
 				return nil, err

@@ -58,6 +58,17 @@ const (
 // called: whether it would take a call now.
 type Stateful interface{ State() ModelState }
 
+// TextError is the failure of a call that one of its texts brought about.
+type TextError struct {
+	Text int // its place in the call
+	Err  error
+}
+
+func (e *TextError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the failure without the place.
+func (e *TextError) Unwrap() error { return e.Err }
+
 // Dense holds one vector a row, row-major.
 type Dense struct {
 	Dim    int

@@ -28,7 +28,7 @@ import (
 const (
 	minWait     = 100 * time.Millisecond // before the first restart
 	maxWait     = 30 * time.Second       // no wait is longer
-	stableAfter = 30 * time.Second       // a run of this length makes the next wait short again
+	stableAfter = 30 * time.Second       // a run of this length, or one that answered, makes the next wait short again
 	maxMissed   = 3                      // health checks in a row that a backend may miss
 	closeGrace  = 2 * time.Second        // that a backend has to end by itself
 )
@@ -46,6 +46,8 @@ type instance struct {
 	started time.Time
 	ended   chan struct{} // closed when no call may use it any more
 	missed  atomic.Int32  // health checks in a row without an answer
+	worked  atomic.Bool   // it has answered a call as it should
+	flights flights
 }
 
 // backend keeps one instance running.
@@ -63,6 +65,7 @@ type backend struct {
 
 	description description
 	verified    [32]byte
+	quarantine  *quarantine
 
 	answered atomic.Int64 // calls that the backend answered; whatever it answered
 	expired  atomic.Int64 // calls in a row that it let run into their deadline
@@ -238,8 +241,9 @@ func (b *backend) supervise(i *instance) {
 		b.stopServing(i, fault.New(fault.Unavailable, "the model is restarting"), time.Now().Add(minWait))
 		b.log.Error("model backend ended", "pid", i.process.ID(), "reason", why, "after",
 			time.Since(i.started).Round(time.Millisecond), "last_output", b.output.last())
+		b.quarantine.blame(i.flights.list(false))
 		i.end(0)
-		if time.Since(i.started) > stableAfter {
+		if time.Since(i.started) > stableAfter || i.worked.Load() {
 			failures = 0
 		}
 		for i = nil; i == nil; {
@@ -350,7 +354,7 @@ func (b *backend) watch(ctx context.Context, i *instance) string {
 		if n := b.expired.Load(); n >= maxMissed && time.Since(time.Unix(0, b.last.Load())) > b.options.CallTimeout {
 			return fmt.Sprintf("%d calls in a row ran into their deadline", n)
 		}
-		before := b.answered.Load()
+		before, open := b.answered.Load(), i.flights.list(true)
 		checking, cancel := context.WithTimeout(ctx, b.options.HealthInterval)
 		stop := context.AfterFunc(ctx, cancel)
 		done := make(chan error, 1)
@@ -373,6 +377,11 @@ func (b *backend) watch(ctx context.Context, i *instance) string {
 		switch {
 		case err == nil || ctx.Err() != nil || b.answered.Load() != before: // a busy backend that answers calls is well
 			i.missed.Store(0)
+			if b.expired.Load() == 0 { // it lives, and did not end because of these
+				for _, f := range open {
+					i.flights.landed(f)
+				}
+			}
 		default:
 			if n := i.missed.Add(1); n >= maxMissed {
 				return fmt.Sprintf("%d health checks in a row failed: %v", n, err)

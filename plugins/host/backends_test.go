@@ -145,6 +145,23 @@ func (h honest) Synthesize(ctx context.Context, q port.Question) (port.Synthesis
 		InputTokens: 5, OutputTokens: 3}, h.call(ctx)
 }
 
+// mortal is honest, and ends with a text that says EVIL.
+type mortal struct{ honest }
+
+func (m mortal) Embed(ctx context.Context, as port.TextKind, texts []string) (port.Dense, error) {
+	if strings.Contains(strings.Join(texts, " "), "EVIL") {
+		os.Exit(9)
+	}
+	return m.honest.Embed(ctx, as, texts)
+}
+
+func (m mortal) Score(ctx context.Context, query string, texts []string) ([]float32, int, error) {
+	if strings.Contains(query+strings.Join(texts, " "), "EVIL") {
+		os.Exit(9)
+	}
+	return m.honest.Score(ctx, query, texts)
+}
+
 // counter is honest that also counts and gives word pieces.
 type counter struct{ honest }
 
@@ -407,6 +424,9 @@ func init() {
 				}
 				return nil
 			}}})
+		},
+		"mortal": func([]string) { // ends with a text that says EVIL
+			sdk.Serve(mortal{}, sdk.Vocabulary(100))
 		},
 		"environment": func(a []string) { write(a[0], strings.Join(os.Environ(), "\n")); sdk.Serve(embedder{}) },
 		"flood": func([]string) {

@@ -27,7 +27,8 @@ type gate struct {
 	size            int
 	queue           int // most calls that wait
 	entered         int
-	enteredPassages int // passages among them
+	enteredPassages int  // passages among them
+	closed          bool // the one that entered is alone
 	waiting         int
 	lines           [classes][]*ticket
 }
@@ -35,18 +36,20 @@ type gate struct {
 // ticket is one waiting call.
 type ticket struct {
 	turn     chan struct{} // closed when it may go in
+	alone    bool          // nobody else may be inside
 	admitted bool
 }
 
 // enter waits for a place, at most for wait, or until gone is closed. What it
-// returns gives the place back.
-func (g *gate) enter(ctx context.Context, c class, wait time.Duration, gone <-chan struct{}) (leave func(), err error) {
+// returns gives the place back. Where one goes alone, nobody else is inside.
+func (g *gate) enter(ctx context.Context, c class, alone bool, wait time.Duration,
+	gone <-chan struct{}) (leave func(), err error) {
 	g.mu.Lock()
 	if g.waiting >= g.queue {
 		g.mu.Unlock()
 		return nil, fault.Busy("the model is busy: %d calls are waiting", g.queue)
 	}
-	t := &ticket{turn: make(chan struct{})}
+	t := &ticket{turn: make(chan struct{}), alone: alone}
 	g.lines[c] = append(g.lines[c], t)
 	g.waiting++
 	g.admit()
@@ -73,6 +76,7 @@ func (g *gate) enter(ctx context.Context, c class, wait time.Duration, gone <-ch
 		if other == t {
 			g.lines[c] = append(g.lines[c][:i], g.lines[c][i+1:]...)
 			g.waiting--
+			g.admit() // those whom it held up
 			break
 		}
 	}
@@ -87,25 +91,47 @@ func (g *gate) leave(c class) {
 
 func (g *gate) out(c class) {
 	g.entered--
+	g.closed = false // if it was, the one who leaves was alone
 	if c == passages {
 		g.enteredPassages--
 	}
 	g.admit()
 }
 
-// admit lets waiting calls in while there are places.
+// admit lets waiting calls in while there are places. A call that goes alone, once it
+// is the next of its class, holds all others up until the last has left.
 func (g *gate) admit() {
 	for c := range classes {
-		for len(g.lines[c]) > 0 && g.entered < g.size && (c != passages || g.size == 1 || g.enteredPassages < g.size-1) {
-			t := g.lines[c][0]
-			g.lines[c] = g.lines[c][1:]
-			t.admitted = true
-			g.waiting--
-			g.entered++
-			if c == passages {
-				g.enteredPassages++
+		if g.closed {
+			return
+		}
+		if line := g.lines[c]; len(line) > 0 && line[0].alone {
+			if g.entered == 0 {
+				g.in(c)
 			}
-			close(t.turn)
+			return
 		}
 	}
+	for c := range classes {
+		for len(g.lines[c]) > 0 && g.entered < g.size && (c != passages || g.size == 1 || g.enteredPassages < g.size-1) {
+			if g.lines[c][0].alone {
+				g.admit()
+				return
+			}
+			g.in(c)
+		}
+	}
+}
+
+// in lets the next call of a class in.
+func (g *gate) in(c class) {
+	t := g.lines[c][0]
+	g.lines[c] = g.lines[c][1:]
+	t.admitted, g.closed = true, t.alone
+	g.waiting--
+	g.entered++
+	if c == passages {
+		g.enteredPassages++
+	}
+	close(t.turn)
 }

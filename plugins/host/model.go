@@ -34,7 +34,7 @@ type Options struct {
 	Concurrency    int           // 4: calls over the wire at once
 	Queue          int           // 256: calls that wait
 	BatchTexts     int           // 16: most texts of a call over the wire
-	MaxRestarts    int           // 0, no end: failed or short runs in a row before the backend stays down
+	MaxRestarts    int           // 0, no end: runs in a row that fail or are short and without an answer before it stays down
 	Log            *slog.Logger
 }
 
@@ -87,6 +87,7 @@ func Open(ctx context.Context, c Command, o Options) (port.Model, error) {
 		options:        o,
 		log:            log,
 		output:         newOutput(log),
+		quarantine:     &quarantine{log: log, now: time.Now, suspects: map[fingerprint]suspicion{}},
 		checkRequested: make(chan struct{}, 1),
 		closing:        make(chan struct{}),
 		ended:          make(chan struct{}),
@@ -166,14 +167,16 @@ func (m *Model) requireTask(task port.Task) error {
 }
 
 // call makes one call over the wire: it waits for a place, keeps to both the caller's
-// deadline and the model's, and updates the supervisor's counters.
-func (m *Model) call(ctx context.Context, op string, c class, do func(context.Context, modelv1.ModelClient) error) error {
+// deadline and the model's, and updates the supervisor's counters. The parts are what
+// it sends, for the case that the backend ends.
+func (m *Model) call(ctx context.Context, op string, c class, parts []part,
+	do func(context.Context, modelv1.ModelClient) error) error {
 	b := m.backend
 	i, err := b.instance()
 	if err != nil {
 		return err
 	}
-	leave, err := m.gate.enter(ctx, c, b.options.QueueTimeout, i.ended)
+	leave, err := m.gate.enter(ctx, c, b.quarantine.suspected(parts...), b.options.QueueTimeout, i.ended)
 	if err != nil {
 		return m.translate(ctx, op, err)
 	}
@@ -189,13 +192,24 @@ func (m *Model) call(ctx context.Context, op string, c class, do func(context.Co
 		case <-finished:
 		}
 	}()
+	sent := i.flights.add(parts)
 	err = do(bounded, i.rpc)
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
+		i.flights.unanswered(sent)
+	default:
+		i.flights.landed(sent)
+	}
 	select {
 	case <-i.ended:
 		if err != nil {
 			return m.translate(ctx, op, errEnded)
 		}
 	default:
+	}
+	if err == nil {
+		i.worked.Store(true)
+		b.quarantine.clear(parts)
 	}
 	switch status.Code(err) {
 	case codes.DeadlineExceeded:
@@ -266,11 +280,16 @@ const maxTextBytes = modelv1.MaxRequestBytes - 64<<10
 type batch struct {
 	rows  []int // where the texts stand in the call
 	texts []string
+	parts []part
+	alone bool // its text is suspected
 }
 
 // makeBatches makes batches under the limits of a message, of texts of about one length
-// each, since a backend that pads pays for the longest. head is what goes with each.
-func (m *Model) makeBatches(texts []string, head int) []batch {
+// each, since a backend that pads pays for the longest. query is what goes with each. A
+// text that is suspected goes by itself, each of them where the query is.
+func (m *Model) makeBatches(texts []string, parts []part, query string, head []part) []batch {
+	q := m.backend.quarantine
+	each := q.suspected(head...)
 	order := make([]int, len(texts))
 	for i := range order {
 		order[i] = i
@@ -285,12 +304,14 @@ func (m *Model) makeBatches(texts []string, head int) []batch {
 	for _, i := range order {
 		text := clipText(texts[i])
 		n := len(text) + 8
-		if last := len(all) - 1; last < 0 || len(all[last].rows) == rows || used+n > modelv1.MaxRequestBytes {
-			all = append(all, batch{})
-			used = head
+		alone := each || q.suspected(parts[i])
+		if last := len(all) - 1; last < 0 || alone || all[last].alone || len(all[last].rows) == rows ||
+			used+n > modelv1.MaxRequestBytes {
+			all = append(all, batch{parts: slices.Clone(head), alone: alone})
+			used = len(query)
 		}
 		b := &all[len(all)-1]
-		b.rows, b.texts = append(b.rows, i), append(b.texts, text)
+		b.rows, b.texts, b.parts = append(b.rows, i), append(b.texts, text), append(b.parts, parts[i])
 		used += n
 	}
 	return all
@@ -310,16 +331,32 @@ func clipText(s string) string {
 
 // runBatches checks the texts and runs their batches side by side. It returns with the
 // first failure.
-func (m *Model) runBatches(ctx context.Context, op string, c class, texts []string, head int,
+func (m *Model) runBatches(ctx context.Context, op string, c class, texts []string, query string,
 	do func(context.Context, modelv1.ModelClient, batch) error) error {
 	for i, s := range texts {
 		if !utf8.ValidString(s) {
 			return fault.Field(fault.InvalidRequest, "texts", "text %d is not valid UTF-8", i)
 		}
 	}
-	batches := m.makeBatches(texts, head)
+	kind := port.Passage
+	if c == queries {
+		kind = port.Query
+	}
+	var head []part
+	if query != "" {
+		head = []part{partOf(op, kind, false, query)}
+	}
+	parts := make([]part, len(texts))
+	for i, s := range texts {
+		parts[i] = partOf(op, kind, query != "", s)
+	}
+	if err := m.backend.quarantine.check(head, parts); err != nil {
+		return err
+	}
+	batches := m.makeBatches(texts, parts, query, head)
 	if len(batches) == 1 {
-		return m.call(ctx, op, c, func(ctx context.Context, rpc modelv1.ModelClient) error { return do(ctx, rpc, batches[0]) })
+		return m.call(ctx, op, c, batches[0].parts,
+			func(ctx context.Context, rpc modelv1.ModelClient) error { return do(ctx, rpc, batches[0]) })
 	}
 	group, grouped := errgroup.WithContext(ctx)
 	group.SetLimit(m.backend.options.Concurrency)
@@ -328,7 +365,8 @@ func (m *Model) runBatches(ctx context.Context, op string, c class, texts []stri
 			if err := grouped.Err(); err != nil {
 				return err
 			}
-			return m.call(grouped, op, c, func(ctx context.Context, rpc modelv1.ModelClient) error { return do(ctx, rpc, b) })
+			return m.call(grouped, op, c, b.parts,
+				func(ctx context.Context, rpc modelv1.ModelClient) error { return do(ctx, rpc, b) })
 		})
 	}
 	return group.Wait()
@@ -350,7 +388,7 @@ func (m *Model) Embed(ctx context.Context, as port.TextKind, texts []string) (po
 	out := port.Dense{Dim: m.info.Dimensions, Data: make([]float32, len(texts)*m.info.Dimensions),
 		Tokens: make([]int, len(texts))}
 	c, kind := classAndKind(as)
-	err := m.runBatches(ctx, op, c, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+	err := m.runBatches(ctx, op, c, texts, "", func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.Embed(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
 		if err != nil {
 			return err
@@ -384,7 +422,7 @@ func (m *Model) Encode(ctx context.Context, as port.TextKind, texts []string) (p
 	rows := make([]row, len(texts))
 	out := port.Sparse{Rows: make([]uint32, 1, len(texts)+1), Tokens: make([]int, len(texts))}
 	c, kind := classAndKind(as)
-	err := m.runBatches(ctx, op, c, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+	err := m.runBatches(ctx, op, c, texts, "", func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.Sparse(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
 		if err != nil {
 			return err
@@ -423,7 +461,7 @@ func (m *Model) Score(ctx context.Context, query string, texts []string) ([]floa
 		return nil, 0, fault.Field(fault.InvalidRequest, "query", "is longer than %d bytes", modelv1.MaxRequestBytes/4)
 	}
 	out, cut := make([]float32, len(texts)), make([]int, len(texts))
-	err := m.runBatches(ctx, op, scores, texts, len(query), func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+	err := m.runBatches(ctx, op, scores, texts, query, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.Rerank(ctx, &modelv1.RerankRequest{Query: query, Texts: b.texts})
 		if err != nil {
 			return err
@@ -473,8 +511,12 @@ func (m *Model) Synthesize(ctx context.Context, q port.Question) (port.Synthesis
 		return port.Synthesis{}, fault.Field(fault.InvalidRequest, "sources",
 			"are %d bytes with the question, more than %d", size, modelv1.MaxRequestBytes)
 	}
+	asked := []part{partOf(op, port.Query, false, fmt.Sprintf("%q", append([]string{q.Text}, sourceTexts(q.Sources)...)))}
+	if err := m.backend.quarantine.check(nil, asked); err != nil {
+		return port.Synthesis{}, errRefused("question")
+	}
 	a := answer{max: q.MaxTokens}
-	err := m.call(ctx, op, scores, func(ctx context.Context, rpc modelv1.ModelClient) error {
+	err := m.call(ctx, op, scores, asked, func(ctx context.Context, rpc modelv1.ModelClient) error {
 		stream, err := rpc.Generate(ctx, request)
 		if err != nil {
 			return err
@@ -500,6 +542,14 @@ func (m *Model) Synthesize(ctx context.Context, q port.Question) (port.Synthesis
 	return a.out, nil
 }
 
+func sourceTexts(sources []port.Source) []string {
+	out := make([]string, len(sources))
+	for i, s := range sources {
+		out[i] = s.Text
+	}
+	return out
+}
+
 // counting is port.TokenCounter of a backend that counts.
 type counting struct{ m *Model }
 
@@ -512,7 +562,7 @@ func (c counting) CountTokens(ctx context.Context, texts []string) ([]int, error
 		}
 	}
 	out := make([]int, len(texts))
-	err := c.m.runBatches(ctx, op, queries, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+	err := c.m.runBatches(ctx, op, queries, texts, "", func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.CountTokens(ctx, &modelv1.TextBatch{Texts: b.texts})
 		if err != nil {
 			return err
@@ -540,7 +590,7 @@ func (t tokenizing) TokenIDs(ctx context.Context, as port.TextKind, texts []stri
 	const op = "token ids"
 	_, kind := classAndKind(as)
 	out := make([][]uint32, len(texts))
-	err := t.m.runBatches(ctx, op, queries, texts, 0, func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
+	err := t.m.runBatches(ctx, op, queries, texts, "", func(ctx context.Context, rpc modelv1.ModelClient, b batch) error {
 		r, err := rpc.TokenIds(ctx, &modelv1.TextBatch{Texts: b.texts, Kind: kind})
 		if err != nil {
 			return err

@@ -145,12 +145,100 @@ func TestExits(t *testing.T) {
 	}
 }
 
+// unanswered calls until the backend gives an answer that is not "later".
+func unanswered(t *testing.T, call func() error) error {
+	t.Helper()
+	var err error
+	within(t, time.Minute, "another answer than later", func() bool {
+		err = call()
+		return fault.CodeOf(err) != fault.Unavailable
+	})
+	return err
+}
+
+// TestDeadlyText: a text that ends the backend ends it twice, once with others and once
+// alone; then it is refused, and nobody else's texts are.
+func TestDeadlyText(t *testing.T) {
+	o, log := logged(host.Options{MTLS: true})
+	m := open(t, o, "mortal")
+	ends := func() int { return strings.Count(log.String(), "model backend ended") }
+	call := func() error {
+		_, err := embed(t.Context(), m, "one", "EVIL", "three")
+		return err
+	}
+	for range 2 {
+		err := unanswered(t, call)
+		f := fault.From(err)
+		var text *port.TextError
+		if f.Code != fault.Upstream || f.RetryAfter != 0 || !errors.As(err, &text) || text.Text != 1 ||
+			f.Details["field"] != "texts[1]" {
+			t.Fatalf("%v, details %v, retry after %s", err, f.Details, f.RetryAfter)
+		}
+	}
+	if n := ends(); n != 2 {
+		t.Errorf("the backend ended %d times", n)
+	}
+	var d port.Dense
+	err := unanswered(t, func() (err error) {
+		d, err = embed(t.Context(), m, "one", "three")
+		return err
+	})
+	if err != nil || !right(d, "one", "three") {
+		t.Errorf("the texts beside it: %v", err)
+	}
+	// The other side of a search is another input, and so is another task.
+	if _, err := m.(port.Embedder).Embed(t.Context(), port.Query, []string{"one"}); err != nil {
+		t.Error(err)
+	}
+	// A query that ends it is refused, and the texts that it was to rank are ranked for others.
+	rank := func(query string) error {
+		_, _, err := m.(port.Reranker).Score(t.Context(), query, []string{"one", "two"})
+		return err
+	}
+	err = unanswered(t, func() error { return rank("EVIL?") })
+	if f := fault.From(err); f.Code != fault.Upstream || f.Details["field"] != "query" {
+		t.Errorf("%v, details %v", err, f.Details)
+	}
+	if n := ends(); n != 4 {
+		t.Errorf("the backend ended %d times", n)
+	}
+	if err := unanswered(t, func() error { return rank("good") }); err != nil {
+		t.Errorf("the texts beside it: %v", err)
+	}
+	if !strings.Contains(log.String(), `msg="model backend texts suspected"`) || strings.Contains(log.String(), "EVIL") {
+		t.Errorf("the log:\n%s", log.String())
+	}
+}
+
+// TestEndsBetweenAnswers: a backend that answers between its ends is started again as
+// soon each time, whatever the number of ends.
+func TestEndsBetweenAnswers(t *testing.T) {
+	o, log := logged(host.Options{MTLS: true, MaxRestarts: 3})
+	m := open(t, o, "mortal")
+	for i := range 5 {
+		if err := unanswered(t, func() error { _, err := embed(t.Context(), m, "good"); return err }); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := embed(t.Context(), m, "EVIL "+strconv.Itoa(i)); fault.CodeOf(err) != fault.Unavailable {
+			t.Fatal(err)
+		}
+	}
+	if err := unanswered(t, func() error { _, err := embed(t.Context(), m, "good"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if first := strings.Count(log.String(), "attempt=1 "); first != 5 || strings.Contains(log.String(), "attempt=2") {
+		t.Errorf("%d of 5 starts were a first attempt:\n%s", first, log.String())
+	}
+}
+
 // TestStaysDown: max restarts.
 func TestStaysDown(t *testing.T) {
 	o, log := logged(host.Options{MTLS: true, MaxRestarts: 2})
 	m := open(t, o, "exit-after", "0")
+	n := 0
 	within(t, 30*time.Second, "it stays down", func() bool {
-		_, err := embed(t.Context(), m, "a")
+		n++ // another text each time: one that a backend ends with is not sent for long
+		_, err := embed(t.Context(), m, strconv.Itoa(n))
 		if fault.CodeOf(err) != fault.Unavailable {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ type Config struct {
 	HealthInterval time.Duration              `yaml:"health_interval" help:"time between health checks, and the longest one may take; after three without an answer the program is restarted"`
 	MaxConcurrency int                        `yaml:"max_concurrency" help:"calls the program works on at once; one place is kept for queries"`
 	BatchTexts     int                        `yaml:"batch_texts" help:"most texts in one call; more suits a GPU, fewer lets queries come sooner"`
-	MaxRestarts    int                        `yaml:"max_restarts" help:"failed or short runs in a row after which the program stays down until the server starts again; 0: it is tried for ever, at most every 30 s"`
+	MaxRestarts    int                        `yaml:"max_restarts" help:"runs in a row that fail, or are short and without an answer, after which the program stays down until the server starts again; 0: it is tried for ever, at most every 30 s"`
 }
 
 // File is a file with its sum.
