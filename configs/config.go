@@ -70,10 +70,11 @@ type Limits struct {
 // Server is the HTTP server's configuration.
 type Server struct {
 	Addr            string        `yaml:"addr" env:"MNEME_ADDR" help:"Address to listen on, host:port. Port 0 picks a free one."`
+	AdminAddr       string        `yaml:"admin_addr" env:"MNEME_ADMIN_ADDR" help:"Second address to listen on, host:port, for /health, /health/deep and /metrics alone. It answers whatever the first one suffers, and while the server ends, when /health there says 503. The first one serves no /metrics then. Empty: none."`
 	BaseURL         string        `yaml:"base_url" env:"MNEME_BASE_URL" help:"URL under which clients reach the server, shown when it starts. Empty: made from addr."`
 	AllowedOrigins  []string      `yaml:"allowed_origins" help:"Origins of web pages that may call the MCP endpoint, such as https://app.example.com, beside those of this machine and of the server itself. * is any."`
 	MaxConnections  int           `yaml:"max_connections" help:"Most open connections; further ones wait to be accepted."`
-	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"How long a shutdown waits for requests in progress."`
+	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"How long a shutdown waits at most for requests in progress; as long as a write may take unless set."`
 }
 
 // Timeouts holds the deadline of each kind of operation.
@@ -184,7 +185,7 @@ func Default(r *registry.Registry) *Config {
 		Sparse:  selected(r.Index, defaultIndex),
 		Models:  models,
 		Roles:   Roles{Embed: BuiltinEmbedder, Sparse: BuiltinSparse, Rerank: BuiltinReranker, Synthesize: Off},
-		Server:  Server{Addr: "127.0.0.1:8080", MaxConnections: 2048, ShutdownTimeout: 30 * time.Second},
+		Server:  Server{Addr: "127.0.0.1:8080", MaxConnections: 2048, ShutdownTimeout: 2*time.Minute + 5*time.Second},
 		Timeouts: Timeouts{Header: 10 * time.Second, Idle: 2 * time.Minute, Read: 5 * time.Second, Query: 10 * time.Second,
 			Rerank: 20 * time.Second, Write: 2 * time.Minute},
 		Limits: Limits{Shared: selected(r.Limit, defaultLimit), BodyMB: 256, RerankDocuments: 100},
@@ -261,6 +262,13 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	if err := checkAddr(c.Server.Addr); err != nil {
 		report("server.addr", "%v", err)
+	}
+	if c.Server.AdminAddr != "" {
+		if err := checkAddr(c.Server.AdminAddr); err != nil {
+			report("server.admin_addr", "%v", err)
+		} else if _, port, _ := net.SplitHostPort(c.Server.AdminAddr); port != "0" && c.Server.AdminAddr == c.Server.Addr {
+			report("server.admin_addr", "is the address of server.addr; choose another port")
+		}
 	}
 	if c.Server.BaseURL != "" {
 		if u, err := url.Parse(c.Server.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

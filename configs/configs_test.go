@@ -450,3 +450,33 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// A running server takes on what it can of a new configuration; the rest is named.
+func TestReloaded(t *testing.T) {
+	read := func(text string) *configs.Config {
+		t.Helper()
+		c, err := load(t, text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	is := read("log: {level: info}\n")
+	for text, want := range map[string]string{
+		"log: {level: info}\n":                                "[]",
+		"log: {level: debug}\n":                               "[]",
+		"log: {format: json}\n":                               "[log]",
+		"timeouts: {read: 6s}\nlimits: {read: 1/s}\n":         "[limits timeouts]",
+		"storage: {postgres: {dsn: x, pool: {size: 2}}}\n":    "[storage]",
+		"server: {max_connections: 7}\nlog: {level: error}\n": "[server]",
+	} {
+		next := read(text)
+		if got := fmt.Sprint(configs.Changed(is, next)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+		now := is.Reloaded(next)
+		if now.Log.Level != next.Log.Level || now.Log.Format != "text" || now.Timeouts != is.Timeouts || is.Log.Level != "info" {
+			t.Errorf("%q: is %+v", text, now)
+		}
+	}
+}

@@ -36,6 +36,11 @@ type Options struct {
 	// on bodies held and on clients that are slow to send or to read. Reading a
 	// body fails with a fault.
 	Mounts map[string]http.Handler
+	// Keyless serves only the operations that need no key: health.
+	Keyless bool
+	// Refuse is asked before each operation; its error is answered in the
+	// operation's place. nil: nothing is refused.
+	Refuse func() error
 	// BodyBytes bounds the request bodies held in memory at once; a body that
 	// does not fit is answered 503, and so is one of an organization or key that
 	// holds its share already. 0: 256 MiB.
@@ -60,7 +65,8 @@ type handler struct {
 	encoder   codec.Encoder
 	zips      zipWriters
 	bodies    *bodies
-	address   string // Options.AddressHeader
+	address   string       // Options.AddressHeader
+	refuse    func() error // Options.Refuse
 	bodyIdle  time.Duration
 	writeIdle time.Duration
 }
@@ -69,7 +75,7 @@ type handler struct {
 // decoded or two patterns collide, which are mistakes in the program.
 func New(o Options) (_ http.Handler, err error) {
 	h := &handler{mux: http.NewServeMux(), log: o.Log, bodies: newBodies(o.BodyBytes), address: o.AddressHeader,
-		bodyIdle: o.BodyIdle, writeIdle: o.WriteIdle}
+		refuse: o.Refuse, bodyIdle: o.BodyIdle, writeIdle: o.WriteIdle}
 	if o.Gauge != nil {
 		o.Gauge("mneme_body_bytes", "Memory held for the bodies of requests.", func() float64 { return float64(h.bodies.used()) })
 	}
@@ -88,8 +94,8 @@ func New(o Options) (_ http.Handler, err error) {
 		}
 	}()
 	for _, r := range o.Set.Routes() {
-		if r.Spec.Method == "" {
-			continue // a tool
+		if r.Spec.Method == "" || o.Keyless && r.Spec.Auth == op.RequireKey {
+			continue // a tool, or not of this handler
 		}
 		decoder, err := codec.NewDecoder(r.In)
 		if err != nil {
@@ -227,13 +233,23 @@ func (h *handler) route(r *op.Route, d *codec.Decoder) http.Handler {
 	encode := func(ctx context.Context, _ http.ResponseWriter, out any) error {
 		return exchangeOf(ctx).succeed(ctx, &r.Spec, out)
 	}
-	return kithttp.NewServer(r.Endpoint,
+	serve := kithttp.NewServer(r.Endpoint,
 		func(ctx context.Context, _ *http.Request) (any, error) { return exchangeOf(ctx).call(&r.Spec, d), nil },
 		encode,
 		kithttp.ServerErrorEncoder(func(ctx context.Context, err error, _ http.ResponseWriter) { exchangeOf(ctx).fail(err) }),
 		// The chain has logged the error already.
 		kithttp.ServerErrorHandler(transport.ErrorHandlerFunc(func(context.Context, error) {})),
 	)
+	if h.refuse == nil {
+		return serve
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if err := h.refuse(); err != nil {
+			exchangeOf(q.Context()).fail(err)
+			return
+		}
+		serve.ServeHTTP(w, q)
+	})
 }
 
 // call makes the endpoint's request. A bad X-Timeout-Ms is answered when the

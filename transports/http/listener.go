@@ -70,19 +70,27 @@ func (c *conn) CloseWrite() error {
 // plainHead ends the header of net/http's own errors, which it writes at once.
 var plainHead = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
+// expectationFailed begins net/http's answer to a field Expect that it does not know.
+var expectationFailed = []byte("HTTP/1.1 417 ")
+
 // Write implements net.Conn.
 func (c *conn) Write(b []byte) (int, error) {
 	if !bytes.HasPrefix(b, []byte("HTTP/1.1 ")) {
 		return c.Conn.Write(b)
 	}
+	if bytes.HasPrefix(b, expectationFailed) { // which only net/http answers
+		return len(b), c.answer("417", "the field Expect asks for what this server does not do")
+	}
 	head, message, ok := bytes.Cut(b, plainHead)
 	if !ok || bytes.Contains(head, []byte("\r\n")) {
 		return c.Conn.Write(b)
 	}
-	if _, err := c.Conn.Write(protocolError(string(head[len("HTTP/1.1 "):]), string(message))); err != nil {
-		return 0, err
-	}
-	return len(b), nil
+	return len(b), c.answer(string(head[len("HTTP/1.1 "):]), string(message))
+}
+
+func (c *conn) answer(line, message string) error {
+	_, err := c.Conn.Write(protocolError(line, message))
+	return err
 }
 
 // protocolError is the answer to a request that no handler saw.

@@ -27,12 +27,16 @@ type ServerOptions struct {
 	// Drain is how long requests in flight may take to finish at the end. Those
 	// that last longer are cancelled and answered 503. 0: 20 s.
 	Drain time.Duration
+	// Stopping is called when the server is told to end, before it waits. nil:
+	// nothing is.
+	Stopping func()
 }
 
 // Server serves one listener and ends gracefully.
 type Server struct {
 	http  *http.Server
 	drain time.Duration
+	told  func()
 	limit int
 	log   *slog.Logger
 	stop  context.CancelCauseFunc
@@ -55,6 +59,9 @@ func NewServer(o ServerOptions) *Server {
 	if o.MaxConnections <= 0 {
 		o.MaxConnections = 4096
 	}
+	if o.Stopping == nil {
+		o.Stopping = func() {}
+	}
 	base, stop := context.WithCancelCause(context.Background())
 	return &Server{
 		http: &http.Server{
@@ -67,7 +74,7 @@ func NewServer(o ServerOptions) *Server {
 			BaseContext:                  func(net.Listener) context.Context { return base },
 			ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		},
-		drain: or(o.Drain, 20*time.Second), limit: o.MaxConnections, log: o.Log, stop: stop,
+		drain: or(o.Drain, 20*time.Second), told: o.Stopping, limit: o.MaxConnections, log: o.Log, stop: stop,
 	}
 }
 
@@ -89,6 +96,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
+	s.told()
 	soft, cancel := context.WithTimeout(context.Background(), s.drain)
 	defer cancel()
 	if s.http.Shutdown(soft) == nil {

@@ -114,6 +114,7 @@ func TestWire(t *testing.T) {
 		{"wrong method and half a body", "PUT /shelves/a/notes HTTP/1.1\r\n" + head + "Content-Length: 1000\r\n\r\n{",
 			405, "method_not_allowed"},
 		{"expect without a key", post + "Host: test\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n", 401, "unauthorized"},
+		{"odd expectation", "GET /health HTTP/1.1\r\n" + head + "Expect: bogus\r\n\r\n", 417, "Expect"},
 		{"header too large", "GET /shelves/a/notes/b HTTP/1.1\r\n" + head + "X-Long: " + strings.Repeat("x", 13<<10) + "\r\n\r\n",
 			431, "header is too large"},
 		{"broken request line", "GET\r\n\r\n", 400, `"code":"invalid_request"`},

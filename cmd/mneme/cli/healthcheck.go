@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,8 @@ func (c *command) healthcheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "healthcheck",
 		Short: "Ask a running server whether it serves; the exit code is the answer",
-		Long: `Ask the server at --url, else at the configured address on this machine, for
+		Long: `Ask the server at --url, else at the configured address on this machine, of two
+at server.admin_addr, for
 /health, or with --deep for /health/deep, which searches through every retriever.
 Exit code 0: it is well. For containers, whose image holds no other program.`,
 		Example: "  mneme healthcheck\n  mneme healthcheck --deep --url http://127.0.0.1:8080",
@@ -40,7 +42,7 @@ Exit code 0: it is well. For containers, whose image holds no other program.`,
 				if err != nil {
 					return err
 				}
-				if url, err = localURL(cfg.Server.Addr); err != nil {
+				if url, err = localURL(cmp.Or(cfg.Server.AdminAddr, cfg.Server.Addr)); err != nil {
 					return err
 				}
 			}

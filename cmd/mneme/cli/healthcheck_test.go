@@ -31,6 +31,9 @@ func TestHealthcheck(t *testing.T) {
 	if r := mnemeIn(t, "", []string{"MNEME_ADDR=0.0.0.0:" + port}, "healthcheck"); r.Code != 0 {
 		t.Errorf("the configured address: %+v", r)
 	}
+	if r := mnemeIn(t, "", []string{"MNEME_ADDR=127.0.0.1:1", "MNEME_ADMIN_ADDR=0.0.0.0:" + port}, "healthcheck"); r.Code != 0 {
+		t.Errorf("the second address: %+v", r)
+	}
 	if r := mnemeIn(t, "", []string{"MNEME_ADDR=127.0.0.1:0"}, "healthcheck"); r.Code != 2 {
 		t.Errorf("an address that is not known: %+v", r)
 	}

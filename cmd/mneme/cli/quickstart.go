@@ -99,8 +99,11 @@ stays the same. When the default port is taken, another one is chosen.`,
 // port when it is taken.
 func (c *command) listenNear(ctx context.Context, addr string, free bool) (net.Listener, error) {
 	l, err := app.Listen(ctx, addr)
-	if err == nil || !free || !errors.Is(err, syscall.EADDRINUSE) {
-		return l, err
+	switch {
+	case err == nil:
+		return l, nil
+	case !free || !errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%w; choose another address with --addr", err)
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -36,6 +36,8 @@ type command struct {
 	dataDir, configFile, logLevel string
 	running                       bool // flags and arguments were understood
 
+	level *slog.LevelVar // what a running server logs from, which a reload may change; nil: it never changes
+
 	opened *app.App // the product that connect put together itself; nil: a server runs it
 }
 
@@ -177,6 +179,10 @@ func (c *command) logger(l configs.Log) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(l.Level)) // one of the four, checked with the configuration
 	options := &slog.HandlerOptions{Level: level}
+	if c.level != nil {
+		c.level.Set(level)
+		options.Level = c.level
+	}
 	if l.Format == "json" {
 		return slog.New(slog.NewJSONHandler(c.stderr, options))
 	}

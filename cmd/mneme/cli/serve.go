@@ -4,6 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,55 +25,124 @@ func (c *command) serveCommand() *cobra.Command {
 		Short: "Run the server",
 		Long: `Run the server on a data folder, which it makes where it is missing and keeps
 to itself. SIGINT or SIGTERM ends it: requests in progress are finished first,
-a second signal ends at once.`,
+a second signal ends at once. SIGHUP makes it read its configuration again: what
+can change in a running server does, and the log says what needs a restart.`,
 		Example: `  mneme serve --data ./data
   mneme serve --data ./data --addr 127.0.0.1:0      # picks a free port and says which
   mneme serve --config mneme.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			started := time.Now()
 			var settings []configs.Setting
 			if addr != "" {
 				settings = append(settings, configs.Setting{Path: "server.addr", Value: addr, From: "flag --addr"})
 			}
-			cfg, err := c.load(settings...)
-			if err != nil {
-				return err
-			}
-			ctx := cmd.Context()
-			l, err := app.Listen(ctx, cfg.Server.Addr)
-			if err != nil {
-				// Two servers on one folder are the likelier mistake than two on one port.
-				if held := datadir.Held(cfg.DataDir); held != nil {
-					return held
-				}
-				return err
-			}
-			a, err := c.openApp(ctx, "serve", cfg)
-			if err != nil {
-				return errors.Join(err, l.Close())
-			}
-			if err := a.Announce(l); err != nil {
-				return errors.Join(err, l.Close(), a.Close(context.WithoutCancel(ctx)))
-			}
-			log := c.logger(cfg.Log)
-			attrs := []any{"url", app.URL(l)}
-			if cfg.Server.BaseURL != "" {
-				attrs = append(attrs, "base_url", cfg.Server.BaseURL)
-			}
-			attrs = append(attrs, a.Describe()...)
-			log.Info("server ready", append(attrs, "took", time.Since(started).Round(time.Millisecond).String())...)
-			err = a.Serve(ctx, l)
-			log.Info("server stopping")
-			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-			defer cancel()
-			if err = errors.Join(err, a.Close(closing)); err != nil {
-				return fmt.Errorf("serve: %w", err)
-			}
-			log.Info("server stopped")
-			return nil
+			hangups := make(chan os.Signal, 1)
+			signal.Notify(hangups, syscall.SIGHUP) // from the start, for it would end the process
+			defer signal.Stop(hangups)
+			return c.serve(cmd.Context(), hangups, settings)
 		},
 	}
 	cmd.Flags().StringVar(&addr, "addr", "", "address to listen on, host:port (MNEME_ADDR; default 127.0.0.1:8080)")
 	return cmd
+}
+
+func (c *command) serve(ctx context.Context, hangups <-chan os.Signal, settings []configs.Setting) error {
+	started := time.Now()
+	c.level = new(slog.LevelVar)
+	cfg, err := c.load(settings...)
+	if err != nil {
+		return err
+	}
+	l, admin, err := listen(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	a, err := c.openApp(ctx, "serve", cfg)
+	if err != nil {
+		return errors.Join(err, l.Close(), closeListener(admin))
+	}
+	if err := a.Announce(l); err != nil {
+		return errors.Join(err, l.Close(), closeListener(admin), a.Close(context.WithoutCancel(ctx)))
+	}
+	log := c.logger(cfg.Log)
+	attrs := []any{"url", app.URL(l), "addr", l.Addr().String()}
+	if cfg.Server.BaseURL != "" {
+		attrs = append(attrs, "base_url", cfg.Server.BaseURL)
+	}
+	beside, end := context.WithCancel(context.WithoutCancel(ctx)) // answers and reloads until the last call has ended
+	defer end()
+	watched := make(chan error, 1)
+	if admin == nil {
+		watched <- nil
+	} else {
+		attrs = append(attrs, "admin", app.URL(admin))
+		go func() { watched <- a.ServeAdmin(beside, admin) }()
+	}
+	go func() {
+		current := cfg
+		for {
+			select {
+			case <-hangups:
+				current = c.reload(log, current, settings)
+			case <-beside.Done():
+				return
+			}
+		}
+	}()
+	attrs = append(attrs, a.Describe()...)
+	log.Info("server ready", append(attrs, "took", time.Since(started).Round(time.Millisecond).String())...)
+	if app.InTheClear(l, cfg) {
+		log.Warn("clear text reachable", "addr", l.Addr().String())
+	}
+	err = a.Serve(ctx, l)
+	end()
+	err = errors.Join(err, <-watched)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	if err = errors.Join(err, a.Close(closing)); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	log.Info("server stopped")
+	return nil
+}
+
+// listen opens the server's addresses; admin is nil where none is configured.
+func listen(ctx context.Context, cfg *configs.Config) (public, admin net.Listener, err error) {
+	if public, err = app.Listen(ctx, cfg.Server.Addr); err != nil {
+		// Two servers on one folder are the likelier mistake than two on one port.
+		if held := datadir.Held(cfg.DataDir); held != nil {
+			return nil, nil, held
+		}
+		return nil, nil, fmt.Errorf("%w; choose another address with --addr", err)
+	}
+	if cfg.Server.AdminAddr != "" {
+		if admin, err = app.Listen(ctx, cfg.Server.AdminAddr); err != nil {
+			return nil, nil, errors.Join(fmt.Errorf("%w; choose another server.admin_addr", err), public.Close())
+		}
+	}
+	return public, admin, nil
+}
+
+func closeListener(l net.Listener) error {
+	if l == nil {
+		return nil
+	}
+	return l.Close()
+}
+
+// reload reads the configuration again and puts into effect what a running server
+// can change. One with problems changes nothing.
+func (c *command) reload(log *slog.Logger, is *configs.Config, settings []configs.Setting) *configs.Config {
+	next, err := c.load(settings...)
+	if err != nil {
+		log.Error("configuration not reloaded", "error", err)
+		return is
+	}
+	was := c.level.Level()
+	c.logger(next.Log) // sets the level
+	level := c.level.Level()
+	c.level.Set(min(was, level)) // so that a reload is said which ends or begins silence
+	log.Info("configuration reloaded", "restart_needed", configs.Changed(is, next))
+	c.level.Set(level)
+	return is.Reloaded(next)
 }

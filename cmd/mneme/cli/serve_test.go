@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -29,11 +30,23 @@ func start(t *testing.T, args ...string) *running {
 
 var writeInFlight = regexp.MustCompile(`(?m)^mneme_operations_in_flight\{[^}]*documents\.write[^}]*\} 1$`)
 
-// awaitCall waits until the server is at work on a write.
-func (r *running) awaitCall() {
+var adminURL = regexp.MustCompile(`server ready.* admin=(\S+)`)
+
+// admin is where the server answers health and metrics alone.
+func (r *running) admin() string {
+	r.t.Helper()
+	m := adminURL.FindStringSubmatch(r.Logged())
+	if m == nil {
+		r.t.Fatalf("the log names no admin address:\n%s", r.Logged())
+	}
+	return m[1]
+}
+
+// awaitCall waits until the server, whose metrics are at url, is at work on a write.
+func (r *running) awaitCall(url string) {
 	r.t.Helper()
 	harness.Eventually(r.t, "the call reaches the server", func() bool {
-		_, body := call(r.t, "GET", r.URL+"/metrics", "", "")
+		_, body := call(r.t, "GET", url+"/metrics", "", "")
 		return writeInFlight.MatchString(body)
 	})
 }
@@ -160,11 +173,99 @@ func TestKeysBesideARunningServer(t *testing.T) {
 // keywordOnly is a configuration without a model, for tests that need none.
 func keywordOnly(t *testing.T) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "keyword.yaml")
-	if err := os.WriteFile(file, []byte("roles: { embed: off }\n"), 0o600); err != nil {
+	return configured(t, "roles: { embed: off }\n")
+}
+
+// configured is a file with that configuration.
+func configured(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "mneme.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// The second address serves health and metrics alone, also when the first one has no
+// connection left.
+func TestAdminAddress(t *testing.T) {
+	const text = "roles: { embed: off }\nserver: {max_connections: 1, admin_addr: \"127.0.0.1:0\"}\n"
+	s := start(t, "--data", filepath.Join(t.TempDir(), "data"), "--config", configured(t, text))
+	admin := s.admin()
+	if status, _ := call(t, "GET", s.URL+"/metrics", "", ""); status != 404 {
+		t.Errorf("the first address serves metrics: %d", status)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	held, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if _, err := io.WriteString(held, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Read(make([]byte, 1)); err != nil { // its only connection is ours
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"/health": 200, "/health/deep": 200, "/metrics": 200, "/namespaces": 404, "/docs": 404,
+		"/api/v1/status": 404} {
+		if status, body := call(t, "GET", admin+path, "", ""); status != want {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	if strings.Contains(s.Logged(), "clear text reachable") {
+		t.Errorf("a server for this machine alone warns:\n%s", s.Logged())
+	}
+}
+
+// A hangup makes the server read its configuration again, and never ends it.
+func TestReload(t *testing.T) {
+	const keyword = "roles: { embed: off }\n"
+	file := configured(t, keyword)
+	s := start(t, "--data", filepath.Join(t.TempDir(), "data"), "--config", file)
+	reload := func(text, says string, times int) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Signal(t, syscall.SIGHUP)
+		harness.EventuallySees(t, "the log has "+says, func() (bool, string) {
+			return strings.Count(s.Logged(), says) >= times, s.Logged()
+		})
+	}
+	ask := func(id string) {
+		t.Helper()
+		harness.Client{T: t, At: s.URL, HTTP: http.DefaultClient}.Call("GET", "/nothing", nil, "X-Request-Id", id).Is(404)
+	}
+	reload(keyword+"limits: {concurrency: 3}\nlog: {level: debug}\n", "restart_needed=[limits]", 1)
+	reload("roles: { embed: nowhere }\n", "configuration not reloaded", 1)
+	ask("loud")
+	reload(keyword+"log: {level: warn}\n", "restart_needed=[]", 1)
+	ask("quiet")
+	reload(keyword, "restart_needed=[]", 2)
+	ask("again")
+	harness.Eventually(t, "the level is info again", func() bool { return strings.Contains(s.Logged(), "request_id=again") })
+	if strings.Contains(s.Logged(), "request_id=quiet") {
+		t.Error("the level warn did not take effect")
+	}
+	if !strings.Contains(s.Logged(), "request_id=loud") {
+		t.Error("a configuration with problems took effect")
+	}
+}
+
+// A server that others reach without encryption says so.
+func TestClearTextIsSaid(t *testing.T) {
+	for text, want := range map[string]bool{"": true, "server: {base_url: \"https://memory.example.org\"}\n": false} {
+		s := start(t, "--data", filepath.Join(t.TempDir(), "data"), "--config",
+			configured(t, "roles: { embed: off }\n"+text), "--addr", "0.0.0.0:0")
+		if err := s.Stop(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		if log := s.Logged(); strings.Contains(log, "clear text reachable") != want ||
+			!strings.Contains(log, " addr=[::]:") && !strings.Contains(log, " addr=0.0.0.0:") {
+			t.Errorf("with %q the log is\n%s", text, log)
+		}
+	}
 }
 
 func TestOneServerPerFolder(t *testing.T) {
@@ -190,7 +291,8 @@ func TestOneServerPerFolder(t *testing.T) {
 // A request in flight when the signal comes is answered before the process ends.
 func TestSignalLetsRequestsFinish(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	s := start(t, "--data", data)
+	s := start(t, "--data", data, "--config", configured(t, "server: {admin_addr: \"127.0.0.1:0\"}\n"))
+	admin := s.admin()
 	key := newKey(t, data)
 	// The body's second half comes after the signal.
 	first, second := `{"documents":[{"id":"late","text":"written while the`, ` server was ending"}]}`
@@ -217,14 +319,22 @@ func TestSignalLetsRequestsFinish(t *testing.T) {
 	if _, err := io.WriteString(feed, first); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitCall()
+	s.awaitCall(admin)
 	if err := s.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
+	harness.Eventually(t, "the log says at once that the server stops", func() bool {
+		return strings.Contains(s.Logged(), `"server stopping"`)
+	})
 	harness.Eventually(t, "new connections are refused after the signal", func() bool {
 		_, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get(s.URL + "/health")
 		return err != nil
 	})
+	for path, want := range map[string]int{"/health": 503, "/health/deep": 503, "/metrics": 200} {
+		if status, body := call(t, "GET", admin+path, "", ""); status != want {
+			t.Errorf("%s while the server stops: %d %s", path, status, body)
+		}
+	}
 	if _, err := io.WriteString(feed, second); err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +372,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	if _, err := io.WriteString(feed, "{"); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitCall()
+	s.awaitCall(s.URL)
 	if err := s.Cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -20,6 +22,7 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
@@ -54,12 +57,14 @@ type Settings struct {
 // App is the assembled product.
 type App struct {
 	Handler http.Handler
+	Admin   http.Handler // health and metrics alone
 	Engine  *engine.Engine
 	Keys    *key.Service
 
 	settings Settings
 	lock     *datadir.Lock
 	models   map[string]port.Model
+	stopping atomic.Bool
 	closers  []func(context.Context) error // in the order of opening
 }
 
@@ -67,6 +72,9 @@ type App struct {
 // *datadir.InUse when another process has the folder. On an error nothing
 // stays open.
 func Open(ctx context.Context, s Settings) (_ *App, err error) {
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
 	a := &App{settings: s, models: map[string]port.Model{}}
 	defer func() {
 		if err != nil {
@@ -251,7 +259,16 @@ func (a *App) handler(ctx context.Context, meters *metrics.Registry) (http.Handl
 			return identified(ctx)(a.Keys.Verify(ctx, bearer, op.Namespace))
 		},
 	}
-	plain := map[string]http.Handler{"GET /metrics": meters.Handler()}
+	measured := map[string]http.Handler{"GET /metrics": meters.Handler()}
+	plain := map[string]http.Handler{}
+	if s.Config.Server.AdminAddr == "" {
+		maps.Copy(plain, measured)
+	}
+	var err error
+	a.Admin, err = transport.New(transport.Options{Set: set, Log: s.Log, Mounts: measured, Keyless: true, Refuse: a.ending})
+	if err != nil {
+		return nil, err
+	}
 	if err := a.serveOAuth(ctx, &serving, plain); err != nil {
 		return nil, err
 	}
@@ -425,7 +442,7 @@ func (a *App) Describe() []any {
 func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w; choose another address with --addr", addr, err)
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}
 	return l, nil
 }
@@ -445,8 +462,41 @@ func URL(l net.Listener) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
+// InTheClear reports whether others than this machine reach a listener, and nothing
+// says that a proxy in front encrypts what they send.
+func InTheClear(l net.Listener, c *configs.Config) bool {
+	at, ok := l.Addr().(*net.TCPAddr)
+	return ok && !at.IP.IsLoopback() && !strings.HasPrefix(c.Server.BaseURL, "https://")
+}
+
 // Announce lets other commands find the server by the data folder.
 func (a *App) Announce(l net.Listener) error { return a.lock.Announce(URL(l)) }
+
+// ending refuses calls once the server has been told to end.
+func (a *App) ending() error {
+	if !a.stopping.Load() {
+		return nil
+	}
+	return fault.New(fault.Unavailable, "the server is shutting down").After(time.Second)
+}
+
+// adminConnections is enough for a few who watch, and bounds them.
+const adminConnections = 64
+
+// ServeAdmin answers health and metrics on a listener of their own until ctx ends.
+func (a *App) ServeAdmin(ctx context.Context, l net.Listener) error {
+	server := transport.NewServer(transport.ServerOptions{
+		Handler:        a.Admin,
+		Log:            a.settings.Log,
+		MaxConnections: adminConnections,
+		Drain:          time.Second,
+	})
+	err := server.Serve(ctx, l)
+	if err != nil {
+		a.settings.Log.Error("admin listener failed", "error", err)
+	}
+	return err
+}
 
 // Serve answers requests on the listener until ctx ends and then those in
 // progress.
@@ -459,6 +509,10 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		IdleTimeout:    c.Timeouts.Idle,
 		MaxConnections: c.Server.MaxConnections,
 		Drain:          c.Server.ShutdownTimeout,
+		Stopping: func() {
+			a.stopping.Store(true)
+			a.settings.Log.Info("server stopping", "timeout", c.Server.ShutdownTimeout)
+		},
 	})
 	return server.Serve(ctx, l)
 }
