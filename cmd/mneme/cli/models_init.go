@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -10,11 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnemehq/mneme/core"
+	"github.com/mnemehq/mneme/plugins"
 	"github.com/mnemehq/mneme/plugins/examples"
 	"github.com/mnemehq/mneme/wasm"
 	"github.com/mnemehq/mneme/wasm/models"
@@ -26,16 +30,18 @@ var modelName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
 func (c *command) modelsInitCommand() *cobra.Command {
 	var language, name string
+	var process bool
 	cmd := &cobra.Command{
 		Use:   "init --lang LANGUAGE DIR",
 		Short: "Write a new model project that passes the check",
 		Long: `Write a small model with its SDK, build script and manifest into DIR: a project to
 build, check and turn on as it is, and then to make your own. Its README.md says how.
 The languages are ` + strings.Join(languages(), ", ") + `: a
-module for this process, but in python a program that runs beside it. The model's
-name is the folder's unless --name says another.`,
-		Example: "  mneme models init --lang c ./acme\n  mneme models init --lang go --name acme ./models/acme",
-		Args:    cobra.ExactArgs(1),
+module for this process, but in python a program that runs beside it, and in go with
+--process. The model's name is the folder's unless --name says another.`,
+		Example: "  mneme models init --lang c ./acme\n  mneme models init --lang go --name acme ./models/acme\n" +
+			"  mneme models init --lang go --process ./acme",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if language == "" {
 				return usage("models init needs --lang: %s", strings.Join(languages(), ", "))
@@ -50,7 +56,7 @@ name is the folder's unless --name says another.`,
 			if !modelName.MatchString(name) {
 				return usage("a model cannot be named %q: use lower-case letters, digits and _, a letter first (--name)", name)
 			}
-			files, err := projectFiles(language, name)
+			files, err := projectFiles(language, name, process)
 			if err != nil {
 				return err
 			}
@@ -58,8 +64,11 @@ name is the folder's unless --name says another.`,
 				return err
 			}
 			next := "mneme models seal .\n  mneme models check ."
-			if language == python {
+			switch {
+			case language == python:
 				next = "mneme models check --process .venv/bin/python model.py"
+			case process:
+				next = "mneme models check --process ./" + name
 			}
 			fmt.Fprintf(c.stdout, "%s: %s in %s. Next:\n\n  cd %s\n  sh build.sh\n  %s\n\nREADME.md says the rest.\n",
 				args[0], plural(len(files), "file"), language, args[0], next)
@@ -67,6 +76,7 @@ name is the folder's unless --name says another.`,
 		},
 	}
 	cmd.Flags().StringVar(&language, "lang", "", strings.Join(languages(), ", ")+" (required)")
+	cmd.Flags().BoolVar(&process, "process", false, "a program that runs beside the server, in "+goLanguage+" or "+python)
 	cmd.Flags().StringVar(&name, "name", "", "the model's name (default: the folder's)")
 	return cmd
 }
@@ -74,28 +84,97 @@ name is the folder's unless --name says another.`,
 // pythonProject is what a new project in Python has of its own; its SDK is that of
 // the example backend.
 //
-//go:embed project/python
-var pythonProject embed.FS
+//go:embed project/python project/go
+var ownProjects embed.FS
 
-const python = "python"
+const (
+	python     = "python"
+	goLanguage = "go"
+)
 
 // languages are those that a new project can be in.
 func languages() []string { return append(wasm.Languages(), python) }
 
 // projectFiles gives the files of a new project by their paths.
-func projectFiles(language, name string) (map[string][]byte, error) {
+func projectFiles(language, name string, process bool) (map[string][]byte, error) {
 	if !slices.Contains(languages(), language) {
 		return nil, usage("no project in %q; there is %s", language, strings.Join(languages(), ", "))
 	}
-	if language != python {
-		return wasm.Project(language, name)
+	switch {
+	case language == goLanguage && process:
+		return goProcess(name)
+	case language == python:
+		return pythonProcess(name)
+	case process:
+		return nil, usage("no process in %q; there is %s and %s", language, goLanguage, python)
 	}
+	return wasm.Project(language, name)
+}
+
+// sdkModules are what the SDK of Go processes is linked with.
+var sdkModules = []string{"github.com/fatih/color", "github.com/golang/protobuf", "github.com/hashicorp/go-hclog",
+	"github.com/hashicorp/go-plugin", "github.com/hashicorp/yamux", "github.com/mattn/go-colorable", "github.com/mattn/go-isatty",
+	"github.com/oklog/run", "golang.org/x/net", "golang.org/x/sys", "golang.org/x/text",
+	"google.golang.org/genproto/googleapis/rpc", "google.golang.org/grpc", "google.golang.org/protobuf"}
+
+const (
+	serverModule = "github.com/mnemehq/mneme"
+	goVersion    = "1.26"
+)
+
+// goProcess is a project of a process in Go: the example backend, and the SDK as a
+// module under Mneme's own import paths, with the versions that this program has of
+// what it requires.
+func goProcess(name string) (map[string][]byte, error) {
+	main, err := fs.ReadFile(examples.Files, "go/main.go")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{
+		"main.go":    bytes.ReplaceAll(main, []byte("hashing-go"), []byte(name)),
+		".gitignore": []byte("/" + name + "\n"),
+		"go.mod": fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire %s v0.0.0\n\nreplace %s => ./sdk\n", name, goVersion,
+			serverModule, serverModule),
+	}
+	for _, file := range []string{"README.md", "build.sh"} {
+		b, err := ownProjects.ReadFile("project/go/" + file)
+		if err != nil {
+			return nil, err
+		}
+		files[file] = wasm.Named(b, name)
+	}
+	required := fmt.Sprintf("module %s\n\ngo %s\n", serverModule, goVersion)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if slices.Contains(sdkModules, m.Path) {
+				required += fmt.Sprintf("\nrequire %s %s\n", m.Path, m.Version)
+			}
+		}
+	}
+	files["sdk/go.mod"] = []byte(required)
+	for folder, sources := range map[string]fs.FS{"core": core.Sources, "plugins": plugins.Sources} {
+		err := fs.WalkDir(sources, ".", func(file string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			files["sdk/"+folder+"/"+file], err = fs.ReadFile(sources, file)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// pythonProcess is a project of a process in Python.
+func pythonProcess(name string) (map[string][]byte, error) {
 	files := map[string][]byte{"concepts.txt": wasm.Concepts(), ".gitignore": []byte(".venv/\n__pycache__/\n")}
 	sdk, err := fs.Sub(examples.Files, python)
 	if err != nil {
 		return nil, err
 	}
-	own, err := fs.Sub(pythonProject, "project/python")
+	own, err := fs.Sub(ownProjects, "project/python")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -18,16 +19,17 @@ type vendor struct {
 	language string
 	programs [][]string // one of each
 	optional bool       // a machine that tests may lack it
+	process  bool       // a process where a module is the usual
 }
 
 func vendors() []vendor {
 	return []vendor{
-		{"c", [][]string{{"clang", "clang-14", "clang-16", "clang-19"}, {"wasm-ld", "wasm-ld-14", "wasm-ld-16", "wasm-ld-19"}},
-			false},
-		{"go", [][]string{{"go"}}, false},
-		{"assemblyscript", [][]string{{"node"}, {"npm"}}, false},
-		{"rust", [][]string{{"cargo"}}, true},
-		{"python", [][]string{{"python3"}}, false},
+		{language: "c", programs: [][]string{{"clang", "clang-14", "clang-16", "clang-19"},
+			{"wasm-ld", "wasm-ld-14", "wasm-ld-16", "wasm-ld-19"}}},
+		{language: "go", programs: [][]string{{"go"}}},
+		{language: "assemblyscript", programs: [][]string{{"node"}, {"npm"}}},
+		{language: "rust", programs: [][]string{{"cargo"}}, optional: true},
+		{language: "python", programs: [][]string{{"python3"}}},
 	}
 }
 
@@ -54,7 +56,9 @@ func (v vendor) lacks(t *testing.T) string {
 }
 
 // downloads tells whether building in the language needs a network.
-func (v vendor) downloads() bool { return v.language == "assemblyscript" || v.language == "python" }
+func (v vendor) downloads() bool {
+	return v.language == "assemblyscript" || v.language == "python" || v.process
+}
 
 var (
 	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
@@ -72,7 +76,11 @@ func hour(t *testing.T, v vendor) string {
 		t.Skipf("NOT TESTED: building a model in %s needs %s", v.language, missing)
 	}
 	dir := filepath.Join(t.TempDir(), "acme")
-	out := succeed(t, "models", "init", "--lang", v.language, dir).Stdout
+	args := []string{"models", "init", "--lang", v.language, dir}
+	if v.process {
+		args = append(args, "--process")
+	}
+	out := succeed(t, args...).Stdout
 	if !strings.Contains(out, "cd "+dir) {
 		t.Errorf("init does not say what comes next:\n%s", out)
 	}
@@ -182,6 +190,59 @@ func TestVendorsFirstHour(t *testing.T) {
 	}
 }
 
+// TestGoProcessFirstHour: a process in Go builds from its folder alone, which needs
+// nothing of the server, passes the check, and serves pinned to its sum.
+func TestGoProcessFirstHour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	dir := hour(t, vendor{language: "go", programs: [][]string{{"go"}}, process: true})
+	needed, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range []string{"wazero", "modernc.org/sqlite", "cobra"} {
+		if strings.Contains(string(needed), server) {
+			t.Errorf("the project needs %s", server)
+		}
+	}
+	for _, same := range []string{"plugins/sdk/serve.go", "plugins/proto/mneme_model.pb.go", "core/port/model.go",
+		"core/fault/fault.go", "core/filter/filter.go", "core/ident/ident.go"} {
+		ours, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(same)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs, err := os.ReadFile(filepath.Join(dir, "sdk", filepath.FromSlash(same)))
+		if err != nil || string(theirs) != string(ours) {
+			t.Errorf("%s is not a copy: %v", same, err)
+		}
+	}
+	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(filepath.Join(dir, "acme"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.NewReplacer(`"./acme/acme"`, `"`+filepath.Join(dir, "acme")+`"`, "the sum",
+		fmt.Sprintf("%x", sha256.Sum256(program))).Replace(yamlBlock.FindStringSubmatch(string(readme))[1])
+	config := filepath.Join(t.TempDir(), "mneme.yaml")
+	write(t, config, lines)
+	data := t.TempDir()
+	s := start(t, "--data", data, "--config", config)
+	key := newKey(t, data)
+	texts := `{"documents":[{"id":"cold","text":"Sneezing is typical."},{"id":"roads","text":"The budget for road repairs."}]}`
+	if status, body := call(t, "POST", s.URL+"/namespaces/n/documents", key, texts); status != 200 {
+		t.Fatalf("write: %d %s", status, body)
+	}
+	question := `{"query":"who sneezes?","retrievers":["vector"],"top_k":1}`
+	status, body := call(t, "POST", s.URL+"/namespaces/n/query", key, question)
+	if status != 200 || !strings.Contains(body, `"document_id":"cold"`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
 // TestInitRefused: init overwrites nothing and says what it wants.
 func TestInitRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "acme")
@@ -190,6 +251,7 @@ func TestInitRefused(t *testing.T) {
 		"needs --lang":           {dir + "2"},
 		`no project in "cobol"`:  {"--lang", "cobol", dir + "2"},
 		"exists already":         {"--lang", "c", dir},
+		`no process in "c"`:      {"--lang", "c", "--process", dir + "2"},
 		`cannot be named "Über"`: {"--lang", "c", filepath.Join(t.TempDir(), "Über")},
 		`cannot be named "a b"`:  {"--lang", "c", "--name", "a b", dir + "2"},
 	} {

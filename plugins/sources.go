@@ -1,0 +1,9 @@
+package plugins
+
+import "embed"
+
+// Sources are the SDK of model processes and the protocol that it speaks, as a new
+// project gets them.
+//
+//go:embed proto/*.go sdk/*.go
+var Sources embed.FS
