@@ -12,7 +12,8 @@ work=$(mktemp -d)
 image=$work/image
 mkdir -p "$image/etc/ssl/certs" "$image/data" "$image/cache" "$image/tmp" "$image/proc"
 if [ -n "${BINARY:-}" ]; then cp "$BINARY" "$image/mneme"; else
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags='-s -w' -o "$image/mneme" ./cmd/mneme
+	cli=github.com/mnemehq/mneme/cmd/mneme/cli
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w -X $cli.version=1.2.3-check -X $cli.commit=check" -o "$image/mneme" ./cmd/mneme
 fi
 [ ! -f /etc/ssl/certs/ca-certificates.crt ] || cp /etc/ssl/certs/ca-certificates.crt "$image/etc/ssl/certs/"
 echo 'mneme:x:65532:65532::/data:/mneme' >"$image/etc/passwd"
@@ -49,6 +50,9 @@ start() {
 	exit 1
 }
 stop() { kill "$server"; wait "$server"; server=; }
+if [ -z "${BINARY:-}" ]; then
+	run /mneme --version | grep -q '^mneme 1.2.3-check$' || { echo 'the image does not know its version' >&2; exit 1; }
+fi
 start
 echo "deep health: $(cat "$work/health")"
 status=$(sed -n '/^Uid:\|^CapEff:/p' "/proc/$server/status" | tr '\n\t' '  ')

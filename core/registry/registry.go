@@ -45,6 +45,9 @@ type Component[P, C any] struct {
 	// Migrate brings the schema of what the component keeps up to date, as Open may
 	// do, too, or with dry only looks at it. nil: it has none.
 	Migrate func(ctx context.Context, cfg C, env Env, dry bool) (Migration, error)
+	// Look reports what is wrong with what the component keeps, as far as it shows without
+	// opening it: it changes nothing, and may run beside a process that has it open. nil: nothing shows.
+	Look func(ctx context.Context, cfg C, env Env) error
 	// Isolate gives the component's data in a server a name of its own; see
 	// Kind.Isolate. nil: the component keeps nothing outside Env.DataDir.
 	Isolate func(cfg C, name string) Isolation[C]
@@ -97,6 +100,8 @@ type component[P any] struct {
 	open func(ctx context.Context, cfg any, env Env) (P, error)
 	// migrate is nil where the component has no schema.
 	migrate func(ctx context.Context, cfg any, env Env, dry bool) (Migration, error)
+	// look is nil where nothing shows.
+	look func(ctx context.Context, cfg any, env Env) error
 	// isolate is nil where the component keeps nothing outside Env.DataDir. Its
 	// result has no Selection.Component.
 	isolate func(cfg any, name string) (Isolated, error)
@@ -152,9 +157,31 @@ func (k *Kind[P]) Migrate(ctx context.Context, s Selection, env Env, dry bool) (
 		env.Name = s.Component
 	}
 	if m, err = c.migrate(ctx, s.Config, env, dry); err != nil {
-		return m, true, fmt.Errorf("migrate %s %s: %w", k.name, env.Name, err)
+		doing := "migrate"
+		if dry {
+			doing = "read the schema of"
+		}
+		return m, true, fmt.Errorf("%s %s %s: %w", doing, k.name, env.Name, err)
 	}
 	return m, true, nil
+}
+
+// Look asks the selected component what is wrong with what it keeps; see Component.Look.
+func (k *Kind[P]) Look(ctx context.Context, s Selection, env Env) error {
+	c, known := k.components[s.Component]
+	if !known {
+		return fmt.Errorf("%s: this binary has no component %q", k.name, s.Component)
+	}
+	if c.look == nil {
+		return nil
+	}
+	if env.Name == "" {
+		env.Name = s.Component
+	}
+	if err := c.look(ctx, s.Config, env); err != nil {
+		return fmt.Errorf("look at %s %s: %w", k.name, env.Name, err)
+	}
+	return nil
 }
 
 // typed is a component's own configuration.
@@ -209,6 +236,15 @@ func Add[P, C any](k *Kind[P], c Component[P, C]) {
 				return Migration{}, err
 			}
 			return c.Migrate(ctx, *own, env, dry)
+		}
+	}
+	if c.Look != nil {
+		row.look = func(ctx context.Context, cfg any, env Env) error {
+			own, err := typed[C](cfg)
+			if err != nil {
+				return err
+			}
+			return c.Look(ctx, *own, env)
 		}
 	}
 	if c.Isolate != nil {

@@ -78,6 +78,16 @@ func Open(ctx context.Context, c Config, o Options) (*Index, error) {
 	return x, nil
 }
 
+// Look asks the server for its version, with the key that Open would use, and
+// changes nothing there. Errors are those of Open.
+func Look(ctx context.Context, c Config, o Options) error {
+	x, err := newIndex(c, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(x.version(ctx), x.Close())
+}
+
 // newIndex is an index whose server has not been asked anything yet.
 func newIndex(c Config, o Options) (*Index, error) {
 	if c.URL == "" {

@@ -16,6 +16,9 @@ func Register(r *registry.Registry) {
 		Open: func(ctx context.Context, c Config, env registry.Env) (port.Index, error) {
 			return Open(ctx, c, Options{Shared: env.Shared, Log: env.Log})
 		},
+		Look: func(ctx context.Context, c Config, env registry.Env) error {
+			return Look(ctx, c, Options{Shared: true, Log: env.Log})
+		},
 		Isolate: func(c Config, name string) registry.Isolation[Config] {
 			c.IndexPrefix = name
 			return registry.Isolation[Config]{Config: c, Drop: c.deleteIndex}

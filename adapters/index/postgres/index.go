@@ -117,6 +117,40 @@ func Open(ctx context.Context, c Config, o Options) (_ *Index, err error) {
 	return x, nil
 }
 
+// Look connects to the database and reads which version of pgvector it has or could get, and
+// changes nothing there. Errors are those of Open.
+func Look(ctx context.Context, c Config) error {
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("postgres index: %w", err)
+	}
+	config, err := pooling(c)
+	if err != nil {
+		return err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("postgres index: %w", err)
+	}
+	defer pool.Close()
+	x := &Index{cfg: c, pool: pool}
+	var found, available string
+	err = pool.QueryRow(ctx, "SELECT coalesce(installed_version, ''), coalesce(default_version, '') "+
+		"FROM pg_catalog.pg_available_extensions WHERE name = 'vector'").Scan(&found, &available)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return errors.New("postgres index: the server has no pgvector; install it there")
+	case err != nil:
+		return x.fault("look", err)
+	case found == "":
+		found = available
+	}
+	if outdated(found) {
+		return fmt.Errorf("postgres index: pgvector is version %s, and at least %d.%d is needed", found, minVectorMajor,
+			minVectorMinor)
+	}
+	return nil
+}
+
 func pooling(c Config) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(c.DSN.Reveal())
 	if err != nil {

@@ -18,6 +18,7 @@ func Register(r *registry.Registry) {
 		Open: func(ctx context.Context, c Config, env registry.Env) (port.Index, error) {
 			return Open(ctx, c, Options{Shared: env.Shared, Log: env.Log})
 		},
+		Look: func(ctx context.Context, c Config, _ registry.Env) error { return Look(ctx, c) },
 		Isolate: func(c Config, name string) registry.Isolation[Config] {
 			c.Schema = name
 			return registry.Isolation[Config]{Config: c, Drop: c.DropSchema, Usage: c.Usage}

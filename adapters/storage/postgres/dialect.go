@@ -22,6 +22,9 @@ const (
 	tooManyConnections  = "53300"
 	readOnlyTransaction = "25006"
 	insufficientRight   = "42501"
+	noRole              = "28000"
+	wrongPassword       = "28P01"
+	noDatabase          = "3D000"
 )
 
 // dialect is bunsql.Dialect for PostgreSQL. Each session has its own.
@@ -118,6 +121,10 @@ func (d *dialect) Fault(op string, err error) error {
 		return unavailable(30*time.Second, "the database is read-only")
 	case insufficientRight:
 		return unavailable(30*time.Second, "the database refuses access")
+	case wrongPassword, noRole:
+		return unavailable(30*time.Second, "the database refuses the user or the password")
+	case noDatabase:
+		return unavailable(30*time.Second, "the server has no such database")
 	case postgres.QueryCanceled:
 		return fault.Wrap(fault.Timeout, op, err, "the database took too long")
 	}

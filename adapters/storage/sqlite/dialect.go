@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -80,7 +81,7 @@ func (dialect) Fault(op string, err error) error {
 	case sqlite3.SQLITE_NOMEM:
 		return unavailable(5*time.Second, "the server is short of memory")
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fault.Wrap(fault.Internal, op, err, "the database is damaged")
+		return fault.Wrap(fault.Internal, op, fmt.Errorf("%w: %w", ErrDamaged, err), "the database is damaged")
 	}
 	return fault.Wrap(fault.Internal, op, err, "an internal error occurred")
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
@@ -32,10 +33,14 @@ func Migrate(ctx context.Context, dir string, o Options, dry bool) (from, to int
 	case err != nil:
 		return 0, len(known), directoryFault("open database", dir, err)
 	default:
-		if err := inspect(ctx, path, known); err != nil {
-			return 0, len(known), err
-		}
-		if from, err = version(ctx, path, known); err != nil {
+		err := look(path, func(as access) error {
+			err := inspect(ctx, path, known, as)
+			if err == nil {
+				from, err = version(ctx, path, known, as)
+			}
+			return err
+		})
+		if err != nil {
 			return 0, len(known), err
 		}
 	}
@@ -49,9 +54,67 @@ func Migrate(ctx context.Context, dir string, o Options, dry bool) (from, to int
 	return from, len(known), s.Close()
 }
 
+// look reads a database without leaving anything beside it. Its log says whether a process
+// has it open, or had it open when it ended abruptly.
+func look(path string, read func(access) error) error {
+	logged := func() bool {
+		_, err := os.Stat(path + "-wal")
+		return err == nil
+	}
+	if !logged() {
+		if err := read(lookingAlone); err == nil || !logged() {
+			return err
+		} // a process has opened it meanwhile
+	}
+	return read(looking)
+}
+
+// ErrDamaged is inside the error of a database whose pages do not fit together.
+var ErrDamaged = errors.New("its pages do not fit together")
+
+// lookTime bounds how long Look reads; a large database is then looked at in part.
+const lookTime = 20 * time.Second
+
+// Look reads the database of a data directory through a connection that cannot write, and
+// reports damage (ErrDamaged). One that is not there yet is well. It may run beside a process
+// that serves the directory.
+func Look(ctx context.Context, dir string) (err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return fmt.Errorf("open data directory: %w", err)
+	}
+	path := filepath.Join(dir, databaseFile)
+	if _, err := os.Stat(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return directoryFault("open database", dir, err)
+	}
+	return look(path, func(as access) error { return checkPages(ctx, path, as) })
+}
+
+func checkPages(ctx context.Context, path string, as access) (err error) {
+	pool, err := sql.Open("sqlite", source(path, as))
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	reading, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	var found string
+	switch err := pool.QueryRowContext(reading, `PRAGMA quick_check(1)`).Scan(&found); {
+	case err != nil && reading.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	case found != "ok":
+		return fmt.Errorf("%w: %s", ErrDamaged, found)
+	}
+	return nil
+}
+
 // version reads the version of a database that inspect has found to be ours.
-func version(ctx context.Context, path string, known []bunsql.Migration) (at int, err error) {
-	pool, err := sql.Open("sqlite", source(path, true))
+func version(ctx context.Context, path string, known []bunsql.Migration, as access) (at int, err error) {
+	pool, err := sql.Open("sqlite", source(path, as))
 	if err != nil {
 		return 0, fmt.Errorf("open database: %w", err)
 	}

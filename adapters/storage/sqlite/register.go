@@ -32,5 +32,6 @@ func Register(r *registry.Registry) {
 			from, to, err := Migrate(ctx, env.DataDir, Options{Readers: c.Readers, Log: env.Log, Now: env.Now}, dry)
 			return registry.Migration{From: from, To: to}, err
 		},
+		Look: func(ctx context.Context, _ Config, env registry.Env) error { return Look(ctx, env.DataDir) },
 	})
 }

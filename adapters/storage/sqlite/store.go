@@ -101,10 +101,10 @@ func Open(ctx context.Context, dir string, o Options) (_ *Store, err error) {
 	if err := touch(path); err != nil {
 		return nil, directoryFault("open database", dir, err)
 	}
-	if err := inspect(ctx, path, known); err != nil {
+	if err := inspect(ctx, path, known, looking); err != nil {
 		return nil, err
 	}
-	pool, err := sql.Open("sqlite", source(path, false))
+	pool, err := sql.Open("sqlite", source(path, writing))
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
@@ -146,6 +146,17 @@ func (s *Store) keepLogShort() {
 	}
 }
 
+// access is what a connection may do.
+type access int
+
+const (
+	writing access = iota
+	looking        // reading; the files of the log are made where they are missing
+	// lookingAlone leaves the folder as it is. A process that has the database open
+	// meanwhile is not seen.
+	lookingAlone
+)
+
 // source is the driver's data source name with the settings of a connection.
 //
 // The log is copied back (checkpoint) by writeAheadLog alone. Pages of 8 KB hold most documents whole: a tenth less
@@ -153,11 +164,14 @@ func (s *Store) keepLogShort() {
 // connection; blobs are read once, so more gives nothing. Mapping the file into
 // memory would replay up to twice as fast, but turns a failing disk into a
 // crash of the process.
-func source(path string, readOnly bool) string {
+func source(path string, as access) string {
 	q := url.Values{}
-	if readOnly {
+	if as != writing {
 		q.Set("mode", "ro")
 		q.Add("_pragma", "busy_timeout(5000)")
+		if as == lookingAlone {
+			q.Set("immutable", "1")
+		}
 	} else {
 		for _, p := range []string{
 			"busy_timeout(5000)", "page_size(8192)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
@@ -186,7 +200,7 @@ var ErrForeign = errors.New("not a Mneme database")
 
 // inspect refuses a file of another program or of a newer version of this one,
 // through a connection that cannot write.
-func inspect(ctx context.Context, path string, known []bunsql.Migration) error {
+func inspect(ctx context.Context, path string, known []bunsql.Migration, as access) error {
 	switch info, err := os.Stat(path); {
 	case err != nil:
 		return directoryFault("open database", filepath.Dir(path), err)
@@ -197,7 +211,7 @@ func inspect(ctx context.Context, path string, known []bunsql.Migration) error {
 		return fault.Wrap(fault.Unavailable, "open database", errors.Join(ErrForeign, err),
 			"%s is not a Mneme database; move it away or choose another data directory", path)
 	}
-	pool, err := sql.Open("sqlite", source(path, true))
+	pool, err := sql.Open("sqlite", source(path, as))
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}

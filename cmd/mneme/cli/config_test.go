@@ -136,6 +136,9 @@ func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	if flag, command := succeed(t, "--version").Stdout, succeed(t, "version").Stdout; flag != command {
+		t.Errorf("--version prints %q, version %q", flag, command)
+	}
 	if out := succeed(t, "version").Stdout; !strings.HasPrefix(out, "mneme ") || !strings.Contains(out, "\ncommit ") ||
 		!strings.Contains(out, "\ngo1.") {
 		t.Errorf("version says %q", out)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -80,6 +81,9 @@ func (c *command) connect(ctx context.Context, name string, t target,
 	}
 	if running {
 		if t.key == "" {
+			if err := c.agreeToMigrate(ctx, name, cfg); err != nil {
+				return nil, nil, err
+			}
 			err := app.WithKeys(ctx, c.registry, cfg, c.logger(cfg.Log), func(keys *key.Service) (err error) {
 				t.key, err = need.local(ctx, cfg.DataDir, keys)
 				return err
@@ -109,8 +113,29 @@ func (c *command) connect(ctx context.Context, name string, t target,
 	return client.Local(a.Handler, t.key), done, nil
 }
 
+// agreeToMigrate asks before a command brings the schema of a store up to date that an older
+// program wrote. Only serve and migrate do so unasked: there is no way back.
+func (c *command) agreeToMigrate(ctx context.Context, name string, cfg *configs.Config) error {
+	m, _, err := app.Schema(ctx, app.Settings{Registry: c.registry, Config: cfg, Log: c.logger(cfg.Log), Command: name})
+	if err != nil || m.From == 0 || m.From == m.To {
+		return err
+	}
+	what := fmt.Sprintf("storage %s was written by an older version: its schema is version %d, and mneme %s brings it to "+
+		"version %d. There is no way back, and older servers no longer start on it: copy it before", cfg.Storage.Component,
+		m.From, name, m.To)
+	if name == "mcp" && !c.yes { // standard input carries the protocol
+		return errors.New(what + "; then run mneme migrate, or give --yes")
+	}
+	return c.confirm("%s. Go on?", what)
+}
+
 // openApp assembles the product on the data folder.
 func (c *command) openApp(ctx context.Context, name string, cfg *configs.Config) (*app.App, error) {
+	if name != "serve" {
+		if err := c.agreeToMigrate(ctx, name, cfg); err != nil {
+			return nil, err
+		}
+	}
 	return app.Open(ctx, app.Settings{
 		Registry: c.registry,
 		Config:   cfg,

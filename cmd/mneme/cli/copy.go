@@ -71,6 +71,9 @@ func (c *command) copy(ctx context.Context, contents dataset.Contents, from, to 
 	if err := sameInstallation(source, target); err != nil {
 		return err
 	}
+	if err := c.agreeToMigrate(ctx, "copy", source); err != nil {
+		return err
+	}
 	read, err := app.ReadData(ctx, app.Settings{Registry: c.registry, Config: source, Log: c.logger(source.Log), Command: "copy"})
 	if err != nil {
 		return err

@@ -170,6 +170,9 @@ func (c *command) importInto(
 	if err != nil {
 		return result, err
 	}
+	if err := c.agreeToMigrate(ctx, name, cfg); err != nil {
+		return result, err
+	}
 	data, err := app.WriteData(ctx, app.Settings{Registry: c.registry, Config: cfg, Log: c.logger(cfg.Log), Command: name})
 	if err != nil {
 		return result, err

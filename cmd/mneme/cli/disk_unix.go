@@ -12,3 +12,6 @@ func freeBytes(dir string) (uint64, error) {
 	}
 	return uint64(s.Bavail) * uint64(s.Bsize), nil //nolint:unconvert // Bavail is signed on some systems
 }
+
+// writable reports whether this process may write into a folder, without doing so.
+func writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }

@@ -9,17 +9,22 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/core/simd"
@@ -29,6 +34,7 @@ import (
 type examination struct {
 	c      *command
 	failed bool
+	full   bool // the disk has no room for writes
 }
 
 func (x *examination) ok(what, format string, args ...any) {
@@ -51,8 +57,9 @@ func (c *command) doctorCommand() *cobra.Command {
 		Short: "Look for what is wrong here and say what to do about it",
 		Long: `Check this machine, the configuration, the data folder, the store, the indexes, the
 models and the address, a line each: ok, warn or FAIL with advice. The exit code is
-1 when anything fails. Beside a running server, the server is asked instead of
-opening what it has open.`,
+1 when anything fails. Nothing is changed: the store and the indexes are read without
+opening them for use, and no schema is brought up to date. Beside a running server,
+the server is asked for its health.`,
 		Example: "  mneme doctor --data ./data\n  mneme doctor --config mneme.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -146,19 +153,16 @@ func (x *examination) folder(dir string) {
 	default:
 		x.ok("data", "%s, mode %04o", dir, info.Mode().Perm())
 	}
-	probe, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
+	if err := writable(dir); err != nil {
 		x.fail("data", "cannot write there: %v; check owner, permissions and that the disk is not mounted read-only", err)
 		return
-	}
-	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		x.fail("data", "cannot write there: %v", err)
 	}
 	free, err := freeBytes(dir)
 	switch {
 	case err != nil:
 		x.warn("disk", "free space is not known: %v", err)
 	case free < noSpace:
+		x.full = true
 		x.fail("disk", "%d MiB free; writes will be refused soon, make room", free>>20)
 	case free < lowSpace:
 		x.warn("disk", "%d MiB free; make room before it runs out", free>>20)
@@ -187,51 +191,86 @@ func (x *examination) address(ctx context.Context, addr string) {
 	}
 }
 
-// parts opens everything as serve would, models first, each with its time.
+// parts examines what serve would open, models first, each with its time. Models are opened and
+// tried; the store and the indexes are only looked at, because opening them changes them.
 func (x *examination) parts(ctx context.Context, cfg *configs.Config) {
 	for _, name := range roleModels(cfg) {
 		x.model(ctx, cfg, name)
 	}
-	started := time.Now()
-	_, statErr := os.Stat(cfg.DataDir)
-	fresh := errors.Is(statErr, fs.ErrNotExist)
-	if fresh {
-		x.ok("store", "%s: nothing to open yet", cfg.Storage.Component)
-		return
+	x.store(ctx, cfg)
+	x.indexes(ctx, cfg)
+}
+
+func (x *examination) settings(cfg *configs.Config) app.Settings {
+	return app.Settings{Registry: x.c.registry, Config: cfg, Log: x.c.logger(cfg.Log), Command: "doctor"}
+}
+
+func (x *examination) store(ctx context.Context, cfg *configs.Config) {
+	started, name := time.Now(), cfg.Storage.Component
+	m, _, err := app.Schema(ctx, x.settings(cfg))
+	if err == nil && m.From > 0 {
+		err = app.LookAtStore(ctx, x.settings(cfg))
 	}
-	a, err := x.c.openApp(ctx, "doctor", cfg)
-	if err != nil {
+	switch {
+	case err != nil:
 		x.fail("store", "%s; %s", describe(err), advice(err))
-		return
-	}
-	x.ok("store", "%s and the indexes (keyword %s, vector %s, sparse %s) opened in %s", cfg.Storage.Component,
-		cfg.Keyword.Component,
-		cfg.Vector.Component, cfg.Sparse.Component, time.Since(started).Round(time.Millisecond))
-	x.health(ctx, client.Local(a.Handler, ""))
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-	defer cancel()
-	if err := a.Close(closing); err != nil {
-		x.fail("store", "closing: %s", describe(err))
+	case m.From == 0:
+		x.ok("store", "%s: reached, and nothing is there yet; the first start makes it", name)
+	case m.From < m.To:
+		x.warn("store", "%s: an older version wrote it (schema %d, this program has %d); copy it, then mneme migrate or serve "+
+			"bring it up to date, and there is no way back", name, m.From, m.To)
+	default:
+		x.ok("store", "%s: schema %d, read in %s", name, m.From, time.Since(started).Round(time.Millisecond))
 	}
 }
 
-// advice suggests what to do about a store that does not open.
+func (x *examination) indexes(ctx context.Context, cfg *configs.Config) {
+	var seen []registry.Selection
+	for _, kind := range []struct {
+		name  string
+		index registry.Selection
+	}{{"keyword", cfg.Keyword}, {"vector", cfg.Vector}, {"sparse", cfg.Sparse}} {
+		if kind.index.Component == "" || slices.ContainsFunc(seen, func(s registry.Selection) bool {
+			return reflect.DeepEqual(s, kind.index)
+		}) {
+			continue
+		}
+		seen = append(seen, kind.index)
+		started := time.Now()
+		if err := app.LookAtIndex(ctx, x.settings(cfg), kind.index); err != nil {
+			x.fail("index", "%s: %s; %s", kind.name, describe(err), advice(err))
+			continue
+		}
+		x.ok("index", "%s in %s, asked in %s", kind.name, kind.index.Component, time.Since(started).Round(time.Millisecond))
+	}
+}
+
+// advice suggests what to do about something that cannot be read.
 func advice(err error) string {
+	var refused *pgconn.PgError
 	switch {
-	case errors.As(err, new(*datadir.InUse)):
-		return "stop the other process or ask it over HTTP"
 	case errors.Is(err, fs.ErrPermission):
 		return "run as the owner of the folder"
 	case errors.Is(err, syscall.ENOSPC):
 		return "make room on the disk"
+	case errors.Is(err, bunsql.ErrNewerSchema):
+		return "use the newer program that wrote it, or a backup from before"
+	case errors.Is(err, sqlite.ErrDamaged):
+		return "restore it from a backup"
+	case errors.Is(err, sqlite.ErrForeign):
+		return "name the right folder with --data, or restore it from a backup if it was damaged"
+	case errors.As(err, &refused):
+		return "the server answers: check user, password, database and rights in the configuration's dsn"
+	case fault.CodeOf(err) == fault.Unavailable:
+		return "check the address and the port in the configuration, that the server runs, and what stands between"
 	}
-	return "restore the folder from a backup if it was damaged, or use the version that wrote it"
+	return "check the configuration"
 }
 
 func (x *examination) model(ctx context.Context, cfg *configs.Config, name string) {
 	started := time.Now()
 	m, err := x.c.registry.Model.Open(ctx, cfg.Models[name],
-		registry.Env{Log: x.c.logger(cfg.Log), CacheDir: app.CacheDir(cfg), Name: name})
+		registry.Env{Log: x.c.logger(cfg.Log), CacheDir: presentCache(cfg), Name: name})
 	if err != nil {
 		x.fail("model", "%s; 'mneme models check' says more", describe(err))
 		return
@@ -257,6 +296,15 @@ func (x *examination) model(ctx context.Context, cfg *configs.Config, name strin
 	if err := m.Close(); err != nil {
 		x.warn("model", "closing: %v", err)
 	}
+}
+
+// presentCache is the cache folder, as far as it is there and nobody else writes into it.
+func presentCache(cfg *configs.Config) string {
+	dir := app.CacheDir(cfg)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
+		return ""
+	}
+	return dir
 }
 
 var errOtherTask = errors.New("the model does not have the task")
@@ -310,10 +358,12 @@ func (x *examination) health(ctx context.Context, cl *client.Client) {
 		x.fail("health", "%v", err)
 		return
 	}
-	switch deep.Status {
-	case "ok":
+	switch {
+	case x.full && deep.Status != "error":
+		x.fail("health", "the server answers, but refuses writes while the disk is full")
+	case deep.Status == "ok":
 		x.ok("health", "every configured part works")
-	case "degraded":
+	case deep.Status == "degraded":
 		x.ok("health", "works; optional parts are off")
 	default:
 		x.fail("health", "status %s; the server's log says more", deep.Status)

@@ -243,10 +243,18 @@ func TestDoctorAndModels(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	newKey(t, data)
 	out := succeed(t, "doctor", "--data", data).Stdout
-	for _, want := range []string{"ok    machine", "ok    data", "ok    model    e5-small-v2", "ok    store", "ok    health"} {
+	for _, want := range []string{"ok    machine", "ok    data", "ok    model    e5-small-v2", "ok    store", "ok    index"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("doctor lacks %q:\n%s", want, out)
 		}
+	}
+	s := start(t, "--data", data)
+	if out := succeed(t, "doctor", "--data", data).Stdout; !strings.Contains(out, "ok    health") ||
+		!strings.Contains(out, s.URL) {
+		t.Errorf("doctor beside a server:\n%s", out)
+	}
+	if err := s.Stop(os.Interrupt); err != nil {
+		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "")

@@ -133,6 +133,9 @@ func (c *command) exportData(
 	if err != nil {
 		return err
 	}
+	if err := c.agreeToMigrate(ctx, "export", cfg); err != nil {
+		return err
+	}
 	data, err := app.ReadData(ctx, app.Settings{Registry: c.registry, Config: cfg, Log: c.logger(cfg.Log), Command: "export"})
 	if err != nil {
 		return err

@@ -22,6 +22,10 @@ func (c *command) withKeys(cmd *cobra.Command, fn func(*key.Service) error) erro
 	if err != nil {
 		return err
 	}
+	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	if err := c.agreeToMigrate(cmd.Context(), name, cfg); err != nil {
+		return err
+	}
 	return app.WithKeys(cmd.Context(), c.registry, cfg, c.logger(cfg.Log), fn)
 }
 

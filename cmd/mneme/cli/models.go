@@ -175,9 +175,9 @@ func (c *command) describeModel(ctx context.Context, cfg *configs.Config, name s
 
 // openModel opens a model alone, without the rest of the product.
 func (c *command) openModel(ctx context.Context, cfg *configs.Config, name string, s registry.Selection) (port.Model, error) {
-	cache := app.CacheDir(cfg)
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return nil, fmt.Errorf("make cache folder: %w", err)
+	cache, err := app.Cache(cfg, c.logger(cfg.Log))
+	if err != nil {
+		return nil, err
 	}
 	return c.registry.Model.Open(ctx, s, registry.Env{
 		Log:      c.logger(cfg.Log),

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type command struct {
 	stdout, stderr io.Writer
 
 	dataDir, configFile, logLevel string
+	yes                           bool // do not ask
 	running                       bool // flags and arguments were understood
 
 	level *slog.LevelVar // what a running server logs from, which a reload may change; nil: it never changes
@@ -113,6 +115,7 @@ Start with:  mneme quickstart`,
   mneme keys create --data ./data         # an API key, on standard output
   mneme import ./handbook --namespace docs
   mneme query docs "how long is the notice period"`,
+		Version:       thisBuild().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(*cobra.Command, []string) {
@@ -121,10 +124,12 @@ Start with:  mneme quickstart`,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 		Args: cobra.NoArgs,
 	}
+	root.SetVersionTemplate(strings.ReplaceAll(thisBuild().String(), "{{", ""))
 	flags := root.PersistentFlags()
 	flags.StringVar(&c.dataDir, "data", "", "folder of all durable data (MNEME_DATA; default mneme-data)")
 	flags.StringVar(&c.configFile, "config", "", "configuration file (MNEME_CONFIG; default: none)")
 	flags.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error (MNEME_LOG_LEVEL; default info)")
+	flags.BoolVar(&c.yes, "yes", false, "do not ask before something that cannot be undone")
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run a server:"}, &cobra.Group{ID: "data", Title: "Work with documents:"},
 		&cobra.Group{ID: "admin", Title: "Administer:"})
 	root.SetHelpCommandGroupID("admin")
@@ -172,6 +177,25 @@ func (c *command) load(settings ...configs.Setting) (*configs.Config, error) {
 		settings = append(settings, configs.Setting{Path: "log.level", Value: c.logLevel, From: "flag --log-level"})
 	}
 	return configs.Load(c.registry, configs.Source{File: c.file(), Settings: settings})
+}
+
+// confirm asks on standard error and wants "yes" or "y" on standard input, unless --yes was given.
+func (c *command) confirm(format string, args ...any) error {
+	if c.yes {
+		return nil
+	}
+	fmt.Fprintf(c.stderr, format+" [y/N] ", args...)
+	answer, err := bufio.NewReader(c.stdin).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a == "y" || a == "yes" {
+		return nil
+	}
+	if err == io.EOF && answer == "" {
+		fmt.Fprintln(c.stderr)
+	}
+	return errors.New("nothing was changed; answer y, or give --yes")
 }
 
 // logger writes to standard error as the configuration says.

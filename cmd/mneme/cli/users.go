@@ -263,7 +263,7 @@ func copyExport(w io.Writer, r io.Reader) error {
 func (c *command) usersEraseCommand() *cobra.Command {
 	t := target{admin: true}
 	var p userScope
-	var yes, asJSON bool
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "erase ID",
 		Short: "Erase an end user for good",
@@ -287,7 +287,7 @@ repeat. Without --yes the command asks first.
 			case !known:
 				// The server answers that nothing is stored, and makes sure of it.
 				row = admin.EndUser{ID: args[0], Integration: p.integration}
-			case !yes:
+			default:
 				err = c.confirm("erase %s of integration %s, with %s, for good?", row.ID, row.IntegrationName,
 					memories(row.Memories))
 			}
@@ -299,7 +299,6 @@ repeat. Without --yes the command asks first.
 	}
 	t.flags(cmd)
 	p.flags(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the certificate as JSON")
 	return cmd
 }
@@ -331,20 +330,4 @@ func memories(n int64) string {
 		return "1 memory"
 	}
 	return strconv.FormatInt(n, 10) + " memories"
-}
-
-// confirm asks on standard error and wants "yes" or "y" on standard input.
-func (c *command) confirm(format string, args ...any) error {
-	fmt.Fprintf(c.stderr, format+" [y/N] ", args...)
-	answer, err := bufio.NewReader(c.stdin).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a == "y" || a == "yes" {
-		return nil
-	}
-	if err == io.EOF && answer == "" {
-		fmt.Fprintln(c.stderr)
-	}
-	return errors.New("nothing was changed; answer y, or give --yes")
 }

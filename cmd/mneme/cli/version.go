@@ -18,12 +18,18 @@ type build struct {
 	Target  string `json:"target"`
 }
 
-// thisBuild reads what the toolchain recorded; a binary built outside a
-// checkout has no commit.
+// What a build outside of a checkout is told, as that of an image is:
+// -ldflags "-X github.com/mnemehq/mneme/cmd/mneme/cli.version=... -X ....commit=...".
+var (
+	version = "devel"
+	commit  = "unknown"
+)
+
+// thisBuild reads what the build was told and what the toolchain recorded, which goes first.
 func thisBuild() build {
 	b := build{
-		Version: "devel",
-		Commit:  "unknown",
+		Version: version,
+		Commit:  commit,
 		Time:    "unknown",
 		Go:      runtime.Version(),
 		Target:  runtime.GOOS + "/" + runtime.GOARCH,
@@ -52,6 +58,11 @@ func thisBuild() build {
 	return b
 }
 
+// String is what the command and the flag print.
+func (b build) String() string {
+	return fmt.Sprintf("mneme %s\ncommit %s of %s\n%s %s\n", b.Version, b.Commit, b.Time, b.Go, b.Target)
+}
+
 func (c *command) versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -64,7 +75,7 @@ func (c *command) versionCommand() *cobra.Command {
 			if asJSON {
 				return json.NewEncoder(c.stdout).Encode(b)
 			}
-			_, err := fmt.Fprintf(c.stdout, "mneme %s\ncommit %s of %s\n%s %s\n", b.Version, b.Commit, b.Time, b.Go, b.Target)
+			_, err := fmt.Fprint(c.stdout, b)
 			return err
 		},
 	}

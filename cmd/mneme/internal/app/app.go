@@ -85,8 +85,11 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		return nil, err
 	}
 	a.onClose(func(context.Context) error { return a.lock.Release() })
-	env, err := environment(s)
-	if err != nil {
+	if private, err := datadir.Private(s.Config.DataDir); err != nil || !private {
+		s.Log.Warn("data folder writable by others", "dir", s.Config.DataDir, "error", err)
+	}
+	env := environment(s)
+	if env.CacheDir, err = Cache(s.Config, s.Log); err != nil {
 		return nil, err
 	}
 	parts, err := a.openParts(ctx, env)
@@ -328,13 +331,32 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// environment is what components may reach.
-func environment(s Settings) (registry.Env, error) {
-	cache := CacheDir(s.Config)
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return registry.Env{}, fmt.Errorf("make cache folder: %w", err)
+// environment is what components may reach; those that hold models get a cache folder, too.
+func environment(s Settings) registry.Env {
+	return registry.Env{Log: s.Log, DataDir: s.Config.DataDir, Now: time.Now}
+}
+
+// Cache makes the cache folder for models. What lies there is run as machine code, so a folder
+// that others may write into is not used; it is "" then.
+func Cache(c *configs.Config, log *slog.Logger) (string, error) {
+	dir := CacheDir(c)
+	err := os.MkdirAll(dir, 0o700)
+	if err != nil && c.CacheDir == "" { // a user whose home does not exist
+		dir = filepath.Join(c.DataDir, "cache")
+		err = os.MkdirAll(dir, 0o700)
 	}
-	return registry.Env{Log: s.Log, DataDir: s.Config.DataDir, CacheDir: cache, Now: time.Now}, nil
+	private := false
+	if err == nil {
+		private, err = datadir.Private(dir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("make cache folder: %w", err)
+	}
+	if !private {
+		log.Warn("cache folder writable by others", "dir", dir)
+		return "", nil
+	}
+	return dir, nil
 }
 
 // CacheDir is the configured cache folder, else the user's, else, for a user

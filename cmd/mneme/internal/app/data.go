@@ -27,10 +27,7 @@ func ReadData(ctx context.Context, s Settings) (*Data, error) {
 	if err := Exists(s); err != nil {
 		return nil, err
 	}
-	env, err := environment(s)
-	if err != nil {
-		return nil, err
-	}
+	env := environment(s)
 	env.Shared = true
 	store, err := s.Registry.Store.Open(ctx, s.Config.Storage, env)
 	if err != nil {
@@ -65,10 +62,7 @@ func WriteData(ctx context.Context, s Settings) (_ *Data, err error) {
 		return nil, err
 	}
 	d.closers = append(d.closers, lock.Release)
-	env, err := environment(s)
-	if err != nil {
-		return nil, err
-	}
+	env := environment(s)
 	if d.Store, err = s.Registry.Store.Open(ctx, s.Config.Storage, env); err != nil {
 		return nil, err
 	}
@@ -104,9 +98,21 @@ func Migrate(ctx context.Context, s Settings, dry bool) (m registry.Migration, o
 			return m, false, err
 		}
 	}
-	env, err := environment(s)
-	if err != nil {
-		return m, false, err
-	}
-	return s.Registry.Store.Migrate(ctx, s.Config.Storage, env, dry)
+	return s.Registry.Store.Migrate(ctx, s.Config.Storage, environment(s), dry)
+}
+
+// Schema is the present version of the store's schema and that of this program; 0: there is
+// nothing yet. ok is false for a store without a schema. It changes nothing.
+func Schema(ctx context.Context, s Settings) (m registry.Migration, ok bool, err error) {
+	return s.Registry.Store.Migrate(ctx, s.Config.Storage, environment(s), true)
+}
+
+// LookAtStore reports what is wrong with the store, as far as it shows without opening it.
+func LookAtStore(ctx context.Context, s Settings) error {
+	return s.Registry.Store.Look(ctx, s.Config.Storage, environment(s))
+}
+
+// LookAtIndex does the same for an index.
+func LookAtIndex(ctx context.Context, s Settings, index registry.Selection) error {
+	return s.Registry.Index.Look(ctx, index, environment(s))
 }

@@ -22,10 +22,7 @@ func WithKeys(ctx context.Context, r *registry.Registry, c *configs.Config, log 
 	if err := datadir.Create(c.DataDir); err != nil {
 		return err
 	}
-	env, err := environment(Settings{Registry: r, Config: c, Log: log})
-	if err != nil {
-		return err
-	}
+	env := environment(Settings{Registry: r, Config: c, Log: log})
 	env.Shared = true
 	store, err := r.Store.Open(ctx, c.Storage, env)
 	if err != nil {

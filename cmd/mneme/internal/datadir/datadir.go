@@ -95,10 +95,14 @@ func Acquire(dir, command string) (*Lock, error) {
 	return l, nil
 }
 
-// Create makes the folder, readable by its owner alone.
+// Create makes the folder, for its owner alone. Others lose the right to write into one that
+// is there and this user's.
 func Create(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return unusable(dir, fmt.Errorf("make data folder: %w", err))
+	}
+	if _, err := Private(dir); err != nil {
+		return unusable(dir, fmt.Errorf("keep others out of the data folder: %w", err))
 	}
 	return nil
 }
