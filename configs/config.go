@@ -387,7 +387,7 @@ type Rate ident.Rate
 // UnmarshalText reads 0 or COUNT/UNIT with UNIT s, min or h, optionally followed
 // by "burst COUNT".
 func (r *Rate) UnmarshalText(b []byte) error {
-	const form = `want 0 for unlimited, or a rate such as "600/min" or "600/min burst 60"`
+	const form = `want 0 for unlimited, or a rate a second, minute or hour (s, min, h) such as "600/min" or "600/min burst 60"`
 	text := strings.TrimSpace(string(b))
 	if text == "0" {
 		*r = Rate{}

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -20,15 +21,17 @@ import (
 // decoder walks a YAML tree beside the settings it fills and gathers every
 // problem on the way instead of stopping at the first.
 type decoder struct {
-	registry *registry.Registry
-	getenv   func(string) (string, bool)
-	file     string
-	dir      string
-	places   map[string]place // of every path that was set
-	anchors  map[string]ast.Node
-	problems Problems
-	broken   bool // the file is not YAML: nothing else can be said about it
-	depth    int
+	registry  *registry.Registry
+	getenv    func(string) (string, bool)
+	file      string
+	dir       string
+	absent    func(path string, err error) // nil: what is absent is a problem
+	unchecked map[string]bool              // the paths whose values were absent
+	places    map[string]place             // of every path that was set
+	anchors   map[string]ast.Node
+	problems  Problems
+	broken    bool // the file is not YAML: nothing else can be said about it
+	depth     int
 }
 
 type place struct {
@@ -321,6 +324,11 @@ func (d *decoder) scalar(n ast.Node, f registry.Field, into reflect.Value, path 
 		return
 	}
 	text, err := interpolate(text, d.dir, d.getenv)
+	if d.absent != nil && errors.Is(err, errAbsent) {
+		d.absent(path, err)
+		d.unchecked[path] = true
+		return
+	}
 	if err != nil {
 		d.problem(n, path, "%v", err)
 		return

@@ -52,6 +52,14 @@ func interpolate(text, dir string, getenv func(string) (string, bool)) (string, 
 	}
 }
 
+// errAbsent is inside the error of a value that is not on this machine.
+var errAbsent = errors.New("it is not here")
+
+// absent is an error that is errAbsent and does not say so.
+type absent struct{ error }
+
+func (a absent) Unwrap() []error { return []error{a.error, errAbsent} }
+
 func expand(expr, dir string, getenv func(string) (string, bool)) (string, error) {
 	if path, ok := strings.CutPrefix(expr, "file:"); ok {
 		if !filepath.IsAbs(path) {
@@ -59,7 +67,7 @@ func expand(expr, dir string, getenv func(string) (string, bool)) (string, error
 		}
 		body, err := readFile(path)
 		if err != nil {
-			return "", fmt.Errorf("${%s}: %w", expr, reason(err))
+			return "", absent{fmt.Errorf("${%s}: %w", expr, reason(err))}
 		}
 		return strings.TrimSuffix(strings.TrimSuffix(string(body), "\n"), "\r"), nil
 	}
@@ -73,7 +81,7 @@ func expand(expr, dir string, getenv func(string) (string, bool)) (string, error
 	if hasDefault {
 		return fallback, nil
 	}
-	return "", fmt.Errorf("${%s}: the environment variable is not set; ${%s:-default} gives it a default", name, name)
+	return "", absent{fmt.Errorf("${%s}: the environment variable is not set; ${%s:-default} gives it a default", name, name)}
 }
 
 // reason drops our own "read configuration" before what the system says.

@@ -26,6 +26,10 @@ type Source struct {
 	File     string                      // path of the YAML file; "": none
 	Getenv   func(string) (string, bool) // nil: the process's environment
 	Settings []Setting                   // from flags
+	// Absent hears of a variable that is not set, or a file that cannot be read, in the value of
+	// the setting at path, which is then not checked: secrets are not everywhere that a file is.
+	// nil: that is a problem.
+	Absent func(path string, err error)
 }
 
 // Setting overrides one scalar setting.
@@ -46,7 +50,14 @@ func Load(r *registry.Registry, s Source) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration structs: %w", err)
 	}
-	d := &decoder{registry: r, getenv: s.Getenv, places: map[string]place{}, anchors: map[string]ast.Node{}}
+	d := &decoder{
+		registry:  r,
+		getenv:    s.Getenv,
+		absent:    s.Absent,
+		unchecked: map[string]bool{},
+		places:    map[string]place{},
+		anchors:   map[string]ast.Node{},
+	}
 	builtin := c.Models
 	if s.File != "" {
 		d.file, d.dir = s.File, filepath.Dir(s.File)
@@ -65,6 +76,7 @@ func Load(r *registry.Registry, s Source) (*Config, error) {
 		c.validate(d.at)
 		d.components(c)
 	}
+	d.problems = slices.DeleteFunc(d.problems, func(p Problem) bool { return d.unchecked[p.Path] })
 	if len(d.problems) > 0 {
 		return nil, d.problems.sorted()
 	}
@@ -102,6 +114,9 @@ func (d *decoder) document(body []byte, fields []registry.Field, into reflect.Va
 		var syntax *yaml.SyntaxError
 		if errors.As(err, &syntax) {
 			p.Reason = "not valid YAML: " + syntax.Message
+			if t := syntax.Token; t != nil && strings.Contains(syntax.Message+t.Value+t.Origin, "\t") {
+				p.Reason += "; a tab stands there: indent with spaces"
+			}
 			if syntax.Token != nil && syntax.Token.Position != nil {
 				p.Line, p.Column = syntax.Token.Position.Line, syntax.Token.Position.Column
 			}

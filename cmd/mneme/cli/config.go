@@ -11,13 +11,15 @@ import (
 )
 
 func (c *command) configCommand() *cobra.Command {
+	var withoutSecrets bool
 	lint := &cobra.Command{
 		Use:   "lint [FILE...]",
 		Short: "Check configuration files and report every problem at once",
 		Long: `Check configuration files: each problem is a line file:line:column: path: reason.
 Without FILE, the one of --config or MNEME_CONFIG is checked. Environment
-variables and flags count, as they do for serve.`,
-		Example: "  mneme config lint mneme.yaml",
+variables and flags count, as they do for serve. With --without-secrets a value whose
+variable is not set, or whose file cannot be read, is named and not checked.`,
+		Example: "  mneme config lint mneme.yaml\n  mneme config lint --without-secrets configs/examples/*.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{c.configFile}
@@ -25,7 +27,7 @@ variables and flags count, as they do for serve.`,
 			failed := false
 			for _, file := range args {
 				c.configFile = file
-				_, err := c.load()
+				_, err := c.loadFrom(configs.Source{Absent: c.absent(withoutSecrets)})
 				var problems configs.Problems
 				switch {
 				case errors.As(err, &problems):
@@ -42,6 +44,7 @@ variables and flags count, as they do for serve.`,
 			return nil
 		},
 	}
+	lint.Flags().BoolVar(&withoutSecrets, "without-secrets", false, "pass over values that are not on this machine")
 	show := &cobra.Command{
 		Use:     "show",
 		Short:   "Print the effective configuration, secrets redacted",
@@ -83,6 +86,14 @@ variables and flags count, as they do for serve.`,
 	}
 	reference.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema instead")
 	return parent("config", "Check, show and explain the configuration", lint, show, reference)
+}
+
+// absent names a value that lint cannot check; nil where it is a problem.
+func (c *command) absent(allowed bool) func(path string, err error) {
+	if !allowed {
+		return nil
+	}
+	return func(path string, err error) { fmt.Fprintf(c.stderr, "%s: %s: not checked: %v\n", c.file(), path, err) }
 }
 
 // file is the configuration file in use, "" for none.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // The reference page and the schema are made from the structs of the stock
@@ -142,5 +144,40 @@ func TestVersion(t *testing.T) {
 	if out := succeed(t, "version").Stdout; !strings.HasPrefix(out, "mneme ") || !strings.Contains(out, "\ncommit ") ||
 		!strings.Contains(out, "\ngo1.") {
 		t.Errorf("version says %q", out)
+	}
+}
+
+// A file can be checked where its secrets are not; what is not checked is named.
+func TestLintWithoutSecrets(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mneme.yaml")
+	body := "storage: {postgres: {dsn: \"${MNEME_TEST_ABSENT}\"}}\nkeyword: {meilisearch: {url: http://127.0.0.1:7700, " +
+		"api_key: \"${file:" + filepath.Join(dir, "absent") + "}\"}}\n"
+	write(t, file, body)
+	lint := func(args ...string) harness.Result {
+		return mneme(t, append([]string{"config", "lint", file}, args...)...)
+	}
+	if r := lint(); r.Code != 1 || strings.Count(r.Stdout, file) != 2 {
+		t.Errorf("with secrets: %+v", r)
+	}
+	r := lint("--without-secrets")
+	if r.Code != 0 || r.Stdout != "" || !strings.Contains(r.Stderr, "storage.postgres.dsn: not checked: ${MNEME_TEST_ABSENT}") ||
+		!strings.Contains(r.Stderr, "keyword.meilisearch.api_key: not checked: ${file:") {
+		t.Errorf("without secrets: %+v", r)
+	}
+	// What is there is checked all the same.
+	write(t, file, body+"limits: {read: 100/day}\nserver: {adr: x}\n")
+	r = lint("--without-secrets")
+	if r.Code != 1 || strings.Count(r.Stdout, "\n") != 2 || !strings.Contains(r.Stdout, "(s, min, h)") ||
+		!strings.Contains(r.Stdout, "unknown key") {
+		t.Errorf("other problems: %+v", r)
+	}
+	write(t, file, "server:\n\taddr: 127.0.0.1:8080\n")
+	if r := lint(); r.Code != 1 || !strings.Contains(r.Stdout, ":2:1: ") || !strings.Contains(r.Stdout, "indent with spaces") {
+		t.Errorf("a tab: %+v", r)
+	}
+	write(t, file, "server: [\n")
+	if r := lint(); r.Code != 1 || strings.Contains(r.Stdout, "spaces") {
+		t.Errorf("no tab: %+v", r)
 	}
 }

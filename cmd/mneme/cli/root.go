@@ -170,13 +170,19 @@ func parent(use, short string, children ...*cobra.Command) *cobra.Command {
 
 // load reads the configuration that the flags and the environment ask for.
 func (c *command) load(settings ...configs.Setting) (*configs.Config, error) {
+	return c.loadFrom(configs.Source{Settings: settings})
+}
+
+// loadFrom does so with more to say about where from.
+func (c *command) loadFrom(s configs.Source) (*configs.Config, error) {
 	if c.dataDir != "" {
-		settings = append(settings, configs.Setting{Path: "data_dir", Value: c.dataDir, From: "flag --data"})
+		s.Settings = append(s.Settings, configs.Setting{Path: "data_dir", Value: c.dataDir, From: "flag --data"})
 	}
 	if c.logLevel != "" {
-		settings = append(settings, configs.Setting{Path: "log.level", Value: c.logLevel, From: "flag --log-level"})
+		s.Settings = append(s.Settings, configs.Setting{Path: "log.level", Value: c.logLevel, From: "flag --log-level"})
 	}
-	return configs.Load(c.registry, configs.Source{File: c.file(), Settings: settings})
+	s.File = c.file()
+	return configs.Load(c.registry, s)
 }
 
 // confirm asks on standard error and wants "yes" or "y" on standard input, unless --yes was given.
