@@ -150,6 +150,7 @@ func (e *Engine) build(c *Config, pages *page.Signer) {
 		Store:     c.Store,
 		Searcher:  searcher,
 		Reranker:  c.Models.Reranker,
+		Rerankers: c.Models.Rerankers,
 		Reranking: *c.Reranking,
 		Encoders:  encoders,
 		Timeout:   c.Timeouts.Query,
@@ -200,7 +201,7 @@ func (e *Engine) build(c *Config, pages *page.Signer) {
 		}),
 		Now: c.Now,
 	})
-	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments)
+	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments, c.Models.Rerankers...)
 	e.models = model.New(c.Models.All, c.Models.byTask(), c.Watch)
 	e.sources = source.New()
 	e.status = status.New(status.Settings{

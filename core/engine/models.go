@@ -16,6 +16,8 @@ type Models struct {
 	Embedder port.Embedder
 	Sparse   port.SparseEncoder
 	Reranker port.Reranker
+	// Rerankers are those beside Reranker that a call may name.
+	Rerankers []port.Reranker
 	// Synthesizer writes the answers of recall; nil: they quote.
 	Synthesizer port.Synthesizer
 	// Previous are those before Embedder and Sparse, whose partitions are served
@@ -27,6 +29,11 @@ type Models struct {
 func (m Models) watched(by *model.Watch) Models {
 	m.Embedder, m.Sparse = by.Embedder(m.Embedder), by.SparseEncoder(m.Sparse)
 	m.Reranker, m.Synthesizer = by.Reranker(m.Reranker), by.Synthesizer(m.Synthesizer)
+	var others []port.Reranker
+	for _, r := range m.Rerankers {
+		others = append(others, by.Reranker(r))
+	}
+	m.Rerankers = others
 	var before ingest.Previous
 	for _, e := range m.Previous.Embedders {
 		before.Embedders = append(before.Embedders, by.Embedder(e))

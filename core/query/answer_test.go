@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,6 +236,44 @@ func (r *rescorer) Score(ctx context.Context, query string, texts []string) ([]f
 	}
 	p, _, err := r.Reranker.Score(ctx, query, texts)
 	return p, r.truncated, err
+}
+
+// second is a reranker of another name than the default's.
+type second struct{ rescorer }
+
+func (*second) Info() port.ModelInfo {
+	return port.ModelInfo{ID: "second", Tasks: []port.Task{port.TaskRerank}}
+}
+
+// A query can name any rerank model of the server, the role's or another
+// (docs/contract.md#query-request).
+func TestAQueryNamesItsReranker(t *testing.T) {
+	var asked []string
+	by := func(name string) rescorer {
+		return rescorer{do: func([]string) error { asked = append(asked, name); return nil }}
+	}
+	first := by("first")
+	h := newHouse(t, coretest.Options{}, func(s *query.Settings) {
+		s.Reranker, s.Rerankers, s.Reranking = &first, []port.Reranker{&second{by("second")}}, retrieve.DefaultReranking()
+	})
+	h.write("home", five())
+	for _, c := range []struct {
+		rerank any
+		asked  string
+		model  string
+	}{
+		{true, "first", "test-rerank"},
+		{object{"model": "test-rerank"}, "first", "test-rerank"},
+		{object{"model": "second"}, "second", "second"},
+	} {
+		asked = nil
+		r := h.ask("home", object{"query": "stands", "mode": "keyword", "rerank": c.rerank}).OK()
+		if !slices.Equal(asked, []string{c.asked}) || r.JSON["model"] != c.model || r.JSON["score_kind"] != "rerank" {
+			t.Errorf("rerank %v: %v scored: %s", c.rerank, asked, r.Body)
+		}
+	}
+	h.ask("home", object{"query": "stands", "rerank": object{"model": "third"}}).Fails(fault.InvalidRequest,
+		`"third" is not a rerank model`)
 }
 
 // As many candidates are rescored as the query says, or twice top_k, up to what is

@@ -22,7 +22,7 @@ type Service struct {
 	store     port.Snapshots[port.PartitionReader]
 	documents port.Snapshots[port.DocumentReader]
 	searcher  *retrieve.Searcher
-	reranker  port.Reranker // nil: off
+	rerankers retrieve.Rerankers
 	reranking retrieve.Reranking
 	encoders  *ingest.Encoders
 	timeout   time.Duration
@@ -33,7 +33,8 @@ type Service struct {
 type Settings struct {
 	Store     port.Store
 	Searcher  *retrieve.Searcher
-	Reranker  port.Reranker // nil: off
+	Reranker  port.Reranker   // of calls that name none; nil: off
+	Rerankers []port.Reranker // further ones that a call may name
 	Reranking retrieve.Reranking
 	Encoders  *ingest.Encoders
 	Timeout   time.Duration // of a query without rerank; 0: the default
@@ -49,7 +50,7 @@ func New(s Settings) *Service {
 		store:     port.NarrowReads(s.Store, func(r port.Reader) port.PartitionReader { return r }),
 		documents: port.NarrowReads(s.Store, func(r port.Reader) port.DocumentReader { return r }),
 		searcher:  s.Searcher,
-		reranker:  s.Reranker,
+		rerankers: retrieve.Rerankers{Default: s.Reranker, Others: s.Rerankers},
 		reranking: s.Reranking,
 		encoders:  s.Encoders,
 		timeout:   s.Timeout,
@@ -154,8 +155,9 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.timeout)
 		defer cancel()
-	} else if m := q.rerank.Model; m != "" && (s.reranker == nil || m != s.reranker.Info().ID) {
-		return Result{}, invalid("rerank.model", "%q is not a rerank model of this server; GET /models?kind=rerank lists them", m)
+	} else if _, ok := s.rerankers.Named(q.rerank.Model); !ok {
+		return Result{}, invalid("rerank.model", "%q is not a rerank model of this server; GET /models?kind=rerank lists them",
+			q.rerank.Model)
 	}
 	p := port.Documents(who.Org, q.Namespace)
 	var ns port.PartitionRow
@@ -269,8 +271,9 @@ func namespaceGone(err error, namespace string) error {
 // list stays as it was and min_score, which was meant for its scores, does not
 // apply.
 func (s *Service) rerank(ctx context.Context, a *retrieve.Answer, q *Request, topK int, out *Result) error {
+	model, _ := s.rerankers.Named(q.rerank.Model)
 	cut, degraded, err := a.Rerank(ctx, retrieve.Rescoring{
-		Reranker:  s.reranker,
+		Reranker:  model,
 		Constants: s.reranking,
 		Query:     q.Query,
 		Depth:     s.reranking.Count(topK, valueOr(q.rerank.Depth, 0)),
@@ -283,7 +286,7 @@ func (s *Service) rerank(ctx context.Context, a *retrieve.Answer, q *Request, to
 		out.Degraded = append(out.Degraded, *degraded)
 		return nil
 	}
-	id := s.reranker.Info().ID
+	id := model.Info().ID
 	out.Model, out.ScoreKind, out.TruncatedCandidates = &id, "rerank", cut.Texts
 	if cut.Query {
 		out.Degraded = append(out.Degraded, retrieve.Degraded{Part: "rerank", Reason: retrieve.Truncated})

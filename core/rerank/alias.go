@@ -151,8 +151,8 @@ func (s *Service) RerankV1(ctx context.Context, in AliasRequest) (V1Result, erro
 	}
 	return V1Result{
 		ID:      ident.RequestID(ctx),
-		Model:   s.reranker.Info().ID,
-		Usage:   Usage{s.tokens(ctx, in.Query, in.texts())},
+		Model:   s.named(in.Model).Info().ID,
+		Usage:   Usage{tokens(ctx, s.named(in.Model), in.Query, in.texts())},
 		Results: results,
 		Meta:    meta("1", len(in.Documents), cut),
 	}, nil
@@ -191,13 +191,13 @@ func meta(version string, documents, cut int) Meta {
 
 // tokens counts what a model of pairs reads. A model that cannot count is
 // taken to read a token for every four bytes.
-func (s *Service) tokens(ctx context.Context, query string, documents []string) int {
+func tokens(ctx context.Context, m port.Reranker, query string, documents []string) int {
 	texts := append([]string{query}, documents...)
 	counts := make([]int, len(texts))
 	for i, t := range texts {
 		counts[i] = (len(t) + 3) / 4
 	}
-	if c, ok := s.reranker.(port.TokenCounter); ok {
+	if c, ok := m.(port.TokenCounter); ok {
 		if n, err := c.CountTokens(ctx, texts); err == nil && len(n) == len(texts) {
 			counts = n
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -15,7 +16,7 @@ import (
 
 // Service reranks.
 type Service struct {
-	reranker     port.Reranker // nil: off
+	rerankers    retrieve.Rerankers
 	maxDocuments int
 }
 
@@ -29,12 +30,13 @@ const (
 // (docs/contract.md#limit-sizes).
 const maxQuery = 8192
 
-// New makes the service; maxDocuments 0 is the default.
-func New(r port.Reranker, maxDocuments int) *Service {
+// New makes the service; maxDocuments 0 is the default. The others are further models
+// that a call may name.
+func New(r port.Reranker, maxDocuments int, others ...port.Reranker) *Service {
 	if maxDocuments == 0 {
 		maxDocuments = DefaultMaxDocuments
 	}
-	return &Service{r, min(maxDocuments, MaxDocuments)}
+	return &Service{retrieve.Rerankers{Default: r, Others: others}, min(maxDocuments, MaxDocuments)}
 }
 
 // Request is the body of POST /rerank.
@@ -42,7 +44,7 @@ type Request struct {
 	Query     string   `json:"query" schema:"Text" minLength:"1" doc:"the question, at most 8192 characters"`
 	Documents []string `json:"documents" maxDecoded:"1000" schema:"Text" minItems:"1" defaultMaxItems:"100" doc:"texts to score, each cut at the model's window; a server may be configured for up to 1000"`
 	TopK      *int     `json:"top_k,omitempty" minimum:"1" maximum:"100" doc:"how many to answer; default: all, up to 100"`
-	Model     *string  `json:"model,omitempty" doc:"the server's rerank model, or absent"`
+	Model     *string  `json:"model,omitempty" doc:"a rerank model of this server; absent: the default"`
 }
 
 // Result answers POST /rerank.
@@ -68,7 +70,21 @@ func (s *Service) Rerank(ctx context.Context, in Request) (Result, error) {
 	if in.TopK != nil {
 		topK = *in.TopK
 	}
-	return Result{Results: scored[:min(topK, len(scored))], Model: s.reranker.Info().ID, Truncated: truncated}, nil
+	return Result{Results: scored[:min(topK, len(scored))], Model: s.named(in.Model).Info().ID, Truncated: truncated}, nil
+}
+
+// nameIn is the name that a call gives a model; "" for none.
+func nameIn(model *string) string {
+	if model == nil {
+		return ""
+	}
+	return *model
+}
+
+// named is the model that a call names, which score has found.
+func (s *Service) named(model *string) port.Reranker {
+	m, _ := s.rerankers.Named(nameIn(model))
+	return m
 }
 
 // score gives every document's score, best first. No model, or an empty name,
@@ -80,23 +96,19 @@ func (s *Service) score(ctx context.Context, model *string, query string, docume
 	if n := utf8.RuneCountInString(query); n > maxQuery {
 		return nil, 0, fault.Field(fault.InvalidRequest, "query", "must be 1-%d characters, got %d", maxQuery, n)
 	}
-	named := ""
-	if model != nil {
-		named = *model
-	}
-	if s.reranker == nil {
-		if named != "" {
-			return nil, 0, fault.Field(fault.InvalidRequest, "model",
-				"%.200q is not a rerank model of this server, which has none", named)
-		}
+	reranker, known := s.rerankers.Named(nameIn(model))
+	switch ids := s.rerankers.IDs(); {
+	case !known && len(ids) == 0:
+		return nil, 0, fault.Field(fault.InvalidRequest, "model",
+			"%.200q is not a rerank model of this server, which has none", *model)
+	case !known:
+		return nil, 0, fault.Field(fault.InvalidRequest, "model",
+			"%.200q is not a rerank model of this server; it has \"%s\"", *model, strings.Join(ids, `", "`))
+	case reranker == nil:
 		return nil, 0, fault.Off("the rerank model is off")
 	}
-	info := s.reranker.Info()
-	if named != "" && named != info.ID {
-		return nil, 0, fault.Field(fault.InvalidRequest, "model",
-			"%.200q is not a rerank model of this server; it has %q", named, info.ID)
-	}
-	scores, truncated, err := s.reranker.Score(ctx, query, documents)
+	info := reranker.Info()
+	scores, truncated, err := reranker.Score(ctx, query, documents)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -104,7 +116,7 @@ func (s *Service) score(ctx context.Context, model *string, query string, docume
 		return nil, 0, fault.Wrap(fault.Upstream, "rerank", err,
 			"model %s answered something else than a probability for each text", info.ID)
 	}
-	cut, err := retrieve.CutsQuery(ctx, s.reranker, query)
+	cut, err := retrieve.CutsQuery(ctx, reranker, query)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -118,6 +118,61 @@ func (b broken) Score(context.Context, string, []string) ([]float32, int, error)
 	return b.scores, 1, b.err
 }
 
+// renamed is a reranker of another name, which scores the other way round.
+type renamed struct {
+	coretest.Reranker
+	id string
+}
+
+func (r renamed) Info() port.ModelInfo {
+	info := r.Reranker.Info()
+	info.ID = r.id
+	return info
+}
+
+func (r renamed) Score(ctx context.Context, query string, texts []string) ([]float32, int, error) {
+	scores, cut, err := r.Reranker.Score(ctx, query, texts)
+	for i := range scores {
+		scores[i] = 1 - scores[i]
+	}
+	return scores, cut, err
+}
+
+// Each rerank model of a server can be named, whatever the role says, by each form of the call.
+func TestEachRerankerCanBeNamed(t *testing.T) {
+	body := object{"query": "warm bread", "documents": []string{"bread", "stone"}, "model": nil}
+	for _, c := range []struct {
+		role  port.Reranker
+		model any
+		first float64 // index of the best
+		is    string
+	}{
+		{coretest.Reranker{}, nil, 0, "test-rerank"},
+		{coretest.Reranker{}, "test-rerank", 0, "test-rerank"},
+		{coretest.Reranker{}, "second", 1, "second"},
+		{coretest.Reranker{}, "third", 1, "third"},
+		{nil, "third", 1, "third"}, // the role is off
+	} {
+		s := rerank.New(c.role, 0, renamed{id: "second"}, renamed{id: "third"})
+		body["model"] = c.model
+		for form, r := range map[string]*coretest.Reply{"own": ask(t, s.Rerank, body), "v1": ask(t, s.RerankV1, body),
+			"v2": ask(t, s.RerankV2, body)} {
+			r.OK()
+			if got := r.List("results")[0]["index"]; got != c.first {
+				t.Errorf("%s, model %v: the best is %v: %s", form, c.model, got, r.Body)
+			}
+			if form != "v2" && r.JSON["model"] != c.is {
+				t.Errorf("%s, model %v: answered by %v", form, c.model, r.JSON["model"])
+			}
+		}
+	}
+	s := rerank.New(nil, 0, renamed{id: "second"}, renamed{id: "third"})
+	body["model"] = "other"
+	ask(t, s.Rerank, body).Fails(fault.InvalidRequest, `it has "second", "third"`)
+	body["model"] = nil
+	ask(t, s.Rerank, body).Fails(fault.Unavailable, "the rerank model is off")
+}
+
 // Each form of the call fails alike.
 func TestRerankingFails(t *testing.T) {
 	on := coretest.Reranker{}

@@ -52,6 +52,37 @@ type Cut struct {
 	Query bool
 }
 
+// Rerankers are the rerank models of a server.
+type Rerankers struct {
+	Default port.Reranker   // what a call uses that names none; nil: off
+	Others  []port.Reranker // that a call may name
+}
+
+// Named finds the model that a call names, the default where it names none. False
+// when there is no such model; nil when the default is off.
+func (r Rerankers) Named(id string) (port.Reranker, bool) {
+	if id == "" {
+		return r.Default, true
+	}
+	for _, m := range append([]port.Reranker{r.Default}, r.Others...) {
+		if m != nil && m.Info().ID == id {
+			return m, true
+		}
+	}
+	return nil, false
+}
+
+// IDs lists what a call may name.
+func (r Rerankers) IDs() []string {
+	var ids []string
+	for _, m := range append([]port.Reranker{r.Default}, r.Others...) {
+		if m != nil && !slices.Contains(ids, m.Info().ID) {
+			ids = append(ids, m.Info().ID)
+		}
+	}
+	return ids
+}
+
 // Score runs a reranker within its share of the time that is left, so that an
 // answer can still go out without it. It gives a probability for each text, or
 // an error for anything that is none, a panic included. No texts: no call.

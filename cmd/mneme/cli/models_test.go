@@ -105,3 +105,28 @@ func TestPackOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestListedRerankersServe: what the list of models shows as a reranker can be named in a call.
+func TestListedRerankersServe(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "mneme.yaml")
+	write(t, config, "models:\n  other: { wasm: { module: builtin:rerank-small } }\n")
+	data := t.TempDir()
+	s := start(t, "--data", data, "--config", config)
+	key := newKey(t, data)
+	status, body := call(t, "GET", s.URL+"/models?kind=rerank", key, "")
+	var list struct {
+		Models []struct {
+			ID      string
+			Default bool
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &list); err != nil || status != 200 || len(list.Models) != 2 {
+		t.Fatalf("%d %s", status, body)
+	}
+	for _, m := range list.Models {
+		status, body := call(t, "POST", s.URL+"/rerank", key, `{"query":"bread","documents":["warm bread"],"model":"`+m.ID+`"}`)
+		if status != 200 || !strings.Contains(body, `"model":"`+m.ID+`"`) {
+			t.Errorf("%s: %d %s", m.ID, status, body)
+		}
+	}
+}

@@ -398,6 +398,12 @@ func (a *App) roles(names []string) (engine.Models, error) {
 	if err == nil {
 		m.Reranker, err = role[port.Reranker](a, "rerank", r.Rerank, port.TaskRerank)
 	}
+	for _, name := range names {
+		other, ok := a.models[name].(port.Reranker)
+		if ok && name != r.Rerank && slices.Contains(a.models[name].Info().Tasks, port.TaskRerank) {
+			m.Rerankers = append(m.Rerankers, other)
+		}
+	}
 	if _, ok := m.Sparse.(port.Tokenizer); err == nil && m.Sparse != nil && !ok &&
 		a.settings.Config.Query.SparseQueries == string(retrieve.IDFQueries) {
 		err = fmt.Errorf("query.sparse_queries: model %s does not give word pieces, which idf needs; want encoder", r.Sparse)
