@@ -69,11 +69,14 @@ type Limits struct {
 
 // Server is the HTTP server's configuration.
 type Server struct {
-	Addr            string        `yaml:"addr" env:"MNEME_ADDR" help:"Address to listen on, host:port. Port 0 picks a free one."`
-	AdminAddr       string        `yaml:"admin_addr" env:"MNEME_ADMIN_ADDR" help:"Second address to listen on, host:port, for /health, /health/deep and /metrics alone. It answers whatever the first one suffers, and while the server ends, when /health there says 503. The first one serves no /metrics then. Empty: none."`
-	BaseURL         string        `yaml:"base_url" env:"MNEME_BASE_URL" help:"URL under which clients reach the server, shown when it starts. Empty: made from addr."`
-	AllowedOrigins  []string      `yaml:"allowed_origins" help:"Origins of web pages that may call the MCP endpoint, such as https://app.example.com, beside those of this machine and of the server itself. * is any."`
-	MaxConnections  int           `yaml:"max_connections" help:"Most open connections; further ones wait to be accepted."`
+	Addr           string   `yaml:"addr" env:"MNEME_ADDR" help:"Address to listen on, host:port. Port 0 picks a free one."`
+	AdminAddr      string   `yaml:"admin_addr" env:"MNEME_ADMIN_ADDR" help:"Second address to listen on, host:port, for /health, /health/deep and /metrics alone. It answers whatever the first one suffers, and while the server ends, when /health there says 503. The first one serves no /metrics then. Empty: none."`
+	BaseURL        string   `yaml:"base_url" env:"MNEME_BASE_URL" help:"URL under which clients reach the server, shown when it starts. Empty: made from addr."`
+	AllowedOrigins []string `yaml:"allowed_origins" help:"Origins of web pages that may call the MCP endpoint, such as https://app.example.com, beside those of this machine and of the server itself. * is any."`
+	MaxConnections int      `yaml:"max_connections" help:"Most open connections. When all are taken, one that waits for a request is closed for the next client, of the address that has most; where none waits, the next client does."`
+
+	ConnectionsPerAddress int `yaml:"connections_per_address" help:"Most open connections of one address, an IPv6 network of 64 bits counting as one. 0: any number, as behind a proxy, whose address is everybody's."`
+
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"How long a shutdown waits at most for requests in progress; as long as a write may take unless set."`
 }
 
@@ -288,6 +291,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		value, min, max int
 	}{
 		{"server.max_connections", c.Server.MaxConnections, 1, 1 << 20},
+		{"server.connections_per_address", c.Server.ConnectionsPerAddress, 0, 1 << 20},
 		{"limits.concurrency", c.Limits.Concurrency, 0, 1 << 16}, {"limits.queue", c.Limits.Queue, 0, 1 << 20},
 		{"query.candidates", c.Query.Candidates, 10, 1000}, {"query.rrf_k", c.Query.RRFK, 1, 1000},
 		{"query.rerank_depth", c.Query.RerankDepth, 1, 100}, {"memory.rerank_depth", c.Memory.RerankDepth, 0, 100},

@@ -8,35 +8,147 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/transports/codec"
 )
 
-// listener bounds open connections; more wait to be accepted.
+// listener bounds open connections. When all are taken, one that waits for a request
+// is closed for the next client: the longest waiting of those of the address that has
+// most, so that nobody keeps others out by holding connections. Where none waits, the
+// next client does.
 type listener struct {
 	net.Listener
 	slots chan struct{}
+	each  int // most of one address; 0: any number
 	done  chan struct{}
 	once  sync.Once
+
+	mu     sync.Mutex
+	open   map[*conn]struct{}
+	by     map[string]int // open ones of an address
+	wanted bool           // a client waits for a slot
 }
 
-func limitListener(l net.Listener, most int) *listener {
-	return &listener{Listener: l, slots: make(chan struct{}, most), done: make(chan struct{})}
+func limitListener(l net.Listener, most, each int) *listener {
+	return &listener{Listener: l, slots: make(chan struct{}, most), each: each, done: make(chan struct{}),
+		open: map[*conn]struct{}{}, by: map[string]int{}}
 }
 
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &conn{Conn: accepted, of: l, address: codec.Address(accepted.RemoteAddr().String(), nil)}
+		if !l.admit(c) || !l.enter() {
+			_ = accepted.Close() // nothing was said on it
+			select {
+			case <-l.done:
+				return nil, net.ErrClosed
+			default:
+				continue
+			}
+		}
+		l.add(c)
+		return c, nil
+	}
+}
+
+// admit makes room among the connections of an address that has as many as it may.
+func (l *listener) admit(c *conn) bool {
+	l.mu.Lock()
+	full := l.each > 0 && l.by[c.address] >= l.each
+	l.mu.Unlock()
+	return !full || l.evict(func(k *conn) bool { return k.address == c.address })
+}
+
+// enter takes a slot; false: the listener is closed.
+func (l *listener) enter() bool {
 	select {
 	case l.slots <- struct{}{}:
+		return true
+	default:
+	}
+	l.want(true)
+	defer l.want(false)
+	l.evict(anyConn)
+	select {
+	case l.slots <- struct{}{}:
+		return true
 	case <-l.done:
-		return nil, net.ErrClosed
+		return false
 	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.slots
-		return nil, err
+}
+
+func (l *listener) want(wanted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wanted = wanted
+}
+
+func (l *listener) add(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.since = time.Now()
+	l.open[c] = struct{}{}
+	l.by[c.address]++
+}
+
+func (l *listener) remove(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, c)
+	if l.by[c.address]--; l.by[c.address] == 0 {
+		delete(l.by, c.address)
 	}
-	return &conn{Conn: c, leave: sync.OnceFunc(func() { <-l.slots })}, nil
+	<-l.slots
+}
+
+func anyConn(*conn) bool { return true }
+
+// evict closes a connection that waits for a request, if there is one among those.
+func (l *listener) evict(among func(*conn) bool) bool {
+	l.mu.Lock()
+	var worst *conn
+	for c := range l.open {
+		if c.since.IsZero() || !among(c) {
+			continue
+		}
+		if worst == nil || l.by[c.address] > l.by[worst.address] ||
+			l.by[c.address] == l.by[worst.address] && c.since.Before(worst.since) {
+			worst = c
+		}
+	}
+	if worst != nil {
+		worst.since = time.Time{} // nobody chooses it again
+	}
+	l.mu.Unlock()
+	return worst != nil && worst.Close() == nil
+}
+
+// follow notes whether a connection waits for a request. net/http calls it active
+// when the header of one has arrived whole.
+func (l *listener) follow(c net.Conn, state http.ConnState) {
+	k, ok := c.(*conn)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	switch state {
+	case http.StateActive:
+		k.since = time.Time{}
+	case http.StateIdle:
+		k.since = time.Now()
+	}
+	wanted := l.wanted && state == http.StateIdle
+	l.mu.Unlock()
+	if wanted {
+		l.evict(anyConn)
+	}
 }
 
 // Close implements net.Listener and wakes an Accept that waits for a slot.
@@ -50,12 +162,16 @@ func (l *listener) Close() error {
 // id that every answer has.
 type conn struct {
 	net.Conn
-	leave func()
+	of      *listener
+	address string
+	left    sync.Once
+
+	since time.Time // since when it waits for a request; zero: it serves one. Under of.mu.
 }
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
-	defer c.leave()
+	defer c.left.Do(func() { c.of.remove(c) })
 	return c.Conn.Close()
 }
 

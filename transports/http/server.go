@@ -22,8 +22,11 @@ type ServerOptions struct {
 	IdleTimeout time.Duration
 	// MaxHeaderBytes bounds a request's header. 0: 32 KiB.
 	MaxHeaderBytes int
-	// MaxConnections bounds open connections; more wait to be accepted. 0: 4096.
+	// MaxConnections bounds open connections. One more closes one that waits for a
+	// request, or waits itself. 0: 4096.
 	MaxConnections int
+	// PerAddress bounds those of one address (codec.Address). 0: any number.
+	PerAddress int
 	// Drain is how long requests in flight may take to finish at the end. Those
 	// that last longer are cancelled and answered 503. 0: 20 s.
 	Drain time.Duration
@@ -38,6 +41,7 @@ type Server struct {
 	drain time.Duration
 	told  func()
 	limit int
+	each  int
 	log   *slog.Logger
 	stop  context.CancelCauseFunc
 }
@@ -74,7 +78,7 @@ func NewServer(o ServerOptions) *Server {
 			BaseContext:                  func(net.Listener) context.Context { return base },
 			ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		},
-		drain: or(o.Drain, 20*time.Second), told: o.Stopping, limit: o.MaxConnections, log: o.Log, stop: stop,
+		drain: or(o.Drain, 20*time.Second), told: o.Stopping, limit: o.MaxConnections, each: o.PerAddress, log: o.Log, stop: stop,
 	}
 }
 
@@ -87,7 +91,9 @@ const answerGrace = 2 * time.Second
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.stop(nil)
 	failed := make(chan error, 1)
-	go func() { failed <- s.http.Serve(limitListener(l, s.limit)) }()
+	limited := limitListener(l, s.limit, s.each)
+	s.http.ConnState = limited.follow
+	go func() { failed <- s.http.Serve(limited) }()
 	select {
 	case err := <-failed:
 		if errors.Is(err, http.ErrServerClosed) {

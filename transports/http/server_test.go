@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -361,25 +362,135 @@ func TestShutdownCancelsWhatDoesNotEnd(t *testing.T) {
 	}
 }
 
+const health = "GET /health HTTP/1.1\r\nHost: test\r\n\r\n"
+
+// working is a connection whose request the server is reading.
+func working(t *testing.T, addr string) net.Conn {
+	t.Helper()
+	c := dial(t, addr)
+	send(t, c, "POST "+bulk+" HTTP/1.1\r\n"+head+"Expect: 100-continue\r\nContent-Length: 10\r\n\r\n")
+	got := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))
+	if _, err := io.ReadFull(c, got); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// unserved reports that the server says nothing on a connection.
+func unserved(t *testing.T, c net.Conn) {
+	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	if n, err := c.Read(make([]byte, 1)); n != 0 || err == nil {
+		t.Error("a connection over the limit was served")
+	}
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+}
+
+// A client waits while all connections serve requests, and has the place of the first
+// that no longer does.
 func TestConnectionLimit(t *testing.T) {
-	addr, _, _ := serve(t, setup{}, mnemehttp.ServerOptions{MaxConnections: 2})
-	first, second, third := dial(t, addr), dial(t, addr), dial(t, addr)
+	for name, free := range map[string]func(net.Conn){
+		"that is closed":           func(c net.Conn) { _ = c.Close() },
+		"that waits for a request": func(c net.Conn) { send(t, c, `{"id":"x"}`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			addr, _, _ := serve(t, setup{http: mnemehttp.Options{BodyIdle: time.Minute}}, mnemehttp.ServerOptions{MaxConnections: 2})
+			first := working(t, addr)
+			working(t, addr)
+			third := dial(t, addr)
+			send(t, third, health)
+			unserved(t, third)
+			free(first)
+			if a := receive(t, third); a.status != 200 {
+				t.Error(a.status)
+			}
+		})
+	}
+}
+
+// Connections that wait for a request keep nobody out.
+func TestIdleConnectionsGiveWay(t *testing.T) {
+	addr, _, _ := serve(t, setup{}, mnemehttp.ServerOptions{MaxConnections: 3})
+	silent, first, second := dial(t, addr), dial(t, addr), dial(t, addr)
 	for _, c := range []net.Conn{first, second} {
-		send(t, c, "GET /health HTTP/1.1\r\nHost: test\r\n\r\n")
+		send(t, c, health)
 		if a := receive(t, c); a.status != 200 {
 			t.Fatal(a.status)
 		}
 	}
-	send(t, third, "GET /health HTTP/1.1\r\nHost: test\r\n\r\n")
-	_ = third.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
-	if n, err := third.Read(make([]byte, 1)); n != 0 || err == nil {
-		t.Error("a third connection was served")
+	for _, gone := range []net.Conn{silent, first} { // the longest waiting first
+		next := dial(t, addr)
+		send(t, next, health)
+		if a := receive(t, next); a.status != 200 {
+			t.Error(a.status)
+		}
+		closed(t, gone)
 	}
-	_ = first.Close()
-	_ = third.SetReadDeadline(time.Now().Add(10 * time.Second))
-	if a := receive(t, third); a.status != 200 {
+	send(t, second, health)
+	if a := receive(t, second); a.status != 200 {
+		t.Errorf("the one that waited least: %d", a.status)
+	}
+}
+
+// idleFrom is a connection of a loopback address that was served and waits.
+func idleFrom(t *testing.T, addr, ip string) net.Conn {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+	c, err := d.Dial("tcp", addr)
+	if err != nil {
+		t.Skipf("this machine has no further loopback address: %v", err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	send(t, c, health)
+	if a := receive(t, c); a.status != 200 {
+		t.Fatal(a.status)
+	}
+	return c
+}
+
+// A crowd of one address gives way before the connections of others do.
+func TestCrowdedAddressesGiveWay(t *testing.T) {
+	addr, _, _ := serve(t, setup{}, mnemehttp.ServerOptions{MaxConnections: 3})
+	lone := idleFrom(t, addr, "127.0.0.2")
+	var crowd []net.Conn
+	for range 4 {
+		crowd = append(crowd, idleFrom(t, addr, "127.0.0.1"))
+	}
+	closed(t, crowd[0])
+	closed(t, crowd[1])
+	send(t, lone, health)
+	if a := receive(t, lone); a.status != 200 {
+		t.Errorf("the lone connection, which waited longest: %d", a.status)
+	}
+}
+
+// An address has no more connections than it may, but for those that wait.
+func TestConnectionsOfAnAddress(t *testing.T) {
+	addr, _, _ := serve(t, setup{http: mnemehttp.Options{BodyIdle: time.Minute}}, mnemehttp.ServerOptions{PerAddress: 2})
+	elsewhere := []net.Conn{idleFrom(t, addr, "127.0.0.2"), idleFrom(t, addr, "127.0.0.2")}
+	first, idle := working(t, addr), idleFrom(t, addr, "127.0.0.1")
+	working(t, addr) // in the place of the idle one
+	closed(t, idle)
+	for _, c := range elsewhere {
+		send(t, c, health)
+		if a := receive(t, c); a.status != 200 {
+			t.Errorf("a connection of another address: %d", a.status)
+		}
+	}
+	refused := dial(t, addr)
+	if _, err := refused.Read(make([]byte, 1)); err == nil || isTimeout(err) {
+		t.Errorf("a third connection: %v", err)
+	}
+	send(t, first, `{"id":"x"}`)
+	if a := receive(t, first); a.status != 201 {
 		t.Error(a.status)
 	}
+}
+
+func isTimeout(err error) bool {
+	var ne net.Error
+	return errors.As(err, &ne) && ne.Timeout()
 }
 
 // Bodies over the budget are refused rather than held.

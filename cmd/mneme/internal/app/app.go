@@ -536,6 +536,7 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		HeaderTimeout:  c.Timeouts.Header,
 		IdleTimeout:    c.Timeouts.Idle,
 		MaxConnections: c.Server.MaxConnections,
+		PerAddress:     c.Server.ConnectionsPerAddress,
 		Drain:          c.Server.ShutdownTimeout,
 		Stopping: func() {
 			a.stopping.Store(true)
