@@ -126,6 +126,15 @@ func (r *Reply) Retry() *Reply {
 	return r
 }
 
+// Stays checks that a failure does not clear by waiting.
+func (r *Reply) Stays() *Reply {
+	r.t.Helper()
+	if wait := r.RetryAfter(); wait != 0 {
+		r.t.Errorf("%s: %v is to be tried again in %s", r.call, r.Err, wait)
+	}
+	return r
+}
+
 // Answers checks that the call succeeded with an object, given as JSON, where numbers
 // may differ by less than a thousandth. Members named in but are not looked at.
 func (r *Reply) Answers(want string, but ...string) *Reply {

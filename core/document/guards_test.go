@@ -73,19 +73,19 @@ func TestModelsAreOff(t *testing.T) {
 	s = s.restart(coretest.Options{})
 	s.write("plain", doc("b", "y", ""))
 	for _, r := range s.both("thin", coretest.Object{"documents": []coretest.Object{doc("h", "held", "")}}) {
-		r.Fails("unavailable", "sparse").Retry()
+		r.Fails("unavailable", "sparse").Stays()
 	}
 	if got := s.ids("thin"); !slices.Equal(got, []string{"g"}) {
 		t.Errorf("thin holds %v", got)
 	}
 	lacks("thin", "sparse", "model_off", "g")
-	s.ask("thin", coretest.Object{"query": "guarded", "strict": true}).Fails("unavailable", "sparse").Retry()
-	s.ask("thin", coretest.Object{"query": "guarded", "mode": "sparse"}).Fails("unavailable", "sparse").Retry()
+	s.ask("thin", coretest.Object{"query": "guarded", "strict": true}).Fails("unavailable", "sparse").Stays()
+	s.ask("thin", coretest.Object{"query": "guarded", "mode": "sparse"}).Fails("unavailable", "sparse").Stays()
 
 	s = s.restart(coretest.Options{NoEmbedder: true})
 	for _, ns := range []string{"plain", "new"} {
 		for _, r := range s.both(ns, coretest.Object{"documents": []coretest.Object{doc("c", "z", "")}}) {
-			r.Fails("unavailable", "embedding").Retry()
+			r.Fails("unavailable", "embedding").Stays()
 		}
 	}
 	if got := s.ids("plain"); !slices.Equal(got, []string{"a", "b", "g"}) {
@@ -95,7 +95,7 @@ func TestModelsAreOff(t *testing.T) {
 		t.Error("a refused write created its namespace")
 	}
 	lacks("plain", "vector", "model_off", "g")
-	s.ask("plain", coretest.Object{"query": "guarded", "mode": "vector"}).Fails("unavailable", "vector").Retry()
+	s.ask("plain", coretest.Object{"query": "guarded", "mode": "vector"}).Fails("unavailable", "vector").Stays()
 }
 
 // TestTenants: two organizations with the same names never see each other.
