@@ -20,7 +20,7 @@ import (
 type Operation struct {
 	ID     string          `json:"id" doc:"id of the operation"`
 	Status string          `json:"status" enum:"queued,running,succeeded,failed" doc:"how far it is"`
-	Done   int             `json:"done" minimum:"0" doc:"documents stored"`
+	Done   int             `json:"done" minimum:"0" doc:"documents that are ready to be stored; all are stored together, at the end"`
 	Total  int             `json:"total" minimum:"0" doc:"documents of the call"`
 	Error  json.RawMessage `json:"error,omitempty" doc:"code and message of a failed write"`
 	Result json.RawMessage `json:"result,omitempty" doc:"what the synchronous write would have answered"`
@@ -146,7 +146,10 @@ func (s *Service) runWrite(ctx context.Context, j *job.Job) error {
 	if err := op.Check(&in); err != nil {
 		return err
 	}
-	_, err := s.write(ctx, in, func(w job.Writer, out Written) error { return j.Finish(ctx, w, out) })
+	_, err := s.write(ctx, in, task{
+		progress: func(documents int) { j.Progress(ctx, documents, len(in.Documents)) },
+		hook:     func(w job.Writer, out Written) error { return j.Finish(ctx, w, out) },
+	})
 	if errors.As(err, new(ingest.NotSearchable)) {
 		s.log.WarnContext(ctx, "asynchronous write not searchable yet", "job", j.ID, "error", err)
 		return nil // it is stored, and the next query makes the index catch up

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/document"
@@ -85,6 +86,79 @@ func TestAsynchronousWrite(t *testing.T) {
 	s.operation("docs", "\x00").Fails("not_found")
 	s.operation("other", id).Fails("not_found", id, "other")
 	s.operation("No", id).Fails("invalid_namespace")
+}
+
+// TestAWriteIsDoneByRepeatingIt: what a write had made when its time was over is not made
+// again, so that one which takes longer than any of its callers waits is done at last; and
+// nothing of it is seen before (docs/contract.md#doc-write).
+func TestAWriteIsDoneByRepeatingIt(t *testing.T) {
+	t.Parallel()
+	s := open(t, coretest.Options{})
+	var docs []coretest.Object
+	for i := range 40 {
+		docs = append(docs, doc(fmt.Sprintf("d%02d", i), fmt.Sprintf("Document %d says one thing.", i), ""))
+	}
+	made := []int{}
+	for range 10 {
+		calls := 0
+		s.Embedder.Before.Set(func(context.Context, port.TextKind, []string) error {
+			if calls++; calls == 2 { // the caller has gone
+				return context.DeadlineExceeded
+			}
+			return nil
+		})
+		s.Embedder.TakePassages()
+		r := s.post("docs", coretest.Object{"documents": docs})
+		made = append(made, len(s.Embedder.TakePassages()))
+		if r.Err == nil {
+			break
+		}
+		r.Fails("timeout")
+		if s.ids("docs") != nil {
+			t.Error("a write that failed shows documents")
+		}
+	}
+	if !slices.Equal(made, []int{16, 16, 8}) {
+		t.Errorf("the attempts embedded %v", made)
+	}
+	if got := len(s.ids("docs")); got != 40 {
+		t.Errorf("%d documents are stored", got)
+	}
+}
+
+// TestAnAsynchronousWriteProgresses: one that goes on says how far it is before it ends.
+func TestAnAsynchronousWriteProgresses(t *testing.T) {
+	t.Parallel()
+	s := open(t, coretest.Options{})
+	s.write("docs", doc("d00", "Document 0 says one thing.", ""))
+	release, calls := make(chan struct{}), 0
+	s.Embedder.Before.Set(func(context.Context, port.TextKind, []string) error {
+		switch calls++; calls {
+		case 1: // so long that the progress before it was stored and the next is
+			time.Sleep(600 * time.Millisecond)
+		case 2:
+			<-release
+		}
+		return nil
+	})
+	var docs []coretest.Object
+	for i := range 40 {
+		docs = append(docs, doc(fmt.Sprintf("d%02d", i), fmt.Sprintf("Document %d says one thing.", i), ""))
+	}
+	id := s.writeLater("docs", docs...)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		r := s.operation("docs", id).OK()
+		if r.Number("done") == 17 { // the one that was there, and a piece
+			break
+		}
+		if n := r.Number("done"); n != 0 && n != 1 || time.Now().After(end) {
+			t.Fatalf("at work: %s", r.Body)
+		}
+	}
+	close(release)
+	if e := s.ended("docs", id); e["status"] != "succeeded" || e["done"] != 40.0 {
+		t.Errorf("ended as %v", e)
+	}
 }
 
 // TestPrefer: only what asks for an answer before the write is done gets one.

@@ -50,6 +50,7 @@ type Service struct {
 	withConfiguredModels func(port.PartitionRow) port.PartitionRow
 	replica              *replica.Member
 	jobs                 *job.Runner
+	attempts             *ingest.Attempts
 	now                  func() time.Time
 	log                  *slog.Logger
 }
@@ -81,6 +82,7 @@ func New(s Settings) *Service {
 		withConfiguredModels: s.WithConfiguredModels,
 		replica:              s.Replica,
 		jobs:                 s.Jobs,
+		attempts:             ingest.NewAttempts(s.Now),
 		now:                  s.Now,
 		log:                  s.Log,
 	}

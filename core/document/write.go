@@ -105,7 +105,7 @@ func (s *Service) Write(ctx context.Context, in WriteDocuments) (WriteResult, er
 	if prefersAsync(in.Prefer) {
 		return s.accept(ctx, in)
 	}
-	w, err := s.write(ctx, in, nil)
+	w, err := s.write(ctx, in, task{})
 	if err != nil {
 		return WriteResult{}, err
 	}
@@ -121,11 +121,14 @@ func prefersAsync(prefer string) bool {
 	return false
 }
 
-// txHook adds to the transaction of a write; it may run several times.
-type txHook func(w job.Writer, out Written) error
+// task is what an asynchronous write adds to its work; the zero task nothing.
+type task struct {
+	progress func(documents int)                   // how many have their vectors
+	hook     func(w job.Writer, out Written) error // in the transaction; it may run several times
+}
 
-func (s *Service) write(ctx context.Context, in WriteDocuments, hook txHook) (Written, error) {
-	return ingest.Retry(ctx, func() (Written, error) { return s.tryWrite(ctx, in, hook) })
+func (s *Service) write(ctx context.Context, in WriteDocuments, t task) (Written, error) {
+	return ingest.Retry(ctx, func() (Written, error) { return s.tryWrite(ctx, in, t) })
 }
 
 // plan is the state of one document before the transaction.
@@ -137,7 +140,7 @@ type plan struct {
 	encoded  ingest.Encoded
 }
 
-func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, hook txHook) (Written, error) {
+func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, t task) (Written, error) {
 	who := ident.From(ctx)
 	p := port.Documents(who.Org, in.Namespace)
 	plans := make([]plan, len(in.Documents))
@@ -208,15 +211,25 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, hook txHook) 
 		return Written{}, err
 	}
 	if len(encode) > 0 {
-		encoded, err := models.Encode(ctx, texts, ns.Sparse, reuse)
+		var progress func(int)
+		if t.progress != nil {
+			unchanged := len(plans) - len(texts)
+			progress = func(n int) { t.progress(unchanged + n) }
+		}
+		encoded, err := s.attempts.Encode(ctx, who.Org, models, texts, ns.Sparse, reuse, progress)
 		if err != nil {
 			return Written{}, ofDocument(err, plans, encode)
 		}
 		for k, i := range encode {
 			plans[i].encoded = encoded[k]
 		}
+		out, err := s.commit(ctx, p, models, ns.Sparse, in, plans, t)
+		if err != nil && !errors.As(err, new(ingest.NotSearchable)) {
+			s.attempts.Keep(who.Org, models, ns.Sparse, encoded)
+		}
+		return out, err
 	}
-	return s.commit(ctx, p, models, ns.Sparse, in, plans, hook)
+	return s.commit(ctx, p, models, ns.Sparse, in, plans, t)
 }
 
 // ofDocument names the document whose text made a model fail, where that is known.
@@ -268,7 +281,7 @@ func (s *Service) readForWrite(ctx context.Context, r reader, p port.Partition,
 }
 
 func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.Encoder, sparse bool, in WriteDocuments,
-	plans []plan, hook txHook) (Written, error) {
+	plans []plan, t task) (Written, error) {
 	who := ident.From(ctx)
 	var out Written
 	ids := make([]string, len(plans))
@@ -366,10 +379,10 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 		return w.Put(ctx, pinned, now, writes)
 	}
 	err := s.changes.Write(ctx, ingest.CauseWrite, func(w *ingest.Tx) error {
-		if err := store(w); err != nil || hook == nil {
+		if err := store(w); err != nil || t.hook == nil {
 			return err
 		}
-		return hook(w, out)
+		return t.hook(w, out)
 	})
 	if err != nil {
 		return Written{}, err

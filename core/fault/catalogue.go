@@ -103,6 +103,7 @@ var rules = map[Code]Entry{
 		Retryable: true,
 		Meaning: "The call took longer than its time limit, or than X-Timeout-Ms allowed. A write that timed out was " +
 			"done wholly or not at all.",
-		Remedy: "Retry: every write is safe to repeat. Ask for less, or allow more time.",
+		Remedy: "Retry: every write is safe to repeat, and one of documents goes on with the vectors that it had made. Allow " +
+			"more time, ask for less, or send a long write with Prefer: respond-async, which answers at once.",
 	},
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
@@ -66,10 +67,10 @@ func (e *Encoder) Ready(sparse bool) error {
 }
 
 // ofText turns the place of an input that made a model fail into that of its text.
-func ofText(err error, origin []int) error {
+func ofText(err error, of []input) error {
 	var at *port.TextError
-	if errors.As(err, &at) && at.Text >= 0 && at.Text < len(origin) {
-		return &port.TextError{Text: origin[at.Text], Err: err}
+	if errors.As(err, &at) && at.Text >= 0 && at.Text < len(of) {
+		return &port.TextError{Text: of[at.Text].of, Err: err}
 	}
 	return err
 }
@@ -79,6 +80,10 @@ func ofText(err error, origin []int) error {
 // off, PayloadTooLarge for more than MaxChunks. A text that makes a model fail is named
 // by a port.TextError.
 func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse []Reuse) ([]Encoded, error) {
+	return e.encode(ctx, texts, sparse, reuse, nil)
+}
+
+func (e *Encoder) encode(ctx context.Context, texts []string, sparse bool, reuse []Reuse, t *attempt) ([]Encoded, error) {
 	if err := e.Ready(sparse); err != nil {
 		return nil, err
 	}
@@ -90,38 +95,17 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 	if err != nil {
 		return nil, err
 	}
-	// Collect the inputs that no stored chunk covers; equal inputs once.
-	var inputs []string
-	var origin []int // the text of each
-	at := map[[16]byte]int{}
-	for i, chunks := range split {
-		for _, c := range chunks {
-			if _, ok := reuse[i].chunks[c.Hash]; ok {
-				continue
-			}
-			if _, ok := at[c.Hash]; !ok {
-				at[c.Hash] = len(inputs)
-				inputs, origin = append(inputs, chunk.Text(texts[i], c)), append(origin, i)
-			}
-		}
+	f := &fresh{rows: map[[16]byte]int{}}
+	if sparse {
+		f.vectors.Sparse.Rows = []uint32{0}
 	}
-	var fresh port.Vectors
-	if len(inputs) > 0 {
-		if fresh.Dense, err = e.Embedder.Embed(ctx, port.Passage, inputs); err != nil {
-			return nil, ofText(fmt.Errorf("embed passages: %w", err), origin)
-		}
-		if err := checkDense(fresh.Dense, len(inputs), e.Embedder.Info()); err != nil {
-			return nil, err
-		}
-		roundToHalf(fresh.Dense.Data)
-		if sparse {
-			if fresh.Sparse, err = e.Sparse.Encode(ctx, port.Passage, inputs); err != nil {
-				return nil, ofText(fmt.Errorf("encode sparse passages: %w", err), origin)
-			}
-			if err := checkSparse(fresh.Sparse, len(inputs), e.Sparse.Info()); err != nil {
-				return nil, err
-			}
-		}
+	f.vectors.Dense.Dim = e.Embedder.Info().Dimensions
+	todo := missing(texts, split, reuse)
+	if t != nil {
+		todo = f.take(todo, t, sparse)
+	}
+	if err := e.make(ctx, f, todo, len(texts), sparse, t); err != nil {
+		return nil, err
 	}
 	out := make([]Encoded, len(texts))
 	for i, chunks := range split {
@@ -131,22 +115,147 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 			v.Sparse.Rows = []uint32{0}
 		}
 		for _, c := range chunks {
-			src, row := &fresh, 0
+			src, row := &f.vectors, 0
 			if r, ok := reuse[i].chunks[c.Hash]; ok {
 				src, row = &reuse[i].vectors, r
 			} else {
-				row = at[c.Hash]
+				row = f.rows[c.Hash]
 			}
-			v.Dense.Data = append(v.Dense.Data, src.Dense.Row(row)...)
-			if sparse {
-				lo, hi := src.Sparse.Rows[row], src.Sparse.Rows[row+1]
-				v.Sparse.Terms = append(v.Sparse.Terms, src.Sparse.Terms[lo:hi]...)
-				v.Sparse.Weights = append(v.Sparse.Weights, src.Sparse.Weights[lo:hi]...)
-				v.Sparse.Rows = append(v.Sparse.Rows, uint32(len(v.Sparse.Terms)))
-			}
+			appendRow(v, src, row, sparse)
 		}
 	}
 	return out, nil
+}
+
+// input is a chunk without vectors.
+type input struct {
+	hash [16]byte
+	text string
+	of   int // the first text that has it
+}
+
+// missing are the chunks that no stored chunk covers; equal ones once.
+func missing(texts []string, split [][]port.Chunk, reuse []Reuse) []input {
+	var out []input
+	known := map[[16]byte]bool{}
+	for i, chunks := range split {
+		for _, c := range chunks {
+			if _, ok := reuse[i].chunks[c.Hash]; ok || known[c.Hash] {
+				continue
+			}
+			known[c.Hash] = true
+			out = append(out, input{c.Hash, chunk.Text(texts[i], c), i})
+		}
+	}
+	return out
+}
+
+// fresh are the vectors that one call has made or found, by the hash of their chunk.
+type fresh struct {
+	rows    map[[16]byte]int
+	vectors port.Vectors
+}
+
+// take takes what an attempt before has left, and returns the rest.
+func (f *fresh) take(todo []input, t *attempt, sparse bool) []input {
+	hashes := make([][16]byte, len(todo))
+	for i, in := range todo {
+		hashes[i] = in.hash
+	}
+	found := t.found(hashes)
+	var rest []input
+	for _, in := range todo {
+		v, ok := found[in.hash]
+		if !ok {
+			rest = append(rest, in)
+			continue
+		}
+		f.rows[in.hash] = len(f.rows)
+		f.vectors.Dense.Data = append(f.vectors.Dense.Data, v.dense...)
+		if sparse {
+			s := &f.vectors.Sparse
+			s.Terms, s.Weights = append(s.Terms, v.terms...), append(s.Weights, v.weights...)
+			s.Rows = append(s.Rows, uint32(len(s.Terms)))
+		}
+	}
+	return rest
+}
+
+// make makes the vectors of what is to be done, of n texts: at once, or for an attempt
+// in pieces.
+func (e *Encoder) make(ctx context.Context, f *fresh, todo []input, n int, sparse bool, t *attempt) error {
+	for len(todo) > 0 {
+		size := len(todo)
+		if t != nil {
+			size = min(size, t.size)
+			if t.progress != nil {
+				t.progress(todo[0].of)
+			}
+		}
+		began := time.Now()
+		made, err := e.vectors(ctx, todo[:size], sparse)
+		if err != nil {
+			if t != nil {
+				t.left(f.byHash(sparse))
+			}
+			return err
+		}
+		for i, in := range todo[:size] {
+			f.rows[in.hash] = len(f.rows)
+			appendRow(&f.vectors, &made, i, sparse)
+		}
+		if todo = todo[size:]; t != nil {
+			t.next(size, time.Since(began))
+		}
+	}
+	if t != nil && t.progress != nil {
+		t.progress(n)
+	}
+	return nil
+}
+
+// byHash is what there is, for an attempt to come.
+func (f *fresh) byHash(sparse bool) map[[16]byte]leftover {
+	out := make(map[[16]byte]leftover, len(f.rows))
+	for hash, row := range f.rows {
+		out[hash] = rowOf(&f.vectors, row, sparse)
+	}
+	return out
+}
+
+// vectors makes the vectors of some chunks.
+func (e *Encoder) vectors(ctx context.Context, of []input, sparse bool) (v port.Vectors, err error) {
+	texts := make([]string, len(of))
+	for i, in := range of {
+		texts[i] = in.text
+	}
+	if v.Dense, err = e.Embedder.Embed(ctx, port.Passage, texts); err != nil {
+		return v, ofText(fmt.Errorf("embed passages: %w", err), of)
+	}
+	if err := checkDense(v.Dense, len(texts), e.Embedder.Info()); err != nil {
+		return v, err
+	}
+	roundToHalf(v.Dense.Data)
+	if sparse {
+		if v.Sparse, err = e.Sparse.Encode(ctx, port.Passage, texts); err != nil {
+			return v, ofText(fmt.Errorf("encode sparse passages: %w", err), of)
+		}
+		if err := checkSparse(v.Sparse, len(texts), e.Sparse.Info()); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// appendRow adds one chunk's vectors to others.
+func appendRow(to, from *port.Vectors, row int, sparse bool) {
+	to.Dense.Data = append(to.Dense.Data, from.Dense.Row(row)...)
+	if sparse {
+		lo, hi := from.Sparse.Rows[row], from.Sparse.Rows[row+1]
+		to.Sparse.Terms = append(to.Sparse.Terms, from.Sparse.Terms[lo:hi]...)
+		to.Sparse.Weights = append(to.Sparse.Weights, from.Sparse.Weights[lo:hi]...)
+		to.Sparse.Rows = append(to.Sparse.Rows, uint32(len(to.Sparse.Terms)))
+	}
 }
 
 // MaxChunks is how many chunks one call may make: a third more than the largest
