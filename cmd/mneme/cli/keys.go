@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
@@ -30,8 +32,8 @@ func (c *command) withKeys(cmd *cobra.Command, fn func(*key.Service) error) erro
 }
 
 func (c *command) keysCommand() *cobra.Command {
-	return parent("keys", "Make, list, rotate and revoke API keys", c.keysCreateCommand(), c.keysListCommand(),
-		c.keysRotateCommand(), c.keysRevokeCommand())
+	return parent("keys", "Make, list, change, rotate and revoke API keys", c.keysCreateCommand(), c.keysListCommand(),
+		c.keysUpdateCommand(), c.keysRotateCommand(), c.keysRevokeCommand())
 }
 
 // quotaFlags are the quotas of an integration on a command line.
@@ -69,6 +71,7 @@ func (c *command) keysCreateCommand() *cobra.Command {
 		kind    string
 		scopes  []string
 		quotas  quotaFlags
+		rates   []string
 		expires time.Duration
 	)
 	cmd := &cobra.Command{
@@ -98,6 +101,7 @@ Scopes of an integration key (--scopes):
 		Example: `  export MNEME_KEY=$(mneme keys create --data ./data --name laptop)
   mneme keys create --data ./data --read-only --namespace handbook --expires 720h
   mneme keys create --data ./data --org acme
+  mneme keys create --data ./data --rate 'read=600/min burst 60' --rate write=60/min
   mneme keys create --type integration --name chat --scopes memories:read,memories:write,recall:read
   mneme keys create --type integration --integration chat --scopes memories:read --name reports
   mneme keys create --type integration --name app --memories-per-user 500 --read-rate 600 --write-rate 120
@@ -106,6 +110,9 @@ Scopes of an integration key (--scopes):
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if in.ExpiresAt, err = expiry(cmd, expires); err != nil {
+				return err
+			}
+			if in.Limits, err = parseRates(rates); err != nil {
 				return err
 			}
 			in.Kind = ident.Kind(kind)
@@ -147,6 +154,7 @@ Scopes of an integration key (--scopes):
 	f.StringVar(&in.Integration, "integration", "", "name or id of the integration (integration, personal)")
 	f.StringSliceVar(&scopes, "scopes", nil, "rights, separated by commas (integration; default memories:read,memories:write)")
 	quotas.flags(f)
+	f.StringArrayVar(&rates, "rate", nil, rateHelp)
 	f.StringVar(&in.EndUser, "end-user", "", "the only end user the key reaches (personal)")
 	f.BoolVar(&in.AllOrganizations, "all-organizations", false, "administer every organization (admin)")
 	return cmd
@@ -177,6 +185,84 @@ func (c *command) keysListCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&org, "org", "", "only this organization's keys")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// rateHelp describes the flag --rate.
+const rateHelp = "limit of this key alone, CLASS=RATE such as read=600/min or 'write=60/min burst 20'; may be given again " +
+	"(read, write, rerank, admin, memory_read, memory_write, recall, as the key's type has them)"
+
+// parseRates reads what --rate was given; nil: nothing.
+func parseRates(flags []string) (map[string]ident.Rate, error) {
+	if flags == nil {
+		return nil, nil
+	}
+	all := map[string]ident.Rate{}
+	for _, f := range flags {
+		class, text, ok := strings.Cut(f, "=")
+		if _, twice := all[class]; !ok || twice {
+			return nil, usage("--rate %q: want CLASS=RATE, each class once", f)
+		}
+		var r configs.Rate
+		if err := r.UnmarshalText([]byte(text)); err != nil {
+			return nil, usage("--rate %s: %v", class, err)
+		}
+		all[class] = ident.Rate(r)
+	}
+	return all, nil
+}
+
+func (c *command) keysUpdateCommand() *cobra.Command {
+	var (
+		org, name, defaultNamespace string
+		readOnly, noRates, asJSON   bool
+		rates                       []string
+	)
+	cmd := &cobra.Command{
+		Use:   "update ID",
+		Short: "Change a key's name, rights or limits",
+		Long: `Change a key; what no flag names stays, and the secret does. A running server goes
+by it within a second. --rate replaces all limits of the key's own: give every one
+that it shall have.`,
+		Example: "  mneme keys update key_x1y2z3 --rate read=600/min --rate write=60/min --data ./data\n" +
+			"  mneme keys update key_x1y2z3 --no-rates --read-only --data ./data",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			var change key.Change
+			given := cmd.Flags().Changed
+			setIfGiven(given("name"), &change.Name, name)
+			setIfGiven(given("read-only"), &change.ReadOnly, readOnly)
+			setIfGiven(given("default-namespace"), &change.DefaultNamespace, defaultNamespace)
+			if change.Limits, err = parseRates(rates); err != nil {
+				return err
+			}
+			if noRates {
+				if change.Limits != nil {
+					return usage("give either --rate or --no-rates")
+				}
+				change.Limits = map[string]ident.Rate{}
+			}
+			if change.Name == nil && change.ReadOnly == nil && change.DefaultNamespace == nil && change.Limits == nil {
+				return usage("nothing is changed: give --name, --read-only, --default-namespace, --rate or --no-rates")
+			}
+			return c.withKeys(cmd, func(keys *key.Service) error {
+				info, err := keys.Change(cmd.Context(), key.Ref{Org: org, ID: args[0]}, change)
+				if err != nil {
+					return err
+				}
+				return c.printKeys([]key.Info{info}, asJSON)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&org, "org", "", "organization that owns the key")
+	f.StringVar(&name, "name", "", "another name")
+	f.BoolVar(&readOnly, "read-only", false, "refuse whatever changes data; --read-only=false allows it (service, admin)")
+	f.StringVar(&defaultNamespace, "default-namespace", "", "namespace of calls that name none; empty: none (service)")
+	f.StringArrayVar(&rates, "rate", nil, rateHelp)
+	f.BoolVar(&noRates, "no-rates", false, "take away all limits of the key's own")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -250,12 +336,13 @@ func (c *command) printKeys(infos []key.Info, asJSON bool) error {
 	for _, k := range infos {
 		list = append(list, admin.ShowKey(k, now))
 		cells = append(cells, []string{k.ID, k.Name, k.Kind.Prefix() + "..." + k.Last4, formatRights(k), formatReach(k),
-			formatTime(k.CreatedAt), formatTime(k.LastUsedAt), formatTime(k.ExpiresAt), k.State(now)})
+			formatRates(k.Limits), formatTime(k.CreatedAt), formatTime(k.LastUsedAt), formatTime(k.ExpiresAt), k.State(now)})
 	}
 	if asJSON {
 		return printJSON(c.stdout, map[string]any{"keys": list})
 	}
-	return table(c.stdout, []string{"ID", "NAME", "KEY", "RIGHTS", "ONLY FOR", "CREATED", "LAST USED", "EXPIRES", "STATE"}, cells)
+	return table(c.stdout, []string{"ID", "NAME", "KEY", "RIGHTS", "ONLY FOR", "LIMITS", "CREATED", "LAST USED", "EXPIRES",
+		"STATE"}, cells)
 }
 
 // formatRights sums up what a key may do.
@@ -277,6 +364,16 @@ func formatRights(k key.Info) string {
 		return "all"
 	}
 	return strings.Join(all, ",")
+}
+
+// formatRates shows the limits of a key's own.
+func formatRates(limits map[string]ident.Rate) string {
+	var all []string
+	for _, class := range slices.Sorted(maps.Keys(limits)) {
+		text, _ := configs.Rate(limits[class]).MarshalText() // never fails
+		all = append(all, class+"="+string(text))
+	}
+	return strings.Join(all, ", ")
 }
 
 // formatReach is what a key is limited to.
