@@ -64,6 +64,10 @@ type Limits struct {
 
 	BodyMB int `yaml:"body_mb" help:"Memory for the bodies of requests, in MiB, 256 to 65536. An organization holds at most as much of it as is left for the others, a key half as much; more of theirs answers 503 with Retry-After."`
 
+	ImportMB int    `yaml:"import_mb" help:"Size of a data set that is imported over the API, in MiB, decompressed, 1 to 65536."`
+	TempDir  string `yaml:"temp_dir" help:"Folder for data sets on their way in or out over the API. It has to be there. Empty: the system's folder for temporary files."`
+	TempMB   int    `yaml:"temp_mb" help:"Most that such data sets take there together, in MiB, up to 16777216. 0: what its disk has free but for 256 MiB. An organization takes at most as much of it as is left for the others."`
+
 	RerankDocuments int `yaml:"rerank_documents" help:"Texts that one rerank call may score, 1 to 1000."`
 }
 
@@ -191,7 +195,7 @@ func Default(r *registry.Registry) *Config {
 		Server:  Server{Addr: "127.0.0.1:8080", MaxConnections: 2048, ShutdownTimeout: 2*time.Minute + 5*time.Second},
 		Timeouts: Timeouts{Header: 10 * time.Second, Idle: 2 * time.Minute, Read: 5 * time.Second, Query: 10 * time.Second,
 			Rerank: 20 * time.Second, Write: 2 * time.Minute},
-		Limits: Limits{Shared: selected(r.Limit, defaultLimit), BodyMB: 256, RerankDocuments: 100},
+		Limits: Limits{Shared: selected(r.Limit, defaultLimit), BodyMB: 256, ImportMB: 2048, RerankDocuments: 100},
 		Query:  defaultQuery(),
 		Memory: Memory{
 			RerankDepth:    20,
@@ -298,6 +302,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		{"memory.rerank_bytes", c.Memory.RerankBytes, 0, 1_000_000},
 		{"limits.rerank_documents", c.Limits.RerankDocuments, 1, 1000},
 		{"limits.body_mb", c.Limits.BodyMB, 256, 1 << 16},
+		{"limits.import_mb", c.Limits.ImportMB, 1, 1 << 16}, {"limits.temp_mb", c.Limits.TempMB, 0, 1 << 24},
 	} {
 		if n.value < n.min || n.value > n.max {
 			report(n.path, "%d is not between %d and %d", n.value, n.min, n.max)

@@ -185,6 +185,7 @@ func importNamespace() op.Spec {
 			"left out is refused by its line. The namespace is made when there is none. Vectors are taken over where " +
 			"the namespace's models made them, and are computed again otherwise. 200 means that all documents are durable " +
 			"and searchable. Documents are stored in batches: an import that fails on its way says how many were stored, " +
-			"and repeating it goes on from there. A line may have up to 32 MiB.",
+			"and repeating it goes on from there. A line may have up to 32 MiB, a data set the 2 GiB of `limits.import_mb`, " +
+			"unless that says otherwise. An organization imports one at a time; another answers 503.",
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/memory"
@@ -43,6 +44,8 @@ type Config struct {
 	Budget      port.Budget             // of the rate limits; nil: each process counts for itself
 	Concurrency int                     // calls at once; 0: 16 for each core
 	Queue       int                     // calls waiting; 0: four times Concurrency
+	MaxImport   int64                   // bytes of a namespace's import; 0: namespace.DefaultMaxImport
+	Spool       datasets.Spool          // where data sets of namespaces are kept for a time
 	Timeouts    Timeouts
 
 	// Replica names this process among those over the store, over restarts; "": a

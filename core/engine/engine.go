@@ -196,6 +196,8 @@ func (e *Engine) build(c *Config, pages *page.Signer) {
 			Encoders:             encoders,
 			WithConfiguredModels: identity.WithConfiguredModels,
 			Program:              c.Version,
+			MaxImport:            c.MaxImport,
+			Spool:                c.Spool,
 			Now:                  c.Now,
 			Log:                  c.Log,
 		}),

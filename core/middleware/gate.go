@@ -191,7 +191,8 @@ func busy() error {
 
 // Concurrency holds a slot of the gate while a call is worked on. The slot is
 // taken when the input has been read, so that clients that send slowly hold none
-// of them; when the gate is full the input is not read at all.
+// of them; when the gate is full the input is not read at all. What reads its input
+// piece by piece takes no slot: it has bounds of its own.
 func Concurrency(g *Gate) endpoint.Middleware {
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (any, error) {
@@ -207,7 +208,8 @@ func Concurrency(g *Gate) endpoint.Middleware {
 				}
 			}()
 			c.Decode = func(ctx context.Context, dst any) (err error) {
-				if err = decode(ctx, dst); err == nil && leave == nil {
+				_, streamed := dst.(op.Streamed)
+				if err = decode(ctx, dst); err == nil && leave == nil && !streamed {
 					leave, err = g.Enter(ctx)
 				}
 				return err

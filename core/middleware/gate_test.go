@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -224,5 +225,30 @@ func TestACallTakesItsOrganizationsShare(t *testing.T) {
 	}
 	if g.InUse() != 14 {
 		t.Errorf("%d in use", g.InUse())
+	}
+}
+
+// streamedInput is read piece by piece.
+type streamedInput struct{}
+
+func (*streamedInput) TakeBody(io.Reader) {}
+
+// A call whose input is read piece by piece, for hours perhaps, holds no slot.
+func TestAStreamHoldsNoSlot(t *testing.T) {
+	g := middleware.NewGate(1, 0, time.Hour)
+	x := call(op.Spec{})
+	for dst, want := range map[any]int{&streamedInput{}: 0, &struct{}{}: 1} {
+		_, err := middleware.Concurrency(g)(func(ctx context.Context, request any) (any, error) {
+			if err := request.(*op.Call).Decode(ctx, dst); err != nil {
+				return nil, err
+			}
+			if n := g.InUse(); n != want {
+				t.Errorf("%T: %d slots", dst, n)
+			}
+			return nil, nil
+		})(t.Context(), x)
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

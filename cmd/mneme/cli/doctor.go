@@ -157,7 +157,7 @@ func (x *examination) folder(dir string) {
 		x.fail("data", "cannot write there: %v; check owner, permissions and that the disk is not mounted read-only", err)
 		return
 	}
-	free, err := freeBytes(dir)
+	free, err := datadir.Free(dir)
 	switch {
 	case err != nil:
 		x.warn("disk", "free space is not known: %v", err)

@@ -315,7 +315,7 @@ func (c *command) printInstalled(packs []pull.Installed) error {
 
 // modelStore is the models of the data folder.
 func (c *command) modelStore(cfg *configs.Config) pull.Store {
-	return pull.Store{DataDir: cfg.DataDir, Free: freeBytes}
+	return pull.Store{DataDir: cfg.DataDir, Free: datadir.Free}
 }
 
 // builtinModel is a line of models list --builtin.

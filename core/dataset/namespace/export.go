@@ -39,7 +39,7 @@ func (x *Export) ContentType() string { return "application/x-ndjson" }
 // Stream implements op.Streamer. After an error the last line says so, if it can still
 // be written, and there is no trailer.
 func (x *Export) Stream(ctx context.Context, w io.Writer) (err error) {
-	spooled, err := newSpool()
+	spooled, err := x.s.spools.open(x.partition.Org())
 	if err != nil {
 		return err
 	}
@@ -65,13 +65,17 @@ func (x *Export) Stream(ctx context.Context, w io.Writer) (err error) {
 }
 
 func (x *Export) read(ctx context.Context, lines *dataset.Writer) error {
-	select {
-	case x.s.exports <- struct{}{}:
-		defer func() { <-x.s.exports }()
-	case <-ctx.Done():
-		return ctx.Err()
+	end, err := x.s.exporting.take(ctx, x.partition.Org())
+	if err != nil {
+		return err
 	}
-	err := x.write(ctx, lines)
+	defer end()
+	leave, err := take(ctx, x.s.exports)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	err = x.write(ctx, lines)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

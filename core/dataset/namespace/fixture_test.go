@@ -33,6 +33,7 @@ type depot struct {
 	*coretest.Fixture
 	t          testing.TB
 	ctx        context.Context
+	settings   datasets.Settings // of over, beside what the fixture has
 	transfers  *datasets.Service
 	documents  *document.Service
 	namespaces *namespace.Service
@@ -76,6 +77,8 @@ func (d *depot) over(store port.Store) *datasets.Service {
 		Encoders:             d.Encoders,
 		WithConfiguredModels: d.Models.WithConfiguredModels,
 		Program:              "test",
+		MaxImport:            d.settings.MaxImport,
+		Spool:                d.settings.Spool,
 		Now:                  d.Now,
 		Log:                  d.Log,
 	})

@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -59,16 +60,13 @@ const (
 // vectors are of other models than are configured; Unavailable; those of a model.
 // Where documents were stored before, the message says how many.
 func (s *Service) Import(ctx context.Context, p port.Partition, policy dataset.Policy, body io.Reader) (out Imported, err error) {
-	wait := time.NewTimer(maxWait)
-	defer wait.Stop()
-	select {
-	case s.imports <- struct{}{}:
-		defer func() { <-s.imports }()
-	case <-wait.C:
-		return out, busy()
-	case <-ctx.Done():
-		return out, ctx.Err()
+	waiting, cancel := context.WithTimeoutCause(ctx, maxWait, busy())
+	defer cancel()
+	end, err := s.importing.take(waiting, p.Org())
+	if err != nil {
+		return out, err
 	}
+	defer end()
 	set, err := s.receive(ctx, p, policy, body)
 	if err != nil {
 		return out, err
@@ -79,6 +77,11 @@ func (s *Service) Import(ctx context.Context, p port.Partition, policy dataset.P
 		}
 	}()
 	out.Documents, out.Set, out.Hash = set.end.Counts.Documents, set.header.ID, set.end.Hash
+	leave, err := take(ctx, s.imports) // not before: how long a client takes to send must not keep others waiting
+	if err != nil {
+		return out, err
+	}
+	defer leave()
 	in := importer{s: s, p: p, policy: policy, row: set.row, out: &out}
 	if err := in.run(ctx, set.spooled.reader()); err != nil {
 		return out, withProgress(err, p, out)
@@ -113,8 +116,13 @@ type importer struct {
 	bytes  int
 }
 
+// run stores the data set that r has compressed.
 func (in *importer) run(ctx context.Context, r io.Reader) error {
-	scan := dataset.NewScan(r)
+	plain, err := gzip.NewReader(r)
+	if err != nil {
+		return fmt.Errorf("read what was kept of a data set: %w", err)
+	}
+	scan := dataset.NewScan(plain)
 	for {
 		l, err := scan.Next()
 		if errors.Is(err, io.EOF) {

@@ -213,48 +213,6 @@ func TestImportOfWhatAnIndexDoesNotTake(t *testing.T) {
 	}
 }
 
-// TestImportsWait: two imports at a time; a further one waits for its turn, and is gone
-// with its caller.
-func TestImportsWait(t *testing.T) {
-	t.Parallel()
-	from, to := open(t, coretest.Options{}), open(t, coretest.Options{})
-	from.write("docs", doc("a", "Alpha.", ""))
-	set := from.export("docs", true)
-	answers := make(chan error, 2)
-	var bodies []*io.PipeWriter
-	for i := range 2 {
-		read, write := io.Pipe()
-		bodies = append(bodies, write)
-		go func() {
-			_, err := to.transfers.Import(to.ctx, to.partition(fmt.Sprint("n", i)), dataset.Fail, read)
-			answers <- err
-		}()
-		if _, err := write.Write(set[:1]); err != nil { // it is being read now
-			t.Fatal(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(to.ctx)
-	cancel()
-	unread := failingReader{errors.New("was read")}
-	if _, err := to.transfers.Import(ctx, to.partition("third"), dataset.Fail, unread); !errors.Is(err, context.Canceled) {
-		t.Errorf("a third import whose caller has left: %v", err)
-	}
-	for _, b := range bodies {
-		if _, err := b.Write(set[1:]); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 {
-		if err := <-answers; err != nil {
-			t.Error(err)
-		}
-	}
-	to.brings("third", dataset.Fail, set, tally{created: 1})
-}
-
 // breaking is a store whose reads of documents fail after so many.
 type breaking struct {
 	port.Store

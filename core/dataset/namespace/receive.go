@@ -2,6 +2,7 @@ package namespace
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -49,7 +50,7 @@ type head struct {
 // documents. The caller closes received.kept.
 func (s *Service) receive(ctx context.Context, p port.Partition, policy dataset.Policy,
 	body io.Reader) (out *received, err error) {
-	spooled, err := newSpool()
+	spooled, err := s.spools.open(p.Org())
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +60,12 @@ func (s *Service) receive(ctx context.Context, p port.Partition, policy dataset.
 		}
 	}()
 	buffered := bufio.NewWriterSize(spooled, 256<<10)
+	zipped, err := gzip.NewWriterLevel(buffered, gzip.BestSpeed) // what expands much takes little room
+	if err != nil {
+		return nil, err
+	}
 	in := receiver{s: s, p: p, policy: policy, out: received{spooled: spooled}}
-	scan := dataset.NewScan(io.TeeReader(body, buffered))
+	scan := dataset.NewScan(io.TeeReader(&bounded{body, s.maxImport, s.maxImport}, zipped))
 	scan.LimitLines(MaxLine)
 	for {
 		l, err := scan.Next()
@@ -83,12 +88,27 @@ func (s *Service) receive(ctx context.Context, p port.Partition, policy dataset.
 	if err := in.compare(ctx); err != nil {
 		return nil, err
 	}
-	if err := buffered.Flush(); err != nil {
+	if err := errors.Join(zipped.Close(), buffered.Flush()); err != nil {
 		return nil, err
 	}
 	spooled.end(nil)
 	in.out.header = scan.Header
 	return &in.out, nil
+}
+
+// bounded reads a data set up to a number of bytes.
+type bounded struct {
+	from      io.Reader
+	left, max int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fault.New(fault.PayloadTooLarge, "the data set is larger than the %d MiB that the server takes at once "+
+			"(limits.import_mb; exported without vectors it is smaller); nothing was imported", b.max>>20)
+	}
+	return n, err
 }
 
 // refusal turns an error about a data set into the fault that the caller gets.

@@ -5,16 +5,85 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 )
+
+// Spool is where data sets are kept while they are received or sent.
+type Spool struct {
+	Dir string // "": the system's folder for temporary files
+	Max int64  // bytes of all data sets together; 0: what the disk has
+	// Free is what may still be written to the disk of a folder; nil, or an error:
+	// nobody knows.
+	Free func(dir string) (uint64, error)
+}
+
+// reserve is what data sets leave free on their disk, which the store may be on, too.
+const reserve = 256 << 20
+
+// spools makes spools, and knows what each organization has in them: at most as much as
+// it leaves to the others.
+type spools struct {
+	Spool
+
+	mu    sync.Mutex
+	total int64
+	held  map[ident.Org]int64
+}
+
+// room is how much may still be written. The caller holds mu.
+func (x *spools) room() int64 {
+	room := int64(math.MaxInt64)
+	if x.Max > 0 {
+		room = x.Max - x.total
+	}
+	if x.Free == nil {
+		return room
+	}
+	dir := x.Dir
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	if free, err := x.Free(dir); err == nil {
+		room = min(room, int64(min(free, math.MaxInt64))-reserve)
+	}
+	return room
+}
+
+// grow counts n bytes of an organization; fault Unavailable where there is no room.
+func (x *spools) grow(org ident.Org, n int64) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.held[org]+n > x.room()-n {
+		return fault.New(fault.Unavailable,
+			"the server has too little room left for the data set in its folder for temporary files").After(30 * time.Second)
+	}
+	x.total += n
+	x.held[org] += n
+	return nil
+}
+
+// shrink takes n bytes back.
+func (x *spools) shrink(org ident.Org, n int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.total -= n
+	if x.held[org] -= n; x.held[org] == 0 {
+		delete(x.held, org)
+	}
+}
 
 // spool is a file for temporary data that is read while it is written. Where the
 // system allows it the file has no name, so that nothing of it is left however the
 // process ends.
 type spool struct {
+	of    *spools
+	org   ident.Org
 	file  *os.File
 	named bool
 
@@ -25,19 +94,23 @@ type spool struct {
 	err   error // how the writer ended
 }
 
-func newSpool() (*spool, error) {
-	f, err := os.CreateTemp("", "mneme-transfer-*")
+func (x *spools) open(org ident.Org) (*spool, error) {
+	f, err := os.CreateTemp(x.Dir, "mneme-transfer-*")
 	if err != nil {
 		return nil, fmt.Errorf("make a file for a data set: %w", err)
 	}
-	s := &spool{file: f, named: os.Remove(f.Name()) != nil}
+	s := &spool{of: x, org: org, file: f, named: os.Remove(f.Name()) != nil}
 	s.grown = sync.NewCond(&s.mu)
 	return s, nil
 }
 
 // Write implements io.Writer, for one writer.
 func (s *spool) Write(b []byte) (int, error) {
+	if err := s.of.grow(s.org, int64(len(b))); err != nil {
+		return 0, err
+	}
 	n, err := s.file.WriteAt(b, s.size) // only this goroutine changes the size
+	s.of.shrink(s.org, int64(len(b)-n))
 	s.mu.Lock()
 	s.size += int64(n)
 	s.mu.Unlock()
@@ -96,6 +169,7 @@ func (s *spool) follow(ctx context.Context, w io.Writer) error {
 func (s *spool) reader() io.Reader { return io.NewSectionReader(s.file, 0, s.size) }
 
 func (s *spool) close() error {
+	s.of.shrink(s.org, s.size)
 	err := s.file.Close()
 	if s.named {
 		err = errors.Join(err, os.Remove(s.file.Name()))

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/configs"
+	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
@@ -81,6 +82,11 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 		}
 	}()
+	if dir := s.Config.Limits.TempDir; dir != "" {
+		if f, err := os.Stat(dir); err != nil || !f.IsDir() {
+			return nil, fmt.Errorf("limits.temp_dir: %s is not a folder that is there", dir)
+		}
+	}
 	if a.lock, err = datadir.Acquire(s.Config.DataDir, s.Command); err != nil {
 		return nil, err
 	}
@@ -235,6 +241,8 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 		Budget:      p.budget,
 		Concurrency: c.Limits.Concurrency,
 		Queue:       c.Limits.Queue,
+		MaxImport:   int64(c.Limits.ImportMB) << 20,
+		Spool:       datasets.Spool{Dir: c.Limits.TempDir, Max: int64(c.Limits.TempMB) << 20, Free: datadir.Free},
 		Timeouts: engine.Timeouts{
 			Read:   c.Timeouts.Read,
 			Query:  c.Timeouts.Query,

@@ -16,6 +16,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/configs"
+	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/core/rerank"
@@ -147,5 +148,40 @@ func TestTheTextsOfARerankCallAreOneNumber(t *testing.T) {
 	}
 	if f.Tag.Get("maxDecoded") != "1000" {
 		t.Errorf("decoding holds %s texts", f.Tag.Get("maxDecoded"))
+	}
+}
+
+// What imports may take has bounds of its own, and a default that the service has, too.
+func TestTheSizeOfImportsHasBounds(t *testing.T) {
+	for setting, ok := range map[string]bool{"import_mb 1": true, "import_mb 65536": true, "import_mb 0": false,
+		"import_mb 65537": false, "temp_mb 0": true, "temp_mb 16777216": true, "temp_mb -1": false, "temp_mb 16777217": false} {
+		name, value, _ := strings.Cut(setting, " ")
+		_, err := configs.Load(components(), configs.Source{Getenv: func(string) (string, bool) { return "", false },
+			Settings: []configs.Setting{{Path: "limits." + name, Value: value}}})
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", setting, err)
+		}
+	}
+	if n := configs.Default(components()).Limits.ImportMB; n<<20 != datasets.DefaultMaxImport {
+		t.Errorf("by default %d MiB", n)
+	}
+}
+
+// A folder for data sets that is not there is told when the server starts, not to the first
+// who imports one.
+func TestTheFolderForDataSetsIsThere(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, no := range []string{file, filepath.Join(dir, "none")} {
+		if _, err := open(t, "limits: { temp_dir: "+no+" }\nroles: { embed: off, sparse: off, rerank: off }\n"); err == nil ||
+			!strings.Contains(err.Error(), "limits.temp_dir") {
+			t.Errorf("%s: %v", no, err)
+		}
+	}
+	if _, err := open(t, "limits: { temp_dir: "+dir+" }\nroles: { embed: off, sparse: off, rerank: off }\n"); err != nil {
+		t.Error(err)
 	}
 }
