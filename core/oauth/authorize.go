@@ -50,6 +50,8 @@ func (s *Service) Begin(ctx context.Context, r Request) (Consent, error) {
 	}
 	no := func(code, format string, args ...any) (Consent, error) {
 		e := refuse(code, format, args...)
+		u, err := url.Parse(to)
+		e.Loopback = err == nil && u.Scheme == "http" // which is allowed on this machine alone
 		e.Redirect = s.authorizationResponse(to, "error", e.Code, "error_description", e.Description, "state", r.State)
 		return Consent{}, e
 	}

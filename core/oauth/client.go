@@ -43,7 +43,7 @@ const (
 	authMethodNone  = "none"
 	challengeS256   = "S256"
 	maxClientURL    = 2000
-	registerRetryIn = 10 * time.Minute
+	registerRetryIn = time.Minute
 )
 
 // ParseMetadata reads and checks a client's metadata. *Error is InvalidClientMetadata or
@@ -97,8 +97,16 @@ func cleanName(name string) string {
 	return name
 }
 
+// appSchemes are the schemes of applications that connect over MCP and have not named
+// theirs after a domain. Others would start whatever handles them on a person's machine.
+func appSchemes() []string {
+	return []string{"cursor", "vscode", "vscode-insiders", "vscodium", "windsurf", "zed", "kiro", "trae", "claude", "raycast",
+		"warp", "goose", "jetbrains"}
+}
+
 // badRedirect says what is wrong with a redirect URI; "" is nothing. Allowed are
-// https, http on this machine, and an application's own scheme (RFC 8252).
+// https, http on this machine, and an application's own scheme, which is named after a
+// domain (RFC 8252 section 7.1) or one of appSchemes.
 func badRedirect(s string) string {
 	u, err := url.Parse(s)
 	switch {
@@ -124,9 +132,10 @@ func badRedirect(s string) string {
 		if !loopback(u.Hostname()) {
 			return "must be https unless it is of this machine"
 		}
-	case "javascript", "vbscript", "data", "file", "filesystem", "blob", "about", "view-source", "ws", "wss", "ftp",
-		"mailto", "tel", "sms", "intent", "chrome", "jar":
-		return "has a scheme that no application may have"
+	default:
+		if !strings.Contains(u.Scheme, ".") && !slices.Contains(appSchemes(), u.Scheme) {
+			return "has a scheme that is neither named after a domain, such as com.example.app, nor known here"
+		}
 	}
 	return ""
 }
@@ -188,8 +197,8 @@ func (s *Service) client(ctx context.Context, id string) (Client, error) {
 		return Client{}, serverFailure("read client", err)
 	}
 	m, err := ParseMetadata(c.Metadata)
-	if err != nil {
-		return Client{}, serverFailure("read client", err)
+	if err != nil { // it was registered before these rules
+		return Client{}, refuse(InvalidClient, "the client must register again: %v", err)
 	}
 	return Client{ID: id, Name: m.Name, RedirectURIs: m.RedirectURIs}, nil
 }

@@ -147,6 +147,7 @@ type Error struct {
 	// Redirect is where the browser takes the refusal; "": the client or its
 	// redirect URI cannot be trusted, so the person is told instead.
 	Redirect   string
+	Loopback   bool          // Redirect leads to a program on the person's own machine
 	RetryAfter time.Duration // 0: waiting does not help, or the time is unknown
 	Err        error         // cause, for the log; nil: none
 }

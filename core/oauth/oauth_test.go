@@ -786,7 +786,14 @@ func TestRegistrationIsCapped(t *testing.T) {
 	if !errors.As(err, &e) || e.Code != oauth.TemporarilyUnavailable || e.RetryAfter <= 0 {
 		t.Fatalf("a fourth at once: %v", err)
 	}
-	w.pass(11 * time.Minute)
+	w.pass(e.RetryAfter - time.Second)
+	if _, err := w.Register(w.ctx, body); !errors.As(err, &e) || e.Code != oauth.TemporarilyUnavailable {
+		t.Fatalf("a moment too early: %v", err)
+	}
+	w.pass(time.Second)
+	if e.RetryAfter != time.Minute {
+		t.Errorf("nobody new for %v", e.RetryAfter)
+	}
 	if _, err := w.Register(w.ctx, body); err != nil {
 		t.Fatalf("later: %v", err)
 	}

@@ -57,6 +57,7 @@ type view struct {
 	Ticket  string
 	Reading bool   // the person ticked so before
 	Wrong   string // what is wrong with the key that was sent
+	Back    string // where the application hears of a refusal
 }
 
 // The ticket carries an authorization request through the form, signed and bound
@@ -237,8 +238,10 @@ func (f *Front) showForm(w http.ResponseWriter, r *http.Request, request oauth.R
 	f.show(w, r, status, v, c.RedirectURI)
 }
 
-// refuse sends the browser back to the client with an error if the redirect URI can be
-// trusted; otherwise it shows the error to the person.
+// refuse sends the browser back to the client with an error where the operator knows it or
+// it is on the person's machine. Otherwise it shows the error, with a link to an application
+// on the web: anybody can register an address, and a link to this server must not lead
+// there by itself (RFC 9700 section 4.11.2).
 func (f *Front) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, errStale) {
 		f.show(w, r, http.StatusBadRequest, view{Refusal: errStale.Error()}, "")
@@ -246,12 +249,18 @@ func (f *Front) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	e, status := f.refusal(r, err)
 	f.Log.InfoContext(r.Context(), "oauth request refused", "path", r.URL.Path, "code", e.Code, "why", e.Description)
-	if e.Redirect != "" {
-		f.redirectBack(w, r, e.Redirect, nil)
-		return
+	v := view{Refusal: e.Description}
+	if to, err := url.Parse(e.Redirect); err == nil && e.Redirect != "" {
+		if e.Loopback || to.Scheme == "https" && f.known[strings.ToLower(to.Host)] {
+			f.redirectBack(w, r, e.Redirect, nil)
+			return
+		}
+		if to.Scheme == "https" {
+			v.Back, v.Target = e.Redirect, to.Host
+		}
 	}
 	retryAfter(w, e.RetryAfter)
-	f.show(w, r, status, view{Refusal: e.Description}, "")
+	f.show(w, r, status, v, "")
 }
 
 // show writes the page. The browser follows the form's answer to redirect, which

@@ -611,6 +611,36 @@ func TestAuthorizationErrors(t *testing.T) {
 	}
 }
 
+// A link to this server doesn't lead the browser on to an address that anybody could
+// register: only to the machine itself and to known hosts. Others are linked, where they
+// are on the web.
+func TestRefusalsOfUnknownClients(t *testing.T) {
+	s := open(t, nil, nil)
+	for redirect, c := range map[string]struct {
+		location bool
+		link     string // "": none
+	}{
+		app:                           {true, ""},
+		"http://127.0.0.1:5123/cb":    {true, ""},
+		"http://[::1]/cb":             {true, ""},
+		"https://evil.test/phish?a=1": {false, `<a href="https://evil.test/phish?a=1&amp;error=unsupported_response_type&amp;`},
+		"cursor://cb/x":               {false, ""},
+		"com.evil.app:/x":             {false, ""},
+	} {
+		q := s.query(s.client("App", redirect), redirect)
+		q.Set("response_type", "token")
+		a := s.send(browser(t), http.MethodGet, "/oauth/authorize?"+q.Encode(), nil)
+		to := a.Header.Get("Location")
+		if (to != "") != c.location || c.location && (a.StatusCode != 303 || !strings.HasPrefix(to, redirect+"?")) ||
+			!c.location && (a.StatusCode != 400 || !strings.Contains(a.body, "response_type must be code")) {
+			t.Errorf("%s: %d to %q", redirect, a.StatusCode, to)
+		}
+		if strings.Contains(a.body, "<a ") != (c.link != "") || !strings.Contains(a.body, c.link) {
+			t.Errorf("%s: the page is %s", redirect, a.body)
+		}
+	}
+}
+
 func TestRegistrationAbuse(t *testing.T) {
 	s := open(t, nil, func(o *front.Options) { o.AddressHeader = "X-Forwarded-For" })
 	good := `{"redirect_uris":["https://app.example/cb"]}`
