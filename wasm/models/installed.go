@@ -15,13 +15,14 @@ const (
 	PackFile        = "model.safetensors" // of an installed pack; a vendor's model has ManifestFile instead
 )
 
-var installedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var installedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
 // CheckName refuses what is no name of an installed model: 1 to 64 letters, digits,
-// dots, dashes and underscores, a letter or digit first.
+// dots, dashes, underscores and at signs, a letter or digit first. NAME@VERSION is the
+// custom for versions side by side.
 func CheckName(name string) error {
 	if !installedName.MatchString(name) {
-		return fmt.Errorf("model name %q: want 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first",
+		return fmt.Errorf("model name %q: want 1 to 64 letters, digits, dots, dashes, underscores and @, a letter or digit first",
 			name)
 	}
 	return nil

@@ -263,12 +263,17 @@ func configSnippet(dir, sum string) (string, error) {
 	if !modelName.MatchString(name) {
 		name = "mine"
 	}
+	return fmt.Sprintf("models:\n  %s: { wasm: { module: %q, sha256: %q } }\nroles: { %s }\n", name,
+		filepath.ToSlash(path), sum, rolesOf(m.Tasks, name)), nil
+}
+
+// rolesOf gives a model the roles of its tasks, as a configuration does.
+func rolesOf(tasks []string, name string) string {
 	var roles []string
 	for _, r := range []struct{ task, role string }{{"embedding", "embed"}, {"sparse", "sparse"}, {"rerank", "rerank"}} {
-		if slices.Contains(m.Tasks, r.task) {
+		if slices.Contains(tasks, r.task) {
 			roles = append(roles, r.role+": "+name)
 		}
 	}
-	return fmt.Sprintf("models:\n  %s: { wasm: { module: %q, sha256: %q } }\nroles: { %s }\n", name,
-		filepath.ToSlash(path), sum, strings.Join(roles, ", ")), nil
+	return strings.Join(roles, ", ")
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ func (c *command) modelsPackCommand() *cobra.Command {
 	var o pack.Options
 	var out, query, passage, task, install string
 	var calibration []float64
+	var replace bool
 	cmd := &cobra.Command{
 		Use:   "pack DIR (--out FILE | --install NAME)",
 		Short: "Pack a checkpoint folder into one file of int8 weights",
@@ -49,7 +51,7 @@ pooler where there is one, and anything else an embedding model.`,
 				o.Calibration = &pack.Calibration{Scale: calibration[0], Bias: calibration[1]}
 			}
 			if install != "" {
-				return c.packInto(cmd.Context(), args[0], install, o)
+				return c.packInto(cmd.Context(), args[0], install, o, replace)
 			}
 			p, err := pack.Pack(cmd.Context(), args[0], out, o)
 			if err != nil {
@@ -63,6 +65,7 @@ pooler where there is one, and anything else an embedding model.`,
 	f := cmd.Flags()
 	f.StringVar(&out, "out", "", "file to write")
 	f.StringVar(&install, "install", "", "install the pack in the data folder under this name, for module: installed:NAME")
+	f.BoolVar(&replace, "replace", false, "with --install: replace another model that is installed under the name")
 	f.StringVar(&o.Name, "name", "", "model's name (default: the folder's)")
 	f.StringVar(&o.Version, "version", "", "model's version (default 1)")
 	f.StringVar(&o.Licence, "licence", "", "SPDX expression (default NOASSERTION)")
@@ -82,7 +85,7 @@ pooler where there is one, and anything else an embedding model.`,
 }
 
 // packInto packs a checkpoint and installs the pack in the data folder.
-func (c *command) packInto(ctx context.Context, dir, name string, o pack.Options) (err error) {
+func (c *command) packInto(ctx context.Context, dir, name string, o pack.Options, replace bool) (err error) {
 	if err := models.CheckName(name); err != nil {
 		return usage("%v", err)
 	}
@@ -102,7 +105,12 @@ func (c *command) packInto(ctx context.Context, dir, name string, o pack.Options
 	if _, err := pack.Pack(ctx, dir, file, o); err != nil {
 		return err
 	}
-	in, err := c.modelStore(cfg).Adopt(ctx, name, pull.Installed{Source: o.Source}, file)
+	store := c.modelStore(cfg)
+	store.Replace = replace
+	in, err := store.Adopt(ctx, name, pull.Installed{Source: o.Source}, file)
+	if errors.Is(err, pull.ErrOccupied) {
+		return fmt.Errorf("%w; give another name, or --replace", err)
+	}
 	if err != nil {
 		return err
 	}

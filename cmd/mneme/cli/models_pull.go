@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -45,8 +46,8 @@ func (s *sourceFlags) open(cfg configs.Pull) (pull.Catalogue, pull.Mirror, error
 
 func (c *command) modelsPullCommand() *cobra.Command {
 	var s sourceFlags
-	var list, asJSON, accept, keep bool
-	var mirrorTo string
+	var list, asJSON, accept, keep, replace bool
+	var mirrorTo, as string
 	cmd := &cobra.Command{
 		Use:   "pull NAME...",
 		Short: "Fetch models of the catalogue and install them in the data folder",
@@ -60,11 +61,16 @@ one of them. HTTPS_PROXY, HTTP_PROXY and NO_PROXY are heeded. --mirror-to makes 
 folder, to be carried to a machine without a network.
 
 The licence of each model is shown; one that asks for more than its notice has to be
-accepted, on the terminal or with --accept-licence.`,
+accepted, on the terminal or with --accept-licence. So has one that the model states
+itself and the catalogue does not.
+
+What is installed stays: another version goes beside it (--as NAME@2) or, with
+--replace, in its place, and then nothing is left for namespaces that it filled.`,
 		Example: `  mneme models pull --list
   mneme models pull bge-small-en-v1.5
   mneme models pull bge-small-en-v1.5 --mirror-to ./usb-stick
-  mneme models pull bge-small-en-v1.5 --mirror ./usb-stick`,
+  mneme models pull bge-small-en-v1.5 --mirror ./usb-stick
+  mneme models pull acme --as acme@2`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := c.loadQuiet()
 			if err != nil {
@@ -80,6 +86,11 @@ accepted, on the terminal or with --accept-licence.`,
 			if len(args) == 0 {
 				return usage("models pull needs the name of a model: %s", strings.Join(catalogue.Names(), ", "))
 			}
+			if as != "" && len(args) > 1 {
+				return usage("--as is for one model")
+			}
+			store := c.modelStore(cfg)
+			store.Replace = replace
 			for _, name := range args {
 				e, err := catalogue.Model(name)
 				if err != nil {
@@ -89,7 +100,12 @@ accepted, on the terminal or with --accept-licence.`,
 					return err
 				}
 				bar := &transferBar{w: c.stderr}
-				plan := pull.Plan{Catalogue: catalogue, Mirror: mirror, Name: name, Keep: keep, Progress: bar.update,
+				plan := pull.Plan{Catalogue: catalogue, Mirror: mirror, Name: name, As: as, Keep: keep, Progress: bar.update,
+					Accept: func(licence string) error {
+						bar.end()
+						fmt.Fprintf(c.stderr, "%s itself says licence %s\n", name, licence)
+						return c.consentTo(name, licence, e.Source, accept)
+					},
 					Client: pull.Client{UserAgent: "mneme/" + thisBuild().Version, Log: c.logger(cfg.Log)}}
 				if mirrorTo != "" {
 					err := plan.MirrorTo(cmd.Context(), mirrorTo)
@@ -100,8 +116,12 @@ accepted, on the terminal or with --accept-licence.`,
 					fmt.Fprintf(c.stdout, "%s is in %s; use it with --mirror %s\n", name, mirrorTo, mirrorTo)
 					continue
 				}
-				in, err := c.modelStore(cfg).Pull(cmd.Context(), plan)
+				in, err := store.Pull(cmd.Context(), plan)
 				bar.end()
+				if errors.Is(err, pull.ErrOccupied) {
+					return fmt.Errorf("%w; install this one beside it with --as %s@%s, or in its place with --replace", err, name,
+						cmp.Or(in.Version, "2"))
+				}
 				if err != nil {
 					return err
 				}
@@ -118,6 +138,8 @@ accepted, on the terminal or with --accept-licence.`,
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	f.BoolVar(&accept, "accept-licence", false, "accept a licence that asks for more than its notice")
 	f.BoolVar(&keep, "keep-download", false, "keep what was fetched in the data folder")
+	f.BoolVar(&replace, "replace", false, "replace another model that is installed under the name")
+	f.StringVar(&as, "as", "", "install under this name, for module: installed:NAME (default: the catalogue's)")
 	f.StringVar(&mirrorTo, "mirror-to", "", "fetch into this folder, laid out as a mirror, and install nothing")
 	return cmd
 }
@@ -126,13 +148,29 @@ func (c *command) printPulled(in pull.Installed, asJSON bool) error {
 	if asJSON {
 		return printJSON(c.stdout, in)
 	}
-	role := map[pack.Task]string{pack.Sparse: "sparse", pack.Rerank: "rerank"}[in.Task]
-	if role == "" {
-		role = "embed"
+	tasks := in.Tasks
+	if tasks == nil {
+		tasks = []string{string(cmp.Or(in.Task, pack.Embedding))}
 	}
-	_, err := fmt.Fprintf(c.stdout, "installed %s %s, %s, %.1f MB, licence %s; to turn it on:\n\nmodels:\n  mine: { "+
-		"wasm: { module: %q } }\nroles: { %s: mine }\n",
-		in.Name, in.Version, in.Task, float64(in.Bytes)/1e6, in.Licence, in.Module, role)
+	asks := ""
+	if in.MemoryMB > 0 {
+		asks += fmt.Sprintf(", up to %d MB of memory an instance", in.MemoryMB)
+	}
+	if in.Capabilities != nil {
+		names := make([]string, len(in.Capabilities))
+		for i, c := range in.Capabilities {
+			names[i] = string(c)
+		}
+		asks += ", imports: " + cmp.Or(strings.Join(names, ", "), "none")
+	}
+	pin := ""
+	if in.SHA256 != "" {
+		pin = fmt.Sprintf(", sha256: %q", in.SHA256)
+	}
+	_, err := fmt.Fprintf(c.stdout, "installed %s %s, %s, %.1f MB, licence %s%s; to turn it on:\n\nmodels:\n  mine: { "+
+		"wasm: { module: %q%s } }\nroles: { %s }\n",
+		in.Name, in.Version, strings.Join(tasks, ", "), float64(in.Bytes)/1e6, in.Licence, asks, in.Module, pin,
+		rolesOf(tasks, "mine"))
 	return err
 }
 
@@ -166,17 +204,30 @@ func (c *command) listCatalogue(catalogue pull.Catalogue, asJSON bool) error {
 
 // consent shows the licence and, where it is not a permissive one, wants it accepted.
 func (c *command) consent(name string, e pull.Entry, accepted bool) error {
-	fmt.Fprintf(c.stderr, "%s: %s, %.0f MB to fetch, licence %s, from %s\n", name, e.Task,
-		float64(e.DownloadBytes())/1e6, e.Licence, e.Source)
-	if accepted || pull.Permissive(e.Licence) {
+	fmt.Fprintf(c.stderr, "%s: %s, %s to fetch, licence %s, from %s\n", name, e.Task, megabytes(e.DownloadBytes()), e.Licence,
+		e.Source)
+	return c.consentTo(name, e.Licence, e.Source, accepted)
+}
+
+// megabytes is a size for people: whole megabytes, or a part of one.
+func megabytes(n int64) string {
+	if n < 1e6 {
+		return fmt.Sprintf("%.2f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+}
+
+// consentTo wants a licence accepted that is not a permissive one.
+func (c *command) consentTo(name, licence, source string, accepted bool) error {
+	if accepted || pull.Permissive(licence) {
 		return nil
 	}
 	in, ok := c.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return fmt.Errorf("%s is under %s, which asks for more than its notice: read it at %s, and accept it with "+
-			"--accept-licence", name, e.Licence, e.Source)
+			"--accept-licence", name, licence, source)
 	}
-	fmt.Fprintf(c.stderr, "%s asks for more than its notice. Do you accept it? [y/N] ", e.Licence)
+	fmt.Fprintf(c.stderr, "%s asks for more than its notice. Do you accept it? [y/N] ", licence)
 	answer, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil || !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))) {
 		return fmt.Errorf("the licence of %s was not accepted", name)

@@ -1,12 +1,16 @@
 package cli_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // artifact is a published file that wasm/models/fetch.sh has brought, for a mirror.
@@ -176,3 +180,66 @@ models:
 		t.Errorf("%s", out)
 	}
 }
+
+// TestPullAnotherVersion: a second version of a vendor's model does not take the first one's
+// place unasked, what is to be approved is shown, and the lines to turn it on pin it.
+func TestPullAnotherVersion(t *testing.T) {
+	dir := t.TempDir()
+	data, catalogue := filepath.Join(dir, "data"), filepath.Join(dir, "catalogue.yaml")
+	publish := func(version, licence string) {
+		module := []byte("\x00asm\x01\x00\x00\x00" + version) // pulling runs nothing
+		manifest := []byte(`{"name":"acme","version":"` + version + `","licence":"` + licence + `",` +
+			`"tasks":["embedding","rerank"],` +
+			`"memory_mb":32,"capabilities":["assets","log"],"module":{"path":"model.wasm","sha256":"` + hash(module) + `"}}`)
+		files := ""
+		for name, b := range map[string][]byte{"model.wasm": module, "model.json": manifest} {
+			write(t, filepath.Join(dir, name), string(b))
+			files += fmt.Sprintf("      - {url: '{here}/%s', as: %s, bytes: %d, sha256: %s}\n", name, name, len(b), hash(b))
+		}
+		write(t, catalogue, "version: 1\nbases: {here: 'file://"+filepath.ToSlash(dir)+"'}\nmodels:\n  acme:\n    summary: x\n"+
+			"    task: embedding\n    version: \""+version+"\"\n    licence: MIT\n    source: here\n    format: module\n"+
+			"    bytes: 500\n    files:\n"+files)
+	}
+	pull := func(more ...string) harness.Result {
+		return mneme(t, append([]string{"models", "pull", "--data", data, "--catalogue", catalogue, "acme"}, more...)...)
+	}
+	publish("1", "MIT")
+	r := pull()
+	manifest, err := os.ReadFile(filepath.Join(dir, "model.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"up to 32 MB of memory an instance", "imports: assets, log",
+		`{ module: "installed:acme", sha256: "` + hash(manifest) + `" }`, "roles: { embed: mine, rerank: mine }"} {
+		if r.Code != 0 || !strings.Contains(r.Stdout, want) {
+			t.Errorf("%+v, want %q", r, want)
+		}
+	}
+	if strings.Contains(r.Stderr, "converting") || strings.Contains(r.Stderr, " 0 MB") {
+		t.Errorf("%s", r.Stderr)
+	}
+	publish("2", "MIT")
+	if r := pull(); r.Code == 0 || !strings.Contains(r.Stderr, "--as acme@2") || !strings.Contains(r.Stderr, "--replace") {
+		t.Errorf("%+v", r)
+	}
+	if r := pull("--as", "acme@2"); r.Code != 0 || !strings.Contains(r.Stdout, "installed:acme@2") {
+		t.Errorf("%+v", r)
+	}
+	publish("3", "GPL-3.0-only")
+	if r := pull("--replace"); r.Code == 0 || !strings.Contains(r.Stderr, "itself says licence GPL-3.0-only") ||
+		!strings.Contains(r.Stderr, "--accept-licence") {
+		t.Errorf("%+v", r)
+	}
+	if r := pull("--replace", "--accept-licence"); r.Code != 0 || !strings.Contains(r.Stdout, "licence GPL-3.0-only") {
+		t.Errorf("%+v", r)
+	}
+	out := succeed(t, "models", "list", "--installed", "--data", data).Stdout
+	if !strings.Contains(out, "installed:acme@2") || !strings.Contains(out, "GPL-3.0-only") {
+		t.Errorf("%s", out)
+	}
+	if r := mneme(t, "models", "pull", "--data", data, "--catalogue", catalogue, "--as", "x", "acme", "acme"); r.Code == 0 {
+		t.Error("two models got one name")
+	}
+}
+
+func hash(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/mnemehq/mneme/wasm/abi"
 	"github.com/mnemehq/mneme/wasm/host"
 	"github.com/mnemehq/mneme/wasm/models"
 	"github.com/mnemehq/mneme/wasm/models/pack"
@@ -25,15 +26,22 @@ import (
 
 // Installed is a model of the data folder, as its installed.json says.
 type Installed struct {
-	Name      string    `json:"name"`
-	Module    string    `json:"module"` // what a configuration names: "installed:NAME"
-	Task      pack.Task `json:"task,omitempty"`
-	Version   string    `json:"version"`
-	Licence   string    `json:"license"`
-	Source    string    `json:"source"`
-	From      []Origin  `json:"from"`
-	Bytes     int64     `json:"bytes"`
-	Digest    string    `json:"digest"` // that namespaces made with it store
+	Name    string    `json:"name"`
+	Module  string    `json:"module"` // what a configuration names: "installed:NAME"
+	Task    pack.Task `json:"task,omitempty"`
+	Tasks   []string  `json:"tasks,omitempty"` // all that a vendor's model says that it does
+	Version string    `json:"version"`
+	Licence string    `json:"license"`
+	Source  string    `json:"source"`
+	From    []Origin  `json:"from"`
+	Bytes   int64     `json:"bytes"`
+	Digest  string    `json:"digest"`           // that namespaces made with it store
+	SHA256  string    `json:"sha256,omitempty"` // of the file that stands for all of it, for a configuration to pin
+
+	// What a vendor's manifest asks an operator to approve.
+	MemoryMB     int              `json:"memory_mb,omitempty"`
+	Capabilities []abi.Capability `json:"capabilities,omitempty"`
+
 	Installed time.Time `json:"installed"`
 	Problem   string    `json:"problem,omitempty"` // why it cannot be used; of List alone
 }
@@ -53,15 +61,20 @@ const (
 type Store struct {
 	DataDir string
 	Free    func(dir string) (uint64, error) // bytes that may be written there; nil: not asked
+	Replace bool                             // another model of the same name; else it is refused
 }
 
 // Plan is a model to be pulled.
 type Plan struct {
 	Catalogue Catalogue
 	Mirror    Mirror
-	Name      string // in the catalogue, and of the model
+	Name      string // in the catalogue
+	As        string // of the installed model; "": Name
 	Client    Client
 	Keep      bool // what was fetched, for another time
+	// Accept is asked for a licence that the model's own manifest states and the
+	// catalogue does not, if it asks for more than its notice; nil refuses it.
+	Accept func(licence string) error
 	// Progress hears what is done; total is 0 where nobody knows.
 	Progress func(stage string, done, total int64)
 }
@@ -111,10 +124,15 @@ func (s Store) sweep() error {
 const removedSuffix = "~"
 
 // Pull fetches a model of the catalogue, converts it where it needs to be, and
-// installs it in place of one of the same name.
+// installs it. Another model under its name is kept, and ErrOccupied returned, unless
+// the Store says Replace.
 func (s Store) Pull(ctx context.Context, p Plan) (_ Installed, err error) {
 	e, err := p.Catalogue.Model(p.Name)
 	if err != nil {
+		return Installed{}, err
+	}
+	p.As = cmp.Or(p.As, p.Name)
+	if err := models.CheckName(p.As); err != nil {
 		return Installed{}, err
 	}
 	if p.Progress == nil {
@@ -147,8 +165,8 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
 	from := filepath.Join(stage, "from")
 	in = Installed{
-		Name:    p.Name,
-		Module:  models.InstalledPrefix + p.Name,
+		Name:    p.As,
+		Module:  models.InstalledPrefix + p.As,
 		Task:    e.Task,
 		Version: e.Version,
 		Licence: e.Licence,
@@ -177,9 +195,16 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 		}
 	}
 	to := filepath.Join(stage, "to")
-	p.Progress("converting", 0, 0)
+	if e.Format != Module {
+		p.Progress("converting", 0, 0)
+	}
 	if err := e.convert(ctx, p.Name, from, to); err != nil {
 		return in, diskFull(s.dir(), err)
+	}
+	if e.Format == Module {
+		if err := p.compare(&in, to); err != nil {
+			return in, err
+		}
 	}
 	if err := s.install(ctx, &in, to); err != nil {
 		return in, diskFull(s.dir(), err)
@@ -190,6 +215,38 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 		}
 	}
 	return in, nil
+}
+
+// compare holds what a catalogue says of a vendor's model against the model's own
+// manifest, which its digest covers. The manifest's version counts, the stricter licence
+// counts, and a task that the model does not have is refused.
+func (p Plan) compare(in *Installed, dir string) error {
+	m, err := models.Open(models.InstalledIn(dir))
+	if err != nil {
+		return err
+	}
+	in.Version = cmp.Or(m.Version, in.Version)
+	if in.Task != "" && m.Tasks != nil && !slices.Contains(m.Tasks, string(in.Task)) {
+		return fmt.Errorf("the catalogue says that it does %s, its %s says %s", in.Task, models.ManifestFile,
+			strings.Join(m.Tasks, ", "))
+	}
+	if m.Licence == "" || m.Licence == in.Licence {
+		return nil
+	}
+	if Permissive(m.Licence) {
+		if Permissive(in.Licence) {
+			in.Licence = m.Licence
+		}
+		return nil
+	}
+	if p.Accept == nil {
+		return fmt.Errorf("the catalogue says licence %s, its %s says %s", in.Licence, models.ManifestFile, m.Licence)
+	}
+	if err := p.Accept(m.Licence); err != nil {
+		return err
+	}
+	in.Licence = m.Licence
+	return nil
 }
 
 // checkSpace checks that what will be written fits: what is missing of the download, its
@@ -393,6 +450,24 @@ func (s Store) Adopt(ctx context.Context, name string, about Installed, file str
 	return in, nil
 }
 
+// ErrOccupied is why a model is not installed: another has its name.
+var ErrOccupied = errors.New("another model is installed under this name")
+
+// vacant checks that no other model would go. One that cannot be used makes room.
+func (s Store) vacant(in Installed) error {
+	if s.Replace {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(s.dir(), in.Name)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if old := s.look(in.Name); old.Problem == "" && old.Digest != in.Digest {
+		return fmt.Errorf("%w: %s %s of digest %s; namespaces that it filled, and roles.previous, need it", ErrOccupied, old.Name,
+			old.Version, old.Digest)
+	}
+	return nil
+}
+
 // install opens the model in dir, completes its record and moves it to its place.
 func (s Store) install(ctx context.Context, in *Installed, dir string) error {
 	m, err := models.Open(models.InstalledIn(dir))
@@ -403,7 +478,11 @@ func (s Store) install(ctx context.Context, in *Installed, dir string) error {
 		return err
 	}
 	in.Task, in.Version, in.Licence = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version), cmp.Or(in.Licence, m.Licence)
+	in.Tasks, in.MemoryMB, in.Capabilities, in.SHA256 = m.Tasks, m.MemoryMB, m.Allow, m.SHA256
 	in.Digest = host.Module{Wasm: m.Wasm, Config: m.Config, Assets: m.Assets}.Digest()
+	if err := s.vacant(*in); err != nil {
+		return err
+	}
 	in.Installed = time.Now().UTC().Truncate(time.Second)
 	if in.Bytes, err = bytesBelow(dir); err != nil {
 		return err
@@ -466,37 +545,42 @@ func (s Store) List() ([]Installed, error) {
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		in := Installed{Name: e.Name(), Module: models.InstalledPrefix + e.Name()}
-		dir := filepath.Join(s.dir(), e.Name())
-		b, err := os.ReadFile(filepath.Join(dir, recordFile))
-		if err == nil {
-			err = json.Unmarshal(b, &in)
-		}
-		if errors.Is(err, fs.ErrNotExist) { // copied here by hand
-			err = nil
-		}
-		if err == nil {
-			var m models.Source
-			if m, err = models.Open(models.InstalledIn(dir)); err == nil {
-				digest := host.Module{Wasm: m.Wasm, Config: m.Config, Assets: m.Assets}.Digest()
-				in.Task, in.Version = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version)
-				in.Licence = cmp.Or(in.Licence, m.Licence)
-				if in.Bytes == 0 {
-					in.Bytes, err = bytesBelow(dir)
-				}
-				if in.Digest != "" && in.Digest != digest {
-					err = errors.New("its files are not those that were installed; pull it again")
-				}
-				in.Digest = digest
-			}
-		}
-		if err != nil {
-			in.Problem = err.Error()
-		}
-		all = append(all, in)
+		all = append(all, s.look(e.Name()))
 	}
 	slices.SortFunc(all, func(a, b Installed) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+// look reads what is installed under a name.
+func (s Store) look(name string) Installed {
+	in := Installed{Name: name, Module: models.InstalledPrefix + name}
+	dir := filepath.Join(s.dir(), name)
+	b, err := os.ReadFile(filepath.Join(dir, recordFile))
+	if err == nil {
+		err = json.Unmarshal(b, &in)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // copied here by hand
+		err = nil
+	}
+	if err == nil {
+		var m models.Source
+		if m, err = models.Open(models.InstalledIn(dir)); err == nil {
+			digest := host.Module{Wasm: m.Wasm, Config: m.Config, Assets: m.Assets}.Digest()
+			in.Task, in.Version = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version)
+			in.Licence = cmp.Or(in.Licence, m.Licence)
+			if in.Bytes == 0 {
+				in.Bytes, err = bytesBelow(dir)
+			}
+			if in.Digest != "" && in.Digest != digest {
+				err = errors.New("its files are not those that were installed; pull it again")
+			}
+			in.Digest = digest
+		}
+	}
+	if err != nil {
+		in.Problem = err.Error()
+	}
+	return in
 }
 
 // Remove removes an installed model.

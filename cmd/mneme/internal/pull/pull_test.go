@@ -374,3 +374,119 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// vendored is the archive of a vendor's model whose manifest has these members beside
+// the module, and the catalogue that lists it.
+func vendored(t *testing.T, manifest string, change func(*pull.Entry)) (pull.Catalogue, *shelf) {
+	t.Helper()
+	module := []byte("\x00asm\x01\x00\x00\x00" + manifest) // nothing runs it here
+	files := map[string][]byte{"model.wasm": module,
+		"model.json": []byte(`{` + manifest + `,"module":{"path":"model.wasm","sha256":"` + sum(module) + `"}}`)}
+	packed := archive(t, "acme/", files)
+	s := &shelf{files: map[string][]byte{"/packages/tiny.whl": packed}}
+	return listed(t, serve(t, s), packed, func(e *pull.Entry) {
+		e.Format, e.Task, e.Pack, e.Files[0].Take = pull.Module, pack.Embedding, pull.Options{}, map[string]string{"acme/": ""}
+		if change != nil {
+			change(e)
+		}
+	}), s
+}
+
+// TestPullKeepsVersions: another version under the same name is refused and the first one
+// stays; it goes beside it under a name of its own, or in its place when told to.
+func TestPullKeepsVersions(t *testing.T) {
+	store := pull.Store{DataDir: t.TempDir()}
+	install := func(store pull.Store, version, as string) (pull.Installed, error) {
+		catalogue, _ := vendored(t, `"version":"`+version+`"`, nil)
+		return store.Pull(t.Context(), pull.Plan{Catalogue: catalogue, Name: "tiny", As: as, Client: quick()})
+	}
+	first, err := install(store, "1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := install(store, "1", ""); err != nil || again.Digest != first.Digest {
+		t.Errorf("the same once more: %v", err)
+	}
+	refused, err := install(store, "2", "")
+	if !errors.Is(err, pull.ErrOccupied) || refused.Version != "2" || !strings.Contains(err.Error(), first.Digest) {
+		t.Errorf("another version: %v", err)
+	}
+	if left := hidden(t, store.DataDir); len(left) > 1 { // the download stays for the next try
+		t.Errorf("left behind: %v", left)
+	}
+	second, err := install(store, "2", "tiny@2")
+	if err != nil || second.Module != "installed:tiny@2" {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	list, err := store.List()
+	if err != nil || len(list) != 2 || list[0].Digest != first.Digest || list[1].Digest != second.Digest ||
+		list[0].Problem != "" || list[1].Problem != "" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if name, err := models.Resolve("installed:tiny@2", store.DataDir); err != nil || !strings.HasSuffix(name, "tiny@2") {
+		t.Errorf("%s, %v", name, err)
+	}
+	store.Replace = true
+	if third, err := install(store, "3", ""); err != nil || third.Digest == first.Digest {
+		t.Errorf("in its place: %v", err)
+	}
+	store.Replace = false
+	if err := os.WriteFile(filepath.Join(store.DataDir, "models", "tiny", "model.wasm"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := install(store, "4", ""); err != nil {
+		t.Errorf("in the place of one that cannot be used: %v", err)
+	}
+	if _, err := install(store, "5", "../tiny"); err == nil || !strings.Contains(err.Error(), "model name") {
+		t.Errorf("a name that leaves the folder: %v", err)
+	}
+}
+
+// TestPullComparesTheManifest: what a catalogue says of a vendor's model does not hide
+// what the model says itself.
+func TestPullComparesTheManifest(t *testing.T) {
+	for name, c := range map[string]struct {
+		manifest string
+		change   func(*pull.Entry)
+		accept   func(string) error
+		want     string // the refusal
+		licence  string
+		version  string
+	}{
+		"alike":                {`"licence":"MIT","tasks":["embedding"]`, nil, nil, "", "MIT", "3"},
+		"not said":             {`"memory_mb":7`, nil, nil, "", "MIT", "3"},
+		"another permissive":   {`"licence":"Apache-2.0"`, nil, nil, "", "Apache-2.0", "3"},
+		"a stricter, unasked":  {`"licence":"GPL-3.0-only"`, nil, nil, "the catalogue says licence MIT", "", ""},
+		"a stricter, accepted": {`"licence":"GPL-3.0-only"`, nil, func(string) error { return nil }, "", "GPL-3.0-only", "3"},
+		"a stricter, refused": {`"licence":"GPL-3.0-only"`, nil, func(l string) error { return errors.New("no " + l) },
+			"no GPL-3.0-only", "", ""},
+		"a stricter catalogue": {`"licence":"MIT"`, func(e *pull.Entry) { e.Licence = "CC-BY-NC-4.0" }, nil, "",
+			"CC-BY-NC-4.0", "3"},
+		"its own version": {`"version":"7.7.7"`, nil, nil, "", "MIT", "7.7.7"},
+		"another task": {`"tasks":["embedding","sparse"]`, func(e *pull.Entry) { e.Task = pack.Rerank }, nil,
+			"the catalogue says that it does rerank, its model.json says embedding, sparse", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			catalogue, _ := vendored(t, c.manifest, c.change)
+			store := pull.Store{DataDir: t.TempDir()}
+			in, err := store.Pull(t.Context(), pull.Plan{Catalogue: catalogue, Name: "tiny", Client: quick(), Accept: c.accept})
+			list, listErr := store.List()
+			if listErr != nil {
+				t.Fatal(listErr)
+			}
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) || len(list) != 0 {
+					t.Errorf("%v; installed: %+v", err, list)
+				}
+				return
+			}
+			if err != nil || in.Licence != c.licence || in.Version != c.version || len(in.SHA256) != 64 ||
+				len(list) != 1 || list[0].Licence != c.licence || list[0].Version != c.version {
+				t.Errorf("%+v, %v; installed: %+v", in, err, list)
+			}
+			if name == "not said" && (in.MemoryMB != 7 || list[0].MemoryMB != 7) {
+				t.Errorf("%d MB are to be approved", in.MemoryMB)
+			}
+		})
+	}
+}
