@@ -12,6 +12,7 @@ import (
 	"path"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-kit/kit/transport"
@@ -142,7 +143,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer x.recover()
 	// A client that reads nothing must not hold the connection for ever.
 	_ = x.control.SetWriteDeadline(time.Now().Add(h.writeIdle))
-	if !canonical(r.URL.EscapedPath()) {
+	// A page may be mounted at the root for people; programs are told that there is no route.
+	noPage := r.URL.Path == "/" && !strings.Contains(r.Header.Get("Accept"), "text/html")
+	if noPage || !canonical(r.URL.EscapedPath()) {
 		x.refuse(fault.New(fault.NotFound, "no route matches %s", fault.Clip(r.URL.Path)))
 		return
 	}

@@ -654,3 +654,29 @@ func BenchmarkCall(b *testing.B) {
 		}
 	}
 }
+
+// A page that is mounted at the root is for who asks for HTML; programs hear that there is no route.
+func TestRootPage(t *testing.T) {
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a page") })
+	h := setup{http: mnemehttp.Options{Mounts: map[string]http.Handler{"GET /{$}": page}}}.handler(t)
+	for _, c := range []struct {
+		path, accept string
+		status       int
+	}{
+		{"/", "text/html,application/xhtml+xml,*/*;q=0.8", 200},
+		{"/", "*/*", 404},
+		{"/", "", 404},
+		{"/", "application/json", 404},
+		{"/nothing", "text/html", 404},
+	} {
+		r := httptest.NewRequest("GET", c.path, nil)
+		if c.accept != "" {
+			r.Header.Set("Accept", c.accept)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != c.status || (w.Body.String() == "a page") != (c.status == 200) {
+			t.Errorf("%s for %q: %d %s", c.path, c.accept, w.Code, w.Body)
+		}
+	}
+}

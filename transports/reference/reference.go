@@ -31,7 +31,8 @@ type asset struct {
 	tag         string
 }
 
-// Handlers serve the page and its files by mux pattern: /docs and what lies below.
+// Handlers serve the page and its files by mux pattern, /docs and what lies below, and for
+// a browser that comes without a path one that leads there.
 func Handlers() (map[string]http.Handler, error) {
 	const text = "; charset=utf-8"
 	out := map[string]http.Handler{}
@@ -41,6 +42,7 @@ func Handlers() (map[string]http.Handler, error) {
 		name        string
 		contentType string
 	}{
+		{"/{$}", page, "page/start.html", "text/html" + text},
 		{"/docs", page, "page/index.html", "text/html" + text},
 		{"/docs/page.css", page, "page/page.css", "text/css" + text},
 		{"/docs/page.js", page, "page/page.js", "text/javascript" + text},

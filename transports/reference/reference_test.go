@@ -106,3 +106,34 @@ func TestFilesComeZippedOrNotAndOnce(t *testing.T) {
 		t.Errorf("HEAD: %d with %d bytes, %v", head.StatusCode, len(b), err)
 	}
 }
+
+// Who comes without a path finds the way, and nobody else does: what is not there stays so.
+func TestStartPage(t *testing.T) {
+	mux := serve(t)
+	res := get(mux, "GET", "/")
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") ||
+		!strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("%d %v", res.StatusCode, res.Header)
+	}
+	for _, link := range regexp.MustCompile(`(?:href|src)="([^"]+)"`).FindAllStringSubmatch(string(body), -1) {
+		to := "/" + link[1]
+		if strings.HasPrefix(to, "/docs") && get(mux, "GET", to).StatusCode != http.StatusOK {
+			t.Errorf("the link to %s leads nowhere", link[1])
+		}
+	}
+	if !strings.Contains(string(body), `href="docs"`) {
+		t.Errorf("no link to the reference:\n%s", body)
+	}
+	for _, path := range []string{"/absent", "/start.html", "/index.html"} {
+		if status := get(mux, "GET", path).StatusCode; status != http.StatusNotFound {
+			t.Errorf("%s answers %d", path, status)
+		}
+	}
+	if status := get(mux, "POST", "/").StatusCode; status != http.StatusMethodNotAllowed {
+		t.Errorf("POST / answers %d", status)
+	}
+}

@@ -116,6 +116,9 @@ func TestQuickstartRepeats(t *testing.T) {
 			t.Fatalf("run %d prints\n%s%s", i, r.Stdout, r.Stderr)
 		}
 		keys[key[1]] = true
+		if !regexp.MustCompile(`try in a browser: http://127\.0\.0\.1:\d+/docs\n`).MatchString(r.Stdout) {
+			t.Errorf("run %d does not lead to the reference:\n%s", i, r.Stdout)
+		}
 		want := "new or changed, 0 unchanged"
 		if i == 1 {
 			want = "(0 new or changed"
@@ -123,6 +126,14 @@ func TestQuickstartRepeats(t *testing.T) {
 		if !strings.Contains(r.Stderr, want) {
 			t.Errorf("run %d imports: %s", i, r.Stderr)
 		}
+	}
+	// Taking the application's key away leaves the command line its own.
+	succeed(t, "query", "samples", "refund", "--data", data)
+	succeed(t, "keys", "revoke", listKeys(t, data)["quickstart"].ID, "--data", data)
+	succeed(t, "query", "samples", "refund", "--data", data)
+	r := succeed(t, "quickstart", "--exit", "--data", data)
+	if again := regexp.MustCompile(`Key: (sk-service-\S+)`).FindStringSubmatch(r.Stdout); again == nil || keys[again[1]] {
+		t.Errorf("after its key was revoked it prints\n%s", r.Stdout)
 	}
 	if len(keys) != 1 {
 		t.Errorf("two runs on one folder print %d keys, want the same one", len(keys))

@@ -362,3 +362,27 @@ func TestUsers(t *testing.T) {
 		})
 	}
 }
+
+// A user without a home, as many services have, can make a key: it needs no cache.
+func TestKeysWithoutAHome(t *testing.T) {
+	dir := t.TempDir()
+	nowhere := filepath.Join(dir, "file", "home") // below a file nothing can be made, whoever asks
+	write(t, filepath.Join(dir, "file"), "")
+	env := []string{"HOME=" + nowhere, "XDG_CACHE_HOME=" + filepath.Join(nowhere, ".cache"), "MNEME_CACHE="}
+	data := filepath.Join(dir, "data")
+	r := mnemeIn(t, "", env, "keys", "create", "--data", data)
+	if r.Code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	made(t, "sk-service-", r.Stdout)
+	if _, err := os.Stat(filepath.Join(data, "cache")); err == nil {
+		t.Error("it made a cache folder")
+	}
+	// Models use one in the data folder.
+	if r := mnemeIn(t, "", env, "query", "absent", "x", "--data", data); !strings.Contains(r.Stderr, "namespace_not_found") {
+		t.Errorf("a query: %+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(data, "cache")); err != nil {
+		t.Errorf("the cache folder: %v", err)
+	}
+}

@@ -33,8 +33,8 @@ func (c *command) quickstartCommand() *cobra.Command {
 		Long: `Start a server on the embedded defaults, make a key, import the sample documents,
 run a query over HTTP, print the result, the key and curl lines to go on with, and
 keep serving. Works offline. Run it again as often as you like: documents that are
-there are left as they are, and the key, which lies in the data folder as local.key,
-stays the same. When the default port is taken, another one is chosen.`,
+there are left as they are, and the key, which lies in the data folder as
+quickstart.key, stays the same. When the default port is taken, another one is chosen.`,
 		Example: "  mneme quickstart\n  mneme quickstart --data ./try --addr 127.0.0.1:9000\n  mneme quickstart --exit  " +
 			"   # ends after the query",
 		Args: cobra.NoArgs,
@@ -69,7 +69,7 @@ stays the same. When the default port is taken, another one is chosen.`,
 				err = joinErrors(err, <-served)
 			}()
 			fmt.Fprintf(c.stdout, "Mneme serves %s at %s\n", cfg.DataDir, app.URL(l))
-			key, err := app.LocalKey(ctx, cfg.DataDir, a.Keys)
+			key, err := app.QuickstartKey(ctx, cfg.DataDir, a.Keys)
 			if err != nil {
 				return err
 			}
@@ -152,6 +152,7 @@ func (c *command) tour(ctx context.Context, url, key string) error {
 	}
 	fmt.Fprintf(c.stdout, `
 Key: %[2]s
+Every operation, to try in a browser: %[1]s/docs
 
 Ask something else:
   curl -s %[1]s%[3]s -H 'Authorization: Bearer %[2]s' \

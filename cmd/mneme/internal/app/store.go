@@ -43,14 +43,22 @@ const localKeyName = "local command line"
 // the one that lies in it, as long as it works, else a new one, which is kept
 // there. A user who can read the folder can read the documents anyway.
 func LocalKey(ctx context.Context, dir string, keys *key.Service) (string, error) {
-	return localKey(ctx, dir, keys, key.Issue{Kind: ident.Service}, op.Namespace, datadir.LocalKey, datadir.SaveLocalKey)
+	return localKey(ctx, dir, keys, key.Issue{Name: localKeyName, Kind: ident.Service}, op.Namespace, datadir.LocalKey,
+		datadir.SaveLocalKey)
+}
+
+// QuickstartKey is the key that quickstart shows: an application's, which can be revoked
+// without taking the one of this machine's commands away.
+func QuickstartKey(ctx context.Context, dir string, keys *key.Service) (string, error) {
+	return localKey(ctx, dir, keys, key.Issue{Name: "quickstart", Kind: ident.Service}, op.Namespace, datadir.QuickstartKey,
+		datadir.SaveQuickstartKey)
 }
 
 // LocalAdminKey does the same for commands that administer: its key is one of
 // all organizations, as any user who can write to the folder could make one.
 func LocalAdminKey(ctx context.Context, dir string, keys *key.Service) (string, error) {
-	return localKey(ctx, dir, keys, key.Issue{Kind: ident.Admin, AllOrganizations: true}, op.Administration,
-		datadir.LocalAdminKey, datadir.SaveLocalAdminKey)
+	return localKey(ctx, dir, keys, key.Issue{Name: localKeyName, Kind: ident.Admin, AllOrganizations: true},
+		op.Administration, datadir.LocalAdminKey, datadir.SaveLocalAdminKey)
 }
 
 func localKey(ctx context.Context, dir string, keys *key.Service, in key.Issue, family op.Family,
@@ -64,10 +72,9 @@ func localKey(ctx context.Context, dir string, keys *key.Service, in key.Issue, 
 			return secret, nil
 		}
 	}
-	in.Name = localKeyName
 	issued, err := keys.Issue(ctx, in)
 	if err != nil {
-		return "", fmt.Errorf("make the local key: %w", err)
+		return "", fmt.Errorf("make the key %q: %w", in.Name, err)
 	}
 	return issued.Secret, save(dir, issued.Secret)
 }

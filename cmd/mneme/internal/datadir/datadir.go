@@ -21,6 +21,7 @@ const (
 	serverFile = "server.json"
 	keyFile    = "local.key"
 	adminFile  = "local-admin.key"
+	quickFile  = "quickstart.key"
 	idFile     = "replica"
 )
 
@@ -227,6 +228,14 @@ func SaveLocalKey(dir, secret string) error {
 // SaveLocalAdminKey keeps the local admin key the same way.
 func SaveLocalAdminKey(dir, secret string) error {
 	return writeFile(filepath.Join(dir, adminFile), []byte(secret+"\n"))
+}
+
+// QuickstartKey reads the key that quickstart hands out; "" when there is none.
+func QuickstartKey(dir string) (string, error) { return readKey(dir, quickFile) }
+
+// SaveQuickstartKey keeps that key the same way.
+func SaveQuickstartKey(dir, secret string) error {
+	return writeFile(filepath.Join(dir, quickFile), []byte(secret+"\n"))
 }
 
 // writeFile replaces a small file whole, so that a reader never sees half of it.
