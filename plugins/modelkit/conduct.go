@@ -144,6 +144,11 @@ func (k *check) endures(prefix, task string, c conduct) {
 		k.skip(prefix+"memory-flat", flat, why)
 		return
 	}
+	renewals := func() int { return 0 }
+	if r, ok := k.model.(Renewer); ok {
+		renewals = r.Renewals
+	}
+	renewed := renewals()
 	length := cmp.Or(k.c.Endure, time.Minute)
 	started := time.Now()
 	ctx, cancel := context.WithCancel(k.ctx)
@@ -200,6 +205,9 @@ func (k *check) endures(prefix, task string, c conduct) {
 	if failed != nil {
 		return
 	}
+	renewed = renewals() - renewed
+	k.expect(prefix+"renewals", "nothing runs out of memory in a long run", renewed == 0,
+		"instances were out of memory and replaced %d times in %d calls: is something not freed?", renewed, calls)
 	third, grown, settled := growth(samples)
 	k.expect(prefix+"memory-flat", flat, settled,
 		"%s more in the last quarter of %d calls than in the one before, which had %s", Bytes(grown), calls, Bytes(third))

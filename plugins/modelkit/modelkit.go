@@ -2,6 +2,7 @@ package modelkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -42,6 +44,18 @@ type Candidate struct {
 // and the ceiling that it was given, 0 for none.
 type Gauge interface {
 	Memory() (used, ceiling int64)
+}
+
+// Renewer is an optional ability of a model: how often what runs it was out of memory
+// and replaced. That hides a leak from callers, and from a look at memory.
+type Renewer interface {
+	Renewals() int
+}
+
+// Describer is an optional ability of a model: what it says of itself where something
+// else, such as a manifest, says it too. Not ok: there is nothing to compare.
+type Describer interface {
+	Described() (name, version, licence string, ok bool)
 }
 
 // Breaker is an optional ability of a model: Break makes what runs it crash, as a
@@ -252,9 +266,30 @@ func (k *check) step(name string) {
 func (k *check) expect(id, expect string, ok bool, saw string, args ...any) {
 	f := Finding{ID: id, Expect: expect, Outcome: Passed}
 	if !ok {
+		for i, a := range args {
+			if err, is := a.(error); is {
+				args[i] = causes(err)
+			}
+		}
 		f.Outcome, f.Saw = Failed, fmt.Sprintf(saw, args...)
 	}
 	k.record(f)
+}
+
+// alike tells whether a description says the same as a manifest, where it says anything.
+func alike(described, manifest string) bool { return described == "" || described == manifest }
+
+// causes is an error with the causes that its faults keep for the log: whoever checks a
+// model wants to know which value was wrong.
+func causes(err error) string {
+	text := err.Error()
+	var f *fault.Error
+	for errors.As(err, &f) && f.Err != nil {
+		if err = f.Err; !strings.Contains(text, err.Error()) {
+			text += ": " + err.Error()
+		}
+	}
+	return text
 }
 
 // skip records that there was nothing to look at.
@@ -282,6 +317,15 @@ func (k *check) describes() {
 	k.step("describe")
 	i := k.info
 	k.expect("describes.name", "a name", i.Name != "", "none")
+	if d, is := k.model.(Describer); is {
+		if name, version, licence, ok := d.Described(); ok {
+			k.expect("describes.required", "a name and a version in the description", name != "" && version != "",
+				"name %q, version %q", name, version)
+			k.expect("describes.manifest", "the manifest and the description say the same name, version and licence",
+				alike(name, i.Name) && alike(version, i.Version) && alike(licence, i.Licence),
+				"manifest: %s %s, %s; description: %s %s, %s", i.Name, i.Version, i.Licence, name, version, licence)
+		}
+	}
 	if i.Licence == "" && i.Runtime == "remote" {
 		k.skip("describes.licence", "a licence", "the configuration states none for this server")
 	} else {

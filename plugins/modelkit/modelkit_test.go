@@ -62,6 +62,14 @@ func TestFindsWhatIsBroken(t *testing.T) {
 		"senseless":            {&small{task: embed, flaws: flaws{senseless: true}}, "embedding.sense.obvious"},
 		"keeps input":          {&small{task: embed, flaws: flaws{keeps: true}}, "embedding.conduct.retained"},
 		"wears out":            {&small{task: embed, flaws: flaws{wrongLater: true}}, "embedding.conduct.endures"},
+		"is renewed":           {&small{task: embed, renews: true}, "embedding.conduct.renewals"},
+		"alike":                {&small{task: embed, says: []string{"small", "1", "Apache-2.0"}}, ""},
+		"says no licence":      {&small{task: embed, says: []string{"small", "1", ""}}, ""},
+		"says another name":    {&small{task: embed, says: []string{"big", "1", "Apache-2.0"}}, "describes.manifest"},
+		"says another version": {&small{task: embed, says: []string{"small", "2", "Apache-2.0"}}, "describes.manifest"},
+		"says another licence": {&small{task: embed, says: []string{"small", "1", "MIT"}}, "describes.manifest"},
+		"says no name":         {&small{task: embed, says: []string{"", "1", "Apache-2.0"}}, "describes.required"},
+		"says no version":      {&small{task: embed, says: []string{"small", "", "Apache-2.0"}}, "describes.required"},
 		"leaks":                {&small{task: embed, leak: 1 << 20}, "embedding.conduct.memory-flat"},
 		"over its ceiling":     {&small{task: embed, ceiling: 9 << 20}, "embedding.conduct.memory-ceiling"},
 		"never back":           {&small{task: embed, dead: true}, "embedding.conduct.recovers"},
@@ -153,6 +161,15 @@ func TestClaimsWithoutMethod(t *testing.T) {
 	r := check(t, modelkit.Candidate{Open: opened(claims{&small{task: port.TaskEmbed}})})
 	if f := finding(r, "describes.callable"); f.OK() {
 		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// TestSaysWhichValue: a failing line says what the log would, where faults keep it from callers.
+func TestSaysWhichValue(t *testing.T) {
+	r := check(t, modelkit.Candidate{Open: opened(&small{task: port.TaskEmbed, flaws: flaws{wrongLater: true}})})
+	f := finding(r, "embedding.conduct.endures")
+	if !strings.Contains(f.Saw, "the model failed: upstream_error: broken: row 3 is NaN") {
+		t.Errorf("%q", f.Saw)
 	}
 }
 

@@ -76,6 +76,22 @@ type small struct {
 	mu       sync.Mutex
 	kept     map[string]string // texts of calls as they were, and as they were lent
 	unclaims bool              // answers tasks that it does not claim
+	renews   bool              // it is replaced now and then
+	says     []string          // of itself: name, version, licence
+}
+
+func (s *small) Renewals() int {
+	if s.renews {
+		return int(s.calls.Load() / 2)
+	}
+	return 3 // before the check
+}
+
+func (s *small) Described() (name, version, licence string, ok bool) {
+	if s.says == nil {
+		return "", "", "", false
+	}
+	return s.says[0], s.says[1], s.says[2], true
 }
 
 const smallDim = 64
@@ -117,7 +133,8 @@ func (s *small) admit(ctx context.Context, task port.Task, texts []string) error
 		return fault.New(fault.Unavailable, "restarting")
 	}
 	if s.wrongLater && s.readings.Load() > 2 { // in the long run
-		return errors.New("worn out")
+		return fault.Wrap(fault.Upstream, "call", fault.Wrap(fault.Upstream, "answer", errors.New("row 3 is NaN"), "broken"),
+			"the model failed")
 	}
 	if s.deaf {
 		return nil

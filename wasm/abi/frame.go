@@ -168,12 +168,18 @@ func ParseResult(b []byte) (Result, error) {
 	case KindError:
 		return Result{}, &Error{Code: Code(h[6]), Message: Printable(b[body:min(len(b), int(body)+maxMessage)])}
 	case KindDense:
-		if r.Floats, ok = floats(body, rows*dim); ok {
-			ok = finite(r.Floats)
+		if r.Floats, ok = floats(body, rows*dim); !ok {
+			return bad("%d rows of %d do not fit %d bytes", rows, dim, total)
+		}
+		if i, wild := notFinite(r.Floats); wild {
+			return bad("row %d, dimension %d is %g, which is not finite", i/int(dim), i%int(dim), r.Floats[i])
 		}
 	case KindScores:
-		if r.Floats, ok = floats(body, rows); ok {
-			ok = finite(r.Floats)
+		if r.Floats, ok = floats(body, rows); !ok {
+			return bad("%d scores do not fit %d bytes", rows, total)
+		}
+		if i, wild := notFinite(r.Floats); wild {
+			return bad("score %d is %g, which is not finite", i, r.Floats[i])
 		}
 		if cut := nnz; ok && cut != 0 {
 			if r.Cut, ok = words(cut, rows); !ok || cut < resultHeader {
@@ -191,7 +197,12 @@ func ParseResult(b []byte) (Result, error) {
 			break
 		}
 		if r.Floats, ok = floats(body+4*(rows+1+nnz), nnz); ok {
-			ok = finite(r.Floats) && rising(r.Index, r.Terms)
+			if i, wild := notFinite(r.Floats); wild {
+				return bad("weight %d, of term %d, is %g, which is not finite", i, r.Terms[i], r.Floats[i])
+			}
+			if row := falling(r.Index, r.Terms); row >= 0 {
+				return bad("the terms of row %d do not rise", row)
+			}
 		}
 	case KindText:
 		var table []uint32
@@ -213,7 +224,7 @@ func ParseResult(b []byte) (Result, error) {
 		return bad("unknown kind %d", kind)
 	}
 	if !ok {
-		return bad("kind %d: the values do not fit, are not finite or are out of order", kind)
+		return bad("kind %d: the values of %d rows do not fit %d bytes", kind, rows, total)
 	}
 	if tokens != 0 {
 		if r.Tokens, ok = words(tokens, rows); !ok || tokens < resultHeader {
@@ -291,13 +302,14 @@ func Printable(b []byte) string {
 	return string(out)
 }
 
-func finite(v []float32) bool {
-	for _, x := range v {
-		if d := x - x; d != 0 { // NaN and infinities
-			return false
+// notFinite finds a NaN or an infinity.
+func notFinite(v []float32) (at int, found bool) {
+	for i, x := range v {
+		if d := x - x; d != 0 {
+			return i, true
 		}
 	}
-	return true
+	return 0, false
 }
 
 // validIndex reports whether offsets rise from 0 to n.
@@ -313,15 +325,15 @@ func validIndex(index []uint32, n uint64) bool {
 	return true
 }
 
-// rising reports whether the terms rise strictly within each row.
-func rising(index, terms []uint32) bool {
+// falling is the first row whose terms do not rise strictly; -1: there is none.
+func falling(index, terms []uint32) int {
 	for r := 1; r < len(index); r++ {
 		row := terms[index[r-1]:index[r]]
 		for i := 1; i < len(row); i++ {
 			if row[i] <= row[i-1] {
-				return false
+				return r - 1
 			}
 		}
 	}
-	return true
+	return -1
 }

@@ -162,6 +162,15 @@ func (m *Model) Memory() (used, ceiling int64) {
 	return s.Memory, int64(s.Instances) * int64(m.options.MemoryMB) << 20
 }
 
+// Renewals is how often an instance was out of memory and replaced.
+func (m *Model) Renewals() int { return int(m.renewed.Load()) }
+
+// Described is what a vendor's module says of itself, which its manifest may say too;
+// false for our own, whose packs say it.
+func (m *Model) Described() (name, version, licence string, ok bool) {
+	return m.claims.Name, m.claims.Version, m.claims.Licence, m.module.Interrupt == Enforced
+}
+
 // Break makes an instance fail in the middle of a call, as a trap does, for checks that
 // the model recovers. It waits for a call, and fails if ctx ends before there is one.
 func (m *Model) Break(ctx context.Context) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
-	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/wasm/abi"
 )
@@ -184,12 +183,14 @@ func (m *Model) probe(ctx context.Context, in *instance) error {
 
 // checkDense checks an answer of vectors and divides those that claim no unit length.
 func (m *Model) checkDense(r abi.Result, rows int) error {
-	if r.Kind != abi.KindDense || r.Rows != rows || r.Dim != m.info.Dimensions {
-		return fault.New(fault.Upstream, "the model answered kind %d with %d rows of %d for %d texts of %d", r.Kind,
-			r.Rows, r.Dim, rows, m.info.Dimensions)
+	if err := checkKind(r, abi.KindDense, rows); err != nil {
+		return err
+	}
+	if r.Dim != m.info.Dimensions {
+		return fmt.Errorf("the model answered vectors of %d dimensions, it describes %d", r.Dim, m.info.Dimensions)
 	}
 	if err := (port.Dense{Dim: r.Dim, Data: r.Floats}).Unit(m.unit); err != nil {
-		return fault.New(fault.Upstream, "the model answered vectors of which %v", err)
+		return fmt.Errorf("the model answered vectors of which %w", err)
 	}
 	return m.checkTokens(r)
 }
@@ -201,7 +202,7 @@ func (m *Model) checkSparse(r abi.Result, rows int) error {
 	}
 	for i, term := range r.Terms {
 		if w := r.Floats[i]; term >= m.vocab || !(w > 0) {
-			return fault.New(fault.Upstream, "the model gave term %d of %d the weight %g", term, m.vocab, w)
+			return fmt.Errorf("the model gave term %d of a vocabulary of %d the weight %g", term, m.vocab, w)
 		}
 	}
 	return m.checkTokens(r)
@@ -215,7 +216,7 @@ func checkIDs(r abi.Result, rows int) error { return checkKind(r, abi.KindIDs, r
 
 func checkKind(r abi.Result, kind abi.Kind, rows int) error {
 	if r.Kind != kind || r.Rows != rows {
-		return fault.New(fault.Upstream, "the model answered kind %d with %d rows for %d texts", r.Kind, r.Rows, rows)
+		return fmt.Errorf("the model answered kind %d with %d rows, for %d texts it is kind %d", r.Kind, r.Rows, rows, kind)
 	}
 	return nil
 }
@@ -225,9 +226,9 @@ func checkScores(r abi.Result, rows int) error {
 	if err := checkKind(r, abi.KindScores, rows); err != nil {
 		return err
 	}
-	for _, score := range r.Floats {
+	for i, score := range r.Floats {
 		if !(score >= 0 && score <= 1) {
-			return fault.New(fault.Upstream, "the model answered the score %g, which is no probability", score)
+			return fmt.Errorf("the model answered the score %g for text %d, which is no probability", score, i)
 		}
 	}
 	return nil
@@ -235,11 +236,11 @@ func checkScores(r abi.Result, rows int) error {
 
 func (m *Model) checkTokens(r abi.Result) error {
 	if r.Tokens == nil {
-		return fault.New(fault.Upstream, "the model did not say how many tokens it read")
+		return errors.New("the model did not say how many tokens it read")
 	}
-	for _, n := range r.Tokens {
+	for i, n := range r.Tokens {
 		if int64(n) > int64(m.info.MaxTokens) {
-			return fault.New(fault.Upstream, "the model says it read %d tokens, its window is %d", n, m.info.MaxTokens)
+			return fmt.Errorf("the model says it read %d tokens of text %d, its window is %d", n, i, m.info.MaxTokens)
 		}
 	}
 	return nil

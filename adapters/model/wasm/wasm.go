@@ -81,6 +81,8 @@ type baseAbilities interface {
 	port.Reranker
 	port.QueryCutter
 	Memory() (used, ceiling int64)
+	Renewals() int
+	Described() (name, version, licence string, ok bool)
 }
 
 // withAbilities wraps the model in a type with exactly the optional interfaces that it
