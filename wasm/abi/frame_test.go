@@ -228,15 +228,21 @@ func FuzzRequest(f *testing.F) {
 
 // TestRefusalSaysWhich: a result that breaks a rule is refused with the place and the value.
 func TestRefusalSaysWhich(t *testing.T) {
-	nan := float32(math.NaN())
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	sparse := func(rows int, index, terms []uint32, weights ...float32) Result {
+		return Result{Kind: KindSparse, Rows: rows, Index: index, Terms: terms, Floats: weights}
+	}
+	dense := func(rows, dim int, v ...float32) Result {
+		return Result{Kind: KindDense, Rows: rows, Dim: dim, Floats: v}
+	}
 	for want, r := range map[string]Result{
-		"row 1, dimension 2 is NaN":               {Kind: KindDense, Rows: 2, Dim: 3, Floats: []float32{0, 1, 2, 3, 4, nan}},
-		"row 0, dimension 0 is +Inf":              {Kind: KindDense, Rows: 1, Dim: 1, Floats: []float32{float32(math.Inf(1))}},
-		"2 rows of 3 do not fit":                  {Kind: KindDense, Rows: 2, Dim: 3, Floats: []float32{0}},
+		"row 1, dimension 2 is NaN":               dense(2, 3, 0, 1, 2, 3, 4, nan),
+		"row 0, dimension 0 is +Inf":              dense(1, 1, inf),
+		"2 rows of 3 do not fit":                  dense(2, 3, 0),
 		"score 1 is NaN":                          {Kind: KindScores, Rows: 2, Floats: []float32{0, nan}},
 		"3 scores do not fit":                     {Kind: KindScores, Rows: 3, Floats: []float32{0}},
-		"weight 1, of term 9, is NaN":             {Kind: KindSparse, Rows: 1, Index: []uint32{0, 2}, Terms: []uint32{4, 9}, Floats: []float32{1, nan}},
-		"the terms of row 1 do not rise":          {Kind: KindSparse, Rows: 2, Index: []uint32{0, 1, 3}, Terms: []uint32{4, 9, 9}, Floats: []float32{1, 1, 1}},
+		"weight 1, of term 9, is NaN":             sparse(1, []uint32{0, 2}, []uint32{4, 9}, 1, nan),
+		"the terms of row 1 do not rise":          sparse(2, []uint32{0, 1, 3}, []uint32{4, 9, 9}, 1, 1, 1),
 		"kind 5: the values of 4 rows do not fit": {Kind: KindCounts, Rows: 4, Counts: []uint32{1}},
 	} {
 		if _, err := ParseResult(r.Append(nil)); err == nil || !strings.Contains(err.Error(), want) {

@@ -20,4 +20,4 @@ ld=$(first ${WASM_LD:-} wasm-ld wasm-ld-20 wasm-ld-19 wasm-ld-18 wasm-ld-17 wasm
 object=$(mktemp)
 trap 'rm -f "$object"' EXIT
 "$cc" --target=wasm32 -std=gnu11 -O3 -msimd128 -mbulk-memory -ffreestanding -fno-math-errno -Wall -Wextra -Isdk -c -o "$object" model.c
-"$ld" --no-entry --strip-all --stack-first -z stack-size=131072 -o model.wasm "$object"
+"$ld" --no-entry --strip-debug --stack-first -z stack-size=131072 -o model.wasm "$object"

@@ -3,8 +3,8 @@
 //
 // Build: clang --target=wasm32 -O3 -msimd128 -mbulk-memory -nostdlib -Wl,--no-entry
 // A model exports mneme_describe, mneme_open and the operations it offers;
-// mneme_abi, mneme_alloc and mneme_free come from here. In C++ wrap the exports in
-// extern "C".
+// mneme_abi, mneme_alloc and mneme_free come from here. In C++ put extern "C" before
+// each export; what is declared here has it.
 //
 //	u64 MNEME_EXPORT(mneme_embed)(const void *p, u32 n) {
 //		mneme_text *texts;
@@ -22,6 +22,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef uint8_t u8;
 typedef uint16_t u16;
@@ -108,9 +112,16 @@ static inline u32 mneme_strlen(const char *s) {
 	return n;
 }
 
+#ifdef __cplusplus
+}
+#endif
+
 #endif
 
 #ifdef MNEME_IMPLEMENTATION
+#ifdef __cplusplus
+extern "C" {
+#endif
 #undef MNEME_IMPLEMENTATION
 
 u32 MNEME_EXPORT(mneme_abi)(void) { return MNEME_ABI_MAJOR << 16 | MNEME_ABI_MINOR; }
@@ -191,7 +202,7 @@ mneme_result *mneme_new(u32 kind, u32 rows, u32 dim, u32 nnz, u64 body, int toke
 	u64 tokens_off = (sizeof(mneme_result) + body + 3) & ~3ull;
 	u64 total = tokens_off + (tokens ? 4ull * rows : 0);
 	if (total > 0xFFFF0000u) return 0;
-	mneme_result *r = mneme_alloc((u32)total);
+	mneme_result *r = (mneme_result *)mneme_alloc((u32)total);
 	if (!r) return 0;
 	*r = (mneme_result){kind, rows, dim, nnz, sizeof(mneme_result), tokens ? (u32)tokens_off : 0, 0, (u32)total};
 	return r;
@@ -240,7 +251,7 @@ u64 mneme_ok(void) {
 
 u64 mneme_say(const char *json) {
 	u32 n = mneme_strlen(json);
-	char *p = mneme_alloc(n);
+	char *p = (char *)mneme_alloc(n);
 	if (!p) return 0;
 	__builtin_memcpy(p, json, n);
 	return MNEME_PACK(p, n);
@@ -250,7 +261,7 @@ u8 *mneme_asset(const char *name, u32 *n) {
 	u32 len = mneme_strlen(name);
 	u64 size = mneme_asset_size(name, len);
 	if (size > 0x7FFFFFFF) return 0;
-	u8 *p = mneme_alloc((u32)size);
+	u8 *p = (u8 *)mneme_alloc((u32)size);
 	if (!p) return 0;
 	if (mneme_asset_read(name, len, 0, p, (u32)size)) {
 		mneme_free(p, (u32)size);
@@ -261,14 +272,14 @@ u8 *mneme_asset(const char *name, u32 *n) {
 }
 
 u64 mneme_frame(const void *p, u32 n, mneme_text **texts, u32 *rows, u32 *flags) {
-	const mneme_request *q = p;
+	const mneme_request *q = (const mneme_request *)p;
 	if (n < sizeof *q) return mneme_fail(MNEME_INVALID, "request: shorter than its header");
 	if (q->version != 1) return mneme_fail(MNEME_UNSUPPORTED, "request: unknown frame version");
 	if (q->flags & ~(u32)MNEME_QUERY) return mneme_fail(MNEME_UNSUPPORTED, "request: unknown flags");
 	u32 count = q->rows;
 	if (count > (n - sizeof *q) / 8) return mneme_fail(MNEME_INVALID, "request: row table does not fit the frame");
 	const u32 *table = (const u32 *)(q + 1);
-	mneme_text *t = mneme_alloc(count * sizeof *t);
+	mneme_text *t = (mneme_text *)mneme_alloc(count * sizeof *t);
 	if (!t) return mneme_fail(MNEME_NO_MEMORY, "out of memory for the row table");
 	for (u32 i = 0; i < count; i++) {
 		u32 off = table[2 * i], len = table[2 * i + 1];
@@ -413,5 +424,9 @@ int mneme_json_string(const char *json, u32 n, const char *key, char *out, u32 c
 	*len = at;
 	return 1;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
