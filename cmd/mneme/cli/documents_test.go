@@ -60,7 +60,7 @@ func TestImportAndQuery(t *testing.T) {
 	// The same through a running server, found by the folder and named by URL.
 	s := start(t, args()...)
 	write(t, filepath.Join(in, "new.txt"), "The harbour closes at dusk.\n")
-	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.Stderr, "1 documents (1 new") {
+	if r := succeed(t, args("import", in, "--namespace", "notes")...); !strings.Contains(r.Stderr, "1 document (1 new") {
 		t.Errorf("the import beside a server says %s", r.Stderr)
 	}
 	key := newKey(t, data)

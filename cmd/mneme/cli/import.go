@@ -4,27 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datasetfile"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/importer"
 	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
-	"github.com/mnemehq/mneme/core/model"
-	"github.com/mnemehq/mneme/core/port"
 )
 
 // Batches are small enough that a write whose texts all need embedding stays
@@ -36,14 +30,13 @@ const (
 
 func (c *command) importCommand() *cobra.Command {
 	var (
-		t       target
-		ns      string
-		restart bool
-		on      string
-		org     string
-		rights  trust
+		t      target
+		ns     string
+		on     string
+		org    string
+		rights trust
+		files  fileImport
 	)
-	im := importer.Importer{}
 	cmd := &cobra.Command{
 		Use:   "import PATH...",
 		Short: "Bring files and folders into a namespace, or a whole data set into an installation",
@@ -53,7 +46,19 @@ Files: ` + strings.Join(importer.Extensions(), " ") + `
 
 Several batches are in flight at once. A run that is stopped goes on where it was
 when the same command is given again, and a repeated one skips what has not
-changed. What could not be imported is listed, and the exit code is then 1.
+changed. What could not be imported is listed, and the exit code is then 1, also
+of later runs, until it can.
+
+In a folder, hidden files, node_modules and what .gitignore files name are left
+out, besides files of other kinds; --dry-run names each and why. The id of a
+document is the path below the folder given, with colons for slashes; where two
+folders would share ids, --prefix keeps them apart. The front matter of Markdown
+files (YAML or TOML) becomes title and metadata.
+
+What is gone from a folder stays in the namespace and is told, until --prune
+deletes it. The notes on what an import has brought lie in the data folder (with
+--url in the cache folder) of this machine, for the paths as they are given:
+nothing else is ever deleted. --watch goes on and imports what changes.
 
 A file that mneme export wrote is brought in whole: organizations, keys,
 namespaces, end users. It goes into the store of the data folder or of the
@@ -67,13 +72,16 @@ With --url a data set of one namespace goes into a
 running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 ` + connectHelp,
 		Example: `  mneme import ./handbook --namespace handbook
+  mneme import ./notes --namespace notes --exclude drafts/ --prune
+  mneme import ./notes --namespace notes --watch --prune --yes
+  mneme import ./old --namespace old --encoding windows-1252 --dry-run
   mneme import tickets.jsonl.gz --namespace tickets --workers 8
   mneme import backup.ndjson.gz --data ./data          # written by mneme export
   mneme import backup.ndjson.gz --data ./data --keys --admin-keys --secrets --verify backup.pub
   mneme import ./docs --namespace docs --url https://memory.example.org --key "$MNEME_KEY"
   mneme import handbook.ndjson.gz --url https://memory.example.org --key "$MNEME_ADMIN_KEY"`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if slices.ContainsFunc(args, datasetfile.IsDataSet) {
 				keep, err := parsePolicy(on)
 				switch {
@@ -98,101 +106,23 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
 			if ns == "" {
 				return usage("import needs --namespace: the namespace to write into")
 			}
-			if im.BatchDocs < 1 || im.BatchDocs > 100 || im.Workers < 1 || im.Workers > 256 {
-				return usage("--batch must be 1-100 and --workers 1-256")
-			}
-			ctx := cmd.Context()
-			files, ignored, err := importer.Scan(ctx, args)
-			if err != nil {
-				return err
-			}
-			if len(files) == 0 {
-				return fmt.Errorf("nothing to import: none of the %s there is of a known kind", plural(ignored, "file"))
-			}
-			cl, done, err := c.connect(ctx, "import", t)
-			if err != nil {
-				return err
-			}
-			defer func() { err = joinErrors(err, done()) }()
-			// A server without an embedding model answers every write "try again later".
-			var embedders model.List
-			if err := cl.Do(ctx, http.MethodGet, "/models?kind="+string(port.TaskEmbed), nil, &embedders); err != nil {
-				return err
-			}
-			if len(embedders.Models) == 0 {
-				return errors.New("the server has no embedding model, so it takes no documents; see roles.embed in its " +
-					"configuration")
-			}
-			source, dir, err := c.importSource(cl, t, ns, args)
-			if err != nil {
-				return err
-			}
-			state, err := importer.OpenState(dir, source)
-			if err != nil {
-				return err
-			}
-			defer func() { err = joinErrors(err, state.Close()) }()
-			// What was imported into a namespace that is gone has to be imported again.
-			err = cl.Do(ctx, http.MethodGet, "/namespaces/"+url.PathEscape(ns), nil, nil)
-			if restart || client.CodeOf(err) == string(fault.NamespaceNotFound) {
-				err = state.Reset(source)
-			}
-			if err != nil {
-				return err
-			}
-			im.Writer, im.Namespace, im.State = &documentWriter{cl}, ns, state
-			p, err := runImport(ctx, c, im, files)
-			if ignored > 0 {
-				fmt.Fprintf(c.stderr, "%s of other kinds left out\n", plural(ignored, "file"))
-			}
-			if err == nil && p.Failed > 0 {
-				return errReported
-			}
-			return err
+			return c.importFiles(cmd.Context(), t, ns, args, files)
 		},
 	}
 	t.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&ns, "namespace", "", "namespace to write into (required; of a data set with --url its own name unless given)")
 	f.StringVar(&org, "org", "", "of a data set with --url: organization to write into (default: the one called default)")
-	f.IntVar(&im.Workers, "workers", max(2, min(8, runtime.GOMAXPROCS(0))), "batches in flight")
-	f.IntVar(&im.BatchDocs, "batch", importBatch, "documents of a batch, 1-100")
-	f.BoolVar(&im.Strict, "strict", false, "stop at the first document that cannot be imported")
 	f.StringVar(&on, "on-conflict", string(dataset.Fail), "of a data set: what to do "+policyHelp)
 	rights.flags(f)
-	f.BoolVar(&restart, "restart", false, "read all files again, also those that have not changed")
-	im.BatchBytes = importBatchBytes
+	files.flags(f)
 	return cmd
-}
-
-// importSource names the import and says where its journal lies.
-func (c *command) importSource(cl *client.Client, t target, ns string, args []string) (importer.Source, string, error) {
-	cfg, err := c.loadQuiet()
-	if err != nil {
-		return importer.Source{}, "", err
-	}
-	s := importer.Source{Target: cl.Base(), Namespace: ns}
-	dir := filepath.Join(app.CacheDir(cfg), "imports")
-	if t.url == "" && os.Getenv("MNEME_URL") == "" {
-		if s.Target, err = filepath.Abs(cfg.DataDir); err != nil {
-			return s, "", fmt.Errorf("data folder: %w", err)
-		}
-		dir = filepath.Join(cfg.DataDir, "imports")
-	}
-	for _, arg := range args {
-		path, err := filepath.Abs(arg)
-		if err != nil {
-			return s, "", fmt.Errorf("path %s: %w", arg, err)
-		}
-		s.Paths = append(s.Paths, path)
-	}
-	return s, dir, nil
 }
 
 func runImport(ctx context.Context, c *command, im importer.Importer, files []importer.File) (importer.Progress, error) {
 	f, ok := c.stderr.(*os.File)
 	bar := importer.NewBar(c.stderr, ok && term.IsTerminal(int(f.Fd())))
-	im.OnProgress, im.OnProblem = bar.Update, bar.Problem
+	im.OnProgress, im.OnProblem, im.OnKnown, im.OnRetry = bar.Update, bar.Problem, bar.Known, bar.Retry
 	p, err := im.Run(ctx, files)
 	bar.Finish(p)
 	return p, err

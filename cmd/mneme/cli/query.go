@@ -151,7 +151,7 @@ func (c *command) printHits(r query.Result, explain bool) error {
 		if h.Text != nil {
 			text = oneLine(*h.Text, 100)
 		}
-		rows = append(rows, append(row, h.DocumentID, strconv.Itoa(h.ChunkIndex), text))
+		rows = append(rows, append(row, documentName(h.DocumentID, h.Metadata), strconv.Itoa(h.ChunkIndex), text))
 	}
 	if err := table(c.stdout, header, rows); err != nil {
 		return err
@@ -161,6 +161,16 @@ func (c *command) printHits(r query.Result, explain bool) error {
 		fmt.Fprintf(c.stderr, "degraded: %s: %s\n", d.Part, d.Reason)
 	}
 	return nil
+}
+
+// documentName is a document's id, or the path of its file where the importer had to
+// alter that to make an id of it.
+func documentName(id string, metadata json.RawMessage) string {
+	var of struct{ Path string }
+	if !strings.Contains(id, "::") || json.Unmarshal(metadata, &of) != nil || of.Path == "" {
+		return id
+	}
+	return oneLine(of.Path, 200)
 }
 
 // oneLine is the beginning of a text, with white space collapsed to single spaces and

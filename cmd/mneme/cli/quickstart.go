@@ -119,12 +119,12 @@ func (c *command) tour(ctx context.Context, url, key string) error {
 	if err != nil {
 		return err
 	}
-	files, _, err := importer.ScanFS(ctx, samples.FS(), "")
+	listing, err := importer.Scanner{}.ScanFS(ctx, samples.FS())
 	if err != nil {
 		return fmt.Errorf("read the sample documents: %w", err)
 	}
 	im := importer.Importer{Writer: &documentWriter{cl}, Namespace: quickstartNamespace, Workers: 2, BatchDocs: 4, Strict: true}
-	if _, err := runImport(ctx, c, im, files); err != nil {
+	if _, err := runImport(ctx, c, im, listing.Files); err != nil {
 		return fmt.Errorf("import the sample documents: %w", err)
 	}
 	topK, perDocument := 3, 1

@@ -49,6 +49,8 @@ type Importer struct {
 	Writer    Writer
 	Namespace string
 	State     *State // nil: nothing is remembered
+	Others    Claims // what other imports put into the namespace
+	Prune     bool   // what is stale will be asked for: each document's file must be known
 
 	Workers    int           // batches in flight; 4
 	BatchDocs  int           // documents of a batch; 100, the most that a write takes
@@ -61,6 +63,8 @@ type Importer struct {
 	// Called from several goroutines, never two at a time.
 	OnProgress func(Progress)
 	OnProblem  func(*Problem)
+	OnKnown    func(problem string)                // that an earlier run had with a file skipped now
+	OnRetry    func(err error, wait time.Duration) // of a batch that could not be written
 }
 
 // Progress is how far an import is.
@@ -114,6 +118,9 @@ type batch struct {
 type fileMark struct {
 	name string
 	Mark
+	path  string
+	ids   []string // documents that it stands for, besides those of the marks before it
+	bad   []string // problems, likewise
 	stale []string
 }
 
@@ -133,6 +140,7 @@ type run struct {
 	settled  int             // number of the first batch that is not done
 	done     map[int]*batch  // done, but not all before it
 	refused  map[string]int  // documents that the writer refused, by file
+	refusals map[string][]string
 
 	report sync.Mutex // of callbacks
 }
@@ -148,6 +156,7 @@ func (im *Importer) Run(ctx context.Context, files []File) (Progress, error) {
 		inflight: map[string]bool{},
 		done:     map[int]*batch{},
 		refused:  map[string]int{},
+		refusals: map[string][]string{},
 	}
 	r.free = sync.NewCond(&r.mu)
 	for _, f := range files {
@@ -176,15 +185,36 @@ func (im *Importer) Run(ctx context.Context, files []File) (Progress, error) {
 			}
 		})
 	}
+	ticking := r.tick()
 	r.readAll(files, batches)
 	close(batches)
 	workers.Wait()
+	ticking()
 	r.notify(nil)
 	err := context.Cause(r.ctx)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Cause(ctx))) {
 		err = ErrInterrupted
 	}
 	return r.snapshot(), err
+}
+
+// tick tells the progress every second, also while long writes say nothing.
+func (r *run) tick() (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		every := time.NewTicker(time.Second)
+		defer every.Stop()
+		for {
+			select {
+			case <-every.C:
+				r.notify(nil)
+			case <-end:
+				return
+			}
+		}
+	}()
+	return func() { close(end); <-ended }
 }
 
 type numbered struct {
@@ -239,7 +269,16 @@ func (r *run) readAll(files []File, out chan<- numbered) {
 		if r.State != nil {
 			from, known = r.State.Mark(f.Name)
 		}
-		if known && r.unchanged(f, &from) {
+		if owner := r.Others.owner(f); owner != "" && !known {
+			cur.read += f.Size
+			err := r.recordProblem(claimed(f, owner))
+			if err != nil {
+				r.stop(err)
+				return
+			}
+			continue
+		}
+		if known && r.skip(f, &from) {
 			r.mu.Lock()
 			r.progress.Files++
 			r.progress.Skipped++
@@ -247,51 +286,13 @@ func (r *run) readAll(files []File, out chan<- numbered) {
 			r.progress.BytesDone += f.Size
 			r.progress.bytesSkipped += f.Size
 			r.mu.Unlock()
+			if from.Failed > 0 {
+				r.tellKnown(f.Name)
+			}
 			r.notify(nil)
 			continue
 		}
-		var last int64
-		var told *Problem
-		err := f.Read(r.ctx, from, func(it Item) error {
-			if it.Problem != nil {
-				told = it.Problem
-				if err := r.recordProblem(it.Problem); err != nil {
-					return err
-				}
-			}
-			if it.Record != nil {
-				full := len(cur.docs) >= r.BatchDocs || len(cur.docs) > 0 && cur.bytes+recordSize(it.Record) > r.BatchBytes
-				if full || cur.holds(it.Record.ID) {
-					if err := flush(); err != nil {
-						return err
-					}
-				}
-				if err := r.claim(it.Record.ID); err != nil {
-					return err
-				}
-				cur.docs = append(cur.docs, *it.Record)
-				cur.bytes += recordSize(it.Record)
-			}
-			if it.Read > last {
-				cur.read += it.Read - last
-				last = it.Read
-			}
-			m := fileMark{name: f.Name, Mark: it.Mark}
-			if it.Mark.Done && known {
-				m.stale = stale(f.Name, from.Parts, it.Mark.Parts)
-			}
-			if n := len(cur.marks); n > 0 && cur.marks[n-1].name == f.Name {
-				cur.marks[n-1] = m
-			} else {
-				cur.marks = append(cur.marks, m)
-			}
-			return nil
-		})
-		var bad *Problem
-		if errors.As(err, &bad) && bad != told && r.ctx.Err() == nil {
-			err = r.recordProblem(bad)
-		}
-		if err != nil {
+		if err := r.readFile(f, from, known, &cur, flush); err != nil {
 			if r.ctx.Err() == nil {
 				r.stop(err)
 			}
@@ -300,6 +301,95 @@ func (r *run) readAll(files []File, out chan<- numbered) {
 	}
 	if err := flush(); err != nil {
 		return
+	}
+}
+
+func claimed(f File, owner string) *Problem {
+	return &Problem{At: Position{File: f.Name}, Err: fmt.Errorf("another import has put a document of this name into the "+
+		"namespace, out of %s: import both with one command, or give this one a --prefix", owner)}
+}
+
+// readFile fills batches from a file that is not skipped.
+func (r *run) readFile(f File, from Mark, known bool, at **batch, flush func() error) error {
+	var last int64
+	var told *Problem
+	err := f.Read(r.ctx, from, func(it Item) error {
+		var bad []string
+		if it.Problem != nil {
+			told, bad = it.Problem, []string{it.Problem.Error()}
+			if err := r.recordProblem(it.Problem); err != nil {
+				return err
+			}
+		}
+		var ids []string
+		if it.Record != nil {
+			cur := *at
+			full := len(cur.docs) >= r.BatchDocs || len(cur.docs) > 0 && cur.bytes+recordSize(it.Record) > r.BatchBytes
+			if full || cur.holds(it.Record.ID) {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+			if err := r.claim(it.Record.ID); err != nil {
+				return err
+			}
+			cur = *at
+			cur.docs = append(cur.docs, *it.Record)
+			cur.bytes += recordSize(it.Record)
+			ids = []string{it.Record.ID}
+		}
+		cur := *at
+		if it.Read > last {
+			cur.read += it.Read - last
+			last = it.Read
+		}
+		m := fileMark{name: f.Name, Mark: it.Mark, path: f.Abs, ids: ids, bad: bad}
+		if it.Mark.Done && known {
+			m.stale = stale(f.Name, from.Parts, it.Mark.Parts)
+		}
+		if n := len(cur.marks); n > 0 && cur.marks[n-1].name == f.Name {
+			before := cur.marks[n-1]
+			m.ids, m.bad = append(before.ids, m.ids...), append(before.bad, m.bad...)
+			cur.marks[n-1] = m
+		} else {
+			cur.marks = append(cur.marks, m)
+		}
+		return nil
+	})
+	if f.Size > last {
+		(*at).read += f.Size - last // what comes no more
+	}
+	var bad *Problem
+	if errors.As(err, &bad) && bad != told && r.ctx.Err() == nil {
+		err = r.recordProblem(bad)
+	}
+	return err
+}
+
+// skip reports whether a file has nothing new. One that was not imported is tried
+// again, other than JSON lines, of which the rest was; those are when they may be
+// in another encoding.
+func (r *run) skip(f File, from *Mark) bool {
+	if !r.unchanged(f, from) {
+		return false
+	}
+	again := from.Failed > 0 && (f.Kind != JSONLines || f.Encoding != nil)
+	unknown := r.Prune && from.Reading == 0 && !f.document()
+	if again || unknown {
+		*from = Mark{Reading: from.Reading, Parts: from.Parts}
+		return false
+	}
+	return true
+}
+
+func (r *run) tellKnown(name string) {
+	if r.OnKnown == nil {
+		return
+	}
+	r.report.Lock()
+	defer r.report.Unlock()
+	for _, p := range r.State.Problems(name) {
+		r.OnKnown(p)
 	}
 }
 
@@ -380,6 +470,19 @@ func sameContent(f File, want string) (bool, error) {
 	return digest(h) == want, nil
 }
 
+// fileDocuments are the documents of a file that is one, or several parts.
+func fileDocuments(name string, parts int) []string {
+	id := fileID(name)
+	if parts == 0 {
+		return []string{id}
+	}
+	var out []string
+	for i := range parts {
+		out = append(out, partID(id, i+1))
+	}
+	return out
+}
+
 // stale lists the documents that a file made before and makes no more.
 func stale(name string, before, now int) []string {
 	id := fileID(name)
@@ -414,6 +517,14 @@ func (r *run) send(b numbered) {
 		return
 	}
 	r.settle(b.n, b.batch)
+}
+
+// dropped are the documents that deleteStale has deleted.
+func (r *run) dropped(m fileMark) []string {
+	if _, ok := r.Writer.(Deleter); ok {
+		return m.stale
+	}
+	return nil
 }
 
 // deleteStale deletes what is stale, or says so.
@@ -451,7 +562,15 @@ func (r *run) settle(n int, b *batch) {
 			}
 			if r.State != nil && err == nil {
 				m.Failed += r.refused[m.name]
-				err = r.State.Put(m.name, m.Mark)
+				err = r.State.put(stateLine{
+					File:     m.name,
+					Mark:     m.Mark,
+					Path:     m.path,
+					IDs:      m.ids,
+					Dropped:  r.dropped(m),
+					Problems: append(m.bad, r.refusals[m.name]...),
+				})
+				delete(r.refusals, m.name)
 			}
 		}
 	}
@@ -483,9 +602,11 @@ func (r *run) writeAll(docs []Record) error {
 		var f *fault.Error
 		errors.As(err, &f)
 		r.mu.Lock()
-		r.refused[docs[0].At.File]++
+		bad := &Problem{At: docs[0].At, ID: docs[0].ID, Err: errors.New(f.Message)}
+		r.refused[bad.At.File]++
+		r.refusals[bad.At.File] = append(r.refusals[bad.At.File], bad.Error())
 		r.mu.Unlock()
-		return r.recordProblem(&Problem{At: docs[0].At, ID: docs[0].ID, Err: errors.New(f.Message)})
+		return r.recordProblem(bad)
 	}
 	half := len(docs) / 2
 	if err := r.writeAll(docs[:half]); err != nil {
@@ -527,6 +648,11 @@ func (r *run) retry(fn func() error) error {
 		r.mu.Lock()
 		r.progress.Retries++
 		r.mu.Unlock()
+		if r.OnRetry != nil {
+			r.report.Lock()
+			r.OnRetry(err, wait)
+			r.report.Unlock()
+		}
 		select {
 		case <-time.After(wait):
 		case <-r.ctx.Done(): // draining waits for no server that is busy

@@ -13,10 +13,13 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"strings"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
@@ -45,8 +48,9 @@ type Mark struct {
 	Line    int    `json:"line,omitempty"`
 	Sum     string `json:"sum"` // SHA-256 of the bytes before Offset, hexadecimal
 	Done    bool   `json:"done,omitempty"`
-	Parts   int    `json:"parts,omitempty"`  // documents made of a long text; 0: one
-	Failed  int    `json:"failed,omitempty"` // problems met so far
+	Parts   int    `json:"parts,omitempty"`   // documents made of a long text; 0: one
+	Failed  int    `json:"failed,omitempty"`  // problems met so far
+	Reading int    `json:"reading,omitempty"` // how often the file was read from its start; 0: by a version that didn't count
 }
 
 // Read gives a file's items in order, starting after a mark of an earlier run
@@ -58,10 +62,11 @@ type Mark struct {
 // title becomes the first heading. A record without an id gets one from its
 // file's name and its content, an illegal id becomes a LegalID and is kept as
 // metadata original_id. Documents of files carry metadata path, title and
-// modified_at, those cut into parts also part and parts.
+// modified_at, those cut into parts also part and parts. The front matter of a
+// Markdown file is not text: its title is the document's, the rest metadata.
 //
-// A file or line that cannot be read, is not UTF-8, holds NUL or breaks a rule of
-// documents is a Problem. The error is emit's, the context's, or a *Problem when
+// A file or line that cannot be read, holds NUL, is neither UTF-8 nor in the
+// file's Encoding, or breaks a rule of documents is a Problem. The error is emit's, the context's, or a *Problem when
 // the rest of the file is lost.
 func (f File) Read(ctx context.Context, from Mark, emit func(Item) error) error {
 	in, err := f.FS.Open(f.Path)
@@ -70,7 +75,7 @@ func (f File) Read(ctx context.Context, from Mark, emit func(Item) error) error 
 	}
 	defer closeReader(in)
 	r := &reader{ctx: ctx, file: f, emit: emit, raw: &counter{r: in}}
-	r.mark = Mark{Size: f.Size, ModTime: f.ModTime.UnixNano()}
+	r.mark = Mark{Size: f.Size, ModTime: f.ModTime.UnixNano(), Reading: from.Reading + 1}
 	switch f.Kind {
 	case JSONLines:
 		return r.jsonLines(from)
@@ -92,11 +97,12 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 type reader struct {
-	ctx  context.Context
-	file File
-	emit func(Item) error
-	raw  *counter
-	mark Mark
+	ctx   context.Context
+	file  File
+	emit  func(Item) error
+	raw   *counter
+	mark  Mark
+	ahead func() int64 // bytes of raw that no item stands for yet; nil: none
 }
 
 func (r *reader) emitItem(rec *Record, bad *Problem) error {
@@ -106,7 +112,11 @@ func (r *reader) emitItem(rec *Record, bad *Problem) error {
 	if bad != nil {
 		r.mark.Failed++
 	}
-	return r.emit(Item{Record: rec, Problem: bad, Read: r.raw.n, Mark: r.mark})
+	read := r.raw.n
+	if r.ahead != nil {
+		read -= r.ahead()
+	}
+	return r.emit(Item{Record: rec, Problem: bad, Read: read, Mark: r.mark})
 }
 
 func (r *reader) problem(line int, id string, err error) error {
@@ -131,34 +141,54 @@ func (r *reader) document() error {
 		if heading(text) == "" {
 			text = withTitle(title, text)
 		}
-	} else {
-		text = decodeText(page)
-		if r.file.Kind == Markdown {
-			title = heading(text)
-		}
+	} else if text, err = decodeText(page, r.file.Encoding); err != nil {
+		return r.problem(0, "", err)
 	}
 	if err := checkText(text); err != nil {
 		return r.problem(0, "", err)
 	}
+	fields := map[string]any{}
+	if r.file.Kind == Markdown {
+		var front map[string]any
+		front, text = frontMatter(text)
+		fields, title = metadata(front), heading(text)
+	}
 	if strings.TrimSpace(text) == "" {
 		return r.problem(0, "", errors.New("holds no text"))
 	}
+	if own, ok := fields["title"]; ok {
+		if title == "" {
+			text = withTitle(fmt.Sprint(own), text)
+		}
+		title = fmt.Sprint(own)
+	}
 	id, pieces := fileID(r.file.Name), splitText(text, title, MaxText)
+	fields["path"], fields["modified_at"] = r.file.Name, r.file.ModTime.UTC().Format(time.RFC3339)
+	if title != "" {
+		fields["title"] = title
+	}
+	if err := checkMetadata(fields); err != nil {
+		return r.problem(0, "", errors.New(fault.From(err).Message))
+	}
 	if len(pieces) > 1 {
 		r.mark.Parts = len(pieces)
 	}
 	end := r.mark
 	r.mark.Done, r.mark.Offset, r.mark.Sum = false, 0, "" // until the last part
+	var done, whole int64
+	for _, piece := range pieces {
+		whole += int64(len(piece))
+	}
+	// What is left of the file is as much as what is left of its text: progress is
+	// counted in what was written, not in what was read.
+	r.ahead = func() int64 { return r.raw.n - r.raw.n*done/whole }
 	for i, piece := range pieces {
-		rec := &Record{ID: id, Text: piece, At: Position{File: r.file.Name}, Metadata: map[string]any{
-			"path": r.file.Name, "modified_at": r.file.ModTime.UTC().Format(time.RFC3339)}}
-		if title != "" {
-			rec.Metadata["title"] = title
-		}
+		rec := &Record{ID: id, Text: piece, At: Position{File: r.file.Name}, Metadata: maps.Clone(fields)}
 		if len(pieces) > 1 {
 			rec.ID = partID(id, i+1)
 			rec.Metadata["part"], rec.Metadata["parts"] = i+1, len(pieces)
 		}
+		done += int64(len(piece))
 		if i == len(pieces)-1 {
 			r.mark = end
 		}
@@ -169,24 +199,37 @@ func (r *reader) document() error {
 	return nil
 }
 
-// decodeText takes a byte order mark off and reads UTF-16 that has one.
-func decodeText(page []byte) string {
+// errEncoding is of text in an unknown encoding.
+var errEncoding = errors.New("is not valid UTF-8")
+
+// NotUTF8 reports that what a Problem says is cured by an encoding.
+func (p *Problem) NotUTF8() bool { return errors.Is(p.Err, errEncoding) }
+
+// decodeText takes a byte order mark off, reads UTF-16 that has one and text that
+// is not UTF-8 in the encoding given.
+func decodeText(page []byte, e encoding.Encoding) (string, error) {
 	var order binary.ByteOrder
 	switch {
 	case bytes.HasPrefix(page, []byte("\xef\xbb\xbf")):
-		return string(page[3:])
+		return string(page[3:]), nil
 	case bytes.HasPrefix(page, []byte("\xff\xfe")):
 		order = binary.LittleEndian
 	case bytes.HasPrefix(page, []byte("\xfe\xff")):
 		order = binary.BigEndian
+	case e == nil || utf8.Valid(page) && bytes.IndexByte(page, 0) < 0:
+		return string(page), nil
 	default:
-		return string(page)
+		text, err := e.NewDecoder().Bytes(page)
+		if err != nil || bytes.Contains(text, []byte("\uFFFD")) {
+			return "", fmt.Errorf("%w, and not %v either", errEncoding, e)
+		}
+		return string(text), nil
 	}
 	units := make([]uint16, 0, len(page)/2)
 	for i := 2; i+1 < len(page); i += 2 {
 		units = append(units, order.Uint16(page[i:]))
 	}
-	return string(utf16.Decode(units))
+	return string(utf16.Decode(units)), nil
 }
 
 func checkText(text string) error {
@@ -199,7 +242,7 @@ func checkText(text string) error {
 			}
 			at += w
 		}
-		return fmt.Errorf("is not valid UTF-8: byte %d of line %d", at-strings.LastIndexByte(text[:at], '\n'),
+		return fmt.Errorf("%w: byte %d of line %d", errEncoding, at-strings.LastIndexByte(text[:at], '\n'),
 			1+strings.Count(text[:at], "\n"))
 	}
 	if at := strings.IndexByte(text, 0); at >= 0 {
@@ -213,7 +256,9 @@ func (r *reader) jsonLines(from Mark) error {
 	lost := func(err error) error {
 		return &Problem{At: Position{File: r.file.Name, Line: r.mark.Line + 1}, Err: err}
 	}
-	var content io.Reader = bufio.NewReaderSize(r.raw, 256<<10)
+	file := bufio.NewReaderSize(r.raw, 256<<10)
+	var content io.Reader = file
+	r.ahead = func() int64 { return int64(file.Buffered()) }
 	if strings.HasSuffix(strings.ToLower(r.file.Name), ".gz") {
 		z, err := gzip.NewReader(content)
 		if err != nil {
@@ -240,7 +285,7 @@ func (r *reader) jsonLines(from Mark) error {
 				file: r.file,
 				emit: r.emit,
 				raw:  &counter{r: again},
-				mark: Mark{Size: r.mark.Size, ModTime: r.mark.ModTime},
+				mark: Mark{Size: r.mark.Size, ModTime: r.mark.ModTime, Reading: r.mark.Reading},
 			}
 			return restart.jsonLines(Mark{})
 		}
@@ -291,6 +336,7 @@ func (r *reader) skip(in *bufio.Reader, seen hash.Hash, from Mark) (bool, error)
 		return false, nil
 	}
 	r.mark.Offset, r.mark.Line, r.mark.Sum, r.mark.Failed = from.Offset, from.Line, from.Sum, from.Failed
+	r.mark.Reading = max(from.Reading, 1)
 	return true, r.ctx.Err()
 }
 
@@ -333,16 +379,22 @@ func (r *reader) json() error {
 	end.Sum, end.Done, end.Offset = digest(sum(page)), true, int64(len(page))
 	fail := func(err error) error {
 		end.Failed = r.mark.Failed
-		r.mark = end
+		r.mark, r.ahead = end, nil
 		return r.problem(0, "", err)
 	}
 	if len(page) > maxFile {
 		return fail(fmt.Errorf("is larger than %d MiB; JSON lines have no such limit", maxFile>>20))
 	}
-	if err := checkText(string(page)); err != nil {
+	text, err := decodeText(page, r.file.Encoding)
+	if err == nil {
+		err = checkText(text)
+	}
+	if err != nil {
 		return fail(err)
 	}
+	page = []byte(text)
 	dec := json.NewDecoder(bytes.NewReader(page))
+	r.ahead = func() int64 { return r.raw.n - r.raw.n*dec.InputOffset()/int64(max(len(page), 1)) }
 	array := len(bytes.TrimLeft(page, " \t\r\n")) > 0 && bytes.TrimLeft(page, " \t\r\n")[0] == '['
 	if array {
 		if _, err := dec.Token(); err != nil {
@@ -365,7 +417,7 @@ func (r *reader) json() error {
 		}
 	}
 	end.Failed = r.mark.Failed
-	r.mark = end
+	r.mark, r.ahead = end, nil
 	return r.emitItem(nil, nil)
 }
 
@@ -375,7 +427,14 @@ func (r *reader) record(raw []byte, at Position) (*Record, *Problem) {
 		return nil, &Problem{At: at, ID: id, Err: err}
 	}
 	if !utf8.Valid(raw) {
-		return bad("", errors.New("is not valid UTF-8"))
+		if r.file.Encoding == nil {
+			return bad("", errEncoding)
+		}
+		text, err := decodeText(raw, r.file.Encoding)
+		if err != nil {
+			return bad("", err)
+		}
+		raw = []byte(text)
 	}
 	if loneSurrogate(raw) {
 		return bad("", errors.New("holds half of a surrogate pair"))

@@ -31,11 +31,11 @@ func tree(files map[string]string) fstest.MapFS {
 
 func scan(t testing.TB, fsys fstest.MapFS) []File {
 	t.Helper()
-	files, _, err := ScanFS(t.Context(), fsys, "")
+	l, err := Scanner{}.ScanFS(t.Context(), fsys)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	return l.Files
 }
 
 // read gives a file's records, its problems and its last mark.
@@ -363,26 +363,27 @@ func TestIDs(t *testing.T) {
 func TestScan(t *testing.T) {
 	fsys := tree(map[string]string{"b.md": "x", "a/c.txt": "x", ".git/x.md": "x", ".hidden.md": "x", "image.png": "x",
 		"data.jsonl.gz": "x", "old.gz": "x"})
-	files, ignored, err := ScanFS(t.Context(), fsys, "docs")
+	l, err := Scanner{Prefix: "docs"}.ScanFS(t.Context(), fsys)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, f := range files {
+	for _, f := range l.Files {
 		names = append(names, f.Name)
 	}
-	if d := cmp.Diff([]string{"docs/a/c.txt", "docs/b.md", "docs/data.jsonl.gz"}, names); d != "" || ignored != 3 {
-		t.Errorf("ignored %d; %s", ignored, d)
+	if d := cmp.Diff([]string{"docs/a/c.txt", "docs/b.md", "docs/data.jsonl.gz"}, names); d != "" || l.LeftFiles() != 3 {
+		t.Errorf("left out %+v; %s", l.Left, d)
 	}
-	if _, _, err := Scan(t.Context(), []string{t.TempDir() + "/absent"}); err == nil || !strings.Contains(err.Error(), "absent") {
+	if _, err := (Scanner{}).Scan(t.Context(), []string{t.TempDir() + "/absent"}); err == nil ||
+		!strings.Contains(err.Error(), "absent") {
 		t.Errorf("an absent path: %v", err)
 	}
-	if _, _, err := Scan(t.Context(), []string{"read_test.go"}); err == nil || !strings.Contains(err.Error(), ".jsonl") {
+	if _, err := (Scanner{}).Scan(t.Context(), []string{"read_test.go"}); err == nil || !strings.Contains(err.Error(), ".jsonl") {
 		t.Errorf("a file of another kind: %v", err)
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := ScanFS(canceled, fsys, ""); err == nil {
+	if _, err := (Scanner{}).ScanFS(canceled, fsys); err == nil {
 		t.Error("a cancelled scan went on")
 	}
 }
