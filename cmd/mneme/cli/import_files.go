@@ -26,11 +26,11 @@ import (
 
 // fileImport is how files and folders are imported.
 type fileImport struct {
-	scanner                             importer.Scanner
-	encoding                            string
-	workers, batch                      int
-	strict, restart                     bool
-	prune, assumeYes, watch, rehearsing bool
+	scanner                  importer.Scanner
+	encoding                 string
+	workers, batch           int
+	strict, restart          bool
+	prune, watch, rehearsing bool
 }
 
 func (o *fileImport) flags(f *pflag.FlagSet) {
@@ -48,18 +48,17 @@ func (o *fileImport) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.restart, "restart", false, "read all files again, also those that have not changed")
 	f.BoolVar(&o.prune, "prune", false,
 		"delete what this import has brought and whose files are gone or left out now; asks first")
-	f.BoolVar(&o.assumeYes, "yes", false, "with --prune: do not ask")
 	f.BoolVar(&o.watch, "watch", false, "go on, and import again whenever something in the folders has changed")
 	f.BoolVar(&o.rehearsing, "dry-run", false, "write nothing; say what would happen to each file, and why")
 }
 
-func (o *fileImport) check(paths []string) error {
+func (o *fileImport) check(paths []string, yes bool) error {
 	switch {
 	case o.batch < 1 || o.batch > 100 || o.workers < 1 || o.workers > 256:
 		return usage("--batch must be 1-100 and --workers 1-256")
 	case o.watch && o.rehearsing:
 		return usage("--watch and --dry-run do not go together")
-	case o.watch && o.prune && !o.assumeYes:
+	case o.watch && o.prune && !yes:
 		return usage("--prune with --watch needs --yes: nobody is asked while it watches")
 	}
 	for _, p := range paths {
@@ -90,7 +89,7 @@ type folderImport struct {
 }
 
 func (c *command) importFiles(ctx context.Context, t target, ns string, args []string, o fileImport) (err error) {
-	if err := o.check(args); err != nil {
+	if err := o.check(args, c.yes); err != nil {
 		return err
 	}
 	cfg, err := c.loadQuiet()
@@ -248,10 +247,8 @@ func (f *folderImport) stale(ctx context.Context, l importer.Listing) error {
 	if more := len(stale) - 20; more > 0 {
 		fmt.Fprintf(f.stderr, "to delete: of %s more\n", plural(more, "file"))
 	}
-	if !f.assumeYes {
-		if err := f.confirm("delete %s from namespace %s?", documents, f.im.Namespace); err != nil {
-			return errors.New("nothing was pruned; answer y, or give --yes")
-		}
+	if err := f.confirm("delete %s from namespace %s?", documents, f.im.Namespace); err != nil {
+		return errors.New("nothing was pruned; answer y, or give --yes")
 	}
 	for _, s := range stale {
 		for some := range slices.Chunk(s.IDs, 500) {
