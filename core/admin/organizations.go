@@ -29,7 +29,7 @@ type OrganizationRef struct {
 
 // CreateOrganization is the body of POST /organizations.
 type CreateOrganization struct {
-	Name string `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^org_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not org_" doc:"its name, which does not begin with org_"`
+	Name string `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^org_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not with org_" doc:"its name, which does not begin with org_"`
 }
 
 // ListOrganizations are the parameters of GET /organizations.
@@ -46,7 +46,7 @@ type Organizations struct {
 // ChangeOrganization is the body of PATCH /organizations/{org}.
 type ChangeOrganization struct {
 	OrganizationRef
-	Name      *string `json:"name,omitempty" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^org_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not org_" doc:"its new name, which does not begin with org_"`
+	Name      *string `json:"name,omitempty" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^org_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not with org_" doc:"its new name, which does not begin with org_"`
 	Suspended *bool   `json:"suspended,omitempty" doc:"true makes all its keys answer 403"`
 }
 

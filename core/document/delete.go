@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,9 @@ func (in *DeleteDocuments) Validate() error {
 	}
 	if in.IDs != nil {
 		return nil
+	}
+	if string(bytes.TrimSpace(in.Filter)) == "{}" {
+		return fault.Field(fault.InvalidFilter, "filter", "has no condition; to delete every document, delete the namespace")
 	}
 	f, err := filter.Parse(in.Filter)
 	in.filter = f

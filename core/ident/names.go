@@ -6,7 +6,7 @@ import "strings"
 const (
 	NamespaceRule  = "must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit"
 	DocumentIDRule = "must be 1-256 characters of A-Z a-z 0-9 . _ : -, starting with a letter or digit"
-	EndUserRule    = "must be 1-128 characters of A-Z a-z 0-9 @ . _ -"
+	EndUserRule    = "must be 1-128 characters of A-Z a-z 0-9 @ . _ -, and neither . nor .."
 	ContainerRule  = "must be 1-128 characters of A-Z a-z 0-9 . _ : -"
 	SourceRule     = "must be 1-128 characters of A-Z a-z 0-9 . _ : -, starting with a letter or digit"
 	ExternalIDRule = DocumentIDRule
@@ -32,8 +32,9 @@ func ValidNamespace(s string) bool {
 func ValidDocumentID(s string) bool { return within(s, 256, "", "._:-") }
 
 // ValidEndUser reports whether an end user identifier has the pattern
-// ^[A-Za-z0-9@._-]{1,128}$.
-func ValidEndUser(s string) bool { return within(s, 128, "@._-", "@._-") }
+// ^[A-Za-z0-9@._-]{1,128}$ and is neither . nor .., which clients take out of the path of
+// an address (docs/contract.md#user-ids).
+func ValidEndUser(s string) bool { return s != "." && s != ".." && within(s, 128, "@._-", "@._-") }
 
 // ValidContainer reports whether a container tag has the pattern
 // ^[A-Za-z0-9._:-]{1,128}$ (docs/contract.md#mem-containers).
@@ -71,16 +72,17 @@ type Format struct {
 	Pattern string
 	Rule    string // in words
 	Valid   func(string) bool
+	Except  []string // what the pattern takes and Valid does not, which Rule says
 }
 
 // Formats lists the forms of all names.
 func Formats() []Format {
 	return []Format{
-		{"NamespaceName", "^[a-z0-9][a-z0-9_-]{0,63}$", NamespaceRule, ValidNamespace},
-		{"DocumentID", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$", DocumentIDRule, ValidDocumentID},
-		{"EndUserID", "^[A-Za-z0-9@._-]{1,128}$", EndUserRule, ValidEndUser},
-		{"ContainerTag", "^[A-Za-z0-9._:-]{1,128}$", ContainerRule, ValidContainer},
-		{"SourceName", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$", SourceRule, ValidSource},
-		{"ExternalID", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$", ExternalIDRule, ValidExternalID},
+		{"NamespaceName", "^[a-z0-9][a-z0-9_-]{0,63}$", NamespaceRule, ValidNamespace, nil},
+		{"DocumentID", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$", DocumentIDRule, ValidDocumentID, nil},
+		{"EndUserID", "^[A-Za-z0-9@._-]{1,128}$", EndUserRule, ValidEndUser, []string{".", ".."}},
+		{"ContainerTag", "^[A-Za-z0-9._:-]{1,128}$", ContainerRule, ValidContainer, nil},
+		{"SourceName", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$", SourceRule, ValidSource, nil},
+		{"ExternalID", "^[A-Za-z0-9][A-Za-z0-9._:-]{0,255}$", ExternalIDRule, ValidExternalID, nil},
 	}
 }

@@ -2,6 +2,7 @@ package ident_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,8 +16,9 @@ func TestTheFormsOfNamesAreWhatIsChecked(t *testing.T) {
 	for _, f := range ident.Formats() {
 		pattern := regexp.MustCompile(f.Pattern)
 		agree := func(t interface{ Errorf(string, ...any) }, s string) {
-			if pattern.MatchString(s) != f.Valid(s) {
-				t.Errorf("%s: %q matches %v, and is valid %v", f.Name, s, pattern.MatchString(s), f.Valid(s))
+			matches := pattern.MatchString(s) && !slices.Contains(f.Except, s)
+			if matches != f.Valid(s) {
+				t.Errorf("%s: %q matches %v, and is valid %v", f.Name, s, matches, f.Valid(s))
 			}
 		}
 		for _, n := range []int{0, 1, 63, 64, 65, 127, 128, 129, 255, 256, 257} {
@@ -32,5 +34,15 @@ func TestTheFormsOfNamesAreWhatIsChecked(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			agree(t, rapid.StringOfN(rapid.SampledFrom([]rune("abzAZ019._:-@ é/\x00\n")), 0, 8, -1).Draw(t, "name"))
 		})
+	}
+}
+
+// Clients take the names . and .. out of the path of an address before they send it, so
+// an end user of that name could not be erased (docs/contract.md#user-ids).
+func TestEndUsersAreNotDots(t *testing.T) {
+	for id, want := range map[string]bool{".": false, "..": false, "...": true, ".a": true, "a.": true, "a..": true} {
+		if ident.ValidEndUser(id) != want {
+			t.Errorf("%q is taken: %v", id, !want)
+		}
 	}
 }

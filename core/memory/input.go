@@ -103,7 +103,7 @@ func checkTime(field string, text *string) (time.Time, error) {
 	if text == nil {
 		return time.Time{}, nil
 	}
-	t, err := time.Parse(time.RFC3339Nano, *text)
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(*text)) // t and z may be small
 	if err != nil || t.UTC().Year() < 1 || t.UTC().Year() > 9999 {
 		return time.Time{}, invalid(field, "must be an RFC 3339 date-time, such as 2026-01-02T03:04:05Z")
 	}

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -71,8 +72,13 @@ type Query struct {
 	Scope
 }
 
-// Validate makes the scope one.
-func (q *Query) Validate() error { return q.Scope.Check() }
+// Validate refuses a query that asks nothing, and makes the scope one.
+func (q *Query) Validate() error {
+	if strings.TrimSpace(q.Query) == "" {
+		return invalid("query", "must hold a character that is not white space")
+	}
+	return q.Scope.Check()
+}
 
 // EndUser is for keys limited to one end user.
 func (q *Query) EndUser() string { return q.EndUserID }
@@ -82,7 +88,7 @@ type Result struct {
 	ID             string          `json:"id"`
 	MatchedContent string          `json:"matchedContent" doc:"the best part of the memory, at most 2000 characters"`
 	OriginalLength int             `json:"originalLength" minimum:"0" doc:"characters of the whole memory"`
-	ContainerTag   *string         `json:"container_tag" schema:"ContainerTag" doc:"its container; null: none"`
+	ContainerTag   string          `json:"container_tag" doc:"its container; empty: none"`
 	Score          float64         `json:"score" doc:"0-1; higher is better"`
 	CreatedAt      int64           `json:"created_at" doc:"Unix milliseconds"`
 	UpdatedAt      int64           `json:"updated_at" doc:"Unix milliseconds"`
@@ -205,7 +211,7 @@ func (s *Service) hydrate(ctx context.Context, a *retrieve.Answer, q *Query, lim
 			ID:             d.ID,
 			MatchedContent: withNeighbors(d.Document, h.Chunk),
 			OriginalLength: utf8.RuneCountInString(d.Text),
-			ContainerTag:   textOrNil(d.Container),
+			ContainerTag:   d.Container,
 			Score:          h.Score,
 			CreatedAt:      d.CreatedAt.UnixMilli(),
 			UpdatedAt:      d.UpdatedAt.UnixMilli(),

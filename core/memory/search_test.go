@@ -36,6 +36,21 @@ func TestMemorySearchCreatesNothing(t *testing.T) {
 	}
 }
 
+// TestMemorySearchAsksSomething: white space is no question, and . and .. are no end users.
+func TestMemorySearchAsksSomething(t *testing.T) {
+	t.Parallel()
+	s := open(t, coretest.Options{}, nil).integration("app", 0)
+	s.save("ann", "Something.")
+	s.ask(coretest.Object{"endUserId": "ann", "query": " \n"}).Fails("invalid_request", "query", "white space")
+	for _, id := range []string{".", ".."} {
+		s.ask(coretest.Object{"endUserId": id, "query": "something"}).Fails("invalid_end_user_id", "neither . nor ..")
+	}
+	if got := s.ask(coretest.Object{"endUserId": "ann", "query": "something"}).OK().List("results"); len(got) != 1 ||
+		got[0]["container_tag"] != "" {
+		t.Errorf("a memory without a container: %v", got)
+	}
+}
+
 // TestMemorySearchNamesACutQuery: a search whose models read only the beginning of the
 // query says so (docs/contract.md#mem-results).
 func TestMemorySearchNamesACutQuery(t *testing.T) {

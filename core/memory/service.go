@@ -297,8 +297,8 @@ func checkQuota(ctx context.Context, ns port.PartitionRow, n int) error {
 	if limit <= 0 || n == 0 || ns.Documents+int64(n) <= int64(limit) {
 		return nil
 	}
-	f := fault.New(fault.QuotaExceeded, "end user %s has %d memories; %d more would pass the limit of %d", ns.Name,
-		ns.Documents, n, limit)
+	f := fault.New(fault.QuotaExceeded, "end user %s keeps %d of at most %d memories, and this would add %d", ns.Name,
+		ns.Documents, limit, n)
 	f.Details = map[string]any{"quota": "memoriesPerEndUser", "limit": limit, "used": ns.Documents}
 	return f
 }

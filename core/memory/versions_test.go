@@ -76,7 +76,7 @@ func TestMemoryVersions(t *testing.T) {
 	}
 	rec, _ = s.upsert(u, crm, "a", 11, "Something else altogether.").applied("updated", 11)
 	if got := s.search(u, "something else"); len(got) != 1 || got[0]["id"] != id ||
-		got[0]["matchedContent"] != "Something else altogether." || got[0]["container_tag"] != nil || rec["documentId"] != id {
+		got[0]["matchedContent"] != "Something else altogether." || got[0]["container_tag"] != "" || rec["documentId"] != id {
 		t.Errorf("updated: %v", got)
 	}
 

@@ -19,7 +19,7 @@ type Request struct {
 	TopK                 *int                `json:"top_k,omitempty" minimum:"1" maximum:"100" default:"10" doc:"chunks to answer"`
 	Retrievers           *[]string           `json:"retrievers,omitempty" enum:"vector,keyword,sparse" minItems:"1" doc:"how to look for candidates; default: all that the namespace has"`
 	Mode                 *string             `json:"mode,omitempty" enum:"hybrid,vector,keyword,sparse" doc:"short for retrievers: all, or one"`
-	Weights              *map[string]float64 `json:"weights,omitempty" keys:"vector,keyword,sparse" minimum:"0" maximum:"10" minProperties:"1" doc:"how much each retriever counts in the fusion; at least one above 0"`
+	Weights              *map[string]float64 `json:"weights,omitempty" keys:"vector,keyword,sparse" minimum:"0" maximum:"10" minProperties:"1" doc:"how much each retriever counts in the fusion; those not named keep the configured weight, and one of weight 0 is not asked"`
 	Filter               json.RawMessage     `json:"filter,omitempty" schema:"Filter" doc:"only documents whose metadata match"`
 	Rerank               json.RawMessage     `json:"rerank,omitempty" default:"false" doc:"whether, and how, a model rescores the candidates"`
 	MinScore             *float64            `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"least score of a hit; only with rerank or with the vector retriever alone; not applied to an answer whose reranking degraded"`
@@ -68,18 +68,16 @@ func invalid(field, format string, args ...any) error {
 // Validate checks what depends on several fields, and parses filter and rerank
 // (docs/contract.md#query-request).
 func (q *Request) Validate() error {
+	if strings.TrimSpace(q.Query) == "" {
+		return invalid("query", "must hold a character that is not white space")
+	}
 	if err := q.chooseRetrievers(); err != nil {
 		return err
 	}
 	if q.Weights != nil {
 		q.weights = map[port.Retriever]float64{}
-		positive := false
 		for name, w := range *q.Weights {
 			q.weights[port.Retriever(name)] = w
-			positive = positive || w > 0
-		}
-		if !positive {
-			return invalid("weights", "must hold at least one weight above 0")
 		}
 	}
 	if len(q.Filter) > 0 {

@@ -51,9 +51,14 @@ func TestAQueryChoosesRetrievers(t *testing.T) {
 		{"thin", object{"mode": "hybrid"}, "[vector keyword sparse]", "fused"},
 		{"thin", object{"mode": "sparse"}, "[sparse]", "sparse"},
 		{"thin", object{"retrievers": []string{"sparse", "vector"}}, "[sparse vector]", "fused"},
-		{"docs", object{"weights": object{"vector": 0, "keyword": 1}}, "[vector keyword]", "fused"},
-		// The weights of retrievers that are not named stay as configured.
-		{"docs", object{"weights": object{"vector": 0, "sparse": 1}}, "[vector keyword]", "fused"},
+		{"docs", object{"weights": object{"vector": 0, "keyword": 1}}, "[keyword]", "bm25"},
+		// The weights of retrievers that are not named stay as configured, and those of
+		// retrievers that are not used change nothing.
+		{"docs", object{"weights": object{"vector": 0, "sparse": 1}}, "[keyword]", "bm25"},
+		{"docs", object{"weights": object{"vector": 2, "sparse": 0}}, "[vector keyword]", "fused"},
+		{"thin", object{"weights": object{"keyword": 0}}, "[vector sparse]", "fused"},
+		{"thin", object{"weights": object{"keyword": 0, "sparse": 1}, "retrievers": []string{"keyword", "sparse"}}, "[sparse]",
+			"sparse"},
 		// Of a single retriever the weight says nothing.
 		{"docs", object{"weights": object{"vector": 0, "keyword": 1}, "mode": "vector"}, "[vector]", "cosine"},
 		{"docs", object{"rerank": true}, "[vector keyword]", "rerank"},
@@ -107,12 +112,15 @@ func TestAQueryIsRefused(t *testing.T) {
 		{object{"rerank": object{"model": nil}}, bad, []string{"rerank.model", "must be a string"}},
 		{object{"rerank": object{"model": 3}}, bad, []string{"rerank.model", "must be a string"}},
 		{object{"rerank": object{"model": "other"}}, bad, []string{"rerank.model", `"other" is not a rerank model`}},
+		{object{"query": " \t\u3000"}, bad, []string{"query", "white space"}},
 		{object{"min_score": .5}, bad, []string{"min_score"}},
 		{object{"min_score": .5, "mode": "keyword"}, bad, []string{"min_score"}},
 		{object{"min_score": .5, "retrievers": []string{"vector", "keyword"}}, bad, []string{"min_score"}},
 		{object{"min_score": .5, "rerank": false}, bad, []string{"min_score"}},
 	} {
-		c.body["query"] = "lease"
+		if c.body["query"] == nil {
+			c.body["query"] = "lease"
+		}
 		h.ask("docs", c.body).Fails(c.code, c.words...)
 	}
 	cut := query.Request{Namespace: "docs", Query: "lease", Rerank: json.RawMessage(`{"depth"`)}
@@ -125,7 +133,7 @@ func TestAQueryIsRefused(t *testing.T) {
 // key of one namespace is held to it.
 func TestAQueryIsCharged(t *testing.T) {
 	for rerank, want := range map[string][]op.Class{"": nil, "false": nil, "true": {op.Rerank}, "{}": {op.Rerank}} {
-		q := query.Request{Namespace: "docs", Rerank: json.RawMessage(rerank)}
+		q := query.Request{Namespace: "docs", Query: "a", Rerank: json.RawMessage(rerank)}
 		if err := q.Validate(); err != nil {
 			t.Fatal(err)
 		}

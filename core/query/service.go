@@ -189,8 +189,9 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 		w, ok := q.weights[r]
 		return !ok || w > 0
 	}) {
-		return Result{}, invalid("weights", "give every retriever used a weight of 0")
+		return Result{}, invalid("weights", "give every retriever used a weight of 0; at least one weight above 0 is needed")
 	}
+	retrievers = s.asked(retrievers, q.weights)
 	topK, perDocument := valueOr(q.TopK, 10), valueOr(q.MaxChunksPerDocument, 100)
 	found, err := s.searcher.Search(ctx, p, ns.Seq, retrieve.Request{
 		Query:      q.Query,
@@ -232,6 +233,25 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 	}
 	out.TookMS = time.Since(started).Milliseconds()
 	return out, nil
+}
+
+// asked leaves out the retrievers whose weight is 0, the request's or the configured one:
+// what they find would count for nothing (docs/contract.md#query-request).
+func (s *Service) asked(of []port.Retriever, weights map[port.Retriever]float64) []port.Retriever {
+	var out []port.Retriever
+	for _, r := range of {
+		w, ok := weights[r]
+		if !ok {
+			w = s.searcher.Fusion.Weights[r]
+		}
+		if w > 0 {
+			out = append(out, r)
+		}
+	}
+	if len(of) == 1 || len(out) == 0 { // one alone needs no weight
+		return of
+	}
+	return out
 }
 
 // depth is how many hits each retriever is asked for: with a cap per document

@@ -96,6 +96,9 @@ func (s *Service) score(ctx context.Context, model *string, query string, docume
 	if n := utf8.RuneCountInString(query); n > maxQuery {
 		return nil, 0, fault.Field(fault.InvalidRequest, "query", "must be 1-%d characters, got %d", maxQuery, n)
 	}
+	if strings.TrimSpace(query) == "" {
+		return nil, 0, fault.Field(fault.InvalidRequest, "query", "must hold a character that is not white space")
+	}
 	reranker, known := s.rerankers.Named(nameIn(model))
 	switch ids := s.rerankers.IDs(); {
 	case !known && len(ids) == 0:

@@ -80,6 +80,10 @@ func TestACutQueryIsCounted(t *testing.T) {
 			}
 		}
 	}
+	for _, r := range []*coretest.Reply{ask(t, s.Rerank, object{"query": " \n\u3000", "documents": []string{"a"}}),
+		ask(t, s.RerankV1, object{"query": " ", "documents": []string{"a"}})} {
+		r.Fails("invalid_request", "query", "white space")
+	}
 	for _, n := range []int{8192, 8193} {
 		body := object{"query": strings.Repeat("a", n), "documents": []string{"a"}}
 		for _, r := range []*coretest.Reply{ask(t, s.Rerank, body), ask(t, s.RerankV1, body), ask(t, s.RerankV2, body)} {

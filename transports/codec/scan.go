@@ -93,7 +93,7 @@ func (s *scanner) value(depth int) error {
 
 func (s *scanner) literal(want string) error {
 	if len(s.data)-s.pos < len(want) || string(s.data[s.pos:s.pos+len(want)]) != want {
-		return s.fail(s.pos, "a JSON value was expected; did you mean %s?", want)
+		return s.fail(s.pos, "a JSON value was expected")
 	}
 	s.pos += len(want)
 	return nil

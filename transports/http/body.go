@@ -98,6 +98,29 @@ type source struct {
 	tooLarge *fault.Error // the fault of a larger one
 }
 
+// noBody refuses the body of a request that takes none: what it asks for would be passed
+// over, such as a narrower scope.
+func (x *exchange) noBody(ctx context.Context) error {
+	r := x.r
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil
+	}
+	if r.ContentLength < 0 { // its length is not announced, and may be nothing
+		defer func() { _ = x.control.SetReadDeadline(time.Time{}) }()
+		one := make([]byte, 1)
+		n, err := io.ReadFull(&patientReader{x: x, ctx: ctx, from: r.Body}, one)
+		if n == 0 && errors.Is(err, io.EOF) {
+			x.bodyDone = true
+			return nil
+		}
+		if err != nil {
+			return x.bodyError(ctx, err, &source{})
+		}
+	}
+	return fault.New(fault.InvalidRequest, "%s %s takes no body; what it takes stands in the path and the query",
+		r.Method, fault.Clip(r.URL.Path))
+}
+
 // expanded reads the body decompressed; no more than limit bytes of it as it was
 // sent.
 func (x *exchange) expanded(ctx context.Context, limit int64) (*source, error) {

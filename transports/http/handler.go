@@ -285,12 +285,16 @@ func (x *exchange) decode(ctx context.Context, s *op.Spec, d *codec.Decoder, dst
 		dst.(op.Streamed).TakeBody(body)
 		return d.Decode(in, dst)
 	}
-	if s.MaxBody > 0 {
+	if s.MaxBody == 0 || !d.HasBody() {
+		if err := x.noBody(ctx); err != nil {
+			return err
+		}
+	} else {
 		body, err := x.body(ctx, s.MaxBody)
 		if err != nil {
 			return err
 		}
-		if len(body) == 0 && !s.BodyOptional && d.HasBody() {
+		if len(body) == 0 && !s.BodyOptional {
 			return fault.New(fault.InvalidJSON, "a JSON body is required")
 		}
 		if len(body) > 0 {

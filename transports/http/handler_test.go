@@ -402,6 +402,10 @@ func TestRules(t *testing.T) {
 		{"NUL", "GET", "/shelves/a/notes/%00", "", nil, 400, "invalid_id", nil},
 		{"invalid UTF-8", "GET", "/shelves/%ff/notes/b", "", nil, 400, "shelf: is not valid UTF-8", nil},
 
+		// Where nothing is read a body would be passed over, and with it what it asks for.
+		{"a body for a read", "GET", get, `{"id":"x"}`, nil, 400, "takes no body", nil},
+		{"an empty object for a read", "GET", get, `{}`, nil, 400, "invalid_request", nil},
+		{"text for a read", "GET", get, `a=b`, []string{"Content-Type", "text/plain"}, 400, "takes no body", nil},
 		{"no body", "POST", post, "", nil, 400, "invalid_json", nil},
 		{"blank body", "POST", post, "  \n", nil, 400, "invalid_json", nil},
 		{"optional body left out", "POST", "/shelves/a/sync", "", nil, 200, `{"full":false}`, nil},
@@ -450,6 +454,27 @@ func TestRules(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A request whose length is not announced may still have no body.
+func TestAnUnannouncedBody(t *testing.T) {
+	srv := httptest.NewServer(setup{}.handler(t))
+	defer srv.Close()
+	for body, want := range map[string]int{"": 200, "x": 400} {
+		req, err := http.NewRequest("GET", srv.URL+"/shelves/a/notes/b", io.MultiReader(strings.NewReader(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer good")
+		req.TransferEncoding = []string{"chunked"}
+		res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Body.Close(); res.StatusCode != want {
+			t.Errorf("%q in chunks: %d, want %d", body, res.StatusCode, want)
+		}
 	}
 }
 

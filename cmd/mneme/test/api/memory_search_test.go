@@ -75,7 +75,7 @@ func TestMemorySearchScopes(t *testing.T) {
 		}
 		id = s.save("ann", "Long ago.", "occurredAt", "1815-12-10T00:00:00Z")
 		if got := s.search("ann", "ago", "createdBefore", -4000000000000); len(got) != 1 || got[0]["id"] != id ||
-			got[0]["created_at"] != -4861728000000.0 || got[0]["container_tag"] != nil {
+			got[0]["created_at"] != -4861728000000.0 || got[0]["container_tag"] != "" {
 			t.Errorf("found %v", got)
 		}
 		// Metadata named like the facet or like the tag is not the tag.
