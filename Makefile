@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help deploy-lint image-check tours bench-backends proto-verify backend-python mcp-clients model-clients build test test-times test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help deploy-lint image-check tours bench-backends proto-verify backend-python mcp-clients model-clients build test test-times test-tenants test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ test-times: ## all tests, and how long each package and the slowest tests take
 # the detector: it would see nothing but the tests themselves.
 RACE_PKGS ?= $$(go list ./... | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ -e /cmd/mneme/test/contract$$ \
   -e /cmd/mneme/test/faults$$ -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/tours$$)
+test-tenants: ## what one organization's load does to another's calls, which may take three times as long
+	go test -count=1 -v -timeout 20m ./cmd/mneme/test/tenants -ratio 3
+
 test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -short -timeout 40m $(RACE_PKGS)
 

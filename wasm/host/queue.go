@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/wasm/abi"
 )
 
@@ -83,7 +84,9 @@ func (j *job) complete(r abi.Result, err error) {
 	}
 }
 
-// queue holds the waiting streams: class by class, each class in turn.
+// queue holds the waiting streams: class by class, each class in turn. The organizations
+// that wait take turns before that, whatever the classes of their streams, so that one
+// that asks for more than the model can do waits for itself.
 type queue struct {
 	mu     sync.Mutex
 	ready  *sync.Cond
@@ -91,10 +94,12 @@ type queue struct {
 	limit  int
 	closed bool
 	load   *load
+	turn   uint64               // jobs taken
+	last   map[ident.Org]uint64 // turn of the last job of each organization, since the queue was empty
 }
 
 func newQueue(limit int, load *load) *queue {
-	q := &queue{limit: limit, load: load}
+	q := &queue{limit: limit, load: load, last: map[ident.Org]uint64{}}
 	q.ready = sync.NewCond(&q.mu)
 	return q
 }
@@ -106,7 +111,7 @@ func (q *queue) add(s *stream) error {
 	if q.closed {
 		return fault.New(fault.Unavailable, "the model is shutting down").After(time.Second)
 	}
-	if q.length() >= q.limit {
+	if q.length() >= q.limit && q.waitingOf(s.org()) >= q.limit/4 {
 		return fault.Busy("the model is busy: %d calls are waiting", q.limit)
 	}
 	q.lines[s.class] = append(q.lines[s.class], s)
@@ -124,33 +129,67 @@ func (q *queue) take(last class) *job {
 		if q.closed {
 			return nil
 		}
-		for c := queries; c <= last; c++ {
-			if j := q.next(&q.lines[c]); j != nil {
-				return j
-			}
+		if j := q.next(last); j != nil {
+			return j
 		}
 		q.ready.Wait()
 	}
 }
 
-// next takes a job of the first stream and moves the stream behind the others.
-// Streams whose caller is gone are dropped.
-func (q *queue) next(line *[]*stream) *job {
-	for len(*line) > 0 {
-		s := (*line)[0]
-		*line = (*line)[1:]
-		if s.ctx.Err() != nil || len(s.jobs) == 0 {
-			q.dropRest(s)
-			continue
-		}
-		j := s.jobs[0]
-		if s.jobs = s.jobs[1:]; len(s.jobs) > 0 {
-			*line = append(*line, s)
-		}
-		s.started.Store(true)
-		return j
+// next takes a job of class last or before, of the organization whose turn it is: of
+// the first stream of its first class, which it moves behind the others. Streams whose
+// caller is gone are dropped.
+func (q *queue) next(last class) *job {
+	var first *stream
+	for c := queries; c <= last; c++ {
+		q.lines[c] = slices.DeleteFunc(q.lines[c], func(s *stream) bool {
+			gone := s.ctx.Err() != nil || len(s.jobs) == 0
+			if gone {
+				q.dropRest(s)
+			} else if first == nil || q.last[s.org()] < q.last[first.org()] {
+				first = s
+			}
+			return gone
+		})
 	}
-	return nil
+	if first == nil {
+		if q.length() == 0 {
+			clear(q.last)
+		}
+		return nil
+	}
+	q.turn++
+	q.last[first.org()] = q.turn
+	line := &q.lines[first.class]
+	at := slices.Index(*line, first)
+	*line = slices.Delete(*line, at, at+1)
+	j := first.jobs[0]
+	if first.jobs = first.jobs[1:]; len(first.jobs) > 0 {
+		*line = append(*line, first)
+	}
+	first.started.Store(true)
+	return j
+}
+
+// org is whose call it is; "": nobody's whose name is known.
+func (s *stream) org() ident.Org {
+	if who := ident.Known(s.ctx); who != nil {
+		return who.Org
+	}
+	return ""
+}
+
+// waitingOf counts the streams of an organization in line. The caller holds mu.
+func (q *queue) waitingOf(org ident.Org) int {
+	n := 0
+	for _, line := range q.lines {
+		for _, s := range line {
+			if s.org() == org {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // dropRest takes what is left of a stream out of the count.

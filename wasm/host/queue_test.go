@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/wasm/abi"
 )
 
@@ -128,5 +129,48 @@ func TestCut(t *testing.T) {
 				t.Errorf("%s: text %d came %d times", name, row, n)
 			}
 		}
+	}
+}
+
+// TestTurnsOfOrganizations: the organizations that wait take turns, whatever classes their
+// calls are of, and a line that one has filled takes a quarter of another's.
+func TestTurnsOfOrganizations(t *testing.T) {
+	q := newQueue(8, new(load))
+	call := func(org string, c class, jobs int) error {
+		s := &stream{op: org + string('0'+rune(c)), class: c, results: make(chan outcome, jobs)}
+		s.ctx, s.cancel = context.WithCancel(ident.WithPrincipal(t.Context(), ident.Principal{Org: ident.Org(org)}))
+		for range jobs {
+			s.jobs = append(s.jobs, &job{stream: s})
+		}
+		return q.add(s)
+	}
+	for _, w := range []struct {
+		org   string
+		class class
+		jobs  int
+		fails bool
+	}{
+		{"a", queries, 1, false}, {"a", queries, 2, false}, {"a", queries, 1, false}, {"a", passages, 1, false},
+		{"a", passages, 1, false}, {"a", passages, 1, false}, {"a", scores, 1, false}, {"a", scores, 1, false},
+		{"a", queries, 1, true}, {"b", passages, 3, false}, {"b", scores, 1, false}, {"b", queries, 1, true},
+		{"c", passages, 1, false},
+	} {
+		if err := call(w.org, w.class, w.jobs); (err != nil) != w.fails {
+			t.Fatalf("%+v: %v", w, err)
+		}
+	}
+	take := func(last class, n int) (got string) {
+		for range n {
+			j := q.take(last)
+			got += j.stream.op + " "
+			j.complete(abi.Result{}, nil)
+		}
+		return got
+	}
+	if got := take(passages, 9); got != "a0 b1 c2 a0 b2 a0 b2 a0 b2 " {
+		t.Errorf("in the order %s", got)
+	}
+	if got := take(passages, 5); got != "a1 a1 a2 a2 a2 " {
+		t.Errorf("what is left: %s", got)
 	}
 }
