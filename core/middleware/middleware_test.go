@@ -537,3 +537,32 @@ func TestAConfiguredTimeoutReplacesTheSpecs(t *testing.T) {
 		})
 	}
 }
+
+// scoped is a request that addresses a namespace.
+type scoped struct {
+	Namespace string `path:"namespace" json:"-" schema:"NamespaceName"`
+}
+
+func (s *scoped) NamespaceName() string { return s.Namespace }
+
+// The log names the namespace that a call addresses, and no name that is not one.
+func TestTheLogNamesTheNamespace(t *testing.T) {
+	for name, want := range map[string]bool{"docs": true, "No name": false} {
+		var log bytes.Buffer
+		set := &op.Set{Chain: middleware.Chain(middleware.Options{Log: slog.New(slog.NewTextHandler(&log, nil)),
+			Keys: verifier(anyone)})}
+		spec := op.Spec{Name: "notes.get", Method: "GET", Path: "/notes/{namespace}"}
+		op.Mount(set, struct{}{}, []op.Op[struct{}]{op.Define(spec,
+			func(struct{}, context.Context, scoped) (scoped, error) { return scoped{}, nil })})
+		r := set.Routes()[0]
+		c := call(r.Spec)
+		c.Decode = func(_ context.Context, dst any) error { dst.(*scoped).Namespace = name; return nil }
+		if _, err := r.Endpoint(t.Context(), c); (err == nil) != want {
+			t.Errorf("%q: %v", name, err)
+		}
+		got := log.String()
+		if strings.Contains(got, " namespace=") != want || want && !strings.Contains(got, " namespace=docs") {
+			t.Errorf("%q is logged as %s", name, got)
+		}
+	}
+}

@@ -115,12 +115,15 @@ func logCall(ctx context.Context, log *slog.Logger, c *op.Call, code string, err
 	if !log.Enabled(ctx, level) {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 10)
+	attrs := make([]slog.Attr, 0, 11)
 	attrs = append(attrs, slog.String("op", c.Spec.Name), slog.String("transport", c.Transport),
 		slog.String("request_id", c.RequestID), slog.String("code", code),
 		slog.Float64("ms", float64(took.Microseconds())/1000))
 	if c.Caller.KeyID != "" {
 		attrs = append(attrs, slog.String("org", string(c.Caller.Org)), slog.String("key", c.Caller.KeyID))
+	}
+	if c.Namespace != "" {
+		attrs = append(attrs, slog.String("namespace", c.Namespace))
 	}
 	if err != nil {
 		f := fault.From(err)

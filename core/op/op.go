@@ -176,6 +176,9 @@ type Call struct {
 	// Caller is who the credential stands for. Authentication sets it, so that
 	// the middlewares around it can log it; services read ident.From.
 	Caller ident.Principal
+	// Namespace is the one that the call addresses, once its request is decoded and
+	// checked; "": none. The middlewares around it log it.
+	Namespace string
 	// Decode fills *In. It belongs to the transport and runs after
 	// authentication and the rate limit.
 	Decode func(ctx context.Context, dst any) error
@@ -244,6 +247,9 @@ func Define[S, In, Out any](s Spec, fn func(S, context.Context, In) (Out, error)
 			}
 			if err := Check(&in); err != nil {
 				return nil, err
+			}
+			if sc, ok := any(&in).(Scoped); ok {
+				c.Namespace = sc.NamespaceName()
 			}
 			if err := authorize(ctx, c.Spec, any(&in)); err != nil {
 				return nil, err
