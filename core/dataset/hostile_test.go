@@ -60,6 +60,7 @@ func TestVectorsFitTheirChunks(t *testing.T) {
 		of     *dataset.Models
 	}{
 		"as written":                {"", two, dense, one, models},
+		"no chunks":                 {"", []port.Chunk{}, port.Dense{}, none, models},
 		"nothing but text":          {"", nil, port.Dense{}, none, nil},
 		"beyond the text":           {"chunk 1 does not lie", []port.Chunk{{End: 3}, {Start: 3, End: 6}}, dense, none, models},
 		"begins beyond the text":    {"chunk 0 does not lie", []port.Chunk{{Start: 6, End: 6}, {End: 1}}, dense, none, models},
