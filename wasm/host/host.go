@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -202,7 +203,7 @@ type claims struct {
 func Open(ctx context.Context, module Module, options Options) (*Model, error) {
 	m := &Model{module: module, options: options.withDefaults(), breakRequests: make(chan struct{})}
 	if err := m.open(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open model %s: %w", module.Info.Name, err), m.releaseRuntime())
+		return nil, errors.Join(fmt.Errorf("open model %s: %w", m.name(), err), m.releaseRuntime())
 	}
 	return m, nil
 }
@@ -363,6 +364,9 @@ func (m Module) Digest() string {
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
+
+// name is what the operator calls the model, else its own name.
+func (m *Model) name() string { return cmp.Or(m.module.Info.ID, m.module.Info.Name, "without a name") }
 
 // Info describes the model.
 func (m *Model) Info() port.ModelInfo { return m.info }

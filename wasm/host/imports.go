@@ -53,10 +53,10 @@ func (m *Model) bindImports(ctx context.Context) error {
 		}
 		pass, dropped := m.moduleLog.allow(time.Now())
 		if dropped > 0 {
-			m.options.Log.Warn("module log truncated", "model", m.module.Info.Name, "lines", dropped)
+			m.options.Log.Warn("module log truncated", "model", m.name(), "lines", dropped)
 		}
 		if pass {
-			m.options.Log.Log(ctx, levels[level], "module: "+abi.Printable(text), "model", m.module.Info.Name)
+			m.options.Log.Log(ctx, levels[level], "module: "+abi.Printable(text), "model", m.name())
 		}
 	}), []api.ValueType{i32, i32, i32}, nil).Export("log").
 		// Nothing streams yet: emit says so.

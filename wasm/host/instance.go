@@ -54,7 +54,7 @@ func (in *instance) open(ctx context.Context, config []byte) error {
 	}
 	b, err := in.callFrame(ctx, abi.FuncOpen, config)
 	if err != nil {
-		return fmt.Errorf("%s: %w", abi.FuncOpen, err)
+		return err // says which function
 	}
 	if _, err := abi.ParseResult(b); err != nil {
 		return fmt.Errorf("%s: %w", abi.FuncOpen, err)

@@ -28,7 +28,8 @@ import (
 func (c *command) modelsCommand() *cobra.Command {
 	return parent("models", "List, pull, make and check models", c.modelsListCommand(), c.modelsPullCommand(),
 		c.modelsRemoveCommand(),
-		c.modelsCheckCommand(), c.modelsBenchCommand(), c.modelsInitCommand(), c.modelsSealCommand(), c.modelsPackCommand())
+		c.modelsCheckCommand(), c.modelsTryCommand(), c.modelsBenchCommand(), c.modelsInitCommand(), c.modelsSealCommand(),
+		c.modelsPackCommand())
 }
 
 // listedModel is a configured model as models list shows it.

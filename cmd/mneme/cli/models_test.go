@@ -130,3 +130,48 @@ func TestListedRerankersServe(t *testing.T) {
 		}
 	}
 }
+
+// TestModelsTry: a model's answers are seen without a server, and printed whole they are
+// golden answers that the model passes.
+func TestModelsTry(t *testing.T) {
+	texts := []string{"Sneezing is typical of a cold.", "The committee approved the budget for road repairs."}
+	try := func(model string, more ...string) string {
+		args := append([]string{"models", "try", "--data", t.TempDir(), model, "--query", "symptoms of a cold"}, more...)
+		return succeed(t, append(args, texts...)...).Stdout
+	}
+	for model, want := range map[string]string{"builtin:e5-small-v2": "cosine ", "builtin:splade-tiny": " terms, [",
+		"builtin:rerank-small": "score "} {
+		out := try(model)
+		if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != 3 || strings.Count(out, want) != 2 ||
+			!strings.HasSuffix(lines[1], texts[0]) || !strings.Contains(lines[0], " ms") {
+			t.Errorf("%s:\n%s", model, out)
+		}
+		var answers struct {
+			Embedding []struct {
+				Text   string
+				Query  bool
+				Vector []float64
+			}
+			Sparse []struct{ Terms map[string]float64 }
+			Rerank []struct{ Score float64 }
+		}
+		if err := json.Unmarshal([]byte(try(model, "--json")), &answers); err != nil {
+			t.Fatal(err)
+		}
+		switch e, s, r := answers.Embedding, answers.Sparse, answers.Rerank; {
+		case len(e) == 3 && e[0].Query && e[0].Text == "symptoms of a cold" && !e[1].Query && len(e[2].Vector) == 384:
+		case len(s) == 3 && len(s[0].Terms) > 0 && len(s[2].Terms) > 0:
+		case len(r) == 2 && r[0].Score > r[1].Score:
+		default:
+			t.Errorf("%s: %+v", model, answers)
+		}
+	}
+	if r := mneme(t, "models", "try", "--data", t.TempDir(), "builtin:rerank-small", "text"); r.Code != 0 ||
+		!strings.Contains(r.Stdout, "needs --query") {
+		t.Errorf("%+v", r)
+	}
+	r := mneme(t, "models", "try", "--data", t.TempDir(), "nowhere", "text")
+	if r.Code == 0 || !strings.Contains(r.Stderr, "nowhere") {
+		t.Errorf("%+v", r)
+	}
+}
