@@ -30,6 +30,8 @@ type evalReport struct {
 	Settings map[string]any    `json:"settings"`
 	Results  []evaluate.Result `json:"results"`
 	Mean     []evaluate.Run    `json:"mean"` // over collections, each counting the same
+
+	Recall []evaluate.RecallResult `json:"recall,omitempty"`
 }
 
 func (c *command) evalCommand() *cobra.Command {
@@ -41,6 +43,7 @@ func (c *command) evalCommand() *cobra.Command {
 		candidates, rrfK          int
 		rerankPrior, rerankFloor  float64
 		byCategory, memories      bool
+		recalls                   bool
 		memoryKey                 string
 	)
 	cmd := &cobra.Command{
@@ -60,12 +63,20 @@ remembers the encodings of recent queries (1,024), so the later steps of a
 smaller collection are measured without embedding. Where a collection has users,
 each kind of question (meta.category) is printed too.
 
+With --recall it measures nothing but recall, over the memory API: how many
+questions are answered right, answered wrong and not answered. An answer is right
+when the memory that it quotes first is relevant and, where the question has
+phrases (meta.says), the quotes from it hold one. Questions without an answer
+(meta.unanswerable) stand in a row of their own; a set that has none is asked
+every question again, of another user.
+
 Without --url and --data it works in the folder mneme-eval, so that test
 collections stay out of the way of real documents.`,
 		Example: `  mneme eval data/eval/scifact data/eval/cranfield
   mneme eval data/eval/* --json quality.json --by-category
   mneme eval data/eval/* --sparse --rerank
   mneme eval data/eval/locomo-a --memory
+  mneme eval core/memory/recall/testdata/* --recall
   mneme eval data/eval/* --retrievers fused --weights vector=0.6,keyword=0.4
   mneme eval data/eval/* --retrievers fused --fusion rrf --query-workers 4`,
 		Args: cobra.MinimumNArgs(1),
@@ -136,7 +147,7 @@ collections stay out of the way of real documents.`,
 					return err
 				}
 			}
-			if memories {
+			if memories || recalls {
 				if o.Memory, err = c.memoryClient(ctx, cl, memoryKey); err != nil {
 					return err
 				}
@@ -154,6 +165,15 @@ collections stay out of the way of real documents.`,
 					defer mu.Unlock()
 					bar.update(col.Name+" "+stage, done, total)
 				}
+				if recalls {
+					r, err := evaluate.MeasureRecall(ctx, cl, col, o)
+					bar.end()
+					if err != nil {
+						return err
+					}
+					report.Recall = append(report.Recall, r)
+					continue
+				}
 				r, err := evaluate.Measure(ctx, cl, col, o)
 				bar.end()
 				if err != nil {
@@ -169,6 +189,9 @@ collections stay out of the way of real documents.`,
 				if err := writeReport(jsonFile, report); err != nil {
 					return err
 				}
+			}
+			if recalls {
+				return c.printRecall(report.Recall)
 			}
 			return c.printEvaluation(report, byCategory)
 		},
@@ -191,6 +214,7 @@ collections stay out of the way of real documents.`,
 	f.BoolVar(&o.Sparse, "sparse", false, "build with the sparse index, in namespaces of their own")
 	f.BoolVar(&memories, "memory", false,
 		"measure sets with users over the memory API, too: an end user each, its documents saved as memories")
+	f.BoolVar(&recalls, "recall", false, "measure the answers of recall, and nothing else")
 	f.StringVar(&memoryKey, "memory-key", "", "integration key of a server at --url, with every scope (MNEME_MEMORY_KEY)")
 	f.IntVar(&o.MemoryLimit, "memory-limit", 10, "memories that a search asks for; recall beyond it is not seen")
 	f.BoolVar(&o.Rebuild, "rebuild", false, "write the documents again even when nothing changed")
@@ -217,7 +241,7 @@ func (c *command) memoryClient(ctx context.Context, cl *client.Client, secret st
 			Kind:        ident.Integration,
 			Integration: "eval",
 			Quotas:      &ident.Quotas{},
-			Scopes:      []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.UsersErase},
+			Scopes:      []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.RecallRead, ident.UsersErase},
 			ExpiresAt:   time.Now().Add(24 * time.Hour),
 		})
 		secret = k.Secret
@@ -250,6 +274,19 @@ func writeReport(path string, report any) error {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
+}
+
+func (c *command) printRecall(results []evaluate.RecallResult) error {
+	header := []string{"COLLECTION", "MEMORIES", "QUESTIONS", "ASKED", "RIGHT", "WRONG", "ABSTAINED", "ASKING", "P50", "P95"}
+	var rows [][]string
+	for _, r := range results {
+		for _, g := range r.Groups {
+			rows = append(rows, []string{r.Collection, strconv.Itoa(r.Memories), g.Group, strconv.Itoa(g.Questions),
+				strconv.Itoa(g.Right), strconv.Itoa(g.Wrong), strconv.Itoa(g.Abstained), strconv.Itoa(g.Asking),
+				fmt.Sprintf("%.1f", g.P50), fmt.Sprintf("%.1f", g.P95)})
+		}
+	}
+	return table(c.stdout, header, rows)
 }
 
 func (c *command) printEvaluation(report evalReport, byCategory bool) error {

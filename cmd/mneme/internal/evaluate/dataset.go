@@ -30,6 +30,9 @@ type Collection struct {
 	Digest  string // of the corpus as it is written: hex SHA-256
 	Corpus  []Document
 	Queries []Query // those with at least one relevant document
+	// Unanswerable are questions about a user that nothing in the corpus answers
+	// (meta.unanswerable); only recall is asked them.
+	Unanswerable []Query
 }
 
 // Document is one document as it is written.
@@ -48,6 +51,9 @@ type Query struct {
 	User     string // searches only this user's documents; "": all
 	Category string // meta.category
 	Grades   Grades
+	// Says are phrases of which a right answer holds one, in any case (meta.says);
+	// none: it is right when it quotes a relevant document.
+	Says []string
 }
 
 type record struct {
@@ -68,6 +74,21 @@ func (r record) id() string {
 func (r record) meta(key string) string {
 	s, _ := r.Meta[key].(string)
 	return s
+}
+
+// says are the phrases of meta.says, a string or a list of strings.
+func (r record) says() (out []string) {
+	switch v := r.Meta["says"].(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, e := range v {
+			if s, ok := e.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
 }
 
 // parseTime reads an ISO 8601 time, UTC where it has no zone; zero when it is none.
@@ -133,14 +154,20 @@ func Load(dir string) (*Collection, error) {
 		if err := json.Unmarshal(line, &r); err != nil {
 			return err
 		}
-		if g := grades[r.id()]; len(g) > 0 {
-			c.Queries = append(c.Queries, Query{
-				ID:       r.id(),
-				Text:     r.Text,
-				User:     r.meta("user"),
-				Category: r.meta("category"),
-				Grades:   g,
-			})
+		q := Query{
+			ID:       r.id(),
+			Text:     r.Text,
+			User:     r.meta("user"),
+			Category: r.meta("category"),
+			Grades:   grades[r.id()],
+			Says:     r.says(),
+		}
+		unanswerable, _ := r.Meta["unanswerable"].(bool)
+		switch {
+		case len(q.Grades) > 0:
+			c.Queries = append(c.Queries, q)
+		case unanswerable:
+			c.Unanswerable = append(c.Unanswerable, q)
 		}
 		return nil
 	})

@@ -38,6 +38,14 @@ func (m *measurement) endUser(user string) string {
 
 // memories measures the collection over the memory API.
 func (m *measurement) memories(ctx context.Context, queries []Query) (Run, error) {
+	if err := m.saveAll(ctx); err != nil {
+		return Run{}, err
+	}
+	return m.run(ctx, Memory, queries)
+}
+
+// saveAll saves every user's documents unless an earlier run did.
+func (m *measurement) saveAll(ctx context.Context) error {
 	byUser := map[string][]Document{}
 	for _, d := range m.c.Corpus {
 		byUser[d.User] = append(byUser[d.User], d)
@@ -53,10 +61,7 @@ func (m *measurement) memories(ctx context.Context, queries []Query) (Run, error
 			})
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return Run{}, err
-	}
-	return m.run(ctx, Memory, queries)
+	return group.Wait()
 }
 
 // saveMemories saves a user's documents unless an earlier run did.
@@ -108,18 +113,35 @@ func (m *measurement) search(ctx context.Context, q Query) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range res.Degraded {
-		if d.Reason != retrieve.ModelOff {
-			return nil, fmt.Errorf("the search was degraded: %+v", res.Degraded)
-		}
+	if err := complete(res.Degraded); err != nil {
+		return nil, err
 	}
 	ids := make([]string, 0, len(res.Results))
 	for _, r := range res.Results {
-		var metadata map[string]string
-		if err := json.Unmarshal(r.Metadata, &metadata); err != nil {
-			return nil, fmt.Errorf("metadata of memory %s: %w", r.ID, err)
+		id, err := origin(r)
+		if err != nil {
+			return nil, err
 		}
-		ids = append(ids, metadata[originID])
+		ids = append(ids, id)
 	}
 	return ids, nil
+}
+
+// complete refuses an answer that lacks a part which the server has.
+func complete(degraded []retrieve.Degraded) error {
+	for _, d := range degraded {
+		if d.Reason != retrieve.ModelOff {
+			return fmt.Errorf("the search was degraded: %+v", degraded)
+		}
+	}
+	return nil
+}
+
+// origin is the id of the document that a memory was saved from.
+func origin(r memory.Result) (string, error) {
+	var metadata map[string]string
+	if err := json.Unmarshal(r.Metadata, &metadata); err != nil {
+		return "", fmt.Errorf("metadata of memory %s: %w", r.ID, err)
+	}
+	return metadata[originID], nil
 }

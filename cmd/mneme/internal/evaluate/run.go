@@ -86,14 +86,7 @@ const batch = 20
 
 // Measure writes the collection unless it is there already, and runs its queries.
 func Measure(ctx context.Context, cl *client.Client, c *Collection, o Options) (Result, error) {
-	m := measurement{cl: cl, c: c, o: o}
-	if m.o.Progress == nil {
-		m.o.Progress = func(string, int, int) {}
-	}
-	m.o.Workers, m.o.QueryWorkers = max(m.o.Workers, 1), max(m.o.QueryWorkers, 1)
-	if m.o.MemoryLimit == 0 {
-		m.o.MemoryLimit = 10
-	}
+	m := newMeasurement(cl, c, o)
 	r := Result{Collection: c.Name, Documents: len(c.Corpus)}
 	fail := func(err error) (Result, error) { return r, fmt.Errorf("evaluate %s: %w", c.Name, err) }
 	if err := m.models(ctx); err != nil {
@@ -136,6 +129,18 @@ func countUsers(queries []Query) int {
 		}
 	}
 	return len(seen)
+}
+
+func newMeasurement(cl *client.Client, c *Collection, o Options) *measurement {
+	m := &measurement{cl: cl, c: c, o: o}
+	if m.o.Progress == nil {
+		m.o.Progress = func(string, int, int) {}
+	}
+	m.o.Workers, m.o.QueryWorkers = max(m.o.Workers, 1), max(m.o.QueryWorkers, 1)
+	if m.o.MemoryLimit == 0 {
+		m.o.MemoryLimit = 10
+	}
+	return m
 }
 
 type measurement struct {
