@@ -171,7 +171,8 @@ func (e *Engine) build(c *Config, pages *page.Signer) {
 	e.memories = memory.New(memories)
 	answers := c.Recall
 	answers.Search, answers.Reranker, answers.Synthesizer = e.memories.Search, c.Models.Reranker, c.Models.Synthesizer
-	answers.Log = c.Log
+	answers.Preceding, answers.Log = e.memories.PrecedingTurns, c.Log
+	answers.Reranked = c.Models.Reranker != nil && c.Memory.RerankDepth != memory.NoReranking
 	e.recall = recall.New(answers)
 	e.reindexing = reindex.New(reindex.Settings{
 		Store:      c.Store,

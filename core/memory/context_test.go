@@ -45,8 +45,8 @@ func TestTurnsInContext(t *testing.T) {
 		}
 		return -1
 	}
-	if r := rank("ordered", "harbour brother sail", turns[1]); r != 1 {
-		t.Errorf("the answer stands at %d, want right behind the question", r)
+	if r := rank("ordered", "harbour brother sail", turns[1]); r != 0 {
+		t.Errorf("the answer stands at %d, want before the question", r)
 	}
 	// The same words without a speaker are not turns: each stands for itself.
 	for i, c := range turns {
@@ -88,7 +88,7 @@ func TestTurnsInContext(t *testing.T) {
 	}
 	same("owned", "owned", 0, 1, 2, 3)
 	app.upsert("owned", "crm", "m0", 2, "Ann: Good morning, did you sleep well?", "occurredAt", at(0)).OK()
-	if r := rank("owned", "harbour brother sail", turns[1]); r == 1 {
+	if r := rank("owned", "harbour brother sail", turns[1]); r == 0 {
 		t.Error("the answer is still found by a question that is not there any more")
 	}
 	app.upsert("owned", "crm", "m0", 3, turns[0], "occurredAt", at(0)).OK()

@@ -170,9 +170,9 @@ func (s *Service) retrieve(ctx context.Context, p port.Partition, ns port.Partit
 	})
 }
 
-// hydrate rescores the head of the list and shows the best chunk of each memory. A
-// memory that was moved out of the scope or deleted since it was found is passed
-// over.
+// hydrate rescores the head of the list and shows the best chunk of each memory, a
+// reply before the question that it answers. A memory that was moved out of the scope or
+// deleted since it was found is passed over.
 func (s *Service) hydrate(ctx context.Context, a *retrieve.Answer, q *Query, limit int, out *Results) error {
 	if s.rerankDepth >= 0 && len(a.Candidates) > 0 {
 		by := s.reranking
@@ -219,7 +219,7 @@ func (s *Service) hydrate(ctx context.Context, a *retrieve.Answer, q *Query, lim
 			Memory:         d.Document,
 		})
 	}
-	return nil
+	return s.putRepliesFirst(ctx, a.Partition, out.Results)
 }
 
 // withNeighbors is a chunk with as many whole neighbours, taken in turn from both

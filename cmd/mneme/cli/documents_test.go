@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -152,6 +153,49 @@ func TestQuickstartChoosesAnotherPort(t *testing.T) {
 	if r := mneme(t, "quickstart", "--exit", "--data", filepath.Join(t.TempDir(), "third"), "--addr",
 		strings.TrimPrefix(s.URL, "http://")); r.Code != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestEvalMeasuresRecall with the models that a server has unless told otherwise: a short
+// reply is the answer, and its question is not.
+func TestEvalMeasuresRecall(t *testing.T) {
+	dir := t.TempDir()
+	set := filepath.Join(dir, "chat")
+	write(t, filepath.Join(set, "corpus.jsonl"),
+		`{"id":"1","text":"Assistant: Who is your favourite author?","meta":{"user":"ben"}}
+{"id":"2","text":"Ben: Ursula Le Guin, no contest.","meta":{"user":"ben"}}
+{"id":"3","text":"Assistant: Are you going to replace the car?","meta":{"user":"ben"}}
+{"id":"4","text":"Ben: Not before the summer.","meta":{"user":"ben"}}
+`)
+	write(t, filepath.Join(set, "queries.jsonl"),
+		`{"id":"q1","text":"Who is Ben's favourite author?","meta":{"user":"ben","says":"Le Guin"}}
+{"id":"q2","text":"What is my blood type?","meta":{"user":"ben","unanswerable":true}}
+`)
+	write(t, filepath.Join(set, "qrels.tsv"), "query-id\tdoc-id\tscore\nq1\t2\t1\n")
+	report := filepath.Join(dir, "report.json")
+	r := succeed(t, "eval", set, "--recall", "--data", filepath.Join(dir, "data"), "--json", report)
+	body, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out struct {
+		Recall []struct {
+			Collection string
+			Groups     []struct {
+				Group                   string
+				Right, Wrong, Abstained int
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(out.Recall); got != "[{chat [{answerable 1 0 0} {unanswerable 0 0 1}]}]" ||
+		!strings.Contains(string(body), "Le Guin, no contest [1].") {
+		t.Errorf("%s of %s", got, body)
+	}
+	if !strings.Contains(r.Stdout, "ABSTAINED") || !strings.Contains(r.Stdout, "unanswerable") {
+		t.Errorf("the table is\n%s", r.Stdout)
 	}
 }
 

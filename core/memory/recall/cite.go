@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnemehq/mneme/core/ingest/chunk"
+	"github.com/mnemehq/mneme/core/memory"
 )
 
 // composeQuotes writes an answer out of quotes: each sentence with its own marker. It
@@ -101,13 +102,18 @@ func cutMarked(answer string) []string {
 }
 
 // closestSentence is the sentence of a memory that shares the most words with a sentence
-// of the answer; the whole memory if it has none.
+// of the answer, a question only where there is nothing else; the whole memory if it has
+// no sentence.
 func closestSentence(sentence string, from []passage, at int) quote {
 	p := from[at]
 	best := quote{passage: at, end: len(p.text), score: p.score}
-	most := -1.0
+	most := -2.0
 	for _, s := range chunk.Sentences(p.text) {
-		if c := coverage(sentence, p.text[s[0]:s[1]]); c > most {
+		c := coverage(sentence, p.text[s[0]:s[1]])
+		if memory.IsQuestion(p.text[s[0]:s[1]]) {
+			c -= 1.5 // below every statement
+		}
+		if c > most {
 			most, best.start, best.end = c, s[0], s[1]
 		}
 	}

@@ -17,8 +17,10 @@ import (
 type passage struct {
 	id        string
 	text      string
+	asked     string  // the question to which the memory replies; "": none
 	createdAt int64   // Unix ms
 	score     float64 // of the memory for the question, as search gave it
+	probable  bool    // whether search holds it probable that the memory answers
 }
 
 // quote is a verbatim slice of a passage.
@@ -26,6 +28,7 @@ type quote struct {
 	passage    int // index
 	start, end int // UTF-8 bytes
 	score      float64
+	reply      bool // among the first sentences of a reply
 }
 
 // Bounds of the work of an extractive answer.
@@ -34,12 +37,21 @@ const (
 	sentencesAll  = 64 // scored of all
 	sentencesKept = 5  // in an answer
 	closeToBest   = 0.6
+
+	// A reply is in the first sentences of the turn after the question.
+	sentencesReplying = 3
+	// What search holds as probable as this and puts first is quoted at a share of the
+	// probability that a sentence needs else: two witnesses say the same.
+	probableMemory = 0.3
+	shareOfLeast   = 0.25
 )
 
 // extract picks the sentences that answer the question, best first: scored by
-// the reranker on their own, a probability each, none below least and none far
-// below the best. Without a reranker the share of the question's words that a
-// sentence holds stands in. nil: nothing answers.
+// the reranker one by one, a probability each, none below least and none far
+// below the best. Sentences that ask are left out, and a reply is scored with the
+// question before it. When none is probable enough and search is sure of its first
+// memory, less will do for that one. Without a reranker the share of the question's
+// words that a sentence holds stands in. nil: nothing answers.
 func extract(ctx context.Context, reranker port.Reranker, question string, from []passage, least float64,
 	maxTokens int) ([]quote, error) {
 	found := sentences(question, from)
@@ -48,7 +60,7 @@ func extract(ctx context.Context, reranker port.Reranker, question string, from 
 	}
 	texts := make([]string, len(found))
 	for i, q := range found {
-		texts[i] = withSpeaker(from[q.passage].text, q)
+		texts[i] = inContext(from[q.passage], q)
 	}
 	if reranker == nil {
 		for i := range found {
@@ -75,6 +87,12 @@ func extract(ctx context.Context, reranker port.Reranker, question string, from 
 		return dup
 	})
 	slices.SortStableFunc(found, func(a, b quote) int { return cmp.Compare(b.score, a.score) })
+	if found[0].score < least && reranker != nil && from[0].probable {
+		found = slices.DeleteFunc(found, func(q quote) bool { return q.passage != 0 })
+		if least *= shareOfLeast; len(found) == 0 {
+			return nil, nil
+		}
+	}
 	bar := max(least, closeToBest*found[0].score)
 	var kept []quote
 	tokens := 0
@@ -94,14 +112,16 @@ func extract(ctx context.Context, reranker port.Reranker, question string, from 
 	return kept, nil
 }
 
-// sentences lists what may be quoted: of a long memory those that share most
-// words with the question.
+// sentences lists what may be quoted, which questions may not: of a long memory those
+// that share most words with the question.
 func sentences(question string, from []passage) []quote {
 	var out []quote
 	for i, p := range from {
 		var own []quote
-		for _, s := range chunk.Sentences(p.text) {
-			own = append(own, quote{passage: i, start: s[0], end: s[1]})
+		for n, s := range chunk.Sentences(p.text) {
+			if !memory.IsQuestion(p.text[s[0]:s[1]]) {
+				own = append(own, quote{passage: i, start: s[0], end: s[1], reply: n < sentencesReplying})
+			}
 		}
 		if len(own) > sentencesEach {
 			for k := range own {
@@ -118,7 +138,17 @@ func sentences(question string, from []passage) []quote {
 	return out
 }
 
-// withSpeaker is a sentence as it is scored: a later sentence of "Caroline: ..." is
+// inContext is a sentence as it is scored: a reply after the question before it, since
+// "Yes, in May" means nothing without one.
+func inContext(p passage, q quote) string {
+	s := withSpeaker(p.text, q)
+	if p.asked == "" || !q.reply {
+		return s
+	}
+	return p.asked + " " + s
+}
+
+// withSpeaker is a sentence after its speaker: a later sentence of "Caroline: ..." is
 // prefixed with the speaker, since "I" means nothing without one.
 func withSpeaker(text string, q quote) string {
 	s := text[q.start:q.end]

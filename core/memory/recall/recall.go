@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -19,12 +20,18 @@ const Extractive = "extractive"
 
 // DefaultMinProbability is how probable it must be that a memory answers the
 // question for an answer to be given (docs/quality.md).
-const DefaultMinProbability = 0.06
+const DefaultMinProbability = 0.07
 
 // Settings are what a Service is made of.
 type Settings struct {
 	// Search finds the memories; memory.Service.Search.
-	Search      func(context.Context, memory.Query) (memory.Results, error)
+	Search func(context.Context, memory.Query) (memory.Results, error)
+	// Preceding finds the texts of the turns before memories that a search found;
+	// memory.Service.PrecedingTurns. nil: every memory is read alone.
+	Preceding func(context.Context, memory.Query, []memory.Result) ([]string, error)
+	// Reranked says that the scores of a search are probabilities, which they are
+	// where it reranks.
+	Reranked    bool
 	Reranker    port.Reranker    // nil: off
 	Synthesizer port.Synthesizer // nil: answers are extractive
 	// Fallback answers extractively when the Synthesizer fails, and says so;
@@ -39,6 +46,8 @@ type Settings struct {
 // Service answers questions from memories.
 type Service struct {
 	search         func(context.Context, memory.Query) (memory.Results, error)
+	preceding      func(context.Context, memory.Query, []memory.Result) ([]string, error)
+	reranked       bool
 	reranker       port.Reranker
 	synthesizer    port.Synthesizer
 	fallback       bool
@@ -56,6 +65,8 @@ func New(s Settings) *Service {
 	}
 	return &Service{
 		search:         s.Search,
+		preceding:      s.Preceding,
+		reranked:       s.Reranked,
 		reranker:       s.Reranker,
 		synthesizer:    s.Synthesizer,
 		fallback:       s.Fallback,
@@ -142,9 +153,9 @@ func (s *Service) Recall(ctx context.Context, in Request) (Answer, error) {
 		Results:   found.Results,
 		Degraded:  found.Degraded,
 	}
-	from := make([]passage, len(found.Results))
-	for i, r := range found.Results {
-		from[i] = passage{id: r.ID, text: r.Memory.Text, createdAt: r.CreatedAt, score: r.Score}
+	from, err := s.passages(ctx, q, found)
+	if err != nil {
+		return Answer{}, err
 	}
 	if s.synthesizer != nil {
 		out.Model = s.synthesizer.Info().ID
@@ -173,6 +184,30 @@ func (s *Service) Recall(ctx context.Context, in Request) (Answer, error) {
 			Score:     q.score,
 			CreatedAt: p.createdAt,
 		})
+	}
+	return out, nil
+}
+
+// passages are the memories that a search found, with the questions that they reply to.
+func (s *Service) passages(ctx context.Context, q memory.Query, found memory.Results) ([]passage, error) {
+	before := make([]string, len(found.Results))
+	if s.preceding != nil && len(found.Results) > 0 {
+		var err error
+		if before, err = s.preceding(ctx, q, found.Results); err != nil {
+			return nil, err
+		}
+	}
+	reranked := s.reranked && !slices.ContainsFunc(found.Degraded, func(d retrieve.Degraded) bool { return d.Part == "rerank" })
+	out := make([]passage, len(found.Results))
+	for i, r := range found.Results {
+		out[i] = passage{
+			id:        r.ID,
+			text:      r.Memory.Text,
+			asked:     memory.FinalQuestion(before[i]),
+			createdAt: r.CreatedAt,
+			score:     r.Score,
+			probable:  reranked && r.Score >= probableMemory,
+		}
 	}
 	return out, nil
 }
