@@ -81,7 +81,15 @@ type Server struct {
 
 	ConnectionsPerAddress int `yaml:"connections_per_address" help:"Most open connections of one address, an IPv6 network of 64 bits counting as one. 0: any number, as behind a proxy, whose address is everybody's."`
 
+	TLS TLS `yaml:"tls" help:"Serve https. Empty: http, as behind a proxy that ends TLS."`
+
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" help:"How long a shutdown waits at most for requests in progress; as long as a write may take unless set."`
+}
+
+// TLS is the certificate of the server's first address.
+type TLS struct {
+	Cert string `yaml:"cert" help:"PEM file with the certificate and those that it was issued by. A changed file is taken within ten seconds, or at once on SIGHUP."`
+	Key  string `yaml:"key" help:"PEM file with its private key."`
 }
 
 // Timeouts holds the deadline of each kind of operation.
@@ -281,6 +289,11 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		if u, err := url.Parse(c.Server.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			report("server.base_url", "%q is not an http or https URL", c.Server.BaseURL)
 		}
+	}
+	if t := c.Server.TLS; (t.Cert == "") != (t.Key == "") {
+		report("server.tls", "needs both cert and key")
+	} else if t.Cert != "" && strings.HasPrefix(c.Server.BaseURL, "http://") {
+		report("server.base_url", "%q is not https, which server.tls serves", c.Server.BaseURL)
 	}
 	for i, origin := range c.Server.AllowedOrigins {
 		u, err := url.Parse(origin)

@@ -2,6 +2,7 @@ package http
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -21,7 +22,8 @@ import (
 type listener struct {
 	net.Listener
 	slots chan struct{}
-	each  int // most of one address; 0: any number
+	each  int         // most of one address; 0: any number
+	tls   *tls.Config // nil: what is sent is not encrypted
 	done  chan struct{}
 	once  sync.Once
 
@@ -31,8 +33,8 @@ type listener struct {
 	wanted bool           // a client waits for a slot
 }
 
-func limitListener(l net.Listener, most, each int) *listener {
-	return &listener{Listener: l, slots: make(chan struct{}, most), each: each, done: make(chan struct{}),
+func limitListener(l net.Listener, most, each int, encrypted *tls.Config) *listener {
+	return &listener{Listener: l, slots: make(chan struct{}, most), each: each, tls: encrypted, done: make(chan struct{}),
 		open: map[*conn]struct{}{}, by: map[string]int{}}
 }
 
@@ -43,7 +45,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &conn{Conn: accepted, of: l, address: codec.Address(accepted.RemoteAddr().String(), nil)}
+		c := &conn{Conn: accepted, raw: accepted, of: l, address: codec.Address(accepted.RemoteAddr().String(), nil)}
 		if !l.admit(c) || !l.enter() {
 			_ = accepted.Close() // nothing was said on it
 			select {
@@ -52,6 +54,9 @@ func (l *listener) Accept() (net.Conn, error) {
 			default:
 				continue
 			}
+		}
+		if l.tls != nil { // the handshake is part of the first read, and so of the header's time
+			c.Conn = tls.Server(accepted, l.tls)
 		}
 		l.add(c)
 		return c, nil
@@ -127,7 +132,10 @@ func (l *listener) evict(among func(*conn) bool) bool {
 		worst.since = time.Time{} // nobody chooses it again
 	}
 	l.mu.Unlock()
-	return worst != nil && worst.Close() == nil
+	if worst != nil {
+		_ = worst.raw.Close() // whoever reads it closes the rest; a farewell by TLS could take long
+	}
+	return worst != nil
 }
 
 // follow notes whether a connection waits for a request. net/http calls it active
@@ -162,6 +170,7 @@ func (l *listener) Close() error {
 // id that every answer has.
 type conn struct {
 	net.Conn
+	raw     net.Conn // below TLS
 	of      *listener
 	address string
 	left    sync.Once

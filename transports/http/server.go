@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -27,6 +28,9 @@ type ServerOptions struct {
 	MaxConnections int
 	// PerAddress bounds those of one address (codec.Address). 0: any number.
 	PerAddress int
+	// TLS serves https, by HTTP/1.1 alone: the bounds on connections, bodies and
+	// answers are those of a connection. nil: http.
+	TLS *tls.Config
 	// Drain is how long requests in flight may take to finish at the end. Those
 	// that last longer are cancelled and answered 503. 0: 20 s.
 	Drain time.Duration
@@ -42,6 +46,7 @@ type Server struct {
 	told  func()
 	limit int
 	each  int
+	tls   *tls.Config
 	log   *slog.Logger
 	stop  context.CancelCauseFunc
 }
@@ -78,7 +83,8 @@ func NewServer(o ServerOptions) *Server {
 			BaseContext:                  func(net.Listener) context.Context { return base },
 			ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		},
-		drain: or(o.Drain, 20*time.Second), told: o.Stopping, limit: o.MaxConnections, each: o.PerAddress, log: o.Log, stop: stop,
+		drain: or(o.Drain, 20*time.Second), told: o.Stopping, limit: o.MaxConnections, each: o.PerAddress,
+		tls: o.TLS, log: o.Log, stop: stop,
 	}
 }
 
@@ -91,7 +97,7 @@ const answerGrace = 2 * time.Second
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.stop(nil)
 	failed := make(chan error, 1)
-	limited := limitListener(l, s.limit, s.each)
+	limited := limitListener(l, s.limit, s.each, s.tls)
 	s.http.ConnState = limited.follow
 	go func() { failed <- s.http.Serve(limited) }()
 	select {

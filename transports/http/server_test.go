@@ -394,7 +394,8 @@ func TestConnectionLimit(t *testing.T) {
 		"that waits for a request": func(c net.Conn) { send(t, c, `{"id":"x"}`) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			addr, _, _ := serve(t, setup{http: mnemehttp.Options{BodyIdle: time.Minute}}, mnemehttp.ServerOptions{MaxConnections: 2})
+			patient := setup{http: mnemehttp.Options{BodyIdle: time.Minute}}
+			addr, _, _ := serve(t, patient, mnemehttp.ServerOptions{MaxConnections: 2})
 			first := working(t, addr)
 			working(t, addr)
 			third := dial(t, addr)

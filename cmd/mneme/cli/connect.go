@@ -92,7 +92,9 @@ func (c *command) connect(ctx context.Context, name string, t target,
 				return nil, nil, err
 			}
 		}
-		cl, err = client.New(server.URL, t.key)
+		if cl, err = client.New(server.URL, t.key); err == nil {
+			cl.Pin(server.Certificate)
+		}
 		return cl, nothing, err
 	}
 	a, err := c.openApp(ctx, name, cfg)

@@ -340,6 +340,9 @@ func (x *examination) server(ctx context.Context, cfg *configs.Config, s datadir
 		x.warn("server", "%v", err)
 	}
 	cl, err := client.New(s.URL, key)
+	if err == nil {
+		cl.Pin(s.Certificate)
+	}
 	if err != nil {
 		x.fail("server", "%v", err)
 		return

@@ -37,6 +37,7 @@ Exit code 0: it is well. For containers, whose image holds no other program.`,
 			if url == "" {
 				url = os.Getenv("MNEME_URL")
 			}
+			var certificate string
 			if url == "" {
 				cfg, err := c.loadQuiet()
 				if err != nil {
@@ -45,11 +46,15 @@ Exit code 0: it is well. For containers, whose image holds no other program.`,
 				if url, err = localURL(cmp.Or(cfg.Server.AdminAddr, cfg.Server.Addr)); err != nil {
 					return err
 				}
+				if certificate = cfg.Server.TLS.Cert; certificate != "" && cfg.Server.AdminAddr == "" {
+					url = "https" + strings.TrimPrefix(url, "http")
+				}
 			}
 			cl, err := client.New(url, "")
 			if err != nil {
 				return err
 			}
+			cl.Pin(certificate)
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
 			path := "/health"

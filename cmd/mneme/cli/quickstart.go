@@ -68,12 +68,12 @@ quickstart.key, stays the same. When the default port is taken, another one is c
 				stop()
 				err = joinErrors(err, <-served)
 			}()
-			fmt.Fprintf(c.stdout, "Mneme serves %s at %s\n", cfg.DataDir, app.URL(l))
+			fmt.Fprintf(c.stdout, "Mneme serves %s at %s\n", cfg.DataDir, a.URL(l))
 			key, err := app.QuickstartKey(ctx, cfg.DataDir, a.Keys)
 			if err != nil {
 				return err
 			}
-			if err := c.tour(ctx, app.URL(l), key); err != nil {
+			if err := c.tour(ctx, a.URL(l), key, cfg.Server.TLS.Cert); err != nil {
 				return err
 			}
 			if exit {
@@ -114,8 +114,11 @@ func (c *command) listenNear(ctx context.Context, addr string, free bool) (net.L
 }
 
 // tour imports the samples, asks the first question and shows how to go on.
-func (c *command) tour(ctx context.Context, url, key string) error {
+func (c *command) tour(ctx context.Context, url, key, certificate string) error {
 	cl, err := client.New(url, key)
+	if err == nil {
+		cl.Pin(certificate)
+	}
 	if err != nil {
 		return err
 	}

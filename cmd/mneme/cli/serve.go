@@ -65,7 +65,7 @@ func (c *command) serve(ctx context.Context, hangups <-chan os.Signal, settings 
 		return errors.Join(err, l.Close(), closeListener(admin), a.Close(context.WithoutCancel(ctx)))
 	}
 	log := c.logger(cfg.Log)
-	attrs := []any{"url", app.URL(l), "addr", l.Addr().String()}
+	attrs := []any{"url", a.URL(l), "addr", l.Addr().String()}
 	if cfg.Server.BaseURL != "" {
 		attrs = append(attrs, "base_url", cfg.Server.BaseURL)
 	}
@@ -83,6 +83,7 @@ func (c *command) serve(ctx context.Context, hangups <-chan os.Signal, settings 
 		for {
 			select {
 			case <-hangups:
+				a.ReloadCertificate()
 				current = c.reload(log, current, settings)
 			case <-beside.Done():
 				return

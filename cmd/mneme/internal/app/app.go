@@ -66,6 +66,7 @@ type App struct {
 	lock     *datadir.Lock
 	models   map[string]port.Model
 	stopping atomic.Bool
+	cert     *certificate                  // nil: plain http is served
 	closers  []func(context.Context) error // in the order of opening
 }
 
@@ -93,6 +94,9 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	a.onClose(func(context.Context) error { return a.lock.Release() })
 	if private, err := datadir.Private(s.Config.DataDir); err != nil || !private {
 		s.Log.Warn("data folder writable by others", "dir", s.Config.DataDir, "error", err)
+	}
+	if a.cert, err = openCertificate(s.Config.Server.TLS, s.Log); err != nil {
+		return nil, err
 	}
 	env := environment(s)
 	if env.CacheDir, err = Cache(s.Config, s.Log); err != nil {
@@ -499,14 +503,38 @@ func URL(l net.Listener) string {
 }
 
 // InTheClear reports whether others than this machine reach a listener, and nothing
-// says that a proxy in front encrypts what they send.
+// says that it, or a proxy in front, encrypts what they send.
 func InTheClear(l net.Listener, c *configs.Config) bool {
 	at, ok := l.Addr().(*net.TCPAddr)
-	return ok && !at.IP.IsLoopback() && !strings.HasPrefix(c.Server.BaseURL, "https://")
+	return ok && !at.IP.IsLoopback() && c.Server.TLS.Cert == "" && !strings.HasPrefix(c.Server.BaseURL, "https://")
+}
+
+// URL is where a client on this machine reaches what Serve serves on a listener.
+func (a *App) URL(l net.Listener) string {
+	if a.cert == nil {
+		return URL(l)
+	}
+	return "https" + strings.TrimPrefix(URL(l), "http")
+}
+
+// ReloadCertificate reads the certificate's files now, if they have changed.
+func (a *App) ReloadCertificate() {
+	if a.cert != nil {
+		a.cert.refresh(time.Now())
+	}
 }
 
 // Announce lets other commands find the server by the data folder.
-func (a *App) Announce(l net.Listener) error { return a.lock.Announce(URL(l)) }
+func (a *App) Announce(l net.Listener) error {
+	s := datadir.Server{URL: a.URL(l)}
+	if a.cert != nil {
+		var err error
+		if s.Certificate, err = filepath.Abs(a.cert.files.Cert); err != nil {
+			return fmt.Errorf("announce the server: %w", err)
+		}
+	}
+	return a.lock.Announce(s)
+}
 
 // ending refuses calls once the server has been told to end.
 func (a *App) ending() error {
@@ -545,6 +573,7 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		IdleTimeout:    c.Timeouts.Idle,
 		MaxConnections: c.Server.MaxConnections,
 		PerAddress:     c.Server.ConnectionsPerAddress,
+		TLS:            a.cert.config(),
 		Drain:          c.Server.ShutdownTimeout,
 		Stopping: func() {
 			a.stopping.Store(true)

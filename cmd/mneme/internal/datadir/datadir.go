@@ -160,11 +160,15 @@ func (l *Lock) ID() (string, error) {
 type Server struct {
 	URL string `json:"url"`
 	PID int    `json:"pid"`
+	// Certificate is the file with the certificate of an https server, by which its
+	// machine's commands know it: none names 127.0.0.1.
+	Certificate string `json:"certificate,omitempty"`
 }
 
 // Announce records this process's server.
-func (l *Lock) Announce(url string) error {
-	body, err := json.Marshal(Server{URL: url, PID: os.Getpid()})
+func (l *Lock) Announce(s Server) error {
+	s.PID = os.Getpid()
+	body, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("write server record: %w", err)
 	}

@@ -30,7 +30,7 @@ func TestOneHolder(t *testing.T) {
 	if _, ok, err := datadir.Running(dir); ok || !errors.As(err, &inUse) {
 		t.Errorf("a holder that serves nothing: %v, %v", ok, err)
 	}
-	if err := lock.Announce("http://127.0.0.1:1"); err != nil {
+	if err := lock.Announce(datadir.Server{URL: "http://127.0.0.1:1"}); err != nil {
 		t.Fatal(err)
 	}
 	if s, ok, err := datadir.Running(dir); !ok || err != nil || s.URL != "http://127.0.0.1:1" || s.PID != os.Getpid() {

@@ -37,7 +37,7 @@ func Start(cmd *exec.Cmd, keep func(line string) bool) (*Server, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	at := regexp.MustCompile(`server ready.* url=(http://[0-9.:]+)`)
+	at := regexp.MustCompile(`server ready.* url=(https?://[0-9.:]+)`)
 	ready, ended := make(chan string, 1), make(chan struct{})
 	s := &Server{Cmd: cmd, Ended: ended, ready: ready, http: HTTP()}
 	go func() {
