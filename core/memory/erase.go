@@ -115,6 +115,10 @@ func (s *Service) eraseOnce(ctx context.Context, p port.Partition) (c Certificat
 	_, joined, err = s.jobs.Start(context.WithoutCancel(ctx), eraseKind, job.Order{Partition: p, In: begin})
 	defer func() { s.erasures.leave(pinned, ended) }()
 	if fault.IsPartitionNotFound(err) {
+		// Who has saved nothing may have keys that name them.
+		if err := s.store.Update(ctx, func(w writer) error { return w.ErasePersonalKeys(ctx, p) }); err != nil {
+			return c, false, fmt.Errorf("erase personal keys: %w", err)
+		}
 		c, err = s.verifyAbsent(ctx, p)
 		return c, false, err
 	}

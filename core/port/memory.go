@@ -201,6 +201,9 @@ type ErasureWriter interface {
 	// receipts, changes and stored answers, and adds to the partition's tally.
 	// more is false when none is left.
 	EraseMemories(ctx context.Context, p Partition, limit int) (more bool, err error)
+	// ErasePersonalKeys removes the personal keys of an end user, who need not have a
+	// partition.
+	ErasePersonalKeys(ctx context.Context, p Partition) error
 }
 
 // Scrubber is an optional ability of a Store that keeps files: after Scrub

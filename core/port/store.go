@@ -354,7 +354,7 @@ type DocumentWriter interface {
 	// shadow stays.
 	DeleteDocuments(ctx context.Context, p Partition, at time.Time, ids []string) (deleted int, seq uint64, gone bool, err error)
 	// EndErasure removes the partition of an end user, once EraseMemories has left
-	// nothing, with all jobs on it and their claims.
+	// nothing, with all jobs on it and their claims, and the end user's personal keys.
 	EndErasure(ctx context.Context, p Partition) error
 }
 

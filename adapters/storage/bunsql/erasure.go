@@ -166,7 +166,24 @@ func (w *Writer) EndErasure(ctx context.Context, p port.Partition) error {
 			return w.fail(err)
 		}
 	}
+	if err := w.ErasePersonalKeys(ctx, p); err != nil {
+		return err
+	}
 	w.forget()
 	_, err = w.s.exec(ctx, op, `DELETE FROM namespaces WHERE generation = ?`, ref.generation)
+	return w.fail(err)
+}
+
+// ErasePersonalKeys implements port.ErasureWriter.
+func (w *Writer) ErasePersonalKeys(ctx context.Context, p port.Partition) error {
+	const op = "erase personal keys"
+	if err := w.check(ctx); err != nil {
+		return err
+	}
+	if p.Space() != port.SpaceMemories || p.Name() == "" {
+		return internal(op, "partition %s", p)
+	}
+	_, err := w.s.exec(ctx, op, `DELETE FROM api_keys WHERE org = ? AND kind = ? AND integration = ? AND end_user = ?`,
+		string(p.Org()), string(ident.Personal), p.Integration(), p.Name())
 	return w.fail(err)
 }

@@ -871,7 +871,47 @@ func erasure(t *testing.T, f *fixture) {
 		t.Errorf("emptied: %+v", n)
 	}
 	f.same("changes", f.changes(p, 0, 100), []port.Change{})
+	f.integration(f.org, "int_2")
+	f.update(func(w port.DocumentWriter) error {
+		var errs []error
+		for i, k := range []port.Key{
+			{ID: "ann", Kind: ident.Personal, Integration: "int_1", EndUser: "ann"},
+			{ID: "bob", Kind: ident.Personal, Integration: "int_1", EndUser: "bob"},
+			{ID: "another ann", Kind: ident.Personal, Integration: "int_2", EndUser: "ann"},
+			{ID: "app", Kind: ident.Integration, Integration: "int_1"},
+			{ID: "eve", Kind: ident.Personal, Integration: "int_2", EndUser: "eve"},
+		} {
+			k.Org, k.Hash, k.CreatedAt = f.org, [32]byte{9, byte(i)}, at(i)
+			errs = append(errs, w.PutKey(f.ctx, k))
+		}
+		return errors.Join(errs...)
+	})
+	keys := func() (ids []string) {
+		f.view(func(r port.Reader) error {
+			all, err := r.Keys(f.ctx, f.org, port.KeyList{})
+			for _, k := range all {
+				if k.Hash[0] == 9 {
+					ids = append(ids, k.ID)
+				}
+			}
+			return err
+		})
+		return ids
+	}
 	f.update(func(w port.DocumentWriter) error { return w.EndErasure(f.ctx, pinned) })
+	f.same("keys that are left", keys(), []string{"bob", "another ann", "app", "eve"})
+	f.update(func(w port.DocumentWriter) error { // who has saved nothing
+		return w.ErasePersonalKeys(f.ctx, port.Memories(f.org, "int_2", "eve"))
+	})
+	f.same("keys that are left", keys(), []string{"bob", "another ann", "app"})
+	for what, nobody := range map[string]port.Partition{
+		"documents": port.Documents(f.org, "ann"),
+		"nobody":    port.Memories(f.org, "int_1", ""),
+	} {
+		if err := f.s.Update(f.ctx, func(w port.Writer) error { return w.ErasePersonalKeys(f.ctx, nobody) }); err == nil {
+			t.Errorf("keys of %s were erased", what)
+		}
+	}
 	f.want("ended", f.s.View(f.ctx, func(r port.Reader) error { _, err := r.Partition(f.ctx, p); return err }),
 		fault.PartitionNotFound)
 	f.want("ended twice", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error { return w.EndErasure(f.ctx, pinned) }),
