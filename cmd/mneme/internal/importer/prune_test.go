@@ -419,3 +419,54 @@ func TestPlan(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 }
+
+// Of a file that was read again, only the problems of this reading are told, all of them.
+func TestKnownProblemsAreOfTheLastReading(t *testing.T) {
+	p := newPlace(t, t.TempDir(), &memory{}, map[string]string{
+		"rows.jsonl": "{}\n" + `{"id":"a","text":"1"}` + "\n" + `{"id":"b","text":"2"}` + "\n{}\n"})
+	p.im.BatchDocs = 1
+	p.run()
+	p.run()
+	if d := cmp.Diff([]string{"rows.jsonl:1: text: is missing", "rows.jsonl:4: text: is missing"}, p.known); d != "" {
+		t.Error(d)
+	}
+	p.put("rows.jsonl", `{"id":"a","text":"1"}`+"\n{}\n")
+	p.run()
+	p.run()
+	if d := cmp.Diff([]string{"rows.jsonl:2: text: is missing"}, p.known); d != "" {
+		t.Error(d)
+	}
+}
+
+// The journal says where a file lies when its name does not.
+func TestNamesWithAPrefixAreHeld(t *testing.T) {
+	journal, into := t.TempDir(), &memory{}
+	one := newPlace(t, journal, into, map[string]string{"README.md": "one"})
+	two := newPlace(t, journal, into, map[string]string{"README.md": "two"})
+	one.scanner.Prefix, two.scanner.Prefix = "p", "p"
+	one.run()
+	if got, _ := two.run(); got.Failed != 1 || into.docs["p:README.md"] != "one" {
+		t.Errorf("%+v, %v", got, into.docs)
+	}
+}
+
+func TestResetAllKeepsWhatAnImportHolds(t *testing.T) {
+	journal, into := t.TempDir(), &memory{}
+	one := newPlace(t, journal, into, map[string]string{"a.md": "one"})
+	two := newPlace(t, journal, into, map[string]string{"b.md": "two"})
+	one.run()
+	held, st := one.open(), two.open()
+	if err := errors.Join(st.ResetAll(two.source()), st.Close(), held.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := one.run(); got.Skipped != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTextOfJSONIsChecked(t *testing.T) {
+	_, bad := one(t, "a.json", "[{\"text\":\"\xff\"}]")
+	if d := cmp.Diff([]string{"a.json: is not valid UTF-8: byte 11 of line 1"}, bad); d != "" {
+		t.Error(d)
+	}
+}
