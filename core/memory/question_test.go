@@ -48,6 +48,7 @@ func TestIsQuestion(t *testing.T) {
 		"Did I have fun!":                       false,
 		"What a day":                            false,
 		"how nice":                              false,
+		"What long days":                        false,
 		"When I lived in Lyon it rained":        false,
 		"Where I live it rains":                 false,
 		"Which is why I moved":                  false,
