@@ -1,12 +1,26 @@
-"""Lets a test drive the client of the official Python SDK, by the lines that bridge.mjs takes and gives."""
+"""Lets a test drive the client of the official Python SDK, version 1 or 2, by the lines that bridge.mjs takes and gives."""
 import asyncio
 import json
 import sys
 from contextlib import AsyncExitStack
 
-from mcp import ClientSession, McpError, StdioServerParameters
+from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamablehttp_client
+
+try:
+    from mcp import McpError
+    from mcp.client.streamable_http import streamablehttp_client as connect
+
+    VERSION = 1
+except ImportError:
+    import httpx2
+    from mcp import MCPError as McpError
+    from mcp.client.streamable_http import streamable_http_client
+
+    VERSION = 2
+
+    def connect(url, headers):
+        return streamable_http_client(url, http_client=httpx2.AsyncClient(headers=headers, timeout=120))
 
 
 def reply(value):
@@ -30,13 +44,13 @@ async def main():
     try:
         async with AsyncExitStack() as stack:
             if to["url"]:
-                streams = await stack.enter_async_context(streamablehttp_client(to["url"], headers=authorization(to["key"])))
+                streams = await stack.enter_async_context(connect(to["url"], headers=authorization(to["key"])))
             else:
                 command, *args = to["command"]
                 streams = await stack.enter_async_context(stdio_client(StdioServerParameters(command=command, args=args, env=to["env"])))
             session = await stack.enter_async_context(ClientSession(*streams[:2]))
             hello = await session.initialize()
-            reply({"result": {"revision": hello.protocolVersion}})
+            reply({"result": {"revision": hello.protocolVersion if VERSION == 1 else hello.protocol_version}})
             for line in lines:
                 call = json.loads(line)
                 try:

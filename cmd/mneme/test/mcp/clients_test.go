@@ -167,14 +167,24 @@ func typescript(version, revision string) kind {
 	}}
 }
 
-// python is the official SDK for Python, which speaks its latest revision.
-func python() kind {
-	return kind{name: "python/" + rev2511, connect: func(t *testing.T, to target) (client, error) {
-		packages := filepath.Join(clients(t), "python")
+// python is the official SDK for Python in its version 1 or 2, which speaks the latest
+// revision that has a handshake.
+func python(version string) kind {
+	return kind{name: "python-" + version + "/" + rev2511, connect: func(t *testing.T, to target) (client, error) {
 		cmd := exec.Command(harness.Installed(t, "python3"), "bridge.py")
-		cmd.Env = append(os.Environ(), "PYTHONPATH="+packages, "PYTHONDONTWRITEBYTECODE=1")
+		cmd.Env = append(os.Environ(), pythonPath(t, version), "PYTHONDONTWRITEBYTECODE=1")
 		return bridged(t, cmd, to, object{})
 	}}
+}
+
+// pythonPath is the environment of a Python program with the SDK in version v1 or v2.
+func pythonPath(t *testing.T, version string) string {
+	t.Helper()
+	path := filepath.Join(clients(t), "python")
+	if version == "v2" {
+		path = filepath.Join(clients(t), "python-2") + string(filepath.ListSeparator) + path
+	}
+	return "PYTHONPATH=" + path
 }
 
 // bridged runs a client in a process that takes calls as lines.

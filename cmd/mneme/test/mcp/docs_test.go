@@ -59,6 +59,55 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
+// TestExamples: the programs of the page, as they stand but for the address, get an answer
+// with the version of the SDK that the text before each one names.
+func TestExamples(t *testing.T) {
+	harness.Outside(t)
+	t.Parallel()
+	s := newSite(t)
+	server := s.serve()
+	server.Client(t, s.key).OK("POST", "/namespaces/notes/documents", object{"documents": []object{
+		{"id": "lease", "text": "The lease ends in May 2027."}}})
+	content, err := os.ReadFile(filepath.Join(root, "docs/mcp.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "MNEME_KEY="+s.key, "PYTHONDONTWRITEBYTECODE=1")
+	ran := 0
+	for _, b := range codeBlock.FindAllStringSubmatch(string(content), -1) {
+		var cmd *exec.Cmd
+		file := filepath.Join(t.TempDir(), "example.mjs")
+		switch code := b[2]; {
+		case strings.Contains(code, "streamable_http_client"):
+			cmd = exec.Command(harness.Installed(t, "python3"), file)
+			cmd.Env = append(env, pythonPath(t, "v2"))
+		case strings.Contains(code, "streamablehttp_client"):
+			cmd = exec.Command(harness.Installed(t, "python3"), file)
+			cmd.Env = append(env, pythonPath(t, "v1"))
+		case b[1] == "js":
+			cmd = exec.Command(node(t), file)
+			cmd.Env = env
+			modules := filepath.Join(filepath.Dir(file), "node_modules") // Node.js looks beside the program
+			if err := os.Symlink(filepath.Join(clients(t), "node_modules"), modules); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			continue
+		}
+		ran++
+		code := strings.ReplaceAll(b[2], "http://127.0.0.1:8080", s.url)
+		if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := harness.Run(t, cmd); r.Code != 0 || !strings.Contains(r.Stdout, "The lease ends in May 2027.") {
+			t.Errorf("exit code %d: %s%s\n%s", r.Code, r.Stdout, r.Stderr, code)
+		}
+	}
+	if ran != 4 {
+		t.Errorf("%d examples ran, want two in Python and two in JavaScript", ran)
+	}
+}
+
 // checkSyntax hands a program to what would run it, unrun.
 func checkSyntax(t *testing.T, language, code string) error {
 	t.Helper()

@@ -30,7 +30,7 @@ func clients(t testing.TB) string {
 		t.Fatal(err)
 	}
 	var pinned []byte
-	for _, file := range []string{"package-lock.json", "requirements.txt"} {
+	for _, file := range []string{"package-lock.json", "requirements.txt", "requirements-2.txt"} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

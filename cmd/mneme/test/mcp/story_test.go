@@ -31,11 +31,11 @@ func TestStory(t *testing.T) {
 		"http": {remote, []kind{
 			goClient(rev2026), goClient(rev2511), goClient(rev2506), goClient(rev2503),
 			typescript("v2", rev2026), typescript("v2", rev2511),
-			typescript("v1", rev2511), typescript("v1", rev2506), typescript("v1", rev2503), python(),
+			typescript("v1", rev2511), typescript("v1", rev2506), typescript("v1", rev2503), python("v1"), python("v2"),
 			inspector("modern"), inspector("legacy")}},
 		"stdio to a server": {target{command: []string{harness.Program(t), "mcp", "--stdio", "--url", s.url},
 			env: []string{"MNEME_KEY=" + s.key}},
-			[]kind{goClient(rev2026), goClient(rev2511), typescript("v2", rev2026), typescript("v1", rev2511), python(),
+			[]kind{goClient(rev2026), goClient(rev2511), typescript("v2", rev2026), typescript("v1", rev2511), python("v1"), python("v2"),
 				inspector("legacy")}},
 		"stdio on a folder": {target{command: []string{harness.Program(t), "mcp", "--stdio", "--data", stdio.Data},
 			env: []string{"MNEME_KEY=" + stdio.key}},
