@@ -30,7 +30,8 @@ var rules = map[Code]Entry{
 		Remedy: "Use equality, $eq, $in, $and and $or; leave filter out to search everything."},
 	InvalidCursor: {Status: 400, Meaning: "The cursor was not made by this route with these parameters.",
 		Remedy: "Pass next_cursor back unchanged together with the same parameters, or start again without a cursor."},
-	InvalidEndUserID: {Status: 400, Meaning: "endUserId breaks the rule: 1-128 characters of A-Z a-z 0-9 @ . _ -, and neither . nor ...",
+	InvalidEndUserID: {Status: 400, Meaning: "endUserId breaks the rule: 1-128 characters of A-Z a-z 0-9 @ . _ -, " +
+		"and neither . nor ...",
 		Remedy: "Use an id without a colon or other characters, such as your own user id."},
 	InvalidExternalID: {Status: 400, Meaning: "externalId breaks the rule: 1-256 characters of A-Z a-z 0-9 . _ : -, " +
 		"starting with a letter or digit.",
