@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help deploy-lint image-check tours bench-backends proto-verify backend-python mcp-clients model-clients build test test-times test-tenants test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help deploy-lint image-check tours bench-backends proto-verify backend-python mcp-clients clients model-clients build test test-times test-tenants test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,8 +22,8 @@ test-times: ## all tests, and how long each package and the slowest tests take
 
 # Without those that run the program in a process of its own, which is not built for
 # the detector: it would see nothing but the tests themselves.
-RACE_PKGS ?= $$(go list ./... | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ -e /cmd/mneme/test/contract$$ \
-  -e /cmd/mneme/test/faults$$ -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/tours$$)
+RACE_PKGS ?= $$(go list ./... | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ -e /cmd/mneme/test/clients$$ \
+  -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/faults$$ -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/tours$$)
 test-tenants: ## what one organization's load does to another's calls, which may take three times as long
 	go test -count=1 -v -timeout 20m ./cmd/mneme/test/tenants -ratio 3
 
@@ -49,6 +49,9 @@ lint: ## formatting, go.mod, vet and the linters of .golangci.yml
 
 mcp-clients: ## the MCP clients (npm, PyPI) and the Node.js that cmd/mneme/test/mcp runs
 	sh cmd/mneme/test/mcp/install.sh .cache/mcp-clients
+
+clients: ## the generators of clients (npm, PyPI, Go) that cmd/mneme/test/clients runs
+	sh cmd/mneme/test/clients/install.sh
 
 model-clients: ## the model providers' clients that adapters/model/remotetest runs, from PyPI
 	sh adapters/model/remotetest/install.sh .cache/model-clients

@@ -12,7 +12,7 @@ func MetadataSchema() string {
 		"maxProperties": %d,
 		"propertyNames": {"pattern": "^[^$\\u0000][^\\u0000]*$", "minLength": 1, "maxLength": %d},
 		"additionalProperties": {"anyOf": [
-			{"type": "string", "pattern": "^[^\\u0000]*$"}, {"type": "number"}, {"type": "boolean"},
+			{"type": "string", "pattern": "^[^\\u0000]*$"}, {"type": "number", "format": "double"}, {"type": "boolean"},
 			{"type": "array", "maxItems": %d, "items": {"type": "string", "pattern": "^[^\\u0000]*$"}}]}}`,
 		MaxKeys, MaxBytes, MaxKeyRunes, MaxArrayItems, MaxKeys, MaxKeyRunes, MaxArrayItems)
 }
@@ -20,6 +20,8 @@ func MetadataSchema() string {
 // Schema is the JSON Schema (2020-12) of a filter as Parse takes it, up to its
 // depth and number of conditions. self is the reference of the schema to itself.
 func Schema(self string) string {
+	// A choice, since few generators of clients know a list of types.
+	const plain = `{"type": "string"}, {"type": "number", "format": "double"}, {"type": "boolean"}`
 	return fmt.Sprintf(`{
 		"type": "object", "title": "Metadata filter",
 		"description": "Conditions on metadata, all of which must hold. A plain value is the same as {\"$eq\": value}. `+
@@ -30,9 +32,9 @@ func Schema(self string) string {
 			"$and": {"type": "array", "minItems": 1, "items": {"$ref": %q}},
 			"$or": {"type": "array", "minItems": 1, "items": {"$ref": %[3]q}}},
 		"additionalProperties": {"anyOf": [
-			{"type": "string"}, {"type": "number"}, {"type": "boolean"},
+			%[5]s,
 			{"type": "object", "minProperties": 1, "additionalProperties": false, "properties": {
-				"$eq": {"type": ["string", "number", "boolean"]},
-				"$in": {"type": "array", "minItems": 1, "maxItems": %d, "items": {"type": ["string", "number", "boolean"]}}}}]}}`,
-		MaxConditions, MaxDepth, self, MaxValues)
+				"$eq": {"anyOf": [%[5]s]},
+				"$in": {"type": "array", "minItems": 1, "maxItems": %[4]d, "items": {"anyOf": [%[5]s]}}}}]}}`,
+		MaxConditions, MaxDepth, self, MaxValues, plain)
 }

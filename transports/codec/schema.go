@@ -389,7 +389,11 @@ func constrain(s *jsonschema.Schema, t reflect.Type, tag reflect.StructTag) {
 	if v := tag.Get("format"); v != "" {
 		value.Format = v
 	}
-	if v := tag.Get("enum"); v != "" {
+	switch v := tag.Get("enum"); {
+	case v == "true" || v == "false":
+		// Generators of clients know enumerations of texts and of numbers alone.
+		value.Not = &jsonschema.Schema{Const: v == "false"}
+	case v != "":
 		value.Enum = values(vt, v)
 	}
 	if v, ok := tag.Lookup("default"); ok {

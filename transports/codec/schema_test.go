@@ -37,6 +37,8 @@ type asked struct {
 	IDs      []string           `json:"ids,omitempty" schema:"DocumentID" minItems:"1" maxItems:"2" uniqueItems:"true"`
 	Weights  map[string]float64 `json:"weights,omitempty" keys:"a,b" minimum:"0" maximum:"10" minProperties:"1"`
 	Mode     *string            `json:"mode,omitempty" enum:"x,y"`
+	Cut      *bool              `json:"cut,omitempty" enum:"true"`
+	Whole    bool               `json:"whole,omitempty" enum:"false"`
 	Odd      odd                `json:"odd,omitzero"`
 	Inner    *inner             `json:"inner,omitempty"`
 	Either   json.RawMessage    `json:"either,omitempty"`
@@ -97,6 +99,7 @@ func TestSchemasOfRequests(t *testing.T) {
 			"weights": {"type": "object", "minProperties": 1, "propertyNames": {"enum": ["a", "b"]}, `+
 		`"additionalProperties": {"type": "number", "format": "double", "minimum": 0, "maximum": 10}},
 			"mode": {"type": ["string", "null"], "enum": ["x", "y", null]},
+			"cut": {"type": ["boolean", "null"], "not": {"const": false}}, "whole": {"type": "boolean", "not": {"const": true}},
 			"odd": {"type": "string", "const": "odd"},
 			"inner": {"type": ["object", "null"], "additionalProperties": false, "properties": {"depth": {"type": `+
 		`["integer", "null"], "format": "int64", "minimum": 1, "maximum": 9}}},

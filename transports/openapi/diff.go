@@ -358,6 +358,7 @@ func (c *comparison) compareNested(where string, was, is map[string]any, request
 
 // compareBounds compares the keywords that bound one value.
 func (c *comparison) compareBounds(where string, was, is map[string]any) {
+	was, is = listed(was), listed(is)
 	allowed, before := types(is), types(was)
 	if before == nil && allowed != nil && was["enum"] == nil && was["const"] == nil {
 		c.add(where, "takes only %s now", strings.Join(allowed, ", "))
@@ -402,7 +403,7 @@ func (c *comparison) compareBounds(where string, was, is map[string]any) {
 		}
 	}
 	for _, keyword := range []string{"pattern", "format", "not", "if", "then", "else", "dependentSchemas"} {
-		if v, ok := is[keyword]; ok && !reflect.DeepEqual(v, was[keyword]) &&
+		if v, ok := is[keyword]; ok && !reflect.DeepEqual(spelled(v), spelled(was[keyword])) &&
 			(keyword != "format" || v == "date-time" || v == "date") {
 			c.add(where, "has another %s", keyword)
 		}
@@ -410,6 +411,61 @@ func (c *comparison) compareBounds(where string, was, is map[string]any) {
 	if is["uniqueItems"] == true && was["uniqueItems"] != true {
 		c.add(where, "no longer takes equal items")
 	}
+}
+
+// listed gives a schema of truth values without one of them, {type: boolean, not: {const:
+// false}}, as the list of those that are left, which is another way to say so.
+func listed(s map[string]any) map[string]any {
+	not := members(s["not"])
+	without, ok := not["const"].(bool)
+	names := types(s)
+	if !ok || len(not) > 1 || s["enum"] != nil || names == nil {
+		return s
+	}
+	var values []any
+	for _, name := range names {
+		switch name {
+		case "boolean":
+			values = append(values, !without)
+		case "null":
+			values = append(values, nil)
+		default:
+			return s
+		}
+	}
+	s = maps.Clone(s)
+	delete(s, "not")
+	s["enum"] = values
+	return s
+}
+
+// spelled writes a condition in one way: true is the schema that takes anything, {},
+// and false the one that takes nothing, {not: {}}.
+func spelled(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = spelled(v[i])
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for name, value := range v {
+			if name != "const" && name != "enum" { // those hold values
+				value = spelled(value)
+			}
+			out[name] = value
+		}
+		if len(out) == 0 {
+			return true
+		}
+		if len(out) == 1 && out["not"] == true {
+			return false
+		}
+		return out
+	}
+	return v
 }
 
 func number(f float64) string {
@@ -458,6 +514,22 @@ func (c *comparison) compareResponse(where string, older, newer any) {
 	c.compareNested(where, was, is, false)
 }
 
+// forms is what a schema offers that has no choice: a form for each of its types.
+func forms(doc map[string]any, v any) []any {
+	s := resolve(doc, v)
+	names := types(s)
+	if len(names) < 2 {
+		return []any{v}
+	}
+	out := make([]any, len(names))
+	for i, name := range names {
+		one := maps.Clone(s)
+		one["type"] = name
+		out[i] = one
+	}
+	return out
+}
+
 // alternatives compares schemas of which one offers a choice. Of a request each
 // older one has to be taken by a newer one, of an answer each newer one has to be
 // like an older one.
@@ -476,10 +548,10 @@ func (c *comparison) alternatives(where string, older, newer any, request bool) 
 		return false
 	}
 	if was == nil {
-		was = []any{older}
+		was = forms(c.older, older)
 	}
 	if is == nil {
-		is = []any{newer}
+		is = forms(c.newer, newer)
 	}
 	each, others := was, is
 	if !request {

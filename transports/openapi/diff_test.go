@@ -134,6 +134,51 @@ func TestWhatBreaksClientsIsNamed(t *testing.T) {
 	}
 }
 
+// What a field of a request takes is compared, whichever way the schema says it.
+func TestWaysToSayTheSameAreTheSame(t *testing.T) {
+	document := func(schema string) []byte {
+		return []byte(`paths: {/a: {post: {requestBody: {content: {application/json: {schema: {properties: {x: ` + schema +
+			`}}}}}}}}`)
+	}
+	for name, c := range map[string]struct{ one, other, lesser string }{
+		"nothing": {`{if: {properties: {y: false}}}`, `{if: {properties: {y: {not: {}}}}}`,
+			`{if: {properties: {y: true}}}`},
+		"anything": {`{if: {anyOf: [{const: 1}, true]}}`, `{if: {anyOf: [{const: 1}, {}]}}`,
+			`{if: {anyOf: [{const: 1}]}}`},
+		"an empty value": {`{not: {const: {}}}`, `{not: {const: {}}}`, `{not: {const: true}}`},
+		"empty values":   {`{not: {enum: [{}]}}`, `{not: {enum: [{}]}}`, `{not: {enum: [true]}}`},
+		"more than not":  {`{if: {not: {}, type: string}}`, `{if: {not: {}, type: string}}`, `{if: false}`},
+		"one truth value": {`{type: [boolean, "null"], enum: [true, null]}`,
+			`{type: [boolean, "null"], not: {const: false}}`, `{type: [boolean, "null"], not: {const: true}}`},
+		"the other": {`{type: boolean, enum: [false]}`, `{type: boolean, not: {const: true}}`,
+			`{type: boolean, not: {const: false}}`},
+		"not null": {`{type: boolean, enum: [false]}`, `{type: boolean, not: {const: true}}`,
+			`{type: "null", not: {const: true}}`},
+		"a list of types": {`{type: [string, number]}`, `{anyOf: [{type: number}, {type: string}]}`,
+			`{anyOf: [{type: string}, {type: boolean}]}`},
+		"a bounded list": {`{type: [string, number], maxLength: 3}`,
+			`{anyOf: [{type: number, maxLength: 3}, {type: string, maxLength: 3}]}`,
+			`{anyOf: [{type: number, maxLength: 3}, {type: string, maxLength: 2}]}`},
+		"of other types": {`{type: [boolean, string], not: {const: false}}`,
+			`{type: [boolean, string], not: {const: false}}`, `{type: [boolean, string], enum: [true]}`},
+		"with values": {`{type: boolean, enum: [true], not: {const: false}}`,
+			`{type: boolean, enum: [true], not: {const: false}}`, `{type: boolean, not: {const: true}}`},
+		"more than a value": {`{type: boolean, not: {const: false, type: string}}`,
+			`{type: boolean, not: {const: false, type: string}}`, `{type: boolean, not: {const: false}}`},
+		"any type": {`{not: {const: false}}`, `{not: {const: false}}`, `{type: boolean, not: {const: false}}`},
+	} {
+		for _, pair := range []struct {
+			from, to string
+			breaks   bool
+		}{{c.one, c.other, false}, {c.other, c.one, false}, {c.one, c.lesser, true}, {c.other, c.lesser, true}} {
+			got, err := openapi.Breaks(document(pair.from), document(pair.to))
+			if err != nil || (len(got) > 0) != pair.breaks {
+				t.Errorf("%s: %s to %s breaks %v, %v", name, pair.from, pair.to, got, err)
+			}
+		}
+	}
+}
+
 func TestOnlyDocumentsAreCompared(t *testing.T) {
 	for _, bad := range []string{"", "[]", "x: 1", "\t", "paths: 3"} {
 		if _, err := openapi.Breaks([]byte(before), []byte(bad)); err == nil {

@@ -209,10 +209,26 @@ func (b *builder) generator() *codec.Schemas {
 			name = b.nameFor(n)
 			b.types[n] = name
 			b.schemas[name] = nil // taken, before the fields, which may refer to it
-			b.schemas[name] = build()
+			b.schemas[name] = tellDefaults(build())
 		}
 		return &jsonschema.Schema{Ref: "#/components/schemas/" + name}
 	}}
+}
+
+// tellDefaults moves the defaults of fields into their descriptions: some generators of
+// clients make a field with a default one that has to be given, and others send the
+// default of the day they ran instead of leaving it to the server.
+func tellDefaults(s *jsonschema.Schema) *jsonschema.Schema {
+	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+		if p.Value.Default != nil {
+			if p.Value.Description != "" {
+				p.Value.Description += "; "
+			}
+			p.Value.Description += fmt.Sprintf("default: %s", p.Value.Default)
+			p.Value.Default = nil
+		}
+	}
+	return s
 }
 
 // nameFor is a free name for a component: the type's, after its package unless the

@@ -76,6 +76,12 @@ func arrange(body json.RawMessage, schema bool) (any, error) {
 		}
 		return out, nil
 	default:
+		switch string(body) {
+		case "true":
+			body = json.RawMessage(`{}`)
+		case "false":
+			body = json.RawMessage(`{"not": {}}`)
+		}
 		return body, nil
 	}
 	members := orderedmap.New[string, json.RawMessage]()
@@ -106,6 +112,7 @@ func arrange(body json.RawMessage, schema bool) (any, error) {
 			arranged, err = arrange(value, true)
 		case slices.Contains([]string{"properties", "dependentSchemas"}, name):
 			arranged, err = arrange(value, false)
+		case name == "additionalProperties" && (string(value) == "true" || string(value) == "false"):
 		case slices.Contains([]string{"items", "propertyNames", "additionalProperties", "anyOf", "oneOf", "not", "if",
 			"then", "else", "contains", "contentSchema"}, name):
 			arranged, err = arrange(value, true)
