@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,8 +120,11 @@ func (c *command) connect(ctx context.Context, name string, t target,
 // program wrote. Only serve and migrate do so unasked: there is no way back.
 func (c *command) agreeToMigrate(ctx context.Context, name string, cfg *configs.Config) error {
 	m, _, err := app.Schema(ctx, app.Settings{Registry: c.registry, Config: cfg, Log: c.logger(cfg.Log), Command: name})
-	if err != nil || m.From == 0 || m.From == m.To {
-		return err
+	if err != nil {
+		return cmp.Or(datadir.Usable(cfg.DataDir), err) // a folder's rights say more than what they keep from working
+	}
+	if m.From == 0 || m.From == m.To {
+		return nil
 	}
 	what := fmt.Sprintf("storage %s was written by an older version: its schema is version %d, and mneme %s brings it to "+
 		"version %d. There is no way back, and older servers no longer start on it: copy it before", cfg.Storage.Component,

@@ -236,7 +236,7 @@ func TestUsers(t *testing.T) {
 			save("app", "ann", "Another Ann.")
 			save("chat", "ann.b", "Ann B.")
 			save("chat", "bob", "Bob.")
-			save("app", "..", "Dots.")
+			save("app", "...", "Dots.")
 			var env []string
 			where := []string{"--data", data}
 			switch how {
@@ -277,7 +277,7 @@ func TestUsers(t *testing.T) {
 				}
 				return strings.Join(all, " ")
 			}
-			if out := ok("users", "erase", "..", "--yes"); !strings.Contains(out, "1 memory") {
+			if out := ok("users", "erase", "...", "--yes"); !strings.Contains(out, "1 memory") {
 				t.Errorf("erasing .. says %s", out)
 			}
 			if got := ids(); got != "app/ann chat/ann chat/ann.b chat/bob" && got != "chat/ann app/ann chat/ann.b chat/bob" {

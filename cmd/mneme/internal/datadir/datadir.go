@@ -108,6 +108,19 @@ func Create(dir string) error {
 	return nil
 }
 
+// Usable says in plain words why this user may not write into a folder; nil: nothing is known
+// against it, as where it is not there.
+func Usable(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return unusable(dir, err)
+	}
+	return f.Close()
+}
+
 // unusable says in plain words why the operating system refuses a folder.
 func unusable(dir string, err error) error {
 	switch {

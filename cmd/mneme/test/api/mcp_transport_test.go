@@ -387,7 +387,7 @@ func TestMCPTime(t *testing.T) {
 // Messages count against the memory that bodies may take.
 func TestMCPBodyBudget(t *testing.T) {
 	t.Parallel()
-	s := start(t, backends()[0], options{transport: func(o *transport.Options) { o.BodyBytes = 64 << 10 }})
+	s := start(t, backends()[0], options{transport: func(o *transport.Options) { o.BodyBytes = 1 << 20 }})
 	s.rpc(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`+strings.Repeat("x", 64<<10)+`"}}`).denies(503,
 		-32000, "null", "busy").retry()
 	for range 50 { // what was held is given back
