@@ -106,6 +106,7 @@ type Spec struct {
 	Scopes       []ident.Scope
 	MaxBody      int64 // bytes, after decompression; 0: no body is read
 	BodyOptional bool  // an absent body is the same as {}
+	BodyIgnored  bool  // where no body is read one is passed over, not refused
 	// BodyType is the media type of a body that the service reads piece by piece
 	// (Streamed); "": JSON, which is decoded into In. BodyLines are zero values of
 	// the types of its JSON lines.

@@ -64,6 +64,7 @@ func Operations() []op.Op[*Service] {
 			Path:        r.path,
 			Summary:     r.summary,
 			Class:       op.Admin,
+			BodyIgnored: true, // what is wrong is not in the request
 			Timeout:     5 * time.Second,
 			Description: "This server has no sources: every call answers 503 sources_unavailable.",
 			Answers:     []op.Answer{{Status: 200, Summary: "Not answered while sources are unavailable.", Body: Nothing{}}},

@@ -286,6 +286,9 @@ func (x *exchange) decode(ctx context.Context, s *op.Spec, d *codec.Decoder, dst
 		return d.Decode(in, dst)
 	}
 	if s.MaxBody == 0 || !d.HasBody() {
+		if s.BodyIgnored {
+			return d.Decode(in, dst)
+		}
 		if err := x.noBody(ctx); err != nil {
 			return err
 		}
