@@ -47,7 +47,6 @@ func (q *Request) JSONSchema() string {
 		"not": {"required": ["mode", "retrievers"], "properties": {"mode": {"not": {"const": null}}, "retrievers": ` +
 		`{"not": {"const": null}}}},
 		"dependentSchemas": {
-			"weights": {"properties": {"weights": {"not": {"type": "object", "additionalProperties": {"const": 0}}}}},
 			"min_score": {"anyOf": [
 				{"properties": {"min_score": {"const": null}}},
 				{"required": ["rerank"], "properties": {"rerank": {"anyOf": [{"const": true}, {"type": "object"}]}}},

@@ -404,13 +404,24 @@ func (c *comparison) compareBounds(where string, was, is map[string]any) {
 	}
 	for _, keyword := range []string{"pattern", "format", "not", "if", "then", "else", "dependentSchemas"} {
 		if v, ok := is[keyword]; ok && !reflect.DeepEqual(spelled(v), spelled(was[keyword])) &&
-			(keyword != "format" || v == "date-time" || v == "date") {
+			!(keyword == "dependentSchemas" && fewer(was[keyword], v)) && (keyword != "format" || v == "date-time" || v == "date") {
 			c.add(where, "has another %s", keyword)
 		}
 	}
 	if is["uniqueItems"] == true && was["uniqueItems"] != true {
 		c.add(where, "no longer takes equal items")
 	}
+}
+
+// fewer reports whether one of two sets of conditions has nothing but conditions of the
+// other: each says more about what is taken.
+func fewer(of, set any) bool {
+	all, _ := of.(map[string]any)
+	some, ok := set.(map[string]any)
+	for key, condition := range some {
+		ok = ok && reflect.DeepEqual(spelled(condition), spelled(all[key]))
+	}
+	return ok
 }
 
 // listed gives a schema of truth values without one of them, {type: boolean, not: {const:

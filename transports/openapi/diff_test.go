@@ -42,6 +42,7 @@ components:
       type: object
       additionalProperties: false
       required: [name]
+      dependentSchemas: {kind: {required: [note]}, parts: {required: [note]}}
       properties:
         name: {type: string, maxLength: 10}
         kind: {type: string, enum: [a, b]}
@@ -87,8 +88,13 @@ func TestWhatBreaksClientsIsNamed(t *testing.T) {
 		"a bound lowered":           {"maximum: 100", "maximum: 50", []string{"limit: has the maximum 50 instead of 100"}},
 		"a bound raised from below": {"minimum: 1,", "minimum: 2,", []string{"limit: has the minimum 2 instead of 1"}},
 		"a body required":           {"required: false", "required: true", []string{"request body: is required now"}},
-		"a length cut":              {"maxLength: 10", "maxLength: 9", []string{"name: has the maxLength 9 instead of 10"}},
-		"a value gone":              {"enum: [a, b]", "enum: [a]", []string{"kind: no longer takes the value b"}},
+		"a condition gone":          {"{kind: {required: [note]}, parts:", "{parts:", nil},
+		"a condition changed": {"parts: {required: [note]}", "parts: {required: [kind]}",
+			[]string{"request body: has another dependentSchemas"}},
+		"a condition more": {"{kind: {required: [note]}, parts:", "{name: {}, kind: {required: [note]}, parts:",
+			[]string{"request body: has another dependentSchemas"}},
+		"a length cut": {"maxLength: 10", "maxLength: 9", []string{"name: has the maxLength 9 instead of 10"}},
+		"a value gone": {"enum: [a, b]", "enum: [a]", []string{"kind: no longer takes the value b"}},
 		"null refused": {`note: {type: [string, "null"]}`, "note: {type: string}",
 			[]string{"note: no longer takes null"}},
 		"a field of a request removed": {`        kind: {type: string, enum: [a, b]}` + "\n", "", []string{"kind: is removed"}},
