@@ -404,7 +404,8 @@ func (c *comparison) compareBounds(where string, was, is map[string]any) {
 	}
 	for _, keyword := range []string{"pattern", "format", "not", "if", "then", "else", "dependentSchemas"} {
 		if v, ok := is[keyword]; ok && !reflect.DeepEqual(spelled(v), spelled(was[keyword])) &&
-			!(keyword == "dependentSchemas" && fewer(was[keyword], v)) && (keyword != "format" || v == "date-time" || v == "date") {
+			(keyword != "dependentSchemas" || !fewer(was[keyword], v)) &&
+			(keyword != "format" || v == "date-time" || v == "date") {
 			c.add(where, "has another %s", keyword)
 		}
 	}
