@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -67,6 +68,7 @@ type Job struct {
 
 	runner  *Runner
 	kind    *Kind
+	org     ident.Org // as in port.Job, which an attempt rewrites
 	claim   port.Claim
 	request port.JobRequest // of the attempt
 	ctx     context.Context

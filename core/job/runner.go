@@ -530,7 +530,7 @@ func (r *Runner) byTurns(rows []port.Job) []port.Job {
 	r.mu.Lock()
 	for _, j := range r.held {
 		if j.kind.Lane == "" {
-			working[j.Org]++
+			working[j.org]++
 		}
 	}
 	r.mu.Unlock()
@@ -649,7 +649,7 @@ func (r *Runner) take(j *Job) bool {
 	if r.held[j.claim.Name] != nil {
 		return false
 	}
-	j.runner = r
+	j.runner, j.org = r, j.Org
 	j.ctx, j.stop = context.WithCancelCause(ident.WithJob(r.ctx, j.ID))
 	r.held[j.claim.Name] = j
 	if r.starting[j.claim.Name] {

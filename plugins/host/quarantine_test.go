@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,6 +126,7 @@ func TestAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		var mu sync.Mutex
 		var order []string
 		leaves := map[string]func(){}
 		wait := func(name string, c class, alone bool) {
@@ -133,6 +135,8 @@ func TestAlone(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
+				mu.Lock()
+				defer mu.Unlock()
 				order, leaves[name] = append(order, name), leave
 			}()
 			synctest.Wait()
