@@ -20,13 +20,14 @@ test-times: ## all tests, and how long each package and the slowest tests take
 	go build -o .cache/times ./cmd/mneme/test/times
 	go test -p $(AT_ONCE) -count=1 -timeout 40m -exec "$(CURDIR)/.cache/times" -json $(PKGS) | .cache/times
 
-# Without those that run the program in a process of its own, which is not built for
-# the detector: it would see nothing but the tests themselves.
-RACE_PKGS ?= $$(go list ./... | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ -e /cmd/mneme/test/clients$$ \
-  -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/faults$$ -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/tours$$)
 test-tenants: ## what one organization's load does to another's calls, which may take three times as long
 	go test -count=1 -v -timeout 20m ./cmd/mneme/test/tenants -ratio 3
 
+# The longest first. Without those that run the program in a process of its own, which is
+# not built for the detector: it would see nothing but the tests themselves.
+RACE_PKGS ?= $$(go list $(PKGS) | awk '!seen[$$0]++' | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ \
+  -e /cmd/mneme/test/clients$$ -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/faults$$ -e /cmd/mneme/test/mcp$$ \
+  -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$)
 test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -short -timeout 40m $(RACE_PKGS)
 

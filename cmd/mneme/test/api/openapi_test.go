@@ -438,7 +438,7 @@ var doubtful = []string{
 	// two values side by side
 	"differs from", "must be less than createdBefore", "must be the namespace that the key is limited to",
 	// what is stored
-	"keeps its name", "has no sparse index", "at least one weight above 0 is needed",
+	"keeps its name", "has no sparse index", "give every retriever used a weight of 0",
 	// a pattern would say it, and break clients made of the released document
 	"query: must hold a character that is not white space",
 }
