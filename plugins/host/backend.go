@@ -378,9 +378,7 @@ func (b *backend) watch(ctx context.Context, i *instance) string {
 		case err == nil || ctx.Err() != nil || b.answered.Load() != before: // a busy backend that answers calls is well
 			i.missed.Store(0)
 			if b.expired.Load() == 0 { // it lives, and did not end because of these
-				for _, f := range open {
-					i.flights.landed(f)
-				}
+				i.flights.alive(open)
 			}
 		default:
 			if n := i.missed.Add(1); n >= maxMissed {

@@ -196,7 +196,7 @@ func (m *Model) call(ctx context.Context, op string, c class, parts []part,
 	err = do(bounded, i.rpc)
 	switch status.Code(err) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
-		i.flights.unanswered(sent)
+		i.flights.unanswered(sent, status.Code(err) == codes.Unavailable)
 	default:
 		i.flights.landed(sent)
 	}

@@ -111,6 +111,9 @@ func (q *quarantine) blame(flights []*flight) {
 	defer q.mu.Unlock()
 	now, once := q.now(), map[fingerprint]bool{}
 	for _, f := range flights {
+		if f.late {
+			continue
+		}
 		for _, p := range f.parts {
 			if once[p.of] { // it was in several calls
 				continue
@@ -149,12 +152,14 @@ func (q *quarantine) clear(parts []part) {
 type flight struct {
 	parts []part
 	open  bool // it came back without an answer, which may be because the backend has ended
+	late  bool // it left after another had found the backend gone, so it ended nothing
 }
 
 // flights are the calls that a run of the backend may be working on.
 type flights struct {
-	mu  sync.Mutex
-	all map[*flight]struct{}
+	mu   sync.Mutex
+	all  map[*flight]struct{}
+	lost bool // a call found the backend gone, and nothing has shown that it lives
 }
 
 func (f *flights) add(parts []part) *flight {
@@ -163,23 +168,35 @@ func (f *flights) add(parts []part) *flight {
 	if f.all == nil {
 		f.all = map[*flight]struct{}{}
 	}
-	one := &flight{parts: parts}
+	one := &flight{parts: parts, late: f.lost}
 	f.all[one] = struct{}{}
 	return one
 }
 
-// landed takes a call out.
+// landed takes a call out that was answered.
 func (f *flights) landed(one *flight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.all, one)
 }
 
-// unanswered leaves a call in until the backend is known to live.
-func (f *flights) unanswered(one *flight) {
+// unanswered leaves a call in until the backend is known to live. Lost says that the
+// call found the backend gone: the calls after it are not to blame for its end.
+func (f *flights) unanswered(one *flight, lost bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	one.open = true
+	f.lost = f.lost || lost
+}
+
+// alive takes calls out that the backend has outlived.
+func (f *flights) alive(open []*flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range open {
+		delete(f.all, one)
+	}
+	f.lost = false
 }
 
 // list is every call; with open those alone that came back without an answer.

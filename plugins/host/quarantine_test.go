@@ -105,13 +105,39 @@ func TestQuarantineIsBounded(t *testing.T) {
 func TestFlights(t *testing.T) {
 	var f flights
 	a, b := f.add([]part{text("a")}), f.add([]part{text("b")})
-	f.unanswered(a)
+	f.unanswered(a, false)
 	if all, open := f.list(false), f.list(true); len(all) != 2 || len(open) != 1 || open[0] != a {
 		t.Errorf("%d calls, %d of them open", len(all), len(open))
 	}
-	f.landed(a)
+	f.alive(f.list(true))
 	if all := f.list(false); len(all) != 1 || all[0] != b {
 		t.Errorf("%d calls", len(all))
+	}
+	f.landed(b)
+	if all := f.list(false); len(all) != 0 {
+		t.Errorf("%d calls", len(all))
+	}
+}
+
+// TestLateCalls: a call that leaves after another has found the backend gone is not to
+// blame for the end, and one after a sign of life is.
+func TestLateCalls(t *testing.T) {
+	q := newQuarantine(time.Now)
+	var f flights
+	f.unanswered(f.add([]part{text("left by its caller")}), false)
+	f.unanswered(f.add([]part{text("deadly")}), true)
+	f.unanswered(f.add([]part{text("late")}), true)
+	q.blame(f.list(false))
+	for s, suspected := range map[string]bool{"left by its caller": true, "deadly": true, "late": false} {
+		if q.suspected(text(s)) != suspected {
+			t.Errorf("%s: suspected %t", s, !suspected)
+		}
+	}
+	f.alive(f.list(true))
+	f.add([]part{text("late")})
+	q.blame(f.list(false))
+	if !q.suspected(text("late")) {
+		t.Error("a call after a sign of life is not to blame")
 	}
 }
 
