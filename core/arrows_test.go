@@ -192,9 +192,11 @@ var rules = []rule{
 		"wasm/host", "wasm/models", "plugins/host", "github.com/sashabaranov/go-openai",
 		"github.com/hashicorp/go-retryablehttp", "github.com/sony/gobreaker", "golang.org/x/net", "golang.org/x/sync"),
 	adapter("limit", "github.com/redis/go-redis"),
+	adapter("extract", "github.com/gabriel-vasile/mimetype"),
 	contract("adapters/storage/storetest", "core/filter", "github.com/google/go-cmp", "pgregory.net/rapid"),
 	contract("adapters/index/indextest", "core/filter", "pgregory.net/rapid"),
 	contract("adapters/limit/limittest"),
+	contract("adapters/extract/extracttest", "adapters/extract"),
 	{
 		folder: "adapters/standard",
 		may:    []string{"adapters", "core/registry"},

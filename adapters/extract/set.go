@@ -1,0 +1,231 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Settings configure a Set.
+type Settings struct {
+	Limits   Limits         // zero: DefaultLimits
+	Parallel int            // files that are read at once; 0: 2
+	Fallback port.Extractor // reads what no other does; nil: nothing
+	Log      *slog.Logger
+}
+
+// Set is an Extractor of many formats.
+type Set struct {
+	limits   Limits
+	slots    chan struct{}
+	byType   map[string]entry
+	byExt    map[string]string // media type by extension
+	formats  []port.Format
+	fallback port.Extractor
+	log      *slog.Logger
+}
+
+// entry is who reads a media type.
+type entry struct {
+	port.Extractor
+	format port.Format
+}
+
+// New makes a Set. It panics when two extractors read one media type, or two formats
+// have one extension: both are mistakes in the program.
+func New(s Settings, of ...port.Extractor) *Set {
+	if s.Limits == (Limits{}) {
+		s.Limits = DefaultLimits()
+	}
+	if s.Parallel <= 0 {
+		s.Parallel = 2
+	}
+	set := &Set{
+		limits: s.Limits, slots: make(chan struct{}, s.Parallel), byType: map[string]entry{}, byExt: map[string]string{},
+		fallback: s.Fallback, log: s.Log,
+	}
+	for _, e := range of {
+		for _, f := range e.Formats() {
+			if _, twice := set.byType[f.MediaType]; twice {
+				panic("extract: two extractors read " + f.MediaType)
+			}
+			set.byType[f.MediaType] = entry{e, f}
+			set.formats = append(set.formats, f)
+			for _, ext := range f.Extensions {
+				if other, twice := set.byExt[ext]; twice {
+					panic(fmt.Sprintf("extract: %s and %s have the extension %s", other, f.MediaType, ext))
+				}
+				set.byExt[ext] = f.MediaType
+			}
+		}
+	}
+	if s.Fallback != nil {
+		for _, f := range s.Fallback.Formats() {
+			if _, known := set.byType[f.MediaType]; !known {
+				set.formats = append(set.formats, f)
+				for _, ext := range f.Extensions {
+					if _, known := set.byExt[ext]; !known {
+						set.byExt[ext] = f.MediaType
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(set.formats, func(a, b port.Format) int { return strings.Compare(a.MediaType, b.MediaType) })
+	return set
+}
+
+// Formats lists what the set reads, by media type.
+func (s *Set) Formats() []port.Format { return slices.Clone(s.formats) }
+
+// Extract implements port.Extractor for files of any kind.
+func (s *Set) Extract(ctx context.Context, f port.File) (port.Extracted, error) {
+	if err := ctx.Err(); err != nil {
+		return port.Extracted{}, err
+	}
+	switch {
+	case len(f.Content) == 0:
+		return port.Extracted{}, port.FileErrorf(port.FileNoText, nil, "the file is empty")
+	case int64(len(f.Content)) > s.limits.File:
+		return port.Extracted{}, port.FileErrorf(port.FileTooLarge, nil, "the file has %d bytes; at most %d are read",
+			len(f.Content), s.limits.File)
+	}
+	media := s.detect(f)
+	e, ok := s.byType[media]
+	if !ok {
+		return s.extractElsewhere(ctx, f, media)
+	}
+	f.MediaType = media
+	out, err := s.contained(ctx, e, f)
+	var why *port.FileError
+	if s.fallback != nil && errors.As(err, &why) && (why.Code == port.FileNoText || why.Code == port.FileUnsupported) &&
+		s.fallbackReads(media) { // such as the pictures of scanned pages
+		return s.contained(ctx, entry{Extractor: s.fallback}, f)
+	}
+	if err == nil && out.Format.MediaType == "" {
+		out.Format = e.format
+	}
+	return out, err
+}
+
+// extractElsewhere reads what no extractor of this process does.
+func (s *Set) extractElsewhere(ctx context.Context, f port.File, media string) (port.Extracted, error) {
+	if s.fallback == nil || !s.fallbackReads(media) {
+		return port.Extracted{}, port.FileErrorf(port.FileUnsupported, nil,
+			"files of the kind %s are not read here; GET /formats lists those that are", media)
+	}
+	f.MediaType = media
+	return s.contained(ctx, entry{Extractor: s.fallback}, f)
+}
+
+func (s *Set) fallbackReads(media string) bool {
+	return slices.ContainsFunc(s.fallback.Formats(), func(f port.Format) bool { return f.MediaType == media })
+}
+
+// result is what an extractor gave.
+type result struct {
+	out port.Extracted
+	err error
+}
+
+// contained has a file read beside the caller, who waits until the context or the time
+// for reading ends. A parser that does not stop then goes on holding its place among
+// those that run at once until it does.
+func (s *Set) contained(ctx context.Context, e entry, f port.File) (port.Extracted, error) {
+	limited, cancel := context.WithTimeout(ctx, s.limits.Time)
+	defer cancel()
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return port.Extracted{}, ctx.Err()
+	case <-limited.Done():
+		return port.Extracted{}, fault.Busy("too many files are being read; try again later")
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() { <-s.slots }()
+		defer func() {
+			if r := recover(); r != nil {
+				s.log.WarnContext(ctx, "file made its parser panic", "media_type", f.MediaType, "size", len(f.Content),
+					"panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+				done <- result{err: port.FileErrorf(port.FileBroken, fmt.Errorf("panic: %v", r), "the file cannot be read")}
+			}
+		}()
+		out, err := e.Extract(limited, f)
+		done <- result{out, err}
+	}()
+	var r result
+	select {
+	case r = <-done:
+	case <-limited.Done():
+		r.err = limited.Err()
+	}
+	switch {
+	case ctx.Err() != nil && r.err != nil:
+		return port.Extracted{}, ctx.Err()
+	case errors.Is(r.err, context.DeadlineExceeded) && limited.Err() != nil:
+		return port.Extracted{}, port.FileErrorf(port.FileTimeout, r.err, "reading the file took longer than %s", s.limits.Time)
+	case r.err != nil:
+		return port.Extracted{}, r.err
+	}
+	return s.checked(r.out)
+}
+
+// checked holds a result to what port.Section promises.
+func (s *Set) checked(out port.Extracted) (port.Extracted, error) {
+	sections, size, page := make([]port.Section, 0, len(out.Sections)), 0, 0
+	for _, p := range out.Sections {
+		if p.Text = Clean(p.Text); p.Text == "" {
+			continue
+		}
+		page = max(page, p.Page)
+		p.Page = page
+		size += len(p.Text)
+		sections = append(sections, p)
+	}
+	switch {
+	case size > s.limits.Text:
+		return port.Extracted{}, port.FileErrorf(port.FileTooLarge, nil, "the file holds %d bytes of text; at most %d are taken",
+			size, s.limits.Text)
+	case len(sections) == 0:
+		return port.Extracted{}, port.FileErrorf(port.FileNoText, nil, "the file holds no text")
+	}
+	out.Sections, out.Title = sections, strings.Join(strings.Fields(Clean(out.Title)), " ")
+	return out, nil
+}
+
+// Clean makes text that a Section may hold: valid UTF-8 without NUL, form feeds and white
+// space around it, with line feeds alone as line ends.
+func Clean(text string) string {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
+	if strings.ContainsAny(text, "\x00\f\r") {
+		text = cleaner.Replace(text)
+	}
+	// The first line's indent may mean something, as in code.
+	text = strings.TrimRight(text, " \t\n")
+	for {
+		line, rest, more := strings.Cut(text, "\n")
+		if !more || strings.TrimSpace(line) != "" {
+			break
+		}
+		text = rest
+	}
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return text
+}
+
+var cleaner = strings.NewReplacer("\x00", "", "\r\n", "\n", "\r", "\n", "\f", "\n")
+
+var _ port.Extractor = (*Set)(nil)
