@@ -95,16 +95,31 @@ func parseManifest(b []byte) (Manifest, error) {
 	return m, errors.Join(errs...)
 }
 
-// fromFolder opens a vendor's model by its manifest.
-func fromFolder(dir string) (Source, error) {
+// ReadManifest reads the model.json of a vendor's folder, and none of the files that it
+// names. Their digests may be missing: it may not be sealed.
+func ReadManifest(dir string) (Manifest, error) {
+	m, _, err := readManifest(dir)
+	if err != nil {
+		return m, fmt.Errorf("read model %s: %w", dir, err)
+	}
+	return m, nil
+}
+
+func readManifest(dir string) (Manifest, []byte, error) {
 	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return Source{}, fmt.Errorf("%w; a folder is a model when it has a %s", err, ManifestFile)
+		return Manifest{}, nil, fmt.Errorf("%w; a folder is a model when it has a %s", err, ManifestFile)
 	}
 	if err != nil {
-		return Source{}, err
+		return Manifest{}, nil, err
 	}
 	m, err := parseManifest(b)
+	return m, b, err
+}
+
+// fromFolder opens a vendor's model by its manifest.
+func fromFolder(dir string) (Source, error) {
+	m, b, err := readManifest(dir)
 	if err != nil {
 		return Source{}, err
 	}
@@ -178,11 +193,7 @@ func Seal(dir string) (string, error) {
 
 func seal(dir string) (string, error) {
 	file := filepath.Join(dir, ManifestFile)
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	m, err := parseManifest(b)
+	m, b, err := readManifest(dir)
 	if err != nil {
 		return "", err
 	}

@@ -36,7 +36,7 @@ to that: on a busy machine times mean little, ratios do.
 			if length < 100*time.Millisecond {
 				return usage("--length is 100ms at least")
 			}
-			cfg, all, err := c.selectModels(ch, args)
+			cfg, all, err := c.selectModels(cmd.Context(), ch, args)
 			if err != nil {
 				return err
 			}

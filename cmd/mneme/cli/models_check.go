@@ -39,7 +39,7 @@ type modelFlags struct {
 
 const modelFlagsHelp = `
 A model is the name of one in the configuration, builtin:NAME, installed:NAME, a
-.wasm file, a pack, or a folder with a model.json. Without one every model of the
+.wasm file, a pack, a folder with a model.json, or the archive of a release. Without one every model of the
 configuration is meant, remote ones too. --process PROGRAM starts a backend; what
 follows are its arguments, after -- if they begin with a dash.`
 
@@ -52,7 +52,7 @@ func (ch *modelFlags) flags(cmd *cobra.Command) {
 }
 
 // selectModels finds the models that the arguments name.
-func (c *command) selectModels(ch modelFlags, args []string) (*configs.Config, []selectedModel, error) {
+func (c *command) selectModels(ctx context.Context, ch modelFlags, args []string) (*configs.Config, []selectedModel, error) {
 	cfg, err := c.loadQuiet()
 	if err != nil {
 		return nil, nil, err
@@ -75,7 +75,7 @@ func (c *command) selectModels(ch modelFlags, args []string) (*configs.Config, [
 		return cfg, all, nil
 	}
 	for _, arg := range args {
-		one, err := c.namedModel(cfg, arg)
+		one, err := c.namedModel(ctx, cfg, arg)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -85,9 +85,15 @@ func (c *command) selectModels(ch modelFlags, args []string) (*configs.Config, [
 }
 
 // namedModel is a model of the configuration, or a module of the wasm component.
-func (c *command) namedModel(cfg *configs.Config, arg string) (selectedModel, error) {
+func (c *command) namedModel(ctx context.Context, cfg *configs.Config, arg string) (selectedModel, error) {
 	if s, ok := cfg.Models[arg]; ok {
 		return selectedModel{name: arg, Selection: s}, nil
+	}
+	if isArchive(arg) {
+		var err error
+		if arg, err = c.unpacked(ctx, arg); err != nil {
+			return selectedModel{}, err
+		}
 	}
 	info, err := os.Stat(arg)
 	if err != nil && !strings.HasPrefix(arg, "builtin:") && !strings.HasPrefix(arg, models.InstalledPrefix) {
@@ -260,7 +266,7 @@ A model folder's own folder golden is read without being asked for.`,
 			if !(minCosine >= 0 && minCosine <= 1) {
 				return usage("--min-cosine is between 0 and 1")
 			}
-			cfg, all, err := c.selectModels(ch, args)
+			cfg, all, err := c.selectModels(cmd.Context(), ch, args)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,6 +155,10 @@ func TestVendorsFirstHour(t *testing.T) {
 				lines = strings.Replace(lines, "embed: acme", "embed: acme, sparse: acme, rerank: acme", 1)
 			} else {
 				lines = strings.SplitAfterN(succeed(t, "models", "seal", dir).Stdout, "\n\n", 2)[1]
+				if got := zipped(t, filepath.Join(dir, "acme-1.0.0.zip")); !slices.Equal(got, []string{"acme-1.0.0/concepts.txt",
+					"acme-1.0.0/model.json", "acme-1.0.0/model.wasm"}) {
+					t.Errorf("the release has %v", got)
+				}
 			}
 			config := filepath.Join(t.TempDir(), "mneme.yaml")
 			write(t, config, lines)

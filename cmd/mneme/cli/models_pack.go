@@ -19,10 +19,17 @@ func (c *command) modelsPackCommand() *cobra.Command {
 	var out, query, passage, task, install string
 	var calibration []float64
 	var replace bool
+	var r releaseFlags
 	cmd := &cobra.Command{
-		Use:   "pack DIR (--out FILE | --install NAME)",
-		Short: "Pack a checkpoint folder into one file of int8 weights",
-		Long: `Pack a Hugging Face style checkpoint of a BERT-family model (config.json, vocab.txt
+		Use:   "pack DIR",
+		Short: "Pack a vendor's model for its release, or a checkpoint into one file of int8 weights",
+		Long: `Pack a vendor's folder, one with a sealed model.json, into the zip archive of a
+release: what the model.json lists, and licences and notices beside it. Sources, the SDK
+and golden answers stay behind. Equal files give equal bytes. The entry of a catalogue,
+from which models pull installs it, is printed, or put into the file that --catalogue
+names. models check takes the archive as well.
+
+Or pack a Hugging Face style checkpoint of a BERT-family model (config.json, vocab.txt
 or tokenizer.json, and model.safetensors or an ONNX file) into one safetensors file
 with int8 weights, a scale for each output row and everything that running it
 needs. Equal input gives equal bytes. Use it with
@@ -31,13 +38,22 @@ models: {mine: {wasm: {module: FILE}}}.
 The task is read off the checkpoint's weights: a masked-language-model head makes a
 learned-sparse encoder (SPLADE), a classifier of one label a reranker, with the
 pooler where there is one, and anything else an embedding model.`,
-		Example: `  mneme models pack ./bge-small-en-v1.5 --install bge-small-en-v1.5 --licence MIT
+		Example: `  mneme models pack ./acme --catalogue catalogue.yaml --at https://models.acme.example
+  mneme models pack ./bge-small-en-v1.5 --install bge-small-en-v1.5 --licence MIT
   mneme models pack ./bge-small-en-v1.5 --out bge-small-en-v1.5.safetensors --licence MIT --pooling cls
   mneme models pack ./e5-small-v2 --out e5.safetensors --query-prefix "query: " --passage-prefix "passage: "
   mneme models pack ./splade --task sparse --terms 128 --out splade.safetensors
   mneme models pack ./ms-marco-MiniLM --task rerank --out cross-encoder.safetensors`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if isVendors(args[0]) {
+				r.listing.Source = o.Source
+				return c.packRelease(cmd, args[0], out, r)
+			}
+			if r != (releaseFlags{}) {
+				return usage("--catalogue, --at and --summary are for a folder with a %s, and %s has none", models.ManifestFile,
+					args[0])
+			}
 			if (out == "") == (install == "") {
 				return usage("models pack needs --out: the file to write, or --install: the name to install it under")
 			}
@@ -62,14 +78,16 @@ pooler where there is one, and anything else an embedding model.`,
 			return err
 		},
 	}
+	r.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&out, "out", "", "file to write")
+	f.StringVar(&out, "out", "", "file to write (vendor's model: NAME-VERSION.zip unless given)")
 	f.StringVar(&install, "install", "", "install the pack in the data folder under this name, for module: installed:NAME")
 	f.BoolVar(&replace, "replace", false, "with --install: replace another model that is installed under the name")
 	f.StringVar(&o.Name, "name", "", "model's name (default: the folder's)")
 	f.StringVar(&o.Version, "version", "", "model's version (default 1)")
 	f.StringVar(&o.Licence, "licence", "", "SPDX expression (default NOASSERTION)")
-	f.StringVar(&o.Source, "source", "", "where the checkpoint came from, for the record")
+	f.StringVar(&o.Source, "source", "",
+		"where the checkpoint came from, for the record; vendor's model: where people read about it")
 	f.StringSliceVar(&o.Languages, "languages", nil, "BCP 47 tags, e.g. en,de")
 	f.StringVar(&task, "task", "", "embedding, sparse or rerank (default: what the checkpoint's weights are for)")
 	f.IntVar(&o.Terms, "terms", 0, "task sparse: most terms kept of a passage (default 128)")

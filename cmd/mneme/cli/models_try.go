@@ -28,7 +28,7 @@ prints the answers whole, in the form of a golden file.`,
 			"  mneme models try ./acme --query cold --json \"A cold store.\" > golden/first.json",
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, selected, err := c.selectModels(modelFlags{}, args[:1])
+			cfg, selected, err := c.selectModels(cmd.Context(), modelFlags{}, args[:1])
 			if err != nil {
 				return err
 			}

@@ -40,6 +40,8 @@ type command struct {
 
 	level *slog.LevelVar // what a running server logs from, which a reload may change; nil: it never changes
 
+	temporary []string // folders to remove at the end
+
 	opened *app.App // the product that connect put together itself; nil: a server runs it
 }
 
@@ -57,7 +59,7 @@ func Main(r *registry.Registry, args []string, stdin io.Reader, stdout, stderr i
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	switch err := root.ExecuteContext(ctx); {
+	switch err := joinErrors(root.ExecuteContext(ctx), c.clean()); {
 	case err == nil:
 		return exitOK
 	case errors.As(err, new(usageError)) || !c.running:

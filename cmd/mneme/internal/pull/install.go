@@ -300,6 +300,26 @@ func unpack(ctx context.Context, f File, file, dir string) error {
 	return errors.Join(extractMembers(ctx, f, &z.Reader, dir), z.Close())
 }
 
+// UnpackRelease unpacks the archive of a vendor's release, whose files are in one folder,
+// into dir.
+func UnpackRelease(ctx context.Context, file, dir string) error {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return fmt.Errorf("unpack %s: %w", file, err)
+	}
+	for _, member := range z.File {
+		if below, name := path.Split(member.Name); name == models.ManifestFile && strings.Count(below, "/") == 1 {
+			err := extractMembers(ctx, File{Take: map[string]string{below: ""}}, &z.Reader, dir)
+			if err := errors.Join(err, z.Close()); err != nil {
+				return fmt.Errorf("unpack %s: %w", file, err)
+			}
+			return nil
+		}
+	}
+	return errors.Join(fmt.Errorf("unpack %s: it is no release of a model: no folder in it has a %s", file, models.ManifestFile),
+		z.Close())
+}
+
 // extractMembers writes the members that f takes from an archive below dir.
 func extractMembers(ctx context.Context, f File, z *zip.Reader, dir string) error {
 	used := map[string]bool{}

@@ -1,0 +1,120 @@
+package cli_test
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// zipped are the names in an archive.
+func zipped(t *testing.T, file string) (names []string) {
+	t.Helper()
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, m := range z.File {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// sealed is a vendor's folder around a module that embeds.
+func sealed(t *testing.T, version string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "acme")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	copyFile(t, filepath.Join("..", "..", "..", "wasm", "abitest", "testdata", "hostile.wasm"), filepath.Join(dir, "model.wasm"))
+	write(t, filepath.Join(dir, "model.json"), `{"name":"acme","version":"`+version+`","licence":"MIT","tasks":["embedding"],`+
+		`"memory_mb":16,"module":{"path":"model.wasm"}}`)
+	write(t, filepath.Join(dir, "model.c"), "the source")
+	succeed(t, "models", "seal", dir)
+	return dir
+}
+
+// TestRelease: what pack makes of a vendor's folder is what try opens, and with
+// the catalogue that it writes what pull installs.
+func TestRelease(t *testing.T) {
+	dir, shelf := sealed(t, "1.0.0"), t.TempDir()
+	archive, catalogue := filepath.Join(shelf, "acme-1.0.0.zip"), filepath.Join(shelf, "catalogue.yaml")
+	at := "file://" + filepath.ToSlash(shelf)
+	pack := []string{"models", "pack", dir, "--out", archive, "--summary", "for tests", "--source", "https://acme.example"}
+	out := succeed(t, append(pack, "--at", at)...).Stdout
+	if !strings.Contains(out, "acme 1.0.0, 2 files") || !strings.Contains(out, "models:\n  acme:\n    summary: for tests\n") ||
+		!strings.Contains(out, `acme: "`+at+`"`) {
+		t.Errorf("%s", out)
+	}
+	if out := succeed(t, append(pack, "--at", at, "--catalogue", catalogue)...).Stdout; !strings.Contains(out,
+		catalogue+" lists it\n") {
+		t.Errorf("%s", out)
+	}
+	if out := succeed(t, append(pack, "--catalogue", catalogue)...).Stdout; !strings.Contains(out, "listed it already") {
+		t.Errorf("%s", out)
+	}
+	// A temporary folder of its own shows what try leaves behind.
+	temp := t.TempDir()
+	r := mnemeIn(t, "", []string{"TMPDIR=" + temp}, "models", "try", archive, "some words")
+	if r.Code != 0 || !strings.Contains(r.Stdout, "embedding, ") {
+		t.Errorf("%+v", r)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	out = succeed(t, "models", "pull", "--data", data, "--catalogue", catalogue, "acme").Stdout
+	manifest, err := os.ReadFile(filepath.Join(dir, "model.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out, "installed acme 1.0.0, embedding") || !strings.Contains(out, hash(manifest)) {
+		t.Errorf("%s", out)
+	}
+	var list struct {
+		Installed []struct{ Name, Source, Problem string }
+	}
+	listed := succeed(t, "models", "list", "--installed", "--json", "--data", data).Stdout
+	if err := json.Unmarshal([]byte(listed), &list); err != nil || len(list.Installed) != 1 ||
+		list.Installed[0].Source != "https://acme.example" || list.Installed[0].Problem != "" {
+		t.Errorf("%s, %v", listed, err)
+	}
+}
+
+// TestPackUsage: flags of checkpoints are refused for a vendor's folder, and its flags for
+// checkpoints; an archive of something else is no model.
+func TestPackUsage(t *testing.T) {
+	dir := sealed(t, "1.0.0")
+	for want, args := range map[string][]string{
+		"--licence, --pooling: ":      {dir, "--licence", "MIT", "--pooling", "cls"},
+		"are for a folder with a mod": {t.TempDir(), "--out", "x", "--at", "https://a.example"},
+	} {
+		if r := mneme(t, append([]string{"models", "pack"}, args...)...); r.Code != 2 || !strings.Contains(r.Stderr, want) {
+			t.Errorf("%v: %+v, want %q", args, r, want)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "other.zip")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	for _, name := range []string{"model.json", "a/b/model.json"} { // not in one folder
+		if _, err := z.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := mneme(t, "models", "check", file); r.Code != 1 || !strings.Contains(r.Stderr, "it is no release of a model") {
+		t.Errorf("%+v", r)
+	}
+}
