@@ -172,6 +172,12 @@ var rules = []rule{
 	},
 
 	{
+		folder: "adapters/outbound",
+		bare:   true,
+		may:    []string{"code.dny.dev/ssrf"},
+		why:    "a client for URLs from outside knows nobody that uses it",
+	},
+	{
 		folder: "adapters/postgres",
 		may:    []string{"core/registry", "github.com/jackc/pgx"},
 		why:    "what the adapters over PostgreSQL share knows none of them",

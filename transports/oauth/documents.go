@@ -7,34 +7,35 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"code.dny.dev/ssrf"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/mnemehq/mneme/core/oauth"
 )
 
+// Client makes a request to a URL that came from outside. It follows no redirects, and
+// its errors say no more than an outsider may know.
+type Client interface {
+	Do(*http.Request) (*http.Response, error)
+}
+
 // DocumentOptions bound the reading of client metadata documents.
 type DocumentOptions struct {
-	// Private lets documents be on private networks, this machine included.
-	Private bool
+	Client  Client
 	Timeout time.Duration    // for a whole document; 0: 5 s
 	Now     func() time.Time // nil: time.Now
 }
 
 // Documents reads client metadata documents from the network, for
-// oauth.Settings. It follows no redirects, goes to public addresses alone, checked
-// when it connects, so that a name cannot change in between, and keeps what it read
-// for as long as its server says, at least a minute and at most a day. Safe for
-// concurrent use.
+// oauth.Settings, and keeps what it read for as long as its server says, at least a
+// minute and at most a day. Safe for concurrent use.
 type Documents struct {
-	client  *http.Client
+	client  Client
 	now     func() time.Time
 	timeout time.Duration
 	slots   chan struct{}
@@ -64,23 +65,8 @@ func NewDocuments(o DocumentOptions) *Documents {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	dialer := &net.Dialer{Timeout: o.Timeout}
-	if !o.Private {
-		dialer.Control = ssrf.New().Safe
-	}
-	return &Documents{now: o.Now, timeout: o.Timeout, slots: make(chan struct{}, maxConcurrent), cache: map[string]document{},
-		client: &http.Client{
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			// A proxy of the environment's would connect where the dialer must not.
-			Transport: &http.Transport{
-				DialContext:            dialer.DialContext,
-				DisableKeepAlives:      true,
-				DisableCompression:     true,
-				MaxResponseHeaderBytes: 16 << 10,
-				TLSHandshakeTimeout:    o.Timeout,
-				ForceAttemptHTTP2:      true,
-			},
-		}}
+	return &Documents{client: o.Client, now: o.Now, timeout: o.Timeout, slots: make(chan struct{}, maxConcurrent),
+		cache: map[string]document{}}
 }
 
 // Document implements oauth.Documents.
@@ -125,10 +111,9 @@ func (d *Documents) read(ctx context.Context, url string) ([]byte, error) {
 		return nil, errors.New("its URL cannot be read")
 	}
 	r.Header.Set("Accept", "application/json")
-	r.Header.Set("User-Agent", "mneme")
 	answer, err := d.client.Do(r)
 	if err != nil {
-		return nil, unreachable(ctx, err)
+		return nil, late(ctx, err)
 	}
 	defer answer.Body.Close()
 	switch kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type")); {
@@ -142,7 +127,7 @@ func (d *Documents) read(ctx context.Context, url string) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(answer.Body, oauth.MaxMetadata+1))
 	switch {
 	case err != nil:
-		return nil, unreachable(ctx, err)
+		return nil, late(ctx, err)
 	case len(body) > oauth.MaxMetadata:
 		return nil, fmt.Errorf("it is larger than %d bytes", oauth.MaxMetadata)
 	}
@@ -150,15 +135,12 @@ func (d *Documents) read(ctx context.Context, url string) ([]byte, error) {
 	return body, nil
 }
 
-func unreachable(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedPort) ||
-		errors.Is(err, ssrf.ErrProhibitedNetwork):
-		return errors.New("its address is not a public one")
-	case ctx.Err() != nil:
+// late replaces the error of a read that took all of its time.
+func late(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
 		return errors.New("its server does not answer in time")
 	}
-	return errors.New("its server cannot be reached")
+	return err
 }
 
 func (d *Documents) store(url string, body []byte, until time.Time) {

@@ -11,9 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/outbound"
 	"github.com/mnemehq/mneme/core/oauth"
 	front "github.com/mnemehq/mneme/transports/oauth"
 )
+
+// client is the client that the server gives the front.
+func client(anywhere bool) *outbound.Client {
+	return outbound.New(outbound.Options{Anywhere: anywhere, MaxRedirects: -1})
+}
 
 func TestDocuments(t *testing.T) {
 	slow := make(chan struct{})
@@ -59,8 +65,8 @@ func TestDocuments(t *testing.T) {
 	})
 	s := httptest.NewServer(mux)
 	defer s.Close()
-	patient := front.NewDocuments(front.DocumentOptions{Private: true, Timeout: time.Minute})
-	hurried := front.NewDocuments(front.DocumentOptions{Private: true, Timeout: 500 * time.Millisecond})
+	patient := front.NewDocuments(front.DocumentOptions{Client: client(true), Timeout: time.Minute})
+	hurried := front.NewDocuments(front.DocumentOptions{Client: client(true), Timeout: 500 * time.Millisecond})
 	for path, why := range map[string]string{"/good": "", "/suffix": "", "/full": "", "/html": "not of type",
 		"/huge": "larger than", "/endless": "larger than", "/redirect": "redirects",
 		"/error": "status 500", "/absent": "status 404", "/slow": "in time", "/drip": "in time"} {
@@ -93,7 +99,7 @@ func TestDocumentsKeepOffPrivateNetworks(t *testing.T) {
 	}))
 	defer s.Close()
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
-	d := front.NewDocuments(front.DocumentOptions{Timeout: time.Second})
+	d := front.NewDocuments(front.DocumentOptions{Client: client(false), Timeout: time.Second})
 	for _, host := range []string{"127.0.0.1", "localhost", "127.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]",
 		"169.254.169.254", "10.0.0.1", "192.168.1.1", "100.64.0.1", "[fe80::1]", "[fd00::1]", "[64:ff9b::7f00:1]"} {
 		for _, p := range []string{":" + port, ""} {
@@ -133,7 +139,8 @@ func TestDocumentsAreKept(t *testing.T) {
 	}{{"", time.Hour}, {"max-age=600", 10 * time.Minute}, {"public, max-age=0", time.Minute}, {"no-store", time.Minute},
 		{"max-age=99999999", 24 * time.Hour}, {"max-age=x", time.Hour}} {
 		control.Store(c.control)
-		d := front.NewDocuments(front.DocumentOptions{Private: true, Now: func() time.Time { return time.Unix(0, now.Load()) }})
+		clock := func() time.Time { return time.Unix(0, now.Load()) }
+		d := front.NewDocuments(front.DocumentOptions{Client: client(true), Now: clock})
 		read := func() {
 			t.Helper()
 			if _, err := d.Document(t.Context(), s.URL+"/x"); err != nil {
@@ -154,7 +161,7 @@ func TestDocumentsAreKept(t *testing.T) {
 		}
 	}
 	fail.Store(true)
-	d := front.NewDocuments(front.DocumentOptions{Private: true})
+	d := front.NewDocuments(front.DocumentOptions{Client: client(true)})
 	if _, err := d.Document(t.Context(), s.URL+"/x"); err == nil {
 		t.Fatal("a failure was a document")
 	}
@@ -176,7 +183,7 @@ func TestDocumentsAreReadOnce(t *testing.T) {
 		_, _ = w.Write([]byte("{}"))
 	}))
 	defer s.Close()
-	d := front.NewDocuments(front.DocumentOptions{Private: true, Timeout: 30 * time.Second})
+	d := front.NewDocuments(front.DocumentOptions{Client: client(true), Timeout: 30 * time.Second})
 	leaving, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	go func() { _, err := d.Document(leaving, s.URL+"/x"); left <- err }()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/outbound"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/middleware"
@@ -31,7 +32,8 @@ func oauthSettings(c *configs.Config) *oauth.Settings {
 		LoopbackDocuments: c.OAuth.PrivateDocuments,
 	}
 	if c.OAuth.ClientDocuments {
-		s.Documents = front.NewDocuments(front.DocumentOptions{Private: c.OAuth.PrivateDocuments})
+		s.Documents = front.NewDocuments(front.DocumentOptions{
+			Client: outbound.New(outbound.Options{Anywhere: c.OAuth.PrivateDocuments, MaxBytes: 1 << 20, MaxRedirects: -1})})
 	}
 	if c.OAuth.Registration {
 		s.MaxClients = c.OAuth.MaxClients
