@@ -260,13 +260,13 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 			for n := range c.Models {
 				names = append(names, n)
 			}
-			report("roles."+role.name, "no model is named %q%s", role.model, suggest(role.model, append(names, Off)))
+			report("roles."+role.name, "no model is named %q%s", role.model, registry.Suggest(role.model, append(names, Off)))
 		}
 	}
 	for i, name := range c.Roles.Previous {
 		at := fmt.Sprintf("roles.previous[%d]", i)
 		if _, ok := c.Models[name]; !ok {
-			report(at, "no model is named %q%s", name, suggest(name, c.ModelNames()))
+			report(at, "no model is named %q%s", name, registry.Suggest(name, c.ModelNames()))
 		}
 		if name == c.Roles.Embed || name == c.Roles.Sparse {
 			report(at, "%s is in use: name models that were before", name)

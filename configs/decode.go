@@ -178,7 +178,8 @@ func (d *decoder) structure(n ast.Node, fields []registry.Field, into reflect.Va
 			for i, f := range fields {
 				known[i] = f.Name
 			}
-			hint := suggest(e.name, known)
+			slices.Sort(known)
+			hint := registry.Suggest(e.name, known)
 			if hint == "" && len(known) > 0 {
 				hint = "; known are " + strings.Join(known, ", ")
 			}
@@ -266,7 +267,7 @@ func (d *decoder) selection(n ast.Node, f registry.Field, into reflect.Value, pa
 			d.choose(n, info, f, into, path, known)
 			return
 		}
-		d.problem(n, path, "want a component, %s, found %q%s", offer, name, suggest(name, known))
+		d.problem(n, path, "want a component, %s, found %q%s", offer, name, registry.Suggest(name, known))
 		return
 	}
 	entries, ok := d.pairs(n, path, "a component, "+offer)
@@ -280,7 +281,7 @@ func (d *decoder) selection(n ast.Node, f registry.Field, into reflect.Value, pa
 	e := entries[0]
 	info, ok := table.Component(e.name)
 	if !ok {
-		if s := suggest(e.name, known); s != "" {
+		if s := registry.Suggest(e.name, known); s != "" {
 			offer += s
 		}
 		d.problem(e.key, join(path, e.name), "unknown %s component; want %s", f.Kind, offer)
@@ -341,7 +342,7 @@ func (d *decoder) scalar(n ast.Node, f registry.Field, into reflect.Value, path 
 // setScalar parses text into a setting.
 func setScalar(f registry.Field, into reflect.Value, text string) error {
 	if len(f.Enum) > 0 && !slices.Contains(f.Enum, text) {
-		return fmt.Errorf("%q is not one of %s%s", text, strings.Join(f.Enum, ", "), suggest(text, slices.Clone(f.Enum)))
+		return fmt.Errorf("%q is not one of %s%s", text, strings.Join(f.Enum, ", "), registry.Suggest(text, f.Enum))
 	}
 	bad := func() error { return fmt.Errorf("%q is not %s", text, wanted(f)) }
 	switch f.Shape {

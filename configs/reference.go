@@ -245,7 +245,7 @@ func fieldSchema(r *registry.Registry, f registry.Field, defaults reflect.Value)
 		s = map[string]any{"type": "string"}
 		if len(f.Enum) > 0 {
 			s = orVariable(map[string]any{"enum": f.Enum})
-		} else if f.Shape == registry.String {
+		} else {
 			s["type"] = []string{"string", "number", "boolean"} // a plain 1.5 or true is read as the text
 		}
 	}

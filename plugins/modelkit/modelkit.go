@@ -36,6 +36,8 @@ type Candidate struct {
 	Memory func(port.Model) (used, ceiling int64)
 	// Break makes what runs the model crash. nil: asked of a model that is a Breaker.
 	Break func(context.Context, port.Model) error
+	// Variants are the model with other values of its own settings; nil: it has none.
+	Variants []Variant
 	// Progress is called with each step and how far it is; nil: no calls.
 	Progress func(Step)
 }
@@ -223,6 +225,7 @@ func (k *check) run() {
 			k.refuses(task)
 		}
 	}
+	k.settings()
 	k.golden()
 	k.speeds()
 	if err := k.ctx.Err(); err != nil {

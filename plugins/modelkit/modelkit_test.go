@@ -117,6 +117,50 @@ func TestFindsWhatIsBroken(t *testing.T) {
 	}
 }
 
+// crashed is a model whose calls fail.
+func crashed(task port.Task) *small {
+	m := &small{task: task, dead: true}
+	_ = m.Break(context.Background())
+	return m
+}
+
+// TestSettings: a model with other values of its settings has to open, and to give the same
+// vectors where the setting does not count for its identity.
+func TestSettings(t *testing.T) {
+	refuses := func(context.Context) (port.Model, error) { return nil, errors.New("no such language") }
+	for _, task := range []port.Task{port.TaskEmbed, port.TaskSparse, port.TaskRerank} {
+		other := opened(&small{task: task, flaws: flaws{senseless: true}})
+		for name, c := range map[string]struct {
+			open  func(context.Context) (port.Model, error)
+			same  bool
+			finds string
+		}{
+			"the same":            {opened(&small{task: task}), true, ""},
+			"others, which count": {other, false, ""},
+			"others":              {other, true, "settings.identity"},
+			"fails":               {opened(crashed(task)), true, "settings.identity"},
+			"does not open":       {refuses, true, "settings.open"},
+		} {
+			t.Run(string(task)+", "+name, func(t *testing.T) {
+				t.Parallel()
+				r := check(t, modelkit.Candidate{Open: opened(&small{task: task}),
+					Variants: []modelkit.Variant{{Name: "language=de", Open: c.open, SameVectors: c.same}}})
+				want := 0
+				if c.finds != "" && (task != port.TaskRerank || c.finds == "settings.open") {
+					want = 1
+				}
+				all := failed(r)
+				if len(all) != want || want == 1 && (all[0].ID != c.finds || !strings.HasPrefix(all[0].Saw, "language=de: ")) {
+					t.Errorf("failed are %+v, want %d of %q", all, want, c.finds)
+				}
+				if f := finding(r, "settings.open"); f.Expect == "" {
+					t.Error("it was not opened")
+				}
+			})
+		}
+	}
+}
+
 func failed(r modelkit.Report) (all []modelkit.Finding) {
 	for _, f := range r.Findings {
 		if !f.OK() {

@@ -5,7 +5,9 @@ import "fmt"
 // The version this code speaks. A module of another major is refused.
 const (
 	Major = 1
-	Minor = 1
+	Minor = 2
+
+	MinorSettings = 2 // since it manifests may declare settings
 )
 
 // Version splits the number that mneme_abi returns.

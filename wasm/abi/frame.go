@@ -280,6 +280,11 @@ func (r Result) Append(dst []byte) []byte {
 	return dst
 }
 
+// IsError tells whether a result frame is an error.
+func IsError(b []byte) bool {
+	return len(b) >= resultHeader && Kind(binary.LittleEndian.Uint32(b)) == KindError
+}
+
 // AppendError appends an error frame to dst.
 func AppendError(dst []byte, e Error) []byte {
 	for _, v := range []uint32{uint32(KindError), 0, 0, 0, resultHeader, 0, uint32(e.Code),

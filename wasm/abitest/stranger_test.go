@@ -401,8 +401,8 @@ func TestStrangerRefused(t *testing.T) {
 		"a trap in the first call":  {with(abi.FuncEmbed, unreachable), "a first call fails"},
 		"a loop in the first call":  {with(abi.FuncEmbed, loop+i64(0)), "took longer than"},
 		"tokens traps":              {with(abi.FuncTokens, unreachable), "mneme_tokens"},
-		"ABI 2.0":                   {with(abi.FuncABI, i32(2<<16)), "ABI 2.0, this host 1.1"},
-		"ABI 0.9":                   {with(abi.FuncABI, i32(9)), "ABI 0.9, this host 1.1"},
+		"ABI 2.0":                   {with(abi.FuncABI, i32(2<<16)), "ABI 2.0, this host 1.2"},
+		"ABI 0.9":                   {with(abi.FuncABI, i32(9)), "ABI 0.9, this host 1.2"},
 		"no abi":                    {stranger{leave: []string{abi.FuncABI}}, "does not export mneme_abi"},
 		"no free":                   {stranger{leave: []string{abi.FuncFree}}, "does not export mneme_free"},
 		"no embed":                  {stranger{leave: []string{abi.FuncEmbed}}, "does not export mneme_embed"},
@@ -418,7 +418,7 @@ func TestStrangerRefused(t *testing.T) {
 			"a table of 134217728 entries"},
 		"many tables": {stranger{sections: map[byte]string{4: "\xe8\x07" + strings.Repeat("\x70\x00\x01", 1000)}},
 			"1000 tables"},
-		"an unknown import":         {stranger{imports: []string{"env.abort"}}, "env.abort, which ABI 1.1 does not have"},
+		"an unknown import":         {stranger{imports: []string{"env.abort"}}, "env.abort, which ABI 1.2 does not have"},
 		"an unknown function":       {stranger{imports: []string{"mneme.files"}}, "mneme.files, which"},
 		"an import of another type": {stranger{imports: []string{"mneme.poll"}}, "signature mismatch"},
 		"WASI that there is not":    {stranger{imports: []string{"wasi_snapshot_preview1.sock_open"}}, "sock_open"},
@@ -510,6 +510,17 @@ func TestStrangerServes(t *testing.T) {
 
 func noTokens() []byte {
 	return abi.AppendError(nil, abi.Error{Code: abi.CodeUnsupported, Message: "no"})
+}
+
+// TestSecretsInErrors: a module that repeats a secret setting in an error tells it to nobody.
+func TestSecretsInErrors(t *testing.T) {
+	answer := abi.AppendError(nil,
+		abi.Error{Code: abi.CodeInvalid, Message: strings.Repeat("x", 500) + "the key swordfish is old"})
+	_, err := host.Open(t.Context(), host.Module{Wasm: stranger{answer: answer}.wasm(), Config: []byte(`{"key":"swordfish"}`),
+		Secrets: []string{"swordfish"}}, limits())
+	if err == nil || !strings.Contains(err.Error(), "xthe key ****") || strings.Contains(err.Error(), "swo") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // TestCapabilities: a module gets the imports that its manifest names and no others.

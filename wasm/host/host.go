@@ -44,6 +44,8 @@ const (
 type Module struct {
 	Wasm      []byte
 	Config    []byte            // JSON, handed to mneme_open
+	Identity  []byte            // of Config, what counts for the digest; nil: all of it
+	Secrets   []string          // values in Config that are shown nowhere
 	Assets    map[string][]byte // by the names the module asks for
 	Info      port.ModelInfo    // name, version, licence, languages; the rest is filled in by Open
 	Interrupt Interrupt
@@ -118,6 +120,7 @@ type Model struct {
 	cache   wazero.CompilationCache
 	code    wazero.CompiledModule
 	tensors *tensors
+	secrets secrets
 
 	queue         *queue
 	pool          sync.Mutex // guards workers
@@ -201,7 +204,8 @@ type claims struct {
 // claims, and starts the workers. A module of another ABI major, one that lacks
 // a function it must have, or one whose claims do not hold is refused.
 func Open(ctx context.Context, module Module, options Options) (*Model, error) {
-	m := &Model{module: module, options: options.withDefaults(), breakRequests: make(chan struct{})}
+	m := &Model{module: module, options: options.withDefaults(), secrets: newSecrets(module.Secrets),
+		breakRequests: make(chan struct{})}
 	if err := m.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open model %s: %w", m.name(), err), m.releaseRuntime())
 	}
@@ -346,7 +350,8 @@ func (m *Model) Counts() bool { return m.counts }
 // Tokenizes tells whether TokenIDs can be called: the module has mneme_ids.
 func (m *Model) Tokenizes() bool { return m.ids }
 
-// Digest identifies module, settings and assets: "sha256:...".
+// Digest identifies module, settings and assets: "sha256:...". Settings that change no
+// vector are left out of Identity.
 func (m Module) Digest() string {
 	h := sha256.New()
 	part := func(name string, b []byte) {
@@ -358,7 +363,11 @@ func (m Module) Digest() string {
 		h.Write(b)
 	}
 	part("module", m.Wasm)
-	part("config", m.Config)
+	if m.Identity != nil {
+		part("config", m.Identity)
+	} else {
+		part("config", m.Config)
+	}
 	for _, name := range slices.Sorted(maps.Keys(m.Assets)) {
 		part("asset "+name, m.Assets[name])
 	}

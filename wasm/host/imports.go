@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"runtime"
@@ -46,7 +47,7 @@ func (m *Model) bindImports(ctx context.Context) error {
 		stack[0] = 0
 	}), []api.ValueType{i32, i32, i64, i32, i32}, []api.ValueType{i32}).Export("asset_read").
 		NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
-		text, ok := mod.Memory().Read(uint32(stack[1]), min(uint32(stack[2]), maxLogLine))
+		view, ok := mod.Memory().Read(uint32(stack[1]), min(uint32(stack[2]), maxLogLine+m.secrets.longest()))
 		level := uint32(stack[0])
 		if !ok || int(level) >= len(levels) || !m.options.Log.Enabled(ctx, levels[level]) {
 			return
@@ -56,7 +57,9 @@ func (m *Model) bindImports(ctx context.Context) error {
 			m.options.Log.Warn("module log truncated", "model", m.name(), "lines", dropped)
 		}
 		if pass {
-			m.options.Log.Log(ctx, levels[level], "module: "+abi.Printable(text), "model", m.name())
+			text := bytes.Clone(view)
+			m.secrets.hide(text)
+			m.options.Log.Log(ctx, levels[level], "module: "+abi.Printable(text[:min(len(text), maxLogLine)]), "model", m.name())
 		}
 	}), []api.ValueType{i32, i32, i32}, nil).Export("log").
 		// Nothing streams yet: emit says so.

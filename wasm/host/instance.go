@@ -19,7 +19,9 @@ type instance struct {
 	free  api.Function
 	funcs map[string]api.Function
 	frame []byte // the request being written, kept between calls
-	stack [2]uint64
+
+	secrets secrets // that no error may tell
+	stack   [2]uint64
 }
 
 // newInstance instantiates the module and opens it with its settings.
@@ -34,6 +36,8 @@ func (m *Model) newInstance(ctx context.Context) (*instance, error) {
 		alloc: mod.ExportedFunction(abi.FuncAlloc),
 		free:  mod.ExportedFunction(abi.FuncFree),
 		funcs: map[string]api.Function{},
+
+		secrets: m.secrets,
 	}
 	if err := in.open(ctx, m.module.Config); err != nil {
 		in.discard(ctx)
@@ -160,6 +164,9 @@ func (in *instance) callFrame(ctx context.Context, op string, input []byte) ([]b
 		return nil, broken("%s: answer at %d+%d lies outside the memory", op, ptr, size)
 	}
 	out := bytes.Clone(view) // before anything is freed: freeing may write to what it frees
+	if abi.IsError(out) {
+		in.secrets.hide(out)
+	}
 	if err := in.release(ctx, at, n); err != nil {
 		return nil, err
 	}

@@ -161,6 +161,13 @@ func TestDigest(t *testing.T) {
 	if seen[m.Digest()] != "base" {
 		t.Error("the name changes the digest")
 	}
+	m.Config, m.Identity, m.Secrets = []byte("c with a setting"), []byte("c"), []string{"with"}
+	if seen[m.Digest()] != "base" {
+		t.Error("a setting that doesn't count changes the digest")
+	}
+	if m.Identity = []byte("x"); seen[m.Digest()] != "config" {
+		t.Error("a setting that counts is none of the digest")
+	}
 }
 
 // TestEncoderRefuses: the built-in encoder answers requests that its host would

@@ -22,7 +22,8 @@ const ManifestFile = "model.json"
 // Manifest is a vendor's model.json: what a person should approve. A member that
 // is not of this type is refused.
 type Manifest struct {
-	ABI          string           `json:"abi"` // "major.minor" that the module needs; "": any of the current major
+	Schema       string           `json:"$schema"` // for editors
+	ABI          string           `json:"abi"`     // "major.minor" that the module needs; "": any of the current major
 	Name         string           `json:"name"`
 	Version      string           `json:"version"`
 	Licence      string           `json:"licence"` // SPDX expression
@@ -33,6 +34,9 @@ type Manifest struct {
 	Module       Asset            `json:"module"`       // the .wasm file
 	Assets       []Asset          `json:"assets"`
 	Config       json.RawMessage  `json:"config"` // handed to mneme_open; default {}
+
+	// Settings are what operators may set beside, by name.
+	Settings map[string]Setting `json:"settings"`
 }
 
 // Asset is one file of a vendor's model.
@@ -61,8 +65,7 @@ func parseManifest(b []byte) (Manifest, error) {
 		bad(`module: must name the .wasm file, e.g. {"path": "model.wasm", "sha256": "..."}`)
 	}
 	if m.ABI != "" {
-		var major, minor int
-		if _, err := fmt.Sscanf(m.ABI, "%d.%d", &major, &minor); err != nil || fmt.Sprintf("%d.%d", major, minor) != m.ABI {
+		if major, minor, ok := version(m.ABI); !ok {
 			bad("abi: %q is no version such as \"%d.%d\"", m.ABI, abi.Major, abi.Minor)
 		} else if major != abi.Major || minor > abi.Minor {
 			bad("abi: the module needs %s, this version has %d.%d", m.ABI, abi.Major, abi.Minor)
@@ -92,6 +95,7 @@ func parseManifest(b []byte) (Manifest, error) {
 			bad("path %q leaves the folder", a.Path)
 		}
 	}
+	m.checkSettings(bad)
 	return m, errors.Join(errs...)
 }
 
@@ -126,6 +130,7 @@ func fromFolder(dir string) (Source, error) {
 	sum := sha256.Sum256(b)
 	s := Source{
 		Config:    m.Config,
+		Settings:  m.Settings,
 		Assets:    map[string][]byte{},
 		Name:      m.Name,
 		Version:   m.Version,

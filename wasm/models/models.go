@@ -32,8 +32,9 @@ type Source struct {
 	Tasks    []string         // nil: not said
 	MemoryMB int              // most memory that an instance takes; 0: not said
 	Allow    []abi.Capability // nil: not said
-	File     string           // that stands for all of the model; empty: built in
-	SHA256   string           // of File, in hex
+	Settings map[string]Setting
+	File     string // that stands for all of the model; empty: built in
+	SHA256   string // of File, in hex
 }
 
 const builtinPrefix = "builtin:"

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"time"
+
+	"github.com/mnemehq/mneme/core/registry"
 )
 
 // Config is the operator's part.
@@ -15,6 +17,8 @@ type Config struct {
 	MemoryMB     int           `yaml:"memory_mb" help:"most memory one instance may take, in megabytes; 0: what its model.json says, else 512"`
 	Timeout      time.Duration `yaml:"timeout" help:"longest time one call into the model may take"`
 	StartTimeout time.Duration `yaml:"start_timeout" help:"longest time that compiling the model, and starting its first instance, may take"`
+
+	Settings map[string]registry.Secret `yaml:"settings" help:"the model's own settings, by name: those that its model.json declares, such as a language or a licence key. None is shown, since the declaration says which are secret"`
 }
 
 // Default is the built-in embedder on every core.

@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/wasm/host"
 	"github.com/mnemehq/mneme/wasm/models"
 )
@@ -45,12 +49,17 @@ func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cache
 	if s.MemoryMB > 0 {
 		memory = s.MemoryMB // approved: not a megabyte more
 	}
+	configured, err := configure(id, cfg.Settings, s)
+	if err != nil {
+		return nil, moduleError(cfg, err)
+	}
 	interrupt := host.Enforced
 	if s.Trusted {
 		interrupt = host.Cooperative
 	}
 	m, err := host.Open(ctx, host.Module{
-		Wasm: s.Wasm, Config: s.Config, Assets: s.Assets, Interrupt: interrupt, Allow: s.Allow,
+		Wasm: s.Wasm, Config: configured.Config, Identity: configured.Identity, Secrets: configured.Secrets,
+		Assets: s.Assets, Interrupt: interrupt, Allow: s.Allow,
 		Info: port.ModelInfo{ID: id, Name: s.Name, Version: s.Version, Licence: s.Licence, Languages: s.Languages},
 	}, host.Options{
 		Instances:    cfg.Instances,
@@ -72,6 +81,40 @@ func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cache
 		return nil, errors.Join(moduleError(cfg, err), m.Close())
 	}
 	return withAbilities(m), nil
+}
+
+// configure hands the operator's settings to a model and names those at fault by their
+// path in the configuration.
+func configure(id string, settings map[string]registry.Secret, s models.Source) (models.Configured, error) {
+	given := map[string]string{}
+	for name, value := range settings {
+		given[name] = value.Reveal()
+	}
+	configured, err := s.Configure(given)
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return configured, err
+	}
+	known := slices.Collect(maps.Keys(s.Settings))
+	var errs []error
+	for _, err := range joined.Unwrap() {
+		var at *models.SettingError
+		if errors.As(err, &at) {
+			path, hint := "settings."+at.Name, ""
+			if id != "" {
+				path = "models." + id + ".wasm." + path
+			}
+			if at.Unknown {
+				hint = registry.Suggest(at.Name, known)
+				if hint == "" && len(known) > 0 {
+					hint = "; it has " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
+				}
+			}
+			err = fmt.Errorf("%s: %s%s", path, at.Reason, hint)
+		}
+		errs = append(errs, err)
+	}
+	return configured, errors.Join(errs...)
 }
 
 // baseAbilities are the methods that every model has; Info says which tasks it can do.

@@ -181,3 +181,15 @@ func TestLintWithoutSecrets(t *testing.T) {
 		t.Errorf("no tab: %+v", r)
 	}
 }
+
+// TestConfigHidesModelSettings: show prints no value of a model's own settings, of which any
+// may be secret, and takes them in every form that YAML has for a scalar.
+func TestConfigHidesModelSettings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mneme.yaml")
+	write(t, file, "models: { acme: { wasm: { module: ./acme, settings: { key: geheim, share: 0.125, fold: true } } } }\n")
+	out := succeed(t, "config", "show", "--config", file).Stdout
+	if strings.Contains(out, "geheim") || strings.Contains(out, "0.125") || strings.Count(out, "<redacted>") != 3 ||
+		!strings.Contains(out, "share: <redacted>") {
+		t.Errorf("it shows\n%s", out)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +36,7 @@ type modelFlags struct {
 	process string
 	mtls    string
 	env     []string
+	set     []string
 }
 
 const modelFlagsHelp = `
@@ -49,10 +51,59 @@ func (ch *modelFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&ch.mtls, "mtls", "", "with --process: auto or off, as in the configuration (default: auto, then off)")
 	f.StringArrayVar(&ch.env, "env", nil,
 		"with --process: NAME=VALUE for its environment, which is empty otherwise; NAME alone passes this program's")
+	ch.setFlag(cmd)
+}
+
+func (ch *modelFlags) setFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&ch.set, "set", nil, "NAME=VALUE of a setting of the model's own, over that of the configuration")
+}
+
+// settle gives a model the settings of --set.
+func (ch *modelFlags) settle(one *selectedModel) error {
+	if len(ch.set) == 0 {
+		return nil
+	}
+	w, ok := one.Config.(*wasmadapter.Config)
+	if !ok {
+		return usage("--set is of models in WebAssembly, which %s is not", one.name)
+	}
+	settings := maps.Clone(w.Settings)
+	if settings == nil {
+		settings = map[string]registry.Secret{}
+	}
+	for _, pair := range ch.set {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return usage("--set is NAME=VALUE")
+		}
+		settings[name] = registry.Secret(value)
+	}
+	one.set(w, settings)
+	return nil
+}
+
+// set gives a module other settings and leaves the configuration that it is from alone.
+func (one *selectedModel) set(w *wasmadapter.Config, settings map[string]registry.Secret) {
+	other := *w
+	other.Settings = settings
+	one.Selection = registry.Selection{Component: one.Component, Config: &other}
 }
 
 // selectModels finds the models that the arguments name.
 func (c *command) selectModels(ctx context.Context, ch modelFlags, args []string) (*configs.Config, []selectedModel, error) {
+	cfg, all, err := c.findModels(ctx, ch, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range all {
+		if err := ch.settle(&all[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return cfg, all, nil
+}
+
+func (c *command) findModels(ctx context.Context, ch modelFlags, args []string) (*configs.Config, []selectedModel, error) {
 	cfg, err := c.loadQuiet()
 	if err != nil {
 		return nil, nil, err
@@ -167,6 +218,38 @@ func (c *command) backendModel(ch modelFlags, args []string) (selectedModel, err
 		return selectedModel{}, err
 	}
 	return selectedModel{name: filepath.Base(program), Selection: cfg.Models[name]}, nil
+}
+
+// variants are a module with values at the edges of each of its settings.
+func (c *command) variants(cfg *configs.Config, one selectedModel) []modelkit.Variant {
+	w, ok := one.Config.(*wasmadapter.Config)
+	if !ok {
+		return nil
+	}
+	module, err := models.Resolve(w.Module, cfg.DataDir)
+	if err != nil {
+		return nil // the check itself says so
+	}
+	source, err := models.Open(module)
+	if err != nil {
+		return nil
+	}
+	var all []modelkit.Variant
+	for _, name := range slices.Sorted(maps.Keys(source.Settings)) {
+		setting := source.Settings[name]
+		for _, value := range setting.Samples() {
+			settings := maps.Clone(w.Settings)
+			if settings == nil {
+				settings = map[string]registry.Secret{}
+			}
+			settings[name] = registry.Secret(value)
+			other := one
+			other.set(w, settings)
+			all = append(all, modelkit.Variant{Name: name + "=" + value, Open: c.opener(cfg, other),
+				SameVectors: !setting.Identifies()})
+		}
+	}
+	return all
 }
 
 // opener returns a function that opens the selected model.
@@ -292,6 +375,7 @@ A model folder's own folder golden is read without being asked for.`,
 						Golden:    one.golden,
 						MinCosine: minCosine,
 						Baseline:  c.baseline(cfg, one),
+						Variants:  c.variants(cfg, one),
 						Endure:    endure,
 						Memory:    one.memory(),
 						Break:     one.crash(),

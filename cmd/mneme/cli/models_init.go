@@ -263,8 +263,18 @@ func configSnippet(dir, sum string) (string, error) {
 	if !modelName.MatchString(name) {
 		name = "mine"
 	}
-	return fmt.Sprintf("models:\n  %s: { wasm: { module: %q, sha256: %q } }\nroles: { %s }\n", name,
-		filepath.ToSlash(path), sum, rolesOf(m.Tasks, name)), nil
+	var required []string
+	for _, setting := range slices.Sorted(maps.Keys(m.Settings)) {
+		if m.Settings[setting].Required {
+			required = append(required, fmt.Sprintf("%s: \"${%s}\"", setting, strings.ToUpper(setting)))
+		}
+	}
+	settings := ""
+	if len(required) > 0 {
+		settings = ", settings: { " + strings.Join(required, ", ") + " }"
+	}
+	return fmt.Sprintf("models:\n  %s: { wasm: { module: %q, sha256: %q%s } }\nroles: { %s }\n", name,
+		filepath.ToSlash(path), sum, settings, rolesOf(m.Tasks, name)), nil
 }
 
 // rolesOf gives a model the roles of its tasks, as a configuration does.

@@ -125,6 +125,9 @@ func hour(t *testing.T, v vendor) string {
 			if strings.Contains(line, "check") && !strings.Contains(string(out), "\n0 of ") {
 				t.Errorf("the check says\n%s", out)
 			}
+			if strings.Contains(line, "check") && v.language == "c" && !strings.Contains(string(out), "ok    settings.identity") {
+				t.Errorf("the check has not tried the settings:\n%s", out)
+			}
 		}
 	}
 	if commands < 2 {

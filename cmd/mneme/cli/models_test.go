@@ -2,9 +2,12 @@ package cli_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // threeModels is a configuration with a built-in model in every role.
@@ -173,5 +176,41 @@ func TestModelsTry(t *testing.T) {
 	r := mneme(t, "models", "try", "--data", t.TempDir(), "nowhere", "text")
 	if r.Code == 0 || !strings.Contains(r.Stderr, "nowhere") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestModelsSet: --set gives a module the settings that it declares, and what seal prints
+// has those that it needs.
+func TestModelsSet(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "acme")
+	module, err := os.ReadFile(filepath.Join("..", "..", "..", "wasm", "abitest", "testdata", "hostile.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "model.wasm"), string(module))
+	write(t, filepath.Join(dir, "model.json"), `{"name": "acme", "module": {"path": "model.wasm"}, "tasks": ["sparse"],
+ "settings": {"sparse": {"type": "integer", "required": true}, "key": {"type": "string", "required": true, "secret": true}}}`)
+	out := succeed(t, "models", "seal", dir).Stdout
+	if !strings.Contains(out, `settings: { key: "${KEY}", sparse: "${SPARSE}" } } }`) {
+		t.Errorf("seal prints\n%s", out)
+	}
+	try := func(model string, more ...string) harness.Result {
+		return mneme(t, append([]string{"models", "try", "--data", t.TempDir(), model, "ok"}, more...)...)
+	}
+	if r := try(dir, "--set", "sparse=1", "--set", "key=a=b"); r.Code != 0 || !strings.HasPrefix(r.Stdout, "sparse, ") {
+		t.Errorf("%+v", r)
+	}
+	for want, r := range map[string]harness.Result{
+		"settings.key: is required":             try(dir, "--set", "sparse=1"),
+		`did you mean "sparse"?`:                try(dir, "--set", "sparce=1"),
+		"--set is NAME=VALUE":                   try(dir, "--set", "sparse"),
+		"settings.a: the model has no settings": try("builtin:rerank-small", "--set", "a=1"),
+	} {
+		if r.Code == 0 || !strings.Contains(r.Stderr, want) {
+			t.Errorf("%+v, want %q", r, want)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 )
 
 func (c *command) modelsTryCommand() *cobra.Command {
+	var ch modelFlags
 	var query string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -28,7 +29,7 @@ prints the answers whole, in the form of a golden file.`,
 			"  mneme models try ./acme --query cold --json \"A cold store.\" > golden/first.json",
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, selected, err := c.selectModels(cmd.Context(), modelFlags{}, args[:1])
+			cfg, selected, err := c.selectModels(cmd.Context(), ch, args[:1])
 			if err != nil {
 				return err
 			}
@@ -47,6 +48,7 @@ prints the answers whole, in the form of a golden file.`,
 			return err
 		},
 	}
+	ch.setFlag(cmd)
 	cmd.Flags().StringVar(&query, "query", "", "what the texts are compared with")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answers whole, as a golden file")
 	return cmd

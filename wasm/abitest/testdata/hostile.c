@@ -1,6 +1,7 @@
 // A module that does what its first text says: the ways in which a stranger's
 // model may fail or lie. Vectors have 4 dimensions, 16 terms make the vocabulary.
 #define MNEME_IMPLEMENTATION
+#define MNEME_ABI_MINOR 1u // it uses nothing later
 #include "mneme.h"
 
 MNEME_IMPORT("mneme", "emit") u32 mneme_emit(const void *p, u32 n);

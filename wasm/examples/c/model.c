@@ -5,6 +5,10 @@
 #define MNEME_IMPLEMENTATION
 #include "mneme.h"
 
+// Settings of the operator's, which model.json declares.
+static int parts = 1;       // vectors find parts of words, too
+static double least = 0.02; // probability of a text that shares nothing with the query
+
 enum {
 	DIM = 256,      // of a vector
 	VOCAB = 65536,  // sparse terms
@@ -84,7 +88,7 @@ static void add(u32 h, f32 weight) { found[nfound++] = (feature){h, weight}; }
 
 // read fills found with the features of at most limit words of t and returns how
 // many words it read; *cut says whether there were more.
-static u32 read(mneme_text t, u32 limit, int parts, u32 *cut) {
+static u32 read(mneme_text t, u32 limit, int with_parts, u32 *cut) {
 	word w;
 	u32 words = 0, told = 0;
 	for (u32 at = 0; words < limit && next(t, &at, &w); words++) told += slot_concept[slot(hash('w', w.p + 1, w.n))] != PASSED_OVER;
@@ -100,7 +104,7 @@ static u32 read(mneme_text t, u32 limit, int parts, u32 *cut) {
 		}
 		add(h, 1);
 		if (concept) add(hash('c', (u8[]){(u8)concept, (u8)(concept >> 8)}, 2), 0.75f);
-		for (u32 j = 0; parts && j < w.n; j++) add(hash('t', w.p + j, 3), 0.25f);
+		for (u32 j = 0; with_parts && j < w.n; j++) add(hash('t', w.p + j, 3), 0.25f);
 	}
 	*cut = next(t, &at, &w);
 	return words;
@@ -108,7 +112,7 @@ static u32 read(mneme_text t, u32 limit, int parts, u32 *cut) {
 
 // embed writes the direction of t's features to v: each adds to or takes from one dimension.
 static u32 embed(mneme_text t, f32 *v) {
-	u32 cut, words = read(t, WINDOW, 1, &cut);
+	u32 cut, words = read(t, WINDOW, parts, &cut);
 	for (u32 i = 0; i < nfound; i++) v[found[i].hash % DIM] += found[i].hash >> 31 ? -found[i].weight : found[i].weight;
 	f32 square = 0;
 	for (u32 i = 0; i < DIM; i++) square += v[i] * v[i];
@@ -150,7 +154,7 @@ static f32 score(void) {
 		while (j < text.n && text.term[j] < query.term[i]) j++;
 		if (j < text.n && text.term[j] == query.term[i]) both += query.weight[i];
 	}
-	return all == 0 ? 0.02f : 0.02f + 0.96f * (both / all);
+	return (f32)least + (f32)(0.98 - least) * (all == 0 ? 0 : both / all);
 }
 
 // What the host calls.
@@ -163,7 +167,8 @@ u64 MNEME_EXPORT(mneme_describe)(void) {
 }
 
 u64 MNEME_EXPORT(mneme_open)(const char *config, u32 n) {
-	(void)config, (void)n; // settings: mneme_json_number(config, n, "name", &value)
+	mneme_json_bool(config, n, "parts", &parts);
+	mneme_json_number(config, n, "least", &least);
 	u32 size;
 	u8 *concepts = mneme_asset("concepts.txt", &size);
 	if (!concepts) return mneme_fail(MNEME_UNSUPPORTED, "the asset concepts.txt is missing");

@@ -6,6 +6,7 @@
 // Texts of one call are laid end to end, each attending to itself alone, so no
 // work goes into padding and an answer doesn't depend on the batch it came in.
 #define MNEME_IMPLEMENTATION
+#define MNEME_ABI_MINOR 1u // it uses nothing later
 #include "bert.h"
 
 enum { PACK_TOKENS = 256 }; // tokens that go through the layers together

@@ -2,7 +2,7 @@
 // export * from "./sdk/exports".
 import { Code, Level, Result, Text, failed, log, registered } from "./mneme";
 
-export function mneme_abi(): u32 { return 1 << 16 | 1; }
+export function mneme_abi(): u32 { return 1 << 16 | 2; }
 export function mneme_alloc(n: u32): usize { return n > 0x3FFFFFFF ? 0 : heap.alloc(n); }
 export function mneme_free(p: usize, n: u32): void { heap.free(p); }
 

@@ -1,4 +1,4 @@
-// What a model in AssemblyScript imports: it speaks the Mneme model ABI 1.1
+// What a model in AssemblyScript imports: it speaks the Mneme model ABI 1.2
 // (wasm/abi/ABI.md), the model computes. Extend Model, register one in the entry
 // file, and export what the host calls from there:
 //
@@ -18,8 +18,9 @@ export class Text {
 export class Model {
 	// describe gives the model's description as JSON: name, version, licence, tasks.
 	describe(): string { return "{}"; }
-	// open is called once, before anything else, with the settings of model.json
-	// (JSON; {} when there are none). It returns null, or why the model cannot start.
+	// open is called once, before anything else, with config of model.json and, as
+	// further members, the settings that it declares and that have a value (JSON; {}
+	// when there is neither). It returns null, or why the model cannot start.
 	open(config: Text): string | null { return null; }
 	// embed gives each text a vector of unit length. query: they are queries, not passages.
 	embed(texts: Text[], query: bool): Result { return unsupported(); }

@@ -1,4 +1,4 @@
-// mneme.h: the C side of the Mneme model ABI 1.1 (wasm/abi/ABI.md). One header,
+// mneme.h: the C side of the Mneme model ABI 1.2 (wasm/abi/ABI.md). One header,
 // no libc. Include it in every file; define MNEME_IMPLEMENTATION in one.
 //
 // Build: clang --target=wasm32 -O3 -msimd128 -mbulk-memory -nostdlib -Wl,--no-entry
@@ -40,7 +40,9 @@ typedef float f32;
 #define MNEME_IMPORT(module, name) __attribute__((import_module(module), import_name(name)))
 
 #define MNEME_ABI_MAJOR 1u
-#define MNEME_ABI_MINOR 1u
+#ifndef MNEME_ABI_MINOR // a module that is written for an earlier one says so before it includes this
+#define MNEME_ABI_MINOR 2u
+#endif
 
 // Kinds of a result frame.
 enum { MNEME_ERROR, MNEME_DENSE, MNEME_SCORES, MNEME_SPARSE, MNEME_TEXT, MNEME_COUNTS, MNEME_IDS };
@@ -101,9 +103,11 @@ u8 *mneme_asset(const char *name, u32 *n); // a whole asset, to be freed; NULL w
 // (release with mneme_free(texts, rows * sizeof(mneme_text))).
 u64 mneme_frame(const void *p, u32 n, mneme_text **texts, u32 *rows, u32 *flags);
 
-// Members of a flat JSON object. Numbers read whole values and decimals with an exponent.
+// Members of a flat JSON object, such as mneme_open gets: config of model.json, and beside it each setting that has a
+// value. 0 where there is none of that type. Numbers read whole values and decimals with an exponent.
 int mneme_json_number(const char *json, u32 n, const char *key, double *out);
 int mneme_json_string(const char *json, u32 n, const char *key, char *out, u32 cap, u32 *len); // unescaped UTF-8
+int mneme_json_bool(const char *json, u32 n, const char *key, int *out);
 int mneme_json_raw(const char *json, u32 n, const char *key, const char **at, u32 *len);
 
 static inline u32 mneme_strlen(const char *s) {
@@ -340,6 +344,14 @@ int mneme_json_raw(const char *s, u32 n, const char *key, const char **at, u32 *
 		}
 	}
 	return 0;
+}
+
+int mneme_json_bool(const char *json, u32 n, const char *key, int *out) {
+	const char *s;
+	u32 len;
+	if (!mneme_json_raw(json, n, key, &s, &len) || len == 0 || (*s != 't' && *s != 'f')) return 0;
+	*out = *s == 't';
+	return 1;
 }
 
 int mneme_json_number(const char *json, u32 n, const char *key, double *out) {

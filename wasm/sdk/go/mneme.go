@@ -13,8 +13,9 @@ import (
 type Model struct {
 	Description Description
 
-	// Open is called once, before anything else, with the settings of model.json
-	// (JSON; {} when there are none). A model whose Open fails is refused at the
+	// Open is called once, before anything else, with config of model.json and, as
+	// further members, the settings that it declares and that have a value (JSON; {}
+	// when there is neither). A model whose Open fails is refused at the
 	// start, with the error's text.
 	Open func(config []byte) error
 

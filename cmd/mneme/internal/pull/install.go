@@ -499,7 +499,7 @@ func (s Store) install(ctx context.Context, in *Installed, dir string) error {
 	}
 	in.Task, in.Version, in.Licence = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version), cmp.Or(in.Licence, m.Licence)
 	in.Tasks, in.MemoryMB, in.Capabilities, in.SHA256 = m.Tasks, m.MemoryMB, m.Allow, m.SHA256
-	in.Digest = host.Module{Wasm: m.Wasm, Config: m.Config, Assets: m.Assets}.Digest()
+	in.Digest = digestOf(m)
 	if err := s.vacant(*in); err != nil {
 		return err
 	}
@@ -571,6 +571,12 @@ func (s Store) List() ([]Installed, error) {
 	return all, nil
 }
 
+// digestOf is what namespaces store of a model whose settings are those by default.
+func digestOf(m models.Source) string {
+	c := m.Defaults()
+	return host.Module{Wasm: m.Wasm, Config: c.Config, Identity: c.Identity, Assets: m.Assets}.Digest()
+}
+
 // look reads what is installed under a name.
 func (s Store) look(name string) Installed {
 	in := Installed{Name: name, Module: models.InstalledPrefix + name}
@@ -585,7 +591,7 @@ func (s Store) look(name string) Installed {
 	if err == nil {
 		var m models.Source
 		if m, err = models.Open(models.InstalledIn(dir)); err == nil {
-			digest := host.Module{Wasm: m.Wasm, Config: m.Config, Assets: m.Assets}.Digest()
+			digest := digestOf(m)
 			in.Task, in.Version = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version)
 			in.Licence = cmp.Or(in.Licence, m.Licence)
 			if in.Bytes == 0 {

@@ -1,4 +1,4 @@
-//! What a model in Rust imports: it speaks the Mneme model ABI 1.1
+//! What a model in Rust imports: it speaks the Mneme model ABI 1.2
 //! (wasm/abi/ABI.md), the model computes. Implement [`Model`] and name the type:
 //!
 //! ```ignore
@@ -18,8 +18,9 @@ use alloc::{string::String, vec::Vec};
 pub trait Model: Sized + 'static {
     /// The model's description as JSON: name, version, licence, tasks.
     fn describe() -> &'static str;
-    /// Called once, before anything else, with the settings of model.json (JSON;
-    /// `{}` when there are none). An error keeps the model from starting.
+    /// Called once, before anything else, with `config` of model.json and, as further
+    /// members, the settings that it declares and that have a value (JSON; `{}` when
+    /// there is neither). An error keeps the model from starting.
     fn open(config: &str) -> Result<Self, String>;
     /// A vector of unit length for each text. `query`: they are queries, not passages.
     fn embed(&mut self, _texts: &[&str], _query: bool) -> Result<Dense, Error> {
@@ -347,7 +348,7 @@ macro_rules! export {
             }
             #[no_mangle]
             extern "C" fn mneme_abi() -> u32 {
-                1 << 16 | 1
+                1 << 16 | 2
             }
             #[no_mangle]
             extern "C" fn mneme_alloc(n: usize) -> *mut u8 {
