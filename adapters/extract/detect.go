@@ -13,10 +13,15 @@ import (
 // Media types that content alone does not tell from each other.
 const (
 	plainText = "text/plain"
-	zipped    = "application/zip"
-	compound  = "application/x-ole-storage" // what Office wrote before 2007, and encrypts to
 	unknown   = "application/octet-stream"
 )
+
+// generic are containers of many formats: what Office wrote before 2007, and encrypts to,
+// is in application/x-ole-storage.
+var generic = map[string]bool{"application/zip": true, "application/x-ole-storage": true, unknown: true}
+
+// guessed are formats that content alone makes likely at most.
+var guessed = map[string]bool{"text/csv": true, "text/tab-separated-values": true}
 
 // detect finds out what a file is. Content decides; where it leaves several readings
 // open, as text does, and packages that begin like any ZIP file, what the sender says
@@ -28,21 +33,26 @@ func (s *Set) detect(f port.File) string {
 	for m := found; m != nil; m = m.Parent() {
 		text = text || m.Is(plainText)
 	}
+	if text && said != "" && said != plainText && isText(said) {
+		return said
+	}
 	for m := found; m != nil; m = m.Parent() {
 		media, _, _ := strings.Cut(m.String(), ";")
-		switch media {
-		case zipped, compound, unknown:
-			if _, ok := s.byType[said]; ok && !strings.HasPrefix(said, "text/") {
-				return said
-			}
+		if media == unknown && m != found {
+			break // everything is bytes
 		}
-		if _, ok := s.byType[media]; ok {
-			if text && said != "" && said != plainText && isText(said) {
-				return said
+		if _, ok := s.byType[media]; !ok && !generic[media] {
+			if s.fallback != nil && !text && s.fallbackReads(media) {
+				return media
 			}
-			return media
+			continue
 		}
-		if s.fallback != nil && !text && media != unknown && s.fallbackReads(media) {
+		switch {
+		case generic[media] && said != "" && (media == unknown || !isText(said)):
+			return said
+		case guessed[media] && said != media:
+			continue // text, whose lines happen to have as many commas
+		case !generic[media]:
 			return media
 		}
 	}
@@ -54,6 +64,9 @@ func (s *Set) detect(f port.File) string {
 // none of those that are read.
 func (s *Set) said(f port.File) string {
 	if media, _, err := mime.ParseMediaType(f.MediaType); err == nil {
+		if m := mimetype.Lookup(media); m != nil {
+			media, _, _ = strings.Cut(m.String(), ";") // of several names the usual one
+		}
 		if _, ok := s.byType[media]; ok && media != plainText {
 			return media
 		}
@@ -64,7 +77,7 @@ func (s *Set) said(f port.File) string {
 // textual are the formats of text whose media types do not say so.
 var textual = map[string]bool{
 	"application/json":     true,
-	"application/xml":      true,
+	"application/x-ndjson": true,
 	"application/x-subrip": true,
 	"application/mbox":     true,
 	"message/rfc822":       true,

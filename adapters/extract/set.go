@@ -86,16 +86,17 @@ func New(s Settings, of ...port.Extractor) *Set {
 // Formats lists what the set reads, by media type.
 func (s *Set) Formats() []port.Format { return slices.Clone(s.formats) }
 
-// Extract implements port.Extractor for files of any kind.
+// Extract implements port.Extractor for files of any kind. A text that does not begin with
+// a heading gets the file's title as one.
 func (s *Set) Extract(ctx context.Context, f port.File) (port.Extracted, error) {
 	if err := ctx.Err(); err != nil {
 		return port.Extracted{}, err
 	}
 	switch {
 	case len(f.Content) == 0:
-		return port.Extracted{}, port.FileErrorf(port.FileNoText, nil, "the file is empty")
+		return port.Extracted{}, port.FileErrorf(port.FileNoText, nil, "holds no text: it is empty")
 	case int64(len(f.Content)) > s.limits.File:
-		return port.Extracted{}, port.FileErrorf(port.FileTooLarge, nil, "the file has %d bytes; at most %d are read",
+		return port.Extracted{}, port.FileErrorf(port.FileTooLarge, nil, "has %d bytes; at most %d are read",
 			len(f.Content), s.limits.File)
 	}
 	media := s.detect(f)
@@ -120,7 +121,7 @@ func (s *Set) Extract(ctx context.Context, f port.File) (port.Extracted, error) 
 func (s *Set) extractElsewhere(ctx context.Context, f port.File, media string) (port.Extracted, error) {
 	if s.fallback == nil || !s.fallbackReads(media) {
 		return port.Extracted{}, port.FileErrorf(port.FileUnsupported, nil,
-			"files of the kind %s are not read here; GET /formats lists those that are", media)
+			"is of the kind %s, which is not read; GET /formats lists those that are", media)
 	}
 	f.MediaType = media
 	return s.contained(ctx, entry{Extractor: s.fallback}, f)
@@ -156,7 +157,7 @@ func (s *Set) contained(ctx context.Context, e entry, f port.File) (port.Extract
 			if r := recover(); r != nil {
 				s.log.WarnContext(ctx, "file made its parser panic", "media_type", f.MediaType, "size", len(f.Content),
 					"panic", fmt.Sprint(r), "stack", string(debug.Stack()))
-				done <- result{err: port.FileErrorf(port.FileBroken, fmt.Errorf("panic: %v", r), "the file cannot be read")}
+				done <- result{err: port.FileErrorf(port.FileBroken, fmt.Errorf("panic: %v", r), "cannot be read")}
 			}
 		}()
 		out, err := e.Extract(limited, f)
@@ -172,7 +173,7 @@ func (s *Set) contained(ctx context.Context, e entry, f port.File) (port.Extract
 	case ctx.Err() != nil && r.err != nil:
 		return port.Extracted{}, ctx.Err()
 	case errors.Is(r.err, context.DeadlineExceeded) && limited.Err() != nil:
-		return port.Extracted{}, port.FileErrorf(port.FileTimeout, r.err, "reading the file took longer than %s", s.limits.Time)
+		return port.Extracted{}, port.FileErrorf(port.FileTimeout, r.err, "took longer than %s to read", s.limits.Time)
 	case r.err != nil:
 		return port.Extracted{}, r.err
 	}
@@ -183,49 +184,37 @@ func (s *Set) contained(ctx context.Context, e entry, f port.File) (port.Extract
 func (s *Set) checked(out port.Extracted) (port.Extracted, error) {
 	sections, size, page := make([]port.Section, 0, len(out.Sections)), 0, 0
 	for _, p := range out.Sections {
-		if p.Text = Clean(p.Text); p.Text == "" {
+		p.Text = valid(p.Text)
+		if strings.TrimSpace(p.Text) == "" {
 			continue
 		}
 		page = max(page, p.Page)
-		p.Page = page
+		if p.Page = page; page > 0 {
+			p.Text = strings.ReplaceAll(p.Text, "\f", "\n")
+		}
 		size += len(p.Text)
 		sections = append(sections, p)
 	}
 	switch {
 	case size > s.limits.Text:
-		return port.Extracted{}, port.FileErrorf(port.FileTooLarge, nil, "the file holds %d bytes of text; at most %d are taken",
+		return port.Extracted{}, port.FileErrorf(port.FileTooLarge, nil, "holds %d bytes of text; at most %d are taken",
 			size, s.limits.Text)
 	case len(sections) == 0:
-		return port.Extracted{}, port.FileErrorf(port.FileNoText, nil, "the file holds no text")
+		return port.Extracted{}, port.FileErrorf(port.FileNoText, nil, "holds no text")
 	}
-	out.Sections, out.Title = sections, strings.Join(strings.Fields(Clean(out.Title)), " ")
+	out.Sections, out.Title = sections, strings.Join(strings.Fields(valid(out.Title)), " ")
+	if Heading(sections[0].Text) == "" {
+		sections[0].Text = WithTitle(out.Title, sections[0].Text)
+	}
 	return out, nil
 }
 
-// Clean makes text that a Section may hold: valid UTF-8 without NUL, form feeds and white
-// space around it, with line feeds alone as line ends.
-func Clean(text string) string {
+// valid makes text UTF-8 without NUL.
+func valid(text string) string {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
-	if strings.ContainsAny(text, "\x00\f\r") {
-		text = cleaner.Replace(text)
-	}
-	// The first line's indent may mean something, as in code.
-	text = strings.TrimRight(text, " \t\n")
-	for {
-		line, rest, more := strings.Cut(text, "\n")
-		if !more || strings.TrimSpace(line) != "" {
-			break
-		}
-		text = rest
-	}
-	if strings.TrimSpace(text) == "" {
-		return ""
-	}
-	return text
+	return strings.ReplaceAll(text, "\x00", "")
 }
-
-var cleaner = strings.NewReplacer("\x00", "", "\r\n", "\n", "\r", "\n", "\f", "\n")
 
 var _ port.Extractor = (*Set)(nil)

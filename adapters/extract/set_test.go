@@ -83,6 +83,9 @@ func TestDetection(t *testing.T) {
 		{"a.pkg", "", zip, "application/x.package"},
 		{"a", "application/x.package", zip, "application/x.package"},
 		{"", "", "\xff\xfeh\x00i\x00", "text/plain"},
+		{"a.txt", "", "h\x00i\x00", "text/plain"}, // whose reader says what is wrong with it
+		{"", "", "Hello, you\nand, me\n", "text/plain"},
+		{"a.txt", "", "Hello, you\nand, me\n", "text/plain"},
 	} {
 		out, err := set.Extract(t.Context(), port.File{Name: c.name, MediaType: c.said, Content: []byte(c.content)})
 		if err != nil {
@@ -96,7 +99,7 @@ func TestDetection(t *testing.T) {
 	for _, c := range []struct{ name, content, says string }{
 		{"a.txt", zip, "application/zip"},
 		{"a.md", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image/png"},
-		{"a.txt", "\x01\x02\x03\x04\x05", "octet-stream"},
+		{"a", "\x01\x02\x03\x04\x05", "octet-stream"},
 	} {
 		_, err := set.Extract(t.Context(), port.File{Name: c.name, Content: []byte(c.content)})
 		if codeOf(err) != port.FileUnsupported || !strings.Contains(err.Error(), c.says) {
@@ -130,13 +133,13 @@ func TestLimitsAndChecks(t *testing.T) {
 func TestResultsAreClean(t *testing.T) {
 	set := extract.New(settings(), of(func(context.Context, port.File) (port.Extracted, error) {
 		return port.Extracted{Title: " A\n\x00title\xff ", Sections: []port.Section{
-			{Text: "\n \n  code\r\nb\rc\x00\fd\xff\n\n", Page: 2}, {Text: " ", Page: 3}, {Text: "back", Page: 1}}}, nil
+			{Text: "# A title\uFFFD\n\n\n \n  code\r\nb\rc\x00\fd\xff\n\n", Page: 2}, {Text: " ", Page: 3}, {Text: "back", Page: 1}}}, nil
 	}, "text/plain"))
 	out, err := set.Extract(t.Context(), port.File{Content: []byte("x")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []port.Section{{Text: "  code\nb\nc\nd\uFFFD", Page: 2}, {Text: "back", Page: 2}}
+	want := []port.Section{{Text: "# A title\uFFFD\n\n\n \n  code\r\nb\rc\nd\uFFFD\n\n", Page: 2}, {Text: "back", Page: 2}}
 	if len(out.Sections) != 2 || out.Sections[0] != want[0] || out.Sections[1] != want[1] || out.Title != "A title\uFFFD" {
 		t.Errorf("%+v", out)
 	}

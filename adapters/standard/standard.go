@@ -3,6 +3,11 @@
 package standard
 
 import (
+	"log/slog"
+
+	"github.com/mnemehq/mneme/adapters/extract"
+	"github.com/mnemehq/mneme/adapters/extract/markup"
+	"github.com/mnemehq/mneme/adapters/extract/text"
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
 	indexpostgres "github.com/mnemehq/mneme/adapters/index/postgres"
@@ -40,4 +45,10 @@ func Register(r *registry.Registry) {
 	off.Register(r)
 	store.Register(r)
 	redis.Register(r)
+}
+
+// Extractor reads the stock formats.
+func Extractor(log *slog.Logger) *extract.Set {
+	limits := extract.DefaultLimits()
+	return extract.New(extract.Settings{Limits: limits, Log: log}, text.New(limits), markup.New())
 }

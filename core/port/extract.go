@@ -36,7 +36,8 @@ type Extracted struct {
 // best cut between sections.
 type Section struct {
 	// Text is Markdown: headings are lines with #, tables rows of |, blank lines end
-	// paragraphs. It is UTF-8 without NUL and form feeds.
+	// paragraphs. It is UTF-8 without NUL. On a page it holds no form feed; in the text of a
+	// file without pages one begins a page, as in plain text.
 	Text string
 	// Page is the page or slide that the section is on, from 1, and never falls from one to
 	// the next; 0: the file has no pages. A section is on one page.
@@ -59,7 +60,7 @@ const (
 // FileError is why a file could not be read.
 type FileError struct {
 	Code    FileCode
-	Message string // one sentence for whoever sent the file, without the file's name
+	Message string // for whoever sent the file: a sentence less its subject, the file's name: "is encrypted"
 	Err     error  // the cause, for the log only; may be nil
 }
 

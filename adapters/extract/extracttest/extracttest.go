@@ -3,6 +3,7 @@ package extracttest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -162,8 +163,8 @@ func wrong(out port.Extracted) string {
 		switch {
 		case !utf8.ValidString(p.Text):
 			return fmt.Sprintf("section %d is not UTF-8", i)
-		case strings.ContainsAny(p.Text, "\x00\f"):
-			return fmt.Sprintf("section %d holds NUL or a form feed", i)
+		case strings.ContainsRune(p.Text, 0), p.Page > 0 && strings.Contains(p.Text, "\f"):
+			return fmt.Sprintf("section %d holds NUL or, on a page, a form feed", i)
 		case p.Page < page:
 			return fmt.Sprintf("section %d is on page %d, after page %d", i, p.Page, page)
 		}
@@ -178,7 +179,7 @@ func wrong(out port.Extracted) string {
 	}
 	for k, v := range out.Metadata {
 		switch v.(type) {
-		case string, bool, int, int64, float64, []string:
+		case string, bool, int, json.Number, []string:
 		default:
 			return fmt.Sprintf("metadata %s is %T", k, v)
 		}

@@ -110,13 +110,13 @@ func TestImportPrunesWhatIsGone(t *testing.T) {
 }
 
 func TestImportLeavesOutAndSaysSo(t *testing.T) {
-	l := newLiving(t, map[string]string{"a.md": "---\ntitle: Lease\nlang: en\n---\nNotice is three months.", "b.pdf": "%PDF",
-		"c.csv":      "a,b",
+	l := newLiving(t, map[string]string{"a.md": "---\ntitle: Lease\nlang: en\n---\nNotice is three months.", "b.gif": "GIF89a",
+		"c.png":      "x",
 		".gitignore": "draft.md\n", "draft.md": "x", "node_modules/p/README.md": "x",
 		"Verträge/Büro.txt": "Die Miete beträgt zehn Taler.",
 		"old.txt":           "Gr\xfc\xdfe", "rows.jsonl": `{"id":"r1","text":"row"}` + "\n{}\n"})
 	plan := l.run(1, nil, "--dry-run")
-	for _, want := range []string{"import  a.md: is new (1 document)", "leave   b.pdf: is of another kind",
+	for _, want := range []string{"import  a.md: is new (1 document)", "leave   b.gif: is of another kind",
 		"leave   node_modules/: holds packages of others",
 		"leave   draft.md: is named in a .gitignore file", "refuse  old.txt: is not valid UTF-8: byte 3 of line 1",
 		"import  rows.jsonl: is new (1 document)", "refuse  rows.jsonl:2: text: is missing"} {
@@ -128,7 +128,7 @@ func TestImportLeavesOutAndSaysSo(t *testing.T) {
 		t.Errorf("a dry run made the data folder: %v", err)
 	}
 	failed := []string{"not imported: old.txt: is not valid UTF-8", "--encoding windows-1252", "rows.jsonl:2: text: is missing",
-		"4 files left out (1 hidden, 1 .pdf, 1 .csv, 1 named in a .gitignore file); --dry-run names each"}
+		"4 files left out (1 hidden, 1 .gif, 1 .png, 1 named in a .gitignore file); --dry-run names each"}
 	l.run(1, append(failed, "3 documents (3 new"))
 	l.run(1, append(failed, "not imported, and not changed since: rows.jsonl:2"))
 	l.put("rows.jsonl", `{"id":"r1","text":"row"}`+"\n")
@@ -148,11 +148,11 @@ func TestImportLeavesOutAndSaysSo(t *testing.T) {
 }
 
 func TestImportOfNamedFiles(t *testing.T) {
-	l := newLiving(t, map[string]string{"in/a.md": "x", "in/b.csv": "x", "p/a.md": "other"})
+	l := newLiving(t, map[string]string{"in/a.md": "x", "in/b.png": "x", "p/a.md": "other"})
 	site := &harness.Site{T: t, Data: l.data}
 	at := func(name string) string { return filepath.Join(l.dir, name) }
-	r := site.Run("import", at("in/a.md"), at("in/b.csv"), "--namespace", "notes")
-	if r.Code != 0 || !strings.Contains(r.Stderr, "left out: "+at("in/b.csv")+": not one of .txt") ||
+	r := site.Run("import", at("in/a.md"), at("in/b.png"), "--namespace", "notes")
+	if r.Code != 0 || !strings.Contains(r.Stderr, "left out: "+at("in/b.png")+": not one of .txt") ||
 		!strings.Contains(r.Stderr, "1 document (1 new") {
 		t.Errorf("with a file of another kind: %+v", r)
 	}

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mnemehq/mneme/cmd/mneme/internal/importer"
+	"github.com/mnemehq/mneme/core/file"
 )
 
 // maxLine bounds one JSON line of a collection.
@@ -122,7 +122,7 @@ func Load(dir string) (*Collection, error) {
 		if _, twice := ids[r.id()]; twice {
 			return fmt.Errorf("id %q is used twice", r.id())
 		}
-		safe := importer.LegalID(r.id())
+		safe := file.LegalID(r.id())
 		ids[r.id()] = safe
 		d := Document{ID: safe, Text: r.Text, User: r.meta("user")}
 		d.Time = parseTime(r.meta("time"))

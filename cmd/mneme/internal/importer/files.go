@@ -2,9 +2,15 @@ package importer
 
 import (
 	"io/fs"
+	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/text/encoding"
+
+	"github.com/mnemehq/mneme/adapters/standard"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // Kind is how a file is read.
@@ -12,35 +18,58 @@ type Kind int
 
 // The kinds of files.
 const (
-	Text      Kind = iota // .txt, .text
-	Markdown              // .md, .markdown
-	HTML                  // .html, .htm, .xhtml
-	JSONLines             // .jsonl, .ndjson, each also with .gz
+	Document  Kind = iota // its text, by an extractor
+	JSONLines             // .jsonl, .ndjson, each also with .gz: records
 	JSON                  // .json: one record or an array of them
 )
 
-// kindOf tells a file's kind by its name; ok is false for names that are not read.
-func kindOf(name string) (k Kind, ok bool) {
-	switch ext(name) {
-	case ".txt", ".text":
-		return Text, true
-	case ".md", ".markdown":
-		return Markdown, true
-	case ".html", ".htm", ".xhtml":
-		return HTML, true
-	case ".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz":
-		return JSONLines, true
-	case ".json":
-		return JSON, true
+// kinds are the names of files that are read, by their extension.
+type kinds map[string]Kind
+
+func kindsOf(e port.Extractor) kinds {
+	k := kinds{}
+	for _, f := range e.Formats() {
+		for _, ext := range f.Extensions {
+			k[ext] = Document
+		}
 	}
-	return 0, false
+	for ext, kind := range records {
+		k[ext] = kind
+	}
+	return k
 }
 
-// Extensions lists the file names that are read, for help texts.
-func Extensions() []string {
-	return []string{".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml", ".jsonl", ".ndjson", ".jsonl.gz",
-		".ndjson.gz", ".json"}
+// of tells a file's kind by its name; ok is false for names that are not read.
+func (k kinds) of(name string) (kind Kind, ok bool) {
+	kind, ok = k[ext(name)]
+	return kind, ok
 }
+
+// records are the extensions of files that hold records of documents.
+var records = map[string]Kind{
+	".jsonl": JSONLines, ".ndjson": JSONLines, ".jsonl.gz": JSONLines, ".ndjson.gz": JSONLines, ".json": JSON,
+}
+
+// stock reads what a stock binary reads.
+func stock() port.Extractor { return standard.Extractor(slog.New(slog.DiscardHandler)) }
+
+// Extensions lists the file names that are read, for help texts; those of source code
+// are too many to name.
+func Extensions() []string {
+	out := []string{".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml", ".jsonl", ".ndjson", ".jsonl.gz",
+		".ndjson.gz", ".json"}
+	for _, f := range stock().Formats() {
+		for _, ext := range f.Extensions {
+			if f.MediaType != "text/x-source" && !slices.Contains(out, ext) {
+				out = append(out, ext)
+			}
+		}
+	}
+	return out
+}
+
+// notRead says of a file that was named why it is not read.
+func notRead() string { return "not one of " + strings.Join(Extensions(), " ") }
 
 // File is one to import.
 type File struct {
@@ -51,11 +80,13 @@ type File struct {
 	Size    int64
 	ModTime time.Time
 
-	Abs      string            // on this machine; empty: in no folder of it
-	Encoding encoding.Encoding // of text that is not UTF-8; nil: such text is a Problem
+	Extractor port.Extractor    // of a Document
+	Abs       string            // on this machine; empty: in no folder of it
+	Encoding  encoding.Encoding // of text that is not UTF-8; nil: such text is a Problem
 }
 
 // document reports a file whose documents are named after it.
-func (f File) document() bool { return isDocument(f.Kind) }
+func (f File) document() bool { return f.Kind == Document }
 
-func isDocument(k Kind) bool { return k == Text || k == Markdown || k == HTML }
+// ofFirstVersions are the documents' extensions in journals that kept no ids.
+var ofFirstVersions = []string{".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml"}

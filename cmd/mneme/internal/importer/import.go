@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/file"
 )
 
 // Result is what a write answered.
@@ -472,26 +473,26 @@ func sameContent(f File, want string) (bool, error) {
 
 // fileDocuments are the documents of a file that is one, or several parts.
 func fileDocuments(name string, parts int) []string {
-	id := fileID(name)
+	id := file.DocumentID(name)
 	if parts == 0 {
 		return []string{id}
 	}
 	var out []string
 	for i := range parts {
-		out = append(out, partID(id, i+1))
+		out = append(out, file.PartID(id, i+1))
 	}
 	return out
 }
 
 // stale lists the documents that a file made before and makes no more.
 func stale(name string, before, now int) []string {
-	id := fileID(name)
+	id := file.DocumentID(name)
 	var out []string
 	if before == 0 && now > 0 {
 		out = append(out, id)
 	}
 	for i := now + 1; i <= before; i++ {
-		out = append(out, partID(id, i))
+		out = append(out, file.PartID(id, i))
 	}
 	return out
 }

@@ -6,23 +6,25 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
-	"maps"
 	"strings"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
 
+	"github.com/mnemehq/mneme/adapters/extract"
+	"github.com/mnemehq/mneme/adapters/extract/text"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/file"
 	"github.com/mnemehq/mneme/core/filter"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 const (
@@ -62,12 +64,12 @@ type Mark struct {
 // title becomes the first heading. A record without an id gets one from its
 // file's name and its content, an illegal id becomes a LegalID and is kept as
 // metadata original_id. Documents of files carry metadata path, title and
-// modified_at, those cut into parts also part and parts. The front matter of a
-// Markdown file is not text: its title is the document's, the rest metadata.
+// modified_at, what the file says of itself, and those cut into parts also part and
+// parts (file.Compose).
 //
 // A file or line that cannot be read, holds NUL, is neither UTF-8 nor in the
-// file's Encoding, or breaks a rule of documents is a Problem. The error is emit's, the context's, or a *Problem when
-// the rest of the file is lost.
+// file's Encoding, or breaks a rule of documents is a Problem. The error is emit's,
+// the context's, or a *Problem when the rest of the file is lost.
 func (f File) Read(ctx context.Context, from Mark, emit func(Item) error) error {
 	in, err := f.FS.Open(f.Path)
 	if err != nil {
@@ -133,65 +135,40 @@ func (r *reader) document() error {
 	if len(page) > maxFile {
 		return r.problem(0, "", fmt.Errorf("is larger than %d MiB", maxFile>>20))
 	}
-	var text, title string
-	if r.file.Kind == HTML {
-		if text, title, err = markdown(page); err != nil {
-			return r.problem(0, "", fmt.Errorf("cannot read the page: %w", err))
-		}
-		if heading(text) == "" {
-			text = withTitle(title, text)
-		}
-	} else if text, err = decodeText(page, r.file.Encoding); err != nil {
+	charset, err := r.charset()
+	if err != nil {
 		return r.problem(0, "", err)
 	}
-	if err := checkText(text); err != nil {
-		return r.problem(0, "", err)
+	x, err := r.file.Extractor.Extract(r.ctx, port.File{Name: r.file.Name, Charset: charset, Content: page})
+	if errors.As(err, new(*port.FileError)) {
+		return r.problem(0, "", refusalOf(err))
 	}
-	fields := map[string]any{}
-	if r.file.Kind == Markdown {
-		var front map[string]any
-		front, text = frontMatter(text)
-		fields, title = metadata(front), heading(text)
+	if err != nil {
+		return err
 	}
-	if strings.TrimSpace(text) == "" {
-		return r.problem(0, "", errors.New("holds no text"))
-	}
-	if own, ok := fields["title"]; ok {
-		if title == "" {
-			text = withTitle(fmt.Sprint(own), text)
-		}
-		title = fmt.Sprint(own)
-	}
-	id, pieces := fileID(r.file.Name), splitText(text, title, MaxText)
-	fields["path"], fields["modified_at"] = r.file.Name, r.file.ModTime.UTC().Format(time.RFC3339)
-	if title != "" {
-		fields["title"] = title
-	}
-	if err := checkMetadata(fields); err != nil {
+	more := map[string]any{"path": r.file.Name, "modified_at": r.file.ModTime.UTC().Format(time.RFC3339)}
+	docs, err := file.Compose(r.file.Name, x, more)
+	if err != nil {
 		return r.problem(0, "", errors.New(fault.From(err).Message))
 	}
-	if len(pieces) > 1 {
-		r.mark.Parts = len(pieces)
+	if len(docs) > 1 {
+		r.mark.Parts = len(docs)
 	}
 	end := r.mark
 	r.mark.Done, r.mark.Offset, r.mark.Sum = false, 0, "" // until the last part
 	var done, whole int64
-	for _, piece := range pieces {
-		whole += int64(len(piece))
+	for _, d := range docs {
+		whole += int64(len(d.Text))
 	}
 	// What is left of the file is as much as what is left of its text: progress is
 	// counted in what was written, not in what was read.
 	r.ahead = func() int64 { return r.raw.n - r.raw.n*done/whole }
-	for i, piece := range pieces {
-		rec := &Record{ID: id, Text: piece, At: Position{File: r.file.Name}, Metadata: maps.Clone(fields)}
-		if len(pieces) > 1 {
-			rec.ID = partID(id, i+1)
-			rec.Metadata["part"], rec.Metadata["parts"] = i+1, len(pieces)
-		}
-		done += int64(len(piece))
-		if i == len(pieces)-1 {
+	for i, d := range docs {
+		done += int64(len(d.Text))
+		if i == len(docs)-1 {
 			r.mark = end
 		}
+		rec := &Record{ID: d.ID, Text: d.Text, Metadata: d.Metadata, At: Position{File: r.file.Name}}
 		if err := r.emitItem(rec, nil); err != nil {
 			return err
 		}
@@ -199,56 +176,42 @@ func (r *reader) document() error {
 	return nil
 }
 
-// errEncoding is of text in an unknown encoding.
-var errEncoding = errors.New("is not valid UTF-8")
-
-// NotUTF8 reports that what a Problem says is cured by an encoding.
-func (p *Problem) NotUTF8() bool { return errors.Is(p.Err, errEncoding) }
-
-// decodeText takes a byte order mark off, reads UTF-16 that has one and text that
-// is not UTF-8 in the encoding given.
-func decodeText(page []byte, e encoding.Encoding) (string, error) {
-	var order binary.ByteOrder
-	switch {
-	case bytes.HasPrefix(page, []byte("\xef\xbb\xbf")):
-		return string(page[3:]), nil
-	case bytes.HasPrefix(page, []byte("\xff\xfe")):
-		order = binary.LittleEndian
-	case bytes.HasPrefix(page, []byte("\xfe\xff")):
-		order = binary.BigEndian
-	case e == nil || utf8.Valid(page) && bytes.IndexByte(page, 0) < 0:
-		return string(page), nil
-	default:
-		text, err := e.NewDecoder().Bytes(page)
-		if err != nil || bytes.Contains(text, []byte("\uFFFD")) {
-			return "", fmt.Errorf("%w, and not %v either", errEncoding, e)
-		}
-		return string(text), nil
+// charset is what text that is not UTF-8 is to be read in.
+func (r *reader) charset() (string, error) {
+	if r.file.Encoding == nil {
+		return text.UTF8, nil // it is not guessed: whoever imports names it, or sees the file refused
 	}
-	units := make([]uint16, 0, len(page)/2)
-	for i := 2; i+1 < len(page); i += 2 {
-		units = append(units, order.Uint16(page[i:]))
-	}
-	return string(utf16.Decode(units)), nil
+	return htmlindex.Name(r.file.Encoding)
 }
 
-func checkText(text string) error {
-	if !utf8.ValidString(text) {
-		at := 0
-		for at < len(text) {
-			c, w := utf8.DecodeRuneInString(text[at:])
-			if c == utf8.RuneError && w == 1 {
-				break
-			}
-			at += w
-		}
-		return fmt.Errorf("%w: byte %d of line %d", errEncoding, at-strings.LastIndexByte(text[:at], '\n'),
-			1+strings.Count(text[:at], "\n"))
+func refusalOf(err error) error {
+	var why *port.FileError
+	if errors.As(err, &why) {
+		return refusal{why}
 	}
-	if at := strings.IndexByte(text, 0); at >= 0 {
-		return fmt.Errorf("holds a NUL character on line %d", 1+strings.Count(text[:at], "\n"))
+	return err
+}
+
+// refusal is why a file was not read, as a report tells it.
+type refusal struct{ *port.FileError }
+
+// Error leaves the code out.
+func (r refusal) Error() string { return r.Message }
+
+// Unwrap gives the whole error.
+func (r refusal) Unwrap() error { return r.FileError }
+
+// NotUTF8 reports that what a Problem says is cured by an encoding.
+func (p *Problem) NotUTF8() bool { return errors.Is(p.Err, text.ErrEncoding) }
+
+// decode gives a file's text as UTF-8.
+func (r *reader) decode(content []byte) (string, error) {
+	charset, err := r.charset()
+	if err != nil {
+		return "", err
 	}
-	return nil
+	out, err := text.Decode(content, charset)
+	return out, refusalOf(err)
 }
 
 // jsonLines reads records a line each.
@@ -385,14 +348,11 @@ func (r *reader) json() error {
 	if len(page) > maxFile {
 		return fail(fmt.Errorf("is larger than %d MiB; JSON lines have no such limit", maxFile>>20))
 	}
-	text, err := decodeText(page, r.file.Encoding)
-	if err == nil {
-		err = checkText(text)
-	}
+	content, err := r.decode(page)
 	if err != nil {
 		return fail(err)
 	}
-	page = []byte(text)
+	page = []byte(content)
 	dec := json.NewDecoder(bytes.NewReader(page))
 	r.ahead = func() int64 { return r.raw.n - r.raw.n*dec.InputOffset()/int64(max(len(page), 1)) }
 	array := len(bytes.TrimLeft(page, " \t\r\n")) > 0 && bytes.TrimLeft(page, " \t\r\n")[0] == '['
@@ -428,13 +388,13 @@ func (r *reader) record(raw []byte, at Position) (*Record, *Problem) {
 	}
 	if !utf8.Valid(raw) {
 		if r.file.Encoding == nil {
-			return bad("", errEncoding)
+			return bad("", text.ErrEncoding)
 		}
-		text, err := decodeText(raw, r.file.Encoding)
+		decoded, err := r.decode(raw)
 		if err != nil {
 			return bad("", err)
 		}
-		raw = []byte(text)
+		raw = []byte(decoded)
 	}
 	if loneSurrogate(raw) {
 		return bad("", errors.New("holds half of a surrogate pair"))
@@ -470,17 +430,17 @@ func (r *reader) record(raw []byte, at Position) (*Record, *Problem) {
 	if in.Text == nil {
 		return bad(name, errors.New("text: is missing"))
 	}
-	text := withTitle(in.Title, *in.Text)
-	if strings.TrimSpace(text) == "" {
+	body := extract.WithTitle(in.Title, *in.Text)
+	if strings.TrimSpace(body) == "" {
 		return bad(name, errors.New("text: is empty"))
 	}
-	if err := checkText(text); err != nil {
-		return bad(name, fmt.Errorf("text: %w", err))
+	if err := text.Check(body); err != nil {
+		return bad(name, fmt.Errorf("text: %w", refusalOf(err)))
 	}
-	if len(text) > MaxText {
-		return bad(name, fmt.Errorf("text: is %d bytes, title included; at most %d are allowed", len(text), MaxText))
+	if len(body) > MaxText {
+		return bad(name, fmt.Errorf("text: is %d bytes, title included; at most %d are allowed", len(body), MaxText))
 	}
-	rec := &Record{ID: name, Text: text, Metadata: map[string]any{}, At: at}
+	rec := &Record{ID: name, Text: body, Metadata: map[string]any{}, At: at}
 	for i, m := range []json.RawMessage{in.Meta, in.Metadata} {
 		if len(m) == 0 || string(m) == "null" {
 			continue
@@ -495,10 +455,10 @@ func (r *reader) record(raw []byte, at Position) (*Record, *Problem) {
 	}
 	switch {
 	case name == "":
-		sum := sha256.Sum256([]byte(text))
-		rec.ID = LegalID(fileID(r.file.Name) + ":" + hex.EncodeToString(sum[:8]))
-	case LegalID(name) != name:
-		rec.ID = LegalID(name)
+		sum := sha256.Sum256([]byte(body))
+		rec.ID = file.LegalID(file.DocumentID(r.file.Name) + ":" + hex.EncodeToString(sum[:8]))
+	case file.LegalID(name) != name:
+		rec.ID = file.LegalID(name)
 		rec.Metadata["original_id"] = strings.ReplaceAll(name, "\x00", "")
 	}
 	if len(rec.Metadata) > filter.MaxKeys {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // Scanner lists the files to import and says why it leaves others out. In a
@@ -32,7 +33,8 @@ type Scanner struct {
 	Prefix  string   // before all names, as a folder
 	Skip    []string // absolute paths of folders that hold nothing to import
 
-	Encoding encoding.Encoding // of text that is not UTF-8
+	Encoding  encoding.Encoding // of text that is not UTF-8
+	Extractor port.Extractor    // reads documents; nil: what a stock binary has
 }
 
 // Encoding finds a character encoding by its name, as the Encoding Standard
@@ -163,6 +165,7 @@ type walker struct {
 	Scanner
 	Listing
 	ctx              context.Context
+	kinds            kinds
 	include, exclude []gitignore.Pattern
 
 	// of the folder that is walked
@@ -174,7 +177,10 @@ type walker struct {
 }
 
 func (s Scanner) walk(ctx context.Context) (*walker, error) {
-	w := &walker{Scanner: s, ctx: ctx}
+	if s.Extractor == nil {
+		s.Extractor = stock()
+	}
+	w := &walker{Scanner: s, ctx: ctx, kinds: kindsOf(s.Extractor)}
 	for _, list := range []struct {
 		from []string
 		to   *[]gitignore.Pattern
@@ -195,10 +201,10 @@ func (w *walker) leave(l Left) { w.Left = append(w.Left, l) }
 // named takes a file that was given itself.
 func (w *walker) named(given, abs string, info fs.FileInfo) {
 	base := filepath.Base(abs)
-	kind, ok := kindOf(base)
+	kind, ok := w.kinds.of(base)
 	switch {
 	case !ok:
-		w.leave(Left{Name: given, Reason: "not one of " + strings.Join(Extensions(), " "), Named: true})
+		w.leave(Left{Name: given, Reason: notRead(), Named: true})
 	case !info.Mode().IsRegular():
 		w.leave(Left{Name: given, Reason: "is not a regular file", Named: true, Failed: true})
 	case match(w.exclude, []string{base}, false):
@@ -207,14 +213,15 @@ func (w *walker) named(given, abs string, info fs.FileInfo) {
 		w.leave(Left{Name: given, Reason: "is not included", Named: true})
 	default:
 		w.Files = append(w.Files, File{
-			FS:       os.DirFS(filepath.Dir(abs)),
-			Path:     base,
-			Name:     path.Join(w.Prefix, base),
-			Kind:     kind,
-			Size:     info.Size(),
-			ModTime:  info.ModTime(),
-			Abs:      abs,
-			Encoding: w.Encoding,
+			FS:        os.DirFS(filepath.Dir(abs)),
+			Path:      base,
+			Name:      path.Join(w.Prefix, base),
+			Kind:      kind,
+			Size:      info.Size(),
+			ModTime:   info.ModTime(),
+			Extractor: w.Extractor,
+			Abs:       abs,
+			Encoding:  w.Encoding,
 		})
 		if dir := filepath.Dir(abs); !slices.Contains(w.Dirs, dir) {
 			w.Dirs = append(w.Dirs, dir)
@@ -325,7 +332,7 @@ func (w *walker) inRepository(p string) []string {
 // reason says why something in a folder is left out; empty when it is not.
 func (w *walker) reason(at string, e fs.DirEntry, ignored []gitignore.Pattern) string {
 	parts := strings.Split(at, "/")
-	_, known := kindOf(at)
+	_, known := w.kinds.of(at)
 	switch {
 	case e.Name() == ".git", !w.Hidden && strings.HasPrefix(e.Name(), "."):
 		return "is hidden"
@@ -352,7 +359,7 @@ func (w *walker) reason(at string, e fs.DirEntry, ignored []gitignore.Pattern) s
 }
 
 func (w *walker) file(at string, e fs.DirEntry) {
-	kind, _ := kindOf(at)
+	kind, _ := w.kinds.of(at)
 	info, err := e.Info()
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
@@ -361,13 +368,14 @@ func (w *walker) file(at string, e fs.DirEntry) {
 		return
 	}
 	f := File{
-		FS:       w.fsys,
-		Path:     at,
-		Name:     path.Join(w.name, at),
-		Kind:     kind,
-		Size:     info.Size(),
-		ModTime:  info.ModTime(),
-		Encoding: w.Encoding,
+		FS:        w.fsys,
+		Path:      at,
+		Name:      path.Join(w.name, at),
+		Kind:      kind,
+		Size:      info.Size(),
+		ModTime:   info.ModTime(),
+		Extractor: w.Extractor,
+		Encoding:  w.Encoding,
 	}
 	if w.abs != "" {
 		f.Abs = filepath.Join(w.abs, filepath.FromSlash(at))

@@ -168,14 +168,14 @@ func TestScanHeedsTheRepositoryAround(t *testing.T) {
 }
 
 func TestOneBadPathDoesNotRefuseTheOthers(t *testing.T) {
-	dir := folder(t, map[string]string{"a.md": "x", "b.csv": "x", "CHANGELOG.md": "x", "in/c.txt": "x"})
+	dir := folder(t, map[string]string{"a.md": "x", "b.png": "x", "CHANGELOG.md": "x", "in/c.txt": "x"})
 	at := func(names ...string) (out []string) {
 		for _, n := range names {
 			out = append(out, filepath.Join(dir, n))
 		}
 		return out
 	}
-	l, err := Scanner{Exclude: []string{"CHANGE*"}}.Scan(t.Context(), at("a.md", "b.csv", "absent.md", "CHANGELOG.md", "in"))
+	l, err := Scanner{Exclude: []string{"CHANGE*"}}.Scan(t.Context(), at("a.md", "b.png", "absent.md", "CHANGELOG.md", "in"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestOneBadPathDoesNotRefuseTheOthers(t *testing.T) {
 		t.Error(d)
 	}
 	want := []Left{
-		{Name: at("b.csv")[0], Reason: "not one of " + strings.Join(Extensions(), " "), Named: true},
+		{Name: at("b.png")[0], Reason: "not one of " + strings.Join(Extensions(), " "), Named: true},
 		{Name: at("absent.md")[0], Reason: "no such file or directory", Named: true, Failed: true},
 		{Name: at("CHANGELOG.md")[0], Reason: "is excluded", Named: true},
 	}

@@ -166,7 +166,7 @@ func (st *State) apply(l stateLine) {
 		f = &fileState{docs: map[string]int{}}
 		st.files[l.File] = f
 	}
-	if kind, ok := kindOf(l.File); ok && isDocument(kind) && l.Reading == 0 && l.Done {
+	if slices.Contains(ofFirstVersions, ext(l.File)) && l.Reading == 0 && l.Done {
 		// A version that kept no ids; those of such files follow from their names.
 		for _, id := range fileDocuments(l.File, l.Parts) {
 			f.docs[id] = 0

@@ -1,8 +1,7 @@
-package importer
+package markup
 
 import (
 	"bytes"
-	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -11,20 +10,25 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/htmlindex"
+	encoding "golang.org/x/text/encoding/unicode"
+
+	"github.com/mnemehq/mneme/adapters/extract"
 )
 
-// markdown turns an HTML page into Markdown-like text: headings, paragraphs,
+// HTML turns a page into Markdown-like text: headings, paragraphs,
 // nested lists, code, quotes and tables stay, scripts, styles, navigation, forms
 // and hidden elements go. When the page has a main element, only that is read. A
-// page that is not UTF-8 is read in the encoding it declares. The title is the
-// page's, or else its first heading's.
-func markdown(page []byte) (text, title string, err error) {
+// page that is not UTF-8 is read in the charset it declares, or else in the one given. The
+// title is the page's, or else its first heading's.
+func HTML(page []byte, in string) (text, title string, err error) {
 	if !utf8.Valid(page) {
-		r, err := charset.NewReader(bytes.NewReader(page), "text/html")
-		if err != nil {
-			return "", "", err
+		e, _, _ := charset.DetermineEncoding(page, "text/html")
+		declares := bytes.Contains(bytes.ToLower(page[:min(len(page), 1024)]), []byte("charset"))
+		if given, err := htmlindex.Get(in); err == nil && !declares && given != encoding.UTF8 {
+			e = given
 		}
-		if page, err = io.ReadAll(r); err != nil {
+		if page, err = e.NewDecoder().Bytes(page); err != nil {
 			return "", "", err
 		}
 	}
@@ -47,7 +51,7 @@ func markdown(page []byte) (text, title string, err error) {
 	}
 	text = w.out.String()
 	if title == "" {
-		title = heading(text)
+		title = extract.Heading(text)
 	}
 	return text, title, nil
 }

@@ -1,4 +1,4 @@
-package importer
+package markup
 
 import (
 	"strings"
@@ -37,7 +37,7 @@ func TestMarkdown(t *testing.T) {
 		{"no markup", `just text`, "just text", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			text, title, err := markdown([]byte(tt.page))
+			text, title, err := HTML([]byte(tt.page), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +54,7 @@ func TestMarkdown(t *testing.T) {
 func TestDeepPageIsAProblem(t *testing.T) {
 	for _, tag := range []string{"div", "b", "table", "ul"} {
 		page := strings.Repeat("<"+tag+">", 50_000) + "text"
-		text, _, err := markdown([]byte(page))
+		text, _, err := HTML([]byte(page), "")
 		if err == nil && !strings.Contains(text, "text") {
 			t.Errorf("%s: neither an error nor the text", tag)
 		}
@@ -67,7 +67,7 @@ func FuzzMarkdown(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, page string) {
-		text, title, err := markdown([]byte(page))
+		text, title, err := HTML([]byte(page), "")
 		if err == nil && (!utf8.ValidString(text) || !utf8.ValidString(title)) {
 			t.Fatalf("%q %q", text, title)
 		}

@@ -1,8 +1,9 @@
-package importer
+package file
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strings"
 )
 
@@ -22,10 +23,10 @@ func LegalID(name string) string {
 	return altered(name)
 }
 
-// fileID is the id of a file's document: its name with colons for slashes, or an
+// DocumentID is the id of a file's document: its name with colons for slashes, or an
 // altered one when the name holds anything else that an id cannot. Unaltered ones
 // hold no "::", so the two kinds never meet.
-func fileID(name string) string {
+func DocumentID(name string) string {
 	id := strings.ReplaceAll(name, "/", ":")
 	if !strings.Contains(name, ":") && legal(id) && len(id) <= maxFileID {
 		return id
@@ -69,3 +70,9 @@ func legal(id string) bool {
 func legalByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("._:-", c) >= 0
 }
+
+// PartID names a part of a document that is too long for one, from 1.
+func PartID(id string, part int) string { return fmt.Sprintf("%s%s%04d", id, partInfix, part) }
+
+// partInfix is between the id of a file and the number of a part.
+const partInfix = ":part-"

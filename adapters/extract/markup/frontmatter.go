@@ -1,4 +1,4 @@
-package importer
+package markup
 
 import (
 	"encoding/json"
@@ -12,8 +12,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/goccy/go-yaml"
-
-	"github.com/mnemehq/mneme/core/filter"
 )
 
 // maxFront bounds a front matter. Metadata may have 40 KiB.
@@ -110,14 +108,4 @@ func plain(v any) (string, bool) {
 		return v.Format(time.RFC3339), true
 	}
 	return fmt.Sprint(v), true
-}
-
-// checkMetadata holds metadata to the rules of documents.
-func checkMetadata(m map[string]any) error {
-	raw, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	_, err = filter.ParseMetadata("front matter", raw)
-	return err
 }
