@@ -54,6 +54,7 @@ type Config struct {
 	BaseURL string // under which clients reach the server, for links in answers; "": the host that a caller used
 
 	Meter   middleware.Meter // nil: none
+	Count   time.Duration    // how often the store is counted; 0: DefaultCount
 	Watch   *model.Watch     // learns how the models fare; nil: one that measures nothing
 	Tracer  trace.Tracer     // nil: none
 	Log     *slog.Logger
@@ -63,6 +64,9 @@ type Config struct {
 
 // DefaultRecallRate is how many recalls a minute an integration may ask (docs/contract.md#limit-rates).
 const DefaultRecallRate = 600
+
+// DefaultCount is how often the store is counted for Figures.
+const DefaultCount = 30 * time.Second
 
 // Timeouts are the deadlines by kind of operation; 0 keeps the operation's own.
 type Timeouts struct {
@@ -112,6 +116,7 @@ func (c *Config) complete() {
 	if c.Chunking == (chunk.Options{}) {
 		c.Chunking = chunk.Default()
 	}
+	c.Count = cmp.Or(c.Count, DefaultCount)
 	c.QueryCache = cmp.Or(c.QueryCache, 1024)
 	if c.Concurrency <= 0 {
 		c.Concurrency = 16 * runtime.GOMAXPROCS(0)

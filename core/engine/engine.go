@@ -44,6 +44,7 @@ type Engine struct {
 	set    *op.Set
 	store  store
 	log    *slog.Logger
+	ports  port.Store // whole, for its optional abilities
 	gate   *middleware.Gate
 	stop   context.CancelFunc // of the loops
 	loops  *errgroup.Group
@@ -79,7 +80,8 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	id := cmp.Or(c.Replica, rand.Text())
-	e := &Engine{store: narrow(c.Store), log: c.Log, gate: middleware.NewGate(c.Concurrency, c.Queue, 5*time.Second)}
+	e := &Engine{store: narrow(c.Store), ports: c.Store, log: c.Log,
+		gate: middleware.NewGate(c.Concurrency, c.Queue, 5*time.Second)}
 	e.projector = ingest.NewProjector(c.Store, c.indexes(), id, c.Log)
 	if err := e.join(ctx, c.Store, id); err != nil {
 		return nil, err
@@ -129,6 +131,7 @@ func (e *Engine) build(c *Config, pages *page.Signer) {
 		Log:           c.Log,
 	}, c.QueryCache)
 
+	e.searcher, e.census = searcher, newCensus(c)
 	e.keys = key.New(key.Settings{Store: c.Store, Log: c.Log, Now: c.Now})
 	e.oauth = e.lender(c)
 	e.namespaces = namespace.New(c.Store, pages, identity, e.projector.Drop)
@@ -281,9 +284,6 @@ func (e *Engine) Secret(ctx context.Context, name string) ([]byte, error) {
 
 // Memories is the memory service.
 func (e *Engine) Memories() *memory.Service { return e.memories }
-
-// Gate is the cap on concurrent calls, for metrics.
-func (e *Engine) Gate() *middleware.Gate { return e.gate }
 
 // Close ends the background work; calls in progress are the transports' to end.
 // Jobs that it interrupts are resumed by the next start, or by another replica.

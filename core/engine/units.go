@@ -22,6 +22,7 @@ import (
 	"github.com/mnemehq/mneme/core/reindex"
 	"github.com/mnemehq/mneme/core/replica"
 	"github.com/mnemehq/mneme/core/rerank"
+	"github.com/mnemehq/mneme/core/retrieve"
 	"github.com/mnemehq/mneme/core/source"
 	"github.com/mnemehq/mneme/core/status"
 	"github.com/mnemehq/mneme/core/tool"
@@ -46,6 +47,8 @@ type services struct {
 	replica    *replica.Member
 	jobs       *job.Runner
 	reindexing *reindex.Service
+	searcher   *retrieve.Searcher
+	census     *census
 }
 
 // unit is a part of the product: the operations that a service does, what runs in
@@ -76,6 +79,7 @@ func units() []unit {
 		runs("jobs", func(s *services) func(context.Context) error { return unfailing(s.jobs.Run) }),
 		runs("reindexing", func(s *services) func(context.Context) error { return s.reindexing.Run }),
 		runs("replica", func(s *services) func(context.Context) error { return unfailing(s.replica.Run) }),
+		runs("figures", func(s *services) func(context.Context) error { return unfailing(s.census.Run) }),
 		runs("indexes", func(s *services) func(context.Context) error { return unfailing(s.projector.Run) }),
 		runs("oauth", func(s *services) func(context.Context) error {
 			if s.oauth == nil {

@@ -102,8 +102,40 @@ type Error struct {
 	Message    string         // one sentence for the caller; names the field at fault
 	Details    map[string]any // memory API details; {field, reason} for a 400
 	RetryAfter time.Duration  // sent as Retry-After in whole seconds, rounded up; 0 sends none
+	Limit      Limit          // that is used up, for the metrics; "": none
 	Op         string         // where it happened, for the log
 	Err        error          // the cause, for the log only
+}
+
+// Limit is what a server has only so much of, by the name that the metrics give it.
+type Limit string
+
+// The limits whose refusals are counted.
+const (
+	RateLimit   Limit = "rate"    // of a key or an integration
+	CallLimit   Limit = "calls"   // calls at once, and those that wait
+	BodyLimit   Limit = "bodies"  // memory for the bodies of requests
+	JobLimit    Limit = "jobs"    // jobs of a kind that wait
+	ImportLimit Limit = "imports" // imports of an organization at once
+	SpoolLimit  Limit = "spool"   // room for data sets that are received or read
+	ModelLimit  Limit = "model"   // calls that wait for a model
+)
+
+// By says which limit refused, and returns e.
+func (e *Error) By(l Limit) *Error { e.Limit = l; return e }
+
+// LimitOf is the limit that an error, or what it wraps, was refused by; "": none.
+func LimitOf(err error) Limit {
+	for {
+		var f *Error
+		if !errors.As(err, &f) {
+			return ""
+		}
+		if f.Limit != "" {
+			return f.Limit
+		}
+		err = f.Err
+	}
 }
 
 // Error gives code and message; the cause is left out on purpose.
@@ -147,7 +179,7 @@ var errBusy = errors.New("it has no place for another call")
 // Busy makes the fault Unavailable of a call to a part that works and has more to do
 // than it can take on. format is the whole sentence for the caller.
 func Busy(format string, args ...any) *Error {
-	return Wrap(Unavailable, "", errBusy, format, args...).After(time.Second)
+	return Wrap(Unavailable, "", errBusy, format, args...).After(time.Second).By(ModelLimit)
 }
 
 // IsBusy reports whether an error is, or wraps, a fault that Busy made.

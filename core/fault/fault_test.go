@@ -104,6 +104,26 @@ func TestWhatIsBusyIsNoFailure(t *testing.T) {
 	}
 }
 
+// The limit that refused is found through whatever was wrapped around it.
+func TestTheLimitThatRefusedIsFound(t *testing.T) {
+	rate := fault.New(fault.RateLimited, "too fast").By(fault.RateLimit)
+	for err, want := range map[error]fault.Limit{
+		rate:                           fault.RateLimit,
+		fmt.Errorf("charge: %w", rate): fault.RateLimit,
+		fault.Wrap(fault.Unavailable, "rerank", fmt.Errorf("score: %w", fault.Busy("wait")), "no reranker"): fault.ModelLimit,
+		fault.Wrap(fault.Unavailable, "x", fault.Off("off"), "no model").By(fault.JobLimit):                 fault.JobLimit,
+		fault.Off("off"):     "",
+		errors.New("broken"): "",
+	} {
+		if got := fault.LimitOf(err); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+	if got := fault.LimitOf(nil); got != "" {
+		t.Errorf("nothing was refused by %q", got)
+	}
+}
+
 // What a caller sent is repeated to it in 100 bytes at most, in whole characters.
 func TestWhatACallerSentIsClipped(t *testing.T) {
 	a99 := strings.Repeat("a", 99)

@@ -67,6 +67,29 @@ func (pr *Projector) lagging() bool {
 	return len(pr.lag.pending)+len(pr.lag.unreachable) > 0
 }
 
+// Backlog is what indexes of this process have not applied yet.
+type Backlog struct {
+	Building    int // indexes of partitions that are built in the background
+	Behind      int // those that catch up after an index was away
+	Unreachable int // indexes that did not answer the last time
+}
+
+// Backlog counts what searches do without until it is indexed.
+func (pr *Projector) Backlog() (b Backlog) {
+	pr.builds.mu.Lock()
+	b.Building = len(pr.builds.todo)
+	pr.builds.mu.Unlock()
+	pr.lag.mu.Lock()
+	defer pr.lag.mu.Unlock()
+	b.Behind = len(pr.lag.pending)
+	for _, away := range pr.lag.unreachable {
+		if away {
+			b.Unreachable++
+		}
+	}
+	return b
+}
+
 func errLags() error {
 	return fault.Wrap(fault.Unavailable, "index", errors.New("it is behind the store and catches up"),
 		"the index is catching up").After(time.Second)

@@ -49,26 +49,32 @@ func (r *Runner) attempt(j *Job) (wait time.Duration, again bool) {
 func (r *Runner) conclude(j *Job, err error) (wait time.Duration, again bool) {
 	switch {
 	case err == nil:
+		r.count(j, Succeeded)
 		if !j.finished.Load() {
 			r.settle(j, func(row *port.Job) { r.end(row, j.kind, port.JobSucceeded, nil, nil) })
 		}
 		return 0, false
 	case errors.Is(err, ErrTaken):
+		r.count(j, Lost)
 		r.log.WarnContext(r.ctx, "job lost to another replica", "job", j.ID, "kind", j.Kind)
 		return 0, false
 	case errors.Is(context.Cause(j.ctx), errCancelled):
+		r.count(j, Cancelled)
 		if r.settle(j, func(row *port.Job) { r.end(row, j.kind, port.JobCancelled, nil, cancelled()) }) {
 			r.log.InfoContext(r.ctx, "job cancelled", "job", j.ID, "kind", j.Kind)
 		}
 		return 0, false
 	case r.stopping():
+		r.count(j, Interrupted)
 		r.giveBack(j)
 		return 0, false
 	}
 	f := fault.From(err)
 	if f.Code == fault.Unavailable && j.Tries < j.kind.Tries {
+		r.count(j, Postponed)
 		return r.postpone(j, max(f.RetryAfter, j.kind.wait(j.Tries)), err)
 	}
+	r.count(j, Failed)
 	failed := r.settle(j, func(row *port.Job) {
 		r.end(row, j.kind, port.JobFailed, nil, &port.JobError{Code: string(f.Code), Message: f.Message})
 	})

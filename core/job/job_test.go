@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -121,6 +122,14 @@ func (s *server) start(kind string, o job.Order) port.Job {
 		s.bed.Fatal(err)
 	}
 	return j
+}
+
+// attempted checks how the attempts of this server have ended.
+func (s *server) attempted(want map[job.Attempt]int64) {
+	s.bed.Helper()
+	if got := s.Attempts(); !maps.Equal(got, want) {
+		s.bed.Errorf("attempts: %v, want %v", got, want)
+	}
 }
 
 func (b *bed) read(j port.Job) (now port.Job) {
@@ -301,6 +310,9 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	b.ends(s.start("good", job.Order{Partition: b.docs("x")}), port.JobSucceeded)
+	s.attempted(map[job.Attempt]int64{{Kind: "refused", Outcome: job.Failed}: 1, {Kind: "broken", Outcome: job.Failed}: 1,
+		{Kind: "busy", Outcome: job.Failed}: 1, {Kind: "panics", Outcome: job.Failed}: 1, {Kind: "slow", Outcome: job.Failed}: 1,
+		{Kind: "misread", Outcome: job.Failed}: 1, {Kind: "good", Outcome: job.Succeeded}: 1})
 }
 
 // What answers Unavailable is tried again, not before its time, a bounded number of
@@ -364,6 +376,15 @@ func TestRetries(t *testing.T) {
 			next := b.ends(s.start("never", job.Order{Partition: b.docs("x")}), port.JobFailed)
 			if next.Tries != 2 {
 				t.Errorf("what comes after a cancelled one: %+v", next)
+			}
+			counts := s.Attempts()
+			delete(counts, job.Attempt{Kind: "later", Outcome: job.Cancelled}) // a lane holds it, or nobody does
+			if want := map[job.Attempt]int64{
+				{Kind: "flaky", Outcome: job.Postponed}: 2, {Kind: "flaky", Outcome: job.Succeeded}: 1,
+				{Kind: "never", Outcome: job.Postponed}: 2, {Kind: "never", Outcome: job.Failed}: 2,
+				{Kind: "later", Outcome: job.Postponed}: 1,
+			}; !maps.Equal(counts, want) {
+				t.Errorf("attempts: %v, want %v", counts, want)
 			}
 		})
 	}
@@ -636,6 +657,9 @@ func TestCancel(t *testing.T) {
 	}
 	if got := cancel(s, running); got.Status != port.JobRunning || !got.Cancel {
 		t.Errorf("a running one: %+v", got)
+	}
+	if n := s.Attempts()[job.Attempt{Kind: "wait", Outcome: job.Failed}]; n != 0 {
+		t.Errorf("%d attempts failed", n)
 	}
 	if got := b.ends(running, port.JobCancelled); got.Error == nil || got.Error.Code != "canceled" {
 		t.Errorf("a running one: %+v", got)

@@ -37,6 +37,9 @@ func TestStop(t *testing.T) {
 		}
 		receive(t, "it has saved", saved)
 		a.stop()
+		if n := a.Attempts()[job.Attempt{Kind: "sync" + lane, Outcome: job.Interrupted}]; n < 1 {
+			t.Errorf("%d attempts were interrupted", n)
+		}
 		if got := b.read(j); got.Status != port.JobQueued || got.Tries != 0 || string(got.State) != `{"text":"half"}` ||
 			got.Done != 2 {
 			t.Errorf("interrupted: %+v", got)
@@ -105,6 +108,9 @@ func TestKill(t *testing.T) {
 		if err := receive(t, what, late); !errors.Is(err, job.ErrTaken) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+	for dead.Attempts()[job.Attempt{Kind: "sync", Outcome: job.Lost}] != 1 {
+		time.Sleep(time.Millisecond)
 	}
 	if ctx := receive(t, "the context of the dead one", lost); ctx.Err() == nil {
 		t.Error("the attempt of a lost job goes on")

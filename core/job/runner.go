@@ -92,6 +92,34 @@ type Runner struct {
 	// refused are the claims of jobs that the store has refused to change, which are
 	// left alone until the next Poll.
 	refused map[string]bool
+	// attempts are counted by kind and outcome.
+	attempts map[Attempt]int64
+}
+
+// Attempt is a kind of job and how an attempt at it ended here.
+type Attempt struct{ Kind, Outcome string }
+
+// The outcomes of attempts.
+const (
+	Succeeded   = "succeeded"
+	Failed      = "failed"
+	Cancelled   = "cancelled"
+	Postponed   = "postponed"   // it is tried again
+	Interrupted = "interrupted" // by the end of the process
+	Lost        = "lost"        // to another replica
+)
+
+// Attempts are how many there were since the start, by kind and outcome.
+func (r *Runner) Attempts() map[Attempt]int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.attempts)
+}
+
+func (r *Runner) count(j *Job, outcome string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.attempts[Attempt{j.Kind, outcome}]++
 }
 
 // lane is a queue of jobs that run one after the other, the organizations of those that
@@ -163,6 +191,7 @@ func New(s Settings) *Runner {
 		held:     map[string]*Job{},
 		starting: map[string]bool{},
 		refused:  map[string]bool{},
+		attempts: map[Attempt]int64{},
 	}
 	if s.Replica.Alone() {
 		r.takes = math.MaxInt
@@ -623,7 +652,8 @@ func (r *Runner) reserve(k *Kind, org ident.Org) (room bool, err error) {
 		return room, nil
 	}
 	if n := l.ownOf[org]; k.Queue > 0 && l.own >= k.Queue && n >= k.Queue/4 {
-		return false, fault.New(fault.Unavailable, "%d jobs of kind %s are waiting already", n, k.Name).After(5 * time.Second)
+		return false, fault.New(fault.Unavailable, "%d jobs of kind %s are waiting already", n, k.Name).
+			After(5 * time.Second).By(fault.JobLimit)
 	}
 	l.started(org, 1)
 	return true, nil

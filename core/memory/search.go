@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -104,6 +105,9 @@ type Results struct {
 	Results  []Result            `json:"results" doc:"best first, one for each memory"`
 	Degraded []retrieve.Degraded `json:"degraded" doc:"parts left out of this answer, or that took part with less, and why"`
 }
+
+// Missing implements op.Partial.
+func (r Results) Missing() iter.Seq2[string, string] { return retrieve.Missing(r.Degraded) }
 
 // Search finds memories of one end user by vector and full text, fused and
 // reranked, within the scope. An end user never seen has none and is not created.

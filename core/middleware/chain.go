@@ -27,6 +27,10 @@ type Meter interface {
 	Begin(operation, transport string)
 	// End counts its end, with its outcome ("ok" or a fault code) and duration.
 	End(operation, transport, code string, took time.Duration)
+	// Degraded counts an answer that lacks a part, or has less of one, and why.
+	Degraded(operation, part, reason string)
+	// Refused counts a call that a limit refused.
+	Refused(fault.Limit)
 }
 
 // Options are the parts of a chain. A nil part is left out.

@@ -186,7 +186,7 @@ func (g *Gate) forget(org ident.Org, p *part) {
 }
 
 func busy() error {
-	return fault.New(fault.Unavailable, "the server is busy; retry shortly").After(time.Second)
+	return fault.New(fault.Unavailable, "the server is busy; retry shortly").After(time.Second).By(fault.CallLimit)
 }
 
 // Concurrency holds a slot of the gate while a call is worked on. The slot is

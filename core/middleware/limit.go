@@ -73,7 +73,7 @@ func (l *Limits) charge(ctx context.Context, c *op.Call, class op.Class, units, 
 		return nil
 	}
 	f := fault.New(fault.RateLimited, "the %s limit of %d requests a minute is used up; retry after %d s",
-		class, rate.PerMinute, seconds(t.Retry)).After(t.Retry)
+		class, rate.PerMinute, seconds(t.Retry)).After(t.Retry).By(fault.RateLimit)
 	f.Details = map[string]any{"retryAfter": seconds(t.Retry)}
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math"
 	"strings"
@@ -57,6 +58,18 @@ func (m *meter) End(operation, transport, code string, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lines = append(m.lines, fmt.Sprintf("end %s %s %s %v", operation, transport, code, took >= 0))
+}
+
+func (m *meter) Degraded(operation, part, reason string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines = append(m.lines, "degraded "+operation+" "+part+" "+reason)
+}
+
+func (m *meter) Refused(limit fault.Limit) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines = append(m.lines, "refused "+string(limit))
 }
 
 // A call whose time is up is a failure of the server, unless the caller set that time.
@@ -152,6 +165,75 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("logged as a failure of ours: %s", got)
 			}
 		})
+	}
+}
+
+// partial is an answer that may lack parts.
+type partial [][2]string
+
+func (p partial) Missing() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, m := range p {
+			if !yield(m[0], m[1]) {
+				return
+			}
+		}
+	}
+}
+
+// Answers that lack parts and calls that a limit refused are counted, each once, and
+// no other.
+func TestWhatIsMissingAndRefusedIsCounted(t *testing.T) {
+	for _, c := range []struct {
+		out  any
+		err  error
+		want string
+	}{
+		{partial{{"vector", "timeout"}, {"rerank", "error"}}, nil,
+			"degraded notes.get vector timeout; degraded notes.get rerank error; "},
+		{partial{}, nil, ""},
+		{"whole", nil, ""},
+		{partial{{"vector", "timeout"}}, errors.New("broken"), ""},
+		{nil, fault.Wrap(fault.Unavailable, "rerank", fault.Busy("wait"), "no reranker"), "refused model; "},
+		{nil, fault.New(fault.Unavailable, "away"), ""},
+	} {
+		m := &meter{}
+		chain := middleware.Chain(middleware.Options{Meter: m, Keys: verifier(anyone)})
+		x := call(op.Spec{Name: "notes.get"})
+		_, _ = chain(x.Spec)(func(context.Context, any) (any, error) { return c.out, c.err })(t.Context(), x)
+		got := strings.Join(m.lines, "; ")
+		if !strings.HasPrefix(got, "begin notes.get inprocess; "+c.want+"end notes.get ") || strings.Count(got, ";") !=
+			1+strings.Count(c.want, ";") {
+			t.Errorf("%v, %v is counted as %s", c.out, c.err, got)
+		}
+	}
+}
+
+// The two limits of this chain say which they are.
+func TestLimitsNameThemselves(t *testing.T) {
+	m := &meter{}
+	gate := middleware.NewGate(1, 0, time.Minute)
+	chain := middleware.Chain(middleware.Options{Meter: m, Keys: verifier(anyone), Gate: gate, Limits: &middleware.Limits{
+		Limiter: middleware.NewBuckets(nil), Rates: map[op.Class]ident.Rate{op.Read: {PerMinute: 1}}}})
+	limited, heavy := call(op.Spec{Name: "notes.get", Class: op.Read}), call(op.Spec{Name: "notes.put", Class: op.Write})
+	none := func(context.Context, any) (any, error) { return nil, nil }
+	for range 2 {
+		_, _ = chain(limited.Spec)(none)(t.Context(), limited)
+	}
+	leave, err := gate.Enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	_, _ = chain(heavy.Spec)(none)(t.Context(), heavy)
+	var refused []string
+	for _, line := range m.lines {
+		if strings.HasPrefix(line, "refused") {
+			refused = append(refused, line)
+		}
+	}
+	if got := strings.Join(refused, "; "); got != "refused rate; refused calls" {
+		t.Errorf("counted %s", got)
 	}
 }
 
@@ -502,6 +584,8 @@ type meterOff struct{}
 
 func (meterOff) Begin(string, string)                      {}
 func (meterOff) End(string, string, string, time.Duration) {}
+func (meterOff) Degraded(string, string, string)           {}
+func (meterOff) Refused(fault.Limit)                       {}
 
 // A configured time-out takes the place of the operation's, and the caller's wish
 // only lowers it.

@@ -69,6 +69,14 @@ func Metrics(m Meter) endpoint.Middleware {
 			defer func() { m.End(c.Spec.Name, c.Transport, outcome(err, finished), time.Since(start)) }()
 			out, err := next(ctx, request)
 			finished = true
+			if limit := fault.LimitOf(err); limit != "" {
+				m.Refused(limit)
+			}
+			if partial, ok := out.(op.Partial); ok && err == nil {
+				for part, reason := range partial.Missing() {
+					m.Degraded(c.Spec.Name, part, reason)
+				}
+			}
 			return out, err
 		}
 	}

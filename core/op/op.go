@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -206,6 +207,12 @@ type StatusCoder interface{ StatusCode() int }
 
 // Headerer is implemented by Out that sets response headers.
 type Headerer interface{ Headers() map[string]string }
+
+// Partial is implemented by Out that may lack parts, or have less of them. Missing
+// gives each part with the reason; both are of small sets of words.
+type Partial interface {
+	Missing() iter.Seq2[string, string]
+}
 
 // Streamer is implemented by Out whose body is written piece by piece instead of
 // as one JSON value. Stream runs when the endpoint has returned, without its

@@ -44,6 +44,7 @@ type Reader interface {
 	SecretReader
 	OAuthReader
 	ReplicaReader
+	StatisticsReader
 }
 
 // Writer is a transaction on everything but documents, which a DocumentWriter

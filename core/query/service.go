@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"time"
@@ -68,6 +69,9 @@ type Result struct {
 	TruncatedCandidates int                 `json:"truncated_candidates" minimum:"0" doc:"texts cut at the reranker's window"`
 	TookMS              int64               `json:"took_ms" minimum:"0" doc:"milliseconds on the server"`
 }
+
+// Missing implements op.Partial.
+func (r Result) Missing() iter.Seq2[string, string] { return retrieve.Missing(r.Degraded) }
 
 // Hit is one found chunk.
 type Hit struct {

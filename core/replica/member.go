@@ -58,8 +58,24 @@ type Member struct {
 	log             *slog.Logger
 	alone           bool
 
-	mu   sync.Mutex
-	self port.Replica
+	mu      sync.Mutex
+	self    port.Replica
+	renewed time.Time
+	lapses  int64
+}
+
+// Standing is how this process stands among the replicas.
+type Standing struct {
+	Alone   bool
+	Renewed time.Time // when the lease last was
+	Lapses  int64     // how often others may have taken this process for dead
+}
+
+// Standing tells it.
+func (m *Member) Standing() Standing {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return Standing{m.alone, m.renewed, m.lapses}
 }
 
 // Join begins a life of the replica. Call Run to keep it.
@@ -112,7 +128,7 @@ func (m *Member) join(ctx context.Context, id string) error {
 	})
 	if err == nil {
 		m.mu.Lock()
-		m.self = self
+		m.self, m.renewed = self, time.Now()
 		m.mu.Unlock()
 	}
 	return err
@@ -152,6 +168,9 @@ func (m *Member) heartbeat(ctx context.Context) {
 		m.log.WarnContext(ctx, "replica lease lapsed", "replica", self.ID, "epoch", self.Epoch)
 		// Were it another process with this id, each would end the other's lives: a
 		// copied folder, for one. A fresh id ends that.
+		m.mu.Lock()
+		m.lapses++
+		m.mu.Unlock()
 		if err = m.join(within, rand.Text()); err == nil {
 			m.onLapse(ctx)
 		}
@@ -162,6 +181,9 @@ func (m *Member) heartbeat(ctx context.Context) {
 		}
 		return
 	}
+	m.mu.Lock()
+	m.renewed = time.Now()
+	m.mu.Unlock()
 	m.onBeat(ctx)
 }
 

@@ -2,12 +2,14 @@ package replica_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/replica"
@@ -112,7 +114,7 @@ func workMovesOn(t *testing.T) bool {
 func TestAlone(t *testing.T) {
 	store := open(t)
 	a := join(t, replica.Settings{Store: store, ID: "a"})
-	if !a.Alone() || !claim(t, a) {
+	if !a.Alone() || !a.Standing().Alone || !claim(t, a) {
 		t.Fatal("not alone")
 	}
 	b := join(t, replica.Settings{Store: store, ID: "b"}) // the folder was copied, or its name lost
@@ -141,7 +143,10 @@ func TestLapsed(t *testing.T) {
 			}
 		},
 		Lapsed: func(context.Context) { lapses.Add(1) }})
-	before := m.Self()
+	before, stood := m.Self(), m.Standing()
+	if stood.Alone || stood.Lapses != 0 || stood.Renewed.IsZero() {
+		t.Errorf("at the start: %+v", stood)
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); m.Run(ctx) }()
@@ -152,4 +157,51 @@ func TestLapsed(t *testing.T) {
 	}
 	stop()
 	<-done
+	if now := m.Standing(); now.Lapses < int64(lapses.Load()) || now.Lapses == 0 || !now.Renewed.After(stood.Renewed) {
+		t.Errorf("after %d lapses: %+v, before %+v", lapses.Load(), now, stood)
+	}
+}
+
+// A renewal that succeeds is told, one that fails is none.
+func TestRenewalsAreTold(t *testing.T) {
+	store := &coretest.Store{DocumentStore: open(t).(port.DocumentStore)}
+	beats := make(chan struct{})
+	m := join(t, replica.Settings{Store: store, Lease: time.Hour, Every: time.Millisecond,
+		Beat: func(ctx context.Context) {
+			select {
+			case beats <- struct{}{}:
+			case <-ctx.Done():
+			}
+		}})
+	joined := m.Standing()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); m.Run(ctx) }()
+	<-beats
+	first := m.Standing()
+	if !first.Renewed.After(joined.Renewed) || first.Lapses != 0 || first.Alone {
+		t.Errorf("joined %+v, renewed %+v", joined, first)
+	}
+	stop()
+	<-done
+	failed := m.Standing()
+	broken := make(chan struct{}, 1)
+	store.OnBackgroundUpdate.Set(func() error {
+		select {
+		case broken <- struct{}{}:
+		default:
+		}
+		return errors.New("away")
+	})
+	ctx, stop = context.WithCancel(t.Context())
+	done = make(chan struct{})
+	go func() { defer close(done); m.Run(ctx) }()
+	for range 3 {
+		<-broken
+	}
+	stop()
+	<-done
+	if now := m.Standing(); now != failed {
+		t.Errorf("a renewal that failed: %+v, before %+v", now, failed)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -19,6 +20,8 @@ type queryCache struct {
 	max   int
 	byKey map[[32]byte]*list.Element
 	order *list.List // newest first
+
+	hits, misses atomic.Int64
 }
 
 type cached struct {
@@ -38,9 +41,11 @@ func (c *queryCache) get(ctx context.Context, p port.Partition, model, text stri
 		c.order.MoveToFront(e)
 		v := e.Value.(*cached).value
 		c.mu.Unlock()
+		c.hits.Add(1)
 		return v, nil
 	}
 	c.mu.Unlock()
+	c.misses.Add(1)
 	v, err := compute(ctx)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"sync"
@@ -46,6 +47,9 @@ func NewSearcher(s Searcher, cached int) *Searcher {
 	return &s
 }
 
+// CacheUse says how many encodings of queries were kept from before, and how many were not.
+func (s *Searcher) CacheUse() (hits, misses int64) { return s.cache.hits.Load(), s.cache.misses.Load() }
+
 // Request is one search.
 type Request struct {
 	Query         string
@@ -78,6 +82,17 @@ const (
 	Failed    = "error"
 	Truncated = "truncated"
 )
+
+// Missing gives the parts and reasons of a list, as op.Partial wants them.
+func Missing(list []Degraded) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, d := range list {
+			if !yield(d.Part, d.Reason) {
+				return
+			}
+		}
+	}
+}
 
 // Result is a fused list.
 type Result struct {

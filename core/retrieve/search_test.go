@@ -508,6 +508,9 @@ func TestQueryEncodingsAreKept(t *testing.T) {
 		if got != k.want {
 			t.Errorf("%d kept, %s: %s, want %s", k.kept, k.queries, got, k.want)
 		}
+		if hits, misses := s.CacheUse(); hits != int64(strings.Count(got, "-")) || misses != int64(strings.Count(got, "R")) {
+			t.Errorf("%s is told as %d and %d", got, hits, misses)
+		}
 	}
 	// Another model's are others, and failures are not kept.
 	q := c.request(port.Vector)

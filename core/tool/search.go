@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -62,6 +63,17 @@ func (in *Search) request(namespace string, topK int) query.Request {
 type Found struct {
 	Results  []Result   `json:"results"`
 	Degraded []Degraded `json:"degraded"`
+}
+
+// Missing implements op.Partial.
+func (f Found) Missing() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, d := range f.Degraded {
+			if !yield(d.Part, d.Reason) {
+				return
+			}
+		}
+	}
 }
 
 // Result is the best passage of one document.

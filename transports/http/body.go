@@ -41,7 +41,7 @@ func (x *exchange) body(ctx context.Context, limit int64) ([]byte, error) {
 		if len(buf) == cap(buf) {
 			more := grown(int64(cap(buf)), announced, limit)
 			if !x.hold(more) {
-				return nil, busy()
+				return nil, x.busy()
 			}
 			buf = append(make([]byte, 0, more), buf...)
 		}

@@ -133,6 +133,10 @@ func Identify(ctx context.Context, p ident.Principal) {
 	}
 }
 
-func busy() error {
+// busy is the refusal of a body that there is no memory for.
+func (x *exchange) busy() error {
+	if x.h.refused != nil {
+		x.h.refused(fault.BodyLimit)
+	}
 	return fault.New(fault.Unavailable, "the server is busy; retry shortly").After(time.Second)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,7 +121,12 @@ func TestBodiesAreSharedOut(t *testing.T) {
 // The part for small bodies is shared out as well.
 func TestSmallBodiesAreSharedOut(t *testing.T) {
 	var g gauges
-	addr, _, _ := serve(t, setup{http: mnemehttp.Options{BodyBytes: 256 << 10, Gauge: g.add}}, mnemehttp.ServerOptions{})
+	var refused atomic.Int32
+	addr, _, _ := serve(t, setup{http: mnemehttp.Options{BodyBytes: 256 << 10, Gauge: g.add, Refused: func(l fault.Limit) {
+		if l == fault.BodyLimit {
+			refused.Add(1)
+		}
+	}}}, mnemehttp.ServerOptions{})
 	// 4 KiB each: 32 KiB are for small bodies and 208 KiB for all.
 	for range 64 {
 		send(t, dial(t, addr), begun("/shelves/a/notes", "good", 5000, "{"))
@@ -130,6 +136,9 @@ func TestSmallBodiesAreSharedOut(t *testing.T) {
 	send(t, last, begun("/shelves/a/notes", "good", 5000, "{"))
 	if a := receive(t, last); a.status != 503 {
 		t.Errorf("a small body of a key that holds its share: %d", a.status)
+	}
+	if n := refused.Load(); n != 64-19+1 {
+		t.Errorf("%d bodies were told as refused, want %d", n, 64-19+1)
 	}
 	if a := do(t, "POST", "http://"+addr+"/shelves/a/notes", bulkText(1000), "Authorization", "Bearer other"); a.status != 201 {
 		t.Errorf("another organization: %d %s", a.status, a.body)

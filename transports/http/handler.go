@@ -54,6 +54,8 @@ type Options struct {
 	AddressHeader string
 	// Gauge takes a measurement of the handler's. nil: none is taken.
 	Gauge func(name, help string, read func() float64)
+	// Refused is told of each body that there is no memory for; nil: nobody is.
+	Refused func(fault.Limit)
 	// WriteIdle is how long a client may take for each 64 KiB of an answer.
 	// 0: 20 s.
 	WriteIdle time.Duration
@@ -68,6 +70,7 @@ type handler struct {
 	bodies    *bodies
 	address   string       // Options.AddressHeader
 	refuse    func() error // Options.Refuse
+	refused   func(fault.Limit)
 	bodyIdle  time.Duration
 	writeIdle time.Duration
 }
@@ -76,7 +79,7 @@ type handler struct {
 // decoded or two patterns collide, which are mistakes in the program.
 func New(o Options) (_ http.Handler, err error) {
 	h := &handler{mux: http.NewServeMux(), log: o.Log, bodies: newBodies(o.BodyBytes), address: o.AddressHeader,
-		refuse: o.Refuse, bodyIdle: o.BodyIdle, writeIdle: o.WriteIdle}
+		refuse: o.Refuse, refused: o.Refused, bodyIdle: o.BodyIdle, writeIdle: o.WriteIdle}
 	if o.Gauge != nil {
 		o.Gauge("mneme_body_bytes", "Memory held for the bodies of requests.", func() float64 { return float64(h.bodies.used()) })
 	}

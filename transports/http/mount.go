@@ -113,12 +113,12 @@ func (b *mountedBody) Read(p []byte) (int, error) {
 	if b.from == nil {
 		b.start()
 		if !b.x.hold(b.copies) { // a place, before a client is waited for
-			return 0, busy()
+			return 0, b.x.busy()
 		}
 	}
 	n, err := b.from.Read(p)
 	if b.read += int64(n); n > 0 && !b.x.hold(b.copies*b.read) {
-		return 0, busy()
+		return 0, b.x.busy()
 	}
 	if err == nil {
 		return n, nil

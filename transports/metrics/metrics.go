@@ -2,12 +2,16 @@ package metrics
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/mnemehq/mneme/core/fault"
 )
 
 // Registry holds the metrics of one process. It is a prometheus.Registerer, so
@@ -15,26 +19,75 @@ import (
 type Registry struct {
 	*prometheus.Registry
 	Meter *Meter
+
+	families []Family
 }
+
+// Family is a metric as it is described, all its series together.
+type Family struct {
+	Name   string
+	Type   Type
+	Help   string
+	Labels []string
+}
+
+// Type is the kind of a metric's values.
+type Type string
+
+// The types.
+const (
+	Gauge     Type = "gauge"
+	Counter   Type = "counter" // only rises, from 0 at the start of the process
+	Histogram Type = "histogram"
+)
+
+// Emit takes a value with those of the labels, in their order.
+type Emit func(value float64, labels ...string)
+
+// seconds are the buckets of times: from a cached answer to the longest write.
+var seconds = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120}
 
 // New makes a registry with the operation meter, Go runtime and process metrics,
 // and mneme_build_info.
 func New(version string) *Registry {
-	r := &Registry{Registry: prometheus.NewRegistry(), Meter: &Meter{
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "mneme_operation_seconds", Help: "Time of operations by how they ended: ok or an error code.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120},
-		}, []string{"op", "transport", "code"}),
-		flight: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "mneme_operations_in_flight", Help: "Operations being worked on or waiting for their turn.",
-		}, []string{"op", "transport"}),
-	}}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "mneme_build_info", Help: "1, labelled with the version.",
-		ConstLabels: prometheus.Labels{"version": version}})
-	build.Set(1)
-	r.MustRegister(r.Meter.seconds, r.Meter.flight, build,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r := &Registry{Registry: prometheus.NewRegistry()}
+	r.Meter = &Meter{
+		seconds: r.histogram("mneme_operation_seconds", "Time of operations by how they ended: ok or an error code.",
+			"op", "transport", "code"),
+		degraded: r.counter("mneme_degraded_total",
+			"Answers that lacked a part or had less of it, by what was missing and why.", "op", "part", "reason"),
+		refused: r.counter("mneme_refused_total", "Calls that a limit refused, with 429 or 503.", "limit"),
+	}
+	flight := Family{"mneme_operations_in_flight", Gauge, "Operations being worked on or waiting for their turn.",
+		[]string{"op", "transport"}}
+	r.Meter.flight = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: flight.Name, Help: flight.Help}, flight.Labels)
+	r.add(flight, r.Meter.flight)
+	r.Read(Family{"mneme_build_info", Gauge, "1, labelled with the version.", []string{"version"}},
+		func(emit Emit) { emit(1, version) })
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
+}
+
+// Families describes the metrics of Mneme's own, by name.
+func (r *Registry) Families() []Family {
+	return slices.SortedFunc(slices.Values(r.families), func(a, b Family) int { return strings.Compare(a.Name, b.Name) })
+}
+
+func (r *Registry) add(f Family, c prometheus.Collector) {
+	r.MustRegister(c)
+	r.families = append(r.families, f)
+}
+
+func (r *Registry) histogram(name, help string, labels ...string) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: seconds}, labels)
+	r.add(Family{name, Histogram, help, labels}, v)
+	return v
+}
+
+func (r *Registry) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	r.add(Family{name, Counter, help, labels}, v)
+	return v
 }
 
 // Models are the metrics of models. Safe for concurrent use.
@@ -47,33 +100,39 @@ func (m *Models) ModelCall(model, kind, code string, took time.Duration) {
 
 // Models adds the metrics of calls to models.
 func (r *Registry) Models() *Models {
-	m := &Models{prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "mneme_model_seconds",
-		Help:    "Time of calls to models by how they ended: ok or an error code.",
-		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120},
-	}, []string{"model", "kind", "code"})}
-	r.MustRegister(m.seconds)
-	return m
+	return &Models{r.histogram("mneme_model_seconds", "Time of calls to models by how they ended: ok or an error code.",
+		"model", "kind", "code")}
 }
 
-// Labelled adds a gauge with labels that is read, all its series at once, when the
-// metrics are: read gives emit each value with those of the labels, in their order.
-func (r *Registry) Labelled(name, help string, labels []string, read func(emit func(value float64, labels ...string))) {
-	r.MustRegister(&labelled{prometheus.NewDesc(name, help, labels, nil), read})
+// Read adds a gauge or a counter that is read, all its series at once, when the
+// metrics are.
+func (r *Registry) Read(f Family, read func(emit Emit)) {
+	kind := prometheus.GaugeValue
+	if f.Type == Counter {
+		kind = prometheus.CounterValue
+	}
+	r.add(f, &collector{prometheus.NewDesc(f.Name, f.Help, f.Labels, nil), kind, read})
 }
 
-type labelled struct {
+// Gauge adds a gauge without labels that is read when the metrics are.
+func (r *Registry) Gauge(name, help string, read func() float64) {
+	r.Read(Family{Name: name, Type: Gauge, Help: help}, func(emit Emit) { emit(read()) })
+}
+
+// collector is one family, read when the metrics are.
+type collector struct {
 	desc *prometheus.Desc
-	read func(emit func(value float64, labels ...string))
+	kind prometheus.ValueType
+	read func(emit Emit)
 }
 
 // Describe implements prometheus.Collector.
-func (l *labelled) Describe(to chan<- *prometheus.Desc) { to <- l.desc }
+func (c *collector) Describe(to chan<- *prometheus.Desc) { to <- c.desc }
 
 // Collect implements prometheus.Collector.
-func (l *labelled) Collect(to chan<- prometheus.Metric) {
-	l.read(func(value float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(l.desc, prometheus.GaugeValue, value, labels...)
+func (c *collector) Collect(to chan<- prometheus.Metric) {
+	c.read(func(value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(c.desc, c.kind, value, labels...)
 	})
 }
 
@@ -82,17 +141,14 @@ func (r *Registry) Handler() http.Handler {
 	return promhttp.HandlerFor(r.Registry, promhttp.HandlerOpts{Registry: r.Registry})
 }
 
-// Gauge adds a gauge that is read when the metrics are.
-func (r *Registry) Gauge(name, help string, read func() float64) {
-	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
-}
-
 // Meter counts operations. Safe for concurrent use.
 type Meter struct {
-	seconds *prometheus.HistogramVec
-	flight  *prometheus.GaugeVec
-	gauges  sync.Map // [2]string to prometheus.Gauge
-	timers  sync.Map // [3]string to prometheus.Observer
+	seconds  *prometheus.HistogramVec
+	degraded *prometheus.CounterVec
+	refused  *prometheus.CounterVec
+	flight   *prometheus.GaugeVec
+	gauges   sync.Map // [2]string to prometheus.Gauge
+	timers   sync.Map // [3]string to prometheus.Observer
 }
 
 // Begin says that a call is in flight.
@@ -108,6 +164,14 @@ func (m *Meter) End(operation, transport, code string, took time.Duration) {
 	}
 	o.(prometheus.Observer).Observe(took.Seconds())
 }
+
+// Degraded counts an answer that lacks a part, or has less of one.
+func (m *Meter) Degraded(operation, part, reason string) {
+	m.degraded.WithLabelValues(operation, part, reason).Inc()
+}
+
+// Refused counts a call that a limit refused.
+func (m *Meter) Refused(limit fault.Limit) { m.refused.WithLabelValues(string(limit)).Inc() }
 
 func (m *Meter) gauge(operation, transport string) prometheus.Gauge {
 	key := [2]string{operation, transport}

@@ -1,13 +1,16 @@
 package metrics_test
 
 import (
+	"fmt"
 	"io"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/middleware"
 	"github.com/mnemehq/mneme/transports/metrics"
 )
@@ -17,10 +20,17 @@ var _ middleware.Meter = (*metrics.Meter)(nil)
 func TestExposition(t *testing.T) {
 	r := metrics.New("1.2.3")
 	r.Gauge("mneme_gate_in_use", "Slots held.", func() float64 { return 7 })
-	r.Labelled("mneme_light", "Lights that are on.", []string{"room", "lamp"}, func(emit func(float64, ...string)) {
-		emit(1, "hall", "left")
-		emit(2, "hall", "right")
-	})
+	lights := metrics.Family{Name: "mneme_light", Type: metrics.Gauge, Help: "Lights.", Labels: []string{"room", "lamp"}}
+	r.Read(lights,
+		func(emit metrics.Emit) {
+			emit(1, "hall", "left")
+			emit(2, "hall", "right")
+		})
+	r.Read(metrics.Family{Name: "mneme_bulbs_total", Type: metrics.Counter, Help: "Bulbs used up."},
+		func(emit metrics.Emit) { emit(3) })
+	r.Meter.Degraded("notes.find", "vector", "timeout")
+	r.Meter.Degraded("notes.find", "vector", "timeout")
+	r.Meter.Refused(fault.RateLimit)
 	models := r.Models()
 	models.ModelCall("e5", "embedding", "ok", 3*time.Millisecond)
 	models.ModelCall("e5", "embedding", "timeout", 2*time.Second)
@@ -54,6 +64,8 @@ func TestExposition(t *testing.T) {
 		`mneme_model_seconds_bucket{code="ok",kind="embedding",model="e5",le="0.0025"} 0`,
 		`mneme_model_seconds_bucket{code="ok",kind="embedding",model="e5",le="0.005"} 1`,
 		`mneme_model_seconds_sum{code="timeout",kind="embedding",model="e5"} 2`,
+		"# TYPE mneme_light gauge", "# TYPE mneme_bulbs_total counter", "mneme_bulbs_total 3",
+		`mneme_degraded_total{op="notes.find",part="vector",reason="timeout"} 2`, `mneme_refused_total{limit="rate"} 1`,
 		`mneme_light{lamp="left",room="hall"} 1`, `mneme_light{lamp="right",room="hall"} 2`,
 		`mneme_gate_in_use 7`, `mneme_build_info{version="1.2.3"} 1`, "go_goroutines ", "process_open_fds ",
 	} {
@@ -63,6 +75,42 @@ func TestExposition(t *testing.T) {
 	}
 	if !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		t.Error(w.Header())
+	}
+}
+
+// Families describes every metric of Mneme's own as it is exposed, by name.
+func TestFamilies(t *testing.T) {
+	r := metrics.New("x")
+	r.Models().ModelCall("m", "embedding", "ok", time.Second)
+	r.Gauge("mneme_a", "An a.", func() float64 { return 1 })
+	r.Read(metrics.Family{Name: "mneme_b_total", Type: metrics.Counter, Help: "All bs.", Labels: []string{"of"}},
+		func(emit metrics.Emit) { emit(1, "x") })
+	r.Meter.Begin("x", "http")
+	r.Meter.End("x", "http", "ok", time.Second)
+	r.Meter.Degraded("x", "vector", "error")
+	r.Meter.Refused(fault.CallLimit)
+	exposed, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, f := range exposed {
+		if !strings.HasPrefix(f.GetName(), "mneme_") {
+			continue
+		}
+		var labels []string
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			labels = append(labels, l.GetName())
+		}
+		want = append(want, fmt.Sprint(f.GetName(), " ", strings.ToLower(f.GetType().String()), " ", f.GetHelp(), labels))
+	}
+	var got []string
+	for _, f := range r.Families() {
+		slices.Sort(f.Labels)
+		got = append(got, fmt.Sprint(f.Name, " ", f.Type, " ", f.Help, f.Labels))
+	}
+	if !slices.Equal(got, want) || len(got) < 8 {
+		t.Errorf("described\n%s\nexposed\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -606,6 +606,13 @@ func (x *Index) Ping(ctx context.Context) error {
 	})
 }
 
+// Pool implements port.Pooled.
+func (x *Index) Pool() port.Pool {
+	s := x.pool.Stat()
+	return port.Pool{InUse: int(s.AcquiredConns()), Max: int(s.MaxConns()), Waits: s.EmptyAcquireCount(),
+		Waited: s.EmptyAcquireWaitTime()}
+}
+
 // Close implements port.Index. It waits for running calls.
 func (x *Index) Close() error {
 	x.mu.Lock()
@@ -623,4 +630,5 @@ func (x *Index) Close() error {
 var (
 	_ port.Index       = (*Index)(nil)
 	_ port.Highlighter = (*Index)(nil)
+	_ port.Pooled      = (*Index)(nil)
 )

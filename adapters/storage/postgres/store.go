@@ -334,6 +334,12 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.Update(ctx, func(w port.Writer) error { return w.(*bunsql.Writer).Ping(ctx, s.now().UnixMicro()) })
 }
 
+// Pool implements port.Pooled.
+func (s *Store) Pool() port.Pool {
+	p := s.db.Stats()
+	return port.Pool{InUse: p.InUse, Max: p.MaxOpenConnections, Waits: p.WaitCount, Waited: p.WaitDuration}
+}
+
 // Close implements port.DocumentStore. It waits for running functions; later calls
 // answer fault Unavailable.
 func (s *Store) Close() error {
@@ -353,4 +359,7 @@ func (s *Store) Close() error {
 	return s.ended
 }
 
-var _ port.DocumentStore = (*Store)(nil)
+var (
+	_ port.DocumentStore = (*Store)(nil)
+	_ port.Pooled        = (*Store)(nil)
+)

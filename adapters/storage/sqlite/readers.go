@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
@@ -16,6 +17,9 @@ type readers struct {
 	open   func(context.Context) (*bunsql.Session, error)
 	tokens chan struct{} // one for each View that may run
 	done   chan struct{}
+
+	waits  atomic.Int64 // views for which no connection was free
+	waited atomic.Int64 // nanoseconds for one
 
 	mu   sync.Mutex
 	idle []*bunsql.Session // last in, first out: its page cache is warm
@@ -36,12 +40,8 @@ func (r *readers) view(ctx context.Context, fn func(port.Reader) error) error {
 		return errClosed("read")
 	default:
 	}
-	select {
-	case r.tokens <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-r.done:
-		return errClosed("read")
+	if err := r.enter(ctx); err != nil {
+		return err
 	}
 	defer func() { <-r.tokens }()
 	s, err := r.acquire(ctx)
@@ -61,6 +61,31 @@ func (r *readers) view(ctx context.Context, fn func(port.Reader) error) error {
 		r.mu.Unlock()
 	}()
 	return s.Read(fn)
+}
+
+// enter waits until another view may run.
+func (r *readers) enter(ctx context.Context) error {
+	select {
+	case r.tokens <- struct{}{}:
+		return nil
+	default:
+	}
+	began := time.Now()
+	r.waits.Add(1)
+	defer func() { r.waited.Add(int64(time.Since(began))) }()
+	select {
+	case r.tokens <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.done:
+		return errClosed("read")
+	}
+}
+
+// pool is the state of the connections.
+func (r *readers) pool() port.Pool {
+	return port.Pool{InUse: len(r.tokens), Max: cap(r.tokens), Waits: r.waits.Load(), Waited: time.Duration(r.waited.Load())}
 }
 
 func (r *readers) acquire(ctx context.Context) (*bunsql.Session, error) {

@@ -299,6 +299,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.Update(ctx, func(w port.Writer) error { return w.(*bunsql.Writer).Ping(ctx, s.o.Now().UnixMicro()) })
 }
 
+// Pool implements port.Pooled, of the connections that read; there is one that writes.
+func (s *Store) Pool() port.Pool { return s.read.pool() }
+
 // Close implements port.DocumentStore. It waits for running functions; later calls
 // answer fault Unavailable.
 func (s *Store) Close() error {
@@ -327,4 +330,7 @@ func (s *Store) release() error {
 	return errors.Join(append(errs, s.unlock())...)
 }
 
-var _ port.DocumentStore = (*Store)(nil)
+var (
+	_ port.DocumentStore = (*Store)(nil)
+	_ port.Pooled        = (*Store)(nil)
+)

@@ -65,6 +65,8 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		{"SetModels", setModels},
 		{"Shadows", shadows},
 		{"Survey", survey},
+		{"Statistics", statistics},
+		{"Pool", pool},
 		{"Erasure", erasure},
 		{"Replicas", replicas},
 		{"ReplicaClaims", claims},

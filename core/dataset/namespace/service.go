@@ -134,5 +134,5 @@ const maxWait = 5 * time.Second
 
 func busy() error {
 	return fault.New(fault.Unavailable, "another import of the organization is under way; nothing was imported").
-		After(30 * time.Second)
+		After(30 * time.Second).By(fault.ImportLimit)
 }

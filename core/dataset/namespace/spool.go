@@ -61,7 +61,8 @@ func (x *spools) grow(org ident.Org, n int64) error {
 	defer x.mu.Unlock()
 	if x.held[org]+n > x.room()-n {
 		return fault.New(fault.Unavailable,
-			"the server has too little room left for the data set in its folder for temporary files").After(30 * time.Second)
+			"the server has too little room left for the data set in its folder for temporary files").
+			After(30 * time.Second).By(fault.SpoolLimit)
 	}
 	x.total += n
 	x.held[org] += n

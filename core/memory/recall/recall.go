@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"slices"
 	"time"
@@ -128,6 +129,9 @@ type Answer struct {
 	Degraded  []retrieve.Degraded `json:"degraded" doc:"parts left out of this answer, and why"`
 	Usage     Usage               `json:"usage"`
 }
+
+// Missing implements op.Partial.
+func (r Answer) Missing() iter.Seq2[string, string] { return retrieve.Missing(r.Degraded) }
 
 // Recall answers a question from an end user's memories. Every sentence of the
 // answer carries a marker of a citation; without an answer it abstains.

@@ -61,6 +61,7 @@ type App struct {
 	Admin   http.Handler // health and metrics alone
 	Engine  *engine.Engine
 	Keys    *key.Service
+	Metrics *metrics.Registry
 
 	settings Settings
 	lock     *datadir.Lock
@@ -106,11 +107,11 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	meters := metrics.New(s.Version)
-	if err := a.openEngine(ctx, parts, meters); err != nil {
+	a.Metrics = metrics.New(s.Version)
+	if err := a.openEngine(ctx, parts); err != nil {
 		return nil, err
 	}
-	if a.Handler, err = a.handler(ctx, meters); err != nil {
+	if a.Handler, err = a.handler(ctx); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -172,13 +173,13 @@ func (a *App) openParts(ctx context.Context, env registry.Env) (p parts, err err
 
 // openEngine starts the services, and makes the organization that every
 // installation has.
-func (a *App) openEngine(ctx context.Context, p parts, meters *metrics.Registry) error {
+func (a *App) openEngine(ctx context.Context, p parts) error {
 	made, err := a.engineConfig(p)
 	if err != nil {
 		return err
 	}
-	made.Meter = meters.Meter
-	made.Watch = model.NewWatch(meters.Models())
+	made.Meter = a.Metrics.Meter
+	made.Watch = model.NewWatch(a.Metrics.Models())
 	if a.settings.Engine != nil {
 		a.settings.Engine(&made)
 	}
@@ -187,15 +188,7 @@ func (a *App) openEngine(ctx context.Context, p parts, meters *metrics.Registry)
 	}
 	a.onClose(a.Engine.Close)
 	a.Keys = a.Engine.Keys()
-	gate := a.Engine.Gate()
-	meters.Gauge("mneme_calls_running", "Calls being served.", func() float64 { return float64(gate.InUse()) })
-	meters.Gauge("mneme_calls_waiting", "Calls waiting for their turn.", func() float64 { return float64(gate.Waiting()) })
-	meters.Labelled("mneme_model_state", "1 for the state that a model is in: ready, loading or error.",
-		[]string{"model", "kind", "state"}, func(emit func(float64, ...string)) {
-			for _, m := range made.Watch.All() {
-				emit(1, m.Model, string(m.Task), string(m.State))
-			}
-		})
+	a.measure(made.Watch)
 	if _, err := a.Keys.EnsureDefault(ctx); err != nil {
 		return fmt.Errorf("make the default organization: %w", err)
 	}
@@ -261,7 +254,7 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 }
 
 // handler serves the operations, the tools, the pages and the measurements.
-func (a *App) handler(ctx context.Context, meters *metrics.Registry) (http.Handler, error) {
+func (a *App) handler(ctx context.Context) (http.Handler, error) {
 	s, set := a.settings, a.Engine.Set()
 	base := s.Config.Server.BaseURL
 	serving := mcp.Options{
@@ -274,7 +267,7 @@ func (a *App) handler(ctx context.Context, meters *metrics.Registry) (http.Handl
 			return identified(ctx)(a.Keys.Verify(ctx, bearer, op.Namespace))
 		},
 	}
-	measured := map[string]http.Handler{"GET /metrics": meters.Handler()}
+	measured := map[string]http.Handler{"GET /metrics": a.Metrics.Handler()}
 	plain := map[string]http.Handler{}
 	if s.Config.Server.AdminAddr == "" {
 		maps.Copy(plain, measured)
@@ -302,7 +295,7 @@ func (a *App) handler(ctx context.Context, meters *metrics.Registry) (http.Handl
 	if err != nil {
 		return nil, err
 	}
-	answering := transport.Options{Set: set, Log: s.Log, Mounts: mounts, Gauge: meters.Gauge,
+	answering := transport.Options{Set: set, Log: s.Log, Mounts: mounts, Gauge: a.Metrics.Gauge, Refused: a.Metrics.Meter.Refused,
 		BodyBytes: int64(s.Config.Limits.BodyMB) << 20, AddressHeader: s.Config.OAuth.AddressHeader}
 	if s.HTTP != nil {
 		s.HTTP(&answering)

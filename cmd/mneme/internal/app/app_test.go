@@ -103,7 +103,11 @@ func check(t *testing.T, err error, want []string) {
 
 func open(t *testing.T, file string) (*app.App, error) {
 	t.Helper()
-	dir := t.TempDir()
+	return openIn(t, t.TempDir(), file)
+}
+
+func openIn(t *testing.T, dir, file string) (*app.App, error) {
+	t.Helper()
 	path := filepath.Join(dir, "mneme.yaml")
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)

@@ -271,3 +271,18 @@ func writeFile(path string, body []byte) error {
 	}
 	return nil
 }
+
+// Size is what the files of a folder hold together. Those that go while it looks are
+// passed over.
+func Size(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil //nolint:nilerr // it is gone, or not to be read
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}

@@ -429,9 +429,8 @@ func TestManyClientsOnASmallGate(t *testing.T) {
 			t.Errorf("%d documents are stored, %d writes were answered with 200", len(have), count)
 		}
 		s.query("docs", object{"query": "words"})
-		if s.engine.Gate().InUse() != 0 || s.engine.Gate().Waiting() != 0 {
-			t.Errorf("%d calls hold the gate and %d wait after all are answered", s.engine.Gate().InUse(),
-				s.engine.Gate().Waiting())
+		if f := s.engine.Figures(); f.Running != 0 || f.Waiting != 0 {
+			t.Errorf("%d calls hold the gate and %d wait after all are answered", f.Running, f.Waiting)
 		}
 	})
 }

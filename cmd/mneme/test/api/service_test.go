@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/port"
@@ -210,9 +211,10 @@ func TestHealth(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	once(t, func(t *testing.T, b backend) {
-		s := start(t, b, options{})
+		s := start(t, b, options{engine: func(c *engine.Config) { c.Count = time.Millisecond }})
 		s.write("docs", doc("a", "text", ""))
 		s.query("docs", object{"query": "text"})
+		s.query("docs", object{"query": "text", "rerank": true})
 		s.post("/namespaces/docs/query", object{"query": ""}).fails(400, "invalid_request")
 		s.get("/namespaces", "Authorization", "").fails(401, "unauthorized")
 		r := s.get("/metrics", "Authorization", "").ok()
@@ -221,13 +223,23 @@ func TestMetrics(t *testing.T) {
 		}
 		for _, line := range []string{
 			`mneme_operation_seconds_count{code="ok",op="documents.write",transport="http"} 1`,
-			`mneme_operation_seconds_count{code="ok",op="namespaces.query",transport="http"} 1`,
+			`mneme_operation_seconds_count{code="ok",op="namespaces.query",transport="http"} 2`,
 			`mneme_operation_seconds_count{code="invalid_request",op="namespaces.query",transport="http"} 1`,
 			`mneme_operation_seconds_count{code="unauthorized",op="namespaces.list",transport="http"} 1`,
 			`mneme_operations_in_flight{op="documents.write",transport="http"} 0`, `mneme_build_info{version="test"} 1`,
+			`mneme_degraded_total{op="namespaces.query",part="rerank",reason="model_off"} 1`,
+			`mneme_query_encodings_total{cache="hit"} 1`, `mneme_index_builds 0`,
 		} {
 			if !strings.Contains(string(r.body), line+"\n") {
 				t.Errorf("no metric %s", line)
+			}
+		}
+		for _, line := range []string{"mneme_namespaces 1", `mneme_documents{space="documents"} 1`,
+			`mneme_chunks{space="documents"} 1`, `mneme_text_bytes{space="documents"} 4`} { // counted in the background
+			for began := time.Now(); !strings.Contains(string(s.get("/metrics").ok().body), line+"\n"); {
+				if time.Since(began) > time.Minute {
+					t.Fatalf("no metric %s", line)
+				}
 			}
 		}
 		if strings.Contains(string(r.body), s.key) || strings.Contains(string(r.body), `"docs"`) {
