@@ -1,9 +1,12 @@
 package configs
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,6 +153,32 @@ type OAuth struct {
 type Pull struct {
 	Mirror    string `yaml:"mirror" env:"MNEME_MODELS_MIRROR" help:"URL or folder to fetch from instead of the catalogue's places, each of which is a folder of its name there; or place=URL for some of them, separated by commas. Empty: none."`
 	Catalogue string `yaml:"catalogue" env:"MNEME_MODELS_CATALOGUE" help:"Catalogue file. Empty: the program's own."`
+
+	Publishers map[string]Publisher `yaml:"publishers" help:"Publishers whose signed catalogues 'mneme models pull --publisher NAME' takes, by names of yours: {acme: {url: ..., public_key: ...}}."`
+}
+
+// Publisher is who signs a catalogue.
+type Publisher struct {
+	URL       string `yaml:"url" help:"URL of the catalogue, or its path. Its signature lies beside it, as NAME.minisig."`
+	PublicKey string `yaml:"public_key" help:"The publisher's key in the form of minisign, as 'mneme models keygen' prints it. What it has not signed is refused."`
+}
+
+// publisherName is what a publisher may be called: it is the name of a folder of mirrors.
+var publisherName = regexp.MustCompile(`^[a-z0-9_-]+$`)
+
+func (p Publisher) validate(name string, report func(path, format string, args ...any)) {
+	path := "pull.publishers." + name
+	if !publisherName.MatchString(name) {
+		report(path, "the name of a publisher has lower-case letters, digits, - and _ alone")
+	}
+	u, err := url.Parse(p.URL)
+	if p.URL == "" || err != nil || !slices.Contains([]string{"https", "http", "file", ""}, u.Scheme) || u.RawQuery != "" {
+		report(path+".url", "%q is no http, https or file URL without a query, nor a path", p.URL)
+	}
+	// The form: two letters for the algorithm, eight bytes that name the key, and the key.
+	if key, err := base64.StdEncoding.DecodeString(p.PublicKey); err != nil || len(key) != 42 || string(key[:2]) != "Ed" {
+		report(path+".public_key", "is no public key in the form of minisign, such as RWQ and 53 more characters")
+	}
 }
 
 // Log says what is logged and how.
@@ -335,6 +364,9 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		}
 	}
 	c.OAuth.validate(c.Server.BaseURL, report)
+	for name, p := range c.Pull.Publishers {
+		p.validate(name, report)
+	}
 	w := c.Query.Weights
 	for _, f := range []struct {
 		name  string

@@ -29,7 +29,7 @@ func (c *command) modelsCommand() *cobra.Command {
 	return parent("models", "List, pull, make and check models", c.modelsListCommand(), c.modelsPullCommand(),
 		c.modelsRemoveCommand(),
 		c.modelsCheckCommand(), c.modelsTryCommand(), c.modelsBenchCommand(), c.modelsInitCommand(), c.modelsSealCommand(),
-		c.modelsPackCommand())
+		c.modelsPackCommand(), c.modelsKeygenCommand(), c.modelsSignCommand())
 }
 
 // listedModel is a configured model as models list shows it.

@@ -38,7 +38,7 @@ models: {mine: {wasm: {module: FILE}}}.
 The task is read off the checkpoint's weights: a masked-language-model head makes a
 learned-sparse encoder (SPLADE), a classifier of one label a reranker, with the
 pooler where there is one, and anything else an embedding model.`,
-		Example: `  mneme models pack ./acme --catalogue catalogue.yaml --at https://models.acme.example
+		Example: `  mneme models pack ./acme --catalogue catalogue.yaml --at https://models.acme.example --sign acme.key
   mneme models pack ./bge-small-en-v1.5 --install bge-small-en-v1.5 --licence MIT
   mneme models pack ./bge-small-en-v1.5 --out bge-small-en-v1.5.safetensors --licence MIT --pooling cls
   mneme models pack ./e5-small-v2 --out e5.safetensors --query-prefix "query: " --passage-prefix "passage: "
@@ -51,8 +51,8 @@ pooler where there is one, and anything else an embedding model.`,
 				return c.packRelease(cmd, args[0], out, r)
 			}
 			if r != (releaseFlags{}) {
-				return usage("--catalogue, --at and --summary are for a folder with a %s, and %s has none", models.ManifestFile,
-					args[0])
+				return usage("--catalogue, --at, --summary and --sign are for a folder with a %s, and %s has none",
+					models.ManifestFile, args[0])
 			}
 			if (out == "") == (install == "") {
 				return usage("models pack needs --out: the file to write, or --install: the name to install it under")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	wasmadapter "github.com/mnemehq/mneme/adapters/model/wasm"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/minisig"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/pull"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/wasm/models"
@@ -24,7 +26,7 @@ import (
 )
 
 // sourceFlags is where models are pulled from.
-type sourceFlags struct{ catalogue, mirror string }
+type sourceFlags struct{ catalogue, mirror, publisher string }
 
 func (s *sourceFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -32,16 +34,36 @@ func (s *sourceFlags) flags(cmd *cobra.Command) {
 		"catalogue file (MNEME_MODELS_CATALOGUE, pull.catalogue; default: the program's own)")
 	f.StringVar(&s.mirror, "mirror", "",
 		"URL or folder to fetch from instead, or base=URL,... (MNEME_MODELS_MIRROR, pull.mirror)")
+	f.StringVar(&s.publisher, "publisher", "", "take the signed catalogue of this publisher (pull.publishers)")
 }
 
-// open reads the catalogue; flags win over the configuration.
-func (s *sourceFlags) open(cfg configs.Pull) (pull.Catalogue, pull.Mirror, error) {
-	m, err := pull.ParseMirror(cmp.Or(s.mirror, cfg.Mirror))
-	if err != nil {
-		return pull.Catalogue{}, m, err
+// open reads the catalogue; flags win over the configuration. What a publisher has signed
+// is nil where none is asked for.
+func (s *sourceFlags) open(ctx context.Context, cfg configs.Pull, store pull.Store, client pull.Client) (pull.Plan, error) {
+	p := pull.Plan{Client: client}
+	var err error
+	if p.Mirror, err = pull.ParseMirror(cmp.Or(s.mirror, cfg.Mirror)); err != nil {
+		return p, err
 	}
-	c, err := pull.Open(cmp.Or(s.catalogue, cfg.Catalogue))
-	return c, m, err
+	if s.publisher == "" {
+		p.Catalogue, err = pull.Open(cmp.Or(s.catalogue, cfg.Catalogue))
+		return p, err
+	}
+	if s.catalogue != "" {
+		return p, usage("--catalogue and --publisher are two places; give one")
+	}
+	by, ok := cfg.Publishers[s.publisher]
+	if !ok {
+		return p, usage("the configuration has no publisher %q; under pull.publishers it has %s", s.publisher,
+			cmp.Or(strings.Join(slices.Sorted(maps.Keys(cfg.Publishers)), ", "), "none"))
+	}
+	key, err := minisig.ParseKey(by.PublicKey)
+	if err != nil {
+		return p, err
+	}
+	signed, err := store.Open(ctx, pull.Publisher{Name: s.publisher, URL: by.URL, Key: key}, p.Mirror, client)
+	p.Catalogue, p.Signed = signed.Catalogue, &signed
+	return p, err
 }
 
 func (c *command) modelsPullCommand() *cobra.Command {
@@ -64,22 +86,31 @@ The licence of each model is shown; one that asks for more than its notice has t
 accepted, on the terminal or with --accept-licence. So has one that the model states
 itself and the catalogue does not.
 
+A publisher of the configuration (pull.publishers) has signed its catalogue, which
+--publisher takes: one that its key has not signed, or that is older than one taken
+before, is refused.
+
 What is installed stays: another version goes beside it (--as NAME@2) or, with
 --replace, in its place, and then nothing is left for namespaces that it filled.`,
 		Example: `  mneme models pull --list
   mneme models pull bge-small-en-v1.5
   mneme models pull bge-small-en-v1.5 --mirror-to ./usb-stick
   mneme models pull bge-small-en-v1.5 --mirror ./usb-stick
+  mneme models pull --publisher acme acme-embed
   mneme models pull acme --as acme@2`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := c.loadQuiet()
 			if err != nil {
 				return err
 			}
-			catalogue, mirror, err := s.open(cfg.Pull)
+			store := c.modelStore(cfg)
+			store.Replace = replace
+			from, err := s.open(cmd.Context(), cfg.Pull, store,
+				pull.Client{UserAgent: "mneme/" + thisBuild().Version, Log: c.logger(cfg.Log)})
 			if err != nil {
 				return err
 			}
+			catalogue := from.Catalogue
 			if list {
 				return c.listCatalogue(catalogue, asJSON)
 			}
@@ -89,8 +120,6 @@ What is installed stays: another version goes beside it (--as NAME@2) or, with
 			if as != "" && len(args) > 1 {
 				return usage("--as is for one model")
 			}
-			store := c.modelStore(cfg)
-			store.Replace = replace
 			for _, name := range args {
 				e, err := catalogue.Model(name)
 				if err != nil {
@@ -100,13 +129,13 @@ What is installed stays: another version goes beside it (--as NAME@2) or, with
 					return err
 				}
 				bar := &transferBar{w: c.stderr}
-				plan := pull.Plan{Catalogue: catalogue, Mirror: mirror, Name: name, As: as, Keep: keep, Progress: bar.update,
-					Accept: func(licence string) error {
-						bar.end()
-						fmt.Fprintf(c.stderr, "%s itself says licence %s\n", name, licence)
-						return c.consentTo(name, licence, e.Source, accept)
-					},
-					Client: pull.Client{UserAgent: "mneme/" + thisBuild().Version, Log: c.logger(cfg.Log)}}
+				plan := from
+				plan.Name, plan.As, plan.Keep, plan.Progress = name, as, keep, bar.update
+				plan.Accept = func(licence string) error {
+					bar.end()
+					fmt.Fprintf(c.stderr, "%s itself says licence %s\n", name, licence)
+					return c.consentTo(name, licence, e.Source, accept)
+				}
 				if mirrorTo != "" {
 					err := plan.MirrorTo(cmd.Context(), mirrorTo)
 					bar.end()
@@ -162,6 +191,9 @@ func (c *command) printPulled(in pull.Installed, asJSON bool) error {
 			names[i] = string(c)
 		}
 		asks += ", imports: " + cmp.Or(strings.Join(names, ", "), "none")
+	}
+	if in.Publisher != nil {
+		asks += ", signed by " + in.Publisher.Name
 	}
 	pin := ""
 	if in.SHA256 != "" {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // zipped are the names in an archive.
@@ -115,6 +117,71 @@ func TestPackUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := mneme(t, "models", "check", file); r.Code != 1 || !strings.Contains(r.Stderr, "it is no release of a model") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestSignedRelease: a publisher's keys sign archive and catalogue, and an operator who has
+// pinned the public one takes what they signed and nothing else.
+func TestSignedRelease(t *testing.T) {
+	dir, shelf := sealed(t, "1.0.0"), t.TempDir()
+	key, data := filepath.Join(shelf, "acme"), filepath.Join(t.TempDir(), "data")
+	archive, catalogue := filepath.Join(shelf, "acme-1.0.0.zip"), filepath.Join(shelf, "catalogue.yaml")
+	lines := succeed(t, "models", "keygen", key).Stdout
+	for name, mode := range map[string]os.FileMode{"acme.key": 0o600, "acme.pub": 0o644} {
+		if info, err := os.Stat(filepath.Join(shelf, name)); err != nil || info.Mode().Perm()&^mode != 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if r := mneme(t, "models", "keygen", key); r.Code != 1 || !strings.Contains(r.Stderr, "exists") {
+		t.Errorf("keys were written over: %+v", r)
+	}
+	pack := []string{"models", "pack", dir, "--out", archive, "--catalogue", catalogue, "--at",
+		"file://" + filepath.ToSlash(shelf)}
+	out := succeed(t, append(pack, "--sign", key+".key")...).Stdout
+	for _, file := range []string{archive, catalogue} {
+		if !strings.Contains(out, file+".minisig signs it\n") {
+			t.Errorf("%s: %s", file, out)
+		}
+	}
+	_, printed, ok := strings.Cut(lines, "\n\n")
+	config := filepath.Join(t.TempDir(), "mneme.yaml")
+	write(t, config, strings.Replace(printed, "https://...", filepath.ToSlash(catalogue), 1))
+	pull := func(more ...string) harness.Result {
+		return mneme(t, append([]string{"models", "pull", "--data", data, "--config", config}, more...)...)
+	}
+	if r := pull("--publisher", "acme", "acme"); !ok || r.Code != 0 ||
+		!strings.Contains(r.Stdout, "installed acme 1.0.0, embedding, 0.0 MB, licence MIT, up to 16 MB of memory an instance, "+
+			"signed by acme;") {
+		t.Errorf("%+v", r)
+	}
+	if r := pull("--publisher", "acme", "--list", "--json"); r.Code != 0 || !strings.Contains(r.Stdout, `"name": "acme"`) {
+		t.Errorf("%+v", r)
+	}
+	for want, args := range map[string][]string{
+		`no publisher "other"; under pull.publishers it has acme`: {"--publisher", "other", "acme"},
+		"are two places": {"--publisher", "acme", "--catalogue", catalogue, "acme"},
+	} {
+		if r := pull(args...); r.Code != 2 || !strings.Contains(r.Stderr, want) {
+			t.Errorf("%+v, want %q", r, want)
+		}
+	}
+	// The catalogue changes, and its signature not with it until it is signed again.
+	r := mneme(t, append(pack, "--summary", "newer")...)
+	if r.Code != 0 || !strings.Contains(r.Stderr, "sign it again: mneme models sign --key KEY "+catalogue) {
+		t.Errorf("%+v", r)
+	}
+	if r := pull("--publisher", "acme", "acme"); r.Code != 1 || !strings.Contains(r.Stderr, "publisher acme: ") {
+		t.Errorf("%+v", r)
+	}
+	if r := mneme(t, "models", "sign", catalogue); r.Code != 2 || !strings.Contains(r.Stderr, "needs --key") {
+		t.Errorf("%+v", r)
+	}
+	succeed(t, "models", "sign", "--key", key+".key", catalogue)
+	if r := pull("--publisher", "acme", "acme"); r.Code != 0 {
+		t.Errorf("%+v", r)
+	}
+	if r := mneme(t, append(pack, "--sign", key+".pub")...); r.Code != 1 || !strings.Contains(r.Stderr, "no private key") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -290,12 +290,16 @@ func (c Catalogue) URL(f File, m Mirror) (string, error) {
 	if part == nil {
 		return "", fmt.Errorf("%s: want {base}/path", f.URL)
 	}
-	root := c.Bases[part[1]]
+	return m.root(part[1], c.Bases[part[1]]) + "/" + part[2], nil
+}
+
+// root is what stands for a base, without a slash at the end.
+func (m Mirror) root(base, own string) string {
 	if m.all != "" {
-		root = m.all + "/" + part[1]
+		own = m.all + "/" + base
 	}
-	if own, ok := m.bases[part[1]]; ok {
-		root = own
+	if at, ok := m.bases[base]; ok {
+		own = at
 	}
-	return strings.TrimSuffix(root, "/") + "/" + part[2], nil
+	return strings.TrimSuffix(own, "/")
 }

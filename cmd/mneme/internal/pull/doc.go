@@ -8,5 +8,6 @@
 //	NAME/model.safetensors   a pack; or a vendor's folder with model.json
 //	NAME/installed.json      what it is and where it came from (Installed)
 //	.downloads/SHA256        what was fetched; .part and .part.json while it is
+//	.publishers.json         when the newest catalogue of each key was signed
 //	.lock                    held while something is installed or removed
 package pull

@@ -42,8 +42,17 @@ type Installed struct {
 	MemoryMB     int              `json:"memory_mb,omitempty"`
 	Capabilities []abi.Capability `json:"capabilities,omitempty"`
 
+	Publisher *Signature `json:"publisher,omitempty"` // whose key has signed the catalogue; nil: it was not asked for
+
 	Installed time.Time `json:"installed"`
 	Problem   string    `json:"problem,omitempty"` // why it cannot be used; of List alone
+}
+
+// Signature is who has signed for a model.
+type Signature struct {
+	Name      string    `json:"name"` // in the configuration
+	PublicKey string    `json:"public_key"`
+	Signed    time.Time `json:"signed"`
 }
 
 // Origin is a file that a model was made of.
@@ -67,6 +76,7 @@ type Store struct {
 // Plan is a model to be pulled.
 type Plan struct {
 	Catalogue Catalogue
+	Signed    *Signed // what Catalogue comes from; nil: it is not signed
 	Mirror    Mirror
 	Name      string // in the catalogue
 	As        string // of the installed model; "": Name
@@ -143,6 +153,11 @@ func (s Store) Pull(ctx context.Context, p Plan) (_ Installed, err error) {
 		return Installed{}, fmt.Errorf("pull %s: %w", p.Name, err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	if p.Signed != nil {
+		if err := s.take(*p.Signed); err != nil {
+			return Installed{}, fmt.Errorf("pull %s: publisher %s: %w", p.Name, p.Signed.Publisher.Name, err)
+		}
+	}
 	in, err := s.pull(ctx, p, e)
 	if err != nil {
 		return in, fmt.Errorf("pull %s: %w", p.Name, err)
@@ -171,6 +186,9 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 		Version: e.Version,
 		Licence: e.Licence,
 		Source:  e.Source,
+	}
+	if by := p.Signed; by != nil {
+		in.Publisher = &Signature{by.Publisher.Name, by.Publisher.Key.String(), by.At}
 	}
 	var files []string
 	for i, f := range e.Files {
@@ -635,6 +653,11 @@ func (p Plan) MirrorTo(ctx context.Context, dir string) error {
 	e, err := p.Catalogue.Model(p.Name)
 	if err != nil {
 		return err
+	}
+	if p.Signed != nil {
+		if err := p.Signed.MirrorTo(dir); err != nil {
+			return err
+		}
 	}
 	for i, f := range e.Files {
 		address, err := p.Catalogue.URL(f, p.Mirror)
