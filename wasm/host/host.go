@@ -260,7 +260,7 @@ func (m *Model) open(ctx context.Context) error {
 		}
 		return err
 	}
-	m.queue = newQueue(o.MaxWaiting, &o.Shared.load)
+	m.queue = newQueue(o.MaxWaiting, o.Instances, &o.Shared.load)
 	m.startWorker(first, passages)
 	for range o.Instances - 1 {
 		m.startWorker(nil, passages)

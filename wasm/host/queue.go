@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,7 @@ type job struct {
 	texts   []string
 	rows    []int // where the texts stand in the call
 	settled atomic.Bool
+	held    bool // it takes one of the places of callers whose calls ran out of time; guarded by the queue's mu
 }
 
 type outcome struct {
@@ -84,9 +86,20 @@ func (j *job) complete(r abi.Result, err error) {
 	}
 }
 
+// caller is whose call it is; without a key nobody's whose name is known.
+type caller struct {
+	org ident.Org
+	key string
+}
+
 // queue holds the waiting streams: class by class, each class in turn. The organizations
 // that wait take turns before that, whatever the classes of their streams, so that one
-// that asks for more than the model can do waits for itself.
+// that asks for more than the model can do waits for itself. Within a class the keys of
+// an organization take turns as well.
+//
+// A caller whose call a stranger's module did not end in its time is held to a share of
+// the workers for a while: to all but one, together with its like, and not that for
+// queries. So calls that loop, however many, leave a worker to the others.
 type queue struct {
 	mu     sync.Mutex
 	ready  *sync.Cond
@@ -96,10 +109,20 @@ type queue struct {
 	load   *load
 	turn   uint64               // jobs taken
 	last   map[ident.Org]uint64 // turn of the last job of each organization, since the queue was empty
+	keys   map[caller]uint64    // and of each key
+
+	share int                  // of the workers for passages, that held callers may have at once
+	held  int                  // how many they have
+	until map[caller]time.Time // when a caller is held no longer
+	now   func() time.Time
 }
 
-func newQueue(limit int, load *load) *queue {
-	q := &queue{limit: limit, load: load, last: map[ident.Org]uint64{}}
+// heldFor is how long a caller is held after a call that ran out of time.
+const heldFor = time.Minute
+
+func newQueue(limit, instances int, load *load) *queue {
+	q := &queue{limit: limit, load: load, last: map[ident.Org]uint64{}, keys: map[caller]uint64{},
+		share: max(1, instances-1), until: map[caller]time.Time{}, now: time.Now}
 	q.ready = sync.NewCond(&q.mu)
 	return q
 }
@@ -136,9 +159,9 @@ func (q *queue) take(last class) *job {
 	}
 }
 
-// next takes a job of class last or before, of the organization whose turn it is: of
-// the first stream of its first class, which it moves behind the others. Streams whose
-// caller is gone are dropped.
+// next takes a job of class last or before, of the organization whose turn it is and, in
+// its first class, of the key: of the first stream, which it moves behind the others.
+// Streams whose caller is gone are dropped.
 func (q *queue) next(last class) *job {
 	var first *stream
 	for c := queries; c <= last; c++ {
@@ -146,7 +169,7 @@ func (q *queue) next(last class) *job {
 			gone := s.ctx.Err() != nil || len(s.jobs) == 0
 			if gone {
 				q.dropRest(s)
-			} else if first == nil || q.last[s.org()] < q.last[first.org()] {
+			} else if q.admits(s, last) && (first == nil || q.before(s, first)) {
 				first = s
 			}
 			return gone
@@ -155,11 +178,12 @@ func (q *queue) next(last class) *job {
 	if first == nil {
 		if q.length() == 0 {
 			clear(q.last)
+			clear(q.keys)
 		}
 		return nil
 	}
 	q.turn++
-	q.last[first.org()] = q.turn
+	q.last[first.org()], q.keys[first.caller()] = q.turn, q.turn
 	line := &q.lines[first.class]
 	at := slices.Index(*line, first)
 	*line = slices.Delete(*line, at, at+1)
@@ -168,16 +192,61 @@ func (q *queue) next(last class) *job {
 		*line = append(*line, first)
 	}
 	first.started.Store(true)
+	if j.held = q.holds(first.caller()); j.held {
+		q.held++
+	}
 	return j
 }
 
-// org is whose call it is; "": nobody's whose name is known.
-func (s *stream) org() ident.Org {
-	if who := ident.Known(s.ctx); who != nil {
-		return who.Org
+// before tells whether it is s's turn and not that of first, which is of the same class or
+// of an earlier one.
+func (q *queue) before(s, first *stream) bool {
+	a, b := s.caller(), first.caller()
+	if a.org != b.org {
+		return q.last[a.org] < q.last[b.org]
 	}
-	return ""
+	return s.class == first.class && q.keys[a] < q.keys[b]
 }
+
+// admits tells whether a worker that serves the classes up to last may take a job of s.
+func (q *queue) admits(s *stream, last class) bool {
+	return !q.holds(s.caller()) || last == passages && q.held < q.share
+}
+
+// holds tells whether a caller is held. The caller of it holds mu.
+func (q *queue) holds(c caller) bool {
+	end, ok := q.until[c]
+	return ok && q.now().Before(end)
+}
+
+// hold holds the caller of a stream for a while.
+func (q *queue) hold(s *stream) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	maps.DeleteFunc(q.until, func(_ caller, end time.Time) bool { return !now.Before(end) })
+	q.until[s.caller()] = now.Add(heldFor)
+}
+
+// release gives back the place of a job that a worker has done with.
+func (q *queue) release(j *job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if j.held {
+		j.held = false
+		q.held--
+		q.ready.Broadcast() // another that was held may go
+	}
+}
+
+func (s *stream) caller() caller {
+	if who := ident.Known(s.ctx); who != nil {
+		return caller{who.Org, who.KeyID}
+	}
+	return caller{}
+}
+
+func (s *stream) org() ident.Org { return s.caller().org }
 
 // waitingOf counts the streams of an organization in line. The caller holds mu.
 func (q *queue) waitingOf(org ident.Org) int {
@@ -272,6 +341,7 @@ func (w *worker) run() {
 			break
 		}
 		w.work(j)
+		w.model.queue.release(j)
 		if w.lost.Load() {
 			w.closeInstance()
 			return
@@ -304,7 +374,7 @@ func (w *worker) work(j *job) {
 		patience += time.Minute
 	}
 	defer time.AfterFunc(patience, func() { w.abandon(j) }).Stop()
-	r, err := w.call(ctx, j)
+	r, stopped, err := w.call(ctx, j)
 	var stated *abi.Error
 	if errors.As(err, &stated) && stated.Code == abi.CodeMemory {
 		// Memory that leaked or lies in pieces comes back with a new instance alone.
@@ -316,7 +386,7 @@ func (w *worker) work(j *job) {
 				m.options.Log.Warn("model instance out of memory", "model", m.info.ID, "operation", j.stream.op, "error", err,
 					"memory_mb", m.options.MemoryMB, "unlogged", dropped)
 			}
-			r, err = w.call(ctx, j)
+			r, stopped, err = w.call(ctx, j)
 			if errors.As(err, &stated) && stated.Code == abi.CodeMemory {
 				w.closeInstance() // the job is too large for any
 			}
@@ -330,7 +400,7 @@ func (w *worker) work(j *job) {
 	var b *errBroken
 	if errors.As(err, &b) {
 		w.closeInstance()
-		if ctx.Err() != nil {
+		if stopped {
 			err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
 		} else if pass, dropped := m.failureLog.allow(time.Now()); pass {
 			m.options.Log.Warn("model instance failed", "model", m.info.ID, "error", err, "unlogged", dropped)
@@ -339,19 +409,23 @@ func (w *worker) work(j *job) {
 	j.complete(r, err)
 }
 
-// call runs a job on the worker's instance, which it makes where there is none.
-func (w *worker) call(ctx context.Context, j *job) (abi.Result, error) {
+// call runs a job on the worker's instance, which it makes where there is none. stopped:
+// the time was up, or the caller gone.
+func (w *worker) call(ctx context.Context, j *job) (r abi.Result, stopped bool, err error) {
 	if w.in == nil {
 		in, err := w.model.newInstance(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
 				err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
 			}
-			return abi.Result{}, err
+			return abi.Result{}, ctx.Err() != nil, err
 		}
 		w.in, w.used = in, false
 	}
-	r, err := w.in.call(ctx, j.stream.op, abi.Request{Rows: slices.Concat(j.stream.head, j.texts), Query: j.stream.query})
+	limit, began := w.model.callLimit(j), time.Now()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	r, err = w.in.call(ctx, j.stream.op, abi.Request{Rows: slices.Concat(j.stream.head, j.texts), Query: j.stream.query})
 	w.memory.Store(w.in.memory())
 	if err == nil {
 		w.used = true
@@ -360,7 +434,43 @@ func (w *worker) call(ctx context.Context, j *job) (abi.Result, error) {
 			err = &errBroken{err}
 		}
 	}
-	return r, err
+	stopped = ctx.Err() != nil
+	if err != nil && stopped && w.model.module.Interrupt == Enforced && time.Since(began) >= limit/2 {
+		w.model.queue.hold(j.stream)
+	}
+	return r, stopped, err
+}
+
+// leastLimit is what a call may take at least, unless the time limit is shorter: a busy
+// machine may be that slow with little work.
+const leastLimit = 3 * time.Second
+
+// callLimit is the time limit of a call. One into a stranger's module has it in proportion
+// to its work, all of it for a full batch; and a query has a sixth of it at most and a
+// score a third, so that whoever waits for them has time left for what else was asked.
+func (m *Model) callLimit(j *job) time.Duration {
+	most := m.options.CallTimeout
+	if m.module.Interrupt != Enforced {
+		return most
+	}
+	least, tokens := min(most, leastLimit), 0
+	for _, texts := range [][]string{j.stream.head, j.texts} {
+		for _, text := range texts {
+			if op := j.stream.op; op == abi.FuncTokens || op == abi.FuncIDs {
+				tokens += len(text) / 128 // a look at each byte, whatever the window
+			} else {
+				tokens += m.estimate(text)
+			}
+		}
+	}
+	limit := time.Duration(float64(most) * float64(tokens) / batchTokens)
+	switch {
+	case j.stream.query:
+		most /= 6
+	case j.stream.class == scores:
+		most /= 3
+	}
+	return max(least, min(limit, most))
 }
 
 // abandon gives up on a worker whose call does not come back.
@@ -374,6 +484,7 @@ func (w *worker) abandon(j *job) {
 	m.workers = slices.DeleteFunc(m.workers, func(o *worker) bool { return o == w })
 	m.pool.Unlock()
 	m.lost.Add(1)
+	m.queue.release(j)
 	m.options.Log.Error("model instance lost", "model", m.info.ID, "operation", j.stream.op)
 	j.complete(abi.Result{}, &abi.Error{Code: abi.CodeStopped, Message: "the call never ended"})
 	m.startWorker(nil, w.last)

@@ -2,10 +2,17 @@ package host
 
 import (
 	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/wasm/abi"
 )
 
@@ -13,7 +20,7 @@ import (
 // in turn; and the worker for queries takes nothing else.
 func TestOrder(t *testing.T) {
 	var load load
-	q := newQueue(100, &load)
+	q := newQueue(100, 2, &load)
 	call := func(name string, c class, jobs int) *stream {
 		s := &stream{op: name, class: c, results: make(chan outcome, jobs)}
 		s.ctx, s.cancel = context.WithCancel(t.Context())
@@ -135,7 +142,7 @@ func TestCut(t *testing.T) {
 // TestTurnsOfOrganizations: the organizations that wait take turns, whatever classes their
 // calls are of, and a line that one has filled takes a quarter of another's.
 func TestTurnsOfOrganizations(t *testing.T) {
-	q := newQueue(8, new(load))
+	q := newQueue(8, 2, new(load))
 	call := func(org string, c class, jobs int) error {
 		s := &stream{op: org + string('0'+rune(c)), class: c, results: make(chan outcome, jobs)}
 		s.ctx, s.cancel = context.WithCancel(ident.WithPrincipal(t.Context(), ident.Principal{Org: ident.Org(org)}))
@@ -172,5 +179,212 @@ func TestTurnsOfOrganizations(t *testing.T) {
 	}
 	if got := take(passages, 5); got != "a1 a1 a2 a2 a2 " {
 		t.Errorf("what is left: %s", got)
+	}
+}
+
+// by is a context of a key's calls.
+func by(ctx context.Context, org, key string) context.Context {
+	return ident.WithPrincipal(ctx, ident.Principal{Org: ident.Org(org), KeyID: key})
+}
+
+// line is a queue with streams of one job each, named after their callers.
+func line(t *testing.T, q *queue, c class, callers ...string) (streams []*stream) {
+	t.Helper()
+	for _, who := range callers {
+		s := &stream{op: who, class: c, results: make(chan outcome, 1)}
+		s.ctx, s.cancel = context.WithCancel(by(t.Context(), who[:1], who))
+		s.jobs = []*job{{stream: s}}
+		if err := q.add(s); err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, s)
+	}
+	return streams
+}
+
+// next takes jobs that are there, and no more than n.
+func next(q *queue, last class, n int) (names string, jobs []*job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for range n {
+		j := q.next(last)
+		if j == nil {
+			break
+		}
+		names, jobs = names+j.stream.op+" ", append(jobs, j)
+	}
+	return names, jobs
+}
+
+// TestTurnsOfKeys: within a class the keys of an organization take turns, so that one
+// with many calls doesn't keep the others waiting.
+func TestTurnsOfKeys(t *testing.T) {
+	q := newQueue(100, 2, new(load))
+	line(t, q, queries, "a1", "a1", "a1", "a2", "a1", "b1", "a2")
+	line(t, q, passages, "a3", "a3")
+	if got, _ := next(q, passages, 20); got != "a1 b1 a2 a1 a2 a1 a1 a3 a3 " {
+		t.Errorf("in the order %s", got)
+	}
+	line(t, q, queries, "a2", "a1") // a new line begins with the first
+	if got, _ := next(q, passages, 20); got != "a2 a1 " {
+		t.Errorf("afterwards in the order %s", got)
+	}
+}
+
+// TestHeldCallers: callers whose calls ran out of time have together all workers but one and
+// not that for queries, one after another gives its place on, and after a while they are as
+// the others.
+func TestHeldCallers(t *testing.T) {
+	now := time.Now()
+	q := newQueue(100, 3, new(load))
+	q.now = func() time.Time { return now }
+	evil := line(t, q, queries, "a1", "a1", "b1", "b1")
+	q.hold(evil[0])
+	q.hold(evil[2])
+	if got, _ := next(q, queries, 9); got != "" {
+		t.Errorf("the worker for queries took %s", got)
+	}
+	names, jobs := next(q, passages, 9)
+	if names != "a1 b1 " {
+		t.Fatalf("held callers have %s at once, want two", names)
+	}
+	line(t, q, queries, "a2", "c1")
+	if got, _ := next(q, queries, 9); got != "c1 a2 " {
+		t.Errorf("the worker for queries took %s of the others", got)
+	}
+	line(t, q, passages, "c1")
+	if got, _ := next(q, passages, 9); got != "c1 " {
+		t.Errorf("while held callers have their share, %s goes", got)
+	}
+	q.release(jobs[0])
+	q.release(jobs[0]) // counts once
+	if got, _ := next(q, passages, 9); got != "a1 " && got != "b1 " {
+		t.Errorf("in a place that is free again goes %s", got)
+	}
+	if now = now.Add(heldFor); q.holds(evil[0].caller()) {
+		t.Error("it is held for ever")
+	}
+	if got, _ := next(q, queries, 9); got != "a1 " && got != "b1 " {
+		t.Errorf("afterwards goes %s", got)
+	}
+	q.hold(evil[2])
+	if len(q.until) != 1 {
+		t.Errorf("%d callers are remembered", len(q.until))
+	}
+	one := newQueue(100, 1, new(load))
+	one.hold(evil[0])
+	line(t, one, passages, "a1", "a1")
+	if got, _ := next(one, passages, 9); got != "a1 " {
+		t.Errorf("of a single worker a held caller has %s", got)
+	}
+}
+
+// stranger is the module of wasm/abitest that does what its first text says.
+func stranger(t *testing.T, o Options) *Model {
+	t.Helper()
+	wasm, err := os.ReadFile(filepath.Join("..", "abitest", "testdata", "hostile.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Log = slog.New(slog.DiscardHandler)
+	m, err := Open(t.Context(), Module{Wasm: wasm, Config: []byte("{}")}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// TestLoopsLeaveRoom: while a caller's texts loop on every instance that it may have, another's
+// query and passage are answered. The loops end with the test alone.
+func TestLoopsLeaveRoom(t *testing.T) {
+	m := stranger(t, Options{Instances: 2, CallTimeout: 300 * time.Millisecond})
+	evil, good := by(t.Context(), "a", "evil"), by(t.Context(), "a", "good")
+	for range 2 {
+		if _, err := m.Embed(evil, port.Query, []string{"loop"}); fault.CodeOf(err) != fault.Timeout {
+			t.Fatalf("got %v, want a timeout", err)
+		}
+	}
+	m.options.CallTimeout = 10 * time.Hour // no call runs
+	ctx, cancel := context.WithCancel(evil)
+	var loops sync.WaitGroup
+	for range 4 {
+		loops.Go(func() { _, _ = m.Embed(ctx, port.Passage, []string{"loop"}) })
+		loops.Go(func() { _, _ = m.Embed(ctx, port.Query, []string{"loop"}) })
+	}
+	for end := time.Now().Add(time.Minute); m.queue.waiting() != 7; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			cancel()
+			t.Fatalf("%d of 8 looping calls wait, one is to run", m.queue.waiting())
+		}
+	}
+	for _, as := range []port.TextKind{port.Query, port.Passage, port.Query} {
+		if _, err := m.Embed(good, as, []string{"ok"}); err != nil {
+			t.Errorf("another caller gets %v", err)
+		}
+	}
+	cancel()
+	loops.Wait()
+}
+
+// TestNobodyIsHeldForLeaving: a caller that leaves at once, or whose text is refused, is not held.
+func TestNobodyIsHeldForLeaving(t *testing.T) {
+	m := stranger(t, Options{Instances: 1, CallTimeout: time.Hour})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := m.Embed(ctx, port.Passage, []string{"loop"}); fault.CodeOf(err) != fault.Timeout {
+		t.Errorf("got %v, want a timeout", err)
+	}
+	if _, err := m.Embed(t.Context(), port.Passage, []string{"trap"}); err == nil {
+		t.Error("a trap gave an answer")
+	}
+	m.queue.mu.Lock()
+	defer m.queue.mu.Unlock()
+	if len(m.queue.until) != 0 {
+		t.Errorf("held are %v", m.queue.until)
+	}
+}
+
+// TestCallLimit: the time limit goes with the work, a query has a sixth of it and a score a
+// third, none less than the least, and our own modules have all of it.
+func TestCallLimit(t *testing.T) {
+	m := &Model{options: Options{Instances: 1}.withDefaults()}
+	m.info.MaxTokens = 512
+	word := func(tokens int) string { return strings.Repeat("word", tokens-6) } // the estimate adds 6
+	for name, c := range map[string]struct {
+		stream *stream
+		texts  []string
+		limit  time.Duration // of 30 s
+	}{
+		"little":        {&stream{op: abi.FuncEmbed, class: passages}, []string{"ok"}, 3 * time.Second},
+		"half":          {&stream{op: abi.FuncEmbed, class: passages}, []string{word(128), word(128)}, 15 * time.Second},
+		"all":           {&stream{op: abi.FuncEmbed, class: passages}, []string{word(512)}, 30 * time.Second},
+		"beyond":        {&stream{op: abi.FuncSparse, class: passages}, []string{word(512), word(99)}, 30 * time.Second},
+		"a short query": {&stream{op: abi.FuncEmbed, class: queries, query: true}, []string{"ok"}, 3 * time.Second},
+		"a long query":  {&stream{op: abi.FuncSparse, class: queries, query: true}, []string{word(512)}, 5 * time.Second},
+		"scores": {&stream{op: abi.FuncRerank, class: scores, head: []string{word(256)}}, []string{word(256)},
+			10 * time.Second},
+		"few scores": {&stream{op: abi.FuncRerank, class: scores, head: []string{word(64)}}, []string{word(64)},
+			7500 * time.Millisecond},
+		"counting little": {&stream{op: abi.FuncTokens, class: queries}, []string{word(512)}, 3 * time.Second},
+		"counting much":   {&stream{op: abi.FuncIDs, class: queries}, []string{strings.Repeat("w", 1<<15)}, 15 * time.Second},
+	} {
+		j := &job{stream: c.stream, texts: c.texts}
+		if got := m.callLimit(j); got != c.limit {
+			t.Errorf("%s: %s of 30 s, want %s", name, got, c.limit)
+		}
+		m.options.CallTimeout = time.Second
+		if got := m.callLimit(j); got != time.Second {
+			t.Errorf("%s: %s of a second", name, got)
+		}
+		m.options.CallTimeout, m.module.Interrupt = 30*time.Second, Cooperative
+		if got := m.callLimit(j); got != 30*time.Second {
+			t.Errorf("%s: %s of a module of our own", name, got)
+		}
+		m.module.Interrupt = Enforced
 	}
 }

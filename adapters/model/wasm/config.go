@@ -15,7 +15,7 @@ type Config struct {
 	SHA256       string        `yaml:"sha256" help:"refuse to start unless the pack, the .wasm file or the folder's model.json has this digest (as sha256sum prints it); empty: any"`
 	Instances    int           `yaml:"instances" help:"texts worked on at once; 0: one a core"`
 	MemoryMB     int           `yaml:"memory_mb" help:"most memory one instance may take, in megabytes; 0: what its model.json says, else 512"`
-	Timeout      time.Duration `yaml:"timeout" help:"longest time one call into the model may take"`
+	Timeout      time.Duration `yaml:"timeout" help:"longest time one call into the model may take; of a vendor's module one with less than a full batch of work has less in proportion, 3s at least, a query a sixth at most and a score a third"`
 	StartTimeout time.Duration `yaml:"start_timeout" help:"longest time that compiling the model, and starting its first instance, may take"`
 
 	Settings map[string]registry.Secret `yaml:"settings" help:"the model's own settings, by name: those that its model.json declares, such as a language or a licence key. None is shown, since the declaration says which are secret"`
