@@ -201,7 +201,7 @@ var rules = []rule{
 	adapter("limit", "github.com/redis/go-redis"),
 	adapter("extract",
 		"github.com/gabriel-vasile/mimetype", "github.com/wlynxg/chardet", "golang.org/x/text", "golang.org/x/net",
-		"github.com/goccy/go-yaml", "github.com/BurntSushi/toml"),
+		"github.com/goccy/go-yaml", "github.com/BurntSushi/toml", "github.com/xuri/excelize"),
 	contract("adapters/storage/storetest", "core/filter", "github.com/google/go-cmp", "pgregory.net/rapid"),
 	contract("adapters/index/indextest", "core/filter", "pgregory.net/rapid"),
 	contract("adapters/limit/limittest"),

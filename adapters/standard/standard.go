@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/extract"
 	"github.com/mnemehq/mneme/adapters/extract/markup"
+	"github.com/mnemehq/mneme/adapters/extract/office"
 	"github.com/mnemehq/mneme/adapters/extract/text"
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
@@ -50,5 +51,6 @@ func Register(r *registry.Registry) {
 // Extractor reads the stock formats.
 func Extractor(log *slog.Logger) *extract.Set {
 	limits := extract.DefaultLimits()
-	return extract.New(extract.Settings{Limits: limits, Log: log}, text.New(limits), markup.New())
+	return extract.New(extract.Settings{Limits: limits, Log: log}, text.New(limits), markup.New(),
+		office.New(limits))
 }
