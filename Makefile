@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help deploy-lint image-check tours bench-backends proto-verify backend-python mcp-clients clients model-clients build test test-times test-tenants test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help vulnerabilities deploy-lint image-check tours bench-backends proto-verify backend-python mcp-clients clients model-clients build test test-times test-tenants test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,6 +116,9 @@ wasm-verify: ## the committed engine is what its source builds
 
 deploy-lint: ## the files of deploy/ are what reads them wants (needs python3; haproxy for all of it)
 	sh deploy/lint.sh
+
+vulnerabilities: ## whether the program calls code that Go's vulnerability database names (deploy/vulnerabilities.accepted)
+	sh deploy/vulnerabilities.sh
 
 image-check: ## what the Dockerfile makes, put together and run without an engine (needs root on Linux)
 	sh deploy/image-check.sh
