@@ -50,6 +50,7 @@ func examples() map[string][]op.Example {
 				"namespace": "home", "default_namespace": null, "scopes": [], "integration": null,
 				"integration_name": null, "end_user_id": null,
 				"limits": {"read": {"per_minute": 600, "burst": 60}},
+				"created_by": "key_p3ZcWn0Vd8TqYs5L",
 				"created_at": "2026-11-21T18:49:05.088865922Z", "last_used_at": null,
 				"expires_at": "2099-01-01T00:00:00Z", "revoked_at": null, "state": "live",
 				"secret": "sk-service-EXAMPLEEXAMPLEEXAMPLEEXAMPLEjL6t"
@@ -66,6 +67,7 @@ func examples() map[string][]op.Example {
 						"read_only": true, "namespace": "home", "default_namespace": null, "scopes": [],
 						"integration": null, "integration_name": null, "end_user_id": null,
 						"limits": {"read": {"per_minute": 600, "burst": 60}},
+						"created_by": "key_p3ZcWn0Vd8TqYs5L",
 						"created_at": "2026-11-21T18:49:05.088865Z", "last_used_at": null,
 						"expires_at": "2099-01-01T00:00:00Z", "revoked_at": null, "state": "live"
 					}
@@ -81,6 +83,7 @@ func examples() map[string][]op.Example {
 				"namespace": "home", "default_namespace": null, "scopes": [], "integration": null,
 				"integration_name": null, "end_user_id": null,
 				"limits": {"read": {"per_minute": 600, "burst": 60}},
+				"created_by": "key_p3ZcWn0Vd8TqYs5L",
 				"created_at": "2026-11-21T18:49:05.088865Z", "last_used_at": null,
 				"expires_at": "2099-01-01T00:00:00Z", "revoked_at": null, "state": "live"
 			}`},
@@ -96,6 +99,7 @@ func examples() map[string][]op.Example {
 				"name": "search box of the shop", "kind": "service", "prefix": "sk-service-",
 				"last_four": "jL6t", "read_only": true, "namespace": "home", "default_namespace": null,
 				"scopes": [], "integration": null, "integration_name": null, "end_user_id": null, "limits": {},
+				"created_by": "key_p3ZcWn0Vd8TqYs5L",
 				"created_at": "2026-11-21T18:49:05.088865Z", "last_used_at": null,
 				"expires_at": "2099-01-01T00:00:00Z", "revoked_at": null, "state": "live"
 			}`,
@@ -112,6 +116,7 @@ func examples() map[string][]op.Example {
 				"name": "search box of the shop", "kind": "service", "prefix": "sk-service-",
 				"last_four": "5Dpt", "read_only": true, "namespace": "home", "default_namespace": null,
 				"scopes": [], "integration": null, "integration_name": null, "end_user_id": null, "limits": {},
+				"created_by": "key_p3ZcWn0Vd8TqYs5L",
 				"created_at": "2026-11-21T18:49:05.118064912Z", "last_used_at": null,
 				"expires_at": "2099-01-01T00:00:00.029199912Z", "revoked_at": null, "state": "live",
 				"secret": "sk-service-EXAMPLEEXAMPLEEXAMPLEEXAMPLE5Dpt"
@@ -178,7 +183,8 @@ func examples() map[string][]op.Example {
 				"read_only": false, "namespace": null, "default_namespace": null,
 				"scopes": ["memories:read", "memories:write", "recall:read"],
 				"integration": "int_oJCZlA8gsGnzg6SF", "integration_name": "assistant", "end_user_id": null,
-				"limits": {}, "created_at": "2026-11-21T18:49:05.157557583Z", "last_used_at": null,
+				"limits": {}, "created_by": "key_p3ZcWn0Vd8TqYs5L",
+				"created_at": "2026-11-21T18:49:05.157557583Z", "last_used_at": null,
 				"expires_at": null, "revoked_at": null, "state": "live",
 				"secret": "cint_EXAMPLEEXAMPLEEXAMPLEEXAMPLEQGLz"
 			}`,

@@ -50,6 +50,7 @@ type Key struct {
 	IntegrationName  *string         `json:"integration_name" doc:"name of that integration"`
 	EndUser          *string         `json:"end_user_id" doc:"the only one a personal key reaches"`
 	Limits           map[string]Rate `json:"limits" doc:"of the key itself, by rate class"`
+	CreatedBy        *string         `json:"created_by" doc:"id of the key that made it, cli (the command line) or bootstrap (the program, for commands on its machine); null: not known"`
 	CreatedAt        time.Time       `json:"created_at"`
 	LastUsedAt       *time.Time      `json:"last_used_at" doc:"about half a minute late"`
 	ExpiresAt        *time.Time      `json:"expires_at" doc:"null: never"`
@@ -73,6 +74,7 @@ func ShowKey(k key.Info, now time.Time) Key {
 		Integration:      optional(k.Integration),
 		IntegrationName:  optional(k.IntegrationName),
 		EndUser:          optional(k.EndUser),
+		CreatedBy:        optional(k.CreatedBy),
 		CreatedAt:        k.CreatedAt.UTC(),
 		Scopes:           []string{},
 		Limits:           map[string]Rate{},

@@ -18,7 +18,7 @@ import (
 
 // described are the fields of a key.
 var described = []string{"id", "organization_id", "name", "kind", "prefix", "last_four", "read_only", "namespace",
-	"default_namespace", "scopes", "integration", "integration_name", "end_user_id", "limits", "created_at",
+	"default_namespace", "scopes", "integration", "integration_name", "end_user_id", "limits", "created_by", "created_at",
 	"last_used_at", "expires_at", "revoked_at", "state"}
 
 // ofAcme names a key of organization acme.
@@ -56,7 +56,7 @@ func TestKeyIsMade(t *testing.T) {
 		r.JSON["state"] != "live" || fmt.Sprint(r.JSON["limits"]) != "map[read:map[burst:5 per_minute:60]]" ||
 		r.JSON["last_used_at"] != nil || r.JSON["revoked_at"] != nil || r.JSON["integration"] != nil ||
 		r.JSON["end_user_id"] != nil || r.JSON["kind"] != "service" || r.JSON["read_only"] != true ||
-		r.JSON["organization_id"] != string(ident.From(c.other).Org) {
+		r.JSON["created_by"] != ident.From(c.other).KeyID || r.JSON["organization_id"] != string(ident.From(c.other).Org) {
 		t.Errorf("made %s", r.Body)
 	}
 	who, code := c.opens(secret, op.Namespace)
@@ -162,6 +162,9 @@ func TestKeyIsRotated(t *testing.T) {
 		return admin.RotateKey{KeyRef: ofAcme(id), OverlapSeconds: overlap}
 	}
 	turned := does(c.other, t, c.RotateKey, rotate(made.ID, new(int64(3600))))
+	if turned.CreatedBy == nil || *turned.CreatedBy != ident.From(c.other).KeyID {
+		t.Errorf("made by %v", turned.CreatedBy)
+	}
 	if turned.ID == made.ID || turned.Name != "desk" || *turned.Namespace != "docs" || turned.State != "live" ||
 		turned.ExpiresAt.Sub(ends).Abs() > time.Second {
 		t.Errorf("rotated to %+v", turned)

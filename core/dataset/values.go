@@ -161,6 +161,7 @@ type Key struct {
 	Limits           map[string]ident.Rate `json:"limits,omitempty"`
 	Integration      string                `json:"integration,omitempty"`
 	EndUser          string                `json:"end_user,omitempty"`
+	CreatedBy        string                `json:"created_by,omitempty"`
 	Created          time.Time             `json:"created_at,omitzero"`
 	Expires          time.Time             `json:"expires_at,omitzero"`
 	Revoked          time.Time             `json:"revoked_at,omitzero"`

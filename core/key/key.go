@@ -1,6 +1,7 @@
 package key
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -24,6 +25,8 @@ type Settings struct {
 	// CacheFor is how long a verified key is trusted without asking the store,
 	// at most 500 ms: another process's revocation holds after that long.
 	CacheFor time.Duration
+	// Maker is recorded as who makes keys where no key asks for it. "": unknown.
+	Maker string
 	// FlushEvery is how often Run writes last uses to the store. 0: 30 s.
 	FlushEvery time.Duration
 }
@@ -51,6 +54,7 @@ type Service struct {
 	store port.Narrowed[reader, writer]
 	now   func() time.Time
 	log   *slog.Logger
+	maker string
 	flush time.Duration
 	cache cache
 	used  lastUses
@@ -76,6 +80,7 @@ func New(s Settings) *Service {
 		store: port.Narrow(s.Store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
 		now:   now,
 		log:   s.Log,
+		maker: s.Maker,
 		flush: s.FlushEvery,
 		cache: cache{ttl: s.CacheFor, entries: map[[32]byte]*entry{}, hashes: map[orgKey][32]byte{}},
 		used:  lastUses{at: map[string]time.Time{}},
@@ -106,7 +111,15 @@ type Issue struct {
 	// AllOrganizations lets an admin key administer every organization.
 	AllOrganizations bool
 	ExpiresAt        time.Time // zero: never
+	// Maker is recorded in place of Settings.Maker where no key asks.
+	Maker string
 }
+
+// Who makes keys that no other key has asked for.
+const (
+	MadeByCommandLine = "cli"       // whoever may write to the data folder
+	MadeByBootstrap   = "bootstrap" // the program, for commands on its machine
+)
 
 // Issued is a new key with its secret, which is not kept.
 type Issued struct {
@@ -129,6 +142,7 @@ type Info struct {
 	Integration      string // id; of an integration or personal key
 	IntegrationName  string
 	EndUser          string // of a personal key
+	CreatedBy        string // id of the key that asked for it, MadeByCommandLine or MadeByBootstrap; "": unknown
 	CreatedAt        time.Time
 	ExpiresAt        time.Time // zero: never
 	RevokedAt        time.Time // zero: live
@@ -164,6 +178,7 @@ func info(k port.Key, integration string) Info {
 		Integration:      k.Integration,
 		IntegrationName:  integration,
 		EndUser:          k.EndUser,
+		CreatedBy:        k.CreatedBy,
 		CreatedAt:        k.CreatedAt,
 		ExpiresAt:        k.ExpiresAt,
 		RevokedAt:        k.RevokedAt,
@@ -361,6 +376,7 @@ func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 		Scopes:           in.Scopes,
 		Limits:           in.Limits,
 		EndUser:          in.EndUser,
+		CreatedBy:        s.makerOf(ctx, in.Maker),
 		CreatedAt:        s.now().UTC(),
 	}
 	if !in.ExpiresAt.IsZero() {
@@ -386,6 +402,14 @@ func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 		return Issued{}, err
 	}
 	return Issued{Info: info(k, joined.Name), Secret: secret}, nil
+}
+
+// makerOf is who makes a key: the key that asks, if one does.
+func (s *Service) makerOf(ctx context.Context, otherwise string) string {
+	if who := ident.Known(ctx); who != nil {
+		return who.KeyID
+	}
+	return cmp.Or(otherwise, s.maker)
 }
 
 // Ref names a key. Org may be left out where the id alone must do.

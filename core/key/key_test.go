@@ -141,6 +141,48 @@ func TestIssueAndVerify(t *testing.T) {
 }
 
 // Every key that does not work is answered alike.
+// TestMaker: a key says which key asked for it, or what made it otherwise; so does the
+// one that takes over from it.
+func TestMaker(t *testing.T) {
+	store, _ := open(t)
+	s := key.New(key.Settings{Store: store, Maker: key.MadeByCommandLine})
+	by := func(what string, k key.Info, want string) {
+		t.Helper()
+		kept, err := s.Find(t.Context(), key.Ref{ID: k.ID})
+		if err != nil || k.CreatedBy != want || kept.CreatedBy != want {
+			t.Errorf("%s: made by %q, stored %q, %v; want %q", what, k.CreatedBy, kept.CreatedBy, err, want)
+		}
+	}
+	first := issue(t, s, key.Issue{})
+	by("without a caller", first.Info, key.MadeByCommandLine)
+	by("by the program", issue(t, s, key.Issue{Maker: key.MadeByBootstrap}).Info, key.MadeByBootstrap)
+	by("by who knows nothing", issue(t, key.New(key.Settings{Store: store}), key.Issue{}).Info, "")
+	asked := ident.WithPrincipal(t.Context(), ident.Principal{KeyID: "key_admin"})
+	second, err := s.Issue(asked, key.Issue{Maker: key.MadeByBootstrap})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by("by a key", second.Info, "key_admin")
+	for _, x := range []struct {
+		ctx  context.Context
+		want string
+	}{{t.Context(), key.MadeByCommandLine}, {asked, "key_admin"}} {
+		third, err := s.Rotate(x.ctx, key.Ref{ID: first.ID}, key.Rotation{Overlap: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		by("rotated", third.Info, x.want)
+	}
+	if _, err := s.Change(asked, key.Ref{ID: first.ID}, key.Change{Name: new("other")}); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := s.Find(t.Context(), key.Ref{ID: first.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by("changed", changed, key.MadeByCommandLine)
+}
+
 func TestVerifyRefuses(t *testing.T) {
 	store, _ := open(t)
 	c := newClock()

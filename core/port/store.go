@@ -104,6 +104,7 @@ type Key struct {
 	Limits           map[string]ident.Rate
 	Integration      string // of an integration or personal key
 	EndUser          string // of a personal key: the only one it reaches
+	CreatedBy        string // id of the key that made it, or another word for who did; "": unknown
 	CreatedAt        time.Time
 	ExpiresAt        time.Time // zero: never
 	RevokedAt        time.Time // zero: live

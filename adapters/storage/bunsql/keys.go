@@ -35,6 +35,7 @@ type keyRow struct {
 	LastUsedAt       int64  `bun:"last_used_at"`
 	Integration      string `bun:"integration"`
 	EndUser          string `bun:"end_user"`
+	CreatedBy        string `bun:"created_by"`
 }
 
 func (r keyRow) port() (port.Key, error) {
@@ -49,6 +50,7 @@ func (r keyRow) port() (port.Key, error) {
 		DefaultNamespace: r.DefaultNamespace,
 		Integration:      r.Integration,
 		EndUser:          r.EndUser,
+		CreatedBy:        r.CreatedBy,
 		CreatedAt:        instant(r.CreatedAt),
 		ExpiresAt:        instant(r.ExpiresAt),
 		RevokedAt:        instant(r.RevokedAt),
@@ -153,6 +155,7 @@ func (w *Writer) PutKey(ctx context.Context, k port.Key) error {
 		Limits:           string(limits),
 		Integration:      k.Integration,
 		EndUser:          k.EndUser,
+		CreatedBy:        k.CreatedBy,
 		CreatedAt:        micros(k.CreatedAt),
 		ExpiresAt:        micros(k.ExpiresAt),
 		RevokedAt:        micros(k.RevokedAt),

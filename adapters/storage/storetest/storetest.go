@@ -303,7 +303,7 @@ func keys(t *testing.T, f *fixture) {
 		ID: "key_1", Org: f.org, Name: "laptop", Kind: ident.Service, Hash: sha256.Sum256([]byte("one")), Last4: "abcd",
 		ReadOnly: true, Namespace: "docs", DefaultNamespace: "docs",
 		Scopes: []ident.Scope{"memories:read"}, Limits: map[string]ident.Rate{"read": {PerMinute: 5, Burst: 2}},
-		CreatedAt: at(2), ExpiresAt: at(100),
+		CreatedBy: "key_0", CreatedAt: at(2), ExpiresAt: at(100),
 	}
 	bare := port.Key{
 		ID:          "key_2",

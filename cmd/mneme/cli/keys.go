@@ -336,13 +336,14 @@ func (c *command) printKeys(infos []key.Info, asJSON bool) error {
 	for _, k := range infos {
 		list = append(list, admin.ShowKey(k, now))
 		cells = append(cells, []string{k.ID, k.Name, k.Kind.Prefix() + "..." + k.Last4, formatRights(k), formatReach(k),
-			formatRates(k.Limits), formatTime(k.CreatedAt), formatTime(k.LastUsedAt), formatTime(k.ExpiresAt), k.State(now)})
+			formatRates(k.Limits), formatTime(k.CreatedAt), k.CreatedBy, formatTime(k.LastUsedAt), formatTime(k.ExpiresAt),
+			k.State(now)})
 	}
 	if asJSON {
 		return printJSON(c.stdout, map[string]any{"keys": list})
 	}
-	return table(c.stdout, []string{"ID", "NAME", "KEY", "RIGHTS", "ONLY FOR", "LIMITS", "CREATED", "LAST USED", "EXPIRES",
-		"STATE"}, cells)
+	return table(c.stdout, []string{"ID", "NAME", "KEY", "RIGHTS", "ONLY FOR", "LIMITS", "CREATED", "CREATED BY", "LAST USED",
+		"EXPIRES", "STATE"}, cells)
 }
 
 // formatRights sums up what a key may do.

@@ -27,6 +27,7 @@ type listedKey struct {
 	ID, Name, Kind, State, Prefix string
 	Scopes                        []string
 	IntegrationName               string     `json:"integration_name"`
+	CreatedBy                     string     `json:"created_by"`
 	EndUser                       string     `json:"end_user_id"`
 	ExpiresAt                     *time.Time `json:"expires_at"`
 }
@@ -108,6 +109,9 @@ func TestKeysOfTheMemoryAPI(t *testing.T) {
 		k.ExpiresAt == nil || k.State != "live" {
 		t.Errorf("listed %+v", k)
 	}
+	if k := keys["of ann"]; k.CreatedBy != "cli" {
+		t.Errorf("listed as made by %q", k.CreatedBy)
+	}
 	if k := keys["of ann"]; k.EndUser != "ann" || k.Kind != "personal" {
 		t.Errorf("listed %+v", k)
 	}
@@ -127,7 +131,7 @@ func TestKeysOfTheMemoryAPI(t *testing.T) {
 	harness.Eventually(t, "a revocation", func() bool { code, _ := status(chat); return code == 401 })
 
 	table := succeed(t, "keys", "list", "--data", data).Stdout
-	for _, want := range []string{"chat user ann", "cmem_...", "none (team)", "memories:read", "revoked"} {
+	for _, want := range []string{"CREATED BY", "cli", "chat user ann", "cmem_...", "none (team)", "memories:read", "revoked"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the list lacks %q:\n%s", want, table)
 		}

@@ -45,7 +45,8 @@ func older(t *testing.T) string {
 		applied_at INTEGER NOT NULL) STRICT`)
 	words := strings.NewReplacer("{{int64}}", "INTEGER", "{{blob}}", "BLOB", "{{text}}", "TEXT", "{{identity}}",
 		"INTEGER PRIMARY KEY AUTOINCREMENT", "{{now}}", "CAST(round(unixepoch('subsec') * 1000000) AS INTEGER)",
-		"{{strict}}", " STRICT", "{{keyed}}", " STRICT, WITHOUT ROWID")
+		"{{strict}}", " STRICT", "{{keyed}}", " STRICT, WITHOUT ROWID", "{{utf8}}", "CAST(", "{{/utf8}}", " AS BLOB)",
+		"{{json_object}}", "json_object")
 	for i, m := range known[:len(known)-1] {
 		do(words.Replace(m.SQL))
 		do(`INSERT INTO schema_migrations VALUES (?, ?, ?, 0)`, m.Version, m.Name, m.Checksum)

@@ -373,6 +373,7 @@ func (x *Exporter) keys(ctx context.Context, r port.Reader, org ident.Org, out d
 				Limits:           k.Limits,
 				Integration:      k.Integration,
 				EndUser:          k.EndUser,
+				CreatedBy:        k.CreatedBy,
 				Created:          k.CreatedAt,
 				Expires:          k.ExpiresAt,
 				Revoked:          k.RevokedAt,

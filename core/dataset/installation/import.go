@@ -566,6 +566,7 @@ func (m *Importer) putKey(ctx context.Context, org ident.Org, k dataset.Key) err
 			Scopes:           k.Scopes,
 			Limits:           k.Limits,
 			EndUser:          k.EndUser,
+			CreatedBy:        k.CreatedBy,
 			CreatedAt:        k.Created,
 			ExpiresAt:        k.Expires,
 			RevokedAt:        k.Revoked,

@@ -72,7 +72,9 @@ func sample(t testing.TB) []byte {
 		}
 		text := "a < b"
 		for _, err := range []error{
-			w.PutKey(ctx, port.Key{ID: "key_1", Org: org, Kind: "service", Hash: [32]byte{1}, CreatedAt: at}),
+			w.PutKey(ctx, port.Key{
+				ID: "key_1", Org: org, Kind: "service", Hash: [32]byte{1}, CreatedBy: "key_0", CreatedAt: at,
+			}),
 			w.PutSecret(ctx, "cursor", []byte("signs")),
 			w.CreateJob(ctx, port.Job{
 				ID:        "op_1",
@@ -160,7 +162,7 @@ func TestOrganizations(t *testing.T) {
 					t.Errorf("the organization is %s, was %s", o.ID, before.ID)
 				}
 				k, err := r.Key(ctx, o.ID, "key_1")
-				if err != nil || k.Hash != [32]byte{1} {
+				if err != nil || k.Hash != [32]byte{1} || k.CreatedBy != "key_0" {
 					t.Errorf("key: %+v, %v", k, err)
 				}
 				asked, err := r.JobRequest(ctx, o.ID, "op_1")

@@ -33,7 +33,7 @@ func WithKeys(ctx context.Context, r *registry.Registry, c *configs.Config, log 
 }
 
 func newKeyService(store port.Store, log *slog.Logger) *key.Service {
-	return key.New(key.Settings{Store: store, Log: log})
+	return key.New(key.Settings{Store: store, Log: log, Maker: key.MadeByCommandLine})
 }
 
 // localKeyName is how the keys of this machine's user are listed.
@@ -72,6 +72,7 @@ func localKey(ctx context.Context, dir string, keys *key.Service, in key.Issue, 
 			return secret, nil
 		}
 	}
+	in.Maker = key.MadeByBootstrap
 	issued, err := keys.Issue(ctx, in)
 	if err != nil {
 		return "", fmt.Errorf("make the key %q: %w", in.Name, err)
