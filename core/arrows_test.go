@@ -112,8 +112,19 @@ var rules = []rule{
 	},
 	{
 		folder: "core/admin",
-		may:    []string{"core/job", "core/key", "core/op", "core/port", "core/page", "core/reindex", "core/dataset"},
-		why:    "admin puts the key service behind operations",
+		may: []string{"core/job", "core/key", "core/op", "core/organization", "core/port", "core/page", "core/reindex",
+			"core/dataset"},
+		why: "admin puts the key service behind operations",
+	},
+	{
+		folder: "core/organization",
+		may:    []string{"core/job", "core/key", "core/port"},
+		why:    "a deletion calls what removes each part by functions that it is given",
+	},
+	{
+		folder: fixtures + "/services",
+		may:    []string{fixtures, "core/document", "core/ingest", "core/memory", "core/query", "core/retrieve"},
+		why:    "tests above the services build them as the engine does",
 	},
 	{
 		folder: fixtures,
@@ -327,7 +338,7 @@ func broken(pkg, imported string) string {
 		return fmt.Sprintf("%s imports %s, which the rule of %s refuses: %s (%s)", pkg, target, r.folder, r.why, why)
 	}
 	switch {
-	case ours && target == fixtures && pkg != fixtures:
+	case ours && below(target, fixtures) && !below(pkg, fixtures):
 		return refuse("only tests may")
 	case std && below(pkg, "core") && slices.Contains(ioPackages, target):
 		return refuse("core leaves it to adapters and transports")

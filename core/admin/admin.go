@@ -11,6 +11,7 @@ import (
 	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/organization"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/reindex"
@@ -26,7 +27,9 @@ type Settings struct {
 	Reindex   *reindex.Service
 	Jobs      *job.Runner
 	Transfers *datasets.Service
-	Now       func() time.Time // nil: time.Now
+	// Organizations deletes them.
+	Organizations *organization.Service
+	Now           func() time.Time // nil: time.Now
 }
 
 // Erasure says what an erasure did, for its certificate.
@@ -48,14 +51,15 @@ type reader interface {
 
 // Service does the admin operations.
 type Service struct {
-	keys      *key.Service
-	store     port.Snapshots[reader]
-	pages     *page.Signer
-	erase     func(context.Context, port.Partition) (Erasure, error)
-	reindex   *reindex.Service
-	jobs      *job.Runner
-	transfers *datasets.Service
-	now       func() time.Time
+	keys          *key.Service
+	store         port.Snapshots[reader]
+	pages         *page.Signer
+	erase         func(context.Context, port.Partition) (Erasure, error)
+	reindex       *reindex.Service
+	jobs          *job.Runner
+	transfers     *datasets.Service
+	organizations *organization.Service
+	now           func() time.Time
 }
 
 // New makes the service.
@@ -64,14 +68,15 @@ func New(s Settings) *Service {
 		s.Now = time.Now
 	}
 	return &Service{
-		keys:      s.Keys,
-		store:     port.NarrowReads(s.Store, func(r port.Reader) reader { return r }),
-		pages:     s.Pages,
-		erase:     s.Erase,
-		reindex:   s.Reindex,
-		jobs:      s.Jobs,
-		transfers: s.Transfers,
-		now:       s.Now,
+		keys:          s.Keys,
+		store:         port.NarrowReads(s.Store, func(r port.Reader) reader { return r }),
+		pages:         s.Pages,
+		erase:         s.Erase,
+		reindex:       s.Reindex,
+		jobs:          s.Jobs,
+		transfers:     s.Transfers,
+		organizations: s.Organizations,
+		now:           s.Now,
 	}
 }
 
@@ -223,6 +228,14 @@ func Operations() []op.Op[*Service] {
 	cancel.Description = "A queued job ends at once, a running one within seconds; `cancelling` is true until then. What it " +
 		"has done by then stays done. Safe to repeat. A job that has ended otherwise, or cannot be cancelled, answers 409."
 	cancel.MaxBody, cancel.Faults = 0, []fault.Code{fault.InvalidRequest, fault.NotFound, fault.Conflict}
+	remove := change(op.AdminOrganizations, "admin.organizations.delete", "DELETE", oneOrg,
+		"Delete an organization with everything in it", fault.InvalidRequest, fault.Conflict)
+	remove.Description = "It cannot be undone. Keys are refused at once; namespaces, end users, integrations and keys are " +
+		"removed in the background, which goes on after a crash. Call it again, by the id, to see how far it is: 202 while it " +
+		"goes on, 200 with the counts of what was removed when nothing is left, which can be read for a day. An organization " +
+		"that is not there answers 200. The default organization stays (409), and so does one with a live key that administers all."
+	remove.Answers = []op.Answer{{Status: 200, Summary: "It is deleted, or was not there.", Body: OrganizationDeletion{}},
+		{Status: 202, Summary: "It is under way.", Body: OrganizationDeletion{}}}
 	far := func(s op.Spec) op.Spec { s.Answers = progress; return s }
 	secret := func(s op.Spec) op.Spec {
 		s.Answers = []op.Answer{{
@@ -242,6 +255,7 @@ func Operations() []op.Op[*Service] {
 			(*Service).GetOrganization),
 		op.Define(change(op.AdminOrganizations, "admin.organizations.change", "PATCH", oneOrg,
 			"Rename, suspend or resume an organization", fault.Conflict), (*Service).ChangeOrganization),
+		op.Define(remove, (*Service).DeleteOrganization),
 
 		op.Define(secret(change(op.AdminKeys, "admin.keys.create", "POST", oneOrg+"/keys",
 			"Make a key; its secret is in this answer alone", fault.InvalidNamespace)), (*Service).CreateKey),

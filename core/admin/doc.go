@@ -6,6 +6,6 @@
 //   - An admin key belongs to an organization and sees that one alone; another
 //     organization answers 404, as if it were not there.
 //   - A key with organizations:all, which only the command line makes, sees every
-//     organization, makes new ones, and renames and suspends them.
+//     organization, makes new ones, and renames, suspends and deletes them.
 //   - Keys with organizations:all are out of sight and reach of keys without it.
 package admin

@@ -9,7 +9,7 @@ func examples() map[string][]op.Example {
 		"admin.organizations.create": {
 			{Name: "acme", Summary: "Acme",
 				Body: `{"name": "acme"}`,
-				Answer: `{"id": "org_aHehSzebxrAKYMh0", "name": "acme", "suspended": false, "created_at": ` +
+				Answer: `{"id": "org_aHehSzebxrAKYMh0", "name": "acme", "suspended": false, "deleting_at": null, "created_at": ` +
 					`"2026-11-21T18:49:05.045054083Z"}`},
 		},
 		"admin.organizations.list": {
@@ -17,7 +17,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"organizations": [
 					{
-						"id": "org_aHehSzebxrAKYMh0", "name": "acme", "suspended": false,
+						"id": "org_aHehSzebxrAKYMh0", "name": "acme", "suspended": false, "deleting_at": null,
 						"created_at": "2026-11-21T18:49:05.045054Z"
 					}
 				],
@@ -26,14 +26,33 @@ func examples() map[string][]op.Example {
 		},
 		"admin.organizations.get": {
 			{Name: "by-name", Summary: "By name", Parameters: map[string]string{"org": "acme"},
-				Answer: `{"id": "org_aHehSzebxrAKYMh0", "name": "acme", "suspended": false, "created_at": ` +
+				Answer: `{"id": "org_aHehSzebxrAKYMh0", "name": "acme", "suspended": false, "deleting_at": null, "created_at": ` +
 					`"2026-11-21T18:49:05.045054Z"}`},
 		},
 		"admin.organizations.change": {
 			{Name: "suspend", Summary: "Suspend", Parameters: map[string]string{"org": "acme"},
 				Body: `{"suspended": true}`,
-				Answer: `{"id": "org_aHehSzebxrAKYMh0", "name": "acme", "suspended": true, "created_at": ` +
+				Answer: `{"id": "org_aHehSzebxrAKYMh0", "name": "acme", "suspended": true, "deleting_at": null, "created_at": ` +
 					`"2026-11-21T18:49:05.045054Z"}`},
+		},
+		"admin.organizations.delete": {
+			{Name: "under-way", Summary: "It begins", Parameters: map[string]string{"org": "acme", "name": "acme"}, Status: 202,
+				Answer: `{
+				"id": "org_aHehSzebxrAKYMh0", "job_id": "job_01a1ff70-c6f4-71bf-9034-55c94c5dfb57", "status": "deleting",
+				"done": 0, "total": 0,
+				"deleted": {"namespaces": 0, "documents": 0, "end_users": 0, "memories": 0, "integrations": 0, "keys": 0,
+					"jobs": 0},
+				"deleted_at": null
+			}`},
+			{Name: "ended", Summary: "Nothing is left", Parameters: map[string]string{"org": "org_aHehSzebxrAKYMh0",
+				"name": "acme"},
+				Answer: `{
+				"id": "org_aHehSzebxrAKYMh0", "job_id": "job_01a1ff70-c6f4-71bf-9034-55c94c5dfb57", "status": "deleted",
+				"done": 3, "total": 3,
+				"deleted": {"namespaces": 2, "documents": 40, "end_users": 1, "memories": 7, "integrations": 1, "keys": 3,
+					"jobs": 1},
+				"deleted_at": "2026-11-21T18:49:07.748112Z"
+			}`},
 		},
 		"admin.keys.create": {
 			{

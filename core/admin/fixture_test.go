@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/coretest/services"
 	"github.com/mnemehq/mneme/core/admin"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/document"
@@ -19,6 +20,7 @@ import (
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/namespace"
+	"github.com/mnemehq/mneme/core/organization"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/reindex"
 )
@@ -43,45 +45,9 @@ func openConsole(t *testing.T, o coretest.Options) *console {
 	ahead, start := &atomic.Int64{}, time.Now()
 	o.Now = func() time.Time { return start.Add(time.Duration(ahead.Load())) }
 	f := coretest.New(t, o)
-	whole := chunk.Default()
-	whole.Whole = true
 	c := &console{Fixture: f, T: t, ahead: ahead}
-	c.memories = memory.New(memory.Settings{
-		Store:                f.Store,
-		Changes:              f.Changes,
-		Encoders:             f.Encoders.With(whole),
-		Projector:            f.Projector,
-		Searcher:             f.Searcher,
-		Reranking:            memory.DefaultReranking(),
-		Pages:                f.Pages,
-		WithConfiguredModels: f.Models.WithConfiguredModels,
-		Replica:              f.Replica,
-		Jobs:                 f.Jobs,
-		Now:                  f.Now,
-		Log:                  f.Log,
-	})
-	run, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- c.memories.Run(run) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("run: %v", err)
-		}
-	})
-	c.documents = document.New(document.Settings{
-		Store:                f.Store,
-		Changes:              f.Changes,
-		Encoders:             f.Encoders,
-		Searcher:             f.Searcher,
-		Projector:            f.Projector,
-		Pages:                f.Pages,
-		WithConfiguredModels: f.Models.WithConfiguredModels,
-		Replica:              f.Replica,
-		Jobs:                 f.Jobs,
-		Now:                  f.Now,
-		Log:                  f.Log,
-	})
+	c.memories, c.documents = services.Memories(f, nil), services.Documents(f)
+	services.Running(t, c.memories)
 	c.namespaces = namespace.New(f.Store, f.Pages, f.Models, f.Projector.Drop)
 	// A test whose fixture has another model stands for an installation before its
 	// models were exchanged.
@@ -113,6 +79,18 @@ func openConsole(t *testing.T, o coretest.Options) *console {
 			Program:              "test",
 			Now:                  f.Now,
 			Log:                  f.Log,
+		}),
+		Organizations: organization.New(organization.Settings{
+			Store: f.Store,
+			Keys:  f.Keys,
+			Jobs:  f.Jobs,
+			Erase: func(ctx context.Context, p port.Partition) (port.Erased, error) {
+				e, err := c.memories.Erase(ctx, p.Org(), p.Integration(), p.Name())
+				return e.Erased, err
+			},
+			Drop:  f.Projector.Drop,
+			Clean: func(context.Context) error { return nil },
+			Now:   f.Now,
 		}),
 		Now: f.Now,
 	})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/organization"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -23,7 +25,7 @@ type Job struct {
 	ID             string     `json:"id"`
 	OrganizationID string     `json:"organization_id"`
 	Kind           string     `json:"kind" doc:"what it does, such as documents.write"`
-	Namespace      *string    `json:"namespace" doc:"name of the namespace that it works on; null: it works on an end user's memories"`
+	Namespace      *string    `json:"namespace" doc:"name of the namespace that it works on; null: it works on an end user's memories, or a whole organization"`
 	Integration    *string    `json:"integration" doc:"id of the end user's integration; null: it works on a namespace"`
 	EndUserID      *string    `json:"end_user_id" doc:"whose memories it works on; null: it works on a namespace"`
 	Status         string     `json:"status" enum:"queued,running,succeeded,failed,cancelled"`
@@ -75,7 +77,9 @@ func showJob(j port.Job) Job {
 		FinishedAt:     moment(j.FinishedAt),
 		ExpiresAt:      moment(j.ExpiresAt),
 	}
-	if j.Partition.Space() == port.SpaceMemories {
+	if j.Kind == organization.DeletionKind {
+		out.OrganizationID = j.Partition.Name()
+	} else if j.Partition.Space() == port.SpaceMemories {
 		out.Integration, out.EndUserID = optional(j.Partition.Integration()), optional(j.Partition.Name())
 	} else {
 		out.Namespace = optional(j.Partition.Name())
@@ -114,7 +118,9 @@ func (s *Service) ListJobs(ctx context.Context, in ListJobs) (Jobs, error) {
 		out.NextCursor = &c
 	}
 	for _, j := range rows {
-		out.Jobs = append(out.Jobs, showJob(j))
+		if jobVisible(who, j) {
+			out.Jobs = append(out.Jobs, showJob(j))
+		}
 	}
 	return out, nil
 }
@@ -131,7 +137,16 @@ func (s *Service) job(ctx context.Context, id string) (j port.Job, err error) {
 		j, err = r.Job(ctx, org, id)
 		return err
 	})
+	if err == nil && !jobVisible(who, j) {
+		return port.Job{}, fault.New(fault.NotFound, "there is no job %q", fault.Clip(id))
+	}
 	return j, wrap("read job", err)
+}
+
+// jobVisible reports whether a caller who administers a job's organization may see it. The
+// deletion of another organization is kept in the default one.
+func jobVisible(who ident.Principal, j port.Job) bool {
+	return j.Kind != organization.DeletionKind || who.AllOrganizations()
 }
 
 // GetJob reads one. Fault NotFound when there is none, or it is another

@@ -17,6 +17,10 @@ func links() map[string][]op.Link {
 			{Name: "first", To: "admin.organizations.get", Summary: "Read the first",
 				Parameters: map[string]string{"org": "$response.body#/organizations/0/id"}},
 		},
+		"admin.organizations.delete": {
+			{Name: "progress", To: "admin.organizations.delete", Status: 202, Summary: "See how far it is",
+				Parameters: map[string]string{"org": "$response.body#/id", "name": "$request.query.name"}},
+		},
 		"admin.keys.create": {
 			{Name: "read", To: "admin.keys.get", Summary: "Read its description",
 				Parameters: map[string]string{"org": "$response.body#/organization_id", "id": "$response.body#/id"}},

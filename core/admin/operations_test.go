@@ -16,6 +16,7 @@ admin.organizations.create       POST   /organizations change 65536 30s
 admin.organizations.list         GET    /organizations read 0 10s
 admin.organizations.get          GET    /organizations/{org} read 0 10s
 admin.organizations.change       PATCH  /organizations/{org} change 65536 30s
+admin.organizations.delete       DELETE /organizations/{org} change 0 30s
 admin.keys.create                POST   /organizations/{org}/keys change 65536 30s
 admin.keys.list                  GET    /organizations/{org}/keys read 0 10s
 admin.keys.get                   GET    /organizations/{org}/keys/{id} read 0 10s

@@ -12,14 +12,21 @@ import (
 
 // Organization is an organization as it is shown.
 type Organization struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name" doc:"unique; in paths as good as the id"`
-	Suspended bool      `json:"suspended" doc:"true: all its keys answer 403"`
-	CreatedAt time.Time `json:"created_at"`
+	ID         string     `json:"id"`
+	Name       string     `json:"name" doc:"unique; in paths as good as the id"`
+	Suspended  bool       `json:"suspended" doc:"true: all its keys answer 403"`
+	DeletingAt *time.Time `json:"deleting_at" doc:"when its deletion began; null: it did not"`
+	CreatedAt  time.Time  `json:"created_at"`
 }
 
 func showOrganization(o port.Organization) Organization {
-	return Organization{string(o.ID), o.Name, o.Suspended, o.CreatedAt.UTC()}
+	return Organization{
+		ID:         string(o.ID),
+		Name:       o.Name,
+		Suspended:  o.Suspended,
+		DeletingAt: moment(o.Deleting),
+		CreatedAt:  o.CreatedAt.UTC(),
+	}
 }
 
 // OrganizationRef names an organization in a path.
@@ -118,4 +125,83 @@ func (s *Service) ChangeOrganization(ctx context.Context, in ChangeOrganization)
 	}
 	o, err = s.keys.ChangeOrganization(ctx, string(o.ID), key.OrganizationChange{Name: in.Name, Suspended: in.Suspended})
 	return showOrganization(o), wrap("change organization", err)
+}
+
+// DeleteOrganization are the parameters of DELETE /organizations/{org}.
+type DeleteOrganization struct {
+	OrganizationRef
+	Name string `query:"name" json:"-" schema:"Text" required:"true" doc:"the organization's name again, so that none is deleted by mistake"`
+}
+
+// OrganizationDeletion says how far the deletion of an organization is.
+type OrganizationDeletion struct {
+	ID        *string             `json:"id" doc:"id of the organization; null: there is none of that name"`
+	JobID     *string             `json:"job_id" doc:"the job that deletes it; null: there is no organization"`
+	Status    string              `json:"status" enum:"deleting,deleted,absent" doc:"deleted: nothing of it is left; absent: there was nothing to delete"`
+	Done      int                 `json:"done" minimum:"0" doc:"namespaces and end users removed"`
+	Total     int                 `json:"total" minimum:"0" doc:"what done is when all are; 0 until they are counted"`
+	Deleted   OrganizationRemoved `json:"deleted" doc:"what was removed so far"`
+	DeletedAt *time.Time          `json:"deleted_at" doc:"when nothing was left"`
+}
+
+// OrganizationRemoved counts what a deletion has removed.
+type OrganizationRemoved struct {
+	Namespaces   int64 `json:"namespaces" minimum:"0"`
+	Documents    int64 `json:"documents" minimum:"0"`
+	EndUsers     int64 `json:"end_users" minimum:"0"`
+	Memories     int64 `json:"memories" minimum:"0"`
+	Integrations int64 `json:"integrations" minimum:"0"`
+	Keys         int64 `json:"keys" minimum:"0"`
+	Jobs         int64 `json:"jobs" minimum:"0" doc:"records of background work"`
+}
+
+// The statuses of a deletion.
+const (
+	Deleting   = "deleting"
+	WasDeleted = "deleted"
+	Absent     = "absent"
+)
+
+// StatusCode is 202 while it is under way.
+func (d OrganizationDeletion) StatusCode() int {
+	if d.Status == Deleting {
+		return 202
+	}
+	return 200
+}
+
+// DeleteOrganization begins to delete an organization with everything in it, or says
+// how far that is.
+func (s *Service) DeleteOrganization(ctx context.Context, in DeleteOrganization) (OrganizationDeletion, error) {
+	if err := operator(ctx, "delete organizations"); err != nil {
+		if _, unseen := s.organization(ctx, in.Org); unseen != nil {
+			return OrganizationDeletion{}, unseen
+		}
+		return OrganizationDeletion{}, err
+	}
+	d, err := s.organizations.Delete(ctx, in.Org, func(o port.Organization) error {
+		if in.Name != o.Name {
+			return fault.Field(fault.InvalidRequest, "name", "must be the name of the organization that is to be deleted")
+		}
+		return nil
+	})
+	if err != nil {
+		return OrganizationDeletion{}, wrap("delete organization", err)
+	}
+	out := OrganizationDeletion{
+		ID:        optional(string(d.Org)),
+		JobID:     optional(d.Job),
+		Status:    Deleting,
+		Done:      d.Done,
+		Total:     d.Total,
+		Deleted:   OrganizationRemoved(d.Removed),
+		DeletedAt: moment(d.Ended),
+	}
+	switch {
+	case d.Org == "":
+		out.Status = Absent
+	case !d.Ended.IsZero():
+		out.Status = WasDeleted
+	}
+	return out, nil
 }

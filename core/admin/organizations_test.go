@@ -16,6 +16,7 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/organization"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -23,7 +24,7 @@ func TestOrganizations(t *testing.T) {
 	t.Parallel()
 	c := openConsole(t, coretest.Options{})
 	r := coretest.Ask(c.operator, t, c.CreateOrganization, coretest.Object{"name": "made"}).OK()
-	coretest.Fields(t, "an organization", r.JSON, "id", "name", "suspended", "created_at")
+	coretest.Fields(t, "an organization", r.JSON, "id", "name", "suspended", "deleting_at", "created_at")
 	id := r.JSON["id"].(string)
 	if r.JSON["name"] != "made" || r.JSON["suspended"] != false || !strings.HasPrefix(id, "org_") ||
 		!strings.HasSuffix(r.JSON["created_at"].(string), "Z") {
@@ -333,4 +334,52 @@ func TestShadowsAreListed(t *testing.T) {
 		*n.Shadow != (admin.Shadow{State: "kept", EmbeddingModel: "test-embedder", Documents: 1, Chunks: 1}) {
 		t.Errorf("after the swap: %+v, %+v", n, n.Shadow)
 	}
+}
+
+// TestOrganizationIsDeleted by the operator alone, with its name repeated.
+func TestOrganizationIsDeleted(t *testing.T) {
+	t.Parallel()
+	c := openConsole(t, coretest.Options{})
+	acme := does(c.other, t, c.GetOrganization, in("acme"))
+	remove := func(org, name string) admin.DeleteOrganization {
+		return admin.DeleteOrganization{OrganizationRef: in(org), Name: name}
+	}
+	refuses(c.other, t, c.DeleteOrganization, remove("acme", "acme"), "forbidden", "all organizations")
+	refuses(c.own, t, c.DeleteOrganization, remove("acme", "acme"), "not_found", "acme")
+	refuses(c.operator, t, c.DeleteOrganization, remove("acme", ""), "invalid_request", "name")
+	refuses(c.operator, t, c.DeleteOrganization, remove("acme", "other"), "invalid_request", "name")
+	refuses(c.operator, t, c.DeleteOrganization, remove("default", "default"), "conflict", "default")
+	if r := coretest.Ask(c.operator, t, c.DeleteOrganization, coretest.Object{}, func(in *admin.DeleteOrganization) {
+		*in = remove("none", "none")
+	}).OK(); r.Status != 200 || r.JSON["status"] != "absent" || r.JSON["id"] != nil || r.JSON["job_id"] != nil {
+		t.Errorf("of none: %d %s", r.Status, r.Body)
+	}
+	hold, held := make(chan struct{}), make(chan struct{}, 100)
+	c.Store.OnScrub.Set(func() error { held <- struct{}{}; <-hold; return nil })
+	begun := does(c.operator, t, c.DeleteOrganization, remove("acme", "acme"))
+	if begun.Status != admin.Deleting || begun.StatusCode() != 202 || *begun.ID != acme.ID || begun.DeletedAt != nil {
+		t.Errorf("begun: %+v", begun)
+	}
+	if j := does(c.operator, t, c.GetJob, admin.JobRef{Job: *begun.JobID}); j.Kind != organization.DeletionKind ||
+		j.Namespace != nil || j.OrganizationID != acme.ID {
+		t.Errorf("the job: %+v", j)
+	}
+	refuses(c.own, t, c.GetJob, admin.JobRef{Job: *begun.JobID}, "not_found")
+	for _, j := range does(c.own, t, c.ListJobs, admin.ListJobs{}).Jobs {
+		t.Errorf("administrators of default see %+v", j)
+	}
+	<-held
+	close(hold)
+	for {
+		d := does(c.operator, t, c.DeleteOrganization, remove(acme.ID, "acme"))
+		if d.Status == admin.Deleting {
+			continue
+		}
+		if d.Status != admin.WasDeleted || d.StatusCode() != 200 || *d.ID != acme.ID || *d.JobID != *begun.JobID ||
+			d.DeletedAt == nil || d.Deleted.Keys != 1 {
+			t.Errorf("ended: %+v", d)
+		}
+		break
+	}
+	refuses(c.operator, t, c.GetOrganization, in("acme"), "not_found")
 }

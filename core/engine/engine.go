@@ -26,6 +26,7 @@ import (
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/oauth"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/organization"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/query"
@@ -194,6 +195,16 @@ func (e *Engine) build(c *Config, pages *page.Signer) {
 		Erase:   e.eraseEndUser,
 		Reindex: e.reindexing,
 		Jobs:    e.jobs,
+		Organizations: organization.New(organization.Settings{
+			Store: c.Store,
+			Keys:  e.keys,
+			Jobs:  e.jobs,
+			Erase: e.erase,
+			Drop:  e.projector.Drop,
+			Clean: e.forgetDead,
+			Now:   c.Now,
+			Log:   c.Log,
+		}),
 		Transfers: datasets.New(datasets.Settings{
 			Store:                c.Store,
 			Changes:              changes,
@@ -259,6 +270,12 @@ func (e *Engine) guard(c *Config) *op.Set {
 		o.Tokens = e.oauth
 	}
 	return &op.Set{Admit: limits.Admit, Chain: middleware.Chain(o)}
+}
+
+// erase lends the erasure of memories to the deletion of organizations.
+func (e *Engine) erase(ctx context.Context, p port.Partition) (port.Erased, error) {
+	c, err := e.memories.Erase(ctx, p.Org(), p.Integration(), p.Name())
+	return c.Erased, err
 }
 
 // eraseEndUser lends the erasure of memories to the admin service.

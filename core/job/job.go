@@ -124,6 +124,16 @@ func (j *Job) Save(ctx context.Context, done, total int, state any) error {
 	return err
 }
 
+// SaveIn is Save in a transaction of the work itself, so that what is counted and what
+// was done are stored together. ErrTaken must roll it back.
+func (j *Job) SaveIn(ctx context.Context, w Writer, done, total int, state any) error {
+	encoded, err := json.Marshal(state)
+	if err != nil {
+		return fmt.Errorf("encode the state of job %s: %w", j.ID, err)
+	}
+	return j.change(ctx, w, func(row *port.Job) { row.Done, row.Total, row.State = done, total, encoded })
+}
+
 // progressEvery is how often Progress writes to the store.
 const progressEvery = 500 * time.Millisecond
 

@@ -158,8 +158,8 @@ func (s *Service) CreateIntegration(ctx context.Context, org, name string, q *id
 		if err != nil {
 			return err
 		}
-		if o.Suspended {
-			return suspended(o.Name)
+		if err := active(o); err != nil {
+			return err
 		}
 		i = s.newIntegration(o.ID, name, q)
 		return w.PutIntegration(ctx, i)

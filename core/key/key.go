@@ -388,8 +388,8 @@ func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 		if err != nil {
 			return err
 		}
-		if o.Suspended {
-			return suspended(o.Name)
+		if err := active(o); err != nil {
+			return err
 		}
 		k.Org = o.ID
 		if joined, err = s.joinIntegration(ctx, w, o, in); err != nil {

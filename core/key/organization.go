@@ -101,7 +101,8 @@ type OrganizationChange struct {
 
 // ChangeOrganization changes an organization, found by id or name. The default
 // one keeps its name: keys made without an organization go there. Faults:
-// InvalidRequest, NotFound, Conflict when the name is taken.
+// InvalidRequest, NotFound, Conflict when the name is taken or the organization is
+// being deleted.
 func (s *Service) ChangeOrganization(ctx context.Context, ref string, c OrganizationChange) (o port.Organization, err error) {
 	if c.Name != nil {
 		if err := checkOrganizationName(*c.Name); err != nil {
@@ -114,6 +115,9 @@ func (s *Service) ChangeOrganization(ctx context.Context, ref string, c Organiza
 		}
 		if c.Name != nil && *c.Name != o.Name && o.Name == ident.DefaultOrg {
 			return fault.Field(fault.InvalidRequest, "name", "the organization %q keeps its name", o.Name)
+		}
+		if !o.Deleting.IsZero() {
+			return fault.New(fault.Conflict, "the organization %q is being deleted", o.Name)
 		}
 		assign(&o.Name, c.Name)
 		assign(&o.Suspended, c.Suspended)
@@ -158,6 +162,17 @@ func (s *Service) organization(ctx context.Context, w writer, ref string) (port.
 	return o, w.PutOrganization(ctx, o)
 }
 
-func suspended(name string) error {
-	return fault.New(fault.Forbidden, "the organization %q is suspended", name)
+// active answers Forbidden for an organization that is suspended or being deleted.
+func active(o port.Organization) error {
+	if !o.Deleting.IsZero() {
+		return fault.New(fault.Forbidden, "the organization %q is being deleted", o.Name)
+	}
+	if o.Suspended {
+		return fault.New(fault.Forbidden, "the organization %q is suspended", o.Name)
+	}
+	return nil
 }
+
+// Forget has the next use of each key ask the store, after others than this service
+// have changed what it goes by.
+func (s *Service) Forget() { s.cache.forget() }

@@ -42,8 +42,8 @@ func (s *Service) Rotate(ctx context.Context, ref Ref, r Rotation) (Issued, erro
 		if err != nil {
 			return err
 		}
-		if o.Suspended && !old.AllOrganizations() {
-			return suspended(o.Name)
+		if err := active(o); err != nil && !old.AllOrganizations() {
+			return err
 		}
 		if state := old.State(now); state != "live" {
 			return fault.New(fault.Conflict, "key %s is %s; make a new one instead", old.ID, state)

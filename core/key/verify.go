@@ -101,8 +101,8 @@ func (s *Service) admit(v verified, family op.Family) (ident.Principal, error) {
 	if kinds, api := acceptedKinds(family); !slices.Contains(kinds, p.Kind) {
 		return ident.Principal{}, wrongFamily("a key of kind "+string(p.Kind), api, kinds)
 	}
-	if v.suspended && !p.AllOrganizations() {
-		return ident.Principal{}, suspended(p.OrgName)
+	if v.inactive != nil && !p.AllOrganizations() {
+		return ident.Principal{}, v.inactive
 	}
 	s.used.touch(p.KeyID, now)
 	return p, nil
@@ -159,7 +159,7 @@ func (s *Service) load(ctx context.Context, hash [32]byte) (verified, error) {
 			Limits:           k.Limits,
 			ExpiresAt:        k.ExpiresAt,
 		},
-		revoked: !k.RevokedAt.IsZero(), suspended: o.Suspended,
+		revoked: !k.RevokedAt.IsZero(), inactive: active(o),
 	}, nil
 }
 
@@ -172,8 +172,9 @@ func withImplied(k ident.Kind, scopes []ident.Scope) []ident.Scope {
 }
 
 type verified struct {
-	principal          ident.Principal
-	revoked, suspended bool
+	principal ident.Principal
+	revoked   bool
+	inactive  error // of the organization
 }
 
 // maxCached bounds the cache; above it, stale entries are dropped or, if there are none,

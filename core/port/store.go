@@ -70,6 +70,7 @@ type Organization struct {
 	ID        ident.Org // "org_..." ; never reused
 	Name      string    // unique
 	Suspended bool
+	Deleting  time.Time // not zero: its deletion has begun (OrganizationWriter.BeginDeletion)
 	CreatedAt time.Time
 }
 
@@ -85,8 +86,26 @@ type OrganizationReader interface {
 
 // OrganizationWriter changes organizations.
 type OrganizationWriter interface {
-	// PutOrganization inserts or replaces by id; fault Conflict when another has the name.
+	// PutOrganization inserts or replaces by id; fault Conflict when another has the
+	// name. Deleting is not its business: it keeps what is stored.
 	PutOrganization(ctx context.Context, o Organization) error
+	// BeginDeletion marks an organization, and suspends it. From then on nobody makes a
+	// partition, a key or an integration in it: fault NotFound. Beginning again keeps
+	// the first time. Fault NotFound when absent.
+	BeginDeletion(ctx context.Context, id ident.Org, at time.Time) error
+	// EraseOrganization removes up to limit rows of each kind of what an organization
+	// has whose deletion has begun: what deleted partitions have left, jobs with their
+	// claims, stored answers, keys with what was lent of them, integrations, and in the
+	// end itself. more is false when nothing is left. Live partitions go by
+	// DeletePartition and by erasures before: fault Conflict.
+	EraseOrganization(ctx context.Context, id ident.Org, limit int) (n OrganizationErased, more bool, err error)
+}
+
+// OrganizationErased counts what EraseOrganization has removed.
+type OrganizationErased struct {
+	Keys         int64
+	Integrations int64
+	Jobs         int64
 }
 
 // Key is an API key as stored: the secret itself is never kept.

@@ -79,7 +79,7 @@ func (w *Writer) PutIntegration(ctx context.Context, i port.Integration) error {
 	if err := w.check(ctx); err != nil {
 		return err
 	}
-	if err := w.requireOrganization(ctx, i.Org); err != nil {
+	if err := w.requireLasting(ctx, i.Org); err != nil {
 		return err
 	}
 	row := integrationRow{

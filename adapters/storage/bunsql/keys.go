@@ -130,7 +130,7 @@ func (w *Writer) PutKey(ctx context.Context, k port.Key) error {
 	if err := w.check(ctx); err != nil {
 		return err
 	}
-	if err := w.requireOrganization(ctx, k.Org); err != nil {
+	if err := w.requireLasting(ctx, k.Org); err != nil {
 		return err
 	}
 	scopes, err := json.Marshal(k.Scopes)

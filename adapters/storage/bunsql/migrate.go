@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/ident"
-	"github.com/mnemehq/mneme/core/port"
 )
 
 //go:embed migrations/*.sql
@@ -140,9 +139,10 @@ func apply(ctx context.Context, s *Session, m Migration, now time.Time) error {
 		}
 	}
 	if m.Version == 1 {
-		w := Writer{Reader: Reader{s: s}}
-		o := port.Organization{ID: newOrgID(), Name: ident.DefaultOrg, CreatedAt: now}
-		if err := w.PutOrganization(ctx, o); err != nil {
+		// As the table is now; later steps add columns.
+		const first = `INSERT INTO organizations (id, name, suspended, created_at) VALUES (?, ?, 0, ?)`
+		if _, err := s.exec(ctx, "make the default organization", first, string(newOrgID()), ident.DefaultOrg,
+			micros(now)); err != nil {
 			return fmt.Errorf("schema step %s: %w", m.Name, err)
 		}
 	}

@@ -250,7 +250,7 @@ func (w *Writer) CreatePartition(ctx context.Context, p port.Partition, n port.P
 	if p.Generation() != 0 {
 		return port.PartitionRow{}, internal("create namespace", "partition %s is pinned", p)
 	}
-	if err := w.requireOrganization(ctx, p.Org()); err != nil {
+	if err := w.requireLasting(ctx, p.Org()); err != nil {
 		return port.PartitionRow{}, err
 	}
 	if p.Space() == port.SpaceMemories {

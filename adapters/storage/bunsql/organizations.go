@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -15,14 +17,16 @@ import (
 type organizationRow struct {
 	bun.BaseModel `bun:"table:organizations,alias:o"`
 
-	ID        string `bun:"id,pk"`
-	Name      string `bun:"name"`
-	Suspended int64  `bun:"suspended"`
-	CreatedAt int64  `bun:"created_at"`
+	ID         string `bun:"id,pk"`
+	Name       string `bun:"name"`
+	Suspended  int64  `bun:"suspended"`
+	CreatedAt  int64  `bun:"created_at"`
+	DeletingAt int64  `bun:"deleting_at"`
 }
 
 func (r organizationRow) port() port.Organization {
-	return port.Organization{ID: ident.Org(r.ID), Name: r.Name, Suspended: r.Suspended != 0, CreatedAt: instant(r.CreatedAt)}
+	return port.Organization{ID: ident.Org(r.ID), Name: r.Name, Suspended: r.Suspended != 0, Deleting: instant(r.DeletingAt),
+		CreatedAt: instant(r.CreatedAt)}
 }
 
 func (r *Reader) organization(ctx context.Context, where, value string) (port.Organization, error) {
@@ -89,4 +93,92 @@ func (w *Writer) PutOrganization(ctx context.Context, o port.Organization) error
 func (w *Writer) requireOrganization(ctx context.Context, id ident.Org) error {
 	_, err := w.Organization(ctx, id)
 	return err
+}
+
+// requireLasting is requireOrganization for what would outlive the organization's
+// deletion.
+func (w *Writer) requireLasting(ctx context.Context, id ident.Org) error {
+	o, err := w.Organization(ctx, id)
+	if err == nil && !o.Deleting.IsZero() {
+		err = fault.New(fault.NotFound, "organization %s is being deleted", id)
+	}
+	return err
+}
+
+// BeginDeletion implements port.OrganizationWriter.
+func (w *Writer) BeginDeletion(ctx context.Context, id ident.Org, at time.Time) error {
+	const op = "begin deletion of organization"
+	if err := w.check(ctx); err != nil {
+		return err
+	}
+	if at.IsZero() {
+		return internal(op, "of %s at no time", id)
+	}
+	n, err := w.s.exec(ctx, op, `UPDATE organizations SET suspended = 1,
+  deleting_at = CASE deleting_at WHEN 0 THEN ? ELSE deleting_at END WHERE id = ?`, micros(at), string(id))
+	if err != nil {
+		return w.fail(err)
+	}
+	if n == 0 {
+		return fault.New(fault.NotFound, "organization %s does not exist", id)
+	}
+	return nil
+}
+
+// EraseOrganization implements port.OrganizationWriter.
+func (w *Writer) EraseOrganization(ctx context.Context, id ident.Org, limit int) (n port.OrganizationErased, more bool,
+	err error) {
+	const op = "erase organization"
+	o, err := w.Organization(ctx, id)
+	if err != nil {
+		return n, false, err
+	}
+	if o.Deleting.IsZero() || limit <= 0 {
+		return n, false, internal(op, "%s, whose deletion has begun at %v, by %d", id, o.Deleting, limit)
+	}
+	org := string(id)
+	var live int64
+	if _, err := w.s.get(ctx, op, `SELECT count(*) FROM namespaces WHERE org = ? AND dropped = 0`, []any{org}, &live); err != nil {
+		return n, false, err
+	}
+	if live > 0 {
+		return n, false, fault.New(fault.Conflict, "organization %s has %d partitions", id, live)
+	}
+	var dropped int64
+	purge, err := w.s.get(ctx, op, `SELECT generation FROM namespaces WHERE org = ? ORDER BY generation LIMIT 1`,
+		[]any{org}, &dropped)
+	if err != nil {
+		return n, false, err
+	}
+	if purge {
+		_, err := w.Purge(ctx, dropped, limit)
+		return n, true, err
+	}
+	for _, step := range [...]struct {
+		statement string
+		removed   *int64
+	}{
+		{`DELETE FROM claims WHERE name IN (SELECT 'job/' || org || '/' || id FROM jobs WHERE org = ? ORDER BY id LIMIT ?)`,
+			new(int64)},
+		{`DELETE FROM jobs WHERE org = ? AND id IN (SELECT id FROM jobs WHERE org = ? ORDER BY id LIMIT ?)`, &n.Jobs},
+		{`DELETE FROM replays WHERE org = ? AND (integration, idempotency_key) IN (SELECT integration, idempotency_key
+  FROM replays WHERE org = ? ORDER BY integration, idempotency_key LIMIT ?)`, new(int64)},
+		{`DELETE FROM api_keys WHERE org = ? AND id IN (SELECT id FROM api_keys WHERE org = ? ORDER BY id LIMIT ?)`, &n.Keys},
+		{`DELETE FROM integrations WHERE org = ? AND id IN (SELECT id FROM integrations WHERE org = ? ORDER BY id LIMIT ?)`,
+			&n.Integrations},
+	} {
+		args := []any{org, org, limit}
+		if strings.Count(step.statement, "?") == 2 {
+			args = args[1:]
+		}
+		if *step.removed, err = w.s.exec(ctx, op, step.statement, args...); err != nil {
+			return n, false, w.fail(err)
+		}
+		more = more || *step.removed == int64(limit)
+	}
+	if more {
+		return n, true, nil
+	}
+	_, err = w.s.exec(ctx, op, `DELETE FROM organizations WHERE id = ?`, org)
+	return n, false, w.fail(err)
 }

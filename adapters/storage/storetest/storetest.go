@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		test func(*testing.T, *fixture)
 	}{
 		{"Organizations", organizations},
+		{"OrganizationDeletion", organizationDeletion},
 		{"Keys", keys},
 		{"Namespaces", namespaces},
 		{"NamespaceList", namespaceList},

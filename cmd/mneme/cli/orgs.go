@@ -1,12 +1,20 @@
 package cli
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
+	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/key"
 )
 
@@ -50,7 +58,10 @@ func (c *command) orgsCommand() *cobra.Command {
 				rows, cells := []row{}, [][]string{}
 				for _, o := range orgs {
 					state := "active"
-					if o.Suspended {
+					switch {
+					case !o.Deleting.IsZero():
+						state = "being deleted"
+					case o.Suspended:
 						state = "suspended"
 					}
 					rows = append(rows, row{string(o.ID), o.Name, state, o.CreatedAt.UTC()})
@@ -93,7 +104,107 @@ func (c *command) orgsCommand() *cobra.Command {
 			})
 		},
 	}
-	return parent("orgs", "Make, list, rename and suspend organizations", create, list, rename,
+	return parent("orgs", "Make, list, rename, suspend and delete organizations", create, list, rename, c.orgsDeleteCommand(),
 		change("suspend", "Refuse all keys of an organization until it is resumed", "suspended", (*key.Service).Suspend),
 		change("resume", "Let a suspended organization's keys work again", "resumed", (*key.Service).Resume))
+}
+
+func (c *command) orgsDeleteCommand() *cobra.Command {
+	t := target{admin: true}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "delete NAME",
+		Short: "Delete an organization with everything in it",
+		Long: `Delete an organization for good: namespaces, end users, integrations, keys and
+background work. Its keys are refused at once. Without --yes the command asks
+for the name again. It waits until nothing is left; the deletion goes on, here
+or with the next start, when the command is interrupted, and to call it again
+waits for the rest. The organization default stays.
+` + connectHelp,
+		Example: "  mneme orgs delete acme --data ./data\n  mneme orgs delete acme --yes --json --data ./data",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			cl, done, err := c.connect(ctx, "orgs delete", t)
+			if err != nil {
+				return err
+			}
+			var o admin.Organization
+			err = cl.Do(ctx, http.MethodGet, organizationPath(args[0]), nil, &o)
+			if err == nil {
+				err = c.confirmName("delete the organization "+o.Name+" ("+o.ID+") with everything in it, for good", o.Name)
+			}
+			if err == nil {
+				err = c.deleteOrganization(ctx, cl, o, asJSON)
+			}
+			return joinErrors(err, done())
+		},
+	}
+	t.flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the counts as JSON")
+	return cmd
+}
+
+func organizationPath(ref string) string { return "/admin/v1/organizations/" + pathSegment(ref) }
+
+// confirmName asks for a name to be typed again before something is done that cannot be
+// undone.
+func (c *command) confirmName(what, name string) error {
+	if c.yes {
+		return nil
+	}
+	fmt.Fprintf(c.stderr, "%s? Type its name: ", what)
+	answer, err := bufio.NewReader(c.stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if strings.TrimSpace(answer) == name {
+		return nil
+	}
+	if answer == "" {
+		fmt.Fprintln(c.stderr)
+	}
+	return errors.New("nothing was changed; type the name, or give --yes")
+}
+
+// deletionEvery is how often a deletion is asked how far it is.
+const deletionEvery = 200 * time.Millisecond
+
+// deleteOrganization begins a deletion and waits for its end.
+func (c *command) deleteOrganization(ctx context.Context, cl *client.Client, o admin.Organization, asJSON bool) error {
+	path := organizationPath(o.ID) + "?" + url.Values{"name": {o.Name}}.Encode()
+	var d admin.OrganizationDeletion
+	for told := -1; ; {
+		if err := client.RetryBusy(ctx, 30, func() error { return cl.Do(ctx, http.MethodDelete, path, nil, &d) }); err != nil {
+			return err
+		}
+		if d.Status != admin.Deleting {
+			break
+		}
+		if d.Done != told && d.Total > 0 {
+			told = d.Done
+			fmt.Fprintf(c.stderr, "%d of %d namespaces and end users removed\n", d.Done, d.Total)
+		}
+		select {
+		case <-time.After(deletionEvery):
+		case <-ctx.Done():
+			return fmt.Errorf("the deletion of %s goes on: %w", o.Name, ctx.Err())
+		}
+	}
+	if asJSON {
+		return printJSON(c.stdout, d)
+	}
+	n := d.Deleted
+	_, err := fmt.Fprintf(c.stdout, "deleted %s (%s): %s, %s, %s, %s, %s, %s; nothing is left\n", o.Name, o.ID,
+		counted(n.Namespaces, "namespace"), counted(n.Documents, "document"), counted(n.EndUsers, "end user"),
+		memories(n.Memories), counted(n.Integrations, "integration"), counted(n.Keys, "key"))
+	return err
+}
+
+// counted is a number of things.
+func counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
 }

@@ -44,6 +44,7 @@ func adminRoutes(keyID string) []route {
 		{"POST", "/admin/v1/organizations", object{"name": "new"}, true, false},
 		{"GET", org, nil, false, false},
 		{"PATCH", org, object{"suspended": false}, true, false},
+		{"DELETE", org + "?name=acme", nil, true, false},
 		{"GET", org + "/keys", nil, false, false},
 		{"POST", org + "/keys", object{"name": "made"}, true, false},
 		{"GET", org + "/keys/" + keyID, nil, false, false},
@@ -131,7 +132,7 @@ func TestAdminRefusesOtherKeys(t *testing.T) {
 		own := s.administrator("acme")
 		for _, r := range adminRoutes(id) {
 			got := own.call(r)
-			if r.method == "PATCH" && strings.HasSuffix(r.path, "/acme") ||
+			if r.method == "PATCH" && strings.HasSuffix(r.path, "/acme") || strings.HasSuffix(r.path, "?name=acme") ||
 				r.method == "POST" && r.path == "/admin/v1/organizations" {
 				got.fails(403, "forbidden", "all organizations")
 			} else {
