@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-//go:embed abi/abi.go abi/doc.go abi/frame.go
+//go:embed abi/abi.go abi/doc.go abi/frame.go abi/model.schema.json
 //go:embed sdk/c/mneme.h sdk/go/*.go sdk/rust/Cargo.toml sdk/rust/src/lib.rs sdk/assemblyscript/*.ts
 //go:embed examples/go/concepts.txt
 //go:embed examples/*/README.md examples/*/build.sh examples/*/gitignore examples/*/model.json
@@ -58,6 +58,9 @@ func Project(language, name string) (map[string][]byte, error) {
 	if err := add(concepts, "concepts.txt"); err != nil {
 		return nil, err
 	}
+	if err := add("abi/model.schema.json", "sdk/model.schema.json"); err != nil {
+		return nil, err
+	}
 	if language == "go" {
 		// The SDK keeps its import path: a module of Mneme's name stands in for it.
 		files["go.mod"] = []byte("module " + name +
@@ -87,10 +90,10 @@ func Concepts() []byte {
 	return b
 }
 
-// copyFolder adds every file below a folder of the sources but tests.
+// copyFolder adds every file of code below a folder of the sources, but tests.
 func copyFolder(from, to string, add func(from, to string) error) error {
 	return fs.WalkDir(sources, from, func(file string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || strings.HasSuffix(file, "_test.go") {
+		if err != nil || e.IsDir() || strings.HasSuffix(file, "_test.go") || strings.HasSuffix(file, ".json") && from == "abi" {
 			return err
 		}
 		return add(file, to+strings.TrimPrefix(file, from))

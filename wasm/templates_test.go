@@ -2,6 +2,7 @@ package wasm_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,5 +107,33 @@ func TestNamesOfFunctions(t *testing.T) {
 	}
 	if !bytes.Contains(module, []byte("\x04name")) || bytes.Contains(module, []byte(".debug_info")) {
 		t.Error("the module has no names of functions, or more than these")
+	}
+}
+
+// TestManifestSchemaOfProjects: a project has the schema that its model.json names, once.
+func TestManifestSchemaOfProjects(t *testing.T) {
+	schema, err := os.ReadFile(filepath.Join("abi", "model.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, language := range wasm.Languages() {
+		files, err := wasm.Project(language, "acme")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var manifest struct {
+			Schema string `json:"$schema"`
+		}
+		if err := json.Unmarshal(files["model.json"], &manifest); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(files[manifest.Schema], schema) {
+			t.Errorf("%s: $schema is %q, which the project does not have", language, manifest.Schema)
+		}
+		for name := range files {
+			if filepath.Base(name) == "model.schema.json" && name != manifest.Schema {
+				t.Errorf("%s has the schema in %s, too", language, name)
+			}
+		}
 	}
 }

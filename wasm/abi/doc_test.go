@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var hexBlock = regexp.MustCompile("(?s)```\n(.*?)```")
+var hexBlock = regexp.MustCompile("(?s):\n```\n(.*?)```") // none that names a language
 
 // TestSpecifiedBytes holds the frames that ABI.md shows to what this package writes.
 func TestSpecifiedBytes(t *testing.T) {

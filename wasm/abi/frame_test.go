@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,12 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
+func requests() map[string]Request {
+	return map[string]Request{
+		"nothing": {Rows: []string{}},
+		"a query": {Rows: []string{""}, Query: true},
+		"texts":   {Rows: []string{"one", "", "zwei 字 😀", "\x00"}},
+	}
+}
+
 func TestRequestRoundTrip(t *testing.T) {
-	for _, want := range []Request{
-		{Rows: []string{}},
-		{Rows: []string{""}, Query: true},
-		{Rows: []string{"one", "", "zwei 字 😀", "\x00"}},
-	} {
+	for _, want := range requests() {
 		b, err := want.Append(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -54,10 +59,21 @@ func TestRequestRefused(t *testing.T) {
 	if _, err := (Request{Rows: make([]string, MaxRows+1)}).Append(nil); err == nil {
 		t.Error("too many rows were written")
 	}
+	for name, b := range badRequests(t) {
+		if _, err := ParseRequest(b); err == nil {
+			t.Errorf("%s: it was read", name)
+		}
+	}
+}
+
+// badRequests are frames that are refused.
+func badRequests(t *testing.T) map[string][]byte {
+	t.Helper()
 	good, err := Request{Rows: []string{"abc", "d"}}.Append(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	bad := map[string][]byte{}
 	for name, change := range map[string]func([]byte) []byte{
 		"short":         func(b []byte) []byte { return b[:15] },
 		"version":       func(b []byte) []byte { b[0] = 2; return b },
@@ -70,10 +86,9 @@ func TestRequestRefused(t *testing.T) {
 		"overflow":      func(b []byte) []byte { copy(b[16:], "\xff\xff\xff\xff\xff\xff\xff\xff"); return b },
 		"invalid UTF-8": func(b []byte) []byte { b[len(b)-1] = 0xff; return b },
 	} {
-		if _, err := ParseRequest(change(append([]byte(nil), good...))); err == nil {
-			t.Errorf("%s: it was read", name)
-		}
+		bad[name] = change(slices.Clone(good))
 	}
+	return bad
 }
 
 func results() map[string]Result {
@@ -118,7 +133,9 @@ func TestResultError(t *testing.T) {
 	}
 }
 
-func TestResultRefused(t *testing.T) {
+// badResults are frames that are refused.
+func badResults() map[string][]byte {
+	bad := map[string][]byte{}
 	put := func(word int, v uint32) func([]byte) []byte {
 		return func(b []byte) []byte { binary.LittleEndian.PutUint32(b[4*word:], v); return b }
 	}
@@ -153,7 +170,14 @@ func TestResultRefused(t *testing.T) {
 		"ids":             {"ids", put(3, 30)},
 		"total too small": {"ids", put(7, 33)},
 	} {
-		if _, err := ParseResult(c.change(results()[c.of].Append(nil))); err == nil {
+		bad[name] = c.change(results()[c.of].Append(nil))
+	}
+	return bad
+}
+
+func TestResultRefused(t *testing.T) {
+	for name, b := range badResults() {
+		if _, err := ParseResult(b); err == nil {
 			t.Errorf("%s: it was read", name)
 		}
 	}

@@ -178,7 +178,8 @@ func TestDeclarationsRefused(t *testing.T) {
 	}
 	for _, good := range []string{many(256),
 		`{"a": {"type": "string", "secret": true, "identity": false, "required": true}}`,
-		`{"a": {"type": "integer", "minimum": 1, "maximum": 1, "default": 1}}`, `{"a": {"type": "string", "max_length": 65536}}`} {
+		`{"a": {"type": "integer", "minimum": 1, "maximum": 1, "default": 1}}`,
+		`{"a": {"type": "string", "max_length": 65536}}`} {
 		if _, err := configurable(t, `"config": {"n": 1},`, good); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}

@@ -24,8 +24,9 @@ var stock []byte
 
 // Catalogue is a list of models and where their files lie.
 type Catalogue struct {
-	Version int               `yaml:"version"` // of the form; this code reads 1
-	Bases   map[string]string `yaml:"bases"`   // URLs that stand for {name}
+	Schema  string            `yaml:"$schema,omitempty"` // for editors
+	Version int               `yaml:"version"`           // of the form; this code reads 1
+	Bases   map[string]string `yaml:"bases"`             // URLs that stand for {name}
 	Models  map[string]Entry  `yaml:"models"`
 }
 

@@ -1,6 +1,7 @@
 package pull_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -9,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/pull"
 	"github.com/mnemehq/mneme/wasm/models"
@@ -335,6 +339,68 @@ func TestCatalogueRefused(t *testing.T) {
 	} {
 		if _, err := pull.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v", want, err)
+		}
+		beyond := slices.Contains([]string{"there is no base", "leaves the folder", "leaves the base", "is written twice"}, want)
+		if err := schemaOf(t, text); (err == nil) != beyond {
+			t.Errorf("%q: the schema says %v", want, err)
+		}
+	}
+}
+
+// schemaOf tells what the published schema says of a catalogue.
+func schemaOf(t *testing.T, catalogue string) error {
+	t.Helper()
+	b, err := os.ReadFile("catalogue.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := yaml.YAMLToJSON([]byte(catalogue))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs [2]any
+	for i, text := range [][]byte{b, asJSON} {
+		if docs[i], err = jsonschema.UnmarshalJSON(bytes.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("catalogue.json", docs[0]); err != nil {
+		t.Fatal(err)
+	}
+	return c.MustCompile("catalogue.json").Validate(docs[1])
+}
+
+// TestCatalogueSchema: the published schema takes the catalogue of the program and all that a
+// catalogue can say, as the parser does.
+func TestCatalogueSchema(t *testing.T) {
+	stock, err := os.ReadFile("catalogue.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(stock), "version: 1", `$schema: catalogue.schema.json
+version: 1
+bases: {here: "file:///models"}
+models:
+  acme@2:
+    summary: what it is for
+    task: sparse
+    version: "2"
+    languages: [en]
+    licence: MIT
+    source: https://acme.example
+    format: module
+    bytes: 1
+    files: [{url: "{here}/a.zip", sha256: ` + strings.Repeat("0a", 32) + `, bytes: 5, take: {"acme/": ""}}]
+    write: {a.txt: b}
+    pack: {pooling: cls, max_tokens: 1, query_prefix: q, passage_prefix: "", heads: 1, terms: 1, query_terms: 1,
+      calibration: {scale: 1.5, bias: -1}}
+`} {
+		if _, err := pull.Parse([]byte(text)); err != nil {
+			t.Error(err)
+		}
+		if err := schemaOf(t, text); err != nil {
+			t.Error(err)
 		}
 	}
 }
