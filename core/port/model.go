@@ -58,6 +58,25 @@ const (
 // called: whether it would take a call now.
 type Stateful interface{ State() ModelState }
 
+// RestartReason is why a part of a model was replaced.
+type RestartReason string
+
+// The reasons.
+const (
+	RestartMemory  RestartReason = "memory"  // it was out of memory, or held more than it may
+	RestartFailure RestartReason = "failure" // it ended, broke a rule or did not answer
+)
+
+// ModelFigures are what a model that runs on this machine costs and suffers.
+type ModelFigures struct {
+	Waiting           int                     // calls in line
+	Memory, MaxMemory int64                   // bytes; 0: not known, no bound
+	Restarts          map[RestartReason]int64 // of its process, or of instances of its module, since it was opened
+}
+
+// Measured is an optional ability of a model: to say what it costs and suffers.
+type Measured interface{ Figures() ModelFigures }
+
 // TextError is the failure of a call that one of its texts brought about.
 type TextError struct {
 	Text int // its place in the call

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,6 +72,9 @@ type backend struct {
 	expired  atomic.Int64 // calls in a row that it let run into their deadline
 	last     atomic.Int64 // time of the last answer, in Unix nanoseconds
 
+	ends   map[port.RestartReason]int64 // runs that ended and were not to, under mu
+	recent []time.Time                  // when those of the last hour did
+
 	checkRequested chan struct{} // asks for a health check now
 	closing        chan struct{}
 	once           sync.Once
@@ -95,6 +99,7 @@ func (b *backend) start(ctx context.Context) (_ *instance, d description, sum [3
 			cmd.Args[0], cmd.Dir = b.command.Args[0], b.command.Dir
 			cmd.Env = append(append([]string{}, b.command.Env...), spec.Env...)
 			p := newProcess(cmd, dir, !b.options.MTLS, b.output)
+			p.limit = int64(b.options.MemoryMB) * bytesInMB
 			made.Store(p)
 			return p, nil
 		},
@@ -216,6 +221,9 @@ func (b *backend) open(ctx context.Context) error {
 			b.log.Warn("model backend unverified", "program", i.process.cmd.Path, "sha256", hex.EncodeToString(now))
 		}
 	}
+	if b.options.MemoryMB > 0 && !memorySeen {
+		b.log.Warn("model backend memory unlimited", "memory_mb", b.options.MemoryMB)
+	}
 	go b.supervise(i)
 	return nil
 }
@@ -243,13 +251,14 @@ func (b *backend) supervise(i *instance) {
 			time.Since(i.started).Round(time.Millisecond), "last_output", b.output.last())
 		b.quarantine.blame(i.flights.list(false))
 		i.end(0)
+		frequent := b.count(i, time.Now())
 		if time.Since(i.started) > stableAfter || i.worked.Load() {
 			failures = 0
 		}
 		for i = nil; i == nil; {
-			if b.options.MaxRestarts > 0 && failures >= b.options.MaxRestarts {
+			if frequent || b.options.MaxRestarts > 0 && failures >= b.options.MaxRestarts {
 				b.giveUp()
-				b.log.Error("model backend down", "starts", failures)
+				b.log.Error("model backend down", "starts", failures, "ends_in_an_hour", len(b.recent))
 				<-ctx.Done()
 				return
 			}
@@ -264,6 +273,19 @@ func (b *backend) supervise(i *instance) {
 			i = b.restart(ctx, failures)
 		}
 	}
+}
+
+// count takes note of the end of a run, and reports whether there were too many in an hour.
+func (b *backend) count(i *instance, now time.Time) (tooMany bool) {
+	why := port.RestartFailure
+	if i.process.ofMemory() {
+		why = port.RestartMemory
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ends[why]++
+	b.recent = slices.DeleteFunc(append(b.recent, now), func(at time.Time) bool { return now.Sub(at) > time.Hour })
+	return b.options.MaxRestartsPerHour > 0 && len(b.recent) > b.options.MaxRestartsPerHour
 }
 
 // restart tries one start; nil when it fails.

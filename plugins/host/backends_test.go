@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"maps"
 	"math"
 	"net"
 	"os"
@@ -335,6 +336,7 @@ func hosting(args []string) {
 var conducts map[string]func(args []string)
 
 func init() {
+	defer func() { maps.Copy(conducts, systemConducts()) }()
 	conducts = map[string]func([]string){
 		"hosting":  hosting,
 		"honest":   func([]string) { sdk.Serve(honest{}, sdk.Vocabulary(100)) },

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"math"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -35,7 +37,11 @@ type Options struct {
 	Queue          int           // 256: calls that wait
 	BatchTexts     int           // 16: most texts of a call over the wire
 	MaxRestarts    int           // 0, no end: runs in a row that fail or are short and without an answer before it stays down
-	Log            *slog.Logger
+	MemoryMB       int           // 0, no end: most that it and all that it starts hold, before it is ended; on Linux alone
+	// MaxRestartsPerHour is how many runs may end within an hour before it stays down,
+	// whether they had answered or not; 0: any number.
+	MaxRestartsPerHour int
+	Log                *slog.Logger
 }
 
 func (o *Options) defaults() {
@@ -88,6 +94,7 @@ func Open(ctx context.Context, c Command, o Options) (port.Model, error) {
 		log:            log,
 		output:         newOutput(log),
 		quarantine:     &quarantine{log: log, now: time.Now, suspects: map[fingerprint]suspicion{}},
+		ends:           map[port.RestartReason]int64{},
 		checkRequested: make(chan struct{}, 1),
 		closing:        make(chan struct{}),
 		ended:          make(chan struct{}),
@@ -154,6 +161,25 @@ func (m *Model) Info() port.ModelInfo { return m.info }
 
 // State says whether the backend serves; see port.Stateful.
 func (m *Model) State() port.ModelState { return m.backend.state() }
+
+// Figures are the calls in line, the memory and the restarts; see port.Measured.
+func (m *Model) Figures() port.ModelFigures {
+	m.gate.mu.Lock()
+	f := port.ModelFigures{Waiting: m.gate.waiting, MaxMemory: int64(m.backend.options.MemoryMB) * bytesInMB}
+	m.gate.mu.Unlock()
+	m.backend.mu.Lock()
+	f.Restarts = maps.Clone(m.backend.ends)
+	running := m.backend.current
+	m.backend.mu.Unlock()
+	if running != nil {
+		limit := f.MaxMemory
+		if limit == 0 {
+			limit = math.MaxInt64
+		}
+		f.Memory = running.process.memory.used(limit)
+	}
+	return f
+}
 
 // Close ends the backend, with everything that it started.
 func (m *Model) Close() error { m.backend.close(); return nil }

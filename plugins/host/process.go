@@ -33,6 +33,9 @@ type process struct {
 	dir     string // private folder of the socket
 	private bool   // refuse any address but a socket in dir
 	out     *output
+	limit   int64 // of its memory, in bytes; 0: none
+
+	memory *memory // of a process that runs
 
 	stdin           *os.File // write end; its end tells the backend to go
 	stdout, stderr  *os.File
@@ -45,6 +48,7 @@ type process struct {
 	killed    bool          // kill was called
 	greeted   bool          // the handshake line came
 	certified bool          // and carried a certificate
+	exceeded  error         // why it was ended for its memory
 	exited    chan struct{} // closed when it is gone, with its group, and err is set
 	err       error
 }
@@ -88,6 +92,9 @@ func (p *process) Start(context.Context) error {
 	}
 	go p.readStdout()
 	go p.readStderr()
+	if p.limit > 0 {
+		go p.keepMemory(p.limit)
+	}
 	return nil
 }
 
@@ -109,6 +116,8 @@ func (p *process) run(started chan<- error) {
 	if killed {
 		p.kill()
 	}
+	firstToGo(p.cmd.Process.Pid)
+	p.memory = newMemory(p.cmd.Process.Pid, p.dir)
 	g := newGuard(p.cmd.Process.Pid, p.dir)
 	started <- nil
 	err := reap(p.cmd, func() { // what it started must not stay, nor keep the pipes open
@@ -128,6 +137,9 @@ func (p *process) run(started chan<- error) {
 	p.err = err
 	if err == nil {
 		p.err = errors.New("exit status 0")
+	}
+	if p.exceeded != nil {
+		p.err = p.exceeded
 	}
 	p.mu.Unlock()
 	close(p.exited)

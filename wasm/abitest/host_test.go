@@ -202,7 +202,18 @@ func TestRenewal(t *testing.T) {
 			if after := m.Stats(); after.Renewed != before.Renewed+1 || after.Made != before.Made+2 {
 				t.Errorf("a fresh instance is not renewed: %+v, then %+v", before, after)
 			}
+			if f := m.Figures(); f.Restarts[port.RestartMemory] != int64(m.Stats().Renewed) ||
+				f.Restarts[port.RestartFailure] != 0 || f.Waiting != 0 {
+				t.Errorf("%+v", f)
+			}
+			if err := embed("trap"); fault.CodeOf(err) != fault.Upstream {
+				t.Error(err)
+			}
 			works(t, m)
+			if f := m.Figures(); f.Restarts[port.RestartFailure] != 1 || f.Memory == 0 || f.MaxMemory < f.Memory ||
+				f.MaxMemory%(16<<20) != 0 {
+				t.Errorf("after a trap: %+v", f)
+			}
 			if err := m.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -129,6 +129,7 @@ type Model struct {
 	lost          atomic.Int64   // workers whose call never came back
 	made          atomic.Int64   // instances ever made
 	renewed       atomic.Int64   // instances that were out of memory and replaced
+	broken        atomic.Int64   // instances that failed and are replaced
 	moduleLog     limiter        // of the module in the log
 	failureLog    limiter        // about the module in the log
 	breakRequests chan struct{}  // a worker that receives breaks its instance
@@ -164,6 +165,21 @@ func (m *Model) Stats() Stats {
 func (m *Model) Memory() (used, ceiling int64) {
 	s := m.Stats()
 	return s.Memory, int64(s.Instances) * int64(m.options.MemoryMB) << 20
+}
+
+// Figures are the calls in line, the memory and the instances that were replaced; see
+// port.Measured.
+func (m *Model) Figures() port.ModelFigures {
+	s := m.Stats()
+	return port.ModelFigures{
+		Waiting:   s.Waiting,
+		Memory:    s.Memory,
+		MaxMemory: int64(s.Instances) * int64(m.options.MemoryMB) << 20,
+		Restarts: map[port.RestartReason]int64{
+			port.RestartMemory:  int64(s.Renewed),
+			port.RestartFailure: m.broken.Load() + int64(s.Lost),
+		},
+	}
 }
 
 // Renewals is how often an instance was out of memory and replaced.

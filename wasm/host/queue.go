@@ -400,6 +400,7 @@ func (w *worker) work(j *job) {
 	var b *errBroken
 	if errors.As(err, &b) {
 		w.closeInstance()
+		m.broken.Add(1)
 		if stopped {
 			err = &abi.Error{Code: abi.CodeStopped, Message: err.Error()}
 		} else if pass, dropped := m.failureLog.allow(time.Now()); pass {

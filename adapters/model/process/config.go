@@ -28,6 +28,8 @@ type Config struct {
 	MaxConcurrency int                        `yaml:"max_concurrency" help:"calls the program works on at once; one place is kept for queries"`
 	BatchTexts     int                        `yaml:"batch_texts" help:"most texts in one call; more suits a GPU, fewer lets queries come sooner"`
 	MaxRestarts    int                        `yaml:"max_restarts" help:"runs in a row that fail, or are short and without an answer, after which the program stays down until the server starts again; 0: it is tried for ever, at most every 30 s"`
+	MaxPerHour     int                        `yaml:"max_restarts_per_hour" help:"restarts in an hour, of runs that had answered as well, after which the program stays down until the server starts again; 0: any number"`
+	MemoryMB       int                        `yaml:"memory_mb" help:"most memory that the program and all that it starts may hold, in megabytes, before it is ended and started again; on Linux alone; 0: no bound"`
 }
 
 // File is a file with its sum.
@@ -93,10 +95,14 @@ func (c Config) Validate() error {
 	for _, n := range []struct {
 		path     string
 		n, least int
-	}{{"max_concurrency", c.MaxConcurrency, 1}, {"batch_texts", c.BatchTexts, 1}, {"max_restarts", c.MaxRestarts, 0}} {
+	}{{"max_concurrency", c.MaxConcurrency, 1}, {"batch_texts", c.BatchTexts, 1}, {"max_restarts", c.MaxRestarts, 0},
+		{"max_restarts_per_hour", c.MaxPerHour, 0}} {
 		if n.n < n.least || n.n > 1024 {
 			invalid(n.path, "must be between %d and 1024", n.least)
 		}
+	}
+	if c.MemoryMB != 0 && (c.MemoryMB < 16 || c.MemoryMB > 1<<24) {
+		invalid("memory_mb", "must be 0, or between 16 and 16777216")
 	}
 	return errors.Join(errs...)
 }

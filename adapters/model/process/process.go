@@ -26,15 +26,17 @@ func Open(ctx context.Context, id string, c Config, log *slog.Logger) (port.Mode
 		command.Env = append(command.Env, name+"="+c.Env[name].Reveal())
 	}
 	return host.Open(ctx, command, host.Options{
-		ID:             id,
-		MTLS:           c.MTLS != "off",
-		DeclaredOnly:   c.Identity == "declared",
-		StartTimeout:   c.StartTimeout,
-		CallTimeout:    c.Timeout,
-		HealthInterval: c.HealthInterval,
-		Concurrency:    c.MaxConcurrency,
-		BatchTexts:     c.BatchTexts,
-		MaxRestarts:    c.MaxRestarts,
-		Log:            log,
+		ID:                 id,
+		MTLS:               c.MTLS != "off",
+		DeclaredOnly:       c.Identity == "declared",
+		StartTimeout:       c.StartTimeout,
+		CallTimeout:        c.Timeout,
+		HealthInterval:     c.HealthInterval,
+		Concurrency:        c.MaxConcurrency,
+		BatchTexts:         c.BatchTexts,
+		MaxRestarts:        c.MaxRestarts,
+		MaxRestartsPerHour: c.MaxPerHour,
+		MemoryMB:           c.MemoryMB,
+		Log:                log,
 	})
 }

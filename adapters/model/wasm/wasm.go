@@ -123,6 +123,7 @@ type baseAbilities interface {
 	port.SparseEncoder
 	port.Reranker
 	port.QueryCutter
+	port.Measured
 	Memory() (used, ceiling int64)
 	Renewals() int
 	Described() (name, version, licence string, ok bool)

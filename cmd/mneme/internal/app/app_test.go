@@ -32,6 +32,9 @@ func (m model) Info() port.ModelInfo {
 	return port.ModelInfo{ID: m.id, Tasks: m.tasks, Digest: "sha256:" + m.id, Dimensions: 4, MaxTokens: 16, Runtime: "wasm"}
 }
 func (model) Close() error { return nil }
+func (model) Figures() port.ModelFigures {
+	return port.ModelFigures{Waiting: 2, Memory: 5, MaxMemory: 7, Restarts: map[port.RestartReason]int64{port.RestartMemory: 1}}
+}
 func (model) Embed(_ context.Context, _ port.TextKind, texts []string) (port.Dense, error) {
 	return port.Dense{Dim: 4, Data: slices.Repeat([]float32{1, 0, 0, 0}, len(texts))}, nil
 }

@@ -48,11 +48,45 @@ func (a *App) measureCalls(watch *model.Watch) {
 				emit(1, m.Model, string(m.Task), string(m.State))
 			}
 		})
+	a.measureModels()
 	a.counter("mneme_query_encodings_total", "Encodings of queries, by whether an earlier one was kept: hit or miss.",
 		[]string{"cache"}, func(f engine.Figures, emit metrics.Emit) {
 			emit(float64(f.CacheHits), "hit")
 			emit(float64(f.CacheMisses), "miss")
 		})
+}
+
+// measureModels adds what models cost and suffer that run on this machine.
+func (a *App) measureModels() {
+	each := func(read func(model string, f port.ModelFigures, emit metrics.Emit)) func(emit metrics.Emit) {
+		return func(emit metrics.Emit) {
+			for name, m := range a.models {
+				if self, ok := m.(port.Measured); ok {
+					read(name, self.Figures(), emit)
+				}
+			}
+		}
+	}
+	a.Metrics.Read(metrics.Family{Name: "mneme_model_restarts_total", Type: metrics.Counter, Labels: []string{"model", "reason"},
+		Help: "Processes of a model, or instances of its module, that were replaced: for their memory or another failure."},
+		each(func(model string, f port.ModelFigures, emit metrics.Emit) {
+			for _, reason := range []port.RestartReason{port.RestartMemory, port.RestartFailure} {
+				emit(float64(f.Restarts[reason]), model, string(reason))
+			}
+		}))
+	a.Metrics.Read(metrics.Family{Name: "mneme_model_waiting", Type: metrics.Gauge, Labels: []string{"model"},
+		Help: "Calls that wait for their turn in a model on this machine."},
+		each(func(model string, f port.ModelFigures, emit metrics.Emit) { emit(float64(f.Waiting), model) }))
+	a.Metrics.Read(metrics.Family{Name: "mneme_model_memory_bytes", Type: metrics.Gauge, Labels: []string{"model"},
+		Help: "Memory of a model's processes, or of the instances of its module."},
+		each(func(model string, f port.ModelFigures, emit metrics.Emit) { emit(float64(f.Memory), model) }))
+	a.Metrics.Read(metrics.Family{Name: "mneme_model_memory_max_bytes", Type: metrics.Gauge, Labels: []string{"model"},
+		Help: "What they may hold, by memory_mb; absent where nothing bounds it."},
+		each(func(model string, f port.ModelFigures, emit metrics.Emit) {
+			if f.MaxMemory > 0 {
+				emit(float64(f.MaxMemory), model)
+			}
+		}))
 }
 
 // measureStore adds the counts of the store, once it has been counted.

@@ -150,6 +150,13 @@ func TestAServerMeasuresItself(t *testing.T) {
 			t.Errorf("%s is %v", zero, n)
 		}
 	}
+	for series, want := range map[string]float64{`mneme_model_restarts_total{model="e",reason="memory"}`: 1,
+		`mneme_model_restarts_total{model="e",reason="failure"}`: 0, `mneme_model_waiting{model="e"}`: 2,
+		`mneme_model_memory_bytes{model="e"}`: 5, `mneme_model_memory_max_bytes{model="e"}`: 7} {
+		if n, ok := got[series]; !ok || n != want {
+			t.Errorf("%s is %v, want %v", series, n, want)
+		}
+	}
 	for _, absent := range []string{"mneme_lease_renewed_timestamp_seconds", `mneme_pool_connections{pool="index"}`} {
 		if n, ok := got[absent]; ok {
 			t.Errorf("%s is %v", absent, n)
