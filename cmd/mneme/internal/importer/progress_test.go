@@ -47,7 +47,12 @@ func TestProgressFollowsTheWrites(t *testing.T) {
 			im := m.importer()
 			im.Workers, im.BatchBytes = 1, 200_000
 			var seen []int64 // bytes done after each write
-			m.before = func([]Record) error { seen = append(seen, -1); return nil }
+			m.before = func([]Record) error {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				seen = append(seen, -1)
+				return nil
+			}
 			im.OnProgress = func(p Progress) {
 				m.mu.Lock()
 				defer m.mu.Unlock()
