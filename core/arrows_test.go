@@ -44,6 +44,7 @@ var rules = []rule{
 	{folder: "core/constraint", why: "limits of requests know no service and no operation"},
 	{folder: "core/op", may: []string{"core/constraint", "github.com/go-kit/kit/endpoint"},
 		why: "the operation table knows no service"},
+	{folder: "core/span", may: []string{"go.opentelemetry.io/otel"}, why: "parts of a call know no operation"},
 	{folder: "core/page", why: "cursors know no service"},
 	{folder: "core/packing", may: []string{"core/port"}, why: "packed forms know no service and no store"},
 	{folder: "core/simd", bare: true, may: []string{"golang.org/x/sys"}, why: "kernels know nothing else"},
@@ -66,12 +67,13 @@ var rules = []rule{
 	},
 	{
 		folder: "core/ingest",
-		may:    []string{"core/port", "core/filter", "core/simd", "github.com/rivo/uniseg"},
-		why:    "ingest is below services",
+		may: []string{"core/port", "core/filter", "core/simd", "core/span", "github.com/rivo/uniseg",
+			"go.opentelemetry.io/otel"},
+		why: "ingest is below services",
 	},
 	{
 		folder: "core/retrieve",
-		may:    []string{"core/ingest", "core/port", "core/filter"},
+		may:    []string{"core/ingest", "core/port", "core/filter", "core/span", "go.opentelemetry.io/otel"},
 		why:    "retrieve is below services",
 	},
 	{
@@ -207,7 +209,7 @@ var rules = []rule{
 		why:    "the analyzer serves every index and knows none",
 	},
 	adapter("model",
-		"wasm/host", "wasm/models", "plugins/host", "github.com/sashabaranov/go-openai",
+		"core/span", "wasm/host", "wasm/models", "plugins/host", "github.com/sashabaranov/go-openai",
 		"github.com/hashicorp/go-retryablehttp", "github.com/sony/gobreaker", "golang.org/x/net", "golang.org/x/sync"),
 	adapter("limit", "github.com/redis/go-redis"),
 	adapter("extract",
@@ -227,7 +229,7 @@ var rules = []rule{
 	{folder: "plugins/proto", bare: true, may: []string{"google.golang.org"}, why: "the protocol knows nothing else"},
 	{
 		folder: "plugins/host",
-		may: []string{"plugins/proto", "core/port", "github.com/hashicorp", "google.golang.org",
+		may: []string{"plugins/proto", "core/port", "core/span", "github.com/hashicorp", "google.golang.org",
 			"golang.org/x/sync", "golang.org/x/sys"},
 		why: "plugins implement ports out of process",
 	},

@@ -7,10 +7,13 @@ import (
 	"math"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/simd"
+	"github.com/mnemehq/mneme/core/span"
 )
 
 // Encoder chunks and encodes documents with the configured models.
@@ -83,7 +86,9 @@ func (e *Encoder) Encode(ctx context.Context, texts []string, sparse bool, reuse
 	return e.encode(ctx, texts, sparse, reuse, nil)
 }
 
-func (e *Encoder) encode(ctx context.Context, texts []string, sparse bool, reuse []Reuse, t *attempt) ([]Encoded, error) {
+func (e *Encoder) encode(ctx context.Context, texts []string, sparse bool, reuse []Reuse, t *attempt) (_ []Encoded, err error) {
+	ctx, end := span.Start(ctx, "encode", attribute.Int("mneme.texts", len(texts)))
+	defer func() { end(err) }()
 	if err := e.Ready(sparse); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/span"
 )
 
 // Log is the only way to change documents. It runs a transaction of the store,
@@ -42,7 +43,8 @@ func (e NotSearchable) Unwrap() error { return e.err }
 // are committed all the same.
 func (l *Log) Write(ctx context.Context, why Cause, fn func(*Tx) error) error {
 	var tx *Tx
-	err := l.store.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+	storing, end := span.Start(ctx, "commit")
+	err := l.store.UpdateDocuments(storing, func(w port.DocumentWriter) error {
 		tx = &Tx{writer: w, documents: w, cause: why, listening: len(l.listeners) > 0}
 		if err := fn(tx); err != nil {
 			return err
@@ -53,17 +55,20 @@ func (l *Log) Write(ctx context.Context, why Cause, fn func(*Tx) error) error {
 		// Last, so that what a listener stores follows the order of the commits: all
 		// rows that the changes lock are locked by now.
 		for _, listener := range l.listeners {
-			if err := listener.Changed(ctx, w, tx.observed); err != nil {
+			if err := listener.Changed(storing, w, tx.observed); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	end(err)
 	if err != nil {
 		return err
 	}
+	indexing, end := span.Start(ctx, "index")
+	defer func() { end(err) }()
 	for _, s := range tx.steps {
-		if err := l.apply(ctx, s); err != nil {
+		if err = l.apply(indexing, s); err != nil {
 			return NotSearchable{err}
 		}
 	}

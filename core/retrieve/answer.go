@@ -6,9 +6,12 @@ import (
 	"log/slog"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/span"
 )
 
 // Snapshots opens snapshots of the documents in a store.
@@ -50,10 +53,12 @@ type Rescoring struct {
 // and the Degraded says why. Faults: PartitionNotFound when the partition is
 // gone; Timeout, Unavailable and TooLong for a strict call; the context's error when
 // the caller has left.
-func (a *Answer) Rerank(ctx context.Context, r Rescoring) (Cut, *Degraded, error) {
+func (a *Answer) Rerank(ctx context.Context, r Rescoring) (_ Cut, _ *Degraded, err error) {
 	if r.Reranker == nil {
 		return unranked(r.Strict, ModelOff, nil)
 	}
+	ctx, end := span.Start(ctx, "rerank", attribute.Int("mneme.texts", min(r.Depth, len(a.Candidates))))
+	defer func() { end(err) }()
 	texts, err := a.texts(ctx, a.Candidates[:min(r.Depth, len(a.Candidates))], r.Bare)
 	if err != nil {
 		return Cut{}, nil, err
@@ -155,9 +160,11 @@ type Found struct {
 // Hydrate reads the best candidates from the store, in their order. A candidate
 // whose document or chunk is gone, or whose document Current refuses, is skipped for
 // the next. Fault PartitionNotFound when the partition is gone.
-func (a *Answer) Hydrate(ctx context.Context, s Selection) ([]Found, error) {
+func (a *Answer) Hydrate(ctx context.Context, s Selection) (_ []Found, err error) {
+	ctx, end := span.Start(ctx, "hydrate")
+	defer func() { end(err) }()
 	var out []Found
-	err := a.Store.View(ctx, func(r port.DocumentReader) error {
+	err = a.Store.View(ctx, func(r port.DocumentReader) error {
 		out = make([]Found, 0, min(s.Limit, len(a.Candidates)))
 		shown := map[string]int{} // chunks by document
 		for next := 0; ; {

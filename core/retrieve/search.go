@@ -10,10 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/span"
 )
 
 // Searcher answers searches over one partition at a time.
@@ -241,7 +244,9 @@ func singleList(l List) []*Candidate {
 }
 
 func (s *Searcher) retrieve(ctx context.Context, p port.Partition, seq uint64, r port.Retriever, q Request,
-	depth int) (_ List, cut bool, _ error) {
+	depth int) (_ List, cut bool, err error) {
+	ctx, end := span.Start(ctx, "retrieve", attribute.String("mneme.retriever", string(r)))
+	defer func() { end(err) }()
 	ix := s.Indexes[r]
 	if ix == nil {
 		return List{}, false, errOff
@@ -309,7 +314,9 @@ func (s *Searcher) Spans(query, text string) ([]port.Span, bool) {
 	return h.Spans(query, text), true
 }
 
-func (s *Searcher) embed(ctx context.Context, p port.Partition, model port.Embedder, text string) (port.Dense, error) {
+func (s *Searcher) embed(ctx context.Context, p port.Partition, model port.Embedder, text string) (_ port.Dense, err error) {
+	ctx, end := span.Start(ctx, "embed query")
+	defer func() { end(err) }()
 	v, err := s.cache.get(ctx, p, "vector "+model.Info().Digest, text, func(ctx context.Context) (any, error) {
 		return model.Embed(ctx, port.Query, []string{text})
 	})
@@ -319,7 +326,10 @@ func (s *Searcher) embed(ctx context.Context, p port.Partition, model port.Embed
 	return v.(port.Dense), nil
 }
 
-func (s *Searcher) encode(ctx context.Context, p port.Partition, model port.SparseEncoder, text string) (port.Sparse, error) {
+func (s *Searcher) encode(ctx context.Context, p port.Partition, model port.SparseEncoder, text string) (
+	_ port.Sparse, err error) {
+	ctx, end := span.Start(ctx, "encode query")
+	defer func() { end(err) }()
 	// One model may stand in both roles: the key says whose encoding it is.
 	key, compute := "sparse ", model.Encode
 	if s.SparseQueries == IDFQueries {

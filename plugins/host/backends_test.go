@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -342,7 +343,14 @@ func init() {
 		"honest":   func([]string) { sdk.Serve(honest{}, sdk.Vocabulary(100)) },
 		"counter":  func([]string) { sdk.Serve(counter{}, sdk.Vocabulary(100)) },
 		"embedder": func([]string) { sdk.Serve(embedder{}) },
-		"raw":      func(a []string) { (&raw{}).serve(a) },
+		"traced": func([]string) { // writes down the trace that a call belongs to
+			sdk.Serve(embedder{honest{func(ctx context.Context) error {
+				told, _ := metadata.FromIncomingContext(ctx)
+				fmt.Fprintln(os.Stderr, "traceparent:", told.Get("traceparent"))
+				return nil
+			}}})
+		},
+		"raw": func(a []string) { (&raw{}).serve(a) },
 		"slow-start": func(a []string) {
 			d, _ := time.ParseDuration(a[0])
 			time.Sleep(d)

@@ -17,10 +17,12 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/span"
 	modelv1 "github.com/mnemehq/mneme/plugins/proto"
 )
 
@@ -218,6 +220,7 @@ func (m *Model) call(ctx context.Context, op string, c class, parts []part,
 		case <-finished:
 		}
 	}()
+	span.Propagate(ctx, func(name, value string) { bounded = metadata.AppendToOutgoingContext(bounded, name, value) })
 	sent := i.flights.add(parts)
 	err = do(bounded, i.rpc)
 	switch status.Code(err) {

@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
@@ -569,5 +572,24 @@ func TestQueries(t *testing.T) {
 	wg.Wait()
 	if refused.Load() == 0 {
 		t.Error("60 calls found place where 30 may wait")
+	}
+}
+
+// TestTraces: a backend is told the trace that a call belongs to.
+func TestTraces(t *testing.T) {
+	o, log := logged(host.Options{MTLS: true})
+	m := open(t, o, "traced")
+	ctx, call := trace.NewTracerProvider().Tracer("test").Start(t.Context(), "call")
+	defer call.End()
+	if _, err := embed(ctx, m, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := embed(t.Context(), m, "a"); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("traceparent: [00-%s-%s-01]", call.SpanContext().TraceID(), call.SpanContext().SpanID())
+	within(t, time.Minute, "both lines of output", func() bool { return strings.Count(log.String(), "traceparent: [") == 2 })
+	if s := log.String(); !strings.Contains(s, want) || !strings.Contains(s, "traceparent: []") {
+		t.Errorf("want %s and none:\n%s", want, s)
 	}
 }

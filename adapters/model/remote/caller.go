@@ -23,6 +23,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/span"
 )
 
 // Caller calls one endpoint. It is safe for many callers at once.
@@ -234,6 +235,7 @@ func (a attempt) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
 	r.Header.Set("User-Agent", "mneme")
+	span.Propagate(ctx, r.Header.Set)
 	for name, value := range a.endpoint.Client.Headers {
 		r.Header.Set(name, value.Reveal())
 	}

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/sdk/trace"
+
 	"github.com/mnemehq/mneme/adapters/model/remote"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
@@ -378,4 +380,24 @@ func FuzzVector(f *testing.F) {
 			t.Errorf("%q: %v, %v; encoding/json %v, %v", body, v, got, want, err)
 		}
 	})
+}
+
+// A server is told the trace that a call belongs to.
+func TestTraces(t *testing.T) {
+	var told []string
+	c, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		told = append(told, r.Header.Get("Traceparent"))
+		_, _ = w.Write([]byte("{}"))
+	}, nil)
+	ctx, call := trace.NewTracerProvider().Tracer("test").Start(t.Context(), "call")
+	defer call.End()
+	for _, ctx := range []context.Context{ctx, t.Context()} {
+		if err := post(ctx, c, port.Query, "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is := call.SpanContext()
+	if want := "00-" + is.TraceID().String() + "-" + is.SpanID().String() + "-01"; len(told) != 2 || told[0] != want || told[1] != "" {
+		t.Errorf("%q, want %s and nothing", told, want)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -148,6 +149,8 @@ func (c *command) openApp(ctx context.Context, name string, cfg *configs.Config)
 		Log:      c.logger(cfg.Log),
 		Command:  name,
 		Version:  thisBuild().Version,
+		// A command that runs once has nothing to tell whoever watches servers.
+		Telemetry: slices.Contains([]string{"serve", "quickstart", "mcp"}, name),
 	})
 }
 

@@ -17,9 +17,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/telemetry"
 	"github.com/mnemehq/mneme/configs"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/engine"
@@ -45,6 +47,8 @@ type Settings struct {
 	Log      *slog.Logger
 	Command  string // takes the folder; other processes are told its name
 	Version  string
+	// Telemetry has traces and measurements sent as the OTEL_* variables say.
+	Telemetry bool
 
 	// Engine, HTTP and MCP change the options of these parts after the configuration
 	// has been read and its components are open: a program that embeds this one adds to
@@ -108,7 +112,14 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		return nil, err
 	}
 	a.Metrics = metrics.New(s.Version)
-	if err := a.openEngine(ctx, parts); err != nil {
+	sent := &telemetry.Telemetry{}
+	if s.Telemetry {
+		if sent, err = telemetry.Open(ctx, s.Version, a.Metrics, s.Log); err != nil {
+			return nil, err
+		}
+		a.onClose(sent.Close)
+	}
+	if err := a.openEngine(ctx, parts, sent.Tracer); err != nil {
 		return nil, err
 	}
 	if a.Handler, err = a.handler(ctx); err != nil {
@@ -173,12 +184,12 @@ func (a *App) openParts(ctx context.Context, env registry.Env) (p parts, err err
 
 // openEngine starts the services, and makes the organization that every
 // installation has.
-func (a *App) openEngine(ctx context.Context, p parts) error {
+func (a *App) openEngine(ctx context.Context, p parts, tracer trace.Tracer) error {
 	made, err := a.engineConfig(p)
 	if err != nil {
 		return err
 	}
-	made.Meter = a.Metrics.Meter
+	made.Meter, made.Tracer = a.Metrics.Meter, tracer
 	made.Watch = model.NewWatch(a.Metrics.Models())
 	if a.settings.Engine != nil {
 		a.settings.Engine(&made)

@@ -123,11 +123,12 @@ func openIn(t *testing.T, dir, file string) (*app.App, error) {
 		t.Fatal(err)
 	}
 	a, err := app.Open(t.Context(), app.Settings{
-		Registry: r,
-		Config:   c,
-		Log:      slog.New(slog.DiscardHandler),
-		Command:  "test",
-		Version:  "test",
+		Registry:  r,
+		Config:    c,
+		Log:       slog.New(slog.DiscardHandler),
+		Command:   "test",
+		Version:   "test",
+		Telemetry: true,
 	})
 	if err == nil {
 		t.Cleanup(func() {
