@@ -111,6 +111,12 @@ func (s *Service) writeKind() job.Kind {
 	}
 }
 
+// accepted is a write as its job keeps it.
+type accepted struct {
+	WriteDocuments
+	Obsolete []string `json:"obsolete,omitempty"`
+}
+
 // accept stores the write as a job, so that an accepted one survives a crash, and
 // answers 202.
 func (s *Service) accept(ctx context.Context, in WriteDocuments) (WriteResult, error) {
@@ -126,7 +132,8 @@ func (s *Service) accept(ctx context.Context, in WriteDocuments) (WriteResult, e
 	if err != nil {
 		return WriteResult{}, err
 	}
-	j, _, err := s.jobs.Start(ctx, port.JobWriteDocuments, job.Order{Partition: p, Total: len(in.Documents), Request: in})
+	j, _, err := s.jobs.Start(ctx, port.JobWriteDocuments, job.Order{Partition: p, Total: len(in.Documents),
+		Request: accepted{in, in.Obsolete}})
 	if err != nil {
 		return WriteResult{}, err
 	}
@@ -138,10 +145,12 @@ func (s *Service) accept(ctx context.Context, in WriteDocuments) (WriteResult, e
 // transaction, so that a write which was done is not done again after a crash, or
 // beside a replica that has taken it over.
 func (s *Service) runWrite(ctx context.Context, j *job.Job) error {
-	var in WriteDocuments
-	if err := j.Request(&in); err != nil {
+	var stored accepted
+	if err := j.Request(&stored); err != nil {
 		return err
 	}
+	in := stored.WriteDocuments
+	in.Obsolete = stored.Obsolete
 	in.Namespace = j.Partition.Name()
 	if err := op.Check(&in); err != nil {
 		return err

@@ -25,6 +25,10 @@ type WriteDocuments struct {
 	Documents    []Input `json:"documents" maxDecoded:"1000" minItems:"1" maxItems:"100" doc:"documents to write, each id once"`
 	ExpectSparse *bool   `json:"expect_sparse,omitempty" doc:"409 when the namespace has another index than this says"`
 	Origin       string  `json:"-"` // how the documents come in, as port.Origin.Kind; "": api
+
+	// Obsolete are documents to delete in the same transaction, of callers within the process;
+	// those that do not exist, or that a source keeps, are passed over.
+	Obsolete []string `json:"-"`
 }
 
 // Input is one document to write.
@@ -376,7 +380,10 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 			writes = append(writes, port.DocumentWrite{Document: d, Vectors: pl.encoded.Vectors, MetadataOnly: same})
 			out.Documents[i] = wd
 		}
-		return w.Put(ctx, pinned, now, writes)
+		if err := w.Put(ctx, pinned, now, writes); err != nil {
+			return err
+		}
+		return deleteObsolete(ctx, w, pinned, now, in.Obsolete)
 	}
 	err := s.changes.Write(ctx, ingest.CauseWrite, func(w *ingest.Tx) error {
 		if err := store(w); err != nil || t.hook == nil {
@@ -388,4 +395,38 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 		return Written{}, err
 	}
 	return out, nil
+}
+
+// deleteObsolete deletes what a write leaves without a meaning.
+func deleteObsolete(ctx context.Context, w *ingest.Tx, p port.Partition, now time.Time, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	heads, err := w.Documents(ctx, p, ids, 0)
+	if err != nil {
+		return err
+	}
+	var gone []string
+	for _, h := range heads {
+		if h.SourceID == "" {
+			gone = append(gone, h.ID)
+		}
+	}
+	_, err = w.Delete(ctx, p, now, gone)
+	return err
+}
+
+// Preview cuts texts into the chunks that a write into the namespace would make of them.
+// Nothing is stored.
+func (s *Service) Preview(ctx context.Context, namespace string, texts []string) ([][]port.Chunk, error) {
+	p := port.Documents(ident.From(ctx).Org, namespace)
+	var ns port.PartitionRow
+	err := s.store.View(ctx, func(r reader) (err error) {
+		ns, _, err = s.readForWrite(ctx, r, p, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.encoders.For(ns).Split(ctx, texts)
 }

@@ -29,6 +29,8 @@ type Config struct {
 	Indexes map[port.Retriever]port.Index
 	Models  Models
 
+	Extractor port.Extractor // of the text of files; nil: they are not read
+
 	Chunking      chunk.Options          // zero: the default
 	Fusion        retrieve.Fusion        // zero: retrieve.DefaultFusion
 	SparseQueries retrieve.SparseQueries // "": by the encoder

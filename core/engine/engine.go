@@ -14,6 +14,7 @@ import (
 	"github.com/mnemehq/mneme/core/admin"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/document"
+	"github.com/mnemehq/mneme/core/file"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
@@ -150,6 +151,7 @@ func (e *Engine) build(c *Config, pages *page.Signer) {
 		Now:                  c.Now,
 		Log:                  c.Log,
 	})
+	e.files = file.New(file.Settings{Documents: e.documents, Extractor: c.Extractor})
 	e.queries = query.New(query.Settings{
 		Store:     c.Store,
 		Searcher:  searcher,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/document"
+	"github.com/mnemehq/mneme/core/file"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/key"
@@ -34,6 +35,7 @@ type services struct {
 	oauth      *oauth.Service // nil: off
 	namespaces *namespace.Service
 	documents  *document.Service
+	files      *file.Service
 	queries    *query.Service
 	tools      *tool.Service
 	memories   *memory.Service
@@ -65,6 +67,7 @@ func units() []unit {
 	return []unit{
 		serves("namespaces", namespace.Operations, func(s *services) *namespace.Service { return s.namespaces }),
 		serves("documents", document.Operations, func(s *services) *document.Service { return s.documents }),
+		serves("files", file.Operations, func(s *services) *file.Service { return s.files }),
 		serves("queries", query.Operations, func(s *services) *query.Service { return s.queries }),
 		serves("tools", tool.Operations, func(s *services) *tool.Service { return s.tools }),
 		serves("memories", memory.Operations, func(s *services) *memory.Service { return s.memories }).

@@ -92,11 +92,7 @@ func (e *Encoder) encode(ctx context.Context, texts []string, sparse bool, reuse
 	if err := e.Ready(sparse); err != nil {
 		return nil, err
 	}
-	count := chunk.Approximate
-	if c, ok := e.Embedder.(port.TokenCounter); ok {
-		count = c.CountTokens
-	}
-	split, err := e.split(ctx, texts, count)
+	split, err := e.Split(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -271,6 +267,16 @@ const MaxChunks = 65_536
 func TooManyChunks() error {
 	return fault.New(fault.PayloadTooLarge,
 		"the documents make more than %d chunks; write fewer a call, or with fewer paragraph breaks", MaxChunks)
+}
+
+// Split cuts texts into the chunks that Encode would make of them; PayloadTooLarge beyond
+// MaxChunks.
+func (e *Encoder) Split(ctx context.Context, texts []string) ([][]port.Chunk, error) {
+	count := chunk.Approximate
+	if c, ok := e.Embedder.(port.TokenCounter); ok {
+		count = c.CountTokens
+	}
+	return e.split(ctx, texts, count)
 }
 
 // splitBytes is how much text is cut before the number of chunks is checked again.

@@ -209,7 +209,8 @@ func Concurrency(g *Gate) endpoint.Middleware {
 			}()
 			c.Decode = func(ctx context.Context, dst any) (err error) {
 				_, streamed := dst.(op.Streamed)
-				if err = decode(ctx, dst); err == nil && leave == nil && !streamed {
+				_, parted := dst.(op.Parted)
+				if err = decode(ctx, dst); err == nil && leave == nil && !streamed && !parted {
 					leave, err = g.Enter(ctx)
 				}
 				return err

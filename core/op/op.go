@@ -111,8 +111,11 @@ type Spec struct {
 	// BodyType is the media type of a body that the service reads piece by piece
 	// (Streamed); "": JSON, which is decoded into In. BodyLines are zero values of
 	// the types of its JSON lines.
-	BodyType     string
-	BodyLines    []any
+	BodyType  string
+	BodyLines []any
+	// BodyForm is a zero value of the struct that describes the fields of a body of parts
+	// (Parted), whose BodyType is Multipart; nil: there is none.
+	BodyForm     any
 	Timeout      time.Duration // unless another is configured for TimeoutClass
 	TimeoutClass TimeoutClass
 	Tool         *Tool        // nil: not offered over MCP
@@ -227,6 +230,30 @@ type Streamer interface {
 // Spec.BodyType declares. The reader is good until the service returns. It gives
 // up to Spec.MaxBody bytes, decompressed, and its errors are faults.
 type Streamed interface{ TakeBody(body io.Reader) }
+
+// Multipart is the media type of a body in parts (RFC 7578).
+const Multipart = "multipart/form-data"
+
+// Parted is implemented by *In whose body comes in parts, as Spec.BodyForm declares.
+// What is read of them counts as a body that is held in memory.
+type Parted interface{ TakeParts(parts BodyParts) }
+
+// BodyParts gives the parts of a body, as they come, until the service returns: up to
+// Spec.MaxBody bytes altogether.
+type BodyParts interface {
+	// Next gives the next part, and ends the one before. Its error is io.EOF after the
+	// last one, or a fault.
+	Next() (*BodyPart, error)
+}
+
+// BodyPart is one part of a body. The errors of its content are faults.
+type BodyPart struct {
+	Name      string // of the field
+	FileName  string // empty: it is no file
+	MediaType string // as sent; may be empty
+	Charset   string // as sent; may be empty
+	Content   io.Reader
+}
 
 // EndUserScoped is implemented by *In when it addresses one end user: a key of
 // another end user is refused.
@@ -343,7 +370,12 @@ func Mount[S any](set *Set, svc S, ops []Op[S]) {
 			panic(fmt.Sprintf("op: %s is deprecated without a start, a guide and an end that is twelve months later",
 				o.Spec.Name))
 		}
-		if streamed := reflect.PointerTo(o.In).Implements(reflect.TypeFor[Streamed]()); streamed != (o.Spec.BodyType != "") {
+		in := reflect.PointerTo(o.In)
+		streamed, parted := in.Implements(reflect.TypeFor[Streamed]()), in.Implements(reflect.TypeFor[Parted]())
+		if parted != (o.Spec.BodyForm != nil) || parted && o.Spec.BodyType != Multipart {
+			panic(fmt.Sprintf("op: %s declares a body in parts and takes none, or the other way round", o.Spec.Name))
+		}
+		if streamed != (o.Spec.BodyType != "" && !parted) {
 			panic(fmt.Sprintf("op: %s declares the type of a body and takes none as a stream, or the other way round",
 				o.Spec.Name))
 		}

@@ -2,7 +2,9 @@ package port
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // File is a file to read, whole in memory.
@@ -85,3 +87,28 @@ type Extractor interface {
 	// context's once that has ended, or, of an extractor outside this process, a fault.
 	Extract(ctx context.Context, f File) (Extracted, error)
 }
+
+// PageAt is the page of a place in a document's text, in bytes: that of metadata page, or
+// the first, and one more for each form feed before the place; 0 where the document has
+// neither, and so no pages.
+func PageAt(metadata json.RawMessage, text string, at int) int {
+	var m struct {
+		Page json.Number `json:"page"`
+	}
+	page := 0
+	if json.Unmarshal(metadata, &m) == nil {
+		if n, err := m.Page.Int64(); err == nil && n > 0 && n < maxPage {
+			page = int(n)
+		}
+	}
+	if page == 0 {
+		if !strings.Contains(text, "\f") {
+			return 0
+		}
+		page = 1
+	}
+	return page + strings.Count(text[:at], "\f")
+}
+
+// maxPage keeps what callers write into metadata from overflowing.
+const maxPage = 1 << 30

@@ -80,6 +80,7 @@ type Hit struct {
 	ChunkIndex int             `json:"chunk_index" minimum:"0" doc:"position of the chunk in the document"`
 	Start      int             `json:"start" minimum:"0" doc:"UTF-8 byte offset into the document's text"`
 	End        int             `json:"end" minimum:"0" doc:"UTF-8 byte offset after it"`
+	Page       int             `json:"page,omitempty" minimum:"1" doc:"page or slide that the chunk begins on, of a document with pages"`
 	Text       *string         `json:"text,omitempty" doc:"unless include_text is false"`
 	Score      float64         `json:"score" doc:"higher is better; what it is says score_kind"`
 	Metadata   json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"unless include_metadata is false"`
@@ -351,6 +352,7 @@ func (s *Service) hit(q *Request, c retrieve.Found) Hit {
 		ChunkIndex: c.Chunk,
 		Start:      ch.Start,
 		End:        ch.End,
+		Page:       port.PageAt(d.Metadata, d.Text, ch.Start),
 		Score:      c.Score,
 		Before:     []Neighbor{},
 		After:      []Neighbor{},

@@ -155,8 +155,10 @@ func (x *exchange) bodyStream(ctx context.Context, s *op.Spec) (io.Reader, error
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, fault.New(fault.InvalidRequest, "a body of type %s is required", s.BodyType)
 	}
-	if err := checkType(r.Header.Get("Content-Type"), s.BodyType); err != nil {
-		return nil, err
+	if s.BodyForm == nil {
+		if err := checkType(r.Header.Get("Content-Type"), s.BodyType); err != nil {
+			return nil, err
+		}
 	}
 	src, err := x.expanded(ctx, s.MaxBody)
 	if err != nil {

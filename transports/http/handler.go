@@ -280,6 +280,14 @@ func (x *exchange) decode(ctx context.Context, s *op.Spec, d *codec.Decoder, dst
 		x.caller = accountOf(*p)
 	}
 	in := codec.Input{Path: x.r.PathValue, Query: x.r.URL.RawQuery, Header: x.r.Header.Values}
+	if s.BodyForm != nil {
+		parts, err := x.bodyParts(ctx, s)
+		if err != nil {
+			return err
+		}
+		dst.(op.Parted).TakeParts(parts)
+		return d.Decode(in, dst)
+	}
 	if s.BodyType != "" {
 		body, err := x.bodyStream(ctx, s)
 		if err != nil {

@@ -166,7 +166,11 @@ func (b *builder) operation(r *op.Route, all []*op.Route) (*object, error) {
 		out.Set("requestBody", of("description", fmt.Sprintf("At most %s.", size(s.MaxBody)), "required", !s.BodyOptional,
 			"content", of("application/json", media)))
 	}
-	if s.BodyType != "" {
+	if s.BodyForm != nil {
+		form := gen.Input(reflect.TypeOf(s.BodyForm))
+		out.Set("requestBody", of("description", fmt.Sprintf("At most %s.", size(s.MaxBody)), "required", true,
+			"content", of(s.BodyType, of("schema", form))))
+	} else if s.BodyType != "" {
 		media := of("schema", stream(gen, s.BodyType, s.BodyLines))
 		if e := bodyExamples(s); e.Len() > 0 {
 			media.Set("examples", e)

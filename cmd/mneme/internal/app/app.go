@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mnemehq/mneme/adapters/standard"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/telemetry"
 	"github.com/mnemehq/mneme/configs"
@@ -257,10 +258,11 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 			Rerank: c.Timeouts.Rerank,
 			Write:  c.Timeouts.Write,
 		},
-		Replica: id,
-		BaseURL: strings.TrimSuffix(c.Server.BaseURL, "/"),
-		Log:     a.settings.Log,
-		Version: a.settings.Version,
+		Replica:   id,
+		BaseURL:   strings.TrimSuffix(c.Server.BaseURL, "/"),
+		Extractor: standard.Extractor(a.settings.Log),
+		Log:       a.settings.Log,
+		Version:   a.settings.Version,
 	}, err
 }
 

@@ -233,7 +233,12 @@ func (st *storyteller) caller(s *op.Spec) *server {
 func (st *storyteller) call(r *op.Route, parameters map[string]string, body any) (*reply, error) {
 	path, query, headers := r.Spec.Path, url.Values{}, []string{}
 	if body != nil && r.Spec.BodyType != "" {
-		headers = append(headers, "Content-Type", r.Spec.BodyType)
+		media := r.Spec.BodyType
+		if text, ok := body.(raw); ok && r.Spec.BodyForm != nil { // an example's first line is its boundary
+			line, _, _ := strings.Cut(string(text), "\r\n")
+			media += "; boundary=" + strings.TrimPrefix(line, "--")
+		}
+		headers = append(headers, "Content-Type", media)
 	}
 	for _, p := range (&codec.Schemas{}).Parameters(r.In) {
 		v, ok := parameters[p.Name]
