@@ -47,6 +47,7 @@ var rules = []rule{
 	{folder: "core/span", may: []string{"go.opentelemetry.io/otel"}, why: "parts of a call know no operation"},
 	{folder: "core/page", why: "cursors know no service"},
 	{folder: "core/packing", may: []string{"core/port"}, why: "packed forms know no service and no store"},
+	{folder: "core/fair", why: "who computes next is asked by whoever computes"},
 	{folder: "core/simd", bare: true, may: []string{"golang.org/x/sys"}, why: "kernels know nothing else"},
 	{folder: "core/registry", may: []string{"core/port"}, why: "adapters come to the registry"},
 	{folder: "core/replica", may: []string{"core/port"}, why: "membership is below services"},
@@ -261,7 +262,7 @@ var rules = []rule{
 	},
 	{
 		folder: "wasm/host",
-		may:    []string{"wasm/abi", "core/port", "core/simd", "github.com/tetratelabs/wazero"},
+		may:    []string{"wasm/abi", "core/port", "core/simd", "core/fair", "github.com/tetratelabs/wazero"},
 		why:    "the host runs modules and knows none",
 	},
 	{folder: "wasm/guest", bare: true, may: []string{"golang.org/x/text"}, why: "guests know the ABI only"},

@@ -592,7 +592,7 @@ func TestHeavyTensors(t *testing.T) {
 // TestOthersGoOn: while strangers loop on every instance, another model of the
 // process answers, and the process collects its garbage.
 func TestOthersGoOn(t *testing.T) {
-	shared := new(host.Shared)
+	shared := host.NewShared()
 	o := limits()
 	o.Shared, o.Instances, o.CallTimeout = shared, 4, time.Hour
 	evil := open(t, host.Module{Wasm: stranger{code: map[string]string{abi.FuncEmbed: when(1, fib, at(atAnswer, 52))}}.wasm(),

@@ -559,7 +559,7 @@ func TestCutQueries(t *testing.T) {
 // alone holds, and answers don't change.
 func TestShared(t *testing.T) {
 	s := newSmall()
-	shared := &host.Shared{}
+	shared := host.NewShared()
 	one := func(settings map[string]any) *host.Model {
 		m, err := host.Open(t.Context(), s.module(t, settings), host.Options{Instances: 1, Shared: shared})
 		if err != nil {

@@ -89,7 +89,7 @@ func (o Options) withDefaults() Options {
 		o.QueueTimeout = 10 * time.Second
 	}
 	if o.Shared == nil {
-		o.Shared = &Shared{}
+		o.Shared = NewShared()
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -105,7 +105,8 @@ func (o Options) withDefaults() Options {
 // A call is cut into batches of texts. One worker goroutine an instance takes
 // them: queries first, then scores, then the passages of the waiting calls in
 // turn, so a large write delays neither a query nor a small write. One more
-// worker serves queries alone: a query never waits for a batch to end.
+// worker serves queries alone: a query never waits for a batch to end. And one
+// serves an organization that has none while the others are busy for others.
 type Model struct {
 	module  Module
 	options Options
@@ -276,12 +277,13 @@ func (m *Model) open(ctx context.Context) error {
 		}
 		return err
 	}
-	m.queue = newQueue(o.MaxWaiting, o.Instances, &o.Shared.load)
-	m.startWorker(first, passages)
+	m.queue = newQueue(o.MaxWaiting, o.Instances)
+	m.startWorker(first, anything)
 	for range o.Instances - 1 {
-		m.startWorker(nil, passages)
+		m.startWorker(nil, anything)
 	}
-	m.startWorker(nil, queries)
+	m.startWorker(nil, queriesOnly)
+	m.startWorker(nil, guests)
 	return nil
 }
 

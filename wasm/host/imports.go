@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/wasm/abi"
 )
 
@@ -80,17 +80,11 @@ func (m *Model) bindImports(ctx context.Context) error {
 	return m.bindTensors(ctx)
 }
 
-// yield lets in what should run before the job that calls: a query, or a score
-// where passages run, of this model or of one that shares with it. Go's scheduler
-// can't interrupt compiled WebAssembly, so with every processor inside a module a
-// worker for a new query would wait for one to come back and then for its time
-// slice to end.
+// yield lets in what should run before the job that calls, of this model or of one
+// that shares with it: a query, a score where passages run, or the work of an
+// organization that has computed less (core/fair).
 func (m *Model) yield(ctx context.Context) {
-	c, ok := ctx.Value(classKey{}).(class)
-	if !ok { // an instance that Open makes
-		c = passages
-	}
-	if m.options.Shared.load.hasEarlier(c) {
-		runtime.Gosched()
+	if turn, ok := ctx.Value(turnKey{}).(*fair.Turn); ok { // else it is an instance that Open makes
+		turn.Yield(ctx)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/wasm/abi"
@@ -29,24 +30,8 @@ const (
 	classes
 )
 
-// load counts the jobs of each class that are in line or running, of every model
-// of the process.
-type load [classes]atomic.Int32
-
-// classKey is where the context of a call has the class of its job.
-type classKey struct{}
-
-// hasEarlier tells whether there is a job that should run before one of class c.
-func (l *load) hasEarlier(c class) bool {
-	switch c {
-	case queries: // with its like in turn: counting the tokens of a long text is one too
-		return l[queries].Load() > 1
-	case scores:
-		return l[queries].Load() > 0
-	default:
-		return l[queries].Load()+l[scores].Load() > 0
-	}
-}
+// turnKey is where the context of a call has the turn of its job.
+type turnKey struct{}
 
 // stream is one call of a caller: its batches, in the order they shall run.
 type stream struct {
@@ -58,7 +43,6 @@ type stream struct {
 	head    []string // goes before the texts of each batch: the query of a rerank
 	check   func(r abi.Result, rows int) error
 	jobs    []*job
-	load    *load
 	started atomic.Bool
 	results chan outcome
 }
@@ -69,6 +53,7 @@ type job struct {
 	texts   []string
 	rows    []int // where the texts stand in the call
 	settled atomic.Bool
+	taken   bool // by a worker that isn't back; guarded by the queue's mu
 	held    bool // it takes one of the places of callers whose calls ran out of time; guarded by the queue's mu
 }
 
@@ -81,10 +66,20 @@ type outcome struct {
 // complete delivers the outcome; only the first counts.
 func (j *job) complete(r abi.Result, err error) {
 	if j.settled.CompareAndSwap(false, true) {
-		j.stream.load[j.stream.class].Add(-1)
 		j.stream.results <- outcome{j, r, err} // has room for every job
 	}
 }
+
+// duty is what a worker takes.
+type duty int
+
+// The duties. A worker for guests holds an instance ready for an organization whose calls
+// would wait until another one's batches end, which takes long while those give way.
+const (
+	anything    duty = iota
+	queriesOnly      // of whatever organization
+	guests           // of an organization that has no job running, while all that take anything are busy
+)
 
 // caller is whose call it is; without a key nobody's whose name is known.
 type caller struct {
@@ -106,12 +101,16 @@ type queue struct {
 	lines  [classes][]*stream
 	limit  int
 	closed bool
-	load   *load
-	turn   uint64               // jobs taken
-	last   map[ident.Org]uint64 // turn of the last job of each organization, since the queue was empty
-	keys   map[caller]uint64    // and of each key
 
-	share int                  // of the workers for passages, that held callers may have at once
+	free    int                // workers for anything without a job
+	running map[ident.Org]int  // jobs of each organization
+	orgs    map[ident.Org]bool // the first that called, and a second one
+
+	turn uint64               // jobs taken
+	last map[ident.Org]uint64 // turn of the last job of each organization, since the queue was empty
+	keys map[caller]uint64    // and of each key
+
+	share int                  // of the workers for anything, that held callers may have at once
 	held  int                  // how many they have
 	until map[caller]time.Time // when a caller is held no longer
 	now   func() time.Time
@@ -120,8 +119,9 @@ type queue struct {
 // heldFor is how long a caller is held after a call that ran out of time.
 const heldFor = time.Minute
 
-func newQueue(limit, instances int, load *load) *queue {
-	q := &queue{limit: limit, load: load, last: map[ident.Org]uint64{}, keys: map[caller]uint64{},
+func newQueue(limit, instances int) *queue {
+	q := &queue{limit: limit, free: instances, running: map[ident.Org]int{}, orgs: map[ident.Org]bool{},
+		last: map[ident.Org]uint64{}, keys: map[caller]uint64{},
 		share: max(1, instances-1), until: map[caller]time.Time{}, now: time.Now}
 	q.ready = sync.NewCond(&q.mu)
 	return q
@@ -138,38 +138,50 @@ func (q *queue) add(s *stream) error {
 		return fault.Busy("the model is busy: %d calls are waiting", q.limit)
 	}
 	q.lines[s.class] = append(q.lines[s.class], s)
-	s.load = q.load
-	s.load[s.class].Add(int32(len(s.jobs)))
-	q.ready.Broadcast() // the worker for queries alone may sleep beside the others
+	if len(q.orgs) < 2 {
+		q.orgs[s.org()] = true
+	}
+	q.ready.Broadcast() // those who may not take it may sleep beside the others
 	return nil
 }
 
-// take waits for a job of class last or before; nil when the queue is shut.
-func (q *queue) take(last class) *job {
+// take waits for a job for a worker; nil when the queue is shut. release says that it has
+// ended.
+func (q *queue) take(d duty) *job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
 		if q.closed {
 			return nil
 		}
-		if j := q.next(last); j != nil {
+		if j := q.next(d); j != nil {
 			return j
 		}
 		q.ready.Wait()
 	}
 }
 
-// next takes a job of class last or before, of the organization whose turn it is and, in
-// its first class, of the key: of the first stream, which it moves behind the others.
-// Streams whose caller is gone are dropped.
-func (q *queue) next(last class) *job {
+// awaitSecond waits until more than one organization has called; false: the queue is shut.
+func (q *queue) awaitSecond() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.orgs) < 2 && !q.closed {
+		q.ready.Wait()
+	}
+	return !q.closed
+}
+
+// next takes a job for a worker, of the organization whose turn it is and, in its first
+// class, of the key: of the first stream, which it moves behind the others. Streams whose
+// caller is gone are dropped.
+func (q *queue) next(d duty) *job {
 	var first *stream
-	for c := queries; c <= last; c++ {
+	for c := range q.lines {
 		q.lines[c] = slices.DeleteFunc(q.lines[c], func(s *stream) bool {
 			gone := s.ctx.Err() != nil || len(s.jobs) == 0
 			if gone {
-				q.dropRest(s)
-			} else if q.admits(s, last) && (first == nil || q.before(s, first)) {
+				s.jobs = nil
+			} else if q.admits(s, d) && (first == nil || q.before(s, first)) {
 				first = s
 			}
 			return gone
@@ -195,6 +207,12 @@ func (q *queue) next(last class) *job {
 	if j.held = q.holds(first.caller()); j.held {
 		q.held++
 	}
+	j.taken = true
+	q.running[first.org()]++
+	if d == anything {
+		q.free--
+		q.ready.Broadcast() // the guests' worker may have to take one now
+	}
 	return j
 }
 
@@ -208,9 +226,17 @@ func (q *queue) before(s, first *stream) bool {
 	return s.class == first.class && q.keys[a] < q.keys[b]
 }
 
-// admits tells whether a worker that serves the classes up to last may take a job of s.
-func (q *queue) admits(s *stream, last class) bool {
-	return !q.holds(s.caller()) || last == passages && q.held < q.share
+// admits tells whether a worker may take a job of s.
+func (q *queue) admits(s *stream, d duty) bool {
+	switch {
+	case q.holds(s.caller()):
+		return d == anything && q.held < q.share
+	case d == queriesOnly:
+		return s.class == queries
+	case d == guests:
+		return q.free == 0 && q.running[s.org()] == 0
+	}
+	return true
 }
 
 // holds tells whether a caller is held. The caller of it holds mu.
@@ -228,14 +254,26 @@ func (q *queue) hold(s *stream) {
 	q.until[s.caller()] = now.Add(heldFor)
 }
 
-// release gives back the place of a job that a worker has done with.
-func (q *queue) release(j *job) {
+// release takes a worker back that has done with a job.
+func (q *queue) release(j *job, d duty) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if !j.taken {
+		return
+	}
+	j.taken = false
 	if j.held {
 		j.held = false
 		q.held--
 		q.ready.Broadcast() // another that was held may go
+	}
+	org := j.stream.org()
+	if q.running[org]--; q.running[org] == 0 {
+		delete(q.running, org)
+		q.ready.Broadcast() // it may be a guest now
+	}
+	if d == anything {
+		q.free++
 	}
 }
 
@@ -261,12 +299,6 @@ func (q *queue) waitingOf(org ident.Org) int {
 	return n
 }
 
-// dropRest takes what is left of a stream out of the count.
-func (q *queue) dropRest(s *stream) {
-	s.load[s.class].Add(-int32(len(s.jobs)))
-	s.jobs = nil
-}
-
 // removeStream takes a stream out of the line.
 func (q *queue) removeStream(s *stream) {
 	s.cancel()
@@ -274,7 +306,7 @@ func (q *queue) removeStream(s *stream) {
 	defer q.mu.Unlock()
 	line := &q.lines[s.class]
 	if i := slices.Index(*line, s); i >= 0 {
-		q.dropRest(s)
+		s.jobs = nil
 		*line = slices.Delete(*line, i, i+1)
 	}
 }
@@ -316,14 +348,14 @@ func (q *queue) shut() {
 type worker struct {
 	model  *Model
 	in     *instance
-	last   class        // that it serves
+	duty   duty
 	used   bool         // the instance has answered
 	memory atomic.Int64 // of the instance after its last job, in bytes
 	lost   atomic.Bool  // a call never came back; another worker took the place
 }
 
-func (m *Model) startWorker(in *instance, last class) {
-	w := &worker{model: m, in: in, last: last}
+func (m *Model) startWorker(in *instance, d duty) {
+	w := &worker{model: m, in: in, duty: d}
 	if in != nil {
 		w.memory.Store(in.memory())
 	}
@@ -335,13 +367,16 @@ func (m *Model) startWorker(in *instance, last class) {
 }
 
 func (w *worker) run() {
+	if w.duty == guests && w.model.queue.awaitSecond() {
+		w.prepare()
+	}
 	for {
-		j := w.model.queue.take(w.last)
+		j := w.model.queue.take(w.duty)
 		if j == nil {
 			break
 		}
 		w.work(j)
-		w.model.queue.release(j)
+		w.model.queue.release(j, w.duty)
 		if w.lost.Load() {
 			w.closeInstance()
 			return
@@ -349,6 +384,19 @@ func (w *worker) run() {
 	}
 	w.closeInstance()
 	w.model.running.Done()
+}
+
+// prepare makes the instance before it is needed: who is in a hurry shall not wait for it.
+// Where that fails, the first job says why.
+func (w *worker) prepare() {
+	ctx, cancel := context.WithTimeout(context.Background(), w.model.options.StartTimeout)
+	defer cancel()
+	turn := w.model.options.Shared.processors.Enter(ctx, int(passages))
+	defer turn.Leave()
+	if in, err := w.model.newInstance(ctx); err == nil {
+		w.in = in
+		w.memory.Store(in.memory())
+	}
 }
 
 // closeInstance closes and forgets the instance.
@@ -360,12 +408,16 @@ func (w *worker) closeInstance() {
 	w.memory.Store(0)
 }
 
-// work runs one job.
+// work runs one job, in its turn. The time that it waits for others is not its own.
 func (w *worker) work(j *job) {
 	m := w.model
 	limit := m.options.CallTimeout
-	ctx, cancel := context.WithTimeout(context.WithValue(j.stream.ctx, classKey{}, j.stream.class), limit)
-	defer cancel()
+	turn := m.options.Shared.processors.Enter(j.stream.ctx, int(j.stream.class))
+	leave := sync.OnceFunc(turn.Leave)
+	defer leave()
+	ctx, cancel := context.WithCancelCause(context.WithValue(j.stream.ctx, turnKey{}, turn))
+	defer cancel(nil)
+	defer turn.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })()
 	// Nothing can stop a trusted module that doesn't poll, nor a call into the host
 	// that hangs. The caller gets an answer all the same and the pool another worker.
 	// A stranger's module ends by itself, but a stack that overflows takes its time.
@@ -373,8 +425,8 @@ func (w *worker) work(j *job) {
 	if m.module.Interrupt == Enforced {
 		patience += time.Minute
 	}
-	defer time.AfterFunc(patience, func() { w.abandon(j) }).Stop()
-	r, stopped, err := w.call(ctx, j)
+	defer turn.AfterFunc(patience, func() { w.abandon(j, leave) })()
+	r, stopped, err := w.call(ctx, turn, j)
 	var stated *abi.Error
 	if errors.As(err, &stated) && stated.Code == abi.CodeMemory {
 		// Memory that leaked or lies in pieces comes back with a new instance alone.
@@ -386,7 +438,7 @@ func (w *worker) work(j *job) {
 				m.options.Log.Warn("model instance out of memory", "model", m.info.ID, "operation", j.stream.op, "error", err,
 					"memory_mb", m.options.MemoryMB, "unlogged", dropped)
 			}
-			r, stopped, err = w.call(ctx, j)
+			r, stopped, err = w.call(ctx, turn, j)
 			if errors.As(err, &stated) && stated.Code == abi.CodeMemory {
 				w.closeInstance() // the job is too large for any
 			}
@@ -412,7 +464,7 @@ func (w *worker) work(j *job) {
 
 // call runs a job on the worker's instance, which it makes where there is none. stopped:
 // the time was up, or the caller gone.
-func (w *worker) call(ctx context.Context, j *job) (r abi.Result, stopped bool, err error) {
+func (w *worker) call(ctx context.Context, turn *fair.Turn, j *job) (r abi.Result, stopped bool, err error) {
 	if w.in == nil {
 		in, err := w.model.newInstance(ctx)
 		if err != nil {
@@ -423,9 +475,10 @@ func (w *worker) call(ctx context.Context, j *job) (r abi.Result, stopped bool, 
 		}
 		w.in, w.used = in, false
 	}
-	limit, began := w.model.callLimit(j), time.Now()
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	limit, began := w.model.callLimit(j), turn.Ran()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer turn.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })()
 	r, err = w.in.call(ctx, j.stream.op, abi.Request{Rows: slices.Concat(j.stream.head, j.texts), Query: j.stream.query})
 	w.memory.Store(w.in.memory())
 	if err == nil {
@@ -436,7 +489,7 @@ func (w *worker) call(ctx context.Context, j *job) (r abi.Result, stopped bool, 
 		}
 	}
 	stopped = ctx.Err() != nil
-	if err != nil && stopped && w.model.module.Interrupt == Enforced && time.Since(began) >= limit/2 {
+	if err != nil && stopped && w.model.module.Interrupt == Enforced && turn.Ran()-began >= limit/2 {
 		w.model.queue.hold(j.stream)
 	}
 	return r, stopped, err
@@ -475,7 +528,7 @@ func (m *Model) callLimit(j *job) time.Duration {
 }
 
 // abandon gives up on a worker whose call does not come back.
-func (w *worker) abandon(j *job) {
+func (w *worker) abandon(j *job, leave func()) {
 	m := w.model
 	m.pool.Lock()
 	if j.settled.Load() || w.lost.Swap(true) {
@@ -485,9 +538,10 @@ func (w *worker) abandon(j *job) {
 	m.workers = slices.DeleteFunc(m.workers, func(o *worker) bool { return o == w })
 	m.pool.Unlock()
 	m.lost.Add(1)
-	m.queue.release(j)
 	m.options.Log.Error("model instance lost", "model", m.info.ID, "operation", j.stream.op)
 	j.complete(abi.Result{}, &abi.Error{Code: abi.CodeStopped, Message: "the call never ended"})
-	m.startWorker(nil, w.last)
+	leave()
+	m.queue.release(j, w.duty)
+	m.startWorker(nil, w.duty)
 	m.running.Done()
 }

@@ -19,10 +19,9 @@ import (
 // TestOrder: queries go before scores, scores before passages, calls of a class
 // in turn; and the worker for queries takes nothing else.
 func TestOrder(t *testing.T) {
-	var load load
-	q := newQueue(100, 2, &load)
+	q := newQueue(100, 3)
 	call := func(name string, c class, jobs int) *stream {
-		s := &stream{op: name, class: c, results: make(chan outcome, jobs)}
+		s := &stream{op: name, class: c, results: make(chan outcome, jobs+1)}
 		s.ctx, s.cancel = context.WithCancel(t.Context())
 		for range jobs {
 			s.jobs = append(s.jobs, &job{stream: s})
@@ -32,20 +31,29 @@ func TestOrder(t *testing.T) {
 		}
 		return s
 	}
-	take := func(last class, n int) string { // and ends them
+	take := func(d duty, n int) string { // and ends them
 		var got []string
 		for range n {
-			j := q.take(last)
+			j := q.take(d)
 			got = append(got, j.stream.op)
+			before := len(j.stream.results)
 			j.complete(abi.Result{}, nil)
 			j.complete(abi.Result{}, nil) // counts once
+			if n := len(j.stream.results) - before; n != 1 {
+				t.Errorf("%d outcomes of a job", n)
+			}
+			q.release(j, d)
 		}
 		return strings.Join(got, " ")
 	}
-	left := func(want ...int32) {
+	left := func(want ...int) {
 		t.Helper()
-		for c := range classes {
-			if n := load[c].Load(); n != want[c] {
+		for c, line := range q.lines {
+			n := 0
+			for _, s := range line {
+				n += len(s.jobs)
+			}
+			if n != want[c] {
 				t.Errorf("%d jobs of class %d, want %d", n, c, want[c])
 			}
 		}
@@ -54,26 +62,21 @@ func TestOrder(t *testing.T) {
 	call("p2", passages, 1)
 	call("s", scores, 3)
 	call("s2", scores, 2)
-	if got, want := take(passages, 2), "s s2"; got != want {
+	if got, want := take(anything, 2), "s s2"; got != want {
 		t.Errorf("took %s, want %s", got, want)
 	}
 	call("q", queries, 2)
 	call("q2", queries, 1)
-	if got, want := take(queries, 3), "q q2 q"; got != want {
+	if got, want := take(queriesOnly, 3), "q q2 q"; got != want {
 		t.Errorf("the worker for queries took %s, want %s", got, want)
 	}
 	left(0, 3, 4)
-	for c, want := range []bool{false, false, true} {
-		if load.hasEarlier(class(c)) != want {
-			t.Errorf("with scores in line class %d gives way: %t", c, !want)
-		}
-	}
-	if got, want := take(passages, 4), "s s2 s p"; got != want {
+	if got, want := take(anything, 4), "s s2 s p"; got != want {
 		t.Errorf("took %s, want %s", got, want)
 	}
 	gone := call("s3", scores, 2)
 	gone.cancel()
-	if got, want := take(passages, 3), "p2 p p"; got != want {
+	if got, want := take(anything, 3), "p2 p p"; got != want {
 		t.Errorf("took %s, want %s", got, want)
 	}
 	left(0, 0, 0)
@@ -82,23 +85,19 @@ func TestOrder(t *testing.T) {
 	}
 	q.removeStream(call("s4", scores, 2))
 	late := call("s5", scores, 2)
-	running := q.take(scores)
-	left(0, 2, 0)
-	call("q3", queries, 1)
-	for c := range classes {
-		if alone := c == queries; load.hasEarlier(c) == alone {
-			t.Errorf("with one query in line class %d gives way: %t", c, !alone)
-		}
-	}
+	running := q.take(anything)
+	left(0, 1, 0)
 	q.shut()
 	if o := <-late.results; o.err == nil {
 		t.Error("a call in line survives the end")
 	}
-	left(0, 1, 0)
-	running.complete(abi.Result{}, nil)
 	left(0, 0, 0)
-	if q.take(passages) != nil {
+	running.complete(abi.Result{}, nil)
+	if q.take(anything) != nil {
 		t.Error("a shut queue gave a job")
+	}
+	if q.awaitSecond() {
+		t.Error("a shut queue has a second organization")
 	}
 }
 
@@ -142,7 +141,7 @@ func TestCut(t *testing.T) {
 // TestTurnsOfOrganizations: the organizations that wait take turns, whatever classes their
 // calls are of, and a line that one has filled takes a quarter of another's.
 func TestTurnsOfOrganizations(t *testing.T) {
-	q := newQueue(8, 2, new(load))
+	q := newQueue(8, 2)
 	call := func(org string, c class, jobs int) error {
 		s := &stream{op: org + string('0'+rune(c)), class: c, results: make(chan outcome, jobs)}
 		s.ctx, s.cancel = context.WithCancel(ident.WithPrincipal(t.Context(), ident.Principal{Org: ident.Org(org)}))
@@ -166,18 +165,19 @@ func TestTurnsOfOrganizations(t *testing.T) {
 			t.Fatalf("%+v: %v", w, err)
 		}
 	}
-	take := func(last class, n int) (got string) {
+	take := func(n int) (got string) {
 		for range n {
-			j := q.take(last)
+			j := q.take(anything)
 			got += j.stream.op + " "
 			j.complete(abi.Result{}, nil)
+			q.release(j, anything)
 		}
 		return got
 	}
-	if got := take(passages, 9); got != "a0 b1 c2 a0 b2 a0 b2 a0 b2 " {
+	if got := take(9); got != "a0 b1 c2 a0 b2 a0 b2 a0 b2 " {
 		t.Errorf("in the order %s", got)
 	}
-	if got := take(passages, 5); got != "a1 a1 a2 a2 a2 " {
+	if got := take(5); got != "a1 a1 a2 a2 a2 " {
 		t.Errorf("what is left: %s", got)
 	}
 }
@@ -203,11 +203,11 @@ func line(t *testing.T, q *queue, c class, callers ...string) (streams []*stream
 }
 
 // next takes jobs that are there, and no more than n.
-func next(q *queue, last class, n int) (names string, jobs []*job) {
+func next(q *queue, d duty, n int) (names string, jobs []*job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for range n {
-		j := q.next(last)
+		j := q.next(d)
 		if j == nil {
 			break
 		}
@@ -219,14 +219,14 @@ func next(q *queue, last class, n int) (names string, jobs []*job) {
 // TestTurnsOfKeys: within a class the keys of an organization take turns, so that one
 // with many calls doesn't keep the others waiting.
 func TestTurnsOfKeys(t *testing.T) {
-	q := newQueue(100, 2, new(load))
+	q := newQueue(100, 2)
 	line(t, q, queries, "a1", "a1", "a1", "a2", "a1", "b1", "a2")
 	line(t, q, passages, "a3", "a3")
-	if got, _ := next(q, passages, 20); got != "a1 b1 a2 a1 a2 a1 a1 a3 a3 " {
+	if got, _ := next(q, anything, 20); got != "a1 b1 a2 a1 a2 a1 a1 a3 a3 " {
 		t.Errorf("in the order %s", got)
 	}
 	line(t, q, queries, "a2", "a1") // a new line begins with the first
-	if got, _ := next(q, passages, 20); got != "a2 a1 " {
+	if got, _ := next(q, anything, 20); got != "a2 a1 " {
 		t.Errorf("afterwards in the order %s", got)
 	}
 }
@@ -236,46 +236,122 @@ func TestTurnsOfKeys(t *testing.T) {
 // the others.
 func TestHeldCallers(t *testing.T) {
 	now := time.Now()
-	q := newQueue(100, 3, new(load))
+	q := newQueue(100, 3)
 	q.now = func() time.Time { return now }
 	evil := line(t, q, queries, "a1", "a1", "b1", "b1")
 	q.hold(evil[0])
 	q.hold(evil[2])
-	if got, _ := next(q, queries, 9); got != "" {
+	if got, _ := next(q, queriesOnly, 9); got != "" {
 		t.Errorf("the worker for queries took %s", got)
 	}
-	names, jobs := next(q, passages, 9)
+	names, jobs := next(q, anything, 9)
 	if names != "a1 b1 " {
 		t.Fatalf("held callers have %s at once, want two", names)
 	}
 	line(t, q, queries, "a2", "c1")
-	if got, _ := next(q, queries, 9); got != "c1 a2 " {
+	if got, _ := next(q, queriesOnly, 9); got != "c1 a2 " {
 		t.Errorf("the worker for queries took %s of the others", got)
 	}
 	line(t, q, passages, "c1")
-	if got, _ := next(q, passages, 9); got != "c1 " {
+	if got, _ := next(q, anything, 9); got != "c1 " {
 		t.Errorf("while held callers have their share, %s goes", got)
 	}
-	q.release(jobs[0])
-	q.release(jobs[0]) // counts once
-	if got, _ := next(q, passages, 9); got != "a1 " && got != "b1 " {
+	q.release(jobs[0], anything)
+	q.release(jobs[0], anything) // counts once
+	if got, _ := next(q, anything, 9); got != "a1 " && got != "b1 " {
 		t.Errorf("in a place that is free again goes %s", got)
 	}
 	if now = now.Add(heldFor); q.holds(evil[0].caller()) {
 		t.Error("it is held for ever")
 	}
-	if got, _ := next(q, queries, 9); got != "a1 " && got != "b1 " {
+	if got, _ := next(q, queriesOnly, 9); got != "a1 " && got != "b1 " {
 		t.Errorf("afterwards goes %s", got)
 	}
 	q.hold(evil[2])
 	if len(q.until) != 1 {
 		t.Errorf("%d callers are remembered", len(q.until))
 	}
-	one := newQueue(100, 1, new(load))
+	one := newQueue(100, 1)
 	one.hold(evil[0])
 	line(t, one, passages, "a1", "a1")
-	if got, _ := next(one, passages, 9); got != "a1 " {
+	if got, _ := next(one, anything, 9); got != "a1 " {
 		t.Errorf("of a single worker a held caller has %s", got)
+	}
+}
+
+// TestGuests: while the workers for anything are busy, whoever has no job running has one
+// worker more, and nobody else has.
+func TestGuests(t *testing.T) {
+	q := newQueue(100, 2)
+	guest := func() string { // what the guests' worker would take
+		names, jobs := next(q, guests, 1)
+		for _, j := range jobs {
+			q.release(j, guests)
+			j.stream.jobs = []*job{j}
+			q.lines[j.stream.class] = append(q.lines[j.stream.class], j.stream)
+		}
+		return names
+	}
+	line(t, q, passages, "a1")
+	line(t, q, scores, "b1")
+	if got := guest(); got != "" {
+		t.Errorf("with two workers free the guests' takes %s", got)
+	}
+	if !q.awaitSecond() {
+		t.Error("an open queue is shut")
+	}
+	first, second := q.take(anything), q.take(anything)
+	line(t, q, queries, "a1", "b1")
+	if got := guest(); got != "" {
+		t.Errorf("the guests' worker takes %s, which has one already", got)
+	}
+	line(t, q, passages, "c1", "c2")
+	third := q.take(guests)
+	if third.stream.op != "c1" {
+		t.Errorf("the guests' worker takes %s", third.stream.op)
+	}
+	if got := guest(); got != "" {
+		t.Errorf("the guest takes a second worker, for %s", got)
+	}
+	q.release(third, guests)
+	q.release(third, guests) // counts once
+	if got := guest(); got != "c2 " {
+		t.Errorf("when its job has ended the guest takes %q", got)
+	}
+	q.release(first, anything)
+	if got := guest(); got != "" {
+		t.Errorf("with a worker free the guests' takes %s", got)
+	}
+	q.release(second, anything)
+	q.hold(third.stream)
+	for range 2 {
+		line(t, q, passages, "a1")
+		q.take(anything)
+	}
+	line(t, q, queries, "c1")
+	if got := guest(); got != "c2 " {
+		t.Errorf("with a key of its held the guest takes %q", got)
+	}
+}
+
+// TestGuestComesLate: the guests' worker that sleeps wakes for a call that came before the
+// workers were busy, and for one that comes after.
+func TestGuestComesLate(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		q := newQueue(100, 1)
+		taken := make(chan *job)
+		line(t, q, queries, "a1")
+		if !late {
+			line(t, q, passages, "b1")
+		}
+		go func() { taken <- q.take(guests) }()
+		j := q.take(anything)
+		if late {
+			line(t, q, passages, "b1")
+		}
+		if other := <-taken; j.stream.op+other.stream.op != "a1b1" {
+			t.Errorf("late %t: the guests' worker takes %s beside %s", late, other.stream.op, j.stream.op)
+		}
 	}
 }
 

@@ -2,23 +2,30 @@ package host
 
 import (
 	"bytes"
+	"runtime"
 	"slices"
 	"sync"
 	"unsafe"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/simd"
 )
 
 // Shared is what the models of one process have in common. Layers of the same
 // bytes are packed and held once, so that a second model over the weights of
-// the first takes no memory for them; and passages of every model give way to
-// the queries and scores of all. The zero value is ready; hand one to all models
-// through Options. Safe for concurrent use.
+// the first takes no memory for them; and all take turns on the processors, so
+// that passages of every model give way to the queries and scores of all. Hand one to
+// all models through Options. Safe for concurrent use.
 type Shared struct {
-	load load
+	processors *fair.Scheduler
 
 	mu     sync.Mutex
 	layers map[shape][]*sharedLayer
+}
+
+// NewShared makes what models have in common on a machine of GOMAXPROCS processors.
+func NewShared() *Shared {
+	return &Shared{processors: fair.New(runtime.GOMAXPROCS(0)), layers: map[shape][]*sharedLayer{}}
 }
 
 type shape struct {
@@ -62,9 +69,6 @@ func (s *Shared) acquire(k simd.Kernels, weights, scale, bias []byte, out, in in
 	if l.layer, err = k.PackLayer(unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)),
 		decodeFloats(scale), decodeFloats(bias), out, in); err != nil {
 		return nil, err
-	}
-	if s.layers == nil {
-		s.layers = map[shape][]*sharedLayer{}
 	}
 	s.layers[l.shape] = append(s.layers[l.shape], &sharedLayer{l.layer, []*lease{l}})
 	return l, nil

@@ -55,7 +55,7 @@ func layerAssets(out, in int) map[string][]byte {
 // kernels opens mneme_nn over a layer named "a"; the test needs kernels for this machine.
 func kernels(t testing.TB, mem api.Memory, out, in int) (*tensors, uint64) {
 	t.Helper()
-	n, err := newTensors(layerAssets(out, in), &Shared{}, false)
+	n, err := newTensors(layerAssets(out, in), NewShared(), false)
 	if err != nil {
 		t.Fatal(err)
 	}

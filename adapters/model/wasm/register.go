@@ -12,7 +12,7 @@ import (
 // Register adds the adapter as model component wasm. The models that the registry
 // opens share what they have in common.
 func Register(r *registry.Registry) {
-	shared := new(host.Shared)
+	shared := host.NewShared()
 	registry.Add(r.Model, registry.Component[port.Model, Config]{
 		Name: "wasm", Summary: "A model in WebAssembly, run in this process.", Stability: registry.Beta,
 		Default: Default,

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -95,7 +96,9 @@ func (c *command) serve(ctx context.Context, hangups <-chan os.Signal, settings 
 	if app.InTheClear(l, cfg) {
 		log.Warn("clear text reachable", "addr", l.Addr().String())
 	}
+	shrink := besideModels()
 	err = a.Serve(ctx, l)
+	shrink()
 	end()
 	err = errors.Join(err, <-watched)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
@@ -105,6 +108,16 @@ func (c *command) serve(ctx context.Context, hangups <-chan os.Signal, settings 
 	}
 	log.Info("server stopped")
 	return nil
+}
+
+// besideModels lets Go run more threads than there are processors. The models of this
+// process compute on as many as it had, mostly without a pause in which Go could look for
+// what has come over the network: that takes a thread which waits for it, and the operating
+// system lets that one in at once (docs/decisions.md#d-47).
+func besideModels() (restore func()) {
+	before := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(before + 1 + before/4)
+	return func() { runtime.GOMAXPROCS(before) }
 }
 
 // listen opens the server's addresses; admin is nil where none is configured.

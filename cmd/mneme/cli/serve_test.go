@@ -218,6 +218,20 @@ func TestAdminAddress(t *testing.T) {
 	}
 }
 
+// A server has threads of Go beside those on which its models compute, so that it hears of
+// new calls while they do.
+func TestThreadsBesideModels(t *testing.T) {
+	for processors, want := range map[string]string{"1": "2", "2": "3", "4": "6"} {
+		site := &harness.Site{T: t, Data: filepath.Join(t.TempDir(), "data"), Config: keywordOnly(t),
+			Env: []string{"GOMAXPROCS=" + processors}}
+		s := site.Serve()
+		if _, body := call(t, "GET", s.URL+"/metrics", "", ""); !strings.Contains(body, "\ngo_sched_gomaxprocs_threads "+want+"\n") {
+			t.Errorf("on %s processors there are not %s threads:\n%s", processors, want, body)
+		}
+		s.Kill()
+	}
+}
+
 // A hangup makes the server read its configuration again, and never ends it.
 func TestReload(t *testing.T) {
 	const keyword = "roles: { embed: off }\n"
