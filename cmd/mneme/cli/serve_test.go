@@ -225,7 +225,8 @@ func TestThreadsBesideModels(t *testing.T) {
 		site := &harness.Site{T: t, Data: filepath.Join(t.TempDir(), "data"), Config: keywordOnly(t),
 			Env: []string{"GOMAXPROCS=" + processors}}
 		s := site.Serve()
-		if _, body := call(t, "GET", s.URL+"/metrics", "", ""); !strings.Contains(body, "\ngo_sched_gomaxprocs_threads "+want+"\n") {
+		_, body := call(t, "GET", s.URL+"/metrics", "", "")
+		if !strings.Contains(body, "\ngo_sched_gomaxprocs_threads "+want+"\n") {
 			t.Errorf("on %s processors there are not %s threads:\n%s", processors, want, body)
 		}
 		s.Kill()

@@ -3,26 +3,39 @@ package tenants_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
+	"text/tabwriter"
 	"time"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
-var ratio = flag.Float64("ratio", 0,
-	"fail where the second organization's p95 rises to more than this times its own alone; 0: print it")
+var (
+	ratio = flag.Float64("ratio", 0,
+		"fail where the second organization's p95 rises to more than this times its own alone; 0: print it")
+	rounds = flag.Int("rounds", 3, "how often the second organization makes each of its calls, alone and under each load")
+)
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+func TestMain(m *testing.M) {
+	if os.Getenv(isAttacker) != "" {
+		if err := attacker(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(harness.Main(m))
+}
 
 // config has deadlines that no machine is too slow for: what is to be seen are refusals.
 const config = `
@@ -47,68 +60,122 @@ func newTenant(s *harness.Site, name string) func(*harness.Server) *tenant {
 	}
 }
 
-// call is one that an organization makes over and over.
+// call is one that an organization makes over and over. Its body has the placeholders of
+// an attack's requests.
 type call struct {
-	name string
-	make func(ctx context.Context, n int64) (harness.Answer, error)
+	name         string
+	by           harness.Client
+	method, path string
+	body         any // as JSON; nil: there is none
+	header       []string
 }
 
 // calls are the operations of all families; big is how much each takes along.
 func (o *tenant) calls(org string, big int) []call {
 	filler := strings.Repeat("the quick brown fox jumps over the lazy dog. ", big)
-	ask := func(name string, c harness.Client, method, path string, body func(n int64) any, header ...string) call {
-		return call{name, func(ctx context.Context, n int64) (harness.Answer, error) {
-			var in any
-			if body != nil {
-				in = body(n)
-			}
-			return c.Ask(ctx, method, path, in, header...)
-		}}
-	}
-	texts := func(n int64) any {
-		return harness.Object{"documents": []harness.Object{{"id": fmt.Sprint("d", n%50), "text": fmt.Sprint(n, " ", filler)}}}
-	}
+	text := numbered + " " + filler
+	documents := harness.Object{"documents": []harness.Object{{"id": "d" + fifty, "text": text}}}
 	return []call{
-		ask("write", o.service, "POST", "/namespaces/docs/documents", texts),
-		ask("write, answered at once", o.service, "POST", "/namespaces/later/documents", texts, "Prefer", "respond-async"),
-		ask("query", o.service, "POST", "/namespaces/docs/query", func(n int64) any {
-			return harness.Object{"query": fmt.Sprint("fox ", n), "rerank": n%2 == 0}
-		}),
-		ask("list", o.service, "GET", "/namespaces", nil),
-		ask("rerank", o.service, "POST", "/rerank", func(n int64) any {
-			return harness.Object{"query": fmt.Sprint("fox ", n), "documents": []string{"a fox " + filler, "a dog"}}
-		}),
-		ask("save", o.memory, "POST", "/api/v1/memories", func(n int64) any {
-			return harness.Object{"endUserId": fmt.Sprint("u", n%5), "content": fmt.Sprint("note ", n, " ", filler)}
-		}),
-		ask("search", o.memory, "POST", "/api/v1/search", func(n int64) any {
-			return harness.Object{"endUserId": "u0", "query": fmt.Sprint("note ", n)}
-		}),
-		ask("erase", o.memory, "DELETE", "/api/v1/users/gone", nil),
-		ask("keys", o.admin, "GET", "/admin/v1/organizations/"+org+"/keys", nil),
-		ask("export", o.admin, "GET", "/admin/v1/organizations/"+org+"/namespaces/docs/export", nil),
+		{"write", o.service, "POST", "/namespaces/docs/documents", documents, nil},
+		{"write, answered at once", o.service, "POST", "/namespaces/later/documents", documents,
+			[]string{"Prefer", "respond-async"}},
+		{"query", o.service, "POST", "/namespaces/docs/query", harness.Object{"query": "fox " + numbered}, nil},
+		{"query with rerank", o.service, "POST", "/namespaces/docs/query",
+			harness.Object{"query": "fox " + numbered, "rerank": true}, nil},
+		{"list", o.service, "GET", "/namespaces", nil, nil},
+		{"rerank", o.service, "POST", "/rerank", harness.Object{"query": "fox " + numbered,
+			"documents": []string{"a fox " + filler, "a dog"}}, nil},
+		{"save", o.memory, "POST", "/api/v1/memories", harness.Object{"endUserId": "u" + five,
+			"content": "note " + text}, nil},
+		{"search", o.memory, "POST", "/api/v1/search", harness.Object{"endUserId": "u0", "query": "note " + numbered}, nil},
+		{"erase", o.memory, "DELETE", "/api/v1/users/gone", nil, nil},
+		{"keys", o.admin, "GET", "/admin/v1/organizations/" + org + "/keys", nil, nil},
+		{"export", o.admin, "GET", "/admin/v1/organizations/" + org + "/namespaces/docs/export", nil, nil},
 	}
 }
 
-// works makes each call so many times, and says how long each took.
-func works(t *testing.T, calls []call, rounds int, n *atomic.Int64) (took []time.Duration) {
+// json is the body of a call.
+func (c call) json(t *testing.T) []byte {
 	t.Helper()
+	if c.body == nil {
+		return nil
+	}
+	b, err := json.Marshal(c.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// request is what a client of a call sends.
+func (c call) request(t *testing.T) []byte {
+	body := c.json(t)
+	return append(head(c.by.Key, c.method, c.path, len(body), c.header...), body...)
+}
+
+// head is the header of a request with a JSON body of a length.
+func head(key, method, path string, length int, more ...string) []byte {
+	b := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n", method, path, key)
+	if length > 0 {
+		b = fmt.Appendf(b, "Content-Type: application/json\r\nContent-Length: %d\r\n", length)
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		b = fmt.Appendf(b, "%s: %s\r\n", more[i], more[i+1])
+	}
+	return append(b, "\r\n"...)
+}
+
+// measured is how long calls took.
+type measured struct {
+	took   []time.Duration // sorted
+	of     map[string][]time.Duration
+	failed int
+}
+
+// work makes each call so many times, one at a time.
+func work(t *testing.T, calls []call, rounds int, n *atomic.Int64) measured {
+	t.Helper()
+	m := measured{of: map[string][]time.Duration{}}
 	for range rounds {
 		for _, c := range calls {
+			var body any
+			if b := c.json(t); b != nil {
+				body = with(n.Add(1), b)
+			}
 			began := time.Now()
-			a, err := c.make(t.Context(), n.Add(1))
-			took = append(took, time.Since(began))
+			a, err := c.by.Ask(t.Context(), c.method, c.path, body, c.header...)
+			took := time.Since(began)
+			m.took, m.of[c.name] = append(m.took, took), append(m.of[c.name], took)
 			if err != nil || a.Status/100 != 2 {
+				m.failed++
 				t.Errorf("%s: %v %v", c.name, a, err)
 			}
 		}
 	}
-	return took
+	slices.Sort(m.took)
+	for _, some := range m.of {
+		slices.Sort(some)
+	}
+	return m
 }
 
-func p95(took []time.Duration) time.Duration {
-	slices.Sort(took)
-	return took[len(took)*95/100]
+// quantile is one of sorted times.
+func quantile(took []time.Duration, percent int) time.Duration { return took[len(took)*percent/100] }
+
+// times is how many times as long calls took as others, by a quantile of each.
+func times(these, others []time.Duration, percent int) float64 {
+	return float64(quantile(these, percent)) / float64(quantile(others, percent))
+}
+
+// worst is the kind of call whose median rose the most.
+func (m measured) worst(alone measured) string {
+	name, most := "", 0.0
+	for kind, took := range m.of {
+		if x := times(took, alone.of[kind], 50); x > most {
+			name, most = kind, x
+		}
+	}
+	return fmt.Sprintf("%s %.1f", name, most)
 }
 
 // bomb is a body that expands by the factor of a thousand, as long as it is read.
@@ -121,22 +188,28 @@ func bomb(size int) []byte {
 	return out.Bytes()
 }
 
-// socket opens a connection, sends what it is given and then a byte now and then.
-func socket(ctx context.Context, addr string, head string, body []byte, every time.Duration) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return
+// attacks are what the first organization does.
+func attacks(t *testing.T, acme *tenant) (all []attack) {
+	const batch = "/api/v1/memories/batch"
+	zipped, stream := bomb(17<<20), bomb(64<<20)
+	gzipped := []string{"Content-Encoding", "gzip"}
+	imports := head(acme.admin.Key, "POST", "/admin/v1/organizations/acme/namespaces/n"+fifty+"/import", len(stream)+1000,
+		gzipped...)
+	imports = bytes.Replace(imports, []byte("application/json"), []byte("application/x-ndjson"), 1)
+	all = []attack{
+		{Name: "slow bodies", Width: 100, Hold: time.Second, Requests: [][]byte{
+			append(head(acme.memory.Key, "POST", batch, 30<<20), bytes.Repeat([]byte(" "), 256<<10)...)}},
+		{Name: "gzip bombs held open", Width: 32, Hold: time.Second, Requests: [][]byte{
+			append(head(acme.memory.Key, "POST", batch, len(zipped)+1000, gzipped...), zipped...),
+			append(head(acme.service.Key, "POST", "/rerank", len(zipped)+1000, gzipped...), zipped...)}},
+		{Name: "connections held open", Width: 1000, Hold: time.Hour, Requests: [][]byte{
+			head(acme.service.Key, "GET", "/namespaces", 0)}},
+		{Name: "imports held open", Width: 16, Hold: time.Second, Requests: [][]byte{append(imports, stream...)}},
 	}
-	defer func() { _ = conn.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	_, err = conn.Write(append([]byte(head), body...))
-	for err == nil && ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-time.After(every):
-			_, err = conn.Write([]byte(" "))
-		}
+	for _, c := range acme.calls("acme", 30) {
+		all = append(all, attack{Name: "a flood of " + c.name, Width: 64, Requests: [][]byte{c.request(t)}})
 	}
+	return all
 }
 
 // Whatever valid keys of one organization do, no call of another one fails.
@@ -147,87 +220,71 @@ func TestOneOrganizationDoesNotStopAnother(t *testing.T) {
 	a, b := newTenant(site, "acme"), newTenant(site, "beta")
 	server := site.Serve()
 	acme, beta := a(server), b(server)
-	addr := strings.TrimPrefix(acme.service.At, "http://")
-	head := func(key, method, path string, length int, more string) string {
-		return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-			"Content-Length: %d\r\n%s\r\n", method, path, key, length, more)
-	}
-	const batch = "/api/v1/memories/batch"
-	zipped, stream := bomb(17<<20), bomb(64<<20)
 
 	var count atomic.Int64
-	own := beta.calls("beta", 3)
-	rounds := 3
-	works(t, own, 2, &count) // models, indexes and connections are there
-	alone := p95(works(t, own, 2*rounds, &count))
+	own := slices.DeleteFunc(beta.calls("beta", 3), func(c call) bool { return c.name == "query with rerank" })
+	all := acme.calls("acme", 30)
+	work(t, all, 1, &count) // models, indexes and connections are there
+	work(t, own, 2, &count)
 
-	// forever runs an attack of so many at once until the context ends.
-	forever := func(ctx context.Context, width int, do func(ctx context.Context, i int)) *sync.WaitGroup {
-		var all sync.WaitGroup
-		for i := range width {
-			all.Go(func() {
-				for ctx.Err() == nil {
-					do(ctx, i)
-				}
-			})
+	var table bytes.Buffer
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(cells ...any) {
+		for _, c := range cells {
+			if d, ok := c.(time.Duration); ok {
+				c = fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1e3)
+			}
+			_, _ = fmt.Fprint(w, c, "\t")
 		}
-		return &all
+		_, _ = fmt.Fprintln(w)
 	}
-	type attack struct {
-		name string
-		run  func(ctx context.Context) *sync.WaitGroup
-	}
-	attacks := []attack{
-		{"slow bodies", func(ctx context.Context) *sync.WaitGroup {
-			return forever(ctx, 100, func(ctx context.Context, i int) {
-				socket(ctx, addr, head(acme.memory.Key, "POST", batch, 30<<20, ""), bytes.Repeat([]byte(" "), 256<<10),
-					time.Second)
-			})
-		}},
-		{"gzip bombs held open", func(ctx context.Context) *sync.WaitGroup {
-			return forever(ctx, 32, func(ctx context.Context, i int) {
-				path, key := batch, acme.memory.Key
-				if i%2 == 0 {
-					path, key = "/rerank", acme.service.Key
-				}
-				socket(ctx, addr, head(key, "POST", path, len(zipped)+1000, "Content-Encoding: gzip\r\n"), zipped, time.Second)
-			})
-		}},
-		{"connections held open", func(ctx context.Context) *sync.WaitGroup {
-			return forever(ctx, 1000, func(ctx context.Context, i int) {
-				socket(ctx, addr, head(acme.service.Key, "GET", "/namespaces", 0, ""), nil, time.Hour)
-			})
-		}},
-		{"imports held open", func(ctx context.Context) *sync.WaitGroup {
-			return forever(ctx, 16, func(ctx context.Context, i int) {
-				path := fmt.Sprintf("/admin/v1/organizations/acme/namespaces/n%d/import", i)
-				h := head(acme.admin.Key, "POST", path, len(stream)+1000, "Content-Encoding: gzip\r\n")
-				socket(ctx, addr, strings.Replace(h, "application/json", "application/x-ndjson", 1), stream, time.Second)
-			})
-		}},
-	}
-	for i, c := range acme.calls("acme", 30) {
-		attacks = append(attacks, attack{"a flood of " + own[i].name, func(ctx context.Context) *sync.WaitGroup {
-			return forever(ctx, 64, func(ctx context.Context, _ int) {
-				_, _ = c.make(ctx, count.Add(1)) // what becomes of it is its own affair
-			})
-		}})
-	}
-	for _, x := range attacks {
-		t.Run(x.name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			all := x.run(ctx)
-			took := works(t, own, rounds, &count)
-			cancel()
-			all.Wait()
-			acme.service.HTTP.CloseIdleConnections()
-			under := p95(took)
-			t.Logf("p95 %s, alone %s: %.1f times", under.Round(time.Millisecond), alone.Round(time.Millisecond),
-				float64(under)/float64(alone))
-			if *ratio > 0 && float64(under) > *ratio*float64(alone) {
-				t.Errorf("more than %.1f times", *ratio)
+	row("the first one's load", "alone p50", "p95", "calls", "under it p50", "p95", "calls", "failed", "p50 ratio", "p95 ratio",
+		"worst median", "what the first got")
+	for _, a := range attacks(t, acme) {
+		t.Run(a.Name, func(t *testing.T) {
+			settle(t, server)
+			alone := work(t, own, *rounds, &count)
+			a.Addr = strings.TrimPrefix(acme.service.At, "http://")
+			stop := a.start(t)
+			under := work(t, own, *rounds, &count)
+			answers := stop()
+			rise := times(under.took, alone.took, 95)
+			row(a.Name, quantile(alone.took, 50), quantile(alone.took, 95), len(alone.took), quantile(under.took, 50),
+				quantile(under.took, 95), len(under.took), under.failed,
+				fmt.Sprintf("%.1f", times(under.took, alone.took, 50)), fmt.Sprintf("%.1f", rise), under.worst(alone),
+				answers)
+			if *ratio > 0 && rise > *ratio {
+				t.Errorf("p95 rose %.1f times, more than %.1f", rise, *ratio)
 			}
 		})
 	}
+	_ = w.Flush()
+	t.Logf("\n%s", &table)
 	server.Alive(t)
+}
+
+// settle waits until the server has done what an attack left to it, where the system
+// tells how much it computes.
+func settle(t *testing.T, server *harness.Server) {
+	t.Helper()
+	const pause = 200 * time.Millisecond
+	used := func() (ticks int) {
+		b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(server.Cmd.Process.Pid), "stat"))
+		if err != nil {
+			return 0
+		}
+		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+		for _, f := range fields[11:13] { // utime and stime, proc(5)
+			n, _ := strconv.Atoi(f)
+			ticks += n
+		}
+		return ticks
+	}
+	for range 100 {
+		before := used()
+		time.Sleep(pause)
+		if used()-before <= 2 { // of 20
+			return
+		}
+	}
 }
