@@ -3,10 +3,10 @@ package embedded
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/mnemehq/mneme/adapters/disk"
 )
 
 const (
@@ -204,10 +204,7 @@ func (x *Index) makeDir(p *partition) error {
 	if p.hasDir {
 		return nil
 	}
-	if err := os.MkdirAll(p.dir, 0o700); err != nil {
-		return err
-	}
-	if err := syncDir(filepath.Dir(p.dir)); err != nil {
+	if err := disk.MakeDir(x.disk, p.dir); err != nil {
 		return err
 	}
 	p.hasDir = true
@@ -253,7 +250,7 @@ func (x *Index) writeManifest(p *partition, s *snapshot, kept map[*segment]bitse
 		}
 		m.Segments = append(m.Segments, manifestSegment{ID: v.segment.file.id, Header: v.segment.file.sum, Dead: dead})
 	}
-	return m.write(p.dir)
+	return m.write(x.disk, p.dir)
 }
 
 // pickMerge chooses files to merge: one of which a third is durably deleted, or

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,6 +16,8 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/edsrzf/mmap-go"
+
+	"github.com/mnemehq/mneme/adapters/disk"
 )
 
 // A partition's directory is p<generation>. It holds segment files s<id>.seg,
@@ -28,6 +29,7 @@ import (
 // reference; the last one unmaps it, and removes it if it has been replaced.
 type segmentFile struct {
 	id       uint64
+	disk     disk.FS
 	path     string
 	sum      uint32 // checksum of the header, which covers those of the sections
 	data     mmap.MMap
@@ -41,15 +43,15 @@ func (f *segmentFile) release() {
 	}
 	_ = f.data.Unmap() // fails only for what is not mapped
 	if f.obsolete.Load() {
-		_ = os.Remove(f.path) // a left-over is removed at the next opening
+		_ = f.disk.Remove(f.path) // a left-over is removed at the next opening
 	}
 }
 
 func segmentName(id uint64) string { return "s" + strconv.FormatUint(id, 10) + ".seg" }
 
 // openSegmentFile maps and checks a file. The caller owns one reference.
-func openSegmentFile(dir string, id uint64) (*segment, error) {
-	f := &segmentFile{id: id, path: filepath.Join(dir, segmentName(id))}
+func openSegmentFile(on disk.FS, dir string, id uint64) (*segment, error) {
+	f := &segmentFile{id: id, disk: on, path: filepath.Join(dir, segmentName(id))}
 	file, err := os.Open(f.path)
 	if err != nil {
 		return nil, err
@@ -83,14 +85,14 @@ func openSegmentFile(dir string, id uint64) (*segment, error) {
 func (x *Index) writeSegmentFile(ctx context.Context, dir string, id uint64,
 	inputs []mergeInput) (s *segment, moved [][]uint32, err error) {
 	path := filepath.Join(dir, segmentName(id))
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	file, err := x.disk.Create(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() {
 		if err != nil {
 			_ = file.Close()
-			_ = os.Remove(path)
+			_ = x.disk.Remove(path)
 		}
 	}()
 	buf := bufio.NewWriterSize(file, 256<<10)
@@ -117,7 +119,7 @@ func (x *Index) writeSegmentFile(ctx context.Context, dir string, id uint64,
 	if err = file.Close(); err != nil {
 		return nil, nil, err
 	}
-	s, err = openSegmentFile(dir, id)
+	s, err = openSegmentFile(x.disk, dir, id)
 	return s, moved, err
 }
 
@@ -210,46 +212,18 @@ func readFull(f *os.File, b []byte) (int, error) {
 	return n, err
 }
 
-// write replaces the manifest durably; segment files that it names have been
-// synced before.
-func (m *manifest) write(dir string) error {
+// write replaces the manifest durably. The segment files that it names have been synced
+// before, and so are their names, for otherwise a power cut could leave a manifest without
+// its files where there was a whole one.
+func (m *manifest) write(on disk.FS, dir string) error {
 	b, err := m.encode()
 	if err != nil {
 		return err
 	}
-	tmp := filepath.Join(dir, manifestName+".tmp")
-	file, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
+	if err := on.SyncDir(dir); err != nil {
 		return err
 	}
-	_, err = file.Write(b)
-	if err == nil {
-		err = file.Sync()
-	}
-	if cerr := file.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp, filepath.Join(dir, manifestName))
-	}
-	if err != nil {
-		_ = os.Remove(tmp)
-		return err
-	}
-	return syncDir(dir)
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	return nil
+	return disk.Replace(on, filepath.Join(dir, manifestName), b)
 }
 
 // encodeDead is the complement of live as the manifest keeps it; nil: none.
@@ -294,7 +268,7 @@ func decodeDead(dead []byte, n int) (live bitset, alive int, err error) {
 }
 
 // removeStrays removes files that the manifest does not name.
-func removeStrays(dir string, m *manifest) error {
+func removeStrays(on disk.FS, dir string, m *manifest) error {
 	keep := map[string]bool{manifestName: true}
 	for _, s := range m.Segments {
 		keep[segmentName(s.ID)] = true
@@ -305,7 +279,7 @@ func removeStrays(dir string, m *manifest) error {
 	}
 	for _, e := range list {
 		if !keep[e.Name()] {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := on.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/simd"
@@ -25,6 +26,7 @@ var ErrClosed = errors.New("embedded index: closed")
 // safe for concurrent use.
 type Index struct {
 	cfg      Config
+	disk     disk.FS
 	dir      string
 	log      *slog.Logger
 	kernels  simd.Kernels
@@ -70,14 +72,14 @@ const (
 // Open opens the index in a directory of its own, which is made if absent. No
 // other process may use the directory.
 func Open(cfg Config, dir string, log *slog.Logger) (*Index, error) {
-	x, err := open(cfg, dir, log)
+	x, err := open(cfg, disk.OS(), dir, log)
 	if err != nil {
 		return nil, fmt.Errorf("open embedded index: %w", err)
 	}
 	return x, nil
 }
 
-func open(cfg Config, dir string, log *slog.Logger) (*Index, error) {
+func open(cfg Config, on disk.FS, dir string, log *slog.Logger) (*Index, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -92,11 +94,11 @@ func open(cfg Config, dir string, log *slog.Logger) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeDir(on, dir); err != nil {
 		return nil, err
 	}
 	x := &Index{
-		cfg: cfg, dir: dir, log: log, kernels: k, analyzer: a,
+		cfg: cfg, disk: on, dir: dir, log: log, kernels: k, analyzer: a,
 		rank:    ranking{float32(cfg.Keyword.K1), float32(cfg.Keyword.B)},
 		weights: weightTable(), slots: make(chan struct{}, cfg.Merges),
 		open: map[int64]*partition{}, onDisk: map[int64]bool{}, marks: map[int64]mark{},
@@ -145,16 +147,32 @@ func (x *Index) retainClosed(keep map[int64]bool) (open []port.Partition, err er
 			open = append(open, p.id)
 		}
 	}
+	removed := false
 	for g := range x.onDisk {
 		if keep[g] || x.open[g] != nil {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(x.dir, partitionDirName(g))); err != nil {
+		removed = true
+		if err := x.disk.RemoveAll(filepath.Join(x.dir, partitionDirName(g))); err != nil {
 			return open, fmt.Errorf("embedded index: retain: %w", err)
 		}
 		delete(x.onDisk, g)
 	}
+	if removed {
+		if err := x.disk.SyncDir(x.dir); err != nil {
+			return open, fmt.Errorf("embedded index: retain: %w", err)
+		}
+	}
 	return open, nil
+}
+
+// remove removes a partition's directory durably: an erasure is acknowledged after it, and
+// a power cut must not bring back what was erased.
+func (x *Index) remove(dir string) error {
+	if err := x.disk.RemoveAll(dir); err != nil {
+		return err
+	}
+	return x.disk.SyncDir(x.dir)
 }
 
 // partition finds the partition's state, loads it from disk, or makes an empty
@@ -240,7 +258,7 @@ func (x *Index) load(p *partition, onDisk bool) error {
 				x.log.Warn("index partition unreadable", "partition", p.id.String(), "error", err)
 			}
 			p.durable, p.next, p.kept = 0, 0, nil
-			if err = os.RemoveAll(p.dir); err == nil {
+			if err = x.remove(p.dir); err == nil {
 				p.hasDir = false
 				break
 			}
@@ -295,7 +313,7 @@ func (x *Index) read(p *partition) (_ *snapshot, err error) {
 	}()
 	p.kept = map[*segment]bitset{}
 	for _, ms := range m.Segments {
-		seg, err := openSegmentFile(p.dir, ms.ID)
+		seg, err := openSegmentFile(x.disk, p.dir, ms.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -316,7 +334,7 @@ func (x *Index) read(p *partition) (_ *snapshot, err error) {
 		p.kept[seg] = v.live
 	}
 	p.durable, p.next = m.Durable, m.Next
-	return s, removeStrays(p.dir, m)
+	return s, removeStrays(x.disk, p.dir, m)
 }
 
 // dropDamaged drops a partition whose data can't be read. Callers get ErrGap until it
@@ -344,7 +362,7 @@ func (x *Index) dropDamaged(p *partition, cause error) {
 	go func() {
 		defer x.jobs.Done()
 		p.jobs.Wait()
-		if err := os.RemoveAll(p.dir); err != nil {
+		if err := x.remove(p.dir); err != nil {
 			x.log.Error("index partition removal failed", "partition", p.id.String(), "error", err)
 		}
 		x.mu.Lock()
@@ -656,7 +674,9 @@ func (x *Index) Drop(ctx context.Context, id port.Partition) error {
 		p.retire()
 		p.mu.Unlock()
 		p.jobs.Wait()
-		err = os.RemoveAll(p.dir)
+		if _, there := os.Lstat(p.dir); p.hasDir || there == nil {
+			err = x.remove(p.dir)
+		}
 		x.mu.Lock()
 		x.forget(p)
 		if err == nil {
@@ -682,7 +702,7 @@ func (x *Index) dropClosed(g int64) (bool, error) {
 		return false, nil
 	}
 	if x.onDisk[g] {
-		if err := os.RemoveAll(filepath.Join(x.dir, partitionDirName(g))); err != nil {
+		if err := x.remove(filepath.Join(x.dir, partitionDirName(g))); err != nil {
 			return false, fmt.Errorf("embedded index: drop: %w", err)
 		}
 		delete(x.onDisk, g)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/mnemehq/mneme/adapters/disk"
 )
 
 const (
@@ -99,7 +101,7 @@ func Acquire(dir, command string) (*Lock, error) {
 // Create makes the folder, for its owner alone. Others lose the right to write into one that
 // is there and this user's.
 func Create(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeDir(disk.OS(), dir); err != nil {
 		return unusable(dir, fmt.Errorf("make data folder: %w", err))
 	}
 	if _, err := Private(dir); err != nil {
@@ -255,19 +257,11 @@ func SaveQuickstartKey(dir, secret string) error {
 	return writeFile(filepath.Join(dir, quickFile), []byte(secret+"\n"))
 }
 
-// writeFile replaces a small file whole, so that a reader never sees half of it.
+// writeFile replaces a small file whole, and for good: a key that was shown to somebody
+// survives a power cut.
 func writeFile(path string, body []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
-	if err != nil {
+	if err := disk.Replace(disk.OS(), path, body); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
-	}
-	_, err = tmp.Write(body)
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), errors.Join(err, os.Remove(tmp.Name())))
 	}
 	return nil
 }

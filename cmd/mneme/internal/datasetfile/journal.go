@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/dataset/installation"
 )
@@ -124,7 +125,7 @@ func (j *Journal) append(e entry) error {
 func (j *Journal) open() (err error) {
 	folder := filepath.Join(j.data, journalFolder)
 	if j.root == nil {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
+		if err := disk.MakeDir(disk.OS(), folder); err != nil {
 			return err
 		}
 		if j.root, err = os.OpenRoot(folder); err != nil {

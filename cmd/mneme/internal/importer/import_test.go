@@ -467,10 +467,10 @@ func TestStateSurvives(t *testing.T) {
 	_ = st.Close()
 }
 
-// disk is a Writer of files, so that what a killed process wrote can be seen.
-type disk string
+// files is a Writer of files, so that what a killed process wrote can be seen.
+type files string
 
-func (d disk) Write(_ context.Context, _ string, docs []Record) (Result, error) {
+func (d files) Write(_ context.Context, _ string, docs []Record) (Result, error) {
 	for _, r := range docs {
 		f := filepath.Join(string(d), r.ID)
 		if err := os.WriteFile(f+".tmp", []byte(r.Text), 0o600); err != nil {
@@ -488,7 +488,7 @@ func (d disk) Write(_ context.Context, _ string, docs []Record) (Result, error) 
 func TestKill(t *testing.T) {
 	const total = 4000
 	if dir := os.Getenv("IMPORT_TEST_CHILD"); dir != "" {
-		im := &Importer{Writer: disk(filepath.Join(dir, "out")), Namespace: "ns", State: state(t, dir), BatchDocs: 20}
+		im := &Importer{Writer: files(filepath.Join(dir, "out")), Namespace: "ns", State: state(t, dir), BatchDocs: 20}
 		p, err := im.Run(t.Context(), scan(t, tree(map[string]string{"x.jsonl": jsonl(total)})))
 		fmt.Println("finished", err, p.Written)
 		return

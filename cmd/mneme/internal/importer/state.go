@@ -20,6 +20,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/core/fault"
 )
 
@@ -225,31 +226,12 @@ func (st *State) start(s Source, lines int) error {
 				}
 			}
 		}
-		if err := replace(st.path, b.Bytes()); err != nil {
+		if err := disk.Replace(disk.OS(), st.path, b.Bytes()); err != nil {
 			return err
 		}
 	}
 	f, err := os.OpenFile(st.path, os.O_WRONLY|os.O_APPEND, 0o600)
 	st.file = f
-	return err
-}
-
-func replace(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
 	return err
 }
 

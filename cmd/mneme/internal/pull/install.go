@@ -18,6 +18,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/wasm/abi"
 	"github.com/mnemehq/mneme/wasm/host"
 	"github.com/mnemehq/mneme/wasm/models"
@@ -529,7 +530,7 @@ func (s Store) install(ctx context.Context, in *Installed, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, recordFile), append(b, '\n'), 0o600); err != nil {
+	if err := disk.Replace(disk.OS(), filepath.Join(dir, recordFile), append(b, '\n')); err != nil {
 		return err
 	}
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {

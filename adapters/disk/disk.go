@@ -1,0 +1,131 @@
+package disk
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// FS changes files and folders. Whoever calls it reads what is there from the operating
+// system. New files and folders are for their owner alone. It is safe for concurrent use.
+type FS interface {
+	// Mkdir makes a folder in one that is there.
+	Mkdir(dir string) error
+	// Create makes a file, or empties the one that is there.
+	Create(path string) (File, error)
+	// Rename puts a file in the place of the one of that name, at once.
+	Rename(from, to string) error
+	Remove(path string) error
+	// RemoveAll removes a folder and all below. That there is none is no error.
+	RemoveAll(path string) error
+	// Sync makes durable what was written into a file, and to what length it was cut, by
+	// whomever.
+	Sync(path string) error
+	// SyncDir makes what happened to the names in a folder durable.
+	SyncDir(dir string) error
+}
+
+// File is one that is written.
+type File interface {
+	io.Writer
+	io.WriterAt
+	// Sync makes what was written durable, but not the file's name.
+	Sync() error
+	Close() error
+}
+
+// OS is the file system of the operating system.
+func OS() FS { return system{} }
+
+type system struct{}
+
+func (system) Mkdir(dir string) error { return os.Mkdir(dir, 0o700) }
+
+func (system) Create(path string) (File, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+}
+
+func (system) Rename(from, to string) error { return os.Rename(from, to) }
+
+func (system) Remove(path string) error { return os.Remove(path) }
+
+func (system) RemoveAll(path string) error { return os.RemoveAll(path) }
+
+func (system) Sync(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func (system) SyncDir(dir string) error {
+	if runtime.GOOS == "windows" { // which has no such thing, and orders names by itself
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
+
+// MakeDir makes a folder and those above it that are missing, durably.
+func MakeDir(f FS, dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s is not a folder", dir)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	above := filepath.Dir(dir)
+	if above == dir {
+		return err
+	}
+	if err := MakeDir(f, above); err != nil {
+		return err
+	}
+	if err := f.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) { // another process may have been first
+		return err
+	}
+	if err := f.SyncDir(above); !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil // one may make folders in it and not open it
+}
+
+// Replace writes a file whole, durably: a reader never sees half of it, and after a power
+// cut there is what it held before or what it holds now. A power cut in the middle leaves a
+// hidden file beside it.
+func Replace(f FS, path string, body []byte) error {
+	dir, name := filepath.Split(path)
+	next := filepath.Join(dir, "."+name+"-"+rand.Text())
+	file, err := f.Create(next)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(body)
+	if err == nil {
+		err = file.Sync()
+	}
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = f.Rename(next, path)
+	}
+	if err != nil {
+		return errors.Join(err, f.Remove(next))
+	}
+	return f.SyncDir(filepath.Dir(path))
+}

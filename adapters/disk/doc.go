@@ -1,0 +1,7 @@
+// Package disk is how files are written that have to outlive a power cut. What a program
+// has written is on the disk once the file is synced, and a name is there, renamed or gone
+// once its folder is: until then a power cut may leave either state, or part of a write.
+//
+// Adapters that keep such files write them through FS, so that a test can take its place
+// and leave what any power cut would: see disktest.
+package disk
