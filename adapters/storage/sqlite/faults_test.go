@@ -864,3 +864,26 @@ func TestSecureDelete(t *testing.T) {
 		_ = f.Close()
 	}
 }
+
+// texts are those of all documents of some partitions. A partition that is not there has none.
+func texts(t *testing.T, s port.DocumentStore, parts ...port.Partition) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, p := range parts {
+		err := s.View(t.Context(), func(r port.Reader) error {
+			docs, err := r.ListDocuments(t.Context(), p,
+				port.DocumentList{Limit: 1000, Order: port.ByCreated, Parts: port.PartText | port.PartChunks})
+			if fault.IsPartitionNotFound(err) {
+				return nil
+			}
+			for _, d := range docs {
+				all[d.ID] = d.Text
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 )
 
@@ -22,6 +23,7 @@ const checkpointFrames = 2000
 // goroutine.
 type writeAheadLog struct {
 	path    string
+	disk    disk.FS
 	written pageSet // pages written since the store was scrubbed
 
 	salt [8]byte // of the log's present life
@@ -124,9 +126,12 @@ func (l *writeAheadLog) empty(ctx context.Context, s *bunsql.Session) (bool, err
 		return true, nil
 	case err != nil:
 		return false, err
-	default:
-		return info.Size() == 0, nil
+	case info.Size() != 0:
+		return false, nil
 	}
+	// SQLite leaves it to the next commit to make the new length durable. Until then a power
+	// cut would bring back the old log, with all that was erased.
+	return true, l.disk.Sync(l.path)
 }
 
 // pageSet is a set of page numbers, a bit each.

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -209,12 +207,16 @@ func (s *Store) scrubStep(ctx context.Context, w *bunsql.Session, pages []uint32
 // pagesWithGaps reads the database file beside SQLite and finds the pages with something
 // in their gap. A page that is written during the scan is in the log: note the log's
 // pages afterwards.
+//
+// The file stays open as long as the store: a process that closes a file loses all locks
+// that it has on it, those of SQLite too, and other programs would take the database for
+// one that nobody uses.
 func (s *Store) pagesWithGaps(ctx context.Context) (pages []uint32, err error) {
-	f, err := os.Open(filepath.Join(s.dir, databaseFile))
+	info, err := s.file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	f := io.NewSectionReader(s.file, 0, info.Size())
 	var head [100]byte
 	if _, err := f.ReadAt(head[:], 0); err != nil {
 		return nil, err

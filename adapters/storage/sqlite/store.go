@@ -18,6 +18,7 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	_ "modernc.org/sqlite" // the driver named sqlite
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
@@ -37,6 +38,8 @@ type Options struct {
 	Log *slog.Logger
 	// Now tells the time; nil: the system's clock.
 	Now func() time.Time
+	// Disk is where the store changes files beside SQLite; nil: the operating system's.
+	Disk disk.FS
 }
 
 // Store is port.DocumentStore in a data directory.
@@ -50,6 +53,7 @@ type Store struct {
 	purge  *bunsql.Purger
 	log    writeAheadLog
 	scrub  scrubber
+	file   *os.File // the database beside SQLite, for Scrub; nil where it is shared
 
 	closing sync.Once
 	closed  error
@@ -67,13 +71,16 @@ func Open(ctx context.Context, dir string, o Options) (_ *Store, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Disk == nil {
+		o.Disk = disk.OS()
+	}
 	if o.Readers <= 0 {
 		o.Readers = max(8, 4*runtime.GOMAXPROCS(0))
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("open data directory: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeDir(o.Disk, dir); err != nil {
 		return nil, directoryFault("create data directory", dir, err)
 	}
 	s := &Store{
@@ -93,13 +100,18 @@ func Open(ctx context.Context, dir string, o Options) (_ *Store, err error) {
 		}
 	}()
 	path := filepath.Join(dir, databaseFile)
-	s.log.path = path + "-wal"
+	s.log.path, s.log.disk = path+"-wal", o.Disk
 	known, err := bunsql.Migrations()
 	if err != nil {
 		return nil, err
 	}
 	if err := touch(path); err != nil {
 		return nil, directoryFault("open database", dir, err)
+	}
+	if !o.Shared {
+		if s.file, err = os.Open(path); err != nil {
+			return nil, directoryFault("open database", dir, err)
+		}
 	}
 	if err := inspect(ctx, path, known, looking); err != nil {
 		return nil, err
@@ -326,6 +338,9 @@ func (s *Store) release() error {
 	}
 	if s.db != nil {
 		errs = append(errs, s.db.Close())
+	}
+	if s.file != nil { // only now: closing it takes SQLite's locks away
+		errs = append(errs, s.file.Close())
 	}
 	return errors.Join(append(errs, s.unlock())...)
 }
