@@ -131,3 +131,25 @@ func TestAQueryReadsEachTextOnce(t *testing.T) {
 		t.Errorf("a namespace that is gone: %v", err)
 	}
 }
+
+// A query whose generation goes while it runs, as when a namespace is reindexed and what
+// was served before is given up, is asked of the one that serves now.
+func TestAQueryFollowsTheGeneration(t *testing.T) {
+	do := func([]string) {}
+	h := newHouse(t, coretest.Options{}, func(s *query.Settings) {
+		s.Reranker = between{do: func(texts []string) { do(texts) }}
+	})
+	h.write("home", text("old", "the lease of the old flat"))
+	rounds := 0
+	do = func([]string) {
+		if rounds++; rounds > 2 {
+			return
+		}
+		h.delete("home", "old", fmt.Sprint("new", rounds-1))
+		h.write("home", text(fmt.Sprint("new", rounds), "the lease of the new flat"))
+	}
+	out, err := h.query(query.Request{Namespace: "home", Query: "lease flat", Rerank: []byte(`{"depth": 8}`)})
+	if err != nil || len(out.Results) != 1 || out.Results[0].DocumentID != "new2" || rounds != 3 {
+		t.Errorf("after %d rounds %+v, %v; want what the third found", rounds, out.Results, err)
+	}
+}

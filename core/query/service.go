@@ -165,21 +165,38 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 			q.rerank.Model)
 	}
 	p := port.Documents(who.Org, q.Namespace)
-	var ns port.PartitionRow
-	err := s.store.View(ctx, func(r port.PartitionReader) (err error) {
-		ns, err = r.Partition(ctx, p)
-		return err
-	})
-	if err != nil {
-		return Result{}, err
+	for before := int64(0); ; {
+		var ns port.PartitionRow
+		err := s.store.View(ctx, func(r port.PartitionReader) (err error) {
+			ns, err = r.Partition(ctx, p)
+			return err
+		})
+		if err == nil && ns.Documents == 0 {
+			err = fault.New(fault.NamespaceNotFound, "namespace %q holds no documents", q.Namespace)
+		}
+		gone := fault.CodeOf(err) == fault.NamespaceNotFound
+		var out Result
+		if err == nil {
+			out, err = s.queryAt(ctx, q, p.At(ns.Generation), ns)
+			gone = fault.IsPartitionNotFound(err) && ns.Generation == before
+		}
+		switch {
+		case gone && before != 0:
+			return Result{}, fault.New(fault.NamespaceNotFound, "namespace %q was deleted during the query", q.Namespace)
+		case gone || !fault.IsPartitionNotFound(err):
+			out.TookMS = time.Since(started).Milliseconds()
+			return out, err
+		}
+		// What it began with is gone: the namespace was reindexed, or made again.
+		before = ns.Generation
 	}
-	if ns.Documents == 0 {
-		return Result{}, fault.New(fault.NamespaceNotFound, "namespace %q holds no documents", q.Namespace)
-	}
+}
+
+// queryAt is Query of the generation that a row names.
+func (s *Service) queryAt(ctx context.Context, q Request, p port.Partition, ns port.PartitionRow) (Result, error) {
 	if err := s.encoders.Check(ns); err != nil {
 		return Result{}, err
 	}
-	p = p.At(ns.Generation)
 	retrievers := q.retrievers
 	if retrievers == nil {
 		retrievers = []port.Retriever{port.Vector, port.Keyword}
@@ -226,17 +243,16 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 	answer := retrieve.Answer{Store: s.documents, Partition: p, Candidates: found.Candidates, Log: s.log}
 	if q.rerank != nil {
 		if err := s.rerank(ctx, &answer, &q, topK, &out); err != nil {
-			return Result{}, namespaceGone(err, q.Namespace)
+			return Result{}, err
 		}
 	}
 	hits, err := answer.Hydrate(ctx, q.selection(topK, perDocument, &out))
 	if err != nil {
-		return Result{}, namespaceGone(err, q.Namespace)
+		return Result{}, err
 	}
 	for _, h := range hits {
 		out.Results = append(out.Results, s.hit(&q, h))
 	}
-	out.TookMS = time.Since(started).Milliseconds()
 	return out, nil
 }
 
@@ -282,14 +298,6 @@ func (s *Service) scoreKind(retrievers []port.Retriever) string {
 		return "bm25"
 	}
 	return "sparse"
-}
-
-// namespaceGone words the fault for a namespace that was deleted during the query.
-func namespaceGone(err error, namespace string) error {
-	if fault.IsPartitionNotFound(err) {
-		return fault.New(fault.NamespaceNotFound, "namespace %q was deleted during the query", namespace)
-	}
-	return err
 }
 
 // rerank rescores the head of the list. Where the reranker does not answer, the
