@@ -216,7 +216,7 @@ func (b *backend) open(ctx context.Context) error {
 	b.description, b.verified, b.current = d, sum, i
 	b.last.Store(time.Now().UnixNano())
 	b.log.Info("model backend started", "pid", i.process.ID(), "start", time.Since(i.started).Round(time.Millisecond))
-	if b.command.SHA256 == "" {
+	if b.command.SHA256 == "" && !b.command.Foreign {
 		if now, err := sumOf(i.process.cmd.Path); err == nil {
 			b.log.Warn("model backend unverified", "program", i.process.cmd.Path, "sha256", hex.EncodeToString(now))
 		}

@@ -23,6 +23,7 @@ const ManifestFile = "model.json"
 // is not of this type is refused.
 type Manifest struct {
 	Schema       string           `json:"$schema"` // for editors
+	Kind         string           `json:"kind"`    // "module", or left out; see Process
 	ABI          string           `json:"abi"`     // "major.minor" that the module needs; "": any of the current major
 	Name         string           `json:"name"`
 	Version      string           `json:"version"`
@@ -49,6 +50,9 @@ type Asset struct {
 // parseManifest reads a model.json and reports everything that is wrong with it.
 func parseManifest(b []byte) (Manifest, error) {
 	var m Manifest
+	if kindOf(b) == KindProcess {
+		return m, fmt.Errorf("%s: it is a process, which runs as process: {manifest: ...}", ManifestFile)
+	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&m); err != nil {
@@ -60,6 +64,9 @@ func parseManifest(b []byte) (Manifest, error) {
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		bad("there is something behind the object")
+	}
+	if m.Kind != "" && m.Kind != "module" {
+		bad("kind: %q is not module or process", m.Kind)
 	}
 	if m.Module.Path == "" {
 		bad(`module: must name the .wasm file, e.g. {"path": "model.wasm", "sha256": "..."}`)
@@ -198,37 +205,20 @@ func Seal(dir string) (string, error) {
 
 func seal(dir string) (string, error) {
 	file := filepath.Join(dir, ManifestFile)
-	m, b, err := readManifest(dir)
+	b, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
 	var raw orderedObject
-	if err := json.Unmarshal(b, &raw); err != nil {
-		return "", fmt.Errorf("%s: %w", ManifestFile, err)
-	}
-	digest := func(a *Asset) error {
-		b, err := os.ReadFile(filepath.Join(dir, a.Path))
-		if err != nil {
-			return err
+	if kindOf(b) == KindProcess {
+		if err = json.Unmarshal(b, &raw); err == nil {
+			err = sealProcess(dir, &raw)
 		}
-		sum := sha256.Sum256(b)
-		a.SHA256 = hex.EncodeToString(sum[:])
-		if a.Name == a.Path {
-			a.Name = ""
-		}
-		return nil
+	} else {
+		err = sealModule(dir, &raw)
 	}
-	if err := digest(&m.Module); err != nil {
+	if err != nil {
 		return "", err
-	}
-	for i := range m.Assets {
-		if err := digest(&m.Assets[i]); err != nil {
-			return "", err
-		}
-	}
-	raw.set("module", m.Module)
-	if len(m.Assets) > 0 {
-		raw.set("assets", m.Assets)
 	}
 	out, err := json.MarshalIndent(raw, "", "  ")
 	if err != nil {
@@ -247,6 +237,37 @@ func seal(dir string) (string, error) {
 	}
 	sum := sha256.Sum256(out)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// sealModule puts the digests of module and assets into the members of a manifest.
+func sealModule(dir string, raw *orderedObject) error {
+	m, b, err := readManifest(dir)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, raw); err != nil {
+		return fmt.Errorf("%s: %w", ManifestFile, err)
+	}
+	digest := func(a *Asset) (err error) {
+		if a.Name == a.Path {
+			a.Name = ""
+		}
+		a.SHA256, err = fileSum(filepath.Join(dir, a.Path))
+		return err
+	}
+	if err := digest(&m.Module); err != nil {
+		return err
+	}
+	for i := range m.Assets {
+		if err := digest(&m.Assets[i]); err != nil {
+			return err
+		}
+	}
+	raw.set("module", m.Module)
+	if len(m.Assets) > 0 {
+		raw.set("assets", m.Assets)
+	}
+	return nil
 }
 
 // orderedObject is a JSON object whose members keep their order.

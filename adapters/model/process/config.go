@@ -14,6 +14,7 @@ import (
 
 // Config is the operator's part.
 type Config struct {
+	Manifest       string                     `yaml:"manifest" help:"a vendor's folder whose model.json says what to start and what may not change, or installed:NAME; command then names the interpreter alone, where the model.json asks for one, and sha256 is that of model.json"`
 	Command        []string                   `yaml:"command" help:"the program and its arguments; the program is a path, or a name to be found in PATH"`
 	SHA256         string                     `yaml:"sha256" help:"sum of the program in hex, compared before each start; required unless unverified"`
 	Unverified     bool                       `yaml:"unverified" help:"start the program without comparing its sum: for development"`
@@ -57,8 +58,14 @@ func (c Config) Validate() error {
 	invalid := func(path, format string, args ...any) {
 		errs = append(errs, &registry.Invalid{Path: path, Reason: fmt.Sprintf(format, args...)})
 	}
-	if len(c.Command) == 0 || c.Command[0] == "" {
+	switch {
+	case c.Manifest != "" && (len(c.Command) > 1 || len(c.Command) == 1 && c.Command[0] == ""):
+		invalid("command", "names the interpreter alone where there is a manifest")
+	case c.Manifest == "" && (len(c.Command) == 0 || c.Command[0] == ""):
 		invalid("command", "must name a program")
+	}
+	if c.Manifest != "" && c.Dir != "" {
+		invalid("dir", "is the manifest's folder")
 	}
 	switch {
 	case c.SHA256 == "" && !c.Unverified:

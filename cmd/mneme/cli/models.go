@@ -226,7 +226,7 @@ func (c *command) aboutSelection(s registry.Selection) (from, limits string) {
 			continue
 		}
 		switch f.Name {
-		case "module", "url", "base_url", "model":
+		case "module", "manifest", "url", "base_url", "model":
 			what = append(what, fmt.Sprint(value.Interface()))
 		case "command":
 			what = append(what, strings.Trim(fmt.Sprint(value.Interface()), "[]"))

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing/fstest"
@@ -28,7 +29,8 @@ import (
 type selectedModel struct {
 	name string
 	registry.Selection
-	golden fs.FS // that lie beside it; nil: none
+	golden  fs.FS  // that lie beside it; nil: none
+	dataDir string // where an installed one lies
 }
 
 // modelFlags are the flags that name models.
@@ -118,7 +120,7 @@ func (c *command) findModels(ctx context.Context, ch modelFlags, args []string) 
 	var all []selectedModel
 	if len(args) == 0 {
 		for _, name := range modelsInOrder(cfg) {
-			all = append(all, selectedModel{name: name, Selection: cfg.Models[name]})
+			all = append(all, selectedModel{name: name, Selection: cfg.Models[name], dataDir: cfg.DataDir})
 		}
 		if len(all) == 0 {
 			return nil, nil, usage("the configuration has no models; name one")
@@ -138,7 +140,7 @@ func (c *command) findModels(ctx context.Context, ch modelFlags, args []string) 
 // namedModel is a model of the configuration, or a module of the wasm component.
 func (c *command) namedModel(ctx context.Context, cfg *configs.Config, arg string) (selectedModel, error) {
 	if s, ok := cfg.Models[arg]; ok {
-		return selectedModel{name: arg, Selection: s}, nil
+		return selectedModel{name: arg, Selection: s, dataDir: cfg.DataDir}, nil
 	}
 	if isArchive(arg) {
 		var err error
@@ -151,12 +153,16 @@ func (c *command) namedModel(ctx context.Context, cfg *configs.Config, arg strin
 		return selectedModel{}, fmt.Errorf("there is no file %s, and no model of that name in the configuration, which has %s",
 			arg, strings.Join(modelsInOrder(cfg), ", "))
 	}
-	wasm, ok := c.registry.Model.Component("wasm")
-	if !ok {
-		return selectedModel{}, fmt.Errorf("this binary runs no modules: it has no model component wasm")
+	component, settings := "wasm", map[string]string{"module": arg}
+	if at, err := models.Resolve(arg, cfg.DataDir); err == nil && models.IsProcess(at) {
+		component, settings = models.KindProcess, map[string]string{"manifest": arg, "unverified": "true"}
 	}
-	s, err := configs.Set(wasm, map[string]string{"module": arg})
-	one := selectedModel{name: strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg)), Selection: s}
+	known, ok := c.registry.Model.Component(component)
+	if !ok {
+		return selectedModel{}, fmt.Errorf("this binary cannot run it: it has no model component %s", component)
+	}
+	s, err := configs.Set(known, settings)
+	one := selectedModel{name: strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg)), Selection: s, dataDir: cfg.DataDir}
 	if prefix, name, ok := strings.Cut(arg, ":"); ok && prefix+":" != "" && info == nil {
 		one.name = name
 	}
@@ -297,12 +303,31 @@ func (one selectedModel) program() []string {
 		return nil
 	}
 	var settings struct {
-		Command []string `yaml:"command"`
+		Command  []string `yaml:"command"`
+		Manifest string   `yaml:"manifest"`
 	}
 	if yaml.Unmarshal(b, &settings) != nil {
 		return nil
 	}
-	return settings.Command
+	if settings.Manifest == "" {
+		return settings.Command
+	}
+	at, err := models.Resolve(settings.Manifest, one.dataDir)
+	if err != nil {
+		return nil
+	}
+	p, err := models.ReadProcess(at)
+	if err != nil {
+		return nil
+	}
+	program, own, err := p.Program(runtime.GOOS + "/" + runtime.GOARCH)
+	switch {
+	case err != nil:
+		return nil
+	case own:
+		return append([]string{filepath.Join(p.Dir, filepath.FromSlash(program.Path))}, p.Args...)
+	}
+	return append([]string{append(settings.Command, p.Interpreter)[0]}, p.Args...)
 }
 
 // crash returns a function that ends a backend by force; nil where nothing can be crashed.

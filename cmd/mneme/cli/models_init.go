@@ -225,7 +225,8 @@ func (c *command) modelsSealCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "seal DIR",
 		Short: "Write the digests of a model's files into its model.json",
-		Long: `Write the digests of the module and the assets into the model.json of DIR, and print
+		Long: `Write the digests of the module and the assets, or of a process's programs and files,
+into the model.json of DIR, and print
 the configuration that turns the model on, pinned to exactly these files. A model
 whose files are not the sealed ones is refused.`,
 		Example: "  mneme models seal ./acme",
@@ -250,6 +251,18 @@ func configSnippet(dir, sum string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(dir, models.ManifestFile))
 	if err != nil {
 		return "", err
+	}
+	if models.IsProcess(dir) {
+		p, err := models.ReadProcess(dir)
+		if err != nil {
+			return "", err
+		}
+		name := p.Name
+		if !modelName.MatchString(name) {
+			name = "mine"
+		}
+		return fmt.Sprintf("models:\n  %s: { process: { manifest: %q, sha256: %q } }\nroles: { %s }\n", name,
+			filepath.ToSlash(p.Dir), sum, rolesOf(p.Tasks, name)), nil
 	}
 	var m models.Manifest
 	if err := json.Unmarshal(b, &m); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/mnemehq/mneme/adapters/model/process"
 	wasmadapter "github.com/mnemehq/mneme/adapters/model/wasm"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/minisig"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/pull"
@@ -195,13 +196,18 @@ func (c *command) printPulled(in pull.Installed, asJSON bool) error {
 	if in.Publisher != nil {
 		asks += ", signed by " + in.Publisher.Name
 	}
+	how := "wasm: { module"
+	if in.Kind == models.KindProcess {
+		how = "process: { manifest"
+		asks = strings.Replace(asks, "an instance", "in all", 1)
+	}
 	pin := ""
 	if in.SHA256 != "" {
 		pin = fmt.Sprintf(", sha256: %q", in.SHA256)
 	}
 	_, err := fmt.Fprintf(c.stdout, "installed %s %s, %s, %.1f MB, licence %s%s; to turn it on:\n\nmodels:\n  mine: { "+
-		"wasm: { module: %q%s } }\nroles: { %s }\n",
-		in.Name, in.Version, strings.Join(tasks, ", "), float64(in.Bytes)/1e6, in.Licence, asks, in.Module, pin,
+		"%s: %q%s } }\nroles: { %s }\n",
+		in.Name, in.Version, strings.Join(tasks, ", "), float64(in.Bytes)/1e6, in.Licence, asks, how, in.Module, pin,
 		rolesOf(tasks, "mine"))
 	return err
 }
@@ -342,8 +348,16 @@ func (c *command) modelsRemoveCommand() *cobra.Command {
 // usedBy are the models of the configuration that are an installed one.
 func usedBy(cfg *configs.Config, name string) (by []string) {
 	for _, m := range modelsInOrder(cfg) {
-		if w, ok := cfg.Models[m].Config.(*wasmadapter.Config); ok && w.Module == models.InstalledPrefix+name {
-			by = append(by, m)
+		at := models.InstalledPrefix + name
+		switch c := cfg.Models[m].Config.(type) {
+		case *wasmadapter.Config:
+			if c.Module == at {
+				by = append(by, m)
+			}
+		case *process.Config:
+			if c.Manifest == at {
+				by = append(by, m)
+			}
 		}
 	}
 	return by

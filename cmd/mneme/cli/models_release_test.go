@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -182,6 +184,66 @@ func TestSignedRelease(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r := mneme(t, append(pack, "--sign", key+".pub")...); r.Code != 1 || !strings.Contains(r.Stderr, "no private key") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestProcessRelease: a model that runs as a process is sealed, packed, listed and pulled
+// as a module is, and its program can be run where it arrives.
+func TestProcessRelease(t *testing.T) {
+	dir, shelf := filepath.Join(t.TempDir(), "acme"), t.TempDir()
+	data, catalogue := filepath.Join(t.TempDir(), "data"), filepath.Join(shelf, "catalogue.yaml")
+	archive := filepath.Join(shelf, "acme.zip")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "acme"), "#!/bin/sh\necho no backend >&2\n")
+	write(t, filepath.Join(dir, "main.go"), "the source")
+	write(t, filepath.Join(dir, "model.json"), `{"kind":"process","name":"acme","version":"2","licence":"MIT",`+
+		`"tasks":["rerank"],"memory_mb":64,"programs":{"`+runtime.GOOS+`/`+runtime.GOARCH+`":{"path":"acme"}}}`)
+	out := succeed(t, "models", "seal", dir).Stdout
+	if !strings.Contains(out, `acme: { process: { manifest: "`+filepath.ToSlash(dir)+`", sha256: "`) ||
+		!strings.Contains(out, "roles: { rerank: acme }") {
+		t.Errorf("%s", out)
+	}
+	succeed(t, "models", "pack", dir, "--out", archive, "--catalogue", catalogue, "--at", "file://"+filepath.ToSlash(shelf))
+	if got := zipped(t, archive); !slices.Equal(got, []string{"acme-2/acme", "acme-2/model.json"}) {
+		t.Errorf("the release has %v", got)
+	}
+	out = succeed(t, "models", "pull", "--data", data, "--catalogue", catalogue, "acme").Stdout
+	if !strings.Contains(out, "rerank, 0.0 MB, licence MIT, up to 64 MB of memory in all; ") ||
+		!strings.Contains(out, `mine: { process: { manifest: "installed:acme", sha256: "`) {
+		t.Errorf("%s", out)
+	}
+	installed := filepath.Join(data, "models", "acme", "acme")
+	if info, err := os.Stat(installed); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+	// What cannot be a model was started all the same: as a process, from both places.
+	for _, name := range []string{archive, "installed:acme"} {
+		if r := mneme(t, "models", "try", "--data", data, name, "x"); r.Code != 1 || !strings.Contains(r.Stderr, "no backend") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	_, lines, _ := strings.Cut(out, "to turn it on:\n\n")
+	config := filepath.Join(t.TempDir(), "mneme.yaml")
+	write(t, config, lines)
+	if r := mneme(t, "models", "remove", "--data", data, "--config", config, "acme"); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "is model mine of the configuration") {
+		t.Errorf("%+v", r)
+	}
+	write(t, installed, "#!/bin/sh\n")
+	if out := mneme(t, "models", "list", "--installed", "--data", data).Stdout; !strings.Contains(out,
+		"refused installed:acme: ") {
+		t.Errorf("%s", out)
+	}
+	b, err := os.ReadFile(catalogue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, catalogue, strings.Replace(string(b), "format: process", "format: module", 1))
+	if r := mneme(t, "models", "pull", "--data", data, "--catalogue", catalogue, "--replace", "acme"); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "the catalogue says that it is a module, its model.json that it is a process") {
 		t.Errorf("%+v", r)
 	}
 }

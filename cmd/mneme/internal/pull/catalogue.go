@@ -53,6 +53,7 @@ const (
 	Checkpoint Format = "checkpoint" // a folder for pack.Pack
 	Packed     Format = "pack"       // model.safetensors as pack.Pack writes it
 	Module     Format = "module"     // a vendor's folder with model.json
+	Process    Format = "process"    // the same, of a model that runs as a process
 )
 
 // File is a file to fetch.
@@ -150,9 +151,9 @@ func (e Entry) validate(name string, bases map[string]string) (errs []error) {
 		bad("no files")
 	}
 	switch e.Format {
-	case "", Checkpoint, Packed, Module:
+	case "", Checkpoint, Packed, Module, Process:
 	default:
-		bad("format %q is not checkpoint, pack or module", e.Format)
+		bad("format %q is not checkpoint, pack, module or process", e.Format)
 	}
 	paths := map[string]bool{}
 	place := func(path string) {

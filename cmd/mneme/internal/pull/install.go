@@ -28,7 +28,8 @@ import (
 // Installed is a model of the data folder, as its installed.json says.
 type Installed struct {
 	Name    string    `json:"name"`
-	Module  string    `json:"module"` // what a configuration names: "installed:NAME"
+	Kind    string    `json:"kind,omitempty"` // process; "": it runs in this process
+	Module  string    `json:"module"`         // what a configuration names: "installed:NAME"
 	Task    pack.Task `json:"task,omitempty"`
 	Tasks   []string  `json:"tasks,omitempty"` // all that a vendor's model says that it does
 	Version string    `json:"version"`
@@ -36,7 +37,7 @@ type Installed struct {
 	Source  string    `json:"source"`
 	From    []Origin  `json:"from"`
 	Bytes   int64     `json:"bytes"`
-	Digest  string    `json:"digest"`           // that namespaces made with it store
+	Digest  string    `json:"digest"`           // that namespaces made with it store; of a process: a sum over its files
 	SHA256  string    `json:"sha256,omitempty"` // of the file that stands for all of it, for a configuration to pin
 
 	// What a vendor's manifest asks an operator to approve.
@@ -214,13 +215,17 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 		}
 	}
 	to := filepath.Join(stage, "to")
-	if e.Format != Module {
+	if e.Format != Module && e.Format != Process {
 		p.Progress("converting", 0, 0)
 	}
 	if err := e.convert(ctx, p.Name, from, to); err != nil {
 		return in, diskFull(s.dir(), err)
 	}
-	if e.Format == Module {
+	if e.Format == Module || e.Format == Process {
+		if got := formatOf(to); got != e.Format {
+			return in, fmt.Errorf("the catalogue says that it is a %s, its %s that it is a %s", e.Format, models.ManifestFile,
+				got)
+		}
 		if err := p.compare(&in, to); err != nil {
 			return in, err
 		}
@@ -240,7 +245,7 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 // manifest, which its digest covers. The manifest's version counts, the stricter licence
 // counts, and a task that the model does not have is refused.
 func (p Plan) compare(in *Installed, dir string) error {
-	m, err := models.Open(models.InstalledIn(dir))
+	m, err := inspect(dir)
 	if err != nil {
 		return err
 	}
@@ -265,6 +270,55 @@ func (p Plan) compare(in *Installed, dir string) error {
 		return err
 	}
 	in.Licence = m.Licence
+	return nil
+}
+
+// found is a model in a folder.
+type found struct {
+	models.Source
+	kind, digest string
+}
+
+// formatOf is the format of a vendor's folder.
+func formatOf(dir string) Format {
+	if models.IsProcess(dir) {
+		return Process
+	}
+	return Module
+}
+
+// inspect opens the model in a folder, or reads all files of one that is a process, and
+// lets its programs be run.
+func inspect(dir string) (found, error) {
+	if formatOf(dir) != Process {
+		m, err := models.Open(models.InstalledIn(dir))
+		if err != nil {
+			return found{}, err
+		}
+		return found{m, "", digestOf(m)}, nil
+	}
+	p, err := models.ReadProcess(dir)
+	if err == nil {
+		err = p.Check()
+	}
+	if err != nil {
+		return found{}, err
+	}
+	if err := makeRunnable(p); err != nil {
+		return found{}, err
+	}
+	return found{models.Source{Name: p.Name, Version: p.Version, Licence: p.Licence, Languages: p.Languages, Tasks: p.Tasks,
+		MemoryMB: p.MemoryMB, File: models.ManifestFile, SHA256: p.SHA256}, models.KindProcess,
+		fmt.Sprintf("sha256:%x", p.Identity())}, nil
+}
+
+// makeRunnable lets the programs of a process be run: what is unpacked may not be.
+func makeRunnable(p models.Process) error {
+	for _, program := range p.Programs {
+		if err := os.Chmod(filepath.Join(p.Dir, filepath.FromSlash(program.Path)), 0o700); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -329,6 +383,9 @@ func UnpackRelease(ctx context.Context, file, dir string) error {
 	for _, member := range z.File {
 		if below, name := path.Split(member.Name); name == models.ManifestFile && strings.Count(below, "/") == 1 {
 			err := extractMembers(ctx, File{Take: map[string]string{below: ""}}, &z.Reader, dir)
+			if p, none := models.ReadProcess(dir); none == nil && err == nil {
+				err = makeRunnable(p)
+			}
 			if err := errors.Join(err, z.Close()); err != nil {
 				return fmt.Errorf("unpack %s: %w", file, err)
 			}
@@ -419,7 +476,7 @@ func writeFile(dir, name string, from io.Reader, size int64) error {
 // convert makes the installable folder to out of the fetched one.
 func (e Entry) convert(ctx context.Context, name, from, to string) error {
 	switch e.Format {
-	case Module:
+	case Module, Process:
 		return os.Rename(from, to)
 	case Packed:
 		if err := os.Mkdir(to, 0o700); err != nil {
@@ -509,7 +566,7 @@ func (s Store) vacant(in Installed) error {
 
 // install opens the model in dir, completes its record and moves it to its place.
 func (s Store) install(ctx context.Context, in *Installed, dir string) error {
-	m, err := models.Open(models.InstalledIn(dir))
+	m, err := inspect(dir)
 	if err != nil {
 		return err
 	}
@@ -518,7 +575,7 @@ func (s Store) install(ctx context.Context, in *Installed, dir string) error {
 	}
 	in.Task, in.Version, in.Licence = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version), cmp.Or(in.Licence, m.Licence)
 	in.Tasks, in.MemoryMB, in.Capabilities, in.SHA256 = m.Tasks, m.MemoryMB, m.Allow, m.SHA256
-	in.Digest = digestOf(m)
+	in.Digest, in.Kind = m.digest, m.kind
 	if err := s.vacant(*in); err != nil {
 		return err
 	}
@@ -608,9 +665,10 @@ func (s Store) look(name string) Installed {
 		err = nil
 	}
 	if err == nil {
-		var m models.Source
-		if m, err = models.Open(models.InstalledIn(dir)); err == nil {
-			digest := digestOf(m)
+		var m found
+		if m, err = inspect(dir); err == nil {
+			digest := m.digest
+			in.Kind = m.kind
 			in.Task, in.Version = cmp.Or(m.Task, in.Task), cmp.Or(in.Version, m.Version)
 			in.Licence = cmp.Or(in.Licence, m.Licence)
 			if in.Bytes == 0 {

@@ -335,7 +335,7 @@ func TestCatalogueRefused(t *testing.T) {
 		"not an http, https":      "version: 1\nbases: {here: 'gopher://a'}",
 		"model name":              "version: 1\nmodels: {'../a': {licence: MIT}}",
 		"unknown field":           "version: 1\nmodels: {a: {license: MIT}}",
-		"not checkpoint, pack or": "version: 1\nmodels: {a: {licence: MIT, format: tar}}",
+		"not checkpoint, pack, module or process": "version: 1\nmodels: {a: {licence: MIT, format: tar}}",
 	} {
 		if _, err := pull.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v", want, err)

@@ -100,6 +100,9 @@ func archive(dir, to string) (r Release, err error) {
 
 // readFolder reads the manifest of a vendor's folder.
 func readFolder(dir string) (folder, error) {
+	if models.IsProcess(dir) {
+		return readProcess(dir)
+	}
 	m, err := models.ReadManifest(dir)
 	if err != nil {
 		return folder{}, err
@@ -115,6 +118,27 @@ func readFolder(dir string) (folder, error) {
 	}
 	for _, a := range append([]models.Asset{m.Module}, m.Assets...) {
 		f.add(a.Path, member{sum: cmp.Or(strings.ToLower(a.SHA256), unsealed)})
+	}
+	return f, nil
+}
+
+// readProcess reads the manifest of a process, with the programs of all systems.
+func readProcess(dir string) (folder, error) {
+	p, err := models.ReadProcess(dir)
+	if err != nil {
+		return folder{}, err
+	}
+	f := folder{
+		name:      p.Name,
+		version:   p.Version,
+		licence:   p.Licence,
+		languages: p.Languages,
+		tasks:     p.Tasks,
+		format:    pull.Process,
+		files:     map[string]member{models.ManifestFile: {}},
+	}
+	for i, a := range p.All() {
+		f.add(a.Path, member{sum: cmp.Or(strings.ToLower(a.SHA256), unsealed), program: i < len(p.Programs)})
 	}
 	return f, nil
 }
