@@ -33,7 +33,8 @@ type Model struct {
 	Dimensions     *int     `json:"dimensions" minimum:"1" doc:"of its vectors; null: it makes none"`
 	MaxInputTokens int      `json:"max_input_tokens" minimum:"0" doc:"its window; longer texts are cut"`
 	Languages      []string `json:"languages" doc:"BCP 47; empty: not said"`
-	Runtime        string   `json:"runtime" enum:"wasm,plugin,remote" doc:"where it runs"`
+	Runtime        string   `json:"runtime" enum:"wasm,plugin,remote" doc:"where it runs; wasm: in the server; plugin: in a process beside it (component process); remote: on another server"`
+	Version        string   `json:"version" doc:"of the model, as its vendor names it; empty: not said"`
 	Digest         string   `json:"digest" doc:"identity of its code and weights"`
 	License        string   `json:"license" doc:"SPDX identifier"`
 }
@@ -61,6 +62,7 @@ func (s *Service) all() []Model {
 				MaxInputTokens: info.MaxTokens,
 				Languages:      info.Languages,
 				Runtime:        info.Runtime,
+				Version:        info.Version,
 				Digest:         info.Digest,
 				License:        info.Licence,
 			}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -209,6 +210,7 @@ func (i *instance) end(grace time.Duration) {
 
 // open starts the backend for the first time and the supervisor with it.
 func (b *backend) open(ctx context.Context) error {
+	b.log.Info("model backend starting", "program", b.command.Args[0], "limit", b.options.StartTimeout)
 	i, d, sum, err := b.start(ctx)
 	if err != nil {
 		return err
@@ -248,7 +250,7 @@ func (b *backend) supervise(i *instance) {
 		}
 		b.stopServing(i, fault.New(fault.Unavailable, "the model is restarting"), time.Now().Add(minWait))
 		b.log.Error("model backend ended", "pid", i.process.ID(), "reason", why, "after",
-			time.Since(i.started).Round(time.Millisecond), "last_output", b.output.last())
+			time.Since(i.started).Round(time.Millisecond), "last_output", cmp.Or(b.output.last(), "(none)"))
 		b.quarantine.blame(i.flights.list(false))
 		i.end(0)
 		frequent := b.count(i, time.Now())

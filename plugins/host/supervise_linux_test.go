@@ -593,3 +593,14 @@ func TestTraces(t *testing.T) {
 		t.Errorf("want %s and none:\n%s", want, s)
 	}
 }
+
+// TestStartIsSaid: the log names the program that a start waits for, whether it comes or not.
+func TestStartIsSaid(t *testing.T) {
+	o, log := logged(host.Options{StartTimeout: 15 * time.Second})
+	if _, err := start(t, o, "no-start"); err == nil {
+		t.Fatal("it started")
+	}
+	if !strings.Contains(log.String(), `msg="model backend starting"`) || !strings.Contains(log.String(), "limit=15s") {
+		t.Errorf("the log:\n%s", log.String())
+	}
+}

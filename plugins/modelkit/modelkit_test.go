@@ -399,3 +399,12 @@ func FuzzParseGolden(f *testing.F) {
 		}
 	})
 }
+
+// TestTimes: a ratio is never written as nothing.
+func TestTimes(t *testing.T) {
+	for ratio, want := range map[float64]string{12.345: "x12.35", 0.1: "x0.10", 0.0999: "x0.1", 0.00123: "x0.0012"} {
+		if got := modelkit.Times(ratio); got != want {
+			t.Errorf("%g: %s, want %s", ratio, got, want)
+		}
+	}
+}

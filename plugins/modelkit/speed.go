@@ -43,13 +43,21 @@ type Ratio struct {
 	Cold   float64 `json:"cold_start"`
 }
 
+// Times writes a ratio: two decimals, or two digits of a small one.
+func Times(ratio float64) string {
+	if ratio < 0.1 {
+		return fmt.Sprintf("x%.2g", ratio)
+	}
+	return fmt.Sprintf("x%.2f", ratio)
+}
+
 // String is a line for people.
 func (s Speed) String() string {
 	of := func(ratio func(*Ratio) float64) string {
 		if s.Ratio == nil || ratio(s.Ratio) == 0 {
 			return ""
 		}
-		return fmt.Sprintf(" (x%.2f)", ratio(s.Ratio))
+		return " (" + Times(ratio(s.Ratio)) + ")"
 	}
 	what := map[port.Task]string{port.TaskRerank: "a query with 20 passages", port.TaskSynthesize: "an answer"}[s.Task]
 	if what == "" {

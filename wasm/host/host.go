@@ -224,7 +224,7 @@ func Open(ctx context.Context, module Module, options Options) (*Model, error) {
 	m := &Model{module: module, options: options.withDefaults(), secrets: newSecrets(module.Secrets),
 		breakRequests: make(chan struct{})}
 	if err := m.open(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open model %s: %w", m.name(), err), m.releaseRuntime())
+		return nil, errors.Join(err, m.releaseRuntime())
 	}
 	return m, nil
 }

@@ -47,11 +47,11 @@ func Resolve(name, dataDir string) (string, error) {
 		return "", err
 	}
 	if dataDir == "" {
-		return "", fmt.Errorf("open model %s: there is no data folder to find it in", name)
+		return "", fmt.Errorf("module %s: there is no data folder to find it in", name)
 	}
 	dir := filepath.Join(dataDir, InstalledFolder, short)
 	if _, err := os.Stat(dir); err != nil {
-		return "", fmt.Errorf("open model %s: it is not installed in %s; `mneme models pull %s` installs a model of the "+
+		return "", fmt.Errorf("module %s: it is not installed in %s; `mneme models pull %s` installs a model of the "+
 			"catalogue, `mneme models list` shows what is there", name, dataDir, short)
 	}
 	return InstalledIn(dir), nil

@@ -74,7 +74,7 @@ func Builtin() []string {
 func Open(name string) (Source, error) {
 	s, err := open(name)
 	if err != nil {
-		return Source{}, fmt.Errorf("open model %s: %w", name, err)
+		return Source{}, fmt.Errorf("module %s: %w", name, err)
 	}
 	return s, nil
 }

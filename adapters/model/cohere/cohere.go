@@ -2,7 +2,6 @@ package cohere
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/mnemehq/mneme/adapters/model/remote"
@@ -18,7 +17,7 @@ const tokensPerCall = 200_000
 // (v2)" and "Rerank API (v2)".
 func Open(id string, c Config, log *slog.Logger) (port.Model, error) {
 	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("open model %s: %w", id, err)
+		return nil, err
 	}
 	d := remote.Dialect{
 		Limits: remote.Limits{Texts: c.Batch, Tokens: tokensPerCall, Window: c.MaxInputTokens},

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 
@@ -19,7 +18,7 @@ import (
 // the server's.
 func Open(id string, c Config, log *slog.Logger) (port.Model, error) {
 	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("open model %s: %w", id, err)
+		return nil, err
 	}
 	info := c.model(id).Info()
 	caller, err := remote.Open(info.ID, port.Task(c.Task), c.endpoint(), log)

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/mnemehq/mneme/adapters/model/remote"
@@ -25,7 +24,7 @@ type embeddings struct {
 // operator's name for the model; "": the server's.
 func OpenEmbedder(id string, c Config, log *slog.Logger) (*remote.Embedder, error) {
 	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("open model %s: %w", id, err)
+		return nil, err
 	}
 	info := c.model(id).Info()
 	caller, err := remote.Open(info.ID, port.TaskEmbed, c.endpoint(), log)

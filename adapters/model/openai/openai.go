@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -28,7 +27,7 @@ type Model struct {
 // starting. id is the operator's name for the model; "": the server's.
 func Open(id string, c Config, log *slog.Logger) (*Model, error) {
 	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("open model %s: %w", id, err)
+		return nil, err
 	}
 	about := c.model(id)
 	about.Window = 0 // the server decides what fits

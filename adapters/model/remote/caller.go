@@ -59,14 +59,14 @@ const (
 // is down keeps nobody from starting. id is the operator's name for the model.
 func Open(id string, task port.Task, e Endpoint, log *slog.Logger) (*Caller, error) {
 	if err := e.Validate(); err != nil {
-		return nil, fmt.Errorf("open model %s: %w", id, err)
+		return nil, err
 	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	proxy, err := e.Client.proxy()
 	if err != nil {
-		return nil, fmt.Errorf("open model %s: %w", id, err)
+		return nil, err
 	}
 	c := &Caller{
 		id:       id,
@@ -89,11 +89,11 @@ func Open(id string, task port.Task, e Endpoint, log *slog.Logger) (*Caller, err
 	if e.Client.CAFile != "" {
 		pem, err := os.ReadFile(e.Client.CAFile)
 		if err != nil {
-			return nil, fmt.Errorf("open model %s: read ca_file: %w", id, err)
+			return nil, fmt.Errorf("read ca_file: %w", err)
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("open model %s: ca_file %s holds no certificate in PEM", id, e.Client.CAFile)
+			return nil, fmt.Errorf("ca_file %s holds no certificate in PEM", e.Client.CAFile)
 		}
 		c.network.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}

@@ -2,7 +2,6 @@ package tei
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 
@@ -15,7 +14,7 @@ import (
 // for the model; "": the server's.
 func Open(id string, c Config, log *slog.Logger) (port.Model, error) {
 	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("open model %s: %w", id, err)
+		return nil, err
 	}
 	info := c.model(id).Info()
 	caller, err := remote.Open(info.ID, port.Task(c.Task), c.endpoint(), log)

@@ -2,7 +2,6 @@ package voyage
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/mnemehq/mneme/adapters/model/remote"
@@ -22,7 +21,7 @@ const (
 // embeddings" and "Reranker".
 func Open(id string, c Config, log *slog.Logger) (port.Model, error) {
 	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("open model %s: %w", id, err)
+		return nil, err
 	}
 	limits := remote.Limits{Texts: c.Batch, Tokens: tokensPerEmbedding, Window: c.MaxInputTokens}
 	if c.Task == string(port.TaskRerank) {

@@ -157,6 +157,7 @@ func (c *command) describeModel(ctx context.Context, cfg *configs.Config, name s
 			MaxInputTokens: i.MaxTokens,
 			Languages:      i.Languages,
 			Runtime:        i.Runtime,
+			Version:        i.Version,
 			Digest:         i.Digest,
 			License:        i.Licence,
 		}}
@@ -251,11 +252,11 @@ func (c *command) printModels(list []listedModel, packs []pull.Installed) error 
 		if m.MaxInputTokens > 0 {
 			tokens = strconv.Itoa(m.MaxInputTokens)
 		}
-		rows = append(rows, []string{m.ID, m.Kind, m.Status, isDefault, dim, tokens, m.Runtime, m.License,
-			shortDigest(m.Digest), m.Limits, oneLine(m.From, 80)})
+		rows = append(rows, []string{m.ID, m.Kind, m.Status, isDefault, dim, tokens, m.Runtime, m.Version,
+			m.License, shortDigest(m.Digest), m.Limits, oneLine(m.From, 80)})
 	}
-	if err := table(c.stdout, []string{"ID", "KIND", "STATUS", "DEFAULT", "DIM", "TOKENS", "RUNTIME", "LICENSE",
-		"DIGEST", "LIMITS", "FROM"}, rows); err != nil {
+	if err := table(c.stdout, []string{"ID", "KIND", "STATUS", "DEFAULT", "DIM", "TOKENS", "RUNTIME",
+		"VERSION", "LICENSE", "DIGEST", "LIMITS", "FROM"}, rows); err != nil {
 		return err
 	}
 	refused := false

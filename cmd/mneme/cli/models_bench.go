@@ -89,7 +89,7 @@ func (c *command) printBench(list []benchedModel) error {
 				if ratio == 0 {
 					return fmt.Sprintf(format, v)
 				}
-				return fmt.Sprintf(format+" (x%.2f)", v, ratio)
+				return fmt.Sprintf(format+" (%s)", v, modelkit.Times(ratio))
 			}
 			f := s.Model
 			memory := ""

@@ -141,7 +141,7 @@ func TestModelsList(t *testing.T) {
 	args := []string{"models", "list", "--data", filepath.Join(dir, "data"), "--config", config}
 	r := mneme(t, args...)
 	if r.Code != 1 || !strings.Contains(r.Stdout,
-		"refused gone: open model gone: open model installed:gone: it is not installed in ") {
+		"refused gone: open model gone: module installed:gone: it is not installed in ") {
 		t.Errorf("%+v", r)
 	}
 	var list struct {

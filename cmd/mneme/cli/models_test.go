@@ -214,3 +214,22 @@ func TestModelsSet(t *testing.T) {
 		}
 	}
 }
+
+// TestBothWaysToJSON: what --json prints --format json prints, and no other format is taken.
+func TestBothWaysToJSON(t *testing.T) {
+	for _, args := range [][]string{{"models", "list", "--builtin"}, {"version"}, {"openapi"}} {
+		want := succeed(t, append(args, "--json")...).Stdout
+		if !json.Valid([]byte(want)) {
+			t.Errorf("%v --json prints %.100s", args, want)
+		}
+		if got := succeed(t, append(args, "--format", "json")...).Stdout; got != want {
+			t.Errorf("%v --format json prints %.100s", args, got)
+		}
+		if r := mneme(t, append(args, "--format", "xml")...); r.Code != 2 || !strings.Contains(r.Stderr, "json") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	if text := succeed(t, "version", "--format", "text").Stdout; text != succeed(t, "version").Stdout {
+		t.Errorf("as text: %s", text)
+	}
+}

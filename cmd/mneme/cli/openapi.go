@@ -12,6 +12,7 @@ import (
 
 func (c *command) openapiCommand() *cobra.Command {
 	var format, base string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "openapi",
 		Short: "Print the OpenAPI document of the HTTP interface",
@@ -21,6 +22,9 @@ same at /openapi.json and /openapi.yaml, and to people at /docs.`,
   mneme openapi --format json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if asJSON {
+				format = "json"
+			}
 			body, err := openapiDocument(format, base)
 			if err != nil {
 				return err
@@ -30,6 +34,7 @@ same at /openapi.json and /openapi.yaml, and to people at /docs.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "yaml", "yaml or json")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	cmd.Flags().StringVar(&base, "base-url", "/", "URL under which clients reach the server")
 	cmd.AddCommand(c.openapiDiffCommand())
 	return cmd

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/configs"
@@ -143,7 +144,44 @@ Start with:  mneme quickstart`,
 	c.add(root, "admin", c.migrateCommand())
 	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.integrationsCommand(), c.usersCommand(), c.jobsCommand(),
 		c.modelsCommand(), c.errorsCommand(), c.configCommand(), c.doctorCommand(), c.openapiCommand(), c.versionCommand())
+	formats(root)
 	return root
+}
+
+// formats lets every command that prints JSON be asked for it in both ways, --json and
+// --format json.
+func formats(cmd *cobra.Command) {
+	f := cmd.Flags()
+	asJSON, format := f.Lookup("json"), f.Lookup("format")
+	if asJSON != nil && asJSON.Value.Type() == "bool" && format == nil {
+		f.Var(formatFlag{asJSON.Value}, "format", "text or json")
+		f.Lookup("format").Hidden = true // --json is the one to learn
+	}
+	for _, child := range cmd.Commands() {
+		formats(child)
+	}
+}
+
+// formatFlag is --format of a command whose own flag is --json.
+type formatFlag struct{ asJSON pflag.Value }
+
+func (formatFlag) Type() string { return "string" }
+
+func (f formatFlag) String() string {
+	if f.asJSON != nil && f.asJSON.String() == "true" {
+		return "json"
+	}
+	return "text"
+}
+
+func (f formatFlag) Set(format string) error {
+	switch format {
+	case "json":
+		return f.asJSON.Set("true")
+	case "text":
+		return f.asJSON.Set("false")
+	}
+	return errors.New("text and json are known")
 }
 
 func (c *command) add(root *cobra.Command, group string, cmds ...*cobra.Command) {
