@@ -30,7 +30,13 @@ type Set struct {
 	byExt    map[string]string // media type by extension
 	formats  []port.Format
 	fallback port.Extractor
+	closers  []closer
 	log      *slog.Logger
+}
+
+// closer is an extractor that holds something between files.
+type closer interface {
+	Close(context.Context) error
 }
 
 // entry is who reads a media type.
@@ -53,6 +59,9 @@ func New(s Settings, of ...port.Extractor) *Set {
 		fallback: s.Fallback, log: s.Log,
 	}
 	for _, e := range of {
+		if c, ok := e.(closer); ok {
+			set.closers = append(set.closers, c)
+		}
 		for _, f := range e.Formats() {
 			if _, twice := set.byType[f.MediaType]; twice {
 				panic("extract: two extractors read " + f.MediaType)
@@ -81,6 +90,15 @@ func New(s Settings, of ...port.Extractor) *Set {
 	}
 	slices.SortFunc(set.formats, func(a, b port.Format) int { return strings.Compare(a.MediaType, b.MediaType) })
 	return set
+}
+
+// Close releases what the set's extractors hold between files.
+func (s *Set) Close(ctx context.Context) error {
+	var errs []error
+	for _, c := range s.closers {
+		errs = append(errs, c.Close(ctx))
+	}
+	return errors.Join(errs...)
 }
 
 // Formats lists what the set reads, by media type.

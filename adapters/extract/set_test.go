@@ -246,3 +246,23 @@ func TestMistakesInTheProgram(t *testing.T) {
 		}()
 	}
 }
+
+// held is an extractor that holds something between files.
+type held struct {
+	reader
+	closed int
+	err    error
+}
+
+func (h *held) Close(context.Context) error {
+	h.closed++
+	return h.err
+}
+
+func TestClose(t *testing.T) {
+	one, two := &held{reader: of(echo, "a/one .one"), err: errors.New("stuck")}, &held{reader: of(echo, "a/two .two")}
+	err := extract.New(settings(), one, of(echo, "a/three .three"), two).Close(t.Context())
+	if !errors.Is(err, one.err) || one.closed != 1 || two.closed != 1 {
+		t.Errorf("%v; closed %d and %d times", err, one.closed, two.closed)
+	}
+}

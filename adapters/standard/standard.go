@@ -8,6 +8,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/extract"
 	"github.com/mnemehq/mneme/adapters/extract/markup"
 	"github.com/mnemehq/mneme/adapters/extract/office"
+	"github.com/mnemehq/mneme/adapters/extract/pdf"
 	"github.com/mnemehq/mneme/adapters/extract/text"
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
@@ -48,9 +49,9 @@ func Register(r *registry.Registry) {
 	redis.Register(r)
 }
 
-// Extractor reads the stock formats.
-func Extractor(log *slog.Logger) *extract.Set {
+// Extractor reads the stock formats. What it compiles it keeps in cacheDir; "": not.
+func Extractor(cacheDir string, log *slog.Logger) *extract.Set {
 	limits := extract.DefaultLimits()
 	return extract.New(extract.Settings{Limits: limits, Log: log}, text.New(limits), markup.New(),
-		office.New(limits))
+		office.New(limits), pdf.New(pdf.Settings{CacheDir: cacheDir, Limits: limits, Log: log}))
 }

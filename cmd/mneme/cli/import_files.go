@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mnemehq/mneme/adapters/standard"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/importer"
@@ -113,6 +114,14 @@ func (c *command) importFiles(ctx context.Context, t target, ns string, args []s
 		}
 		source.Paths = append(source.Paths, abs)
 	}
+	log := c.logger(cfg.Log)
+	cache, err := app.Cache(cfg, log)
+	if err != nil {
+		return err
+	}
+	files := standard.Extractor(cache, log)
+	defer func() { err = errors.Join(err, files.Close(context.WithoutCancel(ctx))) }()
+	o.scanner.Extractor = files
 	listing, err := o.scanner.Scan(ctx, args)
 	if err != nil {
 		return err

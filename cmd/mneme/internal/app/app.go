@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mnemehq/mneme/adapters/extract"
 	"github.com/mnemehq/mneme/adapters/standard"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/telemetry"
@@ -120,6 +121,8 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		}
 		a.onClose(sent.Close)
 	}
+	parts.files = standard.Extractor(env.CacheDir, s.Log)
+	a.onClose(parts.files.Close)
 	if err := a.openEngine(ctx, parts, sent.Tracer); err != nil {
 		return nil, err
 	}
@@ -135,6 +138,7 @@ type parts struct {
 	indexes map[port.Retriever]port.Index
 	models  engine.Models
 	budget  port.Budget // nil: each process counts for itself
+	files   *extract.Set
 }
 
 // openParts opens the store, the indexes and the models concurrently: compiling a
@@ -260,7 +264,7 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 		},
 		Replica:   id,
 		BaseURL:   strings.TrimSuffix(c.Server.BaseURL, "/"),
-		Extractor: standard.Extractor(a.settings.Log),
+		Extractor: p.files,
 		Log:       a.settings.Log,
 		Version:   a.settings.Version,
 	}, err
