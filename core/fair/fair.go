@@ -226,7 +226,8 @@ func (s *Scheduler) count(now time.Time) {
 	}
 }
 
-// join counts a turn of an organization, and forgets the use of those that have rested.
+// join counts a turn of an organization, and forgets the use of those that have rested: who
+// has used less than the credit allows begins with the credit.
 func (s *Scheduler) join(org ident.Org, now time.Time) *account {
 	for other, a := range s.accounts {
 		if a.turns == 0 && (a.used <= s.floor-credit || now.Sub(a.left) > kept) {
@@ -238,9 +239,6 @@ func (s *Scheduler) join(org ident.Org, now time.Time) *account {
 		s.opened++
 		a = &account{number: s.opened, used: s.floor - credit}
 		s.accounts[org] = a
-	}
-	if a.turns == 0 {
-		a.used = max(a.used, s.floor-credit)
 	}
 	a.turns++
 	return a
@@ -265,7 +263,6 @@ func (s *Scheduler) stop(t *Turn) {
 	}
 	t.holds, t.waits = false, false
 	t.strayed.Store(false)
-	s.pressed.Store(len(s.waiting) > 0)
 }
 
 func remove(turns []*Turn, t *Turn) []*Turn {
@@ -344,5 +341,5 @@ func (s *Scheduler) withdraw(t *Turn) {
 	s.count(now)
 	s.waiting = remove(s.waiting, t)
 	s.run(t, now)
-	s.pressed.Store(len(s.waiting) > 0)
+	s.handOut(now)
 }

@@ -98,6 +98,47 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// Two organizations with as much right go by turns of a quantum ahead of each other.
+func TestQuantum(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		s := fair.New(1)
+		j.begin(of(t, "a"), s, 1, 20, "a")
+		j.begin(of(t, "b"), s, 1, 20, "b")
+		time.Sleep(time.Second)
+		if got := j.String(); got != "a5 b10 a10 b10 a5" {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+// Whoever comes is set beside the one that has used least of those that compute, and goes
+// before all of them.
+func TestNewcomer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		s := fair.New(3)
+		for _, who := range []string{"a", "b", "b"} { // b uses twice as much
+			j.begin(of(t, who), s, 1, 1050, who)
+		}
+		time.Sleep(time.Second + ms/2)
+		j.mu.Lock()
+		j.steps = nil
+		j.mu.Unlock()
+		for range 3 {
+			j.begin(of(t, "c"), s, 1, 30, "c")
+		}
+		time.Sleep(25 * ms)
+		if got := strings.Count(j.String(), "c"); got == 0 {
+			t.Fatal("the newcomer waits")
+		}
+		if got := j.String(); !strings.HasSuffix(got, "c72") {
+			t.Errorf("while the newcomer has credit: %s", got)
+		}
+		time.Sleep(2 * time.Second)
+	})
+}
+
 // As many turns run at once as there are processors.
 func TestWidth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -385,6 +426,7 @@ func TestAfterFunc(t *testing.T) {
 		go (&journal{}).compute(of(t, "a"), s, 1, 70, "before")
 		synctest.Wait()
 		slow := s.Enter(of(t, "a"), 2) // has waited for 70 ms, which is over
+		time.Sleep(40 * ms)            // and run for 40
 		fired := make(chan time.Time, 1)
 		began := time.Now()
 		defer slow.AfterFunc(30*ms, func() { fired <- time.Now() })()
@@ -402,7 +444,7 @@ func TestAfterFunc(t *testing.T) {
 			t.Fatal("the limit counts the time that it waited")
 		default:
 		}
-		if ran := slow.Ran(); ran != 10*ms {
+		if ran := slow.Ran(); ran != 50*ms {
 			t.Errorf("it has run for %s", ran)
 		}
 		if at := (<-fired).Sub(began); at < 130*ms || at > 150*ms {
