@@ -89,7 +89,7 @@ func share(file string, first bool) {
 	if !first {
 		return
 	}
-	child := exec.Command(os.Args[0], "backend", "share-child", file) //nolint:noctx // it ends with this process
+	child := exec.Command(os.Args[0], "backend", "share-child", file)
 	if err := child.Start(); err != nil {
 		panic(err)
 	}

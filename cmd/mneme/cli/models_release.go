@@ -139,8 +139,8 @@ key is printed as an operator pins it.`,
 				return err
 			}
 			_, err = fmt.Fprintf(c.stdout, "%s.key signs, keep it secret; %s.pub verifies. For your customers, with the URL "+
-				"of your catalogue:\n\npull:\n  publishers:\n    %s: { url: \"https://...\", public_key: %q }\n", args[0], args[0],
-				filepath.Base(args[0]), key)
+				"of your catalogue:\n\npull:\n  publishers:\n    %s: { url: \"https://...\", public_key: %q }\n", args[0],
+				args[0], filepath.Base(args[0]), key)
 			return err
 		},
 	}

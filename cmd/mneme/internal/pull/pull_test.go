@@ -332,9 +332,9 @@ func TestCatalogueRefused(t *testing.T) {
 			strings.Replace(file, ", as: a", "", 1) + "]}}",
 		"is written twice": "version: 1\nbases: {here: 'https://a.example'}\nmodels: {a: {licence: MIT, files: [" +
 			file + "," + file + "]}}",
-		"not an http, https":      "version: 1\nbases: {here: 'gopher://a'}",
-		"model name":              "version: 1\nmodels: {'../a': {licence: MIT}}",
-		"unknown field":           "version: 1\nmodels: {a: {license: MIT}}",
+		"not an http, https": "version: 1\nbases: {here: 'gopher://a'}",
+		"model name":         "version: 1\nmodels: {'../a': {licence: MIT}}",
+		"unknown field":      "version: 1\nmodels: {a: {license: MIT}}",
 		"not checkpoint, pack, module or process": "version: 1\nmodels: {a: {licence: MIT, format: tar}}",
 	} {
 		if _, err := pull.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
