@@ -131,7 +131,7 @@ type Memory struct {
 	RerankBytes    int     `yaml:"rerank_bytes" help:"Text that a search gives the reranker for each core, 0 to 1000000; of long memories fewer are scored, but at least ten. 0: no bound."`
 	RerankPrior    float64 `yaml:"rerank_prior" help:"Weight of the fused score beside the reranker's in a search of memories, 0 to 10, as query.rerank_prior."`
 	Sparse         bool    `yaml:"sparse" help:"Give new end users a learned-sparse index, which their searches use. It needs the role sparse."`
-	MinProbability float64 `yaml:"min_probability" help:"Lowest probability, 0 to 1, that a sentence answers the question at which recall quotes it. Below it recall abstains, unless search puts a memory first and holds it probable: of that a quarter is enough."`
+	MinProbability float64 `yaml:"min_probability" help:"Lowest probability, 0 to 1, that a sentence answers the question at which recall quotes it. Below it recall abstains, unless search puts the memory of the best sentence first and holds it probable: of that a quarter is enough."`
 	AnswerFallback bool    `yaml:"answer_fallback" help:"Quote memories when the model of role synthesize fails, and say so in degraded. Otherwise recall answers 502."`
 	Environment    string  `yaml:"environment" help:"Name of this installation in the status call, such as production."`
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,6 +22,7 @@ type passage struct {
 	createdAt int64   // Unix ms
 	score     float64 // of the memory for the question, as search gave it
 	probable  bool    // whether search holds it probable that the memory answers
+	behind    float64 // how much less probable than the first memory search holds it, in log-odds
 }
 
 // quote is a verbatim slice of a passage.
@@ -28,7 +30,8 @@ type quote struct {
 	passage    int // index
 	start, end int // UTF-8 bytes
 	score      float64
-	reply      bool // among the first sentences of a reply
+	alone      float64 // its score before it was weighed by its memory
+	reply      bool    // among the first sentences of a reply
 }
 
 // Bounds of the work of an extractive answer.
@@ -40,8 +43,12 @@ const (
 
 	// A reply is in the first sentences of the turn after the question.
 	sentencesReplying = 3
+	// A sentence loses this share of the log-odds by which search holds its memory less
+	// probable than the first one.
+	weightOfMemory = 0.25
 	// What search holds as probable as this and puts first is quoted at a share of the
-	// probability that a sentence needs else: two witnesses say the same.
+	// probability that a sentence needs else, if the most probable sentence is there, too:
+	// two witnesses say the same.
 	probableMemory = 0.3
 	shareOfLeast   = 0.25
 )
@@ -49,8 +56,9 @@ const (
 // extract picks the sentences that answer the question, best first: scored by
 // the reranker one by one, a probability each, none below least and none far
 // below the best. Sentences that ask are left out, and a reply is scored with the
-// question before it. When none is probable enough and search is sure of its first
-// memory, less will do for that one. Without a reranker the share of the question's
+// question before it. A sentence is weighed by how probable search holds its memory
+// beside the first one. When none is probable enough, search is sure of its first memory
+// and the best sentence is of that, less will do for it. Without a reranker the share of the question's
 // words that a sentence holds stands in. nil: nothing answers.
 func extract(ctx context.Context, reranker port.Reranker, question string, from []passage, least float64,
 	maxTokens int) ([]quote, error) {
@@ -75,7 +83,11 @@ func extract(ctx context.Context, reranker port.Reranker, question string, from 
 			return nil, err
 		}
 		for i := range found {
-			found[i].score = float64(scores[i])
+			p := float64(scores[i])
+			found[i].alone, found[i].score = p, p
+			if behind := from[found[i].passage].behind; behind > 0 {
+				found[i].score = probability(logOdds(p) - weightOfMemory*behind)
+			}
 		}
 	}
 	// A sentence said twice is quoted once, from the memory that ranks first.
@@ -86,12 +98,11 @@ func extract(ctx context.Context, reranker port.Reranker, question string, from 
 		seen[key] = true
 		return dup
 	})
+	nearest := slices.MaxFunc(found, func(a, b quote) int { return cmp.Compare(a.alone, b.alone) })
 	slices.SortStableFunc(found, func(a, b quote) int { return cmp.Compare(b.score, a.score) })
-	if found[0].score < least && reranker != nil && from[0].probable {
+	if found[0].score < least && reranker != nil && from[0].probable && nearest.passage == 0 {
+		least *= shareOfLeast
 		found = slices.DeleteFunc(found, func(q quote) bool { return q.passage != 0 })
-		if least *= shareOfLeast; len(found) == 0 {
-			return nil, nil
-		}
 	}
 	bar := max(least, closeToBest*found[0].score)
 	var kept []quote
@@ -111,6 +122,16 @@ func extract(ctx context.Context, reranker port.Reranker, question string, from 
 	}
 	return kept, nil
 }
+
+// logOdds of a probability, which is kept from 0 and 1.
+func logOdds(p float64) float64 {
+	const least = 1e-4
+	p = min(max(p, least), 1-least)
+	return math.Log(p / (1 - p))
+}
+
+// probability is the inverse of logOdds.
+func probability(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // sentences lists what may be quoted, which questions may not: of a long memory those
 // that share most words with the question.

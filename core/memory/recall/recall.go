@@ -212,6 +212,9 @@ func (s *Service) passages(ctx context.Context, q memory.Query, found memory.Res
 			score:     r.Score,
 			probable:  reranked && r.Score >= probableMemory,
 		}
+		if reranked {
+			out[i].behind = logOdds(found.Results[0].Score) - logOdds(r.Score)
+		}
 	}
 	return out, nil
 }

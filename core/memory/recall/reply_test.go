@@ -111,7 +111,7 @@ func TestTheTurnsBeforeAreAskedFor(t *testing.T) {
 }
 
 // Where no sentence is probable enough, a quarter of that will do for the first memory,
-// if the search holds it probable; a search that did not rerank has no probabilities.
+// if the search holds it probable and the best sentence is there; a search that did not rerank has no probabilities.
 func TestWhatSearchIsSureOfNeedsLess(t *testing.T) {
 	const pixel, four, skoda = "A collie called Pixel.", "She is four.", "An old Skoda."
 	type scores = map[string]float32
@@ -131,11 +131,14 @@ func TestWhatSearchIsSureOfNeedsLess(t *testing.T) {
 		"one far below":   {first: .5, scores: scores{pixel: .04, four: .022}, answer: "A collie called Pixel [1]."},
 		"the second":      {first: .5, second: .5, scores: scores{skoda: .05}, answer: "<nil>"},
 		"the second sure": {first: .1, second: .5, scores: scores{skoda: .05}, answer: "<nil>"},
-		"only the first":  {first: .5, second: .5, scores: scores{pixel: .03, skoda: .05}, answer: "A collie called Pixel [1]."},
+		"no agreement":    {first: .5, second: .5, scores: scores{pixel: .03, skoda: .05}, answer: "<nil>"},
+		"agreement":       {first: .5, second: .5, scores: scores{pixel: .05, skoda: .05}, answer: "A collie called Pixel [1]."},
 		"both sentences": {first: .5, scores: scores{pixel: .03, four: .025},
 			answer: "A collie called Pixel [1]. She is four [2]."},
-		"probable":       {first: .5, scores: scores{pixel: .03, skoda: .081}, answer: "An old Skoda [1]."},
-		"exactly so":     {first: .5, scores: scores{pixel: .25, skoda: .5}, least: new(.5), answer: "An old Skoda [1]."},
+		"probable":   {first: .5, second: .5, scores: scores{pixel: .03, skoda: .081}, answer: "An old Skoda [1]."},
+		"exactly so": {first: .5, second: .5, scores: scores{pixel: .25, skoda: .5}, least: new(.5), answer: "An old Skoda [1]."},
+		"at the bound": {first: .5, second: .5, scores: scores{pixel: .25, skoda: .25}, least: new(.25),
+			answer: "A collie called Pixel [1]. An old Skoda [2]."},
 		"not reranked":   {first: .5, scores: scores{pixel: .03}, plain: true, answer: "<nil>"},
 		"rerank failed":  {first: .5, scores: scores{pixel: .03}, degraded: "rerank", answer: "<nil>"},
 		"another failed": {first: .5, scores: scores{pixel: .03}, degraded: "vector", answer: "A collie called Pixel [1]."},
@@ -172,6 +175,42 @@ func TestWhatSearchIsSureOfNeedsLess(t *testing.T) {
 	}})
 	if got, err := s.Recall(t.Context(), recall.Request{EndUserID: "ann", Query: "red car"}); err != nil || got.Answer != nil {
 		t.Errorf("without a reranker: %q, %v", text(got), err)
+	}
+}
+
+// A sentence loses a quarter of the log-odds by which its memory stands behind the first
+// one, where these are probabilities: it may fall behind another sentence, or below what
+// is quoted.
+func TestASentenceIsWeighedByItsMemory(t *testing.T) {
+	const lyon, oslo = "Ann lives in Lyon.", "Ann lived in Oslo."
+	for name, c := range map[string]struct {
+		first, second float64 // of the memories
+		lyon, oslo    float32
+		plain         bool
+		want          []string // citations
+	}{
+		"level":          {.9, .9, .2, .6, false, []string{"1 m1 0-18 0.6000 Ann lived in Oslo."}},
+		"behind":         {.9, .1, .2, .4, false, []string{"1 m0 0-18 0.2000 Ann lives in Lyon.", "2 m1 0-18 0.1818 Ann lived in Oslo."}},
+		"far ahead":      {.9, .1, .2, .9, false, []string{"1 m1 0-18 0.7500 Ann lived in Oslo."}},
+		"below":          {.1, .0001, .02, .25, false, nil},
+		"never":          {.1, 0, .02, .25, false, nil}, // as .0001
+		"certain":        {1, .5, .02, .9, false, []string{"1 m1 0-18 0.4737 Ann lived in Oslo."}},
+		"sure, just not": {1, .0001, .02, .4, false, nil},
+		"not reranked":   {.9, .1, .2, .4, true, []string{"1 m1 0-18 0.4000 Ann lived in Oslo."}},
+	} {
+		s := recall.New(recall.Settings{Reranked: !c.plain, Reranker: rated{scores: map[string]float32{lyon: c.lyon, oslo: c.oslo}},
+			Search: func(context.Context, memory.Query) (memory.Results, error) {
+				return memory.Results{Results: []memory.Result{{ID: "m0", Score: c.first, Memory: port.Document{Text: lyon}},
+					{ID: "m1", Score: c.second, Memory: port.Document{Text: oslo}}}}, nil
+			}})
+		got, err := s.Recall(t.Context(), recall.Request{EndUserID: "ann", Query: "Where does Ann live?"})
+		var cited []string
+		for _, q := range got.Citations {
+			cited = append(cited, fmt.Sprintf("%d %s %d-%d %.4f %s", q.Marker, q.MemoryID, q.Start, q.End, q.Score, q.Quote))
+		}
+		if err != nil || !slices.Equal(cited, c.want) {
+			t.Errorf("%s: %q, %v; want %q", name, cited, err, c.want)
+		}
 	}
 }
 
