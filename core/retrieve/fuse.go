@@ -21,6 +21,8 @@ const (
 	// chunk alone with a rare word stands out. Absent counts as 0, and so
 	// do hits beyond Depth, which a caller with a long list fetches to fill it:
 	// they only order what nothing else orders, and the head stays the same.
+	// Where one keyword hit stands alone, what lacks all words of the query counts
+	// for less by its cosine (standout).
 	// A list of ranks only takes part with 1 / (K + rank) for a score.
 	ZScore Method = "zscore"
 	// RRF is reciprocal rank fusion, weight / (K + rank), for lists without
@@ -107,6 +109,7 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 	for _, l := range lists {
 		longest = max(longest, min(len(l.Hits), f.Depth))
 	}
+	only := f.standout(lists, longest)
 	best := 0.0
 	for _, l := range lists {
 		w := 1 / float64(len(lists)) // all weights 0: equal parts
@@ -126,7 +129,7 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 				out = append(out, c)
 			}
 			c.Ranks[l.Retriever] = Rank{i + 1, float64(h.Score), h.Terms}
-			c.Score += w * norm(i+1, f.score(l, i))
+			c.Score += w * min(norm(i+1, f.score(l, i)), only.bound(l, i))
 		}
 	}
 	if best > 0 {
@@ -139,6 +142,51 @@ func (f Fusion) Fuse(lists []List, weights map[port.Retriever]float64) []*Candid
 		c.Fused = Rank{Rank: i + 1, Score: c.Score}
 	}
 	return out
+}
+
+// standout is a keyword hit that stands alone, as the only chunk with a rare word does: it
+// holds nearly all that its list has of scores. Among the chunks without any word of
+// the query the nearest by cosine lies far before the others too, whatever they are about,
+// and vectors weigh twice as much. So each of these counts for a little less than half of
+// what the hit stands out by (docs/decisions.md#d-52), unless the lists hold the whole
+// collection, and say how near the hit itself is.
+type standout struct {
+	found map[chunkID]bool // by keywords
+	most  float64          // that a cosine of the others counts for
+}
+
+const (
+	aloneFrom = 0.8   // share of what the only hit of a list stands out by
+	nearest   = 0.495 // share of what the hit stands out by
+)
+
+// standout finds it; nil: there is none.
+func (f Fusion) standout(lists []List, longest int) *standout {
+	for _, l := range lists {
+		if l.Retriever != port.Keyword || l.RanksOnly || len(l.Hits) == 0 || longest < f.Depth {
+			continue
+		}
+		n := float64(longest)
+		by := f.normaliser(l, longest)(1, f.score(l, 0))
+		if by < aloneFrom*n/math.Sqrt(n-1) {
+			continue
+		}
+		s := &standout{found: make(map[chunkID]bool, len(l.Hits)), most: nearest * by}
+		for _, h := range l.Hits {
+			s.found[chunkID{h.Document, h.Chunk}] = true
+		}
+		return s
+	}
+	return nil
+}
+
+// bound is the most that hit i of a list may count for. Hits that it holds down differ
+// by a hair, so that they keep their order.
+func (s *standout) bound(l List, i int) float64 {
+	if s == nil || l.Retriever != port.Vector || s.found[chunkID{l.Hits[i].Document, l.Hits[i].Chunk}] {
+		return math.Inf(1)
+	}
+	return s.most * (1 - beyond*float64(i))
 }
 
 // beyond keeps hits behind Depth in order without weighing anything.

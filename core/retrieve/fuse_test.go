@@ -73,6 +73,102 @@ func TestTheOnlyKeywordHitStandsOut(t *testing.T) {
 	}
 }
 
+// noise is a list of a collection that has nothing to do with the query: one chunk of
+// it lies far before the others all the same.
+func noise(n int) retrieve.List {
+	v := retrieve.List{Retriever: port.Vector}
+	for i := range n {
+		v.Hits = append(v.Hits, port.Hit{Document: fmt.Sprintf("v%03d", i), Score: .8 - .0001*float32(i)})
+	}
+	v.Hits[0].Score, v.Hits[1].Score = .86, .85
+	return v
+}
+
+// The only chunk that holds the words of the query wins over the nearest of a hundred
+// chunks without them, by default and with a third list that found nothing of either;
+// what an operator has set to weigh more still does.
+func TestTheOnlyChunkWithTheWordsWins(t *testing.T) {
+	f := retrieve.DefaultFusion()
+	words := func(scores ...float32) retrieve.List {
+		l := retrieve.List{Retriever: port.Keyword}
+		for i, score := range scores {
+			l.Hits = append(l.Hits, port.Hit{Document: string(rune('x' + i)), Score: score})
+		}
+		return l
+	}
+	ranks := words(23.9)
+	ranks.RanksOnly = true
+	for name, c := range map[string]struct {
+		lists []retrieve.List
+		want  string
+	}{
+		"by default":          {[]retrieve.List{noise(100), words(23.9)}, "x"},
+		"with sparse":         {[]retrieve.List{noise(100), words(23.9), {Retriever: port.SparseTerms}}, "x"},
+		"a longer list":       {[]retrieve.List{noise(300), words(23.9)}, "x"},
+		"only ranks of words": {[]retrieve.List{noise(100), ranks}, "v000"},
+		"two with the words":  {[]retrieve.List{noise(100), words(23.9, 23.8)}, "v000"},
+		"nearly all":          {[]retrieve.List{noise(100), words(23.9, 9)}, "x"},
+		// It stands out by .796, and by .804, of what the only hit does.
+		"not enough":  {[]retrieve.List{noise(100), words(1, .7706)}, "v000"},
+		"just enough": {[]retrieve.List{noise(100), words(1, .7499)}, "x"},
+		// Whoever has the whole collection before it knows that x lies behind.
+		"a list that lacks nothing": {[]retrieve.List{noise(99), words(23.9)}, "v000"},
+	} {
+		if got := f.Fuse(c.lists, nil); got[0].Document != c.want {
+			t.Errorf("%s: first is %s with %v", name, got[0].Document, got[0].Score)
+		}
+	}
+	heavier := map[port.Retriever]float64{port.Vector: 3, port.Keyword: 1}
+	if got := f.Fuse([]retrieve.List{noise(100), words(23.9)}, heavier); got[0].Document != "v000" {
+		t.Errorf("with heavier vectors first is %s", got[0].Document)
+	}
+}
+
+// Of what lacks the words the nearest count for .495 of what the only hit, 100/√99
+// deviations out, counts for, with twice its weight and in their order; what has them, and
+// what is far, counts as ever.
+func TestWhatLacksTheWordsIsBounded(t *testing.T) {
+	words := retrieve.List{Retriever: port.Keyword, Hits: []port.Hit{{Document: "v001", Score: 9}}}
+	scores := func(lists ...retrieve.List) map[string]float64 {
+		at := map[string]float64{}
+		for _, c := range retrieve.DefaultFusion().Fuse(lists, nil) {
+			at[c.Document] = c.Score
+		}
+		return at
+	}
+	plain, got := scores(noise(100)), scores(noise(100), words)
+	// The best that a chunk could have is what the first of both lists counts for.
+	out := 100 / math.Sqrt(99)
+	sd := func() float64 {
+		var sum, sum2 float64
+		for _, h := range noise(100).Hits {
+			sum += float64(h.Score)
+			sum2 += float64(h.Score) * float64(h.Score)
+		}
+		return math.Sqrt(sum2/100 - sum/100*sum/100)
+	}()
+	z := func(i int) float64 { return float64(noise(100).Hits[i].Score-noise(100).Hits[99].Score) / sd }
+	best := 2./3*z(0) + 1./3*out
+	for document, want := range map[string]float64{
+		"v000": 2. / 3 * .495 * out / best,
+		"v001": (2./3*z(1) + 1./3*out) / best,
+		"v002": 2. / 3 * z(2) / best,
+	} {
+		if math.Abs(got[document]-want) > 1e-5 {
+			t.Errorf("%s counts for %v, want %v", document, got[document], want)
+		}
+	}
+	if plain["v000"] != 1 || plain["v001"] > .9 {
+		t.Errorf("by itself the list gives %v and %v", plain["v000"], plain["v001"])
+	}
+	near := noise(100)
+	near.Hits[2].Score, near.Hits[3].Score = .849, .848 // beyond the bound as well
+	held := scores(near, retrieve.List{Retriever: port.Keyword, Hits: []port.Hit{{Document: "x", Score: 9}}})
+	if a, b, c, d := held["v000"], held["v001"], held["v002"], held["v003"]; !(a > b && b > c && c > d) || a-d > 1e-4 {
+		t.Errorf("beyond the bound they count for %v, %v, %v, %v", a, b, c, d)
+	}
+}
+
 // A caller who asks for more results sees the same head.
 func TestLongerListsKeepTheHead(t *testing.T) {
 	f := retrieve.DefaultFusion()
