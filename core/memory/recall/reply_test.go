@@ -189,8 +189,9 @@ func TestASentenceIsWeighedByItsMemory(t *testing.T) {
 		plain         bool
 		want          []string // citations
 	}{
-		"level":          {.9, .9, .2, .6, false, []string{"1 m1 0-18 0.6000 Ann lived in Oslo."}},
-		"behind":         {.9, .1, .2, .4, false, []string{"1 m0 0-18 0.2000 Ann lives in Lyon.", "2 m1 0-18 0.1818 Ann lived in Oslo."}},
+		"level": {.9, .9, .2, .6, false, []string{"1 m1 0-18 0.6000 Ann lived in Oslo."}},
+		"behind": {.9, .1, .2, .4, false, []string{"1 m0 0-18 0.2000 Ann lives in Lyon.",
+			"2 m1 0-18 0.1818 Ann lived in Oslo."}},
 		"far ahead":      {.9, .1, .2, .9, false, []string{"1 m1 0-18 0.7500 Ann lived in Oslo."}},
 		"below":          {.1, .0001, .02, .25, false, nil},
 		"never":          {.1, 0, .02, .25, false, nil}, // as .0001
@@ -198,7 +199,8 @@ func TestASentenceIsWeighedByItsMemory(t *testing.T) {
 		"sure, just not": {1, .0001, .02, .4, false, nil},
 		"not reranked":   {.9, .1, .2, .4, true, []string{"1 m1 0-18 0.4000 Ann lived in Oslo."}},
 	} {
-		s := recall.New(recall.Settings{Reranked: !c.plain, Reranker: rated{scores: map[string]float32{lyon: c.lyon, oslo: c.oslo}},
+		scores := map[string]float32{lyon: c.lyon, oslo: c.oslo}
+		s := recall.New(recall.Settings{Reranked: !c.plain, Reranker: rated{scores: scores},
 			Search: func(context.Context, memory.Query) (memory.Results, error) {
 				return memory.Results{Results: []memory.Result{{ID: "m0", Score: c.first, Memory: port.Document{Text: lyon}},
 					{ID: "m1", Score: c.second, Memory: port.Document{Text: oslo}}}}, nil
