@@ -11,7 +11,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mnemehq/mneme/adapters/disk/disktest"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
@@ -94,7 +93,7 @@ func TestPowerCut(t *testing.T) {
 		default:
 			id, text := fmt.Sprint("d", i%6), fmt.Sprintf("text %d of %d", i, i%6)
 			state[id] = text
-			do(write(ctx, s, docs, port.DocumentWrite{Document: port.Document{ID: id, Text: text, UpdatedAt: time.Unix(int64(i), 0)}}))
+			do(write(ctx, s, docs, port.DocumentWrite{Document: port.Document{ID: id, Text: text}}))
 		}
 	}
 	do(s.Close())
