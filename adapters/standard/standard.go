@@ -9,6 +9,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/extract/markup"
 	"github.com/mnemehq/mneme/adapters/extract/office"
 	"github.com/mnemehq/mneme/adapters/extract/pdf"
+	"github.com/mnemehq/mneme/adapters/extract/subtitle"
 	"github.com/mnemehq/mneme/adapters/extract/text"
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
@@ -53,5 +54,5 @@ func Register(r *registry.Registry) {
 func Extractor(cacheDir string, log *slog.Logger) *extract.Set {
 	limits := extract.DefaultLimits()
 	return extract.New(extract.Settings{Limits: limits, Log: log}, text.New(limits), markup.New(),
-		office.New(limits), pdf.New(pdf.Settings{CacheDir: cacheDir, Limits: limits, Log: log}))
+		office.New(limits), subtitle.New(), pdf.New(pdf.Settings{CacheDir: cacheDir, Limits: limits, Log: log}))
 }

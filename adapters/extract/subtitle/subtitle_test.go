@@ -1,0 +1,58 @@
+package subtitle_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/mnemehq/mneme/adapters/extract"
+	"github.com/mnemehq/mneme/adapters/extract/extracttest"
+	"github.com/mnemehq/mneme/adapters/extract/subtitle"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+const (
+	srt = "1\n00:00:01,000 --> 00:00:03,000\nThe shop opens\n\n2\n00:00:03,500 --> 00:00:05,000\n<i>at seven</i>.\n\n" +
+		"3\n01:02:08,000 --> 01:02:09,000\nAfter a pause.\n"
+	vtt = "WEBVTT\n\nNOTE a comment\n\n00:01.000 --> 00:03.000\n<v Ann>The shop opens\n\n00:03.500 --> 01:30.000\nat seven.\n\n" +
+		"01:30.500 --> 01:31.000\nMuch later.\n"
+)
+
+func TestSubtitles(t *testing.T) {
+	file := func(name, media, content string) port.File {
+		return port.File{Name: name, MediaType: media, Content: []byte(content)}
+	}
+	const srtType, vttType = "application/x-subrip", "text/vtt"
+	extracttest.Run(t, extracttest.Suite{
+		Open: func(*testing.T) port.Extractor { return subtitle.New() },
+		Samples: []extracttest.Sample{
+			{File: file("a.srt", srtType, srt), Text: []string{"[00:00:01] The shop opens at seven.\n\n[01:02:08] After a pause."},
+				Never: []string{"<i>", "-->"}},
+			{File: file("a.vtt", vttType, vtt), Text: []string{"[00:00:01] Ann: The shop opens at seven.\n\n[00:01:30] Much later."},
+				Never: []string{"comment"}},
+			{File: port.File{Name: "old.srt", MediaType: srtType, Charset: "windows-1252",
+				Content: []byte("1\n00:00:01,000 --> 00:00:03,000\nGr\xfc\xdfe\n")}, Text: []string{"Grüße"}},
+		},
+		Refused: []extracttest.Refused{
+			{Name: "no cue", File: file("a.srt", srtType, "hello\n"), Code: port.FileNoText},
+			{Name: "no text in it", File: file("a.vtt", vttType, "WEBVTT\n\n00:01.000 --> 00:03.000\n\n"), Code: port.FileNoText},
+			{Name: "bad time", File: file("a.srt", srtType, "1\n00:xx:01,000 --> 00:00:03,000\nx\n"), Code: port.FileBroken},
+			{Name: "another charset", File: port.File{Name: "a.srt", Charset: "utf-8", Content: []byte("1\n\xff")}, Code: port.FileBroken},
+		},
+	})
+}
+
+func FuzzSubtitles(f *testing.F) {
+	f.Add(srt, true)
+	f.Add(vtt, false)
+	f.Fuzz(func(t *testing.T, content string, first bool) {
+		e := extract.New(extract.Settings{}, subtitle.New())
+		name := "a.vtt"
+		if first {
+			name = "a.srt"
+		}
+		_, err := e.Extract(t.Context(), port.File{Name: name, Content: []byte(content)})
+		if err != nil && !errors.As(err, new(*port.FileError)) {
+			t.Fatal(err)
+		}
+	})
+}
