@@ -9,8 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// manifestSchema tells what the published schema says of a manifest.
-func manifestSchema(t *testing.T) func(manifest string) error {
+// manifestSchema tells what a published schema says of a manifest.
+func manifestSchema(t *testing.T, file ...string) func(manifest string) error {
 	t.Helper()
 	read := func(text string) any {
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
@@ -19,7 +19,7 @@ func manifestSchema(t *testing.T) func(manifest string) error {
 		}
 		return doc
 	}
-	b, err := os.ReadFile(filepath.Join("..", "abi", "model.schema.json"))
+	b, err := os.ReadFile(filepath.Join(append([]string{".."}, file...)...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func manifestSchema(t *testing.T) func(manifest string) error {
 // TestManifestSchema: the published schema takes the manifests of the examples and refuses
 // what the parser refuses, as far as a schema can.
 func TestManifestSchema(t *testing.T) {
-	schema := manifestSchema(t)
+	schema := manifestSchema(t, "abi", "model.schema.json")
 	examples, err := filepath.Glob(filepath.Join("..", "examples", "*", ManifestFile))
 	if err != nil || len(examples) < 4 {
 		t.Fatalf("%v, %v", examples, err)
@@ -111,6 +111,36 @@ func TestManifestSchema(t *testing.T) {
 	} {
 		if _, err := parseManifest([]byte(stricter)); err != nil || schema(stricter) == nil {
 			t.Errorf("%s: the parser %v, the schema takes it: %t", stricter, err, schema(stricter) == nil)
+		}
+	}
+}
+
+// TestProcessSchema: the published schema of processes' manifests takes and refuses what the
+// parser does, as far as a schema can.
+func TestProcessSchema(t *testing.T) {
+	schema := manifestSchema(t, "..", "plugins", "proto", "model.schema.json")
+	for manifest, good := range map[string]bool{
+		`{"kind": "process", "interpreter": "python3", "args": ["model.py"], "files": [{"path": "model.py"}],
+ "$schema": "x"}`: true,
+		`{"kind": "process", "programs": {"linux/amd64": {"path": "linux/acme"}}, "name": "acme", "version": "1",
+ "licence": "MIT", "languages": ["en"], "tasks": ["embedding"], "dimensions": 4, "memory_mb": 16777216, "mtls": "off"}`: true,
+		`{"kind": "process"}`: false,
+		`{"kind": "process", "interpreter": "a", "programs": {"a/b": {"path": "x"}}}`: false,
+		`{"kind": "process", "interpreter": "/usr/bin/python3"}`:                      false,
+		`{"kind": "process", "programs": {"linux": {"path": "x"}}}`:                   false,
+		`{"kind": "process", "programs": {"a/b": {}}}`:                                false,
+		`{"kind": "process", "programs": {}}`:                                         false,
+		`{"kind": "process", "interpreter": "a", "mtls": "on"}`:                       false,
+		`{"kind": "process", "interpreter": "a", "memory_mb": 16777217}`:              false,
+		`{"kind": "process", "interpreter": "a", "dimensions": -1}`:                   false,
+		`{"kind": "process", "interpreter": "a", "command": ["x"]}`:                   false,
+		`{"kind": "module", "interpreter": "a"}`:                                      false,
+	} {
+		if err := schema(manifest); (err == nil) != good {
+			t.Errorf("%s: the schema says %v", manifest, err)
+		}
+		if _, err := ReadProcess(folder(t, map[string]string{ManifestFile: manifest})); (err == nil) != good {
+			t.Errorf("%s: the parser says %v", manifest, err)
 		}
 	}
 }
