@@ -78,9 +78,11 @@ func TestHostile(t *testing.T) {
 		"an index of negative numbers":                {xrefStream("/Size 10 /Index [-5 -1] /W [1 2 1]"), broken},
 		"fields of a gigabyte":                        {xrefStream("/Size 10 /W [1 1000000000 1000000000]"), broken},
 		"fields of no width":                          {xrefStream("/Size 1000000000 /W [0 0 0]"), broken},
-		"a trailer of a billion objects":              {bytes.Replace(hello("", ""), []byte("/Size 6"), []byte("/Size 1000000000"), 1), readOrNot},
-		"a subsection of a billion objects":           {bytes.Replace(hello("", ""), []byte("xref\n0 6"), []byte("xref\n0 999999999"), 1), readOrNot},
-		"a hexadecimal string without an end":         {hello("", "BT /F1 12 Tf <AB"), readOrNot},
+		"a trailer of a billion objects": {bytes.Replace(hello("", ""), []byte("/Size 6"),
+			[]byte("/Size 1000000000"), 1), readOrNot},
+		"a subsection of a billion objects": {bytes.Replace(hello("", ""), []byte("xref\n0 6"),
+			[]byte("xref\n0 999999999"), 1), readOrNot},
+		"a hexadecimal string without an end": {hello("", "BT /F1 12 Tf <AB"), readOrNot},
 		"a hexadecimal string without an end, outside": {
 			append([]byte("%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages <AB"), "\nstartxref\n9\n%%EOF"...), broken},
 		"a string without an end": {hello("", "BT /F1 12 Tf ((((("), readOrNot},
@@ -88,19 +90,22 @@ func TestHostile(t *testing.T) {
 			append(hello("", ""), "xref\n0 0\ntrailer\n<< /Root 1 0 R /Size 6 /Prev 15 >>\nstartxref\n15\n%%EOF"...), readOrNot},
 		"a table of references before itself": {
 			[]byte("%PDF-1.7\nxref\n0 0\ntrailer\n<< /Root 1 0 R /Size 6 /Prev 9 /XRefStm 9 >>\nstartxref\n9\n%%EOF"), broken},
-		"pages inside themselves":       {file("", catalog, "<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"), broken},
-		"more pages than there are":     {file("", catalog, "<< /Type /Pages /Kids [3 0 R] /Count 2147483647 >>", pageDict), readOrNot},
+		"pages inside themselves": {file("", catalog, "<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"), broken},
+		"more pages than there are": {file("", catalog, "<< /Type /Pages /Kids [3 0 R] /Count 2147483647 >>",
+			pageDict), readOrNot},
 		"fewer pages than none":         {file("", catalog, "<< /Type /Pages /Kids [3 0 R] /Count -7 >>", pageDict), readOrNot},
 		"a page that is its own parent": {file("", catalog, onePage, "<< /Type /Page /Parent 3 0 R >>"), readOrNot},
 		"an object that is itself":      {file("", catalog, onePage, "3 0 R"), broken},
-		"a length that is itself":       {file("", catalog, onePage, fmt.Sprintf(pageDict, ""), "<< /Length 4 0 R >>\nstream\nBT\nendstream", font), readOrNot},
-		"arrays inside arrays":          {hello("", "", nest), readOrNot},
-		"arrays inside arrays, needed":  {file("", catalog, "<< /Type /Pages /Kids "+nest+" /Count 1 >>"), broken},
+		"a length that is itself": {file("", catalog, onePage, fmt.Sprintf(pageDict, ""),
+			"<< /Length 4 0 R >>\nstream\nBT\nendstream", font), readOrNot},
+		"arrays inside arrays":         {hello("", "", nest), readOrNot},
+		"arrays inside arrays, needed": {file("", catalog, "<< /Type /Pages /Kids "+nest+" /Count 1 >>"), broken},
 		"dictionaries inside dictionaries": {
 			file("", strings.Repeat("<< /A ", 200_000), onePage), broken},
 		"arrays inside arrays on a page": {hello("", nest+"TJ"), readOrNot},
 		"states inside states":           {hello("", strings.Repeat("q ", 500_000)), readOrNot},
-		"a form that draws itself":       {hello("/XObject << /F 6 0 R >>", "/F Do", stream("/Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /F 6 0 R >> >>", "/F Do")), readOrNot},
+		"a form that draws itself": {hello("/XObject << /F 6 0 R >>", "/F Do",
+			stream("/Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /F 6 0 R >> >>", "/F Do")), readOrNot},
 		"an outline that follows itself": {
 			file("", "<< /Type /Catalog /Pages 2 0 R /Outlines 6 0 R >>", onePage, fmt.Sprintf(pageDict, ""),
 				stream("", page(text{50, 700, 12, "Hello."})), font, "<< /First 7 0 R /Last 7 0 R >>",
@@ -109,7 +114,8 @@ func TestHostile(t *testing.T) {
 		"a bomb of text": {
 			file("", catalog, onePage, fmt.Sprintf(pageDict, ""), stream("/Filter /FlateDecode", bomb), font), readOrNot},
 		"a bomb in a bomb": {
-			file("", catalog, onePage, fmt.Sprintf(pageDict, ""), stream("/Filter [/FlateDecode /FlateDecode]", deflated([]byte(bomb))), font), readOrNot},
+			file("", catalog, onePage, fmt.Sprintf(pageDict, ""), stream("/Filter [/FlateDecode /FlateDecode]",
+				deflated([]byte(bomb))), font), readOrNot},
 		"a bomb of objects": {
 			file("", catalog, onePage, fmt.Sprintf(pageDict, ""), "<< /Length 6 0 R >>\nstream\nendstream", font,
 				stream("/Type /ObjStm /N 1000000000 /First 2000000000 /Filter /FlateDecode", bomb)), readOrNot},
@@ -119,9 +125,11 @@ func TestHostile(t *testing.T) {
 		"a map of all characters": {
 			file("", catalog, onePage, fmt.Sprintf(pageDict, ""), stream("", page(text{50, 700, 12, "Hello."})),
 				"<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 6 0 R >>",
-				stream("", "begincmap 100 beginbfrange "+strings.Repeat("<00000000> <FFFFFFFF> <0041> ", 100)+"endbfrange endcmap")), readOrNot},
-		"much more text than a page can hold": {hello("", strings.Repeat("BT /F1 1 Tf ("+strings.Repeat("x", 1000)+") Tj ET\n", 2_000)), readOrNot},
-		"random bytes":                        {append([]byte("%PDF-1.7\n"), random(1<<20)...), broken},
+				stream("", "begincmap 100 beginbfrange "+strings.Repeat("<00000000> <FFFFFFFF> <0041> ",
+					100)+"endbfrange endcmap")), readOrNot},
+		"much more text than a page can hold": {hello("", strings.Repeat("BT /F1 1 Tf ("+strings.Repeat("x",
+			1000)+") Tj ET\n", 2_000)), readOrNot},
+		"random bytes": {append([]byte("%PDF-1.7\n"), random(1<<20)...), broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := e.Extract(t.Context(), of(c.file))
@@ -205,7 +213,8 @@ func TestTooLarge(t *testing.T) {
 		"text":   {pdf.Settings{Limits: limits(func(l *extract.Limits) { l.Text = 10_000 })}, pages("", "", many)},
 		"text of all pages": {
 			pdf.Settings{Limits: limits(func(l *extract.Limits) { l.Text = 30_000 })}, pages("", "", many, many)},
-		"pages": {pdf.Settings{}, file("", catalog, "<< /Type /Pages /Kids ["+strings.Repeat("3 0 R ", 20_001)+"] /Count 20001 >>",
+		"pages": {pdf.Settings{}, file("", catalog, "<< /Type /Pages /Kids ["+strings.Repeat("3 0 R ",
+			20_001)+"] /Count 20001 >>",
 			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>")},
 	} {
 		t.Run(name, func(t *testing.T) {

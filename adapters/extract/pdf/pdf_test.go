@@ -76,12 +76,17 @@ func TestContract(t *testing.T) {
 					"on the ninth of August", "paint 96 pounds. The paint was white.",
 				},
 				Page: map[int]string{
-					1: "Of the well-known difficulties of supply only one remains. Oil of the old grade is no longer to be had, so the " +
-						"burners are being converted one after the other; by Christmas the last well-known make of burner will have gone.\n\n",
-					2: "## Stations\n\n| Station | Height | Keeper |\n| Cape Wrath | 121 m | MacLeod |\n| Skerryvore | 46 m | Stevenson |\n" +
-						"| Muckle Flugga | 66 m | Williamson |\n\nAll heights are those of the lamp above the sea at high water, as the survey",
+					1: "Of the well-known difficulties of supply only one remains. Oil of the old grade is no longer to " +
+						"be had, so the " +
+						"burners are being converted one after the other; by Christmas the last well-known make of " +
+						"burner will have gone.\n\n",
+					2: "## Stations\n\n| Station | Height | Keeper |\n| Cape Wrath | 121 m | MacLeod |\n| Skerryvore | " +
+						"46 m | Stevenson |\n" +
+						"| Muckle Flugga | 66 m | Williamson |\n\nAll heights are those of the lamp above the sea at " +
+						"high water, as the survey",
 					3: "### Reserve\n\nThe reserve",
-					4: "## Ελληνικά and others\n\nΦάρος means lighthouse. So do маяк and Leuchtturm, and the Dutch say vuurtoren: “fire tower”.",
+					4: "## Ελληνικά and others\n\nΦάρος means lighthouse. So do маяк and Leuchtturm, and the Dutch say " +
+						"vuurtoren: “fire tower”.",
 				},
 				Never:    []string{"Page 1 of 4", "Page 2", "of 4", "theLighthouse"},
 				Metadata: map[string]any{"pages": 4},
@@ -89,11 +94,16 @@ func TestContract(t *testing.T) {
 			{
 				File: sample(t, "article.pdf"), Title: "On the Efficient Flight of Puffins", Pages: 1,
 				Text: []string{
-					"# On the Efficient Flight of Puffins\n\nF. Fratercula", "## 1 Introduction\n\nThe Atlantic puffin flies with difficulty.",
-					"than that of any official aircraft. Earlier studies found that the influence of fish on flight is sufficient to explain " +
-						"the effect, and that the difference between one fish and five is insignificant for a well-trained bird. We confirm this.\n\n" +
-						"A second paragraph begins here with an indent. Nothing in it is of importance, but its words are long enough to be " +
-						"divided at the end of lines: characteristically, ornithological investigations underestimate meteorological " +
+					"# On the Efficient Flight of Puffins\n\nF. Fratercula",
+					"## 1 Introduction\n\nThe Atlantic puffin flies with difficulty.",
+					"than that of any official aircraft. Earlier studies found that the influence of fish on flight is " +
+						"sufficient to explain " +
+						"the effect, and that the difference between one fish and five is insignificant for a " +
+						"well-trained bird. We confirm this.\n\n" +
+						"A second paragraph begins here with an indent. Nothing in it is of importance, but its words " +
+						"are long enough to be " +
+						"divided at the end of lines: characteristically, ornithological investigations underestimate " +
+						"meteorological " +
 						"circumstances considerably.\n\n",
 					"## 2 Method", "2.1 Birds", "| Bird | Speed | Fish |\n| Seven | 81 | 5 |\n| Eleven | 88 | 1 |",
 					"The speeds are those over the sea, in kilometres an hour. Air-speed was not measured", "## 3 Results",
@@ -103,7 +113,8 @@ func TestContract(t *testing.T) {
 			},
 			{
 				File: sample(t, "letter.pdf"), Title: "Tide Tables for Keepers", Pages: 2,
-				Text:     []string{"# Tide Tables\n\n", "| Leith | 14:32 | 20:11 |\n| Wick | 11:19 | 17:04 |", "## How to read them\n\nSpring tides"},
+				Text: []string{"# Tide Tables\n\n", "| Leith | 14:32 | 20:11 |\n| Wick | 11:19 | 17:04 |",
+					"## How to read them\n\nSpring tides"},
 				Page:     map[int]string{2: "# Currents\n\nThe race off the point runs at nine knots. Do not row there."},
 				Metadata: map[string]any{"author": "B. Mariner"},
 			},
@@ -160,7 +171,8 @@ func TestLayout(t *testing.T) {
 			want: long + "\n\n" + long,
 		},
 		"an indent": {
-			page: page(append(column(50, 700, 12, long, "and ends."), append([]text{{74, 671.2, 12, "A new paragraph has an indent of its own this once"}},
+			page: page(append(column(50, 700, 12, long, "and ends."), append([]text{{74, 671.2, 12,
+				"A new paragraph has an indent of its own this once"}},
 				column(50, 656.8, 12, long)...)...)...),
 			want: long + " and ends.\n\nA new paragraph has an indent of its own this once " + long,
 		},
@@ -173,15 +185,18 @@ func TestLayout(t *testing.T) {
 			want: "- " + long + " and goes on here\n- " + long + "\n2. " + long,
 		},
 		"a divided word": {
-			page: page(column(50, 700, 12, "It was at the end of this line that the word was divi-", "ded, and it is the only one of the kind here.")...),
+			page: page(column(50, 700, 12, "It was at the end of this line that the word was divi-",
+				"ded, and it is the only one of the kind here.")...),
 			want: "It was at the end of this line that the word was divided, and it is the only one of the kind here.",
 		},
 		"a word with a hyphen that is known": {
-			page: page(column(50, 700, 12, "A well-kept lamp burns all night, for it is a well-", "kept lamp that burns, and nothing else.")...),
+			page: page(column(50, 700, 12, "A well-kept lamp burns all night, for it is a well-",
+				"kept lamp that burns, and nothing else.")...),
 			want: "A well-kept lamp burns all night, for it is a well-kept lamp that burns, and nothing else.",
 		},
 		"a name with a hyphen": {
-			page: page(column(50, 700, 12, "All of this was written down by Mr. and Mrs. Harcourt-", "Smythe, who had been there at the time.")...),
+			page: page(column(50, 700, 12, "All of this was written down by Mr. and Mrs. Harcourt-",
+				"Smythe, who had been there at the time.")...),
 			want: "All of this was written down by Mr. and Mrs. Harcourt-Smythe, who had been there at the time.",
 		},
 		"a table": {
@@ -190,12 +205,14 @@ func TestLayout(t *testing.T) {
 			want: "| Lamp | Oil | Hours\\|day |\n| Large | 12 | 9 |",
 		},
 		"wide spaces of a stretched line": {
-			page: page(text{50, 700, 12, "these"}, text{100, 700, 12, "words"}, text{150, 700, 12, "are"}, text{190, 700, 12, "stretched"},
+			page: page(text{50, 700, 12, "these"}, text{100, 700, 12, "words"}, text{150, 700, 12, "are"}, text{190,
+				700, 12, "stretched"},
 				text{50, 685.6, 12, "these are not stretched at all"}),
 			want: "these words are stretched these are not stretched at all",
 		},
 		"two columns, one after the other": {
-			page: page(append(column(50, 700, 12, "left one has words", "left two has words"), column(350, 700, 12, "right one has words",
+			page: page(append(column(50, 700, 12, "left one has words", "left two has words"), column(350, 700, 12,
+				"right one has words",
 				"right two has words")...)...),
 			want: "left one has words left two has words\n\nright one has words right two has words",
 		},
@@ -268,7 +285,8 @@ func TestRepeats(t *testing.T) {
 		"left and right pages": {
 			pages: 6,
 			edge: func(n int) []text {
-				return []text{{50, 770, 9, []string{"Right pages", "Left pages"}[n%2]}, {50 + float64(n%2)*400, 20, 9, "- " + fmt.Sprint(n) + " -"}}
+				return []text{{50, 770, 9, []string{"Right pages", "Left pages"}[n%2]}, {50 + float64(n%2)*400, 20, 9,
+					"- " + fmt.Sprint(n) + " -"}}
 			},
 			want: func(n int) string {
 				switch n {
@@ -365,7 +383,8 @@ func TestRepeats(t *testing.T) {
 
 // TestTitle checks where the title comes from.
 func TestTitle(t *testing.T) {
-	head := page(append([]text{{50, 740, 24, "The Name of the"}, {50, 712, 24, "Lamp"}}, column(50, 600, 10, "It has one.", "It is kept here.")...)...)
+	head := page(append([]text{{50, 740, 24, "The Name of the"}, {50, 712, 24, "Lamp"}}, column(50, 600, 10,
+		"It has one.", "It is kept here.")...)...)
 	plain := page(column(50, 600, 10, "It has one.", "It is kept here.")...)
 	for name, c := range map[string]struct{ info, page, want string }{
 		"said":                  {"/Title (Lamps)", head, "Lamps"},
@@ -373,7 +392,8 @@ func TestTitle(t *testing.T) {
 		"a program's":           {"/Title (Microsoft Word - lamps)", head, "The Name of the Lamp"},
 		"not said":              {"", head, "The Name of the Lamp"},
 		"not to be seen either": {"", plain, ""},
-		"long":                  {"/Title (" + strings.Repeat("lamp ", 400) + ")", plain, strings.TrimSpace(strings.Repeat("lamp ", 60))},
+		"long": {"/Title (" + strings.Repeat("lamp ", 400) + ")", plain,
+			strings.TrimSpace(strings.Repeat("lamp ", 60))},
 	} {
 		out, err := shared.Extract(t.Context(), of(pages("", c.info, c.page)))
 		if err != nil || out.Title != c.want {
@@ -385,7 +405,8 @@ func TestTitle(t *testing.T) {
 // TestOutline checks that entries of an outline become headings, also those that no line
 // of the text repeats.
 func TestOutline(t *testing.T) {
-	lines := append(column(50, 700, 12, "1. Lamps", "Of these there are two."), column(50, 500, 12, "Of glass", "and of paper", "One is blue.")...)
+	lines := append(column(50, 700, 12, "1. Lamps", "Of these there are two."), column(50, 500, 12, "Of glass",
+		"and of paper", "One is blue.")...)
 	content := []string{
 		"<< /Type /Catalog /Pages 2 0 R /Outlines 6 0 R >>", "<< /Type /Pages /Kids [4 0 R 12 0 R] /Count 2 >>",
 		"<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>",
