@@ -133,7 +133,8 @@ func TestLimitsAndChecks(t *testing.T) {
 func TestResultsAreClean(t *testing.T) {
 	set := extract.New(settings(), of(func(context.Context, port.File) (port.Extracted, error) {
 		return port.Extracted{Title: " A\n\x00title\xff ", Sections: []port.Section{
-			{Text: "# A title\uFFFD\n\n\n \n  code\r\nb\rc\x00\fd\xff\n\n", Page: 2}, {Text: " ", Page: 3}, {Text: "back", Page: 1}}}, nil
+			{Text: "# A title\uFFFD\n\n\n \n  code\r\nb\rc\x00\fd\xff\n\n", Page: 2}, {Text: " ", Page: 3}, {Text: "back",
+				Page: 1}}}, nil
 	}, "text/plain"))
 	out, err := set.Extract(t.Context(), port.File{Content: []byte("x")})
 	if err != nil {

@@ -11,8 +11,10 @@ import (
 )
 
 func TestComposePages(t *testing.T) {
-	docs, err := Compose("in/a report.pdf", port.Extracted{Title: "Report", Metadata: map[string]any{"author": "Ann", "path": "/etc"},
-		Sections: []port.Section{{Text: "one", Page: 1}, {Text: "still one", Page: 1}, {Text: "two", Page: 2}, {Text: "five", Page: 5}}},
+	docs, err := Compose("in/a report.pdf", port.Extracted{Title: "Report", Metadata: map[string]any{"author": "Ann",
+		"path": "/etc"},
+		Sections: []port.Section{{Text: "one", Page: 1}, {Text: "still one", Page: 1}, {Text: "two", Page: 2},
+			{Text: "five", Page: 5}}},
 		map[string]any{"path": "in/a report.pdf"})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +50,8 @@ func TestComposeParts(t *testing.T) {
 	for i, d := range docs {
 		pages = append(pages, d.Metadata["page"])
 		words += strings.Count(d.Text, "word")
-		if len(d.Text) > MaxText || d.ID != PartID("a.pdf", i+1) || d.Metadata["part"] != i+1 || d.Metadata["parts"] != len(docs) ||
+		if len(d.Text) > MaxText || d.ID != PartID("a.pdf", i+1) || d.Metadata["part"] != i+1 ||
+			d.Metadata["parts"] != len(docs) ||
 			i > 0 && !strings.HasPrefix(d.Text, "# T\n\nword ") {
 			t.Errorf("part %d: %d bytes, %s, %v, %.20q", i, len(d.Text), d.ID, d.Metadata, d.Text)
 		}

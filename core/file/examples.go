@@ -19,7 +19,8 @@ func examples() map[string][]op.Example {
 				"files": [
 					{
 						"name": "garden.md", "status": "read", "media_type": "text/markdown",
-						"content_hash": "sha256:cfe25f97bd163098f599107e7779d2712492dab40ac08db09d9c771b227fc697", "title": "Garden",
+						"content_hash": "sha256:cfe25f97bd163098f599107e7779d2712492dab40ac08db09d9c771b227fc697",
+							"title": "Garden",
 						"documents": [{"id": "garden.md", "created": true, "unchanged": false, "chunks": 1}]
 					},
 					{
@@ -43,7 +44,8 @@ func examples() map[string][]op.Example {
 				"files": [
 					{
 						"name": "prices.csv", "status": "read", "media_type": "text/csv",
-						"content_hash": "sha256:c76a825212f2368637654ab92762858ec86fb091a841a381a19b1da80a6e7546", "documents": [{"id": "prices.csv"}]
+						"content_hash": "sha256:c76a825212f2368637654ab92762858ec86fb091a841a381a19b1da80a6e7546",
+							"documents": [{"id": "prices.csv"}]
 					}
 				]
 			}`,

@@ -277,7 +277,8 @@ func (s *Service) take(ctx context.Context, r *received, part *op.BodyPart, seen
 	if more > 0 {
 		err = port.FileErrorf(port.FileTooLarge, nil, "has %d bytes; at most %d are read", int64(len(content))+more, maxFile)
 	} else {
-		x, err = s.extractor.Extract(ctx, port.File{Name: name, MediaType: part.MediaType, Charset: part.Charset, Content: content})
+		x, err = s.extractor.Extract(ctx, port.File{Name: name, MediaType: part.MediaType, Charset: part.Charset,
+			Content: content})
 	}
 	var why *port.FileError
 	switch {

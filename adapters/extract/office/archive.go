@@ -35,7 +35,8 @@ func open(ctx context.Context, content []byte, l extract.Limits) (*archive, erro
 		return nil, broken(err)
 	}
 	if len(z.File) > l.Entries {
-		return nil, port.FileErrorf(port.FileTooLarge, nil, "is an archive of %d entries; at most %d are read", len(z.File), l.Entries)
+		return nil, port.FileErrorf(port.FileTooLarge, nil, "is an archive of %d entries; at most %d are read",
+			len(z.File), l.Entries)
 	}
 	a := &archive{
 		ctx: ctx, limits: l, entries: make(map[string]*zip.File, len(z.File)),

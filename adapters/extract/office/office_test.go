@@ -62,7 +62,8 @@ func word(body string) map[string]string {
 }
 
 func openDocument(body string) map[string]string {
-	return map[string]string{"content.xml": `<office:document-content><office:body><office:text>` + body + `</office:text></office:body>` +
+	return map[string]string{"content.xml": `<office:document-content><office:body><office:text>` + body + `</office:text>
+		</office:body>` +
 		`</office:document-content>`}
 }
 
@@ -94,41 +95,53 @@ func TestOffice(t *testing.T) {
 		<w:p><w:pPr><w:pStyle w:val="berschrift2"/></w:pPr><w:r><w:t>Head</w:t></w:r></w:p>
 		<w:p><w:pPr><w:pStyle w:val="toc1"/></w:pPr><w:r><w:t>contents</w:t></w:r></w:p>
 		<w:p><w:pPr><w:outlineLvl w:val="2"/></w:pPr><w:r><w:t>Deeper</w:t></w:r></w:p>
-		<w:p><w:r><w:t>one </w:t></w:r><w:del><w:r><w:t>deleted</w:t></w:r></w:del><w:r><w:instrText>PAGE</w:instrText><w:t>page</w:t><w:tab/>
+		<w:p><w:r><w:t>one </w:t></w:r><w:del><w:r><w:t>deleted</w:t></w:r></w:del><w:r><w:instrText>PAGE</w:instrText>
+			<w:t>page</w:t><w:tab/>
 		<w:t>a</w:t><w:br/><w:t>b</w:t><w:noBreakHyphen/><w:t>c</w:t></w:r></w:p>
-		<w:p><w:r><mc:AlternateContent><mc:Choice><w:t>new</w:t></mc:Choice><mc:Fallback><w:t>old</w:t></mc:Fallback></mc:AlternateContent>
-		</w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a|b</w:t></w:r></w:p><w:p><w:r><w:t>second</w:t></w:r></w:p></w:tc><w:tc><w:tbl><w:tr>
+		<w:p><w:r><mc:AlternateContent><mc:Choice><w:t>new</w:t></mc:Choice><mc:Fallback><w:t>old</w:t></mc:Fallback>
+			</mc:AlternateContent>
+		</w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a|b</w:t></w:r></w:p><w:p><w:r><w:t>second</w:t></w:r></w:p></w:tc>
+			<w:tc><w:tbl><w:tr>
 		<w:tc><w:p><w:r><w:t>inner</w:t></w:r></w:p></w:tc></w:tr></w:tbl></w:tc></w:tr><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>`)
 	styled["word/_rels/document.xml.rels"] = `<Relationships><Relationship Id="1" Type="x/styles" Target="styles.xml"/>
 		<Relationship Id="2" Type="x/footnotes" Target="/word/notes.xml"/></Relationships>`
 	styled["word/styles.xml"] = `<w:styles><w:style w:styleId="Titel"><w:name w:val="Title"/></w:style>
-		<w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style><w:style w:styleId="toc1"><w:name w:val="toc 1"/></w:style></w:styles>`
+		<w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style><w:style w:styleId="toc1">
+			<w:name w:val="toc 1"/></w:style></w:styles>`
 	styled["word/notes.xml"] = `<w:footnotes><w:footnote><w:p><w:r><w:t>The note.</w:t></w:r></w:p></w:footnote></w:footnotes>`
 	extracttest.Run(t, extracttest.Suite{
 		Open: func(*testing.T) port.Extractor { return office.New(extract.DefaultLimits()) },
 		Cuts: 8,
 		Samples: []extracttest.Sample{
-			{File: made(t, "pandoc.docx", docx), Title: title, Text: notes, Metadata: map[string]any{"author": "Ann Example", "language": "en"}},
+			{File: made(t, "pandoc.docx", docx), Title: title, Text: notes,
+				Metadata: map[string]any{"author": "Ann Example", "language": "en"}},
 			{File: made(t, "libreoffice.docx", docx), Title: title, Text: notes},
 			{File: made(t, "pandoc.odt", odt), Title: title, Metadata: ann,
 				Text: []string{"# " + title, "# Opening", "  - checks its pressure", "## Prices", "| large | 7 |",
 					"year. ( Until the harvest, that is.)", "# Closing"}},
 			{File: made(t, "libreoffice.odt", odt), Title: title, Text: notes, Metadata: ann},
-			{File: made(t, "pandoc.epub", epub), Title: title, Metadata: map[string]any{"author": "Ann Example", "language": "en"},
+			{File: made(t, "pandoc.epub", epub), Title: title, Metadata: map[string]any{"author": "Ann Example",
+				"language": "en"},
 				Text: body[:6], Never: []string{"Contents"}},
 			{File: made(t, "pandoc.pptx", pptx), Title: title, Pages: 8, Page: slides, Metadata: ann},
 			{File: made(t, "libreoffice.pptx", pptx), Title: title, Pages: 8, Page: slides},
 			{File: made(t, "prices.xlsx", xlsx), Text: []string{
 				"## prices\n\n- Bag: small; Price: 4; From: 2026-03-01\n- Bag: large; Price: 7.5; From: 2026-04-15"}},
-			{File: packed(t, "styled.docx", docx, styled), Title: "The title", Never: []string{"contents", "deleted", "PAGE", "old"},
-				Text: []string{"# The title\n\n## Head\n\n### Deeper\n\none page a\nb-c\n\nnew\n\n| a\\|b second | inner |", "The note."}},
-			{File: packed(t, "pages.docx", docx, word(`<w:p><w:r><w:t>one</w:t></w:r></w:p><w:p><w:r><w:lastRenderedPageBreak/><w:t>two</w:t>
-				<w:lastRenderedPageBreak/><w:t>three</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:lastRenderedPageBreak/><w:t>cell</w:t></w:r>
+			{File: packed(t, "styled.docx", docx, styled), Title: "The title", Never: []string{"contents", "deleted",
+				"PAGE", "old"},
+				Text: []string{"# The title\n\n## Head\n\n### Deeper\n\n" +
+					"one page a\nb-c\n\nnew\n\n| a\\|b second | inner |", "The note."}},
+			{File: packed(t, "pages.docx", docx, word(`<w:p><w:r><w:t>one</w:t></w:r></w:p><w:p><w:r>
+				<w:lastRenderedPageBreak/><w:t>two</w:t>
+				<w:lastRenderedPageBreak/><w:t>three</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r>
+					<w:lastRenderedPageBreak/><w:t>cell</w:t></w:r>
 				</w:p></w:tc></w:tr></w:tbl><w:p><w:r><w:t>four</w:t></w:r></w:p>`)), Pages: 4,
 				Page: map[int]string{1: "one", 2: "two", 3: "three\n\n| cell |", 4: "four"}},
 			{File: packed(t, "pages.odt", odt, openDocument(`<text:tracked-changes><text:p>gone</text:p></text:tracked-changes>
-				<text:p>one<text:s/>a<office:annotation><text:p>comment</text:p></office:annotation></text:p><text:soft-page-break/>
-				<text:h text:outline-level="2">Two<text:line-break/>lines</text:h><text:p>x<text:soft-page-break/>y</text:p>`)), Pages: 3,
+				<text:p>one<text:s/>a<office:annotation><text:p>comment</text:p></office:annotation></text:p>
+					<text:soft-page-break/>
+				<text:h text:outline-level="2">Two<text:line-break/>lines</text:h>
+					<text:p>x<text:soft-page-break/>y</text:p>`)), Pages: 3,
 				Page: map[int]string{1: "one a", 2: "## Two lines\n\nx", 3: "y"}, Never: []string{"gone", "comment"}},
 			{File: workbook(t, "sheets.xlsx", excelize.Options{}, func(f *excelize.File) error {
 				_ = f.SetSheetRow("Sheet1", "A1", &[]any{"A list of prices"})
@@ -139,7 +152,8 @@ func TestOffice(t *testing.T) {
 				_, _ = f.NewSheet("Empty")
 				_, _ = f.NewSheet("Last")
 				return f.SetSheetRow("Last", "A1", &[]any{"only", "a header"})
-			}), Text: []string{"## Sheet1\n\nA list of prices\n\n- Bag: small; Share: 25%", "## Last\n\n- only; a header"}, Never: []string{"Empty"}},
+			}), Text: []string{"## Sheet1\n\nA list of prices\n\n- Bag: small; Share: 25%", "## Last\n\n- only; a header"},
+				Never: []string{"Empty"}},
 		},
 		Refused: refusals(t),
 	})
@@ -161,8 +175,10 @@ func refusals(t *testing.T) []extracttest.Refused {
 		protected.Content[at] |= 1
 	}
 	sealed := openDocument("<text:p>x</text:p>")
-	sealed["META-INF/manifest.xml"] = `<manifest:manifest><manifest:file-entry><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
-	drm := map[string]string{"META-INF/encryption.xml": `<e><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/></e>`}
+	sealed["META-INF/manifest.xml"] = `<manifest:manifest><manifest:file-entry><manifest:encryption-data/>
+		</manifest:file-entry></manifest:manifest>`
+	drm := map[string]string{"META-INF/encryption.xml": `<e>
+		<EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/></e>`}
 	lost := map[string]string{"META-INF/container.xml": `<c><rootfile full-path="a.opf"/></c>`,
 		"a.opf": `<package><manifest><item id="1" href="gone.xhtml"/></manifest><spine><itemref idref="1"/></spine></package>`}
 	entity := word("<w:p/>")
@@ -171,10 +187,13 @@ func refusals(t *testing.T) []extracttest.Refused {
 		{Name: "too many entries", File: packed(t, "a.docx", docx, many), Code: port.FileTooLarge},
 		{Name: "bomb", File: packed(t, "a.docx", docx, bomb), Code: port.FileTooLarge},
 		{Name: "bomb in a sheet", File: packed(t, "a.xlsx", xlsx, bomb), Code: port.FileTooLarge},
-		{Name: "deep", File: packed(t, "a.docx", docx, word(strings.Repeat("<a>", 300)+strings.Repeat("</a>", 300))), Code: port.FileTooLarge},
+		{Name: "deep", File: packed(t, "a.docx", docx, word(strings.Repeat("<a>", 300)+strings.Repeat("</a>", 300))),
+			Code: port.FileTooLarge},
 		{Name: "entities", File: packed(t, "a.docx", docx, entity), Code: port.FileBroken},
-		{Name: "unended", File: packed(t, "a.docx", docx, map[string]string{"word/document.xml": "<w:document><w:p>"}), Code: port.FileBroken},
-		{Name: "ended twice", File: packed(t, "a.docx", docx, map[string]string{"word/document.xml": "<a/></a>"}), Code: port.FileBroken},
+		{Name: "unended", File: packed(t, "a.docx", docx, map[string]string{"word/document.xml": "<w:document><w:p>"}),
+			Code: port.FileBroken},
+		{Name: "ended twice", File: packed(t, "a.docx", docx, map[string]string{"word/document.xml": "<a/></a>"}),
+			Code: port.FileBroken},
 		{Name: "no document", File: packed(t, "a.docx", docx, map[string]string{"x": "y"}), Code: port.FileBroken},
 		{Name: "no presentation", File: packed(t, "a.pptx", pptx, map[string]string{"x": "y"}), Code: port.FileBroken},
 		{Name: "no workbook", File: packed(t, "a.xlsx", xlsx, map[string]string{"x": "y"}), Code: port.FileBroken},

@@ -25,9 +25,11 @@ func TestSubtitles(t *testing.T) {
 	extracttest.Run(t, extracttest.Suite{
 		Open: func(*testing.T) port.Extractor { return subtitle.New() },
 		Samples: []extracttest.Sample{
-			{File: file("a.srt", srtType, srt), Text: []string{"[00:00:01] The shop opens at seven.\n\n[01:02:08] After a pause."},
+			{File: file("a.srt", srtType, srt),
+				Text:  []string{"[00:00:01] The shop opens at seven.\n\n[01:02:08] After a pause."},
 				Never: []string{"<i>", "-->"}},
-			{File: file("a.vtt", vttType, vtt), Text: []string{"[00:00:01] Ann: The shop opens at seven.\n\n[00:01:30] Much later."},
+			{File: file("a.vtt", vttType, vtt),
+				Text:  []string{"[00:00:01] Ann: The shop opens at seven.\n\n[00:01:30] Much later."},
 				Never: []string{"comment"}},
 			{File: port.File{Name: "old.srt", MediaType: srtType, Charset: "windows-1252",
 				Content: []byte("1\n00:00:01,000 --> 00:00:03,000\nGr\xfc\xdfe\n")}, Text: []string{"Grüße"}},
@@ -36,7 +38,8 @@ func TestSubtitles(t *testing.T) {
 			{Name: "no cue", File: file("a.srt", srtType, "hello\n"), Code: port.FileNoText},
 			{Name: "no text in it", File: file("a.vtt", vttType, "WEBVTT\n\n00:01.000 --> 00:03.000\n\n"), Code: port.FileNoText},
 			{Name: "bad time", File: file("a.srt", srtType, "1\n00:xx:01,000 --> 00:00:03,000\nx\n"), Code: port.FileBroken},
-			{Name: "another charset", File: port.File{Name: "a.srt", Charset: "utf-8", Content: []byte("1\n\xff")}, Code: port.FileBroken},
+			{Name: "another charset", File: port.File{Name: "a.srt", Charset: "utf-8", Content: []byte("1\n\xff")},
+				Code: port.FileBroken},
 		},
 	})
 }

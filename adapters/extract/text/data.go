@@ -231,7 +231,8 @@ func markup(e *Extractor, ctx context.Context, _ port.File, text string) (port.E
 		case xml.StartElement:
 			flush()
 			if len(names) == e.limits.Depth {
-				return port.Extracted{}, port.FileErrorf(port.FileTooLarge, nil, "has elements nested deeper than %d", e.limits.Depth)
+				return port.Extracted{}, port.FileErrorf(port.FileTooLarge, nil, "has elements nested deeper than %d",
+					e.limits.Depth)
 			}
 			names = append(names, t.Name.Local)
 			for _, a := range t.Attr {

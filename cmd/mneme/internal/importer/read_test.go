@@ -327,7 +327,8 @@ func TestScan(t *testing.T) {
 		t.Errorf("an absent path: %v", err)
 	}
 	dir := folder(t, map[string]string{"image.png": "x"})
-	if _, err := (Scanner{}).Scan(t.Context(), []string{dir + "/image.png"}); err == nil || !strings.Contains(err.Error(), ".jsonl") {
+	if _, err := (Scanner{}).Scan(t.Context(), []string{dir + "/image.png"}); err == nil || !strings.Contains(err.Error(),
+		".jsonl") {
 		t.Errorf("a file of another kind: %v", err)
 	}
 	canceled, cancel := context.WithCancel(t.Context())

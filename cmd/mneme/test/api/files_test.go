@@ -58,14 +58,17 @@ func TestFilesAreUploaded(t *testing.T) {
 	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		const at = "/namespaces/docs/files"
-		files := []sent{{"file", "slides.pptx", "", string(slides)}, {"file", "Ein Brief.txt", "text/plain; charset=windows-1252", "Gr\xfc\xdfe"},
-			{"file", "scan.png", "image/png", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"}, {"metadata", "", "", `{"kind": "guide", "page": 7}`}}
+		files := []sent{{"file", "slides.pptx", "", string(slides)}, {"file", "Ein Brief.txt",
+			"text/plain; charset=windows-1252", "Gr\xfc\xdfe"},
+			{"file", "scan.png", "image/png", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"}, {"metadata", "", "",
+				`{"kind": "guide", "page": 7}`}}
 		dry := s.upload(at+"?dry_run=true", files...).ok()
 		s.get("/namespaces/docs").fails(404, "namespace_not_found")
 		shown := dry.list("files")[0]["documents"].([]any)[0].(object)
 		chunks := shown["chunk_list"].([]any)
 		last := chunks[len(chunks)-1].(object)
-		if shown["id"] != "slides.pptx" || !strings.Contains(fmt.Sprint(shown["text"]), "- starts the boiler") || last["page"] != 8.0 ||
+		if shown["id"] != "slides.pptx" || !strings.Contains(fmt.Sprint(shown["text"]), "- starts the boiler") ||
+			last["page"] != 8.0 ||
 			!strings.Contains(fmt.Sprint(last["text"]), "Until the harvest") || dry.json["written"] != 0.0 {
 			t.Errorf("a dry run shows %s", dry.body)
 		}
@@ -82,7 +85,8 @@ func TestFilesAreUploaded(t *testing.T) {
 		d := s.get("/namespaces/docs/documents/slides.pptx").ok().json
 		meta := d["metadata"].(object)
 		if meta["kind"] != "guide" || meta["page"] != 1.0 || meta["author"] != "Ann Example" || meta["path"] != "slides.pptx" ||
-			meta["file_hash"] != got[0]["content_hash"] || !strings.HasSuffix(fmt.Sprint(meta["media_type"]), "presentationml.presentation") {
+			meta["file_hash"] != got[0]["content_hash"] || !strings.HasSuffix(fmt.Sprint(meta["media_type"]),
+			"presentationml.presentation") {
 			t.Errorf("metadata %v", meta)
 		}
 		if ids := s.ids("docs"); len(ids) != 2 || !strings.HasPrefix(ids[0], "Ein-Brief.txt::") {
@@ -154,13 +158,14 @@ func TestUploadsThatAreRefused(t *testing.T) {
 		words string
 		parts []sent
 	}{
-		"nothing":         {"invalid_request", "file: is required", nil},
-		"no file":         {"invalid_request", "file: is required", []sent{{"metadata", "", "", "{}"}}},
-		"no name":         {"invalid_request", "must have a file name", []sent{{"file", "", "", "text"}}},
-		"long name":       {"invalid_request", "255 bytes", []sent{{"file", strings.Repeat("x", 256), "", "text"}}},
-		"twice":           {"invalid_id", "two files", []sent{file, file}},
-		"unknown field":   {"invalid_request", "files: is not a known field", []sent{{"files", "a.txt", "", "text"}}},
-		"metadata twice":  {"invalid_request", "more than once", []sent{file, {"metadata", "", "", "{}"}, {"metadata", "", "", "{}"}}},
+		"nothing":       {"invalid_request", "file: is required", nil},
+		"no file":       {"invalid_request", "file: is required", []sent{{"metadata", "", "", "{}"}}},
+		"no name":       {"invalid_request", "must have a file name", []sent{{"file", "", "", "text"}}},
+		"long name":     {"invalid_request", "255 bytes", []sent{{"file", strings.Repeat("x", 256), "", "text"}}},
+		"twice":         {"invalid_id", "two files", []sent{file, file}},
+		"unknown field": {"invalid_request", "files: is not a known field", []sent{{"files", "a.txt", "", "text"}}},
+		"metadata twice": {"invalid_request", "more than once", []sent{file, {"metadata", "", "", "{}"}, {"metadata", "",
+			"", "{}"}}},
 		"bad metadata":    {"invalid_metadata", "metadata", []sent{file, {"metadata", "", "", `{"a": {}}`}}},
 		"too many files":  {"invalid_request", "at most 100 files", make([]sent, 101)},
 		"a lot of fields": {"payload_too_large", "metadata", []sent{file, {"metadata", "", "", strings.Repeat(" ", 65<<10)}}},
