@@ -22,7 +22,7 @@ type ListEndUsers struct {
 
 // EndUser is a row of the roster.
 type EndUser struct {
-	ID              string     `json:"id" schema:"EndUserID" doc:"the end user"`
+	ID              string     `json:"id" pattern:"^[A-Za-z0-9@._-]{1,128}$" doc:"the end user"`
 	Integration     string     `json:"integration" doc:"id of the integration"`
 	IntegrationName string     `json:"integration_name" doc:"name of the integration"`
 	Memories        int64      `json:"memories" minimum:"0"`
@@ -105,9 +105,10 @@ func (s *Service) ListEndUsers(ctx context.Context, in ListEndUsers) (EndUsers, 
 
 // EndUserRef names an end user. The integration is required, since the same id
 // in another integration is another end user: a repeated erasure must never
-// reach that one.
+// reach that one. The ids . and .. are no end users of today and may be here: they were
+// taken once, and have to be erased.
 type EndUserRef struct {
-	ID           string `path:"id" json:"-" fault:"invalid_end_user_id" schema:"EndUserID" doc:"the end user"`
+	ID           string `path:"id" json:"-" fault:"invalid_end_user_id" pattern:"^[A-Za-z0-9@._-]{1,128}$" rule:"must be 1-128 characters of A-Z a-z 0-9 @ . _ -" doc:"the end user; write . and .. as %2E and %2E%2E"`
 	Organization string `query:"organization" json:"-" doc:"id or name; required of a key of all organizations, else the key's own"`
 	Integration  string `query:"integration" json:"-" required:"true" doc:"id or name of the integration"`
 }
@@ -130,7 +131,7 @@ func (s *Service) endUser(ctx context.Context,
 
 // Certificate says what an erasure removed.
 type Certificate struct {
-	EndUser         string    `json:"end_user_id" schema:"EndUserID" doc:"the end user"`
+	EndUser         string    `json:"end_user_id" pattern:"^[A-Za-z0-9@._-]{1,128}$" doc:"the end user"`
 	Organization    string    `json:"organization_id" doc:"id of the organization"`
 	Integration     string    `json:"integration" doc:"id of the integration"`
 	IntegrationName string    `json:"integration_name" doc:"name of the integration"`

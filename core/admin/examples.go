@@ -10,7 +10,7 @@ func examples() map[string][]op.Example {
 			{Name: "acme", Summary: "Acme",
 				Body: `{"name": "acme"}`,
 				Answer: `{"id": "org_aHehSzebxrAKYMh0", "name": "acme", "suspended": false, "deleting_at": null, "created_at": ` +
-					`"2026-11-21T18:49:05.045054083Z"}`},
+					`"2026-11-21T18:49:05.045054Z"}`},
 		},
 		"admin.organizations.list": {
 			{Name: "first-page", Summary: "First page", Parameters: map[string]string{"limit": "1"},
@@ -61,7 +61,7 @@ func examples() map[string][]op.Example {
 				Parameters: map[string]string{"org": "acme"},
 				Body: `{
 				"name": "search box", "read_only": true, "namespace": "home",
-				"limits": {"read": {"per_minute": 600, "burst": 60}}, "expires_at": "2099-01-01T00:00:00Z"
+				"limits": {"read": {"per_minute": 600, "burst": 60}}, "expires_at": "2099-01-01T00:00:00.000000Z"
 			}`,
 				Answer: `{
 				"id": "key_s39n90LhvdlrL34X", "organization_id": "org_aHehSzebxrAKYMh0", "name": "search box",
@@ -70,8 +70,8 @@ func examples() map[string][]op.Example {
 				"integration_name": null, "end_user_id": null,
 				"limits": {"read": {"per_minute": 600, "burst": 60}},
 				"created_by": "key_p3ZcWn0Vd8TqYs5L",
-				"created_at": "2026-11-21T18:49:05.088865922Z", "last_used_at": null,
-				"expires_at": "2099-01-01T00:00:00Z", "revoked_at": null, "state": "live",
+				"created_at": "2026-11-21T18:49:05.088865Z", "last_used_at": null,
+				"expires_at": "2099-01-01T00:00:00.000000Z", "revoked_at": null, "state": "live",
 				"secret": "sk-service-EXAMPLEEXAMPLEEXAMPLEEXAMPLEjL6t"
 			}`,
 			},
@@ -88,7 +88,7 @@ func examples() map[string][]op.Example {
 						"limits": {"read": {"per_minute": 600, "burst": 60}},
 						"created_by": "key_p3ZcWn0Vd8TqYs5L",
 						"created_at": "2026-11-21T18:49:05.088865Z", "last_used_at": null,
-						"expires_at": "2099-01-01T00:00:00Z", "revoked_at": null, "state": "live"
+						"expires_at": "2099-01-01T00:00:00.000000Z", "revoked_at": null, "state": "live"
 					}
 				],
 				"next_cursor": null
@@ -104,7 +104,7 @@ func examples() map[string][]op.Example {
 				"limits": {"read": {"per_minute": 600, "burst": 60}},
 				"created_by": "key_p3ZcWn0Vd8TqYs5L",
 				"created_at": "2026-11-21T18:49:05.088865Z", "last_used_at": null,
-				"expires_at": "2099-01-01T00:00:00Z", "revoked_at": null, "state": "live"
+				"expires_at": "2099-01-01T00:00:00.000000Z", "revoked_at": null, "state": "live"
 			}`},
 		},
 		"admin.keys.change": {
@@ -120,7 +120,7 @@ func examples() map[string][]op.Example {
 				"scopes": [], "integration": null, "integration_name": null, "end_user_id": null, "limits": {},
 				"created_by": "key_p3ZcWn0Vd8TqYs5L",
 				"created_at": "2026-11-21T18:49:05.088865Z", "last_used_at": null,
-				"expires_at": "2099-01-01T00:00:00Z", "revoked_at": null, "state": "live"
+				"expires_at": "2099-01-01T00:00:00.000000Z", "revoked_at": null, "state": "live"
 			}`,
 			},
 		},
@@ -136,8 +136,8 @@ func examples() map[string][]op.Example {
 				"last_four": "5Dpt", "read_only": true, "namespace": "home", "default_namespace": null,
 				"scopes": [], "integration": null, "integration_name": null, "end_user_id": null, "limits": {},
 				"created_by": "key_p3ZcWn0Vd8TqYs5L",
-				"created_at": "2026-11-21T18:49:05.118064912Z", "last_used_at": null,
-				"expires_at": "2099-01-01T00:00:00.029199912Z", "revoked_at": null, "state": "live",
+				"created_at": "2026-11-21T18:49:05.118064Z", "last_used_at": null,
+				"expires_at": "2099-01-01T00:00:00.029199Z", "revoked_at": null, "state": "live",
 				"secret": "sk-service-EXAMPLEEXAMPLEEXAMPLEEXAMPLE5Dpt"
 			}`,
 			},
@@ -152,7 +152,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"id": "int_oJCZlA8gsGnzg6SF", "organization_id": "org_aHehSzebxrAKYMh0", "name": "assistant",
 				"quotas": {"memories_per_end_user": 5000, "read_rate_per_min": 6000, "write_rate_per_min": 6000},
-				"created_at": "2026-11-21T18:49:05.150166441Z"
+				"created_at": "2026-11-21T18:49:05.150166Z"
 			}`},
 		},
 		"admin.integrations.list": {
@@ -203,7 +203,7 @@ func examples() map[string][]op.Example {
 				"scopes": ["memories:read", "memories:write", "recall:read"],
 				"integration": "int_oJCZlA8gsGnzg6SF", "integration_name": "assistant", "end_user_id": null,
 				"limits": {}, "created_by": "key_p3ZcWn0Vd8TqYs5L",
-				"created_at": "2026-11-21T18:49:05.157557583Z", "last_used_at": null,
+				"created_at": "2026-11-21T18:49:05.157557Z", "last_used_at": null,
 				"expires_at": null, "revoked_at": null, "state": "live",
 				"secret": "cint_EXAMPLEEXAMPLEEXAMPLEEXAMPLEQGLz"
 			}`,
@@ -274,7 +274,7 @@ func examples() map[string][]op.Example {
 				Parameters: map[string]string{"org": "default", "namespace": "home-copy", "on_conflict": "skip"},
 				Body: `{"type":"header","data":{"format":"mneme.dataset","version":1,` +
 					`"id":"set_5d41402abc4b2a76b9719d91","program":"1.0.0","store":"","snapshot":"partition",` +
-					`"created_at":"2026-11-21T18:50:04Z","contents":{"organization":"org_1b7WkT0JcX3mQyRe",` +
+					`"created_at":"2026-11-21T18:50:04.000000Z","contents":{"organization":"org_1b7WkT0JcX3mQyRe",` +
 					`"namespaces":["home"],"memories":false,"vectors":false,"keys":false,"secrets":false},` +
 					`"planned":{"organizations":1,"namespaces":1,"documents":1,"bytes":65}},` +
 					`"hash":"_Ftqi96S6p7K5ui-C9_BnXSBX8vQJORKXmOV2XW_Zx0","chain":"Ae4-ShauSpcWb5tALu-ZTj3bG9qVNnMcWg8YnTwURuk"}
@@ -289,7 +289,7 @@ func examples() map[string][]op.Example {
 					`months.","metadata":{"kind":"contract","tags":["flat","rent"]},` +
 					`"text_sha256":"1188bc282b7e72c263ba1121549866ab0f74a8cd168fcf79aebdad64eed17625",` +
 					`"metadata_sha256":"3bbad7ea340b3b04316e4194997126e2a0024ce3903e3a1afe07fba4034dab98",` +
-					`"origin":{"kind":"api","key_id":"key_7Qm2xV9bTn4LwPzd"},"created_at":"2026-11-21T18:49:04.637Z",` +
+					`"origin":{"kind":"api","key_id":"key_7Qm2xV9bTn4LwPzd"},"created_at":"2026-11-21T18:49:04.637000Z",` +
 					`"updated_at":"2026-11-21T18:49:04.637Z"},"hash":"U40U7-li3_dcGKGm-eLeCHghDtsDe51Wp87vKlTJSZE",` +
 					`"chain":"xmaKsv0RL6nD3ziKfeSsHpvD9-ZtRoD1Swk0TUEHE5I"}
 {"type":"end","data":{"seq":1,"counts":{"namespaces":1,"documents":1,"bytes":65},` +
@@ -315,7 +315,7 @@ func examples() map[string][]op.Example {
 					{
 						"id": "ada@example.com", "integration": "int_Advsp7RCVNIV01dq",
 						"integration_name": "shop", "memories": 1, "containers": 1, "bytes": 45,
-						"first_seen": "2026-11-21T18:49:04.648Z", "last_seen": "2026-11-21T18:49:04.99Z",
+						"first_seen": "2026-11-21T18:49:04.648000Z", "last_seen": "2026-11-21T18:49:04.990000Z",
 						"erasing": null
 					}
 				],
@@ -356,7 +356,7 @@ func examples() map[string][]op.Example {
 				"end_user_id": "ada@example.com", "organization_id": "org_nrocxtd5pdcivpqolphiesga",
 				"integration": "int_Advsp7RCVNIV01dq", "integration_name": "shop",
 				"deleted": {"memories": 1, "vectors": 1, "records": 1, "receipts": 2, "replays": 1},
-				"verified_absent": true, "erased_at": "2026-11-21T18:49:07.748Z"
+				"verified_absent": true, "erased_at": "2026-11-21T18:49:07.748000Z"
 			}`,
 			},
 		},

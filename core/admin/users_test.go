@@ -358,3 +358,35 @@ func TestEndUserIDs(t *testing.T) {
 }
 
 var _ op.Streamer = (*admin.Export)(nil)
+
+// Ids that were taken once, and are refused everywhere else, can be erased.
+func TestDotsAreErased(t *testing.T) {
+	t.Parallel()
+	c := openConsole(t, coretest.Options{})
+	chat := ident.From(c.app("", "chat").ctx)
+	for _, id := range []string{".", ".."} {
+		err := c.Store.Update(t.Context(), func(w port.Writer) error {
+			_, err := w.CreatePartition(t.Context(), port.Memories(chat.Org, chat.Integration, id),
+				port.PartitionRow{Dimensions: 8, CreatedAt: c.Now(), UpdatedAt: c.Now()})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := c.names(); got != "chat/. chat/.." {
+		t.Fatalf("there are %s", got)
+	}
+	for _, id := range []string{".", ".."} {
+		if all := exported(t, does(c.operator, t, c.ExportEndUser, ref(id))); all[0].ID != id {
+			t.Errorf("exported %+v", all)
+		}
+		if got := does(c.operator, t, c.EraseEndUser, ref(id)); !got.VerifiedAbsent || got.EndUser != id {
+			t.Errorf("erased %+v", got)
+		}
+	}
+	if got := c.names(); got != "" {
+		t.Errorf("left are %s", got)
+	}
+	refuses(c.operator, t, c.EraseEndUser, ref("a/b"), "invalid_end_user_id", "id")
+}

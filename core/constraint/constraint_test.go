@@ -103,7 +103,7 @@ func TestABrokenLimitIsToldByItsTags(t *testing.T) {
 	}{
 		"as it is": {func(*request) {}, "", ""},
 		"form": {func(r *request) { r.Namespace = "A" }, fault.InvalidNamespace,
-			"namespace: must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit"},
+			`namespace: must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit, got "A"`},
 		"form left out":     {func(r *request) { r.Namespace = "" }, fault.InvalidNamespace, "namespace: must be 1-64"},
 		"embedded":          {func(r *request) { r.Limit = new(101) }, fault.InvalidRequest, "limit: must be 1-100"},
 		"embedded at most":  {func(r *request) { r.Limit = new(100) }, "", ""},

@@ -161,7 +161,10 @@ func (r *rules) ofText() bool {
 func (r *rules) checkText(s string) *violation {
 	switch {
 	case r.format != nil && !r.format.Valid(s):
-		return r.broken("%s", r.format.Rule)
+		if s == "" {
+			return r.broken("%s", r.format.Rule)
+		}
+		return r.broken("%s, got %q", r.format.Rule, fault.Clip(s))
 	case r.maxBytes > 0 && len(s) > r.maxBytes:
 		broken := r.broken("is %d bytes; at most %d (%d KB) are allowed", len(s), r.maxBytes, r.maxBytes>>10)
 		broken.code = fault.PayloadTooLarge

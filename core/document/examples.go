@@ -26,11 +26,11 @@ func examples() map[string][]op.Example {
 				"documents": [
 					{
 						"id": "lease", "created": true, "unchanged": false, "chunks": 1,
-						"updated_at": "2026-11-21T18:49:03.455Z"
+						"updated_at": "2026-11-21T18:49:03.455000Z"
 					},
 					{
 						"id": "wifi", "created": true, "unchanged": false, "chunks": 1,
-						"updated_at": "2026-11-21T18:49:03.455Z"
+						"updated_at": "2026-11-21T18:49:03.455000Z"
 					}
 				]
 			}`},
@@ -56,7 +56,7 @@ func examples() map[string][]op.Example {
 					"documents": [
 						{
 							"id": "boiler", "created": true, "unchanged": false, "chunks": 1,
-							"updated_at": "2026-11-21T18:49:03.506Z"
+							"updated_at": "2026-11-21T18:49:03.506000Z"
 						}
 					]
 				}
@@ -70,14 +70,14 @@ func examples() map[string][]op.Example {
 					{
 						"id": "boiler", "metadata": {}, "chunks": 1,
 						"content_hash": "sha256:a964768cb138102c28a601d963f635538fbc4e526c5dea039ee764213067b5ce",
-						"source_id": null, "created_at": "2026-11-21T18:49:03.506Z",
-						"updated_at": "2026-11-21T18:49:03.506Z"
+						"source_id": null, "created_at": "2026-11-21T18:49:03.506000Z",
+						"updated_at": "2026-11-21T18:49:03.506000Z"
 					},
 					{
 						"id": "lease", "metadata": {"kind": "contract", "tags": ["flat", "rent"]}, "chunks": 1,
 						"content_hash": "sha256:2f1c01d659f7ad165c597051dac1ee704bbe88c0fbaa3923324a0bc20c9d208e",
-						"source_id": null, "created_at": "2026-11-21T18:49:03.455Z",
-						"updated_at": "2026-11-21T18:49:03.455Z"
+						"source_id": null, "created_at": "2026-11-21T18:49:03.455000Z",
+						"updated_at": "2026-11-21T18:49:03.455000Z"
 					}
 				],
 				"next_cursor": "979DlSGVesmgnW9jip8d9nsiaSI6ImxlYXNlIn0"
@@ -91,8 +91,8 @@ func examples() map[string][]op.Example {
 					{
 						"id": "lease", "metadata": {"kind": "contract", "tags": ["flat", "rent"]}, "chunks": 1,
 						"content_hash": "sha256:2f1c01d659f7ad165c597051dac1ee704bbe88c0fbaa3923324a0bc20c9d208e",
-						"source_id": null, "created_at": "2026-11-21T18:49:03.455Z",
-						"updated_at": "2026-11-21T18:49:03.455Z"
+						"source_id": null, "created_at": "2026-11-21T18:49:03.455000Z",
+						"updated_at": "2026-11-21T18:49:03.455000Z"
 					}
 				],
 				"next_cursor": null
@@ -108,8 +108,8 @@ func examples() map[string][]op.Example {
 				"id": "lease", "text": "The lease ends on 31 May 2027. The notice period is three months.",
 				"metadata": {"kind": "contract", "tags": ["flat", "rent"]}, "chunks": 1,
 				"content_hash": "sha256:2f1c01d659f7ad165c597051dac1ee704bbe88c0fbaa3923324a0bc20c9d208e",
-				"source_id": null, "created_at": "2026-11-21T18:49:03.455Z",
-				"updated_at": "2026-11-21T18:49:03.455Z",
+				"source_id": null, "created_at": "2026-11-21T18:49:03.455000Z",
+				"updated_at": "2026-11-21T18:49:03.455000Z",
 				"chunk_list": [
 					{
 						"index": 0, "start": 0, "end": 65,

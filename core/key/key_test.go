@@ -242,6 +242,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"integration key on the namespace API", memory.Secret, op.Namespace, "sk-service-"},
 		{"integration key on the admin API", memory.Secret, op.Administration, "adm-"},
 		{"team key on the memory API", team.Secret, op.Memory, "kind team"},
+		{"team key, by what it takes", team.Secret, op.Memory, "cint_, or personal ones with cmem_"},
 		{"team key on the namespace API", team.Secret, op.Namespace, "sk-service-"},
 	} {
 		_, err := s.Verify(t.Context(), x.secret, x.family)

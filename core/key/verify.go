@@ -38,9 +38,12 @@ func wrongFamily(what, api string, kinds []ident.Kind) error {
 	prefixes := make([]string, len(kinds))
 	for i, k := range kinds {
 		prefixes[i] = k.Prefix()
+		if k == ident.Personal { // team and organization keys begin so, too
+			prefixes[i] = "personal ones with " + k.Prefix()
+		}
 	}
 	return fault.New(fault.Unauthorized, "%s is not valid on %s, which takes keys that begin with %s", what, api,
-		strings.Join(prefixes, " or "))
+		strings.Join(prefixes, ", or "))
 }
 
 // Verify resolves a bearer key to its principal. Faults: Unauthorized, with one

@@ -99,7 +99,7 @@ func examples() map[string][]op.Example {
 					"source": "crm", "externalId": "contact-42", "version": 1, "operation": "upsert",
 					"requestHash": "sha256:adda52cb775ba459672e2d943b80d00e6453ff5553e7f64bf19832099ec21aec",
 					"outcome": "created", "occurredAt": "2026-05-20T09:30:00Z",
-					"appliedAt": "2026-11-21T18:49:04.89Z", "documentId": "mem_06gvus6chdv7v069k1toovt9m0",
+					"appliedAt": "2026-11-21T18:49:04.890000Z", "documentId": "mem_06gvus6chdv7v069k1toovt9m0",
 					"contentHash": "sha256:13c5e3fe7f97b82e3d8ca580be5115641c8b2e31c2fbb495860daed85b29c697"
 				}
 			}`},
@@ -121,7 +121,7 @@ func examples() map[string][]op.Example {
 					"source": "crm", "externalId": "contact-42", "version": 1, "operation": "upsert",
 					"requestHash": "sha256:adda52cb775ba459672e2d943b80d00e6453ff5553e7f64bf19832099ec21aec",
 					"outcome": "created", "occurredAt": "2026-05-20T09:30:00Z",
-					"appliedAt": "2026-11-21T18:49:04.89Z", "documentId": "mem_06gvus6chdv7v069k1toovt9m0",
+					"appliedAt": "2026-11-21T18:49:04.890000Z", "documentId": "mem_06gvus6chdv7v069k1toovt9m0",
 					"contentHash": "sha256:13c5e3fe7f97b82e3d8ca580be5115641c8b2e31c2fbb495860daed85b29c697"
 				}
 			}`,
@@ -144,7 +144,7 @@ func examples() map[string][]op.Example {
 					"source": "crm", "externalId": "contact-42", "version": 2, "operation": "tombstone",
 					"requestHash": "sha256:7b4cfda600083311e06616850634f0e98cbdb9e9cd0a8a1fba7ac759f03cdc98",
 					"outcome": "tombstoned", "occurredAt": "2026-06-01T00:00:00Z",
-					"appliedAt": "2026-11-21T18:49:04.974Z", "documentId": "mem_06gvus6chdv7v069k1toovt9m0",
+					"appliedAt": "2026-11-21T18:49:04.974000Z", "documentId": "mem_06gvus6chdv7v069k1toovt9m0",
 					"contentHash": ""
 				}
 			}`,

@@ -115,8 +115,7 @@ func Auth(keys Verifier) endpoint.Middleware {
 
 func verify(ctx context.Context, keys Verifier, c *op.Call) (ident.Principal, error) {
 	if c.Credential.Bearer == "" {
-		return ident.Principal{}, fault.New(fault.Unauthorized,
-			"an API key is required: send the header Authorization: Bearer <key>")
+		return ident.Principal{}, c.Credential.Missing()
 	}
 	p, err := keys.Verify(ctx, c.Credential.Bearer, c.Spec.Family)
 	if err == nil || c.Spec.Auth != op.OptionalKey {

@@ -19,8 +19,8 @@ func examples() map[string][]op.Example {
 						"name": "home", "sparse": false, "documents": 3, "chunks": 3, "bytes": 149,
 						"embedding_model": "e5-small-v2",
 						"embedding_digest": "sha256:c3ba9660225974d7cfc7d79d2e4b4abec95e2fd521a96a16a6f35c3e08af3dc6",
-						"sparse_model": null, "created_at": "2026-11-21T18:49:03.454Z",
-						"updated_at": "2026-11-21T18:49:03.506Z"
+						"sparse_model": null, "created_at": "2026-11-21T18:49:03.454000Z",
+						"updated_at": "2026-11-21T18:49:03.506000Z"
 					}
 				],
 				"next_cursor": null
@@ -32,8 +32,8 @@ func examples() map[string][]op.Example {
 				"name": "home", "sparse": false, "documents": 3, "chunks": 3, "bytes": 149,
 				"embedding_model": "e5-small-v2",
 				"embedding_digest": "sha256:c3ba9660225974d7cfc7d79d2e4b4abec95e2fd521a96a16a6f35c3e08af3dc6",
-				"sparse_model": null, "created_at": "2026-11-21T18:49:03.454Z",
-				"updated_at": "2026-11-21T18:49:03.506Z"
+				"sparse_model": null, "created_at": "2026-11-21T18:49:03.454000Z",
+				"updated_at": "2026-11-21T18:49:03.506000Z"
 			}`},
 		},
 		"namespaces.delete": {

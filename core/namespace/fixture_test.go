@@ -2,6 +2,7 @@ package namespace_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
@@ -124,7 +125,7 @@ func (c *catalog) query(ns, text string) *coretest.Reply {
 // absent checks that no call finds anything in a namespace.
 func (c *catalog) absent(ns string) {
 	c.t.Helper()
-	c.get(ns).Fails("namespace_not_found", ns)
+	c.get(ns).Fails("namespace_not_found", strconv.Quote(ns))
 	c.query(ns, "x").Fails("namespace_not_found", ns)
 	coretest.Ask(c.ctx, c.t, c.documents.List, coretest.Object{},
 		func(in *document.ListDocuments) { in.Namespace = ns }).Fails("namespace_not_found", ns)

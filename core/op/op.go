@@ -157,7 +157,20 @@ type Deprecation struct {
 }
 
 // Credential is what the caller presented.
-type Credential struct{ Bearer string }
+type Credential struct {
+	Bearer string // "": none that could be read
+	// Unread says that an Authorization came of which no key could be read.
+	Unread bool
+}
+
+// Missing is the fault of a call without a key where one is needed.
+func (c Credential) Missing() error {
+	if c.Unread {
+		return fault.New(fault.Unauthorized,
+			"no API key could be read: send one header Authorization with the word Bearer, a space and the key")
+	}
+	return fault.New(fault.Unauthorized, "an API key is required: send the header Authorization: Bearer <key>")
+}
 
 // Reply carries what middlewares and services want said beside the body.
 type Reply struct{ Header map[string]string }

@@ -13,7 +13,7 @@ func examples() map[string][]op.Example {
 		"health.deep": {
 			{Name: "with-a-key", Summary: "With a key",
 				Answer: `{
-				"status": "ok", "time": "2026-11-21T18:49:04.995110617Z",
+				"status": "ok", "time": "2026-11-21T18:49:04.995110Z",
 				"checks": {
 					"keyword": {"status": "ok", "latency_ms": 1}, "probe": {"status": "ok", "latency_ms": 1},
 					"rerank": {"status": "ok", "latency_ms": 1}, "sparse": {"status": "ok", "latency_ms": 1},

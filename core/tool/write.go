@@ -36,6 +36,9 @@ type Saved struct {
 // Save stores a document. Without an id it is named by its text, so that a repeat
 // changes nothing.
 func (s *Service) Save(ctx context.Context, in Save) (Saved, error) {
+	if strings.TrimSpace(in.Text) == "" { // a model would believe that it can be found
+		return Saved{}, fault.Field(fault.InvalidRequest, "text", "must hold a character that is not white space")
+	}
 	h, err := s.destination(ctx, in)
 	if err != nil {
 		return Saved{}, err

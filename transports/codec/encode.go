@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 )
 
@@ -64,6 +65,9 @@ func (e *Encoder) compile(t reflect.Type) writer {
 	switch {
 	case t == rawType:
 		return writeRaw
+	case t == timeType:
+		return writeTime
+	case t == reflect.PointerTo(timeType): // its elements, though it is a Marshaler
 	case t.Implements(marshalType):
 		return writeMarshaler
 	case t.Implements(textMarshalType):
@@ -238,6 +242,14 @@ func writeRaw(_ *Encoder, b []byte, v reflect.Value) ([]byte, error) {
 		return append(b, "null"...), nil
 	}
 	return append(b, v.Bytes()...), nil
+}
+
+// timeFormat gives every time as many decimals as stores keep, so that times compare as
+// texts do (docs/contract.md#http-times).
+const timeFormat = `"2006-01-02T15:04:05.000000Z"`
+
+func writeTime(_ *Encoder, b []byte, v reflect.Value) ([]byte, error) {
+	return v.Interface().(time.Time).UTC().AppendFormat(b, timeFormat), nil
 }
 
 func writeMarshaler(_ *Encoder, b []byte, v reflect.Value) ([]byte, error) {

@@ -62,7 +62,7 @@ func TestAppend(t *testing.T) {
 		in   any
 		want string
 	}{
-		{"zero", answer{}, `{"seq":0,"text":"","list":[],"map":{},"none":null,"raw":null,"at":"0001-01-01T00:00:00Z",` +
+		{"zero", answer{}, `{"seq":0,"text":"","list":[],"map":{},"none":null,"raw":null,"at":"0001-01-01T00:00:00.000000Z",` +
 			`"any":null,"f32":0}`},
 		{"html stays", map[string]string{"b": "<a href='x'>&\u2028", "a": "1"}, `{"a":"1","b":"<a href='x'>&` + "\u2028" + `"}`},
 		{"strings", "\x00\x1f\"\\\n\r\té😀\xff", `"\u0000\u001f\"\\\n\r\té😀` + "\ufffd" + `"`},
@@ -73,6 +73,10 @@ func TestAppend(t *testing.T) {
 		{"any", []any{nil, true, 3, "x", map[string]any{"z": []int(nil)}}, `[null,true,3,"x",{"z":[]}]`},
 		{"embedded pointer", []oneOf{{Sum: &Sum{3}}, {Ticket: &Ticket{"t"}}, {}}, `[{"total":3},{"id":"t"},{}]`},
 		{"nil", nil, "null"},
+		{"times have one form", []any{
+			time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), new(time.Date(2026, 1, 2, 3, 4, 5, 678_900_999, time.FixedZone("", 3600))),
+			(*time.Time)(nil), map[string]any{"at": []*time.Time{nil}},
+		}, `["2026-01-02T03:04:05.000000Z","2026-01-02T02:04:05.678900Z",null,{"at":[null]}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := e.Append(nil, c.in)

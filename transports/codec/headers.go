@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/op"
 )
 
 // Bearer is the key that the lines of the header Authorization hold (RFC 6750,
@@ -21,6 +22,12 @@ func Bearer(lines []string) string {
 		return ""
 	}
 	return strings.Trim(key, " ")
+}
+
+// Credential is what the lines of the header Authorization hold.
+func Credential(lines []string) op.Credential {
+	key := Bearer(lines)
+	return op.Credential{Bearer: key, Unread: key == "" && len(lines) > 0}
 }
 
 // Timeout is how long the lines of the header X-Timeout-Ms let a call take; 0

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 	"runtime/debug"
 	"strconv"
@@ -149,7 +150,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A page may be mounted at the root for people; programs are told that there is no route.
 	noPage := r.URL.Path == "/" && !strings.Contains(r.Header.Get("Accept"), "text/html")
 	if noPage || !canonical(r.URL.EscapedPath()) {
-		x.refuse(fault.New(fault.NotFound, "no route matches %s", fault.Clip(r.URL.Path)))
+		x.noRoute()
 		return
 	}
 	if found, pattern := h.mux.Handler(x.r); pattern == "" {
@@ -173,13 +174,29 @@ func (x *exchange) recover() {
 	x.fail(fault.New(fault.Internal, "an internal error occurred"))
 }
 
+// noRoute answers that there is nothing at a path, and names the one without a slash at its
+// end where there is something.
+func (x *exchange) noRoute() {
+	hint := ""
+	if trimmed := strings.TrimRight(x.r.URL.EscapedPath(), "/"); trimmed != "" && trimmed != x.r.URL.EscapedPath() {
+		r := x.r.Clone(x.r.Context())
+		if u, err := url.ParseRequestURI(trimmed); err == nil && canonical(trimmed) {
+			r.URL = u
+			if _, pattern := x.h.mux.Handler(r); pattern != "" {
+				hint = "; did you mean " + fault.Clip(u.Path) + "?"
+			}
+		}
+	}
+	x.refuse(fault.New(fault.NotFound, "no route matches %s%s", fault.Clip(x.r.URL.Path), hint))
+}
+
 // unrouted answers what the mux has no pattern for; the status and Allow are
 // those it would send.
 func (x *exchange) unrouted(found http.Handler) {
 	verdict := responseHead{header: http.Header{}}
 	found.ServeHTTP(&verdict, x.r)
 	if verdict.status != http.StatusMethodNotAllowed {
-		x.refuse(fault.New(fault.NotFound, "no route matches %s", fault.Clip(x.r.URL.Path)))
+		x.noRoute()
 		return
 	}
 	allow := verdict.header.Get("Allow")
@@ -265,7 +282,7 @@ func (x *exchange) call(s *op.Spec, d *codec.Decoder) *op.Call {
 	timeout, wrong := codec.Timeout(x.r.Header.Values("X-Timeout-Ms"))
 	return &op.Call{
 		Spec: s, Transport: Transport, RequestID: x.id, Timeout: timeout, Reply: &x.reply,
-		Credential: op.Credential{Bearer: codec.Bearer(x.r.Header.Values("Authorization"))},
+		Credential: codec.Credential(x.r.Header.Values("Authorization")),
 		Decode: func(ctx context.Context, dst any) error {
 			if wrong != nil {
 				return wrong

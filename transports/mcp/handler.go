@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,9 @@ const Transport = "mcp"
 
 // Versions are the revisions of the protocol that are served, newest first.
 func Versions() []string { return []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"} }
+
+// revision is what names of revisions look like.
+var revision = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 
 // MaxBody is how large a message may be unless Options say otherwise: the largest
 // text with each byte escaped, its metadata and the envelope.
@@ -146,6 +150,11 @@ func (h *Handler) serve(x *exchange) error {
 		x.w.Header().Set("Allow", http.MethodPost)
 		return fault.New(fault.MethodNotAllowed, "method %s is not allowed here; allowed: POST", fault.Clip(x.r.Method))
 	}
+	// The library takes a word that is no revision for a message of the newest one, and blames that.
+	if v := x.r.Header.Get("Mcp-Protocol-Version"); v != "" && !revision.MatchString(v) {
+		return fault.Field(fault.InvalidRequest, "MCP-Protocol-Version", "must be one of %s, got %q",
+			strings.Join(Versions(), ", "), fault.Clip(v))
+	}
 	body, err := h.readBody(x)
 	if err != nil {
 		return err
@@ -160,8 +169,7 @@ func (h *Handler) serve(x *exchange) error {
 
 func (h *Handler) authenticate(x *exchange) (ident.Principal, error) {
 	if x.bearer == "" {
-		return ident.Principal{}, fault.New(fault.Unauthorized,
-			"an API key is required: send the header Authorization: Bearer <key>")
+		return ident.Principal{}, op.Credential{Unread: len(x.r.Header.Values("Authorization")) > 0}.Missing()
 	}
 	return h.o.Authenticate(x.r.Context(), x.bearer)
 }

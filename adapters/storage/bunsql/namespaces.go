@@ -104,7 +104,7 @@ func kind(p port.Partition) string {
 }
 
 func absent(p port.Partition) error {
-	return fault.New(fault.PartitionNotFound, "%s %s does not exist", kind(p), p.Name())
+	return fault.New(fault.PartitionNotFound, "%s %q does not exist", kind(p), p.Name())
 }
 
 // resolve finds a partition's row; fault PartitionNotFound when there is none

@@ -196,15 +196,7 @@ func (c *command) deleteOrganization(ctx context.Context, cl *client.Client, o a
 	}
 	n := d.Deleted
 	_, err := fmt.Fprintf(c.stdout, "deleted %s (%s): %s, %s, %s, %s, %s, %s; nothing is left\n", o.Name, o.ID,
-		counted(n.Namespaces, "namespace"), counted(n.Documents, "document"), counted(n.EndUsers, "end user"),
-		memories(n.Memories), counted(n.Integrations, "integration"), counted(n.Keys, "key"))
+		plural(int(n.Namespaces), "namespace"), plural(int(n.Documents), "document"), plural(int(n.EndUsers), "end user"),
+		memories(n.Memories), plural(int(n.Integrations), "integration"), plural(int(n.Keys), "key"))
 	return err
-}
-
-// counted is a number of things.
-func counted(n int64, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprint(n, " ", thing)
 }

@@ -119,7 +119,7 @@ func (c *command) printUsers(rows []admin.EndUser, more, asJSON bool) error {
 // endUser finds an end user's row, and which integration is meant when none was
 // named. known is false when there is no such end user.
 func endUser(ctx context.Context, cl *client.Client, p userScope, id string) (row admin.EndUser, known bool, err error) {
-	if !ident.ValidEndUser(id) {
+	if !ident.ValidEndUser(id) && id != "." && id != ".." { // these two were taken once
 		return row, false, usage("%q is no end user's id: it %s", id, ident.EndUserRule)
 	}
 	var found []admin.EndUser

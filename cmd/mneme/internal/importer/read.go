@@ -146,7 +146,10 @@ func (r *reader) document() error {
 	if err != nil {
 		return err
 	}
-	more := map[string]any{"path": r.file.Name, "modified_at": r.file.ModTime.UTC().Format(time.RFC3339)}
+	more := map[string]any{"path": r.file.Name}
+	if !r.file.ModTime.IsZero() { // files within a program have none
+		more["modified_at"] = r.file.ModTime.UTC().Format(time.RFC3339)
+	}
 	docs, err := file.Compose(r.file.Name, x, more)
 	if err != nil {
 		return r.problem(0, "", errors.New(fault.From(err).Message))

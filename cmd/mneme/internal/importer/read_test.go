@@ -355,3 +355,11 @@ func FuzzRecord(f *testing.F) {
 		}
 	})
 }
+
+// A file without a time, as those within a program are, says nothing of when it changed.
+func TestFileWithoutTime(t *testing.T) {
+	recs, bad, _ := read(t, scan(t, fstest.MapFS{"a.md": {Data: []byte("Text.")}})[0], Mark{})
+	if len(recs) != 1 || len(bad) != 0 || cmp.Diff(map[string]any{"path": "a.md"}, recs[0].Metadata) != "" {
+		t.Errorf("read %+v, %v", recs, bad)
+	}
+}
