@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/coretest/services"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/query"
-	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // library is a document service as the engine makes it, with the services that
@@ -33,27 +33,9 @@ func open(t testing.TB, o coretest.Options) *library {
 	t.Helper()
 	f := coretest.New(t, o)
 	l := &library{Fixture: f, t: t, ctx: f.Caller(key.Issue{})}
-	l.documents = document.New(document.Settings{
-		Store:                f.Store,
-		Changes:              f.Changes,
-		Encoders:             f.Encoders,
-		Searcher:             f.Searcher,
-		Projector:            f.Projector,
-		Pages:                f.Pages,
-		WithConfiguredModels: f.Models.WithConfiguredModels,
-		Replica:              f.Replica,
-		Jobs:                 f.Jobs,
-		Now:                  f.Now,
-		Log:                  f.Log,
-	})
+	l.documents = services.Documents(f)
 	l.namespaces = namespace.New(f.Store, f.Pages, f.Models, f.Projector.Drop)
-	l.queries = query.New(query.Settings{
-		Store:     f.Store,
-		Searcher:  f.Searcher,
-		Reranking: retrieve.DefaultReranking(),
-		Encoders:  f.Encoders,
-		Log:       f.Log,
-	})
+	l.queries = services.Queries(f, nil)
 	l.close = f.Close
 	return l
 }

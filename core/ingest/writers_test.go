@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/coretest/services"
 	"github.com/mnemehq/mneme/core/dataset"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
-	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
@@ -144,37 +144,11 @@ func (h *heard) must(err error) {
 }
 
 func (h *heard) documents() *document.Service {
-	return document.New(document.Settings{
-		Store:                h.Store,
-		Changes:              h.Changes,
-		Encoders:             h.Encoders,
-		Searcher:             h.Searcher,
-		Projector:            h.Projector,
-		Pages:                h.Pages,
-		WithConfiguredModels: h.Models.WithConfiguredModels,
-		Replica:              h.Replica,
-		Jobs:                 h.Jobs,
-		Now:                  h.Now,
-		Log:                  h.Log,
-	})
+	return services.Documents(h.Fixture)
 }
 
 func (h *heard) memories() *memory.Service {
-	whole := chunk.Default()
-	whole.Whole = true
-	return memory.New(memory.Settings{
-		Store:                h.Store,
-		Changes:              h.Changes,
-		Encoders:             h.Encoders.With(whole),
-		Searcher:             h.Searcher,
-		Projector:            h.Projector,
-		Pages:                h.Pages,
-		WithConfiguredModels: h.Models.WithConfiguredModels,
-		Replica:              h.Replica,
-		Jobs:                 h.Jobs,
-		Now:                  h.Now,
-		Log:                  h.Log,
-	})
+	return services.Memories(h.Fixture, nil)
 }
 
 // write writes documents, given as id and text, a text with "|" having metadata

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/coretest/services"
 	"github.com/mnemehq/mneme/core/ident"
-	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/port"
@@ -32,26 +32,13 @@ type plane struct {
 func open(t testing.TB, o coretest.Options, settings func(*memory.Settings)) *plane {
 	t.Helper()
 	f := coretest.New(t, o)
-	whole := chunk.Default()
-	whole.Whole = true
-	s := memory.Settings{
-		Store:                f.Store,
-		Changes:              f.Changes,
-		Encoders:             f.Encoders.With(whole),
-		Projector:            f.Projector,
-		Searcher:             f.Searcher,
-		Reranking:            retrieve.Reranking{Prior: 1, Floor: retrieve.NoFloor, Depth: 40},
-		Pages:                f.Pages,
-		WithConfiguredModels: f.Models.WithConfiguredModels,
-		Replica:              f.Replica,
-		Jobs:                 f.Jobs,
-		Now:                  f.Now,
-		Log:                  f.Log,
-	}
-	if settings != nil {
-		settings(&s)
-	}
-	p := &plane{Fixture: f, t: t, options: o, settings: settings, memories: memory.New(s)}
+	made := services.Memories(f, func(s *memory.Settings) {
+		s.Reranking = retrieve.Reranking{Prior: 1, Floor: retrieve.NoFloor, Depth: 40}
+		if settings != nil {
+			settings(s)
+		}
+	})
+	p := &plane{Fixture: f, t: t, options: o, settings: settings, memories: made}
 	run, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- p.memories.Run(run) }()

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/coretest/services"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/query"
-	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // catalog is a namespace service as the engine makes it, with the services that fill
@@ -31,26 +31,8 @@ func open(t testing.TB, o coretest.Options) *catalog {
 	f := coretest.New(t, o)
 	c := &catalog{Fixture: f, t: t, ctx: f.Caller(key.Issue{})}
 	c.namespaces = namespace.New(f.Store, f.Pages, f.Models, c.forget)
-	c.documents = document.New(document.Settings{
-		Store:                f.Store,
-		Changes:              f.Changes,
-		Encoders:             f.Encoders,
-		Searcher:             f.Searcher,
-		Projector:            f.Projector,
-		Pages:                f.Pages,
-		WithConfiguredModels: f.Models.WithConfiguredModels,
-		Replica:              f.Replica,
-		Jobs:                 f.Jobs,
-		Now:                  f.Now,
-		Log:                  f.Log,
-	})
-	c.queries = query.New(query.Settings{
-		Store:     f.Store,
-		Searcher:  f.Searcher,
-		Reranking: retrieve.DefaultReranking(),
-		Encoders:  f.Encoders,
-		Log:       f.Log,
-	})
+	c.documents = services.Documents(f)
+	c.queries = services.Queries(f, nil)
 	return c
 }
 

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/coretest/services"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/query"
+	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // house is the service of queries with the writer beside it, over a real store and
@@ -25,24 +27,13 @@ type house struct {
 func newHouse(t *testing.T, o coretest.Options, change func(*query.Settings)) *house {
 	t.Helper()
 	f := coretest.New(t, o)
-	s := query.Settings{Store: f.Store, Searcher: f.Searcher, Encoders: f.Encoders, Log: f.Log}
-	if change != nil {
-		change(&s)
-	}
-	documents := document.New(document.Settings{
-		Store:                f.Store,
-		Encoders:             f.Encoders,
-		Searcher:             f.Searcher,
-		Changes:              f.Changes,
-		Projector:            f.Projector,
-		Pages:                f.Pages,
-		WithConfiguredModels: f.Models.WithConfiguredModels,
-		Replica:              f.Replica,
-		Jobs:                 f.Jobs,
-		Now:                  f.Now,
-		Log:                  f.Log,
+	queries := services.Queries(f, func(s *query.Settings) {
+		s.Reranking = retrieve.Reranking{} // the reranker alone, unless a test says otherwise
+		if change != nil {
+			change(s)
+		}
 	})
-	return &house{Fixture: f, t: t, ctx: f.Caller(key.Issue{}), documents: documents, queries: query.New(s)}
+	return &house{Fixture: f, t: t, ctx: f.Caller(key.Issue{}), documents: services.Documents(f), queries: queries}
 }
 
 // text is a document without metadata.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/coretest/services"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/key"
@@ -33,19 +34,7 @@ type bench struct {
 func newBench(t *testing.T, reranker port.Reranker) *bench {
 	t.Helper()
 	f := coretest.New(t, coretest.Options{})
-	documents := document.New(document.Settings{
-		Store:                f.Store,
-		Encoders:             f.Encoders,
-		Searcher:             f.Searcher,
-		Changes:              f.Changes,
-		Projector:            f.Projector,
-		Pages:                f.Pages,
-		WithConfiguredModels: f.Models.WithConfiguredModels,
-		Replica:              f.Replica,
-		Jobs:                 f.Jobs,
-		Now:                  f.Now,
-		Log:                  f.Log,
-	})
+	documents := services.Documents(f)
 	return &bench{f, t, f.Caller(key.Issue{}), documents, tool.New(tool.Settings{
 		Namespaces: namespace.New(f.Store, f.Pages, f.Models, f.Projector.Drop),
 		Documents:  documents,

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/coretest/services"
 	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/dataset/installation"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
-	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/port"
@@ -35,36 +35,9 @@ type town struct {
 func settle(t testing.TB) *town {
 	t.Helper()
 	f := coretest.New(t, coretest.Options{})
-	whole := chunk.Default()
-	whole.Whole = true
 	w := &town{Fixture: f, t: t}
-	w.documents = document.New(document.Settings{
-		Store:                f.Store,
-		Changes:              f.Changes,
-		Encoders:             f.Encoders,
-		Searcher:             f.Searcher,
-		Projector:            f.Projector,
-		Pages:                f.Pages,
-		WithConfiguredModels: f.Models.WithConfiguredModels,
-		Replica:              f.Replica,
-		Jobs:                 f.Jobs,
-		Now:                  f.Now,
-		Log:                  f.Log,
-	})
-	w.memories = memory.New(memory.Settings{
-		Store:                f.Store,
-		Changes:              f.Changes,
-		Encoders:             f.Encoders.With(whole),
-		Projector:            f.Projector,
-		Searcher:             f.Searcher,
-		Reranking:            memory.DefaultReranking(),
-		Pages:                f.Pages,
-		WithConfiguredModels: f.Models.WithConfiguredModels,
-		Replica:              f.Replica,
-		Jobs:                 f.Jobs,
-		Now:                  f.Now,
-		Log:                  f.Log,
-	})
+	w.documents = services.Documents(f)
+	w.memories = services.Memories(f, nil)
 	w.own, w.acme = f.Caller(key.Issue{}), f.Caller(key.Issue{Org: "acme"})
 	w.chat = f.Integration("chat")
 	for i := range 3 {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/coretest/services"
 	"github.com/mnemehq/mneme/core/dataset"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/document"
@@ -24,7 +25,6 @@ import (
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/query"
-	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // depot exports and imports namespaces of one organization, with the services that
@@ -45,27 +45,9 @@ func open(t testing.TB, o coretest.Options) *depot {
 	f := coretest.New(t, o)
 	d := &depot{Fixture: f, t: t, ctx: f.Caller(key.Issue{})}
 	d.transfers = d.over(f.Store)
-	d.documents = document.New(document.Settings{
-		Store:                f.Store,
-		Changes:              f.Changes,
-		Encoders:             f.Encoders,
-		Searcher:             f.Searcher,
-		Projector:            f.Projector,
-		Pages:                f.Pages,
-		WithConfiguredModels: f.Models.WithConfiguredModels,
-		Replica:              f.Replica,
-		Jobs:                 f.Jobs,
-		Now:                  f.Now,
-		Log:                  f.Log,
-	})
+	d.documents = services.Documents(f)
 	d.namespaces = namespace.New(f.Store, f.Pages, f.Models, f.Projector.Drop)
-	d.queries = query.New(query.Settings{
-		Store:     f.Store,
-		Searcher:  f.Searcher,
-		Reranking: retrieve.DefaultReranking(),
-		Encoders:  f.Encoders,
-		Log:       f.Log,
-	})
+	d.queries = services.Queries(f, nil)
 	return d
 }
 
