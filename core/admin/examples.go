@@ -44,14 +44,12 @@ func examples() map[string][]op.Example {
 					"jobs": 0},
 				"deleted_at": null
 			}`},
-			{Name: "ended", Summary: "Nothing is left", Parameters: map[string]string{"org": "org_aHehSzebxrAKYMh0",
-				"name": "acme"},
+			{Name: "absent", Summary: "There is none of that name", Parameters: map[string]string{"org": "globex", "name": "globex"},
 				Answer: `{
-				"id": "org_aHehSzebxrAKYMh0", "job_id": "job_01a1ff70-c6f4-71bf-9034-55c94c5dfb57", "status": "deleted",
-				"done": 3, "total": 3,
-				"deleted": {"namespaces": 2, "documents": 40, "end_users": 1, "memories": 7, "integrations": 1, "keys": 3,
-					"jobs": 1},
-				"deleted_at": "2026-11-21T18:49:07.748112Z"
+				"id": null, "job_id": null, "status": "absent", "done": 0, "total": 0,
+				"deleted": {"namespaces": 0, "documents": 0, "end_users": 0, "memories": 0, "integrations": 0, "keys": 0,
+					"jobs": 0},
+				"deleted_at": null
 			}`},
 		},
 		"admin.keys.create": {
@@ -222,7 +220,8 @@ func examples() map[string][]op.Example {
 						"last_four": "QGLz", "read_only": false, "namespace": null, "default_namespace": null,
 						"scopes": ["memories:read", "memories:write", "recall:read"],
 						"integration": "int_oJCZlA8gsGnzg6SF", "integration_name": "assistant",
-						"end_user_id": null, "limits": {}, "created_at": "2026-11-21T18:49:05.157557Z",
+						"end_user_id": null, "limits": {}, "created_by": "key_p3ZcWn0Vd8TqYs5L",
+						"created_at": "2026-11-21T18:49:05.157557Z",
 						"last_used_at": null, "expires_at": null, "revoked_at": null, "state": "live"
 					}
 				],
@@ -274,7 +273,7 @@ func examples() map[string][]op.Example {
 				Parameters: map[string]string{"org": "default", "namespace": "home-copy", "on_conflict": "skip"},
 				Body: `{"type":"header","data":{"format":"mneme.dataset","version":1,` +
 					`"id":"set_5d41402abc4b2a76b9719d91","program":"1.0.0","store":"","snapshot":"partition",` +
-					`"created_at":"2026-11-21T18:50:04.000000Z","contents":{"organization":"org_1b7WkT0JcX3mQyRe",` +
+					`"created_at":"2026-11-21T18:50:04Z","contents":{"organization":"org_1b7WkT0JcX3mQyRe",` +
 					`"namespaces":["home"],"memories":false,"vectors":false,"keys":false,"secrets":false},` +
 					`"planned":{"organizations":1,"namespaces":1,"documents":1,"bytes":65}},` +
 					`"hash":"_Ftqi96S6p7K5ui-C9_BnXSBX8vQJORKXmOV2XW_Zx0","chain":"Ae4-ShauSpcWb5tALu-ZTj3bG9qVNnMcWg8YnTwURuk"}
@@ -289,7 +288,7 @@ func examples() map[string][]op.Example {
 					`months.","metadata":{"kind":"contract","tags":["flat","rent"]},` +
 					`"text_sha256":"1188bc282b7e72c263ba1121549866ab0f74a8cd168fcf79aebdad64eed17625",` +
 					`"metadata_sha256":"3bbad7ea340b3b04316e4194997126e2a0024ce3903e3a1afe07fba4034dab98",` +
-					`"origin":{"kind":"api","key_id":"key_7Qm2xV9bTn4LwPzd"},"created_at":"2026-11-21T18:49:04.637000Z",` +
+					`"origin":{"kind":"api","key_id":"key_7Qm2xV9bTn4LwPzd"},"created_at":"2026-11-21T18:49:04.637Z",` +
 					`"updated_at":"2026-11-21T18:49:04.637Z"},"hash":"U40U7-li3_dcGKGm-eLeCHghDtsDe51Wp87vKlTJSZE",` +
 					`"chain":"xmaKsv0RL6nD3ziKfeSsHpvD9-ZtRoD1Swk0TUEHE5I"}
 {"type":"end","data":{"seq":1,"counts":{"namespaces":1,"documents":1,"bytes":65},` +
