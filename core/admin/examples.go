@@ -44,7 +44,8 @@ func examples() map[string][]op.Example {
 					"jobs": 0},
 				"deleted_at": null
 			}`},
-			{Name: "absent", Summary: "There is none of that name", Parameters: map[string]string{"org": "globex", "name": "globex"},
+			{Name: "absent", Summary: "There is none of that name",
+				Parameters: map[string]string{"org": "globex", "name": "globex"},
 				Answer: `{
 				"id": null, "job_id": null, "status": "absent", "done": 0, "total": 0,
 				"deleted": {"namespaces": 0, "documents": 0, "end_users": 0, "memories": 0, "integrations": 0, "keys": 0,

@@ -194,7 +194,8 @@ func TestDeletion(t *testing.T) {
 		"its end":      s.Keys.Resume(t.Context(), "acme"),
 		"another one":  second(s.Keys.CreateOrganization(t.Context(), "acme")),
 		"a namespace":  second(coretest.Call(docs, s.namespaces.Create, namespace.CreateNamespace{Name: "late"})),
-		"an end user":  second(coretest.Call(chat, s.memories.Batch, memory.Batch{EndUserID: "late", Memories: []memory.BatchItem{{Content: new("late")}}})),
+		"an end user":  second(coretest.Call(chat, s.memories.Batch, memory.Batch{EndUserID: "late",
+			Memories: []memory.BatchItem{{Content: new("late")}}})),
 		"to cancel it": second(s.Jobs.Cancel(t.Context(), ident.From(s.Caller(key.Issue{})).Org, d.Job)),
 	} {
 		if err == nil {

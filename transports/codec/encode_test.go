@@ -74,7 +74,8 @@ func TestAppend(t *testing.T) {
 		{"embedded pointer", []oneOf{{Sum: &Sum{3}}, {Ticket: &Ticket{"t"}}, {}}, `[{"total":3},{"id":"t"},{}]`},
 		{"nil", nil, "null"},
 		{"times have one form", []any{
-			time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), new(time.Date(2026, 1, 2, 3, 4, 5, 678_900_999, time.FixedZone("", 3600))),
+			time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			new(time.Date(2026, 1, 2, 3, 4, 5, 678_900_999, time.FixedZone("", 3600))),
 			(*time.Time)(nil), map[string]any{"at": []*time.Time{nil}},
 		}, `["2026-01-02T03:04:05.000000Z","2026-01-02T02:04:05.678900Z",null,{"at":[null]}]`},
 	} {

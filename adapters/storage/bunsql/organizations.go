@@ -138,7 +138,8 @@ func (w *Writer) EraseOrganization(ctx context.Context, id ident.Org, limit int)
 	}
 	org := string(id)
 	var live int64
-	if _, err := w.s.get(ctx, op, `SELECT count(*) FROM namespaces WHERE org = ? AND dropped = 0`, []any{org}, &live); err != nil {
+	if _, err := w.s.get(ctx, op, `SELECT count(*) FROM namespaces WHERE org = ? AND dropped = 0`, []any{org},
+		&live); err != nil {
 		return n, false, err
 	}
 	if live > 0 {
