@@ -189,12 +189,12 @@ func TestDeletion(t *testing.T) {
 	}
 	<-held
 	for what, err := range map[string]error{
-		"a key":        second(s.Keys.Issue(t.Context(), key.Issue{Org: "acme"})),
-		"an app":       second(s.Keys.CreateIntegration(t.Context(), "acme", "late", nil)),
-		"its end":      s.Keys.Resume(t.Context(), "acme"),
-		"another one":  second(s.Keys.CreateOrganization(t.Context(), "acme")),
-		"a namespace":  second(coretest.Call(docs, s.namespaces.Create, namespace.CreateNamespace{Name: "late"})),
-		"an end user":  second(coretest.Call(chat, s.memories.Batch, memory.Batch{EndUserID: "late",
+		"a key":       second(s.Keys.Issue(t.Context(), key.Issue{Org: "acme"})),
+		"an app":      second(s.Keys.CreateIntegration(t.Context(), "acme", "late", nil)),
+		"its end":     s.Keys.Resume(t.Context(), "acme"),
+		"another one": second(s.Keys.CreateOrganization(t.Context(), "acme")),
+		"a namespace": second(coretest.Call(docs, s.namespaces.Create, namespace.CreateNamespace{Name: "late"})),
+		"an end user": second(coretest.Call(chat, s.memories.Batch, memory.Batch{EndUserID: "late",
 			Memories: []memory.BatchItem{{Content: new("late")}}})),
 		"to cancel it": second(s.Jobs.Cancel(t.Context(), ident.From(s.Caller(key.Issue{})).Org, d.Job)),
 	} {
