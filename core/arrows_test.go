@@ -202,7 +202,8 @@ var rules = []rule{
 		"core/packing", "adapters/disk", "adapters/postgres", "github.com/uptrace/bun", "github.com/jackc/pgx",
 		"modernc.org/sqlite", "github.com/gofrs/flock", "golang.org/x/sync"),
 	adapter("index",
-		"core/filter", "core/simd", "adapters/disk", "adapters/postgres", "github.com/jackc/pgx", "github.com/RoaringBitmap/roaring",
+		"core/filter", "core/simd", "adapters/disk", "adapters/postgres", "github.com/jackc/pgx",
+		"github.com/RoaringBitmap/roaring",
 		"github.com/edsrzf/mmap-go", "github.com/meilisearch/meilisearch-go", "golang.org/x/sync"),
 	{
 		folder: "adapters/index/analysis",

@@ -39,7 +39,8 @@ func vulnerabilities(t *testing.T, says string, ends int, accepted string, env .
 		return path
 	}
 	said := write("says", says+"\n", 0o600)
-	script := "#!/bin/sh\necho \"$@\" >>" + filepath.Join(dir, "calls") + "\ncat " + said + "\nexit " + string(rune('0'+ends)) + "\n"
+	script := "#!/bin/sh\necho \"$@\" >>" + filepath.Join(dir, "calls") + "\ncat " + said + "\nexit " +
+		string(rune('0'+ends)) + "\n"
 	tool := write("tool", script, 0o700)
 	c := exec.Command("sh", "vulnerabilities.sh")
 	c.Env = append(os.Environ(), "GOVULNDB=", "VULNERABILITIES_REQUIRED=", "GOVULNCHECK="+tool,
@@ -65,17 +66,22 @@ func TestVulnerabilitiesThatAreCalledFail(t *testing.T) {
 		ok       bool
 		want     []string
 	}{
-		"none":                    {noneFound, 0, "", nil, true, []string{"none that is called, 0 accepted", "./core/fault\n./...\n"}},
-		"one":                     {oneCalled, 3, "", nil, false, []string{"Runner.Start calls uuid.NewV7", "(GO-2026-9001)"}},
-		"another is accepted":     {oneCalled, 3, "GO-2026-9002 why\n", nil, false, []string{"(GO-2026-9001)", "GO-2026-9002 is accepted and no longer"}},
+		"none": {noneFound, 0, "", nil, true,
+			[]string{"none that is called, 0 accepted", "./core/fault\n./...\n"}},
+		"one": {oneCalled, 3, "", nil, false, []string{"Runner.Start calls uuid.NewV7", "(GO-2026-9001)"}},
+		"another is accepted": {oneCalled, 3, "GO-2026-9002 why\n", nil, false,
+			[]string{"(GO-2026-9001)", "GO-2026-9002 is accepted and no longer"}},
 		"accepted":                {oneCalled, 3, "# x\nGO-2026-9001 no caller's text\n", nil, true, []string{"1 accepted"}},
 		"accepted without reason": {oneCalled, 3, "GO-2026-9001 \n", nil, false, []string{"(GO-2026-9001)"}},
-		"no longer found":         {noneFound, 0, "GO-2026-9001 why\n", nil, true, []string{"GO-2026-9001 is accepted and no longer found"}},
-		"not reached":             {notReached, 1, "", nil, true, []string{"NOT CHECKED", "no such host", "calls:\n./core/fault\n"}},
-		"not reached but needed":  {notReached, 1, "", required, false, []string{"NOT CHECKED"}},
-		"broken":                  {broken, 1, "", nil, false, []string{"there are errors"}},
-		"in words of its own":     {"Finding 1: GO-2026-9001", 3, "", nil, false, []string{"not understood"}},
-		"another database":        {noneFound, 0, "", []string{"GOVULNDB=file:///copy"}, true, []string{"-db file:///copy ./...\n"}},
+		"no longer found": {noneFound, 0, "GO-2026-9001 why\n", nil, true,
+			[]string{"GO-2026-9001 is accepted and no longer found"}},
+		"not reached": {notReached, 1, "", nil, true,
+			[]string{"NOT CHECKED", "no such host", "calls:\n./core/fault\n"}},
+		"not reached but needed": {notReached, 1, "", required, false, []string{"NOT CHECKED"}},
+		"broken":                 {broken, 1, "", nil, false, []string{"there are errors"}},
+		"in words of its own":    {"Finding 1: GO-2026-9001", 3, "", nil, false, []string{"not understood"}},
+		"another database": {noneFound, 0, "", []string{"GOVULNDB=file:///copy"}, true,
+			[]string{"-db file:///copy ./...\n"}},
 	} {
 		out, ok := vulnerabilities(t, c.says, c.ends, c.accepted, c.env...)
 		if ok != c.ok {

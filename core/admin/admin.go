@@ -233,7 +233,8 @@ func Operations() []op.Op[*Service] {
 	remove.Description = "It cannot be undone. Keys are refused at once; namespaces, end users, integrations and keys are " +
 		"removed in the background, which goes on after a crash. Call it again, by the id, to see how far it is: 202 while it " +
 		"goes on, 200 with the counts of what was removed when nothing is left, which can be read for a day. An organization " +
-		"that is not there answers 200. The default organization stays (409), and so does one with a live key that administers all."
+		"that is not there answers 200. The default organization stays (409), and so does one with a live key " +
+		"that administers all."
 	remove.Answers = []op.Answer{{Status: 200, Summary: "It is deleted, or was not there.", Body: OrganizationDeletion{}},
 		{Status: 202, Summary: "It is under way.", Body: OrganizationDeletion{}}}
 	far := func(s op.Spec) op.Spec { s.Answers = progress; return s }

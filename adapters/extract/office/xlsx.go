@@ -22,7 +22,7 @@ func (a *archive) xlsx(w *writer, x *port.Extracted, content []byte) error {
 	if err != nil {
 		return broken(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	for _, sheet := range f.GetSheetList() {
 		if err := a.sheet(w, f, sheet); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (a *archive) sheet(w *writer, f *excelize.File, name string) error {
 	if err != nil {
 		return nil // a chart, which has no rows
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	var rows text.Rows
 	var titles []string
 	for n := 0; in.Next(); n++ {

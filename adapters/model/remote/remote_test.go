@@ -397,7 +397,8 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	is := call.SpanContext()
-	if want := "00-" + is.TraceID().String() + "-" + is.SpanID().String() + "-01"; len(told) != 2 || told[0] != want || told[1] != "" {
+	want := "00-" + is.TraceID().String() + "-" + is.SpanID().String() + "-01"
+	if len(told) != 2 || told[0] != want || told[1] != "" {
 		t.Errorf("%q, want %s and nothing", told, want)
 	}
 }

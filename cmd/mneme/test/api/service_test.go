@@ -27,7 +27,8 @@ func TestModels(t *testing.T) {
 		for _, m := range models {
 			fields(t, "a model", m, "id", "kind", "status", "default", "dimensions", "max_input_tokens", "languages",
 				"runtime", "version", "digest", "license")
-			if m["status"] != "ready" || m["default"] != true || m["max_input_tokens"] != 512.0 || m["version"] != "1" || m["license"] != "Apache-2.0" {
+			if m["status"] != "ready" || m["default"] != true || m["max_input_tokens"] != 512.0 ||
+				m["version"] != "1" || m["license"] != "Apache-2.0" {
 				t.Errorf("model %v", m)
 			}
 			one := s.get("/models/" + fmt.Sprint(m["id"])).ok()
