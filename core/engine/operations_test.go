@@ -145,6 +145,8 @@ var patterned = map[string]struct{ taken, refused []string }{
 	`^[^\u0000-\u001f\u007f]*$`: {[]string{"ä b"}, []string{"a\n", "a\x7f"}},
 	`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`: {[]string{"a", "A" + strings.Repeat("-", 63)},
 		[]string{"-a", strings.Repeat("a", 65), "a b"}},
+	`^[A-Za-z0-9@._-]{1,128}$`: {[]string{".", strings.Repeat("a", 128)},
+		[]string{"", ":", strings.Repeat("a", 129)}},
 	`^([a-z0-9][a-z0-9_-]{0,63})?$`: {[]string{"", "a"}, []string{"A", strings.Repeat("a", 65)}},
 }
 

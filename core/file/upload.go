@@ -30,8 +30,8 @@ type Upload struct {
 
 // Form describes the fields of the body.
 type Form struct {
-	File     []string        `json:"file" format:"binary" minItems:"1" maxItems:"100" doc:"files to read, each name once"`
-	Metadata json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"JSON: metadata of every document, for filters; comes back with hits"`
+	File     []string `json:"file" format:"binary" minItems:"1" maxItems:"100" doc:"files to read, each name once"`
+	Metadata string   `json:"metadata,omitempty" doc:"a JSON object: metadata of every document, for filters; comes back with hits" example:"{\"team\": \"shop\"}"`
 }
 
 // TakeParts implements op.Parted.

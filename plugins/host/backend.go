@@ -210,7 +210,9 @@ func (i *instance) end(grace time.Duration) {
 
 // open starts the backend for the first time and the supervisor with it.
 func (b *backend) open(ctx context.Context) error {
-	b.log.Info("model backend starting", "program", b.command.Args[0], "limit", b.options.StartTimeout)
+	if len(b.command.Args) > 0 { // else there is nothing to start, as the error says
+		b.log.Info("model backend starting", "program", b.command.Args[0], "limit", b.options.StartTimeout)
+	}
 	i, d, sum, err := b.start(ctx)
 	if err != nil {
 		return err

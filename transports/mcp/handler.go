@@ -10,7 +10,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,9 +29,6 @@ const Transport = "mcp"
 
 // Versions are the revisions of the protocol that are served, newest first.
 func Versions() []string { return []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"} }
-
-// revision is what names of revisions look like.
-var revision = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 
 // MaxBody is how large a message may be unless Options say otherwise: the largest
 // text with each byte escaped, its metadata and the envelope.
@@ -149,11 +145,6 @@ func (h *Handler) serve(x *exchange) error {
 	if x.r.Method != http.MethodPost {
 		x.w.Header().Set("Allow", http.MethodPost)
 		return fault.New(fault.MethodNotAllowed, "method %s is not allowed here; allowed: POST", fault.Clip(x.r.Method))
-	}
-	// The library takes a word that is no revision for a message of the newest one, and blames that.
-	if v := x.r.Header.Get("Mcp-Protocol-Version"); v != "" && !revision.MatchString(v) {
-		return fault.Field(fault.InvalidRequest, "MCP-Protocol-Version", "must be one of %s, got %q",
-			strings.Join(Versions(), ", "), fault.Clip(v))
 	}
 	body, err := h.readBody(x)
 	if err != nil {
