@@ -123,7 +123,7 @@ func organizationDeletion(t *testing.T, f *fixture) {
 		sum.Keys, sum.Jobs, sum.Integrations = sum.Keys+n.Keys, sum.Jobs+n.Jobs, sum.Integrations+n.Integrations
 	}
 	f.same("removed", sum, port.OrganizationErased{Keys: 3, Jobs: 3, Integrations: 1})
-	if steps < 3 {
+	if steps < 2 { // with one more where the store's own purge has not come first
 		t.Errorf("all of it went in %d steps", steps)
 	}
 	_, err = read()
