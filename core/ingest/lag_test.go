@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,11 +48,21 @@ func TestTheBacklogIsTold(t *testing.T) {
 	_ = c.log.Write(c.ctx, ingest.CauseWrite, func(tx *ingest.Tx) error { return c.put(tx, c.of("a", "pelican", "x")) })
 	c.backlog(c.Projector, "an index that failed alone", ingest.Backlog{})
 	hurried, cancel := context.WithCancel(c.ctx)
-	c.Index.OnApply.Set(func() error { cancel(); return hurried.Err() })
+	var left atomic.Bool
+	release := make(chan struct{})
+	c.Index.OnApply.Set(func() error { // fails who has left, and holds whoever goes on
+		cancel()
+		if left.CompareAndSwap(false, true) {
+			return hurried.Err()
+		}
+		<-release
+		return nil
+	})
 	if err := c.Projector.EnsureIndex(hurried, c.Index, c.p, 1); err == nil {
 		t.Fatal("it was built in no time")
 	}
 	c.backlog(c.Projector, "a build that goes on", ingest.Backlog{Building: 1})
+	close(release)
 	c.Index.OnApply.Clear()
 	c.catchesUp(c.Projector)
 	c.applied(1)
