@@ -32,6 +32,9 @@ func (h *history) contents(seq uint64) map[string]int {
 // holds the whole state of one change, no older one than it said would survive, catching
 // up gives what a rebuild gives, and of what was dropped nothing is on the disk.
 func TestPowerCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens many disks, one after another")
+	}
 	ctx, root := context.Background(), t.TempDir()
 	disk := disktest.New(root)
 	cfg := Default()

@@ -21,6 +21,9 @@ import (
 // it holds what was acknowledged and at most the one change more that was under way, and
 // what was erased is in no byte of its files.
 func TestPowerCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens many disks, one after another")
+	}
 	ctx, root := t.Context(), t.TempDir()
 	dir := filepath.Join(root, "above", "data")
 	disk := record(t, root)
