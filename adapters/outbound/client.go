@@ -49,7 +49,7 @@ var (
 )
 
 // Client makes requests to URLs from outside. Addresses are checked when it connects,
-// so that a name cannot change in between, for each redirect anew; a proxy that the
+// so that a name cannot change in between, and for each redirect again; a proxy that the
 // environment names is passed over, since it would connect where the client must not.
 // Safe for concurrent use.
 type Client struct {
@@ -88,7 +88,7 @@ func New(o Options) *Client {
 // of it and of reading the body, is one of this package's or that of the request's
 // context.
 func (c *Client) Do(r *http.Request) (*http.Response, error) {
-	if err := CheckURL(r.URL.String()); err != nil {
+	if err := checkURL(r.URL); err != nil {
 		return nil, err
 	}
 	if r.Header.Get("User-Agent") == "" {
@@ -112,10 +112,14 @@ func (c *Client) Do(r *http.Request) (*http.Response, error) {
 // nothing of where it leads: only the connection itself shows that.
 func CheckURL(raw string) error {
 	u, err := url.Parse(raw)
-	switch {
-	case err != nil:
+	if err != nil {
 		return &failure{ErrURL, errors.New("it cannot be parsed")}
-	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.User != nil:
+	}
+	return checkURL(u)
+}
+
+func checkURL(u *url.URL) error {
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 		return ErrURL
 	}
 	return nil
@@ -130,7 +134,7 @@ func redirect(r *http.Request, via []*http.Request, most int) error {
 	if len(via) > most {
 		return ErrRedirects
 	}
-	if err := CheckURL(r.URL.String()); err != nil {
+	if err := checkURL(r.URL); err != nil {
 		return err
 	}
 	r.Header.Del("Referer") // a URL may hold a secret
@@ -153,9 +157,6 @@ type failure struct{ says, cause error }
 
 func (f *failure) Error() string   { return f.says.Error() }
 func (f *failure) Unwrap() []error { return []error{f.says, f.cause} }
-
-// Cause is what was the matter in full, for a log.
-func (f *failure) Cause() error { return f.cause }
 
 // explain finds what a failed request failed for.
 func explain(ctx context.Context, err error) error {

@@ -57,7 +57,7 @@ func (r *Recorder) Len() int {
 	return len(r.steps)
 }
 
-// add does something and records it if that succeeded. Holding the lock meanwhile keeps the
+// add does something and records it if that succeeded. Holding the lock all the while keeps the
 // steps in the order in which they happen.
 func (r *Recorder) add(do func() error, steps ...step) error {
 	r.mu.Lock()

@@ -149,7 +149,7 @@ func (c *command) openApp(ctx context.Context, name string, cfg *configs.Config)
 		Log:      c.logger(cfg.Log),
 		Command:  name,
 		Version:  thisBuild().Version,
-		// A command that runs once has nothing to tell whoever watches servers.
+		// A command that runs once has nothing to tell those who watch servers.
 		Telemetry: slices.Contains([]string{"serve", "quickstart", "mcp"}, name),
 	})
 }

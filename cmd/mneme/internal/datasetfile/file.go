@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/dataset/installation"
 )
@@ -145,7 +146,7 @@ func complete(f *os.File, path, chain string, sign *Signer) error {
 	if err := os.Rename(path+partSuffix, path); err != nil {
 		return fmt.Errorf("write the data set: %w", err)
 	}
-	return syncDir(filepath.Dir(path))
+	return disk.OS().SyncDir(filepath.Dir(path))
 }
 
 // fileWriter is an installation.Sink over a file.
@@ -351,12 +352,4 @@ func IsDataSet(path string) bool {
 	got := make([]byte, len(want))
 	_, err = io.ReadFull(f, got)
 	return err == nil && string(got) == want
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

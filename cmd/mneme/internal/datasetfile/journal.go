@@ -147,7 +147,7 @@ func (j *Journal) open() (err error) {
 			return errors.Join(err, f.Close())
 		}
 	}
-	if err := errors.Join(f.Sync(), j.root.Rename(next, j.name), syncDir(folder)); err != nil {
+	if err := errors.Join(f.Sync(), j.root.Rename(next, j.name), disk.OS().SyncDir(folder)); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	j.file = f

@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"github.com/mnemehq/mneme/adapters/disk"
 )
 
 // Client fetches files. The zero value uses the proxies that the environment names
@@ -108,7 +110,7 @@ func (c Client) Fetch(ctx context.Context, address, sum string, size int64, to s
 		return fmt.Errorf("fetch %s: %w", f.displayURL, err)
 	}
 	os.Remove(f.part + ".json")
-	return syncDir(filepath.Dir(to))
+	return disk.OS().SyncDir(filepath.Dir(to))
 }
 
 func (c Client) client() *http.Client {
@@ -414,14 +416,4 @@ func fileSHA256(file string) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// syncDir makes a rename last.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -592,7 +592,7 @@ func (s Store) install(ctx context.Context, in *Installed, dir string) error {
 	}
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			err = syncDir(name)
+			err = disk.OS().SyncDir(name)
 		}
 		return err
 	})
@@ -611,7 +611,7 @@ func (s Store) install(ctx context.Context, in *Installed, dir string) error {
 	if err := os.Rename(dir, place); err != nil {
 		return errors.Join(err, os.Rename(aside, place))
 	}
-	return errors.Join(os.RemoveAll(aside), syncDir(s.dir()))
+	return errors.Join(os.RemoveAll(aside), disk.OS().SyncDir(s.dir()))
 }
 
 func bytesBelow(dir string) (n int64, err error) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/minisig"
 )
 
@@ -141,11 +142,7 @@ func (s Store) take(c Signed) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(s.dir(), seenFile)
-	if err := os.WriteFile(file+".new", append(b, '\n'), 0o600); err != nil {
-		return err
-	}
-	return errors.Join(os.Rename(file+".new", file), syncDir(s.dir()))
+	return disk.Replace(disk.OS(), filepath.Join(s.dir(), seenFile), append(b, '\n'))
 }
 
 // MirrorTo puts the catalogue and its signature into dir, laid out so that dir is a mirror.

@@ -64,7 +64,7 @@ func (o *operator) revoke(org *organization, id string) bool {
 	return ok
 }
 
-// reindex encodes a namespace anew beside its clients.
+// reindex encodes a namespace again beside its clients.
 func (o *operator) reindex(org *organization) bool {
 	path := admin(org, "/namespaces/docs/reindex")
 	if a, ok := o.ask("reindex", o.admin, "POST", path, object{"force": true}); !ok || a.Status/100 != 2 {

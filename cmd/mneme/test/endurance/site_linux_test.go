@@ -357,7 +357,7 @@ func (s *site) process() process {
 	for _, e := range list {
 		to, err := os.Readlink(dir + "fd/" + e.Name())
 		if err != nil {
-			continue // closed meanwhile
+			continue // closed in between
 		}
 		p.files++
 		kind, _, _ := strings.Cut(to, ":")
