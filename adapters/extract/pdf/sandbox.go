@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -73,10 +74,8 @@ func (s *sandbox) compile() {
 // instance is a PDFium for one file. Its methods are called from one goroutine.
 type instance struct {
 	pdfium.Pdfium
-	memory  *memory
-	done    func()
-	release func() bool   // of the watch over the context
-	killed  chan struct{} // closed when the watch is through with the instance
+	memory *memory
+	done   func()
 }
 
 // open makes an instance that lives until close or until the context ends.
@@ -99,23 +98,30 @@ func (s *sandbox) open(ctx context.Context) (*instance, error) {
 	if err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
+	if err := bind(ctx, p); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
 	s.running.Add(1)
-	in := &instance{Pdfium: p, memory: s.made, done: s.running.Done, killed: make(chan struct{})}
-	in.release = context.AfterFunc(ctx, func() {
-		defer close(in.killed)
-		_ = p.Kill() // it fails when the instance is closed already
-	})
-	return in, nil
+	return &instance{Pdfium: p, memory: s.made, done: s.running.Done}, nil
+}
+
+// bind ends an instance's calls with a context. The library's own way is Kill, which takes
+// the memory away from code that may still run in it: a race. Its calls take the context
+// of a field that no method sets.
+func bind(ctx context.Context, p pdfium.Pdfium) error {
+	of := p.GetImplementation()
+	field := reflect.Indirect(reflect.ValueOf(of)).FieldByName("Context")
+	if !field.IsValid() || !field.CanSet() || field.Type() != reflect.TypeFor[context.Context]() {
+		return fmt.Errorf("%T has no context to set", of)
+	}
+	field.Set(reflect.ValueOf(ctx))
+	return nil
 }
 
 // close gives the instance's memory back.
 func (in *instance) close() {
 	defer in.done()
-	if !in.release() {
-		<-in.killed
-		return
-	}
-	if in.Pdfium.Close() != nil { // PDFium fell over while it tidied up, or before
+	if in.Pdfium.Close() != nil { // PDFium was stopped, fell over while it tidied up, or before
 		_ = in.Kill()
 	}
 }
