@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -35,6 +36,7 @@ type Config struct {
 	Query    Query                         `yaml:"query" help:"How the retrievers of a query are fused."`
 	Memory   Memory                        `yaml:"memory" help:"Searching and recalling the memories of end users."`
 	OAuth    OAuth                         `yaml:"oauth" help:"Lets MCP clients that cannot send an API key connect: a page asks the user for a key, and the client gets tokens that stand for it. Off unless enabled; no route of it exists then."`
+	Sources  Sources                       `yaml:"sources" help:"Keeps namespaces in step with folders, repositories, sites, feeds and buckets. Off unless enabled; every route of it answers 503 then."`
 	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
 	Log      Log                           `yaml:"log" help:"Logging, to standard error."`
 }
@@ -149,6 +151,17 @@ type OAuth struct {
 	AddressHeader        string        `yaml:"address_header" help:"Header in which the proxy in front puts the caller's address, such as X-Forwarded-For, whose last entry counts. It is what attempts are limited by. Empty: the connection's address."`
 }
 
+// Sources says what sources may reach, which is the same for every organization.
+type Sources struct {
+	Enabled      bool          `yaml:"enabled" help:"Serve sources."`
+	Directories  []string      `yaml:"directories" help:"Folders below which sources of kind directory may lie. Every organization with a key can read what is in them. Empty: none."`
+	AllowPrivate []string      `yaml:"allow_private" help:"Networks that sources may reach beside public addresses at ports 80 and 443, as an address or a network with or without a port, such as 10.1.0.0/16 or 192.168.7.4:9000."`
+	GitSSHHosts  []string      `yaml:"git_ssh_hosts" help:"Hosts that sources of kind git may reach over SSH, each as a line of a known_hosts file: name and public key."`
+	Workers      int           `yaml:"workers" help:"Runs at once in this process, 1 to 64."`
+	MaxItemMB    int           `yaml:"max_item_mb" help:"Size of an item, in MiB, decompressed, 1 to 64. One is in memory for each of the four items that a run reads at once."`
+	Stall        time.Duration `yaml:"stall" help:"How long a run may go without a settled or a listed item, 1m to 24h. It is ended then and counts as interrupted."`
+}
+
 // Pull says where models are pulled from.
 type Pull struct {
 	Mirror    string `yaml:"mirror" env:"MNEME_MODELS_MIRROR" help:"URL or folder to fetch from instead of the catalogue's places, each of which is a folder of its name there; or place=URL for some of them, separated by commas. Empty: none."`
@@ -249,7 +262,8 @@ func Default(r *registry.Registry) *Config {
 			AccessTokenLifetime:  15 * time.Minute,
 			RefreshTokenLifetime: 30 * 24 * time.Hour,
 		},
-		Log: Log{Level: "info", Format: "text"},
+		Sources: Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
+		Log:     Log{Level: "info", Format: "text"},
 	}
 }
 
@@ -344,6 +358,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		{"memory.rerank_bytes", c.Memory.RerankBytes, 0, 1_000_000},
 		{"limits.rerank_documents", c.Limits.RerankDocuments, 1, 1000},
 		{"limits.body_mb", c.Limits.BodyMB, 256, 1 << 16},
+		{"sources.workers", c.Sources.Workers, 1, 64}, {"sources.max_item_mb", c.Sources.MaxItemMB, 1, 64},
 		{"limits.import_mb", c.Limits.ImportMB, 1, 1 << 16}, {"limits.temp_mb", c.Limits.TempMB, 0, 1 << 24},
 	} {
 		if n.value < n.min || n.value > n.max {
@@ -361,6 +376,14 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	} {
 		if d.value <= 0 || d.value > time.Hour {
 			report(d.path, "%s is not between 1ms and 1h", d.value)
+		}
+	}
+	if d := c.Sources.Stall; d < time.Minute || d > 24*time.Hour {
+		report("sources.stall", "%s is not between 1m and 24h", d)
+	}
+	for i, dir := range c.Sources.Directories {
+		if !filepath.IsAbs(dir) {
+			report(fmt.Sprintf("sources.directories[%d]", i), "%q is not an absolute path", dir)
 		}
 	}
 	c.OAuth.validate(c.Server.BaseURL, report)

@@ -32,6 +32,16 @@ type Env struct {
 	Name     string           // what the operator calls this part, e.g. a model's name; the component's name if none
 	Now      func() time.Time // the clock
 	Store    port.Store       // of a limiter: the open system of record, which outlives it; else nil
+	Reach    Reach            // of a connector: what it may do; else zero
+}
+
+// Reach is what the operator lets every connector do.
+type Reach struct {
+	Directories []string // folders below which files may be read
+	Private     []string // networks that may be reached beside public addresses at ports 80 and 443, as in "10.0.0.0/8:443"
+	SSHHosts    []string // lines as in a known_hosts file: hosts that may be reached over SSH, with their keys
+	MaxItem     int64    // bytes of an item; never 0
+	UserAgent   string   // of requests over HTTP
 }
 
 // Component is one implementation of port P, configured by struct C.
@@ -107,7 +117,7 @@ type component[P any] struct {
 	isolate func(cfg any, name string) (Isolated, error)
 }
 
-// Kind is the table's name: storage, index, model or limit.
+// Kind is the table's name: storage, index, model, limit or source.
 func (k *Kind[P]) Kind() string { return k.name }
 
 // Components lists what the table holds, by name.
@@ -266,6 +276,9 @@ type Registry struct {
 	Index *Kind[port.Index]
 	Model *Kind[port.Model]
 	Limit *Kind[port.Budget] // what shared rates are counted in; a component may open to nil: nothing is shared
+	// Source holds the connectors. A component's name is the kind of source that it reads, and its
+	// configuration the operator's; that of a source is the kind's (port.SourceKind).
+	Source *Kind[port.Connector]
 }
 
 // New makes empty tables.
@@ -275,6 +288,8 @@ func New() *Registry {
 		Index: newKind[port.Index]("index"),
 		Model: newKind[port.Model]("model"),
 		Limit: newKind[port.Budget]("limit"),
+
+		Source: newKind[port.Connector]("source"),
 	}
 }
 
@@ -283,7 +298,7 @@ func newKind[P any](name string) *Kind[P] {
 }
 
 // Tables lists the tables in the order of the reference.
-func (r *Registry) Tables() []Table { return []Table{r.Store, r.Index, r.Model, r.Limit} }
+func (r *Registry) Tables() []Table { return []Table{r.Store, r.Index, r.Model, r.Limit, r.Source} }
 
 // Table finds a table by its name.
 func (r *Registry) Table(kind string) (Table, bool) {
