@@ -18,6 +18,9 @@ type SourceKind struct {
 	Config, Secrets json.RawMessage
 	Incremental     bool // a listing may go on from a state and name what is gone
 	Revokes         bool // it can give a grant back to its upstream
+	// Keeps: what left the source stays unless the source's deletions are set to
+	// propagate, as of a feed, which names what is new. Without it they propagate unless set.
+	Keeps bool
 }
 
 // Connection is what one call of a connector works with. It is good for that call alone.
@@ -72,7 +75,9 @@ type SourceListing interface {
 	Gone(ctx context.Context, key string) error
 	// Checkpoint says from where a listing goes on, at most 64 KiB. It is kept once all that
 	// was listed before is settled. Delivery is at least once: a connector goes on from
-	// any state that it ever gave.
+	// any state that it ever gave. A state from the midst of a listing is for the run that it is
+	// of, which counts what it had listed before: another run begins with the last state of a
+	// listing that completed, or with nil.
 	Checkpoint(ctx context.Context, state []byte) error
 	// Problem says that a part could not be listed, and goes on.
 	Problem(ctx context.Context, p SourceProblem) error
