@@ -50,6 +50,7 @@ var rules = []rule{
 	{folder: "core/fair", why: "who computes next is asked by whoever computes"},
 	{folder: "core/simd", bare: true, may: []string{"golang.org/x/sys"}, why: "kernels know nothing else"},
 	{folder: "core/registry", may: []string{"core/port"}, why: "adapters come to the registry"},
+	{folder: "core/seal", may: []string{"core/port"}, why: "what is sealed is the services' business"},
 	{folder: "core/replica", may: []string{"core/port"}, why: "membership is below services"},
 	{
 		folder: "core/job",

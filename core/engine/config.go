@@ -19,6 +19,7 @@ import (
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/retrieve"
+	"github.com/mnemehq/mneme/core/seal"
 )
 
 // Config is everything an Engine is made of. Settings of a service are the service's
@@ -30,6 +31,7 @@ type Config struct {
 	Models  Models
 
 	Extractor port.Extractor // of the text of files; nil: they are not read
+	Sealing   []seal.Key     // for secrets of other systems, the first seals; none: such secrets are not kept
 
 	Chunking      chunk.Options          // zero: the default
 	Fusion        retrieve.Fusion        // zero: retrieve.DefaultFusion

@@ -35,6 +35,7 @@ import (
 	"github.com/mnemehq/mneme/core/replica"
 	"github.com/mnemehq/mneme/core/rerank"
 	"github.com/mnemehq/mneme/core/retrieve"
+	"github.com/mnemehq/mneme/core/seal"
 	"github.com/mnemehq/mneme/core/source"
 	"github.com/mnemehq/mneme/core/status"
 	"github.com/mnemehq/mneme/core/tool"
@@ -81,9 +82,14 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	sealer := seal.New(seal.Settings{Store: c.Store, Keys: c.Sealing, Now: c.Now})
+	if err := sealer.Check(ctx); err != nil {
+		return nil, err
+	}
 	id := cmp.Or(c.Replica, rand.Text())
 	e := &Engine{store: narrow(c.Store), ports: c.Store, log: c.Log,
 		gate: middleware.NewGate(c.Concurrency, c.Queue, 5*time.Second)}
+	e.sealer = sealer
 	e.projector = ingest.NewProjector(c.Store, c.indexes(), id, c.Log)
 	if err := e.join(ctx, c.Store, id); err != nil {
 		return nil, err
@@ -300,6 +306,9 @@ func (e *Engine) OAuth() *oauth.Service { return e.oauth }
 func (e *Engine) Secret(ctx context.Context, name string) ([]byte, error) {
 	return sharedSecret(ctx, e.store, name)
 }
+
+// Sealer encrypts what the store keeps of other systems' secrets.
+func (e *Engine) Sealer() port.Sealer { return e.sealer }
 
 // Memories is the memory service.
 func (e *Engine) Memories() *memory.Service { return e.memories }

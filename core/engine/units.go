@@ -19,6 +19,7 @@ import (
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/oauth"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/query"
 	"github.com/mnemehq/mneme/core/reindex"
 	"github.com/mnemehq/mneme/core/replica"
@@ -51,6 +52,7 @@ type services struct {
 	reindexing *reindex.Service
 	searcher   *retrieve.Searcher
 	census     *census
+	sealer     port.Sealer
 }
 
 // unit is a part of the product: the operations that a service does, what runs in

@@ -42,6 +42,7 @@ type Reader interface {
 	MemoryReader
 	JobReader
 	SecretReader
+	DataKeyReader
 	OAuthReader
 	ReplicaReader
 	StatisticsReader
@@ -61,6 +62,7 @@ type Writer interface {
 	ErasureWriter
 	JobWriter
 	SecretWriter
+	DataKeyWriter
 	OAuthWriter
 	ReplicaWriter
 }
@@ -94,7 +96,7 @@ type OrganizationWriter interface {
 	// the first time. Fault NotFound when absent.
 	BeginDeletion(ctx context.Context, id ident.Org, at time.Time) error
 	// EraseOrganization removes up to limit rows of each kind of what an organization
-	// has whose deletion has begun: what deleted partitions have left, jobs with their
+	// has whose deletion has begun: what deleted partitions have left, the data key, jobs with their
 	// claims, stored answers, keys with what was lent of them, integrations, and in the
 	// end itself. more is false when nothing is left. Live partitions go by
 	// DeletePartition and by erasures before: fault Conflict.

@@ -19,6 +19,7 @@ func TestMigrations(t *testing.T) {
 		"6509af736cbbd3bf6c8aa7cba77c877cf8be1f2b7f2c2de3e42517a2992b55e9",
 		"71c3baa571bbcb864d9cc79bbbd7f238897491fd90b289530f3832e531353fe6",
 		"a6cd420dea6b713561b491fd8529ebf157cb973f7e780949ade34c9c773026fd",
+		"50468019cb262f83edd07228258b4a9efd18a2b954faaca2de041a0cabf2e860",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

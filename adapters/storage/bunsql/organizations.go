@@ -159,6 +159,7 @@ func (w *Writer) EraseOrganization(ctx context.Context, id ident.Org, limit int)
 		statement string
 		removed   *int64
 	}{
+		{`DELETE FROM data_keys WHERE org = ? AND org IN (SELECT org FROM data_keys WHERE org = ? LIMIT ?)`, new(int64)},
 		{`DELETE FROM claims WHERE name IN (SELECT 'job/' || org || '/' || id FROM jobs WHERE org = ? ORDER BY id LIMIT ?)`,
 			new(int64)},
 		{`DELETE FROM jobs WHERE org = ? AND id IN (SELECT id FROM jobs WHERE org = ? ORDER BY id LIMIT ?)`, &n.Jobs},
