@@ -1,0 +1,5 @@
+//go:build !unix
+
+package directory
+
+const nonblocking = 0
