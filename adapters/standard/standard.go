@@ -25,6 +25,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/model/tei"
 	"github.com/mnemehq/mneme/adapters/model/voyage"
 	"github.com/mnemehq/mneme/adapters/model/wasm"
+	"github.com/mnemehq/mneme/adapters/source/directory"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/registry"
@@ -48,6 +49,7 @@ func Register(r *registry.Registry) {
 	off.Register(r)
 	store.Register(r)
 	redis.Register(r)
+	directory.Register(r)
 }
 
 // Extractor reads the stock formats. What it compiles it keeps in cacheDir; "": not.

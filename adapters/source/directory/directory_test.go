@@ -17,6 +17,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/source/directory"
 	"github.com/mnemehq/mneme/adapters/source/sourcetest"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
 )
 
 const maxItem = 64 << 10
@@ -471,6 +472,32 @@ func TestVanishingFile(t *testing.T) {
 		t.Errorf("%v, %+v", err, k)
 	}
 	wantKeys(t, k, "a.txt")
+}
+
+// TestRegistered: the component reads what the operator has opened, and no more of a file
+// than the operator allows.
+func TestRegistered(t *testing.T) {
+	r := registry.New()
+	directory.Register(r)
+	info, ok := r.Source.Component("directory")
+	if !ok {
+		t.Fatal("the component is not registered under its name")
+	}
+	root := t.TempDir()
+	c, err := r.Source.Open(t.Context(), info.Select(), registry.Env{Reach: registry.Reach{Directories: []string{root}, MaxItem: 3}})
+	if err != nil || c.Kind().Name != "directory" {
+		t.Fatal(c, err)
+	}
+	write(t, root+"/a.txt", "abc")
+	write(t, root+"/b.txt", "abcd")
+	if content, err := c.Fetch(t.Context(), connection(root), port.SourceItem{Key: "a.txt"}); err != nil || len(content.File.Content) != 3 {
+		t.Errorf("%+v, %v", content, err)
+	}
+	var why *port.SourceError
+	_, err = c.Fetch(t.Context(), connection(root), port.SourceItem{Key: "b.txt"})
+	if !errors.As(err, &why) || why.Code != port.SourceTooLarge {
+		t.Error(err)
+	}
 }
 
 func TestSettings(t *testing.T) {
