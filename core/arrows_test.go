@@ -221,7 +221,7 @@ var rules = []rule{
 		"github.com/goccy/go-yaml", "github.com/BurntSushi/toml", "github.com/xuri/excelize",
 		"github.com/asticode/go-astisub", "github.com/klippa-app/go-pdfium",
 		"github.com/tetratelabs/wazero"),
-	adapter("source", "adapters/outbound", "github.com/bmatcuk/doublestar"),
+	adapter("source", "adapters/outbound", "github.com/bmatcuk/doublestar", "github.com/go-git/go-git", "golang.org/x/crypto/ssh"),
 	contract("adapters/source/sourcetest"),
 	contract("adapters/storage/storetest", "core/filter", "github.com/google/go-cmp", "pgregory.net/rapid"),
 	contract("adapters/index/indextest", "core/filter", "pgregory.net/rapid"),

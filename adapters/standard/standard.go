@@ -26,6 +26,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/model/voyage"
 	"github.com/mnemehq/mneme/adapters/model/wasm"
 	"github.com/mnemehq/mneme/adapters/source/directory"
+	"github.com/mnemehq/mneme/adapters/source/git"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/registry"
@@ -50,6 +51,7 @@ func Register(r *registry.Registry) {
 	store.Register(r)
 	redis.Register(r)
 	directory.Register(r)
+	git.Register(r)
 }
 
 // Extractor reads the stock formats. What it compiles it keeps in cacheDir; "": not.

@@ -714,7 +714,7 @@ func memory(t *testing.T, u Upstream) {
 	if u.Crowd == nil || testing.Short() {
 		t.Skip("long, or without a crowd")
 	}
-	const n, most = 3_000, 400 << 10 // half of what the items take
+	const n, most = 4_000, 640 << 10 // two thirds of what the items take
 	u.Crowd(t, n)
 	heap := func() uint64 {
 		runtime.GC()
