@@ -27,6 +27,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/model/wasm"
 	"github.com/mnemehq/mneme/adapters/source/directory"
 	"github.com/mnemehq/mneme/adapters/source/git"
+	"github.com/mnemehq/mneme/adapters/source/web"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/registry"
@@ -52,6 +53,7 @@ func Register(r *registry.Registry) {
 	redis.Register(r)
 	directory.Register(r)
 	git.Register(r)
+	web.Register(r)
 }
 
 // Extractor reads the stock formats. What it compiles it keeps in cacheDir; "": not.

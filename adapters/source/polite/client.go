@@ -250,7 +250,8 @@ func statusError(status int) *port.SourceError {
 	case http.StatusTooManyRequests:
 		code = port.SourceRateLimited
 	}
-	return port.SourceErrorf(code, nil, "its server answers %s", strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))))
+	return port.SourceErrorf(code, nil, "its server answers %s", strings.TrimSpace(fmt.Sprintf("%d %s", status,
+		http.StatusText(status))))
 }
 
 // failure is what a request failed for that got no answer, or not all of it.

@@ -63,7 +63,8 @@ func open(t *testing.T, h http.HandlerFunc, change ...func(*polite.Settings)) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := polite.Settings{Private: []outbound.Network{at}, UserAgent: "Mneme/1.0 (+https://mneme.example)", Now: time.Now, Sleep: time.Sleep}
+	s := polite.Settings{Private: []outbound.Network{at}, UserAgent: "Mneme/1.0 (+https://mneme.example)", Now: time.Now,
+		Sleep: time.Sleep}
 	for _, c := range change {
 		c(&s)
 	}
@@ -232,7 +233,8 @@ func TestStatus(t *testing.T) {
 	}{
 		{404, port.SourceNotFound}, {410, port.SourceNotFound}, {401, port.SourceCredentials}, {407, port.SourceCredentials},
 		{403, port.SourceForbidden}, {451, port.SourceForbidden}, {500, port.SourceUnavailable}, {502, port.SourceUnavailable},
-		{400, port.SourceUnavailable}, {204, port.SourceUnavailable}, {304, port.SourceUnavailable}, {302, port.SourceUnavailable},
+		{400, port.SourceUnavailable}, {204, port.SourceUnavailable}, {304, port.SourceUnavailable}, {302,
+			port.SourceUnavailable},
 	} {
 		status = s.status
 		_, err := c.Get(t.Context(), polite.Request{URL: server.URL})
@@ -279,7 +281,8 @@ func TestRedirects(t *testing.T) {
 			return
 		}
 		if r.URL.Path == "/loop" || r.URL.Path == "/file" || r.URL.Path == "/broken" {
-			w.Header().Set("Location", map[string]string{"/loop": "/loop", "/file": "file:///etc/passwd", "/broken": "http://[::1"}[r.URL.Path])
+			w.Header().Set("Location", map[string]string{"/loop": "/loop", "/file": "file:///etc/passwd",
+				"/broken": "http://[::1"}[r.URL.Path])
 			w.WriteHeader(http.StatusFound)
 			return
 		}
@@ -287,7 +290,8 @@ func TestRedirects(t *testing.T) {
 	})
 	for from, permanent := range map[string]bool{"/0": true, "/1": true, "/2": true, "/3": false, "/4": false, "/5": false} {
 		var before []string
-		a, err := c.Get(t.Context(), polite.Request{URL: server.URL + from, Before: func(_ context.Context, u *url.URL) (time.Duration, error) {
+		a, err := c.Get(t.Context(), polite.Request{URL: server.URL + from, Before: func(_ context.Context,
+			u *url.URL) (time.Duration, error) {
 			before = append(before, u.String())
 			return 0, nil
 		}})
@@ -298,14 +302,16 @@ func TestRedirects(t *testing.T) {
 			t.Errorf("%s: asked before %v, passed %v", from, before, a.Passed)
 		}
 	}
-	for from, says := range map[string]string{"/6": "more than 5 times", "/loop": "more than 5 times", "/broken": "cannot be reached"} {
+	for from, says := range map[string]string{"/6": "more than 5 times", "/loop": "more than 5 times",
+		"/broken": "cannot be reached"} {
 		_, err := c.Get(t.Context(), polite.Request{URL: server.URL + from})
 		fails(t, err, port.SourceUnavailable, says)
 	}
 	_, err := c.Get(t.Context(), polite.Request{URL: server.URL + "/file"})
 	fails(t, err, port.SourceForbidden, "http")
 	stop := errors.New("no further")
-	a, err := c.Get(t.Context(), polite.Request{URL: server.URL + "/2", Before: func(_ context.Context, u *url.URL) (time.Duration, error) {
+	a, err := c.Get(t.Context(), polite.Request{URL: server.URL + "/2", Before: func(_ context.Context,
+		u *url.URL) (time.Duration, error) {
 		if u.Path == "/1" {
 			return 0, stop
 		}
@@ -391,7 +397,8 @@ func TestPrivate(t *testing.T) {
 	_, at, _ := net.SplitHostPort(private.Listener.Addr().String())
 	c, server, _ := open(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, private.URL, http.StatusFound) },
 		func(s *polite.Settings) { s.Resolver = resolver(t) })
-	for _, to := range []string{private.URL, server.URL, "http://rebound.example:" + at, "http://rebound.example", "http://[::ffff:7f00:1]:" + at,
+	for _, to := range []string{private.URL, server.URL, "http://rebound.example:" + at, "http://rebound.example",
+		"http://[::ffff:7f00:1]:" + at,
 		"http://169.254.169.254/latest/meta-data/"} {
 		_, err := c.Get(t.Context(), polite.Request{URL: to})
 		fails(t, err, port.SourceForbidden, "not a public one")
