@@ -18,6 +18,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/core/retrieve"
+	"github.com/mnemehq/mneme/core/seal"
 )
 
 // Config is the operator's whole configuration.
@@ -37,6 +38,7 @@ type Config struct {
 	Memory   Memory                        `yaml:"memory" help:"Searching and recalling the memories of end users."`
 	OAuth    OAuth                         `yaml:"oauth" help:"Lets MCP clients that cannot send an API key connect: a page asks the user for a key, and the client gets tokens that stand for it. Off unless enabled; no route of it exists then."`
 	Sources  Sources                       `yaml:"sources" help:"Keeps namespaces in step with folders, repositories, sites, feeds and buckets. Off unless enabled; every route of it answers 503 then."`
+	Seal     Seal                          `yaml:"seal" help:"The sealing key: secrets of other systems, such as a source's password, are kept encrypted with it. Keep a copy where the backups of the store are not."`
 	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
 	Log      Log                           `yaml:"log" help:"Logging, to standard error."`
 }
@@ -160,6 +162,24 @@ type Sources struct {
 	Workers      int           `yaml:"workers" help:"Runs at once in this process, 1 to 64."`
 	MaxItemMB    int           `yaml:"max_item_mb" help:"Size of an item, in MiB, decompressed, 1 to 64. One is in memory for each of the four items that a run reads at once."`
 	Stall        time.Duration `yaml:"stall" help:"How long a run may go without a settled or a listed item, 1m to 24h. It is ended then and counts as interrupted."`
+}
+
+// Seal says what the secrets of other systems are encrypted with.
+type Seal struct {
+	KeyFile string          `yaml:"key_file" help:"File with sealing keys, one a line: 32 bytes in base64, as 'mneme seal key' prints them. The first seals, the others open what they sealed before. Empty, with storage sqlite: seal.key in the data folder, which is made where it is missing. With another storage there is none, and such secrets are refused."`
+	Key     registry.Secret `yaml:"key" env:"MNEME_SEAL_KEY" help:"The keys themselves, apart by commas or line breaks, instead of a file."`
+}
+
+func (s Seal) validate(report func(path, format string, args ...any)) {
+	if s.Key == "" {
+		return
+	}
+	if _, err := seal.ParseKeys(s.Key.Reveal()); err != nil {
+		report("seal.key", "%v", err)
+	}
+	if s.KeyFile != "" {
+		report("seal.key_file", "is beside seal.key (MNEME_SEAL_KEY); leave one of them out")
+	}
 }
 
 // Pull says where models are pulled from.
@@ -387,6 +407,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		}
 	}
 	c.OAuth.validate(c.Server.BaseURL, report)
+	c.Seal.validate(report)
 	for name, p := range c.Pull.Publishers {
 		p.validate(name, report)
 	}

@@ -94,6 +94,12 @@ func (s *site) fill(org, marker string) (docs, chat context.Context) {
 			"memories": []coretest.Object{{"content": marker + " lives in Lyon."}, {"content": marker + " has a dog."}}},
 			func(in *memory.Batch) { in.IdempotencyKey = new(fmt.Sprint(marker, i)) }).OK()
 	}
+	o := must(s.Keys.Organization(s.t.Context(), org))
+	if err := s.Store.Update(s.t.Context(), func(w port.Writer) error {
+		return w.PutDataKey(s.t.Context(), port.DataKey{Org: o.ID, ID: marker, Wrapped: []byte(marker), WrappedBy: "outer"})
+	}); err != nil {
+		s.t.Fatal(err)
+	}
 	return docs, chat
 }
 

@@ -26,7 +26,7 @@ const (
 type Env struct {
 	Log     *slog.Logger
 	DataDir string // durable data; exists and is locked by this process, or shared by agreement of the component
-	// another process serves DataDir: no lock and no background work; for a store, keys and organizations only
+	// another process serves DataDir: no lock and no background work; for a store, keys, data keys and organizations only
 	Shared   bool
 	CacheDir string           // may be emptied at any time while nothing runs
 	Name     string           // what the operator calls this part, e.g. a model's name; the component's name if none

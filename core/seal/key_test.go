@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,13 +65,14 @@ func TestAKeyDoesNotShow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "key", k, "keys", []seal.Key{k}, "settings", seal.Settings{Keys: []seal.Key{k}})
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "key", k, "keys", []seal.Key{k}, "settings",
+		seal.Settings{Keys: []seal.Key{k}})
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "key", k, "keys", []seal.Key{k})
 	shown := log.String()
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%08b"} {
 		shown += fmt.Sprintf(verb, k) + fmt.Sprintf(verb, []seal.Key{k}) + fmt.Sprintf(verb, struct{ K seal.Key }{k})
 	}
-	asJSON, err := json.Marshal(k)
+	asJSON, err := json.Marshal(map[string]any{"key": k})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,4 +90,28 @@ func TestAKeyDoesNotShow(t *testing.T) {
 	if err != nil || again[0].ID() != k.ID() {
 		t.Errorf("read again as %v, %v", again, err)
 	}
+}
+
+// Whatever a file of keys holds, it is refused or holds keys that can be written and read again.
+func FuzzParseKeys(f *testing.F) {
+	const key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+	for _, seed := range []string{key, key + "\n# old\n" + key, "aHVudGVyMg==", "=,=#=", "\xff" + key, key + ",AA" + key[2:]} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		keys, err := seal.ParseKeys(text)
+		if (err == nil) != (len(keys) > 0) {
+			t.Fatalf("%d keys, %v", len(keys), err)
+		}
+		var again strings.Builder
+		for _, k := range keys {
+			again.WriteString(k.Reveal() + "\n")
+		}
+		if err != nil {
+			return
+		}
+		if back, err := seal.ParseKeys(again.String()); err != nil || !slices.Equal(back, keys) {
+			t.Errorf("read again: %d keys of %d, %v", len(back), len(keys), err)
+		}
+	})
 }

@@ -519,3 +519,26 @@ func TestADeletedOrganizationsSecretsAreLost(t *testing.T) {
 		t.Errorf("sealing in it: %v", err)
 	}
 }
+
+// No bytes but those that were sealed open.
+func FuzzOpen(f *testing.F) {
+	p := onSQLite(f)
+	s, at := p.sealer(seal.NewKey()), token(p.org)
+	value, err := s.Seal(f.Context(), at, []byte("hunter2"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range [][]byte{nil, {1}, value, value[:17], value[:45], append(slices.Clone(value), 0), make([]byte, 60)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := s.Open(t.Context(), at, b)
+		if bytes.Equal(b, value) {
+			if err != nil || string(got) != "hunter2" {
+				t.Errorf("opened as %q, %v", got, err)
+			}
+			return
+		}
+		isLost(t, "other bytes", got, err)
+	})
+}

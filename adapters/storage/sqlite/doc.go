@@ -4,7 +4,7 @@
 //
 // Layout of the directory: mneme.db with its -wal and -shm, and mneme.lock,
 // which the process that serves the documents holds. Another process may open
-// the same directory with Options.Shared to change keys and organizations.
+// the same directory with Options.Shared to change keys, data keys and organizations.
 //
 // # Writing
 //

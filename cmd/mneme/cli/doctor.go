@@ -77,6 +77,7 @@ the server is asked for its health.`,
 			x.ok("config", "%s", file)
 			x.configuration(cfg)
 			x.folder(cfg.DataDir)
+			x.sealing(cfg)
 			ctx := cmd.Context()
 			server, running, err := datadir.Running(cfg.DataDir)
 			switch {
@@ -169,6 +170,46 @@ func (x *examination) folder(dir string) {
 	default:
 		x.ok("disk", "%d GiB free", free>>30)
 	}
+}
+
+// sealing looks at the sealing keys, not at what the store needs of them: that is for the
+// server's start and for 'mneme seal status'.
+func (x *examination) sealing(cfg *configs.Config) {
+	keys, err := app.SealingKeys(cfg)
+	file := app.SealingKeyFile(cfg)
+	switch {
+	case err != nil:
+		x.fail("secrets", "%v; 'mneme seal key' prints a new key, which opens nothing that is sealed already", err)
+		return
+	case len(keys) > 0 && file == "":
+		x.ok("secrets", "%s configured", plural(len(keys), "sealing key"))
+		return
+	case len(keys) == 0 && file == "":
+		x.ok("secrets", "no sealing key is configured: passwords of sources are refused")
+		return
+	case len(keys) == 0 && isFile(filepath.Join(cfg.DataDir, "mneme.db")):
+		x.warn("secrets", "%s is not there: a start makes it, unless the store has secrets already; those need the one of "+
+			"before, put it back from a backup", file)
+		return
+	case len(keys) == 0:
+		x.ok("secrets", "%s does not exist yet; the first start makes it", file)
+		return
+	}
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		x.fail("secrets", "%v", err)
+	case info.Mode().Perm()&0o077 != 0:
+		x.warn("secrets", "others on this machine can reach %s (mode %04o); chmod 600 keeps the sealing key private", file,
+			info.Mode().Perm())
+	default:
+		x.ok("secrets", "%s in %s; keep a copy where the store's backups are not", plural(len(keys), "sealing key"), file)
+	}
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func isDir(path string) bool {

@@ -194,6 +194,9 @@ func (a *App) openEngine(ctx context.Context, p parts, tracer trace.Tracer) erro
 	if err != nil {
 		return err
 	}
+	if made.Sealing, err = a.sealing(ctx, p.store); err != nil {
+		return err
+	}
 	made.Meter, made.Tracer = a.Metrics.Meter, tracer
 	made.Watch = model.NewWatch(a.Metrics.Models())
 	if a.settings.Engine != nil {

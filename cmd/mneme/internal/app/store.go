@@ -18,10 +18,16 @@ import (
 // WithKeys runs fn with the key service of the data folder, beside a running
 // server if there is one.
 func WithKeys(ctx context.Context, r *registry.Registry, c *configs.Config, log *slog.Logger,
-	fn func(*key.Service) error) (err error) {
+	fn func(*key.Service) error) error {
 	if err := datadir.Create(c.DataDir); err != nil {
 		return err
 	}
+	return withStore(ctx, r, c, log, func(store port.Store) error { return fn(newKeyService(store, log)) })
+}
+
+// withStore runs fn with the store, beside a running server if there is one.
+func withStore(ctx context.Context, r *registry.Registry, c *configs.Config, log *slog.Logger,
+	fn func(port.Store) error) (err error) {
 	env := environment(Settings{Registry: r, Config: c, Log: log})
 	env.Shared = true
 	store, err := r.Store.Open(ctx, c.Storage, env)
@@ -29,7 +35,7 @@ func WithKeys(ctx context.Context, r *registry.Registry, c *configs.Config, log 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return fn(newKeyService(store, log))
+	return fn(store)
 }
 
 func newKeyService(store port.Store, log *slog.Logger) *key.Service {

@@ -24,6 +24,7 @@ const (
 	keyFile    = "local.key"
 	adminFile  = "local-admin.key"
 	quickFile  = "quickstart.key"
+	sealFile   = "seal.key"
 	idFile     = "replica"
 )
 
@@ -255,6 +256,15 @@ func QuickstartKey(dir string) (string, error) { return readKey(dir, quickFile) 
 // SaveQuickstartKey keeps that key the same way.
 func SaveQuickstartKey(dir, secret string) error {
 	return writeFile(filepath.Join(dir, quickFile), []byte(secret+"\n"))
+}
+
+// SealKeyFile is where the sealing keys lie that encrypt other systems' secrets, unless
+// the configuration names another place.
+func SealKeyFile(dir string) string { return filepath.Join(dir, sealFile) }
+
+// SaveSealKey keeps a sealing key there, readable by the folder's owner alone.
+func SaveSealKey(dir, key string) error {
+	return writeFile(SealKeyFile(dir), []byte(key+"\n"))
 }
 
 // writeFile replaces a small file whole, and for good: a key that was shown to somebody

@@ -6,4 +6,5 @@
 //	server.json  URL and process of the running server
 //	replica      name of the folder among the replicas over one store
 //	local.key    API key of this machine's user, mode 0600
+//	seal.key     sealing keys of other systems' secrets, mode 0600
 package datadir
