@@ -23,6 +23,9 @@ var generic = map[string]bool{"application/zip": true, "application/x-ole-storag
 // guessed are formats that content alone makes likely at most.
 var guessed = map[string]bool{"text/csv": true, "text/tab-separated-values": true}
 
+// claimed are formats that a text may look like: one that is said to be plain text is that.
+var claimed = map[string]bool{"message/rfc822": true}
+
 // detect finds out what a file is. Content decides; where it leaves several readings
 // open, as text does, and packages that begin like any ZIP file, what the sender says
 // chooses among those.
@@ -52,12 +55,25 @@ func (s *Set) detect(f port.File) string {
 			return said
 		case guessed[media] && said != media:
 			continue // text, whose lines happen to have as many commas
+		case claimed[media] && said == plainText:
+			continue // and not what begins with To: and Date:
+		case media == plainText && said == "":
+			return s.sniff(f.Content)
 		case !generic[media]:
 			return media
 		}
 	}
 	media, _, _ := strings.Cut(found.String(), ";")
 	return media
+}
+
+func (s *Set) sniff(content []byte) string {
+	for _, of := range s.sniffers {
+		if media := of.Sniff(content); media != "" {
+			return media
+		}
+	}
+	return plainText
 }
 
 // said is the media type that a file's sender gives it, by its name where the type is

@@ -31,12 +31,20 @@ type Set struct {
 	formats  []port.Format
 	fallback port.Extractor
 	closers  []closer
+	sniffers []Sniffer
 	log      *slog.Logger
 }
 
 // closer is an extractor that holds something between files.
 type closer interface {
 	Close(context.Context) error
+}
+
+// Sniffer is an extractor that tells files of its formats which nobody has said what they are,
+// and which begin like any text.
+type Sniffer interface {
+	// Sniff is the media type of a text; empty where it is none of the extractor's.
+	Sniff(content []byte) string
 }
 
 // entry is who reads a media type.
@@ -61,6 +69,9 @@ func New(s Settings, of ...port.Extractor) *Set {
 	for _, e := range of {
 		if c, ok := e.(closer); ok {
 			set.closers = append(set.closers, c)
+		}
+		if c, ok := e.(Sniffer); ok {
+			set.sniffers = append(set.sniffers, c)
 		}
 		for _, f := range e.Formats() {
 			if _, twice := set.byType[f.MediaType]; twice {

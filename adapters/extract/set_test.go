@@ -108,6 +108,34 @@ func TestDetection(t *testing.T) {
 	}
 }
 
+// sniffing is an extractor that knows its files by their first letter.
+type sniffing struct {
+	reader
+	media string
+}
+
+func (s sniffing) Sniff(content []byte) string {
+	if content[0] == s.media[0] {
+		return s.media
+	}
+	return ""
+}
+
+func TestTextThatNobodyHasNamed(t *testing.T) {
+	set := extract.New(settings(), of(echo, "text/plain .txt"), sniffing{of(echo, "a/a .a"), "a/a"},
+		of(echo, "message/rfc822 .eml"), sniffing{of(echo, "b/b .b"), "b/b"})
+	for _, c := range []struct{ name, content, want string }{
+		{"", "a text", "a/a"}, {"", "b text", "b/b"}, {"", "c text", "text/plain"}, {"a.txt", "a text", "text/plain"},
+		{"", "To: me\nDate: now\n", "message/rfc822"}, {"a.txt", "To: me\nDate: now\n", "text/plain"},
+		{"a.eml", "a text", "message/rfc822"},
+	} {
+		out, err := set.Extract(t.Context(), port.File{Name: c.name, Content: []byte(c.content)})
+		if err != nil || out.Format.MediaType != c.want {
+			t.Errorf("%q as %q: %q, %v, want %s", c.content, c.name, out.Format.MediaType, err, c.want)
+		}
+	}
+}
+
 func TestLimitsAndChecks(t *testing.T) {
 	s := settings()
 	s.Limits = extract.DefaultLimits()

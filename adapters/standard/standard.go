@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/mnemehq/mneme/adapters/extract"
+	"github.com/mnemehq/mneme/adapters/extract/mail"
 	"github.com/mnemehq/mneme/adapters/extract/markup"
 	"github.com/mnemehq/mneme/adapters/extract/office"
 	"github.com/mnemehq/mneme/adapters/extract/pdf"
@@ -30,6 +31,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/source/web"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 )
 
@@ -59,6 +61,10 @@ func Register(r *registry.Registry) {
 // Extractor reads the stock formats. What it compiles it keeps in cacheDir; "": not.
 func Extractor(cacheDir string, log *slog.Logger) *extract.Set {
 	limits := extract.DefaultLimits()
-	return extract.New(extract.Settings{Limits: limits, Log: log}, text.New(limits), markup.New(),
-		office.New(limits), subtitle.New(), pdf.New(pdf.Settings{CacheDir: cacheDir, Limits: limits, Log: log}))
+	settings := extract.Settings{Limits: limits, Log: log}
+	all := []port.Extractor{text.New(limits), markup.New(), office.New(limits), subtitle.New(),
+		pdf.New(pdf.Settings{CacheDir: cacheDir, Limits: limits, Log: log})}
+	// Attachments are read in a set of their own: a mail that waited for one of the places
+	// of which it holds one could wait for ever.
+	return extract.New(settings, append(all, mail.New(limits, extract.New(settings, all...)))...)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/wlynxg/chardet"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/japanese"
 
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -42,6 +43,11 @@ func decode(content []byte, charset string) (string, error) {
 		order = binary.LittleEndian
 	case bytes.HasPrefix(content, []byte("\xfe\xff")):
 		order = binary.BigEndian
+	case bytes.Contains(content, []byte("\x1b$")): // from here on characters of two bytes (ISO 2022), each of them ASCII
+		if text, err := japanese.ISO2022JP.NewDecoder().Bytes(content); err == nil && !bytes.Contains(text, []byte("\uFFFD")) {
+			return string(text), nil
+		}
+		return string(content), nil
 	case utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 || strings.EqualFold(charset, UTF8):
 		return string(content), nil
 	default:
