@@ -64,7 +64,7 @@ var rules = []rule{
 	},
 	{
 		folder: "core/middleware",
-		may:    []string{"core/op", "core/port", "github.com/go-kit/kit", "go.opentelemetry.io/otel"},
+		may:    []string{"core/fair", "core/op", "core/port", "github.com/go-kit/kit", "go.opentelemetry.io/otel"},
 		why:    "middlewares know operations, not services or transports",
 	},
 	{
@@ -216,7 +216,7 @@ var rules = []rule{
 		"core/span", "wasm/host", "wasm/models", "plugins/host", "github.com/sashabaranov/go-openai",
 		"github.com/hashicorp/go-retryablehttp", "github.com/sony/gobreaker", "golang.org/x/net", "golang.org/x/sync"),
 	adapter("limit", "github.com/redis/go-redis"),
-	adapter("extract",
+	adapter("extract", "core/fair",
 		"github.com/gabriel-vasile/mimetype", "github.com/wlynxg/chardet", "golang.org/x/text", "golang.org/x/net",
 		"github.com/goccy/go-yaml", "github.com/BurntSushi/toml", "github.com/xuri/excelize",
 		"github.com/asticode/go-astisub", "github.com/klippa-app/go-pdfium",

@@ -26,6 +26,9 @@ var guessed = map[string]bool{"text/csv": true, "text/tab-separated-values": tru
 // claimed are formats that a text may look like: one that is said to be plain text is that.
 var claimed = map[string]bool{"message/rfc822": true}
 
+// opaque are formats that are text whose words nobody reads as they are.
+var opaque = map[string]bool{"text/rtf": true}
+
 // detect finds out what a file is. Content decides; where it leaves several readings
 // open, as text does, and packages that begin like any ZIP file, what the sender says
 // chooses among those.
@@ -45,7 +48,7 @@ func (s *Set) detect(f port.File) string {
 			break // everything is bytes
 		}
 		if _, ok := s.byType[media]; !ok && !generic[media] {
-			if s.fallback != nil && !text && s.fallbackReads(media) {
+			if opaque[media] || s.fallback != nil && !text && s.fallbackReads(media) {
 				return media
 			}
 			continue

@@ -8,8 +8,10 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -17,7 +19,7 @@ import (
 // Settings configure a Set.
 type Settings struct {
 	Limits   Limits         // zero: DefaultLimits
-	Parallel int            // files that are read at once; 0: 2
+	Parallel int            // files that are read at once; 0: 4. An organization has at most half of these places.
 	Fallback port.Extractor // reads what no other does; nil: nothing
 	Log      *slog.Logger
 }
@@ -25,14 +27,28 @@ type Settings struct {
 // Set is an Extractor of many formats.
 type Set struct {
 	limits   Limits
-	slots    chan struct{}
 	byType   map[string]entry
 	byExt    map[string]string // media type by extension
 	formats  []port.Format
+	own      place
+	there    place // of the fallback
 	fallback port.Extractor
 	closers  []closer
 	sniffers []Sniffer
 	log      *slog.Logger
+}
+
+// place is where files are read, and for how long at most.
+type place struct {
+	gate *fair.Gate
+	time time.Duration
+}
+
+// Elsewhere is an extractor that has files read outside this process, where another time and
+// number are right.
+type Elsewhere interface {
+	// Elsewhere is how long reading a file may take and how many are read at once.
+	Elsewhere() (time.Duration, int)
 }
 
 // closer is an extractor that holds something between files.
@@ -60,11 +76,17 @@ func New(s Settings, of ...port.Extractor) *Set {
 		s.Limits = DefaultLimits()
 	}
 	if s.Parallel <= 0 {
-		s.Parallel = 2
+		s.Parallel = 4
 	}
-	set := &Set{
-		limits: s.Limits, slots: make(chan struct{}, s.Parallel), byType: map[string]entry{}, byExt: map[string]string{},
-		fallback: s.Fallback, log: s.Log,
+	set := &Set{limits: s.Limits, byType: map[string]entry{}, byExt: map[string]string{}, fallback: s.Fallback, log: s.Log}
+	set.own = newPlace(s.Limits.Time, s.Parallel)
+	if set.there = set.own; s.Fallback != nil {
+		if e, ok := s.Fallback.(Elsewhere); ok {
+			set.there = newPlace(e.Elsewhere())
+		}
+		if c, ok := s.Fallback.(closer); ok {
+			set.closers = append(set.closers, c)
+		}
 	}
 	for _, e := range of {
 		if c, ok := e.(closer); ok {
@@ -103,6 +125,13 @@ func New(s Settings, of ...port.Extractor) *Set {
 	return set
 }
 
+// queue is how many files wait to be read at most; each is a call that holds its body.
+const queue = 256
+
+func newPlace(most time.Duration, parallel int) place {
+	return place{fair.NewHalves(parallel, queue, most), most}
+}
+
 // Close releases what the set's extractors hold between files.
 func (s *Set) Close(ctx context.Context) error {
 	var errs []error
@@ -134,11 +163,11 @@ func (s *Set) Extract(ctx context.Context, f port.File) (port.Extracted, error) 
 		return s.extractElsewhere(ctx, f, media)
 	}
 	f.MediaType = media
-	out, err := s.contained(ctx, e, f)
+	out, err := s.contained(ctx, s.own, e, f)
 	var why *port.FileError
 	if s.fallback != nil && errors.As(err, &why) && (why.Code == port.FileNoText || why.Code == port.FileUnsupported) &&
 		s.fallbackReads(media) { // such as the pictures of scanned pages
-		return s.contained(ctx, entry{Extractor: s.fallback}, f)
+		return s.contained(ctx, s.there, s.fallback, f)
 	}
 	if err == nil && out.Format.MediaType == "" {
 		out.Format = e.format
@@ -153,7 +182,7 @@ func (s *Set) extractElsewhere(ctx context.Context, f port.File, media string) (
 			"is of the kind %s, which is not read; GET /formats lists those that are", media)
 	}
 	f.MediaType = media
-	return s.contained(ctx, entry{Extractor: s.fallback}, f)
+	return s.contained(ctx, s.there, s.fallback, f)
 }
 
 func (s *Set) fallbackReads(media string) bool {
@@ -168,20 +197,24 @@ type result struct {
 
 // contained has a file read beside the caller, who waits until the context or the time
 // for reading ends. A parser that does not stop then goes on holding its place among
-// those that run at once until it does.
-func (s *Set) contained(ctx context.Context, e entry, f port.File) (port.Extracted, error) {
-	limited, cancel := context.WithTimeout(ctx, s.limits.Time)
-	defer cancel()
-	select {
-	case s.slots <- struct{}{}:
-	case <-ctx.Done():
+// those that run at once until it does. Places are shared among organizations, since nothing
+// can make a parser give way to another's.
+func (s *Set) contained(ctx context.Context, at place, e port.Extractor, f port.File) (port.Extracted, error) {
+	leave, err := at.gate.Enter(ctx)
+	if ctx.Err() != nil {
+		if err == nil {
+			leave()
+		}
 		return port.Extracted{}, ctx.Err()
-	case <-limited.Done():
+	}
+	if err != nil {
 		return port.Extracted{}, fault.Busy("too many files are being read; try again later")
 	}
+	limited, cancel := context.WithTimeout(ctx, at.time)
+	defer cancel()
 	done := make(chan result, 1)
 	go func() {
-		defer func() { <-s.slots }()
+		defer leave()
 		defer func() {
 			if r := recover(); r != nil {
 				s.log.WarnContext(ctx, "file made its parser panic", "media_type", f.MediaType, "size", len(f.Content),
@@ -202,7 +235,7 @@ func (s *Set) contained(ctx context.Context, e entry, f port.File) (port.Extract
 	case ctx.Err() != nil && r.err != nil:
 		return port.Extracted{}, ctx.Err()
 	case errors.Is(r.err, context.DeadlineExceeded) && limited.Err() != nil:
-		return port.Extracted{}, port.FileErrorf(port.FileTimeout, r.err, "took longer than %s to read", s.limits.Time)
+		return port.Extracted{}, port.FileErrorf(port.FileTimeout, r.err, "took longer than %s to read", at.time)
 	case r.err != nil:
 		return port.Extracted{}, r.err
 	}

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/extract"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -100,6 +102,7 @@ func TestDetection(t *testing.T) {
 		{"a.txt", zip, "application/zip"},
 		{"a.md", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image/png"},
 		{"a", "\x01\x02\x03\x04\x05", "octet-stream"},
+		{"a.txt", "{\\rtf1 text}", "text/rtf"}, // whose words are not what it says
 	} {
 		_, err := set.Extract(t.Context(), port.File{Name: c.name, Content: []byte(c.content)})
 		if codeOf(err) != port.FileUnsupported || !strings.Contains(err.Error(), c.says) {
@@ -209,6 +212,103 @@ func TestParserThatDoesNotStop(t *testing.T) {
 		if !fault.IsBusy(err) && codeOf(err) != port.FileTimeout {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Files of one organization that are slow leave places to another's, whose turn is next.
+func TestOrganizationsShareThePlaces(t *testing.T) {
+	began, end := make(chan string), make(chan struct{})
+	set := extract.New(settings(), of(func(ctx context.Context, f port.File) (port.Extracted, error) {
+		began <- string(f.Content)
+		select {
+		case <-end:
+		case <-ctx.Done():
+		}
+		return echo(ctx, f)
+	}, "text/plain"))
+	var all sync.WaitGroup
+	read := func(org string) {
+		ctx := ident.WithPrincipal(t.Context(), ident.Principal{Org: ident.Org(org)})
+		all.Go(func() {
+			if _, err := set.Extract(ctx, port.File{Content: []byte(org)}); err != nil {
+				t.Errorf("%s: %v", org, err)
+			}
+		})
+	}
+	for range 6 {
+		read("a")
+	}
+	if one, two := <-began, <-began; one != "a" || two != "a" {
+		t.Fatal(one, two)
+	}
+	for _, org := range []string{"b", "c"} { // at once
+		read(org)
+		if got := <-began; got != org {
+			t.Fatalf("%s was read", got)
+		}
+	}
+	close(end)
+	for range 4 {
+		if got := <-began; got != "a" {
+			t.Fatalf("%s was read", got)
+		}
+	}
+	all.Wait()
+}
+
+// elsewhere is an extractor outside this process.
+type elsewhere struct {
+	reader
+	time   time.Duration
+	closed bool
+}
+
+func (e *elsewhere) Elsewhere() (time.Duration, int) { return e.time, 1 }
+
+func (e *elsewhere) Close(context.Context) error { e.closed = true; return nil }
+
+// A file that is read elsewhere has the time that is right there, and takes none of the places here.
+func TestFilesThatAreReadElsewhere(t *testing.T) {
+	s := settings()
+	s.Parallel = 1
+	s.Limits = extract.DefaultLimits()
+	began, end := make(chan bool), make(chan bool)
+	far := &elsewhere{time: time.Hour, reader: of(func(ctx context.Context, f port.File) (port.Extracted, error) {
+		if until, ok := ctx.Deadline(); !ok || time.Until(until) < s.Limits.Time {
+			t.Errorf("until %s", until)
+		}
+		began <- true
+		<-end
+		return echo(ctx, f)
+	}, "image/png .png")}
+	s.Fallback = far
+	set := extract.New(s, of(echo, "text/plain"))
+	done := make(chan error)
+	go func() {
+		_, err := set.Extract(t.Context(), port.File{Content: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")})
+		done <- err
+	}()
+	<-began
+	if _, err := set.Extract(t.Context(), port.File{Content: []byte("text")}); err != nil {
+		t.Error(err)
+	}
+	close(end)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if err := set.Close(t.Context()); err != nil || !far.closed {
+		t.Errorf("%v; closed: %t", err, far.closed)
+	}
+	// One that takes too long is told its own time.
+	far.time = time.Millisecond
+	far.extract = func(ctx context.Context, _ port.File) (port.Extracted, error) {
+		<-ctx.Done()
+		return port.Extracted{}, ctx.Err()
+	}
+	_, err := extract.New(s, of(echo, "text/plain")).Extract(t.Context(),
+		port.File{Content: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")})
+	if codeOf(err) != port.FileTimeout || !strings.Contains(err.Error(), "1ms") {
+		t.Error(err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/mnemehq/mneme/core/admin"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/document"
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/file"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
@@ -48,7 +49,7 @@ type Engine struct {
 	store  store
 	log    *slog.Logger
 	ports  port.Store // whole, for its optional abilities
-	gate   *middleware.Gate
+	gate   *fair.Gate
 	stop   context.CancelFunc // of the loops
 	loops  *errgroup.Group
 	tidied time.Time // by beat
@@ -88,7 +89,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	}
 	id := cmp.Or(c.Replica, rand.Text())
 	e := &Engine{store: narrow(c.Store), ports: c.Store, log: c.Log,
-		gate: middleware.NewGate(c.Concurrency, c.Queue, 5*time.Second)}
+		gate: fair.NewGate(c.Concurrency, c.Queue, 5*time.Second)}
 	e.sealer = sealer
 	e.projector = ingest.NewProjector(c.Store, c.indexes(), id, c.Log)
 	if err := e.join(ctx, c.Store, id); err != nil {

@@ -2,6 +2,8 @@
 // models above all, asks a Scheduler for a turn, and asks now and then whether the turn
 // is over. An organization that computes little gets its turns at once, however much
 // others have to do (docs/decisions.md#d-47).
+//
+// A Gate shares places among them, for work that cannot be interrupted.
 package fair
 
 import (

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/middleware"
@@ -203,7 +204,7 @@ func TestAFullGateReadsNothing(t *testing.T) {
 		{op.Read, 2, 1, true, false},
 		{op.Free, 0, 0, true, true},
 	} {
-		g := middleware.NewGate(1, c.queue, time.Hour)
+		g := fair.NewGate(1, c.queue, time.Hour)
 		if _, err := g.Enter(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-kit/kit/endpoint"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
@@ -43,7 +44,7 @@ type Options struct {
 	// tokens that stand for a key, in place of Keys; routes take keys only.
 	Tokens Verifier
 	Limits *Limits
-	Gate   *Gate
+	Gate   *fair.Gate
 	// Timeout is how long an operation may take; 0, or no function: as its Spec says.
 	Timeout func(*op.Spec) time.Duration
 	// DefaultTimeout is used by operations that declare none; 0: 30 s.

@@ -16,6 +16,7 @@ import (
 	"github.com/go-kit/kit/endpoint"
 	"pgregory.net/rapid"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/middleware"
@@ -212,7 +213,7 @@ func TestWhatIsMissingAndRefusedIsCounted(t *testing.T) {
 // The two limits of this chain say which they are.
 func TestLimitsNameThemselves(t *testing.T) {
 	m := &meter{}
-	gate := middleware.NewGate(1, 0, time.Minute)
+	gate := fair.NewGate(1, 0, time.Minute)
 	chain := middleware.Chain(middleware.Options{Meter: m, Keys: verifier(anyone), Gate: gate, Limits: &middleware.Limits{
 		Limiter: middleware.NewBuckets(nil), Rates: map[op.Class]ident.Rate{op.Read: {PerMinute: 1}}}})
 	limited, heavy := call(op.Spec{Name: "notes.get", Class: op.Read}), call(op.Spec{Name: "notes.put", Class: op.Write})
@@ -493,7 +494,7 @@ func TestAdmitHeaders(t *testing.T) {
 }
 
 func TestGate(t *testing.T) {
-	g := middleware.NewGate(1, 1, 50*time.Millisecond)
+	g := fair.NewGate(1, 1, 50*time.Millisecond)
 	leave, err := g.Enter(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -532,7 +533,7 @@ func TestGate(t *testing.T) {
 // A slot is held by the work alone: not while the input is read, and not after
 // a panic.
 func TestConcurrencySlot(t *testing.T) {
-	g := middleware.NewGate(1, 0, time.Second)
+	g := fair.NewGate(1, 0, time.Second)
 	x := call(op.Spec{})
 	x.Decode = func(context.Context, any) error {
 		if g.InUse() != 0 {
@@ -567,7 +568,7 @@ func BenchmarkChain(b *testing.B) {
 	chain := middleware.Chain(middleware.Options{
 		Keys:   verifier(anyone),
 		Limits: limits,
-		Gate:   middleware.NewGate(8, 8, time.Second),
+		Gate:   fair.NewGate(8, 8, time.Second),
 		Meter:  &meterOff{},
 	})
 	spec := op.Spec{Name: "x", Class: op.Read}

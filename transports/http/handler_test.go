@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/middleware"
@@ -593,7 +594,7 @@ func TestRateLimits(t *testing.T) {
 func TestConcurrencyCap(t *testing.T) {
 	enter, leave := make(chan struct{}), make(chan struct{})
 	l := library{write: func(context.Context, writeNote) error { enter <- struct{}{}; <-leave; return nil }}
-	gate := middleware.NewGate(1, 1, 10*time.Second)
+	gate := fair.NewGate(1, 1, 10*time.Second)
 	srv := httptest.NewServer(setup{library: l, chain: middleware.Options{Gate: gate}}.handler(t))
 	defer srv.Close()
 	url, status := srv.URL+"/shelves/a/notes", make(chan int, 2)

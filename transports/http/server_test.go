@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/middleware"
 	mnemehttp "github.com/mnemehq/mneme/transports/http"
@@ -547,7 +548,7 @@ func TestBodyBudget(t *testing.T) {
 
 // Many clients at once get an answer each: work or an honest 503.
 func TestManyClients(t *testing.T) {
-	gate := middleware.NewGate(4, 16, 200*time.Millisecond)
+	gate := fair.NewGate(4, 16, 200*time.Millisecond)
 	addr, _, _ := serve(t, setup{chain: middleware.Options{Gate: gate},
 		library: library{write: func(context.Context, writeNote) error {
 			time.Sleep(2 * time.Millisecond)

@@ -1,4 +1,4 @@
-package middleware
+package fair
 
 import (
 	"context"
@@ -6,23 +6,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-kit/kit/endpoint"
-
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
-	"github.com/mnemehq/mneme/core/op"
 )
 
-// Gate caps how many calls the process works on at once. Calls over the cap wait
+// Gate caps how many calls are worked on at once. Calls over the cap wait
 // in a short queue; calls over that, or that waited too long, are refused, so
 // that overload shortens the queue instead of stretching every answer.
 //
-// Organizations share it (docs/decisions.md#d-35): each may hold seven times as many
-// slots as are free, so that one alone leaves an eighth to those that come later; a slot
+// Organizations share it (docs/decisions.md#d-35): each may hold a multiple of the slots
+// that are free, so that one alone leaves some to those that come later; a slot
 // that gets free goes to the waiting organization that holds the fewest; and a quarter of
 // the queue is open to each, however many calls of others wait.
 type Gate struct {
 	width, queue int
+	factor       int // how many times the free slots one organization may hold
 	maxWait      time.Duration
 
 	mu      sync.Mutex
@@ -44,13 +42,18 @@ type waiter struct {
 	given chan struct{} // closed with the slot
 }
 
-// freeFactor is how many times the free slots one organization may hold.
-const freeFactor = 7
-
 // NewGate makes a gate for width calls at once, queue calls waiting, each for at
-// most wait.
-func NewGate(width, queue int, wait time.Duration) *Gate {
-	return &Gate{width: max(1, width), queue: queue, maxWait: wait, parts: map[ident.Org]*part{}}
+// most wait. An organization may hold seven times as many slots as are free: alone all but
+// an eighth, and of a few all.
+func NewGate(width, queue int, wait time.Duration) *Gate { return newGate(width, queue, wait, 7) }
+
+// NewHalves makes a gate of which an organization may hold as many slots as are free: alone
+// half of them. It is for few slots and long calls, where one that comes later
+// would wait for the end of another's.
+func NewHalves(width, queue int, wait time.Duration) *Gate { return newGate(width, queue, wait, 1) }
+
+func newGate(width, queue int, wait time.Duration, factor int) *Gate {
+	return &Gate{width: max(1, width), queue: queue, maxWait: wait, factor: factor, parts: map[ident.Org]*part{}}
 }
 
 // InUse is how many calls hold a slot.
@@ -130,7 +133,7 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 
 // admits reports whether an organization may have a slot now. The caller holds mu, as it
 // does of all that follow.
-func (g *Gate) admits(p *part) bool { return p.held < freeFactor*(g.width-g.inUse) }
+func (g *Gate) admits(p *part) bool { return p.held < g.factor*(g.width-g.inUse) }
 
 // refuses reports whether a call of an organization can neither have a slot nor wait.
 func (g *Gate) refuses(org ident.Org) bool {
@@ -189,40 +192,13 @@ func busy() error {
 	return fault.New(fault.Unavailable, "the server is busy; retry shortly").After(time.Second).By(fault.CallLimit)
 }
 
-// Concurrency holds a slot of the gate while a call is worked on. The slot is
-// taken when the input has been read, so that clients that send slowly hold none
-// of them; when the gate is full the input is not read at all. What reads its input
-// piece by piece takes no slot: it has bounds of its own.
-func Concurrency(g *Gate) endpoint.Middleware {
-	return func(next endpoint.Endpoint) endpoint.Endpoint {
-		return func(ctx context.Context, request any) (any, error) {
-			if g.full(organization(ctx)) {
-				return nil, busy()
-			}
-			c := *request.(*op.Call)
-			decode := c.Decode
-			var leave func()
-			defer func() {
-				if leave != nil {
-					leave()
-				}
-			}()
-			c.Decode = func(ctx context.Context, dst any) (err error) {
-				_, streamed := dst.(op.Streamed)
-				_, parted := dst.(op.Parted)
-				if err = decode(ctx, dst); err == nil && leave == nil && !streamed && !parted {
-					leave, err = g.Enter(ctx)
-				}
-				return err
-			}
-			return next(ctx, &c)
-		}
-	}
-}
-
-// full reports whether a call of an organization that came now would be refused.
-func (g *Gate) full(org ident.Org) bool {
+// Full is the fault of a call that would be refused if it came now for the organization of
+// ctx's principal; nil: there is room for it.
+func (g *Gate) Full(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.refuses(org)
+	if g.refuses(organization(ctx)) {
+		return busy()
+	}
+	return nil
 }

@@ -1,21 +1,19 @@
-package middleware_test
+package fair_test
 
 import (
 	"context"
 	"errors"
-	"io"
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
-	"github.com/mnemehq/mneme/core/middleware"
-	"github.com/mnemehq/mneme/core/op"
 )
 
 // door is a gate with the calls of several organizations, each of which is named by a letter.
 type door struct {
-	*middleware.Gate
+	*fair.Gate
 	t       *testing.T
 	inside  map[string][]func() // by organization: what gives its slots back
 	entered chan string         // organizations whose waiting calls were given a slot
@@ -23,7 +21,7 @@ type door struct {
 }
 
 func newDoor(t *testing.T, width, queue int) *door {
-	return &door{middleware.NewGate(width, queue, time.Hour), t, map[string][]func(){}, make(chan string), make(chan func(), 100)}
+	return &door{fair.NewGate(width, queue, time.Hour), t, map[string][]func(){}, make(chan string), make(chan func(), 100)}
 }
 
 func caller(ctx context.Context, org string) context.Context {
@@ -102,6 +100,18 @@ func TestAnOrganizationLeavesSlotsToOthers(t *testing.T) {
 		}
 		if d.InUse() != c.first+c.second+c.third {
 			t.Errorf("%d in use", d.InUse())
+		}
+	}
+}
+
+// Of a gate of halves one organization has half the slots, and leaves one to another and one to a third.
+func TestHalves(t *testing.T) {
+	for _, c := range []struct{ width, first, second, third int }{
+		{1, 1, 0, 0}, {2, 1, 1, 0}, {3, 2, 1, 0}, {4, 2, 1, 1}, {8, 4, 2, 1},
+	} {
+		d := &door{fair.NewHalves(c.width, 0, time.Hour), t, map[string][]func(){}, nil, nil}
+		if a, b, x := d.enters("a", 100), d.enters("b", 100), d.enters("c", 100); a != c.first || b != c.second || x != c.third {
+			t.Errorf("%d slots: %d, %d and %d, want %+v", c.width, a, b, x, c)
 		}
 	}
 }
@@ -196,59 +206,5 @@ func TestACallMayStopWaiting(t *testing.T) {
 	d.leave("a")
 	if got := d.order(1); got != "b" || d.InUse() != 0 {
 		t.Errorf("%s, %d in use", got, d.InUse())
-	}
-}
-
-// The middleware takes the slots of the caller's organization: where one has used up its
-// part, its calls are refused unread and another's are served.
-func TestACallTakesItsOrganizationsShare(t *testing.T) {
-	g := middleware.NewGate(16, 0, time.Hour)
-	for range 14 {
-		if _, err := g.Enter(caller(t.Context(), "a")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for org, served := range map[string]bool{"a": false, "b": true, "": true} {
-		read := false
-		x := call(op.Spec{})
-		x.Decode = func(context.Context, any) error { read = true; return nil }
-		ctx := t.Context()
-		if org != "" {
-			ctx = caller(ctx, org)
-		}
-		_, err := middleware.Concurrency(g)(func(ctx context.Context, request any) (any, error) {
-			return nil, request.(*op.Call).Decode(ctx, nil)
-		})(ctx, x)
-		if read != served || (err == nil) != served || err != nil && fault.CodeOf(err) != fault.Unavailable {
-			t.Errorf("%q: read %t, %v", org, read, err)
-		}
-	}
-	if g.InUse() != 14 {
-		t.Errorf("%d in use", g.InUse())
-	}
-}
-
-// streamedInput is read piece by piece.
-type streamedInput struct{}
-
-func (*streamedInput) TakeBody(io.Reader) {}
-
-// A call whose input is read piece by piece, for hours perhaps, holds no slot.
-func TestAStreamHoldsNoSlot(t *testing.T) {
-	g := middleware.NewGate(1, 0, time.Hour)
-	x := call(op.Spec{})
-	for dst, want := range map[any]int{&streamedInput{}: 0, &struct{}{}: 1} {
-		_, err := middleware.Concurrency(g)(func(ctx context.Context, request any) (any, error) {
-			if err := request.(*op.Call).Decode(ctx, dst); err != nil {
-				return nil, err
-			}
-			if n := g.InUse(); n != want {
-				t.Errorf("%T: %d slots", dst, n)
-			}
-			return nil, nil
-		})(t.Context(), x)
-		if err != nil {
-			t.Error(err)
-		}
 	}
 }
