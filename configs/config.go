@@ -39,6 +39,7 @@ type Config struct {
 	OAuth    OAuth                         `yaml:"oauth" help:"Lets MCP clients that cannot send an API key connect: a page asks the user for a key, and the client gets tokens that stand for it. Off unless enabled; no route of it exists then."`
 	Sources  Sources                       `yaml:"sources" help:"Keeps namespaces in step with folders, repositories, sites, feeds and buckets. Off unless enabled; every route of it answers 503 then."`
 	Seal     Seal                          `yaml:"seal" help:"The sealing key: secrets of other systems, such as a source's password, are kept encrypted with it. Keep a copy where the backups of the store are not."`
+	Files    Files                         `yaml:"files" help:"Reading files that are uploaded or imported."`
 	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
 	Log      Log                           `yaml:"log" help:"Logging, to standard error."`
 }
@@ -182,6 +183,11 @@ func (s Seal) validate(report func(path, format string, args ...any)) {
 	}
 }
 
+// Files says how files are read.
+type Files struct {
+	Remote registry.Selection `yaml:"remote" kind:"extractor" help:"A server of yours that reads what this program does not. off: none. tika: Apache Tika, for DOC, PPT, RTF and more. docling: docling-serve, for scanned pages. It gets the files of all organizations."`
+}
+
 // Pull says where models are pulled from.
 type Pull struct {
 	Mirror    string `yaml:"mirror" env:"MNEME_MODELS_MIRROR" help:"URL or folder to fetch from instead of the catalogue's places, each of which is a folder of its name there; or place=URL for some of them, separated by commas. Empty: none."`
@@ -226,6 +232,7 @@ const (
 	defaultIndex   = "embedded"
 	defaultModel   = "wasm"
 	defaultLimit   = "off"
+	defaultRemote  = "off"
 )
 
 // The models that need no configuration.
@@ -283,6 +290,7 @@ func Default(r *registry.Registry) *Config {
 			RefreshTokenLifetime: 30 * 24 * time.Hour,
 		},
 		Sources: Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
+		Files:   Files{Remote: selected(r.Extractor, defaultRemote)},
 		Log:     Log{Level: "info", Format: "text"},
 	}
 }

@@ -115,6 +115,20 @@ func testRegistry() *registry.Registry {
 		Default:   func() limitConfig { return limitConfig{} },
 		Open:      refuse[port.Budget, limitConfig],
 	})
+	registry.Add(r.Extractor, registry.Component[port.Extractor, struct{}]{
+		Name:      "off",
+		Summary:   "None.",
+		Stability: registry.Stable,
+		Default:   func() struct{} { return struct{}{} },
+		Open:      refuse[port.Extractor, struct{}],
+	})
+	registry.Add(r.Extractor, registry.Component[port.Extractor, limitConfig]{
+		Name:      "tika",
+		Summary:   "In a server.",
+		Stability: registry.Beta,
+		Default:   func() limitConfig { return limitConfig{} },
+		Open:      refuse[port.Extractor, limitConfig],
+	})
 	return r
 }
 

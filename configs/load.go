@@ -161,6 +161,7 @@ func (d *decoder) components(c *Config) {
 	check("vector", d.registry.Index, c.Vector)
 	check("sparse", d.registry.Index, c.Sparse)
 	check("limits.shared", d.registry.Limit, c.Limits.Shared)
+	check("files.remote", d.registry.Extractor, c.Files.Remote)
 	for _, name := range sortedKeys(c.Models) {
 		check("models."+name, d.registry.Model, c.Models[name])
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/extract/markup"
 	"github.com/mnemehq/mneme/adapters/extract/office"
 	"github.com/mnemehq/mneme/adapters/extract/pdf"
+	"github.com/mnemehq/mneme/adapters/extract/remote"
 	"github.com/mnemehq/mneme/adapters/extract/subtitle"
 	"github.com/mnemehq/mneme/adapters/extract/text"
 	"github.com/mnemehq/mneme/adapters/index/embedded"
@@ -56,12 +57,14 @@ func Register(r *registry.Registry) {
 	directory.Register(r)
 	git.Register(r)
 	web.Register(r)
+	remote.Register(r)
 }
 
-// Extractor reads the stock formats. What it compiles it keeps in cacheDir; "": not.
-func Extractor(cacheDir string, log *slog.Logger) *extract.Set {
+// Extractor reads the stock formats, and what they are not elsewhere; nil: it does not. What it
+// compiles it keeps in cacheDir; "": not.
+func Extractor(cacheDir string, elsewhere port.Extractor, log *slog.Logger) *extract.Set {
 	limits := extract.DefaultLimits()
-	settings := extract.Settings{Limits: limits, Log: log}
+	settings := extract.Settings{Limits: limits, Fallback: elsewhere, Log: log}
 	all := []port.Extractor{text.New(limits), markup.New(), office.New(limits), subtitle.New(),
 		pdf.New(pdf.Settings{CacheDir: cacheDir, Limits: limits, Log: log})}
 	// Attachments are read in a set of their own: a mail that waited for one of the places

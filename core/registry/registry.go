@@ -117,7 +117,7 @@ type component[P any] struct {
 	isolate func(cfg any, name string) (Isolated, error)
 }
 
-// Kind is the table's name: storage, index, model, limit or source.
+// Kind is the table's name: storage, index, model, limit, source or extractor.
 func (k *Kind[P]) Kind() string { return k.name }
 
 // Components lists what the table holds, by name.
@@ -279,6 +279,8 @@ type Registry struct {
 	// Source holds the connectors. A component's name is the kind of source that it reads, and its
 	// configuration the operator's; that of a source is the kind's (port.SourceKind).
 	Source *Kind[port.Connector]
+	// Extractor is what reads files that this process does not; a component may open to nil: nothing does.
+	Extractor *Kind[port.Extractor]
 }
 
 // New makes empty tables.
@@ -289,7 +291,8 @@ func New() *Registry {
 		Model: newKind[port.Model]("model"),
 		Limit: newKind[port.Budget]("limit"),
 
-		Source: newKind[port.Connector]("source"),
+		Source:    newKind[port.Connector]("source"),
+		Extractor: newKind[port.Extractor]("extractor"),
 	}
 }
 
@@ -298,7 +301,9 @@ func newKind[P any](name string) *Kind[P] {
 }
 
 // Tables lists the tables in the order of the reference.
-func (r *Registry) Tables() []Table { return []Table{r.Store, r.Index, r.Model, r.Limit, r.Source} }
+func (r *Registry) Tables() []Table {
+	return []Table{r.Store, r.Index, r.Model, r.Limit, r.Source, r.Extractor}
+}
 
 // Table finds a table by its name.
 func (r *Registry) Table(kind string) (Table, bool) {

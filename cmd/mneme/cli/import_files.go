@@ -23,6 +23,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
 )
 
 // fileImport is how files and folders are imported.
@@ -119,7 +120,11 @@ func (c *command) importFiles(ctx context.Context, t target, ns string, args []s
 	if err != nil {
 		return err
 	}
-	files := standard.Extractor(cache, log)
+	elsewhere, err := c.registry.Extractor.Open(ctx, cfg.Files.Remote, registry.Env{Log: log, CacheDir: cache})
+	if err != nil {
+		return err
+	}
+	files := standard.Extractor(cache, elsewhere, log)
 	defer func() { err = errors.Join(err, files.Close(context.WithoutCancel(ctx))) }()
 	o.scanner.Extractor = files
 	listing, err := o.scanner.Scan(ctx, args)

@@ -121,7 +121,11 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		}
 		a.onClose(sent.Close)
 	}
-	parts.files = standard.Extractor(env.CacheDir, s.Log)
+	elsewhere, err := s.Registry.Extractor.Open(ctx, s.Config.Files.Remote, env)
+	if err != nil {
+		return nil, err
+	}
+	parts.files = standard.Extractor(env.CacheDir, elsewhere, s.Log)
 	a.onClose(parts.files.Close)
 	if err := a.openEngine(ctx, parts, sent.Tracer); err != nil {
 		return nil, err

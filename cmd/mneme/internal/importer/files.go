@@ -51,7 +51,7 @@ var records = map[string]Kind{
 }
 
 // stock reads what a stock binary reads.
-func stock() port.Extractor { return standard.Extractor("", slog.New(slog.DiscardHandler)) }
+func stock() port.Extractor { return standard.Extractor("", nil, slog.New(slog.DiscardHandler)) }
 
 // Extensions lists the file names that are read, for help texts; those of source code
 // are too many to name.
