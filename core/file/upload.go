@@ -15,6 +15,7 @@ import (
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -82,11 +83,12 @@ type Outcome struct {
 
 // Chunk is a slice of a document's text, in UTF-8 byte offsets.
 type Chunk struct {
-	Index int    `json:"index" minimum:"0" doc:"position in the document"`
-	Start int    `json:"start" minimum:"0" doc:"UTF-8 byte offset into the text"`
-	End   int    `json:"end" minimum:"0" doc:"UTF-8 byte offset after it"`
-	Page  int    `json:"page,omitempty" minimum:"1" doc:"page or slide that it begins on, of a file with pages"`
-	Text  string `json:"text"`
+	Index   int    `json:"index" minimum:"0" doc:"position in the document"`
+	Start   int    `json:"start" minimum:"0" doc:"UTF-8 byte offset into the text"`
+	End     int    `json:"end" minimum:"0" doc:"UTF-8 byte offset after it"`
+	Page    int    `json:"page,omitempty" minimum:"1" doc:"page or slide that it begins on, of a file with pages"`
+	Heading string `json:"heading,omitempty" doc:"headings above it, outermost first, with ' > ' between them"`
+	Text    string `json:"text"`
 }
 
 // Failure is why a file could not be read.
@@ -390,7 +392,7 @@ func (s *Service) preview(ctx context.Context, namespace string, r *received) (R
 			d, n, chunks := &docs[j], len(cut[j]), make([]Chunk, len(cut[j]))
 			for k, c := range cut[j] {
 				chunks[k] = Chunk{Index: k, Start: c.Start, End: c.End, Page: port.PageAt(d.raw, d.Text, c.Start),
-					Text: d.Text[c.Start:c.End]}
+					Heading: chunk.Heading(d.Text, c), Text: d.Text[c.Start:c.End]}
 			}
 			out.Chunks += n
 			out.Files[i].Documents = append(out.Files[i].Documents,

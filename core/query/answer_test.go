@@ -53,11 +53,11 @@ func TestAHitShowsWhatIsAskedFor(t *testing.T) {
 		three = `{"chunk_index":3,"start":46,"end":58,"text":"three stands"}`
 		four  = `{"chunk_index":4,"start":60,"end":71,"text":"four stands"}`
 
-		bounds = `"id":"home/five","document_id":"five","chunk_index":2,"start":34,"end":44,"score":1.513`
+		bounds = `"id":"home/five","document_id":"five","chunk_index":2,"start":34,"end":44,"heading":"House","score":1.513`
 		two    = bounds + `,"text":"two stands","metadata":{}`
-		first  = `"id":"home/five","document_id":"five","chunk_index":0,"start":9,"end":20,"score":1.513,` +
+		first  = `"id":"home/five","document_id":"five","chunk_index":0,"start":9,"end":20,"heading":"House","score":1.513,` +
 			`"text":"zero stands","metadata":{}`
-		last = `"id":"home/five","document_id":"five","chunk_index":4,"start":60,"end":71,"score":1.513,` +
+		last = `"id":"home/five","document_id":"five","chunk_index":4,"start":60,"end":71,"heading":"House","score":1.513,` +
 			`"text":"four stands","metadata":{}`
 		note = `"id":"home/other","document_id":"other","chunk_index":0,"start":0,"end":14,"score":1.6938,` +
 			`"text":"something else","metadata":{"kind":"note"}`
@@ -105,8 +105,8 @@ func TestAnAnswerIsExplained(t *testing.T) {
 	h.sparse("home")
 	h.write("home", five(), text("other", "something else"))
 	const (
-		two  = `"id":"home/five","document_id":"five","chunk_index":2,"start":34,"end":44,"before":[],"after":[]`
-		zero = `"id":"home/five","document_id":"five","chunk_index":0,"start":9,"end":20,"before":[],"after":[]`
+		two  = `"id":"home/five","document_id":"five","chunk_index":2,"start":34,"end":44,"heading":"House","before":[],"after":[]`
+		zero = `"id":"home/five","document_id":"five","chunk_index":0,"start":9,"end":20,"heading":"House","before":[],"after":[]`
 
 		words = `"keyword":{"rank":1,"score":1.7499,"terms":["two","stands"],"spans":[{"start":0,"end":3},{"start":4,"end":10}]}`
 		word  = `"keyword":{"rank":2,"score":0.2369,"terms":["stands"],"spans":[{"start":5,"end":11}]}`

@@ -13,6 +13,7 @@ import (
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/retrieve"
@@ -81,6 +82,7 @@ type Hit struct {
 	Start      int             `json:"start" minimum:"0" doc:"UTF-8 byte offset into the document's text"`
 	End        int             `json:"end" minimum:"0" doc:"UTF-8 byte offset after it"`
 	Page       int             `json:"page,omitempty" minimum:"1" doc:"page or slide that the chunk begins on, of a document with pages"`
+	Heading    string          `json:"heading,omitempty" doc:"headings above the chunk, outermost first, with ' > ' between them; outer ones are left out where all would be long"`
 	Text       *string         `json:"text,omitempty" doc:"unless include_text is false"`
 	Score      float64         `json:"score" doc:"higher is better; what it is says score_kind"`
 	Metadata   json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"unless include_metadata is false"`
@@ -361,6 +363,7 @@ func (s *Service) hit(q *Request, c retrieve.Found) Hit {
 		Start:      ch.Start,
 		End:        ch.End,
 		Page:       port.PageAt(d.Metadata, d.Text, ch.Start),
+		Heading:    chunk.Heading(d.Text, ch),
 		Score:      c.Score,
 		Before:     []Neighbor{},
 		After:      []Neighbor{},

@@ -95,6 +95,18 @@ func Text(doc string, c port.Chunk) string {
 	return c.Context + "\n" + doc[c.Start:c.End]
 }
 
+// Heading is what of the context of a chunk of doc are headings; "": nothing is. A table's
+// header row is none: it stands on a second line, or alone above rows that have no heading.
+func Heading(doc string, c port.Chunk) string {
+	first, second, _ := strings.Cut(c.Context, "\n")
+	if second == "" && strings.Contains(first, "|") {
+		if row, _, _ := strings.Cut(doc[c.Start:c.End], "\n"); strings.Contains(row, "|") {
+			return ""
+		}
+	}
+	return first
+}
+
 func hash(context, slice string) (h [16]byte) {
 	// The NUL keeps a line that moves from slice to context from keeping its hash.
 	var b strings.Builder

@@ -110,6 +110,27 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+func TestHeading(t *testing.T) {
+	rows := "| id | " + "|\n|--|--|\n|" + words(30, "a") + "|\n|" + words(30, "b") + "|"
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"Lead.\n\n# A\nText.\n## B\nMore.", []string{"", "A", "A > B"}},
+		{"# T\n" + rows, []string{"T", "T"}},
+		{rows, []string{"", ""}},
+		{"# A | B\nText.", []string{"A | B"}},
+	} {
+		var got []string
+		for _, x := range split(t, c.text, sized(64)) {
+			got = append(got, chunk.Heading(c.text, x))
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%.20q: %s", c.text, d)
+		}
+	}
+}
+
 func TestSentences(t *testing.T) {
 	for _, want := range [][]string{
 		{"Dr. Smith paid 3.50 for v1.2.3 on example.com.", "He left."},
