@@ -379,24 +379,11 @@ func FuzzMail(f *testing.F) {
 }
 
 func BenchmarkMail(b *testing.B) {
-	read := func(f port.File) {
-		b.Run(f.Name, func(b *testing.B) {
-			e := mail.New(extract.DefaultLimits(), nil)
-			b.SetBytes(int64(len(f.Content)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := e.Extract(b.Context(), f); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	read(made(b, "letter.eml", eml))
-	message := from + "From: ann@example.org\nSubject: Lease\nContent-Type: text/plain; charset=utf-8\n" +
+	message := "From: ann@example.org\nSubject: Lease\nContent-Type: text/plain; charset=utf-8\n" +
 		"Content-Transfer-Encoding: quoted-printable\n\n" +
 		strings.Repeat("Die K=C3=BCndigungsfrist betr=C3=A4gt drei Monate.\n", 100) + "\n"
-	read(port.File{Name: "1000.mbox", MediaType: mbox, Content: []byte(strings.Repeat(message, 1000))})
 	deep := nested(100)
-	deep.Name, deep.Content = "deep.eml", append(deep.Content, strings.Repeat("x\n", 4<<20)...)
-	read(deep)
+	deep.Content = append(deep.Content, strings.Repeat("x\n", 4<<20)...)
+	extracttest.Bench(b, mail.New(extract.DefaultLimits(), nil), file("one.eml", eml, message),
+		file("1000.mbox", mbox, strings.Repeat(from+message, 1000)), deep)
 }

@@ -228,3 +228,37 @@ func FuzzOffice(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkOffice(b *testing.B) {
+	const words = "The shop opens at seven. Whoever comes first switches the lights on and starts the boiler. "
+	many := func(n int, paragraph string) string { return strings.Repeat(paragraph, n) }
+	slides := map[string]string{"ppt/presentation.xml": `<p:presentation xmlns:r="r"><p:sldIdLst>`,
+		"ppt/_rels/presentation.xml.rels": "<Relationships>"}
+	book := map[string]string{"META-INF/container.xml": `<c><rootfile full-path="a.opf"/></c>`, "a.opf": "<package><manifest>"}
+	spine := "</manifest><spine>"
+	for i := range 200 {
+		slides["ppt/presentation.xml"] += fmt.Sprintf(`<p:sldId r:id="r%d"/>`, i)
+		slides["ppt/_rels/presentation.xml.rels"] += fmt.Sprintf(
+			`<Relationship Id="r%d" Type="x/slide" Target="slides/%d.xml"/>`, i, i)
+		slides[fmt.Sprintf("ppt/slides/%d.xml", i)] = "<p:sld><p:sp><p:txBody>" +
+			many(10, "<a:p><a:r><a:t>"+words+"</a:t></a:r></a:p>") + "</p:txBody></p:sp></p:sld>"
+		book["a.opf"] += fmt.Sprintf(`<item id="c%d" href="%d.xhtml"/>`, i, i)
+		spine += fmt.Sprintf(`<itemref idref="c%d"/>`, i)
+		book[fmt.Sprintf("%d.xhtml", i)] = "<html><body><h1>Chapter</h1>" + many(50, "<p>"+words+"</p>") + "</body></html>"
+	}
+	slides["ppt/presentation.xml"] += "</p:sldIdLst></p:presentation>"
+	slides["ppt/_rels/presentation.xml.rels"] += "</Relationships>"
+	book["a.opf"] += spine + "</spine></package>"
+	extracttest.Bench(b, office.New(extract.DefaultLimits()),
+		packed(b, "a.docx", docx, word(many(10_000, "<w:p><w:r><w:t>"+words+"</w:t></w:r></w:p>"))),
+		packed(b, "a.odt", odt, openDocument(many(10_000, "<text:p>"+words+"</text:p>"))),
+		packed(b, "a.pptx", pptx, slides), packed(b, "a.epub", epub, book),
+		workbook(b, "a.xlsx", excelize.Options{}, func(f *excelize.File) error {
+			for i := range 10_000 {
+				if err := f.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &[]any{"Bag of beans", 4.5, words}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+}

@@ -2,6 +2,8 @@ package subtitle_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/extract"
@@ -58,4 +60,17 @@ func FuzzSubtitles(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func BenchmarkSubtitles(b *testing.B) {
+	var cues, hours strings.Builder
+	hours.WriteString("WEBVTT\n\n")
+	for i := range 5000 {
+		at := fmt.Sprintf("%02d:%02d:%02d", i/3600, i/60%60, i%60)
+		fmt.Fprintf(&cues, "%d\n%s,000 --> %s,900\nThe shop opens at seven, and closes\nlater than it did.\n\n", i+1, at, at)
+		fmt.Fprintf(&hours, "%s.000 --> %s.900\nThe shop opens at seven, and closes\nlater than it did.\n\n", at, at)
+	}
+	extracttest.Bench(b, subtitle.New(),
+		port.File{Name: "a.srt", MediaType: "application/x-subrip", Content: []byte(cues.String())},
+		port.File{Name: "a.vtt", MediaType: "text/vtt", Content: []byte(hours.String())})
 }

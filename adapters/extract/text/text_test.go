@@ -29,7 +29,8 @@ func TestText(t *testing.T) {
 		Samples: []extracttest.Sample{
 			{File: file("a.txt", "text/plain", "plain\r\n\fpage two\n"), Text: []string{"plain\r\n\fpage two\n"}},
 			{File: file("german.txt", "text/plain", german), Text: []string{"Grüße aus München"}},
-			{File: port.File{Name: "said.txt", MediaType: "text/plain", Charset: "windows-1251", Content: []byte("\xcf\xf0\xe8")},
+			{File: port.File{Name: "said.txt", MediaType: "text/plain", Charset: "windows-1251",
+				Content: []byte("\xcf\xf0\xe8")},
 				Text: []string{"При"}},
 			{File: file("old.txt", "text/plain", "a \x1b$BF|K\\8l\x1b(B b"), Text: []string{"a 日本語 b"}},
 			{File: file("coloured.txt", "text/plain", "\x1b[31mred\x1b[0m $B"), Text: []string{"\x1b[31mred\x1b[0m $B"}},
@@ -47,7 +48,8 @@ func TestText(t *testing.T) {
 				Text: []string{"name: Ann\nn[1]: 1\nn[2].deep: true\n", "big: 12345678901234567890"}, Never: []string{"none"}},
 			{File: file("a.jsonl", "application/x-ndjson", "{\"a\": 1}\n{\"a\": 2}\n\"x\"\n"), Text: []string{"a: 1\n\n",
 				"a: 2\n\n", "x"}},
-			{File: file("a.xml", "text/xml", `<?xml version="1.0" encoding="utf-8"?><list xmlns="http://x"><!-- c --><item id="7">
+			{File: file("a.xml", "text/xml",
+				`<?xml version="1.0" encoding="utf-8"?><list xmlns="http://x"><!-- c --><item id="7">
 				<name>Ann &amp; Bob</name></item><item><![CDATA[<raw>]]> tail</item></list>`),
 				Text: []string{"item id: 7\nname: Ann & Bob\n\nitem: <raw> tail"}, Never: []string{"http", "c\n"}},
 		},
@@ -112,4 +114,21 @@ func FuzzText(f *testing.F) {
 			}
 		}
 	})
+}
+
+func BenchmarkText(b *testing.B) {
+	latin := strings.Repeat(german+"\n\n", 5000)
+	decoded, err := text.Decode([]byte(latin), "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	extracttest.Bench(b, text.New(extract.DefaultLimits()),
+		file("utf-8.txt", "text/plain", decoded),
+		file("latin.txt", "text/plain", latin),
+		file("main.go", "text/x-source", strings.Repeat("func main() { println(\"hello\") }\n", 30_000)),
+		file("a.csv", "text/csv", "Name,Price,From\n"+strings.Repeat("Bag of beans,4.50,2026-03-01\n", 30_000)),
+		file("a.json", "application/json", "["+strings.Repeat(`{"name": "Bag of beans", "price": 4.5, "tags": ["a", "b"]},`,
+			15_000)+"1]"),
+		file("a.xml", "text/xml", "<list>"+
+			strings.Repeat("<item id='7'><name>Bag of beans</name><price>4.50</price></item>", 15_000)+"</list>"))
 }
