@@ -67,6 +67,7 @@ type server struct {
 	*job.Runner
 	member *replica.Member
 	bed    *bed
+	halt   func() // ends its work, once: the replica goes on
 	stop   func() // gracefully, once
 }
 
@@ -92,7 +93,7 @@ func (b *bed) join(place string, settings job.Settings, kinds ...job.Kind) *serv
 		b.Fatal(err)
 	}
 	settings.Store, settings.Replica, settings.Now = b.store, member, b.now
-	s := &server{Runner: job.New(settings), member: member, bed: b, stop: func() {}}
+	s := &server{Runner: job.New(settings), member: member, bed: b, halt: func() {}, stop: func() {}}
 	for _, k := range kinds {
 		k.Keep = cmp.Or(k.Keep, time.Hour) // or the first sweep could be late and remove what has ended
 		s.Register(k)
@@ -104,9 +105,12 @@ func (s *server) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { s.Runner.Run(ctx) })
-	s.stop = sync.OnceFunc(func() {
+	s.halt = sync.OnceFunc(func() {
 		cancel()
 		running.Wait()
+	})
+	s.stop = sync.OnceFunc(func() {
+		s.halt()
 		if err := s.member.Leave(context.Background()); err != nil {
 			s.bed.Error(err)
 		}
@@ -288,7 +292,8 @@ func TestFailures(t *testing.T) {
 	fails := func(name string, err error) job.Kind {
 		return job.Kind{Name: name, Lane: "all", Run: func(context.Context, *job.Job) error { return err }}
 	}
-	s := b.serve("a",
+	log := &events{}
+	s := b.join("a", job.Settings{Poll: 10 * time.Millisecond, Log: log.logger()},
 		fails("refused", fault.New(fault.InvalidRequest, "no such model")),
 		fails("broken", errors.New("a secret cause")),
 		fails("busy", fault.New(fault.Unavailable, "not now")), // one try
@@ -296,6 +301,7 @@ func TestFailures(t *testing.T) {
 		job.Kind{Name: "slow", Lane: "all", Timeout: 10 * time.Millisecond, Run: untilStopped},
 		job.Kind{Name: "misread", Lane: "all", Run: func(_ context.Context, j *job.Job) error { return j.Request(new(int)) }},
 		fails("good", nil))
+	s.run()
 	for _, c := range []struct{ kind, code, message string }{
 		{"refused", "invalid_request", "no such model"},
 		{"broken", "internal_error", "an internal error occurred"},
@@ -313,6 +319,9 @@ func TestFailures(t *testing.T) {
 	s.attempted(map[job.Attempt]int64{{Kind: "refused", Outcome: job.Failed}: 1, {Kind: "broken", Outcome: job.Failed}: 1,
 		{Kind: "busy", Outcome: job.Failed}: 1, {Kind: "panics", Outcome: job.Failed}: 1, {Kind: "slow", Outcome: job.Failed}: 1,
 		{Kind: "misread", Outcome: job.Failed}: 1, {Kind: "good", Outcome: job.Succeeded}: 1})
+	s.stop()
+	log.want(t, map[string]int{"job failed refused": 1, "job failed broken": 1, "job failed busy": 1, "job failed panics": 1,
+		"job failed slow": 1, "job failed misread": 1})
 }
 
 // What answers Unavailable is tried again, not before its time, a bounded number of
@@ -651,10 +660,11 @@ func TestCancel(t *testing.T) {
 		*got.Error != (port.JobError{Code: "canceled", Message: "the job was cancelled"}) {
 		t.Errorf("a queued one: %+v", got)
 	}
-	if got := b.ends(queued, port.JobCancelled); got.Tries != 0 || !got.StartedAt.IsZero() ||
-		!got.ExpiresAt.Equal(got.FinishedAt.Add(time.Hour)) {
-		t.Errorf("a queued one: %+v", got)
+	passed := b.ends(queued, port.JobCancelled)
+	if passed.Tries != 0 || !passed.StartedAt.IsZero() || !passed.ExpiresAt.Equal(passed.FinishedAt.Add(time.Hour)) {
+		t.Errorf("a queued one: %+v", passed)
 	}
+	b.clock.Add(int64(time.Minute))
 	if got := cancel(s, running); got.Status != port.JobRunning || !got.Cancel {
 		t.Errorf("a running one: %+v", got)
 	}
@@ -673,6 +683,9 @@ func TestCancel(t *testing.T) {
 	running = s.start("wait", job.Order{Partition: b.docs("x")})
 	if id := receive(t, "it runs", began); id != running.ID {
 		t.Errorf("%s runs, want %s", id, running.ID)
+	}
+	if got := b.read(passed); !got.FinishedAt.Equal(passed.FinishedAt) || !got.UpdatedAt.Equal(passed.UpdatedAt) {
+		t.Errorf("its lane ends it again: %+v, it was %+v", got, passed)
 	}
 	queued = s.start("wait", job.Order{Partition: b.docs("x")})
 	cancel(other, queued)

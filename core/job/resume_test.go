@@ -46,6 +46,9 @@ func TestStop(t *testing.T) {
 		}
 		_, _, err := a.Start(t.Context(), "sync"+lane, job.Order{Partition: b.docs("x")})
 		wantFault(t, "a start while stopping", err, fault.Unavailable)
+		if f := fault.From(err); f.RetryAfter != 5*time.Second {
+			t.Errorf("come back after %v", f.RetryAfter)
+		}
 		c := b.serve("c", kind(lane, func(ctx context.Context, r *job.Job) error {
 			var state note
 			if r.Resumed != (r.ID == j.ID || lane == "") || ident.Job(ctx) != r.ID {
@@ -94,11 +97,17 @@ func TestKill(t *testing.T) {
 
 	goOn := make(chan struct{})
 	running := make(chan *job.Job, 1)
-	next := b.serve("place", job.Kind{Name: "sync", Keep: time.Hour, Run: func(ctx context.Context, j *job.Job) error {
-		running <- j
-		<-goOn
-		return j.Save(ctx, 3, 3, nil)
-	}})
+	log := &events{}
+	next := b.join("place", job.Settings{Poll: 10 * time.Millisecond, Log: log.logger()}, job.Kind{
+		Name: "sync",
+		Keep: time.Hour,
+		Run: func(ctx context.Context, j *job.Job) error {
+			running <- j
+			<-goOn
+			return j.Save(ctx, 3, 3, nil)
+		},
+	})
+	next.run()
 	taken := receive(t, "it is taken over", running)
 	if taken.ID != j.ID || taken.Tries != 2 || string(taken.State) != `{"text":"half"}` || taken.Done != 1 || taken.Total != 3 {
 		t.Errorf("taken over: %+v", taken.Job)
@@ -128,6 +137,7 @@ func TestKill(t *testing.T) {
 		t.Errorf("ended: %+v", end)
 	}
 	next.stop()
+	log.want(t, map[string]int{"job taken over sync": 1})
 }
 
 // TestLeftBehind: jobs that an earlier process left in a lane run before those that

@@ -524,10 +524,10 @@ func (r *Runner) adopt() time.Duration {
 			}
 			return err
 		})
-		taken := 0
+		taken := false
 		for _, row := range r.byTurns(rows) {
 			if wait := row.NextAttempt.Sub(now); wait > 0 {
-				if taken == 0 {
+				if !taken {
 					return wait
 				}
 				break
@@ -536,15 +536,13 @@ func (r *Runner) adopt() time.Duration {
 			if ok, err = r.adoptOne(row); err != nil {
 				break
 			}
-			if ok {
-				taken++
-			}
+			taken = taken || ok
 		}
 		if err != nil && r.ctx.Err() == nil {
 			r.log.WarnContext(r.ctx, "unclaimed jobs not taken over", "error", err)
 			return min(r.poll, storeBackoff)
 		}
-		if taken == 0 {
+		if !taken {
 			return never
 		}
 	}
