@@ -46,17 +46,17 @@ type bed struct {
 	docs, ann            port.Partition
 }
 
-func open(t *testing.T) *bed {
+func open(t *testing.T) *bed { return openWith(t, reindex.Settings{}) }
+
+// openWith is open with Shared, Prefetch and Log of its settings.
+func openWith(t *testing.T, s reindex.Settings) *bed {
 	b := &bed{Fixture: coretest.New(t, coretest.Options{}), T: t, namespaces: &rebuilder{}, endUsers: &rebuilder{}}
-	b.Service = reindex.New(reindex.Settings{
-		Store:      b.Store,
-		Jobs:       b.Jobs,
-		Namespaces: b.namespaces,
-		EndUsers:   b.endUsers,
-		Encoders:   b.Encoders,
-		Projector:  b.Projector,
-		Log:        b.Log,
-	})
+	s.Store, s.Jobs, s.Encoders, s.Projector = b.Store, b.Jobs, b.Encoders, b.Projector
+	s.Namespaces, s.EndUsers = b.namespaces, b.endUsers
+	if s.Log == nil {
+		s.Log = b.Log
+	}
+	b.Service = reindex.New(s)
 	org := ident.From(b.Caller(key.Issue{})).Org
 	b.docs, b.ann = port.Documents(org, "docs"), port.Memories(org, "int_1", "docs")
 	return b
@@ -183,6 +183,20 @@ func TestFinish(t *testing.T) {
 				t.Errorf("failed with %+v", s.Error)
 			}
 		})
+	}
+	b.namespaces.reindex = func(context.Context, reindex.Run) (reindex.Result, error) {
+		b.Store.OnJobUpdate.Set(func() error {
+			b.Store.OnJobUpdate.Clear()
+			return errors.New("the disk is full")
+		})
+		return reindex.Result{Documents: 3}, nil
+	}
+	p := port.Documents(b.docs.Org(), "not stored")
+	if _, err := b.Start(t.Context(), p, reindex.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.becomes(p, reindex.Failed); s.Error == nil || s.Error.Code != string(fault.Internal) {
+		t.Errorf("an end that the store does not take: %+v", s)
 	}
 	jobs := map[port.Partition]string{b.docs: reindex.NamespaceKind, b.ann: reindex.EndUserKind}
 	b.endUsers.needed, b.endUsers.reindex = true, b.namespaces.reindex

@@ -1,6 +1,7 @@
 package reindex
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,7 +48,10 @@ type Settings struct {
 	Encoders   *ingest.Encoders
 	Projector  *ingest.Projector
 	Shared     bool // other replicas serve over the store
-	Log        *slog.Logger
+	// Prefetch is how often it is asked for generations that other replicas build;
+	// 0: 5 s.
+	Prefetch time.Duration
+	Log      *slog.Logger
 }
 
 // Service has partitions reindexed, one after the other in a process: each keeps the
@@ -60,6 +64,7 @@ type Service struct {
 	encoders   *ingest.Encoders
 	projector  *ingest.Projector
 	shared     bool
+	every      time.Duration // Settings.Prefetch
 	log        *slog.Logger
 }
 
@@ -79,6 +84,7 @@ func New(s Settings) *Service {
 		encoders:   s.Encoders,
 		projector:  s.Projector,
 		shared:     s.Shared,
+		every:      cmp.Or(s.Prefetch, 5*time.Second),
 		log:        s.Log,
 	}
 	for _, name := range []string{NamespaceKind, EndUserKind} {
@@ -204,9 +210,6 @@ func (s *Service) run(ctx context.Context, j *job.Job) error {
 	return nil
 }
 
-// prefetchEvery is how often it is asked for generations that other replicas build.
-const prefetchEvery = 5 * time.Second
-
 // Run has this replica's indexes hold the generations of namespaces that other
 // replicas build, so that they need not begin with it when these are served. It
 // returns when ctx is done, and at once where there are no other replicas.
@@ -214,7 +217,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if !s.shared {
 		return nil
 	}
-	t := time.NewTicker(prefetchEvery)
+	t := time.NewTicker(s.every)
 	defer t.Stop()
 	for {
 		select {
