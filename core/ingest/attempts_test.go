@@ -156,42 +156,64 @@ func TestWhatAnAttemptLeavesIsForgotten(t *testing.T) {
 	}
 }
 
-// wide is an embedder of large vectors, so that few fill what may be kept.
-type wide struct{ calls int }
+// wide is a model of large vectors, so that few fill what may be kept: what is kept of
+// a chunk takes a quarter of a MiB.
+type wide struct {
+	dimensions, terms int
+	calls             int
+}
 
-func (*wide) Info() port.ModelInfo {
-	return port.ModelInfo{ID: "wide", Digest: "sha256:wide", Dimensions: 1 << 16}
+func (m *wide) Info() port.ModelInfo {
+	return port.ModelInfo{ID: "wide", Digest: "sha256:wide", Dimensions: m.dimensions}
 }
 func (*wide) Close() error { return nil }
 func (m *wide) Embed(_ context.Context, _ port.TextKind, texts []string) (port.Dense, error) {
 	m.calls += len(texts)
-	d := port.Dense{Dim: 1 << 16, Data: make([]float32, len(texts)<<16)}
+	d := port.Dense{Dim: m.dimensions, Data: make([]float32, len(texts)*m.dimensions)}
 	for i := range texts {
 		d.Row(i)[0] = 1
 	}
 	return d, nil
 }
 
-// An organization's are bounded, and all together, at the cost of who keeps the most: a
-// vector here takes a quarter of a MiB.
+// Encode implements port.SparseEncoder.
+func (m *wide) Encode(_ context.Context, _ port.TextKind, texts []string) (port.Sparse, error) {
+	v := port.Sparse{Rows: []uint32{0}}
+	for range texts {
+		for i := range m.terms {
+			v.Terms, v.Weights = append(v.Terms, uint32(i)), append(v.Weights, 1)
+		}
+		v.Rows = append(v.Rows, uint32(len(v.Terms)))
+	}
+	return v, nil
+}
+
+// An organization's are bounded, and all together, at the cost of who keeps the most.
 func TestWhatAttemptsLeaveIsBounded(t *testing.T) {
-	m := &wide{}
-	e := &ingest.Encoder{Embedder: m, Options: chunk.Default()}
+	for _, m := range []*wide{{dimensions: 1<<16 - 64}, {dimensions: 64, terms: 1<<15 - 64}} {
+		t.Run(fmt.Sprint(m.terms, " terms"), m.bounded)
+	}
+}
+
+func (m *wide) bounded(t *testing.T) {
+	e := &ingest.Encoder{Embedder: m, Sparse: m, Options: chunk.Default()}
+	sparse := m.terms > 0
 	a := ingest.NewAttempts(time.Now)
 	text := func(org string, i int) []string { return []string{fmt.Sprintf("Text %d of %s.", i, org)} }
 	keep := func(org string, n int) {
 		for i := range n {
-			encoded, err := e.Encode(t.Context(), text(org, i), false, make([]ingest.Reuse, 1))
+			encoded, err := e.Encode(t.Context(), text(org, i), sparse, make([]ingest.Reuse, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
-			a.Keep(ident.Org(org), e, false, encoded)
+			a.Keep(ident.Org(org), e, sparse, encoded)
 		}
 	}
 	kept := func(org string, n int) (out []int) {
 		for i := range n {
 			m.calls = 0
-			if _, err := a.Encode(t.Context(), ident.Org(org), e, text(org, i), false, make([]ingest.Reuse, 1), nil); err != nil {
+			_, err := a.Encode(t.Context(), ident.Org(org), e, text(org, i), sparse, make([]ingest.Reuse, 1), nil)
+			if err != nil {
 				t.Fatal(err)
 			}
 			if m.calls == 0 {
@@ -201,15 +223,15 @@ func TestWhatAttemptsLeaveIsBounded(t *testing.T) {
 		return out
 	}
 	keep("large", 70)
-	if got := kept("large", 70); len(got) != 63 || got[0] != 7 {
-		t.Errorf("of 70 an organization keeps %d, from %v on; want the last 63", len(got), got[:1])
+	if got := kept("large", 70); len(got) != 64 || got[0] != 6 {
+		t.Errorf("of 70 an organization keeps %d, from %v on; want the last 64", len(got), got[:1])
 	}
 	for i := range 4 {
 		keep(fmt.Sprint("org ", i), 20)
 	}
-	keep("other", 63)
-	keep("another", 63)
-	sum := len(kept("large", 70)) + len(kept("other", 63)) + len(kept("another", 63))
+	keep("other", 64)
+	keep("another", 64)
+	sum := len(kept("large", 70)) + len(kept("other", 64)) + len(kept("another", 64))
 	for i := range 4 {
 		got := kept(fmt.Sprint("org ", i), 20)
 		if len(got) != 20 {
@@ -217,8 +239,8 @@ func TestWhatAttemptsLeaveIsBounded(t *testing.T) {
 		}
 		sum += len(got)
 	}
-	if sum != 255 {
-		t.Errorf("%d are kept in all, want 255", sum)
+	if sum != 256 {
+		t.Errorf("%d are kept in all, want 256", sum)
 	}
 }
 
@@ -231,6 +253,7 @@ func TestPiecesTakeAFewSeconds(t *testing.T) {
 	}{
 		"quick":          {0, "[16 32 64 128 256 512 1024 968]"},
 		"half a second":  {time.Second / 2, "[16 8 8 8"},
+		"two seconds":    {time.Second / 8, "[16 16 16"},
 		"slow":           {time.Second, "[16 8 4 4"},
 		"about 3 a call": {3 * time.Second / 32, "[16 32 32 32"},
 	} {

@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,9 @@ func TestEncodeRefusesMalformedVectors(t *testing.T) {
 		"terms fall": {dense: unit, sparse: func(int) port.Sparse {
 			return port.Sparse{Rows: []uint32{0, 2}, Terms: []uint32{9, 3}, Weights: []float32{1, 1}}
 		}},
+		"a term twice": {dense: unit, sparse: func(int) port.Sparse {
+			return port.Sparse{Rows: []uint32{0, 2}, Terms: []uint32{3, 3}, Weights: []float32{1, 1}}
+		}},
 		"rows fall": {dense: unit, sparse: func(int) port.Sparse { return port.Sparse{Rows: []uint32{1, 0}} }},
 		"rows past the end": {dense: unit, sparse: func(int) port.Sparse {
 			return port.Sparse{Rows: []uint32{0, 5}, Terms: []uint32{1}, Weights: []float32{1}}
@@ -74,24 +78,32 @@ func TestEncodeRefusesMalformedVectors(t *testing.T) {
 	}
 }
 
+// A text may have no term that a sparse model knows.
+func TestEncodeTakesAnEmptySparseVector(t *testing.T) {
+	m := model{dense: unit, sparse: func(rows int) port.Sparse { return port.Sparse{Rows: make([]uint32, rows+1)} }}
+	e := ingest.Encoder{Embedder: m, Sparse: m, Options: chunk.Default()}
+	got, err := e.Encode(t.Context(), []string{"One sentence."}, true, make([]ingest.Reuse, 1))
+	if err != nil || len(got[0].Vectors.Sparse.Rows) != 2 || len(got[0].Vectors.Sparse.Terms) != 0 {
+		t.Errorf("encoded as %+v, %v", got, err)
+	}
+}
+
 // Text that is all paragraph breaks makes a chunk of every three bytes: such a
 // call is refused before its vectors take the memory.
 func TestEncodeBoundsChunks(t *testing.T) {
 	m := model{dense: unit}
 	e := ingest.Encoder{Embedder: m, Options: chunk.Default()}
 	hostile := strings.Repeat("a\n\n", 1000)
-	encode := func(documents int) error {
-		texts := make([]string, documents)
-		for i := range texts {
-			texts[i] = hostile
-		}
-		_, err := e.Encode(t.Context(), texts, false, make([]ingest.Reuse, documents))
+	encode := func(chunks int) error {
+		texts := slices.Repeat([]string{hostile}, chunks/1000)
+		texts = append(texts, strings.Repeat("a\n\n", chunks%1000))
+		_, err := e.Encode(t.Context(), texts, false, make([]ingest.Reuse, len(texts)))
 		return err
 	}
-	if err := encode(ingest.MaxChunks / 1000); err != nil {
+	if err := encode(ingest.MaxChunks); err != nil {
 		t.Errorf("within the bound: %v", err)
 	}
-	if err := encode(ingest.MaxChunks/1000 + 1); fault.CodeOf(err) != fault.PayloadTooLarge {
+	if err := encode(ingest.MaxChunks + 1); fault.CodeOf(err) != fault.PayloadTooLarge {
 		t.Errorf("beyond the bound: got %v, want payload_too_large", err)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mnemehq/mneme/core/ingest"
@@ -77,4 +79,68 @@ func TestTheBacklogIsTold(t *testing.T) {
 	c.Index.OnApply.Clear()
 	c.catchesUp(apart)
 	c.applied(3)
+}
+
+// An index that does not answer is asked after pauses that grow up to five seconds, and
+// what it lacks is applied once it does. The log says so, once for each time.
+func TestAnIndexThatIsAwayIsAskedLessOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, logger := logs()
+		away := errors.New("the index is away")
+		ctx, stop := context.WithCancel(t.Context())
+		var asked []time.Time
+		ix := &shelf{lagsBack: true, refuses: away}
+		ix.ping = func() error {
+			asked = append(asked, time.Now())
+			switch n := len(asked); {
+			case n <= 8:
+				return away
+			case n == 9: // it answers, but can't say how far it is
+				ix.fails = away
+			case n == 10:
+				ix.fails, ix.applied = nil, 3
+			}
+			return nil
+		}
+		l := &ledger{}
+		pr := ingest.NewProjector(l, []port.Index{ix, &shelf{}}, "here", logger)
+		for seq := range uint64(3) {
+			l.commit(t, pr, seq+1, port.DocumentWrite{})
+		}
+		if got := pr.Backlog(); got != (ingest.Backlog{Behind: 1, Unreachable: 1}) {
+			t.Errorf("at the start: %+v", got)
+		}
+		var running sync.WaitGroup
+		running.Go(func() { pr.Run(ctx) })
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(asked) < 10 || pr.Backlog() != (ingest.Backlog{}) {
+			t.Fatalf("asked %d times: %+v", len(asked), pr.Backlog())
+		}
+		most := 500 * time.Millisecond
+		for i := range asked[:9] {
+			if wait := asked[i+1].Sub(asked[i]); wait < most/2 || wait > most {
+				t.Errorf("pause %d is %v, want %v at most", i, wait, most)
+			}
+			most = min(2*most, 5*time.Second)
+		}
+		log.want(t, "map[index apply deferred:1 index catch-up failed:1 index recovered:1 index unreachable:8]")
+
+		// Then the pauses begin anew. What a stop cuts short is no failure.
+		ix.refuses, asked = away, nil
+		ix.ping = func() error {
+			asked = append(asked, time.Now())
+			if len(asked) < 2 {
+				return away
+			}
+			stop()
+			return ctx.Err()
+		}
+		l.commit(t, pr, 4, port.DocumentWrite{})
+		running.Wait()
+		if len(asked) != 2 || asked[1].Sub(asked[0]) > 500*time.Millisecond {
+			t.Errorf("asked again at %v", asked)
+		}
+		log.want(t, "map[index apply deferred:2 index catch-up failed:1 index recovered:1 index unreachable:9]")
+	})
 }
