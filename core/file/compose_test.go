@@ -68,6 +68,27 @@ func TestComposeParts(t *testing.T) {
 	}
 }
 
+// Sections go together as far as they fit, pages between those that have a number.
+func TestPack(t *testing.T) {
+	for _, c := range []struct {
+		sections []port.Section
+		limit    int
+		want     []port.Section
+	}{
+		{[]port.Section{{Text: "aaaa"}, {Text: "bbbb"}}, 10, []port.Section{{Text: "aaaa\n\nbbbb"}}},
+		{[]port.Section{{Text: "aaaa"}, {Text: "bbbb"}}, 9, []port.Section{{Text: "aaaa"}, {Text: "bbbb"}}},
+		{[]port.Section{{Text: "aaaa"}, {Text: "bbbb", Page: 2}}, 20, []port.Section{{Text: "aaaa\n\nbbbb"}}},
+		{[]port.Section{{Text: "aaaa", Page: 2}, {Text: "bbbb", Page: 2}, {Text: "c", Page: 3}}, 20,
+			[]port.Section{{Text: "aaaa\n\nbbbb\n\f\nc", Page: 2}}},
+		{[]port.Section{{Text: "aaaa", Page: 2}, {Text: "bbbbbbbbbbbb", Page: 3}, {Text: "c", Page: 4}}, 10,
+			[]port.Section{{Text: "aaaa", Page: 2}, {Text: "bbbbbbbbbb", Page: 3}, {Text: "bb", Page: 3}, {Text: "c", Page: 4}}},
+	} {
+		if d := cmp.Diff(c.want, pack(c.sections, "", c.limit)); d != "" {
+			t.Errorf("%+v in %d: %s", c.sections, c.limit, d)
+		}
+	}
+}
+
 func TestComposeRefusesMetadata(t *testing.T) {
 	for media, says := range map[string]string{"text/markdown": "front matter", "application/pdf": "metadata of the file"} {
 		_, err := Compose("a", port.Extracted{Format: port.Format{MediaType: media}, Sections: []port.Section{{Text: "x"}},
