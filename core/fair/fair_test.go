@@ -112,6 +112,21 @@ func TestQuantum(t *testing.T) {
 	})
 }
 
+// Of organizations that have used as much the one that came first goes first.
+func TestTies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		s := fair.New(1)
+		j.begin(of(t, "c"), s, 1, 5, "c")
+		j.begin(of(t, "a"), s, 1, 3, "a")
+		j.begin(of(t, "b"), s, 1, 3, "b")
+		time.Sleep(time.Second)
+		if got := j.String(); got != "c5 a3 b3" {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
 // Whoever comes is set beside the one that has used least of those that compute, and goes
 // before all of them.
 func TestNewcomer(t *testing.T) {
@@ -318,6 +333,23 @@ func TestRestIsNotSaved(t *testing.T) {
 
 // The use of organizations that are gone is forgotten.
 func TestForgets(t *testing.T) {
+	for rest, want := range map[time.Duration]int{10 * time.Second: 2, 10*time.Second + 1: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			s := fair.New(1)
+			var j journal
+			j.compute(of(t, "a"), s, 1, 0, "a") // has the credit that a newcomer has
+			j.compute(of(t, "b"), s, 1, 1, "b")
+			if n := s.Remembered(); n != 1 {
+				t.Errorf("with one that has not computed %d organizations are remembered", n)
+			}
+			time.Sleep(rest)
+			j.compute(of(t, "c"), s, 1, 1, "c")
+			if n := s.Remembered(); n != want {
+				t.Errorf("after a rest of %v %d organizations are remembered, want %d", rest, n, want)
+			}
+		})
+	}
+
 	synctest.Test(t, func(t *testing.T) {
 		s := fair.New(1)
 		var j journal
@@ -451,6 +483,22 @@ func TestAfterFunc(t *testing.T) {
 			t.Errorf("30 ms of computing and 100 of waiting end after %s", at)
 		}
 		slow.Leave()
+	})
+}
+
+// A limit that ends in the moment in which it is looked at is called, once.
+func TestAfterFuncIsCalledOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turn := fair.New(1).Enter(of(t, "a"), 1)
+		var calls []time.Duration
+		began := time.Now()
+		defer turn.AfterFunc(30*ms, func() { calls = append(calls, time.Since(began)) })()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if len(calls) != 1 || calls[0] != 30*ms {
+			t.Errorf("called after %v, want once after 30 ms", calls)
+		}
+		turn.Leave()
 	})
 }
 

@@ -33,6 +33,10 @@ func TestSubtitles(t *testing.T) {
 			{File: file("a.vtt", vttType, vtt),
 				Text:  []string{"[00:00:01] Ann: The shop opens at seven.\n\n[00:01:30] Much later."},
 				Never: []string{"comment"}},
+			{File: file("long.srt", srtType, "1\n01:00:00,000 --> 01:00:02,000\nOne\n\n2\n01:00:04,000 --> 01:00:59,000\ntwo\n\n"+
+				"3\n01:01:00,000 --> 01:01:00,500\nthree.\n\n4\n01:01:00,600 --> 01:01:02,000\nFour.\n\n"+
+				"5\n01:01:04,001 --> 01:01:05,000\nFive.\n"),
+				Text: []string{"[01:00:00] One two three.\n\n[01:01:00] Four.\n\n[01:01:04] Five."}},
 			{File: port.File{Name: "old.srt", MediaType: srtType, Charset: "windows-1252",
 				Content: []byte("1\n00:00:01,000 --> 00:00:03,000\nGr\xfc\xdfe\n")}, Text: []string{"Grüße"}},
 		},
