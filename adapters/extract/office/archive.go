@@ -270,10 +270,12 @@ const maxProperty = 1000
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// relations are the targets of an entry's relations, by id, as names of entries.
+// relations are the targets of an entry's relations, by id, as names of entries; of "",
+// those of the archive.
 func (a *archive) relations(name string) (map[string]relation, error) {
 	out := map[string]relation{}
-	rels := path.Join(path.Dir(name), "_rels", path.Base(name)+".rels")
+	dir, base := path.Split(name)
+	rels := dir + "_rels/" + base + ".rels"
 	if !a.has(rels) {
 		return out, nil
 	}

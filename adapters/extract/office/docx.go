@@ -15,7 +15,7 @@ func (a *archive) docx(w *writer, x *port.Extracted) error {
 		return err
 	}
 	for _, r := range rels {
-		if r.kind == "officeDocument" {
+		if r.kind == "officeDocument" && a.has(r.target) {
 			main = r.target
 		}
 	}

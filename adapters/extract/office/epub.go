@@ -9,14 +9,16 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
+// obfuscations are of fonts alone: that of EPUB 3.3, 4.4, and Adobe's.
+var obfuscations = map[string]bool{"http://www.idpf.org/2008/embedding": true, "http://ns.adobe.com/pdf/enc#RC": true}
+
 // epub reads the chapters of a book (EPUB 3.3) in the order of its spine.
 func (a *archive) epub(w *writer, x *port.Extracted) error {
 	const encryption = "META-INF/encryption.xml"
 	if a.has(encryption) {
 		err := a.walk(encryption, funcs{onStart: func(name string, at attributes) error {
-			algorithm := at.get("Algorithm")
-			if name == "EncryptionMethod" && !strings.Contains(algorithm, "obfuscation") && !strings.Contains(algorithm, "RC") {
-				return encryptedFile() // other than the fonts alone
+			if name == "EncryptionMethod" && !obfuscations[at.get("Algorithm")] {
+				return encryptedFile()
 			}
 			return nil
 		}})
