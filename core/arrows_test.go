@@ -224,7 +224,7 @@ var rules = []rule{
 	adapter("source",
 		"adapters/outbound", "adapters/extract/markup", "github.com/bmatcuk/doublestar", "github.com/go-git/go-git",
 		"golang.org/x/crypto/ssh", "codeberg.org/readeck/go-readability", "github.com/temoto/robotstxt",
-		"golang.org/x/net", "golang.org/x/text"),
+		"github.com/mmcdole/gofeed", "github.com/wlynxg/chardet", "golang.org/x/net", "golang.org/x/text"),
 	contract("adapters/source/sourcetest"),
 	contract("adapters/storage/storetest", "core/filter", "github.com/google/go-cmp", "pgregory.net/rapid"),
 	contract("adapters/index/indextest", "core/filter", "pgregory.net/rapid"),

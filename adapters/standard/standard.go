@@ -28,6 +28,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/model/voyage"
 	"github.com/mnemehq/mneme/adapters/model/wasm"
 	"github.com/mnemehq/mneme/adapters/source/directory"
+	"github.com/mnemehq/mneme/adapters/source/feed"
 	"github.com/mnemehq/mneme/adapters/source/git"
 	"github.com/mnemehq/mneme/adapters/source/web"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
@@ -56,6 +57,7 @@ func Register(r *registry.Registry) {
 	redis.Register(r)
 	directory.Register(r)
 	git.Register(r)
+	feed.Register(r)
 	web.Register(r)
 	remote.Register(r)
 }

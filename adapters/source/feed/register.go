@@ -1,0 +1,28 @@
+package feed
+
+import (
+	"context"
+
+	"github.com/mnemehq/mneme/adapters/source/polite"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
+)
+
+// Config is the operator's: there is nothing to set but what all sources may reach.
+type Config struct{}
+
+// Register adds the connector as source component feed.
+func Register(r *registry.Registry) {
+	registry.Add(r.Source, registry.Component[port.Connector, Config]{
+		Name: "feed", Summary: "Reads the entries of RSS, Atom and JSON feeds.",
+		Stability: registry.Beta,
+		Default:   func() Config { return Config{} },
+		Open: func(_ context.Context, _ Config, env registry.Env) (port.Connector, error) {
+			s, err := polite.FromEnv(env)
+			if err != nil {
+				return nil, err
+			}
+			return New(polite.New(s)), nil
+		},
+	})
+}
