@@ -230,10 +230,7 @@ func (s *Service) remove(ctx context.Context, pinned port.Partition) (Certificat
 	if err != nil {
 		return Certificate{}, fmt.Errorf("count the erasure: %w", err)
 	}
-	if err := s.acknowledge(ctx, pinned); err != nil {
-		return Certificate{}, err
-	}
-	if err := s.acknowledged(ctx, pinned); err != nil {
+	if err := s.dropEverywhere(ctx, pinned); err != nil {
 		return Certificate{}, err
 	}
 	// Before the end of the erasure, so that a crash does it again.
@@ -252,9 +249,9 @@ func (s *Service) remove(ctx context.Context, pinned port.Partition) (Certificat
 // othersEvery is the interval between looks at how far other replicas are.
 const othersEvery = 50 * time.Millisecond
 
-// acknowledge drops what this replica has derived of a partition that is being
-// erased, once nothing here works on it, and reports that to the erasing replica.
-func (s *Service) acknowledge(ctx context.Context, p port.Partition) error {
+// drop removes what this replica has derived of a partition that is being erased, once
+// nothing here works on it.
+func (s *Service) drop(ctx context.Context, p port.Partition) error {
 	if err := s.work.wait(ctx, p); err != nil {
 		return err
 	}
@@ -263,17 +260,35 @@ func (s *Service) acknowledge(ctx context.Context, p port.Partition) error {
 			return fmt.Errorf("drop the index of an erased end user: %w", err)
 		}
 	}
-	err := s.store.Update(ctx, func(w writer) error { return w.AcknowledgeErasure(ctx, p, s.replica.Self()) })
+	return nil
+}
+
+// acknowledge drops what this replica has derived, and reports that to the replica that
+// erases.
+func (s *Service) acknowledge(ctx context.Context, p port.Partition) error {
+	self := s.replica.Self() // in a life that begins meanwhile, it has to be dropped again
+	if err := s.drop(ctx, p); err != nil {
+		return err
+	}
+	err := s.store.Update(ctx, func(w writer) error { return w.AcknowledgeErasure(ctx, p, self) })
 	if err != nil {
 		return fmt.Errorf("acknowledge an erasure: %w", err)
 	}
 	return nil
 }
 
-// acknowledged waits until every living replica has nothing of a partition any
-// more. A replica that dies before cleans its files when it starts again.
-func (s *Service) acknowledged(ctx context.Context, p port.Partition) error {
-	for {
+// dropEverywhere drops what this replica, which erases, has derived, and waits until every
+// other living replica has done so. One that dies before cleans its files when it
+// starts again.
+func (s *Service) dropEverywhere(ctx context.Context, p port.Partition) error {
+	var life port.Replica // in which it was dropped here
+	for first := true; ; first = false {
+		if self := s.replica.Self(); first || self != life {
+			if err := s.drop(ctx, p); err != nil {
+				return err
+			}
+			life = self
+		}
 		var missing []port.Replica
 		err := s.store.View(ctx, func(r snapshot) (err error) {
 			missing, err = r.Unacknowledged(ctx, p)
@@ -282,14 +297,10 @@ func (s *Service) acknowledged(ctx context.Context, p port.Partition) error {
 		if err != nil {
 			return fmt.Errorf("wait for other replicas: %w", err)
 		}
+		// What this one knows of itself needs no row in the store.
+		missing = slices.DeleteFunc(missing, func(r port.Replica) bool { return r == life })
 		if len(missing) == 0 {
 			return nil
-		}
-		if slices.Contains(missing, s.replica.Self()) { // a new life of this one
-			if err := s.acknowledge(ctx, p); err != nil {
-				return err
-			}
-			continue
 		}
 		time.Sleep(othersEvery)
 	}
