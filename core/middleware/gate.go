@@ -199,10 +199,11 @@ func Concurrency(g *Gate) endpoint.Middleware {
 			if g.full(organization(ctx)) {
 				return nil, busy()
 			}
-			c := *request.(*op.Call)
+			c := request.(*op.Call) // no copy: the middlewares around log what it learns
 			decode := c.Decode
 			var leave func()
 			defer func() {
+				c.Decode = decode
 				if leave != nil {
 					leave()
 				}
@@ -215,7 +216,7 @@ func Concurrency(g *Gate) endpoint.Middleware {
 				}
 				return err
 			}
-			return next(ctx, &c)
+			return next(ctx, c)
 		}
 	}
 }
