@@ -19,10 +19,11 @@ func Concurrency(g *fair.Gate) endpoint.Middleware {
 			if err := g.Full(ctx); err != nil {
 				return nil, err
 			}
-			c := *request.(*op.Call)
+			c := request.(*op.Call) // no copy: the middlewares around log what it learns
 			decode := c.Decode
 			var leave func()
 			defer func() {
+				c.Decode = decode
 				if leave != nil {
 					leave()
 				}
@@ -35,7 +36,7 @@ func Concurrency(g *fair.Gate) endpoint.Middleware {
 				}
 				return err
 			}
-			return next(ctx, &c)
+			return next(ctx, c)
 		}
 	}
 }

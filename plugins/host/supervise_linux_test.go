@@ -481,8 +481,9 @@ func TestHostKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
+	t.Setenv("TMPDIR", temp) // once: of two, a process takes the first
 	p, err := os.StartProcess(self, []string{self, "backend", "hosting", file},
-		&os.ProcAttr{Files: []*os.File{null, null, os.Stderr}, Env: append(os.Environ(), "TMPDIR="+temp)})
+		&os.ProcAttr{Files: []*os.File{null, null, os.Stderr}, Env: os.Environ()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,39 +5,47 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // Handlers serve the document by mux pattern, to anyone and with an ETag:
-// /openapi.json and /openapi.yaml.
-func (d *Document) Handlers() (map[string]http.Handler, error) {
-	asJSON, err := d.JSON()
-	if err != nil {
-		return nil, err
-	}
-	asYAML, err := d.YAML()
-	if err != nil {
-		return nil, err
-	}
+// /openapi.json and /openapi.yaml. Each is written when it is first asked for, which takes
+// longer than much of a server's start.
+func (d *Document) Handlers() map[string]http.Handler {
 	return map[string]http.Handler{
-		"GET /openapi.json": serve("application/json", asJSON),
-		"GET /openapi.yaml": serve("application/yaml", asYAML),
-	}, nil
+		"GET /openapi.json": serve("application/json", d.JSON),
+		"GET /openapi.yaml": serve("application/yaml", d.YAML),
+	}
 }
 
-func serve(contentType string, body []byte) http.Handler {
-	sum := sha256.Sum256(body)
-	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
+// rendered is the document in one format.
+type rendered struct {
+	body []byte
+	tag  string
+}
+
+func serve(contentType string, render func() ([]byte, error)) http.Handler {
+	document := sync.OnceValues(func() (rendered, error) {
+		body, err := render()
+		sum := sha256.Sum256(body)
+		return rendered{body, `"` + hex.EncodeToString(sum[:8]) + `"`}, err
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d, err := document()
+		if err != nil {
+			http.Error(w, "the document cannot be written", http.StatusInternalServerError)
+			return
+		}
 		head := w.Header()
 		head.Set("Content-Type", contentType)
 		head.Set("Cache-Control", "no-cache")
-		head.Set("ETag", tag)
+		head.Set("ETag", d.tag)
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("Access-Control-Allow-Origin", "*") // it is public, and editors in browsers read it
-		if strings.Contains(r.Header.Get("If-None-Match"), tag) {
+		if strings.Contains(r.Header.Get("If-None-Match"), d.tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		_, _ = w.Write(body) // a client that is gone needs no answer
+		_, _ = w.Write(d.body) // a client that is gone needs no answer
 	})
 }

@@ -17,6 +17,15 @@ import (
 	"github.com/mnemehq/mneme/wasm/models/pack"
 )
 
+// sandboxed is a test of what modules compute, one call after another: the race detector,
+// which -short stands for, does not see into the sandbox.
+func sandboxed(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long under the race detector, which sees nothing of what runs in the sandbox")
+	}
+}
+
 type goldenText struct{ Kind, Text string }
 
 func goldenTexts(t testing.TB) []goldenText {
@@ -86,6 +95,7 @@ func checkVectors(t *testing.T, e port.Embedder, name string, floor float64) {
 // TestGoldenVectors holds the built-in embedder to the reference implementation,
 // on the host's kernels and on the module's own loops.
 func TestGoldenVectors(t *testing.T) {
+	sandboxed(t)
 	for name, own := range map[string]bool{"kernels": false, "own loops": true} {
 		t.Run(name, func(t *testing.T) {
 			checkVectors(t, open(t, source(t, models.Default), host.Options{OwnLoops: own}), "e5-small-v2", 0.995)
@@ -141,6 +151,7 @@ func TestGoldenTokens(t *testing.T) {
 // TestOtherCheckpoints packs two more models, from ONNX and from safetensors,
 // and holds them to the reference. The checkpoints come from wasm/models/fetch.sh.
 func TestOtherCheckpoints(t *testing.T) {
+	sandboxed(t)
 	cache := os.Getenv("CACHE")
 	if cache == "" {
 		cache = filepath.Join("..", "..", ".cache")

@@ -61,6 +61,7 @@ func onBoth(t *testing.T, test func(t *testing.T, o host.Options)) {
 // TestGoldenSparse holds the built-in sparse encoder to the reference: the largest
 // terms are the same, and so are their weights.
 func TestGoldenSparse(t *testing.T) {
+	sandboxed(t)
 	g := readHeads(t)
 	onBoth(t, func(t *testing.T, o host.Options) {
 		m := open(t, source(t, models.DefaultSparse), o)
@@ -185,6 +186,7 @@ func near(t *testing.T, what string, pairs []goldenPair, got []float64, want fun
 // TestGoldenLate holds the built-in reranker to the reference. Beside fp32 most of
 // the difference is the rounding of the embedder's weights.
 func TestGoldenLate(t *testing.T) {
+	sandboxed(t)
 	g := readHeads(t)
 	onBoth(t, func(t *testing.T, o host.Options) {
 		m := open(t, source(t, models.DefaultRerank), o)
@@ -205,6 +207,7 @@ func TestGoldenLate(t *testing.T) {
 // was trained. With the same int8 weights the module's own loops are the reference
 // to three digits, and the kernels' shorter activations cost what the limits say.
 func TestGoldenCrossEncoders(t *testing.T) {
+	sandboxed(t)
 	g := readHeads(t)
 	for head, c := range map[pack.Head]struct {
 		exact, rounded func(goldenPair) float64

@@ -90,6 +90,7 @@ func TestMisbehaviour(t *testing.T) {
 // TestMisbehavingTasks: neither does a module that encodes or reranks get a wrong
 // answer past the host.
 func TestMisbehavingTasks(t *testing.T) {
+	sandboxed(t)
 	always := []string{"trap", "recurse", "grow", "internal", "zero", "outside", "huge", "rows", "fewer", "total",
 		"body", "tokens", "kind", "dense", "nan", "infinite"}
 	for _, c := range []struct {
@@ -499,6 +500,7 @@ func TestClose(t *testing.T) {
 
 // TestRefusals: a module that can't run is refused at the start, with the reason.
 func TestRefusals(t *testing.T) {
+	sandboxed(t)
 	built := source(t, models.Default)
 	without := func(name string) host.Module {
 		m := built
@@ -634,6 +636,7 @@ func TestStable(t *testing.T) {
 // TestMemoryIsFlat compares late with later: memory grows while a module warms
 // up and then stays.
 func TestMemoryIsFlat(t *testing.T) {
+	sandboxed(t)
 	m := open(t, source(t, models.Default), host.Options{Instances: 1})
 	round := func() int64 {
 		for i := range 60 {

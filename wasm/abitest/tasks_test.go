@@ -449,6 +449,7 @@ func TestSparse(t *testing.T) {
 // TestRerank holds every head to the network in float64, on the host's kernels
 // and on the module's own loops.
 func TestRerank(t *testing.T) {
+	sandboxed(t)
 	s := newSmall()
 	texts := s.texts()
 	random := rand.New(rand.NewPCG(3, 4))

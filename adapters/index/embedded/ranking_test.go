@@ -99,6 +99,9 @@ func (r *bm25Reference) scores(x *Index, query string) []float64 {
 // Every cut into segments gives the scores of the formula and the best chunks
 // in order, whatever is pruned.
 func TestKeywordRankingIsExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one call after another, and long under the race detector")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.05, 3, 5000)
 	text := func(n int) string {

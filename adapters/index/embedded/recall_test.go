@@ -18,6 +18,9 @@ import (
 // embedding models make them: clustered, in a narrow band of cosines, a few
 // components much larger than the rest.
 func TestVectorRecall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one call after another, and long under the race detector")
+	}
 	const n, dim, queries = 20_000, 384, 60
 	for name, outlier := range map[string]float64{"even": 1, "outliers": 12} {
 		t.Run(name, func(t *testing.T) {

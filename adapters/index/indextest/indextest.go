@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -59,7 +60,12 @@ func Run(t *testing.T, open func(t testing.TB) port.Index, opts Options) {
 		{"Explain", s.explain}, {"Spans", s.spans}, {"Drop", s.drop}, {"Cancelled", s.cancelled}, {"BadInput", s.badInput},
 		{"SearchIsAtomic", s.atomic}, {"Reopen", s.reopen}, {"Model", s.model},
 	} {
-		t.Run(c.name, c.run)
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && strings.HasPrefix(c.name, "Recall") {
+				t.Skip("one call after another, and long under the race detector")
+			}
+			c.run(t)
+		})
 	}
 }
 

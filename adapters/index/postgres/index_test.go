@@ -54,6 +54,9 @@ func TestContract(t *testing.T) {
 		"pooler": func(c *postgres.Config) { c.Pooler, c.Schema = true, "Mneme's" },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "graph" {
+				t.Skip("it does the same at once as the graph does")
+			}
 			dsns := map[port.Index]string{}
 			at := func(t testing.TB, dsn string) port.Index {
 				var x port.Index

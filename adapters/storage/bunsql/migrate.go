@@ -101,8 +101,9 @@ func CheckSchema(ctx context.Context, s *Session, known []Migration) (int, error
 }
 
 // Migrate brings the schema to the newest known version, each step in its own
-// transaction, and creates the organization named default. It is safe to run
-// from several processes at once.
+// transaction, and creates the organization named default. An empty database gets all
+// steps in one: half a schema would pass for an older version's. It is safe to run from
+// several processes at once.
 func Migrate(ctx context.Context, known []Migration, now func() time.Time, in Transaction) error {
 	for {
 		done := false
@@ -111,10 +112,17 @@ func Migrate(ctx context.Context, known []Migration, now func() time.Time, in Tr
 			if err != nil {
 				return err
 			}
-			if done = at == len(known); done {
-				return nil
+			next := known[at:min(at+1, len(known))]
+			if at == 0 {
+				next = known
 			}
-			return apply(ctx, s, known[at], now())
+			for _, m := range next {
+				if err := apply(ctx, s, m, now()); err != nil {
+					return err
+				}
+			}
+			done = at+len(next) == len(known)
+			return nil
 		})
 		if err != nil || done {
 			return err

@@ -159,10 +159,8 @@ func (s *Store) migrate(ctx context.Context, schema string) error {
 		}
 		return s.transaction(ctx, session, d, begin, "change the schema", func() error { return fn(session) })
 	}
-	if err := bunsql.Migrate(ctx, known, s.now, in); err != nil {
-		return err
-	}
-	return in(ctx, func(session *bunsql.Session) error {
+	// First, so that what a crash leaves of a new schema is no version at all.
+	err = in(ctx, func(session *bunsql.Session) error {
 		if ok, err := hasLockTables(ctx, session); err != nil || ok {
 			return err
 		}
@@ -173,6 +171,10 @@ func (s *Store) migrate(ctx context.Context, schema string) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return bunsql.Migrate(ctx, known, s.now, in)
 }
 
 // conn takes a connection from the pool.

@@ -189,6 +189,9 @@ func size(r *rand.Rand) int {
 // a user's markers may be left in any file after Scrub, and nothing of the
 // others may be missing.
 func TestScrub(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one call after another, and long under the race detector")
+	}
 	dir := t.TempDir()
 	ctx := t.Context()
 	s := open(t, dir)

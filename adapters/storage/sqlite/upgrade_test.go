@@ -13,10 +13,54 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/adapters/storage/storetest"
 	"github.com/mnemehq/mneme/core/packing"
 	"github.com/mnemehq/mneme/core/port"
 )
+
+// TestSchemaIsMadeWhole breaks the last step of a new schema: nothing of it is left, and
+// the next process that comes does not take the folder for an older version's.
+func TestSchemaIsMadeWhole(t *testing.T) {
+	dir := t.TempDir()
+	ctx := t.Context()
+	known, err := bunsql.Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := sql.Open("sqlite", filepath.Join(dir, "mneme.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := bun.NewDB(pool, sqlitedialect.New()).Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := bunsql.NewSession(conn, &spy{})
+	last := &known[len(known)-1]
+	last.SQL += ";\nCREATE TABLE documents (id)" // there is one already
+	err = bunsql.Migrate(ctx, known, time.Now, func(_ context.Context, fn func(*bunsql.Session) error) error {
+		if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+			return err
+		}
+		if err := fn(session); err != nil {
+			_, rolledBack := conn.ExecContext(ctx, "ROLLBACK")
+			return errors.Join(err, rolledBack)
+		}
+		_, err := conn.ExecContext(ctx, "COMMIT")
+		return err
+	})
+	if err == nil {
+		t.Fatal("the broken step was taken")
+	}
+	if err := errors.Join(session.Close(), pool.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if from, _, err := sqlite.Migrate(ctx, dir, sqlite.Options{}, true); err != nil || from != 0 {
+		t.Errorf("the folder is at version %d, %v", from, err)
+	}
+	open(t, dir)
+}
 
 // TestUpgrade opens a data directory as the first schema left it: its key and
 // its namespace are as they were, can be written, and are no end user's.

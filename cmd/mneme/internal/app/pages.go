@@ -16,15 +16,11 @@ func withPages(mounts map[string]http.Handler, set *op.Set, base string) (map[st
 	if err != nil {
 		return nil, err
 	}
-	document, err := d.Handlers()
-	if err != nil {
-		return nil, err
-	}
 	page, err := reference.Handlers()
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(mounts, document)
+	maps.Copy(mounts, d.Handlers())
 	maps.Copy(mounts, page)
 	return mounts, nil
 }

@@ -195,6 +195,7 @@ func TestExportThatEndsEarly(t *testing.T) {
 // What an export holds in memory does not grow with what it exports. It runs
 // alone, since others' memory would be counted too.
 func TestExportHoldsAPageAtATime(t *testing.T) {
+	sequential(t)
 	s := start(t, backends()[0], options{})
 	chat := s.integration("chat", nil)
 	const memories, size = 600, 50_000 // 30 MB

@@ -103,6 +103,15 @@ func once(t *testing.T, test func(t *testing.T, b backend)) {
 	over(t, test, laptop)
 }
 
+// sequential is a test whose calls come one after another and take long: the race
+// detector, which -short stands for, would see nothing in it that others do not show.
+func sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one call after another, and long under the race detector")
+	}
+}
+
 func over(t *testing.T, test func(t *testing.T, b backend), sets ...backend) {
 	t.Helper()
 	t.Parallel()

@@ -392,6 +392,7 @@ func zipped(t testing.TB, parts ...[]byte) []byte {
 }
 
 func TestCompressionAndSizes(t *testing.T) {
+	sequential(t)
 	once(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		g := guard(s)

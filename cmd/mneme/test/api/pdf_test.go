@@ -33,6 +33,7 @@ func book(lines ...string) string {
 
 // A hit in a long PDF names its page, also behind a page without text.
 func TestHitsInAPDFNameTheirPages(t *testing.T) {
+	sequential(t)
 	lines := make([]string, 200)
 	for i := range lines {
 		lines[i] = fmt.Sprintf("The lamp of cape number%d burns oil.", i+1)

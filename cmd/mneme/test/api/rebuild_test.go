@@ -76,6 +76,7 @@ func complete(s *server, ns string) []string {
 // TestIndexEqualsRebuild: after random writes, rewrites and deletions the index
 // answers as one rebuilt from the store, and as one that is opened again.
 func TestIndexEqualsRebuild(t *testing.T) {
+	sequential(t)
 	each(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{sparse: &coretest.SparseEncoder{}})
 		s.post("/namespaces", object{"name": "thin", "sparse": true}).ok()
@@ -196,6 +197,7 @@ func TestLongHistory(t *testing.T) {
 // Documents of many chunks are replayed a few at a time, and a call that would
 // make too many is refused whole.
 func TestManyChunks(t *testing.T) {
+	sequential(t)
 	each(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		paragraphs := func(document, n int) string {

@@ -229,6 +229,7 @@ func TestReindex(t *testing.T) {
 // TestReindexLeavesTheIndex: the process ends between the swap and the end of the
 // old index, whose vectors have other dimensions.
 func TestReindexLeavesTheIndex(t *testing.T) {
+	sequential(t)
 	each(t, func(t *testing.T, b backend) {
 		for name, next := range map[string]port.Embedder{"other dimensions": newWider(),
 			"same dimensions": &coretest.Embedder{Digest: "sha256:two"}} {

@@ -317,6 +317,7 @@ func (v *viewed) View(ctx context.Context, fn func(port.Reader) error) error {
 // Neither way holds more in memory than a few documents, and who reads slowly holds
 // no snapshot. It runs alone, since others' memory would be counted too.
 func TestTransferHoldsLittle(t *testing.T) {
+	sequential(t)
 	var views *viewed
 	from := start(t, backends()[0], options{engine: func(c *engine.Config) {
 		views = &viewed{DocumentStore: c.Store}
