@@ -2,6 +2,7 @@ package sourcetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,8 +58,10 @@ type Upstream struct {
 	Hang func(t *testing.T) (release func())
 	// Vanish takes the source itself away: the folder, the repository.
 	Vanish func(t *testing.T)
-	// Crowd makes it hold n small items, cheaply.
-	Crowd func(t *testing.T, n int)
+	// Crowd makes it hold n small items, cheaply; Crowded is how many, which are far more than
+	// a page; 0: 4000.
+	Crowd   func(t *testing.T, n int)
+	Crowded int
 
 	Wrong []Wrong
 }
@@ -714,7 +717,8 @@ func memory(t *testing.T, u Upstream) {
 	if u.Crowd == nil || testing.Short() {
 		t.Skip("long, or without a crowd")
 	}
-	const n, most = 4_000, 640 << 10 // two thirds of what the items take
+	n := cmp.Or(u.Crowded, 4_000)
+	most := uint64(n) * 160 // two thirds of what the items take
 	u.Crowd(t, n)
 	heap := func() uint64 {
 		runtime.GC()
