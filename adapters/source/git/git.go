@@ -167,7 +167,8 @@ func (c *Connector) Check(ctx context.Context, conn port.Connection) ([]port.Sou
 		return err
 	})
 	if errors.Is(err, errNoRef) {
-		return []port.SourceFieldProblem{{Field: "config.ref", Message: "is none of the branches and tags of the repository"}}, nil
+		return []port.SourceFieldProblem{{Field: "config.ref",
+			Message: "is none of the branches and tags of the repository"}}, nil
 	}
 	return nil, err
 }

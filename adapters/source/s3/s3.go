@@ -185,7 +185,8 @@ func (c *Connector) Check(ctx context.Context, conn port.Connection) ([]port.Sou
 	if err != nil || len(problems) > 0 {
 		return problems, err
 	}
-	for o := range b.client.ListObjectsIter(ctx, b.Bucket, minio.ListObjectsOptions{Prefix: b.Prefix, Recursive: true, MaxKeys: 1}) {
+	for o := range b.client.ListObjectsIter(ctx, b.Bucket, minio.ListObjectsOptions{Prefix: b.Prefix, Recursive: true,
+		MaxKeys: 1}) {
 		if o.Err != nil {
 			return nil, explain(ctx, o.Err)
 		}
@@ -221,7 +222,8 @@ func (c *Connector) List(ctx context.Context, conn port.Connection, state []byte
 			continue
 		}
 		item := port.SourceItem{
-			Key: source.Key(o.Key), Version: version(o), Name: source.Name(o.Key), Size: max(o.Size, -1), Modified: o.LastModified}
+			Key: source.Key(o.Key), Version: version(o), Name: source.Name(o.Key), Size: max(o.Size, -1),
+			Modified: o.LastModified}
 		if err := l.Item(ctx, item); err != nil {
 			return err
 		}

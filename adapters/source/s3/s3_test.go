@@ -107,7 +107,8 @@ func (s *server) set(t *testing.T, items map[string]string) {
 	}
 	for name, text := range items {
 		if was, ok := s.held[name]; !ok || was != text {
-			meta := map[string]string{"Content-Type": "text/plain; charset=utf-8", "Last-Modified": modified.Format(http.TimeFormat)}
+			meta := map[string]string{"Content-Type": "text/plain; charset=utf-8",
+				"Last-Modified": modified.Format(http.TimeFormat)}
 			if _, err := s.backend.PutObject("docs", name, meta, strings.NewReader(text), int64(len(text)), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +205,8 @@ func TestContract(t *testing.T) {
 				wrong("a file", "config.endpoint", port.SourceConfig, connection("file:///etc", "docs", keys)),
 				wrong("a user", "config.endpoint", port.SourceConfig, connection("https://a:b@example.com", "docs", keys)),
 				wrong("clear text", "secrets.session_token", port.SourceConfig, connection(s.URL, "docs",
-					map[string]string{"access_key_id": accessKey, "secret_access_key": secretKey, "session_token": "a-session-token"})),
+					map[string]string{"access_key_id": accessKey, "secret_access_key": secretKey,
+						"session_token": "a-session-token"})),
 				wrong("pattern", "config.include[0]", port.SourceConfig, connection(s.URL, "docs", keys, `"include": ["["]`)),
 			},
 		}
@@ -270,13 +272,15 @@ func wantCode(t *testing.T, err error, want port.SourceCode) {
 // TestChoice: by prefix and patterns, without the marks of folders; a public bucket needs no key.
 func TestChoice(t *testing.T) {
 	s := serve(t)
-	s.set(t, map[string]string{"docs/": "", "docs/a.md": "x", "docs/b.txt": "x", "docs/old/c.md": "x", "other/d.md": "x", "docs/.hidden/e.md": "x"})
+	s.set(t, map[string]string{"docs/": "", "docs/a.md": "x", "docs/b.txt": "x", "docs/old/c.md": "x", "other/d.md": "x",
+		"docs/.hidden/e.md": "x"})
 	c := s.connect(t)
 	list(t, c, connection(s.URL, "docs", nil, `"prefix": "docs/"`), "docs/a.md", "docs/b.txt", "docs/old/c.md")
 	conn := connection(s.URL, "docs", nil, `"prefix": "docs/"`, `"include": ["*.md"]`, `"exclude": ["old"]`)
 	k := list(t, c, conn, "docs/a.md")
 	content, err := c.Fetch(t.Context(), conn, k.items[0])
-	if err != nil || content.File.Name != "a.md" || content.File.MediaType != "text/plain" || content.Version != k.items[0].Version {
+	if err != nil || content.File.Name != "a.md" || content.File.MediaType != "text/plain" ||
+		content.Version != k.items[0].Version {
 		t.Errorf("%+v, %v; listed as %s", content, cause(err), k.items[0].Version)
 	}
 	_, err = c.Fetch(t.Context(), conn, port.SourceItem{Key: "other/d.md"}) // beside the source
@@ -304,7 +308,8 @@ func TestErrors(t *testing.T) {
 	s := serve(t)
 	s.set(t, map[string]string{"a.txt": "A"})
 	c, conn := s.connect(t), connection(s.URL, "docs", keys, `"region": "us-east-1"`)
-	for code, want := range map[string]port.SourceCode{"InvalidObjectState": port.SourceSkipped, "AccessDenied": port.SourceForbidden,
+	for code, want := range map[string]port.SourceCode{"InvalidObjectState": port.SourceSkipped,
+		"AccessDenied": port.SourceForbidden,
 		"ExpiredToken": port.SourceCredentials, "SignatureDoesNotMatch": port.SourceCredentials, "NoSuchKey": port.SourceNotFound,
 		"NoSuchBucket": port.SourceNotFound, "SomethingElse": port.SourceUnavailable} {
 		s.answer(func(w http.ResponseWriter, _ *http.Request) bool { return refuse(w, http.StatusForbidden, code) })
@@ -345,9 +350,12 @@ func TestOtherOrder(t *testing.T) {
 	s := serve(t)
 	page := func(from int, more bool) string {
 		var b strings.Builder
-		fmt.Fprintf(&b, "<ListBucketResult><IsTruncated>%v</IsTruncated><NextContinuationToken>%d</NextContinuationToken>", more, from)
+		fmt.Fprintf(&b, "<ListBucketResult><IsTruncated>%v</IsTruncated><NextContinuationToken>%d</NextContinuationToken>",
+			more, from)
 		for i := range 600 {
-			fmt.Fprintf(&b, "<Contents><Key>%04d.txt</Key><ETag>%s</ETag><Size>1</Size><LastModified>2026-01-02T03:04:05.678Z</LastModified></Contents>",
+			fmt.Fprintf(&b,
+				"<Contents><Key>%04d.txt</Key><ETag>%s</ETag><Size>1</Size>"+
+					"<LastModified>2026-01-02T03:04:05.678Z</LastModified></Contents>",
 				from-i, strings.Repeat("e", 300))
 		}
 		return b.String() + "</ListBucketResult>"
@@ -386,7 +394,8 @@ func TestRegistered(t *testing.T) {
 	conn := connection(s.URL, "docs", nil)
 	wantCode(t, open(registry.Reach{MaxItem: 3}).List(t.Context(), conn, nil, &keeper{}), port.SourceForbidden)
 	c := open(registry.Reach{MaxItem: 3, Private: []string{s.Listener.Addr().String()}})
-	if content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"}); err != nil || string(content.File.Content) != "abc" {
+	if content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"}); err != nil ||
+		string(content.File.Content) != "abc" {
 		t.Errorf("%+v, %v", content, cause(err))
 	}
 	_, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "b.txt"})
