@@ -41,8 +41,8 @@ configuration with secrets redacted. Editors check and complete a file that star
 			referenceTable(&b, "`"+f.Name+"`", f.Help, f.Name, f.Fields, defaults.FieldByIndex(f.Index))
 		}
 	}
-	b.WriteString("## Components\n\nThe value of `storage`, `keyword`, `vector`, `sparse`, `limits.shared`, `files.remote` and of each " +
-		"entry of `models` is a mapping with one key,\nthe component, whose value is the component's settings: " +
+	b.WriteString("## Components\n\nThe value of `storage`, `keyword`, `vector`, `sparse`, `limits.shared`, `files.remote` " +
+		"and of each entry of `models` is a mapping with one key,\nthe component, whose value is the component's settings: " +
 		"`storage: {sqlite: {}}`. The name alone means its defaults.\n\n")
 	for _, t := range r.Tables() {
 		for _, info := range t.Components() {

@@ -96,8 +96,10 @@ func TestFilter(t *testing.T) {
 		{include: []string{"/*.md"}, yes: []string{"a.md"}, no: []string{"a/b.md"}},
 		{include: []string{"docs/**"}, yes: []string{"docs/a", "docs/a/b"}, no: []string{"a/docs/b", "docsa"}},
 		{include: []string{"*.{md,txt}", "[ab]?"}, yes: []string{"x.md", "x/x.txt", "a1", "x/b2"}, no: []string{"c1", "x.pdf"}},
-		{exclude: []string{"*.log", "build/", "a/tmp"}, yes: []string{"a.txt", "tmp", "b/a/tmp"}, no: []string{"a.log", "b/c.log", "a/tmp"}},
-		{include: []string{"*.md"}, exclude: []string{"README.md"}, yes: []string{"a/b.md"}, no: []string{"README.md", "a/README.md"}},
+		{exclude: []string{"*.log", "build/", "a/tmp"}, yes: []string{"a.txt", "tmp", "b/a/tmp"}, no: []string{"a.log",
+			"b/c.log", "a/tmp"}},
+		{include: []string{"*.md"}, exclude: []string{"README.md"}, yes: []string{"a/b.md"}, no: []string{"README.md",
+			"a/README.md"}},
 	} {
 		f, problems := source.NewFilter(source.FilterConfig{Include: c.include, Exclude: c.exclude, Hidden: c.hidden})
 		if len(problems) > 0 {
@@ -115,13 +117,15 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	f, _ := source.NewFilter(source.FilterConfig{Include: []string{"*.md"}, Exclude: []string{"node_modules", "a/b/**"}})
-	for path, want := range map[string]bool{"a": true, "a/b": false, "a/c": true, "node_modules": false, "x/node_modules": false, ".x": false} {
+	for path, want := range map[string]bool{"a": true, "a/b": false, "a/c": true, "node_modules": false,
+		"x/node_modules": false, ".x": false} {
 		if f.Folder(path) != want {
 			t.Errorf("folder %s: %v", path, !want)
 		}
 	}
-	for path, want := range map[string]bool{"a/c/d.md": true, "a/c/d.txt": false, "a/b/c/d.md": false, "x/node_modules/y/z.md": false,
-		".x/y.md": false, "d.md": true, "x/.git/y.md": false} {
+	for path, want := range map[string]bool{"a/c/d.md": true, "a/c/d.txt": false, "a/b/c/d.md": false,
+		"x/node_modules/y/z.md": false,
+		".x/y.md":               false, "d.md": true, "x/.git/y.md": false} {
 		if f.Tree(path) != want {
 			t.Errorf("%s in its tree: %v", path, !want)
 		}
@@ -129,7 +133,8 @@ func TestFilter(t *testing.T) {
 }
 
 func TestWrongPatterns(t *testing.T) {
-	for _, p := range []string{"", "[", "a[b", "{a", `a\`, strings.Repeat("x", 1001), "{a,a}{a,a}{a,a}{a,a}", strings.Repeat("a,", 31)} {
+	for _, p := range []string{"", "[", "a[b", "{a", `a\`, strings.Repeat("x", 1001), "{a,a}{a,a}{a,a}{a,a}",
+		strings.Repeat("a,", 31)} {
 		_, problems := source.NewFilter(source.FilterConfig{Include: []string{"*.md", p}})
 		if len(problems) != 1 || problems[0].Field != "config.include[1]" || problems[0].Message == "" {
 			t.Errorf("%.20q: %v", p, problems)
@@ -144,7 +149,8 @@ func TestWrongPatterns(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint(i)
 	}
-	if _, problems := source.NewFilter(source.FilterConfig{Exclude: many}); len(problems) != 1 || problems[0].Field != "config.exclude" {
+	if _, problems := source.NewFilter(source.FilterConfig{Exclude: many}); len(problems) != 1 ||
+		problems[0].Field != "config.exclude" {
 		t.Error(problems)
 	}
 	if _, problems := source.NewFilter(source.FilterConfig{Exclude: many[:100]}); len(problems) > 0 {
@@ -159,7 +165,8 @@ func TestCursor(t *testing.T) {
 	if again := source.ParseCursor(c.State(), here); again.Tree != "abc" || string(again.After) != "x/\xff.txt" {
 		t.Errorf("%+v", again)
 	}
-	for _, state := range [][]byte{nil, []byte("null"), []byte("{}"), []byte("x"), []byte(`{"after":"eA=="}`), []byte(`{"config":1}`)} {
+	for _, state := range [][]byte{nil, []byte("null"), []byte("{}"), []byte("x"), []byte(`{"after":"eA=="}`),
+		[]byte(`{"config":1}`)} {
 		if c := source.ParseCursor(state, here); c.Tree != "" || c.After != nil {
 			t.Errorf("%s: %+v", state, c)
 		}
@@ -184,7 +191,8 @@ func TestDecode(t *testing.T) {
 // TestRead: whatever size is announced, no more is read than may be.
 func TestRead(t *testing.T) {
 	for _, size := range []int64{-1, 0, 5, 10} {
-		if b, err := source.Read(t.Context(), strings.NewReader("0123456789"), size, 10); err != nil || string(b) != "0123456789" {
+		if b, err := source.Read(t.Context(), strings.NewReader("0123456789"), size, 10); err != nil ||
+			string(b) != "0123456789" {
 			t.Errorf("%d: %q, %v", size, b, err)
 		}
 		_, err := source.Read(t.Context(), strings.NewReader("0123456789a"), size, 10)

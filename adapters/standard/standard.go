@@ -30,6 +30,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/source/directory"
 	"github.com/mnemehq/mneme/adapters/source/feed"
 	"github.com/mnemehq/mneme/adapters/source/git"
+	"github.com/mnemehq/mneme/adapters/source/s3"
 	"github.com/mnemehq/mneme/adapters/source/web"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
@@ -60,6 +61,7 @@ func Register(r *registry.Registry) {
 	feed.Register(r)
 	web.Register(r)
 	remote.Register(r)
+	s3.Register(r)
 }
 
 // Extractor reads the stock formats, and what they are not elsewhere; nil: it does not. What it

@@ -105,7 +105,8 @@ func TestAnAnswerIsExplained(t *testing.T) {
 	h.sparse("home")
 	h.write("home", five(), text("other", "something else"))
 	const (
-		two  = `"id":"home/five","document_id":"five","chunk_index":2,"start":34,"end":44,"heading":"House","before":[],"after":[]`
+		two = `"id":"home/five","document_id":"five","chunk_index":2,"start":34,"end":44,"heading":"House",` +
+			`"before":[],"after":[]`
 		zero = `"id":"home/five","document_id":"five","chunk_index":0,"start":9,"end":20,"heading":"House","before":[],"after":[]`
 
 		words = `"keyword":{"rank":1,"score":1.7499,"terms":["two","stands"],"spans":[{"start":0,"end":3},{"start":4,"end":10}]}`

@@ -75,8 +75,8 @@ func (e *Extractor) docling(ctx context.Context, f port.File) (port.Extracted, e
 		return port.Extracted{}, err
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(answer.Document.Markdown, "<!-- image -->", ""))
-	switch {
-	case answer.Status == "success" || answer.Status == "partial_success":
+	switch answer.Status {
+	case "success", "partial_success":
 		if text == "" {
 			return port.Extracted{}, noText()
 		}
@@ -85,9 +85,9 @@ func (e *Extractor) docling(ctx context.Context, f port.File) (port.Extracted, e
 			x.Metadata = map[string]any{"partial": true} // pages are missing
 		}
 		return x, nil
-	case answer.Status == "skipped":
+	case "skipped":
 		return port.Extracted{}, port.FileErrorf(port.FileUnsupported, nil, "is not read by the server for files of this kind")
-	case answer.Status == "failure":
+	case "failure":
 		why := make([]string, len(answer.Errors))
 		for i, err := range answer.Errors {
 			why[i] = err.Message

@@ -151,10 +151,12 @@ func TestContract(t *testing.T) {
 				{Name: "a file", Connection: connection(file), Code: port.SourceUnavailable},
 				{Name: "not open", Connection: connection(outside), Field: "config.path", Code: port.SourceConfig},
 				{Name: "out by dots", Connection: connection(root + "/../../.."), Field: "config.path", Code: port.SourceConfig},
-				{Name: "beside", Connection: connection(filepath.Dir(root) + "-beside"), Field: "config.path", Code: port.SourceConfig},
+				{Name: "beside", Connection: connection(filepath.Dir(root) + "-beside"), Field: "config.path",
+					Code: port.SourceConfig},
 				{Name: "relative", Connection: connection("root"), Field: "config.path", Code: port.SourceConfig},
 				{Name: "out by a link", Connection: connection(link), Code: port.SourceUnavailable},
-				{Name: "pattern", Connection: connection(root, `"exclude": ["["]`), Field: "config.exclude[0]", Code: port.SourceConfig},
+				{Name: "pattern", Connection: connection(root, `"exclude": ["["]`), Field: "config.exclude[0]",
+					Code: port.SourceConfig},
 				{Name: "misspelt", Connection: connection(root, `"inlcude": []`), Code: port.SourceConfig},
 			},
 		}
@@ -265,7 +267,8 @@ func TestLinks(t *testing.T) {
 	write(t, root+"/real/a.txt", "A, and more")
 	again := list(t, c, follow)
 	for i, item := range again.items {
-		if changed := item.Version != k.items[i].Version; changed != (item.Key == "file" || strings.HasSuffix(item.Key, "a.txt")) {
+		if changed := item.Version != k.items[i].Version; changed != (item.Key == "file" || strings.HasSuffix(item.Key,
+			"a.txt")) {
 			t.Errorf("%s changed: %v", item.Key, changed)
 		}
 	}
@@ -275,7 +278,8 @@ func wantFetch(t *testing.T, c *directory.Connector, conn port.Connection, key, 
 	t.Helper()
 	content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: key, Version: "1", Size: -1})
 	if code == "" {
-		if err != nil || string(content.File.Content) != want || content.File.Name != filepath.Base(key) || content.Version == "" {
+		if err != nil || string(content.File.Content) != want || content.File.Name != filepath.Base(key) ||
+			content.Version == "" {
 			t.Errorf("%s: %q, %+v, %v", key, content.File.Content, content, err)
 		}
 		return
@@ -426,7 +430,8 @@ func TestDepth(t *testing.T) {
 // TestPatterns: a folder that is left out is not looked into.
 func TestPatterns(t *testing.T) {
 	c, _, root := connect(t)
-	for _, name := range []string{"a.md", "a.txt", "docs/b.md", "node_modules/c.md", ".hidden/d.md", "docs/.e.md", ".git/config"} {
+	for _, name := range []string{"a.md", "a.txt", "docs/b.md", "node_modules/c.md", ".hidden/d.md", "docs/.e.md",
+		".git/config"} {
 		write(t, filepath.Join(root, name), "x")
 	}
 	wantKeys(t, list(t, c, connection(root, `"include": ["*.md"]`, `"exclude": ["node_modules"]`)), "a.md", "docs/b.md")
@@ -484,13 +489,15 @@ func TestRegistered(t *testing.T) {
 		t.Fatal("the component is not registered under its name")
 	}
 	root := t.TempDir()
-	c, err := r.Source.Open(t.Context(), info.Select(), registry.Env{Reach: registry.Reach{Directories: []string{root}, MaxItem: 3}})
+	c, err := r.Source.Open(t.Context(), info.Select(), registry.Env{Reach: registry.Reach{Directories: []string{root},
+		MaxItem: 3}})
 	if err != nil || c.Kind().Name != "directory" {
 		t.Fatal(c, err)
 	}
 	write(t, root+"/a.txt", "abc")
 	write(t, root+"/b.txt", "abcd")
-	if content, err := c.Fetch(t.Context(), connection(root), port.SourceItem{Key: "a.txt"}); err != nil || len(content.File.Content) != 3 {
+	if content, err := c.Fetch(t.Context(), connection(root), port.SourceItem{Key: "a.txt"}); err != nil ||
+		len(content.File.Content) != 3 {
 		t.Errorf("%+v, %v", content, err)
 	}
 	var why *port.SourceError

@@ -347,7 +347,8 @@ func (cl *clone) measure(ctx context.Context, heard func()) error {
 			return port.SourceErrorf(port.SourceTooLarge, nil, "the commit has a file of more than %d bytes", cl.limits.object)
 		}
 		if all += size; all > maxExpand*cl.limits.pack {
-			return port.SourceErrorf(port.SourceTooLarge, nil, "the commit's files have more than %d bytes", maxExpand*cl.limits.pack)
+			return port.SourceErrorf(port.SourceTooLarge, nil, "the commit's files have more than %d bytes",
+				maxExpand*cl.limits.pack)
 		}
 	}
 	return nil

@@ -31,7 +31,8 @@ func (c *Connector) dialer(cfg config, secrets map[string]string) (dialer, []por
 	case u.User != nil:
 		return nil, problem("config.url", "may not hold a user or a password; those are username and the secret token")
 	case u.Scheme == "http" && !c.listed(u):
-		return nil, problem("config.url", "has to begin with https:// or ssh://; http:// is for addresses that the operator has listed")
+		return nil, problem("config.url",
+			"has to begin with https:// or ssh://; http:// is for addresses that the operator has listed")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return nil, problem("config.url", "has to begin with https:// or ssh://, or be like git@host:path")
 	case u.Scheme == "http" && secrets["token"] != "":
@@ -269,7 +270,7 @@ func dialSSH(
 	if err != nil {
 		return nil, port.SourceErrorf(port.SourceUnavailable, err, "the host can't be reached")
 	}
-	s := &sshSession{stop: context.AfterFunc(ctx, func() { conn.Close() })}
+	s := &sshSession{stop: context.AfterFunc(ctx, func() { _ = conn.Close() })}
 	impostor := false
 	config := &ssh.ClientConfig{
 		User: user,
@@ -301,13 +302,13 @@ func dialSSH(
 	}
 	if err != nil {
 		s.stop()
-		conn.Close()
+		_ = conn.Close()
 		return nil, err
 	}
 	heard()
 	s.client = ssh.NewClient(inner, channels, requests)
 	if err := s.begin(path, heard); err != nil {
-		s.Close()
+		_ = s.Close()
 		return nil, err
 	}
 	return s, nil

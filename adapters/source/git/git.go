@@ -167,7 +167,8 @@ func (c *Connector) Check(ctx context.Context, conn port.Connection) ([]port.Sou
 		return err
 	})
 	if errors.Is(err, errNoRef) {
-		return []port.SourceFieldProblem{{Field: "config.ref", Message: "is none of the branches and tags of the repository"}}, nil
+		return []port.SourceFieldProblem{{Field: "config.ref",
+			Message: "is none of the branches and tags of the repository"}}, nil
 	}
 	return nil, err
 }
@@ -287,23 +288,10 @@ func (c *Connector) watched(ctx context.Context, do func(ctx context.Context, he
 
 // explain says what a repository could not be read for.
 func explain(err error) error {
-	var known *port.SourceError
-	for _, e := range []struct {
-		err  error
-		code port.SourceCode
-	}{
-		{outbound.ErrURL, port.SourceConfig},
-		{outbound.ErrNotPublic, port.SourceForbidden},
-		{outbound.ErrTooLarge, port.SourceTooLarge},
-		{outbound.ErrTimeout, port.SourceUnavailable},
-		{outbound.ErrRedirects, port.SourceUnavailable},
-		{outbound.ErrCertificate, port.SourceUnavailable},
-		{outbound.ErrUnreachable, port.SourceUnavailable},
-	} {
-		if errors.Is(err, e.err) {
-			return port.SourceErrorf(e.code, err, "the repository: %s", e.err)
-		}
+	if why := source.Unreachable("the repository", err); why != nil {
+		return why
 	}
+	var known *port.SourceError
 	if errors.As(err, &known) || errors.Is(err, errNoRef) {
 		return err
 	}

@@ -85,17 +85,23 @@ func TestContract(t *testing.T) {
 				sourcetest.Wrong{Name: "no token", Connection: connection(r.url, nil), Code: port.SourceCredentials},
 				sourcetest.Wrong{Name: "wrong token", Connection: connection(r.url, map[string]string{"token": "wrong-token"}),
 					Code: port.SourceCredentials},
-				sourcetest.Wrong{Name: "no repository", Connection: connection(strings.TrimSuffix(r.url, "/repo.git")+"/none.git", u.Connection.Secrets),
+				sourcetest.Wrong{Name: "no repository", Connection: connection(strings.TrimSuffix(r.url,
+					"/repo.git")+"/none.git", u.Connection.Secrets),
 					Code: port.SourceNotFound},
 				sourcetest.Wrong{Name: "private", Connection: connection(private, nil), Code: port.SourceForbidden},
-				sourcetest.Wrong{Name: "file", Connection: connection("file:///etc", nil), Field: "config.url", Code: port.SourceConfig},
-				sourcetest.Wrong{Name: "git", Connection: connection("git://127.0.0.1/x", nil), Field: "config.url", Code: port.SourceConfig},
-				sourcetest.Wrong{Name: "password in the URL", Connection: connection("https://me:my-secret@127.0.0.1/x", map[string]string{"token": "my-secret"}),
+				sourcetest.Wrong{Name: "file", Connection: connection("file:///etc", nil), Field: "config.url",
+					Code: port.SourceConfig},
+				sourcetest.Wrong{Name: "git", Connection: connection("git://127.0.0.1/x", nil), Field: "config.url",
+					Code: port.SourceConfig},
+				sourcetest.Wrong{Name: "password in the URL", Connection: connection("https://me:my-secret@127.0.0.1/x",
+					map[string]string{"token": "my-secret"}),
 					Field: "config.url", Code: port.SourceConfig},
-				sourcetest.Wrong{Name: "clear text", Connection: connection("http://example.com/x", nil), Field: "config.url", Code: port.SourceConfig},
+				sourcetest.Wrong{Name: "clear text", Connection: connection("http://example.com/x", nil), Field: "config.url",
+					Code: port.SourceConfig},
 				sourcetest.Wrong{Name: "token in clear text", Connection: connection("http://127.0.0.1/x", u.Connection.Secrets),
 					Field: "secrets.token", Code: port.SourceConfig},
-				sourcetest.Wrong{Name: "unlisted host", Connection: connection("git@example.com:x.git", nil), Field: "config.url", Code: port.SourceConfig},
+				sourcetest.Wrong{Name: "unlisted host", Connection: connection("git@example.com:x.git", nil),
+					Field: "config.url", Code: port.SourceConfig},
 				sourcetest.Wrong{Name: "pattern", Connection: connection(r.url, u.Connection.Secrets, `"include": ["["]`),
 					Field: "config.include[0]", Code: port.SourceConfig},
 			)
@@ -111,12 +117,16 @@ func TestContract(t *testing.T) {
 			u := upstream(t, r, c, "ssh://git@"+at+r.path, map[string]string{"ssh_key": private})
 			stranger, _ := keyPair(t, "")
 			u.Wrong = append(u.Wrong,
-				sourcetest.Wrong{Name: "wrong key", Connection: connection("ssh://git@"+at+r.path, map[string]string{"ssh_key": stranger}),
+				sourcetest.Wrong{Name: "wrong key", Connection: connection("ssh://git@"+at+r.path,
+					map[string]string{"ssh_key": stranger}),
 					Code: port.SourceCredentials},
-				sourcetest.Wrong{Name: "no key", Connection: connection("ssh://git@"+at+r.path, nil), Field: "secrets.ssh_key", Code: port.SourceConfig},
-				sourcetest.Wrong{Name: "broken key", Connection: connection("ssh://git@"+at+r.path, map[string]string{"ssh_key": "no-key-at-all"}),
+				sourcetest.Wrong{Name: "no key", Connection: connection("ssh://git@"+at+r.path, nil),
 					Field: "secrets.ssh_key", Code: port.SourceConfig},
-				sourcetest.Wrong{Name: "no repository", Connection: connection("ssh://git@"+at+"/none.git", u.Connection.Secrets), Code: port.SourceNotFound},
+				sourcetest.Wrong{Name: "broken key", Connection: connection("ssh://git@"+at+r.path,
+					map[string]string{"ssh_key": "no-key-at-all"}),
+					Field: "secrets.ssh_key", Code: port.SourceConfig},
+				sourcetest.Wrong{Name: "no repository", Connection: connection("ssh://git@"+at+"/none.git",
+					u.Connection.Secrets), Code: port.SourceNotFound},
 			)
 			return u
 		},
@@ -287,7 +297,8 @@ func TestRefs(t *testing.T) {
 	one := r.head(t)
 	r.set(t, map[string]string{"two.txt": "2"})
 	git(t, r.path, "", "config", "uploadpack.allowAnySHA1InWant", "true")
-	for ref, want := range map[string]string{"": "two.txt", "main": "two.txt", "refs/heads/main": "two.txt", "light": "one.txt", "heavy": "one.txt",
+	for ref, want := range map[string]string{"": "two.txt", "main": "two.txt", "refs/heads/main": "two.txt",
+		"light": "one.txt", "heavy": "one.txt",
 		"feature/x": "one.txt", "refs/tags/heavy": "one.txt", one: "one.txt", strings.ToUpper(one): "one.txt"} {
 		conn := connection(r.url, nil, `"ref": "`+ref+`"`)
 		wantKeys(t, list(t, c, conn, nil), want)
@@ -302,7 +313,8 @@ func TestRefs(t *testing.T) {
 			t.Errorf("%q: %v, %v", ref, problems, err)
 		}
 	}
-	wantCode(t, c.List(t.Context(), connection(r.url, nil, `"ref": "`+strings.Repeat("ab", 20)+`"`), nil, &keeper{}), port.SourceUnavailable)
+	wantCode(t, c.List(t.Context(), connection(r.url, nil, `"ref": "`+strings.Repeat("ab", 20)+`"`), nil, &keeper{}),
+		port.SourceUnavailable)
 }
 
 // TestOtherEntries: links are left out, submodules and files of Git LFS are named.
@@ -311,7 +323,8 @@ func TestOtherEntries(t *testing.T) {
 	c, conn := connect(t, r, nil), connection(r.url, nil)
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("0", 64) + "\nsize 1\n"
 	r.set(t, map[string]string{"a.txt": "A", "large.bin": pointer, "about.txt": pointer + strings.Repeat("More. ", 200)},
-		`M 120000 inline "link"`, "data 5", "a.txt", `M 160000 `+strings.Repeat("12", 20)+` "module"`, `M 100755 inline "run.sh"`, "data 2", "ls")
+		`M 120000 inline "link"`, "data 5", "a.txt", `M 160000 `+strings.Repeat("12", 20)+` "module"`,
+		`M 100755 inline "run.sh"`, "data 2", "ls")
 	k := list(t, c, conn, nil)
 	wantKeys(t, k, "a.txt", "about.txt", "large.bin", "module", "run.sh")
 	if len(k.problems) > 0 {
@@ -331,7 +344,8 @@ func TestOtherEntries(t *testing.T) {
 // TestPatterns: a folder that is left out takes what lies in it along.
 func TestPatterns(t *testing.T) {
 	r := newRemote(t)
-	r.set(t, map[string]string{"a.md": "x", "a.txt": "x", "docs/b.md": "x", "vendor/c.md": "x", ".github/d.md": "x", "docs/.e.md": "x"})
+	r.set(t, map[string]string{"a.md": "x", "a.txt": "x", "docs/b.md": "x", "vendor/c.md": "x", ".github/d.md": "x",
+		"docs/.e.md": "x"})
 	c := connect(t, r, nil)
 	wantKeys(t, list(t, c, connection(r.url, nil, `"include": ["*.md"]`, `"exclude": ["vendor"]`), nil), "a.md", "docs/b.md")
 }
@@ -434,7 +448,8 @@ func TestBrokenPacks(t *testing.T) {
 	}
 	r.set(t, items)
 	c := connect(t, r, nil)
-	for _, bytes := range []string{"", "0000", "0008NAK\n", "0008NAK\nPACK", "0009ERR x", "garbage", "0008NAK\n000dPACK\x00\x00\x00\x02\xff\xff\xff\xff",
+	for _, bytes := range []string{"", "0000", "0008NAK\n", "0008NAK\nPACK", "0009ERR x", "garbage",
+		"0008NAK\n000dPACK\x00\x00\x00\x02\xff\xff\xff\xff",
 		strings.Repeat("\x00", 1000), "0008NAK\n0006\x01P0006\x03x"} {
 		r.answer(func(w http.ResponseWriter, q *http.Request) bool {
 			if q.Method == http.MethodPost {
@@ -449,7 +464,8 @@ func TestBrokenPacks(t *testing.T) {
 			t.Errorf("%q: %+v", bytes, k)
 		}
 	}
-	for _, bytes := range []string{"", "0000", "garbage", "001e# service=git-upload-pack\n", "001e# service=git-upload-pack\n0000ffff"} {
+	for _, bytes := range []string{"", "0000", "garbage", "001e# service=git-upload-pack\n",
+		"001e# service=git-upload-pack\n0000ffff"} {
 		r.answer(func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
 			_, _ = w.Write([]byte(bytes))
@@ -467,8 +483,10 @@ func TestStatus(t *testing.T) {
 	r := newRemote(t)
 	r.set(t, map[string]string{"a.txt": "A"})
 	c := connect(t, r, nil)
-	for status, want := range map[int]port.SourceCode{401: port.SourceCredentials, 403: port.SourceForbidden, 404: port.SourceNotFound,
-		410: port.SourceNotFound, 429: port.SourceRateLimited, 500: port.SourceUnavailable, 503: port.SourceUnavailable, 200: port.SourceConfig} {
+	for status, want := range map[int]port.SourceCode{401: port.SourceCredentials, 403: port.SourceForbidden,
+		404: port.SourceNotFound,
+		410: port.SourceNotFound, 429: port.SourceRateLimited, 500: port.SourceUnavailable, 503: port.SourceUnavailable,
+		200: port.SourceConfig} {
 		r.answer(func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Retry-After", "7")
 			w.WriteHeader(status)
@@ -597,29 +615,34 @@ func TestSSH(t *testing.T) {
 	wantCode(t, betrayed.List(t.Context(), connection("ssh://git@"+at+r.path, secrets), nil, &keeper{}), port.SourceForbidden)
 }
 
+const hostKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+
 func TestSettings(t *testing.T) {
 	for _, s := range []connector.Settings{
 		{Private: []string{"not a network"}},
 		{SSHHosts: []string{"github.com"}},
-		{SSHHosts: []string{"@cert-authority * ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"}},
-		{SSHHosts: []string{"*.example.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"}},
+		{SSHHosts: []string{"@cert-authority * " + hostKey}},
+		{SSHHosts: []string{"*.example.com " + hostKey}},
 	} {
 		if _, err := connector.New(s); err == nil {
 			t.Errorf("%+v is taken", s)
 		}
 	}
 	c, err := connector.New(connector.Settings{
-		SSHHosts: []string{"github.com,140.82.121.3 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"}})
+		SSHHosts: []string{"github.com,140.82.121.3 " + hostKey}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Each of these is found wanting before anything is dialled.
 	for url, want := range map[string]string{
-		"git@github.com:a/b.git": "secrets.ssh_key", "ssh://GitHub.com/a/b": "secrets.ssh_key", "github.com:a/b": "secrets.ssh_key",
-		"ssh://git@github.com:2222/a": "config.url", "ssh://git:word@github.com/a": "config.url", "https://": "config.url", "x": "config.url",
+		"git@github.com:a/b.git": "secrets.ssh_key", "ssh://GitHub.com/a/b": "secrets.ssh_key",
+		"github.com:a/b":              "secrets.ssh_key",
+		"ssh://git@github.com:2222/a": "config.url", "ssh://git:word@github.com/a": "config.url", "https://": "config.url",
+		"x":                   "config.url",
 		"https://example.com": "config.url", "https://example.com/a?b=c": "config.url", "https://example.com/a#b": "config.url",
-		"ftp://example.com/a": "config.url", "https://exa\nmple.com/a": "config.url", "/srv/repo": "config.url", "-oProxyCommand=x:y": "config.url",
-		"http://10.0.0.1/a": "config.url",
+		"ftp://example.com/a": "config.url", "https://exa\nmple.com/a": "config.url", "/srv/repo": "config.url",
+		"-oProxyCommand=x:y": "config.url",
+		"http://10.0.0.1/a":  "config.url",
 	} {
 		problems, err := c.Check(t.Context(), connection(url, nil))
 		if err != nil || len(problems) != 1 || problems[0].Field != want {
@@ -652,7 +675,8 @@ func TestRegistered(t *testing.T) {
 	conn := connection(remote.url, nil)
 	wantCode(t, open(registry.Reach{MaxItem: 3}).List(t.Context(), conn, nil, &keeper{}), port.SourceForbidden)
 	c := open(registry.Reach{MaxItem: 3, Private: []string{remote.network}})
-	if content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"}); err != nil || string(content.File.Content) != "abc" {
+	if content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"}); err != nil ||
+		string(content.File.Content) != "abc" {
 		t.Errorf("%+v, %v", content, cause(err))
 	}
 	_, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "b.txt"})

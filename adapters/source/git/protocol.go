@@ -24,7 +24,7 @@ type session interface {
 	refs() *packp.AdvRefs // nil: the repository is empty
 	// pack asks for objects; the answer is read once, before Close.
 	pack(ctx context.Context, request io.Reader) (io.ReadCloser, error)
-	Close() error
+	io.Closer
 }
 
 // dialer begins a session; heard is called whenever something of the server is read.

@@ -56,7 +56,8 @@ func git(t *testing.T, dir, input string, args ...string) string {
 }
 
 func environment() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b.example",
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@b.example",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b.example"}
 }
 

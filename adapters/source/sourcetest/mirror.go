@@ -23,7 +23,7 @@ type mirror struct {
 type kept struct {
 	item    port.SourceItem // with the version under which it is kept
 	content string
-	code    port.SourceCode // of why it was not read, else empty
+	failed  error // why it was not read
 }
 
 func newMirror(u Upstream) *mirror { return &mirror{u: u, items: map[string]kept{}} }
@@ -198,7 +198,7 @@ func (m *mirror) take(t *testing.T, l *listing) (fetched []string) {
 		case errors.As(err, &why) && why.Code == port.SourceNotFound: // the next listing knows
 			continue
 		case errors.As(err, &why):
-			m.items[item.Key] = kept{item: item, code: why.Code}
+			m.items[item.Key] = kept{item: item, failed: why}
 			continue
 		case err != nil:
 			t.Fatalf("fetching %.100q: %v", item.Key, err)
@@ -309,13 +309,13 @@ func (m *mirror) inStep(t *testing.T, want map[string]string) {
 		switch {
 		case !ok:
 			t.Errorf("%.100q is not kept", key)
-		case k.code != "":
-			t.Errorf("%.100q is not read: %s", key, k.code)
+		case k.failed != nil:
+			t.Errorf("%.100q is not read: %s", key, errorText(k.failed))
 		case !m.u.holds(k.content, content):
 			t.Errorf("%.100q is kept as %.200q, and is %.200q", key, k.content, content)
 		}
 	}
 	for key, k := range rest {
-		t.Errorf("%.100q is kept, and is not there (%s)", key, k.code)
+		t.Errorf("%.100q is kept, and is not there (%v)", key, k.failed)
 	}
 }

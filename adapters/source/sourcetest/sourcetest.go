@@ -2,6 +2,7 @@ package sourcetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,8 +58,10 @@ type Upstream struct {
 	Hang func(t *testing.T) (release func())
 	// Vanish takes the source itself away: the folder, the repository.
 	Vanish func(t *testing.T)
-	// Crowd makes it hold n small items, cheaply.
-	Crowd func(t *testing.T, n int)
+	// Crowd makes it hold n small items, cheaply; Crowded is how many, which are far more than
+	// a page; 0: 4000.
+	Crowd   func(t *testing.T, n int)
+	Crowded int
 
 	Wrong []Wrong
 }
@@ -381,7 +384,8 @@ func checkpoint(t *testing.T, u Upstream) {
 		m.take(t, first)
 		second, err := m.list(t.Context(), t, all[i], nil)
 		if err != nil || !second.complete || second.snapshot == u.Keeps || len(second.problems) > 0 {
-			t.Fatalf("going on: %v, complete: %v, snapshot: %v, %v", errorText(err), second.complete, second.snapshot, second.problems)
+			t.Fatalf("going on: %v, complete: %v, snapshot: %v, %v", errorText(err), second.complete, second.snapshot,
+				second.problems)
 		}
 		if len(second.items) >= len(want) {
 			t.Errorf("it did not go on from %d of %d items, but began again", before[i], len(want))
@@ -506,7 +510,8 @@ func cancel(t *testing.T, u Upstream) {
 	}
 	ctx, end := context.WithCancel(t.Context())
 	end()
-	if _, err := u.Connector.Fetch(ctx, u.Connection, port.SourceItem{Key: u.key(u.name(1)), Size: -1}); !errors.Is(err, context.Canceled) {
+	if _, err := u.Connector.Fetch(ctx, u.Connection, port.SourceItem{Key: u.key(u.name(1)), Size: -1}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("fetching with a context that has ended: %v", err)
 	}
 }
@@ -645,7 +650,8 @@ func fetch(t *testing.T, u Upstream) {
 	case err != nil:
 		wantCode(t, err, port.SourceNotFound)
 	}
-	for _, key := range []string{u.key("never/there.txt"), "../../../../../../etc/passwd", "/etc/passwd", "/%2Fetc%2Fpasswd", ".", "..",
+	for _, key := range []string{u.key("never/there.txt"), "../../../../../../etc/passwd", "/etc/passwd", "/%2Fetc%2Fpasswd",
+		".", "..",
 		"a/../../b", "//x", "/%zz", "nul\x00.txt", "https://user:word@127.0.0.1:1/"} {
 		if c, err := u.Connector.Fetch(t.Context(), u.Connection, port.SourceItem{Key: key, Version: "1", Size: -1}); err == nil {
 			t.Errorf("%q is fetched: %q", key, c.File.Content)
@@ -714,7 +720,8 @@ func memory(t *testing.T, u Upstream) {
 	if u.Crowd == nil || testing.Short() {
 		t.Skip("long, or without a crowd")
 	}
-	const n, most = 4_000, 640 << 10 // two thirds of what the items take
+	n := cmp.Or(u.Crowded, 4_000)
+	most := uint64(n) * 160 // two thirds of what the items take
 	u.Crowd(t, n)
 	heap := func() uint64 {
 		runtime.GC()
