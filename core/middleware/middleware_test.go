@@ -635,7 +635,7 @@ func TestTheLogNamesTheNamespace(t *testing.T) {
 	for name, want := range map[string]bool{"docs": true, "No name": false} {
 		var log bytes.Buffer
 		set := &op.Set{Chain: middleware.Chain(middleware.Options{Log: slog.New(slog.NewTextHandler(&log, nil)),
-			Keys: verifier(anyone), Gate: middleware.NewGate(8, 8, time.Second)})}
+			Keys: verifier(anyone), Gate: fair.NewGate(8, 8, time.Second)})}
 		spec := op.Spec{Name: "notes.get", Method: "GET", Path: "/notes/{namespace}", Class: op.Read}
 		op.Mount(set, struct{}{}, []op.Op[struct{}]{op.Define(spec,
 			func(struct{}, context.Context, scoped) (scoped, error) { return scoped{}, nil })})
