@@ -223,6 +223,7 @@ func (r *Runner) kind(name string) *Kind {
 
 // Order is a job to start.
 type Order struct {
+	ID        string         // of the job, unique for ever; "": one of the kind's
 	Partition port.Partition // of the organization that the job belongs to
 	Total     int            // units of progress
 	Request   any            // encoded as JSON; nil: none
@@ -257,7 +258,7 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 	}
 	now := r.now()
 	fresh := port.Job{
-		ID:        k.Prefix + "_" + uuid.Must(uuid.NewV7()).String(),
+		ID:        cmp.Or(o.ID, k.Prefix+"_"+uuid.Must(uuid.NewV7()).String()),
 		Org:       o.Partition.Org(),
 		Kind:      k.Name,
 		Status:    port.JobQueued,
