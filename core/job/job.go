@@ -55,11 +55,11 @@ type Kind struct {
 // ErrTaken says that another replica has taken a job over, or that it has ended.
 var ErrTaken = errors.New("job: it is another replica's")
 
-// Causes of the end of an attempt's context.
-var (
-	errCancelled = errors.New("job: cancelled")
-	errStopping  = errors.New("job: the process stops")
-)
+// ErrCancelled is the cause of the end of the context of an attempt that was cancelled.
+var ErrCancelled = errors.New("job: cancelled")
+
+// errStopping is that of one that the end of the process cuts short.
+var errStopping = errors.New("job: the process stops")
 
 // Job is a claimed job, as Kind.Run gets it.
 type Job struct {

@@ -415,7 +415,7 @@ func (r *Runner) interrupt(row port.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if j := r.held[claim]; j != nil {
-		j.stop(errCancelled)
+		j.stop(ErrCancelled)
 	} else if _, ok := r.starting[claim]; ok {
 		r.starting[claim] = true
 	}
@@ -682,7 +682,7 @@ func (r *Runner) take(j *Job) bool {
 	j.ctx, j.stop = context.WithCancelCause(ident.WithJob(r.ctx, j.ID))
 	r.held[j.claim.Name] = j
 	if r.starting[j.claim.Name] {
-		j.stop(errCancelled)
+		j.stop(ErrCancelled)
 	}
 	if l := r.lanes[j.kind.Lane]; l != nil {
 		at := len(l.queue)

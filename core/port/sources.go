@@ -30,6 +30,7 @@ type SourceRow struct {
 	Run       string        // id of the run that has not ended; "": none
 	LastRun   string        // id of the newest run; "": none yet
 	NextRun   time.Time     // by the schedule; zero: none
+	NextRetry time.Time     // when the first failed item is due again; zero: none is
 	CreatedAt time.Time
 	UpdatedAt time.Time // of its settings
 }
@@ -165,8 +166,8 @@ type SourceReader interface {
 	Source(ctx context.Context, org ident.Org, id string) (SourceRow, error)
 	// Sources lists sources by id.
 	Sources(ctx context.Context, l SourceList) ([]SourceRow, error)
-	// DueSources lists the enabled sources without a run whose NextRun has come by a time,
-	// those that have waited longest first.
+	// DueSources lists the enabled sources without a run whose NextRun or NextRetry has come by
+	// a time, those that have waited longest first.
 	DueSources(ctx context.Context, by time.Time, limit int) ([]SourceRow, error)
 	// SourceSecrets reads the sealed secrets of a source, by name.
 	SourceSecrets(ctx context.Context, org ident.Org, source string) (map[string][]byte, error)

@@ -14,7 +14,7 @@ import (
 )
 
 const sourceColumns = `org, id, name, kind, namespace, config, secrets, schedule, keep, enabled, state, reason, failures, ` +
-	`cursor, items, numbers, documents, run, last_run, next_run_at, created_at, updated_at`
+	`cursor, items, numbers, documents, run, last_run, next_run_at, retry_at, created_at, updated_at`
 
 // sources reads the sources that rest selects, which stands behind FROM.
 func (r *Reader) sources(ctx context.Context, op, rest string, args ...any) ([]port.SourceRow, error) {
@@ -30,15 +30,15 @@ func (r *Reader) sources(ctx context.Context, op, rest string, args ...any) ([]p
 	for rows.Next() {
 		var s port.SourceRow
 		var org, config, secrets, schedule string
-		var keep, enabled, next, created, updated int64
+		var keep, enabled, next, retry, created, updated int64
 		var reason sql.NullString
 		if err := rows.Scan(&org, &s.ID, &s.Name, &s.Kind, &s.Namespace, &config, &secrets, &schedule, &keep, &enabled, &s.State,
-			&reason, &s.Failures, &s.Cursor, &s.Items, &s.Numbers, &s.Documents, &s.Run, &s.LastRun, &next, &created,
-			&updated); err != nil {
+			&reason, &s.Failures, &s.Cursor, &s.Items, &s.Numbers, &s.Documents, &s.Run, &s.LastRun, &next, &retry,
+			&created, &updated); err != nil {
 			return nil, r.s.d.Fault(op, err)
 		}
 		s.Org, s.Config, s.Keep, s.Enabled = ident.Org(org), json.RawMessage(config), keep != 0, enabled != 0
-		s.NextRun, s.CreatedAt, s.UpdatedAt = instant(next), instant(created), instant(updated)
+		s.NextRun, s.NextRetry, s.CreatedAt, s.UpdatedAt = instant(next), instant(retry), instant(created), instant(updated)
 		if err := json.Unmarshal([]byte(secrets), &s.Secrets); err != nil {
 			return nil, internal(op, "damaged names of secrets of %s: %w", s.ID, err)
 		}
@@ -119,7 +119,7 @@ func atMost(limit int) int64 {
 // DueSources implements port.SourceReader.
 func (r *Reader) DueSources(ctx context.Context, by time.Time, limit int) ([]port.SourceRow, error) {
 	return r.sources(ctx, "list due sources",
-		`WHERE enabled <> 0 AND next_run_at <> 0 AND run = '' AND next_run_at <= ? ORDER BY next_run_at, id LIMIT ?`,
+		`WHERE enabled <> 0 AND due_at <> 0 AND run = '' AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
 		micros(by), atMost(limit))
 }
 
@@ -401,18 +401,22 @@ func (w *Writer) PutSource(ctx context.Context, s port.SourceRow) error {
 	if err != nil {
 		return err
 	}
-	n, err := w.s.exec(ctx, op, `INSERT INTO sources (`+sourceColumns+`)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	due := micros(s.NextRun)
+	if retry := micros(s.NextRetry); due == 0 || retry != 0 && retry < due {
+		due = retry
+	}
+	n, err := w.s.exec(ctx, op, `INSERT INTO sources (`+sourceColumns+`, due_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, kind = EXCLUDED.kind, namespace = EXCLUDED.namespace,
   config = EXCLUDED.config, secrets = EXCLUDED.secrets, schedule = EXCLUDED.schedule, keep = EXCLUDED.keep,
   enabled = EXCLUDED.enabled, state = EXCLUDED.state, reason = EXCLUDED.reason, failures = EXCLUDED.failures,
   cursor = EXCLUDED.cursor, items = EXCLUDED.items, numbers = EXCLUDED.numbers, documents = EXCLUDED.documents,
-  run = EXCLUDED.run, last_run = EXCLUDED.last_run, next_run_at = EXCLUDED.next_run_at, created_at = EXCLUDED.created_at,
-  updated_at = EXCLUDED.updated_at
+  run = EXCLUDED.run, last_run = EXCLUDED.last_run, next_run_at = EXCLUDED.next_run_at, retry_at = EXCLUDED.retry_at,
+  due_at = EXCLUDED.due_at, created_at = EXCLUDED.created_at, updated_at = EXCLUDED.updated_at
 WHERE sources.org = EXCLUDED.org`,
 		string(s.Org), s.ID, s.Name, s.Kind, s.Namespace, string(s.Config), secrets, schedule, flag(s.Keep), flag(s.Enabled),
 		string(s.State), reason, s.Failures, s.Cursor, s.Items, s.Numbers, s.Documents, s.Run, s.LastRun, micros(s.NextRun),
-		micros(s.CreatedAt), micros(s.UpdatedAt))
+		micros(s.NextRetry), micros(s.CreatedAt), micros(s.UpdatedAt), due)
 	if err != nil {
 		return w.fail(err)
 	}

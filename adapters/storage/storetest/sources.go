@@ -19,7 +19,7 @@ func sourceRow(org ident.Org, id string) port.SourceRow {
 		Config: json.RawMessage(`{"path":"/srv/číslo"}`), Secrets: []string{"token"},
 		Schedule: port.SourceSchedule{Every: 6 * time.Hour}, Keep: true, Enabled: true, State: port.SourceFailed,
 		Reason: &port.SourceReason{Code: "credentials", Message: "the token has expired"}, Failures: 3,
-		Cursor: []byte{0, 1, 255}, Items: 5, Numbers: 7, Documents: 6, LastRun: "run_9", NextRun: at(100),
+		Cursor: []byte{0, 1, 255}, Items: 5, Numbers: 7, Documents: 6, LastRun: "run_9", NextRun: at(100), NextRetry: at(200),
 		CreatedAt: at(1), UpdatedAt: at(2),
 	}
 }
@@ -117,10 +117,10 @@ func sourceLists(t *testing.T, f *fixture) {
 	}
 	f.putSources(
 		change("src_3", func(s *port.SourceRow) { s.Namespace, s.NextRun = "other", at(50) }),
-		change("src_4", func(s *port.SourceRow) { s.Kind, s.State, s.NextRun = "web", port.SourceIdle, time.Time{} }),
+		change("src_4", func(s *port.SourceRow) { s.Kind, s.State, s.NextRun = "web", port.SourceIdle, time.Time{} }), // due at 200
 		change("src_5", func(s *port.SourceRow) { s.Run, s.State, s.NextRun = "run_1", port.SourceSyncing, at(10) }),
 		change("src_6", func(s *port.SourceRow) { s.Enabled, s.State, s.NextRun = false, port.SourcePaused, at(10) }),
-		change("src_7", func(s *port.SourceRow) { s.NextRun = at(101) }))
+		change("src_7", func(s *port.SourceRow) { s.NextRun, s.NextRetry = at(200), at(101) }))
 	ids := func(list []port.SourceRow) string {
 		out := ""
 		for _, s := range list {
@@ -148,7 +148,7 @@ func sourceLists(t *testing.T, f *fixture) {
 		by    time.Time
 		limit int
 		want  string
-	}{{at(100), 9, "312"}, {at(100), 2, "31"}, {at(101), 9, "3127"}, {at(49), 9, ""}} {
+	}{{at(100), 9, "312"}, {at(100), 2, "31"}, {at(101), 9, "3127"}, {at(49), 9, ""}, {at(200), 9, "31274"}} {
 		f.view(func(r port.Reader) error {
 			got, err := r.DueSources(f.ctx, c.by, c.limit)
 			f.same(fmt.Sprintf("due %v", c.by), ids(got), c.want)

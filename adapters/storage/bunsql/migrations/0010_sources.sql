@@ -19,6 +19,8 @@ CREATE TABLE sources (
   run         {{text}} NOT NULL,
   last_run    {{text}} NOT NULL,
   next_run_at {{int64}} NOT NULL,
+  retry_at    {{int64}} NOT NULL,
+  due_at      {{int64}} NOT NULL,
   created_at  {{int64}} NOT NULL,
   updated_at  {{int64}} NOT NULL
 ){{strict}};
@@ -27,7 +29,7 @@ CREATE INDEX sources_by_org ON sources (org, id);
 
 CREATE INDEX sources_by_state ON sources (state, id);
 
-CREATE INDEX sources_due ON sources (next_run_at, id) WHERE enabled <> 0 AND next_run_at <> 0 AND run = '';
+CREATE INDEX sources_due ON sources (due_at, id) WHERE enabled <> 0 AND due_at <> 0 AND run = '';
 
 CREATE TABLE source_secrets (
   source {{text}} NOT NULL REFERENCES sources (id),
