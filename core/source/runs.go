@@ -128,7 +128,7 @@ func (s *Service) interrupt(ctx context.Context, org ident.Org, run string) {
 	}
 	_, err := s.jobs.Cancel(context.WithoutCancel(ctx), org, run)
 	if code := fault.CodeOf(err); err != nil && code != fault.NotFound && code != fault.Conflict {
-		s.log.WarnContext(ctx, "run's job not cancelled", "run", run, "error", err)
+		s.log.WarnContext(ctx, "job of run not cancelled", "run", run, "error", err)
 	}
 }
 

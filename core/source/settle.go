@@ -248,7 +248,7 @@ func (w *worker) fetchAll(ctx context.Context, todo []*piece) error {
 func (w *worker) read(ctx context.Context, p *piece) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			w.log.ErrorContext(ctx, "reading an item panicked", "source", w.source.ID, "key", p.item.Key, "panic", v)
+			w.log.ErrorContext(ctx, "item reader panicked", "source", w.source.ID, "key", p.item.Key, "panic", v)
 			p.fail("broken", "could not be read: its reader failed", false)
 			err = nil
 		}
@@ -448,7 +448,7 @@ func (w *worker) tryWrite(ctx context.Context, batch []*piece) error {
 	}
 	var late ingest.NotSearchable
 	if errors.As(err, &late) {
-		w.log.WarnContext(ctx, "an index has not taken a source's documents yet", "source", w.source.ID, "error", err)
+		w.log.WarnContext(ctx, "documents of source not searchable yet", "source", w.source.ID, "error", err)
 		err = nil
 	}
 	if err != nil {

@@ -168,7 +168,7 @@ func (s *Service) withdraw(ctx context.Context, source port.SourceRow, rows []po
 			return within(tx, is)
 		})
 	if late := (ingest.NotSearchable{}); errors.As(err, &late) {
-		s.log.WarnContext(ctx, "an index has not taken a source's deletions yet", "source", source.ID, "error", err)
+		s.log.WarnContext(ctx, "deletions of source not searchable yet", "source", source.ID, "error", err)
 		err = nil
 	}
 	return err
