@@ -71,7 +71,8 @@ func (s *shelf) took() (keys []string) {
 
 func (s *shelf) Kind() port.SourceKind {
 	return port.SourceKind{Name: s.kind, Title: "Shelf", Summary: "Of a test.", Incremental: s.kind == "ledger",
-		Config: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","minLength":1},"depth":{"type":"integer"}},` +
+		Config: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","minLength":1},"depth":` +
+			`{"type":"integer"}},` +
 			`"required":["path"],"additionalProperties":false}`),
 		Secrets: json.RawMessage(`{"type":"object","properties":{"token":{"type":"string","minLength":3}},` +
 			`"additionalProperties":false}`)}
@@ -206,7 +207,8 @@ func newFixture(t *testing.T, change func(*source.Settings, *shelf)) *fixture {
 // begin makes the service, as a process that starts does.
 func (f *fixture) begin() {
 	f.Helper()
-	f.runs = job.New(job.Settings{Store: f.Store, Replica: f.Replica, Workers: 2, Poll: 50 * time.Millisecond, Now: f.Now, Log: f.Log})
+	f.runs = job.New(job.Settings{Store: f.Store, Replica: f.Replica, Workers: 2, Poll: 50 * time.Millisecond,
+		Now: f.Now, Log: f.Log})
 	s := f.settings
 	s.Jobs = f.runs
 	var err error

@@ -22,19 +22,31 @@ func TestRefusedSettings(t *testing.T) {
 		code   fault.Code
 		says   string
 	}{
-		{func(in *source.CreateSource) { in.Kind = "shelv" }, fault.InvalidRequest, `kind: "shelv" is no kind of source here; did you mean "shelf"?`},
-		{func(in *source.CreateSource) { in.Config = json.RawMessage(`{"pth":"a","path":"a"}`) }, fault.InvalidRequest, `config.pth: is unknown; did you mean "path"?`},
+		{func(in *source.CreateSource) { in.Kind = "shelv" }, fault.InvalidRequest,
+			`kind: "shelv" is no kind of source here; did you mean "shelf"?`},
+		{func(in *source.CreateSource) { in.Config = json.RawMessage(`{"pth":"a","path":"a"}`) }, fault.InvalidRequest,
+			`config.pth: is unknown; did you mean "path"?`},
 		{func(in *source.CreateSource) { in.Config = nil }, fault.InvalidRequest, `config.path: is required`},
-		{func(in *source.CreateSource) { in.Config = json.RawMessage(`{"path":"a","depth":"b"}`) }, fault.InvalidRequest, `config.depth: must be of type integer`},
-		{func(in *source.CreateSource) { in.Config = json.RawMessage(`[]`) }, fault.InvalidRequest, `config: must be of type object`},
-		{func(in *source.CreateSource) { in.Secrets = map[string]string{"tokn": "abc"} }, fault.InvalidRequest, `secrets.tokn: is unknown; did you mean "token"?`},
-		{func(in *source.CreateSource) { in.Secrets = map[string]string{"token": "zz"} }, fault.InvalidRequest, `secrets.token: is not allowed`},
-		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Every: "10s"} }, fault.InvalidRequest, "schedule.every: must be"},
-		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Every: "1h", Cron: "* * * * *"} }, fault.InvalidRequest, "schedule: has both"},
-		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Cron: "* * *"} }, fault.InvalidRequest, "schedule.cron: must be five fields"},
-		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Cron: "61 * * * *"} }, fault.InvalidRequest, "schedule.cron: must be five fields"},
-		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Cron: "@every 1s"} }, fault.InvalidRequest, "schedule.cron: must be five fields"},
-		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Cron: "0 0 31 2 *"} }, fault.InvalidRequest, "schedule.cron: "},
+		{func(in *source.CreateSource) { in.Config = json.RawMessage(`{"path":"a","depth":"b"}`) }, fault.InvalidRequest,
+			`config.depth: must be of type integer`},
+		{func(in *source.CreateSource) { in.Config = json.RawMessage(`[]`) }, fault.InvalidRequest,
+			`config: must be of type object`},
+		{func(in *source.CreateSource) { in.Secrets = map[string]string{"tokn": "abc"} }, fault.InvalidRequest,
+			`secrets.tokn: is unknown; did you mean "token"?`},
+		{func(in *source.CreateSource) { in.Secrets = map[string]string{"token": "zz"} }, fault.InvalidRequest,
+			`secrets.token: is not allowed`},
+		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Every: "10s"} }, fault.InvalidRequest,
+			"schedule.every: must be"},
+		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Every: "1h", Cron: "* * * * *"} },
+			fault.InvalidRequest, "schedule: has both"},
+		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Cron: "* * *"} }, fault.InvalidRequest,
+			"schedule.cron: must be five fields"},
+		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Cron: "61 * * * *"} }, fault.InvalidRequest,
+			"schedule.cron: must be five fields"},
+		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Cron: "@every 1s"} }, fault.InvalidRequest,
+			"schedule.cron: must be five fields"},
+		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Cron: "0 0 31 2 *"} }, fault.InvalidRequest,
+			"schedule.cron: "},
 		{func(in *source.CreateSource) { in.Namespace = "No" }, fault.InvalidNamespace, "namespace"},
 		{func(in *source.CreateSource) { in.Deletions = "never" }, fault.InvalidRequest, "deletions"},
 	} {
@@ -68,7 +80,8 @@ func TestSecrets(t *testing.T) {
 		in.ID = s.ID
 		return coretest.Call(f.ctx, f.svc.Update, in)
 	}
-	if got, err := update(source.UpdateSource{Secrets: map[string]string{"token": "tok-2"}}); err != nil || got.LastRun.Trigger != "config" {
+	if got, err := update(source.UpdateSource{Secrets: map[string]string{"token": "tok-2"}}); err != nil ||
+		got.LastRun.Trigger != "config" {
 		t.Errorf("changed: %+v, %v", got.LastRun, err)
 	}
 	if f.idle(s.ID); f.shelf.secrets["token"] != "tok-2" {
@@ -186,7 +199,8 @@ func TestWhoSeesASource(t *testing.T) {
 	f := newFixture(t, nil)
 	s := f.idle(f.create(source.CreateSource{}).ID)
 	ref := source.Ref{ID: s.ID}
-	for who, ctx := range map[string]key.Issue{"another organization": {Org: "other"}, "a key of another namespace": {Namespace: "b"}} {
+	for who, ctx := range map[string]key.Issue{"another organization": {Org: "other"},
+		"a key of another namespace": {Namespace: "b"}} {
 		ctx := f.Caller(ctx)
 		_, err := f.svc.Get(ctx, ref)
 		f.want(who+" reads", err, fault.SourceNotFound)

@@ -82,9 +82,6 @@ func (in *PushItems) Validate() error {
 			return fault.Field(fault.InvalidRequest, at+".key", "%q duplicates items[%d]", fault.Clip(v.Key), j)
 		}
 		seen[v.Key] = i
-		if len(v.Version) > maxVersion {
-			return fault.Field(fault.InvalidRequest, at+".version", "must be at most %d bytes", maxVersion)
-		}
 		switch given := v.Text != nil || len(v.Metadata) > 0 || v.Version != ""; {
 		case v.Deleted && given:
 			return fault.Field(fault.InvalidRequest, at, "is deleted, so it has neither text, metadata nor version")

@@ -3,6 +3,7 @@ package source_test
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
@@ -50,7 +51,8 @@ func TestPush(t *testing.T) {
 			t.Errorf("item %d: %+v, want %s", i, got[i], want)
 		}
 	}
-	if got[2].Error == nil || got[2].Error.Code != "no_text" || got[2].DocumentID != nil || *got[0].DocumentID == *got[1].DocumentID {
+	if got[2].Error == nil || got[2].Error.Code != "no_text" || got[2].DocumentID != nil ||
+		*got[0].DocumentID == *got[1].DocumentID {
 		t.Errorf("%+v", got)
 	}
 	doc := p.document(*got[0].DocumentID)
@@ -139,14 +141,15 @@ func TestRefusedPushes(t *testing.T) {
 		"no text":          {Items: []source.PushItem{{Key: "a"}}},
 		"text of a gone":   {Items: []source.PushItem{{Key: "a", Deleted: true, Text: &text}}},
 		"NUL in its text":  {Items: []source.PushItem{brought("a", "", "x\x00")}},
-		"a version of 257": {Items: []source.PushItem{brought("a", string(make([]byte, 257)), "x")}},
+		"a version of 257": {Items: []source.PushItem{brought("a", strings.Repeat("v", 257), "x")}},
 	} {
 		in.Ref = p.ref
 		_, err := coretest.Call(p.ctx, p.svc.Push, in)
 		p.want(what, err, fault.InvalidRequest)
 	}
 	other := p.idle(p.create(source.CreateSource{}).ID)
-	_, err := coretest.Call(p.ctx, p.svc.Push, source.PushItems{Ref: source.Ref{ID: other.ID}, Items: []source.PushItem{brought("a", "", "x")}})
+	_, err := coretest.Call(p.ctx, p.svc.Push, source.PushItems{Ref: source.Ref{ID: other.ID},
+		Items: []source.PushItem{brought("a", "", "x")}})
 	p.want("another kind", err, fault.Conflict)
 	_, err = coretest.Call(p.ctx, p.svc.Sync, source.SyncSource{Ref: p.ref})
 	p.want("a run of a pushed one", err, fault.Conflict)

@@ -44,7 +44,8 @@ func TestFollowing(t *testing.T) {
 		t.Errorf("fetched %v", got)
 	}
 	f.inStep("docs")
-	items, err := coretest.Call(f.ctx, f.svc.RunItems, source.ListRunItems{RunRef: source.RunRef{Ref: source.Ref{ID: s.ID}, Run: r.ID}})
+	items, err := coretest.Call(f.ctx, f.svc.RunItems,
+		source.ListRunItems{RunRef: source.RunRef{Ref: source.Ref{ID: s.ID}, Run: r.ID}})
 	var did []string
 	for _, i := range items.Items {
 		did = append(did, i.Key+" "+i.Status)
@@ -100,7 +101,8 @@ func TestDeletionsNeedProof(t *testing.T) {
 	}
 	apply := func(most int64) source.Run {
 		t.Helper()
-		if _, err := coretest.Call(f.ctx, f.svc.ApplyDeletions, source.ApplyDeletions{Ref: source.Ref{ID: s.ID}, Max: most}); err != nil {
+		if _, err := coretest.Call(f.ctx, f.svc.ApplyDeletions, source.ApplyDeletions{Ref: source.Ref{ID: s.ID},
+			Max: most}); err != nil {
 			t.Fatal(err)
 		}
 		return *f.idle(s.ID).LastRun
@@ -218,7 +220,8 @@ func TestIncremental(t *testing.T) {
 	f.sync(s.ID)
 	f.shelf.set(func(s *shelf) { s.err = nil })
 	f.counts("after an error nothing is passed over", f.sync(s.ID), "completed", port.SourceCounts{Seen: 1, Updated: 1})
-	if _, err := coretest.Call(f.ctx, f.svc.ApplyDeletions, source.ApplyDeletions{Ref: source.Ref{ID: s.ID}, Max: 12}); err != nil {
+	if _, err := coretest.Call(f.ctx, f.svc.ApplyDeletions, source.ApplyDeletions{Ref: source.Ref{ID: s.ID},
+		Max: 12}); err != nil {
 		t.Fatal(err)
 	}
 	f.counts("everything", *f.idle(s.ID).LastRun, "completed", port.SourceCounts{Seen: 17, Unchanged: 17, Deleted: 12})
@@ -241,7 +244,8 @@ func TestWhatWasDeletedByHand(t *testing.T) {
 		*list.Documents[0].SourceID != s.ID {
 		t.Errorf("document %s of source %v", id, list.Documents[0].SourceID)
 	}
-	if _, err := coretest.Call(f.ctx, f.documents.Delete, document.DeleteDocuments{Namespace: "docs", IDs: &[]string{id}}); err != nil {
+	if _, err := coretest.Call(f.ctx, f.documents.Delete, document.DeleteDocuments{Namespace: "docs",
+		IDs: &[]string{id}}); err != nil {
 		t.Fatal(err)
 	}
 	f.counts("passed over", f.sync(s.ID), "completed", port.SourceCounts{Seen: 5, Unchanged: 5})
@@ -274,7 +278,8 @@ func TestResumed(t *testing.T) {
 	s := f.create(source.CreateSource{})
 	<-reached
 	f.stop()
-	if got, err := f.svc.Get(f.ctx, source.Ref{ID: s.ID}); err != nil || got.State != "syncing" || got.LastRun.Counts.Created != 3 {
+	if got, err := f.svc.Get(f.ctx, source.Ref{ID: s.ID}); err != nil || got.State != "syncing" ||
+		got.LastRun.Counts.Created != 3 {
 		t.Fatalf("left behind: %+v, %v", got.LastRun, err)
 	}
 	f.shelf.at = nil

@@ -124,9 +124,9 @@ func New(s Settings) (*Service, error) {
 	return svc, nil
 }
 
-// Available implements op.Availability.
+// Available implements op.Availability. A table that describes operations has no service.
 func (s *Service) Available() error {
-	if s.off {
+	if s != nil && s.off {
 		return fault.New(fault.SourcesUnavailable, "sources are not available on this server")
 	}
 	return nil

@@ -250,8 +250,10 @@ components: {schemas: {Nothing: {type: object}}}
 	for _, more := range []string{
 		strings.ReplaceAll(announced, "Nothing: {type: object}", "Nothing: {type: object, properties: {id: {type: string}}}"),
 		strings.ReplaceAll(announced, "Nothing: {type: object}", "Nothing: {type: object, additionalProperties: {type: string}}"),
-		strings.ReplaceAll(announced, `"503"`, "\"202\": {content: {application/json: {schema: {type: array}}}}\n        \"503\""),
-		strings.ReplaceAll(announced, "      responses:", "      requestBody: {content: {application/json: {schema: {type: object}}}}\n      responses:"),
+		strings.ReplaceAll(announced, `"503"`,
+			"\"202\": {content: {application/json: {schema: {type: array}}}}\n        \"503\""),
+		strings.ReplaceAll(announced, "      responses:",
+			"      requestBody: {content: {application/json: {schema: {type: object}}}}\n      responses:"),
 		strings.ReplaceAll(announced, `"200"`, `"400"`),
 	} {
 		if more == announced {

@@ -142,7 +142,8 @@ func (r *Reader) ownsRun(ctx context.Context, org ident.Org, id string) error {
 		return err
 	}
 	var one int
-	ok, err := r.s.get(ctx, "find run", `SELECT 1 FROM source_runs r JOIN sources s ON s.id = r.source WHERE r.id = ? AND s.org = ?`,
+	ok, err := r.s.get(ctx, "find run",
+		`SELECT 1 FROM source_runs r JOIN sources s ON s.id = r.source WHERE r.id = ? AND s.org = ?`,
 		[]any{id, string(org)}, &one)
 	if err == nil && !ok {
 		err = noRun(id)

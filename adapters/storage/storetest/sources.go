@@ -117,7 +117,8 @@ func sourceLists(t *testing.T, f *fixture) {
 	}
 	f.putSources(
 		change("src_3", func(s *port.SourceRow) { s.Namespace, s.NextRun = "other", at(50) }),
-		change("src_4", func(s *port.SourceRow) { s.Kind, s.State, s.NextRun = "web", port.SourceIdle, time.Time{} }), // due at 200
+		change("src_4", func(s *port.SourceRow) { s.Kind, s.State, s.NextRun = "web", port.SourceIdle, time.Time{} }),
+		// due at 200
 		change("src_5", func(s *port.SourceRow) { s.Run, s.State, s.NextRun = "run_1", port.SourceSyncing, at(10) }),
 		change("src_6", func(s *port.SourceRow) { s.Enabled, s.State, s.NextRun = false, port.SourcePaused, at(10) }),
 		change("src_7", func(s *port.SourceRow) { s.NextRun, s.NextRetry = at(200), at(101) }))
@@ -159,7 +160,8 @@ func sourceLists(t *testing.T, f *fixture) {
 
 func sourceItem(n int) port.SourceItemRow {
 	key := fmt.Sprintf("päth/%03d", n)
-	return port.SourceItemRow{Number: int64(n), KeyHash: sha256.Sum256([]byte(key)), Key: key, Version: "v1", Name: "N", URL: "u:x",
+	return port.SourceItemRow{Number: int64(n), KeyHash: sha256.Sum256([]byte(key)), Key: key, Version: "v1", Name: "N",
+		URL:         "u:x",
 		ContentHash: sha256.Sum256([]byte("x")), Documents: 2, Generation: 9, UpdatedAt: at(n)}
 }
 
@@ -333,7 +335,8 @@ func sourceDeletion(t *testing.T, f *fixture) {
 			if err := w.PutSourceSecrets(f.ctx, org, s, map[string][]byte{"a": {1}}); err != nil {
 				return err
 			}
-			if err := w.PutSourceItems(f.ctx, org, s, []port.SourceItemRow{sourceItem(0), sourceItem(1), sourceItem(2)}); err != nil {
+			if err := w.PutSourceItems(f.ctx, org, s, []port.SourceItemRow{sourceItem(0), sourceItem(1),
+				sourceItem(2)}); err != nil {
 				return err
 			}
 			if err := w.PutSourceRun(f.ctx, sourceRun(org, s, run, 10)); err != nil {
