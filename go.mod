@@ -8,6 +8,7 @@ require (
 	codeberg.org/readeck/go-readability/v2 v2.1.3
 	github.com/BurntSushi/toml v1.6.0
 	github.com/RoaringBitmap/roaring/v2 v2.30.0
+	github.com/adhocore/gronx v1.20.4
 	github.com/alicebob/miniredis/v2 v2.40.0
 	github.com/asticode/go-astisub v0.34.0
 	github.com/bmatcuk/doublestar/v4 v4.10.4

@@ -60,6 +60,7 @@ type reader interface {
 	port.PartitionReader
 	port.DocumentReader
 	port.JobReader
+	port.SourceReader
 }
 
 type writer interface {

@@ -27,8 +27,12 @@ type WriteDocuments struct {
 	Origin       string  `json:"-"` // how the documents come in, as port.Origin.Kind; "": api
 
 	// Obsolete are documents to delete in the same transaction, of callers within the process;
-	// those that do not exist, or that a source keeps, are passed over.
+	// those that do not exist, or that another source keeps than Source, are passed over.
 	Obsolete []string `json:"-"`
+
+	// Source is the source that writes what it keeps; "": nobody's, and what a source keeps is
+	// refused.
+	Source string `json:"-"`
 }
 
 // Input is one document to write.
@@ -129,6 +133,7 @@ func prefersAsync(prefer string) bool {
 type task struct {
 	progress func(documents int)                   // how many have their vectors
 	hook     func(w job.Writer, out Written) error // in the transaction; it may run several times
+	within   Within                                // the same, of a source; nil: none
 }
 
 func (s *Service) write(ctx context.Context, in WriteDocuments, t task) (Written, error) {
@@ -180,8 +185,10 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, t task) (Writ
 			pl := &plans[i]
 			h, ok := stored[pl.in.ID]
 			pl.sameText = ok && h.TextHash == pl.textHash
-			if ok && h.SourceID != "" {
-				return sourceOwned(h)
+			if ok {
+				if err := mayWrite(ctx, r, who.Org, h, in.Source); err != nil {
+					return err
+				}
 			}
 			if !pl.sameText {
 				encode = append(encode, i)
@@ -252,7 +259,19 @@ func ofDocument(err error, plans []plan, encoded []int) error {
 	return out
 }
 
-func sourceOwned(h port.DocumentHead) error {
+// mayWrite answers fault Conflict for a document that another source keeps than the one
+// that writes. What was left of a source that is gone is everybody's.
+func mayWrite(ctx context.Context, r port.SourceReader, org ident.Org, h port.DocumentHead, source string) error {
+	if h.SourceID == "" || h.SourceID == source {
+		return nil
+	}
+	_, err := r.Source(ctx, org, h.SourceID)
+	if fault.CodeOf(err) == fault.SourceNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	return fault.New(fault.Conflict, "document %q is kept by source %s and cannot be written directly", h.ID, h.SourceID)
 }
 
@@ -333,8 +352,10 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 		for i := range plans {
 			pl := &plans[i]
 			h, ok := stored[pl.in.ID]
-			if ok && h.SourceID != "" {
-				return sourceOwned(h)
+			if ok {
+				if err := mayWrite(ctx, w, who.Org, h, in.Source); err != nil {
+					return err
+				}
 			}
 			if pl.sameText && (!ok || h.TextHash != pl.textHash) {
 				return ingest.ErrMoved // it has been rewritten or deleted since and must be embedded
@@ -347,7 +368,7 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 				wd.Chunks = len(pl.encoded.Chunks)
 			}
 			out.Chunks += wd.Chunks
-			if same && h.MetadataHash == pl.metaHash {
+			if same && h.MetadataHash == pl.metaHash && h.SourceID == in.Source {
 				wd.Unchanged, wd.UpdatedAt = true, h.UpdatedAt.UTC()
 				out.Unchanged++
 				out.Documents[i] = wd
@@ -364,7 +385,8 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 				TextHash:     pl.textHash,
 				MetadataHash: pl.metaHash,
 				Chunks:       pl.encoded.Chunks,
-				Origin:       port.Origin{Kind: cmp.Or(in.Origin, "api"), KeyID: who.KeyID},
+				SourceID:     in.Source,
+				Origin:       port.Origin{Kind: cmp.Or(in.Origin, "api"), KeyID: who.KeyID, SourceID: in.Source},
 				CreatedAt:    now,
 				UpdatedAt:    now,
 			}
@@ -383,9 +405,16 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 		if err := w.Put(ctx, pinned, now, writes); err != nil {
 			return err
 		}
-		return deleteObsolete(ctx, w, pinned, now, in.Obsolete)
+		if _, err := deleteKept(ctx, w, pinned, now, in.Source, in.Obsolete); err != nil || t.within == nil {
+			return err
+		}
+		return t.within(w, pinned, out)
 	}
-	err := s.changes.Write(ctx, ingest.CauseWrite, func(w *ingest.Tx) error {
+	cause := ingest.CauseWrite
+	if in.Source != "" {
+		cause = ingest.CauseSync
+	}
+	err := s.changes.Write(ctx, cause, func(w *ingest.Tx) error {
 		if err := store(w); err != nil || t.hook == nil {
 			return err
 		}
@@ -397,23 +426,22 @@ func (s *Service) commit(ctx context.Context, p port.Partition, models *ingest.E
 	return out, nil
 }
 
-// deleteObsolete deletes what a write leaves without a meaning.
-func deleteObsolete(ctx context.Context, w *ingest.Tx, p port.Partition, now time.Time, ids []string) error {
+// deleteKept deletes those of ids that a source keeps, or, with "", that none does.
+func deleteKept(ctx context.Context, w *ingest.Tx, p port.Partition, now time.Time, source string, ids []string) (int, error) {
 	if len(ids) == 0 {
-		return nil
+		return 0, nil
 	}
 	heads, err := w.Documents(ctx, p, ids, 0)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var gone []string
 	for _, h := range heads {
-		if h.SourceID == "" {
+		if h.SourceID == source {
 			gone = append(gone, h.ID)
 		}
 	}
-	_, err = w.Delete(ctx, p, now, gone)
-	return err
+	return w.Delete(ctx, p, now, gone)
 }
 
 // Preview cuts texts into the chunks that a write into the namespace would make of them.

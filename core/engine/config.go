@@ -31,6 +31,7 @@ type Config struct {
 	Models  Models
 
 	Extractor port.Extractor // of the text of files; nil: they are not read
+	Sources   *Sources       // nil: off
 	Sealing   []seal.Key     // for secrets of other systems, the first seals; none: such secrets are not kept
 
 	Chunking      chunk.Options          // zero: the default

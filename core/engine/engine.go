@@ -37,7 +37,6 @@ import (
 	"github.com/mnemehq/mneme/core/rerank"
 	"github.com/mnemehq/mneme/core/retrieve"
 	"github.com/mnemehq/mneme/core/seal"
-	"github.com/mnemehq/mneme/core/source"
 	"github.com/mnemehq/mneme/core/status"
 	"github.com/mnemehq/mneme/core/tool"
 )
@@ -95,7 +94,9 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if err := e.join(ctx, c.Store, id); err != nil {
 		return nil, err
 	}
-	e.build(&c, page.NewSigner(secret))
+	if err := e.build(&c, page.NewSigner(secret)); err != nil {
+		return nil, errors.Join(err, e.replica.Leave(context.WithoutCancel(ctx)))
+	}
 	e.set = e.guard(&c)
 	mount(e.set, &e.services)
 
@@ -124,7 +125,7 @@ func (e *Engine) join(ctx context.Context, s port.Store, id string) (err error) 
 }
 
 // build makes the services, each from the parts before it.
-func (e *Engine) build(c *Config, pages *page.Signer) {
+func (e *Engine) build(c *Config, pages *page.Signer) (err error) {
 	identity := c.Models.identities(c.Now)
 	changes := ingest.NewLog(c.Store, e.projector)
 	encoders := ingest.NewEncoders(&ingest.Encoder{
@@ -229,7 +230,9 @@ func (e *Engine) build(c *Config, pages *page.Signer) {
 	})
 	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments, c.Models.Rerankers...)
 	e.models = model.New(c.Models.All, c.Models.byTask(), c.Watch)
-	e.sources = source.New()
+	if e.sources, err = e.newSources(c, pages); err != nil {
+		return err
+	}
 	e.status = status.New(status.Settings{
 		Store:    c.Store,
 		Indexes:  c.Indexes,
@@ -239,6 +242,7 @@ func (e *Engine) build(c *Config, pages *page.Signer) {
 		Version:  c.Version,
 		Now:      c.Now,
 	})
+	return nil
 }
 
 // whole keeps a memory in one chunk where it fits.

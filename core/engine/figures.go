@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -36,6 +37,9 @@ func (e *Engine) Figures() Figures {
 		Backlog: e.projector.Backlog(),
 		Replica: e.replica.Standing(),
 		Jobs:    e.jobs.Attempts(),
+	}
+	if e.runs != nil {
+		maps.Copy(f.Jobs, e.runs.Attempts())
 	}
 	f.Store, f.Counted = e.census.last()
 	f.CacheHits, f.CacheMisses = e.searcher.CacheUse()

@@ -45,6 +45,7 @@ type services struct {
 	reranker   *rerank.Service
 	models     *model.Service
 	sources    *source.Service
+	runs       *job.Runner // of sources; nil: they are off
 	status     *status.Service
 	projector  *ingest.Projector
 	replica    *replica.Member
@@ -78,7 +79,14 @@ func units() []unit {
 		serves("admin", admin.Operations, func(s *services) *admin.Service { return s.admin }),
 		serves("rerank", rerank.Operations, func(s *services) *rerank.Service { return s.reranker }),
 		serves("models", model.Operations, func(s *services) *model.Service { return s.models }),
-		serves("sources", source.Operations, func(s *services) *source.Service { return s.sources }),
+		serves("sources", source.Operations, func(s *services) *source.Service { return s.sources }).
+			running(func(s *services) func(context.Context) error { return unfailing(s.sources.Run) }),
+		runs("runs of sources", func(s *services) func(context.Context) error {
+			if s.runs == nil {
+				return nil
+			}
+			return unfailing(s.runs.Run)
+		}),
 		serves("status", status.Operations, func(s *services) *status.Service { return s.status }),
 		runs("keys", func(s *services) func(context.Context) error { return s.keys.Run }),
 		runs("jobs", func(s *services) func(context.Context) error { return unfailing(s.jobs.Run) }),

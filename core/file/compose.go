@@ -26,6 +26,22 @@ type Document struct {
 //
 // Fault InvalidMetadata where the file's own metadata breaks the rules of documents.
 func Compose(name string, x port.Extracted, more map[string]any) ([]Document, error) {
+	parts, err := Parts(x, more)
+	if err != nil {
+		return nil, err
+	}
+	id := DocumentID(name)
+	for i := range parts {
+		parts[i].ID = id
+		if len(parts) > 1 {
+			parts[i].ID = PartID(id, i+1)
+		}
+	}
+	return parts, nil
+}
+
+// Parts is Compose for documents whose ids are of another's making: it leaves them out.
+func Parts(x port.Extracted, more map[string]any) ([]Document, error) {
 	title := x.Title
 	pieces := pack(x.Sections, title, MaxText)
 	fields := map[string]any{}
@@ -45,15 +61,13 @@ func Compose(name string, x port.Extracted, more map[string]any) ([]Document, er
 	if _, err := filter.ParseMetadata(where, raw); err != nil {
 		return nil, err
 	}
-	id := DocumentID(name)
 	out := make([]Document, len(pieces))
 	for i, p := range pieces {
-		out[i] = Document{ID: id, Text: p.Text, Metadata: maps.Clone(fields)}
+		out[i] = Document{Text: p.Text, Metadata: maps.Clone(fields)}
 		if p.Page > 0 {
 			out[i].Metadata["page"] = p.Page
 		}
 		if len(pieces) > 1 {
-			out[i].ID = PartID(id, i+1)
 			out[i].Metadata["part"], out[i].Metadata["parts"] = i+1, len(pieces)
 		}
 	}

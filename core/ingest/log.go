@@ -99,6 +99,8 @@ type Writer interface {
 	port.JobWriter
 	port.ReplicaReader
 	port.ReplicaWriter
+	port.SourceReader
+	port.SourceWriter
 }
 
 // writer is embedded under a private name: a caller with a Tx has the methods of a

@@ -58,7 +58,7 @@ func (r *Runner) conclude(j *Job, err error) (wait time.Duration, again bool) {
 		r.count(j, Lost)
 		r.log.WarnContext(r.ctx, "job lost to another replica", "job", j.ID, "kind", j.Kind)
 		return 0, false
-	case errors.Is(context.Cause(j.ctx), errCancelled):
+	case errors.Is(context.Cause(j.ctx), ErrCancelled):
 		r.count(j, Cancelled)
 		if r.settle(j, func(row *port.Job) { r.end(row, j.kind, port.JobCancelled, nil, cancelled()) }) {
 			r.log.InfoContext(r.ctx, "job cancelled", "job", j.ID, "kind", j.Kind)

@@ -55,11 +55,11 @@ type Kind struct {
 // ErrTaken says that another replica has taken a job over, or that it has ended.
 var ErrTaken = errors.New("job: it is another replica's")
 
-// Causes of the end of an attempt's context.
-var (
-	errCancelled = errors.New("job: cancelled")
-	errStopping  = errors.New("job: the process stops")
-)
+// ErrCancelled is the cause of the end of the context of an attempt that was cancelled.
+var ErrCancelled = errors.New("job: cancelled")
+
+// errStopping is that of one that the end of the process cuts short.
+var errStopping = errors.New("job: the process stops")
 
 // Job is a claimed job, as Kind.Run gets it.
 type Job struct {
@@ -134,6 +134,16 @@ func (j *Job) SaveIn(ctx context.Context, w Writer, done, total int, state any) 
 	return j.change(ctx, w, func(row *port.Job) { row.Done, row.Total, row.State = done, total, encoded })
 }
 
+// Confirm answers ErrTaken, which must roll the transaction back, where the job is another
+// replica's by now: what the job has left in the store is not this one's to change.
+func (j *Job) Confirm(ctx context.Context, w port.ReplicaWriter) error {
+	err := w.ConfirmClaim(ctx, j.claim)
+	if fault.CodeOf(err) == fault.Conflict {
+		return ErrTaken
+	}
+	return err
+}
+
 // progressEvery is how often Progress writes to the store.
 const progressEvery = 500 * time.Millisecond
 
@@ -174,10 +184,7 @@ func (j *Job) Gone() { j.finished.Store(true) }
 
 // change rewrites the job's row, unless the job is another's or has ended.
 func (j *Job) change(ctx context.Context, w Writer, fn func(row *port.Job)) error {
-	if err := w.ConfirmClaim(ctx, j.claim); err != nil {
-		if fault.CodeOf(err) == fault.Conflict {
-			err = ErrTaken
-		}
+	if err := j.Confirm(ctx, w); err != nil {
 		return err
 	}
 	row, err := w.Job(ctx, j.Org, j.ID)

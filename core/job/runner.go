@@ -223,6 +223,7 @@ func (r *Runner) kind(name string) *Kind {
 
 // Order is a job to start.
 type Order struct {
+	ID        string         // of the job, unique for ever; "": one of the kind's
 	Partition port.Partition // of the organization that the job belongs to
 	Total     int            // units of progress
 	Request   any            // encoded as JSON; nil: none
@@ -257,7 +258,7 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 	}
 	now := r.now()
 	fresh := port.Job{
-		ID:        k.Prefix + "_" + uuid.Must(uuid.NewV7()).String(),
+		ID:        cmp.Or(o.ID, k.Prefix+"_"+uuid.Must(uuid.NewV7()).String()),
 		Org:       o.Partition.Org(),
 		Kind:      k.Name,
 		Status:    port.JobQueued,
@@ -414,7 +415,7 @@ func (r *Runner) interrupt(row port.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if j := r.held[claim]; j != nil {
-		j.stop(errCancelled)
+		j.stop(ErrCancelled)
 	} else if _, ok := r.starting[claim]; ok {
 		r.starting[claim] = true
 	}
@@ -681,7 +682,7 @@ func (r *Runner) take(j *Job) bool {
 	j.ctx, j.stop = context.WithCancelCause(ident.WithJob(r.ctx, j.ID))
 	r.held[j.claim.Name] = j
 	if r.starting[j.claim.Name] {
-		j.stop(errCancelled)
+		j.stop(ErrCancelled)
 	}
 	if l := r.lanes[j.kind.Lane]; l != nil {
 		at := len(l.queue)

@@ -268,6 +268,10 @@ type BodyPart struct {
 	Content   io.Reader
 }
 
+// Availability is implemented by a service that may be off: then its fault is the answer of
+// every call, whatever it holds.
+type Availability interface{ Available() error }
+
 // EndUserScoped is implemented by *In when it addresses one end user: a key of
 // another end user is refused.
 type EndUserScoped interface{ EndUser() string }
@@ -289,6 +293,11 @@ func Define[S, In, Out any](s Spec, fn func(S, context.Context, In) (Out, error)
 	return Op[S]{s, reflect.TypeFor[In](), reflect.TypeFor[Out](), func(svc S, admit Admit) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (any, error) {
 			c := request.(*Call)
+			if a, ok := any(svc).(Availability); ok {
+				if err := a.Available(); err != nil {
+					return nil, err
+				}
+			}
 			var in In
 			if err := c.Decode(ctx, &in); err != nil {
 				return nil, err

@@ -59,7 +59,7 @@ type SourceContent struct {
 }
 
 // SourceProblem is a part of a source that could not be listed. Such a listing proves
-// no absence.
+// no absence, unless the code is SourceSkipped.
 type SourceProblem struct {
 	Path    string // of the part; may be empty
 	Code    SourceCode

@@ -46,6 +46,7 @@ type Reader interface {
 	OAuthReader
 	ReplicaReader
 	StatisticsReader
+	SourceReader
 }
 
 // Writer is a transaction on everything but documents, which a DocumentWriter
@@ -65,6 +66,7 @@ type Writer interface {
 	DataKeyWriter
 	OAuthWriter
 	ReplicaWriter
+	SourceWriter
 }
 
 // Organization owns namespaces and keys.

@@ -271,11 +271,8 @@ func (g *Schemas) shape(name string, t reflect.Type) *jsonschema.Schema {
 	if t.Kind() == reflect.Slice && t != rawType {
 		return &jsonschema.Schema{Type: "array", Items: g.shape(name, t.Elem())}
 	}
-	switch name {
-	case "Text":
-		return &jsonschema.Schema{Type: "string", Pattern: text}
-	case "Content":
-		return &jsonschema.Schema{Type: "string", Pattern: content}
+	if name == "Text" || name == "Content" {
+		return shapeOf(name, "")
 	}
 	if g.Refer != nil {
 		return g.Refer(Name{Shape: name}, func() *jsonschema.Schema { return shapeOf(name, "#/components/schemas/"+name) })
@@ -297,6 +294,10 @@ const (
 
 func shapeOf(name, self string) *jsonschema.Schema {
 	switch name {
+	case "Text":
+		return &jsonschema.Schema{Type: "string", Pattern: text}
+	case "Content":
+		return &jsonschema.Schema{Type: "string", Pattern: content}
 	case "Metadata":
 		return &jsonschema.Schema{Extras: parse(filter.MetadataSchema())}
 	case "Filter":

@@ -137,12 +137,37 @@ func (c *comparison) paths() {
 			if was["operationId"] != is["operationId"] {
 				c.add(name, "has the operationId %v instead of %v", is["operationId"], was["operationId"])
 			}
+			if c.announced(was) {
+				continue
+			}
 			c.parameters(name, was, is)
 			c.body(name, was, is)
 			c.responses(name, was, is)
 			c.security(name, was, is)
 		}
 	}
+}
+
+// announced reports whether an operation of the older document was there by name alone: it took
+// no body, and all that it could succeed with was an object without a field. Nobody can
+// depend on what it does.
+func (c *comparison) announced(was map[string]any) bool {
+	if was["requestBody"] != nil {
+		return false
+	}
+	answers := 0
+	for status, r := range members(was["responses"]) {
+		if !strings.HasPrefix(status, "2") {
+			continue
+		}
+		answers++
+		media := members(members(resolve(c.older, r)["content"])["application/json"])
+		schema := resolve(c.older, media["schema"])
+		if schema["type"] != "object" || len(members(schema["properties"])) > 0 || schema["additionalProperties"] != nil {
+			return false
+		}
+	}
+	return answers > 0
 }
 
 func (c *comparison) parameters(name string, was, is map[string]any) {

@@ -202,3 +202,65 @@ func FuzzBreaks(f *testing.F) {
 		_, _ = openapi.Breaks([]byte(other), []byte(other))
 	})
 }
+
+// An operation that was only announced, with an object without fields for its answer, can be
+// given any form; one that said more cannot.
+func TestWhatWasOnlyAnnouncedBreaksNobody(t *testing.T) {
+	const announced = `
+paths:
+  /plans/{id}:
+    post:
+      operationId: plans.make
+      parameters:
+      - {name: id, in: path, required: true, schema: {type: string}}
+      responses:
+        "200": {content: {application/json: {schema: {$ref: "#/components/schemas/Nothing"}}}}
+        "503": {description: not yet}
+components: {schemas: {Nothing: {type: object}}}
+`
+	const served = `
+paths:
+  /plans/{id}:
+    post:
+      operationId: plans.make
+      parameters:
+      - {name: id, in: path, required: true, schema: {type: string, pattern: "^p"}}
+      requestBody: {required: true, content: {application/json: {schema: {type: object}}}}
+      responses:
+        "201": {content: {application/json: {schema: {type: object, properties: {id: {type: string}}}}}}
+components: {schemas: {Nothing: {type: object}}}
+`
+	breaks := func(older, newer string) int {
+		t.Helper()
+		all, err := openapi.Breaks([]byte(older), []byte(newer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	if n := breaks(announced, served); n != 0 {
+		t.Errorf("%d breaks of what was announced", n)
+	}
+	if n := breaks(announced, strings.ReplaceAll(served, "plans.make", "plans.other")); n != 1 {
+		t.Errorf("%d breaks where its name has changed", n)
+	}
+	if n := breaks(announced, "paths: {}\n"); n != 1 {
+		t.Errorf("%d breaks where it is gone", n)
+	}
+	for _, more := range []string{
+		strings.ReplaceAll(announced, "Nothing: {type: object}", "Nothing: {type: object, properties: {id: {type: string}}}"),
+		strings.ReplaceAll(announced, "Nothing: {type: object}", "Nothing: {type: object, additionalProperties: {type: string}}"),
+		strings.ReplaceAll(announced, `"503"`,
+			"\"202\": {content: {application/json: {schema: {type: array}}}}\n        \"503\""),
+		strings.ReplaceAll(announced, "      responses:",
+			"      requestBody: {content: {application/json: {schema: {type: object}}}}\n      responses:"),
+		strings.ReplaceAll(announced, `"200"`, `"400"`),
+	} {
+		if more == announced {
+			t.Fatal("nothing was changed")
+		}
+		if breaks(more, served) == 0 {
+			t.Errorf("no break of\n%s", more)
+		}
+	}
+}

@@ -20,6 +20,7 @@ func TestMigrations(t *testing.T) {
 		"71c3baa571bbcb864d9cc79bbbd7f238897491fd90b289530f3832e531353fe6",
 		"a6cd420dea6b713561b491fd8529ebf157cb973f7e780949ade34c9c773026fd",
 		"50468019cb262f83edd07228258b4a9efd18a2b954faaca2de041a0cabf2e860",
+		"d535ee32335898f8561ab6fe307ac0db367f3e45c0b0d87a166b6461e87cd087",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

@@ -178,6 +178,14 @@ func (w *Writer) EraseOrganization(ctx context.Context, id ident.Org, limit int)
 		}
 		more = more || *step.removed == int64(limit)
 	}
+	var source string
+	if found, err := w.s.get(ctx, op, `SELECT id FROM sources WHERE org = ? ORDER BY id LIMIT 1`, []any{org},
+		&source); err != nil {
+		return n, false, err
+	} else if found {
+		_, err := w.eraseSource(ctx, op, source, limit)
+		return n, true, err
+	}
 	if more {
 		return n, true, nil
 	}

@@ -127,6 +127,9 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	}
 	parts.files = standard.Extractor(env.CacheDir, elsewhere, s.Log)
 	a.onClose(parts.files.Close)
+	if parts.sources, err = a.sources(ctx, env); err != nil {
+		return nil, err
+	}
 	if err := a.openEngine(ctx, parts, sent.Tracer); err != nil {
 		return nil, err
 	}
@@ -143,6 +146,7 @@ type parts struct {
 	models  engine.Models
 	budget  port.Budget // nil: each process counts for itself
 	files   *extract.Set
+	sources *engine.Sources // nil: off
 }
 
 // openParts opens the store, the indexes and the models concurrently: compiling a
@@ -272,6 +276,7 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 		Replica:   id,
 		BaseURL:   strings.TrimSuffix(c.Server.BaseURL, "/"),
 		Extractor: p.files,
+		Sources:   p.sources,
 		Log:       a.settings.Log,
 		Version:   a.settings.Version,
 	}, err

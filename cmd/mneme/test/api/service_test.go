@@ -115,6 +115,8 @@ func TestSourcesAreUnavailable(t *testing.T) {
 			{"GET", "/sources/src_1/runs/run_1/items?status=failed"}, {"POST", "/sources/src_1/runs/run_1/cancel"},
 			{"POST", "/sources/src_1/runs/run_1/retry_failed"},
 			{"POST", "/sources/src_1/apply_deletions"},
+			{"GET", "/sources/src_1/items"}, {"POST", "/sources/src_1/items"}, {"POST", "/sources/src_1/runs"},
+			{"POST", "/sources/src_1/runs/run_1/complete"},
 		} {
 			for _, body := range []any{nil, object{"name": "x", "kind": "directory"}} {
 				if r := s.do(c.method, c.path, body).fails(503, "sources_unavailable"); r.header.Get("Retry-After") != "" {
