@@ -25,31 +25,40 @@ func (s *Sealer) Uses(ctx context.Context) ([]KeyUse, error) {
 	if err != nil {
 		return nil, err
 	}
-	uses := make([]KeyUse, 0, len(s.keys))
-	for _, k := range s.keys {
-		uses = append(uses, KeyUse{ID: k.ID(), Present: true})
+	return uses(s.keys, stored), nil
+}
+
+func uses(keys []Key, stored []port.DataKey) []KeyUse {
+	all := make([]KeyUse, 0, len(keys))
+	for _, k := range keys {
+		all = append(all, KeyUse{ID: k.ID(), Present: true})
 	}
 	for _, k := range stored {
-		i := slices.IndexFunc(uses, func(u KeyUse) bool { return u.ID == k.WrappedBy })
+		i := slices.IndexFunc(all, func(u KeyUse) bool { return u.ID == k.WrappedBy })
 		if i < 0 {
-			i = len(uses)
-			uses = append(uses, KeyUse{ID: k.WrappedBy})
+			i = len(all)
+			all = append(all, KeyUse{ID: k.WrappedBy})
 		}
-		uses[i].DataKeys++
+		all[i].DataKeys++
 	}
-	slices.SortFunc(uses[len(s.keys):], func(a, b KeyUse) int { return strings.Compare(a.ID, b.ID) })
-	return uses, nil
+	slices.SortFunc(all[len(keys):], func(a, b KeyUse) int { return strings.Compare(a.ID, b.ID) })
+	return all
 }
 
 // Check fails when the store has data keys that no key of this sealer unwraps: a server
 // that has the wrong key, or none, says so once and at its start.
 func (s *Sealer) Check(ctx context.Context) error {
-	uses, err := s.Uses(ctx)
+	stored, err := s.all(ctx)
 	if err != nil {
 		return err
 	}
+	return Suffice(s.keys, stored)
+}
+
+// Suffice is Check of a store's data keys that were read already.
+func Suffice(keys []Key, stored []port.DataKey) error {
 	var missing []string
-	for _, u := range uses {
+	for _, u := range uses(keys, stored) {
 		if !u.Present {
 			missing = append(missing, u.ID)
 		}
@@ -58,8 +67,8 @@ func (s *Sealer) Check(ctx context.Context) error {
 		return nil
 	}
 	have := "no sealing key is configured"
-	if len(s.keys) > 0 {
-		have = "the configured one is " + s.keys[0].ID()
+	if len(keys) > 0 {
+		have = "the configured one is " + keys[0].ID()
 	}
 	return fmt.Errorf("the store's secrets are sealed with the sealing key %s and %s: set seal.key_file or MNEME_SEAL_KEY to "+
 		"the key that sealed them, or give them up with 'mneme seal forget'", strings.Join(missing, ", "), have)

@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // Migrate brings the schema of a data directory up to date, as Open does. It returns the
@@ -98,11 +99,11 @@ func checkPages(ctx context.Context, path string, as access) (err error) {
 		return fmt.Errorf("open database: %w", err)
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	reading, cancel := context.WithTimeout(ctx, lookTime)
+	bounded, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	var found string
-	switch err := pool.QueryRowContext(reading, `PRAGMA quick_check(1)`).Scan(&found); {
-	case err != nil && reading.Err() != nil:
+	switch err := pool.QueryRowContext(bounded, `PRAGMA quick_check(1)`).Scan(&found); {
+	case err != nil && bounded.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -112,18 +113,41 @@ func checkPages(ctx context.Context, path string, as access) (err error) {
 	return nil
 }
 
+// Peek runs fn on what a data directory holds, through a connection that cannot write and
+// leaves nothing behind. Its schema has to be this program's. It may run beside a process that serves
+// the directory, and fn may run again.
+func Peek(ctx context.Context, dir string, fn func(port.Reader) error) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("open data directory: %w", err)
+	}
+	path := filepath.Join(dir, databaseFile)
+	return look(path, func(as access) error {
+		return reading(ctx, path, as, func(s *bunsql.Session) error { return s.Read(fn) })
+	})
+}
+
 // version reads the version of a database that inspect has found to be ours.
 func version(ctx context.Context, path string, known []bunsql.Migration, as access) (at int, err error) {
+	err = reading(ctx, path, as, func(s *bunsql.Session) (err error) {
+		at, err = bunsql.CheckSchema(ctx, s, known)
+		return err
+	})
+	return at, err
+}
+
+// reading runs fn on a connection of its own.
+func reading(ctx context.Context, path string, as access, fn func(*bunsql.Session) error) (err error) {
 	pool, err := sql.Open("sqlite", source(path, as))
 	if err != nil {
-		return 0, fmt.Errorf("open database: %w", err)
+		return fmt.Errorf("open database: %w", err)
 	}
 	defer pool.Close()
 	conn, err := bun.NewDB(pool, sqlitedialect.New()).Conn(ctx)
 	if err != nil {
-		return 0, dialect{}.Fault("open database", err)
+		return dialect{}.Fault("open database", err)
 	}
 	session := bunsql.NewSession(conn, dialect{})
 	defer func() { err = errors.Join(err, session.Close()) }()
-	return bunsql.CheckSchema(ctx, session, known)
+	return fn(session)
 }

@@ -172,8 +172,8 @@ func (x *examination) folder(dir string) {
 	}
 }
 
-// sealing looks at the sealing keys, not at what the store needs of them: that is for the
-// server's start and for 'mneme seal status'.
+// sealing looks at where the sealing keys lie. Whether the store needs others is told with
+// the store.
 func (x *examination) sealing(cfg *configs.Config) {
 	keys, err := app.SealingKeys(cfg)
 	file := app.SealingKeyFile(cfg)
@@ -186,10 +186,6 @@ func (x *examination) sealing(cfg *configs.Config) {
 		return
 	case len(keys) == 0 && file == "":
 		x.ok("secrets", "no sealing key is configured: passwords of sources are refused")
-		return
-	case len(keys) == 0 && isFile(filepath.Join(cfg.DataDir, "mneme.db")):
-		x.warn("secrets", "%s is not there: a start makes it, unless the store has secrets already; those need the one of "+
-			"before, put it back from a backup", file)
 		return
 	case len(keys) == 0:
 		x.ok("secrets", "%s does not exist yet; the first start makes it", file)
@@ -205,11 +201,6 @@ func (x *examination) sealing(cfg *configs.Config) {
 	default:
 		x.ok("secrets", "%s in %s; keep a copy where the store's backups are not", plural(len(keys), "sealing key"), file)
 	}
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 func isDir(path string) bool {
@@ -262,6 +253,13 @@ func (x *examination) store(ctx context.Context, cfg *configs.Config) {
 			"bring it up to date, and there is no way back", name, m.From, m.To)
 	default:
 		x.ok("store", "%s: schema %d, read in %s", name, m.From, time.Since(started).Round(time.Millisecond))
+		keys, err := app.SealingKeys(cfg)
+		if err != nil {
+			return // said before
+		}
+		if err := app.CheckSealingKeys(ctx, x.settings(cfg), keys); err != nil {
+			x.fail("secrets", "%s; %s", describe(err), "put the sealing key back from where you keep its copy")
+		}
 	}
 }
 

@@ -110,6 +110,7 @@ func TestSealingKeys(t *testing.T) {
 	says(run("serve", "--addr", "127.0.0.1:0"), 1, "mneme: the store's secrets are sealed with the sealing key "+first.ID(),
 		"the configured one is "+second[0].ID(), "'mneme seal forget'")
 	says(run("seal", "rotate"), 1, "the store's secrets are sealed with the sealing key "+first.ID())
+	says(run("doctor"), 1, "FAIL  secrets  the store's secrets are sealed with the sealing key "+first.ID())
 
 	write(t, file, second[0].Reveal()+"\n"+first.Reveal()+"\n")
 	says(run("seal", "status"), 0, second[0].ID()+"  seals  0", first.ID()+"  opens  1")
@@ -134,7 +135,11 @@ func TestSealingKeys(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	says(run("doctor"), 0, "warn  secrets", "put it back from a backup")
+	before := contents(t, data)
+	says(run("doctor"), 1, "FAIL  secrets", "no sealing key is configured", "put the sealing key back")
+	if after := contents(t, data); after != before {
+		t.Errorf("doctor changed\n%s\nto\n%s", before, after)
+	}
 	says(run("seal", "forget", "--yes"), 1, "this server keeps no secrets")
 	third := seal.NewKey()
 	write(t, file, third.Reveal())

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/port"
@@ -76,6 +77,25 @@ func (a *App) sealing(ctx context.Context, store port.Store) ([]seal.Key, error)
 	}
 	a.settings.Log.Info("sealing key made", "file", file, "id", made.ID())
 	return []seal.Key{made}, nil
+}
+
+// CheckSealingKeys fails when the store needs other sealing keys than these. Its schema has to
+// be this program's; nothing is changed.
+func CheckSealingKeys(ctx context.Context, s Settings, keys []seal.Key) (err error) {
+	var stored []port.DataKey
+	read := func(r port.Reader) (err error) {
+		stored, err = r.DataKeys(ctx)
+		return err
+	}
+	if embedded(s.Config) {
+		err = sqlite.Peek(ctx, s.Config.DataDir, read)
+	} else {
+		err = withStore(ctx, s.Registry, s.Config, s.Log, func(store port.Store) error { return store.View(ctx, read) })
+	}
+	if err != nil {
+		return err
+	}
+	return seal.Suffice(keys, stored)
 }
 
 // WithSealer runs fn with the data keys of the store and the configured sealing keys,
