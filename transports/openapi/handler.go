@@ -9,8 +9,8 @@ import (
 )
 
 // Handlers serve the document by mux pattern, to anyone and with an ETag:
-// /openapi.json and /openapi.yaml. Each is written when it is first asked for, which takes
-// longer than much of a server's start.
+// /openapi.json and /openapi.yaml. Each is written when it is first asked for: writing both
+// takes as long as the rest of a server's start.
 func (d *Document) Handlers() map[string]http.Handler {
 	return map[string]http.Handler{
 		"GET /openapi.json": serve("application/json", d.JSON),

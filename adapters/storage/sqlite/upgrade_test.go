@@ -19,11 +19,10 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// TestSchemaIsMadeWhole breaks the last step of a new schema: nothing of it is left, and
-// the next process that comes does not take the folder for an older version's.
-func TestSchemaIsMadeWhole(t *testing.T) {
-	dir := t.TempDir()
-	ctx := t.Context()
+// bare opens the database of a new data directory without a schema, and gives the steps
+// that make one. The test calls done before another opens it.
+func bare(t *testing.T, dir string) (known []bunsql.Migration, conn bun.Conn, session *bunsql.Session, done func()) {
+	t.Helper()
 	known, err := bunsql.Migrations()
 	if err != nil {
 		t.Fatal(err)
@@ -32,14 +31,27 @@ func TestSchemaIsMadeWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := bun.NewDB(pool, sqlitedialect.New()).Conn(ctx)
-	if err != nil {
+	if conn, err = bun.NewDB(pool, sqlitedialect.New()).Conn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	session := bunsql.NewSession(conn, &spy{})
+	session = bunsql.NewSession(conn, &spy{})
+	return known, conn, session, func() {
+		t.Helper()
+		if err := errors.Join(session.Close(), pool.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSchemaIsMadeWhole breaks the last step of a new schema: nothing of it is left, and
+// the next process that comes does not take the folder for an older version's.
+func TestSchemaIsMadeWhole(t *testing.T) {
+	dir := t.TempDir()
+	ctx := t.Context()
+	known, conn, session, done := bare(t, dir)
 	last := &known[len(known)-1]
 	last.SQL += ";\nCREATE TABLE documents (id)" // there is one already
-	err = bunsql.Migrate(ctx, known, time.Now, func(_ context.Context, fn func(*bunsql.Session) error) error {
+	err := bunsql.Migrate(ctx, known, time.Now, func(_ context.Context, fn func(*bunsql.Session) error) error {
 		if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 			return err
 		}
@@ -53,9 +65,7 @@ func TestSchemaIsMadeWhole(t *testing.T) {
 	if err == nil {
 		t.Fatal("the broken step was taken")
 	}
-	if err := errors.Join(session.Close(), pool.Close()); err != nil {
-		t.Fatal(err)
-	}
+	done()
 	if from, _, err := sqlite.Migrate(ctx, dir, sqlite.Options{}, true); err != nil || from != 0 {
 		t.Errorf("the folder is at version %d, %v", from, err)
 	}
@@ -67,19 +77,7 @@ func TestSchemaIsMadeWhole(t *testing.T) {
 func TestUpgrade(t *testing.T) {
 	dir := t.TempDir()
 	ctx := t.Context()
-	known, err := bunsql.Migrations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool, err := sql.Open("sqlite", filepath.Join(dir, "mneme.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := bun.NewDB(pool, sqlitedialect.New()).Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := bunsql.NewSession(conn, &spy{})
+	known, conn, session, done := bare(t, dir)
 	if err := bunsql.Migrate(ctx, known[:1], time.Now,
 		func(_ context.Context, fn func(*bunsql.Session) error) error { return fn(session) }); err != nil {
 		t.Fatal(err)
@@ -107,9 +105,7 @@ func TestUpgrade(t *testing.T) {
 			t.Fatalf("%s: %v", row.statement, err)
 		}
 	}
-	if err := errors.Join(session.Close(), pool.Close()); err != nil {
-		t.Fatal(err)
-	}
+	done()
 
 	s := open(t, dir)
 	p, err := memories(ctx, s, "ann")
@@ -154,32 +150,17 @@ func TestUpgrade(t *testing.T) {
 // was under way then goes on.
 func TestUpgradeOfJobs(t *testing.T) {
 	dir := t.TempDir()
-	ctx := t.Context()
-	known, err := bunsql.Migrations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool, err := sql.Open("sqlite", filepath.Join(dir, "mneme.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := bun.NewDB(pool, sqlitedialect.New()).Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := bunsql.NewSession(conn, &spy{})
-	if err := bunsql.Migrate(ctx, known[:6], time.Now,
+	known, _, session, done := bare(t, dir)
+	if err := bunsql.Migrate(t.Context(), known[:6], time.Now,
 		func(_ context.Context, fn func(*bunsql.Session) error) error { return fn(session) }); err != nil {
 		t.Fatal(err)
 	}
 	for _, statement := range append(storetest.BeforeJobs(), `PRAGMA application_id = 0x4d4e454d`) {
-		if err := session.Once(ctx, "prepare", statement); err != nil {
+		if err := session.Once(t.Context(), "prepare", statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	if err := errors.Join(session.Close(), pool.Close()); err != nil {
-		t.Fatal(err)
-	}
+	done()
 	s := open(t, dir)
 	storetest.AfterJobs(t, s)
 	if err := s.Close(); err != nil {
