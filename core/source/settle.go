@@ -211,7 +211,7 @@ func (w *worker) fetchAll(ctx context.Context, todo []*piece) error {
 		stop()
 		<-ended
 		for range len(tokens) {
-			<-ready[began]
+			_ = <-ready[began]
 			began++
 		}
 	}()
@@ -249,7 +249,7 @@ func (w *worker) read(ctx context.Context, p *piece) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			w.log.ErrorContext(ctx, "item reader panicked", "source", w.source.ID, "key", p.item.Key, "panic", v)
-			p.fail("broken", "could not be read: its reader failed", false)
+			_ = p.fail("broken", "could not be read: its reader failed", false)
 			err = nil
 		}
 	}()

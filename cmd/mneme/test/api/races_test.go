@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,6 +90,14 @@ func TestSourceOwnedDocument(t *testing.T) {
 		s.write("docs", doc("mine", "my words", ""))
 		ctx := context.Background()
 		orgs, err := s.engine.Keys().Organizations(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.store.Update(ctx, func(w port.Writer) error {
+			return w.PutSource(ctx, port.SourceRow{ID: "src_1", Org: orgs[0].ID, Name: "theirs", Kind: "push",
+				Namespace: "docs", Config: json.RawMessage("{}"), State: port.SourceIdle,
+				CreatedAt: time.Now(), UpdatedAt: time.Now()})
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
