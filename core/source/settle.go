@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mnemehq/mneme/core/document"
@@ -194,38 +195,31 @@ func (w *worker) fetchAll(ctx context.Context, todo []*piece) error {
 	for i := range todo {
 		ready[i] = make(chan error, 1)
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	var reading sync.WaitGroup
+	reading.Go(func() {
 		for i, p := range todo {
 			select {
 			case tokens <- struct{}{}:
 			case <-ctx.Done():
 				return
 			}
-			go func() { ready[i] <- w.read(ctx, p) }()
+			reading.Go(func() { ready[i] <- w.read(ctx, p) })
 		}
-	}()
-	began := 0
+	})
 	defer func() { // nothing is read behind the connector's back
 		stop()
-		<-ended
-		for range len(tokens) {
-			_ = <-ready[began]
-			began++
-		}
+		reading.Wait()
 	}()
 	var batch []*piece
 	size := 0
 	for i, p := range todo {
 		select {
 		case err := <-ready[i]:
-			began, _ = i+1, <-tokens
+			<-tokens
 			if err != nil {
 				return err
 			}
 		case <-ctx.Done():
-			began = i
 			return ctx.Err()
 		}
 		w.touch()
