@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/memory/recall"
@@ -38,6 +39,7 @@ type Config struct {
 	Memory   Memory                        `yaml:"memory" help:"Searching and recalling the memories of end users."`
 	OAuth    OAuth                         `yaml:"oauth" help:"Lets MCP clients that cannot send an API key connect: a page asks the user for a key, and the client gets tokens that stand for it. Off unless enabled; no route of it exists then."`
 	Sources  Sources                       `yaml:"sources" help:"Keeps namespaces in step with folders, repositories, sites, feeds and buckets. Off unless enabled; every route of it answers 503 then."`
+	Events   Events                        `yaml:"events" help:"What is kept of what happens, for those who read /events."`
 	Seal     Seal                          `yaml:"seal" help:"The sealing key: secrets of other systems, such as a source's password, are kept encrypted with it. Keep a copy where the backups of the store are not."`
 	Files    Files                         `yaml:"files" help:"Reading files that are uploaded or imported."`
 	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
@@ -165,6 +167,12 @@ type Sources struct {
 	Stall        time.Duration `yaml:"stall" help:"How long a run may go without a settled or a listed item, 1m to 24h. It is ended then and counts as interrupted."`
 }
 
+// Events says what is kept of what happens.
+type Events struct {
+	Record    string        `yaml:"record" enum:"all,subscribed,off" help:"Which events are recorded. all; subscribed: those of organizations whose events somebody has read in the last 30 days; off."`
+	Retention time.Duration `yaml:"retention" help:"How long an event is kept, 1h to 8760h."`
+}
+
 // Seal says what the secrets of other systems are encrypted with.
 type Seal struct {
 	KeyFile string          `yaml:"key_file" help:"File with sealing keys, one a line: 32 bytes in base64, as 'mneme seal key' prints them. The first seals, the others open what they sealed before. Empty, with storage sqlite: seal.key in the data folder, which is made where it is missing. With another storage there is none, and such secrets are refused."`
@@ -290,6 +298,7 @@ func Default(r *registry.Registry) *Config {
 			RefreshTokenLifetime: 30 * 24 * time.Hour,
 		},
 		Sources: Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
+		Events:  Events{Record: string(event.RecordAll), Retention: event.DefaultRetention},
 		Files:   Files{Remote: selected(r.Extractor, defaultRemote)},
 		Log:     Log{Level: "info", Format: "text"},
 	}
@@ -408,6 +417,9 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	if d := c.Sources.Stall; d < time.Minute || d > 24*time.Hour {
 		report("sources.stall", "%s is not between 1m and 24h", d)
+	}
+	if d := c.Events.Retention; d < time.Hour || d > 8760*time.Hour {
+		report("events.retention", "%s is not between 1h and 8760h", d)
 	}
 	for i, dir := range c.Sources.Directories {
 		if !filepath.IsAbs(dir) {

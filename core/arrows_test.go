@@ -102,6 +102,7 @@ var rules = []rule{
 	service("file", "core/document"),
 	service("source", "core/job", "core/document", "core/file", "core/registry", "github.com/RoaringBitmap/roaring",
 		"github.com/adhocore/gronx", "github.com/santhosh-tekuri/jsonschema"),
+	service("event"),
 	service("key"),
 	service("status"),
 	service("model"),

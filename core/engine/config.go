@@ -2,13 +2,16 @@ package engine
 
 import (
 	"cmp"
+	"encoding/json"
 	"log/slog"
+	"reflect"
 	"runtime"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
+	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/memory"
@@ -32,6 +35,7 @@ type Config struct {
 
 	Extractor port.Extractor // of the text of files; nil: they are not read
 	Sources   *Sources       // nil: off
+	Events    Events         // zero: all are recorded
 	Sealing   []seal.Key     // for secrets of other systems, the first seals; none: such secrets are not kept
 
 	Chunking      chunk.Options          // zero: the default
@@ -65,6 +69,13 @@ type Config struct {
 	Log     *slog.Logger
 	Now     func() time.Time // nil: time.Now
 	Version string
+}
+
+// Events say what is kept of what happens.
+type Events struct {
+	Record    event.Record
+	Retention time.Duration                               // 0: event.DefaultRetention
+	Schema    func(reflect.Type) (json.RawMessage, error) // of a kind's data, as answers have it; nil: kinds have none
 }
 
 // DefaultRecallRate is how many recalls a minute an integration may ask (docs/contract.md#limit-rates).

@@ -14,6 +14,7 @@ import (
 	"github.com/mnemehq/mneme/core/admin"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/document"
+	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/file"
 	"github.com/mnemehq/mneme/core/ident"
@@ -87,14 +88,17 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	id := cmp.Or(c.Replica, rand.Text())
-	e := &Engine{store: narrow(c.Store), ports: c.Store, log: c.Log,
+	bare := c.Store
+	recorder := event.NewRecorder(event.RecorderSettings{Store: bare, Record: c.Events.Record, Now: c.Now})
+	c.Store = recorder
+	e := &Engine{store: narrow(c.Store), ports: bare, log: c.Log,
 		gate: fair.NewGate(c.Concurrency, c.Queue, 5*time.Second)}
 	e.sealer = sealer
 	e.projector = ingest.NewProjector(c.Store, c.indexes(), id, c.Log)
 	if err := e.join(ctx, c.Store, id); err != nil {
 		return nil, err
 	}
-	if err := e.build(&c, page.NewSigner(secret)); err != nil {
+	if err := e.build(&c, page.NewSigner(secret), recorder); err != nil {
 		return nil, errors.Join(err, e.replica.Leave(context.WithoutCancel(ctx)))
 	}
 	e.set = e.guard(&c)
@@ -125,9 +129,9 @@ func (e *Engine) join(ctx context.Context, s port.Store, id string) (err error) 
 }
 
 // build makes the services, each from the parts before it.
-func (e *Engine) build(c *Config, pages *page.Signer) (err error) {
+func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) (err error) {
 	identity := c.Models.identities(c.Now)
-	changes := ingest.NewLog(c.Store, e.projector)
+	changes := ingest.NewLog(c.Store, e.projector, recorder.Listener()...)
 	encoders := ingest.NewEncoders(&ingest.Encoder{
 		Embedder: c.Models.Embedder,
 		Sparse:   c.Models.Sparse,
@@ -233,6 +237,9 @@ func (e *Engine) build(c *Config, pages *page.Signer) (err error) {
 	if e.sources, err = e.newSources(c, pages); err != nil {
 		return err
 	}
+	e.publisher = event.NewPublisher(event.PublisherSettings{Recorder: recorder, Replica: e.replica,
+		Retention: c.Events.Retention, Now: c.Now, Log: c.Log})
+	e.events = event.New(event.Settings{Publisher: e.publisher, Pages: pages, Schema: c.Events.Schema, Now: c.Now, Log: c.Log})
 	e.status = status.New(status.Settings{
 		Store:    c.Store,
 		Indexes:  c.Indexes,
@@ -317,6 +324,9 @@ func (e *Engine) Sealer() port.Sealer { return e.sealer }
 
 // Memories is the memory service.
 func (e *Engine) Memories() *memory.Service { return e.memories }
+
+// Ending says that the process is about to end: calls that wait for something answer at once.
+func (e *Engine) Ending() { e.events.End() }
 
 // Close ends the background work; calls in progress are the transports' to end.
 // Jobs that it interrupts are resumed by the next start, or by another replica.

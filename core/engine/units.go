@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/document"
+	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/file"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/job"
@@ -46,6 +47,8 @@ type services struct {
 	models     *model.Service
 	sources    *source.Service
 	runs       *job.Runner // of sources; nil: they are off
+	events     *event.Service
+	publisher  *event.Publisher
 	status     *status.Service
 	projector  *ingest.Projector
 	replica    *replica.Member
@@ -87,6 +90,8 @@ func units() []unit {
 			}
 			return unfailing(s.runs.Run)
 		}),
+		serves("events", event.Operations, func(s *services) *event.Service { return s.events }).
+			running(func(s *services) func(context.Context) error { return unfailing(s.publisher.Run) }),
 		serves("status", status.Operations, func(s *services) *status.Service { return s.status }),
 		runs("keys", func(s *services) func(context.Context) error { return s.keys.Run }),
 		runs("jobs", func(s *services) func(context.Context) error { return unfailing(s.jobs.Run) }),
@@ -129,6 +134,7 @@ func unfailing(run func(context.Context)) func(context.Context) error {
 
 // mount adds the operations of all units to a set.
 func mount(set *op.Set, s *services) {
+	set.Events = event.Announcements()
 	for _, u := range units() {
 		if u.mount != nil {
 			u.mount(set, s)

@@ -101,6 +101,7 @@ type Writer interface {
 	port.ReplicaWriter
 	port.SourceReader
 	port.SourceWriter
+	port.EventWriter
 }
 
 // writer is embedded under a private name: a caller with a Tx has the methods of a

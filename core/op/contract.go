@@ -23,6 +23,15 @@ type Link struct {
 	Summary    string            // one line
 }
 
+// Event describes the events of one kind, which callers can be told of.
+type Event struct {
+	Name    string // its type, such as "documents.written"
+	Summary string // a sentence
+	Admin   bool   // only admin keys see it
+	Data    any    // a zero value of the type of its data
+	Example string // JSON of a whole event: type, timestamp and data
+}
+
 // Schemer is implemented by a type whose JSON is not what its Go type says:
 // JSONSchema is the text of a JSON Schema (2020-12). For a struct without a JSON
 // method of its own the text holds keywords beside those that its fields make,

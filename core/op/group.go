@@ -11,6 +11,7 @@ const (
 	Reranking          Group = "Rerank"
 	Models             Group = "Models"
 	Sources            Group = "Sources"
+	Events             Group = "Events"
 	Memories           Group = "Memories"
 	Recalling          Group = "Recall"
 	EndUsers           Group = "End users"
@@ -21,14 +22,15 @@ const (
 	AdminNamespaces    Group = "Admin: namespaces"
 	AdminEndUsers      Group = "Admin: end users"
 	AdminJobs          Group = "Admin: jobs"
+	AdminEvents        Group = "Admin: events"
 )
 
 // Groups lists all in the order of the documentation.
 func Groups() []Group {
 	return []Group{
-		Namespaces, Documents, Querying, Reranking, Models, Sources, Memories, Recalling, EndUsers, Status,
+		Namespaces, Documents, Querying, Reranking, Models, Sources, Events, Memories, Recalling, EndUsers, Status,
 		AdminOrganizations, AdminKeys, AdminIntegrations, AdminNamespaces, AdminEndUsers,
-		AdminJobs,
+		AdminJobs, AdminEvents,
 	}
 }
 
@@ -48,6 +50,8 @@ func (g Group) Text() string {
 	case Sources:
 		return "Apps connected to the service, each of which syncs into a namespace. While sources are unavailable, " +
 			"every route answers 503."
+	case Events:
+		return "What has happened: pages that one can wait for, in an order to rely on."
 	case Memories:
 		return "Keep and search the memories of end users."
 	case Recalling:
@@ -66,6 +70,8 @@ func (g Group) Text() string {
 		return "Namespaces whose vectors are of other models, and recomputing them."
 	case AdminEndUsers:
 		return "The roster of end users, their export, erasure and reindexing."
+	case AdminEvents:
+		return "What has happened in an organization, to its end users and keys, too."
 	case AdminJobs:
 		return "Work in the background: how far it is, why it failed, and ending it early."
 	}

@@ -268,6 +268,10 @@ type BodyPart struct {
 	Content   io.Reader
 }
 
+// Waiter is implemented by *In of a call that may spend most of its time waiting for
+// something to happen: it takes no place among the calls at once.
+type Waiter interface{ Waits() bool }
+
 // Availability is implemented by a service that may be off: then its fault is the answer of
 // every call, whatever it holds.
 type Availability interface{ Available() error }
@@ -373,6 +377,7 @@ type Route struct {
 type Set struct {
 	Chain  func(*Spec) endpoint.Middleware
 	Admit  Admit
+	Events []Event // that callers can be told of
 	routes []*Route
 	seen   map[string]bool
 }

@@ -198,11 +198,11 @@ type ErasureWriter interface {
 	// Beginning again keeps the first time. Fault PartitionNotFound when absent.
 	BeginErasure(ctx context.Context, p Partition, at time.Time) (Partition, error)
 	// EraseMemories removes up to limit memories with their vectors, records,
-	// receipts, changes and stored answers, and adds to the partition's tally.
+	// receipts, changes, stored answers and events, and adds to the partition's tally.
 	// more is false when none is left.
 	EraseMemories(ctx context.Context, p Partition, limit int) (more bool, err error)
 	// ErasePersonalKeys removes the personal keys of an end user, who need not have a
-	// partition.
+	// partition, and the events that tell of the end user.
 	ErasePersonalKeys(ctx context.Context, p Partition) error
 }
 

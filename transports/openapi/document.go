@@ -114,6 +114,7 @@ func New(o Options) (_ *Document, err error) {
 		"servers", []any{of("url", cmp.Or(o.Server, "/"), "description", "This server")},
 		"tags", tags(used),
 		"paths", paths,
+		"webhooks", b.webhooks(o.Set.Events),
 		"components", b.components(),
 	)
 	return &Document{root}, b.err

@@ -82,7 +82,7 @@ func (w *Writer) erasable(ctx context.Context, op string, p port.Partition) (nam
 }
 
 // EraseMemories implements port.MemoryWriter. It removes up to limit memories,
-// and as many records, receipts, changes and answers.
+// and as many records, receipts, changes, answers and events.
 func (w *Writer) EraseMemories(ctx context.Context, p port.Partition, limit int) (more bool, err error) {
 	const op = "erase memories"
 	ref, err := w.erasable(ctx, op, p)
@@ -114,7 +114,11 @@ LEFT JOIN vectors v ON v.generation = o.generation AND v.id = o.id`,
 	if e.Replays, err = w.deleteReplays(ctx, p, limit); err != nil {
 		return false, err
 	}
-	more = more || e.Replays == int64(limit)
+	events, err := w.deleteEventsOf(ctx, p, limit)
+	if err != nil {
+		return false, err
+	}
+	more = more || e.Replays == int64(limit) || events == int64(limit)
 	_, err = w.s.exec(ctx, op, `UPDATE namespaces SET documents = documents - ?, chunks = chunks - ?, bytes = bytes - ?,
   erased_memories = erased_memories + ?, erased_vectors = erased_vectors + ?, erased_records = erased_records + ?,
   erased_receipts = erased_receipts + ?, erased_replays = erased_replays + ? WHERE generation = ?`,
@@ -185,5 +189,16 @@ func (w *Writer) ErasePersonalKeys(ctx context.Context, p port.Partition) error 
 	}
 	_, err := w.s.exec(ctx, op, `DELETE FROM api_keys WHERE org = ? AND kind = ? AND integration = ? AND end_user = ?`,
 		string(p.Org()), string(ident.Personal), p.Integration(), p.Name())
-	return w.fail(err)
+	if err != nil {
+		return w.fail(err)
+	}
+	_, err = w.deleteEventsOf(ctx, p, math.MaxInt64)
+	return err
+}
+
+// deleteEventsOf forgets up to limit events that tell of an end user.
+func (w *Writer) deleteEventsOf(ctx context.Context, p port.Partition, limit int) (int64, error) {
+	n, err := w.s.exec(ctx, "delete events", `DELETE FROM events WHERE position IN
+  (SELECT position FROM events WHERE org = ? AND subject = ? LIMIT ?)`, string(p.Org()), port.EventSubject(p), limit)
+	return n, w.fail(err)
 }

@@ -21,6 +21,7 @@ func TestMigrations(t *testing.T) {
 		"a6cd420dea6b713561b491fd8529ebf157cb973f7e780949ade34c9c773026fd",
 		"50468019cb262f83edd07228258b4a9efd18a2b954faaca2de041a0cabf2e860",
 		"d535ee32335898f8561ab6fe307ac0db367f3e45c0b0d87a166b6461e87cd087",
+		"798298f781ece951eb9cfb02fbb1455808e939648897faae4f914e147e8a01dd",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

@@ -31,6 +31,13 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// printLine prints JSON on a line of its own.
+func printLine(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
 // formatTime shows a time in local time; "" for the zero time.
 func formatTime(t time.Time) string {
 	if t.IsZero() {

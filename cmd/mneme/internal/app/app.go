@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,6 +29,7 @@ import (
 	"github.com/mnemehq/mneme/configs"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
@@ -37,6 +40,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/core/retrieve"
+	"github.com/mnemehq/mneme/transports/codec"
 	transport "github.com/mnemehq/mneme/transports/http"
 	"github.com/mnemehq/mneme/transports/mcp"
 	"github.com/mnemehq/mneme/transports/metrics"
@@ -256,6 +260,13 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 			MinProbability: &c.Memory.MinProbability,
 		},
 		OAuth: oauthSettings(c),
+		Events: engine.Events{
+			Record:    event.Record(c.Events.Record),
+			Retention: c.Events.Retention,
+			Schema: func(t reflect.Type) (json.RawMessage, error) {
+				return json.Marshal(codec.OutputSchema(t))
+			},
+		},
 		Rates: map[op.Class]ident.Rate{
 			op.Read:   ident.Rate(c.Limits.Read),
 			op.Write:  ident.Rate(c.Limits.Write),
@@ -599,6 +610,7 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		Drain:          c.Server.ShutdownTimeout,
 		Stopping: func() {
 			a.stopping.Store(true)
+			a.Engine.Ending()
 			a.settings.Log.Info("server stopping", "timeout", c.Server.ShutdownTimeout)
 		},
 	})

@@ -90,7 +90,7 @@ func CheckSealingKeys(ctx context.Context, s Settings, keys []seal.Key) (err err
 	if embedded(s.Config) {
 		err = sqlite.Peek(ctx, s.Config.DataDir, read)
 	} else {
-		err = withStore(ctx, s.Registry, s.Config, s.Log, func(store port.Store) error { return store.View(ctx, read) })
+		err = withStore(ctx, s.Registry, s.Config, s.Log, func(store port.DocumentStore) error { return store.View(ctx, read) })
 	}
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func WithSealer(ctx context.Context, r *registry.Registry, c *configs.Config, lo
 	if err != nil {
 		return err
 	}
-	return withStore(ctx, r, c, log, func(store port.Store) error {
+	return withStore(ctx, r, c, log, func(store port.DocumentStore) error {
 		return fn(seal.New(seal.Settings{Store: store, Keys: keys}))
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/op"
@@ -22,12 +23,16 @@ func WithKeys(ctx context.Context, r *registry.Registry, c *configs.Config, log 
 	if err := datadir.Create(c.DataDir); err != nil {
 		return err
 	}
-	return withStore(ctx, r, c, log, func(store port.Store) error { return fn(newKeyService(store, log)) })
+	return withStore(ctx, r, c, log, func(store port.DocumentStore) error {
+		// The publisher of a server numbers what is recorded here, beside it or when it starts.
+		recorder := event.NewRecorder(event.RecorderSettings{Store: store, Record: event.Record(c.Events.Record)})
+		return fn(newKeyService(recorder, log))
+	})
 }
 
 // withStore runs fn with the store, beside a running server if there is one.
 func withStore(ctx context.Context, r *registry.Registry, c *configs.Config, log *slog.Logger,
-	fn func(port.Store) error) (err error) {
+	fn func(port.DocumentStore) error) (err error) {
 	env := environment(Settings{Registry: r, Config: c, Log: log})
 	env.Shared = true
 	store, err := r.Store.Open(ctx, c.Storage, env)

@@ -1,0 +1,439 @@
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// Record says which events are kept.
+type Record string
+
+// What may be recorded.
+const (
+	RecordAll        Record = "all"
+	RecordSubscribed Record = "subscribed" // of organizations whose events somebody has read lately
+	RecordNone       Record = "off"
+)
+
+// subscribedFor is how long an organization counts as subscribed after its events were read.
+const subscribedFor = 30 * 24 * time.Hour
+
+// RecorderSettings configure a Recorder. Store is required.
+type RecorderSettings struct {
+	Store  port.DocumentStore
+	Record Record           // "": RecordAll
+	Now    func() time.Time // nil: time.Now
+}
+
+// Recorder is a store that records events in the transactions of what they tell of. It has the
+// optional abilities of the store behind.
+type Recorder struct {
+	port.DocumentStore
+	record Record
+	now    func() time.Time
+	wake   chan struct{}
+}
+
+// NewRecorder makes a Recorder.
+func NewRecorder(s RecorderSettings) *Recorder {
+	if s.Record == "" {
+		s.Record = RecordAll
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	return &Recorder{DocumentStore: s.Store, record: s.Record, now: s.Now, wake: make(chan struct{}, 1)}
+}
+
+// Update implements port.Store.
+func (r *Recorder) Update(ctx context.Context, fn func(port.Writer) error) error {
+	return r.UpdateDocuments(ctx, func(w port.DocumentWriter) error { return fn(w) })
+}
+
+// UpdateDocuments implements port.DocumentStore.
+func (r *Recorder) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter) error) error {
+	if r.record == RecordNone {
+		return r.DocumentStore.UpdateDocuments(ctx, fn)
+	}
+	appended := false
+	err := r.DocumentStore.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+		tx := &recording{DocumentWriter: w, request: ident.RequestID(ctx), now: r.now().UTC().Truncate(time.Microsecond)}
+		if err := fn(tx); err != nil {
+			return err
+		}
+		events, err := tx.events()
+		if appended = err == nil && len(events) > 0; !appended {
+			return err
+		}
+		var since time.Time
+		if r.record == RecordSubscribed {
+			since = tx.now.Add(-subscribedFor)
+		}
+		return w.AppendEvents(ctx, events, since)
+	})
+	if err == nil && appended {
+		r.Wake()
+	}
+	return err
+}
+
+// Wake has the publisher look for events.
+func (r *Recorder) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Listener hears of documents and memories, for ingest.NewLog; nil: nothing is recorded.
+func (r *Recorder) Listener() []ingest.Listener {
+	if r.record == RecordNone {
+		return nil
+	}
+	return []ingest.Listener{listener{}}
+}
+
+// Scrub is the optional ability of the store behind.
+func (r *Recorder) Scrub(ctx context.Context) error {
+	if s, ok := r.DocumentStore.(port.Scrubber); ok {
+		return s.Scrub(ctx)
+	}
+	return nil
+}
+
+// Exclusive is the optional ability of the store behind.
+func (r *Recorder) Exclusive() bool {
+	x, ok := r.DocumentStore.(port.Exclusive)
+	return ok && x.Exclusive()
+}
+
+// happening is an event on its way.
+type happening struct {
+	kind, entity, namespace, subject string
+	org                              ident.Org
+	data                             Data
+}
+
+// recording is a transaction that notes what has happened in it.
+type recording struct {
+	port.DocumentWriter
+
+	request string // id of the call; "": there is none
+	now     time.Time
+	made    map[port.Partition]int // namespaces: 1 is made, -1 deleted
+	// Namespaces come into being before anything happens in them, and go after.
+	first, middle, last []happening
+}
+
+func spaceOf(p port.Partition) port.Partition { return p.At(0).Unshadowed() }
+
+// lifecycle notes that a namespace came or went. One that goes and comes back in the same
+// transaction was only made anew.
+func (t *recording) lifecycle(p port.Partition, by int) {
+	if p.Space() != port.SpaceDocuments || p.IsShadow() {
+		return
+	}
+	if t.made == nil {
+		t.made = map[port.Partition]int{}
+	}
+	t.made[spaceOf(p)] += by
+}
+
+func (t *recording) note(h happening) { t.middle = append(t.middle, h) }
+
+// CreatePartition implements port.PartitionWriter.
+func (t *recording) CreatePartition(ctx context.Context, p port.Partition, n port.PartitionRow) (port.PartitionRow, error) {
+	n, err := t.DocumentWriter.CreatePartition(ctx, p, n)
+	if err == nil {
+		t.lifecycle(p, 1)
+	}
+	return n, err
+}
+
+// DeletePartition implements port.GenerationWriter.
+func (t *recording) DeletePartition(ctx context.Context, p port.Partition) (bool, error) {
+	existed, err := t.DocumentWriter.DeletePartition(ctx, p)
+	if err == nil && existed {
+		t.lifecycle(p, -1)
+	}
+	return existed, err
+}
+
+// DeleteDocuments implements port.DocumentWriter.
+func (t *recording) DeleteDocuments(ctx context.Context, p port.Partition, at time.Time,
+	ids []string) (deleted int, seq uint64, gone bool, err error) {
+	deleted, seq, gone, err = t.DocumentWriter.DeleteDocuments(ctx, p, at, ids)
+	if err == nil && gone {
+		t.lifecycle(p, -1)
+	}
+	return deleted, seq, gone, err
+}
+
+func (t *recording) ofNamespace(kind string, p port.Partition) happening {
+	return happening{kind: kind, org: p.Org(), entity: "namespace/" + p.Name(), namespace: p.Name(),
+		data: NamespaceData{string(p.Org()), p.Name(), t.request}}
+}
+
+// SwapPartition implements port.GenerationWriter.
+func (t *recording) SwapPartition(ctx context.Context, p port.Partition) error {
+	err := t.DocumentWriter.SwapPartition(ctx, p)
+	if err == nil {
+		t.note(t.ofNamespace(NamespaceReindexed, p))
+	}
+	return err
+}
+
+func ofKey(kind string, k port.Key) happening {
+	h := happening{kind: kind, org: k.Org, entity: "key/" + k.ID, data: KeyData{OrganizationID: string(k.Org), KeyID: k.ID,
+		Type: string(k.Kind), IntegrationID: maybe(k.Integration), CreatedBy: maybe(k.CreatedBy)}}
+	if k.EndUser != "" {
+		h.subject = port.EventSubject(port.Memories(k.Org, k.Integration, k.EndUser))
+	}
+	return h
+}
+
+func maybe(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// PutKey implements port.KeyWriter.
+func (t *recording) PutKey(ctx context.Context, k port.Key) error {
+	err := t.DocumentWriter.PutKey(ctx, k)
+	if err == nil {
+		t.note(ofKey(KeyCreated, k))
+	}
+	return err
+}
+
+// RevokeKey implements port.KeyWriter.
+func (t *recording) RevokeKey(ctx context.Context, org ident.Org, id string, at time.Time) error {
+	before, err := t.Key(ctx, org, id)
+	if err == nil {
+		err = t.DocumentWriter.RevokeKey(ctx, org, id, at)
+	}
+	if err == nil && before.RevokedAt.IsZero() {
+		t.note(ofKey(KeyRevoked, before))
+	}
+	return err
+}
+
+// EndErasure implements port.DocumentWriter.
+func (t *recording) EndErasure(ctx context.Context, p port.Partition) error {
+	tally, err := t.ErasureTally(ctx, p)
+	if err == nil {
+		err = t.DocumentWriter.EndErasure(ctx, p)
+	}
+	if err == nil {
+		// It has no subject: it is what stays.
+		t.note(happening{kind: UserErased, org: p.Org(), entity: ofUser(p), data: UserData{OrganizationID: string(p.Org()),
+			IntegrationID: p.Integration(), EndUserID: p.Name(), DeletedMemories: tally.Memories, DeletedVectors: tally.Vectors}})
+	}
+	return err
+}
+
+func ofUser(p port.Partition) string { return "user/" + port.EventSubject(p) }
+
+// PutSource implements port.SourceWriter.
+func (t *recording) PutSource(ctx context.Context, s port.SourceRow) error {
+	before, err := t.Source(ctx, s.Org, s.ID)
+	if err != nil && fault.CodeOf(err) != fault.SourceNotFound {
+		return err
+	}
+	if err := t.DocumentWriter.PutSource(ctx, s); err != nil || before.State == s.State {
+		return err
+	}
+	d := SourceData{OrganizationID: string(s.Org), SourceID: s.ID, Namespace: s.Namespace, State: string(s.State),
+		Previous: maybe(string(before.State))}
+	if s.Reason != nil {
+		d.Reason = &s.Reason.Code
+	}
+	t.note(happening{kind: SourceStateChanged, org: s.Org, entity: "source/" + s.ID, namespace: s.Namespace, data: d})
+	return nil
+}
+
+// PutSourceRun implements port.SourceWriter.
+func (t *recording) PutSourceRun(ctx context.Context, r port.SourceRun) error {
+	ended := r.Status.Ended()
+	if ended {
+		before, err := t.SourceRun(ctx, r.Org, r.Source, r.ID)
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
+		ended = err != nil || !before.Status.Ended()
+	}
+	if err := t.DocumentWriter.PutSourceRun(ctx, r); err != nil || !ended {
+		return err
+	}
+	source, err := t.Source(ctx, r.Org, r.Source)
+	if err != nil {
+		return err
+	}
+	d := RunData{OrganizationID: string(r.Org), SourceID: r.Source, Namespace: source.Namespace, RunID: r.ID,
+		Status: string(r.Status), Counts: RunCounts(r.Counts)}
+	if r.Error != nil {
+		d.Error = &r.Error.Code
+	}
+	if !r.StartedAt.IsZero() {
+		d.StartedAt = new(r.StartedAt.UTC())
+	}
+	note := func(kind string) {
+		t.note(happening{kind: kind, org: r.Org, entity: "source/" + r.Source, namespace: source.Namespace, data: d})
+	}
+	if r.Status == port.RunFailed || r.Status == port.RunInterrupted {
+		note(RunFailed)
+	} else {
+		note(RunCompleted)
+	}
+	if r.Counts.Withheld > 0 {
+		note(DeletionsWithheld)
+	}
+	if r.Error != nil && r.Error.Code == string(port.SourceCredentials) {
+		note(CredentialsFailed)
+	}
+	return nil
+}
+
+// events are what the transaction has to append.
+func (t *recording) events() ([]port.Event, error) {
+	for p, by := range t.made {
+		switch {
+		case by > 0:
+			t.first = append(t.first, t.ofNamespace(NamespaceCreated, p))
+		case by < 0:
+			t.last = append(t.last, t.ofNamespace(NamespaceDeleted, p))
+		}
+	}
+	var out []port.Event
+	for _, list := range [][]happening{t.first, t.middle, t.last} {
+		for _, h := range list {
+			body, err := encode(h.kind, t.now, h.data)
+			if err != nil {
+				return nil, fmt.Errorf("encode the event %s: %w", h.kind, err)
+			}
+			id, err := uuid.NewV7()
+			if err != nil {
+				return nil, fmt.Errorf("make the id of an event: %w", err)
+			}
+			out = append(out, port.Event{ID: "evt_" + id.String(), Org: h.org, Kind: h.kind, Entity: h.entity,
+				Namespace: h.namespace, Subject: h.subject, Body: body, CreatedAt: t.now})
+		}
+	}
+	return out, nil
+}
+
+// listener notes what changes of documents and memories mean.
+type listener struct{}
+
+// Changed implements ingest.Listener.
+func (listener) Changed(ctx context.Context, w ingest.Writer, changes []ingest.DocumentChange) error {
+	t, ok := w.(*recording)
+	if !ok {
+		return fault.Wrap(fault.Internal, "record events", fmt.Errorf("the log is not over a Recorder: %T", w),
+			"an internal error occurred")
+	}
+	var of *batch
+	for _, c := range changes {
+		if !c.Cause.UserMade() || c.Action == ingest.Erased {
+			continue
+		}
+		if c.Partition.Space() == port.SpaceMemories {
+			if err := t.memory(ctx, w, c); err != nil {
+				return err
+			}
+			continue
+		}
+		if of == nil || !of.takes(c) {
+			of.note(t)
+			of = &batch{change: c}
+		}
+		if err := of.add(c.ID); err != nil {
+			return err
+		}
+	}
+	of.note(t)
+	return nil
+}
+
+// maxIDs and maxIDBytes bound an event: receivers are promised bodies under 20 KB.
+const (
+	maxIDs     = 1000
+	maxIDBytes = 16 << 10
+)
+
+// batch is documents that one event tells of.
+type batch struct {
+	change ingest.DocumentChange // the first
+	ids    []string
+	bytes  int
+}
+
+func (b *batch) takes(c ingest.DocumentChange) bool {
+	return b.change.Partition == c.Partition && b.change.Seq == c.Seq && b.change.SourceID == c.SourceID &&
+		(b.change.Action == ingest.Deleted) == (c.Action == ingest.Deleted) &&
+		len(b.ids) < maxIDs && b.bytes < maxIDBytes
+}
+
+func (b *batch) add(id string) error {
+	encoded, err := json.Marshal(id)
+	if err != nil {
+		return err
+	}
+	b.ids, b.bytes = append(b.ids, id), b.bytes+len(encoded)+1
+	return nil
+}
+
+func (b *batch) note(t *recording) {
+	if b == nil {
+		return
+	}
+	p := b.change.Partition
+	h := t.ofNamespace(DocumentsWritten, p)
+	if b.change.Action == ingest.Deleted {
+		h.kind = DocumentsDeleted
+	}
+	h.data = DocumentsData{OrganizationID: string(p.Org()), Namespace: p.Name(), IDs: b.ids, Count: len(b.ids),
+		Change: b.change.Seq, SourceID: maybe(b.change.SourceID), RequestID: t.request}
+	t.note(h)
+}
+
+// memory notes the change of a memory. What a source did to one is in its receipt.
+func (t *recording) memory(ctx context.Context, r port.MemoryReader, c ingest.DocumentChange) error {
+	p := c.Partition
+	d := MemoryData{OrganizationID: string(p.Org()), IntegrationID: p.Integration(), EndUserID: p.Name(), MemoryID: c.ID,
+		Change: c.Seq, RequestID: t.request}
+	kind := map[ingest.Action]string{ingest.Created: MemoryCreated, ingest.Updated: MemoryUpdated,
+		ingest.Deleted: MemoryDeleted}[c.Action]
+	if c.Source != "" {
+		receipt, err := r.Receipt(ctx, p, c.Source, c.ExternalID, 0)
+		if err != nil {
+			return fmt.Errorf("read the receipt of a memory: %w", err)
+		}
+		d.Source, d.ExternalID, d.Version = &c.Source, &c.ExternalID, &receipt.Version
+		switch {
+		case c.Action == ingest.Deleted:
+			kind = MemoryTombstoned
+		case receipt.Outcome == "restored":
+			kind = MemoryRestored
+		}
+	}
+	t.note(happening{kind: kind, org: p.Org(), entity: ofUser(p), subject: port.EventSubject(p), data: d})
+	return nil
+}
+
+var (
+	_ port.DocumentStore = (*Recorder)(nil)
+	_ port.Scrubber      = (*Recorder)(nil)
+	_ port.Exclusive     = (*Recorder)(nil)
+)
