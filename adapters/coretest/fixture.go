@@ -35,8 +35,10 @@ type Options struct {
 	// SparseQueries says how sparse queries are encoded; "": by the encoder.
 	SparseQueries retrieve.SparseQueries
 	Listeners     []ingest.Listener // of Fixture.Changes
-	Now           func() time.Time  // nil: time.Now
-	Log           *slog.Logger      // nil: none
+	// Over puts a store before the SQLite store; nil: none.
+	Over func(port.DocumentStore) port.DocumentStore
+	Now  func() time.Time // nil: time.Now
+	Log  *slog.Logger     // nil: none
 }
 
 // Fixture is what services are made of, over a SQLite store and an embedded index
@@ -108,7 +110,11 @@ func New(t testing.TB, o Options) *Fixture {
 		f.Models.Sparse = new(o.Sparse.Info())
 	}
 	store, index := Open(t, f.Dir)
-	f.Store, f.Index = &Store{DocumentStore: store}, &Index{Index: index, IndexHooks: &IndexHooks{}}
+	var over port.DocumentStore = store
+	if o.Over != nil {
+		over = o.Over(store)
+	}
+	f.Store, f.Index = &Store{DocumentStore: over}, &Index{Index: index, IndexHooks: &IndexHooks{}}
 	f.Indexes = map[port.Retriever]port.Index{port.Vector: f.Index, port.Keyword: f.Index, port.SparseTerms: f.Index}
 	f.Encoders = ingest.NewEncoders(encoder, o.Previous)
 	f.Projector = ingest.NewProjector(f.Store, []port.Index{f.Index}, "coretest", f.Log)

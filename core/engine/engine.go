@@ -131,7 +131,7 @@ func (e *Engine) join(ctx context.Context, s port.Store, id string) (err error) 
 // build makes the services, each from the parts before it.
 func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) (err error) {
 	identity := c.Models.identities(c.Now)
-	changes := ingest.NewLog(c.Store, e.projector, recorder.Listener()...)
+	changes := ingest.NewLog(c.Store, e.projector, recorder.Listeners()...)
 	encoders := ingest.NewEncoders(&ingest.Encoder{
 		Embedder: c.Models.Embedder,
 		Sparse:   c.Models.Sparse,

@@ -94,12 +94,12 @@ func (r *Recorder) Wake() {
 	}
 }
 
-// Listener hears of documents and memories, for ingest.NewLog; nil: nothing is recorded.
-func (r *Recorder) Listener() []ingest.Listener {
+// Listeners hear of documents and memories, for ingest.NewLog.
+func (r *Recorder) Listeners() []ingest.Listener {
 	if r.record == RecordNone {
 		return nil
 	}
-	return []ingest.Listener{listener{}}
+	return []ingest.Listener{Listener{}}
 }
 
 // Scrub is the optional ability of the store behind.
@@ -333,11 +333,12 @@ func (t *recording) events() ([]port.Event, error) {
 	return out, nil
 }
 
-// listener notes what changes of documents and memories mean.
-type listener struct{}
+// Listener notes what changes of documents and memories mean. The log that it listens to is
+// over a Recorder.
+type Listener struct{}
 
 // Changed implements ingest.Listener.
-func (listener) Changed(ctx context.Context, w ingest.Writer, changes []ingest.DocumentChange) error {
+func (Listener) Changed(ctx context.Context, w ingest.Writer, changes []ingest.DocumentChange) error {
 	t, ok := w.(*recording)
 	if !ok {
 		return fault.Wrap(fault.Internal, "record events", fmt.Errorf("the log is not over a Recorder: %T", w),
