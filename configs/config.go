@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/memory/recall"
@@ -298,7 +297,7 @@ func Default(r *registry.Registry) *Config {
 			RefreshTokenLifetime: 30 * 24 * time.Hour,
 		},
 		Sources: Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
-		Events:  Events{Record: string(event.RecordAll), Retention: event.DefaultRetention},
+		Events:  Events{Record: "all", Retention: 30 * 24 * time.Hour},
 		Files:   Files{Remote: selected(r.Extractor, defaultRemote)},
 		Log:     Log{Level: "info", Format: "text"},
 	}

@@ -14,7 +14,7 @@ func examples() map[string][]op.Example {
 	page := fmt.Sprintf(`{"events": [%s], "next_cursor": "c2lnbmVkIHBvc2l0aW9uOiAxMg", "missed": false}`, one)
 	return map[string][]op.Example{
 		"events.list": {{Name: "written", Summary: "What was written", Parameters: map[string]string{
-			"kinds": "documents.written", "wait": "20"}, Answer: page}},
+			"kinds": DocumentsWritten}, Answer: page}},
 		"events.get": {{Name: "one", Summary: "One event", Parameters: map[string]string{"id": id}, Answer: one}},
 		"admin.events.list": {{Name: "all", Summary: "Everything that is kept",
 			Parameters: map[string]string{"org": "default"}, Answer: page}},
@@ -29,7 +29,7 @@ func examples() map[string][]op.Example {
 func links() map[string][]op.Link {
 	next := func(to string) []op.Link {
 		return []op.Link{{Name: "next", To: to, Summary: "Go on from here",
-			Parameters: map[string]string{"after": "$response.body#/next_cursor"}}}
+			Parameters: map[string]string{"after": "$response.body#/next_cursor", "kinds": "$request.query.kinds"}}}
 	}
 	return map[string][]op.Link{"events.list": append(next("events.list"), op.Link{Name: "first", To: "events.get",
 		Summary: "Read the first", Parameters: map[string]string{"id": "$response.body#/events/0/id"}})}

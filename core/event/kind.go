@@ -2,7 +2,6 @@ package event
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/mnemehq/mneme/core/op"
@@ -209,8 +208,4 @@ func names(admin bool) []string {
 		}
 	}
 	return out
-}
-
-func known(kind string) bool {
-	return slices.ContainsFunc(Kinds(), func(k Kind) bool { return k.Name == kind })
 }

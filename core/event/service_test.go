@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,9 +42,20 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s is for admin keys: %v", k.Name, k.Admin)
 		}
 	}
+	field, _ := reflect.TypeFor[event.ListEvents]().FieldByName("Kinds")
+	if all := strings.Split(field.Tag.Get("enum"), ","); !slices.Equal(all, names(list)) {
+		t.Errorf("a list may ask for %v, and there are %v", all, names(list))
+	}
 	if len(list.Kinds) != len(event.Kinds()) {
 		t.Errorf("%d kinds of %d", len(list.Kinds), len(event.Kinds()))
 	}
+}
+
+func names(l event.KindList) (all []string) {
+	for _, k := range l.Kinds {
+		all = append(all, k.Name)
+	}
+	return all
 }
 
 func (w *world) list(ctx context.Context, in event.ListEvents) event.Page {

@@ -195,7 +195,7 @@ func (st *storyteller) here(text string) string {
 	return text
 }
 
-var identifier = regexp.MustCompile(`^(key|org|int|mem|op)_[A-Za-z0-9-]{6,}$`)
+var identifier = regexp.MustCompile(`^(key|org|int|mem|op|evt)_[A-Za-z0-9-]{6,}$`)
 
 // learn notes which of this server's ids stand where an example has its own.
 func (st *storyteller) learn(example, real any) {
