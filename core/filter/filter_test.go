@@ -21,7 +21,8 @@ func metadata(t testing.TB, raw string) filter.Metadata {
 }
 
 func TestMatch(t *testing.T) {
-	doc := `{"n":3,"f":0.10,"s":"three","b":true,"tags":["red","3"],"big":9007199254740993,"e":1e2,"z":-0.0}`
+	doc := `{"n":3,"f":0.10,"pi":-31.4e-1,"thousand":1.0e3,"s":"three",` +
+		`"b":true,"tags":["red","3"],"big":9007199254740993,"e":1e2,"z":-0.0}`
 	for _, c := range []struct {
 		filter string
 		want   bool
@@ -33,6 +34,10 @@ func TestMatch(t *testing.T) {
 		{`{"s":"Three"}`, false}, {`{"absent":"x"}`, false},
 		{`{"big":9007199254740993}`, true}, {`{"big":9007199254740992}`, false},
 		{`{"e":100}`, true}, {`{"z":0}`, true},
+		{`{"pi":"-3.14"}`, true}, {`{"pi":-3.140}`, true}, {`{"pi":3.14}`, false}, {`{"pi":-0.314}`, false},
+		{`{"thousand":"1000"}`, true}, {`{"thousand":1E+3}`, true}, {`{"thousand":100}`, false},
+		{`{"n":{"$eq":4}}`, false}, {`{"n":{"$in":[1,4]}}`, false}, {`{"n":{"$eq":3,"$in":[4]}}`, false},
+		{`{"n":{"$eq":4,"$in":[3]}}`, false},
 		{`{"n":{"$eq":3}}`, true}, {`{"n":{"$in":[1,"3"]}}`, true}, {`{"tags":{"$in":["blue","red"]}}`, true},
 		{`{"n":3,"s":"x"}`, false}, {`{"$or":[{"n":4},{"s":"three"}]}`, true},
 		{`{"$and":[{"n":3},{"$or":[{"b":false},{"tags":"red"}]}]}`, true},
@@ -79,16 +84,21 @@ func byTokens(f *filter.Filter, tokens []string) bool {
 }
 
 func TestParseRefuses(t *testing.T) {
-	deep := strings.Repeat(`{"$and":[`, 20) + `{"a":1}` + strings.Repeat(`]}`, 20)
-	var wide []string
-	for i := range 300 {
-		wide = append(wide, fmt.Sprintf(`{"k":%d}`, i))
+	deep := func(n int) string { return strings.Repeat(`{"$and":[`, n-1) + `{"a":1}` + strings.Repeat(`]}`, n-1) }
+	wide := func(n int) string { return `{"$or":[` + strings.TrimSuffix(strings.Repeat(`{"k":1},`, n), ",") + `]}` }
+	long := func(n int) string { return `{"a":{"$in":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}}` }
+	number := func(n int) string { return `{"a":0.` + strings.Repeat("0", n-3) + `1}` }
+	for _, s := range []string{deep(16), wide(256), long(1000), number(400), `{"a":0e400}`, `{"a":0e-800}`} {
+		if _, err := filter.Parse(json.RawMessage(s)); err != nil {
+			t.Errorf("%.60s: %v", s, err)
+		}
 	}
 	for _, s := range []string{
 		`{}`, `[]`, `null`, `3`, `"x"`, ``, `{"a":{}}`, `{"a":null}`, `{"a":[1]}`, `{"a":{"$ne":1}}`, `{"a":{"$nin":[1]}}`,
 		`{"a":{"$gt":1}}`, `{"a":{"$lte":1}}`, `{"$not":{"a":1}}`, `{"$and":[]}`, `{"$or":{}}`, `{"$and":[{}]}`,
 		`{"a":{"$in":[]}}`, `{"a":{"$in":"x"}}`, `{"a":{"$in":[null]}}`, `{"a":{"$in":[{"b":1}]}}`, `{"a":{"b":1}}`, `{"":1}`,
-		`{"a":1e999}`, `{"a":1,"$or":[{"b":{"$regex":"x"}}]}`, deep, `{"$or":[` + strings.Join(wide, ",") + `]}`,
+		`{"a":1e999}`, `{"a":1,"$or":[{"b":{"$regex":"x"}}]}`, deep(17), wide(257), long(1001), number(401), `{"a":0e401}`,
+		`{"a":0e-801}`, `{"a":{"$eq":null}}`, deep(20), wide(300),
 	} {
 		if _, err := filter.Parse(json.RawMessage(s)); fault.CodeOf(err) != fault.InvalidFilter {
 			t.Errorf("%.60s: got %v, want invalid_filter", s, err)
@@ -119,6 +129,27 @@ func TestParseMetadataLimits(t *testing.T) {
 		_, err := filter.ParseMetadata("metadata", json.RawMessage(c.raw))
 		if c.ok && err != nil || !c.ok && fault.CodeOf(err) != fault.InvalidMetadata {
 			t.Errorf("%.60s: got %v, want ok=%v", c.raw, err, c.ok)
+		}
+	}
+}
+
+// TestTokens: what is long has a token of bounded length that stays its own.
+func TestTokens(t *testing.T) {
+	x := func(n int) string { return strings.Repeat("x", n) }
+	if got := filter.Token(x(64), x(64)); got != x(64)+"\x00"+x(64) {
+		t.Errorf("%q", got)
+	}
+	seen := map[string]bool{}
+	for _, key := range []string{x(64), x(65), x(128)} {
+		for _, value := range []string{x(64), x(65), x(40000)} {
+			token := filter.Token(key, value)
+			if len(token) >= 220 || seen[token] {
+				t.Errorf("of %d and %d bytes: %q", len(key), len(value), token)
+			}
+			if strings.Contains(token, x(65)) {
+				t.Errorf("of %d and %d bytes: %q is not shortened", len(key), len(value), token)
+			}
+			seen[token] = true
 		}
 	}
 }

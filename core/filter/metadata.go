@@ -183,9 +183,9 @@ func canonicalNumber(s string) (string, bool) {
 		}
 		exp, s = n, s[:i]
 	}
-	if i := strings.IndexByte(s, '.'); i >= 0 {
-		exp -= len(s) - i - 1
-		s = s[:i] + s[i+1:]
+	if whole, fraction, ok := strings.Cut(s, "."); ok {
+		exp -= len(fraction)
+		s = whole + fraction
 	}
 	s = strings.TrimLeft(s, "0")
 	for strings.HasSuffix(s, "0") {
