@@ -33,7 +33,7 @@ type Options struct {
 const (
 	maxHeaderBytes = 64 << 10
 	maxIdle        = 16 // connections kept in all
-	idleFor        = 30 * time.Second
+	timeout        = 30 * time.Second
 )
 
 // What a request failed for. The texts say no more than the one who named the URL may
@@ -60,7 +60,8 @@ type Client struct {
 
 // New makes a client.
 func New(o Options) *Client {
-	dialer := &net.Dialer{Timeout: cmp.Or(o.Timeout, 30*time.Second), Resolver: o.Resolver}
+	limit := cmp.Or(o.Timeout, timeout)
+	dialer := &net.Dialer{Timeout: limit, Resolver: o.Resolver}
 	if !o.Anywhere {
 		dialer.Control = newGuard(o.Allowed).check
 	}
@@ -69,7 +70,7 @@ func New(o Options) *Client {
 		maxBytes:  cmp.Or(o.MaxBytes, 64<<20),
 		userAgent: cmp.Or(o.UserAgent, "mneme"),
 		http: &http.Client{
-			Timeout:       cmp.Or(o.Timeout, 30*time.Second),
+			Timeout:       limit,
 			CheckRedirect: func(r *http.Request, via []*http.Request) error { return redirect(r, via, redirects) },
 			Transport: &http.Transport{
 				DialContext:            dialer.DialContext,
@@ -77,7 +78,7 @@ func New(o Options) *Client {
 				MaxResponseHeaderBytes: maxHeaderBytes,
 				MaxIdleConns:           maxIdle,
 				MaxIdleConnsPerHost:    1,
-				IdleConnTimeout:        idleFor,
+				IdleConnTimeout:        timeout,
 				ForceAttemptHTTP2:      true,
 			},
 		},
@@ -188,10 +189,7 @@ type body struct {
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1] // one more tells whether there is more
-	}
-	n, err := b.from.Read(p)
+	n, err := b.from.Read(p[:min(int64(len(p)), b.left+1)]) // one more tells whether there is more
 	if int64(n) > b.left {
 		n = int(b.left)
 		b.left = 0
