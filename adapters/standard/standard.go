@@ -30,6 +30,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/source/directory"
 	"github.com/mnemehq/mneme/adapters/source/feed"
 	"github.com/mnemehq/mneme/adapters/source/git"
+	"github.com/mnemehq/mneme/adapters/source/polite"
 	"github.com/mnemehq/mneme/adapters/source/s3"
 	"github.com/mnemehq/mneme/adapters/source/web"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
@@ -58,8 +59,9 @@ func Register(r *registry.Registry) {
 	redis.Register(r)
 	directory.Register(r)
 	git.Register(r)
-	feed.Register(r)
-	web.Register(r)
+	hosts := polite.NewHosts() // a site and its feed are one host
+	feed.Register(r, hosts)
+	web.Register(r, hosts)
 	remote.Register(r)
 	s3.Register(r)
 }

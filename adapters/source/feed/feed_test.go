@@ -30,6 +30,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/source/polite"
 	"github.com/mnemehq/mneme/adapters/source/sourcetest"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
 )
 
 // site serves a feed, and a connector reaches it and nothing else.
@@ -329,7 +330,8 @@ func TestCharsets(t *testing.T) {
 			"text/xml; charset=cp1252", french},
 		"koi8-r": {in(charmap.KOI8R, doc(`<?xml version="1.0" encoding="koi8-r"?>`, russian)),
 			"text/xml; charset=utf-8", russian},
-		"by the server": {in(charmap.Windows1251, doc("", russian)), "text/xml; charset=windows-1251", russian},
+		"by the server":       {in(charmap.Windows1251, doc("", russian)), "text/xml; charset=windows-1251", russian},
+		"by the server alone": {in(charmap.Macintosh, doc("", "caf\u00e9")), "text/xml; charset=macintosh", "caf\u00e9"},
 		"by its looks": {in(charmap.Windows1251, doc("", strings.TrimSpace(strings.Repeat(russian+" ", 5)))), "",
 			strings.TrimSpace(strings.Repeat(russian+" ", 5))},
 		"by its looks, too": {in(charmap.Windows1252, doc("", strings.TrimSpace(strings.Repeat(spoken, 5)))), "",
@@ -401,6 +403,12 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
+// layers is a feed whose elements lie so deep in each other, twice.
+func layers(n int) string {
+	deep := strings.Repeat("<x:a>", n-3) + strings.Repeat("</x:a>", n-3)
+	return `<rss version="2.0"><channel><title>f</title><item><guid>1</guid>` + deep + deep + "</item></channel></rss>"
+}
+
 // TestNoFeed: what is no feed is no empty one, and harms nobody.
 func TestNoFeed(t *testing.T) {
 	s := newSite(t)
@@ -422,7 +430,10 @@ func TestNoFeed(t *testing.T) {
 			<link rel="ALTERNATE" type="application/atom+xml" href="https://a.example/atom">
 			<link rel="alternate" type="text/html" href="/de">`,
 			port.SourceConfig, s.url + "/rss and https://a.example/atom"},
-		"huge": {rss + strings.Repeat(" ", 10<<20), port.SourceTooLarge, "10485760 bytes"},
+		"many": {strings.Repeat(`<link rel="alternate" type="application/rss+xml" href="https://a.example/x">`, 4),
+			port.SourceConfig, strings.Join(slices.Repeat([]string{"https://a.example/x"}, 3), " and ")},
+		"deep and closed": {layers(257), port.SourceUnavailable, "no feed"},
+		"huge":            {rss + strings.Repeat(" ", 10<<20), port.SourceTooLarge, "10485760 bytes"},
 	} {
 		s.set(c.body, nil)
 		l := &listed{}
@@ -430,6 +441,13 @@ func TestNoFeed(t *testing.T) {
 		if wantCode(t, err, c.code, c.says); l.complete {
 			t.Errorf("%s is complete", name)
 		}
+		if strings.Count(err.Error(), "https://a.example/x") > 3 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.set(layers(256), nil)
+	if l := s.list(nil); len(l.items) != 1 {
+		t.Errorf("%+v", l.items)
 	}
 	for status, code := range map[int]port.SourceCode{404: port.SourceNotFound, 410: port.SourceNotFound,
 		401: port.SourceCredentials,
@@ -458,6 +476,73 @@ func TestLargeEntries(t *testing.T) {
 	c, err := s.feed.Fetch(t.Context(), s.connection(), i)
 	if err != nil || c.Version != i.Version || !strings.Contains(string(c.File.Content), long) ||
 		int64(len(c.File.Content)) != i.Size {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestBounds: what an entry says of itself up to how much.
+func TestBounds(t *testing.T) {
+	s := newSite(t)
+	items := func(entries ...string) []port.SourceItem {
+		t.Helper()
+		s.set(`<rss version="2.0"><channel><item>`+strings.Join(entries, "</item><item>")+"</item></channel></rss>", nil)
+		return s.list(nil).items
+	}
+	key := func(n int) string { return "<guid>" + strings.Repeat("k", n) + "</guid>" }
+	got := items(key(2048), key(2049), "<guid>1</guid><title>De\u007fle\u0085te</title>")
+	if len(got[0].Key) != 2048 || len(got[1].Key) != 39 || got[2].Name != "Dele te" {
+		t.Errorf("%q, %q, %q", got[0].Key, got[1].Key, got[2].Name)
+	}
+	if m := got[0].Content.Metadata; len(m) != 0 {
+		t.Errorf("%v of an entry that says nothing", m)
+	}
+	many := "<guid>2</guid>"
+	for i := range 60 {
+		many += fmt.Sprintf("<category>c%d</category><author>%d@a.example (a%d)</author>", i, i, i)
+	}
+	if c := items(many)[0].Content.Metadata["categories"].([]string); len(c) != 50 || c[49] != "c49" {
+		t.Errorf("%d categories: %q", len(c), c)
+	}
+	said := func(n int) string { return "<guid>1</guid><description>" + strings.Repeat("x", n) + "</description>" }
+	frame := int(items(said(1))[0].Size) - 1
+	if got := items(said(1<<20 - frame)); got[0].Content == nil || got[0].Size != 1<<20 {
+		t.Errorf("a page of %d bytes does not come along", got[0].Size)
+	}
+	if got := items(said(1<<20 - frame + 1)); got[0].Content != nil {
+		t.Errorf("a page of %d bytes comes along", got[0].Size)
+	}
+	for n, kept := range map[int]bool{1000: true, 1001: false} {
+		tag := `"` + strings.Repeat("e", n-2) + `"`
+		s.set(rss, map[string]string{"ETag": tag})
+		if got := strings.Contains(string(s.list(nil).state), "eee"); got != kept {
+			t.Errorf("a validator of %d bytes: %v", n, got)
+		}
+	}
+}
+
+// TestRegistered: what is registered reaches what the operator lets it, and its requests take
+// turns with those of others with the same hosts.
+func TestRegistered(t *testing.T) {
+	s := newSite(t)
+	s.set(rss, nil)
+	r := registry.New()
+	feed.Register(r, polite.NewHosts())
+	info, ok := r.Source.Component("feed")
+	if !ok {
+		t.Fatal("it is not registered")
+	}
+	open := func(private ...string) (port.Connector, error) {
+		return r.Source.Open(t.Context(), info.Select(), registry.Env{Now: time.Now, Reach: registry.Reach{
+			Private: private, MaxItem: 1 << 20, UserAgent: "Mneme/1"}})
+	}
+	c, err := open(strings.TrimPrefix(s.url, "http://"))
+	if err != nil || c.Kind().Name != "feed" {
+		t.Fatalf("%v, %v", c, err)
+	}
+	if err := c.List(t.Context(), s.connection(), nil, &listed{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := open("not a network"); err == nil || !strings.Contains(err.Error(), "a network that sources may reach") {
 		t.Errorf("%v", err)
 	}
 }

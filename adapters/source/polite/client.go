@@ -26,6 +26,7 @@ type Settings struct {
 	MaxBytes  int64              // 64 MiB: of an answer, after decompression
 	Timeout   time.Duration      // 30 s: of one exchange, to the last byte
 	Resolver  *net.Resolver      // nil: the system's
+	Hosts     *Hosts             // shared with other clients, whose requests it takes turns with; nil: its own
 	Now       func() time.Time   // nil: time.Now
 	// Sleep waits, or fails with its context's error. nil: by the clock.
 	Sleep func(ctx context.Context, d time.Duration) error
@@ -47,7 +48,7 @@ type Client struct {
 	maxBytes int64
 	now      func() time.Time
 	sleep    func(context.Context, time.Duration) error
-	hosts    hosts
+	hosts    *Hosts
 }
 
 // New makes a client.
@@ -59,7 +60,10 @@ func New(s Settings) *Client {
 			UserAgent: cmp.Or(s.UserAgent, "Mneme"), Resolver: s.Resolver,
 		}),
 		maxBytes: cmp.Or(s.MaxBytes, 64<<20),
-		now:      s.Now, sleep: s.Sleep, hosts: hosts{all: map[string]*host{}},
+		now:      s.Now, sleep: s.Sleep, hosts: s.Hosts,
+	}
+	if c.hosts == nil {
+		c.hosts = NewHosts()
 	}
 	if c.now == nil {
 		c.now = time.Now

@@ -11,18 +11,22 @@ import (
 // maxHosts are remembered at once; those that nobody waits for make room.
 const maxHosts = 1000
 
-// hosts are those that were asked lately.
-type hosts struct {
+// Hosts are those that were asked lately. Clients that share them make one request at a
+// time to a host between them, and keep its pauses together.
+type Hosts struct {
 	mu  sync.Mutex
 	all map[string]*host
 }
+
+// NewHosts makes a set that knows of none.
+func NewHosts() *Hosts { return &Hosts{all: map[string]*host{}} }
 
 // host is one that requests take turns at. Whoever holds its turn has its fields.
 type host struct {
 	turn   chan struct{}
 	last   time.Time // when the last request ended
 	closed time.Time // until when it wants to be left alone
-	users  int       // who hold the turn or wait for it; guarded by hosts.mu
+	users  int       // who hold the turn or wait for it; guarded by Hosts.mu
 }
 
 // enter waits for the turn at a host, and until a pause is over since the last request.
@@ -63,7 +67,7 @@ func (c *Client) leave(h *host) {
 	c.hosts.drop(h)
 }
 
-func (s *hosts) take(name string, now time.Time) *host {
+func (s *Hosts) take(name string, now time.Time) *host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.all[name]
@@ -83,7 +87,7 @@ func (s *hosts) take(name string, now time.Time) *host {
 	return h
 }
 
-func (s *hosts) drop(h *host) {
+func (s *Hosts) drop(h *host) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h.users--

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/outbound"
 	"github.com/mnemehq/mneme/adapters/source/polite"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
 )
 
 // clock goes on when somebody sleeps, and notes for how long.
@@ -84,14 +86,14 @@ func fails(t *testing.T, err error, code port.SourceCode, says string) *port.Sou
 // TestPause: a host is asked once a second, less where it says so, and no other host
 // waits for it.
 func TestPause(t *testing.T) {
-	var agent string
-	answer := func(_ http.ResponseWriter, r *http.Request) { agent = r.UserAgent() }
+	var agent, accept string
+	answer := func(_ http.ResponseWriter, r *http.Request) { agent, accept = r.UserAgent(), r.Header.Get("Accept") }
 	c, server, clock := open(t, answer)
 	asked := time.Duration(0)
 	get := func(at string) {
 		t.Helper()
 		before := func(context.Context, *url.URL) (time.Duration, error) { return asked, nil }
-		if _, err := c.Get(t.Context(), polite.Request{URL: at, Before: before}); err != nil {
+		if _, err := c.Get(t.Context(), polite.Request{URL: at, Before: before, Accept: "text/html"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,8 +117,110 @@ func TestPause(t *testing.T) {
 	if got := clock.pauses(); len(got) != len(want) {
 		t.Errorf("another host had to wait: %v", got)
 	}
+	if err := clock.Sleep(t.Context(), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	get(server.URL)
+	if got := clock.pauses(); len(got) != len(want)+1 {
+		t.Errorf("a host whose pause is over had to wait: %v", got)
+	}
 	if agent != "Mneme/1.0 (+https://mneme.example)" {
 		t.Errorf("it calls itself %q", agent)
+	}
+	if accept != "text/html" {
+		t.Errorf("it accepts %q", accept)
+	}
+}
+
+// TestSharedHosts: clients that share their hosts pause and take turns together.
+func TestSharedHosts(t *testing.T) {
+	shared := polite.NewHosts()
+	with := func(s *polite.Settings) { s.Hosts = shared }
+	c, server, clock := open(t, func(http.ResponseWriter, *http.Request) {}, with)
+	at, err := outbound.ParseNetwork(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := polite.Settings{Private: []outbound.Network{at}, Now: clock.Now, Sleep: clock.Sleep}
+	apart := polite.New(settings)
+	with(&settings)
+	for _, client := range []*polite.Client{c, polite.New(settings), apart} {
+		if _, err := client.Get(t.Context(), polite.Request{URL: server.URL}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := clock.pauses(); !slices.Equal(got, []time.Duration{time.Second}) {
+		t.Errorf("they slept %v", got)
+	}
+}
+
+// TestManyHosts: hosts that nobody asks any more are forgotten, and no other is.
+func TestManyHosts(t *testing.T) {
+	c, server, clock := open(t, func(http.ResponseWriter, *http.Request) {})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for i := range 20_000 {
+		if _, err := c.Get(ended, polite.Request{URL: fmt.Sprintf("http://h%d.example/", i)}); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if i == 15_000 {
+			if _, err := c.Get(t.Context(), polite.Request{URL: server.URL}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if after := heap(); after > before+2<<20 {
+		t.Errorf("%d bytes for 20,000 hosts", after-before)
+	}
+	if _, err := c.Get(t.Context(), polite.Request{URL: server.URL}); err != nil {
+		t.Fatal(err)
+	}
+	if got := clock.pauses(); !slices.Equal(got, []time.Duration{time.Second}) {
+		t.Errorf("it slept %v", got)
+	}
+}
+
+// TestFromEnv: what the operator lets connectors do is what the client may.
+func TestFromEnv(t *testing.T) {
+	agent := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		agent = r.UserAgent()
+		fmt.Fprint(w, strings.Repeat("x", 1001))
+	}))
+	defer server.Close()
+	clock := newClock()
+	env := registry.Env{Now: clock.Now, Reach: registry.Reach{Private: []string{server.Listener.Addr().String()}, MaxItem: 1001,
+		UserAgent: "Mneme/1"}}
+	get := func() error {
+		t.Helper()
+		s, err := polite.FromEnv(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := polite.New(s)
+		if !c.Now().Equal(clock.Now()) {
+			t.Errorf("its time is %v", c.Now())
+		}
+		_, err = c.Get(t.Context(), polite.Request{URL: server.URL})
+		return err
+	}
+	if err := get(); err != nil || agent != "Mneme/1" {
+		t.Errorf("%q, %v", agent, err)
+	}
+	env.Reach.MaxItem = 1000
+	fails(t, get(), port.SourceTooLarge, "1000 bytes")
+	env.Reach.Private = nil
+	fails(t, get(), port.SourceForbidden, "not a public one")
+	env.Reach.Private = []string{"nowhere"}
+	if _, err := polite.FromEnv(env); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("%v", err)
 	}
 }
 

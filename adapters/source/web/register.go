@@ -11,8 +11,9 @@ import (
 // Config is the operator's: there is nothing to set but what all sources may reach.
 type Config struct{}
 
-// Register adds the connector as source component web.
-func Register(r *registry.Registry) {
+// Register adds the connector as source component web. Its requests take turns with those of
+// all that have the same hosts; nil: they take turns with each other.
+func Register(r *registry.Registry, hosts *polite.Hosts) {
 	registry.Add(r.Source, registry.Component[port.Connector, Config]{
 		Name: "web", Summary: "Reads sites, by their sitemap or by following links.",
 		Stability: registry.Beta,
@@ -22,6 +23,7 @@ func Register(r *registry.Registry) {
 			if err != nil {
 				return nil, err
 			}
+			s.Hosts = hosts
 			return New(polite.New(s)), nil
 		},
 	})

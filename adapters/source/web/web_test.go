@@ -19,8 +19,11 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"github.com/mnemehq/mneme/adapters/extract/markup"
+	"github.com/mnemehq/mneme/adapters/outbound"
 	"github.com/mnemehq/mneme/adapters/source/polite"
+	"github.com/mnemehq/mneme/adapters/source/web"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
 )
 
 // TestCrawl: links are followed within the host, each page once under one key, however
@@ -907,6 +910,45 @@ func TestCheck(t *testing.T) {
 	wantCode(t, err, port.SourceUnavailable, "503")
 	_, err = s.web.Check(t.Context(), port.Connection{Config: json.RawMessage(`{"sitemap":"` + s.url + `/"}`)})
 	wantCode(t, err, port.SourceUnavailable, "no sitemap")
+}
+
+// TestRegistered: the component reaches what the operator has opened, and its requests take turns with
+// those of others that have the same hosts.
+func TestRegistered(t *testing.T) {
+	s := newSite(t)
+	s.page("/", "home")
+	r := registry.New()
+	hosts := polite.NewHosts()
+	web.Register(r, hosts)
+	info, ok := r.Source.Component("web")
+	if !ok {
+		t.Fatal("it is not registered")
+	}
+	open := func(private ...string) (port.Connector, error) {
+		return r.Source.Open(t.Context(), info.Select(), registry.Env{Now: s.clock.Now, Reach: registry.Reach{
+			Private: private, MaxItem: 1 << 20, UserAgent: "Mneme/1"}})
+	}
+	c, err := open(strings.TrimPrefix(s.url, "http://"))
+	if err != nil || c.Kind().Name != "web" {
+		t.Fatalf("%v, %v", c, err)
+	}
+	at, err := outbound.ParseNetwork(strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := polite.New(polite.Settings{Private: []outbound.Network{at}, Now: s.clock.Now, Sleep: s.clock.Sleep, Hosts: hosts})
+	s.set("/busy", answer{status: http.StatusServiceUnavailable, head: map[string]string{"Retry-After": "3600"}})
+	if _, err := other.Get(t.Context(), polite.Request{URL: s.url + "/busy"}); err == nil {
+		t.Error("it is busy")
+	}
+	_, err = c.Fetch(t.Context(), s.connection(nil), port.SourceItem{Key: s.url + "/"})
+	wantCode(t, err, port.SourceRateLimited, "later")
+	if got := s.requests(); !slices.Equal(got, []string{"/busy"}) {
+		t.Errorf("asked for %q", got)
+	}
+	if _, err := open("nowhere"); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestFetch: a page alone, as a listing would bring it.
