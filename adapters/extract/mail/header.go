@@ -33,15 +33,13 @@ const (
 )
 
 // readHeader reads a header to the blank line that ends it, or to where reading ends. What
-// belongs into none is passed over, such as the ">From" that programs put there. known is how
-// many of its fields only messages have.
-func readHeader(in *bufio.Reader) (h header, known int) {
+// belongs into none is passed over, such as the ">From" that programs put there. known: it
+// has a field that only messages have.
+func readHeader(in *bufio.Reader) (h header, known bool) {
 	var field []byte
 	size := 0
 	keep := func() {
-		if h.set(string(field)) {
-			known++
-		}
+		known = h.set(string(field)) || known
 		field = field[:0]
 	}
 	for begins := true; ; {
@@ -103,10 +101,10 @@ func (h *header) set(field string) bool {
 // time is the date in the form of metadata; empty where it is none.
 func (h *header) time() string {
 	at, err := netmail.ParseDate(h.Date)
-	if err != nil || at.Year() < 1 || at.Year() > 9999 {
+	if at = at.UTC(); err != nil || at.Year() < 1 || at.Year() > 9999 {
 		return ""
 	}
-	return at.UTC().Format(time.RFC3339)
+	return at.Format(time.RFC3339)
 }
 
 var words = mime.WordDecoder{CharsetReader: func(charset string, in io.Reader) (io.Reader, error) {
@@ -134,10 +132,7 @@ func decodeWords(s string) string {
 // oneLine is a value on one line, of bounded length.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")), " ")
-	if len(s) > maxField {
-		s = strings.ToValidUTF8(s[:maxField], "")
-	}
-	return s
+	return strings.ToValidUTF8(s[:min(len(s), maxField)], "") // which may cut a character
 }
 
 // parameters reads a field such as Content-Type: its value in lower case, and what comes after.

@@ -66,11 +66,13 @@ func attached(name, media, content string) string {
 }
 
 // nested is a message with so many parts inside each other.
-func nested(n int) port.File {
+func nested(n int) port.File { return nestedAs("mixed", n) }
+
+func nestedAs(kind string, n int) port.File {
 	var b strings.Builder
 	b.WriteString("Subject: deep\nMime-Version: 1.0\n")
 	for i := range n {
-		fmt.Fprintf(&b, "Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n", i, i)
+		fmt.Fprintf(&b, "Content-Type: multipart/%s; boundary=b%d\n\n--b%d\n", kind, i, i)
 	}
 	return file("nested.eml", eml, b.String()+"Content-Type: text/plain\n\ninnermost\n")
 }
@@ -135,6 +137,18 @@ func bodies() []extracttest.Sample {
 		{File: letter("neither.eml", "Content-Type: text/plain; charset=utf-8", "", "a\xff\x00b"), Text: []string{"a\uFFFDb"}},
 		{File: letter("page.eml", "Content-Type: text/html; charset=iso-8859-1", "", "<p>caf\xe9</p>"),
 			Text: []string{"\n\ncafé"}},
+		{File: letter("twice.eml", "Content-Type: TEXT/HTML; charset=iso-8859-1; charset=utf-8", "", "<p>caf\xe9</p>"),
+			Text: []string{"\n\ncafé"}, Never: []string{"<p>"}},
+		{File: letter("noise.eml", "Content-Transfer-Encoding: quoted-printable", "", strings.Repeat("\x01", 1<<20)+"said"),
+			Text: []string{"\n\nsaid"}},
+		{File: headed("full.eml", 256<<10), Text: []string{"To: ann@example.org"}},
+		{File: headed("more.eml", 256<<10+1), Text: []string{"# Lease"}, Never: []string{"ann@"}},
+		{File: file("field.eml", eml, "Subject: "+strings.Repeat("é", 600), "", "x"), Title: strings.Repeat("é", 500),
+			Text: []string{"x"}},
+		{File: dated("first.eml", "1 Jan 0001 00:00:00 +0000"), Text: []string{"Date: 0001-01-01T00:00:00Z"}},
+		{File: dated("before.eml", "1 Jan 0001 00:30:00 +0100"), Text: []string{"Date: 1 Jan 0001 00:30:00 +0100"}},
+		{File: dated("last.eml", "31 Dec 9999 23:59:59 +0000"), Text: []string{"Date: 9999-12-31T23:59:59Z"}},
+		{File: dated("after.eml", "31 Dec 9999 23:30:00 -0100"), Text: []string{"Date: 31 Dec 9999 23:30:00 -0100"}},
 		{File: letter("flowed.eml", "Content-Type: text/plain; format=flowed", "", "one ", "two", "> three ", "> four",
 			">> five ",
 			" six", "end ", "-- ", "Ann"), Text: []string{"one two\n> three four\n>> five \nsix\nend \n-- \nAnn"}},
@@ -149,6 +163,14 @@ func bodies() []extracttest.Sample {
 			"To: ann@example.org", "", "body"), Text: []string{"# word word", "body"}, Never: []string{"ann@"}},
 	}
 }
+
+// headed is a message whose header ends, so many bytes long, with whom it is to.
+func headed(name string, n int) port.File {
+	const before, to = "Subject: Lease\nX-Long: ", "\nTo: ann@example.org\n"
+	return file(name, eml, before+strings.Repeat("x", n-len(before)-len(to))+to, "body")
+}
+
+func dated(name, at string) port.File { return file(name, eml, "Date: "+at, "", "said") }
 
 // parts are messages of several parts.
 func parts() []extracttest.Sample {
@@ -190,10 +212,16 @@ func parts() []extracttest.Sample {
 			"Content-Type: message/rfc822\n\nSubject: Inner\nFrom: bob@example.org\n\nthe inner one",
 			attached("saved.eml", "application/octet-stream", "Subject: Saved\n\nthe saved one"),
 			"Content-Type: message/rfc822\n\nSubject: Sealed\nContent-Type: multipart/encrypted; boundary=x\n\n",
+			"Content-Type: message/rfc822\n\nFrom: eve@example.org\n\nabout nothing",
 			"Content-Type: message/rfc822\n\nno"),
 			Text: []string{"the plain form", "## Forwarded: Inner\n\nFrom: bob@example.org\n\nthe inner one",
 				"## Forwarded: Saved\n\nthe saved one",
-				"## Forwarded: Sealed"}},
+				"## Forwarded: Sealed", "From: eve@example.org\n\nabout nothing"}},
+		{File: letter("thousand.eml", "Content-Type: multipart/mixed; boundary=cut", "", strings.Repeat("--cut\n\n\n", 998)+
+			"--cut\n\nthe last one"), Text: []string{"the last one"}},
+		{File: file("each.mbox", mbox, strings.Repeat(from+"Subject: x\nContent-Type: multipart/mixed; boundary=cut\n\n"+
+			strings.Repeat("--cut\n\n\n", 600)+"--cut\n\nthe last one\n--cut--\n\n", 2)),
+			Text: []string{"# x\n\nthe last one\n\n", "# x\n\nthe last one"}},
 		{File: parted("digest.eml", "digest", "\nSubject: One\n\nfirst", "\nSubject: Two\n\nsecond"),
 			Text: []string{"## Forwarded: One\n\nfirst", "## Forwarded: Two\n\nsecond"}},
 		{File: nested(100), Title: "deep", Text: []string{"# deep\n\ninnermost"}},
@@ -216,7 +244,11 @@ func refusals() []extracttest.Refused {
 	many := strings.Repeat("--cut\n\n\n", 1000)
 	return []extracttest.Refused{
 		{Name: "nested", File: nested(101), Code: port.FileTooLarge},
+		{Name: "nested forms", File: nestedAs("alternative", 101), Code: port.FileTooLarge},
 		{Name: "forwarded", File: forwarded(101), Code: port.FileTooLarge},
+		{Name: "many parts of a forwarded one", File: letter("a.eml", "Content-Type: multipart/mixed; boundary=cut", "",
+			strings.Repeat("--cut\n\n\n", 500)+"--cut\nContent-Type: message/rfc822\n\nSubject: in\n"+
+				"Content-Type: multipart/mixed; boundary=in\n\n"+strings.Repeat("--in\n\n\n", 500)), Code: port.FileTooLarge},
 		{Name: "many parts", File: letter("a.eml", "Content-Type: multipart/mixed; boundary=cut", "", many),
 			Code: port.FileTooLarge},
 		{Name: "many messages", File: file("a.mbox", mbox, strings.Repeat(from+"\n", 10_001)), Code: port.FileTooLarge},
@@ -241,6 +273,7 @@ func TestLimitOfText(t *testing.T) {
 		return err
 	}
 	long := strings.Repeat("x", 90)
+	const webpage = "Content-Type: text/html"
 	for name, c := range map[string]struct {
 		file port.File
 		ok   bool
@@ -248,6 +281,10 @@ func TestLimitOfText(t *testing.T) {
 		"fits":        {letter("a.eml", "", long+long), true},
 		"body":        {letter("a.eml", "", long+long+long), false},
 		"page":        {letter("a.eml", "Content-Type: text/html", "", "<p>"+long+"<p>"+long+"<p>"+long), false},
+		"addresses":   {file("a.eml", eml, "From: "+long, "To: "+long, "Cc: "+long, "", "x"), false},
+		"markup":      {file("a.eml", eml, "Subject: a", webpage, "", "<p>b</p><!--"+long+long+"xxxx-->b"), true},
+		"more markup": {file("a.eml", eml, "Subject: a", webpage, "", "<p>b</p><!--"+long+long+"xxxxx-->b"), false},
+		"other forms": {parted("a.eml", "alternative", asPlain, "Content-Type: text/html\n\n"+long+long+long), true},
 		"parts":       {parted("a.eml", "mixed", "\n"+long, "\n"+long, "\n"+long), false},
 		"attachments": {parted("a.eml", "mixed", "\n"+long, attached("a.txt", "text/plain", long+long)), false},
 		"subjects": {file("a.mbox", mbox, from+"Subject: "+long, "", from+"Subject: "+long, "", from+"Subject: "+long,

@@ -71,7 +71,7 @@ func (r *reader) message(in io.Reader, depth int) (message, error) {
 	if err := r.ctx.Err(); err != nil {
 		return m, err
 	}
-	if known == 0 {
+	if !known {
 		return m, port.FileErrorf(port.FileBroken, nil, "is no e-mail: it has no header of one")
 	}
 	if err := r.part(&m, h.content, lines, "text/plain", depth); err != nil {
@@ -191,7 +191,7 @@ func (r *reader) multipart(m *message, media, boundary string, in io.Reader, dep
 			return err
 		}
 		m.attached, m.forwarded = append(m.attached, form.attached...), append(m.forwarded, form.forwarded...)
-		if len(form.text) > 0 && (len(best.text) == 0 || form.plain && !best.plain) {
+		if len(best.text) == 0 || form.plain && !best.plain {
 			if best = form; best.plain {
 				r.muted++
 			}
