@@ -109,12 +109,7 @@ func Heading(doc string, c port.Chunk) string {
 
 func hash(context, slice string) (h [16]byte) {
 	// The NUL keeps a line that moves from slice to context from keeping its hash.
-	var b strings.Builder
-	b.Grow(len(context) + 1 + len(slice))
-	b.WriteString(context)
-	b.WriteByte(0)
-	b.WriteString(slice)
-	sum := sha256.Sum256([]byte(b.String()))
+	sum := sha256.Sum256([]byte(context + "\x00" + slice))
 	copy(h[:], sum[:])
 	return h
 }

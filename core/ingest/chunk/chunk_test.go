@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -47,6 +48,7 @@ func words(n int, word string) string { return strings.TrimSpace(strings.Repeat(
 
 func TestSplit(t *testing.T) {
 	long := words(40, "milk") + "." // 41 pieces
+	x200, y200 := strings.Repeat("x", 200), strings.Repeat("y", 200)
 	tests := []struct {
 		name, text string
 		opt        chunk.Options
@@ -97,6 +99,35 @@ func TestSplit(t *testing.T) {
 			[]string{" | " + words(40, "a"), " | b, " + words(50, "b")}},
 		{"context ends at a fifth", "# " + words(20, "outer") + "\n## " + words(30, "in") + "\nbody", chunk.Default(),
 			[]string{" | " + words(20, "outer"), words(30, "in") + " | body"}},
+		{"top-level headings", "# A\nx\n# B\ny", chunk.Default(), []string{"A | x", "B | y"}},
+		{"six levels", "###### six\nx\n\n   # three spaces\ny", chunk.Default(), []string{"six | x", "three spaces | y"}},
+		{"indented headings are text", "x\n    # four\n\n\t# tab\n\n  \t# both", chunk.Default(),
+			[]string{" | x\n    # four", " | # tab", " | # both"}},
+		{"indented fence is text", "    ```\nb\n\nc\n    ```", chunk.Default(), []string{" | ```\nb", " | c\n    ```"}},
+		{"short underlines", "A\n--\nx\n\nB\n=\ny", chunk.Default(), []string{"A | x", "A | B\n=\ny"}},
+		{"longest headings", strings.Repeat("x\n\n", 200) + y200 + "\n===\nz\n# " + x200 + "\nz", chunk.Default(),
+			append(slices.Repeat([]string{" | x"}, 200), y200+" | z", x200+" | z")},
+		{"too long an underlined line", strings.Repeat("y", 201) + "\n===\nz", chunk.Default(),
+			[]string{" | " + strings.Repeat("y", 201) + "\n===\nz"}},
+		{"numbers alone", "42\n\n1986", chunk.Default(), []string{" | 42", " | 1986"}},
+		{"tildes", "~~~ a`b\nc\n\nd\n~~~", chunk.Default(), []string{" | ~~~ a`b\nc\n\nd\n~~~"}},
+		{"code in a line", "``` a`b\nc\n\nd\n```", chunk.Default(), []string{" | ``` a`b\nc", " | d\n```"}},
+		{"fence of an item", "- a\n\n  ```\n  x\n  ```\n- b", chunk.Default(), []string{" | - a\n\n  ```\n  x\n  ```\n- b"}},
+		{"fence below a list", "- a\n\n ```\n x\n ```", chunk.Default(), []string{" | - a", " | ```\n x\n ```"}},
+		{"table of an item", "- a\n\n  |b|\n- c", chunk.Default(), []string{" | - a\n\n  |b|\n- c"}},
+		{"table below a list", "- a\n\n |b|", chunk.Default(), []string{" | - a", " | |b|"}},
+		{"long front matter", "---\n" + strings.Repeat("x\n", 63) + "---\nc", chunk.Default(),
+			[]string{" | ---\n" + strings.Repeat("x\n", 63) + "---", " | c"}},
+		{"too long front matter", "---\n" + strings.Repeat("x\n", 64) + "---\nc", chunk.Default(),
+			[]string{" | " + strings.TrimSpace(strings.Repeat("x\n", 64)), " | c"}},
+		{"open front matter", "---\na: b", chunk.Default(), []string{" | a: b"}},
+		{"heading of two fifths", "# " + words(64, "a") + "\nbody", chunk.Default(), []string{words(64, "a") + " | body"}},
+		{"heading of more", "# Out\n## " + words(65, "a") + "\nbody", chunk.Default(),
+			[]string{"Out | " + words(65, "a"), "Out | body"}},
+		{"outer heading of a fifth", "# " + words(30, "a") + "\n## In\nbody", chunk.Default(),
+			[]string{words(30, "a") + " > In | body"}},
+		{"outer heading of more", "# Top\n## " + words(31, "a") + "\n### In\nbody", chunk.Default(),
+			[]string{"Top | " + words(31, "a"), "In | body"}},
 		{"memory with structure", "# A\n\nb\n\nc", chunk.Options{MaxTokens: 160, Whole: true}, []string{" | # A\n\nb\n\nc"}},
 		{"memory too long", words(100, "a") + "\n\n" + words(100, "b"), chunk.Options{MaxTokens: 160, Whole: true},
 			[]string{" | " + words(100, "a"), " | " + words(100, "b")}},
@@ -142,6 +173,12 @@ func TestSentences(t *testing.T) {
 		{"यह एक है।", "दो है।"},
 		{"هل هذا؟", "نعم."},
 		{"What?!", "Well..."},
+		{"See no. 0 Main Street.", "No.", "See fig. 9 Below.", "See no.", "Yes."},
+		{"10. Clean the filter.", "Wait 9."},
+		{"123456789012. Clean.", "Yes."},
+		{"1234567890123.", "Clean."},
+		{"One. " + strings.Repeat("-", 31) + "two."},
+		{"One.", strings.Repeat("-", 32) + "two."},
 	} {
 		text := strings.Join(want, " ")
 		if d := cmp.Diff(want, sentencesOf(t, text)); d != "" {
@@ -229,12 +266,13 @@ func TestCounterCallsAreBounded(t *testing.T) {
 }
 
 func TestApproximate(t *testing.T) {
-	texts := []string{"", "the roastery", "don't!", "東京タワー", "naïve", "ERR_CONN_RESET", "🎉🎉", "1234567", "e5 roasteries"}
+	texts := []string{"", "the roastery", "don't!", "東京タワー", "naïve", "ERR_CONN_RESET", "🎉🎉", "1234567", "e5 roasteries",
+		"aaaaaa", "zzzzzzz", "AAA", "ZZZ", "000", "9999", "\u1100\u1100", "éàüöä", "!!"}
 	got, err := chunk.Approximate(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]int{0, 3, 4, 5, 3, 5, 2, 3, 4}, got); d != "" {
+	if d := cmp.Diff([]int{0, 3, 4, 5, 3, 5, 2, 3, 4, 1, 2, 1, 1, 1, 2, 2, 2, 2}, got); d != "" {
 		t.Error(d)
 	}
 }

@@ -34,12 +34,13 @@ func (t *tally) run(ctx context.Context, count Counter) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		counts, err := count(ctx, t.texts[from:to])
+		batch := t.texts[from:to]
+		counts, err := count(ctx, batch)
 		if err != nil {
 			return err
 		}
-		if len(counts) != to-from {
-			return fault.New(fault.Internal, "the token counter answered %d counts for %d texts", len(counts), to-from)
+		if len(counts) != len(batch) {
+			return fault.New(fault.Internal, "the token counter answered %d counts for %d texts", len(counts), len(batch))
 		}
 		for i, n := range counts {
 			*t.into[from+i] = max(n, 0)
@@ -61,7 +62,7 @@ func Approximate(ctx context.Context, texts []string) ([]int, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		n, run, step := 0, 0, 0
+		n, left, step := 0, 0, 0 // left: characters that the last piece still takes
 		for _, r := range text {
 			per := 0 // characters a piece; 0: stands alone
 			switch {
@@ -72,14 +73,14 @@ func Approximate(ctx context.Context, texts []string) ([]int, error) {
 			case unicode.IsSpace(r):
 				step = 0
 				continue
-			case r >= 0x80 && !wide(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)):
+			case !wide(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)):
 				per = 3
 			}
-			if per == 0 || per != step || run%per == 0 {
+			if per == 0 || per != step || left == 0 {
 				n++
-				run = 0
+				left = per
 			}
-			run++
+			left--
 			step = per
 		}
 		counts[i] = n

@@ -83,7 +83,7 @@ func (p *parser) line(at int) line {
 	l.text = strings.TrimRightFunc(text, unicode.IsSpace)
 	for _, c := range []byte(p.doc[l.start:l.at]) {
 		if c == '\t' {
-			l.indent += 4 - l.indent%4
+			l.indent += 4 // or to the next tab stop: nothing asks for more than 4
 		} else {
 			l.indent++
 		}
@@ -114,7 +114,7 @@ func (p *parser) frontMatter() int {
 		return 0
 	}
 	lines := []span{{l.start, l.end}}
-	for at, n := l.next, 0; at < len(p.doc) && n < 64; n++ {
+	for at, n := l.next, 0; n < 64; n++ { // an open one ends at the empty line after the text
 		l = p.line(at)
 		if l.text == "" {
 			return 0
@@ -322,7 +322,7 @@ func (p *parser) fence(l line) (next int, ok bool) {
 		return 0, false
 	}
 	n := runLength(l.text, c)
-	if n < 3 || c == '`' && strings.IndexByte(l.text[n:], '`') >= 0 {
+	if n < 3 || c == '`' && strings.Contains(l.text[n:], "`") {
 		return 0, false
 	}
 	lines := []span{{l.start, l.end}}
@@ -353,13 +353,10 @@ func runLength(text string, c byte) int {
 // table takes lines with column bars: any that start with one, or a header line
 // above a delimiter row.
 func (p *parser) table(l line) (next int, ok bool) {
-	if strings.IndexByte(l.text, '|') < 0 {
+	if !strings.Contains(l.text, "|") {
 		return 0, false
 	}
-	header := false
-	if l.next < len(p.doc) {
-		header = delimiter(p.line(l.next).text)
-	}
+	header := delimiter(p.line(l.next).text)
 	if !header && l.text[0] != '|' {
 		return 0, false
 	}
@@ -367,11 +364,7 @@ func (p *parser) table(l line) (next int, ok bool) {
 		p.flush()
 	}
 	lines, end, next := []span{{l.start, l.end}}, l.end, l.next
-	for next < len(p.doc) {
-		in := p.line(next)
-		if strings.IndexByte(in.text, '|') < 0 {
-			break
-		}
+	for in := p.line(next); strings.Contains(in.text, "|"); in = p.line(next) {
 		lines = append(lines, span{in.start, in.end})
 		end, next = in.end, in.next
 	}

@@ -147,11 +147,7 @@ func words(doc string, at span) []cut {
 		if r, _ := utf8.DecodeLastRuneInString(doc[last.at.start:last.at.end]); clause(r) {
 			last.after = atClause
 		}
-		for i < at.end {
-			r, w := decode(doc, i, at.end)
-			if !unicode.IsSpace(r) {
-				break
-			}
+		for r, w := decode(doc, i, at.end); unicode.IsSpace(r); r, w = decode(doc, i, at.end) {
 			if r == '\n' {
 				last.after = atLine
 			}
@@ -188,7 +184,7 @@ func wordParts(out []cut, doc string, at span) []cut {
 		i += len(cluster)
 		r, _ := utf8.DecodeLastRuneInString(cluster)
 		switch {
-		case r >= 0x80 && (clause(r) || terminal(r)):
+		case r >= 0x80 && clause(r):
 			flush(atClause)
 		case i-start >= wordPart && r < 0x80 && !unicode.IsLetter(r) && !unicode.IsDigit(r):
 			flush(atSymbol)
@@ -202,10 +198,10 @@ func wordParts(out []cut, doc string, at span) []cut {
 
 func clause(r rune) bool {
 	switch r {
-	case ',', ';', ':', '.', '!', '?', ')', '—', '–', '、', '，', '；', '：', '،', '؛', '…':
+	case ',', ';', ':', ')', '—', '–', '、', '，', '；', '：', '،', '؛':
 		return true
 	}
-	return r >= 0x80 && terminal(r)
+	return terminal(r)
 }
 
 // unit is what the packer moves as one.

@@ -27,11 +27,8 @@ func sentences(out []span, doc string, at span) []span {
 			out = append(out, s)
 		}
 		start = end
-		for start < at.end { // abbreviated looks back to start: keep it off long gaps
-			r, w := decode(doc, start, at.end)
-			if !unicode.IsSpace(r) {
-				break
-			}
+		// abbreviated looks back to start: keep it off long gaps.
+		for r, w := decode(doc, start, at.end); unicode.IsSpace(r); r, w = decode(doc, start, at.end) {
 			start += w
 		}
 		i = max(i, start)
@@ -44,18 +41,18 @@ func sentences(out []span, doc string, at span) []span {
 		}
 		// The whole run: terminators, then closing marks.
 		term, ascii, soft := i, true, true // soft: only full stops and ellipses
-		for i < at.end && terminal(r) {
+		for terminal(r) {
 			ascii = ascii && r < 0x80
 			soft = soft && (r == '.' || r == '…')
 			i += w
 			r, w = decode(doc, i, at.end)
 		}
 		stop := i
-		for i < at.end && closing(r) {
+		for closing(r) {
 			i += w
 			r, w = decode(doc, i, at.end)
 		}
-		if i >= at.end {
+		if i == at.end {
 			break
 		}
 		if !unicode.IsSpace(r) {
@@ -97,7 +94,7 @@ func closing(r rune) bool {
 	case '"', '\'', ')', ']', '}', '*', '_', '`', '»', '›':
 		return true
 	}
-	return r >= 0x80 && unicode.In(r, unicode.Pe, unicode.Pf)
+	return unicode.In(r, unicode.Pe, unicode.Pf)
 }
 
 // lowerAhead reports whether the next letter is in lower case (SB8).
@@ -118,7 +115,7 @@ func lowerAhead(s string) bool {
 // the last word of before.
 func abbreviated(before, after string) bool {
 	from := len(before)
-	for from > 0 && len(before)-from < 12 {
+	for len(before)-from < 12 {
 		r, w := utf8.DecodeLastRuneInString(before[:from])
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' {
 			break
