@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,6 +112,39 @@ func (s *Service) secretsOf(ctx context.Context, id string, c *port.Connection) 
 	w := &worker{Service: s, source: row}
 	c.Renew = w.renew
 	return s.open(ctx, org, id)
+}
+
+// look refuses settings and secrets with which no run can succeed. An upstream that is away, slow or
+// busy refuses nothing: a run finds out later. Secrets that the upstream replaces meanwhile are put
+// into secrets, and given to renew, if there is one.
+func (s *Service) look(ctx context.Context, k knownKind, id string, config json.RawMessage, secrets map[string]string,
+	renew func(context.Context, map[string]string) error) error {
+	looking, stop := context.WithTimeout(ctx, s.lookFor)
+	defer stop()
+	c := port.Connection{Source: id, Config: config, Secrets: maps.Clone(secrets)}
+	c.Known = func(context.Context, string) (string, bool, error) { return "", false, nil }
+	c.Renew = func(ctx context.Context, renewed map[string]string) error {
+		maps.Copy(secrets, renewed)
+		if renew == nil {
+			return nil
+		}
+		return renew(ctx, renewed)
+	}
+	found, err := k.connector.Check(looking, c)
+	if err := cmp.Or(ctx.Err(), refuse(found)); err != nil {
+		return err
+	}
+	var of *port.SourceError
+	if !errors.As(err, &of) {
+		return nil // of the time that it took, or of the connector's program: a run says more
+	}
+	switch of.Code {
+	case port.SourceCredentials:
+		return fault.Field(fault.InvalidRequest, "secrets", "cannot work: %s", of.Message)
+	case port.SourceConfig, port.SourceForbidden, port.SourceNotFound:
+		return fault.Field(fault.InvalidRequest, "config", "cannot work: %s", of.Message)
+	}
+	return nil
 }
 
 // errEnough ends the listing of a check.

@@ -95,7 +95,7 @@ func flatten(where string, e *jsonschema.ValidationError, raw json.RawMessage,
 			if len(e.InstanceLocation) == 0 {
 				hint = registry.Suggest(name, slices.Sorted(maps.Keys(schema.Properties)))
 			}
-			out = append(out, port.SourceFieldProblem{Field: field + "." + fault.Clip(name), Message: "is unknown" + hint})
+			out = append(out, port.SourceFieldProblem{Field: field + "." + fault.Clip(name), Message: unknown + hint})
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
@@ -128,10 +128,19 @@ func reasonOf(e *jsonschema.ValidationError) string {
 	return e.ErrorKind.LocalizedString(english)
 }
 
-// refuse is the fault of the first of some problems.
+// unknown begins what is said of a field that a kind does not have.
+const unknown = "is unknown"
+
+// refuse is the fault of the first of some problems. A field that is unknown comes before those that
+// are missing, of which it may be a misspelt one.
 func refuse(all []port.SourceFieldProblem) error {
 	if len(all) == 0 {
 		return nil
+	}
+	for _, p := range all {
+		if strings.HasPrefix(p.Message, unknown) {
+			return fault.Field(fault.InvalidRequest, p.Field, "%s", p.Message)
+		}
 	}
 	return fault.Field(fault.InvalidRequest, all[0].Field, "%s", all[0].Message)
 }

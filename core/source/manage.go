@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -25,7 +26,7 @@ type CreateSource struct {
 	Config    json.RawMessage   `json:"config,omitempty" doc:"settings, an object as the kind's schema wants it"`
 	Secrets   map[string]string `json:"secrets,omitempty" doc:"as the kind's schema wants them; written, never read back"`
 	Schedule  *Schedule         `json:"schedule,omitempty" doc:"when runs begin by themselves; left out: they do not"`
-	Deletions string            `json:"deletions,omitempty" enum:"propagate,keep" doc:"what becomes of documents whose items are gone; left out: as is usual for the kind, propagate for most"`
+	Deletions *string           `json:"deletions,omitempty" enum:"propagate,keep" doc:"what becomes of documents whose items are gone; left out: as is usual for the kind, propagate for most"`
 	Enabled   *bool             `json:"enabled,omitempty" default:"true" doc:"false: it is paused"`
 	Start     *bool             `json:"start,omitempty" default:"true" doc:"whether the first run begins at once"`
 }
@@ -72,20 +73,26 @@ func (s *Service) Create(ctx context.Context, in CreateSource) (Source, error) {
 	org := ident.From(ctx).Org
 	row := port.SourceRow{
 		ID: "src_" + uuid.Must(uuid.NewV7()).String(), Org: org, Name: in.Name, Kind: k.Name, Namespace: in.Namespace,
-		Config: config, Schedule: schedule, Keep: keeps(in.Deletions), Enabled: in.Enabled == nil || *in.Enabled,
+		Config: config, Schedule: schedule, Keep: k.Keeps, Enabled: in.Enabled == nil || *in.Enabled,
 		State: port.SourceIdle, CreatedAt: now, UpdatedAt: now,
 	}
-	if in.Deletions == "" {
-		row.Keep = k.Keeps
+	if in.Deletions != nil {
+		row.Keep = keeps(*in.Deletions)
 	}
 	if !row.Enabled {
 		row.State = port.SourcePaused
 	}
-	sealed, err := s.seal(ctx, org, row.ID, in.Secrets)
+	secrets := map[string]string{}
+	maps.Copy(secrets, in.Secrets)
+	maps.DeleteFunc(secrets, func(_, value string) bool { return value == "" })
+	if err := s.look(ctx, k, "", config, secrets, nil); err != nil {
+		return Source{}, err
+	}
+	sealed, err := s.seal(ctx, org, row.ID, secrets)
 	if err != nil {
 		return Source{}, err
 	}
-	row.Secrets = setNames(nil, in.Secrets)
+	row.Secrets = setNames(nil, secrets)
 	start := row.Enabled && (in.Start == nil || *in.Start) && k.Name != pushKind
 	if row.Enabled && !start {
 		row.NextRun = next(schedule, 0, now)
@@ -277,10 +284,10 @@ type UpdateSource struct {
 func (s *Service) Update(ctx context.Context, in UpdateSource) (Source, error) {
 	org := ident.From(ctx).Org
 	var k knownKind
-	err := s.store.View(ctx, func(r reader) error {
-		row, err := mine(ctx, r, in.ID)
-		if err == nil {
-			k, err = s.kindOf(row.Kind)
+	var before port.SourceRow
+	err := s.store.View(ctx, func(r reader) (err error) {
+		if before, err = mine(ctx, r, in.ID); err == nil {
+			k, err = s.kindOf(before.Kind)
 		}
 		return err
 	})
@@ -305,6 +312,9 @@ func (s *Service) Update(ctx context.Context, in UpdateSource) (Source, error) {
 	}
 	if schedule != (port.SourceSchedule{}) && k.Name == pushKind {
 		return Source{}, fault.Field(fault.InvalidRequest, "schedule", "is not for sources of kind push")
+	}
+	if in.Secrets, err = s.lookAgain(ctx, k, before, config, in.Secrets); err != nil {
+		return Source{}, err
 	}
 	sealed, err := s.seal(ctx, org, in.ID, in.Secrets)
 	if err != nil {
@@ -373,6 +383,42 @@ func (s *Service) Update(ctx context.Context, in UpdateSource) (Source, error) {
 		}
 	}
 	return s.Get(ctx, in.Ref)
+}
+
+// lookAgain is look for a source that is there and gets settings or secrets. It answers the secrets to
+// set: those given, or what the upstream has replaced them with. While a run has the source's
+// secrets, of which one user at a time may be, that run or the next finds out.
+func (s *Service) lookAgain(ctx context.Context, k knownKind, row port.SourceRow, config json.RawMessage,
+	given map[string]string) (map[string]string, error) {
+	set := maps.Clone(given)
+	maps.DeleteFunc(set, func(_, value string) bool { return value == "" })
+	if config == nil && len(set) == 0 || len(row.Secrets) > 0 && row.Run != "" {
+		return given, nil
+	}
+	if config == nil {
+		config = row.Config
+	}
+	secrets, err := s.open(ctx, row.Org, row.ID)
+	switch {
+	case fault.IsOff(err):
+		return given, nil // so does every run, until there is a key
+	case errors.Is(err, port.ErrUnsealable):
+		secrets = map[string]string{} // they are lost, and are set anew
+	case err != nil:
+		return nil, err
+	}
+	maps.Copy(secrets, given)
+	maps.DeleteFunc(secrets, func(_, value string) bool { return value == "" })
+	set = maps.Clone(given)
+	err = s.look(ctx, k, row.ID, config, secrets, func(ctx context.Context, renewed map[string]string) error {
+		for name, value := range renewed {
+			if _, ok := set[name]; ok {
+				set[name] = value
+			}
+		}
+		return (&worker{Service: s, source: row}).renew(ctx, renewed)
+	})
+	return set, err
 }
 
 // DeleteSource are the parameters of DELETE /sources/{id}.

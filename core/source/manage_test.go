@@ -26,6 +26,8 @@ func TestRefusedSettings(t *testing.T) {
 			`kind: "shelv" is no kind of source here; did you mean "shelf"?`},
 		{func(in *source.CreateSource) { in.Config = json.RawMessage(`{"pth":"a","path":"a"}`) }, fault.InvalidRequest,
 			`config.pth: is unknown; did you mean "path"?`},
+		{func(in *source.CreateSource) { in.Config = json.RawMessage(`{"paths":"a"}`) }, fault.InvalidRequest,
+			`config.paths: is unknown; did you mean "path"?`},
 		{func(in *source.CreateSource) { in.Config = nil }, fault.InvalidRequest, `config.path: is required`},
 		{func(in *source.CreateSource) { in.Config = json.RawMessage(`{"path":"a","depth":"b"}`) }, fault.InvalidRequest,
 			`config.depth: must be of type integer`},
@@ -48,7 +50,7 @@ func TestRefusedSettings(t *testing.T) {
 		{func(in *source.CreateSource) { in.Schedule = &source.Schedule{Cron: "0 0 31 2 *"} }, fault.InvalidRequest,
 			"schedule.cron: "},
 		{func(in *source.CreateSource) { in.Namespace = "No" }, fault.InvalidNamespace, "namespace"},
-		{func(in *source.CreateSource) { in.Deletions = "never" }, fault.InvalidRequest, "deletions"},
+		{func(in *source.CreateSource) { in.Deletions = new("never") }, fault.InvalidRequest, "deletions"},
 	} {
 		in := source.CreateSource{Name: "n", Kind: "shelf", Namespace: "docs", Config: json.RawMessage(`{"path":"a"}`)}
 		c.change(&in)

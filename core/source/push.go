@@ -68,6 +68,8 @@ type PushItem struct {
 	Modified *time.Time      `json:"modified_at,omitempty" doc:"becomes metadata"`
 	Text     *string         `json:"text,omitempty" schema:"Text" maxBytes:"8388608" doc:"what is above 256 KB becomes several documents"`
 	Metadata json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"at most 20 keys beside those that every source gives"`
+
+	metadata filter.Metadata
 }
 
 // Units is what a call costs: its items.
@@ -87,6 +89,13 @@ func (in *PushItems) Validate() error {
 			return fault.Field(fault.InvalidRequest, at, "is deleted, so it has neither text, metadata nor version")
 		case !v.Deleted && v.Text == nil:
 			return fault.Field(fault.InvalidRequest, at+".text", "is required")
+		}
+		var err error
+		if v.metadata, err = filter.ParseMetadata(at+".metadata", v.Metadata); err != nil {
+			return err
+		}
+		if n := len(v.metadata); n > maxPushKeys {
+			return fault.Field(fault.InvalidMetadata, at+".metadata", "has %d keys; at most %d are taken", n, maxPushKeys)
 		}
 	}
 	return nil
@@ -224,19 +233,11 @@ const maxPushKeys = 20
 
 // take makes the documents of a pushed item.
 func (w *worker) take(p *piece, v PushItem) error {
-	meta, err := filter.ParseMetadata("metadata", v.Metadata)
-	if err != nil {
-		return p.fail(string(fault.InvalidMetadata), fault.From(err).Message, true)
-	}
 	own := map[string]any{}
-	if raw := meta.JSON(); len(raw) > 0 {
+	if raw := v.metadata.JSON(); len(raw) > 0 {
 		if err := json.Unmarshal(raw, &own); err != nil {
 			return fmt.Errorf("decode metadata: %w", err)
 		}
-	}
-	if len(own) > maxPushKeys {
-		return p.fail(string(fault.InvalidMetadata), fmt.Sprintf("has %d keys of metadata; at most %d are taken", len(own),
-			maxPushKeys), true)
 	}
 	if *v.Text == "" {
 		return p.fail("no_text", "holds no text", true)
@@ -265,7 +266,7 @@ func pushRun(ctx context.Context, r port.SourceReader, row port.SourceRow, id st
 // BeginRun is the body of POST /sources/{id}/runs.
 type BeginRun struct {
 	Ref
-	Mode string `json:"mode,omitempty" enum:"full" default:"full" doc:"everything that the source has is to be brought"`
+	Mode *string `json:"mode,omitempty" enum:"full" default:"full" doc:"everything that the source has is to be brought"`
 }
 
 // Begun answers POST /sources/{id}/runs.

@@ -213,12 +213,20 @@ func (s *Service) startManual(ctx context.Context, in Ref, o order, join bool) (
 // ApplyDeletions is the body of POST /sources/{id}/apply_deletions.
 type ApplyDeletions struct {
 	Ref
-	Max int64 `json:"max" minimum:"0" maximum:"1000000000" doc:"most documents to delete; if more would go, none does"`
+	Max *int64 `json:"max" minimum:"0" maximum:"1000000000" doc:"most documents to delete; if more would go, none does"`
+}
+
+// Validate wants the number: nobody deletes as many as the server pleases.
+func (in *ApplyDeletions) Validate() error {
+	if in.Max == nil {
+		return fault.Field(fault.InvalidRequest, "max", "is required")
+	}
+	return nil
 }
 
 // ApplyDeletions starts a run that deletes what is gone up to a number.
 func (s *Service) ApplyDeletions(ctx context.Context, in ApplyDeletions) (Run, error) {
-	return s.startManual(ctx, in.Ref, order{trigger: "manual", full: true, params: params{Max: &in.Max}}, false)
+	return s.startManual(ctx, in.Ref, order{trigger: "manual", full: true, params: params{Max: in.Max}}, false)
 }
 
 // RetryFailed starts a run of the failed items of another one.

@@ -102,7 +102,7 @@ func TestDeletionsNeedProof(t *testing.T) {
 	apply := func(most int64) source.Run {
 		t.Helper()
 		if _, err := coretest.Call(f.ctx, f.svc.ApplyDeletions, source.ApplyDeletions{Ref: source.Ref{ID: s.ID},
-			Max: most}); err != nil {
+			Max: &most}); err != nil {
 			t.Fatal(err)
 		}
 		return *f.idle(s.ID).LastRun
@@ -121,7 +121,7 @@ func TestDeletionsNeedProof(t *testing.T) {
 func TestKeptDeletions(t *testing.T) {
 	f := newFixture(t, nil)
 	f.fill(3)
-	s := f.idle(f.create(source.CreateSource{Deletions: "keep"}).ID)
+	s := f.idle(f.create(source.CreateSource{Deletions: new("keep")}).ID)
 	f.shelf.drop("k1000")
 	f.counts("kept", f.sync(s.ID), "completed", port.SourceCounts{Seen: 2, Unchanged: 2})
 	if got := f.has("docs"); len(got) != 3 {
@@ -221,7 +221,7 @@ func TestIncremental(t *testing.T) {
 	f.shelf.set(func(s *shelf) { s.err = nil })
 	f.counts("after an error nothing is passed over", f.sync(s.ID), "completed", port.SourceCounts{Seen: 1, Updated: 1})
 	if _, err := coretest.Call(f.ctx, f.svc.ApplyDeletions, source.ApplyDeletions{Ref: source.Ref{ID: s.ID},
-		Max: 12}); err != nil {
+		Max: new(int64(12))}); err != nil {
 		t.Fatal(err)
 	}
 	f.counts("everything", *f.idle(s.ID).LastRun, "completed", port.SourceCounts{Seen: 17, Unchanged: 17, Deleted: 12})

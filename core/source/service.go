@@ -37,6 +37,7 @@ type Settings struct {
 	Stall   time.Duration // without progress, after which a run is ended; 0: 10 minutes
 	Beat    time.Duration // between two heartbeats of a run; 0: 15 s
 	Tick    time.Duration // between two looks for sources that are due; 0: 5 s
+	Look    time.Duration // at what settings lead to, before they are stored; 0: 10 s
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -53,6 +54,7 @@ type Service struct {
 	maxItem    int64
 	stall      time.Duration
 	beat, tick time.Duration
+	lookFor    time.Duration
 	now        func() time.Time
 	log        *slog.Logger
 	off        bool
@@ -92,6 +94,7 @@ func New(s Settings) (*Service, error) {
 		stall:      cmp.Or(s.Stall, 10*time.Minute),
 		beat:       cmp.Or(s.Beat, 15*time.Second),
 		tick:       cmp.Or(s.Tick, 5*time.Second),
+		lookFor:    cmp.Or(s.Look, 10*time.Second),
 		now:        s.Now,
 		log:        s.Log,
 	}
@@ -187,30 +190,33 @@ func Operations() []op.Op[*Service] {
 	started := []op.Answer{{Status: 202, Summary: "The run is queued.", Body: Run{}},
 		{Status: 200, Summary: "This run is under way already.", Body: Run{}}}
 	push := body(write("sources.items.push", "POST", one+"/items", "Bring items of a source of kind push",
-		fault.SourceNotFound, fault.NotFound, fault.Conflict, fault.PayloadTooLarge, fault.Unavailable, fault.Upstream),
+		fault.InvalidMetadata, fault.SourceNotFound, fault.NotFound, fault.Conflict, fault.PayloadTooLarge, fault.Unavailable,
+		fault.Upstream),
 		document.MaxBody)
 	push.Class, push.Timeout, push.TimeoutClass = op.Write, 120*time.Second, op.OwnTimeout
 	push.Description = "One result for each item, in the order of the call: an item that cannot be written says why, and the " +
 		"others are durable and searchable. An item whose `version` is kept already is not looked at further."
-	return op.WithExamples([]op.Op[*Service]{
+	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
 		op.Define(kinds, (*Service).Kinds),
 		op.Define(describe(answers(body(write("sources.create", "POST", "/sources", "Connect a source",
 			fault.InvalidNamespace, fault.Conflict, fault.Unavailable), maxBody),
 			op.Answer{Status: 201, Summary: "The source.", Body: Source{}}),
-			"Its first run begins unless `start` is false."), (*Service).Create),
+			"Settings and secrets are tried first, for 10 seconds at most: with those that cannot work nothing is stored. "+
+				"Its first run begins unless `start` is false."), (*Service).Create),
 		op.Define(check, (*Service).Check),
 		op.Define(read("sources.list", "/sources", "List sources", fault.InvalidRequest, fault.InvalidCursor), (*Service).List),
 		op.Define(read("sources.get", one, "Read a source", fault.SourceNotFound), (*Service).Get),
 		op.Define(describe(body(write("sources.update", "PATCH", one, "Change a source", fault.SourceNotFound, fault.Conflict,
 			fault.Unavailable), maxBody), "What is left out stays. To disable a source cancels its run. New settings or secrets "+
-			"end its run, and begin one that looks at everything again; that lifts the state error."), (*Service).Update),
+			"are tried as for a new source, end its run, and begin one that looks at everything again; that lifts the state "+
+			"error."), (*Service).Update),
 		op.Define(describe(answers(write("sources.delete", "DELETE", one, "Disconnect a source", fault.InvalidRequest,
 			fault.SourceNotFound), op.Answer{Status: 202, Summary: "It is going.", Body: Source{}}),
 			"Its documents stay, as if they had been written directly, unless `documents` is delete."), (*Service).Delete),
 		op.Define(answers(optionalBody(write("sources.sync", "POST", one+"/sync", "Start a run", fault.SourceNotFound,
 			fault.Conflict)), started...), (*Service).Sync),
-		op.Define(describe(answers(optionalBody(write("sources.apply_deletions", "POST", one+"/apply_deletions",
-			"Apply withheld deletions", fault.SourceNotFound, fault.Conflict)), started[:1]...),
+		op.Define(describe(answers(body(write("sources.apply_deletions", "POST", one+"/apply_deletions",
+			"Apply withheld deletions", fault.SourceNotFound, fault.Conflict), 4<<10), started[:1]...),
 			"A new run over everything, which deletes up to `max` documents whose items are gone, and none if more are."),
 			(*Service).ApplyDeletions),
 		op.Define(read("sources.items.list", one+"/items", "List what is kept of a source's items", fault.InvalidRequest,
@@ -234,7 +240,7 @@ func Operations() []op.Op[*Service] {
 			"End a run of a source of kind push", fault.SourceNotFound, fault.NotFound, fault.Conflict)),
 			op.Answer{Status: 202, Summary: "The run is about to end.", Body: Run{}}),
 			"With `snapshot` what was not brought in it is gone."), (*Service).Complete),
-	}, examples())
+	}, examples()), links())
 }
 
 // maxBody is the size of a source's settings, as a body.

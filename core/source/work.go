@@ -156,11 +156,12 @@ func (w *worker) known(ctx context.Context, key string) (version string, ok bool
 
 // renew implements port.Connection.
 func (w *worker) renew(ctx context.Context, secrets map[string]string) error {
+	ctx = context.WithoutCancel(ctx) // the upstream takes the old ones no more, whatever becomes of the call
 	sealed, err := w.seal(ctx, w.source.Org, w.source.ID, secrets)
 	if err != nil {
 		return err
 	}
-	return w.store.Update(context.WithoutCancel(ctx), func(tx writer) error {
+	return w.store.Update(ctx, func(tx writer) error {
 		row, err := tx.Source(ctx, w.source.Org, w.source.ID)
 		if err != nil {
 			return err
@@ -624,7 +625,7 @@ func (l *listing) end(ctx context.Context) error {
 	withheld := int64(0)
 	if !l.source.Keep {
 		var err error
-		if withheld, err = l.sweep(ctx, proven && l.snapshot && l.run.Mode == full); err != nil {
+		if withheld, err = l.sweep(ctx, proven && l.snapshot); err != nil {
 			return err
 		}
 	}

@@ -103,6 +103,11 @@ func (c *Connector) open(conn port.Connection) (*folder, []port.SourceFieldProbl
 		field("is in none of the folders that the operator has opened to sources")
 	default:
 		if root, err = openBelow(above, below); err != nil {
+			if message := c.astray(cfg.Path); message != "" {
+				field(message)
+				err = nil
+				break
+			}
 			err = c.explain(err)
 		}
 	}
@@ -124,6 +129,28 @@ func (c *Connector) allowed(path string) (above, below string, ok bool) {
 		}
 	}
 	return above, below, ok
+}
+
+// astray says why a path that is there can never be followed: what it leads to is no folder, or, by
+// links, in none that is allowed. "": it is neither.
+func (c *Connector) astray(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	for _, d := range c.directories {
+		root, err := filepath.EvalSymlinks(d)
+		if err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
+			if info, err := os.Stat(real); err == nil && !info.IsDir() {
+				return "is not a folder"
+			}
+			return ""
+		}
+	}
+	return "leads out of the folders that the operator has opened to sources"
 }
 
 // openBelow opens a folder on a way that does not leave the one above, be it by links.
