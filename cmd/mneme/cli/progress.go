@@ -43,6 +43,23 @@ func (p *progress) update(stage string, done, total int) {
 	}
 }
 
+// count is update of a stage of which nobody knows how much there is.
+func (p *progress) count(stage string, done int) {
+	if stage != p.stage {
+		p.end()
+		p.stage = stage
+		if !p.tty {
+			fmt.Fprintln(p.w, stage)
+			return
+		}
+		p.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(stage),
+			progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	}
+	if p.bar != nil {
+		_ = p.bar.Set(done) // as above
+	}
+}
+
 // end takes the bar away.
 func (p *progress) end() {
 	if p.bar != nil {

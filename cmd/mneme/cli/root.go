@@ -139,7 +139,7 @@ Start with:  mneme quickstart`,
 	root.SetCompletionCommandGroupID("admin")
 	c.add(root, "run", c.quickstartCommand(), c.serveCommand(), c.mcpCommand(), c.healthcheckCommand())
 	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand(), c.benchCommand(), c.reindexCommand())
-	c.add(root, "data", c.namespacesCommand(), c.documentsCommand())
+	c.add(root, "data", c.namespacesCommand(), c.documentsCommand(), c.sourcesCommand())
 	c.add(root, "data", c.exportCommand(), c.copyCommand())
 	c.add(root, "admin", c.migrateCommand())
 	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.integrationsCommand(), c.usersCommand(), c.jobsCommand(),
