@@ -429,7 +429,8 @@ func (c *comparison) compareBounds(where string, was, is map[string]any) {
 	}
 	for _, keyword := range []string{"pattern", "format", "not", "if", "then", "else", "dependentSchemas"} {
 		if v, ok := is[keyword]; ok && !reflect.DeepEqual(spelled(v), spelled(was[keyword])) &&
-			(keyword != "dependentSchemas" || !fewer(was[keyword], v)) &&
+			(keyword != "dependentSchemas" || !fewer(was[keyword], known(v, was))) &&
+			(keyword != "not" || !within(v, was[keyword])) &&
 			(keyword != "format" || v == "date-time" || v == "date") {
 			c.add(where, "has another %s", keyword)
 		}
@@ -448,6 +449,32 @@ func fewer(of, set any) bool {
 		ok = ok && reflect.DeepEqual(spelled(condition), spelled(all[key]))
 	}
 	return ok
+}
+
+// known leaves out the conditions on properties that the older schema did not have: none
+// of its clients sends them.
+func known(conditions any, older map[string]any) any {
+	all := maps.Clone(members(conditions))
+	maps.DeleteFunc(all, func(name string, _ any) bool { return members(older["properties"])[name] == nil })
+	return all
+}
+
+// within reports whether a schema takes nothing that an older one did not take, as far as
+// it says no more than the older one and more of properties, which the older one leaves open.
+func within(newer, older any) bool {
+	if reflect.DeepEqual(spelled(newer), spelled(older)) {
+		return true
+	}
+	is, was := members(newer), members(older)
+	if len(is) != 1 || len(was) != 1 || was["properties"] == nil {
+		return false
+	}
+	for name, s := range members(was["properties"]) {
+		if now, ok := members(is["properties"])[name]; !ok || !within(now, s) {
+			return false
+		}
+	}
+	return true
 }
 
 // listed gives a schema of truth values without one of them, {type: boolean, not: {const:

@@ -91,6 +91,8 @@ func TestWhatBreaksClientsIsNamed(t *testing.T) {
 		"a condition gone":          {"{kind: {required: [note]}, parts:", "{parts:", nil},
 		"a condition changed": {"parts: {required: [note]}", "parts: {required: [kind]}",
 			[]string{"request body: has another dependentSchemas"}},
+		"a condition on what is new": {"{kind: {required: [note]}, parts:",
+			"{fresh: {required: [note]}, kind: {required: [note]}, parts:", nil},
 		"a condition more": {"{kind: {required: [note]}, parts:", "{name: {}, kind: {required: [note]}, parts:",
 			[]string{"request body: has another dependentSchemas"}},
 		"a length cut": {"maxLength: 10", "maxLength: 9", []string{"name: has the maxLength 9 instead of 10"}},
@@ -182,6 +184,35 @@ func TestWaysToSayTheSameAreTheSame(t *testing.T) {
 				t.Errorf("%s: %s to %s breaks %v, %v", name, pair.from, pair.to, got, err)
 			}
 		}
+	}
+}
+
+// What refuses fewer bodies than before breaks nobody, and the other way round it does.
+func TestARefusalOfLess(t *testing.T) {
+	document := func(not string) []byte {
+		return []byte(`paths: {/a: {post: {requestBody: {content: {application/json: {schema: {type: object, not: ` + not +
+			`}}}}}}}`)
+	}
+	const some = `{properties: {a: {const: null}, in: {properties: {b: {const: null}}}}}`
+	for less, breaks := range map[string]bool{
+		`{properties: {a: {const: null}, in: {properties: {b: {const: null}}}, c: {const: null}}}`: false,
+		`{properties: {a: {const: null}, in: {properties: {b: {const: null}, c: {const: null}}}}}`: false,
+		`{properties: {a: {const: null}}}`: true,
+		`{properties: {a: {const: null}, in: {properties: {b: {const: 1}}}, c: {const: null}}}`:               true,
+		`{properties: {a: {const: null}, in: {properties: {b: {const: null}}}}, required: [a]}`:               true,
+		`{properties: {a: {const: null}, in: {properties: {b: {const: null}}, additionalProperties: false}}}`: true,
+	} {
+		if got, err := openapi.Breaks(document(some), document(less)); err != nil || (len(got) > 0) != breaks {
+			t.Errorf("to not %s: %v, %v", less, got, err)
+		}
+	}
+	const bare = `{properties: {a: {const: null}}}`
+	if got, err := openapi.Breaks(document(`{properties: {a: {const: null}}, additionalProperties: false}`),
+		document(bare)); err != nil || len(got) == 0 {
+		t.Errorf("a refusal of more: %v, %v", got, err)
+	}
+	if got, err := openapi.Breaks(document(some), document(bare)); err != nil || len(got) == 0 {
+		t.Errorf("a refusal of more: %v, %v", got, err)
 	}
 }
 
