@@ -46,6 +46,7 @@ type reader interface {
 	port.PartitionReader
 	port.DocumentReader
 	port.MemoryReader
+	port.GrantReader
 	port.JobReader
 }
 

@@ -136,6 +136,7 @@ type Certificate struct {
 	Integration     string    `json:"integration" doc:"id of the integration"`
 	IntegrationName string    `json:"integration_name" doc:"name of the integration"`
 	Deleted         Deleted   `json:"deleted"`
+	Grants          Ungranted `json:"grants"`
 	VerifiedAbsent  bool      `json:"verified_absent" doc:"the store and the indexes were searched afterwards and hold nothing"`
 	ErasedAt        time.Time `json:"erased_at"`
 }
@@ -147,6 +148,12 @@ type Deleted struct {
 	Records  int64 `json:"records" minimum:"0"`
 	Receipts int64 `json:"receipts" minimum:"0"`
 	Replays  int64 `json:"replays" minimum:"0" doc:"stored answers to calls with an Idempotency-Key"`
+}
+
+// Ungranted counts what an erasure revoked.
+type Ungranted struct {
+	Revoked    int64 `json:"revoked" minimum:"0" doc:"grants of sources, by the erasure or before"`
+	Unanswered int64 `json:"unanswered" minimum:"0" doc:"of these, those that their upstream did not take back in time: they may be good there still"`
 }
 
 // EraseEndUser removes an end user for good. It is safe to repeat.
@@ -164,7 +171,8 @@ func (s *Service) EraseEndUser(ctx context.Context, in EndUserRef) (Certificate,
 		Organization:    string(o.ID),
 		Integration:     i.ID,
 		IntegrationName: i.Name,
-		Deleted:         Deleted(e.Removed),
+		Deleted:         Deleted{e.Removed.Memories, e.Removed.Vectors, e.Removed.Records, e.Removed.Receipts, e.Removed.Replays},
+		Grants:          Ungranted{e.Removed.Grants, e.Removed.Unanswered},
 		VerifiedAbsent:  e.Verified,
 		ErasedAt:        e.At.UTC(),
 	}, nil
@@ -196,6 +204,8 @@ type (
 		FirstSeen       time.Time `json:"first_seen"`
 		LastSeen        time.Time `json:"last_seen"`
 		ExportedAt      time.Time `json:"exported_at"`
+		// Few enough for the line.
+		Grants []exportGrant `json:"grants" doc:"of sources, by creation time"`
 	}
 	exportMemory struct {
 		Type       string          `json:"type" enum:"memory"` // memory
@@ -232,6 +242,13 @@ type (
 		DocumentID  string    `json:"document_id"`
 		ContentHash string    `json:"content_hash"`
 	}
+	exportGrant struct {
+		ID         string     `json:"id"`
+		Source     string     `json:"source"`
+		SecretsSet []string   `json:"secrets_set" doc:"their names; they are not exported"`
+		CreatedAt  time.Time  `json:"created_at"`
+		RevokedAt  *time.Time `json:"revoked_at"`
+	}
 	exportEnd struct {
 		Type     string `json:"type" enum:"end"` // end
 		Memories int64  `json:"memories" minimum:"0"`
@@ -249,6 +266,7 @@ func (s *Service) ExportEndUser(ctx context.Context, in EndUserRef) (*Export, er
 	}
 	absent := fault.New(fault.NotFound, "the integration %q has no end user %q", i.Name, in.ID)
 	var row port.EndUser
+	var granted []port.Grant
 	err = s.store.View(ctx, func(r reader) error {
 		rows, err := r.EndUsers(ctx, o.ID, port.EndUserList{Integration: i.ID, Prefix: in.ID, Limit: 1})
 		switch {
@@ -260,10 +278,15 @@ func (s *Service) ExportEndUser(ctx context.Context, in EndUserRef) (*Export, er
 			return fault.New(fault.Unavailable, "the end user %q is being erased", in.ID).After(time.Second)
 		}
 		row = rows[0]
-		return nil
+		granted, err = r.Grants(ctx, p)
+		return err
 	})
 	if err != nil {
 		return nil, wrap("export end user", err)
+	}
+	grants := make([]exportGrant, len(granted))
+	for n, g := range granted {
+		grants[n] = exportGrant{g.ID, g.Source, append([]string{}, g.Secrets...), g.CreatedAt.UTC(), moment(g.RevokedAt)}
 	}
 	return &Export{store: s.store, partition: p.At(row.Generation), head: exportHead{
 		Type:            "end_user",
@@ -274,6 +297,7 @@ func (s *Service) ExportEndUser(ctx context.Context, in EndUserRef) (*Export, er
 		FirstSeen:       row.FirstSeen.UTC(),
 		LastSeen:        row.LastSeen.UTC(),
 		ExportedAt:      s.now().UTC(),
+		Grants:          grants,
 	}}, nil
 }
 

@@ -65,7 +65,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"id": "key_s39n90LhvdlrL34X", "organization_id": "org_aHehSzebxrAKYMh0", "name": "search box",
 				"kind": "service", "prefix": "sk-service-", "last_four": "jL6t", "read_only": true,
-				"namespace": "home", "default_namespace": null, "scopes": [], "integration": null,
+				"namespace": "home", "source": null, "default_namespace": null, "scopes": [], "integration": null,
 				"integration_name": null, "end_user_id": null,
 				"limits": {"read": {"per_minute": 600, "burst": 60}},
 				"created_by": "key_p3ZcWn0Vd8TqYs5L",
@@ -82,7 +82,7 @@ func examples() map[string][]op.Example {
 					{
 						"id": "key_s39n90LhvdlrL34X", "organization_id": "org_aHehSzebxrAKYMh0",
 						"name": "search box", "kind": "service", "prefix": "sk-service-", "last_four": "jL6t",
-						"read_only": true, "namespace": "home", "default_namespace": null, "scopes": [],
+						"read_only": true, "namespace": "home", "source": null, "default_namespace": null, "scopes": [],
 						"integration": null, "integration_name": null, "end_user_id": null,
 						"limits": {"read": {"per_minute": 600, "burst": 60}},
 						"created_by": "key_p3ZcWn0Vd8TqYs5L",
@@ -98,7 +98,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"id": "key_s39n90LhvdlrL34X", "organization_id": "org_aHehSzebxrAKYMh0", "name": "search box",
 				"kind": "service", "prefix": "sk-service-", "last_four": "jL6t", "read_only": true,
-				"namespace": "home", "default_namespace": null, "scopes": [], "integration": null,
+				"namespace": "home", "source": null, "default_namespace": null, "scopes": [], "integration": null,
 				"integration_name": null, "end_user_id": null,
 				"limits": {"read": {"per_minute": 600, "burst": 60}},
 				"created_by": "key_p3ZcWn0Vd8TqYs5L",
@@ -115,7 +115,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"id": "key_s39n90LhvdlrL34X", "organization_id": "org_aHehSzebxrAKYMh0",
 				"name": "search box of the shop", "kind": "service", "prefix": "sk-service-",
-				"last_four": "jL6t", "read_only": true, "namespace": "home", "default_namespace": null,
+				"last_four": "jL6t", "read_only": true, "namespace": "home", "source": null, "default_namespace": null,
 				"scopes": [], "integration": null, "integration_name": null, "end_user_id": null, "limits": {},
 				"created_by": "key_p3ZcWn0Vd8TqYs5L",
 				"created_at": "2026-11-21T18:49:05.088865Z", "last_used_at": null,
@@ -132,7 +132,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"id": "key_QXWTfI3ub56Pyjea", "organization_id": "org_aHehSzebxrAKYMh0",
 				"name": "search box of the shop", "kind": "service", "prefix": "sk-service-",
-				"last_four": "5Dpt", "read_only": true, "namespace": "home", "default_namespace": null,
+				"last_four": "5Dpt", "read_only": true, "namespace": "home", "source": null, "default_namespace": null,
 				"scopes": [], "integration": null, "integration_name": null, "end_user_id": null, "limits": {},
 				"created_by": "key_p3ZcWn0Vd8TqYs5L",
 				"created_at": "2026-11-21T18:49:05.118064Z", "last_used_at": null,
@@ -151,7 +151,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"id": "int_oJCZlA8gsGnzg6SF", "organization_id": "org_aHehSzebxrAKYMh0", "name": "assistant",
 				"quotas": {"memories_per_end_user": 5000, "read_rate_per_min": 6000, "write_rate_per_min": 6000},
-				"created_at": "2026-11-21T18:49:05.150166Z"
+				"grants_required": false, "created_at": "2026-11-21T18:49:05.150166Z"
 			}`},
 		},
 		"admin.integrations.list": {
@@ -162,7 +162,7 @@ func examples() map[string][]op.Example {
 						"id": "int_oJCZlA8gsGnzg6SF", "organization_id": "org_aHehSzebxrAKYMh0",
 						"name": "assistant",
 						"quotas": {"memories_per_end_user": 5000, "read_rate_per_min": 6000, "write_rate_per_min": 6000},
-						"created_at": "2026-11-21T18:49:05.150166Z"
+						"grants_required": false, "created_at": "2026-11-21T18:49:05.150166Z"
 					}
 				],
 				"next_cursor": null
@@ -173,7 +173,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"id": "int_oJCZlA8gsGnzg6SF", "organization_id": "org_aHehSzebxrAKYMh0", "name": "assistant",
 				"quotas": {"memories_per_end_user": 5000, "read_rate_per_min": 6000, "write_rate_per_min": 6000},
-				"created_at": "2026-11-21T18:49:05.150166Z"
+				"grants_required": false, "created_at": "2026-11-21T18:49:05.150166Z"
 			}`},
 		},
 		"admin.integrations.change": {
@@ -185,7 +185,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"id": "int_oJCZlA8gsGnzg6SF", "organization_id": "org_aHehSzebxrAKYMh0", "name": "assistant",
 				"quotas": {"memories_per_end_user": 20000, "read_rate_per_min": 6000, "write_rate_per_min": 6000},
-				"created_at": "2026-11-21T18:49:05.150166Z"
+				"grants_required": false, "created_at": "2026-11-21T18:49:05.150166Z"
 			}`,
 			},
 		},
@@ -198,7 +198,7 @@ func examples() map[string][]op.Example {
 				Answer: `{
 				"id": "key_sBiNKIWkV5gq7PFL", "organization_id": "org_aHehSzebxrAKYMh0",
 				"name": "assistant in production", "kind": "integration", "prefix": "cint_", "last_four": "QGLz",
-				"read_only": false, "namespace": null, "default_namespace": null,
+				"read_only": false, "namespace": null, "source": null, "default_namespace": null,
 				"scopes": ["memories:read", "memories:write", "recall:read"],
 				"integration": "int_oJCZlA8gsGnzg6SF", "integration_name": "assistant", "end_user_id": null,
 				"limits": {}, "created_by": "key_p3ZcWn0Vd8TqYs5L",
@@ -218,7 +218,7 @@ func examples() map[string][]op.Example {
 					{
 						"id": "key_sBiNKIWkV5gq7PFL", "organization_id": "org_aHehSzebxrAKYMh0",
 						"name": "assistant in production", "kind": "integration", "prefix": "cint_",
-						"last_four": "QGLz", "read_only": false, "namespace": null, "default_namespace": null,
+						"last_four": "QGLz", "read_only": false, "namespace": null, "source": null, "default_namespace": null,
 						"scopes": ["memories:read", "memories:write", "recall:read"],
 						"integration": "int_oJCZlA8gsGnzg6SF", "integration_name": "assistant",
 						"end_user_id": null, "limits": {}, "created_by": "key_p3ZcWn0Vd8TqYs5L",
@@ -356,7 +356,7 @@ func examples() map[string][]op.Example {
 				"end_user_id": "ada@example.com", "organization_id": "org_nrocxtd5pdcivpqolphiesga",
 				"integration": "int_Advsp7RCVNIV01dq", "integration_name": "shop",
 				"deleted": {"memories": 1, "vectors": 1, "records": 1, "receipts": 2, "replays": 1},
-				"verified_absent": true, "erased_at": "2026-11-21T18:49:07.748000Z"
+				"grants": {"revoked": 1, "unanswered": 0}, "verified_absent": true, "erased_at": "2026-11-21T18:49:07.748000Z"
 			}`,
 			},
 		},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -34,16 +33,17 @@ func (q *QuotaChange) change() key.IntegrationChange {
 
 // Integration is an integration as it is shown.
 type Integration struct {
-	ID           string    `json:"id"`
-	Organization string    `json:"organization_id" doc:"id of its organization"`
-	Name         string    `json:"name" doc:"unique in its organization; in paths as good as the id"`
-	Quotas       Quotas    `json:"quotas"`
-	CreatedAt    time.Time `json:"created_at"`
+	ID             string    `json:"id"`
+	Organization   string    `json:"organization_id" doc:"id of its organization"`
+	Name           string    `json:"name" doc:"unique in its organization; in paths as good as the id"`
+	Quotas         Quotas    `json:"quotas"`
+	GrantsRequired bool      `json:"grants_required" doc:"whether sources write memories of its end users by a grant only"`
+	CreatedAt      time.Time `json:"created_at"`
 }
 
 // ShowIntegration gives an integration the form of the admin API.
 func ShowIntegration(i port.Integration) Integration {
-	return Integration{i.ID, string(i.Org), i.Name, Quotas(i.Quotas), i.CreatedAt.UTC()}
+	return Integration{i.ID, string(i.Org), i.Name, Quotas(i.Quotas), i.GrantsRequired, i.CreatedAt.UTC()}
 }
 
 // IntegrationRef names an integration in a path.
@@ -55,8 +55,9 @@ type IntegrationRef struct {
 // CreateIntegration is the body of POST /organizations/{org}/integrations.
 type CreateIntegration struct {
 	OrganizationRef
-	Name   string       `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^int_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not int_" doc:"its name, which does not begin with int_"`
-	Quotas *QuotaChange `json:"quotas,omitempty" doc:"those left out take the defaults"`
+	Name           string       `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^int_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not int_" doc:"its name, which does not begin with int_"`
+	Quotas         *QuotaChange `json:"quotas,omitempty" doc:"those left out take the defaults"`
+	GrantsRequired *bool        `json:"grants_required,omitempty" default:"false" doc:"whether sources write memories of its end users by a grant only"`
 }
 
 // ListIntegrations are the parameters of GET /organizations/{org}/integrations.
@@ -74,21 +75,22 @@ type Integrations struct {
 // ChangeIntegration is the body of PATCH .../integrations/{integration}.
 type ChangeIntegration struct {
 	IntegrationRef
-	Name   *string      `json:"name,omitempty" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^int_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not int_" doc:"its new name, which does not begin with int_"`
-	Quotas *QuotaChange `json:"quotas,omitempty" doc:"those left out stay"`
+	Name           *string      `json:"name,omitempty" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" not:"^int_" rule:"must be 1-64 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, and not int_" doc:"its new name, which does not begin with int_"`
+	Quotas         *QuotaChange `json:"quotas,omitempty" doc:"those left out stay"`
+	GrantsRequired *bool        `json:"grants_required,omitempty" doc:"whether sources write memories of its end users by a grant only"`
 }
 
 // JSONSchema implements op.Schemer: a change of nothing is refused.
 func (c *ChangeIntegration) JSONSchema() string {
-	return `{"not": {"properties": {"name": {"const": null}, "quotas": {"properties": {
+	return `{"not": {"properties": {"name": {"const": null}, "grants_required": {"const": null}, "quotas": {"properties": {
 		"memories_per_end_user": {"const": null}, "read_rate_per_min": {"const": null}, "write_rate_per_min": {"const": ` +
 		`null}}}}}}`
 }
 
 // Validate refuses a change of nothing.
 func (c *ChangeIntegration) Validate() error {
-	if c.Name == nil && (c.Quotas == nil || *c.Quotas == QuotaChange{}) {
-		return nothing("name or quotas")
+	if c.Name == nil && c.GrantsRequired == nil && (c.Quotas == nil || *c.Quotas == QuotaChange{}) {
+		return nothing("name, quotas or grants_required")
 	}
 	return nil
 }
@@ -108,8 +110,9 @@ func (s *Service) CreateIntegration(ctx context.Context, in CreateIntegration) (
 	if err != nil {
 		return Integration{}, err
 	}
-	q := in.Quotas.change().Quotas(ident.DefaultQuotas())
-	i, err := s.keys.CreateIntegration(ctx, string(o.ID), in.Name, &q)
+	c := in.Quotas.change()
+	c.GrantsRequired = in.GrantsRequired
+	i, err := s.keys.CreateIntegration(ctx, string(o.ID), in.Name, c)
 	return ShowIntegration(i), wrap("create integration", err)
 }
 
@@ -141,14 +144,14 @@ func (s *Service) GetIntegration(ctx context.Context, in IntegrationRef) (Integr
 	return ShowIntegration(i), err
 }
 
-// ChangeIntegration changes one; new quotas hold within a second.
+// ChangeIntegration changes one; what is new holds within a second.
 func (s *Service) ChangeIntegration(ctx context.Context, in ChangeIntegration) (Integration, error) {
 	o, i, err := s.integration(ctx, in.IntegrationRef)
 	if err != nil {
 		return Integration{}, err
 	}
 	c := in.Quotas.change()
-	c.Name = in.Name
+	c.Name, c.GrantsRequired = in.Name, in.GrantsRequired
 	i, err = s.keys.ChangeIntegration(ctx, string(o.ID), i.ID, c)
 	return ShowIntegration(i), wrap("change integration", err)
 }

@@ -44,6 +44,7 @@ type Key struct {
 	LastFour         string          `json:"last_four" doc:"how it ends"`
 	ReadOnly         bool            `json:"read_only" doc:"whether it is refused where data would change"`
 	Namespace        *string         `json:"namespace" doc:"the only one the key reaches; null: all"`
+	Source           *string         `json:"source" doc:"id of the only source the key reaches; null: all"`
 	DefaultNamespace *string         `json:"default_namespace" doc:"of calls that name none"`
 	Scopes           []string        `json:"scopes" doc:"rights of an integration's key"`
 	Integration      *string         `json:"integration" doc:"id of the integration that it belongs to"`
@@ -70,6 +71,7 @@ func ShowKey(k key.Info, now time.Time) Key {
 		LastFour:         k.Last4,
 		ReadOnly:         k.ReadOnly,
 		Namespace:        optional(k.Namespace),
+		Source:           optional(k.Source),
 		DefaultNamespace: optional(k.DefaultNamespace),
 		Integration:      optional(k.Integration),
 		IntegrationName:  optional(k.IntegrationName),
@@ -108,6 +110,7 @@ type CreateKey struct {
 	Name             string                `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" rule:"must be at most 128 printable characters" doc:"for people"`
 	ReadOnly         bool                  `json:"read_only,omitempty" default:"false" doc:"refuses whatever changes data"`
 	Namespace        *string               `json:"namespace,omitempty" schema:"NamespaceName" doc:"limits a service key to one namespace"`
+	Source           *string               `json:"source,omitempty" schema:"Text" minLength:"1" maxLength:"128" doc:"limits a service key to the source with this id, as of a vendor's process that pushes its items"`
 	DefaultNamespace *string               `json:"default_namespace,omitempty" schema:"NamespaceName" doc:"of calls that name none"`
 	Limits           map[string]RateChange `json:"limits,omitempty" keys:"read,write,rerank,admin" doc:"of the key itself, by rate class"`
 	ExpiresAt        *time.Time            `json:"expires_at,omitempty" doc:"in the future; default: never"`
@@ -119,7 +122,9 @@ func (c *CreateKey) JSONSchema() string {
 		"properties": {"namespace": {"const": null}, "default_namespace": {"const": null}},
 		"if": {"properties": {"kind": {"const": "admin"}}},
 		"then": {"properties": {"limits": {"propertyNames": {"const": "admin"}}}},
-		"else": {"properties": {"limits": {"maxProperties": 0}, "read_only": {"const": false}}}}}`
+		"else": {"properties": {"limits": {"maxProperties": 0}, "read_only": {"const": false}}}},
+		"dependentSchemas": {"source": {"anyOf": [{"properties": {"source": {"const": null}}},
+			{"properties": {"kind": {"enum": ["service", null]}}}]}}}`
 }
 
 // CreateIntegrationKey is the body of POST .../integrations/{integration}/keys.
@@ -213,6 +218,7 @@ func (s *Service) CreateKey(ctx context.Context, in CreateKey) (IssuedKey, error
 		Kind:             ident.Kind(value(in.Kind)),
 		ReadOnly:         in.ReadOnly,
 		Namespace:        value(in.Namespace),
+		Source:           value(in.Source),
 		DefaultNamespace: value(in.DefaultNamespace),
 		Limits:           rates(in.Limits),
 		ExpiresAt:        value(in.ExpiresAt),

@@ -18,8 +18,8 @@ import (
 
 // described are the fields of a key.
 var described = []string{"id", "organization_id", "name", "kind", "prefix", "last_four", "read_only", "namespace",
-	"default_namespace", "scopes", "integration", "integration_name", "end_user_id", "limits", "created_by", "created_at",
-	"last_used_at", "expires_at", "revoked_at", "state"}
+	"source", "default_namespace", "scopes", "integration", "integration_name", "end_user_id", "limits", "created_by",
+	"created_at", "last_used_at", "expires_at", "revoked_at", "state"}
 
 // ofAcme names a key of organization acme.
 func ofAcme(id string) admin.KeyRef { return admin.KeyRef{OrganizationRef: in("acme"), ID: id} }
@@ -94,6 +94,8 @@ func TestKeyIsRefused(t *testing.T) {
 		"integration and":      {Kind: new("personal")},
 		"namespace":            {Kind: new("admin"), Namespace: new("docs")},
 		"default_namespace":    {Kind: new("admin"), DefaultNamespace: new("docs")},
+		"source is not for":    {Kind: new("admin"), Source: new("src_1")},
+		"source is no source":  {Source: new("src_1")},
 		"expires_at":           {ExpiresAt: new(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))},
 		"default_namespace is": {Namespace: new("a"), DefaultNamespace: new("b")},
 		"limits.all":           {Limits: limit("all", new(1))},

@@ -134,7 +134,7 @@ func TestIntegrations(t *testing.T) {
 	c := openConsole(t, coretest.Options{})
 	r := coretest.Ask(c.other, t, c.CreateIntegration, coretest.Object{"name": "chat",
 		"quotas": coretest.Object{"memories_per_end_user": 2}}, func(r *admin.CreateIntegration) { r.Org = "acme" }).OK()
-	coretest.Fields(t, "an integration", r.JSON, "id", "organization_id", "name", "quotas", "created_at")
+	coretest.Fields(t, "an integration", r.JSON, "id", "organization_id", "name", "quotas", "grants_required", "created_at")
 	acme := string(ident.From(c.other).Org)
 	if fmt.Sprint(r.JSON["quotas"]) != "map[memories_per_end_user:2 read_rate_per_min:6000 write_rate_per_min:6000]" ||
 		r.JSON["name"] != "chat" || r.JSON["organization_id"] != acme || !strings.HasSuffix(r.JSON["created_at"].(string), "Z") {
@@ -194,6 +194,16 @@ func TestIntegrations(t *testing.T) {
 	got = does(c.other, t, c.ChangeIntegration, change("chat", admin.ChangeIntegration{Name: new("assistant")}))
 	if got.ID != id || got.Name != "assistant" || got.Quotas.MemoriesPerEndUser != 3 {
 		t.Errorf("renamed: %+v", got)
+	}
+	for _, required := range []bool{true, false} {
+		got = does(c.other, t, c.ChangeIntegration, change("assistant", admin.ChangeIntegration{GrantsRequired: &required}))
+		if got.GrantsRequired != required || got.Name != "assistant" || got.Quotas.MemoriesPerEndUser != 3 {
+			t.Errorf("grants required %t: %+v", required, got)
+		}
+	}
+	if made := does(c.operator, t, c.CreateIntegration, admin.CreateIntegration{OrganizationRef: in("default"), Name: "strict",
+		GrantsRequired: new(true)}); !made.GrantsRequired || plain.GrantsRequired {
+		t.Errorf("made %+v, by default %+v", made, plain)
 	}
 	refuses(c.other, t, c.GetIntegration, integrated("acme", "chat"), "not_found")
 	refuses(c.other, t, c.ChangeIntegration, change("assistant", admin.ChangeIntegration{Name: new("app")}), "conflict")

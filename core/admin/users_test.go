@@ -36,6 +36,11 @@ type line struct {
 	Version                                               int64
 	Metadata                                              map[string]any
 	Memories, Records, Receipts                           int
+	Grants                                                []struct {
+		ID, Source string
+		Secrets    []string `json:"secrets_set"`
+		Revoked    *string  `json:"revoked_at"`
+	}
 }
 
 // exported streams an export and reads its lines.
@@ -76,6 +81,15 @@ func TestExport(t *testing.T) {
 	chat.remember("ann2", "home", "Of another.")
 	c.app("", "app").remember("ann", "home", "Of another integration.")
 
+	grant := func(user, source string) string {
+		t.Helper()
+		r := coretest.Ask(chat.ctx, t, c.memories.CreateGrant, coretest.Object{"endUserId": user, "source": source}).OK()
+		return r.JSON["grant"].(coretest.Object)["id"].(string)
+	}
+	grants := []string{grant("ann", "crm"), grant("ann", "mail")}
+	grant("ann2", "crm")
+	coretest.Ask(chat.ctx, t, c.memories.RevokeGrant, coretest.Object{}, func(in *memory.RevokeGrant) { in.ID = grants[1] }).OK()
+
 	x := does(c.operator, t, c.ExportEndUser, ref("ann"))
 	if x.ContentType() != "application/x-ndjson" {
 		t.Errorf("an export is %s", x.ContentType())
@@ -100,8 +114,14 @@ func TestExport(t *testing.T) {
 	end := all[len(all)-1]
 	if fmt.Sprint(count) != "map[end:1 end_user:1 memory:132 receipt:5 record:2]" || !slices.Equal(said, want) ||
 		all[0].Type != "end_user" || all[0].ID != "ann" || end.Type != "end" || end.Memories != 132 ||
-		end.Records != 2 || end.Receipts != 5 {
+		end.Records != 2 || end.Receipts != 5 || len(all[0].Grants) != 2 {
 		t.Errorf("lines %v, end %+v", count, end)
+	}
+	for i, g := range all[0].Grants {
+		if g.ID != grants[i] || g.Source != []string{"crm", "mail"}[i] || (g.Revoked != nil) != (i == 1) || g.Secrets == nil ||
+			len(g.Secrets) != 0 {
+			t.Errorf("a grant is exported as %+v", g)
+		}
 	}
 	var history []string
 	for _, l := range all {
@@ -272,6 +292,9 @@ func TestErasure(t *testing.T) {
 	chat.version("ann", "ticket-1", 2, "A ticket again.")
 	coretest.Ask(chat.ctx, t, c.memories.Save, coretest.Object{"endUserId": "ann", "content": "Once."},
 		func(in *memory.Save) { in.IdempotencyKey = new("k1") }).OK()
+	for _, user := range []string{"ann", "ann", "bob"} {
+		coretest.Ask(chat.ctx, t, c.memories.CreateGrant, coretest.Object{"endUserId": user, "source": "crm"}).OK()
+	}
 	chat.remember("bob", "", "Bob.")
 	app.remember("ann", "", "Another Ann.")
 	names := func() string {
@@ -283,9 +306,10 @@ func TestErasure(t *testing.T) {
 	}
 	r := coretest.Ask(c.operator, t, c.EraseEndUser, coretest.Object{}, func(in *admin.EndUserRef) { *in = ref("ann") }).OK()
 	coretest.Fields(t, "a certificate", r.JSON, "end_user_id", "organization_id", "integration", "integration_name",
-		"deleted", "verified_absent", "erased_at")
+		"deleted", "grants", "verified_absent", "erased_at")
 	who := ident.From(chat.ctx)
 	if fmt.Sprint(r.JSON["deleted"]) != "map[memories:4 receipts:2 records:1 replays:1 vectors:4]" ||
+		fmt.Sprint(r.JSON["grants"]) != "map[revoked:2 unanswered:0]" ||
 		r.JSON["verified_absent"] != true || r.JSON["end_user_id"] != "ann" || r.JSON["integration_name"] != "chat" ||
 		r.JSON["integration"] != who.Integration || r.JSON["organization_id"] != string(who.Org) {
 		t.Errorf("certificate %s", r.Body)
@@ -302,7 +326,7 @@ func TestErasure(t *testing.T) {
 	}
 	refuses(c.operator, t, c.ExportEndUser, ref("ann"), "not_found", "ann")
 	again := does(c.operator, t, c.EraseEndUser, ref("ann"))
-	if again.Deleted != (admin.Deleted{}) || !again.VerifiedAbsent {
+	if again.Deleted != (admin.Deleted{}) || again.Grants != (admin.Ungranted{}) || !again.VerifiedAbsent {
 		t.Errorf("a repeat answers %+v", again)
 	}
 	if got := names(); got != "app/ann chat/bob" {

@@ -139,12 +139,13 @@ func NewOrganization(o port.Organization) Organization {
 
 // Integration is an integration with its quotas.
 type Integration struct {
-	ID       string    `json:"id"`
-	Name     string    `json:"name"`
-	Memories int       `json:"memories_per_end_user"`
-	Reads    int       `json:"read_rate_per_min"`
-	Writes   int       `json:"write_rate_per_min"`
-	Created  time.Time `json:"created_at,omitzero"`
+	ID             string    `json:"id"`
+	Name           string    `json:"name"`
+	Memories       int       `json:"memories_per_end_user"`
+	Reads          int       `json:"read_rate_per_min"`
+	Writes         int       `json:"write_rate_per_min"`
+	GrantsRequired bool      `json:"grants_required,omitempty"`
+	Created        time.Time `json:"created_at,omitzero"`
 }
 
 // Key is an API key.
@@ -156,6 +157,7 @@ type Key struct {
 	Last4            string                `json:"last4"`
 	ReadOnly         bool                  `json:"read_only,omitempty"`
 	Namespace        string                `json:"namespace,omitempty"`
+	Source           string                `json:"source,omitempty"`
 	DefaultNamespace string                `json:"default_namespace,omitempty"`
 	Scopes           []ident.Scope         `json:"scopes,omitempty"`
 	Limits           map[string]ident.Rate `json:"limits,omitempty"`

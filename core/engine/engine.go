@@ -180,12 +180,16 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Queries:    e.queries,
 		BaseURL:    c.BaseURL,
 	})
+	if e.sources, err = e.newSources(c, pages); err != nil {
+		return err
+	}
 	memories := c.Memory
 	memories.Store, memories.Changes, memories.Projector, memories.Searcher = c.Store, changes, e.projector, searcher
 	memories.Encoders = encoders.With(whole(c.Chunking))
 	memories.Reranker, memories.Sparse = c.Models.Reranker, c.Memory.Sparse && c.Models.Sparse != nil
 	memories.Pages, memories.WithConfiguredModels, memories.Replica = pages, identity.WithConfiguredModels, e.replica
 	memories.Jobs, memories.Now, memories.Log = e.jobs, c.Now, c.Log
+	memories.Sealer, memories.Upstreams = e.sealer, e.sources
 	e.memories = memory.New(memories)
 	answers := c.Recall
 	answers.Search, answers.Reranker, answers.Synthesizer = e.memories.Search, c.Models.Reranker, c.Models.Synthesizer
@@ -234,9 +238,6 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 	})
 	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments, c.Models.Rerankers...)
 	e.models = model.New(c.Models.All, c.Models.byTask(), c.Watch)
-	if e.sources, err = e.newSources(c, pages); err != nil {
-		return err
-	}
 	e.publisher = event.NewPublisher(event.PublisherSettings{Recorder: recorder, Replica: e.replica,
 		Retention: c.Events.Retention, Now: c.Now, Log: c.Log})
 	e.events = event.New(event.Settings{Publisher: e.publisher, Pages: pages, Schema: c.Events.Schema, Now: c.Now, Log: c.Log})

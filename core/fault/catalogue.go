@@ -47,8 +47,9 @@ var rules = map[Code]Entry{
 		Remedy: "Send Authorization: Bearer <key>: sk-service- keys for namespaces, rerank and MCP, cint_ keys for " +
 			"/api/v1, adm- keys for /admin/v1."},
 	Forbidden: {Status: 403, Meaning: "The key is valid and may not do this: it is read-only, limited to another " +
-		"namespace or end user, its organization is suspended, or the Origin is not allowed.",
-		Remedy: "Use another key, or have the key's rights changed."},
+		"namespace, source or end user, its organization is suspended, the Origin is not allowed, or X-Mneme-Grant is " +
+		"missing or does not allow the write, as details.reason says.",
+		Remedy: "Use another key or grant, or have the key's rights changed. What a revoked grant was to write is dropped."},
 	InsufficientScope: {Status: 403, Meaning: "The integration key lacks the scope that details.scope names.",
 		Remedy: "Create a key with that scope."},
 	QuotaExceeded: {Status: 403, Meaning: "The end user keeps as many memories as the integration's quota allows; " +

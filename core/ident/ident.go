@@ -86,10 +86,12 @@ type Principal struct {
 	Kind             Kind
 	ReadOnly         bool
 	Namespace        string // not empty: the key reaches only this namespace
+	Source           string // id; not empty: the key reaches only this source
 	DefaultNamespace string // used where a call may leave the namespace out
 	Scopes           []Scope
 	Integration      string          // id, of an integration or personal key
 	Quotas           Quotas          // of the integration
+	GrantsRequired   bool            // by the integration, of whoever writes source-owned memories
 	EndUser          string          // of a personal key: the only one it reaches
 	Limits           map[string]Rate // per rate class; overrides the configured ones
 	ExpiresAt        time.Time       // zero: never

@@ -102,6 +102,8 @@ type Writer interface {
 	port.SourceReader
 	port.SourceWriter
 	port.EventWriter
+	port.GrantReader
+	port.GrantWriter
 }
 
 // writer is embedded under a private name: a caller with a Tx has the methods of a

@@ -141,17 +141,16 @@ func (s *Service) Integration(ctx context.Context, org, ref string) (i port.Inte
 	return i, err
 }
 
-// CreateIntegration makes an integration; nil quotas are ident.DefaultQuotas.
+// CreateIntegration makes an integration with what c changes of ident.DefaultQuotas.
 // Faults: InvalidRequest, NotFound for an unknown organization, Forbidden for a
 // suspended one, Conflict when the name is taken.
-func (s *Service) CreateIntegration(ctx context.Context, org, name string, q *ident.Quotas) (i port.Integration, err error) {
+func (s *Service) CreateIntegration(ctx context.Context, org, name string, c IntegrationChange) (i port.Integration, err error) {
 	if err := checkIntegrationName("name", name); err != nil {
 		return i, err
 	}
-	if q != nil {
-		if err := checkQuotas(*q); err != nil {
-			return i, err
-		}
+	q := c.Quotas(ident.DefaultQuotas())
+	if err := checkQuotas(q); err != nil {
+		return i, err
 	}
 	err = s.store.Update(ctx, func(w writer) error {
 		o, err := s.organization(ctx, w, org)
@@ -161,7 +160,8 @@ func (s *Service) CreateIntegration(ctx context.Context, org, name string, q *id
 		if err := active(o); err != nil {
 			return err
 		}
-		i = s.newIntegration(o.ID, name, q)
+		i = s.newIntegration(o.ID, name, &q)
+		assign(&i.GrantsRequired, c.GrantsRequired)
 		return w.PutIntegration(ctx, i)
 	})
 	return i, err
@@ -173,6 +173,7 @@ type IntegrationChange struct {
 	MemoriesPerEndUser *int
 	ReadRatePerMin     *int
 	WriteRatePerMin    *int
+	GrantsRequired     *bool
 }
 
 // Quotas are some quotas after the change.
@@ -184,7 +185,7 @@ func (c IntegrationChange) Quotas(q ident.Quotas) ident.Quotas {
 }
 
 // ChangeIntegration changes one of an organization ("": default), both found by
-// id or name. New quotas hold at once here and within CacheFor in other
+// id or name. What is new holds at once here and within CacheFor in other
 // processes. Faults: InvalidRequest, NotFound, Conflict when the name is taken.
 func (s *Service) ChangeIntegration(ctx context.Context, org, ref string, c IntegrationChange) (i port.Integration, err error) {
 	if c.Name != nil {
@@ -201,6 +202,7 @@ func (s *Service) ChangeIntegration(ctx context.Context, org, ref string, c Inte
 			return err
 		}
 		assign(&i.Name, c.Name)
+		assign(&i.GrantsRequired, c.GrantsRequired)
 		i.Quotas = c.Quotas(i.Quotas)
 		if err := checkQuotas(i.Quotas); err != nil {
 			return err

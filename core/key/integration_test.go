@@ -215,8 +215,22 @@ func TestChangeIntegration(t *testing.T) {
 		}
 	}
 	if got, err := here.Integration(t.Context(), "", chat.Integration); err != nil || got.Name != "assistant" ||
-		got.Quotas.MemoriesPerEndUser != 7 {
+		got.Quotas.MemoriesPerEndUser != 7 || got.GrantsRequired {
 		t.Errorf("refused changes left %+v, %v", got, err)
+	}
+	if principal(t, here, chat.Secret, op.Memory).GrantsRequired {
+		t.Error("grants are required that nobody asked for")
+	}
+	for _, required := range []bool{true, false} {
+		i, err := here.ChangeIntegration(t.Context(), "", "assistant", key.IntegrationChange{GrantsRequired: &required})
+		if got := principal(t, here, chat.Secret, op.Memory).GrantsRequired; err != nil || i.GrantsRequired != required ||
+			got != required || i.Quotas.MemoriesPerEndUser != 7 {
+			t.Errorf("grants required %t: %+v, verified as %t, %v", required, i, got, err)
+		}
+	}
+	made, err := here.CreateIntegration(t.Context(), "", "strict", key.IntegrationChange{GrantsRequired: new(true)})
+	if err != nil || !made.GrantsRequired || made.Quotas != ident.DefaultQuotas() {
+		t.Errorf("made %+v, %v", made, err)
 	}
 }
 

@@ -40,6 +40,7 @@ type reader interface {
 	port.OrganizationReader
 	port.KeyReader
 	port.IntegrationReader
+	port.SourceReader
 }
 
 type writer interface {
@@ -99,6 +100,8 @@ type Issue struct {
 	// that of calls that name none. Service keys.
 	Namespace        string
 	DefaultNamespace string
+	// Source, not empty, is the id of the only source that the key reaches. Service keys.
+	Source string
 	// Scopes are an integration key's rights; nil: memories:read and memories:write.
 	Scopes []ident.Scope
 	Limits map[string]ident.Rate // of the key alone, by rate class
@@ -136,6 +139,7 @@ type Info struct {
 	Last4            string
 	ReadOnly         bool
 	Namespace        string
+	Source           string // id
 	DefaultNamespace string
 	Scopes           []ident.Scope
 	Limits           map[string]ident.Rate
@@ -172,6 +176,7 @@ func info(k port.Key, integration string) Info {
 		Last4:            k.Last4,
 		ReadOnly:         k.ReadOnly,
 		Namespace:        k.Namespace,
+		Source:           k.Source,
 		DefaultNamespace: k.DefaultNamespace,
 		Scopes:           k.Scopes,
 		Limits:           k.Limits,
@@ -201,6 +206,8 @@ func (s *Service) check(in *Issue) error {
 		return unusedField("read_only", in.Kind)
 	case in.AllOrganizations && in.Kind != ident.Admin:
 		return unusedField("all_organizations", in.Kind)
+	case in.Source != "" && in.Kind != ident.Service:
+		return unusedField("source", in.Kind)
 	}
 	if err := checkNamespaces(in.Kind, in.Namespace, in.DefaultNamespace); err != nil {
 		return err
@@ -238,6 +245,22 @@ func checkNamespaces(k ident.Kind, only, standard string) error {
 			"must be the namespace that the key is limited to, %q", only)
 	}
 	return nil
+}
+
+// checkSource refuses a source that the organization does not have.
+func checkSource(ctx context.Context, r reader, org ident.Org, id string) error {
+	absent := fault.Field(fault.InvalidRequest, "source", "%q is no source of the organization", fault.Clip(id))
+	switch {
+	case id == "":
+		return nil
+	case !printable(id, 128): // some stores cannot even search for such a string
+		return absent
+	}
+	_, err := r.Source(ctx, org, id)
+	if fault.CodeOf(err) == fault.SourceNotFound {
+		return absent
+	}
+	return err
 }
 
 // maxRate and maxMemories keep arithmetic with limits far from overflow.
@@ -372,6 +395,7 @@ func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 		Last4:            last4,
 		ReadOnly:         in.ReadOnly,
 		Namespace:        in.Namespace,
+		Source:           in.Source,
 		DefaultNamespace: in.DefaultNamespace,
 		Scopes:           in.Scopes,
 		Limits:           in.Limits,
@@ -392,6 +416,9 @@ func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 			return err
 		}
 		k.Org = o.ID
+		if err := checkSource(ctx, w, o.ID, in.Source); err != nil {
+			return err
+		}
 		if joined, err = s.joinIntegration(ctx, w, o, in); err != nil {
 			return err
 		}

@@ -49,8 +49,8 @@ func (s *Service) Rotate(ctx context.Context, ref Ref, r Rotation) (Issued, erro
 			return fault.New(fault.Conflict, "key %s is %s; make a new one instead", old.ID, state)
 		}
 		fresh = port.Key{ID: "key_" + random(idLength), Org: o.ID, Name: old.Name, Kind: old.Kind, ReadOnly: old.ReadOnly,
-			Namespace: old.Namespace, DefaultNamespace: old.DefaultNamespace, Scopes: old.Scopes, Limits: old.Limits,
-			Integration: old.Integration, EndUser: old.EndUser, CreatedBy: s.makerOf(ctx, ""), CreatedAt: now,
+			Namespace: old.Namespace, Source: old.Source, DefaultNamespace: old.DefaultNamespace, Scopes: old.Scopes,
+			Limits: old.Limits, Integration: old.Integration, EndUser: old.EndUser, CreatedBy: s.makerOf(ctx, ""), CreatedAt: now,
 			ExpiresAt: r.ExpiresAt}
 		secret, fresh.Hash, fresh.Last4 = newSecret(old.Kind)
 		integration = old.IntegrationName

@@ -30,6 +30,8 @@ type ErasedUser struct {
 	Success         bool  `json:"success"`
 	DeletedMemories int64 `json:"deletedMemories" minimum:"0" doc:"memories removed"`
 	DeletedVectors  int64 `json:"deletedVectors" minimum:"0" doc:"vectors removed, dense and sparse"`
+	RevokedGrants   int64 `json:"revokedGrants" minimum:"0" doc:"grants removed, which were revoked first"`
+	Unanswered      int64 `json:"unansweredUpstreams" minimum:"0" doc:"of these, those that their upstream did not take back in time"`
 }
 
 // EraseUser erases an end user of the caller's integration.
@@ -39,7 +41,7 @@ func (s *Service) EraseUser(ctx context.Context, in EraseUser) (ErasedUser, erro
 	if err != nil {
 		return ErasedUser{}, err
 	}
-	return ErasedUser{true, c.Memories, c.Vectors}, nil
+	return ErasedUser{true, c.Memories, c.Vectors, c.Grants, c.Unanswered}, nil
 }
 
 // Certificate says what an erasure has removed.
@@ -72,7 +74,7 @@ func (s *Service) erasureKind() job.Kind {
 }
 
 // Erase removes everything of an end user, in this order: the mark that keeps
-// writers out, memories with vectors, records, receipts and stored answers, the
+// writers out and revokes grants, the grants themselves, memories with vectors, records, receipts and stored answers, the
 // index with its files, the end user itself, and the remains of deleted rows in
 // files. It returns when nothing is left. An unknown end user is no
 // error: the certificate counts nothing. The work goes on when the caller goes
@@ -86,6 +88,7 @@ func (s *Service) Erase(ctx context.Context, org ident.Org, integration, endUser
 		if err == nil {
 			sum.Memories, sum.Vectors, sum.Records = sum.Memories+c.Memories, sum.Vectors+c.Vectors, sum.Records+c.Records
 			sum.Receipts, sum.Replays = sum.Receipts+c.Receipts, sum.Replays+c.Replays
+			sum.Grants, sum.Unanswered = sum.Grants+c.Grants, sum.Unanswered+c.Unanswered
 			sum.VerifiedAbsent, sum.At = c.VerifiedAbsent, c.At
 		}
 		// One that was under way may have ended that life of the end user before this
@@ -213,6 +216,9 @@ func (s *Service) tryErasure(ctx context.Context, pinned port.Partition) (c Cert
 
 // remove is an erasure from the mark on.
 func (s *Service) remove(ctx context.Context, pinned port.Partition) (Certificate, error) {
+	if err := s.eraseGrants(ctx, pinned); err != nil {
+		return Certificate{}, err
+	}
 	for more := true; more; {
 		err := s.store.Update(ctx, func(w writer) (err error) {
 			more, err = w.EraseMemories(ctx, pinned, eraseBatch)

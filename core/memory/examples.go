@@ -167,9 +167,49 @@ func examples() map[string][]op.Example {
 				"backends": {"memoryPlane": {"status": "ok", "environment": "self-hosted"}}
 			}`},
 		},
+		"grants.create": {
+			{Name: "a-connector", Summary: "For a connector to a CRM",
+				Body: `{"endUserId": "ada@example.com", "source": "crm"}`,
+				Answer: `{
+				"success": true,
+				"grant": {
+					"id": "grt_06h0e6gs1fvvd1jq2c0m7t7n1k", "endUserId": "ada@example.com", "source": "crm",
+					"secretsSet": [], "createdAt": "2026-11-21T18:49:05.012Z", "revokedAt": null, "upstream": null
+				}
+			}`},
+		},
+		"grants.list": {
+			{Name: "live", Summary: "One that is live", Parameters: map[string]string{"endUserId": "ada@example.com"},
+				Answer: `{
+				"success": true,
+				"grants": [
+					{
+						"id": "grt_06h0e6gs1fvvd1jq2c0m7t7n1k", "endUserId": "ada@example.com", "source": "crm",
+						"secretsSet": [], "createdAt": "2026-11-21T18:49:05.012Z", "revokedAt": null, "upstream": null
+					}
+				]
+			}`},
+		},
+		"grants.revoke": {
+			{
+				Name:       "disconnected",
+				Summary:    "The end user has disconnected the CRM",
+				Parameters: map[string]string{"id": "grt_06h0e6gs1fvvd1jq2c0m7t7n1k"},
+				Answer: `{
+				"success": true,
+				"grant": {
+					"id": "grt_06h0e6gs1fvvd1jq2c0m7t7n1k", "endUserId": "ada@example.com", "source": "crm",
+					"secretsSet": [], "createdAt": "2026-11-21T18:49:05.012Z",
+					"revokedAt": "2026-11-21T18:49:05.133Z", "upstream": null
+				}
+			}`,
+			},
+		},
 		"users.erase": {
 			{Name: "nothing-left", Summary: "Nothing left", Parameters: map[string]string{"endUserId": "ada@example.com"},
-				Answer: `{"success": true, "deletedMemories": 0, "deletedVectors": 0}`},
+				Answer: `{
+				"success": true, "deletedMemories": 1, "deletedVectors": 1, "revokedGrants": 1, "unansweredUpstreams": 0
+			}`},
 		},
 	}
 }

@@ -28,6 +28,20 @@ func links() map[string][]op.Link {
 				Parameters: map[string]string{"externalId": "$request.path.externalId",
 					"endUserId": "$request.query.endUserId", "source": "$request.query.source"}},
 		},
+		"grants.create": {
+			{Name: "list", To: "grants.list", Summary: "List the end user's grants",
+				Parameters: map[string]string{"endUserId": "$response.body#/grant/endUserId"}},
+			{Name: "revoke", To: "grants.revoke", Summary: "Revoke it",
+				Parameters: map[string]string{"id": "$response.body#/grant/id"}},
+		},
+		"grants.list": {
+			{Name: "revoke", To: "grants.revoke", Summary: "Revoke the newest",
+				Parameters: map[string]string{"id": "$response.body#/grants/0/id"}},
+		},
+		"grants.revoke": {
+			{Name: "list", To: "grants.list", Summary: "List the end user's grants",
+				Parameters: map[string]string{"endUserId": "$response.body#/grant/endUserId"}},
+		},
 		"users.erase": {
 			{Name: "list", To: "memories.list", Summary: "See that nothing is left",
 				Parameters: map[string]string{"endUserId": "$request.path.endUserId"}},

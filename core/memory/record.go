@@ -37,6 +37,7 @@ type Upsert struct {
 	ContainerTag Tag             `json:"containerTag,omitzero" fault:"invalid_container_tag" schema:"ContainerTag" doc:"keeps memories apart within an end user"`
 	Metadata     json.RawMessage `json:"metadata,omitempty" schema:"Metadata" doc:"comes back with results"`
 	OccurredAt   *string         `json:"occurredAt" format:"date-time" doc:"the source's time of this version"`
+	Grant        *string         `header:"X-Mneme-Grant" json:"-" pattern:"^[!-~]{1,255}$" rule:"must be 1-255 visible ASCII characters" example:"grt_0ak9l5e2p4t7b1qf8m3v6s0d2c" doc:"id of the grant by which the source writes; an integration may require one"`
 
 	text text
 }
@@ -62,6 +63,7 @@ type Tombstone struct {
 	Source     string  `query:"source" json:"-" fault:"invalid_source" schema:"SourceName"  required:"true" doc:"name of the source system"`
 	Version    *int64  `query:"version" json:"-" fault:"invalid_version" minimum:"1" maximum:"9007199254740991" required:"true" doc:"chosen by the source system; only higher ones are applied"`
 	OccurredAt *string `query:"occurredAt" json:"-" format:"date-time" doc:"the source's time of the end; default: the time of the call"`
+	Grant      *string `header:"X-Mneme-Grant" json:"-" pattern:"^[!-~]{1,255}$" rule:"must be 1-255 visible ASCII characters" example:"grt_0ak9l5e2p4t7b1qf8m3v6s0d2c" doc:"id of the grant by which the source writes; an integration may require one"`
 
 	occurred time.Time
 }
@@ -178,6 +180,7 @@ type event struct {
 	hash                          string    // "sha256:..." of the request
 	contentHash                   string    // "" for a tombstone
 	metadataHash                  [32]byte  // with the container tag
+	grant                         string    // by which the source writes; "": none was given
 }
 
 // Upsert applies a version of a source-owned memory (docs/contract.md#mem-records).
@@ -206,6 +209,7 @@ func (s *Service) Upsert(ctx context.Context, in Upsert) (Applied, error) {
 		hash:         hashText(hash),
 		contentHash:  hashText(content),
 		metadataHash: sha256.Sum256(append(meta[:], in.text.container...)),
+		grant:        idOf(in.Grant),
 	})
 }
 
@@ -226,6 +230,7 @@ func (s *Service) Tombstone(ctx context.Context, in Tombstone) (Applied, error) 
 		version:    *in.Version,
 		occurred:   in.occurred,
 		hash:       hashText(hash),
+		grant:      idOf(in.Grant),
 	})
 }
 
@@ -292,7 +297,7 @@ func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Appl
 	now := s.now()
 	err := s.store.View(ctx, func(r snapshot) (err error) {
 		var exists bool
-		if ns, exists, err = s.readForWrite(ctx, r, p); err != nil {
+		if ns, exists, err = s.readForEvent(ctx, r, p, e); err != nil {
 			return err
 		}
 		var rec port.Record
@@ -325,6 +330,17 @@ func (s *Service) tryApply(ctx context.Context, p port.Partition, e event) (Appl
 	return out, err
 }
 
+// readForEvent is readForWrite for an event. What no grant allows is refused first: a
+// source whose grants an erasure has revoked need not wait for its end.
+func (s *Service) readForEvent(ctx context.Context, r reader, p port.Partition, e event) (ns port.PartitionRow, exists bool,
+	err error) {
+	ns, exists, err = s.readForWrite(ctx, r, p)
+	if denied := checkGrant(ctx, r, p, e.source, e.grant); denied != nil {
+		return ns, exists, denied
+	}
+	return ns, exists, err
+}
+
 // planEvent decides, on the stored state, what an event does; out is the answer to a
 // replayed one.
 func planEvent(ctx context.Context, r reader, p port.Partition, e event) (out Applied, rec port.Record, todo plan, err error) {
@@ -351,7 +367,7 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ing
 	defer leave()
 	err = s.changes.Write(ctx, why, func(tx *ingest.Tx) error {
 		toRelink = nil
-		ns, exists, err := s.readForWrite(ctx, tx, p)
+		ns, exists, err := s.readForEvent(ctx, tx, p, e)
 		if err != nil {
 			return err
 		}
@@ -381,7 +397,7 @@ func (s *Service) commitEvent(ctx context.Context, p port.Partition, models *ing
 			return err
 		}
 		if !have {
-			if rec.DocumentID, err = newID(); err != nil {
+			if rec.DocumentID, err = newID("mem_"); err != nil {
 				return err
 			}
 		}

@@ -339,7 +339,7 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 				return ingest.ErrMoved // the memory that it duplicated is deleted, so it must be embedded
 			}
 			n := fresh[it.key]
-			id, err := newID()
+			id, err := newID("mem_")
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/base32"
 	"fmt"
@@ -36,6 +37,7 @@ const (
 	batchBody = 32 << 20
 	queryBody = 256 << 10
 	idsBody   = 64 << 10
+	grantBody = 6*maxSecrets + 64<<10
 )
 
 // APIVersion is what the status call answers.
@@ -67,10 +69,16 @@ type Settings struct {
 	// Replica is this process among those over the store.
 	Replica *replica.Member
 	// Jobs runs erasures.
-	Jobs        *job.Runner
-	Environment string // shown by the status call; "": DefaultEnvironment
-	Now         func() time.Time
-	Log         *slog.Logger
+	Jobs *job.Runner
+	// Sealer encrypts the secrets of grants, and Upstreams gives grants back with them; nil:
+	// grants have no secrets.
+	Sealer    port.Sealer
+	Upstreams Upstreams
+	// UpstreamTimeout bounds how long one upstream may take; 0: 10 s.
+	UpstreamTimeout time.Duration
+	Environment     string // shown by the status call; "": DefaultEnvironment
+	Now             func() time.Time
+	Log             *slog.Logger
 }
 
 // DefaultEnvironment is what the status call shows of an installation without a name.
@@ -98,11 +106,13 @@ type reader interface {
 	port.PartitionReader
 	port.DocumentReader
 	port.MemoryReader
+	port.GrantReader
 }
 
 type writer interface {
 	reader
 	port.MemoryWriter
+	port.GrantWriter
 	port.ErasureWriter
 	job.Writer
 }
@@ -135,7 +145,12 @@ type Service struct {
 
 	jobs     *job.Runner
 	erasures *erasures
-	health   health
+
+	sealer          port.Sealer
+	upstreams       Upstreams
+	upstreamTimeout time.Duration
+
+	health health
 }
 
 // New makes the service, and registers its jobs. Call Run for its upkeep.
@@ -170,6 +185,10 @@ func New(s Settings) *Service {
 		seen:     lastSeen{at: map[int64]time.Time{}},
 		jobs:     s.Jobs,
 		erasures: newErasures(),
+
+		sealer:          s.Sealer,
+		upstreams:       s.Upstreams,
+		upstreamTimeout: cmp.Or(s.UpstreamTimeout, upstreamTimeout),
 	}
 	s.Jobs.Register(svc.erasureKind())
 	return svc
@@ -303,15 +322,15 @@ func checkQuota(ctx context.Context, ns port.PartitionRow, n int) error {
 	return f
 }
 
-// newID makes the id of a memory. Ids rise with time (RFC 9562, version 7), so
+// newID makes an id of a memory or a grant. Ids rise with time (RFC 9562, version 7), so
 // that memories of one time stand in the order they came in; 74 random bits keep
 // them from being guessed.
-func newID() (string, error) {
+func newID(prefix string) (string, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return "", fmt.Errorf("make id: %w", err)
 	}
-	return "mem_" + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(id[:])), nil
+	return prefix + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(id[:])), nil
 }
 
 // now is the time in the milliseconds that the interface shows.
@@ -386,6 +405,7 @@ func Operations() []op.Op[*Service] {
 	const (
 		memories = "/api/v1/memories"
 		one      = memories + "/{externalId}"
+		grants   = "/api/v1/grants"
 	)
 	read, write := []ident.Scope{ident.MemoriesRead}, []ident.Scope{ident.MemoriesWrite}
 	forbidden := []fault.Code{fault.InvalidRequest, fault.InvalidEndUserID, fault.InsufficientScope, fault.Forbidden}
@@ -481,7 +501,7 @@ func Operations() []op.Op[*Service] {
 			Timeout: 30 * time.Second,
 			Summary: "Write a version of a source-owned memory",
 			Description: "Versions only rise. The same request again answers the stored receipt with the header " +
-				"Idempotent-Replayed: true.",
+				"Idempotent-Replayed: true. With X-Mneme-Grant, which an integration may require, the grant must be live.",
 			Faults: faults(fault.InvalidJSON, fault.InvalidExternalID, fault.InvalidSource, fault.InvalidVersion,
 				fault.InvalidContainerTag,
 				fault.QuotaExceeded, fault.StaleVersion, fault.VersionConflict, fault.PayloadTooLarge, fault.Upstream),
@@ -513,6 +533,50 @@ func Operations() []op.Op[*Service] {
 			Summary: "Read a source-owned memory's record with its latest receipt",
 			Faults:  faults(fault.InvalidExternalID, fault.InvalidSource, fault.MemoryNotFound),
 		}, (*Service).Get),
+		op.Define(op.Spec{
+			Name:    "grants.create",
+			Group:   op.EndUsers,
+			Method:  "POST",
+			Path:    grants,
+			Family:  op.Memory,
+			Class:   op.MemoryWrite,
+			Scopes:  write,
+			Mutates: true,
+			MaxBody: grantBody,
+			Timeout: 30 * time.Second,
+			Summary: "Let a source system write an end user's memories",
+			Description: "The id of the grant goes into the header X-Mneme-Grant of what the source writes. Secrets, where " +
+				"there are any, are encrypted; they serve to give the grant back upstream when it is revoked.",
+			Faults: faults(fault.InvalidJSON, fault.InvalidSource, fault.Conflict, fault.PayloadTooLarge),
+		}, (*Service).CreateGrant),
+		op.Define(op.Spec{
+			Name:        "grants.list",
+			Group:       op.EndUsers,
+			Method:      "GET",
+			Path:        grants,
+			Family:      op.Memory,
+			Class:       op.MemoryRead,
+			Scopes:      read,
+			Timeout:     5 * time.Second,
+			Summary:     "List the grants of an end user, newest first",
+			Description: "Revoked ones, too; of many, the newest.",
+			Faults:      faults(),
+		}, (*Service).ListGrants),
+		op.Define(op.Spec{
+			Name:    "grants.revoke",
+			Group:   op.EndUsers,
+			Method:  "DELETE",
+			Path:    grants + "/{id}",
+			Family:  op.Memory,
+			Class:   op.MemoryWrite,
+			Scopes:  write,
+			Mutates: true,
+			Timeout: 30 * time.Second,
+			Summary: "Revoke a grant",
+			Description: "What its source writes from now on is refused. A grant with secrets is given back upstream; where " +
+				"that does not answer within 10 s, the call can be repeated.",
+			Faults: faults(fault.NotFound),
+		}, (*Service).RevokeGrant),
 		op.Define(op.Spec{
 			Name:    "users.erase",
 			Group:   op.EndUsers,

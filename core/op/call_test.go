@@ -123,6 +123,56 @@ func TestALimitedKeyReachesNothingElse(t *testing.T) {
 	}
 }
 
+// ofSource is a request that names a source.
+type ofSource struct{ source string }
+
+func (o *ofSource) SourceID() string { return o.source }
+
+// A key that is limited to a source reaches nothing that is of no source, but for what
+// needs no key at all.
+func TestAKeyOfASourceReachesItAlone(t *testing.T) {
+	const refused = `forbidden: this key is limited to source "src_1"`
+	mine := ident.Principal{Source: "src_1"}
+	ops := []op.Op[struct{}]{
+		op.Define(op.Spec{Name: "of-source"},
+			func(struct{}, context.Context, ofSource) (none, error) { return none{}, nil }),
+		op.Define(op.Spec{Name: "of-anything"}, func(struct{}, context.Context, none) (none, error) { return none{}, nil }),
+		op.Define(op.Spec{Name: "without-key", Auth: op.OptionalKey},
+			func(struct{}, context.Context, none) (none, error) { return none{}, nil }),
+	}
+	for _, c := range []struct {
+		who  ident.Principal
+		name string
+		at   string
+		says string // "": it may
+	}{
+		{mine, "of-source", "src_1", ""},
+		{mine, "of-source", "src_2", refused},
+		{mine, "of-source", "", refused},
+		{mine, "of-anything", "", refused},
+		{mine, "without-key", "", ""},
+		{ident.Principal{}, "of-source", "src_2", ""},
+		{ident.Principal{}, "of-anything", "", ""},
+	} {
+		set := bare()
+		op.Mount(set, struct{}{}, ops)
+		i := slices.IndexFunc(set.Routes(), func(r *op.Route) bool { return r.Spec.Name == c.name })
+		r := set.Routes()[i]
+		_, err := r.Endpoint(ident.WithPrincipal(t.Context(), c.who), &op.Call{
+			Spec: &r.Spec,
+			Decode: func(_ context.Context, dst any) error {
+				if of, ok := dst.(*ofSource); ok {
+					of.source = c.at
+				}
+				return nil
+			},
+		})
+		if got := fmt.Sprint(err); got != c.says && (err != nil || c.says != "") {
+			t.Errorf("%+v of %s %q: %v, want %q", c.who, c.name, c.at, err, c.says)
+		}
+	}
+}
+
 // A body that can't be decoded never reaches the service.
 func TestWhatCannotBeDecodedIsNotServed(t *testing.T) {
 	broken := fault.New(fault.InvalidJSON, "no JSON")

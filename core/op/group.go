@@ -57,7 +57,7 @@ func (g Group) Text() string {
 	case Recalling:
 		return "Answer questions from an end user's memories, with proof."
 	case EndUsers:
-		return "Erase an end user for good."
+		return "Which sources may write an end user's memories, and erasing an end user for good."
 	case Status:
 		return "Is the server, or the caller's integration, working."
 	case AdminOrganizations:

@@ -276,6 +276,10 @@ type Waiter interface{ Waits() bool }
 // every call, whatever it holds.
 type Availability interface{ Available() error }
 
+// SourceScoped is implemented by *In when it addresses one source. A key limited to a
+// source is refused by everything else that needs a key.
+type SourceScoped interface{ SourceID() string }
+
 // EndUserScoped is implemented by *In when it addresses one end user: a key of
 // another end user is refused.
 type EndUserScoped interface{ EndUser() string }
@@ -358,6 +362,11 @@ func authorize(ctx context.Context, s *Spec, in any) error {
 	}
 	if sc, ok := in.(Scoped); ok && p.Namespace != "" && sc.NamespaceName() != p.Namespace {
 		return fault.New(fault.Forbidden, "this key is limited to namespace %q", p.Namespace)
+	}
+	if p.Source != "" && s.Auth == RequireKey {
+		if sc, ok := in.(SourceScoped); !ok || sc.SourceID() != p.Source {
+			return fault.New(fault.Forbidden, "this key is limited to source %q", p.Source)
+		}
 	}
 	if u, ok := in.(EndUserScoped); ok && p.EndUser != "" && u.EndUser() != p.EndUser {
 		return fault.New(fault.Forbidden, "this key is limited to another end user")

@@ -196,7 +196,7 @@ func TestDeletion(t *testing.T) {
 	<-held
 	for what, err := range map[string]error{
 		"a key":       second(s.Keys.Issue(t.Context(), key.Issue{Org: "acme"})),
-		"an app":      second(s.Keys.CreateIntegration(t.Context(), "acme", "late", nil)),
+		"an app":      second(s.Keys.CreateIntegration(t.Context(), "acme", "late", key.IntegrationChange{})),
 		"its end":     s.Keys.Resume(t.Context(), "acme"),
 		"another one": second(s.Keys.CreateOrganization(t.Context(), "acme")),
 		"a namespace": second(coretest.Call(docs, s.namespaces.Create, namespace.CreateNamespace{Name: "late"})),

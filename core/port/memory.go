@@ -10,11 +10,13 @@ import (
 
 // Integration is an application that keeps one memory store per end user.
 type Integration struct {
-	ID        string // "int_..."; never reused
-	Org       ident.Org
-	Name      string // unique in its organization
-	Quotas    ident.Quotas
-	CreatedAt time.Time
+	ID     string // "int_..."; never reused
+	Org    ident.Org
+	Name   string // unique in its organization
+	Quotas ident.Quotas
+	// GrantsRequired: source-owned memories are written with a Grant only.
+	GrantsRequired bool
+	CreatedAt      time.Time
 }
 
 // IntegrationReader reads integrations.
@@ -171,6 +173,9 @@ type Erased struct {
 	Records  int64
 	Receipts int64
 	Replays  int64
+	Grants   int64 // revoked by it, or before
+	// Unanswered are those of Grants whose upstream did not take them back.
+	Unanswered int64
 }
 
 // MemoryWriter changes the rows that memory partitions have beside their documents.
@@ -193,14 +198,19 @@ type MemoryWriter interface {
 // ErasureWriter erases end users.
 type ErasureWriter interface {
 	// BeginErasure marks the partition, from where on its Namespace has Erasing
-	// set and every DocumentWriter and MemoryWriter method but those of erasure
-	// answers fault Unavailable with RetryAfter. It returns the pinned partition.
+	// set and every DocumentWriter, MemoryWriter and GrantWriter method but those of erasure
+	// answers fault Unavailable with RetryAfter, and revokes the end user's grants. It
+	// returns the pinned partition.
 	// Beginning again keeps the first time. Fault PartitionNotFound when absent.
 	BeginErasure(ctx context.Context, p Partition, at time.Time) (Partition, error)
 	// EraseMemories removes up to limit memories with their vectors, records,
 	// receipts, changes, stored answers and events, and adds to the partition's tally.
 	// more is false when none is left.
 	EraseMemories(ctx context.Context, p Partition, limit int) (more bool, err error)
+	// EraseGrant forgets of a grant of the end user everything but its id, integration and
+	// time of revocation, and counts it, once; answered says that nothing is left of it at
+	// its upstream.
+	EraseGrant(ctx context.Context, p Partition, id string, answered bool) error
 	// ErasePersonalKeys removes the personal keys of an end user, who need not have a
 	// partition, and the events that tell of the end user.
 	ErasePersonalKeys(ctx context.Context, p Partition) error

@@ -142,6 +142,8 @@ type Connector interface {
 	// Fetch reads the content of an item that was listed. The error is a *SourceError, a
 	// *FileError or the context's; NotFound: it went since.
 	Fetch(ctx context.Context, c Connection, item SourceItem) (SourceContent, error)
-	// Revoke gives a grant back to the upstream, for a kind that Revokes.
+	// Revoke gives a grant of an end user back to the upstream, for a kind that Revokes. The
+	// connection has the grant's secrets and no settings. Repeating it is harmless. The
+	// error is a *SourceError or the context's.
 	Revoke(ctx context.Context, c Connection) error
 }

@@ -48,6 +48,7 @@ type Reader interface {
 	StatisticsReader
 	SourceReader
 	EventReader
+	GrantReader
 }
 
 // Writer is a transaction on everything but documents, which a DocumentWriter
@@ -69,6 +70,7 @@ type Writer interface {
 	ReplicaWriter
 	SourceWriter
 	EventWriter
+	GrantWriter
 }
 
 // Organization owns namespaces and keys.
@@ -124,6 +126,7 @@ type Key struct {
 	Last4            string
 	ReadOnly         bool
 	Namespace        string // not empty: limited to it
+	Source           string // id; not empty: limited to it
 	DefaultNamespace string
 	Scopes           []ident.Scope
 	Limits           map[string]ident.Rate
@@ -380,8 +383,8 @@ type DocumentWriter interface {
 	// too. When the last document goes the namespace goes too, and gone is true; a
 	// shadow stays.
 	DeleteDocuments(ctx context.Context, p Partition, at time.Time, ids []string) (deleted int, seq uint64, gone bool, err error)
-	// EndErasure removes the partition of an end user, once EraseMemories has left
-	// nothing, with all jobs on it and their claims, and the end user's personal keys.
+	// EndErasure removes the partition of an end user, once EraseMemories and EraseGrant
+	// have left nothing, with all jobs on it and their claims, and the end user's personal keys.
 	EndErasure(ctx context.Context, p Partition) error
 }
 

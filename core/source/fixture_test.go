@@ -41,6 +41,8 @@ type shelf struct {
 	changes  []string // keys by change, of an incremental kind
 	everyOne bool     // a checkpoint after each item
 	secrets  map[string]string
+	revokes  bool              // it gives grants back
+	revoked  []port.Connection // with which
 }
 
 func (s *shelf) set(fn func(*shelf)) {
@@ -71,6 +73,7 @@ func (s *shelf) took() (keys []string) {
 
 func (s *shelf) Kind() port.SourceKind {
 	return port.SourceKind{Name: s.kind, Title: "Shelf", Summary: "Of a test.", Incremental: s.kind == "ledger",
+		Revokes: s.revokes,
 		Config: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","minLength":1},"depth":` +
 			`{"type":"integer"}},` +
 			`"required":["path"],"additionalProperties":false}`),
@@ -150,7 +153,12 @@ func (s *shelf) Fetch(_ context.Context, _ port.Connection, i port.SourceItem) (
 		Metadata: map[string]any{"team": "shop"}}, nil
 }
 
-func (s *shelf) Revoke(context.Context, port.Connection) error { return nil }
+func (s *shelf) Revoke(_ context.Context, c port.Connection) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.revoked = append(s.revoked, c)
+	return nil
+}
 
 // clock is a clock that a test moves.
 type clock struct {

@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"slices"
 	"time"
@@ -141,6 +142,34 @@ const (
 	deleteKind = "source.delete"
 	runTries   = 5
 )
+
+// CheckGrant refuses secrets with which no connector here could give a grant of a source
+// back upstream: kept all the same, they would be a risk and of no use.
+func (s *Service) CheckGrant(source string, secrets map[string]string) error {
+	if s.off {
+		return fault.Off("sources are off on this server, so nothing could give the grant back: leave secrets out")
+	}
+	k, ok := s.connectors[source]
+	if !ok || !k.Revokes {
+		return fault.Field(fault.InvalidRequest, "secrets",
+			"would be of no use: no kind of source here is named %q and gives grants back", fault.Clip(source))
+	}
+	return refuse(k.secretProblems(secrets))
+}
+
+// RevokeGrant has the connector of a source give a grant back to its upstream.
+func (s *Service) RevokeGrant(ctx context.Context, source string, secrets map[string]string) error {
+	k, ok := s.connectors[source]
+	if !ok || !k.Revokes {
+		return port.SourceErrorf(port.SourceUnavailable, nil, "no kind of source here is named %q and gives grants back", source)
+	}
+	return k.connector.Revoke(ctx, port.Connection{
+		Config:  json.RawMessage("{}"),
+		Secrets: secrets,
+		Known:   func(context.Context, string) (string, bool, error) { return "", false, nil },
+		Renew:   func(context.Context, map[string]string) error { return nil }, // they are about to end
+	})
+}
 
 // mine reads a source that the caller may see: of its organization, and of its key's
 // namespace where the key has one.

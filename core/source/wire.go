@@ -96,6 +96,9 @@ type Ref struct {
 	ID string `path:"id" json:"-" schema:"Text" doc:"id of the source"`
 }
 
+// SourceID is for keys limited to one source.
+func (r *Ref) SourceID() string { return r.ID }
+
 // RunRef names a run of a source in a path.
 type RunRef struct {
 	Ref

@@ -3,6 +3,7 @@ package bunsql
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/mnemehq/mneme/core/ident"
@@ -48,9 +49,9 @@ func (r *Reader) ErasureTally(ctx context.Context, p port.Partition) (port.Erase
 	}
 	var e port.Erased
 	_, err = r.s.get(ctx, "read erasure",
-		`SELECT erased_memories, erased_vectors, erased_records, erased_receipts, erased_replays FROM namespaces `+
-			`WHERE generation = ?`,
-		[]any{ref.generation}, &e.Memories, &e.Vectors, &e.Records, &e.Receipts, &e.Replays)
+		`SELECT erased_memories, erased_vectors, erased_records, erased_receipts, erased_replays, erased_grants, `+
+			`erased_unanswered FROM namespaces WHERE generation = ?`,
+		[]any{ref.generation}, &e.Memories, &e.Vectors, &e.Records, &e.Receipts, &e.Replays, &e.Grants, &e.Unanswered)
 	return e, err
 }
 
@@ -67,6 +68,10 @@ func (w *Writer) BeginErasure(ctx context.Context, p port.Partition, at time.Tim
 	w.forget()
 	if _, err := w.s.exec(ctx, op, `UPDATE namespaces SET erasing_at = ? WHERE generation = ? AND erasing_at = 0`,
 		micros(at), ref.generation); err != nil {
+		return port.Partition{}, w.fail(err)
+	}
+	if _, err := w.s.exec(ctx, op, `UPDATE grants SET revoked_at = ? WHERE `+ofEndUser+` AND revoked_at = 0`,
+		append([]any{micros(at)}, endUserOf(p)...)...); err != nil {
 		return port.Partition{}, w.fail(err)
 	}
 	return p.At(ref.generation), nil
@@ -153,8 +158,9 @@ func (w *Writer) EndErasure(ctx context.Context, p port.Partition) error {
 		WHERE generation = ?) THEN 1 ELSE 0 END
   + CASE WHEN EXISTS (SELECT 1 FROM memory_records WHERE generation = ?) THEN 1 ELSE 0 END + CASE WHEN EXISTS (SELECT 1
   FROM memory_receipts WHERE generation = ?) THEN 1 ELSE 0 END
-  + CASE WHEN EXISTS (SELECT 1 FROM replays WHERE org = ? AND integration = ? AND end_user = ?) THEN 1 ELSE 0 END`,
-		[]any{ref.generation, ref.generation, ref.generation, ref.generation, string(p.Org()), p.Integration(), p.Name()},
+  + CASE WHEN EXISTS (SELECT 1 FROM replays WHERE org = ? AND integration = ? AND end_user = ?) THEN 1 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM grants WHERE `+ofEndUser+`) THEN 1 ELSE 0 END`,
+		slices.Concat([]any{ref.generation, ref.generation, ref.generation, ref.generation}, endUserOf(p), endUserOf(p)),
 		&left); err != nil {
 		return err
 	}

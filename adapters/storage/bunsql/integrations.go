@@ -22,6 +22,7 @@ type integrationRow struct {
 	ReadRatePerMin     int64  `bun:"read_rate_per_min"`
 	WriteRatePerMin    int64  `bun:"write_rate_per_min"`
 	CreatedAt          int64  `bun:"created_at"`
+	GrantsRequired     int64  `bun:"grants_required"`
 }
 
 func (r integrationRow) port() port.Integration {
@@ -29,6 +30,7 @@ func (r integrationRow) port() port.Integration {
 		ID: r.ID, Org: ident.Org(r.Org), Name: r.Name, CreatedAt: instant(r.CreatedAt),
 		Quotas: ident.Quotas{MemoriesPerEndUser: int(r.MemoriesPerEndUser), ReadRatePerMin: int(r.ReadRatePerMin),
 			WriteRatePerMin: int(r.WriteRatePerMin)},
+		GrantsRequired: r.GrantsRequired != 0,
 	}
 }
 
@@ -90,11 +92,13 @@ func (w *Writer) PutIntegration(ctx context.Context, i port.Integration) error {
 		MemoriesPerEndUser: int64(i.Quotas.MemoriesPerEndUser),
 		ReadRatePerMin:     int64(i.Quotas.ReadRatePerMin),
 		WriteRatePerMin:    int64(i.Quotas.WriteRatePerMin),
+		GrantsRequired:     flag(i.GrantsRequired),
 	}
 	_, err := w.s.conn.NewInsert().Model(&row).On("CONFLICT (org, id) DO UPDATE").
 		Set("name = EXCLUDED.name").Set("created_at = EXCLUDED.created_at").
 		Set("memories_per_end_user = EXCLUDED.memories_per_end_user").
 		Set("read_rate_per_min = EXCLUDED.read_rate_per_min").Set("write_rate_per_min = EXCLUDED.write_rate_per_min").
+		Set("grants_required = EXCLUDED.grants_required").
 		Exec(w.s.d.Context(ctx))
 	if w.s.d.Unique(err) {
 		return fault.New(fault.Conflict, "an integration named %s exists already", i.Name)

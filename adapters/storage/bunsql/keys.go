@@ -36,6 +36,7 @@ type keyRow struct {
 	Integration      string `bun:"integration"`
 	EndUser          string `bun:"end_user"`
 	CreatedBy        string `bun:"created_by"`
+	Source           string `bun:"source"`
 }
 
 func (r keyRow) port() (port.Key, error) {
@@ -47,6 +48,7 @@ func (r keyRow) port() (port.Key, error) {
 		Last4:            r.Last4,
 		ReadOnly:         r.ReadOnly != 0,
 		Namespace:        r.Namespace,
+		Source:           r.Source,
 		DefaultNamespace: r.DefaultNamespace,
 		Integration:      r.Integration,
 		EndUser:          r.EndUser,
@@ -150,6 +152,7 @@ func (w *Writer) PutKey(ctx context.Context, k port.Key) error {
 		Last4:            k.Last4,
 		ReadOnly:         flag(k.ReadOnly),
 		Namespace:        k.Namespace,
+		Source:           k.Source,
 		DefaultNamespace: k.DefaultNamespace,
 		Scopes:           string(scopes),
 		Limits:           string(limits),

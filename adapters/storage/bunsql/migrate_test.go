@@ -22,6 +22,7 @@ func TestMigrations(t *testing.T) {
 		"50468019cb262f83edd07228258b4a9efd18a2b954faaca2de041a0cabf2e860",
 		"d535ee32335898f8561ab6fe307ac0db367f3e45c0b0d87a166b6461e87cd087",
 		"798298f781ece951eb9cfb02fbb1455808e939648897faae4f914e147e8a01dd",
+		"a7cefeb4c2b0e93b52051841ca65855ee55e6a7a6f5e4159d9827ca671ecf8e4",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

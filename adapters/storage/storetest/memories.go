@@ -63,11 +63,12 @@ func integrations(t *testing.T, f *fixture) {
 		return w.PutOrganization(f.ctx, port.Organization{ID: "org_other", Name: "other"})
 	})
 	b := port.Integration{
-		ID:        "int_1",
-		Org:       f.org,
-		Name:      "b",
-		Quotas:    ident.Quotas{MemoriesPerEndUser: 1, ReadRatePerMin: 2, WriteRatePerMin: 3},
-		CreatedAt: at(1),
+		ID:             "int_1",
+		Org:            f.org,
+		Name:           "b",
+		Quotas:         ident.Quotas{MemoriesPerEndUser: 1, ReadRatePerMin: 2, WriteRatePerMin: 3},
+		GrantsRequired: true,
+		CreatedAt:      at(1),
 	}
 	a := port.Integration{ID: "int_2", Org: f.org, Name: "a", CreatedAt: at(2)}
 	theirs := port.Integration{ID: "int_1", Org: "org_other", Name: "b", CreatedAt: at(3)}
@@ -99,7 +100,7 @@ func integrations(t *testing.T, f *fixture) {
 	f.want("absent organization", f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
 		return w.PutIntegration(f.ctx, port.Integration{ID: "int_3", Org: "org_none", Name: "c"})
 	}), fault.NotFound)
-	b.Name, b.Quotas = "c", ident.Quotas{}
+	b.Name, b.Quotas, b.GrantsRequired = "c", ident.Quotas{}, false
 	f.update(func(w port.DocumentWriter) error { return w.PutIntegration(f.ctx, b) })
 	check()
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/mnemehq/mneme/core/fault"
@@ -17,6 +18,17 @@ func organizationDeletion(t *testing.T, f *fixture) {
 	f.update(func(w port.DocumentWriter) error { return w.PutOrganization(f.ctx, other) })
 	f.integration(otherOrg, "int_1")
 	f.integration(f.org, "int_1")
+	for _, org := range []ident.Org{otherOrg, f.org} { // what is left of an erased end user
+		gone := f.endUser(port.Memories(org, "int_1", "gone"))
+		f.putGrants(gone, grant(gone, "g1", 1), grant(gone, "g2", 2), grant(gone, "g3", 3))
+		f.update(func(w port.DocumentWriter) error {
+			pinned, err := w.BeginErasure(f.ctx, gone, at(4))
+			for _, id := range []string{"g1", "g2", "g3"} {
+				err = errors.Join(err, w.EraseGrant(f.ctx, pinned, id, true))
+			}
+			return errors.Join(err, w.EndErasure(f.ctx, pinned))
+		})
+	}
 	for _, org := range []ident.Org{otherOrg, f.org} {
 		for _, id := range []string{"a", "b", "c"} {
 			f.putKey(org, string(org)+id)
@@ -145,6 +157,11 @@ func organizationDeletion(t *testing.T, f *fixture) {
 		}
 		return err
 	})
+	_, err = f.grant(otherOrg, "int_1", "g1")
+	f.want("what is left of a grant", err, fault.NotFound)
+	if _, err := f.grant(f.org, "int_1", "g1"); err != nil {
+		t.Errorf("of a grant in another organization: %v", err)
+	}
 	if _, err := f.job(f.org, "job_a"); err != nil {
 		t.Errorf("a job of another organization: %v", err)
 	}

@@ -83,6 +83,8 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		{"Statistics", statistics},
 		{"Pool", pool},
 		{"Erasure", erasure},
+		{"Grants", grantRows},
+		{"GrantErasure", grantErasure},
 		{"Replicas", replicas},
 		{"ReplicaClaims", claims},
 		{"ClaimRace", claimRace},
@@ -316,7 +318,7 @@ func organizations(t *testing.T, f *fixture) {
 func keys(t *testing.T, f *fixture) {
 	full := port.Key{
 		ID: "key_1", Org: f.org, Name: "laptop", Kind: ident.Service, Hash: sha256.Sum256([]byte("one")), Last4: "abcd",
-		ReadOnly: true, Namespace: "docs", DefaultNamespace: "docs",
+		ReadOnly: true, Namespace: "docs", Source: "src_1", DefaultNamespace: "docs",
 		Scopes: []ident.Scope{"memories:read"}, Limits: map[string]ident.Rate{"read": {PerMinute: 5, Burst: 2}},
 		CreatedBy: "key_0", CreatedAt: at(2), ExpiresAt: at(100),
 	}

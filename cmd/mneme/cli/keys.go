@@ -100,6 +100,7 @@ Scopes of an integration key (--scopes):
   status:read      ask for the status; every key with another scope may`,
 		Example: `  export MNEME_KEY=$(mneme keys create --data ./data --name laptop)
   mneme keys create --data ./data --read-only --namespace handbook --expires 720h
+  mneme keys create --data ./data --source src_019e2b4c-7d1a-7f30-9a51-2f6c8d0b7e44
   mneme keys create --data ./data --org acme
   mneme keys create --data ./data --rate 'read=600/min burst 60' --rate write=60/min
   mneme keys create --type integration --name chat --scopes memories:read,memories:write,recall:read
@@ -151,6 +152,7 @@ Scopes of an integration key (--scopes):
 	f.BoolVar(&in.ReadOnly, "read-only", false, "refuse whatever changes data (service, admin)")
 	f.StringVar(&in.Namespace, "namespace", "", "limit the key to this namespace, which is then its default (service)")
 	f.StringVar(&in.DefaultNamespace, "default-namespace", "", "namespace of calls that name none (service)")
+	f.StringVar(&in.Source, "source", "", "limit the key to this source, by id, for a process that pushes its items (service)")
 	f.StringVar(&in.Integration, "integration", "", "name or id of the integration (integration, personal)")
 	f.StringSliceVar(&scopes, "scopes", nil, "rights, separated by commas (integration; default memories:read,memories:write)")
 	quotas.flags(f)
@@ -384,6 +386,8 @@ func formatReach(k key.Info) string {
 		return k.IntegrationName + " user " + k.EndUser
 	case k.IntegrationName != "":
 		return k.IntegrationName
+	case k.Source != "":
+		return k.Source
 	}
 	return k.Namespace
 }

@@ -98,8 +98,12 @@ func TestKeysOfTheMemoryAPI(t *testing.T) {
 		t.Errorf("integrations set prints\n%s", out)
 	}
 	harness.Eventually(t, "a raised quota", func() bool { code, _ := save(chat, "ann", "Ann has a cat."); return code == 200 })
+	if out := succeed(t, "integrations", "set", "chat", "--data", data, "--grants-required").Stdout; !strings.Contains(out,
+		"required") {
+		t.Errorf("integrations set prints\n%s", out)
+	}
 	if out := succeed(t, "integrations", "list", "--data", data, "--json").Stdout; !strings.Contains(out,
-		`"memories_per_end_user": 3`) {
+		`"memories_per_end_user": 3`) || !strings.Contains(out, `"grants_required": true`) {
 		t.Errorf("integrations list prints\n%s", out)
 	}
 
@@ -181,6 +185,7 @@ func TestKeysRefuses(t *testing.T) {
 		"personal with a colon":       {"keys create --type personal --integration chat --end-user a:b", 1, "end_user_id"},
 		"personal of no integration":  {"keys create --type personal --end-user ann", 1, "integration"},
 		"personal of an unknown one":  {"keys create --type personal --integration none --end-user ann", 1, "none"},
+		"a source that is not there":  {"keys create --source src_none", 1, "src_none"},
 		"all of a service key":        {"keys create --all-organizations", 1, "all_organizations"},
 		"a negative quota":            {"keys create --type integration --name x --read-rate -1", 1, "read_rate_per_min"},
 		"rotating nothing":            {"keys rotate", 2, "arg"},

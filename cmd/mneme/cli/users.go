@@ -186,7 +186,7 @@ func (c *command) usersExportCommand() *cobra.Command {
 		Use:   "export ID",
 		Short: "Write an end user's memories, records and receipts as NDJSON",
 		Long: `Write everything that is kept of an end user, one JSON object a line: end_user
-first, then memory, record and receipt, and end last, with the counts. An
+with the grants first, then memory, record and receipt, and end last, with the counts. An
 export without its end is an error, and its file is removed.
 ` + connectHelp,
 		Example: "  mneme users export ann --data ./data > ann.ndjson\n  mneme users export ann --integration chat " +
@@ -268,7 +268,7 @@ func (c *command) usersEraseCommand() *cobra.Command {
 		Use:   "erase ID",
 		Short: "Erase an end user for good",
 		Long: `Erase everything that is kept of an end user: memories, vectors, records,
-receipts and the place in the list. It cannot be undone, and it is safe to
+receipts, grants and the place in the list. It cannot be undone, and it is safe to
 repeat. Without --yes the command asks first.
 ` + connectHelp,
 		Example: "  mneme users erase ann --data ./data\n  mneme users erase ann --integration chat --yes --json",
@@ -318,10 +318,15 @@ func (c *command) erase(ctx context.Context, cl *client.Client, path string, asJ
 		verified = "nothing is left"
 	}
 	d := done.Deleted
-	_, err = fmt.Fprintf(c.stdout, "erased %s of integration %s at %s: %s, %d vectors, %d records, %d receipts, %d replays; %s\n",
+	if done.Grants.Unanswered > 0 {
+		fmt.Fprintf(c.stderr, "of %d grants that were revoked, %d were not taken back by their upstream and may be good "+
+			"there still\n", done.Grants.Revoked, done.Grants.Unanswered)
+	}
+	_, err = fmt.Fprintf(c.stdout, "erased %s of integration %s at %s: %s, %d vectors, %d records, %d receipts, %d replays, "+
+		"%d grants; %s\n",
 		done.EndUser, done.IntegrationName,
 		done.ErasedAt.Local().Format("2006-01-02 15:04:05"), memories(d.Memories), d.Vectors, d.Records, d.Receipts,
-		d.Replays, verified)
+		d.Replays, done.Grants.Revoked, verified)
 	return err
 }
 

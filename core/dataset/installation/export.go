@@ -290,12 +290,13 @@ func (x *Exporter) organization(ctx context.Context, o port.Organization, out da
 			}
 			for _, i := range all {
 				_, err := out.Write(dataset.KindIntegration, dataset.Integration{
-					ID:       i.ID,
-					Name:     i.Name,
-					Memories: i.Quotas.MemoriesPerEndUser,
-					Reads:    i.Quotas.ReadRatePerMin,
-					Writes:   i.Quotas.WriteRatePerMin,
-					Created:  i.CreatedAt,
+					ID:             i.ID,
+					Name:           i.Name,
+					Memories:       i.Quotas.MemoriesPerEndUser,
+					Reads:          i.Quotas.ReadRatePerMin,
+					Writes:         i.Quotas.WriteRatePerMin,
+					GrantsRequired: i.GrantsRequired,
+					Created:        i.CreatedAt,
 				})
 				if err != nil {
 					return err
@@ -368,6 +369,7 @@ func (x *Exporter) keys(ctx context.Context, r port.Reader, org ident.Org, out d
 				Last4:            k.Last4,
 				ReadOnly:         k.ReadOnly,
 				Namespace:        k.Namespace,
+				Source:           k.Source,
 				DefaultNamespace: k.DefaultNamespace,
 				Scopes:           k.Scopes,
 				Limits:           k.Limits,

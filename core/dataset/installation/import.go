@@ -523,7 +523,7 @@ func (m *Importer) putOrganization(ctx context.Context, o dataset.Organization) 
 func (m *Importer) putIntegration(ctx context.Context, org ident.Org, i dataset.Integration) error {
 	at := i.ID
 	err := m.Store.Update(ctx, func(w port.Writer) error {
-		row := port.Integration{ID: i.ID, Org: m.orgs[org], Name: i.Name, CreatedAt: i.Created,
+		row := port.Integration{ID: i.ID, Org: m.orgs[org], Name: i.Name, GrantsRequired: i.GrantsRequired, CreatedAt: i.Created,
 			Quotas: ident.Quotas{MemoriesPerEndUser: i.Memories, ReadRatePerMin: i.Reads, WriteRatePerMin: i.Writes}}
 		at = i.ID
 		_, err := w.Integration(ctx, row.Org, i.ID)
@@ -562,6 +562,7 @@ func (m *Importer) putKey(ctx context.Context, org ident.Org, k dataset.Key) err
 			Last4:            k.Last4,
 			ReadOnly:         k.ReadOnly,
 			Namespace:        k.Namespace,
+			Source:           k.Source,
 			DefaultNamespace: k.DefaultNamespace,
 			Scopes:           k.Scopes,
 			Limits:           k.Limits,

@@ -97,6 +97,7 @@ func TestExport(t *testing.T) {
 		chat := s.integration("chat", nil)
 		chat.remember("ann", `Memory 1 says <b>é</b> & "so".`)
 		chat.version("ann", "ticket-1", 1, "A ticket.")
+		granted := chat.post("/api/v1/grants", object{"endUserId": "ann", "source": "crm"}).ok().json["grant"].(object)
 		op := s.operator()
 		const path = "/admin/v1/end_users/ann/export?organization=default&integration=chat"
 		r := op.get(path).ok()
@@ -111,7 +112,8 @@ func TestExport(t *testing.T) {
 			types = append(types, l.Type)
 			said = said || l.Content == `Memory 1 says <b>é</b> & "so".`
 		}
-		if got := strings.Join(types, " "); got != "end_user memory memory record receipt end" || !said {
+		if got := strings.Join(types, " "); got != "end_user memory memory record receipt end" || !said ||
+			!strings.Contains(string(r.body), granted["id"].(string)) {
 			t.Errorf("exported %s", r.body)
 		}
 		if h := op.do("HEAD", path, nil).is(200); len(h.body) != 0 {
@@ -247,6 +249,7 @@ func TestAdminErasure(t *testing.T) {
 		chat.remember("ann", "Ann lives in Lyon.", "Ann has a dog.")
 		chat.version("ann", "ticket-1", 1, "A ticket.")
 		chat.post("/api/v1/memories", object{"endUserId": "ann", "content": "Once."}, "Idempotency-Key", "k1").ok()
+		chat.post("/api/v1/grants", object{"endUserId": "ann", "source": "crm"}).ok()
 		op := s.operator()
 		const base = "/admin/v1/end_users/ann/erase"
 		for query, word := range map[string]string{"": "integration", "?integration=chat": "organization",
@@ -260,7 +263,7 @@ func TestAdminErasure(t *testing.T) {
 		}
 		r := op.post(base+"?organization=default&integration=chat", nil).ok()
 		if fmt.Sprint(r.json["deleted"]) != "map[memories:4 receipts:1 records:1 replays:1 vectors:4]" ||
-			r.json["verified_absent"] != true {
+			fmt.Sprint(r.json["grants"]) != "map[revoked:1 unanswered:0]" || r.json["verified_absent"] != true {
 			t.Errorf("certificate %v", r.json)
 		}
 		if got := chat.get("/api/v1/memories?endUserId=ann").ok().list("memories"); len(got) != 0 {

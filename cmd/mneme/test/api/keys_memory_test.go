@@ -42,6 +42,8 @@ func scopedCalls() []scopedCall {
 				"occurredAt": "2026-01-02T03:04:05Z"}, write},
 		{"GET", record, nil, read},
 		{"DELETE", record + "&version=2", nil, write},
+		{"POST", "/api/v1/grants", object{"endUserId": "ann", "source": "crm"}, write},
+		{"GET", "/api/v1/grants?endUserId=ann", nil, read},
 		{"DELETE", "/api/v1/users/ann", nil, []ident.Scope{ident.UsersErase}},
 	}
 }

@@ -47,7 +47,8 @@ func TestMemoryKeys(t *testing.T) {
 		needs := map[string]ident.Scope{"recall": ident.RecallRead, "search": ident.MemoriesRead,
 			"list": ident.MemoriesRead, "get": ident.MemoriesRead, "save": ident.MemoriesWrite,
 			"batch": ident.MemoriesWrite, "delete": ident.MemoriesWrite, "upsert": ident.MemoriesWrite,
-			"tombstone": ident.MemoriesWrite, "erase": ident.UsersErase}
+			"tombstone": ident.MemoriesWrite, "erase": ident.UsersErase,
+			"grant": ident.MemoriesWrite, "grants": ident.MemoriesRead}
 		for _, have := range []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.UsersErase, ident.StatusRead,
 			ident.RecallRead} {
 			one := root.integration("scoped", func(in *key.Issue) {

@@ -66,6 +66,12 @@ func (s *server) fill(user, marker string) (memories int) {
 	return 202
 }
 
+// grant lets a source write an end user, and returns the id.
+func (s *server) grant(user, source string) string {
+	s.t.Helper()
+	return s.post("/api/v1/grants", object{"endUserId": user, "source": source}).ok().json["grant"].(object)["id"].(string)
+}
+
 func (s *server) erase(user string) *reply {
 	s.t.Helper()
 	return s.do("DELETE", "/api/v1/users/"+user, nil)
@@ -78,6 +84,8 @@ func TestMemoryErasure(t *testing.T) {
 		other := root.integration("other", nil)
 		const mark, stay = "zqxerasedmarker", "zqxstayingmarker"
 		n := s.fill("ann", mark)
+		s.grant("ann", mark+"-source")
+		s.do("DELETE", "/api/v1/grants/"+s.grant("ann", mark+"-revoked"), nil).ok()
 		s.fill("bob", stay)
 		other.save("ann", "Not this one.")
 		if len(root.traces(mark)) == 0 || len(root.traces(stay)) == 0 {
@@ -85,8 +93,9 @@ func TestMemoryErasure(t *testing.T) {
 		}
 
 		r := s.erase("ann").ok()
-		fields(t, "the answer", r.json, "success", "deletedMemories", "deletedVectors")
-		if r.json["success"] != true || r.number("deletedMemories") != float64(n) || r.number("deletedVectors") <= float64(n) {
+		fields(t, "the answer", r.json, "success", "deletedMemories", "deletedVectors", "revokedGrants", "unansweredUpstreams")
+		if r.json["success"] != true || r.number("deletedMemories") != float64(n) || r.number("deletedVectors") <= float64(n) ||
+			r.number("revokedGrants") != 2 || r.number("unansweredUpstreams") != 0 {
 			t.Errorf("%s, want %d memories", r.body, n)
 		}
 		if got := root.traces(mark); len(got) != 0 {
@@ -150,7 +159,7 @@ func TestMemoryErasureUnderWrites(t *testing.T) {
 		s := root.integration("app", nil)
 		const mark = "zqxhammeredmarker"
 		var stop atomic.Bool
-		var wrote, refused atomic.Int64
+		var wrote, refused, revoked atomic.Int64
 		var wg sync.WaitGroup
 		call := func(r *reply) {
 			switch {
@@ -159,14 +168,17 @@ func TestMemoryErasureUnderWrites(t *testing.T) {
 			case r.status == 503 && r.json["code"] == "unavailable" && r.header.Get("Retry-After") != "":
 				refused.Add(1)
 			case r.status == 409 && (r.json["code"] == "version_conflict" || r.json["code"] == "stale_version"):
+			case r.status == 403 && r.json["code"] == "forbidden" && r.json["details"].(object)["reason"] == "grant_revoked":
+				revoked.Add(1)
 			default:
 				t.Errorf("%s: %d %s", r.call, r.status, clip(r.body))
 			}
 		}
-		for w := range 4 {
+		for w := range 5 {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
+				grant := ""
 				for i := 0; !stop.Load(); i++ {
 					switch w {
 					case 0:
@@ -180,12 +192,26 @@ func TestMemoryErasureUnderWrites(t *testing.T) {
 					case 3:
 						call(s.post("/api/v1/memories",
 							object{"endUserId": "ann", "content": fmt.Sprintf("%s: said %d.", "Ann", i) + mark}))
+					case 4: // a connector, connected again whenever its grant has been revoked
+						if grant == "" {
+							r := s.post("/api/v1/grants", object{"endUserId": "ann", "source": mark})
+							if call(r); r.status == 200 {
+								grant = r.json["grant"].(object)["id"].(string)
+							}
+							continue
+						}
+						r := s.do("PUT", fmt.Sprintf("/api/v1/memories/%s-granted-%d", mark, i), object{"endUserId": "ann",
+							"source": mark, "version": 1, "content": mark + " granted", "occurredAt": "2026-01-02T03:04:05Z"},
+							"X-Mneme-Grant", grant)
+						if call(r); r.status == 403 {
+							grant = ""
+						}
 					}
 				}
 			}()
 		}
 		erased := 0.0
-		for n := 0; n < 15 || (erased == 0 || wrote.Load() == 0) && !t.Failed(); n++ {
+		for n := 0; n < 15 || (erased == 0 || wrote.Load() == 0 || revoked.Load() == 0) && !t.Failed(); n++ {
 			time.Sleep(30 * time.Millisecond)
 			erased += s.erase("ann").ok().number("deletedMemories")
 		}
@@ -196,7 +222,8 @@ func TestMemoryErasureUnderWrites(t *testing.T) {
 		if erased == 0 || wrote.Load() == 0 {
 			t.Fatalf("%v erased, %d written: the test shows nothing", erased, wrote.Load())
 		}
-		t.Logf("%d writes and searches, %d refused, %v memories erased", wrote.Load(), refused.Load(), erased)
+		t.Logf("%d writes and searches, %d refused, %d by revoked grants, %v memories erased", wrote.Load(), refused.Load(),
+			revoked.Load(), erased)
 		if got := root.traces(mark); len(got) != 0 {
 			t.Errorf("%v hold the marker", got)
 		}

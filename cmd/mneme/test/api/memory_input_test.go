@@ -33,6 +33,8 @@ func memoryRoutes() []memoryRoute {
 		{"list", "GET", "/api/v1/memories?endUserId=ann", nil, 200},
 		{"get", "GET", record, nil, 200},
 		{"tombstone", "DELETE", record + "&version=2", nil, 200},
+		{"grant", "POST", "/api/v1/grants", with{"endUserId": "ann", "source": "crm"}, 200},
+		{"grants", "GET", "/api/v1/grants?endUserId=ann", nil, 200},
 		{"erase", "DELETE", "/api/v1/users/ann", nil, 200},
 		{"status", "GET", "/api/v1/status", nil, 200},
 	}
@@ -212,6 +214,11 @@ func TestMemoryBadInput(t *testing.T) {
 			{"ids", []any{1}, 400, "invalid_request", "ids[0]"},
 			{"ids", []string{"mem_1", "a b"}, 400, "invalid_request", "ids[1]"},
 			{"filter", object{}, 400, "invalid_request", "filter"},
+		}),
+		"grant": all(endUser, source, []bad{
+			{"secrets", "x", 400, "invalid_request", "secrets"}, {"secrets", []string{"x"}, 400, "invalid_request", "secrets"},
+			{"secrets", object{"token": long(64<<10 + 1)}, 400, "invalid_request", "secrets"},
+			{"id", "grt_1", 400, "invalid_request", "id"}, {"kind", "crm", 400, "invalid_request", "kind"},
 		}),
 	}
 	once(t, func(t *testing.T, b backend) {

@@ -211,7 +211,7 @@ func (st *storyteller) here(text string) string {
 	return text
 }
 
-var identifier = regexp.MustCompile(`^(key|org|int|mem|op|evt|src|run)_[A-Za-z0-9-]{6,}$`)
+var identifier = regexp.MustCompile(`^(key|org|int|mem|grt|op|evt|src|run)_[A-Za-z0-9-]{6,}$`)
 
 // learn notes which of this server's ids stand where an example has its own.
 func (st *storyteller) learn(example, real any) {
@@ -460,7 +460,7 @@ var doubtful = []string{
 	"differs from", "must be less than createdBefore", "must be the namespace that the key is limited to",
 	// what is stored
 	"keeps its name", "has no sparse index", "give every retriever used a weight of 0",
-	"must be the name of the organization",
+	"must be the name of the organization", "is no source of the organization", "secrets: would be of no use",
 	// what the settings of a kind of source are, and what they lead to
 	"config: ", "config.", "secrets.", "is no kind of source here", "schedule.every: must be", "schedule.cron: ",
 	"has both every and cron",

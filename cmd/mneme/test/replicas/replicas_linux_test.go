@@ -128,6 +128,68 @@ func TestErasure(t *testing.T) {
 	t.Logf("FIGURES slowest erasure of three replicas %v", slowest.Round(time.Millisecond))
 }
 
+// What a connector brings by its grant through other replicas ends with the erasure,
+// with no second one to clean up after it.
+func TestAnErasureEndsGrantsEverywhere(t *testing.T) {
+	t.Parallel()
+	f := start(t, "")
+	key := f.integration()
+	for round := range harness.Rounds(t, 3, 2) {
+		user := fmt.Sprintf("connected-%d", round)
+		a := f.replicas[0].must(key, "POST", "/api/v1/grants", object{"endUserId": user, "source": "crm"})
+		grant, _ := a.JSON()["grant"].(object)["id"].(string)
+		put := func(r *replica, id string) (harness.Answer, error) {
+			return r.ask(key, "PUT", "/api/v1/memories/"+id, object{"endUserId": user, "source": "crm", "version": 1,
+				"content": "The archaeopteryx was seen by " + id, "occurredAt": "2026-01-02T03:04:05Z"}, "X-Mneme-Grant", grant)
+		}
+		stop, wrote := make(chan struct{}), make(chan struct{}, 4)
+		var writers sync.WaitGroup
+		for c := range 2 {
+			writers.Go(func() {
+				defer func() { wrote <- struct{}{} }()
+				for i := 0; ; i++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					a, err := put(f.replicas[1+c], fmt.Sprintf("r%d-w%d-%d", round, c, i))
+					if err != nil || a.Status != http.StatusOK && a.Status != http.StatusForbidden &&
+						a.Status != http.StatusServiceUnavailable {
+						t.Errorf("a connector beside the erasure: %d %s, %v", a.Status, a.Body, err)
+						return
+					}
+					if i == 0 {
+						wrote <- struct{}{}
+					}
+					time.Sleep(5 * time.Millisecond)
+				}
+			})
+		}
+		<-wrote
+		<-wrote
+		if n, _ := f.replicas[0].must(key, "DELETE", "/api/v1/users/"+user, nil).JSON()["revokedGrants"].(float64); n != 1 {
+			t.Errorf("%v grants were revoked", n)
+		}
+		for i, r := range f.replicas {
+			if a, err := put(r, fmt.Sprintf("late-%d", i)); err != nil || a.Status != http.StatusForbidden {
+				t.Errorf("replica %d, after the erasure: %d %s, %v", i, a.Status, a.Body, err)
+			}
+		}
+		close(stop)
+		writers.Wait()
+		if n := f.rows("SELECT count(*) FROM namespaces WHERE space = 'memories'"); n != 0 {
+			t.Errorf("%d end users came back", n)
+		}
+		if left := f.leftovers("archaeopteryx"); len(left) != 0 {
+			t.Errorf("words that came by a grant are in %v", left)
+		}
+	}
+	if n := f.rows("SELECT count(*) FROM grants WHERE end_user <> '' OR revoked_at = 0"); n != 0 {
+		t.Errorf("%d grants name an end user, or are live", n)
+	}
+}
+
 // An erasure whose replica dies is finished by another one.
 func TestErasureMovesOn(t *testing.T) {
 	t.Parallel()
