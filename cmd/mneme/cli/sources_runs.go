@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,15 +17,34 @@ import (
 	"github.com/mnemehq/mneme/core/source"
 )
 
-// sourcePoll is the pause between two looks at a run.
-const sourcePoll = 200 * time.Millisecond
+// Pauses between two looks at a source: longer each time, so that a long run costs few calls.
+const (
+	firstLook  = 200 * time.Millisecond
+	latestLook = 2 * time.Second
+)
+
+// look waits and reads a path into out, which stays as it is where the server asks to wait longer.
+func (cl sourcesClient) look(ctx context.Context, pause *time.Duration, path string, out any) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(*pause):
+	}
+	*pause = min(*pause*3/2, latestLook)
+	err := cl.Do(ctx, http.MethodGet, path, nil, out)
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.RetryAfter > 0 {
+		*pause, err = max(*pause, refused.RetryAfter), nil
+	}
+	return err
+}
 
 // awaitRun shows a run until it has ended, and then its counts and every item that is not
 // reflected. Its error is that of a run that is not completed.
 func (c *command) awaitRun(ctx context.Context, cl sourcesClient, s source.Source, r source.Run, out io.Writer) error {
 	bar := newProgress(c.stderr)
 	defer bar.end()
-	path, waits := sourcePath(s.ID)+"/runs/"+pathSegment(r.ID), ""
+	path, waits, pause := sourcePath(s.ID)+"/runs/"+pathSegment(r.ID), "", firstLook
 	for r.FinishedAt == nil {
 		bar.count("syncing "+oneLine(s.Name, 60), int(r.Counts.Seen))
 		if why := reasonLine(r.Error); why != waits && why != "" {
@@ -32,12 +52,7 @@ func (c *command) awaitRun(ctx context.Context, cl sourcesClient, s source.Sourc
 			fmt.Fprintf(c.stderr, "the run waits: %s\n", why)
 			waits = why
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(sourcePoll):
-		}
-		if err := cl.Do(ctx, http.MethodGet, path, nil, &r); err != nil {
+		if err := cl.look(ctx, &pause, path, &r); err != nil {
 			return err
 		}
 	}
@@ -464,20 +479,15 @@ it itself.
 func (c *command) awaitRemoval(ctx context.Context, cl sourcesClient, s source.Source) error {
 	bar := newProgress(c.stderr)
 	defer bar.end()
-	name, total := oneLine(s.Name, 200), s.Documents
+	name, total, pause := oneLine(s.Name, 200), s.Documents, firstLook
 	for {
 		bar.update("removing "+name, int(total-s.Documents), int(total))
-		err := cl.Do(ctx, http.MethodGet, sourcePath(s.ID), nil, &s)
+		err := cl.look(ctx, &pause, sourcePath(s.ID), &s)
 		if client.CodeOf(err) == "source_not_found" {
 			break
 		}
 		if err != nil {
 			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(sourcePoll):
 		}
 	}
 	bar.end()
