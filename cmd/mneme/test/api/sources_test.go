@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness/repositories"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/key"
 )
@@ -253,7 +254,7 @@ func newRepository(t *testing.T) *repository {
 	r.git(dir, "init", "--quiet", "--initial-branch=main", r.work)
 	r.git(dir, "init", "--quiet", "--bare", "--initial-branch=main", "docs.git")
 	r.git(r.work, "remote", "add", "origin", filepath.Join(dir, "docs.git"))
-	backend, err := harness.Repositories(t.Context(), dir)
+	backend, err := repositories.Handler(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +308,7 @@ func (r *repository) commit(files map[string]string) {
 
 // A repository that is served over HTTP is searchable and follows a commit, a rename and a deletion.
 func TestSourcesFollowARepository(t *testing.T) {
-	stores(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		r := newRepository(t)
 		f := follows(t, b, r.at)
 		r.commit(map[string]string{"gate.md": "The gate sticks in the rain.", "hedge.md": "The hedge is cut in February."})
@@ -587,7 +588,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 // Another organization, and a key of another namespace, see and touch nothing; a key that may only
 // read changes nothing.
 func TestSourcesOfOthers(t *testing.T) {
-	stores(t, func(t *testing.T, b backend) {
+	once(t, func(t *testing.T, b backend) {
 		f := follows(t, b)
 		f.put("gate.md", "The gate sticks in the rain.")
 		id := f.add("directory", object{"path": f.folder})

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness/repositories"
 )
 
 func main() {
@@ -29,7 +29,7 @@ func run() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	handler, err := harness.Repositories(ctx, os.Args[1])
+	handler, err := repositories.Handler(ctx, os.Args[1])
 	if err != nil {
 		return err
 	}
