@@ -47,7 +47,7 @@ func examples() map[string][]op.Example {
 		"source_kinds.list": {{Name: "kinds", Summary: "Kinds", Answer: `{"kinds": [{"name": "feed", "title": "Feed",
 			"summary": "The entries of an RSS, Atom or JSON feed.", "config": {"type": "object", "required": ["url"],
 			"properties": {"url": {"type": "string", "format": "uri"}}}, "secrets": {"type": "object", "properties": {}},
-			"incremental": false}]}`}},
+			"incremental": false, "revokes": false}]}`}},
 		"sources.create": {
 			{Name: "folder", Summary: "A folder, to be followed later", Status: 201,
 				Body: `{"name": "Handbook", "kind": "directory", "namespace": "handbook",

@@ -27,6 +27,7 @@ type Kind struct {
 	Config      json.RawMessage `json:"config" doc:"JSON Schema of the settings"`
 	Secrets     json.RawMessage `json:"secrets" doc:"JSON Schema of the secrets, which are strings"`
 	Incremental bool            `json:"incremental" doc:"whether a run can ask for what has changed alone"`
+	Revokes     bool            `json:"revokes" doc:"whether a grant of a source of that name takes these secrets, to be given back with"`
 }
 
 // knownKind is a connector with its schemas, ready to check with.

@@ -287,7 +287,8 @@ type ListKinds struct{}
 func (s *Service) Kinds(context.Context, ListKinds) (Kinds, error) {
 	out := Kinds{Kinds: []Kind{}}
 	for _, k := range s.connectors {
-		out.Kinds = append(out.Kinds, Kind{k.Name, k.Title, k.Summary, k.Config, k.Secrets, k.Incremental})
+		out.Kinds = append(out.Kinds, Kind{k.Name, k.Title, k.Summary, k.Config, k.Secrets, k.Incremental,
+			k.Revokes})
 	}
 	slices.SortFunc(out.Kinds, func(a, b Kind) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
