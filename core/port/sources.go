@@ -167,7 +167,8 @@ type SourceReader interface {
 	// Sources lists sources by id.
 	Sources(ctx context.Context, l SourceList) ([]SourceRow, error)
 	// DueSources lists the enabled sources without a run whose NextRun or NextRetry has come by
-	// a time, those that have waited longest first.
+	// a time, those that have waited longest first, and none of a suspended organization: they would
+	// stand before all others.
 	DueSources(ctx context.Context, by time.Time, limit int) ([]SourceRow, error)
 	// SourceSecrets reads the sealed secrets of a source, by name.
 	SourceSecrets(ctx context.Context, org ident.Org, source string) (map[string][]byte, error)

@@ -119,7 +119,8 @@ func atMost(limit int) int64 {
 // DueSources implements port.SourceReader.
 func (r *Reader) DueSources(ctx context.Context, by time.Time, limit int) ([]port.SourceRow, error) {
 	return r.sources(ctx, "list due sources",
-		`WHERE enabled <> 0 AND due_at <> 0 AND run = '' AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
+		`WHERE enabled <> 0 AND due_at <> 0 AND run = '' AND due_at <= ? AND NOT EXISTS
+  (SELECT 1 FROM organizations o WHERE o.id = sources.org AND o.suspended <> 0) ORDER BY due_at, id LIMIT ?`,
 		micros(by), atMost(limit))
 }
 
@@ -552,9 +553,10 @@ func (w *Writer) TrimSourceRuns(ctx context.Context, org ident.Org, source strin
 		return false, err
 	}
 	var run string
-	old, err := w.s.get(ctx, op, `SELECT id FROM source_runs r WHERE source = ? AND finished_at <> 0 AND (created_at < ? OR
-  (SELECT count(*) FROM source_runs o WHERE o.source = r.source AND (o.created_at, o.id) > (r.created_at, r.id)) >= ?)
-ORDER BY created_at, id LIMIT 1`, []any{source, micros(before), keep}, &run)
+	// One look at the oldest and one at the first beyond what is kept: there may be many runs.
+	old, err := w.s.get(ctx, op, `SELECT id FROM source_runs WHERE source = ? AND finished_at <> 0 AND (created_at < ? OR
+  (created_at, id) <= (SELECT created_at, id FROM source_runs WHERE source = ? ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?))
+ORDER BY created_at, id LIMIT 1`, []any{source, micros(before), source, keep}, &run)
 	if err != nil || !old {
 		return false, err
 	}

@@ -3,6 +3,7 @@ package storetest
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -156,6 +157,21 @@ func sourceLists(t *testing.T, f *fixture) {
 			return err
 		})
 	}
+	f.update(func(w port.DocumentWriter) error {
+		o, err := w.Organization(f.ctx, otherOrg)
+		if err != nil {
+			return err
+		}
+		o.Suspended = true
+		return w.PutOrganization(f.ctx, o)
+	})
+	f.view(func(r port.Reader) error {
+		got, err := r.DueSources(f.ctx, at(101), 2)
+		f.same("due beside those of a suspended organization", ids(got), "31")
+		got, err2 := r.DueSources(f.ctx, at(101), 9)
+		f.same("all of them", ids(got), "317")
+		return errors.Join(err, err2)
+	})
 }
 
 func sourceItem(n int) port.SourceItemRow {
@@ -317,6 +333,10 @@ func sourceRuns(t *testing.T, f *fixture) {
 	}
 	f.same("steps", trim(at(11), 10, 2), 2) // two of three items, then the last with the run
 	f.same("an old one went", list(port.SourceRunList{}), "dcb")
+	trim(at(0), 3, 100)
+	f.same("as many as are kept", list(port.SourceRunList{}), "dcb")
+	trim(at(0), 2, 100)
+	f.same("two are kept", list(port.SourceRunList{}), "dc")
 	trim(at(0), 1, 100)
 	f.same("one is kept", list(port.SourceRunList{}), "d")
 	live.Status, live.CreatedAt = port.RunRunning, at(1)
