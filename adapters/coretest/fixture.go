@@ -35,6 +35,7 @@ type Options struct {
 	// SparseQueries says how sparse queries are encoded; "": by the encoder.
 	SparseQueries retrieve.SparseQueries
 	Listeners     []ingest.Listener // of Fixture.Changes
+	FlushChunks   int               // of the index; 0: few, so that segments and merges take part
 	// Over puts a store before the SQLite store; nil: none.
 	Over func(port.DocumentStore) port.DocumentStore
 	Now  func() time.Time // nil: time.Now
@@ -71,12 +72,17 @@ type Fixture struct {
 // The caller closes both.
 func Open(t testing.TB, dir string) (port.DocumentStore, port.Index) {
 	t.Helper()
+	return open(t, dir, 0)
+}
+
+func open(t testing.TB, dir string, flush int) (port.DocumentStore, port.Index) {
+	t.Helper()
 	store, err := sqlite.Open(context.Background(), dir, sqlite.Options{})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
 	}
 	config := embedded.Default()
-	config.FlushChunks = 64 // small, so that segments and merges take part
+	config.FlushChunks = cmp.Or(flush, 64)
 	index, err := embedded.Open(config, filepath.Join(dir, "index"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		_ = store.Close()
@@ -109,7 +115,7 @@ func New(t testing.TB, o Options) *Fixture {
 	if o.Sparse != nil {
 		f.Models.Sparse = new(o.Sparse.Info())
 	}
-	store, index := Open(t, f.Dir)
+	store, index := open(t, f.Dir, o.FlushChunks)
 	var over port.DocumentStore = store
 	if o.Over != nil {
 		over = o.Over(store)

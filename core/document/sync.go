@@ -16,8 +16,8 @@ import (
 type Within func(w ingest.Writer, on port.Partition, out Written) error
 
 // Sync is a write by in.Source, which takes what it keeps, what nobody does, and what was
-// left of a source that is gone.
-func (s *Service) Sync(ctx context.Context, in WriteDocuments, within Within) (Written, error) {
+// left of a source that is gone. progress is called while a model works.
+func (s *Service) Sync(ctx context.Context, in WriteDocuments, within Within, progress func()) (Written, error) {
 	for i := range in.Documents {
 		d := &in.Documents[i]
 		var err error
@@ -25,7 +25,7 @@ func (s *Service) Sync(ctx context.Context, in WriteDocuments, within Within) (W
 			return Written{}, err
 		}
 	}
-	return s.write(ctx, in, task{within: within})
+	return s.write(ctx, in, task{within: within, progress: func(int) { progress() }})
 }
 
 // Withdraw deletes those of ids that a source keeps in a namespace, and runs within in the

@@ -111,7 +111,9 @@ func (s *Service) secretsOf(ctx context.Context, id string, c *port.Connection) 
 	}
 	w := &worker{Service: s, source: row}
 	c.Renew = w.renew
-	return s.open(ctx, org, id)
+	secrets, sealed, err := s.open(ctx, org, id)
+	w.sealed = sealed
+	return secrets, err
 }
 
 // look refuses settings and secrets with which no run can succeed. An upstream that is away, slow or

@@ -2,8 +2,10 @@ package source_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -40,9 +42,13 @@ type shelf struct {
 	kind     string
 	changes  []string // keys by change, of an incremental kind
 	everyOne bool     // a checkpoint after each item
+	mark     string   // of versions
+	inline   bool     // items bring their contents along
 	secrets  map[string]string
-	revokes  bool              // it gives grants back
-	revoked  []port.Connection // with which
+	conn     func(context.Context, port.Connection) error // what else a listing does with its connection
+	revokes  bool                                         // it gives grants back
+	revoked  []port.Connection                            // with which
+	revoke   error                                        // of giving one back
 }
 
 func (s *shelf) set(fn func(*shelf)) {
@@ -93,18 +99,28 @@ func (s *shelf) List(ctx context.Context, c port.Connection, state []byte, l por
 	keys, items := slices.Sorted(maps.Keys(s.items)), maps.Clone(s.items)
 	changes, err, problem := slices.Clone(s.changes), s.err, s.problem
 	s.states, s.secrets = append(s.states, string(state)), c.Secrets
+	at, before, conn, mark := s.at, s.before, s.conn, s.mark
 	s.mu.Unlock()
-	incremental := s.kind == "ledger" && state != nil
+	if conn != nil {
+		if err := conn(ctx, c); err != nil {
+			return err
+		}
+	}
+	from, err2 := strconv.Atoi(string(state))
+	incremental := s.kind == "ledger" && err2 == nil
 	if incremental {
-		from, _ := strconv.Atoi(string(state))
 		keys = changes[from:]
 	} else if state != nil {
-		keys = keys[slices.Index(keys, string(state))+1:]
+		after, found := slices.BinarySearch(keys, string(state)) // it may have gone since
+		if found {
+			after++
+		}
+		keys = keys[after:]
 	}
-	for _, k := range keys {
+	for n, k := range keys {
 		body, there := items[k]
-		if s.at != nil {
-			if err := s.at(ctx, k); err != nil {
+		if at != nil {
+			if err := at(ctx, k); err != nil {
 				return err
 			}
 		}
@@ -112,10 +128,19 @@ func (s *shelf) List(ctx context.Context, c port.Connection, state []byte, l por
 		if !there {
 			err = l.Gone(ctx, k)
 		} else {
-			err = l.Item(ctx, port.SourceItem{Key: k, Version: "v " + body, Name: "Name of " + k, Size: int64(len(body))})
+			item := port.SourceItem{Key: k, Version: fmt.Sprintf("%s%x", mark, sha256.Sum256([]byte(body))),
+				Name: "Name of " + k, Size: int64(len(body))}
+			if s.inline {
+				item.Content = &port.SourceContent{File: port.File{Name: "x.txt", Content: []byte(body)}}
+			}
+			err = l.Item(ctx, item)
 		}
 		if err == nil && s.everyOne {
-			err = l.Checkpoint(ctx, []byte(k))
+			upTo := k
+			if incremental {
+				upTo = strconv.Itoa(from + n + 1)
+			}
+			err = l.Checkpoint(ctx, []byte(upTo))
 		}
 		if err != nil {
 			return err
@@ -126,8 +151,8 @@ func (s *shelf) List(ctx context.Context, c port.Connection, state []byte, l por
 			return err
 		}
 	}
-	if s.before != nil {
-		if err := s.before(ctx); err != nil {
+	if before != nil {
+		if err := before(ctx); err != nil {
 			return err
 		}
 	}
@@ -157,7 +182,7 @@ func (s *shelf) Revoke(_ context.Context, c port.Connection) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.revoked = append(s.revoked, c)
-	return nil
+	return s.revoke
 }
 
 // clock is a clock that a test moves.
@@ -180,7 +205,7 @@ func (c *clock) pass(d time.Duration) {
 
 // fixture is the service with a shelf, over a real store and index.
 type fixture struct {
-	*testing.T
+	testing.TB
 	*coretest.Fixture
 	ctx       context.Context
 	svc       *source.Service
@@ -192,17 +217,23 @@ type fixture struct {
 	stop      func() // of the runs
 }
 
-func newFixture(t *testing.T, change func(*source.Settings, *shelf)) *fixture {
+func newFixture(t testing.TB, change func(*source.Settings, *shelf)) *fixture {
 	t.Helper()
-	f := &fixture{T: t, clock: &clock{}, shelf: &shelf{items: map[string]string{}, failing: map[string]error{}, kind: "shelf"}}
-	f.Fixture = coretest.New(t, coretest.Options{Now: f.clock.now})
+	return openFixture(t, coretest.Options{}, change)
+}
+
+func openFixture(t testing.TB, o coretest.Options, change func(*source.Settings, *shelf)) *fixture {
+	t.Helper()
+	f := &fixture{TB: t, clock: &clock{}, shelf: &shelf{items: map[string]string{}, failing: map[string]error{}, kind: "shelf"}}
+	o.Now = f.clock.now
+	f.Fixture = coretest.New(t, o)
 	f.documents = services.Documents(f.Fixture)
 	f.ctx = f.Caller(key.Issue{})
 	limits := extract.DefaultLimits()
 	f.settings = source.Settings{
 		Store: f.Store, Documents: f.documents, Extractor: extract.New(extract.Settings{Limits: limits}, text.New(limits)),
 		Connectors: []port.Connector{f.shelf}, Pages: f.Pages, Beat: 20 * time.Millisecond, Tick: 10 * time.Millisecond,
-		Now: f.clock.now, Log: f.Log,
+		Now: f.clock.now, Log: f.Fixture.Log,
 	}
 	if change != nil {
 		change(&f.settings, f.shelf)
@@ -216,7 +247,7 @@ func newFixture(t *testing.T, change func(*source.Settings, *shelf)) *fixture {
 func (f *fixture) begin() {
 	f.Helper()
 	f.runs = job.New(job.Settings{Store: f.Store, Replica: f.Replica, Workers: 2, Poll: 50 * time.Millisecond,
-		Now: f.Now, Log: f.Log})
+		Now: f.Now, Log: f.Fixture.Log})
 	s := f.settings
 	s.Jobs = f.runs
 	var err error

@@ -162,28 +162,28 @@ func place(org ident.Org, source, name string) port.SealPlace {
 	return port.SealPlace{Org: org, Table: "source_secrets", Row: source, Name: name}
 }
 
-// open decrypts the secrets of a source.
-func (s *Service) open(ctx context.Context, org ident.Org, source string) (map[string]string, error) {
-	var sealed map[string][]byte
-	err := s.store.View(ctx, func(r reader) (err error) {
+// open decrypts the secrets of a source, and answers them as they are stored, too.
+func (s *Service) open(ctx context.Context, org ident.Org, source string) (secrets map[string]string, sealed map[string][]byte,
+	err error) {
+	err = s.store.View(ctx, func(r reader) (err error) {
 		sealed, err = r.SourceSecrets(ctx, org, source)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make(map[string]string, len(sealed))
+	secrets = make(map[string]string, len(sealed))
 	for name, value := range sealed {
 		if s.sealer == nil {
-			return nil, fault.Off("this server cannot read secrets: it has no key to decrypt them with")
+			return nil, nil, fault.Off("this server cannot read secrets: it has no key to decrypt them with")
 		}
 		secret, err := s.sealer.Open(ctx, place(org, source, name), value)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		out[name] = string(secret)
+		secrets[name] = string(secret)
 	}
-	return out, nil
+	return secrets, sealed, nil
 }
 
 // ListSources are the parameters of GET /sources.
@@ -398,7 +398,7 @@ func (s *Service) lookAgain(ctx context.Context, k knownKind, row port.SourceRow
 	if config == nil {
 		config = row.Config
 	}
-	secrets, err := s.open(ctx, row.Org, row.ID)
+	secrets, sealed, err := s.open(ctx, row.Org, row.ID)
 	switch {
 	case fault.IsOff(err):
 		return given, nil // so does every run, until there is a key
@@ -410,13 +410,14 @@ func (s *Service) lookAgain(ctx context.Context, k knownKind, row port.SourceRow
 	maps.Copy(secrets, given)
 	maps.DeleteFunc(secrets, func(_, value string) bool { return value == "" })
 	set = maps.Clone(given)
+	looking := &worker{Service: s, source: row, sealed: sealed}
 	err = s.look(ctx, k, row.ID, config, secrets, func(ctx context.Context, renewed map[string]string) error {
 		for name, value := range renewed {
 			if _, ok := set[name]; ok {
 				set[name] = value
 			}
 		}
-		return (&worker{Service: s, source: row}).renew(ctx, renewed)
+		return looking.renew(ctx, renewed)
 	})
 	return set, err
 }
@@ -484,12 +485,16 @@ func (s *Service) workDelete(ctx context.Context, j *job.Job) error {
 		return err
 	}
 	ctx = acting(ctx, j.Org)
-	for what.Documents {
+	if err := s.disconnect(ctx, j, what.Source); err != nil {
+		return err
+	}
+	for from := int64(0); what.Documents; {
 		var row port.SourceRow
 		var items []port.SourceItemRow
 		err := s.store.View(ctx, func(r reader) (err error) {
 			if row, err = r.Source(ctx, j.Org, what.Source); err == nil {
-				items, err = r.ListSourceItems(ctx, j.Org, what.Source, port.SourceItemList{Limit: goneAtOnce})
+				// What was removed before is not to be passed again: a store may keep it for a while.
+				items, err = r.ListSourceItems(ctx, j.Org, what.Source, port.SourceItemList{From: from, Limit: goneAtOnce})
 			}
 			return err
 		})
@@ -502,6 +507,7 @@ func (s *Service) workDelete(ctx context.Context, j *job.Job) error {
 		if err := s.withdraw(ctx, row, items, func(w wide, _ port.SourceRow) error { return j.Confirm(ctx, w) }); err != nil {
 			return err
 		}
+		from = items[len(items)-1].Number + 1
 	}
 	for more := true; more; {
 		err := s.store.Update(ctx, func(w writer) (err error) {
@@ -515,6 +521,64 @@ func (s *Service) workDelete(ctx context.Context, j *job.Job) error {
 		}
 	}
 	return nil
+}
+
+// revokeTimeout is how long an upstream may take to be given its grant back.
+const revokeTimeout = 10 * time.Second
+
+// disconnect gives the source's grant back to its upstream, as far as that answers, and
+// removes its secrets: no token outlives the source, however long its documents take to go.
+func (s *Service) disconnect(ctx context.Context, j *job.Job, id string) error {
+	var row port.SourceRow
+	err := s.store.View(ctx, func(r reader) (err error) {
+		row, err = r.Source(ctx, j.Org, id)
+		return err
+	})
+	if fault.CodeOf(err) == fault.SourceNotFound || err == nil && len(row.Secrets) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if k := s.connectors[row.Kind]; k.Revokes {
+		if err := s.revoke(ctx, k.connector, row); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "grant of source not given back", "source", id, "error", err)
+		}
+	}
+	return s.store.Update(ctx, func(w writer) error {
+		if err := j.Confirm(ctx, w); err != nil {
+			return err
+		}
+		row, err := w.Source(ctx, j.Org, id)
+		if err != nil {
+			return err
+		}
+		none := map[string][]byte{}
+		for _, name := range row.Secrets {
+			none[name] = nil
+		}
+		if err := w.PutSourceSecrets(ctx, j.Org, id, none); err != nil {
+			return err
+		}
+		row.Secrets = nil
+		return w.PutSource(ctx, row)
+	})
+}
+
+func (s *Service) revoke(ctx context.Context, c port.Connector, row port.SourceRow) error {
+	secrets, _, err := s.open(ctx, row.Org, row.ID)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
+	defer cancel()
+	return c.Revoke(ctx, port.Connection{
+		Source:  row.ID,
+		Config:  row.Config,
+		Secrets: secrets,
+		Known:   func(context.Context, string) (string, bool, error) { return "", false, nil },
+		Renew:   func(context.Context, map[string]string) error { return nil },
+	})
 }
 
 // acting is ctx for work that a source does by itself.

@@ -195,7 +195,7 @@ func (s *Service) Push(ctx context.Context, in PushItems) (Pushed, error) {
 // storeAll stores what a call has brought.
 func (w *worker) storeAll(ctx context.Context, batch []*piece, away []port.SourceItemRow) error {
 	if len(away) > 0 {
-		if err := w.remove(ctx, away); err != nil {
+		if err := w.remove(ctx, away, false); err != nil {
 			return w.pushFault(err)
 		}
 	}
@@ -215,15 +215,18 @@ func (w *worker) storeAll(ctx context.Context, batch []*piece, away []port.Sourc
 	if err := w.write(ctx, some); err != nil {
 		return w.pushFault(err)
 	}
-	if w.run.ID == "" || w.counts == (port.SourceCounts{}) {
+	if w.counts == (port.SourceCounts{}) || w.run.ID == "" && w.source.Run == "" {
 		return nil
 	}
 	return w.pushFault(w.flush(ctx, nil, nil))
 }
 
 func (w *worker) pushFault(err error) error {
-	if errors.Is(err, errEnded) {
+	switch {
+	case errors.Is(err, errEnded):
 		return fault.New(fault.Conflict, "the source or its run has ended meanwhile")
+	case errors.Is(err, errMoved):
+		return fault.New(fault.Unavailable, "other calls bring the same items").After(time.Second)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/fault"
@@ -19,7 +20,7 @@ type pushing struct {
 }
 
 func newPushing(t *testing.T) *pushing {
-	f := newFixture(t, nil)
+	f := newFixture(t, func(s *source.Settings, _ *shelf) { s.Beat = time.Hour })
 	s := f.create(source.CreateSource{Kind: "push"})
 	if s.State != "idle" || s.LastRun != nil {
 		t.Errorf("created: %+v", s)

@@ -168,8 +168,15 @@ func (s *Service) finish(row *port.SourceRow, run *port.SourceRun, status port.S
 		}
 	}
 	if !row.Enabled {
-		row.State = port.SourcePaused
+		row.State, row.NextRetry = port.SourcePaused, time.Time{}
 		return
+	}
+	if status != port.RunCompleted && status != port.RunPartial && !row.NextRetry.IsZero() {
+		// Items that are due would have it run, and fail, again at once.
+		soon := now.Add(retryAfter[min(max(row.Failures, 1), len(retryAfter))-1])
+		if row.NextRetry.Before(soon) {
+			row.NextRetry = soon
+		}
 	}
 	if !row.NextRun.After(now) || row.Failures >= patience {
 		row.NextRun = next(row.Schedule, row.Failures, now)

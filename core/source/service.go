@@ -19,7 +19,7 @@ import (
 
 // documents is what the service uses of that of documents.
 type documents interface {
-	Sync(ctx context.Context, in document.WriteDocuments, within document.Within) (document.Written, error)
+	Sync(ctx context.Context, in document.WriteDocuments, within document.Within, progress func()) (document.Written, error)
 	Withdraw(ctx context.Context, namespace, source string, ids []string, within document.Within) (int, error)
 }
 
@@ -37,6 +37,8 @@ type Settings struct {
 	MaxItem int64         // bytes of an item; 0: 64 MiB
 	Stall   time.Duration // without progress, after which a run is ended; 0: 10 minutes
 	Beat    time.Duration // between two heartbeats of a run; 0: 15 s
+	Backoff time.Duration // before a run that waits for something is tried again; 0: 10 s
+	Grace   time.Duration // that a connector has to return once its call is over; 0: 15 s
 	Tick    time.Duration // between two looks for sources that are due; 0: 5 s
 	Look    time.Duration // at what settings lead to, before they are stored; 0: 10 s
 	Now     func() time.Time
@@ -56,6 +58,7 @@ type Service struct {
 	stall      time.Duration
 	beat, tick time.Duration
 	lookFor    time.Duration
+	grace      time.Duration
 	now        func() time.Time
 	log        *slog.Logger
 	off        bool
@@ -96,6 +99,7 @@ func New(s Settings) (*Service, error) {
 		beat:       cmp.Or(s.Beat, 15*time.Second),
 		tick:       cmp.Or(s.Tick, 5*time.Second),
 		lookFor:    cmp.Or(s.Look, 10*time.Second),
+		grace:      cmp.Or(s.Grace, 15*time.Second),
 		now:        s.Now,
 		log:        s.Log,
 	}
@@ -111,7 +115,7 @@ func New(s Settings) (*Service, error) {
 		Prefix:     "run",
 		Keep:       24 * time.Hour,
 		Tries:      runTries,
-		Backoff:    10 * time.Second,
+		Backoff:    cmp.Or(s.Backoff, 10*time.Second),
 		MaxBackoff: 5 * time.Minute,
 		Run:        svc.work,
 	})
@@ -268,7 +272,7 @@ func Operations() []op.Op[*Service] {
 		op.Define(describe(answers(optionalBody(write("sources.runs.complete", "POST", oneRun+"/complete",
 			"End a run of a source of kind push", fault.SourceNotFound, fault.NotFound, fault.Conflict)),
 			op.Answer{Status: 202, Summary: "The run is about to end.", Body: Run{}}),
-			"With `snapshot` what was not brought in it is gone."), (*Service).Complete),
+			"With `snapshot` what was not brought since it began is gone."), (*Service).Complete),
 	}, examples()), links())
 }
 

@@ -75,7 +75,6 @@ func (w *worker) settleItems(ctx context.Context, items []port.SourceItem, retry
 			if !repeat {
 				w.countFailure(row.Error.Code)
 			}
-			w.meet(row.NextAttempt)
 		default:
 			todo = append(todo, p)
 			continue
@@ -116,23 +115,21 @@ func (w *worker) countFailure(code string) {
 	}
 }
 
-// meet notes when a failed item is due.
-func (w *worker) meet(at time.Time) {
-	if !at.IsZero() && (w.retryAt.IsZero() || at.Before(w.retryAt)) {
-		w.retryAt = at
+// nextRetry is when the first of the failed items is due; zero: none is. The store is asked, since
+// an attempt before may have met some.
+func (w *worker) nextRetry(ctx context.Context) (at time.Time, err error) {
+	if w.source.Kind == pushKind {
+		return at, nil // nobody could fetch them
 	}
-}
-
-// planRetry says when failed items are next to be tried, after the run.
-func (w *worker) planRetry(row *port.SourceRow) {
-	now := w.now()
-	if w.run.Mode != full && row.NextRetry.After(now) { // of items that this run has not met
-		w.meet(row.NextRetry)
-	}
-	row.NextRetry = w.retryAt
-	if !row.Enabled || row.Kind == pushKind {
-		row.NextRetry = time.Time{}
-	}
+	err = w.eachItem(ctx, port.SourceItemList{Failed: new(true)}, func(rows []port.SourceItemRow) error {
+		for _, row := range rows {
+			if next := row.NextAttempt; !next.IsZero() && (at.IsZero() || next.Before(at)) {
+				at = next
+			}
+		}
+		return nil
+	})
+	return at, err
 }
 
 // lookUp reads what is kept of items, and of which the namespace lacks the documents: those
@@ -380,6 +377,11 @@ func (w *worker) write(ctx context.Context, batch []*piece) error {
 		return nil
 	}
 	err := w.tryWrite(ctx, batch)
+	for tries := 1; errors.Is(err, errMoved) && tries < maxMoved; tries++ {
+		if err = w.readAgain(ctx, batch); err == nil {
+			err = w.tryWrite(ctx, batch)
+		}
+	}
 	var of *port.SourceError
 	code := fault.CodeOf(err)
 	if err == nil || errors.As(err, &of) || code != fault.InvalidRequest && code != fault.PayloadTooLarge &&
@@ -398,6 +400,53 @@ func (w *worker) write(ctx context.Context, batch []*piece) error {
 	return w.tryWrite(ctx, batch)
 }
 
+// maxMoved is how often what was pushed is made anew of what other calls have left.
+const maxMoved = 10
+
+// readAgain reads anew what is kept of items.
+func (w *worker) readAgain(ctx context.Context, batch []*piece) error {
+	items := make([]port.SourceItem, len(batch))
+	for i, p := range batch {
+		items[i] = p.item
+	}
+	kept, missing, _, err := w.lookUp(ctx, items)
+	if err != nil {
+		return err
+	}
+	for _, p := range batch {
+		hash := p.row.KeyHash
+		p.again = missing[hash]
+		if p.row, p.kept = kept[hash]; !p.kept {
+			p.row = port.SourceItemRow{KeyHash: hash, Key: p.item.Key}
+		}
+	}
+	return nil
+}
+
+// unmoved answers errMoved where items are not kept as they were read; the zero row was not.
+// Only calls that push change items beside each other.
+func (s *Service) unmoved(ctx context.Context, tx port.SourceReader, source port.SourceRow, rows []port.SourceItemRow) error {
+	if source.Kind != pushKind {
+		return nil
+	}
+	hashes := make([][32]byte, len(rows))
+	for i := range rows {
+		hashes[i] = rows[i].KeyHash
+	}
+	found, err := tx.SourceItems(ctx, source.Org, source.ID, hashes)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		is, kept := found[row.KeyHash]
+		if known := !row.UpdatedAt.IsZero(); known != kept ||
+			kept && (is.Number != row.Number || !is.UpdatedAt.Equal(row.UpdatedAt) || is.ContentHash != row.ContentHash) {
+			return errMoved
+		}
+	}
+	return nil
+}
+
 func (w *worker) tryWrite(ctx context.Context, batch []*piece) error {
 	in := document.WriteDocuments{Namespace: w.source.Namespace, Origin: "source", Source: w.source.ID}
 	for _, p := range batch {
@@ -409,25 +458,32 @@ func (w *worker) tryWrite(ctx context.Context, batch []*piece) error {
 			in.Obsolete = append(in.Obsolete, documentID(w.source.ID, p.row.KeyHash, n))
 		}
 	}
+	before := make([]port.SourceItemRow, len(batch))
+	for i, p := range batch {
+		before[i] = p.row
+	}
 	var o outcome
-	var retryAt time.Time
 	var gone []uint32
 	within := func(tx wide, generation int64) error {
-		o, retryAt, gone = w.note(), w.retryAt, nil
+		o, gone = w.note(), nil
 		var rows []port.SourceItemRow
+		if err := w.unmoved(ctx, tx, w.source, before); err != nil {
+			return err
+		}
 		return w.commit(ctx, tx, &o, func(row *port.SourceRow, _ *port.SourceRun) error {
 			for _, p := range batch {
 				if p.gone {
 					if p.kept {
 						gone = append(gone, uint32(p.row.Number))
 						o.seen.Remove(uint32(p.row.Number))
+						if row := p.row; !row.NextAttempt.IsZero() { // it may be kept, but is not to be asked for again
+							row.NextAttempt = time.Time{}
+							rows = append(rows, row)
+						}
 					}
 					continue
 				}
 				rows = append(rows, w.settled(p, row, &o, generation))
-				if at := rows[len(rows)-1].NextAttempt; !at.IsZero() && (retryAt.IsZero() || at.Before(retryAt)) {
-					retryAt = at
-				}
 			}
 			return tx.PutSourceItems(ctx, row.Org, row.ID, rows)
 		})
@@ -436,7 +492,7 @@ func (w *worker) tryWrite(ctx context.Context, batch []*piece) error {
 	if len(in.Documents) > 0 {
 		_, err = w.documents.Sync(ctx, in, func(tx ingest.Writer, on port.Partition, _ document.Written) error {
 			return within(tx, on.Generation())
-		})
+		}, w.touch)
 	} else {
 		err = w.store.Update(ctx, func(tx writer) error { return within(tx, 0) })
 	}
@@ -449,7 +505,6 @@ func (w *worker) tryWrite(ctx context.Context, batch []*piece) error {
 		return err
 	}
 	w.adopt(&o)
-	w.retryAt = retryAt
 	for _, n := range gone {
 		w.gone.Add(n)
 	}
@@ -523,9 +578,14 @@ func (w *worker) settled(p *piece, source *port.SourceRow, o *outcome, generatio
 
 // retryDue tries the failed items whose time has come.
 func (w *worker) retryDue(ctx context.Context) error {
+	return w.retryFailed(ctx, port.SourceItemList{Due: w.now()})
+}
+
+// retryFailed tries the failed items that l selects.
+func (w *worker) retryFailed(ctx context.Context, l port.SourceItemList) error {
 	return w.retryEach(ctx, func(r reader, from int64) ([]port.SourceItemRow, int64, error) {
-		rows, err := r.ListSourceItems(ctx, w.source.Org, w.source.ID,
-			port.SourceItemList{From: from, Due: w.now(), Limit: pageItems})
+		l.From, l.Limit = from, pageItems
+		rows, err := r.ListSourceItems(ctx, w.source.Org, w.source.ID, l)
 		if len(rows) > 0 {
 			from = rows[len(rows)-1].Number + 1
 		}
@@ -533,9 +593,26 @@ func (w *worker) retryDue(ctx context.Context) error {
 	})
 }
 
+// named reports whether a run could record all that failed in it.
+func (w *worker) named(ctx context.Context, run string) (whole bool, err error) {
+	err = w.store.View(ctx, func(r reader) error {
+		of, err := r.SourceRun(ctx, w.source.Org, w.source.ID, run)
+		whole = of.Recorded < maxRecorded
+		return err
+	})
+	return whole, err
+}
+
 // retryRun tries the items that a run has recorded as failed and that have not been read
-// since.
+// since, or all that have failed where it could not record them all.
 func (w *worker) retryRun(ctx context.Context, run string) error {
+	whole, err := w.named(ctx, run)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		return w.retryFailed(ctx, port.SourceItemList{Failed: new(true)})
+	}
 	return w.retryEach(ctx, func(r reader, from int64) ([]port.SourceItemRow, int64, error) {
 		items, err := r.SourceRunItems(ctx, w.source.Org, run, from, "failed", pageItems)
 		if err != nil || len(items) == 0 {

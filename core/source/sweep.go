@@ -23,7 +23,7 @@ func (w *worker) sweep(ctx context.Context, snapshot bool) (withheld int64, err 
 		gone = roaring.New() // what was named so, and then listed, is there
 	}
 	documents := int64(0)
-	if err := w.eachItem(ctx, func(rows []port.SourceItemRow) error {
+	if err := w.eachItem(ctx, port.SourceItemList{}, func(rows []port.SourceItemRow) error {
 		for _, row := range rows {
 			n := uint32(row.Number)
 			if snapshot && !w.seen.Contains(n) {
@@ -45,8 +45,8 @@ func (w *worker) sweep(ctx context.Context, snapshot bool) (withheld int64, err 
 	if a.withheld() {
 		return documents, w.recordWithheld(ctx, gone)
 	}
-	return 0, w.eachItem(ctx, func(rows []port.SourceItemRow) error {
-		var away []port.SourceItemRow
+	return 0, w.eachItem(ctx, port.SourceItemList{}, func(rows []port.SourceItemRow) error {
+		away := rows[:0]
 		for _, row := range rows {
 			if gone.Contains(uint32(row.Number)) {
 				away = append(away, row)
@@ -55,7 +55,7 @@ func (w *worker) sweep(ctx context.Context, snapshot bool) (withheld int64, err 
 		for len(away) > 0 {
 			some := away[:min(len(away), pageItems)]
 			away = away[len(some):]
-			if err := w.remove(ctx, some); err != nil {
+			if err := w.remove(ctx, some, snapshot); err != nil {
 				return err
 			}
 		}
@@ -63,22 +63,22 @@ func (w *worker) sweep(ctx context.Context, snapshot bool) (withheld int64, err 
 	})
 }
 
-// eachItem reads all items of the source page by page.
-func (w *worker) eachItem(ctx context.Context, fn func([]port.SourceItemRow) error) error {
-	for from := int64(0); ; {
+// eachItem reads the items of the source that l selects page by page.
+func (w *worker) eachItem(ctx context.Context, l port.SourceItemList, fn func([]port.SourceItemRow) error) error {
+	for l.Limit = sweepPage; ; {
 		var rows []port.SourceItemRow
 		err := w.store.View(ctx, func(r reader) (err error) {
-			rows, err = r.ListSourceItems(ctx, w.source.Org, w.source.ID, port.SourceItemList{From: from, Limit: sweepPage})
+			rows, err = r.ListSourceItems(ctx, w.source.Org, w.source.ID, l)
 			return err
 		})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		w.touch()
+		l.From = rows[len(rows)-1].Number + 1 // before fn, which may reorder them
 		if err := fn(rows); err != nil {
 			return err
 		}
-		from = rows[len(rows)-1].Number + 1
 	}
 }
 
@@ -95,7 +95,7 @@ func (w *worker) total(ctx context.Context) (n int64, err error) {
 // recordWithheld names the items whose documents are kept although they are gone.
 func (w *worker) recordWithheld(ctx context.Context, gone *roaring.Bitmap) error {
 	left := maxRecorded
-	return w.eachItem(ctx, func(rows []port.SourceItemRow) error {
+	return w.eachItem(ctx, port.SourceItemList{}, func(rows []port.SourceItemRow) error {
 		var items []port.SourceRunItem
 		for _, row := range rows {
 			if gone.Contains(uint32(row.Number)) && row.Documents > 0 && left > 0 {
@@ -120,8 +120,54 @@ func (w *worker) recordWithheld(ctx context.Context, gone *roaring.Bitmap) error
 	})
 }
 
-// remove deletes items with their documents.
-func (w *worker) remove(ctx context.Context, rows []port.SourceItemRow) error {
+// remove deletes items with their documents. Those that are unmarked alone are let be where
+// they have been marked meanwhile.
+func (w *worker) remove(ctx context.Context, rows []port.SourceItemRow, unmarked bool) error {
+	err := w.tryRemove(ctx, rows, unmarked)
+	for tries := 1; errors.Is(err, errMoved) && tries < maxMoved; tries++ {
+		if rows, err = w.stillThere(ctx, rows, unmarked); err != nil || len(rows) == 0 {
+			return err
+		}
+		err = w.tryRemove(ctx, rows, unmarked)
+	}
+	return err
+}
+
+// stillThere reads those of the rows anew that are to be removed.
+func (w *worker) stillThere(ctx context.Context, rows []port.SourceItemRow,
+	unmarked bool) (left []port.SourceItemRow, err error) {
+	err = w.store.View(ctx, func(r reader) error {
+		left = nil
+		hashes := make([][32]byte, len(rows))
+		for i := range rows {
+			hashes[i] = rows[i].KeyHash
+		}
+		found, err := r.SourceItems(ctx, w.source.Org, w.source.ID, hashes)
+		if err != nil {
+			return err
+		}
+		marked := roaring.New()
+		if unmarked {
+			run, err := r.SourceRun(ctx, w.source.Org, w.source.ID, w.run.ID)
+			if err != nil {
+				return err
+			}
+			if marked, err = marks(run); err != nil {
+				return err
+			}
+		}
+		for _, row := range rows {
+			is, kept := found[row.KeyHash]
+			if kept && (!unmarked || is.Number == row.Number && !marked.Contains(uint32(is.Number))) {
+				left = append(left, is)
+			}
+		}
+		return nil
+	})
+	return left, err
+}
+
+func (w *worker) tryRemove(ctx context.Context, rows []port.SourceItemRow, unmarked bool) error {
 	var o outcome
 	err := w.withdraw(ctx, w.source, rows, func(tx wide, _ port.SourceRow) error {
 		o = w.note()
@@ -129,7 +175,18 @@ func (w *worker) remove(ctx context.Context, rows []port.SourceItemRow) error {
 			o.counts.Deleted += int64(row.Documents)
 			o.items = append(o.items, port.SourceRunItem{Place: row.Number, Key: row.Key, Status: "deleted"})
 		}
-		return w.commit(ctx, tx, &o, nil)
+		return w.commit(ctx, tx, &o, func(_ *port.SourceRow, run *port.SourceRun) error {
+			if !unmarked || w.source.Kind != pushKind {
+				return nil
+			}
+			marked, err := marks(*run)
+			for _, row := range rows {
+				if err == nil && marked.Contains(uint32(row.Number)) {
+					err = errMoved // a call has brought it since it was looked for
+				}
+			}
+			return err
+		})
 	})
 	if err == nil {
 		w.adopt(&o)
@@ -155,6 +212,9 @@ func (s *Service) withdraw(ctx context.Context, source port.SourceRow, rows []po
 		func(tx ingest.Writer, _ port.Partition, _ document.Written) error {
 			is, err := tx.Source(ctx, source.Org, source.ID)
 			if err != nil {
+				return err
+			}
+			if err := s.unmoved(ctx, tx, source, rows); err != nil {
 				return err
 			}
 			is.Items -= int64(len(rows))

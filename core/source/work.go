@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,7 +41,8 @@ type worker struct {
 	seen   *roaring.Bitmap   // numbers of the items that the run has listed
 	gone   *roaring.Bitmap   // numbers of those that the listing has said are gone
 
-	retryAt  time.Time            // when the first of the failed items that the run has met is due; zero: none is
+	renewing sync.Mutex           // fetches renew beside each other
+	sealed   map[string][]byte    // secrets as they were stored when they were read, or renewed last
 	problems []port.SourceRunItem // to be recorded
 	progress atomic.Int64         // Unix nanoseconds, of the last sign of it
 }
@@ -48,6 +51,13 @@ type worker struct {
 var (
 	errEnded   = errors.New("source: the run has ended in the store") // cancelled, or its source paused or deleted
 	errStalled = errors.New("source: the run makes no progress")
+)
+
+var (
+	// errLeft says that a connector does not return although its call is over.
+	errLeft = errors.New("source: the connector does not return")
+	// errMoved rolls back what was made of items that another call has changed since.
+	errMoved = errors.New("source: its items were changed meanwhile")
 )
 
 // work is the job of a run.
@@ -64,11 +74,37 @@ func (s *Service) work(ctx context.Context, j *job.Job) error {
 		beating, done := context.WithCancel(ctx)
 		ended := make(chan struct{})
 		go func() { defer close(ended); w.beats(beating, stop) }()
-		err = w.follow(ctx)
+		err = w.attend(ctx)
 		done()
 		<-ended
 	}
+	if errors.Is(err, errLeft) {
+		// What the call has left in w is its own while it goes on. It stores nothing any more:
+		// each transaction finds the run ended, or the job another attempt's.
+		s.log.WarnContext(ctx, "connector does not return", "source", w.source.ID, "run", w.run.ID, "kind", w.source.Kind)
+		w = &worker{Service: s, job: j, source: w.source, run: w.run, seen: roaring.New(), gone: roaring.New()}
+		err = context.Cause(ctx)
+	}
 	return w.conclude(ctx, err)
+}
+
+// attend follows the source, and leaves a connector behind that does not return once its call is over.
+func (w *worker) attend(ctx context.Context) error {
+	followed := make(chan error, 1)
+	go func() { followed <- w.follow(ctx) }()
+	select {
+	case err := <-followed:
+		return err
+	case <-ctx.Done():
+	}
+	t := time.NewTimer(w.grace)
+	defer t.Stop()
+	select {
+	case err := <-followed:
+		return err
+	case <-t.C:
+		return errLeft
+	}
 }
 
 // begin marks the run as running and reads what an earlier attempt has left.
@@ -101,13 +137,14 @@ func (w *worker) begin(ctx context.Context, id string) error {
 	if all := problems("config", w.kind.config, w.source.Config); len(all) > 0 {
 		return port.SourceErrorf(port.SourceConfig, nil, "%s %s", all[0].Field, all[0].Message)
 	}
-	secrets, err := w.open(ctx, w.source.Org, w.source.ID)
+	secrets, sealed, err := w.open(ctx, w.source.Org, w.source.ID)
 	if errors.Is(err, port.ErrUnsealable) {
 		return port.SourceErrorf(port.SourceCredentials, err, "its secrets cannot be decrypted any more; set them again")
 	}
 	if err != nil {
 		return err
 	}
+	w.sealed = sealed
 	w.conn = port.Connection{Source: w.source.ID, Config: w.source.Config, Secrets: secrets, Known: w.known, Renew: w.renew}
 	return nil
 }
@@ -154,24 +191,45 @@ func (w *worker) known(ctx context.Context, key string) (version string, ok bool
 	return version, ok && err == nil, err
 }
 
-// renew implements port.Connection.
+// renew implements port.Connection. A secret that somebody has set since it was read stays: what is
+// renewed is the one before.
 func (w *worker) renew(ctx context.Context, secrets map[string]string) error {
-	ctx = context.WithoutCancel(ctx) // the upstream takes the old ones no more, whatever becomes of the call
+	ctx = context.WithoutCancel(ctx) // whatever becomes of the run: the upstream takes the old ones no more
 	sealed, err := w.seal(ctx, w.source.Org, w.source.ID, secrets)
 	if err != nil {
 		return err
 	}
-	return w.store.Update(ctx, func(tx writer) error {
+	w.renewing.Lock()
+	defer w.renewing.Unlock()
+	var own map[string][]byte
+	err = w.store.Update(ctx, func(tx writer) error {
+		own = map[string][]byte{}
 		row, err := tx.Source(ctx, w.source.Org, w.source.ID)
 		if err != nil {
 			return err
 		}
-		row.Secrets = setNames(row.Secrets, secrets)
-		if err := tx.PutSourceSecrets(ctx, row.Org, row.ID, sealed); err != nil {
+		stored, err := tx.SourceSecrets(ctx, row.Org, row.ID)
+		if err != nil {
+			return err
+		}
+		given := map[string]string{}
+		for name, value := range sealed {
+			if bytes.Equal(stored[name], w.sealed[name]) {
+				own[name], given[name] = value, secrets[name]
+			}
+		}
+		row.Secrets = setNames(row.Secrets, given)
+		if err := tx.PutSourceSecrets(ctx, row.Org, row.ID, own); err != nil {
 			return err
 		}
 		return tx.PutSource(ctx, row)
 	})
+	if err == nil && w.sealed == nil {
+		w.sealed = own
+	} else if err == nil {
+		maps.Copy(w.sealed, own)
+	}
+	return err
 }
 
 // touch notes a sign of progress.
@@ -192,18 +250,7 @@ func (w *worker) beats(ctx context.Context, stop context.CancelCauseFunc) {
 			stop(errStalled)
 			return
 		}
-		err := w.store.Update(ctx, func(tx writer) error {
-			if err := w.job.Confirm(ctx, tx); err != nil {
-				return err
-			}
-			_, run, err := w.check(ctx, tx, w.source.Org, w.source.ID, w.run.ID)
-			if err != nil {
-				return err
-			}
-			run.HeartbeatAt = w.now().UTC()
-			return tx.PutSourceRun(ctx, run)
-		})
-		switch {
+		switch err := w.pulse(ctx); {
 		case errors.Is(err, errEnded), errors.Is(err, job.ErrTaken):
 			stop(err)
 			return
@@ -211,6 +258,23 @@ func (w *worker) beats(ctx context.Context, stop context.CancelCauseFunc) {
 			w.log.WarnContext(ctx, "heartbeat of run not stored", "run", w.run.ID, "error", err)
 		}
 	}
+}
+
+// pulse is one beat. A store that hangs is not to keep the next look at the progress.
+func (w *worker) pulse(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, max(w.beat, time.Second))
+	defer cancel()
+	return w.store.Update(ctx, func(tx writer) error {
+		if err := w.job.Confirm(ctx, tx); err != nil {
+			return err
+		}
+		_, run, err := w.check(ctx, tx, w.source.Org, w.source.ID, w.run.ID)
+		if err != nil {
+			return err
+		}
+		run.HeartbeatAt = w.now().UTC()
+		return tx.PutSourceRun(ctx, run)
+	})
 }
 
 // outcome is what a transaction of a run changes beside documents.
@@ -242,21 +306,15 @@ func (w *worker) commit(ctx context.Context, tx wide, o *outcome, change func(*p
 	}
 	run.Counts = sum(run.Counts, o.counts)
 	if run.ID == "" {
+		if err := w.markBeside(ctx, tx, row, o.seen); err != nil {
+			return err
+		}
 		return tx.PutSource(ctx, row)
 	}
 	now := w.now().UTC()
 	if !run.Status.Ended() {
-		seen := o.seen
-		if w.job == nil { // other calls push, too
-			stored, err := marks(run)
-			if err != nil {
-				return err
-			}
-			seen = roaring.Or(stored, seen)
-		}
-		seen.RunOptimize()
-		if run.Seen, err = seen.MarshalBinary(); err != nil {
-			return fmt.Errorf("encode what a run has seen: %w", err)
+		if err := remember(&run, o.seen, w.source.Kind == pushKind); err != nil {
+			return err
 		}
 		if o.cursor != nil {
 			run.Cursor = o.cursor
@@ -275,10 +333,17 @@ func (w *worker) commit(ctx context.Context, tx wide, o *outcome, change func(*p
 			}
 		}
 	}
-	if room := maxRecorded - run.Recorded; len(items) > room {
-		items = items[:max(0, room)]
-	}
-	run.Recorded += len(items)
+	items = slices.DeleteFunc(items, func(i port.SourceRunItem) bool {
+		room := maxRecorded
+		if i.Error == nil {
+			room -= forFailures
+		}
+		if run.Recorded >= room {
+			return true
+		}
+		run.Recorded++
+		return false
+	})
 	if err := tx.PutSourceRun(ctx, run); err != nil {
 		return err
 	}
@@ -288,9 +353,43 @@ func (w *worker) commit(ctx context.Context, tx wide, o *outcome, change func(*p
 	return tx.PutSource(ctx, row)
 }
 
+// remember stores marks with a run: beside those that it has, where other calls mark, too.
+func remember(run *port.SourceRun, seen *roaring.Bitmap, shared bool) (err error) {
+	if shared {
+		stored, err := marks(*run)
+		if err != nil {
+			return err
+		}
+		seen = roaring.Or(stored, seen)
+	}
+	seen.RunOptimize()
+	if run.Seen, err = seen.MarshalBinary(); err != nil {
+		return fmt.Errorf("encode what a run has seen: %w", err)
+	}
+	return nil
+}
+
+// markBeside marks what was pushed outside of any run in the run that is under way: what
+// came while that went on is there, whatever the run was told.
+func (w *worker) markBeside(ctx context.Context, tx wide, row port.SourceRow, seen *roaring.Bitmap) error {
+	if row.Run == "" || seen.IsEmpty() {
+		return nil
+	}
+	run, err := tx.SourceRun(ctx, row.Org, row.ID, row.Run)
+	if err != nil || run.Status.Ended() {
+		return err
+	}
+	if err := remember(&run, seen, true); err != nil {
+		return err
+	}
+	return tx.PutSourceRun(ctx, run)
+}
+
 const (
-	// maxRecorded is how many items a run names; the rest is counted.
+	// maxRecorded is how many items a run names; the rest is counted. The last of those
+	// places are for what failed.
 	maxRecorded = 100_000
+	forFailures = 20_000
 	// noItem is the place behind which a run records what is no item.
 	noItem = 1 << 40
 )
@@ -404,7 +503,13 @@ func (w *worker) conclude(ctx context.Context, err error) error {
 	if w.run.ID == "" {
 		return err // the store did not even tell what the run is
 	}
-	ended := w.flush(context.WithoutCancel(ctx), nil, func(row *port.SourceRow, run *port.SourceRun) error {
+	ctx = context.WithoutCancel(ctx)
+	again, err := w.nextRetry(ctx)
+	if err != nil {
+		return err
+	}
+	ended := w.flush(ctx, nil, func(row *port.SourceRow, run *port.SourceRun) error {
+		row.NextRetry = again
 		w.finish(row, run, status, why)
 		return nil
 	})
@@ -433,6 +538,7 @@ func (w *worker) wait(ctx context.Context, why *port.SourceReason, err error) er
 type listing struct {
 	*worker
 	page               []port.SourceItem
+	bytes              int               // of the contents that the page brings along
 	listed             map[[32]byte]bool // keys of the page
 	keys               []string          // that are gone
 	cursor             []byte            // not stored yet
@@ -475,7 +581,13 @@ func (l *listing) Item(ctx context.Context, i port.SourceItem) error {
 	}
 	l.listed[hash] = true
 	l.page = append(l.page, i)
-	return nil
+	if i.Content != nil {
+		l.bytes += len(i.Content.File.Content)
+	}
+	if l.bytes < batchBytes {
+		return nil
+	}
+	return l.settle(ctx)
 }
 
 // badItem says what keeps an item from being kept, and cuts what is for people alone.
@@ -550,9 +662,10 @@ func (l *listing) Checkpoint(ctx context.Context, state []byte) error {
 	return l.keep(ctx)
 }
 
-// keep stores the newest checkpoint.
+// keep stores the newest checkpoint. What the listing has said to be gone is removed at its end
+// and known to this attempt alone until then: another one is to hear of it again.
 func (l *listing) keep(ctx context.Context) error {
-	if l.cursor == nil {
+	if l.cursor == nil || !l.gone.IsEmpty() {
 		return nil
 	}
 	err := l.flush(ctx, l.cursor, nil)
@@ -594,7 +707,7 @@ func (l *listing) Complete(ctx context.Context, snapshot bool) error {
 // settle settles what was listed since the last time.
 func (l *listing) settle(ctx context.Context) error {
 	page, keys := l.page, l.keys
-	l.page, l.keys = nil, nil
+	l.page, l.keys, l.bytes = nil, nil, 0
 	clear(l.listed)
 	if len(page) > 0 {
 		if err := l.settleItems(ctx, page, false); err != nil {
@@ -630,6 +743,10 @@ func (l *listing) end(ctx context.Context) error {
 		}
 	}
 	l.counts.Withheld = withheld
+	again, err := l.nextRetry(ctx)
+	if err != nil {
+		return err
+	}
 	return l.flush(ctx, nil, func(row *port.SourceRow, run *port.SourceRun) error {
 		status, why := port.RunCompleted, (*port.SourceReason)(nil)
 		switch {
@@ -647,8 +764,8 @@ func (l *listing) end(ctx context.Context) error {
 		if proven && l.last != nil && l.kind.Incremental {
 			row.Cursor = l.last
 		}
+		row.NextRetry = again
 		l.finish(row, run, status, why)
-		l.planRetry(row)
 		return nil
 	})
 }

@@ -555,7 +555,8 @@ func (w *Writer) TrimSourceRuns(ctx context.Context, org ident.Org, source strin
 	var run string
 	// One look at the oldest and one at the first beyond what is kept: there may be many runs.
 	old, err := w.s.get(ctx, op, `SELECT id FROM source_runs WHERE source = ? AND finished_at <> 0 AND (created_at < ? OR
-  (created_at, id) <= (SELECT created_at, id FROM source_runs WHERE source = ? ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?))
+  (created_at, id) <= (SELECT created_at, id FROM source_runs WHERE source = ?
+    ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?))
 ORDER BY created_at, id LIMIT 1`, []any{source, micros(before), source, keep}, &run)
 	if err != nil || !old {
 		return false, err
