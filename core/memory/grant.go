@@ -109,9 +109,7 @@ func (s *Service) CreateGrant(ctx context.Context, in CreateGrant) (Granted, err
 	if g.Sealed, err = s.sealGrant(ctx, g, in.Secrets); err != nil {
 		return Granted{}, err
 	}
-	if len(in.Secrets) > 0 {
-		g.Secrets = slices.Sorted(maps.Keys(in.Secrets))
-	}
+	g.Secrets = slices.Sorted(maps.Keys(in.Secrets))
 	err = s.changes.Write(ctx, ingest.CauseWrite, func(tx *ingest.Tx) error {
 		ns, exists, err := s.readForWrite(ctx, tx, p)
 		if err != nil {

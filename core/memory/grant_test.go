@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -449,14 +450,51 @@ func TestAnErasureRevokesGrants(t *testing.T) {
 		`{"success": true, "deletedMemories": 0, "deletedVectors": 0, "revokedGrants": 0, "unansweredUpstreams": 0}`)
 }
 
-// An upstream is waited for so long and no longer.
+// journal is a log that a test reads.
+type journal struct {
+	mu  sync.Mutex
+	out strings.Builder
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.out.Write(b)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.out.String()
+}
+
+// An upstream is waited for so long and no longer. The log names the grant that may be
+// good there still, and no secret.
 func TestAnUpstreamMayTakeSoLong(t *testing.T) {
-	u := &upstreams{revoke: func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }}
-	p := granting(t, u, time.Millisecond)
+	u, said, k := &upstreams{}, &journal{}, seal.NewKey()
+	timeout := time.Minute
+	settings := func(s *memory.Settings) {
+		s.Sealer = seal.New(seal.Settings{Store: s.Store, Keys: []seal.Key{k}})
+		s.Upstreams, s.UpstreamTimeout, s.Log = u, timeout, slog.New(slog.NewTextHandler(said, nil))
+	}
+	p := open(t, coretest.Options{}, settings)
 	s := p.integration("app", 0)
-	token := map[string]string{"token": "t"}
-	if got := s.revoke(s.grant("ann", "mail", token)).OK().JSON["grant"].(coretest.Object)["upstream"]; got != "unanswered" {
+	token := map[string]string{"token": "zqxtoken"}
+	s.revoke(s.grant("ann", "mail", token)).OK()
+	if got := said.String(); strings.Contains(got, "upstream") {
+		t.Errorf("one that answers: %s", got)
+	}
+	s.eraseUser("ann").OK()
+	u.answer(func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() })
+	timeout = time.Millisecond
+	s = s.as(p.restart())
+	id := s.grant("ann", "mail", token)
+	if got := s.revoke(id).OK().JSON["grant"].(coretest.Object)["upstream"]; got != "unanswered" {
 		t.Errorf("one that hangs: %v", got)
+	}
+	if got := said.String(); strings.Count(got, "grant not revoked upstream") != 1 || !strings.Contains(got, "grant="+id) ||
+		!strings.Contains(got, "source=mail") || strings.Contains(got, "zqx") {
+		t.Errorf("logged: %s", got)
 	}
 	s.eraseUser("ann").Answers(
 		`{"success": true, "deletedMemories": 0, "deletedVectors": 0, "revokedGrants": 1, "unansweredUpstreams": 1}`)
