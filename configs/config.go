@@ -40,6 +40,7 @@ type Config struct {
 	Sources  Sources                       `yaml:"sources" help:"Keeps namespaces in step with folders, repositories, sites, feeds and buckets. Off unless enabled; every route of it answers 503 then."`
 	Events   Events                        `yaml:"events" help:"What is kept of what happens, for those who read /events."`
 	Seal     Seal                          `yaml:"seal" help:"The sealing key: secrets of other systems, such as a source's password, are kept encrypted with it. Keep a copy where the backups of the store are not."`
+	Audit    Audit                         `yaml:"audit" help:"The log of who did what, which administrators read."`
 	Files    Files                         `yaml:"files" help:"Reading files that are uploaded or imported."`
 	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
 	Log      Log                           `yaml:"log" help:"Logging, to standard error."`
@@ -172,6 +173,12 @@ type Events struct {
 	Retention time.Duration `yaml:"retention" help:"How long an event is kept, 1h to 8760h."`
 }
 
+// Audit says what is recorded of who did what, and for how long.
+type Audit struct {
+	Level     string        `yaml:"level" enum:"admin,deletes,all" help:"admin: changes over /admin/v1 and by commands that administer, refused calls of /admin/v1, keys lent to MCP clients, and jobs that reindex or delete an organization. deletes: also what deletes documents, memories and sources. all: every change."`
+	Retention time.Duration `yaml:"retention" help:"How long a record is kept, 24h to 87600h."`
+}
+
 // Seal says what the secrets of other systems are encrypted with.
 type Seal struct {
 	KeyFile string          `yaml:"key_file" help:"File with sealing keys, one a line: 32 bytes in base64, as 'mneme seal key' prints them. The first seals, the others open what they sealed before. Empty, with storage sqlite: seal.key in the data folder, which is made where it is missing. With another storage there is none, and such secrets are refused."`
@@ -298,6 +305,7 @@ func Default(r *registry.Registry) *Config {
 		},
 		Sources: Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
 		Events:  Events{Record: "all", Retention: 30 * 24 * time.Hour},
+		Audit:   Audit{Level: "admin", Retention: 400 * 24 * time.Hour},
 		Files:   Files{Remote: selected(r.Extractor, defaultRemote)},
 		Log:     Log{Level: "info", Format: "text"},
 	}
@@ -419,6 +427,9 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	if d := c.Events.Retention; d < time.Hour || d > 8760*time.Hour {
 		report("events.retention", "%s is not between 1h and 8760h", d)
+	}
+	if d := c.Audit.Retention; d < 24*time.Hour || d > 87600*time.Hour {
+		report("audit.retention", "%s is not between 24h and 87600h", d)
 	}
 	for i, dir := range c.Sources.Directories {
 		if !filepath.IsAbs(dir) {

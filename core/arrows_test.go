@@ -104,6 +104,7 @@ var rules = []rule{
 		"github.com/adhocore/gronx", "github.com/santhosh-tekuri/jsonschema"),
 	service("event"),
 	service("key"),
+	service("audit"),
 	service("status"),
 	service("model"),
 	{

@@ -89,6 +89,7 @@ func (s *Service) organization(ctx context.Context, ref string) (port.Organizati
 	}
 	o, err := s.keys.Organization(ctx, ref)
 	if err == nil && who.Administers(o.ID) {
+		port.AuditOf(ctx).About(o.ID)
 		return o, nil
 	}
 	if err == nil || fault.CodeOf(err) == fault.NotFound {

@@ -183,6 +183,9 @@ func (s *Service) DeleteOrganization(ctx context.Context, in DeleteOrganization)
 		if in.Name != o.Name {
 			return fault.Field(fault.InvalidRequest, "name", "must be the name of the organization that is to be deleted")
 		}
+		e := port.AuditOf(ctx)
+		e.About(o.ID)
+		e.Made(string(o.ID)) // the caller may have named it otherwise
 		return nil
 	})
 	if err != nil {

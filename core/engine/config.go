@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mnemehq/mneme/core/audit"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ident"
@@ -47,6 +48,7 @@ type Config struct {
 	RerankDocuments int             // texts a rerank call may score; 0: rerank.DefaultMaxDocuments
 	Memory          memory.Settings // Reranking left out: memory's default; Sparse needs a sparse encoder
 	Recall          recall.Settings
+	Audit           audit.Settings  // Level and Retention alone; zero: their defaults
 	OAuth           *oauth.Settings // lends keys to MCP clients that cannot send one; nil: off
 
 	Rates       map[op.Class]ident.Rate // zero rate: unlimited; op.Recall left out: DefaultRecallRate

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mnemehq/mneme/core/admin"
+	"github.com/mnemehq/mneme/core/audit"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/event"
@@ -94,11 +95,16 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{store: narrow(c.Store), ports: bare, log: c.Log,
 		gate: fair.NewGate(c.Concurrency, c.Queue, 5*time.Second)}
 	e.sealer = sealer
+	pages := page.NewSigner(secret)
+	if err := e.openAudit(ctx, &c, pages); err != nil {
+		return nil, err
+	}
 	e.projector = ingest.NewProjector(c.Store, c.indexes(), id, c.Log)
 	if err := e.join(ctx, c.Store, id); err != nil {
 		return nil, err
 	}
-	if err := e.build(&c, page.NewSigner(secret), recorder); err != nil {
+	c.Store = audit.Recording(c.Store)
+	if err := e.build(&c, pages, recorder); err != nil {
 		return nil, errors.Join(err, e.replica.Leave(context.WithoutCancel(ctx)))
 	}
 	e.set = e.guard(&c)
@@ -107,6 +113,19 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop, e.loops = stop, start(run, units(), &e.services, c.Log)
 	return e, nil
+}
+
+// openAudit makes the audit log, which the store of the services writes to.
+func (e *Engine) openAudit(ctx context.Context, c *Config, pages *page.Signer) error {
+	secret, err := sharedSecret(ctx, e.store, "audit")
+	if err != nil {
+		return err
+	}
+	s := c.Audit
+	s.Store, s.Pages, s.Secret, s.Now, s.Log = c.Store, pages, secret, c.Now, c.Log
+	s.AdminJobs = []string{reindex.NamespaceKind, reindex.EndUserKind, organization.DeletionKind}
+	e.audit = audit.New(s)
+	return nil
 }
 
 // join takes part among the replicas over the store. From then on erasures wait for
@@ -149,7 +168,7 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 	e.keys = key.New(key.Settings{Store: c.Store, Log: c.Log, Now: c.Now})
 	e.oauth = e.lender(c)
 	e.namespaces = namespace.New(c.Store, pages, identity, e.projector.Drop)
-	e.jobs = job.New(job.Settings{Store: c.Store, Replica: e.replica, Now: c.Now, Log: c.Log})
+	e.jobs = job.New(job.Settings{Store: c.Store, Replica: e.replica, Record: e.audit.JobEnded, Now: c.Now, Log: c.Log})
 	e.documents = document.New(document.Settings{
 		Store:                c.Store,
 		Changes:              changes,
@@ -285,6 +304,7 @@ func (e *Engine) guard(c *Config) *op.Set {
 		Keys:    e.keys,
 		Limits:  limits,
 		Gate:    e.gate,
+		Audit:   e.audit,
 		Timeout: c.Timeouts.of,
 	}
 	if e.oauth != nil {

@@ -147,6 +147,8 @@ var patterned = map[string]struct{ taken, refused []string }{
 		[]string{"-a", strings.Repeat("a", 65), "a b"}},
 	`^[A-Za-z0-9@._-]{1,128}$`: {[]string{".", strings.Repeat("a", 128)},
 		[]string{"", ":", strings.Repeat("a", 129)}},
+	`^[1-9][0-9]{0,18}:[0-9a-f]{64}$`: {[]string{"1:" + strings.Repeat("a", 64)},
+		[]string{"0:" + strings.Repeat("a", 64), "1:" + strings.Repeat("a", 63), "1:" + strings.Repeat("A", 64)}},
 	`^([a-z0-9][a-z0-9_-]{0,63})?$`: {[]string{"", "a"}, []string{"A", strings.Repeat("a", 65)}},
 }
 

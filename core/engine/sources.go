@@ -27,7 +27,8 @@ func (e *Engine) newSources(c *Config, pages *page.Signer) (*source.Service, err
 	if workers <= 0 {
 		workers = 2
 	}
-	e.runs = job.New(job.Settings{Store: c.Store, Replica: e.replica, Workers: workers, Now: c.Now, Log: c.Log})
+	e.runs = job.New(job.Settings{Store: c.Store, Replica: e.replica, Workers: workers, Record: e.audit.JobEnded,
+		Now: c.Now, Log: c.Log})
 	return source.New(source.Settings{
 		Store:      c.Store,
 		Documents:  e.documents,

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mnemehq/mneme/core/admin"
+	"github.com/mnemehq/mneme/core/audit"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/file"
@@ -43,6 +44,7 @@ type services struct {
 	memories   *memory.Service
 	recall     *recall.Service
 	admin      *admin.Service
+	audit      *audit.Service
 	reranker   *rerank.Service
 	models     *model.Service
 	sources    *source.Service
@@ -80,6 +82,8 @@ func units() []unit {
 			running(func(s *services) func(context.Context) error { return s.memories.Run }),
 		serves("recall", recall.Operations, func(s *services) *recall.Service { return s.recall }),
 		serves("admin", admin.Operations, func(s *services) *admin.Service { return s.admin }),
+		serves("audit", audit.Operations, func(s *services) *audit.Service { return s.audit }).
+			running(func(s *services) func(context.Context) error { return unfailing(s.audit.Run) }),
 		serves("rerank", rerank.Operations, func(s *services) *rerank.Service { return s.reranker }),
 		serves("models", model.Operations, func(s *services) *model.Service { return s.models }),
 		serves("sources", source.Operations, func(s *services) *source.Service { return s.sources }).

@@ -104,6 +104,7 @@ type Writer interface {
 	port.EventWriter
 	port.GrantReader
 	port.GrantWriter
+	port.AuditAppender
 }
 
 // writer is embedded under a private name: a caller with a Tx has the methods of a

@@ -196,7 +196,10 @@ func (j *Job) change(ctx context.Context, w Writer, fn func(row *port.Job)) erro
 	}
 	fn(&row)
 	row.UpdatedAt = j.runner.now()
-	return w.ChangeJob(ctx, row)
+	if err := w.ChangeJob(ctx, row); err != nil || !row.Status.Ended() {
+		return err
+	}
+	return j.runner.record(ctx, w, row)
 }
 
 // encodeOptional is the JSON of v; nil of nil.

@@ -29,8 +29,11 @@ type Settings struct {
 	// Poll is how often the store is asked for unclaimed and for cancelled jobs; 0:
 	// 3 s, or an hour where no other process can serve over the store.
 	Poll time.Duration
-	Now  func() time.Time
-	Log  *slog.Logger
+	// Record stores what there is to say of the end of a job, in the transaction that ends
+	// it; nil: nothing. A job that was cancelled before it ran is its canceller's to record.
+	Record func(ctx context.Context, w port.AuditAppender, j port.Job) error
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // Reader is what a Runner reads of the store.
@@ -45,6 +48,7 @@ type Writer interface {
 	port.PartitionReader
 	port.JobWriter
 	port.ReplicaWriter
+	port.AuditAppender
 }
 
 const (
@@ -71,6 +75,7 @@ type Runner struct {
 	replica *replica.Member
 	workers int
 	poll    time.Duration
+	record  func(ctx context.Context, w port.AuditAppender, j port.Job) error // not nil
 	now     func() time.Time
 	log     *slog.Logger
 
@@ -171,6 +176,9 @@ func New(s Settings) *Runner {
 			s.Poll = alonePoll
 		}
 	}
+	if s.Record == nil {
+		s.Record = func(context.Context, port.AuditAppender, port.Job) error { return nil }
+	}
 	if s.Now == nil {
 		s.Now = time.Now
 	}
@@ -182,6 +190,7 @@ func New(s Settings) *Runner {
 		replica:  s.Replica,
 		workers:  s.Workers,
 		poll:     s.Poll,
+		record:   s.Record,
 		now:      s.Now,
 		log:      s.Log,
 		kinds:    map[string]*Kind{},

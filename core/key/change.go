@@ -33,6 +33,7 @@ func (s *Service) Change(ctx context.Context, ref Ref, c Change) (Info, error) {
 		case c.DefaultNamespace != nil && k.Kind != ident.Service:
 			return unusedField("default_namespace", k.Kind)
 		}
+		changes(ctx, o.ID, k.ID)
 		assign(&k.Name, c.Name)
 		assign(&k.ReadOnly, c.ReadOnly)
 		assign(&k.DefaultNamespace, c.DefaultNamespace)

@@ -161,6 +161,7 @@ func (s *Service) CreateIntegration(ctx context.Context, org, name string, c Int
 			return err
 		}
 		i = s.newIntegration(o.ID, name, &q)
+		changes(ctx, o.ID, i.ID)
 		assign(&i.GrantsRequired, c.GrantsRequired)
 		return w.PutIntegration(ctx, i)
 	})
@@ -201,6 +202,7 @@ func (s *Service) ChangeIntegration(ctx context.Context, org, ref string, c Inte
 		if i, err = findIntegration(ctx, w, o, ref); err != nil {
 			return err
 		}
+		changes(ctx, o.ID, i.ID)
 		assign(&i.Name, c.Name)
 		assign(&i.GrantsRequired, c.GrantsRequired)
 		i.Quotas = c.Quotas(i.Quotas)

@@ -423,12 +423,20 @@ func (s *Service) Issue(ctx context.Context, in Issue) (Issued, error) {
 			return err
 		}
 		k.Integration = joined.ID
+		changes(ctx, o.ID, k.ID)
 		return w.PutKey(ctx, k)
 	})
 	if err != nil {
 		return Issued{}, err
 	}
 	return Issued{Info: info(k, joined.Name), Secret: secret}, nil
+}
+
+// changes says in the audit log whose data an operation changes, and what of it.
+func changes(ctx context.Context, org ident.Org, id string) {
+	e := port.AuditOf(ctx)
+	e.About(org)
+	e.Made(id)
 }
 
 // makerOf is who makes a key: the key that asks, if one does.
@@ -456,6 +464,7 @@ func (s *Service) Revoke(ctx context.Context, ref Ref) error {
 		for _, o := range orgs {
 			err := w.RevokeKey(ctx, o.ID, ref.ID, s.now().UTC())
 			if fault.CodeOf(err) != fault.NotFound {
+				changes(ctx, o.ID, ref.ID)
 				return err // nil too
 			}
 		}

@@ -18,7 +18,10 @@ func (s *Service) CreateOrganization(ctx context.Context, name string) (port.Org
 		return port.Organization{}, err
 	}
 	o := s.newOrganization(name)
-	err := s.store.Update(ctx, func(w writer) error { return w.PutOrganization(ctx, o) })
+	err := s.store.Update(ctx, func(w writer) error {
+		changes(ctx, o.ID, string(o.ID))
+		return w.PutOrganization(ctx, o)
+	})
 	return o, err
 }
 
@@ -119,6 +122,7 @@ func (s *Service) ChangeOrganization(ctx context.Context, ref string, c Organiza
 		if !o.Deleting.IsZero() {
 			return fault.New(fault.Conflict, "the organization %q is being deleted", o.Name)
 		}
+		changes(ctx, o.ID, string(o.ID))
 		assign(&o.Name, c.Name)
 		assign(&o.Suspended, c.Suspended)
 		return w.PutOrganization(ctx, o)

@@ -57,6 +57,7 @@ func (s *Service) Rotate(ctx context.Context, ref Ref, r Rotation) (Issued, erro
 		if !old.ExpiresAt.IsZero() && fresh.ExpiresAt.IsZero() {
 			fresh.ExpiresAt = now.Add(old.ExpiresAt.Sub(old.CreatedAt))
 		}
+		changes(ctx, o.ID, old.ID)
 		if err := w.PutKey(ctx, fresh); err != nil {
 			return err
 		}

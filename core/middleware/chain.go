@@ -45,6 +45,7 @@ type Options struct {
 	Tokens Verifier
 	Limits *Limits
 	Gate   *fair.Gate
+	Audit  Auditor
 	// Timeout is how long an operation may take; 0, or no function: as its Spec says.
 	Timeout func(*op.Spec) time.Duration
 	// DefaultTimeout is used by operations that declare none; 0: 30 s.
@@ -52,7 +53,7 @@ type Options struct {
 }
 
 // Chain builds the Chain of an op.Set, outermost first: Recover, Announce, Trace, Metrics,
-// Log, Deadline, Auth, Limit, Concurrency. A Verifier is required.
+// Log, Deadline, Audit, Auth, Limit, Concurrency. A Verifier is required.
 func Chain(o Options) func(*op.Spec) endpoint.Middleware {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -82,7 +83,11 @@ func Chain(o Options) func(*op.Spec) endpoint.Middleware {
 		if o.Tokens != nil && s.Tool != nil && s.Method == "" {
 			bearers = o.Tokens
 		}
-		all = append(all, Log(o.Log), Deadline(timeout, o.DefaultTimeout), Auth(bearers))
+		all = append(all, Log(o.Log), Deadline(timeout, o.DefaultTimeout))
+		if o.Audit != nil && o.Audit.Covers(s) {
+			all = append(all, Audit(o.Audit))
+		}
+		all = append(all, Auth(bearers))
 		if o.Limits != nil {
 			all = append(all, Limit(o.Limits))
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -167,7 +168,11 @@ func (s *Service) Approve(ctx context.Context, r Request, bearer string, readOnl
 		CreatedAt:   now,
 		ExpiresAt:   now.Add(s.codeFor),
 	}
-	err = s.store.Update(ctx, func(w writer) error {
+	granting := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord {
+		return port.AuditRecord{Org: g.Org, Actor: port.ActorKey, KeyID: g.KeyID, Action: "oauth.grant", Target: g.ID,
+			RequestID: ident.RequestID(ctx), Status: 200}
+	}})
+	err = s.store.Update(granting, func(w writer) error {
 		if err := w.PutOAuthGrant(ctx, g); err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/core/audit"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
@@ -236,6 +237,22 @@ func TestWholeFlow(t *testing.T) {
 	w.works("refreshed", next.AccessToken, true)
 	if next.RefreshToken == got.RefreshToken || next.AccessToken == got.AccessToken {
 		t.Error("a token was given again")
+	}
+}
+
+// Lending a key is recorded, with the transaction that does it.
+func TestAGrantIsRecorded(t *testing.T) {
+	w := begin(t, func(s *oauth.Settings) { s.Store = audit.Recording(s.Store.(port.DocumentStore)) })
+	w.connect()
+	var waiting []port.AuditRecord
+	err := w.store.View(w.ctx, func(r port.Reader) (err error) { waiting, err = r.WaitingAudit(w.ctx, 0); return err })
+	if err != nil || len(waiting) != 1 {
+		t.Fatalf("recorded %+v, %v", waiting, err)
+	}
+	r := waiting[0]
+	if r.Action != "oauth.grant" || r.KeyID != w.lent.ID || r.Org != w.lent.Org || r.Actor != port.ActorKey || r.ID == "" ||
+		r.At.IsZero() || !strings.HasPrefix(r.Target, "grant_") || r.Status != 200 {
+		t.Errorf("recorded %+v", r)
 	}
 }
 

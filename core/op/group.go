@@ -23,6 +23,7 @@ const (
 	AdminEndUsers      Group = "Admin: end users"
 	AdminJobs          Group = "Admin: jobs"
 	AdminEvents        Group = "Admin: events"
+	AdminAudit         Group = "Admin: audit"
 )
 
 // Groups lists all in the order of the documentation.
@@ -30,7 +31,7 @@ func Groups() []Group {
 	return []Group{
 		Namespaces, Documents, Querying, Reranking, Models, Sources, Events, Memories, Recalling, EndUsers, Status,
 		AdminOrganizations, AdminKeys, AdminIntegrations, AdminNamespaces, AdminEndUsers,
-		AdminJobs, AdminEvents,
+		AdminJobs, AdminEvents, AdminAudit,
 	}
 }
 
@@ -74,6 +75,8 @@ func (g Group) Text() string {
 		return "What has happened in an organization, to its end users and keys, too."
 	case AdminJobs:
 		return "Work in the background: how far it is, why it failed, and ending it early."
+	case AdminAudit:
+		return "Who did what to what, and who was refused."
 	}
 	return ""
 }

@@ -197,6 +197,9 @@ type Call struct {
 	// Namespace is the one that the call addresses, once its request is decoded and
 	// checked; "": none. The middlewares around it log it.
 	Namespace string
+	// Input is the *In of the call, once it is decoded and checked; nil before. The
+	// middlewares around it read what the call addresses.
+	Input any
 	// Decode fills *In. It belongs to the transport and runs after
 	// authentication and the rate limit.
 	Decode func(ctx context.Context, dst any) error
@@ -313,6 +316,7 @@ func Define[S, In, Out any](s Spec, fn func(S, context.Context, In) (Out, error)
 			if err := Check(&in); err != nil {
 				return nil, err
 			}
+			c.Input = &in
 			if sc, ok := any(&in).(Scoped); ok {
 				c.Namespace = sc.NamespaceName()
 			}

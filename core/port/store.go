@@ -49,6 +49,7 @@ type Reader interface {
 	SourceReader
 	EventReader
 	GrantReader
+	AuditReader
 }
 
 // Writer is a transaction on everything but documents, which a DocumentWriter
@@ -71,6 +72,7 @@ type Writer interface {
 	SourceWriter
 	EventWriter
 	GrantWriter
+	AuditWriter
 }
 
 // Organization owns namespaces and keys.

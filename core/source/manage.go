@@ -98,6 +98,7 @@ func (s *Service) Create(ctx context.Context, in CreateSource) (Source, error) {
 		row.NextRun = next(schedule, 0, now)
 	}
 	create := func(w writer) error {
+		port.AuditOf(ctx).Made(row.ID)
 		all, err := w.Sources(ctx, port.SourceList{Org: org})
 		if err != nil {
 			return err

@@ -302,6 +302,7 @@ func (s *Service) Begin(ctx context.Context, in BeginRun) (Begun, error) {
 			}
 		}
 		out = s.newRun(row, "run_"+uuid.Must(uuid.NewV7()).String(), order{trigger: "manual", params: params{Push: true}})
+		port.AuditOf(ctx).Made(row.ID + "/" + out.ID)
 		out.Status, out.StartedAt = port.RunRunning, out.CreatedAt
 		out.HeartbeatAt, out.ProgressAt = out.CreatedAt, out.CreatedAt
 		row.State, row.Run, row.LastRun = port.SourceSyncing, out.ID, out.ID

@@ -79,6 +79,7 @@ type writer interface {
 	port.JobWriter
 	port.ReplicaWriter
 	port.SourceWriter
+	port.AuditAppender
 }
 
 // Off is the service of a server without sources: every call answers SourcesUnavailable.

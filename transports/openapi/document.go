@@ -314,6 +314,9 @@ func (b *builder) answer(r *op.Route, a op.Answer, all []*op.Route) (*object, er
 
 // stream is the schema of JSON lines.
 func stream(gen *codec.Schemas, media string, lines []any) *jsonschema.Schema {
+	if len(lines) == 0 {
+		return &jsonschema.Schema{Type: "string", ContentMediaType: media}
+	}
 	line := &jsonschema.Schema{}
 	for _, l := range lines {
 		line.OneOf = append(line.OneOf, gen.Output(reflect.TypeOf(l)))

@@ -94,6 +94,7 @@ func (w *Writer) PutIntegration(ctx context.Context, i port.Integration) error {
 		WriteRatePerMin:    int64(i.Quotas.WriteRatePerMin),
 		GrantsRequired:     flag(i.GrantsRequired),
 	}
+	w.s.changes++
 	_, err := w.s.conn.NewInsert().Model(&row).On("CONFLICT (org, id) DO UPDATE").
 		Set("name = EXCLUDED.name").Set("created_at = EXCLUDED.created_at").
 		Set("memories_per_end_user = EXCLUDED.memories_per_end_user").

@@ -164,6 +164,7 @@ func (w *Writer) PutKey(ctx context.Context, k port.Key) error {
 		RevokedAt:        micros(k.RevokedAt),
 		LastUsedAt:       micros(k.LastUsedAt),
 	}
+	w.s.changes++
 	_, err = w.s.conn.NewInsert().Model(&row).Exec(w.s.d.Context(ctx))
 	if w.s.d.Unique(err) {
 		return fault.New(fault.Conflict, "key %s exists already", k.ID)

@@ -280,6 +280,7 @@ func (w *Writer) CreatePartition(ctx context.Context, p port.Partition, n port.P
 		SparseModel: n.SparseModel, SparseDigest: n.SparseDigest, Chunker: n.Chunker,
 		CreatedAt: micros(n.CreatedAt), UpdatedAt: micros(n.UpdatedAt),
 	}
+	w.s.changes++
 	err := w.s.conn.NewInsert().Model(&row).ExcludeColumn("generation").Returning("generation").Scan(w.s.d.Context(ctx))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		if w.s.d.Unique(err) {

@@ -76,6 +76,7 @@ func (w *Writer) PutOrganization(ctx context.Context, o port.Organization) error
 		return err
 	}
 	row := organizationRow{ID: string(o.ID), Name: o.Name, Suspended: flag(o.Suspended), CreatedAt: micros(o.CreatedAt)}
+	w.s.changes++
 	_, err := w.s.conn.NewInsert().Model(&row).
 		On("CONFLICT (id) DO UPDATE").Set("name = EXCLUDED.name").Set("suspended = EXCLUDED.suspended").
 		Set("created_at = EXCLUDED.created_at").

@@ -21,6 +21,9 @@ type Session struct {
 	// By statement before Render: a fixed set, so never evicted.
 	stmts map[string]*sql.Stmt
 	texts map[string]string // rendered, where the driver prepares
+	// changes counts the statements that changed rows, for Writer.Changed: exec does, and
+	// whoever writes otherwise.
+	changes int64
 }
 
 // NewSession takes over a connection.
@@ -80,7 +83,7 @@ type Written struct {
 // although a statement failed, Write answers that failure, since what the
 // statement left behind is not known.
 func (s *Session) Write(fn func(port.DocumentWriter) error) (Written, error) {
-	return write(&Writer{Reader: Reader{s: s}}, fn)
+	return write(&Writer{Reader: Reader{s: s, began: s.changes}}, fn)
 }
 
 // Enter gives the session of a Writer that was begun without one. It is called
@@ -189,6 +192,9 @@ func (s *Session) exec(ctx context.Context, op, query string, args ...any) (int6
 	if err != nil {
 		return 0, s.d.Fault(op, err)
 	}
+	if n > 0 {
+		s.changes++
+	}
 	return n, nil
 }
 
@@ -213,6 +219,7 @@ type Reader struct {
 	enter Enter          // not nil: where s comes from
 	last  port.Partition // resolved before in this transaction
 	at    namespaceRef
+	began int64 // s.changes before
 	ended bool
 }
 
@@ -249,7 +256,9 @@ func (r *Reader) use(ctx context.Context, p port.Partition) error {
 	if err != nil {
 		return err
 	}
-	r.s = s
+	if r.s != s {
+		r.s, r.began = s, s.changes
+	}
 	return nil
 }
 

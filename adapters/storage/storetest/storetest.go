@@ -64,6 +64,8 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		{"EventErasure", eventErasure},
 		{"EventLateCommit", lateCommit},
 		{"EventOrder", eventOrder},
+		{"Audit", audit},
+		{"AuditChanged", auditChanged},
 		{"OAuthClients", oauthClients},
 		{"OAuthGrants", oauthGrants},
 		{"OAuthPurge", oauthPurge},

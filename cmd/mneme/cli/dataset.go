@@ -14,6 +14,7 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datasetfile"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/admin"
+	"github.com/mnemehq/mneme/core/audit"
 	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/dataset/installation"
 	"github.com/mnemehq/mneme/core/fault"
@@ -190,6 +191,9 @@ func (c *command) importInto(
 		Imported: data.Projector.Ensure,
 		Replaced: data.Projector.Drop,
 	})
+	if recorded := audit.CommandEnded(ctx, data.Store, name, id, err); recorded != nil {
+		err = joinErrors(err, fmt.Errorf("record in the audit log: %w", recorded))
+	}
 	if errors.As(err, new(*installation.Conflict)) {
 		err = fmt.Errorf("%w; choose what to keep with --on-conflict skip (what is there) or replace (what is imported)", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/admin"
+	"github.com/mnemehq/mneme/core/audit"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 )
@@ -28,6 +29,7 @@ func (c *command) withKeys(cmd *cobra.Command, fn func(*key.Service) error) erro
 	if err := c.agreeToMigrate(cmd.Context(), name, cfg); err != nil {
 		return err
 	}
+	cmd.SetContext(audit.ByCommand(cmd.Context(), name))
 	return app.WithKeys(cmd.Context(), c.registry, cfg, c.logger(cfg.Log), fn)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/core/audit"
 	"github.com/mnemehq/mneme/core/seal"
 )
 
@@ -24,6 +25,7 @@ func (c *command) withSealer(cmd *cobra.Command, fn func(*seal.Sealer) error) er
 	if err := c.agreeToMigrate(cmd.Context(), "seal "+cmd.Name(), cfg); err != nil {
 		return err
 	}
+	cmd.SetContext(audit.ByCommand(cmd.Context(), "seal "+cmd.Name()))
 	return app.WithSealer(cmd.Context(), c.registry, cfg, c.logger(cfg.Log), fn)
 }
 

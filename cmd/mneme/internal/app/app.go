@@ -27,6 +27,7 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/telemetry"
 	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/audit"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/event"
@@ -267,6 +268,7 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 				return json.Marshal(codec.OutputSchema(t))
 			},
 		},
+		Audit: audit.Settings{Level: audit.Level(c.Audit.Level), Retention: c.Audit.Retention},
 		Rates: map[op.Class]ident.Rate{
 			op.Read:   ident.Rate(c.Limits.Read),
 			op.Write:  ident.Rate(c.Limits.Write),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/audit"
 	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
@@ -40,7 +41,7 @@ func withStore(ctx context.Context, r *registry.Registry, c *configs.Config, log
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return fn(store)
+	return fn(audit.Recording(store))
 }
 
 func newKeyService(store port.Store, log *slog.Logger) *key.Service {
@@ -84,7 +85,7 @@ func localKey(ctx context.Context, dir string, keys *key.Service, in key.Issue, 
 		}
 	}
 	in.Maker = key.MadeByBootstrap
-	issued, err := keys.Issue(ctx, in)
+	issued, err := keys.Issue(audit.ByCommand(ctx, "local key"), in)
 	if err != nil {
 		return "", fmt.Errorf("make the key %q: %w", in.Name, err)
 	}
