@@ -32,9 +32,7 @@ func Read(ctx context.Context, r io.Reader, size, most int64) ([]byte, error) {
 		return nil, TooLarge(most)
 	}
 	var b bytes.Buffer
-	if size > 0 {
-		b.Grow(int(size) + bytes.MinRead) // room to see the end without growing
-	}
+	b.Grow(int(max(size, 0)) + bytes.MinRead) // room to see the end without growing
 	n, err := b.ReadFrom(&reader{ctx: ctx, r: io.LimitReader(r, most+1)})
 	switch {
 	case n > most:

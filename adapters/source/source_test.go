@@ -20,6 +20,7 @@ import (
 // name that can be shown.
 func TestKeysAreOfOnePath(t *testing.T) {
 	long := strings.Repeat("d/", 1022)
+	x := func(n int) string { return strings.Repeat("x", n) }
 	for path, want := range map[string]string{
 		"a/b.txt":         "a/b.txt",
 		"a b%2F.txt":      "a b%2F.txt",
@@ -28,6 +29,8 @@ func TestKeysAreOfOnePath(t *testing.T) {
 		"//twice":         "/%2F%2Ftwice",
 		"line\nfeed":      "/line%0Afeed",
 		"latin \xe9":      "/latin%20%E9",
+		"/" + x(2044):     "/%2F" + x(2044),
+		"/" + x(2045):     "",
 		long + "1234":     long + "1234",
 		long + "12345":    "", // not known beforehand
 		long + "\xff":     "",
