@@ -43,15 +43,17 @@ type Budget struct {
 	script *redis.Script
 }
 
+// patience is how long a server may take for an answer. A limit is not worth a wait: while
+// the server hangs, the process's own buckets are used.
+const patience = 500 * time.Millisecond
+
 // Open connects to the server and checks that it answers.
 func Open(ctx context.Context, c Config) (*Budget, error) {
 	o, err := c.options()
 	if err != nil {
 		return nil, err
 	}
-	// A limit is not worth a wait: while the server hangs, the process's own buckets
-	// are used.
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.MaxRetries = time.Second, 500*time.Millisecond, 500*time.Millisecond, 1
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.MaxRetries = time.Second, patience, patience, 1
 	o.DialerRetries = 1
 	b := &Budget{client: redis.NewClient(o), script: redis.NewScript(charge)}
 	if err := b.client.Ping(ctx).Err(); err != nil {

@@ -1,7 +1,10 @@
 package store_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/adapters/limit/limittest"
 	"github.com/mnemehq/mneme/adapters/limit/store"
@@ -53,6 +56,50 @@ func TestContract(t *testing.T) {
 	}
 	if _, err := r.Limit.Open(t.Context(), info.Select(), registry.Env{}); err == nil {
 		t.Error("opened without a store")
+	}
+}
+
+// watched is a store that shows what buckets are kept.
+type watched struct {
+	port.Store
+	kept port.Bucket
+	full time.Time
+}
+
+type watchedWriter struct {
+	port.Writer
+	of *watched
+}
+
+func (s *watched) Update(ctx context.Context, fn func(port.Writer) error) error {
+	return s.Store.Update(ctx, func(w port.Writer) error { return fn(watchedWriter{w, s}) })
+}
+
+func (w watchedWriter) PutBucket(ctx context.Context, name string, b port.Bucket, full time.Time) error {
+	w.of.kept, w.of.full = b, full
+	return w.Writer.PutBucket(ctx, name, b, full)
+}
+
+// A bucket is kept until it is full again, and no longer.
+func TestBucketsAreForgotten(t *testing.T) {
+	s := &watched{Store: openStore(t)}
+	b := store.Budget{Store: s}
+	for _, c := range []struct {
+		rate  ident.Rate
+		units int
+		until time.Duration
+	}{
+		{ident.Rate{PerMinute: 60, Burst: 10}, 6, 6 * time.Second},
+		{ident.Rate{PerMinute: 120, Burst: 10}, 10, 5 * time.Second},
+		{ident.Rate{PerMinute: 600}, 0, 0},
+	} {
+		name := fmt.Sprint(c.rate)
+		if _, err := b.Draw(t.Context(), name, port.Charge{Rate: c.rate, Units: c.units}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.full.Sub(s.kept.At); got != c.until {
+			t.Errorf("%s, %d drawn: full after %s, want %s", name, c.units, got, c.until)
+		}
 	}
 }
 

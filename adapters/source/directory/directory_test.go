@@ -362,6 +362,30 @@ func TestYoungChange(t *testing.T) {
 	}
 }
 
+// TestLargestYoungFile: what is listed of a file that is as large as one may be, and young, is
+// what is fetched.
+func TestLargestYoungFile(t *testing.T) {
+	c, conn, root := connect(t)
+	write(t, root+"/a.txt", strings.Repeat("x", maxItem))
+	item := list(t, c, conn).items[0]
+	if content, err := c.Fetch(t.Context(), conn, item); err != nil || content.Version != item.Version {
+		t.Errorf("listed as %s, fetched as %s, %v", item.Version, content.Version, err)
+	}
+}
+
+// TestWrongConfiguration: nothing is listed or fetched by one.
+func TestWrongConfiguration(t *testing.T) {
+	c, _, root := connect(t)
+	write(t, root+"/a.txt", "A")
+	for _, conn := range []port.Connection{connection(root, `"include": ["["]`), connection(t.TempDir())} {
+		var why *port.SourceError
+		if err := c.List(t.Context(), conn, nil, &keeper{}); !errors.As(err, &why) || why.Code != port.SourceConfig {
+			t.Errorf("%s: %v", conn.Config, err)
+		}
+		wantFetch(t, c, conn, "a.txt", "", port.SourceConfig)
+	}
+}
+
 // TestChangeMeanwhile: an item that changed since it was listed is kept with the version
 // that was read.
 func TestChangeMeanwhile(t *testing.T) {
@@ -415,12 +439,12 @@ func TestGoingOn(t *testing.T) {
 // TestDepth: a tree that is too deep is a problem, and no end of the listing.
 func TestDepth(t *testing.T) {
 	c, conn, root := connect(t)
-	write(t, root+"/"+strings.Repeat("d/", 99)+"last.txt", "x")
+	write(t, root+"/"+strings.Repeat("d/", 100)+"last.txt", "x")
 	write(t, root+"/z.txt", "x")
 	if k := list(t, c, conn); len(k.items) != 2 || len(k.problems) > 0 {
 		t.Errorf("%d items, %v", len(k.items), k.problems)
 	}
-	write(t, root+"/"+strings.Repeat("d/", 100)+"d/over.txt", "x")
+	write(t, root+"/"+strings.Repeat("d/", 100)+"d/over/x.txt", "x")
 	k := list(t, c, conn)
 	if len(k.items) != 2 || len(k.problems) != 1 || k.problems[0].Code != port.SourceTooLarge ||
 		!strings.HasSuffix(k.problems[0].Path, "/d/d") {

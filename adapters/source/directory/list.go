@@ -48,10 +48,7 @@ func (c *Connector) List(ctx context.Context, conn port.Connection, state []byte
 	}
 	defer f.Close()
 	w := &walk{c: c, folder: f, listing: l, cursor: source.ParseCursor(state, conn.Config)}
-	var after []string
-	if len(w.cursor.After) > 0 {
-		after = strings.Split(string(w.cursor.After), "/")
-	}
+	after := strings.Split(string(w.cursor.After), "/") // of none: a name that is before all others
 	top, err := f.Stat(".")
 	if err != nil {
 		return c.explain(err)
