@@ -325,6 +325,17 @@ func TestErrors(t *testing.T) {
 	if err := c.List(t.Context(), conn, nil, k); err == nil || k.complete {
 		t.Errorf("a redirect was a listing: %v", err)
 	}
+	s.answer(func(w http.ResponseWriter, r *http.Request) bool { // nor to the server's own, under another name
+		if r.URL.Query().Has("again") {
+			t.Error("a redirect was followed")
+		}
+		w.Header().Set("Location", r.URL.RequestURI()+"&again=1")
+		w.WriteHeader(http.StatusTemporaryRedirect)
+		return true
+	})
+	if err := c.List(t.Context(), conn, nil, k); err == nil || k.complete {
+		t.Errorf("a redirect was a listing: %v", err)
+	}
 	s.answer(func(w http.ResponseWriter, _ *http.Request) bool { // a page that breaks off
 		_, _ = w.Write([]byte("<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a.txt</Key></Contents>"))
 		return true
@@ -370,6 +381,31 @@ func TestOtherOrder(t *testing.T) {
 	}
 	if v := k.items[0].Version; len(v) == 0 || len(v) > 256 || v == k.items[0].Key {
 		t.Errorf("version %q", v)
+	}
+}
+
+// TestOddAnswers: sizes that are none are not known, and versions are bounded.
+func TestOddAnswers(t *testing.T) {
+	s := serve(t)
+	s.answer(func(w http.ResponseWriter, _ *http.Request) bool {
+		fmt.Fprint(w, "<ListBucketResult>")
+		for i, tag := range []string{"e", strings.Repeat("e", 114), strings.Repeat("e", 115)} {
+			fmt.Fprintf(w, "<Contents><Key>%d.txt</Key><ETag>%s</ETag><Size>-7</Size>"+
+				"<LastModified>2026-01-02T03:04:05.678Z</LastModified></Contents>", i, tag)
+		}
+		fmt.Fprint(w, "</ListBucketResult>")
+		return true
+	})
+	k := list(t, s.connect(t), connection(s.URL, "docs", keys, `"region": "us-east-1"`), "0.txt", "1.txt", "2.txt")
+	for i, want := range []int{15, 128, 64} {
+		if item := k.items[i]; item.Size != -1 || len(item.Version) != want {
+			t.Errorf("%+v, want a version of %d bytes", item, want)
+		}
+	}
+	_, secure, _ := strings.Cut(s.URL, "://")
+	problems, err := s.connect(t).Check(t.Context(), connection("https://"+secure, "docs", keys, `"region": "us-east-1"`))
+	if err == nil || len(problems) > 0 { // it speaks no TLS
+		t.Errorf("%v, %v", problems, err)
 	}
 }
 
