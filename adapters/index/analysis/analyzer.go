@@ -176,7 +176,7 @@ func (s *Scanner) word(i int) span {
 		if c != letter && c != digit {
 			break
 		}
-		if size > 1 || s.text[i] >= utf8.RuneSelf {
+		if size > 1 {
 			w.plain = false
 		}
 		i += size

@@ -63,6 +63,13 @@ func TestTerms(t *testing.T) {
 		{"a\x00b\xffc", "a b c"},
 		{"_ - . / @ # ' + ::", ""},
 		{"a.b. c", "a b [a.b] c"},
+		{"1//2 1\\\\2 1:///2 a:/", "1 2 [1//2] 1 2 [1\\\\2] 1 2 a"},
+		{"path/to/file one-by-one a-0 a-9", "path to file [path/to/file] one by one a 0 [a-0] a 9 [a-9]"},
+		{"123,456 ab,123 1,abc 1,000", "123456 ab 123 1 abc 1000"},
+		{"AB++ ABC++ AB# C+++ C+", "ab [ab++] abc ab [ab#] c [c++] c"},
+		{"zones AZaz", "zone azaz [a] [zaz]"},
+		{"東京", "[東] [京] 東京"},
+		{"\u0080", ""},
 		{"x::y\\z", "x y z"},
 	} {
 		want := strings.Fields(c.want)
@@ -71,6 +78,70 @@ func TestTerms(t *testing.T) {
 		}
 		if got := terms(t, analysis.Porter2, c.text); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", c.text, got, want)
+		}
+	}
+}
+
+// TestScripts: a run of three of a character is three words, two pairs, one word or nothing,
+// up to the ends of each script.
+func TestScripts(t *testing.T) {
+	for n, runes := range map[int]string{
+		5: "\u3400\u4dbf\u4e00\u9fff\uf900\ufaff\U00020000\U000323af", // a word each, and in pairs
+		2: "\u1000\u1100\u11ff\u1780\u3005\u3007\u3041\u309f\u30a1\u30ff\uac00\ud7a3\uff66\uff9f",
+		3: "\u2600\u27bf\U0001f000",
+		1: "azAZ09жא",
+		0: "\u309b\u309c\u30fb\u0e3f\u2190\u27c0",
+	} {
+		for _, r := range runes {
+			if got := terms(t, analysis.None, strings.Repeat(string(r), 3)); len(got) != n {
+				t.Errorf("%U: %q, want %d", r, got, n)
+			}
+		}
+	}
+	for _, r := range "\u0300\u036f\u0591\u05c7\u064b\u065f\u0670\u0640" { // no letters of their own
+		if got := terms(t, analysis.None, "a"+string(r)+"b"); !slices.Equal(got, []string{"ab"}) {
+			t.Errorf("%U: %q", r, got)
+		}
+	}
+}
+
+// TestHumps: words within a word, and plurals of acronyms, whatever their letters.
+func TestHumps(t *testing.T) {
+	for text, want := range map[string]string{
+		"aAaa":  "aaaa [a] [aaa]",
+		"zZzz":  "zzzz [z] [zzz]",
+		"AAaa":  "aaaa [a] [aaa]",
+		"ZZzz":  "zzzz [z] [zzz]",
+		"AZs":   "az",
+		"IDs":   "id",
+		"As":    "as",
+		"1Aa":   "1aa",
+		"AA":    "aa",
+		"HTTPs": "http",
+	} {
+		if got := terms(t, analysis.None, text); strings.Join(got, " ") != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestLongTerms: a term is cut between characters, and what joins words has to fit whole.
+func TestLongTerms(t *testing.T) {
+	const most = analysis.MaxTerm
+	x := func(n int) string { return strings.Repeat("x", n) }
+	before := strings.Repeat("word ", most) // far into a text
+	for text, want := range map[string]string{
+		x(most):                         x(most),
+		x(most + 1):                     x(most),
+		"a" + strings.Repeat("ж", most): "a" + strings.Repeat("ж", (most-1)/2),
+		strings.Repeat("ж", most):       strings.Repeat("ж", most/2),
+		"a_" + x(most-2):                "a " + x(most-2) + " [a_" + x(most-2) + "]",
+		"a_" + x(most-1):                "a " + x(most-1),
+		"#" + x(most-1):                 x(most-1) + " [#" + x(most-1) + "]",
+		"#" + x(most):                   x(most),
+	} {
+		if got := strings.Join(terms(t, analysis.None, before+text)[most:], " "); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }
@@ -85,6 +156,9 @@ func TestStemmers(t *testing.T) {
 		if got := terms(t, s, text); strings.Join(got, " ") != want {
 			t.Errorf("%s: got %q, want %q", s, got, want)
 		}
+	}
+	if got := terms(t, analysis.Plural, "shoes boats trees"); !slices.Equal(got, []string{"shoes", "boat", "trees"}) {
+		t.Errorf("got %q", got)
 	}
 	if _, err := analysis.New("nonsense"); err == nil {
 		t.Error("an unknown stemmer is taken")

@@ -40,7 +40,7 @@ func (a *Analyzer) Query(text string, stop map[string]bool) []QueryTerm {
 			terms[i].Surface = append(terms[i].Surface, s)
 		}
 	}).Scan(text)
-	if content && len(stop) > 0 {
+	if content {
 		terms = slices.DeleteFunc(terms, func(t QueryTerm) bool { return stop[t.Term] })
 	}
 	return terms

@@ -33,6 +33,8 @@ func TestSpans(t *testing.T) {
 		{"東京", "これは«東京»です"},
 		{"東京都", "«東京都»と«東京»と«京都»"},
 		{"🎉", "Hooray «🎉»!"},
+		{"🎉", "«🎉»«🎉»"},
+		{"#123", "Issue «#123», not «123» or #124."},
 		{"nothing", "of this"},
 		{"", "no query"},
 		{"no text", ""},
