@@ -356,7 +356,7 @@ func paragraphs(block []line, right float64) string {
 				out.WriteByte('\n') // an indent after a line that ends early: a paragraph
 			}
 			text = row(l)
-		case l.left > above.left+indent*l.size && l.left > left+indent*l.size && !bullet(above.cells[0]):
+		case l.left > above.left+indent*l.size && !bullet(above.cells[0]):
 			out.WriteString(text + "\n\n")
 			text = row(l)
 		default:

@@ -467,27 +467,16 @@ func (r *reader) outline(pages []page) ([]entry, error) {
 // target finds where an entry of the outline points to; one that points to none of the
 // pages keeps its page at -1.
 func (r *reader) target(at references.FPDF_BOOKMARK, pages []page, e *entry) error {
-	var dest *references.FPDF_DEST
-	if found, err := r.FPDFBookmark_GetDest(&requests.FPDFBookmark_GetDest{Document: r.doc, Bookmark: at}); err == nil {
-		dest = found.Dest
+	found, err := r.FPDFBookmark_GetDest(&requests.FPDFBookmark_GetDest{Document: r.doc, Bookmark: at}) // or its action's
+	if err != nil || found.Dest == nil {
+		return r.ctx.Err()
 	}
-	if dest == nil {
-		action, err := r.FPDFBookmark_GetAction(&requests.FPDFBookmark_GetAction{Bookmark: at})
-		if err != nil || action.Action == nil {
-			return r.ctx.Err()
-		}
-		found, err := r.FPDFAction_GetDest(&requests.FPDFAction_GetDest{Document: r.doc, Action: *action.Action})
-		if err != nil || found.Dest == nil {
-			return r.ctx.Err()
-		}
-		dest = found.Dest
-	}
-	index, err := r.FPDFDest_GetDestPageIndex(&requests.FPDFDest_GetDestPageIndex{Document: r.doc, Dest: *dest})
+	index, err := r.FPDFDest_GetDestPageIndex(&requests.FPDFDest_GetDestPageIndex{Document: r.doc, Dest: *found.Dest})
 	if err != nil || index.Index < 0 || index.Index >= len(pages) {
 		return r.ctx.Err()
 	}
 	e.page = index.Index
-	place, err := r.FPDFDest_GetLocationInPage(&requests.FPDFDest_GetLocationInPage{Dest: *dest})
+	place, err := r.FPDFDest_GetLocationInPage(&requests.FPDFDest_GetLocationInPage{Dest: *found.Dest})
 	if err != nil || place.Y == nil {
 		return r.ctx.Err()
 	}
