@@ -31,7 +31,7 @@ import (
 func TestCrawl(t *testing.T) {
 	s := newSite(t)
 	s.page("/", "home", "a", "./x/../a#part", strings.ToUpper("http")+s.url[4:]+"/a?utm_source=x&fbclid=1",
-		"/b?q=1&gclid=2&r=3", "/b;jsessionid=12AB",
+		"/b?q=1&gclid=2&r=3", "/b;jsessionid=12AB", "/b?utm%5fsource=x",
 		"mailto:me@example.com", "javascript:void(0)", "http://elsewhere.example/", "picture.PNG", "/film", "/missing",
 		"/doc.pdf", "http://[::1",
 		"http://me:secret@"+s.url[7:]+"/user")
@@ -886,6 +886,8 @@ func TestCheck(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"start_url":"` + s.url + `/"}`:                                      "",
 		`{"sitemap":"` + s.url + `/sitemap.xml"}`:                             "",
+		`{"start_url":"` + s.url + `/","max_pages":1}`:                        "",
+		`{"start_url":"` + s.url + `/","max_pages":10000}`:                    "",
 		`{"start_url":"` + s.url + `/missing"}`:                               "config.start_url",
 		`{"start_url":"` + s.url + `/image"}`:                                 "config.start_url",
 		`{"sitemap":"` + s.url + `/missing"}`:                                 "config.sitemap",
@@ -910,6 +912,77 @@ func TestCheck(t *testing.T) {
 	wantCode(t, err, port.SourceUnavailable, "503")
 	_, err = s.web.Check(t.Context(), port.Connection{Config: json.RawMessage(`{"sitemap":"` + s.url + `/"}`)})
 	wantCode(t, err, port.SourceUnavailable, "no sitemap")
+}
+
+// TestManyRules: of rules with wildcards so many count, and pauses are as exact as they are said.
+func TestManyRules(t *testing.T) {
+	s := newSite(t)
+	s.page("/", "home", "/a1", "/b1")
+	s.page("/a1", "a")
+	s.page("/b1", "b")
+	s.set("/robots.txt", answer{body: "User-agent: *\nCrawl-delay: 2.25\n" +
+		strings.Repeat("Disallow: /x*\n", 999) + "Disallow: /a*\nDisallow: /b*\n"})
+	before := s.clock.Now()
+	s.list(nil, nil).wants(true, "/", "/b1")
+	if passed := s.clock.Now().Sub(before); passed%(2250*time.Millisecond) != 0 || passed == 0 {
+		t.Errorf("it paused for %s", passed)
+	}
+}
+
+// TestNestedSitemaps: sitemaps lead to others so deep, and as many pages as may be listed prove
+// that there are no more.
+func TestNestedSitemaps(t *testing.T) {
+	s := newSite(t)
+	at := func(root, entry string, paths ...string) {
+		body := "<" + root + ">"
+		for _, p := range paths {
+			body += "<" + entry + "><loc>" + s.url + p + "</loc></" + entry + ">"
+		}
+		s.set("/"+root+fmt.Sprint(len(s.at))+".xml", answer{body: body + "</" + root + ">"})
+	}
+	at("sitemapindex", "sitemap", "/sitemapindex1.xml")
+	at("sitemapindex", "sitemap", "/sitemapindex2.xml", "/urlset4.xml")
+	at("sitemapindex", "sitemap", "/urlset3.xml")
+	at("urlset", "url", "/too-deep")
+	at("urlset", "url", "/a", "/b")
+	s.page("/a", "a")
+	s.page("/b", "b")
+	l := s.list(map[string]any{"sitemap": s.url + "/sitemapindex0.xml", "max_pages": 2}, nil)
+	l.wants(true, "/a", "/b")
+	if asked := s.requests(); slices.Contains(asked, "/urlset3.xml") || !slices.Contains(asked, "/sitemapindex2.xml") {
+		t.Errorf("asked for %q", asked)
+	}
+}
+
+// TestNamedTraps: of many links that are left out some are named.
+func TestNamedTraps(t *testing.T) {
+	s := newSite(t)
+	var links []string
+	for i := range 60 {
+		links = append(links, fmt.Sprintf("/%02d", i))
+	}
+	s.page("/", "home", links...)
+	l := s.list(map[string]any{"max_pages": 1}, nil)
+	if l.wants(false, "/"); len(l.problems) != 20+1 { // and the site itself, which has more pages than are listed
+		t.Errorf("%d links are named: %v", len(l.problems), l.problems)
+	}
+}
+
+// TestFrames: links count from the page's base, a Content-Type need not be right, and what a page
+// has to say is in one frame.
+func TestFrames(t *testing.T) {
+	s := newSite(t)
+	s.set("/", answer{body: html("home", `<base href="/deep/">`, "a", "../bare"),
+		head: map[string]string{"Content-Type": "text/html; charset=utf-8; charset=utf-8"}})
+	s.page("/deep/a", "a")
+	s.set("/bare", answer{body: "<html><body>Nothing but this.</body></html>"})
+	l := s.list(nil, nil)
+	l.wants(true, "/", "/deep/a", "/bare")
+	for _, path := range []string{"/", "/bare"} {
+		if said := l.text(path); strings.Count(said, "<main>") != 1 || strings.Count(said, "<body>") != 1 {
+			t.Errorf("%s: %s", path, said)
+		}
+	}
 }
 
 // TestRegistered: the component reaches what the operator has opened, and its requests take turns with
