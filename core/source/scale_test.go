@@ -79,7 +79,7 @@ type usage struct {
 }
 
 // watch follows what the process and the folder of a store take.
-func watch(dir string) *usage {
+func watch(f *fixture) *usage {
 	u := &usage{}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -88,7 +88,8 @@ func watch(dir string) *usage {
 		for ctx.Err() == nil {
 			metrics.Read(live)
 			u.heap = max(u.heap, live[0].Value.Uint64())
-			u.wal = max(u.wal, size(dir, "-wal"))
+			u.wal = max(u.wal, size(f.Dir, "-wal"))
+			f.Embedder.TakePassages() // which it keeps for tests
 			select {
 			case <-ctx.Done():
 			case <-time.After(20 * time.Millisecond):
@@ -126,7 +127,7 @@ func BenchmarkScale(b *testing.B) {
 func scaleOnce(b *testing.B, out *bytes.Buffer) {
 	b.Helper()
 	r := &rows{number: *scale, changed: func(int) bool { return false }}
-	f := openFixture(b, coretest.Options{NoEmbedder: true, FlushChunks: 16 << 10}, func(s *source.Settings, _ *shelf) {
+	f := openFixture(b, coretest.Options{FlushChunks: 16 << 10}, func(s *source.Settings, _ *shelf) {
 		s.Connectors, s.Beat, s.Tick = []port.Connector{r}, 0, 0
 	})
 	fmt.Fprintln(out, "run        status    seconds  items/s  heap MiB  log MiB  store MiB  index MiB  fetched    counts")
@@ -134,11 +135,14 @@ func scaleOnce(b *testing.B, out *bytes.Buffer) {
 	follow := func(what string, begin func()) {
 		runtime.GC()
 		r.fetched = 0
-		began, u := time.Now(), watch(f.Dir)
+		began, u := time.Now(), watch(f)
 		begin()
 		s := f.idle(id)
 		took := time.Since(began)
 		u.stop()
+		if s.LastRun.Status != "completed" || s.Items != int64(r.number) || s.Documents != s.Items {
+			b.Fatalf("%s: %+v, %+v", what, s, s.LastRun)
+		}
 		fmt.Fprintf(out, "%-10s %-9s %7.1f %8.0f %9.1f %8.1f %10.1f %10.1f %8d    %+v\n", what, s.LastRun.Status, took.Seconds(),
 			float64(*scale)/took.Seconds(), mib(u.heap), mib(u.wal), mib(size(f.Dir, ".db")),
 			mib(size(filepath.Join(f.Dir, "index"), "")), r.fetched, s.LastRun.Counts)
