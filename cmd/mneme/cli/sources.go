@@ -45,8 +45,8 @@ func (c *command) withSources(ctx context.Context, name string, t target, fn fun
 	}
 	err = fn(sourcesClient{cl, c.opened == nil})
 	if client.CodeOf(err) == "sources_unavailable" {
-		err = errors.New("sources are off: set sources.enabled to true in the server's configuration, and under " +
-			"sources.directories name the folders that sources of kind directory may read")
+		err = errors.New("sources are off: set sources.enabled to true in the server's configuration (a file, given with " +
+			"--config), and under sources.directories name the folders that sources of kind directory may read")
 	}
 	return joinErrors(err, done())
 }
