@@ -183,8 +183,9 @@ func (r *Reader) SourceSecrets(ctx context.Context, org ident.Org, source string
 const itemColumns = `number, key_hash, item_key, version, name, url, content_hash, documents, generation, error, attempts, ` +
 	`next_at, updated_at`
 
-func (r *Reader) sourceItems(ctx context.Context, op, rest string, args ...any) ([]port.SourceItemRow, error) {
-	rows, err := r.s.query(ctx, op, `SELECT `+itemColumns+` FROM source_items WHERE source = ?`+rest, args...)
+// sourceItems reads the items that from selects, which stands behind FROM.
+func (r *Reader) sourceItems(ctx context.Context, op, from string, args ...any) ([]port.SourceItemRow, error) {
+	rows, err := r.s.query(ctx, op, `SELECT `+itemColumns+` FROM `+from, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +218,9 @@ func (r *Reader) sourceItems(ctx context.Context, op, rest string, args ...any) 
 // keysAtOnce is how many keys one statement looks for.
 const keysAtOnce = 100
 
-var amongKeys = ` AND key_hash IN (?` + strings.Repeat(`, ?`, keysAtOnce-1) + `)`
+// amongKeys is a join: of keys IN a list SQLite reads all items of the source.
+var amongKeys = `(VALUES (CAST(? AS {{blob}}))` + strings.Repeat(`, (CAST(? AS {{blob}}))`, keysAtOnce-1) + `) k
+CROSS JOIN source_items i WHERE i.key_hash = k.column1 AND i.source = ?`
 
 // SourceItems implements port.SourceReader.
 func (r *Reader) SourceItems(ctx context.Context, org ident.Org, source string,
@@ -229,16 +232,16 @@ func (r *Reader) SourceItems(ctx context.Context, org ident.Org, source string,
 	for len(keys) > 0 {
 		page := keys[:min(len(keys), keysAtOnce)]
 		keys = keys[len(page):]
-		among, args := amongKeys, []any{source}
+		among, args := amongKeys, []any{}
 		if len(page) == 1 {
-			among = ` AND key_hash = ?`
+			among = `source_items WHERE key_hash = ? AND source = ?`
 		}
 		for i := range keysAtOnce { // one statement for any number: the rest are repeats
 			if len(page) > 1 || i == 0 {
 				args = append(args, page[min(i, len(page)-1)][:])
 			}
 		}
-		found, err := r.sourceItems(ctx, "find items", among, args...)
+		found, err := r.sourceItems(ctx, "find items", among, append(args, source)...)
 		if err != nil {
 			return nil, err
 		}
@@ -267,7 +270,8 @@ func (r *Reader) ListSourceItems(ctx context.Context, org ident.Org, source stri
 	if !l.Due.IsZero() {
 		rest, args = rest+` AND error IS NOT NULL AND next_at <> 0 AND next_at <= ?`, append(args, micros(l.Due))
 	}
-	return r.sourceItems(ctx, "list items", rest+` ORDER BY number LIMIT ?`, append(args, atMost(l.Limit))...)
+	return r.sourceItems(ctx, "list items", `source_items WHERE source = ?`+rest+` ORDER BY number LIMIT ?`,
+		append(args, atMost(l.Limit))...)
 }
 
 const runColumns = `id, source, run_trigger, mode, status, params, counts, error, problems, recorded, created_at, started_at, ` +
