@@ -161,7 +161,8 @@ func TestPlans(t *testing.T) {
 		t.Fatalf("%v: %v", err, errors.Unwrap(err))
 	}
 	// Few rows by nature: the values of a call, or what the index of a rare state holds.
-	allowed := regexp.MustCompile(`^SCAN (j VIRTUAL TABLE|o$|k$|(100 )?CONSTANT ROW|namespaces USING (COVERING )?INDEX namespaces_erasing)`)
+	allowed := regexp.MustCompile(`^SCAN (j VIRTUAL TABLE|o$|k$|(100 )?CONSTANT ROW|` +
+		`namespaces USING (COVERING )?INDEX namespaces_erasing)`)
 	sorted := regexp.MustCompile(`^USE TEMP B-TREE FOR ORDER BY`)
 	slices.Sort(seen.seen)
 	statements := slices.Compact(seen.seen)
