@@ -304,7 +304,7 @@ func Default(r *registry.Registry) *Config {
 			RefreshTokenLifetime: 30 * 24 * time.Hour,
 		},
 		Sources: Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
-		Events:  Events{Record: "all", Retention: 30 * 24 * time.Hour},
+		Events:  Events{Record: "subscribed", Retention: 30 * 24 * time.Hour},
 		Audit:   Audit{Level: "admin", Retention: 400 * 24 * time.Hour},
 		Files:   Files{Remote: selected(r.Extractor, defaultRemote)},
 		Log:     Log{Level: "info", Format: "text"},

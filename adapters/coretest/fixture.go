@@ -116,7 +116,7 @@ func New(t testing.TB, o Options) *Fixture {
 		f.Models.Sparse = new(o.Sparse.Info())
 	}
 	store, index := open(t, f.Dir, o.FlushChunks)
-	var over port.DocumentStore = store
+	over := store
 	if o.Over != nil {
 		over = o.Over(store)
 	}

@@ -203,7 +203,7 @@ func TestDocuments(t *testing.T) {
 	w.must(json.Unmarshal(got[1].Data, &first))
 	w.must(json.Unmarshal(next[0].Data, &second))
 	if first.Change == 0 || second.Change <= first.Change || second.Count != 2 || second.RequestID != "req_test" ||
-		string(first.Org)[:4] != "org_" {
+		first.Org[:4] != "org_" {
 		t.Errorf("changes %+v, then %+v", first, second)
 	}
 	w.write("docs", "a=2")
@@ -447,8 +447,7 @@ func TestRecord(t *testing.T) {
 		}
 		w.publisher = event.NewPublisher(event.PublisherSettings{Recorder: w.recorder, Replica: w.Replica})
 		w.events = event.New(event.Settings{Publisher: w.publisher, Pages: w.Pages, Now: now})
-		_, err := coretest.Call(w.ctx, w.events.List, event.ListEvents{})
-		w.must(err)
+		at := w.list(w.ctx, event.ListEvents{})
 		w.write("docs", "a=2")
 		passed.Store(int64(30 * 24 * time.Hour))
 		w.write("docs", "a=3")
@@ -459,6 +458,18 @@ func TestRecord(t *testing.T) {
 		w.write("docs", "a=4")
 		if got := w.unnumbered(); len(got) != 2 {
 			t.Errorf("nobody has read for long, and recorded is %v", got)
+		}
+		// Who comes back has missed what was not recorded, and misses nothing from here on.
+		back := w.list(w.ctx, event.ListEvents{After: at.NextCursor})
+		if at.Missed || !back.Missed {
+			t.Errorf("a reader who was away for long has missed something: %v; before: %v", back.Missed, at.Missed)
+		}
+		if next := w.list(w.ctx, event.ListEvents{After: back.NextCursor}); next.Missed {
+			t.Error("a reader who has just been told is told again")
+		}
+		w.write("docs", "a=5")
+		if got := w.unnumbered(); len(got) != 3 {
+			t.Errorf("somebody reads again, and recorded is %v", got)
 		}
 	})
 }

@@ -18,9 +18,9 @@ const publishClaim = "events/publish"
 const (
 	// lookEvery is how often a publisher looks for what other processes have stored.
 	lookEvery = time.Second
-	// gather is how long a publisher lets events come together after the first: each round
+	// gather is how long events come together after the first one, and between rounds: each
 	// is a transaction, which writers have to wait for.
-	gather = 50 * time.Millisecond
+	gather, between = 20 * time.Millisecond, 250 * time.Millisecond
 	// round is how many events a transaction numbers or forgets.
 	round = 1000
 	// trimEvery is how often old events are looked for.
@@ -101,6 +101,7 @@ func (p *Publisher) Run(ctx context.Context) {
 	t := time.NewTicker(lookEvery)
 	defer t.Stop()
 	for {
+		began := time.Now()
 		if err := p.work(ctx); err != nil && ctx.Err() == nil {
 			p.log.WarnContext(ctx, "events not published", "error", err)
 		}
@@ -114,7 +115,7 @@ func (p *Publisher) Run(ctx context.Context) {
 		case <-p.recorder.wake:
 			select {
 			case <-ctx.Done():
-			case <-time.After(gather):
+			case <-time.After(max(gather, between-time.Since(began))):
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -66,24 +67,65 @@ func (r *Recorder) UpdateDocuments(ctx context.Context, fn func(port.DocumentWri
 	}
 	appended := false
 	err := r.DocumentStore.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+		appended = false
 		tx := &recording{DocumentWriter: w, request: ident.RequestID(ctx), now: r.now().UTC().Truncate(time.Microsecond)}
 		if err := fn(tx); err != nil {
 			return err
 		}
-		events, err := tx.events()
-		if appended = err == nil && len(events) > 0; !appended {
+		wanted, err := r.wanted(ctx, w, tx.happenings(), tx.now)
+		if err != nil || len(wanted) == 0 {
 			return err
 		}
-		var since time.Time
-		if r.record == RecordSubscribed {
-			since = tx.now.Add(-subscribedFor)
+		events, err := tx.events(wanted)
+		if err != nil {
+			return err
 		}
-		return w.AppendEvents(ctx, events, since)
+		appended = true
+		return w.AppendEvents(ctx, events)
 	})
 	if err == nil && appended {
 		r.Wake()
 	}
 	return err
+}
+
+// wanted are the happenings of organizations whose events are recorded.
+func (r *Recorder) wanted(ctx context.Context, w port.EventReader, all []happening, now time.Time) ([]happening, error) {
+	if r.record != RecordSubscribed {
+		return all, nil
+	}
+	read := map[ident.Org]bool{}
+	for _, h := range all {
+		if _, known := read[h.org]; known {
+			continue
+		}
+		at, err := w.EventsRead(ctx, h.org)
+		if err != nil {
+			return nil, err
+		}
+		read[h.org] = subscribed(at, now)
+	}
+	return slices.DeleteFunc(all, func(h happening) bool { return !read[h.org] }), nil
+}
+
+// subscribed reports whether events are recorded for who has read them at a time.
+func subscribed(read, now time.Time) bool { return !read.IsZero() && now.Sub(read) <= subscribedFor }
+
+// noteRead records that somebody reads the events of an organization. Those of which none
+// were recorded for a time are told so.
+func (r *Recorder) noteRead(ctx context.Context, w port.EventWriter, org ident.Org, now time.Time) error {
+	if r.record == RecordSubscribed {
+		at, err := w.EventsRead(ctx, org)
+		if err != nil {
+			return err
+		}
+		if !subscribed(at, now) {
+			if err := w.BreakEvents(ctx, org); err != nil {
+				return err
+			}
+		}
+	}
+	return w.NoteEventsRead(ctx, org, now)
 }
 
 // Wake has the publisher look for events.
@@ -129,9 +171,10 @@ type recording struct {
 
 	request string // id of the call; "": there is none
 	now     time.Time
-	made    map[port.Partition]int // namespaces: 1 is made, -1 deleted
-	// Namespaces come into being before anything happens in them, and go after.
-	first, middle, last []happening
+	// Namespaces that were made count 1, those that were deleted -1: they come into being
+	// before anything happens in them, and go after.
+	made  map[port.Partition]int
+	noted []happening
 }
 
 func spaceOf(p port.Partition) port.Partition { return p.At(0).Unshadowed() }
@@ -148,7 +191,7 @@ func (t *recording) lifecycle(p port.Partition, by int) {
 	t.made[spaceOf(p)] += by
 }
 
-func (t *recording) note(h happening) { t.middle = append(t.middle, h) }
+func (t *recording) note(h happening) { t.noted = append(t.noted, h) }
 
 // CreatePartition implements port.PartitionWriter.
 func (t *recording) CreatePartition(ctx context.Context, p port.Partition, n port.PartitionRow) (port.PartitionRow, error) {
@@ -305,30 +348,37 @@ func (t *recording) PutSourceRun(ctx context.Context, r port.SourceRun) error {
 	return nil
 }
 
-// events are what the transaction has to append.
-func (t *recording) events() ([]port.Event, error) {
+// happenings are what has happened, in order.
+func (t *recording) happenings() []happening {
+	var out []happening
 	for p, by := range t.made {
-		switch {
-		case by > 0:
-			t.first = append(t.first, t.ofNamespace(NamespaceCreated, p))
-		case by < 0:
-			t.last = append(t.last, t.ofNamespace(NamespaceDeleted, p))
+		if by > 0 {
+			out = append(out, t.ofNamespace(NamespaceCreated, p))
 		}
 	}
-	var out []port.Event
-	for _, list := range [][]happening{t.first, t.middle, t.last} {
-		for _, h := range list {
-			body, err := encode(h.kind, t.now, h.data)
-			if err != nil {
-				return nil, fmt.Errorf("encode the event %s: %w", h.kind, err)
-			}
-			id, err := uuid.NewV7()
-			if err != nil {
-				return nil, fmt.Errorf("make the id of an event: %w", err)
-			}
-			out = append(out, port.Event{ID: "evt_" + id.String(), Org: h.org, Kind: h.kind, Entity: h.entity,
-				Namespace: h.namespace, Subject: h.subject, Body: body, CreatedAt: t.now})
+	out = append(out, t.noted...)
+	for p, by := range t.made {
+		if by < 0 {
+			out = append(out, t.ofNamespace(NamespaceDeleted, p))
 		}
+	}
+	return out
+}
+
+// events are happenings as they are stored.
+func (t *recording) events(all []happening) ([]port.Event, error) {
+	out := make([]port.Event, len(all))
+	for i, h := range all {
+		body, err := encode(h.kind, t.now, h.data)
+		if err != nil {
+			return nil, fmt.Errorf("encode the event %s: %w", h.kind, err)
+		}
+		id, err := uuid.NewV7()
+		if err != nil {
+			return nil, fmt.Errorf("make the id of an event: %w", err)
+		}
+		out[i] = port.Event{ID: "evt_" + id.String(), Org: h.org, Kind: h.kind, Entity: h.entity, Namespace: h.namespace,
+			Subject: h.subject, Body: body, CreatedAt: t.now}
 	}
 	return out, nil
 }

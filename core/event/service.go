@@ -231,6 +231,9 @@ func (s *Service) await(ctx context.Context, org ident.Org, l port.EventList, cu
 		}
 		out.Missed = out.Missed || cursor != "" && l.After < stream.Trimmed
 		out.Events = show(found)
+		if out.Missed && len(found) == 0 {
+			last = max(last, stream.Trimmed) // what was missed is told once
+		}
 		if len(found) > 0 || out.Missed || wait <= 0 {
 			return out, last, nil
 		}
@@ -308,7 +311,9 @@ func (s *Service) note(ctx context.Context, org ident.Org) {
 	if recently {
 		return
 	}
-	err := s.publisher.store.Update(ctx, func(w writer) error { return w.NoteEventsRead(ctx, org, now) })
+	err := s.publisher.store.Update(ctx, func(w writer) error {
+		return s.publisher.recorder.noteRead(ctx, w, org, now)
+	})
 	if err != nil {
 		s.mu.Lock()
 		delete(s.noted, org)
@@ -389,8 +394,9 @@ func Operations() []op.Op[*Service] {
 		Timeout:      40 * time.Second,
 		TimeoutClass: op.OwnTimeout,
 		Summary:      "Read what has happened",
-		Description: "Events come in an order that a reader can rely on: whoever goes on from `next_cursor` never misses one that " +
-			"is kept. With `wait` the answer waits until there is an event. A cursor holds for the kinds that it was made with. " +
+		Description: "Events come in an order that a reader can rely on: whoever goes on from `next_cursor` never misses one " +
+			"that is kept. With `wait` the answer waits until there is an event. A cursor holds for the kinds that it was made " +
+			"with. " +
 			"Keys limited to a namespace see what concerns it.",
 		Faults: []fault.Code{fault.InvalidRequest, fault.InvalidCursor},
 	}

@@ -77,40 +77,62 @@ type Listener interface {
 	Changed(ctx context.Context, w Writer, changes []DocumentChange) error
 }
 
-// storedHeads reads the documents that are about to change; nothing without listeners.
-func (t *Tx) storedHeads(
-	ctx context.Context, p port.Partition, n int, id func(int) string,
-) (map[string]port.DocumentHead, error) {
+// heads are documents that the transaction has read and not changed since.
+type heads struct {
+	of   port.Partition
+	byID map[string]*port.Document // nil: it is not there
+}
+
+// Documents implements port.DocumentReader. Whoever changes documents has read them
+// before, as a rule, so that listeners cost no second reading.
+func (t *Tx) Documents(ctx context.Context, p port.Partition, ids []string, parts port.Part) ([]port.DocumentHead, error) {
+	found, err := t.writer.Documents(ctx, p, ids, parts)
+	if err != nil || !t.listening {
+		return found, err
+	}
+	t.known = heads{p, make(map[string]*port.Document, len(ids))}
+	for _, id := range ids {
+		t.known.byID[id] = nil
+	}
+	for i := range found {
+		d := &found[i].Document
+		t.known.byID[d.ID] = &port.Document{ID: d.ID, TextHash: d.TextHash, SourceID: d.SourceID, Source: d.Source,
+			ExternalID: d.ExternalID}
+	}
+	return found, nil
+}
+
+// storedHeads are the documents that are about to change; nothing without listeners.
+func (t *Tx) storedHeads(ctx context.Context, p port.Partition, n int, id func(int) string) (map[string]*port.Document, error) {
 	if !t.listening || n == 0 {
 		return nil, nil
 	}
-	ids := make([]string, n)
+	defer func() { t.known = heads{} }() // they change now
+	ids, all := make([]string, n), t.known.of == p
 	for i := range ids {
 		ids[i] = id(i)
+		_, read := t.known.byID[ids[i]]
+		all = all && read
 	}
-	heads, err := t.Documents(ctx, p, ids, 0)
-	if err != nil {
-		return nil, err
+	if !all {
+		if _, err := t.Documents(ctx, p, ids, 0); err != nil {
+			return nil, err
+		}
 	}
-	stored := make(map[string]port.DocumentHead, len(heads))
-	for _, h := range heads {
-		stored[h.ID] = h
-	}
-	return stored, nil
+	return t.known.byID, nil
 }
 
 // collectPut collects for the listeners what a put did.
 func (t *Tx) collectPut(
-	ctx context.Context, docs []port.DocumentWrite, before map[string]port.DocumentHead, c DocumentChange,
+	ctx context.Context, docs []port.DocumentWrite, before map[string]*port.Document, c DocumentChange,
 ) {
 	if !t.listening {
 		return
 	}
 	for i := range docs {
 		d := &docs[i].Document
-		h, existed := before[d.ID]
 		c.Action, c.MetadataOnly, c.At = Created, false, d.UpdatedAt
-		if existed {
+		if h := before[d.ID]; h != nil {
 			c.Action, c.MetadataOnly = Updated, h.TextHash == d.TextHash
 		}
 		t.collectChange(ctx, d, c)

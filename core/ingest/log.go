@@ -123,6 +123,7 @@ type Tx struct {
 	rebuilt  port.Partition
 	steps    []step
 	observed []DocumentChange // empty without listeners
+	known    heads            // without listeners empty, too
 }
 
 // step is what one change number did to a partition.
@@ -230,8 +231,8 @@ func (t *Tx) Delete(ctx context.Context, p port.Partition, at time.Time, ids []s
 		return 0, err
 	}
 	for _, id := range ids {
-		if d, ok := stored[id]; ok {
-			t.collectChange(ctx, &d.Document, DocumentChange{Partition: p, Action: Deleted, Cause: t.cause, Seq: seq, At: at})
+		if d := stored[id]; d != nil {
+			t.collectChange(ctx, d, DocumentChange{Partition: p, Action: Deleted, Cause: t.cause, Seq: seq, At: at})
 		}
 	}
 	done := step{partition: p, seq: seq, gone: gone}

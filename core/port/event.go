@@ -67,9 +67,8 @@ type EventWriter interface {
 	EventReader
 	// AppendEvents stores events without numbers. It is called last in a transaction:
 	// what the transaction locks is locked by then, so that of one entity the database gets
-	// events in the order of the commits. An event of an organization that nobody has read
-	// the events of since a time is left out; the zero time leaves none out.
-	AppendEvents(ctx context.Context, events []Event, since time.Time) error
+	// events in the order of the commits.
+	AppendEvents(ctx context.Context, events []Event) error
 	// NumberEvents gives events the next numbers of their organizations, by Position.
 	// One that has a number, or is gone, is passed over, and may leave a gap. Only one process at a time may do
 	// it: the caller holds a claim.
@@ -79,4 +78,8 @@ type EventWriter interface {
 	TrimEvents(ctx context.Context, before time.Time, limit int) (more bool, err error)
 	// NoteEventsRead records that the organization's events were read, never moving back.
 	NoteEventsRead(ctx context.Context, org ident.Org, at time.Time) error
+	// BreakEvents says that events of an organization were not stored from here on: those
+	// that have numbers count as forgotten, and so does the next number, so that
+	// every reader's place lies behind EventStream.Trimmed.
+	BreakEvents(ctx context.Context, org ident.Org) error
 }

@@ -3,7 +3,6 @@ package bunsql
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -145,24 +144,10 @@ var insertEvents = func() map[int]string {
 }()
 
 // AppendEvents implements port.EventWriter.
-func (w *Writer) AppendEvents(ctx context.Context, events []port.Event, since time.Time) error {
+func (w *Writer) AppendEvents(ctx context.Context, events []port.Event) error {
 	const op = "append events"
 	if err := w.check(ctx); err != nil || len(events) == 0 {
 		return err
-	}
-	if !since.IsZero() {
-		wanted := map[ident.Org]bool{}
-		for _, e := range events {
-			if _, known := wanted[e.Org]; known {
-				continue
-			}
-			at, err := w.EventsRead(ctx, e.Org)
-			if err != nil {
-				return w.fail(err)
-			}
-			wanted[e.Org] = !at.Before(since)
-		}
-		events = slices.DeleteFunc(slices.Clone(events), func(e port.Event) bool { return !wanted[e.Org] })
 	}
 	for _, n := range eventInserts {
 		for ; len(events) >= n; events = events[n:] {
@@ -215,7 +200,8 @@ func (w *Writer) NumberEvents(ctx context.Context, events []port.Event) error {
 			return w.fail(err)
 		}
 		n, err := w.s.exec(ctx, op, `UPDATE events SET seq = CAST(? AS {{int64}}) + n.place FROM
-  (SELECT CAST(j.value AS {{int64}}) AS position, row_number() OVER (ORDER BY CAST(j.value AS {{int64}})) AS place FROM {{each}}) n
+  (SELECT CAST(j.value AS {{int64}}) AS position, row_number() OVER (ORDER BY CAST(j.value AS {{int64}})) AS place
+  FROM {{each}}) n
 WHERE events.position = n.position AND events.seq IS NULL AND events.org = ?`, int64(stream.Last), list, string(org))
 		if err != nil {
 			return w.fail(err)
@@ -280,5 +266,15 @@ func (w *Writer) NoteEventsRead(ctx context.Context, org ident.Org, at time.Time
 	_, err := w.s.exec(ctx, "note reader of events", `INSERT INTO event_readers (org, read_at) VALUES (?, ?)
   ON CONFLICT (org) DO UPDATE SET read_at = EXCLUDED.read_at WHERE event_readers.read_at < EXCLUDED.read_at`,
 		string(org), micros(at))
+	return w.fail(err)
+}
+
+// BreakEvents implements port.EventWriter.
+func (w *Writer) BreakEvents(ctx context.Context, org ident.Org) error {
+	if err := w.requireLasting(ctx, org); err != nil {
+		return err
+	}
+	_, err := w.s.exec(ctx, "break stream of events", `INSERT INTO event_streams (org, seq, trimmed) VALUES (?, 1, 1)
+  ON CONFLICT (org) DO UPDATE SET seq = event_streams.seq + 1, trimmed = event_streams.seq + 1`, string(org))
 	return w.fail(err)
 }

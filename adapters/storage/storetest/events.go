@@ -21,7 +21,7 @@ func event(org ident.Org, n int) port.Event {
 
 func (f *fixture) append(events ...port.Event) {
 	f.Helper()
-	f.update(func(w port.DocumentWriter) error { return w.AppendEvents(f.ctx, events, time.Time{}) })
+	f.update(func(w port.DocumentWriter) error { return w.AppendEvents(f.ctx, events) })
 }
 
 // number numbers what is committed, and gives the ids.
@@ -137,18 +137,18 @@ func events(t *testing.T, f *fixture) {
 	// No commit, no event; and an event is not another's.
 	failed := fmt.Errorf("mine")
 	if err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
-		if err := w.AppendEvents(f.ctx, []port.Event{event(f.org, 80)}, time.Time{}); err != nil {
+		if err := w.AppendEvents(f.ctx, []port.Event{event(f.org, 80)}); err != nil {
 			return err
 		}
 		return failed
-	}); err != failed { //nolint:errorlint // it is answered as it is
+	}); err != failed {
 		t.Errorf("a function that fails: %v", err)
 	}
 	if left := f.number(); len(left) != 0 {
 		t.Errorf("a transaction that was rolled back left %v", left)
 	}
 	if err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
-		return w.AppendEvents(f.ctx, []port.Event{{ID: "evt_x", Org: f.org, Kind: "k", Entity: "e"}}, time.Time{})
+		return w.AppendEvents(f.ctx, []port.Event{{ID: "evt_x", Org: f.org, Kind: "k", Entity: "e"}})
 	}); err == nil {
 		t.Error("an event without a body was stored")
 	}
@@ -170,16 +170,23 @@ func eventReaders(t *testing.T, f *fixture) {
 	f.fine("earlier", note(f.org, at(5)))
 	f.same("noted", read(f.org), at(10))
 	f.want("of none", note("org_none", at(1)), fault.NotFound)
-	list := []port.Event{event(f.org, 1), event(otherOrg, 1), event(f.org, 2)}
-	for _, c := range []struct {
-		since time.Time
-		n     int
-	}{{at(11), 0}, {at(10), 2}} {
-		f.update(func(w port.DocumentWriter) error { return w.AppendEvents(f.ctx, list, c.since) })
-		if got := f.number(); len(got) != c.n {
-			t.Errorf("since %v: %v", c.since, got)
-		}
+
+	// A break puts every place that a reader may have behind what is forgotten.
+	stream := func(org ident.Org) (s port.EventStream) {
+		f.view(func(r port.Reader) (err error) { s, err = r.EventStream(f.ctx, org); return err })
+		return s
 	}
+	f.append(event(f.org, 1), event(otherOrg, 1), event(f.org, 2))
+	f.number()
+	f.update(func(w port.DocumentWriter) error { return w.BreakEvents(f.ctx, f.org) })
+	f.same("after a break", stream(f.org), port.EventStream{Last: 3, Trimmed: 3})
+	f.same("another's", stream(otherOrg), port.EventStream{Last: 1})
+	f.append(event(f.org, 3))
+	f.number()
+	left, _ := f.eventList(f.org, port.EventList{Limit: 9})
+	f.same("numbers", seqs(left), []uint64{1, 2, 4})
+	f.want("a break of none", f.s.Update(f.ctx, func(w port.Writer) error { return w.BreakEvents(f.ctx, "org_none") }),
+		fault.NotFound)
 }
 
 func eventTrim(t *testing.T, f *fixture) {
@@ -297,7 +304,7 @@ func lateCommit(t *testing.T, f *fixture) {
 	var once sync.Once
 	go func() {
 		ended <- f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
-			err := w.AppendEvents(f.ctx, []port.Event{event(f.org, 1)}, time.Time{})
+			err := w.AppendEvents(f.ctx, []port.Event{event(f.org, 1)})
 			once.Do(func() { close(appended) })
 			select {
 			case <-done:
@@ -310,7 +317,7 @@ func lateCommit(t *testing.T, f *fixture) {
 	go func() {
 		defer close(done)
 		err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error {
-			return w.AppendEvents(f.ctx, []port.Event{event(f.org, 2)}, time.Time{})
+			return w.AppendEvents(f.ctx, []port.Event{event(f.org, 2)})
 		})
 		f.number()
 		ended <- err
@@ -362,7 +369,7 @@ func eventOrder(t *testing.T, f *fixture) {
 						list[k].Entity = spaces[i].Name()
 						list[k].Body = []byte(fmt.Sprintf("%06d.%d", seq, k))
 					}
-					if err := w.AppendEvents(f.ctx, list, time.Time{}); err != nil {
+					if err := w.AppendEvents(f.ctx, list); err != nil {
 						return err
 					}
 					time.Sleep(time.Duration((i*7+n*3)%5) * time.Millisecond) // the others overtake

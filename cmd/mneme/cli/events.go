@@ -26,7 +26,7 @@ func (c *command) eventsTailCommand() *cobra.Command {
 		Short: "Print events as they happen",
 		Long: "Print events as they happen, one line of JSON each, until it is interrupted. The\n" +
 			"place to go on from is printed to standard error at the end.\n" + connectHelp,
-		Example: "  mneme events tail --data ./data\n  mneme events tail --all --once --kinds documents.written,documents.deleted",
+		Example: "  mneme events tail --data ./data\n  mneme events tail --all --once --kinds documents.written",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {

@@ -27,6 +27,7 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/transports/codec"
@@ -180,7 +181,9 @@ func tell(t *testing.T, b backend) *storyteller {
 		}
 	}
 	s := start(t, b, options{sparse: &coretest.SparseEncoder{}, reranker: coretest.Reranker{},
-		engine: func(c *engine.Config) { c.Rates = map[op.Class]ident.Rate{op.Recall: {}} },
+		engine: func(c *engine.Config) {
+			c.Rates, c.Events.Record = map[op.Class]ident.Rate{op.Recall: {}}, event.RecordAll
+		},
 		config: func(c *configs.Config) { c.Sources.Enabled, c.Sources.Directories = true, []string{folder} }})
 	st := &storyteller{
 		contract: contractOf(t, s),
