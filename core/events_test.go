@@ -19,9 +19,9 @@ import (
 // forwarders are the files that log messages which are no constants, with the
 // events among them that the product itself makes.
 var forwarders = map[string][]string{
-	"core/middleware/observe.go": {"call", "call failed", "caller gone"}, // chosen by how the call ended
-	"plugins/host/output.go":     nil,                                    // lines of a model backend
-	"wasm/host/imports.go":       nil,                                    // lines of a module
+	"core/middleware/observe.go":       {"call", "call failed", "caller gone"}, // chosen by how the call ended
+	"plugins/host/supervise/output.go": nil,                                    // lines of a backend
+	"wasm/host/imports.go":             nil,                                    // lines of a module
 }
 
 // event is what the source says of a constant message.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/plugins/host/supervise"
 )
 
 // class is the priority of a call: lower goes first.
@@ -62,7 +63,7 @@ func (g *gate) enter(ctx context.Context, c class, alone bool, wait time.Duratio
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-gone:
-		err = errEnded
+		err = supervise.ErrEnded
 	case <-timer.C:
 		err = fault.Busy("the model is busy")
 	}

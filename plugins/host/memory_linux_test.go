@@ -127,7 +127,7 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("%s: %+v", text, f)
 		}
 	}
-	if !strings.Contains(log.String(), `msg="model backend ended"`) {
+	if !strings.Contains(log.String(), `msg="backend ended"`) {
 		t.Errorf("%s", log.String())
 	}
 }

@@ -8,21 +8,19 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
-	"math"
 	"slices"
 	"time"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
-	"github.com/mnemehq/mneme/core/span"
+	"github.com/mnemehq/mneme/plugins/host/supervise"
 	modelv1 "github.com/mnemehq/mneme/plugins/proto"
 )
 
@@ -73,10 +71,58 @@ func (o *Options) defaults() {
 // Model is a running backend. Which tasks it has is in Info().Tasks; calls of
 // another fail.
 type Model struct {
-	backend *backend
-	info    port.ModelInfo
-	gate    *gate
+	backend     *supervise.Backend
+	options     Options
+	log         *slog.Logger
+	quarantine  *quarantine
+	description description
+	info        port.ModelInfo
+	gate        *gate
 }
+
+// Command is what to start.
+type Command = supervise.Command
+
+// service is the protocol of models, to its supervisor.
+func service(q *quarantine) supervise.Service {
+	return supervise.Service{
+		Noun:        "the model",
+		CookieKey:   modelv1.CookieKey,
+		CookieValue: modelv1.CookieValue,
+		Version:     modelv1.Version,
+		Plugin:      modelv1.PluginName,
+		Health:      modelv1.HealthService,
+		MaxSend:     4 << 20,
+		MaxReceive:  modelv1.MaxResultBytes,
+		Describe: func(ctx context.Context, c *grpc.ClientConn) (fmt.Stringer, error) {
+			m, err := modelv1.NewModelClient(c).Describe(ctx, &modelv1.DescribeRequest{})
+			if err != nil {
+				return nil, err
+			}
+			d, err := checkInfo(m)
+			return d, err
+		},
+		Attach: func(*supervise.Run) supervise.Attachment { return &journey{quarantine: q} },
+	}
+}
+
+// journey is the calls of a run of the backend, and who is to blame when it ends.
+type journey struct {
+	flights
+	quarantine *quarantine
+}
+
+// Checking implements supervise.Attachment.
+func (j *journey) Checking() func() {
+	open := j.list(true)
+	return func() { j.alive(open) }
+}
+
+// Ended implements supervise.Attachment.
+func (j *journey) Ended() { j.quarantine.blame(j.list(false)) }
+
+// Close implements supervise.Attachment.
+func (j *journey) Close() {}
 
 // Open starts a backend and returns once it serves. The result implements
 // port.Embedder, port.SparseEncoder, port.Reranker and port.Synthesizer, and
@@ -90,33 +136,36 @@ type Model struct {
 func Open(ctx context.Context, c Command, o Options) (port.Model, error) {
 	o.defaults()
 	log := o.Log.With("model", o.ID)
-	b := &backend{
-		command:        c,
-		options:        o,
-		log:            log,
-		output:         newOutput(log),
-		quarantine:     &quarantine{log: log, now: time.Now, suspects: map[fingerprint]suspicion{}},
-		ends:           map[port.RestartReason]int64{},
-		checkRequested: make(chan struct{}, 1),
-		closing:        make(chan struct{}),
-		ended:          make(chan struct{}),
-	}
-	if err := b.open(ctx); err != nil {
+	q := &quarantine{log: log, now: time.Now, suspects: map[fingerprint]suspicion{}}
+	b, err := supervise.Open(ctx, service(q), c, supervise.Options{
+		MTLS:               o.MTLS,
+		DeclaredOnly:       o.DeclaredOnly,
+		StartTimeout:       o.StartTimeout,
+		Silence:            o.CallTimeout,
+		HealthInterval:     o.HealthInterval,
+		MaxRestarts:        o.MaxRestarts,
+		MaxRestartsPerHour: o.MaxRestartsPerHour,
+		MemoryMB:           o.MemoryMB,
+		Log:                log,
+	})
+	if err != nil {
 		return nil, fmt.Errorf("start model backend: %w", err)
 	}
-	d := b.description
-	m := &Model{backend: b, gate: &gate{size: o.Concurrency, queue: o.Queue}, info: port.ModelInfo{
+	d := b.Description().(description)
+	m := &Model{backend: b, options: o, log: log, quarantine: q, description: d,
+		gate: &gate{size: o.Concurrency, queue: o.Queue}}
+	m.info = port.ModelInfo{
 		ID:         o.ID,
 		Name:       d.name,
 		Version:    d.version,
 		Tasks:      d.tasks,
-		Digest:     d.identity(b.verified, o.DeclaredOnly),
+		Digest:     d.identity(b.Verified(), o.DeclaredOnly),
 		Dimensions: d.dim,
 		MaxTokens:  d.maxTokens,
 		Languages:  d.languages,
 		Licence:    d.licence,
 		Runtime:    "plugin",
-	}}
+	}
 	if m.info.ID == "" {
 		m.info.ID = d.name
 	}
@@ -162,29 +211,19 @@ func (d description) String() string {
 func (m *Model) Info() port.ModelInfo { return m.info }
 
 // State says whether the backend serves; see port.Stateful.
-func (m *Model) State() port.ModelState { return m.backend.state() }
+func (m *Model) State() port.ModelState { return m.backend.State() }
 
 // Figures are the calls in line, the memory and the restarts; see port.Measured.
 func (m *Model) Figures() port.ModelFigures {
 	m.gate.mu.Lock()
-	f := port.ModelFigures{Waiting: m.gate.waiting, MaxMemory: int64(m.backend.options.MemoryMB) * bytesInMB}
+	f := port.ModelFigures{Waiting: m.gate.waiting, MaxMemory: int64(m.options.MemoryMB) << 20}
 	m.gate.mu.Unlock()
-	m.backend.mu.Lock()
-	f.Restarts = maps.Clone(m.backend.ends)
-	running := m.backend.current
-	m.backend.mu.Unlock()
-	if running != nil {
-		limit := f.MaxMemory
-		if limit == 0 {
-			limit = math.MaxInt64
-		}
-		f.Memory = running.process.memory.used(limit)
-	}
+	f.Memory, f.Restarts = m.backend.Memory(), m.backend.Ends()
 	return f
 }
 
 // Close ends the backend, with everything that it started.
-func (m *Model) Close() error { m.backend.close(); return nil }
+func (m *Model) Close() error { m.backend.Close(); return nil }
 
 // requireTask fails unless the model has a task.
 func (m *Model) requireTask(task port.Task) error {
@@ -200,60 +239,31 @@ func (m *Model) requireTask(task port.Task) error {
 func (m *Model) call(ctx context.Context, op string, c class, parts []part,
 	do func(context.Context, modelv1.ModelClient) error) error {
 	b := m.backend
-	i, err := b.instance()
+	i, err := b.Run()
 	if err != nil {
 		return err
 	}
-	leave, err := m.gate.enter(ctx, c, b.quarantine.suspected(parts...), b.options.QueueTimeout, i.ended)
+	leave, err := m.gate.enter(ctx, c, m.quarantine.suspected(parts...), m.options.QueueTimeout, i.Ended())
 	if err != nil {
 		return m.translate(ctx, op, err)
 	}
 	defer leave()
-	bounded, cancel := context.WithTimeout(ctx, b.options.CallTimeout)
-	defer cancel()
-	finished := make(chan struct{})
-	defer close(finished)
-	go func() {
-		select {
-		case <-i.ended: // its connection may take a while to notice
-			cancel()
-		case <-finished:
+	calls := &i.Attached().(*journey).flights
+	err = b.Call(ctx, i, m.options.CallTimeout, func(ctx context.Context) error {
+		sent := calls.add(parts)
+		err := do(ctx, modelv1.NewModelClient(i.Conn()))
+		switch status.Code(err) {
+		case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
+			calls.unanswered(sent, status.Code(err) == codes.Unavailable)
+		default:
+			calls.landed(sent)
 		}
-	}()
-	span.Propagate(ctx, func(name, value string) { bounded = metadata.AppendToOutgoingContext(bounded, name, value) })
-	sent := i.flights.add(parts)
-	err = do(bounded, i.rpc)
-	switch status.Code(err) {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
-		i.flights.unanswered(sent, status.Code(err) == codes.Unavailable)
-	default:
-		i.flights.landed(sent)
-	}
-	select {
-	case <-i.ended:
-		if err != nil {
-			return m.translate(ctx, op, errEnded)
-		}
-	default:
-	}
+		return err
+	})
 	if err == nil {
-		i.worked.Store(true)
-		b.quarantine.clear(parts)
+		m.quarantine.clear(parts)
 	}
-	switch status.Code(err) {
-	case codes.DeadlineExceeded:
-		if b.expired.Add(1) >= maxMissed {
-			b.checkNow()
-		}
-	case codes.Canceled: // the caller left: says nothing about the backend
-	case codes.Unavailable:
-		b.checkNow()
-	default:
-		b.answered.Add(1)
-		b.expired.Store(0)
-		b.last.Store(time.Now().UnixNano())
-	}
-	if bounded.Err() != nil && ctx.Err() == nil && err != nil {
+	if errors.Is(err, supervise.ErrOverdue) {
 		return fault.Wrap(fault.Timeout, op, err, "the model took longer than its time limit")
 	}
 	return m.translate(ctx, op, err)
@@ -272,7 +282,7 @@ func (m *Model) translate(ctx context.Context, op string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", op, ctx.Err())
 	}
-	if errors.Is(err, errEnded) {
+	if errors.Is(err, supervise.ErrEnded) {
 		return fault.Wrap(fault.Unavailable, op, err, "the model is restarting").After(time.Second)
 	}
 	s, known := status.FromError(err)
@@ -298,7 +308,7 @@ func (m *Model) translate(ctx context.Context, op string, err error) error {
 
 // protocolViolation is the fault of a result that breaks the protocol.
 func (m *Model) protocolViolation(op string, err error) error {
-	m.backend.log.Error("model backend protocol violation", "op", op, "error", err)
+	m.log.Error("model backend protocol violation", "op", op, "error", err)
 	return fault.Wrap(fault.Upstream, op, err, "the model %s gave an answer that breaks the protocol", m.info.ID)
 }
 
@@ -317,14 +327,14 @@ type batch struct {
 // each, since a backend that pads pays for the longest. query is what goes with each. A
 // text that is suspected goes by itself, each of them where the query is.
 func (m *Model) makeBatches(texts []string, parts []part, query string, head []part) []batch {
-	q := m.backend.quarantine
+	q := m.quarantine
 	each := q.suspected(head...)
 	order := make([]int, len(texts))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return len(texts[b]) - len(texts[a]) })
-	rows := m.backend.options.BatchTexts
+	rows := m.options.BatchTexts
 	if m.info.Dimensions > 0 {
 		rows = max(1, min(rows, modelv1.MaxResultBytes/2/(4*m.info.Dimensions)))
 	}
@@ -379,7 +389,7 @@ func (m *Model) runBatches(ctx context.Context, op string, c class, texts []stri
 	for i, s := range texts {
 		parts[i] = partOf(op, kind, query != "", s)
 	}
-	if err := m.backend.quarantine.check(head, parts); err != nil {
+	if err := m.quarantine.check(head, parts); err != nil {
 		return err
 	}
 	batches := m.makeBatches(texts, parts, query, head)
@@ -388,7 +398,7 @@ func (m *Model) runBatches(ctx context.Context, op string, c class, texts []stri
 			func(ctx context.Context, rpc modelv1.ModelClient) error { return do(ctx, rpc, batches[0]) })
 	}
 	group, grouped := errgroup.WithContext(ctx)
-	group.SetLimit(m.backend.options.Concurrency)
+	group.SetLimit(m.options.Concurrency)
 	for _, b := range batches {
 		group.Go(func() error {
 			if err := grouped.Err(); err != nil {
@@ -422,7 +432,7 @@ func (m *Model) Embed(ctx context.Context, as port.TextKind, texts []string) (po
 		if err != nil {
 			return err
 		}
-		data, tokens, err := checkDense(r, len(b.rows), m.backend.description)
+		data, tokens, err := checkDense(r, len(b.rows), m.description)
 		if err != nil {
 			return m.protocolViolation(op, err)
 		}
@@ -456,7 +466,7 @@ func (m *Model) Encode(ctx context.Context, as port.TextKind, texts []string) (p
 		if err != nil {
 			return err
 		}
-		tokens, err := checkSparse(r, len(b.rows), m.backend.description)
+		tokens, err := checkSparse(r, len(b.rows), m.description)
 		if err != nil {
 			return m.protocolViolation(op, err)
 		}
@@ -541,7 +551,7 @@ func (m *Model) Synthesize(ctx context.Context, q port.Question) (port.Synthesis
 			"are %d bytes with the question, more than %d", size, modelv1.MaxRequestBytes)
 	}
 	asked := []part{partOf(op, port.Query, false, fmt.Sprintf("%q", append([]string{q.Text}, sourceTexts(q.Sources)...)))}
-	if err := m.backend.quarantine.check(nil, asked); err != nil {
+	if err := m.quarantine.check(nil, asked); err != nil {
 		return port.Synthesis{}, errRefused("question")
 	}
 	a := answer{max: q.MaxTokens}
@@ -624,7 +634,7 @@ func (t tokenizing) TokenIDs(ctx context.Context, as port.TextKind, texts []stri
 		if err != nil {
 			return err
 		}
-		ids, err := checkIDs(r, len(b.rows), t.m.backend.description)
+		ids, err := checkIDs(r, len(b.rows), t.m.description)
 		if err != nil {
 			return t.m.protocolViolation(op, err)
 		}

@@ -31,7 +31,7 @@ func logged(o host.Options) (host.Options, *safe) {
 	return o, log
 }
 
-var served = regexp.MustCompile(`model backend started.* pid=(\d+)`)
+var served = regexp.MustCompile(`backend started.* pid=(\d+)`)
 
 // pid is the number of the process that served last.
 func pid(t *testing.T, log *safe) int {
@@ -164,7 +164,7 @@ func unanswered(t *testing.T, call func() error) error {
 func TestDeadlyText(t *testing.T) {
 	o, log := logged(host.Options{MTLS: true})
 	m := open(t, o, "mortal")
-	ends := func() int { return strings.Count(log.String(), "model backend ended") }
+	ends := func() int { return strings.Count(log.String(), "backend ended") }
 	call := func() error {
 		_, err := embed(t.Context(), m, "one", "EVIL", "three")
 		return err
@@ -245,7 +245,7 @@ func TestStaysDown(t *testing.T) {
 		if fault.CodeOf(err) != fault.Unavailable {
 			t.Fatal(err)
 		}
-		return strings.Contains(log.String(), "model backend down")
+		return strings.Contains(log.String(), "backend down")
 	})
 	if _, err := embed(t.Context(), m, "a"); fault.CodeOf(err) != fault.Unavailable ||
 		!strings.Contains(err.Error(), "will not be started again") || fault.From(err).RetryAfter != 0 {
@@ -380,12 +380,12 @@ func TestReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		within(t, 20*time.Second, "it is refused or serves", func() bool {
-			ended := strings.Contains(log.String(), "model backend ended")
+			ended := strings.Contains(log.String(), "backend ended")
 			d, err := embed(t.Context(), m, "a")
 			if err == nil && !declared && ended {
 				t.Fatal("another program is taken")
 			}
-			return declared && err == nil && right(d, "a") && strings.Count(log.String(), "model backend started") > 1 ||
+			return declared && err == nil && right(d, "a") && strings.Count(log.String(), "backend started") > 1 ||
 				!declared && fault.CodeOf(err) == fault.Upstream
 		})
 		_ = m.Close()
@@ -601,7 +601,7 @@ func TestStartIsSaid(t *testing.T) {
 	if _, err := start(t, o, "no-start"); err == nil {
 		t.Fatal("it started")
 	}
-	if !strings.Contains(log.String(), `msg="model backend starting"`) || !strings.Contains(log.String(), "limit=15s") {
+	if !strings.Contains(log.String(), `msg="backend starting"`) || !strings.Contains(log.String(), "limit=15s") {
 		t.Errorf("the log:\n%s", log.String())
 	}
 }

@@ -160,9 +160,9 @@ func (s *service) post(path string, body any) reply {
 	return reply{resp.StatusCode, resp.Header.Get("Retry-After"), b}
 }
 
-var backendPID = regexp.MustCompile(`model backend started.* pid=(\d+)`)
+var backendPID = regexp.MustCompile(`backend started.* pid=(\d+)`)
 
-var starts = regexp.MustCompile(`model backend started.*`)
+var starts = regexp.MustCompile(`backend started.*`)
 
 func (s *service) backend() int {
 	all := backendPID.FindAllStringSubmatch(s.logged(), -1)

@@ -1,4 +1,4 @@
-package host
+package supervise
 
 import (
 	"bytes"
@@ -21,6 +21,8 @@ const (
 type output struct {
 	log *slog.Logger
 	now func() time.Time
+	// redact takes out what a log must not hold.
+	redact func(string) string
 
 	mu      sync.Mutex
 	tail    []string
@@ -29,7 +31,9 @@ type output struct {
 	dropped int
 }
 
-func newOutput(log *slog.Logger) *output { return &output{log: log, now: time.Now} }
+func newOutput(log *slog.Logger) *output {
+	return &output{log: log, now: time.Now, redact: func(s string) string { return s }}
+}
 
 // line takes one line of a stream; level is for lines that name none.
 func (o *output) line(stream string, level slog.Level, b []byte) {
@@ -37,7 +41,7 @@ func (o *output) line(stream string, level slog.Level, b []byte) {
 	if text == "" {
 		return
 	}
-	text, level = parseLine(text, level)
+	text, level = parseLine(o.redact(text), level)
 	o.mu.Lock()
 	if len(o.tail) == tailLines {
 		o.tail = append(o.tail[:0], o.tail[1:]...)
@@ -54,7 +58,7 @@ func (o *output) line(stream string, level slog.Level, b []byte) {
 	}
 	o.mu.Unlock()
 	if dropped > 0 {
-		o.log.Warn("model backend output truncated", "lines_left_out", dropped)
+		o.log.Warn("backend output truncated", "lines_left_out", dropped)
 	}
 	if pass {
 		o.log.Log(context.Background(), level, text, "stream", stream)

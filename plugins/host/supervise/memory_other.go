@@ -1,6 +1,6 @@
 //go:build !linux
 
-package host
+package supervise
 
 // memorySeen is whether this system tells what a process holds.
 const memorySeen = false
