@@ -45,6 +45,7 @@ type shelf struct {
 	mark     string   // of versions
 	inline   bool     // items bring their contents along
 	secrets  map[string]string
+	with     []string // tokens that items were fetched with
 	conn     func(context.Context, port.Connection) error // what else a listing does with its connection
 	revokes  bool                                         // it gives grants back
 	revoked  []port.Connection                            // with which
@@ -167,10 +168,10 @@ func (s *shelf) List(ctx context.Context, c port.Connection, state []byte, l por
 	return l.Complete(ctx, !s.partial && !incremental)
 }
 
-func (s *shelf) Fetch(_ context.Context, _ port.Connection, i port.SourceItem) (port.SourceContent, error) {
+func (s *shelf) Fetch(_ context.Context, c port.Connection, i port.SourceItem) (port.SourceContent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fetched = append(s.fetched, i.Key)
+	s.fetched, s.with = append(s.fetched, i.Key), append(s.with, c.Secrets["token"])
 	if err := s.failing[i.Key]; err != nil {
 		return port.SourceContent{}, err
 	}

@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -104,6 +105,24 @@ func TestSecrets(t *testing.T) {
 	_, err = coretest.Call(f.ctx, f.svc.Create, source.CreateSource{Name: "n", Kind: "shelf", Namespace: "docs",
 		Config: json.RawMessage(`{"path":"a"}`), Secrets: map[string]string{"token": "tok"}})
 	f.want("without a sealer", err, fault.Unavailable)
+}
+
+// What a run fetches after its secrets were replaced has the new ones, though the call that had
+// them replaced had ended.
+func TestRenewedSecrets(t *testing.T) {
+	f := newFixture(t, func(s *source.Settings, _ *shelf) { s.Sealer = &keeper{} })
+	f.fill(2)
+	f.shelf.conn = func(ctx context.Context, c port.Connection) error {
+		ctx, leave := context.WithCancel(ctx)
+		leave()
+		return c.Renew(ctx, map[string]string{"token": "tok-2"})
+	}
+	s := f.idle(f.create(source.CreateSource{Kind: "shelf", Config: json.RawMessage(`{"path":"a"}`),
+		Secrets: map[string]string{"token": "tok-1"}}).ID)
+	if s.LastRun.Status != "completed" || f.shelf.secrets["token"] != "tok-1" ||
+		!slices.Equal(f.shelf.with, []string{"tok-2", "tok-2"}) {
+		t.Errorf("%s: listed with %v, fetched with %v", s.LastRun.Status, f.shelf.secrets, f.shelf.with)
+	}
 }
 
 // A paused source runs no more; enabled again it goes on.

@@ -246,7 +246,7 @@ func (w *worker) read(ctx context.Context, p *piece) (err error) {
 	}()
 	content := p.item.Content
 	if content == nil {
-		fetched, err := w.kind.connector.Fetch(ctx, w.conn, p.item)
+		fetched, err := w.kind.connector.Fetch(ctx, w.connection(), p.item)
 		if err != nil {
 			return p.because(ctx, err)
 		}

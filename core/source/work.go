@@ -224,12 +224,25 @@ func (w *worker) renew(ctx context.Context, secrets map[string]string) error {
 		}
 		return tx.PutSource(ctx, row)
 	})
-	if err == nil && w.sealed == nil {
-		w.sealed = own
-	} else if err == nil {
-		maps.Copy(w.sealed, own)
+	if err != nil {
+		return err
 	}
-	return err
+	if w.sealed == nil {
+		w.sealed = map[string][]byte{}
+	}
+	maps.Copy(w.sealed, own)
+	now := map[string]string{} // a copy: calls under way have the one before
+	maps.Copy(now, w.conn.Secrets)
+	maps.Copy(now, secrets)
+	w.conn.Secrets = now
+	return nil
+}
+
+// connection is what the next call of the connector works with.
+func (w *worker) connection() port.Connection {
+	w.renewing.Lock()
+	defer w.renewing.Unlock()
+	return w.conn
 }
 
 // touch notes a sign of progress.
@@ -452,7 +465,7 @@ func (w *worker) follow(ctx context.Context) (err error) {
 		if state == nil && w.run.Mode == incremental {
 			state = w.source.Cursor
 		}
-		if err := w.kind.connector.List(ctx, w.conn, state, l); err != nil {
+		if err := w.kind.connector.List(ctx, w.connection(), state, l); err != nil {
 			return err
 		}
 		if err := l.settle(ctx); err != nil {
