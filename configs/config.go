@@ -158,13 +158,15 @@ type OAuth struct {
 
 // Sources says what sources may reach, which is the same for every organization.
 type Sources struct {
-	Enabled      bool          `yaml:"enabled" help:"Serve sources."`
-	Directories  []string      `yaml:"directories" help:"Folders below which sources of kind directory may lie. Every organization with a key can read what is in them. Empty: none."`
-	AllowPrivate []string      `yaml:"allow_private" help:"Networks that sources may reach beside public addresses at ports 80 and 443, as an address or a network with or without a port, such as 10.1.0.0/16 or 192.168.7.4:9000."`
-	GitSSHHosts  []string      `yaml:"git_ssh_hosts" help:"Hosts that sources of kind git may reach over SSH, each as a line of a known_hosts file: name and public key."`
-	Workers      int           `yaml:"workers" help:"Runs at once in this process, 1 to 64."`
-	MaxItemMB    int           `yaml:"max_item_mb" help:"Size of an item, in MiB, decompressed, 1 to 64. One is in memory for each of the four items that a run reads at once."`
-	Stall        time.Duration `yaml:"stall" help:"How long a run may go without a settled or a listed item, 1m to 24h. It is ended then and counts as interrupted."`
+	Enabled      bool     `yaml:"enabled" help:"Serve sources."`
+	Directories  []string `yaml:"directories" help:"Folders below which sources of kind directory may lie. Every organization with a key can read what is in them. Empty: none."`
+	AllowPrivate []string `yaml:"allow_private" help:"Networks that sources may reach beside public addresses at ports 80 and 443, as an address or a network with or without a port, such as 10.1.0.0/16 or 192.168.7.4:9000."`
+	GitSSHHosts  []string `yaml:"git_ssh_hosts" help:"Hosts that sources of kind git may reach over SSH, each as a line of a known_hosts file: name and public key."`
+	// Plugins are programs of vendors.
+	Plugins   map[string]registry.Selection `yaml:"plugins" kind:"source_plugin" help:"Programs of vendors that bring kinds of sources along, by a name of your choice. They are started with the server, which does not start without them."`
+	Workers   int                           `yaml:"workers" help:"Runs at once in this process, 1 to 64."`
+	MaxItemMB int                           `yaml:"max_item_mb" help:"Size of an item, in MiB, decompressed, 1 to 64. One is in memory for each of the four items that a run reads at once."`
+	Stall     time.Duration                 `yaml:"stall" help:"How long a run may go without a settled or a listed item, 1m to 24h. It is ended then and counts as interrupted."`
 }
 
 // Events says what is kept of what happens.

@@ -162,6 +162,9 @@ func (d *decoder) components(c *Config) {
 	check("sparse", d.registry.Index, c.Sparse)
 	check("limits.shared", d.registry.Limit, c.Limits.Shared)
 	check("files.remote", d.registry.Extractor, c.Files.Remote)
+	for _, name := range sortedKeys(c.Sources.Plugins) {
+		check("sources.plugins."+name, d.registry.SourcePlugin, c.Sources.Plugins[name])
+	}
 	for _, name := range sortedKeys(c.Models) {
 		check("models."+name, d.registry.Model, c.Models[name])
 	}

@@ -225,7 +225,7 @@ var rules = []rule{
 		"github.com/asticode/go-astisub", "github.com/klippa-app/go-pdfium",
 		"github.com/tetratelabs/wazero"),
 	adapter("source",
-		"adapters/outbound", "adapters/extract/markup", "github.com/bmatcuk/doublestar", "github.com/go-git/go-git",
+		"adapters/outbound", "adapters/extract/markup", "plugins/host/connector", "github.com/bmatcuk/doublestar", "github.com/go-git/go-git",
 		"golang.org/x/crypto/ssh", "codeberg.org/readeck/go-readability", "github.com/temoto/robotstxt",
 		"github.com/mmcdole/gofeed", "github.com/minio/minio-go", "github.com/wlynxg/chardet",
 		"golang.org/x/net", "golang.org/x/text"),
@@ -247,6 +247,12 @@ var rules = []rule{
 		may: []string{"plugins/proto", "core/port", "core/span", "github.com/hashicorp", "google.golang.org",
 			"golang.org/x/sync", "golang.org/x/sys"},
 		why: "plugins implement ports out of process",
+	},
+	{
+		folder: "plugins/host/supervise",
+		may: []string{"core/port", "core/span", "github.com/hashicorp", "google.golang.org", "golang.org/x/sync",
+			"golang.org/x/sys"},
+		why: "supervision knows no service",
 	},
 	{
 		folder: "plugins/sdk",

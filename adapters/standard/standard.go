@@ -31,6 +31,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/source/feed"
 	"github.com/mnemehq/mneme/adapters/source/git"
 	"github.com/mnemehq/mneme/adapters/source/polite"
+	sourceprocess "github.com/mnemehq/mneme/adapters/source/process"
 	"github.com/mnemehq/mneme/adapters/source/s3"
 	"github.com/mnemehq/mneme/adapters/source/web"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
@@ -58,6 +59,7 @@ func Register(r *registry.Registry) {
 	store.Register(r)
 	redis.Register(r)
 	directory.Register(r)
+	sourceprocess.Register(r)
 	git.Register(r)
 	hosts := polite.NewHosts() // a site and its feed are one host
 	feed.Register(r, hosts)

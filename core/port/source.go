@@ -147,3 +147,9 @@ type Connector interface {
 	// error is a *SourceError or the context's.
 	Revoke(ctx context.Context, c Connection) error
 }
+
+// Connectors are those of one program that runs beside this process.
+type Connectors interface {
+	Connectors() []Connector // one a kind, always the same ones
+	Close() error
+}

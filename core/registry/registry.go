@@ -117,7 +117,7 @@ type component[P any] struct {
 	isolate func(cfg any, name string) (Isolated, error)
 }
 
-// Kind is the table's name: storage, index, model, limit, source or extractor.
+// Kind is the table's name: storage, index, model, limit, source, source_plugin or extractor.
 func (k *Kind[P]) Kind() string { return k.name }
 
 // Components lists what the table holds, by name.
@@ -279,6 +279,8 @@ type Registry struct {
 	// Source holds the connectors. A component's name is the kind of source that it reads, and its
 	// configuration the operator's; that of a source is the kind's (port.SourceKind).
 	Source *Kind[port.Connector]
+	// SourcePlugin holds what brings connectors of its own along. Their kinds' names are theirs.
+	SourcePlugin *Kind[port.Connectors]
 	// Extractor is what reads files that this process does not; a component may open to nil: nothing does.
 	Extractor *Kind[port.Extractor]
 }
@@ -291,8 +293,9 @@ func New() *Registry {
 		Model: newKind[port.Model]("model"),
 		Limit: newKind[port.Budget]("limit"),
 
-		Source:    newKind[port.Connector]("source"),
-		Extractor: newKind[port.Extractor]("extractor"),
+		Source:       newKind[port.Connector]("source"),
+		SourcePlugin: newKind[port.Connectors]("source_plugin"),
+		Extractor:    newKind[port.Extractor]("extractor"),
 	}
 }
 
@@ -302,7 +305,7 @@ func newKind[P any](name string) *Kind[P] {
 
 // Tables lists the tables in the order of the reference.
 func (r *Registry) Tables() []Table {
-	return []Table{r.Store, r.Index, r.Model, r.Limit, r.Source, r.Extractor}
+	return []Table{r.Store, r.Index, r.Model, r.Limit, r.Source, r.SourcePlugin, r.Extractor}
 }
 
 // Table finds a table by its name.

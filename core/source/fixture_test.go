@@ -45,7 +45,7 @@ type shelf struct {
 	mark     string   // of versions
 	inline   bool     // items bring their contents along
 	secrets  map[string]string
-	with     []string // tokens that items were fetched with
+	with     []string                                     // tokens that items were fetched with
 	conn     func(context.Context, port.Connection) error // what else a listing does with its connection
 	revokes  bool                                         // it gives grants back
 	revoked  []port.Connection                            // with which

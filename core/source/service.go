@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -108,6 +109,9 @@ func New(s Settings) (*Service, error) {
 		k, err := newKind(c)
 		if err != nil {
 			return nil, err
+		}
+		if _, twice := svc.connectors[k.Name]; twice {
+			return nil, fmt.Errorf("two connectors are of the source kind %q", k.Name)
 		}
 		svc.connectors[k.Name] = k
 	}

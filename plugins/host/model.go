@@ -102,7 +102,7 @@ func service(q *quarantine) supervise.Service {
 			d, err := checkInfo(m)
 			return d, err
 		},
-		Attach: func(*supervise.Run) supervise.Attachment { return &journey{quarantine: q} },
+		Attach: func(*supervise.Run, fmt.Stringer) supervise.Attachment { return &journey{quarantine: q} },
 	}
 }
 

@@ -58,11 +58,15 @@ type Service struct {
 	Health      string // the name under which the health service answers SERVING
 	MaxSend     int    // bytes of a message
 	MaxReceive  int
+	// Window is how many bytes of a stream a program may be ahead of whoever reads it; 0: as
+	// many as the connection carries best.
+	Window int32
 	// Describe asks a backend that has just started what it is, and checks the answer. A
 	// backend that is another one after a restart, by reflect.DeepEqual, is refused.
 	Describe func(context.Context, *grpc.ClientConn) (fmt.Stringer, error)
-	// Attach makes what the service keeps of each run; nil: nothing.
-	Attach func(*Run) Attachment
+	// Attach makes what the service keeps of each run, which has described itself so; nil:
+	// nothing.
+	Attach func(*Run, fmt.Stringer) Attachment
 }
 
 // Attachment is what a service keeps of a run of its backend.
@@ -78,7 +82,7 @@ type Attachment interface {
 
 // Options bound a backend.
 type Options struct {
-	MTLS               bool          // go-plugin's AutoMTLS; otherwise a unix socket in a private folder is the only address taken
+	MTLS               bool          // go-plugin's AutoMTLS; otherwise only a unix socket in a private folder is taken
 	DeclaredOnly       bool          // other files are no other backend as long as it describes itself alike
 	StartTimeout       time.Duration // from the start to the description
 	Silence            time.Duration // that three calls into their deadlines may last, without an answer, until it is restarted
@@ -181,6 +185,11 @@ func (b *Backend) start(ctx context.Context) (_ *Run, d fmt.Stringer, sum [32]by
 	}
 	of := b.service
 	var made atomic.Pointer[process]
+	dial := []grpc.DialOption{grpc.WithMaxHeaderListSize(64 << 10), // messages of errors are in there
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(of.MaxReceive), grpc.MaxCallSendMsgSize(of.MaxSend))}
+	if of.Window > 0 {
+		dial = append(dial, grpc.WithInitialWindowSize(of.Window), grpc.WithInitialConnWindowSize(16*of.Window))
+	}
 	client := plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: of.CookieKey, MagicCookieValue: of.CookieValue},
 		VersionedPlugins: map[int]plugin.PluginSet{of.Version: {of.Plugin: &connection{}}},
@@ -195,11 +204,10 @@ func (b *Backend) start(ctx context.Context) (_ *Run, d fmt.Stringer, sum [32]by
 			return p, nil
 		},
 		SkipHostEnv: true, AutoMTLS: b.options.MTLS, StartTimeout: b.options.StartTimeout,
-		Logger:     hclog.NewNullLogger(), // what matters of it is logged here
-		SyncStdout: &lineWriter{to: b.output, stream: "stdout", level: slog.LevelInfo},
-		SyncStderr: &lineWriter{to: b.output, stream: "stderr", level: slog.LevelInfo},
-		GRPCDialOptions: []grpc.DialOption{grpc.WithMaxHeaderListSize(64 << 10), // messages of errors are in there
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(of.MaxReceive), grpc.MaxCallSendMsgSize(of.MaxSend))},
+		Logger:          hclog.NewNullLogger(), // what matters of it is logged here
+		SyncStdout:      &lineWriter{to: b.output, stream: "stdout", level: slog.LevelInfo},
+		SyncStderr:      &lineWriter{to: b.output, stream: "stderr", level: slog.LevelInfo},
+		GRPCDialOptions: dial,
 	})
 	// A start that takes too long, or that nobody waits for, ends with the process.
 	stop := context.AfterFunc(ctx, func() {
@@ -274,7 +282,7 @@ func (b *Backend) start(ctx context.Context) (_ *Run, d fmt.Stringer, sum [32]by
 		return fail(fmt.Errorf("describe: %w", err))
 	}
 	if of.Attach != nil {
-		i.attached = of.Attach(i)
+		i.attached = of.Attach(i, d)
 	}
 	return i, d, sum, nil
 }
@@ -399,7 +407,8 @@ func (b *Backend) restart(ctx context.Context, attempt int) *Run {
 	if !reflect.DeepEqual(d, b.description) || sum != b.verified && !b.options.DeclaredOnly {
 		i.end(closeGrace)
 		b.log.Error("backend changed", "was", b.description.String(), "is", d.String(), "files_changed", sum != b.verified)
-		b.stopServing(nil, fault.New(fault.Upstream, "%s is not the one that the server started with", b.service.Noun), time.Time{})
+		b.stopServing(nil, fault.New(fault.Upstream, "%s is not the one that the server started with", b.service.Noun),
+			time.Time{})
 		return nil
 	}
 	b.expired.Store(0)
@@ -526,7 +535,8 @@ func (b *Backend) Run() (*Run, error) {
 		return nil, &f
 	}
 	if b.current.missed.Load() > 0 {
-		return nil, fault.New(fault.Unavailable, "%s does not answer", b.service.Noun).After(max(time.Second, b.options.HealthInterval))
+		return nil, fault.New(fault.Unavailable, "%s does not answer", b.service.Noun).
+			After(max(time.Second, b.options.HealthInterval))
 	}
 	return b.current, nil
 }
@@ -577,9 +587,7 @@ func (b *Backend) Call(ctx context.Context, i *Run, limit time.Duration, do func
 	}
 	switch status.Code(err) {
 	case codes.DeadlineExceeded:
-		if b.expired.Add(1) >= maxMissed {
-			b.checkNow()
-		}
+		b.Overdue()
 	case codes.Canceled: // the caller left: says nothing about the backend
 	case codes.Unavailable:
 		b.checkNow()
@@ -598,6 +606,13 @@ func (b *Backend) Answered() {
 	b.answered.Add(1)
 	b.expired.Store(0)
 	b.last.Store(time.Now().UnixNano())
+}
+
+// Overdue notes that a call was not answered in the time that it had.
+func (b *Backend) Overdue() {
+	if b.expired.Add(1) >= maxMissed {
+		b.checkNow()
+	}
 }
 
 // Memory is what the backend holds; 0: that is not known.

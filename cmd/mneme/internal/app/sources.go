@@ -2,8 +2,12 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/mnemehq/mneme/core/engine"
+	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 )
 
@@ -32,5 +36,30 @@ func (a *App) sources(ctx context.Context, env registry.Env) (*engine.Sources, e
 		}
 		out.Connectors = append(out.Connectors, connector)
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.Plugins)) {
+		env := env
+		env.Name = name
+		plugin, err := a.settings.Registry.SourcePlugin.Open(ctx, c.Plugins[name], env)
+		if err != nil {
+			return nil, err
+		}
+		a.onClose(func(context.Context) error { return plugin.Close() })
+		for _, one := range plugin.Connectors() {
+			if err := clash(out.Connectors, one, name); err != nil {
+				return nil, err
+			}
+			out.Connectors = append(out.Connectors, one)
+		}
+	}
 	return out, nil
+}
+
+// clash is the error of a kind that there is already.
+func clash(all []port.Connector, one port.Connector, plugin string) error {
+	name := one.Kind().Name
+	if slices.ContainsFunc(all, func(c port.Connector) bool { return c.Kind().Name == name }) {
+		return fmt.Errorf("sources.plugins.%s: it has a kind of source %q, which another plugin has or the server itself", plugin,
+			name)
+	}
+	return nil
 }
