@@ -18,12 +18,15 @@ import (
 
 // Operation is an accepted asynchronous write.
 type Operation struct {
-	ID     string          `json:"id" doc:"id of the operation"`
-	Status string          `json:"status" enum:"queued,running,succeeded,failed" doc:"how far it is"`
-	Done   int             `json:"done" minimum:"0" doc:"documents that are ready to be stored; all are stored together, at the end"`
-	Total  int             `json:"total" minimum:"0" doc:"documents of the call"`
-	Error  json.RawMessage `json:"error,omitempty" doc:"code and message of a failed write"`
-	Result json.RawMessage `json:"result,omitempty" doc:"what the synchronous write would have answered"`
+	ID     string `json:"id" doc:"id of the operation"`
+	Status string `json:"status" enum:"queued,running,succeeded,failed" doc:"how far it is"`
+	Done   int    `json:"done" minimum:"0" doc:"documents that are ready to be stored; all are stored together, at the end"`
+	Total  int    `json:"total" minimum:"0" doc:"documents of the call"`
+	// They move within a long document. Pointers, since 0 of 40 is shown and nothing after the end.
+	ChunksDone  *int            `json:"chunks_done,omitempty" minimum:"0" doc:"while it is worked on: chunks that have their vectors"`
+	ChunksTotal *int            `json:"chunks_total,omitempty" minimum:"0" doc:"while it is worked on: chunks that need vectors; those of stored text have theirs"`
+	Error       json.RawMessage `json:"error,omitempty" doc:"code and message of a failed write"`
+	Result      json.RawMessage `json:"result,omitempty" doc:"what the synchronous write would have answered"`
 }
 
 // Failure is why an asynchronous write failed.
@@ -54,6 +57,13 @@ func showOperation(j port.Job) (Operation, error) {
 	o := Operation{ID: j.ID, Status: string(j.Status), Done: j.Done, Total: j.Total, Result: j.Result}
 	if j.Status == port.JobCancelled {
 		o.Status = failed
+	}
+	if len(j.State) > 0 && !j.Status.Ended() {
+		var made encoding
+		if err := json.Unmarshal(j.State, &made); err != nil {
+			return o, fmt.Errorf("decode the state of operation %s: %w", j.ID, err)
+		}
+		o.ChunksDone, o.ChunksTotal = &made.Done, &made.Total
 	}
 	if j.Error == nil {
 		return o, nil
@@ -117,6 +127,12 @@ type accepted struct {
 	Obsolete []string `json:"obsolete,omitempty"`
 }
 
+// encoding is the state of its job: the chunks that have their vectors.
+type encoding struct {
+	Done  int `json:"chunks_done"`
+	Total int `json:"chunks_total"`
+}
+
 // accept stores the write as a job, so that an accepted one survives a crash, and
 // answers 202.
 func (s *Service) accept(ctx context.Context, in WriteDocuments) (WriteResult, error) {
@@ -156,8 +172,10 @@ func (s *Service) runWrite(ctx context.Context, j *job.Job) error {
 		return err
 	}
 	_, err := s.write(ctx, in, task{
-		progress: func(documents int) { j.Progress(ctx, documents, len(in.Documents)) },
-		hook:     func(w job.Writer, out Written) error { return j.Finish(ctx, w, out) },
+		progress: func(p ingest.Progress) {
+			j.Progress(ctx, p.Texts, len(in.Documents), encoding{p.Chunks, p.All})
+		},
+		hook: func(w job.Writer, out Written) error { return j.Finish(ctx, w, out) },
 	})
 	if errors.As(err, new(ingest.NotSearchable)) {
 		s.log.WarnContext(ctx, "asynchronous write not searchable yet", "job", j.ID, "error", err)

@@ -161,6 +161,40 @@ func TestAnAsynchronousWriteProgresses(t *testing.T) {
 	}
 }
 
+// TestAnAsynchronousWriteProgressesInADocument: a document of many chunks says how far it is
+// before it ends, and only until then. What is stored of it already is not counted.
+func TestAnAsynchronousWriteProgressesInADocument(t *testing.T) {
+	t.Parallel()
+	s := open(t, coretest.Options{})
+	s.write("docs", doc("long", paragraphs(5, "ants"), ""))
+	release, calls := make(chan struct{}), 0
+	s.Embedder.Before.Set(func(context.Context, port.TextKind, []string) error {
+		switch calls++; calls {
+		case 1: // so long that the progress before it was stored and the next is
+			time.Sleep(600 * time.Millisecond)
+		case 2:
+			<-release
+		}
+		return nil
+	})
+	id := s.writeLater("docs", doc("long", paragraphs(5, "ants")+paragraphs(40, "bees"), ""))
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		r := s.operation("docs", id).OK()
+		if r.JSON["chunks_done"] == 16.0 { // a piece
+			coretest.Fields(t, "an operation at work", r.JSON, "id", "status", "done", "total", "chunks_done", "chunks_total")
+			if r.Number("chunks_total") != 40 || r.Number("done") != 0 {
+				t.Errorf("at work: %s", r.Body)
+			}
+			break
+		}
+		if n := r.JSON["chunks_done"]; n != nil && n != 0.0 || time.Now().After(end) {
+			t.Fatalf("at work: %s", r.Body)
+		}
+	}
+	close(release)
+	coretest.Fields(t, "a finished operation", s.ended("docs", id), "id", "status", "done", "total", "result")
+}
+
 // TestPrefer: only what asks for an answer before the write is done gets one.
 func TestPrefer(t *testing.T) {
 	t.Parallel()

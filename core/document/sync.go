@@ -25,7 +25,7 @@ func (s *Service) Sync(ctx context.Context, in WriteDocuments, within Within, pr
 			return Written{}, err
 		}
 	}
-	return s.write(ctx, in, task{within: within, progress: func(int) { progress() }})
+	return s.write(ctx, in, task{within: within, progress: func(ingest.Progress) { progress() }})
 }
 
 // Withdraw deletes those of ids that a source keeps in a namespace, and runs within in the

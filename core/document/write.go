@@ -131,7 +131,7 @@ func prefersAsync(prefer string) bool {
 
 // task is what an asynchronous write adds to its work; the zero task nothing.
 type task struct {
-	progress func(documents int)                   // how many have their vectors
+	progress func(ingest.Progress)                 // of the documents' texts
 	hook     func(w job.Writer, out Written) error // in the transaction; it may run several times
 	within   Within                                // the same, of a source; nil: none
 }
@@ -222,10 +222,13 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, t task) (Writ
 		return Written{}, err
 	}
 	if len(encode) > 0 {
-		var progress func(int)
+		var progress func(ingest.Progress)
 		if t.progress != nil {
 			unchanged := len(plans) - len(texts)
-			progress = func(n int) { t.progress(unchanged + n) }
+			progress = func(p ingest.Progress) {
+				p.Texts += unchanged
+				t.progress(p)
+			}
 		}
 		encoded, err := s.attempts.Encode(ctx, who.Org, models, texts, ns.Sparse, reuse, progress)
 		if err != nil {

@@ -60,11 +60,18 @@ func NewAttempts(now func() time.Time) *Attempts {
 	return &Attempts{now: now, of: map[ident.Org]*leftovers{}}
 }
 
+// Progress is how far the encoding of some texts is.
+type Progress struct {
+	Texts  int // that have all their vectors
+	Chunks int // that have theirs, of All; those of stored texts are in neither
+	All    int
+}
+
 // Encode is Encoder.Encode for a caller of an organization, which begins with what an
 // attempt that failed has left, and leaves what it has made when it fails. progress, if
-// not nil, is told now and then how many of the texts have all their vectors.
+// not nil, is told now and then how far it is.
 func (a *Attempts) Encode(ctx context.Context, org ident.Org, e *Encoder, texts []string, sparse bool, reuse []Reuse,
-	progress func(texts int)) ([]Encoded, error) {
+	progress func(Progress)) ([]Encoded, error) {
 	return e.encode(ctx, texts, sparse, reuse, &attempt{
 		progress: progress,
 		size:     firstPiece,
@@ -182,10 +189,16 @@ const (
 
 // attempt is one call of Attempts.Encode; nil: what fails leaves nothing.
 type attempt struct {
-	progress func(texts int)
+	progress func(Progress)
 	size     int // of the next piece
 	found    func(chunks [][16]byte) map[[16]byte]leftover
 	left     func(made map[[16]byte]leftover)
+}
+
+func (t *attempt) tell(p Progress) {
+	if t.progress != nil {
+		t.progress(p)
+	}
 }
 
 // next is the size of the piece after one of n chunks that took so long.

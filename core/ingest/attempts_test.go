@@ -25,7 +25,7 @@ type writing struct {
 	attempts *ingest.Attempts
 	ahead    time.Duration
 	calls    int // of the embedder in this attempt
-	progress []int
+	progress []ingest.Progress
 }
 
 func writes(t *testing.T) *writing {
@@ -49,7 +49,7 @@ func (w *writing) try(org ident.Org, sparse bool, texts []string, fail int) ([]i
 		return nil
 	})
 	got, err := w.attempts.Encode(w.t.Context(), org, w.encoder, texts, sparse, make([]ingest.Reuse, len(texts)),
-		func(n int) { w.progress = append(w.progress, n) })
+		func(p ingest.Progress) { w.progress = append(w.progress, p) })
 	if (fail > 0) != errors.Is(err, errAway) {
 		w.t.Errorf("attempt that fails in call %d: %v", fail, err)
 	}
@@ -71,14 +71,16 @@ func TestAnAttemptGoesOnWhereTheLastOneFailed(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		w := writes(t)
 		texts := append(chunks(100), "Text number 3 of many.") // one is twice there
-		if _, n, _ := w.try("a", sparse, texts, 2); n != 16 || !slices.Equal(w.progress, []int{0, 16}) {
+		if _, n, _ := w.try("a", sparse, texts, 2); n != 16 ||
+			!slices.Equal(w.progress, []ingest.Progress{{0, 0, 100}, {16, 16, 100}}) {
 			t.Errorf("the first attempt embedded %d, and told %v", n, w.progress)
 		}
-		if _, n, _ := w.try("a", sparse, texts, 3); n != 48 || !slices.Equal(w.progress, []int{16, 32, 64}) {
+		if _, n, _ := w.try("a", sparse, texts, 3); n != 48 ||
+			!slices.Equal(w.progress, []ingest.Progress{{16, 16, 100}, {32, 32, 100}, {64, 64, 100}}) {
 			t.Errorf("the second attempt embedded %d, and told %v", n, w.progress)
 		}
 		got, n, _ := w.try("a", sparse, texts, 0)
-		if n != 36 || !slices.Equal(w.progress, []int{64, 80, 101}) {
+		if n != 36 || !slices.Equal(w.progress, []ingest.Progress{{64, 64, 100}, {80, 80, 100}, {101, 100, 100}}) {
 			t.Errorf("the last attempt embedded %d, and told %v", n, w.progress)
 		}
 		want, err := w.encoder.Encode(t.Context(), texts, sparse, make([]ingest.Reuse, len(texts)))
@@ -130,7 +132,8 @@ func TestEncodedIsKeptWhenTheTransactionFails(t *testing.T) {
 		}
 		w.attempts.Keep("a", w.encoder, sparse, encoded)
 		again, n, err := w.try("a", sparse, texts, 0)
-		if err != nil || n != 0 || fmt.Sprint(again) != fmt.Sprint(encoded) || !slices.Equal(w.progress, []int{2}) {
+		if err != nil || n != 0 || fmt.Sprint(again) != fmt.Sprint(encoded) ||
+			!slices.Equal(w.progress, []ingest.Progress{{2, 3, 3}}) {
 			t.Errorf("sparse %t: after a failure %d chunks are embedded; told %v, %v", sparse, n, w.progress, err)
 		}
 	}

@@ -185,13 +185,12 @@ func (f *fresh) take(todo []input, t *attempt, sparse bool) []input {
 // make makes the vectors of what is to be done, of n texts: at once, or for an attempt
 // in pieces.
 func (e *Encoder) make(ctx context.Context, f *fresh, todo []input, n int, sparse bool, t *attempt) error {
+	all := len(f.rows) + len(todo)
 	for len(todo) > 0 {
 		size := len(todo)
 		if t != nil {
 			size = min(size, t.size)
-			if t.progress != nil {
-				t.progress(todo[0].of)
-			}
+			t.tell(Progress{Texts: todo[0].of, Chunks: all - len(todo), All: all})
 		}
 		began := time.Now()
 		made, err := e.vectors(ctx, todo[:size], sparse)
@@ -209,8 +208,8 @@ func (e *Encoder) make(ctx context.Context, f *fresh, todo []input, n int, spars
 			t.next(size, time.Since(began))
 		}
 	}
-	if t != nil && t.progress != nil {
-		t.progress(n)
+	if t != nil {
+		t.tell(Progress{Texts: n, Chunks: all, All: all})
 	}
 	return nil
 }

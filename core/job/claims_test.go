@@ -221,7 +221,7 @@ func TestALaneTakesFourOver(t *testing.T) {
 	log.want(t, nil)
 }
 
-// A job that a process starts whose lease has lapsed is run by whoever finds it.
+// A job that a process starts whose lease has lapsed is run by the replica that finds it.
 func TestStartWithoutALease(t *testing.T) {
 	b := newBed(t)
 	ran := make(chan string, 2)
@@ -340,16 +340,16 @@ func TestProgressIsRefused(t *testing.T) {
 		return job.Kind{Name: name, Run: func(ctx context.Context, j *job.Job) error { progress(ctx, j); return nil }}
 	}
 	s := b.join("a", job.Settings{Poll: time.Hour, Log: log.logger()},
-		kind("taken", func(ctx context.Context, j *job.Job) { j.Progress(ctx, 1, 2) }),
+		kind("taken", func(ctx context.Context, j *job.Job) { j.Progress(ctx, 1, 2, nil) }),
 		kind("refused", func(ctx context.Context, j *job.Job) {
 			b.store.OnJobUpdate.Set(func() error { return errors.New("no such table") })
 			defer b.store.OnJobUpdate.Clear()
-			j.Progress(ctx, 1, 2)
+			j.Progress(ctx, 1, 2, nil)
 		}),
 		kind("over", func(ctx context.Context, j *job.Job) {
 			ctx, cancel := context.WithCancel(ctx)
 			cancel()
-			j.Progress(ctx, 1, 2)
+			j.Progress(ctx, 1, 2, nil)
 		}))
 	s.run()
 	for _, kind := range []string{"taken", "refused", "over"} {

@@ -147,15 +147,15 @@ func (j *Job) Confirm(ctx context.Context, w port.ReplicaWriter) error {
 // progressEvery is how often Progress writes to the store.
 const progressEvery = 500 * time.Millisecond
 
-// Progress stores how far the job is, twice a second at most. What the store does
-// not take is told by the next call. Not safe for concurrent use.
-func (j *Job) Progress(ctx context.Context, done, total int) {
+// Progress is Save, twice a second at most. What the store does not take is told by the
+// next call. Not safe for concurrent use.
+func (j *Job) Progress(ctx context.Context, done, total int, state any) {
 	now := time.Now()
 	if now.Sub(j.saved) < progressEvery {
 		return
 	}
 	j.saved = now
-	if err := j.Save(ctx, done, total, nil); err != nil && ctx.Err() == nil {
+	if err := j.Save(ctx, done, total, state); err != nil && ctx.Err() == nil {
 		j.runner.log.WarnContext(ctx, "job progress not stored", "job", j.ID, "kind", j.Kind, "error", err)
 	}
 }

@@ -250,7 +250,7 @@ func TestProgress(t *testing.T) {
 	goOn := make(chan struct{})
 	s := b.serve("a", job.Kind{Name: "build", Run: func(ctx context.Context, j *job.Job) error {
 		for i := range 1000 {
-			j.Progress(ctx, i+1, 2000)
+			j.Progress(ctx, i+1, 2000, nil)
 		}
 		<-goOn
 		return nil
@@ -266,7 +266,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestAfter: whoever asks is told of each attempt when what came of it is stored, and
+// TestAfter: who listens is told of each attempt when what came of it is stored, and
 // joining a job that waits for its next attempt makes that at once.
 func TestAfter(t *testing.T) {
 	b := newBed(t)

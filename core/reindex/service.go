@@ -185,7 +185,7 @@ func (s *Service) run(ctx context.Context, j *job.Job) error {
 	r, err := s.rebuilder(j.Partition).Reindex(ctx, j.Partition, Run{
 		Request:  in,
 		Resumed:  j.Resumed,
-		Progress: func(done, total int) { j.Progress(ctx, done, total) },
+		Progress: func(done, total int) { j.Progress(ctx, done, total, nil) },
 		Finish: func(ctx context.Context, w job.Writer, r Result) error {
 			finished = true
 			return j.Finish(ctx, w, r)

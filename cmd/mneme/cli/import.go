@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -19,6 +21,7 @@ import (
 	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // Batches are small enough that a write whose texts all need embedding stays
@@ -133,6 +136,83 @@ type documentWriter struct{ client *client.Client }
 
 // Write implements importer.Writer.
 func (w *documentWriter) Write(ctx context.Context, ns string, docs []importer.Record) (importer.Result, error) {
+	in, err := writeOf(docs)
+	if err != nil {
+		return importer.Result{}, err
+	}
+	var out document.Written
+	err = w.client.Do(ctx, http.MethodPost, documentsPath(ns), in, &out)
+	return written(out), asFault(err)
+}
+
+// Follow implements importer.Follower, by an asynchronous write.
+func (w *documentWriter) Follow(ctx context.Context, ns string, docs []importer.Record,
+	progress func(share float64)) (importer.Result, error) {
+	in, err := writeOf(docs)
+	if err != nil {
+		return importer.Result{}, err
+	}
+	var o document.Operation
+	if err := w.client.Start(ctx, documentsPath(ns), in, &o); err != nil {
+		return importer.Result{}, asFault(err)
+	}
+	at := "/namespaces/" + url.PathEscape(ns) + "/operations/" + url.PathEscape(o.ID)
+	for wait := followSoon; ; wait = min(2*wait, followLater) {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return importer.Result{}, ctx.Err()
+		}
+		// Not into the one before, whose chunks are done when they are no longer there.
+		var now document.Operation
+		err := client.RetryBusy(ctx, followTries, func() error { return w.client.Do(ctx, http.MethodGet, at, nil, &now) })
+		if err != nil {
+			return importer.Result{}, asFault(err)
+		}
+		switch now.Status {
+		case string(port.JobSucceeded):
+			var out document.Written
+			if err := json.Unmarshal(now.Result, &out); err != nil {
+				return importer.Result{}, fmt.Errorf("read the result of operation %s: %w", now.ID, err)
+			}
+			return written(out), nil
+		case string(port.JobFailed):
+			var why document.Failure
+			if err := json.Unmarshal(now.Error, &why); err != nil {
+				return importer.Result{}, fmt.Errorf("read the failure of operation %s: %w", now.ID, err)
+			}
+			return importer.Result{}, &fault.Error{Code: fault.Code(why.Code), Message: why.Message}
+		case string(port.JobRunning):
+			progress(share(now))
+		}
+	}
+}
+
+// A write that is followed is looked at soon, for it may be short, and later as often as
+// a key with a limit of rates can bear. An answer that the server is busy is waited out.
+const (
+	followSoon  = 100 * time.Millisecond
+	followLater = time.Second
+	followTries = 10
+)
+
+// share is how much of an operation is done.
+func share(o document.Operation) float64 {
+	done, total := o.Done, o.Total
+	if o.ChunksDone != nil && o.ChunksTotal != nil {
+		done, total = *o.ChunksDone, *o.ChunksTotal
+	}
+	return float64(done) / float64(max(total, 1))
+}
+
+func documentsPath(ns string) string { return "/namespaces/" + url.PathEscape(ns) + "/documents" }
+
+func written(out document.Written) importer.Result {
+	return importer.Result{Written: out.Written, Unchanged: out.Unchanged, Chunks: out.Chunks}
+}
+
+// writeOf is the write of some records.
+func writeOf(docs []importer.Record) (document.WriteDocuments, error) {
 	in := document.WriteDocuments{Documents: make([]document.Input, len(docs))}
 	for i, d := range docs {
 		in.Documents[i] = document.Input{ID: d.ID, Text: &docs[i].Text}
@@ -141,20 +221,17 @@ func (w *documentWriter) Write(ctx context.Context, ns string, docs []importer.R
 		}
 		metadata, err := json.Marshal(d.Metadata)
 		if err != nil {
-			return importer.Result{}, fault.Wrap(fault.InvalidMetadata, "encode metadata", err,
+			return in, fault.Wrap(fault.InvalidMetadata, "encode metadata", err,
 				"the metadata of %s cannot be encoded", d.ID)
 		}
 		in.Documents[i].Metadata = metadata
 	}
-	var out document.Written
-	err := w.client.Do(ctx, http.MethodPost, "/namespaces/"+url.PathEscape(ns)+"/documents", in, &out)
-	return importer.Result{Written: out.Written, Unchanged: out.Unchanged, Chunks: out.Chunks}, asFault(err)
+	return in, nil
 }
 
 // Delete implements importer.Deleter.
 func (w *documentWriter) Delete(ctx context.Context, ns string, ids []string) error {
-	err := w.client.Do(ctx, http.MethodPost, "/namespaces/"+url.PathEscape(ns)+"/documents/delete",
-		map[string]any{"ids": ids}, nil)
+	err := w.client.Do(ctx, http.MethodPost, documentsPath(ns)+"/delete", map[string]any{"ids": ids}, nil)
 	return asFault(err)
 }
 
@@ -169,6 +246,7 @@ func asFault(err error) error {
 }
 
 var (
-	_ importer.Writer  = (*documentWriter)(nil)
-	_ importer.Deleter = (*documentWriter)(nil)
+	_ importer.Writer   = (*documentWriter)(nil)
+	_ importer.Deleter  = (*documentWriter)(nil)
+	_ importer.Follower = (*documentWriter)(nil)
 )

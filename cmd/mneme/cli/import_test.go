@@ -1,13 +1,21 @@
 package cli_test
 
 import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/mnemehq/mneme/adapters/model/remotetest"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
@@ -239,5 +247,68 @@ func TestImportWatches(t *testing.T) {
 	}
 	if text, err := os.ReadFile(said); err != nil || strings.Contains(string(text), "mneme-data") {
 		t.Errorf("the data folder is imported: %v\n%s", err, text)
+	}
+}
+
+// While one long document is written the progress moves, chunk by chunk.
+func TestImportTellsHowFarALongDocumentIs(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	free := sync.OnceFunc(func() { close(release) })
+	model := remotetest.OpenAI(t, remotetest.Options{})
+	t.Cleanup(free) // before the model's server waits for its calls
+	for range 100 {
+		model.Inject(func(w http.ResponseWriter, r *http.Request, dialect http.Handler) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			switch n := bytes.Count(body, []byte("buoy")); {
+			case n > 16: // the second piece and what comes after it
+				<-release
+			case n > 1: // the first, so long that what is told after it is stored
+				time.Sleep(600 * time.Millisecond)
+			}
+			dialect.ServeHTTP(w, r)
+		})
+	}
+	site := harness.NewSite(t, fmt.Sprintf("models: { vectors: { openai: { task: embedding, base_url: \"%s/v1\", model: m, "+
+		"dimensions: 64, max_input_tokens: 512, timeout: 5m } } }\n"+
+		"roles: { embed: vectors, sparse: off, rerank: off }\n", model.URL))
+	var text strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&text, "The buoy number %d lies in the fairway.%s\n\n", i, strings.Repeat(" It rings in fog.", 20))
+	}
+	file := filepath.Join(t.TempDir(), "log.txt")
+	write(t, file, text.String())
+	out, err := os.Create(filepath.Join(t.TempDir(), "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	said := func() string {
+		t.Helper()
+		text, err := os.ReadFile(out.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	cmd := site.Command("import", file, "--namespace", "sea")
+	cmd.Stderr = out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	within := regexp.MustCompile(`import: 0 documents, .* \(([1-9]|[1-9][0-9])%\)`)
+	harness.EventuallySees(t, "the import tells a share of its only document", func() (bool, string) {
+		return within.MatchString(said()), said()
+	})
+	free()
+	if err := <-done; err != nil || !strings.Contains(said(), "1 document (1 new or changed") {
+		t.Errorf("the import ended with %v:\n%s", err, said())
 	}
 }

@@ -111,7 +111,11 @@ const maxAnswer = 64 << 20
 // Do calls path with in as JSON body, nil for none, and decodes the answer into
 // out, nil to drop it.
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
-	res, err := c.send(ctx, method, path, in)
+	return c.do(ctx, method, path, in, out, http.Header{})
+}
+
+func (c *Client) do(ctx context.Context, method, path string, in, out any, header http.Header) error {
+	res, err := c.send(ctx, method, path, in, header)
 	if err != nil {
 		return err
 	}
@@ -126,10 +130,15 @@ func (c *Client) Do(ctx context.Context, method, path string, in, out any) error
 	return nil
 }
 
+// Start is Do for a call that is answered with 202 and goes on.
+func (c *Client) Start(ctx context.Context, path string, in, out any) error {
+	return c.do(ctx, http.MethodPost, path, in, out, http.Header{"Prefer": {"respond-async"}})
+}
+
 // Stream reads path and gives the answer's body as it comes. The caller closes
 // it. Reading one that the server cut short fails with io.ErrUnexpectedEOF.
 func (c *Client) Stream(ctx context.Context, path string) (io.ReadCloser, error) {
-	res, err := c.send(ctx, http.MethodGet, path, nil)
+	res, err := c.send(ctx, http.MethodGet, path, nil, http.Header{})
 	if err != nil {
 		return nil, err
 	}
@@ -166,15 +175,16 @@ func (c *Client) Upload(ctx context.Context, path, media, encoding string, body 
 	return nil
 }
 
-func (c *Client) send(ctx context.Context, method, path string, in any) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, method, path string, in any, header http.Header) (*http.Response, error) {
 	if in == nil {
-		return c.request(ctx, method, path, nil, http.Header{})
+		return c.request(ctx, method, path, nil, header)
 	}
 	encoded, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
-	return c.request(ctx, method, path, bytes.NewReader(encoded), http.Header{"Content-Type": {"application/json"}})
+	header.Set("Content-Type", "application/json")
+	return c.request(ctx, method, path, bytes.NewReader(encoded), header)
 }
 
 func (c *Client) request(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {

@@ -45,6 +45,24 @@ type Deleter interface {
 	Delete(ctx context.Context, namespace string, ids []string) error
 }
 
+// Follower is an optional ability of a Writer: with it, writes that take long are
+// followed, so that the progress moves within them.
+type Follower interface {
+	// Follow is Write, which says how much of its work is done, from 0 to 1, first
+	// when that begins.
+	Follow(ctx context.Context, namespace string, docs []Record, progress func(share float64)) (Result, error)
+}
+
+// Writes of more than followBytes are followed until it is known how long they take,
+// and then those of more than followAfter: to follow one costs some calls, and a server
+// works on those that are followed one after the other. Those of less than paceBytes
+// don't tell: they are done before they have begun.
+const (
+	followBytes = 64 << 10
+	followAfter = 3 * time.Second
+	paceBytes   = 8 << 10
+)
+
 // Importer writes files into a namespace. Zero fields take the defaults named.
 type Importer struct {
 	Writer    Writer
@@ -113,6 +131,7 @@ type batch struct {
 	docs  []Record
 	bytes int
 	read  int64 // bytes of files that it stands for
+	share int64 // of read, that a write which is followed has done
 	marks []fileMark
 }
 
@@ -137,6 +156,7 @@ type run struct {
 	progress Progress
 	started  time.Time
 	inflight map[string]bool // document ids
+	pace     float64         // seconds that the last write took for a byte; 0: not known yet
 	queued   int             // number of the next batch
 	settled  int             // number of the first batch that is not done
 	done     map[int]*batch  // done, but not all before it
@@ -499,7 +519,7 @@ func stale(name string, before, now int) []string {
 
 // send writes a batch and settles it, or ends the import.
 func (r *run) send(b numbered) {
-	err := r.writeAll(b.docs)
+	err := r.writeAll(b.docs, b.batch)
 	r.mu.Lock()
 	for i := range b.docs {
 		delete(r.inflight, b.docs[i].ID)
@@ -547,7 +567,7 @@ func (r *run) deleteStale(ids []string) error {
 // never stands past a document that is not written.
 func (r *run) settle(n int, b *batch) {
 	r.mu.Lock()
-	r.progress.BytesDone += b.read
+	r.progress.BytesDone += b.read - b.share
 	r.done[n] = b
 	var err error
 	for err == nil {
@@ -582,11 +602,56 @@ func (r *run) settle(n int, b *batch) {
 	r.notify(nil)
 }
 
-// writeAll writes documents, halving a batch that is refused for its content.
-func (r *run) writeAll(docs []Record) error {
+// writeBatch writes a batch, and follows a write that takes long.
+func (r *run) writeBatch(b *batch) (Result, error) {
+	f, ok := r.Writer.(Follower)
+	r.mu.Lock()
+	long := r.pace == 0 && b.bytes > followBytes || r.pace*float64(b.bytes) > followAfter.Seconds()
+	r.mu.Unlock()
+	began := time.Now()
+	var res Result
+	var err error
+	if ok && long {
+		began = time.Time{}
+		res, err = f.Follow(r.write, r.Namespace, b.docs, func(share float64) {
+			if began.IsZero() {
+				began = time.Now() // before, the server was at others
+			}
+			r.follow(b, share)
+		})
+	} else {
+		res, err = r.Writer.Write(r.write, r.Namespace, b.docs)
+	}
+	if err == nil && res.Written > 0 && b.bytes >= paceBytes && !began.IsZero() {
+		r.mu.Lock()
+		r.pace = time.Since(began).Seconds() / float64(b.bytes)
+		r.mu.Unlock()
+	}
+	return res, err
+}
+
+// follow counts what a write has done. One that is repeated does not take it back: what
+// it had made is kept.
+func (r *run) follow(b *batch, share float64) {
+	done := int64(min(max(share, 0), 1) * float64(b.read))
+	r.mu.Lock()
+	if done > b.share {
+		r.progress.BytesDone += done - b.share
+		b.share = done
+	}
+	r.mu.Unlock()
+	r.notify(nil)
+}
+
+// writeAll writes documents of a batch, halving one that is refused for its content.
+func (r *run) writeAll(docs []Record, b *batch) error {
 	var res Result
 	err := r.retry(func() (err error) {
-		res, err = r.Writer.Write(r.write, r.Namespace, docs)
+		if len(docs) == len(b.docs) {
+			res, err = r.writeBatch(b)
+		} else {
+			res, err = r.Writer.Write(r.write, r.Namespace, docs)
+		}
 		return err
 	})
 	switch {
@@ -610,10 +675,10 @@ func (r *run) writeAll(docs []Record) error {
 		return r.recordProblem(bad)
 	}
 	half := len(docs) / 2
-	if err := r.writeAll(docs[:half]); err != nil {
+	if err := r.writeAll(docs[:half], b); err != nil {
 		return err
 	}
-	return r.writeAll(docs[half:])
+	return r.writeAll(docs[half:], b)
 }
 
 // refused reports an error about the documents themselves.
