@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -94,6 +95,11 @@ func TestTours(t *testing.T) {
 							t.Errorf("the output lacks %s", want)
 						}
 					}
+					for line := range strings.Lines(out) {
+						if strings.HasPrefix(line, `{"`) && !json.Valid([]byte(line)) {
+							t.Errorf("an answer does not stand on a line of its own: %s", line)
+						}
+					}
 					s.served(t, log)
 					if t.Failed() {
 						t.Logf("%s\n%s", out, log)
@@ -174,6 +180,18 @@ func (s set) shell(t *testing.T, script string) (out, log string) {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, &stdout, &stderr)
+	}
+	// The server writes its log beside its folder, so that it does not come between the answers.
+	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range logs {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stderr.Write(text)
 	}
 	return stdout.String(), stderr.String()
 }
