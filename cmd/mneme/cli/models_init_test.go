@@ -3,6 +3,7 @@ package cli_test
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
@@ -114,6 +117,10 @@ func hour(t *testing.T, v vendor) string {
 			cmd.Env = append(os.Environ(),
 				"PATH="+filepath.Dir(harness.Program(t))+string(os.PathListSeparator)+os.Getenv("PATH"), "GOFLAGS=",
 				"GOWORK=off", "npm_config_cache="+npm)
+			options, checks := strings.CutPrefix(run, "mneme models check ")
+			if checks && (v.language == "c" || v.process) {
+				inCI(t, cmd, options)
+			}
 			out, err := cmd.CombinedOutput()
 			if err != nil && strings.HasPrefix(line, "sh build.sh") && v.downloads() && os.Getenv("MNEME_TEST_REQUIRE") != "1" {
 				t.Skipf("NOT TESTED: building a model in %s, which downloads a compiler or packages: %v\n%s",
@@ -134,6 +141,76 @@ func hour(t *testing.T, v vendor) string {
 		t.Errorf("README.md has %d commands, want at least build and check", commands)
 	}
 	return dir
+}
+
+// inCI has a check run as the step of a workflow does that uses the action for vendors.
+func inCI(t *testing.T, cmd *exec.Cmd, options string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "models-check", "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Inputs map[string]struct{ Default string }
+		Runs   struct {
+			Steps []struct {
+				Run string
+				Env map[string]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &action); err != nil || len(action.Runs.Steps) != 1 {
+		t.Fatalf("the action has %d steps: %v", len(action.Runs.Steps), err)
+	}
+	folder, err := filepath.Abs(filepath.Join("..", "..", "..", "deploy", "models-check"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := map[string]string{} // what a workflow gives
+	if with["options"], with["model"] = options, ""; strings.HasSuffix(options, " .") {
+		with["options"] = strings.TrimSuffix(options, " .")
+		delete(with, "model")
+	}
+	step := action.Runs.Steps[0]
+	for name, value := range step.Env {
+		input := strings.TrimSuffix(strings.TrimPrefix(value, "${{ inputs."), " }}")
+		known, ok := action.Inputs[input]
+		if !ok {
+			t.Fatalf("%s is %q, which is no input", name, value)
+		}
+		given, ok := with[input]
+		if !ok {
+			given = known.Default
+		}
+		cmd.Env = append(cmd.Env, name+"="+given)
+	}
+	cmd.Args = []string{"sh", "-c", step.Run}
+	cmd.Env = append(cmd.Env, "GITHUB_ACTION_PATH="+folder)
+	t.Cleanup(func() {
+		var suites struct {
+			Suites []struct {
+				Tests    int `xml:"tests,attr"`
+				Failures int `xml:"failures,attr"`
+			} `xml:"testsuite"`
+		}
+		report, err := os.ReadFile(filepath.Join(cmd.Dir, "model-check.xml"))
+		if err == nil {
+			err = xml.Unmarshal(report, &suites)
+		}
+		if err != nil || len(suites.Suites) != 1 || suites.Suites[0].Tests == 0 || suites.Suites[0].Failures != 0 {
+			t.Errorf("the report has %+v: %v", suites, err)
+		}
+	})
+}
+
+// The step for a vendor's workflow fails where the check does.
+func TestTheCheckForWorkflowsFails(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join("..", "..", "..", "deploy", "models-check", "check.sh"))
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(harness.Program(t))+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"MODEL="+filepath.Join(t.TempDir(), "absent"), "REPORT="+filepath.Join(t.TempDir(), "report.xml"))
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "there is no file") {
+		t.Errorf("a model that is not there: %v\n%s", err, out)
+	}
 }
 
 // TestVendorsFirstHour: in every language a new project builds and passes the check
