@@ -110,13 +110,35 @@ func MakeDir(f FS, dir string) error {
 // cut there is what it held before or what it holds now. A power cut in the middle leaves a
 // hidden file beside it.
 func Replace(f FS, path string, body []byte) error {
+	return replace(f, path, f.Create, whole(body))
+}
+
+// Publish is Replace of a file that everybody may read, as far as the umask lets them, by
+// the system's FS.
+func Publish(path string, body []byte) error { return PublishFrom(path, whole(body)) }
+
+// PublishFrom is Publish of what write writes.
+func PublishFrom(path string, write func(io.Writer) error) error {
+	return replace(OS(), path, func(next string) (File, error) {
+		return os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	}, write)
+}
+
+func whole(body []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(body)
+		return err
+	}
+}
+
+func replace(f FS, path string, create func(string) (File, error), write func(io.Writer) error) error {
 	dir, name := filepath.Split(path)
 	next := filepath.Join(dir, "."+name+"-"+rand.Text())
-	file, err := f.Create(next)
+	file, err := create(next)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(body)
+	err = write(file)
 	if err == nil {
 		err = file.Sync()
 	}

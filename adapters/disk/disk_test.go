@@ -2,6 +2,7 @@ package disk_test
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -88,6 +89,52 @@ func TestReplace(t *testing.T) {
 	}
 	if err := disk.OS().SyncDir(path + ".none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+// What is published may be read by everybody, and holds what was written or what it held
+// before.
+func TestPublish(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	broken := errors.New("broken")
+	for _, step := range []struct {
+		write func() error
+		want  string
+		err   error
+	}{
+		{func() error { return disk.Publish(path, []byte("one")) }, "one", nil},
+		{func() error {
+			return disk.PublishFrom(path, func(w io.Writer) error {
+				_, err := io.WriteString(w, "half")
+				return errors.Join(err, broken)
+			})
+		}, "one", broken},
+		{func() error {
+			return disk.PublishFrom(path, func(w io.Writer) error { _, err := io.WriteString(w, "two"); return err })
+		}, "two", nil},
+	} {
+		if err := step.write(); !errors.Is(err, step.err) {
+			t.Errorf("writing gives %v, want %v", err, step.err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || string(text) != step.want {
+			t.Errorf("the file holds %q, want %q; %v", text, step.want, err)
+		}
+		if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+			t.Errorf("left beside it: %v, %v", list, err)
+		}
+	}
+	plain := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(plain, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.Stat(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != want.Mode() {
+		t.Errorf("its mode is %v, %v", info, err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/wasm/abi"
 )
 
@@ -226,12 +227,7 @@ func seal(dir string) (string, error) {
 	}
 	out = append(out, '\n')
 	if !bytes.Equal(out, b) {
-		// Written beside and renamed, so that a reader sees the old file or the new.
-		temporary := file + ".new"
-		if err := os.WriteFile(temporary, out, 0o644); err != nil {
-			return "", err
-		}
-		if err := os.Rename(temporary, file); err != nil {
+		if err := disk.Publish(file, out); err != nil {
 			return "", err
 		}
 	}

@@ -7,12 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mnemehq/mneme/adapters/disk"
 )
 
 // Options fill in or override what a checkpoint folder leaves unsaid.
@@ -81,23 +84,10 @@ func pack(ctx context.Context, dir, out string, o Options) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	return c, writeWhole(out, func(w *bufio.Writer) error {
-		return writeSafetensors(w, tensors, map[string]string{"format": "pt", MetadataKey: string(raw)})
+	return c, disk.PublishFrom(out, func(f io.Writer) error {
+		w := bufio.NewWriterSize(f, 1<<20)
+		return errors.Join(writeSafetensors(w, tensors, map[string]string{"format": "pt", MetadataKey: string(raw)}), w.Flush())
 	})
-}
-
-// writeWhole writes beside the target and renames, so that a crash leaves no half file.
-func writeWhole(path string, write func(*bufio.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	w := bufio.NewWriterSize(f, 1<<20)
-	if err := errors.Join(write(w), w.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 const shardIndex = "model.safetensors.index.json"

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"aead.dev/minisign"
+
+	"github.com/mnemehq/mneme/adapters/disk"
 )
 
 // Suffix is what the file of a signature is called after the signed one.
@@ -92,7 +94,7 @@ func (s *Signer) Sign(file string) error {
 	}
 	text := r.SignWithComments(s.key, fmt.Sprintf("timestamp:%d\tfile:%s\thashed", at, filepath.Base(file)),
 		"signature by the key "+id(s.key.ID()))
-	if err := os.WriteFile(file+Suffix, text, 0o644); err != nil {
+	if err := disk.Publish(file+Suffix, text); err != nil {
 		return fmt.Errorf("sign %s: %w", file, err)
 	}
 	return nil

@@ -155,7 +155,7 @@ func (c Signed) MirrorTo(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(to, c.text, 0o644), os.WriteFile(to+minisig.Suffix, c.signature, 0o644))
+	return errors.Join(disk.Publish(to, c.text), disk.Publish(to+minisig.Suffix, c.signature))
 }
 
 // read fetches a file of at most limit bytes whose digest nobody knows.

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/pull"
 	"github.com/mnemehq/mneme/wasm/models"
 	"github.com/mnemehq/mneme/wasm/models/pack"
@@ -191,29 +192,20 @@ func (f folder) addLegal(dir string) error {
 // write writes the archive beside its place and moves it there when it is whole. It gives
 // the archive's size and sum and the size of what is in it.
 func (f folder) write(dir, below string, r Release) (bytes int64, sum string, unpacked int64, err error) {
-	temporary := r.File + ".new"
-	out, err := os.OpenFile(temporary, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
-	if err != nil {
-		return 0, "", 0, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temporary))
+	counted := &counter{sum: sha256.New()}
+	err = disk.PublishFrom(r.File, func(out io.Writer) error {
+		counted.to = out
+		z := zip.NewWriter(counted)
+		for _, name := range r.Names {
+			n, err := f.put(z, dir, below, name)
+			if err != nil {
+				return err
+			}
+			unpacked += n
 		}
-	}()
-	counted := &counter{to: out, sum: sha256.New()}
-	z := zip.NewWriter(counted)
-	for _, name := range r.Names {
-		n, err := f.put(z, dir, below, name)
-		if err != nil {
-			return 0, "", 0, errors.Join(err, out.Close())
-		}
-		unpacked += n
-	}
-	if err := errors.Join(z.Close(), out.Close()); err != nil {
-		return 0, "", 0, err
-	}
-	return counted.n, hex.EncodeToString(counted.sum.Sum(nil)), unpacked, os.Rename(temporary, r.File)
+		return z.Close()
+	})
+	return counted.n, hex.EncodeToString(counted.sum.Sum(nil)), unpacked, err
 }
 
 // archived is the time of every file of an archive: the first that a zip can tell.

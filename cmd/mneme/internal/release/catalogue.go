@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/pull"
 )
 
@@ -64,11 +65,8 @@ func (r Release) AddTo(file string, l Listing) (changed bool, err error) {
 	if bytes.Equal(text, old) {
 		return false, nil
 	}
-	temporary := file + ".new"
-	if err := os.WriteFile(temporary, text, 0o644); err != nil {
-		return false, err
-	}
-	return true, os.Rename(temporary, file)
+	err = disk.Publish(file, text)
+	return err == nil, err
 }
 
 // merge lists a release in the text of a catalogue.
