@@ -135,9 +135,8 @@ var rules = []rule{
 	},
 	{
 		folder: fixtures,
-		may: []string{"core/dataset", "core/ingest", "core/job", "core/key", "core/namespace", "core/op", "core/page", "core/port",
-			"core/replica",
-			"core/retrieve", "adapters/storage/sqlite", "adapters/index/embedded"},
+		may: []string{"core/dataset", "core/ingest", "core/job", "core/key", "core/namespace", "core/op", "core/page",
+			"core/port", "core/replica", "core/retrieve", "adapters/storage/sqlite", "adapters/index/embedded"},
 		why: "tests of services stand on the default adapters",
 	},
 	{
@@ -225,8 +224,8 @@ var rules = []rule{
 		"github.com/asticode/go-astisub", "github.com/klippa-app/go-pdfium",
 		"github.com/tetratelabs/wazero"),
 	adapter("source",
-		"adapters/outbound", "adapters/extract/markup", "plugins/host/connector", "github.com/bmatcuk/doublestar", "github.com/go-git/go-git",
-		"golang.org/x/crypto/ssh", "codeberg.org/readeck/go-readability", "github.com/temoto/robotstxt",
+		"adapters/outbound", "adapters/extract/markup", "plugins/host/connector", "github.com/bmatcuk/doublestar",
+		"github.com/go-git/go-git", "golang.org/x/crypto/ssh", "codeberg.org/readeck/go-readability", "github.com/temoto/robotstxt",
 		"github.com/mmcdole/gofeed", "github.com/minio/minio-go", "github.com/wlynxg/chardet",
 		"golang.org/x/net", "golang.org/x/text"),
 	contract("adapters/source/sourcetest"),

@@ -210,7 +210,7 @@ func TestJobIsShown(t *testing.T) {
 		"started_at", "updated_at", "finished_at", "expires_at")
 }
 
-// Lists are newest first, and their pages join without a gap, whoever looks.
+// Lists are newest first, and their pages join without a gap, for every key.
 func TestJobsAreListed(t *testing.T) {
 	o := openOffice(t)
 	var all, own, other, working []string

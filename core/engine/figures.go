@@ -54,7 +54,7 @@ func (e *Engine) Figures() Figures {
 	return f
 }
 
-// census counts the store now and then, so that whoever reads the figures costs nothing.
+// census counts the store now and then, so that reading the figures costs nothing.
 type census struct {
 	store port.Snapshots[port.StatisticsReader]
 	every time.Duration

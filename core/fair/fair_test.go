@@ -225,7 +225,7 @@ func steps(ctx context.Context, s *fair.Scheduler, n *int, mu *sync.Mutex) {
 }
 
 // Organizations that compute all the time get as much each, however many calls one of
-// them has, and whoever comes later no more for having rested than its credit.
+// them has, and a later one no more for having rested than its credit.
 func TestShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fair.New(1)
@@ -270,7 +270,7 @@ func TestShares(t *testing.T) {
 	})
 }
 
-// A short rest gives no credit back: whoever pauses between its calls gets no more than
+// A short rest gives no credit back: one that pauses between its calls gets no more than
 // one that does not.
 func TestRestsGiveNoAdvantage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -52,7 +52,7 @@ func TestTheBacklogIsTold(t *testing.T) {
 	hurried, cancel := context.WithCancel(c.ctx)
 	var left atomic.Bool
 	release := make(chan struct{})
-	c.Index.OnApply.Set(func() error { // fails who has left, and holds whoever goes on
+	c.Index.OnApply.Set(func() error { // fails who has left, and holds the others
 		cancel()
 		if left.CompareAndSwap(false, true) {
 			return hurried.Err()

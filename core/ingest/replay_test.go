@@ -251,7 +251,7 @@ func TestIndexesAreServedOnce(t *testing.T) {
 	}
 }
 
-// One replay of an index runs at a time, whoever else waits for it.
+// One replay of an index runs at a time, however many wait for it.
 func TestOneReplayRunsAtATime(t *testing.T) {
 	c := open(t)
 	c.writeTo(c.elsewhere(), func(tx *ingest.Tx) error { return c.put(tx, c.of("a", "pelican", "x")) })

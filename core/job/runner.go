@@ -294,7 +294,7 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 			if err != nil && fault.CodeOf(err) != fault.Conflict {
 				return err
 			}
-			// Otherwise this replica's lease has lapsed: whoever finds the job runs it.
+			// Otherwise this replica's lease has lapsed: the replica that finds the job runs it.
 		}
 		if joined {
 			return nil

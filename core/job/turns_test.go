@@ -71,7 +71,7 @@ func (y *yard) ends(orgs, then string) {
 	}
 }
 
-// A lane goes round the organizations whose jobs wait in it, whoever asked for more.
+// A lane goes round the organizations whose jobs wait in it, however much one asked for.
 func TestALaneGoesRoundTheOrganizations(t *testing.T) {
 	b, y := newBed(t), newYard(t)
 	b.tenants()

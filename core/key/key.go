@@ -120,7 +120,7 @@ type Issue struct {
 
 // Who makes keys that no other key has asked for.
 const (
-	MadeByCommandLine = "cli"       // whoever may write to the data folder
+	MadeByCommandLine = "cli"       // a user who may write to the data folder
 	MadeByBootstrap   = "bootstrap" // the program, for commands on its machine
 )
 

@@ -62,7 +62,7 @@ const (
 // FileError is why a file could not be read.
 type FileError struct {
 	Code    FileCode
-	Message string // for whoever sent the file: a sentence less its subject, the file's name: "is encrypted"
+	Message string // for the client that sent the file: a sentence less its subject, the file's name: "is encrypted"
 	Err     error  // the cause, for the log only; may be nil
 }
 

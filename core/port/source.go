@@ -105,7 +105,7 @@ const (
 // SourceError is why a source or an item can't be read.
 type SourceError struct {
 	Code       SourceCode
-	Message    string        // for whoever configured the source; holds no secret
+	Message    string        // for the user who configured the source; holds no secret
 	RetryAfter time.Duration // at least so long to wait; 0: no word of it
 	Err        error         // the cause, for the log only; may be nil
 }

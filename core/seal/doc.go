@@ -3,7 +3,7 @@
 //
 // Each organization has a data key, which is made with its first secret and lies in the
 // store wrapped by a sealing key. Sealing keys come from the operator and never lie in
-// the store: whoever has the store, a dump or a backup of it alone can read no secret.
+// the store: the store, a dump or a backup of it alone give no secret away.
 // What is sealed is bound to its organization, table, row and name, so that one
 // who can write to the store cannot have a secret used in another's place.
 //

@@ -500,7 +500,7 @@ func TestForgetting(t *testing.T) {
 }
 
 // What an organization's data key sealed can't be read any more once the organization is
-// gone, whoever has kept a copy.
+// gone, though somebody kept a copy.
 func TestADeletedOrganizationsSecretsAreLost(t *testing.T) {
 	p := onSQLite(t)
 	store := p.store

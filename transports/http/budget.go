@@ -18,8 +18,8 @@ func accountOf(p ident.Principal) account { return account{string(p.Org), p.KeyI
 
 // pool bounds bytes that are held at once. Nobody can take all of it: an owner holds
 // at most as much as it leaves to the others, and one of its members at most half as
-// much as that. So one alone gets half, of two greedy ones each a third, and whoever
-// comes next always finds room (dynamic thresholds, Choudhury and Hahne 1998).
+// much as that. So one alone gets half, of two greedy ones each a third, and a
+// newcomer always finds room (dynamic thresholds, Choudhury and Hahne 1998).
 type pool struct {
 	limit int64
 

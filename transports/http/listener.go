@@ -133,7 +133,7 @@ func (l *listener) evict(among func(*conn) bool) bool {
 	}
 	l.mu.Unlock()
 	if worst != nil {
-		_ = worst.raw.Close() // whoever reads it closes the rest; a farewell by TLS could take long
+		_ = worst.raw.Close() // its reader closes the rest; a farewell by TLS could take long
 	}
 	return worst != nil
 }

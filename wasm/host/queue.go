@@ -501,7 +501,7 @@ const leastLimit = 3 * time.Second
 
 // callLimit is the time limit of a call. One into a stranger's module has it in proportion
 // to its work, all of it for a full batch; and a query has a sixth of it at most and a
-// score a third, so that whoever waits for them has time left for what else was asked.
+// score a third, so that their callers have time left for what else was asked.
 func (m *Model) callLimit(j *job) time.Duration {
 	most := m.options.CallTimeout
 	if m.module.Interrupt != Enforced {

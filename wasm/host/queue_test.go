@@ -279,7 +279,7 @@ func TestHeldCallers(t *testing.T) {
 	}
 }
 
-// TestGuests: while the workers for anything are busy, whoever has no job running has one
+// TestGuests: while the workers for anything are busy, a guest, who has no job running, has one
 // worker more, and nobody else has.
 func TestGuests(t *testing.T) {
 	q := newQueue(100, 2)

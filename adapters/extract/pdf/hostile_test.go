@@ -158,7 +158,7 @@ func random(n int) []byte {
 }
 
 // TestTime checks that a page that would take years is given up when its time is over, or
-// when whoever asked is gone, and that its memory comes back.
+// when its caller is gone, and that its memory comes back.
 func TestTime(t *testing.T) {
 	years := of(laughs(20))
 	t.Run("limit", func(t *testing.T) {

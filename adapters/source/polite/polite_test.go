@@ -266,7 +266,7 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// TestRetryAfter: a host that asks to come back soon is waited for, and whoever asks one
+// TestRetryAfter: a host that asks to come back soon is waited for, and who asks one
 // that wants to be left alone longer is told for how long.
 func TestRetryAfter(t *testing.T) {
 	head, status, refused := "20", http.StatusTooManyRequests, 1

@@ -79,8 +79,8 @@ type page struct {
 	nofollow  bool
 }
 
-// parsePage reads an answer's body; obey, as it wants robots to read it. What cannot be read as a page is left to whoever
-// reads files, who says what is wrong with it.
+// parsePage reads an answer's body; obey, as it wants robots to read it. What cannot be read as a page is left to the
+// extractor, which says what is wrong with it.
 func parsePage(u *url.URL, h http.Header, body []byte, obey bool) *page {
 	media, label := mediaType(h)
 	name := path.Base(u.Path)

@@ -120,6 +120,9 @@ func (c *command) connect(ctx context.Context, name string, t target,
 // agreeToMigrate asks before a command brings the schema of a store up to date that an older
 // program wrote. Only serve and migrate do so unasked: there is no way back.
 func (c *command) agreeToMigrate(ctx context.Context, name string, cfg *configs.Config) error {
+	if c.yes {
+		return nil
+	}
 	m, _, err := app.Schema(ctx, app.Settings{Registry: c.registry, Config: cfg, Log: c.logger(cfg.Log), Command: name})
 	if err != nil {
 		return cmp.Or(datadir.Usable(cfg.DataDir), err) // a folder's rights say more than what they keep from working
@@ -130,7 +133,7 @@ func (c *command) agreeToMigrate(ctx context.Context, name string, cfg *configs.
 	what := fmt.Sprintf("storage %s was written by an older version: its schema is version %d, and mneme %s brings it to "+
 		"version %d. There is no way back, and older servers no longer start on it: copy it before", cfg.Storage.Component,
 		m.From, name, m.To)
-	if name == "mcp" && !c.yes { // standard input carries the protocol
+	if name == "mcp" { // standard input carries the protocol
 		return errors.New(what + "; then run mneme migrate, or give --yes")
 	}
 	return c.confirm("%s. Go on?", what)

@@ -35,7 +35,7 @@ func parsePolicy(name string) (dataset.Policy, error) {
 // trust says what a data set may bring along, and by whose signature.
 type trust struct {
 	installation.Authority
-	verify string // file of the public key; "": whoever wrote it
+	verify string // file of the public key; "": anybody may have written it
 }
 
 func (t *trust) flags(f *pflag.FlagSet) {

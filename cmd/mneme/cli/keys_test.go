@@ -375,7 +375,7 @@ func TestUsers(t *testing.T) {
 // A user without a home, as many services have, can make a key: it needs no cache.
 func TestKeysWithoutAHome(t *testing.T) {
 	dir := t.TempDir()
-	nowhere := filepath.Join(dir, "file", "home") // below a file nothing can be made, whoever asks
+	nowhere := filepath.Join(dir, "file", "home") // below a file nothing can be made, by root neither
 	write(t, filepath.Join(dir, "file"), "")
 	env := []string{"HOME=" + nowhere, "XDG_CACHE_HOME=" + filepath.Join(nowhere, ".cache"), "MNEME_CACHE="}
 	data := filepath.Join(dir, "data")

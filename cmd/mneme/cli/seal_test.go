@@ -16,7 +16,7 @@ import (
 	"github.com/mnemehq/mneme/core/seal"
 )
 
-// storedSecret opens the store of a folder beside whoever has it, and has fn use the
+// storedSecret opens the store of a folder beside a process that has it, and has fn use the
 // default organization's place of a secret.
 func storedSecret(t *testing.T, data string, keys []seal.Key, fn func(*seal.Sealer, port.SealPlace) error) {
 	t.Helper()

@@ -6,9 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -209,28 +207,6 @@ func (d *depot) find(ns string, q coretest.Object) []string {
 	d.t.Helper()
 	r := coretest.Ask(d.ctx, d.t, d.queries.Query, q, func(in *query.Request) { in.Namespace = ns }).OK()
 	return coretest.Column(r.List("results"), "document_id")
-}
-
-// end reads a data set to its end and answers the end line of its namespace.
-func end(t testing.TB, set []byte) (e dataset.End) {
-	t.Helper()
-	s := dataset.NewScan(bytes.NewReader(set))
-	for {
-		l, err := s.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil && l.Kind == dataset.KindEnd {
-			err = l.Decode(&e)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Whole(); err != nil {
-		t.Fatal(err)
-	}
-	return e
 }
 
 // edit makes the lines that stand in the place of one; none: it is left out.

@@ -27,9 +27,9 @@ func TestPolicies(t *testing.T) {
 	from.write("docs", doc("a", "Alpha as exported.", ""), doc("b", "Beta.", `{"k":"v"}`), doc("c", "Gamma.", ""))
 	set := from.export("docs", true)
 	to.write("docs", doc("a", "Alpha as it is here.", ""), doc("b", "Beta.", `{"k":"v"}`), doc("z", "Only here.", ""))
-	before := end(t, to.export("docs", false))
+	before := coretest.End(t, to.export("docs", false))
 	to.refuses("docs", dataset.Fail, set, "conflict", `"a"`, "on_conflict", "nothing was imported")
-	if after := end(t, to.export("docs", false)); after.Hash != before.Hash {
+	if after := coretest.End(t, to.export("docs", false)); after.Hash != before.Hash {
 		t.Error("a refused import changed something")
 	}
 	to.brings("docs", dataset.Skip, set, tally{created: 1, unchanged: 1, skipped: 1})
@@ -193,7 +193,7 @@ func TestImportThatStops(t *testing.T) {
 		t.Errorf("%d documents are stored", n)
 	}
 	to.brings("docs", dataset.Fail, set, tally{created: 130, unchanged: 200})
-	if is, was := end(t, to.export("docs", true)), end(t, set); is.Hash != was.Hash {
+	if is, was := coretest.End(t, to.export("docs", true)), coretest.End(t, set); is.Hash != was.Hash {
 		t.Errorf("in the end %+v, was %+v", is, was)
 	}
 }
@@ -366,7 +366,7 @@ func TestExportBesideWrites(t *testing.T) {
 	close(stop)
 	<-done
 	to.brings("docs", dataset.Fail, last, tally{created: 2 * pairs})
-	if is, was := end(t, to.export("docs", true)), end(t, last); is.Hash != was.Hash {
+	if is, was := coretest.End(t, to.export("docs", true)), coretest.End(t, last); is.Hash != was.Hash {
 		t.Errorf("imported: %+v, was %+v", is, was)
 	}
 }

@@ -37,7 +37,7 @@ func TestMoves(t *testing.T) {
 			from.write("docs", doc("d003", "It was rewritten later.", `{"quote":"<&> \u2028 \"","n":1.50}`))
 			from.remove("docs", "d007")
 			set := from.export("docs", true)
-			e := end(t, set)
+			e := coretest.End(t, set)
 			if e.Counts.Documents != 129 || e.Counts.Namespaces != 1 || e.Counts.Chunks < 129 {
 				t.Errorf("the end line counts %+v", e.Counts)
 			}
@@ -50,7 +50,7 @@ func TestMoves(t *testing.T) {
 			if made := to.Embedder.TakePassages(); len(made) > 0 {
 				t.Errorf("%d passages were embedded", len(made))
 			}
-			if again := end(t, to.export("docs", true)); again.Hash != e.Hash || again.Counts != e.Counts {
+			if again := coretest.End(t, to.export("docs", true)); again.Hash != e.Hash || again.Counts != e.Counts {
 				t.Errorf("exported again: %+v, was %+v", again, e)
 			}
 			if was, is := from.stored("docs"), to.stored("docs"); !slices.Equal(was, is) || len(is) != 129 {
@@ -65,11 +65,11 @@ func TestMoves(t *testing.T) {
 
 			// Again, under another name, and from a file of mneme export.
 			to.brings("docs", dataset.Fail, set, tally{unchanged: 129})
-			if again := end(t, to.export("docs", true)); again.Hash != e.Hash || again.Seq == 0 {
+			if again := coretest.End(t, to.export("docs", true)); again.Hash != e.Hash || again.Seq == 0 {
 				t.Errorf("an import of the same changed something: %+v", again)
 			}
 			to.brings("other-name", dataset.Fail, set, tally{created: 129})
-			if again := end(t, to.export("other-name", true)); again.Hash != e.Hash {
+			if again := coretest.End(t, to.export("other-name", true)); again.Hash != e.Hash {
 				t.Errorf("under another name: %+v, was %+v", again, e)
 			}
 			var file bytes.Buffer
@@ -137,7 +137,7 @@ func TestMovesToOtherModels(t *testing.T) {
 	docs := corpus(60)
 	from.write("docs", docs...)
 	set, bare := from.export("docs", true), from.export("docs", false)
-	if e := end(t, bare); len(bare)*3 > len(set)*2 || e.Counts.Documents != 60 || e.Counts.Chunks != 0 {
+	if e := coretest.End(t, bare); len(bare)*3 > len(set)*2 || e.Counts.Documents != 60 || e.Counts.Chunks != 0 {
 		t.Errorf("%d bytes without vectors, %d with; %+v", len(bare), len(set), e.Counts)
 	}
 	want := from.stored("docs")

@@ -102,7 +102,7 @@ func TestImportsOfAnOrganizationWait(t *testing.T) {
 	to.brings("three", dataset.Fail, set, tally{created: 1})
 }
 
-// Two imports are stored at a time, whoever has sent more.
+// Two imports are stored at a time, however many were sent.
 func TestTwoImportsAreStoredAtATime(t *testing.T) {
 	t.Parallel()
 	from, to := open(t, coretest.Options{}), open(t, coretest.Options{})

@@ -182,7 +182,7 @@ func (r *reader) document() error {
 // charset is what text that is not UTF-8 is to be read in.
 func (r *reader) charset() (string, error) {
 	if r.file.Encoding == nil {
-		return text.UTF8, nil // it is not guessed: whoever imports names it, or sees the file refused
+		return text.UTF8, nil // it is not guessed: the user names it, or sees the file refused
 	}
 	return htmlindex.Name(r.file.Encoding)
 }

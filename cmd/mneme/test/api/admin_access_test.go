@@ -170,7 +170,7 @@ func TestAdminRefusesOtherKeys(t *testing.T) {
 	})
 }
 
-// TestAdminNeverMakesAKeyOfAllOrganizations, whoever asks for one over HTTP.
+// TestAdminNeverMakesAKeyOfAllOrganizations: no caller gets one over HTTP.
 func TestAdminNeverMakesAKeyOfAllOrganizations(t *testing.T) {
 	stores(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
-	"github.com/mnemehq/mneme/core/dataset"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
@@ -59,28 +57,6 @@ func (r *reply) counts(created, replaced, unchanged, skipped, embedded int) *rep
 	return r
 }
 
-// end reads a data set to its end and answers the end line of its namespace.
-func end(t testing.TB, set []byte) (e dataset.End) {
-	t.Helper()
-	s := dataset.NewScan(bytes.NewReader(set))
-	for {
-		l, err := s.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil && l.Kind == dataset.KindEnd {
-			err = l.Decode(&e)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Whole(); err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 func gzipped(t testing.TB, b []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -103,9 +79,9 @@ func TestNamespaceMoves(t *testing.T) {
 		from.writeAll("docs", docs)
 		from.write("docs", doc("d003", "It was rewritten later.", `{"quote":"<&> \u2028 \"","n":1.50}`))
 		set, bare := from.exported("docs", ""), from.exported("docs", "?vectors=false")
-		e := end(t, set)
-		if e.Counts.Documents != 130 || e.Counts.Chunks < 130 || end(t, bare).Counts.Chunks != 0 {
-			t.Errorf("the end lines count %+v, and without vectors %+v", e.Counts, end(t, bare).Counts)
+		e := coretest.End(t, set)
+		if e.Counts.Documents != 130 || e.Counts.Chunks < 130 || coretest.End(t, bare).Counts.Chunks != 0 {
+			t.Errorf("the end lines count %+v, and without vectors %+v", e.Counts, coretest.End(t, bare).Counts)
 		}
 
 		to := start(t, b, options{sparse: &coretest.SparseEncoder{}})
@@ -114,7 +90,7 @@ func TestNamespaceMoves(t *testing.T) {
 			r.number("chunks") != float64(e.Counts.Chunks) || r.json["sparse"] != true || r.json["namespace"] != "docs" {
 			t.Errorf("%s; the end line has %s and %+v", r.body, want, e.Counts)
 		}
-		if again := end(t, to.exported("docs", "")); again.Hash != e.Hash || again.Counts != e.Counts {
+		if again := coretest.End(t, to.exported("docs", "")); again.Hash != e.Hash || again.Counts != e.Counts {
 			t.Errorf("exported again: %+v, was %+v", again, e)
 		}
 		if was, is := stored(from, "docs"), stored(to, "docs"); strings.Join(was, "\n") != strings.Join(is, "\n") {
@@ -126,7 +102,7 @@ func TestNamespaceMoves(t *testing.T) {
 			t.Errorf("finds %v, found %v", is, was)
 		}
 		to.brought("other-name", "", gzipped(t, set), "Content-Encoding", "gzip").counts(130, 0, 0, 0, 0)
-		if again := end(t, to.exported("other-name", "")); again.Hash != e.Hash {
+		if again := coretest.End(t, to.exported("other-name", "")); again.Hash != e.Hash {
 			t.Errorf("under another name: %+v, was %+v", again, e)
 		}
 		to.brought("bare", "", bare).counts(130, 0, 0, 0, 130)
@@ -211,7 +187,7 @@ func TestTransferAccess(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		acme.write("docs", doc("b", "Acme's own.", ""))
-		if e := end(t, s.exported("docs", "")); e.Counts.Documents != 1 {
+		if e := coretest.End(t, s.exported("docs", "")); e.Counts.Documents != 1 {
 			t.Errorf("an export has %+v", e.Counts)
 		}
 
