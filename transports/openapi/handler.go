@@ -8,13 +8,24 @@ import (
 	"sync"
 )
 
-// Handlers serve the document by mux pattern, to anyone and with an ETag:
-// /openapi.json and /openapi.yaml. Each is written when it is first asked for: writing both
-// takes as long as the rest of a server's start.
-func (d *Document) Handlers() map[string]http.Handler {
+// Handlers serve the document of a Set by mux pattern, to anyone and with an ETag:
+// /openapi.json and /openapi.yaml. It is made, and each is written, when it is first asked
+// for: that takes longer than the rest of a server's start. The mistakes of New answer 500;
+// a program's tests ask for the document.
+func Handlers(o Options) map[string]http.Handler {
+	document := sync.OnceValues(func() (*Document, error) { return New(o) })
+	as := func(contentType string, format func(*Document) ([]byte, error)) http.Handler {
+		return serve(contentType, func() ([]byte, error) {
+			d, err := document()
+			if err != nil {
+				return nil, err
+			}
+			return format(d)
+		})
+	}
 	return map[string]http.Handler{
-		"GET /openapi.json": serve("application/json", d.JSON),
-		"GET /openapi.yaml": serve("application/yaml", d.YAML),
+		"GET /openapi.json": as("application/json", (*Document).JSON),
+		"GET /openapi.yaml": as("application/yaml", (*Document).YAML),
 	}
 }
 

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"os"
 	"testing"
 
@@ -22,12 +23,31 @@ func TestMain(m *testing.M) {
 
 func open(t testing.TB, change func(*postgres.Config)) *postgres.Store {
 	t.Helper()
+	return openConfig(t, config(t, change))
+}
+
+// config is that of a database of its own: with a schema, where nothing is changed.
+func config(t testing.TB, change func(*postgres.Config)) postgres.Config {
+	t.Helper()
 	c := postgres.Default()
-	c.DSN = registry.Secret(server.Database(t))
-	if change != nil {
-		change(&c)
+	if change == nil {
+		c.DSN = registry.Secret(server.Copy(t, migrate))
+		return c
 	}
-	return openConfig(t, c)
+	c.DSN = registry.Secret(server.Database(t))
+	change(&c)
+	return c
+}
+
+// migrate makes the schema in an empty database.
+func migrate(dsn string) error {
+	c := postgres.Default()
+	c.DSN = registry.Secret(dsn)
+	s, err := postgres.Open(context.Background(), c, postgres.Options{})
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 func openConfig(t testing.TB, c postgres.Config) *postgres.Store {

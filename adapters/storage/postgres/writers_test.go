@@ -18,17 +18,12 @@ import (
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
-	"github.com/mnemehq/mneme/core/registry"
 )
 
 // replicas opens stores over one database, as the processes of an installation do.
 func replicas(t *testing.T, n int, change func(*postgres.Config)) ([]*postgres.Store, string) {
 	t.Helper()
-	c := postgres.Default()
-	c.DSN = registry.Secret(server.Database(t))
-	if change != nil {
-		change(&c)
-	}
+	c := config(t, change)
 	stores := make([]*postgres.Store, n)
 	for i := range stores {
 		stores[i] = openConfig(t, c)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,6 +29,10 @@ type Server struct {
 	missing string // why there is none
 	failed  error
 	stop    func()
+
+	once     sync.Once
+	template string // the database that prepare has filled
+	prepared error
 }
 
 // Start starts a server for the tests of a package, to be used in TestMain; Stop
@@ -51,7 +56,12 @@ func Start() *Server {
 }
 
 // Stop ends the server and removes what it kept.
-func (s *Server) Stop() { s.stop() }
+func (s *Server) Stop() {
+	if s.template != "" && s.prepared == nil {
+		_ = run(s.dsn, "DROP DATABASE IF EXISTS "+s.template+" WITH (FORCE)") // of a server that goes on
+	}
+	s.stop()
+}
 
 // DSN is the connection string of the server's own database. The test is skipped
 // without a server, and fails where MNEME_TEST_REQUIRE is set.
@@ -73,30 +83,62 @@ func (s *Server) DSN(t testing.TB) string {
 // connection string. It skips as DSN does.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
+	return s.database(t, "template0")
+}
+
+// Copy is Database, of a database that begins as prepare has left it. Copying the files
+// of a schema takes a seventh of the processor time of making it. prepare is called once a
+// server, so all calls must mean the same by it, and it may leave no connection behind.
+func (s *Server) Copy(t testing.TB, prepare func(dsn string) error) string {
+	t.Helper()
 	dsn := s.DSN(t)
-	name := fmt.Sprintf("mneme_test_%d_%d", os.Getpid(), s.made.Add(1))
-	s.exec(t, dsn, "CREATE DATABASE "+name+" TEMPLATE template0")
-	t.Cleanup(func() { s.exec(t, dsn, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
-	u, err := url.Parse(dsn)
-	if err != nil {
+	s.once.Do(func() {
+		s.template = s.name()
+		if s.prepared = run(dsn, "CREATE DATABASE "+s.template+" TEMPLATE template0"); s.prepared == nil {
+			s.prepared = prepare(named(dsn, s.template))
+		}
+	})
+	if s.prepared != nil {
+		t.Fatalf("prepare a database: %v", s.prepared)
+	}
+	return s.database(t, s.template+" STRATEGY FILE_COPY")
+}
+
+func (s *Server) database(t testing.TB, template string) string {
+	t.Helper()
+	dsn, name := s.DSN(t), s.name()
+	if err := run(dsn, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
 		t.Fatal(err)
 	}
-	u.Path = "/" + name
+	t.Cleanup(func() {
+		if err := run(dsn, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return named(dsn, name)
+}
+
+func (s *Server) name() string { return fmt.Sprintf("mneme_test_%d_%d", os.Getpid(), s.made.Add(1)) }
+
+// named is the connection string of another database of the same server.
+func named(dsn, database string) string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		panic(err) // a connection was made with it
+	}
+	u.Path = "/" + database
 	return u.String()
 }
 
-func (s *Server) exec(t testing.TB, dsn, statement string) {
-	t.Helper()
+func run(dsn, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	_, err = conn.Exec(ctx, statement)
-	if err := errors.Join(err, conn.Close(ctx)); err != nil {
-		t.Fatal(err)
-	}
+	return errors.Join(err, conn.Close(ctx))
 }
 
 // installed is the folder of the server's programs.

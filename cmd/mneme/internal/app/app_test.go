@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnemehq/mneme/adapters/extract/remote"
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/limit/off"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
@@ -54,6 +55,7 @@ func components() *registry.Registry {
 	sqlite.Register(r)
 	embedded.Register(r)
 	off.Register(r)
+	remote.Register(r)
 	registry.Add(r.Model, registry.Component[port.Model, modelConfig]{
 		Name:      "wasm",
 		Summary:   "A test model.",

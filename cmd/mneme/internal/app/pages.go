@@ -12,15 +12,11 @@ import (
 // withPages adds the OpenAPI document and the reference page, which need no key. base is
 // the URL under which clients reach the server; "": that of their request.
 func withPages(mounts map[string]http.Handler, set *op.Set, base string) (map[string]http.Handler, error) {
-	d, err := openapi.New(openapi.Options{Set: set, Server: base})
-	if err != nil {
-		return nil, err
-	}
 	page, err := reference.Handlers()
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(mounts, d.Handlers())
+	maps.Copy(mounts, openapi.Handlers(openapi.Options{Set: set, Server: base}))
 	maps.Copy(mounts, page)
 	return mounts, nil
 }

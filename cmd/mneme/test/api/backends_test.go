@@ -18,6 +18,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
 	indexpostgres "github.com/mnemehq/mneme/adapters/index/postgres"
 	"github.com/mnemehq/mneme/adapters/standard"
+	storepostgres "github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/postgres/postgrestest"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/port"
@@ -240,7 +241,7 @@ func dsn(t testing.TB, dir string) string {
 	file := filepath.Join(dir, "dsn")
 	kept, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		kept = []byte(database.Database(t))
+		kept = []byte(database.Copy(t, migrate))
 		if err = os.MkdirAll(dir, 0o700); err == nil {
 			err = os.WriteFile(file, kept, 0o600)
 		}
@@ -249,6 +250,17 @@ func dsn(t testing.TB, dir string) string {
 		t.Fatal(err)
 	}
 	return string(kept)
+}
+
+// migrate makes the store's schema in an empty database.
+func migrate(dsn string) error {
+	c := storepostgres.Default()
+	c.DSN = registry.Secret(dsn)
+	s, err := storepostgres.Open(context.Background(), c, storepostgres.Options{})
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 // forgetIndexPostgres drops the tables of an index, which may share their schema

@@ -42,7 +42,7 @@ func TestQueryAnswer(t *testing.T) {
 			t.Errorf("answer: %s", r.body)
 		}
 		hits := r.list("results")
-		fields(t, "a hit", hits[0], "id", "document_id", "chunk_index", "start", "end", "text", "score", "metadata",
+		fields(t, "a hit", hits[0], "id", "document_id", "chunk_index", "heading", "start", "end", "text", "score", "metadata",
 			"before", "after")
 		if hits[0]["document_id"] != "lease" || hits[0]["id"] != "docs/lease" || hits[0]["chunk_index"] != 0.0 {
 			t.Errorf("best hit: %v", hits[0])
