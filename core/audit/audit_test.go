@@ -521,8 +521,8 @@ func TestFilters(t *testing.T) {
 		{audit.Filter{EndUserID: "bob"}, nil},
 		{audit.Filter{RequestID: "req_7"}, []string{first}},
 		{audit.Filter{Refused: true}, []string{second}},
-		{audit.Filter{Since: middle}, []string{third, second}},
-		{audit.Filter{Until: middle}, []string{first}},
+		{audit.Filter{Since: &middle}, []string{third, second}},
+		{audit.Filter{Until: &middle}, []string{first}},
 	} {
 		var got []string
 		for _, r := range l.list(l.own, audit.List{Filter: c.f}).Records {
@@ -539,9 +539,11 @@ func TestFilters(t *testing.T) {
 	if got := l.actions(l.operator, audit.List{Filter: audit.Filter{EndUserID: "ann"}}); !slices.Equal(got, []string{"admin.x"}) {
 		t.Errorf("an end user of the key's own organization: %v", got)
 	}
-	for _, f := range []audit.Filter{{Since: "yesterday"}, {Until: "2026-13-01T00:00:00Z"}} {
-		if err := f.Validate(); fault.CodeOf(err) != fault.InvalidRequest {
-			t.Errorf("%+v is taken: %v", f, err)
+	for _, at := range []string{"", "yesterday", "2026-13-01T00:00:00Z"} {
+		for _, f := range []audit.Filter{{Since: &at}, {Until: &at}} {
+			if err := f.Validate(); fault.CodeOf(err) != fault.InvalidRequest {
+				t.Errorf("%q is taken: %v", at, err)
+			}
 		}
 	}
 }

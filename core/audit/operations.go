@@ -80,6 +80,7 @@ func examples() map[string][]op.Example {
 				"next_cursor": null
 			}`,
 			},
+			{Name: "newest", Summary: "The newest record", Parameters: map[string]string{"limit": "1"}},
 		},
 		"admin.audit.export": {
 			{Name: "refused", Summary: "Refused calls", Parameters: map[string]string{"refused": "true"}},

@@ -27,14 +27,17 @@ type Filter struct {
 	Target       string `query:"target" json:"-" schema:"Text" maxLength:"512" doc:"only what was done to this"`
 	EndUserID    string `query:"end_user_id" json:"-" schema:"Text" maxLength:"128" doc:"only what was done to this end user as a whole, who stands in the log as a keyed hash; of organization, or of the key's own"`
 	RequestID    string `query:"request_id" json:"-" schema:"Text" maxLength:"128" doc:"only what this call did"`
-	Since        string `query:"since" json:"-" format:"date-time" doc:"only what was done at this time or later"`
-	Until        string `query:"until" json:"-" format:"date-time" doc:"only what was done before this time"`
+	Since        *string `query:"since" json:"-" format:"date-time" doc:"only what was done at this time or later"`
+	Until        *string `query:"until" json:"-" format:"date-time" doc:"only what was done before this time"`
 	Refused      bool   `query:"refused" json:"-" doc:"only calls that were refused"`
 }
 
 // Validate refuses what is no time.
 func (f *Filter) Validate() error {
-	for _, t := range []struct{ field, value string }{{"since", f.Since}, {"until", f.Until}} {
+	for _, t := range []struct {
+		field string
+		value *string
+	}{{"since", f.Since}, {"until", f.Until}} {
 		if _, err := instant(t.value); err != nil {
 			return fault.Field(fault.InvalidRequest, t.field, "must be a time as of RFC 3339")
 		}
@@ -42,11 +45,11 @@ func (f *Filter) Validate() error {
 	return nil
 }
 
-func instant(s string) (time.Time, error) {
-	if s == "" {
+func instant(s *string) (time.Time, error) {
+	if s == nil {
 		return time.Time{}, nil
 	}
-	return time.Parse(time.RFC3339, s)
+	return time.Parse(time.RFC3339, *s)
 }
 
 // List are the parameters of GET /audit.

@@ -16,6 +16,10 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
+// claims are the rows of those that end with their work. The one of the replica that numbers
+// events stays.
+const claims = "claims WHERE name <> 'events/publish'"
+
 // Three processes that start together on an empty database make its schema once.
 // Commands work beside them, in folders of their own.
 func TestBesideReplicas(t *testing.T) {
@@ -120,7 +124,7 @@ func TestErasure(t *testing.T) {
 			t.Errorf("words of an erased end user are in %v", left)
 		}
 	}
-	for _, table := range []string{"erasure_acks", "claims", "jobs"} {
+	for _, table := range []string{"erasure_acks", claims, "jobs"} {
 		if n := f.rows("SELECT count(*) FROM " + table); n != 0 {
 			t.Errorf("%d rows are left in %s", n, table)
 		}
@@ -446,7 +450,7 @@ func TestWorkMovesOn(t *testing.T) {
 	if got := second.must(f.key, "GET", "/namespaces/docs", nil).JSON()["documents"]; got != 600.0 {
 		t.Errorf("%v documents, want 600", got)
 	}
-	if n := f.rows("SELECT count(*) FROM claims"); n != 0 {
+	if n := f.rows("SELECT count(*) FROM " + claims); n != 0 {
 		t.Errorf("%d claims are left", n)
 	}
 	// One that stops in order hands its work over at once.
