@@ -20,16 +20,16 @@ import (
 
 // Filter chooses records.
 type Filter struct {
-	Organization string `query:"organization" json:"-" schema:"Text" doc:"id or name; none: all that the key administers"`
-	Actor        string `query:"actor" json:"-" enum:"key,anonymous,cli,system" doc:"only what such a caller did"`
-	KeyID        string `query:"key_id" json:"-" schema:"Text" maxLength:"128" doc:"only what was done with this key"`
-	Action       string `query:"action" json:"-" schema:"Text" maxLength:"128" doc:"only this, such as admin.keys.revoke"`
-	Target       string `query:"target" json:"-" schema:"Text" maxLength:"512" doc:"only what was done to this"`
-	EndUserID    string `query:"end_user_id" json:"-" schema:"Text" maxLength:"128" doc:"only what was done to this end user as a whole, who stands in the log as a keyed hash; of organization, or of the key's own"`
-	RequestID    string `query:"request_id" json:"-" schema:"Text" maxLength:"128" doc:"only what this call did"`
+	Organization string  `query:"organization" json:"-" schema:"Text" doc:"id or name; none: all that the key administers"`
+	Actor        string  `query:"actor" json:"-" enum:"key,anonymous,cli,system" doc:"only what such a caller did"`
+	KeyID        string  `query:"key_id" json:"-" schema:"Text" maxLength:"128" doc:"only what was done with this key"`
+	Action       string  `query:"action" json:"-" schema:"Text" maxLength:"128" doc:"only this, such as admin.keys.revoke"`
+	Target       string  `query:"target" json:"-" schema:"Text" maxLength:"512" doc:"only what was done to this"`
+	EndUserID    string  `query:"end_user_id" json:"-" schema:"Text" maxLength:"128" doc:"only what was done to this end user as a whole, who stands in the log as a keyed hash; of organization, or of the key's own"`
+	RequestID    string  `query:"request_id" json:"-" schema:"Text" maxLength:"128" doc:"only what this call did"`
 	Since        *string `query:"since" json:"-" format:"date-time" doc:"only what was done at this time or later"`
 	Until        *string `query:"until" json:"-" format:"date-time" doc:"only what was done before this time"`
-	Refused      bool   `query:"refused" json:"-" doc:"only calls that were refused"`
+	Refused      bool    `query:"refused" json:"-" doc:"only calls that were refused"`
 }
 
 // Validate refuses what is no time.
