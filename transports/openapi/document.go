@@ -317,6 +317,10 @@ func stream(gen *codec.Schemas, media string, lines []any) *jsonschema.Schema {
 	if len(lines) == 0 {
 		return &jsonschema.Schema{Type: "string", ContentMediaType: media}
 	}
+	if len(lines) == 1 {
+		return &jsonschema.Schema{Type: "string", Description: "One JSON object a line, as in contentSchema.",
+			ContentMediaType: media, ContentSchema: gen.Output(reflect.TypeOf(lines[0]))}
+	}
 	line := &jsonschema.Schema{}
 	for _, l := range lines {
 		line.OneOf = append(line.OneOf, gen.Output(reflect.TypeOf(l)))
