@@ -40,7 +40,17 @@ type Kind struct {
 
 // Data is what the events of a kind say beside kind and time. It names things and never
 // holds what they say.
-type Data interface{ data() }
+type Data interface {
+	// event is an event with this data as it is sent: a struct of its own, so that
+	// descriptions of the API have a name for it.
+	event(Head) any
+}
+
+// Head is what all events begin with.
+type Head struct {
+	Type      string    `json:"type" doc:"its kind"`
+	Timestamp time.Time `json:"timestamp" doc:"when it happened"`
+}
 
 // NamespaceData tells of a namespace.
 type NamespaceData struct {
@@ -125,13 +135,45 @@ type KeyData struct {
 	CreatedBy      *string `json:"created_by" doc:"id of the key that made it, cli or bootstrap; null: not known"`
 }
 
-func (NamespaceData) data() {}
-func (DocumentsData) data() {}
-func (RunData) data()       {}
-func (SourceData) data()    {}
-func (MemoryData) data()    {}
-func (UserData) data()      {}
-func (KeyData) data()       {}
+// The events, as they are sent.
+type (
+	NamespaceEvent struct {
+		Head
+		Data NamespaceData `json:"data"`
+	}
+	DocumentsEvent struct {
+		Head
+		Data DocumentsData `json:"data"`
+	}
+	RunEvent struct {
+		Head
+		Data RunData `json:"data"`
+	}
+	SourceEvent struct {
+		Head
+		Data SourceData `json:"data"`
+	}
+	MemoryEvent struct {
+		Head
+		Data MemoryData `json:"data"`
+	}
+	UserEvent struct {
+		Head
+		Data UserData `json:"data"`
+	}
+	KeyEvent struct {
+		Head
+		Data KeyData `json:"data"`
+	}
+)
+
+func (d NamespaceData) event(h Head) any { return NamespaceEvent{h, d} }
+func (d DocumentsData) event(h Head) any { return DocumentsEvent{h, d} }
+func (d RunData) event(h Head) any       { return RunEvent{h, d} }
+func (d SourceData) event(h Head) any    { return SourceEvent{h, d} }
+func (d MemoryData) event(h Head) any    { return MemoryEvent{h, d} }
+func (d UserData) event(h Head) any      { return UserEvent{h, d} }
+func (d KeyData) event(h Head) any       { return KeyEvent{h, d} }
 
 // Kinds lists all kinds, sorted by what they tell of.
 func Kinds() []Kind {
@@ -175,15 +217,8 @@ func Kinds() []Kind {
 
 var exampleTime = time.Date(2026, 11, 23, 9, 30, 0, 0, time.UTC)
 
-// body is an event as it is sent.
-type body struct {
-	Type      string    `json:"type"`
-	Timestamp time.Time `json:"timestamp"`
-	Data      Data      `json:"data"`
-}
-
 func encode(kind string, at time.Time, d Data) ([]byte, error) {
-	return json.Marshal(body{kind, at.UTC(), d})
+	return json.Marshal(d.event(Head{kind, at.UTC()}))
 }
 
 // Announcements are the kinds for the description of the API.
@@ -194,7 +229,8 @@ func Announcements() []op.Event {
 		if err != nil {
 			panic("event: an example cannot be encoded: " + err.Error())
 		}
-		out = append(out, op.Event{Name: k.Name, Summary: k.Summary, Admin: k.Admin, Data: k.Example, Example: string(example)})
+		out = append(out, op.Event{Name: k.Name, Summary: k.Summary, Admin: k.Admin,
+			Body: k.Example.event(Head{}), Example: string(example)})
 	}
 	return out
 }

@@ -80,7 +80,18 @@ type KindInfo struct {
 
 // Alternatives implements op.Alternator.
 func (KindInfo) Alternatives() map[string][]any {
-	return map[string][]any{"schema": {map[string]any{}}, "example": {map[string]any{}}}
+	// Some generators of clients drop what only the webhooks of the document refer to; each
+	// event stands in an answer, too.
+	var events []any
+	known := map[reflect.Type]bool{}
+	for _, k := range Kinds() {
+		e := k.Example.event(Head{})
+		if t := reflect.TypeOf(e); !known[t] {
+			known[t] = true
+			events = append(events, e)
+		}
+	}
+	return map[string][]any{"schema": {map[string]any{}}, "example": events}
 }
 
 // KindList answers GET /event_kinds.

@@ -28,8 +28,8 @@ type Event struct {
 	Name    string // its type, such as "documents.written"
 	Summary string // a sentence
 	Admin   bool   // only admin keys see it
-	Data    any    // a zero value of the type of its data
-	Example string // JSON of a whole event: type, timestamp and data
+	Body    any    // a value of the type that is sent: type, timestamp and data
+	Example string // JSON of one
 }
 
 // Schemer is implemented by a type whose JSON is not what its Go type says:

@@ -84,17 +84,20 @@ func look(t *testing.T, k tools, address, key, path string) sight {
 	return s
 }
 
-// operations are those of the document that the server gives.
+// operations are those of the document that the server gives, and what it calls itself.
 func operations(t *testing.T, address string) []string {
 	t.Helper()
 	var d struct {
-		Paths map[string]map[string]any `json:"paths"`
+		Paths    map[string]map[string]any `json:"paths"`
+		Webhooks map[string]map[string]any `json:"webhooks"`
 	}
 	harness.Client{T: t, At: address, HTTP: http.DefaultClient}.OK("GET", "/openapi.json", nil).Into(&d)
 	var all []string
-	for path, item := range d.Paths {
-		for method := range item {
-			all = append(all, strings.ToUpper(method)+" "+path)
+	for _, items := range []map[string]map[string]any{d.Paths, d.Webhooks} {
+		for path, item := range items {
+			for method := range item {
+				all = append(all, strings.ToUpper(method)+" "+path)
+			}
 		}
 	}
 	slices.Sort(all)

@@ -61,17 +61,25 @@ func TestFullDisk(t *testing.T) {
 	var space syscall.Statfs_t
 	occupy := func(leave int64) {
 		t.Helper()
-		if err := syscall.Statfs(disk, &space); err != nil {
+		f, err := os.CreateTemp(disk, "ballast-*")
+		if err != nil {
 			t.Fatal(err)
 		}
-		if free := int64(space.Bavail)*space.Bsize - leave; free > 0 {
-			f, err := os.CreateTemp(disk, "ballast-*")
-			if err != nil {
+		defer f.Close()
+		for {
+			if err := syscall.Statfs(disk, &space); err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close()
-			if err := syscall.Fallocate(int(f.Fd()), 0, 0, free); err != nil {
+			free := int64(space.Bavail)*space.Bsize - leave
+			if free <= 0 {
+				return
+			}
+			switch err := syscall.Fallocate(int(f.Fd()), 0, 0, free); {
+			case errors.Is(err, syscall.ENOSPC): // the server has taken some of it meanwhile
+			case err != nil:
 				t.Fatal(err)
+			default:
+				return
 			}
 		}
 	}
