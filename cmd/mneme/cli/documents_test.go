@@ -65,6 +65,11 @@ func TestImportAndQuery(t *testing.T) {
 		t.Errorf("the import beside a server says %s", r.Stderr)
 	}
 	key := newKey(t, data)
+	s.Client(t, key).OK("POST", "/namespaces/notes/documents", map[string]any{"documents": []map[string]any{
+		{"id": "paged", "text": "The pilot waits.", "metadata": map[string]any{"page": 12, "path": "a.pdf", "url": 3}}}})
+	if r := succeed(t, args("query", "notes", "pilot")...); !strings.Contains(r.Stdout, " paged, page 12 ") {
+		t.Errorf("query of a text that has pages finds\n%s", r.Stdout)
+	}
 	if r := succeed(t, "query", "notes", "dusk", "--url", s.URL, "--key", key); !strings.Contains(r.Stdout, "new.txt") {
 		t.Errorf("query over a URL finds\n%s", r.Stdout)
 	}

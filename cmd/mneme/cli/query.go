@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -163,14 +164,26 @@ func (c *command) printHits(r query.Result, explain bool) error {
 	return nil
 }
 
-// documentName is a document's id, or the path of its file where the importer had to
-// alter that to make an id of it.
+// documentName is a document's id. Where that says nothing to a reader, as of what sources
+// bring, or where the importer had to alter a path to make an id of it, it is the path or the
+// address that the text came from. The page of a text that has pages stands behind.
 func documentName(id string, metadata json.RawMessage) string {
-	var of struct{ Path string }
-	if !strings.Contains(id, "::") || json.Unmarshal(metadata, &of) != nil || of.Path == "" {
+	of := map[string]any{} // whatever the caller keeps with a document
+	if json.Unmarshal(metadata, &of) != nil {
 		return id
 	}
-	return oneLine(of.Path, 200)
+	text := func(key string) string {
+		s, _ := of[key].(string)
+		return oneLine(s, 200)
+	}
+	name := id
+	if text("source_kind") != "" || strings.Contains(id, "::") {
+		name = cmp.Or(text("path"), text("url"), id)
+	}
+	if page, ok := of["page"].(float64); ok {
+		name += fmt.Sprintf(", page %g", page)
+	}
+	return name
 }
 
 // oneLine is the beginning of a text, with white space collapsed to single spaces and

@@ -80,6 +80,10 @@ func TestSources(t *testing.T) {
 			if !strings.HasPrefix(id, "src_") || strings.ContainsAny(id, " \n") {
 				t.Fatalf("add prints %q, not an id alone", added.Stdout)
 			}
+			asked := s.Run(slices.Concat([]string{"query", "garden", "hedge February", "--mode", "keyword"}, s.reach)...)
+			if !strings.Contains(asked.Stdout, " more/hedge.md ") || strings.Contains(asked.Stdout, id) {
+				t.Errorf("query says of what a source has brought\n%s%s", asked.Stdout, asked.Stderr)
+			}
 			found := s.Mneme(slices.Concat([]string{"query", "garden", "when is the hedge cut"}, s.reach)...).Stdout
 			if !strings.Contains(found, "The hedge is cut in February.") {
 				t.Errorf("the query finds %s", found)
