@@ -44,16 +44,16 @@ func Start(cmd *exec.Cmd, keep func(line string) bool) (*Server, error) {
 		defer close(ended)
 		for lines := bufio.NewReader(stderr); ; {
 			line, err := lines.ReadString('\n')
+			if keep == nil || keep(line) {
+				s.mu.Lock()
+				s.log.WriteString(line)
+				s.mu.Unlock()
+			}
 			if m := at.FindStringSubmatch(line); m != nil {
 				select {
 				case ready <- m[1]:
 				default: // said before
 				}
-			}
-			if keep == nil || keep(line) {
-				s.mu.Lock()
-				s.log.WriteString(line)
-				s.mu.Unlock()
 			}
 			if err != nil {
 				break
