@@ -263,7 +263,9 @@ var rules = []rule{
 		may:    []string{"plugins/sdk", "core/port"},
 		why:    "an example is what a vendor starts from",
 	},
-	contract("plugins/modelkit"),
+	{folder: "plugins/kit", bare: true, why: "what kits share knows no port"},
+	contract("plugins/modelkit", "plugins/kit"),
+	contract("plugins/sourcekit", "plugins/kit", "github.com/santhosh-tekuri/jsonschema"),
 
 	{folder: "wasm", only: true, bare: true, why: "the package of the folder embeds files"},
 	{folder: "wasm/abi", bare: true, why: "the ABI knows nothing else"},

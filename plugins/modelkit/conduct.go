@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/plugins/kit"
 )
 
 // conduct holds the calls by which a task's behaviour over many calls is checked.
@@ -105,26 +106,8 @@ func isTransient(err error) bool {
 	return false
 }
 
-// minSamples are the samples of memory that a run takes at least.
-const minSamples = 8
-
 // isBusy reports whether a model had no place for a call, which is no wrong answer.
 func isBusy(err error) bool { return err != nil && fault.CodeOf(err) == fault.Unavailable }
-
-// memorySlack is by how much memory may differ that is called flat: pages and heaps come
-// in steps.
-func memorySlack(used int64) int64 { return max(1<<20, used*3/100) }
-
-// growth compares the third and the last quarter of a run's samples of memory.
-func growth(samples []int64) (third, grown int64, flat bool) {
-	n := len(samples)
-	if n < minSamples {
-		return 0, 0, false
-	}
-	third = median(samples[n/2 : n*3/4])
-	grown = median(samples[n*3/4:]) - third
-	return third, grown, third > 0 && grown <= memorySlack(third)
-}
 
 // endures makes calls for a while and watches memory. If the memory still grows, as it
 // may where a busy machine makes few calls, the run lasts up to four times as long: a
@@ -182,7 +165,7 @@ func (k *check) endures(prefix, task string, c conduct) {
 	defer tick.Stop()
 	for told := time.Duration(0); ctx.Err() == nil; {
 		if ran := time.Since(started); ran >= length {
-			if _, _, settled := growth(samples); settled || ran >= 4*length && len(samples) >= minSamples {
+			if _, _, settled := kit.Growth(samples); settled || ran >= 4*length && len(samples) >= kit.MinSamples {
 				break
 			}
 		}
@@ -208,20 +191,15 @@ func (k *check) endures(prefix, task string, c conduct) {
 	renewed = renewals() - renewed
 	k.expect(prefix+"renewals", "nothing runs out of memory in a long run", renewed == 0,
 		"instances were out of memory and replaced %d times in %d calls: is something not freed?", renewed, calls)
-	third, grown, settled := growth(samples)
+	third, grown, settled := kit.Growth(samples)
 	k.expect(prefix+"memory-flat", flat, settled,
-		"%s more in the last quarter of %d calls than in the one before, which had %s", Bytes(grown), calls, Bytes(third))
+		"%s more in the last quarter of %d calls than in the one before, which had %s", kit.Bytes(grown), calls, kit.Bytes(third))
 	most := slices.Max(samples)
 	if ceiling <= 0 {
 		k.skip(prefix+"memory-ceiling", under, "the model declares none")
 		return
 	}
-	k.expect(prefix+"memory-ceiling", under, most <= ceiling, "%s of %s", Bytes(most), Bytes(ceiling))
-}
-
-func median(of []int64) int64 {
-	of = slices.Sorted(slices.Values(of))
-	return of[len(of)/2]
+	k.expect(prefix+"memory-ceiling", under, most <= ceiling, "%s of %s", kit.Bytes(most), kit.Bytes(ceiling))
 }
 
 // breaks crashes the model under load: every call ends, none with a wrong answer,

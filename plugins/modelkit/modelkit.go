@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/plugins/kit"
 )
 
 // Candidate is a model to be checked. Only Open is needed.
@@ -73,26 +74,17 @@ type Step struct {
 }
 
 // Outcome of a check.
-type Outcome string
+type Outcome = kit.Outcome
 
 // The outcomes.
 const (
-	Passed  Outcome = "passed"
-	Failed  Outcome = "failed"
-	Skipped Outcome = "skipped" // what is checked is not there to be seen
+	Passed  = kit.Passed
+	Failed  = kit.Failed
+	Skipped = kit.Skipped
 )
 
 // Finding is the outcome of one check.
-type Finding struct {
-	ID      string        `json:"id"` // "embedding.shapes.unit-length"
-	Expect  string        `json:"expect"`
-	Outcome Outcome       `json:"outcome"`
-	Saw     string        `json:"saw"` // what was seen instead, or why it was skipped; empty where the expectation held
-	Took    time.Duration `json:"took_ns"`
-}
-
-// OK reports whether nothing spoke against the expectation.
-func (f Finding) OK() bool { return f.Outcome != Failed }
+type Finding = kit.Finding
 
 // Subject is the checked model in a Report.
 type Subject struct {
@@ -118,20 +110,10 @@ type Report struct {
 }
 
 // Failed counts the expectations that did not hold.
-func (r Report) Failed() int { return r.count(Failed) }
+func (r Report) Failed() int { return kit.Count(r.Findings, Failed) }
 
 // Skipped counts the checks that found nothing to look at.
-func (r Report) Skipped() int { return r.count(Skipped) }
-
-func (r Report) count(o Outcome) int {
-	n := 0
-	for _, f := range r.Findings {
-		if f.Outcome == o {
-			n++
-		}
-	}
-	return n
-}
+func (r Report) Skipped() int { return kit.Count(r.Findings, Skipped) }
 
 // Tasks are the tasks that a check knows.
 func Tasks() []port.Task {
@@ -143,13 +125,14 @@ func Tasks() []port.Task {
 // "finished".
 func Check(ctx context.Context, c Candidate) Report {
 	k := &check{
-		ctx:    ctx,
-		c:      c,
-		at:     map[string]int{},
-		report: &Report{Started: time.Now(), Findings: []Finding{}, Speed: []Speed{}},
+		ctx:      ctx,
+		c:        c,
+		findings: kit.NewFindings(),
+		report:   &Report{Started: time.Now(), Speed: []Speed{}},
 	}
-	k.last, k.report.Model = k.report.Started, Subject{ID: c.Name, Tasks: []port.Task{}}
+	k.report.Model = Subject{ID: c.Name, Tasks: []port.Task{}}
 	k.run()
+	k.report.Findings = k.findings.All()
 	k.report.Took = time.Since(k.report.Started)
 	return *k.report
 }
@@ -164,16 +147,7 @@ func Run(t *testing.T, c Candidate) {
 		}
 	}
 	r := Check(t.Context(), c)
-	for _, f := range r.Findings {
-		t.Run(f.ID, func(t *testing.T) {
-			switch f.Outcome {
-			case Failed:
-				t.Errorf("%s; saw %s", f.Expect, f.Saw)
-			case Skipped:
-				t.Log("not checked: " + f.Saw)
-			}
-		})
-	}
+	kit.Subtests(t, r.Findings)
 	for _, s := range r.Speed {
 		t.Log(s)
 	}
@@ -181,15 +155,14 @@ func Run(t *testing.T, c Candidate) {
 
 // check is a Check that runs.
 type check struct {
-	ctx     context.Context
-	c       Candidate
-	model   port.Model
-	info    port.ModelInfo
-	tokens  bool // the model counts the tokens that it reads
-	report  *Report
-	at      map[string]int // index of a finding by its id
-	last    time.Time      // when the last finding was made
-	opening time.Duration
+	ctx      context.Context
+	c        Candidate
+	model    port.Model
+	info     port.ModelInfo
+	tokens   bool // the model counts the tokens that it reads
+	report   *Report
+	findings *kit.Findings
+	opening  time.Duration
 }
 
 func (k *check) run() {
@@ -264,19 +237,14 @@ func (k *check) step(name string) {
 	}
 }
 
-// expect records whether an expectation held; saw is formatted only where not. Of
-// several of one id the first that failed is kept.
+// expect records whether an expectation held.
 func (k *check) expect(id, expect string, ok bool, saw string, args ...any) {
-	f := Finding{ID: id, Expect: expect, Outcome: Passed}
-	if !ok {
-		for i, a := range args {
-			if err, is := a.(error); is {
-				args[i] = causes(err)
-			}
+	for i, a := range args {
+		if err, is := a.(error); is && !ok {
+			args[i] = causes(err)
 		}
-		f.Outcome, f.Saw = Failed, fmt.Sprintf(saw, args...)
 	}
-	k.record(f)
+	k.findings.Expect(id, expect, ok, saw, args...)
 }
 
 // alike tells whether a description says the same as a manifest, where it says anything.
@@ -296,25 +264,7 @@ func causes(err error) string {
 }
 
 // skip records that there was nothing to look at.
-func (k *check) skip(id, expect, why string) {
-	k.record(Finding{ID: id, Expect: expect, Outcome: Skipped, Saw: why})
-}
-
-func (k *check) record(f Finding) {
-	now := time.Now()
-	f.Took, k.last = now.Sub(k.last), now
-	if i, ok := k.at[f.ID]; ok {
-		f.Took += k.report.Findings[i].Took
-		if k.report.Findings[i].Outcome == Failed {
-			k.report.Findings[i].Took = f.Took
-		} else {
-			k.report.Findings[i] = f
-		}
-		return
-	}
-	k.at[f.ID] = len(k.report.Findings)
-	k.report.Findings = append(k.report.Findings, f)
-}
+func (k *check) skip(id, expect, why string) { k.findings.Skip(id, expect, why) }
 
 func (k *check) describes() {
 	k.step("describe")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/plugins/kit"
 )
 
 // Figure is how fast a model does a task, and what it takes. What was not measured is 0.
@@ -66,13 +67,13 @@ func (s Speed) String() string {
 	m := s.Model
 	parts := []string{fmt.Sprintf("%s: %.2f ms %s%s, p95 %.2f ms", s.Task, m.P50MS, what,
 		of(func(r *Ratio) float64 { return r.P50 }), m.P95MS),
-		fmt.Sprintf("%.0f a second from %s%s", m.Calls, pluralize(max(m.callers, 1), "caller"),
+		fmt.Sprintf("%.0f a second from %s%s", m.Calls, kit.Pluralize(max(m.callers, 1), "caller"),
 			of(func(r *Ratio) float64 { return r.Calls }))}
 	if m.Texts > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f passages a second%s", m.Texts, of(func(r *Ratio) float64 { return r.Texts })))
 	}
 	if m.Memory > 0 {
-		parts = append(parts, fmt.Sprintf("%s of memory%s", Bytes(m.Memory), of(func(r *Ratio) float64 { return r.Memory })))
+		parts = append(parts, fmt.Sprintf("%s of memory%s", kit.Bytes(m.Memory), of(func(r *Ratio) float64 { return r.Memory })))
 	}
 	if m.ColdMS > 0 {
 		parts = append(parts, fmt.Sprintf("first answer after %.0f ms%s", m.ColdMS, of(func(r *Ratio) float64 { return r.Cold })))
@@ -82,24 +83,6 @@ func (s Speed) String() string {
 		line += "; x is against " + s.Baseline.Name
 	}
 	return line
-}
-
-// Bytes is a size for people.
-func Bytes(n int64) string {
-	switch {
-	case n >= 10<<20 || n <= -10<<20:
-		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
-	case n >= 1<<20 || n <= -1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-}
-
-func pluralize(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // load is what a task is measured with.

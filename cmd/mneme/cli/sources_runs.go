@@ -372,16 +372,34 @@ func (c *command) listItems(ctx context.Context, cl sourcesClient, s source.Sour
 
 func (c *command) sourcesCheckCommand() *cobra.Command {
 	var t target
+	var f connectorFlags
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "check SOURCE",
-		Short: "Try whether a source can be read, and show its first items",
+		Use:   "check SOURCE | PROGRAM [ARG...]",
+		Short: "Try whether a source can be read, or hold a vendor's connector to its rules",
 		Long: `Try the settings and secrets of a source, and show its first items. Nothing is written.
 mneme sources add --dry-run tries those of a source that is not there yet.
-` + connectHelp,
-		Example: "  mneme sources check handbook --data ./data",
-		Args:    cobra.ExactArgs(1),
+` + sourcesKitHelp + "\n" + connectHelp,
+		Example: `  mneme sources check handbook --data ./data
+  mneme sources check ./acme
+  mneme sources check ./acme --set url=https://sandbox.acme.example --secret token=env:ACME_TOKEN
+  mneme sources check .venv/bin/python connector.py --mtls off --format junit --out report.xml`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			program, err := isProgram(args[0])
+			switch {
+			case err != nil:
+				return err
+			case program:
+				return c.checkConnector(cmd.Context(), f, args, asJSON)
+			case len(args) > 1:
+				return usage("sources check takes one source; a program is a path such as ./%s", args[0])
+			}
+			for _, name := range f.names() {
+				if cmd.Flags().Changed(name) {
+					return usage("--%s goes with a program, by a path such as ./%s", name, args[0])
+				}
+			}
 			return c.withSources(cmd.Context(), "check", t, func(cl sourcesClient) error {
 				s, err := cl.find(cmd.Context(), args[0])
 				if err != nil {
@@ -393,6 +411,7 @@ mneme sources add --dry-run tries those of a source that is not there yet.
 		},
 	}
 	t.flags(cmd)
+	f.flags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

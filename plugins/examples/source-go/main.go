@@ -20,6 +20,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -78,6 +79,9 @@ func (c *connector) open(conn port.Connection) (*account, error) {
 	var config struct{ URL string }
 	if err := json.Unmarshal(conn.Config, &config); err != nil {
 		return nil, port.SourceErrorf(port.SourceConfig, err, "the configuration is no JSON object")
+	}
+	if config.URL == "" { // a grant of an end user comes without settings: the operator says which app
+		config.URL = os.Getenv("NOTES_URL")
 	}
 	if u, err := url.Parse(config.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, port.SourceErrorf(port.SourceConfig, nil, "config.url is not the address of an app")

@@ -5,6 +5,7 @@ app in its place. The connector in Go beside this one says what the app answers.
 """
 
 import json
+import os
 import threading
 import urllib.error
 import urllib.parse
@@ -36,7 +37,8 @@ class Account:
 
     def __init__(self, notes, connection):
         self.notes, self.connection = notes, connection
-        self.url = connection.config.get("url", "")
+        # A grant of an end user comes without settings: the operator says which app.
+        self.url = connection.config.get("url", "") or os.environ.get("NOTES_URL", "")
         parts = urllib.parse.urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise sdk.Error("config", "config.url is not the address of an app")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -119,6 +120,21 @@ func (h *hostile) Describe(context.Context, *sourcev1.DescribeRequest) (*sourcev
 	return info, nil
 }
 
+const hoarded = 1 << 30 // where a program that nobody stops stops by itself
+
+// hoard takes more and more memory.
+func hoard() {
+	var all [][]byte
+	for range hoarded >> 23 {
+		piece := make([]byte, 1<<23)
+		for i := 0; i < len(piece); i += 4096 {
+			piece[i] = 1
+		}
+		all = append(all, piece)
+	}
+	runtime.KeepAlive(all)
+}
+
 // asked is what a source's configuration asks for.
 func asked(c *sourcev1.Connection) string {
 	var config struct{ Do string }
@@ -199,6 +215,8 @@ func (h *hostile) List(r *sourcev1.ListRequest, stream sourcev1.Connector_ListSe
 	case "fail late":
 		_ = send(item("a"), complete(true))
 		return status.Error(codes.Internal, "after all")
+	case "hoard":
+		hoard()
 	case "break off":
 		return send(item("a"))
 	case "secret name":
