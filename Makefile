@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help vulnerabilities deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients build test test-times test-tenants endurance source-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients build test test-times test-tenants endurance source-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,12 @@ lint: ## formatting, go.mod, vet and the linters of .golangci.yml
 	go vet ./...
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./...
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run
+
+platforms: ## vet of every package and test for each system and processor that there is a program for
+	@for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 freebsd/amd64 freebsd/arm64; do \
+	  echo "vet for $$target"; \
+	  GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 go vet ./... || exit 1; \
+	done
 
 mcp-clients: ## the MCP clients (npm, PyPI) and the Node.js that cmd/mneme/test/mcp runs
 	sh cmd/mneme/test/mcp/install.sh .cache/mcp-clients

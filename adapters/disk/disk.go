@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 // FS changes files and folders. Whoever calls it reads what is there from the operating
@@ -44,17 +43,17 @@ func OS() FS { return system{} }
 
 type system struct{}
 
-func (system) Mkdir(dir string) error { return os.Mkdir(dir, 0o700) }
+func (system) Mkdir(dir string) error { return mkdir(dir) }
 
 func (system) Create(path string) (File, error) {
-	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	return OpenPrivate(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR)
 }
 
-func (system) Rename(from, to string) error { return os.Rename(from, to) }
+func (system) Rename(from, to string) error { return rename(from, to) }
 
-func (system) Remove(path string) error { return os.Remove(path) }
+func (system) Remove(path string) error { return remove(path) }
 
-func (system) RemoveAll(path string) error { return os.RemoveAll(path) }
+func (system) RemoveAll(path string) error { return removeAll(path) }
 
 func (system) Sync(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -64,19 +63,16 @@ func (system) Sync(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-func (system) SyncDir(dir string) error {
-	if runtime.GOOS == "windows" { // which has no such thing, and orders names by itself
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	return nil
+func (system) SyncDir(dir string) error { return syncDir(dir) }
+
+// OpenPrivate opens a file as os.OpenFile does. One that it makes is for its owner alone.
+func OpenPrivate(path string, flag int) (*os.File, error) { return openPrivate(path, flag) }
+
+// Access is what users other than its owner may do with a file or folder. Those that
+// administer the machine are not counted.
+type Access struct {
+	Who         string // may do what, in words
+	Read, Write bool   // others may read anything of it, or change it
 }
 
 // MakeDir makes a folder and those above it that are missing, durably.

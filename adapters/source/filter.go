@@ -29,7 +29,7 @@ const FilterSchema = `"include": {
     },
     "hidden": {
       "type": "boolean", "default": false,
-      "description": "Also files and folders whose names begin with a dot; never .git."
+      "description": "Also files and folders whose names begin with a dot; never .git and what macOS adds (.DS_Store, ._*)."
     }`
 
 const patterns = "Of *, ?, [abc], {a,b} and ** for any folders; one without a slash is of a name in any folder."
@@ -113,7 +113,10 @@ func (f Filter) Tree(path string) bool {
 // name reports whether the last name of a path may be shown.
 func (f Filter) name(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	return name != ".git" && (f.hidden || !strings.HasPrefix(name, "."))
+	if name == ".git" || name == ".DS_Store" || strings.HasPrefix(name, "._") { // the latter two of macOS, about other files
+		return false
+	}
+	return f.hidden || !strings.HasPrefix(name, ".")
 }
 
 func match(patterns []string, path string) bool {

@@ -94,7 +94,8 @@ func TestFilter(t *testing.T) {
 		yes, no          []string // files
 	}{
 		{yes: []string{"a", "a/b.txt", "a.b/c"}, no: []string{".a", "a/.b", ".git", "a/.git"}},
-		{hidden: true, yes: []string{".a", "a/.b", ".github"}, no: []string{".git", "a/.git"}},
+		{hidden: true, yes: []string{".a", "a/.b", ".github", ".DS_Stores", "a_.b"}, no: []string{".git", "a/.git", ".DS_Store",
+			"a/.DS_Store", "._a.md", "a/._b"}},
 		{include: []string{"*.md"}, yes: []string{"a.md", "a/b/c.md"}, no: []string{"a.txt", "a.md/b"}},
 		{include: []string{"/*.md"}, yes: []string{"a.md"}, no: []string{"a/b.md"}},
 		{include: []string{"docs/**"}, yes: []string{"docs/a", "docs/a/b"}, no: []string{"a/docs/b", "docsa"}},

@@ -4,9 +4,10 @@ package simd_test
 
 import (
 	"math/rand/v2"
-	"syscall"
 	"testing"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/mnemehq/mneme/core/simd"
 )
@@ -15,19 +16,19 @@ import (
 // at the end of a mapped file: reading or writing past it is a fault.
 func beforeGuard[T any](t *testing.T, v []T) []T {
 	t.Helper()
-	page := syscall.Getpagesize()
+	page := unix.Getpagesize()
 	size := len(v) * int(unsafe.Sizeof(v[0]))
 	whole := (size + page - 1) / page * page
-	mem, err := syscall.Mmap(-1, 0, whole+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	mem, err := unix.Mmap(-1, 0, whole+page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Munmap(mem); err != nil {
+		if err := unix.Munmap(mem); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := syscall.Mprotect(mem[whole:], syscall.PROT_NONE); err != nil {
+	if err := unix.Mprotect(mem[whole:], unix.PROT_NONE); err != nil {
 		t.Fatal(err)
 	}
 	at := unsafe.Slice((*T)(unsafe.Pointer(&mem[whole-size])), len(v))

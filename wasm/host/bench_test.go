@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -82,14 +81,6 @@ func loops(b *testing.B, run func(b *testing.B, own bool)) {
 func cpu(b *testing.B) func() {
 	start := processorTime(b)
 	return func() { b.ReportMetric(float64(processorTime(b)-start)/1e6/float64(b.N), "cpu-ms/op") }
-}
-
-func processorTime(b *testing.B) int64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 // BenchmarkQuery embeds one query of 12 tokens at a time.

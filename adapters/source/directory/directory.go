@@ -222,7 +222,7 @@ func (c *Connector) Fetch(ctx context.Context, conn port.Connection, item port.S
 	if !filepath.IsLocal(path) {
 		return port.SourceContent{}, port.SourceErrorf(port.SourceNotFound, nil, "it is not there")
 	}
-	content, version, err := c.read(ctx, f, path)
+	content, version, err := c.read(ctx, f, f.spelled(path))
 	if err != nil {
 		return port.SourceContent{}, err
 	}

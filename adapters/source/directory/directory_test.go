@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -311,8 +310,8 @@ func TestManyLinks(t *testing.T) {
 func TestOtherFiles(t *testing.T) {
 	c, conn, root := connect(t)
 	write(t, root+"/a.txt", "A")
-	if err := syscall.Mkfifo(root+"/pipe", 0o666); err != nil {
-		t.Skip(err)
+	if err := pipe(root + "/pipe"); err != nil {
+		t.Skipf("SKIPPED: no pipe: %v", err)
 	}
 	wantKeys(t, list(t, c, conn), "a.txt")
 	wantFetch(t, c, conn, "pipe", "", port.SourceNotFound)
@@ -547,4 +546,34 @@ func TestSettings(t *testing.T) {
 	if err := c.Revoke(t.Context(), port.Connection{}); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestSpelling: a file has the same key, however the system composes the letters of its name,
+// and is read by it. Where two files differ in nothing else, each has a key of its own.
+func TestSpelling(t *testing.T) {
+	const two, one = "cafe\u0301", "caf\u00e9"
+	const kelvin = "\u212a.txt" // in composed letters it would be a K
+	c, conn, root := connect(t)
+	mkdir(t, root+"/"+two)
+	write(t, root+"/"+two+"/"+two+".txt", "A")
+	write(t, root+"/"+two+"/plain.txt", "B")
+	write(t, root+"/"+kelvin, "C")
+	wantKeys(t, list(t, c, conn), one+"/"+one+".txt", one+"/plain.txt", kelvin)
+	wantFetch(t, c, conn, one+"/"+one+".txt", "A", "")
+	wantFetch(t, c, conn, one+"/plain.txt", "B", "")
+	wantFetch(t, c, conn, kelvin, "C", "")
+	wantFetch(t, c, conn, one+"/none.txt", "", port.SourceNotFound)
+	wantFetch(t, c, conn, one, "", port.SourceNotFound)
+
+	mkdir(t, root+"/"+one)
+	write(t, root+"/"+one+"/"+one+".txt", "D")
+	write(t, root+"/"+one+"/other.txt", "E")
+	if entries, err := os.ReadDir(root); err != nil || len(entries) < 3 {
+		t.Skipf("SKIPPED: this file system takes both for one name (%v)", err)
+	}
+	wantKeys(t, list(t, c, conn), two+"/"+two+".txt", one+"/plain.txt", one+"/"+one+".txt", one+"/other.txt", kelvin)
+	wantFetch(t, c, conn, two+"/"+two+".txt", "A", "")
+	wantFetch(t, c, conn, one+"/plain.txt", "B", "")
+	wantFetch(t, c, conn, one+"/"+one+".txt", "D", "")
+	wantFetch(t, c, conn, one+"/other.txt", "E", "")
 }

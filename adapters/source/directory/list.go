@@ -223,10 +223,11 @@ func (w *walk) item(ctx context.Context, path string, info fs.FileInfo) error {
 	if !w.folder.filter.File(path) {
 		return nil
 	}
+	called := w.folder.composed(path)
 	item := port.SourceItem{
-		Key:      source.Key(path),
+		Key:      source.Key(called),
 		Version:  fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixNano()),
-		Name:     source.Name(path),
+		Name:     source.Name(called),
 		Size:     info.Size(),
 		Modified: info.ModTime(),
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -43,7 +44,7 @@ func LockDir(dir string) (unlock func() error, err error) {
 		return nil, fault.Wrap(fault.Unavailable, op, ErrLocked,
 			"data directory %s is in use by %s; stop it first, or talk to it over HTTP", dir, by)
 	}
-	// Best effort: the lock itself holds without the process id.
+	// Best effort: the lock itself holds without the process id, which Windows lets nobody write into a locked file.
 	_ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 	return l.Unlock, nil
 }
@@ -52,9 +53,9 @@ func LockDir(dir string) (unlock func() error, err error) {
 func directoryFault(op, dir string, err error) error {
 	reason := "cannot be used"
 	switch {
-	case errors.Is(err, fs.ErrPermission), readOnlyFilesystem(err):
+	case errors.Is(err, fs.ErrPermission), disk.ReadOnly(err):
 		reason = "is not writable"
-	case diskFull(err):
+	case disk.Full(err):
 		reason = "is on a full disk"
 	case errors.Is(err, fs.ErrNotExist):
 		reason = "does not exist"

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -190,17 +191,22 @@ func source(path string, as access) string {
 			"secure_delete(1)",
 			"wal_autocheckpoint(0)", "journal_size_limit(67108864)", "cache_size(-16384)", "temp_store(MEMORY)",
 			"trusted_schema(0)", "cell_size_check(1)",
+			"fullfsync(1)", "checkpoint_fullfsync(1)", // for macOS, which else syncs into the disk's cache alone
 		} {
 			q.Add("_pragma", p)
 		}
 	}
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}).String()
+	name := filepath.ToSlash(path)
+	if !strings.HasPrefix(name, "/") { // C:/data would be a host and a port
+		name = "/" + name
+	}
+	return (&url.URL{Scheme: "file", Path: name, RawQuery: q.Encode()}).String()
 }
 
 // touch creates the database file for its owner alone and checks that it can
 // be written.
 func touch(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := disk.OpenPrivate(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return err
 	}
@@ -301,7 +307,7 @@ const leastRoom = 8 << 20
 // Ping implements port.DocumentStore: it reads, looks for room on the disk, and writes
 // through to it.
 func (s *Store) Ping(ctx context.Context) error {
-	if free, known := room(s.dir); known && free < leastRoom {
+	if free, err := disk.Free(s.dir); err == nil && free < leastRoom {
 		return fault.New(fault.Unavailable, "the disk of the data directory is full: %d KiB are free", free>>10).
 			After(10 * time.Second)
 	}

@@ -12,12 +12,12 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
@@ -134,6 +134,10 @@ const (
 
 func (x *examination) folder(dir string) {
 	info, err := os.Stat(dir)
+	var access disk.Access
+	if err == nil {
+		access, err = disk.Look(dir)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		x.ok("data", "%s does not exist yet; it is made on first use", dir)
@@ -148,17 +152,17 @@ func (x *examination) folder(dir string) {
 	case !info.IsDir():
 		x.fail("data", "%s is not a folder; name another with --data", dir)
 		return
-	case info.Mode().Perm()&0o077 != 0:
-		x.warn("data", "others on this machine can reach %s (mode %04o); chmod 700 keeps documents and keys private",
-			dir, info.Mode().Perm())
+	case access.Read:
+		x.warn("data", "others on this machine can reach %s (%s); %s keeps documents and keys private", dir, access.Who,
+			keepFolder(dir))
 	default:
-		x.ok("data", "%s, mode %04o", dir, info.Mode().Perm())
+		x.ok("data", "%s, %s", dir, access.Who)
 	}
-	if err := writable(dir); err != nil {
+	if err := disk.Writable(dir); err != nil {
 		x.fail("data", "cannot write there: %v; check owner, permissions and that the disk is not mounted read-only", err)
 		return
 	}
-	free, err := datadir.Free(dir)
+	free, err := disk.Free(dir)
 	switch {
 	case err != nil:
 		x.warn("disk", "free space is not known: %v", err)
@@ -191,13 +195,13 @@ func (x *examination) sealing(cfg *configs.Config) {
 		x.ok("secrets", "%s does not exist yet; the first start makes it", file)
 		return
 	}
-	info, err := os.Stat(file)
+	access, err := disk.Look(file)
 	switch {
 	case err != nil:
 		x.fail("secrets", "%v", err)
-	case info.Mode().Perm()&0o077 != 0:
-		x.warn("secrets", "others on this machine can reach %s (mode %04o); chmod 600 keeps the sealing key private", file,
-			info.Mode().Perm())
+	case access.Read:
+		x.warn("secrets", "others on this machine can reach %s (%s); %s keeps the sealing key private", file, access.Who,
+			keepFile(file))
 	default:
 		x.ok("secrets", "%s in %s; keep a copy where the store's backups are not", plural(len(keys), "sealing key"), file)
 	}
@@ -211,7 +215,7 @@ func isDir(path string) bool {
 func (x *examination) address(ctx context.Context, addr string) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
+	case taken(err):
 		x.warn("address", "%s is taken by another process; choose another with --addr or server.addr", addr)
 	case err != nil:
 		x.fail("address", "%v; choose another with --addr or server.addr", err)
@@ -290,7 +294,7 @@ func advice(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return "run as the owner of the folder"
-	case errors.Is(err, syscall.ENOSPC):
+	case disk.Full(err):
 		return "make room on the disk"
 	case errors.Is(err, bunsql.ErrNewerSchema):
 		return "use the newer program that wrote it, or a backup from before"
@@ -340,7 +344,7 @@ func (x *examination) model(ctx context.Context, cfg *configs.Config, name strin
 // presentCache is the cache folder, as far as it is there and nobody else writes into it.
 func presentCache(cfg *configs.Config) string {
 	dir := app.CacheDir(cfg)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
+	if access, err := disk.Look(dir); err != nil || !isDir(dir) || access.Write {
 		return ""
 	}
 	return dir

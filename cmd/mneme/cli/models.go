@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/pull"
@@ -317,7 +318,7 @@ func (c *command) printInstalled(packs []pull.Installed) error {
 
 // modelStore is the models of the data folder.
 func (c *command) modelStore(cfg *configs.Config) pull.Store {
-	return pull.Store{DataDir: cfg.DataDir, Free: datadir.Free}
+	return pull.Store{DataDir: cfg.DataDir, Free: disk.Free}
 }
 
 // builtinModel is a line of models list --builtin.

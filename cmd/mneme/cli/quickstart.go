@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -102,7 +101,7 @@ func (c *command) listenNear(ctx context.Context, addr string, free bool) (net.L
 	switch {
 	case err == nil:
 		return l, nil
-	case !free || !errors.Is(err, syscall.EADDRINUSE):
+	case !free || !taken(err):
 		return nil, fmt.Errorf("%w; choose another address with --addr", err)
 	}
 	host, port, err := net.SplitHostPort(addr)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/ident"
@@ -223,7 +224,7 @@ func (c *command) export(ctx context.Context, cl *client.Client, path, file stri
 	if file == "" {
 		return copyExport(c.stdout, body)
 	}
-	out, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := disk.OpenPrivate(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 	if err != nil {
 		return fmt.Errorf("write export: %w", err)
 	}

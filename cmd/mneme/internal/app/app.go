@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/adapters/extract"
 	"github.com/mnemehq/mneme/adapters/standard"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
@@ -104,7 +105,7 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		return nil, err
 	}
 	a.onClose(func(context.Context) error { return a.lock.Release() })
-	if private, err := datadir.Private(s.Config.DataDir); err != nil || !private {
+	if private, err := disk.Private(s.Config.DataDir); err != nil || !private {
 		s.Log.Warn("data folder writable by others", "dir", s.Config.DataDir, "error", err)
 	}
 	if a.cert, err = openCertificate(s.Config.Server.TLS, s.Log); err != nil {
@@ -279,7 +280,7 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 		Concurrency: c.Limits.Concurrency,
 		Queue:       c.Limits.Queue,
 		MaxImport:   int64(c.Limits.ImportMB) << 20,
-		Spool:       datasets.Spool{Dir: c.Limits.TempDir, Max: int64(c.Limits.TempMB) << 20, Free: datadir.Free},
+		Spool:       datasets.Spool{Dir: c.Limits.TempDir, Max: int64(c.Limits.TempMB) << 20, Free: disk.Free},
 		Timeouts: engine.Timeouts{
 			Read:   c.Timeouts.Read,
 			Query:  c.Timeouts.Query,
@@ -394,7 +395,7 @@ func Cache(c *configs.Config, log *slog.Logger) (string, error) {
 	}
 	private := false
 	if err == nil {
-		private, err = datadir.Private(dir)
+		private, err = disk.Private(dir)
 	}
 	if err != nil {
 		return "", fmt.Errorf("make cache folder: %w", err)

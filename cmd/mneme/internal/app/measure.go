@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/model"
@@ -221,7 +222,7 @@ func (a *App) measureDisk() {
 	a.Metrics.Read(metrics.Family{Name: "mneme_data_free_bytes", Type: metrics.Gauge,
 		Help: "What may still be written to the disk of the data folder; absent where the system does not say."},
 		func(emit metrics.Emit) {
-			if free, err := datadir.Free(dir); err == nil {
+			if free, err := disk.Free(dir); err == nil {
 				emit(float64(free))
 			}
 		})

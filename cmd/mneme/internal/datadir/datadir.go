@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -86,12 +85,12 @@ func Acquire(dir, command string) (*Lock, error) {
 	}
 	l := &Lock{dir: dir, file: file}
 	// A process that ended abruptly leaves its record behind.
-	if err := os.Remove(filepath.Join(dir, serverFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.OS().Remove(filepath.Join(dir, serverFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(unusable(dir, fmt.Errorf("remove old server record: %w", err)), file.Unlock())
 	}
 	body, err := json.Marshal(Holder{PID: os.Getpid(), Command: command, Started: time.Now().Truncate(time.Second)})
 	if err == nil {
-		err = os.WriteFile(path, append(body, '\n'), 0o600)
+		err = os.WriteFile(filepath.Join(dir, holderFile), append(body, '\n'), 0o600)
 	}
 	if err != nil {
 		return nil, errors.Join(unusable(dir, fmt.Errorf("write lock: %w", err)), file.Unlock())
@@ -105,7 +104,7 @@ func Create(dir string) error {
 	if err := disk.MakeDir(disk.OS(), dir); err != nil {
 		return unusable(dir, fmt.Errorf("make data folder: %w", err))
 	}
-	if _, err := Private(dir); err != nil {
+	if _, err := disk.Private(dir); err != nil {
 		return unusable(dir, fmt.Errorf("keep others out of the data folder: %w", err))
 	}
 	return nil
@@ -129,9 +128,9 @@ func unusable(dir string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("the data folder %s is not writable by this user: %w", dir, err)
-	case errors.Is(err, syscall.EROFS):
+	case disk.ReadOnly(err):
 		return fmt.Errorf("the data folder %s is on a read-only file system: %w", dir, err)
-	case errors.Is(err, syscall.ENOSPC):
+	case disk.Full(err):
 		return fmt.Errorf("the data folder %s is on a full disk: %w", dir, err)
 	}
 	return err
@@ -139,7 +138,7 @@ func unusable(dir string, err error) error {
 
 func inUse(dir string) *InUse {
 	e := &InUse{Dir: dir}
-	readJSON(filepath.Join(dir, lockFile), &e.Holder) // stays zero when it is just being written
+	readJSON(filepath.Join(dir, holderFile), &e.Holder) // stays zero when it is just being written
 	if s := (Server{}); readJSON(filepath.Join(dir, serverFile), &s) {
 		e.URL = s.URL
 	}
@@ -154,11 +153,11 @@ func readJSON(path string, into any) bool {
 // Release gives the folder back. The lock file stays: removing it would let two
 // processes lock two files of the same name.
 func (l *Lock) Release() error {
-	err := os.Remove(filepath.Join(l.dir, serverFile))
+	err := disk.OS().Remove(filepath.Join(l.dir, serverFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, os.Truncate(filepath.Join(l.dir, lockFile), 0), l.file.Unlock())
+	return errors.Join(err, os.Truncate(filepath.Join(l.dir, holderFile), 0), l.file.Unlock())
 }
 
 // ID names the folder among the replicas over one store; it is made when it is

@@ -2,7 +2,7 @@
 // index's files: the lock that gives the folder to one process, the record by
 // which other commands find the running server, and the local key.
 //
-//	lock         held while a process has the folder; says who
+//	lock         held while a process has the folder; says who (on Windows, holder.json does)
 //	server.json  URL and process of the running server
 //	replica      name of the folder among the replicas over one store
 //	local.key    API key of this machine's user, mode 0600

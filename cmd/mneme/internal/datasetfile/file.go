@@ -51,11 +51,11 @@ func Export(ctx context.Context, x *installation.Exporter, path string, resume b
 	if !resume {
 		flags |= os.O_TRUNC
 	}
-	f, err := os.OpenFile(path+partSuffix, flags, 0o600)
+	f, err := disk.OpenPrivate(path+partSuffix, flags)
 	if err != nil {
 		return out, fmt.Errorf("write the data set: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() { err = errors.Join(err, closeOnce(f)) }()
 	w := newFileWriter(f, strings.HasSuffix(path, ".gz"))
 	var from *dataset.Place
 	if resume {
@@ -86,11 +86,11 @@ func Receive(r io.Reader, path string, sign *Signer, progress func(done, total i
 	if err := checkFree(path); err != nil {
 		return out, err
 	}
-	f, err := os.Create(path + partSuffix)
+	f, err := disk.OpenPrivate(path+partSuffix, os.O_CREATE|os.O_TRUNC|os.O_RDWR)
 	if err != nil {
 		return out, fmt.Errorf("write the data set: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() { err = errors.Join(err, closeOnce(f)) }()
 	w := newFileWriter(f, strings.HasSuffix(path, ".gz"))
 	if out, err = Check(io.TeeReader(r, &w.written), progress); err != nil {
 		return out, errors.Join(err, w.close())
@@ -133,9 +133,18 @@ func checkFree(path string) error {
 	return err
 }
 
-// complete gives a whole file its name, after its signature if it gets one.
+// closeOnce closes a file that may be closed already.
+func closeOnce(f *os.File) error {
+	if err := f.Close(); !errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// complete gives a whole file its name, after its signature if it gets one, and closes it
+// before: Windows renames no file that is open.
 func complete(f *os.File, path, chain string, sign *Signer) error {
-	if err := f.Sync(); err != nil {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write the data set: %w", err)
 	}
 	if sign != nil {
@@ -143,7 +152,7 @@ func complete(f *os.File, path, chain string, sign *Signer) error {
 			return err
 		}
 	}
-	if err := os.Rename(path+partSuffix, path); err != nil {
+	if err := disk.OS().Rename(path+partSuffix, path); err != nil {
 		return fmt.Errorf("write the data set: %w", err)
 	}
 	return disk.OS().SyncDir(filepath.Dir(path))

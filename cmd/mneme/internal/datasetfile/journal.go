@@ -147,11 +147,18 @@ func (j *Journal) open() (err error) {
 			return errors.Join(err, f.Close())
 		}
 	}
-	if err := errors.Join(f.Sync(), j.root.Rename(next, j.name), disk.OS().SyncDir(folder)); err != nil {
-		return errors.Join(err, f.Close())
+	if err := errors.Join(f.Sync(), f.Close()); err != nil { // Windows renames no file that is open
+		return err
 	}
-	j.file = f
-	return nil
+	on := disk.OS()
+	if err := on.Rename(filepath.Join(folder, next), filepath.Join(folder, j.name)); err != nil {
+		return err
+	}
+	if err := on.SyncDir(folder); err != nil {
+		return err
+	}
+	j.file, err = j.root.OpenFile(j.name, os.O_WRONLY|os.O_APPEND, 0)
+	return err
 }
 
 // Close ends the journal. It removes the file if no partition is unfinished.

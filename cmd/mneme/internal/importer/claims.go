@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/mnemehq/mneme/adapters/disk"
 	"github.com/mnemehq/mneme/core/fault"
 )
 
@@ -152,7 +153,7 @@ func (st *State) ResetAll(s Source) error {
 		if locked, err := lock.TryLock(); err != nil || !locked {
 			return err
 		}
-		return errors.Join(os.Remove(other.path), lock.Unlock())
+		return errors.Join(disk.OS().Remove(other.path), lock.Unlock())
 	})
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, "importer.State.ResetAll", err, "cannot keep the import's state: %v", err)

@@ -467,6 +467,44 @@ func TestStateSurvives(t *testing.T) {
 	_ = st.Close()
 }
 
+// A journal of a version that took names as the system spells them goes on: what it knows of a
+// file is of the file as it is called now, whose document of before goes once it has another.
+func TestStateOfOtherSpelling(t *testing.T) {
+	const two, one = "cafe\u0301.md", "caf\u00e9.md"
+	dir := t.TempDir()
+	st := state(t, dir)
+	for _, l := range []stateLine{{File: two, Mark: Mark{Size: 7, Done: true, Reading: 1}, IDs: []string{"before"}},
+		{File: "x" + two, Mark: Mark{Done: true}}} {
+		if err := st.put(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	st = state(t, dir)
+	defer st.Close()
+	if m, ok := st.Mark(one); !ok || m.Size != 7 || !m.Done {
+		t.Errorf("the mark is %+v, %v", m, ok)
+	}
+	listed := Listing{Files: []File{{Name: one}, {Name: "x" + one}}}
+	if stale := st.Stale(listed, Claims{}); len(stale) > 0 {
+		t.Errorf("stale: %+v", stale)
+	}
+	if err := st.put(stateLine{File: one, Mark: Mark{Done: true, Reading: 2}, IDs: []string{"after"}}); err != nil {
+		t.Fatal(err)
+	}
+	if stale := st.Stale(listed, Claims{}); len(stale) != 1 || stale[0].File != one ||
+		!slices.Equal(stale[0].IDs, []string{"before"}) {
+		t.Errorf("stale after a change: %+v", stale)
+	}
+	// A version that kept no ids made them of the name as it was spelled.
+	if stale := st.Stale(Listing{Files: listed.Files[:1]}, Claims{}); len(stale) != 2 || stale[1].File != "x"+one ||
+		!slices.Equal(stale[1].IDs, fileDocuments("x"+two, 0)) {
+		t.Errorf("stale of the oldest version: %+v", stale)
+	}
+}
+
 // files is a Writer of files, so that what a killed process wrote can be seen.
 type files string
 

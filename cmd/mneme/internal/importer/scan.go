@@ -16,6 +16,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
@@ -196,7 +197,14 @@ func (s Scanner) walk(ctx context.Context) (*walker, error) {
 	return w, nil
 }
 
-func (w *walker) leave(l Left) { w.Left = append(w.Left, l) }
+func (w *walker) leave(l Left) {
+	l.Name = called(l.Name)
+	w.Left = append(w.Left, l)
+}
+
+// called is a name as files are called here. Systems compose letters with accents in
+// different ways, and what they mean by a name shall not hang on that.
+func called(name string) string { return norm.NFC.String(name) }
 
 // named takes a file that was given itself.
 func (w *walker) named(given, abs string, info fs.FileInfo) {
@@ -215,7 +223,7 @@ func (w *walker) named(given, abs string, info fs.FileInfo) {
 		w.Files = append(w.Files, File{
 			FS:        os.DirFS(filepath.Dir(abs)),
 			Path:      base,
-			Name:      path.Join(w.Prefix, base),
+			Name:      called(path.Join(w.Prefix, base)),
 			Kind:      kind,
 			Size:      info.Size(),
 			ModTime:   info.ModTime(),
@@ -336,6 +344,8 @@ func (w *walker) reason(at string, e fs.DirEntry, ignored []gitignore.Pattern) s
 	switch {
 	case e.Name() == ".git", !w.Hidden && strings.HasPrefix(e.Name(), "."):
 		return "is hidden"
+	case strings.HasPrefix(e.Name(), "._"), e.Name() == ".DS_Store":
+		return "is what macOS keeps about a file or folder"
 	case e.IsDir() && !w.All && e.Name() == "node_modules":
 		return "holds packages of others"
 	case match(ignored, w.inRepository(at), e.IsDir()):
@@ -370,7 +380,7 @@ func (w *walker) file(at string, e fs.DirEntry) {
 	f := File{
 		FS:        w.fsys,
 		Path:      at,
-		Name:      path.Join(w.name, at),
+		Name:      called(path.Join(w.name, at)),
 		Kind:      kind,
 		Size:      info.Size(),
 		ModTime:   info.ModTime(),

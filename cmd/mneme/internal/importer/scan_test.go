@@ -225,3 +225,41 @@ func TestUnreadableFolderIsAProblem(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 }
+
+// One tree has the same names on every system: macOS hands out letters with accents in two
+// characters, and adds files of its own.
+func TestNamesOfOtherSystems(t *testing.T) {
+	const two, one = "cafe\u0301", "caf\u00e9"
+	dir := folder(t, map[string]string{two + "/" + two + ".md": "x", two + ".png": "x", ".DS_Store": "x", "._a.md": "x",
+		"sub/._b.md": "x", "b._c.md": "x"})
+	l, err := Scanner{Hidden: true, Prefix: two}.Scan(t.Context(), []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{one + "/b._c.md", one + "/" + one + "/" + one + ".md"}, l.names()); d != "" {
+		t.Error(d)
+	}
+	const mac = "is what macOS keeps about a file or folder"
+	want := map[string]string{one + "/" + one + ".png": "is of another kind", one + "/.DS_Store": mac, one + "/._a.md": mac,
+		one + "/sub/._b.md": mac}
+	if d := cmp.Diff(want, l.reasons()); d != "" {
+		t.Error(d)
+	}
+	for _, f := range l.Files {
+		if text, err := fs.ReadFile(f.FS, f.Path); err != nil || string(text) != "x" {
+			t.Errorf("%s: %q, %v", f.Name, text, err)
+		}
+	}
+	named, err := Scanner{}.Scan(t.Context(), []string{filepath.Join(dir, two, two+".md")})
+	if err != nil || !slices.Equal(named.names(), []string{one + ".md"}) {
+		t.Errorf("a file that is named: %q, %v", named.names(), err)
+	}
+	put(t, filepath.Join(dir, one, two+".md"), "y")
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) < 6 {
+		t.Skipf("SKIPPED: this file system takes both for one name (%v)", err)
+	}
+	_, err = Scanner{}.Scan(t.Context(), []string{dir})
+	if err == nil || !strings.Contains(err.Error(), "two files are named") {
+		t.Errorf("two files of one name: %v", err)
+	}
+}

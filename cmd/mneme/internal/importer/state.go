@@ -158,6 +158,8 @@ func (st *State) load(s Source) (int, error) {
 }
 
 func (st *State) apply(l stateLine) {
+	written := l.File // by a version that took names as the system spells them, perhaps
+	l.File = called(written)
 	if l.Gone {
 		delete(st.files, l.File)
 		return
@@ -169,7 +171,7 @@ func (st *State) apply(l stateLine) {
 	}
 	if slices.Contains(ofFirstVersions, ext(l.File)) && l.Reading == 0 && l.Done {
 		// A version that kept no ids; those of such files follow from their names.
-		for _, id := range fileDocuments(l.File, l.Parts) {
+		for _, id := range fileDocuments(written, l.Parts) {
 			f.docs[id] = 0
 		}
 	}

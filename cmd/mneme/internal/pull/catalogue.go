@@ -269,6 +269,10 @@ func ParseMirror(s string) (Mirror, error) {
 
 // asURL takes a folder as a file URL.
 func asURL(s string) (string, error) {
+	if filepath.VolumeName(s) != "" { // a drive of Windows is no scheme
+		abs, err := filepath.Abs(s)
+		return (&url.URL{Scheme: "file", Path: "/" + filepath.ToSlash(abs)}).String(), err
+	}
 	u, err := url.Parse(s)
 	if err != nil {
 		return "", err
@@ -280,6 +284,9 @@ func asURL(s string) (string, error) {
 		abs, err := filepath.Abs(s)
 		if err != nil {
 			return "", err
+		}
+		if filepath.VolumeName(abs) != "" {
+			return asURL(abs)
 		}
 		return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), nil
 	}

@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -106,10 +105,10 @@ func (c Client) Fetch(ctx context.Context, address, sum string, size int64, to s
 	if err := f.run(ctx); err != nil {
 		return fmt.Errorf("fetch %s: %w", f.displayURL, err)
 	}
-	if err := os.Rename(f.part, to); err != nil {
+	if err := disk.OS().Rename(f.part, to); err != nil {
 		return fmt.Errorf("fetch %s: %w", f.displayURL, err)
 	}
-	os.Remove(f.part + ".json")
+	_ = disk.OS().Remove(f.part + ".json") // left over, it is of a part that is not there
 	return disk.OS().SyncDir(filepath.Dir(to))
 }
 
@@ -124,7 +123,7 @@ func (c Client) client() *http.Client {
 		ForceAttemptHTTP2:     true,
 		DisableCompression:    true, // ranges count the bytes of the stored file
 	}
-	t.RegisterProtocol("file", http.NewFileTransport(http.Dir("/")))
+	t.RegisterProtocol("file", http.NewFileTransport(files()))
 	return &http.Client{Transport: t, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if len(via) >= 10 {
 			return errors.New("more than 10 redirects")
@@ -222,8 +221,8 @@ func isPermanent(err error) bool {
 }
 
 func (f *fetch) discard() error {
-	os.Remove(f.part + ".json")
-	if err := os.Remove(f.part); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	_ = os.Remove(f.part + ".json") // left over, it is of a part that is not there
+	if err := disk.OS().Remove(f.part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -337,7 +336,7 @@ func (f *fetch) copy(ctx context.Context, cancel context.CancelCauseFunc, body i
 
 // writeError tells a full disk from other failures to write.
 func (f *fetch) writeError(err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if disk.Full(err) {
 		return &DiskFull{Dir: filepath.Dir(f.part)}
 	}
 	return err

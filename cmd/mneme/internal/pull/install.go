@@ -118,14 +118,14 @@ func (s Store) sweep() error {
 	for _, e := range entries {
 		at := filepath.Join(s.dir(), e.Name())
 		if strings.HasPrefix(e.Name(), ".new-") {
-			errs = append(errs, os.RemoveAll(at))
+			errs = append(errs, disk.OS().RemoveAll(at))
 		}
 		if name, ok := strings.CutPrefix(e.Name(), ".old-"); ok {
 			if _, err := os.Stat(filepath.Join(s.dir(), name)); errors.Is(err, fs.ErrNotExist) &&
 				!strings.HasSuffix(name, removedSuffix) {
-				errs = append(errs, os.Rename(at, filepath.Join(s.dir(), name)))
+				errs = append(errs, disk.OS().Rename(at, filepath.Join(s.dir(), name)))
 			} else {
-				errs = append(errs, os.RemoveAll(at))
+				errs = append(errs, disk.OS().RemoveAll(at))
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func (s Store) pull(ctx context.Context, p Plan, e Entry) (in Installed, err err
 	if err != nil {
 		return in, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
+	defer func() { err = errors.Join(err, disk.OS().RemoveAll(stage)) }()
 	from := filepath.Join(stage, "from")
 	in = Installed{
 		Name:    p.As,
@@ -477,12 +477,12 @@ func writeFile(dir, name string, from io.Reader, size int64) error {
 func (e Entry) convert(ctx context.Context, name, from, to string) error {
 	switch e.Format {
 	case Module, Process:
-		return os.Rename(from, to)
+		return disk.OS().Rename(from, to)
 	case Packed:
 		if err := os.Mkdir(to, 0o700); err != nil {
 			return err
 		}
-		return os.Rename(filepath.Join(from, models.PackFile), filepath.Join(to, models.PackFile))
+		return disk.OS().Rename(filepath.Join(from, models.PackFile), filepath.Join(to, models.PackFile))
 	}
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
@@ -522,7 +522,7 @@ func (s Store) Adopt(ctx context.Context, name string, about Installed, file str
 	if err != nil {
 		return in, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
+	defer func() { err = errors.Join(err, disk.OS().RemoveAll(stage)) }()
 	to := filepath.Join(stage, "to")
 	info, err := os.Stat(file)
 	if err != nil {
@@ -602,16 +602,16 @@ func (s Store) install(ctx context.Context, in *Installed, dir string) error {
 	// A folder cannot replace another in one step; one of the two names always has
 	// a whole model, and a crash between the steps leaves the old one aside.
 	place, aside := filepath.Join(s.dir(), in.Name), filepath.Join(s.dir(), ".old-"+in.Name)
-	if err := os.RemoveAll(aside); err != nil {
+	if err := disk.OS().RemoveAll(aside); err != nil {
 		return err
 	}
-	if err := os.Rename(place, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.OS().Rename(place, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(dir, place); err != nil {
-		return errors.Join(err, os.Rename(aside, place))
+	if err := disk.OS().Rename(dir, place); err != nil {
+		return errors.Join(err, disk.OS().Rename(aside, place))
 	}
-	return errors.Join(os.RemoveAll(aside), disk.OS().SyncDir(s.dir()))
+	return errors.Join(disk.OS().RemoveAll(aside), disk.OS().SyncDir(s.dir()))
 }
 
 func bytesBelow(dir string) (n int64, err error) {
@@ -701,7 +701,7 @@ func (s Store) Remove(ctx context.Context, name string) (err error) {
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	aside := filepath.Join(s.dir(), ".old-"+name+removedSuffix)
-	if err := errors.Join(os.RemoveAll(aside), os.Rename(place, aside), os.RemoveAll(aside)); err != nil {
+	if err := errors.Join(disk.OS().RemoveAll(aside), disk.OS().Rename(place, aside), disk.OS().RemoveAll(aside)); err != nil {
 		return fmt.Errorf("remove %s: %w", name, err)
 	}
 	return nil

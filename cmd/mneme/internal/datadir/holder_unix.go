@@ -1,0 +1,6 @@
+//go:build unix
+
+package datadir
+
+// holderFile says who has the folder.
+const holderFile = lockFile
