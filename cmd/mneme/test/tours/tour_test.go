@@ -49,7 +49,7 @@ var tours = map[string][]string{
 // once are those whose output no set of backends decides: they run over the first.
 var once = map[string][]string{
 	"docs/files.md": {`"media_type":"text/markdown"`, `"chunk_list"`, `"written":2`, `"unchanged":2`, `"code":"no_text"`,
-		`"page":3`,
+		`"page":3`, `"pages":200`, `"page":137`,
 		`"heading":`, "HTTP/1.1 202"},
 	"docs/sources.md": {"nothing was written", "Handbook: completed: 3 items, 3 created", "takes over what a",
 		"2 updated, 1 document deleted",
