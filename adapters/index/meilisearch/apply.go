@@ -360,8 +360,8 @@ func (x *Index) drop(ctx context.Context, g string) error {
 // Retain drops the partitions that are not among the live ones. A partition may have been
 // created since live was read: generations rise, so one below the highest live generation
 // is gone for certain, and one above it is dropped only if the next list lacks it too.
-// Generations below zero are not the store's but those of health checks. With CatchUp and
-// the server out of reach, everything is left to the next call.
+// Generations below zero are not the store's but those of health checks. With the server
+// out of reach, everything is left to the next call.
 func (x *Index) Retain(live []int64) error {
 	ctx := context.Background()
 	err := x.ready(ctx)
@@ -369,7 +369,7 @@ func (x *Index) Retain(live []int64) error {
 		err = x.retain(ctx, live)
 	}
 	var away *unreachableError
-	if x.cfg.OnOutage == CatchUp && errors.As(err, &away) {
+	if errors.As(err, &away) {
 		x.log.WarnContext(ctx, "keyword index cleanup failed", "error", err)
 		return nil
 	}

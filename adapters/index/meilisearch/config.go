@@ -50,7 +50,7 @@ type Config struct {
 	URL             string          `yaml:"url" help:"Address of the server, http://host:7700 or https://..."`
 	APIKey          registry.Secret `yaml:"api_key" help:"API key with the actions search, documents.add, documents.get, documents.delete, indexes.create, settings.get, settings.update, tasks.get and version. Empty: the server has no master key."`
 	IndexPrefix     string          `yaml:"index_prefix" help:"The index is named PREFIX_chunks. One prefix for each installation of mneme."`
-	OnOutage        Outage          `yaml:"on_outage" help:"Writes while Meilisearch is out of reach: refuse (503; the server does not start without it) or catch_up (acknowledged; keyword search is left out of answers until it has caught up)."`
+	OnOutage        Outage          `yaml:"on_outage" help:"Writes while Meilisearch is out of reach: refuse (503; stored, and safe to repeat) or catch_up (acknowledged; keyword search is left out of answers until it has caught up)."`
 	ChangedSettings Changed         `yaml:"changed_settings" help:"When somebody else changed the index's settings: refuse (searches and writes fail, naming the difference) or repair (set them again, which reindexes everything)."`
 	Ranking         Ranking         `yaml:"ranking" help:"How what was found is ordered: meilisearch (its ranking scores, weighted by how rare the words are) or bm25 (counted here over the terms of what was found, which come along with every answer; better for long texts and dearer)."`
 	Timeout         time.Duration   `yaml:"timeout" help:"Longest time of one request."`

@@ -120,24 +120,29 @@ func TestVersionTooOld(t *testing.T) {
 	}
 }
 
+// An index opens without its server, whatever becomes of writes meanwhile, and serves
+// once that is there; what else is wrong with the server still ends the start.
 func TestDownAtStart(t *testing.T) {
-	s := server(t)
-	s.Down()
-	c := quick(s)
-	_, err := meilisearch.Open(t.Context(), c, meilisearch.Options{})
-	fails(t, "start without the server", err)
-
-	c.OnOutage = meilisearch.CatchUp
-	x := open(t, c)
-	if !x.MayLag() {
-		t.Error("an index that catches up does not say that it may lag")
-	}
-	must(t, x.Retain([]int64{1}))
-	fails(t, "write", apply(x, part(1), 0, texts("a", "lighthouse")))
-	s.Up(t)
-	must(t, apply(x, part(1), 0, texts("a", "lighthouse")))
-	if got := find(t, x, part(1), "lighthouse"); got != "a/0" {
-		t.Errorf("found %q", got)
+	for policy, lags := range map[meilisearch.Outage]bool{meilisearch.Refuse: false, meilisearch.CatchUp: true} {
+		t.Run(string(policy), func(t *testing.T) {
+			s := server(t)
+			s.Down()
+			c := quick(s)
+			c.OnOutage = policy
+			x := open(t, c)
+			if x.MayLag() != lags {
+				t.Errorf("MayLag is %t", !lags)
+			}
+			must(t, x.Retain([]int64{1}))
+			fails(t, "write", apply(x, part(1), 0, texts("a", "lighthouse")))
+			_, err := x.Search(t.Context(), part(1), port.IndexQuery{Retriever: port.Keyword, Text: "lighthouse", Limit: 1})
+			fails(t, "search", err)
+			s.Up(t)
+			must(t, apply(x, part(1), 0, texts("a", "lighthouse")))
+			if got := find(t, x, part(1), "lighthouse"); got != "a/0" {
+				t.Errorf("found %q", got)
+			}
+		})
 	}
 }
 

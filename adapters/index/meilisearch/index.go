@@ -61,7 +61,8 @@ type partitionLock struct {
 type pending struct{ task int64 }
 
 // Open connects and checks the server: its version, whose index it is and its
-// settings. With CatchUp a server out of reach is checked when it comes back.
+// settings. A server out of reach is checked when it comes back: what has to be there
+// for queries and writes is decided by each of them, not by a start.
 func Open(ctx context.Context, c Config, o Options) (*Index, error) {
 	x, err := newIndex(c, o)
 	if err != nil {
@@ -69,7 +70,7 @@ func Open(ctx context.Context, c Config, o Options) (*Index, error) {
 	}
 	if err := x.ready(ctx); err != nil {
 		var away *unreachableError
-		if c.OnOutage != CatchUp || !errors.As(err, &away) {
+		if !errors.As(err, &away) {
 			_ = x.Close()
 			return nil, err
 		}

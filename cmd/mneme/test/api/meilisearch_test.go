@@ -168,23 +168,34 @@ func TestMeilisearchAwayCatchesUp(t *testing.T) {
 	}
 }
 
-// A restart forgets what was to be caught up; the first query finds it out.
+// A restart forgets what was to be caught up; the first query finds it out. A server
+// starts without Meilisearch whatever becomes of writes meanwhile.
 func TestMeilisearchAwayOverARestart(t *testing.T) {
 	t.Parallel()
-	s, search := outage(t, meilisearch.CatchUp)
-	s.write("ns", doc("a", "The lighthouse keeper wrote a letter.", ""))
-	search.Down()
-	s.write("ns", doc("b", "A lighthouse on the other shore.", ""))
-	s = s.restart(nil) // it starts without Meilisearch
-	degrades(t, s)
-	s.write("ns", doc("c", "The third lighthouse.", ""))
-	search.Up(t)
-	harness.Eventually(t, "keyword search catches up", func() bool {
-		r := s.query("ns", object{"query": "lighthouse", "retrievers": []string{"vector", "keyword"}})
-		return r.degraded() == "" && len(r.found()) == 3
-	})
-	if got := s.keyword("lighthouse"); len(got) != 3 {
-		t.Errorf("found %v", got)
+	for policy, write := range map[meilisearch.Outage]func(*server, object){
+		meilisearch.CatchUp: func(s *server, d object) { s.write("ns", d) },
+		meilisearch.Refuse: func(s *server, d object) { // it is stored all the same
+			s.post("/namespaces/ns/documents", object{"documents": []object{d}}).fails(503, "unavailable").retry()
+		},
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			s, search := outage(t, policy)
+			s.write("ns", doc("a", "The lighthouse keeper wrote a letter.", ""))
+			search.Down()
+			write(s, doc("b", "A lighthouse on the other shore.", ""))
+			s = s.restart(nil)
+			degrades(t, s)
+			write(s, doc("c", "The third lighthouse.", ""))
+			search.Up(t)
+			harness.Eventually(t, "keyword search catches up", func() bool {
+				r := s.query("ns", object{"query": "lighthouse", "retrievers": []string{"vector", "keyword"}})
+				return r.degraded() == "" && len(r.found()) == 3
+			})
+			if got := s.keyword("lighthouse"); len(got) != 3 {
+				t.Errorf("found %v", got)
+			}
+		})
 	}
 }
 
