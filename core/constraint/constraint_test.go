@@ -56,6 +56,9 @@ type request struct {
 	Namespace string `path:"namespace" json:"-" fault:"invalid_namespace" schema:"NamespaceName"`
 	paging
 	Source  string             `query:"source" json:"-" fault:"invalid_source" required:"true"`
+	Topic   string             `json:"topic" minLength:"2" maxLength:"4"`
+	Note    string             `json:"note" schema:"Content"`
+	Free    string             `json:"free" schema:"Text"`
 	Order   string             `query:"order" json:"-" enum:"up,down"`
 	Only    []string           `query:"only" json:"-" enum:"a,b,c"`
 	Key     *string            `header:"Idempotency-Key" json:"-" pattern:"^[!-~]{1,5}$" rule:"must be 1-5 visible characters"`
@@ -78,7 +81,7 @@ type request struct {
 	Hidden  *string `json:"-" minLength:"9"`
 }
 
-func valid() *request { return &request{Namespace: "docs", Source: "crm"} }
+func valid() *request { return &request{Namespace: "docs", Source: "crm", Topic: "abc", Note: "n"} }
 
 // Each broken limit answers the code, path and message that its tags declare.
 func TestABrokenLimitIsToldByItsTags(t *testing.T) {
@@ -104,7 +107,15 @@ func TestABrokenLimitIsToldByItsTags(t *testing.T) {
 		"as it is": {func(*request) {}, "", ""},
 		"form": {func(r *request) { r.Namespace = "A" }, fault.InvalidNamespace,
 			`namespace: must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit, got "A"`},
-		"form left out":     {func(r *request) { r.Namespace = "" }, fault.InvalidNamespace, "namespace: must be 1-64"},
+		"form left out": {func(r *request) { r.Namespace = "" }, fault.InvalidNamespace,
+			"namespace: is required, and must be 1-64 characters of a-z 0-9 _ -, starting with a letter or digit"},
+		"form left out of an item": {func(r *request) { r.Items = items(item{}) }, fault.InvalidID,
+			"items[0].id: is required, and must be 1-256"},
+		"length left out":   {func(r *request) { r.Topic = "" }, fault.InvalidRequest, "topic: is required, and must be 2-4 characters"},
+		"length of one":     {func(r *request) { r.Topic = "ä" }, fault.InvalidRequest, "topic: must be 2-4 characters, got 1"},
+		"content left out":  {func(r *request) { r.Note = "" }, fault.InvalidRequest, "note: is required, and must hold a character"},
+		"an empty text":     {func(r *request) { r.Free = "" }, "", ""},
+		"no NUL in that":    {func(r *request) { r.Free = "\x00" }, fault.InvalidRequest, "free: holds a NUL character"},
 		"embedded":          {func(r *request) { r.Limit = new(101) }, fault.InvalidRequest, "limit: must be 1-100"},
 		"embedded at most":  {func(r *request) { r.Limit = new(100) }, "", ""},
 		"embedded at least": {func(r *request) { r.Limit = new(1) }, "", ""},
@@ -225,7 +236,7 @@ func TestABrokenLimitIsToldByItsTags(t *testing.T) {
 
 // The first field that is wrong is told, in the order of the fields.
 func TestTheFirstBrokenLimitIsTold(t *testing.T) {
-	r := &request{Order: "left"}
+	r := &request{Order: "left", Topic: "abc", Note: "n"}
 	for _, want := range []string{"namespace: ", "source: ", "order: "} {
 		if err := constraint.Check(r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Fatalf("got %v, want one of %q", err, want)

@@ -195,7 +195,7 @@ func (c *compiler) field(f reflect.StructField, d description) (checker, error) 
 		return nil, err
 	}
 	absent := &violation{code: r.code, reason: "is required", absent: true}
-	// An empty text is refused as absent where no message tells its bounds.
+	// An empty text is refused as absent; where a message tells its bounds, with them.
 	nonempty := d.required || r.minLength > 0 && r.maxLength == 0
 	switch {
 	case pointer && d.optional && value == nil:
@@ -219,6 +219,19 @@ func (c *compiler) field(f reflect.StructField, d description) (checker, error) 
 				return value(v)
 			}
 			return nil
+		}, nil
+	case t.Kind() == reflect.String && !d.optional && value != nil:
+		missing := value(reflect.Zero(t))
+		if missing == nil {
+			return value, nil
+		}
+		missing.absent = true
+		missing.reason = "is required, and " + strings.TrimSuffix(missing.reason, ", got 0")
+		return func(v reflect.Value) *violation {
+			if v.Len() == 0 {
+				return new(*missing)
+			}
+			return value(v)
 		}, nil
 	case value != nil && d.optional:
 		return func(v reflect.Value) *violation {

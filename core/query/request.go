@@ -47,7 +47,6 @@ func (q *Request) JSONSchema() string {
 		"not": {"required": ["mode", "retrievers"], "properties": {"mode": {"not": {"const": null}}, "retrievers": ` +
 		`{"not": {"const": null}}}},
 		"dependentSchemas": {
-			"weights": {"properties": {"weights": {"not": {"type": "object", "additionalProperties": {"const": 0}}}}},
 			"min_score": {"anyOf": [
 				{"properties": {"min_score": {"const": null}}},
 				{"required": ["rerank"], "properties": {"rerank": {"anyOf": [{"const": true}, {"type": "object"}]}}},
@@ -76,12 +75,8 @@ func (q *Request) Validate() error {
 	}
 	if q.Weights != nil {
 		q.weights = map[port.Retriever]float64{}
-		most := 0.0
 		for name, w := range *q.Weights {
-			q.weights[port.Retriever(name)], most = w, max(most, w)
-		}
-		if most == 0 {
-			return invalid("weights", "at least one weight above 0 is needed; retrievers names those that are asked")
+			q.weights[port.Retriever(name)] = w
 		}
 	}
 	if len(q.Filter) > 0 {

@@ -56,6 +56,9 @@ func TestAQueryChoosesRetrievers(t *testing.T) {
 		// retrievers that are not used change nothing.
 		{"docs", object{"weights": object{"vector": 0, "sparse": 1}}, "[keyword]", "bm25"},
 		{"docs", object{"weights": object{"vector": 2, "sparse": 0}}, "[vector keyword]", "fused"},
+		{"docs", object{"weights": object{"keyword": 0}}, "[vector]", "cosine"},
+		{"docs", object{"weights": object{"sparse": 0}}, "[vector keyword]", "fused"},
+		{"thin", object{"weights": object{"vector": 0, "keyword": 0}}, "[sparse]", "sparse"},
 		{"thin", object{"weights": object{"keyword": 0, "vector": 1}}, "[vector sparse]", "fused"},
 		{"thin", object{"weights": object{"keyword": 0, "sparse": 1}, "retrievers": []string{"keyword", "sparse"}}, "[sparse]",
 			"sparse"},
@@ -98,7 +101,6 @@ func TestAQueryIsRefused(t *testing.T) {
 		{object{"mode": "sparse"}, bad, []string{"retrievers", `"docs" has no sparse index`}},
 		{object{"retrievers": []string{"vector", "sparse"}}, bad, []string{"retrievers", "no sparse index"}},
 		{object{"weights": object{"vector": 0, "keyword": 0}}, bad, []string{"weights", "at least one weight above 0"}},
-		{object{"weights": object{"keyword": 0}}, bad, []string{"weights", "at least one weight above 0"}},
 		{object{"weights": object{"vector": 0, "keyword": 0, "sparse": 1}}, bad,
 			[]string{"weights", "every retriever used a weight of 0"}},
 		{object{"filter": object{}}, fault.InvalidFilter, nil},
