@@ -55,6 +55,8 @@ type Settings struct {
 	Log      *slog.Logger
 	Command  string // takes the folder; other processes are told its name
 	Version  string
+	// Memory is how much this process may hold; nil: the container is asked, or the machine.
+	Memory func() (uint64, error)
 	// Telemetry has traces and measurements sent as the OTEL_* variables say.
 	Telemetry bool
 
@@ -96,6 +98,9 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 		}
 	}()
+	if err := fitMemory(s.Memory, s.Config, s.Log); err != nil {
+		return nil, err
+	}
 	if dir := s.Config.Limits.TempDir; dir != "" {
 		if f, err := os.Stat(dir); err != nil || !f.IsDir() {
 			return nil, fmt.Errorf("limits.temp_dir: %s is not a folder that is there", dir)

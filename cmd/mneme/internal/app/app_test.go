@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"github.com/mnemehq/mneme/adapters/extract/remote"
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/limit/off"
@@ -113,6 +115,12 @@ func open(t *testing.T, file string) (*app.App, error) {
 
 func openIn(t *testing.T, dir, file string) (*app.App, error) {
 	t.Helper()
+	return openBounded(t, dir, file, nil)
+}
+
+// openBounded opens it where so much memory is allowed.
+func openBounded(t *testing.T, dir, file string, memory memlimit.Provider) (*app.App, error) {
+	t.Helper()
 	path := filepath.Join(dir, "mneme.yaml")
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
@@ -131,6 +139,7 @@ func openIn(t *testing.T, dir, file string) (*app.App, error) {
 		Command:   "test",
 		Version:   "test",
 		Telemetry: true,
+		Memory:    memory,
 	})
 	if err == nil {
 		t.Cleanup(func() {
