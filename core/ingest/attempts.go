@@ -19,8 +19,9 @@ import (
 type Attempts struct {
 	now func() time.Time
 
-	mu sync.Mutex
-	of map[ident.Org]*leftovers
+	mu    sync.Mutex
+	of    map[ident.Org]*leftovers
+	begin map[string]int // by the embedder's digest: the first piece of an attempt, where it is smaller than usual
 }
 
 // What is kept is bounded: 16 MiB are about 8,000 chunks.
@@ -57,7 +58,7 @@ func (l leftover) bytes() int { return 4*(len(l.dense)+len(l.terms)+len(l.weight
 
 // NewAttempts keeps nothing yet; now tells the time.
 func NewAttempts(now func() time.Time) *Attempts {
-	return &Attempts{now: now, of: map[ident.Org]*leftovers{}}
+	return &Attempts{now: now, of: map[ident.Org]*leftovers{}, begin: map[string]int{}}
 }
 
 // Progress is how far the encoding of some texts is.
@@ -72,12 +73,37 @@ type Progress struct {
 // not nil, is told now and then how far it is.
 func (a *Attempts) Encode(ctx context.Context, org ident.Org, e *Encoder, texts []string, sparse bool, reuse []Reuse,
 	progress func(Progress)) ([]Encoded, error) {
-	return e.encode(ctx, texts, sparse, reuse, &attempt{
+	digest := e.digests().embedding
+	t := &attempt{
 		progress: progress,
-		size:     firstPiece,
+		size:     a.first(digest),
 		found:    func(chunks [][16]byte) map[[16]byte]leftover { return a.find(org, e, sparse, chunks) },
 		left:     func(made map[[16]byte]leftover) { a.keep(org, e, sparse, made) },
-	})
+	}
+	defer func() { a.pace(digest, t.size) }()
+	return e.encode(ctx, texts, sparse, reuse, t)
+}
+
+// first is how many chunks the next attempt makes in its first piece.
+func (a *Attempts) first(digest string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n, ok := a.begin[digest]; ok {
+		return n
+	}
+	return firstPiece
+}
+
+// pace has attempts begin where one has ended: on a machine that is too slow for a usual
+// first piece, none would ever get beyond it.
+func (a *Attempts) pace(digest string, size int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if size < firstPiece {
+		a.begin[digest] = size
+	} else {
+		delete(a.begin, digest)
+	}
 }
 
 // Keep leaves what was encoded for a write that then failed.
@@ -181,7 +207,6 @@ func rowOf(v *port.Vectors, i int, sparse bool) leftover {
 // seconds: what a piece had made is lost when its time ends.
 const (
 	firstPiece = 16
-	leastPiece = 4
 	mostPiece  = 1024
 	briefPiece = 2 * time.Second
 	longPiece  = 4 * time.Second
@@ -207,6 +232,9 @@ func (t *attempt) next(n int, took time.Duration) {
 	case took < briefPiece && n >= t.size:
 		t.size = min(2*t.size, mostPiece)
 	case took > longPiece:
-		t.size = max(t.size/2, leastPiece)
+		t.size = max(t.size/2, 1)
 	}
 }
+
+// cut makes the next attempt's pieces smaller than one of n chunks whose time was up.
+func (t *attempt) cut(n int) { t.size = max(n/4, 1) }

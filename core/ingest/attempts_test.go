@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
@@ -244,6 +245,67 @@ func (m *wide) bounded(t *testing.T) {
 	}
 	if sum != 256 {
 		t.Errorf("%d are kept in all, want 256", sum)
+	}
+}
+
+// A machine on which one text takes longer than a usual piece may finishes what it began:
+// whoever repeats the write gets further each time, whatever ended it.
+func TestASlowMachineFinishesWhatItBegan(t *testing.T) {
+	for name, slow := range map[string]func(ctx context.Context, of time.Duration) error{
+		"the caller's time": func(ctx context.Context, of time.Duration) error {
+			select {
+			case <-time.After(of):
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		},
+		"the model's time": func(_ context.Context, of time.Duration) error {
+			time.Sleep(min(of, 30*time.Second))
+			if of > 30*time.Second {
+				return fault.New(fault.Timeout, "the model took longer than its time limit")
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := writes(t)
+				each := 10 * time.Second
+				var sizes []int
+				w.embedder.Before.Set(func(ctx context.Context, _ port.TextKind, texts []string) error {
+					sizes = append(sizes, len(texts))
+					return slow(ctx, time.Duration(len(texts))*each)
+				})
+				encode := func(texts []string) error {
+					ctx, cancel := context.WithTimeout(t.Context(), 35*time.Second)
+					defer cancel()
+					_, err := w.attempts.Encode(ctx, "a", w.encoder, texts, false, make([]ingest.Reuse, len(texts)), nil)
+					return err
+				}
+				attempts := 1
+				for ; encode(chunks(12)) != nil; attempts++ {
+					if attempts == 10 {
+						t.Fatalf("%d attempts made pieces of %v", attempts, sizes)
+					}
+				}
+				if sizes[0] != 12 || sizes[1] != 3 || sizes[2] != 1 {
+					t.Errorf("pieces of %v", sizes)
+				}
+				sizes, each = nil, 0
+				if err := encode(chunks(200)); err != nil { // nine of them are kept
+					t.Fatal(err)
+				}
+				if got := fmt.Sprint(sizes); got != "[1 2 4 8 16 32 64 64]" {
+					t.Errorf("pieces of %s once it is quick again", got)
+				}
+				sizes = nil
+				w.ahead += time.Hour
+				if err := encode(chunks(20)); err != nil || sizes[0] != 16 {
+					t.Errorf("then pieces of %v, %v", sizes, err)
+				}
+			})
+		})
 	}
 }
 

@@ -197,6 +197,9 @@ func (e *Encoder) make(ctx context.Context, f *fresh, todo []input, n int, spars
 		if err != nil {
 			if t != nil {
 				t.left(f.byHash(sparse))
+				if ctx.Err() != nil || fault.CodeOf(err) == fault.Timeout {
+					t.cut(size)
+				}
 			}
 			return err
 		}
