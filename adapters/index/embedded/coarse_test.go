@@ -41,6 +41,81 @@ func TestSelectionIsTheBest(t *testing.T) {
 	}
 }
 
+// The scan of coarse codes gives each row that it may the sum of its parts, and keeps the best; a selection is cut when it
+// has twice as many as it keeps, and what is as good as its worst may still come before that.
+func TestTheScanOfCoarseCodes(t *testing.T) {
+	const n = 40
+	seg := plainSegment(t, n)
+	s := &snapshot{segs: []segView{{segment: seg}}, live: n}
+	r := rand.New(rand.NewPCG(4, 4))
+	some := fullBitset(n)
+	some.unset(5)
+	some.unset(21)
+	for _, set := range []bitset{nil, some} {
+		sel := newSelection(s, 4)
+		var all []candidate
+		for _, at := range []int{24, 0} { // the later rows first
+			dots, terms := make([]int32, n/2-4), []float32{}
+			q := coarseQuery{step: .5, zero: 7, base: float32(at) / 8}
+			for i := range dots {
+				dots[i] = int32(r.IntN(60))
+				scale, bias := .25+r.Float32(), r.Float32()
+				if i == 3 {
+					scale, bias = 0, float32(math.Inf(-1))
+				}
+				terms = append(terms, scale, bias)
+				if row := uint32(at + i); i != 3 && (set == nil || set.has(row)) {
+					score := q.base + bias + (float32(dots[i])-q.zero)*q.step*scale
+					all = append(all, candidate{score, 0, row})
+				}
+			}
+			sel.scan(dots, q, terms, 0, uint32(at), set)
+		}
+		got := slices.Clone(sel.best())
+		order := &topK{snap: s}
+		slices.SortFunc(got, order.compare)
+		slices.SortFunc(all, order.compare)
+		if !slices.Equal(got, all[:4]) {
+			t.Errorf("kept %v, want %v", got, all[:4])
+		}
+	}
+	sel := newSelection(s, 3)
+	for i := range 6 {
+		if got := sel.floor(); !math.IsInf(float64(got), -1) || sel.full {
+			t.Fatalf("with %d the floor is %v", i, got)
+		}
+		sel.offer(candidate{float32(i), 0, uint32(20 + i)})
+	}
+	if sel.floor() != 3 || !sel.full || len(sel.cand) != 3 {
+		t.Errorf("after six the floor is %v, %d are kept", sel.floor(), len(sel.cand))
+	}
+	sel.scan([]int32{3}, coarseQuery{step: 1}, []float32{1, 0}, 0, 2, nil) // as good as the worst, and stands before it
+	if got := sel.best(); len(got) != 3 || got[2] != (candidate{3, 0, 2}) {
+		t.Errorf("kept %v", got)
+	}
+}
+
+// A segment has coarse codes from 4096 chunks on.
+func TestLargeSegmentsHaveCoarseCodes(t *testing.T) {
+	x := openTest(t, t.TempDir(), nil)
+	for n, want := range map[int]bool{coarseLeast - 1: false, coarseLeast: true} {
+		changes := make([]port.IndexChange, n)
+		for i := range changes {
+			changes[i] = port.IndexChange{Document: fmt.Sprintf("%06d", i),
+				Entries: []port.Entry{{Vector: []float32{1, float32(i)}}}}
+		}
+		b := x.builders.Get().(*builder)
+		seg, err := b.build(changes, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(seg.centre) == 2 && len(seg.coarse) == n && len(seg.coarseTerm) == 2*n; got != want || !want &&
+			len(seg.centre)+len(seg.coarse)+len(seg.coarseTerm) > 0 {
+			t.Errorf("%d chunks: %d, %d, %d", n, len(seg.centre), len(seg.coarse), len(seg.coarseTerm))
+		}
+	}
+}
+
 // plainSegment is a segment of n documents of one chunk.
 func plainSegment(t *testing.T, n int) *segment {
 	t.Helper()
