@@ -33,6 +33,7 @@ type log struct {
 	operator context.Context
 	own      context.Context // an administrator of "default"
 	ahead    time.Duration
+	made     int // records, by append
 }
 
 func open(t *testing.T, s audit.Settings) *log {
