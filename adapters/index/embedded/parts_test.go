@@ -144,6 +144,16 @@ func TestPostingListsAreReadAsWritten(t *testing.T) {
 				t.Fatalf("list %d: found what is beyond the last", i)
 			}
 		}
+		for b := range rd.blocks { // from the start, to the ends of blocks
+			at := min(len(docs), (b+1)*blockLen) - 1
+			rd.reset(section[e.off:], e.df, e.bound)
+			if !rd.seek(docs[at]) || rd.block != b || rd.docs[rd.at] != docs[at] {
+				t.Fatalf("list %d: the last of block %d is not found there", i, b)
+			}
+			if ok := rd.seek(docs[at] + 1); ok != (at+1 < len(docs)) || ok && rd.docs[rd.at] != docs[at+1] {
+				t.Fatalf("list %d: what follows block %d is found: %v", i, b, ok)
+			}
+		}
 	}
 	for _, c := range []struct {
 		n, gap, bytes int
@@ -895,6 +905,37 @@ func TestAnImageIsChecked(t *testing.T) {
 		if (err != nil) != under {
 			t.Fatalf("byte %d of %d changed: %v", at, len(s.image), err)
 		}
+	}
+}
+
+// A facet that names a chunk which is not there, or lies beyond its section, is damage, and no search answers from it.
+func TestADamagedFacetIsTold(t *testing.T) {
+	x := openTest(t, t.TempDir(), nil)
+	s := made(t, x, rand.New(rand.NewPCG(3, 9)), "i", 20, 0, false)
+	many := search(s.sec[secFacets], s.sec[secFacetDict], facLen, "i")
+	if many < 0 || search(s.sec[secFacets], s.sec[secFacetDict], facLen, "zz") >= 0 {
+		t.Fatal("the facet of all chunks is not found, or one that is not there is")
+	}
+	f := &filter.Filter{Op: filter.In, Key: "f", Values: []string{"0", "1", "2", "3", "4"}}
+	if set, none, err := s.allowed(nil, f, nil, nil); err != nil || none || set.count() != s.chunks {
+		t.Errorf("%v, %v, %v", set, none, err)
+	}
+	chunks := uint64(s.chunks)
+	for at, there := range map[uint64]bool{0: true, chunks - 1: true, chunks: false, chunks + 63: false, 1 << 31: false} {
+		var w facetWriter
+		if err := w.add(filter.Token("f", "9"), []uint32{uint32(at)}); err != nil {
+			t.Fatal(err)
+		}
+		other := *s
+		other.sec[secFacets], other.sec[secFacetDict] = w.blob, w.dict
+		_, _, err := other.allowed(nil, &filter.Filter{Op: filter.In, Key: "f", Values: []string{"9"}}, nil, nil)
+		if (err == nil) != there {
+			t.Errorf("chunk %d of %d: %v", at, chunks, err)
+		}
+	}
+	binary.LittleEndian.PutUint64(s.sec[secFacetDict][many*facLen+8:], uint64(len(s.sec[secFacetBits]))+1)
+	if _, err := s.facetAt(many); !errors.Is(err, errSegment) {
+		t.Errorf("beyond the section: %v", err)
 	}
 }
 
