@@ -3,7 +3,6 @@ package process_test
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -26,25 +25,6 @@ import (
 	"github.com/mnemehq/mneme/adapters/model/process"
 	"github.com/mnemehq/mneme/core/port"
 )
-
-// build builds a program of this module.
-func build(t testing.TB, folder string) string {
-	t.Helper()
-	out := filepath.Join(t.TempDir(), filepath.Base(folder))
-	if b, err := exec.Command("go", "build", "-o", out, filepath.Join("..", "..", "..", folder)).CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", folder, err, b)
-	}
-	return out
-}
-
-func sumOf(t testing.TB, path string) string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(b))
-}
 
 // service is the real server with a process for its embedder.
 type service struct {
