@@ -118,6 +118,11 @@ var rules = []rule{
 		why:    "the OAuth front lends a key to web clients",
 	},
 	{
+		folder: "core/session",
+		may:    []string{"core/op", "core/port"},
+		why:    "a session stands for a key and knows no page",
+	},
+	{
 		folder: "core/admin",
 		may: []string{"core/job", "core/key", "core/op", "core/organization", "core/port", "core/page", "core/reindex",
 			"core/dataset"},

@@ -24,6 +24,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/retrieve"
 	"github.com/mnemehq/mneme/core/seal"
+	"github.com/mnemehq/mneme/core/session"
 )
 
 // Config is everything an Engine is made of. Settings of a service are the service's
@@ -48,8 +49,9 @@ type Config struct {
 	RerankDocuments int             // texts a rerank call may score; 0: rerank.DefaultMaxDocuments
 	Memory          memory.Settings // Reranking left out: memory's default; Sparse needs a sparse encoder
 	Recall          recall.Settings
-	Audit           audit.Settings  // Level and Retention alone; zero: their defaults
-	OAuth           *oauth.Settings // lends keys to MCP clients that cannot send one; nil: off
+	Audit           audit.Settings    // Level and Retention alone; zero: their defaults
+	OAuth           *oauth.Settings   // lends keys to MCP clients that cannot send one; nil: off
+	Sessions        *session.Settings // signs people in to the console; nil: off
 
 	Rates       map[op.Class]ident.Rate // zero rate: unlimited; op.Recall left out: DefaultRecallRate
 	Budget      port.Budget             // of the rate limits; nil: each process counts for itself

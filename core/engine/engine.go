@@ -39,6 +39,7 @@ import (
 	"github.com/mnemehq/mneme/core/rerank"
 	"github.com/mnemehq/mneme/core/retrieve"
 	"github.com/mnemehq/mneme/core/seal"
+	"github.com/mnemehq/mneme/core/session"
 	"github.com/mnemehq/mneme/core/status"
 	"github.com/mnemehq/mneme/core/tool"
 )
@@ -167,6 +168,11 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 	e.searcher, e.census = searcher, newCensus(c)
 	e.keys = key.New(key.Settings{Store: c.Store, Log: c.Log, Now: c.Now})
 	e.oauth = e.lender(c)
+	if c.Sessions != nil {
+		s := *c.Sessions
+		s.Store, s.Keys, s.Now, s.Log = c.Store, e.keys, c.Now, c.Log
+		e.sessions = session.New(s)
+	}
 	e.namespaces = namespace.New(c.Store, pages, identity, e.projector.Drop)
 	e.jobs = job.New(job.Settings{Store: c.Store, Replica: e.replica, Record: e.audit.JobEnded, Now: c.Now, Log: c.Log})
 	e.documents = document.New(document.Settings{
@@ -310,6 +316,9 @@ func (e *Engine) guard(c *Config) *op.Set {
 	if e.oauth != nil {
 		o.Tokens = e.oauth
 	}
+	if e.sessions != nil {
+		o.Sessions = e.sessions
+	}
 	return &op.Set{Admit: limits.Admit, Chain: middleware.Chain(o)}
 }
 
@@ -333,6 +342,9 @@ func (e *Engine) Keys() *key.Service { return e.keys }
 
 // OAuth is the service that lends keys to MCP clients; nil when it is off.
 func (e *Engine) OAuth() *oauth.Service { return e.oauth }
+
+// Sessions is the service that signs people in to the console; nil when it is off.
+func (e *Engine) Sessions() *session.Service { return e.sessions }
 
 // Secret is a secret of 32 bytes that all servers over the store share, made when
 // it is first asked for.

@@ -27,6 +27,7 @@ import (
 	"github.com/mnemehq/mneme/core/replica"
 	"github.com/mnemehq/mneme/core/rerank"
 	"github.com/mnemehq/mneme/core/retrieve"
+	"github.com/mnemehq/mneme/core/session"
 	"github.com/mnemehq/mneme/core/source"
 	"github.com/mnemehq/mneme/core/status"
 	"github.com/mnemehq/mneme/core/tool"
@@ -35,7 +36,8 @@ import (
 // services are the parts that units take from.
 type services struct {
 	keys       *key.Service
-	oauth      *oauth.Service // nil: off
+	oauth      *oauth.Service   // nil: off
+	sessions   *session.Service // nil: off
 	namespaces *namespace.Service
 	documents  *document.Service
 	files      *file.Service
@@ -108,6 +110,12 @@ func units() []unit {
 				return nil
 			}
 			return unfailing(s.oauth.Run)
+		}),
+		runs("sessions", func(s *services) func(context.Context) error {
+			if s.sessions == nil {
+				return nil
+			}
+			return unfailing(s.sessions.Run)
 		}),
 	}
 }

@@ -78,16 +78,16 @@ func Announce(d op.Deprecation) endpoint.Middleware {
 	}
 }
 
-// Auth verifies the caller's key and checks what the key alone may not do. It
+// Auth verifies the caller's key or session and checks what the key alone may not do. It
 // runs before anything of the body is read.
-func Auth(keys Verifier) endpoint.Middleware {
+func Auth(keys Verifier, sessions SessionVerifier) endpoint.Middleware {
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (any, error) {
 			c := request.(*op.Call)
 			if c.Spec.Auth == op.NoKey {
 				return next(ctx, request)
 			}
-			p, err := verify(ctx, keys, c)
+			p, err := verify(ctx, keys, sessions, c)
 			if err != nil {
 				if c.Spec.Auth == op.OptionalKey {
 					return next(ctx, request)
@@ -113,7 +113,10 @@ func Auth(keys Verifier) endpoint.Middleware {
 	}
 }
 
-func verify(ctx context.Context, keys Verifier, c *op.Call) (ident.Principal, error) {
+func verify(ctx context.Context, keys Verifier, sessions SessionVerifier, c *op.Call) (ident.Principal, error) {
+	if c.Credential.Session != "" && sessions != nil {
+		return sessions.VerifySession(ctx, c.Credential, c.Spec.Family)
+	}
 	if c.Credential.Bearer == "" {
 		return ident.Principal{}, c.Credential.Missing()
 	}

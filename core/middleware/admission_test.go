@@ -55,7 +55,7 @@ func TestAKeyOpensItsFamily(t *testing.T) {
 		x := call(op.Spec{Auth: c.auth, Family: op.Memory})
 		x.Credential.Bearer = c.bearer
 		served := false
-		_, err := middleware.Auth(keys)(func(ctx context.Context, _ any) (any, error) {
+		_, err := middleware.Auth(keys, nil)(func(ctx context.Context, _ any) (any, error) {
 			served = true
 			known := ident.Known(ctx)
 			if (known != nil) != (c.key != "") || known != nil && known.KeyID != c.key || x.Caller.KeyID != c.key {
@@ -94,7 +94,7 @@ func TestAKeyMayDoWhatItIsFor(t *testing.T) {
 	} {
 		x := call(c.spec)
 		x.Credential.Bearer = "0"
-		_, err := middleware.Auth(&families{who: c.who})(func(context.Context, any) (any, error) {
+		_, err := middleware.Auth(&families{who: c.who}, nil)(func(context.Context, any) (any, error) {
 			return nil, nil
 		})(t.Context(), x)
 		if (err == nil) != (c.fails == "") ||
@@ -110,7 +110,7 @@ func TestPersonalKeysAreDeprecated(t *testing.T) {
 	for kind, want := range map[ident.Kind]string{ident.Personal: "@1795219200", ident.Integration: "", ident.Service: ""} {
 		x := call(op.Spec{})
 		x.Credential.Bearer = "0"
-		if _, err := middleware.Auth(&families{who: ident.Principal{Kind: kind}})(
+		if _, err := middleware.Auth(&families{who: ident.Principal{Kind: kind}}, nil)(
 			func(context.Context, any) (any, error) { return nil, nil })(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,12 @@ type Verifier interface {
 	Verify(ctx context.Context, bearer string, family op.Family) (ident.Principal, error)
 }
 
+// SessionVerifier resolves the session of a call to its principal. Faults as of a Verifier, and
+// NotFound for an organization or integration that is out of its reach. Safe for concurrent use.
+type SessionVerifier interface {
+	VerifySession(ctx context.Context, c op.Credential, family op.Family) (ident.Principal, error)
+}
+
 // Meter counts calls. Safe for concurrent use.
 type Meter interface {
 	// Begin counts a call in flight.
@@ -43,9 +49,11 @@ type Options struct {
 	// Tokens verifies the bearers of what is offered as a tool alone, which may be
 	// tokens that stand for a key, in place of Keys; routes take keys only.
 	Tokens Verifier
-	Limits *Limits
-	Gate   *fair.Gate
-	Audit  Auditor
+	// Sessions verifies the sessions of those who present one instead; nil: there are none.
+	Sessions SessionVerifier
+	Limits   *Limits
+	Gate     *fair.Gate
+	Audit    Auditor
 	// Timeout is how long an operation may take; 0, or no function: as its Spec says.
 	Timeout func(*op.Spec) time.Duration
 	// DefaultTimeout is used by operations that declare none; 0: 30 s.
@@ -87,7 +95,7 @@ func Chain(o Options) func(*op.Spec) endpoint.Middleware {
 		if o.Audit != nil && o.Audit.Covers(s) {
 			all = append(all, Audit(o.Audit))
 		}
-		all = append(all, Auth(bearers))
+		all = append(all, Auth(bearers, o.Sessions))
 		if o.Limits != nil {
 			all = append(all, Limit(o.Limits))
 		}

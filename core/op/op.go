@@ -159,6 +159,9 @@ type Deprecation struct {
 // Credential is what the caller presented.
 type Credential struct {
 	Bearer string // "": none that could be read
+	// Session is the token of a session of the console, which no other transport takes, with
+	// the organization and, in the memory API, the integration that it acts in, by name or id.
+	Session, Org, Integration string
 	// Unread says that an Authorization came of which no key could be read.
 	Unread bool
 }
@@ -186,7 +189,7 @@ func (r *Reply) Set(name, value string) {
 // Call is the request that every endpoint and middleware receives.
 type Call struct {
 	Spec       *Spec
-	Transport  string // http, mcp or inprocess
+	Transport  string // http, mcp, console or inprocess
 	RequestID  string
 	Credential Credential
 	Timeout    time.Duration // asked by the caller; only lowers Spec.Timeout; 0: none

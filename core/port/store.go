@@ -44,6 +44,7 @@ type Reader interface {
 	SecretReader
 	DataKeyReader
 	OAuthReader
+	SessionReader
 	ReplicaReader
 	StatisticsReader
 	SourceReader
@@ -68,6 +69,7 @@ type Writer interface {
 	SecretWriter
 	DataKeyWriter
 	OAuthWriter
+	SessionWriter
 	ReplicaWriter
 	SourceWriter
 	EventWriter

@@ -24,6 +24,7 @@ func TestMigrations(t *testing.T) {
 		"798298f781ece951eb9cfb02fbb1455808e939648897faae4f914e147e8a01dd",
 		"a7cefeb4c2b0e93b52051841ca65855ee55e6a7a6f5e4159d9827ca671ecf8e4",
 		"4c7469da8e82d78f2badae4717bab38b82d92b49a599776c0a153ac48cf301b8",
+		"62e90deca2ef47695c09b8d261d861dead93a87d7791892aad3b7216a403b886",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {
