@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -41,6 +42,7 @@ type Config struct {
 	Events   Events                        `yaml:"events" help:"What is kept of what happens, for those who read /events."`
 	Seal     Seal                          `yaml:"seal" help:"The sealing key: secrets of other systems, such as a source's password, are kept encrypted with it. Keep a copy where the backups of the store are not."`
 	Audit    Audit                         `yaml:"audit" help:"The log of who did what, which administrators read."`
+	Console  Console                       `yaml:"console" help:"The pages at /console, where people see what is stored, ask it, and run the server. Signing in takes an admin key, or a link that 'mneme console open' prints."`
 	Files    Files                         `yaml:"files" help:"Reading files that are uploaded or imported."`
 	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
 	Log      Log                           `yaml:"log" help:"Logging, to standard error."`
@@ -154,6 +156,32 @@ type OAuth struct {
 	AccessTokenLifetime  time.Duration `yaml:"access_token_lifetime" help:"How long an access token is good, 1m to 1h. It ends with its key at any time."`
 	RefreshTokenLifetime time.Duration `yaml:"refresh_token_lifetime" help:"How long a client may stay away before the user is asked again, 1h to 8760h."`
 	AddressHeader        string        `yaml:"address_header" help:"Header in which the proxy in front puts the caller's address, such as X-Forwarded-For, whose last entry counts. It is what attempts are limited by. Empty: the connection's address."`
+}
+
+// Console is the pages for people.
+type Console struct {
+	Enabled         bool          `yaml:"enabled" help:"Serve it. false: no route of it exists, and /console answers 404."`
+	AllowedNetworks []string      `yaml:"allowed_networks" help:"Networks or addresses that browsers may come from, such as 10.0.0.0/8 or 192.168.7.4. Others get 403, for signing in too. Behind a proxy set oauth.address_header. Empty: any."`
+	Session         time.Duration `yaml:"session" help:"How long a sign-in is good, 5m to 168h. It ends after an hour without use, and with its key at any time."`
+}
+
+// Networks are the allowed networks; an address is the network of itself.
+func (c Console) Networks() ([]netip.Prefix, error) {
+	out := make([]netip.Prefix, len(c.AllowedNetworks))
+	for i, s := range c.AllowedNetworks {
+		n, err := netip.ParsePrefix(s)
+		if err != nil {
+			var a netip.Addr
+			if a, err = netip.ParseAddr(s); err == nil {
+				n, err = a.Prefix(a.BitLen())
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("console.allowed_networks[%d]: %q is no network, such as 10.0.0.0/8, nor an address", i, s)
+		}
+		out[i] = n.Masked()
+	}
+	return out, nil
 }
 
 // Sources says what sources may reach, which is the same for every organization.
@@ -305,6 +333,7 @@ func Default(r *registry.Registry) *Config {
 			AccessTokenLifetime:  15 * time.Minute,
 			RefreshTokenLifetime: 30 * 24 * time.Hour,
 		},
+		Console: Console{Enabled: true, Session: 12 * time.Hour},
 		Sources: Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
 		Events:  Events{Record: "subscribed", Retention: 30 * 24 * time.Hour},
 		Audit:   Audit{Level: "admin", Retention: 400 * 24 * time.Hour},
@@ -432,6 +461,13 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	if d := c.Audit.Retention; d < 24*time.Hour || d > 87600*time.Hour {
 		report("audit.retention", "%s is not between 24h and 87600h", d)
+	}
+	if d := c.Console.Session; d < 5*time.Minute || d > 168*time.Hour {
+		report("console.session", "%s is not between 5m and 168h", d)
+	}
+	if _, err := c.Console.Networks(); err != nil {
+		path, text, _ := strings.Cut(err.Error(), ": ")
+		report(path, "%s", text)
 	}
 	for i, dir := range c.Sources.Directories {
 		if !filepath.IsAbs(dir) {

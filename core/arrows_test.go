@@ -179,6 +179,13 @@ var rules = []rule{
 		why:    "the OAuth front's pages and endpoints, over a library",
 	},
 	{
+		folder: "transports/console",
+		may: []string{"core/op", "core/session", "transports/codec", "core/admin", "core/audit", "core/document", "core/event",
+			"core/memory", "core/model", "core/namespace", "core/query", "core/source", "core/status"},
+		never: []string{"database/sql"},
+		why:   "pages call operations in process: of services they know the wire types, of ports and adapters nothing",
+	},
+	{
 		folder: "transports/metrics",
 		may:    []string{"github.com/prometheus/client_golang"},
 		why:    "metrics know no operation",

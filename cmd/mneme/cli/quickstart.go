@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,6 +61,9 @@ quickstart.key, stays the same. When the default port is taken, another one is c
 			if err != nil {
 				return err
 			}
+			if err := a.Announce(l); err != nil { // so that other commands find it
+				return err
+			}
 			serving, stop := context.WithCancel(ctx)
 			served := make(chan error, 1)
 			go func() { served <- a.Serve(serving, l) }()
@@ -77,6 +81,14 @@ quickstart.key, stays the same. When the default port is taken, another one is c
 			}
 			if exit {
 				return nil
+			}
+			link, err := a.SignInLink(ctx, cmp.Or(cfg.Server.BaseURL, a.URL(l)))
+			if err != nil {
+				return err
+			}
+			if link != "" {
+				fmt.Fprintf(c.stdout, "\nSee it in the console (the link is good once, for a minute; "+
+					"mneme console open --data %s prints another):\n  %s\n", cfg.DataDir, link)
 			}
 			fmt.Fprintln(c.stdout, "\nServing; Ctrl-C ends it.")
 			select {

@@ -266,7 +266,8 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 			Fallback:       c.Memory.AnswerFallback,
 			MinProbability: &c.Memory.MinProbability,
 		},
-		OAuth: oauthSettings(c),
+		OAuth:    oauthSettings(c),
+		Sessions: sessionSettings(c),
 		Events: engine.Events{
 			Record:    event.Record(c.Events.Record),
 			Retention: c.Events.Retention,
@@ -338,6 +339,9 @@ func (a *App) handler(ctx context.Context) (http.Handler, error) {
 	plain["/mcp"] = tools
 	if a.Engine.OAuth() != nil {
 		plain["/mcp"] = verifyOnce(tools)
+	}
+	if err := a.serveConsole(plain); err != nil {
+		return nil, err
 	}
 	mounts, err := withPages(plain, set, strings.TrimSuffix(base, "/"))
 	if err != nil {

@@ -1,0 +1,68 @@
+package browser_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
+)
+
+// A person who has just started the program follows the link, asks, and sees why the answer came;
+// at the root and below a base path, on a narrow screen. Nothing is loaded from elsewhere, and the
+// pages keep to their policy.
+func TestTheConsoleWorksInABrowser(t *testing.T) {
+	k := findTools(t)
+	at := harness.NewSite(t, "")
+	key := at.Key()
+	server := at.Serve()
+	server.Client(t, key).OK("POST", "/namespaces/notes/documents", harness.Object{"documents": []harness.Object{
+		{"id": "lease", "text": "The lease runs until May <script>alert(1)</script> 2027."}}})
+	below := prefixed(t, server.URL, "/memory/api")
+	for name, base := range map[string]string{"at the root": server.URL, "below a base path": below} {
+		t.Run(name, func(t *testing.T) {
+			link := base + strings.TrimPrefix(strings.TrimSpace(at.Mneme("console", "open").Stdout), server.URL)
+			var out, problems bytes.Buffer
+			c := exec.CommandContext(t.Context(), k.node, "console.mjs", k.modules, k.chromium, link, "notes",
+				"when does the lease end?")
+			c.Stdout, c.Stderr = &out, &problems
+			if err := c.Run(); err != nil {
+				t.Fatalf("browser: %v\n%s", err, problems.String())
+			}
+			var s struct {
+				Requests, Complaints, Overflow, Marks, Lists, Cookies []string
+				Address, Document, Again                              string
+				Stored                                                int
+			}
+			if err := json.Unmarshal(out.Bytes(), &s); err != nil {
+				t.Fatalf("%v: %s", err, out.String())
+			}
+			if s.Address != base+"/console/o/default" {
+				t.Errorf("the link leads to %s", s.Address)
+			}
+			for _, u := range s.Requests {
+				if !strings.HasPrefix(u, base+"/console") || strings.Contains(u, "mnsl_") {
+					t.Errorf("the page asked for %s", u)
+				}
+			}
+			if len(s.Complaints) > 0 || len(s.Overflow) > 0 {
+				t.Errorf("the browser complains: %q, and scrolls sideways at %q", s.Complaints, s.Overflow)
+			}
+			if !slices.Contains(s.Marks, "lease") || !slices.Equal(s.Lists, []string{"vector", "keyword", "fused"}) {
+				t.Errorf("the hit marks %q and has the lists %q", s.Marks, s.Lists)
+			}
+			if s.Document != "The lease runs until May <script>alert(1)</script> 2027." {
+				t.Errorf("the document shows %q", s.Document)
+			}
+			if s.Stored != 0 || !slices.Equal(s.Cookies, []string{"mneme true Strict"}) {
+				t.Errorf("scripts can read %d characters; cookies %q", s.Stored, s.Cookies)
+			}
+			if !strings.Contains(s.Again, "not accepted") {
+				t.Errorf("the link used again says %q", s.Again)
+			}
+		})
+	}
+}

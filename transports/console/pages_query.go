@@ -1,0 +1,228 @@
+package console
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/query"
+)
+
+// queryModel is the playground: a form, whose address is the query, and its answer.
+type queryModel struct {
+	Namespace string
+	Form      queryForm
+	Wrong     string
+	Asked     bool
+	Answer    query.Result
+	Hits      []hit
+}
+
+// queryForm is what was asked, as it was typed.
+type queryForm struct {
+	Query, Mode, TopK, Filter, MinScore, PerDocument, Neighbors string
+	Rerank                                                      bool
+}
+
+// modes are the choices of the form, with what they are called.
+func (queryForm) Modes() [][2]string {
+	return [][2]string{{"", "All"}, {"vector", "Vector"}, {"keyword", "Keyword"}, {"sparse", "Sparse"}}
+}
+
+// hit is one found chunk with what each part of the search thought of it.
+type hit struct {
+	query.Hit
+	Place  int
+	Pieces []piece
+	Lines  []line
+	Before []string
+	After  []string
+	Moved  int // places up from its place in the fused list, where a reranker scored it
+	Fields []field
+}
+
+// piece is a part of a text, of which some are words of the query.
+type piece struct {
+	Text   string
+	Marked bool
+}
+
+// line is what one list says of a hit.
+type line struct {
+	Name  string
+	Rank  *query.Rank // nil: it is not in the list
+	Share int         // of the best score shown, in percent; of no use below 0
+}
+
+func (v *visit) query() (view, error) {
+	q, n := v.r.URL.Query(), v.r.PathValue("n")
+	m := queryModel{Namespace: n, Form: queryForm{Query: q.Get("q"), Mode: q.Get("mode"), TopK: q.Get("top_k"),
+		Filter: q.Get("filter"), MinScore: q.Get("min_score"), PerDocument: q.Get("per_document"), Neighbors: q.Get("neighbors"),
+		Rerank: q.Get("rerank") != ""}}
+	out := view{title: "Ask " + n, template: "query", section: "namespaces", trail: v.wayTo(n)}
+	if strings.TrimSpace(m.Form.Query) == "" {
+		out.model = m
+		return out, nil
+	}
+	body, wrong := m.Form.body()
+	if wrong != "" {
+		m.Wrong = wrong
+		out.model, out.status = m, http.StatusUnprocessableEntity
+		return out, nil
+	}
+	answer, err := do[query.Result](v, call{op: "namespaces.query", path: map[string]string{"namespace": n}, body: body})
+	if f := fault.From(err); err != nil {
+		if fault.Status(f.Code) != http.StatusBadRequest {
+			return view{}, err
+		}
+		m.Wrong = f.Message
+		out.model, out.status = m, http.StatusUnprocessableEntity
+		return out, nil
+	}
+	m.Asked, m.Answer, m.Hits = true, answer, hitsOf(answer)
+	out.model = m
+	return out, nil
+}
+
+// body is the query as the API takes it. What is typed wrong is said; limits are the API's.
+func (f queryForm) body() (body map[string]any, wrong string) {
+	body = map[string]any{"query": f.Query, "explain": true}
+	for _, n := range []struct{ name, value, said string }{
+		{"top_k", f.TopK, "How many"}, {"max_chunks_per_document", f.PerDocument, "Hits of one document"},
+		{"neighbors", f.Neighbors, "Chunks around each"},
+	} {
+		if n.value == "" {
+			continue
+		}
+		i, err := strconv.Atoi(n.value)
+		if err != nil {
+			return nil, n.said + " must be a whole number"
+		}
+		body[n.name] = i
+	}
+	if f.Mode != "" {
+		body["mode"] = f.Mode
+	}
+	if f.Rerank {
+		body["rerank"] = true
+	}
+	if f.MinScore != "" {
+		x, err := strconv.ParseFloat(f.MinScore, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, "The least score must be a number"
+		}
+		body["min_score"] = x
+	}
+	if filter := strings.TrimSpace(f.Filter); filter != "" {
+		if !json.Valid([]byte(filter)) {
+			return nil, `The filter must be JSON, such as {"lang": "en"}`
+		}
+		body["filter"] = json.RawMessage(filter)
+	}
+	return body, ""
+}
+
+// hitsOf makes hits ready to be shown.
+func hitsOf(r query.Result) []hit {
+	best := map[string]float64{}
+	for _, h := range r.Results {
+		for _, l := range linesOf(h.Explain) {
+			if l.Rank != nil {
+				best[l.Name] = max(best[l.Name], l.Rank.Score)
+			}
+		}
+	}
+	out := make([]hit, len(r.Results))
+	for i, h := range r.Results {
+		x := hit{Hit: h, Place: i + 1, Fields: fieldsOf(h.Metadata), Before: textsOf(h.Before), After: textsOf(h.After)}
+		var spans []query.Span
+		if h.Explain != nil && h.Explain.Keyword != nil {
+			spans = h.Explain.Keyword.Spans
+		}
+		if h.Text != nil {
+			x.Pieces = cut(*h.Text, spans)
+		}
+		for _, l := range linesOf(h.Explain) {
+			l.Share = -1
+			if l.Rank != nil && best[l.Name] > 0 && l.Rank.Score >= 0 {
+				l.Share = int(math.Round(100 * l.Rank.Score / best[l.Name]))
+			}
+			if l.Rank != nil || slices.Contains(r.Retrievers, l.Name) {
+				x.Lines = append(x.Lines, l)
+			}
+		}
+		if e := h.Explain; e != nil && e.Rerank != nil && e.Fused != nil {
+			x.Moved = e.Fused.Rank - x.Place
+		}
+		out[i] = x
+	}
+	return out
+}
+
+func linesOf(e *query.Explain) []line {
+	if e == nil {
+		return nil
+	}
+	return []line{{Name: "vector", Rank: e.Vector}, {Name: "keyword", Rank: e.Keyword}, {Name: "sparse", Rank: e.Sparse},
+		{Name: "fused", Rank: e.Fused}, {Name: "rerank", Rank: e.Rerank}}
+}
+
+func textsOf(all []query.Neighbor) (out []string) {
+	for _, n := range all {
+		if n.Text != nil {
+			out = append(out, *n.Text)
+		}
+	}
+	return out
+}
+
+// cut parts a text at spans of it. Spans that are out of place are left out: the text is shown
+// whole, whatever they say.
+func cut(text string, spans []query.Span) []piece {
+	var out []piece
+	at := 0
+	for _, s := range spans {
+		if s.Start < at || s.End <= s.Start || s.End > len(text) {
+			continue
+		}
+		if s.Start > at {
+			out = append(out, piece{text[at:s.Start], false})
+		}
+		out = append(out, piece{text[s.Start:s.End], true})
+		at = s.End
+	}
+	if at < len(text) {
+		out = append(out, piece{text[at:], false})
+	}
+	return out
+}
+
+// reason says in words why a part was left out of an answer.
+func reason(why string) string {
+	words := map[string]string{"model_off": "its model is off", "timeout": "it took too long", "error": "it failed",
+		"truncated": "it read only the beginning of the query"}
+	if w, ok := words[why]; ok {
+		return w
+	}
+	return why
+}
+
+// askAgain is the address of the same query with another mode.
+func askAgain(f queryForm, mode string) string {
+	q := url.Values{"q": {f.Query}}
+	for name, value := range map[string]string{"mode": mode, "top_k": f.TopK, "filter": f.Filter, "per_document": f.PerDocument,
+		"neighbors": f.Neighbors} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if f.Rerank {
+		q.Set("rerank", "1")
+	}
+	return "?" + q.Encode()
+}

@@ -1,0 +1,142 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mnemehq/mneme/core/fault"
+)
+
+// signInModel is the model of the page that asks for a key.
+type signInModel struct {
+	Return  string // page to go on to
+	Wrong   string // why the last try did not work
+	Ended   string // why there is no session any more
+	Refused string // why nobody can sign in here
+}
+
+const inTheClear = "Nobody can sign in here: the connection is not encrypted, so a key could be read on its way. " +
+	"Open the console by https (server.tls, or a proxy and server.base_url), or on the server's own machine as localhost."
+
+// signInPage asks for a key.
+func (s *site) signInPage(v *visit) {
+	q := v.r.URL.Query()
+	if v.identify() == nil {
+		v.redirect(wayBack(q.Get("return")))
+		return
+	}
+	v.showSignIn(signInModel{Return: wayBack(q.Get("return"))}, http.StatusOK)
+}
+
+// askToSignIn answers a page that wants a session which there is not, or no more.
+func (v *visit) askToSignIn(err error) {
+	f := fault.From(err)
+	if f.Code != fault.Unauthorized && f.Code != fault.Forbidden {
+		v.fail(err)
+		return
+	}
+	to := "sign-in"
+	if back := v.here(); v.r.Method == http.MethodGet && back != "" {
+		to += "?return=" + url.QueryEscape(back)
+	}
+	if f.Message == "" { // there was none
+		v.redirect(to)
+		return
+	}
+	v.showSignIn(signInModel{Return: wayBack(v.here()), Ended: f.Message}, http.StatusUnauthorized)
+}
+
+func (v *visit) showSignIn(m signInModel, status int) {
+	if !v.secure && !onThisMachine(v.r) {
+		m.Refused, status = inTheClear, http.StatusForbidden
+	}
+	v.show(view{title: "Sign in", template: "sign-in", model: m, status: status})
+}
+
+// signIn begins a session.
+func (s *site) signIn(v *visit) {
+	begun := time.Now()
+	if !v.secure && !onThisMachine(v.r) {
+		v.showSignIn(signInModel{}, http.StatusForbidden)
+		return
+	}
+	if err := v.readForm(); err != nil {
+		v.fail(err)
+		return
+	}
+	m := signInModel{Return: wayBack(v.r.PostForm.Get("return"))}
+	secret := strings.TrimSpace(v.r.PostForm.Get("key"))
+	if secret == "" {
+		m.Wrong = "Enter an admin key, or the code of a sign-in link."
+		v.showSignIn(m, http.StatusUnprocessableEntity)
+		return
+	}
+	ctx, from := v.r.Context(), s.counted(v.r)
+	if s.Allow != nil && (!s.Allow(ctx, from, rateAddress) || !s.Allow(ctx, "", rateAll)) {
+		s.Log.InfoContext(ctx, "console sign-in limited", "address", from)
+		v.w.Header().Set("Retry-After", "60")
+		m.Wrong = "There were too many tries. Wait a minute."
+		v.showSignIn(m, http.StatusTooManyRequests)
+		return
+	}
+	b, err := s.Sessions.Begin(ctx, secret, v.r.UserAgent())
+	if fault.CodeOf(err) == fault.Unauthorized {
+		s.Log.InfoContext(ctx, "console sign-in refused", "address", from)
+		m.Wrong = "This key was not accepted: " + fault.From(err).Message + "."
+		if strings.HasPrefix(secret, "sk-service-") || strings.HasPrefix(secret, "cint_") || strings.HasPrefix(secret, "cmem_") {
+			m.Wrong = "This is a key of an application. The console takes admin keys, which begin with adm-."
+		}
+		select { // so that the time does not tell why
+		case <-ctx.Done():
+		case <-time.After(s.Refusal - time.Since(begun)):
+		}
+		v.showSignIn(m, http.StatusForbidden)
+		return
+	}
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	if old := v.cookie(); old != "" { // a session of before does not live on
+		if err := s.Sessions.End(ctx, old); err != nil {
+			s.Log.WarnContext(ctx, "console session not ended", "error", err)
+		}
+	}
+	s.Log.InfoContext(ctx, "console sign-in", "key", b.Caller.KeyID, "org", string(b.Caller.Org), "address", from)
+	v.setCookie(b.Token, int(time.Until(b.ExpiresAt).Seconds()))
+	v.redirect(m.Return)
+}
+
+// signOut ends a session.
+func (s *site) signOut(v *visit) {
+	if token := v.cookie(); token != "" {
+		if err := s.Sessions.End(v.r.Context(), token); err != nil {
+			v.fail(err)
+			return
+		}
+	}
+	v.setCookie("", 0)
+	v.redirect("sign-in")
+}
+
+// here is this page's address from the console's root, with what it was asked.
+func (v *visit) here() string {
+	at := strings.TrimPrefix(strings.TrimPrefix(v.r.URL.EscapedPath(), "/console"), "/")
+	if v.r.URL.RawQuery != "" {
+		at += "?" + v.r.URL.RawQuery
+	}
+	return at
+}
+
+// wayBack is a page's address from the console's root as a form or a URL gives it, or the root
+// where it is something else, such as an address of elsewhere.
+func wayBack(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || len(to) > 4096 || u.Scheme != "" || u.Host != "" || u.User != nil || strings.HasPrefix(to, "/") ||
+		strings.ContainsAny(to, "\\\r\n\t") || strings.Contains(u.Path, "..") || strings.HasPrefix(to, "sign-in") {
+		return ""
+	}
+	return to
+}
