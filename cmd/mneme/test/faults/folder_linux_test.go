@@ -51,6 +51,36 @@ func smallDisk(t *testing.T, size int) string {
 	return dir
 }
 
+// ballast gives functions that leave so many bytes of a disk free, and that free all again.
+func ballast(t *testing.T, disk string) (occupy func(leave int64), release func()) {
+	t.Helper()
+	return func(leave int64) {
+			t.Helper()
+			var space syscall.Statfs_t
+			if err := syscall.Statfs(disk, &space); err != nil {
+				t.Fatal(err)
+			}
+			if free := int64(space.Bavail)*space.Bsize - leave; free > 0 {
+				f, err := os.CreateTemp(disk, "ballast-*")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+				if err := syscall.Fallocate(int(f.Fd()), 0, 0, free); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, func() {
+			t.Helper()
+			files, _ := filepath.Glob(filepath.Join(disk, "ballast-*")) // the pattern is well-formed
+			for _, f := range files {
+				if err := os.Remove(f); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+}
+
 // TestFullDisk fills the disk under a running server.
 func TestFullDisk(t *testing.T) {
 	disk := smallDisk(t, 48<<20)
@@ -58,40 +88,7 @@ func TestFullDisk(t *testing.T) {
 	p := s.start()
 	p.fill("full", 20)
 	known := p.documents(t, "full")
-	var space syscall.Statfs_t
-	occupy := func(leave int64) {
-		t.Helper()
-		f, err := os.CreateTemp(disk, "ballast-*")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		for {
-			if err := syscall.Statfs(disk, &space); err != nil {
-				t.Fatal(err)
-			}
-			free := int64(space.Bavail)*space.Bsize - leave
-			if free <= 0 {
-				return
-			}
-			switch err := syscall.Fallocate(int(f.Fd()), 0, 0, free); {
-			case errors.Is(err, syscall.ENOSPC): // the server has taken some of it meanwhile
-			case err != nil:
-				t.Fatal(err)
-			default:
-				return
-			}
-		}
-	}
-	release := func() {
-		t.Helper()
-		files, _ := filepath.Glob(filepath.Join(disk, "ballast-*")) // the pattern is well-formed
-		for _, f := range files {
-			if err := os.Remove(f); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	occupy, release := ballast(t, disk)
 	maybe := map[string]int{} // version that a write without success may have left
 	refused := 0
 	number := 100
