@@ -79,6 +79,7 @@ type Config struct {
 type Events struct {
 	Record    event.Record
 	Retention time.Duration                               // 0: event.DefaultRetention
+	Models    time.Duration                               // between two looks at how models fare; 0: event's
 	Schema    func(reflect.Type) (json.RawMessage, error) // of a kind's data, as answers have it; nil: kinds have none
 }
 

@@ -265,6 +265,8 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 	e.models = model.New(c.Models.All, c.Models.byTask(), c.Watch)
 	e.publisher = event.NewPublisher(event.PublisherSettings{Recorder: recorder, Replica: e.replica,
 		Retention: c.Events.Retention, Now: c.Now, Log: c.Log})
+	e.outages = event.NewModels(event.ModelsSettings{Recorder: recorder, States: statuses(c.Watch),
+		Replica: e.replica.Self().ID, Every: c.Events.Models, Log: c.Log})
 	e.events = event.New(event.Settings{Publisher: e.publisher, Pages: pages, Schema: c.Events.Schema, Now: c.Now, Log: c.Log})
 	e.status = status.New(status.Settings{
 		Store:    c.Store,

@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/model"
@@ -43,6 +44,17 @@ func (m Models) watched(by *model.Watch) Models {
 	}
 	m.Previous = before
 	return m
+}
+
+// statuses is how the models in use fare, for those who are told of it.
+func statuses(w *model.Watch) func() []event.ModelStatus {
+	return func() []event.ModelStatus {
+		var out []event.ModelStatus
+		for _, s := range w.All() {
+			out = append(out, event.ModelStatus(s))
+		}
+		return out
+	}
 }
 
 // identities is what new namespaces record of the models.

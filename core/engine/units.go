@@ -53,6 +53,7 @@ type services struct {
 	runs       *job.Runner // of sources; nil: they are off
 	events     *event.Service
 	publisher  *event.Publisher
+	outages    *event.Models
 	status     *status.Service
 	projector  *ingest.Projector
 	replica    *replica.Member
@@ -98,6 +99,7 @@ func units() []unit {
 		}),
 		serves("events", event.Operations, func(s *services) *event.Service { return s.events }).
 			running(func(s *services) func(context.Context) error { return unfailing(s.publisher.Run) }),
+		runs("states of models", func(s *services) func(context.Context) error { return unfailing(s.outages.Run) }),
 		serves("status", status.Operations, func(s *services) *status.Service { return s.status }),
 		runs("keys", func(s *services) func(context.Context) error { return s.keys.Run }),
 		runs("jobs", func(s *services) func(context.Context) error { return unfailing(s.jobs.Run) }),

@@ -4,6 +4,6 @@
 // sees keys, namespaces, sources and erasures by the methods that change them, and hears
 // of documents and memories from ingest.Log, which knows why they change. So it is the same
 // whether a call, a tool, a job or the command line makes the change. Publisher gives
-// committed events their numbers, in an order that readers can rely on. Service lets callers
-// read them.
+// committed events their numbers, in an order that readers can rely on. Models looks how models
+// fare, which no transaction tells. Service lets callers read events.
 package event

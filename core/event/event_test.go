@@ -52,7 +52,7 @@ func open(t *testing.T, s event.RecorderSettings, p event.PublisherSettings) *wo
 		o.Listeners = []ingest.Listener{event.Listener{}}
 	}
 	w.Fixture = coretest.New(t, o)
-	p.Recorder, p.Replica, p.Now = w.recorder, w.Replica, s.Now
+	p.Recorder, p.Replica, p.Now, p.Pace = w.recorder, w.Replica, s.Now, time.Millisecond
 	w.publisher = event.NewPublisher(p)
 	w.events = event.New(event.Settings{Publisher: w.publisher, Pages: w.Pages, Now: s.Now,
 		Schema: func(of reflect.Type) (json.RawMessage, error) { return json.Marshal(of.Name()) }})
@@ -88,6 +88,7 @@ func (w *world) must(err error) {
 func (w *world) numbered() {
 	w.Helper()
 	for left := 1; left > 0; time.Sleep(time.Millisecond) {
+		w.recorder.Wake()
 		w.must(w.Store.View(context.Background(), func(r port.Reader) error {
 			list, err := r.UnnumberedEvents(context.Background(), 1)
 			left = len(list)
@@ -119,6 +120,9 @@ type data struct {
 	Previous   *string  `json:"previous"`
 	Reason     *string  `json:"reason"`
 	Error      *string  `json:"error"`
+	Model      string   `json:"model_id"`
+	Kind       string   `json:"kind"`
+	Replica    string   `json:"replica"`
 }
 
 func (w *world) line(e event.Event) string {
@@ -146,6 +150,8 @@ func (w *world) line(e event.Event) string {
 	add("%d gone", d.Memories)
 	add("key/%s", d.Type)
 	add("%s", d.Run)
+	add("%s", d.Model)
+	add("%s", d.Kind)
 	add("%s", d.Status)
 	add("from %s", d.Previous)
 	add("to %s", d.State)

@@ -27,6 +27,7 @@ const (
 	UserErased         = "user.erased"
 	KeyCreated         = "key.created"
 	KeyRevoked         = "key.revoked"
+	ModelStateChanged  = "model.state_changed"
 )
 
 // Kind describes the events of one kind.
@@ -135,6 +136,16 @@ type KeyData struct {
 	CreatedBy      *string `json:"created_by" doc:"id of the key that made it, cli or bootstrap; null: not known"`
 }
 
+// ModelData tells of a model.
+type ModelData struct {
+	OrganizationID string  `json:"organization_id"`
+	ModelID        string  `json:"model_id" doc:"as GET /models has it"`
+	Kind           string  `json:"kind" enum:"embedding,sparse,rerank,answer" doc:"what it is used for"`
+	Status         string  `json:"status" enum:"ready,loading,off,error"`
+	Previous       *string `json:"previous" doc:"its status before; null: the server has just started"`
+	Replica        string  `json:"replica" doc:"the server that the model works for: each of several sees its own"`
+}
+
 // The events, as they are sent.
 type (
 	NamespaceEvent struct {
@@ -165,6 +176,10 @@ type (
 		Head
 		Data KeyData `json:"data"`
 	}
+	ModelEvent struct {
+		Head
+		Data ModelData `json:"data"`
+	}
 )
 
 func (d NamespaceData) event(h Head) any { return NamespaceEvent{h, d} }
@@ -174,6 +189,7 @@ func (d SourceData) event(h Head) any    { return SourceEvent{h, d} }
 func (d MemoryData) event(h Head) any    { return MemoryEvent{h, d} }
 func (d UserData) event(h Head) any      { return UserEvent{h, d} }
 func (d KeyData) event(h Head) any       { return KeyEvent{h, d} }
+func (d ModelData) event(h Head) any     { return ModelEvent{h, d} }
 
 // Kinds lists all kinds, sorted by what they tell of.
 func Kinds() []Kind {
@@ -212,6 +228,8 @@ func Kinds() []Kind {
 		{UserErased, "An end user is erased for good.", true, UserData{org, "int_3k", "alice", 12, 24}},
 		{KeyCreated, "A key was made.", true, KeyData{org, "key_5r", "service", nil, some("cli")}},
 		{KeyRevoked, "A key was revoked.", true, KeyData{org, "key_5r", "service", nil, some("cli")}},
+		{ModelStateChanged, "A model works again, or does not.", false,
+			ModelData{org, "e5-small-v2", "embedding", "error", some("ready"), "a1"}},
 	}
 }
 

@@ -18,9 +18,9 @@ const publishClaim = "events/publish"
 const (
 	// lookEvery is how often a publisher looks for what other processes have stored.
 	lookEvery = time.Second
-	// gather is how long events come together after the first one, and between rounds: each
-	// is a transaction, which writers have to wait for.
-	gather, between = 20 * time.Millisecond, 250 * time.Millisecond
+	// gather is how long events come together after the first one, and DefaultPace between rounds:
+	// each is a transaction, which writers have to wait for.
+	gather, DefaultPace = 20 * time.Millisecond, 250 * time.Millisecond
 	// round is how many events a transaction numbers or forgets.
 	round = 1000
 	// trimEvery is how often old events are looked for.
@@ -32,6 +32,7 @@ type PublisherSettings struct {
 	Recorder  *Recorder
 	Replica   *replica.Member
 	Retention time.Duration    // 0: DefaultRetention
+	Pace      time.Duration    // between two rounds at least; 0: DefaultPace
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: nothing is logged
 }
@@ -48,6 +49,7 @@ type Publisher struct {
 	store     port.Narrowed[reader, writer]
 	replica   *replica.Member
 	retention time.Duration
+	pace      time.Duration
 	now       func() time.Time
 	log       *slog.Logger
 	claim     *port.Claim // nil: another has it, or nobody
@@ -79,6 +81,9 @@ func NewPublisher(s PublisherSettings) *Publisher {
 	if s.Retention <= 0 {
 		s.Retention = DefaultRetention
 	}
+	if s.Pace <= 0 {
+		s.Pace = DefaultPace
+	}
 	if s.Now == nil {
 		s.Now = time.Now
 	}
@@ -90,6 +95,7 @@ func NewPublisher(s PublisherSettings) *Publisher {
 		store:     narrow(s.Recorder),
 		replica:   s.Replica,
 		retention: s.Retention,
+		pace:      s.Pace,
 		now:       s.Now,
 		log:       s.Log,
 		waiting:   map[ident.Org]chan struct{}{},
@@ -115,7 +121,7 @@ func (p *Publisher) Run(ctx context.Context) {
 		case <-p.recorder.wake:
 			select {
 			case <-ctx.Done():
-			case <-time.After(max(gather, between-time.Since(began))):
+			case <-time.After(max(min(gather, p.pace), p.pace-time.Since(began))):
 			}
 		}
 	}

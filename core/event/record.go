@@ -65,6 +65,27 @@ func (r *Recorder) UpdateDocuments(ctx context.Context, fn func(port.DocumentWri
 	if r.record == RecordNone {
 		return r.DocumentStore.UpdateDocuments(ctx, fn)
 	}
+	return r.update(ctx, func(t *recording) error { return fn(t) })
+}
+
+// tell records what has happened without a change of the store, to organizations that stay.
+func (r *Recorder) tell(ctx context.Context, all []happening) error {
+	return r.update(ctx, func(t *recording) error {
+		for _, h := range all {
+			o, err := t.Organization(ctx, h.org)
+			switch {
+			case fault.CodeOf(err) == fault.NotFound || err == nil && !o.Deleting.IsZero():
+			case err != nil:
+				return err
+			default:
+				t.note(h)
+			}
+		}
+		return nil
+	})
+}
+
+func (r *Recorder) update(ctx context.Context, fn func(*recording) error) error {
 	appended := false
 	err := r.DocumentStore.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
 		appended = false

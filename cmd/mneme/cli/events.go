@@ -43,8 +43,9 @@ func (c *command) eventsTailCommand() *cobra.Command {
 			if kinds != "" {
 				query.Set("kinds", kinds)
 			}
-			if !once {
-				query.Set("wait", "30")
+			query.Set("wait", "30")
+			if once { // what has just happened has no number yet
+				query.Set("wait", "2")
 			}
 			err = c.tailEvents(cmd.Context(), cl, "/admin/v1/organizations/"+pathSegment(org)+"/events?", query, once)
 			return joinErrors(err, done())
@@ -55,7 +56,7 @@ func (c *command) eventsTailCommand() *cobra.Command {
 	cmd.Flags().StringVar(&after, "after", "", "go on from the place that was printed before (default: from now on)")
 	cmd.Flags().BoolVar(&all, "all", false, "begin with the oldest event that is kept")
 	cmd.Flags().StringVar(&kinds, "kinds", "", "only events of these kinds, apart by commas")
-	cmd.Flags().BoolVar(&once, "once", false, "print what there is, and end")
+	cmd.Flags().BoolVar(&once, "once", false, "print what there is, and end when nothing comes for 2 seconds")
 	return cmd
 }
 
