@@ -3,6 +3,9 @@ package api_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +15,9 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 )
@@ -60,22 +65,25 @@ func (r *reply) objects(name string) []object {
 }
 
 // Every operation that changes something leaves exactly one record, with no text, no value
-// and no secret in it.
+// and no secret in it, and the events of what it has changed.
 func TestEveryChangeIsRecordedOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("calls every operation")
 	}
 	stores(t, func(t *testing.T, b backend) {
 		folder := t.TempDir()
-		for name, text := range map[string]string{"a.txt": "The zebra file.", "broken.pdf": "%PDF-1.7\nzebra"} {
+		site := newSite(t)
+		for name, text := range map[string]string{"a.txt": "The zebra file.", "b.txt": "Its zebra.",
+			"c.txt": "Zebras of a zebra.", "broken.pdf": "%PDF-1.7\nzebra"} {
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 		s := start(t, b, options{config: func(c *configs.Config) {
-			c.Audit.Level = "all"
+			c.Audit.Level, c.Events.Record = "all", "all"
 			c.Sources.Enabled, c.Sources.Directories = true, []string{folder}
-		}})
+			c.Sources.AllowPrivate = []string{strings.TrimPrefix(site.URL, "http://")}
+		}, engine: func(c *engine.Config) { c.Events.Models = 10 * time.Millisecond }})
 		admin, memory := s.operator(), s.integration("chat", nil)
 		left := map[string]bool{}
 		for _, r := range s.engine.Set().Routes() {
@@ -83,7 +91,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 				left[r.Spec.Name] = true
 			}
 		}
-		log := s.auditor()
+		log, feed := s.auditor(), s.follower()
 		secrets := []string{"zebra", "ann@example.com"}
 		// recorded says what the records since are: one, of this operation.
 		recorded := func(name, target string) {
@@ -102,6 +110,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		}
 		do := func(by *server, name, target, method, path string, body any, headers ...string) *reply {
 			t.Helper()
+			feed.step(name)
 			r := by.do(method, path, body, headers...)
 			if r.status/100 != 2 {
 				t.Fatalf("%s: %s answers %d: %s", name, r.call, r.status, clip(r.body))
@@ -121,8 +130,10 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		do(s, "files.upload", "docs", "POST", "/namespaces/docs/files", oneFile("zebra.txt", "A zebra in a file."),
 			"Content-Type", "multipart/form-data; boundary=b")
 		tools := s.mcp(newest, "?namespace=notes")
+		feed.step("tools.save")
 		saved := tools.call("save", object{"text": "A noted zebra."})
 		recorded("tools.save", "")
+		feed.step("tools.delete")
 		tools.call("delete", object{"ids": []any{saved["id"]}})
 		recorded("tools.delete", "")
 
@@ -140,12 +151,16 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		do(memory, "memories.delete", "", "POST", "/api/v1/memories/delete", with(object{"ids": []any{id}}))
 		version := object{"source": "crm", "version": 1, "content": "A zebra.", "occurredAt": "2026-01-02T03:04:05Z"}
 		do(memory, "memories.upsert", "", "PUT", "/api/v1/memories/z1", with(version))
-		do(memory, "memories.tombstone", "", "DELETE", "/api/v1/memories/z1?endUserId=ann@example.com&source=crm&version=2", nil)
+		version["version"], version["content"] = 2, "Another zebra."
+		do(memory, "memories.upsert", "", "PUT", "/api/v1/memories/z1", with(version))
+		do(memory, "memories.tombstone", "", "DELETE", "/api/v1/memories/z1?endUserId=ann@example.com&source=crm&version=3", nil)
+		version["version"] = 4
+		do(memory, "memories.upsert", "", "PUT", "/api/v1/memories/z1", with(version))
 		grant := do(memory, "grants.create", "", "POST", "/api/v1/grants", with(object{"source": "crm"}))
 		given := fmt.Sprint(grant.json["grant"].(object)["id"])
 		do(memory, "grants.revoke", given, "DELETE", "/api/v1/grants/"+given, nil)
 		found := log.get("/admin/v1/audit?organization=default&end_user_id=ann@example.com").ok().objects("records")
-		if len(found) != 6 {
+		if len(found) != 8 {
 			t.Errorf("%d records of the end user", len(found))
 		}
 
@@ -167,14 +182,21 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		ns := org + "/default/namespaces/"
 		set := s.exported("docs", "")
 		do(admin, "admin.namespaces.import", "again", "POST", ns+"again/import", set, "Content-Type", ndjson)
-		do(admin, "admin.namespaces.reindex", "docs", "POST", ns+"docs/reindex", nil)
+		do(admin, "admin.namespaces.reindex", "docs", "POST", ns+"docs/reindex", object{"force": true})
+		admin.reindexed("docs")
 		do(admin, "admin.namespaces.discard", "docs", "DELETE", ns+"docs/reindex", nil)
 		ann := "/admin/v1/end_users/ann@example.com/%s?organization=default&integration=chat"
 		do(admin, "admin.end_users.reindex", "", "POST", fmt.Sprintf(ann, "reindex"), nil)
+		feed.read()
 		do(admin, "admin.end_users.erase", "", "POST", fmt.Sprintf(ann, "erase"), nil)
 		do(memory, "users.erase", "", "DELETE", "/api/v1/users/ann@example.com", nil)
-		s.sourcesRecorded(folder, do)
+		s.sourcesRecorded(folder, site, do)
+		feed.step("documents.write")
+		written, _ := s.later("soon", "A zebra that is written later.")
+		recorded("documents.write", "")
+		harness.Eventually(t, "written", func() bool { return s.get(written).ok().json["status"] == "succeeded" })
 		s.embedder.Before.Set(coretest.UntilDone)
+		feed.step("documents.write")
 		_, job := s.later("later", "A zebra that is never written.")
 		recorded("documents.write", "")
 		do(admin, "admin.jobs.cancel", job, "POST", "/admin/v1/jobs/"+job+"/cancel", nil)
@@ -195,11 +217,33 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		if v.json["intact"] != true || v.json["records"] != v.json["last"] || v.number("records") < float64(40) {
 			t.Errorf("verification: %s", v.body)
 		}
+		feed.outage()
+		feed.replay("again")
+		feed.told(slices.DeleteFunc(secrets, func(s string) bool { return s == "ann@example.com" }))
 	})
 }
 
+// site is a feed that can be locked.
+type site struct {
+	*httptest.Server
+	locked atomic.Bool
+}
+
+func newSite(t *testing.T) *site {
+	s := &site{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if s.locked.Load() {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, `<rss version="2.0"><channel><title>News</title></channel></rss>`)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
 // sourcesRecorded calls the operations of sources.
-func (s *server) sourcesRecorded(folder string,
+func (s *server) sourcesRecorded(folder string, site *site,
 	do func(by *server, name, target, method, path string, body any, headers ...string) *reply) {
 	s.t.Helper()
 	source := do(s, "sources.create", "", "POST", "/sources", object{"name": "Folder", "kind": "directory",
@@ -216,7 +260,13 @@ func (s *server) sourcesRecorded(folder string,
 	ended(run)
 	again := do(s, "sources.runs.retry_failed", id+"/"+run, "POST", at+"/runs/"+run+"/retry_failed", nil)
 	ended(fmt.Sprint(again.json["id"]))
-	ended(fmt.Sprint(do(s, "sources.apply_deletions", id, "POST", at+"/apply_deletions", object{"max": 1}).json["id"]))
+	for _, name := range []string{"a.txt", "b.txt", "c.txt", "broken.pdf"} {
+		if err := os.Remove(filepath.Join(folder, name)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	ended(fmt.Sprint(do(s, "sources.sync", id, "POST", at+"/sync", nil).json["id"]))
+	ended(fmt.Sprint(do(s, "sources.apply_deletions", id, "POST", at+"/apply_deletions", object{"max": 3}).json["id"]))
 
 	pushed := do(s, "sources.create", "", "POST", "/sources", object{"name": "Pushed", "kind": "push", "namespace": "pushed",
 		"config": object{}})
@@ -232,6 +282,17 @@ func (s *server) sourcesRecorded(folder string,
 	begun = fmt.Sprint(do(s, "sources.runs.begin", "", "POST", to+"/runs", object{"mode": "full"}).json["id"])
 	do(s, "sources.runs.cancel", id2+"/"+begun, "POST", to+"/runs/"+begun+"/cancel", nil)
 	do(s, "sources.delete", id, "DELETE", at, nil)
+
+	source = do(s, "sources.create", "", "POST", "/sources", object{"name": "Locked", "kind": "feed", "namespace": "locked",
+		"config": object{"url": site.URL}, "start": false})
+	site.locked.Store(true)
+	at = "/sources/" + fmt.Sprint(source.json["id"])
+	ended = func(run string) {
+		for fmt.Sprint(s.get(at + "/runs/" + run).ok().json["finished_at"]) == "<nil>" {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	ended(fmt.Sprint(do(s, "sources.sync", "", "POST", at+"/sync", nil).json["id"]))
 }
 
 // oneFile is a body with one file.
