@@ -314,13 +314,14 @@ func TestASlowMachineFinishesWhatItBegan(t *testing.T) {
 func TestPiecesTakeAFewSeconds(t *testing.T) {
 	for name, c := range map[string]struct {
 		each time.Duration
+		n    int
 		want string
 	}{
-		"quick":          {0, "[16 32 64 128 256 512 1024 968]"},
-		"half a second":  {time.Second / 2, "[16 8 8 8"},
-		"two seconds":    {time.Second / 8, "[16 16 16"},
-		"slow":           {time.Second, "[16 8 4 4"},
-		"about 3 a call": {3 * time.Second / 32, "[16 32 32 32"},
+		"quick":          {0, 3000, "[16 32 64 128 256 512 1024 968]"},
+		"half a second":  {time.Second / 2, 60, "[16 8 8 8"},
+		"two seconds":    {time.Second / 8, 60, "[16 16 16"},
+		"slow":           {time.Second, 60, "[16 8 4 4"},
+		"about 3 a call": {3 * time.Second / 32, 130, "[16 32 32 32"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -331,7 +332,7 @@ func TestPiecesTakeAFewSeconds(t *testing.T) {
 					time.Sleep(time.Duration(len(texts)) * c.each)
 					return nil
 				})
-				if _, err := w.attempts.Encode(t.Context(), "a", w.encoder, chunks(3000), false, make([]ingest.Reuse, 3000),
+				if _, err := w.attempts.Encode(t.Context(), "a", w.encoder, chunks(c.n), false, make([]ingest.Reuse, c.n),
 					nil); err != nil {
 					t.Fatal(err)
 				}
