@@ -3,7 +3,9 @@ package api_test
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -221,9 +223,12 @@ func (b backend) forget(t testing.TB, dir string) {
 	}
 }
 
-// traces names what of the indexes outside the folder holds the marker.
+// traces names what of the store and the indexes outside the folder holds the marker.
 func (b backend) traces(t testing.TB, dir, marker string) (found []string) {
 	t.Helper()
+	if _, ok := b.configured(t, components(), dir).Storage.Config.(*storepostgres.Config); ok {
+		found = tracesStorePostgres(t, dsn(t, dir), marker)
+	}
 	for _, c := range b.indexes(t, dir) {
 		switch c := c.(type) {
 		case *indexpostgres.Config:
@@ -297,6 +302,39 @@ func tracesIndexPostgres(t testing.TB, c *indexpostgres.Config, marker string) (
 		}
 		return err
 	})
+	return found
+}
+
+// tracesStorePostgres lists the tables with a row that holds the marker, in a column of text or
+// of bytes.
+func tracesStorePostgres(t testing.TB, dsn, marker string) (found []string) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }() // read alone
+	rows, err := conn.Query(ctx, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("%d tables, %v", len(tables), err)
+	}
+	for _, table := range tables {
+		var n int
+		err := conn.QueryRow(ctx, "SELECT count(*) FROM "+pgx.Identifier{table}.Sanitize()+" AS r "+
+			"WHERE position(lower($1) IN lower(r::text)) > 0 OR position($2 IN r::text) > 0",
+			marker, hex.EncodeToString([]byte(marker))).Scan(&n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			found = append(found, fmt.Sprintf("%d rows of %s", n, table))
+		}
+	}
 	return found
 }
 

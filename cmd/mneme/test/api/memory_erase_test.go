@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
+	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -77,9 +78,12 @@ func (s *server) erase(user string) *reply {
 	return s.do("DELETE", "/api/v1/users/"+user, nil)
 }
 
+// telling is a server that records every event.
+var telling = options{config: func(c *configs.Config) { c.Events.Record = "all" }}
+
 func TestMemoryErasure(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
-		root := start(t, b, options{})
+		root := start(t, b, telling)
 		s := root.integration("app", nil)
 		other := root.integration("other", nil)
 		const mark, stay = "zqxerasedmarker", "zqxstayingmarker"
@@ -91,6 +95,19 @@ func TestMemoryErasure(t *testing.T) {
 		if len(root.traces(mark)) == 0 || len(root.traces(stay)) == 0 {
 			t.Fatal("the markers are not on disk: the test would see nothing")
 		}
+		told := root.follower()
+		told.read()
+		events := func(words string) (n int) {
+			for _, e := range told.found {
+				if strings.Contains(fmt.Sprint(e), words) {
+					n++
+				}
+			}
+			return n
+		}
+		if events(mark) == 0 || events(stay) == 0 {
+			t.Fatal("no event holds the markers")
+		}
 
 		r := s.erase("ann").ok()
 		fields(t, "the answer", r.json, "success", "deletedMemories", "deletedVectors", "revokedGrants", "unansweredUpstreams")
@@ -100,6 +117,12 @@ func TestMemoryErasure(t *testing.T) {
 		}
 		if got := root.traces(mark); len(got) != 0 {
 			t.Errorf("after the erasure was answered, %v hold the marker", got)
+		}
+		staying := events(stay)
+		told.after, told.found = "", nil
+		if told.read(); events(mark) != 0 || events("user.erased") != 1 || events("endUserId:ann") != 2 ||
+			events(stay) != staying {
+			t.Errorf("events after the erasure: %v", told.found)
 		}
 		if got := s.memories("ann"); len(got) != 0 {
 			t.Errorf("%d memories are left", len(got))
@@ -155,7 +178,7 @@ func TestMemoryErasure(t *testing.T) {
 // end nothing is left anywhere.
 func TestMemoryErasureUnderWrites(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
-		root := start(t, b, options{})
+		root := start(t, b, telling)
 		s := root.integration("app", nil)
 		const mark = "zqxhammeredmarker"
 		var stop atomic.Bool
@@ -254,7 +277,7 @@ func (s *server) generations() (live []int64) {
 func TestMemoryErasureResumes(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
 		const mark = "zqxresumedmarker"
-		root := start(t, b, options{})
+		root := start(t, b, telling)
 		s := root.integration("app", nil)
 		failure := errors.New("the disk is gone")
 		fails := func() error { return failure }
