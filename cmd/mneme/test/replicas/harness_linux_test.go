@@ -36,6 +36,7 @@ type tenant struct {
 	mark   string // a word in every text of this tenant and in none of the other's
 	key    string // a service key
 	memory string // an integration's key with all rights
+	mirror *mirror
 }
 
 // fleet is some replicas over one set of backends.

@@ -2,6 +2,7 @@ package replicas_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -87,6 +88,7 @@ func (f *fleet) prepare() {
 	f.ok(f.admin, "POST", "/admin/v1/organizations", object{"name": "rival"})
 	for _, t := range f.tenants {
 		t.key = f.issue(t.org, object{"name": "test"})
+		t.mirror = f.mirrored(t)
 		t.memory = f.beside.Key("--org", t.org, "--type", "integration", "--integration", "app",
 			"--scopes", "memories:read,memories:write,users:erase",
 			"--memories-per-user", "0", "--read-rate", "0", "--write-rate", "0")
@@ -476,6 +478,7 @@ func (l *load) audit() {
 			}
 		}
 		have := l.listed(t)
+		t.mirror.end(slices.Collect(maps.Keys(have)))
 		for id, text := range want {
 			if have[id] != text {
 				f.t.Errorf("LOST: %s acknowledged %s as %q, the store has %q", t.org, id, text, have[id])

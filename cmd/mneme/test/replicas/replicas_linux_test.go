@@ -14,6 +14,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
+	"github.com/mnemehq/mneme/core/ident"
 )
 
 // claims are the rows of those that end with their work. The one of the replica that numbers
@@ -382,10 +383,13 @@ func TestSharedLimits(t *testing.T) {
 
 // What a replica has accepted to do later is done by another one when it dies:
 // asynchronous writes, and the reindexing of a namespace, whose state every
-// replica answers.
+// replica answers. So is the numbering of events: readers miss none and get none twice.
 func TestWorkMovesOn(t *testing.T) {
 	t.Parallel()
 	f := start(t, "")
+	told := f.mirrored(&tenant{org: ident.DefaultOrg, key: f.key})
+	publisher := f.publisher()
+	f.replicas[0], f.replicas[publisher] = f.replicas[publisher], f.replicas[0]
 	first, second := f.replicas[0], f.replicas[1]
 	batch := func(n, words int) []object {
 		var out []object
@@ -409,6 +413,9 @@ func TestWorkMovesOn(t *testing.T) {
 		if a := r.must(f.admin, "GET", reindex, nil); a.JSON()["status"] != "waiting" && a.JSON()["status"] != "running" {
 			t.Errorf("the state of a reindexing elsewhere: %s", a.Body)
 		}
+	}
+	if !first.publishes() {
+		t.Error("another replica than the one that dies numbers events")
 	}
 	first.kill()
 	f.kills.Add(1)
@@ -460,4 +467,16 @@ func TestWorkMovesOn(t *testing.T) {
 	await("a write of a replica that stopped", func() bool {
 		return f.replicas[2].must(f.key, "GET", a.Header.Get("Location"), nil).JSON()["status"] == "succeeded"
 	})
+	var all []string
+	for n := range 7 {
+		for i := range 100 {
+			all = append(all, fmt.Sprintf("op%d-%d", []int{0, 1, 2, 3, 4, 5, 9}[n], i))
+		}
+	}
+	told.end(all)
+	for id, n := range told.told {
+		if n != 1 {
+			t.Errorf("%d events tell that %s was written", n, id)
+		}
+	}
 }
