@@ -51,11 +51,16 @@ var once = map[string][]string{
 	"docs/files.md": {`"media_type":"text/markdown"`, `"chunk_list"`, `"written":2`, `"unchanged":2`, `"code":"no_text"`,
 		`"page":3`, `"pages":200`, `"page":137`,
 		`"heading":`, "HTTP/1.1 202"},
+	"docs/events.md": {"python documents.written ['guide']", "node documents.written [ 'guide' ]", "go documents.written [guide]",
+		`"type":"documents.written"`, `"name":"user.erased"`},
 	"docs/sources.md": {"nothing was written", "Handbook: completed: 3 items, 3 created", "takes over what a",
 		"2 updated, 1 document deleted",
 		"The cellar is locked", "Repository: completed: 3 items, 3 created", "The attic is dry", "deletions_withheld",
 		"2 documents deleted"},
 }
+
+// programs are those that tours run beside the usual ones.
+var programs = map[string][]string{"docs/events.md": {"python3", "node"}}
 
 const root = "../../../.."
 
@@ -84,7 +89,10 @@ func TestTours(t *testing.T) {
 		t.Run(strings.TrimSuffix(s.example, ".yaml"), func(t *testing.T) {
 			for page, wants := range pages {
 				t.Run(page, func(t *testing.T) {
-					script := tour(t, page)
+					for _, name := range programs[page] {
+						harness.Installed(t, name)
+					}
+					script := files(t, page) + tour(t, page)
 					out, log := s.shell(t, script)
 					said := out
 					if _, ok := once[page]; ok {
@@ -132,6 +140,22 @@ func tour(t *testing.T, page string) string {
 		t.Fatalf("%s holds no tour", page)
 	}
 	return script + "\n"
+}
+
+var file = regexp.MustCompile("(?s)<!-- file: (\\S+) -->\n```\\w+\n(.*?\n)```\n")
+
+// files are the lines that write the files of a page.
+func files(t *testing.T, page string) string {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	for _, m := range file.FindAllSubmatch(body, -1) {
+		fmt.Fprintf(&lines, "mkdir -p $(dirname %s)\ncat >%[1]s <<'FILE'\n%sFILE\n", m[1], m[2])
+	}
+	return lines.String()
 }
 
 var folders = regexp.MustCompile(`\./([a-z]+-data)`)
