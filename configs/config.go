@@ -41,6 +41,7 @@ type Config struct {
 	Sources  Sources                       `yaml:"sources" help:"Keeps namespaces in step with folders, repositories, sites, feeds and buckets. Off unless enabled; every route of it answers 503 then."`
 	Events   Events                        `yaml:"events" help:"What is kept of what happens, for those who read /events."`
 	Seal     Seal                          `yaml:"seal" help:"The sealing key: secrets of other systems, such as a source's password, are kept encrypted with it. Keep a copy where the backups of the store are not."`
+	Usage    Usage                         `yaml:"usage" help:"What is done on whose account, by the hour, which administrators read."`
 	Audit    Audit                         `yaml:"audit" help:"The log of who did what, which administrators read."`
 	Console  Console                       `yaml:"console" help:"The pages at /console, where people see what is stored, ask it, and run the server. Signing in takes an admin key, or a link that 'mneme console open' prints."`
 	Files    Files                         `yaml:"files" help:"Reading files that are uploaded or imported."`
@@ -203,6 +204,11 @@ type Events struct {
 	Retention time.Duration `yaml:"retention" help:"How long an event is kept, 1h to 8760h."`
 }
 
+// Usage says how long it is kept what was done.
+type Usage struct {
+	Retention time.Duration `yaml:"retention" help:"How long usage is kept, 24h to 87600h."`
+}
+
 // Audit says what is recorded of who did what, and for how long.
 type Audit struct {
 	Level     string        `yaml:"level" enum:"admin,deletes,all" help:"admin: changes over /admin/v1 and by commands that administer, refused calls of /admin/v1, keys lent to MCP clients, and jobs that reindex or delete an organization. deletes: also what deletes documents, memories and sources. all: every change."`
@@ -336,6 +342,7 @@ func Default(r *registry.Registry) *Config {
 		Console: Console{Enabled: true, Session: 12 * time.Hour},
 		Sources: Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
 		Events:  Events{Record: "subscribed", Retention: 30 * 24 * time.Hour},
+		Usage:   Usage{Retention: 400 * 24 * time.Hour},
 		Audit:   Audit{Level: "admin", Retention: 400 * 24 * time.Hour},
 		Files:   Files{Remote: selected(r.Extractor, defaultRemote)},
 		Log:     Log{Level: "info", Format: "text"},
@@ -458,6 +465,9 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	if d := c.Events.Retention; d < time.Hour || d > 8760*time.Hour {
 		report("events.retention", "%s is not between 1h and 8760h", d)
+	}
+	if d := c.Usage.Retention; d < 24*time.Hour || d > 87600*time.Hour {
+		report("usage.retention", "%s is not between 24h and 87600h", d)
 	}
 	if d := c.Audit.Retention; d < 24*time.Hour || d > 87600*time.Hour {
 		report("audit.retention", "%s is not between 24h and 87600h", d)

@@ -105,6 +105,7 @@ var rules = []rule{
 	service("event"),
 	service("key"),
 	service("audit"),
+	service("usage"),
 	service("status"),
 	service("model"),
 	{

@@ -178,7 +178,7 @@ func importNamespace() op.Spec {
 		BodyLines: setLines(),
 		Summary:   "Import a data set of one namespace",
 		Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidID, fault.InvalidMetadata,
-			fault.NotFound, fault.Conflict, fault.PayloadTooLarge,
+			fault.NotFound, fault.Conflict, fault.PayloadTooLarge, fault.QuotaExceeded,
 			fault.Unavailable, fault.Upstream},
 		Description: "Takes what the export route or `mneme export --namespace` wrote, compressed with gzip or not, " +
 			"under any name. It is checked to its end before anything is stored: what was cut off, altered, added or " +

@@ -98,7 +98,8 @@ func (b *shadow) topDocuments(ctx context.Context, p port.Partition, ns port.Par
 	if ns.Sparse {
 		by = append(by, port.SparseTerms)
 	}
-	found, err := b.searcher.Search(ctx, p, ns.Seq, retrieve.Request{Query: query, Models: models, Retrievers: by, Depth: 100})
+	found, err := b.searcher.Search(port.OnAccountOf(ctx, p), p, ns.Seq,
+		retrieve.Request{Query: query, Models: models, Retrievers: by, Depth: 100})
 	if err != nil {
 		return nil, err
 	}

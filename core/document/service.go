@@ -127,7 +127,7 @@ func Operations() []op.Op[*Service] {
 					Headers: []string{"Location", "Preference-Applied"},
 				}},
 			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.InvalidID,
-				fault.InvalidMetadata,
+				fault.InvalidMetadata, fault.QuotaExceeded,
 				fault.Conflict, fault.PayloadTooLarge, fault.Unavailable, fault.Upstream},
 		}, (*Service).Write),
 		op.Define(op.Spec{

@@ -362,7 +362,7 @@ func (b *shadow) encode(ctx context.Context, batch []moved) error {
 			texts, at = append(texts, batch[i].head.Text), append(at, i)
 		}
 	}
-	encoded, err := b.models.Encode(ctx, texts, b.of.Sparse, make([]ingest.Reuse, len(texts)))
+	encoded, err := b.models.Encode(port.OnAccountOf(ctx, b.own), texts, b.of.Sparse, make([]ingest.Reuse, len(texts)))
 	for i := range encoded {
 		batch[at[i]].encoded = encoded[i]
 	}

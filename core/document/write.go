@@ -230,7 +230,7 @@ func (s *Service) tryWrite(ctx context.Context, in WriteDocuments, t task) (Writ
 				t.progress(p)
 			}
 		}
-		encoded, err := s.attempts.Encode(ctx, who.Org, models, texts, ns.Sparse, reuse, progress)
+		encoded, err := s.attempts.Encode(port.OnAccountOf(ctx, p), who.Org, models, texts, ns.Sparse, reuse, progress)
 		if err != nil {
 			return Written{}, ofDocument(err, plans, encode)
 		}

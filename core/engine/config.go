@@ -25,6 +25,7 @@ import (
 	"github.com/mnemehq/mneme/core/retrieve"
 	"github.com/mnemehq/mneme/core/seal"
 	"github.com/mnemehq/mneme/core/session"
+	"github.com/mnemehq/mneme/core/usage"
 )
 
 // Config is everything an Engine is made of. Settings of a service are the service's
@@ -49,6 +50,7 @@ type Config struct {
 	RerankDocuments int             // texts a rerank call may score; 0: rerank.DefaultMaxDocuments
 	Memory          memory.Settings // Reranking left out: memory's default; Sparse needs a sparse encoder
 	Recall          recall.Settings
+	Usage           usage.Settings    // Retention alone; zero: its default
 	Audit           audit.Settings    // Level and Retention alone; zero: their defaults
 	OAuth           *oauth.Settings   // lends keys to MCP clients that cannot send one; nil: off
 	Sessions        *session.Settings // signs people in to the console; nil: off
@@ -124,6 +126,8 @@ func (c *Config) complete() {
 	if c.Watch == nil {
 		c.Watch = model.NewWatch(nil)
 	}
+	c.Usage.Counter = usage.NewCounter(c.Now)
+	c.Watch.CountedBy(c.Usage.Counter)
 	c.Models = c.Models.watched(c.Watch)
 	if c.Fusion.Method == "" {
 		c.Fusion = retrieve.DefaultFusion()

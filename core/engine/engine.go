@@ -42,6 +42,7 @@ import (
 	"github.com/mnemehq/mneme/core/session"
 	"github.com/mnemehq/mneme/core/status"
 	"github.com/mnemehq/mneme/core/tool"
+	"github.com/mnemehq/mneme/core/usage"
 )
 
 // Engine is the running product behind every transport.
@@ -91,8 +92,10 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	}
 	id := cmp.Or(c.Replica, rand.Text())
 	bare := c.Store
-	recorder := event.NewRecorder(event.RecorderSettings{Store: bare, Record: c.Events.Record, Now: c.Now})
-	c.Store = recorder
+	guard := usage.NewGuard(usage.GuardSettings{Store: bare, Changed: c.Usage.Counter.Rouse, Now: c.Now, Log: c.Log})
+	recorder := event.NewRecorder(event.RecorderSettings{Store: guard, Record: c.Events.Record, Now: c.Now})
+	guard.NoteIn(recorder)
+	c.Store, c.Usage.Guard = recorder, guard
 	e := &Engine{store: narrow(c.Store), ports: bare, log: c.Log,
 		gate: fair.NewGate(c.Concurrency, c.Queue, 5*time.Second)}
 	e.sealer = sealer
@@ -151,7 +154,7 @@ func (e *Engine) join(ctx context.Context, s port.Store, id string) (err error) 
 // build makes the services, each from the parts before it.
 func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) (err error) {
 	identity := c.Models.identities(c.Now)
-	changes := ingest.NewLog(c.Store, e.projector, recorder.Listeners()...)
+	changes := ingest.NewLog(c.Store, e.projector, recorder.Listeners()...).CountedBy(c.Usage.Counter)
 	encoders := ingest.NewEncoders(&ingest.Encoder{
 		Embedder: c.Models.Embedder,
 		Sparse:   c.Models.Sparse,
@@ -165,6 +168,9 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Log:           c.Log,
 	}, c.QueryCache)
 
+	counting := c.Usage
+	counting.Store, counting.Pages, counting.Now, counting.Log = c.Store, pages, c.Now, c.Log
+	e.usage = usage.New(counting)
 	e.searcher, e.census = searcher, newCensus(c)
 	e.keys = key.New(key.Settings{Store: c.Store, Log: c.Log, Now: c.Now})
 	e.oauth = e.lender(c)
@@ -313,6 +319,7 @@ func (e *Engine) guard(c *Config) *op.Set {
 		Limits:  limits,
 		Gate:    e.gate,
 		Audit:   e.audit,
+		Usage:   c.Usage.Counter,
 		Timeout: c.Timeouts.of,
 	}
 	if e.oauth != nil {
@@ -363,12 +370,12 @@ func (e *Engine) Memories() *memory.Service { return e.memories }
 // Ending says that the process is about to end: calls that wait for something answer at once.
 func (e *Engine) Ending() { e.events.End() }
 
-// Close ends the background work; calls in progress are the transports' to end.
+// Close ends the background work and stores what was counted; calls in progress are the transports' to end.
 // Jobs that it interrupts are resumed by the next start, or by another replica.
 func (e *Engine) Close(ctx context.Context) error {
 	e.stop()
 	failed := e.loops.Wait()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	return errors.Join(failed, e.replica.Leave(ctx))
+	return errors.Join(failed, e.usage.Flush(ctx), e.replica.Leave(ctx))
 }

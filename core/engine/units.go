@@ -31,6 +31,7 @@ import (
 	"github.com/mnemehq/mneme/core/source"
 	"github.com/mnemehq/mneme/core/status"
 	"github.com/mnemehq/mneme/core/tool"
+	"github.com/mnemehq/mneme/core/usage"
 )
 
 // services are the parts that units take from.
@@ -47,6 +48,7 @@ type services struct {
 	recall     *recall.Service
 	admin      *admin.Service
 	audit      *audit.Service
+	usage      *usage.Service
 	reranker   *rerank.Service
 	models     *model.Service
 	sources    *source.Service
@@ -87,6 +89,8 @@ func units() []unit {
 		serves("admin", admin.Operations, func(s *services) *admin.Service { return s.admin }),
 		serves("audit", audit.Operations, func(s *services) *audit.Service { return s.audit }).
 			running(func(s *services) func(context.Context) error { return unfailing(s.audit.Run) }),
+		serves("usage", usage.Operations, func(s *services) *usage.Service { return s.usage }).
+			running(func(s *services) func(context.Context) error { return unfailing(s.usage.Run) }),
 		serves("rerank", rerank.Operations, func(s *services) *rerank.Service { return s.reranker }),
 		serves("models", model.Operations, func(s *services) *model.Service { return s.models }),
 		serves("sources", source.Operations, func(s *services) *source.Service { return s.sources }).

@@ -25,6 +25,7 @@ const (
 	MemoryRestored     = "memory.restored"
 	MemoryDeleted      = "memory.deleted"
 	UserErased         = "user.erased"
+	QuotaExceeded      = "quota.exceeded"
 	KeyCreated         = "key.created"
 	KeyRevoked         = "key.revoked"
 	ModelStateChanged  = "model.state_changed"
@@ -146,6 +147,14 @@ type ModelData struct {
 	Replica        string  `json:"replica" doc:"the server that the model works for: each of several sees its own"`
 }
 
+// QuotaData tells of a quota of the organization that has refused a write.
+type QuotaData struct {
+	OrganizationID string `json:"organization_id"`
+	Quota          string `json:"quota" enum:"bytes,documents,namespaces,end_users"`
+	Limit          int64  `json:"limit" minimum:"1"`
+	Used           int64  `json:"used" minimum:"0" doc:"before the write, which would have gone over the limit"`
+}
+
 // The events, as they are sent.
 type (
 	NamespaceEvent struct {
@@ -180,6 +189,10 @@ type (
 		Head
 		Data ModelData `json:"data"`
 	}
+	QuotaEvent struct {
+		Head
+		Data QuotaData `json:"data"`
+	}
 )
 
 func (d NamespaceData) event(h Head) any { return NamespaceEvent{h, d} }
@@ -190,6 +203,7 @@ func (d MemoryData) event(h Head) any    { return MemoryEvent{h, d} }
 func (d UserData) event(h Head) any      { return UserEvent{h, d} }
 func (d KeyData) event(h Head) any       { return KeyEvent{h, d} }
 func (d ModelData) event(h Head) any     { return ModelEvent{h, d} }
+func (d QuotaData) event(h Head) any     { return QuotaEvent{h, d} }
 
 // Kinds lists all kinds, sorted by what they tell of.
 func Kinds() []Kind {
@@ -226,6 +240,8 @@ func Kinds() []Kind {
 			MemoryData{OrganizationID: org, IntegrationID: "int_3k", EndUserID: "alice", MemoryID: "mem_8h", Change: 6,
 				RequestID: request}},
 		{UserErased, "An end user is erased for good.", true, UserData{org, "int_3k", "alice", 12, 24}},
+		{QuotaExceeded, "A quota refuses what would go over it: told once, until less than 95 % are in use.", true,
+			QuotaData{org, "documents", 100_000, 99_990}},
 		{KeyCreated, "A key was made.", true, KeyData{org, "key_5r", "service", nil, some("cli")}},
 		{KeyRevoked, "A key was revoked.", true, KeyData{org, "key_5r", "service", nil, some("cli")}},
 		{ModelStateChanged, "A model works again, or does not.", false,

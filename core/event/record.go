@@ -293,6 +293,21 @@ func (t *recording) RevokeKey(ctx context.Context, org ident.Org, id string, at 
 	return err
 }
 
+// ExceedQuota implements port.UsageWriter.
+func (t *recording) ExceedQuota(ctx context.Context, org ident.Org, name port.QuotaName, used int64, at time.Time) error {
+	if err := t.DocumentWriter.ExceedQuota(ctx, org, name, used, at); err != nil || at.IsZero() {
+		return err
+	}
+	qs, err := t.Quotas(ctx, org)
+	for _, q := range qs {
+		if q.Name == name {
+			t.note(happening{kind: QuotaExceeded, org: org, entity: "quota/" + string(name),
+				data: QuotaData{string(org), string(name), q.Limit, used}})
+		}
+	}
+	return err
+}
+
 // EndErasure implements port.DocumentWriter.
 func (t *recording) EndErasure(ctx context.Context, p port.Partition) error {
 	tally, err := t.ErasureTally(ctx, p)

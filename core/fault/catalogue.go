@@ -52,8 +52,9 @@ var rules = map[Code]Entry{
 		Remedy: "Use another key or grant, or have the key's rights changed. What a revoked grant was to write is dropped."},
 	InsufficientScope: {Status: 403, Meaning: "The integration key lacks the scope that details.scope names.",
 		Remedy: "Create a key with that scope."},
-	QuotaExceeded: {Status: 403, Meaning: "The end user keeps as many memories as the integration's quota allows; " +
-		"details has quota, limit and used.",
+	QuotaExceeded: {Status: 403, Meaning: "The end user keeps as many memories as the integration's quota allows, or the " +
+		"organization has as many bytes, documents, namespaces or end users as its quotas allow; details has quota, limit " +
+		"and used.",
 		Remedy: "Delete memories or raise the quota. Waiting does not help."},
 	NamespaceNotFound: {Status: 404, Meaning: "No document is in the namespace, or there is none of that name in this " +
 		"organization.",

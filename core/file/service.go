@@ -70,7 +70,7 @@ func Operations() []op.Op[*Service] {
 				},
 			},
 			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidNamespace, fault.InvalidID, fault.InvalidMetadata,
-				fault.Conflict, fault.PayloadTooLarge, fault.Unavailable, fault.Upstream},
+				fault.QuotaExceeded, fault.Conflict, fault.PayloadTooLarge, fault.Unavailable, fault.Upstream},
 		}, (*Service).Upload),
 		op.Define(op.Spec{
 			Name:        "formats.list",

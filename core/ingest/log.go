@@ -18,6 +18,14 @@ type Log struct {
 	store     port.DocumentStore
 	projector *Projector
 	listeners []Listener
+	usage     port.UsageCounter // nil: nothing is counted
+}
+
+// CountedBy has what is written counted, once it is committed. It is called before the first
+// transaction.
+func (l *Log) CountedBy(c port.UsageCounter) *Log {
+	l.usage = c
+	return l
 }
 
 // NewLog makes the log of a store. Listeners get each change in its transaction,
@@ -64,6 +72,11 @@ func (l *Log) Write(ctx context.Context, why Cause, fn func(*Tx) error) error {
 	end(err)
 	if err != nil {
 		return err
+	}
+	if l.usage != nil {
+		for _, w := range tx.written {
+			l.usage.CountUsage(port.UsageAccountOf(ctx, w.of), w.done)
+		}
 	}
 	indexing, end := span.Start(ctx, "index")
 	defer func() { end(err) }()
@@ -120,10 +133,17 @@ type Tx struct {
 	cause     Cause
 	listening bool
 
+	written  []writing
 	rebuilt  port.Partition
 	steps    []step
 	observed []DocumentChange // empty without listeners
 	known    heads            // without listeners empty, too
+}
+
+// writing is documents that users wrote.
+type writing struct {
+	of   port.Partition
+	done port.Usage
 }
 
 // step is what one change number did to a partition.
@@ -170,6 +190,9 @@ func (t *Tx) put(ctx context.Context, p port.Partition, at time.Time, docs []por
 	if err != nil {
 		return err
 	}
+	if why.UserMade() {
+		t.written = append(t.written, writing{p, writtenOf(docs)})
+	}
 	pinned := p.Unshadowed() // as the indexes know it
 	t.collectPut(ctx, docs, stored, DocumentChange{Partition: pinned, Cause: why, Seq: seq})
 	if pinned == t.rebuilt {
@@ -188,6 +211,17 @@ func (t *Tx) put(ctx context.Context, p port.Partition, at time.Time, docs []por
 	}
 	t.steps = append(t.steps, step{partition: pinned, seq: seq, changes: changes})
 	return nil
+}
+
+// writtenOf counts documents, and the chunks of those whose text is written.
+func writtenOf(docs []port.DocumentWrite) port.Usage {
+	u := port.Usage{Documents: int64(len(docs))}
+	for i := range docs {
+		if !docs[i].MetadataOnly {
+			u.Chunks += int64(len(docs[i].Document.Chunks))
+		}
+	}
+	return u
 }
 
 // noteRebuild notes the last change of the partition whose indexes are to be rebuilt.

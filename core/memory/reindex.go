@@ -167,7 +167,7 @@ func (s *Service) reencodeAll(ctx context.Context, p port.Partition, ns port.Par
 				batch, bytes = append(batch, n), bytes+len(d.Text)
 				at++
 			}
-			if err := s.encode(ctx, s.encoders.Configured(), ns.Sparse, batch); err != nil {
+			if err := s.encode(port.OnAccountOf(ctx, p), s.encoders.Configured(), ns.Sparse, batch); err != nil {
 				return err
 			}
 			for i, n := range batch {

@@ -162,7 +162,7 @@ func (s *Service) retrieve(ctx context.Context, p port.Partition, ns port.Partit
 		container = filter.Container(q.ContainerTag.Value)
 	}
 	// A memory of several chunks may fill a list with them.
-	return s.searcher.Search(ctx, p, ns.Seq, retrieve.Request{
+	return s.searcher.Search(port.OnAccountOf(ctx, p), p, ns.Seq, retrieve.Request{
 		Query:      q.Query,
 		Models:     s.encoders.For(ns),
 		Retrievers: retrievers,

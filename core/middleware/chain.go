@@ -13,6 +13,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // Verifier resolves a bearer key to its principal. An unknown, expired or revoked
@@ -54,6 +55,7 @@ type Options struct {
 	Limits   *Limits
 	Gate     *fair.Gate
 	Audit    Auditor
+	Usage    port.UsageCounter
 	// Timeout is how long an operation may take; 0, or no function: as its Spec says.
 	Timeout func(*op.Spec) time.Duration
 	// DefaultTimeout is used by operations that declare none; 0: 30 s.
@@ -61,7 +63,7 @@ type Options struct {
 }
 
 // Chain builds the Chain of an op.Set, outermost first: Recover, Announce, Trace, Metrics,
-// Log, Deadline, Audit, Auth, Limit, Concurrency. A Verifier is required.
+// Log, Deadline, Audit, Usage, Auth, Limit, Concurrency. A Verifier is required.
 func Chain(o Options) func(*op.Spec) endpoint.Middleware {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -94,6 +96,9 @@ func Chain(o Options) func(*op.Spec) endpoint.Middleware {
 		all = append(all, Log(o.Log), Deadline(timeout, o.DefaultTimeout))
 		if o.Audit != nil && o.Audit.Covers(s) {
 			all = append(all, Audit(o.Audit))
+		}
+		if o.Usage != nil && s.Auth != op.NoKey {
+			all = append(all, Usage(o.Usage))
 		}
 		all = append(all, Auth(bearers, o.Sessions))
 		if o.Limits != nil {

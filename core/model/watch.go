@@ -19,6 +19,7 @@ import (
 // before the first call; State and All may be called at any time.
 type Watch struct {
 	meter  Meter
+	usage  port.UsageCounter // nil: nothing is counted
 	models []*watched
 }
 
@@ -31,12 +32,17 @@ type Meter interface {
 // NewWatch makes a Watch; nil: nothing is measured.
 func NewWatch(m Meter) *Watch { return &Watch{meter: m} }
 
+// CountedBy has what models do counted on the account that the context of a call is on. It is
+// called before the first model is given.
+func (w *Watch) CountedBy(c port.UsageCounter) { w.usage = c }
+
 // watched is one task of one model.
 type watched struct {
 	id      string
 	task    port.Task
 	self    port.Stateful // nil: the model says nothing of itself
 	meter   Meter
+	usage   port.UsageCounter
 	failing atomic.Bool // by the last call that tells
 }
 
@@ -48,7 +54,7 @@ type State struct {
 }
 
 func (w *Watch) on(m port.Model, task port.Task) *watched {
-	on := &watched{id: m.Info().ID, task: task, meter: w.meter}
+	on := &watched{id: m.Info().ID, task: task, meter: w.meter, usage: w.usage}
 	on.self, _ = m.(port.Stateful)
 	w.models = append(w.models, on)
 	return on
@@ -123,6 +129,23 @@ func call[T any](ctx context.Context, on *watched, fn func() (T, error)) (out T,
 	return out, err
 }
 
+// did counts what a call did that has succeeded.
+func (on *watched) did(ctx context.Context, u port.Usage) {
+	if on.usage == nil {
+		return
+	}
+	if a, ok := port.UsageAccountFrom(ctx); ok {
+		on.usage.CountUsage(a, u)
+	}
+}
+
+func sum(tokens []int) (n int64) {
+	for _, t := range tokens {
+		n += int64(t)
+	}
+	return n
+}
+
 type embedder struct {
 	port.Embedder
 	on *watched
@@ -130,7 +153,11 @@ type embedder struct {
 
 // Embed implements port.Embedder.
 func (m *embedder) Embed(ctx context.Context, as port.TextKind, texts []string) (port.Dense, error) {
-	return call(ctx, m.on, func() (port.Dense, error) { return m.Embedder.Embed(ctx, as, texts) })
+	v, err := call(ctx, m.on, func() (port.Dense, error) { return m.Embedder.Embed(ctx, as, texts) })
+	if err == nil {
+		m.on.did(ctx, port.Usage{TokensEmbedded: sum(v.Tokens)})
+	}
+	return v, err
 }
 
 // Embedder watches an embedder, and keeps its optional abilities; nil stays nil.
@@ -169,7 +196,11 @@ type sparseEncoder struct {
 
 // Encode implements port.SparseEncoder.
 func (m *sparseEncoder) Encode(ctx context.Context, as port.TextKind, texts []string) (port.Sparse, error) {
-	return call(ctx, m.on, func() (port.Sparse, error) { return m.SparseEncoder.Encode(ctx, as, texts) })
+	v, err := call(ctx, m.on, func() (port.Sparse, error) { return m.SparseEncoder.Encode(ctx, as, texts) })
+	if err == nil {
+		m.on.did(ctx, port.Usage{TokensSparse: sum(v.Tokens)})
+	}
+	return v, err
 }
 
 // SparseEncoder watches a sparse encoder, and keeps its ability to give word pieces;
@@ -199,6 +230,9 @@ func (m *reranker) Score(ctx context.Context, query string, texts []string) (sco
 		p, truncated, err = m.Reranker.Score(ctx, query, texts)
 		return p, err
 	})
+	if err == nil {
+		m.on.did(ctx, port.Usage{PairsReranked: int64(len(texts))})
+	}
 	return scores, truncated, err
 }
 

@@ -256,7 +256,8 @@ func Operations() []op.Op[*Service] {
 			Timeout:     30 * time.Second,
 			Summary:     "Create a namespace",
 			Description: "Needed only for a namespace with a sparse index; otherwise the first write creates it. Idempotent.",
-			Faults:      []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.Conflict},
+			Faults: []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.Conflict,
+				fault.QuotaExceeded},
 		}, (*Service).Create),
 		op.Define(op.Spec{
 			Name:    "namespaces.list",

@@ -24,6 +24,7 @@ const (
 	AdminJobs          Group = "Admin: jobs"
 	AdminEvents        Group = "Admin: events"
 	AdminAudit         Group = "Admin: audit"
+	AdminUsage         Group = "Admin: usage"
 )
 
 // Groups lists all in the order of the documentation.
@@ -31,7 +32,7 @@ func Groups() []Group {
 	return []Group{
 		Namespaces, Documents, Querying, Reranking, Models, Sources, Events, Memories, Recalling, EndUsers, Status,
 		AdminOrganizations, AdminKeys, AdminIntegrations, AdminNamespaces, AdminEndUsers,
-		AdminJobs, AdminEvents, AdminAudit,
+		AdminJobs, AdminEvents, AdminAudit, AdminUsage,
 	}
 }
 
@@ -77,6 +78,8 @@ func (g Group) Text() string {
 		return "Work in the background: how far it is, why it failed, and ending it early."
 	case AdminAudit:
 		return "Who did what to what, and who was refused."
+	case AdminUsage:
+		return "What was done on whose account, what is kept, and quotas of organizations."
 	}
 	return ""
 }

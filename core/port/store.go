@@ -51,6 +51,7 @@ type Reader interface {
 	EventReader
 	GrantReader
 	AuditReader
+	UsageReader
 }
 
 // Writer is a transaction on everything but documents, which a DocumentWriter
@@ -75,6 +76,7 @@ type Writer interface {
 	EventWriter
 	GrantWriter
 	AuditWriter
+	UsageWriter
 }
 
 // Organization owns namespaces and keys.
@@ -107,7 +109,7 @@ type OrganizationWriter interface {
 	BeginDeletion(ctx context.Context, id ident.Org, at time.Time) error
 	// EraseOrganization removes up to limit rows of each kind of what an organization
 	// has whose deletion has begun: what deleted partitions have left, the data key, jobs with their
-	// claims, stored answers, events, keys with what was lent of them, integrations, and in the
+	// claims, stored answers, events, usage and quotas, keys with what was lent of them, integrations, and in the
 	// end itself. more is false when nothing is left. Live partitions go by
 	// DeletePartition and by erasures before: fault Conflict.
 	EraseOrganization(ctx context.Context, id ident.Org, limit int) (n OrganizationErased, more bool, err error)

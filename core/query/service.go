@@ -167,6 +167,7 @@ func (s *Service) Query(ctx context.Context, q Request) (Result, error) {
 			q.rerank.Model)
 	}
 	p := port.Documents(who.Org, q.Namespace)
+	ctx = port.OnAccountOf(ctx, p)
 	for before := int64(0); ; {
 		var ns port.PartitionRow
 		err := s.store.View(ctx, func(r port.PartitionReader) (err error) {

@@ -226,7 +226,7 @@ func Operations() []op.Op[*Service] {
 		{Status: 200, Summary: "This run is under way already.", Body: Run{}}}
 	push := body(write("sources.items.push", "POST", one+"/items", "Bring items of a source of kind push",
 		fault.InvalidMetadata, fault.SourceNotFound, fault.NotFound, fault.Conflict, fault.PayloadTooLarge, fault.Unavailable,
-		fault.Upstream),
+		fault.Upstream, fault.QuotaExceeded),
 		document.MaxBody)
 	push.Class, push.Timeout, push.TimeoutClass = op.Write, 120*time.Second, op.OwnTimeout
 	push.Description = "One result for each item, in the order of the call: an item that cannot be written says why, and the " +

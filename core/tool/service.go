@@ -60,7 +60,7 @@ func Operations() []op.Op[*Service] {
 			Description: "Store a text so that search finds it. The same id replaces the document; without id the same " +
 				"text is stored once.",
 			Tool:   &op.Tool{Name: "save", Title: "Save a document", Idempotent: true},
-			Faults: with(fault.InvalidID, fault.InvalidMetadata, fault.PayloadTooLarge, fault.Conflict),
+			Faults: with(fault.InvalidID, fault.InvalidMetadata, fault.PayloadTooLarge, fault.Conflict, fault.QuotaExceeded),
 		}, (*Service).Save),
 		op.Define(op.Spec{
 			Name:         "tools.delete",

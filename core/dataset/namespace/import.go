@@ -375,7 +375,7 @@ func (in *importer) encode(ctx context.Context, n port.PartitionRow, fates []dec
 		if len(texts) == 0 {
 			return nil
 		}
-		made, err := models.Encode(ctx, texts, n.Sparse, make([]ingest.Reuse, len(texts)))
+		made, err := models.Encode(port.OnAccountOf(ctx, in.p), texts, n.Sparse, make([]ingest.Reuse, len(texts)))
 		if err != nil {
 			return err
 		}

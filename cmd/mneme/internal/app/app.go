@@ -42,6 +42,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/core/retrieve"
+	"github.com/mnemehq/mneme/core/usage"
 	"github.com/mnemehq/mneme/transports/codec"
 	transport "github.com/mnemehq/mneme/transports/http"
 	"github.com/mnemehq/mneme/transports/mcp"
@@ -275,6 +276,7 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 				return json.Marshal(codec.OutputSchema(t))
 			},
 		},
+		Usage: usage.Settings{Retention: c.Usage.Retention},
 		Audit: audit.Settings{Level: audit.Level(c.Audit.Level), Retention: c.Audit.Retention},
 		Rates: map[op.Class]ident.Rate{
 			op.Read:   ident.Rate(c.Limits.Read),

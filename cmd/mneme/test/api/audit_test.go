@@ -167,6 +167,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		const org = "/admin/v1/organizations"
 		made := do(admin, "admin.organizations.create", "", "POST", org, object{"name": "acme"})
 		do(admin, "admin.organizations.change", text(made, "id"), "PATCH", org+"/acme", object{"name": "acme-zebra"})
+		do(admin, "admin.quotas.change", text(made, "id"), "PATCH", org+"/acme-zebra/quotas", object{"documents": 5})
 		do(admin, "admin.organizations.delete", text(made, "id"), "DELETE", org+"/acme-zebra?name=acme-zebra", nil)
 		k := do(admin, "admin.keys.create", "", "POST", org+"/default/keys", object{"name": "zebra"})
 		secrets = append(secrets, text(k, "secret"))
