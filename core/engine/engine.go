@@ -370,12 +370,16 @@ func (e *Engine) Memories() *memory.Service { return e.memories }
 // Ending says that the process is about to end: calls that wait for something answer at once.
 func (e *Engine) Ending() { e.events.End() }
 
-// Close ends the background work and stores what was counted; calls in progress are the transports' to end.
+// Close ends the background work and stores what was counted; calls in progress are the
+// transports' to end.
 // Jobs that it interrupts are resumed by the next start, or by another replica.
 func (e *Engine) Close(ctx context.Context) error {
 	e.stop()
 	failed := e.loops.Wait()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	return errors.Join(failed, e.usage.Flush(ctx), e.replica.Leave(ctx))
+	if err := e.usage.Flush(ctx); err != nil {
+		e.log.WarnContext(ctx, "usage not stored", "error", err)
+	}
+	return errors.Join(failed, e.replica.Leave(ctx))
 }

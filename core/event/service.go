@@ -127,7 +127,7 @@ const latest = "latest"
 // ListEvents are the parameters of GET /events.
 type ListEvents struct {
 	After string   `query:"after" json:"-" doc:"next_cursor of the answer before; none: from the oldest that is kept, latest: from now on"`
-	Kinds []string `query:"kinds" json:"-" maxItems:"100" enum:"namespace.created,namespace.deleted,namespace.reindexed,documents.written,documents.deleted,source.run.completed,source.run.failed,source.deletions_withheld,source.credentials_failed,source.state_changed,memory.created,memory.updated,memory.tombstoned,memory.restored,memory.deleted,user.erased,key.created,key.revoked,model.state_changed" doc:"only events of these kinds; those of memories, end users and keys are for admin keys"`
+	Kinds []string `query:"kinds" json:"-" maxItems:"100" enum:"namespace.created,namespace.deleted,namespace.reindexed,documents.written,documents.deleted,source.run.completed,source.run.failed,source.deletions_withheld,source.credentials_failed,source.state_changed,memory.created,memory.updated,memory.tombstoned,memory.restored,memory.deleted,user.erased,quota.exceeded,key.created,key.revoked,model.state_changed" doc:"only events of these kinds; those of memories, end users, quotas and keys are for admin keys"`
 	Limit *int     `query:"limit" json:"-" minimum:"1" maximum:"1000" default:"100" doc:"how many at most"`
 	Wait  int      `query:"wait" json:"-" minimum:"0" maximum:"30" default:"0" doc:"seconds to wait for an event where there is none"`
 }

@@ -36,9 +36,9 @@ func TestKinds(t *testing.T) {
 			string(got.Schema) != `"`+reflect.TypeOf(k.Example).Name()+`"` {
 			t.Errorf("%s: %+v", k.Name, got)
 		}
-		// What tells of people and keys is for those who administer them.
+		// What tells of people, keys and quotas is for those who administer them.
 		family, _, _ := strings.Cut(k.Name, ".")
-		if k.Admin != (family == "memory" || family == "user" || family == "key") {
+		if k.Admin != (family == "memory" || family == "user" || family == "quota" || family == "key") {
 			t.Errorf("%s is for admin keys: %v", k.Name, k.Admin)
 		}
 	}

@@ -53,8 +53,8 @@ var rules = map[Code]Entry{
 	InsufficientScope: {Status: 403, Meaning: "The integration key lacks the scope that details.scope names.",
 		Remedy: "Create a key with that scope."},
 	QuotaExceeded: {Status: 403, Meaning: "The end user keeps as many memories as the integration's quota allows, or the " +
-		"organization has as many bytes, documents, namespaces or end users as its quotas allow; details has quota, limit " +
-		"and used.",
+		"organization has as many bytes, documents, namespaces or end users as its quotas allow. The message says which, " +
+		"and in the memory API details with quota, limit and used.",
 		Remedy: "Delete memories or raise the quota. Waiting does not help."},
 	NamespaceNotFound: {Status: 404, Meaning: "No document is in the namespace, or there is none of that name in this " +
 		"organization.",

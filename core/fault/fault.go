@@ -37,8 +37,8 @@ const (
 	Unavailable         Code = "unavailable"
 	SourcesUnavailable  Code = "sources_unavailable"
 	Timeout             Code = "timeout"
-	InsufficientScope   Code = "insufficient_scope"    // memory API
-	QuotaExceeded       Code = "quota_exceeded"        // memory API
+	InsufficientScope   Code = "insufficient_scope" // memory API
+	QuotaExceeded       Code = "quota_exceeded"
 	InvalidEndUserID    Code = "invalid_end_user_id"   // memory API
 	InvalidExternalID   Code = "invalid_external_id"   // memory API
 	InvalidSource       Code = "invalid_source"        // memory API

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -299,4 +300,60 @@ func abilities(m any) string {
 	_, counts := m.(port.TokenCounter)
 	_, cuts := m.(port.Tokenizer)
 	return fmt.Sprintf("counts %t, gives tokens %t", counts, cuts)
+}
+
+// tally adds up what is counted on each account.
+type tally map[port.UsageAccount]port.Usage
+
+func (t tally) CountUsage(a port.UsageAccount, u port.Usage) {
+	sum := t[a]
+	sum.Add(u)
+	t[a] = sum
+}
+
+// What models do is counted on the account that the context is on, once it is done; what is on
+// nobody's account is not.
+func TestUsage(t *testing.T) {
+	counted := tally{}
+	w := model.NewWatch(nil)
+	w.CountedBy(counted)
+	failing := false
+	embedder, sparse := w.Embedder(coretest.NewEmbedder()), w.SparseEncoder(&coretest.SparseEncoder{})
+	reranker := w.Reranker(&scorer{score: func(context.Context) error {
+		if failing {
+			return errors.New("broken")
+		}
+		return nil
+	}})
+	caller := ident.WithPrincipal(t.Context(), ident.Principal{Org: "org_1", KeyID: "key_1", Integration: "int_1"})
+	docs := port.OnAccountOf(caller, port.Documents("org_2", "docs"))
+	background := port.OnAccountOf(t.Context(), port.Memories("org_2", "int_2", "ann"))
+	for _, ctx := range []context.Context{caller, docs, background, t.Context()} {
+		if _, err := embedder.Embed(ctx, port.Passage, []string{"one", "one two"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sparse.Encode(ctx, port.Query, []string{"one two three four"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := reranker.Score(ctx, "query", []string{"a", "b", "c", "d", "e"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failing = true
+	if _, _, err := reranker.Score(caller, "query", []string{"a"}); err == nil {
+		t.Fatal("a broken model scores")
+	}
+	want := port.Usage{TokensEmbedded: 3, TokensSparse: 4, PairsReranked: 5}
+	for _, a := range []port.UsageAccount{
+		{Org: "org_1", Integration: "int_1", KeyID: "key_1"},
+		{Org: "org_2", Namespace: "docs", KeyID: "key_1"},
+		{Org: "org_2", Integration: "int_2"},
+	} {
+		if counted[a] != want {
+			t.Errorf("on %+v: %+v, want %+v", a, counted[a], want)
+		}
+	}
+	if len(counted) != 3 {
+		t.Errorf("counted on %d accounts: %v", len(counted), counted)
+	}
 }

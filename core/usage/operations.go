@@ -39,8 +39,8 @@ func Operations() []op.Op[*Service] {
 	kept.Description = "With `at` as it was at the end of that hour. It is read from what is stored within seconds of a change."
 	quotas := admin("admin.quotas.get", "GET", oneQuotas, "Read an organization's quotas and what is used of them")
 	change := admin("admin.quotas.change", "PATCH", oneQuotas, "Change an organization's quotas", fault.Forbidden)
-	change.Description = "A write that adds to what is bounded and would go over it answers 403 `quota_exceeded`, with the " +
-		"quota, its limit and what was used before in `details`. What takes away, or adds nothing, is never refused. A change " +
+	change.Description = "A write that adds to what is bounded and would go over it answers 403 `quota_exceeded`, which " +
+		"says what is used and how much the quota allows. What takes away, or adds nothing, is never refused. A change " +
 		"holds at once on the server that answers, and within five seconds on others. For keys of all organizations."
 	change.Mutates, change.MaxBody = true, 64<<10
 	return op.WithLinks(op.WithExamples([]op.Op[*Service]{

@@ -381,6 +381,45 @@ func TestSharedLimits(t *testing.T) {
 	})
 }
 
+// Usage is the sum of what all replicas did, also after they were stopped and begun again.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	f := start(t, "")
+	f.ok(f.admin, "POST", "/admin/v1/organizations", object{"name": "acme"})
+	key := f.issue("acme", object{"name": "counted"})
+	const reads, writes = 20, 3
+	var all sync.WaitGroup
+	for i, r := range f.replicas {
+		all.Go(func() {
+			for n := range reads {
+				r.must(key, "GET", "/namespaces", nil)
+				if n < writes {
+					r.must(key, "POST", "/namespaces/docs/documents",
+						object{"documents": []object{{"id": fmt.Sprintf("d%d-%d", i, n), "text": "An ibis."}}})
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, r := range f.replicas {
+		r.stop()
+	}
+	f.replicas[0].start()
+	list, _ := f.replicas[0].must(f.admin, "GET", "/admin/v1/usage?organization=acme", nil).JSON()["usage"].([]any)
+	var requests, documents, chunks float64
+	for _, x := range list {
+		row := x.(map[string]any)
+		requests += row["requests"].(float64)
+		documents += row["documents"].(float64)
+		chunks += row["chunks"].(float64)
+	}
+	n := float64(len(f.replicas))
+	if requests != n*(reads+writes) || documents != n*writes || chunks != n*writes {
+		t.Errorf("%v requests, %v documents and %v chunks are counted, of %v, %v and %v", requests, documents, chunks,
+			n*(reads+writes), n*writes, n*writes)
+	}
+}
+
 // What a replica has accepted to do later is done by another one when it dies:
 // asynchronous writes, and the reindexing of a namespace, whose state every
 // replica answers. So is the numbering of events: readers miss none and get none twice.
