@@ -57,6 +57,11 @@ func adminRoutes(keyID string) []route {
 		{"GET", org + "/integrations/chat/keys", nil, false, false},
 		{"POST", org + "/integrations/chat/keys", object{"name": "made"}, true, false},
 		{"GET", org + "/end_users", nil, false, false},
+		{"GET", org + "/quotas", nil, false, false},
+		{"PATCH", org + "/quotas", object{"documents": 0}, true, false},
+		{"GET", "/admin/v1/usage?organization=acme", nil, false, false},
+		{"GET", "/admin/v1/usage.csv?organization=acme", nil, false, false},
+		{"GET", "/admin/v1/usage/bytes?organization=acme", nil, false, false},
 		{"GET", fmt.Sprintf(user, "export"), nil, false, false},
 		{"POST", fmt.Sprintf(user, "erase"), nil, true, false},
 		{"DELETE", org + "/keys/" + keyID, nil, true, false},
@@ -132,7 +137,8 @@ func TestAdminRefusesOtherKeys(t *testing.T) {
 		own := s.administrator("acme")
 		for _, r := range adminRoutes(id) {
 			got := own.call(r)
-			if r.method == "PATCH" && strings.HasSuffix(r.path, "/acme") || strings.HasSuffix(r.path, "?name=acme") ||
+			if r.method == "PATCH" && (strings.HasSuffix(r.path, "/acme") || strings.HasSuffix(r.path, "/quotas")) ||
+				strings.HasSuffix(r.path, "?name=acme") ||
 				r.method == "POST" && r.path == "/admin/v1/organizations" {
 				got.fails(403, "forbidden", "all organizations")
 			} else {
