@@ -275,7 +275,8 @@ func (w *Writer) PutUsageBytes(ctx context.Context, all []port.UsageBytes) error
 			continue
 		}
 		if _, err := w.s.exec(ctx, "store what is kept", `INSERT INTO usage_bytes
-  (org, namespace, integration, hour, bytes, read_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (org, namespace, integration, hour) DO UPDATE SET bytes = excluded.bytes,
+  (org, namespace, integration, hour, bytes, read_at) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (org, namespace, integration, hour) DO UPDATE SET bytes = excluded.bytes,
   read_at = excluded.read_at WHERE usage_bytes.read_at <= excluded.read_at`, string(x.Org), x.Namespace, x.Integration,
 			hourOf(x.Hour), x.Bytes, micros(x.ReadAt)); err != nil {
 			return w.fail(err)
