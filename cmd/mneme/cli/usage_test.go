@@ -45,7 +45,8 @@ func TestUsage(t *testing.T) {
 		t.Errorf("list: %v %s", err, out)
 	}
 	for format, want := range map[string]string{"table": "FROM", "csv": "from,organization_id,"} {
-		if out := succeed(t, "usage", "list", "--by", "hour", "--format", format, "--data", data).Stdout; !strings.HasPrefix(out, want) {
+		out := succeed(t, "usage", "list", "--by", "hour", "--format", format, "--data", data).Stdout
+		if !strings.HasPrefix(out, want) {
 			t.Errorf("as %s:\n%s", format, out)
 		}
 	}
