@@ -215,7 +215,8 @@ const (
 // attempt is one call of Attempts.Encode; nil: what fails leaves nothing.
 type attempt struct {
 	progress func(Progress)
-	size     int // of the next piece
+	size     int  // of the next piece
+	further  bool // a piece has been made
 	found    func(chunks [][16]byte) map[[16]byte]leftover
 	left     func(made map[[16]byte]leftover)
 }
@@ -228,6 +229,7 @@ func (t *attempt) tell(p Progress) {
 
 // next is the size of the piece after one of n chunks that took so long.
 func (t *attempt) next(n int, took time.Duration) {
+	t.further = true
 	switch {
 	case took < briefPiece && n >= t.size:
 		t.size = min(2*t.size, mostPiece)
@@ -236,5 +238,10 @@ func (t *attempt) next(n int, took time.Duration) {
 	}
 }
 
-// cut makes the next attempt's pieces smaller than one of n chunks whose time was up.
-func (t *attempt) cut(n int) { t.size = max(n/4, 1) }
+// cut makes the next attempt's pieces smaller than one of n chunks whose time was up, unless
+// this attempt has got further before.
+func (t *attempt) cut(n int) {
+	if !t.further {
+		t.size = max(n/4, 1)
+	}
+}

@@ -88,6 +88,7 @@ func examples() map[string][]op.Example {
 			}`,
 			},
 			{Name: "by-day", Summary: "Day by day", Parameters: map[string]string{"by": "day", "limit": "31"}},
+			{Name: "first-page", Summary: "First page", Parameters: map[string]string{"limit": "1"}},
 		},
 		"admin.usage.export_csv": {
 			{Name: "by-hour", Summary: "Hour by hour",
@@ -106,6 +107,7 @@ func examples() map[string][]op.Example {
 				"next_cursor": null
 			}`,
 			},
+			{Name: "first-page", Summary: "First page", Parameters: map[string]string{"limit": "1"}},
 		},
 		"admin.quotas.get": {
 			{Name: "acme", Summary: "Of an organization", Parameters: map[string]string{"org": "acme"}, Answer: quotas},

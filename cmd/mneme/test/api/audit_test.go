@@ -219,6 +219,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 			t.Errorf("verification: %s", v.body)
 		}
 		feed.outage()
+		feed.full()
 		feed.replay("again")
 		feed.told(slices.DeleteFunc(secrets, func(s string) bool { return s == "ann@example.com" }))
 	})

@@ -39,6 +39,7 @@ var eventsOfChanges = []string{
 	"grants.revoke:",
 	"admin.organizations.create:",
 	"admin.organizations.change:",
+	"admin.quotas.change:",
 	"admin.organizations.delete:",
 	"admin.keys.create: key.created",
 	"admin.keys.change:",
@@ -74,6 +75,7 @@ var eventsOfChanges = []string{
 	"namespaces.delete: namespace.deleted",
 	"namespaces.delete:",
 	"an outage: model.state_changed model.state_changed",
+	"a full quota: quota.exceeded",
 	"a replay: key.created", // of the server that is started for it
 }
 
@@ -134,6 +136,19 @@ func (f *follower) outage() {
 		})
 	}
 	f.of.embedder.Before.Clear()
+}
+
+// full has a quota refuse two writes.
+func (f *follower) full() {
+	f.t.Helper()
+	f.step("a full quota")
+	const quotas = "/admin/v1/organizations/default/quotas"
+	f.patch(quotas, object{"documents": 1}).ok()
+	for range 2 {
+		f.of.post("/namespaces/again/documents", object{"documents": []any{object{"id": "over", "text": "A zebra too many."}}}).
+			fails(403, "quota_exceeded")
+	}
+	f.patch(quotas, object{"documents": 0}).ok()
 }
 
 // replay has the index of a namespace made again of what the store has.
