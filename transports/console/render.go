@@ -362,7 +362,10 @@ func (v *visit) show(out view) {
 }
 
 // zips keeps the large state of what compresses pages.
-var zips = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
+var zips = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is one that there is
+	return z
+}}
 
 // zip compresses a page. Pages hold no secret beside what their reader could choose, but for a new key,
 // which is shown once: nobody can compare lengths.
