@@ -283,9 +283,15 @@ func (m *Model) open(ctx context.Context) error {
 		m.startWorker(nil, anything)
 	}
 	m.startWorker(nil, queriesOnly)
-	m.startWorker(nil, guests)
+	for range min(o.Instances, 1+o.Instances/2, mostGuests) {
+		m.startWorker(nil, guests)
+	}
 	return nil
 }
+
+// mostGuests is how many workers for guests there are at most: each holds the memory of an
+// instance, if only of a server with several organizations.
+const mostGuests = 4
 
 // What a description may claim.
 const (
