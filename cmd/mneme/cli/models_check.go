@@ -339,11 +339,15 @@ func (one selectedModel) crash() func(context.Context, port.Model) error {
 	return func(context.Context, port.Model) error { return killBackends(command) }
 }
 
+// quickRun is long enough for a heap to settle on most machines.
+const quickRun = 4 * time.Second
+
 func (c *command) modelsCheckCommand() *cobra.Command {
 	var ch modelFlags
 	var golden, format, out string
 	var minCosine float64
 	var quick, asJSON bool
+	var longRun time.Duration
 	cmd := &cobra.Command{
 		Use:   "check [MODEL...]",
 		Short: "Check that models keep the promises of their ports",
@@ -382,9 +386,11 @@ A model folder's own folder golden is read without being asked for.`,
 			if err != nil {
 				return err
 			}
-			endure := time.Minute
-			if quick {
-				endure = 4 * time.Second
+			switch {
+			case !cmd.Flags().Changed("long-run") && quick:
+				longRun = quickRun
+			case longRun <= 0:
+				return usage("--long-run is a duration such as 10m")
 			}
 			watch := newWatcher(c.stderr)
 			var reports []modelkit.Report
@@ -401,7 +407,8 @@ A model folder's own folder golden is read without being asked for.`,
 						MinCosine: minCosine,
 						Baseline:  c.baseline(cfg, one),
 						Variants:  c.variants(cfg, one),
-						Endure:    endure,
+						Endure:    longRun,
+						Settle:    4 * max(longRun, quickRun),
 						Memory:    one.memory(),
 						Break:     one.crash(),
 						Progress:  func(s modelkit.Step) { watch.step(one.name, s) },
@@ -439,7 +446,8 @@ A model folder's own folder golden is read without being asked for.`,
 	f.StringVar(&format, "format", string(modelkit.Text), "text, json or junit")
 	f.BoolVar(&asJSON, "json", false, "the same as --format json")
 	f.StringVar(&out, "out", "", "write the report to this file, and text to standard output")
-	f.BoolVar(&quick, "quick", false, "four seconds of calls instead of a minute for each task")
+	f.DurationVar(&longRun, "long-run", time.Minute, "how long each task is called on end")
+	f.BoolVar(&quick, "quick", false, "the same as --long-run "+quickRun.String())
 	return cmd
 }
 

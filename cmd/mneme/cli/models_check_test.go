@@ -11,6 +11,9 @@ import (
 	"testing"
 )
 
+// aMoment keeps the checks of these tests short.
+const aMoment = "--long-run=500ms"
+
 // TestCheckProcess: a backend is checked like any model, crash included, and CI gets
 // its report as JUnit beside the text.
 func TestCheckProcess(t *testing.T) {
@@ -20,7 +23,7 @@ func TestCheckProcess(t *testing.T) {
 		"../../../plugins/examples/go").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
-	text := succeed(t, "models", "check", "--data", filepath.Join(dir, "data"), "--quick", "--format", "junit", "--out",
+	text := succeed(t, "models", "check", "--data", filepath.Join(dir, "data"), aMoment, "--format", "junit", "--out",
 		out, "--process", program).Stdout
 	b, err := os.ReadFile(out)
 	if err != nil {
@@ -58,7 +61,7 @@ func TestCheckProcess(t *testing.T) {
 func TestCheckGolden(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "golden.json")
 	write(t, file, `{"sparse":[{"text":"keys","terms":{"1":1}}]}`)
-	r := mneme(t, "models", "check", "--quick", "--golden", file, "builtin:splade-tiny")
+	r := mneme(t, "models", "check", aMoment, "--golden", file, "builtin:splade-tiny")
 	if r.Code != 1 || !strings.Contains(r.Stdout,
 		"FAIL  golden.sparse: cosine to the golden terms of at least 0.99; saw 0.00000") ||
 		!strings.Contains(r.Stdout, "\n1 of ") {
