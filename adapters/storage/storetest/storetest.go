@@ -77,6 +77,8 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		{"Sessions", sessions},
 		{"SessionPurge", sessionPurge},
 		{"SignInLinks", signInLinks},
+		{"Members", members},
+		{"MemberSessions", memberSessions},
 		{"Contexts", contexts},
 		{"Integrations", integrations},
 		{"MemoryPartitions", memoryPartitions},
