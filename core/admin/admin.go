@@ -29,6 +29,7 @@ type Settings struct {
 	Transfers *datasets.Service
 	// Organizations deletes them.
 	Organizations *organization.Service
+	Configuration Configuration    // that the server runs with
 	Now           func() time.Time // nil: time.Now
 }
 
@@ -60,6 +61,7 @@ type Service struct {
 	jobs          *job.Runner
 	transfers     *datasets.Service
 	organizations *organization.Service
+	configuration Configuration
 	now           func() time.Time
 }
 
@@ -77,6 +79,7 @@ func New(s Settings) *Service {
 		jobs:          s.Jobs,
 		transfers:     s.Transfers,
 		organizations: s.Organizations,
+		configuration: s.Configuration,
 		now:           s.Now,
 	}
 }
@@ -316,6 +319,8 @@ func Operations() []op.Op[*Service] {
 		op.Define(read(op.AdminJobs, "admin.jobs.get", oneJob, "Read how far a job is",
 			fault.InvalidRequest, fault.NotFound), (*Service).GetJob),
 		op.Define(cancel, (*Service).CancelJob),
+
+		op.Define(readSettings(), (*Service).GetSettings),
 	}, examples()), links())
 }
 

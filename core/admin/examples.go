@@ -394,6 +394,10 @@ func examples() map[string][]op.Example {
 				"expires_at": "2026-11-22T18:49:05.112480Z"
 			}`},
 		},
+		"admin.settings.get": {
+			{Name: "defaults", Summary: "Of a server on its defaults",
+				Answer: `{"version": "1.0.0", "yaml": "data_dir: mneme-data\nserver:\n  addr: 127.0.0.1:8080\n"}`},
+		},
 		"admin.jobs.cancel": {
 			{Name: "running", Summary: "It runs", Parameters: map[string]string{"job": "op_01a1ff70-c6f4-71bf-9034-55c94c5dfb56"},
 				Answer: `{

@@ -11,6 +11,7 @@ import (
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -54,10 +55,11 @@ type Document struct {
 
 // Chunk is a slice of a document's text, in UTF-8 byte offsets.
 type Chunk struct {
-	Index int    `json:"index" minimum:"0" doc:"position in the document"`
-	Start int    `json:"start" minimum:"0" doc:"UTF-8 byte offset into the text"`
-	End   int    `json:"end" minimum:"0" doc:"UTF-8 byte offset after it"`
-	Text  string `json:"text"`
+	Index   int    `json:"index" minimum:"0" doc:"position in the document"`
+	Start   int    `json:"start" minimum:"0" doc:"UTF-8 byte offset into the text"`
+	End     int    `json:"end" minimum:"0" doc:"UTF-8 byte offset after it"`
+	Heading string `json:"heading,omitempty" doc:"headings above it, outermost first, with ' > ' between them; outer ones are left out where all would be long"`
+	Text    string `json:"text"`
 }
 
 // StatusCode is 304 when the caller holds this version.
@@ -126,7 +128,7 @@ func (s *Service) Get(ctx context.Context, in GetDocument) (Document, error) {
 		if len(in.Include) > 0 {
 			list := make([]Chunk, len(docs[0].Chunks))
 			for i, c := range docs[0].Chunks {
-				list[i] = Chunk{i, c.Start, c.End, docs[0].Text[c.Start:c.End]}
+				list[i] = Chunk{i, c.Start, c.End, chunk.Heading(docs[0].Text, c), docs[0].Text[c.Start:c.End]}
 			}
 			out.ChunkList = &list
 		}

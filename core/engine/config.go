@@ -75,6 +75,8 @@ type Config struct {
 	Log     *slog.Logger
 	Now     func() time.Time // nil: time.Now
 	Version string
+	// Configuration is what all this was read from, as YAML without secrets, to be shown.
+	Configuration string
 }
 
 // Events say what is kept of what happens.

@@ -238,6 +238,8 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Log:        c.Log,
 	})
 	e.admin = admin.New(admin.Settings{
+		Configuration: admin.Configuration{Version: c.Version, YAML: c.Configuration},
+
 		Keys:    e.keys,
 		Store:   c.Store,
 		Pages:   pages,

@@ -124,9 +124,12 @@ func (s *Service) Kinds(context.Context, ListKinds) (KindList, error) {
 // latest is the cursor of who wants what happens from now on.
 const latest = "latest"
 
+// newest is the cursor of who wants the events that happened last.
+const newest = "newest"
+
 // ListEvents are the parameters of GET /events.
 type ListEvents struct {
-	After string   `query:"after" json:"-" doc:"next_cursor of the answer before; none: from the oldest that is kept, latest: from now on"`
+	After string   `query:"after" json:"-" doc:"next_cursor of the answer before; none: from the oldest that is kept, latest: from now on, newest: from as many before the end as limit says"`
 	Kinds []string `query:"kinds" json:"-" maxItems:"100" enum:"namespace.created,namespace.deleted,namespace.reindexed,documents.written,documents.deleted,source.run.completed,source.run.failed,source.deletions_withheld,source.credentials_failed,source.state_changed,memory.created,memory.updated,memory.tombstoned,memory.restored,memory.deleted,user.erased,quota.exceeded,key.created,key.revoked,model.state_changed" doc:"only events of these kinds; those of memories, end users, quotas and keys are for admin keys"`
 	Limit *int     `query:"limit" json:"-" minimum:"1" maximum:"1000" default:"100" doc:"how many at most"`
 	Wait  int      `query:"wait" json:"-" minimum:"0" maximum:"30" default:"0" doc:"seconds to wait for an event where there is none"`
@@ -196,7 +199,7 @@ func (s *Service) list(ctx context.Context, org ident.Org, namespace string, adm
 	sorted := slices.Sorted(slices.Values(in.Kinds))
 	bind := []string{"events", string(org), namespace, fmt.Sprint(admin), strings.Join(sorted, ",")}
 	var at position
-	if in.After != latest {
+	if in.After != latest && in.After != newest {
 		if err := s.pages.Open(in.After, &at, bind...); err != nil {
 			return Page{}, err
 		}
@@ -231,8 +234,11 @@ func (s *Service) await(ctx context.Context, org ident.Org, l port.EventList, cu
 			if stream, err = r.EventStream(ctx, org); err != nil {
 				return err
 			}
-			if cursor == latest {
+			switch cursor {
+			case latest:
 				l.After, cursor = stream.Last, ""
+			case newest:
+				l.After, cursor = stream.Last-min(stream.Last, uint64(l.Limit)), ""
 			}
 			found, last, err = r.Events(ctx, org, l)
 			return err

@@ -25,6 +25,7 @@ const (
 	AdminEvents        Group = "Admin: events"
 	AdminAudit         Group = "Admin: audit"
 	AdminUsage         Group = "Admin: usage"
+	AdminSettings      Group = "Admin: settings"
 )
 
 // Groups lists all in the order of the documentation.
@@ -32,7 +33,7 @@ func Groups() []Group {
 	return []Group{
 		Namespaces, Documents, Querying, Reranking, Models, Sources, Events, Memories, Recalling, EndUsers, Status,
 		AdminOrganizations, AdminKeys, AdminIntegrations, AdminNamespaces, AdminEndUsers,
-		AdminJobs, AdminEvents, AdminAudit, AdminUsage,
+		AdminJobs, AdminEvents, AdminAudit, AdminUsage, AdminSettings,
 	}
 }
 
@@ -78,6 +79,8 @@ func (g Group) Text() string {
 		return "Work in the background: how far it is, why it failed, and ending it early."
 	case AdminAudit:
 		return "Who did what to what, and who was refused."
+	case AdminSettings:
+		return "The configuration that the server runs with."
 	case AdminUsage:
 		return "What was done on whose account, what is kept, and quotas of organizations."
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -25,6 +26,9 @@ type call struct {
 	path  map[string]string
 	query url.Values
 	body  any // marshalled as JSON; nil: there is none
+	// fill hands a body on that the operation reads piece by piece; file says how programs send it.
+	fill func(dst any)
+	file string
 }
 
 // Transport is how calls of pages are named in metrics and logs.
@@ -46,12 +50,24 @@ func do[Out any](v *visit, c call) (out Out, err error) {
 			return out, fmt.Errorf("console: body of %s: %w", c.op, err)
 		}
 	}
-	v.made = append(v.made, v.shown(r.Spec, c, in.Body))
+	public, err := marshal(withoutSecrets(c.body))
+	if err != nil {
+		return out, fmt.Errorf("console: body of %s: %w", c.op, err)
+	}
+	if c.body == nil {
+		public = nil
+	}
+	v.made = append(v.made, v.shown(r.Spec, c, public))
 	ctx := v.r.Context()
 	answer, err := r.Endpoint(ctx, &op.Call{
 		Spec: &r.Spec, Transport: Transport, RequestID: ident.RequestID(ctx), Reply: &op.Reply{},
 		Credential: op.Credential{Session: v.token, Org: v.org, Integration: v.acting},
-		Decode:     func(_ context.Context, dst any) error { return r.decoder.Decode(in, dst) },
+		Decode: func(_ context.Context, dst any) error {
+			if c.fill != nil {
+				c.fill(dst)
+			}
+			return r.decoder.Decode(in, dst)
+		},
 	})
 	if err != nil {
 		return out, err
@@ -61,6 +77,22 @@ func do[Out any](v *visit, c call) (out Out, err error) {
 		return out, fmt.Errorf("console: %s answers %T", c.op, answer)
 	}
 	return out, nil
+}
+
+// withoutSecrets is a body without the secrets of other systems, to be shown.
+func withoutSecrets(body any) any {
+	object, ok := body.(map[string]any)
+	secrets, has := object["secrets"].(map[string]string)
+	if !ok || !has {
+		return body
+	}
+	object = maps.Clone(object)
+	hidden := map[string]string{}
+	for name := range secrets {
+		hidden[name] = "…"
+	}
+	object["secrets"] = hidden
+	return object
 }
 
 // optional is a call of a part that may be off, or out of the visitor's reach: without an
@@ -122,11 +154,20 @@ func (v *visit) shown(s op.Spec, c call, body []byte) shownCall {
 		out.TypeScript += "  method: " + quote(s.Method) + ",\n"
 	}
 	out.TypeScript += "  headers: { Authorization: `Bearer ${process.env." + key + "}`"
-	if body != nil {
+	switch {
+	case c.file != "" && s.BodyForm != nil:
+		out.Curl += " \\\n  -F " + shellQuote("file=@"+c.file)
+		out.TypeScript += " },\n  body: form, // a FormData with the files as \"file\"\n"
+		out.Python += "    files={\"file\": open(" + quote(c.file) + ", \"rb\")},\n"
+	case c.file != "":
+		out.Curl += " \\\n  -H " + shellQuote("Content-Type: "+s.BodyType) + " --data-binary " + shellQuote("@"+c.file)
+		out.TypeScript += `, "Content-Type": ` + quote(s.BodyType) + " },\n  body: file,\n"
+		out.Python += "    data=open(" + quote(c.file) + ", \"rb\"),\n"
+	case body != nil:
 		out.Curl += " \\\n  -H 'Content-Type: application/json' -d " + shellQuote(string(body))
 		out.TypeScript += `, "Content-Type": "application/json" },` + "\n  body: JSON.stringify(" + indent(body) + "),\n"
 		out.Python += "    json=" + pythonLiteral(body) + ",\n"
-	} else {
+	default:
 		out.TypeScript += " },\n"
 	}
 	out.TypeScript += "});\nconst answer = await response.json();"
@@ -202,3 +243,6 @@ func writePython(b *strings.Builder, value any, margin string) {
 		b.WriteString("}")
 	}
 }
+
+// notThere is the fault of what a page names and is not there.
+func notThere(format string, args ...any) error { return fault.New(fault.NotFound, format, args...) }

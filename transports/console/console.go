@@ -117,19 +117,29 @@ func Handlers(o Options) (map[string]http.Handler, error) {
 	s.mux.HandleFunc("POST /console/session/end", s.open(s.signOut))
 	s.mux.HandleFunc("POST /console/theme", s.open(s.setTheme))
 	for _, p := range pages() {
-		s.mux.HandleFunc(p.pattern, s.open(s.signedIn(p)))
+		at := strings.TrimSuffix("/console/"+p.at, "/")
+		s.mux.HandleFunc("GET "+at, s.open(s.signedIn(p)))
+		if p.actions != nil {
+			s.mux.HandleFunc("POST "+at, s.open(s.signedIn(p)))
+		}
 	}
 	return map[string]http.Handler{"/console": s, "/console/": s}, nil
 }
 
-// page is one page, or what one of its forms does. Its function answers what to show, or
-// where to go on.
+// page is one page: where it lies below the console's root, what it shows, and what its forms
+// do.
 type page struct {
-	pattern string // "GET /console/o/{org}"
+	at      string // as in a mux pattern
 	show    func(*visit) (view, error)
+	actions actions // nil: it has no forms
+	files   bool    // its forms carry files, which the action reads as they come
 }
 
-// view is what a page shows: a template with its model, or the page to go to.
+// actions are what the forms of a page do, by the value of their field "do", which may be left out.
+// Each answers where to go on, or the page again with what is wrong.
+type actions map[string]func(*visit) (view, error)
+
+// view is what a page shows: a template with its model, the page to go to, or a file.
 type view struct {
 	title    string
 	template string // file without its ending
@@ -137,7 +147,10 @@ type view struct {
 	model    any
 	trail    []crumb // above the title
 	goTo     string  // from the console's root; "": it is shown
+	said     string  // with goTo: what was done, a key of sayings
 	status   int     // 0: 200
+	file     op.Streamer
+	name     string // of the file
 }
 
 // crumb is a step of the way to a page.
@@ -220,16 +233,7 @@ func (s *site) signedIn(p page) func(*visit) {
 		if v.org = v.r.PathValue("org"); v.org == "" {
 			v.org = v.caller.OrgName
 		}
-		if v.r.Method == http.MethodPost {
-			if s.Identify != nil {
-				s.Identify(v.r.Context(), v.caller)
-			}
-			if err := v.readForm(); err != nil {
-				v.fail(err)
-				return
-			}
-		}
-		out, err := p.show(v)
+		out, err := v.run(p)
 		if fault.CodeOf(err) == fault.Unauthorized { // it ended meanwhile
 			v.askToSignIn(err)
 			return
@@ -238,12 +242,38 @@ func (s *site) signedIn(p page) func(*visit) {
 			v.fail(err)
 			return
 		}
-		if out.goTo != "" {
+		switch {
+		case out.file != nil:
+			v.send(out)
+		case out.goTo != "" && out.said != "":
+			v.redirect(out.goTo + "?said=" + out.said)
+		case out.goTo != "":
 			v.redirect(out.goTo)
-			return
+		default:
+			v.show(out)
 		}
-		v.show(out)
 	}
+}
+
+// run shows the page, or does what its form asks for.
+func (v *visit) run(p page) (view, error) {
+	if v.r.Method != http.MethodPost {
+		return p.show(v)
+	}
+	if v.Identify != nil {
+		v.Identify(v.r.Context(), v.caller)
+	}
+	if p.files {
+		return p.actions[""](v)
+	}
+	if err := v.readForm(); err != nil {
+		return view{}, err
+	}
+	do, ok := p.actions[v.r.PostForm.Get("do")]
+	if !ok {
+		return view{}, fault.New(fault.InvalidRequest, "this page has no such form")
+	}
+	return do(v)
 }
 
 // identify finds out whose session it is.

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,8 +20,10 @@ import (
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/session"
+	"github.com/mnemehq/mneme/transports/codec"
 	"github.com/mnemehq/mneme/transports/console"
 )
 
@@ -32,20 +35,25 @@ type server struct {
 	index    *coretest.Index
 	embedder *coretest.Embedder
 	engine   *engine.Engine
+	folder   string     // that sources may read
 	key      key.Issued // of an administrator of every organization
 }
 
-func serve(t *testing.T, change func(*console.Options)) *server {
+func serve(t *testing.T, change func(*console.Options), engines ...func(*server, *engine.Config)) *server {
 	t.Helper()
 	inner, index := coretest.Open(t, t.TempDir())
 	s := &server{T: t, store: &coretest.Store{DocumentStore: inner},
 		index: &coretest.Index{Index: index, IndexHooks: &coretest.IndexHooks{}}}
 	embedder := coretest.NewEmbedder()
 	s.embedder = embedder
-	var err error
-	s.engine, err = engine.Open(t.Context(), engine.Config{Store: s.store, Sessions: &session.Settings{},
+	made := engine.Config{Store: s.store, Sessions: &session.Settings{},
 		Indexes: map[port.Retriever]port.Index{port.Vector: s.index, port.Keyword: s.index, port.SparseTerms: s.index},
-		Models:  engine.Models{Embedder: embedder, All: []port.Model{embedder}}, Version: "test"})
+		Models:  engine.Models{Embedder: embedder, All: []port.Model{embedder}}, Version: "test", Configuration: "data_dir: x\n"}
+	for _, change := range engines {
+		change(s, &made)
+	}
+	var err error
+	s.engine, err = engine.Open(t.Context(), made)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +99,41 @@ func (s *server) issue(in key.Issue) key.Issued {
 	return k
 }
 
+// callAs calls an operation with a key, as an application does: body is its JSON, path are names and
+// values.
+func (s *server) callAs(secret, name string, body any, path ...string) {
+	s.Helper()
+	for _, r := range s.engine.Set().Routes() {
+		if r.Spec.Name != name {
+			continue
+		}
+		d, err := codec.NewDecoder(r.In)
+		if err != nil {
+			s.Fatal(err)
+		}
+		raw, err := json.Marshal(body)
+		if err != nil {
+			s.Fatal(err)
+		}
+		in := codec.Input{Body: raw, Header: func(string) []string { return nil }, Path: func(n string) string {
+			for i := 0; i < len(path); i += 2 {
+				if path[i] == n {
+					return path[i+1]
+				}
+			}
+			return ""
+		}}
+		_, err = r.Endpoint(s.Context(), &op.Call{Spec: &r.Spec, Transport: "test", Reply: &op.Reply{},
+			Credential: op.Credential{Bearer: secret},
+			Decode:     func(_ context.Context, dst any) error { return d.Decode(in, dst) }})
+		if err != nil {
+			s.Fatalf("%s: %v", name, err)
+		}
+		return
+	}
+	s.Fatalf("there is no operation %s", name)
+}
+
 // browser keeps cookies and does not follow redirects.
 type browser struct {
 	*server
@@ -127,13 +170,22 @@ type answer struct {
 
 func (b *browser) do(method, at string, form url.Values) answer {
 	b.Helper()
-	r, err := http.NewRequestWithContext(b.Context(), method, b.URL+at, strings.NewReader(form.Encode()))
+	kind := ""
+	if form != nil {
+		kind = "application/x-www-form-urlencoded"
+	}
+	return b.request(method, at, strings.NewReader(form.Encode()), kind)
+}
+
+func (b *browser) request(method, at string, content io.Reader, kind string) answer {
+	b.Helper()
+	r, err := http.NewRequestWithContext(b.Context(), method, b.URL+at, content)
 	if err != nil {
 		b.Fatal(err)
 	}
 	r.Header = b.header.Clone()
-	if form != nil {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
 	}
 	if host := b.header.Get("Host"); host != "" {
 		r.Host = host

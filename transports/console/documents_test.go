@@ -44,7 +44,7 @@ func TestAFirstDocumentIsAskedAndDeleted(t *testing.T) {
 	if to := b.write("notes", "lease-1", "The lease runs until May.\r\nThen it ends.").leads(t); to != at {
 		t.Fatalf("it leads to %s", to)
 	}
-	d := b.get(at).want(t, 200, "1 chunks", "written over the API", "Chunk 0, bytes 0 to 39")
+	d := b.get(at).want(t, 200, "1 chunk", "written over the API", "Chunk 0, bytes 0 to 39")
 	d.proper(t)
 	if text := d.texts("text"); len(text) != 1 || text[0] != "The lease runs until May.\nThen it ends." {
 		t.Errorf("the page shows %q", text)

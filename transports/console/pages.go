@@ -6,28 +6,69 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/namespace"
+	"github.com/mnemehq/mneme/core/source"
 	"github.com/mnemehq/mneme/core/status"
 )
 
 // pages lists every page and what its forms do.
 func pages() []page {
+	one := func(do func(*visit) (view, error)) actions { return actions{"": do} }
 	return []page{
-		{"GET /console", func(v *visit) (view, error) { return view{goTo: pathOf("o", v.org)}, nil }},
-		{"GET /console/o/{org}", (*visit).overview},
-		{"GET /console/o/{org}/n", (*visit).namespaces},
-		{"GET /console/o/{org}/new-document", (*visit).newDocument},
-		{"POST /console/o/{org}/new-document", (*visit).writeDocument},
-		{"GET /console/o/{org}/n/{n}", (*visit).documents},
-		{"POST /console/o/{org}/n/{n}", (*visit).deleteNamespace},
-		{"GET /console/o/{org}/n/{n}/query", (*visit).query},
-		{"GET /console/o/{org}/n/{n}/documents/{id}", (*visit).document},
-		{"POST /console/o/{org}/n/{n}/documents/{id}", (*visit).deleteDocument},
-		{"GET /console/models", (*visit).models},
-		{"GET /console/health", (*visit).health},
+		{at: "", show: func(v *visit) (view, error) { return view{goTo: pathOf("o", v.org)}, nil }},
+		{at: "o/{org}", show: (*visit).overview},
+
+		{at: "o/{org}/n", show: (*visit).namespaces, actions: one((*visit).makeNamespace)},
+		{at: "o/{org}/new-document", show: (*visit).newDocument, actions: one((*visit).writeDocument)},
+		{at: "o/{org}/n/{n}", show: (*visit).documents, actions: one((*visit).deleteNamespace)},
+		{at: "o/{org}/n/{n}/query", show: (*visit).query},
+		{at: "o/{org}/n/{n}/documents/{id}", show: (*visit).document, actions: actions{
+			"": (*visit).deleteDocument, "metadata": (*visit).changeMetadata}},
+		{at: "o/{org}/n/{n}/files", show: (*visit).files, actions: one((*visit).sendFiles), files: true},
+		{at: "o/{org}/n/{n}/upkeep", show: (*visit).upkeep, actions: actions{"": (*visit).reindex, "discard": (*visit).discard}},
+		{at: "o/{org}/n/{n}/import", show: (*visit).upkeep, actions: one((*visit).importNamespace), files: true},
+		{at: "o/{org}/n/{n}/export", show: (*visit).exportNamespace},
+
+		{at: "o/{org}/sources", show: (*visit).sources},
+		{at: "o/{org}/connect", show: (*visit).kinds},
+		{at: "o/{org}/connect/{kind}", show: (*visit).connect, actions: one((*visit).connectSource)},
+		{at: "o/{org}/sources/{id}", show: (*visit).source, actions: actions{
+			"sync": (*visit).syncSource, "cancel": (*visit).cancelRun, "retry": (*visit).retryRun, "apply": (*visit).applyDeletions,
+			"pause": (*visit).pauseSource, "resume": (*visit).resumeSource, "disconnect": (*visit).disconnect}},
+		{at: "o/{org}/sources/{id}/settings", show: (*visit).sourceSettings, actions: one((*visit).changeSource)},
+		{at: "o/{org}/sources/{id}/items", show: (*visit).items},
+		{at: "o/{org}/sources/{id}/runs/{run}", show: (*visit).sourceRun},
+
+		{at: "o/{org}/users", show: (*visit).users},
+		{at: "o/{org}/users/{integration}/{id}", show: (*visit).user, actions: actions{
+			"erase": (*visit).eraseUser, "forget": (*visit).forget, "grant": (*visit).revokeGrant}},
+		{at: "o/{org}/users/{integration}/{id}/export", show: (*visit).exportUser},
+
+		{at: "o/{org}/keys", show: (*visit).keys, actions: one((*visit).makeKey)},
+		{at: "o/{org}/keys/{id}", show: (*visit).key, actions: actions{
+			"change": (*visit).changeKey, "rotate": (*visit).rotateKey, "revoke": (*visit).revokeKey}},
+		{at: "o/{org}/integrations", show: (*visit).integrations, actions: one((*visit).makeIntegration)},
+		{at: "o/{org}/integrations/{integration}", show: (*visit).integration, actions: actions{
+			"change": (*visit).changeIntegration, "make": (*visit).makeIntegrationKey}},
+
+		{at: "o/{org}/events", show: (*visit).events},
+		{at: "o/{org}/jobs", show: (*visit).jobs, actions: actions{"cancel": (*visit).cancelJob}},
+		{at: "o/{org}/usage", show: (*visit).usage},
+		{at: "o/{org}/usage.csv", show: (*visit).usageCSV},
+		{at: "o/{org}/audit", show: (*visit).auditLog},
+		{at: "o/{org}/audit.csv", show: (*visit).auditCSV},
+
+		{at: "organizations", show: (*visit).organizations, actions: one((*visit).makeOrganization)},
+		{at: "organizations/{org}", show: (*visit).organization, actions: actions{
+			"rename": (*visit).renameOrganization, "quotas": (*visit).changeQuotas, "suspend": (*visit).suspendOrganization,
+			"resume": (*visit).resumeOrganization, "delete": (*visit).deleteOrganization}},
+		{at: "models", show: (*visit).models},
+		{at: "health", show: (*visit).health},
+		{at: "settings", show: (*visit).settings},
 	}
 }
 
@@ -40,8 +81,8 @@ type overviewModel struct {
 	Documents  int64
 	Chunks     int64
 	Bytes      int64
+	Sources    int
 	Needs      []need
-	Models     []model.Model
 	Missing    []string // why a part of this page is not there
 }
 
@@ -52,7 +93,7 @@ type check struct {
 }
 
 // need is something that a person should look at.
-type need struct{ Text, Link string }
+type need struct{ Text, Link, Do string }
 
 func (v *visit) overview() (view, error) {
 	var m overviewModel
@@ -63,7 +104,7 @@ func (v *visit) overview() (view, error) {
 	m.Checks = checksOf(m.Health)
 	for _, c := range m.Checks {
 		if c.Status == "error" {
-			m.Needs = append(m.Needs, need{c.Name + " fails: " + cmp.Or(c.Message, "no reason is known"), "health"})
+			m.Needs = append(m.Needs, need{c.Name + " fails: " + cmp.Or(c.Message, "no reason is known"), "health", "See the health"})
 		}
 	}
 	list, why, err := optional[namespace.Page](v, call{op: "namespaces.list", query: url.Values{"limit": {"1000"}}})
@@ -80,14 +121,15 @@ func (v *visit) overview() (view, error) {
 		return view{}, err
 	}
 	m.say(why)
-	m.Models = models.Models
-	for _, x := range m.Models {
+	for _, x := range models.Models {
 		if x.Status == "error" {
-			m.Needs = append(m.Needs, need{"The model " + x.ID + " failed when it was last called.", "models"})
+			m.Needs = append(m.Needs, need{"The model " + x.ID + " failed when it was last called.", "models", "See the models"})
 		}
 	}
-	if err := v.failedJobs(&m); err != nil {
-		return view{}, err
+	for _, look := range []func(*overviewModel) error{v.needsOfSources, v.needsOfKeys, v.failedJobs} {
+		if err := look(&m); err != nil {
+			return view{}, err
+		}
 	}
 	slices.SortStableFunc(m.Namespaces, func(a, b namespace.Namespace) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	if len(m.Namespaces) > 8 {
@@ -102,6 +144,47 @@ func (m *overviewModel) say(why string) {
 	}
 }
 
+// needsOfSources looks for sources that fail, and for deletions that are withheld.
+func (v *visit) needsOfSources(m *overviewModel) error {
+	list, why, err := optional[source.Sources](v, call{op: "sources.list", query: url.Values{"limit": {"1000"}}})
+	if err != nil || why != "" { // without sources there is nothing to say of them
+		return err
+	}
+	m.Sources = len(list.Sources)
+	for _, s := range list.Sources {
+		at := pathOf("o", v.org, "sources", s.ID)
+		if s.State == "error" {
+			text := "The source " + short(s.Name, 60) + " fails"
+			if s.StateReason != nil {
+				text += ": " + short(s.StateReason.Message, 120)
+			}
+			m.Needs = append(m.Needs, need{text + ".", at, "See the source"})
+		}
+		if s.LastRun != nil && s.LastRun.Counts.Withheld > 0 {
+			m.Needs = append(m.Needs, need{"The source " + short(s.Name, 60) + " withholds " +
+				countOf(int(s.LastRun.Counts.Withheld), "deletion", "deletions") + ".", at, "Decide"})
+		}
+	}
+	return nil
+}
+
+// soon is how long before its end a key is shown as ending.
+const soon = 14 * 24 * time.Hour
+
+// needsOfKeys looks for keys that end soon.
+func (v *visit) needsOfKeys(m *overviewModel) error {
+	list, why, err := optional[admin.Keys](v, call{op: "admin.keys.list", path: map[string]string{"org": v.org},
+		query: url.Values{"limit": {"1000"}}})
+	m.say(why)
+	for _, k := range list.Keys {
+		if k.State == "live" && k.ExpiresAt != nil && time.Until(*k.ExpiresAt) < soon {
+			m.Needs = append(m.Needs, need{"The key " + cmp.Or(k.Name, k.Prefix+"…"+k.LastFour) + " ends " + until(*k.ExpiresAt) + ".",
+				pathOf("o", v.org, "keys", k.ID), "Rotate it"})
+		}
+	}
+	return err
+}
+
 // failedJobs looks for work that ended badly, of which an administrator is told.
 func (v *visit) failedJobs(m *overviewModel) error {
 	jobs, why, err := optional[admin.Jobs](v, call{op: "admin.jobs.list",
@@ -109,7 +192,7 @@ func (v *visit) failedJobs(m *overviewModel) error {
 	m.say(why)
 	if n := len(jobs.Jobs); n > 0 {
 		text := countOf(n, "job has failed", "jobs have failed") + ", the last one " + jobs.Jobs[0].Kind + "."
-		m.Needs = append(m.Needs, need{text, ""})
+		m.Needs = append(m.Needs, need{text, pathOf("o", v.org, "jobs") + "?status=failed", "See the jobs"})
 	}
 	return err
 }
@@ -146,13 +229,16 @@ type listModel struct {
 	Next       string // cursor
 	First      bool
 	CanWrite   bool
+	Form       form
 }
 
 const rows = "50"
 
-func (v *visit) namespaces() (view, error) {
+func (v *visit) namespaces() (view, error) { return v.showNamespaces(nil) }
+
+func (v *visit) showNamespaces(f *form) (view, error) {
 	q := v.r.URL.Query()
-	m := listModel{Prefix: q.Get("prefix"), First: q.Get("cursor") == "", CanWrite: !v.caller.ReadOnly}
+	m := listModel{Prefix: q.Get("prefix"), First: q.Get("cursor") == "", CanWrite: !v.caller.ReadOnly, Form: formOf(f)}
 	list, err := do[namespace.Page](v, call{op: "namespaces.list", query: asked(q, "prefix", "cursor")})
 	if err != nil {
 		return view{}, err
@@ -161,7 +247,7 @@ func (v *visit) namespaces() (view, error) {
 	if list.NextCursor != nil {
 		m.Next = *list.NextCursor
 	}
-	return view{title: "Namespaces", template: "namespaces", section: "namespaces", model: m}, nil
+	return showForm(f, view{title: "Namespaces", template: "namespaces", section: "namespaces", model: m}, nil)
 }
 
 // asked takes fields of a page's address over into a call, those that are set, with the length

@@ -10,12 +10,15 @@ import (
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/namespace"
+	"github.com/mnemehq/mneme/core/query"
+	"github.com/mnemehq/mneme/core/source"
 )
 
 // documentsModel shows a namespace with a page of its documents.
 type documentsModel struct {
 	Namespace namespace.Namespace
 	Documents []document.Head
+	Sources   []source.Source
 	Prefix    string
 	Order     string
 	Next      string
@@ -44,6 +47,11 @@ func (v *visit) showDocuments(wrong, typed string) (view, error) {
 	if list.NextCursor != nil {
 		m.Next = *list.NextCursor
 	}
+	sources, _, err := optional[source.Sources](v, call{op: "sources.list", query: url.Values{"namespace": {n}, "limit": {"20"}}})
+	if err != nil {
+		return view{}, err
+	}
+	m.Sources = sources.Sources
 	out := view{title: n, template: "documents", section: "namespaces", model: m, trail: v.wayTo()}
 	if wrong != "" {
 		out.status = http.StatusUnprocessableEntity
@@ -64,51 +72,121 @@ func (v *visit) wayTo(names ...string) []crumb {
 type documentModel struct {
 	document.Document
 	Namespace string
-	Fields    []field
+	Fields    []fact
 	Pieces    []document.Chunk
+	Source    *source.Source // that keeps it, with its last run
+	Metadata  string         // as it can be edited
+	Similar   []hit
+	Compared  bool   // similar documents were looked for
+	Without   string // why there are none
+	Form      *form
 	CanWrite  bool
 	Wrong     string
 }
 
-// field is a key of metadata with its value as text.
-type field struct{ Name, Value string }
+func (v *visit) document() (view, error) { return v.showDocument("", nil) }
 
-func (v *visit) document() (view, error) { return v.showDocument("") }
-
-func (v *visit) showDocument(wrong string) (view, error) {
+func (v *visit) showDocument(wrong string, f *form) (view, error) {
 	n, id := v.r.PathValue("n"), v.r.PathValue("id")
 	d, err := do[document.Document](v, call{op: "documents.get", path: map[string]string{"namespace": n, "id": id},
 		query: url.Values{"include": {"chunks"}}})
 	if err != nil {
 		return view{}, err
 	}
-	m := documentModel{Document: d, Namespace: n, Fields: fieldsOf(d.Metadata), CanWrite: !v.caller.ReadOnly, Wrong: wrong}
+	m := documentModel{Document: d, Namespace: n, Fields: factsOf(d.Metadata), CanWrite: !v.caller.ReadOnly, Wrong: wrong, Form: f,
+		Metadata: indentPlain(d.Metadata)}
 	if d.ChunkList != nil {
 		m.Pieces = *d.ChunkList
+	}
+	if d.SourceID != nil {
+		s, why, err := optional[source.Source](v, call{op: "sources.get", path: map[string]string{"id": *d.SourceID}})
+		if err != nil && !tooFar(err) {
+			return view{}, err
+		}
+		if err == nil && why == "" {
+			m.Source = &s
+		}
+	}
+	if v.r.URL.Query().Get("similar") != "" {
+		if err := v.similar(&m); err != nil {
+			return view{}, err
+		}
 	}
 	out := view{title: id, template: "document", section: "namespaces", model: m, trail: v.wayTo(n)}
 	if wrong != "" {
 		out.status = http.StatusUnprocessableEntity
 	}
-	return out, nil
+	return showForm(f, out, nil)
 }
 
-// fieldsOf are the fields of metadata, by name. A text is shown as it is, anything else as JSON.
-func fieldsOf(metadata json.RawMessage) []field {
+// longestQuery is how many characters a query may have.
+const longestQuery = 8192
+
+// similar looks for documents whose text is about the same, by vector: the beginning of this one
+// is the query.
+func (v *visit) similar(m *documentModel) error {
+	text := strings.TrimSpace(m.Text)
+	if r := []rune(text); len(r) > longestQuery {
+		text = string(r[:longestQuery])
+	}
+	m.Compared = true
+	if text == "" {
+		return nil
+	}
+	found, why, err := optional[query.Result](v, call{op: "namespaces.query", path: map[string]string{"namespace": m.Namespace},
+		body: map[string]any{"query": text, "mode": "vector", "top_k": 7, "max_chunks_per_document": 1}})
+	m.Without = why
+	for _, h := range hitsOf(found) {
+		if h.DocumentID != m.ID && len(m.Similar) < 6 {
+			m.Similar = append(m.Similar, h)
+		}
+	}
+	return err
+}
+
+// changeMetadata replaces the metadata of a document, unless somebody else has changed the document
+// since the form was shown.
+func (v *visit) changeMetadata() (view, error) {
+	n, id, f := v.r.PathValue("n"), v.r.PathValue("id"), v.r.PostForm
+	d, err := do[document.Document](v, call{op: "documents.get", path: map[string]string{"namespace": n, "id": id}})
+	if err != nil {
+		return view{}, err
+	}
+	raw, ok := metadataOf(f.Get("metadata"))
+	if !ok {
+		return v.showDocument("", v.wrong("metadata", `Metadata is a JSON object, such as {"lang": "en"}.`))
+	}
+	if f.Get("hash") != d.ContentHash {
+		return v.showDocument("", v.wrong("metadata", "The document has changed since this form was shown: above is what it is now. "+
+			"Send the form again to replace its metadata."))
+	}
+	_, err = do[document.WriteResult](v, call{op: "documents.write", path: map[string]string{"namespace": n},
+		body: map[string]any{"documents": []map[string]any{{"id": id, "text": d.Text, "metadata": raw}}}})
+	if f := v.refused(err); f != nil {
+		return v.showDocument("", f)
+	}
+	return view{goTo: pathOf("o", v.org, "n", n, "documents", id), said: "saved"}, err
+}
+
+// fact is a key of metadata with its value as text.
+type fact struct{ Name, Value string }
+
+// factsOf are the fields of metadata, by name. A text is shown as it is, anything else as JSON.
+func factsOf(metadata json.RawMessage) []fact {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(metadata, &values) != nil {
 		return nil
 	}
-	out := make([]field, 0, len(values))
+	out := make([]fact, 0, len(values))
 	for name, raw := range values {
 		text := string(raw)
 		var s string
 		if json.Unmarshal(raw, &s) == nil {
 			text = s
 		}
-		out = append(out, field{name, text})
+		out = append(out, fact{name, text})
 	}
-	slices.SortFunc(out, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b fact) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
@@ -127,7 +205,7 @@ func (v *visit) deleteNamespace() (view, error) {
 func (v *visit) deleteDocument() (view, error) {
 	n, id := v.r.PathValue("n"), v.r.PathValue("id")
 	if strings.TrimSpace(v.r.PostForm.Get("id")) != id {
-		return v.showDocument("Type the id of the document, " + id + ", to delete it.")
+		return v.showDocument("Type the id of the document, "+id+", to delete it.", nil)
 	}
 	_, err := do[document.DeletedSome](v, call{op: "documents.delete", path: map[string]string{"namespace": n},
 		body: map[string]any{"ids": []string{id}}})

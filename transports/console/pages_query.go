@@ -13,20 +13,42 @@ import (
 	"github.com/mnemehq/mneme/core/query"
 )
 
-// queryModel is the playground: a form, whose address is the query, and its answer.
+// queryModel is the playground: a form, whose address is the query, and its answer, or two of them
+// side by side.
 type queryModel struct {
 	Namespace string
-	Form      queryForm
-	Wrong     string
+	Query     string
+	Sides     []side
 	Asked     bool
-	Answer    query.Result
-	Hits      []hit
+	Compare   bool
+	Wrong     string
+}
+
+// side is one way to ask, with its answer.
+type side struct {
+	Name   string // "": there is one alone
+	Prefix string // of its fields
+	Form   queryForm
+	Answer query.Result
+	Hits   []hit
 }
 
 // queryForm is what was asked, as it was typed.
 type queryForm struct {
 	Query, Mode, TopK, Filter, MinScore, PerDocument, Neighbors string
 	Rerank                                                      bool
+}
+
+// Set reports whether anything is asked for that is not usual.
+func (f queryForm) Set() bool {
+	f.Query = ""
+	return f != (queryForm{})
+}
+
+func formOfQuery(q url.Values, prefix string) queryForm {
+	return queryForm{Query: q.Get("q"), Mode: q.Get(prefix + "mode"), TopK: q.Get(prefix + "top_k"), Filter: q.Get(prefix + "filter"),
+		MinScore: q.Get(prefix + "min_score"), PerDocument: q.Get(prefix + "per_document"), Neighbors: q.Get(prefix + "neighbors"),
+		Rerank: q.Get(prefix+"rerank") != ""}
 }
 
 // modes are the choices of the form, with what they are called.
@@ -43,7 +65,8 @@ type hit struct {
 	Before []string
 	After  []string
 	Moved  int // places up from its place in the fused list, where a reranker scored it
-	Fields []field
+	Fields []fact
+	Other  int // its place on the other side; 0: it is not there
 }
 
 // piece is a part of a text, of which some are words of the query.
@@ -61,32 +84,64 @@ type line struct {
 
 func (v *visit) query() (view, error) {
 	q, n := v.r.URL.Query(), v.r.PathValue("n")
-	m := queryModel{Namespace: n, Form: queryForm{Query: q.Get("q"), Mode: q.Get("mode"), TopK: q.Get("top_k"),
-		Filter: q.Get("filter"), MinScore: q.Get("min_score"), PerDocument: q.Get("per_document"), Neighbors: q.Get("neighbors"),
-		Rerank: q.Get("rerank") != ""}}
+	m := queryModel{Namespace: n, Query: q.Get("q"), Compare: q.Get("compare") != "", Sides: []side{{Form: formOfQuery(q, "")}}}
+	if m.Compare {
+		m.Sides[0].Name = "A"
+		m.Sides = append(m.Sides, side{Name: "B", Prefix: "b_", Form: formOfQuery(q, "b_")})
+	}
 	out := view{title: "Ask " + n, template: "query", section: "namespaces", trail: v.wayTo(n)}
-	if strings.TrimSpace(m.Form.Query) == "" {
+	if strings.TrimSpace(m.Query) == "" {
 		out.model = m
 		return out, nil
 	}
-	body, wrong := m.Form.body()
-	if wrong != "" {
-		m.Wrong = wrong
-		out.model, out.status = m, http.StatusUnprocessableEntity
-		return out, nil
-	}
-	answer, err := do[query.Result](v, call{op: "namespaces.query", path: map[string]string{"namespace": n}, body: body})
-	if f := fault.From(err); err != nil {
-		if fault.Status(f.Code) != http.StatusBadRequest {
+	for i := range m.Sides {
+		wrong, err := v.ask(n, &m.Sides[i])
+		if err != nil {
 			return view{}, err
 		}
-		m.Wrong = f.Message
-		out.model, out.status = m, http.StatusUnprocessableEntity
-		return out, nil
+		if wrong != "" {
+			if m.Wrong = wrong; m.Compare {
+				m.Wrong = m.Sides[i].Name + ": " + wrong
+			}
+			out.model, out.status = m, http.StatusUnprocessableEntity
+			return out, nil
+		}
 	}
-	m.Asked, m.Answer, m.Hits = true, answer, hitsOf(answer)
+	m.Asked = true
+	if m.Compare {
+		place(m.Sides[0].Hits, m.Sides[1].Hits)
+		place(m.Sides[1].Hits, m.Sides[0].Hits)
+	}
 	out.model = m
 	return out, nil
+}
+
+// ask asks a namespace in one way; wrong says what of it cannot be asked.
+func (v *visit) ask(namespace string, s *side) (wrong string, err error) {
+	body, wrong := s.Form.body()
+	if wrong != "" {
+		return wrong, nil
+	}
+	answer, err := do[query.Result](v, call{op: "namespaces.query", path: map[string]string{"namespace": namespace}, body: body})
+	if f := fault.From(err); err != nil {
+		if fault.Status(f.Code) != http.StatusBadRequest {
+			return "", err
+		}
+		return f.Message, nil
+	}
+	s.Answer, s.Hits = answer, hitsOf(answer)
+	return "", nil
+}
+
+// place notes of each hit where the other side has it.
+func place(hits, other []hit) {
+	at := map[string]int{}
+	for _, h := range other {
+		at[h.DocumentID+"#"+strconv.Itoa(h.ChunkIndex)] = h.Place
+	}
+	for i, h := range hits {
+		hits[i].Other = at[h.DocumentID+"#"+strconv.Itoa(h.ChunkIndex)]
+	}
 }
 
 // body is the query as the API takes it. What is typed wrong is said; limits are the API's.
@@ -139,7 +194,7 @@ func hitsOf(r query.Result) []hit {
 	}
 	out := make([]hit, len(r.Results))
 	for i, h := range r.Results {
-		x := hit{Hit: h, Place: i + 1, Fields: fieldsOf(h.Metadata), Before: textsOf(h.Before), After: textsOf(h.After)}
+		x := hit{Hit: h, Place: i + 1, Fields: factsOf(h.Metadata), Before: textsOf(h.Before), After: textsOf(h.After)}
 		var spans []query.Span
 		if h.Explain != nil && h.Explain.Keyword != nil {
 			spans = h.Explain.Keyword.Spans
@@ -225,4 +280,16 @@ func askAgain(f queryForm, mode string) string {
 		q.Set("rerank", "1")
 	}
 	return "?" + q.Encode()
+}
+
+// linkedHit is a hit with the address of its document.
+type linkedHit struct {
+	hit
+	Link string
+}
+
+func hitOf(f frame, h hit) linkedHit {
+	m := f.Page.(queryModel)
+	return linkedHit{h, f.Root + "/" + pathOf("o", f.Org, "n", m.Namespace, "documents", h.DocumentID) + "#chunk-" +
+		strconv.Itoa(h.ChunkIndex)}
 }

@@ -8,14 +8,18 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 )
@@ -26,29 +30,32 @@ var embedded embed.FS
 // looks are the templates and the files that they name.
 type looks struct {
 	pages map[string]*template.Template
-	files map[string]file
+	files map[string]static
+	hash  string // of all files
 }
 
-// file is a static file. Its hash is in its address, so that browsers keep it for ever.
-type file struct {
-	hash, contentType string
-	body, zipped      []byte
+// static is a file of the pages. The hash of all is in its address, so that browsers keep it for
+// ever.
+type static struct {
+	contentType  string
+	body, zipped []byte
 }
 
 func newLooks() (*looks, error) {
-	l := &looks{pages: map[string]*template.Template{}, files: map[string]file{}}
-	static, err := fs.ReadDir(embedded, "static")
+	l := &looks{pages: map[string]*template.Template{}, files: map[string]static{}}
+	entries, err := fs.ReadDir(embedded, "static")
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	types := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 		".svg": "image/svg+xml"}
-	for _, e := range static {
+	all := sha256.New() // one for all, since modules name each other by their files alone
+	for _, e := range entries {
 		body, err := fs.ReadFile(embedded, "static/"+e.Name())
 		if err != nil {
 			return nil, fmt.Errorf("console: %w", err)
 		}
-		sum := sha256.Sum256(body)
+		all.Write(body)
 		var zipped bytes.Buffer
 		z := gzip.NewWriter(&zipped)
 		if _, err := z.Write(body); err != nil {
@@ -57,8 +64,9 @@ func newLooks() (*looks, error) {
 		if err := z.Close(); err != nil {
 			return nil, fmt.Errorf("console: %w", err)
 		}
-		l.files[e.Name()] = file{hex.EncodeToString(sum[:8]), types[path.Ext(e.Name())], body, zipped.Bytes()}
+		l.files[e.Name()] = static{types[path.Ext(e.Name())], body, zipped.Bytes()}
 	}
+	l.hash = hex.EncodeToString(all.Sum(nil)[:8])
 	base, err := template.New("layout.html").Funcs(l.functions()).ParseFS(embedded, "templates/layout.html",
 		"templates/parts.html")
 	if err != nil {
@@ -88,11 +96,11 @@ func newLooks() (*looks, error) {
 // functions are what templates call.
 func (l *looks) functions() template.FuncMap {
 	return template.FuncMap{
-		"static": func(name string) string { return "static/" + l.files[name].hash + "/" + name },
+		"static": func(name string) string { return "static/" + l.hash + "/" + name },
 		"number": number,
 		"bytes":  byteCount,
 		"time": func(t time.Time) shownTime {
-			return shownTime{t.UTC().Format(time.RFC3339), t.UTC().Format("2 Jan 2006 15:04 UTC")}
+			return shownTime{t.UTC().Format(time.RFC3339), t.UTC().Format("2 Jan 2006 15:04 UTC"), t.UTC().Format("2 Jan 2006")}
 		},
 		"path":    func(segments ...string) string { return pathOf(segments...) },
 		"score":   func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
@@ -102,6 +110,17 @@ func (l *looks) functions() template.FuncMap {
 		"pager":   pagerOf,
 		"reason":  reason,
 		"again":   askAgain,
+		"input":   fieldOf,
+		"choose":  choiceOf,
+		"among":   among,
+		"typed":   typedOf,
+		"percent": percent,
+		"until":   until,
+		"add":     func(a, b int) int { return a + b },
+		"keysOf":  func(root, org string, keys []admin.Key) keyTable { return keyTable{root, org, keys} },
+		"hitOf":   hitOf,
+		"isTrue":  func(b *bool) bool { return b != nil && *b },
+		"moment":  momentOf,
 	}
 }
 
@@ -138,10 +157,13 @@ func pagerOf(root, at string, first bool, cursor string, filters ...string) page
 }
 
 // shownTime is a time for programs and for people without a script.
-type shownTime struct{ Machine, Person string }
+type shownTime struct{ Machine, Person, Day string }
 
 // number groups digits by thousands.
 func number(n any) string {
+	if p, ok := n.(*int64); ok && p != nil {
+		n = *p
+	}
 	s := fmt.Sprint(n)
 	sign := ""
 	if strings.HasPrefix(s, "-") {
@@ -191,62 +213,249 @@ type frame struct {
 	Root    string // of the console, relative to the page
 	Theme   string
 	Here    string // this page's address from the root
+	Self    string // the same without what it was asked, as forms send to it
+	Said    string // what was done before
 	Server  string
 	Version string
 	Signed  bool
 	Caller  ident.Principal
 	Org     string
-	Menu    []entry
+	Menu    []group
+	Section string // of the menu, in words
 	Trail   []crumb
 	Calls   []shownCall
 	Page    any
 }
 
-// entry is a line of the menu.
+// group is a part of the menu.
+type group struct {
+	Name    string
+	Entries []entry
+}
+
+// entry is a line of the menu. Its letter goes there after a g.
 type entry struct {
-	Name, Link string
-	Current    bool
+	Name, Link, Letter string
+	Current            bool
 }
 
 // menu leads to the sections: those of the organization, and those of the server.
-func (v *visit) menu(section string) []entry {
+func (v *visit) menu(section string) (out []group, current string) {
 	o := pathOf("o", v.org)
-	all := []struct{ section, name, link string }{
-		{"overview", "Overview", o},
-		{"namespaces", "Namespaces", o + "/n"},
-		{"models", "Models", "models"},
-		{"health", "Health", "health"},
+	all := v.caller.AllOrganizations()
+	for _, g := range []struct {
+		name    string
+		entries []struct{ section, name, link, letter string }
+	}{
+		{"", []struct{ section, name, link, letter string }{
+			{"overview", "Overview", o, "o"},
+			{"namespaces", "Namespaces", o + "/n", "n"},
+			{"sources", "Sources", o + "/sources", "s"},
+			{"users", "End users", o + "/users", "u"},
+			{"events", "Events", o + "/events", "e"},
+		}},
+		{"Access", []struct{ section, name, link, letter string }{
+			{"keys", "Keys", o + "/keys", "k"},
+			{"integrations", "Integrations", o + "/integrations", "i"},
+		}},
+		{"Activity", []struct{ section, name, link, letter string }{
+			{"jobs", "Jobs", o + "/jobs", "j"},
+			{"usage", "Usage", o + "/usage", "y"},
+			{"audit", "Audit", o + "/audit", "a"},
+		}},
+		{"Server", []struct{ section, name, link, letter string }{
+			{"organizations", "Organizations", "organizations", "r"},
+			{"models", "Models", "models", "m"},
+			{"health", "Health", "health", "h"},
+			{"settings", "Settings", "settings", "t"},
+		}},
+	} {
+		made := group{Name: g.name}
+		for _, e := range g.entries {
+			if (e.section == "organizations" || e.section == "settings") && !all {
+				continue
+			}
+			made.Entries = append(made.Entries, entry{e.name, e.link, e.letter, e.section == section})
+			if e.section == section {
+				current = e.name
+			}
+		}
+		out = append(out, made)
 	}
-	out := make([]entry, len(all))
-	for i, e := range all {
-		out[i] = entry{e.name, e.link, e.section == section}
-	}
-	return out
+	return out, current
 }
 
-// show writes a page.
+// sayings are what a page says of what was done by the form before it.
+var sayings = map[string]string{
+	"made":         "It is made.",
+	"saved":        "The changes are saved.",
+	"deleted":      "It is deleted.",
+	"deleting":     "It is being deleted. Its keys are refused from now on.",
+	"suspended":    "All its keys are refused now.",
+	"resumed":      "Its keys work again.",
+	"revoked":      "The key is revoked: it is refused within a second.",
+	"cancelled":    "It ends within seconds. What it has done by then stays done.",
+	"started":      "It has begun.",
+	"running":      "A run was under way already.",
+	"paused":       "The source is paused.",
+	"enabled":      "The source is on again.",
+	"disconnected": "The source is disconnected.",
+	"discarded":    "What was kept beside the namespace is discarded.",
+	"grant":        "The grant is revoked.",
+	"forgotten":    "The memory is deleted.",
+	"written":      "The document is written.",
+	"kept":         "The query is saved.",
+}
+
+// fragment is the media type with which a page is asked for one of its elements alone.
+const fragment = "text/vnd.mneme.fragment+html"
+
+// part is the element that is asked for in place of the page; "": the page.
+func (v *visit) part() string {
+	if v.r.Header.Get("Accept") != fragment {
+		return ""
+	}
+	return v.r.URL.Query().Get("part")
+}
+
+// show writes a page, or a part of it.
 func (v *visit) show(out view) {
 	f := frame{Title: out.title, Root: v.root, Theme: v.theme, Here: v.here(), Server: v.r.Host, Version: v.Version,
 		Signed: v.token != "" && v.caller.KeyID != "", Caller: v.caller, Org: v.org, Trail: out.trail, Calls: v.made,
-		Page: out.model}
+		Self: v.link(strings.TrimPrefix(strings.TrimPrefix(v.r.URL.EscapedPath(), "/console"), "/")),
+		Said: sayings[v.r.URL.Query().Get("said")], Page: out.model}
 	if f.Signed {
-		f.Menu = v.menu(out.section)
+		f.Menu, f.Section = v.menu(out.section)
 	}
 	status := out.status
 	if status == 0 {
 		status = http.StatusOK
 	}
+	page, contentType := v.looks.pages[out.template], "text/html; charset=utf-8"
+	if part := v.part(); part != "" {
+		if page = page.Lookup("part-" + part); page == nil {
+			http.Error(v.w, "this page has no such part", http.StatusNotFound)
+			return
+		}
+		contentType = fragment + "; charset=utf-8"
+	}
 	var b bytes.Buffer
-	if err := v.looks.pages[out.template].Execute(&b, f); err != nil {
+	if err := page.Execute(&b, f); err != nil {
 		v.Log.ErrorContext(v.r.Context(), "console page failed", "page", out.template, "error", err)
 		http.Error(v.w, "this page could not be made", http.StatusInternalServerError)
 		return
 	}
-	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	head, body := v.w.Header(), b.Bytes()
+	head.Set("Content-Type", contentType)
+	head.Set("Vary", "Accept, Accept-Encoding")
+	if strings.Contains(v.r.Header.Get("Accept-Encoding"), "gzip") {
+		if zipped, err := zip(body); err == nil {
+			head.Set("Content-Encoding", "gzip")
+			body = zipped
+		}
+	}
+	head.Set("Content-Length", strconv.Itoa(len(body)))
 	v.w.WriteHeader(status)
 	if v.r.Method != http.MethodHead {
-		_, _ = v.w.Write(b.Bytes()) // a browser that is gone needs no answer
+		_, _ = v.w.Write(body) // a browser that is gone needs no answer
 	}
+}
+
+// zips keeps the large state of what compresses pages.
+var zips = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
+
+// zip compresses a page. Pages hold no secret beside what their reader could choose, but for a new key,
+// which is shown once: nobody can compare lengths.
+func zip(body []byte) ([]byte, error) {
+	z := zips.Get().(*gzip.Writer)
+	defer zips.Put(z)
+	var out bytes.Buffer
+	z.Reset(&out)
+	if _, err := z.Write(body); err != nil {
+		return nil, err
+	}
+	err := z.Close()
+	return out.Bytes(), err
+}
+
+// percent is how much of a whole a part is, from 0 to 100.
+func percent(part, whole any) int {
+	p, w := toFloat(part), toFloat(whole)
+	if w <= 0 {
+		return 0
+	}
+	return int(math.Round(100 * min(max(p/w, 0), 1)))
+}
+
+func toFloat(n any) float64 {
+	switch x := n.(type) {
+	case int:
+		return float64(x)
+	case int64:
+		return float64(x)
+	case *int64:
+		if x != nil {
+			return float64(*x)
+		}
+	case float64:
+		return x
+	}
+	return 0
+}
+
+// until says in words how far off a time is.
+func until(t time.Time) string {
+	d := time.Until(t)
+	past := d < 0
+	d = d.Abs()
+	var s string
+	switch {
+	case d < time.Minute:
+		s = "less than a minute"
+	case d < time.Hour:
+		s = countOf(int(d.Minutes()), "minute", "minutes")
+	case d < 48*time.Hour:
+		s = countOf(int(d.Hours()), "hour", "hours")
+	default:
+		s = countOf(int(d.Hours()/24), "day", "days")
+	}
+	if past {
+		return s + " ago"
+	}
+	return "in " + s
+}
+
+// keyTable is a table of keys.
+type keyTable struct {
+	Root, Org string
+	Keys      []admin.Key
+}
+
+// momentOf reads a time as programs write it; nil: it is none.
+func momentOf(s string) *time.Time {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return nil
+	}
+	return &t
+}
+
+// typedModel is a form for what cannot be undone: what is to go has to be typed.
+type typedModel struct {
+	Field       field
+	Of, To      string // action and address
+	Button      string
+	Says, Thing string
+	Wrong       string
+}
+
+// typedOf makes such a form: of an action, sent to an address; thing is to be typed.
+func typedOf(f *form, to, action, says, thing, button string) typedModel {
+	out := typedModel{Of: action, To: to, Button: button, Says: says, Thing: thing}
+	mine := f.For(action)
+	out.Wrong = mine.Wrong
+	out.Field = fieldOf(mine, "typed", "", "required")
+	return out
 }
 
 // failure is the model of the page of an error.
@@ -289,7 +498,7 @@ func titleOf(status int) string {
 func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	setPolicy(w.Header())
 	f, ok := s.looks.files[r.PathValue("file")]
-	if !ok || f.hash != r.PathValue("hash") {
+	if !ok || s.looks.hash != r.PathValue("hash") {
 		http.Error(w, "there is no such file", http.StatusNotFound)
 		return
 	}

@@ -1,4 +1,6 @@
 // What makes the pages quicker for those who have a script. Every page works without.
+import { refresh } from "./refresh.js";
+import { shortcuts } from "./shortcuts.js";
 
 // A sign-in link carries its code behind the #, which no server and no log sees.
 function followLink() {
@@ -10,14 +12,15 @@ function followLink() {
   form.requestSubmit();
 }
 
-function say(text) {
+export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
 // Times in the zone and the words of who reads them.
-function localTimes() {
+export function localTimes(within = document) {
   const words = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-  for (const t of document.querySelectorAll("time[datetime]")) {
+  for (const t of within.querySelectorAll("time[datetime]")) {
+    if (t.title) continue;
     t.title = t.textContent;
     t.textContent = words.format(new Date(t.dateTime));
   }
@@ -40,19 +43,27 @@ function copyButtons() {
   }
 }
 
-// "/" goes to the first field for searching; it is a character inside of fields.
-function shortcuts() {
-  document.addEventListener("keydown", (e) => {
-    if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey) return;
-    if (e.target.closest("input, textarea, select, [contenteditable]")) return;
-    const field = document.querySelector("[role=search] input, [role=search] textarea");
-    if (!field) return;
-    e.preventDefault();
-    field.focus();
+// A form is sent once, however often its button is pressed. Downloads and forms that come back by
+// the browser's history work again.
+function sendOnce() {
+  document.addEventListener("submit", (e) => {
+    const form = e.target;
+    if (form.method !== "post") return;
+    if (form.dataset.sent) { e.preventDefault(); return; }
+    form.dataset.sent = "1";
+    form.setAttribute("aria-busy", "true");
+  });
+  addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("form[data-sent]")) {
+      delete form.dataset.sent;
+      form.removeAttribute("aria-busy");
+    }
   });
 }
 
 followLink();
 localTimes();
 copyButtons();
-shortcuts();
+sendOnce();
+refresh(say, localTimes);
+shortcuts(say);

@@ -239,7 +239,13 @@ func (a *App) openEngine(ctx context.Context, p parts, tracer trace.Tracer) erro
 func (a *App) engineConfig(p parts) (engine.Config, error) {
 	c := a.settings.Config
 	id, err := a.lock.ID()
+	if err != nil {
+		return engine.Config{}, err
+	}
+	shown, err := c.YAML(a.settings.Registry)
 	return engine.Config{
+		Configuration: string(shown),
+
 		Store:   p.store,
 		Indexes: p.indexes,
 		Models:  p.models,
