@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/mnemehq/mneme/core/ident"
 )
@@ -88,6 +89,8 @@ type Slots struct {
 
 	mu      sync.Mutex
 	free    int
+	waits   int64
+	waited  time.Duration
 	waiting Queue[chan struct{}]
 }
 
@@ -107,32 +110,31 @@ func (s *Slots) InUse() int {
 // Waiting is how many wait for one.
 func (s *Slots) Waiting() int { return s.waiting.Len() }
 
-// TryTake takes a slot if there is a free one.
-func (s *Slots) TryTake() bool {
+// Waits is how often somebody had to wait, and how long all of them did who wait no more.
+func (s *Slots) Waits() (n int64, waited time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.free == 0 {
-		return false
-	}
-	s.free--
-	return true
+	return s.waits, s.waited
 }
 
 // Take waits for a slot until ctx ends or stop is closed; true: it has one, and Give gives it
-// back.
+// back. A free one it takes whatever ctx and stop say.
 func (s *Slots) Take(ctx context.Context, stop <-chan struct{}) bool {
-	if s.TryTake() {
-		return true
-	}
-	given := make(chan struct{})
 	s.mu.Lock()
-	if s.free > 0 { // since
+	if s.free > 0 {
 		s.free--
 		s.mu.Unlock()
 		return true
 	}
+	given, began := make(chan struct{}), time.Now()
+	s.waits++
 	s.waiting.Push(ctx, given)
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.waited += time.Since(began)
+	}()
 	select {
 	case <-given:
 		return true

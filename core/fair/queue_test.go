@@ -75,8 +75,10 @@ func TestQueueRemove(t *testing.T) {
 func occupied(t *testing.T) *fair.Slots {
 	t.Helper()
 	s := fair.NewSlots(2)
-	if !s.TryTake() || !s.Take(of(t, "a"), nil) || s.TryTake() {
-		t.Fatal("two slots are not two")
+	for range 2 {
+		if !s.Take(of(t, "a"), nil) {
+			t.Fatal("two slots are not two")
+		}
 	}
 	return s
 }
@@ -104,7 +106,7 @@ func TestSlotsGoRound(t *testing.T) {
 		if got := j.String(); got != "a1 b1 a2" {
 			t.Errorf("%s", got)
 		}
-		if s.Waiting() != 0 || s.InUse() != 0 || !s.TryTake() || s.InUse() != 1 {
+		if s.Waiting() != 0 || s.InUse() != 0 || !s.Take(t.Context(), nil) || s.InUse() != 1 {
 			t.Errorf("%d wait, %d are in use", s.Waiting(), s.InUse())
 		}
 	})
@@ -121,6 +123,9 @@ func TestSlotsGiveUp(t *testing.T) {
 		synctest.Wait()
 		go func() { had <- s.Take(of(t, "b"), stop) }()
 		time.Sleep(time.Second + ms)
+		if n, waited := s.Waits(); n != 2 || waited != time.Second {
+			t.Errorf("%d waits of %s", n, waited)
+		}
 		if <-had || s.Waiting() != 1 {
 			t.Errorf("after its time a call has a slot, or waits: %d do", s.Waiting())
 		}

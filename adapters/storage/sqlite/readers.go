@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
@@ -18,9 +17,6 @@ type readers struct {
 	open  func(context.Context) (*bunsql.Session, error)
 	slots *fair.Slots // one for each View that may run
 	done  chan struct{}
-
-	waits  atomic.Int64 // views for which no connection was free
-	waited atomic.Int64 // nanoseconds for one
 
 	mu   sync.Mutex
 	idle []*bunsql.Session // last in, first out: its page cache is warm
@@ -66,12 +62,6 @@ func (r *readers) view(ctx context.Context, fn func(port.Reader) error) error {
 
 // enter waits until another view may run.
 func (r *readers) enter(ctx context.Context) error {
-	if r.slots.TryTake() {
-		return nil
-	}
-	began := time.Now()
-	r.waits.Add(1)
-	defer func() { r.waited.Add(int64(time.Since(began))) }()
 	if r.slots.Take(ctx, r.done) {
 		return nil
 	}
@@ -83,7 +73,8 @@ func (r *readers) enter(ctx context.Context) error {
 
 // pool is the state of the connections.
 func (r *readers) pool() port.Pool {
-	return port.Pool{InUse: r.slots.InUse(), Max: r.slots.Size(), Waits: r.waits.Load(), Waited: time.Duration(r.waited.Load())}
+	waits, waited := r.slots.Waits()
+	return port.Pool{InUse: r.slots.InUse(), Max: r.slots.Size(), Waits: waits, Waited: waited}
 }
 
 func (r *readers) acquire(ctx context.Context) (*bunsql.Session, error) {

@@ -93,6 +93,7 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		{"Survey", survey},
 		{"Statistics", statistics},
 		{"Pool", pool},
+		{"Turns", turns},
 		{"Erasure", erasure},
 		{"Grants", grantRows},
 		{"GrantErasure", grantErasure},

@@ -283,6 +283,17 @@ func (c *command) baseline(cfg *configs.Config, one selectedModel) func(context.
 	}
 }
 
+// earlier opens a model to compare another with, for the tasks that it has.
+func (c *command) earlier(cfg *configs.Config, before selectedModel) func(context.Context, port.Task) (port.Model, error) {
+	return func(ctx context.Context, task port.Task) (port.Model, error) {
+		m, err := c.opener(cfg, before)(ctx)
+		if err != nil || slices.Contains(m.Info().Tasks, task) {
+			return m, err
+		}
+		return nil, m.Close()
+	}
+}
+
 // memory returns how to measure a backend's memory, where the system reports it; nil for
 // other models, which report their own.
 func (one selectedModel) memory() func(port.Model) (used, ceiling int64) {
