@@ -21,7 +21,7 @@ test-times: ## all tests, and how long each package and the slowest tests take
 	go test -p $(AT_ONCE) -count=1 -timeout 40m -exec "$(CURDIR)/.cache/times" -json $(PKGS) | .cache/times
 
 test-tenants: ## what one organization's load does to another's calls, which may take three times as long
-	go test -count=1 -v -timeout 20m ./cmd/mneme/test/tenants -ratio 3
+	go test -count=1 -v -timeout 20m ./cmd/mneme/test/tenants -ratio 3 -rounds 10 -turns 4
 
 CYCLES ?= 1000
 LOAD ?= 1h

@@ -216,7 +216,7 @@ var rules = []rule{
 	{folder: "adapters/disk", bare: true, may: []string{"golang.org/x/sys"},
 		why: "how files are written knows nothing of what is in them"},
 	adapter("storage",
-		"core/packing", "adapters/disk", "adapters/postgres", "github.com/uptrace/bun", "github.com/jackc/pgx",
+		"core/fair", "core/packing", "adapters/disk", "adapters/postgres", "github.com/uptrace/bun", "github.com/jackc/pgx",
 		"modernc.org/sqlite", "github.com/gofrs/flock", "golang.org/x/sync"),
 	adapter("index",
 		"core/filter", "core/simd", "adapters/disk", "adapters/postgres", "github.com/jackc/pgx",

@@ -84,10 +84,7 @@ func New(width int) *Scheduler { return &Scheduler{width: width, accounts: map[i
 // long that it goes on, the answer is a turn all the same. Leave ends it.
 func (s *Scheduler) Enter(ctx context.Context, class int) *Turn {
 	t := &Turn{s: s, class: class, given: make(chan struct{}, 1)}
-	var org ident.Org
-	if who := ident.Known(ctx); who != nil {
-		org = who.Org
-	}
+	org := Organization(ctx)
 	s.mu.Lock()
 	now := time.Now()
 	t.began = now

@@ -70,8 +70,8 @@ func (g *Gate) Waiting() int {
 	return len(g.waiting)
 }
 
-// organization is whose part of the gate a call takes; "": the calls without a key.
-func organization(ctx context.Context) ident.Org {
+// Organization is on whose account a call is; "": the calls without a key share one.
+func Organization(ctx context.Context) ident.Org {
 	if who := ident.Known(ctx); who != nil {
 		return who.Org
 	}
@@ -81,7 +81,7 @@ func organization(ctx context.Context) ident.Org {
 // Enter takes a slot for the organization of ctx's principal; leave gives it back. A
 // full queue or too long a wait is fault Unavailable with a RetryAfter of one second.
 func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
-	org := organization(ctx)
+	org := Organization(ctx)
 	g.mu.Lock()
 	if g.refuses(org) {
 		g.mu.Unlock()
@@ -197,7 +197,7 @@ func busy() error {
 func (g *Gate) Full(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.refuses(organization(ctx)) {
+	if g.refuses(Organization(ctx)) {
 		return busy()
 	}
 	return nil

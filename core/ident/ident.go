@@ -60,6 +60,19 @@ func Scopes() []Scope {
 	return []Scope{MemoriesRead, MemoriesWrite, RecallRead, UsersErase, StatusRead}
 }
 
+// Role is what a member of an organization may do in it.
+type Role string
+
+// The roles, each with the rights of those after it.
+const (
+	Owner         Role = "owner"  // everything
+	Administrator Role = "admin"  // everything but members and keys of kind admin
+	Viewer        Role = "viewer" // reads
+)
+
+// Roles lists them.
+func Roles() []Role { return []Role{Owner, Administrator, Viewer} }
+
 // Quotas bound what an integration may keep and ask; 0 is unlimited.
 type Quotas struct {
 	MemoriesPerEndUser int
@@ -78,9 +91,11 @@ type Rate struct {
 	Burst     int // 0: a tenth of PerMinute, at least 1
 }
 
-// Principal is what a verified key may do.
+// Principal is what a verified key, or a member who has signed in, may do.
 type Principal struct {
-	KeyID            string
+	KeyID            string // or id of the member
+	Role             Role   // of a member, who otherwise stands like an admin key; "": it is a key
+	Email            string // of a member
 	Org              Org
 	OrgName          string
 	Kind             Kind
@@ -102,6 +117,10 @@ func (p Principal) Administers(org Org) bool { return p.Org == org || p.AllOrgan
 
 // AllOrganizations reports whether an admin key's caller sees every organization.
 func (p Principal) AllOrganizations() bool { return slices.Contains(p.Scopes, AllOrganizations) }
+
+// Owns reports whether an admin key's caller may decide who else administers: members, and
+// keys of kind admin.
+func (p Principal) Owns() bool { return p.Role == "" || p.Role == Owner }
 
 // RateKey is what rate limits are counted by: an integration's keys share.
 func (p Principal) RateKey() string {

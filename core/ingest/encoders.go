@@ -95,13 +95,15 @@ func (e *Encoders) Check(n port.PartitionRow) error {
 	return nil
 }
 
-// Stale reports whether a partition's vectors are of other models than the
-// configured ones.
+// Stale reports whether a partition's vectors are of other models than the configured
+// ones, or of documents that other rules have cut. Memories fit a chunk but for the
+// longest, so that other rules leave them as they are.
 func (e *Encoders) Stale(n port.PartitionRow) bool {
 	stale := func(stored string, on bool, have func() port.ModelInfo) bool {
 		return stored != "" && on && stored != have().Digest
 	}
-	return stale(n.EmbeddingDigest, e.configured.Embedder != nil,
-		func() port.ModelInfo { return e.configured.Embedder.Info() }) ||
+	return n.Chunker != "" && n.Chunker != chunk.Version && !e.configured.Options.Whole && e.configured.Embedder != nil ||
+		stale(n.EmbeddingDigest, e.configured.Embedder != nil,
+			func() port.ModelInfo { return e.configured.Embedder.Info() }) ||
 		stale(n.SparseDigest, e.configured.Sparse != nil, func() port.ModelInfo { return e.configured.Sparse.Info() })
 }

@@ -80,6 +80,15 @@ func TestAPartitionHasItsModels(t *testing.T) {
 			t.Errorf("%s: stale is %v", name, stale)
 		}
 	}
+	cut := port.PartitionRow{Name: "docs", Documents: 1, EmbeddingDigest: "new", SparseDigest: "new sparse"}
+	for chunker, stale := range map[string]bool{"": false, "1": true, chunk.Version: false} {
+		if cut.Chunker = chunker; all.Stale(cut) != stale || off.Stale(cut) {
+			t.Errorf("cut by rules %q: stale is %v, with models off %v", chunker, all.Stale(cut), off.Stale(cut))
+		}
+	}
+	if cut.Chunker = "1"; all.With(chunk.Options{MaxTokens: 160, Whole: true}).Stale(cut) {
+		t.Error("memories cut by other rules are stale")
+	}
 	if o := all.With(chunk.Options{}); o.Configured().Options != (chunk.Options{}) || configured.Options != chunk.Default() ||
 		o.ByDigests("older", "").Embedder != before.Embedders[1] {
 		t.Error("other options change what they should not")

@@ -7,12 +7,13 @@ import (
 	"github.com/mnemehq/mneme/core/ident"
 )
 
-// Session is a person who signed in to the console with a key. Of the token that the
-// browser keeps, only SHA-256 is stored.
+// Session is a person who signed in to the console, with a key or as a member. Of the token
+// that the browser keeps, only SHA-256 is stored.
 type Session struct {
 	Hash      [32]byte
-	Org       ident.Org // of the key
-	KeyID     string
+	Org       ident.Org // of the key or member
+	KeyID     string    // "": a member's
+	Member    string    // id; "": a key's
 	CreatedAt time.Time
 	SeenAt    time.Time // of the last call, about a minute late
 	ExpiresAt time.Time
@@ -34,9 +35,10 @@ type SessionReader interface {
 	SessionByHash(ctx context.Context, hash [32]byte) (Session, error)
 }
 
-// SessionWriter changes sessions and links to sign in with. Both go with their key.
+// SessionWriter changes sessions and links to sign in with. They go with their key or member.
 type SessionWriter interface {
-	// PutSession inserts a session. Fault NotFound when the organization has no such key.
+	// PutSession inserts a session. Fault NotFound when the organization has no such key or
+	// member.
 	PutSession(ctx context.Context, s Session) error
 	// TouchSession records a use, never moving it back. An absent session is left at that.
 	TouchSession(ctx context.Context, hash [32]byte, at time.Time) error
@@ -48,6 +50,7 @@ type SessionWriter interface {
 	// one gets it. Fault NotFound when absent.
 	TakeSignInLink(ctx context.Context, hash [32]byte) (SignInLink, error)
 	// PurgeSessions removes sessions that expired at now or before, or were last used at idle or
-	// before, and links that expired at now or before. It returns how many rows went.
+	// before, and links and invitations that expired at now or before. It returns how many
+	// rows went.
 	PurgeSessions(ctx context.Context, now, idle time.Time) (int, error)
 }

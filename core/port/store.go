@@ -45,6 +45,7 @@ type Reader interface {
 	DataKeyReader
 	OAuthReader
 	SessionReader
+	MemberReader
 	ReplicaReader
 	StatisticsReader
 	SourceReader
@@ -71,6 +72,7 @@ type Writer interface {
 	DataKeyWriter
 	OAuthWriter
 	SessionWriter
+	MemberWriter
 	ReplicaWriter
 	SourceWriter
 	EventWriter

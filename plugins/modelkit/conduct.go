@@ -110,7 +110,7 @@ func isTransient(err error) bool {
 func isBusy(err error) bool { return err != nil && fault.CodeOf(err) == fault.Unavailable }
 
 // endures makes calls for a while and watches memory. If the memory still grows, as it
-// may where a busy machine makes few calls, the run lasts up to four times as long: a
+// may where a busy machine makes few calls, the run lasts longer, but at most Settle: a
 // heap settles, a leak keeps growing.
 func (k *check) endures(prefix, task string, c conduct) {
 	const flat, under = "memory is flat in the second half of a long run", "memory stays under the declared ceiling"
@@ -133,6 +133,7 @@ func (k *check) endures(prefix, task string, c conduct) {
 	}
 	renewed := renewals()
 	length := cmp.Or(k.c.Endure, time.Minute)
+	longest := cmp.Or(k.c.Settle, 4*length)
 	started := time.Now()
 	ctx, cancel := context.WithCancel(k.ctx)
 	defer cancel()
@@ -165,7 +166,7 @@ func (k *check) endures(prefix, task string, c conduct) {
 	defer tick.Stop()
 	for told := time.Duration(0); ctx.Err() == nil; {
 		if ran := time.Since(started); ran >= length {
-			if _, _, settled := kit.Growth(samples); settled || ran >= 4*length && len(samples) >= kit.MinSamples {
+			if _, _, settled := kit.Growth(samples); settled || ran >= longest && len(samples) >= kit.MinSamples {
 				break
 			}
 		}

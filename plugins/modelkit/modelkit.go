@@ -32,6 +32,9 @@ type Candidate struct {
 	// Endure is how long each task is called on end while memory is watched; 0: a
 	// minute.
 	Endure time.Duration
+	// Settle is how long it is called at most while memory still grows; 0: four times
+	// Endure.
+	Settle time.Duration
 	// Memory tells the bytes that the model holds now and the ceiling that it
 	// declared, 0 where it declared none. nil: asked of a model that is a Gauge.
 	Memory func(port.Model) (used, ceiling int64)

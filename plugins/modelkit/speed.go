@@ -219,9 +219,12 @@ func (r rate) perSecond() float64 {
 	return float64(r.n) / r.took.Seconds()
 }
 
-// turns is how many times a model and its baseline are measured alternately, so that a
-// busy machine affects both alike.
-const turns = 4
+// A model and its baseline are measured alternately, so that a busy machine affects both
+// alike: so many times, or once where there is no time for more.
+const (
+	turns = 4
+	turn  = 250 * time.Millisecond
+)
 
 func (s Measurement) task(ctx context.Context, m port.Model, task port.Task, opening time.Duration) (_ Speed, err error) {
 	name := m.Info().ID
@@ -274,9 +277,10 @@ func (s Measurement) task(ctx context.Context, m port.Model, task port.Task, ope
 	if length == 0 {
 		length = 10 * time.Second
 	}
-	slice := length / time.Duration(turns*3*len(subjects))
+	alternately := int(min(max(length/turn, 1), turns))
+	slice := length / time.Duration(alternately*3*len(subjects))
 	started = time.Now()
-	for range turns {
+	for range alternately {
 		for _, one := range subjects {
 			if s.Progress != nil {
 				s.Progress(Step{Name: string(task) + ": speed", Done: min(time.Since(started), length), Of: length})

@@ -49,6 +49,7 @@ type Module struct {
 	Assets    map[string][]byte // by the names the module asks for
 	Info      port.ModelInfo    // name, version, licence, languages; the rest is filled in by Open
 	Interrupt Interrupt
+	Known     string // what Digest gives, where that is known; "": Open computes it
 
 	// Allow are the groups of imports that the module may use, as its manifest says
 	// and a person approved; nil: all.
@@ -283,9 +284,15 @@ func (m *Model) open(ctx context.Context) error {
 		m.startWorker(nil, anything)
 	}
 	m.startWorker(nil, queriesOnly)
-	m.startWorker(nil, guests)
+	for range min(o.Instances, 1+o.Instances/2, mostGuests) {
+		m.startWorker(nil, guests)
+	}
 	return nil
 }
+
+// mostGuests is how many workers for guests there are at most: each holds the memory of an
+// instance, if only of a server with several organizations.
+const mostGuests = 4
 
 // What a description may claim.
 const (
@@ -322,7 +329,9 @@ func (m *Model) readClaims(ctx context.Context, in *instance) error {
 		info.ID = info.Name
 	}
 	info.Runtime = "wasm"
-	info.Digest = m.module.Digest()
+	if info.Digest = m.module.Known; info.Digest == "" {
+		info.Digest = m.module.Digest()
+	}
 	info.Tasks = nil
 	exports := map[port.Task]string{port.TaskEmbed: abi.FuncEmbed, port.TaskSparse: abi.FuncSparse,
 		port.TaskRerank: abi.FuncRerank, port.TaskSynthesize: abi.FuncGenerate}

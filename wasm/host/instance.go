@@ -8,6 +8,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/mnemehq/mneme/wasm/abi"
 )
@@ -27,7 +28,8 @@ type instance struct {
 // newInstance instantiates the module and opens it with its settings.
 func (m *Model) newInstance(ctx context.Context) (*instance, error) {
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.FuncStart)
-	mod, err := m.runtime.InstantiateModule(ctx, m.code, config)
+	mod, err := m.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx,
+		experimental.MemoryAllocatorFunc(newMemory)), m.code, config)
 	if err != nil {
 		return nil, fmt.Errorf("instantiate: %w", err)
 	}

@@ -73,12 +73,13 @@ func (j *job) complete(r abi.Result, err error) {
 // duty is what a worker takes.
 type duty int
 
-// The duties. A worker for guests holds an instance ready for an organization whose calls
-// would wait until another one's batches end, which takes long while those give way.
+// The duties. The workers for guests hold instances ready for an organization whose calls
+// would wait until another one's batches end, which takes long while those give way. There
+// are several, because a call of it is cut for several processors.
 const (
 	anything    duty = iota
 	queriesOnly      // of whatever organization
-	guests           // of an organization that has no job running, while all that take anything are busy
+	guests           // of an organization that has only guests' jobs running, while all that take anything are busy
 )
 
 // caller is whose call it is; without a key nobody's whose name is known.
@@ -103,7 +104,7 @@ type queue struct {
 	closed bool
 
 	free    int                // workers for anything without a job
-	running map[ident.Org]int  // jobs of each organization
+	running map[ident.Org]int  // jobs of each organization that are not guests'
 	orgs    map[ident.Org]bool // the first that called, and a second one
 
 	turn uint64               // jobs taken
@@ -208,10 +209,12 @@ func (q *queue) next(d duty) *job {
 		q.held++
 	}
 	j.taken = true
-	q.running[first.org()]++
+	if d != guests {
+		q.running[first.org()]++
+	}
 	if d == anything {
 		q.free--
-		q.ready.Broadcast() // the guests' worker may have to take one now
+		q.ready.Broadcast() // a guests' worker may have to take one now
 	}
 	return j
 }
@@ -266,6 +269,9 @@ func (q *queue) release(j *job, d duty) {
 		j.held = false
 		q.held--
 		q.ready.Broadcast() // another that was held may go
+	}
+	if d == guests {
+		return
 	}
 	org := j.stream.org()
 	if q.running[org]--; q.running[org] == 0 {

@@ -279,8 +279,8 @@ func TestHeldCallers(t *testing.T) {
 	}
 }
 
-// TestGuests: while the workers for anything are busy, a guest, who has no job running, has one
-// worker more, and nobody else has.
+// TestGuests: while the workers for anything are busy, a guest, who has no job running with
+// them, has the workers for guests, and nobody else has.
 func TestGuests(t *testing.T) {
 	q := newQueue(100, 2)
 	guest := func() string { // what the guests' worker would take
@@ -310,8 +310,8 @@ func TestGuests(t *testing.T) {
 	if third.stream.op != "c1" {
 		t.Errorf("the guests' worker takes %s", third.stream.op)
 	}
-	if got := guest(); got != "" {
-		t.Errorf("the guest takes a second worker, for %s", got)
+	if got := guest(); got != "c2 " {
+		t.Errorf("beside its first job the guest takes %q", got)
 	}
 	q.release(third, guests)
 	q.release(third, guests) // counts once

@@ -34,6 +34,7 @@ type Source struct {
 	Allow    []abi.Capability // nil: not said
 	Settings map[string]Setting
 	File     string // that stands for all of the model; empty: built in
+	Digest   string // host.Module's, where it is known beforehand; empty: to be computed
 	SHA256   string // of File, in hex
 }
 
@@ -49,14 +50,20 @@ const (
 // builtin is a model inside this program.
 type builtin struct {
 	name string
-	open func() (Source, error)
+	// What host.Module.Digest gives, since hashing the weights is a third of a server's
+	// start. TestBuiltinDigests says what belongs here when a model or the engine changes.
+	digest string
+	open   func() (Source, error)
 }
 
 func builtins() []builtin {
 	return []builtin{
-		{Default, func() (Source, error) { return fromPack(e5small.Pack()) }},
-		{DefaultSparse, func() (Source, error) { return fromPack(spladetiny.Pack()) }},
-		{DefaultRerank, func() (Source, error) { return extended(e5small.Pack(), reranksmall.Extension()) }},
+		{Default, "sha256:c3ba9660225974d7cfc7d79d2e4b4abec95e2fd521a96a16a6f35c3e08af3dc6",
+			func() (Source, error) { return fromPack(e5small.Pack()) }},
+		{DefaultSparse, "sha256:2d4701928ac1639b84dad7dfa9a6265a9f09abd8cc4b3c39b3655e780f55e97b",
+			func() (Source, error) { return fromPack(spladetiny.Pack()) }},
+		{DefaultRerank, "sha256:edef835c25083a556546ea845944fcd44ebe4895aac7c95c76d484ea51bb61ed",
+			func() (Source, error) { return extended(e5small.Pack(), reranksmall.Extension()) }},
 	}
 }
 
@@ -83,7 +90,9 @@ func open(name string) (Source, error) {
 	if strings.HasPrefix(name, builtinPrefix) {
 		for _, b := range builtins() {
 			if b.name == name {
-				return b.open()
+				s, err := b.open()
+				s.Digest = b.digest
+				return s, err
 			}
 		}
 		return Source{}, fmt.Errorf("there is no such built-in model; there is %s", strings.Join(Builtin(), ", "))

@@ -59,7 +59,7 @@ func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cache
 	}
 	m, err := host.Open(ctx, host.Module{
 		Wasm: s.Wasm, Config: configured.Config, Identity: configured.Identity, Secrets: configured.Secrets,
-		Assets: s.Assets, Interrupt: interrupt, Allow: s.Allow,
+		Assets: s.Assets, Interrupt: interrupt, Known: s.Digest, Allow: s.Allow,
 		Info: port.ModelInfo{ID: id, Name: s.Name, Version: s.Version, Licence: s.Licence, Languages: s.Languages},
 	}, host.Options{
 		Instances:    cfg.Instances,

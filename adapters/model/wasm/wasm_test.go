@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/wasm/host"
 	"github.com/mnemehq/mneme/wasm/models"
 )
 
@@ -111,6 +112,30 @@ func builtinOf(t *testing.T, name string, task port.Task) port.Model {
 		t.Error("it embeds")
 	}
 	return m
+}
+
+// TestBuiltinDigests: a model that is built in says what is computed of it, in which
+// namespaces that it has made know it.
+func TestBuiltinDigests(t *testing.T) {
+	for _, name := range models.Builtin() {
+		s, err := models.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := host.Module{Wasm: s.Wasm, Config: s.Config, Assets: s.Assets}.Digest()
+		if s.Digest != want {
+			t.Errorf("the digest of %s in wasm/models/models.go has to be %s", name, want)
+		}
+		cfg := Default()
+		cfg.Module, cfg.Instances = name, 1
+		m, err := openConfig(t, cfg, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := m.Info().Digest; said != want {
+			t.Errorf("%s says that its digest is %s, not %s", name, said, want)
+		}
+	}
 }
 
 // TestBuiltinSparse: the built-in sparse encoder finds the answer, whose terms it

@@ -17,9 +17,11 @@ func (r *Reader) SessionByHash(ctx context.Context, hash [32]byte) (port.Session
 	s := port.Session{Hash: hash}
 	var org string
 	var created, seen, expires int64
-	ok, err := r.s.get(ctx, "read session",
-		`SELECT org, key_id, created_at, seen_at, expires_at, user_agent FROM sessions WHERE hash = ?`, []any{hash[:]},
-		&org, &s.KeyID, &created, &seen, &expires, &s.UserAgent)
+	ok, err := r.s.get(ctx, "read session", `SELECT org, key_id, '', created_at, seen_at, expires_at, user_agent
+  FROM sessions WHERE hash = ?
+UNION ALL SELECT members.org, '', members.id, s.created_at, s.seen_at, s.expires_at, s.user_agent
+  FROM member_sessions s JOIN members ON members.id = s.member WHERE s.hash = ?`, []any{hash[:], hash[:]},
+		&org, &s.KeyID, &s.Member, &created, &seen, &expires, &s.UserAgent)
 	if err != nil {
 		return port.Session{}, err
 	}
@@ -35,6 +37,9 @@ func (w *Writer) PutSession(ctx context.Context, s port.Session) error {
 	if err := w.check(ctx); err != nil {
 		return err
 	}
+	if s.Member != "" {
+		return w.putMemberSession(ctx, s)
+	}
 	if _, err := w.Key(ctx, s.Org, s.KeyID); err != nil {
 		return err
 	}
@@ -44,14 +49,31 @@ func (w *Writer) PutSession(ctx context.Context, s port.Session) error {
 	return w.fail(err)
 }
 
+func (w *Writer) putMemberSession(ctx context.Context, s port.Session) error {
+	if _, err := w.Member(ctx, s.Org, s.Member); err != nil {
+		return err
+	}
+	_, err := w.s.exec(ctx, "write session",
+		`INSERT INTO member_sessions (hash, member, created_at, seen_at, expires_at, user_agent) VALUES (?, ?, ?, ?, ?, ?)`,
+		s.Hash[:], s.Member, micros(s.CreatedAt), micros(s.SeenAt), micros(s.ExpiresAt), s.UserAgent)
+	return w.fail(err)
+}
+
+// sessionTables hold sessions, of keys and of members.
+var sessionTables = [...]string{"sessions", "member_sessions"}
+
 // TouchSession implements port.SessionWriter.
 func (w *Writer) TouchSession(ctx context.Context, hash [32]byte, at time.Time) error {
 	if err := w.check(ctx); err != nil {
 		return err
 	}
-	_, err := w.s.exec(ctx, "touch session", `UPDATE sessions SET seen_at = ? WHERE hash = ? AND seen_at < ?`,
-		micros(at), hash[:], micros(at))
-	return w.fail(err)
+	for _, table := range sessionTables {
+		if _, err := w.s.exec(ctx, "touch session", `UPDATE `+table+` SET seen_at = ? WHERE hash = ? AND seen_at < ?`,
+			micros(at), hash[:], micros(at)); err != nil {
+			return w.fail(err)
+		}
+	}
+	return nil
 }
 
 // DeleteSession implements port.SessionWriter.
@@ -59,8 +81,12 @@ func (w *Writer) DeleteSession(ctx context.Context, hash [32]byte) error {
 	if err := w.check(ctx); err != nil {
 		return err
 	}
-	_, err := w.s.exec(ctx, "delete session", `DELETE FROM sessions WHERE hash = ?`, hash[:])
-	return w.fail(err)
+	for _, table := range sessionTables {
+		if _, err := w.s.exec(ctx, "delete session", `DELETE FROM `+table+` WHERE hash = ?`, hash[:]); err != nil {
+			return w.fail(err)
+		}
+	}
+	return nil
 }
 
 // PutSignInLink implements port.SessionWriter.
@@ -115,7 +141,10 @@ func (w *Writer) PurgeSessions(ctx context.Context, now, idle time.Time) (int, e
 	}{
 		{`DELETE FROM sessions WHERE expires_at <= ?`, now},
 		{`DELETE FROM sessions WHERE seen_at <= ?`, idle},
+		{`DELETE FROM member_sessions WHERE expires_at <= ?`, now},
+		{`DELETE FROM member_sessions WHERE seen_at <= ?`, idle},
 		{`DELETE FROM sign_in_links WHERE expires_at <= ?`, now},
+		{`DELETE FROM invitations WHERE expires_at <= ?`, now},
 	} {
 		n, err := w.s.exec(ctx, "purge sessions", s.statement, micros(s.at))
 		if err != nil {

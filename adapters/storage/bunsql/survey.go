@@ -93,7 +93,7 @@ func (w *Writer) RemoveOrganization(ctx context.Context, id ident.Org) (bool, er
   AND NOT EXISTS (SELECT 1 FROM integrations WHERE org = organizations.id) AND NOT EXISTS (SELECT 1 FROM jobs
   WHERE org = organizations.id)
   AND NOT EXISTS (SELECT 1 FROM replays WHERE org = organizations.id) AND NOT EXISTS (SELECT 1 FROM oauth_grants
-  WHERE org = organizations.id)`, string(id))
+  WHERE org = organizations.id) AND NOT EXISTS (SELECT 1 FROM members WHERE org = organizations.id)`, string(id))
 	return n > 0, w.fail(err)
 }
 

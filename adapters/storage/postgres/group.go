@@ -50,12 +50,14 @@ type group struct {
 func (s *Store) group(ctx context.Context, p port.Partition, alone bool) (*group, error) {
 	g := &group{s: s, p: p, d: &dialect{}, alone: alone, holdsSlot: p != (port.Partition{}), done: make(chan struct{})}
 	if g.holdsSlot {
-		select {
-		case s.slots <- struct{}{}:
-		case <-time.After(slotPatience): // some transactions take very long
-			g.holdsSlot = false
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		patient, cancel := context.WithTimeout(ctx, slotPatience) // some transactions take very long
+		g.holdsSlot = s.slots.Take(patient, nil)
+		cancel()
+		if err := ctx.Err(); err != nil {
+			if g.holdsSlot {
+				s.slots.Give()
+			}
+			return nil, err
 		}
 	}
 	wait := p != (port.Partition{}) && s.queues.isContended(p)
@@ -66,7 +68,7 @@ func (s *Store) group(ctx context.Context, p port.Partition, alone bool) (*group
 	}
 	if err != nil {
 		if g.holdsSlot {
-			<-s.slots
+			s.slots.Give()
 		}
 		return nil, g.d.Fault("write", err)
 	}
@@ -156,7 +158,7 @@ func (g *group) abandon() {
 func (g *group) end() {
 	g.close()
 	if g.holdsSlot {
-		<-g.s.slots
+		g.s.slots.Give()
 	}
 	close(g.done)
 	if g.p != (port.Partition{}) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/postgres"
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -37,7 +38,8 @@ type Store struct {
 	now    func() time.Time
 	begin  [2]string // statements that begin a view and an update
 	queues *writeQueues
-	slots  chan struct{} // one for each transaction on a partition
+	views  *fair.Slots // one for each view that may run
+	slots  *fair.Slots // one for each transaction on a partition
 	purge  *bunsql.Purger
 
 	mu      sync.Mutex
@@ -120,7 +122,8 @@ func connect(c Config, o Options) (*Store, error) {
 		log:    o.Log,
 		now:    o.Now,
 		queues: newWriteQueues(),
-		slots:  make(chan struct{}, max(1, n/writersShare)),
+		views:  fair.NewSlots(n),
+		slots:  fair.NewSlots(max(1, n/writersShare)),
 		begin: [2]string{
 			viewing:  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + local,
 			updating: "BEGIN ISOLATION LEVEL SERIALIZABLE" + local + byKey,
@@ -245,6 +248,10 @@ func (s *Store) View(ctx context.Context, fn func(port.Reader) error) error {
 		return err
 	}
 	defer s.running.Done()
+	if !s.views.Take(ctx, nil) {
+		return ctx.Err()
+	}
+	defer s.views.Give()
 	d := &dialect{}
 	session, err := s.session(ctx, d)
 	if err != nil {
@@ -339,7 +346,8 @@ func (s *Store) Ping(ctx context.Context) error {
 // Pool implements port.Pooled.
 func (s *Store) Pool() port.Pool {
 	p := s.db.Stats()
-	return port.Pool{InUse: p.InUse, Max: p.MaxOpenConnections, Waits: p.WaitCount, Waited: p.WaitDuration}
+	waits, waited := s.views.Waits()
+	return port.Pool{InUse: p.InUse, Max: p.MaxOpenConnections, Waits: p.WaitCount + waits, Waited: p.WaitDuration + waited}
 }
 
 // Close implements port.DocumentStore. It waits for running functions; later calls

@@ -11,6 +11,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/core/fair"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -20,6 +22,9 @@ const (
 	maxFunctions = 256
 	maxBytes     = 16 << 20
 	maxTime      = 25 * time.Millisecond
+	// sharedTime is instead of maxTime where organizations share a commit: what one of them
+	// writes shall not wait for much of another's.
+	sharedTime = 5 * time.Millisecond
 )
 
 // lockPatience bounds how long to wait for another process's transaction, in
@@ -27,13 +32,14 @@ const (
 const lockPatience = 20 * time.Second
 
 // committer owns the writing connection and gives it to the callers of update,
-// one after the other: a request goes over queue, is started, reports its outcome
-// over outcomes, and gets done once the commit is on disk.
+// one after the other: a request waits in queue, where organizations take turns, is
+// started, reports its outcome over outcomes, and gets done once the commit is on disk.
 type committer struct {
 	s                *bunsql.Session
 	log              *slog.Logger
-	queue            chan *request
-	maintenance      chan func() // run on the connection while no transaction is open
+	queue            fair.Queue[*request]
+	queued           chan struct{} // has room for one: there may be requests
+	maintenance      chan func()   // run on the connection while no transaction is open
 	outcomes         chan outcome
 	done             chan struct{} // closed: no new requests
 	ended            chan struct{} // closed: the loop has returned
@@ -47,6 +53,7 @@ type committer struct {
 type request struct {
 	ctx   context.Context
 	fn    func(port.DocumentWriter) error
+	org   ident.Org
 	state atomic.Int32
 	start chan struct{}
 	done  chan error
@@ -68,7 +75,7 @@ type outcome struct {
 
 func newCommitter(s *bunsql.Session, log *slog.Logger) *committer {
 	return &committer{
-		s: s, log: log, queue: make(chan *request), maintenance: make(chan func()), outcomes: make(chan outcome),
+		s: s, log: log, queued: make(chan struct{}, 1), maintenance: make(chan func()), outcomes: make(chan outcome),
 		done: make(chan struct{}), ended: make(chan struct{}), onDropped: func() {}, afterTransaction: func() {},
 	}
 }
@@ -92,24 +99,19 @@ func (c *committer) update(ctx context.Context, fn func(port.DocumentWriter) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := &request{ctx: ctx, fn: fn, start: make(chan struct{}), done: make(chan error, 1)}
+	r := &request{ctx: ctx, fn: fn, org: fair.Organization(ctx), start: make(chan struct{}), done: make(chan error, 1)}
 	select {
 	case <-c.done:
 		return errClosed("write")
 	default:
 	}
-	select {
-	case c.queue <- r:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-c.done:
-		return errClosed("write")
-	}
-	leave := ctx.Done()
+	c.queue.Push(ctx, r)
+	c.wake()
+	leave, closed := ctx.Done(), (<-chan struct{})(c.done)
 	for {
 		select {
 		case <-r.start:
-			leave = nil // from here on the commit decides
+			leave, closed = nil, nil // from here on the commit decides
 			if err := c.run(r); err != nil {
 				return err
 			}
@@ -117,10 +119,24 @@ func (c *committer) update(ctx context.Context, fn func(port.DocumentWriter) err
 			return err
 		case <-leave:
 			if r.state.CompareAndSwap(waiting, left) {
+				c.queue.Remove(r)
 				return ctx.Err()
 			}
 			leave = nil
+		case <-closed:
+			if r.state.CompareAndSwap(waiting, left) {
+				return errClosed("write")
+			}
+			closed = nil
 		}
+	}
+}
+
+// wake has the loop look at the queue.
+func (c *committer) wake() {
+	select {
+	case c.queued <- struct{}{}:
+	default: // it will
 	}
 }
 
@@ -157,9 +173,14 @@ func (c *committer) loop() {
 	defer close(c.ended)
 	for {
 		select {
-		case r := <-c.queue:
+		case <-c.queued:
+			r := c.tryNext()
+			if r == nil {
+				continue
+			}
 			c.commitGroup(r)
 			c.afterTransaction()
+			c.wake() // for what the group left
 		case fn := <-c.maintenance:
 			fn()
 		case <-c.done:
@@ -183,12 +204,8 @@ func (c *committer) runBetween(ctx context.Context, fn func(*bunsql.Session) err
 
 // tryNext returns a waiting request; nil when there is none.
 func (c *committer) tryNext() *request {
-	select {
-	case r := <-c.queue:
-		return r
-	default:
-		return nil
-	}
+	r, _ := c.queue.Pop()
+	return r
 }
 
 // commitGroup commits a first request and those that come while it runs.
@@ -201,6 +218,7 @@ func (c *committer) commitGroup(first *request) {
 	var kept []*request
 	var bytes int
 	var dropped bool
+	limit := maxTime
 	for r := first; r != nil; {
 		out, ok := c.grant(r)
 		switch {
@@ -216,7 +234,10 @@ func (c *committer) commitGroup(first *request) {
 			bytes += out.written.Bytes
 			dropped = dropped || out.written.Dropped
 		}
-		if len(kept) >= maxFunctions || bytes >= maxBytes || time.Since(began) >= maxTime {
+		if r.org != first.org {
+			limit = sharedTime
+		}
+		if len(kept) >= maxFunctions || bytes >= maxBytes || time.Since(began) >= limit {
 			break
 		}
 		r = c.tryNext()

@@ -4,22 +4,19 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/storage/bunsql"
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
 
 // readers is a fixed number of reading connections, opened when first needed.
 type readers struct {
-	open   func(context.Context) (*bunsql.Session, error)
-	tokens chan struct{} // one for each View that may run
-	done   chan struct{}
-
-	waits  atomic.Int64 // views for which no connection was free
-	waited atomic.Int64 // nanoseconds for one
+	open  func(context.Context) (*bunsql.Session, error)
+	slots *fair.Slots // one for each View that may run
+	done  chan struct{}
 
 	mu   sync.Mutex
 	idle []*bunsql.Session // last in, first out: its page cache is warm
@@ -27,7 +24,7 @@ type readers struct {
 }
 
 func newReaders(n int, open func(context.Context) (*bunsql.Session, error)) *readers {
-	return &readers{open: open, tokens: make(chan struct{}, n), done: make(chan struct{})}
+	return &readers{open: open, slots: fair.NewSlots(n), done: make(chan struct{})}
 }
 
 func errClosed(op string) error {
@@ -43,7 +40,7 @@ func (r *readers) view(ctx context.Context, fn func(port.Reader) error) error {
 	if err := r.enter(ctx); err != nil {
 		return err
 	}
-	defer func() { <-r.tokens }()
+	defer r.slots.Give()
 	s, err := r.acquire(ctx)
 	if err != nil {
 		return err
@@ -65,27 +62,19 @@ func (r *readers) view(ctx context.Context, fn func(port.Reader) error) error {
 
 // enter waits until another view may run.
 func (r *readers) enter(ctx context.Context) error {
-	select {
-	case r.tokens <- struct{}{}:
+	if r.slots.Take(ctx, r.done) {
 		return nil
-	default:
 	}
-	began := time.Now()
-	r.waits.Add(1)
-	defer func() { r.waited.Add(int64(time.Since(began))) }()
-	select {
-	case r.tokens <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-r.done:
-		return errClosed("read")
+	if err := ctx.Err(); err != nil {
+		return err
 	}
+	return errClosed("read")
 }
 
 // pool is the state of the connections.
 func (r *readers) pool() port.Pool {
-	return port.Pool{InUse: len(r.tokens), Max: cap(r.tokens), Waits: r.waits.Load(), Waited: time.Duration(r.waited.Load())}
+	waits, waited := r.slots.Waits()
+	return port.Pool{InUse: r.slots.InUse(), Max: r.slots.Size(), Waits: waits, Waited: waited}
 }
 
 func (r *readers) acquire(ctx context.Context) (*bunsql.Session, error) {
@@ -110,25 +99,26 @@ func (r *readers) acquire(ctx context.Context) (*bunsql.Session, error) {
 // pause runs fn while no view runs; false if the running views do not end in time. New
 // views wait meanwhile.
 func (r *readers) pause(ctx context.Context, patience time.Duration, fn func() error) (bool, error) {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
+	patient, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	held := 0
 	defer func() {
 		for range held {
-			<-r.tokens
+			r.slots.Give()
 		}
 	}()
-	for held < cap(r.tokens) {
-		select {
-		case r.tokens <- struct{}{}:
+	for held < r.slots.Size() {
+		if r.slots.Take(patient, r.done) {
 			held++
-		case <-timer.C:
-			return false, nil
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case <-r.done:
-			return false, errClosed("read")
+			continue
 		}
+		switch err := ctx.Err(); {
+		case err != nil:
+			return false, err
+		case patient.Err() != nil:
+			return false, nil
+		}
+		return false, errClosed("read")
 	}
 	return true, fn()
 }
@@ -136,8 +126,8 @@ func (r *readers) pause(ctx context.Context, patience time.Duration, fn func() e
 // close waits for running views and closes the connections.
 func (r *readers) close() error {
 	r.stop.Do(func() { close(r.done) })
-	for range cap(r.tokens) {
-		r.tokens <- struct{}{}
+	for range r.slots.Size() {
+		r.slots.Take(context.Background(), nil)
 	}
 	var errs []error
 	for _, s := range r.idle {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -149,5 +150,63 @@ func pool(t *testing.T, f *fixture) {
 	until("all are done", func(s port.Pool) bool { return s.InUse == 0 && s.Waited > before.Waited })
 	if now := p.Pool(); now.Max != before.Max {
 		t.Errorf("%+v, before %+v", now, before)
+	}
+}
+
+// turns: however many views of one organization wait for a connection, another's has one
+// soon.
+func turns(t *testing.T, f *fixture) {
+	p, ok := f.s.(port.Pooled)
+	if !ok {
+		t.Skip("the store has no pool")
+	}
+	until := func(what string, is func(port.Pool) bool) {
+		t.Helper()
+		for began := time.Now(); !is(p.Pool()); time.Sleep(time.Millisecond) {
+			if time.Since(began) > time.Minute {
+				t.Fatalf("%s: %+v", what, p.Pool())
+			}
+		}
+	}
+	var views sync.WaitGroup
+	view := func(org string, fn func()) {
+		ctx := ident.WithPrincipal(f.ctx, ident.Principal{Org: ident.Org(org)})
+		views.Go(func() {
+			if err := f.s.View(ctx, func(port.Reader) error { fn(); return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	first, others := make(chan struct{}), make(chan struct{})
+	view("a", func() { <-first })
+	for range p.Pool().Max - 1 {
+		view("a", func() { <-others })
+	}
+	until("each has one", func(s port.Pool) bool { return s.InUse == s.Max })
+	var mu sync.Mutex
+	var order []string
+	const flood = 10
+	for i := range flood + 1 {
+		before, org := p.Pool().Waits, "a"
+		if i == flood {
+			org = "b"
+		}
+		view(org, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, org)
+		})
+		until("it waits", func(s port.Pool) bool { return s.Waits > before })
+	}
+	close(first) // by that one connection all of them go
+	for done := 0; done <= flood; time.Sleep(time.Millisecond) {
+		mu.Lock()
+		done = len(order)
+		mu.Unlock()
+	}
+	close(others)
+	views.Wait()
+	if at := slices.Index(order, "b"); at > 2 { // work in the background may have a turn, too
+		t.Errorf("b's view is the one after %v", order[:at])
 	}
 }

@@ -43,7 +43,7 @@ func (c *command) evalCommand() *cobra.Command {
 		candidates, rrfK          int
 		rerankPrior, rerankFloor  float64
 		byCategory, memories      bool
-		recalls                   bool
+		recalls, plainTitles      bool
 		memoryKey                 string
 	)
 	cmd := &cobra.Command{
@@ -121,7 +121,7 @@ collections stay out of the way of real documents.`,
 			}
 			collections := make([]*evaluate.Collection, len(args))
 			for i, dir := range args {
-				if collections[i], err = evaluate.Load(dir); err != nil {
+				if collections[i], err = evaluate.Load(dir, plainTitles); err != nil {
 					return err
 				}
 			}
@@ -156,7 +156,7 @@ collections stay out of the way of real documents.`,
 				Settings: map[string]any{"weights": o.Weights, "fusion": fusion, "candidates": candidates,
 					"users": users, "query_workers": o.QueryWorkers,
 					"sparse": o.Sparse, "rerank": o.Rerank, "rerank_prior": rerankPrior, "rerank_floor": rerankFloor,
-					"sparse_queries": sparseQueries, "memory": memories}}
+					"sparse_queries": sparseQueries, "memory": memories, "plain_titles": plainTitles}}
 			bar := newProgress(c.stderr)
 			var mu sync.Mutex
 			for _, col := range collections {
@@ -215,6 +215,7 @@ collections stay out of the way of real documents.`,
 	f.BoolVar(&memories, "memory", false,
 		"measure sets with users over the memory API, too: an end user each, its documents saved as memories")
 	f.BoolVar(&recalls, "recall", false, "measure the answers of recall, and nothing else")
+	f.BoolVar(&plainTitles, "plain-titles", false, "write titles as a line before the text, not as its heading")
 	f.StringVar(&memoryKey, "memory-key", "", "integration key of a server at --url, with every scope (MNEME_MEMORY_KEY)")
 	f.IntVar(&o.MemoryLimit, "memory-limit", 10, "memories that a search asks for; recall beyond it is not seen")
 	f.BoolVar(&o.Rebuild, "rebuild", false, "write the documents again even when nothing changed")

@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/bridge"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
 	"github.com/mnemehq/mneme/core/ident"
 )
 
@@ -39,7 +43,7 @@ client that speaks HTTP connects to /mcp of a running server instead.
 			if err != nil {
 				return err
 			}
-			cl, done, err := c.connect(cmd.Context(), "mcp", t)
+			cl, done, err := c.connectOrShare(cmd.Context(), t)
 			if err != nil {
 				return err
 			}
@@ -48,9 +52,6 @@ client that speaks HTTP connects to /mcp of a running server instead.
 			if namespace != "" {
 				b.Endpoint += "?namespace=" + url.QueryEscape(namespace)
 			}
-			if c.opened != nil {
-				b.Host = dialableAddr(cfg.Server.Addr) // links lead to where a server on this folder would be
-			}
 			return b.Run(cmd.Context(), c.stdin, c.stdout)
 		},
 	}
@@ -58,6 +59,15 @@ client that speaks HTTP connects to /mcp of a running server instead.
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "speak the protocol on standard input and output")
 	cmd.Flags().StringVar(&namespace, "namespace", "", "the namespace that the tools work on")
 	return cmd
+}
+
+// connectOrShare is the server of --url, or whoever holds the data folder.
+func (c *command) connectOrShare(ctx context.Context, t target) (*client.Client, func() error, error) {
+	if t.server() != "" {
+		return c.connect(ctx, "mcp", t)
+	}
+	t.key = cmp.Or(t.key, os.Getenv(t.credential().variable))
+	return c.share(ctx, t)
 }
 
 // dialableAddr is where a client on this machine reaches a server that listens on addr.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ func (c *command) modelsBenchCommand() *cobra.Command {
 	var ch modelFlags
 	var length time.Duration
 	var asJSON, alone bool
+	var against string
 	cmd := &cobra.Command{
 		Use:   "bench [MODEL...]",
 		Short: "Measure models beside the built-in ones",
@@ -28,17 +30,30 @@ func (c *command) modelsBenchCommand() *cobra.Command {
 such calls and how many passages of about 120 word pieces are done a second, the
 memory of its instances or processes, and the time from opening to the first answer.
 The built-in model of the task is measured in turns with it, and (x1.50) is the ratio
-to that: on a busy machine times mean little, ratios do.
+to that: on a busy machine times mean little, ratios do. --against names another model to
+compare with, your release before this one say, as MODEL is named.
 ` + modelFlagsHelp,
 		Example: "  mneme models bench\n  mneme models bench installed:bge-small-en-v1.5 --length 30s\n  mneme models " +
-			"bench --process ./backend --json",
+			"bench ./acme --against ./acme-1.zip\n  mneme models bench --process ./backend --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if length < 100*time.Millisecond {
 				return usage("--length is 100ms at least")
 			}
+			if alone && against != "" {
+				return usage("--alone compares with nothing, --against with a model")
+			}
 			cfg, all, err := c.selectModels(cmd.Context(), ch, args)
 			if err != nil {
 				return err
+			}
+			var before *selectedModel
+			if against != "" {
+				found, err := c.namedModel(cmd.Context(), cfg, against)
+				if err != nil {
+					return err
+				}
+				found.name = against // it may have the name of the one that is measured
+				before = &found
 			}
 			watch := newWatcher(c.stderr)
 			var list []benchedModel
@@ -49,7 +64,10 @@ to that: on a busy machine times mean little, ratios do.
 					Length:   length,
 					Progress: func(s modelkit.Step) { watch.step(one.name, s) },
 				}
-				if !alone {
+				switch {
+				case before != nil:
+					m.Baseline, m.Memory = c.earlier(cfg, *before), memoryOfEither(one, *before)
+				case !alone:
 					m.Baseline = c.baseline(cfg, one)
 				}
 				info, speed, err := modelkit.Measure(cmd.Context(), m)
@@ -69,9 +87,28 @@ to that: on a busy machine times mean little, ratios do.
 	}
 	ch.flags(cmd)
 	cmd.Flags().DurationVar(&length, "length", 10*time.Second, "how long to measure each task")
-	cmd.Flags().BoolVar(&alone, "alone", false, "measure no built-in model")
+	cmd.Flags().BoolVar(&alone, "alone", false, "compare with no other model")
+	cmd.Flags().StringVar(&against, "against", "", "compare with this model, not with the built-in one")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// memoryOfEither measures two models, where their memory can be told apart.
+func memoryOfEither(one, before selectedModel) func(port.Model) (used, ceiling int64) {
+	of, ofBefore := one.memory(), before.memory()
+	if slices.Equal(one.program(), before.program()) {
+		return nil
+	}
+	return func(m port.Model) (int64, int64) {
+		measure := of
+		if m.Info().ID == before.name {
+			measure = ofBefore
+		}
+		if measure == nil {
+			return 0, 0
+		}
+		return measure(m)
+	}
 }
 
 func (c *command) printBench(list []benchedModel) error {

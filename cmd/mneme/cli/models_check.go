@@ -283,6 +283,17 @@ func (c *command) baseline(cfg *configs.Config, one selectedModel) func(context.
 	}
 }
 
+// earlier opens a model to compare another with, for the tasks that it has.
+func (c *command) earlier(cfg *configs.Config, before selectedModel) func(context.Context, port.Task) (port.Model, error) {
+	return func(ctx context.Context, task port.Task) (port.Model, error) {
+		m, err := c.opener(cfg, before)(ctx)
+		if err != nil || slices.Contains(m.Info().Tasks, task) {
+			return m, err
+		}
+		return nil, m.Close()
+	}
+}
+
 // memory returns how to measure a backend's memory, where the system reports it; nil for
 // other models, which report their own.
 func (one selectedModel) memory() func(port.Model) (used, ceiling int64) {
@@ -339,11 +350,15 @@ func (one selectedModel) crash() func(context.Context, port.Model) error {
 	return func(context.Context, port.Model) error { return killBackends(command) }
 }
 
+// quickRun is long enough for a heap to settle on most machines.
+const quickRun = 4 * time.Second
+
 func (c *command) modelsCheckCommand() *cobra.Command {
 	var ch modelFlags
 	var golden, format, out string
 	var minCosine float64
 	var quick, asJSON bool
+	var longRun time.Duration
 	cmd := &cobra.Command{
 		Use:   "check [MODEL...]",
 		Short: "Check that models keep the promises of their ports",
@@ -382,9 +397,11 @@ A model folder's own folder golden is read without being asked for.`,
 			if err != nil {
 				return err
 			}
-			endure := time.Minute
-			if quick {
-				endure = 4 * time.Second
+			switch {
+			case !cmd.Flags().Changed("long-run") && quick:
+				longRun = quickRun
+			case longRun <= 0:
+				return usage("--long-run is a duration such as 10m")
 			}
 			watch := newWatcher(c.stderr)
 			var reports []modelkit.Report
@@ -401,7 +418,8 @@ A model folder's own folder golden is read without being asked for.`,
 						MinCosine: minCosine,
 						Baseline:  c.baseline(cfg, one),
 						Variants:  c.variants(cfg, one),
-						Endure:    endure,
+						Endure:    longRun,
+						Settle:    4 * max(longRun, quickRun),
 						Memory:    one.memory(),
 						Break:     one.crash(),
 						Progress:  func(s modelkit.Step) { watch.step(one.name, s) },
@@ -439,7 +457,8 @@ A model folder's own folder golden is read without being asked for.`,
 	f.StringVar(&format, "format", string(modelkit.Text), "text, json or junit")
 	f.BoolVar(&asJSON, "json", false, "the same as --format json")
 	f.StringVar(&out, "out", "", "write the report to this file, and text to standard output")
-	f.BoolVar(&quick, "quick", false, "four seconds of calls instead of a minute for each task")
+	f.DurationVar(&longRun, "long-run", time.Minute, "how long each task is called on end")
+	f.BoolVar(&quick, "quick", false, "the same as --long-run "+quickRun.String())
 	return cmd
 }
 

@@ -11,6 +11,9 @@ import (
 	"testing"
 )
 
+// aMoment keeps the checks of these tests short.
+const aMoment = "--long-run=500ms"
+
 // TestCheckProcess: a backend is checked like any model, crash included, and CI gets
 // its report as JUnit beside the text.
 func TestCheckProcess(t *testing.T) {
@@ -20,7 +23,7 @@ func TestCheckProcess(t *testing.T) {
 		"../../../plugins/examples/go").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
-	text := succeed(t, "models", "check", "--data", filepath.Join(dir, "data"), "--quick", "--format", "junit", "--out",
+	text := succeed(t, "models", "check", "--data", filepath.Join(dir, "data"), aMoment, "--format", "junit", "--out",
 		out, "--process", program).Stdout
 	b, err := os.ReadFile(out)
 	if err != nil {
@@ -58,7 +61,7 @@ func TestCheckProcess(t *testing.T) {
 func TestCheckGolden(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "golden.json")
 	write(t, file, `{"sparse":[{"text":"keys","terms":{"1":1}}]}`)
-	r := mneme(t, "models", "check", "--quick", "--golden", file, "builtin:splade-tiny")
+	r := mneme(t, "models", "check", aMoment, "--golden", file, "builtin:splade-tiny")
 	if r.Code != 1 || !strings.Contains(r.Stdout,
 		"FAIL  golden.sparse: cosine to the golden terms of at least 0.99; saw 0.00000") ||
 		!strings.Contains(r.Stdout, "\n1 of ") {
@@ -126,7 +129,39 @@ func TestBench(t *testing.T) {
 			}
 		}
 	}
-	if r := mneme(t, "models", "bench", "--length", "1ms"); r.Code != 2 {
+	for _, args := range [][]string{{"--length", "1ms"}, {"--alone", "--against", "builtin:splade-tiny"}} {
+		if r := mneme(t, append([]string{"models", "bench"}, args...)...); r.Code != 2 {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
+
+// TestBenchAgainst: a vendor's release is measured beside the one before, for the tasks that
+// this one has.
+func TestBenchAgainst(t *testing.T) {
+	for against, compared := range map[string]bool{"builtin:splade-tiny": true, "builtin:rerank-small": false} {
+		var list struct {
+			Models []struct {
+				Speed []struct {
+					Baseline *struct{ Name string }
+					Ratio    *struct {
+						P50    float64 `json:"p50"`
+						Memory float64 `json:"memory"`
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(succeed(t, "models", "bench", "--length", "200ms", "--json", "builtin:splade-tiny",
+			"--against", against).Stdout), &list); err != nil {
+			t.Fatal(err)
+		}
+		s := list.Models[0].Speed[0]
+		if (s.Baseline != nil && s.Baseline.Name == against && s.Ratio.P50 > 0 && s.Ratio.Memory > 0) != compared {
+			t.Errorf("against %s: %+v", against, s)
+		}
+	}
+	if r := mneme(t, "models", "bench", "builtin:splade-tiny", "--against", "./gone"); r.Code == 0 ||
+		!strings.Contains(r.Stderr, "./gone") {
 		t.Errorf("%+v", r)
 	}
 }

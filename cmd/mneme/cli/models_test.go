@@ -64,7 +64,7 @@ func TestModelsOfEveryRole(t *testing.T) {
 		}
 	}
 	file := threeModels(t, "judge")
-	if err := json.Unmarshal([]byte(succeed(t, "models", "check", "--config", file, "--quick", "--json").Stdout),
+	if err := json.Unmarshal([]byte(succeed(t, "models", "check", "--config", file, aMoment, "--json").Stdout),
 		&checked); err != nil {
 		t.Fatal(err)
 	}

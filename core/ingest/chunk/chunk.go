@@ -11,7 +11,7 @@ import (
 
 // Version names the rules of this package. Namespaces record it: chunks of two
 // versions differ, and changing over is a deliberate rebuild.
-const Version = "1"
+const Version = "2"
 
 // Limits of Options.
 const (

@@ -69,10 +69,10 @@ func TestSplit(t *testing.T) {
 			[]string{" | #tag", " | #", " | ####### seven", " | " + strings.Repeat("x", 201)}},
 		{"heading in a fence", "# A\n```sh\n# not a heading\n\nls\n```\n", chunk.Default(),
 			[]string{"A | ```sh\n# not a heading\n\nls\n```"}},
-		{"open fence is text", "a\n\n```\nb\n\nc", chunk.Default(), []string{" | a", " | ```\nb", " | c"}},
+		{"open fence is text", "(1)\n\n```\nb\n\nc", chunk.Default(), []string{" | (1)", " | ```\nb", " | c"}},
 		{"thematic break", "a\n***\nb\n\n- - -\n\nc", chunk.Default(), []string{" | a", " | b", " | c"}},
 		{"nothing but a break", "\n***\n", chunk.Default(), []string{" | ***"}},
-		{"front matter", "---\ntitle: x\n---\n\nbody", chunk.Default(), []string{" | ---\ntitle: x\n---", " | body"}},
+		{"front matter", "---\ntitle: x\n---\n\nbody", chunk.Default(), []string{" | ---\ntitle: x\n---", "x | body"}},
 		{"lead-in and list", "You need:\n\n- beans\n\n- water\n  and a cup\n\n  hot\n\nThen wait.", chunk.Default(),
 			[]string{" | You need:\n\n- beans\n\n- water\n  and a cup\n\n  hot", " | Then wait."}},
 		{"paragraph and list", "Beans are nice.\n\n* a\n* b", chunk.Default(), []string{" | Beans are nice.", " | * a\n* b"}},
@@ -138,6 +138,84 @@ func TestSplit(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestTitle is of first lines that are titles, and of those that are not.
+func TestTitle(t *testing.T) {
+	body, more := "It roasts beans at 205 degrees.", "Wipe it weekly, and never while it is hot."
+	at200 := strings.TrimSpace(strings.Repeat("word ", 40)) + "s"
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"a line", "The roaster\n\n" + body + "\n\n" + more,
+			[]string{" | The roaster\n\n" + body, "The roaster | " + more}},
+		{"below blank lines, indented", "\n \n   The  roaster \n\n\n" + body + "\n\n" + more,
+			[]string{" | The  roaster \n\n\n" + body, "The roaster | " + more}},
+		{"a question", "Why does it smoke?\n\n" + more + "\n\n" + body,
+			[]string{" | Why does it smoke?\n\n" + more, "Why does it smoke? | " + body}},
+		{"a sentence above a long paragraph", "It smokes.\n\n" + body + "\n\n" + more,
+			[]string{" | It smokes.\n\n" + body, "It smokes. | " + more}},
+		{"a sentence above a shorter one", "It smokes a lot.\n\n" + body, []string{" | It smokes a lot.", " | " + body}},
+		{"a sentence above a list", "It smokes.\n\n- a\n- b", []string{" | It smokes.", " | - a\n- b"}},
+		{"a line above a list", "To do\n\n- a\n- b", []string{" | To do\n\n- a\n- b"}},
+		{"a line above a table", "Prices\n\n|a|b|\n|--|--|", []string{" | Prices\n\n|a|b|\n|--|--|"}},
+		{"a line above a fence", "Usage\n\n```\nls\n```", []string{" | Usage\n\n```\nls\n```"}},
+		{"above tildes", "Usage\n\n~~~\nls\n~~~", []string{" | Usage\n\n~~~\nls\n~~~"}},
+		{"lines that are longer together", "abcdef\n\nabc\ndefg\n\nx", []string{" | abcdef\n\nabc\ndefg", "abcdef | x"}},
+		{"and not", "abcdef\n\nabc\ndef\n\nx", []string{" | abcdef", " | abc\ndef", " | x"}},
+		{"above all of the text", "Arabica\n\nA plant.", []string{" | Arabica\n\nA plant."}},
+		{"a sentence above twice as much", "Go.\n\nabcdefg\n\nx", []string{" | Go.\n\nabcdefg", "Go. | x"}},
+		{"and less", "Go.\n\nabcdef", []string{" | Go.", " | abcdef"}},
+		{"above a lower heading", "The roaster\n\n## Care\n" + more, []string{"The roaster > Care | " + more}},
+		{"above an underlined one", "The roaster\n\nCare\n---\n" + more, []string{"The roaster > Care | " + more}},
+		{"above the document's heading", "draft of May\n\n# The roaster\n" + body,
+			[]string{" | draft of May", "The roaster | " + body}},
+		{"above the same, underlined", "draft of May\n\nThe roaster\n===\n" + body,
+			[]string{" | draft of May", "The roaster | " + body}},
+		{"above the title once more", "The Roaster\n\n" + body + "\n\n# The roaster\n" + more,
+			[]string{" | The Roaster\n\n" + body, "The roaster | " + more}},
+		{"alone", "The roaster", []string{" | The roaster"}},
+		{"without a blank line", "The roaster\n" + body + "\n\n" + more, []string{" | The roaster\n" + body, " | " + more}},
+		{"of as many bytes as a heading", at200 + "\n\n" + words(100, "body") + "\n\n" + more,
+			[]string{" | " + at200 + "\n\n" + words(100, "body"), at200 + " | " + more}},
+		{"of one more", at200 + "s\n\n" + words(100, "body") + "\n\n" + more,
+			[]string{" | " + at200 + "s", " | " + words(100, "body"), " | " + more}},
+		{"a salutation", "Dear Anna,\n\n" + more, []string{" | Dear Anna,", " | " + more}},
+		{"a lead-in", "You should know:\n\n" + more, []string{" | You should know:", " | " + more}},
+		{"a semicolon", "First;\n\n" + more, []string{" | First;", " | " + more}},
+		{"a quotation", "> So he said\n\n" + more, []string{" | > So he said", " | " + more}},
+		{"a badge", "[build](x)\n\n" + more, []string{" | [build](x)", " | " + more}},
+		{"a picture", "![logo](x)\n\n" + more, []string{" | ![logo](x)", " | " + more}},
+		{"an element", "<p>\n\n" + more, []string{" | <p>", " | " + more}},
+		{"an item", "- one\n\n" + more, []string{" | - one", " | " + more}},
+		{"a row", "a | b\n\n" + more, []string{" | a | b", " | " + more}},
+		{"a number", "1986\n\n" + more, []string{" | 1986", " | " + more}},
+		{"code", "    x = 1\n\n" + more, []string{" | x = 1", " | " + more}},
+		{"front matter", "---\nkind: a\ntitle: \"The  roaster\"\n---\n" + more,
+			[]string{" | ---\nkind: a\ntitle: \"The  roaster\"\n---", "The roaster | " + more}},
+		{"front matter and the same heading", "---\ntitle: The roaster\n---\n# The Roaster\n" + more,
+			[]string{" | ---\ntitle: The roaster\n---", "The Roaster | " + more}},
+		{"front matter and a line", "---\ntitle: Roaster\n---\nThe roaster\n\n" + more,
+			[]string{" | ---\ntitle: Roaster\n---", " | The roaster\n\n" + more}},
+		{"front matter alone", "---\ntitle: The roaster\n---\n", []string{" | ---\ntitle: The roaster\n---"}},
+		{"a field of a field", "---\na:\n  title: b\n---\n" + more, []string{" | ---\na:\n  title: b\n---", " | " + more}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, show(tt.text, split(t, tt.text, chunk.Default()))); d != "" {
+				t.Error(d)
+			}
+			check(t, tt.text, chunk.Default())
+		})
+	}
+	gap := "Title\n" + strings.Repeat("\n", 64*32) + "A body of some words."
+	if d := cmp.Diff([]string{"Title | A body of some words."}, show(gap, split(t, gap, sized(64)))); d != "" {
+		t.Errorf("far above its text: %s", d)
+	}
+	if d := cmp.Diff([]string{" | ---\ntitle: A\n---\nb"}, show("---\ntitle: A\n---\nb",
+		split(t, "---\ntitle: A\n---\nb", chunk.Options{MaxTokens: 64, Whole: true}))); d != "" {
+		t.Errorf("a memory: %s", d)
 	}
 }
 
@@ -279,7 +357,7 @@ func TestApproximate(t *testing.T) {
 
 // markdown draws text from pieces that steer the parser.
 func markdown() *rapid.Generator[string] {
-	piece := rapid.SampledFrom([]string{"\n", "\n\n", "\r\n", " ", "# ", "## T", "- ", "1. ", "12) ", "```", "~~~\n",
+	piece := rapid.SampledFrom([]string{"\n", "\n\n", "\r\n", "title: a b\n", " ", "# ", "## T", "- ", "1. ", "12) ", "```", "~~~\n",
 		"|", "|--|\n", "---\n", "===\n", "...",
 		". A", "! ", "。", ":", "word ", "long sentence goes on, and on; ", "e\u0301\u0301", "👩‍👩‍👧", "日本語", "\u2003",
 		"\u00a0", "\t", "Dr. ", "(x) ", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",

@@ -3,6 +3,7 @@ package chunk
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 type kind uint8
@@ -23,12 +24,13 @@ type layout struct {
 }
 
 type heading struct {
-	level  int
-	parent int // index of the heading it stands under; -1: none
-	at     span
+	level  int  // 0: the document's title, without markup
+	parent int  // index of the heading it stands under; -1: none
+	at     span // of a title in front matter: none
 	title  string
 	pieces int
 	used   bool // it is some chunk's context
+	plain  bool // a title that is a line of text, so that the first chunk below it shows it
 }
 
 // block is what chunks never reach out of.
@@ -93,7 +95,12 @@ func (p *parser) line(at int) line {
 
 func parse(doc string) *layout {
 	p := &parser{doc: doc, out: &layout{doc: doc}, cur: block{head: -1}, literal: map[byte]bool{}}
-	at := p.frontMatter()
+	at, named := p.frontMatter()
+	if next, ok := p.plainTitle(at); ok {
+		at = next
+	} else {
+		p.title(heading{title: named})
+	}
 	for at < len(doc) {
 		at = p.read(at)
 	}
@@ -107,27 +114,105 @@ func parse(doc string) *layout {
 	return p.out
 }
 
-// frontMatter takes a leading "---" metadata block, short and closed.
-func (p *parser) frontMatter() int {
+// frontMatter takes a leading "---" metadata block, short and closed, and the title in it.
+func (p *parser) frontMatter() (next int, title string) {
 	l := p.line(0)
 	if l.text != "---" || l.indent > 0 {
-		return 0
+		return 0, ""
 	}
 	lines := []span{{l.start, l.end}}
 	for at, n := l.next, 0; n < 64; n++ { // an open one ends at the empty line after the text
 		l = p.line(at)
 		if l.text == "" {
-			return 0
+			return 0, ""
 		}
 		lines = append(lines, span{l.start, l.end})
 		if l.text == "---" || l.text == "..." {
 			p.add(part{kind: fence, at: span{0, l.end}, leaves: p.leaves(lines)})
 			p.flush()
-			return l.next
+			return l.next, title
+		}
+		if value, ok := strings.CutPrefix(l.text, "title:"); ok && title == "" && l.indent == 0 {
+			title = strings.Trim(strings.TrimSpace(value), `"'`)
 		}
 		at = l.next
 	}
-	return 0
+	return 0, ""
+}
+
+// title puts a heading above all others.
+func (p *parser) title(h heading) {
+	h.title = strings.Join(strings.Fields(h.title), " ")
+	if h.title == "" || len(h.title) > maxHeadingBytes {
+		return
+	}
+	h.parent = -1
+	p.out.heads = append(p.out.heads, h)
+	p.cur.head = len(p.out.heads) - 1
+}
+
+// plainTitle takes a first line that is a title without markup: a short one before a
+// blank line and before what is clearly longer, or structured. A document with a heading
+// of the first level right below it has its title there.
+func (p *parser) plainTitle(at int) (next int, ok bool) {
+	l := p.line(at)
+	for l.text == "" && l.next < len(p.doc) {
+		l = p.line(l.next)
+	}
+	if l.indent >= 4 || len(l.text) > maxHeadingBytes || !titleLike(l.text) || p.line(l.next).text != "" {
+		return 0, false
+	}
+	below := p.line(l.next)
+	for below.text == "" && below.next < len(p.doc) {
+		below = p.line(below.next)
+	}
+	if below.text == "" || !p.entitled(below, l.text) {
+		return 0, false
+	}
+	p.title(heading{at: span{l.at, l.at + len(l.text)}, title: l.text, plain: true})
+	return l.next, true
+}
+
+// titleLike reports whether a line could be a title: words that are no markup of
+// something else, and no beginning of a sentence, a list or a letter.
+func titleLike(text string) bool {
+	if text == "" || strings.ContainsRune("#>|<[!`~", rune(text[0])) || strings.Contains(text, "|") || marker(text) > 0 ||
+		rule(text) || leadIn(text) || !strings.ContainsFunc(text, unicode.IsLetter) {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return last != ',' && last != ';' && last != '，' && last != '；'
+}
+
+// belowSentence is how many times as long as a title that ends as a sentence does the
+// paragraph below it is, at least: a shorter one follows the first sentence of a text.
+const belowSentence = 2
+
+// entitled reports whether what starts at a line can stand under a plain title: a lower
+// heading, a list, a table, a fence, a paragraph that is longer, or one that ends the text.
+func (p *parser) entitled(l line, title string) bool {
+	if level, _, ok := atx(l); ok {
+		return level > 1
+	}
+	if under := p.line(l.next); under.text != "" && under.indent < 4 {
+		if level, ok := underline(under.text); ok {
+			return level > 1
+		}
+	}
+	last, _ := utf8.DecodeLastRuneInString(title)
+	sentence, bytes := terminal(last) && last != '?' && last != '？', len(title)
+	if sentence {
+		bytes *= belowSentence
+	} else if marker(l.text) > 0 || l.text[0] == '|' || runLength(l.text, '`') >= 3 || runLength(l.text, '~') >= 3 {
+		return true
+	}
+	for l.text != "" {
+		if bytes -= len(l.text); bytes < 0 {
+			return true
+		}
+		l = p.line(l.next)
+	}
+	return !sentence && strings.TrimSpace(p.doc[l.start:]) == ""
 }
 
 // read takes the element or the line that starts at a position and returns
@@ -214,6 +299,9 @@ func (p *parser) heading(level int, at span) {
 		parent = p.out.heads[parent].parent
 	}
 	title := strings.Join(strings.Fields(p.doc[at.start:at.end]), " ")
+	if parent >= 0 && p.out.heads[parent].level == 0 && strings.EqualFold(p.out.heads[parent].title, title) {
+		parent = -1 // the title once more
+	}
 	p.out.heads = append(p.out.heads, heading{level: level, parent: parent, at: at, title: title})
 	p.cur.head = len(p.out.heads) - 1
 }

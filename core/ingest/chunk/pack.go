@@ -40,7 +40,7 @@ func (d *layout) countWords(t *tally, z sizes) {
 	}
 	// Headings under a heading come after it, so the last ones decide first.
 	for h := len(d.heads) - 1; h >= 0; h-- {
-		if hd := &d.heads[h]; !hd.used {
+		if hd := &d.heads[h]; !hd.used && hd.at.end > 0 {
 			d.blocks = append(d.blocks, block{hd.parent, []part{{at: hd.at, leaves: []leaf{{at: hd.at, pieces: hd.pieces}}}}})
 			d.context(hd.parent, z)
 		}
@@ -311,6 +311,9 @@ func (d *layout) pack(z sizes) []port.Chunk {
 				j--
 			}
 			at, c := span{us[i].at.start, us[j-1].at.end}, context
+			if from := d.titleAbove(b); done == 0 && from >= 0 && at.end-from <= z.bytes {
+				at.start, c = from, ""
+			}
 			if us[i].header != "" {
 				c = strings.TrimPrefix(c+"\n"+us[i].header, "\n")
 			}
@@ -319,6 +322,20 @@ func (d *layout) pack(z sizes) []port.Chunk {
 		}
 	}
 	return out
+}
+
+// titleAbove is where the document's title starts, if it is a line of text right above a
+// block; -1: it is not. The first chunk of that block begins with it, and the others have it
+// as their context.
+func (d *layout) titleAbove(b *block) int {
+	if b.head < 0 || !d.heads[b.head].plain || !d.heads[b.head].used {
+		return -1
+	}
+	title := d.heads[b.head].at
+	if strings.TrimSpace(d.doc[title.end:b.parts[0].at.start]) != "" {
+		return -1
+	}
+	return title.start
 }
 
 // overlap is where the chunk after us[i:j] starts: at j, or some sentences before.
@@ -346,7 +363,7 @@ func (d *layout) whole(z sizes) (port.Chunk, bool) {
 	}
 	n := d.markup
 	for _, h := range d.heads {
-		if h.used { // the others are blocks
+		if h.used && h.at.end > 0 { // the others are blocks
 			n += h.pieces
 		}
 	}

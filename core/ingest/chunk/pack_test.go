@@ -68,8 +68,8 @@ func TestPacking(t *testing.T) {
 			[]string{"- " + c(20), "- " + a(30) + "\n" + b(20)}},
 		{"numbers below a heading", "# H\n3. " + a(40) + ". Bee.\n4) " + c(40), sized(64),
 			[]string{"3. " + a(40) + ". Bee.", "4) " + c(40)}},
-		{"numbers below a blank line", "Aa.\n\n9. " + a(40) + ". Bee.\n10. " + c(40), sized(64),
-			[]string{"Aa.", "9. " + a(40) + ". Bee.", "10. " + c(40)}},
+		{"numbers below a blank line", "(1)\n\n9. " + a(40) + ". Bee.\n10. " + c(40), sized(64),
+			[]string{"(1)", "9. " + a(40) + ". Bee.", "10. " + c(40)}},
 		{"nine digits", "123456789. " + a(40) + ". Bee.\n900000000. " + c(40), sized(64),
 			[]string{"123456789. " + a(40) + ". Bee.", "900000000. " + c(40)}},
 		{"ten digits", "a(b)\n1234567890. " + a(40) + ". Bee.\n9000000000. " + c(40), sized(64),
@@ -137,7 +137,7 @@ func TestBytes(t *testing.T) {
 		opt        chunk.Options
 		want       []string
 	}{
-		{"a block that fits", "Zz.\n\n" + x + " " + fill(1047, "Yy "), sized(64), []string{"Zz.", x + " " + fill(1047, "Yy ")}},
+		{"a block that fits", "1.\n\n" + x + " " + fill(1047, "Yy "), sized(64), []string{"1.", x + " " + fill(1047, "Yy ")}},
 		{"a block that does not", x + " " + fill(1048, "Yy "), sized(64), []string{x, fill(1048, "Yy ")}},
 		{"overlap that fits", x + " " + y + " " + fill(1047, "Zz "), sized(64),
 			[]string{x + " " + y, y + " " + fill(1047, "Zz ")}},

@@ -63,6 +63,11 @@ func Local(h http.Handler, key string) *Client {
 	return &Client{"http://local", key, &http.Client{Transport: local{h}}}
 }
 
+// Through makes a client of the server at base that a transport reaches, which adds the key.
+func Through(base string, t http.RoundTripper) *Client {
+	return &Client{base, "", &http.Client{Transport: t}}
+}
+
 // Base is the server's URL.
 func (c *Client) Base() string { return c.base }
 

@@ -178,6 +178,8 @@ type Server struct {
 	// Certificate is the file with the certificate of an https server, by which its
 	// machine's commands know it: none names 127.0.0.1.
 	Certificate string `json:"certificate,omitempty"`
+	// Command is what the process was started as: serve, mcp...
+	Command string `json:"-"`
 }
 
 // Announce records this process's server.
@@ -213,12 +215,14 @@ func Running(dir string) (s Server, ok bool, err error) {
 	if held == nil {
 		return Server{}, false, nil
 	}
-	if !errors.As(held, new(*InUse)) {
+	var by *InUse
+	if !errors.As(held, &by) || !readJSON(filepath.Join(dir, serverFile), &s) || s.URL == "" {
 		return Server{}, false, held
 	}
-	if !readJSON(filepath.Join(dir, serverFile), &s) || s.URL == "" {
+	if by.Holder.PID != s.PID { // one of both is of a process that has just ended
 		return Server{}, false, held
 	}
+	s.Command = by.Holder.Command
 	return s, true, nil
 }
 

@@ -102,8 +102,13 @@ func parseTime(s string) time.Time {
 }
 
 // Load reads a folder with corpus.jsonl, queries.jsonl, each plain or gzipped,
-// and qrels.tsv.
-func Load(dir string) (*Collection, error) {
+// and qrels.tsv. A title becomes the first heading of its text, or with plainTitles a line
+// of its own before it, as most people write one.
+func Load(dir string, plainTitles bool) (*Collection, error) {
+	heading := "# "
+	if plainTitles {
+		heading = ""
+	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", dir, err)
@@ -127,7 +132,7 @@ func Load(dir string) (*Collection, error) {
 		d := Document{ID: safe, Text: r.Text, User: r.meta("user")}
 		d.Time = parseTime(r.meta("time"))
 		if r.Title != "" {
-			d.Text = "# " + r.Title + "\n\n" + r.Text
+			d.Text = heading + r.Title + "\n\n" + r.Text
 		}
 		if strings.TrimSpace(d.Text) == "" {
 			return nil // nothing to find; collections have such documents

@@ -45,7 +45,7 @@ const (
 )
 
 func TestLoad(t *testing.T) {
-	c, err := evaluate.Load(folder(t, map[string]string{"corpus.jsonl.gz": corpus, "queries.jsonl": queries, "qrels.tsv": qrels}))
+	c, err := evaluate.Load(folder(t, map[string]string{"corpus.jsonl.gz": corpus, "queries.jsonl": queries, "qrels.tsv": qrels}), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("recall is %v, want 0.5", got)
 	}
 	other, err := evaluate.Load(folder(t,
-		map[string]string{"corpus.jsonl": corpus + `{"id":"c","text":"z"}`, "queries.jsonl.gz": queries, "qrels.tsv": qrels}))
+		map[string]string{"corpus.jsonl": corpus + `{"id":"c","text":"z"}`, "queries.jsonl.gz": queries, "qrels.tsv": qrels}), false)
 	if err != nil || other.Digest == c.Digest {
 		t.Errorf("another corpus has the same digest, %v", err)
 	}
@@ -87,13 +87,13 @@ func TestLoadSaysWhereItFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := evaluate.Load(folder(t,
-				map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries, "qrels.tsv": c.qrels}))
+				map[string]string{"corpus.jsonl": c.corpus, "queries.jsonl": c.queries, "qrels.tsv": c.qrels}), false)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v does not say %q", err, c.want)
 			}
 		})
 	}
-	if _, err := evaluate.Load(filepath.Join(t.TempDir(), "absent")); err == nil {
+	if _, err := evaluate.Load(filepath.Join(t.TempDir(), "absent"), false); err == nil {
 		t.Error("an absent folder was loaded")
 	}
 }

@@ -42,13 +42,12 @@ func cached(t *testing.T, elements ...string) string {
 	return abs
 }
 
-// endure is how long each task is called on end here; a vendor's check takes a minute.
-func endure() time.Duration {
-	if testing.Short() {
-		return time.Second
-	}
-	return 3 * time.Second
-}
+// How long each task is called on end here, and at most while memory still grows, which it
+// does for longer where a busy machine makes few calls; a vendor's check takes a minute.
+const (
+	endure = 500 * time.Millisecond
+	settle = 16 * time.Second
+)
 
 // check opens a model the way of an operator's configuration, which says what is
 // below models: mine:, and holds it to every check.
@@ -67,7 +66,7 @@ func check(t *testing.T, config, dataDir string, golden fs.FS, minCosine float64
 	if testing.Short() {
 		golden = nil // 200 texts are a minute's work under the race detector
 	}
-	c := modelkit.Candidate{Name: "mine", Golden: golden, MinCosine: minCosine, Endure: endure(),
+	c := modelkit.Candidate{Name: "mine", Golden: golden, MinCosine: minCosine, Endure: endure, Settle: settle,
 		Open: func(ctx context.Context) (port.Model, error) {
 			return r.Model.Open(ctx, cfg.Models["mine"], registry.Env{
 				Log:      slog.New(slog.DiscardHandler),

@@ -7,13 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -52,8 +49,8 @@ func with(n int64, request []byte) []byte {
 const isAttacker = "MNEME_TEST_ATTACKER"
 
 // start begins the attack and comes back when every connection is open and has sent its
-// first request. stop ends it and says what was answered.
-func (a attack) start(t *testing.T) (stop func() string) {
+// first request. stop ends it and says how many answers there were of each status.
+func (a attack) start(t *testing.T) (stop func() map[string]int) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -88,11 +85,14 @@ func (a attack) start(t *testing.T) (stop func() string) {
 	if line, err := said.ReadString('\n'); err != nil || line != "ready\n" {
 		t.Fatalf("the attacker says %q: %v", line, err)
 	}
-	return func() string {
+	return func() map[string]int {
 		_ = in.Close()
-		answered, _ := io.ReadAll(said)
+		answers := map[string]int{}
+		if err := json.NewDecoder(said).Decode(&answers); err != nil {
+			t.Errorf("what the attacker was answered: %v", err)
+		}
 		ended()
-		return strings.TrimSpace(string(answered))
+		return answers
 	}
 }
 
@@ -138,10 +138,7 @@ func attacker() error {
 			total[what] += n
 		}
 	}
-	for _, what := range slices.Sorted(maps.Keys(total)) {
-		fmt.Printf("%d times %s ", total[what], what)
-	}
-	return nil
+	return json.NewEncoder(os.Stdout).Encode(total)
 }
 
 // connect uses one connection to its end.

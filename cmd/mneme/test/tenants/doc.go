@@ -4,10 +4,11 @@
 // call of the second one fails.
 //
 // How much slower its calls get is measured and printed as a table: for each kind of load
-// the second one makes its calls one after the other, first alone and then under the load,
+// the second one makes its calls one after the other, alone and under the load by turns,
 // so that what else the machine does weighs on both. A test fails for that only with
-// -ratio, as make test-tenants does, since it depends on the machine; -rounds says how
-// often each call is made.
+// -ratio, as make test-tenants does, since it depends on the machine; -turns and -rounds
+// say how often each call is made. A p95 of a few calls is one of the worst of them and
+// differs from run to run: make test-tenants takes it of 400.
 //
 // The first one's client is a process of its own that sends what is prepared and computes
 // little, at the lowest priority where there is nice: on one machine it takes the processors

@@ -1,0 +1,167 @@
+package handover_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/internal/handover"
+)
+
+// holder is a server that answers with its name, the key and what it was sent.
+func holder(t *testing.T, name string) (*handover.Holder, *httptest.Server) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		_, _ = io.WriteString(w, strings.Join([]string{name, r.Host, r.Header.Get("Authorization"), r.Method, r.URL.Path,
+			string(body)}, "|"))
+	}))
+	t.Cleanup(s.Close)
+	return &handover.Holder{URL: s.URL, Host: "links.example", Key: name + "-key", Transport: http.DefaultTransport}, s
+}
+
+func call(ctx context.Context, h *handover.Handover, body string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, handover.Base+"/mcp", strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	res, err := (&http.Client{Transport: h}).Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	return string(answer), err
+}
+
+func TestTheNextHolderAnswers(t *testing.T) {
+	first, server := holder(t, "first")
+	second, _ := holder(t, "second")
+	var found atomic.Int32
+	next := first
+	h := &handover.Handover{Find: func() (*handover.Holder, error) {
+		if found.Add(1) == 3 { // as while the next one is starting
+			return nil, handover.Wait{Err: errors.New("nobody yet")}
+		}
+		return next, nil
+	}}
+	if err := h.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got, err := call(t.Context(), h, "one"); err != nil || got != "first|links.example|Bearer first-key|POST|/mcp|one" {
+			t.Fatalf("answered %q, %v", got, err)
+		}
+	}
+	if n := found.Load(); n != 1 {
+		t.Errorf("looked for the holder %d times", n)
+	}
+	server.Close()
+	next = second
+	found.Store(1)
+	var calls sync.WaitGroup
+	for range 10 {
+		calls.Go(func() {
+			got, err := call(t.Context(), h, "two")
+			if err != nil || got != "second|links.example|Bearer second-key|POST|/mcp|two" {
+				t.Errorf("answered %q, %v", got, err)
+			}
+		})
+	}
+	calls.Wait()
+	if n := found.Load(); n > 12 {
+		t.Errorf("looked for the holder %d times", n)
+	}
+}
+
+// What the holder took and did not answer whole is asked again.
+func TestAnAnswerThatIsCutShort(t *testing.T) {
+	var calls atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if calls.Add(1) < 3 {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "half")
+			return
+		}
+		_, _ = io.WriteString(w, "whole")
+	}))
+	defer s.Close()
+	h := &handover.Handover{Find: func() (*handover.Holder, error) {
+		return &handover.Holder{URL: s.URL, Transport: http.DefaultTransport}, nil
+	}}
+	if got, err := call(t.Context(), h, ""); err != nil || got != "whole" {
+		t.Errorf("answered %q, %v", got, err)
+	}
+}
+
+// A call that each holder dies of is given up.
+func TestACallThatEndsItsHolders(t *testing.T) {
+	var calls atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		calls.Add(1)
+		panic(http.ErrAbortHandler)
+	}))
+	defer s.Close()
+	h := &handover.Handover{Find: func() (*handover.Holder, error) {
+		return &handover.Holder{URL: s.URL, Transport: &http.Transport{DisableKeepAlives: true}}, nil
+	}}
+	if _, err := call(t.Context(), h, "x"); err == nil {
+		t.Error("no error")
+	}
+	if n := calls.Load(); n != 5 {
+		t.Errorf("called %d times", n)
+	}
+}
+
+type failing struct{ calls atomic.Int32 }
+
+func (f *failing) RoundTrip(*http.Request) (*http.Response, error) {
+	f.calls.Add(1)
+	return nil, errors.New("the handler gave up")
+}
+
+// This process does not end before its calls, so what fails here is not asked again.
+func TestAFailureHere(t *testing.T) {
+	f := new(failing)
+	h := &handover.Handover{Find: func() (*handover.Holder, error) {
+		return &handover.Holder{URL: "http://local", Transport: f, Here: true}, nil
+	}}
+	if _, err := call(t.Context(), h, ""); err == nil || !strings.Contains(err.Error(), "gave up") || f.calls.Load() != 1 {
+		t.Errorf("%v after %d calls", err, f.calls.Load())
+	}
+}
+
+func TestNobodyComes(t *testing.T) {
+	gone, server := holder(t, "gone")
+	server.Close()
+	for name, find := range map[string]func() (*handover.Holder, error){
+		"nobody yet": func() (*handover.Holder, error) { return nil, handover.Wait{Err: errors.New("nobody yet")} },
+		"refused":    func() (*handover.Holder, error) { return gone, nil },
+	} {
+		h := &handover.Handover{Find: find, Patience: 100 * time.Millisecond}
+		if _, err := call(t.Context(), h, ""); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+		h.Patience = 0
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if _, err := call(ctx, h, ""); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: a call whose time is up gives %v", name, err)
+		}
+		cancel()
+	}
+	var tries atomic.Int32
+	h := &handover.Handover{Find: func() (*handover.Holder, error) {
+		tries.Add(1)
+		return nil, errors.New("no rights")
+	}}
+	if err := h.Connect(t.Context()); err == nil || err.Error() != "no rights" || tries.Load() != 1 {
+		t.Errorf("%v after %d tries", err, tries.Load())
+	}
+}
