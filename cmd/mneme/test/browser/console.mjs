@@ -10,7 +10,7 @@ const browser = await chromium.launch({
   executablePath,
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
-const seen = { requests: [], complaints: [], overflow: [], address: "", marks: [], lists: [], document: "", again: "", stored: 0, cookies: [] };
+const seen = { requests: [], complaints: [], overflow: [], address: "", marks: [], lists: [], document: "", sections: [], palette: "", keys: 0, again: "", stored: 0, cookies: [] };
 try {
   const context = await browser.newContext({ viewport: { width: 320, height: 800 } });
   const page = await context.newPage();
@@ -41,6 +41,25 @@ try {
   await page.waitForURL(/\/documents\//);
   await fits();
   seen.document = await page.locator(".chunks .text").first().textContent();
+  for (const [letter, section] of Object.entries({ s: "sources", u: "users", e: "events", k: "keys", i: "integrations", j: "jobs",
+    y: "usage", a: "audit", r: "organizations", m: "models", h: "health", t: "settings", n: "n" })) {
+    await page.keyboard.press("g");
+    await page.keyboard.press(letter);
+    await page.waitForURL(new RegExp(`/${section}$`));
+    await fits();
+    seen.sections.push(section);
+  }
+  await page.keyboard.press("Shift+?");
+  seen.keys = await page.getByRole("dialog").locator("dt").count();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("overv");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/o\/[^/]+$/);
+  seen.palette = page.url();
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.getByRole("link", { name: "Keys" }).click();
+  await page.waitForURL(/\/keys$/);
   seen.stored = await page.evaluate(() => localStorage.length + sessionStorage.length + document.cookie.length);
   seen.cookies = (await context.cookies()).map((c) => `${c.name} ${c.httpOnly} ${c.sameSite}`);
 

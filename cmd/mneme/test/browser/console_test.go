@@ -11,8 +11,8 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
-// A person who has just started the program follows the link, asks, and sees why the answer came;
-// at the root and below a base path, on a narrow screen. Nothing is loaded from elsewhere, and the
+// A person who has just started the program follows the link, asks, and sees why the answer came, and
+// goes to every section by keyboard; at the root and below a base path, on a narrow screen. Nothing is loaded from elsewhere, and the
 // pages keep to their policy.
 func TestTheConsoleWorksInABrowser(t *testing.T) {
 	k := findTools(t)
@@ -33,9 +33,9 @@ func TestTheConsoleWorksInABrowser(t *testing.T) {
 				t.Fatalf("browser: %v\n%s", err, problems.String())
 			}
 			var s struct {
-				Requests, Complaints, Overflow, Marks, Lists, Cookies []string
-				Address, Document, Again                              string
-				Stored                                                int
+				Requests, Complaints, Overflow, Marks, Lists, Sections, Cookies []string
+				Address, Document, Palette, Again                               string
+				Keys, Stored                                                    int
 			}
 			if err := json.Unmarshal(out.Bytes(), &s); err != nil {
 				t.Fatalf("%v: %s", err, out.String())
@@ -56,6 +56,9 @@ func TestTheConsoleWorksInABrowser(t *testing.T) {
 			}
 			if s.Document != "The lease runs until May <script>alert(1)</script> 2027." {
 				t.Errorf("the document shows %q", s.Document)
+			}
+			if len(s.Sections) != 13 || s.Keys < 15 || s.Palette != base+"/console/o/default" {
+				t.Errorf("by keyboard it reached %q, was told of %d keys, and went to %s", s.Sections, s.Keys, s.Palette)
 			}
 			if s.Stored != 0 || !slices.Equal(s.Cookies, []string{"mneme true Strict"}) {
 				t.Errorf("scripts can read %d characters; cookies %q", s.Stored, s.Cookies)
