@@ -38,8 +38,8 @@ func TestLongLists(t *testing.T) {
 			}
 			var batch []port.DocumentWrite
 			for i := at; i < min(at+1000, documents); i++ {
-				batch = append(batch, port.DocumentWrite{Document: port.Document{ID: fmt.Sprintf("doc-%07d", i), Text: "A line of text.",
-					CreatedAt: now}})
+				d := port.Document{ID: fmt.Sprintf("doc-%07d", i), Text: "A line of text.", CreatedAt: now}
+				batch = append(batch, port.DocumentWrite{Document: d})
 			}
 			if _, err := w.PutDocuments(t.Context(), notes, now, batch); err != nil {
 				return err

@@ -38,7 +38,8 @@ func pages() []page {
 		{at: "o/{org}/connect", show: (*visit).kinds},
 		{at: "o/{org}/connect/{kind}", show: (*visit).connect, actions: one((*visit).connectSource)},
 		{at: "o/{org}/sources/{id}", show: (*visit).source, actions: actions{
-			"sync": (*visit).syncSource, "cancel": (*visit).cancelRun, "retry": (*visit).retryRun, "apply": (*visit).applyDeletions,
+			"sync": (*visit).syncSource, "cancel": (*visit).cancelRun, "retry": (*visit).retryRun,
+			"apply": (*visit).applyDeletions,
 			"pause": (*visit).pauseSource, "resume": (*visit).resumeSource, "disconnect": (*visit).disconnect}},
 		{at: "o/{org}/sources/{id}/settings", show: (*visit).sourceSettings, actions: one((*visit).changeSource)},
 		{at: "o/{org}/sources/{id}/items", show: (*visit).items},
@@ -105,7 +106,8 @@ func (v *visit) overview() (view, error) {
 	m.Checks = checksOf(m.Health)
 	for _, c := range m.Checks {
 		if c.Status == "error" {
-			m.Needs = append(m.Needs, need{c.Name + " fails: " + cmp.Or(c.Message, "no reason is known"), "health", "See the health"})
+			text := c.Name + " fails: " + cmp.Or(c.Message, "no reason is known")
+			m.Needs = append(m.Needs, need{text, "health", "See the health"})
 		}
 	}
 	list, why, err := optional[namespace.Page](v, call{op: "namespaces.list", query: url.Values{"limit": {"1000"}}})
@@ -179,8 +181,8 @@ func (v *visit) needsOfKeys(m *overviewModel) error {
 	m.say(why)
 	for _, k := range list.Keys {
 		if k.State == "live" && k.ExpiresAt != nil && time.Until(*k.ExpiresAt) < soon {
-			m.Needs = append(m.Needs, need{"The key " + cmp.Or(k.Name, k.Prefix+"…"+k.LastFour) + " ends " + until(*k.ExpiresAt) + ".",
-				pathOf("o", v.org, "keys", k.ID), "Rotate it"})
+			text := "The key " + cmp.Or(k.Name, k.Prefix+"…"+k.LastFour) + " ends " + until(*k.ExpiresAt) + "."
+			m.Needs = append(m.Needs, need{text, pathOf("o", v.org, "keys", k.ID), "Rotate it"})
 		}
 	}
 	return err

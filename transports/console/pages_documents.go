@@ -93,8 +93,8 @@ func (v *visit) showDocument(wrong string, f *form) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	m := documentModel{Document: d, Namespace: n, Fields: factsOf(d.Metadata), CanWrite: !v.caller.ReadOnly, Wrong: wrong, Form: f,
-		Metadata: indentPlain(d.Metadata)}
+	m := documentModel{Document: d, Namespace: n, Fields: factsOf(d.Metadata), CanWrite: !v.caller.ReadOnly, Wrong: wrong,
+		Form: f, Metadata: indentPlain(d.Metadata)}
 	if d.ChunkList != nil {
 		m.Pieces = *d.ChunkList
 	}
@@ -157,8 +157,8 @@ func (v *visit) changeMetadata() (view, error) {
 		return v.showDocument("", v.wrong("metadata", `Metadata is a JSON object, such as {"lang": "en"}.`))
 	}
 	if f.Get("hash") != d.ContentHash {
-		return v.showDocument("", v.wrong("metadata", "The document has changed since this form was shown: above is what it is now. "+
-			"Send the form again to replace its metadata."))
+		return v.showDocument("", v.wrong("metadata", "The document has changed since this form was shown: above is what it "+
+			"is now. Send the form again to replace its metadata."))
 	}
 	_, err = do[document.WriteResult](v, call{op: "documents.write", path: map[string]string{"namespace": n},
 		body: map[string]any{"documents": []map[string]any{{"id": id, "text": d.Text, "metadata": raw}}}})

@@ -155,7 +155,8 @@ func (v *visit) changeKey() (view, error) {
 	for _, l := range limitsOf(k) {
 		n, ok := count(f.Get(l.Class))
 		if !ok {
-			return v.showKey(v.wrong(l.Class, "A limit is a whole number of calls a minute; 0 is unlimited, empty is that of the server."))
+			return v.showKey(v.wrong(l.Class, "A limit is a whole number of calls a minute; 0 is unlimited, empty is that "+
+				"of the server."))
 		}
 		if strings.TrimSpace(f.Get(l.Class)) != "" {
 			own := map[string]any{"per_minute": n}
@@ -180,7 +181,8 @@ func (v *visit) rotateKey() (view, error) {
 	if err != nil {
 		return v.showKey(v.wrong("overlap", "Choose for how long the old key goes on working."))
 	}
-	k, err := do[admin.IssuedKey](v, call{op: "admin.keys.rotate", path: v.keyAt(), body: map[string]any{"overlap_seconds": seconds}})
+	k, err := do[admin.IssuedKey](v, call{op: "admin.keys.rotate", path: v.keyAt(),
+		body: map[string]any{"overlap_seconds": seconds}})
 	if f := v.refused(err); f != nil {
 		return v.showKey(f)
 	}
@@ -302,7 +304,8 @@ func (v *visit) changeIntegration() (view, error) {
 		quotas[name] = n
 	}
 	i, err := do[admin.Integration](v, call{op: "admin.integrations.change", path: v.integrationAt(),
-		body: map[string]any{"name": strings.TrimSpace(f.Get("name")), "quotas": quotas, "grants_required": f.Get("grants") != ""}})
+		body: map[string]any{"name": strings.TrimSpace(f.Get("name")), "quotas": quotas,
+			"grants_required": f.Get("grants") != ""}})
 	if f := v.refused(err); f != nil {
 		return v.showIntegration(f)
 	}

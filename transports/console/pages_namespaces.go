@@ -17,7 +17,8 @@ import (
 func (v *visit) makeNamespace() (view, error) {
 	f := v.r.PostForm
 	name := strings.TrimSpace(f.Get("name"))
-	_, err := do[namespace.Created](v, call{op: "namespaces.create", body: map[string]any{"name": name, "sparse": f.Get("sparse") != ""}})
+	_, err := do[namespace.Created](v, call{op: "namespaces.create",
+		body: map[string]any{"name": name, "sparse": f.Get("sparse") != ""}})
 	if f := v.refused(err); f != nil {
 		return v.showNamespaces(f)
 	}
@@ -42,7 +43,8 @@ func (v *visit) files() (view, error) { return v.showFiles(filesModel{}) }
 
 func (v *visit) showFiles(m filesModel) (view, error) {
 	m.Namespace, m.CanWrite = v.r.PathValue("n"), !v.caller.ReadOnly
-	out := view{title: "Upload to " + m.Namespace, template: "files", section: "namespaces", model: m, trail: v.wayTo(m.Namespace)}
+	out := view{title: "Upload to " + m.Namespace, template: "files", section: "namespaces", model: m,
+		trail: v.wayTo(m.Namespace)}
 	if m.Wrong != "" {
 		out.status = http.StatusUnprocessableEntity
 	}

@@ -47,8 +47,8 @@ func (f queryForm) Set() bool {
 
 func formOfQuery(q url.Values, prefix string) queryForm {
 	return queryForm{Query: q.Get("q"), Mode: q.Get(prefix + "mode"), TopK: q.Get(prefix + "top_k"), Filter: q.Get(prefix + "filter"),
-		MinScore: q.Get(prefix + "min_score"), PerDocument: q.Get(prefix + "per_document"), Neighbors: q.Get(prefix + "neighbors"),
-		Rerank: q.Get(prefix+"rerank") != ""}
+		MinScore: q.Get(prefix + "min_score"), PerDocument: q.Get(prefix + "per_document"),
+		Neighbors: q.Get(prefix + "neighbors"), Rerank: q.Get(prefix+"rerank") != ""}
 }
 
 // modes are the choices of the form, with what they are called.

@@ -22,7 +22,8 @@ type sourcesModel struct {
 func (v *visit) sources() (view, error) {
 	q := v.r.URL.Query()
 	m := sourcesModel{First: q.Get("cursor") == "", Form: filled("", q), CanEdit: !v.caller.ReadOnly}
-	list, why, err := optional[source.Sources](v, call{op: "sources.list", query: asked(q, "state", "namespace", "kind", "cursor")})
+	list, why, err := optional[source.Sources](v, call{op: "sources.list",
+		query: asked(q, "state", "namespace", "kind", "cursor")})
 	m.Sources, m.Next, m.Off = list.Sources, value(list.NextCursor), sentence(why)
 	for _, s := range m.Sources {
 		m.Busy = m.Busy || s.State == "syncing" || s.State == "deleting"
@@ -270,7 +271,8 @@ func onSource[Out any](v *visit, c call, said string) (view, error) {
 }
 
 func (v *visit) syncSource() (view, error) {
-	return onSource[source.Run](v, call{op: "sources.sync", body: map[string]any{"full": v.r.PostForm.Get("full") != ""}}, "started")
+	return onSource[source.Run](v, call{op: "sources.sync",
+		body: map[string]any{"full": v.r.PostForm.Get("full") != ""}}, "started")
 }
 
 func (v *visit) onRun(op, said string) (view, error) {
@@ -406,7 +408,8 @@ func (v *visit) items() (view, error) {
 	if m.Source, err = do[source.Source](v, call{op: "sources.get", path: v.sourceAt()}); err != nil {
 		return view{}, err
 	}
-	list, err := do[source.Items](v, call{op: "sources.items.list", path: v.sourceAt(), query: asked(q, "status", "prefix", "cursor")})
+	list, err := do[source.Items](v, call{op: "sources.items.list", path: v.sourceAt(),
+		query: asked(q, "status", "prefix", "cursor")})
 	m.Items, m.Next = list.Items, value(list.NextCursor)
 	return view{title: "Items of " + m.Source.Name, template: "items", section: "sources", model: m,
 		trail: v.toSources(crumb{m.Source.Name, v.sourcePage()})}, err

@@ -252,7 +252,8 @@ func TestPagesOfAStoreThatFails(t *testing.T) {
 	s := serve(t, nil, whole)
 	b := s.signedIn(s.key.Secret)
 	b.write("notes", "a", "The lease.").want(t, 303)
-	pages := []string{"/n", "/n/notes", "/n/notes/upkeep", "/sources", "/users", "/keys", "/integrations", "/jobs", "/usage", "/audit"}
+	pages := []string{"/n", "/n/notes", "/n/notes/upkeep", "/sources", "/users", "/keys", "/integrations", "/jobs", "/usage",
+		"/audit"}
 	b.get("/console/o/default").want(t, 200)
 	s.store.OnView.Set(func() error { return fault.New(fault.Unavailable, "the store is gone") })
 	for _, at := range pages {
@@ -417,7 +418,8 @@ func TestOrganizationsLive(t *testing.T) {
 	b.get(at).want(t, 200, "suspended", "Resume").proper(t)
 	b.post(at, url.Values{"do": {"resume"}}).want(t, 303)
 	b.post(at, url.Values{"do": {"rename"}, "name": {"default"}}).want(t, 422).proper(t)
-	if to := b.post(at, url.Values{"do": {"rename"}, "name": {"apex"}}).leads(t); !strings.HasPrefix(to, "/console/organizations/apex") {
+	to := b.post(at, url.Values{"do": {"rename"}, "name": {"apex"}}).leads(t)
+	if !strings.HasPrefix(to, "/console/organizations/apex") {
 		t.Errorf("it leads to %s", to)
 	}
 	b.post("/console/organizations/apex", url.Values{"do": {"delete"}, "typed": {"acme"}}).want(t, 422, "Type the name").proper(t)
@@ -438,7 +440,8 @@ func TestFilesComeAndGo(t *testing.T) {
 	b.send(at+"/files", map[string]string{"preview": "1"}, map[string]string{"bees.txt": "Bees make honey."}).
 		want(t, 200, "A preview", "Bees make honey.").proper(t)
 	b.get(at).want(t, 404)
-	b.send(at+"/files", map[string]string{"metadata": `{"team": "garden"}`}, map[string]string{"bees.txt": "Bees make honey. " + hostile}).
+	b.send(at+"/files", map[string]string{"metadata": `{"team": "garden"}`},
+		map[string]string{"bees.txt": "Bees make honey. " + hostile}).
 		want(t, 200, "1 written").proper(t)
 	b.get(at).want(t, 200, "1")
 	x := b.get(at + "/export")

@@ -70,8 +70,8 @@ const chartWidth = 900
 
 func (v *visit) usage() (view, error) {
 	q := v.r.URL.Query()
-	m := usageModel{Form: filled("", url.Values{"days": {cmp.Or(q.Get("days"), "30")}, "measure": {cmp.Or(q.Get("measure"), "requests")}}),
-		Measures: measures(), Names: map[string]string{}}
+	chosen := url.Values{"days": {cmp.Or(q.Get("days"), "30")}, "measure": {cmp.Or(q.Get("measure"), "requests")}}
+	m := usageModel{Form: filled("", chosen), Measures: measures(), Names: map[string]string{}}
 	m.Measure = m.Measures[0]
 	for _, x := range m.Measures {
 		if x.Name == m.Form.Get("measure") {

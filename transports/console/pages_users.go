@@ -32,7 +32,8 @@ func (v *visit) users() (view, error) {
 	for _, i := range all.Integrations {
 		m.Integrations = append(m.Integrations, choice{i.ID, i.Name, false})
 	}
-	list, err := do[admin.EndUsers](v, call{op: "admin.end_users.list", path: at, query: asked(q, "query", "integration", "cursor")})
+	list, err := do[admin.EndUsers](v, call{op: "admin.end_users.list", path: at,
+		query: asked(q, "query", "integration", "cursor")})
 	m.Users, m.Next = list.EndUsers, value(list.NextCursor)
 	return view{title: "End users", template: "users", section: "users", model: m}, err
 }
@@ -69,8 +70,8 @@ func (v *visit) user() (view, error) { return v.showUser(nil) }
 
 func (v *visit) showUser(f *form) (view, error) {
 	q, id := v.r.URL.Query(), v.r.PathValue("id")
-	m := userModel{ID: id, Form: f, CanEdit: !v.caller.ReadOnly, Query: strings.TrimSpace(q.Get("q")), Container: q.Get("container"),
-		First: q.Get("cursor") == ""}
+	m := userModel{ID: id, Form: f, CanEdit: !v.caller.ReadOnly, Query: strings.TrimSpace(q.Get("q")),
+		Container: q.Get("container"), First: q.Get("cursor") == ""}
 	v.acting = v.r.PathValue("integration")
 	i, err := do[admin.Integration](v, call{op: "admin.integrations.get", path: v.integrationAt()})
 	if err != nil {
@@ -149,7 +150,7 @@ func (v *visit) searchAs(m *userModel) error {
 	m.say(why)
 	m.Asked, m.Results = why == "", found.Results
 	for _, d := range found.Degraded {
-		m.Degraded = append(m.Degraded, [2]string{string(d.Part), reason(string(d.Reason))})
+		m.Degraded = append(m.Degraded, [2]string{d.Part, reason(d.Reason)})
 	}
 	return nil
 }
