@@ -42,7 +42,8 @@ admin.end_users.reindex          POST   /end_users/{id}/reindex change 65536 30s
 admin.end_users.reindexing       GET    /end_users/{id}/reindex read 0 10s
 admin.jobs.list                  GET    /jobs read 0 10s
 admin.jobs.get                   GET    /jobs/{job} read 0 10s
-admin.jobs.cancel                POST   /jobs/{job}/cancel change 0 30s`
+admin.jobs.cancel                POST   /jobs/{job}/cancel change 0 30s
+admin.settings.get               GET    /settings read 0 10s`
 
 // TestOperations: the table of operations, which routes, limits and rights go by.
 func TestOperations(t *testing.T) {

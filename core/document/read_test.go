@@ -70,8 +70,11 @@ func TestRead(t *testing.T) {
 	}
 	last := -1
 	for i, c := range chunks {
-		coretest.Fields(t, "a chunk", c, "index", "start", "end", "text")
+		coretest.Fields(t, "a chunk", c, "index", "start", "end", "heading", "text")
 		lo, hi := int(c["start"].(float64)), int(c["end"].(float64))
+		if c["heading"] != "Käse und Brot" {
+			t.Errorf("chunk %d stands under %v", i, c["heading"])
+		}
 		if c["index"] != float64(i) || lo < 0 || hi > len(text) || lo >= hi || lo < last ||
 			text[lo:hi] != c["text"] || !utf8.ValidString(text[lo:hi]) {
 			t.Errorf("chunk %d: %v", i, c)

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -98,12 +99,27 @@ func (v *visit) readEvents(m *eventsModel, q url.Values) error {
 	return nil
 }
 
-// eventFacts are what an event tells of, without what the page says already, and with long lists cut
-// short.
+// eventFacts are what an event tells of, without what the page says already and what is nothing.
 func eventFacts(data json.RawMessage) []fact {
-	return slices.DeleteFunc(factsOf(data), func(f fact) bool {
-		return f.Name == "organization_id" || f.Value == "null"
-	})
+	out := factsOf(data)
+	for i, f := range out {
+		var counts map[string]int64
+		if json.Unmarshal([]byte(f.Value), &counts) == nil && len(counts) > 0 {
+			out[i].Value = countsOf(counts)
+		}
+	}
+	return slices.DeleteFunc(out, func(f fact) bool { return f.Name == "organization_id" || f.Value == "" })
+}
+
+// countsOf writes counts out, those that are not zero.
+func countsOf(counts map[string]int64) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if n := counts[name]; n != 0 {
+			parts = append(parts, number(n)+" "+name)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // jobsModel lists work in the background.

@@ -477,6 +477,28 @@ func TestMetadataIsEdited(t *testing.T) {
 	b.get("/console/o/default/n/notes/query?q=lease&compare=1&b_top_k=x").want(t, 422, "B: How many").proper(t)
 }
 
+// Questions whose answers are known are asked at once, and the page says which find them.
+func TestQuestionsAreChecked(t *testing.T) {
+	s := serve(t, nil)
+	b := s.signedIn(s.key.Secret)
+	b.write("notes", "lease", "The lease runs until May.").want(t, 303)
+	b.write("notes", "bees", "Bees make honey.").want(t, 303)
+	const at = "/console/o/default/n/notes/check"
+	b.get(at).want(t, 200, "one a line").proper(t)
+	ask := func(questions, more string) answer {
+		return b.get(at + "?questions=" + url.QueryEscape(questions) + more)
+	}
+	ask("lease until May => lease\r\n\nhoney of bees => lost\nwhat is it", "&mode=keyword").
+		want(t, 200, "1 of 2 find their document", "in place 1", "no", "not said").proper(t)
+	ask("honey => bees", "").want(t, 200, "1 of 1 find").proper(t)
+	ask(strings.Repeat("honey\n", 51), "").want(t, 422, "fifty").proper(t)
+	ask(strings.Repeat("x", 8001), "").want(t, 422, "too many").proper(t)
+	ask("honey", "&top_k=x").want(t, 422, "How many").proper(t)
+	ask(hostile, "").want(t, 200).proper(t)
+	b.get("/console/o/default/n/none/check?questions=x").want(t, 404).proper(t)
+	b.get("/console/o/default/n/notes/query?q=honey").want(t, 200, "Make a check of it")
+}
+
 // Pages weigh little, and are made quickly.
 func TestPagesWeighLittle(t *testing.T) {
 	s := serve(t, nil, whole)

@@ -102,25 +102,26 @@ func (l *looks) functions() template.FuncMap {
 		"time": func(t time.Time) shownTime {
 			return shownTime{t.UTC().Format(time.RFC3339), t.UTC().Format("2 Jan 2006 15:04 UTC"), t.UTC().Format("2 Jan 2006")}
 		},
-		"path":    func(segments ...string) string { return pathOf(segments...) },
-		"score":   func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
-		"webLink": webLink,
-		"short":   short,
-		"code":    func(language, text string) example { return example{language, text} },
-		"pager":   pagerOf,
-		"reason":  reason,
-		"again":   askAgain,
-		"input":   fieldOf,
-		"choose":  choiceOf,
-		"among":   among,
-		"typed":   typedOf,
-		"percent": percent,
-		"until":   until,
-		"add":     func(a, b int) int { return a + b },
-		"keysOf":  func(root, org string, keys []admin.Key) keyTable { return keyTable{root, org, keys} },
-		"hitOf":   hitOf,
-		"isTrue":  func(b *bool) bool { return b != nil && *b },
-		"moment":  momentOf,
+		"path":     func(segments ...string) string { return pathOf(segments...) },
+		"score":    func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
+		"webLink":  webLink,
+		"short":    short,
+		"code":     func(language, text string) example { return example{language, text} },
+		"pager":    pagerOf,
+		"reason":   reason,
+		"again":    askAgain,
+		"input":    fieldOf,
+		"choose":   choiceOf,
+		"among":    among,
+		"typed":    typedOf,
+		"percent":  percent,
+		"until":    until,
+		"add":      func(a, b int) int { return a + b },
+		"keysOf":   func(root, org string, keys []admin.Key) keyTable { return keyTable{root, org, keys} },
+		"keepLine": keepLine,
+		"hitOf":    hitOf,
+		"isTrue":   func(b *bool) bool { return b != nil && *b },
+		"moment":   momentOf,
 	}
 }
 
@@ -362,7 +363,10 @@ func (v *visit) show(out view) {
 }
 
 // zips keeps the large state of what compresses pages.
-var zips = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
+var zips = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is one that there is
+	return z
+}}
 
 // zip compresses a page. Pages hold no secret beside what their reader could choose, but for a new key,
 // which is shown once: nobody can compare lengths.

@@ -42,7 +42,7 @@ function help(say) {
     document.cookie = `${box.checked ? "mneme-shortcuts=on" : off}; path=/; max-age=31536000; samesite=strict`;
     say(box.checked ? "Single keys are on" : "Single keys are off");
   });
-  dialogOf("Keys", list, element("div", { className: "tick" }, box,
+  dialogOf("Shortcuts", list, element("div", { className: "tick" }, box,
     element("label", { htmlFor: "single-keys", textContent: "Single keys work (Ctrl K always does)" })));
 }
 
@@ -85,7 +85,7 @@ function opener(say) {
     element("kbd", { textContent: "Ctrl K" }));
   go.addEventListener("click", palette);
   tools.prepend(go);
-  const keys = element("button", { type: "button", className: "quiet link", textContent: "Keys" });
+  const keys = element("button", { type: "button", className: "quiet link", textContent: "Shortcuts" });
   keys.addEventListener("click", () => help(say));
   document.querySelector(".foot p")?.append(" · ", keys);
 }
