@@ -12,6 +12,7 @@ import (
 // The commands about the audit log show what was done, also by commands, write it out and
 // verify it, beside a server and without one.
 func TestAudit(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	s := start(t, "--data", data)
 	succeed(t, "orgs", "create", "acme", "--data", data)

@@ -113,6 +113,7 @@ func TestUsageErrors(t *testing.T) {
 }
 
 func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
+	t.Parallel()
 	var walk func(path []string)
 	walk = func(path []string) {
 		help := succeed(t, append(path, "--help")...).Stdout

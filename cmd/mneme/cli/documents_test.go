@@ -205,6 +205,7 @@ func TestEvalMeasuresRecall(t *testing.T) {
 }
 
 func TestEvalMeasuresAndReuses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	set := filepath.Join(dir, "tiny")
 	write(t, filepath.Join(set, "corpus.jsonl"), `{"id":"d/1","title":"Harbour","text":"The harbour closes at dusk."}
@@ -300,6 +301,7 @@ func TestEvalMeasuresAndReuses(t *testing.T) {
 }
 
 func TestDoctorAndModels(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	newKey(t, data)
 	out := succeed(t, "doctor", "--data", data).Stdout

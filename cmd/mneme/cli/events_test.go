@@ -37,6 +37,7 @@ func eventOf(t *testing.T, line string) (e happened) {
 // A reader of events is told what commands do, with and without a server beside them, and
 // where to go on.
 func TestEventsTail(t *testing.T) {
+	t.Parallel()
 	model := remotetest.OpenAI(t, remotetest.Options{})
 	site := harness.NewSite(t, fmt.Sprintf("models: {vectors: {openai: {task: embedding, base_url: \"%s/v1\", model: m, "+
 		"dimensions: 64, max_input_tokens: 512}}}\nroles: {embed: vectors, sparse: off, rerank: off}\n", model.URL))

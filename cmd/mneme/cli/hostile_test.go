@@ -68,6 +68,7 @@ func unsealed(t *testing.T, manifest string) string {
 // TestHostileModelServes: a model that turns bad later gives its callers errors in
 // time, queries go on by keywords and say so, and a harmless text works at once.
 func TestHostileModelServes(t *testing.T) {
+	t.Parallel()
 	dir := hostileModel(t, "")
 	data := t.TempDir()
 	s := start(t, "--data", data, "--config", configuredModel(t, `timeout: 3s, memory_mb: 32, module: "`+dir+`"`))

@@ -224,6 +224,7 @@ func answering(t *testing.T, answer string, args, env []string) harness.Result {
 
 // The commands about end users work beside a running server and without one.
 func TestUsers(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"beside a server", "alone", "by URL"} {
 		t.Run(how, func(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")

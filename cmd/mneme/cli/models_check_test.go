@@ -17,6 +17,7 @@ const aMoment = "--long-run=500ms"
 // TestCheckProcess: a backend is checked like any model, crash included, and CI gets
 // its report as JUnit beside the text.
 func TestCheckProcess(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	program, out := filepath.Join(dir, "acme"), filepath.Join(dir, "report.xml")
 	if b, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
@@ -59,6 +60,7 @@ func TestCheckProcess(t *testing.T) {
 
 // TestCheckGolden: answers other than the vendor's fail the check.
 func TestCheckGolden(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "golden.json")
 	write(t, file, `{"sparse":[{"text":"keys","terms":{"1":1}}]}`)
 	r := mneme(t, "models", "check", aMoment, "--golden", file, "builtin:splade-tiny")

@@ -221,6 +221,7 @@ func TestVendorsFirstHour(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with several compilers")
 	}
+	t.Parallel()
 	answers := map[string]string{}
 	for _, v := range vendors() {
 		t.Run(v.language, func(t *testing.T) {
@@ -281,6 +282,7 @@ func TestGoProcessFirstHour(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}
+	t.Parallel()
 	dir := hour(t, vendor{language: "go", programs: [][]string{{"go"}}, process: true})
 	needed, err := os.ReadFile(filepath.Join(dir, "go.sum"))
 	if err != nil {

@@ -57,6 +57,7 @@ func TestBuiltinModels(t *testing.T) {
 // TestModelsOfEveryRole: check holds each configured model to its own port, and
 // doctor calls each in its role.
 func TestModelsOfEveryRole(t *testing.T) {
+	t.Parallel()
 	var checked struct {
 		Reports []struct {
 			Model    struct{ Name string }

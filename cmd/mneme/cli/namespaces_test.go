@@ -43,6 +43,7 @@ func decodedInto(t *testing.T, out string, into any) {
 
 // What a namespace holds is seen and removed, beside a running server and without one.
 func TestNamespacesAndDocuments(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"alone", "beside a server", "by URL"} {
 		t.Run(how, func(t *testing.T) {
 			with := shelf(t, how)

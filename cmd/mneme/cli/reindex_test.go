@@ -33,6 +33,7 @@ func anotherModel(t *testing.T) string {
 // With the model before named, nothing is refused; what was served is kept for a way
 // back; and new indexes are filled beforehand.
 func TestReindexInAShadow(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, in, questions := filepath.Join(dir, "data"), filepath.Join(dir, "in"), filepath.Join(dir, "questions.txt")
 	write(t, filepath.Join(in, "lease.md"), "Notice must be given three months ahead.\n")
@@ -84,6 +85,7 @@ func TestReindexInAShadow(t *testing.T) {
 // A namespace of another model is refused with the command that helps, which
 // helps alone, beside a running server and by URL.
 func TestReindex(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, in := filepath.Join(dir, "data"), filepath.Join(dir, "in")
 	write(t, filepath.Join(in, "lease.md"), "Notice must be given three months ahead.\n")

@@ -55,6 +55,7 @@ func notesApp(t *testing.T) string {
 
 // A vendor's connector is held to the rules, without an account and with one.
 func TestSourcesCheckProgram(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "acme")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,

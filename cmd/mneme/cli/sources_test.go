@@ -65,6 +65,7 @@ func (s *sourced) put(name, text string) {
 // A source is added, followed, looked at, paused, changed and removed, beside a running server and
 // without one.
 func TestSources(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"alone", "by URL"} {
 		t.Run(how, func(t *testing.T) {
 			s := newSourced(t, how)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/cmd/mneme/test/assembled"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/engine"
@@ -103,7 +104,7 @@ func start(t testing.TB, b backend, o options) *server {
 		o.embedder = coretest.NewEmbedder()
 	}
 	s.embedder, _ = o.embedder.(*coretest.Embedder)
-	a := harness.Assemble(t, func(url string) app.Settings {
+	a := assembled.Open(t, func(url string) app.Settings {
 		s.url = url
 		r := components()
 		c := b.configured(t, r, o.dir)

@@ -1,10 +1,9 @@
 // Package harness is what the tests of the whole program share. It builds the program
-// and runs it, commands to their end and servers until the end of the test, or opens
-// the same product in the test's own process; and it asks either over HTTP.
+// and runs it, commands to their end and servers until the end of the test, and asks
+// servers over HTTP.
 //
 // A Site is a data folder that commands and servers work on, a Server one that runs,
-// Assembled one in this process, and a Client asks one of these with a key and gets an
-// Answer.
+// and a Client asks one with a key and gets an Answer.
 //
 // For tests only.
 package harness

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,6 +43,9 @@ func prepare() (*place, error) {
 	}
 	p := &place{dir: dir}
 	p.build = sync.OnceValue(func() error {
+		if err := look(); err != nil {
+			return err
+		}
 		// go run keeps what it has linked in Go's build cache, where go build links again
 		// for each package.
 		out, err := exec.CommandContext(context.Background(), "go", "run", "-exec", "cp",
@@ -58,6 +62,27 @@ func prepare() (*place, error) {
 		err = errors.Join(err, os.Unsetenv(name))
 	}
 	return p, err
+}
+
+// look reads the folders of the module: go test gives an earlier answer again unless
+// something has changed that a test is linked of, or has looked at.
+func look() error {
+	root, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		if filepath.Dir(root) == root {
+			return errors.New("the tests do not run in the module")
+		}
+		root = filepath.Dir(root)
+	}
+	return errors.Join(err, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") {
+			return filepath.SkipDir
+		}
+		return err
+	}))
 }
 
 func (p *place) path() string { return filepath.Join(p.dir, "mneme") }

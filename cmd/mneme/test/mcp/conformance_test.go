@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/standard"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/cmd/mneme/test/assembled"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/key"
@@ -46,7 +47,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	clients(t)
 	add := fixtures()
-	a := assembled(t, func(o *mcp.Options) { o.Extend, o.Configure = add, configureFixtures })
+	a := inProcess(t, func(o *mcp.Options) { o.Extend, o.Configure = add, configureFixtures })
 	url := withKey(t, a.URL, a.Issue(key.Issue{Name: "conformance"}))
 	for _, s := range suites() {
 		t.Run(s.version+"/"+s.revision, func(t *testing.T) {
@@ -158,8 +159,8 @@ func results(stdout string) (passed, failed []string) {
 	return passed, failed
 }
 
-// assembled is the product in this process; change may add to its tools.
-func assembled(t *testing.T, change func(*mcp.Options)) *harness.Assembled {
+// inProcess is the product in this process; change may add to its tools.
+func inProcess(t *testing.T, change func(*mcp.Options)) *assembled.Server {
 	t.Helper()
 	components := registry.New()
 	standard.Register(components)
@@ -168,7 +169,7 @@ func assembled(t *testing.T, change func(*mcp.Options)) *harness.Assembled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return harness.Assemble(t, func(string) app.Settings {
+	return assembled.Open(t, func(string) app.Settings {
 		return app.Settings{Registry: components, Config: config, MCP: change}
 	})
 }

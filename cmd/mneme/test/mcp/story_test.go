@@ -66,7 +66,7 @@ func TestStory(t *testing.T) {
 // TestStoriesAtOnce tells it many times at once to one server in this process.
 func TestStoriesAtOnce(t *testing.T) {
 	t.Parallel()
-	s := assembled(t, nil)
+	s := inProcess(t, nil)
 	secret := s.Issue(key.Issue{Name: "stories"})
 	for i := range 2 {
 		for _, revision := range mcp.Versions() {

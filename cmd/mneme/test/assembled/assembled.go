@@ -1,4 +1,4 @@
-package harness
+package assembled
 
 import (
 	"cmp"
@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/core/key"
 )
 
-// Assembled is the product as the program puts it together, serving in this process.
-type Assembled struct {
+// Server is the product as the program puts it together, serving in this process.
+type Server struct {
 	*app.App
 	URL   string
 	HTTP  *http.Client
@@ -23,9 +24,9 @@ type Assembled struct {
 	t testing.TB
 }
 
-// Assemble opens what settings gives for the address where it will serve, and serves
+// Open opens what settings gives for the address where it will serve, and serves
 // it.
-func Assemble(t testing.TB, settings func(url string) app.Settings) *Assembled {
+func Open(t testing.TB, settings func(url string) app.Settings) *Server {
 	t.Helper()
 	ctx := context.Background() // it closes once the test's own context is done
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -45,7 +46,7 @@ func Assemble(t testing.TB, settings func(url string) app.Settings) *Assembled {
 	run, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)
 	go func() { served <- opened.Serve(run, l) }()
-	a := &Assembled{App: opened, URL: app.URL(l), HTTP: HTTP(), t: t}
+	a := &Server{App: opened, URL: app.URL(l), HTTP: harness.HTTP(), t: t}
 	a.Close = sync.OnceFunc(func() {
 		a.HTTP.CloseIdleConnections()
 		stop()
@@ -61,7 +62,7 @@ func Assemble(t testing.TB, settings func(url string) app.Settings) *Assembled {
 }
 
 // Issue makes a key.
-func (a *Assembled) Issue(k key.Issue) string {
+func (a *Server) Issue(k key.Issue) string {
 	a.t.Helper()
 	issued, err := a.Keys.Issue(context.Background(), k)
 	if err != nil {
@@ -71,6 +72,6 @@ func (a *Assembled) Issue(k key.Issue) string {
 }
 
 // Client asks it with a key.
-func (a *Assembled) Client(key string) Client {
-	return Client{T: a.t, At: a.URL, Key: key, HTTP: a.HTTP}
+func (a *Server) Client(key string) harness.Client {
+	return harness.Client{T: a.t, At: a.URL, Key: key, HTTP: a.HTTP}
 }
