@@ -27,7 +27,8 @@ func TestLongLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now().UTC()
-	row := port.PartitionRow{EmbeddingModel: s.embedder.Info().ID, EmbeddingDigest: s.embedder.Digest, Dimensions: 3, Chunker: "1"}
+	row := port.PartitionRow{EmbeddingModel: s.embedder.Info().ID, EmbeddingDigest: s.embedder.Digest, Dimensions: 3,
+		Chunker: "1"}
 	notes := port.Documents(org, "many")
 	for at := 0; at < documents; at += 1000 {
 		err := s.store.UpdateDocuments(t.Context(), func(w port.DocumentWriter) error {

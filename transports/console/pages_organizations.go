@@ -22,7 +22,8 @@ func (v *visit) organizations() (view, error) { return v.showOrganizations(nil) 
 
 func (v *visit) showOrganizations(f *form) (view, error) {
 	q := v.r.URL.Query()
-	m := organizationsModel{First: q.Get("cursor") == "", CanMake: v.caller.AllOrganizations() && !v.caller.ReadOnly, Form: formOf(f)}
+	m := organizationsModel{First: q.Get("cursor") == "", CanMake: v.caller.AllOrganizations() && !v.caller.ReadOnly,
+		Form: formOf(f)}
 	list, err := do[admin.Organizations](v, call{op: "admin.organizations.list", query: asked(q, "cursor")})
 	m.Organizations, m.Next = list.Organizations, value(list.NextCursor)
 	return showForm(f, view{title: "Organizations", template: "organizations", section: "organizations", model: m}, err)

@@ -46,8 +46,8 @@ func (f queryForm) Set() bool {
 }
 
 func formOfQuery(q url.Values, prefix string) queryForm {
-	return queryForm{Query: q.Get("q"), Mode: q.Get(prefix + "mode"), TopK: q.Get(prefix + "top_k"), Filter: q.Get(prefix + "filter"),
-		MinScore: q.Get(prefix + "min_score"), PerDocument: q.Get(prefix + "per_document"),
+	return queryForm{Query: q.Get("q"), Mode: q.Get(prefix + "mode"), TopK: q.Get(prefix + "top_k"),
+		Filter: q.Get(prefix + "filter"), MinScore: q.Get(prefix + "min_score"), PerDocument: q.Get(prefix + "per_document"),
 		Neighbors: q.Get(prefix + "neighbors"), Rerank: q.Get(prefix+"rerank") != ""}
 }
 

@@ -272,7 +272,8 @@ func TestKeysLive(t *testing.T) {
 	s := serve(t, nil)
 	b := s.signedIn(s.key.Secret)
 	const at = "/console/o/default/keys"
-	b.post(at, url.Values{"kind": {"service"}, "name": {"checkout"}, "namespace": {"No Name"}}).want(t, 422, "namespace").proper(t)
+	b.post(at, url.Values{"kind": {"service"}, "name": {"checkout"}, "namespace": {"No Name"}}).
+		want(t, 422, "namespace").proper(t)
 	b.post(at, url.Values{"kind": {"service"}, "name": {"checkout"}, "read_only": {"1"}}).want(t, 200, "sk-service-")
 	one := ""
 	for _, n := range b.get(at).want(t, 200, "checkout", "live").elements("a") {
@@ -391,12 +392,14 @@ func TestASourceLives(t *testing.T) {
 	b.post(at, url.Values{"do": {"pause"}}).want(t, 303)
 	b.get(at).want(t, 200, "paused", "Resume").proper(t)
 	b.post(at, url.Values{"do": {"resume"}}).want(t, 303)
-	b.post(at+"/settings", url.Values{"name": {"Garden two"}, "schedule": {"soon"}, "config.path": {s.folder}}).want(t, 422).proper(t)
+	b.post(at+"/settings", url.Values{"name": {"Garden two"}, "schedule": {"soon"}, "config.path": {s.folder}}).
+		want(t, 422).proper(t)
 	b.post(at+"/settings", url.Values{"name": {"Garden two"}, "schedule": {"30 4 * * 1-5"}, "config.path": {s.folder},
 		"deletions": {"keep"}}).want(t, 303)
 	b.settled(at).want(t, 200, "Garden two", "30 4 * * 1-5", "stay")
 	b.post(at, url.Values{"do": {"disconnect"}, "typed": {"Garden two"}}).want(t, 422, "Choose what becomes").proper(t)
-	b.post(at, url.Values{"do": {"disconnect"}, "documents": {"keep"}, "typed": {"Garden"}}).want(t, 422, "Type the name").proper(t)
+	b.post(at, url.Values{"do": {"disconnect"}, "documents": {"keep"}, "typed": {"Garden"}}).
+		want(t, 422, "Type the name").proper(t)
 	b.post(at, url.Values{"do": {"disconnect"}, "documents": {"keep"}, "typed": {"Garden two"}}).want(t, 303)
 	b.get("/console/o/default/n/garden").want(t, 200, "2")
 }
@@ -475,7 +478,8 @@ func TestMetadataIsEdited(t *testing.T) {
 	b.post(at, url.Values{"do": {"metadata"}, "hash": {"old"}, "metadata": {`{"a": "b"}`}}).want(t, 422, "has changed").proper(t)
 	b.post(at, url.Values{"do": {"metadata"}, "hash": {hash}, "metadata": {`{"team": "office"}`}}).want(t, 303)
 	b.get(at+"?similar=1").want(t, 200, "office", "The lease.", "Similar documents", "the other house").proper(t)
-	two := b.get("/console/o/default/n/notes/query?q=lease&compare=1&b_mode=keyword").want(t, 200, "A: 2 hits", "B: 2 hits", "bm25")
+	two := b.get("/console/o/default/n/notes/query?q=lease&compare=1&b_mode=keyword").
+		want(t, 200, "A: 2 hits", "B: 2 hits", "bm25")
 	two.proper(t)
 	b.get("/console/o/default/n/notes/query?q=lease&compare=1&b_top_k=x").want(t, 422, "B: How many").proper(t)
 }

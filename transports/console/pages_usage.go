@@ -180,7 +180,8 @@ func (v *visit) usageNames(names map[string]string) error {
 	for _, k := range ks.Keys {
 		names[k.ID] = k.Name
 	}
-	is, _, err := optional[admin.Integrations](v, call{op: "admin.integrations.list", path: at, query: url.Values{"limit": {"1000"}}})
+	is, _, err := optional[admin.Integrations](v, call{op: "admin.integrations.list", path: at,
+		query: url.Values{"limit": {"1000"}}})
 	for _, i := range is.Integrations {
 		names[i.ID] = i.Name
 	}

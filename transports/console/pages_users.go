@@ -87,7 +87,8 @@ func (v *visit) showUser(f *form) (view, error) {
 		}
 	}
 	if q.Get("external") != "" {
-		a, why, err := optional[memory.Applied](v, call{op: "memories.get", path: map[string]string{"externalId": q.Get("external")},
+		a, why, err := optional[memory.Applied](v, call{op: "memories.get",
+			path:  map[string]string{"externalId": q.Get("external")},
 			query: url.Values{"endUserId": {id}, "source": {q.Get("source")}}})
 		if err != nil && !tooFar(err) {
 			return view{}, err

@@ -58,8 +58,8 @@ func TestSettingsOfAKind(t *testing.T) {
 	for _, f := range fields {
 		names = append(names, f.Name+" "+f.Type)
 	}
-	want := []string{"config.url string", "config.depth integer", "config.include array", "config.same boolean", "config.how json",
-		"config.more json", "config.share number"}
+	want := []string{"config.url string", "config.depth integer", "config.include array", "config.same boolean",
+		"config.how json", "config.more json", "config.share number"}
 	if fmt.Sprint(names) != fmt.Sprint(want) {
 		t.Fatalf("fields %v", names)
 	}
