@@ -260,9 +260,10 @@ it is again what it was, byte by byte; else the entry alone is taken out. Data s
 
 func (c *command) mcpClientsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "clients",
-		Short: "List the clients that install knows, and where each keeps its configuration",
-		Args:  cobra.NoArgs,
+		Use:     "clients",
+		Short:   "List the clients that install knows, and where each keeps its configuration",
+		Example: "  mneme mcp clients",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			system, err := thisSystem()
 			if err != nil {
