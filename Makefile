@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients build test test-times test-tenants endurance source-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help bundle vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients build test test-times test-tenants endurance source-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,10 @@ generate: references ## everything generated: references, and the code of the pr
 
 compatible: ## the interface breaks no client of the last release
 	go run ./cmd/mneme openapi diff docs/openapi.released.yaml docs/openapi.yaml
+
+BUNDLE_VERSION ?= 0.0.0
+bundle: ## bundles that assistants install by a click (.mcpb), in bin/: BUNDLE_VERSION=x.y.z, TARGETS="darwin/arm64 ..." (make mcp-clients first)
+	sh deploy/mcpb/build.sh bin $(BUNDLE_VERSION) $(TARGETS)
 
 VERSION ?=
 release: ## cut VERSION=x.y.z: changelog, released interface, commit and tag; DRY_RUN=1 shows it, nothing is pushed

@@ -33,6 +33,8 @@ type fileImport struct {
 	workers, batch           int
 	strict, restart          bool
 	prune, watch, rehearsing bool
+
+	through *client.Client // calls go to its server; nil: one is found
 }
 
 func (o *fileImport) flags(f *pflag.FlagSet) {
@@ -149,11 +151,14 @@ func (c *command) importFiles(ctx context.Context, t target, ns string, args []s
 		c.printLeft(listing)
 		return fmt.Errorf("nothing to import: none of the %s there is taken", plural(listing.LeftFiles(), "file"))
 	}
-	cl, done, err := c.connect(ctx, "import", t)
-	if err != nil {
-		return err
+	cl := o.through
+	if cl == nil {
+		var done func() error
+		if cl, done, err = c.connect(ctx, "import", t); err != nil {
+			return err
+		}
+		defer func() { err = joinErrors(err, done()) }()
 	}
-	defer func() { err = joinErrors(err, done()) }()
 	// A server without an embedding model answers every write "try again later".
 	var embedders model.List
 	if err := cl.Do(ctx, http.MethodGet, "/models?kind="+string(port.TaskEmbed), nil, &embedders); err != nil {

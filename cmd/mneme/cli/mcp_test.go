@@ -84,6 +84,11 @@ func TestMCPStdio(t *testing.T) {
 			if err != nil || len(list.Tools) != c.tools {
 				t.Errorf("%d tools, want %d: %v", len(list.Tools), c.tools, err)
 			}
+			for _, tool := range list.Tools { // a call that its holder has not answered is repeated
+				if !tool.Annotations.IdempotentHint {
+					t.Errorf("a repeated call of %s changes more", tool.Name)
+				}
+			}
 			var found struct{ Results []struct{ ID string } }
 			callTool(t, s, "search", map[string]any{"query": "where is the heron"}, &found)
 			if len(found.Results) != 1 || found.Results[0].ID != "notes/heron" {

@@ -137,7 +137,8 @@ Start with:  mneme quickstart`,
 		&cobra.Group{ID: "admin", Title: "Administer:"})
 	root.SetHelpCommandGroupID("admin")
 	root.SetCompletionCommandGroupID("admin")
-	c.add(root, "run", c.quickstartCommand(), c.serveCommand(), c.mcpCommand(), c.healthcheckCommand())
+	c.add(root, "run", c.quickstartCommand(), c.serveCommand(), c.serviceCommand(), c.mcpCommand(), c.openCommand(),
+		c.healthcheckCommand())
 	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand(), c.benchCommand(), c.reindexCommand())
 	c.add(root, "data", c.namespacesCommand(), c.documentsCommand(), c.sourcesCommand())
 	c.add(root, "data", c.exportCommand(), c.copyCommand())

@@ -4,23 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
 
+	"github.com/DeRuina/timberjack"
 	"github.com/spf13/cobra"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
+	"github.com/mnemehq/mneme/cmd/mneme/internal/service"
 	"github.com/mnemehq/mneme/configs"
 )
 
 func (c *command) serveCommand() *cobra.Command {
-	var addr string
+	var addr, logFile string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
@@ -40,11 +44,41 @@ can change in a running server does, and the log says what needs a restart.`,
 			hangups := make(chan os.Signal, 1)
 			signal.Notify(hangups, syscall.SIGHUP) // from the start, for it would end the process
 			defer signal.Stop(hangups)
-			return c.serve(cmd.Context(), hangups, settings)
+			if logFile != "" {
+				file, err := openLog(logFile)
+				if err != nil {
+					return err
+				}
+				defer file.Close()
+				c.stderr = file
+			}
+			return service.Run(cmd.Context(), func(ctx context.Context) error {
+				err := c.serve(ctx, hangups, settings)
+				if err != nil && logFile != "" { // a service has nobody who reads what else is said
+					c.logger(configs.Log{Level: "error"}).Error("server failed", "error", describe(err))
+				}
+				return err
+			})
 		},
 	}
 	cmd.Flags().StringVar(&addr, "addr", "", "address to listen on, host:port (MNEME_ADDR; default 127.0.0.1:8080)")
+	cmd.Flags().StringVar(&logFile, "log-file", "", "file to log to; at 10 MB a new one is begun, five old ones are kept")
 	return cmd
+}
+
+// openLog opens a log file of which a new one is begun when it is large.
+func openLog(path string) (io.WriteCloser, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the log: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) // to say now what is wrong with it
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	return &timberjack.Logger{Filename: path, MaxSize: 10, MaxBackups: 5, Compression: "gzip", FileMode: 0o600}, nil
 }
 
 func (c *command) serve(ctx context.Context, hangups <-chan os.Signal, settings []configs.Setting) error {

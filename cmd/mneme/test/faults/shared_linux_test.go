@@ -207,7 +207,8 @@ func TestAssistantsShareAFolder(t *testing.T) {
 		Namespaces []struct{ Documents int }
 	}
 	last.call("list_namespaces", map[string]any{}, &list)
-	if len(list.Namespaces) != 1 || list.Namespaces[0].Documents < len(kept.texts) || list.Namespaces[0].Documents > len(kept.asked) {
+	if len(list.Namespaces) != 1 || list.Namespaces[0].Documents < len(kept.texts) ||
+		list.Namespaces[0].Documents > len(kept.asked) {
 		t.Errorf("%+v hold what %d acknowledged saves of %d left", list, len(kept.texts), len(kept.asked))
 	}
 	t.Logf("%d saves acknowledged, %d asked for", len(kept.texts), len(kept.asked))

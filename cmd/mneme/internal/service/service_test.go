@@ -1,0 +1,195 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/kardianos/service"
+)
+
+// installed is the path of a program of this machine.
+func installed(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("SKIPPED, NOT TESTED: %s is not installed", name)
+	}
+	return path
+}
+
+// odd has what must not be read as more than text.
+var odd = Spec{Name: "mneme", Program: "/opt/my progs/mneme", Data: `/d a/100% "x" $HOME\y`,
+	Args: []string{"serve", "--data", `/d a/100% "x" $HOME\y`, "--addr", "127.0.0.1:0", "<&>'"}}
+
+// verified has systemd itself read a unit; what it complains of fails the test.
+func verified(t *testing.T, unit string, user bool) {
+	t.Helper()
+	program := installed(t, "systemd-analyze")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mneme.service")
+	if err := os.WriteFile(file, []byte(unit), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"verify", "--man=no"}
+	if user {
+		args = append(args, "--user")
+	}
+	cmd := exec.Command(program, append(args, file)...)
+	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+dir, "HOME="+dir)
+	out, err := cmd.CombinedOutput()
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "mneme.service") {
+			t.Errorf("systemd says %s", line)
+		}
+	}
+	if err != nil {
+		t.Logf("systemd-analyze: %v\n%s", err, out)
+	}
+	if strings.Contains(string(out), "Failed to initialize manager") {
+		t.Errorf("not verified: %s", out)
+	}
+}
+
+func TestSystemd(t *testing.T) {
+	of := func(change func(*Spec)) string {
+		s := odd
+		s.Program = "/bin/true"
+		change(&s)
+		unit, err := Systemd(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return unit
+	}
+	user := of(func(*Spec) {})
+	want := `ExecStart="/bin/true" "serve" "--data" "/d a/100%% \"x\" $$HOME\\y" "--addr" "127.0.0.1:0" "<&>'"` + "\n"
+	if !strings.Contains(user, want) || !strings.Contains(user, "WantedBy=default.target") || strings.Contains(user, "User=") {
+		t.Errorf("the unit of a user is\n%s", user)
+	}
+	if got := DataIn(user); got != odd.Data {
+		t.Errorf("its data are in %q", got)
+	}
+	machine := of(func(s *Spec) { s.System, s.Data, s.Args = true, "", []string{"serve"} })
+	if !strings.Contains(machine, "DynamicUser=yes\nStateDirectory=mneme\n") ||
+		!strings.Contains(machine, "MNEME_DATA=%S/mneme") || !strings.Contains(machine, "WantedBy=multi-user.target") ||
+		DataIn(machine) != "" {
+		t.Errorf("the unit of the machine is\n%s", machine)
+	}
+	somebody := of(func(s *Spec) { s.System, s.User = true, "daemon" })
+	if !strings.Contains(somebody, "User=daemon\n") || strings.Contains(somebody, "DynamicUser") {
+		t.Errorf("the unit of the machine for a user is\n%s", somebody)
+	}
+	verified(t, user, true)
+	verified(t, machine, false)
+	verified(t, somebody, false)
+}
+
+func TestLaunchd(t *testing.T) {
+	s := odd
+	s.System, s.User = true, "_mneme"
+	list, err := Launchd(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := DataIn(list); got != odd.Data {
+		t.Errorf("its data are in %q", got)
+	}
+	cmd := exec.Command(installed(t, "python3"), "-c",
+		"import json, plistlib, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))")
+	cmd.Stdin = strings.NewReader(list)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, list)
+	}
+	var got, want map[string]any
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	args, err := json.Marshal(append([]string{odd.Program}, odd.Args...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(`{"Label": "mneme", "ProgramArguments": `+string(args)+`, "RunAtLoad": true,
+		"KeepAlive": {"SuccessfulExit": false}, "ThrottleInterval": 5, "ExitTimeOut": 150, "ProcessType": "Background",
+		"Umask": 63, "UserName": "_mneme"}`), &want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
+
+func TestWindows(t *testing.T) {
+	s := Spec{Name: "mneme", Program: `C:\Program Files\Mneme\mneme.exe`, User: LocalService,
+		Args: []string{"serve", "--data", `C:\ProgramData\Mneme`}}
+	want := "Name: mneme\nDisplay name: Mneme\nDescription: " + Description + "\nAccount: NT AUTHORITY\\LocalService\n" +
+		"Start: automatic, delayed\nAfter a failure: start again after 5 s\n" +
+		"Command line: \"C:\\Program Files\\Mneme\\mneme.exe\" serve --data C:\\ProgramData\\Mneme\n"
+	if got := Windows(s); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestRefusedText(t *testing.T) {
+	for _, bad := range []string{"a\nExecStart=/bin/sh", "{{x}}", "a\x00"} {
+		s := odd
+		s.Args = []string{bad}
+		if _, err := Systemd(s); !errors.Is(err, ErrText) {
+			t.Errorf("%q in a unit: %v", bad, err)
+		}
+		if _, err := Launchd(s); !errors.Is(err, ErrText) {
+			t.Errorf("%q in a property list: %v", bad, err)
+		}
+	}
+}
+
+// A manager that stops by a call ends the server as SIGTERM does, and waits for it.
+func TestManaged(t *testing.T) {
+	running, ended := make(chan struct{}), false
+	err := runManaged(t.Context(), func(ctx context.Context) error {
+		close(running)
+		<-ctx.Done()
+		ended = true
+		return nil
+	}, func(int) { t.Error("the process was ended") }, func(p service.Interface) error {
+		if err := p.Start(nil); err != nil {
+			return err
+		}
+		<-running
+		return p.Stop(nil)
+	})
+	if err != nil || !ended {
+		t.Errorf("%v, ended %v", err, ended)
+	}
+	failed := errors.New("no room")
+	err = runManaged(t.Context(), func(ctx context.Context) error {
+		<-ctx.Done()
+		return failed
+	}, func(int) { t.Error("the process was ended") }, func(p service.Interface) error {
+		return errors.Join(p.Start(nil), p.Stop(nil))
+	})
+	if !errors.Is(err, failed) {
+		t.Errorf("a failure at the end gives %v", err)
+	}
+	for code, failure := range map[int]error{0: nil, 1: failed} { // it ends by itself
+		exited := make(chan int)
+		_ = runManaged(t.Context(), func(context.Context) error { return failure }, func(c int) { exited <- c },
+			func(p service.Interface) error {
+				err := p.Start(nil)
+				if got := <-exited; got != code {
+					t.Errorf("exit code %d, want %d", got, code)
+				}
+				return err
+			})
+	}
+	if err := Run(t.Context(), func(context.Context) error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("without a manager: %v", err)
+	}
+}
