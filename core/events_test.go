@@ -19,7 +19,7 @@ import (
 // forwarders are the files that log messages which are no constants, with the
 // events among them that the product itself makes.
 var forwarders = map[string][]string{
-	"core/middleware/observe.go":       {"call", "call failed", "caller gone"}, // chosen by how the call ended
+	"core/middleware/observe.go":       {"call", "call failed", "call refused", "caller gone"}, // chosen by how the call ended
 	"plugins/host/supervise/output.go": nil,                                    // lines of a backend
 	"wasm/host/imports.go":             nil,                                    // lines of a module
 }

@@ -84,8 +84,9 @@ func Metrics(m Meter) endpoint.Middleware {
 
 // Log writes one line a call: "call" at Info for an answer, for a caller's mistake,
 // for a time limit that the caller set and for a part that is off, "caller gone" at
-// Info for a caller who hung up, and "call failed" at Error with the cause for a
-// failure of the server or of what it depends on.
+// Info for a caller who hung up, "call refused" at Warn for one that came when the
+// server had no room, and "call failed" at Error with the cause for a failure of the
+// server or of what it depends on.
 func Log(log *slog.Logger) endpoint.Middleware {
 	return func(next endpoint.Endpoint) endpoint.Endpoint {
 		return func(ctx context.Context, request any) (_ any, err error) {
@@ -117,7 +118,10 @@ func logCall(ctx context.Context, log *slog.Logger, c *op.Call, code string, err
 	switch {
 	case fault.Code(code) == fault.Canceled:
 		message = "caller gone"
-	case code != "ok" && fault.Status(fault.Code(code)) >= 500 && !expected(c, fault.Code(code), err, took):
+	case code == "ok" || fault.Status(fault.Code(code)) < 500 || expected(c, fault.Code(code), err, took):
+	case fault.LimitOf(err) != "": // however many calls are too many, nothing is broken
+		level, message = slog.LevelWarn, "call refused"
+	default:
 		level, message = slog.LevelError, "call failed"
 	}
 	if !log.Enabled(ctx, level) {

@@ -48,3 +48,25 @@ func TestACallIsLoggedWithItsTime(t *testing.T) {
 		})
 	}
 }
+
+// A call that the server has no room for is no failure of it, however it came to wait.
+func TestARefusedCallIsAWarning(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		level string
+		code  fault.Code
+	}{
+		{fault.Busy("the model is busy"), `level=WARN msg="call refused"`, fault.Unavailable},
+		{fault.New(fault.Unavailable, "the disk is full"), `level=ERROR msg="call failed"`, fault.Unavailable},
+		{fault.New(fault.RateLimited, "slowly").By(fault.RateLimit), "level=INFO msg=call", fault.RateLimited},
+	} {
+		var log bytes.Buffer
+		chain := middleware.Chain(middleware.Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Keys: verifier(anyone)})
+		x := call(op.Spec{Name: "notes.get"})
+		_, _ = chain(x.Spec)(func(context.Context, any) (any, error) { return nil, c.err })(t.Context(), x) // it is c.err
+		says := c.level + " op=notes.get transport=inprocess request_id=req_1 code=" + string(c.code) + " "
+		if !strings.Contains(log.String(), says) {
+			t.Errorf("%v: logged %s, want %s", c.err, log.String(), says)
+		}
+	}
+}

@@ -23,7 +23,7 @@ import (
 var (
 	ratio = flag.Float64("ratio", 0,
 		"fail where the second organization's p95 rises to more than this times its own alone; 0: print it")
-	rounds = flag.Int("rounds", 3, "how often the second organization makes each of its calls in a turn, alone and under each load")
+	rounds = flag.Int("rounds", 3, "how often the second organization makes each of its calls in a turn, alone or under a load")
 	turns  = flag.Int("turns", 1, "how many turns there are, alone and under the load by turns")
 )
 
