@@ -20,8 +20,8 @@ import (
 // events among them that the product itself makes.
 var forwarders = map[string][]string{
 	"core/middleware/observe.go":       {"call", "call failed", "call refused", "caller gone"}, // chosen by how the call ended
-	"plugins/host/supervise/output.go": nil,                                    // lines of a backend
-	"wasm/host/imports.go":             nil,                                    // lines of a module
+	"plugins/host/supervise/output.go": nil,                                                    // lines of a backend
+	"wasm/host/imports.go":             nil,                                                    // lines of a module
 }
 
 // event is what the source says of a constant message.
