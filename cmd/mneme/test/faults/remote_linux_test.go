@@ -195,9 +195,10 @@ func TestRemoteModelsKeepPromises(t *testing.T) {
 	set := providers(t)
 	s := newSite(t, "", smallIndex+set.config, set.env...)
 	// Their memory is their servers', so nothing endures; what is left of the time is for their speed.
-	for model, briefly := range map[string]string{"vectors": "--long-run=500ms", "terms": "--quick", "ranker": "--long-run=500ms"} {
+	const brief = "--long-run=500ms"
+	for model, length := range map[string]string{"vectors": brief, "terms": "--quick", "ranker": brief} {
 		t.Run(model, func(t *testing.T) {
-			if r := harness.Run(t, s.Command("models", "check", briefly, model)); r.Code != 0 {
+			if r := harness.Run(t, s.Command("models", "check", length, model)); r.Code != 0 {
 				t.Errorf("exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 			}
 		})
