@@ -15,7 +15,7 @@ if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
 	cp "$here/requirements.txt" "$venv/requirements.txt"
 fi
 cd "$here"
-"$venv/bin/yamllint" -s -c yamllint.yaml compose/compose.yaml kubernetes models-check
+"$venv/bin/yamllint" -s -c yamllint.yaml compose/compose.yaml kubernetes models-check prometheus
 "$venv/bin/hadolint" Dockerfile
 "$venv/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose/compose.yaml
 for version in 1.30 1.37; do

@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed proto/*.go sdk/*.go
 var Sources embed.FS
+
+// ConnectorSources are the same for connectors.
+//
+//go:embed proto/source/*.go sdk/source/*.go
+var ConnectorSources embed.FS

@@ -173,9 +173,11 @@ func (s *Searcher) Search(ctx context.Context, p port.Partition, seq uint64, q R
 	}
 	if len(q.Retrievers) == 1 {
 		out.Candidates = singleList(ok[0])
-	} else {
-		out.Candidates = s.Fusion.Fuse(ok, q.Weights)
+		return out, nil
 	}
+	_, end := span.Start(ctx, "fuse", attribute.Int("mneme.lists", len(ok)))
+	defer end(nil)
+	out.Candidates = s.Fusion.Fuse(ok, q.Weights)
 	return out, nil
 }
 

@@ -81,10 +81,10 @@ module for this process, but in python a program that runs beside it, and in go 
 	return cmd
 }
 
-// pythonProject is what a new project in Python has of its own; its SDK is that of
-// the example backend.
+// ownProjects is what new projects have of their own; their SDKs and most of the code are
+// those of the examples.
 //
-//go:embed project/python project/go
+//go:embed project
 var ownProjects embed.FS
 
 const (
@@ -111,7 +111,7 @@ func projectFiles(language, name string, process bool) (map[string][]byte, error
 	return wasm.Project(language, name)
 }
 
-// sdkModules are what the SDK of Go processes is linked with.
+// sdkModules are what the SDKs of Go processes are linked with.
 var sdkModules = []string{"github.com/fatih/color", "github.com/golang/protobuf", "github.com/hashicorp/go-hclog",
 	"github.com/hashicorp/go-plugin", "github.com/hashicorp/yamux", "github.com/mattn/go-colorable", "github.com/mattn/go-isatty",
 	"github.com/oklog/run", "golang.org/x/net", "golang.org/x/sys", "golang.org/x/text",
@@ -122,27 +122,31 @@ const (
 	goVersion    = "1.26"
 )
 
-// goProcess is a project of a process in Go: the example backend, and the SDK as a
-// module under Mneme's own import paths, with the versions that this program has of
-// what it requires.
+// goProcess is a project of a process in Go: the example backend with the SDK.
 func goProcess(name string) (map[string][]byte, error) {
 	main, err := fs.ReadFile(examples.Files, "go/main.go")
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{
-		"main.go":    bytes.ReplaceAll(main, []byte("hashing-go"), []byte(name)),
-		".gitignore": []byte("/" + name + "\n"),
-		"go.mod": fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire %s v0.0.0\n\nreplace %s => ./sdk\n", name, goVersion,
-			serverModule, serverModule),
+	files, err := goProject(name, "go", plugins.Sources)
+	if err != nil {
+		return nil, err
 	}
-	for _, file := range []string{"README.md", "build.sh"} {
-		b, err := ownProjects.ReadFile("project/go/" + file)
-		if err != nil {
-			return nil, err
-		}
-		files[file] = wasm.Named(b, name)
+	files["main.go"] = bytes.ReplaceAll(main, []byte("hashing-go"), []byte(name))
+	files[".gitignore"] = []byte("/" + name + "\n")
+	return files, nil
+}
+
+// goProject is what projects in Go have in common: what is their own below project/own, and
+// the SDK as a module under Mneme's own import paths, with the versions that this program
+// has of what it requires.
+func goProject(name, own string, sdk fs.FS) (map[string][]byte, error) {
+	files, err := ownFiles(name, own)
+	if err != nil {
+		return nil, err
 	}
+	files["go.mod"] = fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire %s v0.0.0\n\nreplace %s => ./sdk\n", name, goVersion,
+		serverModule, serverModule)
 	required := fmt.Sprintf("module %s\n\ngo %s\n", serverModule, goVersion)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
@@ -152,7 +156,7 @@ func goProcess(name string) (map[string][]byte, error) {
 		}
 	}
 	files["sdk/go.mod"] = []byte(required)
-	for folder, sources := range map[string]fs.FS{"core": core.Sources, "plugins": plugins.Sources} {
+	for folder, sources := range map[string]fs.FS{"core": core.Sources, "plugins": sdk} {
 		err := fs.WalkDir(sources, ".", func(file string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || strings.HasSuffix(file, "_test.go") {
 				return err
@@ -169,34 +173,46 @@ func goProcess(name string) (map[string][]byte, error) {
 
 // pythonProcess is a project of a process in Python.
 func pythonProcess(name string) (map[string][]byte, error) {
-	files := map[string][]byte{"concepts.txt": wasm.Concepts(), ".gitignore": []byte(".venv/\n__pycache__/\n")}
-	sdk, err := fs.Sub(examples.Files, python)
+	files, err := ownFiles(name, python)
 	if err != nil {
 		return nil, err
 	}
-	own, err := fs.Sub(ownProjects, "project/python")
-	if err != nil {
-		return nil, err
-	}
-	for _, part := range []struct {
-		files fs.FS
-		names string
-		own   bool
-	}{{sdk, "mneme_*.py", false}, {own, "*", true}} {
-		names, err := fs.Glob(part.files, part.names)
+	files["concepts.txt"], files[".gitignore"] = wasm.Concepts(), []byte(pythonIgnored)
+	return files, copyExample(files, python, "mneme_*.py")
+}
+
+const pythonIgnored = ".venv/\n__pycache__/\n"
+
+// ownFiles are the files below project/own, under the vendor's name.
+func ownFiles(name, own string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	entries, err := ownProjects.ReadDir("project/" + own)
+	for _, e := range entries {
+		b, err := ownProjects.ReadFile("project/" + own + "/" + e.Name())
 		if err != nil {
 			return nil, err
 		}
-		for _, file := range names {
-			if files[file], err = fs.ReadFile(part.files, file); err != nil {
-				return nil, err
-			}
-			if part.own {
-				files[file] = wasm.Named(files[file], name)
-			}
+		files[e.Name()] = wasm.Named(b, name)
+	}
+	return files, err
+}
+
+// copyExample adds the files of an example whose names match.
+func copyExample(files map[string][]byte, example, pattern string) error {
+	folder, err := fs.Sub(examples.Files, example)
+	if err != nil {
+		return err
+	}
+	names, err := fs.Glob(folder, pattern)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if files[name], err = fs.ReadFile(folder, name); err != nil {
+			return err
 		}
 	}
-	return files, nil
+	return nil
 }
 
 // writeProject writes files below dir and overwrites none.

@@ -26,7 +26,7 @@ import (
 func (c *command) sourcesCommand() *cobra.Command {
 	return parent("sources", "Keep namespaces in step with folders, repositories, sites, feeds and buckets",
 		c.sourcesKindsCommand(), c.sourcesAddCommand(), c.sourcesListCommand(), c.sourcesShowCommand(), c.sourcesChangeCommand(),
-		c.sourcesSyncCommand(), c.sourcesRunsCommand(), c.sourcesItemsCommand(), c.sourcesCheckCommand(),
+		c.sourcesSyncCommand(), c.sourcesRunsCommand(), c.sourcesItemsCommand(), c.sourcesCheckCommand(), c.sourcesInitCommand(),
 		c.sourcesSwitchCommand("pause", false), c.sourcesSwitchCommand("resume", true), c.sourcesRemoveCommand())
 }
 

@@ -107,13 +107,10 @@ func (c *command) checkConnector(ctx context.Context, f connectorFlags, args []s
 	candidate := sourcekit.Candidate{
 		Name:    filepath.Base(path),
 		Open:    func(context.Context) (port.Connectors, error) { return opened, failed },
-		Taken:   []string{"push"},
+		Taken:   c.ownKinds(),
 		Kind:    f.kind,
 		Secrets: secrets,
 		Revoke:  f.revoke,
-	}
-	for _, own := range c.registry.Source.Components() {
-		candidate.Taken = append(candidate.Taken, own.Name)
 	}
 	if f.quick {
 		candidate.Endure = quickCheck

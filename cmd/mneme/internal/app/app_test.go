@@ -121,6 +121,11 @@ func openIn(t *testing.T, dir, file string) (*app.App, error) {
 // openBounded opens it where so much memory is allowed.
 func openBounded(t *testing.T, dir, file string, memory memlimit.Provider) (*app.App, error) {
 	t.Helper()
+	return openLogged(t, dir, file, memory, slog.New(slog.DiscardHandler))
+}
+
+func openLogged(t *testing.T, dir, file string, memory memlimit.Provider, log *slog.Logger) (*app.App, error) {
+	t.Helper()
 	path := filepath.Join(dir, "mneme.yaml")
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
@@ -135,7 +140,7 @@ func openBounded(t *testing.T, dir, file string, memory memlimit.Provider) (*app
 	a, err := app.Open(t.Context(), app.Settings{
 		Registry:  r,
 		Config:    c,
-		Log:       slog.New(slog.DiscardHandler),
+		Log:       log,
 		Command:   "test",
 		Version:   "test",
 		Telemetry: true,

@@ -149,6 +149,7 @@ func TestTelemetry(t *testing.T) {
 		query = c.spans["namespaces.query"][1]
 	}
 	c.only(t, "hydrate", query)
+	c.only(t, "fuse", query)
 	if n := len(c.spans["retrieve"]); n != 2 {
 		t.Errorf("%d retrievers", n)
 	}
