@@ -49,6 +49,7 @@ type Reader interface {
 	StatisticsReader
 	SourceReader
 	EventReader
+	WebhookReader
 	GrantReader
 	AuditReader
 	UsageReader
@@ -74,6 +75,7 @@ type Writer interface {
 	ReplicaWriter
 	SourceWriter
 	EventWriter
+	WebhookWriter
 	GrantWriter
 	AuditWriter
 	UsageWriter
