@@ -81,7 +81,7 @@ var eventsOfChanges = []string{
 	"admin.webhooks.test:",
 	"admin.webhooks.rotate:",
 	"admin.webhooks.recover:",
-	"admin.webhooks.deliveries.redeliver:",
+	"admin.webhooks.deliveries.redeliver: webhook.disabled",
 	"admin.webhooks.delete:",
 	"documents.write: documents.written", // by its job
 	"documents.write:",                   // whose job is cancelled

@@ -98,12 +98,19 @@ func (s *server) webhooksRecorded(r *webhooktest.Receiver, admin *server, do fun
 		secrets = append(secrets, secret, rotated.json["secret"].(string))
 		do(by.server, by.prefix+"webhooks.recover", id, "POST", one+"/recover", object{"since": "2020-01-01T00:00:00Z"})
 		var sent []object
-		harness.Eventually(s.t, "something has arrived", func() bool {
+		harness.Eventually(s.t, "everything has arrived", func() bool {
 			sent = by.get(one + "/deliveries?status=succeeded").ok().objects("deliveries")
-			return len(sent) > 0
+			return len(sent) > 0 && len(by.get(one+"/deliveries?status=pending").ok().objects("deliveries")) == 0
 		})
 		delivery := fmt.Sprint(sent[0]["id"])
-		do(by.server, by.prefix+"webhooks.deliveries.redeliver", id+"/"+delivery, "POST", one+"/deliveries/"+delivery+"/redeliver", nil)
+		if by.prefix != "" { // now it is gone, which is told
+			r.Answer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
+		}
+		do(by.server, by.prefix+"webhooks.deliveries.redeliver", id+"/"+delivery, "POST",
+			one+"/deliveries/"+delivery+"/redeliver", nil)
+		if by.prefix != "" {
+			harness.Eventually(s.t, "the webhook is disabled", func() bool { return by.get(one).ok().json["state"] == "disabled" })
+		}
 		do(by.server, by.prefix+"webhooks.delete", id, "DELETE", one, nil)
 	}
 	return secrets
