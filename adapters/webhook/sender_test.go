@@ -122,7 +122,10 @@ func TestAnswers(t *testing.T) {
 	}{
 		"200": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "fine\xff\x00!") }, 200, "fine!", 0, ""},
 		"299": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(299) }, 299, "", 0, ""},
-		"500": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500); fmt.Fprint(w, "ouch") }, 500, "ouch", 0, "status 500"},
+		"500": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(500)
+			fmt.Fprint(w, "ouch")
+		}, 500, "ouch", 0, "status 500"},
 		"410": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, 410, "", 0, "status 410"},
 		"429": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "120")

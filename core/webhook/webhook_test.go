@@ -517,7 +517,8 @@ func TestRotation(t *testing.T) {
 	second, err := rotate(webhook.Rotate{})
 	w.must(err)
 	two := *second.Secret
-	if len(second.Secrets) != 2 || !second.Secrets[1].ExpiresAt.Equal(w.now().Add(24*time.Hour)) || second.Secrets[0].ExpiresAt != nil {
+	if len(second.Secrets) != 2 || !second.Secrets[1].ExpiresAt.Equal(w.now().Add(24*time.Hour)) ||
+		second.Secrets[0].ExpiresAt != nil {
 		t.Errorf("secrets: %+v", second.Secrets)
 	}
 	signs(two, one)
@@ -711,7 +712,8 @@ func TestDisablingDropsWhatWaits(t *testing.T) {
 	if len(page.Deliveries) != 1 || page.Deliveries[0].Status != "dropped" || page.NextCursor == nil {
 		t.Fatalf("%+v", page)
 	}
-	next, err := w.service.Deliveries(w.ctx, webhook.ListDeliveries{Ref: webhook.Ref{ID: m.ID}, Limit: new(1), Cursor: *page.NextCursor})
+	next, err := w.service.Deliveries(w.ctx, webhook.ListDeliveries{Ref: webhook.Ref{ID: m.ID}, Limit: new(1),
+		Cursor: *page.NextCursor})
 	w.must(err)
 	if len(next.Deliveries) != 1 || next.Deliveries[0].ID == page.Deliveries[0].ID || next.NextCursor != nil {
 		t.Errorf("%+v", next)

@@ -216,8 +216,9 @@ func (c *command) webhooksChangeCommand() *cobra.Command {
 	var t webhooksTarget
 	var to, kinds, description string
 	var enable, disable, all bool
-	cmd := c.webhookCommand(&t, "change", "Change a webhook", "Change a webhook. What is not given stays. To disable it drops what waits to be "+
-		"sent; once\nit is enabled, mneme webhooks recover brings what it has not got.",
+	cmd := c.webhookCommand(&t, "change", "Change a webhook",
+		"Change a webhook. What is not given stays. To disable it drops what waits to be "+
+			"sent; once\nit is enabled, mneme webhooks recover brings what it has not got.",
 		func(ctx context.Context, cl *client.Client, id string) error {
 			var in webhook.Change
 			setIfGiven(to != "", &in.URL, to)
@@ -267,8 +268,9 @@ func (c *command) webhooksRemoveCommand() *cobra.Command {
 
 func (c *command) webhooksTestCommand() *cobra.Command {
 	var t webhooksTarget
-	return c.webhookCommand(&t, "test", "Send a test to a webhook", "Send a signed event webhook.test at once, and print what comes back. "+
-		"The exit code is 1\nwhen the endpoint does not take it.",
+	return c.webhookCommand(&t, "test", "Send a test to a webhook",
+		"Send a signed event webhook.test at once, and print what comes back. "+
+			"The exit code is 1\nwhen the endpoint does not take it.",
 		func(ctx context.Context, cl *client.Client, id string) error {
 			var out webhook.Tested
 			if err := cl.Do(ctx, http.MethodPost, t.path(id, "test"), nil, &out); err != nil {
@@ -293,8 +295,9 @@ func (c *command) webhooksTestCommand() *cobra.Command {
 func (c *command) webhooksRotateCommand() *cobra.Command {
 	var t webhooksTarget
 	var in webhook.Rotate
-	cmd := c.webhookCommand(&t, "rotate", "Replace the secret of a webhook", "Replace the secret of a webhook, and print the new one, this once. "+
-		"The one before signs along\nfor a time, in which the receiver may be told.",
+	cmd := c.webhookCommand(&t, "rotate", "Replace the secret of a webhook",
+		"Replace the secret of a webhook, and print the new one, this once. "+
+			"The one before signs along\nfor a time, in which the receiver may be told.",
 		func(ctx context.Context, cl *client.Client, id string) error {
 			var out webhook.Made
 			if err := cl.Do(ctx, http.MethodPost, t.path(id, "rotate"), in, &out); err != nil {
@@ -311,7 +314,8 @@ func (c *command) webhooksDeliveriesCommand() *cobra.Command {
 	var t webhooksTarget
 	var status string
 	var most int
-	cmd := c.webhookCommand(&t, "deliveries", "List the deliveries of a webhook", "List the deliveries of a webhook, the newest first.",
+	cmd := c.webhookCommand(&t, "deliveries", "List the deliveries of a webhook",
+		"List the deliveries of a webhook, the newest first.",
 		func(ctx context.Context, cl *client.Client, id string) error {
 			if most < 0 {
 				return usage("--limit must be 0 or more")
@@ -378,35 +382,36 @@ func (c *command) webhooksRedeliverCommand() *cobra.Command {
 func (c *command) webhooksRecoverCommand() *cobra.Command {
 	var t webhooksTarget
 	var since, until string
-	cmd := c.webhookCommand(&t, "recover", "Send what a webhook has not taken", "Send those events of a time that the webhook has not taken, the "+
-		"oldest first.", func(ctx context.Context, cl *client.Client, id string) error {
-		in := webhook.Recover{}
-		from, err := pointInTime(since)
-		if err != nil {
-			return usage("--since: %v", err)
-		}
-		in.Since = from
-		if until != "" {
-			to, err := pointInTime(until)
+	cmd := c.webhookCommand(&t, "recover", "Send what a webhook has not taken",
+		"Send those events of a time that the webhook has not taken, the "+
+			"oldest first.", func(ctx context.Context, cl *client.Client, id string) error {
+			in := webhook.Recover{}
+			from, err := pointInTime(since)
 			if err != nil {
-				return usage("--until: %v", err)
+				return usage("--since: %v", err)
 			}
-			in.Until = &to
-		}
-		made := 0
-		for more := true; more; {
-			var out webhook.Recovered
-			if err := cl.Do(ctx, http.MethodPost, t.path(id, "recover"), in, &out); err != nil {
-				return err
+			in.Since = from
+			if until != "" {
+				to, err := pointInTime(until)
+				if err != nil {
+					return usage("--until: %v", err)
+				}
+				in.Until = &to
 			}
-			made, more = made+out.Deliveries, out.More
-		}
-		if t.asJSON {
-			return printJSON(c.stdout, webhook.Recovered{Deliveries: made})
-		}
-		fmt.Fprintf(c.stdout, "%d events are sent again\n", made)
-		return nil
-	})
+			made := 0
+			for more := true; more; {
+				var out webhook.Recovered
+				if err := cl.Do(ctx, http.MethodPost, t.path(id, "recover"), in, &out); err != nil {
+					return err
+				}
+				made, more = made+out.Deliveries, out.More
+			}
+			if t.asJSON {
+				return printJSON(c.stdout, webhook.Recovered{Deliveries: made})
+			}
+			fmt.Fprintf(c.stdout, "%d events are sent again\n", made)
+			return nil
+		})
 	cmd.Flags().StringVar(&since, "since", "24h", "from when on, as a time (2026-11-23T09:30:00Z) or how long ago (90m)")
 	cmd.Flags().StringVar(&until, "until", "", "up to when (default: now)")
 	return cmd
