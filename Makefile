@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help bundle vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients build test test-times test-tenants endurance source-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help bundle vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients build test test-times test-tenants endurance source-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ endurance: ## CYCLES kills with SIGKILL, then LOAD of all operations at once; sa
 ITEMS ?= 1000000
 source-scale: ## a source of ITEMS items, followed first and again: time, memory, rows and bytes of each run
 	go test -run '^$$' -bench '^BenchmarkScale$$' -benchtime 1x -timeout 0 ./core/source -items $(ITEMS)
+
+EVENTS ?= 100000
+webhook-scale: ## EVENTS= events wait for an endpoint that sleeps, and come in order when it wakes: time and memory
+	EVENTS=$(EVENTS) go test ./core/webhook -run '^TestASleepingEndpoint$$' -count=1 -v -timeout 3h
 
 power-cuts: ## what every single step of the store and the index leaves when the power goes then (make test samples them)
 	MNEME_POWER_CUTS=all go test -count=1 -v -timeout 0 -run 'PowerCut' ./adapters/disk/... ./adapters/storage/sqlite ./adapters/index/embedded

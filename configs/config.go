@@ -200,8 +200,11 @@ type Sources struct {
 
 // Events says what is kept of what happens.
 type Events struct {
-	Record    string        `yaml:"record" enum:"all,subscribed,off" help:"Which events are recorded. all; subscribed: those of organizations whose events somebody has read in the last 30 days; off."`
+	Record    string        `yaml:"record" enum:"all,subscribed,off" help:"Which events are recorded. all; subscribed: those of organizations that have webhooks, or whose events somebody has read in the last 30 days; off."`
 	Retention time.Duration `yaml:"retention" help:"How long an event is kept, 1h to 8760h."`
+
+	AllowPrivate []string `yaml:"allow_private" help:"Networks that webhooks may reach beside public addresses at ports 80 and 443, as an address or a network with or without a port, such as 10.1.0.0/16 or 192.168.7.4:9000."`
+	HTTP         bool     `yaml:"http" help:"Take webhooks with http URLs, whose deliveries anybody on their way can read. For development, and for networks of your own."`
 }
 
 // Usage says how long it is kept what was done.

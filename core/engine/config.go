@@ -85,6 +85,8 @@ type Events struct {
 	Retention time.Duration                               // 0: event.DefaultRetention
 	Models    time.Duration                               // between two looks at how models fare; 0: event's
 	Schema    func(reflect.Type) (json.RawMessage, error) // of a kind's data, as answers have it; nil: kinds have none
+	Sender    port.Sender                                 // of deliveries to webhooks; nil: nothing is sent
+	HTTP      bool                                        // webhooks may have URLs without TLS
 }
 
 // DefaultRecallRate is how many recalls a minute an integration may ask (docs/contract.md#limit-rates).

@@ -43,6 +43,7 @@ import (
 	"github.com/mnemehq/mneme/core/status"
 	"github.com/mnemehq/mneme/core/tool"
 	"github.com/mnemehq/mneme/core/usage"
+	"github.com/mnemehq/mneme/core/webhook"
 )
 
 // Engine is the running product behind every transport.
@@ -271,8 +272,12 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 	})
 	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments, c.Models.Rerankers...)
 	e.models = model.New(c.Models.All, c.Models.byTask(), c.Watch)
+	e.deliverer = webhook.NewDeliverer(webhook.DelivererSettings{Store: c.Store, Replica: e.replica, Sender: c.Events.Sender,
+		Sealer: e.sealer, Tracer: c.Tracer, Now: c.Now, Log: c.Log})
+	e.webhooks = webhook.New(webhook.Settings{Store: c.Store, Sender: c.Events.Sender, Sealer: e.sealer, Pages: pages,
+		HTTP: c.Events.HTTP, Wake: e.deliverer.Wake, Now: c.Now, Log: c.Log})
 	e.publisher = event.NewPublisher(event.PublisherSettings{Recorder: recorder, Replica: e.replica,
-		Retention: c.Events.Retention, Now: c.Now, Log: c.Log})
+		Retention: c.Events.Retention, Delivered: e.deliverer.Wake, Now: c.Now, Log: c.Log})
 	e.outages = event.NewModels(event.ModelsSettings{Recorder: recorder, States: statuses(c.Watch),
 		Replica: e.replica.Self().ID, Every: c.Events.Models, Log: c.Log})
 	e.events = event.New(event.Settings{Publisher: e.publisher, Pages: pages, Schema: c.Events.Schema, Now: c.Now, Log: c.Log})

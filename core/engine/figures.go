@@ -11,6 +11,7 @@ import (
 	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/replica"
+	"github.com/mnemehq/mneme/core/webhook"
 )
 
 // Figures are what a running Engine measures of itself beside its calls. All but
@@ -23,7 +24,8 @@ type Figures struct {
 	Backlog     ingest.Backlog
 	Replica     replica.Standing
 	Jobs        map[job.Attempt]int64
-	CacheHits   int64 // queries whose encoding was kept from before
+	Deliveries  map[webhook.Outcome]int64 // attempts to deliver events to webhooks
+	CacheHits   int64                     // queries whose encoding was kept from before
 	CacheMisses int64
 	StorePool   *port.Pool // nil: the store has none
 	IndexPools  []port.Pool
@@ -37,6 +39,8 @@ func (e *Engine) Figures() Figures {
 		Backlog: e.projector.Backlog(),
 		Replica: e.replica.Standing(),
 		Jobs:    e.jobs.Attempts(),
+
+		Deliveries: e.deliverer.Attempts(),
 	}
 	if e.runs != nil {
 		maps.Copy(f.Jobs, e.runs.Attempts())

@@ -32,6 +32,7 @@ import (
 	"github.com/mnemehq/mneme/core/status"
 	"github.com/mnemehq/mneme/core/tool"
 	"github.com/mnemehq/mneme/core/usage"
+	"github.com/mnemehq/mneme/core/webhook"
 )
 
 // services are the parts that units take from.
@@ -56,6 +57,8 @@ type services struct {
 	events     *event.Service
 	publisher  *event.Publisher
 	outages    *event.Models
+	webhooks   *webhook.Service
+	deliverer  *webhook.Deliverer
 	status     *status.Service
 	projector  *ingest.Projector
 	replica    *replica.Member
@@ -103,6 +106,8 @@ func units() []unit {
 		}),
 		serves("events", event.Operations, func(s *services) *event.Service { return s.events }).
 			running(func(s *services) func(context.Context) error { return unfailing(s.publisher.Run) }),
+		serves("webhooks", webhook.Operations, func(s *services) *webhook.Service { return s.webhooks }).
+			running(func(s *services) func(context.Context) error { return unfailing(s.deliverer.Run) }),
 		runs("states of models", func(s *services) func(context.Context) error { return unfailing(s.outages.Run) }),
 		serves("status", status.Operations, func(s *services) *status.Service { return s.status }),
 		runs("keys", func(s *services) func(context.Context) error { return s.keys.Run }),

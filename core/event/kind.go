@@ -29,6 +29,9 @@ const (
 	KeyCreated         = "key.created"
 	KeyRevoked         = "key.revoked"
 	ModelStateChanged  = "model.state_changed"
+	WebhookDisabled    = "webhook.disabled"
+	// WebhookTest is only sent by a test of a webhook: it is no kind of what happens.
+	WebhookTest = "webhook.test"
 )
 
 // Kind describes the events of one kind.
@@ -155,6 +158,20 @@ type QuotaData struct {
 	Used           int64  `json:"used" minimum:"0" doc:"before the write, which would have gone over the limit"`
 }
 
+// WebhookData tells of a webhook that the server has disabled.
+type WebhookData struct {
+	OrganizationID string     `json:"organization_id"`
+	WebhookID      string     `json:"webhook_id"`
+	Reason         string     `json:"reason" enum:"gone,failing" doc:"gone: its endpoint answered 410; failing: it took nothing for days"`
+	FailingSince   *time.Time `json:"failing_since" doc:"when the first delivery failed that none has succeeded after; null: none has"`
+}
+
+// TestData is what a test of a webhook sends.
+type TestData struct {
+	OrganizationID string `json:"organization_id"`
+	WebhookID      string `json:"webhook_id"`
+}
+
 // The events, as they are sent.
 type (
 	NamespaceEvent struct {
@@ -193,6 +210,14 @@ type (
 		Head
 		Data QuotaData `json:"data"`
 	}
+	WebhookEvent struct {
+		Head
+		Data WebhookData `json:"data"`
+	}
+	TestEvent struct {
+		Head
+		Data TestData `json:"data"`
+	}
 )
 
 func (d NamespaceData) event(h Head) any { return NamespaceEvent{h, d} }
@@ -204,6 +229,8 @@ func (d UserData) event(h Head) any      { return UserEvent{h, d} }
 func (d KeyData) event(h Head) any       { return KeyEvent{h, d} }
 func (d ModelData) event(h Head) any     { return ModelEvent{h, d} }
 func (d QuotaData) event(h Head) any     { return QuotaEvent{h, d} }
+func (d WebhookData) event(h Head) any   { return WebhookEvent{h, d} }
+func (d TestData) event(h Head) any      { return TestEvent{h, d} }
 
 // Kinds lists all kinds, sorted by what they tell of.
 func Kinds() []Kind {
@@ -246,10 +273,15 @@ func Kinds() []Kind {
 		{KeyRevoked, "A key was revoked.", true, KeyData{org, "key_5r", "service", nil, some("cli")}},
 		{ModelStateChanged, "A model works again, or does not.", false,
 			ModelData{org, "e5-small-v2", "embedding", "error", some("ready"), "a1"}},
+		{WebhookDisabled, "A webhook is disabled: its endpoint is gone, or has taken nothing for days.", false,
+			WebhookData{org, "whk_4c", "failing", new(exampleTime)}},
 	}
 }
 
 var exampleTime = time.Date(2026, 11, 23, 9, 30, 0, 0, time.UTC)
+
+// Encode is the body of an event as it is sent.
+func Encode(kind string, at time.Time, d Data) ([]byte, error) { return encode(kind, at, d) }
 
 func encode(kind string, at time.Time, d Data) ([]byte, error) {
 	return json.Marshal(d.event(Head{kind, at.UTC()}))
@@ -269,8 +301,8 @@ func Announcements() []op.Event {
 	return out
 }
 
-// names are the kinds that a key may see.
-func names(admin bool) []string {
+// Names are the kinds whose events a key may see.
+func Names(admin bool) []string {
 	var out []string
 	for _, k := range Kinds() {
 		if admin || !k.Admin {

@@ -3,8 +3,11 @@ package event
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
@@ -33,6 +36,7 @@ type PublisherSettings struct {
 	Replica   *replica.Member
 	Retention time.Duration    // 0: DefaultRetention
 	Pace      time.Duration    // between two rounds at least; 0: DefaultPace
+	Delivered func()           // called when there are new deliveries; nil: nobody sends them
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: nothing is logged
 }
@@ -50,6 +54,7 @@ type Publisher struct {
 	replica   *replica.Member
 	retention time.Duration
 	pace      time.Duration
+	delivered func()
 	now       func() time.Time
 	log       *slog.Logger
 	claim     *port.Claim // nil: another has it, or nobody
@@ -62,6 +67,7 @@ type Publisher struct {
 
 type reader interface {
 	port.EventReader
+	port.WebhookReader
 	port.OrganizationReader
 	port.ReplicaReader
 }
@@ -69,6 +75,7 @@ type reader interface {
 type writer interface {
 	reader
 	port.EventWriter
+	port.WebhookWriter
 	port.ReplicaWriter
 }
 
@@ -84,6 +91,9 @@ func NewPublisher(s PublisherSettings) *Publisher {
 	if s.Pace <= 0 {
 		s.Pace = DefaultPace
 	}
+	if s.Delivered == nil {
+		s.Delivered = func() {}
+	}
 	if s.Now == nil {
 		s.Now = time.Now
 	}
@@ -96,6 +106,7 @@ func NewPublisher(s PublisherSettings) *Publisher {
 		replica:   s.Replica,
 		retention: s.Retention,
 		pace:      s.Pace,
+		delivered: s.Delivered,
 		now:       s.Now,
 		log:       s.Log,
 		waiting:   map[ident.Org]chan struct{}{},
@@ -142,15 +153,70 @@ func (p *Publisher) work(ctx context.Context) error {
 			return err
 		}
 		if len(fresh) > 0 {
-			if err := p.confirmed(ctx, func(w writer) error { return w.NumberEvents(ctx, fresh) }); err != nil {
+			made := 0
+			err := p.confirmed(ctx, func(w writer) error {
+				numbered, err := w.NumberEvents(ctx, fresh)
+				if err == nil {
+					made, err = p.deliver(ctx, w, numbered)
+				}
+				return err
+			})
+			if err != nil {
 				return err
 			}
 			p.tell(fresh)
+			if made > 0 {
+				p.delivered()
+			}
 		}
 		if len(fresh) < round {
 			return p.trim(ctx)
 		}
 	}
+}
+
+// deliver makes the deliveries of events to the webhooks that want them.
+func (p *Publisher) deliver(ctx context.Context, w writer, numbered []port.Event) (made int, err error) {
+	now := p.now().UTC().Truncate(time.Microsecond)
+	webhooks := map[ident.Org][]port.WebhookRow{}
+	var all []port.Delivery
+	for _, e := range numbered {
+		of, known := webhooks[e.Org]
+		if !known {
+			if of, err = w.Webhooks(ctx, e.Org); err != nil {
+				return 0, err
+			}
+			webhooks[e.Org] = of
+		}
+		for _, row := range of {
+			if row.Enabled && Wanted(row, e) {
+				all = append(all, NewDelivery(row, e, now))
+			}
+		}
+	}
+	return len(all), w.AppendDeliveries(ctx, all)
+}
+
+// WebhookEntity is the entity of events about a webhook.
+func WebhookEntity(id string) string { return "webhook/" + id }
+
+// WantedKinds are the kinds of events that a webhook wants.
+func WantedKinds(row port.WebhookRow) []string {
+	if len(row.Kinds) > 0 {
+		return row.Kinds
+	}
+	return Names(row.Admin)
+}
+
+// Wanted reports whether a webhook wants an event. None is told of its own end.
+func Wanted(row port.WebhookRow, e port.Event) bool {
+	return e.Entity != WebhookEntity(row.ID) && slices.Contains(WantedKinds(row), e.Kind)
+}
+
+// NewDelivery is the delivery of a numbered event to a webhook.
+func NewDelivery(row port.WebhookRow, e port.Event, at time.Time) port.Delivery {
+	return port.Delivery{ID: "dlv_" + uuid.Must(uuid.NewV7()).String(), Org: e.Org, Webhook: row.ID, Event: e.ID, Seq: e.Seq,
+		Kind: e.Kind, Entity: e.Entity, Status: port.DeliveryPending, CreatedAt: at}
 }
 
 // hold reports whether this replica has the claim, and gets it if nobody has. One that has

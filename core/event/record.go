@@ -21,7 +21,7 @@ type Record string
 // What may be recorded.
 const (
 	RecordAll        Record = "all"
-	RecordSubscribed Record = "subscribed" // of organizations whose events somebody has read lately
+	RecordSubscribed Record = "subscribed" // of organizations with webhooks, or whose events somebody has read lately
 	RecordNone       Record = "off"
 )
 
@@ -120,11 +120,11 @@ func (r *Recorder) wanted(ctx context.Context, w port.EventReader, all []happeni
 		if _, known := read[h.org]; known {
 			continue
 		}
-		at, err := w.EventsRead(ctx, h.org)
+		at, webhooks, err := w.EventsRead(ctx, h.org)
 		if err != nil {
 			return nil, err
 		}
-		read[h.org] = subscribed(at, now)
+		read[h.org] = webhooks || subscribed(at, now)
 	}
 	return slices.DeleteFunc(all, func(h happening) bool { return !read[h.org] }), nil
 }
@@ -136,7 +136,7 @@ func subscribed(read, now time.Time) bool { return !read.IsZero() && now.Sub(rea
 // were recorded for a time are told so.
 func (r *Recorder) noteRead(ctx context.Context, w port.EventWriter, org ident.Org, now time.Time) error {
 	if r.record == RecordSubscribed {
-		at, err := w.EventsRead(ctx, org)
+		at, _, err := w.EventsRead(ctx, org)
 		if err != nil {
 			return err
 		}
@@ -306,6 +306,27 @@ func (t *recording) ExceedQuota(ctx context.Context, org ident.Org, name port.Qu
 		}
 	}
 	return err
+}
+
+// PutWebhook implements port.WebhookWriter. It tells of a webhook that the server disables, not of
+// one that a caller does.
+func (t *recording) PutWebhook(ctx context.Context, row port.WebhookRow) error {
+	if row.Enabled || row.Reason == "" {
+		return t.DocumentWriter.PutWebhook(ctx, row)
+	}
+	before, err := t.Webhook(ctx, row.Org, row.ID)
+	if err == nil {
+		err = t.DocumentWriter.PutWebhook(ctx, row)
+	}
+	if err != nil || !before.Enabled {
+		return err
+	}
+	d := WebhookData{OrganizationID: string(row.Org), WebhookID: row.ID, Reason: row.Reason}
+	if since := before.Health.Since; !since.IsZero() {
+		d.FailingSince = new(since.UTC())
+	}
+	t.note(happening{kind: WebhookDisabled, org: row.Org, entity: WebhookEntity(row.ID), data: d})
+	return nil
 }
 
 // EndErasure implements port.DocumentWriter.

@@ -130,7 +130,7 @@ const newest = "newest"
 // ListEvents are the parameters of GET /events.
 type ListEvents struct {
 	After string   `query:"after" json:"-" doc:"next_cursor of the answer before; none: from the oldest that is kept, latest: from now on, newest: from as many before the end as limit says"`
-	Kinds []string `query:"kinds" json:"-" maxItems:"100" enum:"namespace.created,namespace.deleted,namespace.reindexed,documents.written,documents.deleted,source.run.completed,source.run.failed,source.deletions_withheld,source.credentials_failed,source.state_changed,memory.created,memory.updated,memory.tombstoned,memory.restored,memory.deleted,user.erased,quota.exceeded,key.created,key.revoked,model.state_changed" doc:"only events of these kinds; those of memories, end users, quotas and keys are for admin keys"`
+	Kinds []string `query:"kinds" json:"-" maxItems:"100" enum:"namespace.created,namespace.deleted,namespace.reindexed,documents.written,documents.deleted,source.run.completed,source.run.failed,source.deletions_withheld,source.credentials_failed,source.state_changed,memory.created,memory.updated,memory.tombstoned,memory.restored,memory.deleted,user.erased,quota.exceeded,key.created,key.revoked,model.state_changed,webhook.disabled" doc:"only events of these kinds; those of memories, end users, quotas and keys are for admin keys"`
 	Limit *int     `query:"limit" json:"-" minimum:"1" maximum:"1000" default:"100" doc:"how many at most"`
 	Wait  int      `query:"wait" json:"-" minimum:"0" maximum:"30" default:"0" doc:"seconds to wait for an event where there is none"`
 }
@@ -186,7 +186,7 @@ func (s *Service) ListOf(ctx context.Context, in ListEventsOf) (Page, error) {
 }
 
 func (s *Service) list(ctx context.Context, org ident.Org, namespace string, admin bool, in ListEvents) (Page, error) {
-	visible := names(admin)
+	visible := Names(admin)
 	for _, k := range in.Kinds {
 		if !slices.Contains(visible, k) {
 			return Page{}, fault.New(fault.Forbidden, "events of kind %s are for admin keys", k)
@@ -350,47 +350,92 @@ type GetEventOf struct {
 	GetEvent
 }
 
+// Told is an event with its deliveries.
+type Told struct {
+	Event
+	Deliveries []Delivery `json:"deliveries" doc:"to webhooks, the newest first, 100 at most; none for keys limited to a namespace"`
+}
+
+// Delivery is where the delivery of an event stands.
+type Delivery struct {
+	ID            string     `json:"id"`
+	WebhookID     string     `json:"webhook_id"`
+	Status        string     `json:"status" enum:"pending,succeeded,failed,dropped"`
+	Attempts      int        `json:"attempts" minimum:"0" doc:"how often it was tried"`
+	NextAttemptAt *time.Time `json:"next_attempt_at" doc:"null: it has ended, or waits for an earlier one of the same entity"`
+	CreatedAt     time.Time  `json:"created_at"`
+}
+
+// mostDeliveries is how many deliveries of an event are shown.
+const mostDeliveries = 100
+
 // Get reads one event of the caller's organization.
-func (s *Service) Get(ctx context.Context, in GetEvent) (Event, error) {
+func (s *Service) Get(ctx context.Context, in GetEvent) (Told, error) {
 	who := ident.From(ctx)
 	return s.get(ctx, who.Org, who.Namespace, false, in.ID)
 }
 
 // GetOf reads one event of an organization that the caller administers.
-func (s *Service) GetOf(ctx context.Context, in GetEventOf) (Event, error) {
+func (s *Service) GetOf(ctx context.Context, in GetEventOf) (Told, error) {
 	org, err := s.administered(ctx, in.Org)
 	if err != nil {
-		return Event{}, err
+		return Told{}, err
 	}
 	return s.get(ctx, org, "", true, in.ID)
 }
 
-func (s *Service) get(ctx context.Context, org ident.Org, namespace string, admin bool, id string) (Event, error) {
+func (s *Service) get(ctx context.Context, org ident.Org, namespace string, admin bool, id string) (Told, error) {
 	var e port.Event
+	hidden := map[string]bool{} // webhooks that the key does not see
+	var sent []port.Delivery
 	err := s.publisher.store.View(ctx, func(r reader) (err error) {
-		e, err = r.Event(ctx, org, id)
-		return err
-	})
-	if err != nil {
-		return Event{}, err
-	}
-	if !slices.Contains(names(admin), e.Kind) || namespace != "" && e.Namespace != namespace {
-		return Event{}, fault.New(fault.NotFound, "there is no event %q", fault.Clip(id))
-	}
-	return show([]port.Event{e})[0], nil
-}
-
-// administered is the organization of a path, if the caller administers it.
-func (s *Service) administered(ctx context.Context, name string) (ident.Org, error) {
-	who := ident.From(ctx)
-	var o port.Organization
-	err := s.publisher.store.View(ctx, func(r reader) (err error) {
-		if o, err = r.Organization(ctx, ident.Org(name)); fault.CodeOf(err) == fault.NotFound {
-			o, err = r.OrganizationByName(ctx, name)
+		if e, err = r.Event(ctx, org, id); err != nil || namespace != "" {
+			return err
+		}
+		all, err := r.Webhooks(ctx, org)
+		for _, w := range all {
+			hidden[w.ID] = w.Admin && !admin
+		}
+		if err == nil {
+			sent, err = r.DeliveriesOf(ctx, org, id, mostDeliveries)
 		}
 		return err
 	})
-	if err == nil && who.Administers(o.ID) {
+	if err != nil {
+		return Told{}, err
+	}
+	if !slices.Contains(Names(admin), e.Kind) || namespace != "" && e.Namespace != namespace {
+		return Told{}, fault.New(fault.NotFound, "there is no event %q", fault.Clip(id))
+	}
+	out := Told{Event: show([]port.Event{e})[0], Deliveries: []Delivery{}}
+	for _, d := range sent {
+		if hidden[d.Webhook] {
+			continue
+		}
+		one := Delivery{ID: d.ID, WebhookID: d.Webhook, Status: string(d.Status), Attempts: d.Tries, CreatedAt: d.CreatedAt}
+		if !d.NextAt.IsZero() {
+			one.NextAttemptAt = new(d.NextAt.UTC())
+		}
+		out.Deliveries = append(out.Deliveries, one)
+	}
+	return out, nil
+}
+
+func (s *Service) administered(ctx context.Context, name string) (org ident.Org, err error) {
+	err = s.publisher.store.View(ctx, func(r reader) (err error) {
+		org, err = Administered(ctx, r, name)
+		return err
+	})
+	return org, err
+}
+
+// Administered is the organization of a path, by id or name, if the caller administers it.
+func Administered(ctx context.Context, r port.OrganizationReader, name string) (ident.Org, error) {
+	o, err := r.Organization(ctx, ident.Org(name))
+	if fault.CodeOf(err) == fault.NotFound {
+		o, err = r.OrganizationByName(ctx, name)
+	}
+	if err == nil && ident.From(ctx).Administers(o.ID) {
 		return o.ID, nil
 	}
 	if err == nil || fault.CodeOf(err) == fault.NotFound {
@@ -424,7 +469,7 @@ func Operations() []op.Op[*Service] {
 		Path:    "/events/{id}",
 		Class:   op.Read,
 		Timeout: 5 * time.Second,
-		Summary: "Read an event",
+		Summary: "Read an event with its deliveries",
 		Faults:  []fault.Code{fault.InvalidRequest, fault.NotFound},
 	}
 	listOf, getOf := list, get

@@ -12,6 +12,7 @@ const (
 	Models             Group = "Models"
 	Sources            Group = "Sources"
 	Events             Group = "Events"
+	Webhooks           Group = "Webhooks"
 	Memories           Group = "Memories"
 	Recalling          Group = "Recall"
 	EndUsers           Group = "End users"
@@ -23,6 +24,7 @@ const (
 	AdminEndUsers      Group = "Admin: end users"
 	AdminJobs          Group = "Admin: jobs"
 	AdminEvents        Group = "Admin: events"
+	AdminWebhooks      Group = "Admin: webhooks"
 	AdminAudit         Group = "Admin: audit"
 	AdminUsage         Group = "Admin: usage"
 	AdminSettings      Group = "Admin: settings"
@@ -31,9 +33,9 @@ const (
 // Groups lists all in the order of the documentation.
 func Groups() []Group {
 	return []Group{
-		Namespaces, Documents, Querying, Reranking, Models, Sources, Events, Memories, Recalling, EndUsers, Status,
+		Namespaces, Documents, Querying, Reranking, Models, Sources, Events, Webhooks, Memories, Recalling, EndUsers, Status,
 		AdminOrganizations, AdminKeys, AdminIntegrations, AdminNamespaces, AdminEndUsers,
-		AdminJobs, AdminEvents, AdminAudit, AdminUsage, AdminSettings,
+		AdminJobs, AdminEvents, AdminWebhooks, AdminAudit, AdminUsage, AdminSettings,
 	}
 }
 
@@ -73,6 +75,10 @@ func (g Group) Text() string {
 		return "Namespaces whose vectors are of other models, and recomputing them."
 	case AdminEndUsers:
 		return "The roster of end users, their export, erasure and reindexing."
+	case Webhooks:
+		return "Endpoints that an organization's events are sent to, signed as Standard Webhooks 1.0 says, and their deliveries."
+	case AdminWebhooks:
+		return "Webhooks of an organization, also those that get events of its end users and keys."
 	case AdminEvents:
 		return "What has happened in an organization, to its end users and keys, too."
 	case AdminJobs:

@@ -58,8 +58,8 @@ type EventReader interface {
 	// database got them, without their bodies.
 	UnnumberedEvents(ctx context.Context, limit int) ([]Event, error)
 	// EventsRead is when somebody last read the organization's events, as NoteEventsRead
-	// has it; zero: nobody has.
-	EventsRead(ctx context.Context, org ident.Org) (time.Time, error)
+	// has it (zero: nobody has), and whether it has webhooks.
+	EventsRead(ctx context.Context, org ident.Org) (at time.Time, webhooks bool, err error)
 }
 
 // EventWriter changes events.
@@ -69,12 +69,13 @@ type EventWriter interface {
 	// what the transaction locks is locked by then, so that of one entity the database gets
 	// events in the order of the commits.
 	AppendEvents(ctx context.Context, events []Event) error
-	// NumberEvents gives events the next numbers of their organizations, by Position.
+	// NumberEvents gives events the next numbers of their organizations, by Position, and
+	// answers those that got one, in the order of their numbers, without their bodies.
 	// One that has a number, or is gone, is passed over, and may leave a gap. Only one process at a time may do
 	// it: the caller holds a claim.
-	NumberEvents(ctx context.Context, events []Event) error
-	// TrimEvents forgets numbered events older than a time, of up to limit that are the
-	// oldest. more says to call it again.
+	NumberEvents(ctx context.Context, events []Event) ([]Event, error)
+	// TrimEvents forgets numbered events older than a time with their deliveries, of up to limit
+	// that are the oldest. more says to call it again.
 	TrimEvents(ctx context.Context, before time.Time, limit int) (more bool, err error)
 	// NoteEventsRead records that the organization's events were read, never moving back.
 	NoteEventsRead(ctx context.Context, org ident.Org, at time.Time) error

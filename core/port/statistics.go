@@ -12,6 +12,9 @@ type Statistics struct {
 	EndUsers      Contents // of memories
 	Jobs          []JobQueue
 	Replicas      int64 // that live
+	Deliveries    int64 // that are pending
+	// OldestDelivery is how long ago the oldest pending one was made; 0: none is pending.
+	OldestDelivery time.Duration
 }
 
 // Contents are what live partitions of a space hold, shadows left out.

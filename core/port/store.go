@@ -50,6 +50,7 @@ type Reader interface {
 	StatisticsReader
 	SourceReader
 	EventReader
+	WebhookReader
 	GrantReader
 	AuditReader
 	UsageReader
@@ -76,6 +77,7 @@ type Writer interface {
 	ReplicaWriter
 	SourceWriter
 	EventWriter
+	WebhookWriter
 	GrantWriter
 	AuditWriter
 	UsageWriter

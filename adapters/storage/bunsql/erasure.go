@@ -204,7 +204,6 @@ func (w *Writer) ErasePersonalKeys(ctx context.Context, p port.Partition) error 
 
 // deleteEventsOf forgets up to limit events that tell of an end user.
 func (w *Writer) deleteEventsOf(ctx context.Context, p port.Partition, limit int) (int64, error) {
-	n, err := w.s.exec(ctx, "delete events", `DELETE FROM events WHERE position IN
-  (SELECT position FROM events WHERE org = ? AND subject = ? LIMIT ?)`, string(p.Org()), port.EventSubject(p), limit)
-	return n, w.fail(err)
+	return w.deleteEvents(ctx, "delete events", `SELECT position FROM events WHERE org = ? AND subject = ? ORDER BY position
+  LIMIT ?`, string(p.Org()), port.EventSubject(p), limit)
 }

@@ -121,13 +121,14 @@ func (r *Reader) UnnumberedEvents(ctx context.Context, limit int) ([]port.Event,
 }
 
 // EventsRead implements port.EventReader.
-func (r *Reader) EventsRead(ctx context.Context, org ident.Org) (time.Time, error) {
+func (r *Reader) EventsRead(ctx context.Context, org ident.Org) (at time.Time, webhooks bool, err error) {
 	if err := r.check(ctx); err != nil {
-		return time.Time{}, err
+		return time.Time{}, false, err
 	}
-	var at int64
-	_, err := r.s.get(ctx, "read readers of events", `SELECT read_at FROM event_readers WHERE org = ?`, []any{string(org)}, &at)
-	return instant(at), err
+	var us, has int64
+	_, err = r.s.get(ctx, "read readers of events", `SELECT coalesce((SELECT read_at FROM event_readers WHERE org = ?), 0),
+  CASE WHEN EXISTS (SELECT 1 FROM webhooks WHERE org = ?) THEN 1 ELSE 0 END`, []any{string(org), string(org)}, &us, &has)
+	return instant(us), has != 0, err
 }
 
 // The numbers of rows that one statement inserts: few, since each is a statement that
@@ -177,10 +178,10 @@ func positions(of []int64) (string, error) {
 }
 
 // NumberEvents implements port.EventWriter.
-func (w *Writer) NumberEvents(ctx context.Context, events []port.Event) error {
+func (w *Writer) NumberEvents(ctx context.Context, events []port.Event) ([]port.Event, error) {
 	const op = "number events"
 	if err := w.check(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	var orgs []ident.Org
 	rows := map[ident.Org][]int64{}
@@ -190,31 +191,39 @@ func (w *Writer) NumberEvents(ctx context.Context, events []port.Event) error {
 		}
 		rows[e.Org] = append(rows[e.Org], e.Position)
 	}
+	var numbered []port.Event
 	for _, org := range orgs {
 		stream, err := w.EventStream(ctx, org)
 		if err != nil {
-			return w.fail(err)
+			return nil, w.fail(err)
 		}
 		list, err := positions(rows[org])
 		if err != nil {
-			return w.fail(err)
+			return nil, w.fail(err)
 		}
 		n, err := w.s.exec(ctx, op, `UPDATE events SET seq = CAST(? AS {{int64}}) + n.place FROM
   (SELECT CAST(j.value AS {{int64}}) AS position, row_number() OVER (ORDER BY CAST(j.value AS {{int64}})) AS place
   FROM {{each}}) n
 WHERE events.position = n.position AND events.seq IS NULL AND events.org = ?`, int64(stream.Last), list, string(org))
 		if err != nil {
-			return w.fail(err)
+			return nil, w.fail(err)
 		}
 		if n == 0 {
 			continue // an erasure was quicker; an organization that is gone gets no stream
 		}
+		last := int64(stream.Last) + int64(len(rows[org]))
 		if _, err := w.s.exec(ctx, op, `INSERT INTO event_streams (org, seq, trimmed) VALUES (?, ?, 0)
-  ON CONFLICT (org) DO UPDATE SET seq = EXCLUDED.seq`, string(org), int64(stream.Last)+int64(len(rows[org]))); err != nil {
-			return w.fail(err)
+  ON CONFLICT (org) DO UPDATE SET seq = EXCLUDED.seq`, string(org), last); err != nil {
+			return nil, w.fail(err)
 		}
+		got, err := w.events(ctx, op, false, `WHERE org = ? AND seq > ? AND seq <= ? ORDER BY seq`, string(org),
+			int64(stream.Last), last)
+		if err != nil {
+			return nil, w.fail(err)
+		}
+		numbered = append(numbered, got...)
 	}
-	return nil
+	return numbered, nil
 }
 
 // TrimEvents implements port.EventWriter.
@@ -245,9 +254,8 @@ func (w *Writer) TrimEvents(ctx context.Context, before time.Time, limit int) (m
 	if err != nil {
 		return false, w.fail(err)
 	}
-	if _, err := w.s.exec(ctx, op, `DELETE FROM events WHERE position IN (SELECT CAST(j.value AS {{int64}}) FROM {{each}})`,
-		list); err != nil {
-		return false, w.fail(err)
+	if _, err := w.deleteEvents(ctx, op, `SELECT CAST(j.value AS {{int64}}) FROM {{each}}`, list); err != nil {
+		return false, err
 	}
 	for org, seq := range trimmed {
 		if _, err := w.s.exec(ctx, op, `UPDATE event_streams SET trimmed = ? WHERE org = ? AND trimmed < ?`,
@@ -256,6 +264,15 @@ func (w *Writer) TrimEvents(ctx context.Context, before time.Time, limit int) (m
 		}
 	}
 	return len(old) == limit, nil
+}
+
+// deleteEvents deletes the events whose positions a query gives, and their deliveries.
+func (w *Writer) deleteEvents(ctx context.Context, op, positions string, args ...any) (int64, error) {
+	if err := w.deleteDeliveries(ctx, op, `SELECT id FROM events WHERE position IN (`+positions+`)`, args...); err != nil {
+		return 0, err
+	}
+	n, err := w.s.exec(ctx, op, `DELETE FROM events WHERE position IN (`+positions+`)`, args...)
+	return n, w.fail(err)
 }
 
 // NoteEventsRead implements port.EventWriter.

@@ -26,6 +26,7 @@ func TestMigrations(t *testing.T) {
 		"4c7469da8e82d78f2badae4717bab38b82d92b49a599776c0a153ac48cf301b8",
 		"62e90deca2ef47695c09b8d261d861dead93a87d7791892aad3b7216a403b886",
 		"65e76a0d8413dbd744896ee46899ea718b7511568280be670fe3ec585ae7b966",
+		"6521e9e5bea35773738712ac94ac8435b8c36afc2881ab3f4fb2b54faa4cfb29",
 	}
 	all, err := bunsql.Migrations()
 	if err != nil {

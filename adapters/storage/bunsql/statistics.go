@@ -26,7 +26,20 @@ func (r *Reader) Statistics(ctx context.Context) (s port.Statistics, err error) 
 	if err := r.contents(ctx, &s); err != nil {
 		return s, err
 	}
+	if err := r.pendingDeliveries(ctx, &s, now); err != nil {
+		return s, err
+	}
 	return s, r.jobQueues(ctx, &s, now)
+}
+
+func (r *Reader) pendingDeliveries(ctx context.Context, s *port.Statistics, now int64) error {
+	var oldest int64
+	_, err := r.s.get(ctx, "count deliveries", `SELECT count(*), coalesce(min(created_at), 0) FROM deliveries
+WHERE status = 'pending'`, nil, &s.Deliveries, &oldest)
+	if err == nil && s.Deliveries > 0 {
+		s.OldestDelivery = time.Duration(max(0, now-oldest)) * time.Microsecond
+	}
+	return err
 }
 
 // contents counts what partitions hold, which their rows say.

@@ -29,7 +29,13 @@ func (f *fixture) number() (ids []string) {
 	f.Helper()
 	var fresh []port.Event
 	f.view(func(r port.Reader) (err error) { fresh, err = r.UnnumberedEvents(f.ctx, 1000); return err })
-	f.update(func(w port.DocumentWriter) error { return w.NumberEvents(f.ctx, fresh) })
+	var numbered []port.Event
+	f.update(func(w port.DocumentWriter) (err error) { numbered, err = w.NumberEvents(f.ctx, fresh); return err })
+	for _, e := range numbered {
+		if e.Seq == 0 || e.Body != nil {
+			f.Errorf("numbered: %+v", e)
+		}
+	}
 	for _, e := range fresh {
 		ids = append(ids, e.ID)
 	}
@@ -157,7 +163,7 @@ func events(t *testing.T, f *fixture) {
 func eventReaders(t *testing.T, f *fixture) {
 	f.otherOrganization()
 	read := func(org ident.Org) (when time.Time) {
-		f.view(func(r port.Reader) (err error) { when, err = r.EventsRead(f.ctx, org); return err })
+		f.view(func(r port.Reader) (err error) { when, _, err = r.EventsRead(f.ctx, org); return err })
 		return when
 	}
 	note := func(org ident.Org, when time.Time) error {
@@ -276,11 +282,11 @@ func eventErasure(t *testing.T, f *fixture) {
 			return err
 		})
 	}
-	f.update(func(w port.DocumentWriter) error { return w.NumberEvents(f.ctx, gone) }) // by a publisher that is late
+	f.update(func(w port.DocumentWriter) error { _, err := w.NumberEvents(f.ctx, gone); return err }) // by a publisher that is late
 	f.view(func(r port.Reader) error {
 		s, err := r.EventStream(f.ctx, otherOrg)
 		f.same("its stream", s, port.EventStream{})
-		when, failed := r.EventsRead(f.ctx, otherOrg)
+		when, _, failed := r.EventsRead(f.ctx, otherOrg)
 		if !when.IsZero() || failed != nil {
 			t.Errorf("its reader: %v, %v", when, failed)
 		}
@@ -420,7 +426,8 @@ func (f *fixture) publish(ctx context.Context, r port.Replica) {
 			if err := w.ConfirmClaim(f.ctx, c); err != nil {
 				return err
 			}
-			return w.NumberEvents(f.ctx, fresh)
+			_, err = w.NumberEvents(f.ctx, fresh)
+			return err
 		})
 		if err != nil && fault.CodeOf(err) != fault.Conflict {
 			f.Errorf("publish: %v", err)

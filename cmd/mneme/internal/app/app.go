@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mnemehq/mneme/adapters/disk"
+	"github.com/mnemehq/mneme/adapters/webhook"
 	"github.com/mnemehq/mneme/adapters/extract"
 	"github.com/mnemehq/mneme/adapters/standard"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
@@ -214,6 +215,9 @@ func (a *App) openEngine(ctx context.Context, p parts, tracer trace.Tracer) erro
 	if err != nil {
 		return err
 	}
+	if made.Events.Sender, err = a.webhooks(); err != nil {
+		return err
+	}
 	if made.Sealing, err = a.sealing(ctx, p.store); err != nil {
 		return err
 	}
@@ -232,6 +236,24 @@ func (a *App) openEngine(ctx context.Context, p parts, tracer trace.Tracer) erro
 		return fmt.Errorf("make the default organization: %w", err)
 	}
 	return nil
+}
+
+// webhooks makes what sends to webhooks.
+func (a *App) webhooks() (port.Sender, error) {
+	s, err := webhook.New(webhook.Options{Private: a.settings.Config.Events.AllowPrivate, UserAgent: a.userAgent()})
+	if err != nil {
+		return nil, fmt.Errorf("events.allow_private: %w", err)
+	}
+	return s, nil
+}
+
+// userAgent names this program to servers that others run.
+func (a *App) userAgent() string {
+	agent := "Mneme/" + a.settings.Version
+	if base := a.settings.Config.Server.BaseURL; base != "" {
+		agent += " (+" + base + ")"
+	}
+	return agent
 }
 
 // engineConfig gives the engine what the configuration says, in the services' own
@@ -278,6 +300,7 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 		Events: engine.Events{
 			Record:    event.Record(c.Events.Record),
 			Retention: c.Events.Retention,
+			HTTP:      c.Events.HTTP,
 			Schema: func(t reflect.Type) (json.RawMessage, error) {
 				return json.Marshal(codec.OutputSchema(t))
 			},

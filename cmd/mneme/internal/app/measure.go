@@ -10,6 +10,7 @@ import (
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/model"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/webhook"
 	"github.com/mnemehq/mneme/transports/metrics"
 )
 
@@ -175,6 +176,17 @@ func (a *App) measureWork() {
 				emit(float64(n), attempt.Kind, attempt.Outcome)
 			}
 		})
+	a.counter("mneme_webhook_attempts_total",
+		"Attempts of this process to deliver events to webhooks, by what came of them: succeeded, retried, failed.",
+		[]string{"outcome"}, func(f engine.Figures, emit metrics.Emit) {
+			for _, outcome := range []webhook.Outcome{webhook.Succeeded, webhook.Retried, webhook.Failed} {
+				emit(float64(f.Deliveries[outcome]), string(outcome))
+			}
+		})
+	a.gauge("mneme_webhook_deliveries_pending", "Deliveries to webhooks that wait to be sent, of the whole store.", nil,
+		func(f engine.Figures, emit metrics.Emit) { emit(float64(f.Store.Deliveries)) })
+	a.gauge("mneme_webhook_oldest_pending_seconds", "Age of the oldest delivery that waits; 0: none does.", nil,
+		func(f engine.Figures, emit metrics.Emit) { emit(f.Store.OldestDelivery.Seconds()) })
 	a.gauge("mneme_index_builds", "Indexes of namespaces and end users that are being built in the background.", nil,
 		func(f engine.Figures, emit metrics.Emit) { emit(float64(f.Backlog.Building)) })
 	a.gauge("mneme_index_behind", "Indexes of namespaces and end users that catch up after their server was away.", nil,

@@ -17,16 +17,12 @@ func (a *App) sources(ctx context.Context, env registry.Env) (*engine.Sources, e
 	if !c.Enabled {
 		return nil, nil
 	}
-	agent := "Mneme/" + a.settings.Version
-	if base := a.settings.Config.Server.BaseURL; base != "" {
-		agent += " (+" + base + ")"
-	}
 	env.Reach = registry.Reach{
 		Directories: c.Directories,
 		Private:     c.AllowPrivate,
 		SSHHosts:    c.GitSSHHosts,
 		MaxItem:     int64(c.MaxItemMB) << 20,
-		UserAgent:   agent,
+		UserAgent:   a.userAgent(),
 	}
 	out := &engine.Sources{Workers: c.Workers, MaxItem: env.Reach.MaxItem, Stall: c.Stall}
 	for _, info := range table.Components() {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
+	"github.com/mnemehq/mneme/adapters/webhook/webhooktest"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/engine"
@@ -72,7 +73,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 	}
 	stores(t, func(t *testing.T, b backend) {
 		folder := t.TempDir()
-		site := newSite(t)
+		site, receiver := newSite(t), webhooktest.New(t)
 		for name, text := range map[string]string{"a.txt": "The zebra file.", "b.txt": "Its zebra.",
 			"c.txt": "Zebras of a zebra.", "broken.pdf": "%PDF-1.7\nzebra"} {
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
@@ -83,6 +84,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 			c.Audit.Level, c.Events.Record = "all", "all"
 			c.Sources.Enabled, c.Sources.Directories = true, []string{folder}
 			c.Sources.AllowPrivate = []string{strings.TrimPrefix(site.URL, "http://")}
+			c.Events.HTTP, c.Events.AllowPrivate = true, []string{receiver.Network()}
 		}, engine: func(c *engine.Config) { c.Events.Models = 10 * time.Millisecond }})
 		admin, memory := s.operator(), s.integration("chat", nil)
 		left := map[string]bool{}
@@ -192,6 +194,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		do(admin, "admin.end_users.erase", "", "POST", fmt.Sprintf(ann, "erase"), nil)
 		do(memory, "users.erase", "", "DELETE", "/api/v1/users/ann@example.com", nil)
 		s.sourcesRecorded(folder, site, do)
+		secrets = append(secrets, s.webhooksRecorded(receiver, admin, do)...)
 		feed.step("documents.write")
 		written, _ := s.later("soon", "A zebra that is written later.")
 		recorded("documents.write", "")

@@ -1,0 +1,3 @@
+// Package webhooktest is a receiver of webhooks for tests: it verifies what comes with the standard's
+// library and keeps it.
+package webhooktest

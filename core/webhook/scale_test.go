@@ -1,0 +1,85 @@
+package webhook_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/core/event"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+// TestASleepingEndpoint has many events wait for an endpoint, which are rows and not memory, and
+// then come in their order. EVENTS says how many (make webhook-scale).
+func TestASleepingEndpoint(t *testing.T) {
+	total := 600
+	if text := os.Getenv("EVENTS"); text != "" {
+		var err error
+		if total, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const entities, batch = 10, 1000
+	w := open(t)
+	w.hook(event.DocumentsWritten)
+	w.endpoint.set(status(503))
+	w.run(w.deliverer.Run)
+	of := map[string]string{}
+	began := time.Now()
+	for n := 0; n < total; n += batch {
+		var some []string
+		for i := n; i < min(total, n+batch); i++ {
+			some = append(some, fmt.Sprint("namespace/", i%entities))
+		}
+		for i, id := range w.happen(some...) {
+			of[id] = some[i]
+		}
+	}
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	t.Logf("%d events are stored after %v, heap %d MiB", total, time.Since(began).Round(time.Millisecond), heap()>>20)
+
+	var mu sync.Mutex
+	last, came, peak := map[string]string{}, 0, uint64(0)
+	w.endpoint.mu.Lock()
+	w.endpoint.got = nil
+	w.endpoint.mu.Unlock()
+	w.endpoint.set(func(m port.WebhookMessage) (port.WebhookAnswer, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		entity := of[m.ID]
+		if m.ID <= last[entity] {
+			t.Errorf("%s: %s comes after %s", entity, m.ID, last[entity])
+		}
+		last[entity] = m.ID
+		if came++; came%10_000 == 0 {
+			peak = max(peak, heap())
+			w.endpoint.mu.Lock()
+			w.endpoint.got = nil // the test's own memory
+			w.endpoint.mu.Unlock()
+		}
+		return port.WebhookAnswer{Status: 204}, nil
+	})
+	began = time.Now()
+	w.to(w.now().Add(24 * time.Hour))
+	limit := time.Duration(total)*20*time.Millisecond + time.Minute
+	for at := 0; at < total; {
+		if time.Since(began) > limit {
+			t.Fatalf("%d of %d have come after %v", at, total, limit)
+		}
+		w.deliverer.Wake()
+		time.Sleep(10 * time.Millisecond)
+		mu.Lock()
+		at = came
+		mu.Unlock()
+	}
+	t.Logf("they have come after %v, heap %d MiB at most", time.Since(began).Round(time.Millisecond), max(peak, heap())>>20)
+}
