@@ -214,6 +214,7 @@ func (v *visit) menu(section string) []entry {
 	all := []struct{ section, name, link string }{
 		{"overview", "Overview", o},
 		{"namespaces", "Namespaces", o + "/n"},
+		{"members", "Members", o + "/members"},
 		{"models", "Models", "models"},
 		{"health", "Health", "health"},
 	}

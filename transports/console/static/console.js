@@ -10,6 +10,16 @@ function followLink() {
   form.requestSubmit();
 }
 
+// The code of an invitation comes the same way. It waits for a password.
+function fillInvitation() {
+  const form = document.getElementById("invitation");
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (!form || !code) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  form.elements.code.value = code;
+  form.elements.password.focus();
+}
+
 function say(text) {
   document.getElementById("said").textContent = text;
 }
@@ -53,6 +63,7 @@ function shortcuts() {
 }
 
 followLink();
+fillInvitation();
 localTimes();
 copyButtons();
 shortcuts();
