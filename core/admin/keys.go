@@ -51,7 +51,7 @@ type Key struct {
 	IntegrationName  *string         `json:"integration_name" doc:"name of that integration"`
 	EndUser          *string         `json:"end_user_id" doc:"the only one a personal key reaches"`
 	Limits           map[string]Rate `json:"limits" doc:"of the key itself, by rate class"`
-	CreatedBy        *string         `json:"created_by" doc:"id of the key that made it, cli (the command line) or bootstrap (the program, for commands on its machine); null: not known"`
+	CreatedBy        *string         `json:"created_by" doc:"id of the key or member that made it, cli (the command line) or bootstrap (the program, for commands on its machine); null: not known"`
 	CreatedAt        time.Time       `json:"created_at"`
 	LastUsedAt       *time.Time      `json:"last_used_at" doc:"about half a minute late"`
 	ExpiresAt        *time.Time      `json:"expires_at" doc:"null: never"`
@@ -212,6 +212,9 @@ func (s *Service) CreateKey(ctx context.Context, in CreateKey) (IssuedKey, error
 	if err != nil {
 		return IssuedKey{}, err
 	}
+	if err := ownKind(ctx, ident.Kind(value(in.Kind))); err != nil {
+		return IssuedKey{}, err
+	}
 	return s.issue(ctx, key.Issue{
 		Org:              string(o.ID),
 		Name:             in.Name,
@@ -266,6 +269,14 @@ func value[T any](p *T) T {
 		return *new(T)
 	}
 	return *p
+}
+
+// ownKind refuses keys of kind admin, which have an owner's rights, to members who are none.
+func ownKind(ctx context.Context, k ident.Kind) error {
+	if k == ident.Admin && !ident.From(ctx).Owns() {
+		return fault.New(fault.Forbidden, "only an owner may make, change or revoke keys of kind admin")
+	}
+	return nil
 }
 
 // visible reports whether the caller may see a key of an organization that it
@@ -367,11 +378,14 @@ func (s *Service) GetKey(ctx context.Context, in KeyRef) (Key, error) {
 
 // ChangeKey changes one.
 func (s *Service) ChangeKey(ctx context.Context, in ChangeKey) (Key, error) {
-	ref, _, err := s.find(ctx, in.KeyRef)
+	ref, k, err := s.find(ctx, in.KeyRef)
+	if err == nil {
+		err = ownKind(ctx, k.Kind)
+	}
 	if err != nil {
 		return Key{}, err
 	}
-	k, err := s.keys.Change(ctx, ref, key.Change{
+	k, err = s.keys.Change(ctx, ref, key.Change{
 		Name:             in.Name,
 		ReadOnly:         in.ReadOnly,
 		DefaultNamespace: in.DefaultNamespace,
@@ -385,7 +399,10 @@ func (s *Service) ChangeKey(ctx context.Context, in ChangeKey) (Key, error) {
 
 // RotateKey makes a new secret with a key's rights.
 func (s *Service) RotateKey(ctx context.Context, in RotateKey) (IssuedKey, error) {
-	ref, _, err := s.find(ctx, in.KeyRef)
+	ref, k, err := s.find(ctx, in.KeyRef)
+	if err == nil {
+		err = ownKind(ctx, k.Kind)
+	}
 	if err != nil {
 		return IssuedKey{}, err
 	}
@@ -403,6 +420,9 @@ func (s *Service) RotateKey(ctx context.Context, in RotateKey) (IssuedKey, error
 // RevokeKey ends one; it is safe to repeat.
 func (s *Service) RevokeKey(ctx context.Context, in KeyRef) (Revoked, error) {
 	ref, k, err := s.find(ctx, in)
+	if err == nil {
+		err = ownKind(ctx, k.Kind)
+	}
 	if err != nil {
 		return Revoked{}, err
 	}

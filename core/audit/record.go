@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -130,7 +131,7 @@ func (s *Service) Begin(ctx context.Context, c *op.Call) (context.Context, *port
 			r.Status = 200
 		}
 		if c.Caller.KeyID != "" {
-			r.Actor, r.KeyID, r.Org = port.ActorKey, c.Caller.KeyID, c.Caller.Org
+			r.Actor, r.KeyID, r.Org = port.ActorOf(c.Caller), c.Caller.KeyID, c.Caller.Org
 		}
 		org, made := e.Said()
 		if org != "" {
@@ -179,6 +180,17 @@ func (s *Service) End(ctx context.Context, e *port.AuditEntry, c *op.Call, err e
 		if err := s.append(ctx, r); err != nil {
 			s.log.ErrorContext(ctx, "audit record not stored", "op", c.Spec.Name, "request_id", c.RequestID, "error", err)
 		}
+	}
+	return nil
+}
+
+// Note stores the record of something that no operation has done, such as a refused sign-in. Its
+// id and time are given here.
+func (s *Service) Note(ctx context.Context, r port.AuditRecord) error {
+	f := s.fresh(r.Actor)
+	r.ID, r.At = f.ID, f.At
+	if err := s.append(ctx, r); err != nil {
+		return fmt.Errorf("record in the audit log: %w", err)
 	}
 	return nil
 }

@@ -21,8 +21,8 @@ import (
 // Filter chooses records.
 type Filter struct {
 	Organization string  `query:"organization" json:"-" schema:"Text" doc:"id or name; none: all that the key administers"`
-	Actor        string  `query:"actor" json:"-" enum:"key,anonymous,cli,system" doc:"only what such a caller did"`
-	KeyID        string  `query:"key_id" json:"-" schema:"Text" maxLength:"128" doc:"only what was done with this key"`
+	Actor        string  `query:"actor" json:"-" enum:"key,member,anonymous,cli,system" doc:"only what such a caller did"`
+	KeyID        string  `query:"key_id" json:"-" schema:"Text" maxLength:"128" doc:"only what was done with this key, or by this member"`
 	Action       string  `query:"action" json:"-" schema:"Text" maxLength:"128" doc:"only this, such as admin.keys.revoke"`
 	Target       string  `query:"target" json:"-" schema:"Text" maxLength:"512" doc:"only what was done to this"`
 	EndUserID    string  `query:"end_user_id" json:"-" schema:"Text" maxLength:"128" doc:"only what was done to this end user as a whole, who stands in the log as a keyed hash; of organization, or of the key's own"`
@@ -65,9 +65,9 @@ type Record struct {
 	ID           string   `json:"id"`
 	At           string   `json:"at" format:"date-time"`
 	Organization *string  `json:"organization_id" doc:"whose data it was about; null: no organization's"`
-	Actor        string   `json:"actor" enum:"key,anonymous,cli,system" doc:"anonymous: a caller without a valid key, who was refused; cli: a command on the server's machine; system: background work"`
-	KeyID        *string  `json:"key_id" doc:"null: no key"`
-	Action       string   `json:"action" doc:"name of the operation; of background work job. and the kind of job; of a command cli. and its name"`
+	Actor        string   `json:"actor" enum:"key,member,anonymous,cli,system" doc:"member: a person who signed in to the console; anonymous: a caller without a valid key, who was refused; cli: a command on the server's machine; system: background work"`
+	KeyID        *string  `json:"key_id" doc:"of a member the member's id; null: no key"`
+	Action       string   `json:"action" doc:"name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation and console.password for what people do to sign in"`
 	Target       *string  `json:"target" doc:"id or name of what it was done to, an end user as a keyed hash; null: told by the action"`
 	RequestID    *string  `json:"request_id" doc:"of the call, as in X-Request-Id and in the server's log"`
 	Status       int      `json:"status" minimum:"100" maximum:"599" doc:"HTTP status that it led to"`

@@ -23,6 +23,7 @@ import (
 	"github.com/mnemehq/mneme/core/ingest/chunk"
 	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/member"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/memory/recall"
 	"github.com/mnemehq/mneme/core/middleware"
@@ -175,9 +176,11 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 	e.searcher, e.census = searcher, newCensus(c)
 	e.keys = key.New(key.Settings{Store: c.Store, Log: c.Log, Now: c.Now})
 	e.oauth = e.lender(c)
+	e.members = member.New(member.Settings{Store: c.Store, Organizations: e.keys, Pages: pages, Now: c.Now, Log: c.Log})
 	if c.Sessions != nil {
 		s := *c.Sessions
 		s.Store, s.Keys, s.Now, s.Log = c.Store, e.keys, c.Now, c.Log
+		s.Members, s.Refused = e.members, e.audit.Note
 		e.sessions = session.New(s)
 	}
 	e.namespaces = namespace.New(c.Store, pages, identity, e.projector.Drop)

@@ -15,6 +15,7 @@ import (
 	"github.com/mnemehq/mneme/core/ingest"
 	"github.com/mnemehq/mneme/core/job"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/member"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/memory/recall"
 	"github.com/mnemehq/mneme/core/model"
@@ -40,6 +41,7 @@ type services struct {
 	keys       *key.Service
 	oauth      *oauth.Service   // nil: off
 	sessions   *session.Service // nil: off
+	members    *member.Service
 	namespaces *namespace.Service
 	documents  *document.Service
 	files      *file.Service
@@ -90,6 +92,7 @@ func units() []unit {
 			running(func(s *services) func(context.Context) error { return s.memories.Run }),
 		serves("recall", recall.Operations, func(s *services) *recall.Service { return s.recall }),
 		serves("admin", admin.Operations, func(s *services) *admin.Service { return s.admin }),
+		serves("members", member.Operations, func(s *services) *member.Service { return s.members }),
 		serves("audit", audit.Operations, func(s *services) *audit.Service { return s.audit }).
 			running(func(s *services) func(context.Context) error { return unfailing(s.audit.Run) }),
 		serves("usage", usage.Operations, func(s *services) *usage.Service { return s.usage }).

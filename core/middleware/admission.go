@@ -99,6 +99,9 @@ func Auth(keys Verifier, sessions SessionVerifier) endpoint.Middleware {
 				personalKeys().Announce(c.Reply)
 			}
 			if c.Spec.Mutates && p.ReadOnly {
+				if p.Role != "" {
+					return nil, fault.New(fault.Forbidden, "your role, %s, only reads", p.Role)
+				}
 				return nil, fault.New(fault.Forbidden, "this key is read-only")
 			}
 			for _, s := range c.Spec.Scopes {

@@ -18,6 +18,7 @@ const (
 	EndUsers           Group = "End users"
 	Status             Group = "Status"
 	AdminOrganizations Group = "Admin: organizations"
+	AdminMembers       Group = "Admin: members"
 	AdminKeys          Group = "Admin: keys"
 	AdminIntegrations  Group = "Admin: integrations"
 	AdminNamespaces    Group = "Admin: namespaces"
@@ -34,7 +35,7 @@ const (
 func Groups() []Group {
 	return []Group{
 		Namespaces, Documents, Querying, Reranking, Models, Sources, Events, Webhooks, Memories, Recalling, EndUsers, Status,
-		AdminOrganizations, AdminKeys, AdminIntegrations, AdminNamespaces, AdminEndUsers,
+		AdminOrganizations, AdminMembers, AdminKeys, AdminIntegrations, AdminNamespaces, AdminEndUsers,
 		AdminJobs, AdminEvents, AdminWebhooks, AdminAudit, AdminUsage, AdminSettings,
 	}
 }
@@ -67,6 +68,8 @@ func (g Group) Text() string {
 		return "Is the server, or the caller's integration, working."
 	case AdminOrganizations:
 		return "Organizations and their suspension."
+	case AdminMembers:
+		return "People who sign in to the console as themselves, and what they may do."
 	case AdminKeys:
 		return "Keys of an organization."
 	case AdminIntegrations:

@@ -17,6 +17,7 @@ type AuditActor string
 // The actors.
 const (
 	ActorKey       AuditActor = "key"       // an API key, AuditRecord.KeyID
+	ActorMember    AuditActor = "member"    // a member who signed in to the console, AuditRecord.KeyID
 	ActorAnonymous AuditActor = "anonymous" // a caller without a valid key, who was refused
 	ActorCLI       AuditActor = "cli"       // a command on the machine of the data folder, past the API
 	ActorSystem    AuditActor = "system"    // background work
@@ -30,7 +31,7 @@ type AuditRecord struct {
 	At        time.Time
 	Org       ident.Org // whose data it was about; "": no organization's
 	Actor     AuditActor
-	KeyID     string
+	KeyID     string // or id of the member
 	Action    string // an operation's name, "job." and a kind of job, or "cli." and a command
 	Target    string // id or name of what it was done to; "": told by the action
 	RequestID string
@@ -105,6 +106,14 @@ type AuditWriter interface {
 	TrimAudit(ctx context.Context, before time.Time, limit int) (int, error)
 	// Changed reports whether the transaction has changed anything so far.
 	Changed() bool
+}
+
+// ActorOf says as what a caller stands in the log.
+func ActorOf(p ident.Principal) AuditActor {
+	if p.Role != "" {
+		return ActorMember
+	}
+	return ActorKey
 }
 
 // AuditEntry is what is being done, as far as it is known: the context carries it from the

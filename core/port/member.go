@@ -14,8 +14,6 @@ type Member struct {
 	Email     string // in lower case; unique in the organization
 	Role      ident.Role
 	Password  string // its hash, as core/member writes it; "": none
-	Issuer    string // of the identity that they sign in with over OpenID Connect; "": none
-	Subject   string // of that identity
 	InvitedBy string // id of the key or member, or MadeByCommandLine; "": unknown
 	CreatedAt time.Time
 	JoinedAt  time.Time // zero: invited, and never signed in
@@ -32,13 +30,6 @@ type Invitation struct {
 	ExpiresAt time.Time
 }
 
-// Identity is who a provider of OpenID Connect says that a person is.
-type Identity struct {
-	Issuer  string
-	Subject string
-	Email   string // verified by the provider, in lower case
-}
-
 // MemberReader reads members.
 type MemberReader interface {
 	// Member reads a member of an organization; fault NotFound when absent.
@@ -47,9 +38,6 @@ type MemberReader interface {
 	MemberByEmail(ctx context.Context, org ident.Org, email string) (Member, error)
 	// Members lists an organization's members by email, those after one, up to limit; 0: all.
 	Members(ctx context.Context, org ident.Org, after string, limit int) ([]Member, error)
-	// MembersOf finds an identity's members in every organization, by organization id: those that
-	// have signed in with it, and those of its address that have signed in with none.
-	MembersOf(ctx context.Context, i Identity) ([]Member, error)
 }
 
 // MemberWriter changes members. Their invitation and sessions go with them.
@@ -57,7 +45,7 @@ type MemberWriter interface {
 	// PutMember inserts a member. Fault Conflict for an email or id that is taken; NotFound when
 	// the organization is absent or being deleted.
 	PutMember(ctx context.Context, m Member) error
-	// ChangeMember stores role, password, identity and time of joining. Fault NotFound when absent.
+	// ChangeMember stores role, password and time of joining. Fault NotFound when absent.
 	ChangeMember(ctx context.Context, m Member) error
 	// RemoveMember removes a member; false: there was none.
 	RemoveMember(ctx context.Context, org ident.Org, id string) (bool, error)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/member"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -27,8 +28,11 @@ type Keys interface {
 
 // Settings configure a Service. Store and Keys are required.
 type Settings struct {
-	Store port.Store
-	Keys  Keys
+	Store   port.Store
+	Keys    Keys
+	Members *member.Service // nil: nobody signs in as a member
+	// Refused is told of refused tries to sign in, for the audit log; nil: nothing is.
+	Refused func(context.Context, port.AuditRecord) error
 
 	Lifetime   time.Duration    // of a session; 0: 12 h
 	Idle       time.Duration    // after which an unused one has ended; 0: 1 h
@@ -57,6 +61,8 @@ const maxAgent = 256
 type Service struct {
 	store      port.Narrowed[reader, writer]
 	keys       Keys
+	members    *member.Service
+	refused    func(context.Context, port.AuditRecord) error
 	lifetime   time.Duration
 	idle       time.Duration
 	purgeEvery time.Duration
@@ -87,6 +93,8 @@ func New(s Settings) *Service {
 	return &Service{
 		store:      port.Narrow(s.Store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
 		keys:       s.Keys,
+		members:    s.Members,
+		refused:    s.Refused,
 		lifetime:   cmp.Or(s.Lifetime, 12*time.Hour),
 		idle:       cmp.Or(s.Idle, time.Hour),
 		purgeEvery: cmp.Or(s.PurgeEvery, 10*time.Minute),
@@ -114,21 +122,99 @@ func (s *Service) Begin(ctx context.Context, secret, agent string) (Begun, error
 	p, err := s.verify(ctx, secret)
 	switch fault.CodeOf(err) {
 	case fault.Unauthorized, fault.Forbidden, fault.NotFound:
-		return Begun{}, notAccepted()
+		return Begun{}, s.refuse(ctx, signIn, notAccepted())
 	}
 	if err != nil {
 		return Begun{}, fmt.Errorf("sign in: %w", err)
 	}
+	return s.begin(ctx, p, agent)
+}
+
+// BeginMember signs in with the password of the member with an address in an organization, named
+// by name or id. Whatever is wrong, it is fault Unauthorized.
+func (s *Service) BeginMember(ctx context.Context, org, email, password, agent string) (Begun, error) {
+	if s.members == nil {
+		return Begun{}, s.refuse(ctx, signIn, notAccepted())
+	}
+	p, err := s.members.SignIn(ctx, org, email, password)
+	if fault.CodeOf(err) == fault.Unauthorized {
+		return Begun{}, s.refuse(ctx, signIn, err)
+	}
+	if err != nil {
+		return Begun{}, err
+	}
+	return s.begin(ctx, p, agent)
+}
+
+// Accept takes an invitation, once, with the password that the member chooses, and signs in. Faults
+// as member.Service's Accept.
+func (s *Service) Accept(ctx context.Context, code, password, agent string) (Begun, error) {
+	if s.members == nil {
+		return Begun{}, notAccepted()
+	}
+	var p ident.Principal
+	taking := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.invitation", p) }})
+	found, err := s.members.Accept(taking, code, password, func(who ident.Principal) { p = who })
+	if fault.CodeOf(err) == fault.Unauthorized {
+		return Begun{}, s.refuse(ctx, "console.invitation", err)
+	}
+	if err != nil {
+		return Begun{}, err
+	}
+	return s.begin(ctx, found, agent)
+}
+
+// ChangePassword gives the member of a session another password, and ends their other sessions.
+// Faults as member.Service's ChangePassword, and Unauthorized for a session that has ended.
+func (s *Service) ChangePassword(ctx context.Context, token, old, password string) error {
+	p, err := s.find(ctx, token)
+	if err != nil {
+		return err
+	}
+	if s.members == nil {
+		return fault.New(fault.Forbidden, "there are no members")
+	}
+	changing := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.password", p) }})
+	return s.members.ChangePassword(changing, p, old, password, hash(token))
+}
+
+// signIn is how a sign-in stands in the audit log.
+const signIn = "console.sign_in"
+
+// record says what somebody did to sign in.
+func record(ctx context.Context, action string, p ident.Principal) port.AuditRecord {
+	return port.AuditRecord{Org: p.Org, Actor: port.ActorOf(p), KeyID: p.KeyID, Action: action, Target: p.KeyID,
+		RequestID: ident.RequestID(ctx), Status: 200}
+}
+
+// refuse has a refused try recorded, and gives back why. Nothing of what was tried is kept: it may
+// be a password that was typed into the wrong field.
+func (s *Service) refuse(ctx context.Context, action string, why error) error {
+	if s.refused == nil {
+		return why
+	}
+	r := port.AuditRecord{Actor: port.ActorAnonymous, Action: action, RequestID: ident.RequestID(ctx),
+		Status: fault.Status(fault.CodeOf(why))}
+	if err := s.refused(context.WithoutCancel(ctx), r); err != nil {
+		s.log.ErrorContext(ctx, "refused sign-in not recorded", "error", err)
+	}
+	return why
+}
+
+func (s *Service) begin(ctx context.Context, p ident.Principal, agent string) (Begun, error) {
 	now := s.now()
 	b := Begun{Token: newToken(sessionPrefix), ExpiresAt: now.Add(s.lifetime), Caller: p}
 	if !p.ExpiresAt.IsZero() && p.ExpiresAt.Before(b.ExpiresAt) {
 		b.ExpiresAt = p.ExpiresAt
 	}
-	err = s.store.Update(ctx, func(w writer) error {
-		return w.PutSession(ctx, port.Session{Hash: hash(b.Token), Org: p.Org, KeyID: p.KeyID, CreatedAt: now, SeenAt: now,
-			ExpiresAt: b.ExpiresAt, UserAgent: clip(agent)})
-	})
-	if fault.CodeOf(err) == fault.NotFound { // the key has gone meanwhile
+	row := port.Session{Hash: hash(b.Token), Org: p.Org, KeyID: p.KeyID, CreatedAt: now, SeenAt: now, ExpiresAt: b.ExpiresAt,
+		UserAgent: clip(agent)}
+	if p.Role != "" {
+		row.KeyID, row.Member = "", p.KeyID
+	}
+	beginning := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, signIn, p) }})
+	err := s.store.Update(beginning, func(w writer) error { return w.PutSession(ctx, row) })
+	if fault.CodeOf(err) == fault.NotFound { // the key or member has gone meanwhile
 		return Begun{}, notAccepted()
 	}
 	if err != nil {
@@ -266,8 +352,8 @@ func (s *Service) find(ctx context.Context, token string) (ident.Principal, erro
 	if !now.Before(found.ExpiresAt) || now.Sub(found.SeenAt) >= s.idle {
 		return ident.Principal{}, ended
 	}
-	p, err := s.keys.Resolve(ctx, found.Org, found.KeyID, op.Administration)
-	if fault.CodeOf(err) == fault.Unauthorized {
+	p, err := s.resolve(ctx, found)
+	if fault.CodeOf(err) == fault.Unauthorized && found.Member == "" {
 		return ident.Principal{}, fault.New(fault.Unauthorized, "the key that you signed in with was revoked or has expired")
 	}
 	if err != nil {
@@ -282,7 +368,18 @@ func (s *Service) find(ctx context.Context, token string) (ident.Principal, erro
 	return p, nil
 }
 
-// Purge removes sessions and links that have ended.
+// resolve finds out what whom a session stands for may do now.
+func (s *Service) resolve(ctx context.Context, found port.Session) (ident.Principal, error) {
+	if found.Member == "" {
+		return s.keys.Resolve(ctx, found.Org, found.KeyID, op.Administration)
+	}
+	if s.members == nil {
+		return ident.Principal{}, fault.New(fault.Unauthorized, "the session has ended: sign in again")
+	}
+	return s.members.Resolve(ctx, found.Org, found.Member)
+}
+
+// Purge removes sessions, invitations and links that have ended.
 func (s *Service) Purge(ctx context.Context) error {
 	now := s.now()
 	err := s.store.Update(ctx, func(w writer) error {

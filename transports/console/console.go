@@ -20,6 +20,9 @@ import (
 // Sessions signs people in, as core/session's Service does.
 type Sessions interface {
 	Begin(ctx context.Context, secret, agent string) (session.Begun, error)
+	BeginMember(ctx context.Context, org, email, password, agent string) (session.Begun, error)
+	Accept(ctx context.Context, code, password, agent string) (session.Begun, error)
+	ChangePassword(ctx context.Context, token, old, password string) error
 	End(ctx context.Context, token string) error
 	VerifySession(ctx context.Context, c op.Credential, family op.Family) (ident.Principal, error)
 }
@@ -114,6 +117,8 @@ func Handlers(o Options) (map[string]http.Handler, error) {
 	s.mux.HandleFunc("GET /console/static/{hash}/{file}", s.serveStatic)
 	s.mux.HandleFunc("GET /console/sign-in", s.open(s.signInPage))
 	s.mux.HandleFunc("POST /console/session", s.open(s.signIn))
+	s.mux.HandleFunc("GET /console/invitation", s.open(s.invitationPage))
+	s.mux.HandleFunc("POST /console/invitation", s.open(s.accept))
 	s.mux.HandleFunc("POST /console/session/end", s.open(s.signOut))
 	s.mux.HandleFunc("POST /console/theme", s.open(s.setTheme))
 	for _, p := range pages() {

@@ -50,6 +50,8 @@ func pages() []page {
 			"erase": (*visit).eraseUser, "forget": (*visit).forget, "grant": (*visit).revokeGrant}},
 		{at: "o/{org}/users/{integration}/{id}/export", show: (*visit).exportUser},
 
+		{at: "o/{org}/members", show: (*visit).members, actions: one((*visit).changeMembers)},
+		{at: "account", show: (*visit).account, actions: one((*visit).changePassword)},
 		{at: "o/{org}/keys", show: (*visit).keys, actions: one((*visit).makeKey)},
 		{at: "o/{org}/keys/{id}", show: (*visit).key, actions: actions{
 			"change": (*visit).changeKey, "rotate": (*visit).rotateKey, "revoke": (*visit).revokeKey}},

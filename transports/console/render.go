@@ -256,6 +256,7 @@ func (v *visit) menu(section string) (out []group, current string) {
 			{"events", "Events", o + "/events", "e"},
 		}},
 		{"Access", []struct{ section, name, link, letter string }{
+			{"members", "Members", o + "/members", "b"},
 			{"keys", "Keys", o + "/keys", "k"},
 			{"integrations", "Integrations", o + "/integrations", "i"},
 		}},

@@ -7,14 +7,19 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/session"
 )
 
-// signInModel is the model of the page that asks for a key.
+// signInModel is the model of the page that asks for a key, or for a member's password.
 type signInModel struct {
-	Return  string // page to go on to
-	Wrong   string // why the last try did not work
-	Ended   string // why there is no session any more
-	Refused string // why nobody can sign in here
+	Return       string // page to go on to
+	Wrong        string // why the last try with a key did not work
+	Ended        string // why there is no session any more
+	Refused      string // why nobody can sign in here
+	Organization string
+	Email        string
+	WrongMember  string // why the last try as a member did not work
+	Member       bool   // the last try was one as a member
 }
 
 const inTheClear = "Nobody can sign in here: the connection is not encrypted, so a key could be read on its way. " +
@@ -27,7 +32,7 @@ func (s *site) signInPage(v *visit) {
 		v.redirect(wayBack(q.Get("return")))
 		return
 	}
-	v.showSignIn(signInModel{Return: wayBack(q.Get("return"))}, http.StatusOK)
+	v.showSignIn(signInModel{Return: wayBack(q.Get("return")), Organization: q.Get("org"), Member: q.Has("org")}, http.StatusOK)
 }
 
 // askToSignIn answers a page that wants a session which there is not, or no more.
@@ -55,6 +60,38 @@ func (v *visit) showSignIn(m signInModel, status int) {
 	v.show(view{title: "Sign in", template: "sign-in", model: m, status: status})
 }
 
+// limited counts a try to get in, and says so where there were too many.
+func (v *visit) limited() string {
+	ctx, from := v.r.Context(), v.counted(v.r)
+	if v.Allow == nil || v.Allow(ctx, from, rateAddress) && v.Allow(ctx, "", rateAll) {
+		return ""
+	}
+	v.Log.InfoContext(ctx, "console sign-in limited", "address", from)
+	v.w.Header().Set("Retry-After", "60")
+	return "There were too many tries. Wait a minute."
+}
+
+// take waits until a refusal has taken as long as every other, so that its time does not tell why.
+func (v *visit) take(begun time.Time) {
+	select {
+	case <-v.r.Context().Done():
+	case <-time.After(v.Refusal - time.Since(begun)):
+	}
+}
+
+// begin gives the browser a session that has begun, in place of the one of before.
+func (v *visit) begin(b session.Begun, to string) {
+	ctx := v.r.Context()
+	if old := v.cookie(); old != "" { // a session of before does not live on
+		if err := v.Sessions.End(ctx, old); err != nil {
+			v.Log.WarnContext(ctx, "console session not ended", "error", err)
+		}
+	}
+	v.Log.InfoContext(ctx, "console sign-in", "key", b.Caller.KeyID, "org", string(b.Caller.Org), "address", v.counted(v.r))
+	v.setCookie(b.Token, int(time.Until(b.ExpiresAt).Seconds()))
+	v.redirect(to)
+}
+
 // signIn begins a session.
 func (s *site) signIn(v *visit) {
 	begun := time.Now()
@@ -67,31 +104,28 @@ func (s *site) signIn(v *visit) {
 		return
 	}
 	m := signInModel{Return: wayBack(v.r.PostForm.Get("return"))}
+	if v.r.PostForm.Has("email") {
+		s.signInMember(v, m, begun)
+		return
+	}
 	secret := strings.TrimSpace(v.r.PostForm.Get("key"))
 	if secret == "" {
 		m.Wrong = "Enter an admin key, or the code of a sign-in link."
 		v.showSignIn(m, http.StatusUnprocessableEntity)
 		return
 	}
-	ctx, from := v.r.Context(), s.counted(v.r)
-	if s.Allow != nil && (!s.Allow(ctx, from, rateAddress) || !s.Allow(ctx, "", rateAll)) {
-		s.Log.InfoContext(ctx, "console sign-in limited", "address", from)
-		v.w.Header().Set("Retry-After", "60")
-		m.Wrong = "There were too many tries. Wait a minute."
+	if m.Wrong = v.limited(); m.Wrong != "" {
 		v.showSignIn(m, http.StatusTooManyRequests)
 		return
 	}
-	b, err := s.Sessions.Begin(ctx, secret, v.r.UserAgent())
+	b, err := s.Sessions.Begin(v.r.Context(), secret, v.r.UserAgent())
 	if fault.CodeOf(err) == fault.Unauthorized {
-		s.Log.InfoContext(ctx, "console sign-in refused", "address", from)
+		s.Log.InfoContext(v.r.Context(), "console sign-in refused", "address", s.counted(v.r))
 		m.Wrong = "This key was not accepted: " + fault.From(err).Message + "."
 		if strings.HasPrefix(secret, "sk-service-") || strings.HasPrefix(secret, "cint_") || strings.HasPrefix(secret, "cmem_") {
 			m.Wrong = "This is a key of an application. The console takes admin keys, which begin with adm-."
 		}
-		select { // so that the time does not tell why
-		case <-ctx.Done():
-		case <-time.After(s.Refusal - time.Since(begun)):
-		}
+		v.take(begun)
 		v.showSignIn(m, http.StatusForbidden)
 		return
 	}
@@ -99,14 +133,30 @@ func (s *site) signIn(v *visit) {
 		v.fail(err)
 		return
 	}
-	if old := v.cookie(); old != "" { // a session of before does not live on
-		if err := s.Sessions.End(ctx, old); err != nil {
-			s.Log.WarnContext(ctx, "console session not ended", "error", err)
-		}
+	v.begin(b, m.Return)
+}
+
+// signInMember begins a session with a member's password.
+func (s *site) signInMember(v *visit, m signInModel, begun time.Time) {
+	f := v.r.PostForm
+	m.Member, m.Organization, m.Email = true, strings.TrimSpace(f.Get("org")), strings.TrimSpace(f.Get("email"))
+	if m.WrongMember = v.limited(); m.WrongMember != "" {
+		v.showSignIn(m, http.StatusTooManyRequests)
+		return
 	}
-	s.Log.InfoContext(ctx, "console sign-in", "key", b.Caller.KeyID, "org", string(b.Caller.Org), "address", from)
-	v.setCookie(b.Token, int(time.Until(b.ExpiresAt).Seconds()))
-	v.redirect(m.Return)
+	b, err := s.Sessions.BeginMember(v.r.Context(), m.Organization, m.Email, f.Get("password"), v.r.UserAgent())
+	if fault.CodeOf(err) == fault.Unauthorized {
+		s.Log.InfoContext(v.r.Context(), "console sign-in refused", "address", s.counted(v.r))
+		m.WrongMember = "The organization, the address or the password is wrong."
+		v.take(begun)
+		v.showSignIn(m, http.StatusForbidden)
+		return
+	}
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	v.begin(b, m.Return)
 }
 
 // signOut ends a session.

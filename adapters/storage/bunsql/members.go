@@ -9,7 +9,7 @@ import (
 )
 
 func (r *Reader) members(ctx context.Context, op, rest string, args ...any) ([]port.Member, error) {
-	rows, err := r.s.query(ctx, op, `SELECT org, id, email, role, password, issuer, subject, invited_by, created_at, joined_at,
+	rows, err := r.s.query(ctx, op, `SELECT org, id, email, role, password, invited_by, created_at, joined_at,
   COALESCE(invitations.expires_at, 0) FROM members LEFT JOIN invitations ON invitations.member = members.id WHERE `+rest,
 		args...)
 	if err != nil {
@@ -21,7 +21,7 @@ func (r *Reader) members(ctx context.Context, op, rest string, args ...any) ([]p
 		var m port.Member
 		var org, role string
 		var created, joined, until int64
-		if err := rows.Scan(&org, &m.ID, &m.Email, &role, &m.Password, &m.Issuer, &m.Subject, &m.InvitedBy, &created, &joined,
+		if err := rows.Scan(&org, &m.ID, &m.Email, &role, &m.Password, &m.InvitedBy, &created, &joined,
 			&until); err != nil {
 			return nil, r.s.d.Fault(op, err)
 		}
@@ -71,15 +71,6 @@ func (r *Reader) Members(ctx context.Context, org ident.Org, after string, limit
 	return r.members(ctx, "list members", rest, args...)
 }
 
-// MembersOf implements port.MemberReader.
-func (r *Reader) MembersOf(ctx context.Context, i port.Identity) ([]port.Member, error) {
-	if err := r.check(ctx); err != nil {
-		return nil, err
-	}
-	return r.members(ctx, "find members of an identity",
-		`(issuer = ? AND subject = ?) OR (email = ? AND subject = '') ORDER BY org`, i.Issuer, i.Subject, i.Email)
-}
-
 // PutMember implements port.MemberWriter.
 func (w *Writer) PutMember(ctx context.Context, m port.Member) error {
 	if err := w.check(ctx); err != nil {
@@ -89,8 +80,8 @@ func (w *Writer) PutMember(ctx context.Context, m port.Member) error {
 		return err
 	}
 	_, err := w.s.exec(ctx, "write member",
-		`INSERT INTO members (org, id, email, role, password, issuer, subject, invited_by, created_at, joined_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(m.Org), m.ID, m.Email, string(m.Role), m.Password, m.Issuer, m.Subject,
+		`INSERT INTO members (org, id, email, role, password, invited_by, created_at, joined_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, string(m.Org), m.ID, m.Email, string(m.Role), m.Password,
 		m.InvitedBy, micros(m.CreatedAt), micros(m.JoinedAt))
 	if w.s.d.Unique(err) {
 		return fault.New(fault.Conflict, "%s is a member already", m.Email)
@@ -104,8 +95,8 @@ func (w *Writer) ChangeMember(ctx context.Context, m port.Member) error {
 		return err
 	}
 	n, err := w.s.exec(ctx, "change member",
-		`UPDATE members SET role = ?, password = ?, issuer = ?, subject = ?, joined_at = ? WHERE org = ? AND id = ?`,
-		string(m.Role), m.Password, m.Issuer, m.Subject, micros(m.JoinedAt), string(m.Org), m.ID)
+		`UPDATE members SET role = ?, password = ?, joined_at = ? WHERE org = ? AND id = ?`,
+		string(m.Role), m.Password, micros(m.JoinedAt), string(m.Org), m.ID)
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound, "there is no such member")
 	}

@@ -82,7 +82,7 @@ func members(t *testing.T, f *fixture) {
 		return nil
 	})
 
-	ann.Role, ann.Password, ann.Issuer, ann.Subject, ann.JoinedAt = ident.Administrator, "$argon2id$y", "https://id", "42", at(3)
+	ann.Role, ann.Password, ann.JoinedAt = ident.Administrator, "$argon2id$y", at(3)
 	change := func(m port.Member) error {
 		return f.s.Update(f.ctx, func(w port.Writer) error { return w.ChangeMember(f.ctx, m) })
 	}
@@ -92,23 +92,6 @@ func members(t *testing.T, f *fixture) {
 	f.want("change of another organization's", change(wrong), fault.NotFound)
 	got, _ = f.memberOf(f.org, ann.ID)
 	f.same("changed", got, ann)
-	f.view(func(r port.Reader) error {
-		for what, c := range map[string]struct {
-			i    port.Identity
-			want []port.Member
-		}{
-			"by subject, and by address where there is no subject": {port.Identity{Issuer: "https://id", Subject: "42",
-				Email: theirs.Email}, inOrder(ann, theirs)},
-			"of another issuer":  {port.Identity{Issuer: "https://other", Subject: "42", Email: "x@example.com"}, nil},
-			"of another subject": {port.Identity{Issuer: "https://id", Subject: "43", Email: ann.Email}, []port.Member{theirs}},
-			"by address":         {port.Identity{Issuer: "https://id", Subject: "7", Email: bob.Email}, []port.Member{bob}},
-		} {
-			some, err := r.MembersOf(f.ctx, c.i)
-			f.same(what, []any{some, err}, []any{c.want, error(nil)})
-		}
-		return nil
-	})
-
 	remove := func(org ident.Org) (removed bool) {
 		f.update(func(w port.DocumentWriter) (err error) { removed, err = w.RemoveMember(f.ctx, org, bob.ID); return err })
 		return removed
@@ -117,14 +100,6 @@ func members(t *testing.T, f *fixture) {
 		[]bool{false, true, false})
 	_, err = f.memberOf(f.org, bob.ID)
 	f.want("a removed one", err, fault.NotFound)
-}
-
-// inOrder are two members by the id of their organization.
-func inOrder(a, b port.Member) []port.Member {
-	if a.Org > b.Org {
-		return []port.Member{b, a}
-	}
-	return []port.Member{a, b}
 }
 
 // memberSessions: sessions and invitations are their member's, and go with them.
@@ -191,7 +166,10 @@ func memberSessions(t *testing.T, f *fixture) {
 	f.same("ended but for one", there(), []bool{false, true, true})
 
 	purge := func(now, idle int) (n int) {
-		f.update(func(w port.DocumentWriter) (err error) { n, err = w.PurgeSessions(f.ctx, at(now), at(idle)); return err })
+		f.update(func(w port.DocumentWriter) (err error) {
+			n, err = w.PurgeSessions(f.ctx, at(now), at(idle))
+			return err
+		})
 		return n
 	}
 	f.same("nothing is old", purge(49, 4), 0)

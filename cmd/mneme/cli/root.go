@@ -143,8 +143,8 @@ Start with:  mneme quickstart`,
 	c.add(root, "data", c.namespacesCommand(), c.documentsCommand(), c.sourcesCommand())
 	c.add(root, "data", c.exportCommand(), c.copyCommand())
 	c.add(root, "admin", c.migrateCommand())
-	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.integrationsCommand(), c.usersCommand(), c.jobsCommand(),
-		c.eventsCommand(), c.webhooksCommand(), c.auditCommand(), c.usageCommand(), c.consoleCommand(),
+	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.membersCommand(), c.integrationsCommand(), c.usersCommand(),
+		c.jobsCommand(), c.eventsCommand(), c.webhooksCommand(), c.auditCommand(), c.usageCommand(), c.consoleCommand(),
 		c.sealCommand(), c.modelsCommand(), c.errorsCommand())
 	c.add(root, "admin", c.configCommand(), c.doctorCommand(), c.openapiCommand(), c.versionCommand())
 	formats(root)

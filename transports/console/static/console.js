@@ -12,6 +12,16 @@ function followLink() {
   form.requestSubmit();
 }
 
+// The code of an invitation comes the same way. It waits for a password.
+function fillInvitation() {
+  const form = document.getElementById("invitation");
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (!form || !code) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  form.elements.code.value = code;
+  form.elements.password.focus();
+}
+
 export function say(text) {
   document.getElementById("said").textContent = text;
 }
@@ -62,6 +72,7 @@ function sendOnce() {
 }
 
 followLink();
+fillInvitation();
 localTimes();
 copyButtons();
 sendOnce();

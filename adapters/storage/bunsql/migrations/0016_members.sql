@@ -4,18 +4,12 @@ CREATE TABLE members (
   email      {{text}} NOT NULL,
   role       {{text}} NOT NULL,
   password   {{text}} NOT NULL,
-  issuer     {{text}} NOT NULL,
-  subject    {{text}} NOT NULL,
   invited_by {{text}} NOT NULL,
   created_at {{int64}} NOT NULL,
   joined_at  {{int64}} NOT NULL
 ){{keyed}};
 
 CREATE UNIQUE INDEX members_by_email ON members (org, email);
-
-CREATE INDEX members_by_address ON members (email);
-
-CREATE INDEX members_by_subject ON members (issuer, subject);
 
 CREATE TABLE invitations (
   hash       {{blob}} NOT NULL PRIMARY KEY,

@@ -23,9 +23,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mnemehq/mneme/adapters/disk"
-	"github.com/mnemehq/mneme/adapters/webhook"
 	"github.com/mnemehq/mneme/adapters/extract"
 	"github.com/mnemehq/mneme/adapters/standard"
+	"github.com/mnemehq/mneme/adapters/webhook"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/datadir"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/telemetry"
 	"github.com/mnemehq/mneme/configs"

@@ -178,6 +178,13 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		rotated := do(admin, "admin.keys.rotate", text(k, "id"), "POST", one+"/rotate", nil)
 		secrets = append(secrets, text(rotated, "secret"))
 		do(admin, "admin.keys.revoke", text(k, "id"), "DELETE", one, nil)
+		person := do(admin, "admin.members.invite", "", "POST", org+"/default/members",
+			object{"email": "ann@example.com", "role": "viewer"})
+		whom := org + "/default/members/" + text(person, "id")
+		secrets = append(secrets, text(person, "code"))
+		do(admin, "admin.members.change", text(person, "id"), "PATCH", whom, object{"role": "admin"})
+		do(admin, "admin.members.invite_again", text(person, "id"), "POST", whom+"/invitation", nil)
+		do(admin, "admin.members.remove", text(person, "id"), "DELETE", whom, nil)
 		i := do(admin, "admin.integrations.create", "", "POST", org+"/default/integrations", object{"name": "shop"})
 		do(admin, "admin.integrations.change", text(i, "id"), "PATCH", org+"/default/integrations/shop",
 			object{"quotas": object{"read_rate_per_min": 7}})

@@ -45,6 +45,10 @@ var eventsOfChanges = []string{
 	"admin.keys.change:",
 	"admin.keys.rotate: key.created",
 	"admin.keys.revoke: key.revoked",
+	"admin.members.invite:",
+	"admin.members.change:",
+	"admin.members.invite_again:",
+	"admin.members.remove:",
 	"admin.integrations.create:",
 	"admin.integrations.change:",
 	"admin.integrations.keys.create: key.created key.created", // one by the test, for an export

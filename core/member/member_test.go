@@ -1,0 +1,310 @@
+package member_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/adapters/storage/sqlite"
+	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/member"
+	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/page"
+	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/session"
+)
+
+const password = "a long enough password"
+
+// world is the service over a real store and real organizations, with sessions beside it and a clock
+// that tests move.
+type world struct {
+	*testing.T
+	now      atomic.Int64
+	keys     *key.Service
+	sessions *session.Service
+	refused  []port.AuditRecord
+	*member.Service
+}
+
+func begin(t *testing.T) *world {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	w := &world{T: t}
+	w.now.Store(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixNano())
+	clock := func() time.Time { return time.Unix(0, w.now.Load()) }
+	w.keys = key.New(key.Settings{Store: store, Now: clock})
+	for _, name := range []string{"acme", "globex"} {
+		if _, err := w.keys.CreateOrganization(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Service = member.New(member.Settings{Store: store, Organizations: w.keys, Pages: page.NewSigner([]byte("secret")),
+		Now: clock})
+	w.sessions = session.New(session.Settings{Store: store, Keys: w.keys, Members: w.Service, Now: clock,
+		Refused: func(_ context.Context, r port.AuditRecord) error { w.refused = append(w.refused, r); return nil }})
+	return w
+}
+
+func (w *world) fine(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) want(what string, err error, code fault.Code) {
+	w.Helper()
+	if err == nil || fault.CodeOf(err) != code {
+		w.Errorf("%s answered %v, want %s", what, err, code)
+	}
+}
+
+// as is the context of a caller in an organization; without a role it is an admin key.
+func (w *world) as(org string, role ident.Role) context.Context {
+	o, err := w.keys.Organization(w.Context(), org)
+	w.fine(err)
+	return ident.WithPrincipal(w.Context(), ident.Principal{KeyID: "key_admin", Kind: ident.Admin, Org: o.ID, OrgName: o.Name,
+		Role: role, ReadOnly: role == ident.Viewer})
+}
+
+func ref(org string, m member.Member) member.Ref {
+	return member.Ref{OrganizationRef: member.OrganizationRef{Org: org}, Member: m.ID}
+}
+
+func (w *world) invite(org, email string, role ident.Role) member.Invited {
+	w.Helper()
+	in := member.Invite{Email: email, Role: string(role)}
+	in.Org = org
+	out, err := w.Invite(w.as(org, ""), in)
+	w.fine(err)
+	return out
+}
+
+// joined is a member who has taken the invitation, with a session.
+func (w *world) joined(org, email string, role ident.Role) (member.Invited, session.Begun) {
+	w.Helper()
+	i := w.invite(org, email, role)
+	b, err := w.sessions.Accept(w.Context(), i.Code, password, "Browser/1")
+	w.fine(err)
+	return i, b
+}
+
+func (w *world) who(b session.Begun) (ident.Principal, error) {
+	return w.sessions.VerifySession(w.Context(), op.Credential{Session: b.Token}, op.Administration)
+}
+
+// Somebody is invited, chooses a password, and is in: once, for a time, with the role at each step.
+func TestAnInvitation(t *testing.T) {
+	w := begin(t)
+	i := w.invite("acme", "Ann@Example.com", ident.Viewer)
+	if i.Email != "ann@example.com" || i.State != "invited" || i.HasPassword || i.Path != member.InvitationPath+i.Code ||
+		i.Headers()["Cache-Control"] != "no-store" || *i.InvitedBy != "key_admin" {
+		t.Errorf("invited: %+v", i)
+	}
+	_, err := w.sessions.BeginMember(w.Context(), "acme", i.Email, password, "")
+	w.want("signing in before joining", err, fault.Unauthorized)
+	for _, short := range []string{"", "elevenchars", strings.Repeat("x", 1025), "twelve chars\xff"} {
+		_, err = w.sessions.Accept(w.Context(), i.Code, short, "")
+		w.want("a password of no use", err, fault.InvalidRequest)
+	}
+	b, err := w.sessions.Accept(w.Context(), i.Code, password, "")
+	w.fine(err)
+	p, err := w.who(b)
+	w.fine(err)
+	if p.Role != ident.Viewer || !p.ReadOnly || p.KeyID != i.ID || p.Email != i.Email || p.OrgName != "acme" || p.Kind != ident.Admin {
+		t.Errorf("the session is of %+v", p)
+	}
+	_, err = w.sessions.Accept(w.Context(), i.Code, password, "")
+	w.want("the code again", err, fault.Unauthorized)
+	for _, code := range []string{"", "mnsi_", "mnsi_nobody", b.Token} {
+		_, err = w.sessions.Accept(w.Context(), code, password, "")
+		w.want("another code", err, fault.Unauthorized)
+	}
+
+	again, err := w.InviteAgain(w.as("acme", ident.Owner), ref("acme", i.Member))
+	w.fine(err)
+	w.now.Add(int64(member.InvitationFor))
+	_, err = w.sessions.Accept(w.Context(), again.Code, password, "")
+	w.want("an expired one", err, fault.Unauthorized)
+	again, err = w.InviteAgain(w.as("acme", ident.Owner), ref("acme", i.Member))
+	w.fine(err)
+	fresh, err := w.sessions.BeginMember(w.Context(), "acme", i.Email, password, "")
+	w.fine(err)
+	w.now.Add(int64(member.InvitationFor - time.Microsecond))
+	other := "another long password"
+	_, err = w.sessions.Accept(w.Context(), again.Code, other, "")
+	w.fine(err)
+	_, err = w.who(fresh)
+	w.want("a session of before", err, fault.Unauthorized)
+	_, err = w.sessions.BeginMember(w.Context(), "acme", i.Email, password, "")
+	w.want("the old password", err, fault.Unauthorized)
+	_, err = w.sessions.BeginMember(w.Context(), "acme", i.Email, other, "")
+	w.fine(err)
+}
+
+// Whatever is wrong with a sign-in, the answer is the same, and the log keeps nothing of what was
+// typed.
+func TestWrongPasswords(t *testing.T) {
+	w := begin(t)
+	i, _ := w.joined("acme", "ann@example.com", ident.Owner)
+	w.refused = nil
+	var answers []string
+	for _, c := range []struct{ org, email, password string }{
+		{"acme", i.Email, password + "x"}, {"acme", i.Email, ""}, {"acme", i.Email, strings.Repeat("x", 2000)},
+		{"globex", i.Email, password}, {"none", i.Email, password}, {"", i.Email, password}, {"a\x00b", i.Email, password},
+		{"acme", "bob@example.com", password}, {"acme", "a\x00@b", password}, {"acme", "\xff@b", password}, {"acme", "", password},
+	} {
+		_, err := w.sessions.BeginMember(w.Context(), c.org, c.email, c.password, "")
+		w.want(c.org+" "+c.email, err, fault.Unauthorized)
+		answers = append(answers, fault.From(err).Message)
+	}
+	for _, a := range answers {
+		if a != answers[0] {
+			t.Errorf("it answers %q and %q", answers[0], a)
+		}
+	}
+	if len(w.refused) != len(answers) {
+		t.Errorf("%d refusals are recorded of %d", len(w.refused), len(answers))
+	}
+	for _, r := range w.refused {
+		if r.Actor != port.ActorAnonymous || r.Action != "console.sign_in" || r.Status != 401 || r.Target != "" {
+			t.Errorf("recorded: %+v", r)
+		}
+	}
+	w.fine(w.keys.Suspend(w.Context(), "acme"))
+	_, err := w.sessions.BeginMember(w.Context(), "acme", i.Email, password, "")
+	w.want("in a suspended organization", err, fault.Unauthorized)
+}
+
+// A role holds from the next call on; who is removed is out at once; the last owner stays.
+func TestRolesAndRemoval(t *testing.T) {
+	w := begin(t)
+	ann, in := w.joined("acme", "ann@example.com", ident.Owner)
+	w.invite("acme", "waiting@example.com", ident.Owner)
+	role := func(who context.Context, m member.Member, r ident.Role) error {
+		_, err := w.ChangeRole(who, member.ChangeRole{Ref: ref("acme", m), Role: string(r)})
+		return err
+	}
+	remove := func(who context.Context, m member.Member) (bool, error) {
+		out, err := w.Remove(who, ref("acme", m))
+		return out.Removed, err
+	}
+	w.want("the last owner's role", role(w.as("acme", ""), ann.Member, ident.Administrator), fault.Conflict)
+	_, err := remove(w.as("acme", ident.Owner), ann.Member)
+	w.want("removing the last owner", err, fault.Conflict)
+	w.fine(role(w.as("acme", ""), ann.Member, ident.Owner)) // changes nothing
+
+	bob, _ := w.joined("acme", "bob@example.com", ident.Owner)
+	for _, r := range []ident.Role{ident.Administrator, ident.Viewer} {
+		who := w.as("acme", r)
+		w.want("a role by "+string(r), role(who, bob.Member, ident.Viewer), fault.Forbidden)
+		_, err = remove(who, bob.Member)
+		w.want("removal by "+string(r), err, fault.Forbidden)
+		_, err = w.InviteAgain(who, ref("acme", bob.Member))
+		w.want("an invitation by "+string(r), err, fault.Forbidden)
+		list, err := w.List(who, member.List{OrganizationRef: member.OrganizationRef{Org: "acme"}})
+		if err != nil || len(list.Members) != 3 || list.NextCursor != nil {
+			t.Errorf("listed by %s: %+v, %v", r, list, err)
+		}
+	}
+	w.fine(role(w.as("acme", ident.Owner), ann.Member, ident.Viewer))
+	if p, err := w.who(in); err != nil || p.Role != ident.Viewer || !p.ReadOnly {
+		t.Errorf("the session is now of %+v, %v", p, err)
+	}
+	removed, err := remove(w.as("acme", ident.Owner), ann.Member)
+	again, twice := remove(w.as("acme", ident.Owner), ann.Member)
+	if !removed || again || err != nil || twice != nil {
+		t.Errorf("removed: %v, %v, again %v, %v", removed, err, again, twice)
+	}
+	_, err = w.who(in)
+	w.want("a session of one who is gone", err, fault.Unauthorized)
+	_, err = w.Get(w.as("acme", ""), ref("acme", ann.Member))
+	w.want("one who is gone", err, fault.NotFound)
+	_, err = w.Get(w.as("acme", ""), member.Ref{OrganizationRef: member.OrganizationRef{Org: "acme"}, Member: "a\x00"})
+	w.want("an id of none", err, fault.NotFound)
+}
+
+// Of two owners who remove each other at once one stays.
+func TestTwoOwnersRemoveEachOther(t *testing.T) {
+	w := begin(t)
+	ann, _ := w.joined("acme", "ann@example.com", ident.Owner)
+	bob, _ := w.joined("acme", "bob@example.com", ident.Owner)
+	var all sync.WaitGroup
+	for _, m := range []member.Invited{ann, bob} {
+		all.Go(func() { _, _ = w.Remove(w.as("acme", ident.Owner), ref("acme", m.Member)) })
+	}
+	all.Wait()
+	list, err := w.List(w.as("acme", ""), member.List{OrganizationRef: member.OrganizationRef{Org: "acme"}})
+	if err != nil || len(list.Members) != 1 {
+		t.Errorf("left: %+v, %v", list, err)
+	}
+}
+
+// Another organization's members are out of sight, and an address may be a member of several.
+func TestOrganizationsAreApart(t *testing.T) {
+	w := begin(t)
+	ann := w.invite("acme", "ann@example.com", ident.Viewer)
+	theirs := w.invite("globex", "ann@example.com", ident.Owner)
+	in := member.Invite{Email: "ANN@example.com", Role: "viewer"}
+	in.Org = "acme"
+	_, err := w.Invite(w.as("acme", ident.Owner), in)
+	w.want("inviting twice", err, fault.Conflict)
+	_, err = w.Invite(w.as("globex", ident.Owner), in)
+	w.want("inviting into another organization", err, fault.NotFound)
+	_, err = w.Get(w.as("acme", ident.Owner), ref("acme", theirs.Member))
+	w.want("another's member", err, fault.NotFound)
+	_, err = w.Get(w.as("acme", ident.Owner), ref("globex", theirs.Member))
+	w.want("another organization", err, fault.NotFound)
+	if out, err := w.Remove(w.as("globex", ident.Owner), ref("globex", ann.Member)); err != nil || out.Removed {
+		t.Errorf("removed another's: %+v, %v", out, err)
+	}
+	w.invite("acme", "bob@example.com", ident.Viewer)
+	one := 1
+	list := member.List{OrganizationRef: member.OrganizationRef{Org: "acme"}, Limit: &one}
+	first, err := w.List(w.as("acme", ident.Viewer), list)
+	w.fine(err)
+	list.Cursor = *first.NextCursor
+	second, err := w.List(w.as("acme", ident.Viewer), list)
+	w.fine(err)
+	if first.Members[0].ID != ann.ID || len(second.Members) != 1 || second.Members[0].Email != "bob@example.com" ||
+		second.NextCursor != nil {
+		t.Errorf("pages: %+v, %+v", first, second)
+	}
+}
+
+// Who changes the password stays, and is out everywhere else.
+func TestChangeOfPassword(t *testing.T) {
+	w := begin(t)
+	i, here := w.joined("acme", "ann@example.com", ident.Viewer)
+	there, err := w.sessions.BeginMember(w.Context(), "acme", i.Email, password, "")
+	w.fine(err)
+	change := func(token, old, to string) error { return w.sessions.ChangePassword(w.Context(), token, old, to) }
+	w.want("the wrong one before", change(here.Token, "x", "another long password"), fault.Forbidden)
+	w.want("one that is none", change(here.Token, password, "short"), fault.InvalidRequest)
+	w.want("by nobody", change("mnss_none", password, "another long password"), fault.Unauthorized)
+	if _, err := w.who(there); err != nil {
+		t.Errorf("the other session: %v", err)
+	}
+	w.fine(change(here.Token, password, "another long password"))
+	_, err = w.who(there)
+	w.want("the other session", err, fault.Unauthorized)
+	_, err = w.who(here)
+	w.fine(err)
+	_, err = w.sessions.BeginMember(w.Context(), "acme", i.Email, "another long password", "")
+	w.fine(err)
+	k, err := w.keys.Issue(w.Context(), key.Issue{Kind: ident.Admin, Org: "acme"})
+	w.fine(err)
+	b, err := w.sessions.Begin(w.Context(), k.Secret, "")
+	w.fine(err)
+	w.want("of a key", change(b.Token, "", "another long password"), fault.Forbidden)
+}

@@ -1,0 +1,130 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// invited is the code that a page shows to whoever has invited somebody.
+func (b *browser) invited(email, role string) string {
+	b.Helper()
+	a := b.post("/console/o/default/members", url.Values{"action": {"invite"}, "email": {email}, "role": {role}})
+	code := regexp.MustCompile(`mnsi_\w+`).FindString(a.text)
+	if a.StatusCode != http.StatusOK || code == "" {
+		b.Fatalf("inviting %s answered %d: %s", email, a.StatusCode, a.text)
+	}
+	if again := b.get("/console/o/default/members"); strings.Contains(again.text, code) {
+		b.Error("the code is shown again")
+	}
+	return code
+}
+
+// joined is a browser of somebody who has taken an invitation.
+func (b *browser) joined(email, role string) *browser {
+	b.Helper()
+	them := b.server.browser()
+	a := them.post("/console/invitation", url.Values{"code": {b.invited(email, role)}, "password": {secret}, "again": {secret}})
+	if a.StatusCode != http.StatusSeeOther {
+		b.Fatalf("joining answered %d: %s", a.StatusCode, a.text)
+	}
+	return them
+}
+
+const secret = "a long enough password"
+
+// People are invited, join, sign in with their password and do what their role lets them.
+func TestMembers(t *testing.T) {
+	s := serve(t, nil)
+	operator := s.signedIn(s.key.Secret)
+	owner := operator.joined("olga@example.com", "owner")
+	admin, viewer := owner.joined("ada@example.com", "admin"), owner.joined("vic@example.com", "viewer")
+	for who, c := range map[string]struct {
+		b             *browser
+		writes, owns  int
+		sees, notSees string
+	}{
+		"owner":  {owner, http.StatusSeeOther, http.StatusSeeOther, "Invite a person", "which may only read"},
+		"admin":  {admin, http.StatusSeeOther, http.StatusForbidden, "vic@example.com", "Invite a person"},
+		"viewer": {viewer, http.StatusForbidden, http.StatusForbidden, "ada@example.com", "Invite a person"},
+	} {
+		page := c.b.get("/console/o/default/members")
+		if page.StatusCode != http.StatusOK || !strings.Contains(page.text, c.sees) || strings.Contains(page.text, c.notSees) {
+			t.Errorf("%s sees %d: %s", who, page.StatusCode, page.text)
+		}
+		written := c.b.post("/console/o/default/new-document", url.Values{"namespace": {"notes"}, "id": {who}, "text": {"A note."}})
+		if written.StatusCode != c.writes {
+			t.Errorf("%s writes: %d", who, written.StatusCode)
+		}
+		id := regexp.MustCompile(`mbr_[\w-]+`).FindString(owner.get("/console/o/default/members").body)
+		changed := c.b.post("/console/o/default/members", url.Values{"action": {"role"}, "member": {id}, "role": {"admin"}})
+		if changed.StatusCode != c.owns {
+			t.Errorf("%s changes a role: %d", who, changed.StatusCode)
+		}
+	}
+	if a := viewer.get("/console/account"); !strings.Contains(a.text, "vic@example.com") {
+		t.Errorf("the account: %s", a.text)
+	}
+	if a := viewer.get("/console/o/acme/members"); a.StatusCode != http.StatusNotFound {
+		t.Errorf("another organization: %d", a.StatusCode)
+	}
+
+	again := s.browser()
+	signIn := func(org, email, password string) answer {
+		return again.post("/console/session", url.Values{"org": {org}, "email": {email}, "password": {password}})
+	}
+	wrong, absent := signIn("default", "vic@example.com", "x"), signIn("default", "nobody@example.com", "x")
+	if wrong.StatusCode != http.StatusForbidden || absent.StatusCode != http.StatusForbidden ||
+		strings.ReplaceAll(wrong.text, "vic@", "nobody@") != absent.text {
+		t.Errorf("a wrong password and a wrong address answer %d and %d", wrong.StatusCode, absent.StatusCode)
+	}
+	if a := signIn("default", "Vic@Example.com", secret); a.StatusCode != http.StatusSeeOther {
+		t.Fatalf("signing in answered %d: %s", a.StatusCode, a.text)
+	}
+	other := "another long password"
+	if a := again.post("/console/account", url.Values{"old": {secret}, "password": {other}, "again": {other + "x"}}); a.StatusCode !=
+		http.StatusUnprocessableEntity {
+		t.Errorf("two passwords that differ: %d", a.StatusCode)
+	}
+	if a := again.post("/console/account", url.Values{"old": {secret}, "password": {other}, "again": {other}}); a.StatusCode !=
+		http.StatusSeeOther {
+		t.Errorf("another password: %d: %s", a.StatusCode, a.text)
+	}
+	if a := viewer.get("/console/account"); a.StatusCode == http.StatusOK {
+		t.Error("the session of before goes on")
+	}
+	list := owner.get("/console/o/default/members").body
+	id := regexp.MustCompile(`value="(mbr_[\w-]+)"`).FindAllStringSubmatch(list[strings.Index(list, "<summary>vic@"):], 1)[0][1]
+	remove := func(typed string) int {
+		return owner.post("/console/o/default/members", url.Values{"action": {"remove"}, "member": {id}, "email": {typed}}).StatusCode
+	}
+	if got := remove("ada@example.com"); got != http.StatusBadRequest {
+		t.Errorf("the wrong address typed: %d", got)
+	}
+	for range 2 { // safe to send twice
+		if got := remove("vic@example.com"); got != http.StatusSeeOther {
+			t.Errorf("removing: %d", got)
+		}
+	}
+	if a := again.get("/console/account"); a.StatusCode == http.StatusOK {
+		t.Error("the session of one who is gone goes on")
+	}
+}
+
+// An admin may not make a way around the roles.
+func TestAdminsMakeNoOwners(t *testing.T) {
+	s := serve(t, nil)
+	operator := s.signedIn(s.key.Secret)
+	operator.joined("olga@example.com", "owner")
+	admin := operator.joined("ada@example.com", "admin")
+	for _, c := range []url.Values{
+		{"action": {"invite"}, "email": {"eve@example.com"}, "role": {"owner"}},
+		{"action": {"again"}, "member": {"mbr_x"}}, {"action": {"remove"}, "member": {"mbr_x"}, "email": {"x"}},
+	} {
+		if a := admin.post("/console/o/default/members", c); a.StatusCode/100 == 2 {
+			t.Errorf("%v answered %d", c, a.StatusCode)
+		}
+	}
+}
