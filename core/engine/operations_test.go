@@ -141,6 +141,10 @@ var forms = map[string]struct {
 
 // patterned are texts at and beyond the edges of the patterns in use.
 var patterned = map[string]struct{ taken, refused []string }{
+	`^[^@ \u0000-\u001f\u007f]{1,64}@[^@ \u0000-\u001f\u007f]{1,189}$`: {
+		taken:   []string{"a@b", "ä@ö", strings.Repeat("a", 64) + "@" + strings.Repeat("b", 189)},
+		refused: []string{"", "a", "@b", "a@", "a@b@c", "a b@c", "a@b\n", strings.Repeat("a", 65) + "@b"},
+	},
 	`^[!-~]{1,255}$`:            {[]string{"!", strings.Repeat("~", 255)}, []string{"", "a b", strings.Repeat("~", 256)}},
 	`^[^\u0000-\u001f\u007f]*$`: {[]string{"ä b"}, []string{"a\n", "a\x7f"}},
 	`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`: {[]string{"a", "A" + strings.Repeat("-", 63)},
@@ -468,5 +472,8 @@ func fillText(v reflect.Value, tag reflect.StructTag, n int) {
 	}
 	if e, _, _ := strings.Cut(tag.Get("enum"), ","); e != "" {
 		v.SetString(e)
+	}
+	if strings.Contains(tag.Get("pattern"), "@[") { // an address
+		v.SetString("a@b")
 	}
 }

@@ -74,7 +74,7 @@ type Ref struct {
 // Invite is the body of POST /organizations/{org}/members.
 type Invite struct {
 	OrganizationRef
-	Email string `json:"email" maxLength:"254" pattern:"^[^@ \\u0000-\\u001f\\u007f]+@[^@ \\u0000-\\u001f\\u007f]+$" rule:"must be an email address of at most 254 characters" doc:"whom to invite; compared in lower case"`
+	Email string `json:"email" pattern:"^[^@ \\u0000-\\u001f\\u007f]{1,64}@[^@ \\u0000-\\u001f\\u007f]{1,189}$" rule:"must be an email address of at most 254 characters, 64 of them before the @" doc:"whom to invite; compared in lower case"`
 	Role  string `json:"role" enum:"owner,admin,viewer" doc:"owner: everything; admin: everything but members and keys of kind admin; viewer: reads"`
 }
 

@@ -121,7 +121,8 @@ func TestAnInvitation(t *testing.T) {
 	w.fine(err)
 	p, err := w.who(b)
 	w.fine(err)
-	if p.Role != ident.Viewer || !p.ReadOnly || p.KeyID != i.ID || p.Email != i.Email || p.OrgName != "acme" || p.Kind != ident.Admin {
+	if p.Role != ident.Viewer || !p.ReadOnly || p.KeyID != i.ID || p.Email != i.Email || p.OrgName != "acme" ||
+		p.Kind != ident.Admin {
 		t.Errorf("the session is of %+v", p)
 	}
 	_, err = w.sessions.Accept(w.Context(), i.Code, password, "")

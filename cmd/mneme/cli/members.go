@@ -47,8 +47,8 @@ func (c *command) membersInviteCommand() *cobra.Command {
 password. It is good once, for seven days; nothing is sent. For one who has been invited
 already, or has forgotten the password, it makes another invitation in place of the one before.
 ` + connectHelp,
-		Example: "  mneme members invite ann@example.com --data ./data\n  mneme members invite ann@example.com --role owner --org acme " +
-			"--data ./data",
+		Example: "  mneme members invite ann@example.com --data ./data\n  mneme members invite ann@example.com --role owner --org " +
+			"acme --data ./data",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withMembers(cmd, "members invite", t, func(ctx context.Context, cl *client.Client) error {
