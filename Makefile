@@ -66,11 +66,8 @@ lint: ## formatting, go.mod, vet and the linters of .golangci.yml
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./...
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run
 
-platforms: ## vet of every package and test for each system and processor that there is a program for
-	@for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 freebsd/amd64 freebsd/arm64; do \
-	  echo "vet for $$target"; \
-	  GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 go vet ./... || exit 1; \
-	done
+platforms: ## every package and test, type-checked and vetted for each system and processor that there is a program for
+	go run ./cmd/mneme/test/platforms ./...
 
 mcp-clients: ## the MCP clients (npm, PyPI) and the Node.js that cmd/mneme/test/mcp runs
 	sh cmd/mneme/test/mcp/install.sh .cache/mcp-clients

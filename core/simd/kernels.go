@@ -15,13 +15,14 @@ const (
 	AVX2                  // x86-64-v3: AVX2, FMA and F16C
 	AVX512                // x86-64-v4 and AVX-512 VNNI
 	NEON                  // ARMv8.2 with dot products
+	I8MM                  // ARMv8.6: NEON with int8 matrix multiplication
 )
 
 // Env is the environment variable that forces a level in [Best].
 const Env = "MNEME_SIMD"
 
 // Levels lists all levels of all CPUs, slower before faster.
-func Levels() []Level { return []Level{Portable, AVX2, AVX512, NEON} }
+func Levels() []Level { return []Level{Portable, AVX2, AVX512, NEON, I8MM} }
 
 func (l Level) String() string {
 	switch l {
@@ -33,6 +34,8 @@ func (l Level) String() string {
 		return "avx512"
 	case NEON:
 		return "neon"
+	case I8MM:
+		return "i8mm"
 	}
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }

@@ -4,8 +4,12 @@ import "golang.org/x/sys/cpu"
 
 // available asks for the dot-product extension; f32 vectors every ARM64 has.
 func available(level Level) bool {
-	return level == Portable || level == NEON && cpu.ARM64.HasASIMD && cpu.ARM64.HasASIMDDP
+	dots := cpu.ARM64.HasASIMD && cpu.ARM64.HasASIMDDP
+	return level == Portable || level == NEON && dots || level == I8MM && dots && cpu.ARM64.HasI8MM
 }
+
+// neon reports kernels in assembly. Those of I8MM differ in linear layers alone.
+func (k Kernels) neon() bool { return k.level != Portable }
 
 //go:noescape
 func dotRows4NEON(dst *int32, q *int8, rows *int8, stride uintptr, blocks, chunks uintptr, tail int, last *int8)
@@ -29,6 +33,18 @@ func linear2NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *
 
 //go:noescape
 func linear1NEON(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr,
+	scale, bias, rowScale *float32)
+
+//go:noescape
+func linear4I8MM(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr,
+	scale, bias, rowScale *float32)
+
+//go:noescape
+func linear2I8MM(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr,
+	scale, bias, rowScale *float32)
+
+//go:noescape
+func linear1I8MM(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr,
 	scale, bias, rowScale *float32)
 
 //go:noescape
@@ -75,7 +91,7 @@ func (q *Query) chunks16() (chunks uintptr, tail int, last *int8) {
 }
 
 func (k Kernels) dotRows(dst []int32, q Query, rows []int8, stride int) {
-	if k.level != NEON || q.dim < 16 {
+	if !k.neon() || q.dim < 16 {
 		dotRowsPortable(dst, q, rows, stride)
 		return
 	}
@@ -90,7 +106,7 @@ func (k Kernels) dotRows(dst []int32, q Query, rows []int8, stride int) {
 }
 
 func (k Kernels) dotRowsAt(dst []int32, q Query, rows []int8, stride int, at []uint32) {
-	if k.level != NEON || q.dim < 16 {
+	if !k.neon() || q.dim < 16 {
 		dotRowsAtPortable(dst, q, rows, stride, at)
 		return
 	}
@@ -112,14 +128,14 @@ func dotNibbles1NEON(dst *int32, q *int8, rows *uint8, stride uintptr, blocks, c
 
 // nibbleGroup is how many bytes of a row of nibbles a step takes; 0: Go does it.
 func (k Kernels) nibbleGroup() int {
-	if k.level == NEON {
+	if k.neon() {
 		return 16
 	}
 	return 0
 }
 
 func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int) {
-	if k.level != NEON || q.bytes < 16 {
+	if !k.neon() || q.bytes < 16 {
 		dotNibblesPortable(dst, q, rows, stride)
 		return
 	}
@@ -138,7 +154,7 @@ func (k Kernels) dotNibbles(dst []int32, q NibbleQuery, rows []uint8, stride int
 
 func (k Kernels) dot(a, b []float32) float32 {
 	n := len(a) &^ 15
-	if k.level != NEON || n == 0 {
+	if !k.neon() || n == 0 {
 		return dotPortable(a, b)
 	}
 	return dotNEON(&a[0], &b[0], uintptr(n)) + dotPortable(a[n:], b[n:])
@@ -150,20 +166,23 @@ func (k Kernels) fromF16(dst []float32, src []uint16)      { fromF16Portable(dst
 
 func (k Kernels) quantizeRows(r *Rows, x []float32, p Precision) {
 	quantizeRowsPortable(r, x, p)
-	if k.level != NEON {
+	if !k.neon() {
 		return
 	}
-	// In place, 16 codes become 16 high bytes and 16 low ones.
-	for i := 0; i < len(r.codes); i += 16 {
-		group := r.codes[i : i+16]
-		var high, low [16]uint16
+	// In place, the codes of a group become their high bytes, then their low ones.
+	size := 16
+	if k.level == I8MM {
+		size = 8
+	}
+	for i := 0; i < len(r.codes); i += size {
+		group := r.codes[i : i+size]
+		var split [32]uint8
 		for j, q := range group {
 			u := uint16(q + 128)
-			high[j], low[j] = u>>8, (u-128)&255
+			split[j], split[size+j] = uint8(u>>8), uint8(u-128)
 		}
-		for j := range 8 {
-			group[j] = int16(high[2*j] | high[2*j+1]<<8)
-			group[8+j] = int16(low[2*j] | low[2*j+1]<<8)
+		for j := range group {
+			group[j] = int16(uint16(split[2*j]) | uint16(split[2*j+1])<<8)
 		}
 	}
 }
@@ -184,12 +203,18 @@ func (k Kernels) linearBlock(h int, dst *float32, stride int, l *Layer, n int, x
 	codes, codeStride, w := &x.codes[r*x.stride], uintptr(2*x.stride), &l.weights[n*x.stride]
 	scale, bias, rowScale := &l.scale[n], &l.bias[n], &x.scale[r]
 	dstStride, chunks := uintptr(4*stride), uintptr(x.stride/16)
-	switch h {
-	case 4:
+	switch {
+	case k.level == I8MM && h == 4:
+		linear4I8MM(dst, dstStride, codes, codeStride, w, chunks, scale, bias, rowScale)
+	case k.level == I8MM && h == 2:
+		linear2I8MM(dst, dstStride, codes, codeStride, w, chunks, scale, bias, rowScale)
+	case k.level == I8MM:
+		linear1I8MM(dst, dstStride, codes, codeStride, w, chunks, scale, bias, rowScale)
+	case h == 4:
 		linear4NEON(dst, dstStride, codes, codeStride, w, chunks, scale, bias, rowScale)
-	case 2:
+	case h == 2:
 		linear2NEON(dst, dstStride, codes, codeStride, w, chunks, scale, bias, rowScale)
-	case 1:
+	default:
 		linear1NEON(dst, dstStride, codes, codeStride, w, chunks, scale, bias, rowScale)
 	}
 }
@@ -201,7 +226,7 @@ func (k Kernels) maxTile(dst, src []float32, rows int) {
 
 func (k Kernels) gelu(x []float32) {
 	n := len(x) &^ 3
-	if k.level != NEON || n == 0 {
+	if !k.neon() || n == 0 {
 		geluPortable(x)
 		return
 	}
@@ -210,7 +235,7 @@ func (k Kernels) gelu(x []float32) {
 }
 
 func (k Kernels) softmax(x []float32, rows, n int, scale float32) {
-	if k.level != NEON || n%4 != 0 {
+	if !k.neon() || n%4 != 0 {
 		softmaxPortable(x, n, scale)
 		return
 	}

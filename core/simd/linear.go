@@ -148,11 +148,13 @@ func quantizeRowsPortable(r *Rows, x []float32, p Precision) {
 //	AVX512    [outputs/32][inputs/4][32][4]  VPDPBUSD takes four inputs a lane
 //	AVX2      [outputs/16][inputs/2][16][2]  VPMADDWD takes two
 //	NEON      [outputs/8][inputs/4][8][4]    SDOT takes four, signed by signed
+//	I8MM      [outputs/8][inputs/8][8][8]    SMMLA takes eight of two outputs, by two rows
 //	Portable  [outputs][inputs]
 //
 // Inputs are padded to 16 and outputs to the tile, with zeros. VPDPBUSD and
 // SDOT read activations split into bytes: per 4 inputs four high bytes, then
-// the low ones + 128 for AVX512; per 16 inputs 16 high, then 16 low for NEON.
+// the low ones + 128 for AVX512; per 16 inputs 16 high, then 16 low for NEON; per 8
+// inputs 8 high, then 8 low for I8MM, which are the two rows of SMMLA.
 type Layer struct {
 	level   Level
 	out, in int
@@ -199,6 +201,8 @@ func (k Kernels) PackLayer(weights []int8, scale, bias []float32, out, in int) (
 		l.pack(weights, 16, 2)
 	case NEON:
 		l.pack(weights, 8, 4)
+	case I8MM:
+		l.pack(weights, 8, 8)
 	default:
 		l.weights = append([]int8(nil), weights...)
 	}
@@ -225,6 +229,10 @@ func (l *Layer) pack(weights []int8, tile, group int) {
 		// Output n's groups lie a tile's groups apart.
 		row, to := weights[n*l.in:(n+1)*l.in], l.weights[n/tile*tile*in+n%tile*group:]
 		switch group {
+		case 8:
+			for k := 0; k < whole; k += 8 {
+				*(*[8]int8)(to[k*tile:]) = *(*[8]int8)(row[k:])
+			}
 		case 4:
 			for k := 0; k < whole; k += 4 {
 				*(*[4]int8)(to[k*tile:]) = *(*[4]int8)(row[k:])
@@ -247,7 +255,7 @@ func (l *Layer) tile() int {
 		return 32
 	case AVX2:
 		return 16
-	case NEON:
+	case NEON, I8MM:
 		return 8
 	}
 	return 1

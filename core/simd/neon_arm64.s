@@ -659,6 +659,379 @@ step:
 	ADD R1, R0, R0
 	RET
 
+// func linear4I8MM(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
+TEXT ·linear4I8MM(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD dstStride+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD xStride+24(FP), R3
+	MOVD w+32(FP), R4
+	MOVD chunks+40(FP), R5
+	MOVD R2, R8
+	ADD R3, R8, R9
+	ADD R3, R9, R10
+	ADD R3, R10, R11
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+step:
+	VLD1.P 32(R8), [V16.B16, V17.B16]
+	VLD1.P 32(R9), [V18.B16, V19.B16]
+	VLD1.P 32(R10), [V20.B16, V21.B16]
+	VLD1.P 32(R11), [V22.B16, V23.B16]
+	VLD1.P 64(R4), [V24.B16, V25.B16, V26.B16, V27.B16]
+	VLD1.P 64(R4), [V28.B16, V29.B16, V30.B16, V31.B16]
+	WORD $0x4e98a600 // smmla V0, V16, V24
+	WORD $0x4e99a601 // smmla V1, V16, V25
+	WORD $0x4e9aa602 // smmla V2, V16, V26
+	WORD $0x4e9ba603 // smmla V3, V16, V27
+	WORD $0x4e98a644 // smmla V4, V18, V24
+	WORD $0x4e99a645 // smmla V5, V18, V25
+	WORD $0x4e9aa646 // smmla V6, V18, V26
+	WORD $0x4e9ba647 // smmla V7, V18, V27
+	WORD $0x4e98a688 // smmla V8, V20, V24
+	WORD $0x4e99a689 // smmla V9, V20, V25
+	WORD $0x4e9aa68a // smmla V10, V20, V26
+	WORD $0x4e9ba68b // smmla V11, V20, V27
+	WORD $0x4e98a6cc // smmla V12, V22, V24
+	WORD $0x4e99a6cd // smmla V13, V22, V25
+	WORD $0x4e9aa6ce // smmla V14, V22, V26
+	WORD $0x4e9ba6cf // smmla V15, V22, V27
+	WORD $0x4e9ca620 // smmla V0, V17, V28
+	WORD $0x4e9da621 // smmla V1, V17, V29
+	WORD $0x4e9ea622 // smmla V2, V17, V30
+	WORD $0x4e9fa623 // smmla V3, V17, V31
+	WORD $0x4e9ca664 // smmla V4, V19, V28
+	WORD $0x4e9da665 // smmla V5, V19, V29
+	WORD $0x4e9ea666 // smmla V6, V19, V30
+	WORD $0x4e9fa667 // smmla V7, V19, V31
+	WORD $0x4e9ca6a8 // smmla V8, V21, V28
+	WORD $0x4e9da6a9 // smmla V9, V21, V29
+	WORD $0x4e9ea6aa // smmla V10, V21, V30
+	WORD $0x4e9fa6ab // smmla V11, V21, V31
+	WORD $0x4e9ca6ec // smmla V12, V23, V28
+	WORD $0x4e9da6ed // smmla V13, V23, V29
+	WORD $0x4e9ea6ee // smmla V14, V23, V30
+	WORD $0x4e9fa6ef // smmla V15, V23, V31
+	SUBS $1, R5, R5
+	BNE step
+	MOVD scale+48(FP), R12
+	MOVD bias+56(FP), R13
+	MOVD rowScale+64(FP), R14
+	VLD1 (R12), [V24.S4, V25.S4]
+	VLD1 (R13), [V26.S4, V27.S4]
+	MOVW $255, R12
+	VDUP R12, V30.S4
+	MOVW $0x43800000, R12
+	VDUP R12, V31.S4
+	VLD1R.P 4(R14), [V28.S4]
+	VZIP2 V1.D2, V0.D2, V29.D2
+	VZIP1 V1.D2, V0.D2, V0.D2
+	VMOV V29.B16, V1.B16
+	WORD $0x4f38043d // sshr #8 V29, V1
+	VADD V29.S4, V0.S4, V0.S4
+	VAND V30.B16, V1.B16, V1.B16
+	WORD $0x4e21d800 // scvtf V0, V0
+	WORD $0x4e21d821 // scvtf V1, V1
+	WORD $0x4e3fcc01 // fmla V1, V0, V31
+	WORD $0x6e38df9d // fmul V29, V28, V24
+	WORD $0x6e3ddc21 // fmul V1, V1, V29
+	WORD $0x4e3ad421 // fadd V1, V1, V26
+	VZIP2 V3.D2, V2.D2, V29.D2
+	VZIP1 V3.D2, V2.D2, V2.D2
+	VMOV V29.B16, V3.B16
+	WORD $0x4f38047d // sshr #8 V29, V3
+	VADD V29.S4, V2.S4, V2.S4
+	VAND V30.B16, V3.B16, V3.B16
+	WORD $0x4e21d842 // scvtf V2, V2
+	WORD $0x4e21d863 // scvtf V3, V3
+	WORD $0x4e3fcc43 // fmla V3, V2, V31
+	WORD $0x6e39df9d // fmul V29, V28, V25
+	WORD $0x6e3ddc63 // fmul V3, V3, V29
+	WORD $0x4e3bd463 // fadd V3, V3, V27
+	MOVD R0, R12
+	VST1.P [V1.S4], 16(R12)
+	VST1 [V3.S4], (R12)
+	ADD R1, R0, R0
+	VLD1R.P 4(R14), [V28.S4]
+	VZIP2 V5.D2, V4.D2, V29.D2
+	VZIP1 V5.D2, V4.D2, V4.D2
+	VMOV V29.B16, V5.B16
+	WORD $0x4f3804bd // sshr #8 V29, V5
+	VADD V29.S4, V4.S4, V4.S4
+	VAND V30.B16, V5.B16, V5.B16
+	WORD $0x4e21d884 // scvtf V4, V4
+	WORD $0x4e21d8a5 // scvtf V5, V5
+	WORD $0x4e3fcc85 // fmla V5, V4, V31
+	WORD $0x6e38df9d // fmul V29, V28, V24
+	WORD $0x6e3ddca5 // fmul V5, V5, V29
+	WORD $0x4e3ad4a5 // fadd V5, V5, V26
+	VZIP2 V7.D2, V6.D2, V29.D2
+	VZIP1 V7.D2, V6.D2, V6.D2
+	VMOV V29.B16, V7.B16
+	WORD $0x4f3804fd // sshr #8 V29, V7
+	VADD V29.S4, V6.S4, V6.S4
+	VAND V30.B16, V7.B16, V7.B16
+	WORD $0x4e21d8c6 // scvtf V6, V6
+	WORD $0x4e21d8e7 // scvtf V7, V7
+	WORD $0x4e3fccc7 // fmla V7, V6, V31
+	WORD $0x6e39df9d // fmul V29, V28, V25
+	WORD $0x6e3ddce7 // fmul V7, V7, V29
+	WORD $0x4e3bd4e7 // fadd V7, V7, V27
+	MOVD R0, R12
+	VST1.P [V5.S4], 16(R12)
+	VST1 [V7.S4], (R12)
+	ADD R1, R0, R0
+	VLD1R.P 4(R14), [V28.S4]
+	VZIP2 V9.D2, V8.D2, V29.D2
+	VZIP1 V9.D2, V8.D2, V8.D2
+	VMOV V29.B16, V9.B16
+	WORD $0x4f38053d // sshr #8 V29, V9
+	VADD V29.S4, V8.S4, V8.S4
+	VAND V30.B16, V9.B16, V9.B16
+	WORD $0x4e21d908 // scvtf V8, V8
+	WORD $0x4e21d929 // scvtf V9, V9
+	WORD $0x4e3fcd09 // fmla V9, V8, V31
+	WORD $0x6e38df9d // fmul V29, V28, V24
+	WORD $0x6e3ddd29 // fmul V9, V9, V29
+	WORD $0x4e3ad529 // fadd V9, V9, V26
+	VZIP2 V11.D2, V10.D2, V29.D2
+	VZIP1 V11.D2, V10.D2, V10.D2
+	VMOV V29.B16, V11.B16
+	WORD $0x4f38057d // sshr #8 V29, V11
+	VADD V29.S4, V10.S4, V10.S4
+	VAND V30.B16, V11.B16, V11.B16
+	WORD $0x4e21d94a // scvtf V10, V10
+	WORD $0x4e21d96b // scvtf V11, V11
+	WORD $0x4e3fcd4b // fmla V11, V10, V31
+	WORD $0x6e39df9d // fmul V29, V28, V25
+	WORD $0x6e3ddd6b // fmul V11, V11, V29
+	WORD $0x4e3bd56b // fadd V11, V11, V27
+	MOVD R0, R12
+	VST1.P [V9.S4], 16(R12)
+	VST1 [V11.S4], (R12)
+	ADD R1, R0, R0
+	VLD1R.P 4(R14), [V28.S4]
+	VZIP2 V13.D2, V12.D2, V29.D2
+	VZIP1 V13.D2, V12.D2, V12.D2
+	VMOV V29.B16, V13.B16
+	WORD $0x4f3805bd // sshr #8 V29, V13
+	VADD V29.S4, V12.S4, V12.S4
+	VAND V30.B16, V13.B16, V13.B16
+	WORD $0x4e21d98c // scvtf V12, V12
+	WORD $0x4e21d9ad // scvtf V13, V13
+	WORD $0x4e3fcd8d // fmla V13, V12, V31
+	WORD $0x6e38df9d // fmul V29, V28, V24
+	WORD $0x6e3dddad // fmul V13, V13, V29
+	WORD $0x4e3ad5ad // fadd V13, V13, V26
+	VZIP2 V15.D2, V14.D2, V29.D2
+	VZIP1 V15.D2, V14.D2, V14.D2
+	VMOV V29.B16, V15.B16
+	WORD $0x4f3805fd // sshr #8 V29, V15
+	VADD V29.S4, V14.S4, V14.S4
+	VAND V30.B16, V15.B16, V15.B16
+	WORD $0x4e21d9ce // scvtf V14, V14
+	WORD $0x4e21d9ef // scvtf V15, V15
+	WORD $0x4e3fcdcf // fmla V15, V14, V31
+	WORD $0x6e39df9d // fmul V29, V28, V25
+	WORD $0x6e3dddef // fmul V15, V15, V29
+	WORD $0x4e3bd5ef // fadd V15, V15, V27
+	MOVD R0, R12
+	VST1.P [V13.S4], 16(R12)
+	VST1 [V15.S4], (R12)
+	ADD R1, R0, R0
+	RET
+
+// func linear2I8MM(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
+TEXT ·linear2I8MM(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD dstStride+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD xStride+24(FP), R3
+	MOVD w+32(FP), R4
+	MOVD chunks+40(FP), R5
+	MOVD R2, R8
+	ADD R3, R8, R9
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+step:
+	VLD1.P 32(R8), [V16.B16, V17.B16]
+	VLD1.P 32(R9), [V18.B16, V19.B16]
+	VLD1.P 64(R4), [V24.B16, V25.B16, V26.B16, V27.B16]
+	VLD1.P 64(R4), [V28.B16, V29.B16, V30.B16, V31.B16]
+	WORD $0x4e98a600 // smmla V0, V16, V24
+	WORD $0x4e99a601 // smmla V1, V16, V25
+	WORD $0x4e9aa602 // smmla V2, V16, V26
+	WORD $0x4e9ba603 // smmla V3, V16, V27
+	WORD $0x4e98a644 // smmla V4, V18, V24
+	WORD $0x4e99a645 // smmla V5, V18, V25
+	WORD $0x4e9aa646 // smmla V6, V18, V26
+	WORD $0x4e9ba647 // smmla V7, V18, V27
+	WORD $0x4e9ca620 // smmla V0, V17, V28
+	WORD $0x4e9da621 // smmla V1, V17, V29
+	WORD $0x4e9ea622 // smmla V2, V17, V30
+	WORD $0x4e9fa623 // smmla V3, V17, V31
+	WORD $0x4e9ca664 // smmla V4, V19, V28
+	WORD $0x4e9da665 // smmla V5, V19, V29
+	WORD $0x4e9ea666 // smmla V6, V19, V30
+	WORD $0x4e9fa667 // smmla V7, V19, V31
+	SUBS $1, R5, R5
+	BNE step
+	MOVD scale+48(FP), R12
+	MOVD bias+56(FP), R13
+	MOVD rowScale+64(FP), R14
+	VLD1 (R12), [V24.S4, V25.S4]
+	VLD1 (R13), [V26.S4, V27.S4]
+	MOVW $255, R12
+	VDUP R12, V30.S4
+	MOVW $0x43800000, R12
+	VDUP R12, V31.S4
+	VLD1R.P 4(R14), [V28.S4]
+	VZIP2 V1.D2, V0.D2, V29.D2
+	VZIP1 V1.D2, V0.D2, V0.D2
+	VMOV V29.B16, V1.B16
+	WORD $0x4f38043d // sshr #8 V29, V1
+	VADD V29.S4, V0.S4, V0.S4
+	VAND V30.B16, V1.B16, V1.B16
+	WORD $0x4e21d800 // scvtf V0, V0
+	WORD $0x4e21d821 // scvtf V1, V1
+	WORD $0x4e3fcc01 // fmla V1, V0, V31
+	WORD $0x6e38df9d // fmul V29, V28, V24
+	WORD $0x6e3ddc21 // fmul V1, V1, V29
+	WORD $0x4e3ad421 // fadd V1, V1, V26
+	VZIP2 V3.D2, V2.D2, V29.D2
+	VZIP1 V3.D2, V2.D2, V2.D2
+	VMOV V29.B16, V3.B16
+	WORD $0x4f38047d // sshr #8 V29, V3
+	VADD V29.S4, V2.S4, V2.S4
+	VAND V30.B16, V3.B16, V3.B16
+	WORD $0x4e21d842 // scvtf V2, V2
+	WORD $0x4e21d863 // scvtf V3, V3
+	WORD $0x4e3fcc43 // fmla V3, V2, V31
+	WORD $0x6e39df9d // fmul V29, V28, V25
+	WORD $0x6e3ddc63 // fmul V3, V3, V29
+	WORD $0x4e3bd463 // fadd V3, V3, V27
+	MOVD R0, R12
+	VST1.P [V1.S4], 16(R12)
+	VST1 [V3.S4], (R12)
+	ADD R1, R0, R0
+	VLD1R.P 4(R14), [V28.S4]
+	VZIP2 V5.D2, V4.D2, V29.D2
+	VZIP1 V5.D2, V4.D2, V4.D2
+	VMOV V29.B16, V5.B16
+	WORD $0x4f3804bd // sshr #8 V29, V5
+	VADD V29.S4, V4.S4, V4.S4
+	VAND V30.B16, V5.B16, V5.B16
+	WORD $0x4e21d884 // scvtf V4, V4
+	WORD $0x4e21d8a5 // scvtf V5, V5
+	WORD $0x4e3fcc85 // fmla V5, V4, V31
+	WORD $0x6e38df9d // fmul V29, V28, V24
+	WORD $0x6e3ddca5 // fmul V5, V5, V29
+	WORD $0x4e3ad4a5 // fadd V5, V5, V26
+	VZIP2 V7.D2, V6.D2, V29.D2
+	VZIP1 V7.D2, V6.D2, V6.D2
+	VMOV V29.B16, V7.B16
+	WORD $0x4f3804fd // sshr #8 V29, V7
+	VADD V29.S4, V6.S4, V6.S4
+	VAND V30.B16, V7.B16, V7.B16
+	WORD $0x4e21d8c6 // scvtf V6, V6
+	WORD $0x4e21d8e7 // scvtf V7, V7
+	WORD $0x4e3fccc7 // fmla V7, V6, V31
+	WORD $0x6e39df9d // fmul V29, V28, V25
+	WORD $0x6e3ddce7 // fmul V7, V7, V29
+	WORD $0x4e3bd4e7 // fadd V7, V7, V27
+	MOVD R0, R12
+	VST1.P [V5.S4], 16(R12)
+	VST1 [V7.S4], (R12)
+	ADD R1, R0, R0
+	RET
+
+// func linear1I8MM(dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32)
+TEXT ·linear1I8MM(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD dstStride+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD xStride+24(FP), R3
+	MOVD w+32(FP), R4
+	MOVD chunks+40(FP), R5
+	MOVD R2, R8
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+step:
+	VLD1.P 32(R8), [V16.B16, V17.B16]
+	VLD1.P 64(R4), [V24.B16, V25.B16, V26.B16, V27.B16]
+	VLD1.P 64(R4), [V28.B16, V29.B16, V30.B16, V31.B16]
+	WORD $0x4e98a600 // smmla V0, V16, V24
+	WORD $0x4e99a601 // smmla V1, V16, V25
+	WORD $0x4e9aa602 // smmla V2, V16, V26
+	WORD $0x4e9ba603 // smmla V3, V16, V27
+	WORD $0x4e9ca620 // smmla V0, V17, V28
+	WORD $0x4e9da621 // smmla V1, V17, V29
+	WORD $0x4e9ea622 // smmla V2, V17, V30
+	WORD $0x4e9fa623 // smmla V3, V17, V31
+	SUBS $1, R5, R5
+	BNE step
+	MOVD scale+48(FP), R12
+	MOVD bias+56(FP), R13
+	MOVD rowScale+64(FP), R14
+	VLD1 (R12), [V24.S4, V25.S4]
+	VLD1 (R13), [V26.S4, V27.S4]
+	MOVW $255, R12
+	VDUP R12, V30.S4
+	MOVW $0x43800000, R12
+	VDUP R12, V31.S4
+	VLD1R.P 4(R14), [V28.S4]
+	VZIP2 V1.D2, V0.D2, V29.D2
+	VZIP1 V1.D2, V0.D2, V0.D2
+	VMOV V29.B16, V1.B16
+	WORD $0x4f38043d // sshr #8 V29, V1
+	VADD V29.S4, V0.S4, V0.S4
+	VAND V30.B16, V1.B16, V1.B16
+	WORD $0x4e21d800 // scvtf V0, V0
+	WORD $0x4e21d821 // scvtf V1, V1
+	WORD $0x4e3fcc01 // fmla V1, V0, V31
+	WORD $0x6e38df9d // fmul V29, V28, V24
+	WORD $0x6e3ddc21 // fmul V1, V1, V29
+	WORD $0x4e3ad421 // fadd V1, V1, V26
+	VZIP2 V3.D2, V2.D2, V29.D2
+	VZIP1 V3.D2, V2.D2, V2.D2
+	VMOV V29.B16, V3.B16
+	WORD $0x4f38047d // sshr #8 V29, V3
+	VADD V29.S4, V2.S4, V2.S4
+	VAND V30.B16, V3.B16, V3.B16
+	WORD $0x4e21d842 // scvtf V2, V2
+	WORD $0x4e21d863 // scvtf V3, V3
+	WORD $0x4e3fcc43 // fmla V3, V2, V31
+	WORD $0x6e39df9d // fmul V29, V28, V25
+	WORD $0x6e3ddc63 // fmul V3, V3, V29
+	WORD $0x4e3bd463 // fadd V3, V3, V27
+	MOVD R0, R12
+	VST1.P [V1.S4], 16(R12)
+	VST1 [V3.S4], (R12)
+	ADD R1, R0, R0
+	RET
+
 // func maxTileNEON(dst, src *float32, rows uintptr)
 TEXT ·maxTileNEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0

@@ -13,8 +13,10 @@ func neon(f *file) {
 	dotNEON(f, 1, false)
 	nibblesNEON(f, 4)
 	nibblesNEON(f, 1)
-	for _, h := range []int{4, 2, 1} {
-		linearNEON(f, h)
+	for _, matrices := range []bool{false, true} {
+		for _, h := range []int{4, 2, 1} {
+			linearNEON(f, h, matrices)
+		}
 	}
 	maxTileNEON(f)
 	for _, h := range []int{8, 4, 2, 1} {
@@ -47,6 +49,7 @@ func four(v float32) []uint64 {
 const (
 	sdot     = 0x4e809400 // Vd.4S += Vn.16B · Vm.16B by fours
 	sdotElem = 0x4f80e000 // Vd.4S += Vn.16B · Vm.4B[i]
+	smmla    = 0x4e80a400 // Vd.4S += Vn.2x8B · Vm.2x8B transposed
 	fmul     = 0x6e20dc00
 	fadd     = 0x4e20d400
 	fsub     = 0x4ea0d400
@@ -155,9 +158,14 @@ func rowsNEON(f *file, h int, base, stride string) {
 
 // linearNEON multiplies h rows by a tile of 8 columns, 16 inputs a step: 128
 // bytes of weights, and per row 16 high and 16 low bytes, both signed, of which
-// SDOT takes four by lane.
-func linearNEON(f *file, h int) {
-	f.fn(fmt.Sprintf("linear%dNEON", h),
+// SDOT takes four by lane. SMMLA takes 8 high and 8 low ones as the rows of a matrix,
+// by those of two outputs.
+func linearNEON(f *file, h int, matrices bool) {
+	name := fmt.Sprintf("linear%dNEON", h)
+	if matrices {
+		name = fmt.Sprintf("linear%dI8MM", h)
+	}
+	f.fn(name,
 		"dst *float32, dstStride uintptr, x *int16, xStride uintptr, w *int8, chunks uintptr, scale, bias, rowScale *float32")
 	f.loads("dst", "R0", "dstStride", "R1", "x", "R2", "xStride", "R3", "w", "R4", "chunks", "R5")
 	rowsNEON(f, h, "R2", "R3")
@@ -171,11 +179,21 @@ func linearNEON(f *file, h int) {
 	}
 	f.op("VLD1.P 64(R4), [V24.B16, V25.B16, V26.B16, V27.B16]")
 	f.op("VLD1.P 64(R4), [V28.B16, V29.B16, V30.B16, V31.B16]")
-	for g := range 4 {
-		for r := range h {
-			for half := range 2 {
-				for c := range 2 {
-					f.sdotLane(acc(r, c, half), 24+2*g+c, 16+2*r+half, g)
+	if matrices {
+		for g := range 2 {
+			for r := range h {
+				for pair := range 4 {
+					f.v3(smmla, "smmla", 4*r+pair, 16+2*r+g, 24+4*g+pair)
+				}
+			}
+		}
+	} else {
+		for g := range 4 {
+			for r := range h {
+				for half := range 2 {
+					for c := range 2 {
+						f.sdotLane(acc(r, c, half), 24+2*g+c, 16+2*r+half, g)
+					}
 				}
 			}
 		}
@@ -193,6 +211,11 @@ func linearNEON(f *file, h int) {
 		f.op("VLD1R.P 4(R14), [V28.S4]")
 		for c := range 2 {
 			high, low := acc(r, c, 0), acc(r, c, 1)
+			if matrices { // two outputs' high sums, then their low ones, in each
+				f.op("VZIP2 V%d.D2, V%d.D2, V29.D2", low, high)
+				f.op("VZIP1 V%d.D2, V%d.D2, V%d.D2", low, high, high)
+				f.op("VMOV V29.B16, V%d.B16", low)
+			}
 			f.v2(sshr8, "sshr #8", 29, low)
 			f.op("VADD V29.S4, V%d.S4, V%d.S4", high, high)
 			f.op("VAND V30.B16, V%d.B16, V%d.B16", low, low)
