@@ -153,7 +153,8 @@ func (s *Service) Accept(ctx context.Context, code, password, agent string) (Beg
 		return Begun{}, notAccepted()
 	}
 	var p ident.Principal
-	taking := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.invitation", p) }})
+	taking := port.WithAudit(ctx,
+		&port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.invitation", p) }})
 	found, err := s.members.Accept(taking, code, password, func(who ident.Principal) { p = who })
 	if fault.CodeOf(err) == fault.Unauthorized {
 		return Begun{}, s.refuse(ctx, "console.invitation", err)
@@ -174,7 +175,8 @@ func (s *Service) ChangePassword(ctx context.Context, token, old, password strin
 	if s.members == nil {
 		return fault.New(fault.Forbidden, "there are no members")
 	}
-	changing := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.password", p) }})
+	changing := port.WithAudit(ctx,
+		&port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.password", p) }})
 	return s.members.ChangePassword(changing, p, old, password, hash(token))
 }
 

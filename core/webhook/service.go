@@ -139,7 +139,8 @@ func checkKinds(c scope, kinds []string) (admin bool, err error) {
 		field := fmt.Sprintf("kinds[%d]", i)
 		switch {
 		case !slices.Contains(all, k):
-			return false, fault.Field(fault.InvalidRequest, field, "%q is no kind of event%s", fault.Clip(k), registry.Suggest(k, all))
+			return false, fault.Field(fault.InvalidRequest, field, "%q is no kind of event%s", fault.Clip(k),
+				registry.Suggest(k, all))
 		case !slices.Contains(visible, k) && !c.admin:
 			return false, fault.New(fault.Forbidden, "events of kind %s are for admin keys", k)
 		case !slices.Contains(visible, k):

@@ -45,7 +45,6 @@ type endpoint struct {
 	answer func(port.WebhookMessage) (port.WebhookAnswer, error) // nil: 204
 	now    int
 	most   int
-	busy   map[string]int
 }
 
 // Send implements port.Sender.
@@ -615,8 +614,9 @@ func TestATest(t *testing.T) {
 func TestWhatIsRefused(t *testing.T) {
 	w := open(t)
 	for url, says := range map[string]string{
-		"": "absolute", "nowhere": "absolute", "https://": "absolute", "mailto:x@example.org": "absolute", "http://example.org/": "TLS",
-		"ftp://example.org/": "https", "https://me:secret@example.org/": "password", "https://example.org/#x": "fragment",
+		"": "absolute", "nowhere": "absolute", "https://": "absolute", "mailto:x@example.org": "absolute",
+		"http://example.org/": "TLS",
+		"ftp://example.org/":  "https", "https://me:secret@example.org/": "password", "https://example.org/#x": "fragment",
 		"https://exa mple/": "absolute",
 	} {
 		_, err := w.service.Create(w.ctx, webhook.Create{URL: url})
@@ -684,7 +684,8 @@ func TestWebhooksOfAdminKeys(t *testing.T) {
 		t.Errorf("listed for admin: %+v", list)
 	}
 	for _, kinds := range [][]string{{event.DocumentsWritten}, {}} { // given back, and all kinds of admins
-		_, err = w.service.ChangeOf(w.admin, webhook.ChangeOf{Org: ident.DefaultOrg, Change: webhook.Change{Ref: ref, Kinds: &kinds}})
+		_, err = w.service.ChangeOf(w.admin, webhook.ChangeOf{Org: ident.DefaultOrg,
+			Change: webhook.Change{Ref: ref, Kinds: &kinds}})
 		w.must(err)
 		_, err = w.service.Get(w.ctx, ref)
 		if visible := err == nil; visible != (len(kinds) == 1) {

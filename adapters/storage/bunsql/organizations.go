@@ -166,7 +166,8 @@ func (w *Writer) EraseOrganization(ctx context.Context, id ident.Org, limit int)
 		{`DELETE FROM jobs WHERE org = ? AND id IN (SELECT id FROM jobs WHERE org = ? ORDER BY id LIMIT ?)`, &n.Jobs},
 		{`DELETE FROM replays WHERE org = ? AND (integration, idempotency_key) IN (SELECT integration, idempotency_key
   FROM replays WHERE org = ? ORDER BY integration, idempotency_key LIMIT ?)`, new(int64)},
-		{`DELETE FROM claims WHERE name IN (SELECT 'webhook/' || id FROM webhooks WHERE org = ? ORDER BY id LIMIT ?)`, new(int64)},
+		{`DELETE FROM claims WHERE name IN (SELECT 'webhook/' || id FROM webhooks WHERE org = ? ORDER BY id LIMIT ?)`,
+			new(int64)},
 		{`DELETE FROM deliveries WHERE position IN (SELECT position FROM deliveries WHERE org = ? LIMIT ?)`, new(int64)},
 		{`DELETE FROM webhook_secrets WHERE org = ? AND (webhook, id) IN (SELECT webhook, id FROM webhook_secrets WHERE org = ?
   LIMIT ?)`, new(int64)},

@@ -210,7 +210,8 @@ func (r *Reader) Deliveries(ctx context.Context, org ident.Org, webhook string, 
 
 // DeliveriesOf implements port.WebhookReader.
 func (r *Reader) DeliveriesOf(ctx context.Context, org ident.Org, event string, limit int) ([]port.Delivery, error) {
-	return r.deliveries(ctx, "list deliveries of event", false, `WHERE d.event = ? AND d.org = ? ORDER BY d.position DESC LIMIT ?`,
+	return r.deliveries(ctx, "list deliveries of event", false,
+		`WHERE d.event = ? AND d.org = ? ORDER BY d.position DESC LIMIT ?`,
 		event, string(org), int64(limit))
 }
 
@@ -273,7 +274,8 @@ func (w *Writer) SetWebhookSecrets(ctx context.Context, org ident.Org, webhook s
 	if _, err := w.Webhook(ctx, org, webhook); err != nil {
 		return err
 	}
-	if _, err := w.s.exec(ctx, op, `DELETE FROM webhook_secrets WHERE org = ? AND webhook = ?`, string(org), webhook); err != nil {
+	_, err := w.s.exec(ctx, op, `DELETE FROM webhook_secrets WHERE org = ? AND webhook = ?`, string(org), webhook)
+	if err != nil {
 		return w.fail(err)
 	}
 	for _, s := range secrets {
@@ -331,8 +333,8 @@ func (w *Writer) AppendDeliveries(ctx context.Context, deliveries []port.Deliver
 				args := make([]any, 0, 10*n)
 				for _, d := range rest[:n] {
 					if d.ID == "" || d.Webhook == "" || d.Event == "" || d.Seq == 0 || d.Entity == "" {
-						return w.fail(internal(op, "delivery %q of event %q, number %d, of %q to %q", d.ID, d.Event, d.Seq, d.Entity,
-							d.Webhook))
+						return w.fail(internal(op, "delivery %q of event %q, number %d, of %q to %q", d.ID, d.Event, d.Seq,
+							d.Entity, d.Webhook))
 					}
 					of.add(d.Webhook, d.Entity)
 					args = append(args, d.ID, string(d.Org), d.Webhook, d.Event, int64(d.Seq), d.Kind, d.Entity, d.Redelivery,

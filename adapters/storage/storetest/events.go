@@ -282,7 +282,8 @@ func eventErasure(t *testing.T, f *fixture) {
 			return err
 		})
 	}
-	f.update(func(w port.DocumentWriter) error { _, err := w.NumberEvents(f.ctx, gone); return err }) // by a publisher that is late
+	// By a publisher that is late.
+	f.update(func(w port.DocumentWriter) error { _, err := w.NumberEvents(f.ctx, gone); return err })
 	f.view(func(r port.Reader) error {
 		s, err := r.EventStream(f.ctx, otherOrg)
 		f.same("its stream", s, port.EventStream{})

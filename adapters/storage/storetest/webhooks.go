@@ -41,8 +41,8 @@ func (f *fixture) deliver(row port.WebhookRow, n int, events ...port.Event) {
 	f.Helper()
 	var all []port.Delivery
 	for _, e := range events {
-		all = append(all, port.Delivery{ID: fmt.Sprintf("dlv_%s_%s_%d", row.ID, e.ID, n), Org: row.Org, Webhook: row.ID, Event: e.ID,
-			Seq: e.Seq, Kind: e.Kind, Entity: e.Entity, CreatedAt: at(n)})
+		all = append(all, port.Delivery{ID: fmt.Sprintf("dlv_%s_%s_%d", row.ID, e.ID, n), Org: row.Org, Webhook: row.ID,
+			Event: e.ID, Seq: e.Seq, Kind: e.Kind, Entity: e.Entity, CreatedAt: at(n)})
 	}
 	f.update(func(w port.DocumentWriter) error { return w.AppendDeliveries(f.ctx, all) })
 }
@@ -76,7 +76,8 @@ func (f *fixture) settle(row port.WebhookRow, event string, status port.Delivery
 		if d.Event == event {
 			d.Status, d.NextAt, d.UpdatedAt = status, next, at(50)
 			d.Tries++
-			d.Attempts = append(d.Attempts, port.DeliveryAttempt{At: at(50), Status: 500, Millis: 7, Error: "ouch", Answer: "číslo"})
+			d.Attempts = append(d.Attempts,
+				port.DeliveryAttempt{At: at(50), Status: 500, Millis: 7, Error: "ouch", Answer: "číslo"})
 			f.update(func(w port.DocumentWriter) error {
 				return w.SettleDeliveries(f.ctx, row.Org, row.ID, []port.Delivery{d})
 			})

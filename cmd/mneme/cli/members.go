@@ -58,7 +58,8 @@ already, or has forgotten the password, it makes another invitation in place of 
 				case err != nil:
 					return err
 				case known != nil && cmd.Flags().Changed("role") && known.Role != role:
-					return fmt.Errorf("%s is there already, with the role %s; mneme members role changes it", known.Email, known.Role)
+					return fmt.Errorf("%s is there already, with the role %s; mneme members role changes it", known.Email,
+						known.Role)
 				case known != nil:
 					err = cl.Do(ctx, http.MethodPost, membersPath(org, known.ID, "invitation"), nil, &out)
 				default:

@@ -45,7 +45,8 @@ const (
 )
 
 func TestLoad(t *testing.T) {
-	c, err := evaluate.Load(folder(t, map[string]string{"corpus.jsonl.gz": corpus, "queries.jsonl": queries, "qrels.tsv": qrels}), false)
+	c, err := evaluate.Load(folder(t,
+		map[string]string{"corpus.jsonl.gz": corpus, "queries.jsonl": queries, "qrels.tsv": qrels}), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
-// A person who has just started the program follows the link, asks, and sees why the answer came, and
-// goes to every section by keyboard; at the root and below a base path, on a narrow screen. Nothing is loaded from elsewhere, and the
-// pages keep to their policy.
+// A person who has just started the program follows the link, asks, and sees why the answer
+// came, and goes to every section by keyboard; at the root and below a base path, on a narrow
+// screen. Nothing is loaded from elsewhere, and the pages keep to their policy.
 func TestTheConsoleWorksInABrowser(t *testing.T) {
 	k := findTools(t)
 	at := harness.NewSite(t, "")
