@@ -666,7 +666,8 @@ func (s *Service) deliveries(ctx context.Context, c scope, in ListDeliveries) (D
 	var rows []port.Delivery
 	err := s.store.View(ctx, func(r reader) (err error) {
 		if _, err = c.find(ctx, r, in.ID); err == nil {
-			rows, err = r.Deliveries(ctx, c.org, in.ID, port.DeliveryList{Status: port.DeliveryStatus(in.Status), Before: at.Before,
+			rows, err = r.Deliveries(ctx, c.org, in.ID, port.DeliveryList{
+				Status: port.DeliveryStatus(in.Status), Before: at.Before,
 				Limit: limit + 1})
 		}
 		return err

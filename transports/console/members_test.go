@@ -54,7 +54,8 @@ func TestMembers(t *testing.T) {
 		if page.StatusCode != http.StatusOK || !strings.Contains(page.text, c.sees) || strings.Contains(page.text, c.notSees) {
 			t.Errorf("%s sees %d: %s", who, page.StatusCode, page.text)
 		}
-		written := c.b.post("/console/o/default/new-document", url.Values{"namespace": {"notes"}, "id": {who}, "text": {"A note."}})
+		written := c.b.post("/console/o/default/new-document",
+			url.Values{"namespace": {"notes"}, "id": {who}, "text": {"A note."}})
 		if written.StatusCode != c.writes {
 			t.Errorf("%s writes: %d", who, written.StatusCode)
 		}
@@ -84,7 +85,8 @@ func TestMembers(t *testing.T) {
 		t.Fatalf("signing in answered %d: %s", a.StatusCode, a.text)
 	}
 	other := "another long password"
-	if a := again.post("/console/account", url.Values{"old": {secret}, "password": {other}, "again": {other + "x"}}); a.StatusCode !=
+	if a := again.post("/console/account",
+		url.Values{"old": {secret}, "password": {other}, "again": {other + "x"}}); a.StatusCode !=
 		http.StatusUnprocessableEntity {
 		t.Errorf("two passwords that differ: %d", a.StatusCode)
 	}
@@ -98,7 +100,8 @@ func TestMembers(t *testing.T) {
 	list := owner.get("/console/o/default/members").body
 	id := regexp.MustCompile(`value="(mbr_[\w-]+)"`).FindAllStringSubmatch(list[strings.Index(list, "<summary>vic@"):], 1)[0][1]
 	remove := func(typed string) int {
-		return owner.post("/console/o/default/members", url.Values{"action": {"remove"}, "member": {id}, "email": {typed}}).StatusCode
+		return owner.post("/console/o/default/members",
+			url.Values{"action": {"remove"}, "member": {id}, "email": {typed}}).StatusCode
 	}
 	if got := remove("ada@example.com"); got != http.StatusBadRequest {
 		t.Errorf("the wrong address typed: %d", got)

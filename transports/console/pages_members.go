@@ -45,7 +45,8 @@ func (v *visit) showMembers(m membersModel, status int) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	m.Members, m.Roles, m.First, m.CanOwn = list.Members, roleChoices(), q.Get("cursor") == "", v.caller.Owns() && !v.caller.ReadOnly
+	m.Members, m.Roles, m.First = list.Members, roleChoices(), q.Get("cursor") == ""
+	m.CanOwn = v.caller.Owns() && !v.caller.ReadOnly
 	m.Self = v.caller.KeyID
 	if list.NextCursor != nil {
 		m.Next = *list.NextCursor
@@ -74,7 +75,8 @@ func (v *visit) changeMembers() (view, error) {
 			return v.showInvitation(made)
 		}
 	case "role":
-		_, err = do[member.Member](v, call{op: "admin.members.change", path: path, body: map[string]string{"role": f.Get("role")}})
+		_, err = do[member.Member](v, call{op: "admin.members.change", path: path,
+			body: map[string]string{"role": f.Get("role")}})
 	case "remove":
 		var known member.Member
 		known, err = do[member.Member](v, call{op: "admin.members.get", path: path})

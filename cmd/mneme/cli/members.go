@@ -47,7 +47,8 @@ func (c *command) membersInviteCommand() *cobra.Command {
 password. It is good once, for seven days; nothing is sent. For one who has been invited
 already, or has forgotten the password, it makes another invitation in place of the one before.
 ` + connectHelp,
-		Example: "  mneme members invite ann@example.com --data ./data\n  mneme members invite ann@example.com --role owner --org " +
+		Example: "  mneme members invite ann@example.com --data ./data\n" +
+			"  mneme members invite ann@example.com --role owner --org " +
 			"acme --data ./data",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,7 +72,8 @@ already, or has forgotten the password, it makes another invitation in place of 
 				if asJSON {
 					return printJSON(c.stdout, out)
 				}
-				fmt.Fprintf(c.stderr, "%s, %s: pass on the server's address with this path; it is good once, until %s\n", out.Email,
+				fmt.Fprintf(c.stderr, "%s, %s: pass on the server's address with this path; it is good once, until %s\n",
+					out.Email,
 					out.Role, formatTime(*out.InvitationExpiresAt))
 				_, err = fmt.Fprintln(c.stdout, out.Path)
 				return err

@@ -70,7 +70,8 @@ func TestLoad(t *testing.T) {
 		t.Errorf("recall is %v, want 0.5", got)
 	}
 	other, err := evaluate.Load(folder(t,
-		map[string]string{"corpus.jsonl": corpus + `{"id":"c","text":"z"}`, "queries.jsonl.gz": queries, "qrels.tsv": qrels}), false)
+		map[string]string{"corpus.jsonl": corpus + `{"id":"c","text":"z"}`, "queries.jsonl.gz": queries,
+			"qrels.tsv": qrels}), false)
 	if err != nil || other.Digest == c.Digest {
 		t.Errorf("another corpus has the same digest, %v", err)
 	}

@@ -109,7 +109,9 @@ func (s *server) webhooksRecorded(r *webhooktest.Receiver, admin *server, do fun
 		do(by.server, by.prefix+"webhooks.deliveries.redeliver", id+"/"+delivery, "POST",
 			one+"/deliveries/"+delivery+"/redeliver", nil)
 		if by.prefix != "" {
-			harness.Eventually(s.t, "the webhook is disabled", func() bool { return by.get(one).ok().json["state"] == "disabled" })
+			harness.Eventually(s.t, "the webhook is disabled", func() bool {
+				return by.get(one).ok().json["state"] == "disabled"
+			})
 		}
 		do(by.server, by.prefix+"webhooks.delete", id, "DELETE", one, nil)
 	}
