@@ -2,11 +2,16 @@ package member_test
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/crypto/argon2"
 
 	"github.com/mnemehq/mneme/adapters/storage/sqlite"
 	"github.com/mnemehq/mneme/core/fault"
@@ -25,6 +30,7 @@ const password = "a long enough password"
 // that tests move.
 type world struct {
 	*testing.T
+	store    port.Store
 	now      atomic.Int64
 	keys     *key.Service
 	sessions *session.Service
@@ -39,7 +45,7 @@ func begin(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	w := &world{T: t}
+	w := &world{T: t, store: store}
 	w.now.Store(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixNano())
 	clock := func() time.Time { return time.Unix(0, w.now.Load()) }
 	w.keys = key.New(key.Settings{Store: store, Now: clock})
@@ -309,4 +315,90 @@ func TestChangeOfPassword(t *testing.T) {
 	b, err := w.sessions.Begin(w.Context(), k.Secret, "")
 	w.fine(err)
 	w.want("of a key", change(b.Token, "", "another long password"), fault.Forbidden)
+}
+
+// A password is of 12 characters to 1024 bytes, both included.
+func TestLengthsOfPasswords(t *testing.T) {
+	w := begin(t)
+	for email, word := range map[string]string{"short@example.com": strings.Repeat("é", member.MinPassword),
+		"long@example.com": strings.Repeat("x", member.MaxPassword)} {
+		i := w.invite("acme", email, ident.Viewer)
+		_, err := w.sessions.Accept(w.Context(), i.Code, word, "")
+		w.fine(err)
+		_, err = w.sessions.BeginMember(w.Context(), "acme", email, word, "")
+		w.fine(err)
+	}
+}
+
+// A stored hash is of any cost within the bounds, and one beyond them is nobody's password.
+func TestStoredHashes(t *testing.T) {
+	w := begin(t)
+	o, err := w.keys.Organization(w.Context(), "acme")
+	w.fine(err)
+	salt := []byte("sixteen bytes...")
+	stored := func(passes uint32, size uint32) string {
+		sum := argon2.IDKey([]byte(password), salt, passes, 8, 1, size)
+		b64 := base64.RawStdEncoding
+		return fmt.Sprintf("$argon2id$v=%d$m=8,t=%d,p=1$%s$%s", argon2.Version, passes, b64.EncodeToString(salt),
+			b64.EncodeToString(sum))
+	}
+	for n, c := range []struct {
+		hash string
+		good bool
+	}{{stored(100, 32), true}, {stored(101, 32), false}, {stored(1, 16), true}, {stored(1, 15), false}, {stored(1, 64), true},
+		{stored(1, 65), false}} {
+		email := fmt.Sprintf("m%d@example.com", n)
+		w.fine(w.store.Update(w.Context(), func(to port.Writer) error {
+			return to.PutMember(w.Context(), port.Member{Org: o.ID, ID: fmt.Sprintf("mbr_%d", n), Email: email, Role: ident.Viewer,
+				Password: c.hash, CreatedAt: time.Unix(1, 0), JoinedAt: time.Unix(1, 0)})
+		}))
+		if _, err := w.SignIn(w.Context(), "acme", email, password); (err == nil) != c.good {
+			t.Errorf("%s lets in: %v", c.hash, err)
+		}
+	}
+}
+
+// elsewhere knows one organization, or fails.
+type elsewhere struct {
+	found port.Organization
+	err   error
+}
+
+func (e elsewhere) Organization(context.Context, string) (port.Organization, error) {
+	return e.found, e.err
+}
+
+// An organization that is found but another's looks like one that is not there; a store that fails
+// is no such answer.
+func TestOrganizationsOfOthers(t *testing.T) {
+	w := begin(t)
+	down := fault.New(fault.Unavailable, "the store is down")
+	for code, o := range map[fault.Code]elsewhere{fault.NotFound: {found: port.Organization{ID: "org_other"}},
+		fault.Unavailable: {err: down}} {
+		s := member.New(member.Settings{Store: w.store, Organizations: o, Pages: page.NewSigner([]byte("secret"))})
+		_, err := s.List(w.as("acme", ident.Owner), member.List{OrganizationRef: member.OrganizationRef{Org: "other"}})
+		w.want("listing another's members", err, code)
+	}
+}
+
+// Pages of two hold two, and the rest comes after.
+func TestPagesOfTwo(t *testing.T) {
+	w := begin(t)
+	for _, who := range []string{"ann", "bob", "cid"} {
+		w.invite("acme", who+"@example.com", ident.Viewer)
+	}
+	two := 2
+	list, err := w.List(w.as("acme", ""), member.List{OrganizationRef: member.OrganizationRef{Org: "acme"}, Limit: &two})
+	if err != nil || len(list.Members) != 2 || list.NextCursor == nil {
+		t.Errorf("the first page: %+v, %v", list, err)
+	}
+}
+
+// What reads changes nothing, and all the rest does; each operation has its time.
+func TestOperations(t *testing.T) {
+	for _, o := range member.Operations() {
+		if o.Spec.Mutates != (o.Spec.Method != http.MethodGet) || o.Spec.Timeout < time.Second {
+			t.Errorf("%s: mutates %v, within %v", o.Spec.Name, o.Spec.Mutates, o.Spec.Timeout)
+		}
+	}
 }

@@ -577,3 +577,53 @@ func TestSpelling(t *testing.T) {
 	wantFetch(t, c, conn, one+"/"+one+".txt", "D", "")
 	wantFetch(t, c, conn, one+"/other.txt", "E", "")
 }
+
+// TestLinkedSpellings: two spellings that lead to one file, as where the system takes both for one
+// name, are one key.
+func TestLinkedSpellings(t *testing.T) {
+	const two, one = "cafe\u0301.txt", "caf\u00e9.txt"
+	c, conn, root := connect(t)
+	write(t, root+"/"+two, "A")
+	if err := os.Link(root+"/"+two, root+"/"+one); err != nil {
+		t.Skipf("SKIPPED: no second name: %v", err)
+	}
+	wantKeys(t, list(t, c, conn), one, one)
+	wantFetch(t, c, conn, one, "A", "")
+}
+
+// TestPathOfFile: the reason is that of the folder it lies in, whatever else the operator has
+// opened that is not there.
+func TestPathOfFile(t *testing.T) {
+	open := t.TempDir()
+	c, err := directory.New(directory.Settings{Directories: []string{filepath.Join(open, "none"), open}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, open+"/file.txt", "x")
+	problems, err := c.Check(t.Context(), connection(open+"/file.txt"))
+	if err != nil || len(problems) != 1 || problems[0].Message != "is not a folder" {
+		t.Errorf("%+v, %v", problems, err)
+	}
+}
+
+// TestYoungFileGoes: a young file that can't be read for its version is listed nonetheless; where
+// the listing was called off, nothing is.
+func TestYoungFileGoes(t *testing.T) {
+	var before func()
+	c, conn, root := connectAt(t, func() time.Time { before(); return time.Now() })
+	write(t, root+"/a.txt", "x")
+	before = func() {
+		if err := os.Remove(root + "/a.txt"); err != nil {
+			t.Error(err)
+		}
+	}
+	wantKeys(t, list(t, c, conn), "a.txt")
+
+	write(t, root+"/a.txt", "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	before = cancel
+	k := &keeper{}
+	if err := c.List(ctx, conn, nil, k); !errors.Is(err, context.Canceled) || len(k.items) > 0 || k.complete {
+		t.Errorf("called off: %v, %+v", err, k)
+	}
+}

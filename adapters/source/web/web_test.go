@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -182,6 +183,7 @@ func TestAgain(t *testing.T) {
 	tag("/b", "1", "b")
 	tag("/gone", "1", "gone")
 	s.set("/flaky", answer{status: 500})
+	began := s.clock.Now()
 	first := s.list(nil, nil)
 	first.wants(false, "/", "/a", "/a/deep", "/b", "/gone")
 	if p := first.problems["/flaky"]; p.Code != port.SourceUnavailable {
@@ -200,7 +202,7 @@ func TestAgain(t *testing.T) {
 	}
 	for path, brought := range map[string]bool{"/": true, "/a": false, "/a/deep": false, "/b": true, "/b/new": true,
 		"/flaky": true} {
-		if i := second.items[path]; (i.Content != nil) != brought || i.Key == "" {
+		if i := second.items[path]; (i.Content != nil) != brought || i.Key == "" || !brought && i.Size != -1 {
 			t.Errorf("%s: %+v", path, i)
 		}
 		if same := second.items[path].Version == first.items[path].Version; same != (path == "/" || strings.HasPrefix(path,
@@ -216,9 +218,9 @@ func TestAgain(t *testing.T) {
 	if l := s.list(nil, second.last()); l.snapshot || l.items["/b/new"].Key == "" {
 		t.Error("what nothing leads to any more, and is there, is not gone yet")
 	}
-	if err := s.clock.Sleep(t.Context(), 7*24*time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	s.clock.mu.Lock()
+	s.clock.now = began.Add(7 * 24 * time.Hour)
+	s.clock.mu.Unlock()
 	s.list(nil, second.last()).wants(true, "/", "/a", "/a/deep", "/b", "/flaky")
 }
 
@@ -630,6 +632,9 @@ func TestHostilePages(t *testing.T) {
 	large := newSite(t)
 	large.set("/", answer{body: "<main>" + strings.Repeat("text ", 11<<20/5)})
 	l = large.list(nil, nil)
+	if i := l.items["/"]; i.Size != -1 {
+		t.Errorf("a page of unknown size has %d bytes", i.Size)
+	}
 	_, err := large.web.Fetch(t.Context(), large.connection(nil), l.items["/"])
 	wantCode(t, err, port.SourceTooLarge, "too many for a page")
 
@@ -1049,4 +1054,47 @@ func TestFetch(t *testing.T) {
 	if err := s.web.Revoke(t.Context(), s.connection(nil)); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestBounds: what is as long as it may be is taken.
+func TestBounds(t *testing.T) {
+	s := newSite(t)
+	long := "/" + strings.Repeat("x", 2000-len(s.url)-1)
+	links := append(slices.Repeat([]string{"/tagged"}, 4997), long, long+"x", "/last", "/beyond")
+	s.set("/robots.txt", answer{body: "User-agent: *\nDisallow:" + strings.Repeat(" ", 1990-len("/closed")) + "/closed\n"})
+	s.page("/", "home", append([]string{"/closed"}, links...)...)
+	for _, path := range []string{"/closed", "/last", "/beyond", long, long + "x"} {
+		s.page(path, "page")
+	}
+	tag := `"` + strings.Repeat("t", 198) + `"`
+	s.set("/tagged", answer{body: strings.Repeat("x", 1<<20), head: map[string]string{"ETag": tag,
+		"Content-Type": "application/pdf"}})
+	l := s.list(nil, nil)
+	l.wants(true, "/", "/tagged", long, "/last")
+	if i := l.items["/tagged"]; i.Content == nil || !strings.HasSuffix(i.Version, tag) {
+		t.Errorf("of a file of 1 MiB: content %v, version %s", i.Content != nil, i.Version)
+	}
+}
+
+// TestDefaultPorts: a URL that names its scheme's own port is that without it.
+func TestDefaultPorts(t *testing.T) {
+	s := newSite(t)
+	s.set("/map.txt", answer{body: "http://127.0.0.1:80/a\nhttps://127.0.0.1:443/b\nhttp://127.0.0.1:443/c\n" +
+		"https://127.0.0.1:80/d\n"})
+	l := s.list(map[string]any{"sitemap": s.url + "/map.txt", "same_host": false}, nil)
+	want := []string{"http://127.0.0.1/a", "http://127.0.0.1:443/c", "https://127.0.0.1/b", "https://127.0.0.1:80/d"}
+	if got := slices.Sorted(maps.Keys(l.problems)); !slices.Equal(got, want) {
+		t.Errorf("the pages that can't be read are %q, want %q", got, want)
+	}
+}
+
+// TestOddHeads: a link of another kind is not the page's own URL, and a media type with parameters
+// that can't be read is still that of a page.
+func TestOddHeads(t *testing.T) {
+	s := newSite(t)
+	s.page("/", "home", "/styled")
+	s.set("/styled", answer{body: html("styled", `<link rel="alternate" href="/other">`),
+		head: map[string]string{"Content-Type": "Text/HTML; charset=utf-8; charset=latin1"}})
+	s.page("/other", "other")
+	s.list(nil, nil).wants(true, "/", "/styled")
 }
