@@ -72,7 +72,7 @@ platforms: ## every package and test, type-checked and vetted for each system an
 mcp-clients: ## the MCP clients (npm, PyPI) and the Node.js that cmd/mneme/test/mcp runs
 	sh cmd/mneme/test/mcp/install.sh .cache/mcp-clients
 
-clients: ## the generators of clients (npm, PyPI, Go) that cmd/mneme/test/clients runs
+clients: ## generators of clients and libraries of webhooks (npm, PyPI, Go) for cmd/mneme/test/clients and tours
 	sh cmd/mneme/test/clients/install.sh
 
 model-clients: ## the model providers' clients that adapters/model/remotetest runs, from PyPI

@@ -9,12 +9,16 @@ import (
 	"github.com/mnemehq/mneme/adapters/webhook/webhooktest"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/core/seal"
 )
 
 // hooked lets a server send to receivers of the test.
 func hooked(r *webhooktest.Receiver, more ...func(*configs.Config)) options {
+	key := seal.NewKey()
 	return options{config: func(c *configs.Config) {
 		c.Events.AllowPrivate, c.Events.HTTP = []string{r.Network()}, true
+		c.Seal.Key = registry.Secret(key.Reveal()) // a database has none of its own
 		for _, m := range more {
 			m(c)
 		}

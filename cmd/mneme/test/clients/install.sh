@@ -1,6 +1,6 @@
 #!/bin/sh
 # Brings the generators of clients that the tests of this folder run, and what their
-# clients are made of, to .cache/clients: node_modules from npm, python from PyPI, and
+# clients are made of, and the receivers' libraries of cmd/mneme/test/tours, to .cache/clients: node_modules from npm, python from PyPI, and
 # oapi-codegen, built. Needs npm, python3 with pip, and Go. What is there already is left alone.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

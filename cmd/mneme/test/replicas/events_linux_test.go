@@ -108,15 +108,21 @@ func (m *mirror) end(documents []string) {
 	})
 }
 
-// publishes reports whether a replica has the claim to number events.
-func (r *replica) publishes() bool {
+// claims reports whether a replica has a claim.
+func (r *replica) claims(name string) bool {
 	r.f.t.Helper()
 	id, err := os.ReadFile(filepath.Join(r.site.Data, "replica"))
 	if err != nil {
 		r.f.t.Fatal(err)
 	}
-	return r.f.rows(fmt.Sprintf("SELECT count(*) FROM claims WHERE name = 'events/publish' AND replica = '%s'",
+	return r.f.rows(fmt.Sprintf("SELECT count(*) FROM claims WHERE name = '%s' AND replica = '%s'", name,
 		strings.TrimSpace(string(id)))) == 1
+}
+
+// publishes reports whether a replica has the claim to number events.
+func (r *replica) publishes() bool {
+	r.f.t.Helper()
+	return r.claims("events/publish")
 }
 
 // publisher is the replica that numbers events, once one does.

@@ -53,6 +53,8 @@ var once = map[string][]string{
 		`"heading":`, "HTTP/1.1 202"},
 	"docs/events.md": {"python documents.written ['guide']", "node documents.written [ 'guide' ]", "go documents.written [guide]",
 		`"type":"documents.written"`, `"name":"user.erased"`},
+	"docs/events.md#Webhooks": {"python documents.written ['guide.md']", "node documents.written [ 'guide.md' ]",
+		"go documents.written [guide.md]", "shell documents.written"},
 	"docs/sources.md": {"nothing was written", "Handbook: completed: 3 items, 3 created", "takes over what a",
 		"2 updated, 1 document deleted",
 		"The cellar is locked", "Repository: completed: 3 items, 3 created", "The attic is dry", "deletions_withheld",
@@ -60,7 +62,7 @@ var once = map[string][]string{
 }
 
 // programs are those that tours run beside the usual ones.
-var programs = map[string][]string{"docs/events.md": {"python3", "node"}}
+var programs = map[string][]string{"docs/events.md": {"python3", "node"}, "docs/events.md#Webhooks": {"python3", "node", "openssl"}}
 
 const root = "../../../.."
 
@@ -93,6 +95,9 @@ func TestTours(t *testing.T) {
 						harness.Installed(t, name)
 					}
 					script := files(t, page) + tour(t, page)
+					if page == "docs/events.md#Webhooks" {
+						script = libraries(t) + script
+					}
 					out, log := s.shell(t, script)
 					said := out
 					if _, ok := once[page]; ok {
@@ -124,14 +129,28 @@ func TestTours(t *testing.T) {
 	}
 }
 
-// tour is the shell block of a page.
-func tour(t *testing.T, page string) string {
+// text is that of a page, or of what begins with one of its sections ("page#Heading").
+func text(t *testing.T, page string) string {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join(root, page))
+	file, heading, section := strings.Cut(page, "#")
+	body, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(string(body), "<!-- tour:")
+	if !section {
+		return string(body)
+	}
+	_, rest, ok := strings.Cut(string(body), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("there is no %s", page)
+	}
+	return rest
+}
+
+// tour is the shell block of a page.
+func tour(t *testing.T, page string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(text(t, page), "<!-- tour:")
 	if ok {
 		_, rest, ok = strings.Cut(rest, "\n```sh\n")
 	}
@@ -147,18 +166,32 @@ var file = regexp.MustCompile("(?s)<!-- file: (\\S+) -->\n```\\w+\n(.*?\n)```\n"
 // files are the lines that write the files of a page.
 func files(t *testing.T, page string) string {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join(root, page))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var lines strings.Builder
-	for _, m := range file.FindAllSubmatch(body, -1) {
+	for _, m := range file.FindAllStringSubmatch(text(t, page), -1) {
 		fmt.Fprintf(&lines, "mkdir -p $(dirname %s)\ncat >%[1]s <<'FILE'\n%sFILE\n", m[1], m[2])
 	}
 	return lines.String()
 }
 
-var folders = regexp.MustCompile(`\./([a-z]+-data)`)
+// libraries are the lines after which receivers find the libraries of Standard Webhooks.
+func libraries(t *testing.T) string {
+	t.Helper()
+	from, err := filepath.Abs(filepath.Join(root, ".cache", "clients"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []string{"node_modules", "python"} {
+		if _, err := os.Stat(filepath.Join(from, one, "standardwebhooks")); err != nil {
+			harness.Missing(t, "no standardwebhooks in .cache/clients/%s; run make clients", one)
+		}
+	}
+	return fmt.Sprintf("mkdir -p ./hooks-data\nln -s %s/node_modules ./hooks-data/node_modules\nexport PYTHONPATH=%[1]s/python\n", from)
+}
+
+var (
+	folders = regexp.MustCompile(`\./([a-z]+-data)`)
+	ports   = regexp.MustCompile(`\b(127\.0\.0\.1:|PORT=)(808[01]|91\d\d)\b`)
+)
 
 // shell runs a script with the set's configuration: on a free port, in folders and
 // a database of its own.
@@ -177,10 +210,16 @@ func (s set) shell(t *testing.T, script string) (out, log string) {
 		env = append(env, meilisearch(t)...)
 	}
 	addr := harness.Address(t)
-	for _, r := range [][2]string{{"127.0.0.1:8080", addr}, {"127.0.0.1:8081", harness.Address(t)},
-		{"bin/mneme ", harness.Program(t) + " "}} {
-		script = strings.ReplaceAll(script, r[0], r[1])
-	}
+	free := map[string]string{"8080": addr[strings.LastIndex(addr, ":")+1:]}
+	script = ports.ReplaceAllStringFunc(script, func(text string) string {
+		m := ports.FindStringSubmatch(text)
+		if free[m[2]] == "" {
+			one := harness.Address(t)
+			free[m[2]] = one[strings.LastIndex(one, ":")+1:]
+		}
+		return m[1] + free[m[2]]
+	})
+	script = strings.ReplaceAll(script, "bin/mneme ", harness.Program(t)+" ")
 	script = folders.ReplaceAllString(script, dir+"/$1")
 	lines := []string{"set -e", `trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT`, "trap 'exit 1' TERM"}
 	for line := range strings.Lines(script) {
