@@ -62,7 +62,10 @@ var once = map[string][]string{
 }
 
 // programs are those that tours run beside the usual ones.
-var programs = map[string][]string{"docs/events.md": {"python3", "node"}, "docs/events.md#Webhooks": {"python3", "node", "openssl"}}
+var programs = map[string][]string{
+	"docs/events.md":          {"python3", "node"},
+	"docs/events.md#Webhooks": {"python3", "node", "openssl"},
+}
 
 const root = "../../../.."
 
@@ -185,7 +188,8 @@ func libraries(t *testing.T) string {
 			harness.Missing(t, "no standardwebhooks in .cache/clients/%s; run make clients", one)
 		}
 	}
-	return fmt.Sprintf("mkdir -p ./hooks-data\nln -s %s/node_modules ./hooks-data/node_modules\nexport PYTHONPATH=%[1]s/python\n", from)
+	return fmt.Sprintf("mkdir -p ./hooks-data\nln -s %s/node_modules ./hooks-data/node_modules\n"+
+		"export PYTHONPATH=%[1]s/python\n", from)
 }
 
 var (
