@@ -60,6 +60,12 @@ func pages() []page {
 			"change": (*visit).changeIntegration, "make": (*visit).makeIntegrationKey}},
 
 		{at: "o/{org}/events", show: (*visit).events},
+		{at: "o/{org}/webhooks", show: (*visit).webhooks, actions: one((*visit).makeWebhook)},
+		{at: "o/{org}/webhooks/{id}", show: (*visit).webhook, actions: actions{
+			"test": (*visit).testWebhook, "enable": (*visit).enableWebhook, "disable": (*visit).disableWebhook,
+			"rotate": (*visit).rotateWebhook, "change": (*visit).changeWebhook, "recover": (*visit).recoverWebhook,
+			"delete": (*visit).deleteWebhook}},
+		{at: "o/{org}/webhooks/{id}/deliveries/{delivery}", show: (*visit).delivery, actions: actions{"again": (*visit).redeliver}},
 		{at: "o/{org}/jobs", show: (*visit).jobs, actions: actions{"cancel": (*visit).cancelJob}},
 		{at: "o/{org}/usage", show: (*visit).usage},
 		{at: "o/{org}/usage.csv", show: (*visit).usageCSV},
@@ -131,7 +137,7 @@ func (v *visit) overview() (view, error) {
 			m.Needs = append(m.Needs, need{"The model " + x.ID + " failed when it was last called.", "models", "See the models"})
 		}
 	}
-	for _, look := range []func(*overviewModel) error{v.needsOfSources, v.needsOfKeys, v.failedJobs} {
+	for _, look := range []func(*overviewModel) error{v.needsOfSources, v.needsOfWebhooks, v.needsOfKeys, v.failedJobs} {
 		if err := look(&m); err != nil {
 			return view{}, err
 		}

@@ -254,6 +254,7 @@ func (v *visit) menu(section string) (out []group, current string) {
 			{"sources", "Sources", o + "/sources", "s"},
 			{"users", "End users", o + "/users", "u"},
 			{"events", "Events", o + "/events", "e"},
+			{"webhooks", "Webhooks", o + "/webhooks", "w"},
 		}},
 		{"Access", []struct{ section, name, link, letter string }{
 			{"members", "Members", o + "/members", "b"},
@@ -307,6 +308,12 @@ var sayings = map[string]string{
 	"forgotten":    "The memory is deleted.",
 	"written":      "The document is written.",
 	"kept":         "The query is saved.",
+	"sending":      "What happens from now on is sent.",
+	"silent":       "Nothing is sent any more.",
+	"recovering":   "What it has not got is being sent.",
+	"more":         "A first part is being sent. Ask again for the rest.",
+	"complete":     "Nothing of that time is missing.",
+	"again":        "It is sent at once.",
 }
 
 // fragment is the media type with which a page is asked for one of its elements alone.

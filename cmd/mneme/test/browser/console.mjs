@@ -42,7 +42,7 @@ try {
   await fits();
   seen.document = await page.locator(".chunks .text").first().textContent();
   for (const [letter, section] of Object.entries({ s: "sources", u: "users", e: "events", k: "keys", i: "integrations", j: "jobs",
-    y: "usage", a: "audit", r: "organizations", m: "models", h: "health", t: "settings", n: "n" })) {
+    y: "usage", a: "audit", r: "organizations", m: "models", h: "health", t: "settings", n: "n", w: "webhooks", b: "members" })) {
     await page.keyboard.press("g");
     await page.keyboard.press(letter);
     await page.waitForURL(new RegExp(`/${section}$`));

@@ -57,7 +57,7 @@ func TestTheConsoleWorksInABrowser(t *testing.T) {
 			if s.Document != "The lease runs until May <script>alert(1)</script> 2027." {
 				t.Errorf("the document shows %q", s.Document)
 			}
-			if len(s.Sections) != 13 || s.Keys < 15 || s.Palette != base+"/console/o/default" {
+			if len(s.Sections) != 15 || s.Keys < 15 || s.Palette != base+"/console/o/default" {
 				t.Errorf("by keyboard it reached %q, was told of %d keys, and went to %s", s.Sections, s.Keys, s.Palette)
 			}
 			if s.Stored != 0 || !slices.Equal(s.Cookies, []string{"mneme true Strict"}) {

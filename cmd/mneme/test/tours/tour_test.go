@@ -53,7 +53,7 @@ var once = map[string][]string{
 		`"heading":`, "HTTP/1.1 202"},
 	"docs/events.md": {"python documents.written ['guide']", "node documents.written [ 'guide' ]", "go documents.written [guide]",
 		`"type":"documents.written"`, `"name":"user.erased"`},
-	"docs/events.md#Webhooks": {"python documents.written ['guide.md']", "node documents.written [ 'guide.md' ]",
+	"docs/events.md: Webhooks": {"python documents.written ['guide.md']", "node documents.written [ 'guide.md' ]",
 		"go documents.written [guide.md]", "shell documents.written"},
 	"docs/sources.md": {"nothing was written", "Handbook: completed: 3 items, 3 created", "takes over what a",
 		"2 updated, 1 document deleted",
@@ -64,7 +64,7 @@ var once = map[string][]string{
 // programs are those that tours run beside the usual ones.
 var programs = map[string][]string{
 	"docs/events.md":          {"python3", "node"},
-	"docs/events.md#Webhooks": {"python3", "node", "openssl"},
+	"docs/events.md: Webhooks": {"python3", "node", "openssl"},
 }
 
 const root = "../../../.."
@@ -98,7 +98,7 @@ func TestTours(t *testing.T) {
 						harness.Installed(t, name)
 					}
 					script := files(t, page) + tour(t, page)
-					if page == "docs/events.md#Webhooks" {
+					if page == "docs/events.md: Webhooks" {
 						script = libraries(t) + script
 					}
 					out, log := s.shell(t, script)
@@ -132,10 +132,10 @@ func TestTours(t *testing.T) {
 	}
 }
 
-// text is that of a page, or of what begins with one of its sections ("page#Heading").
+// text is that of a page, or of what begins with one of its sections ("page: Heading").
 func text(t *testing.T, page string) string {
 	t.Helper()
-	file, heading, section := strings.Cut(page, "#")
+	file, heading, section := strings.Cut(page, ": ")
 	body, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
 		t.Fatal(err)
