@@ -241,6 +241,9 @@ func TestUnchanged(t *testing.T) {
 	r.set(t, map[string]string{"a.txt": "A", "b/c.txt": "C"})
 	first := list(t, c, conn, nil)
 	wantKeys(t, first, "a.txt", "b/c.txt")
+	if size := first.items[0].Size; size != -1 {
+		t.Errorf("a size that nobody asked for is %d", size)
+	}
 	asked := r.asked.Load()
 	again := list(t, c, conn, first.states[len(first.states)-1])
 	if len(again.items) > 0 || again.snapshot || r.asked.Load() != asked+1 {
@@ -267,6 +270,9 @@ func TestMovedMeanwhile(t *testing.T) {
 	}
 	r.set(t, items)
 	first := list(t, c, conn, nil)
+	if rest := list(t, c, conn, first.states[0]); len(rest.items) != 100 || rest.items[0].Key != "0500.txt" || !rest.snapshot {
+		t.Errorf("going on: %d items, snapshot: %v", len(rest.items), rest.snapshot)
+	}
 	delete(items, "0000.txt")
 	r.set(t, items)
 	second := list(t, c, conn, first.states[0])
@@ -395,7 +401,11 @@ func TestPackLimits(t *testing.T) {
 		many[fmt.Sprint(i)] = strings.Repeat(string(rune('a'+i)), 600<<10)
 	}
 	r.set(t, many) // 2.4 MiB of letters in a few KiB
-	wantCode(t, c.List(t.Context(), conn, nil, &keeper{}), port.SourceTooLarge)
+	err := c.List(t.Context(), conn, nil, &keeper{})
+	wantCode(t, err, port.SourceTooLarge)
+	if err != nil && !strings.Contains(err.Error(), "1638400 bytes") {
+		t.Error(err)
+	}
 	wantKeys(t, list(t, connect(t, r, nil), conn, nil), sorted(many)...)
 	if files, err := filepath.Glob(filepath.Join(os.TempDir(), "mneme-git-*.pack")); err != nil || len(files) > 0 {
 		t.Errorf("%v, %v", files, err)
@@ -501,6 +511,25 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// TestRefusals: what is said of a token is said where there was one, and a wait of a day is not
+// believed.
+func TestRefusals(t *testing.T) {
+	r := newRemote(t)
+	c := connect(t, r, nil)
+	r.answer(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Retry-After", "86400")
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	})
+	for says, secrets := range map[string]map[string]string{"wants a token": nil, "not take the token": {"token": token}} {
+		err := c.List(t.Context(), connection(r.url, secrets), nil, &keeper{})
+		var why *port.SourceError
+		if !errors.As(err, &why) || !strings.Contains(why.Message, says) || why.RetryAfter != 0 {
+			t.Errorf("%s, want %q", cause(err), says)
+		}
+	}
+}
+
 // TestRedirects: to a new name on the host, and nowhere else; the token stays with the host.
 func TestRedirects(t *testing.T) {
 	r, other := newRemote(t), newRemote(t)
@@ -602,12 +631,14 @@ func TestSSH(t *testing.T) {
 	for name, wrong := range map[string]struct {
 		secrets map[string]string
 		field   string
+		says    string
 	}{
-		"no passphrase":    {map[string]string{"ssh_key": private}, "secrets.ssh_passphrase"},
-		"wrong passphrase": {map[string]string{"ssh_key": private, "ssh_passphrase": "x"}, "secrets.ssh_key"},
+		"no passphrase":    {map[string]string{"ssh_key": private}, "secrets.ssh_passphrase", "is needed"},
+		"wrong passphrase": {map[string]string{"ssh_key": private, "ssh_passphrase": "x"}, "secrets.ssh_key", "another passphrase"},
 	} {
 		problems, err := c.Check(t.Context(), connection("ssh://git@"+at+r.path, wrong.secrets))
-		if err != nil || len(problems) != 1 || problems[0].Field != wrong.field {
+		if err != nil || len(problems) != 1 || problems[0].Field != wrong.field ||
+			!strings.Contains(problems[0].Message, wrong.says) {
 			t.Errorf("%s: %v, %v", name, problems, err)
 		}
 	}
@@ -681,4 +712,57 @@ func TestRegistered(t *testing.T) {
 	}
 	_, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "b.txt"})
 	wantCode(t, err, port.SourceTooLarge)
+}
+
+// TestLargeObjects: an object may be twice as large as a file that is read, and 4 MiB where that is
+// more; what a file begins with does not count as a size.
+func TestLargeObjects(t *testing.T) {
+	r := newRemote(t)
+	conn := connection(r.url, nil)
+	r.set(t, map[string]string{"large.bin": strings.Repeat("\x00", 4<<20), "odd.bin": "\x01\xff\xff\xff\xff\xff\x7f"})
+	wantKeys(t, list(t, connect(t, r, nil), conn, nil), "large.bin", "odd.bin")
+	r.set(t, map[string]string{"larger.bin": strings.Repeat("\x00", 5<<20)})
+	c := connect(t, r, func(s *connector.Settings) { s.MaxItem = 3 << 20 })
+	wantKeys(t, list(t, c, conn, nil), "larger.bin")
+}
+
+// TestDepth: a tree that is too deep is a problem, and no end of the listing.
+func TestDepth(t *testing.T) {
+	r := newRemote(t)
+	c, conn := connect(t, r, nil), connection(r.url, nil)
+	last := strings.Repeat("d/", 100) + "last.txt"
+	r.set(t, map[string]string{last: "x", strings.Repeat("d/", 101) + "over.txt": "x", "z.txt": "x"})
+	k := list(t, c, conn, nil)
+	wantKeys(t, k, last, "z.txt")
+	if len(k.problems) != 1 || k.problems[0].Code != port.SourceTooLarge {
+		t.Errorf("%+v", k.problems)
+	}
+	if content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: last}); err != nil || string(content.File.Content) != "x" {
+		t.Errorf("%+v, %v", content, cause(err))
+	}
+}
+
+// TestPointerSize: what begins like a file of Git LFS and has 1024 bytes is none.
+func TestPointerSize(t *testing.T) {
+	r := newRemote(t)
+	c, conn := connect(t, r, nil), connection(r.url, nil)
+	const begin = "version https://git-lfs.github.com/spec/"
+	r.set(t, map[string]string{"a.txt": begin + strings.Repeat("x", 1024-len(begin))})
+	content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"})
+	if err != nil || len(content.File.Content) != 1024 {
+		t.Errorf("%d bytes, %v", len(content.File.Content), cause(err))
+	}
+}
+
+// TestNoDefaultBranch: a repository whose default branch is not there has its other ones.
+func TestNoDefaultBranch(t *testing.T) {
+	r := newRemote(t)
+	c := connect(t, r, nil)
+	r.set(t, map[string]string{"a.txt": "A"})
+	git(t, r.path, "", "symbolic-ref", "HEAD", "refs/heads/none")
+	wantKeys(t, list(t, c, connection(r.url, nil, `"ref": "main"`), nil), "a.txt")
+	wantCode(t, c.List(t.Context(), connection(r.url, nil), nil, &keeper{}), port.SourceNotFound)
+	// A space in a URL is one of the repository's path.
+	_, err := c.Check(t.Context(), connection(strings.Replace(r.url, "repo", "no repo", 1), nil))
+	wantCode(t, err, port.SourceNotFound)
 }
