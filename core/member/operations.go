@@ -70,10 +70,6 @@ func links() map[string][]op.Link {
 			{Name: "again", To: "admin.members.invite_again", Summary: "Invite again", Parameters: member},
 			{Name: "remove", To: "admin.members.remove", Summary: "Remove the member", Parameters: member},
 		},
-		"admin.members.list": {
-			{Name: "next", To: "admin.members.list", Summary: "Read the next page",
-				Parameters: map[string]string{"org": "$request.path.org", "cursor": "$response.body#/next_cursor"}},
-		},
 	}
 }
 

@@ -204,7 +204,7 @@ func TestAnAnswerHasTopKHits(t *testing.T) {
 	h := newHouse(t, coretest.Options{}, nil)
 	var docs []document.Input
 	for i := range 11 {
-		docs = append(docs, text(fmt.Sprintf("d%02d", i), "stands here\n\nstands there"))
+		docs = append(docs, text(fmt.Sprintf("d%02d", i), "stands here.\n\nstands there."))
 	}
 	h.write("home", docs...)
 	for _, c := range []struct {

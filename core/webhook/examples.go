@@ -48,7 +48,7 @@ func examples() map[string][]op.Example {
 		"webhooks.test": {{Name: "well", Summary: "An endpoint that answers", Parameters: one,
 			Answer: `{"delivered": true, "event_id": "` + exampleEvent + `", ` + attempt + `}`}},
 		"webhooks.rotate": {{Name: "week", Summary: "With a week to tell the receiver", Parameters: one,
-			Body: `{"overlap": "168h"}`, Answer: shown(secret)}},
+			Body: `{"overlap": "168h", "force": true}`, Answer: shown(secret)}},
 		"webhooks.deliveries.list": {{Name: "succeeded", Summary: "What arrived",
 			Parameters: map[string]string{"id": exampleID, "status": "succeeded"},
 			Answer:     `{"deliveries": [` + sent + `], "next_cursor": null}`}},

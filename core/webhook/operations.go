@@ -95,13 +95,13 @@ func administered(s op.Spec) op.Spec {
 func links() map[string][]op.Link {
 	out := map[string][]op.Link{}
 	for _, prefix := range []string{"", "admin."} {
-		list := prefix + "webhooks.deliveries.list"
-		out[list] = []op.Link{{Name: "next", To: list, Summary: "Read the next page",
-			Parameters: map[string]string{"cursor": "$response.body#/next_cursor"}}}
 		of := map[string]string{"id": "$response.body#/id"}
+		if prefix != "" {
+			of["org"] = "$request.path.org"
+		}
 		out[prefix+"webhooks.create"] = []op.Link{
-			{Name: "get", To: prefix + "webhooks.get", Summary: "Read it", Parameters: of},
-			{Name: "test", To: prefix + "webhooks.test", Summary: "Send a test to it", Parameters: of},
+			{Name: "get", To: prefix + "webhooks.get", Status: 201, Summary: "Read it", Parameters: of},
+			{Name: "test", To: prefix + "webhooks.test", Status: 201, Summary: "Send a test to it", Parameters: of},
 		}
 	}
 	return out

@@ -21,6 +21,8 @@ import (
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/core/seal"
 )
 
 // auditor reads the log of a server.
@@ -73,7 +75,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 	}
 	stores(t, func(t *testing.T, b backend) {
 		folder := t.TempDir()
-		site, receiver := newSite(t), webhooktest.New(t)
+		site, receiver, sealing := newSite(t), webhooktest.New(t), seal.NewKey()
 		for name, text := range map[string]string{"a.txt": "The zebra file.", "b.txt": "Its zebra.",
 			"c.txt": "Zebras of a zebra.", "broken.pdf": "%PDF-1.7\nzebra"} {
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
@@ -85,6 +87,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 			c.Sources.Enabled, c.Sources.Directories = true, []string{folder}
 			c.Sources.AllowPrivate = []string{strings.TrimPrefix(site.URL, "http://")}
 			c.Events.HTTP, c.Events.AllowPrivate = true, []string{receiver.Network()}
+			c.Seal.Key = registry.Secret(sealing.Reveal()) // a database has none of its own
 		}, engine: func(c *engine.Config) { c.Events.Models = 10 * time.Millisecond }})
 		admin, memory := s.operator(), s.integration("chat", nil)
 		left := map[string]bool{}

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/big"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path"
@@ -30,6 +31,8 @@ import (
 	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/registry"
+	"github.com/mnemehq/mneme/core/seal"
 	"github.com/mnemehq/mneme/transports/codec"
 	"github.com/mnemehq/mneme/transports/openapi"
 )
@@ -161,9 +164,10 @@ func turn(name string) int {
 		"memories.batch", "memories.upsert", "admin.namespaces.reindex", "admin.end_users.reindex",
 		"sources.create", "sources.apply_deletions", "sources.sync", "sources.runs.get", "sources.runs.begin",
 		"sources.items.push", "sources.runs.cancel", "sources.runs.complete"}
-	last := []string{"sources.runs.retry_failed", "sources.delete", "admin.keys.rotate", "documents.delete", "namespaces.delete",
+	last := []string{"admin.members.get", "admin.members.change", "admin.members.invite_again", "sources.runs.retry_failed", "sources.delete", "admin.keys.rotate", "documents.delete", "namespaces.delete",
 		"memories.tombstone",
-		"memories.delete", "admin.keys.revoke",
+		"memories.delete", "admin.keys.revoke", "webhooks.delete", "admin.webhooks.delete",
+		"admin.members.remove",
 		"admin.organizations.change", "admin.end_users.erase", "users.erase", "admin.organizations.delete"}
 	if i := slices.Index(first, name); i >= 0 {
 		return i - len(first)
@@ -180,11 +184,19 @@ func tell(t *testing.T, b backend) *storyteller {
 			t.Fatal(err)
 		}
 	}
+	receiver, sealing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})), seal.NewKey()
+	t.Cleanup(receiver.Close)
 	s := start(t, b, options{sparse: &coretest.SparseEncoder{}, reranker: coretest.Reranker{},
 		engine: func(c *engine.Config) {
 			c.Rates, c.Events.Record = map[op.Class]ident.Rate{op.Recall: {}}, event.RecordAll
 		},
-		config: func(c *configs.Config) { c.Sources.Enabled, c.Sources.Directories = true, []string{folder} }})
+		config: func(c *configs.Config) {
+			c.Sources.Enabled, c.Sources.Directories = true, []string{folder}
+			c.Events.AllowPrivate, c.Events.HTTP = []string{receiver.Listener.Addr().String()}, true
+			c.Seal.Key = registry.Secret(sealing.Reveal())
+		}})
 	st := &storyteller{
 		contract: contractOf(t, s),
 		s:        s,
@@ -202,6 +214,18 @@ func tell(t *testing.T, b backend) *storyteller {
 	st.operator.post("/admin/v1/jobs/"+path.Base(at)+"/cancel", nil).ok()
 	harness.Eventually(t, "cancelled", func() bool { return s.get(at).ok().json["status"] == "failed" })
 	s.embedder.Before.Clear()
+	// A webhook that has taken something, and somebody who was invited.
+	made := s.post("/webhooks", object{"url": receiver.URL, "kinds": []string{"documents.written"}}).is(201)
+	hook := made.json["id"].(string)
+	s.write("told", doc("a", "text", ""))
+	var delivered []object
+	harness.Eventually(t, "a delivery", func() bool {
+		delivered = s.get("/webhooks/" + hook + "/deliveries?status=succeeded").ok().list("deliveries")
+		return len(delivered) > 0
+	})
+	st.known["whk_019e2b4b-0c55-7d90-9e1f-3a7b5c2d8e60"] = hook
+	st.known["dlv_019e2b4c-7d2b-7c11-8a40-5d1e9f3b6c77"] = fmt.Sprint(delivered[0]["id"])
+	st.known["evt_019e2b4c-7d1a-7f30-9a51-2f6c8d0b7e44"] = fmt.Sprint(delivered[0]["event_id"])
 	slices.SortStableFunc(st.routes, func(a, b *op.Route) int { return cmp.Compare(turn(a.Spec.Name), turn(b.Spec.Name)) })
 	return st
 }
@@ -214,7 +238,7 @@ func (st *storyteller) here(text string) string {
 	return text
 }
 
-var identifier = regexp.MustCompile(`^(key|org|int|mem|grt|op|evt|src|run)_[A-Za-z0-9-]{6,}$`)
+var identifier = regexp.MustCompile(`^(key|org|int|mem|grt|op|evt|src|run|whk|dlv|mbr)_[A-Za-z0-9-]{6,}$`)
 
 // learn notes which of this server's ids stand where an example has its own.
 func (st *storyteller) learn(example, real any) {
@@ -461,6 +485,9 @@ var doubtful = []string{
 	"is required of a key of all organizations", // depends on the caller
 	// two values side by side
 	"differs from", "must be less than createdBefore", "must be the namespace that the key is limited to",
+	"since: is not before until, or now", "overlap: is no duration",
+	// which URLs a server sends to is its configuration's
+	"url: ",
 	// what is stored
 	"keeps its name", "has no sparse index", "give every retriever used a weight of 0",
 	"must be the name of the organization", "is no source of the organization", "secrets: would be of no use",

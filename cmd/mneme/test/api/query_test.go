@@ -73,7 +73,7 @@ func TestQueryAnswer(t *testing.T) {
 			t.Errorf("no hits: %s", r.body)
 		}
 		// Equal texts score equally; ties are by document id, then chunk.
-		s.write("ties", doc("b", "same words", ""), doc("a", "same words", ""), doc("c", "same words\n\nsame words", ""))
+		s.write("ties", doc("b", "same words.", ""), doc("a", "same words.", ""), doc("c", "same words.\n\nsame words.", ""))
 		for _, mode := range []string{"vector", "keyword", "hybrid"} {
 			r := s.query("ties", object{"query": "same words", "mode": mode})
 			var got []string

@@ -63,7 +63,7 @@ var once = map[string][]string{
 
 // programs are those that tours run beside the usual ones.
 var programs = map[string][]string{
-	"docs/events.md":          {"python3", "node"},
+	"docs/events.md":           {"python3", "node"},
 	"docs/events.md: Webhooks": {"python3", "node", "openssl"},
 }
 
