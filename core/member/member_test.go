@@ -349,7 +349,8 @@ func TestStoredHashes(t *testing.T) {
 		{stored(1, 65), false}} {
 		email := fmt.Sprintf("m%d@example.com", n)
 		w.fine(w.store.Update(w.Context(), func(to port.Writer) error {
-			return to.PutMember(w.Context(), port.Member{Org: o.ID, ID: fmt.Sprintf("mbr_%d", n), Email: email, Role: ident.Viewer,
+			return to.PutMember(w.Context(), port.Member{Org: o.ID, ID: fmt.Sprintf("mbr_%d", n), Email: email,
+				Role:     ident.Viewer,
 				Password: c.hash, CreatedAt: time.Unix(1, 0), JoinedAt: time.Unix(1, 0)})
 		}))
 		if _, err := w.SignIn(w.Context(), "acme", email, password); (err == nil) != c.good {

@@ -131,7 +131,8 @@ func (v *visit) showWebhook(f *form, tested *webhook.Tested) (view, error) {
 	if f != nil && f.Of == "change" {
 		m.Edit = *f
 	}
-	return showForm(f, view{title: "Webhook to " + short(m.Host(), 60) + " " + m.ID, template: "webhook", section: "webhooks", model: m,
+	return showForm(f, view{title: "Webhook to " + short(m.Host(), 60) + " " + m.ID, template: "webhook",
+		section: "webhooks", model: m,
 		trail: []crumb{{"Webhooks", pathOf("o", v.org, "webhooks")}}}, nil)
 }
 

@@ -94,7 +94,8 @@ func TestAWebhookLives(t *testing.T) {
 	r.Know(secret)
 	at := made.linked(t, "/webhooks/whk_")
 	b.get(list).want(t, 200, "2 kinds", "active", hostile).proper(t)
-	if a := b.get(at).want(t, 200, "Nothing was sent yet", "documents.written, documents.deleted", hostile); strings.Contains(a.body,
+	if a := b.get(at).want(t, 200, "Nothing was sent yet", "documents.written, documents.deleted",
+		hostile); strings.Contains(a.body,
 		secret) {
 		t.Error("the secret is shown twice")
 	}

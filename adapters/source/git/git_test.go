@@ -634,7 +634,8 @@ func TestSSH(t *testing.T) {
 		says    string
 	}{
 		"no passphrase":    {map[string]string{"ssh_key": private}, "secrets.ssh_passphrase", "is needed"},
-		"wrong passphrase": {map[string]string{"ssh_key": private, "ssh_passphrase": "x"}, "secrets.ssh_key", "another passphrase"},
+		"wrong passphrase": {map[string]string{"ssh_key": private, "ssh_passphrase": "x"}, "secrets.ssh_key",
+			"another passphrase"},
 	} {
 		problems, err := c.Check(t.Context(), connection("ssh://git@"+at+r.path, wrong.secrets))
 		if err != nil || len(problems) != 1 || problems[0].Field != wrong.field ||

@@ -221,7 +221,8 @@ func TestConcurrentSameDocument(t *testing.T) {
 				defer wg.Done()
 				for i := range 10 {
 					v := fmt.Sprintf("w%dn%d", w, i)
-					r := s.write("docs", doc("a", "- one "+v+"\n\n# two\n\n"+v, `{"v":"`+v+`"}`), doc("b", "three "+v, `{"v":"`+v+`"}`))
+					r := s.write("docs", doc("a", "- one "+v+"\n\n# two\n\n"+v, `{"v":"`+v+`"}`),
+						doc("b", "three "+v, `{"v":"`+v+`"}`))
 					if r.list("documents")[0]["created"] == true {
 						created.Add(1)
 					}
@@ -234,7 +235,8 @@ func TestConcurrentSameDocument(t *testing.T) {
 		}
 		a, bb := s.get("/namespaces/docs/documents/a").ok(), s.get("/namespaces/docs/documents/b").ok()
 		v := fmt.Sprint(a.json["metadata"].(object)["v"])
-		if bb.json["metadata"].(object)["v"] != v || a.json["text"] != "- one "+v+"\n\n# two\n\n"+v || bb.json["text"] != "three "+v {
+		if bb.json["metadata"].(object)["v"] != v || a.json["text"] != "- one "+v+"\n\n# two\n\n"+v ||
+			bb.json["text"] != "three "+v {
 			t.Errorf("a mixture: %s and %s", a.body, bb.body)
 		}
 		for _, mode := range []string{"vector", "keyword"} {

@@ -164,7 +164,8 @@ func turn(name string) int {
 		"memories.batch", "memories.upsert", "admin.namespaces.reindex", "admin.end_users.reindex",
 		"sources.create", "sources.apply_deletions", "sources.sync", "sources.runs.get", "sources.runs.begin",
 		"sources.items.push", "sources.runs.cancel", "sources.runs.complete"}
-	last := []string{"admin.members.get", "admin.members.change", "admin.members.invite_again", "sources.runs.retry_failed", "sources.delete", "admin.keys.rotate", "documents.delete", "namespaces.delete",
+	last := []string{"admin.members.get", "admin.members.change", "admin.members.invite_again",
+		"sources.runs.retry_failed", "sources.delete", "admin.keys.rotate", "documents.delete", "namespaces.delete",
 		"memories.tombstone",
 		"memories.delete", "admin.keys.revoke", "webhooks.delete", "admin.webhooks.delete",
 		"admin.members.remove",

@@ -21,7 +21,8 @@ func TestKilledWhileDelivering(t *testing.T) {
 	const spaces = 3
 	n := harness.Rounds(t, 3, 2)
 	r := webhooktest.New(t)
-	s := newSite(t, "", fmt.Sprintf("roles: {sparse: off, rerank: off}\nevents: {http: true, allow_private: [%q]}\n", r.Network()))
+	s := newSite(t, "",
+		fmt.Sprintf("roles: {sparse: off, rerank: off}\nevents: {http: true, allow_private: [%q]}\n", r.Network()))
 	p := s.start()
 	var made struct{ ID, Secret string }
 	p.Call("POST", "/webhooks", object{"url": r.URL, "kinds": []string{"documents.written"}}).Is(201).Into(&made)
@@ -102,7 +103,8 @@ func TestKilledWhileDelivering(t *testing.T) {
 		}
 		last[e.Data.Namespace] = e.Data.Change
 	}
-	t.Logf("FIGURES %d kills, %d writes, %d failures of the receiver, %d messages taken twice", n, len(acknowledged), failures, again)
+	t.Logf("FIGURES %d kills, %d writes, %d failures of the receiver, %d messages taken twice", n, len(acknowledged),
+		failures, again)
 	p.Alive(t)
 	for _, line := range p.Complaints() {
 		t.Errorf("the server logged %s", line)
