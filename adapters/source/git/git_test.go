@@ -633,7 +633,7 @@ func TestSSH(t *testing.T) {
 		field   string
 		says    string
 	}{
-		"no passphrase":    {map[string]string{"ssh_key": private}, "secrets.ssh_passphrase", "is needed"},
+		"no passphrase": {map[string]string{"ssh_key": private}, "secrets.ssh_passphrase", "is needed"},
 		"wrong passphrase": {map[string]string{"ssh_key": private, "ssh_passphrase": "x"}, "secrets.ssh_key",
 			"another passphrase"},
 	} {
