@@ -40,7 +40,8 @@ type Store struct {
 	OnUpdate           Hook[func() error] // of a call, which has a request id; UpdateDocuments too
 	OnJobUpdate        Hook[func() error] // of a background job
 	OnBackgroundUpdate Hook[func() error] // of all others
-	OnView             Hook[func() error]
+	OnView             Hook[func() error] // of anything
+	OnCallView         Hook[func() error] // of a call, after OnView
 	OnScrub            Hook[func() error]
 }
 
@@ -92,6 +93,11 @@ func (s *Store) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter
 func (s *Store) View(ctx context.Context, fn func(port.Reader) error) error {
 	if err := run(&s.OnView); err != nil {
 		return err
+	}
+	if ident.RequestID(ctx) != "" {
+		if err := run(&s.OnCallView); err != nil {
+			return err
+		}
 	}
 	return s.DocumentStore.View(ctx, fn)
 }

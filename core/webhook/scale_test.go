@@ -75,6 +75,8 @@ func TestASleepingEndpoint(t *testing.T) {
 		if time.Since(began) > limit {
 			t.Fatalf("%d of %d have come after %v", at, total, limit)
 		}
+		// An attempt that was refused before may be recorded after the clock has moved, and waits from then.
+		w.to(w.now().Add(time.Second))
 		w.deliverer.Wake()
 		time.Sleep(10 * time.Millisecond)
 		mu.Lock()

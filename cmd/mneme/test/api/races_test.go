@@ -206,13 +206,13 @@ func TestQueryMovedUnderneath(t *testing.T) {
 				return nil
 			}
 			s.index.OnSearch.Set(search)
-			s.store.OnView.Set(view)
+			s.store.OnCallView.Set(view)
 		}
 		ask := func() *reply {
 			return s.post("/namespaces/docs/query", object{"query": "words", "mode": "keyword", "filter": object{"k": 1}})
 		}
 		fresh := func() {
-			s.store.OnView.Clear()
+			s.store.OnCallView.Clear()
 			s.write("docs", doc("a", "alpha words", `{"k":1}`), doc("b", "beta words", `{"k":1}`))
 		}
 		for _, c := range []struct {
@@ -241,7 +241,7 @@ func TestQueryMovedUnderneath(t *testing.T) {
 				t.Errorf("%s: %s", c.name, r.body)
 			}
 		}
-		s.store.OnView.Clear()
+		s.store.OnCallView.Clear()
 		s.index.OnSearch.Clear()
 	})
 }
