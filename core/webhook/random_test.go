@@ -126,7 +126,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 func chance(id string, arrived int, what string) int {
 	h := fnv.New64a()
 	fmt.Fprint(h, id, arrived, what)
-	return int(rand.New(rand.NewPCG(binary.BigEndian.Uint64(h.Sum(nil)), 1)).IntN(100))
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(h.Sum(nil)), 1)).IntN(100)
 }
 
 // TestAReceiverThatFailsAtRandom sends many events to a receiver that fails in many ways, before it has taken
