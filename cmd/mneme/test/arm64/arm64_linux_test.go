@@ -31,7 +31,8 @@ timeouts: {read: 1m, query: 5m, write: 10m}
 	key := s.Key("--name", "test")
 	app := s.Key("--type", "integration", "--name", "app")
 	server := s.Serve()
-	said := server.Client(t, app).OK("POST", "/api/v1/memories", harness.Object{"endUserId": "ann", "content": "Ann moved to Lyon."})
+	said := server.Client(t, app).OK("POST", "/api/v1/memories",
+		harness.Object{"endUserId": "ann", "content": "Ann moved to Lyon."})
 	server.Client(t, key).OK("POST", "/namespaces/notes/documents",
 		harness.Object{"documents": []harness.Object{{"id": "lease", "text": "The lease runs until May."}}})
 	server.Kill()

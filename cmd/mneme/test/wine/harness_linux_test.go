@@ -13,8 +13,6 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
-const root = "../../../.."
-
 // wine is where what it takes is, once TestMain has begun; the error says what is
 // missing.
 type wine struct {

@@ -172,7 +172,8 @@ func hold(t *testing.T, path string) (release func()) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		// The linker writes how a DLL is called beside one that it makes.
-		"kernel32.c": "int _fltused; void CreateFileA(void){} void GetStdHandle(void){} void WriteFile(void){} void Sleep(void){}\n",
+		"kernel32.c": "int _fltused; void CreateFileA(void){} void GetStdHandle(void){} void WriteFile(void){}\n" +
+			"void Sleep(void){}\n",
 		"hold.c": `void *CreateFileA(const char *, unsigned, unsigned, void *, unsigned, unsigned, void *);
 void *GetStdHandle(unsigned);
 int WriteFile(void *, const void *, unsigned, unsigned *, void *);
