@@ -216,6 +216,12 @@ var rules = []rule{
 		why:    "a client for URLs from outside knows nobody that uses it",
 	},
 	{
+		folder: "adapters/outbound/outboundtest",
+		bare:   true,
+		may:    []string{"golang.org/x/net"},
+		why:    "a name server for tests knows no client",
+	},
+	{
 		folder: "adapters/postgres",
 		may:    []string{"core/registry", "github.com/jackc/pgx"},
 		why:    "what the adapters over PostgreSQL share knows none of them",

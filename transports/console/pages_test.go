@@ -461,7 +461,7 @@ func TestFilesComeAndGo(t *testing.T) {
 	b.post(at+"/upkeep", url.Values{"do": {"discard"}}).want(t, 303)
 }
 
-// Metadata is edited by whoever saw the document as it is.
+// Metadata is edited by anyone who saw the document as it is.
 func TestMetadataIsEdited(t *testing.T) {
 	s := serve(t, nil)
 	b := s.signedIn(s.key.Secret)
