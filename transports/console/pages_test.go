@@ -228,7 +228,7 @@ func formsLead(t *testing.T, b *browser, a answer) {
 
 // Each page with nothing on it says what to do next.
 func TestEmptyPages(t *testing.T) {
-	s := serve(t, nil)
+	s := serve(t, nil, func(_ *server, c *engine.Config) { c.Events.Record = event.RecordSubscribed }) // the key's is none
 	b := s.signedIn(s.key.Secret)
 	for at, text := range map[string]string{
 		"/n": "Nothing is stored yet", "/sources": "Sources are off", "/connect": "Sources are off",
