@@ -10,7 +10,7 @@ export const start = async (modules, executablePath, seen) => {
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
   const open = async (options) => {
-    const context = await browser.newContext({ viewport: { width: 320, height: 800 }, ...options });
+    const context = await browser.newContext({ viewport: { width: 320, height: 800 }, reducedMotion: "reduce", ...options });
     const page = await context.newPage();
     page.setDefaultTimeout(60000);
     page.on("request", (r) => seen.requests.push(r.url()));
