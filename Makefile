@@ -45,7 +45,8 @@ power-cuts: ## what every single step of the store and the index leaves when the
 # out more of that kind. Pointers of SQLite, which is translated from C, are not checked.
 RACE_PKGS ?= $$(go list $(PKGS) | awk '!seen[$$0]++' | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ \
   -e /cmd/mneme/test/clients$$ -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/endurance$$ -e /cmd/mneme/test/faults$$ \
-  -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$)
+  -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$ \
+  -e /cmd/mneme/test/arm64$$ -e /cmd/mneme/test/wine$$)
 test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -short '-gcflags=modernc.org/...=-d=checkptr=0' -timeout 40m $(RACE_PKGS)
 
