@@ -83,6 +83,7 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		{"SignInLinks", signInLinks},
 		{"Members", members},
 		{"MemberSessions", memberSessions},
+		{"SavedQueries", savedQueries},
 		{"Contexts", contexts},
 		{"Integrations", integrations},
 		{"MemoryPartitions", memoryPartitions},
