@@ -2,7 +2,6 @@ package member
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -221,13 +220,13 @@ func (s *Service) InviteAgain(ctx context.Context, in Ref) (Invited, error) {
 }
 
 func (s *Service) invite(ctx context.Context, o port.Organization, whom func(writer) (port.Member, error)) (Invited, error) {
-	code, until := newCode(), s.now().Add(InvitationFor)
+	code, until := ident.NewToken(codePrefix), s.now().Add(InvitationFor)
 	var m port.Member
 	err := s.store.Update(ctx, func(w writer) (err error) {
 		if m, err = whom(w); err != nil {
 			return err
 		}
-		return w.PutInvitation(ctx, port.Invitation{Hash: sha256.Sum256([]byte(code)), Org: o.ID, Member: m.ID, ExpiresAt: until})
+		return w.PutInvitation(ctx, port.Invitation{Hash: ident.TokenHash(code), Org: o.ID, Member: m.ID, ExpiresAt: until})
 	})
 	if err != nil {
 		return Invited{}, fmt.Errorf("invite member: %w", err)

@@ -2,8 +2,6 @@ package member
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -181,7 +179,7 @@ func (s *Service) Accept(ctx context.Context, code, password string,
 		return p, err
 	}
 	err = s.store.Update(ctx, func(w writer) error {
-		i, err := w.TakeInvitation(ctx, sha256.Sum256([]byte(code)))
+		i, err := w.TakeInvitation(ctx, ident.TokenHash(code))
 		if err != nil {
 			return err
 		}
@@ -267,6 +265,3 @@ func (s *Service) ChangePassword(ctx context.Context, who ident.Principal, old, 
 	}
 	return nil
 }
-
-// newCode has 260 random bits.
-func newCode() string { return codePrefix + rand.Text() + rand.Text() }

@@ -3,8 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -177,7 +175,7 @@ func (s *Service) ChangePassword(ctx context.Context, token, old, password strin
 	}
 	changing := port.WithAudit(ctx,
 		&port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.password", p) }})
-	return s.members.ChangePassword(changing, p, old, password, hash(token))
+	return s.members.ChangePassword(changing, p, old, password, ident.TokenHash(token))
 }
 
 // signIn is how a sign-in stands in the audit log.
@@ -205,11 +203,11 @@ func (s *Service) refuse(ctx context.Context, action string, why error) error {
 
 func (s *Service) begin(ctx context.Context, p ident.Principal, agent string) (Begun, error) {
 	now := s.now()
-	b := Begun{Token: newToken(sessionPrefix), ExpiresAt: now.Add(s.lifetime), Caller: p}
+	b := Begun{Token: ident.NewToken(sessionPrefix), ExpiresAt: now.Add(s.lifetime), Caller: p}
 	if !p.ExpiresAt.IsZero() && p.ExpiresAt.Before(b.ExpiresAt) {
 		b.ExpiresAt = p.ExpiresAt
 	}
-	row := port.Session{Hash: hash(b.Token), Org: p.Org, KeyID: p.KeyID, CreatedAt: now, SeenAt: now, ExpiresAt: b.ExpiresAt,
+	row := port.Session{Hash: ident.TokenHash(b.Token), Org: p.Org, KeyID: p.KeyID, CreatedAt: now, SeenAt: now, ExpiresAt: b.ExpiresAt,
 		UserAgent: clip(agent)}
 	if p.Role != "" {
 		row.KeyID, row.Member = "", p.KeyID
@@ -231,7 +229,7 @@ func (s *Service) verify(ctx context.Context, secret string) (ident.Principal, e
 	}
 	var l port.SignInLink
 	err := s.store.Update(ctx, func(w writer) (err error) {
-		l, err = w.TakeSignInLink(ctx, hash(secret))
+		l, err = w.TakeSignInLink(ctx, ident.TokenHash(secret))
 		return err
 	})
 	if err != nil {
@@ -246,9 +244,9 @@ func (s *Service) verify(ctx context.Context, secret string) (ident.Principal, e
 // Link makes the token of a link that signs in once, with an organization's key, within
 // LinkFor. Fault NotFound for an unknown key.
 func (s *Service) Link(ctx context.Context, org ident.Org, keyID string) (string, error) {
-	token := newToken(linkPrefix)
+	token := ident.NewToken(linkPrefix)
 	err := s.store.Update(ctx, func(w writer) error {
-		return w.PutSignInLink(ctx, port.SignInLink{Hash: hash(token), Org: org, KeyID: keyID, ExpiresAt: s.now().Add(LinkFor)})
+		return w.PutSignInLink(ctx, port.SignInLink{Hash: ident.TokenHash(token), Org: org, KeyID: keyID, ExpiresAt: s.now().Add(LinkFor)})
 	})
 	if err != nil {
 		return "", fmt.Errorf("make sign-in link: %w", err)
@@ -258,7 +256,7 @@ func (s *Service) Link(ctx context.Context, org ident.Org, keyID string) (string
 
 // End ends a session. One that has ended, or never was, is left at that.
 func (s *Service) End(ctx context.Context, token string) error {
-	err := s.store.Update(ctx, func(w writer) error { return w.DeleteSession(ctx, hash(token)) })
+	err := s.store.Update(ctx, func(w writer) error { return w.DeleteSession(ctx, ident.TokenHash(token)) })
 	if err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
@@ -341,7 +339,7 @@ func (s *Service) find(ctx context.Context, token string) (ident.Principal, erro
 	}
 	var found port.Session
 	err := s.store.View(ctx, func(r reader) (err error) {
-		found, err = r.SessionByHash(ctx, hash(token))
+		found, err = r.SessionByHash(ctx, ident.TokenHash(token))
 		return err
 	})
 	if fault.CodeOf(err) == fault.NotFound {
@@ -409,11 +407,6 @@ func (s *Service) Run(ctx context.Context) {
 		}
 	}
 }
-
-// newToken has 260 random bits.
-func newToken(prefix string) string { return prefix + rand.Text() + rand.Text() }
-
-func hash(token string) [32]byte { return sha256.Sum256([]byte(token)) }
 
 // clip keeps what browsers say of themselves short and storable.
 func clip(agent string) string {
