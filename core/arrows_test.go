@@ -103,7 +103,7 @@ var rules = []rule{
 	service("source", "core/job", "core/document", "core/file", "core/registry", "github.com/RoaringBitmap/roaring",
 		"github.com/adhocore/gronx", "github.com/santhosh-tekuri/jsonschema"),
 	service("event"),
-	service("webhook", "core/event", "core/registry", "go.opentelemetry.io/otel"),
+	service("webhook", "core/event", "core/fair", "core/registry", "go.opentelemetry.io/otel"),
 	service("key"),
 	service("audit"),
 	service("usage"),

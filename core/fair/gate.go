@@ -87,23 +87,11 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 		g.mu.Unlock()
 		return nil, busy()
 	}
-	p := g.parts[org]
-	if p == nil {
-		p = &part{}
-		g.parts[org] = p
-	}
-	leave = func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.inUse--
-		p.held--
-		g.forget(org, p)
-		g.handOut()
-	}
+	p := g.part(org)
 	if g.admits(p) {
 		g.give(p)
 		g.mu.Unlock()
-		return leave, nil
+		return g.leaver(org, p), nil
 	}
 	w := &waiter{p, make(chan struct{})}
 	p.waiting++
@@ -113,7 +101,7 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	defer timer.Stop()
 	select {
 	case <-w.given:
-		return leave, nil
+		return g.leaver(org, p), nil
 	case <-timer.C:
 		err = busy()
 	case <-ctx.Done():
@@ -123,12 +111,49 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	defer g.mu.Unlock()
 	at := slices.Index(g.waiting, w)
 	if at < 0 { // it was given at the same moment
-		return leave, nil
+		return g.leaver(org, p), nil
 	}
 	g.waiting = slices.Delete(g.waiting, at, at+1)
 	p.waiting--
 	g.forget(org, p)
 	return nil, err
+}
+
+// Try takes a slot for the organization of ctx's principal if it may have one now; leave gives it
+// back.
+func (g *Gate) Try(ctx context.Context) (leave func(), ok bool) {
+	org := Organization(ctx)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p := g.part(org)
+	if !g.admits(p) {
+		g.forget(org, p)
+		return nil, false
+	}
+	g.give(p)
+	return g.leaver(org, p), true
+}
+
+// part is what an organization has of the gate. The caller holds mu.
+func (g *Gate) part(org ident.Org) *part {
+	p := g.parts[org]
+	if p == nil {
+		p = &part{}
+		g.parts[org] = p
+	}
+	return p
+}
+
+// leaver gives a slot of an organization back.
+func (g *Gate) leaver(org ident.Org, p *part) func() {
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.inUse--
+		p.held--
+		g.forget(org, p)
+		g.handOut()
+	}
 }
 
 // admits reports whether an organization may have a slot now. The caller holds mu, as it

@@ -93,7 +93,7 @@ type Degraded struct {
 }
 
 // Search finds the best passages of one namespace or, where a call names none, of
-// all.
+// all. The namespace of the connection or the key may be one that nobody has saved to yet.
 func (s *Service) Search(ctx context.Context, in Search) (Found, error) {
 	names, err := s.searchedNamespaces(ctx, in.Connection, in.Namespace)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Service) Search(ctx context.Context, in Search) (Found, error) {
 	} else {
 		err = f.queryAll(ctx, s, in, names)
 	}
-	if err != nil {
+	if err != nil && (in.Namespace != "" || fault.CodeOf(err) != fault.NamespaceNotFound) {
 		return Found{}, err
 	}
 	return s.show(in.Connection, f), nil

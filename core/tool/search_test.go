@@ -104,7 +104,14 @@ func TestSearchOfANamespace(t *testing.T) {
 	if asked := w.take(); len(asked) != 0 {
 		t.Errorf("reranked, although not asked: %q", asked)
 	}
-	b.search(tool.Connection{Pinned: "none"}, object{"query": "heron"}).Fails(fault.NamespaceNotFound)
+	b.search(tool.Connection{}, object{"query": "heron", "namespace": "none"}).Fails(fault.NamespaceNotFound)
+	b.search(docs, object{"query": "heron", "namespace": "none"}).Fails(fault.NamespaceNotFound)
+	for _, c := range []tool.Connection{{Pinned: "none"}, {Header: "none"}} { // nothing was saved there yet
+		got := b.search(c, object{"query": "heron"}).OK()
+		if string(got.Body) != `{"results":[],"degraded":[]}` {
+			t.Errorf("%+v: %s", c, got.Body)
+		}
+	}
 	b.search(docs, object{"query": ""}).Fails(fault.InvalidRequest, "query")
 	b.search(docs, object{"query": "x", "filter": object{"a": object{"$gt": 1}}}).Fails(fault.InvalidFilter, "$gt")
 }

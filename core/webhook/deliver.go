@@ -15,18 +15,26 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/replica"
 )
 
 const (
 	// atOnce are the deliveries that are sent at the same time: to one endpoint, and in all.
+	// Organizations share the places by fair.NewHalves (docs/decisions.md#d-72).
 	atOnce, atOnceInAll = 8, 32
 	// An endpoint that has taken nothing for doubtAfter gets one at a time, and all of these have
 	// doubtfulAtOnce places: those that never answer keep nobody else's deliveries waiting.
 	doubtAfter     = time.Minute
 	doubtfulAtOnce = 16
+	// workersAtOnce are the webhooks that are worked on at the same time. Most of them wait for a
+	// place then, and hold no deliveries in memory.
+	workersAtOnce = 512
+	// longestTurn bounds a wait for a place, after which it is read again what is due.
+	longestTurn = time.Minute
 	// sendTimeout bounds an attempt, from the name to the end of the answer.
 	sendTimeout = 15 * time.Second
 	// lookEvery is how often it is looked for what other processes have left to send, lookSeldom
@@ -70,8 +78,8 @@ type Deliverer struct {
 	now     func() time.Time
 	log     *slog.Logger
 	wake    chan struct{}
-	places  chan struct{} // one for each delivery that is being sent
-	doubts  chan struct{} // one for each of them to a doubtful endpoint
+	places  *fair.Gate // a slot for each delivery that is being sent
+	doubts  *fair.Gate // a slot for each of them to a doubtful endpoint
 
 	mu      sync.Mutex
 	working map[string]bool      // webhooks, by id
@@ -117,8 +125,8 @@ func NewDeliverer(s DelivererSettings) *Deliverer {
 		now:     s.Now,
 		log:     s.Log,
 		wake:    make(chan struct{}, 1),
-		places:  make(chan struct{}, atOnceInAll),
-		doubts:  make(chan struct{}, doubtfulAtOnce),
+		places:  fair.NewHalves(atOnceInAll, workersAtOnce, longestTurn),
+		doubts:  fair.NewHalves(doubtfulAtOnce, workersAtOnce, longestTurn),
 		working: map[string]bool{},
 		paused:  map[string]time.Time{},
 		counts:  map[Outcome]int64{},
@@ -187,7 +195,7 @@ func (d *Deliverer) look(ctx context.Context) (due []port.WebhookRow, wait time.
 	var next time.Time
 	some := false
 	err = d.store.View(ctx, func(r reader) (err error) {
-		all, next, err = r.DueWebhooks(ctx, d.replica.Self(), now, atOnceInAll+d.busy())
+		all, next, err = r.DueWebhooks(ctx, d.replica.Self(), now, workersAtOnce+d.busy())
 		if err == nil && !d.replica.Alone() {
 			some, err = r.HasWebhooks(ctx)
 		}
@@ -219,7 +227,7 @@ func (d *Deliverer) look(ctx context.Context) (due []port.WebhookRow, wait time.
 			sooner(time.Until(until))
 			continue
 		}
-		if d.working[row.ID] || len(d.working) >= atOnceInAll {
+		if d.working[row.ID] || len(d.working) >= workersAtOnce {
 			continue // it wakes this loop when it ends
 		}
 		d.working[row.ID] = true
@@ -271,6 +279,9 @@ func (d *Deliverer) work(ctx context.Context, row port.WebhookRow) (pause time.D
 		}
 	}()
 	known := map[string]string{} // secrets by id, as long as this works
+	share := ident.WithPrincipal(ctx, ident.Principal{Org: row.Org})
+	var spare *slot
+	defer func() { spare.leave() }()
 	for {
 		at, err := d.read(ctx, row)
 		if err != nil {
@@ -286,19 +297,34 @@ func (d *Deliverer) work(ctx context.Context, row port.WebhookRow) (pause time.D
 				return retrySecret
 			}
 		}
+		full, doubtful := false, at.atOnce == 1
+		if spare != nil && spare.doubtful != doubtful {
+			spare.leave()
+			spare = nil
+		}
 		for _, one := range at.due {
 			if len(busy) >= at.atOnce || busy[one.Entity] {
 				continue
 			}
-			leave, ok := d.enter(ctx, at.atOnce == 1, len(busy) == 0)
-			if !ok {
-				break
+			p := spare
+			if spare = nil; p == nil {
+				if p = d.try(share, doubtful); p == nil {
+					full = true
+					break
+				}
 			}
 			busy[one.Entity] = true
 			go func() {
-				defer leave()
+				defer p.leave()
 				results <- d.send(ctx, at.row, one, signing)
 			}()
+		}
+		if full && len(busy) == 0 {
+			spare = d.enter(share, doubtful)
+			if ctx.Err() != nil {
+				return 0
+			}
+			continue // what was read may have changed by now
 		}
 		if len(busy) == 0 || ctx.Err() != nil {
 			return 0
@@ -329,37 +355,55 @@ func retryUnless(well bool) time.Duration {
 	return retryWork
 }
 
-// enter takes a place among all that are sent; wait says whether to wait for one.
-func (d *Deliverer) enter(ctx context.Context, doubtful, wait bool) (leave func(), ok bool) {
-	places := []chan struct{}{d.places}
+// slot is a place among what is sent; doubtful, also among what is sent to doubtful endpoints.
+type slot struct {
+	doubtful bool
+	gave     []func()
+}
+
+// leave gives it back; nil is none.
+func (p *slot) leave() {
+	if p == nil {
+		return
+	}
+	for _, give := range p.gave {
+		give()
+	}
+}
+
+func (d *Deliverer) gates(doubtful bool) []*fair.Gate {
 	if doubtful {
-		places = []chan struct{}{d.doubts, d.places}
+		return []*fair.Gate{d.doubts, d.places}
 	}
-	taken := 0
-	leave = func() {
-		for _, p := range places[:taken] {
-			<-p
+	return []*fair.Gate{d.places}
+}
+
+// try takes a place for the organization of ctx if it may have one now; nil: it may not.
+func (d *Deliverer) try(ctx context.Context, doubtful bool) *slot {
+	p := &slot{doubtful: doubtful}
+	for _, g := range d.gates(doubtful) {
+		leave, ok := g.Try(ctx)
+		if !ok {
+			p.leave()
+			return nil
 		}
+		p.gave = append(p.gave, leave)
 	}
-	for _, p := range places {
-		select {
-		case p <- struct{}{}:
-			taken++
-			continue
-		default:
+	return p
+}
+
+// enter waits for a place for the organization of ctx, until ctx ends; nil: it got none.
+func (d *Deliverer) enter(ctx context.Context, doubtful bool) *slot {
+	p := &slot{doubtful: doubtful}
+	for _, g := range d.gates(doubtful) {
+		leave, err := g.Enter(ctx)
+		if err != nil {
+			p.leave()
+			return nil
 		}
-		if wait {
-			select {
-			case p <- struct{}{}:
-				taken++
-				continue
-			case <-ctx.Done():
-			}
-		}
-		leave()
-		return nil, false
+		p.gave = append(p.gave, leave)
 	}
-	return leave, true
+	return p
 }
 
 // read finds what is due of a webhook by now.

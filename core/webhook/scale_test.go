@@ -3,7 +3,6 @@ package webhook_test
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -13,16 +12,24 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
+// events is how many EVENTS says, or few.
+func events(t *testing.T, few int) int {
+	t.Helper()
+	text := os.Getenv("EVENTS")
+	if text == "" {
+		return few
+	}
+	total, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total
+}
+
 // TestASleepingEndpoint has many events wait for an endpoint, which are rows and not memory, and
 // then come in their order. EVENTS says how many (make webhook-scale).
 func TestASleepingEndpoint(t *testing.T) {
-	total := 600
-	if text := os.Getenv("EVENTS"); text != "" {
-		var err error
-		if total, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	total := events(t, 600)
 	const entities, batch = 10, 1000
 	w := open(t)
 	w.hook(event.DocumentsWritten)
@@ -39,19 +46,11 @@ func TestASleepingEndpoint(t *testing.T) {
 			of[id] = some[i]
 		}
 	}
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	t.Logf("%d events are stored after %v, heap %d MiB", total, time.Since(began).Round(time.Millisecond), heap()>>20)
 
 	var mu sync.Mutex
 	last, came, peak := map[string]string{}, 0, uint64(0)
-	w.endpoint.mu.Lock()
-	w.endpoint.got = nil
-	w.endpoint.mu.Unlock()
+	w.endpoint.forget()
 	w.endpoint.set(func(m port.WebhookMessage) (port.WebhookAnswer, error) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -62,9 +61,7 @@ func TestASleepingEndpoint(t *testing.T) {
 		last[entity] = m.ID
 		if came++; came%10_000 == 0 {
 			peak = max(peak, heap())
-			w.endpoint.mu.Lock()
-			w.endpoint.got = nil // the test's own memory
-			w.endpoint.mu.Unlock()
+			w.endpoint.forget() // the test's own memory
 		}
 		return port.WebhookAnswer{Status: 204}, nil
 	})

@@ -78,6 +78,12 @@ func (e *endpoint) taken() []port.WebhookMessage {
 	return append([]port.WebhookMessage{}, e.got...)
 }
 
+func (e *endpoint) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.got = nil
+}
+
 func status(n int, more ...time.Duration) func(port.WebhookMessage) (port.WebhookAnswer, error) {
 	return func(port.WebhookMessage) (port.WebhookAnswer, error) {
 		a := port.WebhookAnswer{Status: n, Text: "ouch"}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +17,21 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/wasm/abi"
 )
+
+// cached compiles with a cache of files, and again where one of them is what failed: the disk is
+// full, or on Windows another process that starts has the same file open. What was compiled is in
+// memory then, or the other process's file is whole.
+func cached(compile func() error) error {
+	err := compile()
+	for range 3 {
+		if !errors.As(err, new(*fs.PathError)) && !errors.As(err, new(*os.LinkError)) {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+		err = compile()
+	}
+	return err
+}
 
 // compile fills in m.code. Compiling can't be interrupted, so one that takes too long is
 // left running: the program is about to refuse to start.
@@ -33,7 +50,11 @@ func (m *Model) compile(ctx context.Context) error {
 	done := make(chan compiled, 1)
 	runtime := m.runtime
 	go func() {
-		code, err := runtime.CompileModule(experimental.WithCompilationWorkers(ctx, m.options.Instances), wasm)
+		var code wazero.CompiledModule
+		err := cached(func() (err error) {
+			code, err = runtime.CompileModule(experimental.WithCompilationWorkers(ctx, m.options.Instances), wasm)
+			return err
+		})
 		done <- compiled{code, err}
 	}()
 	limit := time.NewTimer(m.options.StartTimeout)

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -54,7 +56,7 @@ func (s *sandbox) compile() {
 	if s.cache == nil {
 		s.cache = wazero.NewCompilationCache()
 	}
-	s.pool, s.failure = webassembly.Init(webassembly.Config{
+	settings := webassembly.Config{
 		Context:  experimental.WithMemoryAllocator(context.Background(), experimental.MemoryAllocatorFunc(s.allocate)),
 		MaxTotal: -1, // whoever calls says how many
 		RuntimeConfig: wazero.NewRuntimeConfig().
@@ -65,7 +67,12 @@ func (s *sandbox) compile() {
 		Stdout:       io.Discard,
 		Stderr:       io.Discard,
 		RandomSource: rand.NewChaCha8([32]byte{}), // equal files give equal results
-	})
+	}
+	s.pool, s.failure = webassembly.Init(settings)
+	if errors.As(s.failure, new(*fs.PathError)) || errors.As(s.failure, new(*os.LinkError)) {
+		// The cache failed, as where another process writes the same file. What was compiled is in memory.
+		s.pool, s.failure = webassembly.Init(settings)
+	}
 	if s.failure != nil {
 		s.failure = fmt.Errorf("start PDFium: %w", s.failure)
 	}

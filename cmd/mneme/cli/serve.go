@@ -92,7 +92,9 @@ func (c *command) serve(ctx context.Context, hangups <-chan os.Signal, settings 
 	if err != nil {
 		return err
 	}
+	claimed := c.claim(ctx, cfg)
 	a, err := c.openApp(ctx, "serve", cfg)
+	claimed()
 	if err != nil {
 		return errors.Join(err, l.Close(), closeListener(admin))
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/mnemehq/mneme/cmd/mneme/internal/app"
 	"github.com/mnemehq/mneme/cmd/mneme/internal/client"
@@ -25,9 +27,10 @@ type shared struct {
 
 	mu      sync.Mutex
 	key     string
-	started bool         // a holder was found once
-	ended   bool         // this process takes the folder no more
-	release func() error // gives the folder back; nil: another process holds it
+	started bool             // a holder was found once
+	ended   bool             // this process takes the folder no more
+	local   *handover.Holder // this process; nil: another one holds the folder
+	release func() error     // gives the folder back
 }
 
 // share finds the holder of the data folder or takes the folder, and gives a client whose
@@ -54,10 +57,16 @@ func (s *shared) find() (*handover.Holder, error) {
 		return nil, context.Canceled
 	}
 	server, running, err := datadir.Running(s.cfg.DataDir)
+	claimed := false
+	if err == nil && !running {
+		claimed, err = datadir.Claimed(s.cfg.DataDir)
+	}
 	var holder *handover.Holder
 	switch {
 	case running:
 		holder, err = s.join(server)
+	case claimed:
+		err = handover.Wait{Err: errors.New("a server is about to take the data folder")}
 	case err == nil:
 		holder, err = s.take()
 	}
@@ -113,12 +122,14 @@ func (s *shared) take() (*handover.Holder, error) {
 			return nil, errors.Join(err, a.Close(context.WithoutCancel(s.ctx)))
 		}
 	}
+	local := client.Local(a.Handler, s.key)
 	beside, stop := context.WithCancel(context.WithoutCancel(s.ctx))
 	served := make(chan error, 1)
 	if l, err := app.Listen(beside, "127.0.0.1:0"); err != nil {
 		s.log.Warn("data folder not shared", "error", err)
 		served <- nil
 	} else {
+		a.Handler = s.givesWay(a.Handler)
 		go func() { served <- a.Serve(beside, l) }()
 		if err := a.Announce(l); err != nil {
 			s.log.Warn("data folder not shared", "error", err)
@@ -131,10 +142,88 @@ func (s *shared) take() (*handover.Holder, error) {
 		defer cancel()
 		return errors.Join(err, a.Close(closing))
 	}
-	local := client.Local(a.Handler, s.key)
 	// Links lead to where a server on this folder would be.
-	return &handover.Holder{URL: local.Base(), Host: dialableAddr(s.cfg.Server.Addr), Key: s.key,
-		Transport: local.Transport(), Here: true}, nil
+	s.local = &handover.Holder{URL: local.Base(), Host: dialableAddr(s.cfg.Server.Addr), Key: s.key,
+		Transport: local.Transport(), Here: true}
+	return s.local, nil
+}
+
+// givesWay has this process look whether a server has claimed the folder, when it is asked to,
+// and give the folder back then. Asking is no more than a hint, so it takes no key.
+func (s *shared) givesWay(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != giveWay {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if claimed, err := datadir.Claimed(s.cfg.DataDir); err == nil && claimed {
+			go s.handOver()
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+const giveWay = "/give-way"
+
+// handOver gives the folder back once the calls that came are answered. The next ones find
+// the server.
+func (s *shared) handOver() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.local == nil || s.ended {
+		return
+	}
+	s.local.Leave()
+	if err := s.release(); err != nil {
+		s.log.Error("data folder not given back in order", "error", err)
+	}
+	s.local = nil
+}
+
+// claim has an assistant that holds the data folder give it back, and lets no other take it
+// until done.
+func (c *command) claim(ctx context.Context, cfg *configs.Config) (done func()) {
+	release, ok, err := datadir.Claim(cfg.DataDir)
+	if err != nil || !ok {
+		return func() {} // opening the folder says what is wrong
+	}
+	for until := time.Now().Add(claimPatience); ctx.Err() == nil && time.Now().Before(until); {
+		server, running, err := datadir.Running(cfg.DataDir)
+		var used *datadir.InUse
+		switch {
+		case running && server.Command == "mcp":
+			c.askToGiveWay(ctx, server)
+		case !errors.As(err, &used) || used.Holder.Command != "mcp" && used.Holder.PID != 0:
+			return func() { _ = release() } // it is free, or no assistant has it
+		}
+		select {
+		case <-time.After(claimPause):
+		case <-ctx.Done():
+		}
+	}
+	return func() { _ = release() }
+}
+
+const (
+	claimPatience = time.Minute // as long as assistants look for a holder
+	claimPause    = 100 * time.Millisecond
+)
+
+func (c *command) askToGiveWay(ctx context.Context, server datadir.Server) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	cl, err := client.New(server.URL, "")
+	if err != nil {
+		return
+	}
+	cl.Pin(server.Certificate)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+giveWay, http.NoBody)
+	if err != nil {
+		return
+	}
+	if res, err := cl.Transport().RoundTrip(r); err == nil { // else it has just ended
+		_ = res.Body.Close()
+	}
 }
 
 // end gives the folder back.
@@ -142,7 +231,7 @@ func (s *shared) end() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
-	if s.release == nil {
+	if s.local == nil {
 		return nil
 	}
 	return s.release()

@@ -19,6 +19,7 @@ import (
 
 const (
 	lockFile   = "lock"
+	claimFile  = "claim"
 	serverFile = "server.json"
 	keyFile    = "local.key"
 	adminFile  = "local-admin.key"
@@ -71,13 +72,8 @@ func Acquire(dir, command string) (*Lock, error) {
 	if err := Create(dir); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, lockFile)
-	file := flock.New(path, flock.SetPermissions(0o600))
-	// Held takes a shared lock for a moment to test the folder; such a lock is waited out.
-	lockCtx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
-	defer cancel()
-	ok, err := file.TryLockContext(lockCtx, 5*time.Millisecond)
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	file, ok, err := lock(dir, lockFile)
+	if err != nil {
 		return nil, unusable(dir, fmt.Errorf("lock data folder: %w", err))
 	}
 	if !ok {
@@ -96,6 +92,45 @@ func Acquire(dir, command string) (*Lock, error) {
 		return nil, errors.Join(unusable(dir, fmt.Errorf("write lock: %w", err)), file.Unlock())
 	}
 	return l, nil
+}
+
+// lock locks a file of the folder; ok is false where another process has.
+func lock(dir, name string) (file *flock.Flock, ok bool, err error) {
+	file = flock.New(filepath.Join(dir, name), flock.SetPermissions(0o600))
+	// To test a lock takes a shared one for a moment, which is waited out.
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer cancel()
+	if ok, err = file.TryLockContext(ctx, 5*time.Millisecond); errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	return file, ok, err
+}
+
+// Claim says that this process is about to take the folder, until the claim is released
+// or the process ends. ok is false where another process says so. A folder that is not there
+// yet can't be claimed: the error is a fs.ErrNotExist.
+func Claim(dir string) (release func() error, ok bool, err error) {
+	file, ok, err := lock(dir, claimFile)
+	return file.Unlock, ok, err
+}
+
+// Claimed reports that a process is about to take the folder.
+func Claimed(dir string) (bool, error) {
+	free, err := unlocked(dir, claimFile)
+	return !free, err
+}
+
+// unlocked reports that no process has locked a file of the folder.
+func unlocked(dir, name string) (bool, error) {
+	file := flock.New(filepath.Join(dir, name), flock.SetFlag(os.O_RDONLY))
+	free, err := file.TryRLock()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil // never used
+	case err != nil || !free:
+		return false, err
+	}
+	return true, file.Unlock()
 }
 
 // Create makes the folder, for its owner alone. Others lose the right to write into one that
@@ -194,15 +229,12 @@ func (l *Lock) Announce(s Server) error {
 
 // Held says who has the folder; nil when nobody does.
 func Held(dir string) error {
-	file := flock.New(filepath.Join(dir, lockFile), flock.SetFlag(os.O_RDONLY))
-	free, err := file.TryRLock()
+	free, err := unlocked(dir, lockFile)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil // never used
 	case err != nil:
 		return fmt.Errorf("look who has the data folder: %w", err)
 	case free:
-		return file.Unlock()
+		return nil
 	}
 	return inUse(dir)
 }

@@ -202,3 +202,33 @@ func TestLocalKey(t *testing.T) {
 		t.Errorf("local.key is %v, %v; want mode 0600", info, err)
 	}
 }
+
+func TestClaim(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if _, ok, err := datadir.Claim(dir); ok || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is not there is claimed: %v, %v", ok, err)
+	}
+	if claimed, err := datadir.Claimed(dir); claimed || err != nil {
+		t.Errorf("a folder that is not there: %v, %v", claimed, err)
+	}
+	lock, err := datadir.Acquire(dir, "mcp") // a claim and a holder don't meet
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, ok, err := datadir.Claim(dir)
+	if !ok || err != nil {
+		t.Fatalf("not claimed: %v", err)
+	}
+	if _, ok, err := datadir.Claim(dir); ok || err != nil {
+		t.Errorf("claimed twice: %v, %v", ok, err)
+	}
+	if claimed, err := datadir.Claimed(dir); !claimed || err != nil {
+		t.Errorf("while it is claimed: %v, %v", claimed, err)
+	}
+	if err := errors.Join(release(), lock.Release()); err != nil {
+		t.Error(err)
+	}
+	if claimed, err := datadir.Claimed(dir); claimed || err != nil {
+		t.Errorf("after the claim: %v, %v", claimed, err)
+	}
+}

@@ -25,7 +25,20 @@ type Holder struct {
 	Key       string // sent with each call
 	Transport http.RoundTripper
 	Here      bool // it is this process, which does not end before its calls
+
+	calls sync.RWMutex
+	left  bool
 }
+
+// Leave waits for the calls that the holder is answering to this process, and lets later ones
+// look for the next holder.
+func (o *Holder) Leave() {
+	o.calls.Lock()
+	defer o.calls.Unlock()
+	o.left = true
+}
+
+var errLeft = errors.New("the holder gives the folder back")
 
 // Wait is the error of a Find that may succeed a moment later.
 type Wait struct{ Err error }
@@ -76,6 +89,7 @@ func (h *Handover) RoundTrip(r *http.Request) (*http.Response, error) {
 		began := time.Now()
 		res, err := holder.call(r, body)
 		switch {
+		case errors.Is(err, errLeft): // nobody has seen the call
 		case err == nil || r.Context().Err() != nil || holder.Here:
 			return res, err
 		case !unsent(err):
@@ -173,6 +187,11 @@ func (h *Handover) forget(lost *Holder) {
 
 // call makes one call and reads its answer.
 func (o *Holder) call(r *http.Request, body []byte) (*http.Response, error) {
+	o.calls.RLock()
+	defer o.calls.RUnlock()
+	if o.left {
+		return nil, errLeft
+	}
 	base, err := url.Parse(o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("call server: %w", err)

@@ -3,6 +3,7 @@ package handover_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -135,6 +136,53 @@ func TestAFailureHere(t *testing.T) {
 	}}
 	if _, err := call(t.Context(), h, ""); err == nil || !strings.Contains(err.Error(), "gave up") || f.calls.Load() != 1 {
 		t.Errorf("%v after %d calls", err, f.calls.Load())
+	}
+}
+
+type waiting struct{ came, answer chan struct{} }
+
+func (w *waiting) RoundTrip(r *http.Request) (*http.Response, error) {
+	close(w.came)
+	<-w.answer
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("here")), Request: r}, nil
+}
+
+// A holder that gives the folder back answers what it has begun, and what comes later finds
+// the next one.
+func TestAHolderLeaves(t *testing.T) {
+	w := &waiting{make(chan struct{}), make(chan struct{})}
+	here := &handover.Holder{URL: "http://local", Transport: w, Here: true}
+	next, _ := holder(t, "next")
+	var found atomic.Int32
+	h := &handover.Handover{Find: func() (*handover.Holder, error) {
+		if found.Add(1) == 1 {
+			return here, nil
+		}
+		return next, nil
+	}}
+	first := make(chan string, 1)
+	go func() {
+		got, err := call(t.Context(), h, "")
+		first <- got + fmt.Sprint(err)
+	}()
+	<-w.came
+	left := make(chan struct{})
+	go func() {
+		here.Leave()
+		close(left)
+	}()
+	select {
+	case <-left:
+		t.Error("it left before it answered")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(w.answer)
+	<-left
+	if got := <-first; got != "here<nil>" {
+		t.Errorf("the first call is answered %q", got)
+	}
+	if got, err := call(t.Context(), h, "two"); err != nil || got != "next|links.example|Bearer next-key|POST|/mcp|two" {
+		t.Errorf("answered %q, %v", got, err)
 	}
 }
 

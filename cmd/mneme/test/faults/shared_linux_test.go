@@ -125,6 +125,70 @@ func holder(t *testing.T, data string) (pid int) {
 	return h.PID
 }
 
+// A server takes the folder from the assistant that holds it, answers all of them, and gives it
+// back to them by its end or death: no call fails, and nothing is lost.
+func TestAServerTakesTheFolder(t *testing.T) {
+	harness.Outside(t)
+	t.Parallel()
+	s := harness.NewSite(t, "roles: {rerank: off, sparse: off}\n")
+	kept := &saved{texts: map[string]string{}, asked: map[string]bool{}}
+	stop := make(chan struct{})
+	both := make([]*assistant, 2)
+	for i := range both {
+		a := assist(t, s.Data, fmt.Sprintf("b%d", i))
+		a.work.Go(func() { a.load(kept, stop) })
+		both[i] = a
+	}
+	work := func(with string) {
+		t.Helper()
+		before := []int64{both[0].calls.Load(), both[1].calls.Load()}
+		harness.Eventually(t, "both assistants work "+with, func() bool {
+			return both[0].calls.Load() > before[0]+3 && both[1].calls.Load() > before[1]+3 || t.Failed()
+		})
+	}
+	work("alone")
+	for round := range 2 {
+		server := s.Serve()
+		pid := server.Cmd.Process.Pid
+		if now := holder(t, s.Data); now != pid {
+			t.Errorf("process %d holds the folder, not the server", now)
+		}
+		work("with a server")
+		if round == 0 {
+			if err := server.Stop(syscall.SIGTERM); err != nil {
+				t.Error(err)
+			}
+		} else {
+			server.Kill()
+		}
+		work("after the server")
+		if now := holder(t, s.Data); now != both[0].cmd.Process.Pid && now != both[1].cmd.Process.Pid {
+			t.Errorf("process %d holds the folder, which is no assistant", now)
+		}
+		if lines := server.Complaints(); len(lines) > 0 {
+			t.Errorf("the server logged %q", lines)
+		}
+	}
+	close(stop)
+	for _, a := range both {
+		a.work.Wait()
+	}
+	for id, text := range kept.texts {
+		var got struct{ Text string }
+		if both[0].call("fetch", map[string]any{"id": id}, &got) && got.Text != text {
+			t.Errorf("%s reads %q, want %q", id, got.Text, text)
+		}
+	}
+	for _, a := range both {
+		if err := a.session.Close(); err != nil {
+			t.Errorf("%s ended with %v", a.name, err)
+		}
+		if said := a.log.String(); strings.Contains(said, "panic") || strings.Contains(said, "ERROR") {
+			t.Errorf("%s said\n%s", a.name, said)
+		}
+	}
+}
+
 // Three assistants work on one folder. The one that holds it is killed, or ends in order, and
 // another starts in its place: no call of those that live fails, and nothing is lost or doubled.
 func TestAssistantsShareAFolder(t *testing.T) {

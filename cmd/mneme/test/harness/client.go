@@ -63,6 +63,12 @@ func (a *Answer) ask(ctx context.Context, c Client, method, path string, body an
 			return err
 		}
 	}
+	if c.server != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(c.server.cut, cancel)()
+	}
 	r, err := http.NewRequestWithContext(ctx, method, c.At+path, bytes.NewReader(in))
 	if err != nil {
 		return err

@@ -18,11 +18,16 @@ import (
 // place is where the program of a package's tests is.
 type place struct {
 	dir   string
+	path  string // of the program
 	build func() error
 }
 
 // program is there while Main runs.
 var program *place
+
+// ProgramVariable names another program to be tested than the one of this system, such as a
+// script that runs one for Windows.
+const ProgramVariable = "MNEME_TEST_PROGRAM"
 
 // Main runs a package's tests and gives the exit code. What this process's
 // environment says of a configuration is taken out before, and models are compiled
@@ -41,20 +46,11 @@ func prepare() (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{dir: dir}
-	p.build = sync.OnceValue(func() error {
-		if err := look(); err != nil {
-			return err
-		}
-		// go run keeps what it has linked in Go's build cache, where go build links again
-		// for each package.
-		out, err := exec.CommandContext(context.Background(), "go", "run", "-exec", "cp",
-			"github.com/mnemehq/mneme/cmd/mneme", p.path()).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("build the program: %w\n%s", err, out)
-		}
-		return nil
-	})
+	p := &place{dir: dir, path: filepath.Join(dir, "mneme")}
+	p.build = p.link()
+	if other := os.Getenv(ProgramVariable); other != "" {
+		p.use(other)
+	}
 	err = errors.Join(os.Chmod(dir, 0o755), // some processes run as another user
 		os.Setenv("MNEME_CACHE", filepath.Join(dir, "cache")))
 	for _, name := range []string{"MNEME_DATA", "MNEME_CONFIG", "MNEME_URL", "MNEME_KEY", "MNEME_ADMIN_KEY",
@@ -85,16 +81,35 @@ func look() error {
 	}))
 }
 
-func (p *place) path() string { return filepath.Join(p.dir, "mneme") }
+func (p *place) use(path string) { p.path, p.build = path, func() error { return nil } }
+
+// Use puts another program in the place of this system's, as ProgramVariable does.
+func Use(path string) { program.use(path) }
+
+func (p *place) link() func() error {
+	return sync.OnceValue(func() error {
+		if err := look(); err != nil {
+			return err
+		}
+		// go run keeps what it has linked in Go's build cache, where go build links again
+		// for each package.
+		out, err := exec.CommandContext(context.Background(), "go", "run", "-exec", "cp",
+			"github.com/mnemehq/mneme/cmd/mneme", p.path).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("build the program: %w\n%s", err, out)
+		}
+		return nil
+	})
+}
 
 // Program is the path of the real program, which is built when the first test asks
-// for it.
+// for it, or of what ProgramVariable names.
 func Program(t testing.TB) string {
 	t.Helper()
 	if err := program.build(); err != nil {
 		t.Fatal(err)
 	}
-	return program.path()
+	return program.path
 }
 
 // Result is what a command did.

@@ -3,8 +3,10 @@ package harness
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +24,9 @@ type Server struct {
 	Ended <-chan struct{} // closed when the process has ended and its log is whole
 
 	ready <-chan string
+	said  io.Closer       // its standard error
+	cut   context.Context // ends a moment after Kill
+	end   func()
 	http  *http.Client
 	mu    sync.Mutex
 	log   bytes.Buffer
@@ -39,7 +44,8 @@ func Start(cmd *exec.Cmd, keep func(line string) bool) (*Server, error) {
 	}
 	at := regexp.MustCompile(`server ready.* url=(https?://[0-9.:]+)`)
 	ready, ended := make(chan string, 1), make(chan struct{})
-	s := &Server{Cmd: cmd, Ended: ended, ready: ready, http: HTTP()}
+	s := &Server{Cmd: cmd, Ended: ended, ready: ready, said: stderr, http: HTTP()}
+	s.cut, s.end = context.WithCancel(context.Background())
 	go func() {
 		defer close(ended)
 		for lines := bufio.NewReader(stderr); ; {
@@ -112,10 +118,17 @@ func (s *Server) Alive(t testing.TB) {
 	}
 }
 
-// Kill ends the process as a power cut does, and waits for its end.
+// Kill ends the process as a power cut does, and waits for its end. Under Wine others may hold
+// its log open, and now and then a connection: calls that are under way end a second later.
 func (s *Server) Kill() {
 	_ = s.Cmd.Process.Kill() // it may have ended already
-	<-s.Ended
+	select {
+	case <-s.Ended:
+	case <-time.After(2 * time.Second):
+		_ = s.said.Close()
+		<-s.Ended
+	}
+	time.AfterFunc(time.Second, s.end)
 	s.http.CloseIdleConnections()
 }
 

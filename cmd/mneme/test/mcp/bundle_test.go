@@ -84,6 +84,10 @@ func TestBundle(t *testing.T) {
 			t.Fatalf("%v\n%s", err, log.String())
 		}
 		s := goSession{session}
+		first, err := s.call("search", object{"query": "where is the key"})
+		if err != nil || first.IsError || !strings.Contains(string(first.Structured), `"results":[]`) && len(c.settings) == 0 {
+			t.Errorf("a search before anything is saved: %+v, %v", first, err)
+		}
 		if out, err := s.call("save", object{"text": "The key is under the mat.", "id": "key"}); err != nil || out.IsError {
 			t.Fatalf("save: %+v, %v", out, err)
 		}
