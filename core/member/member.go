@@ -94,8 +94,8 @@ func active(o port.Organization) error {
 	return nil
 }
 
-// Resolve finds out what a member may do now. Faults: Unauthorized for one who is gone or has never
-// joined; Forbidden when the organization is suspended.
+// Resolve finds out what a member may do now. Faults: Unauthorized for one who is gone, disabled or has
+// never joined; Forbidden when the organization is suspended.
 func (s *Service) Resolve(ctx context.Context, org ident.Org, id string) (p ident.Principal, err error) {
 	err = s.store.View(ctx, func(r reader) error {
 		m, err := r.Member(ctx, org, id)
@@ -108,6 +108,9 @@ func (s *Service) Resolve(ctx context.Context, org ident.Org, id string) (p iden
 		}
 		if m.JoinedAt.IsZero() {
 			return refused()
+		}
+		if !m.DisabledAt.IsZero() {
+			return fault.New(fault.Unauthorized, "an owner of the organization has disabled your sign-in")
 		}
 		p = principal(m, o)
 		return active(o)
@@ -132,7 +135,7 @@ func (s *Service) SignIn(ctx context.Context, org, email, password string) (iden
 	if err != nil {
 		return ident.Principal{}, err
 	}
-	if !ok || m.JoinedAt.IsZero() || active(o) != nil {
+	if !ok || m.JoinedAt.IsZero() || !m.DisabledAt.IsZero() || active(o) != nil {
 		return ident.Principal{}, refused()
 	}
 	return principal(m, o), nil
@@ -191,7 +194,7 @@ func (s *Service) Accept(ctx context.Context, code, password string,
 		if err != nil {
 			return err
 		}
-		if !s.now().Before(i.ExpiresAt) || active(o) != nil {
+		if !s.now().Before(i.ExpiresAt) || !m.DisabledAt.IsZero() || active(o) != nil {
 			return notInvited()
 		}
 		m.Password = stored

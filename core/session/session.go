@@ -29,6 +29,10 @@ type Settings struct {
 	Store   port.Store
 	Keys    Keys
 	Members *member.Service // nil: nobody signs in as a member
+	// Provider signs members in elsewhere; nil: there is none.
+	Provider port.IdentityProvider
+	// NoPasswords takes no passwords: members sign in at the provider alone.
+	NoPasswords bool
 	// Refused is told of refused tries to sign in, for the audit log; nil: nothing is.
 	Refused func(context.Context, port.AuditRecord) error
 
@@ -57,15 +61,17 @@ const maxAgent = 256
 
 // Service begins, verifies and ends sessions. Safe for concurrent use.
 type Service struct {
-	store      port.Narrowed[reader, writer]
-	keys       Keys
-	members    *member.Service
-	refused    func(context.Context, port.AuditRecord) error
-	lifetime   time.Duration
-	idle       time.Duration
-	purgeEvery time.Duration
-	now        func() time.Time
-	log        *slog.Logger
+	store       port.Narrowed[reader, writer]
+	keys        Keys
+	members     *member.Service
+	provider    port.IdentityProvider
+	refused     func(context.Context, port.AuditRecord) error
+	lifetime    time.Duration
+	idle        time.Duration
+	noPasswords bool
+	purgeEvery  time.Duration
+	now         func() time.Time
+	log         *slog.Logger
 }
 
 // reader and writer are what the service uses of the store.
@@ -89,15 +95,17 @@ func New(s Settings) *Service {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Service{
-		store:      port.Narrow(s.Store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
-		keys:       s.Keys,
-		members:    s.Members,
-		refused:    s.Refused,
-		lifetime:   cmp.Or(s.Lifetime, 12*time.Hour),
-		idle:       cmp.Or(s.Idle, time.Hour),
-		purgeEvery: cmp.Or(s.PurgeEvery, 10*time.Minute),
-		now:        func() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }, // as stores keep times
-		log:        s.Log,
+		store:       port.Narrow(s.Store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
+		keys:        s.Keys,
+		members:     s.Members,
+		refused:     s.Refused,
+		provider:    s.Provider,
+		noPasswords: s.NoPasswords,
+		lifetime:    cmp.Or(s.Lifetime, 12*time.Hour),
+		idle:        cmp.Or(s.Idle, time.Hour),
+		purgeEvery:  cmp.Or(s.PurgeEvery, 10*time.Minute),
+		now:         func() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }, // as stores keep times
+		log:         s.Log,
 	}
 }
 
@@ -131,7 +139,7 @@ func (s *Service) Begin(ctx context.Context, secret, agent string) (Begun, error
 // BeginMember signs in with the password of the member with an address in an organization, named
 // by name or id. Whatever is wrong, it is fault Unauthorized.
 func (s *Service) BeginMember(ctx context.Context, org, email, password, agent string) (Begun, error) {
-	if s.members == nil {
+	if !s.Ways().Passwords {
 		return Begun{}, s.refuse(ctx, signIn, notAccepted())
 	}
 	p, err := s.members.SignIn(ctx, org, email, password)
@@ -147,8 +155,8 @@ func (s *Service) BeginMember(ctx context.Context, org, email, password, agent s
 // Accept takes an invitation, once, with the password that the member chooses, and signs in. Faults
 // as member.Service's Accept.
 func (s *Service) Accept(ctx context.Context, code, password, agent string) (Begun, error) {
-	if s.members == nil {
-		return Begun{}, notAccepted()
+	if !s.Ways().Passwords {
+		return Begun{}, s.refuse(ctx, "console.invitation", notAccepted())
 	}
 	var p ident.Principal
 	taking := port.WithAudit(ctx,
@@ -170,8 +178,8 @@ func (s *Service) ChangePassword(ctx context.Context, token, old, password strin
 	if err != nil {
 		return err
 	}
-	if s.members == nil {
-		return fault.New(fault.Forbidden, "there are no members")
+	if !s.Ways().Passwords {
+		return fault.New(fault.Forbidden, "members have no passwords here")
 	}
 	changing := port.WithAudit(ctx,
 		&port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.password", p) }})
