@@ -33,8 +33,8 @@ source-scale: ## a source of ITEMS items, followed first and again: time, memory
 	go test -run '^$$' -bench '^BenchmarkScale$$' -benchtime 1x -timeout 0 ./core/source -items $(ITEMS)
 
 EVENTS ?= 100000
-webhook-scale: ## EVENTS= events wait for an endpoint that sleeps, and go to one that fails at random: order, time and memory
-	EVENTS=$(EVENTS) go test ./core/webhook -run '^(TestASleepingEndpoint|TestAReceiverThatFailsAtRandom)$$' -count=1 -v -timeout 3h
+webhook-scale: ## EVENTS= events wait for an endpoint that sleeps, go to one that fails at random, and through rotations: order, time and memory
+	EVENTS=$(EVENTS) go test ./core/webhook -run '^(TestASleepingEndpoint|TestAReceiverThatFailsAtRandom|TestRotationUnderLoad)$$' -count=1 -v -timeout 3h
 
 power-cuts: ## what every single step of the store and the index leaves when the power goes then (make test samples them)
 	MNEME_POWER_CUTS=all go test -count=1 -v -timeout 0 -run 'PowerCut' ./adapters/disk/... ./adapters/storage/sqlite ./adapters/index/embedded
@@ -45,7 +45,8 @@ power-cuts: ## what every single step of the store and the index leaves when the
 # out more of that kind. Pointers of SQLite, which is translated from C, are not checked.
 RACE_PKGS ?= $$(go list $(PKGS) | awk '!seen[$$0]++' | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ \
   -e /cmd/mneme/test/clients$$ -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/endurance$$ -e /cmd/mneme/test/faults$$ \
-  -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$)
+  -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$ \
+  -e /cmd/mneme/test/arm64$$ -e /cmd/mneme/test/wine$$)
 test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -short '-gcflags=modernc.org/...=-d=checkptr=0' -timeout 40m $(RACE_PKGS)
 

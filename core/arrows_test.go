@@ -115,6 +115,11 @@ var rules = []rule{
 		why:    "tools put the services of namespaces behind friendlier arguments",
 	},
 	{
+		folder: "core/check",
+		may:    []string{"core/query", "core/op", "core/port"},
+		why:    "a check asks as any caller does",
+	},
+	{
 		folder: "core/oauth",
 		may:    []string{"core/op", "core/port"},
 		why:    "the OAuth front lends a key to web clients",
@@ -187,8 +192,8 @@ var rules = []rule{
 	},
 	{
 		folder: "transports/console",
-		may: []string{"core/op", "core/session", "core/member", "transports/codec", "core/admin", "core/audit", "core/document",
-			"core/event", "core/file", "core/memory", "core/model", "core/namespace", "core/query", "core/source",
+		may: []string{"core/op", "core/session", "core/member", "transports/codec", "core/admin", "core/audit", "core/check",
+			"core/document", "core/event", "core/file", "core/memory", "core/model", "core/namespace", "core/query", "core/source",
 			"core/status", "core/usage", "core/webhook"},
 		never: []string{"database/sql"},
 		why:   "pages call operations in process: of services they know the wire types, of ports and adapters nothing",
@@ -214,6 +219,12 @@ var rules = []rule{
 		bare:   true,
 		may:    []string{"code.dny.dev/ssrf"},
 		why:    "a client for URLs from outside knows nobody that uses it",
+	},
+	{
+		folder: "adapters/outbound/outboundtest",
+		bare:   true,
+		may:    []string{"golang.org/x/net"},
+		why:    "a name server for tests knows no client",
 	},
 	{
 		folder: "adapters/postgres",

@@ -740,3 +740,132 @@ func TestRunNumbersWhatIsRecorded(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// run has a log do its own work until the test says that something is so.
+func (l *log) run(s *audit.Service, until func() bool) {
+	l.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(ctx) })
+	for !until() {
+		if time.Sleep(time.Millisecond); l.T.Context().Err() != nil {
+			l.Fatal("it never is so")
+		}
+	}
+	stop()
+	running.Wait()
+}
+
+// TestRunForgetsWhatIsOld: a server does so when it starts, and says nothing of what goes well.
+func TestRunForgetsWhatIsOld(t *testing.T) {
+	var said coretest.Lines
+	l := open(t, audit.Settings{Retention: time.Hour, Log: said.Logger()})
+	l.fill("a")
+	l.ahead = 2 * time.Hour
+	ctx, e := entry("b")
+	if err := l.records.Update(ctx, put("b")); err != nil || !e.Stored() {
+		t.Fatal(err)
+	}
+	l.run(l.Service, func() bool {
+		done := false
+		err := l.Store.View(ctx, func(r port.Reader) error {
+			head, err := r.AuditHead(ctx)
+			done = head.Trimmed == 1 && head.Seq == 2
+			return err
+		})
+		return err == nil && done
+	})
+	if said.String() != "" {
+		t.Errorf("all is well, and said is %s", &said)
+	}
+}
+
+// TestRunSaysWhatFails: and goes on.
+func TestRunSaysWhatFails(t *testing.T) {
+	var said coretest.Lines
+	l := open(t, audit.Settings{Log: said.Logger()})
+	away := func() error { return errors.New("the database is away") }
+	l.Store.OnBackgroundUpdate.Set(away)
+	l.Store.OnView.Set(away)
+	if err := l.Note(context.Background(), port.AuditRecord{Actor: port.ActorAnonymous}); err == nil { // which wakes it
+		t.Error("a note that is not stored is well")
+	}
+	l.run(l.Service, func() bool {
+		return strings.Contains(said.String(), "audit log not trimmed") &&
+			strings.Contains(said.String(), "audit records not numbered")
+	})
+	l.Store.OnBackgroundUpdate.Clear()
+	l.Store.OnView.Clear()
+}
+
+// TestWhatIsRecordedIsNotSaid: the log of the server names only what could not be recorded.
+func TestWhatIsRecordedIsNotSaid(t *testing.T) {
+	var said coretest.Lines
+	l := open(t, audit.Settings{Log: said.Logger()})
+	call := &op.Call{Spec: &op.Spec{Name: "change", Method: "POST", Path: "/admin/v1/organizations",
+		Family: op.Administration, Mutates: true}}
+	end := func(s *audit.Service, c *op.Call, err error) {
+		t.Helper()
+		ctx, e := s.Begin(l.own, c)
+		if err := s.End(ctx, e, c, err); err != nil {
+			t.Errorf("the end of %s: %v", c.Spec.Name, err)
+		}
+	}
+	end(l.Service, call, nil)
+	end(l.Service, call, fault.New(fault.Forbidden, "no"))
+	if err := l.Note(context.Background(), port.AuditRecord{Actor: port.ActorAnonymous, Action: "session.begin", Status: 401,
+		Org: ident.From(l.own).Org}); err != nil {
+		t.Errorf("a note: %v", err)
+	}
+	if said.String() != "" {
+		t.Errorf("all is recorded, and said is %s", &said)
+	}
+	rs := l.list(l.operator, audit.List{Limit: new(3)})
+	if len(rs.Records) != 3 || rs.NextCursor != nil {
+		t.Fatalf("recorded: %+v", rs)
+	}
+	if n := rs.Records[0]; n.Action != "session.begin" || n.Status != 401 || n.ID == "" || n.At == "" || n.Fields == nil {
+		t.Errorf("noted as %+v", n)
+	}
+
+	broken := audit.New(audit.Settings{Store: full{l.Store}, Pages: l.Pages, Log: said.Logger()})
+	write := &op.Call{Spec: &op.Spec{Name: "write", Method: "POST", Path: "/n", Mutates: true}}
+	end(broken, write, nil)
+	end(broken, call, fault.New(fault.Forbidden, "no"))
+	if n := strings.Count(said.String(), "audit record not stored"); n != 2 {
+		t.Errorf("two records are not stored, and said is %s", &said)
+	}
+	refused := port.AuditRecord{Actor: port.ActorAnonymous, Action: "session.begin"}
+	if err := broken.Note(context.Background(), refused); err == nil {
+		t.Error("a note that is not stored is well")
+	}
+}
+
+// TestCommands: one that has changed the store in its own way leaves its record with its end.
+func TestCommands(t *testing.T) {
+	l := open(t, audit.Settings{})
+	ctx := context.Background()
+	for _, err := range []error{nil, fault.New(fault.Conflict, "no")} {
+		if err := audit.CommandEnded(ctx, l.Store, "copy all", "to", err); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rs := l.list(l.operator, audit.List{}).Records
+	if len(rs) != 2 || rs[1].Status != 200 || rs[0].Status != 409 || rs[0].Action != "cli.copy.all" || *rs[0].Target != "to" ||
+		rs[0].Actor != "cli" {
+		t.Errorf("recorded: %+v", rs)
+	}
+}
+
+// TestFiltersOfNoTime: and those of a time are taken.
+func TestFiltersOfNoTime(t *testing.T) {
+	l := open(t, audit.Settings{})
+	for text, well := range map[string]bool{"yesterday": false, "2026-01-02T03:04:05Z": true} {
+		for what, f := range map[string]audit.Filter{"since": {Since: &text}, "until": {Until: &text}} {
+			_, err := coretest.Call(l.operator, l.List, audit.List{Filter: f})
+			if well != (err == nil) || !well && fault.CodeOf(err) != fault.InvalidRequest {
+				t.Errorf("%s %s: %v", what, text, err)
+			}
+		}
+	}
+}

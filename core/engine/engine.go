@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/audit"
+	"github.com/mnemehq/mneme/core/check"
 	datasets "github.com/mnemehq/mneme/core/dataset/namespace"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/event"
@@ -209,6 +210,7 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Timeout:   c.Timeouts.Query,
 		Log:       c.Log,
 	})
+	e.checks = check.New(check.Settings{Store: c.Store, Queries: e.queries, Now: c.Now})
 	e.tools = tool.New(tool.Settings{
 		Namespaces: e.namespaces,
 		Documents:  e.documents,

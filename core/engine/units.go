@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/admin"
 	"github.com/mnemehq/mneme/core/audit"
+	"github.com/mnemehq/mneme/core/check"
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/file"
@@ -46,6 +47,7 @@ type services struct {
 	documents  *document.Service
 	files      *file.Service
 	queries    *query.Service
+	checks     *check.Service
 	tools      *tool.Service
 	memories   *memory.Service
 	recall     *recall.Service
@@ -87,6 +89,7 @@ func units() []unit {
 		serves("documents", document.Operations, func(s *services) *document.Service { return s.documents }),
 		serves("files", file.Operations, func(s *services) *file.Service { return s.files }),
 		serves("queries", query.Operations, func(s *services) *query.Service { return s.queries }),
+		serves("checks", check.Operations, func(s *services) *check.Service { return s.checks }),
 		serves("tools", tool.Operations, func(s *services) *tool.Service { return s.tools }),
 		serves("memories", memory.Operations, func(s *services) *memory.Service { return s.memories }).
 			running(func(s *services) func(context.Context) error { return s.memories.Run }),

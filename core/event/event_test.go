@@ -3,6 +3,7 @@ package event_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -32,6 +33,7 @@ type world struct {
 	*testing.T
 	ctx        context.Context // of a key of the organization "default"
 	admin      context.Context
+	below      *coretest.Store // of the recorder, whose failures are the publisher's
 	recorder   *event.Recorder
 	publisher  *event.Publisher
 	events     *event.Service
@@ -44,7 +46,8 @@ func open(t *testing.T, s event.RecorderSettings, p event.PublisherSettings) *wo
 	t.Helper()
 	w := &world{T: t}
 	o := coretest.Options{Over: func(store port.DocumentStore) port.DocumentStore {
-		s.Store = store
+		w.below = &coretest.Store{DocumentStore: store}
+		s.Store = w.below
 		w.recorder = event.NewRecorder(s)
 		return w.recorder
 	}}
@@ -54,7 +57,7 @@ func open(t *testing.T, s event.RecorderSettings, p event.PublisherSettings) *wo
 	w.Fixture = coretest.New(t, o)
 	p.Recorder, p.Replica, p.Now, p.Pace = w.recorder, w.Replica, s.Now, time.Millisecond
 	w.publisher = event.NewPublisher(p)
-	w.events = event.New(event.Settings{Publisher: w.publisher, Pages: w.Pages, Now: s.Now,
+	w.events = event.New(event.Settings{Publisher: w.publisher, Pages: w.Pages, Now: s.Now, Log: p.Log,
 		Schema: func(of reflect.Type) (json.RawMessage, error) { return json.Marshal(of.Name()) }})
 	w.documents = services.Documents(w.Fixture)
 	w.namespaces = namespace.New(w.Store, w.Pages, w.Models, func(context.Context, port.Partition) {})
@@ -316,6 +319,12 @@ func TestMemories(t *testing.T) {
 		t.Error("the same content was saved twice")
 	}
 	w.told("memory.created ann")
+	_, err = coretest.Call(app, memories.Batch, memory.Batch{EndUserID: "ann", Memories: []memory.BatchItem{
+		{Content: new("I like coffee.")}, {Content: new("I like milk.")}}})
+	w.must(err)
+	w.told("memory.created ann", "memory.created ann")
+	personal := ident.From(w.Caller(key.Issue{Kind: ident.Personal, Integration: "app", EndUser: "ann"})).KeyID
+	w.told("key.created key/personal")
 	upsert := func(version int64, text string) {
 		t.Helper()
 		_, err := coretest.Call(app, memories.Upsert, memory.Upsert{EndUserID: "ann", ExternalID: "m7", Source: "mail",
@@ -344,11 +353,11 @@ func TestMemories(t *testing.T) {
 	if _, err := coretest.Call(app, memories.EraseUser, memory.EraseUser{EndUserID: "ann"}); err != nil {
 		t.Fatal(err)
 	}
-	w.told("user.erased ann 1 gone")
+	w.told("user.erased ann 3 gone")
 	w.after = ""
 	for _, e := range w.told("key.created key/service", "key.created key/admin", "key.created key/integration",
-		"user.erased ann 1 gone") {
-		if e.Type != event.UserErased && strings.Contains(string(e.Data), "ann") {
+		"user.erased ann 3 gone") {
+		if e.Type != event.UserErased && (strings.Contains(string(e.Data), "ann") || strings.Contains(string(e.Data), personal)) {
 			t.Errorf("an erased end user stands in %s", e.Data)
 		}
 	}
@@ -505,8 +514,205 @@ func TestPublisherMoves(t *testing.T) {
 	stop()
 	w.write("docs", "a=2")
 	w.told("documents.written docs a")
+	var looks atomic.Int64
+	w.below.OnView.Set(func() error { looks.Add(1); return nil })
 	w.run(event.NewPublisher(event.PublisherSettings{Recorder: w.recorder, Replica: other}))
+	for looks.Load() < 2 { // it has looked for work, and there was none
+		time.Sleep(time.Millisecond)
+	}
 	w.must(w.Replica.Leave(context.Background())) // the first one's claim is over
 	w.write("docs", "a=3")
 	w.told("documents.written docs a")
+}
+
+// TestQuotas: that one was exceeded is told, and not that there is room again.
+func TestQuotas(t *testing.T) {
+	w := open(t, event.RecorderSettings{}, event.PublisherSettings{})
+	ctx, org := context.Background(), ident.From(w.ctx).Org
+	w.must(w.Store.Update(ctx, func(tx port.Writer) error {
+		return errors.Join(tx.PutQuota(ctx, org, port.QuotaBytes, 100), tx.PutQuota(ctx, org, port.QuotaDocuments, 7))
+	}))
+	for _, at := range []time.Time{time.Now(), {}} {
+		w.must(w.Store.Update(ctx, func(tx port.Writer) error {
+			return tx.ExceedQuota(ctx, org, port.QuotaDocuments, 6, at)
+		}))
+	}
+	got := w.told("quota.exceeded")
+	var d event.QuotaData
+	w.must(json.Unmarshal(got[0].Data, &d))
+	if want := (event.QuotaData{OrganizationID: string(org), Quota: "documents", Limit: 7, Used: 6}); d != want {
+		t.Errorf("told of %+v, want %+v", d, want)
+	}
+}
+
+// TestReindexed: a namespace that gets its new vectors tells of it.
+func TestReindexed(t *testing.T) {
+	w := open(t, event.RecorderSettings{}, event.PublisherSettings{})
+	ctx, p := context.Background(), port.Documents(ident.From(w.ctx).Org, "docs")
+	w.write("docs", "a=1")
+	w.told("namespace.created docs", "documents.written docs a")
+	swap := func() error {
+		return w.Store.Update(ctx, func(tx port.Writer) error { return tx.SwapPartition(ctx, p) })
+	}
+	if err := swap(); err == nil {
+		t.Error("swapped with what is not there")
+	}
+	w.told()
+	w.must(w.Store.Update(ctx, func(tx port.Writer) error {
+		row, err := tx.Partition(ctx, p)
+		if err == nil {
+			_, err = tx.CreatePartition(ctx, p.Shadow(), row)
+		}
+		return err
+	}))
+	w.told()
+	w.must(swap())
+	w.told("namespace.reindexed docs")
+}
+
+// hook stores a webhook.
+func (w *world) hook(row port.WebhookRow) port.WebhookRow {
+	w.Helper()
+	row.Org, row.URL, row.Scheme = ident.From(w.ctx).Org, "https://example.org/", "v1"
+	row.CreatedAt, row.UpdatedAt = time.Now(), time.Now()
+	w.must(w.Store.Update(context.Background(), func(tx port.Writer) error {
+		return tx.PutWebhook(context.Background(), row)
+	}))
+	return row
+}
+
+// TestDeliveries: of an event that gets its number each webhook gets a delivery that wants it,
+// which keys see as far as they see the webhook.
+func TestDeliveries(t *testing.T) {
+	var told atomic.Int64
+	var log coretest.Lines
+	w := open(t, event.RecorderSettings{}, event.PublisherSettings{Delivered: func() { told.Add(1) }, Log: log.Logger()})
+	w.write("docs", "a=1")
+	w.numbered()
+	if told.Load() != 0 {
+		t.Error("told of deliveries where there is no webhook")
+	}
+	w.hook(port.WebhookRow{ID: "whk_all", Enabled: true})
+	w.hook(port.WebhookRow{ID: "whk_some", Enabled: true, Kinds: []string{event.NamespaceDeleted}})
+	w.hook(port.WebhookRow{ID: "whk_admin", Enabled: true, Admin: true})
+	w.hook(port.WebhookRow{ID: "whk_off"})
+	w.write("docs", "a=2")
+	w.delete("docs", "a")
+	w.numbered()
+	limited := w.Caller(key.Issue{Namespace: "docs"})
+	for kind, want := range map[string][3][]string{ // for a key, one of the namespace, and an administrator's
+		event.NamespaceCreated: {},
+		event.DocumentsDeleted: {{"whk_all"}, nil, {"whk_admin", "whk_all"}},
+		event.NamespaceDeleted: {{"whk_all", "whk_some"}, nil, {"whk_admin", "whk_all", "whk_some"}},
+	} {
+		id := w.list(w.ctx, event.ListEvents{Kinds: []string{kind}}).Events[0].ID
+		one, err := coretest.Call(w.ctx, w.events.Get, event.GetEvent{ID: id})
+		w.must(err)
+		narrow, err := coretest.Call(limited, w.events.Get, event.GetEvent{ID: id})
+		w.must(err)
+		all, err := coretest.Call(w.admin, w.events.GetOf, event.GetEventOf{Org: "default", GetEvent: event.GetEvent{ID: id}})
+		w.must(err)
+		for i, got := range []event.Told{one, narrow, all} {
+			var to []string
+			for _, d := range got.Deliveries {
+				to = append(to, d.WebhookID)
+				if d.Status != "pending" || d.Attempts != 0 || !strings.HasPrefix(d.ID, "dlv_") || got.ID != id {
+					t.Errorf("%s: %+v", kind, got)
+				}
+			}
+			if slices.Sort(to); !slices.Equal(to, want[i]) {
+				t.Errorf("%s is sent to %v as key %d sees it, want %v", kind, to, i, want[i])
+			}
+		}
+	}
+	if told.Load() == 0 {
+		t.Error("nobody is told of deliveries")
+	}
+	if log.String() != "" {
+		t.Errorf("all is well, and logged is %s", &log)
+	}
+}
+
+// TestWebhookDisabled: that the server has disabled one is told to others, once, and not what
+// callers do themselves.
+func TestWebhookDisabled(t *testing.T) {
+	w := open(t, event.RecorderSettings{}, event.PublisherSettings{})
+	row := w.hook(port.WebhookRow{ID: "whk_one", Enabled: true})
+	w.hook(port.WebhookRow{ID: "whk_two", Enabled: true})
+	row.Enabled = false
+	row = w.hook(row)
+	row.Reason = "gone"
+	w.hook(row) // it was disabled before
+	w.told()
+	row.Enabled, row.Reason = true, ""
+	w.hook(row)
+	row.Enabled, row.Reason = false, "failing"
+	w.hook(row)
+	got := w.told("webhook.disabled because failing")
+	var d event.WebhookData
+	w.must(json.Unmarshal(got[0].Data, &d))
+	if d.WebhookID != "whk_one" || d.Reason != "failing" {
+		t.Errorf("told of %+v", d)
+	}
+	w.must(w.Store.View(context.Background(), func(r port.Reader) error {
+		stored, err := r.Webhook(context.Background(), row.Org, row.ID)
+		if stored.Enabled || stored.Reason != "failing" {
+			t.Errorf("stored as %+v", stored)
+		}
+		return err
+	}))
+	row.Enabled, row.Reason = true, ""
+	w.hook(row)
+	one := port.Event{Kind: event.WebhookDisabled, Entity: event.WebhookEntity("whk_one")}
+	for id, want := range map[string]bool{"whk_one": false, "whk_two": true} {
+		if got := event.Wanted(port.WebhookRow{ID: id}, one); got != want {
+			t.Errorf("%s is told: %v", id, got)
+		}
+	}
+}
+
+// TestADatabaseThatIsAway: what needs it says so, and it all goes on once it is back.
+func TestADatabaseThatIsAway(t *testing.T) {
+	var log coretest.Lines
+	w := open(t, event.RecorderSettings{}, event.PublisherSettings{Log: log.Logger()})
+	w.list(w.ctx, event.ListEvents{})
+	if log.String() != "" {
+		t.Errorf("all is well, and logged is %s", &log)
+	}
+	away := func() error { return fault.New(fault.Unavailable, "the database is away") }
+	w.below.OnView.Set(away)
+	for !strings.Contains(log.String(), "events not published") {
+		w.recorder.Wake()
+		time.Sleep(time.Millisecond)
+	}
+	_, err := coretest.Call(w.admin, w.events.ListOf, event.ListEventsOf{Org: "default"})
+	w.refused(fault.Unavailable, err)
+	w.below.OnView.Clear()
+	w.write("docs", "a=1")
+	w.told("namespace.created docs", "documents.written docs a")
+
+	// Reading does not fail when it can't be noted, which is tried with the next call again.
+	other := w.Caller(key.Issue{Org: "elsewhere"})
+	w.below.OnUpdate.Set(away)
+	if page, err := coretest.Call(other, w.events.List, event.ListEvents{}); err != nil || page.NextCursor == "" {
+		t.Errorf("a reader who can't be noted: %+v, %v", page, err)
+	}
+	if !strings.Contains(log.String(), "reader of events not noted") {
+		t.Errorf("a reader can't be noted, and logged is %s", &log)
+	}
+	read := func() (at time.Time) {
+		w.must(w.Store.View(context.Background(), func(r port.Reader) (err error) {
+			at, _, err = r.EventsRead(context.Background(), ident.From(other).Org)
+			return err
+		}))
+		return at
+	}
+	if at := read(); !at.IsZero() {
+		t.Errorf("noted at %v", at)
+	}
+	w.below.OnUpdate.Clear()
+	w.list(other, event.ListEvents{})
+	if read().IsZero() {
+		t.Error("the next call of a reader is not noted")
+	}
 }

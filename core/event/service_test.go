@@ -110,6 +110,12 @@ func TestPages(t *testing.T) {
 		t.Errorf("since then: %s", got)
 	}
 
+	last := w.list(w.ctx, event.ListEvents{After: "newest", Limit: new(2)})
+	if types(last) != "documents.written documents.written" ||
+		types(w.list(w.ctx, event.ListEvents{After: last.NextCursor})) != "" {
+		t.Errorf("the last two: %s", types(last))
+	}
+
 	// A cursor is of its list, and of its organization.
 	elsewhere := w.Caller(key.Issue{Org: "elsewhere"})
 	for what, c := range map[string]struct {

@@ -58,7 +58,7 @@ func moment(t time.Time) *time.Time {
 // Invited is a member with the code of the invitation, which is not kept.
 type Invited struct {
 	Member
-	Code string `json:"code" doc:"lets whoever has it choose the member's password, once; it is not shown again"`
+	Code string `json:"code" doc:"lets anyone who has it choose the member's password, once; it is not shown again"`
 	Path string `json:"path" doc:"where it is turned in, below the server's address, with the code behind the #"`
 }
 

@@ -77,7 +77,7 @@ func New(s Settings) *Service {
 	}
 }
 
-// refused is the one answer to whoever is not let in, so that it does not tell who is a member.
+// refused is the one answer to all who are not let in, so that it does not tell who is a member.
 func refused() error { return fault.New(fault.Unauthorized, "the address or the password is wrong") }
 
 // principal is what a member may do.
@@ -255,7 +255,7 @@ func (s *Service) ChangePassword(ctx context.Context, who ident.Principal, old, 
 			return err
 		}
 		if now.Password != m.Password {
-			return fault.New(fault.Conflict, "the password was changed meanwhile")
+			return fault.New(fault.Conflict, "the password was changed in the meantime")
 		}
 		now.Password = stored
 		if err := w.ChangeMember(ctx, now); err != nil {

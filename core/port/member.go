@@ -26,7 +26,7 @@ type Member struct {
 	InvitedUntil time.Time
 }
 
-// Invitation lets whoever has its code choose a password for a member, once.
+// Invitation lets anyone who has its code choose a password for a member, once.
 type Invitation struct {
 	Hash      [32]byte // SHA-256 of the code
 	Org       ident.Org

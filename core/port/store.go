@@ -54,6 +54,7 @@ type Reader interface {
 	GrantReader
 	AuditReader
 	UsageReader
+	SavedQueryReader
 }
 
 // Writer is a transaction on everything but documents, which a DocumentWriter
@@ -81,6 +82,7 @@ type Writer interface {
 	GrantWriter
 	AuditWriter
 	UsageWriter
+	SavedQueryWriter
 }
 
 // Organization owns namespaces and keys.

@@ -222,7 +222,7 @@ func (s *Service) begin(ctx context.Context, p ident.Principal, agent string) (B
 	}
 	beginning := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, signIn, p) }})
 	err := s.store.Update(beginning, func(w writer) error { return w.PutSession(ctx, row) })
-	if fault.CodeOf(err) == fault.NotFound { // the key or member has gone meanwhile
+	if fault.CodeOf(err) == fault.NotFound { // the key or member has gone in the meantime
 		return Begun{}, notAccepted()
 	}
 	if err != nil {

@@ -167,6 +167,11 @@ func TestCounts(t *testing.T) {
 		requests, tokens = requests+r.Requests, tokens+r.TokensEmbedded
 	}
 	w.same("rows", len(rows), 3*workers)
+	for _, r := range w.list(w.operator, usage.Filter{By: "hour"}) {
+		if !r.From.Equal(w.clock().Truncate(time.Hour)) { // also what could not be stored at first
+			t.Errorf("counted at %v as of %v", w.clock(), r.From)
+		}
+	}
 	w.same("requests", requests, int64(processes*workers*rounds))
 	w.same("tokens", tokens, int64(processes*workers*rounds*(rounds-1)/2))
 }
@@ -213,21 +218,25 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("another's usage: %v", err)
 	}
 
-	var pages []usage.Row
-	in := usage.List{Limit: new(1), Filter: usage.Filter{Account: of}}
-	for range 3 {
-		p, err := w.usage.List(w.operator, in)
-		w.must(err)
-		pages = append(pages, p.Usage...)
-		if p.NextCursor == nil {
-			in.Cursor = ""
-			break
+	for limit, want := range map[int][]int{1: {1, 1, 1}, 2: {2, 1}, 3: {3}} {
+		var pages []usage.Row
+		var sizes []int
+		in := usage.List{Limit: &limit, Filter: usage.Filter{Account: of}}
+		for more := true; more && len(sizes) < 4; {
+			p, err := w.usage.List(w.operator, in)
+			w.must(err)
+			pages, sizes = append(pages, p.Usage...), append(sizes, len(p.Usage))
+			if more = p.NextCursor != nil; more {
+				in.Cursor = *p.NextCursor
+			}
 		}
-		in.Cursor = *p.NextCursor
+		w.same("page by page", pages, []usage.Row{ann, docs, more})
+		w.same("rows of the pages", sizes, want)
 	}
-	w.same("page by page", pages, []usage.Row{ann, docs, more})
-	if in.Cursor != "" {
-		t.Error("the last page has a cursor")
+	for what, f := range map[string]usage.Filter{"from": {From: new("yesterday")}, "to": {To: new("soon")}} {
+		if _, err := coretest.Call(w.operator, w.usage.List, usage.List{Filter: f}); fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("%s is no time: %v", what, err)
+		}
 	}
 	export, err := w.usage.Export(w.operator, usage.TakeOut{Filter: usage.Filter{Account: of, By: "hour"}})
 	w.must(err)
@@ -245,11 +254,20 @@ func TestAccounts(t *testing.T) {
 // unread is read by the next one.
 func TestKept(t *testing.T) {
 	w := open(t)
+	pages := func(s *usage.Service, limit int) (out []usage.AllKept) {
+		t.Helper()
+		for in := (usage.ListBytes{Limit: &limit}); ; {
+			page, err := s.ListBytes(w.operator, in)
+			w.must(err)
+			if out = append(out, page); page.NextCursor == nil {
+				return out
+			}
+			in.Cursor = *page.NextCursor
+		}
+	}
 	kept := func(s *usage.Service) (out []string) {
 		t.Helper()
-		all, err := s.ListBytes(w.operator, usage.ListBytes{})
-		w.must(err)
-		for _, k := range all.Kept {
+		for _, k := range pages(s, 1000)[0].Kept {
 			of := k.IntegrationID
 			if k.Namespace != nil {
 				of = k.Namespace
@@ -273,8 +291,9 @@ func TestKept(t *testing.T) {
 	w.must(err)
 	w.must(w.write(w.ctx, "more", "a 45"))
 	// The process dies before it has read what it changed.
+	var log coretest.Lines
 	next := usage.New(usage.Settings{Store: w.Store, Counter: usage.NewCounter(w.clock), Pages: w.Pages, Now: w.clock,
-		Guard: usage.NewGuard(usage.GuardSettings{Store: w.Store.DocumentStore, Now: w.clock})})
+		Guard: usage.NewGuard(usage.GuardSettings{Store: w.Store.DocumentStore, Now: w.clock}), Log: log.Logger()})
 	w.same("before the next process runs", kept(next), []string{integration + " 6", "docs 4"})
 	run, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -286,9 +305,31 @@ func TestKept(t *testing.T) {
 	}
 	stop()
 	running.Wait()
+	if log.String() != "" {
+		t.Errorf("nothing has failed, and logged is %s", &log)
+	}
 	_, err = w.memories.Erase(context.Background(), ident.From(app).Org, integration, "ann")
 	w.must(err)
 	w.same("after an erasure", kept(w.usage), []string{integration + " 3", "more 4"})
+	w.must(w.write(w.ctx, "third", "a 4567"))
+	away := errors.New("the database is away")
+	w.Store.OnView.Set(func() error { return away })
+	if err := w.usage.Flush(context.Background()); !errors.Is(err, away) {
+		t.Errorf("what is kept cannot be read: %v", err)
+	}
+	w.Store.OnView.Clear()
+	w.same("once it can be read again", kept(w.usage), []string{integration + " 3", "more 4", "third 6"})
+	for limit, want := range map[int][]int{1: {1, 1, 1}, 2: {2, 1}, 3: {3}} {
+		var sizes []int
+		for _, p := range pages(w.usage, limit) {
+			sizes = append(sizes, len(p.Kept))
+		}
+		w.same("page by page", sizes, want)
+	}
+	if _, err := coretest.Call(w.operator, w.usage.ListBytes, usage.ListBytes{At: new("now")}); fault.CodeOf(err) !=
+		fault.InvalidRequest {
+		t.Errorf("at no time: %v", err)
+	}
 	before, err := w.usage.ListBytes(w.operator, usage.ListBytes{At: new(w.clock().Add(-2 * time.Hour).Format(time.RFC3339))})
 	w.must(err)
 	w.same("hours before", before.Kept, []usage.Kept(nil))
@@ -472,4 +513,62 @@ func TestQuotaFromElsewhere(t *testing.T) {
 	}))
 	w.pass(5 * time.Second)
 	w.refused("after five seconds", w.write(w.ctx, "docs", "b text"), "documents", 1, 1)
+}
+
+// A process that cannot read what is kept says so, and serves all the same.
+func TestKeptIsNotReadAtFirst(t *testing.T) {
+	w := open(t)
+	var log coretest.Lines
+	s := usage.New(usage.Settings{Store: w.Store, Counter: w.counter, Guard: w.guard, Now: w.clock, Log: log.Logger()})
+	w.Store.OnView.Set(func() error { return errors.New("the database is away") })
+	run, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(run) })
+	for !strings.Contains(log.String(), "kept bytes not read") {
+		if time.Sleep(time.Millisecond); t.Context().Err() != nil {
+			t.Fatal("it says nothing")
+		}
+	}
+	stop()
+	running.Wait()
+}
+
+// A guard tells of each transaction that has changed what is kept, and of no other, and says when
+// it cannot note that a quota was exceeded.
+func TestWhatAGuardTells(t *testing.T) {
+	w := open(t)
+	var log coretest.Lines
+	changes := 0
+	g := usage.NewGuard(usage.GuardSettings{Store: w.Store.DocumentStore, Changed: func() { changes++ }, Now: w.clock,
+		Log: log.Logger()})
+	ctx, org := context.Background(), ident.From(w.ctx).Org
+	create := func(name string) error {
+		return g.Update(ctx, func(tx port.Writer) error {
+			_, err := tx.CreatePartition(ctx, port.Documents(org, name), port.PartitionRow{})
+			return err
+		})
+	}
+	w.must(create("one"))
+	w.same("after a change", changes, 1)
+	w.must(g.Update(ctx, func(tx port.Writer) error { return tx.PutQuota(ctx, org, port.QuotaNamespaces, 1) }))
+	w.same("after what keeps nothing", changes, 1)
+	if err := create("two"); fault.CodeOf(err) != fault.QuotaExceeded {
+		t.Errorf("over a quota: %v", err)
+	}
+	w.same("after what was refused", changes, 1)
+	if log.String() != "" {
+		t.Errorf("the quota is noted, and logged is %s", &log)
+	}
+	w.must(g.Update(ctx, func(tx port.Writer) error {
+		return errors.Join(tx.PutQuota(ctx, org, port.QuotaNamespaces, 0), tx.PutQuota(ctx, org, port.QuotaNamespaces, 1))
+	}))
+	away := &coretest.Store{DocumentStore: w.Store.DocumentStore}
+	away.OnBackgroundUpdate.Set(func() error { return errors.New("the database is away") })
+	g.NoteIn(away)
+	if err := create("two"); fault.CodeOf(err) != fault.QuotaExceeded {
+		t.Errorf("over a quota that cannot be noted: %v", err)
+	}
+	if !strings.Contains(log.String(), "exceeded quota not noted") {
+		t.Errorf("it cannot be noted, and logged is %q", log.String())
+	}
 }

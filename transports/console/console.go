@@ -246,7 +246,7 @@ func (s *site) signedIn(p page) func(*visit) {
 			v.org = v.caller.OrgName
 		}
 		out, err := v.run(p)
-		if fault.CodeOf(err) == fault.Unauthorized { // it ended meanwhile
+		if fault.CodeOf(err) == fault.Unauthorized { // it ended in the meantime
 			v.askToSignIn(err)
 			return
 		}

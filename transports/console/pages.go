@@ -26,7 +26,8 @@ func pages() []page {
 		{at: "o/{org}/new-document", show: (*visit).newDocument, actions: one((*visit).writeDocument)},
 		{at: "o/{org}/n/{n}", show: (*visit).documents, actions: one((*visit).deleteNamespace)},
 		{at: "o/{org}/n/{n}/query", show: (*visit).query},
-		{at: "o/{org}/n/{n}/check", show: (*visit).checks},
+		{at: "o/{org}/n/{n}/check", show: (*visit).checks, actions: actions{
+			"": (*visit).saveQuery, "delete": (*visit).deleteQuery}},
 		{at: "o/{org}/n/{n}/documents/{id}", show: (*visit).document, actions: actions{
 			"": (*visit).deleteDocument, "metadata": (*visit).changeMetadata}},
 		{at: "o/{org}/n/{n}/files", show: (*visit).files, actions: one((*visit).sendFiles), files: true},

@@ -271,7 +271,7 @@ func reason(why string) string {
 func askAgain(f queryForm, mode string) string {
 	q := url.Values{"q": {f.Query}}
 	for name, value := range map[string]string{"mode": mode, "top_k": f.TopK, "filter": f.Filter, "per_document": f.PerDocument,
-		"neighbors": f.Neighbors} {
+		"neighbors": f.Neighbors, "min_score": f.MinScore} {
 		if value != "" {
 			q.Set(name, value)
 		}

@@ -228,21 +228,21 @@ func formsLead(t *testing.T, b *browser, a answer) {
 
 // Each page with nothing on it says what to do next.
 func TestEmptyPages(t *testing.T) {
-	s := serve(t, nil)
+	s := serve(t, nil, func(_ *server, c *engine.Config) { c.Events.Record = event.RecordSubscribed }) // the key's is none
 	b := s.signedIn(s.key.Secret)
 	for at, text := range map[string]string{
 		"/n": "Nothing is stored yet", "/sources": "Sources are off", "/connect": "Sources are off",
 		"/users": "Nobody is remembered yet", "/integrations": "No application remembers anything yet",
 		"/jobs": "No work is under way", "/usage": "What is kept", "/keys": "Make a key", "": "Nothing is stored yet",
 		"/users?query=x": "No end user fits", "/jobs?status=failed": "No job fits", "/audit?action=none": "No record fits",
-		"/n?prefix=x": "No namespace begins", "/n/none/upkeep": "holds no documents", "/n/none/files": "Files",
+		"/n?prefix=x": "No namespace begins", "/events": "Nothing has happened", "/n/none/upkeep": "holds no documents", "/n/none/files": "Files",
 	} {
 		b.get("/console/o/default"+at).want(t, 200, text).proper(t)
 	}
 	s = serve(t, nil, whole)
 	b = s.signedIn(s.key.Secret)
 	for at, text := range map[string]string{"/sources": "Nothing is connected", "/sources?state=error": "No source fits",
-		"/events": "Nothing has happened", "/connect": "Folder"} {
+		"/events?kinds=user.erased": "No event of this kind", "/connect": "Folder"} {
 		b.get("/console/o/default"+at).want(t, 200, text).proper(t)
 	}
 }
@@ -461,7 +461,7 @@ func TestFilesComeAndGo(t *testing.T) {
 	b.post(at+"/upkeep", url.Values{"do": {"discard"}}).want(t, 303)
 }
 
-// Metadata is edited by whoever saw the document as it is.
+// Metadata is edited by anyone who saw the document as it is.
 func TestMetadataIsEdited(t *testing.T) {
 	s := serve(t, nil)
 	b := s.signedIn(s.key.Secret)
@@ -484,26 +484,66 @@ func TestMetadataIsEdited(t *testing.T) {
 	b.get("/console/o/default/n/notes/query?q=lease&compare=1&b_top_k=x").want(t, 422, "B: How many").proper(t)
 }
 
-// Questions whose answers are known are asked at once, and the page says which find them.
-func TestQuestionsAreChecked(t *testing.T) {
+// A query is saved from the playground, run with the others as a check, changed and deleted.
+func TestQueriesAreSavedAndRun(t *testing.T) {
 	s := serve(t, nil)
 	b := s.signedIn(s.key.Secret)
 	b.write("notes", "lease", "The lease runs until May.").want(t, 303)
 	b.write("notes", "bees", "Bees make honey.").want(t, 303)
 	const at = "/console/o/default/n/notes/check"
-	b.get(at).want(t, 200, "one a line").proper(t)
-	ask := func(questions, more string) answer {
-		return b.get(at + "?questions=" + url.QueryEscape(questions) + more)
+	b.get(at).want(t, 200, "No query is saved yet").proper(t)
+	var to *url.URL
+	for _, n := range b.get("/console/o/default/n/notes/query?q=honey&mode=keyword&top_k=3").want(t, 200).elements("a") {
+		if n.FirstChild != nil && n.FirstChild.Data == "Save this query" {
+			link, _ := attribute(n, "href")
+			to, _ = url.Parse(link)
+		}
 	}
-	ask("lease until May => lease\r\n\nhoney of bees => lost\nwhat is it", "&mode=keyword").
-		want(t, 200, "1 of 2 find their document", "in place 1", "no", "not said").proper(t)
-	ask("honey => bees", "").want(t, 200, "1 of 1 find").proper(t)
-	ask(strings.Repeat("honey\n", 51), "").want(t, 422, "fifty").proper(t)
-	ask(strings.Repeat("x", 8001), "").want(t, 422, "too many").proper(t)
-	ask("honey", "&top_k=x").want(t, 422, "How many").proper(t)
-	ask(hostile, "").want(t, 200).proper(t)
-	b.get("/console/o/default/n/none/check?questions=x").want(t, 404).proper(t)
-	b.get("/console/o/default/n/notes/query?q=honey").want(t, 200, "Make a check of it")
+	if to == nil {
+		t.Fatal("what was asked cannot be saved")
+	}
+	form := b.get(at+"?"+to.RawQuery).want(t, 200)
+	form.proper(t)
+	for _, filled := range []string{`value="bees"`, `value="honey"`, `value="3"`, `value="keyword" selected`} {
+		if !strings.Contains(form.body, filled) {
+			t.Errorf("the form lacks %s: %s", filled, form.body)
+		}
+	}
+	save := func(name string, more ...string) answer {
+		f := url.Values{"do": {""}, "name": {name}, "query": {"honey"}, "within": {"3"}, "mode": {"keyword"}}
+		for i := 0; i < len(more); i += 2 {
+			f.Set(more[i], more[i+1])
+		}
+		return b.post(at, f)
+	}
+	save("honey", "expect", "bees").want(t, 303)
+	save("lost", "expect", "bees, lost").want(t, 303)
+	save("hostile", "query", hostile, "filter", `{"kind": "note"}`, "min_score", "0.25", "mode", "vector").want(t, 303)
+	for field, value := range map[string]string{"name": " ", "within": "x", "min_score": "x", "filter": "{", "query": " "} {
+		a := save("wrong", field, value).want(t, 422)
+		if a.proper(t); !strings.Contains(a.body, `aria-invalid="true"`) {
+			t.Errorf("%s %q is not marked: %s", field, value, a.body)
+		}
+	}
+	save("a b").want(t, 422, "1 to 64 letters")
+	save("many", "expect", "a a").want(t, 422, "named twice")
+	b.get(at).want(t, 200, "Run all", "in the first 3", "bees").proper(t)
+	b.get(at+"?run=1").want(t, 200, "2 of 3 pass", "without lost").proper(t)
+	b.get(at+"?edit=hostile").want(t, 200, "Change hostile", "Delete hostile").proper(t)
+
+	b.write("notes", "hive", "Honey honey honey of bees.").want(t, 303)
+	save("order", "query", "bees").want(t, 303)
+	b.get(at+"?run=1").want(t, 200, "3 of 4 pass", "came: hive").proper(t)
+	b.post(at, url.Values{"do": {"delete"}, "name": {"lost"}}).want(t, 303)
+	b.post(at, url.Values{"do": {"delete"}, "name": {"lost"}}).want(t, 303)
+	b.post(at, url.Values{"do": {"delete"}, "name": {"a b"}}).want(t, 303)
+	b.get(at+"?run=1").want(t, 200, "3 of 3 pass").proper(t)
+	b.get("/console/o/default/n/none/check").want(t, 404).proper(t)
+
+	read := s.signedIn(s.issue(key.Issue{ReadOnly: true}).Secret)
+	read.get(at+"?run=1").want(t, 200, "3 of 3 pass").proper(t)
+	read.get("/console/o/default/n/notes/query?q=honey").want(t, 200, "Saved queries").proper(t)
+	read.post(at, url.Values{"do": {""}, "name": {"mine"}, "query": {"x"}}).want(t, 403, "read-only")
 }
 
 // Pages weigh little, and are made quickly.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/core/admin"
+	saved "github.com/mnemehq/mneme/core/check"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 )
@@ -118,7 +119,8 @@ func (l *looks) functions() template.FuncMap {
 		"until":    until,
 		"add":      func(a, b int) int { return a + b },
 		"keysOf":   func(root, org string, keys []admin.Key) keyTable { return keyTable{root, org, keys} },
-		"keepLine": keepLine,
+		"saveLink": saveLink,
+		"askSaved": func(s saved.Saved) string { return askAgain(formOfSaved(s), value(s.Mode)) },
 		"hitOf":    hitOf,
 		"isTrue":   func(b *bool) bool { return b != nil && *b },
 		"moment":   momentOf,

@@ -317,6 +317,12 @@ func (w *Writer) drop(ctx context.Context, p port.Partition, ref namespaceRef) e
 	} else if ok {
 		gone = append(gone, shadow)
 	}
+	if !ref.memories && ref.life == port.Active { // kept by name, which is free from now on
+		if _, err := w.s.exec(ctx, "delete namespace", `DELETE FROM saved_queries WHERE org = ? AND namespace = ?`,
+			string(p.Org()), p.Name()); err != nil {
+			return w.fail(err)
+		}
+	}
 	w.forget()
 	for _, generation := range gone {
 		if _, err := w.s.exec(ctx, "delete namespace", `UPDATE namespaces SET dropped = 1 WHERE generation = ?`,

@@ -84,6 +84,7 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		{"Members", members},
 		{"Accounts", accounts},
 		{"MemberSessions", memberSessions},
+		{"SavedQueries", savedQueries},
 		{"Contexts", contexts},
 		{"Integrations", integrations},
 		{"MemoryPartitions", memoryPartitions},

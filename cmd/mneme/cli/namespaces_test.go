@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,6 +39,61 @@ func decodedInto(t *testing.T, out string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(out), into); err != nil {
 		t.Fatalf("%v in %s", err, out)
+	}
+}
+
+// Saved queries are run by a command whose exit code says whether each finds what it should.
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	in := filepath.Join(t.TempDir(), "dusk.md")
+	write(t, in, "The harbour closes at dusk.\n")
+	succeed(t, "import", in, "--namespace", "notes", "--data", data)
+	key := newKey(t, data)
+	url := start(t, "--data", data).URL
+	save := func(name, expect string) {
+		t.Helper()
+		body := strings.NewReader(`{"query": "harbour", "mode": "keyword", "expect": ["` + expect + `"]}`)
+		r, err := http.NewRequestWithContext(t.Context(), "PUT", url+"/namespaces/notes/queries/"+name, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+key)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		if a.StatusCode != http.StatusOK {
+			t.Fatalf("save answered %s", a.Status)
+		}
+	}
+	var found struct{ Documents []struct{ ID string } }
+	decodedInto(t, succeed(t, "documents", "list", "notes", "--json", "--data", data).Stdout, &found)
+	save("closes", found.Documents[0].ID)
+	r := succeed(t, "checks", "run", "notes", "--data", data)
+	if !strings.HasPrefix(r.Stdout, "NAME ") || !strings.Contains(r.Stdout, "closes  passes") {
+		t.Errorf("run: %+v", r)
+	}
+	save("lost", "dawn")
+	if r = answering(t, "", []string{"checks", "run", "notes", "--data", data}, nil); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "1 of 2 saved queries do not pass") || !strings.Contains(r.Stdout, "lost    fails    dawn") {
+		t.Errorf("run with one that fails: %+v", r)
+	}
+	r = answering(t, "", []string{"checks", "run", "notes", "--json", "--data", data}, nil)
+	var report struct{ Passed, Failed int }
+	if decodedInto(t, r.Stdout, &report); r.Code != 1 || report.Passed != 1 || report.Failed != 1 {
+		t.Errorf("as JSON: %+v", r)
+	}
+	if r = succeed(t, "checks", "list", "notes", "--data", data); !strings.Contains(r.Stdout, "lost    harbour  dawn") {
+		t.Errorf("list: %+v", r)
+	}
+	if r = succeed(t, "checks", "list", "notes", "--json", "--data", data); !strings.Contains(r.Stdout, `"closes"`) {
+		t.Errorf("list as JSON: %+v", r)
+	}
+	if r = answering(t, "", []string{"checks", "run", "none", "--data", data}, nil); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "none") {
+		t.Errorf("of no namespace: %+v", r)
 	}
 }
 

@@ -140,7 +140,7 @@ Start with:  mneme quickstart`,
 	c.add(root, "run", c.quickstartCommand(), c.serveCommand(), c.serviceCommand(), c.mcpCommand(), c.openCommand(),
 		c.healthcheckCommand())
 	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand(), c.benchCommand(), c.reindexCommand())
-	c.add(root, "data", c.namespacesCommand(), c.documentsCommand(), c.sourcesCommand())
+	c.add(root, "data", c.namespacesCommand(), c.documentsCommand(), c.sourcesCommand(), c.checksCommand())
 	c.add(root, "data", c.exportCommand(), c.copyCommand())
 	c.add(root, "admin", c.migrateCommand())
 	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.membersCommand(), c.integrationsCommand(), c.usersCommand(),

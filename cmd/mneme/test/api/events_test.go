@@ -25,6 +25,8 @@ var eventsOfChanges = []string{
 	"documents.write:",
 	"documents.delete: documents.deleted",
 	"documents.delete:",
+	"queries.save:",
+	"queries.delete:",
 	"files.upload: documents.written",
 	"tools.save: namespace.created documents.written",
 	"tools.delete: documents.deleted namespace.deleted",

@@ -34,8 +34,8 @@ func findTools(t *testing.T) tools {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(k.modules, "node_modules", "playwright-core")); err != nil {
-		harness.Missing(t, "no playwright-core in %s; run make browser-tools", k.modules)
+	if _, err := os.Stat(filepath.Join(k.modules, "node_modules", "axe-core")); err != nil {
+		harness.Missing(t, "no axe-core in %s; run make browser-tools", k.modules)
 	}
 	return k
 }

@@ -1,0 +1,28 @@
+// What the scripts beside it share: a browser that is up within its time, and pages that note what
+// goes wrong with them.
+import { createRequire } from "node:module";
+
+// start starts a browser; seen is where its pages note requests, complaints and what is too wide.
+export const start = async (modules, executablePath, seen) => {
+  const { chromium } = createRequire(modules + "/")("playwright-core");
+  const browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+  const open = async (options) => {
+    const context = await browser.newContext({ viewport: { width: 320, height: 800 }, reducedMotion: "reduce", ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(60000);
+    page.on("request", (r) => seen.requests.push(r.url()));
+    page.on("console", (m) => m.type() === "error" && seen.complaints.push(`${page.url()}: ${m.text()}`));
+    page.on("pageerror", (e) => seen.complaints.push(`${page.url()}: ${e}`));
+    await page.addInitScript(() => document.addEventListener("securitypolicyviolation", (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`)));
+    return page;
+  };
+  return { browser, open };
+};
+
+// fits notes a page that scrolls sideways.
+export const fits = async (page, seen) => {
+  if (await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)) seen.overflow.push(`${page.viewportSize().width} px: ${page.url()}`);
+};
