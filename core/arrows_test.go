@@ -267,6 +267,12 @@ var rules = []rule{
 			"github.com/standard-webhooks/standard-webhooks/libraries"},
 		why: "a sender knows its port, the guarded client and the standard's library",
 	},
+	{
+		folder: "adapters/oidc",
+		may:    []string{"core/port", "adapters/outbound", "github.com/coreos/go-oidc", "golang.org/x/oauth2"},
+		why:    "who signs people in knows its port, the guarded client and the protocol's library",
+	},
+	contract("adapters/oidc/oidctest", "github.com/zitadel/oidc", "github.com/go-jose/go-jose"),
 	contract("adapters/source/sourcetest"),
 	contract("adapters/storage/storetest", "core/filter", "github.com/google/go-cmp", "pgregory.net/rapid"),
 	contract("adapters/index/indextest", "core/filter", "pgregory.net/rapid"),
