@@ -325,7 +325,8 @@ func TestShortSecrets(t *testing.T) {
 // TestOfTwoSecrets: of a secret that another begins with, nothing is told either.
 func TestOfTwoSecrets(t *testing.T) {
 	for range 20 { // secrets come in no order
-		r := with(t, &small{flaws: flaws{tellsInState: true}, secret: "secret-of-mine-and-its-end"}, func(c *sourcekit.Candidate) {
+		s := &small{flaws: flaws{tellsInState: true}, secret: "secret-of-mine-and-its-end"}
+		r := with(t, s, func(c *sourcekit.Candidate) {
 			c.Secrets["other"] = "secret-of-mine"
 			c.Config, c.Kind = json.RawMessage("{}"), ""
 		})
