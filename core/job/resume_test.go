@@ -359,7 +359,7 @@ func TestJoinedAsAnAttemptEnds(t *testing.T) {
 			}
 			return nil
 		},
-		After: func(j *job.Job, err error) {
+		After: func(j *job.Job, _ error) {
 			if j.Tries == 1 {
 				again, joined, err := s.Start(t.Context(), "erase", x)
 				if err == nil && (!joined || again.ID != j.ID) {

@@ -325,11 +325,13 @@ func TestShortSecrets(t *testing.T) {
 // TestOfTwoSecrets: of a secret that another begins with, nothing is told either.
 func TestOfTwoSecrets(t *testing.T) {
 	for range 20 { // secrets come in no order
-		r := with(t, &small{flaws: flaws{tellsInState: true}, secret: "secret-of-mine-and-its-end"},
-			func(c *sourcekit.Candidate) {
-				c.Secrets["other"] = "secret-of-mine"
-				c.Config, c.Kind = json.RawMessage("{}"), ""
-			})
+		s := &small{flaws: flaws{tellsInState: true}, secret: "secret-of-mine-and-its-end"}
+		s.secrets = `{"type": "object", "additionalProperties": false, "properties": {
+			"token": {"type": "string", "description": "A token."}, "other": {"type": "string", "description": "Another."}}}`
+		r := with(t, s, func(c *sourcekit.Candidate) { c.Secrets["other"] = "secret-of-mine" })
+		if finding(r, "secrets.untold").Outcome != kit.Failed {
+			t.Fatalf("it is not found: %+v", r.Findings)
+		}
 		for _, f := range r.Findings {
 			if strings.Contains(f.Saw, "and-its-end") {
 				t.Fatalf("%s: %s", f.ID, f.Saw)

@@ -163,56 +163,19 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// keeper keeps what is listed.
-type keeper struct {
-	items    []port.SourceItem
-	problems []port.SourceProblem
-	states   [][]byte
-	complete bool
-	each     func(port.SourceItem)
-}
-
-func (k *keeper) Item(_ context.Context, item port.SourceItem) error {
-	k.items = append(k.items, item)
-	if k.each != nil {
-		k.each(item)
-	}
-	return nil
-}
-func (k *keeper) Gone(context.Context, string) error { return errors.New("nothing is named gone") }
-func (k *keeper) Checkpoint(_ context.Context, state []byte) error {
-	k.states = append(k.states, state)
-	return nil
-}
-func (k *keeper) Problem(_ context.Context, p port.SourceProblem) error {
-	k.problems = append(k.problems, p)
-	return nil
-}
-func (k *keeper) Complete(_ context.Context, snapshot bool) error {
-	k.complete = snapshot
-	return nil
-}
-
-func (k *keeper) keys() (keys []string) {
-	for _, item := range k.items {
-		keys = append(keys, item.Key)
-	}
-	return keys
-}
-
 // list lists all of a connection that works.
-func list(t *testing.T, c *directory.Connector, conn port.Connection) *keeper {
+func list(t *testing.T, c *directory.Connector, conn port.Connection) *sourcetest.Kept {
 	t.Helper()
-	k := &keeper{}
-	if err := c.List(t.Context(), conn, nil, k); err != nil || !k.complete {
-		t.Fatalf("%v, complete: %v", err, k.complete)
+	k := &sourcetest.Kept{}
+	if err := c.List(t.Context(), conn, nil, k); err != nil || !k.Snapshot {
+		t.Fatalf("%v, complete: %v", err, k.Snapshot)
 	}
 	return k
 }
 
-func wantKeys(t *testing.T, k *keeper, want ...string) {
+func wantKeys(t *testing.T, k *sourcetest.Kept, want ...string) {
 	t.Helper()
-	if got := k.keys(); !slices.Equal(got, want) {
+	if got := k.Keys(); !slices.Equal(got, want) {
 		t.Errorf("listed: %q\n  want: %q", got, want)
 	}
 }
@@ -249,8 +212,8 @@ func TestLinks(t *testing.T) {
 	k := list(t, c, follow)
 	wantKeys(t, k, "broken", "file", "inside/a.txt", "inside/deep/b.txt", "inside/deep/loop", "out", "out-by-dots", "out-folder",
 		"real/a.txt", "real/deep/b.txt", "real/deep/loop", "self")
-	if len(k.problems) > 0 {
-		t.Errorf("links that lead nowhere make a listing incomplete: %v", k.problems)
+	if len(k.Problems) > 0 {
+		t.Errorf("links that lead nowhere make a listing incomplete: %v", k.Problems)
 	}
 	for key, want := range map[string]string{"file": "A", "inside/a.txt": "A", "inside/deep/b.txt": "B", "real/a.txt": "A"} {
 		wantFetch(t, c, follow, key, want, "")
@@ -266,8 +229,8 @@ func TestLinks(t *testing.T) {
 	// A file's version is that of what the link leads to.
 	write(t, root+"/real/a.txt", "A, and more")
 	again := list(t, c, follow)
-	for i, item := range again.items {
-		if changed := item.Version != k.items[i].Version; changed != (item.Key == "file" || strings.HasSuffix(item.Key,
+	for i, item := range again.Items {
+		if changed := item.Version != k.Items[i].Version; changed != (item.Key == "file" || strings.HasSuffix(item.Key,
 			"a.txt")) {
 			t.Errorf("%s changed: %v", item.Key, changed)
 		}
@@ -301,8 +264,8 @@ func TestManyLinks(t *testing.T) {
 	}
 	write(t, fmt.Sprintf("%s/%d/file.txt", root, folders), "the file")
 	k := list(t, c, connection(root, `"follow_symlinks": true`))
-	if len(k.items) < 100 || len(k.items) > 2500 || len(k.problems) > 0 {
-		t.Errorf("%d items, %v", len(k.items), k.problems)
+	if len(k.Items) < 100 || len(k.Items) > 2500 || len(k.Problems) > 0 {
+		t.Errorf("%d items, %v", len(k.Items), k.Problems)
 	}
 }
 
@@ -336,7 +299,7 @@ func TestYoungChange(t *testing.T) {
 		}
 		k := list(t, c, conn)
 		wantKeys(t, k, "a.txt")
-		item := k.items[0]
+		item := k.Items[0]
 		content, err := c.Fetch(t.Context(), conn, item)
 		if err != nil || content.Version != item.Version || item.Size != 4 || !item.Modified.Equal(at) || item.Name != "a.txt" {
 			t.Errorf("%+v: %+v, %v", item, content, err)
@@ -366,7 +329,7 @@ func TestYoungChange(t *testing.T) {
 func TestLargestYoungFile(t *testing.T) {
 	c, conn, root := connect(t)
 	write(t, root+"/a.txt", strings.Repeat("x", maxItem))
-	item := list(t, c, conn).items[0]
+	item := list(t, c, conn).Items[0]
 	if content, err := c.Fetch(t.Context(), conn, item); err != nil || content.Version != item.Version {
 		t.Errorf("listed as %s, fetched as %s, %v", item.Version, content.Version, err)
 	}
@@ -378,7 +341,7 @@ func TestWrongConfiguration(t *testing.T) {
 	write(t, root+"/a.txt", "A")
 	for _, conn := range []port.Connection{connection(root, `"include": ["["]`), connection(t.TempDir())} {
 		var why *port.SourceError
-		if err := c.List(t.Context(), conn, nil, &keeper{}); !errors.As(err, &why) || why.Code != port.SourceConfig {
+		if err := c.List(t.Context(), conn, nil, &sourcetest.Kept{}); !errors.As(err, &why) || why.Code != port.SourceConfig {
 			t.Errorf("%s: %v", conn.Config, err)
 		}
 		wantFetch(t, c, conn, "a.txt", "", port.SourceConfig)
@@ -390,13 +353,13 @@ func TestWrongConfiguration(t *testing.T) {
 func TestChangeMeanwhile(t *testing.T) {
 	c, conn, root := connect(t)
 	write(t, root+"/a.txt", "listed")
-	item := list(t, c, conn).items[0]
+	item := list(t, c, conn).Items[0]
 	write(t, root+"/a.txt", "changed since")
 	content, err := c.Fetch(t.Context(), conn, item)
 	if err != nil || string(content.File.Content) != "changed since" || content.Version == item.Version {
 		t.Fatalf("%+v, %v", content, err)
 	}
-	if next := list(t, c, conn).items[0]; next.Version != content.Version {
+	if next := list(t, c, conn).Items[0]; next.Version != content.Version {
 		t.Errorf("fetched as %s, listed as %s", content.Version, next.Version)
 	}
 }
@@ -411,13 +374,13 @@ func TestGoingOn(t *testing.T) {
 	write(t, root+"/b.txt", "x")
 	write(t, root+"/c/d.txt", "x")
 	all := list(t, c, conn)
-	if len(all.states) != 1 {
-		t.Fatalf("%d checkpoints", len(all.states))
+	if len(all.States) != 1 {
+		t.Fatalf("%d checkpoints", len(all.States))
 	}
 	goOn := func(want ...string) {
 		t.Helper()
-		k := &keeper{}
-		if err := c.List(t.Context(), conn, all.states[0], k); err != nil {
+		k := &sourcetest.Kept{}
+		if err := c.List(t.Context(), conn, all.States[0], k); err != nil {
 			t.Fatal(err)
 		}
 		wantKeys(t, k, want...)
@@ -440,14 +403,14 @@ func TestDepth(t *testing.T) {
 	c, conn, root := connect(t)
 	write(t, root+"/"+strings.Repeat("d/", 100)+"last.txt", "x")
 	write(t, root+"/z.txt", "x")
-	if k := list(t, c, conn); len(k.items) != 2 || len(k.problems) > 0 {
-		t.Errorf("%d items, %v", len(k.items), k.problems)
+	if k := list(t, c, conn); len(k.Items) != 2 || len(k.Problems) > 0 {
+		t.Errorf("%d items, %v", len(k.Items), k.Problems)
 	}
 	write(t, root+"/"+strings.Repeat("d/", 100)+"d/over/x.txt", "x")
 	k := list(t, c, conn)
-	if len(k.items) != 2 || len(k.problems) != 1 || k.problems[0].Code != port.SourceTooLarge ||
-		!strings.HasSuffix(k.problems[0].Path, "/d/d") {
-		t.Errorf("%d items, %+v", len(k.items), k.problems)
+	if len(k.Items) != 2 || len(k.Problems) != 1 || k.Problems[0].Code != port.SourceTooLarge ||
+		!strings.HasSuffix(k.Problems[0].Path, "/d/d") {
+		t.Errorf("%d items, %+v", len(k.Items), k.Problems)
 	}
 }
 
@@ -479,8 +442,8 @@ func TestRefusedFolder(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(root+"/closed", 0o700) })
 	k := list(t, c, conn)
 	wantKeys(t, k, "file.txt")
-	if len(k.problems) != 1 || k.problems[0].Code != port.SourceForbidden || k.problems[0].Path != "closed" {
-		t.Errorf("%+v", k.problems)
+	if len(k.Problems) != 1 || k.Problems[0].Code != port.SourceForbidden || k.Problems[0].Path != "closed" {
+		t.Errorf("%+v", k.Problems)
 	}
 	wantFetch(t, c, conn, "file.txt", "", port.SourceForbidden)
 }
@@ -490,14 +453,14 @@ func TestVanishingFile(t *testing.T) {
 	c, conn, root := connect(t)
 	write(t, root+"/a.txt", "x")
 	write(t, root+"/b.txt", "x")
-	k := &keeper{each: func(item port.SourceItem) {
+	k := &sourcetest.Kept{Each: func(item port.SourceItem) {
 		if item.Key == "a.txt" {
 			if err := os.Remove(root + "/b.txt"); err != nil {
 				t.Error(err)
 			}
 		}
 	}}
-	if err := c.List(t.Context(), conn, nil, k); err != nil || !k.complete || len(k.problems) > 0 {
+	if err := c.List(t.Context(), conn, nil, k); err != nil || !k.Snapshot || len(k.Problems) > 0 {
 		t.Errorf("%v, %+v", err, k)
 	}
 	wantKeys(t, k, "a.txt")
@@ -622,8 +585,8 @@ func TestYoungFileGoes(t *testing.T) {
 	write(t, root+"/a.txt", "x")
 	ctx, cancel := context.WithCancel(t.Context())
 	before = cancel
-	k := &keeper{}
-	if err := c.List(ctx, conn, nil, k); !errors.Is(err, context.Canceled) || len(k.items) > 0 || k.complete {
+	k := &sourcetest.Kept{}
+	if err := c.List(ctx, conn, nil, k); !errors.Is(err, context.Canceled) || len(k.Items) > 0 || k.Snapshot {
 		t.Errorf("called off: %v, %+v", err, k)
 	}
 }

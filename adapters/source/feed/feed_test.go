@@ -162,14 +162,6 @@ func text(t *testing.T, i port.SourceItem) string {
 	return said
 }
 
-func wantCode(t *testing.T, err error, code port.SourceCode, says string) {
-	t.Helper()
-	var failed *port.SourceError
-	if !errors.As(err, &failed) || failed.Code != code || !strings.Contains(failed.Message, says) {
-		t.Errorf("%v, want %s and %q", err, code, says)
-	}
-}
-
 const rss = `<?xml version="1.0" encoding="UTF-8"?>
 <rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:dc="http://purl.org/dc/elements/1.1/">
 <channel>
@@ -221,7 +213,7 @@ func TestEntries(t *testing.T) {
 		}
 	}
 	_, err := s.feed.Fetch(t.Context(), s.connection(), port.SourceItem{Key: "tag:2"})
-	wantCode(t, err, port.SourceNotFound, "any more")
+	sourcetest.WantCode(t, err, port.SourceNotFound, "any more")
 }
 
 // TestVersions: an entry is another when what it says is, and not when its times are.
@@ -438,7 +430,7 @@ func TestNoFeed(t *testing.T) {
 		s.set(c.body, nil)
 		l := &listed{}
 		err := s.feed.List(t.Context(), s.connection(), nil, l)
-		if wantCode(t, err, c.code, c.says); l.complete {
+		if sourcetest.WantCode(t, err, c.code, c.says); l.complete {
 			t.Errorf("%s is complete", name)
 		}
 		if strings.Count(err.Error(), "https://a.example/x") > 3 {
@@ -453,12 +445,12 @@ func TestNoFeed(t *testing.T) {
 		401: port.SourceCredentials,
 		403: port.SourceForbidden, 500: port.SourceUnavailable} {
 		s.answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
-		wantCode(t, s.feed.List(t.Context(), s.connection(), nil, &listed{}), code, fmt.Sprint(status))
+		sourcetest.WantCode(t, s.feed.List(t.Context(), s.connection(), nil, &listed{}), code, fmt.Sprint(status))
 	}
 	s.answer(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 	})
-	wantCode(t, s.feed.List(t.Context(), s.connection(), nil, &listed{}), port.SourceForbidden, "not a public one")
+	sourcetest.WantCode(t, s.feed.List(t.Context(), s.connection(), nil, &listed{}), port.SourceForbidden, "not a public one")
 }
 
 // TestLargeEntries: an entry that is too large to be brought along is fetched.
@@ -574,7 +566,7 @@ func TestCheck(t *testing.T) {
 	}
 	s.set("closed", nil)
 	_, err = s.feed.Check(t.Context(), s.connection())
-	wantCode(t, err, port.SourceUnavailable, "no feed")
+	sourcetest.WantCode(t, err, port.SourceUnavailable, "no feed")
 	if err := s.feed.Revoke(t.Context(), s.connection()); err != nil {
 		t.Error(err)
 	}

@@ -170,67 +170,26 @@ func upstream(t *testing.T, r *remote, c *connector.Connector, url string, secre
 	}
 }
 
-// keeper keeps what is listed.
-type keeper struct {
-	items    []port.SourceItem
-	problems []port.SourceProblem
-	states   [][]byte
-	complete bool
-	snapshot bool
-}
-
-func (k *keeper) Item(_ context.Context, item port.SourceItem) error {
-	k.items = append(k.items, item)
-	return nil
-}
-func (k *keeper) Gone(context.Context, string) error { return errors.New("nothing is named gone") }
-func (k *keeper) Checkpoint(_ context.Context, state []byte) error {
-	k.states = append(k.states, state)
-	return nil
-}
-func (k *keeper) Problem(_ context.Context, p port.SourceProblem) error {
-	k.problems = append(k.problems, p)
-	return nil
-}
-func (k *keeper) Complete(_ context.Context, snapshot bool) error {
-	k.complete, k.snapshot = true, snapshot
-	return nil
+// tried lists a connection that does not work.
+func tried(t *testing.T, c port.Connector, conn port.Connection) error {
+	t.Helper()
+	return c.List(t.Context(), conn, nil, &sourcetest.Kept{})
 }
 
 // list lists a connection that works.
-func list(t *testing.T, c *connector.Connector, conn port.Connection, state []byte) *keeper {
+func list(t *testing.T, c *connector.Connector, conn port.Connection, state []byte) *sourcetest.Kept {
 	t.Helper()
-	k := &keeper{}
-	if err := c.List(t.Context(), conn, state, k); err != nil || !k.complete {
-		t.Fatalf("%v, complete: %v", cause(err), k.complete)
+	k := &sourcetest.Kept{}
+	if err := c.List(t.Context(), conn, state, k); err != nil || !k.Ended {
+		t.Fatalf("%v, complete: %v", sourcetest.Cause(err), k.Ended)
 	}
 	return k
 }
 
-func cause(err error) string {
-	var why *port.SourceError
-	if errors.As(err, &why) {
-		return fmt.Sprintf("%v (%v)", err, why.Err)
-	}
-	return fmt.Sprint(err)
-}
-
-func wantKeys(t *testing.T, k *keeper, want ...string) {
+func wantKeys(t *testing.T, k *sourcetest.Kept, want ...string) {
 	t.Helper()
-	var got []string
-	for _, item := range k.items {
-		got = append(got, item.Key)
-	}
-	if !slices.Equal(got, want) {
+	if got := k.Keys(); !slices.Equal(got, want) {
 		t.Errorf("listed: %q\n  want: %q", got, want)
-	}
-}
-
-func wantCode(t *testing.T, err error, want port.SourceCode) {
-	t.Helper()
-	var why *port.SourceError
-	if !errors.As(err, &why) || why.Code != want {
-		t.Errorf("%s, want %s", cause(err), want)
 	}
 }
 
@@ -241,13 +200,13 @@ func TestUnchanged(t *testing.T) {
 	r.set(t, map[string]string{"a.txt": "A", "b/c.txt": "C"})
 	first := list(t, c, conn, nil)
 	wantKeys(t, first, "a.txt", "b/c.txt")
-	if size := first.items[0].Size; size != -1 {
+	if size := first.Items[0].Size; size != -1 {
 		t.Errorf("a size that nobody asked for is %d", size)
 	}
 	asked := r.asked.Load()
-	again := list(t, c, conn, first.states[len(first.states)-1])
-	if len(again.items) > 0 || again.snapshot || r.asked.Load() != asked+1 {
-		t.Errorf("%d items, snapshot: %v, %d requests", len(again.items), again.snapshot, r.asked.Load()-asked)
+	again := list(t, c, conn, first.States[len(first.States)-1])
+	if len(again.Items) > 0 || again.Snapshot || r.asked.Load() != asked+1 {
+		t.Errorf("%d items, snapshot: %v, %d requests", len(again.Items), again.Snapshot, r.asked.Load()-asked)
 	}
 	// Another configuration has its own listing, and a whole one is of what is here already.
 	packs := r.packs.Load()
@@ -256,7 +215,7 @@ func TestUnchanged(t *testing.T) {
 		t.Error("a commit that is here was fetched again")
 	}
 	other := connection(r.url, nil, `"include": ["*/c.txt"]`)
-	wantKeys(t, list(t, c, other, first.states[len(first.states)-1]), "b/c.txt")
+	wantKeys(t, list(t, c, other, first.States[len(first.States)-1]), "b/c.txt")
 }
 
 // TestMovedMeanwhile: a listing that broke off and goes on with another commit proves no
@@ -270,21 +229,21 @@ func TestMovedMeanwhile(t *testing.T) {
 	}
 	r.set(t, items)
 	first := list(t, c, conn, nil)
-	if rest := list(t, c, conn, first.states[0]); len(rest.items) != 100 || rest.items[0].Key != "0500.txt" || !rest.snapshot {
-		t.Errorf("going on: %d items, snapshot: %v", len(rest.items), rest.snapshot)
+	if rest := list(t, c, conn, first.States[0]); len(rest.Items) != 100 || rest.Items[0].Key != "0500.txt" || !rest.Snapshot {
+		t.Errorf("going on: %d items, snapshot: %v", len(rest.Items), rest.Snapshot)
 	}
 	delete(items, "0000.txt")
 	r.set(t, items)
-	second := list(t, c, conn, first.states[0])
-	if len(second.items) != 599 || second.snapshot {
-		t.Errorf("%d items, snapshot: %v", len(second.items), second.snapshot)
+	second := list(t, c, conn, first.States[0])
+	if len(second.Items) != 599 || second.Snapshot {
+		t.Errorf("%d items, snapshot: %v", len(second.Items), second.Snapshot)
 	}
-	third := list(t, c, conn, second.states[len(second.states)-1])
-	if len(third.items) != 599 || !third.snapshot {
-		t.Errorf("%d items, snapshot: %v", len(third.items), third.snapshot)
+	third := list(t, c, conn, second.States[len(second.States)-1])
+	if len(third.Items) != 599 || !third.Snapshot {
+		t.Errorf("%d items, snapshot: %v", len(third.Items), third.Snapshot)
 	}
-	if fourth := list(t, c, conn, third.states[len(third.states)-1]); len(fourth.items) > 0 || fourth.snapshot {
-		t.Errorf("%d items, snapshot: %v", len(fourth.items), fourth.snapshot)
+	if fourth := list(t, c, conn, third.States[len(third.States)-1]); len(fourth.Items) > 0 || fourth.Snapshot {
+		t.Errorf("%d items, snapshot: %v", len(fourth.Items), fourth.Snapshot)
 	}
 }
 
@@ -293,7 +252,7 @@ func TestRefs(t *testing.T) {
 	r := newRemote(t)
 	c := connect(t, r, nil)
 	empty := list(t, c, connection(r.url, nil), nil)
-	if len(empty.items) > 0 || !empty.snapshot {
+	if len(empty.Items) > 0 || !empty.Snapshot {
 		t.Errorf("an empty repository: %+v", empty)
 	}
 	r.set(t, map[string]string{"one.txt": "1"})
@@ -314,12 +273,12 @@ func TestRefs(t *testing.T) {
 	}
 	for _, ref := range []string{"none", "heads/main", "refs/heads", one[:39], "--upload-pack=x"} {
 		conn := connection(r.url, nil, `"ref": "`+ref+`"`)
-		wantCode(t, c.List(t.Context(), conn, nil, &keeper{}), port.SourceNotFound)
+		sourcetest.WantCode(t, tried(t, c, conn), port.SourceNotFound)
 		if problems, err := c.Check(t.Context(), conn); err != nil || len(problems) != 1 || problems[0].Field != "config.ref" {
 			t.Errorf("%q: %v, %v", ref, problems, err)
 		}
 	}
-	wantCode(t, c.List(t.Context(), connection(r.url, nil, `"ref": "`+strings.Repeat("ab", 20)+`"`), nil, &keeper{}),
+	sourcetest.WantCode(t, tried(t, c, connection(r.url, nil, `"ref": "`+strings.Repeat("ab", 20)+`"`)),
 		port.SourceUnavailable)
 }
 
@@ -333,14 +292,14 @@ func TestOtherEntries(t *testing.T) {
 		`M 100755 inline "run.sh"`, "data 2", "ls")
 	k := list(t, c, conn, nil)
 	wantKeys(t, k, "a.txt", "about.txt", "large.bin", "module", "run.sh")
-	if len(k.problems) > 0 {
-		t.Error(k.problems)
+	if len(k.Problems) > 0 {
+		t.Error(k.Problems)
 	}
 	for key, want := range map[string]port.SourceCode{"a.txt": "", "about.txt": "", "run.sh": "", "large.bin": port.SourceSkipped,
 		"module": port.SourceSkipped, "link": port.SourceNotFound, "a.txt/b": port.SourceNotFound, "b": port.SourceNotFound} {
 		content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: key})
 		if want != "" {
-			wantCode(t, err, want)
+			sourcetest.WantCode(t, err, want)
 		} else if err != nil || len(content.File.Content) == 0 || content.File.Name != key || len(content.Version) != 40 {
 			t.Errorf("%s: %+v, %v", key, content, err)
 		}
@@ -366,11 +325,11 @@ func TestFilteredBlobs(t *testing.T) {
 	wantKeys(t, list(t, c, conn, nil), "a.txt", "fits.txt", "large.bin")
 	for _, key := range []string{"a.txt", "fits.txt"} {
 		if _, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: key}); err != nil {
-			t.Errorf("%s: %v", key, cause(err))
+			t.Errorf("%s: %v", key, sourcetest.Cause(err))
 		}
 	}
 	_, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "large.bin"})
-	wantCode(t, err, port.SourceTooLarge)
+	sourcetest.WantCode(t, err, port.SourceTooLarge)
 }
 
 // noise is text that nothing packs.
@@ -391,18 +350,18 @@ func TestPackLimits(t *testing.T) {
 	conn := connection(r.url, nil)
 	r.set(t, map[string]string{"large.bin": noise(1 << 20)})
 	c := connect(t, r, func(s *connector.Settings) { s.MaxPack = 100 << 10 })
-	wantCode(t, c.List(t.Context(), conn, nil, &keeper{}), port.SourceTooLarge)
+	sourcetest.WantCode(t, tried(t, c, conn), port.SourceTooLarge)
 
 	r.set(t, map[string]string{"bomb.bin": strings.Repeat("\x00", 5<<20)}) // some 5 KiB, as it is sent
-	wantCode(t, connect(t, r, nil).List(t.Context(), conn, nil, &keeper{}), port.SourceTooLarge)
+	sourcetest.WantCode(t, tried(t, connect(t, r, nil), conn), port.SourceTooLarge)
 
 	many := map[string]string{}
 	for i := range 4 {
 		many[fmt.Sprint(i)] = strings.Repeat(string(rune('a'+i)), 600<<10)
 	}
 	r.set(t, many) // 2.4 MiB of letters in a few KiB
-	err := c.List(t.Context(), conn, nil, &keeper{})
-	wantCode(t, err, port.SourceTooLarge)
+	err := c.List(t.Context(), conn, nil, &sourcetest.Kept{})
+	sourcetest.WantCode(t, err, port.SourceTooLarge)
 	if err != nil && !strings.Contains(err.Error(), "1638400 bytes") {
 		t.Error(err)
 	}
@@ -431,19 +390,19 @@ func TestTreeBomb(t *testing.T) {
 	git(t, r.path, "", "update-ref", "refs/heads/main", commit)
 	c := connect(t, r, nil)
 	k := &counter{}
-	if err := c.List(t.Context(), connection(r.url, nil), nil, k); err != nil || k.items > 1_000_000 || len(k.problems) == 0 ||
-		k.problems[0].Code != port.SourceTooLarge {
-		t.Errorf("%d items, %v, %v", k.items, k.problems, err)
+	if err := c.List(t.Context(), connection(r.url, nil), nil, k); err != nil || k.seen > 1_000_000 || len(k.Problems) == 0 ||
+		k.Problems[0].Code != port.SourceTooLarge {
+		t.Errorf("%d items, %v, %v", k.seen, k.Problems, err)
 	}
 }
 
 type counter struct {
-	keeper
-	items int
+	sourcetest.Kept
+	seen int
 }
 
 func (c *counter) Item(context.Context, port.SourceItem) error {
-	c.items++
+	c.seen++
 	return nil
 }
 func (c *counter) Checkpoint(context.Context, []byte) error { return nil }
@@ -468,9 +427,9 @@ func TestBrokenPacks(t *testing.T) {
 			}
 			return q.Method == http.MethodPost
 		})
-		k := &keeper{}
-		wantCode(t, c.List(t.Context(), conn, nil, k), port.SourceUnavailable)
-		if k.complete || len(k.items) > 0 {
+		k := &sourcetest.Kept{}
+		sourcetest.WantCode(t, c.List(t.Context(), conn, nil, k), port.SourceUnavailable)
+		if k.Ended || len(k.Items) > 0 {
 			t.Errorf("%q: %+v", bytes, k)
 		}
 	}
@@ -481,8 +440,8 @@ func TestBrokenPacks(t *testing.T) {
 			_, _ = w.Write([]byte(bytes))
 			return true
 		})
-		k := &keeper{}
-		wantCode(t, c.List(t.Context(), conn, nil, k), port.SourceUnavailable)
+		k := &sourcetest.Kept{}
+		sourcetest.WantCode(t, c.List(t.Context(), conn, nil, k), port.SourceUnavailable)
 	}
 	r.answer(nil)
 	wantKeys(t, list(t, c, conn, nil), sorted(items)...)
@@ -502,8 +461,8 @@ func TestStatus(t *testing.T) {
 			w.WriteHeader(status)
 			return true
 		})
-		err := c.List(t.Context(), connection(r.url, nil), nil, &keeper{})
-		wantCode(t, err, want)
+		err := c.List(t.Context(), connection(r.url, nil), nil, &sourcetest.Kept{})
+		sourcetest.WantCode(t, err, want)
 		var why *port.SourceError
 		if errors.As(err, &why) && status != 200 && why.RetryAfter != 7*time.Second {
 			t.Errorf("status %d: wait for %s", status, why.RetryAfter)
@@ -522,10 +481,10 @@ func TestRefusals(t *testing.T) {
 		return true
 	})
 	for says, secrets := range map[string]map[string]string{"wants a token": nil, "not take the token": {"token": token}} {
-		err := c.List(t.Context(), connection(r.url, secrets), nil, &keeper{})
+		err := c.List(t.Context(), connection(r.url, secrets), nil, &sourcetest.Kept{})
 		var why *port.SourceError
 		if !errors.As(err, &why) || !strings.Contains(why.Message, says) || why.RetryAfter != 0 {
-			t.Errorf("%s, want %q", cause(err), says)
+			t.Errorf("%s, want %q", sourcetest.Cause(err), says)
 		}
 	}
 }
@@ -553,7 +512,7 @@ func TestRedirects(t *testing.T) {
 	conn := connection(base+"/old/repo.git", map[string]string{"token": token})
 	wantKeys(t, list(t, c, conn, nil), "a.txt")
 	to = strings.TrimSuffix(other.url, "/repo.git")
-	wantCode(t, c.List(t.Context(), conn, nil, &keeper{}), port.SourceForbidden)
+	sourcetest.WantCode(t, tried(t, c, conn), port.SourceForbidden)
 	if leaked || other.asked.Load() == 0 {
 		t.Errorf("the token went along: %v; requests: %d", leaked, other.asked.Load())
 	}
@@ -568,8 +527,8 @@ func TestSilence(t *testing.T) {
 		<-q.Context().Done()
 		return true
 	})
-	err := c.List(t.Context(), connection(r.url, nil), nil, &keeper{})
-	wantCode(t, err, port.SourceUnavailable)
+	err := c.List(t.Context(), connection(r.url, nil), nil, &sourcetest.Kept{})
+	sourcetest.WantCode(t, err, port.SourceUnavailable)
 	if err != nil && !strings.Contains(err.Error(), "in time") {
 		t.Error(err)
 	}
@@ -586,7 +545,7 @@ func TestKept(t *testing.T) {
 		before := r.packs.Load()
 		content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt", Version: "old"})
 		if err != nil || string(content.File.Content) != want || r.packs.Load() != before+packs {
-			t.Errorf("%q, %v, %d packs", content.File.Content, cause(err), r.packs.Load()-before)
+			t.Errorf("%q, %v, %d packs", content.File.Content, sourcetest.Cause(err), r.packs.Load()-before)
 		}
 	}
 	wantFetch(c, conn, "A", 1) // a retry, without a listing
@@ -602,7 +561,7 @@ func TestKept(t *testing.T) {
 	wantFetch(short, conn, "A2", 1)
 	for before := r.packs.Load(); r.packs.Load() == before; { // until it is given up
 		if _, err := short.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"}); err != nil {
-			t.Fatal(cause(err))
+			t.Fatal(sourcetest.Cause(err))
 		}
 	}
 }
@@ -623,10 +582,10 @@ func TestSSH(t *testing.T) {
 	}
 	// Where a URL names no user it is git.
 	wantKeys(t, list(t, c, connection("ssh://"+at+r.path, secrets), nil), "a.txt")
-	wantCode(t, c.List(t.Context(), connection("ssh://root@"+at+r.path, secrets), nil, &keeper{}), port.SourceCredentials)
+	sourcetest.WantCode(t, tried(t, c, connection("ssh://root@"+at+r.path, secrets)), port.SourceCredentials)
 	// What a path holds is no command.
 	for _, path := range []string{"/x';touch%20pwned;'", "/$(touch%20pwned)", "/`touch%20pwned`", "/!touch"} {
-		wantCode(t, c.List(t.Context(), connection("ssh://git@"+at+path, secrets), nil, &keeper{}), port.SourceNotFound)
+		sourcetest.WantCode(t, tried(t, c, connection("ssh://git@"+at+path, secrets)), port.SourceNotFound)
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "pwned")); err == nil {
 		t.Error("a path was run")
@@ -647,7 +606,7 @@ func TestSSH(t *testing.T) {
 		}
 	}
 	betrayed := connect(t, r, func(s *connector.Settings) { s.SSHHosts = []string{host + " " + otherKey} })
-	wantCode(t, betrayed.List(t.Context(), connection("ssh://git@"+at+r.path, secrets), nil, &keeper{}), port.SourceForbidden)
+	sourcetest.WantCode(t, tried(t, betrayed, connection("ssh://git@"+at+r.path, secrets)), port.SourceForbidden)
 }
 
 const hostKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
@@ -708,14 +667,14 @@ func TestRegistered(t *testing.T) {
 		return c
 	}
 	conn := connection(remote.url, nil)
-	wantCode(t, open(registry.Reach{MaxItem: 3}).List(t.Context(), conn, nil, &keeper{}), port.SourceForbidden)
+	sourcetest.WantCode(t, tried(t, open(registry.Reach{MaxItem: 3}), conn), port.SourceForbidden)
 	c := open(registry.Reach{MaxItem: 3, Private: []string{remote.network}})
 	if content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"}); err != nil ||
 		string(content.File.Content) != "abc" {
-		t.Errorf("%+v, %v", content, cause(err))
+		t.Errorf("%+v, %v", content, sourcetest.Cause(err))
 	}
 	_, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "b.txt"})
-	wantCode(t, err, port.SourceTooLarge)
+	sourcetest.WantCode(t, err, port.SourceTooLarge)
 }
 
 // TestLargeObjects: an object may be twice as large as a file that is read, and 4 MiB where that is
@@ -738,11 +697,11 @@ func TestDepth(t *testing.T) {
 	r.set(t, map[string]string{last: "x", strings.Repeat("d/", 101) + "over.txt": "x", "z.txt": "x"})
 	k := list(t, c, conn, nil)
 	wantKeys(t, k, last, "z.txt")
-	if len(k.problems) != 1 || k.problems[0].Code != port.SourceTooLarge {
-		t.Errorf("%+v", k.problems)
+	if len(k.Problems) != 1 || k.Problems[0].Code != port.SourceTooLarge {
+		t.Errorf("%+v", k.Problems)
 	}
 	if content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: last}); err != nil || string(content.File.Content) != "x" {
-		t.Errorf("%+v, %v", content, cause(err))
+		t.Errorf("%+v, %v", content, sourcetest.Cause(err))
 	}
 }
 
@@ -754,7 +713,7 @@ func TestPointerSize(t *testing.T) {
 	r.set(t, map[string]string{"a.txt": begin + strings.Repeat("x", 1024-len(begin))})
 	content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"})
 	if err != nil || len(content.File.Content) != 1024 {
-		t.Errorf("%d bytes, %v", len(content.File.Content), cause(err))
+		t.Errorf("%d bytes, %v", len(content.File.Content), sourcetest.Cause(err))
 	}
 }
 
@@ -765,10 +724,10 @@ func TestNoDefaultBranch(t *testing.T) {
 	r.set(t, map[string]string{"a.txt": "A"})
 	git(t, r.path, "", "symbolic-ref", "HEAD", "refs/heads/none")
 	wantKeys(t, list(t, c, connection(r.url, nil, `"ref": "main"`), nil), "a.txt")
-	wantCode(t, c.List(t.Context(), connection(r.url, nil), nil, &keeper{}), port.SourceNotFound)
+	sourcetest.WantCode(t, tried(t, c, connection(r.url, nil)), port.SourceNotFound)
 	// A space in a URL is one of the repository's path.
 	_, err := c.Check(t.Context(), connection(strings.Replace(r.url, "repo", "no repo", 1), nil))
-	wantCode(t, err, port.SourceNotFound)
+	sourcetest.WantCode(t, err, port.SourceNotFound)
 }
 
 // TestHeadAlone: a repository without branches and tags has what its default name leads to.
@@ -790,15 +749,15 @@ func TestInUse(t *testing.T) {
 	k := &holder{hold: func() {
 		for before := r.packs.Load(); r.packs.Load() == before; { // until the listing's own is given up
 			if _, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"}); err != nil {
-				t.Error(cause(err))
+				t.Error(sourcetest.Cause(err))
 				return
 			}
 		}
 	}}
-	if err := c.List(t.Context(), conn, nil, k); err != nil || len(k.problems) > 0 {
-		t.Errorf("%v, %+v", cause(err), k.problems)
+	if err := c.List(t.Context(), conn, nil, k); err != nil || len(k.Problems) > 0 {
+		t.Errorf("%v, %+v", sourcetest.Cause(err), k.Problems)
 	}
-	wantKeys(t, &k.keeper, "a.txt", "b/c.txt")
+	wantKeys(t, &k.Kept, "a.txt", "b/c.txt")
 	for began := time.Now(); packs(t) > 0; time.Sleep(time.Millisecond) {
 		if time.Since(began) > time.Minute {
 			t.Fatalf("%d packs stay open", packs(t))
@@ -825,11 +784,11 @@ func packs(t *testing.T) (n int) {
 
 // holder does something after each item.
 type holder struct {
-	keeper
+	sourcetest.Kept
 	hold func()
 }
 
 func (h *holder) Item(ctx context.Context, item port.SourceItem) error {
 	h.hold()
-	return h.keeper.Item(ctx, item)
+	return h.Kept.Item(ctx, item)
 }

@@ -2,10 +2,8 @@ package s3_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"log"
 	"net/http"
@@ -213,60 +211,16 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// keeper keeps what is listed.
-type keeper struct {
-	items    []port.SourceItem
-	states   int
-	complete bool
-}
-
-func (k *keeper) Item(_ context.Context, item port.SourceItem) error {
-	k.items = append(k.items, item)
-	return nil
-}
-func (k *keeper) Gone(context.Context, string) error { return errors.New("nothing is named gone") }
-func (k *keeper) Checkpoint(context.Context, []byte) error {
-	k.states++
-	return nil
-}
-func (k *keeper) Problem(context.Context, port.SourceProblem) error {
-	return errors.New("no part fails alone")
-}
-func (k *keeper) Complete(_ context.Context, snapshot bool) error {
-	k.complete = snapshot
-	return nil
-}
-
-func list(t *testing.T, c *s3.Connector, conn port.Connection, want ...string) *keeper {
+func list(t *testing.T, c *s3.Connector, conn port.Connection, want ...string) *sourcetest.Kept {
 	t.Helper()
-	k := &keeper{}
-	if err := c.List(t.Context(), conn, nil, k); err != nil || !k.complete {
-		t.Fatalf("%v, complete: %v", cause(err), k.complete)
+	k := &sourcetest.Kept{}
+	if err := c.List(t.Context(), conn, nil, k); err != nil || !k.Snapshot || len(k.Problems) > 0 {
+		t.Fatalf("%v, complete: %v, %v", sourcetest.Cause(err), k.Snapshot, k.Problems)
 	}
-	var got []string
-	for _, item := range k.items {
-		got = append(got, item.Key)
-	}
-	if want != nil && !slices.Equal(got, want) {
+	if got := k.Keys(); want != nil && !slices.Equal(got, want) {
 		t.Errorf("listed: %q\n  want: %q", got, want)
 	}
 	return k
-}
-
-func cause(err error) string {
-	var why *port.SourceError
-	if errors.As(err, &why) {
-		return fmt.Sprintf("%v (%v)", err, why.Err)
-	}
-	return fmt.Sprint(err)
-}
-
-func wantCode(t *testing.T, err error, want port.SourceCode) {
-	t.Helper()
-	var why *port.SourceError
-	if !errors.As(err, &why) || why.Code != want {
-		t.Errorf("%s, want %s", cause(err), want)
-	}
 }
 
 // TestChoice: by prefix and patterns, without the marks of folders; a public bucket needs no key.
@@ -278,13 +232,13 @@ func TestChoice(t *testing.T) {
 	list(t, c, connection(s.URL, "docs", nil, `"prefix": "docs/"`), "docs/a.md", "docs/b.txt", "docs/old/c.md")
 	conn := connection(s.URL, "docs", nil, `"prefix": "docs/"`, `"include": ["*.md"]`, `"exclude": ["old"]`)
 	k := list(t, c, conn, "docs/a.md")
-	content, err := c.Fetch(t.Context(), conn, k.items[0])
+	content, err := c.Fetch(t.Context(), conn, k.Items[0])
 	if err != nil || content.File.Name != "a.md" || content.File.MediaType != "text/plain" ||
-		content.Version != k.items[0].Version {
-		t.Errorf("%+v, %v; listed as %s", content, cause(err), k.items[0].Version)
+		content.Version != k.Items[0].Version {
+		t.Errorf("%+v, %v; listed as %s", content, sourcetest.Cause(err), k.Items[0].Version)
 	}
 	_, err = c.Fetch(t.Context(), conn, port.SourceItem{Key: "other/d.md"}) // beside the source
-	wantCode(t, err, port.SourceNotFound)
+	sourcetest.WantCode(t, err, port.SourceNotFound)
 }
 
 // TestChangeMeanwhile: an object that changed since it was listed is kept as it was read.
@@ -292,13 +246,13 @@ func TestChangeMeanwhile(t *testing.T) {
 	s := serve(t)
 	s.set(t, map[string]string{"a.txt": "listed"})
 	c, conn := s.connect(t), connection(s.URL, "docs", nil)
-	item := list(t, c, conn, "a.txt").items[0]
+	item := list(t, c, conn, "a.txt").Items[0]
 	s.set(t, map[string]string{"a.txt": "changed since"})
 	content, err := c.Fetch(t.Context(), conn, item)
 	if err != nil || string(content.File.Content) != "changed since" || content.Version == item.Version {
-		t.Fatalf("%+v, %v", content, cause(err))
+		t.Fatalf("%+v, %v", content, sourcetest.Cause(err))
 	}
-	if next := list(t, c, conn, "a.txt").items[0]; next.Version != content.Version {
+	if next := list(t, c, conn, "a.txt").Items[0]; next.Version != content.Version {
 		t.Errorf("fetched as %s, listed as %s", content.Version, next.Version)
 	}
 }
@@ -314,15 +268,15 @@ func TestErrors(t *testing.T) {
 		"NoSuchBucket": port.SourceNotFound, "SomethingElse": port.SourceUnavailable} {
 		s.answer(func(w http.ResponseWriter, _ *http.Request) bool { return refuse(w, http.StatusForbidden, code) })
 		_, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"})
-		wantCode(t, err, want)
+		sourcetest.WantCode(t, err, want)
 	}
 	s.answer(func(w http.ResponseWriter, _ *http.Request) bool { // to where the key must not go
 		w.Header().Set("Location", "http://169.254.169.254/latest/meta-data")
 		w.WriteHeader(http.StatusTemporaryRedirect)
 		return true
 	})
-	k := &keeper{}
-	if err := c.List(t.Context(), conn, nil, k); err == nil || k.complete {
+	k := &sourcetest.Kept{}
+	if err := c.List(t.Context(), conn, nil, k); err == nil || k.Snapshot {
 		t.Errorf("a redirect was a listing: %v", err)
 	}
 	s.answer(func(w http.ResponseWriter, r *http.Request) bool { // nor to the server's own, under another name
@@ -333,15 +287,15 @@ func TestErrors(t *testing.T) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 		return true
 	})
-	if err := c.List(t.Context(), conn, nil, k); err == nil || k.complete {
+	if err := c.List(t.Context(), conn, nil, k); err == nil || k.Snapshot {
 		t.Errorf("a redirect was a listing: %v", err)
 	}
 	s.answer(func(w http.ResponseWriter, _ *http.Request) bool { // a page that breaks off
 		_, _ = w.Write([]byte("<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a.txt</Key></Contents>"))
 		return true
 	})
-	wantCode(t, c.List(t.Context(), conn, nil, k), port.SourceUnavailable)
-	if k.complete {
+	sourcetest.WantCode(t, c.List(t.Context(), conn, nil, k), port.SourceUnavailable)
+	if k.Snapshot {
 		t.Error("a page that broke off completed a listing")
 	}
 	s.answer(func(w http.ResponseWriter, _ *http.Request) bool { // a body that does
@@ -352,7 +306,7 @@ func TestErrors(t *testing.T) {
 		return true
 	})
 	_, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"})
-	wantCode(t, err, port.SourceUnavailable)
+	sourcetest.WantCode(t, err, port.SourceUnavailable)
 }
 
 // TestOtherOrder: a server that lists in another order is listed whole, without a place to
@@ -376,10 +330,10 @@ func TestOtherOrder(t *testing.T) {
 		return true
 	})
 	k := list(t, s.connect(t), connection(s.URL, "docs", keys, `"region": "us-east-1"`))
-	if len(k.items) != 1200 || k.states > 0 {
-		t.Errorf("%d items, %d checkpoints", len(k.items), k.states)
+	if len(k.Items) != 1200 || len(k.States) > 0 {
+		t.Errorf("%d items, %d checkpoints", len(k.Items), len(k.States))
 	}
-	if v := k.items[0].Version; len(v) == 0 || len(v) > 256 || v == k.items[0].Key {
+	if v := k.Items[0].Version; len(v) == 0 || len(v) > 256 || v == k.Items[0].Key {
 		t.Errorf("version %q", v)
 	}
 }
@@ -398,7 +352,7 @@ func TestOddAnswers(t *testing.T) {
 	})
 	k := list(t, s.connect(t), connection(s.URL, "docs", keys, `"region": "us-east-1"`), "0.txt", "1.txt", "2.txt")
 	for i, want := range []int{15, 128, 64} {
-		if item := k.items[i]; item.Size != -1 || len(item.Version) != want {
+		if item := k.Items[i]; item.Size != -1 || len(item.Version) != want {
 			t.Errorf("%+v, want a version of %d bytes", item, want)
 		}
 	}
@@ -428,14 +382,15 @@ func TestRegistered(t *testing.T) {
 		return c
 	}
 	conn := connection(s.URL, "docs", nil)
-	wantCode(t, open(registry.Reach{MaxItem: 3}).List(t.Context(), conn, nil, &keeper{}), port.SourceForbidden)
+	err := open(registry.Reach{MaxItem: 3}).List(t.Context(), conn, nil, &sourcetest.Kept{})
+	sourcetest.WantCode(t, err, port.SourceForbidden)
 	c := open(registry.Reach{MaxItem: 3, Private: []string{s.Listener.Addr().String()}})
 	if content, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"}); err != nil ||
 		string(content.File.Content) != "abc" {
-		t.Errorf("%+v, %v", content, cause(err))
+		t.Errorf("%+v, %v", content, sourcetest.Cause(err))
 	}
-	_, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "b.txt"})
-	wantCode(t, err, port.SourceTooLarge)
+	_, err = c.Fetch(t.Context(), conn, port.SourceItem{Key: "b.txt"})
+	sourcetest.WantCode(t, err, port.SourceTooLarge)
 	if _, err := s3.New(s3.Settings{Private: []string{"not a network"}}); err == nil {
 		t.Error("a network that is none is taken")
 	}

@@ -276,11 +276,3 @@ func (l *listed) text(path string) string {
 	}
 	return string(i.Content.File.Content)
 }
-
-func wantCode(t *testing.T, err error, code port.SourceCode, says string) {
-	t.Helper()
-	var failed *port.SourceError
-	if !errors.As(err, &failed) || failed.Code != code || !strings.Contains(failed.Message, says) {
-		t.Errorf("%v, want %s and %q", err, code, says)
-	}
-}

@@ -21,6 +21,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/outbound"
 	"github.com/mnemehq/mneme/adapters/outbound/outboundtest"
 	"github.com/mnemehq/mneme/adapters/source/polite"
+	"github.com/mnemehq/mneme/adapters/source/sourcetest"
 	"github.com/mnemehq/mneme/adapters/source/web"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
@@ -339,9 +340,9 @@ func TestRobots(t *testing.T) {
 	}
 	s.set("/robots.txt", answer{body: "User-agent: *\nDisallow: /\n"})
 	_, err := s.try(nil, nil, nil)
-	wantCode(t, err, port.SourceForbidden, "robots.txt")
+	sourcetest.WantCode(t, err, port.SourceForbidden, "robots.txt")
 	_, err = s.web.Fetch(t.Context(), s.connection(nil), port.SourceItem{Key: s.url + "/rel"})
-	wantCode(t, err, port.SourceForbidden, "robots.txt")
+	sourcetest.WantCode(t, err, port.SourceForbidden, "robots.txt")
 }
 
 // TestRobotsUnknown: without a robots.txt all is allowed; while nobody knows, nothing is.
@@ -363,7 +364,7 @@ func TestRobotsUnknown(t *testing.T) {
 			}
 			continue
 		}
-		wantCode(t, err, c.code, "robots.txt")
+		sourcetest.WantCode(t, err, c.code, "robots.txt")
 		if len(l.items) > 0 || len(s.requests()) > 0 {
 			t.Errorf("%d: the site was asked", c.status)
 		}
@@ -376,7 +377,7 @@ func TestRobotsUnknown(t *testing.T) {
 	down.page("/", "home")
 	down.set("/robots.txt", answer{do: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }})
 	_, err := down.try(nil, nil, nil)
-	wantCode(t, err, port.SourceUnavailable, "robots.txt")
+	sourcetest.WantCode(t, err, port.SourceUnavailable, "robots.txt")
 	hostile := newSite(t)
 	hostile.page("/", "home")
 	hostile.set("/robots.txt", answer{body: "User-agent: *\n" + strings.Repeat("Disallow: /*a*b*c$\n", 20_000)})
@@ -409,7 +410,7 @@ func TestStatuses(t *testing.T) {
 	s.page("/", "home", "/x", "/y")
 	s.set("/x", answer{status: 429, head: map[string]string{"Retry-After": "7200"}})
 	_, err := s.try(nil, nil, nil)
-	wantCode(t, err, port.SourceRateLimited, "429")
+	sourcetest.WantCode(t, err, port.SourceRateLimited, "429")
 	var failed *port.SourceError
 	if errors.As(err, &failed) && failed.RetryAfter != 2*time.Hour {
 		t.Errorf("after %v", failed.RetryAfter)
@@ -419,7 +420,7 @@ func TestStatuses(t *testing.T) {
 	down.page("/", "home", "/1", "/2", "/3", "/4", "/5", "/6", "/7")
 	down.other = func(string) (answer, bool) { return answer{status: 502}, true }
 	l, err := down.try(map[string]any{"robots": false}, nil, nil)
-	wantCode(t, err, port.SourceUnavailable, "5 pages in a row")
+	sourcetest.WantCode(t, err, port.SourceUnavailable, "5 pages in a row")
 	if n := len(down.requests()); n != 6 || len(l.problems) != 4 {
 		t.Errorf("%d requests, problems: %v", n, l.problems)
 	}
@@ -427,7 +428,7 @@ func TestStatuses(t *testing.T) {
 		401: port.SourceCredentials} {
 		down.set("/", answer{status: status})
 		l, err := down.try(map[string]any{"robots": false}, nil, nil)
-		if wantCode(t, err, code, fmt.Sprint(status)); l.complete {
+		if sourcetest.WantCode(t, err, code, fmt.Sprint(status)); l.complete {
 			t.Errorf("%d: a site that is not there was listed as an empty one", status)
 		}
 	}
@@ -475,7 +476,7 @@ func TestRedirects(t *testing.T) {
 	front := newSite(t, func(p *polite.Settings) { p.Private = nil })
 	front.set("/", redirect(other.url+"/", 301))
 	_, err := front.try(nil, nil, nil)
-	wantCode(t, err, port.SourceForbidden, "not a public one")
+	sourcetest.WantCode(t, err, port.SourceForbidden, "not a public one")
 	other.set("/start", redirect(strings.Replace(other.url, "127.0.0.1", "[::ffff:127.0.0.1]", 1)+"/", 302))
 	l = other.list(map[string]any{"start_url": other.url + "/start"}, nil)
 	if len(l.items) != 2 || !l.snapshot {
@@ -626,7 +627,7 @@ func TestHostilePages(t *testing.T) {
 			}
 			continue
 		}
-		wantCode(t, err, port.SourceTooLarge, "2097152 bytes")
+		sourcetest.WantCode(t, err, port.SourceTooLarge, "2097152 bytes")
 	}
 	large := newSite(t)
 	large.set("/", answer{body: "<main>" + strings.Repeat("text ", 11<<20/5)})
@@ -635,7 +636,7 @@ func TestHostilePages(t *testing.T) {
 		t.Errorf("a page of unknown size has %d bytes", i.Size)
 	}
 	_, err := large.web.Fetch(t.Context(), large.connection(nil), l.items["/"])
-	wantCode(t, err, port.SourceTooLarge, "too many for a page")
+	sourcetest.WantCode(t, err, port.SourceTooLarge, "too many for a page")
 
 	slow := newSite(t, func(p *polite.Settings) { p.Timeout = 50 * time.Millisecond })
 	slow.set("/", answer{do: func(w http.ResponseWriter, r *http.Request) {
@@ -644,7 +645,7 @@ func TestHostilePages(t *testing.T) {
 		<-r.Context().Done()
 	}})
 	_, err = slow.try(map[string]any{"robots": false}, nil, nil)
-	wantCode(t, err, port.SourceUnavailable, "in time")
+	sourcetest.WantCode(t, err, port.SourceUnavailable, "in time")
 }
 
 // TestRebinding: a name that leads to this machine once it is asked leads nowhere.
@@ -667,9 +668,9 @@ func TestRebinding(t *testing.T) {
 		}
 	}
 	_, err := s.try(map[string]any{"start_url": "http://rebound.example:" + at + "/"}, nil, nil)
-	wantCode(t, err, port.SourceForbidden, "not a public one")
+	sourcetest.WantCode(t, err, port.SourceForbidden, "not a public one")
 	_, err = s.web.Fetch(t.Context(), s.connection(nil), port.SourceItem{Key: private.URL + "/"})
-	wantCode(t, err, port.SourceForbidden, "not a public one")
+	sourcetest.WantCode(t, err, port.SourceForbidden, "not a public one")
 	if asked != 0 {
 		t.Errorf("%d requests came in", asked)
 	}
@@ -799,7 +800,7 @@ func TestNoSitemap(t *testing.T) {
 	} {
 		s.set("/sitemap.xml", c.answer)
 		l, err := s.try(fields, nil, nil)
-		wantCode(t, err, c.code, c.says)
+		sourcetest.WantCode(t, err, c.code, c.says)
 		if l.complete {
 			t.Errorf("%s is complete", name)
 		}
@@ -841,7 +842,7 @@ func TestSitemapBomb(t *testing.T) {
 	s := newSite(t)
 	s.set("/sitemap.xml", answer{body: bomb.String()})
 	_, err := s.try(map[string]any{"sitemap": s.url + "/sitemap.xml"}, nil, nil)
-	wantCode(t, err, port.SourceTooLarge, "unpacked")
+	sourcetest.WantCode(t, err, port.SourceTooLarge, "unpacked")
 }
 
 // TestCheck: what cannot work, by its field.
@@ -877,9 +878,9 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	_, err := s.web.Check(t.Context(), port.Connection{Config: json.RawMessage(`{"start_url":"` + s.url + `/down"}`)})
-	wantCode(t, err, port.SourceUnavailable, "503")
+	sourcetest.WantCode(t, err, port.SourceUnavailable, "503")
 	_, err = s.web.Check(t.Context(), port.Connection{Config: json.RawMessage(`{"sitemap":"` + s.url + `/"}`)})
-	wantCode(t, err, port.SourceUnavailable, "no sitemap")
+	sourcetest.WantCode(t, err, port.SourceUnavailable, "no sitemap")
 }
 
 // TestManyRules: of rules with wildcards so many count, and pauses are as exact as they are said.
@@ -983,7 +984,7 @@ func TestRegistered(t *testing.T) {
 		t.Error("it is busy")
 	}
 	_, err = c.Fetch(t.Context(), s.connection(nil), port.SourceItem{Key: s.url + "/"})
-	wantCode(t, err, port.SourceRateLimited, "later")
+	sourcetest.WantCode(t, err, port.SourceRateLimited, "later")
 	if got := s.requests(); !slices.Equal(got, []string{"/busy"}) {
 		t.Errorf("asked for %q", got)
 	}
@@ -1010,10 +1011,10 @@ func TestFetch(t *testing.T) {
 		s.url + "/away": port.SourceForbidden, "/etc/passwd": port.SourceForbidden, "http://%zz": port.SourceNotFound,
 		"http://u:p@" + s.url[7:] + "/": port.SourceForbidden} {
 		_, err := s.web.Fetch(t.Context(), s.connection(nil), port.SourceItem{Key: key})
-		wantCode(t, err, code, "")
+		sourcetest.WantCode(t, err, code, "")
 	}
 	_, err := s.web.Fetch(t.Context(), port.Connection{Config: json.RawMessage(`{}`)}, port.SourceItem{Key: s.url})
-	wantCode(t, err, port.SourceConfig, "start_url")
+	sourcetest.WantCode(t, err, port.SourceConfig, "start_url")
 	if err := s.web.Revoke(t.Context(), s.connection(nil)); err != nil {
 		t.Error(err)
 	}
