@@ -27,6 +27,9 @@ const (
 // copy of what a model computes with.
 const cramped = 128 << 20
 
+// tight is the memory below which pages of the program are brought in one by one.
+const tight = 160 << 20
+
 // containerMemory is what the control group of this process may hold. Where none bounds
 // it, it is the machine's memory.
 func containerMemory() (uint64, error) {
@@ -61,6 +64,11 @@ func fitMemory(from memlimit.Provider, c *configs.Config, log *slog.Logger) erro
 	}
 	if limit < cramped && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
+	}
+	if limit < tight {
+		if err := readSingly(); err != nil {
+			log.Debug("pages not read one by one", "error", err)
+		}
 	}
 	forGo := limit / 2
 	if limit > 2*outsideGo {

@@ -226,6 +226,12 @@ func (m *Manager) explain(what string, err error) error {
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(strings.ToLower(err.Error()), "access is denied"):
 		return fmt.Errorf("%s the service: this user may not: services of the machine are for administrators (sudo), those of "+
 			"a user need no --system: %w", what, err)
+	case errors.As(err, new(*exec.ExitError)) && runtime.GOOS == "linux": // its own words are lost
+		of := ""
+		if !m.spec.System {
+			of = "--user "
+		}
+		return fmt.Errorf("%s the service: systemctl: %w; systemctl %sstatus %s may say why", what, err, of, m.spec.Name)
 	}
 	return fmt.Errorf("%s the service: %w", what, err)
 }
