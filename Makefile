@@ -33,8 +33,8 @@ source-scale: ## a source of ITEMS items, followed first and again: time, memory
 	go test -run '^$$' -bench '^BenchmarkScale$$' -benchtime 1x -timeout 0 ./core/source -items $(ITEMS)
 
 EVENTS ?= 100000
-webhook-scale: ## EVENTS= events wait for an endpoint that sleeps, and go to one that fails at random: order, time and memory
-	EVENTS=$(EVENTS) go test ./core/webhook -run '^(TestASleepingEndpoint|TestAReceiverThatFailsAtRandom)$$' -count=1 -v -timeout 3h
+webhook-scale: ## EVENTS= events wait for an endpoint that sleeps, go to one that fails at random, and through rotations: order, time and memory
+	EVENTS=$(EVENTS) go test ./core/webhook -run '^(TestASleepingEndpoint|TestAReceiverThatFailsAtRandom|TestRotationUnderLoad)$$' -count=1 -v -timeout 3h
 
 power-cuts: ## what every single step of the store and the index leaves when the power goes then (make test samples them)
 	MNEME_POWER_CUTS=all go test -count=1 -v -timeout 0 -run 'PowerCut' ./adapters/disk/... ./adapters/storage/sqlite ./adapters/index/embedded

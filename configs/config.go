@@ -164,12 +164,68 @@ type Console struct {
 	Enabled         bool          `yaml:"enabled" help:"Serve it. false: no route of it exists, and /console answers 404."`
 	AllowedNetworks []string      `yaml:"allowed_networks" help:"Networks or addresses that browsers may come from, such as 10.0.0.0/8 or 192.168.7.4. Others get 403, for signing in too. Behind a proxy set oauth.address_header. Empty: any."`
 	Session         time.Duration `yaml:"session" help:"How long a sign-in is good, 5m to 168h. It ends after an hour without use, and with its key at any time."`
+	Passwords       bool          `yaml:"passwords" help:"Let members sign in with a password. false: at the provider of oidc alone; admin keys and links go on working."`
+	TrustedProxies  []string      `yaml:"trusted_proxies" help:"Networks or addresses of proxies that end TLS, whose header X-Forwarded-Proto is believed. Not needed with an https server.base_url. Empty: nobody's is."`
+	OIDC            OIDC          `yaml:"oidc" help:"A provider of OpenID Connect, where members sign in with an account of theirs. It signs in whom an owner has invited, and nobody else."`
+}
+
+// OIDC names a provider of OpenID Connect.
+type OIDC struct {
+	Issuer       string          `yaml:"issuer" help:"URL of the provider, such as https://login.example.org/realms/staff; http is for this machine alone. It needs server.base_url, and server.base_url/console/sign-in/return registered there as redirect URI. Empty: none."`
+	ClientID     string          `yaml:"client_id" help:"Id of this server at the provider."`
+	ClientSecret registry.Secret `yaml:"client_secret" env:"MNEME_OIDC_CLIENT_SECRET" help:"Its secret there. Empty: it is a public client, which PKCE alone protects."`
+	Name         string          `yaml:"name" help:"Name of the provider on the button. Empty: the host of issuer."`
+	Domains      []string        `yaml:"domains" help:"Domains of the addresses that may sign in there, such as example.org. Empty: any; a member has to be invited all the same."`
+}
+
+func (o OIDC) validate(base string, report func(path, format string, args ...any)) {
+	if o.Issuer == "" {
+		if o.ClientID != "" || o.ClientSecret != "" || o.Name != "" || len(o.Domains) > 0 {
+			report("console.oidc.issuer", "is needed with the other settings of console.oidc")
+		}
+		return
+	}
+	if !private(o.Issuer) {
+		report("console.oidc.issuer",
+			"%q is not an absolute https URL without user, query and fragment; http is for this machine alone", o.Issuer)
+	}
+	if !private(base) {
+		report("console.oidc.issuer",
+			"needs an https server.base_url, to which the provider sends people back; http is for this machine alone")
+	}
+	if o.ClientID == "" {
+		report("console.oidc.client_id", "is needed with console.oidc.issuer")
+	}
+	for i, d := range o.Domains {
+		if d == "" || strings.ContainsAny(d, "@ *") {
+			report(fmt.Sprintf("console.oidc.domains[%d]", i), "%q is no domain, such as example.org", d)
+		}
+	}
+}
+
+// private reports whether what is sent to a URL can be read by nobody on its way.
+func private(raw string) bool {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // Networks are the allowed networks; an address is the network of itself.
 func (c Console) Networks() ([]netip.Prefix, error) {
-	out := make([]netip.Prefix, len(c.AllowedNetworks))
-	for i, s := range c.AllowedNetworks {
+	return networks("console.allowed_networks", c.AllowedNetworks)
+}
+
+// Proxies are the networks of the trusted proxies.
+func (c Console) Proxies() ([]netip.Prefix, error) {
+	return networks("console.trusted_proxies", c.TrustedProxies)
+}
+
+func networks(path string, from []string) ([]netip.Prefix, error) {
+	out := make([]netip.Prefix, len(from))
+	for i, s := range from {
 		n, err := netip.ParsePrefix(s)
 		if err != nil {
 			var a netip.Addr
@@ -178,7 +234,7 @@ func (c Console) Networks() ([]netip.Prefix, error) {
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("console.allowed_networks[%d]: %q is no network, such as 10.0.0.0/8, nor an address", i, s)
+			return nil, fmt.Errorf("%s[%d]: %q is no network, such as 10.0.0.0/8, nor an address", path, i, s)
 		}
 		out[i] = n.Masked()
 	}
@@ -342,7 +398,7 @@ func Default(r *registry.Registry) *Config {
 			AccessTokenLifetime:  15 * time.Minute,
 			RefreshTokenLifetime: 30 * 24 * time.Hour,
 		},
-		Console: Console{Enabled: true, Session: 12 * time.Hour},
+		Console: Console{Enabled: true, Session: 12 * time.Hour, Passwords: true},
 		Sources: Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
 		Events:  Events{Record: "subscribed", Retention: 30 * 24 * time.Hour},
 		Usage:   Usage{Retention: 400 * 24 * time.Hour},
@@ -478,10 +534,13 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	if d := c.Console.Session; d < 5*time.Minute || d > 168*time.Hour {
 		report("console.session", "%s is not between 5m and 168h", d)
 	}
-	if _, err := c.Console.Networks(); err != nil {
-		path, text, _ := strings.Cut(err.Error(), ": ")
-		report(path, "%s", text)
+	for _, networks := range []func() ([]netip.Prefix, error){c.Console.Networks, c.Console.Proxies} {
+		if _, err := networks(); err != nil {
+			path, text, _ := strings.Cut(err.Error(), ": ")
+			report(path, "%s", text)
+		}
 	}
+	c.Console.OIDC.validate(c.Server.BaseURL, report)
 	for i, dir := range c.Sources.Directories {
 		if !filepath.IsAbs(dir) {
 			report(fmt.Sprintf("sources.directories[%d]", i), "%q is not an absolute path", dir)

@@ -193,7 +193,8 @@ var rules = []rule{
 	{
 		folder: "transports/console",
 		may: []string{"core/op", "core/session", "core/member", "transports/codec", "core/admin", "core/audit", "core/check",
-			"core/document", "core/event", "core/file", "core/memory", "core/model", "core/namespace", "core/query", "core/source",
+			"core/document", "core/event", "core/file", "core/memory", "core/model", "core/namespace", "core/query",
+			"core/source",
 			"core/status", "core/usage", "core/webhook"},
 		never: []string{"database/sql"},
 		why:   "pages call operations in process: of services they know the wire types, of ports and adapters nothing",
@@ -219,6 +220,12 @@ var rules = []rule{
 		bare:   true,
 		may:    []string{"code.dny.dev/ssrf"},
 		why:    "a client for URLs from outside knows nobody that uses it",
+	},
+	{
+		folder: "adapters/outbound/outboundtest",
+		bare:   true,
+		may:    []string{"golang.org/x/net"},
+		why:    "a name server for tests knows no client",
 	},
 	{
 		folder: "adapters/postgres",
@@ -260,6 +267,12 @@ var rules = []rule{
 			"github.com/standard-webhooks/standard-webhooks/libraries"},
 		why: "a sender knows its port, the guarded client and the standard's library",
 	},
+	{
+		folder: "adapters/oidc",
+		may:    []string{"core/port", "adapters/outbound", "github.com/coreos/go-oidc", "golang.org/x/oauth2"},
+		why:    "who signs people in knows its port, the guarded client and the protocol's library",
+	},
+	contract("adapters/oidc/oidctest", "github.com/zitadel/oidc", "github.com/go-jose/go-jose"),
 	contract("adapters/source/sourcetest"),
 	contract("adapters/storage/storetest", "core/filter", "github.com/google/go-cmp", "pgregory.net/rapid"),
 	contract("adapters/index/indextest", "core/filter", "pgregory.net/rapid"),

@@ -18,6 +18,14 @@ func (h *Hook[F]) Set(fn F) { h.fn.Store(&fn) }
 // Clear takes the function away.
 func (h *Hook[F]) Clear() { h.fn.Store(nil) }
 
+// Take takes the function away and gives it; false: there was none.
+func (h *Hook[F]) Take() (fn F, ok bool) {
+	if p := h.fn.Swap(nil); p != nil {
+		return *p, true
+	}
+	return fn, false
+}
+
 func (h *Hook[F]) get() (fn F, ok bool) {
 	if p := h.fn.Load(); p != nil {
 		return *p, true

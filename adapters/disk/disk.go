@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// FS changes files and folders. Whoever calls it reads what is there from the operating
+// FS changes files and folders. A caller reads what is there from the operating
 // system. New files and folders are for their owner alone. It is safe for concurrent use.
 type FS interface {
 	// Mkdir makes a folder in one that is there.

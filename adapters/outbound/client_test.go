@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
-
 	"github.com/mnemehq/mneme/adapters/outbound"
+	"github.com/mnemehq/mneme/adapters/outbound/outboundtest"
 )
 
 // get reads a whole answer.
@@ -91,7 +90,7 @@ func TestRebinding(t *testing.T) {
 	var asked atomic.Int32
 	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer private.Close()
-	c := outbound.New(outbound.Options{Timeout: 20 * time.Second, Resolver: resolver(t, [4]byte{127, 0, 0, 1})})
+	c := outbound.New(outbound.Options{Timeout: 20 * time.Second, Resolver: outboundtest.Resolver(t, "127.0.0.1")})
 	_, port, _ := net.SplitHostPort(private.Listener.Addr().String())
 	for _, p := range []string{"", ":" + port} {
 		if _, _, err := get(t, c, "http://rebound.example"+p); !errors.Is(err, outbound.ErrNotPublic) {
@@ -102,47 +101,10 @@ func TestRebinding(t *testing.T) {
 		t.Error("a private address was asked")
 	}
 	// The same name is reached where its address is allowed: it is the address that counts.
-	open := outbound.New(outbound.Options{Allowed: network(t, private), Resolver: resolver(t, [4]byte{127, 0, 0, 1})})
+	open := outbound.New(outbound.Options{Allowed: network(t, private), Resolver: outboundtest.Resolver(t, "127.0.0.1")})
 	if status, _, err := get(t, open, "http://rebound.example:"+port); err != nil || status != http.StatusOK {
 		t.Errorf("%d, %v", status, err)
 	}
-}
-
-// resolver answers every name with one address.
-func resolver(t *testing.T, address [4]byte) *net.Resolver {
-	t.Helper()
-	server, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	go func() {
-		b := make([]byte, 1500)
-		for {
-			n, from, err := server.ReadFrom(b)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if err := m.Unpack(b[:n]); err != nil || len(m.Questions) != 1 {
-				continue
-			}
-			m.Response = true
-			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-				m.Answers = []dnsmessage.Resource{{
-					Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
-					Body:   &dnsmessage.AResource{A: address},
-				}}
-			}
-			m.Additionals = nil
-			if out, err := m.Pack(); err == nil {
-				_, _ = server.WriteTo(out, from)
-			}
-		}
-	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp4", server.LocalAddr().String())
-	}}
 }
 
 // TestNoProxy: a proxy of the environment is passed over. (The environment is read
@@ -154,7 +116,7 @@ func TestNoProxy(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, proxy.URL)
 	}
-	c := outbound.New(outbound.Options{Timeout: 20 * time.Second, Resolver: resolver(t, [4]byte{10, 0, 0, 1})})
+	c := outbound.New(outbound.Options{Timeout: 20 * time.Second, Resolver: outboundtest.Resolver(t, "10.0.0.1")})
 	if _, _, err := get(t, c, "http://private.example/"); !errors.Is(err, outbound.ErrNotPublic) {
 		t.Errorf("%v", err)
 	}

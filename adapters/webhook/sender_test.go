@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,9 +15,9 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/sdk/trace"
-	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/mnemehq/mneme/adapters/outbound"
+	"github.com/mnemehq/mneme/adapters/outbound/outboundtest"
 	"github.com/mnemehq/mneme/adapters/webhook"
 	"github.com/mnemehq/mneme/adapters/webhook/webhooktest"
 	"github.com/mnemehq/mneme/core/port"
@@ -230,7 +229,7 @@ func TestWhatIsNotPublicIsNotReached(t *testing.T) {
 		}
 	}
 	// A name whose address is another one when it is connected to.
-	rebound := sender(t, webhook.Options{Resolver: resolver(t)})
+	rebound := sender(t, webhook.Options{Resolver: outboundtest.Resolver(t, "127.0.0.1")})
 	if _, err := rebound.Send(t.Context(), message("https://rebound.example/", secretA)); !errors.Is(err, outbound.ErrNotPublic) {
 		t.Errorf("a rebound name: %v", err)
 	}
@@ -253,39 +252,4 @@ func TestWhatIsNotPublicIsNotReached(t *testing.T) {
 	if _, err := webhook.New(webhook.Options{Private: []string{"nowhere"}}); err == nil {
 		t.Error("a network that is none was taken")
 	}
-}
-
-// resolver answers every name with the address of this machine.
-func resolver(t *testing.T) *net.Resolver {
-	t.Helper()
-	server, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	go func() {
-		b := make([]byte, 1500)
-		for {
-			n, from, err := server.ReadFrom(b)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(b[:n]) != nil || len(m.Questions) == 0 {
-				continue
-			}
-			m.Response = true
-			m.Additionals = nil
-			if m.Questions[0].Type == dnsmessage.TypeA {
-				m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: m.Questions[0].Name,
-					Class: dnsmessage.ClassINET}, Body: &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}}}}
-			}
-			if out, err := m.Pack(); err == nil {
-				_, _ = server.WriteTo(out, from)
-			}
-		}
-	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp4", server.LocalAddr().String())
-	}}
 }

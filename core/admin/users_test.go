@@ -237,7 +237,7 @@ func (r *breakingReader) ListDocuments(ctx context.Context, p port.Partition, l 
 }
 
 // TestExportThatEndsEarly: an export that fails on its way has no end line, nor has one
-// of an end user who is erased meanwhile, and one that nobody reads ends.
+// of an end user who is erased in the meantime, and one that nobody reads ends.
 func TestExportThatEndsEarly(t *testing.T) {
 	t.Parallel()
 	c := openConsole(t, coretest.Options{})

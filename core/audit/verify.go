@@ -82,7 +82,7 @@ func (c *chain) read(ctx context.Context, r reader) (done bool, err error) {
 	if c.head, err = r.AuditHead(ctx); err != nil {
 		return false, err
 	}
-	if c.at < c.head.Trimmed { // at the start, or because it was trimmed meanwhile
+	if c.at < c.head.Trimmed { // at the start, or because it was trimmed in the meantime
 		c.at, c.hash = c.head.Trimmed, c.head.TrimmedHash
 		if want, ok := c.known[c.at]; ok && want != hex.EncodeToString(c.hash[:]) {
 			c.problem = &Problem{Seq: c.at, Kind: "changed"}

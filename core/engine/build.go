@@ -56,7 +56,7 @@ func (e *Engine) BuildIndexes(ctx context.Context, progress func(done, total int
 		}
 		err := e.projector.Ensure(ctx, h.Partition, h.Row.Seq)
 		if fault.IsPartitionNotFound(err) {
-			continue // deleted meanwhile
+			continue // deleted in the meantime
 		}
 		if err != nil {
 			return partitions, documents, fmt.Errorf("index %s: %w", h.Partition, err)

@@ -654,6 +654,13 @@ func TestWebhookDisabled(t *testing.T) {
 	if d.WebhookID != "whk_one" || d.Reason != "failing" {
 		t.Errorf("told of %+v", d)
 	}
+	w.must(w.Store.View(context.Background(), func(r port.Reader) error {
+		stored, err := r.Webhook(context.Background(), row.Org, row.ID)
+		if stored.Enabled || stored.Reason != "failing" {
+			t.Errorf("stored as %+v", stored)
+		}
+		return err
+	}))
 	row.Enabled, row.Reason = true, ""
 	w.hook(row)
 	one := port.Event{Kind: event.WebhookDisabled, Entity: event.WebhookEntity("whk_one")}

@@ -201,7 +201,7 @@ type recording struct {
 func spaceOf(p port.Partition) port.Partition { return p.At(0).Unshadowed() }
 
 // lifecycle notes that a namespace came or went. One that goes and comes back in the same
-// transaction was only made anew.
+// transaction was only made again.
 func (t *recording) lifecycle(p port.Partition, by int) {
 	if p.Space() != port.SpaceDocuments || p.IsShadow() {
 		return

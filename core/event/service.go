@@ -456,10 +456,9 @@ func Operations() []op.Op[*Service] {
 		Timeout:      40 * time.Second,
 		TimeoutClass: op.OwnTimeout,
 		Summary:      "Read what has happened",
-		Description: "Events come in an order that a reader can rely on: whoever goes on from `next_cursor` never misses one " +
-			"that is kept. With `wait` the answer waits until there is an event. A cursor holds for the kinds that it was made " +
-			"with. " +
-			"Keys limited to a namespace see what concerns it.",
+		Description: "Events come in an order that a reader can rely on: anyone who goes on from `next_cursor` never misses " +
+			"one that is kept. With `wait` the answer waits until there is an event. A cursor holds for the kinds that it was " +
+			"made with. Keys limited to a namespace see what concerns it.",
 		Faults: []fault.Code{fault.InvalidRequest, fault.InvalidCursor},
 	}
 	get := op.Spec{

@@ -127,7 +127,7 @@ func TestTies(t *testing.T) {
 	})
 }
 
-// Whoever comes is set beside the one that has used least of those that compute, and goes
+// One that comes is set beside the one that has used least of those that compute, and goes
 // before all of them.
 func TestNewcomer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestWidth(t *testing.T) {
 	})
 }
 
-// Whoever rests goes before one that computes all the time: between its coming and its
+// One that rests goes before one that computes all the time: between its coming and its
 // start no more than the step that runs on each processor is done, however many turns of
 // the other are waiting, of whatever class.
 func TestLightGoesBeforeHeavy(t *testing.T) {

@@ -130,7 +130,7 @@ func TestSlotsGoRoundTheOrganizations(t *testing.T) {
 	}
 }
 
-// Whoever holds the fewest slots is given the next one.
+// The one that holds the fewest slots is given the next one.
 func TestASlotGoesToWhoHoldsTheFewest(t *testing.T) {
 	d := newDoor(t, 8, 100)
 	if a, b := d.enters("a", 8), d.enters("b", 8); a != 7 || b != 1 {

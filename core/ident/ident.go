@@ -106,7 +106,7 @@ type Principal struct {
 	Scopes           []Scope
 	Integration      string          // id, of an integration or personal key
 	Quotas           Quotas          // of the integration
-	GrantsRequired   bool            // by the integration, of whoever writes source-owned memories
+	GrantsRequired   bool            // by the integration, of those who write source-owned memories
 	EndUser          string          // of a personal key: the only one it reaches
 	Limits           map[string]Rate // per rate class; overrides the configured ones
 	ExpiresAt        time.Time       // zero: never

@@ -141,7 +141,7 @@ func TestEncodedIsKeptWhenTheTransactionFails(t *testing.T) {
 }
 
 // What nobody comes back for is forgotten after ten minutes, which each attempt begins
-// anew.
+// again.
 func TestWhatAnAttemptLeavesIsForgotten(t *testing.T) {
 	w := writes(t)
 	texts := chunks(20)
@@ -249,7 +249,7 @@ func (m *wide) bounded(t *testing.T) {
 }
 
 // A machine on which one text takes longer than a usual piece may finishes what it began:
-// whoever repeats the write gets further each time, whatever ended it.
+// a caller that repeats the write gets further each time, whatever ended it.
 func TestASlowMachineFinishesWhatItBegan(t *testing.T) {
 	for name, slow := range map[string]func(ctx context.Context, of time.Duration) error{
 		"the caller's time": func(ctx context.Context, of time.Duration) error {

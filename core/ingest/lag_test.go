@@ -126,7 +126,7 @@ func TestAnIndexThatIsAwayIsAskedLessOften(t *testing.T) {
 		}
 		log.want(t, "map[index apply deferred:1 index catch-up failed:2 index recovered:1 index unreachable:8]")
 
-		// Then the pauses begin anew. What a stop cuts short is no failure.
+		// Then the pauses begin again. What a stop cuts short is no failure.
 		ix.refuses, asked = away, nil
 		ix.ping = func() error {
 			asked = append(asked, time.Now())

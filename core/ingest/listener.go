@@ -83,7 +83,7 @@ type heads struct {
 	byID map[string]*port.Document // nil: it is not there
 }
 
-// Documents implements port.DocumentReader. Whoever changes documents has read them
+// Documents implements port.DocumentReader. One that changes documents has read them
 // before, as a rule, so that listeners cost no second reading.
 func (t *Tx) Documents(ctx context.Context, p port.Partition, ids []string, parts port.Part) ([]port.DocumentHead, error) {
 	found, err := t.writer.Documents(ctx, p, ids, parts)

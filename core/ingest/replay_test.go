@@ -76,7 +76,7 @@ func (c *changed) trim(upto uint64) {
 	c.must(c.Store.Update(c.ctx, func(w port.Writer) error { return w.TrimChanges(c.ctx, c.p, upto) }))
 }
 
-// An index that lacks deletions which the log has forgotten is built anew.
+// An index that lacks deletions which the log has forgotten is built again.
 func TestAnIndexBehindTheLogIsBuiltAnew(t *testing.T) {
 	c := open(t)
 	log, logger := logs()
@@ -176,7 +176,7 @@ func (c *changed) reencode(log *ingest.Log, docs ...port.DocumentWrite) {
 }
 
 // An index that still has another model's vectors, because its process died before they
-// were dropped, is built anew.
+// were dropped, is built again.
 func TestAnIndexOfAnotherModelIsBuiltAnew(t *testing.T) {
 	c := open(t)
 	d := c.of("a", "pelican", "x")
@@ -280,7 +280,7 @@ func TestOneReplayRunsAtATime(t *testing.T) {
 		}
 	}
 	if reads != 0 {
-		t.Errorf("%d of them read the log meanwhile", reads)
+		t.Errorf("%d of them read the log in the meantime", reads)
 	}
 	store.OnView.Clear()
 	goOn <- nil
@@ -289,7 +289,7 @@ func TestOneReplayRunsAtATime(t *testing.T) {
 }
 
 // What callers had no time to build is built one after the other, hurried callers hear
-// that meanwhile, and what can't be built is logged and left for the next one.
+// that in the meantime, and what can't be built is logged and left for the next one.
 func TestBuildsInTheBackground(t *testing.T) {
 	c := open(t)
 	log, logger := logs()

@@ -136,6 +136,9 @@ func (r *Runner) begin(j *Job) (ok bool, err error) {
 		})
 	})
 	if err == nil {
+		r.mu.Lock()
+		j.again = false // this is the attempt
+		r.mu.Unlock()
 		return !ended, nil
 	}
 	if !r.stopping() {

@@ -2,7 +2,7 @@
 // process dies in between.
 //
 // A Kind says how its jobs run. Start stores a job; from then on it survives its
-// process. Whoever runs it holds a claim (core/replica), which every write of the
+// process. The process that runs it holds a claim (core/replica), which every write of the
 // job's row confirms: a replica that was taken for dead can neither save progress
 // nor end the job when it wakes up. A job that no living replica has claimed is
 // taken over by whichever replica finds it, with the state that it saved last.

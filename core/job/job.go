@@ -77,6 +77,7 @@ type Job struct {
 	adopted  bool // it was found unclaimed, not started here
 	begun    bool // its first attempt was stored with it
 	refused  bool // the store has refused to change its row
+	again    bool // of the runner's lock: it is to be attempted once more, at once
 	finished atomic.Bool
 	saved    time.Time // by Progress
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/job"
@@ -337,6 +338,95 @@ func TestAfter(t *testing.T) {
 	}
 	if got.tries != 2 || got.err != nil || got.status != port.JobSucceeded {
 		t.Errorf("after the last attempt: %d, %v, %s", got.tries, got.err, got.status)
+	}
+}
+
+// TestJoinedAsAnAttemptEnds: a job that is joined in the moment in which its attempt has been postponed, and
+// is not over yet, is attempted at once all the same.
+func TestJoinedAsAnAttemptEnds(t *testing.T) {
+	b := newBed(t)
+	x, joins := job.Order{Partition: b.docs("x")}, make(chan error, 10)
+	var s *server
+	s = b.serve("a", job.Kind{
+		Name:       "erase",
+		Single:     true,
+		Tries:      5,
+		Backoff:    time.Hour,
+		MaxBackoff: time.Hour,
+		Run: func(_ context.Context, j *job.Job) error {
+			if j.Tries == 1 {
+				return fault.New(fault.Unavailable, "not now")
+			}
+			return nil
+		},
+		After: func(j *job.Job, err error) {
+			if j.Tries == 1 {
+				again, joined, err := s.Start(t.Context(), "erase", x)
+				if err == nil && (!joined || again.ID != j.ID) {
+					err = errors.New("another job was started")
+				}
+				joins <- err
+			}
+		},
+	})
+	first := s.start("erase", x)
+	if err := receive(t, "it is joined", joins); err != nil {
+		t.Fatal(err)
+	}
+	if end := b.ends(first, port.JobSucceeded); end.Tries != 2 {
+		t.Errorf("%d attempts", end.Tries)
+	}
+}
+
+// viewed is a store that calls a hook after a view.
+type viewed struct {
+	port.DocumentStore
+	after coretest.Hook[func()]
+}
+
+func (v *viewed) View(ctx context.Context, fn func(port.Reader) error) error {
+	err := v.DocumentStore.View(ctx, fn)
+	if hook, ok := v.after.Take(); ok {
+		hook()
+	}
+	return err
+}
+
+// TestListedInItsAttempt: a job that began while the unclaimed ones were asked for is among them, but waits for its
+// time where its attempt is over by then.
+func TestListedInItsAttempt(t *testing.T) {
+	b := newBed(t)
+	v := &viewed{DocumentStore: b.store.DocumentStore}
+	b.store.DocumentStore = v
+	listing, listed, goOn := make(chan bool), make(chan bool), make(chan bool)
+	tries, end := make(chan int, 10), make(chan bool, 10)
+	s := b.join("a", job.Settings{Poll: time.Hour}, job.Kind{Name: "sync", Tries: 5, Backoff: time.Hour, MaxBackoff: time.Hour,
+		Run: func(_ context.Context, j *job.Job) error {
+			tries <- j.Tries
+			<-end
+			return fault.New(fault.Unavailable, "not now")
+		}})
+	b.store.OnView.Set(func() error {
+		b.store.OnView.Clear()
+		v.after.Set(func() { listed <- true; <-goOn })
+		listing <- true // what is held here has been noted
+		<-goOn
+		return nil
+	})
+	s.run()
+	receive(t, "it asks for what is unclaimed", listing)
+	first := s.start("sync", job.Order{Partition: b.docs("x")})
+	receive(t, "the attempt", tries)
+	goOn <- true
+	receive(t, "it is answered", listed)
+	end <- true
+	b.becomes(first, "it is postponed", func(j port.Job) bool { return j.Status == port.JobQueued })
+	time.Sleep(20 * time.Millisecond) // it is held a moment longer, and would be passed over for that
+	goOn <- true
+	end <- true // of an attempt that must not come
+	s.stop()
+	if got := b.read(first); got.Tries != 1 {
+		t.Errorf("%d attempts", got.Tries)
 	}
 }
 

@@ -276,10 +276,10 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 		UpdatedAt: now,
 	}
 	var claim port.Claim
-	var mine, begun bool
+	var mine, begun, waits bool
 	var starting string // the claim that is marked so
 	store := func(w Writer, on port.Partition) (err error) {
-		j, mine, joined, begun = fresh, false, false, false
+		j, mine, joined, begun, waits = fresh, false, false, false, false
 		j.Partition = on
 		if k.Single {
 			if joined, err = join(ctx, w, k, &j); err != nil {
@@ -287,7 +287,8 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 			}
 		}
 		if !r.mark(port.JobClaim(j.Org, j.ID), &starting) {
-			return nil // it was joined, and runs here
+			waits = j.Status == port.JobQueued && k.Lane == ""
+			return nil // it was joined, and is here
 		}
 		if room {
 			claim, mine, err = w.TakeClaim(ctx, r.replica.Self(), port.JobClaim(j.Org, j.ID))
@@ -321,10 +322,34 @@ func (r *Runner) Start(ctx context.Context, kind string, o Order) (j port.Job, j
 		r.release(k, o.Partition.Org(), room)
 		r.rouse()
 	}
+	if err == nil && waits {
+		r.again(j)
+	}
 	if err != nil {
 		return port.Job{}, false, err
 	}
 	return j, joined, nil
+}
+
+// again has a job attempted at once that was joined between two attempts, though this
+// process holds it: the one before has been stored, and is about to be over.
+func (r *Runner) again(row port.Job) {
+	r.mu.Lock()
+	j := r.held[port.JobClaim(row.Org, row.ID)]
+	if j != nil {
+		j.again = true
+	}
+	r.mu.Unlock()
+	if j == nil {
+		r.retry(row)
+	}
+}
+
+// retry attempts a job though its time has not come.
+func (r *Runner) retry(row port.Job) {
+	if _, err := r.adoptOne(row, true); err != nil && r.ctx.Err() == nil {
+		r.log.WarnContext(r.ctx, "unclaimed jobs not taken over", "error", err)
+	}
 }
 
 // mark notes that Start is storing a job under a claim, in place of the claim that it
@@ -543,7 +568,7 @@ func (r *Runner) adopt() time.Duration {
 				break
 			}
 			var ok bool
-			if ok, err = r.adoptOne(row); err != nil {
+			if ok, err = r.adoptOne(row, false); err != nil {
 				break
 			}
 			taken = taken || ok
@@ -596,13 +621,13 @@ func (r *Runner) roomy() (kinds, held []string) {
 	return kinds, held
 }
 
-// adoptOne claims an unclaimed job; ok is false where there is no room for it any
-// more, or another replica was first.
-func (r *Runner) adoptOne(row port.Job) (ok bool, err error) {
+// adoptOne claims an unclaimed job that is due, or one that is not with early; ok is false
+// where there is no room for it any more, or another replica was first.
+func (r *Runner) adoptOne(row port.Job, early bool) (ok bool, err error) {
 	k := r.kind(row.Kind)
 	r.mu.Lock()
 	l := r.lanes[k.Lane]
-	if claim := port.JobClaim(row.Org, row.ID); r.refused[claim] || r.here(claim) {
+	if claim := port.JobClaim(row.Org, row.ID); r.refused[claim] && !early || r.here(claim) {
 		ok = false // a job that was stored since the rows were asked for is here
 	} else if l != nil {
 		if ok = l.adopted < r.takes; ok {
@@ -630,7 +655,11 @@ func (r *Runner) adoptOne(row port.Job) (ok bool, err error) {
 		if fault.CodeOf(err) == fault.NotFound {
 			return false, nil
 		}
-		return err == nil && !now.Status.Ended(), err
+		if err != nil || now.Status.Ended() || early {
+			return err == nil && !now.Status.Ended(), err
+		}
+		at, err := rd.Now(r.ctx) // it may have been attempted since it was listed
+		return err == nil && !now.NextAttempt.After(at), err
 	})
 	if err != nil || !ok {
 		giveUp()
@@ -706,7 +735,11 @@ func (r *Runner) take(j *Job) bool {
 			r.mu.Lock()
 			r.busy--
 			r.drop(j)
+			again := j.again
 			r.mu.Unlock()
+			if again {
+				r.retry(j.Job)
+			}
 			r.rouse()
 		})
 	}

@@ -84,7 +84,7 @@ func TestALaneGoesRoundTheOrganizations(t *testing.T) {
 	}
 	y.ends("abcabaa", "bcabaa")
 
-	// A lane that was empty begins anew.
+	// A lane that was empty begins again.
 	s.start("write", of("c"))
 	if got := receive(t, "the first", y.begun); got != "c" {
 		t.Fatal(got)

@@ -11,7 +11,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// A service key may be limited to a source of its organization. Whoever takes over from
+// A service key may be limited to a source of its organization. One that takes over from
 // it is so, too.
 func TestAKeyLimitedToASource(t *testing.T) {
 	store, _ := open(t)

@@ -2,7 +2,6 @@ package member
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -20,8 +19,10 @@ type Member struct {
 	Organization        string     `json:"organization_id" doc:"id of the organization"`
 	Email               string     `json:"email" doc:"address, in lower case; unique in the organization"`
 	Role                string     `json:"role" enum:"owner,admin,viewer" doc:"what the member may do"`
-	State               string     `json:"state" enum:"invited,active" doc:"invited: has never signed in"`
+	State               string     `json:"state" enum:"invited,active,disabled" doc:"invited: has never signed in; disabled: may not"`
 	HasPassword         bool       `json:"has_password" doc:"false: none was chosen yet"`
+	HasAccount          bool       `json:"has_account" doc:"true: signs in with an account of the identity provider"`
+	DisabledAt          *time.Time `json:"disabled_at" doc:"when signing in was taken from the member; null: it was not"`
 	InvitedBy           *string    `json:"invited_by" doc:"id of the key or member that invited; null: not known"`
 	CreatedAt           time.Time  `json:"created_at"`
 	JoinedAt            *time.Time `json:"joined_at" doc:"of the first sign-in; null: there was none"`
@@ -30,10 +31,14 @@ type Member struct {
 
 func show(m port.Member) Member {
 	out := Member{ID: m.ID, Organization: string(m.Org), Email: m.Email, Role: string(m.Role), State: "active",
-		HasPassword: m.Password != "", CreatedAt: m.CreatedAt.UTC(), JoinedAt: moment(m.JoinedAt),
+		HasPassword: m.Password != "", HasAccount: m.Subject != "", DisabledAt: moment(m.DisabledAt),
+		CreatedAt: m.CreatedAt.UTC(), JoinedAt: moment(m.JoinedAt),
 		InvitationExpiresAt: moment(m.InvitedUntil)}
 	if m.JoinedAt.IsZero() {
 		out.State = "invited"
+	}
+	if !m.DisabledAt.IsZero() {
+		out.State = "disabled"
 	}
 	if m.InvitedBy != "" {
 		out.InvitedBy = &m.InvitedBy
@@ -53,7 +58,7 @@ func moment(t time.Time) *time.Time {
 // Invited is a member with the code of the invitation, which is not kept.
 type Invited struct {
 	Member
-	Code string `json:"code" doc:"lets whoever has it choose the member's password, once; it is not shown again"`
+	Code string `json:"code" doc:"lets anyone who has it choose the member's password, once; it is not shown again"`
 	Path string `json:"path" doc:"where it is turned in, below the server's address, with the code behind the #"`
 }
 
@@ -78,10 +83,11 @@ type Invite struct {
 	Role  string `json:"role" enum:"owner,admin,viewer" doc:"owner: everything; admin: everything but members and keys of kind admin; viewer: reads"`
 }
 
-// ChangeRole is the body of PATCH /organizations/{org}/members/{member}.
-type ChangeRole struct {
+// Change is the body of PATCH /organizations/{org}/members/{member}.
+type Change struct {
 	Ref
-	Role string `json:"role" enum:"owner,admin,viewer" doc:"the new role, which holds from the member's next call on"`
+	Role     *string `json:"role,omitempty" enum:"owner,admin,viewer" doc:"the new role, which holds from the member's next call on"`
+	Disabled *bool   `json:"disabled,omitempty" doc:"true: signs in no more, and all sessions end; false: may again"`
 }
 
 // List are the parameters of GET /organizations/{org}/members.
@@ -221,13 +227,13 @@ func (s *Service) InviteAgain(ctx context.Context, in Ref) (Invited, error) {
 }
 
 func (s *Service) invite(ctx context.Context, o port.Organization, whom func(writer) (port.Member, error)) (Invited, error) {
-	code, until := newCode(), s.now().Add(InvitationFor)
+	code, until := ident.NewToken(codePrefix), s.now().Add(InvitationFor)
 	var m port.Member
 	err := s.store.Update(ctx, func(w writer) (err error) {
 		if m, err = whom(w); err != nil {
 			return err
 		}
-		return w.PutInvitation(ctx, port.Invitation{Hash: sha256.Sum256([]byte(code)), Org: o.ID, Member: m.ID, ExpiresAt: until})
+		return w.PutInvitation(ctx, port.Invitation{Hash: ident.TokenHash(code), Org: o.ID, Member: m.ID, ExpiresAt: until})
 	})
 	if err != nil {
 		return Invited{}, fmt.Errorf("invite member: %w", err)
@@ -236,10 +242,15 @@ func (s *Service) invite(ctx context.Context, o port.Organization, whom func(wri
 	return Invited{show(m), code, InvitationPath + code}, nil
 }
 
+// owns reports whether a member is an owner who can sign in.
+func owns(m port.Member) bool {
+	return m.Role == ident.Owner && !m.JoinedAt.IsZero() && m.DisabledAt.IsZero()
+}
+
 // keepsOwner refuses to take the rights of an organization's last owner. An owner who has never
-// signed in does not count.
+// signed in, or is disabled, does not count.
 func keepsOwner(ctx context.Context, r reader, m port.Member) error {
-	if m.Role != ident.Owner || m.JoinedAt.IsZero() {
+	if !owns(m) {
 		return nil
 	}
 	all, err := r.Members(ctx, m.Org, "", 0)
@@ -247,28 +258,51 @@ func keepsOwner(ctx context.Context, r reader, m port.Member) error {
 		return err
 	}
 	for _, other := range all {
-		if other.ID != m.ID && other.Role == ident.Owner && !other.JoinedAt.IsZero() {
+		if other.ID != m.ID && owns(other) {
 			return nil
 		}
 	}
 	return fault.New(fault.Conflict, "%s is the last owner of the organization, and one has to stay", m.Email)
 }
 
-// ChangeRole gives a member another role.
-func (s *Service) ChangeRole(ctx context.Context, in ChangeRole) (Member, error) {
+// Change gives a member another role, or takes signing in from them and gives it back.
+func (s *Service) Change(ctx context.Context, in Change) (Member, error) {
 	o, err := s.owned(ctx, in.Org)
 	if err != nil {
 		return Member{}, err
 	}
+	if in.Role == nil && in.Disabled == nil {
+		return Member{}, fault.New(fault.InvalidRequest, "role or disabled is needed: there is nothing to change")
+	}
 	var m port.Member
 	err = s.store.Update(ctx, func(w writer) (err error) {
-		if m, err = inMember(ctx, w, o.ID, in.Member); err != nil || m.Role == ident.Role(in.Role) {
+		if m, err = inMember(ctx, w, o.ID, in.Member); err != nil {
 			return err
 		}
-		if err := keepsOwner(ctx, w, m); err != nil {
-			return err
+		before := m
+		if in.Role != nil {
+			m.Role = ident.Role(*in.Role)
 		}
-		m.Role = ident.Role(in.Role)
+		switch {
+		case in.Disabled == nil || *in.Disabled == !m.DisabledAt.IsZero():
+		case *in.Disabled:
+			m.DisabledAt = s.now()
+		default:
+			m.DisabledAt = time.Time{}
+		}
+		if m == before {
+			return nil
+		}
+		if !owns(m) {
+			if err := keepsOwner(ctx, w, before); err != nil {
+				return err
+			}
+		}
+		if !m.DisabledAt.IsZero() {
+			if err := w.EndMemberSessions(ctx, m.Org, m.ID, [32]byte{}); err != nil {
+				return err
+			}
+		}
 		return w.ChangeMember(ctx, m)
 	})
 	if err != nil {

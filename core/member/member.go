@@ -2,8 +2,6 @@ package member
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -79,7 +77,7 @@ func New(s Settings) *Service {
 	}
 }
 
-// refused is the one answer to whoever is not let in, so that it does not tell who is a member.
+// refused is the one answer to all who are not let in, so that it does not tell who is a member.
 func refused() error { return fault.New(fault.Unauthorized, "the address or the password is wrong") }
 
 // principal is what a member may do.
@@ -96,8 +94,8 @@ func active(o port.Organization) error {
 	return nil
 }
 
-// Resolve finds out what a member may do now. Faults: Unauthorized for one who is gone or has never
-// joined; Forbidden when the organization is suspended.
+// Resolve finds out what a member may do now. Faults: Unauthorized for one who is gone, disabled or has
+// never joined; Forbidden when the organization is suspended.
 func (s *Service) Resolve(ctx context.Context, org ident.Org, id string) (p ident.Principal, err error) {
 	err = s.store.View(ctx, func(r reader) error {
 		m, err := r.Member(ctx, org, id)
@@ -110,6 +108,9 @@ func (s *Service) Resolve(ctx context.Context, org ident.Org, id string) (p iden
 		}
 		if m.JoinedAt.IsZero() {
 			return refused()
+		}
+		if !m.DisabledAt.IsZero() {
+			return fault.New(fault.Unauthorized, "an owner of the organization has disabled your sign-in")
 		}
 		p = principal(m, o)
 		return active(o)
@@ -134,7 +135,7 @@ func (s *Service) SignIn(ctx context.Context, org, email, password string) (iden
 	if err != nil {
 		return ident.Principal{}, err
 	}
-	if !ok || m.JoinedAt.IsZero() || active(o) != nil {
+	if !ok || m.JoinedAt.IsZero() || !m.DisabledAt.IsZero() || active(o) != nil {
 		return ident.Principal{}, refused()
 	}
 	return principal(m, o), nil
@@ -181,7 +182,7 @@ func (s *Service) Accept(ctx context.Context, code, password string,
 		return p, err
 	}
 	err = s.store.Update(ctx, func(w writer) error {
-		i, err := w.TakeInvitation(ctx, sha256.Sum256([]byte(code)))
+		i, err := w.TakeInvitation(ctx, ident.TokenHash(code))
 		if err != nil {
 			return err
 		}
@@ -193,7 +194,7 @@ func (s *Service) Accept(ctx context.Context, code, password string,
 		if err != nil {
 			return err
 		}
-		if !s.now().Before(i.ExpiresAt) || active(o) != nil {
+		if !s.now().Before(i.ExpiresAt) || !m.DisabledAt.IsZero() || active(o) != nil {
 			return notInvited()
 		}
 		m.Password = stored
@@ -254,7 +255,7 @@ func (s *Service) ChangePassword(ctx context.Context, who ident.Principal, old, 
 			return err
 		}
 		if now.Password != m.Password {
-			return fault.New(fault.Conflict, "the password was changed meanwhile")
+			return fault.New(fault.Conflict, "the password was changed in the meantime")
 		}
 		now.Password = stored
 		if err := w.ChangeMember(ctx, now); err != nil {
@@ -267,6 +268,3 @@ func (s *Service) ChangePassword(ctx context.Context, who ident.Principal, old, 
 	}
 	return nil
 }
-
-// newCode has 260 random bits.
-func newCode() string { return codePrefix + rand.Text() + rand.Text() }

@@ -3,8 +3,10 @@ package member_test
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -200,7 +202,8 @@ func TestRolesAndRemoval(t *testing.T) {
 	ann, in := w.joined("acme", "ann@example.com", ident.Owner)
 	w.invite("acme", "waiting@example.com", ident.Owner)
 	role := func(who context.Context, m member.Member, r ident.Role) error {
-		_, err := w.ChangeRole(who, member.ChangeRole{Ref: ref("acme", m), Role: string(r)})
+		to := string(r)
+		_, err := w.Change(who, member.Change{Ref: ref("acme", m), Role: &to})
 		return err
 	}
 	remove := func(who context.Context, m member.Member) (bool, error) {
@@ -401,5 +404,154 @@ func TestOperations(t *testing.T) {
 		if o.Spec.Mutates != (o.Spec.Method != http.MethodGet) || o.Spec.Timeout < time.Second {
 			t.Errorf("%s: mutates %v, within %v", o.Spec.Name, o.Spec.Mutates, o.Spec.Timeout)
 		}
+	}
+}
+
+// Who is disabled is out at once, and may come back; the last owner who can sign in stays one.
+func TestDisabling(t *testing.T) {
+	w := begin(t)
+	ann, _ := w.joined("acme", "ann@example.com", ident.Owner)
+	bob, in := w.joined("acme", "bob@example.com", ident.Owner)
+	disable := func(m member.Member, to bool) (member.Member, error) {
+		return w.Change(w.as("acme", ident.Owner), member.Change{Ref: ref("acme", m), Disabled: &to})
+	}
+	for range 2 {
+		m, err := disable(bob.Member, true)
+		w.fine(err)
+		if m.State != "disabled" || m.DisabledAt == nil {
+			t.Errorf("disabled: %+v", m)
+		}
+	}
+	_, err := w.who(in)
+	w.want("a session of before", err, fault.Unauthorized)
+	_, err = w.sessions.BeginMember(w.Context(), "acme", bob.Email, password, "")
+	w.want("the password", err, fault.Unauthorized)
+	again, err := w.InviteAgain(w.as("acme", ident.Owner), ref("acme", bob.Member))
+	w.fine(err)
+	_, err = w.sessions.Accept(w.Context(), again.Code, password, "")
+	w.want("an invitation", err, fault.Unauthorized)
+	o, err := w.keys.Organization(w.Context(), "acme")
+	w.fine(err)
+	_, err = w.Resolve(w.Context(), o.ID, bob.ID)
+	w.want("resolving", err, fault.Unauthorized)
+
+	_, err = disable(ann.Member, true)
+	w.want("the last owner who can sign in", err, fault.Conflict)
+	viewer := string(ident.Viewer)
+	_, err = w.Change(w.as("acme", ident.Owner), member.Change{Ref: ref("acme", ann.Member), Role: &viewer})
+	w.want("their role", err, fault.Conflict)
+	_, err = w.Change(w.as("acme", ident.Owner), member.Change{Ref: ref("acme", ann.Member)})
+	w.want("nothing to change", err, fault.InvalidRequest)
+	_, err = w.Change(w.as("acme", ident.Administrator), member.Change{Ref: ref("acme", bob.Member), Role: &viewer})
+	w.want("an admin", err, fault.Forbidden)
+	m, err := disable(bob.Member, false)
+	w.fine(err)
+	if m.State != "active" || m.DisabledAt != nil {
+		t.Errorf("enabled: %+v", m)
+	}
+	_, err = w.sessions.BeginMember(w.Context(), "acme", bob.Email, password, "")
+	w.fine(err)
+	_, err = disable(ann.Member, true)
+	w.fine(err)
+}
+
+// signsIn is who an account signs in as; bound says whether the member was bound to it by that.
+func (w *world) signsIn(org string, id port.Identity) (p ident.Principal, bound bool, err error) {
+	p, err = w.SignInWith(w.Context(), org, id, func(ident.Principal) { bound = true })
+	return p, bound, err
+}
+
+// An account signs in as who was invited by its address, and as the same member from then on.
+func TestAnAccountIsBoundToAMember(t *testing.T) {
+	w := begin(t)
+	ann := w.invite("acme", "ann@example.com", ident.Administrator)
+	account := port.Identity{Issuer: "https://login.example.com", Subject: "1", Email: "Ann@Example.com", EmailVerified: true}
+	unverified, other, stranger := account, account, account
+	unverified.EmailVerified, other.Subject, stranger.Email = false, "2", "eve@example.com"
+	for name, id := range map[string]port.Identity{"not verified": unverified, "not invited": stranger,
+		"no address": {Issuer: account.Issuer, Subject: "1", EmailVerified: true},
+		"no text":    {Issuer: account.Issuer, Subject: "1", Email: "a\x00@b", EmailVerified: true}} {
+		_, bound, err := w.signsIn("", id)
+		w.want(name, err, fault.Unauthorized)
+		if bound {
+			t.Errorf("%s: a member was bound", name)
+		}
+	}
+	_, _, err := w.signsIn("globex", account)
+	w.want("another organization", err, fault.Unauthorized)
+	p, bound, err := w.signsIn("acme", account)
+	w.fine(err)
+	if !bound || p.KeyID != ann.ID || p.Role != ident.Administrator || p.OrgName != "acme" || p.Email != "ann@example.com" {
+		t.Errorf("signed in, bound %v: %+v", bound, p)
+	}
+	_, err = w.sessions.Accept(w.Context(), ann.Code, password, "")
+	w.want("the invitation that waited", err, fault.Unauthorized)
+	shown, err := w.Get(w.as("acme", ident.Owner), ref("acme", ann.Member))
+	w.fine(err)
+	if shown.State != "active" || !shown.HasAccount || shown.HasPassword {
+		t.Errorf("shown: %+v", shown)
+	}
+	account.Email, account.EmailVerified = "ann@elsewhere.example", false // the account is the same
+	p, bound, err = w.signsIn("", account)
+	w.fine(err)
+	if bound || p.KeyID != ann.ID {
+		t.Errorf("again, bound %v: %+v", bound, p)
+	}
+	_, _, err = w.signsIn("", other)
+	w.want("another account with the address", err, fault.Unauthorized)
+	other.Issuer = "https://new.example.com"
+	p, bound, err = w.signsIn("", other)
+	w.fine(err)
+	if !bound || p.KeyID != ann.ID {
+		t.Errorf("at the next provider, bound %v: %+v", bound, p)
+	}
+	yes := true
+	_, err = w.Change(w.as("acme", ident.Owner), member.Change{Ref: ref("acme", ann.Member), Disabled: &yes})
+	w.fine(err)
+	_, _, err = w.signsIn("", other)
+	w.want("disabled", err, fault.Unauthorized)
+}
+
+// An account of several organizations is asked for one; a suspended one is none of them.
+func TestAnAccountOfSeveralOrganizations(t *testing.T) {
+	w := begin(t)
+	account := port.Identity{Issuer: "https://login.example.com", Subject: "1", Email: "ann@example.com", EmailVerified: true}
+	here, there := w.invite("acme", account.Email, ident.Viewer), w.invite("globex", account.Email, ident.Owner)
+	_, bound, err := w.signsIn("", account)
+	var several member.Several
+	if !errors.As(err, &several) || bound || len(several.Organizations) != 2 ||
+		!slices.Contains(several.Organizations, "acme") || !slices.Contains(several.Organizations, "globex") {
+		t.Fatalf("without a name: %v", err)
+	}
+	for org, id := range map[string]string{"acme": here.ID, there.Organization: there.ID} {
+		p, _, err := w.signsIn(org, account)
+		w.fine(err)
+		if p.KeyID != id {
+			t.Errorf("in %s: %+v", org, p)
+		}
+	}
+	w.fine(w.keys.Suspend(w.Context(), "acme"))
+	p, _, err := w.signsIn("", account)
+	w.fine(err)
+	if p.KeyID != there.ID {
+		t.Errorf("with one suspended: %+v", p)
+	}
+	_, _, err = w.signsIn("acme", account)
+	w.want("in the suspended one", err, fault.Unauthorized)
+}
+
+// The account that a member is bound to says more than the address of another member.
+func TestAnAccountWhoseAddressIsAnothers(t *testing.T) {
+	w := begin(t)
+	account := port.Identity{Issuer: "https://login.example.com", Subject: "1", Email: "zoe@example.com", EmailVerified: true}
+	zoe := w.invite("acme", account.Email, ident.Viewer)
+	_, _, err := w.signsIn("", account)
+	w.fine(err)
+	w.invite("acme", "ann@example.com", ident.Owner)
+	account.Email = "ann@example.com"
+	p, bound, err := w.signsIn("", account)
+	w.fine(err)
+	if bound || p.KeyID != zoe.ID {
+		t.Errorf("bound %v: %+v", bound, p)
 	}
 }

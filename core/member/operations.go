@@ -46,8 +46,10 @@ func Operations() []op.Op[*Service] {
 		"Make another invitation; the code is in this answer alone"))
 	again.Description = forOwners + "It takes the place of the one before, and lets a member who has forgotten the password " +
 		"choose another one."
-	change := body(admin("admin.members.change", "PATCH", one, "Give a member another role", fault.Conflict))
-	change.Description = forOwners + "It holds from the member's next call on. The last owner stays one (409)."
+	change := body(admin("admin.members.change", "PATCH", one, "Give a member another role, or take signing in from one",
+		fault.Conflict))
+	change.Description = forOwners + "A role holds from the member's next call on. One who is disabled is out at once and cannot " +
+		"sign in, until that is taken back. The last owner stays one (409)."
 	remove := admin("admin.members.remove", "DELETE", one, "Remove a member, whose sessions end at once", fault.Conflict)
 	remove.Description = forOwners + "The last owner stays (409). Safe to repeat. Keys that the member made go on working."
 	return op.WithLinks(op.WithExamples([]op.Op[*Service]{
@@ -55,7 +57,7 @@ func Operations() []op.Op[*Service] {
 		op.Define(admin("admin.members.list", "GET", all, "List the members of an organization", fault.InvalidRequest,
 			fault.InvalidCursor), (*Service).List),
 		op.Define(admin("admin.members.get", "GET", one, "Read a member"), (*Service).Get),
-		op.Define(change, (*Service).ChangeRole),
+		op.Define(change, (*Service).Change),
 		op.Define(again, (*Service).InviteAgain),
 		op.Define(remove, (*Service).Remove),
 	}, examples()), links())
@@ -76,10 +78,12 @@ func links() map[string][]op.Link {
 func examples() map[string][]op.Example {
 	const who = `"id": "mbr_019aa7d2-5f6e-7c3a-9d0e-3b1f6a2c4d5e", "organization_id": "org_aHehSzebxrAKYMh0",
 		"email": "ann@example.com", `
-	const invited = who + `"role": "viewer", "state": "invited", "has_password": false,
+	const invited = who + `"role": "viewer", "state": "invited", "has_password": false, "has_account": false,
+		"disabled_at": null,
 		"invited_by": "key_7Qm2xV9bTn4LwPzd", "created_at": "2026-11-25T08:00:00Z", "joined_at": null,
 		"invitation_expires_at": "2026-12-02T08:00:00Z"`
-	const joined = who + `"role": "admin", "state": "active", "has_password": true,
+	const joined = who + `"role": "admin", "state": "active", "has_password": true, "has_account": false,
+		"disabled_at": null,
 		"invited_by": "key_7Qm2xV9bTn4LwPzd", "created_at": "2026-11-25T08:00:00Z", "joined_at": "2026-11-25T09:00:00Z",
 		"invitation_expires_at": null`
 	const code = `"code": "mnsi_3ZKQ7VWX2RNB5MHYD6TCJ4PAFGLEUSO3ZKQ7VWX2RNB5MHYD6TCJ",

@@ -272,7 +272,7 @@ func (s *Service) drop(ctx context.Context, p port.Partition) error {
 // acknowledge drops what this replica has derived, and reports that to the replica that
 // erases.
 func (s *Service) acknowledge(ctx context.Context, p port.Partition) error {
-	self := s.replica.Self() // in a life that begins meanwhile, it has to be dropped again
+	self := s.replica.Self() // in a life that begins in the meantime, it has to be dropped again
 	if err := s.drop(ctx, p); err != nil {
 		return err
 	}
@@ -423,7 +423,7 @@ func (s *Service) ensureErasure(ctx context.Context, pinned port.Partition) erro
 	}
 	begin := func(ctx context.Context, store func(job.Writer, port.Partition) error) error {
 		return s.store.Update(ctx, func(w writer) error {
-			if _, err := w.BeginErasure(ctx, pinned, s.now()); err != nil { // it has ended meanwhile
+			if _, err := w.BeginErasure(ctx, pinned, s.now()); err != nil { // it has ended in the meantime
 				return err
 			}
 			return store(w, pinned)

@@ -61,7 +61,7 @@ func (full) Draw(_ context.Context, _ string, c port.Charge) (port.Drawn, error)
 func (full) Close() error { return nil }
 
 // A process forgets the shares that nobody has used for half a minute, also when the
-// clock has gone back meanwhile.
+// clock has gone back in the meantime.
 func TestSharesAreForgotten(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	s := NewShared(full{}, func() time.Time { return now }, slog.New(slog.DiscardHandler))

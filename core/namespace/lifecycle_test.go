@@ -177,7 +177,7 @@ func TestDerivedDataIsForgotten(t *testing.T) {
 	}
 	c.get("docs").OK()
 
-	// A caller who goes away meanwhile changes nothing: what is deleted is forgotten.
+	// A caller who goes away in the meantime changes nothing: what is deleted is forgotten.
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
 	r, err := namespace.New(leaving{c.Store, cancel}, c.Pages, c.Models, c.forget).Delete(ctx, namespace.Ref{Namespace: "docs"})

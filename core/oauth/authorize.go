@@ -152,9 +152,9 @@ func (s *Service) Approve(ctx context.Context, r Request, bearer string, readOnl
 	if readOnly || p.ReadOnly {
 		c.Scope = Read
 	}
-	now, code := s.now().UTC(), secret(codePrefix)
+	now, code := s.now().UTC(), ident.NewToken(codePrefix)
 	g := port.OAuthGrant{
-		ID:          secret("grant_")[:len("grant_")+partLength],
+		ID:          ident.NewToken("grant_")[:len("grant_")+partLength],
 		Org:         p.Org,
 		KeyID:       p.KeyID,
 		ClientID:    c.Client.ID,
@@ -163,7 +163,7 @@ func (s *Service) Approve(ctx context.Context, r Request, bearer string, readOnl
 		Resource:    s.resource,
 		RedirectURI: c.RedirectURI,
 		Challenge:   r.Challenge,
-		Code:        hash(code),
+		Code:        ident.TokenHash(code),
 		CodeExpires: now.Add(s.codeFor),
 		CreatedAt:   now,
 		ExpiresAt:   now.Add(s.codeFor),

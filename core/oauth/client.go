@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -270,7 +271,7 @@ func (s *Service) Register(ctx context.Context, body []byte) (Metadata, error) {
 		return Metadata{}, err
 	}
 	now := s.now().UTC()
-	m.ClientID, m.IssuedAt = clientPrefix+secret("")[:partLength], now.Unix()
+	m.ClientID, m.IssuedAt = clientPrefix+ident.NewToken("")[:partLength], now.Unix()
 	m.AuthMethod, m.GrantTypes, m.ResponseTypes = authMethodNone, []string{grantCode, grantRefresh}, []string{responseCode}
 	m.Scope = strings.Join(Scopes(), " ")
 	kept, err := json.Marshal(Metadata{Name: m.Name, URI: m.URI, RedirectURIs: m.RedirectURIs})

@@ -3,8 +3,6 @@ package oauth
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -205,11 +203,6 @@ const (
 // partLength is that of rand.Text, which has 130 bits.
 const partLength = 26
 
-// secret makes an unguessable token of 260 bits.
-func secret(prefix string) string { return prefix + rand.Text() + rand.Text() }
-
-func hash(s string) [32]byte { return sha256.Sum256([]byte(s)) }
-
 // Verify finds out who presented a bearer: whose key an access token stands for,
 // or, for anything else, whose key it is. It implements middleware.Verifier for
 // the calls that take tokens. Faults as key.Service.Verify.
@@ -218,7 +211,7 @@ func (s *Service) Verify(ctx context.Context, bearer string, family op.Family) (
 		return s.keys.Verify(ctx, bearer, family)
 	}
 	refused := fault.New(fault.Unauthorized, "the access token is not valid: it is unknown, revoked or expired")
-	g, a, err := s.readToken(ctx, hash(bearer))
+	g, a, err := s.readToken(ctx, ident.TokenHash(bearer))
 	if fault.CodeOf(err) == fault.NotFound {
 		return ident.Principal{}, refused
 	}
@@ -272,7 +265,7 @@ func grantByToken(ctx context.Context, r reader, token string) (port.OAuthGrant,
 	if family, ok := familyOf(token); ok {
 		return r.OAuthGrantByFamily(ctx, family)
 	}
-	g, _, err := r.OAuthGrantByAccess(ctx, hash(token))
+	g, _, err := r.OAuthGrantByAccess(ctx, ident.TokenHash(token))
 	return g, err
 }
 

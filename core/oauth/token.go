@@ -62,7 +62,7 @@ func (s *Service) redeem(ctx context.Context, x Exchange) (Tokens, error) {
 	if x.Code == "" || x.Verifier == "" {
 		return Tokens{}, refuse(InvalidRequest, "code and code_verifier are required")
 	}
-	find := func(r reader) (port.OAuthGrant, error) { return r.OAuthGrantByCode(ctx, hash(x.Code)) }
+	find := func(r reader) (port.OAuthGrant, error) { return r.OAuthGrantByCode(ctx, ident.TokenHash(x.Code)) }
 	return s.issue(ctx, x, find, func(g port.OAuthGrant, now time.Time) (wrong *Error, over bool) {
 		switch {
 		case !g.Redeemed.IsZero():
@@ -93,7 +93,7 @@ func (s *Service) refresh(ctx context.Context, x Exchange) (Tokens, error) {
 	}
 	find := func(r reader) (port.OAuthGrant, error) { return r.OAuthGrantByFamily(ctx, family) }
 	return s.issue(ctx, x, find, func(g port.OAuthGrant, now time.Time) (wrong *Error, over bool) {
-		presented := hash(x.RefreshToken)
+		presented := ident.TokenHash(x.RefreshToken)
 		switch {
 		case !now.Before(g.ExpiresAt):
 			return refuse(InvalidGrant, "the refresh token has expired"), true
@@ -177,11 +177,11 @@ func (s *Service) renew(ctx context.Context, w writer, g port.OAuthGrant, p iden
 		g.Redeemed, family = now, refreshPrefix+rand.Text()
 	}
 	family = family[:len(refreshPrefix)+partLength]
-	t := Tokens{AccessToken: secret(accessPrefix), TokenType: "Bearer", RefreshToken: secret(family), Scope: g.Scope}
-	g.Family, g.Refresh = hash(family), hash(t.RefreshToken)
+	t := Tokens{AccessToken: ident.NewToken(accessPrefix), TokenType: "Bearer", RefreshToken: ident.NewToken(family), Scope: g.Scope}
+	g.Family, g.Refresh = ident.TokenHash(family), ident.TokenHash(t.RefreshToken)
 	g.ExpiresAt = earliest(now.Add(s.refreshFor), p.ExpiresAt)
 	a := port.OAuthAccess{
-		Hash:      hash(t.AccessToken),
+		Hash:      ident.TokenHash(t.AccessToken),
 		Grant:     g.ID,
 		Scope:     g.Scope,
 		ExpiresAt: earliest(now.Add(s.accessFor), g.ExpiresAt),
@@ -213,7 +213,7 @@ func familyOf(refresh string) (family [32]byte, ok bool) {
 	if !strings.HasPrefix(refresh, refreshPrefix) || len(refresh) != len(refreshPrefix)+3*partLength {
 		return family, false
 	}
-	return hash(refresh[:len(refreshPrefix)+partLength]), true
+	return ident.TokenHash(refresh[:len(refreshPrefix)+partLength]), true
 }
 
 // validChallenge reports whether s is SHA-256 in base64url (RFC 7636 section 4.2).

@@ -31,7 +31,7 @@ type Sealer interface {
 }
 
 // ErrUnsealable is inside the error of a sealed value that can't be opened any more: it
-// was altered or moved, or the key of its organization is gone. Whoever gave the secret
+// was altered or moved, or the key of its organization is gone. Anyone who gave the secret
 // has to give it again.
 var ErrUnsealable = errors.New("it was altered or moved, or the data key that it was sealed with is gone")
 

@@ -20,7 +20,7 @@ type Session struct {
 	UserAgent string // that the browser named; for people
 }
 
-// SignInLink lets whoever has its token sign in once.
+// SignInLink lets anyone who has its token sign in once.
 type SignInLink struct {
 	Hash      [32]byte // SHA-256 of the token
 	Org       ident.Org

@@ -111,7 +111,7 @@ func TestTheOnlyChunkWithTheWordsWins(t *testing.T) {
 		// It stands out by .796, and by .804, of what the only hit does.
 		"not enough":  {[]retrieve.List{noise(100), words(1, .7706)}, "v000"},
 		"just enough": {[]retrieve.List{noise(100), words(1, .7499)}, "x"},
-		// Whoever has the whole collection before it knows that x lies behind.
+		// One who has the whole collection before it knows that x lies behind.
 		"a list that lacks nothing": {[]retrieve.List{noise(99), words(23.9)}, "v000"},
 	} {
 		if got := f.Fuse(c.lists, nil); got[0].Document != c.want {

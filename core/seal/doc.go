@@ -11,5 +11,5 @@
 // sealed with it, in copies of the store, too, as far as these have the row no more.
 //
 // Data keys are read and unwrapped at each use and kept nowhere in between: a key that
-// was deleted or wrapped anew by another process is so for this one at once.
+// was deleted or wrapped again by another process is so for this one at once.
 package seal

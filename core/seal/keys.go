@@ -74,7 +74,7 @@ func Suffice(keys []Key, stored []port.DataKey) error {
 		"the key that sealed them, or give them up with 'mneme seal forget'", strings.Join(missing, ", "), have)
 }
 
-// Rotate wraps every data key anew with the first sealing key, and counts them. Those
+// Rotate wraps every data key again with the first sealing key, and counts them. Those
 // that it wraps already stay; so an interrupted rotation goes on where it ended. It fails
 // before it changes anything when Check does.
 func (s *Sealer) Rotate(ctx context.Context) (rotated int, err error) {
@@ -147,7 +147,7 @@ func (s *Sealer) each(ctx context.Context, fn func(writer, port.DataKey) (bool, 
 	return nil
 }
 
-// change is each for one organization, whose data key may have gone meanwhile.
+// change is each for one organization, whose data key may have gone in the meantime.
 func change(ctx context.Context, w writer, org ident.Org, fn func(writer, port.DataKey) (bool, error)) (bool, error) {
 	k, err := w.DataKey(ctx, org)
 	if fault.CodeOf(err) == fault.NotFound {

@@ -214,7 +214,7 @@ func TestAnAlteredValueDoesNotOpen(t *testing.T) {
 	isLost(t, "nothing", got, err)
 }
 
-// Whoever writes to the store cannot pass one thing off as another: a wrapped key under
+// Anyone who writes to the store cannot pass one thing off as another: a wrapped key under
 // another id or in another organization does not unwrap.
 func TestAMovedDataKeyDoesNotUnwrap(t *testing.T) {
 	p := onSQLite(t)
@@ -387,7 +387,7 @@ func TestRotation(t *testing.T) {
 	})
 }
 
-// A rotation passes over an organization that goes meanwhile, counts what it did once
+// A rotation passes over an organization that goes in the meantime, counts what it did once
 // where a transaction is done again, and stops where it can't go on.
 func TestRotationUnderChange(t *testing.T) {
 	p := onSQLite(t)

@@ -3,8 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -31,6 +29,10 @@ type Settings struct {
 	Store   port.Store
 	Keys    Keys
 	Members *member.Service // nil: nobody signs in as a member
+	// Provider signs members in elsewhere; nil: there is none.
+	Provider port.IdentityProvider
+	// NoPasswords takes no passwords: members sign in at the provider alone.
+	NoPasswords bool
 	// Refused is told of refused tries to sign in, for the audit log; nil: nothing is.
 	Refused func(context.Context, port.AuditRecord) error
 
@@ -59,15 +61,17 @@ const maxAgent = 256
 
 // Service begins, verifies and ends sessions. Safe for concurrent use.
 type Service struct {
-	store      port.Narrowed[reader, writer]
-	keys       Keys
-	members    *member.Service
-	refused    func(context.Context, port.AuditRecord) error
-	lifetime   time.Duration
-	idle       time.Duration
-	purgeEvery time.Duration
-	now        func() time.Time
-	log        *slog.Logger
+	store       port.Narrowed[reader, writer]
+	keys        Keys
+	members     *member.Service
+	provider    port.IdentityProvider
+	refused     func(context.Context, port.AuditRecord) error
+	lifetime    time.Duration
+	idle        time.Duration
+	noPasswords bool
+	purgeEvery  time.Duration
+	now         func() time.Time
+	log         *slog.Logger
 }
 
 // reader and writer are what the service uses of the store.
@@ -91,15 +95,17 @@ func New(s Settings) *Service {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Service{
-		store:      port.Narrow(s.Store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
-		keys:       s.Keys,
-		members:    s.Members,
-		refused:    s.Refused,
-		lifetime:   cmp.Or(s.Lifetime, 12*time.Hour),
-		idle:       cmp.Or(s.Idle, time.Hour),
-		purgeEvery: cmp.Or(s.PurgeEvery, 10*time.Minute),
-		now:        func() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }, // as stores keep times
-		log:        s.Log,
+		store:       port.Narrow(s.Store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
+		keys:        s.Keys,
+		members:     s.Members,
+		refused:     s.Refused,
+		provider:    s.Provider,
+		noPasswords: s.NoPasswords,
+		lifetime:    cmp.Or(s.Lifetime, 12*time.Hour),
+		idle:        cmp.Or(s.Idle, time.Hour),
+		purgeEvery:  cmp.Or(s.PurgeEvery, 10*time.Minute),
+		now:         func() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }, // as stores keep times
+		log:         s.Log,
 	}
 }
 
@@ -133,7 +139,7 @@ func (s *Service) Begin(ctx context.Context, secret, agent string) (Begun, error
 // BeginMember signs in with the password of the member with an address in an organization, named
 // by name or id. Whatever is wrong, it is fault Unauthorized.
 func (s *Service) BeginMember(ctx context.Context, org, email, password, agent string) (Begun, error) {
-	if s.members == nil {
+	if !s.Ways().Passwords {
 		return Begun{}, s.refuse(ctx, signIn, notAccepted())
 	}
 	p, err := s.members.SignIn(ctx, org, email, password)
@@ -149,8 +155,8 @@ func (s *Service) BeginMember(ctx context.Context, org, email, password, agent s
 // Accept takes an invitation, once, with the password that the member chooses, and signs in. Faults
 // as member.Service's Accept.
 func (s *Service) Accept(ctx context.Context, code, password, agent string) (Begun, error) {
-	if s.members == nil {
-		return Begun{}, notAccepted()
+	if !s.Ways().Passwords {
+		return Begun{}, s.refuse(ctx, "console.invitation", notAccepted())
 	}
 	var p ident.Principal
 	taking := port.WithAudit(ctx,
@@ -172,12 +178,12 @@ func (s *Service) ChangePassword(ctx context.Context, token, old, password strin
 	if err != nil {
 		return err
 	}
-	if s.members == nil {
-		return fault.New(fault.Forbidden, "there are no members")
+	if !s.Ways().Passwords {
+		return fault.New(fault.Forbidden, "members have no passwords here")
 	}
 	changing := port.WithAudit(ctx,
 		&port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.password", p) }})
-	return s.members.ChangePassword(changing, p, old, password, hash(token))
+	return s.members.ChangePassword(changing, p, old, password, ident.TokenHash(token))
 }
 
 // signIn is how a sign-in stands in the audit log.
@@ -205,18 +211,18 @@ func (s *Service) refuse(ctx context.Context, action string, why error) error {
 
 func (s *Service) begin(ctx context.Context, p ident.Principal, agent string) (Begun, error) {
 	now := s.now()
-	b := Begun{Token: newToken(sessionPrefix), ExpiresAt: now.Add(s.lifetime), Caller: p}
+	b := Begun{Token: ident.NewToken(sessionPrefix), ExpiresAt: now.Add(s.lifetime), Caller: p}
 	if !p.ExpiresAt.IsZero() && p.ExpiresAt.Before(b.ExpiresAt) {
 		b.ExpiresAt = p.ExpiresAt
 	}
-	row := port.Session{Hash: hash(b.Token), Org: p.Org, KeyID: p.KeyID, CreatedAt: now, SeenAt: now, ExpiresAt: b.ExpiresAt,
+	row := port.Session{Hash: ident.TokenHash(b.Token), Org: p.Org, KeyID: p.KeyID, CreatedAt: now, SeenAt: now, ExpiresAt: b.ExpiresAt,
 		UserAgent: clip(agent)}
 	if p.Role != "" {
 		row.KeyID, row.Member = "", p.KeyID
 	}
 	beginning := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, signIn, p) }})
 	err := s.store.Update(beginning, func(w writer) error { return w.PutSession(ctx, row) })
-	if fault.CodeOf(err) == fault.NotFound { // the key or member has gone meanwhile
+	if fault.CodeOf(err) == fault.NotFound { // the key or member has gone in the meantime
 		return Begun{}, notAccepted()
 	}
 	if err != nil {
@@ -231,7 +237,7 @@ func (s *Service) verify(ctx context.Context, secret string) (ident.Principal, e
 	}
 	var l port.SignInLink
 	err := s.store.Update(ctx, func(w writer) (err error) {
-		l, err = w.TakeSignInLink(ctx, hash(secret))
+		l, err = w.TakeSignInLink(ctx, ident.TokenHash(secret))
 		return err
 	})
 	if err != nil {
@@ -246,9 +252,9 @@ func (s *Service) verify(ctx context.Context, secret string) (ident.Principal, e
 // Link makes the token of a link that signs in once, with an organization's key, within
 // LinkFor. Fault NotFound for an unknown key.
 func (s *Service) Link(ctx context.Context, org ident.Org, keyID string) (string, error) {
-	token := newToken(linkPrefix)
+	token := ident.NewToken(linkPrefix)
 	err := s.store.Update(ctx, func(w writer) error {
-		return w.PutSignInLink(ctx, port.SignInLink{Hash: hash(token), Org: org, KeyID: keyID, ExpiresAt: s.now().Add(LinkFor)})
+		return w.PutSignInLink(ctx, port.SignInLink{Hash: ident.TokenHash(token), Org: org, KeyID: keyID, ExpiresAt: s.now().Add(LinkFor)})
 	})
 	if err != nil {
 		return "", fmt.Errorf("make sign-in link: %w", err)
@@ -258,7 +264,7 @@ func (s *Service) Link(ctx context.Context, org ident.Org, keyID string) (string
 
 // End ends a session. One that has ended, or never was, is left at that.
 func (s *Service) End(ctx context.Context, token string) error {
-	err := s.store.Update(ctx, func(w writer) error { return w.DeleteSession(ctx, hash(token)) })
+	err := s.store.Update(ctx, func(w writer) error { return w.DeleteSession(ctx, ident.TokenHash(token)) })
 	if err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
@@ -341,7 +347,7 @@ func (s *Service) find(ctx context.Context, token string) (ident.Principal, erro
 	}
 	var found port.Session
 	err := s.store.View(ctx, func(r reader) (err error) {
-		found, err = r.SessionByHash(ctx, hash(token))
+		found, err = r.SessionByHash(ctx, ident.TokenHash(token))
 		return err
 	})
 	if fault.CodeOf(err) == fault.NotFound {
@@ -409,11 +415,6 @@ func (s *Service) Run(ctx context.Context) {
 		}
 	}
 }
-
-// newToken has 260 random bits.
-func newToken(prefix string) string { return prefix + rand.Text() + rand.Text() }
-
-func hash(token string) [32]byte { return sha256.Sum256([]byte(token)) }
 
 // clip keeps what browsers say of themselves short and storable.
 func clip(agent string) string {

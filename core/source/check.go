@@ -117,7 +117,7 @@ func (s *Service) secretsOf(ctx context.Context, id string, c *port.Connection) 
 }
 
 // look refuses settings and secrets with which no run can succeed. An upstream that is away, slow or
-// busy refuses nothing: a run finds out later. Secrets that the upstream replaces meanwhile are put
+// busy refuses nothing: a run finds out later. Secrets that the upstream replaces in the meantime are put
 // into secrets, and given to renew, if there is one.
 func (s *Service) look(ctx context.Context, k knownKind, id string, config json.RawMessage, secrets map[string]string,
 	renew func(context.Context, map[string]string) error) error {

@@ -404,7 +404,7 @@ func (s *Service) lookAgain(ctx context.Context, k knownKind, row port.SourceRow
 	case fault.IsOff(err):
 		return given, nil // so does every run, until there is a key
 	case errors.Is(err, port.ErrUnsealable):
-		secrets = map[string]string{} // they are lost, and are set anew
+		secrets = map[string]string{} // they are lost, and are set again
 	case err != nil:
 		return nil, err
 	}

@@ -224,7 +224,7 @@ func (w *worker) storeAll(ctx context.Context, batch []*piece, away []port.Sourc
 func (w *worker) pushFault(err error) error {
 	switch {
 	case errors.Is(err, errEnded):
-		return fault.New(fault.Conflict, "the source or its run has ended meanwhile")
+		return fault.New(fault.Conflict, "the source or its run has ended in the meantime")
 	case errors.Is(err, errMoved):
 		return fault.New(fault.Unavailable, "other calls bring the same items").After(time.Second)
 	}

@@ -180,7 +180,7 @@ func TestFailedItems(t *testing.T) {
 	// What it had stays while it fails.
 	f.shelf.put("k1000", "Newer.")
 	f.shelf.failing["k1000"] = port.SourceErrorf(port.SourceForbidden, nil, "is locked")
-	f.counts("fails anew", f.sync(s.ID), "partial", port.SourceCounts{Seen: 3, Failed: 1, Unchanged: 2})
+	f.counts("fails again", f.sync(s.ID), "partial", port.SourceCounts{Seen: 3, Failed: 1, Unchanged: 2})
 	if got := f.has("docs")["k1000"]; !strings.Contains(got, "number 0") {
 		t.Errorf("its document: %q", got)
 	}
@@ -229,7 +229,7 @@ func TestIncremental(t *testing.T) {
 }
 
 // A document deleted by hand stays away until its item changes or all is asked for; a
-// namespace that was deleted is filled anew.
+// namespace that was deleted is filled again.
 func TestWhatWasDeletedByHand(t *testing.T) {
 	f := newFixture(t, nil)
 	f.fill(5)
@@ -258,7 +258,7 @@ func TestWhatWasDeletedByHand(t *testing.T) {
 	f.counts("all of it", *f.idle(s.ID).LastRun, "completed", port.SourceCounts{Seen: 5, Unchanged: 4, Updated: 1})
 	f.inStep("docs")
 	f.deleteNamespace("docs")
-	f.counts("anew", f.sync(s.ID), "completed", port.SourceCounts{Seen: 5, Updated: 5})
+	f.counts("again", f.sync(s.ID), "completed", port.SourceCounts{Seen: 5, Updated: 5})
 	f.inStep("docs")
 }
 

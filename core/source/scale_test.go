@@ -104,7 +104,7 @@ func watch(f *fixture) *usage {
 func size(dir, suffix string) (n uint64) {
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && strings.HasSuffix(path, suffix) {
-			if info, err := e.Info(); err == nil { // it may go meanwhile
+			if info, err := e.Info(); err == nil { // it may go in the meantime
 				n += uint64(info.Size())
 			}
 		}

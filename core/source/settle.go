@@ -400,10 +400,10 @@ func (w *worker) write(ctx context.Context, batch []*piece) error {
 	return w.tryWrite(ctx, batch)
 }
 
-// maxMoved is how often what was pushed is made anew of what other calls have left.
+// maxMoved is how often what was pushed is made again of what other calls have left.
 const maxMoved = 10
 
-// readAgain reads anew what is kept of items.
+// readAgain reads again what is kept of items.
 func (w *worker) readAgain(ctx context.Context, batch []*piece) error {
 	items := make([]port.SourceItem, len(batch))
 	for i, p := range batch {

@@ -121,7 +121,7 @@ func (w *worker) recordWithheld(ctx context.Context, gone *roaring.Bitmap) error
 }
 
 // remove deletes items with their documents. Those that are unmarked alone are let be where
-// they have been marked meanwhile.
+// they have been marked in the meantime.
 func (w *worker) remove(ctx context.Context, rows []port.SourceItemRow, unmarked bool) error {
 	err := w.tryRemove(ctx, rows, unmarked)
 	for tries := 1; errors.Is(err, errMoved) && tries < maxMoved; tries++ {
@@ -133,7 +133,7 @@ func (w *worker) remove(ctx context.Context, rows []port.SourceItemRow, unmarked
 	return err
 }
 
-// stillThere reads those of the rows anew that are to be removed.
+// stillThere reads those of the rows again that are to be removed.
 func (w *worker) stillThere(ctx context.Context, rows []port.SourceItemRow,
 	unmarked bool) (left []port.SourceItemRow, err error) {
 	err = w.store.View(ctx, func(r reader) error {

@@ -57,7 +57,7 @@ var (
 	// errLeft says that a connector does not return although its call is over.
 	errLeft = errors.New("source: the connector does not return")
 	// errMoved rolls back what was made of items that another call has changed since.
-	errMoved = errors.New("source: its items were changed meanwhile")
+	errMoved = errors.New("source: its items were changed in the meantime")
 )
 
 // work is the job of a run.

@@ -233,8 +233,10 @@ func heap() uint64 {
 }
 
 // TestRotationUnderLoad replaces the secret several times while events flow: what knows one of the secrets
-// that sign verifies every message, the older one until its overlap ends.
+// that sign verifies every message, the older one until its overlap ends. EVENTS says how many there are
+// (make webhook-scale).
 func TestRotationUnderLoad(t *testing.T) {
+	rounds := events(t, 432) / 72
 	w := open(t)
 	m := w.hook(event.DocumentsWritten)
 	current := *m.Secret
@@ -244,7 +246,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	for n := range 24 {
 		flow = append(flow, fmt.Sprint("namespace/", n%12))
 	}
-	for round := range 6 {
+	for round := range rounds {
 		// Some are being sent while it is rotated, and until the receiver has learned of it.
 		r.expect(w, flow...)
 		made, err := w.service.Rotate(w.ctx, webhook.Rotate{Ref: webhook.Ref{ID: m.ID}, Overlap: "1h", Force: true})
@@ -270,7 +272,9 @@ func TestRotationUnderLoad(t *testing.T) {
 		}
 	}
 	w.until("all is recorded", func() bool { return w.deliverer.Attempts()[webhook.Succeeded] == int64(len(r.taken)) })
-	if counts := w.deliverer.Attempts(); counts[webhook.Retried]+counts[webhook.Failed] != 0 {
+	counts := w.deliverer.Attempts()
+	if counts[webhook.Retried]+counts[webhook.Failed] != 0 {
 		t.Errorf("attempts: %v", counts)
 	}
+	t.Logf("%d events came through %d rotations; attempts: %v; heap %d MiB", len(r.taken), rounds, counts, heap()>>20)
 }

@@ -750,3 +750,48 @@ func TestKeyPairs(t *testing.T) {
 		t.Error("it signs with a shared secret")
 	}
 }
+
+// TestWhatADelivererSays: nothing of what goes well, the host of an endpoint that it gives up and
+// not the rest of its URL, and that the database is away.
+func TestWhatADelivererSays(t *testing.T) {
+	w := open(t)
+	var log coretest.Lines
+	w.deliverer = webhook.NewDeliverer(webhook.DelivererSettings{Store: w.Store, Replica: w.Replica, Sender: w.endpoint,
+		Sealer: w.sealer, Now: w.now, Log: log.Logger()})
+	w.run(w.deliverer.Run)
+	m := w.hook(event.DocumentsWritten)
+	w.happen("namespace/docs")
+	w.tries(1)
+	w.settled(m.ID, 1)
+	if log.String() != "" {
+		t.Errorf("all is well, and logged is %s", &log)
+	}
+	w.endpoint.set(status(410))
+	w.happen("namespace/docs")
+	w.tries(2)
+	w.until("it says what it gives up", func() bool { return strings.Contains(log.String(), "webhook disabled") })
+	if got := log.String(); !strings.Contains(got, "host=example.org") || strings.Contains(got, "/hook") {
+		t.Errorf("it names more or less than the host: %s", got)
+	}
+	w.Store.OnView.Set(func() error { return errors.New("the database is away") })
+	w.until("it says that it finds nothing", func() bool {
+		w.deliverer.Wake()
+		return strings.Contains(log.String(), "deliveries not looked for")
+	})
+	w.Store.OnView.Clear()
+}
+
+// TestEachOfAListHasItsSecrets: as a webhook has that is read alone.
+func TestEachOfAListHasItsSecrets(t *testing.T) {
+	w := open(t)
+	for range 3 {
+		w.hook(event.DocumentsWritten)
+	}
+	list, err := w.service.List(w.ctx, webhook.List{})
+	w.must(err)
+	for _, one := range list.Webhooks {
+		if got := w.get(one.ID); len(one.Secrets) != 1 || len(got.Secrets) != 1 || one.Secrets[0] != got.Secrets[0] {
+			t.Errorf("listed with %+v, read with %+v", one.Secrets, got.Secrets)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func TestParts(t *testing.T) {
 		"as a query": partOf("embed", port.Query, false, "a"),
 		"another op": partOf("encode", port.Passage, false, "a"),
 		"ranked":     partOf("embed", port.Passage, true, "a"),
-		"cut anew":   partOf("embeda", port.Passage, false, ""),
+		"cut again":  partOf("embeda", port.Passage, false, ""),
 	} {
 		if other, ok := seen[p.of]; ok {
 			t.Errorf("%s is taken for %s", name, other)

@@ -253,7 +253,7 @@ func (k *check) expect(id, expect string, ok bool, saw string, args ...any) {
 // alike tells whether a description says the same as a manifest, where it says anything.
 func alike(described, manifest string) bool { return described == "" || described == manifest }
 
-// causes is an error with the causes that its faults keep for the log: whoever checks a
+// causes is an error with the causes that its faults keep for the log: anyone who checks a
 // model wants to know which value was wrong.
 func causes(err error) string {
 	text := err.Error()

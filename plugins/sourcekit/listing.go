@@ -27,7 +27,6 @@ type listing struct {
 	stop     int // ends the listing at the item after so many; negative: not at all
 	versions map[string]string
 	sample   []port.SourceItem // without contents that came along
-	inline   int               // items that brought their content along
 	gone     []string
 	states   []state
 	problems []port.SourceProblem
@@ -92,7 +91,6 @@ func (l *listing) Item(_ context.Context, i port.SourceItem) error {
 		i.URL == "" || err == nil && (at.Scheme == "https" || at.Scheme == "http") && at.Host != "", "%.200q", i.URL)
 	k.told(i.Key, i.Version, i.Name, i.URL)
 	if i.Content != nil {
-		l.inline++
 		k.metadata(*i.Content)
 		i.Content = nil
 	}

@@ -1,6 +1,7 @@
 package sourcekit_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -26,8 +28,9 @@ type flaws struct {
 	failsToClose, twoKinds, fieldProblem, unreadable, empty, noSnapshot, incomplete, twice, unstable, noStates,
 	deafToState, losesBehindState, deafToStop, strangeFails, strangeEmpty, noLastState, goneWrongly, changesAll,
 	failsToRead, otherVersion, unfound, shared, tells, tellsInState, tellsInError, anyToken, forbidsToken, deafToEnd,
-	longVersion, longName, oddAddress, longState, afterComplete, noCode, noMessage, longMetadata, tellsInMetadata,
-	leaks, diesForGood, failsLater, revokesOnce, revokesBySettings, limits, listsBroken bool
+	longVersion, longName, oddAddress, longState, afterComplete, noCode, noMessage, tellsInMetadata,
+	leaks, diesForGood, failsLater, revokesOnce, revokesBySettings, limits, listsBroken, noKinds, noHost, emptyState,
+	diesOddly, losesBehindLast bool
 }
 
 // small follows an account of notes in memory.
@@ -40,10 +43,33 @@ type small struct {
 	down    atomic.Bool
 	memory  atomic.Int64
 	renews  bool
+
+	secret   string        // in place of token
+	edges    bool          // all is as long as it may be
+	pages    int           // items between two states; 0: inPage
+	movesOn  bool          // an item changes after the first listing
+	metadata int           // bytes of each item's metadata as JSON; 0: none
+	dies     bool          // a crash ends the listing that it meets
+	downFor  time.Duration // after a crash; 0: for a call
+	takes    time.Duration // of a listing
+	downTill time.Time
+	given    []string       // tokens that are not its own
+	fetched  map[string]int // times, by key
+	begun    []string       // the states that listings began from
+}
+
+// noted changes what a connector keeps of its calls.
+func (s *small) noted(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
 }
 
 func (s *small) Connectors() []port.Connector {
-	if s.twoKinds {
+	switch {
+	case s.noKinds:
+		return nil
+	case s.twoKinds:
 		return []port.Connector{s, s}
 	}
 	return []port.Connector{s}
@@ -56,21 +82,14 @@ func (s *small) Close() error {
 	return nil
 }
 
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 func (s *small) Kind() port.SourceKind {
 	return port.SourceKind{
-		Name:    or(s.name, "small"),
-		Title:   strings.TrimPrefix(or(s.title, "Small"), "none"),
+		Name:    cmp.Or(s.name, "small"),
+		Title:   strings.TrimPrefix(cmp.Or(s.title, "Small"), "none"),
 		Summary: "Notes of a test.",
-		Config: json.RawMessage(or(s.config, `{"type": "object", "additionalProperties": false,
+		Config: json.RawMessage(cmp.Or(s.config, `{"type": "object", "additionalProperties": false,
 			"properties": {"of": {"type": "string", "description": "Whose notes."}}}`)),
-		Secrets: json.RawMessage(or(s.secrets, `{"type": "object", "unevaluatedProperties": false,
+		Secrets: json.RawMessage(cmp.Or(s.secrets, `{"type": "object", "unevaluatedProperties": false,
 			"properties": {"token": {"type": "string", "description": "A token."}}}`)),
 		Incremental: true,
 		Revokes:     true,
@@ -82,13 +101,24 @@ func (s *small) opens(ctx context.Context, c port.Connection) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case s.down.Load() && s.downFor > 0:
+		if time.Now().Before(s.downTill) {
+			return port.SourceErrorf(port.SourceUnavailable, nil, "it is away")
+		}
+		s.down.Store(false)
+		return nil
 	case s.down.Load():
 		if s.diesForGood {
 			return port.SourceErrorf(port.SourceConfig, nil, "it is gone")
 		}
 		s.down.Store(false)
 		return port.SourceErrorf(port.SourceUnavailable, nil, "it is away")
-	case c.Secrets["token"] == token || s.anyToken:
+	case c.Secrets["token"] == cmp.Or(s.secret, token):
+		return nil
+	}
+	s.noted(func() { s.given = append(s.given, c.Secrets["token"]) })
+	switch {
+	case s.anyToken:
 		return nil
 	case s.forbidsToken:
 		return port.SourceErrorf(port.SourceForbidden, nil, "this is not yours")
@@ -127,6 +157,15 @@ func (s *small) item(n int) port.SourceItem {
 		i.Name = strings.Repeat("n", 1025)
 	case s.oddAddress:
 		i.URL = "javascript:alert(1)"
+	case s.noHost:
+		i.URL = "https:///notes"
+	case s.edges:
+		i.Key = "note " + strings.Repeat("0", 2048-len("note 00")) + i.Key[len("note "):]
+		i.Version = strings.Repeat("v", 256)
+		i.Name = strings.Repeat("n", 1024)
+		i.URL = "http://notes.example/" + strconv.Itoa(n)
+	case s.movesOn && n == 5 && s.lists.Load() > 1:
+		i.Version = "v5 and more"
 	case s.tells:
 		i.URL = "https://notes.example/?token=" + token
 	case s.tellsInMetadata:
@@ -143,6 +182,8 @@ func (s *small) List(ctx context.Context, c port.Connection, from []byte, l port
 		return err
 	}
 	nth := s.lists.Add(1)
+	time.Sleep(s.takes)
+	s.noted(func() { s.begun = append(s.begun, string(from)) })
 	if s.leaks {
 		s.memory.Add(4 << 20)
 	}
@@ -157,7 +198,7 @@ func (s *small) List(ctx context.Context, c port.Connection, from []byte, l port
 	case err == nil && n == notes && !s.changesAll: // nothing has changed since
 		at, whole = notes, false
 	case err == nil && !s.deafToState && n < notes:
-		if at = n; s.losesBehindState {
+		if at = n; s.losesBehindState || s.losesBehindLast && n > 2*inPage-1 {
 			at++
 		}
 	case from == nil || err == nil:
@@ -183,12 +224,18 @@ func (s *small) List(ctx context.Context, c port.Connection, from []byte, l port
 		if err := l.Item(ctx, s.item(n)); err != nil && !s.deafToStop {
 			return err
 		}
+		if s.down.Load() && (s.dies || s.diesOddly) {
+			if s.diesOddly {
+				return port.SourceErrorf(port.SourceConfig, nil, "what is wrong?")
+			}
+			return port.SourceErrorf(port.SourceUnavailable, nil, "it is away")
+		}
 		if s.twice && n == 3 {
 			if err := l.Item(ctx, s.item(n)); err != nil {
 				return err
 			}
 		}
-		if n%inPage == inPage-1 && !s.noStates {
+		if pages := cmp.Or(s.pages, inPage); n%pages == pages-1 && !s.noStates {
 			if err := l.Checkpoint(ctx, s.state(n+1)); err != nil {
 				return err
 			}
@@ -216,7 +263,11 @@ func (s *small) state(n int) []byte {
 	case s.longState:
 		return make([]byte, 64<<10+1)
 	case s.tellsInState:
-		return []byte(token)
+		return []byte(cmp.Or(s.secret, token))
+	case s.emptyState:
+		return nil
+	case s.edges:
+		return fmt.Appendf(nil, "%065536d", n)
 	}
 	return []byte(strconv.Itoa(n))
 }
@@ -225,6 +276,12 @@ func (s *small) Fetch(ctx context.Context, c port.Connection, i port.SourceItem)
 	if err := s.opens(ctx, c); err != nil {
 		return port.SourceContent{}, err
 	}
+	s.noted(func() {
+		if s.fetched == nil {
+			s.fetched = map[string]int{}
+		}
+		s.fetched[i.Key]++
+	})
 	n, err := strconv.Atoi(strings.TrimPrefix(i.Key, "note "))
 	switch {
 	case err != nil && s.unfound:
@@ -247,8 +304,8 @@ func (s *small) Fetch(ctx context.Context, c port.Connection, i port.SourceItem)
 	if s.otherVersion {
 		out.Version = "another"
 	}
-	if s.longMetadata {
-		out.Metadata = map[string]any{"by": strings.Repeat("x", 64<<10)}
+	if s.metadata > 0 {
+		out.Metadata = map[string]any{"by": strings.Repeat("x", s.metadata-len(`{"by":""}`))}
 	}
 	return out, nil
 }
@@ -270,6 +327,7 @@ func (s *small) crash(context.Context) error {
 	if s.listsBroken {
 		return io.ErrClosedPipe
 	}
+	s.downTill = time.Now().Add(s.downFor)
 	s.down.Store(true)
 	return nil
 }

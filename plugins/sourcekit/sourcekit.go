@@ -27,7 +27,7 @@ type Candidate struct {
 	Taken []string
 	// Kind is the kind to be tried with an account; empty: the only one.
 	Kind string
-	// Config holds the settings of an account that stays as it is meanwhile. nil: only the
+	// Config holds the settings of an account that stays as it is in the meantime. nil: only the
 	// descriptions are checked.
 	Config json.RawMessage
 	// Secrets are the account's.
@@ -175,7 +175,7 @@ func (k *check) expect(id, expect string, ok bool, saw string, args ...any) {
 
 func (k *check) skip(id, expect, why string) { k.findings.Skip(id, expect, k.plain(why)) }
 
-// causes is an error with the cause that it keeps for the log: whoever checks a connector
+// causes is an error with the cause that it keeps for the log: anyone who checks a connector
 // wants to know which rule was broken.
 func causes(err error) string {
 	var why *port.SourceError

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mnemehq/mneme/core/port"
@@ -40,6 +41,14 @@ func ids(r sourcekit.Report, o kit.Outcome) (all []string) {
 	return all
 }
 
+// finding is one of a report by its id; an empty one: it has none.
+func finding(r sourcekit.Report, id string) kit.Finding {
+	if at := slices.IndexFunc(r.Findings, func(f kit.Finding) bool { return f.ID == id }); at >= 0 {
+		return r.Findings[at]
+	}
+	return kit.Finding{}
+}
+
 // TestSound: a sound connector passes each check, and none is skipped.
 func TestSound(t *testing.T) {
 	s := &small{}
@@ -67,6 +76,7 @@ func TestSound(t *testing.T) {
 func TestFlaws(t *testing.T) {
 	for finds, f := range map[string][]flaws{
 		"closes":             {{failsToClose: true}},
+		"describes.kinds":    {{noKinds: true}},
 		"describes.name":     {{name: "Small"}, {name: "git"}, {twoKinds: true}},
 		"describes.words":    {{title: "none"}},
 		"describes.schemas":  {{config: "{"}, {config: `{"$ref": "https://example.com/x"}`}, {config: `{"type": "thing"}`}},
@@ -85,12 +95,12 @@ func TestFlaws(t *testing.T) {
 		"list.keys":            {{twice: true}},
 		"list.versions":        {{longVersion: true}},
 		"list.names":           {{longName: true}},
-		"list.addresses":       {{oddAddress: true}},
-		"list.states":          {{longState: true}},
+		"list.addresses":       {{oddAddress: true}, {noHost: true}},
+		"list.states":          {{longState: true}, {emptyState: true}},
 		"list.ends":            {{afterComplete: true}},
 		"list.repeats":         {{unstable: true}},
 		"list.stops":           {{deafToStop: true}},
-		"list.goes-on":         {{losesBehindState: true}},
+		"list.goes-on":         {{losesBehindState: true}, {losesBehindLast: true}},
 		"list.goes-ahead":      {{deafToState: true}},
 		"list.begins-again":    {{strangeFails: true}, {strangeEmpty: true}},
 		"list.last-state":      {{noStates: true}},
@@ -100,20 +110,19 @@ func TestFlaws(t *testing.T) {
 		"fetch.version":        {{otherVersion: true}},
 		"fetch.parallel":       {{shared: true}},
 		"fetch.unknown":        {{unfound: true}},
-		"fetch.metadata":       {{longMetadata: true}},
 		"secrets.untold":       {{tells: true}, {tellsInState: true}, {tellsInMetadata: true}},
 		"secrets.untold-wrong": {{tellsInError: true}},
 		"conduct.credentials":  {{anyToken: true}, {forbidsToken: true}},
 		"conduct.cancelled":    {{deafToEnd: true}},
 		"conduct.memory-flat":  {{leaks: true}},
 		"conduct.endures":      {{failsLater: true}},
+		"conduct.crashed":      {{diesOddly: true}},
 		"conduct.recovers":     {{diesForGood: true}, {listsBroken: true}},
 		"revoke":               {{revokesOnce: true}, {revokesBySettings: true}},
 	} {
 		for _, one := range f {
 			r := sourcekit.Check(t.Context(), candidate(&small{flaws: one}))
-			at := slices.IndexFunc(r.Findings, func(f kit.Finding) bool { return f.ID == finds })
-			if at < 0 || r.Findings[at].Outcome != kit.Failed || r.Findings[at].Saw == "" {
+			if found := finding(r, finds); found.Outcome != kit.Failed || found.Saw == "" {
 				t.Errorf("%+v: %s is not found, but %v", one, finds, ids(r, kit.Failed))
 			}
 			for _, f := range r.Findings {
@@ -149,8 +158,7 @@ func TestSkips(t *testing.T) {
 			c.change(&cand)
 		}
 		r := sourcekit.Check(t.Context(), cand)
-		at := slices.IndexFunc(r.Findings, func(f kit.Finding) bool { return f.ID == c.skips })
-		if at < 0 || r.Findings[at].Outcome != kit.Skipped || !strings.Contains(r.Findings[at].Saw, c.why) {
+		if found := finding(r, c.skips); found.Outcome != kit.Skipped || !strings.Contains(found.Saw, c.why) {
 			t.Errorf("%s: %+v", name, r.Findings)
 		}
 	}
@@ -210,6 +218,9 @@ func TestWrite(t *testing.T) {
 		return b.String()
 	}
 	text := render(kit.Text)
+	if strings.Contains(text, "has replaced") {
+		t.Errorf("nothing was replaced in\n%s", text)
+	}
 	for _, want := range []string{"small, 1 kind small; 25 items of kind small\n", "ok    fetch.reads: ", "FAIL  fetch.version: ",
 		"saw \"note 00\" was listed as", "\n1 of "} {
 		if !strings.Contains(text, want) {
@@ -234,5 +245,151 @@ func TestWrite(t *testing.T) {
 	}
 	if sourcekit.Write(&bytes.Buffer{}, "yaml", r) == nil {
 		t.Error("there is a form yaml")
+	}
+}
+
+// with checks a connector with the changes of a test.
+func with(t *testing.T, s *small, change func(*sourcekit.Candidate)) sourcekit.Report {
+	t.Helper()
+	c := candidate(s)
+	if s.secret != "" {
+		c.Secrets = map[string]string{"token": s.secret}
+	}
+	if change != nil {
+		change(&c)
+	}
+	return sourcekit.Check(t.Context(), c)
+}
+
+func wantSound(t *testing.T, what string, r sourcekit.Report) {
+	t.Helper()
+	if r.Failed() > 0 {
+		t.Errorf("%s: %v are found", what, ids(r, kit.Failed))
+	}
+}
+
+// TestEdges: what is as long as it may be is sound, and so is an item that changes between two listings.
+func TestEdges(t *testing.T) {
+	wantSound(t, "the longest", with(t, &small{edges: true}, nil))
+	wantSound(t, "an item that changes", with(t, &small{movesOn: true}, nil))
+	wantSound(t, "the most metadata", with(t, &small{metadata: 64 << 10}, nil))
+	if r := with(t, &small{metadata: 64<<10 + 1}, nil); finding(r, "fetch.metadata").Outcome != kit.Failed {
+		t.Error("too much metadata is not found")
+	}
+	r := with(t, &small{flaws: flaws{unstable: true}}, nil)
+	if saw := finding(r, "list.repeats").Saw; !strings.Contains(saw, `25 of another version, as "note 00"`) {
+		t.Error(saw)
+	}
+}
+
+// TestSamples: twenty items are read, and of many states the first and the last are gone on from.
+func TestSamples(t *testing.T) {
+	s := &small{pages: 5}
+	wantSound(t, "many states", with(t, s, func(c *sourcekit.Candidate) { c.Memory, c.Break = nil, nil }))
+	if len(s.fetched) != 21 { // with one that there is not
+		t.Errorf("%d items are read", len(s.fetched))
+	}
+	for state, want := range map[string]bool{"5": true, "10": false, "15": false, "20": true, "25": true} {
+		if slices.Contains(s.begun, state) != want {
+			t.Errorf("a listing goes on from %s: %v", state, !want)
+		}
+	}
+}
+
+// TestWrongSecrets: the wrong secrets have the form of the right ones.
+func TestWrongSecrets(t *testing.T) {
+	s := &small{flaws: flaws{anyToken: true}, secret: "aby z`{ABYZ@[0189/:-ä"}
+	r := with(t, s, nil)
+	if want := "bcz a`{BCZA@[1290/:-ä"; len(s.given) != 1 || s.given[0] != want {
+		t.Errorf("%q, want %q", s.given, want)
+	}
+	if saw := finding(r, "conduct.credentials").Saw; !strings.Contains(saw, "25 items listed, complete: true") {
+		t.Error(saw)
+	}
+}
+
+// TestShortSecrets: words of fewer than eight bytes may stand in a text by themselves.
+func TestShortSecrets(t *testing.T) {
+	for secret, found := range map[string]kit.Outcome{"secret7": kit.Passed, "secret-8": kit.Failed} {
+		r := with(t, &small{flaws: flaws{tellsInError: true}, secret: secret}, nil)
+		if got := finding(r, "secrets.untold-wrong").Outcome; got != found {
+			t.Errorf("a wrong secret of %d bytes: %s", len(secret), got)
+		}
+		r = with(t, &small{flaws: flaws{tellsInState: true}, secret: secret}, nil)
+		if got := finding(r, "secrets.untold"); got.Outcome != found || strings.Contains(got.Saw, "secret-8") {
+			t.Errorf("a secret of %d bytes: %+v", len(secret), got)
+		}
+	}
+}
+
+// TestOfTwoSecrets: of a secret that another begins with, nothing is told either.
+func TestOfTwoSecrets(t *testing.T) {
+	for range 20 { // secrets come in no order
+		r := with(t, &small{flaws: flaws{tellsInState: true}, secret: "secret-of-mine-and-its-end"},
+			func(c *sourcekit.Candidate) {
+				c.Secrets["other"] = "secret-of-mine"
+				c.Config, c.Kind = json.RawMessage("{}"), ""
+			})
+		for _, f := range r.Findings {
+			if strings.Contains(f.Saw, "and-its-end") {
+				t.Fatalf("%s: %s", f.ID, f.Saw)
+			}
+		}
+	}
+}
+
+// TestFirstSecrets: an account without secrets may get its first ones from its upstream.
+func TestFirstSecrets(t *testing.T) {
+	r := with(t, &small{renews: true}, func(c *sourcekit.Candidate) { c.Secrets = nil })
+	if !slices.Equal(r.Replaced, []string{"token"}) || r.Connector.Items != notes {
+		t.Errorf("replaced %v, %d items: %v", r.Replaced, r.Connector.Items, ids(r, kit.Failed))
+	}
+}
+
+// TestEndures: memory is watched for as long as was asked for, 15 seconds where nothing was, and for up to
+// four times as long where it grows.
+func TestEndures(t *testing.T) {
+	for name, c := range map[string]struct {
+		endure     time.Duration
+		leaks      bool
+		takes      time.Duration
+		rounds     int
+		afterwards kit.Outcome
+	}{
+		"as asked":   {20 * time.Second, false, time.Second, 20, kit.Passed},
+		"not asked":  {0, false, time.Second, 15, kit.Passed},
+		"at least 8": {time.Second, false, time.Second, kit.MinSamples, kit.Passed},
+		"it grows":   {5 * time.Second, true, time.Second, 20, kit.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &small{takes: c.takes, flaws: flaws{leaks: c.leaks}}
+				rounds := 0
+				r := with(t, s, func(k *sourcekit.Candidate) {
+					k.Endure = c.endure
+					k.Memory = func() int64 { rounds++; return s.held() }
+				})
+				if got := finding(r, "conduct.memory-flat").Outcome; got != c.afterwards || rounds != c.rounds {
+					t.Errorf("%s after %d rounds", got, rounds)
+				}
+			})
+		})
+	}
+}
+
+// TestRecovers: a program may be away for ten seconds after a crash, and ends the listing that it meets as
+// unavailable.
+func TestRecovers(t *testing.T) {
+	for down, want := range map[time.Duration]kit.Outcome{9 * time.Second: kit.Passed, 11 * time.Second: kit.Failed} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &small{dies: true, downFor: down}
+			r := with(t, s, func(c *sourcekit.Candidate) { c.Memory = nil })
+			if got := finding(r, "conduct.recovers").Outcome; got != want {
+				t.Errorf("away for %v: %s", down, got)
+			}
+			if got := finding(r, "conduct.crashed").Outcome; got != kit.Passed {
+				t.Errorf("%+v", r.Findings)
+			}
+		})
 	}
 }

@@ -23,6 +23,9 @@ type Sessions interface {
 	BeginMember(ctx context.Context, org, email, password, agent string) (session.Begun, error)
 	Accept(ctx context.Context, code, password, agent string) (session.Begun, error)
 	ChangePassword(ctx context.Context, token, old, password string) error
+	Ways() session.Ways
+	Leave(ctx context.Context) (address string, b session.Binding, err error)
+	BeginWith(ctx context.Context, org string, a session.Answer, b session.Binding, agent string) (session.Begun, error)
 	End(ctx context.Context, token string) error
 	VerifySession(ctx context.Context, c op.Credential, family op.Family) (ident.Principal, error)
 }
@@ -40,6 +43,8 @@ type Options struct {
 	// AddressHeader names the header in which the proxy in front puts the browser's
 	// address, as codec.Address reads it. "": the connection's address counts.
 	AddressHeader string
+	// TrustedProxies are the networks of proxies whose X-Forwarded-Proto is believed; none: nobody's is.
+	TrustedProxies []netip.Prefix
 	// Allow takes a try to sign in from what it is counted by; ok is false when it has
 	// had too many. nil: any number.
 	Allow func(ctx context.Context, from string, tries Rate) (ok bool)
@@ -117,6 +122,8 @@ func Handlers(o Options) (map[string]http.Handler, error) {
 	s.mux.HandleFunc("GET /console/static/{hash}/{file}", s.serveStatic)
 	s.mux.HandleFunc("GET /console/sign-in", s.open(s.signInPage))
 	s.mux.HandleFunc("POST /console/session", s.open(s.signIn))
+	s.mux.HandleFunc("GET /console/sign-in/leave", s.open(s.leave))
+	s.mux.HandleFunc("GET "+ReturnPath, s.open(s.comeBack))
 	s.mux.HandleFunc("GET /console/invitation", s.open(s.invitationPage))
 	s.mux.HandleFunc("POST /console/invitation", s.open(s.accept))
 	s.mux.HandleFunc("POST /console/session/end", s.open(s.signOut))
@@ -239,7 +246,7 @@ func (s *site) signedIn(p page) func(*visit) {
 			v.org = v.caller.OrgName
 		}
 		out, err := v.run(p)
-		if fault.CodeOf(err) == fault.Unauthorized { // it ended meanwhile
+		if fault.CodeOf(err) == fault.Unauthorized { // it ended in the meantime
 			v.askToSignIn(err)
 			return
 		}
@@ -332,7 +339,7 @@ func (v *visit) address() string {
 		return strings.TrimSuffix(v.base.String(), "/")
 	}
 	scheme := "http"
-	if v.r.TLS != nil {
+	if v.secure {
 		scheme = "https"
 	}
 	return scheme + "://" + v.r.Host

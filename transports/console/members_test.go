@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// invited is the code that a page shows to whoever has invited somebody.
+// invited is the code that a page shows to anyone who has invited somebody.
 func (b *browser) invited(email, role string) string {
 	b.Helper()
 	a := b.post("/console/o/default/members", url.Values{"action": {"invite"}, "email": {email}, "role": {role}})

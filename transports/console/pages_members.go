@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/member"
+	"github.com/mnemehq/mneme/core/session"
 )
 
 // membersModel shows who may sign in to an organization as themselves.
@@ -23,6 +24,7 @@ type membersModel struct {
 	Role    string
 	Wrong   string
 	Of      string // id of the member whose form was wrong; "": that of a new one
+	Ways    session.Ways
 }
 
 // roleChoice is a role with what it means.
@@ -47,7 +49,7 @@ func (v *visit) showMembers(m membersModel, status int) (view, error) {
 	}
 	m.Members, m.Roles, m.First = list.Members, roleChoices(), q.Get("cursor") == ""
 	m.CanOwn = v.caller.Owns() && !v.caller.ReadOnly
-	m.Self = v.caller.KeyID
+	m.Self, m.Ways = v.caller.KeyID, v.Sessions.Ways()
 	if list.NextCursor != nil {
 		m.Next = *list.NextCursor
 	}
@@ -77,6 +79,9 @@ func (v *visit) changeMembers() (view, error) {
 	case "role":
 		_, err = do[member.Member](v, call{op: "admin.members.change", path: path,
 			body: map[string]string{"role": f.Get("role")}})
+	case "disable", "enable":
+		_, err = do[member.Member](v, call{op: "admin.members.change", path: path,
+			body: map[string]bool{"disabled": f.Get("action") == "disable"}})
 	case "remove":
 		var known member.Member
 		known, err = do[member.Member](v, call{op: "admin.members.get", path: path})
@@ -112,6 +117,7 @@ type accountModel struct {
 	Changed     bool // the password was
 	Wrong       string
 	Min         int
+	Passwords   bool
 }
 
 func (v *visit) account() (view, error) {
@@ -120,6 +126,7 @@ func (v *visit) account() (view, error) {
 
 func (v *visit) showAccount(m accountModel, status int) (view, error) {
 	m.Role, m.Email, m.Min = string(v.caller.Role), v.caller.Email, member.MinPassword
+	m.Passwords = v.Sessions.Ways().Passwords
 	return view{title: "Account", template: "account", section: "account", model: m, status: status}, nil
 }
 
@@ -147,13 +154,14 @@ func (v *visit) changePassword() (view, error) {
 type invitationModel struct {
 	Code, Wrong, Refused string
 	Min                  int
+	Ways                 session.Ways
 }
 
 // invitationPage asks who has an invitation for a password.
 func (s *site) invitationPage(v *visit) { v.showInvite(invitationModel{}, http.StatusOK) }
 
 func (v *visit) showInvite(m invitationModel, status int) {
-	m.Min = member.MinPassword
+	m.Min, m.Ways = member.MinPassword, v.Sessions.Ways()
 	if !v.secure && !onThisMachine(v.r) {
 		m.Refused, status = inTheClear, http.StatusForbidden
 	}

@@ -235,7 +235,8 @@ func TestEmptyPages(t *testing.T) {
 		"/users": "Nobody is remembered yet", "/integrations": "No application remembers anything yet",
 		"/jobs": "No work is under way", "/usage": "What is kept", "/keys": "Make a key", "": "Nothing is stored yet",
 		"/users?query=x": "No end user fits", "/jobs?status=failed": "No job fits", "/audit?action=none": "No record fits",
-		"/n?prefix=x": "No namespace begins", "/events": "Nothing has happened", "/n/none/upkeep": "holds no documents", "/n/none/files": "Files",
+		"/n?prefix=x": "No namespace begins", "/events": "Nothing has happened", "/n/none/upkeep": "holds no documents",
+		"/n/none/files": "Files",
 	} {
 		b.get("/console/o/default"+at).want(t, 200, text).proper(t)
 	}
@@ -461,7 +462,7 @@ func TestFilesComeAndGo(t *testing.T) {
 	b.post(at+"/upkeep", url.Values{"do": {"discard"}}).want(t, 303)
 }
 
-// Metadata is edited by whoever saw the document as it is.
+// Metadata is edited by anyone who saw the document as it is.
 func TestMetadataIsEdited(t *testing.T) {
 	s := serve(t, nil)
 	b := s.signedIn(s.key.Secret)

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/mnemehq/mneme/transports/codec"
@@ -33,9 +34,17 @@ const (
 )
 
 // secure reports whether the browser's way to the server is encrypted: here, or by a proxy
-// that the base URL tells of.
+// that the base URL tells of, or that is trusted to say so itself.
 func (s *site) secure(r *http.Request) bool {
-	return r.TLS != nil || s.base != nil && s.base.Scheme == "https"
+	return r.TLS != nil || s.base != nil && s.base.Scheme == "https" ||
+		strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") && s.proxied(r)
+}
+
+// proxied reports whether the connection is of a proxy that is trusted.
+func (s *site) proxied(r *http.Request) bool {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && slices.ContainsFunc(s.TrustedProxies,
+		func(n netip.Prefix) bool { return n.Contains(from.Addr().Unmap().WithZone("")) })
 }
 
 // onThisMachine reports whether the browser names this machine itself, so that nobody is on the

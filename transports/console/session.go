@@ -20,6 +20,9 @@ type signInModel struct {
 	Email        string
 	WrongMember  string // why the last try as a member did not work
 	Member       bool   // the last try was one as a member
+	Ways         session.Ways
+	Wrongly      string   // why the last try at the identity provider did not work
+	Choice       []string // organizations of which the account is a member, one of which has to be chosen
 }
 
 const inTheClear = "Nobody can sign in here: the connection is not encrypted, so a key could be read on its way. " +
@@ -57,6 +60,7 @@ func (v *visit) showSignIn(m signInModel, status int) {
 	if !v.secure && !onThisMachine(v.r) {
 		m.Refused, status = inTheClear, http.StatusForbidden
 	}
+	m.Ways = v.Sessions.Ways()
 	v.show(view{title: "Sign in", template: "sign-in", model: m, status: status})
 }
 
@@ -79,8 +83,14 @@ func (v *visit) take(begun time.Time) {
 	}
 }
 
-// begin gives the browser a session that has begun, in place of the one of before.
+// begin gives the browser a session that has begun, and leads on.
 func (v *visit) begin(b session.Begun, to string) {
+	v.keep(b)
+	v.redirect(to)
+}
+
+// keep gives the browser a session that has begun, in place of the one of before.
+func (v *visit) keep(b session.Begun) {
 	ctx := v.r.Context()
 	if old := v.cookie(); old != "" { // a session of before does not live on
 		if err := v.Sessions.End(ctx, old); err != nil {
@@ -89,7 +99,6 @@ func (v *visit) begin(b session.Begun, to string) {
 	}
 	v.Log.InfoContext(ctx, "console sign-in", "key", b.Caller.KeyID, "org", string(b.Caller.Org), "address", v.counted(v.r))
 	v.setCookie(b.Token, int(time.Until(b.ExpiresAt).Seconds()))
-	v.redirect(to)
 }
 
 // signIn begins a session.

@@ -44,7 +44,7 @@ func newSandbox(cacheDir string, limit int64, log *slog.Logger) *sandbox {
 	return &sandbox{cacheDir: cacheDir, memory: limit, log: log, started: make(chan struct{})}
 }
 
-// compile starts PDFium up. It runs beside whoever needs it, since nothing can stop it.
+// compile starts PDFium up. It runs beside those that need it, since nothing can stop it.
 func (s *sandbox) compile() {
 	defer close(s.started)
 	if s.cacheDir != "" {
@@ -58,7 +58,7 @@ func (s *sandbox) compile() {
 	}
 	settings := webassembly.Config{
 		Context:  experimental.WithMemoryAllocator(context.Background(), experimental.MemoryAllocatorFunc(s.allocate)),
-		MaxTotal: -1, // whoever calls says how many
+		MaxTotal: -1, // the caller says how many
 		RuntimeConfig: wazero.NewRuntimeConfig().
 			WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
 			WithCompilationCache(s.cache).

@@ -501,7 +501,7 @@ func TestASegmentSaysWhatItsEntriesDid(t *testing.T) {
 	}
 }
 
-// A merge keeps all that is said of the chunks that it keeps, in order, counts them anew, and leaves bounds that are the
+// A merge keeps all that is said of the chunks that it keeps, in order, counts them again, and leaves bounds that are the
 // most that a posting adds.
 func TestAMergeKeepsWhatIsKept(t *testing.T) {
 	x := openTest(t, t.TempDir(), nil)

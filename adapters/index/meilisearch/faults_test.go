@@ -120,7 +120,7 @@ func TestVersionTooOld(t *testing.T) {
 	}
 }
 
-// An index opens without its server, whatever becomes of writes meanwhile, and serves
+// An index opens without its server, whatever becomes of writes in the meantime, and serves
 // once that is there; what else is wrong with the server still ends the start.
 func TestDownAtStart(t *testing.T) {
 	for policy, lags := range map[meilisearch.Outage]bool{meilisearch.Refuse: false, meilisearch.CatchUp: true} {

@@ -269,7 +269,7 @@ func (x *Index) configure(ctx context.Context, reset bool) error {
 			break
 		}
 		// Either a setting is left that only a reset clears, or another process has reset
-		// the settings meanwhile. Of the two, the one that waits longer finds them applied.
+		// the settings in the meantime. Of the two, the one that waits longer finds them applied.
 		if attempt == settingsAttempts || !sleep(ctx, settingsPause(attempt)) {
 			return operatorFault("the settings of the Meilisearch index %s do not hold: %s", x.uid, strings.Join(d, "; "))
 		}

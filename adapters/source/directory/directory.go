@@ -230,7 +230,7 @@ func (c *Connector) Fetch(ctx context.Context, conn port.Connection, item port.S
 	return port.SourceContent{File: port.File{Name: source.Name(name), Content: content}, Version: version}, nil
 }
 
-// read reads a file as it is at one moment: again, where it was changed meanwhile.
+// read reads a file as it is at one moment: again, where it was changed in the meantime.
 func (c *Connector) read(ctx context.Context, f *folder, path string) (content []byte, version string, err error) {
 	for range 3 {
 		content, version, err = c.once(ctx, f, path)
@@ -241,7 +241,7 @@ func (c *Connector) read(ctx context.Context, f *folder, path string) (content [
 	return nil, "", port.SourceErrorf(port.SourceUnavailable, nil, "it changes while it is read")
 }
 
-// once reads a file; version is empty if it changed meanwhile.
+// once reads a file; version is empty if it changed in the meantime.
 func (c *Connector) once(ctx context.Context, f *folder, path string) (content []byte, version string, err error) {
 	if !f.follow || leadsAstray(f, path) {
 		if info, err := f.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {

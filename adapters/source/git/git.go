@@ -202,7 +202,7 @@ func (c *Connector) List(ctx context.Context, conn port.Connection, state []byte
 		}
 	}
 	last := source.Cursor{Config: cursor.Config}
-	if !moved && w.problems == 0 {
+	if !moved && !w.lacking {
 		last.Tree = commit
 	}
 	if err := l.Checkpoint(ctx, last.State()); err != nil {

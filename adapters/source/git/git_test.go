@@ -621,6 +621,9 @@ func TestSSH(t *testing.T) {
 	for _, path := range []string{r.path, "/~/repo.git"} {
 		wantKeys(t, list(t, c, connection("ssh://git@"+at+path, secrets), nil), "a.txt")
 	}
+	// Where a URL names no user it is git.
+	wantKeys(t, list(t, c, connection("ssh://"+at+r.path, secrets), nil), "a.txt")
+	wantCode(t, c.List(t.Context(), connection("ssh://root@"+at+r.path, secrets), nil, &keeper{}), port.SourceCredentials)
 	// What a path holds is no command.
 	for _, path := range []string{"/x';touch%20pwned;'", "/$(touch%20pwned)", "/`touch%20pwned`", "/!touch"} {
 		wantCode(t, c.List(t.Context(), connection("ssh://git@"+at+path, secrets), nil, &keeper{}), port.SourceNotFound)
@@ -766,4 +769,67 @@ func TestNoDefaultBranch(t *testing.T) {
 	// A space in a URL is one of the repository's path.
 	_, err := c.Check(t.Context(), connection(strings.Replace(r.url, "repo", "no repo", 1), nil))
 	wantCode(t, err, port.SourceNotFound)
+}
+
+// TestHeadAlone: a repository without branches and tags has what its default name leads to.
+func TestHeadAlone(t *testing.T) {
+	r := newRemote(t)
+	r.set(t, map[string]string{"a.txt": "A"})
+	git(t, r.path, "", "update-ref", "--no-deref", "HEAD", r.head(t))
+	git(t, r.path, "", "update-ref", "-d", "refs/heads/main")
+	wantKeys(t, list(t, connect(t, r, nil), connection(r.url, nil), nil), "a.txt")
+}
+
+// TestInUse: a listing reads on in what it has, though another took its place, and nothing is left
+// open once nobody uses it.
+func TestInUse(t *testing.T) {
+	r := newRemote(t)
+	conn := connection(r.url, nil)
+	r.set(t, map[string]string{"a.txt": "A", "b/c.txt": "C"})
+	c := connect(t, r, func(s *connector.Settings) { s.Keep = time.Nanosecond })
+	k := &holder{hold: func() {
+		for before := r.packs.Load(); r.packs.Load() == before; { // until the listing's own is given up
+			if _, err := c.Fetch(t.Context(), conn, port.SourceItem{Key: "a.txt"}); err != nil {
+				t.Error(cause(err))
+				return
+			}
+		}
+	}}
+	if err := c.List(t.Context(), conn, nil, k); err != nil || len(k.problems) > 0 {
+		t.Errorf("%v, %+v", cause(err), k.problems)
+	}
+	wantKeys(t, &k.keeper, "a.txt", "b/c.txt")
+	for began := time.Now(); packs(t) > 0; time.Sleep(time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%d packs stay open", packs(t))
+		}
+	}
+}
+
+// packs counts the packs that this process has open, where the system tells that.
+func packs(t *testing.T) (n int) {
+	t.Helper()
+	const open = "/proc/self/fd"
+	entries, err := os.ReadDir(open)
+	if err != nil {
+		return 0
+	}
+	for _, e := range entries {
+		if to, err := os.Readlink(filepath.Join(open, e.Name())); err == nil && strings.Contains(to, "mneme-git-") &&
+			strings.Contains(to, ".pack") && strings.Contains(to, t.Name()) {
+			n++
+		}
+	}
+	return n
+}
+
+// holder does something after each item.
+type holder struct {
+	keeper
+	hold func()
+}
+
+func (h *holder) Item(ctx context.Context, item port.SourceItem) error {
+	h.hold()
+	return h.keeper.Item(ctx, item)
 }

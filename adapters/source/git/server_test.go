@@ -163,7 +163,10 @@ func keyPair(t *testing.T, passphrase string) (private string, public ssh.Signer
 func serveSSH(t *testing.T, dir string, allowed ssh.PublicKey) (at, line string) {
 	t.Helper()
 	_, host := keyPair(t, "")
-	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+	config := &ssh.ServerConfig{PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+		if c.User() != "git" {
+			return nil, fmt.Errorf("another user")
+		}
 		if !bytes.Equal(key.Marshal(), allowed.Marshal()) {
 			return nil, fmt.Errorf("another key")
 		}

@@ -104,18 +104,18 @@ var errEnough = errors.New("git: enough")
 
 // walk is one listing.
 type walk struct {
-	clone    *clone
-	filter   source.Filter
-	listing  port.SourceListing
-	cursor   source.Cursor
-	after    string // what comes up to it was listed before
-	since    int    // items since the last checkpoint
-	seen     int    // entries
-	problems int
+	clone   *clone
+	filter  source.Filter
+	listing port.SourceListing
+	cursor  source.Cursor
+	after   string // what comes up to it was listed before
+	since   int    // items since the last checkpoint
+	seen    int    // entries
+	lacking bool   // something could not be listed
 }
 
 func (w *walk) problem(ctx context.Context, path string, code port.SourceCode, message string) error {
-	w.problems++
+	w.lacking = true
 	return w.listing.Problem(ctx, port.SourceProblem{Path: source.Name(path), Code: code, Message: message})
 }
 

@@ -21,7 +21,7 @@ type Hosts struct {
 // NewHosts makes a set that knows of none.
 func NewHosts() *Hosts { return &Hosts{all: map[string]*host{}} }
 
-// host is one that requests take turns at. Whoever holds its turn has its fields.
+// host is one that requests take turns at. The one that holds its turn has its fields.
 type host struct {
 	turn   chan struct{}
 	last   time.Time // when the last request ended

@@ -18,9 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
-
 	"github.com/mnemehq/mneme/adapters/outbound"
+	"github.com/mnemehq/mneme/adapters/outbound/outboundtest"
 	"github.com/mnemehq/mneme/adapters/source/polite"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/registry"
@@ -500,7 +499,7 @@ func TestPrivate(t *testing.T) {
 	defer private.Close()
 	_, at, _ := net.SplitHostPort(private.Listener.Addr().String())
 	c, server, _ := open(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, private.URL, http.StatusFound) },
-		func(s *polite.Settings) { s.Resolver = resolver(t) })
+		func(s *polite.Settings) { s.Resolver = outboundtest.Resolver(t, "127.0.0.1") })
 	for _, to := range []string{private.URL, server.URL, "http://rebound.example:" + at, "http://rebound.example",
 		"http://[::ffff:7f00:1]:" + at,
 		"http://169.254.169.254/latest/meta-data/"} {
@@ -516,40 +515,4 @@ func TestPrivate(t *testing.T) {
 	if asked != 0 {
 		t.Errorf("%d requests came in", asked)
 	}
-}
-
-// resolver answers every name with this machine's address.
-func resolver(t *testing.T) *net.Resolver {
-	t.Helper()
-	server, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	go func() {
-		b := make([]byte, 1500)
-		for {
-			n, from, err := server.ReadFrom(b)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(b[:n]) != nil || len(m.Questions) != 1 {
-				continue
-			}
-			m.Response, m.Additionals = true, nil
-			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-				m.Answers = []dnsmessage.Resource{{
-					Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
-					Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
-				}}
-			}
-			if out, err := m.Pack(); err == nil {
-				_, _ = server.WriteTo(out, from)
-			}
-		}
-	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp4", server.LocalAddr().String())
-	}}
 }

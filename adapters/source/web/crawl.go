@@ -91,7 +91,7 @@ func (s *listing) tooMany(ctx context.Context) error {
 		s.cfg.MaxPages))
 }
 
-// begin sets a crawl up: to go on, to ask again for what the last one found, or anew.
+// begin sets a crawl up: to go on, to ask again for what the last one found, or again.
 func (w *crawl) begin(ctx context.Context, from state) error {
 	now := w.w.client.Now()
 	for _, h := range from.Hosts {

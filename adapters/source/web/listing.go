@@ -160,7 +160,7 @@ func (s *listing) arrived(ctx context.Context, t target, a *polite.Answer, known
 		p, failed = s.parse(a)
 	}
 	if failed != nil {
-		// It is there. Whoever fetches it says by its name that it can't be read.
+		// It is there. The one that fetches it says by its name that it can't be read.
 		return nil, s.item(ctx, t, port.SourceItem{
 			Key: t.URL, URL: t.URL, Version: version("large", a), Name: source.Cut(t.URL, source.MaxName), Size: -1,
 		})

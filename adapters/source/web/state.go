@@ -55,7 +55,7 @@ func (s *state) encode() []byte {
 }
 
 // decode unpacks a state, if it is one of this configuration. A listing without one
-// begins anew.
+// begins again.
 func (s *listing) decode(raw []byte, config string) state {
 	fresh := state{Config: config}
 	if len(raw) == 0 {

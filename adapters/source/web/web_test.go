@@ -3,7 +3,6 @@ package web_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/text/encoding/charmap"
 
 	"github.com/mnemehq/mneme/adapters/extract/markup"
 	"github.com/mnemehq/mneme/adapters/outbound"
+	"github.com/mnemehq/mneme/adapters/outbound/outboundtest"
 	"github.com/mnemehq/mneme/adapters/source/polite"
 	"github.com/mnemehq/mneme/adapters/source/web"
 	"github.com/mnemehq/mneme/core/port"
@@ -654,7 +653,7 @@ func TestRebinding(t *testing.T) {
 	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	defer private.Close()
 	_, at, _ := net.SplitHostPort(private.Listener.Addr().String())
-	s := newSite(t, func(p *polite.Settings) { p.Resolver = resolver(t) })
+	s := newSite(t, func(p *polite.Settings) { p.Resolver = outboundtest.Resolver(t, "127.0.0.1") })
 	s.page("/", "home", "http://rebound.example:"+at+"/", "http://rebound.example/secret", private.URL+"/")
 	for _, robots := range []bool{true, false} {
 		l := s.list(map[string]any{"same_host": false, "robots": robots}, nil)
@@ -674,42 +673,6 @@ func TestRebinding(t *testing.T) {
 	if asked != 0 {
 		t.Errorf("%d requests came in", asked)
 	}
-}
-
-// resolver answers every name with this machine's address.
-func resolver(t *testing.T) *net.Resolver {
-	t.Helper()
-	server, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	go func() {
-		b := make([]byte, 1500)
-		for {
-			n, from, err := server.ReadFrom(b)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(b[:n]) != nil || len(m.Questions) != 1 {
-				continue
-			}
-			m.Response, m.Additionals = true, nil
-			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-				m.Answers = []dnsmessage.Resource{{
-					Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
-					Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
-				}}
-			}
-			if out, err := m.Pack(); err == nil {
-				_, _ = server.WriteTo(out, from)
-			}
-		}
-	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp4", server.LocalAddr().String())
-	}}
 }
 
 // TestSitemap: an index, packed files and lists of lines lead to pages; a page that has

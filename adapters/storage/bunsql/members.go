@@ -9,8 +9,8 @@ import (
 )
 
 func (r *Reader) members(ctx context.Context, op, rest string, args ...any) ([]port.Member, error) {
-	rows, err := r.s.query(ctx, op, `SELECT org, id, email, role, password, invited_by, created_at, joined_at,
-  COALESCE(invitations.expires_at, 0) FROM members LEFT JOIN invitations ON invitations.member = members.id WHERE `+rest,
+	rows, err := r.s.query(ctx, op, `SELECT org, id, email, role, password, issuer, subject, invited_by, created_at,
+  joined_at, disabled_at, COALESCE(invitations.expires_at, 0) FROM members LEFT JOIN invitations ON invitations.member = members.id WHERE `+rest,
 		args...)
 	if err != nil {
 		return nil, err
@@ -20,13 +20,14 @@ func (r *Reader) members(ctx context.Context, op, rest string, args ...any) ([]p
 	for rows.Next() {
 		var m port.Member
 		var org, role string
-		var created, joined, until int64
-		if err := rows.Scan(&org, &m.ID, &m.Email, &role, &m.Password, &m.InvitedBy, &created, &joined,
-			&until); err != nil {
+		var created, joined, disabled, until int64
+		if err := rows.Scan(&org, &m.ID, &m.Email, &role, &m.Password, &m.Issuer, &m.Subject, &m.InvitedBy,
+			&created, &joined, &disabled, &until); err != nil {
 			return nil, r.s.d.Fault(op, err)
 		}
 		m.Org, m.Role = ident.Org(org), ident.Role(role)
-		m.CreatedAt, m.JoinedAt, m.InvitedUntil = instant(created), instant(joined), instant(until)
+		m.CreatedAt, m.JoinedAt, m.DisabledAt, m.InvitedUntil = instant(created), instant(joined), instant(disabled),
+			instant(until)
 		out = append(out, m)
 	}
 	if err := rows.Err(); err != nil {
@@ -71,6 +72,15 @@ func (r *Reader) Members(ctx context.Context, org ident.Org, after string, limit
 	return r.members(ctx, "list members", rest, args...)
 }
 
+// MembersOf implements port.MemberReader.
+func (r *Reader) MembersOf(ctx context.Context, issuer, subject, email string) ([]port.Member, error) {
+	if err := r.check(ctx); err != nil {
+		return nil, err
+	}
+	return r.members(ctx, "find members of an account",
+		`issuer = ? AND subject = ? AND subject <> '' OR email = ? ORDER BY org, members.id LIMIT 100`, issuer, subject, email)
+}
+
 // PutMember implements port.MemberWriter.
 func (w *Writer) PutMember(ctx context.Context, m port.Member) error {
 	if err := w.check(ctx); err != nil {
@@ -80,9 +90,9 @@ func (w *Writer) PutMember(ctx context.Context, m port.Member) error {
 		return err
 	}
 	_, err := w.s.exec(ctx, "write member",
-		`INSERT INTO members (org, id, email, role, password, invited_by, created_at, joined_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, string(m.Org), m.ID, m.Email, string(m.Role), m.Password,
-		m.InvitedBy, micros(m.CreatedAt), micros(m.JoinedAt))
+		`INSERT INTO members (org, id, email, role, password, issuer, subject, invited_by, created_at, joined_at, disabled_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(m.Org), m.ID, m.Email, string(m.Role), m.Password, m.Issuer, m.Subject,
+		m.InvitedBy, micros(m.CreatedAt), micros(m.JoinedAt), micros(m.DisabledAt))
 	if w.s.d.Unique(err) {
 		return fault.New(fault.Conflict, "%s is a member already", m.Email)
 	}
@@ -95,8 +105,12 @@ func (w *Writer) ChangeMember(ctx context.Context, m port.Member) error {
 		return err
 	}
 	n, err := w.s.exec(ctx, "change member",
-		`UPDATE members SET role = ?, password = ?, joined_at = ? WHERE org = ? AND id = ?`,
-		string(m.Role), m.Password, micros(m.JoinedAt), string(m.Org), m.ID)
+		`UPDATE members SET role = ?, password = ?, issuer = ?, subject = ?, joined_at = ?, disabled_at = ?
+  WHERE org = ? AND id = ?`,
+		string(m.Role), m.Password, m.Issuer, m.Subject, micros(m.JoinedAt), micros(m.DisabledAt), string(m.Org), m.ID)
+	if w.s.d.Unique(err) {
+		return fault.New(fault.Conflict, "another member of the organization has this account already")
+	}
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound, "there is no such member")
 	}
@@ -151,6 +165,16 @@ func (w *Writer) TakeInvitation(ctx context.Context, hash [32]byte) (port.Invita
 	}
 	i.Org, i.ExpiresAt = ident.Org(org), instant(expires)
 	return i, nil
+}
+
+// DropInvitation implements port.MemberWriter.
+func (w *Writer) DropInvitation(ctx context.Context, org ident.Org, member string) error {
+	if err := w.check(ctx); err != nil {
+		return err
+	}
+	_, err := w.s.exec(ctx, "drop invitation",
+		`DELETE FROM invitations WHERE member IN (SELECT id FROM members WHERE org = ? AND id = ?)`, string(org), member)
+	return w.fail(err)
 }
 
 // EndMemberSessions implements port.MemberWriter.

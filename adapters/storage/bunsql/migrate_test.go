@@ -28,6 +28,7 @@ func TestMigrations(t *testing.T) {
 		"65e76a0d8413dbd744896ee46899ea718b7511568280be670fe3ec585ae7b966",
 		"6521e9e5bea35773738712ac94ac8435b8c36afc2881ab3f4fb2b54faa4cfb29",
 		"416dee02ebbcb86c16e2028eab3cf0abf57497e11f01cec9f39d42e21b7f173b",
+		"ddf5992a421565ca4f09daf0a6dcb93a7d2432347e3b621f11a36f14602999ef",
 		"a0f43e9fed0f706dbbac88fdf9dc43488c83f1f865d7dd4f145e94ee92bcbb5a",
 	}
 	all, err := bunsql.Migrations()

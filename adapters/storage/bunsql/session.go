@@ -22,7 +22,7 @@ type Session struct {
 	stmts map[string]*sql.Stmt
 	texts map[string]string // rendered, where the driver prepares
 	// changes counts the statements that changed rows, for Writer.Changed: exec does, and
-	// whoever writes otherwise.
+	// the one that writes otherwise.
 	changes int64
 }
 

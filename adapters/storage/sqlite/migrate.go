@@ -65,7 +65,7 @@ func look(path string, read func(access) error) error {
 	if !logged() {
 		if err := read(lookingAlone); err == nil || !logged() {
 			return err
-		} // a process has opened it meanwhile
+		} // a process has opened it in the meantime
 	}
 	return read(looking)
 }

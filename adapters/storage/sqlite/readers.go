@@ -97,7 +97,7 @@ func (r *readers) acquire(ctx context.Context) (*bunsql.Session, error) {
 }
 
 // pause runs fn while no view runs; false if the running views do not end in time. New
-// views wait meanwhile.
+// views wait in the meantime.
 func (r *readers) pause(ctx context.Context, patience time.Duration, fn func() error) (bool, error) {
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

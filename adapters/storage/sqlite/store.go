@@ -166,7 +166,7 @@ const (
 	writing access = iota
 	looking        // reading; the files of the log are made where they are missing
 	// lookingAlone leaves the folder as it is. A process that has the database open
-	// meanwhile is not seen.
+	// in the meantime is not seen.
 	lookingAlone
 )
 

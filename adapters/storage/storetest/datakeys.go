@@ -20,7 +20,7 @@ func (f *fixture) dataKey(org ident.Org) (k port.DataKey, err error) {
 	return k, err
 }
 
-// dataKeys: an organization has one, its first, which is wrapped anew and deleted by
+// dataKeys: an organization has one, its first, which is wrapped again and deleted by
 // its id alone.
 func dataKeys(t *testing.T, f *fixture) {
 	f.update(func(w port.DocumentWriter) error {
@@ -57,13 +57,13 @@ func dataKeys(t *testing.T, f *fixture) {
 
 	again := mine
 	again.Wrapped, again.WrappedBy, again.CreatedAt = []byte("again"), "next", at(9)
-	f.expect("wrapped anew", "", func(w port.DocumentWriter) error { return w.RewrapDataKey(f.ctx, again) })
+	f.expect("wrapped again", "", func(w port.DocumentWriter) error { return w.RewrapDataKey(f.ctx, again) })
 	again.CreatedAt = mine.CreatedAt
 	if got, err = f.dataKey(f.org); err != nil {
 		t.Fatal(err)
 	}
-	f.same("wrapped anew", got, again)
-	f.expect("another id wrapped anew", fault.NotFound, func(w port.DocumentWriter) error {
+	f.same("wrapped again", got, again)
+	f.expect("another id wrapped again", fault.NotFound, func(w port.DocumentWriter) error {
 		return w.RewrapDataKey(f.ctx, dataKey(f.org, "theirs"))
 	})
 	f.expect("another organization's id deleted", "", func(w port.DocumentWriter) error {

@@ -257,7 +257,7 @@ func eventErasure(t *testing.T, f *fixture) {
 	if rounds != 4 {
 		t.Errorf("six events went in %d rounds of two", rounds)
 	}
-	f.append(of(f.org, 9, ann)) // of a personal key that was made meanwhile
+	f.append(of(f.org, 9, ann)) // of a personal key that was made in the meantime
 	f.update(func(w port.DocumentWriter) error { return w.EndErasure(f.ctx, p) })
 	f.same("left", f.number(), []string{event(f.org, 6).ID, event(f.org, 7).ID, event(otherOrg, 8).ID})
 	f.append(of(f.org, 10, ann), of(f.org, 11, ""))

@@ -127,10 +127,10 @@ func grantErasure(t *testing.T, f *fixture) {
 	given.RevokedAt, lost.RevokedAt = at(40), at(40)
 	f.same("marked", f.grants(ann), []port.Grant{old, given, lost})
 	f.same("another end user's", f.grants(bob), []port.Grant{grant(bob, "bobs", 4)})
-	f.want("deleted meanwhile", f.s.Update(f.ctx, func(w port.Writer) error {
+	f.want("deleted in the meantime", f.s.Update(f.ctx, func(w port.Writer) error {
 		return w.DeleteGrants(f.ctx, ann, []string{"given"})
 	}), fault.Unavailable)
-	f.want("granted meanwhile", f.s.Update(f.ctx, func(w port.Writer) error {
+	f.want("granted in the meantime", f.s.Update(f.ctx, func(w port.Writer) error {
 		return w.PutGrant(f.ctx, ann, grant(ann, "late", 41))
 	}), fault.Unavailable)
 	if err := f.s.UpdateDocuments(f.ctx, func(w port.DocumentWriter) error { return w.EndErasure(f.ctx, pinned) }); err == nil {

@@ -2,9 +2,13 @@ package storetest
 
 import (
 	"crypto/sha256"
+	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
@@ -82,7 +86,7 @@ func members(t *testing.T, f *fixture) {
 		return nil
 	})
 
-	ann.Role, ann.Password, ann.JoinedAt = ident.Administrator, "$argon2id$y", at(3)
+	ann.Role, ann.Password, ann.JoinedAt, ann.DisabledAt = ident.Administrator, "$argon2id$y", at(3), at(4)
 	change := func(m port.Member) error {
 		return f.s.Update(f.ctx, func(w port.Writer) error { return w.ChangeMember(f.ctx, m) })
 	}
@@ -102,12 +106,71 @@ func members(t *testing.T, f *fixture) {
 	f.want("a removed one", err, fault.NotFound)
 }
 
+// accounts: an account of an identity provider is one member of an organization, and finds the
+// members that it is, or may be by its address, in all of them.
+func accounts(t *testing.T, f *fixture) {
+	f.otherOrganization()
+	const here, there = "https://id.example.com", "https://id.example.org"
+	ann, bob, theirs := f.person(f.org, "mbr_a", "ann@example.com"), f.person(f.org, "mbr_b", "bob@example.com"),
+		f.person(otherOrg, "mbr_t", "ann@example.com")
+	theirs.Issuer, theirs.Subject, theirs.JoinedAt, theirs.DisabledAt = here, "7", at(2), at(3)
+	f.putMembers(ann, bob, theirs)
+	change := func(m port.Member) error {
+		return f.s.Update(f.ctx, func(w port.Writer) error { return w.ChangeMember(f.ctx, m) })
+	}
+	bob.Issuer, bob.Subject = here, "7"
+	f.fine("the account in another organization, too", change(bob))
+	taken := ann
+	taken.Issuer, taken.Subject = here, "7"
+	f.want("an account that another member has", change(taken), fault.Conflict)
+	taken.ID, taken.Email = "mbr_c", "cy@example.com"
+	f.want("a new member with it", f.s.Update(f.ctx, func(w port.Writer) error { return w.PutMember(f.ctx, taken) }),
+		fault.Conflict)
+	ann.Issuer, ann.Subject = there, "7"
+	f.fine("the same subject at another provider", change(ann))
+	cy, dan := f.person(f.org, "mbr_c", "cy@example.com"), f.person(f.org, "mbr_d", "dan@example.com")
+	f.putMembers(cy, dan)
+	dan.Issuer = here
+	f.fine("no subject", change(dan))
+	dan.Issuer, cy.Issuer = "", here
+	f.fine("nor another's", errors.Join(change(dan), change(cy)))
+	f.fine("and none of both", change(f.person(f.org, "mbr_c", "cy@example.com")))
+
+	f.view(func(r port.Reader) error {
+		for _, c := range []struct {
+			issuer, subject, email string
+			want                   []string
+		}{
+			{here, "7", "", []string{"mbr_b", "mbr_t"}},
+			{here, "7", "ann@example.com", []string{"mbr_a", "mbr_b", "mbr_t"}},
+			{there, "7", "nobody@example.com", []string{"mbr_a"}},
+			{here, "8", "ann@example.com", []string{"mbr_a", "mbr_t"}},
+			{here, "", "", nil}, {"", "", "", nil}, {"", "7", "", nil}, {here, "8", "x", nil},
+		} {
+			found, err := r.MembersOf(f.ctx, c.issuer, c.subject, c.email)
+			var ids []string
+			for _, m := range found {
+				ids = append(ids, m.ID)
+			}
+			slices.Sort(ids)
+			f.same("who "+c.issuer+" "+c.subject+" "+c.email+" is", []any{ids, err}, []any{c.want, error(nil)})
+		}
+		found, _ := r.MembersOf(f.ctx, here, "7", "")
+		f.same("as it was written", found[slices.IndexFunc(found, func(m port.Member) bool { return m.ID == theirs.ID })], theirs)
+		if !slices.IsSortedFunc(found, func(a, b port.Member) int { return strings.Compare(string(a.Org), string(b.Org)) }) {
+			t.Errorf("not by organization: %v", found)
+		}
+		return nil
+	})
+}
+
 // memberSessions: sessions and invitations are their member's, and go with them.
 func memberSessions(t *testing.T, f *fixture) {
 	f.otherOrganization()
 	ann, bob, theirs := f.person(f.org, "mbr_a", "ann@example.com"), f.person(f.org, "mbr_b", "bob@example.com"),
 		f.person(otherOrg, "mbr_t", "ann@example.com")
-	f.putMembers(ann, bob, theirs)
+	dan := f.person(f.org, "mbr_d", "dan@example.com")
+	f.putMembers(ann, bob, theirs, dan)
 	begin := func(token string, org ident.Org, member string) (port.Session, error) {
 		s := f.signedIn(token, 5, 100)
 		s.Org, s.KeyID, s.Member = org, "", member
@@ -132,6 +195,19 @@ func memberSessions(t *testing.T, f *fixture) {
 	f.fine("invite another", f.invite(f.org, bob.ID, "bob", 50))
 	m, _ := f.memberOf(f.org, ann.ID)
 	f.same("until when", m.InvitedUntil, at(50))
+	f.fine("invite one who needs none", f.invite(f.org, dan.ID, "dan", 50))
+	drop := func(org ident.Org) (port.Member, error) {
+		f.update(func(w port.DocumentWriter) error { return w.DropInvitation(f.ctx, org, dan.ID) })
+		return f.memberOf(f.org, dan.ID)
+	}
+	m, _ = drop(otherOrg)
+	f.same("dropped by another organization", m.InvitedUntil, at(50))
+	m, _ = drop(f.org)
+	f.same("dropped", m.InvitedUntil, time.Time{})
+	m, _ = drop(f.org)
+	f.same("and again", m.InvitedUntil, time.Time{})
+	_, err = f.takeInvitation("dan")
+	f.want("one that was dropped", err, fault.NotFound)
 	_, err = f.takeInvitation("first")
 	f.want("one that was replaced", err, fault.NotFound)
 	var won atomic.Int32

@@ -82,6 +82,7 @@ func Run(t *testing.T, open func(t *testing.T) port.DocumentStore) {
 		{"SessionPurge", sessionPurge},
 		{"SignInLinks", signInLinks},
 		{"Members", members},
+		{"Accounts", accounts},
 		{"MemberSessions", memberSessions},
 		{"SavedQueries", savedQueries},
 		{"Contexts", contexts},

@@ -170,7 +170,7 @@ func (c *command) auditVerifyCommand() *cobra.Command {
 		Short: "Verify that no record was removed, changed or put in",
 		Long: "Verify that no record was removed, changed or put in, and print the number and hash of the last\n" +
 			"one. Keep them where the server's administrators cannot write, and give them to the next\n" +
-			"verification with --known: then a log that was made anew shows, too.\n" + connectHelp,
+			"verification with --known: then a log that was made again shows, too.\n" + connectHelp,
 		Example: "  mneme audit verify --data ./data\n  mneme audit verify --known 4711:9f86d081884c7d65...",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

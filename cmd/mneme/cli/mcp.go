@@ -175,7 +175,7 @@ func (c *command) useUserData() (err error) {
 // its own setting.
 func unset(value string) bool { return value == "" || strings.HasPrefix(value, "${") }
 
-// connectOrShare is the server of --url, or whoever holds the data folder.
+// connectOrShare is the server of --url, or the process that holds the data folder.
 func (c *command) connectOrShare(ctx context.Context, t target) (*client.Client, func() error, error) {
 	if t.server() != "" {
 		return c.connect(ctx, "mcp", t)

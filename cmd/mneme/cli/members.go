@@ -14,7 +14,8 @@ import (
 
 func (c *command) membersCommand() *cobra.Command {
 	return parent("members", "Invite people to an organization, and say what they may do", c.membersInviteCommand(),
-		c.membersListCommand(), c.membersRoleCommand(), c.membersRemoveCommand())
+		c.membersListCommand(), c.membersRoleCommand(), c.membersDisableCommand(), c.membersEnableCommand(),
+		c.membersRemoveCommand())
 }
 
 // withMembers calls a server about the members of an organization.
@@ -137,6 +138,45 @@ kind admin, a viewer reads. The last owner stays one.
 				}
 				if err == nil {
 					fmt.Fprintf(c.stderr, "%s is %s\n", m.Email, args[1])
+				}
+				return err
+			})
+		},
+	}
+	t.flags(cmd)
+	cmd.Flags().StringVar(&org, "org", "default", ofOrganization)
+	return cmd
+}
+
+func (c *command) membersDisableCommand() *cobra.Command {
+	return c.membersDisabled(true, "disable", "Take signing in from a member, whose sessions end at once",
+		`Take signing in from a member until 'mneme members enable' gives it back; their sessions end
+at once. Keys that they made go on working. The last owner who can sign in stays.
+`)
+}
+
+func (c *command) membersEnableCommand() *cobra.Command {
+	return c.membersDisabled(false, "enable", "Let a member who was disabled sign in again",
+		"Let a member who was disabled sign in again, with what they signed in with before.\n")
+}
+
+func (c *command) membersDisabled(disabled bool, verb, short, long string) *cobra.Command {
+	t := target{admin: true}
+	var org string
+	cmd := &cobra.Command{
+		Use:     verb + " EMAIL",
+		Short:   short,
+		Long:    long + connectHelp,
+		Example: "  mneme members " + verb + " ann@example.com --data ./data",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withMembers(cmd, "members "+verb, t, func(ctx context.Context, cl *client.Client) error {
+				m, err := knownMember(ctx, cl, org, args[0])
+				if err == nil {
+					err = cl.Do(ctx, http.MethodPatch, membersPath(org, m.ID), map[string]bool{"disabled": disabled}, nil)
+				}
+				if err == nil {
+					fmt.Fprintf(c.stderr, "%s: %sd\n", m.Email, verb)
 				}
 				return err
 			})

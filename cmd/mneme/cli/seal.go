@@ -98,7 +98,7 @@ func (c *command) sealRotateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "rotate",
 		Short: "Wrap all data keys with the first sealing key",
-		Long: `Wrap the data key of every organization anew with the first of the configured sealing
+		Long: `Wrap the data key of every organization again with the first of the configured sealing
 keys. The secrets themselves stay as they are. It runs beside servers that have both
 keys, and again where it was interrupted. Afterwards the store needs no other key;
 backups from before still do.`,
@@ -116,7 +116,7 @@ backups from before still do.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(c.stdout, "%s wrapped anew; %s wrapped by the sealing key %s\n", plural(n, "data key"),
+				fmt.Fprintf(c.stdout, "%s wrapped again; %s wrapped by the sealing key %s\n", plural(n, "data key"),
 					plural(uses[0].DataKeys, "data key"), uses[0].ID)
 				for _, u := range uses[1:] {
 					if u.DataKeys == 0 {

@@ -39,7 +39,7 @@ func storedSecret(t *testing.T, data string, keys []seal.Key, fn func(*seal.Seal
 }
 
 // The sealing key from the first start over a rotation to its loss, as an operator goes
-// through it, and whatever is printed or logged meanwhile holds no key and no secret.
+// through it, and whatever is printed or logged in the meantime holds no key and no secret.
 func TestSealingKeys(t *testing.T) {
 	data, config := filepath.Join(t.TempDir(), "data"), configured(t, "roles: {embed: off, sparse: off, rerank: off}\n")
 	file := filepath.Join(data, "seal.key")
@@ -114,9 +114,9 @@ func TestSealingKeys(t *testing.T) {
 
 	write(t, file, second[0].Reveal()+"\n"+first.Reveal()+"\n")
 	says(run("seal", "status"), 0, second[0].ID()+"  seals  0", first.ID()+"  opens  1")
-	says(run("seal", "rotate"), 0, "1 data key wrapped anew; 1 data key wrapped by the sealing key "+second[0].ID(),
+	says(run("seal", "rotate"), 0, "1 data key wrapped again; 1 data key wrapped by the sealing key "+second[0].ID(),
 		"does not need the sealing key "+first.ID()+" any more")
-	says(run("seal", "rotate"), 0, "0 data keys wrapped anew")
+	says(run("seal", "rotate"), 0, "0 data keys wrapped again")
 	write(t, file, second[0].Reveal()+"\n")
 	storedSecret(t, data, read(), func(s *seal.Sealer, at port.SealPlace) error {
 		got, err := s.Open(t.Context(), at, value)

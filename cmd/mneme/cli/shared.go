@@ -34,7 +34,7 @@ type shared struct {
 }
 
 // share finds the holder of the data folder or takes the folder, and gives a client whose
-// calls go to whoever holds it. done ends what this process does for the others, once their
+// calls go to the process that holds it. done ends what this process does for the others, once their
 // calls are answered.
 func (c *command) share(ctx context.Context, t target) (cl *client.Client, done func() error, err error) {
 	cfg, err := c.loadQuiet()

@@ -686,7 +686,7 @@ error, too. Kind and namespace cannot be changed.
 	return cmd
 }
 
-// changed is a source's settings with some of them set anew.
+// changed is a source's settings with some of them set again.
 func (cl sourcesClient) changed(ctx context.Context, s source.Source, texts []string) (json.RawMessage, error) {
 	k, err := cl.kind(ctx, s.Kind)
 	if err != nil {

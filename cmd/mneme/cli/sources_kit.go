@@ -33,7 +33,7 @@ A path with a / in it that is a file, such as ./acme, is a vendor's program of c
 arguments, after -- if they begin with a dash. It is started as a server does, without one, and held to the
 rules of PROTOCOL-SOURCE.md: its description, and with the settings and secrets of an account its listings,
 where they go on, versions, reading, wrong secrets, callers that go, memory and a crash. The account should
-hold some dozens of items and stay as it is meanwhile; nothing in it is changed. The exit code is 1 when a check
+hold some dozens of items and stay as it is in the meantime; nothing in it is changed. The exit code is 1 when a check
 failed.`
 
 // connectorFlags are the flags of checking a program of connectors.

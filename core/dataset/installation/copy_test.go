@@ -205,8 +205,8 @@ func TestCopyOfASourceInUse(t *testing.T) {
 		if copied++; copied != 5 { // all are read by then
 			return nil
 		}
-		from.write(from.own, "docs", "late", "Written meanwhile.")
-		from.write(from.acme, "late", "a", "Made meanwhile.")
+		from.write(from.own, "docs", "late", "Written in the meantime.")
+		from.write(from.acme, "late", "a", "Made in the meantime.")
 		return from.Store.Update(ctx, func(w port.Writer) error {
 			_, err := w.DeletePartition(ctx, port.Documents(ident.From(from.own).Org, "more"))
 			return err

@@ -312,7 +312,7 @@ func (m *Importer) Run(ctx context.Context, r io.Reader) (Result, error) {
 }
 
 // errChanged is inside the error of a data set that differs between Check and Run.
-var errChanged = errors.New("the data set is not the one that was checked: it was changed meanwhile")
+var errChanged = errors.New("the data set is not the one that was checked: it was changed in the meantime")
 
 // incoming is the state between the lines of a data set.
 type incoming struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/mnemehq/mneme/core/port"
 )
 
-// Authority says which lines of a data set that give rights are imported. Whoever can
+// Authority says which lines of a data set that give rights are imported. Anyone who can
 // write a file can put such lines into it, so its zero value takes none of them.
 type Authority struct {
 	Keys      bool // API keys without those of administrators, and accepted writes that are not done yet

@@ -188,7 +188,7 @@ func TestChangedSinceTheCheck(t *testing.T) {
 		"the trailer": swap(dataset.KindHeader, `"program":""`, `"program":"x"`),
 	} {
 		_, err := m.Run(t.Context(), bytes.NewReader(relined(t, set, change)))
-		if err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+		if err == nil || !strings.Contains(err.Error(), "changed in the meantime") {
 			t.Errorf("%s: %v", name, err)
 		}
 		err = s.View(t.Context(), func(r port.Reader) error {

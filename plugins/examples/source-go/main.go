@@ -325,7 +325,7 @@ func (c *connector) Fetch(ctx context.Context, conn port.Connection, item port.S
 	if err != nil {
 		return port.SourceContent{}, err
 	}
-	answer, err := a.get(ctx, "/note", url.Values{"id": {item.Key}}) //nolint:bodyclose // whoever reads it closes it
+	answer, err := a.get(ctx, "/note", url.Values{"id": {item.Key}}) //nolint:bodyclose // its reader closes it
 	if err != nil {
 		return port.SourceContent{}, err
 	}

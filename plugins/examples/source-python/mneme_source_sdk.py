@@ -43,7 +43,7 @@ CODES = {
 class Error(Exception):
     """Why a source or an item can't be read.
 
-    code is one of CODES. The message reaches whoever configured the source and holds
+    code is one of CODES. The message reaches the person who configured the source and holds
     no secret. retry_after is in seconds, 0: no word of it.
     """
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A small app to try the connector with until yours takes its place: its notes are the
-text files of a folder, and it answers what the connector asks, to whoever has its token.
+text files of a folder, and it answers what the connector asks, to anyone who has its token.
 Edit, add and delete files, and the connector follows.
 
     APP_TOKEN=a-token-to-try-with python3 sandbox.py 127.0.0.1:8099 ./notes

@@ -182,7 +182,7 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// TestOwnError: the error of whoever takes a listing is its own again.
+// TestOwnError: the error of the one that takes a listing is its own again.
 func TestOwnError(t *testing.T) {
 	c := open(t, connector.Options{})
 	full := errors.New("full")
@@ -197,7 +197,7 @@ func TestOwnError(t *testing.T) {
 	}
 }
 
-// TestFlood: a program gets no further ahead of whoever takes its listing than a window, and
+// TestFlood: a program gets no further ahead of the one that takes its listing than a window, and
 // no item is larger than it may be.
 func TestFlood(t *testing.T) {
 	const most = 1 << 20

@@ -9,7 +9,7 @@ import (
 )
 
 // TestMemoryLimit: a program that takes memory without end for one source is ended at its limit. That
-// source's call proves nothing, a call of another kind's program goes on meanwhile, and a source of the same
+// source's call proves nothing, a call of another kind's program goes on in the meantime, and a source of the same
 // program is followed again by the one that is started in its place.
 func TestMemoryLimit(t *testing.T) {
 	o, log := logged(connector.Options{MemoryMB: 256})

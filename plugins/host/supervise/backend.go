@@ -58,7 +58,7 @@ type Service struct {
 	Health      string // the name under which the health service answers SERVING
 	MaxSend     int    // bytes of a message
 	MaxReceive  int
-	// Window is how many bytes of a stream a program may be ahead of whoever reads it; 0: as
+	// Window is how many bytes of a stream a program may be ahead of its reader; 0: as
 	// many as the connection carries best.
 	Window int32
 	// Describe asks a backend that has just started what it is, and checks the answer. A

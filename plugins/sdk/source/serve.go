@@ -19,11 +19,11 @@ import (
 // ends. It does not return. Name and version are the program's.
 //
 // Connections that the host sends have Renew, which returns once the host has kept the
-// secrets, whatever has become of the call meanwhile. Known always answers that nothing is
+// secrets, whatever has become of the call in the meantime. Known always answers that nothing is
 // known: let listings give versions, and the host asks for what is new.
 //
 // Write logs to os.Stderr, as plain lines or as JSON by slog; os.Stdout belongs to the
-// handshake. The message of a *port.SourceError reaches whoever configured the source;
+// handshake. The message of a *port.SourceError reaches the person who configured the source;
 // causes and other errors reach the host's log.
 func Serve(name, version string, connectors ...port.Connector) {
 	if os.Getenv(sourcev1.CookieKey) != sourcev1.CookieValue {

@@ -143,10 +143,13 @@ func run(dsn, statement string) error {
 
 // installed is the folder of the server's programs.
 func installed() (string, error) {
-	_, file, _, _ := runtime.Caller(0)
 	cache := os.Getenv("CACHE")
 	if cache == "" {
-		cache = filepath.Join(filepath.Dir(file), "../../../../.cache")
+		root, err := checkout()
+		if err != nil {
+			return "", err
+		}
+		cache = filepath.Join(root, ".cache")
 	}
 	bin, err := filepath.Abs(filepath.Join(cache, "postgres", version, "bin"))
 	if err != nil {
@@ -154,6 +157,23 @@ func installed() (string, error) {
 	}
 	_, err = os.Stat(filepath.Join(bin, "postgres"))
 	return bin, err
+}
+
+// checkout is the folder of this module that the tests run in. Where this file lies says
+// nothing in a program that was built with -trimpath.
+func checkout() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%s is in no checkout, and CACHE is not set", dir)
+		}
+	}
 }
 
 func (s *Server) start(bin string) error {

@@ -296,7 +296,7 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 			MinProbability: &c.Memory.MinProbability,
 		},
 		OAuth:    oauthSettings(c),
-		Sessions: sessionSettings(c),
+		Sessions: sessionSettings(c, a.settings.Log),
 		Events: engine.Events{
 			Record:    event.Record(c.Events.Record),
 			Retention: c.Events.Retention,

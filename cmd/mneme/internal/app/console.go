@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mnemehq/mneme/adapters/oidc"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ident"
@@ -22,11 +23,23 @@ import (
 )
 
 // sessionSettings are the engine's settings for the console; nil: off.
-func sessionSettings(c *configs.Config) *session.Settings {
+func sessionSettings(c *configs.Config, log *slog.Logger) *session.Settings {
 	if !c.Console.Enabled {
 		return nil
 	}
-	return &session.Settings{Lifetime: c.Console.Session}
+	s := &session.Settings{Lifetime: c.Console.Session, NoPasswords: !c.Console.Passwords}
+	if o := c.Console.OIDC; o.Issuer != "" {
+		s.Provider = oidc.New(oidc.Options{
+			Issuer:       o.Issuer,
+			ClientID:     o.ClientID,
+			ClientSecret: string(o.ClientSecret),
+			Name:         o.Name,
+			Redirect:     strings.TrimSuffix(c.Server.BaseURL, "/") + console.ReturnPath,
+			Domains:      o.Domains,
+			Log:          log,
+		})
+	}
+	return s
 }
 
 // serveConsole mounts the console, if it is on.
@@ -40,6 +53,10 @@ func (a *App) serveConsole(mounts map[string]http.Handler) error {
 	if err != nil {
 		return err
 	}
+	proxies, err := c.Console.Proxies()
+	if err != nil {
+		return err
+	}
 	pages, err := console.Handlers(console.Options{
 		Set:             a.Engine.Set(),
 		Sessions:        sessions,
@@ -47,6 +64,7 @@ func (a *App) serveConsole(mounts map[string]http.Handler) error {
 		Version:         a.settings.Version,
 		BaseURL:         strings.TrimSuffix(c.Server.BaseURL, "/"),
 		AllowedNetworks: networks,
+		TrustedProxies:  proxies,
 		AddressHeader:   c.OAuth.AddressHeader,
 		Identify:        transport.Identify,
 		Allow: func(ctx context.Context, from string, r console.Rate) bool {

@@ -69,7 +69,7 @@ func TestTheSealingKeyOfADataFolder(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("made with mode %v, %v", info.Mode(), err)
 	}
-	// Without secrets it may go, and is made anew.
+	// Without secrets it may go, and is made again.
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func (p resources) usage(ctx context.Context) (Usage, error) {
 	return u, nil
 }
 
-// folderSize is the size of all files below a folder. Files may disappear meanwhile.
+// folderSize is the size of all files below a folder. Files may disappear in the meantime.
 func folderSize(dir string) (int64, error) {
 	n := int64(0)
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {

@@ -125,7 +125,7 @@ func TestStale(t *testing.T) {
 	if _, stale := p.run(); cmp.Diff(want, stale) != "" {
 		t.Error(cmp.Diff(want, stale))
 	}
-	// It stays so until it is deleted, over journals that are written anew.
+	// It stays so until it is deleted, over journals that are written again.
 	for i := range 70 {
 		p.put("rows.jsonl", fmt.Sprintf(`{"id":"r1","text":"1"}`+"\n"+`{"id":"r3","text":"%d"}`+"\n", i))
 		if _, stale := p.run(); cmp.Diff(want, stale) != "" {

@@ -372,7 +372,7 @@ func (w *walker) file(at string, e fs.DirEntry) {
 	kind, _ := w.kinds.of(at)
 	info, err := e.Info()
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
+		if !errors.Is(err, fs.ErrNotExist) { // deleted in the meantime
 			w.leave(Left{Name: path.Join(w.name, at), Reason: cause(err), Failed: true})
 		}
 		return

@@ -192,7 +192,7 @@ func (st *State) apply(l stateLine) {
 	f.problems = f.problems[:min(len(f.problems), maxProblems)]
 }
 
-// lines are a file's in a journal that is written anew: one for each reading that
+// lines are a file's in a journal that is written again: one for each reading that
 // has left documents, the present one last.
 func (f *fileState) lines(name string) []stateLine {
 	ids := map[int][]string{f.Reading: nil}

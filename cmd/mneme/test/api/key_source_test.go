@@ -3,7 +3,7 @@ package api_test
 import "testing"
 
 // A key of one source serves the process that pushes its items, and opens nothing else,
-// neither by itself nor by whoever takes over from it.
+// neither by itself nor by one that takes over from it.
 func TestAKeyOfOneSource(t *testing.T) {
 	once(t, func(t *testing.T, b backend) {
 		f := follows(t, b)

@@ -169,7 +169,7 @@ func TestMeilisearchAwayCatchesUp(t *testing.T) {
 }
 
 // A restart forgets what was to be caught up; the first query finds it out. A server
-// starts without Meilisearch whatever becomes of writes meanwhile.
+// starts without Meilisearch whatever becomes of writes in the meantime.
 func TestMeilisearchAwayOverARestart(t *testing.T) {
 	t.Parallel()
 	for policy, write := range map[meilisearch.Outage]func(*server, object){

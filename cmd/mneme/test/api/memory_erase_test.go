@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,16 +82,66 @@ func (s *server) erase(user string) *reply {
 	return s.do("DELETE", "/api/v1/users/"+user, nil)
 }
 
-// telling is a server that records every event.
-var telling = options{config: func(c *configs.Config) { c.Events.Record = "all" }}
+// everyEvent has a server record every event.
+func everyEvent(c *configs.Config) { c.Events.Record = "all" }
+
+// echo is an endpoint that answers with what it is sent, which is kept with the attempt then: 200 at /taken and 500
+// elsewhere, to what holds a word 410 at /gone, and at /held once it is let go.
+type echo struct {
+	*httptest.Server
+	letGo func()
+	came  <-chan struct{} // closed once something is held
+}
+
+func newEcho(t *testing.T, word string) echo {
+	t.Helper()
+	came, let := make(chan struct{}), make(chan struct{})
+	arrive, letGo := sync.OnceFunc(func() { close(came) }), sync.OnceFunc(func() { close(let) })
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // what is cut off is answered to nobody
+		status := http.StatusInternalServerError
+		switch named := bytes.Contains(body, []byte(word)); {
+		case r.URL.Path == "/taken":
+			status = http.StatusOK
+		case r.URL.Path == "/gone" && named:
+			status = http.StatusGone
+		case r.URL.Path == "/held" && named:
+			arrive()
+			<-let
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(letGo)
+	return echo{server, letGo, came}
+}
+
+// deliveries are those of webhooks of the default organization, each as text.
+func (s *server) deliveries(webhook string) (all []string) {
+	s.t.Helper()
+	for _, d := range s.get("/admin/v1/organizations/default/webhooks/" + webhook + "/deliveries?limit=1000").ok().
+		objects("deliveries") {
+		all = append(all, fmt.Sprint(d))
+	}
+	return all
+}
 
 func TestMemoryErasure(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
-		root := start(t, b, telling)
+		const mark, stay = "zqxerasedmarker", "zqxstayingmarker"
+		endpoint := newEcho(t, mark)
+		root := start(t, b, hooked(endpoint.Listener.Addr().String(), everyEvent))
 		s := root.integration("app", nil)
 		other := root.integration("other", nil)
-		const mark, stay = "zqxerasedmarker", "zqxstayingmarker"
+		admin := root.operator()
+		webhooks := map[string]string{}
+		for _, path := range []string{"/taken", "/failing", "/gone", "/held"} {
+			webhooks[path] = admin.post("/admin/v1/organizations/default/webhooks", object{"url": endpoint.URL + path,
+				"kinds": []string{"memory.updated"}}).is(201).json["id"].(string)
+		}
 		n := s.fill("ann", mark)
+		s.upsert("ann", "crm", mark, 3, mark+" version three").ok()
 		s.grant("ann", mark+"-source")
 		s.do("DELETE", "/api/v1/grants/"+s.grant("ann", mark+"-revoked"), nil).ok()
 		s.fill("bob", stay)
@@ -108,6 +162,12 @@ func TestMemoryErasure(t *testing.T) {
 		if events(mark) == 0 || events(stay) == 0 {
 			t.Fatal("no event holds the markers")
 		}
+		for _, path := range []string{"/taken", "/failing", "/gone"} {
+			harness.Eventually(t, "deliveries hold the marker", func() bool {
+				return strings.Contains(fmt.Sprint(admin.deliveries(webhooks[path])), mark)
+			})
+		}
+		<-endpoint.came
 
 		r := s.erase("ann").ok()
 		fields(t, "the answer", r.json, "success", "deletedMemories", "deletedVectors", "revokedGrants", "unansweredUpstreams")
@@ -117,6 +177,27 @@ func TestMemoryErasure(t *testing.T) {
 		}
 		if got := root.traces(mark); len(got) != 0 {
 			t.Errorf("after the erasure was answered, %v hold the marker", got)
+		}
+		// What was under way to a webhook then leaves no trace when it ends.
+		endpoint.letGo()
+		s.upsert("cid", "crm", "next", 1, "Version one.").ok()
+		s.upsert("cid", "crm", "next", 2, "Version two.").ok()
+		harness.Eventually(t, "what was under way has ended", func() bool {
+			return slices.ContainsFunc(admin.deliveries(webhooks["/held"]), func(d string) bool {
+				return strings.Contains(d, "cid") && !strings.Contains(d, "tries:0")
+			})
+		})
+		if got := root.traces(mark); len(got) != 0 {
+			t.Errorf("after the last answer of a webhook, %v hold the marker", got)
+		}
+		for path, id := range webhooks {
+			left := fmt.Sprint(admin.deliveries(id))
+			if strings.Contains(left, "/ann") {
+				t.Errorf("%s: deliveries of the erased end user are listed: %s", path, left)
+			}
+			if path != "/gone" && !strings.Contains(left, "/bob") { // that may have been disabled before bob came
+				t.Errorf("%s: another's deliveries are gone: %s", path, left)
+			}
 		}
 		staying := events(stay)
 		told.after, told.found = "", nil
@@ -131,7 +212,7 @@ func TestMemoryErasure(t *testing.T) {
 			t.Errorf("%d memories are found", len(got))
 		}
 		s.record("ann", "crm", mark).refuses(404, "memory_not_found")
-		if got := strings.Join(root.roster(), " "); got != "ann bob" { // ann of the other integration
+		if got := strings.Join(root.roster(), " "); got != "ann bob cid" { // ann of the other integration
 			t.Errorf("end users %s", got)
 		}
 		// Again, and of somebody unknown: nothing was left to do.
@@ -178,7 +259,7 @@ func TestMemoryErasure(t *testing.T) {
 // end nothing is left anywhere.
 func TestMemoryErasureUnderWrites(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
-		root := start(t, b, telling)
+		root := start(t, b, options{config: everyEvent})
 		s := root.integration("app", nil)
 		const mark = "zqxhammeredmarker"
 		var stop atomic.Bool
@@ -277,7 +358,7 @@ func (s *server) generations() (live []int64) {
 func TestMemoryErasureResumes(t *testing.T) {
 	each(t, func(t *testing.T, b backend) {
 		const mark = "zqxresumedmarker"
-		root := start(t, b, telling)
+		root := start(t, b, options{config: everyEvent})
 		s := root.integration("app", nil)
 		failure := errors.New("the disk is gone")
 		fails := func() error { return failure }

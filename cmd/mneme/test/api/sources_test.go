@@ -193,7 +193,7 @@ func TestSourcesFollowAFolder(t *testing.T) {
 	})
 }
 
-// Whoever pauses or removes a source ends what it does; its documents go only where that is said.
+// Anyone who pauses or removes a source ends what it does; its documents go only where that is said.
 func TestSourcesArePausedAndRemoved(t *testing.T) {
 	stores(t, func(t *testing.T, b backend) {
 		f := follows(t, b)

@@ -13,11 +13,11 @@ import (
 	"github.com/mnemehq/mneme/core/seal"
 )
 
-// hooked lets a server send to receivers of the test.
-func hooked(r *webhooktest.Receiver, more ...func(*configs.Config)) options {
+// hooked lets a server send to an address of the test.
+func hooked(address string, more ...func(*configs.Config)) options {
 	key := seal.NewKey()
 	return options{config: func(c *configs.Config) {
-		c.Events.AllowPrivate, c.Events.HTTP = []string{r.Network()}, true
+		c.Events.AllowPrivate, c.Events.HTTP = []string{address}, true
 		c.Seal.Key = registry.Secret(key.Reveal()) // a database has none of its own
 		for _, m := range more {
 			m(c)
@@ -30,7 +30,7 @@ func hooked(r *webhooktest.Receiver, more ...func(*configs.Config)) options {
 func TestWebhooks(t *testing.T) {
 	stores(t, func(t *testing.T, b backend) {
 		r := webhooktest.New(t)
-		s := start(t, b, hooked(r))
+		s := start(t, b, hooked(r.Network()))
 		made := s.post("/webhooks", object{"url": r.URL, "kinds": []string{"documents.written"}}).is(201)
 		secret := made.json["secret"].(string)
 		r.Know(secret)

@@ -445,7 +445,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills, %d acknowledged calls %v, %d contested writes, %d documents checked, %d reads and %d queries "+
-		"meanwhile, %d comparisons with a rebuilt index, %d segments (merged: %v)",
+		"in the meantime, %d comparisons with a rebuilt index, %d segments (merged: %v)",
 		kills, total, acked, sharedNumber.Load(), checked, reads.Load(), queries.Load(), compared, len(files), merged)
 	if total == 0 || reads.Load() == 0 || queries.Load() == 0 {
 		t.Error("nothing was written or read")

@@ -45,7 +45,7 @@ func newUpstream(t testing.TB) *upstream {
 		hold, broken := u.hold != nil && u.hold(name), u.broken[name]
 		u.read[name]++
 		u.mu.Unlock()
-		if hold { // until whoever asks is killed
+		if hold { // until the one that asks is killed
 			select {
 			case u.held <- name:
 			case <-r.Context().Done():

@@ -1,5 +1,5 @@
 // A small app to try the connector with until yours takes its place: its notes are the text
-// files of a folder, and it answers what the connector asks, to whoever has its token. Edit,
+// files of a folder, and it answers what the connector asks, to anyone who has its token. Edit,
 // add and delete files, and the connector follows.
 //
 //	APP_TOKEN=a-token-to-try-with ./sandbox/try 127.0.0.1:8099 sandbox/notes

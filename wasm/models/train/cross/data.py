@@ -148,7 +148,7 @@ class Group:
 
 
 class Sampler:
-    """Endless batches of groups. An epoch draws each quota anew; groups of like
+    """Endless batches of groups. An epoch draws each quota again; groups of like
     length share a batch, since padding is computed in vain."""
 
     def __init__(self, root: Path, mixture: tuple[Quota, ...], batch: int, negatives: int, seed: int, longest: int):
