@@ -67,7 +67,7 @@ try {
   const home = new URL(page.url());
   const below = home.pathname.replace(/\/o\/.*$/, "");
   const handbook = home.origin + below + "/o/default/n/handbook";
-  const todo = [home.href, handbook, handbook + "/check", handbook + "/query", handbook + "/check?run=1",
+  const todo = [home.href, handbook, handbook + "/check", handbook + "/query", handbook + "/documents/lease", handbook + "/check?run=1",
     handbook + "/query?q=when+does+the+lease+end", handbook + "/query?q=lease&compare=1&b_mode=keyword", handbook + "/query?q=x&top_k=x",
     home.origin + below + "/o/default/none"];
   const done = new Set(), visited = {};
