@@ -193,7 +193,8 @@ var rules = []rule{
 	{
 		folder: "transports/console",
 		may: []string{"core/op", "core/session", "core/member", "transports/codec", "core/admin", "core/audit", "core/check",
-			"core/document", "core/event", "core/file", "core/memory", "core/model", "core/namespace", "core/query", "core/source",
+			"core/document", "core/event", "core/file", "core/memory", "core/model", "core/namespace", "core/query",
+			"core/source",
 			"core/status", "core/usage", "core/webhook"},
 		never: []string{"database/sql"},
 		why:   "pages call operations in process: of services they know the wire types, of ports and adapters nothing",

@@ -835,8 +835,7 @@ func TestWhatIsRecordedIsNotSaid(t *testing.T) {
 	if n := strings.Count(said.String(), "audit record not stored"); n != 2 {
 		t.Errorf("two records are not stored, and said is %s", &said)
 	}
-	refused := port.AuditRecord{Actor: port.ActorAnonymous, Action: "session.begin"}
-	if err := broken.Note(context.Background(), refused); err == nil {
+	if broken.Note(context.Background(), port.AuditRecord{Actor: port.ActorAnonymous}) == nil {
 		t.Error("a note that is not stored is well")
 	}
 }

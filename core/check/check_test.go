@@ -113,8 +113,8 @@ func TestSavedQueries(t *testing.T) {
 	if got := d.names("away"); len(got) != 0 {
 		t.Errorf("another namespace has %v", got)
 	}
-	if got := []any{other.delete("home", "end"), d.delete("away", "end"), d.delete("home", "end"), d.delete("home", "end")}; !slices.Equal(got,
-		[]any{false, false, true, false}) {
+	got := []any{other.delete("home", "end"), d.delete("away", "end"), d.delete("home", "end"), d.delete("home", "end")}
+	if !slices.Equal(got, []any{false, false, true, false}) {
 		t.Errorf("deleted by another, elsewhere, where it is, again: %v", got)
 	}
 	if got := d.names("home"); !slices.Equal(got, []string{"alone"}) {
@@ -165,7 +165,8 @@ func TestRun(t *testing.T) {
 	if r := d.run("home"); r.Passed != 0 || r.Failed != 0 || r.Outcomes == nil {
 		t.Errorf("without queries: %+v", r)
 	}
-	d.save("home", "lease", coretest.Object{"query": "lease ends", "expect": []string{"lease"}, "within": 1, "mode": "keyword"}).OK()
+	d.save("home", "lease", coretest.Object{"query": "lease ends", "expect": []string{"lease"}, "within": 1,
+		"mode": "keyword"}).OK()
 	d.save("home", "router", coretest.Object{"query": "router", "expect": []string{}, "mode": "keyword"}).OK()
 	d.save("home", "absent", coretest.Object{"query": "router", "expect": []string{"router", "cellar"}, "mode": "keyword"}).OK()
 	first := d.run("home")
@@ -179,9 +180,11 @@ func TestRun(t *testing.T) {
 	d.write("home", "cellar", "router router router router")
 	d.remove("home", "lease")
 	want = []check.Outcome{
-		{Name: "absent", Query: "router", Passed: true, Found: []string{"cellar", "router"}, Came: []string{"cellar"}, Changed: true},
+		{Name: "absent", Query: "router", Passed: true, Found: []string{"cellar", "router"}, Came: []string{"cellar"},
+			Changed: true},
 		{Name: "lease", Query: "lease ends", Missing: []string{"lease"}, Left: []string{"lease"}, Changed: true},
-		{Name: "router", Query: "router", Passed: true, Found: []string{"cellar", "router"}, Came: []string{"cellar"}, Changed: true},
+		{Name: "router", Query: "router", Passed: true, Found: []string{"cellar", "router"}, Came: []string{"cellar"},
+			Changed: true},
 	}
 	same(t, d.run("home"), 2, 1, want)
 	same(t, d.run("home"), 2, 1, want) // it keeps nothing

@@ -125,7 +125,8 @@ func (k *check) goesOn(whole *listing) {
 			continue // the first and the last stand for those between
 		}
 		first, err := k.list(k.ctx, k.connection(), nil, at.items)
-		k.expect("list.stops", "a listing ends with the error of the one that takes it", errors.Is(err, errStopped) && !first.complete,
+		k.expect("list.stops", "a listing ends with the error of the one that takes it", errors.Is(err, errStopped) &&
+			!first.complete,
 			"%v, complete: %v", err, first.complete)
 		rest, err := k.list(k.ctx, k.connection(), at.bytes, -1)
 		both := maps.Clone(first.versions)

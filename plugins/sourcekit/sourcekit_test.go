@@ -325,10 +325,11 @@ func TestShortSecrets(t *testing.T) {
 // TestOfTwoSecrets: of a secret that another begins with, nothing is told either.
 func TestOfTwoSecrets(t *testing.T) {
 	for range 20 { // secrets come in no order
-		r := with(t, &small{flaws: flaws{tellsInState: true}, secret: "secret-of-mine-and-its-end"}, func(c *sourcekit.Candidate) {
-			c.Secrets["other"] = "secret-of-mine"
-			c.Config, c.Kind = json.RawMessage("{}"), ""
-		})
+		r := with(t, &small{flaws: flaws{tellsInState: true}, secret: "secret-of-mine-and-its-end"},
+			func(c *sourcekit.Candidate) {
+				c.Secrets["other"] = "secret-of-mine"
+				c.Config, c.Kind = json.RawMessage("{}"), ""
+			})
 		for _, f := range r.Findings {
 			if strings.Contains(f.Saw, "and-its-end") {
 				t.Fatalf("%s: %s", f.ID, f.Saw)

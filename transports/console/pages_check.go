@@ -97,7 +97,8 @@ func typedOfQuestion(s saved.Saved) url.Values {
 // formOfSaved is a saved query as the playground asks it.
 func formOfSaved(s saved.Saved) queryForm {
 	t := typedOfQuestion(s)
-	return queryForm{Query: s.Query, Mode: t.Get("mode"), TopK: t.Get("within"), Filter: t.Get("filter"), MinScore: t.Get("min_score"),
+	return queryForm{Query: s.Query, Mode: t.Get("mode"), TopK: t.Get("within"), Filter: t.Get("filter"),
+		MinScore:    t.Get("min_score"),
 		PerDocument: "1", Rerank: s.Rerank}
 }
 

@@ -235,7 +235,8 @@ func TestEmptyPages(t *testing.T) {
 		"/users": "Nobody is remembered yet", "/integrations": "No application remembers anything yet",
 		"/jobs": "No work is under way", "/usage": "What is kept", "/keys": "Make a key", "": "Nothing is stored yet",
 		"/users?query=x": "No end user fits", "/jobs?status=failed": "No job fits", "/audit?action=none": "No record fits",
-		"/n?prefix=x": "No namespace begins", "/events": "Nothing has happened", "/n/none/upkeep": "holds no documents", "/n/none/files": "Files",
+		"/n?prefix=x": "No namespace begins", "/events": "Nothing has happened", "/n/none/upkeep": "holds no documents",
+		"/n/none/files": "Files",
 	} {
 		b.get("/console/o/default"+at).want(t, 200, text).proper(t)
 	}

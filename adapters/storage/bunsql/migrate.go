@@ -23,7 +23,7 @@ var migrationFiles embed.FS
 // Migration is one numbered step of the schema. Once released, its text never
 // changes: the checksum of what was applied is kept beside its number.
 type Migration struct {
-	Version  int    // 1, 2, 3..., by the numbers of the files, one of which may be left out
+	Version  int    // 1, 2, 3...
 	Name     string // of its file
 	SQL      string // statements before Render, each ended by ";" at a line's end
 	Checksum string // SHA-256 of SQL in hex
@@ -40,7 +40,6 @@ func Migrations() ([]Migration, error) {
 		return nil, fmt.Errorf("migrations: %w", err)
 	}
 	var out []Migration
-	last := 0
 	for i, e := range entries {
 		text, err := fs.ReadFile(migrationFiles, "migrations/"+e.Name())
 		if err != nil {
@@ -48,13 +47,12 @@ func Migrations() ([]Migration, error) {
 		}
 		number, _, _ := strings.Cut(e.Name(), "_")
 		v, err := strconv.Atoi(number)
-		if err != nil || v <= last {
-			return nil, fmt.Errorf("migrations: file %s has no number above %d", e.Name(), last)
+		if err != nil || v != i+1 {
+			return nil, fmt.Errorf("migrations: file %s is not number %d", e.Name(), i+1)
 		}
-		last = v
 		sum := sha256.Sum256(text)
 		out = append(out, Migration{
-			Version:  i + 1,
+			Version:  v,
 			Name:     strings.TrimSuffix(e.Name(), ".sql"),
 			SQL:      string(text),
 			Checksum: hex.EncodeToString(sum[:]),

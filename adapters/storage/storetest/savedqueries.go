@@ -69,7 +69,8 @@ func savedQueries(t *testing.T, f *fixture) {
 	f.same("another organization's stay", list(theirs), []port.SavedQuery{two})
 
 	f.fine("write", put(docs, one))
-	f.put(docs, at(3), port.DocumentWrite{Document: describe(port.Document{ID: "a", Text: "x", CreatedAt: at(2), UpdatedAt: at(3)}, 1)})
+	f.put(docs, at(3), port.DocumentWrite{Document: describe(port.Document{ID: "a", Text: "x", CreatedAt: at(2),
+		UpdatedAt: at(3)}, 1)})
 	if _, _, gone := f.delete(docs, at(4), "a"); !gone {
 		t.Error("the namespace outlived its last document")
 	}

@@ -132,7 +132,8 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		do(s, "documents.write", "docs", "POST", "/namespaces/docs/documents", docs) // changes nothing
 		do(s, "documents.delete", "docs", "POST", "/namespaces/docs/documents/delete", object{"ids": []string{"d2"}})
 		do(s, "documents.delete", "docs", "POST", "/namespaces/docs/documents/delete", object{"ids": []string{"d2"}})
-		do(s, "queries.save", "docs/stripes", "PUT", "/namespaces/docs/queries/stripes", object{"query": "zebra", "expect": []string{"d1"}})
+		do(s, "queries.save", "docs/stripes", "PUT", "/namespaces/docs/queries/stripes", object{"query": "zebra",
+			"expect": []string{"d1"}})
 		do(s, "queries.delete", "docs/stripes", "DELETE", "/namespaces/docs/queries/stripes", nil)
 		do(s, "files.upload", "docs", "POST", "/namespaces/docs/files", oneFile("zebra.txt", "A zebra in a file."),
 			"Content-Type", "multipart/form-data; boundary=b")

@@ -17,7 +17,8 @@ import (
 func estate(t *testing.T) (*harness.Site, *harness.Server) {
 	t.Helper()
 	folder := t.TempDir()
-	for name, text := range map[string]string{"roof.md": "# Roof\n\nThe roof was mended in 2019.", "hedge.txt": "The hedge is cut in February.",
+	for name, text := range map[string]string{"roof.md": "# Roof\n\nThe roof was mended in 2019.",
+		"hedge.txt":  "The hedge is cut in February.",
 		"broken.pdf": "%PDF-1.7\nnothing"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -56,12 +57,14 @@ func estate(t *testing.T) (*harness.Site, *harness.Server) {
 	const org = "/admin/v1/organizations"
 	ok(operator, "POST", org, harness.Object{"name": "acme"})
 	ok(operator, "POST", org+"/default/members", harness.Object{"email": "ann@example.com", "role": "viewer"})
-	ok(operator, "POST", org+"/default/webhooks", harness.Object{"url": "http://127.0.0.1:9/hook", "kinds": []string{"documents.written"}})
+	ok(operator, "POST", org+"/default/webhooks", harness.Object{"url": "http://127.0.0.1:9/hook",
+		"kinds": []string{"documents.written"}})
 	ok(operator, "POST", org+"/default/integrations", harness.Object{"name": "assistant"})
 	made := ok(operator, "POST", org+"/default/integrations/assistant/keys", harness.Object{"name": "phone",
 		"scopes": []string{"memories:read", "memories:write"}}).JSON()
 	memory := server.Client(t, made["secret"].(string))
-	ok(memory, "POST", "/api/v1/memories", harness.Object{"endUserId": "ann@example.com", "content": "Ann prefers trains to planes."})
+	ok(memory, "POST", "/api/v1/memories", harness.Object{"endUserId": "ann@example.com",
+		"content": "Ann prefers trains to planes."})
 	ok(operator, "POST", org+"/default/namespaces/handbook/reindex", harness.Object{"force": true})
 	ok(service, "POST", "/namespaces/handbook/documents", harness.Object{"documents": []harness.Object{
 		{"id": "bins", "text": "The bins are emptied on Tuesdays."}}})
@@ -91,7 +94,8 @@ func TestEveryPageIsAccessible(t *testing.T) {
 		t.Fatalf("%v: %s", err, out.String())
 	}
 	t.Logf("axe looked %d times at %d pages: %q", s.Checks, len(s.Pages), s.Pages)
-	if want := []string{"light image-alt", "light color-contrast", "dark image-alt", "dark color-contrast"}; len(s.Control) != 4 ||
+	if want := []string{"light image-alt", "light color-contrast", "dark image-alt",
+		"dark color-contrast"}; len(s.Control) != 4 ||
 		slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(s.Control, w) }) {
 		t.Errorf("of what is known to be wrong axe found %q", s.Control)
 	}
