@@ -31,7 +31,8 @@ func begin(t *testing.T, change func(*oidc.Options)) *world {
 	t.Helper()
 	w := &world{T: t, at: oidctest.New(t)}
 	w.at.Register(redirect)
-	o := oidc.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Issuer: w.at.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret, Redirect: redirect,
+	o := oidc.Options{Issuer: w.at.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret, Redirect: redirect,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }}
 	if change != nil {
 		change(&o)

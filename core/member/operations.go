@@ -48,8 +48,8 @@ func Operations() []op.Op[*Service] {
 		"choose another one."
 	change := body(admin("admin.members.change", "PATCH", one, "Give a member another role, or take signing in from one",
 		fault.Conflict))
-	change.Description = forOwners + "A role holds from the member's next call on. One who is disabled is out at once and cannot " +
-		"sign in, until that is taken back. The last owner stays one (409)."
+	change.Description = forOwners + "A role holds from the member's next call on. One who is disabled is out at once and " +
+		"cannot sign in, until that is taken back. The last owner stays one (409)."
 	remove := admin("admin.members.remove", "DELETE", one, "Remove a member, whose sessions end at once", fault.Conflict)
 	remove.Description = forOwners + "The last owner stays (409). Safe to repeat. Keys that the member made go on working."
 	return op.WithLinks(op.WithExamples([]op.Op[*Service]{

@@ -215,8 +215,8 @@ func (s *Service) begin(ctx context.Context, p ident.Principal, agent string) (B
 	if !p.ExpiresAt.IsZero() && p.ExpiresAt.Before(b.ExpiresAt) {
 		b.ExpiresAt = p.ExpiresAt
 	}
-	row := port.Session{Hash: ident.TokenHash(b.Token), Org: p.Org, KeyID: p.KeyID, CreatedAt: now, SeenAt: now, ExpiresAt: b.ExpiresAt,
-		UserAgent: clip(agent)}
+	row := port.Session{Hash: ident.TokenHash(b.Token), Org: p.Org, KeyID: p.KeyID, CreatedAt: now, SeenAt: now,
+		ExpiresAt: b.ExpiresAt, UserAgent: clip(agent)}
 	if p.Role != "" {
 		row.KeyID, row.Member = "", p.KeyID
 	}
@@ -254,7 +254,8 @@ func (s *Service) verify(ctx context.Context, secret string) (ident.Principal, e
 func (s *Service) Link(ctx context.Context, org ident.Org, keyID string) (string, error) {
 	token := ident.NewToken(linkPrefix)
 	err := s.store.Update(ctx, func(w writer) error {
-		return w.PutSignInLink(ctx, port.SignInLink{Hash: ident.TokenHash(token), Org: org, KeyID: keyID, ExpiresAt: s.now().Add(LinkFor)})
+		return w.PutSignInLink(ctx, port.SignInLink{Hash: ident.TokenHash(token), Org: org, KeyID: keyID,
+			ExpiresAt: s.now().Add(LinkFor)})
 	})
 	if err != nil {
 		return "", fmt.Errorf("make sign-in link: %w", err)
