@@ -177,7 +177,8 @@ func (s *Service) renew(ctx context.Context, w writer, g port.OAuthGrant, p iden
 		g.Redeemed, family = now, refreshPrefix+rand.Text()
 	}
 	family = family[:len(refreshPrefix)+partLength]
-	t := Tokens{AccessToken: ident.NewToken(accessPrefix), TokenType: "Bearer", RefreshToken: ident.NewToken(family), Scope: g.Scope}
+	t := Tokens{AccessToken: ident.NewToken(accessPrefix), TokenType: "Bearer", RefreshToken: ident.NewToken(family),
+		Scope: g.Scope}
 	g.Family, g.Refresh = ident.TokenHash(family), ident.TokenHash(t.RefreshToken)
 	g.ExpiresAt = earliest(now.Add(s.refreshFor), p.ExpiresAt)
 	a := port.OAuthAccess{

@@ -10,7 +10,8 @@ import (
 
 func (r *Reader) members(ctx context.Context, op, rest string, args ...any) ([]port.Member, error) {
 	rows, err := r.s.query(ctx, op, `SELECT org, id, email, role, password, issuer, subject, invited_by, created_at,
-  joined_at, disabled_at, COALESCE(invitations.expires_at, 0) FROM members LEFT JOIN invitations ON invitations.member = members.id WHERE `+rest,
+  joined_at, disabled_at, COALESCE(invitations.expires_at, 0)
+  FROM members LEFT JOIN invitations ON invitations.member = members.id WHERE `+rest,
 		args...)
 	if err != nil {
 		return nil, err
