@@ -640,8 +640,8 @@ func TestFailuresOfTheServerAreNoRefusals(t *testing.T) {
 		if err := l.End(ctx, e, call, c.err); err != nil {
 			t.Error(err)
 		}
-		if (port.AuditOf(ctx) != nil) != c.spec.Mutates {
-			t.Errorf("%+v carries an entry: %v", c.spec, port.AuditOf(ctx) != nil)
+		if got := port.AuditOf(ctx); got == nil || got.Reads == c.spec.Mutates {
+			t.Errorf("%+v carries %v", c.spec, got)
 		}
 		rs := l.list(l.operator, audit.List{}).Records
 		if len(rs) != c.want {
@@ -650,6 +650,27 @@ func TestFailuresOfTheServerAreNoRefusals(t *testing.T) {
 		if c.spec.Success != 0 && rs[0].Status != c.spec.Success {
 			t.Errorf("status %d", rs[0].Status)
 		}
+	}
+}
+
+// TestARefusedReadIsOfWhomItAsksAbout: the record stands with the organization that is asked about, and
+// what is stored below a call that reads is not recorded as that call.
+func TestARefusedReadIsOfWhomItAsksAbout(t *testing.T) {
+	l := open(t, audit.Settings{})
+	call := &op.Call{Spec: &op.Spec{Name: "read", Method: "GET", Path: "/x", Family: op.Administration},
+		Caller: ident.From(l.operator)}
+	ctx, e := l.Begin(l.operator, call)
+	port.AuditOf(ctx).About("others")
+	if e.Take() {
+		t.Error("a transaction takes the entry of a call that reads")
+	}
+	if err := l.End(ctx, e, call, fault.New(fault.NotFound, "no")); err != nil {
+		t.Fatal(err)
+	}
+	rs := l.list(l.operator, audit.List{}).Records
+	if len(rs) != 1 || rs[0].Action != "read" || rs[0].Status != 404 || rs[0].Organization == nil ||
+		*rs[0].Organization != "others" {
+		t.Errorf("recorded: %+v", rs)
 	}
 }
 

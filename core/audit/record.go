@@ -120,10 +120,10 @@ func deletes(o *op.Spec) bool {
 		slices.Contains([]string{"delete", "erase", "apply_deletions"}, last)
 }
 
-// Begin carries the entry of a call to the transactions under it, where the call changes
-// something.
+// Begin carries the entry of a call to what says whose data it is about, and to the
+// transactions under it where the call changes something.
 func (s *Service) Begin(ctx context.Context, c *op.Call) (context.Context, *port.AuditEntry) {
-	e := &port.AuditEntry{}
+	e := &port.AuditEntry{Reads: !c.Spec.Mutates}
 	e.Record = func() port.AuditRecord {
 		r := s.fresh(port.ActorAnonymous)
 		r.Action, r.RequestID, r.Status = c.Spec.Name, c.RequestID, c.Spec.Success
@@ -143,10 +143,7 @@ func (s *Service) Begin(ctx context.Context, c *op.Call) (context.Context, *port
 		}
 		return r
 	}
-	if c.Spec.Mutates {
-		ctx = port.WithAudit(ctx, e)
-	}
-	return ctx, e
+	return port.WithAudit(ctx, e), e
 }
 
 // patience bounds how long the record of what changed nothing may take.

@@ -99,7 +99,7 @@ func TestSavedQueries(t *testing.T) {
 		"mode": "keyword", "filter": coretest.Object{"kind": "x"}}).OK()
 	coretest.Fields(t, "a saved query", made.JSON, "name", "query", "expect", "within", "mode", "filter", "found", "created_at",
 		"updated_at")
-	again := d.save("home", "end", coretest.Object{"query": "the router", "expect": nil, "within": 2, "mode": "keyword"}).OK()
+	again := d.save("home", "end", coretest.Object{"query": "the router", "expect": []string{}, "within": 2, "mode": "keyword"}).OK()
 	if again.JSON["created_at"] != made.JSON["created_at"] {
 		t.Errorf("it was made at %v, and saved again it says %v", made.JSON["created_at"], again.JSON["created_at"])
 	}
@@ -137,6 +137,7 @@ func TestRefused(t *testing.T) {
 		says string
 	}{
 		"no question":             {coretest.Object{"query": " ", "expect": []string{}}, "query"},
+		"no expectation":          {coretest.Object{"query": "x"}, "expect"},
 		"twice":                   {coretest.Object{"query": "x", "expect": []string{"a", "a"}}, "named twice"},
 		"a score without a scale": {coretest.Object{"query": "x", "expect": []string{}, "min_score": 0.5}, "min_score"},
 		"no sparse index":         {coretest.Object{"query": "x", "expect": []string{}, "mode": "sparse"}, "sparse"},
@@ -260,7 +261,7 @@ func TestOperations(t *testing.T) {
 	}
 	const ns = "/namespaces/{namespace}/queries"
 	want := []string{"queries.list GET " + ns + " 5s", "queries.save PUT " + ns + "/{query} 30s",
-		"queries.delete DELETE " + ns + "/{query} 10s", "queries.run POST " + ns + "/run 2m0s"}
+		"queries.delete DELETE " + ns + "/{query} 10s", "queries.run POST /namespaces/{namespace}/check 2m0s"}
 	if !slices.Equal(got, want) {
 		t.Errorf("declared %q\nwant %q", got, want)
 	}

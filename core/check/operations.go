@@ -56,7 +56,7 @@ func Operations() []op.Op[*Service] {
 			Name:    "queries.run",
 			Group:   op.Querying,
 			Method:  "POST",
-			Path:    all + "/run",
+			Path:    "/namespaces/{namespace}/check",
 			Class:   op.Read,
 			Timeout: 2 * time.Minute,
 			Summary: "Ask all saved queries of a namespace, and say which find what they should",

@@ -21,7 +21,7 @@ type Outcome struct {
 	Error    *string  `json:"error" doc:"why it could not be asked, which does not pass; null: it was asked"`
 }
 
-// Report answers POST /namespaces/{namespace}/queries/run.
+// Report answers POST /namespaces/{namespace}/check.
 type Report struct {
 	Passed   int       `json:"passed" minimum:"0" doc:"how many pass"`
 	Failed   int       `json:"failed" minimum:"0" doc:"how many do not"`

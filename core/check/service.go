@@ -90,6 +90,9 @@ func (q Question) within() int {
 
 // Validate implements op.Validator: what the query refuses, it refuses.
 func (q *Question) Validate() error {
+	if q.Expect == nil {
+		return fault.Field(fault.InvalidRequest, "expect", "is missing: name the documents that must be found, or [] for none")
+	}
 	for i, id := range q.Expect {
 		if slices.Contains(q.Expect[:i], id) {
 			return fault.Field(fault.InvalidRequest, "expect", "%q is named twice", id)
@@ -97,6 +100,14 @@ func (q *Question) Validate() error {
 	}
 	_, err := q.request("a")
 	return err
+}
+
+// JSONSchema implements op.Schemer.
+func (q *Question) JSONSchema() string {
+	return `{"dependentSchemas": {"min_score": {"anyOf": [
+		{"properties": {"min_score": {"const": null}}},
+		{"required": ["rerank"], "properties": {"rerank": {"const": true}}},
+		{"required": ["mode"], "properties": {"mode": {"const": "vector"}}}]}}}`
 }
 
 // Classes charges the rerank class too.

@@ -121,6 +121,9 @@ func ActorOf(p ident.Principal) AuditActor {
 type AuditEntry struct {
 	// Record makes the record when it is to be stored. Without ID and At it gets them then.
 	Record func() AuditRecord
+	// Reads is of a call that changes nothing: no transaction takes it, and what About says
+	// stands in the record of a refusal.
+	Reads bool
 
 	mu     sync.Mutex
 	org    ident.Org
@@ -149,7 +152,7 @@ func AuditOf(ctx context.Context) *AuditEntry {
 	return e
 }
 
-// About says whose data is changed, where it is not the caller's organization. A nil entry
+// About says whose data is changed or read, where it is not the caller's organization. A nil entry
 // takes it and does nothing.
 func (e *AuditEntry) About(org ident.Org) {
 	if e != nil {
@@ -180,7 +183,7 @@ func (e *AuditEntry) Said() (org ident.Org, target string) {
 func (e *AuditEntry) Take() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.state != auditOpen {
+	if e.Reads || e.state != auditOpen {
 		return false
 	}
 	e.state = auditTaken
