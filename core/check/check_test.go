@@ -99,7 +99,8 @@ func TestSavedQueries(t *testing.T) {
 		"mode": "keyword", "filter": coretest.Object{"kind": "x"}}).OK()
 	coretest.Fields(t, "a saved query", made.JSON, "name", "query", "expect", "within", "mode", "filter", "found", "created_at",
 		"updated_at")
-	again := d.save("home", "end", coretest.Object{"query": "the router", "expect": []string{}, "within": 2, "mode": "keyword"}).OK()
+	again := d.save("home", "end", coretest.Object{"query": "the router", "expect": []string{}, "within": 2,
+		"mode": "keyword"}).OK()
 	if again.JSON["created_at"] != made.JSON["created_at"] {
 		t.Errorf("it was made at %v, and saved again it says %v", made.JSON["created_at"], again.JSON["created_at"])
 	}
