@@ -44,7 +44,7 @@ script can run it after a change of documents, models or settings.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withChecks(cmd, "checks run", t, func(ctx context.Context, cl *client.Client) error {
 				var out check.Report
-				if err := cl.Do(ctx, http.MethodPost, "/namespaces/"+url.PathEscape(args[0])+"/check", nil, &out); err != nil {
+				if err := cl.Do(ctx, http.MethodPost, "/namespaces/"+pathSegment(args[0])+"/check", nil, &out); err != nil {
 					return err
 				}
 				var err error
