@@ -90,6 +90,11 @@ type Change struct {
 	Disabled *bool   `json:"disabled,omitempty" doc:"true: signs in no more, and all sessions end; false: may again"`
 }
 
+// JSONSchema implements op.Schemer: a change of nothing is refused.
+func (c *Change) JSONSchema() string {
+	return `{"not": {"properties": {"role": {"const": null}, "disabled": {"const": null}}}}`
+}
+
 // List are the parameters of GET /organizations/{org}/members.
 type List struct {
 	OrganizationRef

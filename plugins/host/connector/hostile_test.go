@@ -195,8 +195,8 @@ func (h *hostile) List(r *sourcev1.ListRequest, stream sourcev1.Connector_ListSe
 	odd.GetItem().Content = &sourcev1.Content{Metadata: []byte(`["no", "object"]`)}
 	switch do {
 	case "hang":
-		<-stream.Context().Done()
-		return nil
+		<-stream.Context().Done() // the time of the call may end here before it ends for who calls
+		return stream.Context().Err()
 	case "hang deaf": // and stays after its caller has gone
 		select {}
 	case "flood":
@@ -256,6 +256,7 @@ func (h *hostile) Check(ctx context.Context, r *sourcev1.CheckRequest) (*sourcev
 	switch do {
 	case "hang":
 		<-ctx.Done()
+		return nil, ctx.Err()
 	case "a field of nobody's":
 		one.Field = "path"
 	case "no message":
@@ -282,8 +283,8 @@ func (h *hostile) Fetch(r *sourcev1.FetchRequest, stream sourcev1.Connector_Fetc
 	data := &sourcev1.FetchChunk{Chunk: &sourcev1.FetchChunk_Data{Data: []byte("text")}}
 	switch do {
 	case "hang":
-		<-stream.Context().Done()
-		return nil
+		<-stream.Context().Done() // the time of the call may end here before it ends for who calls
+		return stream.Context().Err()
 	case "flood":
 		_ = stream.Send(head)
 		data.GetChunk().(*sourcev1.FetchChunk_Data).Data = make([]byte, 64<<10)
