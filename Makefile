@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help bundle vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients build test test-times test-tenants endurance source-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help bundle vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients build test test-times test-tenants endurance source-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -114,6 +114,9 @@ release: ## cut VERSION=x.y.z: changelog, released interface, commit and tag; DR
 
 browser-tools: ## what drives the browser of cmd/mneme/test/browser, from npm (the browser: apt-get install chromium)
 	sh cmd/mneme/test/browser/install.sh
+
+screenshots: ## take the pictures of docs/console.md again (needs what the browser's tests need)
+	MNEME_SCREENSHOTS=1 go test -count=1 ./cmd/mneme/test/browser -run '^TestPicturesOfTheDocs$$'
 
 contract-tools: ## what cmd/mneme/test/contract runs: schemathesis, generators of clients (needs python3, mvn, npm)
 	sh cmd/mneme/test/contract/install.sh
