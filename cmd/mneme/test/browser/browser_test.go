@@ -40,6 +40,20 @@ func findTools(t *testing.T) tools {
 	return k
 }
 
+// run has a script drive the browser, and reads what it saw, which it prints as one line of JSON.
+func (k tools) run(t *testing.T, into any, script string, args ...string) {
+	t.Helper()
+	var out, problems bytes.Buffer
+	c := exec.CommandContext(t.Context(), k.node, append([]string{script, k.modules, k.chromium}, args...)...)
+	c.Stdout, c.Stderr = &out, &problems
+	if err := c.Run(); err != nil {
+		t.Fatalf("browser: %v\n%s", err, problems.String())
+	}
+	if err := json.Unmarshal(out.Bytes(), into); err != nil {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+}
+
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
 // serve starts the program on a fresh folder.
@@ -71,16 +85,8 @@ type sight struct {
 
 func look(t *testing.T, k tools, address, key, path string) sight {
 	t.Helper()
-	var out, problems bytes.Buffer
-	c := exec.CommandContext(t.Context(), k.node, "reference.mjs", k.modules, k.chromium, address+"/docs", key, path)
-	c.Stdout, c.Stderr = &out, &problems
-	if err := c.Run(); err != nil {
-		t.Fatalf("browser: %v\n%s", err, problems.String())
-	}
 	var s sight
-	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
-		t.Fatalf("%v: %s", err, out.String())
-	}
+	k.run(t, &s, "reference.mjs", address+"/docs", key, path)
 	return s
 }
 

@@ -1,9 +1,6 @@
 package browser_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -25,21 +22,12 @@ func TestTheConsoleWorksInABrowser(t *testing.T) {
 	for name, base := range map[string]string{"at the root": server.URL, "below a base path": below} {
 		t.Run(name, func(t *testing.T) {
 			link := base + strings.TrimPrefix(strings.TrimSpace(at.Mneme("console", "open").Stdout), server.URL)
-			var out, problems bytes.Buffer
-			c := exec.CommandContext(t.Context(), k.node, "console.mjs", k.modules, k.chromium, link, "notes",
-				"when does the lease end?")
-			c.Stdout, c.Stderr = &out, &problems
-			if err := c.Run(); err != nil {
-				t.Fatalf("browser: %v\n%s", err, problems.String())
-			}
 			var s struct {
 				Requests, Complaints, Overflow, Marks, Lists, Sections, Cookies []string
 				Address, Document, Palette, Again                               string
 				Keys, Stored                                                    int
 			}
-			if err := json.Unmarshal(out.Bytes(), &s); err != nil {
-				t.Fatalf("%v: %s", err, out.String())
-			}
+			k.run(t, &s, "console.mjs", link, "notes", "when does the lease end?")
 			if s.Address != base+"/console/o/default" {
 				t.Errorf("the link leads to %s", s.Address)
 			}

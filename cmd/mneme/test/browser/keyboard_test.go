@@ -1,9 +1,6 @@
 package browser_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -13,20 +10,11 @@ import (
 func TestEveryFlowByKeyboard(t *testing.T) {
 	k := findTools(t)
 	at, _ := estate(t)
-	var out, problems bytes.Buffer
-	c := exec.CommandContext(t.Context(), k.node, "keyboard.mjs", k.modules, k.chromium,
-		strings.TrimSpace(at.Mneme("console", "open").Stdout))
-	c.Stdout, c.Stderr = &out, &problems
-	if err := c.Run(); err != nil {
-		t.Fatalf("browser: %v\n%s", err, problems.String())
-	}
 	var s struct {
 		Complaints, Overflow, Unseen []string
 		Said                         map[string]string
 	}
-	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
-		t.Fatalf("%v: %s", err, out.String())
-	}
+	k.run(t, &s, "keyboard.mjs", strings.TrimSpace(at.Mneme("console", "open").Stdout))
 	for what, want := range map[string]string{"key": "sk-service-", "organization": "zoo", "invitation": "/console/invitation#",
 		"webhook": "whsec_", "source": "House papers", "document": "The lease runs until May 2027", "found": "trains to planes",
 		"erased": "Certificate", "out": "/console/sign-in"} {

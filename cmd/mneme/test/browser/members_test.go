@@ -1,9 +1,6 @@
 package browser_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -18,20 +15,11 @@ func TestAMemberJoinsInABrowser(t *testing.T) {
 	server := at.Serve()
 	base := prefixed(t, server.URL, "/memory/api")
 	path := strings.TrimSpace(at.Mneme("members", "invite", "ann@example.com", "--role", "owner").Stdout)
-	var out, problems bytes.Buffer
-	c := exec.CommandContext(t.Context(), k.node, "members.mjs", k.modules, k.chromium, base+path, "ann@example.com",
-		"a long enough password")
-	c.Stdout, c.Stderr = &out, &problems
-	if err := c.Run(); err != nil {
-		t.Fatalf("browser: %v\n%s", err, problems.String())
-	}
 	var s struct {
 		Requests, Complaints, Overflow []string
 		Joined, Foot, Spent, Plain     string
 	}
-	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
-		t.Fatalf("%v: %s", err, out.String())
-	}
+	k.run(t, &s, "members.mjs", base+path, "ann@example.com", "a long enough password")
 	if want := base + "/console/o/default"; s.Joined != want || s.Plain != want {
 		t.Errorf("joining leads to %s, signing in to %s", s.Joined, s.Plain)
 	}

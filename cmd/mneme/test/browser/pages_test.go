@@ -1,10 +1,7 @@
 package browser_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,23 +73,15 @@ func estate(t *testing.T) (*harness.Site, *harness.Server) {
 func TestEveryPageIsAccessible(t *testing.T) {
 	k := findTools(t)
 	at, server := estate(t)
-	args := []string{"pages.mjs", k.modules, k.chromium, strings.TrimSpace(at.Mneme("console", "open").Stdout)}
+	args := []string{strings.TrimSpace(at.Mneme("console", "open").Stdout)}
 	if pictures := os.Getenv("MNEME_PICTURES"); pictures != "" {
 		args = append(args, pictures)
-	}
-	var out, problems bytes.Buffer
-	c := exec.CommandContext(t.Context(), k.node, args...)
-	c.Stdout, c.Stderr = &out, &problems
-	if err := c.Run(); err != nil {
-		t.Fatalf("browser: %v\n%s", err, problems.String())
 	}
 	var s struct {
 		Requests, Complaints, Overflow, Pages, Violations, Control []string
 		Checks                                                     int
 	}
-	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
-		t.Fatalf("%v: %s", err, out.String())
-	}
+	k.run(t, &s, "pages.mjs", args...)
 	t.Logf("axe looked %d times at %d pages: %q", s.Checks, len(s.Pages), s.Pages)
 	if want := []string{"light image-alt", "light color-contrast", "dark image-alt",
 		"dark color-contrast"}; len(s.Control) != 4 ||

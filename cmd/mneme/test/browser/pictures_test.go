@@ -2,12 +2,10 @@ package browser_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"image"
 	"image/color"
 	"image/png"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,17 +22,8 @@ func TestPicturesOfTheDocs(t *testing.T) {
 	k := findTools(t)
 	at, _ := estate(t)
 	folder := t.TempDir()
-	var out, problems bytes.Buffer
-	c := exec.CommandContext(t.Context(), k.node, "pictures.mjs", k.modules, k.chromium,
-		strings.TrimSpace(at.Mneme("console", "open").Stdout), folder)
-	c.Stdout, c.Stderr = &out, &problems
-	if err := c.Run(); err != nil {
-		t.Fatalf("browser: %v\n%s", err, problems.String())
-	}
 	var s struct{ Complaints, Overflow []string }
-	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
-		t.Fatalf("%v: %s", err, out.String())
-	}
+	k.run(t, &s, "pictures.mjs", strings.TrimSpace(at.Mneme("console", "open").Stdout), folder)
 	if len(s.Complaints) > 0 || len(s.Overflow) > 0 {
 		t.Errorf("the browser complains: %q; these scroll sideways: %q", s.Complaints, s.Overflow)
 	}

@@ -1,14 +1,11 @@
 package browser_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -54,12 +51,6 @@ console: { oidc: { issuer: %q, client_id: %q, client_secret: %q, name: Staff log
 		fmt.Fprintf(w, `<form method="post" action="%s/console/session/end"><button>Win</button></form>`, base)
 	}))
 	t.Cleanup(stranger.Close)
-	var out, problems bytes.Buffer
-	c := exec.CommandContext(t.Context(), k.node, "security.mjs", k.modules, k.chromium, base, stranger.URL)
-	c.Stdout, c.Stderr = &out, &problems
-	if err := c.Run(); err != nil {
-		t.Fatalf("browser: %v\n%s", err, problems.String())
-	}
 	var s struct {
 		In, Foot, Forged, Framed, After, Cookie string
 		Dialogs, Violations, Missing            []string
@@ -68,9 +59,7 @@ console: { oidc: { issuer: %q, client_id: %q, client_secret: %q, name: Staff log
 			HTTPOnly             bool `json:"httpOnly"`
 		}
 	}
-	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
-		t.Fatalf("%v: %s", err, out.String())
-	}
+	k.run(t, &s, "security.mjs", base, stranger.URL)
 	if s.In != base+"/console/o/default/members" || !strings.Contains(s.Foot, "ann@example.com, owner") {
 		t.Errorf("the provider leads to %s, as %q", s.In, s.Foot)
 	}
