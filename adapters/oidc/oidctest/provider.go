@@ -38,7 +38,7 @@ type Says struct {
 	UserinfoOnly   bool           // the ID token has no address
 	Alter          map[string]any // claims of the ID token, in place of its own
 	Unknown        bool           // altered tokens are signed with a key that it does not publish
-	Deny           bool           // whoever signs in is turned away
+	Deny           bool           // everybody who signs in is turned away
 	Down           string         // beginning of the paths that answer 503; "": none
 }
 
