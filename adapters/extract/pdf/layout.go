@@ -1,6 +1,8 @@
 package pdf
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -61,7 +63,7 @@ func (d *document) extracted(most int) (port.Extracted, error) {
 	return out, nil
 }
 
-// bodySize is the size that most of the text has.
+// bodySize is the size that most of the text has; there is some.
 func (d *document) bodySize() float64 {
 	chars := map[float64]int{}
 	for _, p := range d.pages {
@@ -69,13 +71,8 @@ func (d *document) bodySize() float64 {
 			chars[math.Round(l.size*2)/2] += utf8.RuneCountInString(l.text())
 		}
 	}
-	best := 0.
-	for size, n := range chars {
-		if n > chars[best] || n == chars[best] && size < best {
-			best = size
-		}
-	}
-	return best
+	sizes := slices.Sorted(maps.Keys(chars)) // of those with equally much text the smallest
+	return slices.MaxFunc(sizes, func(a, b float64) int { return cmp.Compare(chars[a], chars[b]) })
 }
 
 // noTitle is what programs write as a title without having one.
@@ -112,62 +109,84 @@ func (d *document) heading(body float64) string {
 	return short(strings.Join(title, " "))
 }
 
-// byOutline makes headings of the entries of the outline: of the lines that say the same,
-// and where there are none, of the entries themselves.
+// byOutline makes headings of the entries of the outline.
 func (d *document) byOutline() {
+	entries := map[int][]entry{}
 	for _, e := range d.outline {
-		p := &d.pages[e.page]
-		level := min(e.level, 6)
-		if at, n := p.find(e.title); n > 0 {
-			l := p.lines[at]
-			l.cells = []string{l.text()}
-			for _, more := range p.lines[at+1 : at+n] {
+		entries[e.page] = append(entries[e.page], e)
+	}
+	for n, of := range entries {
+		d.pages[n].byOutline(of)
+	}
+}
+
+// byOutline makes headings of the entries of a page: of the lines that say the same, and
+// where there are none, of the entries themselves. A file may have very many lines, and as
+// many entries: what lines say is put down once.
+func (p *page) byOutline(entries []entry) {
+	says := p.runs()
+	taken := make([]bool, len(p.lines))
+	free := func(of run) bool { return !slices.Contains(taken[of.first:of.end], true) }
+	headings := make([][]line, len(p.lines)+1) // that come before a line; the last at the end
+	for _, e := range entries {
+		level, key := min(e.level, 6), bare(e.title)
+		if n := slices.IndexFunc(says[key], free); n >= 0 {
+			of := says[key][n]
+			says[key] = says[key][n:] // what is taken stays so
+			l := p.lines[of.first]
+			l.cells, l.level = []string{l.text()}, level
+			for _, more := range p.lines[of.first+1 : of.end] {
 				l.cells[0] = joined(l.cells[0], more.text())
 				l.bottom, l.right = max(l.bottom, more.bottom), max(l.right, more.right)
 			}
-			l.level = level
-			p.lines = slices.Replace(p.lines, at, at+n, l)
+			for i := range taken[of.first:of.end] {
+				taken[of.first+i] = true
+			}
+			headings[of.first] = append(headings[of.first], l)
 			continue
 		}
+		delete(says, key)
+		// Before the first line of text that is not above it.
 		at := 0
-		if e.top >= 0 { // before the first line that is not above it
-			if at = slices.IndexFunc(p.lines, func(l line) bool { return l.level == 0 && l.top >= e.top-1 }); at < 0 {
-				at = len(p.lines)
-			}
-		}
-		for at < len(p.lines) && p.lines[at].level > 0 && e.top < 0 {
-			at++ // after the headings before it
+		for at < len(p.lines) && (taken[at] || p.lines[at].top < e.top-1) {
+			at++
 		}
 		l := line{cells: []string{e.title}, level: level}
 		if at < len(p.lines) {
 			next := p.lines[at]
 			l.left, l.right, l.top, l.bottom, l.size = next.left, next.right, next.top, next.top, next.size
 		}
-		p.lines = slices.Insert(p.lines, at, l)
+		headings[at] = append(headings[at], l)
 	}
-}
-
-// find looks for the lines of a page, at most three in a row, that say what a title does,
-// numbers of sections aside; n is how many.
-func (p *page) find(title string) (at, n int) {
-	want := bare(title)
-	for i := range p.lines {
-		var have strings.Builder
-		for n := 1; n <= 3 && i+n <= len(p.lines) && p.lines[i+n-1].level == 0; n++ {
-			have.WriteString(" " + p.lines[i+n-1].text())
-			if got := bare(have.String()); got == want {
-				return i, n
-			} else if len(got) > len(want) {
-				break
-			}
+	lines := make([]line, 0, len(p.lines)+len(entries))
+	for i, l := range p.lines {
+		if lines = append(lines, headings[i]...); !taken[i] {
+			lines = append(lines, l)
 		}
 	}
-	return 0, 0
+	p.lines = append(lines, headings[len(p.lines)]...)
+}
+
+// run is some lines in a row.
+type run struct{ first, end int }
+
+// runs are the runs of at most three lines of a page, by what they say.
+func (p *page) runs() map[string][]run {
+	all := map[string][]run{}
+	for first := range p.lines {
+		var says strings.Builder
+		for n, l := range p.lines[first:min(first+3, len(p.lines))] {
+			says.WriteString(" " + l.text())
+			key := bare(says.String())
+			all[key] = append(all[key], run{first, first + n + 1})
+		}
+	}
+	return all
 }
 
 var sectionNumber = regexp.MustCompile(`^(?:(?:chapter|section|part|kapitel|abschnitt|teil) )?[0-9ivxlc]+(?:\.[0-9]+)*[.:)]? +`)
 
-// bare is a title as it is compared: some programs leave out the space where a line ends.
+// bare is a title as it is compared, without the number of its section: some programs leave out the space where a line ends.
 func bare(title string) string {
 	s := strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(title, string(divided), "")), " "))
 	if short := sectionNumber.ReplaceAllString(s, ""); short != "" {
@@ -281,7 +300,7 @@ func (p *page) text(words hyphens) string {
 func (p *page) leading() float64 {
 	var all []float64
 	for i, l := range p.lines {
-		if i > 0 && l.size > 0 {
+		if i > 0 { // without a size it is no number within these bounds
 			if by := (l.bottom - p.lines[i-1].bottom) / l.size; by > .7 && by < 3 {
 				all = append(all, by)
 			}
@@ -299,11 +318,7 @@ func (p *page) leading() float64 {
 
 // parted reports whether there is a gap between two lines that follow each other.
 func parted(above, l line, leading float64) bool {
-	size := max(l.size, above.size)
-	if size <= 0 {
-		return false
-	}
-	by := (l.bottom - above.bottom) / size
+	by := (l.bottom - above.bottom) / max(l.size, above.size) // no number between lines without a place, which nothing parts
 	switch {
 	case len(l.cells) > 1 && len(above.cells) > 1:
 		return by < -.5 || by > 3 // rows of one table

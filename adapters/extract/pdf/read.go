@@ -38,7 +38,7 @@ type entry struct {
 	title string
 	level int     // from 1
 	page  int     // from 0
-	top   float64 // on the page; negative: not said
+	top   float64 // on the page; negative infinity: not said
 }
 
 // page is one with its lines in reading order. Places are in points from the top left
@@ -400,7 +400,7 @@ func rows(raw []rawLine) []rawLine {
 
 // beside reports whether another line goes on to the right of a line.
 func (r rawLine) beside(next rawLine) bool {
-	return r.size > 0 && next.left > r.right && math.Abs(next.bottom-r.bottom) < .2*r.size &&
+	return next.left > r.right && math.Abs(next.bottom-r.bottom) < .2*r.size &&
 		max(r.size, next.size) < otherSize*min(r.size, next.size)
 }
 
@@ -432,7 +432,7 @@ func (r *reader) outline(pages []page) ([]entry, error) {
 		}
 		for at := first.Bookmark; at != nil && seen < maxOutline; {
 			seen++
-			e := entry{level: level, page: -1, top: -1}
+			e := entry{level: level, page: -1, top: math.Inf(-1)}
 			title, err := r.FPDFBookmark_GetTitle(&requests.FPDFBookmark_GetTitle{Bookmark: *at})
 			if err == nil {
 				e.title = short(title.Title)

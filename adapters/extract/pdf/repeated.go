@@ -25,12 +25,13 @@ func (d *document) withoutRepeats(body float64) {
 		key string
 		y   int
 	}
+	running := func(p *page, l line) bool { return p.outer(l) && l.size < heading*body }
 	at := func(p *page, n int, l line) place { return place{key(l, n), int(math.Round(l.top / 6))} }
 	seen := map[place][]int{} // pages, rising
 	for n := range d.pages {
 		p := &d.pages[n]
 		for _, l := range p.lines {
-			if p.outer(l) && l.size < heading*body {
+			if running(p, l) {
 				if on := seen[at(p, n, l)]; len(on) == 0 || on[len(on)-1] != n {
 					seen[at(p, n, l)] = append(on, n)
 				}
@@ -40,7 +41,7 @@ func (d *document) withoutRepeats(body float64) {
 	for n := range d.pages {
 		p := &d.pages[n]
 		repeated := func(l line) bool {
-			if !p.outer(l) || l.size >= heading*body {
+			if !running(p, l) {
 				return false
 			}
 			on := seen[at(p, n, l)]
