@@ -49,7 +49,7 @@ func TestSilentRuns(t *testing.T) {
 		want port.SourceRunStatus
 	}{
 		"a minute":         {port.SourceRun{Status: port.RunRunning, HeartbeatAt: now.Add(-time.Minute)}, port.RunRunning},
-		"more":             {port.SourceRun{Status: port.RunRunning, HeartbeatAt: now.Add(-61 * time.Second)}, port.RunInterrupted},
+		"more":             {port.SourceRun{Status: port.RunRunning, HeartbeatAt: now.Add(-time.Hour)}, port.RunInterrupted},
 		"one that waits":   {port.SourceRun{Status: port.RunQueued, HeartbeatAt: now.Add(-time.Hour)}, port.RunQueued},
 		"one that ended":   {port.SourceRun{Status: port.RunCompleted, HeartbeatAt: now.Add(-time.Hour)}, port.RunCompleted},
 		"one that beats":   {port.SourceRun{Status: port.RunRunning, HeartbeatAt: now}, port.RunRunning},

@@ -37,11 +37,10 @@ func TestLongOutlines(t *testing.T) {
 		deeper  bool
 		want    int
 	}{
-		"as many entries as are read": {oil, 5000, false, 5000},
-		"one more":                    {oil, 5001, false, 5000},
-		"as deep as is read":          {oil, 16, true, 16},
-		"deeper":                      {oil, 17, true, 16},
-		"a page of many lines":        {lines.String(), 5000, false, 5000},
+		"more entries than are read": {oil, 5001, false, 5000},
+		"as deep as is read":         {oil, 16, true, 16},
+		"deeper":                     {oil, 17, true, 16},
+		"a page of many lines":       {lines.String(), 5000, false, 5000},
 	} {
 		entries := make([]string, c.entries)
 		for i := range entries {
