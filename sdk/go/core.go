@@ -40,13 +40,20 @@ type core struct {
 }
 
 // Do sends a request of the generated layer.
-func (c *core) Do(r *http.Request) (*http.Response, error) { return c.http.Do(r) }
+func (c *core) Do(r *http.Request) (*http.Response, error) {
+	// The server stops with the client, but only a client that asked for less needs to say so.
+	if most, ok := r.Context().Value(limit).(time.Duration); ok && most < DefaultTimeout {
+		r.Header.Set("X-Timeout-Ms", strconv.FormatInt(max(1, most.Milliseconds()), 10))
+	}
+	return c.http.Do(r)
+}
 
 type contextKey int
 
 const (
 	idempotency contextKey = iota
 	extraTime
+	limit
 )
 
 // WithIdempotencyKey gives the saves of memories under ctx this key instead of one of their own, so that a save can be
@@ -144,7 +151,7 @@ func (c *core) within(ctx context.Context, attempt func(context.Context) (io.Rea
 	extra, _ := ctx.Value(extraTime).(time.Duration)
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.timeout+extra, func() { cancel(ErrTimeout) })
-	body, err := attempt(ctx)
+	body, err := attempt(context.WithValue(ctx, limit, c.timeout+extra))
 	timer.Stop() // a stream takes as long as its reader
 	if err != nil {
 		cause := context.Cause(ctx)
