@@ -18,10 +18,12 @@ IN="$work/document.json" OUT="$out/typescript/src/api" \
 	node "$cache/clients/node_modules/@hey-api/openapi-ts/bin/run.js" -f "$here/typescript/generator.config.mjs" >"$work/log" ||
 	{ cat "$work/log" >&2; exit 1; }
 python3 -m openapi_python_client generate --path "$work/document.json" --meta none --config "$here/python/generator.yaml" \
-	--custom-template-path "$here/python/templates" --output-path "$out/python/src/mneme/_api" --overwrite >"$work/log" ||
+	--custom-template-path "$here/python/templates" --output-path "$work/api" >"$work/log" ||
 	{ cat "$work/log" >&2; exit 1; }
+rm -rf "$out/python/src/mneme/_api"
+cp -R "$work/api" "$out/python/src/mneme/_api"
 PYTHONPATH="$cache/sdk/python" python3 "$here/python/scripts/unasync.py" "$out/python/src/mneme/_sync"
 (cd "$out/python" && for do in "check --fix-only -q" "format -q"; do
 	# shellcheck disable=SC2086 # two words
-	ruff $do --config "$here/python/pyproject.toml" src/mneme/_sync
+	ruff $do --no-cache --config "$here/python/pyproject.toml" src/mneme/_sync
 done)

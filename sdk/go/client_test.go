@@ -154,7 +154,8 @@ func TestASaveCarriesOneKeyAndFilesAreSentWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range s.seen {
-		if !strings.Contains(r.body, "some text") || !strings.Contains(r.body, `{"team":"shop"}`) {
+		if !strings.Contains(r.body, "some text") || !strings.Contains(r.body, `{"team":"shop"}`) ||
+			!strings.HasSuffix(r.body, "--\r\n") {
 			t.Errorf("sent %s", r.body)
 		}
 	}

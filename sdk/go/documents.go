@@ -100,7 +100,10 @@ func (u Upload) form() (contentType string, body []byte, err error) {
 			return "", nil, err
 		}
 	}
-	return w.FormDataContentType(), form.Bytes(), w.Close()
+	if err := w.Close(); err != nil {
+		return "", nil, err
+	}
+	return w.FormDataContentType(), form.Bytes(), nil
 }
 
 // Upload reads files and writes their text as documents.

@@ -54,11 +54,12 @@ export class Core {
   readonly #client: Client;
 
   constructor(private readonly settings: Settings) {
-    this.#client = createClient({
-      baseUrl: settings.baseUrl.replace(/\/+$/, ""),
-      ...(settings.apiKey ? { auth: settings.apiKey } : {}),
-      querySerializer: { array: { explode: true, style: "form" } },
-    });
+    this.#client = bare(
+      createClient({
+        baseUrl: settings.baseUrl.replace(/\/+$/, ""),
+        ...(settings.apiKey ? { auth: settings.apiKey } : {}),
+      }),
+    );
   }
 
   /** Calls the operation and returns what it answers. */
@@ -177,6 +178,22 @@ export class Core {
       if (!stream) signal?.removeEventListener("abort", stop);
     }
   }
+}
+
+/** The client without itself among the options of its requests, where Deno's Request knows another `client`. */
+function bare(client: Client): Client {
+  const without = (send: Client["post"]): Client["post"] => {
+    return (({ client: _, ...rest }: Parameters<Client["post"]>[0] & { client?: Client }) => send(rest)) as Client["post"];
+  };
+  const { get, post, put, patch } = client;
+  return {
+    ...client,
+    get: without(get),
+    post: without(post),
+    put: without(put),
+    patch: without(patch),
+    delete: without(client.delete),
+  };
 }
 
 /** Milliseconds to wait before the next attempt; undefined where another must not, or need not, be made. */

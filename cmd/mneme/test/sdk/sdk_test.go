@@ -349,7 +349,7 @@ func (p project) typescript(t *testing.T) {
 	t.Run("types", func(t *testing.T) {
 		for _, options := range [][]string{{"nodenext", "nodenext"}, {"esnext", "bundler"}} {
 			do(t, empty, nil, node, tsc, "--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,dom.iterable",
-				"--types", "", "--module", options[0], "--moduleResolution", options[1], "roundtrip.ts")
+				"--module", options[0], "--moduleResolution", options[1], "roundtrip.ts")
 		}
 	})
 	deno := []string{"run", "--quiet", "--no-prompt", "--allow-all", "--node-modules-dir=manual"}

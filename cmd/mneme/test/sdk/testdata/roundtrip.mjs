@@ -44,7 +44,7 @@ async function memories(c) {
   const found = await c.memory.search({ endUserId: name, query: "what must I not eat?" });
   assert.match(found.results[0].matchedContent, /peanuts/);
   assert.equal((await all(c.memory.list({ endUserId: name }))).length, 1);
-  await c.memory.upsert("note-1", { endUserId: name, source: "notes", version: 1, content: "Likes tea." });
+  await c.memory.upsert("note-1", { endUserId: name, source: "notes", version: 1, content: "Likes tea.", occurredAt: "2026-01-02T03:04:05Z" });
   assert((await c.memory.tombstone("note-1", { endUserId: name, source: "notes", version: 2 })).success);
   assert((await c.users.erase(name)).success);
 }

@@ -55,7 +55,7 @@ def memories(c: mneme.Mneme, user: str) -> None:
     found = c.memory.search(end_user_id=user, query="what must I not eat?")
     assert "peanuts" in found.results[0].matched_content, found
     assert [one.content for one in c.memory.list(end_user_id=user)] == ["I am allergic to peanuts."]
-    c.memory.upsert("note-1", end_user_id=user, source="notes", version=1, content="Likes tea.")
+    c.memory.upsert("note-1", end_user_id=user, source="notes", version=1, content="Likes tea.", occurred_at="2026-01-02T03:04:05Z")
     assert c.memory.tombstone("note-1", end_user_id=user, source="notes", version=2).success
     assert c.users.erase(user).success
 

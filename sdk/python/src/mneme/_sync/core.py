@@ -20,7 +20,7 @@ Page = TypeVar("Page")
 
 def _raise_errors(response: httpx.Response) -> None:
     # The generated layer knows answers of success only.
-    if response.status_code >= 400:
+    if response.status_code >= 300:
         content = response.read()
         raise errors.from_answer(response.status_code, response.headers, _policy.json_or_none(content))
 

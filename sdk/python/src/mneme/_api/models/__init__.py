@@ -13,7 +13,9 @@ from .admin_create_integration import AdminCreateIntegration
 from .admin_create_integration_key import AdminCreateIntegrationKey
 from .admin_create_integration_key_kind import AdminCreateIntegrationKeyKind
 from .admin_create_integration_key_limits import AdminCreateIntegrationKeyLimits
-from .admin_create_integration_key_scopes_item import AdminCreateIntegrationKeyScopesItem
+from .admin_create_integration_key_scopes_item import (
+    AdminCreateIntegrationKeyScopesItem,
+)
 from .admin_create_key import AdminCreateKey
 from .admin_create_key_kind import AdminCreateKeyKind
 from .admin_create_key_limits import AdminCreateKeyLimits
@@ -275,8 +277,12 @@ from .recall_request import RecallRequest
 from .recall_usage import RecallUsage
 from .reindex_comparison import ReindexComparison
 from .rerank_alias_request import RerankAliasRequest
-from .rerank_alias_request_documents_item_type_1 import RerankAliasRequestDocumentsItemType1
-from .rerank_alias_request_rank_fields_type_0_item import RerankAliasRequestRankFieldsType0Item
+from .rerank_alias_request_documents_item_type_1 import (
+    RerankAliasRequestDocumentsItemType1,
+)
+from .rerank_alias_request_rank_fields_type_0_item import (
+    RerankAliasRequestRankFieldsType0Item,
+)
 from .rerank_alias_scored import RerankAliasScored
 from .rerank_alias_scored_document_type_1 import RerankAliasScoredDocumentType1
 from .rerank_meta import RerankMeta

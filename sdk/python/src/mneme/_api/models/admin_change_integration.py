@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -23,20 +23,20 @@ class AdminChangeIntegration:
         grants_required (bool | None | Unset): whether sources write memories of its end users by a grant only
     """
 
-    name: str | Unset | None = UNSET
-    quotas: AdminQuotaChange | Unset | None = UNSET
-    grants_required: bool | Unset | None = UNSET
+    name: None | str | Unset = UNSET
+    quotas: AdminQuotaChange | None | Unset = UNSET
+    grants_required: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.admin_quota_change import AdminQuotaChange
 
-        name: str | Unset | None
+        name: None | str | Unset
         if isinstance(self.name, Unset):
             name = UNSET
         else:
             name = self.name
 
-        quotas: dict[str, Any] | Unset | None
+        quotas: dict[str, Any] | None | Unset
         if isinstance(self.quotas, Unset):
             quotas = UNSET
         elif isinstance(self.quotas, AdminQuotaChange):
@@ -44,7 +44,7 @@ class AdminChangeIntegration:
         else:
             quotas = self.quotas
 
-        grants_required: bool | Unset | None
+        grants_required: bool | None | Unset
         if isinstance(self.grants_required, Unset):
             grants_required = UNSET
         else:
@@ -63,12 +63,12 @@ class AdminChangeIntegration:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.admin_quota_change import AdminQuotaChange
 
         d = dict(src_dict)
 
-        def _parse_name(data: object) -> str | Unset | None:
+        def _parse_name(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -77,7 +77,7 @@ class AdminChangeIntegration:
 
         name = _parse_name(d.pop("name", UNSET))
 
-        def _parse_quotas(data: object) -> AdminQuotaChange | Unset | None:
+        def _parse_quotas(data: object) -> AdminQuotaChange | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -94,7 +94,7 @@ class AdminChangeIntegration:
 
         quotas = _parse_quotas(d.pop("quotas", UNSET))
 
-        def _parse_grants_required(data: object) -> bool | Unset | None:
+        def _parse_grants_required(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

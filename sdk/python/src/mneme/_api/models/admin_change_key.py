@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -24,25 +24,25 @@ class AdminChangeKey:
         limits (AdminChangeKeyLimits | Unset): replace all of the key's own
     """
 
-    name: str | Unset | None = UNSET
-    read_only: bool | Unset | None = UNSET
-    default_namespace: str | Unset | None = UNSET
+    name: None | str | Unset = UNSET
+    read_only: bool | None | Unset = UNSET
+    default_namespace: None | str | Unset = UNSET
     limits: AdminChangeKeyLimits | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        name: str | Unset | None
+        name: None | str | Unset
         if isinstance(self.name, Unset):
             name = UNSET
         else:
             name = self.name
 
-        read_only: bool | Unset | None
+        read_only: bool | None | Unset
         if isinstance(self.read_only, Unset):
             read_only = UNSET
         else:
             read_only = self.read_only
 
-        default_namespace: str | Unset | None
+        default_namespace: None | str | Unset
         if isinstance(self.default_namespace, Unset):
             default_namespace = UNSET
         else:
@@ -67,12 +67,12 @@ class AdminChangeKey:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.admin_change_key_limits import AdminChangeKeyLimits
 
         d = dict(src_dict)
 
-        def _parse_name(data: object) -> str | Unset | None:
+        def _parse_name(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -81,7 +81,7 @@ class AdminChangeKey:
 
         name = _parse_name(d.pop("name", UNSET))
 
-        def _parse_read_only(data: object) -> bool | Unset | None:
+        def _parse_read_only(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -90,7 +90,7 @@ class AdminChangeKey:
 
         read_only = _parse_read_only(d.pop("read_only", UNSET))
 
-        def _parse_default_namespace(data: object) -> str | Unset | None:
+        def _parse_default_namespace(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -18,17 +18,17 @@ class AdminChangeOrganization:
         suspended (bool | None | Unset): true makes all its keys answer 403
     """
 
-    name: str | Unset | None = UNSET
-    suspended: bool | Unset | None = UNSET
+    name: None | str | Unset = UNSET
+    suspended: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        name: str | Unset | None
+        name: None | str | Unset
         if isinstance(self.name, Unset):
             name = UNSET
         else:
             name = self.name
 
-        suspended: bool | Unset | None
+        suspended: bool | None | Unset
         if isinstance(self.suspended, Unset):
             suspended = UNSET
         else:
@@ -45,10 +45,10 @@ class AdminChangeOrganization:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
 
-        def _parse_name(data: object) -> str | Unset | None:
+        def _parse_name(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -57,7 +57,7 @@ class AdminChangeOrganization:
 
         name = _parse_name(d.pop("name", UNSET))
 
-        def _parse_suspended(data: object) -> bool | Unset | None:
+        def _parse_suspended(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -25,15 +25,15 @@ class AdminCreateIntegration:
     """
 
     name: str
-    quotas: AdminQuotaChange | Unset | None = UNSET
-    grants_required: bool | Unset | None = UNSET
+    quotas: AdminQuotaChange | None | Unset = UNSET
+    grants_required: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.admin_quota_change import AdminQuotaChange
 
         name = self.name
 
-        quotas: dict[str, Any] | Unset | None
+        quotas: dict[str, Any] | None | Unset
         if isinstance(self.quotas, Unset):
             quotas = UNSET
         elif isinstance(self.quotas, AdminQuotaChange):
@@ -41,7 +41,7 @@ class AdminCreateIntegration:
         else:
             quotas = self.quotas
 
-        grants_required: bool | Unset | None
+        grants_required: bool | None | Unset
         if isinstance(self.grants_required, Unset):
             grants_required = UNSET
         else:
@@ -62,13 +62,13 @@ class AdminCreateIntegration:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.admin_quota_change import AdminQuotaChange
 
         d = dict(src_dict)
         name = d.pop("name")
 
-        def _parse_quotas(data: object) -> AdminQuotaChange | Unset | None:
+        def _parse_quotas(data: object) -> AdminQuotaChange | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -85,7 +85,7 @@ class AdminCreateIntegration:
 
         quotas = _parse_quotas(d.pop("quotas", UNSET))
 
-        def _parse_grants_required(data: object) -> bool | Unset | None:
+        def _parse_grants_required(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

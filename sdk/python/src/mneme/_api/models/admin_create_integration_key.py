@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -17,7 +17,9 @@ from ..models.admin_create_integration_key_scopes_item import (
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.admin_create_integration_key_limits import AdminCreateIntegrationKeyLimits
+    from ..models.admin_create_integration_key_limits import (
+        AdminCreateIntegrationKeyLimits,
+    )
 
 
 T = TypeVar("T", bound="AdminCreateIntegrationKey")
@@ -39,9 +41,9 @@ class AdminCreateIntegrationKey:
     kind: AdminCreateIntegrationKeyKind | Unset = UNSET
     name: str | Unset = UNSET
     scopes: list[AdminCreateIntegrationKeyScopesItem] | Unset = UNSET
-    end_user_id: str | Unset | None = UNSET
+    end_user_id: None | str | Unset = UNSET
     limits: AdminCreateIntegrationKeyLimits | Unset = UNSET
-    expires_at: datetime.datetime | Unset | None = UNSET
+    expires_at: datetime.datetime | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         kind: str | Unset = UNSET
@@ -57,7 +59,7 @@ class AdminCreateIntegrationKey:
                 scopes_item: str = scopes_item_data
                 scopes.append(scopes_item)
 
-        end_user_id: str | Unset | None
+        end_user_id: None | str | Unset
         if isinstance(self.end_user_id, Unset):
             end_user_id = UNSET
         else:
@@ -67,7 +69,7 @@ class AdminCreateIntegrationKey:
         if not isinstance(self.limits, Unset):
             limits = self.limits.to_dict()
 
-        expires_at: str | Unset | None
+        expires_at: None | str | Unset
         if isinstance(self.expires_at, Unset):
             expires_at = UNSET
         elif isinstance(self.expires_at, datetime.datetime):
@@ -94,8 +96,10 @@ class AdminCreateIntegrationKey:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.admin_create_integration_key_limits import AdminCreateIntegrationKeyLimits
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.admin_create_integration_key_limits import (
+            AdminCreateIntegrationKeyLimits,
+        )
 
         d = dict(src_dict)
         _kind = d.pop("kind", UNSET)
@@ -112,11 +116,13 @@ class AdminCreateIntegrationKey:
         if _scopes is not UNSET:
             scopes = []
             for scopes_item_data in _scopes:
-                scopes_item = check_admin_create_integration_key_scopes_item(scopes_item_data)
+                scopes_item = check_admin_create_integration_key_scopes_item(
+                    scopes_item_data
+                )
 
                 scopes.append(scopes_item)
 
-        def _parse_end_user_id(data: object) -> str | Unset | None:
+        def _parse_end_user_id(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -132,7 +138,7 @@ class AdminCreateIntegrationKey:
         else:
             limits = AdminCreateIntegrationKeyLimits.from_dict(_limits)
 
-        def _parse_expires_at(data: object) -> datetime.datetime | Unset | None:
+        def _parse_expires_at(data: object) -> datetime.datetime | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -5,6 +5,8 @@ AdminCreateIntegrationKeyScopesItem = Literal[
 ]
 
 
-def check_admin_create_integration_key_scopes_item(value: str) -> AdminCreateIntegrationKeyScopesItem:
+def check_admin_create_integration_key_scopes_item(
+    value: str,
+) -> AdminCreateIntegrationKeyScopesItem:
     """A newer server may send values that this version does not know; they are kept."""
     return cast(AdminCreateIntegrationKeyScopesItem, value)

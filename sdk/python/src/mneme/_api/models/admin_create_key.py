@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.admin_create_key_kind import AdminCreateKeyKind, check_admin_create_key_kind
+from ..models.admin_create_key_kind import (
+    AdminCreateKeyKind,
+    check_admin_create_key_kind,
+)
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -35,11 +38,11 @@ class AdminCreateKey:
     kind: AdminCreateKeyKind | Unset = UNSET
     name: str | Unset = UNSET
     read_only: bool | Unset = UNSET
-    namespace: str | Unset | None = UNSET
-    source: str | Unset | None = UNSET
-    default_namespace: str | Unset | None = UNSET
+    namespace: None | str | Unset = UNSET
+    source: None | str | Unset = UNSET
+    default_namespace: None | str | Unset = UNSET
     limits: AdminCreateKeyLimits | Unset = UNSET
-    expires_at: datetime.datetime | Unset | None = UNSET
+    expires_at: datetime.datetime | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         kind: str | Unset = UNSET
@@ -50,19 +53,19 @@ class AdminCreateKey:
 
         read_only = self.read_only
 
-        namespace: str | Unset | None
+        namespace: None | str | Unset
         if isinstance(self.namespace, Unset):
             namespace = UNSET
         else:
             namespace = self.namespace
 
-        source: str | Unset | None
+        source: None | str | Unset
         if isinstance(self.source, Unset):
             source = UNSET
         else:
             source = self.source
 
-        default_namespace: str | Unset | None
+        default_namespace: None | str | Unset
         if isinstance(self.default_namespace, Unset):
             default_namespace = UNSET
         else:
@@ -72,7 +75,7 @@ class AdminCreateKey:
         if not isinstance(self.limits, Unset):
             limits = self.limits.to_dict()
 
-        expires_at: str | Unset | None
+        expires_at: None | str | Unset
         if isinstance(self.expires_at, Unset):
             expires_at = UNSET
         elif isinstance(self.expires_at, datetime.datetime):
@@ -103,7 +106,7 @@ class AdminCreateKey:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.admin_create_key_limits import AdminCreateKeyLimits
 
         d = dict(src_dict)
@@ -118,7 +121,7 @@ class AdminCreateKey:
 
         read_only = d.pop("read_only", UNSET)
 
-        def _parse_namespace(data: object) -> str | Unset | None:
+        def _parse_namespace(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -127,7 +130,7 @@ class AdminCreateKey:
 
         namespace = _parse_namespace(d.pop("namespace", UNSET))
 
-        def _parse_source(data: object) -> str | Unset | None:
+        def _parse_source(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -136,7 +139,7 @@ class AdminCreateKey:
 
         source = _parse_source(d.pop("source", UNSET))
 
-        def _parse_default_namespace(data: object) -> str | Unset | None:
+        def _parse_default_namespace(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -152,7 +155,7 @@ class AdminCreateKey:
         else:
             limits = AdminCreateKeyLimits.from_dict(_limits)
 
-        def _parse_expires_at(data: object) -> datetime.datetime | Unset | None:
+        def _parse_expires_at(data: object) -> datetime.datetime | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

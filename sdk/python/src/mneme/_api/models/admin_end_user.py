@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -53,7 +53,7 @@ class AdminEndUser:
 
         last_seen = self.last_seen.isoformat()
 
-        erasing: str | None
+        erasing: None | str
         if isinstance(self.erasing, datetime.datetime):
             erasing = self.erasing.isoformat()
         else:
@@ -78,7 +78,7 @@ class AdminEndUser:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         id = d.pop("id")
 

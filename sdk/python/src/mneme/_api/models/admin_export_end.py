@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.admin_export_end_type import AdminExportEndType, check_admin_export_end_type
+from ..models.admin_export_end_type import (
+    AdminExportEndType,
+    check_admin_export_end_type,
+)
 
 T = TypeVar("T", bound="AdminExportEnd")
 
@@ -50,7 +53,7 @@ class AdminExportEnd:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         type_ = check_admin_export_end_type(d.pop("type"))
 

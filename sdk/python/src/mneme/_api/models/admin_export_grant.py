@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -37,7 +37,7 @@ class AdminExportGrant:
 
         created_at = self.created_at.isoformat()
 
-        revoked_at: str | None
+        revoked_at: None | str
         if isinstance(self.revoked_at, datetime.datetime):
             revoked_at = self.revoked_at.isoformat()
         else:
@@ -58,7 +58,7 @@ class AdminExportGrant:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         id = d.pop("id")
 

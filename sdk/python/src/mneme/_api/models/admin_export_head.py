@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.admin_export_head_type import AdminExportHeadType, check_admin_export_head_type
+from ..models.admin_export_head_type import (
+    AdminExportHeadType,
+    check_admin_export_head_type,
+)
 
 if TYPE_CHECKING:
     from ..models.admin_export_grant import AdminExportGrant
@@ -83,7 +86,7 @@ class AdminExportHead:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.admin_export_grant import AdminExportGrant
 
         d = dict(src_dict)

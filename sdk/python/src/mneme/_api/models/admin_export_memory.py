@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.admin_export_memory_type import AdminExportMemoryType, check_admin_export_memory_type
+from ..models.admin_export_memory_type import (
+    AdminExportMemoryType,
+    check_admin_export_memory_type,
+)
 
 if TYPE_CHECKING:
     from ..models.metadata import Metadata
@@ -35,10 +38,10 @@ class AdminExportMemory:
     type_: AdminExportMemoryType
     id: str
     content: str
-    container_tag: str | None
+    container_tag: None | str
     metadata: Metadata
-    source: str | None
-    external_id: str | None
+    source: None | str
+    external_id: None | str
     created_at: datetime.datetime
     updated_at: datetime.datetime
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -50,15 +53,15 @@ class AdminExportMemory:
 
         content = self.content
 
-        container_tag: str | None
+        container_tag: None | str
         container_tag = self.container_tag
 
         metadata = self.metadata.to_dict()
 
-        source: str | None
+        source: None | str
         source = self.source
 
-        external_id: str | None
+        external_id: None | str
         external_id = self.external_id
 
         created_at = self.created_at.isoformat()
@@ -84,7 +87,7 @@ class AdminExportMemory:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.metadata import Metadata
 
         d = dict(src_dict)
@@ -94,7 +97,7 @@ class AdminExportMemory:
 
         content = d.pop("content")
 
-        def _parse_container_tag(data: object) -> str | None:
+        def _parse_container_tag(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
@@ -103,14 +106,14 @@ class AdminExportMemory:
 
         metadata = Metadata.from_dict(d.pop("metadata"))
 
-        def _parse_source(data: object) -> str | None:
+        def _parse_source(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         source = _parse_source(d.pop("source"))
 
-        def _parse_external_id(data: object) -> str | None:
+        def _parse_external_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -2,14 +2,23 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.admin_export_receipt_operation import AdminExportReceiptOperation, check_admin_export_receipt_operation
-from ..models.admin_export_receipt_outcome import AdminExportReceiptOutcome, check_admin_export_receipt_outcome
-from ..models.admin_export_receipt_type import AdminExportReceiptType, check_admin_export_receipt_type
+from ..models.admin_export_receipt_operation import (
+    AdminExportReceiptOperation,
+    check_admin_export_receipt_operation,
+)
+from ..models.admin_export_receipt_outcome import (
+    AdminExportReceiptOutcome,
+    check_admin_export_receipt_outcome,
+)
+from ..models.admin_export_receipt_type import (
+    AdminExportReceiptType,
+    check_admin_export_receipt_type,
+)
 
 T = TypeVar("T", bound="AdminExportReceipt")
 
@@ -88,7 +97,7 @@ class AdminExportReceipt:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         type_ = check_admin_export_receipt_type(d.pop("type"))
 

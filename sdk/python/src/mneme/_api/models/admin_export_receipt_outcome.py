@@ -1,6 +1,8 @@
 from typing import Literal, cast
 
-AdminExportReceiptOutcome = Literal["created", "restored", "tombstoned", "unchanged", "updated"]
+AdminExportReceiptOutcome = Literal[
+    "created", "restored", "tombstoned", "unchanged", "updated"
+]
 
 
 def check_admin_export_receipt_outcome(value: str) -> AdminExportReceiptOutcome:

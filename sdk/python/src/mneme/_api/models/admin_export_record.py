@@ -2,13 +2,19 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.admin_export_record_status import AdminExportRecordStatus, check_admin_export_record_status
-from ..models.admin_export_record_type import AdminExportRecordType, check_admin_export_record_type
+from ..models.admin_export_record_status import (
+    AdminExportRecordStatus,
+    check_admin_export_record_status,
+)
+from ..models.admin_export_record_type import (
+    AdminExportRecordType,
+    check_admin_export_record_type,
+)
 
 T = TypeVar("T", bound="AdminExportRecord")
 
@@ -77,7 +83,7 @@ class AdminExportRecord:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         type_ = check_admin_export_record_type(d.pop("type"))
 

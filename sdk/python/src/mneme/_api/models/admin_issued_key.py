@@ -2,13 +2,19 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.admin_issued_key_kind import AdminIssuedKeyKind, check_admin_issued_key_kind
-from ..models.admin_issued_key_state import AdminIssuedKeyState, check_admin_issued_key_state
+from ..models.admin_issued_key_kind import (
+    AdminIssuedKeyKind,
+    check_admin_issued_key_kind,
+)
+from ..models.admin_issued_key_state import (
+    AdminIssuedKeyState,
+    check_admin_issued_key_state,
+)
 
 if TYPE_CHECKING:
     from ..models.admin_issued_key_limits import AdminIssuedKeyLimits
@@ -53,15 +59,15 @@ class AdminIssuedKey:
     prefix: str
     last_four: str
     read_only: bool
-    namespace: str | None
-    source: str | None
-    default_namespace: str | None
+    namespace: None | str
+    source: None | str
+    default_namespace: None | str
     scopes: list[str]
-    integration: str | None
-    integration_name: str | None
-    end_user_id: str | None
+    integration: None | str
+    integration_name: None | str
+    end_user_id: None | str
     limits: AdminIssuedKeyLimits
-    created_by: str | None
+    created_by: None | str
     created_at: datetime.datetime
     last_used_at: datetime.datetime | None
     expires_at: datetime.datetime | None
@@ -85,46 +91,46 @@ class AdminIssuedKey:
 
         read_only = self.read_only
 
-        namespace: str | None
+        namespace: None | str
         namespace = self.namespace
 
-        source: str | None
+        source: None | str
         source = self.source
 
-        default_namespace: str | None
+        default_namespace: None | str
         default_namespace = self.default_namespace
 
         scopes = self.scopes
 
-        integration: str | None
+        integration: None | str
         integration = self.integration
 
-        integration_name: str | None
+        integration_name: None | str
         integration_name = self.integration_name
 
-        end_user_id: str | None
+        end_user_id: None | str
         end_user_id = self.end_user_id
 
         limits = self.limits.to_dict()
 
-        created_by: str | None
+        created_by: None | str
         created_by = self.created_by
 
         created_at = self.created_at.isoformat()
 
-        last_used_at: str | None
+        last_used_at: None | str
         if isinstance(self.last_used_at, datetime.datetime):
             last_used_at = self.last_used_at.isoformat()
         else:
             last_used_at = self.last_used_at
 
-        expires_at: str | None
+        expires_at: None | str
         if isinstance(self.expires_at, datetime.datetime):
             expires_at = self.expires_at.isoformat()
         else:
             expires_at = self.expires_at
 
-        revoked_at: str | None
+        revoked_at: None | str
         if isinstance(self.revoked_at, datetime.datetime):
             revoked_at = self.revoked_at.isoformat()
         else:
@@ -166,7 +172,7 @@ class AdminIssuedKey:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.admin_issued_key_limits import AdminIssuedKeyLimits
 
         d = dict(src_dict)
@@ -184,21 +190,21 @@ class AdminIssuedKey:
 
         read_only = d.pop("read_only")
 
-        def _parse_namespace(data: object) -> str | None:
+        def _parse_namespace(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         namespace = _parse_namespace(d.pop("namespace"))
 
-        def _parse_source(data: object) -> str | None:
+        def _parse_source(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         source = _parse_source(d.pop("source"))
 
-        def _parse_default_namespace(data: object) -> str | None:
+        def _parse_default_namespace(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
@@ -207,21 +213,21 @@ class AdminIssuedKey:
 
         scopes = cast(list[str], d.pop("scopes"))
 
-        def _parse_integration(data: object) -> str | None:
+        def _parse_integration(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         integration = _parse_integration(d.pop("integration"))
 
-        def _parse_integration_name(data: object) -> str | None:
+        def _parse_integration_name(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         integration_name = _parse_integration_name(d.pop("integration_name"))
 
-        def _parse_end_user_id(data: object) -> str | None:
+        def _parse_end_user_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
@@ -230,7 +236,7 @@ class AdminIssuedKey:
 
         limits = AdminIssuedKeyLimits.from_dict(d.pop("limits"))
 
-        def _parse_created_by(data: object) -> str | None:
+        def _parse_created_by(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

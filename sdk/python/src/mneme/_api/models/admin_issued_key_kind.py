@@ -1,6 +1,8 @@
 from typing import Literal, cast
 
-AdminIssuedKeyKind = Literal["admin", "integration", "organization", "personal", "service", "team"]
+AdminIssuedKeyKind = Literal[
+    "admin", "integration", "organization", "personal", "service", "team"
+]
 
 
 def check_admin_issued_key_kind(value: str) -> AdminIssuedKeyKind:

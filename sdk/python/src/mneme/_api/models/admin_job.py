@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -44,9 +44,9 @@ class AdminJob:
     id: str
     organization_id: str
     kind: str
-    namespace: str | None
-    integration: str | None
-    end_user_id: str | None
+    namespace: None | str
+    integration: None | str
+    end_user_id: None | str
     status: AdminJobStatus
     cancelling: bool
     done: int
@@ -70,13 +70,13 @@ class AdminJob:
 
         kind = self.kind
 
-        namespace: str | None
+        namespace: None | str
         namespace = self.namespace
 
-        integration: str | None
+        integration: None | str
         integration = self.integration
 
-        end_user_id: str | None
+        end_user_id: None | str
         end_user_id = self.end_user_id
 
         status: str = self.status
@@ -89,7 +89,7 @@ class AdminJob:
 
         tries = self.tries
 
-        next_attempt: str | None
+        next_attempt: None | str
         if isinstance(self.next_attempt, datetime.datetime):
             next_attempt = self.next_attempt.isoformat()
         else:
@@ -103,7 +103,7 @@ class AdminJob:
 
         created_at = self.created_at.isoformat()
 
-        started_at: str | None
+        started_at: None | str
         if isinstance(self.started_at, datetime.datetime):
             started_at = self.started_at.isoformat()
         else:
@@ -111,13 +111,13 @@ class AdminJob:
 
         updated_at = self.updated_at.isoformat()
 
-        finished_at: str | None
+        finished_at: None | str
         if isinstance(self.finished_at, datetime.datetime):
             finished_at = self.finished_at.isoformat()
         else:
             finished_at = self.finished_at
 
-        expires_at: str | None
+        expires_at: None | str
         if isinstance(self.expires_at, datetime.datetime):
             expires_at = self.expires_at.isoformat()
         else:
@@ -151,7 +151,7 @@ class AdminJob:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.admin_job_error import AdminJobError
 
         d = dict(src_dict)
@@ -161,21 +161,21 @@ class AdminJob:
 
         kind = d.pop("kind")
 
-        def _parse_namespace(data: object) -> str | None:
+        def _parse_namespace(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         namespace = _parse_namespace(d.pop("namespace"))
 
-        def _parse_integration(data: object) -> str | None:
+        def _parse_integration(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         integration = _parse_integration(d.pop("integration"))
 
-        def _parse_end_user_id(data: object) -> str | None:
+        def _parse_end_user_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -1,6 +1,8 @@
 from typing import Literal, cast
 
-AdminKeyKind = Literal["admin", "integration", "organization", "personal", "service", "team"]
+AdminKeyKind = Literal[
+    "admin", "integration", "organization", "personal", "service", "team"
+]
 
 
 def check_admin_key_kind(value: str) -> AdminKeyKind:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -35,7 +35,7 @@ class AdminOrganization:
 
         suspended = self.suspended
 
-        deleting_at: str | None
+        deleting_at: None | str
         if isinstance(self.deleting_at, datetime.datetime):
             deleting_at = self.deleting_at.isoformat()
         else:
@@ -58,7 +58,7 @@ class AdminOrganization:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         id = d.pop("id")
 

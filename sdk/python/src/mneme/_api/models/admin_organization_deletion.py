@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -32,8 +32,8 @@ class AdminOrganizationDeletion:
         deleted_at (datetime.datetime | None): when nothing was left
     """
 
-    id: str | None
-    job_id: str | None
+    id: None | str
+    job_id: None | str
     status: AdminOrganizationDeletionStatus
     done: int
     total: int
@@ -42,10 +42,10 @@ class AdminOrganizationDeletion:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        id: str | None
+        id: None | str
         id = self.id
 
-        job_id: str | None
+        job_id: None | str
         job_id = self.job_id
 
         status: str = self.status
@@ -56,7 +56,7 @@ class AdminOrganizationDeletion:
 
         deleted = self.deleted.to_dict()
 
-        deleted_at: str | None
+        deleted_at: None | str
         if isinstance(self.deleted_at, datetime.datetime):
             deleted_at = self.deleted_at.isoformat()
         else:
@@ -79,19 +79,19 @@ class AdminOrganizationDeletion:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.admin_organization_removed import AdminOrganizationRemoved
 
         d = dict(src_dict)
 
-        def _parse_id(data: object) -> str | None:
+        def _parse_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         id = _parse_id(d.pop("id"))
 
-        def _parse_job_id(data: object) -> str | None:
+        def _parse_job_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

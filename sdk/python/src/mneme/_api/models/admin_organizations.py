@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -22,7 +22,7 @@ class AdminOrganizations:
     """
 
     organizations: list[AdminOrganization]
-    next_cursor: str | None
+    next_cursor: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -31,7 +31,7 @@ class AdminOrganizations:
             organizations_item = organizations_item_data.to_dict()
             organizations.append(organizations_item)
 
-        next_cursor: str | None
+        next_cursor: None | str
         next_cursor = self.next_cursor
 
         field_dict: dict[str, Any] = {}
@@ -46,7 +46,7 @@ class AdminOrganizations:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.admin_organization import AdminOrganization
 
         d = dict(src_dict)
@@ -57,7 +57,7 @@ class AdminOrganizations:
 
             organizations.append(organizations_item)
 
-        def _parse_next_cursor(data: object) -> str | None:
+        def _parse_next_cursor(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.admin_partition_line_type import AdminPartitionLineType, check_admin_partition_line_type
+from ..models.admin_partition_line_type import (
+    AdminPartitionLineType,
+    check_admin_partition_line_type,
+)
 
 if TYPE_CHECKING:
     from ..models.dataset_partition import DatasetPartition
@@ -55,7 +58,7 @@ class AdminPartitionLine:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.dataset_partition import DatasetPartition
 
         d = dict(src_dict)

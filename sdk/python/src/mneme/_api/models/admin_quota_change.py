@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -19,24 +19,24 @@ class AdminQuotaChange:
         write_rate_per_min (int | None | Unset): memories a minute; 0: unlimited
     """
 
-    memories_per_end_user: int | Unset | None = UNSET
-    read_rate_per_min: int | Unset | None = UNSET
-    write_rate_per_min: int | Unset | None = UNSET
+    memories_per_end_user: int | None | Unset = UNSET
+    read_rate_per_min: int | None | Unset = UNSET
+    write_rate_per_min: int | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        memories_per_end_user: int | Unset | None
+        memories_per_end_user: int | None | Unset
         if isinstance(self.memories_per_end_user, Unset):
             memories_per_end_user = UNSET
         else:
             memories_per_end_user = self.memories_per_end_user
 
-        read_rate_per_min: int | Unset | None
+        read_rate_per_min: int | None | Unset
         if isinstance(self.read_rate_per_min, Unset):
             read_rate_per_min = UNSET
         else:
             read_rate_per_min = self.read_rate_per_min
 
-        write_rate_per_min: int | Unset | None
+        write_rate_per_min: int | None | Unset
         if isinstance(self.write_rate_per_min, Unset):
             write_rate_per_min = UNSET
         else:
@@ -55,19 +55,21 @@ class AdminQuotaChange:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
 
-        def _parse_memories_per_end_user(data: object) -> int | Unset | None:
+        def _parse_memories_per_end_user(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
             return cast(int | None | Unset, data)
 
-        memories_per_end_user = _parse_memories_per_end_user(d.pop("memories_per_end_user", UNSET))
+        memories_per_end_user = _parse_memories_per_end_user(
+            d.pop("memories_per_end_user", UNSET)
+        )
 
-        def _parse_read_rate_per_min(data: object) -> int | Unset | None:
+        def _parse_read_rate_per_min(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -76,14 +78,16 @@ class AdminQuotaChange:
 
         read_rate_per_min = _parse_read_rate_per_min(d.pop("read_rate_per_min", UNSET))
 
-        def _parse_write_rate_per_min(data: object) -> int | Unset | None:
+        def _parse_write_rate_per_min(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
             return cast(int | None | Unset, data)
 
-        write_rate_per_min = _parse_write_rate_per_min(d.pop("write_rate_per_min", UNSET))
+        write_rate_per_min = _parse_write_rate_per_min(
+            d.pop("write_rate_per_min", UNSET)
+        )
 
         admin_quota_change = cls(
             memories_per_end_user=memories_per_end_user,

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.admin_reindexing_status import AdminReindexingStatus, check_admin_reindexing_status
+from ..models.admin_reindexing_status import (
+    AdminReindexingStatus,
+    check_admin_reindexing_status,
+)
 
 if TYPE_CHECKING:
     from ..models.admin_reindex_failed import AdminReindexFailed
@@ -39,7 +42,7 @@ class AdminReindexing:
     documents: int
     chunks: int
     error: AdminReindexFailed | None
-    comparison: ReindexComparison | None
+    comparison: None | ReindexComparison
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,7 +91,7 @@ class AdminReindexing:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.admin_reindex_failed import AdminReindexFailed
         from ..models.reindex_comparison import ReindexComparison
 
@@ -120,7 +123,7 @@ class AdminReindexing:
 
         error = _parse_error(d.pop("error"))
 
-        def _parse_comparison(data: object) -> ReindexComparison | None:
+        def _parse_comparison(data: object) -> None | ReindexComparison:
             if data is None:
                 return data
             try:

@@ -1,6 +1,8 @@
 from typing import Literal, cast
 
-AdminReindexingStatus = Literal["failed", "held", "running", "succeeded", "unchanged", "waiting"]
+AdminReindexingStatus = Literal[
+    "failed", "held", "running", "succeeded", "unchanged", "waiting"
+]
 
 
 def check_admin_reindexing_status(value: str) -> AdminReindexingStatus:

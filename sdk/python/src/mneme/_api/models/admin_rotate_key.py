@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -20,17 +20,17 @@ class AdminRotateKey:
             one was made for
     """
 
-    overlap_seconds: int | Unset | None = UNSET
-    expires_at: datetime.datetime | Unset | None = UNSET
+    overlap_seconds: int | None | Unset = UNSET
+    expires_at: datetime.datetime | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        overlap_seconds: int | Unset | None
+        overlap_seconds: int | None | Unset
         if isinstance(self.overlap_seconds, Unset):
             overlap_seconds = UNSET
         else:
             overlap_seconds = self.overlap_seconds
 
-        expires_at: str | Unset | None
+        expires_at: None | str | Unset
         if isinstance(self.expires_at, Unset):
             expires_at = UNSET
         elif isinstance(self.expires_at, datetime.datetime):
@@ -49,10 +49,10 @@ class AdminRotateKey:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
 
-        def _parse_overlap_seconds(data: object) -> int | Unset | None:
+        def _parse_overlap_seconds(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -61,7 +61,7 @@ class AdminRotateKey:
 
         overlap_seconds = _parse_overlap_seconds(d.pop("overlap_seconds", UNSET))
 
-        def _parse_expires_at(data: object) -> datetime.datetime | Unset | None:
+        def _parse_expires_at(data: object) -> datetime.datetime | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -36,12 +36,12 @@ class AuditRecord:
     seq: int
     id: str
     at: datetime.datetime
-    organization_id: str | None
+    organization_id: None | str
     actor: AuditRecordActor
-    key_id: str | None
+    key_id: None | str
     action: str
-    target: str | None
-    request_id: str | None
+    target: None | str
+    request_id: None | str
     status: int
     fields: list[str]
     previous: str
@@ -55,20 +55,20 @@ class AuditRecord:
 
         at = self.at.isoformat()
 
-        organization_id: str | None
+        organization_id: None | str
         organization_id = self.organization_id
 
         actor: str = self.actor
 
-        key_id: str | None
+        key_id: None | str
         key_id = self.key_id
 
         action = self.action
 
-        target: str | None
+        target: None | str
         target = self.target
 
-        request_id: str | None
+        request_id: None | str
         request_id = self.request_id
 
         status = self.status
@@ -102,7 +102,7 @@ class AuditRecord:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         seq = d.pop("seq")
 
@@ -110,7 +110,7 @@ class AuditRecord:
 
         at = datetime.datetime.fromisoformat(d.pop("at"))
 
-        def _parse_organization_id(data: object) -> str | None:
+        def _parse_organization_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
@@ -119,7 +119,7 @@ class AuditRecord:
 
         actor = check_audit_record_actor(d.pop("actor"))
 
-        def _parse_key_id(data: object) -> str | None:
+        def _parse_key_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
@@ -128,14 +128,14 @@ class AuditRecord:
 
         action = d.pop("action")
 
-        def _parse_target(data: object) -> str | None:
+        def _parse_target(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         target = _parse_target(d.pop("target"))
 
-        def _parse_request_id(data: object) -> str | None:
+        def _parse_request_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

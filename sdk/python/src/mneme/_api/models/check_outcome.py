@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -34,7 +34,7 @@ class CheckOutcome:
     left: list[str]
     changed: bool
     degraded: list[str]
-    error: str | None
+    error: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class CheckOutcome:
 
         degraded = self.degraded
 
-        error: str | None
+        error: None | str
         error = self.error
 
         field_dict: dict[str, Any] = {}
@@ -79,7 +79,7 @@ class CheckOutcome:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         name = d.pop("name")
 
@@ -99,7 +99,7 @@ class CheckOutcome:
 
         degraded = cast(list[str], d.pop("degraded"))
 
-        def _parse_error(data: object) -> str | None:
+        def _parse_error(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

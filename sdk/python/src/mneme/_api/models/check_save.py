@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -33,18 +33,18 @@ class CheckSave:
 
     query: str
     expect: list[str]
-    within: int | Unset | None = UNSET
+    within: int | None | Unset = UNSET
     mode: CheckSaveMode | Unset = UNSET
     filter_: Filter | Unset = UNSET
     rerank: bool | Unset = UNSET
-    min_score: float | Unset | None = UNSET
+    min_score: float | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         query = self.query
 
         expect = self.expect
 
-        within: int | Unset | None
+        within: int | None | Unset
         if isinstance(self.within, Unset):
             within = UNSET
         else:
@@ -60,7 +60,7 @@ class CheckSave:
 
         rerank = self.rerank
 
-        min_score: float | Unset | None
+        min_score: float | None | Unset
         if isinstance(self.min_score, Unset):
             min_score = UNSET
         else:
@@ -88,7 +88,7 @@ class CheckSave:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.filter_ import Filter
 
         d = dict(src_dict)
@@ -96,7 +96,7 @@ class CheckSave:
 
         expect = cast(list[str], d.pop("expect"))
 
-        def _parse_within(data: object) -> int | Unset | None:
+        def _parse_within(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -121,7 +121,7 @@ class CheckSave:
 
         rerank = d.pop("rerank", UNSET)
 
-        def _parse_min_score(data: object) -> float | Unset | None:
+        def _parse_min_score(data: object) -> float | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.create_source_deletions import CreateSourceDeletions, check_create_source_deletions
+from ..models.create_source_deletions import (
+    CreateSourceDeletions,
+    check_create_source_deletions,
+)
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -37,10 +40,10 @@ class CreateSource:
     namespace: str
     config: Any | Unset = UNSET
     secrets: CreateSourceSecrets | Unset = UNSET
-    schedule: SourceSchedule | Unset | None = UNSET
+    schedule: None | SourceSchedule | Unset = UNSET
     deletions: CreateSourceDeletions | Unset = UNSET
-    enabled: bool | Unset | None = UNSET
-    start: bool | Unset | None = UNSET
+    enabled: bool | None | Unset = UNSET
+    start: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.source_schedule import SourceSchedule
@@ -57,7 +60,7 @@ class CreateSource:
         if not isinstance(self.secrets, Unset):
             secrets = self.secrets.to_dict()
 
-        schedule: dict[str, Any] | Unset | None
+        schedule: dict[str, Any] | None | Unset
         if isinstance(self.schedule, Unset):
             schedule = UNSET
         elif isinstance(self.schedule, SourceSchedule):
@@ -69,13 +72,13 @@ class CreateSource:
         if not isinstance(self.deletions, Unset):
             deletions = self.deletions
 
-        enabled: bool | Unset | None
+        enabled: bool | None | Unset
         if isinstance(self.enabled, Unset):
             enabled = UNSET
         else:
             enabled = self.enabled
 
-        start: bool | Unset | None
+        start: bool | None | Unset
         if isinstance(self.start, Unset):
             start = UNSET
         else:
@@ -106,7 +109,7 @@ class CreateSource:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.create_source_secrets import CreateSourceSecrets
         from ..models.source_schedule import SourceSchedule
 
@@ -126,7 +129,7 @@ class CreateSource:
         else:
             secrets = CreateSourceSecrets.from_dict(_secrets)
 
-        def _parse_schedule(data: object) -> SourceSchedule | Unset | None:
+        def _parse_schedule(data: object) -> None | SourceSchedule | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -150,7 +153,7 @@ class CreateSource:
         else:
             deletions = check_create_source_deletions(_deletions)
 
-        def _parse_enabled(data: object) -> bool | Unset | None:
+        def _parse_enabled(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -159,7 +162,7 @@ class CreateSource:
 
         enabled = _parse_enabled(d.pop("enabled", UNSET))
 
-        def _parse_start(data: object) -> bool | Unset | None:
+        def _parse_start(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -2,13 +2,19 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.dataset_header_format import DatasetHeaderFormat, check_dataset_header_format
-from ..models.dataset_header_version import DatasetHeaderVersion, check_dataset_header_version
+from ..models.dataset_header_format import (
+    DatasetHeaderFormat,
+    check_dataset_header_format,
+)
+from ..models.dataset_header_version import (
+    DatasetHeaderVersion,
+    check_dataset_header_version,
+)
 
 if TYPE_CHECKING:
     from ..models.dataset_contents import DatasetContents
@@ -82,7 +88,7 @@ class DatasetHeader:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.dataset_contents import DatasetContents
         from ..models.dataset_counts import DatasetCounts
 

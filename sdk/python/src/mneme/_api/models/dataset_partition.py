@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.dataset_partition_space import DatasetPartitionSpace, check_dataset_partition_space
+from ..models.dataset_partition_space import (
+    DatasetPartitionSpace,
+    check_dataset_partition_space,
+)
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="DatasetPartition")
@@ -52,7 +55,7 @@ class DatasetPartition:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         organization = d.pop("organization")
 

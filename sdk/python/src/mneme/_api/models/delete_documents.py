@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -24,11 +24,11 @@ class DeleteDocuments:
             deep.
     """
 
-    ids: list[str] | Unset | None = UNSET
+    ids: list[str] | None | Unset = UNSET
     filter_: Filter | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        ids: list[str] | Unset | None
+        ids: list[str] | None | Unset
         if isinstance(self.ids, Unset):
             ids = UNSET
         elif isinstance(self.ids, list):
@@ -52,12 +52,12 @@ class DeleteDocuments:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.filter_ import Filter
 
         d = dict(src_dict)
 
-        def _parse_ids(data: object) -> list[str] | Unset | None:
+        def _parse_ids(data: object) -> list[str] | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

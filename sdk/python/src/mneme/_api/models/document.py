@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -38,7 +38,7 @@ class Document:
     metadata: Metadata
     chunks: int
     content_hash: str
-    source_id: str | None
+    source_id: None | str
     created_at: datetime.datetime
     updated_at: datetime.datetime
     chunk_list: list[DocumentChunk] | Unset = UNSET
@@ -55,7 +55,7 @@ class Document:
 
         content_hash = self.content_hash
 
-        source_id: str | None
+        source_id: None | str
         source_id = self.source_id
 
         created_at = self.created_at.isoformat()
@@ -89,7 +89,7 @@ class Document:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.document_chunk import DocumentChunk
         from ..models.metadata import Metadata
 
@@ -104,7 +104,7 @@ class Document:
 
         content_hash = d.pop("content_hash")
 
-        def _parse_source_id(data: object) -> str | None:
+        def _parse_source_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

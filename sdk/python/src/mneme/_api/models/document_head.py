@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -32,7 +32,7 @@ class DocumentHead:
     metadata: Metadata
     chunks: int
     content_hash: str
-    source_id: str | None
+    source_id: None | str
     created_at: datetime.datetime
     updated_at: datetime.datetime
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -46,7 +46,7 @@ class DocumentHead:
 
         content_hash = self.content_hash
 
-        source_id: str | None
+        source_id: None | str
         source_id = self.source_id
 
         created_at = self.created_at.isoformat()
@@ -70,7 +70,7 @@ class DocumentHead:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.metadata import Metadata
 
         d = dict(src_dict)
@@ -82,7 +82,7 @@ class DocumentHead:
 
         content_hash = d.pop("content_hash")
 
-        def _parse_source_id(data: object) -> str | None:
+        def _parse_source_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

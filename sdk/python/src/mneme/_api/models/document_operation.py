@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.document_operation_status import DocumentOperationStatus, check_document_operation_status
+from ..models.document_operation_status import (
+    DocumentOperationStatus,
+    check_document_operation_status,
+)
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -84,7 +87,7 @@ class DocumentOperation:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.document_failure import DocumentFailure
         from ..models.document_written import DocumentWritten
 

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.event_delivery_status import EventDeliveryStatus, check_event_delivery_status
+from ..models.event_delivery_status import (
+    EventDeliveryStatus,
+    check_event_delivery_status,
+)
 
 T = TypeVar("T", bound="EventDelivery")
 
@@ -41,7 +44,7 @@ class EventDelivery:
 
         attempts = self.attempts
 
-        next_attempt_at: str | None
+        next_attempt_at: None | str
         if isinstance(self.next_attempt_at, datetime.datetime):
             next_attempt_at = self.next_attempt_at.isoformat()
         else:
@@ -65,7 +68,7 @@ class EventDelivery:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         id = d.pop("id")
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -29,7 +29,7 @@ class EventDocumentsData:
     ids: list[str]
     count: int
     change: int
-    source_id: str | None
+    source_id: None | str
     request_id: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -44,7 +44,7 @@ class EventDocumentsData:
 
         change = self.change
 
-        source_id: str | None
+        source_id: None | str
         source_id = self.source_id
 
         request_id = self.request_id
@@ -67,7 +67,7 @@ class EventDocumentsData:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         organization_id = d.pop("organization_id")
 
@@ -79,7 +79,7 @@ class EventDocumentsData:
 
         change = d.pop("change")
 
-        def _parse_source_id(data: object) -> str | None:
+        def _parse_source_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -23,8 +23,8 @@ class EventKeyData:
     organization_id: str
     key_id: str
     type_: str
-    integration_id: str | None
-    created_by: str | None
+    integration_id: None | str
+    created_by: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -34,10 +34,10 @@ class EventKeyData:
 
         type_ = self.type_
 
-        integration_id: str | None
+        integration_id: None | str
         integration_id = self.integration_id
 
-        created_by: str | None
+        created_by: None | str
         created_by = self.created_by
 
         field_dict: dict[str, Any] = {}
@@ -55,7 +55,7 @@ class EventKeyData:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         organization_id = d.pop("organization_id")
 
@@ -63,14 +63,14 @@ class EventKeyData:
 
         type_ = d.pop("type")
 
-        def _parse_integration_id(data: object) -> str | None:
+        def _parse_integration_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         integration_id = _parse_integration_id(d.pop("integration_id"))
 
-        def _parse_created_by(data: object) -> str | None:
+        def _parse_created_by(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -75,23 +75,17 @@ class EventKindInfo:
         schema = self.schema.to_dict()
 
         example: dict[str, Any]
-        if isinstance(self.example, NamespaceEvent):
-            example = self.example.to_dict()
-        elif isinstance(self.example, DocumentsEvent):
-            example = self.example.to_dict()
-        elif isinstance(self.example, RunEvent):
-            example = self.example.to_dict()
-        elif isinstance(self.example, SourceEvent):
-            example = self.example.to_dict()
-        elif isinstance(self.example, MemoryEvent):
-            example = self.example.to_dict()
-        elif isinstance(self.example, UserEvent):
-            example = self.example.to_dict()
-        elif isinstance(self.example, QuotaEvent):
-            example = self.example.to_dict()
-        elif isinstance(self.example, KeyEvent):
-            example = self.example.to_dict()
-        elif isinstance(self.example, ModelEvent):
+        if (
+            isinstance(self.example, NamespaceEvent)
+            or isinstance(self.example, DocumentsEvent)
+            or isinstance(self.example, RunEvent)
+            or isinstance(self.example, SourceEvent)
+            or isinstance(self.example, MemoryEvent)
+            or isinstance(self.example, UserEvent)
+            or isinstance(self.example, QuotaEvent)
+            or isinstance(self.example, KeyEvent)
+            or isinstance(self.example, ModelEvent)
+        ):
             example = self.example.to_dict()
         else:
             example = self.example.to_dict()
@@ -111,7 +105,7 @@ class EventKindInfo:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.documents_event import DocumentsEvent
         from ..models.event_kind_info_schema import EventKindInfoSchema
         from ..models.key_event import KeyEvent

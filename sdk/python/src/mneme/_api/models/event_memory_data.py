@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -30,8 +30,8 @@ class EventMemoryData:
     integration_id: str
     end_user_id: str
     memory_id: str
-    source: str | None
-    external_id: str | None
+    source: None | str
+    external_id: None | str
     version: int | None
     change: int
     request_id: str | Unset = UNSET
@@ -46,10 +46,10 @@ class EventMemoryData:
 
         memory_id = self.memory_id
 
-        source: str | None
+        source: None | str
         source = self.source
 
-        external_id: str | None
+        external_id: None | str
         external_id = self.external_id
 
         version: int | None
@@ -79,7 +79,7 @@ class EventMemoryData:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         organization_id = d.pop("organization_id")
 
@@ -89,14 +89,14 @@ class EventMemoryData:
 
         memory_id = d.pop("memoryId")
 
-        def _parse_source(data: object) -> str | None:
+        def _parse_source(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         source = _parse_source(d.pop("source"))
 
-        def _parse_external_id(data: object) -> str | None:
+        def _parse_external_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.event_model_data_kind import EventModelDataKind, check_event_model_data_kind
-from ..models.event_model_data_status import EventModelDataStatus, check_event_model_data_status
+from ..models.event_model_data_kind import (
+    EventModelDataKind,
+    check_event_model_data_kind,
+)
+from ..models.event_model_data_status import (
+    EventModelDataStatus,
+    check_event_model_data_status,
+)
 
 T = TypeVar("T", bound="EventModelData")
 
@@ -28,7 +34,7 @@ class EventModelData:
     model_id: str
     kind: EventModelDataKind
     status: EventModelDataStatus
-    previous: str | None
+    previous: None | str
     replica: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -41,7 +47,7 @@ class EventModelData:
 
         status: str = self.status
 
-        previous: str | None
+        previous: None | str
         previous = self.previous
 
         replica = self.replica
@@ -62,7 +68,7 @@ class EventModelData:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         organization_id = d.pop("organization_id")
 
@@ -72,7 +78,7 @@ class EventModelData:
 
         status = check_event_model_data_status(d.pop("status"))
 
-        def _parse_previous(data: object) -> str | None:
+        def _parse_previous(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

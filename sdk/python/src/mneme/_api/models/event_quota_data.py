@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.event_quota_data_quota import EventQuotaDataQuota, check_event_quota_data_quota
+from ..models.event_quota_data_quota import (
+    EventQuotaDataQuota,
+    check_event_quota_data_quota,
+)
 
 T = TypeVar("T", bound="EventQuotaData")
 
@@ -50,7 +53,7 @@ class EventQuotaData:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         organization_id = d.pop("organization_id")
 

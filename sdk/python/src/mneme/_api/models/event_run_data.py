@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.event_run_data_status import EventRunDataStatus, check_event_run_data_status
+from ..models.event_run_data_status import (
+    EventRunDataStatus,
+    check_event_run_data_status,
+)
 
 if TYPE_CHECKING:
     from ..models.event_run_counts import EventRunCounts
@@ -35,7 +38,7 @@ class EventRunData:
     namespace: str
     run_id: str
     status: EventRunDataStatus
-    error: str | None
+    error: None | str
     counts: EventRunCounts
     started_at: datetime.datetime | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -51,12 +54,12 @@ class EventRunData:
 
         status: str = self.status
 
-        error: str | None
+        error: None | str
         error = self.error
 
         counts = self.counts.to_dict()
 
-        started_at: str | None
+        started_at: None | str
         if isinstance(self.started_at, datetime.datetime):
             started_at = self.started_at.isoformat()
         else:
@@ -80,7 +83,7 @@ class EventRunData:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.event_run_counts import EventRunCounts
 
         d = dict(src_dict)
@@ -94,7 +97,7 @@ class EventRunData:
 
         status = check_event_run_data_status(d.pop("status"))
 
-        def _parse_error(data: object) -> str | None:
+        def _parse_error(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

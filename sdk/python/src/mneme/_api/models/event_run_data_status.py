@@ -1,6 +1,8 @@
 from typing import Literal, cast
 
-EventRunDataStatus = Literal["cancelled", "completed", "failed", "interrupted", "partial"]
+EventRunDataStatus = Literal[
+    "cancelled", "completed", "failed", "interrupted", "partial"
+]
 
 
 def check_event_run_data_status(value: str) -> EventRunDataStatus:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.event_source_data_state import EventSourceDataState, check_event_source_data_state
+from ..models.event_source_data_state import (
+    EventSourceDataState,
+    check_event_source_data_state,
+)
 
 T = TypeVar("T", bound="EventSourceData")
 
@@ -27,8 +30,8 @@ class EventSourceData:
     source_id: str
     namespace: str
     state: EventSourceDataState
-    previous: str | None
-    reason: str | None
+    previous: None | str
+    reason: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -40,10 +43,10 @@ class EventSourceData:
 
         state: str = self.state
 
-        previous: str | None
+        previous: None | str
         previous = self.previous
 
-        reason: str | None
+        reason: None | str
         reason = self.reason
 
         field_dict: dict[str, Any] = {}
@@ -62,7 +65,7 @@ class EventSourceData:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         organization_id = d.pop("organization_id")
 
@@ -72,14 +75,14 @@ class EventSourceData:
 
         state = check_event_source_data_state(d.pop("state"))
 
-        def _parse_previous(data: object) -> str | None:
+        def _parse_previous(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         previous = _parse_previous(d.pop("previous"))
 
-        def _parse_reason(data: object) -> str | None:
+        def _parse_reason(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.event_webhook_data_reason import EventWebhookDataReason, check_event_webhook_data_reason
+from ..models.event_webhook_data_reason import (
+    EventWebhookDataReason,
+    check_event_webhook_data_reason,
+)
 
 T = TypeVar("T", bound="EventWebhookData")
 
@@ -36,7 +39,7 @@ class EventWebhookData:
 
         reason: str = self.reason
 
-        failing_since: str | None
+        failing_since: None | str
         if isinstance(self.failing_since, datetime.datetime):
             failing_since = self.failing_since.isoformat()
         else:
@@ -56,7 +59,7 @@ class EventWebhookData:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         organization_id = d.pop("organization_id")
 

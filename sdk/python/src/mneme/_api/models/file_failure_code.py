@@ -1,6 +1,14 @@
 from typing import Literal, cast
 
-FileFailureCode = Literal["broken", "encrypted", "invalid_metadata", "no_text", "timeout", "too_large", "unsupported"]
+FileFailureCode = Literal[
+    "broken",
+    "encrypted",
+    "invalid_metadata",
+    "no_text",
+    "timeout",
+    "too_large",
+    "unsupported",
+]
 
 
 def check_file_failure_code(value: str) -> FileFailureCode:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from io import BytesIO
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 
@@ -51,12 +51,14 @@ class FileForm:
             files.append(("file", file_item_element.to_tuple()))
 
         if not isinstance(self.metadata, Unset):
-            files.append(("metadata", (None, str(self.metadata).encode(), "text/plain")))
+            files.append(
+                ("metadata", (None, str(self.metadata).encode(), "text/plain"))
+            )
 
         return files
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         file = []
         _file = d.pop("file")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -39,7 +39,7 @@ class Member:
     has_password: bool
     has_account: bool
     disabled_at: datetime.datetime | None
-    invited_by: str | None
+    invited_by: None | str
     created_at: datetime.datetime
     joined_at: datetime.datetime | None
     invitation_expires_at: datetime.datetime | None
@@ -60,24 +60,24 @@ class Member:
 
         has_account = self.has_account
 
-        disabled_at: str | None
+        disabled_at: None | str
         if isinstance(self.disabled_at, datetime.datetime):
             disabled_at = self.disabled_at.isoformat()
         else:
             disabled_at = self.disabled_at
 
-        invited_by: str | None
+        invited_by: None | str
         invited_by = self.invited_by
 
         created_at = self.created_at.isoformat()
 
-        joined_at: str | None
+        joined_at: None | str
         if isinstance(self.joined_at, datetime.datetime):
             joined_at = self.joined_at.isoformat()
         else:
             joined_at = self.joined_at
 
-        invitation_expires_at: str | None
+        invitation_expires_at: None | str
         if isinstance(self.invitation_expires_at, datetime.datetime):
             invitation_expires_at = self.invitation_expires_at.isoformat()
         else:
@@ -105,7 +105,7 @@ class Member:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         id = d.pop("id")
 
@@ -136,7 +136,7 @@ class Member:
 
         disabled_at = _parse_disabled_at(d.pop("disabled_at"))
 
-        def _parse_invited_by(data: object) -> str | None:
+        def _parse_invited_by(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
@@ -173,7 +173,9 @@ class Member:
                 pass
             return cast(datetime.datetime | None, data)
 
-        invitation_expires_at = _parse_invitation_expires_at(d.pop("invitation_expires_at"))
+        invitation_expires_at = _parse_invitation_expires_at(
+            d.pop("invitation_expires_at")
+        )
 
         member = cls(
             id=id,

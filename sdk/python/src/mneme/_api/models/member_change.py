@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -20,14 +20,14 @@ class MemberChange:
     """
 
     role: MemberChangeRole | Unset = UNSET
-    disabled: bool | Unset | None = UNSET
+    disabled: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         role: str | Unset = UNSET
         if not isinstance(self.role, Unset):
             role = self.role
 
-        disabled: bool | Unset | None
+        disabled: bool | None | Unset
         if isinstance(self.disabled, Unset):
             disabled = UNSET
         else:
@@ -44,7 +44,7 @@ class MemberChange:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         _role = d.pop("role", UNSET)
         role: MemberChangeRole | Unset
@@ -53,7 +53,7 @@ class MemberChange:
         else:
             role = check_member_change_role(_role)
 
-        def _parse_disabled(data: object) -> bool | Unset | None:
+        def _parse_disabled(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -30,12 +30,12 @@ class Memory:
 
     id: str
     content: str
-    container_tag: str | None
+    container_tag: None | str
     metadata: Metadata
     created_at: int
     updated_at: int
-    source: str | None
-    external_id: str | None
+    source: None | str
+    external_id: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class Memory:
 
         content = self.content
 
-        container_tag: str | None
+        container_tag: None | str
         container_tag = self.container_tag
 
         metadata = self.metadata.to_dict()
@@ -52,10 +52,10 @@ class Memory:
 
         updated_at = self.updated_at
 
-        source: str | None
+        source: None | str
         source = self.source
 
-        external_id: str | None
+        external_id: None | str
         external_id = self.external_id
 
         field_dict: dict[str, Any] = {}
@@ -76,7 +76,7 @@ class Memory:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.metadata import Metadata
 
         d = dict(src_dict)
@@ -84,7 +84,7 @@ class Memory:
 
         content = d.pop("content")
 
-        def _parse_container_tag(data: object) -> str | None:
+        def _parse_container_tag(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
@@ -97,14 +97,14 @@ class Memory:
 
         updated_at = d.pop("updated_at")
 
-        def _parse_source(data: object) -> str | None:
+        def _parse_source(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         source = _parse_source(d.pop("source"))
 
-        def _parse_external_id(data: object) -> str | None:
+        def _parse_external_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

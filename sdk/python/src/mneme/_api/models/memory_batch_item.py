@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -22,13 +22,13 @@ class MemoryBatchItem:
             saving
     """
 
-    content: str | Unset | None = UNSET
+    content: None | str | Unset = UNSET
     container_tag: str | Unset = UNSET
     metadata: Any | Unset = UNSET
-    occurred_at: str | Unset | None = UNSET
+    occurred_at: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        content: str | Unset | None
+        content: None | str | Unset
         if isinstance(self.content, Unset):
             content = UNSET
         else:
@@ -38,7 +38,7 @@ class MemoryBatchItem:
 
         metadata = self.metadata
 
-        occurred_at: str | Unset | None
+        occurred_at: None | str | Unset
         if isinstance(self.occurred_at, Unset):
             occurred_at = UNSET
         else:
@@ -59,10 +59,10 @@ class MemoryBatchItem:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
 
-        def _parse_content(data: object) -> str | Unset | None:
+        def _parse_content(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -75,7 +75,7 @@ class MemoryBatchItem:
 
         metadata = d.pop("metadata", UNSET)
 
-        def _parse_occurred_at(data: object) -> str | Unset | None:
+        def _parse_occurred_at(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -24,7 +24,7 @@ class MemoryQuery:
 
     end_user_id: str
     query: str
-    limit: int | Unset | None = UNSET
+    limit: int | None | Unset = UNSET
     container_tag: str | Unset = UNSET
     created_after: int | Unset = UNSET
     created_before: int | Unset = UNSET
@@ -34,7 +34,7 @@ class MemoryQuery:
 
         query = self.query
 
-        limit: int | Unset | None
+        limit: int | None | Unset
         if isinstance(self.limit, Unset):
             limit = UNSET
         else:
@@ -66,13 +66,13 @@ class MemoryQuery:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         end_user_id = d.pop("endUserId")
 
         query = d.pop("query")
 
-        def _parse_limit(data: object) -> int | Unset | None:
+        def _parse_limit(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

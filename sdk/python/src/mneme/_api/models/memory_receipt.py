@@ -2,13 +2,19 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.memory_receipt_operation import MemoryReceiptOperation, check_memory_receipt_operation
-from ..models.memory_receipt_outcome import MemoryReceiptOutcome, check_memory_receipt_outcome
+from ..models.memory_receipt_operation import (
+    MemoryReceiptOperation,
+    check_memory_receipt_operation,
+)
+from ..models.memory_receipt_outcome import (
+    MemoryReceiptOutcome,
+    check_memory_receipt_outcome,
+)
 
 T = TypeVar("T", bound="MemoryReceipt")
 
@@ -82,7 +88,7 @@ class MemoryReceipt:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         source = d.pop("source")
 

@@ -1,6 +1,8 @@
 from typing import Literal, cast
 
-MemoryReceiptOutcome = Literal["created", "restored", "tombstoned", "unchanged", "updated"]
+MemoryReceiptOutcome = Literal[
+    "created", "restored", "tombstoned", "unchanged", "updated"
+]
 
 
 def check_memory_receipt_outcome(value: str) -> MemoryReceiptOutcome:

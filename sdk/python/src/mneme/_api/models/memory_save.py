@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -31,7 +31,7 @@ class MemorySave:
     content: str
     container_tag: str | Unset = UNSET
     metadata: Metadata | Unset = UNSET
-    occurred_at: datetime.datetime | Unset | None = UNSET
+    occurred_at: datetime.datetime | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         end_user_id = self.end_user_id
@@ -44,7 +44,7 @@ class MemorySave:
         if not isinstance(self.metadata, Unset):
             metadata = self.metadata.to_dict()
 
-        occurred_at: str | Unset | None
+        occurred_at: None | str | Unset
         if isinstance(self.occurred_at, Unset):
             occurred_at = UNSET
         elif isinstance(self.occurred_at, datetime.datetime):
@@ -70,7 +70,7 @@ class MemorySave:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.metadata import Metadata
 
         d = dict(src_dict)
@@ -87,7 +87,7 @@ class MemorySave:
         else:
             metadata = Metadata.from_dict(_metadata)
 
-        def _parse_occurred_at(data: object) -> datetime.datetime | Unset | None:
+        def _parse_occurred_at(data: object) -> datetime.datetime | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -33,7 +33,7 @@ class Namespace:
     bytes_: int
     embedding_model: str
     embedding_digest: str
-    sparse_model: str | None
+    sparse_model: None | str
     created_at: datetime.datetime
     updated_at: datetime.datetime
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -53,7 +53,7 @@ class Namespace:
 
         embedding_digest = self.embedding_digest
 
-        sparse_model: str | None
+        sparse_model: None | str
         sparse_model = self.sparse_model
 
         created_at = self.created_at.isoformat()
@@ -80,7 +80,7 @@ class Namespace:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         name = d.pop("name")
 
@@ -96,7 +96,7 @@ class Namespace:
 
         embedding_digest = d.pop("embedding_digest")
 
-        def _parse_sparse_model(data: object) -> str | None:
+        def _parse_sparse_model(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -24,11 +24,11 @@ class QueryExplain:
         rerank (None | QueryRank):
     """
 
-    vector: QueryRank | None
-    keyword: QueryRank | None
-    sparse: QueryRank | None
-    fused: QueryRank | None
-    rerank: QueryRank | None
+    vector: None | QueryRank
+    keyword: None | QueryRank
+    sparse: None | QueryRank
+    fused: None | QueryRank
+    rerank: None | QueryRank
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,12 +79,12 @@ class QueryExplain:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.query_rank import QueryRank
 
         d = dict(src_dict)
 
-        def _parse_vector(data: object) -> QueryRank | None:
+        def _parse_vector(data: object) -> None | QueryRank:
             if data is None:
                 return data
             try:
@@ -99,7 +99,7 @@ class QueryExplain:
 
         vector = _parse_vector(d.pop("vector"))
 
-        def _parse_keyword(data: object) -> QueryRank | None:
+        def _parse_keyword(data: object) -> None | QueryRank:
             if data is None:
                 return data
             try:
@@ -114,7 +114,7 @@ class QueryExplain:
 
         keyword = _parse_keyword(d.pop("keyword"))
 
-        def _parse_sparse(data: object) -> QueryRank | None:
+        def _parse_sparse(data: object) -> None | QueryRank:
             if data is None:
                 return data
             try:
@@ -129,7 +129,7 @@ class QueryExplain:
 
         sparse = _parse_sparse(d.pop("sparse"))
 
-        def _parse_fused(data: object) -> QueryRank | None:
+        def _parse_fused(data: object) -> None | QueryRank:
             if data is None:
                 return data
             try:
@@ -144,7 +144,7 @@ class QueryExplain:
 
         fused = _parse_fused(d.pop("fused"))
 
-        def _parse_rerank(data: object) -> QueryRank | None:
+        def _parse_rerank(data: object) -> None | QueryRank:
             if data is None:
                 return data
             try:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -48,19 +48,19 @@ class QueryRequest:
     """
 
     query: str
-    top_k: int | Unset | None = UNSET
-    retrievers: list[QueryRequestRetrieversType0Item] | Unset | None = UNSET
+    top_k: int | None | Unset = UNSET
+    retrievers: list[QueryRequestRetrieversType0Item] | None | Unset = UNSET
     mode: QueryRequestMode | Unset = UNSET
-    weights: QueryRequestWeightsType0 | Unset | None = UNSET
+    weights: None | QueryRequestWeightsType0 | Unset = UNSET
     filter_: Filter | Unset = UNSET
-    rerank: bool | QueryRerank | Unset | None = UNSET
-    min_score: float | Unset | None = UNSET
-    max_chunks_per_document: int | Unset | None = UNSET
-    neighbors: int | Unset | None = UNSET
-    include_text: bool | Unset | None = UNSET
-    include_metadata: bool | Unset | None = UNSET
-    explain: bool | Unset | None = UNSET
-    strict: bool | Unset | None = UNSET
+    rerank: bool | None | QueryRerank | Unset = UNSET
+    min_score: float | None | Unset = UNSET
+    max_chunks_per_document: int | None | Unset = UNSET
+    neighbors: int | None | Unset = UNSET
+    include_text: bool | None | Unset = UNSET
+    include_metadata: bool | None | Unset = UNSET
+    explain: bool | None | Unset = UNSET
+    strict: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.query_request_weights_type_0 import QueryRequestWeightsType0
@@ -68,13 +68,13 @@ class QueryRequest:
 
         query = self.query
 
-        top_k: int | Unset | None
+        top_k: int | None | Unset
         if isinstance(self.top_k, Unset):
             top_k = UNSET
         else:
             top_k = self.top_k
 
-        retrievers: list[str] | Unset | None
+        retrievers: list[str] | None | Unset
         if isinstance(self.retrievers, Unset):
             retrievers = UNSET
         elif isinstance(self.retrievers, list):
@@ -90,7 +90,7 @@ class QueryRequest:
         if not isinstance(self.mode, Unset):
             mode = self.mode
 
-        weights: dict[str, Any] | Unset | None
+        weights: dict[str, Any] | None | Unset
         if isinstance(self.weights, Unset):
             weights = UNSET
         elif isinstance(self.weights, QueryRequestWeightsType0):
@@ -102,7 +102,7 @@ class QueryRequest:
         if not isinstance(self.filter_, Unset):
             filter_ = self.filter_.to_dict()
 
-        rerank: bool | dict[str, Any] | Unset | None
+        rerank: bool | dict[str, Any] | None | Unset
         if isinstance(self.rerank, Unset):
             rerank = UNSET
         elif isinstance(self.rerank, QueryRerank):
@@ -110,43 +110,43 @@ class QueryRequest:
         else:
             rerank = self.rerank
 
-        min_score: float | Unset | None
+        min_score: float | None | Unset
         if isinstance(self.min_score, Unset):
             min_score = UNSET
         else:
             min_score = self.min_score
 
-        max_chunks_per_document: int | Unset | None
+        max_chunks_per_document: int | None | Unset
         if isinstance(self.max_chunks_per_document, Unset):
             max_chunks_per_document = UNSET
         else:
             max_chunks_per_document = self.max_chunks_per_document
 
-        neighbors: int | Unset | None
+        neighbors: int | None | Unset
         if isinstance(self.neighbors, Unset):
             neighbors = UNSET
         else:
             neighbors = self.neighbors
 
-        include_text: bool | Unset | None
+        include_text: bool | None | Unset
         if isinstance(self.include_text, Unset):
             include_text = UNSET
         else:
             include_text = self.include_text
 
-        include_metadata: bool | Unset | None
+        include_metadata: bool | None | Unset
         if isinstance(self.include_metadata, Unset):
             include_metadata = UNSET
         else:
             include_metadata = self.include_metadata
 
-        explain: bool | Unset | None
+        explain: bool | None | Unset
         if isinstance(self.explain, Unset):
             explain = UNSET
         else:
             explain = self.explain
 
-        strict: bool | Unset | None
+        strict: bool | None | Unset
         if isinstance(self.strict, Unset):
             strict = UNSET
         else:
@@ -189,7 +189,7 @@ class QueryRequest:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.filter_ import Filter
         from ..models.query_request_weights_type_0 import QueryRequestWeightsType0
         from ..models.query_rerank import QueryRerank
@@ -197,7 +197,7 @@ class QueryRequest:
         d = dict(src_dict)
         query = d.pop("query")
 
-        def _parse_top_k(data: object) -> int | Unset | None:
+        def _parse_top_k(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -206,7 +206,9 @@ class QueryRequest:
 
         top_k = _parse_top_k(d.pop("top_k", UNSET))
 
-        def _parse_retrievers(data: object) -> list[QueryRequestRetrieversType0Item] | Unset | None:
+        def _parse_retrievers(
+            data: object,
+        ) -> list[QueryRequestRetrieversType0Item] | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -217,7 +219,9 @@ class QueryRequest:
                 retrievers_type_0 = []
                 _retrievers_type_0 = data
                 for retrievers_type_0_item_data in _retrievers_type_0:
-                    retrievers_type_0_item = check_query_request_retrievers_type_0_item(retrievers_type_0_item_data)
+                    retrievers_type_0_item = check_query_request_retrievers_type_0_item(
+                        retrievers_type_0_item_data
+                    )
 
                     retrievers_type_0.append(retrievers_type_0_item)
 
@@ -235,7 +239,7 @@ class QueryRequest:
         else:
             mode = check_query_request_mode(_mode)
 
-        def _parse_weights(data: object) -> QueryRequestWeightsType0 | Unset | None:
+        def _parse_weights(data: object) -> None | QueryRequestWeightsType0 | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -259,7 +263,7 @@ class QueryRequest:
         else:
             filter_ = Filter.from_dict(_filter_)
 
-        def _parse_rerank(data: object) -> bool | QueryRerank | Unset | None:
+        def _parse_rerank(data: object) -> bool | None | QueryRerank | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -276,7 +280,7 @@ class QueryRequest:
 
         rerank = _parse_rerank(d.pop("rerank", UNSET))
 
-        def _parse_min_score(data: object) -> float | Unset | None:
+        def _parse_min_score(data: object) -> float | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -285,16 +289,18 @@ class QueryRequest:
 
         min_score = _parse_min_score(d.pop("min_score", UNSET))
 
-        def _parse_max_chunks_per_document(data: object) -> int | Unset | None:
+        def _parse_max_chunks_per_document(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
             return cast(int | None | Unset, data)
 
-        max_chunks_per_document = _parse_max_chunks_per_document(d.pop("max_chunks_per_document", UNSET))
+        max_chunks_per_document = _parse_max_chunks_per_document(
+            d.pop("max_chunks_per_document", UNSET)
+        )
 
-        def _parse_neighbors(data: object) -> int | Unset | None:
+        def _parse_neighbors(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -303,7 +309,7 @@ class QueryRequest:
 
         neighbors = _parse_neighbors(d.pop("neighbors", UNSET))
 
-        def _parse_include_text(data: object) -> bool | Unset | None:
+        def _parse_include_text(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -312,7 +318,7 @@ class QueryRequest:
 
         include_text = _parse_include_text(d.pop("include_text", UNSET))
 
-        def _parse_include_metadata(data: object) -> bool | Unset | None:
+        def _parse_include_metadata(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -321,7 +327,7 @@ class QueryRequest:
 
         include_metadata = _parse_include_metadata(d.pop("include_metadata", UNSET))
 
-        def _parse_explain(data: object) -> bool | Unset | None:
+        def _parse_explain(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -330,7 +336,7 @@ class QueryRequest:
 
         explain = _parse_explain(d.pop("explain", UNSET))
 
-        def _parse_strict(data: object) -> bool | Unset | None:
+        def _parse_strict(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

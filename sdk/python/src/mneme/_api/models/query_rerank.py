@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -20,12 +20,12 @@ class QueryRerank:
     """
 
     model: str | Unset = UNSET
-    depth: int | Unset | None = UNSET
+    depth: int | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         model = self.model
 
-        depth: int | Unset | None
+        depth: int | None | Unset
         if isinstance(self.depth, Unset):
             depth = UNSET
         else:
@@ -42,11 +42,11 @@ class QueryRerank:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         model = d.pop("model", UNSET)
 
-        def _parse_depth(data: object) -> int | Unset | None:
+        def _parse_depth(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

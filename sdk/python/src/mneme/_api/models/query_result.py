@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.query_result_retrievers_item import QueryResultRetrieversItem, check_query_result_retrievers_item
-from ..models.query_result_score_kind import QueryResultScoreKind, check_query_result_score_kind
+from ..models.query_result_retrievers_item import (
+    QueryResultRetrieversItem,
+    check_query_result_retrievers_item,
+)
+from ..models.query_result_score_kind import (
+    QueryResultScoreKind,
+    check_query_result_score_kind,
+)
 
 if TYPE_CHECKING:
     from ..models.degraded import Degraded
@@ -32,7 +38,7 @@ class QueryResult:
 
     results: list[QueryHit]
     score_kind: QueryResultScoreKind
-    model: str | None
+    model: None | str
     retrievers: list[QueryResultRetrieversItem]
     degraded: list[Degraded]
     truncated_candidates: int
@@ -47,7 +53,7 @@ class QueryResult:
 
         score_kind: str = self.score_kind
 
-        model: str | None
+        model: None | str
         model = self.model
 
         retrievers = []
@@ -81,7 +87,7 @@ class QueryResult:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.degraded import Degraded
         from ..models.query_hit import QueryHit
 
@@ -95,7 +101,7 @@ class QueryResult:
 
         score_kind = check_query_result_score_kind(d.pop("score_kind"))
 
-        def _parse_model(data: object) -> str | None:
+        def _parse_model(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

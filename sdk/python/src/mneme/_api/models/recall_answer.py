@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -31,7 +31,7 @@ class RecallAnswer:
     """
 
     success: bool
-    answer: str | None
+    answer: None | str
     abstained: bool
     model: str
     citations: list[RecallCitation]
@@ -43,7 +43,7 @@ class RecallAnswer:
     def to_dict(self) -> dict[str, Any]:
         success = self.success
 
-        answer: str | None
+        answer: None | str
         answer = self.answer
 
         abstained = self.abstained
@@ -85,7 +85,7 @@ class RecallAnswer:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.degraded import Degraded
         from ..models.memory_result import MemoryResult
         from ..models.recall_citation import RecallCitation
@@ -94,7 +94,7 @@ class RecallAnswer:
         d = dict(src_dict)
         success = d.pop("success")
 
-        def _parse_answer(data: object) -> str | None:
+        def _parse_answer(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

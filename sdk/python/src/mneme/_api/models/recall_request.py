@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -25,8 +25,8 @@ class RecallRequest:
 
     end_user_id: str
     query: str
-    limit: int | Unset | None = UNSET
-    max_answer_tokens: int | Unset | None = UNSET
+    limit: int | None | Unset = UNSET
+    max_answer_tokens: int | None | Unset = UNSET
     container_tag: str | Unset = UNSET
     created_after: int | Unset = UNSET
     created_before: int | Unset = UNSET
@@ -36,13 +36,13 @@ class RecallRequest:
 
         query = self.query
 
-        limit: int | Unset | None
+        limit: int | None | Unset
         if isinstance(self.limit, Unset):
             limit = UNSET
         else:
             limit = self.limit
 
-        max_answer_tokens: int | Unset | None
+        max_answer_tokens: int | None | Unset
         if isinstance(self.max_answer_tokens, Unset):
             max_answer_tokens = UNSET
         else:
@@ -76,13 +76,13 @@ class RecallRequest:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         end_user_id = d.pop("endUserId")
 
         query = d.pop("query")
 
-        def _parse_limit(data: object) -> int | Unset | None:
+        def _parse_limit(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -91,7 +91,7 @@ class RecallRequest:
 
         limit = _parse_limit(d.pop("limit", UNSET))
 
-        def _parse_max_answer_tokens(data: object) -> int | Unset | None:
+        def _parse_max_answer_tokens(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -12,7 +12,9 @@ from ..models.rerank_alias_request_rank_fields_type_0_item import (
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.rerank_alias_request_documents_item_type_1 import RerankAliasRequestDocumentsItemType1
+    from ..models.rerank_alias_request_documents_item_type_1 import (
+        RerankAliasRequestDocumentsItemType1,
+    )
 
 
 T = TypeVar("T", bound="RerankAliasRequest")
@@ -40,20 +42,22 @@ class RerankAliasRequest:
 
     query: str
     documents: list[RerankAliasRequestDocumentsItemType1 | str]
-    model: str | Unset | None = UNSET
-    top_n: int | Unset | None = UNSET
-    return_documents: bool | Unset | None = UNSET
-    max_tokens_per_doc: int | Unset | None = UNSET
-    max_chunks_per_doc: int | Unset | None = UNSET
-    rank_fields: list[RerankAliasRequestRankFieldsType0Item] | Unset | None = UNSET
-    truncation: bool | Unset | None = UNSET
-    truncate: bool | Unset | None = UNSET
-    return_embeddings: bool | Unset | None = UNSET
-    priority: int | Unset | None = UNSET
-    user: str | Unset | None = UNSET
+    model: None | str | Unset = UNSET
+    top_n: int | None | Unset = UNSET
+    return_documents: bool | None | Unset = UNSET
+    max_tokens_per_doc: int | None | Unset = UNSET
+    max_chunks_per_doc: int | None | Unset = UNSET
+    rank_fields: list[RerankAliasRequestRankFieldsType0Item] | None | Unset = UNSET
+    truncation: bool | None | Unset = UNSET
+    truncate: bool | None | Unset = UNSET
+    return_embeddings: bool | None | Unset = UNSET
+    priority: int | None | Unset = UNSET
+    user: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.rerank_alias_request_documents_item_type_1 import RerankAliasRequestDocumentsItemType1
+        from ..models.rerank_alias_request_documents_item_type_1 import (
+            RerankAliasRequestDocumentsItemType1,
+        )
 
         query = self.query
 
@@ -66,37 +70,37 @@ class RerankAliasRequest:
                 documents_item = documents_item_data
             documents.append(documents_item)
 
-        model: str | Unset | None
+        model: None | str | Unset
         if isinstance(self.model, Unset):
             model = UNSET
         else:
             model = self.model
 
-        top_n: int | Unset | None
+        top_n: int | None | Unset
         if isinstance(self.top_n, Unset):
             top_n = UNSET
         else:
             top_n = self.top_n
 
-        return_documents: bool | Unset | None
+        return_documents: bool | None | Unset
         if isinstance(self.return_documents, Unset):
             return_documents = UNSET
         else:
             return_documents = self.return_documents
 
-        max_tokens_per_doc: int | Unset | None
+        max_tokens_per_doc: int | None | Unset
         if isinstance(self.max_tokens_per_doc, Unset):
             max_tokens_per_doc = UNSET
         else:
             max_tokens_per_doc = self.max_tokens_per_doc
 
-        max_chunks_per_doc: int | Unset | None
+        max_chunks_per_doc: int | None | Unset
         if isinstance(self.max_chunks_per_doc, Unset):
             max_chunks_per_doc = UNSET
         else:
             max_chunks_per_doc = self.max_chunks_per_doc
 
-        rank_fields: list[str] | Unset | None
+        rank_fields: list[str] | None | Unset
         if isinstance(self.rank_fields, Unset):
             rank_fields = UNSET
         elif isinstance(self.rank_fields, list):
@@ -108,31 +112,31 @@ class RerankAliasRequest:
         else:
             rank_fields = self.rank_fields
 
-        truncation: bool | Unset | None
+        truncation: bool | None | Unset
         if isinstance(self.truncation, Unset):
             truncation = UNSET
         else:
             truncation = self.truncation
 
-        truncate: bool | Unset | None
+        truncate: bool | None | Unset
         if isinstance(self.truncate, Unset):
             truncate = UNSET
         else:
             truncate = self.truncate
 
-        return_embeddings: bool | Unset | None
+        return_embeddings: bool | None | Unset
         if isinstance(self.return_embeddings, Unset):
             return_embeddings = UNSET
         else:
             return_embeddings = self.return_embeddings
 
-        priority: int | Unset | None
+        priority: int | None | Unset
         if isinstance(self.priority, Unset):
             priority = UNSET
         else:
             priority = self.priority
 
-        user: str | Unset | None
+        user: None | str | Unset
         if isinstance(self.user, Unset):
             user = UNSET
         else:
@@ -172,8 +176,10 @@ class RerankAliasRequest:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.rerank_alias_request_documents_item_type_1 import RerankAliasRequestDocumentsItemType1
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.rerank_alias_request_documents_item_type_1 import (
+            RerankAliasRequestDocumentsItemType1,
+        )
 
         d = dict(src_dict)
         query = d.pop("query")
@@ -182,11 +188,15 @@ class RerankAliasRequest:
         _documents = d.pop("documents")
         for documents_item_data in _documents:
 
-            def _parse_documents_item(data: object) -> RerankAliasRequestDocumentsItemType1 | str:
+            def _parse_documents_item(
+                data: object,
+            ) -> RerankAliasRequestDocumentsItemType1 | str:
                 try:
                     if not isinstance(data, dict):
                         raise TypeError()
-                    documents_item_type_1 = RerankAliasRequestDocumentsItemType1.from_dict(data)
+                    documents_item_type_1 = (
+                        RerankAliasRequestDocumentsItemType1.from_dict(data)
+                    )
 
                     return documents_item_type_1
                 except (TypeError, ValueError, AttributeError, KeyError):
@@ -197,7 +207,7 @@ class RerankAliasRequest:
 
             documents.append(documents_item)
 
-        def _parse_model(data: object) -> str | Unset | None:
+        def _parse_model(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -206,7 +216,7 @@ class RerankAliasRequest:
 
         model = _parse_model(d.pop("model", UNSET))
 
-        def _parse_top_n(data: object) -> int | Unset | None:
+        def _parse_top_n(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -215,7 +225,7 @@ class RerankAliasRequest:
 
         top_n = _parse_top_n(d.pop("top_n", UNSET))
 
-        def _parse_return_documents(data: object) -> bool | Unset | None:
+        def _parse_return_documents(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -224,25 +234,31 @@ class RerankAliasRequest:
 
         return_documents = _parse_return_documents(d.pop("return_documents", UNSET))
 
-        def _parse_max_tokens_per_doc(data: object) -> int | Unset | None:
+        def _parse_max_tokens_per_doc(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
             return cast(int | None | Unset, data)
 
-        max_tokens_per_doc = _parse_max_tokens_per_doc(d.pop("max_tokens_per_doc", UNSET))
+        max_tokens_per_doc = _parse_max_tokens_per_doc(
+            d.pop("max_tokens_per_doc", UNSET)
+        )
 
-        def _parse_max_chunks_per_doc(data: object) -> int | Unset | None:
+        def _parse_max_chunks_per_doc(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
             return cast(int | None | Unset, data)
 
-        max_chunks_per_doc = _parse_max_chunks_per_doc(d.pop("max_chunks_per_doc", UNSET))
+        max_chunks_per_doc = _parse_max_chunks_per_doc(
+            d.pop("max_chunks_per_doc", UNSET)
+        )
 
-        def _parse_rank_fields(data: object) -> list[RerankAliasRequestRankFieldsType0Item] | Unset | None:
+        def _parse_rank_fields(
+            data: object,
+        ) -> list[RerankAliasRequestRankFieldsType0Item] | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -253,8 +269,10 @@ class RerankAliasRequest:
                 rank_fields_type_0 = []
                 _rank_fields_type_0 = data
                 for rank_fields_type_0_item_data in _rank_fields_type_0:
-                    rank_fields_type_0_item = check_rerank_alias_request_rank_fields_type_0_item(
-                        rank_fields_type_0_item_data
+                    rank_fields_type_0_item = (
+                        check_rerank_alias_request_rank_fields_type_0_item(
+                            rank_fields_type_0_item_data
+                        )
                     )
 
                     rank_fields_type_0.append(rank_fields_type_0_item)
@@ -262,11 +280,13 @@ class RerankAliasRequest:
                 return rank_fields_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(list[RerankAliasRequestRankFieldsType0Item] | None | Unset, data)
+            return cast(
+                list[RerankAliasRequestRankFieldsType0Item] | None | Unset, data
+            )
 
         rank_fields = _parse_rank_fields(d.pop("rank_fields", UNSET))
 
-        def _parse_truncation(data: object) -> bool | Unset | None:
+        def _parse_truncation(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -275,7 +295,7 @@ class RerankAliasRequest:
 
         truncation = _parse_truncation(d.pop("truncation", UNSET))
 
-        def _parse_truncate(data: object) -> bool | Unset | None:
+        def _parse_truncate(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -284,7 +304,7 @@ class RerankAliasRequest:
 
         truncate = _parse_truncate(d.pop("truncate", UNSET))
 
-        def _parse_return_embeddings(data: object) -> bool | Unset | None:
+        def _parse_return_embeddings(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -293,7 +313,7 @@ class RerankAliasRequest:
 
         return_embeddings = _parse_return_embeddings(d.pop("return_embeddings", UNSET))
 
-        def _parse_priority(data: object) -> int | Unset | None:
+        def _parse_priority(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -302,7 +322,7 @@ class RerankAliasRequest:
 
         priority = _parse_priority(d.pop("priority", UNSET))
 
-        def _parse_user(data: object) -> str | Unset | None:
+        def _parse_user(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -9,7 +9,9 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.rerank_alias_scored_document_type_1 import RerankAliasScoredDocumentType1
+    from ..models.rerank_alias_scored_document_type_1 import (
+        RerankAliasScoredDocumentType1,
+    )
 
 
 T = TypeVar("T", bound="RerankAliasScored")
@@ -30,7 +32,9 @@ class RerankAliasScored:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.rerank_alias_scored_document_type_1 import RerankAliasScoredDocumentType1
+        from ..models.rerank_alias_scored_document_type_1 import (
+            RerankAliasScoredDocumentType1,
+        )
 
         index = self.index
 
@@ -58,15 +62,19 @@ class RerankAliasScored:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.rerank_alias_scored_document_type_1 import RerankAliasScoredDocumentType1
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.rerank_alias_scored_document_type_1 import (
+            RerankAliasScoredDocumentType1,
+        )
 
         d = dict(src_dict)
         index = d.pop("index")
 
         relevance_score = d.pop("relevance_score")
 
-        def _parse_document(data: object) -> RerankAliasScoredDocumentType1 | str | Unset:
+        def _parse_document(
+            data: object,
+        ) -> RerankAliasScoredDocumentType1 | str | Unset:
             if isinstance(data, Unset):
                 return data
             try:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -22,21 +22,21 @@ class RerankRequest:
 
     query: str
     documents: list[str]
-    top_k: int | Unset | None = UNSET
-    model: str | Unset | None = UNSET
+    top_k: int | None | Unset = UNSET
+    model: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         query = self.query
 
         documents = self.documents
 
-        top_k: int | Unset | None
+        top_k: int | None | Unset
         if isinstance(self.top_k, Unset):
             top_k = UNSET
         else:
             top_k = self.top_k
 
-        model: str | Unset | None
+        model: None | str | Unset
         if isinstance(self.model, Unset):
             model = UNSET
         else:
@@ -58,13 +58,13 @@ class RerankRequest:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         query = d.pop("query")
 
         documents = cast(list[str], d.pop("documents"))
 
-        def _parse_top_k(data: object) -> int | Unset | None:
+        def _parse_top_k(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -73,7 +73,7 @@ class RerankRequest:
 
         top_k = _parse_top_k(d.pop("top_k", UNSET))
 
-        def _parse_model(data: object) -> str | Unset | None:
+        def _parse_model(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -48,14 +48,14 @@ class Source:
     namespace: str
     config: Any
     secrets_set: list[str]
-    schedule: SourceScheduleOutput | None
+    schedule: None | SourceScheduleOutput
     deletions: SourceDeletions
     enabled: bool
     state: SourceState
-    state_reason: SourceReason | None
+    state_reason: None | SourceReason
     items: int
     documents: int
-    last_run: SourceRun | None
+    last_run: None | SourceRun
     next_run_at: datetime.datetime | None
     created_at: datetime.datetime
     updated_at: datetime.datetime
@@ -106,7 +106,7 @@ class Source:
         else:
             last_run = self.last_run
 
-        next_run_at: str | None
+        next_run_at: None | str
         if isinstance(self.next_run_at, datetime.datetime):
             next_run_at = self.next_run_at.isoformat()
         else:
@@ -143,7 +143,7 @@ class Source:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.source_reason import SourceReason
         from ..models.source_run import SourceRun
         from ..models.source_schedule_output import SourceScheduleOutput
@@ -161,7 +161,7 @@ class Source:
 
         secrets_set = cast(list[str], d.pop("secrets_set"))
 
-        def _parse_schedule(data: object) -> SourceScheduleOutput | None:
+        def _parse_schedule(data: object) -> None | SourceScheduleOutput:
             if data is None:
                 return data
             try:
@@ -182,7 +182,7 @@ class Source:
 
         state = check_source_state(d.pop("state"))
 
-        def _parse_state_reason(data: object) -> SourceReason | None:
+        def _parse_state_reason(data: object) -> None | SourceReason:
             if data is None:
                 return data
             try:
@@ -201,7 +201,7 @@ class Source:
 
         documents = d.pop("documents")
 
-        def _parse_last_run(data: object) -> SourceRun | None:
+        def _parse_last_run(data: object) -> None | SourceRun:
             if data is None:
                 return data
             try:

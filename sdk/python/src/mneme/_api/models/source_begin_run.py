@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 
-from ..models.source_begin_run_mode import SourceBeginRunMode, check_source_begin_run_mode
+from ..models.source_begin_run_mode import (
+    SourceBeginRunMode,
+    check_source_begin_run_mode,
+)
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="SourceBeginRun")
@@ -34,7 +37,7 @@ class SourceBeginRun:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         _mode = d.pop("mode", UNSET)
         mode: SourceBeginRunMode | Unset

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -43,7 +43,7 @@ class SourceBegun:
     mode: SourceBegunMode
     status: SourceBegunStatus
     counts: PortSourceCounts
-    error: SourceReason | None
+    error: None | SourceReason
     created_at: datetime.datetime
     started_at: datetime.datetime | None
     heartbeat_at: datetime.datetime | None
@@ -73,19 +73,19 @@ class SourceBegun:
 
         created_at = self.created_at.isoformat()
 
-        started_at: str | None
+        started_at: None | str
         if isinstance(self.started_at, datetime.datetime):
             started_at = self.started_at.isoformat()
         else:
             started_at = self.started_at
 
-        heartbeat_at: str | None
+        heartbeat_at: None | str
         if isinstance(self.heartbeat_at, datetime.datetime):
             heartbeat_at = self.heartbeat_at.isoformat()
         else:
             heartbeat_at = self.heartbeat_at
 
-        finished_at: str | None
+        finished_at: None | str
         if isinstance(self.finished_at, datetime.datetime):
             finished_at = self.finished_at.isoformat()
         else:
@@ -112,7 +112,7 @@ class SourceBegun:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.port_source_counts import PortSourceCounts
         from ..models.source_reason import SourceReason
 
@@ -129,7 +129,7 @@ class SourceBegun:
 
         counts = PortSourceCounts.from_dict(d.pop("counts"))
 
-        def _parse_error(data: object) -> SourceReason | None:
+        def _parse_error(data: object) -> None | SourceReason:
             if data is None:
                 return data
             try:

@@ -1,6 +1,8 @@
 from typing import Literal, cast
 
-SourceBegunStatus = Literal["cancelled", "completed", "failed", "interrupted", "partial", "queued", "running"]
+SourceBegunStatus = Literal[
+    "cancelled", "completed", "failed", "interrupted", "partial", "queued", "running"
+]
 
 
 def check_source_begun_status(value: str) -> SourceBegunStatus:

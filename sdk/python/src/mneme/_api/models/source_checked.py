@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -28,7 +28,7 @@ class SourceChecked:
 
     ok: bool
     problems: list[SourceProblem]
-    error: SourceReason | None
+    error: None | SourceReason
     items: list[SourceListed]
     complete: bool
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -71,7 +71,7 @@ class SourceChecked:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.source_listed import SourceListed
         from ..models.source_problem import SourceProblem
         from ..models.source_reason import SourceReason
@@ -86,7 +86,7 @@ class SourceChecked:
 
             problems.append(problems_item)
 
-        def _parse_error(data: object) -> SourceReason | None:
+        def _parse_error(data: object) -> None | SourceReason:
             if data is None:
                 return data
             try:

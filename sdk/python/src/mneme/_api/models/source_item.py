@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -36,13 +36,13 @@ class SourceItem:
 
     key: str
     name: str
-    url: str | None
+    url: None | str
     version: str
     status: SourceItemStatus
-    error: SourceReason | None
+    error: None | SourceReason
     attempts: int
     next_attempt_at: datetime.datetime | None
-    document_id: str | None
+    document_id: None | str
     documents: int
     updated_at: datetime.datetime
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -54,7 +54,7 @@ class SourceItem:
 
         name = self.name
 
-        url: str | None
+        url: None | str
         url = self.url
 
         version = self.version
@@ -69,13 +69,13 @@ class SourceItem:
 
         attempts = self.attempts
 
-        next_attempt_at: str | None
+        next_attempt_at: None | str
         if isinstance(self.next_attempt_at, datetime.datetime):
             next_attempt_at = self.next_attempt_at.isoformat()
         else:
             next_attempt_at = self.next_attempt_at
 
-        document_id: str | None
+        document_id: None | str
         document_id = self.document_id
 
         documents = self.documents
@@ -103,7 +103,7 @@ class SourceItem:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.source_reason import SourceReason
 
         d = dict(src_dict)
@@ -111,7 +111,7 @@ class SourceItem:
 
         name = d.pop("name")
 
-        def _parse_url(data: object) -> str | None:
+        def _parse_url(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
@@ -122,7 +122,7 @@ class SourceItem:
 
         status = check_source_item_status(d.pop("status"))
 
-        def _parse_error(data: object) -> SourceReason | None:
+        def _parse_error(data: object) -> None | SourceReason:
             if data is None:
                 return data
             try:
@@ -154,7 +154,7 @@ class SourceItem:
 
         next_attempt_at = _parse_next_attempt_at(d.pop("next_attempt_at"))
 
-        def _parse_document_id(data: object) -> str | None:
+        def _parse_document_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -23,7 +23,7 @@ class SourceListed:
 
     key: str
     name: str
-    url: str | None
+    url: None | str
     size: int | None
     modified_at: datetime.datetime | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -33,13 +33,13 @@ class SourceListed:
 
         name = self.name
 
-        url: str | None
+        url: None | str
         url = self.url
 
         size: int | None
         size = self.size
 
-        modified_at: str | None
+        modified_at: None | str
         if isinstance(self.modified_at, datetime.datetime):
             modified_at = self.modified_at.isoformat()
         else:
@@ -60,13 +60,13 @@ class SourceListed:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         key = d.pop("key")
 
         name = d.pop("name")
 
-        def _parse_url(data: object) -> str | None:
+        def _parse_url(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -35,8 +35,8 @@ class SourcePushItem:
     version: str | Unset = UNSET
     name: str | Unset = UNSET
     url: str | Unset = UNSET
-    modified_at: datetime.datetime | Unset | None = UNSET
-    text: str | Unset | None = UNSET
+    modified_at: datetime.datetime | None | Unset = UNSET
+    text: None | str | Unset = UNSET
     metadata: Metadata | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class SourcePushItem:
 
         url = self.url
 
-        modified_at: str | Unset | None
+        modified_at: None | str | Unset
         if isinstance(self.modified_at, Unset):
             modified_at = UNSET
         elif isinstance(self.modified_at, datetime.datetime):
@@ -58,7 +58,7 @@ class SourcePushItem:
         else:
             modified_at = self.modified_at
 
-        text: str | Unset | None
+        text: None | str | Unset
         if isinstance(self.text, Unset):
             text = UNSET
         else:
@@ -93,7 +93,7 @@ class SourcePushItem:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.metadata import Metadata
 
         d = dict(src_dict)
@@ -107,7 +107,7 @@ class SourcePushItem:
 
         url = d.pop("url", UNSET)
 
-        def _parse_modified_at(data: object) -> datetime.datetime | Unset | None:
+        def _parse_modified_at(data: object) -> datetime.datetime | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -124,7 +124,7 @@ class SourcePushItem:
 
         modified_at = _parse_modified_at(d.pop("modified_at", UNSET))
 
-        def _parse_text(data: object) -> str | Unset | None:
+        def _parse_text(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.source_run_item_status import SourceRunItemStatus, check_source_run_item_status
+from ..models.source_run_item_status import (
+    SourceRunItemStatus,
+    check_source_run_item_status,
+)
 
 if TYPE_CHECKING:
     from ..models.source_reason import SourceReason
@@ -27,8 +30,8 @@ class SourceRunItem:
 
     key: str
     status: SourceRunItemStatus
-    error: SourceReason | None
-    document_id: str | None
+    error: None | SourceReason
+    document_id: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,7 +47,7 @@ class SourceRunItem:
         else:
             error = self.error
 
-        document_id: str | None
+        document_id: None | str
         document_id = self.document_id
 
         field_dict: dict[str, Any] = {}
@@ -61,7 +64,7 @@ class SourceRunItem:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.source_reason import SourceReason
 
         d = dict(src_dict)
@@ -69,7 +72,7 @@ class SourceRunItem:
 
         status = check_source_run_item_status(d.pop("status"))
 
-        def _parse_error(data: object) -> SourceReason | None:
+        def _parse_error(data: object) -> None | SourceReason:
             if data is None:
                 return data
             try:
@@ -84,7 +87,7 @@ class SourceRunItem:
 
         error = _parse_error(d.pop("error"))
 
-        def _parse_document_id(data: object) -> str | None:
+        def _parse_document_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -1,6 +1,8 @@
 from typing import Literal, cast
 
-SourceRunItemStatus = Literal["created", "deleted", "failed", "skipped", "updated", "withheld"]
+SourceRunItemStatus = Literal[
+    "created", "deleted", "failed", "skipped", "updated", "withheld"
+]
 
 
 def check_source_run_item_status(value: str) -> SourceRunItemStatus:

@@ -1,6 +1,8 @@
 from typing import Literal, cast
 
-SourceRunStatus = Literal["cancelled", "completed", "failed", "interrupted", "partial", "queued", "running"]
+SourceRunStatus = Literal[
+    "cancelled", "completed", "failed", "interrupted", "partial", "queued", "running"
+]
 
 
 def check_source_run_status(value: str) -> SourceRunStatus:

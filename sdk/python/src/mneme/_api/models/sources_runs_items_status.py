@@ -1,6 +1,8 @@
 from typing import Literal, cast
 
-SourcesRunsItemsStatus = Literal["created", "deleted", "failed", "skipped", "updated", "withheld"]
+SourcesRunsItemsStatus = Literal[
+    "created", "deleted", "failed", "skipped", "updated", "withheld"
+]
 
 
 def check_sources_runs_items_status(value: str) -> SourcesRunsItemsStatus:

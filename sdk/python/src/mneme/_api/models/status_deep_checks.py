@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -17,7 +17,9 @@ T = TypeVar("T", bound="StatusDeepChecks")
 class StatusDeepChecks:
     """with a valid key only"""
 
-    additional_properties: dict[str, StatusCheck] = _attrs_field(init=False, factory=dict)
+    additional_properties: dict[str, StatusCheck] = _attrs_field(
+        init=False, factory=dict
+    )
 
     def to_dict(self) -> dict[str, Any]:
 
@@ -28,7 +30,7 @@ class StatusDeepChecks:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.status_check import StatusCheck
 
         d = dict(src_dict)

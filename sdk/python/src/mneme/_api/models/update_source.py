@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.update_source_deletions import UpdateSourceDeletions, check_update_source_deletions
+from ..models.update_source_deletions import (
+    UpdateSourceDeletions,
+    check_update_source_deletions,
+)
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -28,17 +31,17 @@ class UpdateSource:
         enabled (bool | None | Unset): false pauses the source, true ends that
     """
 
-    name: str | Unset | None = UNSET
+    name: None | str | Unset = UNSET
     config: Any | Unset = UNSET
     secrets: UpdateSourceSecrets | Unset = UNSET
-    schedule: SourceSchedule | Unset | None = UNSET
+    schedule: None | SourceSchedule | Unset = UNSET
     deletions: UpdateSourceDeletions | Unset = UNSET
-    enabled: bool | Unset | None = UNSET
+    enabled: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.source_schedule import SourceSchedule
 
-        name: str | Unset | None
+        name: None | str | Unset
         if isinstance(self.name, Unset):
             name = UNSET
         else:
@@ -50,7 +53,7 @@ class UpdateSource:
         if not isinstance(self.secrets, Unset):
             secrets = self.secrets.to_dict()
 
-        schedule: dict[str, Any] | Unset | None
+        schedule: dict[str, Any] | None | Unset
         if isinstance(self.schedule, Unset):
             schedule = UNSET
         elif isinstance(self.schedule, SourceSchedule):
@@ -62,7 +65,7 @@ class UpdateSource:
         if not isinstance(self.deletions, Unset):
             deletions = self.deletions
 
-        enabled: bool | Unset | None
+        enabled: bool | None | Unset
         if isinstance(self.enabled, Unset):
             enabled = UNSET
         else:
@@ -87,13 +90,13 @@ class UpdateSource:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.source_schedule import SourceSchedule
         from ..models.update_source_secrets import UpdateSourceSecrets
 
         d = dict(src_dict)
 
-        def _parse_name(data: object) -> str | Unset | None:
+        def _parse_name(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -111,7 +114,7 @@ class UpdateSource:
         else:
             secrets = UpdateSourceSecrets.from_dict(_secrets)
 
-        def _parse_schedule(data: object) -> SourceSchedule | Unset | None:
+        def _parse_schedule(data: object) -> None | SourceSchedule | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -135,7 +138,7 @@ class UpdateSource:
         else:
             deletions = check_update_source_deletions(_deletions)
 
-        def _parse_enabled(data: object) -> bool | Unset | None:
+        def _parse_enabled(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

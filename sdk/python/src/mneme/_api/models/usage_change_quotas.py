@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -20,31 +20,31 @@ class UsageChangeQuotas:
         end_users (int | None | Unset): end users of all integrations; 0: unlimited
     """
 
-    bytes_: int | Unset | None = UNSET
-    documents: int | Unset | None = UNSET
-    namespaces: int | Unset | None = UNSET
-    end_users: int | Unset | None = UNSET
+    bytes_: int | None | Unset = UNSET
+    documents: int | None | Unset = UNSET
+    namespaces: int | None | Unset = UNSET
+    end_users: int | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        bytes_: int | Unset | None
+        bytes_: int | None | Unset
         if isinstance(self.bytes_, Unset):
             bytes_ = UNSET
         else:
             bytes_ = self.bytes_
 
-        documents: int | Unset | None
+        documents: int | None | Unset
         if isinstance(self.documents, Unset):
             documents = UNSET
         else:
             documents = self.documents
 
-        namespaces: int | Unset | None
+        namespaces: int | None | Unset
         if isinstance(self.namespaces, Unset):
             namespaces = UNSET
         else:
             namespaces = self.namespaces
 
-        end_users: int | Unset | None
+        end_users: int | None | Unset
         if isinstance(self.end_users, Unset):
             end_users = UNSET
         else:
@@ -65,10 +65,10 @@ class UsageChangeQuotas:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
 
-        def _parse_bytes_(data: object) -> int | Unset | None:
+        def _parse_bytes_(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -77,7 +77,7 @@ class UsageChangeQuotas:
 
         bytes_ = _parse_bytes_(d.pop("bytes", UNSET))
 
-        def _parse_documents(data: object) -> int | Unset | None:
+        def _parse_documents(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -86,7 +86,7 @@ class UsageChangeQuotas:
 
         documents = _parse_documents(d.pop("documents", UNSET))
 
-        def _parse_namespaces(data: object) -> int | Unset | None:
+        def _parse_namespaces(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -95,7 +95,7 @@ class UsageChangeQuotas:
 
         namespaces = _parse_namespaces(d.pop("namespaces", UNSET))
 
-        def _parse_end_users(data: object) -> int | Unset | None:
+        def _parse_end_users(data: object) -> int | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -22,8 +22,8 @@ class UsageKept:
     """
 
     organization_id: str
-    namespace: str | None
-    integration_id: str | None
+    namespace: None | str
+    integration_id: None | str
     bytes_: int
     since: datetime.datetime
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -31,10 +31,10 @@ class UsageKept:
     def to_dict(self) -> dict[str, Any]:
         organization_id = self.organization_id
 
-        namespace: str | None
+        namespace: None | str
         namespace = self.namespace
 
-        integration_id: str | None
+        integration_id: None | str
         integration_id = self.integration_id
 
         bytes_ = self.bytes_
@@ -56,18 +56,18 @@ class UsageKept:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         organization_id = d.pop("organization_id")
 
-        def _parse_namespace(data: object) -> str | None:
+        def _parse_namespace(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         namespace = _parse_namespace(d.pop("namespace"))
 
-        def _parse_integration_id(data: object) -> str | None:
+        def _parse_integration_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

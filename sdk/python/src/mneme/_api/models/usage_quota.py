@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -31,7 +31,7 @@ class UsageQuota:
 
         used = self.used
 
-        exceeded_at: str | None
+        exceeded_at: None | str
         if isinstance(self.exceeded_at, datetime.datetime):
             exceeded_at = self.exceeded_at.isoformat()
         else:
@@ -50,7 +50,7 @@ class UsageQuota:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
 
         def _parse_limit(data: object) -> int | None:

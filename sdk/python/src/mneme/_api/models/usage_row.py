@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -30,9 +30,9 @@ class UsageRow:
 
     from_: datetime.datetime | None
     organization_id: str
-    namespace: str | None
-    integration_id: str | None
-    key_id: str | None
+    namespace: None | str
+    integration_id: None | str
+    key_id: None | str
     requests: int
     documents: int
     chunks: int
@@ -43,7 +43,7 @@ class UsageRow:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        from_: str | None
+        from_: None | str
         if isinstance(self.from_, datetime.datetime):
             from_ = self.from_.isoformat()
         else:
@@ -51,13 +51,13 @@ class UsageRow:
 
         organization_id = self.organization_id
 
-        namespace: str | None
+        namespace: None | str
         namespace = self.namespace
 
-        integration_id: str | None
+        integration_id: None | str
         integration_id = self.integration_id
 
-        key_id: str | None
+        key_id: None | str
         key_id = self.key_id
 
         requests = self.requests
@@ -96,7 +96,7 @@ class UsageRow:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
 
         def _parse_from_(data: object) -> datetime.datetime | None:
@@ -116,21 +116,21 @@ class UsageRow:
 
         organization_id = d.pop("organization_id")
 
-        def _parse_namespace(data: object) -> str | None:
+        def _parse_namespace(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         namespace = _parse_namespace(d.pop("namespace"))
 
-        def _parse_integration_id(data: object) -> str | None:
+        def _parse_integration_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         integration_id = _parse_integration_id(d.pop("integration_id"))
 
-        def _parse_key_id(data: object) -> str | None:
+        def _parse_key_id(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -45,7 +45,7 @@ class Webhook:
     signature: WebhookSignature
     enabled: bool
     state: WebhookState
-    reason: str | None
+    reason: None | str
     failing_since: datetime.datetime | None
     secrets: list[WebhookSecret]
     created_at: datetime.datetime
@@ -67,10 +67,10 @@ class Webhook:
 
         state: str = self.state
 
-        reason: str | None
+        reason: None | str
         reason = self.reason
 
-        failing_since: str | None
+        failing_since: None | str
         if isinstance(self.failing_since, datetime.datetime):
             failing_since = self.failing_since.isoformat()
         else:
@@ -107,7 +107,7 @@ class Webhook:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.webhook_secret import WebhookSecret
 
         d = dict(src_dict)
@@ -125,7 +125,7 @@ class Webhook:
 
         state = check_webhook_state(d.pop("state"))
 
-        def _parse_reason(data: object) -> str | None:
+        def _parse_reason(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

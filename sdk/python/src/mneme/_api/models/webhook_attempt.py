@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -24,8 +24,8 @@ class WebhookAttempt:
     at: datetime.datetime
     status: int | None
     ms: int
-    error: str | None
-    answer: str | None
+    error: None | str
+    answer: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -36,10 +36,10 @@ class WebhookAttempt:
 
         ms = self.ms
 
-        error: str | None
+        error: None | str
         error = self.error
 
-        answer: str | None
+        answer: None | str
         answer = self.answer
 
         field_dict: dict[str, Any] = {}
@@ -57,7 +57,7 @@ class WebhookAttempt:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         at = datetime.datetime.fromisoformat(d.pop("at"))
 
@@ -70,14 +70,14 @@ class WebhookAttempt:
 
         ms = d.pop("ms")
 
-        def _parse_error(data: object) -> str | None:
+        def _parse_error(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         error = _parse_error(d.pop("error"))
 
-        def _parse_answer(data: object) -> str | None:
+        def _parse_answer(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -25,19 +25,19 @@ class WebhookChange:
         enabled (bool | None | Unset): false drops what waits to be sent; true starts afresh
     """
 
-    url: str | Unset | None = UNSET
-    kinds: list[WebhookChangeKindsType0Item] | Unset | None = UNSET
-    description: str | Unset | None = UNSET
-    enabled: bool | Unset | None = UNSET
+    url: None | str | Unset = UNSET
+    kinds: list[WebhookChangeKindsType0Item] | None | Unset = UNSET
+    description: None | str | Unset = UNSET
+    enabled: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        url: str | Unset | None
+        url: None | str | Unset
         if isinstance(self.url, Unset):
             url = UNSET
         else:
             url = self.url
 
-        kinds: list[str] | Unset | None
+        kinds: list[str] | None | Unset
         if isinstance(self.kinds, Unset):
             kinds = UNSET
         elif isinstance(self.kinds, list):
@@ -49,13 +49,13 @@ class WebhookChange:
         else:
             kinds = self.kinds
 
-        description: str | Unset | None
+        description: None | str | Unset
         if isinstance(self.description, Unset):
             description = UNSET
         else:
             description = self.description
 
-        enabled: bool | Unset | None
+        enabled: bool | None | Unset
         if isinstance(self.enabled, Unset):
             enabled = UNSET
         else:
@@ -76,10 +76,10 @@ class WebhookChange:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
 
-        def _parse_url(data: object) -> str | Unset | None:
+        def _parse_url(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -88,7 +88,9 @@ class WebhookChange:
 
         url = _parse_url(d.pop("url", UNSET))
 
-        def _parse_kinds(data: object) -> list[WebhookChangeKindsType0Item] | Unset | None:
+        def _parse_kinds(
+            data: object,
+        ) -> list[WebhookChangeKindsType0Item] | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -99,7 +101,9 @@ class WebhookChange:
                 kinds_type_0 = []
                 _kinds_type_0 = data
                 for kinds_type_0_item_data in _kinds_type_0:
-                    kinds_type_0_item = check_webhook_change_kinds_type_0_item(kinds_type_0_item_data)
+                    kinds_type_0_item = check_webhook_change_kinds_type_0_item(
+                        kinds_type_0_item_data
+                    )
 
                     kinds_type_0.append(kinds_type_0_item)
 
@@ -110,7 +114,7 @@ class WebhookChange:
 
         kinds = _parse_kinds(d.pop("kinds", UNSET))
 
-        def _parse_description(data: object) -> str | Unset | None:
+        def _parse_description(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -119,7 +123,7 @@ class WebhookChange:
 
         description = _parse_description(d.pop("description", UNSET))
 
-        def _parse_enabled(data: object) -> bool | Unset | None:
+        def _parse_enabled(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

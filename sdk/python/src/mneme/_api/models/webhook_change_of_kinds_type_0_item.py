@@ -25,6 +25,8 @@ WebhookChangeOfKindsType0Item = Literal[
 ]
 
 
-def check_webhook_change_of_kinds_type_0_item(value: str) -> WebhookChangeOfKindsType0Item:
+def check_webhook_change_of_kinds_type_0_item(
+    value: str,
+) -> WebhookChangeOfKindsType0Item:
     """A newer server may send values that this version does not know; they are kept."""
     return cast(WebhookChangeOfKindsType0Item, value)

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
-from ..models.webhook_create_kinds_item import WebhookCreateKindsItem, check_webhook_create_kinds_item
-from ..models.webhook_create_signature import WebhookCreateSignature, check_webhook_create_signature
+from ..models.webhook_create_kinds_item import (
+    WebhookCreateKindsItem,
+    check_webhook_create_kinds_item,
+)
+from ..models.webhook_create_signature import (
+    WebhookCreateSignature,
+    check_webhook_create_signature,
+)
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="WebhookCreate")
@@ -27,9 +33,9 @@ class WebhookCreate:
 
     url: str
     kinds: list[WebhookCreateKindsItem] | Unset = UNSET
-    description: str | Unset | None = UNSET
+    description: None | str | Unset = UNSET
     signature: WebhookCreateSignature | Unset = UNSET
-    enabled: bool | Unset | None = UNSET
+    enabled: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         url = self.url
@@ -41,7 +47,7 @@ class WebhookCreate:
                 kinds_item: str = kinds_item_data
                 kinds.append(kinds_item)
 
-        description: str | Unset | None
+        description: None | str | Unset
         if isinstance(self.description, Unset):
             description = UNSET
         else:
@@ -51,7 +57,7 @@ class WebhookCreate:
         if not isinstance(self.signature, Unset):
             signature = self.signature
 
-        enabled: bool | Unset | None
+        enabled: bool | None | Unset
         if isinstance(self.enabled, Unset):
             enabled = UNSET
         else:
@@ -76,7 +82,7 @@ class WebhookCreate:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         url = d.pop("url")
 
@@ -89,7 +95,7 @@ class WebhookCreate:
 
                 kinds.append(kinds_item)
 
-        def _parse_description(data: object) -> str | Unset | None:
+        def _parse_description(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -105,7 +111,7 @@ class WebhookCreate:
         else:
             signature = check_webhook_create_signature(_signature)
 
-        def _parse_enabled(data: object) -> bool | Unset | None:
+        def _parse_enabled(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

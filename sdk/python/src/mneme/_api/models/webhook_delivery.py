@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.webhook_delivery_status import WebhookDeliveryStatus, check_webhook_delivery_status
+from ..models.webhook_delivery_status import (
+    WebhookDeliveryStatus,
+    check_webhook_delivery_status,
+)
 
 if TYPE_CHECKING:
     from ..models.webhook_attempt import WebhookAttempt
@@ -41,7 +44,7 @@ class WebhookDelivery:
     tries: int
     attempts: list[WebhookAttempt]
     next_attempt_at: datetime.datetime | None
-    redelivery_of: str | None
+    redelivery_of: None | str
     created_at: datetime.datetime
     updated_at: datetime.datetime
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -64,13 +67,13 @@ class WebhookDelivery:
             attempts_item = attempts_item_data.to_dict()
             attempts.append(attempts_item)
 
-        next_attempt_at: str | None
+        next_attempt_at: None | str
         if isinstance(self.next_attempt_at, datetime.datetime):
             next_attempt_at = self.next_attempt_at.isoformat()
         else:
             next_attempt_at = self.next_attempt_at
 
-        redelivery_of: str | None
+        redelivery_of: None | str
         redelivery_of = self.redelivery_of
 
         created_at = self.created_at.isoformat()
@@ -98,7 +101,7 @@ class WebhookDelivery:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.webhook_attempt import WebhookAttempt
 
         d = dict(src_dict)
@@ -136,7 +139,7 @@ class WebhookDelivery:
 
         next_attempt_at = _parse_next_attempt_at(d.pop("next_attempt_at"))
 
-        def _parse_redelivery_of(data: object) -> str | None:
+        def _parse_redelivery_of(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.webhook_made_signature import WebhookMadeSignature, check_webhook_made_signature
+from ..models.webhook_made_signature import (
+    WebhookMadeSignature,
+    check_webhook_made_signature,
+)
 from ..models.webhook_made_state import WebhookMadeState, check_webhook_made_state
 
 if TYPE_CHECKING:
@@ -47,12 +50,12 @@ class WebhookMade:
     signature: WebhookMadeSignature
     enabled: bool
     state: WebhookMadeState
-    reason: str | None
+    reason: None | str
     failing_since: datetime.datetime | None
     secrets: list[WebhookSecret]
     created_at: datetime.datetime
     updated_at: datetime.datetime
-    secret: str | None
+    secret: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,10 +73,10 @@ class WebhookMade:
 
         state: str = self.state
 
-        reason: str | None
+        reason: None | str
         reason = self.reason
 
-        failing_since: str | None
+        failing_since: None | str
         if isinstance(self.failing_since, datetime.datetime):
             failing_since = self.failing_since.isoformat()
         else:
@@ -88,7 +91,7 @@ class WebhookMade:
 
         updated_at = self.updated_at.isoformat()
 
-        secret: str | None
+        secret: None | str
         secret = self.secret
 
         field_dict: dict[str, Any] = {}
@@ -114,7 +117,7 @@ class WebhookMade:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.webhook_secret import WebhookSecret
 
         d = dict(src_dict)
@@ -132,7 +135,7 @@ class WebhookMade:
 
         state = check_webhook_made_state(d.pop("state"))
 
-        def _parse_reason(data: object) -> str | None:
+        def _parse_reason(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
@@ -165,7 +168,7 @@ class WebhookMade:
 
         updated_at = datetime.datetime.fromisoformat(d.pop("updated_at"))
 
-        def _parse_secret(data: object) -> str | None:
+        def _parse_secret(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

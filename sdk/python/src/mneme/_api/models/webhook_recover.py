@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -20,12 +20,12 @@ class WebhookRecover:
     """
 
     since: datetime.datetime
-    until: datetime.datetime | Unset | None = UNSET
+    until: datetime.datetime | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         since = self.since.isoformat()
 
-        until: str | Unset | None
+        until: None | str | Unset
         if isinstance(self.until, Unset):
             until = UNSET
         elif isinstance(self.until, datetime.datetime):
@@ -46,11 +46,11 @@ class WebhookRecover:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         since = datetime.datetime.fromisoformat(d.pop("since"))
 
-        def _parse_until(data: object) -> datetime.datetime | Unset | None:
+        def _parse_until(data: object) -> datetime.datetime | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -21,7 +21,7 @@ class WebhookSecret:
     """
 
     id: str
-    public_key: str | None
+    public_key: None | str
     created_at: datetime.datetime
     expires_at: datetime.datetime | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -29,12 +29,12 @@ class WebhookSecret:
     def to_dict(self) -> dict[str, Any]:
         id = self.id
 
-        public_key: str | None
+        public_key: None | str
         public_key = self.public_key
 
         created_at = self.created_at.isoformat()
 
-        expires_at: str | None
+        expires_at: None | str
         if isinstance(self.expires_at, datetime.datetime):
             expires_at = self.expires_at.isoformat()
         else:
@@ -54,11 +54,11 @@ class WebhookSecret:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         id = d.pop("id")
 
-        def _parse_public_key(data: object) -> str | None:
+        def _parse_public_key(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

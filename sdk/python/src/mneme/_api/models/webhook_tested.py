@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -28,8 +28,8 @@ class WebhookTested:
     at: datetime.datetime
     status: int | None
     ms: int
-    error: str | None
-    answer: str | None
+    error: None | str
+    answer: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,10 +44,10 @@ class WebhookTested:
 
         ms = self.ms
 
-        error: str | None
+        error: None | str
         error = self.error
 
-        answer: str | None
+        answer: None | str
         answer = self.answer
 
         field_dict: dict[str, Any] = {}
@@ -67,7 +67,7 @@ class WebhookTested:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
         delivered = d.pop("delivered")
 
@@ -84,14 +84,14 @@ class WebhookTested:
 
         ms = d.pop("ms")
 
-        def _parse_error(data: object) -> str | None:
+        def _parse_error(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)
 
         error = _parse_error(d.pop("error"))
 
-        def _parse_answer(data: object) -> str | None:
+        def _parse_answer(data: object) -> None | str:
             if data is None:
                 return data
             return cast(None | str, data)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -23,7 +23,7 @@ class WriteDocuments:
     """
 
     documents: list[DocumentInput]
-    expect_sparse: bool | Unset | None = UNSET
+    expect_sparse: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         documents = []
@@ -31,7 +31,7 @@ class WriteDocuments:
             documents_item = documents_item_data.to_dict()
             documents.append(documents_item)
 
-        expect_sparse: bool | Unset | None
+        expect_sparse: bool | None | Unset
         if isinstance(self.expect_sparse, Unset):
             expect_sparse = UNSET
         else:
@@ -50,7 +50,7 @@ class WriteDocuments:
         return field_dict
 
     @classmethod
-    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.document_input import DocumentInput
 
         d = dict(src_dict)
@@ -61,7 +61,7 @@ class WriteDocuments:
 
             documents.append(documents_item)
 
-        def _parse_expect_sparse(data: object) -> bool | Unset | None:
+        def _parse_expect_sparse(data: object) -> bool | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):

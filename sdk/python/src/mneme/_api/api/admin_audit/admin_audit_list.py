@@ -6,7 +6,9 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.admin_audit_list_actor import AdminAuditListActor
+from ...models.admin_audit_list_actor import (
+    AdminAuditListActor,
+)
 from ...models.audit_records import AuditRecords
 from ...types import UNSET, Response, Unset
 
@@ -83,7 +85,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> AuditRecords | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> AuditRecords | None:
     if response.status_code == 200:
         response_200 = AuditRecords.from_dict(response.json())
 
@@ -95,7 +99,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[AuditRecords]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[AuditRecords]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

@@ -51,7 +51,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> AdminEndUsers | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> AdminEndUsers | None:
     if response.status_code == 200:
         response_200 = AdminEndUsers.from_dict(response.json())
 
@@ -63,7 +65,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[AdminEndUsers]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[AdminEndUsers]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

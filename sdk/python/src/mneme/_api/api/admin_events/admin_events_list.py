@@ -6,7 +6,9 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.admin_events_list_kinds_item import AdminEventsListKindsItem
+from ...models.admin_events_list_kinds_item import (
+    AdminEventsListKindsItem,
+)
 from ...models.event_page import EventPage
 from ...types import UNSET, Response, Unset
 
@@ -59,7 +61,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> EventPage | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> EventPage | None:
     if response.status_code == 200:
         response_200 = EventPage.from_dict(response.json())
 
@@ -71,7 +75,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[EventPage]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[EventPage]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

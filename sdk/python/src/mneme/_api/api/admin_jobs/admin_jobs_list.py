@@ -6,7 +6,9 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.admin_jobs import AdminJobs
-from ...models.admin_jobs_list_status import AdminJobsListStatus
+from ...models.admin_jobs_list_status import (
+    AdminJobsListStatus,
+)
 from ...types import UNSET, Response, Unset
 
 
@@ -55,7 +57,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> AdminJobs | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> AdminJobs | None:
     if response.status_code == 200:
         response_200 = AdminJobs.from_dict(response.json())
 
@@ -67,7 +71,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[AdminJobs]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[AdminJobs]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

@@ -55,7 +55,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> AdminImportedNamespace | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> AdminImportedNamespace | None:
     if response.status_code == 200:
         response_200 = AdminImportedNamespace.from_dict(response.json())
 

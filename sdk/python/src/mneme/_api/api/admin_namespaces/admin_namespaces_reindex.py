@@ -43,7 +43,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> AdminReindexing | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> AdminReindexing | None:
     if response.status_code == 200:
         response_200 = AdminReindexing.from_dict(response.json())
 
@@ -60,7 +62,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[AdminReindexing]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[AdminReindexing]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

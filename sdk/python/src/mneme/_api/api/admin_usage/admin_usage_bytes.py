@@ -57,7 +57,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> UsageAllKept | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> UsageAllKept | None:
     if response.status_code == 200:
         response_200 = UsageAllKept.from_dict(response.json())
 
@@ -69,7 +71,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[UsageAllKept]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[UsageAllKept]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

@@ -74,7 +74,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> UsageRows | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> UsageRows | None:
     if response.status_code == 200:
         response_200 = UsageRows.from_dict(response.json())
 
@@ -86,7 +88,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[UsageRows]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[UsageRows]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

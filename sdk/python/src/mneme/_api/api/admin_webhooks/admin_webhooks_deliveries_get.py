@@ -38,7 +38,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> WebhookDelivery | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> WebhookDelivery | None:
     if response.status_code == 200:
         response_200 = WebhookDelivery.from_dict(response.json())
 
@@ -50,7 +52,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[WebhookDelivery]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[WebhookDelivery]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

@@ -42,7 +42,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> WebhookRecovered | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> WebhookRecovered | None:
     if response.status_code == 200:
         response_200 = WebhookRecovered.from_dict(response.json())
 
@@ -54,7 +56,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[WebhookRecovered]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[WebhookRecovered]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

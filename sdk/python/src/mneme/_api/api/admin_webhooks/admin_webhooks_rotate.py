@@ -43,7 +43,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> WebhookMade | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> WebhookMade | None:
     if response.status_code == 200:
         response_200 = WebhookMade.from_dict(response.json())
 
@@ -55,7 +57,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[WebhookMade]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[WebhookMade]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

@@ -40,7 +40,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> DocumentDeletedSome | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> DocumentDeletedSome | None:
     if response.status_code == 200:
         response_200 = DocumentDeletedSome.from_dict(response.json())
 
@@ -52,7 +54,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[DocumentDeletedSome]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[DocumentDeletedSome]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

@@ -7,7 +7,9 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.document import Document
-from ...models.documents_get_include_item import DocumentsGetIncludeItem
+from ...models.documents_get_include_item import (
+    DocumentsGetIncludeItem,
+)
 from ...types import UNSET, Response, Unset
 
 
@@ -56,7 +58,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Any | Document | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Any | Document | None:
     if response.status_code == 200:
         response_200 = Document.from_dict(response.json())
 
@@ -72,7 +76,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Any | Document]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Any | Document]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

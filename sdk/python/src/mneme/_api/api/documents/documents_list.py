@@ -7,7 +7,9 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.document_page import DocumentPage
-from ...models.documents_list_order import DocumentsListOrder
+from ...models.documents_list_order import (
+    DocumentsListOrder,
+)
 from ...types import UNSET, Response, Unset
 
 
@@ -59,7 +61,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> DocumentPage | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> DocumentPage | None:
     if response.status_code == 200:
         response_200 = DocumentPage.from_dict(response.json())
 
@@ -71,7 +75,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[DocumentPage]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[DocumentPage]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

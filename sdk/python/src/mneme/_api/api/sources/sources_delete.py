@@ -7,7 +7,9 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.source import Source
-from ...models.sources_delete_documents import SourcesDeleteDocuments
+from ...models.sources_delete_documents import (
+    SourcesDeleteDocuments,
+)
 from ...types import UNSET, Response, Unset
 
 
@@ -47,7 +49,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Source | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Source | None:
     if response.status_code == 202:
         response_202 = Source.from_dict(response.json())
 
@@ -59,7 +63,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Source]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Source]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

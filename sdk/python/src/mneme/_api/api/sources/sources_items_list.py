@@ -7,7 +7,9 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.source_items import SourceItems
-from ...models.sources_items_list_status import SourcesItemsListStatus
+from ...models.sources_items_list_status import (
+    SourcesItemsListStatus,
+)
 from ...types import UNSET, Response, Unset
 
 
@@ -56,7 +58,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> SourceItems | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> SourceItems | None:
     if response.status_code == 200:
         response_200 = SourceItems.from_dict(response.json())
 
@@ -68,7 +72,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[SourceItems]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[SourceItems]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

@@ -41,7 +41,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> SourceBegun | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> SourceBegun | None:
     if response.status_code == 201:
         response_201 = SourceBegun.from_dict(response.json())
 
@@ -53,7 +55,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[SourceBegun]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[SourceBegun]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

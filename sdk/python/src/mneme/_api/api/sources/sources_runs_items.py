@@ -7,7 +7,9 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.source_run_items import SourceRunItems
-from ...models.sources_runs_items_status import SourcesRunsItemsStatus
+from ...models.sources_runs_items_status import (
+    SourcesRunsItemsStatus,
+)
 from ...types import UNSET, Response, Unset
 
 
@@ -55,7 +57,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> SourceRunItems | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> SourceRunItems | None:
     if response.status_code == 200:
         response_200 = SourceRunItems.from_dict(response.json())
 
@@ -67,7 +71,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[SourceRunItems]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[SourceRunItems]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

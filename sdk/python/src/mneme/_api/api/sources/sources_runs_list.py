@@ -45,7 +45,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> SourceRuns | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> SourceRuns | None:
     if response.status_code == 200:
         response_200 = SourceRuns.from_dict(response.json())
 
@@ -57,7 +59,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[SourceRuns]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[SourceRuns]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,

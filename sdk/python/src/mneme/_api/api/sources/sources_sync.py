@@ -41,7 +41,9 @@ def _get_kwargs(
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> SourceRun | None:
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> SourceRun | None:
     if response.status_code == 200:
         response_200 = SourceRun.from_dict(response.json())
 
@@ -58,7 +60,9 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[SourceRun]:
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[SourceRun]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
