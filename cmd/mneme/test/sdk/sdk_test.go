@@ -232,7 +232,7 @@ func TestInstalled(t *testing.T) {
 	service := at.Key("--name", "sdk")
 	p := project{env: []string{
 		"MNEME_URL=" + server.URL, "MNEME_API_KEY=" + service, "MNEME_SERVICE_KEY=" + service,
-		"MNEME_ADMIN_KEY=" + at.Key("--name", "sdk", "--type", "admin"),
+		"MNEME_ADMIN_KEY=" + at.Key("--name", "sdk", "--type", "admin", "--all-organizations"),
 		"MNEME_INTEGRATION_KEY=" + at.Key("--name", "sdk", "--type", "integration", "--scopes",
 			"memories:read,memories:write,users:erase"),
 	}}

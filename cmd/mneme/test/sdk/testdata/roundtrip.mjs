@@ -50,9 +50,10 @@ async function memories(c) {
 }
 
 async function events(c) {
-  const { next_cursor: after } = await c.events.list({ after: "latest" });
+  const kinds = ["documents.written"]; // a cursor is bound to them
+  const { next_cursor: after } = await c.events.list({ after: "latest", kinds });
   await c.documents.write(name, { documents: [{ id: "one", text: "One." }] });
-  for await (const event of c.events.follow({ after, wait: 5, kinds: ["documents.written"] })) {
+  for await (const event of c.events.follow({ after, wait: 5, kinds })) {
     if (event.data.namespace === name) break;
   }
   const hook = await c.webhooks.create({ url: "https://example.com/hook", enabled: false });

@@ -61,13 +61,11 @@ def memories(c: mneme.Mneme, user: str) -> None:
 
 
 def events(c: mneme.Mneme, name: str) -> None:
-    after = c.events.list(after="latest").next_cursor
+    kinds = ["documents.written"] # a cursor is bound to them
+    after = c.events.list(after="latest", kinds=kinds).next_cursor
     c.documents.write(name, [{"id": "one", "text": "One."}])
-    kinds: list[str] = []
-    for event in c.events.follow(after=after, wait=5):
-        if event.data.get("namespace") == name:
-            kinds.append(event.type_)
-        if "documents.written" in kinds:
+    for event in c.events.follow(after=after, kinds=kinds, wait=5):
+        if event.data["namespace"] == name:
             break
     hook = c.webhooks.create(url="https://example.com/hook", enabled=False)
     assert hook.secret.startswith("whsec_")

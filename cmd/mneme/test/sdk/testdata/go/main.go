@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/mnemehq/mneme/sdk/go"
+	"github.com/mnemehq/mneme/sdk/go/api"
 )
 
 const name = "go"
@@ -84,7 +85,8 @@ func memories(ctx context.Context, c *mneme.Client) {
 }
 
 func events(ctx context.Context, c *mneme.Client) {
-	after := must(c.Events.List(ctx, &mneme.EventsListParams{After: mneme.Ptr("latest")})).NextCursor
+	kinds := &[]api.EventsListParamsKinds{"documents.written"} // a cursor is bound to them
+	after := must(c.Events.List(ctx, &mneme.EventsListParams{After: mneme.Ptr("latest"), Kinds: kinds})).NextCursor
 	must(c.Documents.Write(ctx, name, mneme.WriteDocuments{Documents: []mneme.DocumentInput{{Id: "one", Text: "One."}}}))
 	for event, err := range c.Events.Follow(ctx, mneme.Follow{After: after, Kinds: []string{"documents.written"}}) {
 		check(err == nil, err)
