@@ -190,7 +190,8 @@ func TestErrors(t *testing.T) {
 		}
 		return refused
 	}
-	if e := of(refuse(404, "namespace_not_found")); !errors.Is(e, ErrNamespaceNotFound) || e.RequestID != "req_1" || e.Message != "no" {
+	e := of(refuse(404, "namespace_not_found"))
+	if !errors.Is(e, ErrNamespaceNotFound) || e.RequestID != "req_1" || e.Message != "no" {
 		t.Errorf("got %+v", e)
 	}
 	told := `{"statusCode": 403, "code": "quota_exceeded", "message": "full", "requestId": "r", "details": {"limit": 5}}`
@@ -200,7 +201,8 @@ func TestErrors(t *testing.T) {
 	if e := of(refuse(409, "brand_new")); e.Code != "brand_new" || e.Status != 409 {
 		t.Errorf("got %+v", e)
 	}
-	if e := of(answer(418, "<html>", "X-Request-Id", "p")); e.Code != "" || e.RequestID != "p" || !strings.Contains(e.Error(), "teapot") {
+	e = of(answer(418, "<html>", "X-Request-Id", "p"))
+	if e.Code != "" || e.RequestID != "p" || !strings.Contains(e.Error(), "teapot") {
 		t.Errorf("got %+v", e)
 	}
 	if e := of(answer(304, "")); !errors.Is(e, ErrNotModified) {
@@ -240,7 +242,7 @@ func TestListsArePaged(t *testing.T) {
 
 func TestEventsAreFollowed(t *testing.T) {
 	s := serve(t,
-		answer(200, `{"events": [{"id": "evt_1", "type": "t", "timestamp": "2026-01-02T03:04:05Z", "data": {}}], "next_cursor": "c1"}`),
+		answer(200, `{"events": [{"id": "evt_1", "timestamp": "2026-01-02T03:04:05Z", "data": {}}], "next_cursor": "c1"}`),
 		answer(200, `{"events": [], "next_cursor": "c2", "missed": true}`))
 	var ids []string
 	var last error
@@ -315,7 +317,8 @@ func TestWebhooks(t *testing.T) {
 		"too early":                     {body, v1, shared, 699},
 		"no headers":                    {body, http.Header{}, shared, 1000},
 	} {
-		if event, err := verify([]byte(wrong.body), wrong.header, wrong.secret, time.Unix(wrong.now, 0)); !errors.Is(err, ErrVerification) {
+		event, err := verify([]byte(wrong.body), wrong.header, wrong.secret, time.Unix(wrong.now, 0))
+		if !errors.Is(err, ErrVerification) {
 			t.Errorf("%s: %+v, %v", name, event, err)
 		}
 	}

@@ -140,15 +140,22 @@ func TestTheGeneratedLayersAreCurrent(t *testing.T) {
 var elsewhere = []string{"rerank.v1", "rerank.v2"}
 
 func TestEveryOperationIsOffered(t *testing.T) {
-	python := string(read(t, sdk("python/src/mneme/_async/resources.py"))) + string(read(t, sdk("python/src/mneme/_async/client.py")))
-	typescript := string(read(t, sdk("typescript/src/resources.ts"))) + string(read(t, sdk("typescript/src/client.ts")))
+	front := func(files ...string) (text string) {
+		for _, file := range files {
+			text += string(read(t, sdk(file)))
+		}
+		return text
+	}
+	python := front("python/src/mneme/_async/resources.py", "python/src/mneme/_async/client.py")
+	typescript := front("typescript/src/resources.ts", "typescript/src/client.ts")
 	var golang string
 	for file, text := range texts(t, sdk("go")) {
 		if !strings.Contains(file, "/") {
 			golang += text
 		}
 	}
-	for _, found := range regexp.MustCompile(`(?m)^ +operationId: (\S+)$`).FindAllSubmatch(read(t, filepath.Join(root, "docs/openapi.yaml")), -1) {
+	document := read(t, filepath.Join(root, "docs/openapi.yaml"))
+	for _, found := range regexp.MustCompile(`(?m)^ +operationId: (\S+)$`).FindAllSubmatch(document, -1) {
 		id := string(found[1])
 		if slices.Contains(elsewhere, id) || strings.HasPrefix(id, "on.") { // what webhooks are sent
 			continue
@@ -157,9 +164,9 @@ func TestEveryOperationIsOffered(t *testing.T) {
 		for i, word := range words {
 			words[i] = strings.ToUpper(word[:1]) + word[1:]
 		}
-		pascal := strings.Join(words, "")
+		pascal, snake := strings.Join(words, ""), strings.ReplaceAll(id, ".", "_")
 		for sdk, has := range map[string]bool{
-			"python":     regexp.MustCompile(`\b` + strings.ReplaceAll(id, ".", "_") + `\.(asyncio_detailed|_get_kwargs)`).MatchString(python),
+			"python":     regexp.MustCompile(`\b` + snake + `\.(asyncio_detailed|_get_kwargs)`).MatchString(python),
 			"typescript": strings.Contains(typescript, "api."+strings.ToLower(pascal[:1])+pascal[1:]+"("),
 			"go":         regexp.MustCompile(`\.api\.` + pascal + `(WithBody)?\(`).MatchString(golang),
 		} {
@@ -209,10 +216,9 @@ func TestTheVersionsAreEqual(t *testing.T) {
 	}
 }
 
-// project is what each runtime is tried with: a server, keys, and the packages that were built.
+// project is what each runtime is tried with.
 type project struct {
-	env                    []string
-	wheel, tarball, module string
+	env []string // the server's URL, and keys
 }
 
 func TestInstalled(t *testing.T) {
@@ -309,11 +315,11 @@ func (p project) python(t *testing.T) {
 		t.Run(filepath.Base(interpreter), func(t *testing.T) {
 			empty := t.TempDir()
 			do(t, empty, nil, interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index",
-				"--find-links", tool(t, "wheels"), "--root-user-action", "ignore", "--target", "site", found[0])
-			env := append([]string{"PYTHONPATH=" + filepath.Join(empty, "site")}, p.env...)
-			own := env
+				"--find-links", tool(t, "wheels"), "--no-compile", "--root-user-action", "ignore", "--target", "site", found[0])
+			site := "PYTHONPATH=" + filepath.Join(empty, "site")
+			env, own := append([]string{site}, p.env...), []string{site}
 			if interpreter == python { // what ed25519 needs is built for this one
-				own = append([]string{"PYTHONPATH=" + filepath.Join(empty, "site") + string(filepath.ListSeparator) + tool(t, "python")}, p.env...)
+				own[0] += string(filepath.ListSeparator) + tool(t, "python")
 			}
 			do(t, empty, own, interpreter, "-m", "unittest", "discover", "-s", filepath.Join(source, "tests"))
 			done(t, do(t, empty, env, interpreter, absolute(t, "testdata/roundtrip.py")))
@@ -367,7 +373,9 @@ func (p project) typescript(t *testing.T) {
 			if err := exec.CommandContext(t.Context(), runtime.program, "--version").Run(); err != nil {
 				t.Skipf("SKIPPED: %s does not run on this machine: %v", runtime.name, err)
 			}
-			env := append([]string{"NAME=" + runtime.name, "WAY=" + runtime.way, "DENO_DIR=" + t.TempDir(), "DENO_NO_UPDATE_CHECK=1"}, p.env...)
+			env := append([]string{
+				"NAME=" + runtime.name, "WAY=" + runtime.way, "DENO_DIR=" + t.TempDir(), "DENO_NO_UPDATE_CHECK=1",
+			}, p.env...)
 			done(t, do(t, empty, env, runtime.program, append(runtime.args, "roundtrip.mjs")...))
 			if strings.HasPrefix(runtime.name, "node") && runtime.way == "import" {
 				do(t, empty, nil, runtime.program, "--test", "client.test.mjs")
