@@ -161,22 +161,36 @@ func TestASaveCarriesOneKeyAndFilesAreSentWhole(t *testing.T) {
 	}
 }
 
+// hanging never answers, and keeps what was sent.
+type hanging struct{ header http.Header }
+
+func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.header = r.Header
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
 func TestTimeoutAndContext(t *testing.T) {
-	ended := make(chan struct{})
-	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-ended })
-	t.Cleanup(func() { close(ended) })
-	s.c.timeout, s.c.retries = 20*time.Millisecond, 0
-	if _, err := s.Health(t.Context()); !errors.Is(err, ErrTimeout) {
+	sent := &hanging{}
+	client, err := New("http://mneme.test", "key", WithHTTPClient(&http.Client{Transport: sent}),
+		WithTimeout(20*time.Millisecond), WithMaxRetries(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Health(t.Context()); !errors.Is(err, ErrTimeout) {
 		t.Errorf("got %v", err)
 	}
-	if got := s.seen[0].header.Get("X-Timeout-Ms"); got != "20" {
+	if got := sent.header.Get("X-Timeout-Ms"); got != "20" {
 		t.Errorf("the server was told %q", got)
 	}
-	s.c.timeout = time.Hour
+	client.c.timeout = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
-	if _, err := s.Health(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := client.Health(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+	if got := sent.header.Get("X-Timeout-Ms"); got != "" {
+		t.Errorf("the server was told %q of a time beyond its own", got)
 	}
 }
 
