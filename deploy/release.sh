@@ -19,6 +19,20 @@ fi
 notes=$(awk '/^## / { inside = ($0 == "## Unreleased"); next } inside' CHANGELOG.md | grep -c '[^[:space:]]' || true)
 [ "$notes" -gt 0 ] || fail "CHANGELOG.md has nothing under \"## Unreleased\""
 
+# The SDKs have the server's version: a file, and what its line has before the version.
+each_sdk() {
+  "$1" sdk/python/pyproject.toml 'version = '
+  "$1" sdk/python/src/mneme/__init__.py '__version__ = '
+  "$1" sdk/typescript/package.json '  "version": '
+  "$1" sdk/go/client.go 'const Version = '
+}
+sdk_has() { grep -Eq "^$2\"[^\"]*\"" "$1" || fail "$1 has no line for the version"; }
+sdk_set() {
+  sed "s/^\($2\"\)[^\"]*/\1$version/" "$1" > "$1.new"
+  mv "$1.new" "$1"
+}
+each_sdk sdk_has
+
 make references >/dev/null || fail "make references failed"
 [ -z "$(git status --porcelain)" ] || {
   git --no-pager diff --stat
@@ -32,13 +46,15 @@ awk -v head="## $version - $(date -u +%Y-%m-%d)" '
   { print }' CHANGELOG.md > CHANGELOG.md.new
 mv CHANGELOG.md.new CHANGELOG.md
 cp docs/openapi.yaml docs/openapi.released.yaml
+each_sdk sdk_set
 if [ -n "${DRY_RUN:-}" ]; then
   git --no-pager diff --stat -p -- CHANGELOG.md
-  git --no-pager diff --stat -- docs
+  git --no-pager diff --stat -- docs sdk
   git checkout -q -- .
   echo "release: $tag would be cut"
   exit 0
 fi
 git commit -q -a -m "Release $version"
 git tag -a "$tag" -m "Mneme $version"
-echo "release: $tag is cut; push it with: git push origin HEAD $tag"
+git tag -a "sdk/go/$tag" -m "Mneme for Go $version" # of the module in that folder
+echo "release: $tag is cut; push it with: git push origin HEAD $tag sdk/go/$tag"

@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +29,14 @@ compatible:
 	test ! -e broken
 `
 
+// versions are the lines of the SDKs that a release changes, with a version to put in.
+var versions = map[string]string{
+	"sdk/python/pyproject.toml":        "[project]\nversion = \"%s\"\n\n[tool]\nuv = \"1\"\n",
+	"sdk/python/src/mneme/__init__.py": "__version__ = \"%s\"\n__all__ = [\"x\"]\n",
+	"sdk/typescript/package.json":      "{\n  \"name\": \"sdk\",\n  \"version\": \"%s\"\n}\n",
+	"sdk/go/client.go":                 "package mneme\n\nconst Version = \"%s\"\n",
+}
+
 type checkout struct {
 	t   *testing.T
 	dir string
@@ -49,6 +58,9 @@ func newCheckout(t *testing.T) checkout {
 	c.write("docs/generated.txt", "generated\n")
 	c.write("docs/openapi.yaml", "paths: [old, new]\n")
 	c.write("docs/openapi.released.yaml", "paths: [old]\n")
+	for file, text := range versions {
+		c.write(file, fmt.Sprintf(text, "0.1.0"))
+	}
 	c.git("init", "-q")
 	c.git("config", "user.name", "Test")
 	c.git("config", "user.email", "test@example.com")
@@ -133,6 +145,14 @@ func TestReleaseMovesTheNotesAndTags(t *testing.T) {
 	if head, tagged := c.git("rev-parse", "HEAD"), c.git("rev-parse", "v0.2.0^{commit}"); head != tagged {
 		t.Errorf("v0.2.0 is at %s, HEAD at %s", tagged, head)
 	}
+	for file, text := range versions {
+		if got, want := c.read(file), fmt.Sprintf(text, "0.2.0"); got != want {
+			t.Errorf("%s is %q, want %q", file, got, want)
+		}
+	}
+	if head, tagged := c.git("rev-parse", "HEAD"), c.git("rev-parse", "sdk/go/v0.2.0^{commit}"); head != tagged {
+		t.Errorf("the module's tag is at %s, HEAD at %s", tagged, head)
+	}
 	if got := c.git("status", "--porcelain"); got != "" {
 		t.Errorf("left behind: %s", got)
 	}
@@ -175,6 +195,10 @@ func TestReleaseRefuses(t *testing.T) {
 			c.write("docs/generated.txt", "by hand\n")
 			c.commit()
 		}, "not current"},
+		{"an SDK without a version", "0.2.0", func(c checkout) {
+			c.write("sdk/go/client.go", "package mneme\n")
+			c.commit()
+		}, "sdk/go/client.go has no line"},
 		{"an interface that breaks clients", "0.2.0", func(c checkout) {
 			c.write("broken", "")
 			c.commit()

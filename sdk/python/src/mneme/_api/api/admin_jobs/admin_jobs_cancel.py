@@ -1,0 +1,213 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.admin_job import AdminJob
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    job: str,
+    *,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(x_request_id, Unset):
+        headers["X-Request-Id"] = x_request_id
+
+    if not isinstance(x_timeout_ms, Unset):
+        headers["X-Timeout-Ms"] = str(x_timeout_ms)
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/admin/v1/jobs/{job}/cancel".format(
+            job=quote(str(job), safe=""),
+        ),
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> AdminJob | None:
+    if response.status_code == 200:
+        response_200 = AdminJob.from_dict(response.json())
+
+        return response_200
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[AdminJob]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    job: str,
+    *,
+    client: AuthenticatedClient,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[AdminJob]:
+    """End a job early
+
+     A queued job ends at once, a running one within seconds; `cancelling` is true until then. What it
+    has done by then stays done. Safe to repeat. A job that has ended otherwise, or cannot be cancelled,
+    answers 409.
+
+    Rate class: `admin`.
+
+    Args:
+        job (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AdminJob]
+    """
+
+    kwargs = _get_kwargs(
+        job=job,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    job: str,
+    *,
+    client: AuthenticatedClient,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> AdminJob | None:
+    """End a job early
+
+     A queued job ends at once, a running one within seconds; `cancelling` is true until then. What it
+    has done by then stays done. Safe to repeat. A job that has ended otherwise, or cannot be cancelled,
+    answers 409.
+
+    Rate class: `admin`.
+
+    Args:
+        job (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AdminJob
+    """
+
+    return sync_detailed(
+        job=job,
+        client=client,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    ).parsed
+
+
+async def asyncio_detailed(
+    job: str,
+    *,
+    client: AuthenticatedClient,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[AdminJob]:
+    """End a job early
+
+     A queued job ends at once, a running one within seconds; `cancelling` is true until then. What it
+    has done by then stays done. Safe to repeat. A job that has ended otherwise, or cannot be cancelled,
+    answers 409.
+
+    Rate class: `admin`.
+
+    Args:
+        job (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AdminJob]
+    """
+
+    kwargs = _get_kwargs(
+        job=job,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    job: str,
+    *,
+    client: AuthenticatedClient,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> AdminJob | None:
+    """End a job early
+
+     A queued job ends at once, a running one within seconds; `cancelling` is true until then. What it
+    has done by then stays done. Safe to repeat. A job that has ended otherwise, or cannot be cancelled,
+    answers 409.
+
+    Rate class: `admin`.
+
+    Args:
+        job (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AdminJob
+    """
+
+    return (
+        await asyncio_detailed(
+            job=job,
+            client=client,
+            x_request_id=x_request_id,
+            x_timeout_ms=x_timeout_ms,
+        )
+    ).parsed

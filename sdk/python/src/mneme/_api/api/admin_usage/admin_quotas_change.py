@@ -1,0 +1,235 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.usage_change_quotas import UsageChangeQuotas
+from ...models.usage_quotas import UsageQuotas
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    org: str,
+    *,
+    body: UsageChangeQuotas,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(x_request_id, Unset):
+        headers["X-Request-Id"] = x_request_id
+
+    if not isinstance(x_timeout_ms, Unset):
+        headers["X-Timeout-Ms"] = str(x_timeout_ms)
+
+    _kwargs: dict[str, Any] = {
+        "method": "patch",
+        "url": "/admin/v1/organizations/{org}/quotas".format(
+            org=quote(str(org), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> UsageQuotas | None:
+    if response.status_code == 200:
+        response_200 = UsageQuotas.from_dict(response.json())
+
+        return response_200
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[UsageQuotas]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    org: str,
+    *,
+    client: AuthenticatedClient,
+    body: UsageChangeQuotas,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[UsageQuotas]:
+    """Change an organization's quotas
+
+     A write that adds to what is bounded and would go over it answers 403 `quota_exceeded`, which says
+    what is used and how much the quota allows. What takes away, or adds nothing, is never refused. A
+    change holds at once on the server that answers, and within five seconds on others. For keys of all
+    organizations.
+
+    Rate class: `admin`.
+
+    Args:
+        org (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (UsageChangeQuotas):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[UsageQuotas]
+    """
+
+    kwargs = _get_kwargs(
+        org=org,
+        body=body,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    org: str,
+    *,
+    client: AuthenticatedClient,
+    body: UsageChangeQuotas,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> UsageQuotas | None:
+    """Change an organization's quotas
+
+     A write that adds to what is bounded and would go over it answers 403 `quota_exceeded`, which says
+    what is used and how much the quota allows. What takes away, or adds nothing, is never refused. A
+    change holds at once on the server that answers, and within five seconds on others. For keys of all
+    organizations.
+
+    Rate class: `admin`.
+
+    Args:
+        org (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (UsageChangeQuotas):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        UsageQuotas
+    """
+
+    return sync_detailed(
+        org=org,
+        client=client,
+        body=body,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    ).parsed
+
+
+async def asyncio_detailed(
+    org: str,
+    *,
+    client: AuthenticatedClient,
+    body: UsageChangeQuotas,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[UsageQuotas]:
+    """Change an organization's quotas
+
+     A write that adds to what is bounded and would go over it answers 403 `quota_exceeded`, which says
+    what is used and how much the quota allows. What takes away, or adds nothing, is never refused. A
+    change holds at once on the server that answers, and within five seconds on others. For keys of all
+    organizations.
+
+    Rate class: `admin`.
+
+    Args:
+        org (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (UsageChangeQuotas):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[UsageQuotas]
+    """
+
+    kwargs = _get_kwargs(
+        org=org,
+        body=body,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    org: str,
+    *,
+    client: AuthenticatedClient,
+    body: UsageChangeQuotas,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> UsageQuotas | None:
+    """Change an organization's quotas
+
+     A write that adds to what is bounded and would go over it answers 403 `quota_exceeded`, which says
+    what is used and how much the quota allows. What takes away, or adds nothing, is never refused. A
+    change holds at once on the server that answers, and within five seconds on others. For keys of all
+    organizations.
+
+    Rate class: `admin`.
+
+    Args:
+        org (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (UsageChangeQuotas):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        UsageQuotas
+    """
+
+    return (
+        await asyncio_detailed(
+            org=org,
+            client=client,
+            body=body,
+            x_request_id=x_request_id,
+            x_timeout_ms=x_timeout_ms,
+        )
+    ).parsed

@@ -1,0 +1,272 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.event_page import EventPage
+from ...models.events_list_kinds_item import (
+    EventsListKindsItem,
+)
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    after: str | Unset = UNSET,
+    kinds: list[EventsListKindsItem] | Unset = UNSET,
+    limit: int | Unset = 100,
+    wait: int | Unset = 0,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(x_request_id, Unset):
+        headers["X-Request-Id"] = x_request_id
+
+    if not isinstance(x_timeout_ms, Unset):
+        headers["X-Timeout-Ms"] = str(x_timeout_ms)
+
+    params: dict[str, Any] = {}
+
+    params["after"] = after
+
+    json_kinds: list[str] | Unset = UNSET
+    if not isinstance(kinds, Unset):
+        json_kinds = []
+        for kinds_item_data in kinds:
+            kinds_item: str = kinds_item_data
+            json_kinds.append(kinds_item)
+
+    params["kinds"] = json_kinds
+
+    params["limit"] = limit
+
+    params["wait"] = wait
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/events",
+        "params": params,
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> EventPage | None:
+    if response.status_code == 200:
+        response_200 = EventPage.from_dict(response.json())
+
+        return response_200
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[EventPage]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    after: str | Unset = UNSET,
+    kinds: list[EventsListKindsItem] | Unset = UNSET,
+    limit: int | Unset = 100,
+    wait: int | Unset = 0,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[EventPage]:
+    """Read what has happened
+
+     Events come in an order that a reader can rely on: anyone who goes on from `next_cursor` never
+    misses one that is kept. With `wait` the answer waits until there is an event. A cursor holds for
+    the kinds that it was made with. Keys limited to a namespace see what concerns it.
+
+    Rate class: `read`.
+
+    Args:
+        after (str | Unset):
+        kinds (list[EventsListKindsItem] | Unset):
+        limit (int | Unset):  Default: 100.
+        wait (int | Unset):  Default: 0.
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[EventPage]
+    """
+
+    kwargs = _get_kwargs(
+        after=after,
+        kinds=kinds,
+        limit=limit,
+        wait=wait,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    after: str | Unset = UNSET,
+    kinds: list[EventsListKindsItem] | Unset = UNSET,
+    limit: int | Unset = 100,
+    wait: int | Unset = 0,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> EventPage | None:
+    """Read what has happened
+
+     Events come in an order that a reader can rely on: anyone who goes on from `next_cursor` never
+    misses one that is kept. With `wait` the answer waits until there is an event. A cursor holds for
+    the kinds that it was made with. Keys limited to a namespace see what concerns it.
+
+    Rate class: `read`.
+
+    Args:
+        after (str | Unset):
+        kinds (list[EventsListKindsItem] | Unset):
+        limit (int | Unset):  Default: 100.
+        wait (int | Unset):  Default: 0.
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        EventPage
+    """
+
+    return sync_detailed(
+        client=client,
+        after=after,
+        kinds=kinds,
+        limit=limit,
+        wait=wait,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    after: str | Unset = UNSET,
+    kinds: list[EventsListKindsItem] | Unset = UNSET,
+    limit: int | Unset = 100,
+    wait: int | Unset = 0,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[EventPage]:
+    """Read what has happened
+
+     Events come in an order that a reader can rely on: anyone who goes on from `next_cursor` never
+    misses one that is kept. With `wait` the answer waits until there is an event. A cursor holds for
+    the kinds that it was made with. Keys limited to a namespace see what concerns it.
+
+    Rate class: `read`.
+
+    Args:
+        after (str | Unset):
+        kinds (list[EventsListKindsItem] | Unset):
+        limit (int | Unset):  Default: 100.
+        wait (int | Unset):  Default: 0.
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[EventPage]
+    """
+
+    kwargs = _get_kwargs(
+        after=after,
+        kinds=kinds,
+        limit=limit,
+        wait=wait,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    after: str | Unset = UNSET,
+    kinds: list[EventsListKindsItem] | Unset = UNSET,
+    limit: int | Unset = 100,
+    wait: int | Unset = 0,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> EventPage | None:
+    """Read what has happened
+
+     Events come in an order that a reader can rely on: anyone who goes on from `next_cursor` never
+    misses one that is kept. With `wait` the answer waits until there is an event. A cursor holds for
+    the kinds that it was made with. Keys limited to a namespace see what concerns it.
+
+    Rate class: `read`.
+
+    Args:
+        after (str | Unset):
+        kinds (list[EventsListKindsItem] | Unset):
+        limit (int | Unset):  Default: 100.
+        wait (int | Unset):  Default: 0.
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        EventPage
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            after=after,
+            kinds=kinds,
+            limit=limit,
+            wait=wait,
+            x_request_id=x_request_id,
+            x_timeout_ms=x_timeout_ms,
+        )
+    ).parsed

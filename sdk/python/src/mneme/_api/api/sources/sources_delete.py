@@ -1,0 +1,232 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.source import Source
+from ...models.sources_delete_documents import (
+    SourcesDeleteDocuments,
+)
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    id: str,
+    *,
+    documents: SourcesDeleteDocuments | Unset = "keep",
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(x_request_id, Unset):
+        headers["X-Request-Id"] = x_request_id
+
+    if not isinstance(x_timeout_ms, Unset):
+        headers["X-Timeout-Ms"] = str(x_timeout_ms)
+
+    params: dict[str, Any] = {}
+
+    json_documents: str | Unset = UNSET
+    if not isinstance(documents, Unset):
+        json_documents = documents
+
+    params["documents"] = json_documents
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "delete",
+        "url": "/sources/{id}".format(
+            id=quote(str(id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Source | None:
+    if response.status_code == 202:
+        response_202 = Source.from_dict(response.json())
+
+        return response_202
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Source]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    documents: SourcesDeleteDocuments | Unset = "keep",
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[Source]:
+    """Disconnect a source
+
+     Its documents stay, as if they had been written directly, unless `documents` is delete.
+
+    Rate class: `admin`.
+
+    Args:
+        id (str):
+        documents (SourcesDeleteDocuments | Unset):  Default: 'keep'.
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Source]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        documents=documents,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    documents: SourcesDeleteDocuments | Unset = "keep",
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Source | None:
+    """Disconnect a source
+
+     Its documents stay, as if they had been written directly, unless `documents` is delete.
+
+    Rate class: `admin`.
+
+    Args:
+        id (str):
+        documents (SourcesDeleteDocuments | Unset):  Default: 'keep'.
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Source
+    """
+
+    return sync_detailed(
+        id=id,
+        client=client,
+        documents=documents,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    documents: SourcesDeleteDocuments | Unset = "keep",
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[Source]:
+    """Disconnect a source
+
+     Its documents stay, as if they had been written directly, unless `documents` is delete.
+
+    Rate class: `admin`.
+
+    Args:
+        id (str):
+        documents (SourcesDeleteDocuments | Unset):  Default: 'keep'.
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Source]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        documents=documents,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    documents: SourcesDeleteDocuments | Unset = "keep",
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Source | None:
+    """Disconnect a source
+
+     Its documents stay, as if they had been written directly, unless `documents` is delete.
+
+    Rate class: `admin`.
+
+    Args:
+        id (str):
+        documents (SourcesDeleteDocuments | Unset):  Default: 'keep'.
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Source
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            client=client,
+            documents=documents,
+            x_request_id=x_request_id,
+            x_timeout_ms=x_timeout_ms,
+        )
+    ).parsed

@@ -1,0 +1,224 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.source_begin_run import SourceBeginRun
+from ...models.source_begun import SourceBegun
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    id: str,
+    *,
+    body: SourceBeginRun | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(x_request_id, Unset):
+        headers["X-Request-Id"] = x_request_id
+
+    if not isinstance(x_timeout_ms, Unset):
+        headers["X-Timeout-Ms"] = str(x_timeout_ms)
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/sources/{id}/runs".format(
+            id=quote(str(id), safe=""),
+        ),
+    }
+
+    if not isinstance(body, Unset):
+        _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> SourceBegun | None:
+    if response.status_code == 201:
+        response_201 = SourceBegun.from_dict(response.json())
+
+        return response_201
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[SourceBegun]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: SourceBeginRun | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[SourceBegun]:
+    """Begin to bring everything that a source of kind push has
+
+     A run that is under way is cancelled. One that brings nothing for an hour is interrupted.
+
+    Rate class: `admin`.
+
+    Args:
+        id (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (SourceBeginRun | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[SourceBegun]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        body=body,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: SourceBeginRun | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> SourceBegun | None:
+    """Begin to bring everything that a source of kind push has
+
+     A run that is under way is cancelled. One that brings nothing for an hour is interrupted.
+
+    Rate class: `admin`.
+
+    Args:
+        id (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (SourceBeginRun | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        SourceBegun
+    """
+
+    return sync_detailed(
+        id=id,
+        client=client,
+        body=body,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: SourceBeginRun | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[SourceBegun]:
+    """Begin to bring everything that a source of kind push has
+
+     A run that is under way is cancelled. One that brings nothing for an hour is interrupted.
+
+    Rate class: `admin`.
+
+    Args:
+        id (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (SourceBeginRun | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[SourceBegun]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        body=body,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: SourceBeginRun | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> SourceBegun | None:
+    """Begin to bring everything that a source of kind push has
+
+     A run that is under way is cancelled. One that brings nothing for an hour is interrupted.
+
+    Rate class: `admin`.
+
+    Args:
+        id (str):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (SourceBeginRun | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        SourceBegun
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            client=client,
+            body=body,
+            x_request_id=x_request_id,
+            x_timeout_ms=x_timeout_ms,
+        )
+    ).parsed

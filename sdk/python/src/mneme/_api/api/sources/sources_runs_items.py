@@ -1,0 +1,268 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.source_run_items import SourceRunItems
+from ...models.sources_runs_items_status import (
+    SourcesRunsItemsStatus,
+)
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    id: str,
+    run: str,
+    *,
+    status: SourcesRunsItemsStatus | Unset = UNSET,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(x_request_id, Unset):
+        headers["X-Request-Id"] = x_request_id
+
+    if not isinstance(x_timeout_ms, Unset):
+        headers["X-Timeout-Ms"] = str(x_timeout_ms)
+
+    params: dict[str, Any] = {}
+
+    json_status: str | Unset = UNSET
+    if not isinstance(status, Unset):
+        json_status = status
+
+    params["status"] = json_status
+
+    params["limit"] = limit
+
+    params["cursor"] = cursor
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/sources/{id}/runs/{run}/items".format(
+            id=quote(str(id), safe=""),
+            run=quote(str(run), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> SourceRunItems | None:
+    if response.status_code == 200:
+        response_200 = SourceRunItems.from_dict(response.json())
+
+        return response_200
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[SourceRunItems]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    run: str,
+    *,
+    client: AuthenticatedClient,
+    status: SourcesRunsItemsStatus | Unset = UNSET,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[SourceRunItems]:
+    """List what a run did with items that did not stay as they were
+
+     Rate class: `admin`.
+
+    Args:
+        id (str):
+        run (str):
+        status (SourcesRunsItemsStatus | Unset):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[SourceRunItems]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        run=run,
+        status=status,
+        limit=limit,
+        cursor=cursor,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    run: str,
+    *,
+    client: AuthenticatedClient,
+    status: SourcesRunsItemsStatus | Unset = UNSET,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> SourceRunItems | None:
+    """List what a run did with items that did not stay as they were
+
+     Rate class: `admin`.
+
+    Args:
+        id (str):
+        run (str):
+        status (SourcesRunsItemsStatus | Unset):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        SourceRunItems
+    """
+
+    return sync_detailed(
+        id=id,
+        run=run,
+        client=client,
+        status=status,
+        limit=limit,
+        cursor=cursor,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    run: str,
+    *,
+    client: AuthenticatedClient,
+    status: SourcesRunsItemsStatus | Unset = UNSET,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[SourceRunItems]:
+    """List what a run did with items that did not stay as they were
+
+     Rate class: `admin`.
+
+    Args:
+        id (str):
+        run (str):
+        status (SourcesRunsItemsStatus | Unset):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[SourceRunItems]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        run=run,
+        status=status,
+        limit=limit,
+        cursor=cursor,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    run: str,
+    *,
+    client: AuthenticatedClient,
+    status: SourcesRunsItemsStatus | Unset = UNSET,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> SourceRunItems | None:
+    """List what a run did with items that did not stay as they were
+
+     Rate class: `admin`.
+
+    Args:
+        id (str):
+        run (str):
+        status (SourcesRunsItemsStatus | Unset):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        SourceRunItems
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            run=run,
+            client=client,
+            status=status,
+            limit=limit,
+            cursor=cursor,
+            x_request_id=x_request_id,
+            x_timeout_ms=x_timeout_ms,
+        )
+    ).parsed

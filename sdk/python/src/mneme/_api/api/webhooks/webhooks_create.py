@@ -1,0 +1,215 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.webhook_create import WebhookCreate
+from ...models.webhook_made import WebhookMade
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    body: WebhookCreate,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(x_request_id, Unset):
+        headers["X-Request-Id"] = x_request_id
+
+    if not isinstance(x_timeout_ms, Unset):
+        headers["X-Timeout-Ms"] = str(x_timeout_ms)
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/webhooks",
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> WebhookMade | None:
+    if response.status_code == 201:
+        response_201 = WebhookMade.from_dict(response.json())
+
+        return response_201
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[WebhookMade]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    body: WebhookCreate,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[WebhookMade]:
+    """Make a webhook
+
+     From now on the organization's events are recorded and sent to the URL, signed as Standard Webhooks
+    1.0 says. The secret is shown this once. An organization has 20 webhooks at most. Events of
+    memories, end users, keys and quotas are for admin keys, and so are webhooks that get them.
+
+    Rate class: `admin`.
+
+    Args:
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (WebhookCreate):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[WebhookMade]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    body: WebhookCreate,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> WebhookMade | None:
+    """Make a webhook
+
+     From now on the organization's events are recorded and sent to the URL, signed as Standard Webhooks
+    1.0 says. The secret is shown this once. An organization has 20 webhooks at most. Events of
+    memories, end users, keys and quotas are for admin keys, and so are webhooks that get them.
+
+    Rate class: `admin`.
+
+    Args:
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (WebhookCreate):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        WebhookMade
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    body: WebhookCreate,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[WebhookMade]:
+    """Make a webhook
+
+     From now on the organization's events are recorded and sent to the URL, signed as Standard Webhooks
+    1.0 says. The secret is shown this once. An organization has 20 webhooks at most. Events of
+    memories, end users, keys and quotas are for admin keys, and so are webhooks that get them.
+
+    Rate class: `admin`.
+
+    Args:
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (WebhookCreate):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[WebhookMade]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    body: WebhookCreate,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> WebhookMade | None:
+    """Make a webhook
+
+     From now on the organization's events are recorded and sent to the URL, signed as Standard Webhooks
+    1.0 says. The secret is shown this once. An organization has 20 webhooks at most. Events of
+    memories, end users, keys and quotas are for admin keys, and so are webhooks that get them.
+
+    Rate class: `admin`.
+
+    Args:
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+        body (WebhookCreate):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        WebhookMade
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+            x_request_id=x_request_id,
+            x_timeout_ms=x_timeout_ms,
+        )
+    ).parsed

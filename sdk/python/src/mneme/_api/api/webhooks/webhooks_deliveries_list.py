@@ -1,0 +1,254 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.webhook_deliveries import WebhookDeliveries
+from ...models.webhooks_deliveries_list_status import (
+    WebhooksDeliveriesListStatus,
+)
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    id: str,
+    *,
+    status: WebhooksDeliveriesListStatus | Unset = UNSET,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(x_request_id, Unset):
+        headers["X-Request-Id"] = x_request_id
+
+    if not isinstance(x_timeout_ms, Unset):
+        headers["X-Timeout-Ms"] = str(x_timeout_ms)
+
+    params: dict[str, Any] = {}
+
+    json_status: str | Unset = UNSET
+    if not isinstance(status, Unset):
+        json_status = status
+
+    params["status"] = json_status
+
+    params["limit"] = limit
+
+    params["cursor"] = cursor
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/webhooks/{id}/deliveries".format(
+            id=quote(str(id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> WebhookDeliveries | None:
+    if response.status_code == 200:
+        response_200 = WebhookDeliveries.from_dict(response.json())
+
+        return response_200
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[WebhookDeliveries]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    status: WebhooksDeliveriesListStatus | Unset = UNSET,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[WebhookDeliveries]:
+    """List the deliveries of a webhook
+
+     Rate class: `admin`.
+
+    Args:
+        id (str):
+        status (WebhooksDeliveriesListStatus | Unset):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[WebhookDeliveries]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        status=status,
+        limit=limit,
+        cursor=cursor,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    status: WebhooksDeliveriesListStatus | Unset = UNSET,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> WebhookDeliveries | None:
+    """List the deliveries of a webhook
+
+     Rate class: `admin`.
+
+    Args:
+        id (str):
+        status (WebhooksDeliveriesListStatus | Unset):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        WebhookDeliveries
+    """
+
+    return sync_detailed(
+        id=id,
+        client=client,
+        status=status,
+        limit=limit,
+        cursor=cursor,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    status: WebhooksDeliveriesListStatus | Unset = UNSET,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> Response[WebhookDeliveries]:
+    """List the deliveries of a webhook
+
+     Rate class: `admin`.
+
+    Args:
+        id (str):
+        status (WebhooksDeliveriesListStatus | Unset):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[WebhookDeliveries]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        status=status,
+        limit=limit,
+        cursor=cursor,
+        x_request_id=x_request_id,
+        x_timeout_ms=x_timeout_ms,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    status: WebhooksDeliveriesListStatus | Unset = UNSET,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+    x_request_id: str | Unset = UNSET,
+    x_timeout_ms: int | Unset = UNSET,
+) -> WebhookDeliveries | None:
+    """List the deliveries of a webhook
+
+     Rate class: `admin`.
+
+    Args:
+        id (str):
+        status (WebhooksDeliveriesListStatus | Unset):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+        x_request_id (str | Unset):
+        x_timeout_ms (int | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        WebhookDeliveries
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            client=client,
+            status=status,
+            limit=limit,
+            cursor=cursor,
+            x_request_id=x_request_id,
+            x_timeout_ms=x_timeout_ms,
+        )
+    ).parsed

@@ -1,0 +1,775 @@
+"""Contains all the data models used in inputs/outputs"""
+
+from .admin_audit_export_actor import AdminAuditExportActor
+from .admin_audit_export_csv_actor import AdminAuditExportCsvActor
+from .admin_audit_list_actor import AdminAuditListActor
+from .admin_certificate import AdminCertificate
+from .admin_change_integration import AdminChangeIntegration
+from .admin_change_key import AdminChangeKey
+from .admin_change_key_limits import AdminChangeKeyLimits
+from .admin_change_organization import AdminChangeOrganization
+from .admin_configuration import AdminConfiguration
+from .admin_create_integration import AdminCreateIntegration
+from .admin_create_integration_key import AdminCreateIntegrationKey
+from .admin_create_integration_key_kind import AdminCreateIntegrationKeyKind
+from .admin_create_integration_key_limits import AdminCreateIntegrationKeyLimits
+from .admin_create_integration_key_scopes_item import (
+    AdminCreateIntegrationKeyScopesItem,
+)
+from .admin_create_key import AdminCreateKey
+from .admin_create_key_kind import AdminCreateKeyKind
+from .admin_create_key_limits import AdminCreateKeyLimits
+from .admin_create_organization import AdminCreateOrganization
+from .admin_deleted import AdminDeleted
+from .admin_discarded import AdminDiscarded
+from .admin_document_line import AdminDocumentLine
+from .admin_document_line_type import AdminDocumentLineType
+from .admin_end_line import AdminEndLine
+from .admin_end_line_type import AdminEndLineType
+from .admin_end_user import AdminEndUser
+from .admin_end_users import AdminEndUsers
+from .admin_error_line import AdminErrorLine
+from .admin_error_line_type import AdminErrorLineType
+from .admin_events_list_kinds_item import AdminEventsListKindsItem
+from .admin_export_end import AdminExportEnd
+from .admin_export_end_type import AdminExportEndType
+from .admin_export_grant import AdminExportGrant
+from .admin_export_head import AdminExportHead
+from .admin_export_head_type import AdminExportHeadType
+from .admin_export_memory import AdminExportMemory
+from .admin_export_memory_type import AdminExportMemoryType
+from .admin_export_receipt import AdminExportReceipt
+from .admin_export_receipt_operation import AdminExportReceiptOperation
+from .admin_export_receipt_outcome import AdminExportReceiptOutcome
+from .admin_export_receipt_type import AdminExportReceiptType
+from .admin_export_record import AdminExportRecord
+from .admin_export_record_status import AdminExportRecordStatus
+from .admin_export_record_type import AdminExportRecordType
+from .admin_header_line import AdminHeaderLine
+from .admin_header_line_type import AdminHeaderLineType
+from .admin_imported_namespace import AdminImportedNamespace
+from .admin_integration import AdminIntegration
+from .admin_integrations import AdminIntegrations
+from .admin_issued_key import AdminIssuedKey
+from .admin_issued_key_kind import AdminIssuedKeyKind
+from .admin_issued_key_limits import AdminIssuedKeyLimits
+from .admin_issued_key_state import AdminIssuedKeyState
+from .admin_job import AdminJob
+from .admin_job_error import AdminJobError
+from .admin_job_status import AdminJobStatus
+from .admin_jobs import AdminJobs
+from .admin_jobs_list_status import AdminJobsListStatus
+from .admin_key import AdminKey
+from .admin_key_kind import AdminKeyKind
+from .admin_key_limits import AdminKeyLimits
+from .admin_key_state import AdminKeyState
+from .admin_keys import AdminKeys
+from .admin_namespace import AdminNamespace
+from .admin_namespace_line import AdminNamespaceLine
+from .admin_namespace_line_type import AdminNamespaceLineType
+from .admin_namespaces import AdminNamespaces
+from .admin_namespaces_import_on_conflict import AdminNamespacesImportOnConflict
+from .admin_organization import AdminOrganization
+from .admin_organization_deletion import AdminOrganizationDeletion
+from .admin_organization_deletion_status import AdminOrganizationDeletionStatus
+from .admin_organization_line import AdminOrganizationLine
+from .admin_organization_line_type import AdminOrganizationLineType
+from .admin_organization_removed import AdminOrganizationRemoved
+from .admin_organizations import AdminOrganizations
+from .admin_partition_line import AdminPartitionLine
+from .admin_partition_line_type import AdminPartitionLineType
+from .admin_quota_change import AdminQuotaChange
+from .admin_quotas import AdminQuotas
+from .admin_rate import AdminRate
+from .admin_rate_change import AdminRateChange
+from .admin_reindex import AdminReindex
+from .admin_reindex_failed import AdminReindexFailed
+from .admin_reindex_user import AdminReindexUser
+from .admin_reindexing import AdminReindexing
+from .admin_reindexing_status import AdminReindexingStatus
+from .admin_revoked import AdminRevoked
+from .admin_rotate_key import AdminRotateKey
+from .admin_shadow import AdminShadow
+from .admin_shadow_state import AdminShadowState
+from .admin_trailer_line import AdminTrailerLine
+from .admin_trailer_line_type import AdminTrailerLineType
+from .admin_ungranted import AdminUngranted
+from .admin_usage_export_csv_by import AdminUsageExportCsvBy
+from .admin_usage_list_by import AdminUsageListBy
+from .admin_webhooks_deliveries_list_status import AdminWebhooksDeliveriesListStatus
+from .audit_problem import AuditProblem
+from .audit_problem_kind import AuditProblemKind
+from .audit_record import AuditRecord
+from .audit_record_actor import AuditRecordActor
+from .audit_records import AuditRecords
+from .audit_verification import AuditVerification
+from .check_outcome import CheckOutcome
+from .check_removed import CheckRemoved
+from .check_report import CheckReport
+from .check_save import CheckSave
+from .check_save_mode import CheckSaveMode
+from .check_saved import CheckSaved
+from .check_saved_list import CheckSavedList
+from .check_saved_mode import CheckSavedMode
+from .check_source import CheckSource
+from .check_source_secrets import CheckSourceSecrets
+from .create_namespace import CreateNamespace
+from .create_source import CreateSource
+from .create_source_deletions import CreateSourceDeletions
+from .create_source_secrets import CreateSourceSecrets
+from .dataset_contents import DatasetContents
+from .dataset_counts import DatasetCounts
+from .dataset_document import DatasetDocument
+from .dataset_end import DatasetEnd
+from .dataset_failure import DatasetFailure
+from .dataset_header import DatasetHeader
+from .dataset_header_format import DatasetHeaderFormat
+from .dataset_header_version import DatasetHeaderVersion
+from .dataset_models import DatasetModels
+from .dataset_namespace import DatasetNamespace
+from .dataset_organization import DatasetOrganization
+from .dataset_partition import DatasetPartition
+from .dataset_partition_space import DatasetPartitionSpace
+from .dataset_trailer import DatasetTrailer
+from .degraded import Degraded
+from .degraded_part import DegradedPart
+from .degraded_reason import DegradedReason
+from .delete_documents import DeleteDocuments
+from .document import Document
+from .document_chunk import DocumentChunk
+from .document_deleted_some import DocumentDeletedSome
+from .document_failure import DocumentFailure
+from .document_head import DocumentHead
+from .document_input import DocumentInput
+from .document_operation import DocumentOperation
+from .document_operation_status import DocumentOperationStatus
+from .document_page import DocumentPage
+from .document_written import DocumentWritten
+from .documents_event import DocumentsEvent
+from .documents_get_include_item import DocumentsGetIncludeItem
+from .documents_list_order import DocumentsListOrder
+from .error import Error
+from .error_detail import ErrorDetail
+from .event import Event
+from .event_data import EventData
+from .event_delivery import EventDelivery
+from .event_delivery_status import EventDeliveryStatus
+from .event_documents_data import EventDocumentsData
+from .event_key_data import EventKeyData
+from .event_kind_info import EventKindInfo
+from .event_kind_info_keys import EventKindInfoKeys
+from .event_kind_info_schema import EventKindInfoSchema
+from .event_kind_list import EventKindList
+from .event_memory_data import EventMemoryData
+from .event_model_data import EventModelData
+from .event_model_data_kind import EventModelDataKind
+from .event_model_data_status import EventModelDataStatus
+from .event_namespace_data import EventNamespaceData
+from .event_page import EventPage
+from .event_quota_data import EventQuotaData
+from .event_quota_data_quota import EventQuotaDataQuota
+from .event_run_counts import EventRunCounts
+from .event_run_data import EventRunData
+from .event_run_data_status import EventRunDataStatus
+from .event_source_data import EventSourceData
+from .event_source_data_state import EventSourceDataState
+from .event_told import EventTold
+from .event_told_data import EventToldData
+from .event_user_data import EventUserData
+from .event_webhook_data import EventWebhookData
+from .event_webhook_data_reason import EventWebhookDataReason
+from .events_list_kinds_item import EventsListKindsItem
+from .file import File
+from .file_accepted import FileAccepted
+from .file_accepted_status import FileAcceptedStatus
+from .file_chunk import FileChunk
+from .file_failure import FileFailure
+from .file_failure_code import FileFailureCode
+from .file_form import FileForm
+from .file_format import FileFormat
+from .file_formats import FileFormats
+from .file_outcome import FileOutcome
+from .file_status import FileStatus
+from .file_uploaded import FileUploaded
+from .filter_ import Filter
+from .key_event import KeyEvent
+from .member import Member
+from .member_change import MemberChange
+from .member_change_role import MemberChangeRole
+from .member_invite import MemberInvite
+from .member_invite_role import MemberInviteRole
+from .member_invited import MemberInvited
+from .member_invited_role import MemberInvitedRole
+from .member_invited_state import MemberInvitedState
+from .member_removed import MemberRemoved
+from .member_role import MemberRole
+from .member_state import MemberState
+from .members import Members
+from .memory import Memory
+from .memory_applied import MemoryApplied
+from .memory_backends import MemoryBackends
+from .memory_batch import MemoryBatch
+from .memory_batch_item import MemoryBatchItem
+from .memory_create_grant import MemoryCreateGrant
+from .memory_create_grant_secrets import MemoryCreateGrantSecrets
+from .memory_delete import MemoryDelete
+from .memory_deleted import MemoryDeleted
+from .memory_erased_user import MemoryErasedUser
+from .memory_error import MemoryError_
+from .memory_error_details import MemoryErrorDetails
+from .memory_event import MemoryEvent
+from .memory_grant import MemoryGrant
+from .memory_grant_upstream import MemoryGrantUpstream
+from .memory_granted import MemoryGranted
+from .memory_grants import MemoryGrants
+from .memory_integration import MemoryIntegration
+from .memory_page import MemoryPage
+from .memory_plane import MemoryPlane
+from .memory_plane_status import MemoryPlaneStatus
+from .memory_query import MemoryQuery
+from .memory_quotas import MemoryQuotas
+from .memory_receipt import MemoryReceipt
+from .memory_receipt_operation import MemoryReceiptOperation
+from .memory_receipt_outcome import MemoryReceiptOutcome
+from .memory_record import MemoryRecord
+from .memory_record_status import MemoryRecordStatus
+from .memory_ref import MemoryRef
+from .memory_result import MemoryResult
+from .memory_results import MemoryResults
+from .memory_save import MemorySave
+from .memory_saved import MemorySaved
+from .memory_saved_batch import MemorySavedBatch
+from .memory_saved_one import MemorySavedOne
+from .memory_status import MemoryStatus
+from .memory_upsert import MemoryUpsert
+from .metadata import Metadata
+from .model import Model
+from .model_event import ModelEvent
+from .model_kind import ModelKind
+from .model_list import ModelList
+from .model_runtime import ModelRuntime
+from .model_status import ModelStatus
+from .models_list_kind import ModelsListKind
+from .namespace import Namespace
+from .namespace_created import NamespaceCreated
+from .namespace_deleted import NamespaceDeleted
+from .namespace_event import NamespaceEvent
+from .namespace_page import NamespacePage
+from .port_origin import PortOrigin
+from .port_source_counts import PortSourceCounts
+from .query_explain import QueryExplain
+from .query_hit import QueryHit
+from .query_neighbor import QueryNeighbor
+from .query_rank import QueryRank
+from .query_request import QueryRequest
+from .query_request_mode import QueryRequestMode
+from .query_request_retrievers_type_0_item import QueryRequestRetrieversType0Item
+from .query_request_weights_type_0 import QueryRequestWeightsType0
+from .query_rerank import QueryRerank
+from .query_result import QueryResult
+from .query_result_retrievers_item import QueryResultRetrieversItem
+from .query_result_score_kind import QueryResultScoreKind
+from .query_span import QuerySpan
+from .quota_event import QuotaEvent
+from .recall_answer import RecallAnswer
+from .recall_citation import RecallCitation
+from .recall_request import RecallRequest
+from .recall_usage import RecallUsage
+from .reindex_comparison import ReindexComparison
+from .rerank_alias_request import RerankAliasRequest
+from .rerank_alias_request_documents_item_type_1 import (
+    RerankAliasRequestDocumentsItemType1,
+)
+from .rerank_alias_request_rank_fields_type_0_item import (
+    RerankAliasRequestRankFieldsType0Item,
+)
+from .rerank_alias_scored import RerankAliasScored
+from .rerank_alias_scored_document_type_1 import RerankAliasScoredDocumentType1
+from .rerank_meta import RerankMeta
+from .rerank_meta_api_version import RerankMetaApiVersion
+from .rerank_meta_billed_units import RerankMetaBilledUnits
+from .rerank_request import RerankRequest
+from .rerank_result import RerankResult
+from .rerank_scored import RerankScored
+from .rerank_usage import RerankUsage
+from .rerank_v1_result import RerankV1Result
+from .rerank_v2_result import RerankV2Result
+from .run_event import RunEvent
+from .source import Source
+from .source_apply_deletions import SourceApplyDeletions
+from .source_begin_run import SourceBeginRun
+from .source_begin_run_mode import SourceBeginRunMode
+from .source_begun import SourceBegun
+from .source_begun_mode import SourceBegunMode
+from .source_begun_status import SourceBegunStatus
+from .source_begun_trigger import SourceBegunTrigger
+from .source_checked import SourceChecked
+from .source_complete_run import SourceCompleteRun
+from .source_deletions import SourceDeletions
+from .source_event import SourceEvent
+from .source_item import SourceItem
+from .source_item_status import SourceItemStatus
+from .source_items import SourceItems
+from .source_kind import SourceKind
+from .source_kinds import SourceKinds
+from .source_listed import SourceListed
+from .source_problem import SourceProblem
+from .source_push_item import SourcePushItem
+from .source_push_items import SourcePushItems
+from .source_pushed import SourcePushed
+from .source_pushed_item import SourcePushedItem
+from .source_pushed_item_status import SourcePushedItemStatus
+from .source_reason import SourceReason
+from .source_run import SourceRun
+from .source_run_item import SourceRunItem
+from .source_run_item_status import SourceRunItemStatus
+from .source_run_items import SourceRunItems
+from .source_run_mode import SourceRunMode
+from .source_run_status import SourceRunStatus
+from .source_run_trigger import SourceRunTrigger
+from .source_runs import SourceRuns
+from .source_schedule import SourceSchedule
+from .source_schedule_output import SourceScheduleOutput
+from .source_state import SourceState
+from .sources import Sources
+from .sources_delete_documents import SourcesDeleteDocuments
+from .sources_items_list_status import SourcesItemsListStatus
+from .sources_list_state import SourcesListState
+from .sources_runs_items_status import SourcesRunsItemsStatus
+from .status_check import StatusCheck
+from .status_check_status import StatusCheckStatus
+from .status_deep import StatusDeep
+from .status_deep_checks import StatusDeepChecks
+from .status_deep_status import StatusDeepStatus
+from .status_health import StatusHealth
+from .status_health_status import StatusHealthStatus
+from .sync_source import SyncSource
+from .update_source import UpdateSource
+from .update_source_deletions import UpdateSourceDeletions
+from .update_source_secrets import UpdateSourceSecrets
+from .usage_all_kept import UsageAllKept
+from .usage_change_quotas import UsageChangeQuotas
+from .usage_kept import UsageKept
+from .usage_quota import UsageQuota
+from .usage_quotas import UsageQuotas
+from .usage_row import UsageRow
+from .usage_rows import UsageRows
+from .user_event import UserEvent
+from .webhook import Webhook
+from .webhook_attempt import WebhookAttempt
+from .webhook_change import WebhookChange
+from .webhook_change_kinds_type_0_item import WebhookChangeKindsType0Item
+from .webhook_change_of import WebhookChangeOf
+from .webhook_change_of_kinds_type_0_item import WebhookChangeOfKindsType0Item
+from .webhook_create import WebhookCreate
+from .webhook_create_kinds_item import WebhookCreateKindsItem
+from .webhook_create_of import WebhookCreateOf
+from .webhook_create_of_kinds_item import WebhookCreateOfKindsItem
+from .webhook_create_of_signature import WebhookCreateOfSignature
+from .webhook_create_signature import WebhookCreateSignature
+from .webhook_deleted import WebhookDeleted
+from .webhook_deliveries import WebhookDeliveries
+from .webhook_delivery import WebhookDelivery
+from .webhook_delivery_status import WebhookDeliveryStatus
+from .webhook_event import WebhookEvent
+from .webhook_made import WebhookMade
+from .webhook_made_signature import WebhookMadeSignature
+from .webhook_made_state import WebhookMadeState
+from .webhook_recover import WebhookRecover
+from .webhook_recover_of import WebhookRecoverOf
+from .webhook_recovered import WebhookRecovered
+from .webhook_rotate import WebhookRotate
+from .webhook_rotate_of import WebhookRotateOf
+from .webhook_secret import WebhookSecret
+from .webhook_signature import WebhookSignature
+from .webhook_state import WebhookState
+from .webhook_tested import WebhookTested
+from .webhooks import Webhooks
+from .webhooks_deliveries_list_status import WebhooksDeliveriesListStatus
+from .write_documents import WriteDocuments
+from .written_document import WrittenDocument
+
+__all__ = (
+    "AdminAuditExportActor",
+    "AdminAuditExportCsvActor",
+    "AdminAuditListActor",
+    "AdminCertificate",
+    "AdminChangeIntegration",
+    "AdminChangeKey",
+    "AdminChangeKeyLimits",
+    "AdminChangeOrganization",
+    "AdminConfiguration",
+    "AdminCreateIntegration",
+    "AdminCreateIntegrationKey",
+    "AdminCreateIntegrationKeyKind",
+    "AdminCreateIntegrationKeyLimits",
+    "AdminCreateIntegrationKeyScopesItem",
+    "AdminCreateKey",
+    "AdminCreateKeyKind",
+    "AdminCreateKeyLimits",
+    "AdminCreateOrganization",
+    "AdminDeleted",
+    "AdminDiscarded",
+    "AdminDocumentLine",
+    "AdminDocumentLineType",
+    "AdminEndLine",
+    "AdminEndLineType",
+    "AdminEndUser",
+    "AdminEndUsers",
+    "AdminErrorLine",
+    "AdminErrorLineType",
+    "AdminEventsListKindsItem",
+    "AdminExportEnd",
+    "AdminExportEndType",
+    "AdminExportGrant",
+    "AdminExportHead",
+    "AdminExportHeadType",
+    "AdminExportMemory",
+    "AdminExportMemoryType",
+    "AdminExportReceipt",
+    "AdminExportReceiptOperation",
+    "AdminExportReceiptOutcome",
+    "AdminExportReceiptType",
+    "AdminExportRecord",
+    "AdminExportRecordStatus",
+    "AdminExportRecordType",
+    "AdminHeaderLine",
+    "AdminHeaderLineType",
+    "AdminImportedNamespace",
+    "AdminIntegration",
+    "AdminIntegrations",
+    "AdminIssuedKey",
+    "AdminIssuedKeyKind",
+    "AdminIssuedKeyLimits",
+    "AdminIssuedKeyState",
+    "AdminJob",
+    "AdminJobError",
+    "AdminJobStatus",
+    "AdminJobs",
+    "AdminJobsListStatus",
+    "AdminKey",
+    "AdminKeyKind",
+    "AdminKeyLimits",
+    "AdminKeyState",
+    "AdminKeys",
+    "AdminNamespace",
+    "AdminNamespaceLine",
+    "AdminNamespaceLineType",
+    "AdminNamespaces",
+    "AdminNamespacesImportOnConflict",
+    "AdminOrganization",
+    "AdminOrganizationDeletion",
+    "AdminOrganizationDeletionStatus",
+    "AdminOrganizationLine",
+    "AdminOrganizationLineType",
+    "AdminOrganizationRemoved",
+    "AdminOrganizations",
+    "AdminPartitionLine",
+    "AdminPartitionLineType",
+    "AdminQuotaChange",
+    "AdminQuotas",
+    "AdminRate",
+    "AdminRateChange",
+    "AdminReindex",
+    "AdminReindexFailed",
+    "AdminReindexUser",
+    "AdminReindexing",
+    "AdminReindexingStatus",
+    "AdminRevoked",
+    "AdminRotateKey",
+    "AdminShadow",
+    "AdminShadowState",
+    "AdminTrailerLine",
+    "AdminTrailerLineType",
+    "AdminUngranted",
+    "AdminUsageExportCsvBy",
+    "AdminUsageListBy",
+    "AdminWebhooksDeliveriesListStatus",
+    "AuditProblem",
+    "AuditProblemKind",
+    "AuditRecord",
+    "AuditRecordActor",
+    "AuditRecords",
+    "AuditVerification",
+    "CheckOutcome",
+    "CheckRemoved",
+    "CheckReport",
+    "CheckSave",
+    "CheckSaveMode",
+    "CheckSaved",
+    "CheckSavedList",
+    "CheckSavedMode",
+    "CheckSource",
+    "CheckSourceSecrets",
+    "CreateNamespace",
+    "CreateSource",
+    "CreateSourceDeletions",
+    "CreateSourceSecrets",
+    "DatasetContents",
+    "DatasetCounts",
+    "DatasetDocument",
+    "DatasetEnd",
+    "DatasetFailure",
+    "DatasetHeader",
+    "DatasetHeaderFormat",
+    "DatasetHeaderVersion",
+    "DatasetModels",
+    "DatasetNamespace",
+    "DatasetOrganization",
+    "DatasetPartition",
+    "DatasetPartitionSpace",
+    "DatasetTrailer",
+    "Degraded",
+    "DegradedPart",
+    "DegradedReason",
+    "DeleteDocuments",
+    "Document",
+    "DocumentChunk",
+    "DocumentDeletedSome",
+    "DocumentFailure",
+    "DocumentHead",
+    "DocumentInput",
+    "DocumentOperation",
+    "DocumentOperationStatus",
+    "DocumentPage",
+    "DocumentWritten",
+    "DocumentsEvent",
+    "DocumentsGetIncludeItem",
+    "DocumentsListOrder",
+    "Error",
+    "ErrorDetail",
+    "Event",
+    "EventData",
+    "EventDelivery",
+    "EventDeliveryStatus",
+    "EventDocumentsData",
+    "EventKeyData",
+    "EventKindInfo",
+    "EventKindInfoKeys",
+    "EventKindInfoSchema",
+    "EventKindList",
+    "EventMemoryData",
+    "EventModelData",
+    "EventModelDataKind",
+    "EventModelDataStatus",
+    "EventNamespaceData",
+    "EventPage",
+    "EventQuotaData",
+    "EventQuotaDataQuota",
+    "EventRunCounts",
+    "EventRunData",
+    "EventRunDataStatus",
+    "EventSourceData",
+    "EventSourceDataState",
+    "EventTold",
+    "EventToldData",
+    "EventUserData",
+    "EventWebhookData",
+    "EventWebhookDataReason",
+    "EventsListKindsItem",
+    "File",
+    "FileAccepted",
+    "FileAcceptedStatus",
+    "FileChunk",
+    "FileFailure",
+    "FileFailureCode",
+    "FileForm",
+    "FileFormat",
+    "FileFormats",
+    "FileOutcome",
+    "FileStatus",
+    "FileUploaded",
+    "Filter",
+    "KeyEvent",
+    "Member",
+    "MemberChange",
+    "MemberChangeRole",
+    "MemberInvite",
+    "MemberInviteRole",
+    "MemberInvited",
+    "MemberInvitedRole",
+    "MemberInvitedState",
+    "MemberRemoved",
+    "MemberRole",
+    "MemberState",
+    "Members",
+    "Memory",
+    "MemoryApplied",
+    "MemoryBackends",
+    "MemoryBatch",
+    "MemoryBatchItem",
+    "MemoryCreateGrant",
+    "MemoryCreateGrantSecrets",
+    "MemoryDelete",
+    "MemoryDeleted",
+    "MemoryErasedUser",
+    "MemoryErrorDetails",
+    "MemoryError_",
+    "MemoryEvent",
+    "MemoryGrant",
+    "MemoryGrantUpstream",
+    "MemoryGranted",
+    "MemoryGrants",
+    "MemoryIntegration",
+    "MemoryPage",
+    "MemoryPlane",
+    "MemoryPlaneStatus",
+    "MemoryQuery",
+    "MemoryQuotas",
+    "MemoryReceipt",
+    "MemoryReceiptOperation",
+    "MemoryReceiptOutcome",
+    "MemoryRecord",
+    "MemoryRecordStatus",
+    "MemoryRef",
+    "MemoryResult",
+    "MemoryResults",
+    "MemorySave",
+    "MemorySaved",
+    "MemorySavedBatch",
+    "MemorySavedOne",
+    "MemoryStatus",
+    "MemoryUpsert",
+    "Metadata",
+    "Model",
+    "ModelEvent",
+    "ModelKind",
+    "ModelList",
+    "ModelRuntime",
+    "ModelStatus",
+    "ModelsListKind",
+    "Namespace",
+    "NamespaceCreated",
+    "NamespaceDeleted",
+    "NamespaceEvent",
+    "NamespacePage",
+    "PortOrigin",
+    "PortSourceCounts",
+    "QueryExplain",
+    "QueryHit",
+    "QueryNeighbor",
+    "QueryRank",
+    "QueryRequest",
+    "QueryRequestMode",
+    "QueryRequestRetrieversType0Item",
+    "QueryRequestWeightsType0",
+    "QueryRerank",
+    "QueryResult",
+    "QueryResultRetrieversItem",
+    "QueryResultScoreKind",
+    "QuerySpan",
+    "QuotaEvent",
+    "RecallAnswer",
+    "RecallCitation",
+    "RecallRequest",
+    "RecallUsage",
+    "ReindexComparison",
+    "RerankAliasRequest",
+    "RerankAliasRequestDocumentsItemType1",
+    "RerankAliasRequestRankFieldsType0Item",
+    "RerankAliasScored",
+    "RerankAliasScoredDocumentType1",
+    "RerankMeta",
+    "RerankMetaApiVersion",
+    "RerankMetaBilledUnits",
+    "RerankRequest",
+    "RerankResult",
+    "RerankScored",
+    "RerankUsage",
+    "RerankV1Result",
+    "RerankV2Result",
+    "RunEvent",
+    "Source",
+    "SourceApplyDeletions",
+    "SourceBeginRun",
+    "SourceBeginRunMode",
+    "SourceBegun",
+    "SourceBegunMode",
+    "SourceBegunStatus",
+    "SourceBegunTrigger",
+    "SourceChecked",
+    "SourceCompleteRun",
+    "SourceDeletions",
+    "SourceEvent",
+    "SourceItem",
+    "SourceItemStatus",
+    "SourceItems",
+    "SourceKind",
+    "SourceKinds",
+    "SourceListed",
+    "SourceProblem",
+    "SourcePushItem",
+    "SourcePushItems",
+    "SourcePushed",
+    "SourcePushedItem",
+    "SourcePushedItemStatus",
+    "SourceReason",
+    "SourceRun",
+    "SourceRunItem",
+    "SourceRunItemStatus",
+    "SourceRunItems",
+    "SourceRunMode",
+    "SourceRunStatus",
+    "SourceRunTrigger",
+    "SourceRuns",
+    "SourceSchedule",
+    "SourceScheduleOutput",
+    "SourceState",
+    "Sources",
+    "SourcesDeleteDocuments",
+    "SourcesItemsListStatus",
+    "SourcesListState",
+    "SourcesRunsItemsStatus",
+    "StatusCheck",
+    "StatusCheckStatus",
+    "StatusDeep",
+    "StatusDeepChecks",
+    "StatusDeepStatus",
+    "StatusHealth",
+    "StatusHealthStatus",
+    "SyncSource",
+    "UpdateSource",
+    "UpdateSourceDeletions",
+    "UpdateSourceSecrets",
+    "UsageAllKept",
+    "UsageChangeQuotas",
+    "UsageKept",
+    "UsageQuota",
+    "UsageQuotas",
+    "UsageRow",
+    "UsageRows",
+    "UserEvent",
+    "Webhook",
+    "WebhookAttempt",
+    "WebhookChange",
+    "WebhookChangeKindsType0Item",
+    "WebhookChangeOf",
+    "WebhookChangeOfKindsType0Item",
+    "WebhookCreate",
+    "WebhookCreateKindsItem",
+    "WebhookCreateOf",
+    "WebhookCreateOfKindsItem",
+    "WebhookCreateOfSignature",
+    "WebhookCreateSignature",
+    "WebhookDeleted",
+    "WebhookDeliveries",
+    "WebhookDelivery",
+    "WebhookDeliveryStatus",
+    "WebhookEvent",
+    "WebhookMade",
+    "WebhookMadeSignature",
+    "WebhookMadeState",
+    "WebhookRecover",
+    "WebhookRecoverOf",
+    "WebhookRecovered",
+    "WebhookRotate",
+    "WebhookRotateOf",
+    "WebhookSecret",
+    "WebhookSignature",
+    "WebhookState",
+    "WebhookTested",
+    "Webhooks",
+    "WebhooksDeliveriesListStatus",
+    "WriteDocuments",
+    "WrittenDocument",
+)

@@ -1,0 +1,30 @@
+from typing import Literal, cast
+
+AdminEventsListKindsItem = Literal[
+    "documents.deleted",
+    "documents.written",
+    "key.created",
+    "key.revoked",
+    "memory.created",
+    "memory.deleted",
+    "memory.restored",
+    "memory.tombstoned",
+    "memory.updated",
+    "model.state_changed",
+    "namespace.created",
+    "namespace.deleted",
+    "namespace.reindexed",
+    "quota.exceeded",
+    "source.credentials_failed",
+    "source.deletions_withheld",
+    "source.run.completed",
+    "source.run.failed",
+    "source.state_changed",
+    "user.erased",
+    "webhook.disabled",
+]
+
+
+def check_admin_events_list_kinds_item(value: str) -> AdminEventsListKindsItem:
+    """A newer server may send values that this version does not know; they are kept."""
+    return cast(AdminEventsListKindsItem, value)

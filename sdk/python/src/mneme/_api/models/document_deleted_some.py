@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="DocumentDeletedSome")
+
+
+@_attrs_define
+class DocumentDeletedSome:
+    """
+    Attributes:
+        deleted (int): documents removed by this call
+        more (bool): true: matches remain, repeat the call
+    """
+
+    deleted: int
+    more: bool
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        deleted = self.deleted
+
+        more = self.more
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "deleted": deleted,
+                "more": more,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        deleted = d.pop("deleted")
+
+        more = d.pop("more")
+
+        document_deleted_some = cls(
+            deleted=deleted,
+            more=more,
+        )
+
+        document_deleted_some.additional_properties = d
+        return document_deleted_some
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

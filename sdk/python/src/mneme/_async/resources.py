@@ -1,0 +1,1958 @@
+"""The operations, by what they are about. Arguments that are left out are not sent."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal
+
+from .. import _policy, errors
+from .._api import models as m
+from .._api.api.admin_audit import admin_audit_export, admin_audit_export_csv, admin_audit_list, admin_audit_verify
+from .._api.api.admin_end_users import (
+    admin_end_users_erase,
+    admin_end_users_export,
+    admin_end_users_list,
+    admin_end_users_reindex,
+    admin_end_users_reindexing,
+)
+from .._api.api.admin_events import admin_events_get, admin_events_list
+from .._api.api.admin_integrations import (
+    admin_integrations_change,
+    admin_integrations_create,
+    admin_integrations_get,
+    admin_integrations_keys_create,
+    admin_integrations_keys_list,
+    admin_integrations_list,
+)
+from .._api.api.admin_jobs import admin_jobs_cancel, admin_jobs_get, admin_jobs_list
+from .._api.api.admin_keys import (
+    admin_keys_change,
+    admin_keys_create,
+    admin_keys_get,
+    admin_keys_list,
+    admin_keys_revoke,
+    admin_keys_rotate,
+)
+from .._api.api.admin_members import (
+    admin_members_change,
+    admin_members_get,
+    admin_members_invite,
+    admin_members_invite_again,
+    admin_members_list,
+    admin_members_remove,
+)
+from .._api.api.admin_namespaces import (
+    admin_namespaces_discard,
+    admin_namespaces_export,
+    admin_namespaces_import,
+    admin_namespaces_list,
+    admin_namespaces_reindex,
+    admin_namespaces_reindexing,
+)
+from .._api.api.admin_organizations import (
+    admin_organizations_change,
+    admin_organizations_create,
+    admin_organizations_delete,
+    admin_organizations_get,
+    admin_organizations_list,
+)
+from .._api.api.admin_settings import admin_settings_get
+from .._api.api.admin_usage import (
+    admin_quotas_change,
+    admin_quotas_get,
+    admin_usage_bytes,
+    admin_usage_export_csv,
+    admin_usage_list,
+)
+from .._api.api.admin_webhooks import (
+    admin_webhooks_change,
+    admin_webhooks_create,
+    admin_webhooks_delete,
+    admin_webhooks_deliveries_get,
+    admin_webhooks_deliveries_list,
+    admin_webhooks_deliveries_redeliver,
+    admin_webhooks_get,
+    admin_webhooks_list,
+    admin_webhooks_recover,
+    admin_webhooks_rotate,
+    admin_webhooks_test,
+)
+from .._api.api.documents import (
+    documents_delete,
+    documents_get,
+    documents_list,
+    documents_write,
+    files_upload,
+    formats_list,
+    operations_get,
+)
+from .._api.api.end_users import grants_create, grants_list, grants_revoke, users_erase
+from .._api.api.events import event_kinds_list, events_get, events_list
+from .._api.api.memories import (
+    memories_batch,
+    memories_delete,
+    memories_get,
+    memories_list,
+    memories_save,
+    memories_search,
+    memories_tombstone,
+    memories_upsert,
+)
+from .._api.api.models import models_get, models_list
+from .._api.api.namespaces import namespaces_create, namespaces_delete, namespaces_get, namespaces_list
+from .._api.api.query import namespaces_query, queries_delete, queries_list, queries_run, queries_save
+from .._api.api.recall import memories_recall
+from .._api.api.sources import (
+    source_kinds_list,
+    sources_apply_deletions,
+    sources_check,
+    sources_create,
+    sources_delete,
+    sources_get,
+    sources_items_list,
+    sources_items_push,
+    sources_list,
+    sources_runs_begin,
+    sources_runs_cancel,
+    sources_runs_complete,
+    sources_runs_get,
+    sources_runs_items,
+    sources_runs_list,
+    sources_runs_retry_failed,
+    sources_sync,
+    sources_update,
+)
+from .._api.api.status import memories_status
+from .._api.api.webhooks import (
+    webhooks_change,
+    webhooks_create,
+    webhooks_delete,
+    webhooks_deliveries_get,
+    webhooks_deliveries_list,
+    webhooks_deliveries_redeliver,
+    webhooks_get,
+    webhooks_list,
+    webhooks_recover,
+    webhooks_rotate,
+    webhooks_test,
+)
+from .._api.types import UNSET, Unset
+from .core import AsyncCore, AsyncPager, AsyncResource
+
+
+class AsyncNamespaces(AsyncResource):
+    """Namespaces, and the search in them."""
+
+    async def create(self, *, name: str, sparse: bool | Unset = UNSET) -> m.NamespaceCreated:
+        """Create a namespace."""
+        return await self._core.call(
+            namespaces_create.asyncio_detailed,
+            m.NamespaceCreated,
+            body=m.CreateNamespace.from_dict(_policy.body(name=name, sparse=sparse)),
+        )
+
+    def list(
+        self, *, limit: int | Unset = UNSET, prefix: str | Unset = UNSET, cursor: str | Unset = UNSET
+    ) -> AsyncPager[m.Namespace, m.NamespacePage]:
+        """List the namespaces that hold documents."""
+
+        async def fetch(cursor: str | Unset) -> m.NamespacePage:
+            return await self._core.call(
+                namespaces_list.asyncio_detailed, m.NamespacePage, limit=limit, prefix=prefix, cursor=cursor
+            )
+
+        return AsyncPager(fetch, lambda page: page.namespaces, lambda page: page.next_cursor, cursor)
+
+    async def get(self, namespace: str) -> m.Namespace:
+        """Read a namespace."""
+        return await self._core.call(namespaces_get.asyncio_detailed, m.Namespace, namespace)
+
+    async def delete(self, namespace: str) -> m.NamespaceDeleted:
+        """Delete a namespace and every document in it."""
+        return await self._core.call(namespaces_delete.asyncio_detailed, m.NamespaceDeleted, namespace)
+
+    async def query(
+        self,
+        namespace: str,
+        *,
+        query: str,
+        top_k: int | Unset | None = UNSET,
+        retrievers: Sequence[Literal["vector", "keyword", "sparse"]] | Unset | None = UNSET,
+        mode: Literal["hybrid", "vector", "keyword", "sparse"] | Unset | None = UNSET,
+        weights: Mapping[str, Any] | Unset | None = UNSET,
+        filter: Mapping[str, Any] | Unset = UNSET,
+        rerank: bool | m.QueryRerank | Mapping[str, Any] | Unset | None = UNSET,
+        min_score: float | Unset | None = UNSET,
+        max_chunks_per_document: int | Unset | None = UNSET,
+        neighbors: int | Unset | None = UNSET,
+        include_text: bool | Unset | None = UNSET,
+        include_metadata: bool | Unset | None = UNSET,
+        explain: bool | Unset | None = UNSET,
+        strict: bool | Unset | None = UNSET,
+    ) -> m.QueryResult:
+        """Find the chunks that answer a query."""
+        return await self._core.call(
+            namespaces_query.asyncio_detailed,
+            m.QueryResult,
+            namespace,
+            body=m.QueryRequest.from_dict(
+                _policy.body(
+                    query=query,
+                    top_k=top_k,
+                    retrievers=retrievers,
+                    mode=mode,
+                    weights=weights,
+                    filter=filter,
+                    rerank=rerank,
+                    min_score=min_score,
+                    max_chunks_per_document=max_chunks_per_document,
+                    neighbors=neighbors,
+                    include_text=include_text,
+                    include_metadata=include_metadata,
+                    explain=explain,
+                    strict=strict,
+                )
+            ),
+        )
+
+
+class AsyncDocuments(AsyncResource):
+    """Documents of a namespace."""
+
+    def list(
+        self,
+        namespace: str,
+        *,
+        limit: int | Unset = UNSET,
+        prefix: str | Unset = UNSET,
+        source_id: str | Unset = UNSET,
+        order: Literal["id", "updated_at"] | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.DocumentHead, m.DocumentPage]:
+        """List documents."""
+
+        async def fetch(cursor: str | Unset) -> m.DocumentPage:
+            return await self._core.call(
+                documents_list.asyncio_detailed,
+                m.DocumentPage,
+                namespace,
+                limit=limit,
+                prefix=prefix,
+                source_id=source_id,
+                order=order,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.documents, lambda page: page.next_cursor, cursor)
+
+    async def get(
+        self,
+        namespace: str,
+        id: str,
+        *,
+        include: Sequence[Literal["chunks"]] | Unset = UNSET,
+        if_none_match: str | Unset = UNSET,
+    ) -> m.Document:
+        """Read a document."""
+        return await self._core.call(
+            documents_get.asyncio_detailed, m.Document, namespace, id, include=include, if_none_match=if_none_match
+        )
+
+    async def delete(
+        self, namespace: str, *, ids: Sequence[str] | Unset | None = UNSET, filter: Mapping[str, Any] | Unset = UNSET
+    ) -> m.DocumentDeletedSome:
+        """Delete documents by ids or by filter."""
+        return await self._core.call(
+            documents_delete.asyncio_detailed,
+            m.DocumentDeletedSome,
+            namespace,
+            body=m.DeleteDocuments.from_dict(_policy.body(ids=ids, filter=filter)),
+        )
+
+    async def write(
+        self,
+        namespace: str,
+        documents: Sequence[m.DocumentInput | Mapping[str, Any]],
+        *,
+        expect_sparse: bool | Unset = UNSET,
+    ) -> m.DocumentWritten:
+        """Write documents; the answer comes when they are on disk and found by the next query."""
+        given = _policy.body(documents=documents, expect_sparse=expect_sparse)
+        body = m.WriteDocuments.from_dict(given)
+        return await self._core.call(documents_write.asyncio_detailed, m.DocumentWritten, namespace, body=body)
+
+    async def write_later(
+        self,
+        namespace: str,
+        documents: Sequence[m.DocumentInput | Mapping[str, Any]],
+        *,
+        expect_sparse: bool | Unset = UNSET,
+    ) -> m.DocumentOperation:
+        """Leave a write to the server; ``wait`` waits for it."""
+        given = _policy.body(documents=documents, expect_sparse=expect_sparse)
+        body = m.WriteDocuments.from_dict(given)
+        return await self._core.call(
+            documents_write.asyncio_detailed, m.DocumentOperation, namespace, body=body, prefer="respond-async"
+        )
+
+    async def operation(self, namespace: str, operation: str) -> m.DocumentOperation:
+        """How far a write is that was left to the server."""
+        return await self._core.call(operations_get.asyncio_detailed, m.DocumentOperation, namespace, operation)
+
+    async def wait(self, namespace: str, operation: str, *, every: float = 0.5) -> m.DocumentOperation:
+        """The operation when it has succeeded; OperationFailedError where it has failed."""
+        while True:
+            now = await self.operation(namespace, operation)
+            if now.status == "failed":
+                failure = now.error if isinstance(now.error, m.DocumentFailure) else None
+                raise errors.OperationFailedError(failure.code if failure else "", failure.message if failure else "")
+            if now.status == "succeeded":
+                return now
+            await _policy.asleep(every)
+
+
+class AsyncFiles(AsyncResource):
+    """Files whose text becomes documents."""
+
+    async def formats(self) -> m.FileFormats:
+        """List the formats of files that are read."""
+        return await self._core.call(formats_list.asyncio_detailed, m.FileFormats)
+
+    async def upload(
+        self,
+        namespace: str,
+        *files: _policy.FileInput,
+        metadata: Mapping[str, Any] | None = None,
+        dry_run: bool | Unset = UNSET,
+    ) -> m.FileUploaded:
+        """Read files and write their text as documents; with ``dry_run`` only show what would be written."""
+        given, told = _policy.files(files), _policy.form_metadata(metadata)
+
+        async def attempt() -> m.FileUploaded:
+            for file in given:
+                file.payload.seek(0)
+            return await self._core.once(
+                files_upload.asyncio_detailed,
+                m.FileUploaded,
+                namespace,
+                body=m.FileForm(file=given, metadata=told),
+                dry_run=dry_run,
+            )
+
+        return await self._core.again(attempt, repeatable=True)
+
+    async def upload_later(
+        self, namespace: str, *files: _policy.FileInput, metadata: Mapping[str, Any] | None = None
+    ) -> m.FileAccepted:
+        """The same, but the server writes later; ``documents.wait`` with the answer's id waits for it."""
+        given, told = _policy.files(files), _policy.form_metadata(metadata)
+
+        async def attempt() -> m.FileAccepted:
+            for file in given:
+                file.payload.seek(0)
+            return await self._core.once(
+                files_upload.asyncio_detailed,
+                m.FileAccepted,
+                namespace,
+                body=m.FileForm(file=given, metadata=told),
+                prefer="respond-async",
+            )
+
+        return await self._core.again(attempt, repeatable=True)
+
+
+class AsyncQueries(AsyncResource):
+    """Saved queries, and checks that run them."""
+
+    async def list(self, namespace: str) -> m.CheckSavedList:
+        """List the saved queries of a namespace."""
+        return await self._core.call(queries_list.asyncio_detailed, m.CheckSavedList, namespace)
+
+    async def save(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        query: str,
+        expect: Sequence[str],
+        within: int | Unset | None = UNSET,
+        mode: Literal["hybrid", "vector", "keyword", "sparse"] | Unset | None = UNSET,
+        filter: Mapping[str, Any] | Unset = UNSET,
+        rerank: bool | Unset = UNSET,
+        min_score: float | Unset | None = UNSET,
+    ) -> m.CheckSaved:
+        """Save a query with the documents that it should find."""
+        return await self._core.call(
+            queries_save.asyncio_detailed,
+            m.CheckSaved,
+            namespace,
+            name,
+            body=m.CheckSave.from_dict(
+                _policy.body(
+                    query=query,
+                    expect=expect,
+                    within=within,
+                    mode=mode,
+                    filter=filter,
+                    rerank=rerank,
+                    min_score=min_score,
+                )
+            ),
+        )
+
+    async def delete(self, namespace: str, name: str) -> m.CheckRemoved:
+        """Delete a saved query."""
+        return await self._core.call(queries_delete.asyncio_detailed, m.CheckRemoved, namespace, name)
+
+    async def run(self, namespace: str) -> m.CheckReport:
+        """Ask all saved queries of a namespace, and say which find what they should."""
+        return await self._core.call(queries_run.asyncio_detailed, m.CheckReport, namespace)
+
+
+class AsyncMemory(AsyncResource):
+    """End users' memories."""
+
+    async def search(
+        self,
+        *,
+        end_user_id: str,
+        query: str,
+        limit: int | Unset | None = UNSET,
+        container_tag: str | Unset = UNSET,
+        created_after: int | Unset = UNSET,
+        created_before: int | Unset = UNSET,
+    ) -> m.MemoryResults:
+        """Search the memories of one end user."""
+        return await self._core.call(
+            memories_search.asyncio_detailed,
+            m.MemoryResults,
+            body=m.MemoryQuery.from_dict(
+                _policy.body(
+                    endUserId=end_user_id,
+                    query=query,
+                    limit=limit,
+                    containerTag=container_tag,
+                    createdAfter=created_after,
+                    createdBefore=created_before,
+                )
+            ),
+        )
+
+    async def save(
+        self,
+        *,
+        end_user_id: str,
+        content: str,
+        container_tag: str | Unset = UNSET,
+        metadata: Mapping[str, Any] | Unset = UNSET,
+        occurred_at: datetime.datetime | str | Unset | None = UNSET,
+        idempotency_key: str | Unset = UNSET,
+    ) -> m.MemorySavedOne:
+        """Save a memory. It is given a key of its own unless it has one, to be repeatable."""
+        key = _policy.idempotency_key() if isinstance(idempotency_key, Unset) else idempotency_key
+        return await self._core.call(
+            memories_save.asyncio_detailed,
+            m.MemorySavedOne,
+            body=m.MemorySave.from_dict(
+                _policy.body(
+                    endUserId=end_user_id,
+                    content=content,
+                    containerTag=container_tag,
+                    metadata=metadata,
+                    occurredAt=occurred_at,
+                )
+            ),
+            idempotency_key=key,
+        )
+
+    def list(
+        self,
+        *,
+        end_user_id: str,
+        container_tag: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.Memory, m.MemoryPage]:
+        """List the memories of one end user, newest first."""
+
+        async def fetch(cursor: str | Unset) -> m.MemoryPage:
+            return await self._core.call(
+                memories_list.asyncio_detailed,
+                m.MemoryPage,
+                end_user_id=end_user_id,
+                container_tag=container_tag,
+                limit=limit,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.memories, lambda page: page.next_cursor, cursor)
+
+    async def batch(
+        self,
+        *,
+        end_user_id: str,
+        memories: Sequence[m.MemoryBatchItem | Mapping[str, Any]],
+        idempotency_key: str | Unset = UNSET,
+    ) -> m.MemorySavedBatch:
+        """Save up to 100 memories of one end user. It is given a key of its own unless it has one, to be repeatable."""
+        key = _policy.idempotency_key() if isinstance(idempotency_key, Unset) else idempotency_key
+        return await self._core.call(
+            memories_batch.asyncio_detailed,
+            m.MemorySavedBatch,
+            body=m.MemoryBatch.from_dict(_policy.body(endUserId=end_user_id, memories=memories)),
+            idempotency_key=key,
+        )
+
+    async def delete(self, *, end_user_id: str, ids: Sequence[str]) -> m.MemoryDeleted:
+        """Delete memories by id."""
+        return await self._core.call(
+            memories_delete.asyncio_detailed,
+            m.MemoryDeleted,
+            body=m.MemoryDelete.from_dict(_policy.body(endUserId=end_user_id, ids=ids)),
+        )
+
+    async def upsert(
+        self,
+        external_id: str,
+        *,
+        end_user_id: str,
+        source: str,
+        version: int,
+        content: str,
+        occurred_at: datetime.datetime | str,
+        container_tag: str | Unset = UNSET,
+        metadata: Mapping[str, Any] | Unset = UNSET,
+        grant: str | Unset = UNSET,
+    ) -> m.MemoryApplied:
+        """Write a version of a source-owned memory."""
+        return await self._core.call(
+            memories_upsert.asyncio_detailed,
+            m.MemoryApplied,
+            external_id,
+            body=m.MemoryUpsert.from_dict(
+                _policy.body(
+                    endUserId=end_user_id,
+                    source=source,
+                    version=version,
+                    content=content,
+                    occurredAt=occurred_at,
+                    containerTag=container_tag,
+                    metadata=metadata,
+                )
+            ),
+            x_mneme_grant=grant,
+        )
+
+    async def tombstone(
+        self,
+        external_id: str,
+        *,
+        end_user_id: str,
+        source: str,
+        version: int,
+        occurred_at: datetime.datetime | Unset = UNSET,
+        grant: str | Unset = UNSET,
+    ) -> m.MemoryApplied:
+        """Tombstone a source-owned memory."""
+        return await self._core.call(
+            memories_tombstone.asyncio_detailed,
+            m.MemoryApplied,
+            external_id,
+            end_user_id=end_user_id,
+            source=source,
+            version=version,
+            occurred_at=occurred_at,
+            x_mneme_grant=grant,
+        )
+
+    async def get(self, external_id: str, *, end_user_id: str, source: str) -> m.MemoryApplied:
+        """Read a source-owned memory's record with its latest receipt."""
+        return await self._core.call(
+            memories_get.asyncio_detailed, m.MemoryApplied, external_id, end_user_id=end_user_id, source=source
+        )
+
+    async def status(self) -> m.MemoryStatus:
+        """Check the integration."""
+        return await self._core.call(memories_status.asyncio_detailed, m.MemoryStatus)
+
+    async def recall(
+        self,
+        *,
+        end_user_id: str,
+        query: str,
+        limit: int | Unset | None = UNSET,
+        max_answer_tokens: int | Unset | None = UNSET,
+        container_tag: str | Unset = UNSET,
+        created_after: int | Unset = UNSET,
+        created_before: int | Unset = UNSET,
+    ) -> m.RecallAnswer:
+        """Answer a question from the memories of one end user."""
+        return await self._core.call(
+            memories_recall.asyncio_detailed,
+            m.RecallAnswer,
+            body=m.RecallRequest.from_dict(
+                _policy.body(
+                    endUserId=end_user_id,
+                    query=query,
+                    limit=limit,
+                    maxAnswerTokens=max_answer_tokens,
+                    containerTag=container_tag,
+                    createdAfter=created_after,
+                    createdBefore=created_before,
+                )
+            ),
+        )
+
+
+class AsyncGrants(AsyncResource):
+    """What sources may write of an end user."""
+
+    async def create(
+        self, *, end_user_id: str, source: str, secrets: Mapping[str, Any] | Unset = UNSET
+    ) -> m.MemoryGranted:
+        """Let a source system write an end user's memories."""
+        return await self._core.call(
+            grants_create.asyncio_detailed,
+            m.MemoryGranted,
+            repeatable=False,
+            body=m.MemoryCreateGrant.from_dict(_policy.body(endUserId=end_user_id, source=source, secrets=secrets)),
+        )
+
+    async def list(self, *, end_user_id: str) -> m.MemoryGrants:
+        """List the grants of an end user, newest first."""
+        return await self._core.call(grants_list.asyncio_detailed, m.MemoryGrants, end_user_id=end_user_id)
+
+    async def revoke(self, id: str) -> m.MemoryGranted:
+        """Revoke a grant."""
+        return await self._core.call(grants_revoke.asyncio_detailed, m.MemoryGranted, id)
+
+
+class AsyncUsers(AsyncResource):
+    """End users as a whole."""
+
+    async def erase(self, end_user_id: str) -> m.MemoryErasedUser:
+        """Erase an end user for good."""
+        return await self._core.call(users_erase.asyncio_detailed, m.MemoryErasedUser, end_user_id)
+
+
+class AsyncModels(AsyncResource):
+    """The models of the server."""
+
+    async def list(self, *, kind: Literal["embedding", "sparse", "rerank", "answer"] | Unset = UNSET) -> m.ModelList:
+        """List the models."""
+        return await self._core.call(models_list.asyncio_detailed, m.ModelList, kind=kind)
+
+    async def get(self, id: str) -> m.Model:
+        """Read a model."""
+        return await self._core.call(models_get.asyncio_detailed, m.Model, id)
+
+
+class AsyncSourceItems(AsyncResource):
+    """Items of a source."""
+
+    def list(
+        self,
+        id: str,
+        *,
+        status: Literal["active", "failed"] | Unset = UNSET,
+        prefix: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.SourceItem, m.SourceItems]:
+        """List what is kept of a source's items."""
+
+        async def fetch(cursor: str | Unset) -> m.SourceItems:
+            return await self._core.call(
+                sources_items_list.asyncio_detailed,
+                m.SourceItems,
+                id,
+                status=status,
+                prefix=prefix,
+                limit=limit,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.items, lambda page: page.next_cursor, cursor)
+
+    async def push(
+        self, id: str, *, items: Sequence[m.SourcePushItem | Mapping[str, Any]], run_id: str | Unset = UNSET
+    ) -> m.SourcePushed:
+        """Bring items of a source of kind push."""
+        return await self._core.call(
+            sources_items_push.asyncio_detailed,
+            m.SourcePushed,
+            id,
+            body=m.SourcePushItems.from_dict(_policy.body(items=items, run_id=run_id)),
+        )
+
+
+class AsyncSourceRuns(AsyncResource):
+    """Runs of a source."""
+
+    def list(
+        self, id: str, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET
+    ) -> AsyncPager[m.SourceRun, m.SourceRuns]:
+        """List a source's runs."""
+
+        async def fetch(cursor: str | Unset) -> m.SourceRuns:
+            return await self._core.call(
+                sources_runs_list.asyncio_detailed, m.SourceRuns, id, limit=limit, cursor=cursor
+            )
+
+        return AsyncPager(fetch, lambda page: page.runs, lambda page: page.next_cursor, cursor)
+
+    async def begin(self, id: str, *, mode: Literal["full"] | Unset | None = UNSET) -> m.SourceBegun:
+        """Begin to bring everything that a source of kind push has."""
+        return await self._core.call(
+            sources_runs_begin.asyncio_detailed,
+            m.SourceBegun,
+            id,
+            repeatable=False,
+            body=m.SourceBeginRun.from_dict(_policy.body(mode=mode)),
+        )
+
+    async def get(self, id: str, run: str) -> m.SourceRun:
+        """Read a run."""
+        return await self._core.call(sources_runs_get.asyncio_detailed, m.SourceRun, id, run)
+
+    def items(
+        self,
+        id: str,
+        run: str,
+        *,
+        status: Literal["created", "updated", "deleted", "withheld", "failed", "skipped"] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.SourceRunItem, m.SourceRunItems]:
+        """List what a run did with items that did not stay as they were."""
+
+        async def fetch(cursor: str | Unset) -> m.SourceRunItems:
+            return await self._core.call(
+                sources_runs_items.asyncio_detailed,
+                m.SourceRunItems,
+                id,
+                run,
+                status=status,
+                limit=limit,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.items, lambda page: page.next_cursor, cursor)
+
+    async def cancel(self, id: str, run: str) -> m.SourceRun:
+        """Cancel a run."""
+        return await self._core.call(sources_runs_cancel.asyncio_detailed, m.SourceRun, id, run)
+
+    async def retry_failed(self, id: str, run: str) -> m.SourceRun:
+        """Try a run's failed items again."""
+        return await self._core.call(sources_runs_retry_failed.asyncio_detailed, m.SourceRun, id, run, repeatable=False)
+
+    async def complete(self, id: str, run: str, *, snapshot: bool | Unset = UNSET) -> m.SourceRun:
+        """End a run of a source of kind push."""
+        return await self._core.call(
+            sources_runs_complete.asyncio_detailed,
+            m.SourceRun,
+            id,
+            run,
+            repeatable=False,
+            body=m.SourceCompleteRun.from_dict(_policy.body(snapshot=snapshot)),
+        )
+
+
+class AsyncSources(AsyncResource):
+    """Sources, which keep a namespace in step."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        super().__init__(core)
+        self.items = AsyncSourceItems(core)
+        self.runs = AsyncSourceRuns(core)
+
+    async def kinds(self) -> m.SourceKinds:
+        """List the kinds of sources."""
+        return await self._core.call(source_kinds_list.asyncio_detailed, m.SourceKinds)
+
+    async def create(
+        self,
+        *,
+        name: str,
+        kind: str,
+        namespace: str,
+        config: Any | Unset = UNSET,
+        secrets: Mapping[str, Any] | Unset = UNSET,
+        schedule: m.SourceSchedule | Mapping[str, Any] | Unset | None = UNSET,
+        deletions: Literal["propagate", "keep"] | Unset | None = UNSET,
+        enabled: bool | Unset | None = UNSET,
+        start: bool | Unset | None = UNSET,
+    ) -> m.Source:
+        """Connect a source."""
+        return await self._core.call(
+            sources_create.asyncio_detailed,
+            m.Source,
+            repeatable=False,
+            body=m.CreateSource.from_dict(
+                _policy.body(
+                    name=name,
+                    kind=kind,
+                    namespace=namespace,
+                    config=config,
+                    secrets=secrets,
+                    schedule=schedule,
+                    deletions=deletions,
+                    enabled=enabled,
+                    start=start,
+                )
+            ),
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        namespace: str | Unset = UNSET,
+        kind: str | Unset = UNSET,
+        state: Literal["idle", "syncing", "paused", "error", "deleting"] | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.Source, m.Sources]:
+        """List sources."""
+
+        async def fetch(cursor: str | Unset) -> m.Sources:
+            return await self._core.call(
+                sources_list.asyncio_detailed,
+                m.Sources,
+                limit=limit,
+                namespace=namespace,
+                kind=kind,
+                state=state,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.sources, lambda page: page.next_cursor, cursor)
+
+    async def check(
+        self,
+        *,
+        kind: str,
+        config: Any | Unset = UNSET,
+        secrets: Mapping[str, Any] | Unset = UNSET,
+        source_id: str | Unset = UNSET,
+    ) -> m.SourceChecked:
+        """Try a source's settings."""
+        return await self._core.call(
+            sources_check.asyncio_detailed,
+            m.SourceChecked,
+            body=m.CheckSource.from_dict(_policy.body(kind=kind, config=config, secrets=secrets, source_id=source_id)),
+        )
+
+    async def get(self, id: str) -> m.Source:
+        """Read a source."""
+        return await self._core.call(sources_get.asyncio_detailed, m.Source, id)
+
+    async def update(
+        self,
+        id: str,
+        *,
+        name: str | Unset | None = UNSET,
+        config: Any | Unset = UNSET,
+        secrets: Mapping[str, Any] | Unset = UNSET,
+        schedule: m.SourceSchedule | Mapping[str, Any] | Unset | None = UNSET,
+        deletions: Literal["propagate", "keep"] | Unset | None = UNSET,
+        enabled: bool | Unset | None = UNSET,
+    ) -> m.Source:
+        """Change a source."""
+        return await self._core.call(
+            sources_update.asyncio_detailed,
+            m.Source,
+            id,
+            body=m.UpdateSource.from_dict(
+                _policy.body(
+                    name=name, config=config, secrets=secrets, schedule=schedule, deletions=deletions, enabled=enabled
+                )
+            ),
+        )
+
+    async def delete(self, id: str, *, documents: Literal["keep", "delete"] | Unset = UNSET) -> m.Source:
+        """Disconnect a source."""
+        return await self._core.call(sources_delete.asyncio_detailed, m.Source, id, documents=documents)
+
+    async def sync(self, id: str, *, full: bool | Unset = UNSET) -> m.SourceRun:
+        """Start a run."""
+        return await self._core.call(
+            sources_sync.asyncio_detailed,
+            m.SourceRun,
+            id,
+            repeatable=False,
+            body=m.SyncSource.from_dict(_policy.body(full=full)),
+        )
+
+    async def apply_deletions(self, id: str, *, max: int) -> m.SourceRun:
+        """Apply withheld deletions."""
+        return await self._core.call(
+            sources_apply_deletions.asyncio_detailed,
+            m.SourceRun,
+            id,
+            repeatable=False,
+            body=m.SourceApplyDeletions.from_dict(_policy.body(max=max)),
+        )
+
+
+class AsyncEvents(AsyncResource):
+    """What has happened."""
+
+    async def kinds(self) -> m.EventKindList:
+        """List the kinds of events."""
+        return await self._core.call(event_kinds_list.asyncio_detailed, m.EventKindList)
+
+    async def list(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        kinds: Sequence[str] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        wait: int | Unset = UNSET,
+    ) -> m.EventPage:
+        """Read what has happened."""
+        return await self._core.call(
+            events_list.asyncio_detailed, m.EventPage, after=after, kinds=kinds, limit=limit, wait=wait
+        )
+
+    async def get(self, id: str) -> m.EventTold:
+        """Read an event with its deliveries."""
+        return await self._core.call(events_get.asyncio_detailed, m.EventTold, id)
+
+    async def follow(
+        self,
+        *,
+        after: str = "latest",
+        kinds: Sequence[str] | Unset = UNSET,
+        wait: int = 30,
+        ignore_missed: bool = False,
+    ) -> AsyncIterator[m.Event]:
+        """Events as they happen, for ever: an answer is awaited until there is one.
+
+        MissedEventsError says that events behind ``after`` are forgotten, unless ``ignore_missed``.
+        """
+        cursor = after
+        while True:
+            page = await self._core.longer(wait).call(
+                events_list.asyncio_detailed, m.EventPage, after=cursor, kinds=kinds, limit=1000, wait=wait
+            )
+            if page.missed and not ignore_missed:
+                raise errors.MissedEventsError(page.next_cursor)
+            for event in page.events:
+                yield event
+            cursor = page.next_cursor
+
+
+class AsyncWebhookDeliveries(AsyncResource):
+    """Deliveries of a webhook."""
+
+    def list(
+        self,
+        id: str,
+        *,
+        status: Literal["pending", "succeeded", "failed", "dropped"] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.WebhookDelivery, m.WebhookDeliveries]:
+        """List the deliveries of a webhook."""
+
+        async def fetch(cursor: str | Unset) -> m.WebhookDeliveries:
+            return await self._core.call(
+                webhooks_deliveries_list.asyncio_detailed,
+                m.WebhookDeliveries,
+                id,
+                status=status,
+                limit=limit,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.deliveries, lambda page: page.next_cursor, cursor)
+
+    async def get(self, id: str, delivery_id: str) -> m.WebhookDelivery:
+        """Read a delivery with its attempts."""
+        return await self._core.call(webhooks_deliveries_get.asyncio_detailed, m.WebhookDelivery, id, delivery_id)
+
+    async def redeliver(self, id: str, delivery_id: str) -> m.WebhookDelivery:
+        """Send an event again."""
+        return await self._core.call(
+            webhooks_deliveries_redeliver.asyncio_detailed, m.WebhookDelivery, id, delivery_id, repeatable=False
+        )
+
+
+class AsyncWebhooks(AsyncResource):
+    """Endpoints that events are sent to."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        super().__init__(core)
+        self.deliveries = AsyncWebhookDeliveries(core)
+
+    async def create(
+        self,
+        *,
+        url: str,
+        kinds: Sequence[str] | Unset = UNSET,
+        description: str | Unset | None = UNSET,
+        signature: Literal["v1", "v1a"] | Unset | None = UNSET,
+        enabled: bool | Unset | None = UNSET,
+    ) -> m.WebhookMade:
+        """Make a webhook."""
+        return await self._core.call(
+            webhooks_create.asyncio_detailed,
+            m.WebhookMade,
+            repeatable=False,
+            body=m.WebhookCreate.from_dict(
+                _policy.body(url=url, kinds=kinds, description=description, signature=signature, enabled=enabled)
+            ),
+        )
+
+    async def list(self) -> m.Webhooks:
+        """List webhooks."""
+        return await self._core.call(webhooks_list.asyncio_detailed, m.Webhooks)
+
+    async def get(self, id: str) -> m.Webhook:
+        """Read a webhook."""
+        return await self._core.call(webhooks_get.asyncio_detailed, m.Webhook, id)
+
+    async def change(
+        self,
+        id: str,
+        *,
+        url: str | Unset | None = UNSET,
+        kinds: Sequence[str] | Unset | None = UNSET,
+        description: str | Unset | None = UNSET,
+        enabled: bool | Unset | None = UNSET,
+    ) -> m.Webhook:
+        """Change a webhook."""
+        return await self._core.call(
+            webhooks_change.asyncio_detailed,
+            m.Webhook,
+            id,
+            body=m.WebhookChange.from_dict(
+                _policy.body(url=url, kinds=kinds, description=description, enabled=enabled)
+            ),
+        )
+
+    async def delete(self, id: str) -> m.WebhookDeleted:
+        """Delete a webhook."""
+        return await self._core.call(webhooks_delete.asyncio_detailed, m.WebhookDeleted, id)
+
+    async def test(self, id: str) -> m.WebhookTested:
+        """Send a test to a webhook."""
+        return await self._core.call(webhooks_test.asyncio_detailed, m.WebhookTested, id, repeatable=False)
+
+    async def rotate(self, id: str, *, overlap: str | Unset = UNSET, force: bool | Unset = UNSET) -> m.WebhookMade:
+        """Replace the secret of a webhook."""
+        return await self._core.call(
+            webhooks_rotate.asyncio_detailed,
+            m.WebhookMade,
+            id,
+            repeatable=False,
+            body=m.WebhookRotate.from_dict(_policy.body(overlap=overlap, force=force)),
+        )
+
+    async def recover(
+        self, id: str, *, since: datetime.datetime | str, until: datetime.datetime | str | Unset | None = UNSET
+    ) -> m.WebhookRecovered:
+        """Send what a webhook has not taken."""
+        return await self._core.call(
+            webhooks_recover.asyncio_detailed,
+            m.WebhookRecovered,
+            id,
+            body=m.WebhookRecover.from_dict(_policy.body(since=since, until=until)),
+        )
+
+
+class AsyncAdminOrganizations(AsyncResource):
+    """Organizations."""
+
+    async def create(self, *, name: str) -> m.AdminOrganization:
+        """Make an organization."""
+        return await self._core.call(
+            admin_organizations_create.asyncio_detailed,
+            m.AdminOrganization,
+            repeatable=False,
+            body=m.AdminCreateOrganization.from_dict(_policy.body(name=name)),
+        )
+
+    def list(
+        self, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET
+    ) -> AsyncPager[m.AdminOrganization, m.AdminOrganizations]:
+        """List organizations."""
+
+        async def fetch(cursor: str | Unset) -> m.AdminOrganizations:
+            return await self._core.call(
+                admin_organizations_list.asyncio_detailed, m.AdminOrganizations, limit=limit, cursor=cursor
+            )
+
+        return AsyncPager(fetch, lambda page: page.organizations, lambda page: page.next_cursor, cursor)
+
+    async def get(self, org: str) -> m.AdminOrganization:
+        """Read an organization."""
+        return await self._core.call(admin_organizations_get.asyncio_detailed, m.AdminOrganization, org)
+
+    async def change(
+        self, org: str, *, name: str | Unset | None = UNSET, suspended: bool | Unset | None = UNSET
+    ) -> m.AdminOrganization:
+        """Rename, suspend or resume an organization."""
+        return await self._core.call(
+            admin_organizations_change.asyncio_detailed,
+            m.AdminOrganization,
+            org,
+            body=m.AdminChangeOrganization.from_dict(_policy.body(name=name, suspended=suspended)),
+        )
+
+    async def delete(self, org: str, *, name: str) -> m.AdminOrganizationDeletion:
+        """Delete an organization with everything in it."""
+        return await self._core.call(
+            admin_organizations_delete.asyncio_detailed, m.AdminOrganizationDeletion, org, name=name
+        )
+
+
+class AsyncAdminKeys(AsyncResource):
+    """Keys of an organization."""
+
+    async def create(
+        self,
+        org: str,
+        *,
+        kind: Literal["service", "admin", "team", "organization"] | Unset | None = UNSET,
+        name: str | Unset = UNSET,
+        read_only: bool | Unset = UNSET,
+        namespace: str | Unset | None = UNSET,
+        source: str | Unset | None = UNSET,
+        default_namespace: str | Unset | None = UNSET,
+        limits: Mapping[str, Any] | Unset = UNSET,
+        expires_at: datetime.datetime | str | Unset | None = UNSET,
+    ) -> m.AdminIssuedKey:
+        """Make a key; its secret is in this answer alone."""
+        return await self._core.call(
+            admin_keys_create.asyncio_detailed,
+            m.AdminIssuedKey,
+            org,
+            repeatable=False,
+            body=m.AdminCreateKey.from_dict(
+                _policy.body(
+                    kind=kind,
+                    name=name,
+                    read_only=read_only,
+                    namespace=namespace,
+                    source=source,
+                    default_namespace=default_namespace,
+                    limits=limits,
+                    expires_at=expires_at,
+                )
+            ),
+        )
+
+    def list(
+        self, org: str, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET
+    ) -> AsyncPager[m.AdminKey, m.AdminKeys]:
+        """List an organization's keys."""
+
+        async def fetch(cursor: str | Unset) -> m.AdminKeys:
+            return await self._core.call(admin_keys_list.asyncio_detailed, m.AdminKeys, org, limit=limit, cursor=cursor)
+
+        return AsyncPager(fetch, lambda page: page.keys, lambda page: page.next_cursor, cursor)
+
+    async def get(self, org: str, id: str) -> m.AdminKey:
+        """Read a key's description."""
+        return await self._core.call(admin_keys_get.asyncio_detailed, m.AdminKey, org, id)
+
+    async def change(
+        self,
+        org: str,
+        id: str,
+        *,
+        name: str | Unset | None = UNSET,
+        read_only: bool | Unset | None = UNSET,
+        default_namespace: str | Unset | None = UNSET,
+        limits: Mapping[str, Any] | Unset = UNSET,
+    ) -> m.AdminKey:
+        """Change a key's name, limits, default namespace or read-only state."""
+        return await self._core.call(
+            admin_keys_change.asyncio_detailed,
+            m.AdminKey,
+            org,
+            id,
+            body=m.AdminChangeKey.from_dict(
+                _policy.body(name=name, read_only=read_only, default_namespace=default_namespace, limits=limits)
+            ),
+        )
+
+    async def revoke(self, org: str, id: str) -> m.AdminRevoked:
+        """Revoke a key, within a second everywhere."""
+        return await self._core.call(admin_keys_revoke.asyncio_detailed, m.AdminRevoked, org, id)
+
+    async def rotate(
+        self,
+        org: str,
+        id: str,
+        *,
+        overlap_seconds: int | Unset | None = UNSET,
+        expires_at: datetime.datetime | str | Unset | None = UNSET,
+    ) -> m.AdminIssuedKey:
+        """Make a new secret with a key's rights."""
+        return await self._core.call(
+            admin_keys_rotate.asyncio_detailed,
+            m.AdminIssuedKey,
+            org,
+            id,
+            repeatable=False,
+            body=m.AdminRotateKey.from_dict(_policy.body(overlap_seconds=overlap_seconds, expires_at=expires_at)),
+        )
+
+
+class AsyncAdminIntegrationKeys(AsyncResource):
+    """Keys of an integration."""
+
+    async def create(
+        self,
+        org: str,
+        integration: str,
+        *,
+        kind: Literal["integration", "personal"] | Unset | None = UNSET,
+        name: str | Unset = UNSET,
+        scopes: Sequence[Literal["memories:read", "memories:write", "recall:read", "users:erase", "status:read"]]
+        | Unset = UNSET,
+        end_user_id: str | Unset | None = UNSET,
+        limits: Mapping[str, Any] | Unset = UNSET,
+        expires_at: datetime.datetime | str | Unset | None = UNSET,
+    ) -> m.AdminIssuedKey:
+        """Make a key of an integration; its secret is in this answer alone."""
+        return await self._core.call(
+            admin_integrations_keys_create.asyncio_detailed,
+            m.AdminIssuedKey,
+            org,
+            integration,
+            repeatable=False,
+            body=m.AdminCreateIntegrationKey.from_dict(
+                _policy.body(
+                    kind=kind, name=name, scopes=scopes, end_user_id=end_user_id, limits=limits, expires_at=expires_at
+                )
+            ),
+        )
+
+    def list(
+        self, org: str, integration: str, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET
+    ) -> AsyncPager[m.AdminKey, m.AdminKeys]:
+        """List an integration's keys."""
+
+        async def fetch(cursor: str | Unset) -> m.AdminKeys:
+            return await self._core.call(
+                admin_integrations_keys_list.asyncio_detailed, m.AdminKeys, org, integration, limit=limit, cursor=cursor
+            )
+
+        return AsyncPager(fetch, lambda page: page.keys, lambda page: page.next_cursor, cursor)
+
+
+class AsyncAdminIntegrations(AsyncResource):
+    """Integrations, which keep memories."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        super().__init__(core)
+        self.keys = AsyncAdminIntegrationKeys(core)
+
+    async def create(
+        self,
+        org: str,
+        *,
+        name: str,
+        quotas: m.AdminQuotaChange | Mapping[str, Any] | Unset | None = UNSET,
+        grants_required: bool | Unset | None = UNSET,
+    ) -> m.AdminIntegration:
+        """Make an integration."""
+        return await self._core.call(
+            admin_integrations_create.asyncio_detailed,
+            m.AdminIntegration,
+            org,
+            repeatable=False,
+            body=m.AdminCreateIntegration.from_dict(
+                _policy.body(name=name, quotas=quotas, grants_required=grants_required)
+            ),
+        )
+
+    def list(
+        self, org: str, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET
+    ) -> AsyncPager[m.AdminIntegration, m.AdminIntegrations]:
+        """List an organization's integrations."""
+
+        async def fetch(cursor: str | Unset) -> m.AdminIntegrations:
+            return await self._core.call(
+                admin_integrations_list.asyncio_detailed, m.AdminIntegrations, org, limit=limit, cursor=cursor
+            )
+
+        return AsyncPager(fetch, lambda page: page.integrations, lambda page: page.next_cursor, cursor)
+
+    async def get(self, org: str, integration: str) -> m.AdminIntegration:
+        """Read an integration."""
+        return await self._core.call(admin_integrations_get.asyncio_detailed, m.AdminIntegration, org, integration)
+
+    async def change(
+        self,
+        org: str,
+        integration: str,
+        *,
+        name: str | Unset | None = UNSET,
+        quotas: m.AdminQuotaChange | Mapping[str, Any] | Unset | None = UNSET,
+        grants_required: bool | Unset | None = UNSET,
+    ) -> m.AdminIntegration:
+        """Change an integration's name or quotas."""
+        return await self._core.call(
+            admin_integrations_change.asyncio_detailed,
+            m.AdminIntegration,
+            org,
+            integration,
+            body=m.AdminChangeIntegration.from_dict(
+                _policy.body(name=name, quotas=quotas, grants_required=grants_required)
+            ),
+        )
+
+
+class AsyncAdminNamespaces(AsyncResource):
+    """Namespaces of an organization."""
+
+    def list(
+        self, org: str, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET
+    ) -> AsyncPager[m.AdminNamespace, m.AdminNamespaces]:
+        """List namespaces, and whether their vectors are of the configured models."""
+
+        async def fetch(cursor: str | Unset) -> m.AdminNamespaces:
+            return await self._core.call(
+                admin_namespaces_list.asyncio_detailed, m.AdminNamespaces, org, limit=limit, cursor=cursor
+            )
+
+        return AsyncPager(fetch, lambda page: page.namespaces, lambda page: page.next_cursor, cursor)
+
+    async def reindex(
+        self,
+        org: str,
+        namespace: str,
+        *,
+        force: bool | Unset = UNSET,
+        hold: bool | Unset = UNSET,
+        back: bool | Unset = UNSET,
+        queries: Sequence[str] | Unset = UNSET,
+        min_overlap: float | Unset = UNSET,
+    ) -> m.AdminReindexing:
+        """Recompute a namespace's vectors with the configured models."""
+        return await self._core.call(
+            admin_namespaces_reindex.asyncio_detailed,
+            m.AdminReindexing,
+            org,
+            namespace,
+            repeatable=False,
+            body=m.AdminReindex.from_dict(
+                _policy.body(force=force, hold=hold, back=back, queries=queries, min_overlap=min_overlap)
+            ),
+        )
+
+    async def reindexing(self, org: str, namespace: str) -> m.AdminReindexing:
+        """Say how far the reindexing of a namespace is."""
+        return await self._core.call(admin_namespaces_reindexing.asyncio_detailed, m.AdminReindexing, org, namespace)
+
+    async def discard(self, org: str, namespace: str) -> m.AdminDiscarded:
+        """Discard what is kept of a namespace since it was reindexed, or what is held."""
+        return await self._core.call(admin_namespaces_discard.asyncio_detailed, m.AdminDiscarded, org, namespace)
+
+    def export(self, org: str, namespace: str, *, vectors: bool = True) -> AsyncIterator[Any]:
+        """The objects of an export of a namespace, as they come."""
+        return self._core.lines(admin_namespaces_export._get_kwargs(org, namespace, vectors=vectors))
+
+    async def import_(
+        self, org: str, namespace: str, content: bytes, *, on_conflict: Literal["fail", "skip", "replace"] = "fail"
+    ) -> m.AdminImportedNamespace:
+        """Take in what an export wrote."""
+        given = admin_namespaces_import._get_kwargs(org, namespace, body=_policy.NO_FILE, on_conflict=on_conflict)
+        return m.AdminImportedNamespace.from_dict(await self._core.json({**given, "content": content}))
+
+
+class AsyncAdminEndUsers(AsyncResource):
+    """End users of integrations."""
+
+    def list(
+        self,
+        org: str,
+        *,
+        limit: int | Unset = UNSET,
+        query: str | Unset = UNSET,
+        integration: str | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.AdminEndUser, m.AdminEndUsers]:
+        """List end users with what is kept of them."""
+
+        async def fetch(cursor: str | Unset) -> m.AdminEndUsers:
+            return await self._core.call(
+                admin_end_users_list.asyncio_detailed,
+                m.AdminEndUsers,
+                org,
+                limit=limit,
+                query=query,
+                integration=integration,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.end_users, lambda page: page.next_cursor, cursor)
+
+    async def erase(self, id: str, *, integration: str, organization: str | Unset = UNSET) -> m.AdminCertificate:
+        """Erase an end user for good and answer the certificate."""
+        return await self._core.call(
+            admin_end_users_erase.asyncio_detailed,
+            m.AdminCertificate,
+            id,
+            organization=organization,
+            integration=integration,
+        )
+
+    async def reindex(
+        self, id: str, *, integration: str, force: bool | Unset = UNSET, organization: str | Unset = UNSET
+    ) -> m.AdminReindexing:
+        """Recompute the vectors of an end user's memories with the configured models."""
+        return await self._core.call(
+            admin_end_users_reindex.asyncio_detailed,
+            m.AdminReindexing,
+            id,
+            repeatable=False,
+            body=m.AdminReindexUser.from_dict(_policy.body(force=force)),
+            organization=organization,
+            integration=integration,
+        )
+
+    async def reindexing(self, id: str, *, integration: str, organization: str | Unset = UNSET) -> m.AdminReindexing:
+        """Say how far the reindexing of an end user's memories is."""
+        return await self._core.call(
+            admin_end_users_reindexing.asyncio_detailed,
+            m.AdminReindexing,
+            id,
+            organization=organization,
+            integration=integration,
+        )
+
+    def export(self, id: str, *, organization: str | Unset = UNSET, integration: str) -> AsyncIterator[Any]:
+        """All that is kept of an end user, object by object as it comes."""
+        request = admin_end_users_export._get_kwargs(id, organization=organization, integration=integration)
+        return self._core.lines(request)
+
+
+class AsyncAdminJobs(AsyncResource):
+    """Background work."""
+
+    def list(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        organization: str | Unset = UNSET,
+        kind: str | Unset = UNSET,
+        status: Literal["queued", "running", "succeeded", "failed", "cancelled"] | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.AdminJob, m.AdminJobs]:
+        """List background jobs, newest first."""
+
+        async def fetch(cursor: str | Unset) -> m.AdminJobs:
+            return await self._core.call(
+                admin_jobs_list.asyncio_detailed,
+                m.AdminJobs,
+                limit=limit,
+                organization=organization,
+                kind=kind,
+                status=status,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.jobs, lambda page: page.next_cursor, cursor)
+
+    async def get(self, job: str) -> m.AdminJob:
+        """Read how far a job is."""
+        return await self._core.call(admin_jobs_get.asyncio_detailed, m.AdminJob, job)
+
+    async def cancel(self, job: str) -> m.AdminJob:
+        """End a job early."""
+        return await self._core.call(admin_jobs_cancel.asyncio_detailed, m.AdminJob, job)
+
+
+class AsyncAdminSettings(AsyncResource):
+    """The configuration."""
+
+    async def get(self) -> m.AdminConfiguration:
+        """Read the server's configuration."""
+        return await self._core.call(admin_settings_get.asyncio_detailed, m.AdminConfiguration)
+
+
+class AsyncAdminMembers(AsyncResource):
+    """People with a role in an organization."""
+
+    async def invite(self, org: str, *, email: str, role: Literal["owner", "admin", "viewer"]) -> m.MemberInvited:
+        """Invite a person; the code is in this answer alone."""
+        return await self._core.call(
+            admin_members_invite.asyncio_detailed,
+            m.MemberInvited,
+            org,
+            repeatable=False,
+            body=m.MemberInvite.from_dict(_policy.body(email=email, role=role)),
+        )
+
+    def list(
+        self, org: str, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET
+    ) -> AsyncPager[m.Member, m.Members]:
+        """List the members of an organization."""
+
+        async def fetch(cursor: str | Unset) -> m.Members:
+            return await self._core.call(
+                admin_members_list.asyncio_detailed, m.Members, org, limit=limit, cursor=cursor
+            )
+
+        return AsyncPager(fetch, lambda page: page.members, lambda page: page.next_cursor, cursor)
+
+    async def get(self, org: str, member: str) -> m.Member:
+        """Read a member."""
+        return await self._core.call(admin_members_get.asyncio_detailed, m.Member, org, member)
+
+    async def change(
+        self,
+        org: str,
+        member: str,
+        *,
+        role: Literal["owner", "admin", "viewer"] | Unset | None = UNSET,
+        disabled: bool | Unset | None = UNSET,
+    ) -> m.Member:
+        """Give a member another role, or take signing in from one."""
+        return await self._core.call(
+            admin_members_change.asyncio_detailed,
+            m.Member,
+            org,
+            member,
+            body=m.MemberChange.from_dict(_policy.body(role=role, disabled=disabled)),
+        )
+
+    async def remove(self, org: str, member: str) -> m.MemberRemoved:
+        """Remove a member, whose sessions end at once."""
+        return await self._core.call(admin_members_remove.asyncio_detailed, m.MemberRemoved, org, member)
+
+    async def invite_again(self, org: str, member: str) -> m.MemberInvited:
+        """Make another invitation; the code is in this answer alone."""
+        return await self._core.call(
+            admin_members_invite_again.asyncio_detailed, m.MemberInvited, org, member, repeatable=False
+        )
+
+
+class AsyncAdminAudit(AsyncResource):
+    """Who did what."""
+
+    def list(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        organization: str | Unset = UNSET,
+        actor: Literal["key", "member", "anonymous", "cli", "system"] | Unset = UNSET,
+        key_id: str | Unset = UNSET,
+        action: str | Unset = UNSET,
+        target: str | Unset = UNSET,
+        end_user_id: str | Unset = UNSET,
+        request_id: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
+        refused: bool | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.AuditRecord, m.AuditRecords]:
+        """List what was done, newest first."""
+
+        async def fetch(cursor: str | Unset) -> m.AuditRecords:
+            return await self._core.call(
+                admin_audit_list.asyncio_detailed,
+                m.AuditRecords,
+                limit=limit,
+                organization=organization,
+                actor=actor,
+                key_id=key_id,
+                action=action,
+                target=target,
+                end_user_id=end_user_id,
+                request_id=request_id,
+                since=since,
+                until=until,
+                refused=refused,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.records, lambda page: page.next_cursor, cursor)
+
+    async def verify(self, *, known: str | Unset = UNSET) -> m.AuditVerification:
+        """Verify that no record was removed, changed or put in."""
+        return await self._core.call(admin_audit_verify.asyncio_detailed, m.AuditVerification, known=known)
+
+    def export(
+        self,
+        *,
+        organization: str | Unset = UNSET,
+        actor: Literal["key", "member", "anonymous", "cli", "system"] | Unset = UNSET,
+        key_id: str | Unset = UNSET,
+        action: str | Unset = UNSET,
+        target: str | Unset = UNSET,
+        end_user_id: str | Unset = UNSET,
+        request_id: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
+        refused: bool | Unset = UNSET,
+    ) -> AsyncIterator[Any]:
+        """The records, oldest first, all of them as they come."""
+        request = admin_audit_export._get_kwargs(
+            organization=organization,
+            actor=actor,
+            key_id=key_id,
+            action=action,
+            target=target,
+            end_user_id=end_user_id,
+            request_id=request_id,
+            since=since,
+            until=until,
+            refused=refused,
+        )
+        return self._core.lines(request)
+
+    async def export_csv(
+        self,
+        *,
+        organization: str | Unset = UNSET,
+        actor: Literal["key", "member", "anonymous", "cli", "system"] | Unset = UNSET,
+        key_id: str | Unset = UNSET,
+        action: str | Unset = UNSET,
+        target: str | Unset = UNSET,
+        end_user_id: str | Unset = UNSET,
+        request_id: str | Unset = UNSET,
+        since: datetime.datetime | Unset = UNSET,
+        until: datetime.datetime | Unset = UNSET,
+        refused: bool | Unset = UNSET,
+    ) -> str:
+        """The same, as CSV."""
+        return await self._core.text(
+            admin_audit_export_csv.asyncio_detailed,
+            organization=organization,
+            actor=actor,
+            key_id=key_id,
+            action=action,
+            target=target,
+            end_user_id=end_user_id,
+            request_id=request_id,
+            since=since,
+            until=until,
+            refused=refused,
+        )
+
+
+class AsyncAdminUsage(AsyncResource):
+    """What was done on whose account."""
+
+    def list(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        organization: str | Unset = UNSET,
+        namespace: str | Unset = UNSET,
+        integration_id: str | Unset = UNSET,
+        key_id: str | Unset = UNSET,
+        from_: datetime.datetime | Unset = UNSET,
+        to: datetime.datetime | Unset = UNSET,
+        by: Literal["hour", "day", "total"] | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.UsageRow, m.UsageRows]:
+        """List what was done, by namespace or integration and key."""
+
+        async def fetch(cursor: str | Unset) -> m.UsageRows:
+            return await self._core.call(
+                admin_usage_list.asyncio_detailed,
+                m.UsageRows,
+                limit=limit,
+                organization=organization,
+                namespace=namespace,
+                integration_id=integration_id,
+                key_id=key_id,
+                from_=from_,
+                to=to,
+                by=by,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.usage, lambda page: page.next_cursor, cursor)
+
+    def bytes(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        organization: str | Unset = UNSET,
+        namespace: str | Unset = UNSET,
+        integration_id: str | Unset = UNSET,
+        at: datetime.datetime | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.UsageKept, m.UsageAllKept]:
+        """List how much text is kept, by namespace and integration."""
+
+        async def fetch(cursor: str | Unset) -> m.UsageAllKept:
+            return await self._core.call(
+                admin_usage_bytes.asyncio_detailed,
+                m.UsageAllKept,
+                limit=limit,
+                organization=organization,
+                namespace=namespace,
+                integration_id=integration_id,
+                at=at,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.kept, lambda page: page.next_cursor, cursor)
+
+    async def export_csv(
+        self,
+        *,
+        organization: str | Unset = UNSET,
+        namespace: str | Unset = UNSET,
+        integration_id: str | Unset = UNSET,
+        key_id: str | Unset = UNSET,
+        from_: datetime.datetime | Unset = UNSET,
+        to: datetime.datetime | Unset = UNSET,
+        by: Literal["hour", "day", "total"] | Unset = UNSET,
+    ) -> str:
+        """Usage as CSV, all of it."""
+        return await self._core.text(
+            admin_usage_export_csv.asyncio_detailed,
+            organization=organization,
+            namespace=namespace,
+            integration_id=integration_id,
+            key_id=key_id,
+            from_=from_,
+            to=to,
+            by=by,
+        )
+
+
+class AsyncAdminQuotas(AsyncResource):
+    """Quotas of an organization."""
+
+    async def get(self, org: str) -> m.UsageQuotas:
+        """Read an organization's quotas and what is used of them."""
+        return await self._core.call(admin_quotas_get.asyncio_detailed, m.UsageQuotas, org)
+
+    async def change(
+        self,
+        org: str,
+        *,
+        bytes: int | Unset | None = UNSET,
+        documents: int | Unset | None = UNSET,
+        namespaces: int | Unset | None = UNSET,
+        end_users: int | Unset | None = UNSET,
+    ) -> m.UsageQuotas:
+        """Change an organization's quotas."""
+        return await self._core.call(
+            admin_quotas_change.asyncio_detailed,
+            m.UsageQuotas,
+            org,
+            body=m.UsageChangeQuotas.from_dict(
+                _policy.body(bytes=bytes, documents=documents, namespaces=namespaces, end_users=end_users)
+            ),
+        )
+
+
+class AsyncAdminEvents(AsyncResource):
+    """Events of an organization."""
+
+    async def list(
+        self,
+        org: str,
+        *,
+        after: str | Unset = UNSET,
+        kinds: Sequence[str] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        wait: int | Unset = UNSET,
+    ) -> m.EventPage:
+        """Read what has happened in an organization."""
+        return await self._core.call(
+            admin_events_list.asyncio_detailed, m.EventPage, org, after=after, kinds=kinds, limit=limit, wait=wait
+        )
+
+    async def get(self, org: str, id: str) -> m.EventTold:
+        """Read an event of an organization."""
+        return await self._core.call(admin_events_get.asyncio_detailed, m.EventTold, org, id)
+
+    async def follow(
+        self,
+        org: str,
+        *,
+        after: str = "latest",
+        kinds: Sequence[str] | Unset = UNSET,
+        wait: int = 30,
+        ignore_missed: bool = False,
+    ) -> AsyncIterator[m.Event]:
+        """Events as they happen, for ever: an answer is awaited until there is one.
+
+        MissedEventsError says that events behind ``after`` are forgotten, unless ``ignore_missed``.
+        """
+        cursor = after
+        while True:
+            page = await self._core.longer(wait).call(
+                admin_events_list.asyncio_detailed, m.EventPage, org, after=cursor, kinds=kinds, limit=1000, wait=wait
+            )
+            if page.missed and not ignore_missed:
+                raise errors.MissedEventsError(page.next_cursor)
+            for event in page.events:
+                yield event
+            cursor = page.next_cursor
+
+
+class AsyncAdminWebhookDeliveries(AsyncResource):
+    """Deliveries of a webhook of an organization."""
+
+    def list(
+        self,
+        org: str,
+        id: str,
+        *,
+        status: Literal["pending", "succeeded", "failed", "dropped"] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncPager[m.WebhookDelivery, m.WebhookDeliveries]:
+        """List the deliveries of a webhook of an organization."""
+
+        async def fetch(cursor: str | Unset) -> m.WebhookDeliveries:
+            return await self._core.call(
+                admin_webhooks_deliveries_list.asyncio_detailed,
+                m.WebhookDeliveries,
+                org,
+                id,
+                status=status,
+                limit=limit,
+                cursor=cursor,
+            )
+
+        return AsyncPager(fetch, lambda page: page.deliveries, lambda page: page.next_cursor, cursor)
+
+    async def get(self, org: str, id: str, delivery_id: str) -> m.WebhookDelivery:
+        """Read a delivery with its attempts of an organization."""
+        return await self._core.call(
+            admin_webhooks_deliveries_get.asyncio_detailed, m.WebhookDelivery, org, id, delivery_id
+        )
+
+    async def redeliver(self, org: str, id: str, delivery_id: str) -> m.WebhookDelivery:
+        """Send an event again of an organization."""
+        return await self._core.call(
+            admin_webhooks_deliveries_redeliver.asyncio_detailed,
+            m.WebhookDelivery,
+            org,
+            id,
+            delivery_id,
+            repeatable=False,
+        )
+
+
+class AsyncAdminWebhooks(AsyncResource):
+    """Webhooks of an organization."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        super().__init__(core)
+        self.deliveries = AsyncAdminWebhookDeliveries(core)
+
+    async def create(
+        self,
+        org: str,
+        *,
+        url: str,
+        kinds: Sequence[str] | Unset = UNSET,
+        description: str | Unset | None = UNSET,
+        signature: Literal["v1", "v1a"] | Unset | None = UNSET,
+        enabled: bool | Unset | None = UNSET,
+    ) -> m.WebhookMade:
+        """Make a webhook of an organization."""
+        return await self._core.call(
+            admin_webhooks_create.asyncio_detailed,
+            m.WebhookMade,
+            org,
+            repeatable=False,
+            body=m.WebhookCreateOf.from_dict(
+                _policy.body(url=url, kinds=kinds, description=description, signature=signature, enabled=enabled)
+            ),
+        )
+
+    async def list(self, org: str) -> m.Webhooks:
+        """List webhooks of an organization."""
+        return await self._core.call(admin_webhooks_list.asyncio_detailed, m.Webhooks, org)
+
+    async def get(self, org: str, id: str) -> m.Webhook:
+        """Read a webhook of an organization."""
+        return await self._core.call(admin_webhooks_get.asyncio_detailed, m.Webhook, org, id)
+
+    async def change(
+        self,
+        org: str,
+        id: str,
+        *,
+        url: str | Unset | None = UNSET,
+        kinds: Sequence[str] | Unset | None = UNSET,
+        description: str | Unset | None = UNSET,
+        enabled: bool | Unset | None = UNSET,
+    ) -> m.Webhook:
+        """Change a webhook of an organization."""
+        return await self._core.call(
+            admin_webhooks_change.asyncio_detailed,
+            m.Webhook,
+            org,
+            id,
+            body=m.WebhookChangeOf.from_dict(
+                _policy.body(url=url, kinds=kinds, description=description, enabled=enabled)
+            ),
+        )
+
+    async def delete(self, org: str, id: str) -> m.WebhookDeleted:
+        """Delete a webhook of an organization."""
+        return await self._core.call(admin_webhooks_delete.asyncio_detailed, m.WebhookDeleted, org, id)
+
+    async def test(self, org: str, id: str) -> m.WebhookTested:
+        """Send a test to a webhook of an organization."""
+        return await self._core.call(admin_webhooks_test.asyncio_detailed, m.WebhookTested, org, id, repeatable=False)
+
+    async def rotate(
+        self, org: str, id: str, *, overlap: str | Unset = UNSET, force: bool | Unset = UNSET
+    ) -> m.WebhookMade:
+        """Replace the secret of a webhook of an organization."""
+        return await self._core.call(
+            admin_webhooks_rotate.asyncio_detailed,
+            m.WebhookMade,
+            org,
+            id,
+            repeatable=False,
+            body=m.WebhookRotateOf.from_dict(_policy.body(overlap=overlap, force=force)),
+        )
+
+    async def recover(
+        self,
+        org: str,
+        id: str,
+        *,
+        since: datetime.datetime | str,
+        until: datetime.datetime | str | Unset | None = UNSET,
+    ) -> m.WebhookRecovered:
+        """Send what a webhook has not taken of an organization."""
+        return await self._core.call(
+            admin_webhooks_recover.asyncio_detailed,
+            m.WebhookRecovered,
+            org,
+            id,
+            body=m.WebhookRecoverOf.from_dict(_policy.body(since=since, until=until)),
+        )
+
+
+class AsyncAdmin(AsyncResource):
+    """Administration, with an ``adm-`` key."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        super().__init__(core)
+        self.organizations = AsyncAdminOrganizations(core)
+        self.keys = AsyncAdminKeys(core)
+        self.integrations = AsyncAdminIntegrations(core)
+        self.namespaces = AsyncAdminNamespaces(core)
+        self.end_users = AsyncAdminEndUsers(core)
+        self.jobs = AsyncAdminJobs(core)
+        self.settings = AsyncAdminSettings(core)
+        self.members = AsyncAdminMembers(core)
+        self.audit = AsyncAdminAudit(core)
+        self.usage = AsyncAdminUsage(core)
+        self.quotas = AsyncAdminQuotas(core)
+        self.events = AsyncAdminEvents(core)
+        self.webhooks = AsyncAdminWebhooks(core)

@@ -1,0 +1,1 @@
+"""The client without await, made of _async by scripts/unasync.py."""
