@@ -17,7 +17,8 @@ type Store interface {
 	// Update runs fn in a serialisable transaction. nil means committed and on
 	// disk. An error from fn rolls back and is returned as it is. fn may run
 	// again after a conflict and must have no effect outside the Writer; several
-	// callers' functions may share one commit, each failing alone.
+	// callers' functions may share one commit, each failing alone. fn reads through its Writer and
+	// calls no View, which would wait for a connection while fn holds one.
 	Update(ctx context.Context, fn func(Writer) error) error
 	// Ping checks that the store can read and write.
 	Ping(ctx context.Context) error

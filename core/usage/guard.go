@@ -2,12 +2,14 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
@@ -50,7 +52,23 @@ const quotasFor = 5 * time.Second
 type turn struct {
 	mu     sync.Mutex
 	inHand port.Holdings // what transactions that go on have added
+	done   port.Holdings // what committed ones have added, ever
 }
+
+// reading is what was read of an organization before a transaction. A transaction reads
+// nothing through another connection: it would hold one while it waits for the other.
+type reading struct {
+	quotas []port.Quota
+	has    port.Holdings // with quotas: what is committed
+	done   port.Holdings // of its turn, before has was read
+}
+
+// rereads is how often a transaction that seems to go over a quota is run again because
+// others have committed in the meantime.
+const rereads = 3
+
+// errUnread ends a transaction that is run again once its organization was read.
+var errUnread = errors.New("quotas and holdings of the organization are yet to be read")
 
 // NewGuard makes a Guard.
 func NewGuard(s GuardSettings) *Guard {
@@ -79,16 +97,47 @@ func (g *Guard) Update(ctx context.Context, fn func(port.Writer) error) error {
 
 // UpdateDocuments implements port.DocumentStore.
 func (g *Guard) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter) error) error {
-	tx := &metered{}
-	defer func() { tx.giveBack() }() // whether or not fn panics
-	err := g.DocumentStore.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
-		tx.giveBack() // of the run before
-		tx = &metered{DocumentWriter: w, guard: g, touched: map[port.Partition]*holding{}}
+	read := map[ident.Org]reading{}
+	if org := fair.Organization(ctx); org != "" { // most write for whom they are called by
+		if err := g.readInto(ctx, read, org); err != nil {
+			return err
+		}
+	}
+	for again := 0; ; {
+		tx, err := g.attempt(ctx, fn, read, again < rereads)
+		if tx.unread == "" {
+			g.after(ctx, tx, err)
+			return err
+		}
+		if _, known := read[tx.unread]; known {
+			again++
+		}
+		if err := g.readInto(ctx, read, tx.unread); err != nil {
+			return err
+		}
+	}
+}
+
+// attempt runs a transaction by what was read before. It may be stale: then the transaction is
+// to be run again, if it can be.
+func (g *Guard) attempt(ctx context.Context, fn func(port.DocumentWriter) error, read map[ident.Org]reading,
+	stale bool) (tx *metered, err error) {
+	tx, committed := &metered{}, false
+	defer func() { tx.giveBack(committed) }() // whether or not fn panics
+	err = g.DocumentStore.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+		tx.giveBack(false) // of the run before
+		tx = &metered{DocumentWriter: w, guard: g, read: read, stale: stale, touched: map[port.Partition]*holding{}}
 		if err := fn(tx); err != nil {
 			return err
 		}
 		return tx.compare(ctx)
 	})
+	committed = err == nil
+	return tx, err
+}
+
+// after has what a transaction did known to those that it concerns.
+func (g *Guard) after(ctx context.Context, tx *metered, err error) {
 	switch {
 	case err == nil && len(tx.touched) > 0:
 		g.changed.add(tx.accounts()...)
@@ -99,6 +148,28 @@ func (g *Guard) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter
 	for _, org := range tx.set {
 		g.forget(org)
 	}
+}
+
+// readInto reads what a transaction needs to know of an organization.
+func (g *Guard) readInto(ctx context.Context, read map[ident.Org]reading, org ident.Org) error {
+	qs, err := g.quotasOf(ctx, org)
+	if err != nil {
+		return err
+	}
+	r := reading{quotas: qs}
+	if len(qs) > 0 {
+		line := g.turnOf(org)
+		line.mu.Lock()
+		r.done = line.done
+		line.mu.Unlock()
+		// Of what is committed, not in the transaction: that would have to read every partition of the
+		// organization, in the way of all who write one.
+		err = g.View(ctx, func(v port.Reader) (err error) {
+			r.has, err = v.Holdings(ctx, org)
+			return err
+		})
+	}
+	read[org] = r
 	return err
 }
 
@@ -112,8 +183,8 @@ func (g *Guard) quotasOf(ctx context.Context, org ident.Org) ([]port.Quota, erro
 		return k.quotas, nil
 	}
 	var qs []port.Quota
-	// Not in the transaction: a table that every one of them reads would be in the way of
-	// who writes it.
+	// Before the transaction, not in it: a table that every one of them reads would be in the
+	// way of who writes it.
 	err := g.View(ctx, func(r port.Reader) (err error) {
 		qs, err = r.Quotas(ctx, org)
 		return err
@@ -186,6 +257,9 @@ type holding struct {
 type metered struct {
 	port.DocumentWriter
 	guard    *Guard
+	read     map[ident.Org]reading
+	stale    bool // what was read may be read again
+	unread   ident.Org
 	touched  map[port.Partition]*holding
 	set      []ident.Org // whose quotas are changed
 	exceeded crossing    // that refused it; no name: none did
@@ -203,11 +277,12 @@ func (t *metered) touch(ctx context.Context, p port.Partition) error {
 		return nil
 	}
 	h := &holding{last: p}
-	qs, err := t.guard.quotasOf(ctx, p.Org())
-	if err != nil {
-		return err
+	known, ok := t.read[p.Org()]
+	if !ok {
+		t.unread = p.Org()
+		return errUnread
 	}
-	if len(qs) > 0 {
+	if len(known.quotas) > 0 {
 		held, err := t.held(ctx, p)
 		if err != nil {
 			return err
@@ -345,16 +420,15 @@ func minus(h port.Holdings) port.Holdings {
 
 // compare refuses the transaction if what it adds would go over a quota.
 func (t *metered) compare(ctx context.Context) error {
+	if t.unread != "" { // and fn went on
+		return errUnread
+	}
 	all, err := t.added(ctx)
 	if err != nil {
 		return err
 	}
 	for org, added := range all {
-		qs, err := t.guard.quotasOf(ctx, org)
-		if err != nil {
-			return err
-		}
-		if err := t.within(ctx, org, added, qs); err != nil {
+		if err := t.within(ctx, org, added); err != nil {
 			return err
 		}
 	}
@@ -362,27 +436,25 @@ func (t *metered) compare(ctx context.Context) error {
 }
 
 // within compares what is added to one organization with its quotas.
-func (t *metered) within(ctx context.Context, org ident.Org, added port.Holdings, qs []port.Quota) error {
+func (t *metered) within(ctx context.Context, org ident.Org, added port.Holdings) error {
+	known := t.read[org]
 	asks := func(q port.Quota) bool { return added.Of(q.Name) > 0 || !q.Exceeded.IsZero() }
-	if !slices.ContainsFunc(qs, asks) {
+	if !slices.ContainsFunc(known.quotas, asks) {
 		return nil
 	}
 	line := t.guard.turnOf(org)
 	line.mu.Lock()
 	defer line.mu.Unlock()
-	var has port.Holdings
-	// Of what is committed, not in the transaction: that would have to read every partition of the
-	// organization, in the way of all who write one.
-	err := t.guard.View(ctx, func(r port.Reader) (err error) {
-		has, err = r.Holdings(ctx, org)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, q := range qs {
+	// What was committed since counts, though it may be among what was read.
+	since := plus(line.done, minus(known.done))
+	has := plus(known.has, since)
+	for _, q := range known.quotas {
 		used, more := has.Of(q.Name), added.Of(q.Name)
 		if all := used + line.inHand.Of(q.Name) + more; more > 0 && all > q.Limit {
+			if since.Of(q.Name) > 0 && t.stale {
+				t.unread = org
+				return errUnread
+			}
 			t.exceeded = crossing{q, org, used}
 			return over(q, used, more)
 		}
@@ -408,10 +480,13 @@ func (t *metered) within(ctx context.Context, org ident.Org, added port.Holdings
 func room(used, limit int64) bool { return used < limit-limit/20 }
 
 // giveBack ends what the transaction has in hand: it is committed, or will not be.
-func (t *metered) giveBack() {
+func (t *metered) giveBack(committed bool) {
 	for line, h := range t.taken {
 		line.mu.Lock()
 		line.inHand = plus(line.inHand, minus(h))
+		if committed {
+			line.done = plus(line.done, h)
+		}
 		line.mu.Unlock()
 	}
 	t.taken = nil

@@ -572,3 +572,70 @@ func TestWhatAGuardTells(t *testing.T) {
 		t.Errorf("it cannot be noted, and logged is %q", log.String())
 	}
 }
+
+// single is a store with one connection: nothing can be read beside a transaction of its caller.
+type single struct {
+	port.DocumentStore
+	inside bool
+	runs   int
+	onView func() // before the next View; nil: nothing
+}
+
+func (s *single) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter) error) error {
+	return s.DocumentStore.UpdateDocuments(ctx, func(w port.DocumentWriter) error {
+		s.inside = true
+		s.runs++
+		defer func() { s.inside = false }()
+		return fn(w)
+	})
+}
+
+func (s *single) View(ctx context.Context, fn func(port.Reader) error) error {
+	if s.inside {
+		return errors.New("the only connection is taken")
+	}
+	if do := s.onView; do != nil {
+		s.onView = nil
+		do()
+	}
+	return s.DocumentStore.View(ctx, fn)
+}
+
+// A guard reads what it needs to know before a transaction, of whomever that is.
+func TestNothingIsReadInsideATransaction(t *testing.T) {
+	w := open(t)
+	w.must(w.write(w.ctx, "docs", "a text", "b text"))
+	w.quota(w.ctx, usage.ChangeQuotas{Documents: new(int64(3)), Namespaces: new(int64(2))})
+	org := ident.From(w.ctx).Org
+	store := &single{DocumentStore: w.guard.DocumentStore}
+	g := usage.NewGuard(usage.GuardSettings{Store: store, Now: w.clock})
+	create := func(ctx context.Context, name string) error {
+		return g.UpdateDocuments(ctx, func(tx port.DocumentWriter) error {
+			_, err := tx.CreatePartition(ctx, port.Documents(org, name), port.PartitionRow{Dimensions: 4, CreatedAt: w.clock(),
+				UpdatedAt: w.clock()})
+			return err
+		})
+	}
+	w.must(create(w.ctx, "second"))
+	if store.runs != 1 {
+		t.Errorf("%d runs for a caller's organization", store.runs)
+	}
+	w.refused("a third", create(w.ctx, "third"), "namespaces", 2, 2)
+	store.runs = 0
+	w.refused("without a caller", create(context.Background(), "third"), "namespaces", 2, 2)
+	if store.runs != 2 {
+		t.Errorf("%d runs without a caller", store.runs)
+	}
+
+	// Another transaction commits just before what is kept is read. It counts once.
+	w.quota(w.ctx, usage.ChangeQuotas{Namespaces: new(int64(4))})
+	w.pass(5 * time.Second)
+	w.must(create(w.ctx, "third")) // the quota is known
+	w.quota(w.ctx, usage.ChangeQuotas{Namespaces: new(int64(5))})
+	w.pass(5 * time.Second)
+	store.onView = func() { // of the quotas
+		store.onView = func() { w.must(create(w.ctx, "fourth")) } // of what is kept
+	}
+	w.must(create(w.ctx, "fifth"))
+	w.refused("the sixth", create(w.ctx, "sixth"), "namespaces", 5, 5)
+}

@@ -295,21 +295,31 @@ func clearGap(page []byte, number uint32) bool {
 
 // emptyLog empties the log as soon as no reader needs it.
 func (s *Store) emptyLog(ctx context.Context) error {
-	try := func() (done bool, err error) {
-		err = s.commit.runBetween(ctx, func(w *bunsql.Session) (err error) {
+	// within bounds the wait for the connection that writes.
+	try := func(within context.Context) (done bool, err error) {
+		err = s.commit.runBetween(within, func(w *bunsql.Session) (err error) {
 			done, err = s.log.empty(ctx, w)
 			return err
 		})
+		if err != nil && within.Err() != nil && ctx.Err() == nil {
+			return false, nil
+		}
 		return done, err
 	}
-	if done, err := try(); done || err != nil {
+	if done, err := try(ctx); done || err != nil {
 		return err
 	}
 	// Views follow one another without a break: make one, a longer one each time.
 	until := time.Now().Add(scrubPatience)
 	for patience := 20 * time.Millisecond; time.Now().Before(until); patience = min(2*patience, time.Second) {
 		var done bool
-		if _, err := s.read.pause(ctx, patience, func() (err error) { done, err = try(); return err }); done || err != nil {
+		if _, err := s.read.pause(ctx, patience, func() (err error) {
+			// A writer that reads besides waits for the end of the pause: it can't be waited for.
+			within, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			done, err = try(within)
+			return err
+		}); done || err != nil {
 			return err
 		}
 		select {

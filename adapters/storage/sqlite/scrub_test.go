@@ -606,3 +606,51 @@ func childErase(dir string) error {
 		}
 	}
 }
+
+// TestScrubBesideAWriterThatReads: a writer that reads through another connection waits for the
+// readers that Scrub holds up, and Scrub for the writer; one of them has to give way.
+func TestScrubBesideAWriterThatReads(t *testing.T) {
+	s, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Readers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	reading, read := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() { // holds the log
+		err := s.View(t.Context(), func(r port.Reader) error {
+			_, err := r.Organizations(t.Context())
+			close(reading)
+			<-read
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-reading
+	if _, err := memories(t.Context(), s, "ann"); err != nil { // so the log has something
+		t.Fatal(err)
+	}
+	scrubbed := make(chan error, 1)
+	go func() { scrubbed <- s.Scrub(t.Context()) }()
+	for s.Pool().InUse < 2 { // it waits for readers
+		time.Sleep(100 * time.Microsecond)
+	}
+	err = s.Update(t.Context(), func(w port.Writer) error {
+		close(read)
+		all.Wait()
+		for end := time.Now().Add(5 * time.Second); s.Pool().InUse < 2 && time.Now().Before(end); { // it has them all
+			time.Sleep(100 * time.Microsecond)
+		}
+		patient, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		return s.View(patient, func(r port.Reader) error { _, err := r.Organizations(patient); return err })
+	})
+	if err != nil {
+		t.Errorf("the writer that reads: %v", err)
+	}
+	if err := <-scrubbed; err != nil && fault.CodeOf(err) != fault.Unavailable {
+		t.Error(err)
+	}
+}

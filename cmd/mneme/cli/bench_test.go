@@ -33,7 +33,7 @@ func TestBenchComparesSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := succeed(t, "bench", "--config", filepath.Join(dir, "one.yaml"), "--config",
-		"other="+filepath.Join(dir, "two.yaml"), "--documents", "300", "--queries", "20",
+		"other="+filepath.Join(dir, "two.yaml"), "--documents", "100", "--queries", "20",
 		"--warm-up", "2", "--concurrency", "1,3", "--settle", "0", "--sparse", "--namespaces", "2", "--work", work,
 		"--json", report)
 	body, err := os.ReadFile(report)
@@ -49,7 +49,7 @@ func TestBenchComparesSets(t *testing.T) {
 	}
 	const modes = 8 // all but reranked
 	for i, s := range out.Sets {
-		if s.Ingest.Documents != 300 || s.Ingest.Chunks != 300 || s.Ingest.PerSecond <= 0 || len(s.Runs) != 2*modes {
+		if s.Ingest.Documents != 100 || s.Ingest.Chunks != 100 || s.Ingest.PerSecond <= 0 || len(s.Runs) != 2*modes {
 			t.Errorf("%s: %+v and %d runs", s.Name, s.Ingest, len(s.Runs))
 		}
 		if s.Usage.Folder == 0 || s.Usage.ServerMemory == 0 || s.Backends["storage"] != "sqlite" {
