@@ -347,6 +347,7 @@ var rules = []rule{
 		why: "configuration knows adapters through the registry only, and of core the measured defaults of retrieval " +
 			"and memory and the form of a sealing key",
 	},
+	{folder: "deploy", bare: true, why: "what packs the program knows nothing of it"},
 	{folder: "samples", bare: true, why: "samples are documents, not code"},
 	{
 		folder: "cmd/mneme",

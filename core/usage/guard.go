@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mnemehq/mneme/core/fair"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/port"
@@ -98,8 +97,8 @@ func (g *Guard) Update(ctx context.Context, fn func(port.Writer) error) error {
 // UpdateDocuments implements port.DocumentStore.
 func (g *Guard) UpdateDocuments(ctx context.Context, fn func(port.DocumentWriter) error) error {
 	read := map[ident.Org]reading{}
-	if org := fair.Organization(ctx); org != "" { // most write for whom they are called by
-		if err := g.readInto(ctx, read, org); err != nil {
+	if who := ident.Known(ctx); who != nil && who.Org != "" { // most write for the organization of their caller
+		if err := g.readInto(ctx, read, who.Org); err != nil {
 			return err
 		}
 	}
