@@ -117,7 +117,7 @@ func TestReleases(t *testing.T) {
 		want := []string{"CHANGELOG.md", "LICENSE", "NOTICE", "README.md"}
 		for _, target := range targets {
 			name, program := "mneme-1.2.3-"+strings.Replace(target, "/", "-", 1), "mneme"
-			files := map[string]os.FileMode{}
+			var files map[string]os.FileMode
 			if strings.HasPrefix(target, "windows") {
 				program, files = "mneme.exe", zipFiles(t, filepath.Join(dir, name+".zip"))
 			} else {
@@ -162,7 +162,8 @@ func TestReleases(t *testing.T) {
 		}
 	})
 	t.Run("an unknown system", func(t *testing.T) {
-		cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(root, "deploy/packages/build.sh"), t.TempDir(), "1.2.3", "plan9/amd64")
+		cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(root, "deploy/packages/build.sh"), t.TempDir(), "1.2.3",
+			"plan9/amd64")
 		if r := harness.Run(t, cmd); r.Code == 0 || !strings.Contains(r.Stderr, "not for plan9") {
 			t.Errorf("%+v", r)
 		}
