@@ -89,6 +89,24 @@ func TestOfAnOrganization(t *testing.T) {
 				_, err := w.service.RecoverOf(w.admin, webhook.RecoverOf{Org: org, Recover: since})
 				return err
 			},
+			"get": func() error {
+				_, err := w.service.GetOf(w.admin, webhook.RefOf{Org: org, Ref: ref})
+				return err
+			},
+			"change": func() error {
+				_, err := w.service.ChangeOf(w.admin, webhook.ChangeOf{Org: org,
+					Change: webhook.Change{Ref: ref, Description: new("search")}})
+				return err
+			},
+			"test": func() error {
+				_, err := w.service.TestOf(w.admin, webhook.RefOf{Org: org, Ref: ref})
+				return err
+			},
+			"rotate": func() error {
+				_, err := w.service.RotateOf(w.admin, webhook.RotateOf{Org: org,
+					Rotate: webhook.Rotate{Ref: ref, Overlap: "168h", Force: true}})
+				return err
+			},
 		} {
 			w.want(what+" of "+org, call(), want)
 		}
@@ -117,6 +135,9 @@ func TestWhatIsSentAgainIsDueAtOnce(t *testing.T) {
 		!read.NextAttemptAt.Equal(w.now()) || woken != 1 {
 		t.Errorf("answered %+v, read %+v, woken %d times", again, read, woken)
 	}
+	alone := webhook.New(webhook.Settings{Store: w.Store, Sender: w.endpoint, Sealer: w.sealer, Pages: w.Pages, Now: w.now})
+	_, err = alone.Redeliver(w.ctx, ref) // there is nobody to wake
+	w.must(err)
 	ref.Delivery = "dlv_none"
 	_, err = service.Redeliver(w.ctx, ref)
 	w.want("of none", err, fault.NotFound)
@@ -213,5 +234,65 @@ func TestAnEndpointIsDoubtedAfterAMinute(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	if n := len(w.endpoint.taken()); n != 1 {
 		t.Errorf("%d at once to an endpoint that has taken nothing for minutes", n)
+	}
+}
+
+// TestPausesVary: by a fifth at most, so that what has failed together doesn't come together.
+func TestPausesVary(t *testing.T) {
+	for random, want := range map[float64]time.Duration{0: 4 * time.Second, 0.75: 5500 * time.Millisecond} {
+		w := open(t)
+		d := webhook.NewDeliverer(webhook.DelivererSettings{Store: w.Store, Replica: w.Replica, Sender: w.endpoint,
+			Sealer: w.sealer, Random: func() float64 { return random }, Now: w.now})
+		w.run(d.Run)
+		m := w.hook(event.DocumentsWritten)
+		w.endpoint.set(status(500))
+		w.happen("namespace/docs")
+		d.Wake()
+		if d := w.settled(m.ID, 1)[0]; d.NextAttemptAt.Sub(w.now()) != want {
+			t.Errorf("%v: it is tried again after %v, want %v", random, d.NextAttemptAt.Sub(w.now()), want)
+		}
+	}
+}
+
+// TestWhenAnEndpointIsGivenUp: after five days to the second, with failures of three events 12 hours
+// apart.
+func TestWhenAnEndpointIsGivenUp(t *testing.T) {
+	w := open(t)
+	w.run(w.deliverer.Run)
+	m := w.hook(event.DocumentsWritten)
+	w.endpoint.set(status(500))
+	began, tries := w.now(), 0
+	for i, after := range []time.Duration{0, 12 * time.Hour, 5*24*time.Hour - time.Second} {
+		w.to(began.Add(after))
+		if i < 2 {
+			w.happen(fmt.Sprint("namespace/", i))
+		}
+		tries += min(i+1, 2) // those of before are tried again
+		w.tries(tries)
+		w.settled(m.ID, tries)
+	}
+	if at := w.get(m.ID); !at.Enabled {
+		t.Errorf("given up too early: %+v", at)
+	}
+	w.to(began.Add(5 * 24 * time.Hour))
+	w.happen("namespace/last")
+	w.until("it is given up", func() bool { return !w.get(m.ID).Enabled })
+}
+
+// TestOneEventEndsNothing: however often it fails.
+func TestOneEventEndsNothing(t *testing.T) {
+	w := open(t)
+	w.run(w.deliverer.Run)
+	m := w.hook(event.DocumentsWritten)
+	w.endpoint.set(status(500))
+	began := w.now()
+	w.happen("namespace/docs")
+	for i := range 4 {
+		w.to(began.Add(time.Duration(i) * 2 * 24 * time.Hour))
+		w.tries(i + 1)
+		w.settled(m.ID, i+1)
+	}
+	if at := w.get(m.ID); !at.Enabled || at.State != "failing" {
+		t.Errorf("%+v", at)
 	}
 }
