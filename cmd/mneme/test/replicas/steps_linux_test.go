@@ -336,7 +336,8 @@ func (s *story) look(at step, before int) (row string) {
 	if s.receiver.Refused() != 0 {
 		s.Errorf("%d messages were not genuine", s.receiver.Refused())
 	}
-	return fmt.Sprintf("%s\t1\t%d\t%d\t%d\t%d\t%d\t%d", at.name, len(s.wrote), len(acknowledged), len(kept), len(ids), twice, lost)
+	return fmt.Sprintf("%s\t1\t%d\t%d\t%d\t%d\t%d\t%d", at.name, len(s.wrote), len(acknowledged), len(kept), len(ids), twice,
+		lost)
 }
 
 // told counts the documents that events tell of, each event once and a namespace's in order.
