@@ -277,6 +277,7 @@ func TestTheScheduleOfAFailingDelivery(t *testing.T) {
 	if len(ids) != 1 {
 		t.Errorf("an event has %d ids", len(ids))
 	}
+	w.until("the last attempt is counted", func() bool { return w.deliverer.Attempts()[webhook.Failed] > 0 })
 	counts := w.deliverer.Attempts()
 	if counts[webhook.Retried] != 9 || counts[webhook.Failed] != 1 || counts[webhook.Succeeded] != 0 {
 		t.Errorf("counted: %v", counts)
