@@ -66,6 +66,12 @@ func TestOfAnOrganization(t *testing.T) {
 	}
 	one := webhook.DeliveryRef{Ref: ref, Delivery: page.Deliveries[0].ID}
 	since := webhook.Recover{Ref: ref, Since: w.now().Add(-time.Hour)}
+	_, err = w.service.ChangeOf(w.admin, webhook.ChangeOf{Org: "none", Change: webhook.Change{Ref: ref, Enabled: new(false)}})
+	w.want("change", err, fault.NotFound)
+	_, err = w.service.DeleteOf(w.admin, webhook.RefOf{Org: "none", Ref: ref})
+	w.want("delete", err, fault.NotFound)
+	_, err = w.service.CreateOf(w.admin, webhook.CreateOf{Org: "none", Create: webhook.Create{URL: "https://example.org/"}})
+	w.want("create", err, fault.NotFound)
 	for _, org := range []string{ident.DefaultOrg, "none"} {
 		want := fault.Code("")
 		if org == "none" {
@@ -78,11 +84,17 @@ func TestOfAnOrganization(t *testing.T) {
 				return err
 			},
 			"delivery": func() error {
-				_, err := w.service.DeliveryOf(w.admin, webhook.DeliveryRefOf{Org: org, DeliveryRef: one})
+				d, err := w.service.DeliveryOf(w.admin, webhook.DeliveryRefOf{Org: org, DeliveryRef: one})
+				if err == nil && d.ID != one.Delivery {
+					t.Errorf("read: %+v", d)
+				}
 				return err
 			},
 			"redeliver": func() error {
-				_, err := w.service.RedeliverOf(w.admin, webhook.DeliveryRefOf{Org: org, DeliveryRef: one})
+				d, err := w.service.RedeliverOf(w.admin, webhook.DeliveryRefOf{Org: org, DeliveryRef: one})
+				if err == nil && d.EventID != page.Deliveries[0].EventID {
+					t.Errorf("sent again: %+v", d)
+				}
 				return err
 			},
 			"recover": func() error {
@@ -90,7 +102,10 @@ func TestOfAnOrganization(t *testing.T) {
 				return err
 			},
 			"get": func() error {
-				_, err := w.service.GetOf(w.admin, webhook.RefOf{Org: org, Ref: ref})
+				at, err := w.service.GetOf(w.admin, webhook.RefOf{Org: org, Ref: ref})
+				if err == nil && at.ID != m.ID {
+					t.Errorf("read: %+v", at)
+				}
 				return err
 			},
 			"change": func() error {
@@ -99,12 +114,18 @@ func TestOfAnOrganization(t *testing.T) {
 				return err
 			},
 			"test": func() error {
-				_, err := w.service.TestOf(w.admin, webhook.RefOf{Org: org, Ref: ref})
+				sent, err := w.service.TestOf(w.admin, webhook.RefOf{Org: org, Ref: ref})
+				if err == nil && !sent.Delivered {
+					t.Errorf("a test: %+v", sent)
+				}
 				return err
 			},
 			"rotate": func() error {
-				_, err := w.service.RotateOf(w.admin, webhook.RotateOf{Org: org,
+				made, err := w.service.RotateOf(w.admin, webhook.RotateOf{Org: org,
 					Rotate: webhook.Rotate{Ref: ref, Overlap: "168h", Force: true}})
+				if err == nil && made.Secret == nil {
+					t.Errorf("rotated: %+v", made)
+				}
 				return err
 			},
 		} {
