@@ -142,7 +142,8 @@ type WebhookWriter interface {
 	// AppendDeliveries stores pending deliveries in the order of their entities.
 	AppendDeliveries(ctx context.Context, deliveries []Delivery) error
 	// SettleDeliveries stores Status, Attempts, Tries, NextAt and UpdatedAt of deliveries of a
-	// webhook that are pending. Where one ends, the next one of its entity is due at once.
+	// webhook that are pending. Where one ends, the next one of its entity is due at once. One that
+	// was dropped while it was being sent keeps what came of it, and is dropped still unless it succeeded.
 	SettleDeliveries(ctx context.Context, org ident.Org, webhook string, deliveries []Delivery) error
 	// DropDeliveries ends what is pending of a webhook, as dropped.
 	DropDeliveries(ctx context.Context, org ident.Org, webhook string, at time.Time) error

@@ -82,8 +82,8 @@ type Deliverer struct {
 	doubts  *fair.Gate // a slot for each of them to a doubtful endpoint
 
 	mu      sync.Mutex
-	working map[string]bool      // webhooks, by id
-	paused  map[string]time.Time // until when
+	working map[string]chan struct{} // webhooks, by id, with what tells of something new that is due
+	paused  map[string]time.Time     // until when
 	counts  map[Outcome]int64
 }
 
@@ -127,7 +127,7 @@ func NewDeliverer(s DelivererSettings) *Deliverer {
 		wake:    make(chan struct{}, 1),
 		places:  fair.NewHalves(atOnceInAll, workersAtOnce, longestTurn),
 		doubts:  fair.NewHalves(doubtfulAtOnce, workersAtOnce, longestTurn),
-		working: map[string]bool{},
+		working: map[string]chan struct{}{},
 		paused:  map[string]time.Time{},
 		counts:  map[Outcome]int64{},
 	}
@@ -163,12 +163,12 @@ func (d *Deliverer) Run(ctx context.Context) {
 			}
 			wait = lookSeldom
 		}
-		for _, row := range due {
+		for _, o := range due {
 			workers.Go(func() {
-				pause := d.work(ctx, row)
+				pause := d.work(ctx, o.row, o.more)
 				d.mu.Lock()
-				if delete(d.working, row.ID); pause > 0 {
-					d.paused[row.ID] = time.Now().Add(pause)
+				if delete(d.working, o.row.ID); pause > 0 {
+					d.paused[o.row.ID] = time.Now().Add(pause)
 				}
 				d.mu.Unlock()
 				d.Wake()
@@ -187,9 +187,15 @@ func (d *Deliverer) Run(ctx context.Context) {
 	}
 }
 
+// order is a webhook to work on.
+type order struct {
+	row  port.WebhookRow
+	more <-chan struct{} // something new may be due of it
+}
+
 // look finds the webhooks to work on, which count as worked on from now on, and how long to
 // wait for the next look; 0: until something wakes it.
-func (d *Deliverer) look(ctx context.Context) (due []port.WebhookRow, wait time.Duration, err error) {
+func (d *Deliverer) look(ctx context.Context) (due []order, wait time.Duration, err error) {
 	now := d.now()
 	var all []port.WebhookRow
 	var next time.Time
@@ -227,11 +233,19 @@ func (d *Deliverer) look(ctx context.Context) (due []port.WebhookRow, wait time.
 			sooner(time.Until(until))
 			continue
 		}
-		if d.working[row.ID] || len(d.working) >= workersAtOnce {
-			continue // it wakes this loop when it ends
+		if more, ok := d.working[row.ID]; ok {
+			select {
+			case more <- struct{}{}:
+			default: // it will read what is due anyway
+			}
+			continue
 		}
-		d.working[row.ID] = true
-		due = append(due, row)
+		if len(d.working) >= workersAtOnce {
+			continue // one that ends wakes this loop
+		}
+		more := make(chan struct{}, 1)
+		d.working[row.ID] = more
+		due = append(due, order{row, more})
 	}
 	return due, wait, nil
 }
@@ -263,7 +277,7 @@ type sent struct {
 
 // work claims a webhook and sends what is due of it, until nothing is. It answers how long to
 // leave the webhook alone then.
-func (d *Deliverer) work(ctx context.Context, row port.WebhookRow) (pause time.Duration) {
+func (d *Deliverer) work(ctx context.Context, row port.WebhookRow, more <-chan struct{}) (pause time.Duration) {
 	claim, ok, err := d.replica.Claim(ctx, claimOf(row.ID), func(replica.Reader) (bool, error) { return true, nil })
 	if err != nil || !ok {
 		return retryUnless(err == nil)
@@ -329,7 +343,13 @@ func (d *Deliverer) work(ctx context.Context, row port.WebhookRow) (pause time.D
 		if len(busy) == 0 || ctx.Err() != nil {
 			return 0
 		}
-		done := []sent{<-results}
+		var done []sent
+		select {
+		case s := <-results:
+			done = append(done, s)
+		case <-more: // a slow answer holds back its entity alone
+			continue
+		}
 		for len(results) > 0 {
 			done = append(done, <-results)
 		}

@@ -277,6 +277,7 @@ func TestTheScheduleOfAFailingDelivery(t *testing.T) {
 	if len(ids) != 1 {
 		t.Errorf("an event has %d ids", len(ids))
 	}
+	w.until("the last attempt is counted", func() bool { return w.deliverer.Attempts()[webhook.Failed] > 0 })
 	counts := w.deliverer.Attempts()
 	if counts[webhook.Retried] != 9 || counts[webhook.Failed] != 1 || counts[webhook.Succeeded] != 0 {
 		t.Errorf("counted: %v", counts)
@@ -371,6 +372,46 @@ func TestAnEndpointThatIsGone(t *testing.T) {
 	if out, err = w.service.Recover(w.ctx, again); err != nil || out.Deliveries != 0 {
 		t.Errorf("recovered again: %+v, %v", out, err)
 	}
+}
+
+// TestWhatIsUnderWayWhenAnEndpointIsGone: what is being sent then is listed with its attempt, and
+// what was taken of it is not sent again.
+func TestWhatIsUnderWayWhenAnEndpointIsGone(t *testing.T) {
+	w := open(t)
+	w.run(w.deliverer.Run)
+	m := w.hook(event.DocumentsWritten)
+	gone := make(chan struct{})
+	w.endpoint.set(func(msg port.WebhookMessage) (port.WebhookAnswer, error) {
+		if strings.Contains(string(msg.Body), `"n":1}`) {
+			w.until("all are being sent", func() bool { return len(w.endpoint.taken()) == 3 })
+			return status(410)(msg)
+		}
+		<-gone
+		if strings.Contains(string(msg.Body), `"n":2}`) {
+			return status(500)(msg)
+		}
+		return status(204)(msg)
+	})
+	ids := w.happen("namespace/gone", "namespace/failed", "namespace/taken")
+	w.until("it is disabled", func() bool { return !w.get(m.ID).Enabled })
+	w.settled(m.ID, 1)
+	close(gone)
+	for _, d := range w.settled(m.ID, 3) {
+		if want := map[string]string{ids[0]: "failed", ids[1]: "dropped", ids[2]: "succeeded"}[d.EventID]; d.Status != want ||
+			len(d.Attempts) != 1 || d.NextAttemptAt != nil {
+			t.Errorf("want %s: %+v", want, d)
+		}
+	}
+	w.endpoint.set(nil)
+	_, err := w.service.Change(w.ctx, webhook.Change{Ref: webhook.Ref{ID: m.ID}, Enabled: new(true)})
+	w.must(err)
+	w.to(w.now().Add(time.Minute))
+	out, err := w.service.Recover(w.ctx, webhook.Recover{Ref: webhook.Ref{ID: m.ID}, Since: w.now().Add(-time.Hour)})
+	w.must(err)
+	if out.Deliveries != 2 {
+		t.Errorf("recovered: %+v", out)
+	}
+	w.tries(5)
 }
 
 func TestAnEndpointThatFailsForDays(t *testing.T) {

@@ -405,14 +405,25 @@ func (w *Writer) SettleDeliveries(ctx context.Context, org ident.Org, webhook st
 			return w.fail(internal(op, "%w", err))
 		}
 		next := sql.NullInt64{Int64: micros(d.NextAt), Valid: d.Status == port.DeliveryPending && !d.NextAt.IsZero()}
+		of := []any{d.ID, string(org), webhook}
 		n, err := w.s.exec(ctx, op, `UPDATE deliveries SET status = ?, attempts = ?, tries = ?, next_at = ?, updated_at = ?
-WHERE id = ? AND org = ? AND webhook = ? AND status = 'pending'`, string(d.Status), string(attempts), int64(d.Tries), next,
-			micros(d.UpdatedAt), d.ID, string(org), webhook)
+WHERE id = ? AND org = ? AND webhook = ? AND status = 'pending'`, append([]any{string(d.Status), string(attempts),
+			int64(d.Tries), next, micros(d.UpdatedAt)}, of...)...)
 		if err != nil {
 			return w.fail(err)
 		}
 		if n > 0 {
 			ended.add(webhook, d.Entity)
+			continue
+		}
+		status := port.DeliveryDropped
+		if d.Status == port.DeliverySucceeded {
+			status = d.Status
+		}
+		if _, err := w.s.exec(ctx, op, `UPDATE deliveries SET status = ?, attempts = ?, tries = ?, updated_at = ?
+WHERE id = ? AND org = ? AND webhook = ? AND status = 'dropped'`, append([]any{string(status), string(attempts),
+			int64(d.Tries), micros(d.UpdatedAt)}, of...)...); err != nil {
+			return w.fail(err)
 		}
 	}
 	return w.order(ctx, op, ended)

@@ -277,6 +277,27 @@ func deliveryLanes(t *testing.T, f *fixture) {
 	f.same("that one is under way", undelivered(port.UndeliveredList{Limit: 9}), []string{docs[1].ID, notes[1].ID})
 	f.same("none at once", undelivered(port.UndeliveredList{}), []string(nil))
 
+	// What was being sent when it was dropped keeps what came of it; what the endpoint took was taken.
+	late := f.deliveries(row, port.DeliveryList{Status: port.DeliveryDropped, Limit: 9})
+	for i, status := range []port.DeliveryStatus{port.DeliveryPending, port.DeliveryFailed, port.DeliverySucceeded} {
+		late[i].Status, late[i].NextAt, late[i].UpdatedAt = status, at(60), at(56)
+		late[i].Attempts, late[i].Tries = append(late[i].Attempts, one), late[i].Tries+1
+	}
+	f.update(func(w port.DocumentWriter) error { return w.SettleDeliveries(f.ctx, otherOrg, row.ID, late) }) // not its
+	f.update(func(w port.DocumentWriter) error { return w.SettleDeliveries(f.ctx, f.org, row.ID, late) })
+	f.same("none is due for it", f.due(row, 99), []string{docs[2].ID})
+	for i := range late {
+		late[i].NextAt = time.Time{}
+	}
+	late[0].Status, late[1].Status = port.DeliveryDropped, port.DeliveryDropped
+	f.same("dropped still", f.deliveries(row, port.DeliveryList{Status: port.DeliveryDropped, Limit: 9}), late[:2])
+	f.view(func(r port.Reader) error {
+		got, err := r.Delivery(f.ctx, f.org, row.ID, late[2].ID)
+		f.same("taken", got, late[2])
+		return err
+	})
+	f.same("not taken after that", undelivered(port.UndeliveredList{Limit: 9}), []string{notes[1].ID})
+
 	// A delivery that cannot be is refused.
 	for _, broken := range []port.Delivery{{}, {ID: "dlv_x", Webhook: row.ID, Event: "evt_x", Entity: "e"}} {
 		if err := f.s.Update(f.ctx, func(w port.Writer) error {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -86,6 +87,7 @@ func (f *fleet) begin(settings string) {
 	for i := range f.set.replicas {
 		site := *f.beside
 		site.Data = filepath.Join(t.TempDir(), strconv.Itoa(i))
+		site.Env = append(slices.Clone(site.Env), "PGAPPNAME=replica"+strconv.Itoa(i)) // for PostgreSQL to say whose is what
 		f.replicas = append(f.replicas, &replica{f: f, site: &site})
 	}
 	if f.set.sqlite { // the store is in there
