@@ -176,7 +176,8 @@ func entry(marker int, r Result, text string) string {
 }
 
 // lineEnds makes one kind of all ends of lines.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
+	"\u2029", "\n")
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 

@@ -53,6 +53,7 @@ const (
 // Validate parses the messages.
 func (in *Remember) Validate() error {
 	sum, seen := 0, map[string]bool{}
+	in.turns = make([]turn, 0, len(in.Messages))
 	for i := range in.Messages {
 		m := &in.Messages[i]
 		field := fmt.Sprintf("messages[%d].", i)
@@ -280,10 +281,8 @@ func (s *Service) commitMessages(ctx context.Context, p port.Partition, models *
 		}
 		ids := plan.known
 		if len(plan.order) > 0 {
-			if exists {
-				if same, err := precedingUnchanged(ctx, tx, p, planned.order); err != nil || !same {
-					return cmp.Or(err, ingest.ErrMoved)
-				}
+			if same, err := precedingStands(ctx, tx, p, exists, planned.order); err != nil || !same {
+				return cmp.Or(err, ingest.ErrMoved)
 			}
 			if err := checkQuota(ctx, ns, plan.added()); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/memory"
+	"github.com/mnemehq/mneme/core/port"
 )
 
 // remember saves messages of a conversation.
@@ -57,7 +59,8 @@ func TestConversationsAreRememberedOnce(t *testing.T) {
 		coretest.Object{"channel": "web", "n": 12345678901234567})
 	yes := said("", "user", "Yes.")
 	first := expect(s.remember("ann", "chat-7", asked, told, yes), "created created created")
-	if again := expect(s.remember("ann", "chat-7", asked, told, yes), "unchanged unchanged unchanged"); !slices.Equal(again, first) {
+	again := expect(s.remember("ann", "chat-7", asked, told, yes), "unchanged unchanged unchanged")
+	if !slices.Equal(again, first) {
 		t.Errorf("%v, then %v", first, again)
 	}
 	expect(s.remember("ann", "chat-7", said("m2", "user", "To Lyon.", "name", "Ann", "metadata",
@@ -86,7 +89,8 @@ func TestConversationsAreRememberedOnce(t *testing.T) {
 	if found["content"] != "To Bordeaux." || found["created_at"] != float64(1777888830000) {
 		t.Errorf("%v", found)
 	}
-	if len(meta) != 4 || meta["role"] != "user" || meta["name"] != "Ann" || meta["messageId"] != "m2" || meta["channel"] != "app" {
+	if len(meta) != 4 || meta["role"] != "user" || meta["name"] != "Ann" || meta["messageId"] != "m2" ||
+		meta["channel"] != "app" {
 		t.Errorf("metadata %v", meta)
 	}
 	if n := len(s.list("ann")); n != 9 {
@@ -162,7 +166,8 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	refused(fault.InvalidRequest, "id", good, said("", "user", "Again.", "id", ""))
 	refused(fault.InvalidRequest, "id", good, said("", "user", "Again.", "id", "ä"))
 	refused(fault.InvalidRequest, "messages[1].occurredAt", good, said("m2", "user", "Again.", "occurredAt", "yesterday"))
-	refused(fault.InvalidRequest, "messages[1].metadata", good, said("m2", "user", "Again.", "metadata", coretest.Object{"a": nil}))
+	refused(fault.InvalidRequest, "messages[1].metadata", good,
+		said("m2", "user", "Again.", "metadata", coretest.Object{"a": nil}))
 	for _, taken := range []string{"role", "name", "messageId"} {
 		refused(fault.InvalidRequest, taken, good, said("m2", "user", "Again.", "metadata", coretest.Object{taken: "x"}))
 	}
@@ -176,11 +181,13 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	if n := len(s.list("ann")); n != 0 || len(s.roster()) != 0 {
 		t.Errorf("%d memories, roster %v", n, s.roster())
 	}
-	if got, _ := outcomes(s.remember("ann", "c", good, said("m2", "user", "2"), said("m3", "user", "3"))); got != "created created created" {
+	got, _ := outcomes(s.remember("ann", "c", good, said("m2", "user", "2"), said("m3", "user", "3")))
+	if got != "created created created" {
 		t.Error(got)
 	}
 	// A full quota does not keep out what adds nothing.
-	if got, _ := outcomes(s.remember("ann", "c", said("m1", "user", "Hello again."), said("m2", "user", "2"))); got != "updated unchanged" {
+	got, _ = outcomes(s.remember("ann", "c", said("m1", "user", "Hello again."), said("m2", "user", "2")))
+	if got != "updated unchanged" {
 		t.Error(got)
 	}
 	refused(fault.QuotaExceeded, "", said("m4", "user", "4"))
@@ -209,5 +216,36 @@ func TestConversationsSavedAtOnce(t *testing.T) {
 	done.Wait()
 	if n := len(s.list("ann")); n != 7 {
 		t.Errorf("%d memories", n)
+	}
+}
+
+// TestNothingOfAnErasedConversationComesBack: a turn that is saved while its end user is erased
+// has nothing in its vector of the turn that was there before it.
+func TestNothingOfAnErasedConversationComesBack(t *testing.T) {
+	t.Parallel()
+	model := coretest.NewEmbedder()
+	s := open(t, coretest.Options{Embedder: model}, nil).integration("app", 0)
+	question := said("m1", "assistant", "Which orchard is near your house?", "occurredAt", "2026-05-04T10:00:00Z")
+	reply := said("m2", "user", "The one in Lyon.", "occurredAt", "2026-05-04T10:00:10Z")
+	s.remember("alone", "", reply).OK()
+	ask := []string{"orchard house", "Lyon"}
+	want := s.found("alone", ask...)
+	for name, save := range map[string]func(user string){
+		"remembered": func(user string) { s.remember(user, "", reply).OK() },
+		"saved": func(user string) {
+			s.save(user, "The one in Lyon.", "metadata", coretest.Object{"role": "user"}, "occurredAt", "2026-05-04T10:00:10Z")
+		},
+	} {
+		s.remember(name, "", question).OK()
+		var once sync.Once
+		model.Before.Set(func(context.Context, port.TextKind, []string) error {
+			once.Do(func() { s.eraseUser(name).OK() })
+			return nil
+		})
+		save(name)
+		model.Before.Clear()
+		if got := s.found(name, ask...); got != want {
+			t.Errorf("%s:\n%swant\n%s", name, got, want)
+		}
 	}
 }
