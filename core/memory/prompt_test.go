@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -114,5 +115,45 @@ func TestContextWithoutSpaces(t *testing.T) {
 	got := s.prompt("ann", "日", 16)
 	if cited := got["citations"].([]any); got["tokens"] != 16.0 || len(cited) != 1 || cited[0].(coretest.Object)["end"] != 32.0 {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestContextPassesOverWhatDoesNotFit for what does and is less relevant.
+func TestContextPassesOverWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	s := open(t, coretest.Options{}, nil).integration("app", 0)
+	s.save("ann", "Harbour walk.")
+	s.save("ann", "Harbour walk"+strings.Repeat(" along boats", 40))
+	s.save("ann", "Cats sleep.")
+	got := s.prompt("ann", "Harbour walk.", 40)
+	if text := got["context"].(string); !strings.Contains(text, "Harbour walk.") || !strings.Contains(text, "Cats sleep.") ||
+		got["omitted"] != 1.0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// joiner counts three more tokens for each end of a line.
+type joiner struct{ *coretest.Embedder }
+
+func (joiner) CountTokens(_ context.Context, texts []string) ([]int, error) {
+	counts := make([]int, len(texts))
+	for i, text := range texts {
+		counts[i] = len(coretest.Words(text)) + 3*strings.Count(text, "\n")
+	}
+	return counts, nil
+}
+
+// TestContextKeepsToItsBudgetWhateverTheTokenizer counts for the whole text.
+func TestContextKeepsToItsBudgetWhateverTheTokenizer(t *testing.T) {
+	t.Parallel()
+	s := open(t, coretest.Options{Embedder: joiner{coretest.NewEmbedder()}}, nil).integration("app", 0)
+	s.save("ann", "Harbour walk.")
+	s.save("ann", "Cats sleep.")
+	for budget, want := range map[int]int{16: 1, 20: 1, 21: 1, 22: 2} {
+		body := coretest.Object{"endUserId": "ann", "query": "Harbour walk.", "maxTokens": budget}
+		got := coretest.Ask(s.ctx, t, s.memories.Context, body).OK()
+		if n := len(got.List("citations")); n != want || got.Number("tokens") > float64(budget) {
+			t.Errorf("%d tokens: %s", budget, got.Body)
+		}
 	}
 }

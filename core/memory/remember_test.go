@@ -249,3 +249,19 @@ func TestNothingOfAnErasedConversationComesBack(t *testing.T) {
 		}
 	}
 }
+
+// TestConversationsHoldAMebibyte, and not a byte more.
+func TestConversationsHoldAMebibyte(t *testing.T) {
+	t.Parallel()
+	in := memory.Remember{EndUserID: "ann"}
+	for range 16 {
+		in.Messages = append(in.Messages, memory.Message{Role: "user", Content: new(strings.Repeat("x", 64<<10))})
+	}
+	if err := in.Validate(); err != nil {
+		t.Error(err)
+	}
+	in.Messages = append(in.Messages, memory.Message{Role: "user", Content: new("x")})
+	if err := in.Validate(); fault.CodeOf(err) != fault.PayloadTooLarge {
+		t.Error(err)
+	}
+}
