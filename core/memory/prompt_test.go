@@ -132,13 +132,13 @@ func TestContextPassesOverWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// joiner counts three more tokens for each end of a line.
+// joiner counts eight more tokens for each end of a line.
 type joiner struct{ *coretest.Embedder }
 
 func (joiner) CountTokens(_ context.Context, texts []string) ([]int, error) {
 	counts := make([]int, len(texts))
 	for i, text := range texts {
-		counts[i] = len(coretest.Words(text)) + 3*strings.Count(text, "\n")
+		counts[i] = len(coretest.Words(text)) + 8*strings.Count(text, "\n")
 	}
 	return counts, nil
 }
@@ -149,10 +149,12 @@ func TestContextKeepsToItsBudgetWhateverTheTokenizer(t *testing.T) {
 	s := open(t, coretest.Options{Embedder: joiner{coretest.NewEmbedder()}}, nil).integration("app", 0)
 	s.save("ann", "Harbour walk.")
 	s.save("ann", "Cats sleep.")
-	for budget, want := range map[int]int{16: 1, 20: 1, 21: 1, 22: 2} {
+	s.save("ann", "Dogs bark.")
+	for budget, want := range map[int]int{17: 0, 18: 1, 31: 1, 32: 2, 45: 2, 46: 3} {
 		body := coretest.Object{"endUserId": "ann", "query": "Harbour walk.", "maxTokens": budget}
 		got := coretest.Ask(s.ctx, t, s.memories.Context, body).OK()
-		if n := len(got.List("citations")); n != want || got.Number("tokens") > float64(budget) {
+		if n := len(got.List("citations")); n != want || got.Number("tokens") > float64(budget) ||
+			got.Number("omitted") != float64(3-want) {
 			t.Errorf("%d tokens: %s", budget, got.Body)
 		}
 	}
