@@ -159,6 +159,15 @@ func blendVectors(ctx context.Context, models *ingest.Encoder, list []*pendingMe
 	return nil
 }
 
+// precedingStands is precedingUnchanged for an end user who may have been erased since: then no
+// stored turn may have a part in a vector.
+func precedingStands(ctx context.Context, r reader, p port.Partition, exists bool, list []*pendingMemory) (bool, error) {
+	if exists {
+		return precedingUnchanged(ctx, r, p, list)
+	}
+	return !slices.ContainsFunc(list, func(n *pendingMemory) bool { return n.preceding != nil && n.preceding.id != "" }), nil
+}
+
 // precedingUnchanged reports whether every stored preceding turn has, in the
 // transaction, the text with which it was embedded.
 func precedingUnchanged(ctx context.Context, r reader, p port.Partition, list []*pendingMemory) (bool, error) {

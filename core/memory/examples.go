@@ -38,6 +38,41 @@ func examples() map[string][]op.Example {
 				]
 			}`},
 		},
+		"memories.remember": {
+			{Name: "a-correction", Summary: "A message that was there already, a corrected one and a new one",
+				Body: `{
+				"endUserId": "ada@example.com", "containerTag": "chat-18",
+				"messages": [
+					{"id": "m1", "role": "assistant", "content": "Where shall we send it?"},
+					{"id": "m2", "role": "user", "name": "Ada", "content": "To 12 Rue de la Barre, please."},
+					{"role": "assistant", "content": "It is on its way.", "occurredAt": "2026-05-21T08:00:00Z"}
+				]
+			}`,
+				Answer: `{
+				"success": true,
+				"results": [
+					{"memory": {"id": "mem_06h177v09hu3p95jha380tii2c"}, "outcome": "unchanged"},
+					{"memory": {"id": "mem_06h177v09hu3p95jha380tii3d"}, "outcome": "updated"},
+					{"memory": {"id": "mem_06h177v09hu3p95jha380tii4e"}, "outcome": "created"}
+				]
+			}`},
+		},
+		"memories.context": {
+			{Name: "for-a-prompt", Summary: "For a prompt",
+				Body: `{"endUserId": "ada@example.com", "query": "Can I eat the cake?", "maxTokens": 500, "limit": 1}`,
+				Answer: `{
+				"success": true,
+				"context": "Remembered, most relevant first:\n[1] 2026-11-21: I am allergic to peanuts.",
+				"tokens": 20, "tokenizer": "e5-small-v2",
+				"citations": [
+					{
+						"marker": 1, "memoryId": "mem_06gvus6bidvjbd3dhsbr17cv24", "start": 0, "end": 25, "score": 0.2401,
+						"container_tag": "chat-17", "created_at": 1795286944656
+					}
+				],
+				"omitted": 0, "degraded": []
+			}`},
+		},
 		"memories.search": {
 			{Name: "in-a-container", Summary: "In a container",
 				Body: `{

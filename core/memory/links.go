@@ -15,6 +15,10 @@ func links() map[string][]op.Link {
 			{Name: "list", To: "memories.list", Summary: "List the end user's memories",
 				Parameters: map[string]string{"endUserId": "$request.body#/endUserId"}},
 		},
+		"memories.remember": {
+			{Name: "list", To: "memories.list", Summary: "List the end user's memories",
+				Parameters: map[string]string{"endUserId": "$request.body#/endUserId"}},
+		},
 		"memories.upsert": {
 			{Name: "read", To: "memories.get", Summary: "Read the record",
 				Parameters: map[string]string{"externalId": "$response.body#/record/externalId",

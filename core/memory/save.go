@@ -316,10 +316,8 @@ func (s *Service) commitSave(ctx context.Context, p port.Partition, models *inge
 				return err
 			}
 		}
-		if exists {
-			if same, err := precedingUnchanged(ctx, tx, p, list); err != nil || !same {
-				return cmp.Or(err, ingest.ErrMoved)
-			}
+		if same, err := precedingStands(ctx, tx, p, exists, list); err != nil || !same {
+			return cmp.Or(err, ingest.ErrMoved)
 		}
 		var writes []port.DocumentWrite
 		var links []port.ContextLink

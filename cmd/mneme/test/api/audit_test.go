@@ -155,6 +155,8 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		m := do(memory, "memories.save", "", "POST", "/api/v1/memories", with(object{"content": "Ann keeps a zebra."}))
 		do(memory, "memories.batch", "", "POST", "/api/v1/memories/batch",
 			with(object{"memories": []object{{"content": "Another zebra."}}}))
+		do(memory, "memories.remember", "", "POST", "/api/v1/conversations", with(object{"messages": []object{{"role": "user",
+			"content": "A remembered zebra."}}}))
 		id := m.json["memory"].(object)["id"]
 		do(memory, "memories.delete", "", "POST", "/api/v1/memories/delete", with(object{"ids": []any{id}}))
 		version := object{"source": "crm", "version": 1, "content": "A zebra.", "occurredAt": "2026-01-02T03:04:05Z"}
@@ -168,7 +170,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		given := fmt.Sprint(grant.json["grant"].(object)["id"])
 		do(memory, "grants.revoke", given, "DELETE", "/api/v1/grants/"+given, nil)
 		found := log.get("/admin/v1/audit?organization=default&end_user_id=ann@example.com").ok().objects("records")
-		if len(found) != 8 {
+		if len(found) != 9 {
 			t.Errorf("%d records of the end user", len(found))
 		}
 

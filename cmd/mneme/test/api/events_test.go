@@ -32,6 +32,7 @@ var eventsOfChanges = []string{
 	"tools.delete: documents.deleted namespace.deleted",
 	"memories.save: memory.created",
 	"memories.batch: memory.created",
+	"memories.remember: memory.created",
 	"memories.delete: memory.deleted",
 	"memories.upsert: memory.created",
 	"memories.upsert: memory.updated",

@@ -48,6 +48,7 @@ func TestMemoryKeys(t *testing.T) {
 			"list": ident.MemoriesRead, "get": ident.MemoriesRead, "save": ident.MemoriesWrite,
 			"batch": ident.MemoriesWrite, "delete": ident.MemoriesWrite, "upsert": ident.MemoriesWrite,
 			"tombstone": ident.MemoriesWrite, "erase": ident.UsersErase,
+			"remember": ident.MemoriesWrite, "context": ident.MemoriesRead,
 			"grant": ident.MemoriesWrite, "grants": ident.MemoriesRead}
 		for _, have := range []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite, ident.UsersErase, ident.StatusRead,
 			ident.RecallRead} {

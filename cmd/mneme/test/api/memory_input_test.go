@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,9 @@ func memoryRoutes() []memoryRoute {
 		{"upsert", "PUT", "/api/v1/memories/r1",
 			with{"endUserId": "ann", "source": "crm", "version": 1, "content": "Tea.", "occurredAt": "2026-01-02T03:04:05Z"},
 			200},
+		{"remember", "POST", "/api/v1/conversations",
+			with{"endUserId": "ann", "messages": []object{{"role": "user", "content": "Tea at six."}}}, 200},
+		{"context", "POST", "/api/v1/context", with{"endUserId": "ann", "query": "tea"}, 200},
 		{"list", "GET", "/api/v1/memories?endUserId=ann", nil, 200},
 		{"get", "GET", record, nil, 200},
 		{"tombstone", "DELETE", record + "&version=2", nil, 200},
@@ -206,6 +210,40 @@ func TestMemoryBadInput(t *testing.T) {
 			{"memories", []object{{"content": "x", "text": "y"}}, 400, "invalid_request", "memories[0].text"},
 			{"memories", items(20, long(60<<10)), 413, "payload_too_large", "memories"},
 			{"items", []object{}, 400, "invalid_request", "items"},
+		}),
+		"remember": all(endUser, tag("containerTag"), []bad{
+			{"messages", nil, 400, "invalid_request", "messages"},
+			{"messages", []object{}, 400, "invalid_request", "messages"},
+			{"messages", "x", 400, "invalid_request", "messages"},
+			{"messages", slices.Repeat([]object{{"role": "user", "content": "x"}}, 101), 400, "invalid_request", "messages"},
+			{"messages", []any{"x"}, 400, "invalid_request", "messages[0]"},
+			{"messages", []object{{"content": "x"}}, 400, "invalid_request", "messages[0].role"},
+			{"messages", []object{{"role": "user"}}, 400, "invalid_request", "messages[0].content"},
+			{"messages", []object{{"role": "user", "content": nil}}, 400, "invalid_request", "messages[0].content"},
+			{"messages", []object{{"role": "user", "content": []object{{"type": "text"}}}}, 400, "invalid_request",
+				"messages[0].content"},
+			{"messages", []object{{"role": "user", "content": long(64<<10 + 1)}}, 413, "payload_too_large",
+				"messages[0].content"},
+			{"messages", []object{{"role": "user", "content": "x", "id": ""}}, 400, "invalid_request", "messages[0].id"},
+			{"messages", []object{{"role": "user", "content": "x", "id": long(256)}}, 400, "invalid_request", "messages[0].id"},
+			{"messages", []object{{"role": "user", "content": "x", "name": ""}}, 400, "invalid_request", "messages[0].name"},
+			{"messages", []object{{"role": "user", "content": "x", "metadata": object{"role": "y"}}}, 400, "invalid_request",
+				"messages[0].metadata"},
+			{"messages", []object{{"role": "user", "content": "x", "metadata": object{"a": object{}}}}, 400, "invalid_request",
+				"messages[0].metadata"},
+			{"messages", []object{{"role": "user", "content": "x", "occurredAt": "now"}}, 400, "invalid_request",
+				"messages[0].occurredAt"},
+			{"messages", []object{{"role": "user", "content": "x", "tool_calls": []object{}}}, 400, "invalid_request",
+				"messages[0].tool_calls"},
+			{"messages", slices.Repeat([]object{{"role": "user", "content": long(60 << 10)}}, 20), 413, "payload_too_large",
+				"messages"},
+		}),
+		"context": all(endUser, tag("containerTag"), tag("container_tag"), millis("createdAfter"), millis("createdBefore"), []bad{
+			{"query", nil, 400, "invalid_request", "query"}, {"query", " ", 400, "invalid_request", "query"},
+			{"query", long(8193), 400, "invalid_request", "query"},
+			{"limit", 0, 400, "invalid_request", "limit"}, {"limit", 101, 400, "invalid_request", "limit"},
+			{"maxTokens", 15, 400, "invalid_request", "maxTokens"}, {"maxTokens", 32769, 400, "invalid_request", "maxTokens"},
+			{"maxTokens", "400", 400, "invalid_request", "maxTokens"}, {"message", "x", 400, "invalid_request", "message"},
 		}),
 		"delete": all(endUser, []bad{
 			{"ids", nil, 400, "invalid_request", "ids"}, {"ids", []string{}, 400, "invalid_request", "ids"},

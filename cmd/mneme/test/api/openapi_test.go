@@ -161,7 +161,7 @@ type storyteller struct {
 func turn(name string) int {
 	first := []string{"admin.organizations.create", "admin.integrations.create", "admin.keys.create",
 		"namespaces.create", "documents.write", "memories.save",
-		"memories.batch", "memories.upsert", "admin.namespaces.reindex", "admin.end_users.reindex",
+		"memories.batch", "memories.remember", "memories.upsert", "admin.namespaces.reindex", "admin.end_users.reindex",
 		"sources.create", "sources.apply_deletions", "sources.sync", "sources.runs.get", "sources.runs.begin",
 		"sources.items.push", "sources.runs.cancel", "sources.runs.complete"}
 	last := []string{"admin.members.get", "admin.members.change", "admin.members.invite_again",
