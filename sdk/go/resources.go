@@ -185,6 +185,20 @@ func (s *MemoryService) Batch(ctx context.Context, body MemoryBatch) (*MemorySav
 	})
 }
 
+// Remember remembers messages of a conversation.
+func (s *MemoryService) Remember(ctx context.Context, body MemoryRemember) (*MemoryRemembered, error) {
+	return call[MemoryRemembered](ctx, s.c, repeatable, func(ctx context.Context) (*http.Response, error) {
+		return s.c.api.MemoriesRemember(ctx, nil, body)
+	})
+}
+
+// Context makes a block for a prompt of what is remembered of a message.
+func (s *MemoryService) Context(ctx context.Context, body MemoryContextQuery) (*MemoryContextBlock, error) {
+	return call[MemoryContextBlock](ctx, s.c, repeatable, func(ctx context.Context) (*http.Response, error) {
+		return s.c.api.MemoriesContext(ctx, nil, body)
+	})
+}
+
 // Delete deletes memories by id.
 func (s *MemoryService) Delete(ctx context.Context, body MemoryDelete) (*MemoryDeleted, error) {
 	return call[MemoryDeleted](ctx, s.c, repeatable, func(ctx context.Context) (*http.Response, error) {

@@ -112,6 +112,9 @@ type (
 	MemoryBackends                    = api.MemoryBackends
 	MemoryBatch                       = api.MemoryBatch
 	MemoryBatchItem                   = api.MemoryBatchItem
+	MemoryCited                       = api.MemoryCited
+	MemoryContextBlock                = api.MemoryContextBlock
+	MemoryContextQuery                = api.MemoryContextQuery
 	MemoryCreateGrant                 = api.MemoryCreateGrant
 	MemoryDelete                      = api.MemoryDelete
 	MemoryDeleted                     = api.MemoryDeleted
@@ -121,6 +124,8 @@ type (
 	MemoryGranted                     = api.MemoryGranted
 	MemoryGrants                      = api.MemoryGrants
 	MemoryIntegration                 = api.MemoryIntegration
+	MemoryMessage                     = api.MemoryMessage
+	MemoryMessageOutcome              = api.MemoryMessageOutcome
 	MemoryPage                        = api.MemoryPage
 	MemoryPlane                       = api.MemoryPlane
 	MemoryQuery                       = api.MemoryQuery
@@ -128,6 +133,8 @@ type (
 	MemoryReceipt                     = api.MemoryReceipt
 	MemoryRecord                      = api.MemoryRecord
 	MemoryRef                         = api.MemoryRef
+	MemoryRemember                    = api.MemoryRemember
+	MemoryRemembered                  = api.MemoryRemembered
 	MemoryResult                      = api.MemoryResult
 	MemoryResults                     = api.MemoryResults
 	MemorySave                        = api.MemorySave

@@ -879,6 +879,54 @@ func (e MemoryGrantUpstream) Valid() bool {
 	}
 }
 
+// Defines values for MemoryMessageRole.
+const (
+	MemoryMessageRoleAssistant MemoryMessageRole = "assistant"
+	MemoryMessageRoleDeveloper MemoryMessageRole = "developer"
+	MemoryMessageRoleSystem    MemoryMessageRole = "system"
+	MemoryMessageRoleTool      MemoryMessageRole = "tool"
+	MemoryMessageRoleUser      MemoryMessageRole = "user"
+)
+
+// Valid indicates whether the value is a known member of the MemoryMessageRole enum.
+func (e MemoryMessageRole) Valid() bool {
+	switch e {
+	case MemoryMessageRoleAssistant:
+		return true
+	case MemoryMessageRoleDeveloper:
+		return true
+	case MemoryMessageRoleSystem:
+		return true
+	case MemoryMessageRoleTool:
+		return true
+	case MemoryMessageRoleUser:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MemoryMessageOutcomeOutcome.
+const (
+	MemoryMessageOutcomeOutcomeCreated   MemoryMessageOutcomeOutcome = "created"
+	MemoryMessageOutcomeOutcomeUnchanged MemoryMessageOutcomeOutcome = "unchanged"
+	MemoryMessageOutcomeOutcomeUpdated   MemoryMessageOutcomeOutcome = "updated"
+)
+
+// Valid indicates whether the value is a known member of the MemoryMessageOutcomeOutcome enum.
+func (e MemoryMessageOutcomeOutcome) Valid() bool {
+	switch e {
+	case MemoryMessageOutcomeOutcomeCreated:
+		return true
+	case MemoryMessageOutcomeOutcomeUnchanged:
+		return true
+	case MemoryMessageOutcomeOutcomeUpdated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MemoryPlaneStatus.
 const (
 	MemoryPlaneStatusError MemoryPlaneStatus = "error"
@@ -4264,6 +4312,74 @@ type MemoryBatchItem struct {
 	OccurredAt *string `json:"occurredAt,omitempty"`
 }
 
+// MemoryCited defines model for MemoryCited.
+type MemoryCited struct {
+	// ContainerTag its container; empty: none
+	ContainerTag string `json:"container_tag"`
+
+	// CreatedAt Unix milliseconds
+	CreatedAt int64 `json:"created_at"`
+
+	// End UTF-8 byte offset after it
+	End int64 `json:"end"`
+
+	// Marker its number in the block
+	Marker   int64  `json:"marker"`
+	MemoryId string `json:"memoryId"`
+
+	// Score 0-1; higher is better
+	Score float64 `json:"score"`
+
+	// Start UTF-8 byte offset, in the memory's content, of what the block shows of it
+	Start int64 `json:"start"`
+}
+
+// MemoryContextBlock defines model for MemoryContextBlock.
+type MemoryContextBlock struct {
+	// Citations one for each marker
+	Citations []MemoryCited `json:"citations"`
+
+	// Context text for a prompt; empty: nothing is remembered
+	Context string `json:"context"`
+
+	// Degraded parts left out of this answer, or that took part with less, and why
+	Degraded []Degraded `json:"degraded"`
+
+	// Omitted memories that were found and do not fit
+	Omitted int64 `json:"omitted"`
+	Success bool  `json:"success"`
+
+	// Tokenizer the model whose tokenizer counted; null: the model does not count, and tokens are estimated
+	Tokenizer *string `json:"tokenizer"`
+
+	// Tokens tokens of context
+	Tokens int64 `json:"tokens"`
+}
+
+// MemoryContextQuery defines model for MemoryContextQuery.
+type MemoryContextQuery struct {
+	// ContainerTag only this container's memories
+	ContainerTag *ContainerTag `json:"containerTag,omitempty"`
+
+	// CreatedAfter Unix milliseconds; only memories created after it
+	CreatedAfter *int64 `json:"createdAfter,omitempty"`
+
+	// CreatedBefore Unix milliseconds; only memories created before it
+	CreatedBefore *int64 `json:"createdBefore,omitempty"`
+
+	// EndUserId the end user
+	EndUserId EndUserID `json:"endUserId"`
+
+	// Limit how many memories at most; default: 20
+	Limit *int64 `json:"limit,omitempty"`
+
+	// MaxTokens the most tokens that the block may have; default: 1000
+	MaxTokens *int64 `json:"maxTokens,omitempty"`
+
+	// Query the message that is to be answered
+	Query string `json:"query"`
+}
+
 // MemoryCreateGrant defines model for MemoryCreateGrant.
 type MemoryCreateGrant struct {
 	// EndUserId the end user
@@ -4365,6 +4481,44 @@ type MemoryIntegration struct {
 	// Scopes rights of the key
 	Scopes []string `json:"scopes"`
 }
+
+// MemoryMessage defines model for MemoryMessage.
+type MemoryMessage struct {
+	// Content at most 65536 bytes of UTF-8, not white space alone; kept as it is
+	Content string `json:"content"`
+
+	// Id the application's id; the same id with another content replaces the message. Without one a message is the same as another of its role and content
+	//
+	// Examples: msg_3
+	Id *string `json:"id,omitempty"`
+
+	// Metadata comes back with results, beside role, name and messageId
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// Name the speaker's name
+	Name *string `json:"name,omitempty"`
+
+	// OccurredAt when it was said, in place of the time of the call
+	OccurredAt *time.Time `json:"occurredAt,omitempty"`
+
+	// Role who speaks
+	Role MemoryMessageRole `json:"role"`
+}
+
+// MemoryMessageRole who speaks
+type MemoryMessageRole string
+
+// MemoryMessageOutcome defines model for MemoryMessageOutcome.
+type MemoryMessageOutcome struct {
+	// Memory the memory that keeps the message
+	Memory MemoryRef `json:"memory"`
+
+	// Outcome unchanged: it was there already
+	Outcome MemoryMessageOutcomeOutcome `json:"outcome"`
+}
+
+// MemoryMessageOutcomeOutcome unchanged: it was there already
+type MemoryMessageOutcomeOutcome string
 
 // MemoryPage defines model for MemoryPage.
 type MemoryPage struct {
@@ -4484,6 +4638,25 @@ type MemoryRecordStatus string
 type MemoryRef struct {
 	// Id id of the memory
 	Id string `json:"id"`
+}
+
+// MemoryRemember defines model for MemoryRemember.
+type MemoryRemember struct {
+	// ContainerTag the conversation; ids of messages are its own
+	ContainerTag *ContainerTag `json:"containerTag,omitempty"`
+
+	// EndUserId the end user
+	EndUserId EndUserID `json:"endUserId"`
+
+	// Messages messages to remember, of at most 1 MiB of content together
+	Messages []MemoryMessage `json:"messages"`
+}
+
+// MemoryRemembered defines model for MemoryRemembered.
+type MemoryRemembered struct {
+	// Results one for each message, in the order of the call
+	Results []MemoryMessageOutcome `json:"results"`
+	Success bool                   `json:"success"`
 }
 
 // MemoryResult defines model for MemoryResult.
@@ -7016,6 +7189,24 @@ type AdminUsageBytesParams struct {
 	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
 }
 
+// MemoriesContextParams defines parameters for MemoriesContext.
+type MemoriesContextParams struct {
+	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
+
+	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
+}
+
+// MemoriesRememberParams defines parameters for MemoriesRemember.
+type MemoriesRememberParams struct {
+	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
+
+	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
+}
+
 // GrantsListParams defines parameters for GrantsList.
 type GrantsListParams struct {
 	// EndUserId the end user
@@ -7867,6 +8058,12 @@ type AdminWebhooksRecoverJSONRequestBody = WebhookRecoverOf
 
 // AdminWebhooksRotateJSONRequestBody defines body for AdminWebhooksRotate for application/json ContentType.
 type AdminWebhooksRotateJSONRequestBody = WebhookRotateOf
+
+// MemoriesContextJSONRequestBody defines body for MemoriesContext for application/json ContentType.
+type MemoriesContextJSONRequestBody = MemoryContextQuery
+
+// MemoriesRememberJSONRequestBody defines body for MemoriesRemember for application/json ContentType.
+type MemoriesRememberJSONRequestBody = MemoryRemember
 
 // GrantsCreateJSONRequestBody defines body for GrantsCreate for application/json ContentType.
 type GrantsCreateJSONRequestBody = MemoryCreateGrant
@@ -9229,6 +9426,50 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /admin/v1/usage/bytes (the `AdminUsageBytes` operationId).
 	AdminUsageBytes(ctx context.Context, params *AdminUsageBytesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MemoriesContextWithBody Make a block for a prompt of what is remembered of a message
+	//
+	// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+	//
+	// Scope: `memories:read`. Rate class: `memory_read`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/context (the `MemoriesContext` operationId).
+	MemoriesContextWithBody(ctx context.Context, params *MemoriesContextParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MemoriesContext Make a block for a prompt of what is remembered of a message
+	//
+	// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+	//
+	// Scope: `memories:read`. Rate class: `memory_read`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/context (the `MemoriesContext` operationId).
+	MemoriesContext(ctx context.Context, params *MemoriesContextParams, body MemoriesContextJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MemoriesRememberWithBody Remember messages of a conversation
+	//
+	// Each message is a memory, kept as it is. Sending a message again changes nothing; one whose id is there with other content is replaced. All of the messages are stored, or none.
+	//
+	// Scope: `memories:write`. Rate class: `memory_write`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/conversations (the `MemoriesRemember` operationId).
+	MemoriesRememberWithBody(ctx context.Context, params *MemoriesRememberParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MemoriesRemember Remember messages of a conversation
+	//
+	// Each message is a memory, kept as it is. Sending a message again changes nothing; one whose id is there with other content is replaced. All of the messages are stored, or none.
+	//
+	// Scope: `memories:write`. Rate class: `memory_write`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/conversations (the `MemoriesRemember` operationId).
+	MemoriesRemember(ctx context.Context, params *MemoriesRememberParams, body MemoriesRememberJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GrantsList List the grants of an end user, newest first
 	//
@@ -11586,6 +11827,90 @@ func (c *Client) AdminUsageExportCsv(ctx context.Context, params *AdminUsageExpo
 // Corresponds with GET /admin/v1/usage/bytes (the `AdminUsageBytes` operationId).
 func (c *Client) AdminUsageBytes(ctx context.Context, params *AdminUsageBytesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAdminUsageBytesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MemoriesContextWithBody Make a block for a prompt of what is remembered of a message
+//
+// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+//
+// Scope: `memories:read`. Rate class: `memory_read`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/context (the `MemoriesContext` operationId).
+func (c *Client) MemoriesContextWithBody(ctx context.Context, params *MemoriesContextParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMemoriesContextRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MemoriesContext Make a block for a prompt of what is remembered of a message
+//
+// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+//
+// Scope: `memories:read`. Rate class: `memory_read`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/context (the `MemoriesContext` operationId).
+func (c *Client) MemoriesContext(ctx context.Context, params *MemoriesContextParams, body MemoriesContextJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMemoriesContextRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MemoriesRememberWithBody Remember messages of a conversation
+//
+// Each message is a memory, kept as it is. Sending a message again changes nothing; one whose id is there with other content is replaced. All of the messages are stored, or none.
+//
+// Scope: `memories:write`. Rate class: `memory_write`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/conversations (the `MemoriesRemember` operationId).
+func (c *Client) MemoriesRememberWithBody(ctx context.Context, params *MemoriesRememberParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMemoriesRememberRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MemoriesRemember Remember messages of a conversation
+//
+// Each message is a memory, kept as it is. Sending a message again changes nothing; one whose id is there with other content is replaced. All of the messages are stored, or none.
+//
+// Scope: `memories:write`. Rate class: `memory_write`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/conversations (the `MemoriesRemember` operationId).
+func (c *Client) MemoriesRemember(ctx context.Context, params *MemoriesRememberParams, body MemoriesRememberJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMemoriesRememberRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -18853,6 +19178,138 @@ func NewAdminUsageBytesRequest(server string, params *AdminUsageBytesParams) (*h
 	if err != nil {
 		return nil, err
 	}
+
+	if params != nil {
+
+		if params.XRequestId != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+		if params.XTimeoutMs != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Timeout-Ms", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewMemoriesContextRequest calls the generic MemoriesContext builder with application/json body
+func NewMemoriesContextRequest(server string, params *MemoriesContextParams, body MemoriesContextJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewMemoriesContextRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewMemoriesContextRequestWithBody constructs an http.Request for the MemoriesContext method, with any body, and a specified content type
+func NewMemoriesContextRequestWithBody(server string, params *MemoriesContextParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/context")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.XRequestId != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+		if params.XTimeoutMs != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Timeout-Ms", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewMemoriesRememberRequest calls the generic MemoriesRemember builder with application/json body
+func NewMemoriesRememberRequest(server string, params *MemoriesRememberParams, body MemoriesRememberJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewMemoriesRememberRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewMemoriesRememberRequestWithBody constructs an http.Request for the MemoriesRemember method, with any body, and a specified content type
+func NewMemoriesRememberRequestWithBody(server string, params *MemoriesRememberParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/conversations")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	if params != nil {
 

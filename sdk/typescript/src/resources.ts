@@ -176,6 +176,16 @@ export class Memory extends Resource {
     return this.core.call(true, options, (o) => api.memoriesBatch({ ...o, body, headers: { ...o.headers, "Idempotency-Key": key } }));
   }
 
+  /** Remember messages of a conversation. */
+  remember(body: api.MemoryRemember, options?: CallOptions): Promise<api.MemoryRemembered> {
+    return this.core.call(true, options, (o) => api.memoriesRemember({ ...o, body }));
+  }
+
+  /** Make a block for a prompt of what is remembered of a message. */
+  context(body: api.MemoryContextQuery, options?: CallOptions): Promise<api.MemoryContextBlock> {
+    return this.core.call(true, options, (o) => api.memoriesContext({ ...o, body }));
+  }
+
   /** Delete memories by id. */
   delete(body: api.MemoryDelete, options?: CallOptions): Promise<api.MemoryDeleted> {
     return this.core.call(true, options, (o) => api.memoriesDelete({ ...o, body }));

@@ -2455,6 +2455,93 @@ export type MemoryBatchItem = {
     occurredAt?: string | null;
 };
 
+export type MemoryCited = {
+    /**
+     * its number in the block
+     */
+    marker: number;
+    memoryId: string;
+    /**
+     * UTF-8 byte offset, in the memory's content, of what the block shows of it
+     */
+    start: number;
+    /**
+     * UTF-8 byte offset after it
+     */
+    end: number;
+    /**
+     * 0-1; higher is better
+     */
+    score: number;
+    /**
+     * its container; empty: none
+     */
+    container_tag: string;
+    /**
+     * Unix milliseconds
+     */
+    created_at: number;
+};
+
+export type MemoryContextBlock = {
+    success: boolean;
+    /**
+     * text for a prompt; empty: nothing is remembered
+     */
+    context: string;
+    /**
+     * tokens of context
+     */
+    tokens: number;
+    /**
+     * the model whose tokenizer counted; null: the model does not count, and tokens are estimated
+     */
+    tokenizer: string | null;
+    /**
+     * one for each marker
+     */
+    citations: Array<MemoryCited>;
+    /**
+     * memories that were found and do not fit
+     */
+    omitted: number;
+    /**
+     * parts left out of this answer, or that took part with less, and why
+     */
+    degraded: Array<Degraded>;
+};
+
+export type MemoryContextQuery = {
+    /**
+     * the end user
+     */
+    endUserId: EndUserId;
+    /**
+     * the message that is to be answered
+     */
+    query: string;
+    /**
+     * the most tokens that the block may have; default: 1000
+     */
+    maxTokens?: number | null;
+    /**
+     * how many memories at most; default: 20
+     */
+    limit?: number | null;
+    /**
+     * only this container's memories
+     */
+    containerTag?: ContainerTag;
+    /**
+     * Unix milliseconds; only memories created after it
+     */
+    createdAfter?: number;
+    /**
+     * Unix milliseconds; only memories created before it
+     */
+    createdBefore?: number;
+};
+
 export type MemoryCreateGrant = {
     /**
      * the end user
@@ -2565,6 +2652,44 @@ export type MemoryIntegration = {
      */
     scopes: Array<string>;
     quotas: MemoryQuotas;
+};
+
+export type MemoryMessage = {
+    /**
+     * the application's id; the same id with another content replaces the message. Without one a message is the same as another of its role and content
+     */
+    id?: string | null;
+    /**
+     * who speaks
+     */
+    role: 'user' | 'assistant' | 'system' | 'developer' | 'tool';
+    /**
+     * the speaker's name
+     */
+    name?: string | null;
+    /**
+     * at most 65536 bytes of UTF-8, not white space alone; kept as it is
+     */
+    content: string;
+    /**
+     * comes back with results, beside role, name and messageId
+     */
+    metadata?: Metadata;
+    /**
+     * when it was said, in place of the time of the call
+     */
+    occurredAt?: string | null;
+};
+
+export type MemoryMessageOutcome = {
+    /**
+     * the memory that keeps the message
+     */
+    memory: MemoryRef;
+    /**
+     * unchanged: it was there already
+     */
+    outcome: 'created' | 'updated' | 'unchanged';
 };
 
 export type MemoryPage = {
@@ -2685,6 +2810,29 @@ export type MemoryRef = {
      * id of the memory
      */
     id: string;
+};
+
+export type MemoryRemember = {
+    /**
+     * the end user
+     */
+    endUserId: EndUserId;
+    /**
+     * the conversation; ids of messages are its own
+     */
+    containerTag?: ContainerTag;
+    /**
+     * messages to remember, of at most 1 MiB of content together
+     */
+    messages: Array<MemoryMessage>;
+};
+
+export type MemoryRemembered = {
+    success: boolean;
+    /**
+     * one for each message, in the order of the call
+     */
+    results: Array<MemoryMessageOutcome>;
 };
 
 export type MemoryResult = {
@@ -5276,6 +5424,64 @@ export type MemoriesBatchResponses = {
 };
 
 export type MemoriesBatchResponse = MemoriesBatchResponses[keyof MemoriesBatchResponses];
+
+export type MemoriesRememberData = {
+    /**
+     * At most 32 MiB.
+     */
+    body: MemoryRemember;
+    headers?: {
+        /**
+         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+         */
+        'X-Request-Id'?: string;
+        /**
+         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+         */
+        'X-Timeout-Ms'?: number;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/conversations';
+};
+
+export type MemoriesRememberResponses = {
+    /**
+     * OK
+     */
+    200: MemoryRemembered;
+};
+
+export type MemoriesRememberResponse = MemoriesRememberResponses[keyof MemoriesRememberResponses];
+
+export type MemoriesContextData = {
+    /**
+     * At most 256 KiB.
+     */
+    body: MemoryContextQuery;
+    headers?: {
+        /**
+         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+         */
+        'X-Request-Id'?: string;
+        /**
+         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+         */
+        'X-Timeout-Ms'?: number;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/context';
+};
+
+export type MemoriesContextResponses = {
+    /**
+     * OK
+     */
+    200: MemoryContextBlock;
+};
+
+export type MemoriesContextResponse = MemoriesContextResponses[keyof MemoriesContextResponses];
 
 export type MemoriesDeleteData = {
     /**

@@ -91,9 +91,11 @@ from .._api.api.end_users import grants_create, grants_list, grants_revoke, user
 from .._api.api.events import event_kinds_list, events_get, events_list
 from .._api.api.memories import (
     memories_batch,
+    memories_context,
     memories_delete,
     memories_get,
     memories_list,
+    memories_remember,
     memories_save,
     memories_search,
     memories_tombstone,
@@ -502,6 +504,50 @@ class AsyncMemory(AsyncResource):
             m.MemorySavedBatch,
             body=m.MemoryBatch.from_dict(_policy.body(endUserId=end_user_id, memories=memories)),
             idempotency_key=key,
+        )
+
+    async def remember(
+        self,
+        *,
+        end_user_id: str,
+        messages: Sequence[m.MemoryMessage | Mapping[str, Any]],
+        container_tag: str | Unset = UNSET,
+    ) -> m.MemoryRemembered:
+        """Remember messages of a conversation."""
+        return await self._core.call(
+            memories_remember.asyncio_detailed,
+            m.MemoryRemembered,
+            body=m.MemoryRemember.from_dict(
+                _policy.body(endUserId=end_user_id, messages=messages, containerTag=container_tag)
+            ),
+        )
+
+    async def context(
+        self,
+        *,
+        end_user_id: str,
+        query: str,
+        max_tokens: int | Unset | None = UNSET,
+        limit: int | Unset | None = UNSET,
+        container_tag: str | Unset = UNSET,
+        created_after: int | Unset = UNSET,
+        created_before: int | Unset = UNSET,
+    ) -> m.MemoryContextBlock:
+        """Make a block for a prompt of what is remembered of a message."""
+        return await self._core.call(
+            memories_context.asyncio_detailed,
+            m.MemoryContextBlock,
+            body=m.MemoryContextQuery.from_dict(
+                _policy.body(
+                    endUserId=end_user_id,
+                    query=query,
+                    maxTokens=max_tokens,
+                    limit=limit,
+                    containerTag=container_tag,
+                    createdAfter=created_after,
+                    createdBefore=created_before,
+                )
+            ),
         )
 
     async def delete(self, *, end_user_id: str, ids: Sequence[str]) -> m.MemoryDeleted:

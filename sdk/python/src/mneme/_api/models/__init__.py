@@ -210,6 +210,9 @@ from .memory_applied import MemoryApplied
 from .memory_backends import MemoryBackends
 from .memory_batch import MemoryBatch
 from .memory_batch_item import MemoryBatchItem
+from .memory_cited import MemoryCited
+from .memory_context_block import MemoryContextBlock
+from .memory_context_query import MemoryContextQuery
 from .memory_create_grant import MemoryCreateGrant
 from .memory_create_grant_secrets import MemoryCreateGrantSecrets
 from .memory_delete import MemoryDelete
@@ -223,6 +226,10 @@ from .memory_grant_upstream import MemoryGrantUpstream
 from .memory_granted import MemoryGranted
 from .memory_grants import MemoryGrants
 from .memory_integration import MemoryIntegration
+from .memory_message import MemoryMessage
+from .memory_message_outcome import MemoryMessageOutcome
+from .memory_message_outcome_outcome import MemoryMessageOutcomeOutcome
+from .memory_message_role import MemoryMessageRole
 from .memory_page import MemoryPage
 from .memory_plane import MemoryPlane
 from .memory_plane_status import MemoryPlaneStatus
@@ -234,6 +241,8 @@ from .memory_receipt_outcome import MemoryReceiptOutcome
 from .memory_record import MemoryRecord
 from .memory_record_status import MemoryRecordStatus
 from .memory_ref import MemoryRef
+from .memory_remember import MemoryRemember
+from .memory_remembered import MemoryRemembered
 from .memory_result import MemoryResult
 from .memory_results import MemoryResults
 from .memory_save import MemorySave
@@ -598,6 +607,9 @@ __all__ = (
     "MemoryBackends",
     "MemoryBatch",
     "MemoryBatchItem",
+    "MemoryCited",
+    "MemoryContextBlock",
+    "MemoryContextQuery",
     "MemoryCreateGrant",
     "MemoryCreateGrantSecrets",
     "MemoryDelete",
@@ -611,6 +623,10 @@ __all__ = (
     "MemoryGranted",
     "MemoryGrants",
     "MemoryIntegration",
+    "MemoryMessage",
+    "MemoryMessageOutcome",
+    "MemoryMessageOutcomeOutcome",
+    "MemoryMessageRole",
     "MemoryPage",
     "MemoryPlane",
     "MemoryPlaneStatus",
@@ -622,6 +638,8 @@ __all__ = (
     "MemoryRecord",
     "MemoryRecordStatus",
     "MemoryRef",
+    "MemoryRemember",
+    "MemoryRemembered",
     "MemoryResult",
     "MemoryResults",
     "MemorySave",
