@@ -232,3 +232,33 @@ func TestClaim(t *testing.T) {
 		t.Errorf("after the claim: %v, %v", claimed, err)
 	}
 }
+
+func says(t *testing.T, err error, want ...string) {
+	t.Helper()
+	for _, text := range want {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("it says %v, want %q", err, text)
+		}
+	}
+}
+
+// A path that is a file, or lies below one, is named with what to do, and the file stays.
+func TestAFileInPlaceOfTheFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := datadir.Acquire(file, "serve")
+	says(t, err, "the data folder "+file+" is a file; name another with --data")
+	says(t, datadir.Held(file), file+" is a file; name another with --data")
+	says(t, datadir.Usable(file), file+" is a file; name another with --data")
+	_, _, err = datadir.Running(file)
+	says(t, err, file+" is a file; name another with --data")
+	if _, err = datadir.Acquire(filepath.Join(file, "below"), "serve"); err == nil ||
+		!strings.Contains(err.Error(), "name another with --data") {
+		t.Errorf("below a file: %v", err)
+	}
+	if body, err := os.ReadFile(file); err != nil || string(body) != "mine" {
+		t.Errorf("the file is %q, %v", body, err)
+	}
+}
