@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,8 @@ func TestOneHolder(t *testing.T) {
 	if err := lock.Announce(datadir.Server{URL: "http://127.0.0.1:1"}); err != nil {
 		t.Fatal(err)
 	}
+	says(t, datadir.Held(dir), "is in use by process "+strconv.Itoa(os.Getpid())+" (mneme serve, since ",
+		"which serves it at http://127.0.0.1:1; stop it first, or name another folder with --data")
 	if s, ok, err := datadir.Running(dir); !ok || err != nil || s.URL != "http://127.0.0.1:1" || s.PID != os.Getpid() {
 		t.Errorf("Running gives %+v, %v, %v", s, ok, err)
 	}
@@ -260,5 +263,24 @@ func TestAFileInPlaceOfTheFolder(t *testing.T) {
 	}
 	if body, err := os.ReadFile(file); err != nil || string(body) != "mine" {
 		t.Errorf("the file is %q, %v", body, err)
+	}
+}
+
+// The size of a folder is that of its files, at any depth.
+func TestSize(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range map[string]int{"x": 7, "a/y": 20, "a/b/z": 300} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, n), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := datadir.Size(dir); got != 327 {
+		t.Errorf("%d bytes, want 327", got)
+	}
+	if got := datadir.Size(filepath.Join(dir, "none")); got != 0 {
+		t.Errorf("a folder that is not there holds %d bytes", got)
 	}
 }

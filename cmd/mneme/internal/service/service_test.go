@@ -240,3 +240,31 @@ func TestOtherSystems(t *testing.T) {
 		}
 	}
 }
+
+// told is a manager that keeps its services in no file, as that of Windows does.
+type told struct {
+	service.Service
+	state     service.Status
+	err       error
+	installed int
+}
+
+func (m *told) Status() (service.Status, error) { return m.state, m.err }
+func (m *told) Install() error                  { m.installed++; return nil }
+
+func TestServicesThatAreInNoFile(t *testing.T) {
+	inside := &told{err: service.ErrNotInstalled}
+	m := &Manager{spec: Spec{Name: "mneme"}, inside: inside}
+	if err := m.Install(); err != nil || inside.installed != 1 {
+		t.Errorf("installed %d times: %v", inside.installed, err)
+	}
+	inside.state, inside.err = service.StatusStopped, nil
+	if err := m.Install(); err == nil || inside.installed != 1 ||
+		!strings.Contains(err.Error(), "a service called mneme is installed already: run mneme service uninstall first") {
+		t.Errorf("installed again: %v", err)
+	}
+	inside.err = errors.New("Access is denied.")
+	if _, err := m.State(); err == nil || !strings.Contains(err.Error(), "look for the service: this user may not") {
+		t.Errorf("without rights: %v", err)
+	}
+}
