@@ -59,8 +59,8 @@ func fitMemory(from memlimit.Provider, c *configs.Config, log *slog.Logger) (spa
 		return false, nil
 	}
 	if least := memoryNeeded(c); limit < least {
-		return false, fmt.Errorf("there are %d MiB of memory for this process, and with this configuration it needs %d MiB to start: "+
-			"allow it more, or have models run elsewhere or not at all (models, roles)", limit>>20, least>>20)
+		return false, fmt.Errorf("there are %d MiB of memory for this process, and with this configuration it needs %d MiB "+
+			"to start: allow it more, or have models run elsewhere or not at all (models, roles)", limit>>20, least>>20)
 	}
 	if limit < cramped && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)

@@ -246,13 +246,14 @@ func TestCallsThatNobodyTook(t *testing.T) {
 func TestTheLongestAnswer(t *testing.T) {
 	const most = 64 << 20
 	for _, n := range []int64{most, most + 1} {
+		answer := transport(func(r *http.Request) (*http.Response, error) {
+			if r.Body != http.NoBody {
+				t.Error("a call without a body has one")
+			}
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(io.LimitReader(zeros{}, n))}, nil
+		})
 		h := &handover.Handover{Find: func() (*handover.Holder, error) {
-			return &handover.Holder{Here: true, URL: "http://here", Transport: transport(func(r *http.Request) (*http.Response, error) {
-				if r.Body != http.NoBody {
-					t.Error("a call without a body has one")
-				}
-				return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(io.LimitReader(zeros{}, n))}, nil
-			})}, nil
+			return &handover.Holder{Here: true, URL: "http://here", Transport: answer}, nil
 		}}
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, handover.Base+"/mcp", http.NoBody)
 		if err != nil {

@@ -228,7 +228,8 @@ func TestOtherSystems(t *testing.T) {
 	} else if !errors.Is(err, service.ErrNoServiceSystemDetected) {
 		t.Errorf("Windows: %v", err)
 	}
-	if _, err := of("windows", func(*Spec) {}); err == nil || !strings.Contains(err.Error(), "give --system, as an administrator") {
+	if _, err := of("windows", func(*Spec) {}); err == nil ||
+		!strings.Contains(err.Error(), "give --system, as an administrator") {
 		t.Errorf("a user's service of Windows: %v", err)
 	}
 	if _, err := of("plan9", machine); err == nil || !strings.Contains(err.Error(), "not supported on plan9") {
