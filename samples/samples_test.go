@@ -9,7 +9,8 @@ import (
 )
 
 // The quickstart shows off both halves of hybrid search: every document has a
-// title and prose to ask questions about, and the identifiers it asks for exist once.
+// title and prose to ask questions about, and the identifiers it asks for exist once. All are
+// embedded before the first answer, which a slow machine takes its time for.
 func TestSamples(t *testing.T) {
 	names, err := fs.Glob(samples.FS(), "*.md")
 	if err != nil || len(names) < 12 {
@@ -22,7 +23,7 @@ func TestSamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := string(data)
-		if words := len(strings.Fields(text)); !strings.HasPrefix(text, "# ") || words < 300 || words > 600 {
+		if words := len(strings.Fields(text)); !strings.HasPrefix(text, "# ") || words < 250 || words > 400 {
 			t.Errorf("%s: %d words, begins %.20q", name, words, text)
 		}
 		for id := range in {

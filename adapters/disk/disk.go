@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // FS changes files and folders. A caller reads what is there from the operating
@@ -64,6 +65,11 @@ func (system) Sync(path string) error {
 }
 
 func (system) SyncDir(dir string) error { return syncDir(dir) }
+
+// NoLocks reports an error of a file system on which files can't be locked.
+func NoLocks(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK)
+}
 
 // OpenPrivate opens a file as os.OpenFile does. One that it makes is for its owner alone.
 func OpenPrivate(path string, flag int) (*os.File, error) { return openPrivate(path, flag) }

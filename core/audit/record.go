@@ -63,6 +63,7 @@ type writer interface {
 // Service records, numbers, shows and verifies.
 type Service struct {
 	store     port.Narrowed[reader, writer]
+	alone     bool // no other process serves the store
 	pages     *page.Signer
 	secret    []byte
 	level     Level
@@ -88,7 +89,9 @@ func New(s Settings) *Service {
 	if s.Retention == 0 {
 		s.Retention = DefaultRetention
 	}
+	alone, _ := s.Store.(port.Exclusive)
 	return &Service{
+		alone: alone != nil && alone.Exclusive(),
 		store: port.Narrow(s.Store, func(r port.Reader) reader { return r },
 			func(w port.Writer) writer { return w }),
 		pages:     s.Pages,

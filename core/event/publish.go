@@ -19,8 +19,9 @@ import (
 const publishClaim = "events/publish"
 
 const (
-	// lookEvery is how often a publisher looks for what other processes have stored.
-	lookEvery = time.Second
+	// lookEvery is how often a publisher looks for what other processes have stored, and again after
+	// a failure; lookAlone where no other process serves the store, and commands may store something.
+	lookEvery, lookAlone = time.Second, time.Minute
 	// gather is how long events come together after the first one, and DefaultPace between rounds:
 	// each is a transaction, which writers have to wait for.
 	gather, DefaultPace = 20 * time.Millisecond, 250 * time.Millisecond
@@ -115,21 +116,23 @@ func NewPublisher(s PublisherSettings) *Publisher {
 
 // Run publishes until ctx ends.
 func (p *Publisher) Run(ctx context.Context) {
-	t := time.NewTicker(lookEvery)
-	defer t.Stop()
 	for {
-		began := time.Now()
+		began, next := time.Now(), lookEvery
 		if err := p.work(ctx); err != nil && ctx.Err() == nil {
 			p.log.WarnContext(ctx, "events not published", "error", err)
+		} else if p.replica.Alone() {
+			next = lookAlone
 		}
+		look := time.NewTimer(next)
 		select {
 		case <-ctx.Done():
 			if p.claim != nil {
 				p.replica.End(context.WithoutCancel(ctx), *p.claim)
 			}
 			return
-		case <-t.C:
+		case <-look.C:
 		case <-p.recorder.wake:
+			look.Stop()
 			select {
 			case <-ctx.Done():
 			case <-time.After(max(min(gather, p.pace), p.pace-time.Since(began))):

@@ -33,6 +33,7 @@ type Env struct {
 	Now      func() time.Time // the clock
 	Store    port.Store       // of a limiter: the open system of record, which outlives it; else nil
 	Reach    Reach            // of a connector: what it may do; else zero
+	Sparing  bool             // there is little memory: hold none that only a call needs which may never come
 }
 
 // Reach is what the operator lets every connector do.

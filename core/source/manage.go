@@ -119,6 +119,10 @@ func (s *Service) Create(ctx context.Context, in CreateSource) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
+	select {
+	case s.made <- struct{}{}:
+	default: // Run will look
+	}
 	out, err := s.Get(ctx, Ref{row.ID})
 	out.status = 201
 	return out, err

@@ -438,12 +438,15 @@ func (s *Service) Run(ctx context.Context) {
 	if s.off {
 		return
 	}
-	t := time.NewTicker(s.tick)
-	defer t.Stop()
 	var trimmed time.Time
 	for {
-		s.startDue(ctx)
-		s.endLost(ctx)
+		t := time.NewTimer(s.tick)
+		if s.none(ctx) {
+			t.Reset(max(s.tick, lookForNone))
+		} else {
+			s.startDue(ctx)
+			s.endLost(ctx)
+		}
 		if now := time.Now(); now.Sub(trimmed) > time.Hour {
 			trimmed = now
 			s.trim(ctx)
@@ -451,9 +454,28 @@ func (s *Service) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-s.made:
+			t.Stop()
 		case <-t.C:
 		}
 	}
+}
+
+// lookForNone is how often a process whose store is its own looks where there are no sources, so
+// that a server that nobody calls rests.
+const lookForNone = time.Minute
+
+// none reports that there are no sources, and that only this process could make one.
+func (s *Service) none(ctx context.Context) bool {
+	if !s.alone {
+		return false
+	}
+	var all []port.SourceRow
+	err := s.store.View(ctx, func(r reader) (err error) {
+		all, err = r.Sources(ctx, port.SourceList{Limit: 1})
+		return err
+	})
+	return err == nil && len(all) == 0
 }
 
 const (

@@ -58,6 +58,8 @@ type Service struct {
 	maxItem    int64
 	stall      time.Duration
 	beat, tick time.Duration
+	alone      bool          // no other process serves the store
+	made       chan struct{} // a source was
 	lookFor    time.Duration
 	grace      time.Duration
 	now        func() time.Time
@@ -88,7 +90,10 @@ func Off() *Service { return &Service{off: true} }
 
 // New makes the service, and registers its jobs.
 func New(s Settings) (*Service, error) {
+	alone, _ := s.Store.(port.Exclusive)
 	svc := &Service{
+		alone:      alone != nil && alone.Exclusive(),
+		made:       make(chan struct{}, 1),
 		store:      port.Narrow(s.Store, func(r port.Reader) reader { return r }, func(w port.Writer) writer { return w }),
 		documents:  s.Documents,
 		connectors: map[string]knownKind{},

@@ -30,7 +30,7 @@ var embedded embed.FS
 
 // looks are the templates and the files that they name.
 type looks struct {
-	pages map[string]*template.Template
+	pages map[string]func() (*template.Template, error) // parsed when first shown: they take megabytes
 	files map[string]static
 	hash  string // of all files
 }
@@ -43,7 +43,7 @@ type static struct {
 }
 
 func newLooks() (*looks, error) {
-	l := &looks{pages: map[string]*template.Template{}, files: map[string]static{}}
+	l := &looks{pages: map[string]func() (*template.Template, error){}, files: map[string]static{}}
 	entries, err := fs.ReadDir(embedded, "static")
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
@@ -82,14 +82,13 @@ func newLooks() (*looks, error) {
 		if page == "layout" || page == "parts" {
 			continue
 		}
-		t, err := base.Clone()
-		if err == nil {
-			t, err = t.ParseFS(embedded, name)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("console: page %s: %w", page, err)
-		}
-		l.pages[page] = t
+		l.pages[page] = sync.OnceValues(func() (*template.Template, error) {
+			t, err := base.Clone() // which base outlives, as it is never executed itself
+			if err != nil {
+				return nil, err
+			}
+			return t.ParseFS(embedded, name)
+		})
 	}
 	return l, nil
 }
@@ -342,7 +341,13 @@ func (v *visit) show(out view) {
 	if status == 0 {
 		status = http.StatusOK
 	}
-	page, contentType := v.looks.pages[out.template], "text/html; charset=utf-8"
+	page, err := v.looks.pages[out.template]()
+	if err != nil {
+		v.Log.ErrorContext(v.r.Context(), "console page failed", "page", out.template, "error", err)
+		http.Error(v.w, "this page could not be made", http.StatusInternalServerError)
+		return
+	}
+	contentType := "text/html; charset=utf-8"
 	if part := v.part(); part != "" {
 		if page = page.Lookup("part-" + part); page == nil {
 			http.Error(v.w, "this page has no such part", http.StatusNotFound)

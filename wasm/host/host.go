@@ -67,6 +67,7 @@ type Options struct {
 	CacheDir     string        // keeps compiled code between starts; "": not kept
 	Shared       *Shared       // with the other models of the process; nil: nothing
 	OwnLoops     bool          // refuse every mneme_nn operation, so that the module runs its own loops
+	Sparing      bool          // give back after Open what only calls need, until one comes
 	Log          *slog.Logger  // nil: slog.Default()
 }
 
@@ -277,6 +278,11 @@ func (m *Model) open(ctx context.Context) error {
 			err = m.withMemoryHint(err)
 		}
 		return err
+	}
+	if o.Sparing {
+		first.discard(ctx)
+		first = nil
+		m.tensors.close()
 	}
 	m.queue = newQueue(o.MaxWaiting, o.Instances)
 	m.startWorker(first, anything)

@@ -65,6 +65,7 @@ func (s *Shared) acquire(k simd.Kernels, weights, scale, bias []byte, out, in in
 			return l, nil
 		}
 	}
+	readAhead(weights)
 	var err error
 	if l.layer, err = k.PackLayer(unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)),
 		decodeFloats(scale), decodeFloats(bias), out, in); err != nil {

@@ -21,7 +21,7 @@ func Register(r *registry.Registry) {
 			if c.Module, err = models.Resolve(c.Module, env.DataDir); err != nil {
 				return nil, err
 			}
-			return open(ctx, env.Name, c, shared, env.CacheDir, env.Log)
+			return open(ctx, env, c, shared)
 		},
 	})
 }

@@ -80,7 +80,7 @@ func TestSettingsRefused(t *testing.T) {
 		cfg := Default()
 		cfg.Module = dir
 		given(pairs...)(&cfg)
-		_, err := open(t.Context(), "acme", cfg, nil, "", slog.New(slog.DiscardHandler))
+		_, err := open(t.Context(), registry.Env{Name: "acme", Log: slog.New(slog.DiscardHandler)}, cfg, nil)
 		if err == nil || !slices.Contains(strings.Split(err.Error(), "\n"), "module "+dir+": "+want) &&
 			!slices.Contains(strings.Split(err.Error(), "\n"), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -14,6 +14,7 @@ import (
 	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/wasm/host"
 	"github.com/mnemehq/mneme/wasm/models"
+	"github.com/mnemehq/mneme/wasm/models/pack"
 )
 
 // Open opens the model that cfg names. The result implements port.Embedder,
@@ -23,12 +24,14 @@ import (
 // compiled code between starts; "" keeps none. A model that is not what the
 // configuration or its own manifest says is refused, and the error says why.
 func Open(ctx context.Context, cfg Config, cacheDir string, log *slog.Logger) (port.Model, error) {
-	return open(ctx, "", cfg, nil, cacheDir, log)
+	return open(ctx, registry.Env{CacheDir: cacheDir, Log: log}, cfg, nil)
 }
 
-// open is Open with the operator's name for the model; "": the model's own.
-func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cacheDir string,
-	log *slog.Logger) (port.Model, error) {
+// open is Open with the operator's name for the model, "" for the model's own. Where there is
+// little memory, our own models that don't embed wait for their first call without theirs: many
+// servers never rerank, nor make learned-sparse vectors.
+func open(ctx context.Context, env registry.Env, cfg Config, shared *host.Shared) (port.Model, error) {
+	id := env.Name
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -66,9 +69,10 @@ func open(ctx context.Context, id string, cfg Config, shared *host.Shared, cache
 		MemoryMB:     memory,
 		CallTimeout:  cfg.Timeout,
 		StartTimeout: cfg.StartTimeout,
-		CacheDir:     cacheDir,
+		CacheDir:     env.CacheDir,
 		Shared:       shared,
-		Log:          log,
+		Sparing:      env.Sparing && s.Trusted && s.Task != pack.Embedding,
+		Log:          env.Log,
 	})
 	if err != nil {
 		return nil, moduleError(cfg, err)

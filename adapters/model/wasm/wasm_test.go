@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/wasm/host"
 	"github.com/mnemehq/mneme/wasm/models"
 )
@@ -284,5 +285,58 @@ func TestVendorFolder(t *testing.T) {
 	}
 	if info := m.Info(); info.Name != "vendor-model" || info.Licence != "Proprietary" || info.Dimensions != 4 {
 		t.Errorf("info %+v", info)
+	}
+}
+
+// TestSparing: where there is little memory, a model that may never be called holds none until it
+// is, and answers as ever; the embedder is at hand.
+func TestSparing(t *testing.T) {
+	shared := host.NewShared()
+	of := func(module string, sparing bool) interface {
+		port.Model
+		port.SparseEncoder
+		Memory() (used, ceiling int64)
+	} {
+		cfg := Default()
+		cfg.Module, cfg.Instances = module, 1
+		m, err := open(t.Context(), registry.Env{Log: slog.New(slog.DiscardHandler), Sparing: sparing}, cfg, shared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return m.(interface {
+			port.Model
+			port.SparseEncoder
+			Memory() (used, ceiling int64)
+		})
+	}
+	m := of(models.DefaultSparse, true)
+	if used, _ := m.Memory(); used != 0 || shared.Bytes() != 0 {
+		t.Errorf("before a call it holds %d bytes, and %d of layers", used, shared.Bytes())
+	}
+	if got := m.Info(); !slices.Equal(got.Tasks, []port.Task{port.TaskSparse}) {
+		t.Errorf("it says of itself %+v", got)
+	}
+	texts := []string{"the parcel arrived crushed", "bread rises"}
+	got, err := m.Encode(t.Context(), port.Passage, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used, _ := m.Memory(); used == 0 {
+		t.Error("after a call it holds nothing")
+	}
+	plain := of(models.DefaultSparse, false)
+	if used, _ := plain.Memory(); used == 0 {
+		t.Error("where there is memory, it waits for a call")
+	}
+	if want, err := plain.Encode(t.Context(), port.Passage, texts); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("it answers otherwise: %v", err)
+	}
+	if used, _ := of(models.Default, true).Memory(); used == 0 {
+		t.Error("the embedder waits for a call")
 	}
 }

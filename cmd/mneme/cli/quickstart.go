@@ -127,12 +127,11 @@ func (c *command) listenNear(ctx context.Context, addr string, free bool) (net.L
 // tour imports the samples, asks the first question and shows how to go on.
 func (c *command) tour(ctx context.Context, url, key, certificate string) error {
 	cl, err := client.New(url, key)
-	if err == nil {
-		cl.Pin(certificate)
-	}
 	if err != nil {
 		return err
 	}
+	defer cl.Close()
+	cl.Pin(certificate)
 	listing, err := importer.Scanner{}.ScanFS(ctx, samples.FS())
 	if err != nil {
 		return fmt.Errorf("read the sample documents: %w", err)

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +29,8 @@ type Collection struct {
 }
 
 // Load reads the collection of a name below eval in the folder that
-// MNEME_TEST_DATA names. The test is skipped where it is not there.
+// MNEME_TEST_DATA names, else in shared/data beside the sources. The test is skipped where it is
+// not there.
 func Load(tb testing.TB, name string) Collection {
 	tb.Helper()
 	dir := filepath.Join(folder(), name)
@@ -53,10 +53,27 @@ func Names() (names []string) {
 func folder() string {
 	data := os.Getenv("MNEME_TEST_DATA")
 	if data == "" {
-		_, file, _, _ := runtime.Caller(0)
-		data = filepath.Join(filepath.Dir(file), "../../../../../shared/data")
+		data = beside("shared/data")
 	}
 	return filepath.Join(data, "eval")
+}
+
+// beside looks for a folder in this one, where tests run, and in each that is above it; "" where
+// there is none. Where the sources lie is not in programs that are built with -trimpath.
+func beside(name string) string {
+	at, err := os.Getwd()
+	for err == nil {
+		dir := filepath.Join(at, name)
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return dir
+		}
+		above := filepath.Dir(at)
+		if above == at {
+			break
+		}
+		at = above
+	}
+	return ""
 }
 
 func rows(tb testing.TB, path string) (out []Row) {

@@ -100,7 +100,8 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 		}
 	}()
-	if err := fitMemory(s.Memory, s.Config, s.Log); err != nil {
+	sparing, err := fitMemory(s.Memory, s.Config, s.Log)
+	if err != nil {
 		return nil, err
 	}
 	if dir := s.Config.Limits.TempDir; dir != "" {
@@ -119,6 +120,7 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 		return nil, err
 	}
 	env := environment(s)
+	env.Sparing = sparing
 	if env.CacheDir, err = Cache(s.Config, s.Log); err != nil {
 		return nil, err
 	}

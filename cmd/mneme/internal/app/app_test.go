@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -48,6 +49,9 @@ func (model) Score(_ context.Context, _ string, texts []string) ([]float32, int,
 	return make([]float32, len(texts)), 0, nil
 }
 
+// spared tells whether the model that was opened last was to spare memory.
+var spared atomic.Bool
+
 type modelConfig struct {
 	Tasks []string `yaml:"tasks" help:"tasks"`
 }
@@ -65,6 +69,7 @@ func components() *registry.Registry {
 		Default:   func() modelConfig { return modelConfig{} },
 		Open: func(_ context.Context, c modelConfig, env registry.Env) (port.Model, error) {
 			m := model{id: env.Name}
+			spared.Store(env.Sparing)
 			for _, t := range c.Tasks {
 				m.tasks = append(m.tasks, port.Task(t))
 			}

@@ -23,8 +23,8 @@ const (
 	leastWithModels = 96 << 20
 )
 
-// cramped is the memory below which models work on one text at once: each instance is a
-// copy of what a model computes with.
+// cramped is the memory below which models work on one text at once, since each instance is a
+// copy of what a model computes with, and those that may never be called hold nothing until they are.
 const cramped = 128 << 20
 
 // tight is the memory below which pages of the program are brought in one by one.
@@ -46,8 +46,8 @@ func containerMemory() (uint64, error) {
 
 // fitMemory refuses a start for which there is no room, since the kernel would end it
 // without a word, and has Go's collector work harder as memory runs short. GOMEMLIMIT and
-// GOMAXPROCS override the latter.
-func fitMemory(from memlimit.Provider, c *configs.Config, log *slog.Logger) error {
+// GOMAXPROCS override the latter. sparing: what there is, is little.
+func fitMemory(from memlimit.Provider, c *configs.Config, log *slog.Logger) (sparing bool, err error) {
 	if from == nil {
 		from = containerMemory
 	}
@@ -56,11 +56,11 @@ func fitMemory(from memlimit.Provider, c *configs.Config, log *slog.Logger) erro
 		if !errors.Is(err, memlimit.ErrNoLimit) {
 			log.Debug("memory limit unknown", "error", err)
 		}
-		return nil
+		return false, nil
 	}
 	if least := memoryNeeded(c); limit < least {
-		return fmt.Errorf("there are %d MiB of memory for this process, and with this configuration it needs %d MiB to start: "+
-			"allow it more, or have models run elsewhere or not at all (models, roles)", limit>>20, least>>20)
+		return false, fmt.Errorf("there are %d MiB of memory for this process, and with this configuration it needs %d MiB "+
+			"to start: allow it more, or have models run elsewhere or not at all (models, roles)", limit>>20, least>>20)
 	}
 	if limit < cramped && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
@@ -77,10 +77,10 @@ func fitMemory(from memlimit.Provider, c *configs.Config, log *slog.Logger) erro
 	kept, err := memlimit.Set(memlimit.WithProvider(memlimit.Limit(forGo)), memlimit.WithRatio(1))
 	if err != nil {
 		log.Warn("memory limit not kept", "error", err)
-		return nil
+		return limit < cramped, nil
 	}
 	log.Debug("memory limit kept", "memory_mb", limit>>20, "collector_mb", kept>>20)
-	return nil
+	return limit < cramped, nil
 }
 
 // memoryNeeded is the least that a process of this configuration starts with.

@@ -54,6 +54,9 @@ func TestTheMemoryOfTheContainerIsRead(t *testing.T) {
 			if one := runtime.GOMAXPROCS(0) == 1; one != c.one {
 				t.Errorf("one text at once is %t", one)
 			}
+			if c.file == with && err == nil && spared.Load() != c.one {
+				t.Errorf("models spare memory: %t", !c.one)
+			}
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -160,15 +161,29 @@ func Usable(dir string) error {
 
 // unusable says in plain words why the operating system refuses a folder.
 func unusable(dir string, err error) error {
+	what := ""
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("the data folder %s is not writable by this user: %w", dir, err)
+		what = "is not writable by this user"
 	case disk.ReadOnly(err):
-		return fmt.Errorf("the data folder %s is on a read-only file system: %w", dir, err)
+		what = "is on a read-only file system"
 	case disk.Full(err):
-		return fmt.Errorf("the data folder %s is on a full disk: %w", dir, err)
+		what = "is on a full disk"
+	case disk.NoLocks(err):
+		what = "is on a file system that has no locks, as some network drives are"
+	case isFile(dir):
+		what = "is a file"
+	case errors.Is(err, syscall.ENOTDIR):
+		what = "would lie below a file"
+	default:
+		return err
 	}
-	return err
+	return fmt.Errorf("the data folder %s %s; name another with --data: %w", dir, what, err)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 func inUse(dir string) *InUse {
@@ -232,7 +247,7 @@ func Held(dir string) error {
 	free, err := unlocked(dir, lockFile)
 	switch {
 	case err != nil:
-		return fmt.Errorf("look who has the data folder: %w", err)
+		return unusable(dir, fmt.Errorf("look who has the data folder: %w", err))
 	case free:
 		return nil
 	}

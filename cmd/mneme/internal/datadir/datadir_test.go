@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,8 @@ func TestOneHolder(t *testing.T) {
 	if err := lock.Announce(datadir.Server{URL: "http://127.0.0.1:1"}); err != nil {
 		t.Fatal(err)
 	}
+	says(t, datadir.Held(dir), "is in use by process "+strconv.Itoa(os.Getpid())+" (mneme serve, since ",
+		"which serves it at http://127.0.0.1:1; stop it first, or name another folder with --data")
 	if s, ok, err := datadir.Running(dir); !ok || err != nil || s.URL != "http://127.0.0.1:1" || s.PID != os.Getpid() {
 		t.Errorf("Running gives %+v, %v, %v", s, ok, err)
 	}
@@ -230,5 +233,54 @@ func TestClaim(t *testing.T) {
 	}
 	if claimed, err := datadir.Claimed(dir); claimed || err != nil {
 		t.Errorf("after the claim: %v, %v", claimed, err)
+	}
+}
+
+func says(t *testing.T, err error, want ...string) {
+	t.Helper()
+	for _, text := range want {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("it says %v, want %q", err, text)
+		}
+	}
+}
+
+// A path that is a file, or lies below one, is named with what to do, and the file stays.
+func TestAFileInPlaceOfTheFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := datadir.Acquire(file, "serve")
+	says(t, err, "the data folder "+file+" is a file; name another with --data")
+	says(t, datadir.Held(file), file+" is a file; name another with --data")
+	says(t, datadir.Usable(file), file+" is a file; name another with --data")
+	_, _, err = datadir.Running(file)
+	says(t, err, file+" is a file; name another with --data")
+	if _, err = datadir.Acquire(filepath.Join(file, "below"), "serve"); err == nil ||
+		!strings.Contains(err.Error(), "name another with --data") {
+		t.Errorf("below a file: %v", err)
+	}
+	if body, err := os.ReadFile(file); err != nil || string(body) != "mine" {
+		t.Errorf("the file is %q, %v", body, err)
+	}
+}
+
+// The size of a folder is that of its files, at any depth.
+func TestSize(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range map[string]int{"x": 7, "a/y": 20, "a/b/z": 300} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, n), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := datadir.Size(dir); got != 327 {
+		t.Errorf("%d bytes, want 327", got)
+	}
+	if got := datadir.Size(filepath.Join(dir, "none")); got != 0 {
+		t.Errorf("a folder that is not there holds %d bytes", got)
 	}
 }

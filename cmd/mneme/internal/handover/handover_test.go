@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -213,3 +214,67 @@ func TestNobodyComes(t *testing.T) {
 		t.Errorf("%v after %d tries", err, tries.Load())
 	}
 }
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// A holder that is not there takes no call, so the next one is looked for as long as there is
+// patience; after one that took a call and ended, for a few times.
+func TestCallsThatNobodyTook(t *testing.T) {
+	calls := 0
+	over := func(op string) error {
+		calls = 0
+		h := &handover.Handover{Patience: 400 * time.Millisecond, Find: func() (*handover.Holder, error) {
+			return &handover.Holder{URL: "http://gone", Transport: transport(func(*http.Request) (*http.Response, error) {
+				calls++
+				return nil, &net.OpError{Op: op, Err: errors.New("refused")}
+			})}, nil
+		}}
+		_, err := call(t.Context(), h, "x")
+		return err
+	}
+	if err := over("dial"); err == nil || calls <= 5 {
+		t.Errorf("nobody took it: %d calls, %v", calls, err)
+	}
+	if err := over("read"); err == nil || calls != 5 {
+		t.Errorf("each holder ended over it: %d calls, %v", calls, err)
+	}
+}
+
+// An answer may be 64 MiB long. One that is longer is not cut, but refused.
+func TestTheLongestAnswer(t *testing.T) {
+	const most = 64 << 20
+	for _, n := range []int64{most, most + 1} {
+		answer := transport(func(r *http.Request) (*http.Response, error) {
+			if r.Body != http.NoBody {
+				t.Error("a call without a body has one")
+			}
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(io.LimitReader(zeros{}, n))}, nil
+		})
+		h := &handover.Handover{Find: func() (*handover.Holder, error) {
+			return &handover.Holder{Here: true, URL: "http://here", Transport: answer}, nil
+		}}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, handover.Base+"/mcp", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := h.RoundTrip(req)
+		if n > most {
+			if err == nil || !strings.Contains(err.Error(), "longer than 67108864 bytes") {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+			continue
+		}
+		if err != nil || res.ContentLength != n {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+		if err := res.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { return len(b), nil }

@@ -33,7 +33,9 @@ type Manager struct {
 }
 
 // For is this system's manager for a service.
-func For(s Spec) (*Manager, error) {
+func For(s Spec) (*Manager, error) { return forSystem(runtime.GOOS, s) }
+
+func forSystem(system string, s Spec) (*Manager, error) {
 	m := &Manager{spec: s}
 	config := &service.Config{Name: s.Name, DisplayName: "Mneme", Description: Description, Executable: s.Program,
 		Arguments: s.Args, UserName: s.User, Option: service.KeyValue{"UserService": !s.System}}
@@ -41,7 +43,7 @@ func For(s Spec) (*Manager, error) {
 	if err != nil && !s.System {
 		return nil, fmt.Errorf("find where this user's services are: %w", err)
 	}
-	switch runtime.GOOS {
+	switch system {
 	case "linux":
 		if _, err := exec.LookPath("systemctl"); err != nil {
 			return nil, errors.New("there is no systemd (no systemctl in PATH); have what starts programs here run mneme serve")
@@ -82,7 +84,7 @@ func For(s Spec) (*Manager, error) {
 		config.Option["OnFailureDelayDuration"] = "5s"
 		config.Option["DelayedAutoStart"] = true
 	default:
-		return nil, fmt.Errorf("services are not supported on %s; have what starts programs there run mneme serve", runtime.GOOS)
+		return nil, fmt.Errorf("services are not supported on %s; have what starts programs there run mneme serve", system)
 	}
 	m.inside, err = service.New(program{}, config)
 	return m, err
@@ -219,14 +221,19 @@ func (m *Manager) known() error {
 	return nil
 }
 
+// noRights is how systemctl ends where the user may not do what it was asked for.
+const noRights = 4
+
 func (m *Manager) explain(what string, err error) error {
+	var ended *exec.ExitError
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, fs.ErrPermission) || strings.Contains(strings.ToLower(err.Error()), "access is denied"):
+	case errors.Is(err, fs.ErrPermission) || strings.Contains(strings.ToLower(err.Error()), "access is denied") ||
+		errors.As(err, &ended) && ended.ExitCode() == noRights:
 		return fmt.Errorf("%s the service: this user may not: services of the machine are for administrators (sudo), those of "+
 			"a user need no --system: %w", what, err)
-	case errors.As(err, new(*exec.ExitError)) && runtime.GOOS == "linux": // its own words are lost
+	case ended != nil && runtime.GOOS == "linux": // its own words are lost
 		of := ""
 		if !m.spec.System {
 			of = "--user "

@@ -24,6 +24,7 @@ for a in "$@"; do
 done
 echo "$verb $user $unit" >>"$PEER/calls"
 if [ -e "$PEER/refuse-$verb" ]; then cat "$PEER/refuse-$verb" >&2; exit 1; fi
+if [ -e "$PEER/no-right-to-$verb" ]; then echo "Interactive authentication required." >&2; exit 4; fi
 file=$HOME/.config/systemd/user/$unit
 case $verb in
 is-active)
@@ -185,8 +186,11 @@ func TestAServiceThatIsRefused(t *testing.T) {
 	if err := m.Install(); err != nil {
 		t.Fatal(err)
 	}
-	undo = p.set("refuse-start", "Access denied")
+	undo = p.set("refuse-start", "Job failed")
 	p.says(m.Start(), "start the service: ", why)
+	undo()
+	undo = p.set("no-right-to-start", "")
+	p.says(m.Start(), "start the service: this user may not", "sudo", "exit status 4")
 	undo()
 	if err := m.Start(); err != nil {
 		t.Fatal(err)

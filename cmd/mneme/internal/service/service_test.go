@@ -189,7 +189,83 @@ func TestManaged(t *testing.T) {
 				return err
 			})
 	}
+	refused := errors.New("no manager here")
+	if err := runManaged(t.Context(), nil, nil, func(service.Interface) error { return refused }); !errors.Is(err, refused) ||
+		!strings.Contains(err.Error(), "run as a service: ") {
+		t.Errorf("a manager that refuses gives %v", err)
+	}
 	if err := Run(t.Context(), func(context.Context) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("without a manager: %v", err)
+	}
+}
+
+// For a system that this is not, too, what would be installed can be told.
+func TestOtherSystems(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	of := func(system string, change func(*Spec)) (*Manager, error) {
+		s := Spec{Name: "mneme", Program: "/bin/mneme", Args: []string{"serve"}}
+		change(&s)
+		return forSystem(system, s)
+	}
+	machine := func(s *Spec) { s.System, s.User = true, "_mneme" }
+	for want, change := range map[string]func(*Spec){
+		filepath.Join(home, "Library/LaunchAgents/mneme.plist"): func(*Spec) {},
+		"/Library/LaunchDaemons/mneme.plist":                    machine,
+	} {
+		if m, err := of("darwin", change); err == nil {
+			if list, _ := Launchd(m.spec); m.File() != want || m.Unit() != list {
+				t.Errorf("launchd: %s, want %s\n%s", m.File(), want, m.Unit())
+			}
+		} else if !errors.Is(err, service.ErrNoServiceSystemDetected) {
+			t.Errorf("launchd: %v", err)
+		}
+	}
+	if m, err := of("windows", machine); err == nil {
+		if m.File() != "" || m.Installed() != "" || m.there() || m.Unit() != Windows(m.spec) {
+			t.Errorf("Windows: %q\n%s", m.File(), m.Unit())
+		}
+	} else if !errors.Is(err, service.ErrNoServiceSystemDetected) {
+		t.Errorf("Windows: %v", err)
+	}
+	if _, err := of("windows", func(*Spec) {}); err == nil ||
+		!strings.Contains(err.Error(), "give --system, as an administrator") {
+		t.Errorf("a user's service of Windows: %v", err)
+	}
+	if _, err := of("plan9", machine); err == nil || !strings.Contains(err.Error(), "not supported on plan9") {
+		t.Errorf("a system without services: %v", err)
+	}
+	for _, system := range []string{"darwin", "windows"} {
+		if _, err := of(system, func(s *Spec) { machine(s); s.Args = []string{"a\nb"} }); !errors.Is(err, ErrText) {
+			t.Errorf("a control character for %s: %v", system, err)
+		}
+	}
+}
+
+// told is a manager that keeps its services in no file, as that of Windows does.
+type told struct {
+	service.Service
+	state     service.Status
+	err       error
+	installed int
+}
+
+func (m *told) Status() (service.Status, error) { return m.state, m.err }
+func (m *told) Install() error                  { m.installed++; return nil }
+
+func TestServicesThatAreInNoFile(t *testing.T) {
+	inside := &told{err: service.ErrNotInstalled}
+	m := &Manager{spec: Spec{Name: "mneme"}, inside: inside}
+	if err := m.Install(); err != nil || inside.installed != 1 {
+		t.Errorf("installed %d times: %v", inside.installed, err)
+	}
+	inside.state, inside.err = service.StatusStopped, nil
+	if err := m.Install(); err == nil || inside.installed != 1 ||
+		!strings.Contains(err.Error(), "a service called mneme is installed already: run mneme service uninstall first") {
+		t.Errorf("installed again: %v", err)
+	}
+	inside.err = errors.New("Access is denied.")
+	if _, err := m.State(); err == nil || !strings.Contains(err.Error(), "look for the service: this user may not") {
+		t.Errorf("without rights: %v", err)
 	}
 }
