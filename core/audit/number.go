@@ -9,11 +9,9 @@ import (
 )
 
 const (
-	// numberEvery is how often records of other processes are looked for, and again after a failure;
-	// numberAlone where no other process serves the store, and commands may leave some. Those of this
-	// one are numbered gather after their commit, so that a few share a transaction.
+	// numberEvery is how often records of other processes are looked for; those of this one
+	// are numbered gather after their commit, so that a few share a transaction.
 	numberEvery = 5 * time.Second
-	numberAlone = time.Minute
 	gather      = 250 * time.Millisecond
 	trimEvery   = time.Hour
 
@@ -31,7 +29,8 @@ func (s *Service) rouse() {
 
 // Run numbers records and removes those whose time is up, until ctx ends.
 func (s *Service) Run(ctx context.Context) {
-	next := numberEvery
+	tick := time.NewTicker(numberEvery)
+	defer tick.Stop()
 	var trimmed time.Time
 	for {
 		if now := s.now(); now.Sub(trimmed) >= trimEvery {
@@ -40,24 +39,19 @@ func (s *Service) Run(ctx context.Context) {
 				s.log.WarnContext(ctx, "audit log not trimmed", "error", err)
 			}
 		}
-		tick := time.NewTimer(next)
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		case <-s.wake:
-			tick.Stop()
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(gather):
 			}
 		}
-		next = numberEvery
 		if err := s.Number(ctx); err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "audit records not numbered", "error", err)
-		} else if s.alone {
-			next = numberAlone
 		}
 	}
 }

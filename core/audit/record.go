@@ -63,7 +63,6 @@ type writer interface {
 // Service records, numbers, shows and verifies.
 type Service struct {
 	store     port.Narrowed[reader, writer]
-	alone     bool // no other process serves the store
 	pages     *page.Signer
 	secret    []byte
 	level     Level
@@ -89,9 +88,7 @@ func New(s Settings) *Service {
 	if s.Retention == 0 {
 		s.Retention = DefaultRetention
 	}
-	alone, _ := s.Store.(port.Exclusive)
 	return &Service{
-		alone: alone != nil && alone.Exclusive(),
 		store: port.Narrow(s.Store, func(r port.Reader) reader { return r },
 			func(w port.Writer) writer { return w }),
 		pages:     s.Pages,
