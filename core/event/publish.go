@@ -21,7 +21,7 @@ const publishClaim = "events/publish"
 const (
 	// lookEvery is how often a publisher looks for what other processes have stored, and again after
 	// a failure; lookAlone where no other process serves the store, and commands may store something.
-	lookEvery, lookAlone = time.Second, 5*time.Second
+	lookEvery, lookAlone = time.Second, 5 * time.Second
 	// gather is how long events come together after the first one, and DefaultPace between rounds:
 	// each is a transaction, which writers have to wait for.
 	gather, DefaultPace = 20 * time.Millisecond, 250 * time.Millisecond
