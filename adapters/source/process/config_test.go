@@ -13,6 +13,7 @@ import (
 
 // Each setting is taken at its bounds and refused beyond them, and what is refused is named.
 func TestConfigAtItsBounds(t *testing.T) {
+	const short = "timeout start_timeout health_interval"
 	sum := strings.Repeat("0a", 32)
 	file := func(path, sum string) []process.File { return []process.File{{Path: path, SHA256: sum}} }
 	for what, c := range map[string]struct {
@@ -37,8 +38,8 @@ func TestConfigAtItsBounds(t *testing.T) {
 		"some mutual TLS":            {func(c *process.Config) { c.MTLS = "on" }, "mtls"},
 		"the shortest times":         {times(100*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond), ""},
 		"the longest times":          {times(time.Hour, 24*time.Hour, 30*24*time.Hour), ""},
-		"too short times":            {times(99*time.Millisecond, time.Second, time.Second), "timeout start_timeout health_interval"},
-		"too long times":             {times(time.Hour+1, time.Second, time.Second), "timeout start_timeout health_interval"},
+		"too short times":            {times(99*time.Millisecond, time.Second, time.Second), short},
+		"too long times":             {times(time.Hour+1, time.Second, time.Second), short},
 		"a short silence":            {times(time.Second, 99*time.Millisecond, time.Second), "silence_timeout"},
 		"a long silence":             {times(time.Second, 24*time.Hour+1, time.Second), "silence_timeout"},
 		"a short listing":            {times(time.Second, time.Second, 99*time.Millisecond), "list_timeout"},
