@@ -1,13 +1,22 @@
 package extract
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // WithTitle puts a title before a text as its first heading, unless the text
 // begins with it.
 func WithTitle(title, text string) string {
 	title = strings.Join(strings.Fields(title), " ")
-	if title == "" || strings.HasPrefix(strings.TrimLeft(text, "# \t\r\n"), title) {
+	if title == "" {
 		return text
+	}
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, "# \t\r\n"), title); ok {
+		if next, _ := utf8.DecodeRuneInString(rest); !unicode.IsLetter(next) && !unicode.IsNumber(next) {
+			return text // what goes on with a letter or a digit begins with another word
+		}
 	}
 	return "# " + title + "\n\n" + text
 }

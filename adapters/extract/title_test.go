@@ -38,6 +38,10 @@ func TestWithTitle(t *testing.T) {
 		{"Oil", "\n # Oil\nIt burns.", "\n # Oil\nIt burns."},
 		{" Oil\n and wax ", "They burn.", "# Oil and wax\n\nThey burn."},
 		{" \n", "It burns.", "It burns."},
+		{"Oil", "Oil", "Oil"},
+		{"Oil", "Oils burn.", "# Oil\n\nOils burn."},
+		{"Öl", "Öläpfel", "# Öl\n\nÖläpfel"},
+		{"Lamp 1", "Lamp 10 burns.", "# Lamp 1\n\nLamp 10 burns."},
 	} {
 		if got := extract.WithTitle(c.title, c.text); got != c.want {
 			t.Errorf("%q above %q: %q, want %q", c.title, c.text, got, c.want)

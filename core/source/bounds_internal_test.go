@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
 )
 
@@ -89,5 +90,33 @@ func TestItemsAtTheirBounds(t *testing.T) {
 		if got := cut(c.in, 10); got != c.want {
 			t.Errorf("%q: %q, want %q", c.in, got, c.want)
 		}
+	}
+}
+
+// Each operation has a time that it may take, and none is available where sources are off.
+func TestTimesOfOperations(t *testing.T) {
+	for _, o := range Operations() {
+		want := 30 * time.Second
+		switch {
+		case o.Spec.Method == "GET":
+			want = 5 * time.Second
+		case o.Spec.Name == "sources.check":
+			want = time.Minute
+		case o.Spec.Name == "sources.items.push":
+			want = 2 * time.Minute
+		}
+		if o.Spec.Timeout != want {
+			t.Errorf("%s may take %s, want %s", o.Spec.Name, o.Spec.Timeout, want)
+		}
+	}
+	var none *Service
+	if err := none.Available(); err != nil {
+		t.Errorf("a table of operations: %v", err)
+	}
+	if err := (&Service{}).Available(); err != nil {
+		t.Errorf("a service: %v", err)
+	}
+	if err := Off().Available(); fault.CodeOf(err) != fault.SourcesUnavailable {
+		t.Errorf("one that is off: %v", err)
 	}
 }

@@ -254,7 +254,8 @@ func TestGoneItemsAreNotRetried(t *testing.T) {
 
 // A beat that the store does not take ends no run, and the next one is stored.
 func TestLostBeats(t *testing.T) {
-	f := newFixture(t, nil)
+	var log lines
+	f := newFixture(t, func(set *source.Settings, _ *shelf) { log.into(set) })
 	f.fill(3)
 	reached, release := make(chan struct{}), make(chan struct{})
 	f.shelf.at = func(ctx context.Context, key string) error {
@@ -284,6 +285,9 @@ func TestLostBeats(t *testing.T) {
 	}
 	close(release)
 	f.counts("after it", *f.idle(s.ID).LastRun, "completed", port.SourceCounts{Seen: 3, Created: 3})
+	if log.count("heartbeat of run not stored") == 0 || log.count("error=<nil>") != 0 {
+		t.Error("it is not logged, or what was stored is")
+	}
 }
 
 // A connector that does not return keeps neither its source nor the process: the run ends, the
@@ -527,7 +531,9 @@ func TestExpiredCredentials(t *testing.T) {
 
 // No token outlives its source, whether or not the upstream takes the grant back.
 func TestTokensGoWithTheirSource(t *testing.T) {
+	var log lines
 	f := newFixture(t, func(set *source.Settings, s *shelf) {
+		log.into(set)
 		set.Sealer, s.revokes, s.revoke = &keeper{}, true, errors.New("the upstream is down")
 	})
 	f.fill(2)
@@ -541,6 +547,9 @@ func TestTokensGoWithTheirSource(t *testing.T) {
 	}
 	if got := f.shelf.revoked; len(got) != 1 || got[0].Secrets["token"] != "tok-1" || got[0].Source != s.ID {
 		t.Errorf("given back: %+v", got)
+	}
+	if log.count("grant of source not given back") != 1 || log.count("error=<nil>") != 0 {
+		t.Error("that the upstream did not take it is not logged, or more is")
 	}
 }
 

@@ -135,10 +135,9 @@ func setNames(names []string, given map[string]string) []string {
 		set[n] = true
 	}
 	for n, value := range given {
-		if set[n] = value != ""; value == "" {
-			delete(set, n)
-		}
+		set[n] = value != ""
 	}
+	maps.DeleteFunc(set, func(_ string, is bool) bool { return !is })
 	return slices.Sorted(maps.Keys(set))
 }
 

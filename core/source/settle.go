@@ -57,6 +57,9 @@ func (w *worker) settleItems(ctx context.Context, items []port.SourceItem, retry
 		row, known := kept[hash]
 		p := &piece{item: i, row: row, kept: known, again: missing[hash]}
 		repeat := known && w.seen.Contains(uint32(row.Number))
+		if known { // whatever the listing has said before
+			w.gone.Remove(uint32(row.Number))
+		}
 		switch {
 		case !known:
 			p.row = port.SourceItemRow{KeyHash: hash, Key: i.Key}
@@ -101,7 +104,6 @@ func (w *worker) settleItems(ctx context.Context, items []port.SourceItem, retry
 // mark notes that an item was listed.
 func (w *worker) mark(number int64, count bool) {
 	w.seen.Add(uint32(number))
-	w.gone.Remove(uint32(number))
 	if count {
 		w.counts.Seen++
 	}
@@ -175,11 +177,8 @@ func (w *worker) lookUp(ctx context.Context, items []port.SourceItem) (kept map[
 // atOnce is how many items of a run are fetched at once.
 const atOnce = 4
 
-// Bounds of what is written in one transaction.
-const (
-	batchItems = 100
-	batchBytes = 4 << 20
-)
+// batchBytes bounds the texts that are written in one transaction.
+const batchBytes = 4 << 20
 
 // fetchAll reads items, some at once, and writes them in their order.
 func (w *worker) fetchAll(ctx context.Context, todo []*piece) error {
@@ -223,7 +222,7 @@ func (w *worker) fetchAll(ctx context.Context, todo []*piece) error {
 		for _, d := range p.documents {
 			size += len(*d.Text)
 		}
-		if batch = append(batch, p); len(batch) < batchItems && size < batchBytes {
+		if batch = append(batch, p); size < batchBytes {
 			continue
 		}
 		if err := w.write(ctx, batch); err != nil {

@@ -94,14 +94,12 @@ func (w *worker) total(ctx context.Context) (n int64, err error) {
 
 // recordWithheld names the items whose documents are kept although they are gone.
 func (w *worker) recordWithheld(ctx context.Context, gone *roaring.Bitmap) error {
-	left := maxRecorded
 	return w.eachItem(ctx, port.SourceItemList{}, func(rows []port.SourceItemRow) error {
 		var items []port.SourceRunItem
 		for _, row := range rows {
-			if gone.Contains(uint32(row.Number)) && row.Documents > 0 && left > 0 {
+			if gone.Contains(uint32(row.Number)) && row.Documents > 0 {
 				items = append(items, port.SourceRunItem{Place: row.Number, Key: row.Key, Status: "withheld",
 					Document: documentID(w.source.ID, row.KeyHash, 1)})
-				left--
 			}
 		}
 		if len(items) == 0 {

@@ -584,7 +584,7 @@ func (l *listing) Item(ctx context.Context, i port.SourceItem) error {
 		return l.Problem(ctx, port.SourceProblem{Path: i.Key, Code: port.SourceConfig, Message: why})
 	}
 	hash := keyHash(i.Key)
-	if l.listed[hash] || len(l.page) == pageItems {
+	if l.listed[hash] || len(l.page) == pageItems || len(l.keys) > 0 { // an item may have been gone before
 		if err := l.settle(ctx); err != nil {
 			return err
 		}
@@ -635,10 +635,7 @@ func (l *listing) going(ctx context.Context) error {
 	if l.complete {
 		return errComplete
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return nil
+	return ctx.Err()
 }
 
 // Gone implements port.SourceListing.
@@ -646,7 +643,7 @@ func (l *listing) Gone(ctx context.Context, key string) error {
 	if err := l.going(ctx); err != nil {
 		return err
 	}
-	if len(l.page) > 0 || len(l.keys) == pageItems {
+	if len(l.keys) == pageItems {
 		if err := l.settle(ctx); err != nil {
 			return err
 		}
@@ -717,7 +714,7 @@ func (l *listing) Complete(ctx context.Context, snapshot bool) error {
 	return nil
 }
 
-// settle settles what was listed since the last time.
+// settle settles what was listed since the last time: items, and then keys that are gone.
 func (l *listing) settle(ctx context.Context) error {
 	page, keys := l.page, l.keys
 	l.page, l.keys, l.bytes = nil, nil, 0
