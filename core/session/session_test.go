@@ -31,6 +31,7 @@ type world struct {
 	keys  *key.Service
 	log   bytes.Buffer
 	*session.Service
+	logger *slog.Logger
 }
 
 // failing is a store that fails on demand, and counts its transactions.
@@ -72,8 +73,8 @@ func begin(t *testing.T, s session.Settings) *world {
 	if _, err := w.keys.EnsureDefault(w.ctx); err != nil {
 		t.Fatal(err)
 	}
-	s.Store, s.Keys, s.Now, s.Log = w.store, w.keys, w.clock, slog.New(slog.NewTextHandler(&w.log, nil))
-	w.Service = session.New(s)
+	w.logger = slog.New(slog.NewTextHandler(&w.log, nil))
+	w.with(s)
 	return w
 }
 
