@@ -333,29 +333,35 @@ func TestLengthsOfPasswords(t *testing.T) {
 	}
 }
 
+// stored is the hash of the tests' password, at the least cost but for its passes.
+func stored(passes uint32, size uint32) string {
+	salt, b64 := []byte("sixteen bytes..."), base64.RawStdEncoding
+	sum := argon2.IDKey([]byte(password), salt, passes, 8, 1, size)
+	return fmt.Sprintf("$argon2id$v=%d$m=8,t=%d,p=1$%s$%s", argon2.Version, passes, b64.EncodeToString(salt),
+		b64.EncodeToString(sum))
+}
+
+// keep stores an active member as an earlier version or another program may have.
+func (w *world) keep(org, id, email, hash string) {
+	w.Helper()
+	o, err := w.keys.Organization(w.Context(), org)
+	w.fine(err)
+	w.fine(w.store.Update(w.Context(), func(to port.Writer) error {
+		return to.PutMember(w.Context(), port.Member{Org: o.ID, ID: id, Email: email, Role: ident.Viewer, Password: hash,
+			CreatedAt: time.Unix(1, 0), JoinedAt: time.Unix(1, 0)})
+	}))
+}
+
 // A stored hash is of any cost within the bounds, and one beyond them is nobody's password.
 func TestStoredHashes(t *testing.T) {
 	w := begin(t)
-	o, err := w.keys.Organization(w.Context(), "acme")
-	w.fine(err)
-	salt := []byte("sixteen bytes...")
-	stored := func(passes uint32, size uint32) string {
-		sum := argon2.IDKey([]byte(password), salt, passes, 8, 1, size)
-		b64 := base64.RawStdEncoding
-		return fmt.Sprintf("$argon2id$v=%d$m=8,t=%d,p=1$%s$%s", argon2.Version, passes, b64.EncodeToString(salt),
-			b64.EncodeToString(sum))
-	}
 	for n, c := range []struct {
 		hash string
 		good bool
 	}{{stored(100, 32), true}, {stored(101, 32), false}, {stored(1, 16), true}, {stored(1, 15), false}, {stored(1, 64), true},
 		{stored(1, 65), false}} {
 		email := fmt.Sprintf("m%d@example.com", n)
-		w.fine(w.store.Update(w.Context(), func(to port.Writer) error {
-			return to.PutMember(w.Context(), port.Member{Org: o.ID, ID: fmt.Sprintf("mbr_%d", n), Email: email,
-				Role:     ident.Viewer,
-				Password: c.hash, CreatedAt: time.Unix(1, 0), JoinedAt: time.Unix(1, 0)})
-		}))
+		w.keep("acme", fmt.Sprintf("mbr_%d", n), email, c.hash)
 		if _, err := w.SignIn(w.Context(), "acme", email, password); (err == nil) != c.good {
 			t.Errorf("%s lets in: %v", c.hash, err)
 		}
@@ -553,5 +559,39 @@ func TestAnAccountWhoseAddressIsAnothers(t *testing.T) {
 	w.fine(err)
 	if bound || p.KeyID != zoe.ID {
 		t.Errorf("bound %v: %+v", bound, p)
+	}
+}
+
+// Texts that can be no address are nobody's, whatever is stored.
+func TestWhatIsAnAddress(t *testing.T) {
+	w := begin(t)
+	hash := stored(1, 16)
+	for n, c := range []struct {
+		email string
+		good  bool
+	}{
+		{strings.Repeat("x", 1020) + "@a.b", true}, {strings.Repeat("x", 1021) + "@a.b", false}, {"!~@example.com", true},
+		{"a b@example.com", false}, {"a\x7f@example.com", false}, {"ann", false},
+	} {
+		w.keep("acme", fmt.Sprintf("mbr_%d", n), c.email, hash)
+		if _, err := w.SignIn(w.Context(), "acme", c.email, password); (err == nil) != c.good {
+			t.Errorf("%.40q lets in: %v", c.email, err)
+		}
+	}
+}
+
+// Ids are of 64 characters at most, of a-z, 0-9, _ and -.
+func TestWhatIsAnID(t *testing.T) {
+	w := begin(t)
+	for n, id := range []string{"az09_-", strings.Repeat("x", 64)} {
+		w.keep("acme", id, fmt.Sprintf("m%d@example.com", n), "")
+		if m, err := w.Get(w.as("acme", ""), ref("acme", member.Member{ID: id})); err != nil || m.ID != id {
+			t.Errorf("%s: %+v, %v", id, m, err)
+		}
+	}
+	for n, id := range []string{strings.Repeat("x", 65), "A", "`", "{", "/", ":"} {
+		w.keep("acme", id, fmt.Sprintf("n%d@example.com", n), "")
+		_, err := w.Get(w.as("acme", ""), ref("acme", member.Member{ID: id}))
+		w.want("an id of none: "+id, err, fault.NotFound)
 	}
 }

@@ -31,12 +31,14 @@ type world struct {
 	keys  *key.Service
 	log   bytes.Buffer
 	*session.Service
+	logger *slog.Logger
 }
 
 // failing is a store that fails on demand, and counts its transactions.
 type failing struct {
 	port.Store
 	views, updates error
+	refuses        func() error // nil: nothing is refused
 	written        atomic.Int64
 }
 
@@ -48,6 +50,9 @@ func (f *failing) View(ctx context.Context, fn func(port.Reader) error) error {
 }
 
 func (f *failing) Update(ctx context.Context, fn func(port.Writer) error) error {
+	if f.refuses != nil {
+		return f.refuses()
+	}
 	if f.updates != nil {
 		return f.updates
 	}
@@ -68,8 +73,8 @@ func begin(t *testing.T, s session.Settings) *world {
 	if _, err := w.keys.EnsureDefault(w.ctx); err != nil {
 		t.Fatal(err)
 	}
-	s.Store, s.Keys, s.Now, s.Log = w.store, w.keys, w.clock, slog.New(slog.NewTextHandler(&w.log, nil))
-	w.Service = session.New(s)
+	w.logger = slog.New(slog.NewTextHandler(&w.log, nil))
+	w.with(s)
 	return w
 }
 
@@ -238,6 +243,8 @@ func TestALinkSignsInOnceAndSoon(t *testing.T) {
 func TestWhereASessionActs(t *testing.T) {
 	w := begin(t, session.Settings{})
 	acme, other := w.org("acme"), w.org("other")
+	longest := "az09" + strings.Repeat("x", 60)
+	long := w.org(longest)
 	_, err := w.keys.CreateIntegration(w.ctx, "acme", "chat", key.IntegrationChange{})
 	w.fine(err)
 	chat, err := w.keys.Integration(w.ctx, "acme", "chat")
@@ -258,6 +265,7 @@ func TestWhereASessionActs(t *testing.T) {
 		{own, "absent", "", op.Namespace, fault.NotFound, ""},
 		{own, "a\x00b", "", op.Namespace, fault.NotFound, ""},
 		{own, strings.Repeat("a", 65), "", op.Namespace, fault.NotFound, ""},
+		{all, longest, "", op.Namespace, "", long},
 		{own, "other", "", op.Administration, "", acme}, // that operation looks itself
 		{all, "other", "", op.Namespace, "", other},
 		{all, string(other), "", op.Namespace, "", other},
@@ -302,6 +310,9 @@ func TestUsesAreRecordedNowAndThen(t *testing.T) {
 		if got := int(w.store.written.Load()); got != c.writes {
 			t.Errorf("after %v more it wrote %d times, want %d", c.pass, got, c.writes)
 		}
+	}
+	if w.log.Len() > 0 {
+		t.Errorf("log of what worked: %s", &w.log)
 	}
 	w.pass(time.Minute)
 	w.store.updates = fault.New(fault.Unavailable, "the disk is full")
@@ -366,7 +377,69 @@ func TestRun(t *testing.T) {
 	}
 	stop()
 	<-done
+	if w.log.Len() > 0 {
+		t.Errorf("log of what worked: %s", &w.log)
+	}
 	w.pass(-13 * time.Hour)
 	_, err := w.verify(b.Token, op.Administration)
 	w.want(err, fault.Unauthorized)
+}
+
+// A purge that fails is logged, and the next one tried.
+func TestAPurgeThatFails(t *testing.T) {
+	w := begin(t, session.Settings{PurgeEvery: time.Millisecond})
+	tried := make(chan struct{}, 2)
+	w.store.refuses = func() error {
+		select {
+		case tried <- struct{}{}:
+		default:
+		}
+		return fault.New(fault.Unavailable, "the disk is full")
+	}
+	ctx, stop := context.WithCancel(w.ctx)
+	done := make(chan struct{})
+	go func() { defer close(done); w.Service.Run(ctx) }()
+	<-tried
+	<-tried // the first has been logged by now
+	stop()
+	<-done
+	if !strings.Contains(w.log.String(), "session cleanup failed") {
+		t.Errorf("log: %s", &w.log)
+	}
+}
+
+// What a browser says of itself is kept to 256 bytes, and never cut within a character.
+func TestWhatBrowsersSayOfThemselves(t *testing.T) {
+	w := begin(t, session.Settings{})
+	k := w.issue(key.Issue{})
+	for said, kept := range map[string]string{
+		strings.Repeat("x", 256):                strings.Repeat("x", 256),
+		strings.Repeat("x", 257):                strings.Repeat("x", 256),
+		strings.Repeat("x", 255) + "éé":         strings.Repeat("x", 255),
+		strings.Repeat("x", 254) + "\U0001F41D": strings.Repeat("x", 254),
+		"a\x00b\xffc":                           "abc",
+	} {
+		b, err := w.Begin(w.ctx, k.Secret, said)
+		w.fine(err)
+		w.fine(w.store.View(w.ctx, func(r port.Reader) error {
+			s, err := r.SessionByHash(w.ctx, ident.TokenHash(b.Token))
+			if s.UserAgent != kept {
+				t.Errorf("of %q it keeps %q", said, s.UserAgent)
+			}
+			return err
+		}))
+	}
+}
+
+// Without members there is no way in but a key.
+func TestWithoutMembers(t *testing.T) {
+	w := begin(t, session.Settings{})
+	if ways := w.Ways(); ways != (session.Ways{}) {
+		t.Errorf("ways: %+v", ways)
+	}
+	_, err := w.BeginMember(w.ctx, ident.DefaultOrg, "ann@example.com", "a long enough password", "")
+	w.want(err, fault.Unauthorized)
+	_, err = w.Accept(w.ctx, "mnsi_x", "a long enough password", "")
+	w.want(err, fault.Unauthorized)
+	w.want(w.ChangePassword(w.ctx, w.signIn(w.issue(key.Issue{}).Secret).Token, "a", "b"), fault.Forbidden)
 }
