@@ -8,10 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
-	"net/url"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,7 +75,12 @@ type handler struct {
 	refused   func(fault.Limit)
 	bodyIdle  time.Duration
 	writeIdle time.Duration
+	near      near
+	listed    bool // there is something at listing
 }
+
+// listing is the path of the list of all routes, where it is mounted.
+const listing = "/openapi.json"
 
 // New makes the handler of a Set. It fails when an operation's In can't be
 // decoded or two patterns collide, which are mistakes in the program.
@@ -107,9 +113,13 @@ func New(o Options) (_ http.Handler, err error) {
 			return nil, fmt.Errorf("operation %s: %w", r.Spec.Name, err)
 		}
 		h.mux.Handle(r.Spec.Method+" "+r.Spec.Path, h.route(r, decoder))
+		h.near.add(r.Spec.Path)
 	}
-	for pattern, m := range o.Mounts {
-		h.mux.Handle(pattern, h.mount(m))
+	for _, pattern := range slices.Sorted(maps.Keys(o.Mounts)) {
+		h.mux.Handle(pattern, h.mount(o.Mounts[pattern]))
+		_, path, _ := strings.Cut(pattern, "/")
+		h.near.add("/" + path)
+		h.listed = h.listed || path == listing[1:]
 	}
 	return h, nil
 }
@@ -174,18 +184,12 @@ func (x *exchange) recover() {
 	x.fail(fault.New(fault.Internal, "an internal error occurred"))
 }
 
-// noRoute answers that there is nothing at a path, and names the one without a slash at its
-// end where there is something.
+// noRoute answers that there is nothing at a path, and names the route that its caller may have
+// meant, or where all of them are listed.
 func (x *exchange) noRoute() {
-	hint := ""
-	if trimmed := strings.TrimRight(x.r.URL.EscapedPath(), "/"); trimmed != "" && trimmed != x.r.URL.EscapedPath() {
-		r := x.r.Clone(x.r.Context())
-		if u, err := url.ParseRequestURI(trimmed); err == nil && canonical(trimmed) {
-			r.URL = u
-			if _, pattern := x.h.mux.Handler(r); pattern != "" {
-				hint = "; did you mean " + fault.Clip(u.Path) + "?"
-			}
-		}
+	hint := x.h.near.hint(x.r.URL.EscapedPath())
+	if hint == "" && x.h.listed {
+		hint = "; " + listing + " lists them"
 	}
 	x.refuse(fault.New(fault.NotFound, "no route matches %s%s", fault.Clip(x.r.URL.Path), hint))
 }

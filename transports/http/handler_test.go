@@ -707,3 +707,42 @@ func TestRootPage(t *testing.T) {
 		}
 	}
 }
+
+// A path that nothing is at gets the route that was meant, where one stands out.
+func TestNearRoutes(t *testing.T) {
+	mounts := map[string]http.Handler{}
+	for _, pattern := range []string{"GET /{$}", "GET /health/deep", "GET /models", "GET /openapi.json",
+		"GET /admin/v1/jobs", "GET /admin/v1/keys", "GET /admin/v1/keys/{key}", "DELETE /admin/v1/keys/{key}", "/console/{rest...}"} {
+		mounts[pattern] = http.NotFoundHandler()
+	}
+	h := setup{http: mnemehttp.Options{Mounts: mounts}}.handler(t)
+	const all = "; /openapi.json lists them"
+	meant := func(path string) string { return "; did you mean " + path + "?" }
+	for _, c := range []struct{ path, hint string }{
+		{"/healthz", meant("/health")},
+		{"/health/", meant("/health")},
+		{"/Models", meant("/models")},
+		{"/v1/models", meant("/models")},
+		{"/models/e5", meant("/models")},
+		{"/admin/v1/key", meant("/admin/v1/keys")},
+		{"/admin/keys/k", meant("/admin/v1/keys/k")},
+		{"/jobs", meant("/admin/v1/jobs")},
+		{"/shelf/a/notes/b", all}, // more than a slip
+		{"/shelvs/a%2Fb/notes/c", meant("/shelves/a%2Fb/notes/c")},
+		{"/shelves/a/note/b", meant("/shelves/a/notes/b")},
+		{"/admin", all}, // several
+		{"/", all},
+		{"/nothing", all},
+		{"/nothing/of/ours", all},
+		{"/mod", all},
+		{"/healthy/" + strings.Repeat("a/", 5) + "b", all},
+		{"/health" + strings.Repeat("z", 200), all},
+		{"/a/b/c/d/e/f/g/h/models/j", all},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", c.path, nil))
+		if want := c.hint + `","`; w.Code != 404 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s, want %s", c.path, w.Code, w.Body, c.hint)
+		}
+	}
+}
