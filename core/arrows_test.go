@@ -244,7 +244,7 @@ var rules = []rule{
 	{
 		folder: "adapters/index/analysis",
 		bare:   true,
-		may:    []string{"core/port", "golang.org/x/text", "github.com/kljensen/snowball"},
+		may:    []string{"core/port", "golang.org/x/text", "github.com/kljensen/snowball", "github.com/blevesearch/snowballstem"},
 		why:    "the analyzer serves every index and knows none",
 	},
 	adapter("model",
