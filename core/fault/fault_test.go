@@ -150,8 +150,9 @@ func TestLogsGetTheCause(t *testing.T) {
 		{fault.New(fault.Conflict, "taken"), "conflict: taken"},
 		{fault.Wrap(fault.Internal, "write row", errors.New("column a is gone"), "an internal error occurred"),
 			"internal_error: an internal error occurred: write row: column a is gone"},
-		{fault.Wrap(fault.Unavailable, "", fmt.Errorf("read: %w", fault.Wrap(fault.Internal, "scan", errors.New("EOF"), "broken")),
-			"later"), "unavailable: later: read: internal_error: broken: scan: EOF"},
+		{fault.Wrap(fault.Unavailable, "",
+			fmt.Errorf("read: %w", fault.Wrap(fault.Internal, "scan", errors.New("EOF"), "broken")), "later"),
+			"unavailable: later: read: internal_error: broken: scan: EOF"},
 	} {
 		var b strings.Builder
 		slog.New(slog.NewTextHandler(&b, nil)).Warn("failed", "error", c.err)

@@ -712,7 +712,8 @@ func TestRootPage(t *testing.T) {
 func TestNearRoutes(t *testing.T) {
 	mounts := map[string]http.Handler{}
 	for _, pattern := range []string{"GET /{$}", "GET /health/deep", "GET /models", "GET /openapi.json",
-		"GET /admin/v1/jobs", "GET /admin/v1/keys", "GET /admin/v1/keys/{key}", "DELETE /admin/v1/keys/{key}", "/console/{rest...}"} {
+		"GET /admin/v1/jobs", "GET /admin/v1/keys", "GET /admin/v1/keys/{key}", "DELETE /admin/v1/keys/{key}",
+		"/console/{rest...}"} {
 		mounts[pattern] = http.NotFoundHandler()
 	}
 	h := setup{http: mnemehttp.Options{Mounts: mounts}}.handler(t)

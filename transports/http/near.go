@@ -27,10 +27,10 @@ type near struct {
 
 func (n *near) add(path string) {
 	s := strings.Split(strings.Trim(path, "/"), "/")
-	if path == "/" || path == "/{$}" || slices.ContainsFunc(n.routes, func(other []string) bool { return slices.Equal(other, s) }) {
-		return
+	known := slices.ContainsFunc(n.routes, func(other []string) bool { return slices.Equal(other, s) })
+	if path != "/" && path != "/{$}" && !known {
+		n.routes = append(n.routes, s)
 	}
-	n.routes = append(n.routes, s)
 }
 
 // hint is `; did you mean ...?`, or "" where no route is near or several are equally so. What

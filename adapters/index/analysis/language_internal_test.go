@@ -7,24 +7,50 @@ import (
 
 // questions are short ones, as people type them, the last ones without a question word.
 var questions = map[language][]string{
-	inEnglish: {"who wrote the report", "opening hours", "how do I reset a password", "die hard", "was he in Paris?", "les paul guitar",
-		"vector database pricing", "Hotel Zürich", "no man is an island", "el niño effects on the coast"},
-	inGerman: {"Wer hat den Bericht geschrieben?", "Wie setze ich mein Passwort zurück?", "wo wohnt Anna", "Öffnungszeiten der Bibliothek",
-		"Was kostet das?", "Rechnungen vom letzten Jahr", "Kinderbücher über Züge", "wann fährt der Zug nach Bern"},
-	inFrench: {"Qui a écrit le rapport ?", "Comment réinitialiser mon mot de passe", "où habite Anne", "heures d'ouverture de la bibliothèque",
-		"Combien ça coûte ?", "les factures de l'année dernière", "livres pour enfants", "à quelle heure part le train"},
-	inSpanish: {"¿Quién escribió el informe?", "cómo cambio mi contraseña", "dónde vive Ana", "horario de la biblioteca", "¿Cuánto cuesta?",
-		"las facturas del año pasado", "libros para niños", "a qué hora sale el tren"},
-	inItalian: {"Chi ha scritto il rapporto?", "come cambio la mia password", "dove abita Anna", "orari della biblioteca", "Quanto costa?",
-		"le fatture dell'anno scorso", "libri per i bambini", "a che ora parte il treno"},
-	inPortuguese: {"Quem escreveu o relatório?", "como mudo a minha senha", "onde mora a Ana", "horário da biblioteca", "Quanto custa isso?",
-		"as faturas do ano passado", "livros para crianças", "a que horas sai o trem do Porto"},
-	inDutch: {"Wie heeft het rapport geschreven?", "hoe wijzig ik mijn wachtwoord", "waar woont Anna", "openingstijden van de bibliotheek",
-		"Hoeveel kost het?", "facturen van het vorige jaar", "boeken voor kinderen", "wanneer vertrekt de trein naar Utrecht"},
-	inSwedish: {"Vem skrev rapporten?", "hur byter jag mitt lösenord", "var bor Anna", "bibliotekets öppettider", "Vad kostar det?",
-		"fakturor från förra året", "böcker för barn", "när går tåget till Lund"},
-	inTurkish: {"Raporu kim yazdı?", "şifremi nasıl değiştiririm", "Anna nerede oturuyor", "kütüphanenin açılış saatleri", "Bu ne kadar?",
-		"geçen yılın faturaları", "çocuk kitapları", "tren saat kaçta kalkıyor"},
+	inEnglish: {
+		"who wrote the report", "opening hours", "how do I reset a password", "die hard", "was he in Paris?",
+		"les paul guitar", "vector database pricing", "Hotel Zürich", "no man is an island",
+		"el niño effects on the coast",
+	},
+	inGerman: {
+		"Wer hat den Bericht geschrieben?", "Wie setze ich mein Passwort zurück?", "wo wohnt Anna",
+		"Öffnungszeiten der Bibliothek", "Was kostet das?", "Rechnungen vom letzten Jahr",
+		"Kinderbücher über Züge", "wann fährt der Zug nach Bern",
+	},
+	inFrench: {
+		"Qui a écrit le rapport ?", "Comment réinitialiser mon mot de passe", "où habite Anne",
+		"heures d'ouverture de la bibliothèque", "Combien ça coûte ?", "les factures de l'année dernière",
+		"livres pour enfants", "à quelle heure part le train",
+	},
+	inSpanish: {
+		"¿Quién escribió el informe?", "cómo cambio mi contraseña", "dónde vive Ana",
+		"horario de la biblioteca", "¿Cuánto cuesta?", "las facturas del año pasado", "libros para niños",
+		"a qué hora sale el tren",
+	},
+	inItalian: {
+		"Chi ha scritto il rapporto?", "come cambio la mia password", "dove abita Anna",
+		"orari della biblioteca", "Quanto costa?", "le fatture dell'anno scorso", "libri per i bambini",
+		"a che ora parte il treno",
+	},
+	inPortuguese: {
+		"Quem escreveu o relatório?", "como mudo a minha senha", "onde mora a Ana", "horário da biblioteca",
+		"Quanto custa isso?", "as faturas do ano passado", "livros para crianças",
+		"a que horas sai o trem do Porto",
+	},
+	inDutch: {
+		"Wie heeft het rapport geschreven?", "hoe wijzig ik mijn wachtwoord", "waar woont Anna",
+		"openingstijden van de bibliotheek", "Hoeveel kost het?", "facturen van het vorige jaar",
+		"boeken voor kinderen", "wanneer vertrekt de trein naar Utrecht",
+	},
+	inSwedish: {
+		"Vem skrev rapporten?", "hur byter jag mitt lösenord", "var bor Anna", "bibliotekets öppettider",
+		"Vad kostar det?", "fakturor från förra året", "böcker för barn", "när går tåget till Lund",
+	},
+	inTurkish: {
+		"Raporu kim yazdı?", "şifremi nasıl değiştiririm", "Anna nerede oturuyor",
+		"kütüphanenin açılış saatleri", "Bu ne kadar?", "geçen yılın faturaları", "çocuk kitapları",
+		"tren saat kaçta kalkıyor",
+	},
 }
 
 // TestQuestionsAreTold counts the questions whose language comes first, and those where it is none
@@ -76,7 +102,8 @@ func TestFunctionWordsAreFound(t *testing.T) {
 
 // BenchmarkLanguages compares a text of English alone with one whose language is looked for.
 func BenchmarkLanguages(b *testing.B) {
-	text := strings.Repeat("The keeper of the lighthouse wrote every evening how far the ships were from the rocks, and who had signalled. ", 10)
+	text := strings.Repeat("The keeper of the lighthouse wrote every evening how far the ships were from the rocks, "+
+		"and who had signalled. ", 10)
 	for name, codes := range map[string][]string{"english": nil, "all": Languages()} {
 		a, err := New(Porter2, codes...)
 		if err != nil {

@@ -563,7 +563,8 @@ func TestWritersOfTwoPartitions(t *testing.T) {
 func TestAStatementFailsBehindItsRow(t *testing.T) {
 	stores, dsn := replicas(t, 1, nil)
 	conn := connect(t, dsn)
-	if _, err := conn.Exec(t.Context(), `CREATE SEQUENCE runs; CREATE TABLE counter (n INT); CREATE FUNCTION late(n INT) RETURNS INT
+	if _, err := conn.Exec(t.Context(), `CREATE SEQUENCE runs; CREATE TABLE counter (n INT);
+CREATE FUNCTION late(n INT) RETURNS INT
 LANGUAGE plpgsql AS 'BEGIN IF n = 2 AND nextval(''runs'') < 3 THEN RAISE EXCEPTION ''late'' USING ERRCODE = ''40001''; END IF;
 RETURN n; END'`); err != nil {
 		t.Fatal(err)
@@ -583,7 +584,8 @@ RETURN n; END'`); err != nil {
 		t.Fatal(err)
 	}
 	var rows, runs int
-	if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM counter), nextval('runs')`).Scan(&rows, &runs); err != nil {
+	err = conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM counter), nextval('runs')`).Scan(&rows, &runs)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if rows != 1 || runs != 4 {
