@@ -149,7 +149,8 @@ func TestModelsRestUntilTold(t *testing.T) {
 	var looks atomic.Int64
 	state.Store(ready)
 	changed := make(chan struct{}) // who takes something out of it is at rest
-	models := event.NewModels(event.ModelsSettings{Recorder: w.recorder, Replica: "here", Every: time.Millisecond, Changed: changed,
+	models := event.NewModels(event.ModelsSettings{Recorder: w.recorder, Replica: "here", Every: time.Millisecond,
+		Changed: changed,
 		States: func() []event.ModelStatus {
 			looks.Add(1)
 			return []event.ModelStatus{{Model: "one", Task: port.TaskEmbed, State: state.Load().(port.ModelState)}}

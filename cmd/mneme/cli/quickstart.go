@@ -147,7 +147,8 @@ func (c *command) tour(ctx context.Context, url, key, certificate string) (rest 
 	}
 	first, later := samplesToAsk(listing.Files)
 	add := func(files []importer.File) error {
-		im := importer.Importer{Writer: &documentWriter{cl}, Namespace: quickstartNamespace, Workers: 2, BatchDocs: 4, Strict: true}
+		im := importer.Importer{Writer: &documentWriter{cl}, Namespace: quickstartNamespace,
+			Workers: 2, BatchDocs: 4, Strict: true}
 		if _, err := runImport(ctx, c, im, files); err != nil {
 			return fmt.Errorf("import the sample documents: %w", err)
 		}
@@ -168,7 +169,8 @@ func (c *command) tour(ctx context.Context, url, key, certificate string) (rest 
 
 // samplesToAsk are the samples that the first question could be about, and the others.
 func samplesToAsk(all []importer.File) (first, later []importer.File) {
-	customers := []string{"refund-policy.md", "shipping-rules.md", "subscriptions-faq.md", "wholesale-terms.md", "opening-hours.md"}
+	customers := []string{"refund-policy.md", "shipping-rules.md", "subscriptions-faq.md", "wholesale-terms.md",
+		"opening-hours.md"}
 	for _, f := range all {
 		if slices.Contains(customers, f.Name) {
 			first = append(first, f)

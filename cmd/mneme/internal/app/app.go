@@ -248,7 +248,7 @@ func (a *App) beside() <-chan struct{} {
 	}
 	told, err := a.lock.Listen()
 	if err != nil {
-		a.settings.Log.Warn("changes beside the server are looked for, as nothing tells of them", "error", err)
+		a.settings.Log.Warn("data folder not watched", "error", err)
 		return nil
 	}
 	a.onClose(func(context.Context) error { return told.Close() })

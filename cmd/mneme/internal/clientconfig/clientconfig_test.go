@@ -492,7 +492,8 @@ func TestBrokenConfigurations(t *testing.T) {
 			t.Errorf("%s is not in the table", c.Name)
 		}
 		dir := t.TempDir()
-		i := clientconfig.Installation{Client: c, File: filepath.Join(dir, "config"), Name: "mneme", State: filepath.Join(dir, "state")}
+		i := clientconfig.Installation{Client: c, File: filepath.Join(dir, "config"), Name: "mneme",
+			State: filepath.Join(dir, "state")}
 		for body, says := range broken {
 			body = strings.ReplaceAll(body, "SECTION", section)
 			if err := os.WriteFile(i.File, []byte(body), 0o600); err != nil {
@@ -531,7 +532,8 @@ func refused(t *testing.T, i clientconfig.Installation, body, says string) func(
 			t.Errorf("%s, %q: a change is offered:\n%s", i.Client.Name, body, c.Diff())
 			return
 		}
-		for _, part := range []string{i.File + " can't be changed: " + says, "; nothing was written. Mend the file, or add the server by hand"} {
+		for _, part := range []string{i.File + " can't be changed: " + says,
+			"; nothing was written. Mend the file, or add the server by hand"} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%s, %q: %v lacks %q", i.Client.Name, body, err, part)
 			}
