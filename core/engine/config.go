@@ -66,6 +66,9 @@ type Config struct {
 	// Replica names this process among those over the store, over restarts; "": a
 	// random name. No two that run may have one name.
 	Replica string
+	// Beside gets a value when another process has stored something in a Store that only one process
+	// serves; nil: it is looked for every few seconds.
+	Beside  <-chan struct{}
 	BaseURL string // under which clients reach the server, for links in answers; "": the host that a caller used
 
 	Meter   middleware.Meter // nil: none

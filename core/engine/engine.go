@@ -130,6 +130,7 @@ func (e *Engine) openAudit(ctx context.Context, c *Config, pages *page.Signer) e
 	}
 	s := c.Audit
 	s.Store, s.Pages, s.Secret, s.Now, s.Log = c.Store, pages, secret, c.Now, c.Log
+	s.Told = c.Beside != nil
 	s.AdminJobs = []string{reindex.NamespaceKind, reindex.EndUserKind, organization.DeletionKind}
 	e.audit = audit.New(s)
 	return nil
@@ -282,9 +283,10 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 	e.webhooks = webhook.New(webhook.Settings{Store: c.Store, Sender: c.Events.Sender, Sealer: e.sealer, Pages: pages,
 		HTTP: c.Events.HTTP, Wake: e.deliverer.Wake, Now: c.Now, Log: c.Log})
 	e.publisher = event.NewPublisher(event.PublisherSettings{Recorder: recorder, Replica: e.replica,
-		Retention: c.Events.Retention, Delivered: e.deliverer.Wake, Now: c.Now, Log: c.Log})
+		Retention: c.Events.Retention, Told: c.Beside != nil, Delivered: e.deliverer.Wake, Now: c.Now, Log: c.Log})
 	e.outages = event.NewModels(event.ModelsSettings{Recorder: recorder, States: statuses(c.Watch),
-		Replica: e.replica.Self().ID, Every: c.Events.Models, Log: c.Log})
+		Replica: e.replica.Self().ID, Every: c.Events.Models, Changed: c.Watch.Changed(), Log: c.Log})
+	e.beside = whenTold(c.Beside, recorder.Wake, e.audit.Rouse)
 	e.events = event.New(event.Settings{Publisher: e.publisher, Pages: pages, Schema: c.Events.Schema, Now: c.Now, Log: c.Log})
 	e.status = status.New(status.Settings{
 		Store:    c.Store,

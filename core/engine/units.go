@@ -70,6 +70,7 @@ type services struct {
 	reindexing *reindex.Service
 	searcher   *retrieve.Searcher
 	census     *census
+	beside     func(context.Context) error // nil: nobody tells of other processes
 	sealer     port.Sealer
 }
 
@@ -115,6 +116,7 @@ func units() []unit {
 		serves("webhooks", webhook.Operations, func(s *services) *webhook.Service { return s.webhooks }).
 			running(func(s *services) func(context.Context) error { return unfailing(s.deliverer.Run) }),
 		runs("states of models", func(s *services) func(context.Context) error { return unfailing(s.outages.Run) }),
+		runs("changes beside", func(s *services) func(context.Context) error { return s.beside }),
 		serves("status", status.Operations, func(s *services) *status.Service { return s.status }),
 		runs("keys", func(s *services) func(context.Context) error { return s.keys.Run }),
 		runs("jobs", func(s *services) func(context.Context) error { return unfailing(s.jobs.Run) }),

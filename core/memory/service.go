@@ -195,10 +195,11 @@ func New(s Settings) *Service {
 }
 
 // upkeepEvery is how often Run does its work, and watchEvery how often it asks which
-// erasures are in progress.
+// erasures are in progress; watchOwn where there are no others' than this process's.
 const (
 	upkeepEvery = 30 * time.Second
 	watchEvery  = 500 * time.Millisecond
+	watchOwn    = 5 * time.Minute
 )
 
 // Run takes part in the erasures of all replicas, writes down when end users were last seen and forgets

@@ -223,6 +223,7 @@ func (a *App) openEngine(ctx context.Context, p parts, tracer trace.Tracer) erro
 	if made.Sealing, err = a.sealing(ctx, p.store); err != nil {
 		return err
 	}
+	made.Beside = a.beside()
 	made.Meter, made.Tracer = a.Metrics.Meter, tracer
 	made.Watch = model.NewWatch(a.Metrics.Models())
 	if a.settings.Engine != nil {
@@ -238,6 +239,20 @@ func (a *App) openEngine(ctx context.Context, p parts, tracer trace.Tracer) erro
 		return fmt.Errorf("make the default organization: %w", err)
 	}
 	return nil
+}
+
+// beside gets a value when a command has stored something beside this server; nil: nobody would tell.
+func (a *App) beside() <-chan struct{} {
+	if !embedded(a.settings.Config) {
+		return nil
+	}
+	told, err := a.lock.Listen()
+	if err != nil {
+		a.settings.Log.Warn("data folder not watched", "error", err)
+		return nil
+	}
+	a.onClose(func(context.Context) error { return told.Close() })
+	return told.C
 }
 
 // webhooks makes what sends to webhooks.
