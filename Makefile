@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients sdk sdk-tools sdk-test build test test-times test-tenants endurance source-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,7 +44,7 @@ power-cuts: ## what every single step of the store and the index leaves when the
 # one that tries a model after the other: it would see one call at a time. -short leaves
 # out more of that kind. Pointers of SQLite, which is translated from C, are not checked.
 RACE_PKGS ?= $$(go list $(PKGS) | awk '!seen[$$0]++' | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ \
-  -e /cmd/mneme/test/clients$$ -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/endurance$$ -e /cmd/mneme/test/faults$$ \
+  -e /cmd/mneme/test/clients$$ -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/endurance$$ -e /cmd/mneme/test/faults$$ -e /cmd/mneme/test/integrations$$ \
   -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/packages$$ -e /cmd/mneme/test/sdk$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$ \
   -e /cmd/mneme/test/arm64$$ -e /cmd/mneme/test/wine$$)
 test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
@@ -87,6 +87,13 @@ sdk: ## the generated layers of the SDKs, of docs/openapi.yaml (make clients sdk
 
 sdk-test: ## the SDKs as they are installed, on each runtime (make clients sdk-tools first)
 	go test -count=1 -v ./cmd/mneme/test/sdk
+
+integration-tools: ## the frameworks of integrations/, in the versions that are pinned (PyPI; make sdk-tools, too)
+	sh cmd/mneme/test/integrations/install.sh
+
+integrations-test: ## the packages of integrations/ as they are installed, under their frameworks' suites (make sdk-tools integration-tools first)
+	MNEME_INTEGRATIONS=1 MNEME_TEST_REQUIRE=1 go test -count=1 -v ./cmd/mneme/test/integrations
+	sh cmd/mneme/test/integrations/passed.sh --record
 
 model-clients: ## the model providers' clients that adapters/model/remotetest runs, from PyPI
 	sh adapters/model/remotetest/install.sh .cache/model-clients
