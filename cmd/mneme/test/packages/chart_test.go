@@ -168,7 +168,8 @@ func configured(t *testing.T, o object) {
 			t.Fatal(err)
 		}
 	}
-	site := &harness.Site{T: t, Config: filepath.Join(dir, "mneme.yaml"), Env: []string{"MNEME_MEILISEARCH_URL=http://127.0.0.1:7700"}}
+	site := &harness.Site{T: t, Config: filepath.Join(dir, "mneme.yaml"),
+		Env: []string{"MNEME_MEILISEARCH_URL=http://127.0.0.1:7700"}}
 	site.Mneme("config", "lint")
 }
 
