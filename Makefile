@@ -128,7 +128,7 @@ bundle: ## bundles that assistants install by a click (.mcpb), in bin/: BUNDLE_V
 	sh deploy/mcpb/build.sh bin $(BUNDLE_VERSION) $(TARGETS)
 
 VERSION ?=
-package-tools: ## nfpm and cyclonedx-gomod, which make packages (from Go's proxy)
+package-tools: ## nfpm and cyclonedx-gomod, which make packages, and helm, which reads the chart (from Go's proxy)
 	sh deploy/packages/install.sh .cache/package-tools
 
 packages: ## archives, deb, rpm and their sums, in dist/: VERSION=x.y.z, TARGETS="linux/amd64 ..." (make package-tools first)

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/memory/recall"
 	"github.com/mnemehq/mneme/core/port"
@@ -41,6 +43,7 @@ type Config struct {
 	Sources  Sources                       `yaml:"sources" help:"Keeps namespaces in step with folders, repositories, sites, feeds and buckets. Off unless enabled; every route of it answers 503 then."`
 	Events   Events                        `yaml:"events" help:"What is kept of what happens, for those who read /events."`
 	Seal     Seal                          `yaml:"seal" help:"The sealing key: secrets of other systems, such as a source's password, are kept encrypted with it. Keep a copy where the backups of the store are not."`
+	FirstKey FirstKey                      `yaml:"first_key" help:"The admin key that 'mneme serve' makes in a store without keys, of all organizations. Once there is a key it does nothing."`
 	Usage    Usage                         `yaml:"usage" help:"What is done on whose account, by the hour, which administrators read."`
 	Audit    Audit                         `yaml:"audit" help:"The log of who did what, which administrators read."`
 	Console  Console                       `yaml:"console" help:"The pages at /console, where people see what is stored, ask it, and run the server. Signing in takes an admin key, or a link that 'mneme console open' prints."`
@@ -289,6 +292,24 @@ func (s Seal) validate(report func(path, format string, args ...any)) {
 	}
 	if s.KeyFile != "" {
 		report("seal.key_file", "is beside seal.key (MNEME_SEAL_KEY); leave one of them out")
+	}
+}
+
+// FirstKey says what the first key of a new installation is.
+type FirstKey struct {
+	Key  registry.Secret `yaml:"key" env:"MNEME_FIRST_KEY" help:"The key, as 'mneme keys secret' prints one. Empty: none."`
+	File string          `yaml:"file" env:"MNEME_FIRST_KEY_FILE" help:"File with the key, instead. Where it is missing and the store has no keys, one is made and written there, for this user alone (0600)."`
+}
+
+func (f FirstKey) validate(report func(path, format string, args ...any)) {
+	if f.Key == "" {
+		return
+	}
+	if err := key.CheckFirst(f.Key.Reveal()); err != nil {
+		report("first_key.key", "%s", fault.From(err).Message)
+	}
+	if f.File != "" {
+		report("first_key.file", "is beside first_key.key (MNEME_FIRST_KEY); leave one of them out")
 	}
 }
 
@@ -548,6 +569,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	c.OAuth.validate(c.Server.BaseURL, report)
 	c.Seal.validate(report)
+	c.FirstKey.validate(report)
 	for name, p := range c.Pull.Publishers {
 		p.validate(name, report)
 	}

@@ -342,10 +342,10 @@ var rules = []rule{
 
 	{
 		folder: "configs",
-		may: []string{"core/registry", "core/port", "core/retrieve", "core/memory", "core/seal",
+		may: []string{"core/registry", "core/port", "core/retrieve", "core/memory", "core/seal", "core/key",
 			"github.com/goccy/go-yaml"},
 		why: "configuration knows adapters through the registry only, and of core the measured defaults of retrieval " +
-			"and memory and the form of a sealing key",
+			"and memory and the forms of a sealing key and of the first key",
 	},
 	{folder: "deploy", bare: true, why: "what packs the program knows nothing of it"},
 	{folder: "samples", bare: true, why: "samples are documents, not code"},

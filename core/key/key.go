@@ -120,8 +120,9 @@ type Issue struct {
 
 // Who makes keys that no other key has asked for.
 const (
-	MadeByCommandLine = "cli"       // a user who may write to the data folder
-	MadeByBootstrap   = "bootstrap" // the program, for commands on its machine
+	MadeByCommandLine   = "cli"           // a user who may write to the data folder
+	MadeByBootstrap     = "bootstrap"     // the program, for commands on its machine
+	MadeByConfiguration = "configuration" // whoever configured the first key
 )
 
 // Issued is a new key with its secret, which is not kept.
@@ -146,7 +147,7 @@ type Info struct {
 	Integration      string // id; of an integration or personal key
 	IntegrationName  string
 	EndUser          string // of a personal key
-	CreatedBy        string // id of the key that asked for it, MadeByCommandLine or MadeByBootstrap; "": unknown
+	CreatedBy        string // id of the key that asked for it, or a MadeBy...; "": unknown
 	CreatedAt        time.Time
 	ExpiresAt        time.Time // zero: never
 	RevokedAt        time.Time // zero: live

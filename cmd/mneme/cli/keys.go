@@ -35,7 +35,22 @@ func (c *command) withKeys(cmd *cobra.Command, fn func(*key.Service) error) erro
 
 func (c *command) keysCommand() *cobra.Command {
 	return parent("keys", "Make, list, change, rotate and revoke API keys", c.keysCreateCommand(), c.keysListCommand(),
-		c.keysUpdateCommand(), c.keysRotateCommand(), c.keysRevokeCommand())
+		c.keysUpdateCommand(), c.keysRotateCommand(), c.keysRevokeCommand(), c.keysSecretCommand())
+}
+
+func (c *command) keysSecretCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "secret",
+		Short: "Print a new secret for the first key of an installation",
+		Long: `Print a new admin key for MNEME_FIRST_KEY or first_key.file. Nothing else is done:
+it opens nothing until a server starts with it on a store that has no keys.`,
+		Example: "  (umask 077; mneme keys secret > /etc/mneme/first-key)",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(c.stdout, key.NewFirst())
+			return err
+		},
+	}
 }
 
 // quotaFlags are the quotas of an integration on a command line.
