@@ -141,7 +141,7 @@ browser-tools: ## what drives the browser of cmd/mneme/test/browser, from npm (t
 	sh cmd/mneme/test/browser/install.sh
 
 screenshots: ## take the pictures of docs/console.md again (needs what the browser's tests need)
-	MNEME_SCREENSHOTS=1 go test -count=1 ./cmd/mneme/test/browser -run '^TestPicturesOfTheDocs$$'
+	MNEME_SCREENSHOTS=1 go test -count=1 ./cmd/mneme/test/browser -run '^TestEveryPage$$/^PicturesOfTheDocs$$'
 
 contract-tools: ## what cmd/mneme/test/contract runs: schemathesis, generators of clients (needs python3, mvn, npm)
 	sh cmd/mneme/test/contract/install.sh
