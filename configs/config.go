@@ -43,6 +43,7 @@ type Config struct {
 	Seal     Seal                          `yaml:"seal" help:"The sealing key: secrets of other systems, such as a source's password, are kept encrypted with it. Keep a copy where the backups of the store are not."`
 	Usage    Usage                         `yaml:"usage" help:"What is done on whose account, by the hour, which administrators read."`
 	Audit    Audit                         `yaml:"audit" help:"The log of who did what, which administrators read."`
+	Backup   Backup                        `yaml:"backup" help:"Backups of everything that is stored: where they are kept, and when the server makes them."`
 	Console  Console                       `yaml:"console" help:"The pages at /console, where people see what is stored, ask it, and run the server. Signing in takes an admin key, or a link that 'mneme console open' prints."`
 	Files    Files                         `yaml:"files" help:"Reading files that are uploaded or imported."`
 	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
@@ -548,6 +549,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	c.OAuth.validate(c.Server.BaseURL, report)
 	c.Seal.validate(report)
+	c.Backup.validate(report)
 	for name, p := range c.Pull.Publishers {
 		p.validate(name, report)
 	}
