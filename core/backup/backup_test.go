@@ -128,13 +128,18 @@ func (w *town) open() *backup.Repository {
 	return r
 }
 
+// into fills a data folder.
+func into(dir string) func(context.Context, port.Restoring) error {
+	return func(ctx context.Context, from port.Restoring) error {
+		return sqlite.Restore(ctx, dir, sqlite.Options{}, from)
+	}
+}
+
 // restore restores a backup and answers all its rows.
 func (w *town) restore(id string) (map[string][]string, backup.Restored, error) {
 	w.t.Helper()
 	dir := w.t.TempDir()
-	done, err := w.open().Restore(w.t.Context(), backup.Restore{ID: id, Fill: func(ctx context.Context, from port.Restoring) error {
-		return sqlite.Restore(ctx, dir, sqlite.Options{}, from)
-	}})
+	done, err := w.open().Restore(w.t.Context(), backup.Restore{ID: id, Fill: into(dir)})
 	if err != nil {
 		if _, there := os.Stat(filepath.Join(dir, "mneme.db")); there == nil {
 			w.t.Error("a restore that failed left a database")
@@ -279,9 +284,7 @@ func TestErasedSince(t *testing.T) {
 	w.mustBackup()
 	var marked []string
 	dir := t.TempDir()
-	done, err := w.open().Restore(t.Context(), backup.Restore{ID: first.ID, Fill: func(ctx context.Context, from port.Restoring) error {
-		return sqlite.Restore(ctx, dir, sqlite.Options{}, from)
-	}})
+	done, err := w.open().Restore(t.Context(), backup.Restore{ID: first.ID, Fill: into(dir)})
 	if err != nil || done.Erased != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -554,7 +557,7 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%+v keeps %v, %v; want %v", c.keep, p.Kept, err, want)
 		}
 	}
-	due := backup.Settings{Place: w.place, Due: func(newest *backup.Manifest) bool { return newest == nil || newest.ID != ids[5] }}
+	due := backup.Settings{Place: w.place, Due: func(newest *backup.Manifest) bool { return newest.ID != ids[5] }}
 	if _, err := backup.Create(t.Context(), w.Store.DocumentStore.(port.Dumper), due); !errors.Is(err, backup.ErrNotDue) {
 		t.Errorf("not due: %v", err)
 	}
@@ -611,7 +614,8 @@ func TestOnlyWhatChanged(t *testing.T) {
 	at := time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
 	create := func() backup.Manifest {
 		t.Helper()
-		m, err := backup.Create(t.Context(), l, backup.Settings{Place: folder, Now: func() time.Time { at = at.Add(time.Hour); return at }})
+		now := func() time.Time { at = at.Add(time.Hour); return at }
+		m, err := backup.Create(t.Context(), l, backup.Settings{Place: folder, Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,7 +108,8 @@ type codec struct {
 func newCodec(aead cipher.AEAD) (*codec, error) {
 	c := &codec{aead: aead}
 	var err error
-	if c.compressor, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)); err != nil {
+	c.compressor, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
 	if c.expander, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largest)); err != nil {

@@ -99,7 +99,7 @@ func (p *Place) Read(ctx context.Context, name string, off, n int64) ([]byte, er
 	if err != nil {
 		return nil, p.explain(ctx, "read "+name, err)
 	}
-	defer object.Close()
+	defer func() { _ = object.Close() }() // what was read has its own length
 	body, err := io.ReadAll(object)
 	if err != nil {
 		return nil, p.explain(ctx, "read "+name, err)

@@ -147,7 +147,8 @@ func TestFailures(t *testing.T) {
 		no := func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, http.StatusForbidden, code); return true }
 		s.before.Store(&no)
 		err := p.Write(t.Context(), "packs/aa/x", []byte("x"))
-		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), says) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
@@ -164,7 +165,8 @@ func TestFailures(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{
-		"s3://": "has to be like", "s3://user@bucket": "has to be like", "s3://b": "has to be like", "http://bucket": "has to be like",
+		"s3://": "has to be like", "s3://user@bucket": "has to be like", "s3://b": "has to be like",
+		"http://bucket":      "has to be like",
 		"s3://bucket?zone=x": "knows endpoint", "s3://bucket?endpoint=ftp://x": "endpoint that is not",
 		"s3://bucket?endpoint=http://u:p@x": "endpoint that is not", "s3://bucket?endpoint=http://x/path": "endpoint that is not",
 	} {

@@ -113,7 +113,8 @@ func TestRestoreOfOtherSchemas(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := sqlite.Restore(t.Context(), dir, sqlite.Options{}, port.Restoring{Dump: old()}); !errors.Is(err, bunsql.ErrNotEmpty) {
+	err = sqlite.Restore(t.Context(), dir, sqlite.Options{}, port.Restoring{Dump: old()})
+	if !errors.Is(err, bunsql.ErrNotEmpty) {
 		t.Errorf("over what is there: %v", err)
 	}
 	for what, spoil := range map[string]func(*memoryDump){
@@ -127,8 +128,8 @@ func TestRestoreOfOtherSchemas(t *testing.T) {
 		"a bad number": func(d *memoryDump) { d.rows["numbers"] = [][]any{{"x"}} },
 		"a key of nobody": func(d *memoryDump) {
 			d.tables = slices.Insert(d.tables, 1, port.DumpTable{Name: "documents", Columns: []string{"generation", "id", "seq",
-				"text_hash", "metadata_hash", "chunk_count", "text_bytes", "source_id", "origin_kind", "origin_key", "origin_source",
-				"created_at", "updated_at", "metadata", "layout", "text"}})
+				"text_hash", "metadata_hash", "chunk_count", "text_bytes", "source_id", "origin_kind", "origin_key",
+				"origin_source", "created_at", "updated_at", "metadata", "layout", "text"}})
 			one, none := int64(1), []byte{}
 			d.rows["documents"] = [][]any{{one, "a", one, none, none, one, one, "", "", "", "", one, one, "", none, ""}}
 		},

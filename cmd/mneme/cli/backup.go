@@ -28,7 +28,8 @@ type backupFlags struct {
 func (b *backupFlags) flags(cmd *cobra.Command, name string) {
 	f := cmd.Flags()
 	f.StringVar(&b.to, name, "", "where the backups are: a folder, or s3://bucket/prefix (backup.to)")
-	f.StringVar(&b.passphraseFile, "passphrase-file", "", "file with the passphrase of encrypted backups (MNEME_BACKUP_PASSPHRASE)")
+	f.StringVar(&b.passphraseFile, "passphrase-file", "",
+		"file with the passphrase of encrypted backups (MNEME_BACKUP_PASSPHRASE)")
 	f.StringVar(&b.identity, "identity", "", "file with an identity of age that opens encrypted backups (backup.identity_file)")
 }
 
@@ -380,7 +381,7 @@ erased again by the server that starts on what was restored. Indexes are rebuilt
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (to == "") == (into == "") {
-				return usage("say where to restore to: either a new folder with --to, or an empty store's configuration with --into")
+				return usage("say where to restore to: a new folder with --to, or an empty store's configuration with --into")
 			}
 			return c.withBackups(cmd.Context(), &b, func(_ *configs.Config, r *backup.Repository) error {
 				target, err := c.loadQuietFile(into)

@@ -2,6 +2,7 @@ package move_test
 
 import (
 	"bytes"
+	"errors"
 	"log"
 	"net/http/httptest"
 	"os"
@@ -91,5 +92,37 @@ func TestBackupKilled(t *testing.T) {
 			_, got := export(t, into)
 			same(t, "restored", got, want)
 		}
+	}
+}
+
+// A server makes backups by its configuration, encrypted, and a command says how old the newest is.
+func TestServerMakesBackups(t *testing.T) {
+	t.Parallel()
+	a, place := lite(t), filepath.Join(t.TempDir(), "place")
+	f, err := os.OpenFile(a, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString("backup: { to: " + place + ", every: 1h, keep_last: 1, passphrase: correct horse }\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, a)
+	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		if made, _ := os.ReadDir(filepath.Join(place, "backups")); len(made) == 1 {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatal("no backup was made")
+		}
+	}
+	stop(t, s)
+	r := mneme(t, "backup", "status", "--config", a)
+	if !strings.Contains(r.Stdout, "1 backup, encrypted") || !strings.Contains(r.Stdout, "the next is due") {
+		t.Errorf("%+v", r)
+	}
+	refused(t, []string{"encrypted"}, "backup", "status", "--to", place)
+	if r := mneme(t, "backup", "prune", "--config", a, "--dry-run"); !strings.Contains(r.Stdout, "1 backup kept") {
+		t.Errorf("%+v", r)
 	}
 }
