@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ endurance: ## CYCLES kills with SIGKILL, then LOAD of all operations at once; sa
 ITEMS ?= 1000000
 source-scale: ## a source of ITEMS items, followed first and again: time, memory, rows and bytes of each run
 	go test -run '^$$' -bench '^BenchmarkScale$$' -benchtime 1x -timeout 0 ./core/source -items $(ITEMS)
+
+CHUNKS ?= 1000000
+backup-scale: ## backups of CHUNKS chunks, first, again and changed, and a restore: time, memory and bytes of each
+	go test -run '^$$' -bench '^BenchmarkScale$$' -benchtime 1x -timeout 0 ./core/backup -chunks $(CHUNKS)
 
 EVENTS ?= 100000
 webhook-scale: ## EVENTS= events wait for an endpoint that sleeps, go to one that fails at random, and through rotations: order, time and memory

@@ -46,6 +46,7 @@ type Config struct {
 	FirstKey FirstKey                      `yaml:"first_key" help:"The admin key that 'mneme serve' makes in a store without keys, of all organizations. Once there is a key it does nothing."`
 	Usage    Usage                         `yaml:"usage" help:"What is done on whose account, by the hour, which administrators read."`
 	Audit    Audit                         `yaml:"audit" help:"The log of who did what, which administrators read."`
+	Backup   Backup                        `yaml:"backup" help:"Backups of everything that is stored: where they are kept, and when the server makes them."`
 	Console  Console                       `yaml:"console" help:"The pages at /console, where people see what is stored, ask it, and run the server. Signing in takes an admin key, or a link that 'mneme console open' prints."`
 	Files    Files                         `yaml:"files" help:"Reading files that are uploaded or imported."`
 	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
@@ -570,6 +571,7 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	c.OAuth.validate(c.Server.BaseURL, report)
 	c.Seal.validate(report)
 	c.FirstKey.validate(report)
+	c.Backup.validate(report)
 	for name, p := range c.Pull.Publishers {
 		p.validate(name, report)
 	}

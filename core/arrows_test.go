@@ -94,6 +94,12 @@ var rules = []rule{
 		may:    []string{"core/dataset", "core/ingest", "core/port", "core/filter"},
 		why:    "a service knows ports, not adapters, transports or other services' internals",
 	},
+	{
+		folder: "core/backup",
+		may: []string{"core/port", "core/packing", "filippo.io/age", "github.com/klauspost/compress",
+			"golang.org/x/crypto/chacha20poly1305"},
+		why: "a backup is of rows, whatever store and place they are of",
+	},
 	service("namespace"),
 	service("document", "core/job", "core/reindex"),
 	service("query"),
@@ -262,6 +268,12 @@ var rules = []rule{
 		"github.com/temoto/robotstxt", "github.com/mmcdole/gofeed", "github.com/minio/minio-go", "github.com/wlynxg/chardet",
 		"golang.org/x/net", "golang.org/x/text"),
 	{
+		folder: "adapters/backup",
+		may:    []string{"core/port", "adapters/disk", "github.com/gofrs/flock", "github.com/minio/minio-go"},
+		why:    "a place for backups knows its port and not what is kept",
+	},
+	contract("adapters/backup/backuptest"),
+	{
 		folder: "adapters/webhook",
 		may: []string{"core/port", "core/span", "adapters/outbound",
 			"github.com/standard-webhooks/standard-webhooks/libraries"},
@@ -343,7 +355,7 @@ var rules = []rule{
 	{
 		folder: "configs",
 		may: []string{"core/registry", "core/port", "core/retrieve", "core/memory", "core/seal", "core/key",
-			"github.com/goccy/go-yaml"},
+			"github.com/goccy/go-yaml", "github.com/adhocore/gronx"},
 		why: "configuration knows adapters through the registry only, and of core the measured defaults of retrieval " +
 			"and memory and the forms of a sealing key and of the first key",
 	},

@@ -151,6 +151,9 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	if a.Handler, err = a.handler(ctx); err != nil {
 		return nil, err
 	}
+	if err := a.scheduleBackups(parts.store); err != nil {
+		return nil, err
+	}
 	return a, nil
 }
 
