@@ -206,6 +206,10 @@ func (b *browser) request(method, at string, content io.Reader, kind string) ans
 	var words []string
 	for n := range a.page.Descendants() {
 		if n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {
+			if n.PrevSibling != nil && n.PrevSibling.Data == "wbr" { // the word goes on
+				words[len(words)-1] += strings.TrimSpace(n.Data)
+				continue
+			}
 			words = append(words, strings.TrimSpace(n.Data))
 		}
 	}

@@ -70,19 +70,19 @@ func TestAFirstDocumentIsAskedAndDeleted(t *testing.T) {
 		t.Error("no link leads to the document")
 	}
 
-	b.post(at, url.Values{"id": {"lease"}}).want(t, 422, "Type the id").proper(t)
+	b.post(at, url.Values{"typed": {"lease"}}).want(t, 422, "Type the id").proper(t)
 	for range 2 { // and again, as a browser may
-		b.post(at, url.Values{"id": {" lease-1 "}}).want(t, 303)
+		b.post(at, url.Values{"typed": {" lease-1 "}}).want(t, 303)
 	}
 	b.get(at).want(t, 404).proper(t)
 	b.post("/console/o/default/n/notes", url.Values{"name": {"nots"}}).want(t, 422, "Type the name of the namespace").proper(t)
 	for range 2 {
-		if to := b.post("/console/o/default/n/notes", url.Values{"name": {"notes"}}).leads(t); to != "/console/o/default/n" {
+		if to := b.post("/console/o/default/n/notes", url.Values{"typed": {"notes"}}).leads(t); to != "/console/o/default/n" {
 			t.Errorf("it leads to %s", to)
 		}
 	}
 	b.get("/console/o/default/n/notes").want(t, 404)
-	b.post(at, url.Values{"id": {"lease-1"}}).want(t, 303)
+	b.post(at, url.Values{"typed": {"lease-1"}}).want(t, 303)
 }
 
 // Whatever is stored is shown as it is and runs nowhere.
@@ -178,8 +178,8 @@ func TestAReaderReads(t *testing.T) {
 		}
 	}
 	b.write("notes", "b", "More.").want(t, 403, "read-only").proper(t)
-	b.post("/console/o/default/n/notes", url.Values{"name": {"notes"}}).want(t, 403, "read-only")
-	b.post("/console/o/default/n/notes/documents/a", url.Values{"id": {"a"}}).want(t, 403, "read-only")
+	b.post("/console/o/default/n/notes", url.Values{"typed": {"notes"}}).want(t, 403, "read-only")
+	b.post("/console/o/default/n/notes/documents/a", url.Values{"typed": {"a"}}).want(t, 403, "read-only")
 	b.get("/console/o/default/n/notes/documents/a").want(t, 200, "The lease.", "which may only read")
 }
 

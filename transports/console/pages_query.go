@@ -21,7 +21,7 @@ type queryModel struct {
 	Sides     []side
 	Asked     bool
 	Compare   bool
-	Wrong     string
+	Form      form // of the settings, as they were typed
 }
 
 // side is one way to ask, with its answer.
@@ -49,11 +49,6 @@ func formOfQuery(q url.Values, prefix string) queryForm {
 	return queryForm{Query: q.Get("q"), Mode: q.Get(prefix + "mode"), TopK: q.Get(prefix + "top_k"),
 		Filter: q.Get(prefix + "filter"), MinScore: q.Get(prefix + "min_score"), PerDocument: q.Get(prefix + "per_document"),
 		Neighbors: q.Get(prefix + "neighbors"), Rerank: q.Get(prefix+"rerank") != ""}
-}
-
-// modes are the choices of the form, with what they are called.
-func (queryForm) Modes() [][2]string {
-	return [][2]string{{"", "All"}, {"vector", "Vector"}, {"keyword", "Keyword"}, {"sparse", "Sparse"}}
 }
 
 // hit is one found chunk with what each part of the search thought of it.
@@ -84,7 +79,8 @@ type line struct {
 
 func (v *visit) query() (view, error) {
 	q, n := v.r.URL.Query(), v.r.PathValue("n")
-	m := queryModel{Namespace: n, Query: q.Get("q"), Compare: q.Get("compare") != "", Sides: []side{{Form: formOfQuery(q, "")}}}
+	m := queryModel{Namespace: n, Query: q.Get("q"), Compare: q.Get("compare") != "", Sides: []side{{Form: formOfQuery(q, "")}},
+		Form: filled("", q)}
 	if m.Compare {
 		m.Sides[0].Name = "A"
 		m.Sides = append(m.Sides, side{Name: "B", Prefix: "b_", Form: formOfQuery(q, "b_")})
@@ -95,13 +91,13 @@ func (v *visit) query() (view, error) {
 		return out, nil
 	}
 	for i := range m.Sides {
-		wrong, err := v.ask(n, &m.Sides[i])
+		field, wrong, err := v.ask(n, &m.Sides[i])
 		if err != nil {
 			return view{}, err
 		}
 		if wrong != "" {
-			if m.Wrong = wrong; m.Compare {
-				m.Wrong = m.Sides[i].Name + ": " + wrong
+			if m.Form.Wrong, m.Form.Field = sentence(wrong), m.Sides[i].Prefix+field; m.Compare {
+				m.Form.Wrong = m.Sides[i].Name + ": " + m.Form.Wrong
 			}
 			out.model, out.status = m, http.StatusUnprocessableEntity
 			return out, nil
@@ -116,21 +112,25 @@ func (v *visit) query() (view, error) {
 	return out, nil
 }
 
-// ask asks a namespace in one way; wrong says what of it cannot be asked.
-func (v *visit) ask(namespace string, s *side) (wrong string, err error) {
-	body, wrong := s.Form.body()
+// ask asks a namespace in one way; wrong says what of it cannot be asked, and field where that was typed.
+func (v *visit) ask(namespace string, s *side) (field, wrong string, err error) {
+	body, field, wrong := s.Form.body()
 	if wrong != "" {
-		return wrong, nil
+		return field, wrong, nil
 	}
 	answer, err := do[query.Result](v, call{op: "namespaces.query", path: map[string]string{"namespace": namespace}, body: body})
 	if f := fault.From(err); err != nil {
 		if fault.Status(f.Code) != http.StatusBadRequest {
-			return "", err
+			return "", "", err
 		}
-		return f.Message, nil
+		field, _ = f.Details["field"].(string)
+		if field == "max_chunks_per_document" {
+			field = "per_document"
+		}
+		return field, f.Message, nil
 	}
 	s.Answer, s.Hits = answer, hitsOf(answer)
-	return "", nil
+	return "", "", nil
 }
 
 // place notes of each hit where the other side has it.
@@ -144,19 +144,19 @@ func place(hits, other []hit) {
 	}
 }
 
-// body is the query as the API takes it. What is typed wrong is said; limits are the API's.
-func (f queryForm) body() (body map[string]any, wrong string) {
+// body is the query as the API takes it. What is typed wrong is said, with its field; limits are the API's.
+func (f queryForm) body() (body map[string]any, field, wrong string) {
 	body = map[string]any{"query": f.Query, "explain": true}
-	for _, n := range []struct{ name, value, said string }{
-		{"top_k", f.TopK, "How many"}, {"max_chunks_per_document", f.PerDocument, "Hits of one document"},
-		{"neighbors", f.Neighbors, "Chunks around each"},
+	for _, n := range []struct{ name, field, value, said string }{
+		{"top_k", "top_k", f.TopK, "How many"}, {"max_chunks_per_document", "per_document", f.PerDocument, "Hits of one document"},
+		{"neighbors", "neighbors", f.Neighbors, "Chunks around each"},
 	} {
 		if n.value == "" {
 			continue
 		}
 		i, err := strconv.Atoi(n.value)
 		if err != nil {
-			return nil, n.said + " must be a whole number"
+			return nil, n.field, n.said + " must be a whole number"
 		}
 		body[n.name] = i
 	}
@@ -169,17 +169,17 @@ func (f queryForm) body() (body map[string]any, wrong string) {
 	if f.MinScore != "" {
 		x, err := strconv.ParseFloat(f.MinScore, 64)
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, "The least score must be a number"
+			return nil, "min_score", "The least score must be a number"
 		}
 		body["min_score"] = x
 	}
 	if filter := strings.TrimSpace(f.Filter); filter != "" {
 		if !json.Valid([]byte(filter)) {
-			return nil, `The filter must be JSON, such as {"lang": "en"}`
+			return nil, "filter", `The filter must be JSON, such as {"lang": "en"}`
 		}
 		body["filter"] = json.RawMessage(filter)
 	}
-	return body, ""
+	return body, "", ""
 }
 
 // hitsOf makes hits ready to be shown.
