@@ -35,8 +35,9 @@ type side struct {
 
 // queryForm is what was asked, as it was typed.
 type queryForm struct {
-	Query, Mode, TopK, Filter, MinScore, PerDocument, Neighbors string
-	Rerank                                                      bool
+	Query, Mode, TopK, Filter, MinScore, PerDocument, Neighbors, Depth string
+	WeightVector, WeightKeyword, WeightSparse                          string
+	Rerank, Strict                                                     bool
 }
 
 // Set reports whether anything is asked for that is not usual.
@@ -48,7 +49,9 @@ func (f queryForm) Set() bool {
 func formOfQuery(q url.Values, prefix string) queryForm {
 	return queryForm{Query: q.Get("q"), Mode: q.Get(prefix + "mode"), TopK: q.Get(prefix + "top_k"),
 		Filter: q.Get(prefix + "filter"), MinScore: q.Get(prefix + "min_score"), PerDocument: q.Get(prefix + "per_document"),
-		Neighbors: q.Get(prefix + "neighbors"), Rerank: q.Get(prefix+"rerank") != ""}
+		Neighbors: q.Get(prefix + "neighbors"), Depth: q.Get(prefix + "depth"), WeightVector: q.Get(prefix + "weight_vector"),
+		WeightKeyword: q.Get(prefix + "weight_keyword"), WeightSparse: q.Get(prefix + "weight_sparse"),
+		Rerank: q.Get(prefix+"rerank") != "", Strict: q.Get(prefix+"strict") != ""}
 }
 
 // hit is one found chunk with what each part of the search thought of it.
@@ -124,14 +127,15 @@ func (v *visit) ask(namespace string, s *side) (field, wrong string, err error) 
 			return "", "", err
 		}
 		field, _ = f.Details["field"].(string)
-		if field == "max_chunks_per_document" {
-			field = "per_document"
-		}
-		return field, f.Message, nil
+		return fieldsOfQuery.Replace(field), f.Message, nil
 	}
 	s.Answer, s.Hits = answer, hitsOf(answer)
 	return "", "", nil
 }
+
+// fieldsOfQuery turns the names of the API's fields into those of the form.
+var fieldsOfQuery = strings.NewReplacer("max_chunks_per_document", "per_document", "weights.", "weight_", "rerank.depth", "depth",
+	"retrievers", "mode")
 
 // place notes of each hit where the other side has it.
 func place(hits, other []hit) {
@@ -160,11 +164,38 @@ func (f queryForm) body() (body map[string]any, field, wrong string) {
 		}
 		body[n.name] = i
 	}
-	if f.Mode != "" {
+	switch some := strings.Split(f.Mode, ","); {
+	case len(some) > 1:
+		body["retrievers"] = some
+	case f.Mode != "":
 		body["mode"] = f.Mode
+	}
+	weights := map[string]float64{}
+	for name, typed := range map[string]string{"vector": f.WeightVector, "keyword": f.WeightKeyword, "sparse": f.WeightSparse} {
+		if typed == "" {
+			continue
+		}
+		x, err := strconv.ParseFloat(typed, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, "weight_" + name, "The weight of the " + name + " list must be a number"
+		}
+		weights[name] = x
+	}
+	if len(weights) > 0 {
+		body["weights"] = weights
 	}
 	if f.Rerank {
 		body["rerank"] = true
+	}
+	if f.Depth != "" {
+		n, err := strconv.Atoi(f.Depth)
+		if err != nil {
+			return nil, "depth", "How many to rerank must be a whole number"
+		}
+		body["rerank"] = map[string]int{"depth": n}
+	}
+	if f.Strict {
+		body["strict"] = true
 	}
 	if f.MinScore != "" {
 		x, err := strconv.ParseFloat(f.MinScore, 64)
@@ -271,13 +302,17 @@ func reason(why string) string {
 func askAgain(f queryForm, mode string) string {
 	q := url.Values{"q": {f.Query}}
 	for name, value := range map[string]string{"mode": mode, "top_k": f.TopK, "filter": f.Filter, "per_document": f.PerDocument,
-		"neighbors": f.Neighbors, "min_score": f.MinScore} {
+		"neighbors": f.Neighbors, "min_score": f.MinScore, "depth": f.Depth, "weight_vector": f.WeightVector,
+		"weight_keyword": f.WeightKeyword, "weight_sparse": f.WeightSparse} {
 		if value != "" {
 			q.Set(name, value)
 		}
 	}
 	if f.Rerank {
 		q.Set("rerank", "1")
+	}
+	if f.Strict {
+		q.Set("strict", "1")
 	}
 	return "?" + q.Encode()
 }
