@@ -178,17 +178,22 @@ func fieldOf(f form, name, label string, options ...string) field {
 // choiceOf makes a field that offers choices, each as value=text. One may be hint=text, and one chosen=value, which is
 // chosen where nothing was typed.
 func choiceOf(f form, name, label string, choices ...string) field {
-	out, usual := fieldOf(f, name, label), ""
+	out := fieldOf(f, name, label)
 	for _, c := range choices {
 		value, text, _ := strings.Cut(c, "=")
 		switch value {
 		case "hint":
 			out.Hint = text
 		case "chosen":
-			usual = text
+			if f.values == nil {
+				f.values = url.Values{name: {text}}
+			}
 		default:
-			out.Choices = append(out.Choices, choice{value, text, f.Has(name, value) || f.values == nil && value == usual})
+			out.Choices = append(out.Choices, choice{Value: value, Text: text})
 		}
+	}
+	for i, c := range out.Choices {
+		out.Choices[i].Chosen = f.Has(name, c.Value)
 	}
 	return out
 }
