@@ -77,11 +77,12 @@ func (p *plain) reads() int {
 }
 
 func (p *plain) adapter(secret string) *oidc.Provider {
-	return oidc.New(oidc.Options{Issuer: p.URL, ClientID: "mneme", ClientSecret: secret, Redirect: redirect, Now: func() time.Time {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.now
-	}})
+	return oidc.New(oidc.Options{Issuer: p.URL, ClientID: "mneme", ClientSecret: secret, Redirect: redirect,
+		Now: func() time.Time {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return p.now
+		}})
 }
 
 // What a provider says of itself is good for an hour, and then read again; one that has failed is left alone for

@@ -91,6 +91,8 @@ func (s *Service) Unbind(ctx context.Context, token string) error {
 	if s.members == nil {
 		return noProvider()
 	}
-	unbinding := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.unbind", p) }})
+	unbinding := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord {
+		return record(ctx, "console.unbind", p)
+	}})
 	return s.members.Unbind(unbinding, p, ident.TokenHash(token))
 }

@@ -197,7 +197,8 @@ func TestUnbindingAnAccount(t *testing.T) {
 	if to := b.post("/console/account", url.Values{"do": {"unbind"}}).leads(t); !strings.HasSuffix(to, "?said=unbound") {
 		t.Errorf("it leads to %s", to)
 	}
-	if page = b.get("/console/account?said=unbound").want(t, 200, "The account is unbound"); strings.Contains(page.text, "Unbind") {
+	page = b.get("/console/account?said=unbound").want(t, 200, "The account is unbound")
+	if strings.Contains(page.text, "Unbind") {
 		t.Errorf("unbound: %s", page.text)
 	}
 	other.get("/console/account").want(t, 401, "the session has ended")

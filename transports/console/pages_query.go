@@ -152,7 +152,8 @@ func place(hits, other []hit) {
 func (f queryForm) body() (body map[string]any, field, wrong string) {
 	body = map[string]any{"query": f.Query, "explain": true}
 	for _, n := range []struct{ name, field, value, said string }{
-		{"top_k", "top_k", f.TopK, "How many"}, {"max_chunks_per_document", "per_document", f.PerDocument, "Hits of one document"},
+		{"top_k", "top_k", f.TopK, "How many"},
+		{"max_chunks_per_document", "per_document", f.PerDocument, "Hits of one document"},
 		{"neighbors", "neighbors", f.Neighbors, "Chunks around each"},
 	} {
 		if n.value == "" {

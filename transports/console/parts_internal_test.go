@@ -63,7 +63,8 @@ func TestFieldsOfAForm(t *testing.T) {
 	}
 	name := fieldOf(f, "name", "Name", "required", "code", "multiple", "hint=h", "placeholder=p", "min=1", "max=2", "rows=3",
 		"mode=m", "fill=off", "type=email", "value=usual")
-	if want := (field{ID: "make-name", Name: "name", Label: "Name", Kind: "email", Value: "x", Hint: "h", Placeholder: "p", Min: "1",
+	if want := (field{ID: "make-name", Name: "name", Label: "Name", Kind: "email", Value: "x", Hint: "h", Placeholder: "p",
+		Min: "1",
 		Max: "2", Mode: "m", Required: true, Code: true, Checked: true, Wrong: true, Focus: true, Multiple: true, Fill: "off",
 		Rows: "3", WrongID: "make-wrong"}); !reflect.DeepEqual(name, want) {
 		t.Errorf("the field is %+v", name)
@@ -75,7 +76,8 @@ func TestFieldsOfAForm(t *testing.T) {
 	if other.ID != "mine" || other.Wrong || other.Focus || other.Checked || other.Described() != "" {
 		t.Errorf("another field is %+v", other)
 	}
-	if focused := fieldOf(form{}, "a", "A", "focus", "value=usual"); !focused.Focus || focused.ID != "a" || focused.Value != "usual" {
+	if focused := fieldOf(form{}, "a", "A", "focus", "value=usual"); !focused.Focus || focused.ID != "a" ||
+		focused.Value != "usual" {
 		t.Errorf("a field of an empty form is %+v", focused)
 	}
 	chosen := func(f form, options ...string) (all []string) {
@@ -95,7 +97,8 @@ func TestFieldsOfAForm(t *testing.T) {
 	if got := among(f, "kinds", "Kinds", []choice{{Value: "b"}, {Value: "c"}}).Choices; !got[0].Chosen || got[1].Chosen {
 		t.Errorf("among given choices: %+v", got)
 	}
-	if sentence("") != "" || sentence("é.") != "é." || sentence("Zoë") != "Zoë." || sentence("a") != "A." || sentence("z") != "Z." {
+	if sentence("") != "" || sentence("é.") != "é." || sentence("Zoë") != "Zoë." || sentence("a") != "A." ||
+		sentence("z") != "Z." {
 		t.Error("sentences")
 	}
 }
@@ -120,7 +123,8 @@ func TestWhyAHitCame(t *testing.T) {
 	if got := strings.Join(lines, " "); got != "vector++++ no keyword- fused++ rerank- vector+ keyword- fused++++" {
 		t.Errorf("the lines are %q", got)
 	}
-	if all[0].Moved != 2 || all[1].Moved != 0 || all[0].Place != 1 || all[2].Place != 3 || len(all[0].Pieces) != 1 || all[2].Pieces != nil {
+	if all[0].Moved != 2 || all[1].Moved != 0 || all[0].Place != 1 || all[2].Place != 3 || len(all[0].Pieces) != 1 ||
+		all[2].Pieces != nil {
 		t.Errorf("hits: %+v", all)
 	}
 	if (queryForm{Query: "x"}).Set() || !(queryForm{TopK: "1"}).Set() || !(queryForm{Strict: true}).Set() {
@@ -172,7 +176,8 @@ func TestBarsOfUsage(t *testing.T) {
 	}
 	m.Names = map[string]string{"key_1": " ", "key_2": "phone"}
 	one, two, three := "key_1", "key_2", "key_3"
-	if m.NameOf(nil) != "the server itself" || m.NameOf(&one) != "key_1" || m.NameOf(&two) != "phone" || m.NameOf(&three) != "key_3" ||
+	if m.NameOf(nil) != "the server itself" || m.NameOf(&one) != "key_1" || m.NameOf(&two) != "phone" ||
+		m.NameOf(&three) != "key_3" ||
 		!m.Knows(&one) || m.Knows(&three) || m.Knows(nil) {
 		t.Error("names of keys")
 	}
@@ -184,19 +189,25 @@ func TestHowACallIsShown(t *testing.T) {
 	get := v.shown(op.Spec{Summary: "Read", Method: "GET", Path: "/n/{n}/d/{id}", Family: op.Memory},
 		call{path: map[string]string{"n": "a b", "id": "x/y"}, query: url.Values{"q": {"it's"}}}, nil)
 	if get.Path != "/n/a%20b/d/x%2Fy?q=it%27s" || get.Method != "GET" || get.Summary != "Read" ||
-		get.Curl != `curl -s 'http://localhost:8080/n/a%20b/d/x%2Fy?q=it%27s' -H "Authorization: Bearer $MNEME_INTEGRATION_KEY"` ||
+		get.Curl != `curl -s 'http://localhost:8080/n/a%20b/d/x%2Fy?q=it%27s' `+
+			`-H "Authorization: Bearer $MNEME_INTEGRATION_KEY"` ||
 		get.TypeScript != "const response = await fetch(\"http://localhost:8080/n/a%20b/d/x%2Fy?q=it%27s\", {\n"+
-			"  headers: { Authorization: `Bearer ${process.env.MNEME_INTEGRATION_KEY}` },\n});\nconst answer = await response.json();" ||
-		get.Python != "import os, requests\n\nresponse = requests.get(\n    \"http://localhost:8080/n/a%20b/d/x%2Fy?q=it%27s\",\n"+
+			"  headers: { Authorization: `Bearer ${process.env.MNEME_INTEGRATION_KEY}` },\n});\n"+
+			"const answer = await response.json();" ||
+		get.Python != "import os, requests\n\nresponse = requests.get(\n"+
+			"    \"http://localhost:8080/n/a%20b/d/x%2Fy?q=it%27s\",\n"+
 			"    headers={\"Authorization\": f\"Bearer {os.environ['MNEME_INTEGRATION_KEY']}\"},\n)\nanswer = response.json()" {
 		t.Errorf("a read is shown as %+v", get)
 	}
-	post := v.shown(op.Spec{Method: "POST", Path: "/k", Family: op.Administration}, call{}, []byte(`{"a":"it's","b":[true,null,1.5],"c":{}}`))
+	post := v.shown(op.Spec{Method: "POST", Path: "/k", Family: op.Administration}, call{},
+		[]byte(`{"a":"it's","b":[true,null,1.5],"c":{}}`))
 	if post.Curl != `curl -s 'http://localhost:8080/k' -H "Authorization: Bearer $MNEME_ADMIN_KEY" -X POST \`+"\n"+
 		`  -H 'Content-Type: application/json' -d '{"a":"it'\''s","b":[true,null,1.5],"c":{}}'` ||
-		!strings.Contains(post.TypeScript, "  method: \"POST\",\n  headers: { Authorization: `Bearer ${process.env.MNEME_ADMIN_KEY}`, "+
-			"\"Content-Type\": \"application/json\" },\n  body: JSON.stringify({\n    \"a\": \"it's\",") ||
-		!strings.Contains(post.Python, "    json={\n        \"a\": \"it's\",\n        \"b\": [True, None, 1.5],\n        \"c\": {},\n    },\n)") {
+		!strings.Contains(post.TypeScript,
+			"  method: \"POST\",\n  headers: { Authorization: `Bearer ${process.env.MNEME_ADMIN_KEY}`, "+
+				"\"Content-Type\": \"application/json\" },\n  body: JSON.stringify({\n    \"a\": \"it's\",") ||
+		!strings.Contains(post.Python,
+			"    json={\n        \"a\": \"it's\",\n        \"b\": [True, None, 1.5],\n        \"c\": {},\n    },\n)") {
 		t.Errorf("a write is shown as %+v", post)
 	}
 	file := v.shown(op.Spec{Method: "POST", Path: "/f", BodyType: "application/x-ndjson"}, call{file: "set.ndjson"}, nil)
@@ -219,7 +230,7 @@ func TestCookiesAndWaysBack(t *testing.T) {
 	v := &visit{site: &site{}, w: w, r: httptest.NewRequest(http.MethodGet, "http://localhost/console", nil)}
 	v.setCookie("", 7)
 	v.setCookie("token", 7)
-	c := w.Result().Cookies() //nolint:bodyclose // a recorder's needs none
+	c := w.Result().Cookies()
 	if len(c) != 2 || c[0].MaxAge != -1 || c[1].MaxAge != 7 || c[1].Value != "token" || !c[1].HttpOnly {
 		t.Errorf("cookies %v", c)
 	}

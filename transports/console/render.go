@@ -100,7 +100,8 @@ func (l *looks) functions() template.FuncMap {
 		"number": number,
 		"bytes":  byteCount,
 		"time": func(t time.Time) shownTime {
-			return shownTime{t.UTC().Format(time.RFC3339), t.UTC().Format("2\u00a0Jan\u00a02006 15:04\u00a0UTC"), t.UTC().Format("2\u00a0Jan\u00a02006")}
+			return shownTime{t.UTC().Format(time.RFC3339), t.UTC().Format("2\u00a0Jan\u00a02006 15:04\u00a0UTC"),
+				t.UTC().Format("2\u00a0Jan\u00a02006")}
 		},
 		"path":     func(segments ...string) string { return pathOf(segments...) },
 		"score":    func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
@@ -541,7 +542,8 @@ func (v *visit) fail(err error) {
 	if v.org == "" {
 		v.org = v.caller.OrgName
 	}
-	v.show(view{title: titleOf(status), template: "error", status: status, model: failure{Status: status, Message: sentence(f.Message),
+	v.show(view{title: titleOf(status), template: "error", status: status, model: failure{Status: status,
+		Message:   sentence(f.Message),
 		RequestID: ident.RequestID(v.r.Context()), Retry: fault.Retryable(f.Code)}})
 }
 

@@ -142,12 +142,14 @@ func TestFormsShowWhatIsKept(t *testing.T) {
 	b.get(at).want(t, 200, "Key till 2").holds(t, "name", "till 2", "read_only", "1", "admin", "30")
 	b.post(at, url.Values{"do": {"change"}, "name": {"till 2"}}).want(t, 303)
 	b.get(at).want(t, 200).holds(t, "read_only", "", "admin", "")
-	b.post(at, url.Values{"do": {"change"}, "name": {"x"}, "admin": {"many"}}).want(t, 422, "whole number").holds(t, "admin", "many")
+	b.post(at, url.Values{"do": {"change"}, "name": {"x"}, "admin": {"many"}}).want(t, 422, "whole number").holds(t, "admin",
+		"many")
 	own := b.get(o+"/keys/"+s.key.ID).want(t, 200)
 	if own.text == page.text || strings.Contains(page.text, "signed in with it") {
 		t.Error("one's own key looks as any other")
 	}
-	for days, ends := range map[string]bool{"": false, "0": false, "-1": false, "x": false, "1": true, "3660": true, "3661": false} {
+	for days, ends := range map[string]bool{"": false, "0": false, "-1": false, "x": false, "1": true, "3660": true,
+		"3661": false} {
 		b.post(o+"/keys", url.Values{"kind": {"service"}, "name": {"ends-" + days + "-days"}, "days": {days}}).want(t, 200)
 		keys := b.get(o+"/keys").want(t, 200).text
 		_, row, found := strings.Cut(keys, "ends-"+days+"-days service")
@@ -161,10 +163,12 @@ func TestFormsShowWhatIsKept(t *testing.T) {
 	}
 
 	check := o + "/n/notes/check"
-	b.post(check, url.Values{"do": {""}, "name": {"full"}, "query": {"honey"}, "expect": {"two"}, "within": {"3"}, "mode": {"vector"},
+	b.post(check, url.Values{"do": {""}, "name": {"full"}, "query": {"honey"}, "expect": {"two"}, "within": {"3"},
+		"mode":      {"vector"},
 		"min_score": {"0.25"}, "filter": {`{"a": "b"}`}}).want(t, 303)
 	b.post(check, url.Values{"do": {""}, "name": {"plain"}, "query": {"honey"}}).want(t, 303)
-	b.get(check+"?edit=full").want(t, 200).holds(t, "name", "full", "query", "honey", "expect", "two", "within", "3", "mode", "vector",
+	b.get(check+"?edit=full").want(t, 200).holds(t, "name", "full", "query", "honey", "expect", "two", "within", "3", "mode",
+		"vector",
 		"min_score", "0.25", "rerank", "")
 	b.get(check+"?edit=plain").want(t, 200).holds(t, "within", "10", "mode", "", "min_score", "", "expect", "")
 
@@ -175,8 +179,10 @@ func TestFormsShowWhatIsKept(t *testing.T) {
 	b.get(o+"/n?prefix=no").want(t, 200, "notes").holds(t, "prefix", "no")
 	b.get(o+"/n/notes?order=updated_at&prefix=t").want(t, 200, "two").holds(t, "order", "updated_at", "prefix", "t")
 	b.get(o+"/n/notes?prefix=t").lacks(t, "documents/one")
-	a := b.get(o+"/n/notes/query?q=x&top_k=3&b_depth=many&compare=1&b_strict=1&weight_vector=1").want(t, 422, "B: How many to rerank")
-	a.holds(t, "q", "x", "top_k", "3", "b_depth", "many", "b_strict", "1", "strict", "", "weight_vector", "1", "b_weight_vector", "")
+	a := b.get(o+"/n/notes/query?q=x&top_k=3&b_depth=many&compare=1&b_strict=1&weight_vector=1").want(t, 422,
+		"B: How many to rerank")
+	a.holds(t, "q", "x", "top_k", "3", "b_depth", "many", "b_strict", "1", "strict", "", "weight_vector", "1",
+		"b_weight_vector", "")
 	if n := strings.Count(b.get(o+"/n/notes/query").body, `class="settings" open`); n != 0 {
 		t.Error("settings stand open where none is chosen")
 	}
@@ -192,7 +198,8 @@ func TestFiltersOfTheAudit(t *testing.T) {
 	today, tomorrow := time.Now().UTC().Format(time.DateOnly), time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	yesterday := time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	for q, shown := range map[string]bool{"since=" + today: true, "until=" + today: true, "until=" + yesterday: false,
-		"since=" + tomorrow: false, "action=admin.members.invite": true, "refused=1": false, "actor=key": true, "actor=anonymous": false} {
+		"since=" + tomorrow: false, "action=admin.members.invite": true, "refused=1": false, "actor=key": true,
+		"actor=anonymous": false} {
 		a := b.get(o+"?"+q).want(t, 200)
 		if strings.Contains(a.text, "No record fits") == shown {
 			t.Errorf("%s shows records: %v", q, !shown)
@@ -263,7 +270,8 @@ func TestWhatADocumentSays(t *testing.T) {
 	}
 	b.get(o+"/n/garden").want(t, 200, "Kept in step by", "papers", "a\u00a0source")
 	b.get(o+"/n/notes").want(t, 200, "the\u00a0API").lacks(t, "Kept in step by", "a\u00a0source")
-	b.get(source).want(t, 200, "keeps garden in step", "1 new").lacks(t, "Items that could not be read", "withheld", "Cancel this run")
+	b.get(source).want(t, 200, "keeps garden in step", "1 new").lacks(t, "Items that could not be read", "withheld",
+		"Cancel this run")
 	b.post(o+"/new-document", url.Values{"namespace": {"Not A Name"}, "id": {"x"}, "text": {"x"}}).want(t, 400).
 		holds(t, "namespace", "Not A Name", "id", "x")
 	b.post(o+"/new-document", url.Values{"namespace": {"notes"}, "id": {""}, "text": {"x"}}).want(t, 400).holds(t, "id", "")
