@@ -3226,7 +3226,7 @@ type AuditProblemKind string
 
 // AuditRecord defines model for AuditRecord.
 type AuditRecord struct {
-	// Action name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation and console.password for what people do to sign in
+	// Action name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation, console.password, console.account and console.unbind for what people do to sign in
 	Action string `json:"action"`
 
 	// Actor member: a person who signed in to the console; anonymous: a caller without a valid key, who was refused; cli: a command on the server's machine; system: background work
@@ -4168,6 +4168,9 @@ type MemberState string
 type MemberChange struct {
 	// Disabled true: signs in no more, and all sessions end; false: may again
 	Disabled *bool `json:"disabled,omitempty"`
+
+	// HasAccount false: the account at the identity provider is unbound, and all sessions end; the next account with the verified address is bound instead
+	HasAccount *bool `json:"has_account,omitempty"`
 
 	// Role the new role, which holds from the member's next call on
 	Role *MemberChangeRole `json:"role,omitempty"`
@@ -9125,9 +9128,9 @@ type ClientInterface interface {
 	// Corresponds with GET /admin/v1/organizations/{org}/members/{member} (the `AdminMembersGet` operationId).
 	AdminMembersGet(ctx context.Context, org string, member string, params *AdminMembersGetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AdminMembersChangeWithBody Give a member another role, or take signing in from one
+	// AdminMembersChangeWithBody Give a member another role, take signing in from one, or unbind an account
 	//
-	// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409).
+	// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the identity provider is unbound, so that another one with the address can be.
 	//
 	// Rate class: `admin`.
 	//
@@ -9136,9 +9139,9 @@ type ClientInterface interface {
 	// Corresponds with PATCH /admin/v1/organizations/{org}/members/{member} (the `AdminMembersChange` operationId).
 	AdminMembersChangeWithBody(ctx context.Context, org string, member string, params *AdminMembersChangeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AdminMembersChange Give a member another role, or take signing in from one
+	// AdminMembersChange Give a member another role, take signing in from one, or unbind an account
 	//
-	// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409).
+	// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the identity provider is unbound, so that another one with the address can be.
 	//
 	// Rate class: `admin`.
 	//
@@ -11215,9 +11218,9 @@ func (c *Client) AdminMembersGet(ctx context.Context, org string, member string,
 	return c.Client.Do(req)
 }
 
-// AdminMembersChangeWithBody Give a member another role, or take signing in from one
+// AdminMembersChangeWithBody Give a member another role, take signing in from one, or unbind an account
 //
-// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409).
+// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the identity provider is unbound, so that another one with the address can be.
 //
 // Rate class: `admin`.
 //
@@ -11236,9 +11239,9 @@ func (c *Client) AdminMembersChangeWithBody(ctx context.Context, org string, mem
 	return c.Client.Do(req)
 }
 
-// AdminMembersChange Give a member another role, or take signing in from one
+// AdminMembersChange Give a member another role, take signing in from one, or unbind an account
 //
-// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409).
+// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the identity provider is unbound, so that another one with the address can be.
 //
 // Rate class: `admin`.
 //

@@ -1278,9 +1278,9 @@ export const adminMembersGet = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
- * Give a member another role, or take signing in from one
+ * Give a member another role, take signing in from one, or unbind an account
  *
- * For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409).
+ * For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the identity provider is unbound, so that another one with the address can be.
  *
  * Rate class: `admin`.
  */

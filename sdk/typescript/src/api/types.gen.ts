@@ -1090,7 +1090,7 @@ export type AuditRecord = {
      */
     key_id: string | null;
     /**
-     * name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation and console.password for what people do to sign in
+     * name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation, console.password, console.account and console.unbind for what people do to sign in
      */
     action: string;
     /**
@@ -2305,6 +2305,10 @@ export type MemberChange = {
      * true: signs in no more, and all sessions end; false: may again
      */
     disabled?: boolean | null;
+    /**
+     * false: the account at the identity provider is unbound, and all sessions end; the next account with the verified address is bound instead
+     */
+    has_account?: boolean | null;
 };
 
 export type MemberInvite = {

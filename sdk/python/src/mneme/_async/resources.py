@@ -1560,14 +1560,15 @@ class AsyncAdminMembers(AsyncResource):
         *,
         role: Literal["owner", "admin", "viewer"] | Unset | None = UNSET,
         disabled: bool | Unset | None = UNSET,
+        has_account: bool | Unset | None = UNSET,
     ) -> m.Member:
-        """Give a member another role, or take signing in from one."""
+        """Give a member another role, take signing in from one, or unbind an account."""
         return await self._core.call(
             admin_members_change.asyncio_detailed,
             m.Member,
             org,
             member,
-            body=m.MemberChange.from_dict(_policy.body(role=role, disabled=disabled)),
+            body=m.MemberChange.from_dict(_policy.body(role=role, disabled=disabled, has_account=has_account)),
         )
 
     async def remove(self, org: str, member: str) -> m.MemberRemoved:
