@@ -57,8 +57,9 @@ func (in *Input) UnmarshalJSON(b []byte) error {
 
 // JSONSchema implements op.Schemer.
 func (in *Input) JSONSchema() string {
-	return `{"anyOf": [{"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"}, {"type": "array", "minItems": 1, "maxItems": ` +
-		strconv.Itoa(MaxInputs) + `, "items": {"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"}}]}`
+	const text = `{"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"}`
+	return `{"anyOf": [` + text + `, {"type": "array", "minItems": 1, "maxItems": ` + strconv.Itoa(MaxInputs) +
+		`, "items": ` + text + `}]}`
 }
 
 // MarshalJSON writes several.

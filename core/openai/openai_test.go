@@ -196,16 +196,17 @@ func TestBadInputsOfEmbeddings(t *testing.T) {
 		code  fault.Code
 		words []string
 	}{
-		"no text":            {with(object{"input": []string{}}), fault.InvalidRequest, []string{"input: must hold a text"}},
-		"an empty text":      {with(object{"input": ""}), fault.InvalidRequest, []string{"input: is empty"}},
-		"an empty one":       {with(object{"input": []string{"a", ""}}), fault.InvalidRequest, []string{"input[1]: is empty"}},
-		"NUL":                {with(object{"input": "a\x00"}), fault.InvalidRequest, []string{"input: holds a NUL"}},
-		"other dimensions":   {with(object{"dimensions": 63}), fault.InvalidRequest, []string{"dimensions: must be 64", "test-embedder"}},
-		"no dimensions":      {with(object{"dimensions": 0}), fault.InvalidRequest, []string{"dimensions"}},
-		"another format":     {with(object{"encoding_format": "int8"}), fault.InvalidRequest, []string{"encoding_format"}},
-		"another side":       {with(object{"input_type": "both"}), fault.InvalidRequest, []string{"input_type"}},
-		"no model":           {with(object{"model": ""}), fault.InvalidRequest, []string{"model"}},
-		"an unknown model":   {with(object{"model": "gpt-4"}), fault.NotFound, []string{`"gpt-4" is not an embedding model`, `"bare", "second", "test-embedder", "text-embedding-3-small", "two" (`}},
+		"no text":          {with(object{"input": []string{}}), fault.InvalidRequest, []string{"input: must hold a text"}},
+		"an empty text":    {with(object{"input": ""}), fault.InvalidRequest, []string{"input: is empty"}},
+		"an empty one":     {with(object{"input": []string{"a", ""}}), fault.InvalidRequest, []string{"input[1]: is empty"}},
+		"NUL":              {with(object{"input": "a\x00"}), fault.InvalidRequest, []string{"input: holds a NUL"}},
+		"other dimensions": {with(object{"dimensions": 63}), fault.InvalidRequest, []string{"dimensions: must be 64"}},
+		"no dimensions":    {with(object{"dimensions": 0}), fault.InvalidRequest, []string{"dimensions"}},
+		"another format":   {with(object{"encoding_format": "int8"}), fault.InvalidRequest, []string{"encoding_format"}},
+		"another side":     {with(object{"input_type": "both"}), fault.InvalidRequest, []string{"input_type"}},
+		"no model":         {with(object{"model": ""}), fault.InvalidRequest, []string{"model"}},
+		"an unknown model": {with(object{"model": "gpt-4"}), fault.NotFound, []string{`"gpt-4" is not an embedding model`,
+			`"bare", "second", "test-embedder", "text-embedding-3-small", "two" (`}},
 		"a model that ranks": {with(object{"model": "rank"}), fault.NotFound, []string{`"rank" is not an embedding model`}},
 	} {
 		t.Run(name, func(t *testing.T) { embed(t, s, c.body).Fails(c.code, c.words...) })
@@ -288,7 +289,8 @@ func TestModelsAndTheirAliases(t *testing.T) {
 	}
 	get("text-embedding-3-small").Answers(small)
 	get("test-rerank").Answers(model("test-rerank", "rerank", ""))
-	get("gone").Fails(fault.NotFound, `"gone" is not a model of this server; it has "rank", "test-embedder"`).Details("field", "model")
+	get("gone").Fails(fault.NotFound, `"gone" is not a model of this server; it has "rank", "test-embedder"`).
+		Details("field", "model")
 }
 
 func TestTheProtocolCanBeOff(t *testing.T) {
