@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,7 +49,7 @@ power-cuts: ## what every single step of the store and the index leaves when the
 # out more of that kind. Pointers of SQLite, which is translated from C, are not checked.
 RACE_PKGS ?= $$(go list $(PKGS) | awk '!seen[$$0]++' | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ \
   -e /cmd/mneme/test/clients$$ -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/endurance$$ -e /cmd/mneme/test/faults$$ -e /cmd/mneme/test/integrations$$ \
-  -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/packages$$ -e /cmd/mneme/test/sdk$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$ \
+  -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/packages$$ -e /cmd/mneme/test/protocols$$ -e /cmd/mneme/test/sdk$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$ \
   -e /cmd/mneme/test/arm64$$ -e /cmd/mneme/test/wine$$)
 test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -short '-gcflags=modernc.org/...=-d=checkptr=0' -timeout 40m $(RACE_PKGS)
@@ -82,6 +82,9 @@ mcp-clients: ## the MCP clients (npm, PyPI) and the Node.js that cmd/mneme/test/
 
 clients: ## generators of clients and libraries of webhooks (npm, PyPI, Go) for cmd/mneme/test/clients and tours
 	sh cmd/mneme/test/clients/install.sh
+
+protocol-clients: ## other services' clients (npm, PyPI, Go) for cmd/mneme/test/protocols
+	sh cmd/mneme/test/protocols/install.sh
 
 sdk-tools: ## what cmd/mneme/test/sdk tries the SDKs with: runtimes and checkers (npm, PyPI); their generators come with clients
 	sh cmd/mneme/test/sdk/install.sh

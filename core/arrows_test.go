@@ -116,6 +116,11 @@ var rules = []rule{
 	service("status"),
 	service("model"),
 	{
+		folder: "core/openai",
+		may:    []string{"core/model", "core/op", "core/port"},
+		why:    "a protocol puts other words before the services and stores nothing",
+	},
+	{
 		folder: "core/tool",
 		may:    []string{"core/document", "core/namespace", "core/query", "core/op", "core/port", "core/filter", "core/page"},
 		why:    "tools put the services of namespaces behind friendlier arguments",

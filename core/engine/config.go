@@ -36,6 +36,8 @@ type Config struct {
 	Indexes map[port.Retriever]port.Index
 	Models  Models
 
+	Protocols map[op.Protocol]bool // of others that are spoken; nil: none
+
 	Extractor port.Extractor // of the text of files; nil: they are not read
 	Sources   *Sources       // nil: off
 	Events    Events         // zero: all are recorded

@@ -32,6 +32,7 @@ import (
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/oauth"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/openai"
 	"github.com/mnemehq/mneme/core/organization"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
@@ -206,6 +207,7 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Searcher:  searcher,
 		Reranker:  c.Models.Reranker,
 		Rerankers: c.Models.Rerankers,
+		Aliases:   c.Models.Aliases,
 		Reranking: *c.Reranking,
 		Encoders:  encoders,
 		Timeout:   c.Timeouts.Query,
@@ -276,8 +278,15 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		}),
 		Now: c.Now,
 	})
-	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments, c.Models.Rerankers...)
+	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments, c.Models.Rerankers...).Aliased(c.Models.Aliases)
 	e.models = model.New(c.Models.All, c.Models.byTask(), c.Watch)
+	e.openai = openai.New(openai.Settings{
+		Enabled:   c.Protocols[op.OpenAI],
+		Embedder:  c.Models.Embedder,
+		Embedders: c.Models.Embedders,
+		Aliases:   c.Models.Aliases,
+		Models:    e.models,
+	})
 	e.deliverer = webhook.NewDeliverer(webhook.DelivererSettings{Store: c.Store, Replica: e.replica, Sender: c.Events.Sender,
 		Sealer: e.sealer, Tracer: c.Tracer, Now: c.Now, Log: c.Log})
 	e.webhooks = webhook.New(webhook.Settings{Store: c.Store, Sender: c.Events.Sender, Sealer: e.sealer, Pages: pages,

@@ -23,6 +23,7 @@ import (
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/oauth"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/openai"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/query"
 	"github.com/mnemehq/mneme/core/reindex"
@@ -56,6 +57,7 @@ type services struct {
 	usage      *usage.Service
 	reranker   *rerank.Service
 	models     *model.Service
+	openai     *openai.Service
 	sources    *source.Service
 	runs       *job.Runner // of sources; nil: they are off
 	events     *event.Service
@@ -103,6 +105,7 @@ func units() []unit {
 			running(func(s *services) func(context.Context) error { return unfailing(s.usage.Run) }),
 		serves("rerank", rerank.Operations, func(s *services) *rerank.Service { return s.reranker }),
 		serves("models", model.Operations, func(s *services) *model.Service { return s.models }),
+		serves("openai", openai.Operations, func(s *services) *openai.Service { return s.openai }),
 		serves("sources", source.Operations, func(s *services) *source.Service { return s.sources }).
 			running(func(s *services) func(context.Context) error { return unfailing(s.sources.Run) }),
 		runs("runs of sources", func(s *services) func(context.Context) error {

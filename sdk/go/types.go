@@ -153,6 +153,12 @@ type (
 	NamespaceEvent                    = api.NamespaceEvent
 	NamespaceName                     = api.NamespaceName
 	NamespacePage                     = api.NamespacePage
+	OpenaiEmbedding                   = api.OpenaiEmbedding
+	OpenaiEmbeddings                  = api.OpenaiEmbeddings
+	OpenaiEmbeddingsRequest           = api.OpenaiEmbeddingsRequest
+	OpenaiModel                       = api.OpenaiModel
+	OpenaiModels                      = api.OpenaiModels
+	OpenaiUsage                       = api.OpenaiUsage
 	PortSourceCounts                  = api.PortSourceCounts
 	QueryExplain                      = api.QueryExplain
 	QueryHit                          = api.QueryHit

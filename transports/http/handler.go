@@ -132,6 +132,7 @@ type exchange struct {
 	control *http.ResponseController
 	id      string
 	family  op.Family
+	speaks  op.Protocol
 	reply   op.Reply
 	caller  account // whose share a body is taken from; zero: nobody known, so the address's
 	holds   holding
@@ -282,7 +283,7 @@ func (h *handler) route(r *op.Route, d *codec.Decoder) http.Handler {
 // call makes the endpoint's request. A bad X-Timeout-Ms is answered when the
 // input is decoded, hence after authentication.
 func (x *exchange) call(s *op.Spec, d *codec.Decoder) *op.Call {
-	x.family = s.Family
+	x.family, x.speaks = s.Family, s.Protocol
 	timeout, wrong := codec.Timeout(x.r.Header.Values("X-Timeout-Ms"))
 	return &op.Call{
 		Spec: s, Transport: Transport, RequestID: x.id, Timeout: timeout, Reply: &x.reply,
@@ -374,7 +375,8 @@ func (x *exchange) succeed(ctx context.Context, s *op.Spec, out any) error {
 	return nil
 }
 
-// The error bodies of the two families (docs/contract.md#err-bodies).
+// The error bodies of the two families (docs/contract.md#err-bodies), and those of others'
+// protocols.
 type (
 	namespaceError struct {
 		Error struct {
@@ -390,7 +392,30 @@ type (
 		RequestID  string         `json:"requestId"`
 		Details    map[string]any `json:"details"`
 	}
+	openAIError struct {
+		Error struct {
+			Message string     `json:"message"`
+			Type    string     `json:"type"`
+			Param   *string    `json:"param"`
+			Code    fault.Code `json:"code"`
+		} `json:"error"`
+	}
 )
+
+// openAIType is the type that OpenAI's errors of a status have.
+func openAIType(status int) string {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case status == http.StatusUnauthorized:
+		return "authentication_error"
+	case status == http.StatusForbidden:
+		return "permission_error"
+	case status >= http.StatusInternalServerError:
+		return "server_error"
+	}
+	return "invalid_request_error"
+}
 
 // fail writes an error in the family's body. A caller that went away gets
 // nothing.
@@ -417,13 +442,21 @@ func (x *exchange) fail(err error) {
 
 func (x *exchange) errorBody(f *fault.Error, status int) []byte {
 	var body any
-	if x.family == op.Memory {
+	switch {
+	case x.speaks == op.OpenAI:
+		var e openAIError
+		e.Error.Message, e.Error.Type, e.Error.Code = f.Message, openAIType(status), f.Code
+		if field, ok := f.Details["field"].(string); ok {
+			e.Error.Param = &field
+		}
+		body = e
+	case x.family == op.Memory:
 		details := f.Details
 		if status == http.StatusBadRequest && details["field"] == nil {
 			details = map[string]any{"field": "body", "reason": f.Message} // no JSON, or not the JSON that was asked for
 		}
 		body = memoryError{status, f.Code, f.Message, x.id, details}
-	} else {
+	default:
 		var e namespaceError
 		e.Error.Code, e.Error.Message, e.Error.RequestID = f.Code, f.Message, x.id
 		body = e

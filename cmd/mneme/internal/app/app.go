@@ -291,6 +291,9 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 		Store:   p.store,
 		Indexes: p.indexes,
 		Models:  p.models,
+		Protocols: map[op.Protocol]bool{
+			op.OpenAI: c.Protocols.OpenAI,
+		},
 		Fusion: retrieve.Fusion{
 			Method: retrieve.Method(c.Query.Fusion),
 			Depth:  c.Query.Candidates,
@@ -493,7 +496,7 @@ func distinct(indexes map[port.Retriever]port.Index) []port.Index {
 
 // roles gives each role its model and checks that the model can do it.
 func (a *App) roles(names []string) (engine.Models, error) {
-	var m engine.Models
+	m := engine.Models{Aliases: a.settings.Config.ByAlias()}
 	for _, name := range names {
 		m.All = append(m.All, a.models[name])
 	}
@@ -510,6 +513,10 @@ func (a *App) roles(names []string) (engine.Models, error) {
 		other, ok := a.models[name].(port.Reranker)
 		if ok && name != r.Rerank && slices.Contains(a.models[name].Info().Tasks, port.TaskRerank) {
 			m.Rerankers = append(m.Rerankers, other)
+		}
+		e, ok := a.models[name].(port.Embedder)
+		if ok && name != r.Embed && slices.Contains(a.models[name].Info().Tasks, port.TaskEmbed) {
+			m.Embedders = append(m.Embedders, e)
 		}
 	}
 	if _, ok := m.Sparse.(port.Tokenizer); err == nil && m.Sparse != nil && !ok &&

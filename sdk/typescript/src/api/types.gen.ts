@@ -59,6 +59,35 @@ export type MemoryError = {
     };
 };
 
+/**
+ * The error body of the operations that speak OpenAI's protocol.
+ */
+export type OpenAiError = {
+    error: OpenAiErrorDetail;
+};
+
+/**
+ * What went wrong, as OpenAI's clients read it.
+ */
+export type OpenAiErrorDetail = {
+    /**
+     * What went wrong, for people.
+     */
+    message: string;
+    /**
+     * What kind of error it is, of the status.
+     */
+    type: string;
+    /**
+     * The field at fault.
+     */
+    param: string | null;
+    /**
+     * What went wrong, for programs. New codes may come.
+     */
+    code: string;
+};
+
 export type AdminCertificate = {
     /**
      * the end user
@@ -3146,6 +3175,101 @@ export type NamespacePage = {
     next_cursor: string | null;
 };
 
+export type OpenaiEmbedding = {
+    object: 'embedding';
+    /**
+     * place of its text in the input
+     */
+    index: number;
+    /**
+     * of unit length
+     */
+    embedding: Array<number> | string;
+};
+
+export type OpenaiEmbeddings = {
+    object: 'list';
+    /**
+     * in the order of the input
+     */
+    data: Array<OpenaiEmbedding>;
+    /**
+     * the model's own name
+     */
+    model: string;
+    usage: OpenaiUsage;
+};
+
+export type OpenaiEmbeddingsRequest = {
+    /**
+     * an embedding model of this server, or an alias of one
+     */
+    model: string;
+    /**
+     * one text or up to 2048, each within the model's window; token ids are refused
+     */
+    input: string | Array<string>;
+    /**
+     * base64: little-endian float32; default: float
+     */
+    encoding_format?: 'float' | 'base64';
+    /**
+     * the model's own; another is refused
+     */
+    dimensions?: number | null;
+    /**
+     * without effect
+     */
+    user?: string | null;
+    /**
+     * which side of a search the texts stand on; not OpenAI's: clients send it as an extra field; default: passage
+     */
+    input_type?: 'query' | 'passage';
+};
+
+export type OpenaiModel = {
+    /**
+     * as in requests
+     */
+    id: string;
+    object: 'model';
+    /**
+     * 0: no model says when it was made
+     */
+    created: number;
+    /**
+     * where it runs: wasm, plugin or remote
+     */
+    owned_by: string;
+    /**
+     * what it does
+     */
+    kinds: Array<'embedding' | 'sparse' | 'rerank' | 'answer'>;
+    /**
+     * the model that this is another name of
+     */
+    alias_of?: string;
+};
+
+export type OpenaiModels = {
+    object: 'list';
+    /**
+     * models, and their aliases, by name
+     */
+    data: Array<OpenaiModel>;
+};
+
+export type OpenaiUsage = {
+    /**
+     * what the model read, with what it puts around each text
+     */
+    prompt_tokens: number;
+    /**
+     * the same
+     */
+    total_tokens: number;
+};
+
 export type PortOrigin = {
     kind: string;
     key_id?: string;
@@ -3510,7 +3634,7 @@ export type ReindexComparison = {
 
 export type RerankAliasRequest = {
     /**
-     * the server's rerank model, empty or absent
+     * a rerank model of this server, or an alias of one; empty or absent: the default
      */
     model?: string | null;
     /**
@@ -3612,7 +3736,7 @@ export type RerankRequest = {
      */
     top_k?: number | null;
     /**
-     * a rerank model of this server; absent: the default
+     * a rerank model of this server, or an alias of one; absent: the default
      */
     model?: string | null;
 };
@@ -7873,6 +7997,92 @@ export type ModelsGetResponses = {
 };
 
 export type ModelsGetResponse = ModelsGetResponses[keyof ModelsGetResponses];
+
+export type OpenaiModelsListData = {
+    body?: never;
+    headers?: {
+        /**
+         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+         */
+        'X-Request-Id'?: string;
+        /**
+         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+         */
+        'X-Timeout-Ms'?: number;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/models';
+};
+
+export type OpenaiModelsListResponses = {
+    /**
+     * OK
+     */
+    200: OpenaiModels;
+};
+
+export type OpenaiModelsListResponse = OpenaiModelsListResponses[keyof OpenaiModelsListResponses];
+
+export type OpenaiModelsRetrieveData = {
+    body?: never;
+    headers?: {
+        /**
+         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+         */
+        'X-Request-Id'?: string;
+        /**
+         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+         */
+        'X-Timeout-Ms'?: number;
+    };
+    path: {
+        /**
+         * a model's name or an alias
+         */
+        model: string;
+    };
+    query?: never;
+    url: '/v1/models/{model}';
+};
+
+export type OpenaiModelsRetrieveResponses = {
+    /**
+     * OK
+     */
+    200: OpenaiModel;
+};
+
+export type OpenaiModelsRetrieveResponse = OpenaiModelsRetrieveResponses[keyof OpenaiModelsRetrieveResponses];
+
+export type OpenaiEmbeddingsData = {
+    /**
+     * At most 8 MiB.
+     */
+    body: OpenaiEmbeddingsRequest;
+    headers?: {
+        /**
+         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+         */
+        'X-Request-Id'?: string;
+        /**
+         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+         */
+        'X-Timeout-Ms'?: number;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/embeddings';
+};
+
+export type OpenaiEmbeddingsResponses = {
+    /**
+     * OK
+     */
+    200: OpenaiEmbeddings;
+};
+
+export type OpenaiEmbeddingsResponse = OpenaiEmbeddingsResponses[keyof OpenaiEmbeddingsResponses];
 
 export type SourceKindsListData = {
     body?: never;
