@@ -46,7 +46,8 @@ func do(t *testing.T, dir string, env []string, name string, args ...string) har
 
 // python are the packages, by the heading of their lines in docs/frameworks.md.
 var python = map[string]string{
-	"langchain-mneme": "LangChain (Python)",
+	"langchain-mneme":   "LangChain (Python)",
+	"llama-index-mneme": "LlamaIndex (Python)",
 }
 
 func TestInstalled(t *testing.T) {
