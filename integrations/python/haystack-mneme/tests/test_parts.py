@@ -164,6 +164,14 @@ def test_passages_have_citations(store: MnemeDocumentStore, service: Mneme) -> N
     assert (citation["document_id"], citation["heading"], citation["score_kind"]) == ("bees.md", "Bees", "rerank")
 
 
+def test_a_retriever_is_kept_whole(store: MnemeDocumentStore) -> None:
+    given = {"filters": where("meta.a", 1), "top_k": 3, "filter_policy": "merge", "query": {"mode": "keyword"}}
+    made = MnemeRetriever(store, **given)
+    again = MnemeRetriever.from_dict(made.to_dict())
+    assert again.to_dict() == made.to_dict()
+    assert made.to_dict()["init_parameters"].items() >= given.items()
+
+
 def test_another_store_is_refused() -> None:
     with pytest.raises(ValueError, match="no MnemeDocumentStore"):
         MnemeRetriever(object())  # type: ignore[arg-type]

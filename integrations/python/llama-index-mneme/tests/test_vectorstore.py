@@ -103,7 +103,16 @@ def test_an_index_of_objects(store: MnemeVectorStore) -> None:
 
 
 def test_a_node_comes_back_as_it_was_added(store: MnemeVectorStore) -> None:
-    metadata = {"n": None, "deep": {"a": [1, 2.5]}, "_node": "mine", "big": 2**60, "year": 2027, "ok": True, "é": "ü"}
+    metadata = {
+        "n": None,
+        "deep": {"a": [1, 2.5]},
+        "_node": "mine",
+        "_ref_doc_id": "mine",
+        "big": 2**60,
+        "year": 2027,
+        "ok": True,
+        "é": "ü",
+    }
     nodes = [
         TextNode(
             id_="long", text=LONG, metadata=metadata, excluded_llm_metadata_keys=["n"], text_template="{content}!"
@@ -116,6 +125,10 @@ def test_a_node_comes_back_as_it_was_added(store: MnemeVectorStore) -> None:
     for one, question in zip(nodes, ("keeper number 4 of the light", "what do gulls eat?"), strict=True):
         result = store.query(VectorStoreQuery(query_str=question, similarity_top_k=1))
         assert result.nodes == [one]
+    # A node of many passages is found once, and its own metadata make it no document's.
+    assert sorted(store.query(VectorStoreQuery(query_str="keeper", similarity_top_k=5)).ids or []) == ["long", "spaces"]
+    store.delete("mine")
+    assert left(store) == ["long", "spaces"]
 
 
 def test_documents_of_others_are_nodes(store: MnemeVectorStore, service: Mneme) -> None:
@@ -201,11 +214,10 @@ def test_deletions(four: MnemeVectorStore) -> None:
 
 def test_modes(four: MnemeVectorStore) -> None:
     assert found(four, mode=VectorStoreQueryMode.TEXT_SEARCH, query_str="green") == {"n3"}
-    assert "n3" in found(four, mode=VectorStoreQueryMode.HYBRID, alpha=0.0, query_str="green")
-    reranked = four.query(
-        VectorStoreQuery(query_str="which boat is red?", similarity_top_k=2, mode=VectorStoreQueryMode.SEMANTIC_HYBRID)
-    )
-    assert (reranked.ids or [])[0] == "n1" and all(0 <= one <= 1 for one in reranked.similarities or [])
+    assert found(four, mode=VectorStoreQueryMode.HYBRID, alpha=0.0, query_str="green") == {"n3"}
+    assert found(four, mode=VectorStoreQueryMode.HYBRID, alpha=1.0, query_str="green") == {"n1", "n2", "n3", "n4"}
+    question = VectorStoreQuery(query_str="which boat is red?", mode=VectorStoreQueryMode.SEMANTIC_HYBRID)
+    assert four.query(question, min_score=0.0).ids == ["n1"]  # fused scores have no least one
     plain = four.query(VectorStoreQuery(query_str="green", similarity_top_k=9), mode="keyword")
     assert plain.ids == ["n3"]
     with pytest.raises(InvalidRequestError):
