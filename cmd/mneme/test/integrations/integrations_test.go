@@ -46,7 +46,9 @@ func do(t *testing.T, dir string, env []string, name string, args ...string) har
 
 // python are the packages, by the heading of their lines in docs/frameworks.md.
 var python = map[string]string{
-	"langchain-mneme": "LangChain (Python)",
+	"langchain-mneme":   "LangChain (Python)",
+	"llama-index-mneme": "LlamaIndex (Python)",
+	"haystack-mneme":    "Haystack (Python)",
 }
 
 func TestInstalled(t *testing.T) {
@@ -75,6 +77,7 @@ func TestInstalled(t *testing.T) {
 	})
 	env := []string{
 		"MNEME_URL=" + server.URL, "MNEME_SERVICE_KEY=" + at.Key("--name", "integrations"), "PYTHONDONTWRITEBYTECODE=1",
+		"HAYSTACK_TELEMETRY_ENABLED=False",
 		"MNEME_INTEGRATION_KEY=" + at.Key("--name", "integrations", "--type", "integration", "--scopes",
 			"memories:read,memories:write"),
 	}
