@@ -124,7 +124,19 @@ async def test_sessions_are_one_persons(client: AsyncMneme, session_id: str) -> 
     found = await client.memory.search(end_user_id="ann", query="what is the cat's name?", container_tag=session_id)
     assert [one.matched_content for one in found.results] == ["My cat is called Pixel."]
     await client.memory.save(end_user_id="ann", content="Said elsewhere.", container_tag=session_id)
-    assert (await ann.get_items())[-1] == {"role": "user", "content": "Said elsewhere."}
+    await client.memory.upsert(
+        session_id,
+        end_user_id="ann",
+        source="crm",
+        version=1,
+        content="Plan: Pro.",
+        occurred_at="2026-05-01T00:00:00Z",
+        container_tag=session_id,
+    )
+    assert (await ann.get_items())[1:] == [{"role": "user", "content": "Said elsewhere."}]
+    await ann.clear_session()
+    left = [one async for one in client.memory.list(end_user_id="ann", container_tag=session_id)]
+    assert [one.external_id for one in left] == [session_id]
 
 
 async def test_what_cannot_be_kept_says_so(client: AsyncMneme, session_id: str) -> None:

@@ -199,10 +199,7 @@ class Commands:
     def _tree(self) -> Steps[Tree]:
         tree, cursor = Tree(), None
         while True:
-            more = {"cursor": cursor} if cursor else {}
-            page = yield lambda memory, more=more: memory.list(
-                end_user_id=self.end_user_id, container_tag=self.container_tag, limit=100, **more
-            ).first()
+            page = yield self._list(cursor)
             for one in page.memories:
                 if one.source == SOURCE:
                     file = _stored(one)
@@ -260,6 +257,11 @@ class Commands:
                     return None
                 version = record.version + 1
         raise ToolError(f"The path {file.path} is being changed all the time")
+
+    def _list(self, cursor: str | None) -> Call:
+        after = {"cursor": cursor} if cursor else {}
+        who = {"end_user_id": self.end_user_id, "container_tag": self.container_tag}
+        return lambda memory: memory.list(**who, **after, limit=100).first()
 
     def _get(self, path: str) -> Call:
         id = self._id(path)

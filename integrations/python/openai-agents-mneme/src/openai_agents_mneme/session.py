@@ -82,10 +82,10 @@ class MnemeSession(SessionABC):
         found: list[models.Memory] = []
         listed = self.client.memory.list(end_user_id=self.end_user_id, container_tag=self.session_id, limit=_AT_ONCE)
         async for page in listed.pages():
-            found.extend(page.memories)
+            found.extend(one for one in page.memories if one.source is None)  # records are their source's
             if limit is not None and limit > 0 and found:
                 # Those of the last time may go on on the next page.
                 settled = [one for one in found if one.created_at > found[-1].created_at]
-                if len(kept(settled)) >= limit:
+                if len(settled) >= limit and len(kept(settled)) >= limit:
                     return settled
         return found
