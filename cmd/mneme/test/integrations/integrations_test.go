@@ -46,9 +46,11 @@ func do(t *testing.T, dir string, env []string, name string, args ...string) har
 
 // python are the packages, by the heading of their lines in docs/frameworks.md.
 var python = map[string]string{
-	"langchain-mneme":   "LangChain (Python)",
-	"llama-index-mneme": "LlamaIndex (Python)",
-	"haystack-mneme":    "Haystack (Python)",
+	"claude-memory-mneme": "Claude's memory tool (Python)",
+	"haystack-mneme":      "Haystack (Python)",
+	"langchain-mneme":     "LangChain (Python)",
+	"llama-index-mneme":   "LlamaIndex (Python)",
+	"openai-agents-mneme": "OpenAI Agents SDK (Python)",
 }
 
 func TestInstalled(t *testing.T) {
