@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,23 +45,29 @@ type town struct {
 // place is a folder that fails when a test says so.
 type place struct {
 	port.BackupPlace
-	before func(name string) error // of each write and removal; nil: none
+	before func(name string) error // of each write and removal, one at a time; nil: none
+	asking sync.Mutex
+}
+
+func (p *place) ask(name string) error {
+	p.asking.Lock()
+	defer p.asking.Unlock()
+	if p.before == nil {
+		return nil
+	}
+	return p.before(name)
 }
 
 func (p *place) Write(ctx context.Context, name string, body []byte) error {
-	if p.before != nil {
-		if err := p.before(name); err != nil {
-			return err
-		}
+	if err := p.ask(name); err != nil {
+		return err
 	}
 	return p.BackupPlace.Write(ctx, name, body)
 }
 
 func (p *place) Remove(ctx context.Context, name string) error {
-	if p.before != nil {
-		if err := p.before(name); err != nil {
-			return err
-		}
+	if err := p.ask(name); err != nil {
+		return err
 	}
 	return p.BackupPlace.Remove(ctx, name)
 }

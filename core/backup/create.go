@@ -59,6 +59,7 @@ func Create(ctx context.Context, store port.Dumper, s Settings) (m Manifest, err
 	if err != nil {
 		return m, err
 	}
+	defer w.wait.Wait() // nothing is written once the place is given back
 	defer w.stop()
 	if s.Due != nil && !s.Due(newest) {
 		return m, ErrNotDue
