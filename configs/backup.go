@@ -18,7 +18,7 @@ type Backup struct {
 	KeepLast  int `yaml:"keep_last" help:"After each backup of the server all but the newest so many are removed. With this and keep_daily 0, none is."`
 	KeepDaily int `yaml:"keep_daily" help:"Also kept is the newest backup of each of so many days."`
 
-	Passphrase   registry.Secret `yaml:"passphrase" env:"MNEME_BACKUP_PASSPHRASE" help:"Encrypts the backups. Whoever lost it can restore none."`
+	Passphrase   registry.Secret `yaml:"passphrase" env:"MNEME_BACKUP_PASSPHRASE" help:"Encrypts the backups. Without it none can be restored."`
 	IdentityFile string          `yaml:"identity_file" help:"File with an identity of age (age-keygen), instead of a passphrase."`
 	Recipients   []string        `yaml:"recipients" help:"Recipients of age (age1...) who can open the backups, too. They are taken when the first backup is made."`
 }

@@ -122,7 +122,7 @@ type Issue struct {
 const (
 	MadeByCommandLine   = "cli"           // a user who may write to the data folder
 	MadeByBootstrap     = "bootstrap"     // the program, for commands on its machine
-	MadeByConfiguration = "configuration" // whoever configured the first key
+	MadeByConfiguration = "configuration" // the first key, which a configuration gives
 )
 
 // Issued is a new key with its secret, which is not kept.

@@ -191,7 +191,7 @@ func TestAModelMaySpeakForItself(t *testing.T) {
 	}
 }
 
-// Whoever keeps an eye on states is told when they may have changed, and not of calls that change none.
+// What keeps an eye on states is told when they may have changed, and not of calls that change none.
 // Of a model that speaks for itself nobody can tell.
 func TestChangesOfStatesAreTold(t *testing.T) {
 	var err error

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -136,8 +137,8 @@ const (
 )
 
 // tell finds the languages that words in Latin script may be of, the likeliest first. English is
-// one of them always, since names, code and quotes in it stand in texts of any, and whoever asks
-// in few words may not be understood: what a text says in another language is found by the forms
+// one of them always, since names, code and quotes in it stand in texts of any, and a question
+// of few words may be misjudged: what a text says in another language is found by the forms
 // of its words, too.
 func (a *Analyzer) tell(text string) (likely [3]language, n int) {
 	if a.known == 1<<inEnglish {
@@ -226,12 +227,7 @@ func (a *Analyzer) rank(scores [latin]float32) (likely [3]language, n int) {
 	return likely, n
 }
 
-func (s set) len() (n int) {
-	for ; s != 0; s &= s - 1 {
-		n++
-	}
-	return n
-}
+func (s set) len() int { return bits.OnesCount16(uint16(s)) }
 
 // lettersOf are the languages that a letter speaks for.
 func lettersOf(r rune) set {

@@ -23,6 +23,7 @@ import (
 // backupFlags say where backups are and what opens them, in place of the configuration.
 type backupFlags struct {
 	to, passphraseFile, identity string
+	recipients                   []string // beside those of the configuration
 }
 
 func (b *backupFlags) flags(cmd *cobra.Command, name string) {
@@ -54,6 +55,7 @@ func (b *backupFlags) apply(c *configs.Backup) error {
 	if b.identity != "" {
 		c.Passphrase, c.IdentityFile = "", b.identity
 	}
+	c.Recipients = append(c.Recipients, b.recipients...)
 	if c.To == "" {
 		return usage("name where the backups are with --to, or by backup.to in the configuration")
 	}
@@ -88,7 +90,6 @@ func (c *command) withBackups(ctx context.Context, b *backupFlags, do func(*conf
 
 func (c *command) backupCommand() *cobra.Command {
 	var b backupFlags
-	var recipients []string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "backup",
@@ -107,27 +108,19 @@ identity of age, or recipients.`,
   mneme restore --from /mnt/backups/mneme --to ./restored`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.makeBackup(cmd.Context(), &b, recipients, asJSON)
+			return c.makeBackup(cmd.Context(), &b, asJSON)
 		},
 	}
 	b.flags(cmd, "to")
-	cmd.Flags().StringSliceVar(&recipients, "recipient", nil,
+	cmd.Flags().StringSliceVar(&b.recipients, "recipient", nil,
 		"a recipient of age (age1...) who can open the backups, too; taken when the first one is made; may be given again")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(c.backupListCommand(), c.backupVerifyCommand(), c.backupPruneCommand(), c.backupStatusCommand())
 	return cmd
 }
 
-func (c *command) makeBackup(ctx context.Context, b *backupFlags, recipients []string, asJSON bool) (err error) {
-	cfg, err := c.loadQuiet()
-	if err != nil {
-		return err
-	}
-	if err := b.apply(&cfg.Backup); err != nil {
-		return err
-	}
-	cfg.Backup.Recipients = append(cfg.Backup.Recipients, recipients...)
-	place, keys, err := app.BackupPlace(cfg.Backup)
+func (c *command) makeBackup(ctx context.Context, b *backupFlags, asJSON bool) (err error) {
+	cfg, place, keys, err := c.backups(b)
 	if err != nil {
 		return err
 	}

@@ -285,7 +285,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// The holder hears of what other processes say that they stored, whoever said something before, and nothing
+// The holder hears of what other processes say that they stored, even if others said something before, and nothing
 // of what it writes itself.
 func TestTold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
