@@ -122,8 +122,9 @@ var rules = []rule{
 	},
 	{
 		folder: "core/tool",
-		may:    []string{"core/document", "core/namespace", "core/query", "core/op", "core/port", "core/filter", "core/page"},
-		why:    "tools put the services of namespaces behind friendlier arguments",
+		may: []string{"core/document", "core/memory", "core/namespace", "core/query", "core/op", "core/port", "core/filter",
+			"core/page"},
+		why: "tools put the services of namespaces and of memories behind friendlier arguments",
 	},
 	{
 		folder: "core/check",

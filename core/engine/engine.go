@@ -214,12 +214,6 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Log:       c.Log,
 	})
 	e.checks = check.New(check.Settings{Store: c.Store, Queries: e.queries, Now: c.Now})
-	e.tools = tool.New(tool.Settings{
-		Namespaces: e.namespaces,
-		Documents:  e.documents,
-		Queries:    e.queries,
-		BaseURL:    c.BaseURL,
-	})
 	if e.sources, err = e.newSources(c, pages); err != nil {
 		return err
 	}
@@ -230,7 +224,15 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 	memories.Pages, memories.WithConfiguredModels, memories.Replica = pages, identity.WithConfiguredModels, e.replica
 	memories.Jobs, memories.Now, memories.Log = e.jobs, c.Now, c.Log
 	memories.Sealer, memories.Upstreams = e.sealer, e.sources
+	memories.Passages = passagesOf(e.queries)
 	e.memories = memory.New(memories)
+	e.tools = tool.New(tool.Settings{
+		Namespaces: e.namespaces,
+		Documents:  e.documents,
+		Queries:    e.queries,
+		Memories:   e.memories,
+		BaseURL:    c.BaseURL,
+	})
 	answers := c.Recall
 	answers.Search, answers.Reranker, answers.Synthesizer = e.memories.Search, c.Models.Reranker, c.Models.Synthesizer
 	answers.Preceding, answers.Log = e.memories.PrecedingTurns, c.Log

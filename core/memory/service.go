@@ -74,6 +74,8 @@ type Settings struct {
 	// grants have no secrets.
 	Sealer    port.Sealer
 	Upstreams Upstreams
+	// Passages finds what documents say, for blocks of context; nil: they have memories alone.
+	Passages FindPassages
 	// UpstreamTimeout bounds how long one upstream may take; 0: 10 s.
 	UpstreamTimeout time.Duration
 	Environment     string // shown by the status call; "": DefaultEnvironment
@@ -148,6 +150,7 @@ type Service struct {
 
 	sealer          port.Sealer
 	upstreams       Upstreams
+	passages        FindPassages
 	upstreamTimeout time.Duration
 
 	health health
@@ -188,6 +191,7 @@ func New(s Settings) *Service {
 
 		sealer:          s.Sealer,
 		upstreams:       s.Upstreams,
+		passages:        s.Passages,
 		upstreamTimeout: cmp.Or(s.UpstreamTimeout, upstreamTimeout),
 	}
 	s.Jobs.Register(svc.erasureKind())
@@ -490,7 +494,8 @@ func Operations() []op.Op[*Service] {
 			Timeout: 10 * time.Second,
 			Summary: "Make a block for a prompt of what is remembered of a message",
 			Description: "What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a " +
-				"citation for each marker. Without a language model.",
+				"citation for each marker. With a key that names a namespace, passages of its documents are in it, too. " +
+				"Without a language model.",
 			Faults: faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.PayloadTooLarge),
 		}, (*Service).Context),
 		op.Define(op.Spec{

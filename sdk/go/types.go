@@ -113,6 +113,7 @@ type (
 	MemoryBatch                       = api.MemoryBatch
 	MemoryBatchItem                   = api.MemoryBatchItem
 	MemoryCited                       = api.MemoryCited
+	MemoryCitedPassage                = api.MemoryCitedPassage
 	MemoryContextBlock                = api.MemoryContextBlock
 	MemoryContextQuery                = api.MemoryContextQuery
 	MemoryCreateGrant                 = api.MemoryCreateGrant

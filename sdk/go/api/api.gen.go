@@ -2751,7 +2751,7 @@ type AdminCreateKey struct {
 	// Name for people
 	Name *string `json:"name,omitempty"`
 
-	// Namespace limits a service key to one namespace
+	// Namespace limits a service key to one namespace; gives blocks of context of an integration or personal key passages of it
 	Namespace *string `json:"namespace,omitempty"`
 
 	// ReadOnly refuses whatever changes data; default: false
@@ -2921,7 +2921,7 @@ type AdminIssuedKey struct {
 	// Name for people
 	Name string `json:"name"`
 
-	// Namespace the only one the key reaches; null: all
+	// Namespace the only one that a service key reaches; null: all. For another key, the one whose passages its blocks of context may have; null: none
 	Namespace *string `json:"namespace"`
 
 	// OrganizationId id of its organization
@@ -3060,7 +3060,7 @@ type AdminKey struct {
 	// Name for people
 	Name string `json:"name"`
 
-	// Namespace the only one the key reaches; null: all
+	// Namespace the only one that a service key reaches; null: all. For another key, the one whose passages its blocks of context may have; null: none
 	Namespace *string `json:"namespace"`
 
 	// OrganizationId id of its organization
@@ -4457,20 +4457,47 @@ type MemoryCited struct {
 	Start int64 `json:"start"`
 }
 
+// MemoryCitedPassage defines model for MemoryCitedPassage.
+type MemoryCitedPassage struct {
+	DocumentId string `json:"documentId"`
+
+	// End UTF-8 byte offset after it
+	End int64 `json:"end"`
+
+	// Marker its number in the block
+	Marker    int64  `json:"marker"`
+	Namespace string `json:"namespace"`
+
+	// Page page or slide that it begins on, of a document with pages
+	Page *int64 `json:"page,omitempty"`
+
+	// Score higher is better; not on the scale of memories
+	Score float64 `json:"score"`
+
+	// Start UTF-8 byte offset, in the document's text, of what the block shows of it
+	Start int64 `json:"start"`
+
+	// Title of the document; empty: it has none
+	Title string `json:"title"`
+}
+
 // MemoryContextBlock defines model for MemoryContextBlock.
 type MemoryContextBlock struct {
-	// Citations one for each marker
+	// Citations one for each marker of a memory
 	Citations []MemoryCited `json:"citations"`
 
-	// Context text for a prompt; empty: nothing is remembered
+	// Context text for a prompt; empty: nothing is known
 	Context string `json:"context"`
 
 	// Degraded parts left out of this answer, or that took part with less, and why
 	Degraded []Degraded `json:"degraded"`
 
-	// Omitted memories that were found and do not fit
+	// Omitted memories and passages that were found and do not fit
 	Omitted int64 `json:"omitted"`
-	Success bool  `json:"success"`
+
+	// Passages one for each marker of a passage
+	Passages []MemoryCitedPassage `json:"passages"`
+	Success  bool                 `json:"success"`
 
 	// Tokenizer the model whose tokenizer counted; null: the model does not count, and tokens are estimated
 	Tokenizer *string `json:"tokenizer"`
@@ -4498,6 +4525,9 @@ type MemoryContextQuery struct {
 
 	// MaxTokens the most tokens that the block may have; default: 1000
 	MaxTokens *int64 `json:"maxTokens,omitempty"`
+
+	// Passages how many passages of documents at most, from the namespace that the key names; a key that names none gets none; default: 5
+	Passages *int64 `json:"passages,omitempty"`
 
 	// Query the message that is to be answered
 	Query string `json:"query"`
@@ -9826,7 +9856,7 @@ type ClientInterface interface {
 
 	// MemoriesContextWithBody Make a block for a prompt of what is remembered of a message
 	//
-	// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+	// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. With a key that names a namespace, passages of its documents are in it, too. Without a language model.
 	//
 	// Scope: `memories:read`. Rate class: `memory_read`.
 	//
@@ -9837,7 +9867,7 @@ type ClientInterface interface {
 
 	// MemoriesContext Make a block for a prompt of what is remembered of a message
 	//
-	// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+	// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. With a key that names a namespace, passages of its documents are in it, too. Without a language model.
 	//
 	// Scope: `memories:read`. Rate class: `memory_read`.
 	//
@@ -12272,7 +12302,7 @@ func (c *Client) AdminUsageBytes(ctx context.Context, params *AdminUsageBytesPar
 
 // MemoriesContextWithBody Make a block for a prompt of what is remembered of a message
 //
-// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. With a key that names a namespace, passages of its documents are in it, too. Without a language model.
 //
 // Scope: `memories:read`. Rate class: `memory_read`.
 //
@@ -12293,7 +12323,7 @@ func (c *Client) MemoriesContextWithBody(ctx context.Context, params *MemoriesCo
 
 // MemoriesContext Make a block for a prompt of what is remembered of a message
 //
-// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. With a key that names a namespace, passages of its documents are in it, too. Without a language model.
 //
 // Scope: `memories:read`. Rate class: `memory_read`.
 //

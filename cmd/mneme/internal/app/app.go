@@ -367,7 +367,7 @@ func (a *App) handler(ctx context.Context) (http.Handler, error) {
 		BaseURL:        base,
 		AllowedOrigins: s.Config.Server.AllowedOrigins,
 		Authenticate: func(ctx context.Context, bearer string) (ident.Principal, error) {
-			return identified(ctx)(a.Keys.Verify(ctx, bearer, op.Namespace))
+			return identified(ctx)(a.Keys.Verify(ctx, bearer, key.FamilyOf(bearer)))
 		},
 	}
 	measured := map[string]http.Handler{"GET /metrics": a.Metrics.Handler()}

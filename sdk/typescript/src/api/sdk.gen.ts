@@ -422,7 +422,7 @@ export const memoriesRemember = <ThrowOnError extends boolean = false>(options: 
 /**
  * Make a block for a prompt of what is remembered of a message
  *
- * What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+ * What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. With a key that names a namespace, passages of its documents are in it, too. Without a language model.
  *
  * Scope: `memories:read`. Rate class: `memory_read`.
  */

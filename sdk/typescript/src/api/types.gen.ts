@@ -230,7 +230,7 @@ export type AdminCreateKey = {
      */
     read_only?: boolean;
     /**
-     * limits a service key to one namespace
+     * limits a service key to one namespace; gives blocks of context of an integration or personal key passages of it
      */
     namespace?: string | null;
     /**
@@ -542,7 +542,7 @@ export type AdminIssuedKey = {
      */
     read_only: boolean;
     /**
-     * the only one the key reaches; null: all
+     * the only one that a service key reaches; null: all. For another key, the one whose passages its blocks of context may have; null: none
      */
     namespace: string | null;
     /**
@@ -708,7 +708,7 @@ export type AdminKey = {
      */
     read_only: boolean;
     /**
-     * the only one the key reaches; null: all
+     * the only one that a service key reaches; null: all. For another key, the one whose passages its blocks of context may have; null: none
      */
     namespace: string | null;
     /**
@@ -2516,10 +2516,39 @@ export type MemoryCited = {
     created_at: number;
 };
 
+export type MemoryCitedPassage = {
+    /**
+     * its number in the block
+     */
+    marker: number;
+    namespace: string;
+    documentId: string;
+    /**
+     * of the document; empty: it has none
+     */
+    title: string;
+    /**
+     * UTF-8 byte offset, in the document's text, of what the block shows of it
+     */
+    start: number;
+    /**
+     * UTF-8 byte offset after it
+     */
+    end: number;
+    /**
+     * page or slide that it begins on, of a document with pages
+     */
+    page?: number;
+    /**
+     * higher is better; not on the scale of memories
+     */
+    score: number;
+};
+
 export type MemoryContextBlock = {
     success: boolean;
     /**
-     * text for a prompt; empty: nothing is remembered
+     * text for a prompt; empty: nothing is known
      */
     context: string;
     /**
@@ -2531,11 +2560,15 @@ export type MemoryContextBlock = {
      */
     tokenizer: string | null;
     /**
-     * one for each marker
+     * one for each marker of a memory
      */
     citations: Array<MemoryCited>;
     /**
-     * memories that were found and do not fit
+     * one for each marker of a passage
+     */
+    passages: Array<MemoryCitedPassage>;
+    /**
+     * memories and passages that were found and do not fit
      */
     omitted: number;
     /**
@@ -2561,6 +2594,10 @@ export type MemoryContextQuery = {
      * how many memories at most; default: 20
      */
     limit?: number | null;
+    /**
+     * how many passages of documents at most, from the namespace that the key names; a key that names none gets none; default: 5
+     */
+    passages?: number | null;
     /**
      * only this container's memories
      */

@@ -211,6 +211,7 @@ from .memory_backends import MemoryBackends
 from .memory_batch import MemoryBatch
 from .memory_batch_item import MemoryBatchItem
 from .memory_cited import MemoryCited
+from .memory_cited_passage import MemoryCitedPassage
 from .memory_context_block import MemoryContextBlock
 from .memory_context_query import MemoryContextQuery
 from .memory_create_grant import MemoryCreateGrant
@@ -625,6 +626,7 @@ __all__ = (
     "MemoryBatch",
     "MemoryBatchItem",
     "MemoryCited",
+    "MemoryCitedPassage",
     "MemoryContextBlock",
     "MemoryContextQuery",
     "MemoryCreateGrant",
