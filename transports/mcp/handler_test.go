@@ -200,7 +200,13 @@ func (s *site) post(body string, headers ...string) answer {
 // postTo posts to the site's URL as it stands.
 func (s *site) postTo(body string, headers ...string) answer {
 	s.t.Helper()
-	req, err := http.NewRequest("POST", s.url, strings.NewReader(body))
+	return s.send("POST", body, headers...)
+}
+
+// send sends a request to the site's URL with headers in pairs; an empty one is left out.
+func (s *site) send(method, body string, headers ...string) answer {
+	s.t.Helper()
+	req, err := http.NewRequest(method, s.url, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -209,7 +215,14 @@ func (s *site) postTo(body string, headers ...string) answer {
 		req.Header.Set(k, v)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
+		switch name, value := headers[i], headers[i+1]; {
+		case name == "Host":
+			req.Host = value
+		case value == "":
+			req.Header.Del(name)
+		default:
+			req.Header.Set(name, value)
+		}
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
