@@ -57,7 +57,7 @@ RACE_PKGS ?= $$(go list $(PKGS) | awk '!seen[$$0]++' | grep -v -e /cmd/mneme/cli
   -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/packages$$ -e /cmd/mneme/test/protocols$$ -e /cmd/mneme/test/sdk$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$ \
   -e /cmd/mneme/test/arm64$$ -e /cmd/mneme/test/wine$$)
 test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
-	CGO_ENABLED=1 go test -vet=off -exec 'env CGO_ENABLED=0' -race -short '-gcflags=modernc.org/...=-d=checkptr=0' -timeout 40m $(RACE_PKGS)
+	CGO_ENABLED=1 go test -vet=off -exec 'env CGO_ENABLED=0' -race -short '-gcflags=modernc.org/...=-d=checkptr=0' -p $(AT_ONCE) -timeout 40m $(RACE_PKGS)
 
 tours: ## what the documentation tells a newcomer to type, over each set of backends of configs/examples
 	go test -count=1 -v -timeout 20m ./cmd/mneme/test/tours
