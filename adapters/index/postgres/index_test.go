@@ -72,19 +72,7 @@ func TestContract(t *testing.T) {
 			if name == "graph" {
 				settle = func(t testing.TB, x port.Index, _ port.Partition) { waitIndexed(t, dsns[x], 1) }
 			}
-			tables := func(dsn string) error {
-				c := postgres.Default()
-				c.DSN = registry.Secret(dsn)
-				if change != nil {
-					change(&c)
-				}
-				x, err := postgres.Open(t.Context(), c, postgres.Options{})
-				if err != nil {
-					return err
-				}
-				return x.Close()
-			}
-			indextest.Run(t, func(t testing.TB) port.Index { return at(t, server.Copy(t, name, tables)) }, indextest.Options{
+			indextest.Run(t, func(t testing.TB) port.Index { return at(t, server.Database(t)) }, indextest.Options{
 				Settle: settle,
 				Reopen: func(t testing.TB, x port.Index) port.Index {
 					if err := x.Close(); err != nil {
