@@ -161,7 +161,8 @@ func TestNavigation(t *testing.T) {
 			name = "index.html"
 		}
 		content := string(files[name])
-		if strings.Count(content, `aria-current="page"`) != 1 || !strings.Contains(content, `href="`+name+`" aria-current="page"`) {
+		if strings.Count(content, `aria-current="page"`) != 1 ||
+			!strings.Contains(content, `href="`+name+`" aria-current="page"`) {
 			t.Errorf("docs/%s is not once in the navigation of its page", filepath.Base(file))
 		}
 	}
@@ -308,7 +309,9 @@ func TestSearch(t *testing.T) {
 		if want == "" && len(hits) > 0 {
 			t.Errorf("%s: found %q", question, hits)
 		}
-		if want != "" && !slices.ContainsFunc(hits[:min(3, len(hits))], func(l string) bool { return strings.HasPrefix(l, want) }) {
+		if want != "" && !slices.ContainsFunc(hits[:min(3, len(hits))], func(link string) bool {
+			return strings.HasPrefix(link, want)
+		}) {
 			t.Errorf("%s: found %q, want %s among the first three", question, hits, want)
 		}
 	}

@@ -14,9 +14,10 @@ import (
 
 var typed = regexp.MustCompile("(?s)(?:<!-- file: (\\S+) -->\n)?```(\\w+)\n(.*?\n)```\n")
 
-// Quickstart does in an empty folder what a page of the documentation tells its reader to: it writes the files that are marked as such and
-// runs all shell blocks as one session, with the program in the PATH. Given a server, that one takes the place of the page's
-// own; without one the page's gets a free port. replace are pairs of what stands in a page and what is typed instead.
+// Quickstart does in a folder what a page of the documentation tells its reader to: it writes the files that
+// are marked as such and runs all shell blocks as one session, with the program in the PATH. Given a server, that
+// one takes the place of the page's own; without one the page's gets a free port. replace are pairs of what
+// stands in a page and what is typed instead.
 func Quickstart(t testing.TB, page, dir string, env []string, site *Site, server *Server, replace ...string) Result {
 	t.Helper()
 	var script strings.Builder

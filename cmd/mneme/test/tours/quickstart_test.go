@@ -11,6 +11,8 @@ import (
 
 // Those for applications run beside the SDKs, in cmd/mneme/test/sdk.
 
+var listed = regexp.MustCompile(`(?m)^key_\w+ +app .* live$`)
+
 func TestOperatorsBegin(t *testing.T) {
 	harness.Outside(t)
 	harness.Installed(t, "bash")
@@ -18,7 +20,7 @@ func TestOperatorsBegin(t *testing.T) {
 	if n := strings.Count(out.Stdout, "behind the blue door"); n != 2 { // the second time out of what was restored
 		t.Errorf("the passage was found %d times:\n%s%s", n, out.Stdout, out.Stderr)
 	}
-	if !strings.Contains(out.Stdout, "every configured part works") || !regexp.MustCompile(`(?m)^key_\w+ +app .* live$`).MatchString(out.Stdout) {
+	if !strings.Contains(out.Stdout, "every configured part works") || !listed.MatchString(out.Stdout) {
 		t.Errorf("not all is well, or the key is not listed:\n%s", out.Stdout)
 	}
 }
@@ -30,7 +32,7 @@ func TestVendorsBegin(t *testing.T) {
 		harness.Installed(t, "clang-14") // which the project's build looks for, too
 	}
 	// The long run of a check is the same promise for a moment.
-	out := harness.Quickstart(t, "docs/quickstart-vendor.md", t.TempDir(), nil, nil, nil, "check --quick", "check --long-run=200ms")
+	out := harness.Quickstart(t, "docs/quickstart-vendor.md", t.TempDir(), nil, nil, nil, "--quick", "--long-run=200ms")
 	if !regexp.MustCompile(`(?m)^0 of \d+ checks failed`).MatchString(out.Stdout) ||
 		!strings.Contains(out.Stdout, "behind the blue door") {
 		t.Errorf("the model fails its checks or is not asked:\n%s%s", out.Stdout, out.Stderr)
