@@ -9,7 +9,7 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help site bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -130,6 +130,12 @@ bench-backends: build ## one workload over sets of backends: CONFIGS="a.yaml b.y
 DATA ?= ../shared/data/eval
 eval: build ## retrieval quality over the BEIR-like sets in DATA
 	bin/mneme eval --data .cache/eval $(DATA)/*
+
+SITE ?= dist/site
+SITE_URL ?=
+site: ## the documentation as a site of static files, in dist/site (SITE=), without a network; SITE_URL= for the addresses in llms.txt
+	rm -rf "$(SITE)"
+	go run ./docs/site -out "$(SITE)" -url "$(SITE_URL)"
 
 references: ## what is generated with Go alone: references, the map's imports, assembly
 	go run ./cmd/mneme config reference > configs/reference/config.md

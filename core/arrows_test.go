@@ -365,6 +365,7 @@ var rules = []rule{
 		why: "configuration knows adapters through the registry only, and of core the measured defaults of retrieval " +
 			"and memory and the forms of a sealing key and of the first key",
 	},
+	{folder: "docs/site", may: []string{"github.com/yuin/goldmark"}, why: "the site knows pages, not the program"},
 	{folder: "deploy", bare: true, why: "what packs the program knows nothing of it"},
 	{folder: "samples", bare: true, why: "samples are documents, not code"},
 	{

@@ -90,3 +90,39 @@ func TestFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// refusing is a disk that removes or syncs nothing.
+type refusing struct {
+	disk.FS
+	remove, sync error
+}
+
+func (r refusing) Remove(path string) error {
+	if r.remove != nil {
+		return r.remove
+	}
+	return r.FS.Remove(path)
+}
+
+func (r refusing) SyncDir(path string) error {
+	if r.sync != nil {
+		return r.sync
+	}
+	return r.FS.SyncDir(path)
+}
+
+// A removal that the disk refuses, or may forget in a power cut, is no removal.
+func TestRemovalsThatFail(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, refuses := range []refusing{{remove: syscall.EACCES}, {sync: syscall.EACCES}} {
+		if err := open(t, dir, nil).Write(t.Context(), "packs/aa/x", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		refuses.FS = disk.OS()
+		err := open(t, dir, refuses).Remove(t.Context(), "packs/aa/x")
+		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "this user may not") {
+			t.Errorf("%+v: %v", refuses, err)
+		}
+	}
+}

@@ -162,6 +162,33 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// The key is the environment's where none is given, and a part of an object is read exactly.
+func TestKeyOfTheEnvironment(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIAENVIRONMENT")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret-of-the-environment")
+	s := serve(t)
+	var signed atomic.Pointer[string]
+	look := func(_ http.ResponseWriter, r *http.Request) bool {
+		by := r.Header.Get("Authorization")
+		signed.Store(&by)
+		return false
+	}
+	s.before.Store(&look)
+	p, err := s3.Open("s3://bucket?region=here&endpoint="+s.url, s3.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Write(t.Context(), "packs/aa/x", []byte("0123456789")); err != nil {
+		t.Fatal(err)
+	}
+	if body, err := p.Read(t.Context(), "packs/aa/x", 3, 4); err != nil || string(body) != "3456" {
+		t.Errorf("read %q, %v", body, err)
+	}
+	if by := signed.Load(); by == nil || !strings.Contains(*by, "AKIAENVIRONMENT") {
+		t.Error("signed by another key")
+	}
+}
+
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{

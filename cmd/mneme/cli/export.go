@@ -79,10 +79,10 @@ erased are left out, and so are OAuth grants.
 
 Until it is whole the file is called FILE.part. An export that was stopped goes
 on after its last whole namespace or end user with --resume.`,
-		Example: `  mneme export --out backup.ndjson.gz --data ./data
+		Example: `  mneme export --out mneme.ndjson.gz --data ./data
   mneme export --out acme.ndjson --org acme --namespace handbook --no-vectors
-  mneme export --out backup.ndjson.gz --sign backup.pem  # openssl genpkey -algorithm ed25519 -out backup.pem
-  mneme export --config postgres.yaml --out - | gzip > backup.ndjson.gz
+  mneme export --out mneme.ndjson.gz --sign signing.pem  # openssl genpkey -algorithm ed25519 -out signing.pem
+  mneme export --config postgres.yaml --out - | gzip > mneme.ndjson.gz
   mneme export --namespace handbook --url https://memory.example.org --key "$MNEME_ADMIN_KEY" --out handbook.ndjson.gz`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

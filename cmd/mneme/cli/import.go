@@ -79,8 +79,8 @@ running server, by who has an admin key of its organization (MNEME_ADMIN_KEY).
   mneme import ./notes --namespace notes --watch --prune --yes
   mneme import ./old --namespace old --encoding windows-1252 --dry-run
   mneme import tickets.jsonl.gz --namespace tickets --workers 8
-  mneme import backup.ndjson.gz --data ./data          # written by mneme export
-  mneme import backup.ndjson.gz --data ./data --keys --admin-keys --secrets --verify backup.pub
+  mneme import mneme.ndjson.gz --data ./data          # written by mneme export
+  mneme import mneme.ndjson.gz --data ./data --keys --admin-keys --secrets --verify signing.pub
   mneme import ./docs --namespace docs --url https://memory.example.org --key "$MNEME_KEY"
   mneme import handbook.ndjson.gz --url https://memory.example.org --key "$MNEME_ADMIN_KEY"`,
 		Args: cobra.MinimumNArgs(1),

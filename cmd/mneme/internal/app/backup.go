@@ -89,18 +89,7 @@ type backups struct {
 // makes each: it has the place's lock, and looks then whether one is still due.
 func (a *App) scheduleBackups(store port.Store) error {
 	c := a.settings.Config.Backup
-	if !c.Scheduled() {
-		return nil
-	}
-	dumper, err := Dumper(store)
-	if err != nil {
-		return err
-	}
-	b := &backups{config: c, store: dumper, log: a.settings.Log}
-	b.make = backup.Settings{Program: a.settings.Version, Store: a.settings.Config.Storage.Component}
-	if b.make.Place, b.make.Keys, err = BackupPlace(c); err != nil {
-		return err
-	}
+	b := &backups{config: c, log: a.settings.Log}
 	a.Metrics.Read(metrics.Family{Name: "mneme_backup_last_timestamp_seconds", Type: metrics.Gauge,
 		Help: "When the newest backup was begun, in Unix time; absent until it is known."}, func(emit metrics.Emit) {
 		if at := b.last.Load(); at > 0 {
@@ -111,6 +100,17 @@ func (a *App) scheduleBackups(store port.Store) error {
 		Help: "Backups by the schedule that failed in this process."}, func(emit metrics.Emit) {
 		emit(float64(b.failures.Load()))
 	})
+	if !c.Scheduled() {
+		return nil
+	}
+	var err error
+	if b.store, err = Dumper(store); err != nil {
+		return err
+	}
+	b.make = backup.Settings{Program: a.settings.Version, Store: a.settings.Config.Storage.Component}
+	if b.make.Place, b.make.Keys, err = BackupPlace(c); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

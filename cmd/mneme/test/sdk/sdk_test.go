@@ -160,7 +160,9 @@ func TestTheVersionsAreEqual(t *testing.T) {
 
 // project is what each runtime is tried with.
 type project struct {
-	env []string // the server's URL, and keys
+	env    []string // the server's URL, and keys
+	site   *harness.Site
+	server *harness.Server
 }
 
 func TestInstalled(t *testing.T) {
@@ -178,7 +180,7 @@ func TestInstalled(t *testing.T) {
 		}
 	})
 	service := at.Key("--name", "sdk")
-	p := project{env: []string{
+	p := project{site: at, server: server, env: []string{
 		"MNEME_URL=" + server.URL, "MNEME_API_KEY=" + service, "MNEME_SERVICE_KEY=" + service,
 		"MNEME_ADMIN_KEY=" + at.Key("--name", "sdk", "--type", "admin", "--all-organizations"),
 		"MNEME_INTEGRATION_KEY=" + at.Key("--name", "sdk", "--type", "integration", "--scopes",
@@ -217,6 +219,22 @@ func (p project) lines(t *testing.T, language, file string, run func(dir string,
 	}
 }
 
+// begins does what a quickstart tells of an application, in a folder with a PDF and the package of the SDK, and wants
+// each of the words in what it shows.
+func (p project) begins(t *testing.T, page, dir, packed string, env []string, wants ...string) {
+	t.Helper()
+	harness.Installed(t, "bash")
+	harness.Write(t, filepath.Join(dir, filepath.Base(packed)), harness.Read(t, packed))
+	harness.Write(t, filepath.Join(dir, "report.pdf"), harness.Read(t, filepath.Join(root,
+		"adapters/extract/pdf/testdata/report.pdf")))
+	out := harness.Quickstart(t, page, dir, env, p.site, p.server)
+	for _, want := range wants {
+		if !strings.Contains(out.Stdout, want) {
+			t.Errorf("%s shows no %q:\n%s%s", page, want, out.Stdout, out.Stderr)
+		}
+	}
+}
+
 // pythons are the oldest that the SDK supports and the newest one of this machine.
 func pythons(t *testing.T) []string {
 	t.Helper()
@@ -252,6 +270,13 @@ func (p project) python(t *testing.T) {
 		harness.Do(t, source, env, tools.Path(t, "python/bin/ruff"), "check", "--no-cache", ".")
 		harness.Do(t, source, env, tools.Path(t, "python/bin/ruff"), "format", "--no-cache", "--check", ".")
 		harness.Do(t, source, env, python, "-m", "mypy", "--cache-dir", tools.Path(t, "mypy"))
+	})
+	t.Run("quickstart", func(t *testing.T) {
+		env := []string{"PIP_NO_INDEX=1", "PIP_FIND_LINKS=" + tools.Path(t, "wheels"), "PIP_NO_COMPILE=1"}
+		dir := t.TempDir() // of both, since to make a virtual environment takes longer than all the rest
+		p.begins(t, "docs/quickstart-python.md", dir, found[0], env, "[1] ", "report.pdf, page 2", "Stevenson")
+		p.begins(t, "docs/quickstart-memory.md", dir, found[0], env, "I am allergic to peanuts.", " citations)",
+			"erased: 6 memories")
 	})
 	for _, interpreter := range pythons(t) {
 		t.Run(filepath.Base(interpreter), func(t *testing.T) {
@@ -325,6 +350,10 @@ func (p project) typescript(t *testing.T) {
 			}
 		})
 	}
+	t.Run("quickstart", func(t *testing.T) {
+		env := []string{"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false"}
+		p.begins(t, "docs/quickstart-typescript.md", t.TempDir(), tarball, env, "[1] ", "report.pdf, page 2", "Stevenson")
+	})
 	p.lines(t, "js", "ask.mjs", func(dir string, env []string) harness.Result {
 		if err := os.Symlink(filepath.Join(empty, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
 			t.Fatal(err)

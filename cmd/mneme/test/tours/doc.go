@@ -3,7 +3,7 @@
 // stand. Each runs over every set of backends in configs/examples, with nothing
 // changed but MNEME_CONFIG, against a real PostgreSQL and a Meilisearch that keeps
 // to the protocol. Those of docs/files.md, docs/events.md and docs/sources.md, which no set of backends
-// decides, run over the first.
+// decides, run over the first, and the quickstarts of operators and vendors over none of them.
 //
 //	go test ./cmd/mneme/test/tours -v
 //	MNEME_TEST_MEILISEARCH_URL=http://127.0.0.1:7700 MNEME_TEST_MEILISEARCH_KEY=... go test ./cmd/mneme/test/tours -v
