@@ -1,0 +1,78 @@
+package opensearch_test
+
+import (
+	"crypto/rand"
+	"flag"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/mnemehq/mneme/adapters/index/indextest"
+	"github.com/mnemehq/mneme/adapters/index/opensearch"
+	"github.com/mnemehq/mneme/adapters/index/opensearch/opensearchtest"
+	"github.com/mnemehq/mneme/core/port"
+)
+
+var node = opensearchtest.New()
+
+// Each of the contract's random runs is some hundred requests to a server.
+const rapidChecks = "10"
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", rapidChecks); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	node.Stop()
+	os.Exit(code)
+}
+
+// settings are those of an index of its own, which goes with the test.
+func settings(t testing.TB) opensearch.Config {
+	t.Helper()
+	c := opensearch.Default()
+	c.Hosts = []string{node.URL(t)}
+	c.IndexPrefix = "t" + strings.ToLower(rand.Text())
+	c.Shards, c.Replicas = 2, 0
+	t.Cleanup(func() {
+		if err := opensearch.Delete(c); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func open(t testing.TB, c opensearch.Config) *opensearch.Index {
+	t.Helper()
+	x, err := opensearch.Open(t.Context(), c, opensearch.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.Close() })
+	return x
+}
+
+func contract(t *testing.T, set func(*opensearch.Config)) {
+	configs := map[port.Index]opensearch.Config{}
+	start := func(t testing.TB, c opensearch.Config) port.Index {
+		x := open(t, c)
+		configs[x] = c
+		return x
+	}
+	indextest.Run(t, func(t testing.TB) port.Index {
+		c := settings(t)
+		set(&c)
+		return start(t, c)
+	}, indextest.Options{
+		Chunks: 800,
+		Reopen: func(t testing.TB, x port.Index) port.Index {
+			if err := x.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return start(t, configs[x])
+		},
+	})
+}
+
+func TestContract(t *testing.T) { contract(t, func(*opensearch.Config) {}) }
