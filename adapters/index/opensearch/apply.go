@@ -438,8 +438,7 @@ func (x *Index) sweep(ctx context.Context, generation int64, g string, s state) 
 		x.mu.Unlock()
 	}
 	if err == nil && len(s.Gone) > maxGone {
-		if err = x.call(ctx, request{op: "refresh", method: http.MethodPost, path: "/" + x.alias + "/_refresh",
-			limit: x.cfg.WriteTimeout}, nil); err == nil {
+		if err = x.refresh(ctx); err == nil {
 			s.Gone = nil
 			err = x.write(ctx, g, &s, false)
 		}
@@ -453,7 +452,6 @@ func (x *Index) sweep(ctx context.Context, generation int64, g string, s state) 
 // refreshed. Chunks are never changed, so one that conflicts was deleted already, and a
 // refresh keeps it from being found again.
 func (x *Index) deleteAll(ctx context.Context, g string, query object) error {
-	refresh := ""
 	for range maxTries {
 		var r struct {
 			TimedOut  bool  `json:"timed_out"`
@@ -462,7 +460,7 @@ func (x *Index) deleteAll(ctx context.Context, g string, query object) error {
 			Failures  []any `json:"failures"`
 		}
 		err := x.call(ctx, request{op: "delete chunks", method: http.MethodPost, limit: x.cfg.WriteTimeout,
-			path: "/" + x.alias + "/_delete_by_query?conflicts=proceed&scroll_size=5000&routing=" + g + refresh,
+			path: "/" + x.alias + "/_delete_by_query?conflicts=proceed&scroll_size=5000&routing=" + g,
 			body: object{"query": query}}, &r)
 		switch {
 		case err != nil:
@@ -472,7 +470,9 @@ func (x *Index) deleteAll(ctx context.Context, g string, query object) error {
 		case r.Conflicts == 0:
 			return nil
 		}
-		refresh = "&refresh=true"
+		if err := x.refresh(ctx); err != nil {
+			return err
+		}
 	}
 	return unavailable("delete chunks", &unreachableError{errors.New("other processes delete the same over and over")})
 }
@@ -513,9 +513,15 @@ func (x *Index) Drop(ctx context.Context, p port.Partition) error {
 
 // expunge rewrites the segments that hold deleted documents, where the operator wants that.
 func (x *Index) expunge(ctx context.Context) error {
-	path := "/" + x.alias + "/_refresh"
-	if x.cfg.Expunge {
-		path = "/" + x.alias + "/_forcemerge?only_expunge_deletes=true"
+	if !x.cfg.Expunge {
+		return nil
 	}
-	return x.call(ctx, request{op: "expunge", method: http.MethodPost, path: path, limit: x.cfg.WriteTimeout}, nil)
+	return x.call(ctx, request{op: "expunge", method: http.MethodPost, path: "/" + x.alias + "/_forcemerge?only_expunge_deletes=true",
+		limit: x.cfg.WriteTimeout}, nil)
+}
+
+// refresh lets searches see what was written and deleted in all shards.
+func (x *Index) refresh(ctx context.Context) error {
+	return x.call(ctx, request{op: "refresh", method: http.MethodPost, path: "/" + x.alias + "/_refresh",
+		limit: x.cfg.WriteTimeout}, nil)
 }

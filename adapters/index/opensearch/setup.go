@@ -347,8 +347,7 @@ func (x *Index) retain(ctx context.Context, live []int64) error {
 
 // partitions lists the names of all partitions that the index has something of.
 func (x *Index) partitions(ctx context.Context) ([]string, error) {
-	if err := x.call(ctx, request{op: "refresh", method: http.MethodPost, path: "/" + x.alias + "/_refresh",
-		limit: x.cfg.WriteTimeout}, nil); err != nil {
+	if err := x.refresh(ctx); err != nil {
 		return nil, err
 	}
 	const page = 1000
