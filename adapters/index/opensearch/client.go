@@ -185,7 +185,7 @@ func (x *Index) explain(ctx, limited context.Context, op string, err error) erro
 		return fmt.Errorf("opensearch: %s: %s: %w", op, x.alias, errGone)
 	case a.status == http.StatusUnauthorized:
 		return unavailable(op, fmt.Errorf("OpenSearch refuses username and password; set those of a user it knows: %w", a))
-	case a.kind == kindBlocked && strings.Contains(a.reason, "read-only"):
+	case a.kind == kindBlocked && (strings.Contains(a.reason, "read-only") || strings.Contains(a.reason, "disk usage")):
 		return unavailable(op, fmt.Errorf("the index is blocked for writes, most often because a node's disk was nearly full; "+
 			"free space, then set index.blocks.read_only_allow_delete of %s to null: %w", x.alias, a))
 	case a.kind == kindBlocked:
