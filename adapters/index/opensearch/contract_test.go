@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 // settings are those of an index of its own, which goes with the test.
 func settings(t testing.TB) opensearch.Config {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a node takes too long to start and answer under the race detector")
+	}
 	c := opensearch.Default()
 	c.Hosts = []string{node.URL(t)}
 	c.IndexPrefix = "t" + strings.ToLower(rand.Text())
