@@ -387,7 +387,10 @@ func (x *Index) count(ctx context.Context, g string, s state, documents []string
 		var r searchAnswer
 		if err := x.search(ctx, g, "count", object{"size": 0, "track_total_hits": false,
 			"query": object{"bool": object{"filter": filter, "must_not": not}},
-			"aggs":  object{"n": object{"value_count": object{"field": "a"}}, "l": object{"sum": object{"field": "l"}}}}, &r); err != nil {
+			"aggs": object{
+				"n": object{"value_count": object{"field": "a"}},
+				"l": object{"sum": object{"field": "l"}},
+			}}, &r); err != nil {
 			return 0, 0, err
 		}
 		chunks, length = chunks+int64(r.Aggregations.N.Value), length+int64(r.Aggregations.L.Value)
@@ -466,7 +469,8 @@ func (x *Index) deleteAll(ctx context.Context, g string, query object) error {
 		case err != nil:
 			return err
 		case r.TimedOut || len(r.Failures) > 0:
-			return unavailable("delete chunks", &unreachableError{fmt.Errorf("%d are deleted, some failed: %.300v", r.Deleted, r.Failures)})
+			return unavailable("delete chunks",
+				&unreachableError{fmt.Errorf("%d are deleted, some failed: %.300v", r.Deleted, r.Failures)})
 		case r.Conflicts == 0:
 			return nil
 		}
@@ -516,8 +520,8 @@ func (x *Index) expunge(ctx context.Context) error {
 	if !x.cfg.Expunge {
 		return nil
 	}
-	return x.call(ctx, request{op: "expunge", method: http.MethodPost, path: "/" + x.alias + "/_forcemerge?only_expunge_deletes=true",
-		limit: x.cfg.WriteTimeout}, nil)
+	return x.call(ctx, request{op: "expunge", method: http.MethodPost, limit: x.cfg.WriteTimeout,
+		path: "/" + x.alias + "/_forcemerge?only_expunge_deletes=true"}, nil)
 }
 
 // refresh lets searches see what was written and deleted in all shards.

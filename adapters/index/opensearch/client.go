@@ -127,7 +127,7 @@ func (x *Index) send(ctx context.Context, r request, body []byte, kind string, o
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close() //nolint:errcheck // it was read
+	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return err
@@ -192,13 +192,15 @@ func (x *Index) explain(ctx, limited context.Context, op string, err error) erro
 		return unavailable(op, &unreachableError{fmt.Errorf("the cluster or the index is blocked; see GET _cluster/health and "+
 			"the index's settings index.blocks: %w", a)})
 	case a.status == http.StatusForbidden:
-		return unavailable(op, fmt.Errorf("the user may not do this; give it the permissions that docs/opensearch.md names: %w", a))
+		return unavailable(op, fmt.Errorf("the user may not do this; give it the permissions that docs/opensearch.md "+
+			"names: %w", a))
 	case a.status == http.StatusRequestEntityTooLarge:
 		return unavailable(op, fmt.Errorf("a request is larger than the nodes' http.max_content_length; lower bulk_mb: %w", a))
 	case a.status == http.StatusTooManyRequests:
 		return unavailable(op, &unreachableError{fmt.Errorf("the nodes have too much to do: %w", a)})
 	case a.status >= 500:
-		return unavailable(op, &unreachableError{fmt.Errorf("a shard or the cluster can't answer; see GET _cluster/health: %w", a)})
+		return unavailable(op, &unreachableError{fmt.Errorf("a shard or the cluster can't answer; see GET "+
+			"_cluster/health: %w", a)})
 	}
 	return unavailable(op, a)
 }

@@ -111,7 +111,8 @@ func (c Config) Validate() error {
 		bad("username", "username and password are set together or not at all")
 	}
 	if !prefixForm.MatchString(c.IndexPrefix) {
-		bad("index_prefix", "must be 1 to 64 lower-case letters, digits, hyphens and underscores, and begin with a letter or digit")
+		bad("index_prefix", "must be 1 to 64 lower-case letters, digits, hyphens and underscores, and begin with a letter or "+
+			"digit")
 	}
 	if c.Refresh != Immediate && c.Refresh != Interval {
 		bad("refresh", "must be %s or %s", Immediate, Interval)

@@ -54,7 +54,8 @@ type searchAnswer struct {
 // whole refuses an answer that lacks what a shard has.
 func (r *searchAnswer) whole() error {
 	if r.TimedOut || r.Shards.Failed > 0 || r.Shards.Successful < r.Shards.Total {
-		return unavailable("search", &unreachableError{fmt.Errorf("%d of %d shards answered, in time: %v; see GET _cluster/health",
+		return unavailable("search", &unreachableError{fmt.Errorf("%d of %d shards answered, in time: %v; see GET "+
+			"_cluster/health",
 			r.Shards.Successful, r.Shards.Total, !r.TimedOut)})
 	}
 	return nil
@@ -153,7 +154,8 @@ func (x *Index) searchOnce(ctx context.Context, p port.Partition, g string, q po
 	case s.found && s.Version != x.version, !s.found && x.noted(p.Generation()):
 		return nil, s, port.ErrGap
 	case q.Retriever == port.Vector && s.Dimensions > 0 && len(q.Vector) != s.Dimensions:
-		return nil, s, fmt.Errorf("opensearch: the query's vector has %d dimensions, the partition's %d", len(q.Vector), s.Dimensions)
+		return nil, s, fmt.Errorf("opensearch: the query's vector has %d dimensions, the partition's %d", len(q.Vector),
+			s.Dimensions)
 	case s.Chunks == 0, q.Retriever == port.Vector && s.Dimensions == 0:
 		return nil, s, nil
 	}
@@ -172,7 +174,8 @@ func (x *Index) searchOnce(ctx context.Context, p port.Partition, g string, q po
 		}
 		query = weighted(terms, filter, not, q.Explain, func(i int) (float64, object) {
 			n, df := float64(s.Chunks), float64(min(df[i], s.Chunks))
-			return terms[i].weight * math.Log(1+(n-df+.5)/(df+.5)) * (x.cfg.Keyword.K1 + 1), object{"saturation": object{"pivot": pivot}}
+			idf := math.Log(1 + (n-df+.5)/(df+.5))
+			return terms[i].weight * idf * (x.cfg.Keyword.K1 + 1), object{"saturation": object{"pivot": pivot}}
 		})
 	default:
 		weigh := func(i int) float64 { return terms[i].weight }
@@ -284,7 +287,8 @@ func (x *Index) vectorQuery(s state, q port.IndexQuery, filter, not []object) ob
 // sparseTerms reads a query's terms.
 func sparseTerms(q port.IndexQuery) ([]queryTerm, error) {
 	if q.SparseWeights != nil && len(q.SparseTerms) != len(q.SparseWeights) {
-		return nil, fmt.Errorf("opensearch: the query has %d sparse terms and %d weights", len(q.SparseTerms), len(q.SparseWeights))
+		return nil, fmt.Errorf("opensearch: the query has %d sparse terms and %d weights", len(q.SparseTerms),
+			len(q.SparseWeights))
 	}
 	var terms []queryTerm
 	for i, t := range q.SparseTerms {

@@ -75,7 +75,8 @@ func (x *Index) checkVersion(ctx context.Context) error {
 		return err
 	}
 	if info.Version.Distribution != "opensearch" {
-		return operatorFault("the server at hosts is not OpenSearch but says %q; name the nodes of an OpenSearch of %d.%d or later",
+		return operatorFault("the server at hosts is not OpenSearch but says %q; name the nodes of an OpenSearch of %d.%d or "+
+			"later",
 			info.Version.Number, minMajor, minMinor)
 	}
 	major, minor, ok := parseVersion(info.Version.Number)
@@ -126,7 +127,8 @@ func (x *Index) create(ctx context.Context) error {
 	if x.cfg.Refresh == Interval {
 		interval = fmt.Sprintf("%dms", x.cfg.RefreshInterval.Milliseconds())
 	}
-	err := x.call(ctx, request{op: "create the index", method: http.MethodPut, path: "/" + x.alias + "-1", limit: x.cfg.WriteTimeout,
+	err := x.call(ctx, request{op: "create the index", method: http.MethodPut, path: "/" + x.alias + "-1",
+		limit: x.cfg.WriteTimeout,
 		body: object{
 			"aliases":  object{x.alias: object{"is_write_index": true}},
 			"mappings": wantedMapping(),
@@ -199,8 +201,8 @@ func (x *Index) checkIndex(ctx context.Context) error {
 			return operatorFault("index.knn of the index %s is not set: %s", name, remake)
 		}
 		if interval := fmt.Sprint(is.Settings["index.refresh_interval"]); x.cfg.Refresh == Interval && interval == "-1" {
-			return operatorFault("refresh is interval, and the index %s never refreshes by itself: set its index.refresh_interval, "+
-				"or refresh to immediate", name)
+			return operatorFault("refresh is interval, and the index %s never refreshes by itself: set its "+
+				"index.refresh_interval, or refresh to immediate", name)
 		}
 		fields := map[int]bool{}
 		if fmt.Sprint(is.Mappings.Dynamic) != "strict" || fmt.Sprint(is.Mappings.Routing["required"]) != "true" ||
@@ -209,7 +211,8 @@ func (x *Index) checkIndex(ctx context.Context) error {
 		}
 		for field, want := range wantedMapping()["properties"].(object) {
 			if got := is.Mappings.Properties[field].Type; got != want.(object)["type"] && (field != "m" || got != "") {
-				return operatorFault("the field %s of the index %s is %q, not %q: %s", field, name, got, want.(object)["type"], remake)
+				return operatorFault("the field %s of the index %s is %q, not %q: %s", field, name, got, want.(object)["type"],
+					remake)
 			}
 		}
 		for field, got := range is.Mappings.Properties {
@@ -217,7 +220,8 @@ func (x *Index) checkIndex(ctx context.Context) error {
 				continue
 			}
 			if got.Method.Engine != "lucene" || got.Method.Space != "cosinesimil" || field != vectorField(got.Dimension) {
-				return operatorFault("the field %s of the index %s has the engine %q and space %q, not lucene and cosinesimil: %s",
+				return operatorFault("the field %s of the index %s has the engine %q and space %q, not lucene and "+
+					"cosinesimil: %s",
 					field, name, got.Method.Engine, got.Method.Space, remake)
 			}
 			fields[got.Dimension] = true
@@ -268,11 +272,12 @@ func (x *Index) Ping(ctx context.Context) error {
 	var health struct {
 		Status string `json:"status"`
 	}
-	err := x.call(ctx, request{op: "health", method: http.MethodGet, path: "/_cluster/health/" + x.alias + "?timeout=1s&level=cluster"},
-		&health)
+	err := x.call(ctx, request{op: "health", method: http.MethodGet,
+		path: "/_cluster/health/" + x.alias + "?timeout=1s&level=cluster"}, &health)
 	if err == nil && health.Status == "red" {
 		err = unavailable("health", &unreachableError{errors.New("the index is red, a primary shard has no node: see GET " +
-			"_cluster/allocation/explain, and bring the node back; if it is lost, delete the index, which is rebuilt from the store")})
+			"_cluster/allocation/explain, and bring the node back; if it is lost, delete the index, which is rebuilt from the " +
+			"store")})
 	}
 	return err
 }
@@ -284,7 +289,8 @@ func (c Config) deleteIndex(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = x.call(ctx, request{op: "delete the index", method: http.MethodDelete, path: "/" + x.alias + "-1", limit: c.WriteTimeout}, nil)
+	err = x.call(ctx, request{op: "delete the index", method: http.MethodDelete, path: "/" + x.alias + "-1",
+		limit: c.WriteTimeout}, nil)
 	if errors.Is(err, errGone) {
 		err = nil
 	}

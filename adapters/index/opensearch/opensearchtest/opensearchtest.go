@@ -138,7 +138,7 @@ func (s *Server) start(jars string) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close() //nolint:errcheck // the node has its own
+	defer log.Close()
 	node.Stdout, node.Stderr = log, log
 	node.WaitDelay = 10 * time.Second // nothing it keeps is wanted any more: it is killed
 	if err := node.Start(); err != nil {
