@@ -5,7 +5,7 @@ GOLANGCI_VERSION := v2.15.0
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients model-clients sdk sdk-tools sdk-test build test test-times test-tenants endurance source-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch
+.PHONY: help bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch opensearch-contract
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ ITEMS ?= 1000000
 source-scale: ## a source of ITEMS items, followed first and again: time, memory, rows and bytes of each run
 	go test -run '^$$' -bench '^BenchmarkScale$$' -benchtime 1x -timeout 0 ./core/source -items $(ITEMS)
 
+CHUNKS ?= 1000000
+backup-scale: ## backups of CHUNKS chunks, first, again and changed, and a restore: time, memory and bytes of each
+	go test -run '^$$' -bench '^BenchmarkScale$$' -benchtime 1x -timeout 0 ./core/backup -chunks $(CHUNKS)
+
 EVENTS ?= 100000
 webhook-scale: ## EVENTS= events wait for an endpoint that sleeps, go to one that fails at random, and through rotations: order, time and memory
 	EVENTS=$(EVENTS) go test ./core/webhook -run '^(TestASleepingEndpoint|TestAReceiverThatFailsAtRandom|TestRotationUnderLoad)$$' -count=1 -v -timeout 3h
@@ -44,8 +48,8 @@ power-cuts: ## what every single step of the store and the index leaves when the
 # one that tries a model after the other: it would see one call at a time. -short leaves
 # out more of that kind. Pointers of SQLite, which is translated from C, are not checked.
 RACE_PKGS ?= $$(go list $(PKGS) | awk '!seen[$$0]++' | grep -v -e /cmd/mneme/cli$$ -e /cmd/mneme/test/browser$$ \
-  -e /cmd/mneme/test/clients$$ -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/endurance$$ -e /cmd/mneme/test/faults$$ \
-  -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/packages$$ -e /cmd/mneme/test/sdk$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$ \
+  -e /cmd/mneme/test/clients$$ -e /cmd/mneme/test/contract$$ -e /cmd/mneme/test/endurance$$ -e /cmd/mneme/test/faults$$ -e /cmd/mneme/test/integrations$$ \
+  -e /cmd/mneme/test/mcp$$ -e /cmd/mneme/test/models$$ -e /cmd/mneme/test/move$$ -e /cmd/mneme/test/packages$$ -e /cmd/mneme/test/protocols$$ -e /cmd/mneme/test/sdk$$ -e /cmd/mneme/test/tenants$$ -e /cmd/mneme/test/tours$$ \
   -e /cmd/mneme/test/arm64$$ -e /cmd/mneme/test/wine$$)
 test-race: ## the tests that run in one process, under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -short '-gcflags=modernc.org/...=-d=checkptr=0' -timeout 40m $(RACE_PKGS)
@@ -79,6 +83,9 @@ mcp-clients: ## the MCP clients (npm, PyPI) and the Node.js that cmd/mneme/test/
 clients: ## generators of clients and libraries of webhooks (npm, PyPI, Go) for cmd/mneme/test/clients and tours
 	sh cmd/mneme/test/clients/install.sh
 
+protocol-clients: ## other services' clients (npm, PyPI, Go) for cmd/mneme/test/protocols
+	sh cmd/mneme/test/protocols/install.sh
+
 sdk-tools: ## what cmd/mneme/test/sdk tries the SDKs with: runtimes and checkers (npm, PyPI); their generators come with clients
 	sh cmd/mneme/test/sdk/install.sh
 
@@ -87,6 +94,13 @@ sdk: ## the generated layers of the SDKs, of docs/openapi.yaml (make clients sdk
 
 sdk-test: ## the SDKs as they are installed, on each runtime (make clients sdk-tools first)
 	go test -count=1 -v ./cmd/mneme/test/sdk
+
+integration-tools: ## the frameworks of integrations/, in the versions that are pinned (PyPI; make sdk-tools, too)
+	sh cmd/mneme/test/integrations/install.sh
+
+integrations-test: ## the packages of integrations/ as they are installed, under their frameworks' suites (make sdk-tools integration-tools first)
+	MNEME_INTEGRATIONS=1 MNEME_TEST_REQUIRE=1 go test -count=1 -v ./cmd/mneme/test/integrations
+	sh cmd/mneme/test/integrations/passed.sh --record
 
 model-clients: ## the model providers' clients that adapters/model/remotetest runs, from PyPI
 	sh adapters/model/remotetest/install.sh .cache/model-clients
@@ -121,7 +135,7 @@ bundle: ## bundles that assistants install by a click (.mcpb), in bin/: BUNDLE_V
 	sh deploy/mcpb/build.sh bin $(BUNDLE_VERSION) $(TARGETS)
 
 VERSION ?=
-package-tools: ## nfpm and cyclonedx-gomod, which make packages (from Go's proxy)
+package-tools: ## nfpm and cyclonedx-gomod, which make packages, and helm, which reads the chart (from Go's proxy)
 	sh deploy/packages/install.sh .cache/package-tools
 
 packages: ## archives, deb, rpm and their sums, in dist/: VERSION=x.y.z, TARGETS="linux/amd64 ..." (make package-tools first)
@@ -134,7 +148,7 @@ browser-tools: ## what drives the browser of cmd/mneme/test/browser, from npm (t
 	sh cmd/mneme/test/browser/install.sh
 
 screenshots: ## take the pictures of docs/console.md again (needs what the browser's tests need)
-	MNEME_SCREENSHOTS=1 go test -count=1 ./cmd/mneme/test/browser -run '^TestPicturesOfTheDocs$$'
+	MNEME_SCREENSHOTS=1 go test -count=1 ./cmd/mneme/test/browser -run '^TestEveryPage$$/^PicturesOfTheDocs$$'
 
 contract-tools: ## what cmd/mneme/test/contract runs: schemathesis, generators of clients (needs python3, mvn, npm)
 	sh cmd/mneme/test/contract/install.sh

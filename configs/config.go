@@ -13,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/memory/recall"
 	"github.com/mnemehq/mneme/core/port"
@@ -24,29 +26,38 @@ import (
 
 // Config is the operator's whole configuration.
 type Config struct {
-	DataDir  string                        `yaml:"data_dir" env:"MNEME_DATA" help:"Folder that holds all durable data. Relative to the working directory."`
-	CacheDir string                        `yaml:"cache_dir" env:"MNEME_CACHE" help:"Folder for files that can be rebuilt, such as compiled models. Empty: the user's cache folder."`
-	Storage  registry.Selection            `yaml:"storage" kind:"storage" help:"The system of record. One key names the component; its value is that component's configuration."`
-	Keyword  registry.Selection            `yaml:"keyword" kind:"index" retriever:"keyword" help:"The index of keyword search."`
-	Vector   registry.Selection            `yaml:"vector" kind:"index" retriever:"vector" help:"The index of vector search. The same component with equal settings under several keys is opened once."`
-	Sparse   registry.Selection            `yaml:"sparse" kind:"index" retriever:"sparse" help:"The index of learned-sparse search."`
-	Models   map[string]registry.Selection `yaml:"models" kind:"model" help:"Models by a name of your choice. They are added to the built-in ones; a built-in model that no role names is not loaded."`
-	Roles    Roles                         `yaml:"roles" help:"Which model does what."`
-	Limits   Limits                        `yaml:"limits" help:"Rate limits per key, and what the process takes on at once."`
-	Server   Server                        `yaml:"server" help:"The HTTP server."`
-	Timeouts Timeouts                      `yaml:"timeouts" help:"How long an operation may take before it answers 504."`
-	Query    Query                         `yaml:"query" help:"How the retrievers of a query are fused."`
-	Memory   Memory                        `yaml:"memory" help:"Searching and recalling the memories of end users."`
-	OAuth    OAuth                         `yaml:"oauth" help:"Lets MCP clients that cannot send an API key connect: a page asks the user for a key, and the client gets tokens that stand for it. Off unless enabled; no route of it exists then."`
-	Sources  Sources                       `yaml:"sources" help:"Keeps namespaces in step with folders, repositories, sites, feeds and buckets. Off unless enabled; every route of it answers 503 then."`
-	Events   Events                        `yaml:"events" help:"What is kept of what happens, for those who read /events."`
-	Seal     Seal                          `yaml:"seal" help:"The sealing key: secrets of other systems, such as a source's password, are kept encrypted with it. Keep a copy where the backups of the store are not."`
-	Usage    Usage                         `yaml:"usage" help:"What is done on whose account, by the hour, which administrators read."`
-	Audit    Audit                         `yaml:"audit" help:"The log of who did what, which administrators read."`
-	Console  Console                       `yaml:"console" help:"The pages at /console, where people see what is stored, ask it, and run the server. Signing in takes an admin key, or a link that 'mneme console open' prints."`
-	Files    Files                         `yaml:"files" help:"Reading files that are uploaded or imported."`
-	Pull     Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
-	Log      Log                           `yaml:"log" help:"Logging, to standard error."`
+	DataDir   string                        `yaml:"data_dir" env:"MNEME_DATA" help:"Folder that holds all durable data. Relative to the working directory."`
+	CacheDir  string                        `yaml:"cache_dir" env:"MNEME_CACHE" help:"Folder for files that can be rebuilt, such as compiled models. Empty: the user's cache folder."`
+	Storage   registry.Selection            `yaml:"storage" kind:"storage" help:"The system of record. One key names the component; its value is that component's configuration."`
+	Keyword   registry.Selection            `yaml:"keyword" kind:"index" retriever:"keyword" help:"The index of keyword search."`
+	Vector    registry.Selection            `yaml:"vector" kind:"index" retriever:"vector" help:"The index of vector search. The same component with equal settings under several keys is opened once."`
+	Sparse    registry.Selection            `yaml:"sparse" kind:"index" retriever:"sparse" help:"The index of learned-sparse search."`
+	Models    map[string]registry.Selection `yaml:"models" kind:"model" help:"Models by a name of your choice. They are added to the built-in ones; a built-in model that no role names is not loaded."`
+	Roles     Roles                         `yaml:"roles" help:"Which model does what."`
+	Aliases   map[string][]string           `yaml:"aliases" help:"Further names of models, such as e5-small-v2: [text-embedding-3-small], for clients whose model cannot be chosen. A built-in model that has one is loaded though no role names it."`
+	Protocols Protocols                     `yaml:"protocols" help:"Protocols of other services, which their clients speak to this one. One that is false answers 404 to all of its calls."`
+	Limits    Limits                        `yaml:"limits" help:"Rate limits per key, and what the process takes on at once."`
+	Server    Server                        `yaml:"server" help:"The HTTP server."`
+	Timeouts  Timeouts                      `yaml:"timeouts" help:"How long an operation may take before it answers 504."`
+	Query     Query                         `yaml:"query" help:"How the retrievers of a query are fused."`
+	Memory    Memory                        `yaml:"memory" help:"Searching and recalling the memories of end users."`
+	OAuth     OAuth                         `yaml:"oauth" help:"Lets MCP clients that cannot send an API key connect: a page asks the user for a key, and the client gets tokens that stand for it. Off unless enabled; no route of it exists then."`
+	Sources   Sources                       `yaml:"sources" help:"Keeps namespaces in step with folders, repositories, sites, feeds and buckets. Off unless enabled; every route of it answers 503 then."`
+	Events    Events                        `yaml:"events" help:"What is kept of what happens, for those who read /events."`
+	Seal      Seal                          `yaml:"seal" help:"The sealing key: secrets of other systems, such as a source's password, are kept encrypted with it. Keep a copy where the backups of the store are not."`
+	FirstKey  FirstKey                      `yaml:"first_key" help:"The admin key that 'mneme serve' makes in a store without keys, of all organizations. Once there is a key it does nothing."`
+	Usage     Usage                         `yaml:"usage" help:"What is done on whose account, by the hour, which administrators read."`
+	Audit     Audit                         `yaml:"audit" help:"The log of who did what, which administrators read."`
+	Backup    Backup                        `yaml:"backup" help:"Backups of everything that is stored: where they are kept, and when the server makes them."`
+	Console   Console                       `yaml:"console" help:"The pages at /console, where people see what is stored, ask it, and run the server. Signing in takes an admin key, or a link that 'mneme console open' prints."`
+	Files     Files                         `yaml:"files" help:"Reading files that are uploaded or imported."`
+	Pull      Pull                          `yaml:"pull" help:"Where 'mneme models pull' gets models from. The server fetches none."`
+	Log       Log                           `yaml:"log" help:"Logging, to standard error."`
+}
+
+// Protocols says which protocols of others are spoken.
+type Protocols struct {
+	OpenAI bool `yaml:"openai" help:"Embeddings and models below /v1, as OpenAI's clients call them (docs/openai.md)."`
 }
 
 // Off is the role value that leaves a role without a model.
@@ -292,6 +303,24 @@ func (s Seal) validate(report func(path, format string, args ...any)) {
 	}
 }
 
+// FirstKey says what the first key of a new installation is.
+type FirstKey struct {
+	Key  registry.Secret `yaml:"key" env:"MNEME_FIRST_KEY" help:"The key, as 'mneme keys secret' prints one. Empty: none."`
+	File string          `yaml:"file" env:"MNEME_FIRST_KEY_FILE" help:"File with the key, instead. Where it is missing and the store has no keys, one is made and written there, for this user alone (0600)."`
+}
+
+func (f FirstKey) validate(report func(path, format string, args ...any)) {
+	if f.Key == "" {
+		return
+	}
+	if err := key.CheckFirst(f.Key.Reveal()); err != nil {
+		report("first_key.key", "%s", fault.From(err).Message)
+	}
+	if f.File != "" {
+		report("first_key.file", "is beside first_key.key (MNEME_FIRST_KEY); leave one of them out")
+	}
+}
+
 // Files says how files are read.
 type Files struct {
 	Remote registry.Selection `yaml:"remote" kind:"extractor" help:"A server of yours that reads what this program does not. off: none. tika: Apache Tika, for DOC, PPT, RTF and more. docling: docling-serve, for scanned pages. It gets the files of all organizations."`
@@ -398,13 +427,14 @@ func Default(r *registry.Registry) *Config {
 			AccessTokenLifetime:  15 * time.Minute,
 			RefreshTokenLifetime: 30 * 24 * time.Hour,
 		},
-		Console: Console{Enabled: true, Session: 12 * time.Hour, Passwords: true},
-		Sources: Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
-		Events:  Events{Record: "subscribed", Retention: 30 * 24 * time.Hour},
-		Usage:   Usage{Retention: 400 * 24 * time.Hour},
-		Audit:   Audit{Level: "admin", Retention: 400 * 24 * time.Hour},
-		Files:   Files{Remote: selected(r.Extractor, defaultRemote)},
-		Log:     Log{Level: "info", Format: "text"},
+		Console:   Console{Enabled: true, Session: 12 * time.Hour, Passwords: true},
+		Sources:   Sources{Workers: 2, MaxItemMB: 64, Stall: 10 * time.Minute},
+		Events:    Events{Record: "subscribed", Retention: 30 * 24 * time.Hour},
+		Usage:     Usage{Retention: 400 * 24 * time.Hour},
+		Audit:     Audit{Level: "admin", Retention: 400 * 24 * time.Hour},
+		Files:     Files{Remote: selected(r.Extractor, defaultRemote)},
+		Protocols: Protocols{OpenAI: true},
+		Log:       Log{Level: "info", Format: "text"},
 	}
 }
 
@@ -454,6 +484,22 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 		}
 		if name == c.Roles.Embed || name == c.Roles.Sparse {
 			report(at, "%s is in use: name models that were before", name)
+		}
+	}
+	taken := map[string]string{}
+	for _, of := range sortedKeys(c.Aliases) {
+		if _, ok := c.Models[of]; !ok {
+			report("aliases."+of, "no model is named %q%s", of, registry.Suggest(of, c.ModelNames()))
+		}
+		for i, alias := range c.Aliases[of] {
+			at := fmt.Sprintf("aliases.%s[%d]", of, i)
+			if _, ok := c.Models[alias]; ok || alias == "" {
+				report(at, "%q is no further name: it is empty, or a model's own", alias)
+			}
+			if other, ok := taken[alias]; ok {
+				report(at, "%q is a name of %s already", alias, other)
+			}
+			taken[alias] = of
 		}
 	}
 	if _, ok := c.Models[Off]; ok {
@@ -548,6 +594,8 @@ func (c *Config) validate(report func(path, format string, args ...any)) {
 	}
 	c.OAuth.validate(c.Server.BaseURL, report)
 	c.Seal.validate(report)
+	c.FirstKey.validate(report)
+	c.Backup.validate(report)
 	for name, p := range c.Pull.Publishers {
 		p.validate(name, report)
 	}
@@ -674,6 +722,17 @@ func (r Rate) MarshalText() ([]byte, error) {
 
 // Pattern is the regular expression of the form, for the JSON Schema.
 func (Rate) Pattern() string { return `^(0|[0-9]+/(s|min|h)( burst [0-9]+)?)$` }
+
+// ByAlias is the model that each alias names.
+func (c *Config) ByAlias() map[string]string {
+	out := map[string]string{}
+	for of, aliases := range c.Aliases {
+		for _, alias := range aliases {
+			out[alias] = of
+		}
+	}
+	return out
+}
 
 // ModelNames lists the configured models by name.
 func (c *Config) ModelNames() []string { return sortedKeys(c.Models) }

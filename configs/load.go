@@ -84,7 +84,7 @@ func Load(r *registry.Registry, s Source) (*Config, error) {
 	for name := range builtin {
 		_, given := d.places["models."+name]
 		if !given && name != roles.Embed && name != roles.Sparse && name != roles.Rerank && name != roles.Synthesize &&
-			!slices.Contains(roles.Previous, name) {
+			!slices.Contains(roles.Previous, name) && len(c.Aliases[name]) == 0 {
 			delete(c.Models, name)
 		}
 	}

@@ -94,6 +94,12 @@ var rules = []rule{
 		may:    []string{"core/dataset", "core/ingest", "core/port", "core/filter"},
 		why:    "a service knows ports, not adapters, transports or other services' internals",
 	},
+	{
+		folder: "core/backup",
+		may: []string{"core/port", "core/packing", "filippo.io/age", "github.com/klauspost/compress",
+			"golang.org/x/crypto/chacha20poly1305"},
+		why: "a backup is of rows, whatever store and place they are of",
+	},
 	service("namespace"),
 	service("document", "core/job", "core/reindex"),
 	service("query"),
@@ -110,9 +116,15 @@ var rules = []rule{
 	service("status"),
 	service("model"),
 	{
+		folder: "core/openai",
+		may:    []string{"core/model", "core/op", "core/port"},
+		why:    "a protocol puts other words before the services and stores nothing",
+	},
+	{
 		folder: "core/tool",
-		may:    []string{"core/document", "core/namespace", "core/query", "core/op", "core/port", "core/filter", "core/page"},
-		why:    "tools put the services of namespaces behind friendlier arguments",
+		may: []string{"core/document", "core/memory", "core/namespace", "core/query", "core/op", "core/port", "core/filter",
+			"core/page"},
+		why: "tools put the services of namespaces and of memories behind friendlier arguments",
 	},
 	{
 		folder: "core/check",
@@ -245,7 +257,7 @@ var rules = []rule{
 	{
 		folder: "adapters/index/analysis",
 		bare:   true,
-		may:    []string{"core/port", "golang.org/x/text", "github.com/kljensen/snowball"},
+		may:    []string{"core/port", "golang.org/x/text", "github.com/kljensen/snowball", "github.com/blevesearch/snowballstem"},
 		why:    "the analyzer serves every index and knows none",
 	},
 	adapter("model",
@@ -262,6 +274,12 @@ var rules = []rule{
 		"github.com/go-git/go-git", "golang.org/x/crypto/ssh", "codeberg.org/readeck/go-readability",
 		"github.com/temoto/robotstxt", "github.com/mmcdole/gofeed", "github.com/minio/minio-go", "github.com/wlynxg/chardet",
 		"golang.org/x/net", "golang.org/x/text"),
+	{
+		folder: "adapters/backup",
+		may:    []string{"core/port", "adapters/disk", "github.com/gofrs/flock", "github.com/minio/minio-go"},
+		why:    "a place for backups knows its port and not what is kept",
+	},
+	contract("adapters/backup/backuptest"),
 	{
 		folder: "adapters/webhook",
 		may: []string{"core/port", "core/span", "adapters/outbound",
@@ -343,10 +361,10 @@ var rules = []rule{
 
 	{
 		folder: "configs",
-		may: []string{"core/registry", "core/port", "core/retrieve", "core/memory", "core/seal",
-			"github.com/goccy/go-yaml"},
+		may: []string{"core/registry", "core/port", "core/retrieve", "core/memory", "core/seal", "core/key",
+			"github.com/goccy/go-yaml", "github.com/adhocore/gronx"},
 		why: "configuration knows adapters through the registry only, and of core the measured defaults of retrieval " +
-			"and memory and the form of a sealing key",
+			"and memory and the forms of a sealing key and of the first key",
 	},
 	{folder: "deploy", bare: true, why: "what packs the program knows nothing of it"},
 	{folder: "samples", bare: true, why: "samples are documents, not code"},

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Holds the files of this folder to what reads them: the Dockerfile to hadolint, the
-# Compose file to the specification's schema and to docker compose where it is installed,
+# Compose files to the specification's schema and to docker compose where it is installed,
 # the manifests to Kubernetes' schemas, the action for vendors and the workflow that
 # docs/vendors.md shows to GitHub's, the proxies' configurations to the proxies where they
 # are installed, the configuration inside the manifests to mneme itself. Tools come from
@@ -15,11 +15,11 @@ if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
 	cp "$here/requirements.txt" "$venv/requirements.txt"
 fi
 cd "$here"
-"$venv/bin/yamllint" -s -c yamllint.yaml compose/compose.yaml kubernetes models-check prometheus
+"$venv/bin/yamllint" -s -c yamllint.yaml compose kubernetes models-check prometheus
 "$venv/bin/hadolint" Dockerfile
-"$venv/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose/compose.yaml
+"$venv/bin/check-jsonschema" --builtin-schema vendor.compose-spec compose/compose.yaml compose/single.yaml
 for version in 1.30 1.37; do
-	"$venv/bin/kubernetes-validate" -k "$version" --strict $(ls kubernetes/*.yaml | grep -v kustomization)
+	"$venv/bin/kubernetes-validate" -k "$version" --strict $(ls kubernetes/*.yaml kubernetes/single/*.yaml | grep -v kustomization)
 done
 "$venv/bin/check-jsonschema" --builtin-schema vendor.github-actions models-check/action.yml
 work=$(mktemp -d)
@@ -59,13 +59,18 @@ else
 fi
 if docker compose version >/dev/null 2>&1; then
 	POSTGRES_PASSWORD=x MEILI_MASTER_KEY=x MNEME_MEILISEARCH_KEY=x docker compose -f compose/compose.yaml config -q
+	docker compose -f compose/single.yaml config -q
 else
-	echo 'SKIPPED: docker compose is not installed, the Compose file was held to its schema alone' >&2
+	echo 'SKIPPED: docker compose is not installed, the Compose files were held to their schema alone' >&2
 fi
-# The configuration in the ConfigMap, with the secrets' files where they are here.
+# The configurations in the ConfigMaps, with the secrets' files where they are here.
 printf 'postgres://mneme@127.0.0.1/mneme' >"$work/postgres-dsn"
 printf 'key' >"$work/meilisearch-key"
-sed -n '/^  mneme.yaml: |/,$p' kubernetes/config.yaml | sed -e 1d -e 's/^    //' -e "s#file:/secrets/#file:$work/#" >"$work/mneme.yaml"
+configuration() { sed -n '/^  mneme.yaml: |/,$p' "$1" | sed -e 1d -e 's/^    //' -e "s#file:/secrets/#file:$work/#"; }
+configuration kubernetes/config.yaml >"$work/mneme.yaml"
+configuration kubernetes/single/config.yaml >"$work/single.yaml"
 cd "$root"
-MNEME_MEILISEARCH_URL=http://127.0.0.1:7700 go run ./cmd/mneme config lint --config "$work/mneme.yaml"
+for file in mneme single; do
+	MNEME_MEILISEARCH_URL=http://127.0.0.1:7700 go run ./cmd/mneme config lint --config "$work/$file.yaml"
+done
 echo 'deploy: all is well'

@@ -19,12 +19,14 @@ fi
 notes=$(awk '/^## / { inside = ($0 == "## Unreleased"); next } inside' CHANGELOG.md | grep -c '[^[:space:]]' || true)
 [ "$notes" -gt 0 ] || fail "CHANGELOG.md has nothing under \"## Unreleased\""
 
-# The SDKs have the server's version: a file, and what its line has before the version.
+# The SDKs and the packages for frameworks have the server's version: a file, and what its line has before the version.
 each_sdk() {
   "$1" sdk/python/pyproject.toml 'version = '
   "$1" sdk/python/src/mneme/__init__.py '__version__ = '
   "$1" sdk/typescript/package.json '  "version": '
   "$1" sdk/go/client.go 'const Version = '
+  for file in integrations/python/*/pyproject.toml; do "$1" "$file" 'version = '; done
+  for file in integrations/python/*/src/*/__init__.py; do "$1" "$file" '__version__ = '; done
 }
 sdk_has() { grep -Eq "^$2\"[^\"]*\"" "$1" || fail "$1 has no line for the version"; }
 sdk_set() {
@@ -49,7 +51,7 @@ cp docs/openapi.yaml docs/openapi.released.yaml
 each_sdk sdk_set
 if [ -n "${DRY_RUN:-}" ]; then
   git --no-pager diff --stat -p -- CHANGELOG.md
-  git --no-pager diff --stat -- docs sdk
+  git --no-pager diff --stat -- docs integrations sdk
   git checkout -q -- .
   echo "release: $tag would be cut"
   exit 0

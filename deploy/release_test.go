@@ -29,12 +29,15 @@ compatible:
 	test ! -e broken
 `
 
-// versions are the lines of the SDKs that a release changes, with a version to put in.
+// versions are the lines of the SDKs and of a package for a framework that a release changes, with a version to put in.
 var versions = map[string]string{
 	"sdk/python/pyproject.toml":        "[project]\nversion = \"%s\"\n\n[tool]\nuv = \"1\"\n",
 	"sdk/python/src/mneme/__init__.py": "__version__ = \"%s\"\n__all__ = [\"x\"]\n",
 	"sdk/typescript/package.json":      "{\n  \"name\": \"sdk\",\n  \"version\": \"%s\"\n}\n",
 	"sdk/go/client.go":                 "package mneme\n\nconst Version = \"%s\"\n",
+
+	"integrations/python/a-mneme/pyproject.toml":          "[project]\nversion = \"%s\"\n",
+	"integrations/python/a-mneme/src/a_mneme/__init__.py": "__version__ = \"%s\"\n",
 }
 
 type checkout struct {

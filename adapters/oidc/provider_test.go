@@ -138,6 +138,31 @@ func TestWhatDoesNotVerify(t *testing.T) {
 	}
 }
 
+// What a token may say beside what it has to.
+func TestWhatVerifies(t *testing.T) {
+	w := begin(t, nil)
+	for name, alter := range map[string]map[string]any{
+		"no party":               {"azp": nil},
+		"this party among two":   {"aud": []string{"x", oidctest.ClientID}, "azp": oidctest.ClientID},
+		"the longest subject":    {"sub": strings.Repeat("x", 255)},
+		"all that a subject has": {"sub": " ~"},
+		"no hash of the access":  {"at_hash": nil},
+	} {
+		s := ann
+		s.Alter = alter
+		id, err := w.Return(w.Context(), w.answer(s), bound)
+		if want, altered := alter["sub"]; err != nil || altered && id.Subject != want {
+			t.Errorf("%s: %+v, %v", name, id, err)
+		}
+	}
+	for _, subject := range []string{"\x1f", "\x7f", "é"} {
+		s := ann
+		s.Alter = map[string]any{"sub": subject}
+		_, err := w.Return(w.Context(), w.answer(s), bound)
+		w.want("the subject "+subject, err, fault.Unauthorized)
+	}
+}
+
 // A provider that does not work is said to be that, and works again by itself.
 func TestAProviderThatIsDown(t *testing.T) {
 	w := begin(t, nil)

@@ -43,7 +43,7 @@ type Key struct {
 	Prefix           string          `json:"prefix" doc:"how the secret begins"`
 	LastFour         string          `json:"last_four" doc:"how it ends"`
 	ReadOnly         bool            `json:"read_only" doc:"whether it is refused where data would change"`
-	Namespace        *string         `json:"namespace" doc:"the only one the key reaches; null: all"`
+	Namespace        *string         `json:"namespace" doc:"the only one that a service key reaches; null: all. For another key, the one whose passages its blocks of context may have; null: none"`
 	Source           *string         `json:"source" doc:"id of the only source the key reaches; null: all"`
 	DefaultNamespace *string         `json:"default_namespace" doc:"of calls that name none"`
 	Scopes           []string        `json:"scopes" doc:"rights of an integration's key"`
@@ -109,7 +109,7 @@ type CreateKey struct {
 	Kind             *string               `json:"kind,omitempty" enum:"service,admin,team,organization" rule:"must be service, admin, team or organization; integration and personal keys are made by POST /admin/v1/organizations/{org}/integrations/{integration}/keys" default:"service" doc:"what it is for; team and organization are for migration only"`
 	Name             string                `json:"name,omitempty" pattern:"^[^\\u0000-\\u001f\\u007f]*$" maxLength:"128" rule:"must be at most 128 printable characters" doc:"for people"`
 	ReadOnly         bool                  `json:"read_only,omitempty" default:"false" doc:"refuses whatever changes data"`
-	Namespace        *string               `json:"namespace,omitempty" schema:"NamespaceName" doc:"limits a service key to one namespace"`
+	Namespace        *string               `json:"namespace,omitempty" schema:"NamespaceName" doc:"limits a service key to one namespace; gives blocks of context of an integration or personal key passages of it"`
 	Source           *string               `json:"source,omitempty" schema:"Text" minLength:"1" maxLength:"128" doc:"limits a service key to the source with this id, as of a vendor's process that pushes its items"`
 	DefaultNamespace *string               `json:"default_namespace,omitempty" schema:"NamespaceName" doc:"of calls that name none"`
 	Limits           map[string]RateChange `json:"limits,omitempty" keys:"read,write,rerank,admin" doc:"of the key itself, by rate class"`

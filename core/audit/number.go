@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	// numberEvery is how often records of other processes are looked for; those of this one
-	// are numbered gather after their commit, so that a few share a transaction.
+	// numberEvery is how often records of other processes are looked for, numberTold where they
+	// tell; those of this one are numbered gather after their commit, so that a few share a transaction.
 	numberEvery = 5 * time.Second
+	numberTold  = 10 * time.Minute // reading numbers, too
 	gather      = 250 * time.Millisecond
 	trimEvery   = time.Hour
 
@@ -19,8 +20,8 @@ const (
 	trimmedAtOnce  = 5000
 )
 
-// rouse has Run number what waits.
-func (s *Service) rouse() {
+// Rouse has Run number what waits.
+func (s *Service) Rouse() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -29,8 +30,13 @@ func (s *Service) rouse() {
 
 // Run numbers records and removes those whose time is up, until ctx ends.
 func (s *Service) Run(ctx context.Context) {
-	tick := time.NewTicker(numberEvery)
+	every := numberEvery
+	if s.told {
+		every = numberTold
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
+	s.Rouse() // for what was left before
 	var trimmed time.Time
 	for {
 		if now := s.now(); now.Sub(trimmed) >= trimEvery {

@@ -46,6 +46,7 @@ type Settings struct {
 	Retention time.Duration // 0: DefaultRetention
 	// AdminJobs are the kinds of jobs that administer; others are recorded at level All.
 	AdminJobs []string
+	Told      bool             // Rouse is called when another process has recorded something
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: discarded
 }
@@ -68,6 +69,7 @@ type Service struct {
 	level     Level
 	retention time.Duration
 	adminJobs []string
+	told      bool
 	now       func() time.Time
 	log       *slog.Logger
 	wake      chan struct{}
@@ -98,6 +100,7 @@ func New(s Settings) *Service {
 		adminJobs: s.AdminJobs,
 		now:       s.Now,
 		log:       s.Log,
+		told:      s.Told,
 		wake:      make(chan struct{}, 1),
 	}
 }
@@ -158,7 +161,7 @@ func (s *Service) End(ctx context.Context, e *port.AuditEntry, c *op.Call, err e
 	status := fault.Status(fault.CodeOf(err))
 	switch {
 	case e.Stored():
-		s.rouse()
+		s.Rouse()
 		return nil
 	case err == nil && c.Spec.Mutates:
 		if err := s.append(ctx, e.Record()); err != nil && c.Spec.Family == op.Administration {
@@ -194,7 +197,7 @@ func (s *Service) Note(ctx context.Context, r port.AuditRecord) error {
 
 func (s *Service) append(ctx context.Context, r port.AuditRecord) error {
 	err := s.store.Update(ctx, func(w writer) error { return w.AppendAudit(ctx, r) })
-	s.rouse()
+	s.Rouse()
 	return err
 }
 

@@ -67,7 +67,7 @@ type Record struct {
 	Organization *string  `json:"organization_id" doc:"whose data it was about; null: no organization's"`
 	Actor        string   `json:"actor" enum:"key,member,anonymous,cli,system" doc:"member: a person who signed in to the console; anonymous: a caller without a valid key, who was refused; cli: a command on the server's machine; system: background work"`
 	KeyID        *string  `json:"key_id" doc:"of a member the member's id; null: no key"`
-	Action       string   `json:"action" doc:"name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation and console.password for what people do to sign in"`
+	Action       string   `json:"action" doc:"name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation, console.password, console.account and console.unbind for what people do to sign in"`
 	Target       *string  `json:"target" doc:"id or name of what it was done to, an end user as a keyed hash; null: told by the action"`
 	RequestID    *string  `json:"request_id" doc:"of the call, as in X-Request-Id and in the server's log"`
 	Status       int      `json:"status" minimum:"100" maximum:"599" doc:"HTTP status that it led to"`

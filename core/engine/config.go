@@ -36,6 +36,8 @@ type Config struct {
 	Indexes map[port.Retriever]port.Index
 	Models  Models
 
+	Protocols map[op.Protocol]bool // of others that are spoken; nil: none
+
 	Extractor port.Extractor // of the text of files; nil: they are not read
 	Sources   *Sources       // nil: off
 	Events    Events         // zero: all are recorded
@@ -66,6 +68,9 @@ type Config struct {
 	// Replica names this process among those over the store, over restarts; "": a
 	// random name. No two that run may have one name.
 	Replica string
+	// Beside gets a value when another process has stored something in a Store that only one process
+	// serves; nil: it is looked for every few seconds.
+	Beside  <-chan struct{}
 	BaseURL string // under which clients reach the server, for links in answers; "": the host that a caller used
 
 	Meter   middleware.Meter // nil: none

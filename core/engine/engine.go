@@ -32,6 +32,7 @@ import (
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/oauth"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/openai"
 	"github.com/mnemehq/mneme/core/organization"
 	"github.com/mnemehq/mneme/core/page"
 	"github.com/mnemehq/mneme/core/port"
@@ -130,6 +131,7 @@ func (e *Engine) openAudit(ctx context.Context, c *Config, pages *page.Signer) e
 	}
 	s := c.Audit
 	s.Store, s.Pages, s.Secret, s.Now, s.Log = c.Store, pages, secret, c.Now, c.Log
+	s.Told = c.Beside != nil
 	s.AdminJobs = []string{reindex.NamespaceKind, reindex.EndUserKind, organization.DeletionKind}
 	e.audit = audit.New(s)
 	return nil
@@ -205,18 +207,13 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		Searcher:  searcher,
 		Reranker:  c.Models.Reranker,
 		Rerankers: c.Models.Rerankers,
+		Aliases:   c.Models.Aliases,
 		Reranking: *c.Reranking,
 		Encoders:  encoders,
 		Timeout:   c.Timeouts.Query,
 		Log:       c.Log,
 	})
 	e.checks = check.New(check.Settings{Store: c.Store, Queries: e.queries, Now: c.Now})
-	e.tools = tool.New(tool.Settings{
-		Namespaces: e.namespaces,
-		Documents:  e.documents,
-		Queries:    e.queries,
-		BaseURL:    c.BaseURL,
-	})
 	if e.sources, err = e.newSources(c, pages); err != nil {
 		return err
 	}
@@ -227,7 +224,15 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 	memories.Pages, memories.WithConfiguredModels, memories.Replica = pages, identity.WithConfiguredModels, e.replica
 	memories.Jobs, memories.Now, memories.Log = e.jobs, c.Now, c.Log
 	memories.Sealer, memories.Upstreams = e.sealer, e.sources
+	memories.Passages = passagesOf(e.queries)
 	e.memories = memory.New(memories)
+	e.tools = tool.New(tool.Settings{
+		Namespaces: e.namespaces,
+		Documents:  e.documents,
+		Queries:    e.queries,
+		Memories:   e.memories,
+		BaseURL:    c.BaseURL,
+	})
 	answers := c.Recall
 	answers.Search, answers.Reranker, answers.Synthesizer = e.memories.Search, c.Models.Reranker, c.Models.Synthesizer
 	answers.Preceding, answers.Log = e.memories.PrecedingTurns, c.Log
@@ -275,16 +280,24 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 		}),
 		Now: c.Now,
 	})
-	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments, c.Models.Rerankers...)
+	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments, c.Models.Rerankers...).Aliased(c.Models.Aliases)
 	e.models = model.New(c.Models.All, c.Models.byTask(), c.Watch)
+	e.openai = openai.New(openai.Settings{
+		Enabled:   c.Protocols[op.OpenAI],
+		Embedder:  c.Models.Embedder,
+		Embedders: c.Models.Embedders,
+		Aliases:   c.Models.Aliases,
+		Models:    e.models,
+	})
 	e.deliverer = webhook.NewDeliverer(webhook.DelivererSettings{Store: c.Store, Replica: e.replica, Sender: c.Events.Sender,
 		Sealer: e.sealer, Tracer: c.Tracer, Now: c.Now, Log: c.Log})
 	e.webhooks = webhook.New(webhook.Settings{Store: c.Store, Sender: c.Events.Sender, Sealer: e.sealer, Pages: pages,
 		HTTP: c.Events.HTTP, Wake: e.deliverer.Wake, Now: c.Now, Log: c.Log})
 	e.publisher = event.NewPublisher(event.PublisherSettings{Recorder: recorder, Replica: e.replica,
-		Retention: c.Events.Retention, Delivered: e.deliverer.Wake, Now: c.Now, Log: c.Log})
+		Retention: c.Events.Retention, Told: c.Beside != nil, Delivered: e.deliverer.Wake, Now: c.Now, Log: c.Log})
 	e.outages = event.NewModels(event.ModelsSettings{Recorder: recorder, States: statuses(c.Watch),
-		Replica: e.replica.Self().ID, Every: c.Events.Models, Log: c.Log})
+		Replica: e.replica.Self().ID, Every: c.Events.Models, Changed: c.Watch.Changed(), Log: c.Log})
+	e.beside = whenTold(c.Beside, recorder.Wake, e.audit.Rouse)
 	e.events = event.New(event.Settings{Publisher: e.publisher, Pages: pages, Schema: c.Events.Schema, Now: c.Now, Log: c.Log})
 	e.status = status.New(status.Settings{
 		Store:    c.Store,

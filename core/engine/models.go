@@ -19,6 +19,10 @@ type Models struct {
 	Reranker port.Reranker
 	// Rerankers are those beside Reranker that a call may name.
 	Rerankers []port.Reranker
+	// Embedders are those beside Embedder that a call of OpenAI's protocol may name.
+	Embedders []port.Embedder
+	// Aliases are further names of models, each with the model's own.
+	Aliases map[string]string
 	// Synthesizer writes the answers of recall; nil: they quote.
 	Synthesizer port.Synthesizer
 	// Previous are those before Embedder and Sparse, whose partitions are served
@@ -35,6 +39,11 @@ func (m Models) watched(by *model.Watch) Models {
 		others = append(others, by.Reranker(r))
 	}
 	m.Rerankers = others
+	var named []port.Embedder
+	for _, e := range m.Embedders {
+		named = append(named, by.Embedder(e))
+	}
+	m.Embedders = named
 	var before ingest.Previous
 	for _, e := range m.Previous.Embedders {
 		before.Embedders = append(before.Embedders, by.Embedder(e))

@@ -23,6 +23,7 @@ import (
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/oauth"
 	"github.com/mnemehq/mneme/core/op"
+	"github.com/mnemehq/mneme/core/openai"
 	"github.com/mnemehq/mneme/core/port"
 	"github.com/mnemehq/mneme/core/query"
 	"github.com/mnemehq/mneme/core/reindex"
@@ -56,6 +57,7 @@ type services struct {
 	usage      *usage.Service
 	reranker   *rerank.Service
 	models     *model.Service
+	openai     *openai.Service
 	sources    *source.Service
 	runs       *job.Runner // of sources; nil: they are off
 	events     *event.Service
@@ -70,6 +72,7 @@ type services struct {
 	reindexing *reindex.Service
 	searcher   *retrieve.Searcher
 	census     *census
+	beside     func(context.Context) error // nil: nobody tells of other processes
 	sealer     port.Sealer
 }
 
@@ -102,6 +105,7 @@ func units() []unit {
 			running(func(s *services) func(context.Context) error { return unfailing(s.usage.Run) }),
 		serves("rerank", rerank.Operations, func(s *services) *rerank.Service { return s.reranker }),
 		serves("models", model.Operations, func(s *services) *model.Service { return s.models }),
+		serves("openai", openai.Operations, func(s *services) *openai.Service { return s.openai }),
 		serves("sources", source.Operations, func(s *services) *source.Service { return s.sources }).
 			running(func(s *services) func(context.Context) error { return unfailing(s.sources.Run) }),
 		runs("runs of sources", func(s *services) func(context.Context) error {
@@ -115,6 +119,7 @@ func units() []unit {
 		serves("webhooks", webhook.Operations, func(s *services) *webhook.Service { return s.webhooks }).
 			running(func(s *services) func(context.Context) error { return unfailing(s.deliverer.Run) }),
 		runs("states of models", func(s *services) func(context.Context) error { return unfailing(s.outages.Run) }),
+		runs("changes beside", func(s *services) func(context.Context) error { return s.beside }),
 		serves("status", status.Operations, func(s *services) *status.Service { return s.status }),
 		runs("keys", func(s *services) func(context.Context) error { return s.keys.Run }),
 		runs("jobs", func(s *services) func(context.Context) error { return unfailing(s.jobs.Run) }),

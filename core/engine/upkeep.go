@@ -24,6 +24,25 @@ func (e *Engine) beat(ctx context.Context) {
 	}
 }
 
+// whenTold has what other processes have stored looked for whenever told gets a value; nil: never.
+func whenTold(told <-chan struct{}, look ...func()) func(context.Context) error {
+	if told == nil {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-told:
+			}
+			for _, one := range look {
+				one()
+			}
+		}
+	}
+}
+
 // tidyEvery is how often tidy runs.
 const tidyEvery = 5 * time.Minute
 

@@ -24,6 +24,7 @@ type ModelsSettings struct {
 	States   func() []ModelStatus // of the models that are in use
 	Replica  string               // the process that these models work for
 	Every    time.Duration        // between two looks; 0: 5 s
+	Changed  <-chan struct{}      // gets a value when States may give others than before; nil: nobody says so
 	Log      *slog.Logger         // nil: nothing is logged
 }
 
@@ -59,7 +60,8 @@ func NewModels(s ModelsSettings) *Models {
 	}
 }
 
-// Run looks until ctx ends.
+// Run looks until ctx ends: all the time, or, where it is told of changes, as long as something is
+// not as it was told to be.
 func (m *Models) Run(ctx context.Context) {
 	if m.settings.Recorder.record == RecordNone {
 		return
@@ -72,23 +74,35 @@ func (m *Models) Run(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		if err := m.look(ctx); err != nil && ctx.Err() == nil {
+		settled, err := m.look(ctx)
+		if err != nil && ctx.Err() == nil {
 			m.settings.Log.WarnContext(ctx, "states of models not told", "error", err)
 		}
+		if !settled || m.settings.Changed == nil {
+			continue
+		}
+		t.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.settings.Changed:
+		}
+		t.Reset(m.settings.Every) // and not at once: two looks are to lie apart
 	}
 }
 
 // look tells what has changed. What cannot be stored is tried again at the next look, which
-// does not look further before.
-func (m *Models) look(ctx context.Context) error {
+// does not look further before. It has settled when all is as it was told, and as the look before found it.
+func (m *Models) look(ctx context.Context) (settled bool, err error) {
 	if len(m.left) > 0 {
-		return m.tell(ctx)
+		return false, m.tell(ctx)
 	}
+	settled = true
 	var changed []ModelStatus
 	for _, s := range m.settings.States() {
 		of := modelTask{s.Model, s.Task}
 		if m.seen[of] != s.State {
-			m.seen[of] = s.State // for the first time
+			m.seen[of], settled = s.State, false // for the first time
 			continue
 		}
 		if before, known := m.told[of]; s.State != before && (known || s.State != port.ModelReady) {
@@ -98,19 +112,19 @@ func (m *Models) look(ctx context.Context) error {
 		}
 	}
 	if len(changed) == 0 {
-		return nil
+		return settled, nil
 	}
-	err := m.store.View(ctx, func(r reader) (err error) {
+	err = m.store.View(ctx, func(r reader) (err error) {
 		m.left, err = m.happenings(ctx, r, changed)
 		return err
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, s := range changed {
 		m.told[modelTask{s.Model, s.Task}] = s.State
 	}
-	return m.tell(ctx)
+	return false, m.tell(ctx)
 }
 
 // happenings are changes as each organization is told of them.

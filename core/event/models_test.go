@@ -140,6 +140,40 @@ func TestModelsAreToldToAll(t *testing.T) {
 		event.RecorderSettings{Store: store, Record: event.RecordNone})}).Run(context.Background()) // ends at once
 }
 
+// TestModelsRestUntilTold: where somebody says that states have changed, nobody looks while all is as it
+// was told, and whatever changes is told as otherwise.
+func TestModelsRestUntilTold(t *testing.T) {
+	w := open(t, event.RecorderSettings{}, event.PublisherSettings{})
+	ctx, stop := context.WithCancel(context.Background())
+	var state atomic.Value
+	var looks atomic.Int64
+	state.Store(ready)
+	changed := make(chan struct{}) // who takes something out of it is at rest
+	models := event.NewModels(event.ModelsSettings{Recorder: w.recorder, Replica: "here", Every: time.Millisecond,
+		Changed: changed,
+		States: func() []event.ModelStatus {
+			looks.Add(1)
+			return []event.ModelStatus{{Model: "one", Task: port.TaskEmbed, State: state.Load().(port.ModelState)}}
+		}})
+	var running sync.WaitGroup
+	running.Go(func() { models.Run(ctx) })
+	t.Cleanup(func() {
+		stop()
+		running.Wait()
+	})
+	changed <- struct{}{}
+	for _, next := range []port.ModelState{ready, failing, ready} {
+		before := looks.Load()
+		state.Store(next)
+		changed <- struct{}{}
+		changed <- struct{}{}
+		if looks.Load() == before {
+			t.Errorf("%s: nobody looked", next)
+		}
+	}
+	w.told("model.state_changed one embedding error from ready", "model.state_changed one embedding ready from error")
+}
+
 // TestModelsAreToldLater: what cannot be stored is told when it can, once, and not to
 // organizations that go.
 func TestModelsAreToldLater(t *testing.T) {

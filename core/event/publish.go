@@ -20,8 +20,9 @@ const publishClaim = "events/publish"
 
 const (
 	// lookEvery is how often a publisher looks for what other processes have stored, and again after
-	// a failure; lookAlone where no other process serves the store, and commands may store something.
-	lookEvery, lookAlone = time.Second, 5 * time.Second
+	// a failure; lookAlone where no other process serves the store, and commands may store something;
+	// lookTold where they tell.
+	lookEvery, lookAlone, lookTold = time.Second, 5 * time.Second, time.Minute
 	// gather is how long events come together after the first one, and DefaultPace between rounds:
 	// each is a transaction, which writers have to wait for.
 	gather, DefaultPace = 20 * time.Millisecond, 250 * time.Millisecond
@@ -37,6 +38,7 @@ type PublisherSettings struct {
 	Replica   *replica.Member
 	Retention time.Duration    // 0: DefaultRetention
 	Pace      time.Duration    // between two rounds at least; 0: DefaultPace
+	Told      bool             // the Recorder is woken when another process has stored something
 	Delivered func()           // called when there are new deliveries; nil: nobody sends them
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: nothing is logged
@@ -55,6 +57,7 @@ type Publisher struct {
 	replica   *replica.Member
 	retention time.Duration
 	pace      time.Duration
+	alone     time.Duration // between two looks where no other process serves the store
 	delivered func()
 	now       func() time.Time
 	log       *slog.Logger
@@ -92,6 +95,10 @@ func NewPublisher(s PublisherSettings) *Publisher {
 	if s.Pace <= 0 {
 		s.Pace = DefaultPace
 	}
+	alone := lookAlone
+	if s.Told {
+		alone = lookTold
+	}
 	if s.Delivered == nil {
 		s.Delivered = func() {}
 	}
@@ -107,6 +114,7 @@ func NewPublisher(s PublisherSettings) *Publisher {
 		replica:   s.Replica,
 		retention: s.Retention,
 		pace:      s.Pace,
+		alone:     alone,
 		delivered: s.Delivered,
 		now:       s.Now,
 		log:       s.Log,
@@ -121,7 +129,7 @@ func (p *Publisher) Run(ctx context.Context) {
 		if err := p.work(ctx); err != nil && ctx.Err() == nil {
 			p.log.WarnContext(ctx, "events not published", "error", err)
 		} else if p.replica.Alone() {
-			next = lookAlone
+			next = p.alone
 		}
 		look := time.NewTimer(next)
 		select {

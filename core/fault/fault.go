@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -140,6 +141,24 @@ func LimitOf(err error) Limit {
 
 // Error gives code and message; the cause is left out on purpose.
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+
+// LogValue is what a log gets: Error's text with the operation and the cause that it leaves out.
+func (e *Error) LogValue() slog.Value {
+	text := e.Error()
+	for next := e; ; {
+		cause := next.Err
+		if cause == nil {
+			return slog.StringValue(text)
+		}
+		if next.Op != "" {
+			text += ": " + next.Op
+		}
+		text += ": " + cause.Error()
+		if !errors.As(cause, &next) {
+			return slog.StringValue(text)
+		}
+	}
+}
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }

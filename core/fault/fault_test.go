@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,37 @@ func TestWhatACallerSentIsClipped(t *testing.T) {
 	} {
 		if got := fault.Clip(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A log gets the cause that Error keeps from callers.
+func TestLogsGetTheCause(t *testing.T) {
+	for _, c := range []struct {
+		err  *fault.Error
+		want string
+	}{
+		{fault.New(fault.Conflict, "taken"), "conflict: taken"},
+		{fault.Wrap(fault.Internal, "write row", errors.New("column a is gone"), "an internal error occurred"),
+			"internal_error: an internal error occurred: write row: column a is gone"},
+		{fault.Wrap(fault.Unavailable, "",
+			fmt.Errorf("read: %w", fault.Wrap(fault.Internal, "scan", errors.New("EOF"), "broken")), "later"),
+			"unavailable: later: read: internal_error: broken: scan: EOF"},
+	} {
+		var b strings.Builder
+		slog.New(slog.NewTextHandler(&b, nil)).Warn("failed", "error", c.err)
+		if want := fmt.Sprintf("error=%q", c.want); !strings.Contains(b.String(), want) {
+			t.Errorf("logged %s, want %s", b.String(), want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"path", "token", "include", "exclude"}
+	for name, want := range map[string]string{"pth": "path", "PATHS": "path", "tokne": "token", "xclude": "exclude",
+		"inclusive": "include", "to": "", "pa": "path", "inclusively": "", "": ""} {
+		if got := fault.Nearest(name, known); got != want {
+			t.Errorf("%q is near %q, want %q", name, got, want)
 		}
 	}
 }

@@ -100,7 +100,7 @@ type Principal struct {
 	OrgName          string
 	Kind             Kind
 	ReadOnly         bool
-	Namespace        string // not empty: the key reaches only this namespace
+	Namespace        string // not empty: the key reaches only this namespace; in the memory API, its passages
 	Source           string // id; not empty: the key reaches only this source
 	DefaultNamespace string // used where a call may leave the namespace out
 	Scopes           []Scope

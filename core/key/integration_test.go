@@ -123,8 +123,11 @@ func TestIssueRefusesWhatTheKindDoesNotHave(t *testing.T) {
 			Scopes: []ident.Scope{ident.RecallRead, ident.MemoriesWrite}}, fault.InvalidRequest, "scopes"},
 		{"all organizations of a service key", key.Issue{AllOrganizations: true}, fault.InvalidRequest, "all_organizations"},
 		{"a read-only integration key", key.Issue{Kind: ident.Integration, ReadOnly: true}, fault.InvalidRequest, "read_only"},
-		{"a namespace of an integration key", key.Issue{Kind: ident.Integration, Namespace: "docs"},
-			fault.InvalidRequest, "namespace"},
+		{"a namespace of an admin key", key.Issue{Kind: ident.Admin, Namespace: "docs"}, fault.InvalidRequest, "namespace"},
+		{"no namespace of an integration key", key.Issue{Kind: ident.Integration, Namespace: "A B"}, fault.InvalidNamespace,
+			"namespace"},
+		{"a default namespace of an integration key", key.Issue{Kind: ident.Integration, DefaultNamespace: "docs"},
+			fault.InvalidRequest, "default_namespace"},
 		{"a default namespace of an admin key", key.Issue{Kind: ident.Admin, DefaultNamespace: "docs"},
 			fault.InvalidRequest, "default_namespace"},
 		{"limits of a team key", key.Issue{Kind: ident.Team, Limits: map[string]ident.Rate{"read": {PerMinute: 1}}},
@@ -409,5 +412,25 @@ func TestAllOrganizations(t *testing.T) {
 	if p := principal(t, s, plain.Secret, op.Administration); p.AllOrganizations() || p.Administers("org_other") ||
 		!p.Administers(plain.Org) {
 		t.Errorf("an organization's key is %+v", p)
+	}
+}
+
+// A key of the memory API may name a namespace, which its principal has; its prefix says which
+// family of tools it gives.
+func TestNamespaceOfAMemoryKey(t *testing.T) {
+	store, _ := open(t)
+	s := key.New(key.Settings{Store: store})
+	app := issue(t, s, key.Issue{Kind: ident.Integration, Integration: "chat", Namespace: "docs"})
+	ann := issue(t, s, key.Issue{Kind: ident.Personal, Integration: "chat", EndUser: "ann", Namespace: "docs"})
+	for _, k := range []key.Issued{app, ann} {
+		if p := principal(t, s, k.Secret, key.FamilyOf(k.Secret)); p.Namespace != "docs" || p.DefaultNamespace != "" {
+			t.Errorf("%s: %+v", k.Kind, p)
+		}
+	}
+	for secret, want := range map[string]op.Family{app.Secret: op.Memory, ann.Secret: op.Memory, "sk-service-x": op.Namespace,
+		"adm-x": op.Namespace, "": op.Namespace} {
+		if got := key.FamilyOf(secret); got != want {
+			t.Errorf("%q is of family %v", secret, got)
+		}
 	}
 }

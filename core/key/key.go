@@ -96,8 +96,9 @@ type Issue struct {
 	Kind ident.Kind
 	// ReadOnly refuses whatever changes data. Service and admin keys.
 	ReadOnly bool
-	// Namespace, not empty, is the only one the key reaches; DefaultNamespace is
-	// that of calls that name none. Service keys.
+	// Namespace, not empty, is the only one that a service key reaches, and the one whose
+	// passages an integration's or personal key may have in blocks of context.
+	// DefaultNamespace is that of calls that name none. Service keys.
 	Namespace        string
 	DefaultNamespace string
 	// Source, not empty, is the id of the only source that the key reaches. Service keys.
@@ -120,8 +121,9 @@ type Issue struct {
 
 // Who makes keys that no other key has asked for.
 const (
-	MadeByCommandLine = "cli"       // a user who may write to the data folder
-	MadeByBootstrap   = "bootstrap" // the program, for commands on its machine
+	MadeByCommandLine   = "cli"           // a user who may write to the data folder
+	MadeByBootstrap     = "bootstrap"     // the program, for commands on its machine
+	MadeByConfiguration = "configuration" // the first key, which a configuration gives
 )
 
 // Issued is a new key with its secret, which is not kept.
@@ -146,7 +148,7 @@ type Info struct {
 	Integration      string // id; of an integration or personal key
 	IntegrationName  string
 	EndUser          string // of a personal key
-	CreatedBy        string // id of the key that asked for it, MadeByCommandLine or MadeByBootstrap; "": unknown
+	CreatedBy        string // id of the key that asked for it, or a MadeBy...; "": unknown
 	CreatedAt        time.Time
 	ExpiresAt        time.Time // zero: never
 	RevokedAt        time.Time // zero: live
@@ -232,7 +234,7 @@ func unusedField(field string, k ident.Kind) error {
 
 func checkNamespaces(k ident.Kind, only, standard string) error {
 	switch {
-	case only != "" && k != ident.Service:
+	case only != "" && k != ident.Service && k != ident.Integration && k != ident.Personal:
 		return unusedField("namespace", k)
 	case standard != "" && k != ident.Service:
 		return unusedField("default_namespace", k)

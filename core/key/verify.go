@@ -27,6 +27,16 @@ func acceptedKinds(f op.Family) (kinds []ident.Kind, api string) {
 	return []ident.Kind{ident.Service}, "the namespace API"
 }
 
+// FamilyOf is the family of the tools that a key gives a client of MCP, by its prefix: an
+// integration's or a person's memories, or namespaces.
+func FamilyOf(bearer string) op.Family {
+	switch prefixOf(bearer) {
+	case ident.Integration.Prefix(), ident.Personal.Prefix():
+		return op.Memory
+	}
+	return op.Namespace
+}
+
 // refused is the one answer to every key that does not work, so that it reveals nothing
 // about which keys exist.
 func refused() error {

@@ -118,11 +118,35 @@ func (s *Service) choose(ctx context.Context, r reader, org string, id port.Iden
 		return candidate{}, fault.New(fault.Unauthorized, "the organization is suspended")
 	case taken:
 		return candidate{}, fault.New(fault.Unauthorized,
-			"the member with this address has signed in with another account: ask an owner to remove and invite them")
+			"the member with this address has signed in with another account: ask an owner to unbind it")
 	case id.Email == "":
 		return candidate{}, fault.New(fault.Unauthorized,
 			"nobody is a member with this account, and the provider does not say that its address was verified")
 	}
 	return candidate{}, fault.New(fault.Unauthorized,
 		"nobody with the address of this account is a member: ask an owner to invite %s", fault.Clip(id.Email))
+}
+
+// Unbind unbinds the account of the member who calls from them, and ends their sessions but the one of a hash. The
+// next account with their verified address is bound instead. It is safe to repeat. Fault Forbidden where the caller is
+// no member.
+func (s *Service) Unbind(ctx context.Context, who ident.Principal, but [32]byte) error {
+	if who.Role == "" {
+		return fault.New(fault.Forbidden, "a key has no account at an identity provider")
+	}
+	err := s.store.Update(ctx, func(w writer) error {
+		m, err := w.Member(ctx, who.Org, who.KeyID)
+		if err != nil || m.Subject == "" {
+			return err
+		}
+		m.Issuer, m.Subject = "", ""
+		if err := w.ChangeMember(ctx, m); err != nil {
+			return err
+		}
+		return w.EndMemberSessions(ctx, m.Org, m.ID, but)
+	})
+	if err != nil {
+		return fmt.Errorf("unbind account: %w", err)
+	}
+	return nil
 }

@@ -88,11 +88,24 @@ type Change struct {
 	Ref
 	Role     *string `json:"role,omitempty" enum:"owner,admin,viewer" doc:"the new role, which holds from the member's next call on"`
 	Disabled *bool   `json:"disabled,omitempty" doc:"true: signs in no more, and all sessions end; false: may again"`
+	Account  *bool   `json:"has_account,omitempty" doc:"false: the account at the identity provider is unbound, and all sessions end; the next account with the verified address is bound instead"`
 }
 
 // JSONSchema implements op.Schemer: a change of nothing is refused.
 func (c *Change) JSONSchema() string {
-	return `{"not": {"properties": {"role": {"const": null}, "disabled": {"const": null}}}}`
+	return `{"not": {"anyOf": [{"required": ["has_account"], "properties": {"has_account": {"const": true}}},
+		{"properties": {"role": {"const": null}, "disabled": {"const": null}, "has_account": {"const": null}}}]}}`
+}
+
+// Validate refuses a change of nothing, and an account from here.
+func (c *Change) Validate() error {
+	switch {
+	case c.Role == nil && c.Disabled == nil && c.Account == nil:
+		return fault.New(fault.InvalidRequest, "role, disabled or has_account is needed: there is nothing to change")
+	case c.Account != nil && *c.Account:
+		return fault.Field(fault.InvalidRequest, "has_account", "can only be false: an account is bound by signing in with it")
+	}
+	return nil
 }
 
 // List are the parameters of GET /organizations/{org}/members.
@@ -270,14 +283,11 @@ func keepsOwner(ctx context.Context, r reader, m port.Member) error {
 	return fault.New(fault.Conflict, "%s is the last owner of the organization, and one has to stay", m.Email)
 }
 
-// Change gives a member another role, or takes signing in from them and gives it back.
+// Change gives a member another role, takes signing in from them and gives it back, or unbinds their account.
 func (s *Service) Change(ctx context.Context, in Change) (Member, error) {
 	o, err := s.owned(ctx, in.Org)
 	if err != nil {
 		return Member{}, err
-	}
-	if in.Role == nil && in.Disabled == nil {
-		return Member{}, fault.New(fault.InvalidRequest, "role or disabled is needed: there is nothing to change")
 	}
 	var m port.Member
 	err = s.store.Update(ctx, func(w writer) (err error) {
@@ -295,6 +305,9 @@ func (s *Service) Change(ctx context.Context, in Change) (Member, error) {
 		default:
 			m.DisabledAt = time.Time{}
 		}
+		if in.Account != nil && !*in.Account {
+			m.Issuer, m.Subject = "", ""
+		}
 		if m == before {
 			return nil
 		}
@@ -303,7 +316,7 @@ func (s *Service) Change(ctx context.Context, in Change) (Member, error) {
 				return err
 			}
 		}
-		if !m.DisabledAt.IsZero() {
+		if !m.DisabledAt.IsZero() || m.Subject != before.Subject {
 			if err := w.EndMemberSessions(ctx, m.Org, m.ID, [32]byte{}); err != nil {
 				return err
 			}

@@ -446,8 +446,7 @@ func TestDisabling(t *testing.T) {
 	viewer := string(ident.Viewer)
 	_, err = w.Change(w.as("acme", ident.Owner), member.Change{Ref: ref("acme", ann.Member), Role: &viewer})
 	w.want("their role", err, fault.Conflict)
-	_, err = w.Change(w.as("acme", ident.Owner), member.Change{Ref: ref("acme", ann.Member)})
-	w.want("nothing to change", err, fault.InvalidRequest)
+	w.want("nothing to change", op.Check(&member.Change{Ref: ref("acme", ann.Member)}), fault.InvalidRequest)
 	_, err = w.Change(w.as("acme", ident.Administrator), member.Change{Ref: ref("acme", bob.Member), Role: &viewer})
 	w.want("an admin", err, fault.Forbidden)
 	m, err := disable(bob.Member, false)
@@ -516,6 +515,61 @@ func TestAnAccountIsBoundToAMember(t *testing.T) {
 	w.fine(err)
 	_, _, err = w.signsIn("", other)
 	w.want("disabled", err, fault.Unauthorized)
+}
+
+// An account that an owner or the member unbinds ends the sessions, and gives way to another one with the address.
+func TestAnAccountIsUnbound(t *testing.T) {
+	w := begin(t)
+	first := port.Identity{Issuer: "https://login.example.com", Subject: "1", Email: "ann@example.com", EmailVerified: true}
+	second := first
+	second.Subject = "2"
+	ann := w.invite("acme", "ann@example.com", ident.Viewer)
+	p, _, err := w.signsIn("", first)
+	w.fine(err)
+	again, err := w.InviteAgain(w.as("acme", ident.Owner), ref("acme", ann.Member))
+	w.fine(err)
+	b, err := w.sessions.Accept(w.Context(), again.Code, password, "")
+	w.fine(err)
+	other, err := w.sessions.BeginMember(w.Context(), "acme", ann.Email, password, "")
+	w.fine(err)
+	yes, no := true, false
+	unbind := member.Change{Ref: ref("acme", ann.Member), Account: &no}
+	_, err = w.Change(w.as("acme", ident.Administrator), unbind)
+	w.want("an admin", err, fault.Forbidden)
+	w.fine(op.Check(&unbind))
+	w.want("an account from here", op.Check(&member.Change{Ref: unbind.Ref, Account: &yes}), fault.InvalidRequest)
+
+	w.want("a key", w.Unbind(w.Context(), ident.Principal{KeyID: "key_x"}, [32]byte{}), fault.Forbidden)
+	w.fine(w.sessions.Unbind(w.Context(), b.Token))
+	_, err = w.who(b)
+	w.fine(err)
+	_, err = w.who(other)
+	w.want("another session of the member", err, fault.Unauthorized)
+	shown, err := w.Get(w.as("acme", ident.Owner), ref("acme", ann.Member))
+	w.fine(err)
+	if shown.HasAccount || !shown.HasPassword || shown.State != "active" {
+		t.Errorf("unbound: %+v", shown)
+	}
+	w.fine(w.Unbind(w.Context(), p, [32]byte{})) // there is none now
+	_, err = w.who(b)
+	w.fine(err)
+
+	_, bound, err := w.signsIn("", second)
+	w.fine(err)
+	_, _, refused := w.signsIn("", first)
+	w.want("the account of before", refused, fault.Unauthorized)
+	shown, err = w.Change(w.as("acme", ident.Owner), unbind)
+	w.fine(err)
+	if !bound || shown.HasAccount {
+		t.Errorf("bound %v, then unbound: %+v", bound, shown)
+	}
+	_, err = w.who(b)
+	w.want("a session of before", err, fault.Unauthorized)
+	_, bound, err = w.signsIn("", first)
+	w.fine(err)
+	if !bound {
+		t.Error("the first account is not bound again")
+	}
 }
 
 // An account of several organizations is asked for one; a suspended one is none of them.

@@ -46,10 +46,12 @@ func Operations() []op.Op[*Service] {
 		"Make another invitation; the code is in this answer alone"))
 	again.Description = forOwners + "It takes the place of the one before, and lets a member who has forgotten the password " +
 		"choose another one."
-	change := body(admin("admin.members.change", "PATCH", one, "Give a member another role, or take signing in from one",
+	change := body(admin("admin.members.change", "PATCH", one,
+		"Give a member another role, take signing in from one, or unbind an account",
 		fault.Conflict))
 	change.Description = forOwners + "A role holds from the member's next call on. One who is disabled is out at once and " +
-		"cannot sign in, until that is taken back. The last owner stays one (409)."
+		"cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the " +
+		"identity provider is unbound, so that another one with the address can be."
 	remove := admin("admin.members.remove", "DELETE", one, "Remove a member, whose sessions end at once", fault.Conflict)
 	remove.Description = forOwners + "The last owner stays (409). Safe to repeat. Keys that the member made go on working."
 	return op.WithLinks(op.WithExamples([]op.Op[*Service]{

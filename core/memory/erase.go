@@ -366,7 +366,7 @@ func (s *Service) verifyAbsent(ctx context.Context, p port.Partition) (Certifica
 func (s *Service) watchErasures(ctx context.Context) {
 	every := watchEvery
 	if s.replica.Alone() {
-		every = upkeepEvery // only its own, which acknowledge themselves
+		every = watchOwn // which acknowledge themselves
 	}
 	t := time.NewTicker(every)
 	defer t.Stop()

@@ -70,6 +70,23 @@ func examples() map[string][]op.Example {
 						"container_tag": "chat-17", "created_at": 1795286944656
 					}
 				],
+				"passages": [], "omitted": 0, "degraded": []
+			}`},
+			{Name: "with-passages", Summary: "With what documents say, for a key that names a namespace",
+				Body: `{"endUserId": "ada@example.com", "query": "Can I eat the cake?", "maxTokens": 500, "limit": 1, "passages": 1}`,
+				Answer: `{
+				"success": true,
+				"context": "Remembered, most relevant first:\n[1] 2026-11-21: I am allergic to peanuts.\nFrom documents, most relevant first:\n[2] Menu: The cake contains peanuts.",
+				"tokens": 36, "tokenizer": "e5-small-v2",
+				"citations": [
+					{
+						"marker": 1, "memoryId": "mem_06gvus6bidvjbd3dhsbr17cv24", "start": 0, "end": 25, "score": 0.2401,
+						"container_tag": "chat-17", "created_at": 1795286944656
+					}
+				],
+				"passages": [
+					{"marker": 2, "namespace": "menus", "documentId": "autumn", "title": "Menu", "start": 120, "end": 146, "score": 0.0328}
+				],
 				"omitted": 0, "degraded": []
 			}`},
 		},

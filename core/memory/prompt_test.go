@@ -2,12 +2,18 @@ package memory_test
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
+	"github.com/mnemehq/mneme/core/memory"
+	"github.com/mnemehq/mneme/core/retrieve"
 )
 
 // prompt asks for a block and checks what holds of any: its budget, and that each citation
@@ -16,7 +22,8 @@ func (a app) prompt(user, query string, budget int, more ...any) coretest.Object
 	a.t.Helper()
 	body := with(coretest.Object{"endUserId": user, "query": query, "maxTokens": budget}, more)
 	r := coretest.Ask(a.ctx, a.t, a.memories.Context, body).OK()
-	coretest.Fields(a.t, "a block", r.JSON, "success", "context", "tokens", "tokenizer", "citations", "omitted", "degraded")
+	coretest.Fields(a.t, "a block", r.JSON, "success", "context", "tokens", "tokenizer", "citations", "passages", "omitted",
+		"degraded")
 	text := r.JSON["context"].(string)
 	if n := len(coretest.Words(text)); float64(n) != r.JSON["tokens"] || n > budget {
 		a.t.Errorf("%d tokens of %d, and the answer says %v: %s", n, budget, r.JSON["tokens"], text)
@@ -157,5 +164,81 @@ func TestContextKeepsToItsBudgetWhateverTheTokenizer(t *testing.T) {
 			got.Number("omitted") != float64(3-want) {
 			t.Errorf("%d tokens: %s", budget, got.Body)
 		}
+	}
+}
+
+// TestContextQuotesPassages of the namespace that the key names, beside memories, within one
+// budget.
+func TestContextQuotesPassages(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	menu := memory.Passage{Namespace: "menus", DocumentID: "autumn", Title: " Autumn\nmenu ", Heading: "Cakes", Text: "Carrot cake\nhas nuts.",
+		Start: 40, End: 61, Page: 2, Score: .03}
+	found := []memory.Passage{menu, {Namespace: "menus", DocumentID: "winter", Heading: "winter", Text: "No cake at all."}}
+	missing := []retrieve.Degraded{{Part: "vector", Reason: "unavailable"}}
+	p := open(t, coretest.Options{}, func(s *memory.Settings) {
+		s.Passages = func(_ context.Context, namespace, query string, limit int) ([]memory.Passage, []retrieve.Degraded, error) {
+			asked = append(asked, fmt.Sprintf("%s %s %d", namespace, query, limit))
+			if query == "broken" {
+				return nil, nil, fault.New(fault.Unavailable, "away")
+			}
+			return found[:min(limit, len(found))], missing, nil
+		}
+	})
+	plain := p.integration("plain", 0)
+	s := app{p, p.Caller(key.Issue{Kind: ident.Integration, Integration: "plain", Scopes: ident.Scopes(), Namespace: "menus"})}
+	ask := func(a app, more ...any) *coretest.Reply {
+		t.Helper()
+		return coretest.Ask(a.ctx, t, a.memories.Context, with(coretest.Object{"endUserId": "ann", "query": "cake"}, more))
+	}
+	want := "From documents, most relevant first:\n[1] Autumn menu > Cakes: Carrot cake\n  has nuts.\n[2] winter: No cake at all."
+	got := ask(s).OK()
+	if got.JSON["context"] != want || got.Number("omitted") != 0 || len(got.List("citations")) != 0 {
+		t.Errorf("passages alone: %s", got.Body)
+	}
+	s.save("ann", "I may eat no cake.", "occurredAt", "2026-05-04T00:00:00Z")
+	s.save("ann", "Cake is for birthdays.", "occurredAt", "2026-05-05T00:00:00Z")
+	got = ask(s, "passages", 1, "limit", 1).OK()
+	text, passages := got.JSON["context"].(string), got.List("passages")
+	if !strings.HasPrefix(text, "Remembered, most relevant first:\n[1] 2026-05-0") ||
+		!strings.HasSuffix(text, "\nFrom documents, most relevant first:\n[2] Autumn menu > Cakes: Carrot cake\n  has nuts.") {
+		t.Errorf("both: %q", text)
+	}
+	if len(passages) != 1 || !reflect.DeepEqual(passages[0], coretest.Object{"marker": 2.0, "namespace": "menus", "documentId": "autumn",
+		"title": " Autumn\nmenu ", "start": 40.0, "end": 61.0, "page": 2.0, "score": .03}) {
+		t.Errorf("passages %v", passages)
+	}
+	if d := coretest.Column(got.List("degraded"), "part"); !slices.Equal(d, []string{"rerank", "vector"}) {
+		t.Errorf("degraded %v", d)
+	}
+	// A small budget shows the best of both before the second of either.
+	whole := len(coretest.Words(text))
+	for budget := whole - 5; budget <= whole; budget++ {
+		got := ask(s, "maxTokens", budget).OK()
+		both := len(got.List("citations")) == 1 && len(got.List("passages")) == 1
+		if both != (budget == whole) || int(got.Number("omitted"))+len(got.List("citations"))+len(got.List("passages")) != 4 {
+			t.Errorf("%d of %d tokens: %s", budget, whole, got.Body)
+		}
+	}
+	asked = nil
+	for _, c := range []struct {
+		who  app
+		more []any
+		says string
+	}{{s, []any{"passages", 0}, ""}, {plain, nil, ""}, {plain, []any{"passages", 0}, ""}, {s, nil, "menus cake 5"}} {
+		if ask(c.who, c.more...).OK(); strings.Join(asked, ",") != c.says {
+			t.Errorf("%v: asked for %q, want %q", c.more, asked, c.says)
+		}
+	}
+	ask(plain, "passages", 1).Fails(fault.Forbidden, "names no namespace")
+	ask(s, "passages", 21).Fails(fault.InvalidRequest, "passages")
+	ask(s, "query", "broken").Fails(fault.Unavailable)
+	other := app{p, p.Caller(key.Issue{Kind: ident.Integration, Integration: "other", Namespace: "menus"})}
+	if got := ask(other).OK(); len(got.List("citations")) != 0 || len(got.List("passages")) != 2 {
+		t.Errorf("another integration: %s", got.Body)
+	}
+	found[0].Title = strings.Repeat("é", 200)
+	if got := ask(other).OK(); !strings.Contains(got.JSON["context"].(string), "[1] "+strings.Repeat("é", 120)+"…: Carrot") {
+		t.Errorf("a long title: %s", got.Body)
 	}
 }

@@ -74,6 +74,8 @@ type Settings struct {
 	// grants have no secrets.
 	Sealer    port.Sealer
 	Upstreams Upstreams
+	// Passages finds what documents say, for blocks of context; nil: they have memories alone.
+	Passages FindPassages
 	// UpstreamTimeout bounds how long one upstream may take; 0: 10 s.
 	UpstreamTimeout time.Duration
 	Environment     string // shown by the status call; "": DefaultEnvironment
@@ -148,6 +150,7 @@ type Service struct {
 
 	sealer          port.Sealer
 	upstreams       Upstreams
+	passages        FindPassages
 	upstreamTimeout time.Duration
 
 	health health
@@ -188,6 +191,7 @@ func New(s Settings) *Service {
 
 		sealer:          s.Sealer,
 		upstreams:       s.Upstreams,
+		passages:        s.Passages,
 		upstreamTimeout: cmp.Or(s.UpstreamTimeout, upstreamTimeout),
 	}
 	s.Jobs.Register(svc.erasureKind())
@@ -195,10 +199,11 @@ func New(s Settings) *Service {
 }
 
 // upkeepEvery is how often Run does its work, and watchEvery how often it asks which
-// erasures are in progress.
+// erasures are in progress; watchOwn where there are no others' than this process's.
 const (
 	upkeepEvery = 30 * time.Second
 	watchEvery  = 500 * time.Millisecond
+	watchOwn    = 5 * time.Minute
 )
 
 // Run takes part in the erasures of all replicas, writes down when end users were last seen and forgets
@@ -489,7 +494,8 @@ func Operations() []op.Op[*Service] {
 			Timeout: 10 * time.Second,
 			Summary: "Make a block for a prompt of what is remembered of a message",
 			Description: "What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a " +
-				"citation for each marker. Without a language model.",
+				"citation for each marker. With a key that names a namespace, passages of its documents are in it, too. " +
+				"Without a language model.",
 			Faults: faults(fault.InvalidJSON, fault.InvalidContainerTag, fault.PayloadTooLarge),
 		}, (*Service).Context),
 		op.Define(op.Spec{

@@ -21,6 +21,7 @@ type Watch struct {
 	meter  Meter
 	usage  port.UsageCounter // nil: nothing is counted
 	models []*watched
+	moved  chan struct{}
 }
 
 // Meter takes the measurements of calls to models.
@@ -30,7 +31,7 @@ type Meter interface {
 }
 
 // NewWatch makes a Watch; nil: nothing is measured.
-func NewWatch(m Meter) *Watch { return &Watch{meter: m} }
+func NewWatch(m Meter) *Watch { return &Watch{meter: m, moved: make(chan struct{}, 1)} }
 
 // CountedBy has what models do counted on the account that the context of a call is on. It is
 // called before the first model is given.
@@ -44,6 +45,7 @@ type watched struct {
 	meter   Meter
 	usage   port.UsageCounter
 	failing atomic.Bool // by the last call that tells
+	moved   chan<- struct{}
 }
 
 // State is how a task of a model fares.
@@ -54,7 +56,7 @@ type State struct {
 }
 
 func (w *Watch) on(m port.Model, task port.Task) *watched {
-	on := &watched{id: m.Info().ID, task: task, meter: w.meter, usage: w.usage}
+	on := &watched{id: m.Info().ID, task: task, meter: w.meter, usage: w.usage, moved: w.moved}
 	on.self, _ = m.(port.Stateful)
 	w.models = append(w.models, on)
 	return on
@@ -79,6 +81,26 @@ func (w *Watch) All() []State {
 		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Task, b.Task))
 	})
 	return slices.Compact(out)
+}
+
+// Changed gets a value when what All gives may have changed since it last did. nil: there is a model
+// whose state changes without a call, so it has to be looked. It is called after the last model was given.
+func (w *Watch) Changed() <-chan struct{} {
+	if slices.ContainsFunc(w.models, func(on *watched) bool { return on.self != nil }) {
+		return nil
+	}
+	return w.moved
+}
+
+// fails notes whether the last call that tells something has failed.
+func (on *watched) fails(failing bool) {
+	if on.failing.Swap(failing) == failing {
+		return
+	}
+	select {
+	case on.moved <- struct{}{}:
+	default:
+	}
 }
 
 func (on *watched) state() port.ModelState {
@@ -109,14 +131,14 @@ func (on *watched) ended(ctx context.Context, took time.Duration, returned bool,
 	}
 	switch {
 	case code == "":
-		on.failing.Store(false)
+		on.fails(false)
 	case fault.Status(code) < 500, errors.Is(ctx.Err(), context.Canceled), fault.IsBusy(err):
 		// the caller's fault or farewell, or a model that has too much to do: it may work
 	case took < patience && (code == fault.Timeout || ctx.Err() != nil):
 	case code == fault.Unavailable && on.self != nil:
 		// it says itself whether it starts, restarts or is gone
 	default:
-		on.failing.Store(true)
+		on.fails(true)
 	}
 }
 

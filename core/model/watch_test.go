@@ -191,6 +191,38 @@ func TestAModelMaySpeakForItself(t *testing.T) {
 	}
 }
 
+// What keeps an eye on states is told when they may have changed, and not of calls that change none.
+// Of a model that speaks for itself nobody can tell.
+func TestChangesOfStatesAreTold(t *testing.T) {
+	var err error
+	watch := model.NewWatch(nil)
+	told := func() bool {
+		select {
+		case <-watch.Changed():
+			return true
+		default:
+			return false
+		}
+	}
+	r := watch.Reranker(&scorer{score: func(context.Context) error { return err }})
+	for i, step := range []struct {
+		err  error
+		told bool
+	}{{nil, false}, {errors.New("broken"), true}, {errors.New("broken"), false}, {nil, true}, {nil, false}} {
+		err = step.err
+		if _, _, got := r.Score(t.Context(), "q", []string{"a"}); (got == nil) != (err == nil) {
+			t.Fatal(got)
+		}
+		if got := told(); got != step.told {
+			t.Errorf("call %d: told %v, want %v", i, got, step.told)
+		}
+	}
+	watch.Reranker(&speaking{})
+	if watch.Changed() != nil {
+		t.Error("changes of a model that speaks for itself are said to be told")
+	}
+}
+
 // A task that no role uses is off, and every task of a model fares on its own.
 func TestATaskWithoutARoleIsOff(t *testing.T) {
 	rerank, other, sparse := &scorer{}, &scorer{}, &coretest.SparseEncoder{}

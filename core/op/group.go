@@ -10,6 +10,7 @@ const (
 	Querying           Group = "Query"
 	Reranking          Group = "Rerank"
 	Models             Group = "Models"
+	ForOpenAI          Group = "OpenAI"
 	Sources            Group = "Sources"
 	Events             Group = "Events"
 	Webhooks           Group = "Webhooks"
@@ -35,6 +36,7 @@ const (
 func Groups() []Group {
 	return []Group{
 		Namespaces, Documents, Querying, Reranking, Models, Sources, Events, Webhooks, Memories, Recalling, EndUsers, Status,
+		ForOpenAI,
 		AdminOrganizations, AdminMembers, AdminKeys, AdminIntegrations, AdminNamespaces, AdminEndUsers,
 		AdminJobs, AdminEvents, AdminWebhooks, AdminAudit, AdminUsage, AdminSettings,
 	}
@@ -53,6 +55,8 @@ func (g Group) Text() string {
 		return "Score texts against a query, also in the shapes of other services' clients."
 	case Models:
 		return "The models that this server runs."
+	case ForOpenAI:
+		return "Embeddings and models as OpenAI's clients ask for them, with its errors. See docs/openai.md."
 	case Sources:
 		return "Apps connected to the service, each of which syncs into a namespace. While sources are unavailable, " +
 			"every route answers 503."

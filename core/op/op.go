@@ -53,6 +53,16 @@ func FamilyOf(path string) Family {
 	return Namespace
 }
 
+// Protocol is whose clients an operation speaks to. It decides the shape of error bodies.
+// Paths of another's protocol lie where that protocol has them, whatever the family.
+type Protocol string
+
+// The protocols.
+const (
+	Own    Protocol = ""       // the family's errors
+	OpenAI Protocol = "openai" // {error:{message,type,param,code}}
+)
+
 // TimeoutClass says which of the configured time-outs replaces the one that a Spec
 // declares.
 type TimeoutClass string
@@ -101,6 +111,7 @@ type Spec struct {
 	Summary      string // one line
 	Description  string // Markdown; may be empty
 	Family       Family
+	Protocol     Protocol // whose clients it is for
 	Class        Class
 	Auth         Auth
 	Mutates      bool // refused for a read-only key
@@ -402,7 +413,7 @@ type Set struct {
 func (s *Set) Routes() []*Route { return s.routes }
 
 // Mount adds a service's operations. It panics on mistakes in the program: a name,
-// tool or route used twice, a route outside its family's Base, or a deprecation that
+// tool or route used twice, a route of our own outside its family's Base, or a deprecation that
 // breaks the policy of docs/versioning.md.
 func Mount[S any](set *Set, svc S, ops []Op[S]) {
 	if set.seen == nil {
@@ -422,7 +433,7 @@ func Mount[S any](set *Set, svc S, ops []Op[S]) {
 			panic(fmt.Sprintf("op: %s declares the type of a body and takes none as a stream, or the other way round",
 				o.Spec.Name))
 		}
-		if o.Spec.Method != "" && o.Spec.Family != FamilyOf(o.Spec.Path) {
+		if o.Spec.Method != "" && o.Spec.Protocol == Own && o.Spec.Family != FamilyOf(o.Spec.Path) {
 			panic(fmt.Sprintf("op: %s lies outside its family's %s/", o.Spec.Name, o.Spec.Family.Base()))
 		}
 		keys := []string{"name " + o.Spec.Name}

@@ -35,8 +35,9 @@ type Service struct {
 type Settings struct {
 	Store     port.Store
 	Searcher  *retrieve.Searcher
-	Reranker  port.Reranker   // of calls that name none; nil: off
-	Rerankers []port.Reranker // further ones that a call may name
+	Reranker  port.Reranker     // of calls that name none; nil: off
+	Rerankers []port.Reranker   // further ones that a call may name
+	Aliases   map[string]string // further names of models, each with the model's own
 	Reranking retrieve.Reranking
 	Encoders  *ingest.Encoders
 	Timeout   time.Duration // of a query without rerank; 0: the default
@@ -52,7 +53,7 @@ func New(s Settings) *Service {
 		store:     port.NarrowReads(s.Store, func(r port.Reader) port.PartitionReader { return r }),
 		documents: port.NarrowReads(s.Store, func(r port.Reader) port.DocumentReader { return r }),
 		searcher:  s.Searcher,
-		rerankers: retrieve.Rerankers{Default: s.Reranker, Others: s.Rerankers},
+		rerankers: retrieve.Rerankers{Default: s.Reranker, Others: s.Rerankers, Aliases: s.Aliases},
 		reranking: s.Reranking,
 		encoders:  s.Encoders,
 		timeout:   s.Timeout,

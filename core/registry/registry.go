@@ -59,6 +59,9 @@ type Component[P, C any] struct {
 	// Look reports what is wrong with what the component keeps, as far as it shows without
 	// opening it: it changes nothing, and may run beside a process that has it open. nil: nothing shows.
 	Look func(ctx context.Context, cfg C, env Env) error
+	// Restore fills what the component keeps with the rows of a backup. Where there is anything already
+	// the error is of code Conflict. Until all is stored there is nothing. nil: it takes none.
+	Restore func(ctx context.Context, cfg C, env Env, from port.Restoring) error
 	// Isolate gives the component's data in a server a name of its own; see
 	// Kind.Isolate. nil: the component keeps nothing outside Env.DataDir.
 	Isolate func(cfg C, name string) Isolation[C]
@@ -113,6 +116,8 @@ type component[P any] struct {
 	migrate func(ctx context.Context, cfg any, env Env, dry bool) (Migration, error)
 	// look is nil where nothing shows.
 	look func(ctx context.Context, cfg any, env Env) error
+	// restore is nil where the component takes no backup.
+	restore func(ctx context.Context, cfg any, env Env, from port.Restoring) error
 	// isolate is nil where the component keeps nothing outside Env.DataDir. Its
 	// result has no Selection.Component.
 	isolate func(cfg any, name string) (Isolated, error)
@@ -195,6 +200,24 @@ func (k *Kind[P]) Look(ctx context.Context, s Selection, env Env) error {
 	return nil
 }
 
+// Restore fills the selected component with the rows of a backup; see Component.Restore.
+func (k *Kind[P]) Restore(ctx context.Context, s Selection, env Env, from port.Restoring) error {
+	c, known := k.components[s.Component]
+	if !known {
+		return fmt.Errorf("%s: this binary has no component %q", k.name, s.Component)
+	}
+	if c.restore == nil {
+		return fmt.Errorf("%s %s takes no backup", k.name, s.Component)
+	}
+	if env.Name == "" {
+		env.Name = s.Component
+	}
+	if err := c.restore(ctx, s.Config, env, from); err != nil {
+		return fmt.Errorf("restore %s %s: %w", k.name, env.Name, err)
+	}
+	return nil
+}
+
 // typed is a component's own configuration.
 func typed[C any](cfg any) (*C, error) {
 	t, ok := cfg.(*C)
@@ -256,6 +279,15 @@ func Add[P, C any](k *Kind[P], c Component[P, C]) {
 				return err
 			}
 			return c.Look(ctx, *own, env)
+		}
+	}
+	if c.Restore != nil {
+		row.restore = func(ctx context.Context, cfg any, env Env, from port.Restoring) error {
+			own, err := typed[C](cfg)
+			if err != nil {
+				return err
+			}
+			return c.Restore(ctx, *own, env, from)
 		}
 	}
 	if c.Isolate != nil {

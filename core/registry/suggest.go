@@ -2,48 +2,15 @@ package registry
 
 import (
 	"fmt"
-	"slices"
-	"strings"
+
+	"github.com/mnemehq/mneme/core/fault"
 )
 
 // Suggest is `; did you mean "x"?` for the nearest of the known names, or
 // nothing when none is near.
 func Suggest(name string, known []string) string {
-	if n := nearest(name, known); n != "" {
+	if n := fault.Nearest(name, known); n != "" {
 		return fmt.Sprintf("; did you mean %q?", n)
 	}
 	return ""
-}
-
-// nearest is the known name at the smallest edit distance, at most a third of
-// the name's length and at least 2 edits are allowed.
-func nearest(name string, known []string) string {
-	best, limit := "", max(2, len(name)/3)+1
-	for _, k := range slices.Sorted(slices.Values(known)) {
-		if d := distance(strings.ToLower(name), k); d < limit {
-			best, limit = k, d
-		}
-	}
-	return best
-}
-
-// distance is Levenshtein's, by bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
 }

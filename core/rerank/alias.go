@@ -69,7 +69,7 @@ func (d Document) MarshalJSON() ([]byte, error) {
 // send. Fields that ask for something this server does not do are refused when
 // they are set to it, not ignored.
 type AliasRequest struct {
-	Model           *string    `json:"model,omitempty" doc:"the server's rerank model, empty or absent"`
+	Model           *string    `json:"model,omitempty" doc:"a rerank model of this server, or an alias of one; empty or absent: the default"`
 	Query           string     `json:"query" schema:"Text" minLength:"1" doc:"the question, at most 8192 characters"`
 	Documents       []Document `json:"documents" maxDecoded:"1000" minItems:"1" defaultMaxItems:"100" doc:"texts, or objects with a text; a server may be configured for up to 1000"`
 	TopN            *int       `json:"top_n,omitempty" minimum:"1" maximum:"9007199254740991" doc:"how many to answer; default: all"`

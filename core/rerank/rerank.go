@@ -39,12 +39,18 @@ func New(r port.Reranker, maxDocuments int, others ...port.Reranker) *Service {
 	return &Service{retrieve.Rerankers{Default: r, Others: others}, min(maxDocuments, MaxDocuments)}
 }
 
+// Aliased lets calls name models by further names, each with the model's own.
+func (s *Service) Aliased(names map[string]string) *Service {
+	s.rerankers.Aliases = names
+	return s
+}
+
 // Request is the body of POST /rerank.
 type Request struct {
 	Query     string   `json:"query" schema:"Text" minLength:"1" doc:"the question, at most 8192 characters"`
 	Documents []string `json:"documents" maxDecoded:"1000" schema:"Text" minItems:"1" defaultMaxItems:"100" doc:"texts to score, each cut at the model's window; a server may be configured for up to 1000"`
 	TopK      *int     `json:"top_k,omitempty" minimum:"1" maximum:"100" doc:"how many to answer; default: all, up to 100"`
-	Model     *string  `json:"model,omitempty" doc:"a rerank model of this server; absent: the default"`
+	Model     *string  `json:"model,omitempty" doc:"a rerank model of this server, or an alias of one; absent: the default"`
 }
 
 // Result answers POST /rerank.

@@ -54,8 +54,9 @@ type Cut struct {
 
 // Rerankers are the rerank models of a server.
 type Rerankers struct {
-	Default port.Reranker   // what a call uses that names none; nil: off
-	Others  []port.Reranker // that a call may name
+	Default port.Reranker     // what a call uses that names none; nil: off
+	Others  []port.Reranker   // that a call may name
+	Aliases map[string]string // further names, of any model, each with the model's own
 }
 
 // Named finds the model that a call names, the default where it names none. False
@@ -63,6 +64,9 @@ type Rerankers struct {
 func (r Rerankers) Named(id string) (port.Reranker, bool) {
 	if id == "" {
 		return r.Default, true
+	}
+	if of, ok := r.Aliases[id]; ok {
+		id = of
 	}
 	for _, m := range append([]port.Reranker{r.Default}, r.Others...) {
 		if m != nil && m.Info().ID == id {

@@ -80,3 +80,19 @@ func (s *Service) identify(ctx context.Context, org string, a Answer, b Binding)
 	linking := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord { return record(ctx, "console.account", p) }})
 	return s.members.SignInWith(linking, org, who, func(found ident.Principal) { p = found })
 }
+
+// Unbind unbinds the account at the identity provider from the member of a session, and ends their other sessions.
+// Faults as member.Service's Unbind, and Unauthorized for a session that has ended.
+func (s *Service) Unbind(ctx context.Context, token string) error {
+	p, err := s.find(ctx, token)
+	if err != nil {
+		return err
+	}
+	if s.members == nil {
+		return noProvider()
+	}
+	unbinding := port.WithAudit(ctx, &port.AuditEntry{Record: func() port.AuditRecord {
+		return record(ctx, "console.unbind", p)
+	}})
+	return s.members.Unbind(unbinding, p, ident.TokenHash(token))
+}

@@ -462,8 +462,8 @@ func (s *Service) Run(ctx context.Context) {
 }
 
 // lookForNone is how often a process whose store is its own looks where there are no sources, so
-// that a server that nobody calls rests.
-const lookForNone = time.Minute
+// that a server that nobody calls rests: the call that makes one wakes it.
+const lookForNone = 10 * time.Minute
 
 // none reports that there are no sources, and that only this process could make one.
 func (s *Service) none(ctx context.Context) bool {

@@ -1,6 +1,7 @@
 // Package tool puts the services of namespaces, documents and queries behind
 // arguments that a model can fill in: the tools search, fetch, save, delete and
-// list_namespaces. Each is an operation without a route.
+// list_namespaces. For keys of the memory API there are context, remember and forget,
+// over the service of memories. Each is an operation without a route.
 //
 // A document is addressed by its handle, namespace/document_id. A namespace comes
 // from the argument, the connection's URL, its header, the key, or from being the

@@ -225,6 +225,9 @@ func TestWhatTheToolsDeclare(t *testing.T) {
 		"save":            {op.Write, true, false, 120 * time.Second},
 		"delete":          {op.Write, true, true, 30 * time.Second},
 		"list_namespaces": {op.Read, false, false, 30 * time.Second},
+		"context":         {op.MemoryRead, false, false, 30 * time.Second},
+		"remember":        {op.MemoryWrite, true, false, 120 * time.Second},
+		"forget":          {op.MemoryWrite, true, true, 30 * time.Second},
 	}
 	for _, o := range tool.Operations() {
 		s := o.Spec

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mnemehq/mneme/core/document"
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/memory"
 	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/query"
@@ -22,6 +24,7 @@ type Settings struct {
 	Namespaces *namespace.Service
 	Documents  *document.Service
 	Queries    *query.Service
+	Memories   *memory.Service
 	// BaseURL is what links to documents begin with, without a slash at the end;
 	// "": http and the host that the caller used.
 	BaseURL string
@@ -37,6 +40,9 @@ func New(s Settings) *Service { return &Service{s} }
 func Operations() []op.Op[*Service] {
 	naming := []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.NamespaceNotFound}
 	with := func(more ...fault.Code) []fault.Code { return append(more, naming...) }
+	user := func(more ...fault.Code) []fault.Code {
+		return append(more, fault.InvalidRequest, fault.InvalidJSON, fault.InvalidEndUserID, fault.InsufficientScope, fault.Forbidden)
+	}
 	return []op.Op[*Service]{
 		op.Define(op.Spec{Name: "tools.search", Class: op.Read, Timeout: Timeout, TimeoutClass: op.OwnTimeout, BodyOptional: true,
 			Summary: "Find the documents that answer a question",
@@ -85,5 +91,48 @@ func Operations() []op.Op[*Service] {
 			Tool:         &op.Tool{Name: "list_namespaces", Title: "List namespaces", Idempotent: true},
 			Faults:       []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidCursor},
 		}, (*Service).ListNamespaces),
+		op.Define(op.Spec{
+			Name:         "tools.context",
+			Family:       op.Memory,
+			Class:        op.MemoryRead,
+			Scopes:       []ident.Scope{ident.MemoriesRead},
+			Timeout:      Timeout,
+			TimeoutClass: op.OwnTimeout,
+			BodyOptional: true,
+			Summary:      "Find what is known for a message",
+			Description: "Get what is remembered of a user for the message that is to be answered, as text with numbered " +
+				"entries and a citation for each. Call it before you answer.",
+			Tool:   &op.Tool{Name: "context", Title: "Context for a message", Idempotent: true},
+			Faults: user(fault.InvalidContainerTag, fault.PayloadTooLarge),
+		}, (*Service).Context),
+		op.Define(op.Spec{
+			Name:         "tools.remember",
+			Family:       op.Memory,
+			Class:        op.MemoryWrite,
+			Scopes:       []ident.Scope{ident.MemoriesWrite},
+			Mutates:      true,
+			Timeout:      saveTimeout,
+			TimeoutClass: op.OwnTimeout,
+			BodyOptional: true,
+			Summary:      "Remember a conversation",
+			Description: "Remember messages of a conversation, word for word. Sending one again changes nothing; one whose " +
+				"id is there with other content is replaced.",
+			Tool:   &op.Tool{Name: "remember", Title: "Remember a conversation", Idempotent: true},
+			Faults: user(fault.InvalidContainerTag, fault.QuotaExceeded, fault.PayloadTooLarge, fault.Upstream),
+		}, (*Service).Remember),
+		op.Define(op.Spec{
+			Name:         "tools.forget",
+			Family:       op.Memory,
+			Class:        op.MemoryWrite,
+			Scopes:       []ident.Scope{ident.MemoriesWrite},
+			Mutates:      true,
+			Timeout:      Timeout,
+			TimeoutClass: op.OwnTimeout,
+			BodyOptional: true,
+			Summary:      "Forget memories",
+			Description:  "Delete memories for good, by the exact ids that context or remember gave.",
+			Tool:         &op.Tool{Name: "forget", Title: "Forget memories", Destructive: true, Idempotent: true},
+			Faults:       user(fault.InvalidID, fault.Conflict),
+		}, (*Service).Forget),
 	}
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds what a release hands out, the same bytes each time for the same commit: an archive for each system and processor
-# given (or all of them), deb and rpm for Linux, what each program was built from (CycloneDX), a formula for Homebrew, and
+# given (or all of them), deb and rpm for Linux, the chart of Helm, what each program was built from (CycloneDX), a formula for Homebrew, and
 # the sums of it all.
 #   sh deploy/packages/build.sh DIR VERSION [SYSTEM/PROCESSOR...]
 # MNEME_BINARY names a program that is built already, for one system; MNEME_KINDS which of archive, deb and rpm are made.
@@ -62,6 +62,15 @@ for target in "$@"; do
   rm -rf "$dir"
   echo "$name" >&2
 done
+
+case $kinds in *" archive "*)
+  mkdir "$work/chart"
+  cp -R "$root/deploy/helm/mneme" "$work/chart/mneme"
+  sed -e "s|^version: .*|version: $version|" -e "s|^appVersion: .*|appVersion: $version|" "$here/../helm/mneme/Chart.yaml" \
+    >"$work/chart/mneme/Chart.yaml"
+  "$work/archive" "$into/mneme-chart-$version.tgz" "$work/chart/mneme"
+  ;;
+esac
 
 cd "$into"
 sum() { [ -f "$1" ] && sha256sum "$1" | cut -d ' ' -f 1; }

@@ -1004,7 +1004,7 @@ func (s *AdminMembersService) Get(ctx context.Context, org, member string) (*Mem
 	})
 }
 
-// Change gives a member another role, or take signing in from one.
+// Change gives a member another role, takes signing in from one, or unbinds an account.
 func (s *AdminMembersService) Change(ctx context.Context, org, member string, body MemberChange) (*Member, error) {
 	return call[Member](ctx, s.c, repeatable, func(ctx context.Context) (*http.Response, error) {
 		return s.c.api.AdminMembersChange(ctx, org, member, nil, body)

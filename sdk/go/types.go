@@ -113,6 +113,7 @@ type (
 	MemoryBatch                       = api.MemoryBatch
 	MemoryBatchItem                   = api.MemoryBatchItem
 	MemoryCited                       = api.MemoryCited
+	MemoryCitedPassage                = api.MemoryCitedPassage
 	MemoryContextBlock                = api.MemoryContextBlock
 	MemoryContextQuery                = api.MemoryContextQuery
 	MemoryCreateGrant                 = api.MemoryCreateGrant
@@ -153,6 +154,12 @@ type (
 	NamespaceEvent                    = api.NamespaceEvent
 	NamespaceName                     = api.NamespaceName
 	NamespacePage                     = api.NamespacePage
+	OpenaiEmbedding                   = api.OpenaiEmbedding
+	OpenaiEmbeddings                  = api.OpenaiEmbeddings
+	OpenaiEmbeddingsRequest           = api.OpenaiEmbeddingsRequest
+	OpenaiModel                       = api.OpenaiModel
+	OpenaiModels                      = api.OpenaiModels
+	OpenaiUsage                       = api.OpenaiUsage
 	PortSourceCounts                  = api.PortSourceCounts
 	QueryExplain                      = api.QueryExplain
 	QueryHit                          = api.QueryHit

@@ -102,12 +102,13 @@ func optional[Out any](v *visit, c call) (out Out, why string, err error) {
 	if err == nil {
 		return out, "", nil
 	}
-	switch f := fault.From(err); f.Code {
-	case fault.Unauthorized, fault.NotFound, fault.Canceled: // of the session, of the organization
+	f := fault.From(err)
+	switch {
+	case f.Code == fault.Unauthorized, f.Code == fault.NotFound, f.Code == fault.Canceled, // of the session, of the organization
+		fault.Status(f.Code) == http.StatusBadRequest: // of what the page was asked
 		return out, "", err
-	default:
-		return out, f.Message, nil
 	}
+	return out, f.Message, nil
 }
 
 func marshal(v any) ([]byte, error) {

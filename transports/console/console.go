@@ -23,6 +23,7 @@ type Sessions interface {
 	BeginMember(ctx context.Context, org, email, password, agent string) (session.Begun, error)
 	Accept(ctx context.Context, code, password, agent string) (session.Begun, error)
 	ChangePassword(ctx context.Context, token, old, password string) error
+	Unbind(ctx context.Context, token string) error
 	Ways() session.Ways
 	Leave(ctx context.Context) (address string, b session.Binding, err error)
 	BeginWith(ctx context.Context, org string, a session.Answer, b session.Binding, agent string) (session.Begun, error)

@@ -206,6 +206,10 @@ func (b *browser) request(method, at string, content io.Reader, kind string) ans
 	var words []string
 	for n := range a.page.Descendants() {
 		if n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {
+			if n.PrevSibling != nil && n.PrevSibling.Data == "wbr" { // the word goes on
+				words[len(words)-1] += strings.TrimSpace(n.Data)
+				continue
+			}
 			words = append(words, strings.TrimSpace(n.Data))
 		}
 	}
@@ -247,6 +251,18 @@ func attribute(n *html.Node, name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// hidden is the value of a field that is sent and not shown; "": there is none.
+func (a answer) hidden(name string) string {
+	for _, n := range a.elements("input") {
+		kind, _ := attribute(n, "type")
+		if is, _ := attribute(n, "name"); kind == "hidden" && is == name {
+			value, _ := attribute(n, "value")
+			return value
+		}
+	}
+	return ""
 }
 
 func (a answer) elements(name string) (out []*html.Node) {
@@ -418,6 +434,48 @@ func TestAPersonSignsInAndOut(t *testing.T) {
 	}
 	old.header.Set("Cookie", "mneme="+last.Value)
 	old.get("/console/models").want(t, 401, "Sign in")
+}
+
+// A form that is sent when its session has ended is shown again once there is one, without its secrets, and does nothing
+// by itself.
+func TestAFormOfASessionThatHasEnded(t *testing.T) {
+	s := serve(t, nil)
+	b := s.signedIn(s.key.Secret)
+	sent := url.Values{"name": {"<third> one"}, "password": {"hush"}, "secrets.token": {"hush"}, "do": {""}}
+	again := s.signedIn(s.key.Secret)
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range again.Jar.Cookies(at) {
+		if err := s.engine.Sessions().End(t.Context(), c.Value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := again.post("/console/organizations", sent).want(t, 401, "the session has ended", "What you have sent was not done")
+	asked.proper(t)
+	kept := asked.hidden("kept")
+	if strings.Contains(kept, "hush") || !strings.Contains(kept, "third") {
+		t.Errorf("kept is %q", kept)
+	}
+	wrong := again.post("/console/session", url.Values{"key": {"adm-x"}, "return": {"organizations"}, "kept": {kept}})
+	if wrong.want(t, 403, "not accepted"); wrong.hidden("kept") != kept {
+		t.Errorf("after a wrong key %q is kept", wrong.hidden("kept"))
+	}
+	in := again.post("/console/session", url.Values{"key": {s.key.Secret}, "return": {"organizations"}, "kept": {kept}})
+	in.want(t, 200, "Signed in again", "<third> one", "Send it now", "Organizations").proper(t)
+	b.get("/console/organizations").want(t, 200)
+	if strings.Contains(b.get("/console/organizations").text, "third") {
+		t.Error("it was done by itself")
+	}
+	again.post("/console/organizations", url.Values{"name": {in.hidden("name")}}).want(t, 422)
+	for _, c := range []url.Values{{"return": {"organizations"}, "kept": {"%zz"}}, {"return": {"organizations"}, "kept": {""}},
+		{"return": {"https://evil.example"}, "kept": {kept}}} {
+		c.Set("key", s.key.Secret)
+		if to := s.browser().post("/console/session", c).leads(t); strings.Contains(to, "evil") {
+			t.Errorf("%v leads to %s", c, to)
+		}
+	}
 }
 
 func TestALinkOpensTheConsole(t *testing.T) {

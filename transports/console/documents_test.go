@@ -70,19 +70,19 @@ func TestAFirstDocumentIsAskedAndDeleted(t *testing.T) {
 		t.Error("no link leads to the document")
 	}
 
-	b.post(at, url.Values{"id": {"lease"}}).want(t, 422, "Type the id").proper(t)
+	b.post(at, url.Values{"typed": {"lease"}}).want(t, 422, "Type the id").proper(t)
 	for range 2 { // and again, as a browser may
-		b.post(at, url.Values{"id": {" lease-1 "}}).want(t, 303)
+		b.post(at, url.Values{"typed": {" lease-1 "}}).want(t, 303)
 	}
 	b.get(at).want(t, 404).proper(t)
 	b.post("/console/o/default/n/notes", url.Values{"name": {"nots"}}).want(t, 422, "Type the name of the namespace").proper(t)
 	for range 2 {
-		if to := b.post("/console/o/default/n/notes", url.Values{"name": {"notes"}}).leads(t); to != "/console/o/default/n" {
+		if to := b.post("/console/o/default/n/notes", url.Values{"typed": {"notes"}}).leads(t); to != "/console/o/default/n" {
 			t.Errorf("it leads to %s", to)
 		}
 	}
 	b.get("/console/o/default/n/notes").want(t, 404)
-	b.post(at, url.Values{"id": {"lease-1"}}).want(t, 303)
+	b.post(at, url.Values{"typed": {"lease-1"}}).want(t, 303)
 }
 
 // Whatever is stored is shown as it is and runs nowhere.
@@ -119,13 +119,21 @@ func TestWrongQueries(t *testing.T) {
 	for form, text := range map[string]string{
 		"filter=" + url.QueryEscape(`{"a"`):                   "The filter must be JSON",
 		"filter=" + url.QueryEscape(`{"a":1}`) + "&top_k=ten": "How many must be a whole number",
-		"min_score=NaN":  "The least score must be a number",
-		"min_score=0.5":  "min_score",
-		"top_k=1000":     "top_k",
-		"neighbors=9":    "neighbors",
-		"per_document=x": "Hits of one document must be a whole number",
-		"mode=sparse":    "sparse",
-		"rerank=1":       "",
+		"min_score=NaN":                         "The least score must be a number",
+		"min_score=0.5":                         "min_score",
+		"top_k=1000":                            "top_k",
+		"neighbors=9":                           "neighbors",
+		"per_document=x":                        "Hits of one document must be a whole number",
+		"mode=sparse":                           "sparse",
+		"rerank=1":                              "",
+		"depth=x":                               "How many to rerank must be a whole number",
+		"depth=1000":                            "depth",
+		"weight_vector=x&weight_keyword=1":      "The weight of the vector list must be a number",
+		"weight_keyword=Inf":                    "The weight of the keyword list must be a number",
+		"weight_sparse=11":                      "weights",
+		"strict=1&mode=vector%2Csparse":         "sparse",
+		"weight_vector=0.2&weight_keyword=0.8":  "",
+		"strict=1&mode=vector%2Ckeyword&depth=": "",
 	} {
 		a := b.get("/console/o/default/n/notes/query?q=lease&" + form)
 		a.proper(t)
@@ -138,6 +146,9 @@ func TestWrongQueries(t *testing.T) {
 			if !strings.Contains(a.body, `name="`+name+`"`) {
 				t.Errorf("%s: the form lacks %s", form, name)
 			}
+		}
+		if marked := strings.Count(a.body, `aria-invalid="true"`); marked != 1 {
+			t.Errorf("%s: %d fields are marked as wrong", form, marked)
 		}
 	}
 	b.get("/console/o/default/n/notes/query").want(t, 200, "Ask in your own words").proper(t)
@@ -178,8 +189,8 @@ func TestAReaderReads(t *testing.T) {
 		}
 	}
 	b.write("notes", "b", "More.").want(t, 403, "read-only").proper(t)
-	b.post("/console/o/default/n/notes", url.Values{"name": {"notes"}}).want(t, 403, "read-only")
-	b.post("/console/o/default/n/notes/documents/a", url.Values{"id": {"a"}}).want(t, 403, "read-only")
+	b.post("/console/o/default/n/notes", url.Values{"typed": {"notes"}}).want(t, 403, "read-only")
+	b.post("/console/o/default/n/notes/documents/a", url.Values{"typed": {"a"}}).want(t, 403, "read-only")
 	b.get("/console/o/default/n/notes/documents/a").want(t, 200, "The lease.", "which may only read")
 }
 

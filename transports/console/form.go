@@ -103,10 +103,10 @@ func showForm(f *form, out view, err error) (view, error) {
 
 // field is one field of a form, ready to be shown.
 type field struct {
-	ID, Name, Label, Kind, Value, Hint, Placeholder, Max, Mode string
-	Required, Code, Checked, Wrong, Focus, Multiple, Optional  bool
-	Rows, WrongID                                              string
-	Choices                                                    []choice
+	ID, Name, Label, Kind, Value, Hint, Placeholder, Min, Max, Mode string
+	Required, Code, Checked, Wrong, Focus, Multiple                 bool
+	Fill, Rows, WrongID                                             string
+	Choices                                                         []choice
 }
 
 // choice is an option of a field.
@@ -128,7 +128,7 @@ func (f field) Described() string {
 }
 
 // fieldOf makes a field of a form. Options are words (required, code, focus, multiple) and
-// name=value pairs (type, hint, placeholder, value, max, rows, mode, id).
+// name=value pairs (type, hint, placeholder, value, min, max, rows, mode, fill, id).
 func fieldOf(f form, name, label string, options ...string) field {
 	out := field{ID: name, Name: name, Label: label, Kind: "text", Value: f.Get(name), Wrong: f.Wrong != "" && f.Field == name,
 		WrongID: f.WrongID()}
@@ -152,8 +152,12 @@ func fieldOf(f form, name, label string, options ...string) field {
 			out.Hint = value
 		case "placeholder":
 			out.Placeholder = value
+		case "min":
+			out.Min = value
 		case "max":
 			out.Max = value
+		case "fill":
+			out.Fill = value
 		case "rows":
 			out.Rows = value
 		case "mode":
@@ -171,16 +175,25 @@ func fieldOf(f form, name, label string, options ...string) field {
 	return out
 }
 
-// choiceOf makes a field that offers choices, each as value=text.
+// choiceOf makes a field that offers choices, each as value=text. One may be hint=text, and one chosen=value, which is
+// chosen where nothing was typed.
 func choiceOf(f form, name, label string, choices ...string) field {
 	out := fieldOf(f, name, label)
 	for _, c := range choices {
-		if hint, ok := strings.CutPrefix(c, "hint="); ok {
-			out.Hint = hint
-			continue
-		}
 		value, text, _ := strings.Cut(c, "=")
-		out.Choices = append(out.Choices, choice{value, text, f.Has(name, value)})
+		switch value {
+		case "hint":
+			out.Hint = text
+		case "chosen":
+			if f.values == nil {
+				f.values = url.Values{name: {text}}
+			}
+		default:
+			out.Choices = append(out.Choices, choice{Value: value, Text: text})
+		}
+	}
+	for i, c := range out.Choices {
+		out.Choices[i].Chosen = f.Has(name, c.Value)
 	}
 	return out
 }

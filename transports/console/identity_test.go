@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -125,8 +124,7 @@ func TestTheOrganizationOfAnAccount(t *testing.T) {
 	}
 	operator := s.signedIn(s.key.Secret)
 	invite := func(org string) {
-		operator.post("/console/o/"+org+"/members", url.Values{"action": {"invite"}, "email": {"ann@example.com"},
-			"role": {"viewer"}}).want(t, 200)
+		operator.post("/console/o/"+org+"/members", url.Values{"email": {"ann@example.com"}, "role": {"viewer"}}).want(t, 200)
 	}
 	invite("globex")
 	at.Say(oidctest.Says{Subject: "1", Email: "ann@example.com"})
@@ -172,18 +170,51 @@ func TestWithoutPasswords(t *testing.T) {
 func TestDisablingAMember(t *testing.T) {
 	s, at := withProvider(t, true)
 	operator := s.signedIn(s.key.Secret)
-	ann := operator.joined("ann@example.com", "viewer")
-	id := regexp.MustCompile(`mbr_[\w-]+`).FindString(operator.get("/console/o/default/members").body)
-	change := func(action string) {
-		operator.post("/console/o/default/members", url.Values{"action": {action}, "member": {id}}).leads(t)
-	}
+	them := operator.joined("ann@example.com", "viewer")
+	ann := operator.member("ann@example.com")
+	change := func(deed string) { operator.post(ann, url.Values{"do": {deed}}).leads(t) }
 	change("disable")
-	ann.get("/console/account").want(t, 401, "the session has ended")
+	them.get("/console/account").want(t, 401, "the session has ended")
 	at.Say(oidctest.Says{Subject: "1", Email: "ann@example.com"})
 	s.browser().goes(at, leave).want(t, http.StatusForbidden, "disabled")
-	operator.get("/console/o/default/members").want(t, 200, "Let them sign in again")
+	operator.get(ann).want(t, 200, "Let them sign in again").proper(t)
 	change("enable")
 	s.browser().goes(at, leave).want(t, 200, "Signed in")
+}
+
+// A member unbinds their account, and an owner that of a member: another one with the address takes its place.
+func TestUnbindingAnAccount(t *testing.T) {
+	s, at := withProvider(t, true)
+	operator := s.signedIn(s.key.Secret)
+	operator.joined("ann@example.com", "viewer").get("/console/account").want(t, 200, "Change the password")
+	says := func(subject string) { at.Say(oidctest.Says{Subject: subject, Email: "ann@example.com"}) }
+	says("1")
+	b, other := s.browser(), s.browser()
+	b.goes(at, leave).want(t, 200, "Signed in")
+	other.goes(at, leave).want(t, 200, "Signed in")
+	page := b.get("/console/account").want(t, 200, "Account of Staff login", "Unbind the account")
+	page.proper(t)
+	if to := b.post("/console/account", url.Values{"do": {"unbind"}}).leads(t); !strings.HasSuffix(to, "?said=unbound") {
+		t.Errorf("it leads to %s", to)
+	}
+	page = b.get("/console/account?said=unbound").want(t, 200, "The account is unbound")
+	if strings.Contains(page.text, "Unbind") {
+		t.Errorf("unbound: %s", page.text)
+	}
+	other.get("/console/account").want(t, 401, "the session has ended")
+	says("2")
+	s.browser().goes(at, leave).want(t, 200, "Signed in")
+	says("1")
+	s.browser().goes(at, leave).want(t, http.StatusForbidden, "ask an owner to unbind it")
+	ann := operator.member("ann@example.com")
+	operator.get(ann).want(t, 200, "an account of Staff login, or a password", "Unbind the account").proper(t)
+	operator.post(ann, url.Values{"do": {"unbind"}}).leads(t)
+	if page = operator.get(ann).want(t, 200, "a password"); strings.Contains(page.text, "Unbind") {
+		t.Errorf("unbound: %s", page.text)
+	}
+	s.browser().goes(at, leave).want(t, 200, "Signed in")
+	operator.post("/console/account", url.Values{"do": {"unbind"}}).want(t, http.StatusForbidden)
+	operator.get("/console/o/default/audit").want(t, 200, "console.unbind", "admin.members.change", "has_account")
 }
 
 // That the way is encrypted is believed of a proxy that is trusted, and of nobody else.

@@ -11,7 +11,7 @@ import (
 // invited is the code that a page shows to anyone who has invited somebody.
 func (b *browser) invited(email, role string) string {
 	b.Helper()
-	a := b.post("/console/o/default/members", url.Values{"action": {"invite"}, "email": {email}, "role": {role}})
+	a := b.post("/console/o/default/members", url.Values{"email": {email}, "role": {role}})
 	code := regexp.MustCompile(`mnsi_\w+`).FindString(a.text)
 	if a.StatusCode != http.StatusOK || code == "" {
 		b.Fatalf("inviting %s answered %d: %s", email, a.StatusCode, a.text)
@@ -20,6 +20,19 @@ func (b *browser) invited(email, role string) string {
 		b.Error("the code is shown again")
 	}
 	return code
+}
+
+// member is the page of a member.
+func (b *browser) member(email string) string {
+	b.Helper()
+	list := b.get("/console/o/default/members").body
+	if end := strings.Index(list, ">"+email+"<"); end > 0 {
+		if at := regexp.MustCompile(`members/mbr_[\w-]+`).FindAllString(list[:end], -1); len(at) > 0 {
+			return "/console/o/default/" + at[len(at)-1]
+		}
+	}
+	b.Fatalf("%s is not on the page", email)
+	return ""
 }
 
 // joined is a browser of somebody who has taken an invitation.
@@ -59,8 +72,7 @@ func TestMembers(t *testing.T) {
 		if written.StatusCode != c.writes {
 			t.Errorf("%s writes: %d", who, written.StatusCode)
 		}
-		id := regexp.MustCompile(`mbr_[\w-]+`).FindString(owner.get("/console/o/default/members").body)
-		changed := c.b.post("/console/o/default/members", url.Values{"action": {"role"}, "member": {id}, "role": {"admin"}})
+		changed := c.b.post(owner.member("ada@example.com"), url.Values{"do": {"role"}, "role": {"admin"}})
 		if changed.StatusCode != c.owns {
 			t.Errorf("%s changes a role: %d", who, changed.StatusCode)
 		}
@@ -97,13 +109,11 @@ func TestMembers(t *testing.T) {
 	if a := viewer.get("/console/account"); a.StatusCode == http.StatusOK {
 		t.Error("the session of before goes on")
 	}
-	list := owner.get("/console/o/default/members").body
-	id := regexp.MustCompile(`value="(mbr_[\w-]+)"`).FindAllStringSubmatch(list[strings.Index(list, "<summary>vic@"):], 1)[0][1]
+	at := owner.member("vic@example.com")
 	remove := func(typed string) int {
-		return owner.post("/console/o/default/members",
-			url.Values{"action": {"remove"}, "member": {id}, "email": {typed}}).StatusCode
+		return owner.post(at, url.Values{"do": {"remove"}, "typed": {typed}}).StatusCode
 	}
-	if got := remove("ada@example.com"); got != http.StatusBadRequest {
+	if got := remove("ada@example.com"); got != http.StatusUnprocessableEntity {
 		t.Errorf("the wrong address typed: %d", got)
 	}
 	for range 2 { // safe to send twice
@@ -116,18 +126,48 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// What an owner has typed wrongly stands on the page again with what is wrong, and the last owner stays one.
+func TestWhatCannotBecomeOfAMember(t *testing.T) {
+	s := serve(t, nil)
+	operator := s.signedIn(s.key.Secret)
+	operator.joined("olga@example.com", "owner")
+	operator.post("/console/o/default/members", url.Values{"email": {"olga@example.com"}, "role": {"admin"}}).
+		want(t, http.StatusUnprocessableEntity, "Invite a person").proper(t)
+	a := operator.post("/console/o/default/members", url.Values{"email": {"no address"}, "role": {"admin"}}).
+		want(t, http.StatusUnprocessableEntity, "must be an email address")
+	a.proper(t)
+	if !strings.Contains(a.body, `value="no address"`) || !strings.Contains(a.body, `<option value="admin" selected>`) {
+		t.Errorf("what was typed is gone: %s", a.body)
+	}
+	olga := operator.member("olga@example.com")
+	page := operator.get(olga).want(t, 200, "Give this role", "a password", "olga@example.com")
+	page.proper(t)
+	if strings.Contains(page.text, "Unbind") || !strings.Contains(page.body, `<option value="owner" selected>`) {
+		t.Errorf("the page of an owner with a password: %s", page.body)
+	}
+	for _, f := range []url.Values{{"do": {"role"}, "role": {"viewer"}}, {"do": {"disable"}},
+		{"do": {"remove"}, "typed": {"olga@example.com"}}} {
+		operator.post(olga, f).want(t, http.StatusUnprocessableEntity, "last owner").proper(t)
+	}
+	operator.post(olga, url.Values{"do": {"again"}}).want(t, 200, "Pass this link on to olga@example.com").proper(t)
+	operator.get("/console/o/default/members/mbr_absent").want(t, http.StatusNotFound)
+	operator.post("/console/o/default/members/mbr_absent", url.Values{"do": {"again"}}).want(t, http.StatusNotFound)
+}
+
 // An admin may not make a way around the roles.
 func TestAdminsMakeNoOwners(t *testing.T) {
 	s := serve(t, nil)
 	operator := s.signedIn(s.key.Secret)
 	operator.joined("olga@example.com", "owner")
 	admin := operator.joined("ada@example.com", "admin")
-	for _, c := range []url.Values{
-		{"action": {"invite"}, "email": {"eve@example.com"}, "role": {"owner"}},
-		{"action": {"again"}, "member": {"mbr_x"}}, {"action": {"remove"}, "member": {"mbr_x"}, "email": {"x"}},
-	} {
-		if a := admin.post("/console/o/default/members", c); a.StatusCode/100 == 2 {
-			t.Errorf("%v answered %d", c, a.StatusCode)
-		}
+	admin.post("/console/o/default/members", url.Values{"email": {"eve@example.com"}, "role": {"owner"}}).
+		want(t, http.StatusForbidden)
+	self := admin.member("ada@example.com")
+	for _, c := range []url.Values{{"do": {"again"}}, {"do": {"role"}, "role": {"owner"}}, {"do": {"unbind"}},
+		{"do": {"disable"}}, {"do": {"remove"}, "typed": {"ada@example.com"}}} {
+		admin.post(self, c).want(t, http.StatusForbidden)
+	}
+	if page := admin.get(self).want(t, 200, "ada@example.com", "Signs in with"); strings.Contains(page.text, "Remove") {
+		t.Errorf("an admin is offered a form: %s", page.text)
 	}
 }

@@ -51,8 +51,12 @@ func pages() []page {
 			"erase": (*visit).eraseUser, "forget": (*visit).forget, "grant": (*visit).revokeGrant}},
 		{at: "o/{org}/users/{integration}/{id}/export", show: (*visit).exportUser},
 
-		{at: "o/{org}/members", show: (*visit).members, actions: one((*visit).changeMembers)},
-		{at: "account", show: (*visit).account, actions: one((*visit).changePassword)},
+		{at: "o/{org}/members", show: (*visit).members, actions: one((*visit).inviteMember)},
+		{at: "o/{org}/members/{id}", show: (*visit).member, actions: actions{
+			"role": (*visit).changeRole, "disable": (*visit).disableMember, "enable": (*visit).enableMember,
+			"again": (*visit).inviteAgain, "unbind": (*visit).unbindMember, "remove": (*visit).removeMember}},
+		{at: "account", show: (*visit).account, actions: actions{
+			"": (*visit).changePassword, "unbind": (*visit).unbindAccount}},
 		{at: "o/{org}/keys", show: (*visit).keys, actions: one((*visit).makeKey)},
 		{at: "o/{org}/keys/{id}", show: (*visit).key, actions: actions{
 			"change": (*visit).changeKey, "rotate": (*visit).rotateKey, "revoke": (*visit).revokeKey}},
@@ -239,6 +243,7 @@ func checksOf(d status.Deep) []check {
 type listModel struct {
 	Namespaces []namespace.Namespace
 	Prefix     string
+	Filter     form
 	Next       string // cursor
 	First      bool
 	CanWrite   bool
@@ -251,7 +256,8 @@ func (v *visit) namespaces() (view, error) { return v.showNamespaces(nil) }
 
 func (v *visit) showNamespaces(f *form) (view, error) {
 	q := v.r.URL.Query()
-	m := listModel{Prefix: q.Get("prefix"), First: q.Get("cursor") == "", CanWrite: !v.caller.ReadOnly, Form: formOf(f)}
+	m := listModel{Prefix: q.Get("prefix"), Filter: filled("", q), First: q.Get("cursor") == "", CanWrite: !v.caller.ReadOnly,
+		Form: formOf(f)}
 	list, err := do[namespace.Page](v, call{op: "namespaces.list", query: asked(q, "prefix", "cursor")})
 	if err != nil {
 		return view{}, err

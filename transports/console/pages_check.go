@@ -1,7 +1,6 @@
 package console
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -129,13 +128,7 @@ func (v *visit) saveQuery() (view, error) {
 func questionOf(f url.Values) (body map[string]any, field, wrong string) {
 	q := queryForm{Query: f.Get("query"), Mode: f.Get("mode"), Filter: f.Get("filter"), MinScore: f.Get("min_score"),
 		Rerank: f.Get("rerank") != ""}
-	if q.MinScore != "" {
-		field = "min_score"
-	}
-	if filter := strings.TrimSpace(q.Filter); filter != "" && !json.Valid([]byte(filter)) {
-		field = "filter"
-	}
-	if body, wrong = q.body(); wrong != "" {
+	if body, field, wrong = q.body(); wrong != "" {
 		return nil, field, sentence(wrong)
 	}
 	delete(body, "explain")

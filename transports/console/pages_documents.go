@@ -24,16 +24,16 @@ type documentsModel struct {
 	Next      string
 	First     bool
 	CanWrite  bool
-	Wrong     string // why it was not deleted
-	Typed     string // what was typed in place of its name
+	Filter    form
+	Form      *form
 }
 
-func (v *visit) documents() (view, error) { return v.showDocuments("", "") }
+func (v *visit) documents() (view, error) { return v.showDocuments(nil) }
 
-func (v *visit) showDocuments(wrong, typed string) (view, error) {
+func (v *visit) showDocuments(f *form) (view, error) {
 	n, q := v.r.PathValue("n"), v.r.URL.Query()
 	m := documentsModel{Prefix: q.Get("prefix"), Order: q.Get("order"), First: q.Get("cursor") == "",
-		CanWrite: !v.caller.ReadOnly, Wrong: wrong, Typed: typed}
+		CanWrite: !v.caller.ReadOnly, Filter: filled("", q), Form: f}
 	var err error
 	at := map[string]string{"namespace": n}
 	if m.Namespace, err = do[namespace.Namespace](v, call{op: "namespaces.get", path: at}); err != nil {
@@ -52,11 +52,7 @@ func (v *visit) showDocuments(wrong, typed string) (view, error) {
 		return view{}, err
 	}
 	m.Sources = sources.Sources
-	out := view{title: n, template: "documents", section: "namespaces", model: m, trail: v.wayTo()}
-	if wrong != "" {
-		out.status = http.StatusUnprocessableEntity
-	}
-	return out, nil
+	return showForm(f, view{title: n, template: "documents", section: "namespaces", model: m, trail: v.wayTo()}, nil)
 }
 
 // wayTo is the way to a namespace, or further to what lies in it.
@@ -72,6 +68,7 @@ func (v *visit) wayTo(names ...string) []crumb {
 type documentModel struct {
 	document.Document
 	Namespace string
+	Name      string // its title; without one its id
 	Fields    []fact
 	Pieces    []document.Chunk
 	Source    *source.Source // that keeps it, with its last run
@@ -81,20 +78,24 @@ type documentModel struct {
 	Without   string // why there are none
 	Form      *form
 	CanWrite  bool
-	Wrong     string
 }
 
-func (v *visit) document() (view, error) { return v.showDocument("", nil) }
+func (v *visit) document() (view, error) { return v.showDocument(nil) }
 
-func (v *visit) showDocument(wrong string, f *form) (view, error) {
+func (v *visit) showDocument(f *form) (view, error) {
 	n, id := v.r.PathValue("n"), v.r.PathValue("id")
 	d, err := do[document.Document](v, call{op: "documents.get", path: map[string]string{"namespace": n, "id": id},
 		query: url.Values{"include": {"chunks"}}})
 	if err != nil {
 		return view{}, err
 	}
-	m := documentModel{Document: d, Namespace: n, Fields: factsOf(d.Metadata), CanWrite: !v.caller.ReadOnly, Wrong: wrong,
-		Form: f, Metadata: indentPlain(d.Metadata)}
+	m := documentModel{Document: d, Namespace: n, Name: id, Fields: factsOf(d.Metadata), CanWrite: !v.caller.ReadOnly, Form: f,
+		Metadata: indentPlain(d.Metadata)}
+	for _, x := range m.Fields {
+		if title := strings.TrimSpace(x.Value); x.Name == "title" && title != "" {
+			m.Name = short(title, 200)
+		}
+	}
 	if d.ChunkList != nil {
 		m.Pieces = *d.ChunkList
 	}
@@ -112,11 +113,7 @@ func (v *visit) showDocument(wrong string, f *form) (view, error) {
 			return view{}, err
 		}
 	}
-	out := view{title: id, template: "document", section: "namespaces", model: m, trail: v.wayTo(n)}
-	if wrong != "" {
-		out.status = http.StatusUnprocessableEntity
-	}
-	return showForm(f, out, nil)
+	return showForm(f, view{title: m.Name, template: "document", section: "namespaces", model: m, trail: v.wayTo(n)}, nil)
 }
 
 // longestQuery is how many characters a query may have.
@@ -154,16 +151,16 @@ func (v *visit) changeMetadata() (view, error) {
 	}
 	raw, ok := metadataOf(f.Get("metadata"))
 	if !ok {
-		return v.showDocument("", v.wrong("metadata", `Metadata is a JSON object, such as {"lang": "en"}.`))
+		return v.showDocument(v.wrong("metadata", `Metadata is a JSON object, such as {"lang": "en"}.`))
 	}
 	if f.Get("hash") != d.ContentHash {
-		return v.showDocument("", v.wrong("metadata", "The document has changed since this form was shown: above is what it "+
+		return v.showDocument(v.wrong("metadata", "The document has changed since this form was shown: above is what it "+
 			"is now. Send the form again to replace its metadata."))
 	}
 	_, err = do[document.WriteResult](v, call{op: "documents.write", path: map[string]string{"namespace": n},
 		body: map[string]any{"documents": []map[string]any{{"id": id, "text": d.Text, "metadata": raw}}}})
 	if f := v.refused(err); f != nil {
-		return v.showDocument("", f)
+		return v.showDocument(f)
 	}
 	return view{goTo: pathOf("o", v.org, "n", n, "documents", id), said: "saved"}, err
 }
@@ -193,9 +190,9 @@ func factsOf(metadata json.RawMessage) []fact {
 // deleteNamespace removes a namespace whose name was typed. One that is gone already is no
 // failure, so that the form may be sent twice.
 func (v *visit) deleteNamespace() (view, error) {
-	n, typed := v.r.PathValue("n"), strings.TrimSpace(v.r.PostForm.Get("name"))
-	if typed != n {
-		return v.showDocuments("Type the name of the namespace, "+n+", to delete it with its documents.", typed)
+	n := v.r.PathValue("n")
+	if strings.TrimSpace(v.r.PostForm.Get("typed")) != n {
+		return v.showDocuments(v.wrong("typed", "Type the name of the namespace, "+n+", to delete it with its documents."))
 	}
 	_, err := do[namespace.Deleted](v, call{op: "namespaces.delete", path: map[string]string{"namespace": n}})
 	return view{goTo: pathOf("o", v.org, "n")}, err
@@ -204,8 +201,8 @@ func (v *visit) deleteNamespace() (view, error) {
 // deleteDocument removes a document whose id was typed.
 func (v *visit) deleteDocument() (view, error) {
 	n, id := v.r.PathValue("n"), v.r.PathValue("id")
-	if strings.TrimSpace(v.r.PostForm.Get("id")) != id {
-		return v.showDocument("Type the id of the document, "+id+", to delete it.", nil)
+	if strings.TrimSpace(v.r.PostForm.Get("typed")) != id {
+		return v.showDocument(v.wrong("typed", "Type the id of the document, "+id+", to delete it."))
 	}
 	_, err := do[document.DeletedSome](v, call{op: "documents.delete", path: map[string]string{"namespace": n},
 		body: map[string]any{"ids": []string{id}}})
@@ -215,25 +212,21 @@ func (v *visit) deleteDocument() (view, error) {
 	return view{goTo: pathOf("o", v.org, "n")}, err
 }
 
-// writeModel is the form that writes a document.
-type writeModel struct{ Namespace, ID, Text, Wrong string }
+func (v *visit) newDocument() (view, error) { return v.showNewDocument(filled("", v.r.URL.Query()), 0) }
 
-func (v *visit) newDocument() (view, error) {
-	return view{title: "New document", template: "write", section: "namespaces", trail: v.wayTo(),
-		model: writeModel{Namespace: v.r.URL.Query().Get("namespace")}}, nil
+func (v *visit) showNewDocument(f form, status int) (view, error) {
+	return view{title: "New document", template: "write", section: "namespaces", trail: v.wayTo(), model: f, status: status}, nil
 }
 
 // writeDocument writes what was typed, and shows it.
 func (v *visit) writeDocument() (view, error) {
 	f := v.r.PostForm
-	m := writeModel{Namespace: strings.TrimSpace(f.Get("namespace")), ID: strings.TrimSpace(f.Get("id")),
-		Text: strings.ReplaceAll(f.Get("text"), "\r\n", "\n")}
-	_, err := do[document.WriteResult](v, call{op: "documents.write", path: map[string]string{"namespace": m.Namespace},
-		body: map[string]any{"documents": []map[string]any{{"id": m.ID, "text": m.Text}}}})
+	ns, id := strings.TrimSpace(f.Get("namespace")), strings.TrimSpace(f.Get("id"))
+	_, err := do[document.WriteResult](v, call{op: "documents.write", path: map[string]string{"namespace": ns},
+		body: map[string]any{"documents": []map[string]any{{"id": id, "text": strings.ReplaceAll(f.Get("text"), "\r\n", "\n")}}}})
 	if x := fault.From(err); err != nil && fault.Status(x.Code) < http.StatusInternalServerError && x.Code != fault.Unauthorized {
-		m.Wrong = x.Message
-		return view{title: "New document", template: "write", section: "namespaces", trail: v.wayTo(), model: m,
-			status: fault.Status(x.Code)}, nil
+		field, _ := x.Details["field"].(string)
+		return v.showNewDocument(*v.wrong(strings.TrimPrefix(field, "documents[0]."), sentence(x.Message)), fault.Status(x.Code))
 	}
-	return view{goTo: pathOf("o", v.org, "n", m.Namespace, "documents", m.ID)}, err
+	return view{goTo: pathOf("o", v.org, "n", ns, "documents", id)}, err
 }

@@ -13,120 +13,147 @@ import (
 // membersModel shows who may sign in to an organization as themselves.
 type membersModel struct {
 	Members []member.Member
-	Roles   []roleChoice
 	Next    string
 	First   bool
 	CanOwn  bool // the reader may change who is a member
 	Self    string
-	Link    string // of a new invitation, shown once
-	For     string // whom it is for
-	Email   string // as it was typed
-	Role    string
-	Wrong   string
-	Of      string // id of the member whose form was wrong; "": that of a new one
+	Invited *invited
+	Form    form // that of a new member
 	Ways    session.Ways
 }
 
-// roleChoice is a role with what it means.
-type roleChoice struct{ Name, Text string }
+// invited is a new invitation, whose link is shown once.
+type invited struct{ Link, For string }
 
-func roleChoices() []roleChoice {
-	return []roleChoice{
-		{"viewer", "viewer: sees everything, changes nothing"},
-		{"admin", "admin: everything but members and admin keys"},
-		{"owner", "owner: everything in this organization"},
-	}
-}
+func (v *visit) members() (view, error) { return v.showMembers(nil, nil) }
 
-func (v *visit) members() (view, error) { return v.showMembers(membersModel{Role: "viewer"}, 0) }
-
-func (v *visit) showMembers(m membersModel, status int) (view, error) {
+func (v *visit) showMembers(f *form, i *invited) (view, error) {
 	q := v.r.URL.Query()
 	list, err := do[member.Members](v, call{op: "admin.members.list", path: map[string]string{"org": v.org},
 		query: asked(q, "cursor")})
 	if err != nil {
 		return view{}, err
 	}
-	m.Members, m.Roles, m.First = list.Members, roleChoices(), q.Get("cursor") == ""
-	m.CanOwn = v.caller.Owns() && !v.caller.ReadOnly
-	m.Self, m.Ways = v.caller.KeyID, v.Sessions.Ways()
+	m := membersModel{Members: list.Members, First: q.Get("cursor") == "", CanOwn: v.owns(), Self: v.caller.KeyID, Invited: i,
+		Form: formOf(f), Ways: v.Sessions.Ways()}
 	if list.NextCursor != nil {
 		m.Next = *list.NextCursor
 	}
-	return view{title: "Members", template: "members", section: "members", model: m, status: status}, nil
+	return showForm(f, view{title: "Members", template: "members", section: "members", model: m}, nil)
 }
 
-// changeMembers does what one of the forms of the members asks for.
-func (v *visit) changeMembers() (view, error) {
+// owns reports whether the reader may change who is a member.
+func (v *visit) owns() bool { return v.caller.Owns() && !v.caller.ReadOnly }
+
+func (v *visit) inviteMember() (view, error) {
 	f := v.r.PostForm
-	path := map[string]string{"org": v.org, "member": f.Get("member")}
-	m := membersModel{Role: "viewer", Of: f.Get("member")}
-	var err error
-	switch f.Get("action") {
-	case "invite":
-		var made member.Invited
-		m.Email, m.Role = strings.TrimSpace(f.Get("email")), f.Get("role")
-		made, err = do[member.Invited](v, call{op: "admin.members.invite", path: path,
-			body: map[string]string{"email": m.Email, "role": m.Role}})
-		if err == nil {
-			return v.showInvitation(made)
-		}
-	case "again":
-		var made member.Invited
-		if made, err = do[member.Invited](v, call{op: "admin.members.invite_again", path: path}); err == nil {
-			return v.showInvitation(made)
-		}
-	case "role":
-		_, err = do[member.Member](v, call{op: "admin.members.change", path: path,
-			body: map[string]string{"role": f.Get("role")}})
-	case "disable", "enable":
-		_, err = do[member.Member](v, call{op: "admin.members.change", path: path,
-			body: map[string]bool{"disabled": f.Get("action") == "disable"}})
-	case "remove":
-		var known member.Member
-		known, err = do[member.Member](v, call{op: "admin.members.get", path: path})
-		switch {
-		case fault.CodeOf(err) == fault.NotFound: // it was sent twice
-			err = nil
-		case err == nil && member.Address(f.Get("email")) != known.Email:
-			err = fault.New(fault.InvalidRequest, "type the address, %s, to remove this member", known.Email)
-		case err == nil:
-			_, err = do[member.Removed](v, call{op: "admin.members.remove", path: path})
-		}
-	default:
-		err = fault.New(fault.InvalidRequest, "the form asks for nothing that this page does")
+	made, err := do[member.Invited](v, call{op: "admin.members.invite", path: map[string]string{"org": v.org},
+		body: map[string]string{"email": strings.TrimSpace(f.Get("email")), "role": f.Get("role")}})
+	if wrong := v.refused(err); wrong != nil {
+		return v.showMembers(wrong, nil)
 	}
-	switch x := fault.From(err); {
-	case err == nil:
-		return view{goTo: pathOf("o", v.org, "members")}, nil
-	case x.Code == fault.InvalidRequest || x.Code == fault.Conflict:
-		m.Wrong = sentence(x.Message)
-		return v.showMembers(m, fault.Status(x.Code))
+	if err != nil {
+		return view{}, err
 	}
-	return view{}, err
+	return v.showMembers(nil, &invited{v.address() + made.Path, made.Email})
 }
 
-// showInvitation shows the link of a new invitation, which cannot be shown again.
-func (v *visit) showInvitation(i member.Invited) (view, error) {
-	return v.showMembers(membersModel{Role: "viewer", Link: v.address() + i.Path, For: i.Email}, 0)
+// memberModel shows one member.
+type memberModel struct {
+	member.Member
+	CanOwn  bool
+	Self    bool // the reader is this member
+	Invited *invited
+	Form    *form
+	Ways    session.Ways
+}
+
+func (v *visit) memberPath() map[string]string {
+	return map[string]string{"org": v.org, "member": v.r.PathValue("id")}
+}
+
+func (v *visit) member() (view, error) { return v.showMember(nil, nil) }
+
+func (v *visit) showMember(f *form, i *invited) (view, error) {
+	found, err := do[member.Member](v, call{op: "admin.members.get", path: v.memberPath()})
+	if err != nil {
+		return view{}, err
+	}
+	m := memberModel{Member: found, CanOwn: v.owns(), Self: found.ID == v.caller.KeyID, Invited: i, Form: f,
+		Ways: v.Sessions.Ways()}
+	return showForm(f, view{title: found.Email, template: "member", section: "members", model: m,
+		trail: []crumb{{"Members", pathOf("o", v.org, "members")}}}, nil)
+}
+
+// changeMember sends a change of the member, and says what was done.
+func (v *visit) changeMember(body any, said string) (view, error) {
+	_, err := do[member.Member](v, call{op: "admin.members.change", path: v.memberPath(), body: body})
+	if wrong := v.refused(err); wrong != nil {
+		return v.showMember(wrong, nil)
+	}
+	return view{goTo: pathOf("o", v.org, "members", v.r.PathValue("id")), said: said}, err
+}
+
+func (v *visit) changeRole() (view, error) {
+	return v.changeMember(map[string]string{"role": v.r.PostForm.Get("role")}, "saved")
+}
+
+func (v *visit) disableMember() (view, error) {
+	return v.changeMember(map[string]bool{"disabled": true}, "shut-out")
+}
+
+func (v *visit) enableMember() (view, error) {
+	return v.changeMember(map[string]bool{"disabled": false}, "let-in")
+}
+
+func (v *visit) unbindMember() (view, error) {
+	return v.changeMember(map[string]bool{"has_account": false}, "unbound")
+}
+
+func (v *visit) inviteAgain() (view, error) {
+	made, err := do[member.Invited](v, call{op: "admin.members.invite_again", path: v.memberPath()})
+	if err != nil {
+		return view{}, err
+	}
+	return v.showMember(nil, &invited{v.address() + made.Path, made.Email})
+}
+
+func (v *visit) removeMember() (view, error) {
+	known, err := do[member.Member](v, call{op: "admin.members.get", path: v.memberPath()})
+	switch {
+	case fault.CodeOf(err) == fault.NotFound: // it was sent twice
+		err = nil
+	case err == nil && member.Address(v.r.PostForm.Get("typed")) != known.Email:
+		return v.showMember(v.wrong("typed", "Type the address, "+known.Email+", to remove this member."), nil)
+	case err == nil:
+		_, err = do[member.Removed](v, call{op: "admin.members.remove", path: v.memberPath()})
+		if wrong := v.refused(err); wrong != nil {
+			return v.showMember(wrong, nil)
+		}
+	}
+	return view{goTo: pathOf("o", v.org, "members"), said: "removed"}, err
 }
 
 // accountModel shows who is signed in.
 type accountModel struct {
-	Role, Email string
-	Changed     bool // the password was
-	Wrong       string
-	Min         int
-	Passwords   bool
+	Min     int
+	Account bool // of an identity provider is bound to the member
+	Form    *form
+	Ways    session.Ways
 }
 
-func (v *visit) account() (view, error) {
-	return v.showAccount(accountModel{Changed: v.r.URL.Query().Get("changed") == "1"}, 0)
-}
+func (v *visit) account() (view, error) { return v.showAccount(nil, 0) }
 
-func (v *visit) showAccount(m accountModel, status int) (view, error) {
-	m.Role, m.Email, m.Min = string(v.caller.Role), v.caller.Email, member.MinPassword
-	m.Passwords = v.Sessions.Ways().Passwords
+func (v *visit) showAccount(f *form, status int) (view, error) {
+	m := accountModel{Min: member.MinPassword, Form: f, Ways: v.Sessions.Ways()}
+	if v.caller.Role != "" && m.Ways.Provider != "" {
+		me, err := do[member.Member](v, call{op: "admin.members.get",
+			path: map[string]string{"org": string(v.caller.Org), "member": v.caller.KeyID}})
+		if err != nil {
+			return view{}, err
+		}
+		m.Account = me.HasAccount
+	}
 	return view{title: "Account", template: "account", section: "account", model: m, status: status}, nil
 }
 
@@ -134,20 +161,29 @@ func (v *visit) showAccount(m accountModel, status int) (view, error) {
 func (v *visit) changePassword() (view, error) {
 	f, begun := v.r.PostForm, time.Now()
 	if wait := v.limited(); wait != "" {
-		return v.showAccount(accountModel{Wrong: wait}, http.StatusTooManyRequests)
+		return v.showAccount(v.wrong("", wait), http.StatusTooManyRequests)
 	}
 	if f.Get("password") != f.Get("again") {
-		return v.showAccount(accountModel{Wrong: "The two new passwords differ."}, http.StatusUnprocessableEntity)
+		return v.showAccount(v.wrong("again", "The two new passwords differ."), http.StatusUnprocessableEntity)
 	}
 	err := v.Sessions.ChangePassword(v.r.Context(), v.token, f.Get("old"), f.Get("password"))
 	switch x := fault.From(err); {
 	case err == nil:
-		return view{goTo: "account?changed=1"}, nil
+		return view{goTo: "account", said: "password"}, nil
 	case x.Code == fault.Forbidden || x.Code == fault.InvalidRequest || x.Code == fault.Conflict:
 		v.take(begun)
-		return v.showAccount(accountModel{Wrong: sentence(x.Message)}, fault.Status(x.Code))
+		field := "old"
+		if x.Code == fault.InvalidRequest {
+			field = "password"
+		}
+		return v.showAccount(v.wrong(field, sentence(x.Message)), fault.Status(x.Code))
 	}
 	return view{}, err
+}
+
+// unbindAccount unbinds the account at the identity provider from the member who is signed in.
+func (v *visit) unbindAccount() (view, error) {
+	return view{goTo: "account", said: "unbound"}, v.Sessions.Unbind(v.r.Context(), v.token)
 }
 
 // invitationModel is the page where an invitation is turned in.

@@ -21,7 +21,7 @@ type queryModel struct {
 	Sides     []side
 	Asked     bool
 	Compare   bool
-	Wrong     string
+	Form      form // of the settings, as they were typed
 }
 
 // side is one way to ask, with its answer.
@@ -35,8 +35,9 @@ type side struct {
 
 // queryForm is what was asked, as it was typed.
 type queryForm struct {
-	Query, Mode, TopK, Filter, MinScore, PerDocument, Neighbors string
-	Rerank                                                      bool
+	Query, Mode, TopK, Filter, MinScore, PerDocument, Neighbors, Depth string
+	WeightVector, WeightKeyword, WeightSparse                          string
+	Rerank, Strict                                                     bool
 }
 
 // Set reports whether anything is asked for that is not usual.
@@ -48,12 +49,9 @@ func (f queryForm) Set() bool {
 func formOfQuery(q url.Values, prefix string) queryForm {
 	return queryForm{Query: q.Get("q"), Mode: q.Get(prefix + "mode"), TopK: q.Get(prefix + "top_k"),
 		Filter: q.Get(prefix + "filter"), MinScore: q.Get(prefix + "min_score"), PerDocument: q.Get(prefix + "per_document"),
-		Neighbors: q.Get(prefix + "neighbors"), Rerank: q.Get(prefix+"rerank") != ""}
-}
-
-// modes are the choices of the form, with what they are called.
-func (queryForm) Modes() [][2]string {
-	return [][2]string{{"", "All"}, {"vector", "Vector"}, {"keyword", "Keyword"}, {"sparse", "Sparse"}}
+		Neighbors: q.Get(prefix + "neighbors"), Depth: q.Get(prefix + "depth"), WeightVector: q.Get(prefix + "weight_vector"),
+		WeightKeyword: q.Get(prefix + "weight_keyword"), WeightSparse: q.Get(prefix + "weight_sparse"),
+		Rerank: q.Get(prefix+"rerank") != "", Strict: q.Get(prefix+"strict") != ""}
 }
 
 // hit is one found chunk with what each part of the search thought of it.
@@ -84,7 +82,8 @@ type line struct {
 
 func (v *visit) query() (view, error) {
 	q, n := v.r.URL.Query(), v.r.PathValue("n")
-	m := queryModel{Namespace: n, Query: q.Get("q"), Compare: q.Get("compare") != "", Sides: []side{{Form: formOfQuery(q, "")}}}
+	m := queryModel{Namespace: n, Query: q.Get("q"), Compare: q.Get("compare") != "", Sides: []side{{Form: formOfQuery(q, "")}},
+		Form: filled("", q)}
 	if m.Compare {
 		m.Sides[0].Name = "A"
 		m.Sides = append(m.Sides, side{Name: "B", Prefix: "b_", Form: formOfQuery(q, "b_")})
@@ -95,13 +94,13 @@ func (v *visit) query() (view, error) {
 		return out, nil
 	}
 	for i := range m.Sides {
-		wrong, err := v.ask(n, &m.Sides[i])
+		field, wrong, err := v.ask(n, &m.Sides[i])
 		if err != nil {
 			return view{}, err
 		}
 		if wrong != "" {
-			if m.Wrong = wrong; m.Compare {
-				m.Wrong = m.Sides[i].Name + ": " + wrong
+			if m.Form.Wrong, m.Form.Field = sentence(wrong), m.Sides[i].Prefix+field; m.Compare {
+				m.Form.Wrong = m.Sides[i].Name + ": " + m.Form.Wrong
 			}
 			out.model, out.status = m, http.StatusUnprocessableEntity
 			return out, nil
@@ -116,22 +115,27 @@ func (v *visit) query() (view, error) {
 	return out, nil
 }
 
-// ask asks a namespace in one way; wrong says what of it cannot be asked.
-func (v *visit) ask(namespace string, s *side) (wrong string, err error) {
-	body, wrong := s.Form.body()
+// ask asks a namespace in one way; wrong says what of it cannot be asked, and field where that was typed.
+func (v *visit) ask(namespace string, s *side) (field, wrong string, err error) {
+	body, field, wrong := s.Form.body()
 	if wrong != "" {
-		return wrong, nil
+		return field, wrong, nil
 	}
 	answer, err := do[query.Result](v, call{op: "namespaces.query", path: map[string]string{"namespace": namespace}, body: body})
 	if f := fault.From(err); err != nil {
 		if fault.Status(f.Code) != http.StatusBadRequest {
-			return "", err
+			return "", "", err
 		}
-		return f.Message, nil
+		field, _ = f.Details["field"].(string)
+		return fieldsOfQuery.Replace(field), f.Message, nil
 	}
 	s.Answer, s.Hits = answer, hitsOf(answer)
-	return "", nil
+	return "", "", nil
 }
+
+// fieldsOfQuery turns the names of the API's fields into those of the form.
+var fieldsOfQuery = strings.NewReplacer("max_chunks_per_document", "per_document", "weights.", "weight_", "rerank.depth", "depth",
+	"retrievers", "mode")
 
 // place notes of each hit where the other side has it.
 func place(hits, other []hit) {
@@ -144,42 +148,70 @@ func place(hits, other []hit) {
 	}
 }
 
-// body is the query as the API takes it. What is typed wrong is said; limits are the API's.
-func (f queryForm) body() (body map[string]any, wrong string) {
+// body is the query as the API takes it. What is typed wrong is said, with its field; limits are the API's.
+func (f queryForm) body() (body map[string]any, field, wrong string) {
 	body = map[string]any{"query": f.Query, "explain": true}
-	for _, n := range []struct{ name, value, said string }{
-		{"top_k", f.TopK, "How many"}, {"max_chunks_per_document", f.PerDocument, "Hits of one document"},
-		{"neighbors", f.Neighbors, "Chunks around each"},
+	for _, n := range []struct{ name, field, value, said string }{
+		{"top_k", "top_k", f.TopK, "How many"},
+		{"max_chunks_per_document", "per_document", f.PerDocument, "Hits of one document"},
+		{"neighbors", "neighbors", f.Neighbors, "Chunks around each"},
 	} {
 		if n.value == "" {
 			continue
 		}
 		i, err := strconv.Atoi(n.value)
 		if err != nil {
-			return nil, n.said + " must be a whole number"
+			return nil, n.field, n.said + " must be a whole number"
 		}
 		body[n.name] = i
 	}
-	if f.Mode != "" {
+	switch some := strings.Split(f.Mode, ","); {
+	case len(some) > 1:
+		body["retrievers"] = some
+	case f.Mode != "":
 		body["mode"] = f.Mode
+	}
+	weights := map[string]float64{}
+	for name, typed := range map[string]string{"vector": f.WeightVector, "keyword": f.WeightKeyword, "sparse": f.WeightSparse} {
+		if typed == "" {
+			continue
+		}
+		x, err := strconv.ParseFloat(typed, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, "weight_" + name, "The weight of the " + name + " list must be a number"
+		}
+		weights[name] = x
+	}
+	if len(weights) > 0 {
+		body["weights"] = weights
 	}
 	if f.Rerank {
 		body["rerank"] = true
 	}
+	if f.Depth != "" {
+		n, err := strconv.Atoi(f.Depth)
+		if err != nil {
+			return nil, "depth", "How many to rerank must be a whole number"
+		}
+		body["rerank"] = map[string]int{"depth": n}
+	}
+	if f.Strict {
+		body["strict"] = true
+	}
 	if f.MinScore != "" {
 		x, err := strconv.ParseFloat(f.MinScore, 64)
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, "The least score must be a number"
+			return nil, "min_score", "The least score must be a number"
 		}
 		body["min_score"] = x
 	}
 	if filter := strings.TrimSpace(f.Filter); filter != "" {
 		if !json.Valid([]byte(filter)) {
-			return nil, `The filter must be JSON, such as {"lang": "en"}`
+			return nil, "filter", `The filter must be JSON, such as {"lang": "en"}`
 		}
 		body["filter"] = json.RawMessage(filter)
 	}
-	return body, ""
+	return body, "", ""
 }
 
 // hitsOf makes hits ready to be shown.
@@ -271,13 +303,17 @@ func reason(why string) string {
 func askAgain(f queryForm, mode string) string {
 	q := url.Values{"q": {f.Query}}
 	for name, value := range map[string]string{"mode": mode, "top_k": f.TopK, "filter": f.Filter, "per_document": f.PerDocument,
-		"neighbors": f.Neighbors, "min_score": f.MinScore} {
+		"neighbors": f.Neighbors, "min_score": f.MinScore, "depth": f.Depth, "weight_vector": f.WeightVector,
+		"weight_keyword": f.WeightKeyword, "weight_sparse": f.WeightSparse} {
 		if value != "" {
 			q.Set(name, value)
 		}
 	}
 	if f.Rerank {
 		q.Set("rerank", "1")
+	}
+	if f.Strict {
+		q.Set("strict", "1")
 	}
 	return "?" + q.Encode()
 }

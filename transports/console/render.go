@@ -100,7 +100,8 @@ func (l *looks) functions() template.FuncMap {
 		"number": number,
 		"bytes":  byteCount,
 		"time": func(t time.Time) shownTime {
-			return shownTime{t.UTC().Format(time.RFC3339), t.UTC().Format("2 Jan 2006 15:04 UTC"), t.UTC().Format("2 Jan 2006")}
+			return shownTime{t.UTC().Format(time.RFC3339), t.UTC().Format("2\u00a0Jan\u00a02006 15:04\u00a0UTC"),
+				t.UTC().Format("2\u00a0Jan\u00a02006")}
 		},
 		"path":     func(segments ...string) string { return pathOf(segments...) },
 		"score":    func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
@@ -108,6 +109,8 @@ func (l *looks) functions() template.FuncMap {
 		"short":    short,
 		"code":     func(language, text string) example { return example{language, text} },
 		"pager":    pagerOf,
+		"table":    tableOf,
+		"plural":   plural,
 		"reason":   reason,
 		"again":    askAgain,
 		"input":    fieldOf,
@@ -123,11 +126,50 @@ func (l *looks) functions() template.FuncMap {
 		"hitOf":    hitOf,
 		"isTrue":   func(b *bool) bool { return b != nil && *b },
 		"moment":   momentOf,
+		"dotted":   dotted,
 	}
 }
 
 // example is a call in one language.
 type example struct{ Language, Text string }
+
+// dotted is a name such as admin.keys.create, of which a line may end behind a dot.
+func dotted(name string) template.HTML {
+	//nolint:gosec // the name is escaped
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(name), ".", ".<wbr>"))
+}
+
+// plural is a number with the word for what is counted, such as 1 document or 2 documents.
+func plural(n any, one, many string) string {
+	if s := number(n); s != "1" {
+		return s + " " + many
+	}
+	return "1 " + one
+}
+
+// table is the head of a list. Where there is little room, one with many columns turns into cards sooner.
+type table struct {
+	Of      string // what it lists, for those who hear it
+	Wide    bool
+	Columns []column
+}
+
+// column is the head of a column.
+type column struct {
+	Text           string
+	Number, Hidden bool
+}
+
+// tableOf makes the head of a list. A column of numbers begins with #, one with a head for those alone who hear it
+// with -.
+func tableOf(of string, columns ...string) table {
+	t := table{Of: of, Wide: len(columns) > 4}
+	for _, c := range columns {
+		number, hidden := strings.HasPrefix(c, "#"), strings.HasPrefix(c, "-")
+		t.Columns = append(t.Columns, column{strings.TrimLeft(c, "#-"), number, hidden})
+	}
+	return t
+}
 
 // pager leads from a page of a list to the first one, and to the next.
 type pager struct {
@@ -315,6 +357,11 @@ var sayings = map[string]string{
 	"more":         "A first part is being sent. Ask again for the rest.",
 	"complete":     "Nothing of that time is missing.",
 	"again":        "It is sent at once.",
+	"let-in":       "They may sign in again.",
+	"password":     "The password is changed, and your other sessions have ended.",
+	"removed":      "The member is removed, and their sessions have ended.",
+	"shut-out":     "They are out, and cannot sign in.",
+	"unbound":      "The account is unbound. The next one with this verified address is bound when it signs in.",
 }
 
 // fragment is the media type with which a page is asked for one of its elements alone.
@@ -495,7 +542,8 @@ func (v *visit) fail(err error) {
 	if v.org == "" {
 		v.org = v.caller.OrgName
 	}
-	v.show(view{title: titleOf(status), template: "error", status: status, model: failure{Status: status, Message: f.Message,
+	v.show(view{title: titleOf(status), template: "error", status: status, model: failure{Status: status,
+		Message:   sentence(f.Message),
 		RequestID: ident.RequestID(v.r.Context()), Retry: fault.Retryable(f.Code)}})
 }
 

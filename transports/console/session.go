@@ -1,8 +1,10 @@
 package console
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +23,7 @@ type signInModel struct {
 	WrongMember  string // why the last try as a member did not work
 	Member       bool   // the last try was one as a member
 	Ways         session.Ways
+	Kept         string   // the form that was sent without a session, without its secrets
 	Wrongly      string   // why the last try at the identity provider did not work
 	Choice       []string // organizations of which the account is a member, one of which has to be chosen
 }
@@ -53,7 +56,58 @@ func (v *visit) askToSignIn(err error) {
 		v.redirect(to)
 		return
 	}
-	v.showSignIn(signInModel{Return: wayBack(v.here()), Ended: f.Message}, http.StatusUnauthorized)
+	v.showSignIn(signInModel{Return: wayBack(v.here()), Ended: f.Message, Kept: v.keptForm()}, http.StatusUnauthorized)
+}
+
+// maxKept bounds a form that is kept until somebody has signed in again.
+const maxKept = 256 << 10
+
+// keptForm is the form that was sent, without its secrets and files, so that it can be sent once there is a session
+// again; "": there was none.
+func (v *visit) keptForm() string {
+	if v.r.Method != http.MethodPost || v.r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" ||
+		v.readForm() != nil {
+		return ""
+	}
+	kept := url.Values{}
+	for name, values := range v.r.PostForm {
+		switch name {
+		case "old", "password", "again", "key", "code":
+			continue
+		}
+		if !strings.HasPrefix(name, "secrets.") {
+			kept[name] = values
+		}
+	}
+	if encoded := kept.Encode(); len(encoded) <= maxKept {
+		return encoded
+	}
+	return ""
+}
+
+// keptModel is a form that was sent when its session had ended.
+type keptModel struct {
+	To     string // page that it is sent to
+	Fields []fact
+}
+
+// begun leads on to where somebody who has signed in wanted to go, or shows the form that they had sent. Nothing is done
+// with it by itself: it may be another person now.
+func (v *visit) begun(b session.Begun, m signInModel) {
+	values, err := url.ParseQuery(m.Kept)
+	if err != nil || len(values) == 0 || m.Return == "" {
+		v.begin(b, m.Return)
+		return
+	}
+	shown := keptModel{To: m.Return}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		for _, value := range values[name] {
+			shown.Fields = append(shown.Fields, fact{name, value})
+		}
+	}
+	v.keep(b)
+	v.token, v.caller, v.org = b.Token, b.Caller, b.Caller.OrgName
+	v.show(view{title: "Signed in again", template: "kept", model: shown})
 }
 
 func (v *visit) showSignIn(m signInModel, status int) {
@@ -112,7 +166,7 @@ func (s *site) signIn(v *visit) {
 		v.fail(err)
 		return
 	}
-	m := signInModel{Return: wayBack(v.r.PostForm.Get("return"))}
+	m := signInModel{Return: wayBack(v.r.PostForm.Get("return")), Kept: v.r.PostForm.Get("kept")}
 	if v.r.PostForm.Has("email") {
 		s.signInMember(v, m, begun)
 		return
@@ -142,7 +196,7 @@ func (s *site) signIn(v *visit) {
 		v.fail(err)
 		return
 	}
-	v.begin(b, m.Return)
+	v.begun(b, m)
 }
 
 // signInMember begins a session with a member's password.
@@ -165,7 +219,7 @@ func (s *site) signInMember(v *visit, m signInModel, begun time.Time) {
 		v.fail(err)
 		return
 	}
-	v.begin(b, m.Return)
+	v.begun(b, m)
 }
 
 // signOut ends a session.

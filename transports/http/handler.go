@@ -8,10 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
-	"net/url"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,7 +75,12 @@ type handler struct {
 	refused   func(fault.Limit)
 	bodyIdle  time.Duration
 	writeIdle time.Duration
+	near      near
+	listed    bool // there is something at listing
 }
+
+// listing is the path of the list of all routes, where it is mounted.
+const listing = "/openapi.json"
 
 // New makes the handler of a Set. It fails when an operation's In can't be
 // decoded or two patterns collide, which are mistakes in the program.
@@ -107,9 +113,13 @@ func New(o Options) (_ http.Handler, err error) {
 			return nil, fmt.Errorf("operation %s: %w", r.Spec.Name, err)
 		}
 		h.mux.Handle(r.Spec.Method+" "+r.Spec.Path, h.route(r, decoder))
+		h.near.add(r.Spec.Path)
 	}
-	for pattern, m := range o.Mounts {
-		h.mux.Handle(pattern, h.mount(m))
+	for _, pattern := range slices.Sorted(maps.Keys(o.Mounts)) {
+		h.mux.Handle(pattern, h.mount(o.Mounts[pattern]))
+		_, path, _ := strings.Cut(pattern, "/")
+		h.near.add("/" + path)
+		h.listed = h.listed || path == listing[1:]
 	}
 	return h, nil
 }
@@ -122,6 +132,7 @@ type exchange struct {
 	control *http.ResponseController
 	id      string
 	family  op.Family
+	speaks  op.Protocol
 	reply   op.Reply
 	caller  account // whose share a body is taken from; zero: nobody known, so the address's
 	holds   holding
@@ -174,18 +185,12 @@ func (x *exchange) recover() {
 	x.fail(fault.New(fault.Internal, "an internal error occurred"))
 }
 
-// noRoute answers that there is nothing at a path, and names the one without a slash at its
-// end where there is something.
+// noRoute answers that there is nothing at a path, and names the route that its caller may have
+// meant, or where all of them are listed.
 func (x *exchange) noRoute() {
-	hint := ""
-	if trimmed := strings.TrimRight(x.r.URL.EscapedPath(), "/"); trimmed != "" && trimmed != x.r.URL.EscapedPath() {
-		r := x.r.Clone(x.r.Context())
-		if u, err := url.ParseRequestURI(trimmed); err == nil && canonical(trimmed) {
-			r.URL = u
-			if _, pattern := x.h.mux.Handler(r); pattern != "" {
-				hint = "; did you mean " + fault.Clip(u.Path) + "?"
-			}
-		}
+	hint := x.h.near.hint(x.r.URL.EscapedPath())
+	if hint == "" && x.h.listed {
+		hint = "; " + listing + " lists them"
 	}
 	x.refuse(fault.New(fault.NotFound, "no route matches %s%s", fault.Clip(x.r.URL.Path), hint))
 }
@@ -278,7 +283,7 @@ func (h *handler) route(r *op.Route, d *codec.Decoder) http.Handler {
 // call makes the endpoint's request. A bad X-Timeout-Ms is answered when the
 // input is decoded, hence after authentication.
 func (x *exchange) call(s *op.Spec, d *codec.Decoder) *op.Call {
-	x.family = s.Family
+	x.family, x.speaks = s.Family, s.Protocol
 	timeout, wrong := codec.Timeout(x.r.Header.Values("X-Timeout-Ms"))
 	return &op.Call{
 		Spec: s, Transport: Transport, RequestID: x.id, Timeout: timeout, Reply: &x.reply,
@@ -370,7 +375,8 @@ func (x *exchange) succeed(ctx context.Context, s *op.Spec, out any) error {
 	return nil
 }
 
-// The error bodies of the two families (docs/contract.md#err-bodies).
+// The error bodies of the two families (docs/contract.md#err-bodies), and those of others'
+// protocols.
 type (
 	namespaceError struct {
 		Error struct {
@@ -386,7 +392,30 @@ type (
 		RequestID  string         `json:"requestId"`
 		Details    map[string]any `json:"details"`
 	}
+	openAIError struct {
+		Error struct {
+			Message string     `json:"message"`
+			Type    string     `json:"type"`
+			Param   *string    `json:"param"`
+			Code    fault.Code `json:"code"`
+		} `json:"error"`
+	}
 )
+
+// openAIType is the type that OpenAI's errors of a status have.
+func openAIType(status int) string {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case status == http.StatusUnauthorized:
+		return "authentication_error"
+	case status == http.StatusForbidden:
+		return "permission_error"
+	case status >= http.StatusInternalServerError:
+		return "server_error"
+	}
+	return "invalid_request_error"
+}
 
 // fail writes an error in the family's body. A caller that went away gets
 // nothing.
@@ -413,13 +442,21 @@ func (x *exchange) fail(err error) {
 
 func (x *exchange) errorBody(f *fault.Error, status int) []byte {
 	var body any
-	if x.family == op.Memory {
+	switch {
+	case x.speaks == op.OpenAI:
+		var e openAIError
+		e.Error.Message, e.Error.Type, e.Error.Code = f.Message, openAIType(status), f.Code
+		if field, ok := f.Details["field"].(string); ok {
+			e.Error.Param = &field
+		}
+		body = e
+	case x.family == op.Memory:
 		details := f.Details
 		if status == http.StatusBadRequest && details["field"] == nil {
 			details = map[string]any{"field": "body", "reason": f.Message} // no JSON, or not the JSON that was asked for
 		}
 		body = memoryError{status, f.Code, f.Message, x.id, details}
-	} else {
+	default:
 		var e namespaceError
 		e.Error.Code, e.Error.Message, e.Error.RequestID = f.Code, f.Message, x.id
 		body = e

@@ -183,6 +183,13 @@ func (l *library) operations() []op.Op[*library] {
 			Family: op.Memory,
 		}, (*library).Get),
 		op.Define(op.Spec{
+			Name:     "openai.get",
+			Method:   "GET",
+			Path:     "/v1/shelves/{shelf}/notes/{id}",
+			Class:    op.Read,
+			Protocol: op.OpenAI,
+		}, (*library).Get),
+		op.Define(op.Spec{
 			Name:   "memory.scoped",
 			Method: "GET",
 			Path:   "/api/v1/scoped",
@@ -381,6 +388,17 @@ func TestRules(t *testing.T) {
 
 		{"no route", "GET", "/nothing", "", nil, 404, `{"error":{"code":"not_found"`, nil},
 		{"root", "GET", "/", "", nil, 404, "not_found", nil},
+		{"in OpenAI's words", "GET", "/v1/shelves/a/notes/.b", "", nil, 400,
+			`{"error":{"message":"id: is not a document id","type":"invalid_request_error","param":"id","code":"invalid_id"}}`,
+			nil},
+		{"absent in OpenAI's words", "GET", "/v1/shelves/a/notes/absent", "", nil, 404,
+			`{"error":{"message":"no note \"absent\"","type":"invalid_request_error","param":null,` +
+				`"code":"document_not_found"}}`, nil},
+		{"OpenAI's without a key", "GET", "/v1/shelves/a/notes/b", "", none, 401,
+			`"type":"authentication_error","param":null`, nil},
+		{"OpenAI's, forbidden", "GET", "/v1/shelves/b/notes/b", "", []string{"Authorization", "Bearer shelf-a"}, 403,
+			`"type":"permission_error"`, nil},
+		{"OpenAI's, failing", "GET", "/v1/shelves/a/notes/broken", "", nil, 500, `"type":"server_error","param":null`, nil},
 		{"no memory route", "GET", "/api/v1/nothing", "", nil, 404, `{"statusCode":404,"code":"not_found"`, nil},
 		{"memory prefix only", "GET", "/api/v1", "", nil, 404, `"details":{}}`, nil},
 		{"not the memory prefix", "GET", "/api/v1x", "", nil, 404, `{"error"`, nil},
@@ -444,7 +462,8 @@ func TestRules(t *testing.T) {
 			if got := a.header.Get("X-Request-Id"); got != "the-id.1_2" {
 				t.Errorf("X-Request-Id is %q", got)
 			}
-			if a.status >= 400 && c.method != "HEAD" && !strings.Contains(a.body, `"the-id.1_2"`) {
+			own := c.method != "HEAD" && !strings.HasPrefix(c.path, "/v1/") // OpenAI's bodies have no place for the id
+			if a.status >= 400 && own && !strings.Contains(a.body, `"the-id.1_2"`) {
 				t.Errorf("%s does not carry the request id", a.body)
 			}
 			if a.body != "" && (!json.Valid([]byte(a.body)) || a.header.Get("Content-Type") != "application/json") {
@@ -704,6 +723,46 @@ func TestRootPage(t *testing.T) {
 		h.ServeHTTP(w, r)
 		if w.Code != c.status || (w.Body.String() == "a page") != (c.status == 200) {
 			t.Errorf("%s for %q: %d %s", c.path, c.accept, w.Code, w.Body)
+		}
+	}
+}
+
+// A path that nothing is at gets the route that was meant, where one stands out.
+func TestNearRoutes(t *testing.T) {
+	mounts := map[string]http.Handler{}
+	for _, pattern := range []string{"GET /{$}", "GET /health/deep", "GET /models", "GET /openapi.json",
+		"GET /admin/v1/jobs", "GET /admin/v1/keys", "GET /admin/v1/keys/{key}", "DELETE /admin/v1/keys/{key}",
+		"/console/{rest...}"} {
+		mounts[pattern] = http.NotFoundHandler()
+	}
+	h := setup{http: mnemehttp.Options{Mounts: mounts}}.handler(t)
+	const all = "; /openapi.json lists them"
+	meant := func(path string) string { return "; did you mean " + path + "?" }
+	for _, c := range []struct{ path, hint string }{
+		{"/healthz", meant("/health")},
+		{"/health/", meant("/health")},
+		{"/Models", meant("/models")},
+		{"/v1/models", meant("/models")},
+		{"/models/e5", meant("/models")},
+		{"/admin/v1/key", meant("/admin/v1/keys")},
+		{"/admin/keys/k", meant("/admin/v1/keys/k")},
+		{"/jobs", meant("/admin/v1/jobs")},
+		{"/shelf/a/notes/b", all}, // more than a slip
+		{"/shelvs/a%2Fb/notes/c", meant("/shelves/a%2Fb/notes/c")},
+		{"/shelves/a/note/b", meant("/shelves/a/notes/b")},
+		{"/admin", all}, // several
+		{"/", all},
+		{"/nothing", all},
+		{"/nothing/of/ours", all},
+		{"/mod", all},
+		{"/healthy/" + strings.Repeat("a/", 5) + "b", all},
+		{"/health" + strings.Repeat("z", 200), all},
+		{"/a/b/c/d/e/f/g/h/models/j", all},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", c.path, nil))
+		if want := c.hint + `","`; w.Code != 404 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s, want %s", c.path, w.Code, w.Body, c.hint)
 		}
 	}
 }

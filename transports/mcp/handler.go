@@ -153,7 +153,7 @@ func (h *Handler) serve(x *exchange) error {
 	if x.message, err = parse(body); err != nil {
 		return err
 	}
-	x.server = h.servers[variant{readOnly: who.ReadOnly, pinned: who.Namespace != "" || x.r.URL.Query().Get("namespace") != ""}]
+	x.server = h.servers[variantOf(who, x.r)]
 	h.forward(x, body)
 	return nil
 }

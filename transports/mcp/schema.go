@@ -14,8 +14,12 @@ import (
 // stands for an argument left out.
 func inputSchema(r *op.Route, v variant) (json.RawMessage, error) {
 	s := codec.InputSchema(r.In)
+	if _, ok := s.Properties.Get("end_user_id"); ok && !v.pinned {
+		s.Required = append(s.Required, "end_user_id")
+	}
 	if v.pinned {
 		s.Properties.Delete("namespace")
+		s.Properties.Delete("end_user_id")
 	}
 	trimSchema(s, true)
 	return encode(s)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -18,21 +20,60 @@ import (
 
 // variant is a kind of caller: each has a tool list of its own.
 type variant struct {
-	readOnly bool // sees no tool that changes anything
-	pinned   bool // to a namespace, which is then no argument
+	family op.Family
+	reads  bool // sees the tools that change nothing
+	writes bool // sees the others
+	pinned bool // to a namespace or an end user, which is then no argument
 }
 
-const instructions = "Mneme keeps documents in namespaces. search finds passages, fetch reads a whole document by the " +
-	"id that search gives, save stores a text, delete removes documents by id, list_namespaces shows what there is."
+// variantOf is the kind of a caller whose connection has this URL and header.
+func variantOf(who ident.Principal, r *http.Request) variant {
+	switch who.Kind {
+	case ident.Integration, ident.Personal:
+		return variant{
+			family: op.Memory,
+			reads:  slices.Contains(who.Scopes, ident.MemoriesRead),
+			writes: slices.Contains(who.Scopes, ident.MemoriesWrite),
+			pinned: who.EndUser != "" || r.URL.Query().Get("endUserId") != "",
+		}
+	}
+	return variant{family: op.Namespace, reads: true, writes: !who.ReadOnly,
+		pinned: who.Namespace != "" || r.URL.Query().Get("namespace") != ""}
+}
+
+// shows reports whether a caller sees a tool.
+func (v variant) shows(s *op.Spec) bool {
+	return s.Tool != nil && s.Family == v.family && (s.Mutates && v.writes || !s.Mutates && v.reads)
+}
+
+// instructions tell a model what the tools of a family are for.
+func instructions(f op.Family) string {
+	if f == op.Memory {
+		return "Mneme remembers conversations word for word. context gives what is known for a message: call it before you " +
+			"answer. remember stores the messages of a conversation, forget deletes memories by id."
+	}
+	return "Mneme keeps documents in namespaces. search finds passages, fetch reads a whole document by the " +
+		"id that search gives, save stores a text, delete removes documents by id, list_namespaces shows what there is."
+}
 
 // listTTL is how long a client may use a tool list that it has.
 const listTTL = time.Minute
 
 // build makes the server of each variant.
 func (h *Handler) build() error {
-	for _, v := range []variant{{}, {readOnly: true}, {pinned: true}, {true, true}} {
+	yesNo := []bool{false, true}
+	var variants []variant
+	for _, pinned := range yesNo {
+		for _, writes := range yesNo {
+			variants = append(variants, variant{op.Namespace, true, writes, pinned})
+			for _, reads := range yesNo {
+				variants = append(variants, variant{op.Memory, reads, writes, pinned})
+			}
+		}
+	}
+	for _, v := range variants {
 		options := &sdk.ServerOptions{
-			Instructions: instructions, SupportedProtocolVersions: Versions(),
+			Instructions: instructions(v.family), SupportedProtocolVersions: Versions(),
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the list changes with the key only
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 				c.TTLMs, c.CacheScope = int(listTTL.Milliseconds()), "private"
@@ -44,7 +85,7 @@ func (h *Handler) build() error {
 		s := sdk.NewServer(&sdk.Implementation{Name: "mneme", Title: "Mneme", Version: h.o.Version}, options)
 		s.AddReceivingMiddleware(h.guard)
 		for _, r := range h.o.Set.Routes() {
-			if r.Spec.Tool == nil || v.readOnly && r.Spec.Mutates {
+			if !v.shows(&r.Spec) {
 				continue
 			}
 			if err := h.add(s, r, v); err != nil {

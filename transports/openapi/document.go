@@ -356,13 +356,14 @@ func sortedMembers(m map[string]string) *object {
 type errorStatus struct {
 	status     int
 	memory     bool // the body of the memory API
+	speaks     op.Protocol
 	class      op.Class
 	deprecated bool
 	codes      []string
 }
 
 func (f errorStatus) key() string {
-	return fmt.Sprint(f.memory, f.status, f.class != op.Free, f.deprecated, f.codes)
+	return fmt.Sprint(f.memory, f.speaks, f.status, f.class != op.Free, f.deprecated, f.codes)
 }
 
 // failures lists the error statuses of an operation in rising order.
@@ -371,7 +372,7 @@ func failures(s *op.Spec) []errorStatus {
 	for _, c := range s.Codes() {
 		status := fault.Status(c)
 		if by[status] == nil {
-			by[status] = &errorStatus{status: status, memory: s.Family == op.Memory, class: s.Class,
+			by[status] = &errorStatus{status: status, memory: s.Family == op.Memory, speaks: s.Protocol, class: s.Class,
 				deprecated: s.Deprecated != nil}
 		}
 		by[status].codes = append(by[status].codes, string(c))
@@ -403,7 +404,10 @@ func (b *builder) share(routes []*op.Route) {
 	for _, k := range order {
 		f := first[k]
 		name := strings.NewReplacer(" ", "", "-", "").Replace(http.StatusText(f.status))
-		if f.memory {
+		switch {
+		case f.speaks == op.OpenAI:
+			name = "OpenAI" + name
+		case f.memory:
 			name = "Memory" + name
 		}
 		if f.class == op.Free {
@@ -467,7 +471,11 @@ func (b *builder) mergeError(answer *object, f errorStatus) {
 // then, where properties beside a reference would be a type of their own.
 func errorSchema(f errorStatus) *object {
 	code := of("code", of("enum", f.codes))
-	if f.memory {
+	switch {
+	case f.speaks == op.OpenAI:
+		return of("$ref", "#/components/schemas/OpenAIError", "dependentSchemas",
+			of("error", of("properties", of("error", of("properties", code)))))
+	case f.memory:
 		code.Set("statusCode", of("const", f.status))
 		return of("$ref", "#/components/schemas/MemoryError", "dependentSchemas", of("code", of("properties", code)))
 	}

@@ -167,7 +167,8 @@ func (b *builder) header(name string) *object {
 }
 
 func (b *builder) components() *object {
-	schemas := of("Error", namespaceError(), "ErrorDetail", errorDetail(), "MemoryError", memoryError())
+	schemas := of("Error", namespaceError(), "ErrorDetail", errorDetail(), "MemoryError", memoryError(),
+		"OpenAIError", openAIError(), "OpenAIErrorDetail", openAIErrorDetail())
 	for _, name := range sorted(b.schemas) {
 		schemas.Set(name, must(orderKeywords(b.schemas[name])))
 	}
@@ -243,6 +244,22 @@ func memoryError() *object {
 			"details", of("type", "object", "description",
 				"More for programs: field and reason of a 400, scope of insufficient_scope, quota, limit and used of "+
 					"quota_exceeded, retryAfter of a 429, currentVersion of a version conflict.")))
+}
+
+func openAIError() *object {
+	return of("type", "object", "description", "The error body of the operations that speak OpenAI's protocol.", "required",
+		[]string{"error"},
+		"properties", of("error", ref("schemas", "OpenAIErrorDetail")))
+}
+
+func openAIErrorDetail() *object {
+	return of("type", "object", "description", "What went wrong, as OpenAI's clients read it.", "required",
+		[]string{"message", "type", "param", "code"},
+		"properties", of(
+			"message", of("type", "string", "description", "What went wrong, for people."),
+			"type", of("type", "string", "description", "What kind of error it is, of the status."),
+			"param", of("type", []string{"string", "null"}, "description", "The field at fault."),
+			"code", of("type", "string", "description", "What went wrong, for programs. New codes may come.")))
 }
 
 // bodyExamples are the bodies of an operation's examples.

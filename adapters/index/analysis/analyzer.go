@@ -1,25 +1,27 @@
 package analysis
 
 import (
+	"bytes"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kljensen/snowball/english"
+	"golang.org/x/text/unicode/norm"
 )
 
 // MaxTerm is the length in bytes at which a word is cut; a longer identifier is
 // indexed by its parts only.
 const MaxTerm = 64
 
-// Stemmer names a way to reduce English words to a common form.
+// Stemmer names a way to reduce words to a common form.
 type Stemmer string
 
 // The stemmers.
 const (
-	Porter2 Stemmer = "porter2" // Snowball English: inflections and derivations
-	Plural  Stemmer = "plural"  // Harman's S-stemmer (JASIS 42(1), 1991): plurals only
+	Porter2 Stemmer = "porter2" // Snowball's, of each language: inflections and derivations
+	Plural  Stemmer = "plural"  // Harman's S-stemmer (JASIS 42(1), 1991): plurals of English only
 	None    Stemmer = "none"
 )
 
@@ -29,32 +31,59 @@ type Token struct {
 	Start, End int  // byte offsets of the surface form in the text
 	Extra      bool // stands beside other tokens of the same place; not part of the text's length
 	Part       bool // a character of a longer run, indexed for queries of one character; queries leave it out
+	stop       bool // a function word; of queries only
 }
 
 // Analyzer is safe for concurrent use.
 type Analyzer struct {
-	stemmer Stemmer
-	cache   []atomic.Pointer[stemmed]
+	stemmer  Stemmer
+	known    set // of languages
+	evidence map[string]set
+	stops    [languages]func() map[string]bool // terms of function words
+	cache    []atomic.Pointer[stemmed]
 }
 
-type stemmed struct{ word, stem string }
+type stemmed struct {
+	in         language
+	word, stem string
+}
 
 const cacheSize = 1 << 16 // in pairs that share a hash
 
-// New makes an analyzer; the error says that the stemmer is unknown.
-func New(s Stemmer) (*Analyzer, error) {
+// New makes an analyzer. Words of the languages, by their codes (ISO 639-1), are reduced by
+// Porter2, and those of English in any case. The error says that a name is unknown.
+func New(s Stemmer, codes ...string) (*Analyzer, error) {
+	known, err := parseLanguages(codes)
+	if err != nil {
+		return nil, err
+	}
+	a := &Analyzer{stemmer: s, known: known}
+	for l := range a.stops {
+		a.stops[l] = sync.OnceValue(func() map[string]bool { return a.stopTerms(language(l)) })
+	}
 	switch s {
 	case Porter2:
-		return &Analyzer{stemmer: s, cache: make([]atomic.Pointer[stemmed], cacheSize)}, nil
+		a.cache = make([]atomic.Pointer[stemmed], cacheSize)
+		a.evidence = evidence()
+		return a, nil
 	case Plural, None:
-		return &Analyzer{stemmer: s}, nil
+		a.known = 1 << inEnglish
+		return a, nil
 	}
 	return nil, fmt.Errorf("analysis: stemmer %q: want %s, %s or %s", s, Porter2, Plural, None)
 }
 
 // Version changes whenever the same text gives other terms than before; an
 // index built with another version is rebuilt.
-func (a *Analyzer) Version() string { return "1-" + string(a.stemmer) }
+func (a *Analyzer) Version() string {
+	version := "2-" + string(a.stemmer)
+	for l, t := range tongues[inEnglish+1:] {
+		if a.known.has(inEnglish + 1 + language(l)) {
+			version += "-" + t.code
+		}
+	}
+	return version
+}
 
 // class of a rune.
 type class uint8
@@ -125,12 +154,20 @@ func isHan(r rune) bool {
 
 // Scanner walks over texts; it holds scratch space and serves one goroutine at a time.
 type Scanner struct {
-	a     *Analyzer
-	emit  func(Token)
-	text  string
-	buf   []byte
-	whole []byte
-	parts []span
+	a      *Analyzer
+	emit   func(Token)
+	text   string
+	likely []language // of the text, the likeliest first
+	forms  [3][]byte  // of the word at hand, one for each
+	buf    []byte
+	whole  []byte
+	native []byte
+	parts  []span
+
+	marks   bool     // function words get Token.stop
+	of      language // of the word at hand
+	stopped bool     // it is a function word
+	beside  bool     // its other forms come, which are one where the first is
 }
 
 type span struct {
@@ -143,7 +180,12 @@ func (a *Analyzer) Scanner(emit func(Token)) *Scanner { return &Scanner{a: a, em
 
 // Scan emits the tokens of a text in order of appearance.
 func (s *Scanner) Scan(text string) {
-	s.text = text
+	likely, n := s.a.tell(text)
+	s.scan(text, likely[:n])
+}
+
+func (s *Scanner) scan(text string, likely []language) {
+	s.text, s.likely, s.of = text, likely, likely[0]
 	for i := 0; i < len(text); {
 		c, size := s.at(i)
 		switch c {
@@ -359,27 +401,71 @@ func contraction(t string) bool {
 
 // term emits a word, and its humps when it is camelCase.
 func (s *Scanner) term(w span, extra bool) {
+	if !w.plain && s.byScript(w, extra) {
+		return
+	}
 	s.buf = s.fold(s.buf[:0], s.text[w.start:w.end], w.plain)
 	if w.plain && !extra {
 		if hump := s.hump(w.start+1, w.end); hump < w.end {
-			s.put(s.stem(s.buf), w.start, w.end, false)
+			s.put(s.stem(inEnglish, s.buf), w.start, w.end, false)
 			for from := w.start; from < w.end; {
 				s.buf = s.fold(s.buf[:0], s.text[from:hump], true)
-				s.put(s.stem(s.buf), from, hump, true)
+				s.put(s.stem(inEnglish, s.buf), from, hump, true)
 				from = hump
 				hump = s.hump(from+1, w.end)
 			}
 			return
 		}
 	}
-	switch {
-	case !w.plain:
-		s.put(s.buf, w.start, w.end, extra)
-	case acronyms(s.text[w.start:w.end]):
+	if w.plain && acronyms(s.text[w.start:w.end]) {
 		s.put(s.buf[:len(s.buf)-1], w.start, w.end, extra)
-	default:
-		s.put(s.stem(s.buf), w.start, w.end, extra)
+		return
 	}
+	for i, l := range s.likely {
+		form := s.buf
+		switch {
+		case l != inEnglish:
+			form = s.stem(l, s.lower(l, w))
+		case w.plain:
+			form = s.stem(l, s.buf)
+		}
+		s.forms[i] = append(s.forms[i][:0], form...)
+		if i > 0 && bytes.Equal(s.forms[i], s.forms[0]) || i > 1 && bytes.Equal(s.forms[i], s.forms[1]) {
+			continue
+		}
+		s.beside = i > 0
+		s.put(s.forms[i], w.start, w.end, extra || i > 0)
+	}
+	s.beside = false
+}
+
+// byScript emits a word whose script tells its language; false: it does not.
+func (s *Scanner) byScript(w span, extra bool) bool {
+	first, _ := utf8.DecodeRuneInString(s.text[w.start:])
+	l, ok := byScript(first)
+	if !ok || !s.a.known.has(l) {
+		return false
+	}
+	s.of = l
+	s.put(s.stem(l, s.lower(l, w)), w.start, w.end, extra)
+	s.of = s.likely[0]
+	return true
+}
+
+// lower is a word as its language writes it, in lower case.
+func (s *Scanner) lower(l language, w span) []byte {
+	raw := s.text[w.start:w.end]
+	s.native = s.native[:0]
+	if !w.plain {
+		raw = norm.NFC.String(raw)
+	}
+	for _, r := range raw {
+		if l == inTurkish {
+			r = unicode.TurkishCase.ToLower(r)
+		}
+		s.native = utf8.AppendRune(s.native, unicode.ToLower(r))
+	}
+	return s.native
 }
 
 // acronyms reports an acronym's plural: PDFs.
@@ -423,9 +509,13 @@ func (s *Scanner) put(term []byte, start, end int, extra bool) {
 		}
 		term = term[:n]
 	}
-	if len(term) > 0 {
-		s.emit(Token{Term: term, Start: start, End: end, Extra: extra})
+	if len(term) == 0 {
+		return
 	}
+	if s.marks && !s.beside {
+		s.stopped = s.a.stops[s.of]()[string(term)]
+	}
+	s.emit(Token{Term: term, Start: start, End: end, Extra: extra, stop: s.stopped})
 }
 
 // grams emits the bigrams of the run at i and returns the place after it.
@@ -461,41 +551,52 @@ func (s *Scanner) grams(i int) int {
 	return i
 }
 
-// stem reduces an ASCII word in place or to a cached form.
-func (s *Scanner) stem(w []byte) []byte {
-	switch s.a.stemmer {
-	case Plural:
+// stem reduces a word in lower case in place or to a cached form.
+func (s *Scanner) stem(l language, w []byte) []byte {
+	if s.a.stemmer == Plural {
 		return plural(w)
-	case Porter2:
-		if len(w) < 3 || len(w) > MaxTerm {
-			return w
-		}
-		for _, c := range w {
-			if c < 'a' || c > 'z' {
-				return w
-			}
-		}
-		var h uint32 = 2166136261
-		for _, c := range w {
-			h = (h ^ uint32(c)) * 16777619
-		}
-		pair := (h ^ h>>15) % cacheSize &^ 1
-		e := s.a.cache[pair].Load()
-		if e == nil || e.word != string(w) {
-			first := e
-			if e = s.a.cache[pair|1].Load(); e == nil || e.word != string(w) {
-				// The newer stays: it takes the first place and moves that one on.
-				word := string(w)
-				e = &stemmed{word, english.Stem(word, true)}
-				s.a.cache[pair].Store(e)
-				if first != nil {
-					s.a.cache[pair|1].Store(first)
-				}
-			}
-		}
-		return append(s.whole[:0], e.stem...)
 	}
-	return w
+	if s.a.stemmer == None || !stemmable(l, w) {
+		if l != inEnglish {
+			return s.fold(s.buf[:0], string(w), false)
+		}
+		return w
+	}
+	h := uint32(2166136261) + uint32(l)
+	for _, c := range w {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	pair := (h ^ h>>15) % cacheSize &^ 1
+	e := s.a.cache[pair].Load()
+	if e == nil || e.in != l || e.word != string(w) {
+		first := e
+		if e = s.a.cache[pair|1].Load(); e == nil || e.in != l || e.word != string(w) {
+			// The newer stays: it takes the first place and moves that one on.
+			word := string(w)
+			e = &stemmed{l, word, tongues[l].stem(word)}
+			if l != inEnglish {
+				e.stem = string(s.fold(nil, e.stem, false))
+			}
+			s.a.cache[pair].Store(e)
+			if first != nil {
+				s.a.cache[pair|1].Store(first)
+			}
+		}
+	}
+	return append(s.whole[:0], e.stem...)
+}
+
+// stemmable reports a word of letters alone that is neither too short nor too long.
+func stemmable(l language, w []byte) bool {
+	if len(w) < 3 || len(w) > MaxTerm {
+		return false
+	}
+	for _, c := range w {
+		if (c < 'a' || c > 'z') && (c < utf8.RuneSelf || l == inEnglish) {
+			return false
+		}
+	}
+	return true
 }
 
 // plural is Harman's S-stemmer: three rules, the first that fits.

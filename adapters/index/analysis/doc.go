@@ -6,7 +6,13 @@
 //
 //   - A word is a run of letters, marks and digits. It is folded: compatibility
 //     decomposition (NFKD), lower case, Latin, Greek, Cyrillic, Hebrew and Arabic
-//     marks removed, composed again. Words of plain ASCII letters are stemmed.
+//     marks removed, composed again. Words of plain ASCII letters are stemmed
+//     as English ones.
+//   - A text's function words and letters tell which languages it may be of. Its
+//     words are stemmed in the likeliest; what they are in English, and in a
+//     second one where that is near, stands beside them, so that a wrong guess,
+//     of a short question most often, still finds the words as they are written.
+//     Words in Cyrillic, Arabic and Devanagari are Russian, Arabic and Hindi.
 //   - Words joined by one of _ - . / : @ & + \ without space are parts of an
 //     identifier. The parts are indexed, and the whole too when it holds a
 //     digit or a joiner other than a hyphen, slash or colon between words:

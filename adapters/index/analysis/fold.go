@@ -47,6 +47,16 @@ func (s *Scanner) fold(dst []byte, w string, plain bool) []byte {
 			dst = append(dst, 'l')
 		case r == 'đ' || r == 'Đ':
 			dst = append(dst, 'd')
+		case r == 'ı': // of Turkish, for those who type without
+			dst = append(dst, 'i')
+		case r == 'ة': // as many write it
+			dst = utf8.AppendRune(dst, 'ه')
+		case r == 'ى' || r == 'ی':
+			dst = utf8.AppendRune(dst, 'ي')
+		case r == 'ک':
+			dst = utf8.AppendRune(dst, 'ك')
+		case r == 'ँ':
+			dst = utf8.AppendRune(dst, 'ं')
 		default:
 			dst = utf8.AppendRune(dst, unicode.ToLower(r))
 		}
@@ -58,8 +68,8 @@ func (s *Scanner) fold(dst []byte, w string, plain bool) []byte {
 }
 
 // dropped reports marks that carry no letter of their own: combining
-// diacritics, Hebrew points, Arabic harakat and tatweel.
+// diacritics, Hebrew points, Arabic harakat and tatweel, the nukta of Hindi.
 func dropped(r rune) bool {
 	return r >= 0x0300 && r <= 0x036f || r >= 0x0591 && r <= 0x05c7 || r >= 0x064b && r <= 0x065f || r == 0x0670 || r == 0x0640 ||
-		r == 0xfe0e || r == 0xfe0f || r == 0x200d
+		r == 0x093c || r == 0xfe0e || r == 0xfe0f || r == 0x200d
 }

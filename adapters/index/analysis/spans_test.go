@@ -40,7 +40,7 @@ func TestSpans(t *testing.T) {
 		{"no text", ""},
 	} {
 		text := strings.NewReplacer("«", "", "»", "").Replace(c.text)
-		terms := a.Query(c.query, a.StopWords())
+		terms := a.Query(c.query, true)
 		var got strings.Builder
 		at := 0
 		for _, s := range a.Spans(terms, text) {
@@ -53,7 +53,7 @@ func TestSpans(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("word ", 2*port.MaxSpans)
-	if got := a.Spans(a.Query("words", nil), long); len(got) != port.MaxSpans || got[port.MaxSpans-1].End != 5*port.MaxSpans-1 {
+	if got := a.Spans(a.Query("words", false), long); len(got) != port.MaxSpans || got[port.MaxSpans-1].End != 5*port.MaxSpans-1 {
 		t.Errorf("%d spans of a long text, want the first %d", len(got), port.MaxSpans)
 	}
 }
@@ -71,7 +71,7 @@ func TestSpansHoldTheirPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		query := strings.Join(rapid.SliceOfN(words, 0, 5).Draw(t, "query"), "")
 		text := strings.Join(rapid.SliceOfN(words, 0, 30).Draw(t, "text"), "")
-		terms := a.Query(query, nil)
+		terms := a.Query(query, false)
 		spans := a.Spans(terms, text)
 		end := 0
 		for i, s := range spans {

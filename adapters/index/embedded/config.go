@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mnemehq/mneme/adapters/index/analysis"
 )
@@ -17,17 +18,19 @@ type Config struct {
 
 // Keyword is the part of Config about keyword search.
 type Keyword struct {
-	K1        float64 `yaml:"k1" help:"BM25: how fast repeated words stop adding to the score."`
-	B         float64 `yaml:"b" help:"BM25: how much long chunks are marked down, 0 to 1."`
-	Stemmer   string  `yaml:"stemmer" help:"How English words are reduced: porter2, plural or none."`
-	StopWords bool    `yaml:"stop_words" help:"Leave common English words out of queries that hold other words."`
+	K1        float64  `yaml:"k1" help:"BM25: how fast repeated words stop adding to the score."`
+	B         float64  `yaml:"b" help:"BM25: how much long chunks are marked down, 0 to 1."`
+	Stemmer   string   `yaml:"stemmer" help:"How words are reduced: porter2 (Snowball's stemmers, of the languages), plural (of English only) or none."`
+	Languages []string `yaml:"languages" help:"Languages beside English whose words porter2 reduces, by their codes: de, fr, es, it, pt, nl, sv, tr (told by a text's function words), ru, ar and hi (told by their script)."`
+	StopWords bool     `yaml:"stop_words" help:"Leave function words of a query's language out where it holds other words."`
 }
 
 // Default is the configuration used where the operator sets nothing.
 func Default() Config {
 	return Config{
 		MemoryMB: 512, FlushChunks: 4096, Merges: 1,
-		Keyword: Keyword{K1: .9, B: .65, Stemmer: string(analysis.Porter2), StopWords: true},
+		Keyword: Keyword{K1: .9, B: .65, Stemmer: string(analysis.Porter2), Languages: analysis.Languages(),
+			StopWords: true},
 	}
 }
 
@@ -48,6 +51,9 @@ func (c Config) Validate() error {
 	case analysis.Porter2, analysis.Plural, analysis.None:
 	default:
 		check(false, "keyword.stemmer: %q is not one of porter2, plural, none", c.Keyword.Stemmer)
+	}
+	for _, code := range c.Keyword.Languages {
+		check(analysis.Knows(code), "keyword.languages: %q is not one of %s", code, strings.Join(analysis.Languages(), ", "))
 	}
 	return errors.Join(errs...)
 }

@@ -31,7 +31,6 @@ type Index struct {
 	log      *slog.Logger
 	kernels  simd.Kernels
 	analyzer *analysis.Analyzer
-	stop     map[string]bool
 	rank     ranking
 	weights  []float32 // of sparse codes
 	builders sync.Pool
@@ -90,7 +89,7 @@ func open(cfg Config, on disk.FS, dir string, log *slog.Logger) (*Index, error) 
 	if err != nil {
 		return nil, err
 	}
-	a, err := analysis.New(analysis.Stemmer(cfg.Keyword.Stemmer))
+	a, err := analysis.New(analysis.Stemmer(cfg.Keyword.Stemmer), cfg.Keyword.Languages...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +101,6 @@ func open(cfg Config, on disk.FS, dir string, log *slog.Logger) (*Index, error) 
 		rank:    ranking{float32(cfg.Keyword.K1), float32(cfg.Keyword.B)},
 		weights: weightTable(), slots: make(chan struct{}, cfg.Merges),
 		open: map[int64]*partition{}, onDisk: map[int64]bool{}, marks: map[int64]mark{},
-	}
-	if cfg.Keyword.StopWords {
-		x.stop = a.StopWords()
 	}
 	x.builders.New = func() any { return newBuilder(a, x.rank, k, x.weights) }
 	list, err := os.ReadDir(dir)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/index/analysis"
@@ -57,8 +58,9 @@ type Config struct {
 	TaskTimeout     time.Duration   `yaml:"task_timeout" help:"Longest time to wait for the task of a write."`
 	VerifyEvery     time.Duration   `yaml:"verify_every" help:"How often the index's settings are compared with what they should be."`
 	MaxPayloadMB    int             `yaml:"max_payload_mb" help:"Largest request in MiB, below the server's http-payload-size-limit. A larger change is not one step to searches."`
-	Stemmer         string          `yaml:"stemmer" help:"How English words are reduced: porter2, plural or none. A change rebuilds the index."`
-	StopWords       bool            `yaml:"stop_words" help:"Leave common English words out of queries that hold other words."`
+	Stemmer         string          `yaml:"stemmer" help:"How words are reduced: porter2 (Snowball's stemmers, of the languages), plural (of English only) or none. A change rebuilds the index."`
+	Languages       []string        `yaml:"languages" help:"Languages beside English whose words porter2 reduces, by their codes: de, fr, es, it, pt, nl, sv, tr (told by a text's function words), ru, ar and hi (told by their script). A change rebuilds the index."`
+	StopWords       bool            `yaml:"stop_words" help:"Leave function words of a query's language out where it holds other words."`
 }
 
 // Default is the configuration without a URL.
@@ -73,6 +75,7 @@ func Default() Config {
 		VerifyEvery:     time.Minute,
 		MaxPayloadMB:    64,
 		Stemmer:         string(analysis.Porter2),
+		Languages:       analysis.Languages(),
 		StopWords:       true,
 	}
 }
@@ -128,6 +131,11 @@ func (c Config) Validate() error {
 	case analysis.Porter2, analysis.Plural, analysis.None:
 	default:
 		bad("stemmer", "must be porter2, plural or none")
+	}
+	for _, code := range c.Languages {
+		if !analysis.Knows(code) {
+			bad("languages", "%q is not one of %s", code, strings.Join(analysis.Languages(), ", "))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -36,7 +36,6 @@ type Index struct {
 	index    client.IndexManager
 	uid      string
 	analyzer *analysis.Analyzer
-	stop     map[string]bool // nil: none
 
 	verify struct {
 		sync.Mutex
@@ -97,7 +96,7 @@ func newIndex(c Config, o Options) (*Index, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	a, err := analysis.New(analysis.Stemmer(c.Stemmer))
+	a, err := analysis.New(analysis.Stemmer(c.Stemmer), c.Languages...)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +107,6 @@ func newIndex(c Config, o Options) (*Index, error) {
 	transport.MaxIdleConnsPerHost = 64
 	x := &Index{cfg: c, log: o.Log, shared: o.Shared, http: &http.Client{Transport: transport}, uid: c.IndexPrefix + "_chunks",
 		analyzer: a, locks: map[int64]*partitionLock{}, unawaited: map[int64]pending{}}
-	if c.StopWords {
-		x.stop = a.StopWords()
-	}
 	x.server = client.New(c.URL, client.WithCustomClient(x.http), client.WithAPIKey(c.APIKey.Reveal()), client.DisableRetries())
 	x.index = x.server.Index(x.uid)
 	return x, nil

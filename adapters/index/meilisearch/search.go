@@ -31,7 +31,7 @@ type queryTerm struct {
 
 // analyzeQuery analyses a query as the texts were.
 func (x *Index) analyzeQuery(text string) []queryTerm {
-	words := x.analyzer.Query(text, x.stop)
+	words := x.analyzer.Query(text, x.cfg.StopWords)
 	terms := make([]queryTerm, len(words))
 	for i, w := range words {
 		terms[i] = queryTerm{word: encodeTerm([]byte(w.Term)), surface: w.Surface}
@@ -41,7 +41,7 @@ func (x *Index) analyzeQuery(text string) []queryTerm {
 
 // Spans implements port.Highlighter.
 func (x *Index) Spans(query, text string) []port.Span {
-	terms := x.analyzer.Query(query, x.stop)
+	terms := x.analyzer.Query(query, x.cfg.StopWords)
 	return x.analyzer.Spans(terms[:min(len(terms), maxWordsAlone)], text)
 }
 

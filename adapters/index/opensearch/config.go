@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/index/analysis"
@@ -65,10 +66,11 @@ type Vector struct {
 
 // Keyword is the part of Config about keyword search.
 type Keyword struct {
-	K1        float64 `yaml:"k1" help:"BM25: how fast repeated words stop adding to the score, above 0 to 10."`
-	B         float64 `yaml:"b" help:"BM25: how much long chunks are marked down, 0 to 1. A change rebuilds the index."`
-	Stemmer   string  `yaml:"stemmer" help:"How English words are reduced: porter2, plural or none. A change rebuilds the index."`
-	StopWords bool    `yaml:"stop_words" help:"Leave common English words out of queries that hold other words."`
+	K1        float64  `yaml:"k1" help:"BM25: how fast repeated words stop adding to the score, above 0 to 10."`
+	B         float64  `yaml:"b" help:"BM25: how much long chunks are marked down, 0 to 1. A change rebuilds the index."`
+	Stemmer   string   `yaml:"stemmer" help:"How words are reduced: porter2 (Snowball's stemmers, of the languages), plural (of English only) or none. A change rebuilds the index."`
+	Languages []string `yaml:"languages" help:"Languages beside English whose words porter2 reduces, by their codes: de, fr, es, it, pt, nl, sv, tr (told by a text's function words), ru, ar and hi (told by their script). A change rebuilds the index."`
+	StopWords bool     `yaml:"stop_words" help:"Leave function words of a query's language out where it holds other words."`
 }
 
 // Default is the configuration without hosts.
@@ -85,7 +87,8 @@ func Default() Config {
 		BulkMB:          8,
 		Expunge:         true,
 		Vector:          Vector{ExactChunks: 10_000, M: 16, EfConstruction: 128, Candidates: 100},
-		Keyword:         Keyword{K1: .9, B: .65, Stemmer: string(analysis.Porter2), StopWords: true},
+		Keyword: Keyword{K1: .9, B: .65, Stemmer: string(analysis.Porter2), Languages: analysis.Languages(),
+			StopWords: true},
 	}
 }
 
@@ -159,6 +162,11 @@ func (c Config) Validate() error {
 	case analysis.Porter2, analysis.Plural, analysis.None:
 	default:
 		bad("keyword.stemmer", "must be porter2, plural or none")
+	}
+	for _, code := range c.Keyword.Languages {
+		if !analysis.Knows(code) {
+			bad("keyword.languages", "%q is not one of %s", code, strings.Join(analysis.Languages(), ", "))
+		}
 	}
 	return errors.Join(errs...)
 }

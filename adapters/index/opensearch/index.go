@@ -37,8 +37,7 @@ type Index struct {
 	alias    string
 	me       string // of this process, in the names of its attempts
 	analyzer *analysis.Analyzer
-	stop     map[string]bool // nil: none
-	version  string          // of what a partition's entries are made by
+	version  string // of what a partition's entries are made by
 
 	verify struct {
 		sync.Mutex
@@ -99,7 +98,7 @@ func newIndex(c Config, o Options) (*Index, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	a, err := analysis.New(analysis.Stemmer(c.Keyword.Stemmer))
+	a, err := analysis.New(analysis.Stemmer(c.Keyword.Stemmer), c.Keyword.Languages...)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +121,6 @@ func newIndex(c Config, o Options) (*Index, error) {
 	x := &Index{cfg: c, log: o.Log, http: transport, alias: c.IndexPrefix + "-chunks", me: rand.Text(), analyzer: a,
 		version: fmt.Sprintf("%d-%s-%g", format, a.Version(), c.Keyword.B),
 		locks:   map[int64]*partitionLock{}, seen: map[int64]bool{}, swept: map[int64]int64{}}
-	if c.Keyword.StopWords {
-		x.stop = a.StopWords()
-	}
 	x.client, err = client.NewClient(client.Config{Addresses: c.Hosts, Username: c.Username, Password: c.Password.Reveal(),
 		Transport: transport, HealthCheckMaxRetries: -1})
 	if err != nil {

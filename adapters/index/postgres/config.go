@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mnemehq/mneme/adapters/index/analysis"
 	"github.com/mnemehq/mneme/adapters/postgres"
@@ -28,10 +29,11 @@ type Vector struct {
 
 // Keyword is the part of Config about keyword search.
 type Keyword struct {
-	K1        float64 `yaml:"k1" help:"BM25: how fast repeated words stop adding to the score."`
-	B         float64 `yaml:"b" help:"BM25: how much long chunks are marked down, 0 to 1."`
-	Stemmer   string  `yaml:"stemmer" help:"How English words are reduced: porter2, plural or none. A change rebuilds the index."`
-	StopWords bool    `yaml:"stop_words" help:"Leave common English words out of queries that hold other words."`
+	K1        float64  `yaml:"k1" help:"BM25: how fast repeated words stop adding to the score."`
+	B         float64  `yaml:"b" help:"BM25: how much long chunks are marked down, 0 to 1."`
+	Stemmer   string   `yaml:"stemmer" help:"How words are reduced: porter2 (Snowball's stemmers, of the languages), plural (of English only) or none. A change rebuilds the index."`
+	Languages []string `yaml:"languages" help:"Languages beside English whose words porter2 reduces, by their codes: de, fr, es, it, pt, nl, sv, tr (told by a text's function words), ru, ar and hi (told by their script). A change rebuilds the index."`
+	StopWords bool     `yaml:"stop_words" help:"Leave function words of a query's language out where it holds other words."`
 }
 
 // Default is the configuration without a DSN.
@@ -39,7 +41,8 @@ func Default() Config {
 	return Config{
 		Connection: postgres.DefaultConnection(),
 		Vector:     Vector{ExactChunks: 20_000, M: 16, EfConstruction: 128, EfSearch: 300, MaxScanTuples: 20_000},
-		Keyword:    Keyword{K1: .9, B: .65, Stemmer: string(analysis.Porter2), StopWords: true},
+		Keyword: Keyword{K1: .9, B: .65, Stemmer: string(analysis.Porter2), Languages: analysis.Languages(),
+			StopWords: true},
 	}
 }
 
@@ -74,6 +77,11 @@ func (c Config) Validate() error {
 	case analysis.Porter2, analysis.Plural, analysis.None:
 	default:
 		bad("keyword.stemmer", "must be porter2, plural or none")
+	}
+	for _, code := range c.Keyword.Languages {
+		if !analysis.Knows(code) {
+			bad("keyword.languages", "%q is not one of %s", code, strings.Join(analysis.Languages(), ", "))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -53,7 +53,6 @@ type Index struct {
 	row               string // statement that reads a partition's row, by itself
 	begin             [2]string
 	analyzer          *analysis.Analyzer
-	stop              map[string]bool
 	tuning            tuning
 
 	background
@@ -87,7 +86,7 @@ func Open(ctx context.Context, c Config, o Options) (_ *Index, err error) {
 	if o.tuning == (tuning{}) {
 		o.tuning = tuning{foldAt, quietTime}
 	}
-	a, err := analysis.New(analysis.Stemmer(c.Keyword.Stemmer))
+	a, err := analysis.New(analysis.Stemmer(c.Keyword.Stemmer), c.Keyword.Languages...)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +99,6 @@ func Open(ctx context.Context, c Config, o Options) (_ *Index, err error) {
 		return nil, fmt.Errorf("postgres index: %w", err)
 	}
 	x := &Index{cfg: c, log: o.Log, pool: pool, analyzer: a, tuning: o.tuning}
-	if c.Keyword.StopWords {
-		x.stop = a.StopWords()
-	}
 	defer func() {
 		if err != nil {
 			pool.Close()

@@ -296,7 +296,7 @@ type queryTerm struct {
 
 // keywordTerms analyses a query.
 func (x *Index) keywordTerms(text string) []queryTerm {
-	words := x.analyzer.Query(text, x.stop)
+	words := x.analyzer.Query(text, x.cfg.Keyword.StopWords)
 	terms := make([]queryTerm, len(words))
 	for i, w := range words {
 		terms[i] = queryTerm{key: keywordKey([]byte(w.Term)), weight: w.Weight, surface: w.Surface}
@@ -306,7 +306,7 @@ func (x *Index) keywordTerms(text string) []queryTerm {
 
 // Spans implements port.Highlighter.
 func (x *Index) Spans(query, text string) []port.Span {
-	return x.analyzer.Spans(x.analyzer.Query(query, x.stop), text)
+	return x.analyzer.Spans(x.analyzer.Query(query, x.cfg.Keyword.StopWords), text)
 }
 
 // sparseTerms reads a query's terms; nil weights are left at 0 for now.

@@ -1,6 +1,7 @@
 package bunsql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -168,13 +169,11 @@ func (s *Session) get(ctx context.Context, op, query string, args []any, dest ..
 	if err != nil {
 		return false, err
 	}
-	defer rows.Close()
 	if ok = rows.Next(); ok {
-		if err := rows.Scan(dest...); err != nil {
-			return false, s.d.Fault(op, err)
-		}
+		err = rows.Scan(dest...)
 	}
-	if err := rows.Err(); err != nil {
+	// A statement may fail behind its row, which Close alone tells: PostgreSQL finds conflicts then.
+	if err = cmp.Or(err, rows.Close(), rows.Err()); err != nil {
 		return false, s.d.Fault(op, err)
 	}
 	return ok, nil

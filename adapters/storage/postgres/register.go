@@ -19,6 +19,9 @@ func Register(r *registry.Registry) {
 			from, to, err := Migrate(ctx, c, Options{Log: env.Log, Now: env.Now}, dry)
 			return registry.Migration{From: from, To: to}, err
 		},
+		Restore: func(ctx context.Context, c Config, env registry.Env, from port.Restoring) error {
+			return Restore(ctx, c, Options{Log: env.Log, Now: env.Now}, from)
+		},
 		Isolate: func(c Config, name string) registry.Isolation[Config] {
 			c.Schema = name
 			return registry.Isolation[Config]{Config: c, Drop: c.DropSchema, Usage: c.Usage}

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/mnemehq/mneme/adapters/storage/bunsql"
 	"github.com/mnemehq/mneme/adapters/storage/postgres"
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/port"
@@ -554,5 +555,40 @@ func TestWritersOfTwoPartitions(t *testing.T) {
 	}
 	if inner.Load() != 1 || outer.Load() != 1 {
 		t.Errorf("the functions ran %d and %d times", inner.Load(), outer.Load())
+	}
+}
+
+// A statement that reads one row may fail behind it, as PostgreSQL finds conflicts where it looks
+// for the next one. The function is then run again, and what it wrote counts once.
+func TestAStatementFailsBehindItsRow(t *testing.T) {
+	stores, dsn := replicas(t, 1, nil)
+	conn := connect(t, dsn)
+	if _, err := conn.Exec(t.Context(), `CREATE SEQUENCE runs; CREATE TABLE counter (n INT);
+CREATE FUNCTION late(n INT) RETURNS INT
+LANGUAGE plpgsql AS 'BEGIN IF n = 2 AND nextval(''runs'') < 3 THEN RAISE EXCEPTION ''late'' USING ERRCODE = ''40001''; END IF;
+RETURN n; END'`); err != nil {
+		t.Fatal(err)
+	}
+	err := stores[0].Update(t.Context(), func(w port.Writer) error {
+		session, err := w.(*bunsql.Writer).Session(t.Context())
+		if err != nil {
+			return err
+		}
+		var n int
+		if _, err := session.Row(t.Context(), `SELECT late(i) FROM generate_series(1, 2) i`, nil, &n); err != nil {
+			return err
+		}
+		return session.Exec(t.Context(), `INSERT INTO counter VALUES (1)`)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows, runs int
+	err = conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM counter), nextval('runs')`).Scan(&rows, &runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows != 1 || runs != 4 {
+		t.Errorf("%d rows after %d runs, want 1 and 3", rows, runs-1)
 	}
 }

@@ -33,5 +33,8 @@ func Register(r *registry.Registry) {
 			return registry.Migration{From: from, To: to}, err
 		},
 		Look: func(ctx context.Context, _ Config, env registry.Env) error { return Look(ctx, env.DataDir) },
+		Restore: func(ctx context.Context, _ Config, env registry.Env, from port.Restoring) error {
+			return Restore(ctx, env.DataDir, Options{Log: env.Log, Now: env.Now}, from)
+		},
 	})
 }

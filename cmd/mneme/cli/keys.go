@@ -35,7 +35,22 @@ func (c *command) withKeys(cmd *cobra.Command, fn func(*key.Service) error) erro
 
 func (c *command) keysCommand() *cobra.Command {
 	return parent("keys", "Make, list, change, rotate and revoke API keys", c.keysCreateCommand(), c.keysListCommand(),
-		c.keysUpdateCommand(), c.keysRotateCommand(), c.keysRevokeCommand())
+		c.keysUpdateCommand(), c.keysRotateCommand(), c.keysRevokeCommand(), c.keysSecretCommand())
+}
+
+func (c *command) keysSecretCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "secret",
+		Short: "Print a new secret for the first key of an installation",
+		Long: `Print a new admin key for MNEME_FIRST_KEY or first_key.file. Nothing else is done:
+it opens nothing until a server starts with it on a store that has no keys.`,
+		Example: "  (umask 077; mneme keys secret > /etc/mneme/first-key)",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(c.stdout, key.NewFirst())
+			return err
+		},
+	}
 }
 
 // quotaFlags are the quotas of an integration on a command line.
@@ -129,7 +144,7 @@ Scopes of an integration key (--scopes):
 				in.Quotas = new(change.Quotas(ident.DefaultQuotas()))
 			}
 			return c.withKeys(cmd, func(keys *key.Service) error {
-				if in.Namespace != "" && in.DefaultNamespace == "" {
+				if in.Namespace != "" && in.DefaultNamespace == "" && in.Kind == ident.Service {
 					in.DefaultNamespace = in.Namespace
 				}
 				issued, err := keys.Issue(cmd.Context(), in)
@@ -152,7 +167,7 @@ Scopes of an integration key (--scopes):
 	f.StringVar(&in.Name, "name", "", "a name for the list of keys")
 	f.DurationVar(&expires, "expires", 0, "end the key after this time, e.g. 720h")
 	f.BoolVar(&in.ReadOnly, "read-only", false, "refuse whatever changes data (service, admin)")
-	f.StringVar(&in.Namespace, "namespace", "", "limit the key to this namespace, which is then its default (service)")
+	f.StringVar(&in.Namespace, "namespace", "", "limit the key to this namespace, which is then its default (service), or let blocks of context have passages of it (integration, personal)")
 	f.StringVar(&in.DefaultNamespace, "default-namespace", "", "namespace of calls that name none (service)")
 	f.StringVar(&in.Source, "source", "", "limit the key to this source, by id, for a process that pushes its items (service)")
 	f.StringVar(&in.Integration, "integration", "", "name or id of the integration (integration, personal)")

@@ -26,7 +26,7 @@ import (
 func (c *command) mcpCommand() *cobra.Command {
 	var t target
 	var stdio, userData bool
-	var namespace, keyFile string
+	var namespace, endUser, keyFile string
 	var folders []string
 	cmd := &cobra.Command{
 		Use:   "mcp --stdio",
@@ -42,11 +42,15 @@ that starts first holds the folder and answers the others, and when it ends, ano
 takes the folder over. Calls that it had not answered are asked again. A running
 server on the folder answers them all.
 
+With a key of the memory API the tools are context, remember and forget, for the
+end user of --end-user.
+
 --follow keeps a namespace in step with a folder, as mneme import --watch --prune does.`,
 		Example: `  mneme mcp --stdio                       # as the command that a desktop client starts
   mneme mcp --stdio --namespace notes     # its tools work on one namespace
   mneme mcp --stdio --user-data --namespace notes --follow ~/Notes
-  MNEME_KEY=sk-service-... mneme mcp --stdio --url https://memory.example.com`,
+  MNEME_KEY=sk-service-... mneme mcp --stdio --url https://memory.example.com
+  MNEME_KEY=cint_... mneme mcp --stdio --url https://memory.example.com --end-user ann`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !stdio {
@@ -54,6 +58,9 @@ server on the folder answers them all.
 			}
 			if namespace != "" && !ident.ValidNamespace(namespace) {
 				return usage("--namespace %s", ident.NamespaceRule)
+			}
+			if endUser != "" && (namespace != "" || !ident.ValidEndUser(endUser)) {
+				return usage("--end-user must be the id of an end user, without --namespace")
 			}
 			if folders, err = foldersToFollow(folders); err != nil {
 				return err
@@ -83,6 +90,8 @@ server on the folder answers them all.
 			b := bridge.Bridge{Endpoint: cl.Base() + "/mcp", Key: cl.Key(), Transport: cl.Transport(), Log: c.logger(cfg.Log)}
 			if namespace != "" {
 				b.Endpoint += "?namespace=" + url.QueryEscape(namespace)
+			} else if endUser != "" {
+				b.Endpoint += "?endUserId=" + url.QueryEscape(endUser)
 			}
 			ctx, end := context.WithCancel(cmd.Context())
 			var following sync.WaitGroup
@@ -98,6 +107,7 @@ server on the folder answers them all.
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "speak the protocol on standard input and output")
 	f := cmd.Flags()
 	f.StringVar(&namespace, "namespace", "", "the namespace that the tools work on")
+	f.StringVar(&endUser, "end-user", "", "the end user whose memories the tools work on, with a key of the memory API")
 	f.StringArrayVar(&folders, "follow", nil, "keep the namespace in step with this folder; may be repeated")
 	f.BoolVar(&userData, "user-data", false, "work on this user's data folder, as mneme service does, where --data names none")
 	f.StringVar(&keyFile, "key-file", "", "file that holds the API key of the server at --url")

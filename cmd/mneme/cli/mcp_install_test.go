@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mnemehq/mneme/cmd/mneme/internal/clientconfig"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
@@ -125,6 +127,33 @@ func TestMCPInstallRefusals(t *testing.T) {
 	}
 	if files, err := os.ReadDir(home); err != nil || len(files) != 1 {
 		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// For every client, where it itself looks: what it could not read stays as it is.
+func TestMCPInstallIntoBrokenConfigurations(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for _, c := range clientconfig.Clients() {
+		file := c.File(clientconfig.System{OS: runtime.GOOS, Home: home, Getenv: func(string) string { return "" }})
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		const broken = "{\n  \"theme\": \"dark\"\n  \"servers\": {}\n}\n"
+		if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := inHome(t, home, "mcp", "install", "--client", c.Name, "--force")
+		if r.Code != 1 || !strings.Contains(r.Stderr, file+" can't be changed: it is no valid ") ||
+			!strings.Contains(r.Stderr, "Mend the file") || r.Stdout != "" {
+			t.Errorf("%s: exit code %d, %q, %q", c.Name, r.Code, r.Stdout, r.Stderr)
+		}
+		if b, err := os.ReadFile(file); err != nil || string(b) != broken {
+			t.Errorf("%s: the file is %q, %v", c.Name, b, err)
+		}
+		if beside, err := os.ReadDir(filepath.Dir(file)); err != nil || len(beside) != 1 && c.Name != "claude-code" {
+			t.Errorf("%s: beside it lie %v, %v", c.Name, beside, err)
+		}
 	}
 }
 

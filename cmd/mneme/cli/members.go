@@ -15,7 +15,7 @@ import (
 func (c *command) membersCommand() *cobra.Command {
 	return parent("members", "Invite people to an organization, and say what they may do", c.membersInviteCommand(),
 		c.membersListCommand(), c.membersRoleCommand(), c.membersDisableCommand(), c.membersEnableCommand(),
-		c.membersRemoveCommand())
+		c.membersUnbindCommand(), c.membersRemoveCommand())
 }
 
 // withMembers calls a server about the members of an organization.
@@ -149,18 +149,27 @@ kind admin, a viewer reads. The last owner stays one.
 }
 
 func (c *command) membersDisableCommand() *cobra.Command {
-	return c.membersDisabled(true, "disable", "Take signing in from a member, whose sessions end at once",
+	return c.membersChanged("disabled", true, "disable", "Take signing in from a member, whose sessions end at once",
 		`Take signing in from a member until 'mneme members enable' gives it back; their sessions end
 at once. Keys that they made go on working. The last owner who can sign in stays.
 `)
 }
 
 func (c *command) membersEnableCommand() *cobra.Command {
-	return c.membersDisabled(false, "enable", "Let a member who was disabled sign in again",
+	return c.membersChanged("disabled", false, "enable", "Let a member who was disabled sign in again",
 		"Let a member who was disabled sign in again, with what they signed in with before.\n")
 }
 
-func (c *command) membersDisabled(disabled bool, verb, short, long string) *cobra.Command {
+func (c *command) membersUnbindCommand() *cobra.Command {
+	return c.membersChanged("has_account", false, "unbind", "Unbind the account at the identity provider from a member",
+		`Unbind the account at the identity provider (console.oidc) from a member who has another one now;
+their sessions end at once. The next account with the member's address, verified, is bound when it
+signs in.
+`)
+}
+
+// membersChanged changes one thing of a member that is true or false.
+func (c *command) membersChanged(what string, to bool, verb, short, long string) *cobra.Command {
 	t := target{admin: true}
 	var org string
 	cmd := &cobra.Command{
@@ -173,10 +182,11 @@ func (c *command) membersDisabled(disabled bool, verb, short, long string) *cobr
 			return c.withMembers(cmd, "members "+verb, t, func(ctx context.Context, cl *client.Client) error {
 				m, err := knownMember(ctx, cl, org, args[0])
 				if err == nil {
-					err = cl.Do(ctx, http.MethodPatch, membersPath(org, m.ID), map[string]bool{"disabled": disabled}, nil)
+					err = cl.Do(ctx, http.MethodPatch, membersPath(org, m.ID), map[string]bool{what: to}, nil)
 				}
 				if err == nil {
-					fmt.Fprintf(c.stderr, "%s: %sd\n", m.Email, verb)
+					fmt.Fprintf(c.stderr, "%s: %s\n", m.Email, map[string]string{"disable": "disabled", "enable": "enabled",
+						"unbind": "unbound"}[verb])
 				}
 				return err
 			})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -30,13 +31,13 @@ func (c *command) quickstartCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "quickstart",
 		Short: "Start a server with sample documents and show a first query",
-		Long: `Start a server on the embedded defaults, make a key, import the sample documents,
-run a query over HTTP, print the result, the key and curl lines to go on with, and
-keep serving. Works offline. Run it again as often as you like: documents that are
+		Long: `Start a server on the embedded defaults, make a key, import the first of the sample
+documents, run a query over HTTP, print the result, the key and curl lines to go on
+with, import the other samples, and keep serving. Works offline. Run it again as often as you like: documents that are
 there are left as they are, and the key, which lies in the data folder as
 quickstart.key, stays the same. When the default port is taken, another one is chosen.`,
 		Example: "  mneme quickstart\n  mneme quickstart --data ./try --addr 127.0.0.1:9000\n  mneme quickstart --exit  " +
-			"   # ends after the query",
+			"   # ends when all samples are there",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			var settings []configs.Setting
@@ -76,19 +77,22 @@ quickstart.key, stays the same. When the default port is taken, another one is c
 			if err != nil {
 				return err
 			}
-			if err := c.tour(ctx, a.URL(l), key, cfg.Server.TLS.Cert); err != nil {
-				return err
-			}
-			if exit {
-				return nil
-			}
-			link, err := a.SignInLink(ctx, cmp.Or(cfg.Server.BaseURL, a.URL(l)))
+			rest, err := c.tour(ctx, a.URL(l), key, cfg.Server.TLS.Cert)
 			if err != nil {
 				return err
 			}
-			if link != "" {
-				fmt.Fprintf(c.stdout, "\nSee it in the console (the link is good once, for a minute; "+
-					"mneme console open --data %s prints another):\n  %s\n", cfg.DataDir, link)
+			if !exit {
+				link, err := a.SignInLink(ctx, cmp.Or(cfg.Server.BaseURL, a.URL(l)))
+				if err != nil {
+					return err
+				}
+				if link != "" {
+					fmt.Fprintf(c.stdout, "\nSee it in the console (the link is good once, for a minute; "+
+						"mneme console open --data %s prints another):\n  %s\n", cfg.DataDir, link)
+				}
+			}
+			if err := rest(); err != nil || exit {
+				return err
 			}
 			fmt.Fprintln(c.stdout, "\nServing; Ctrl-C ends it.")
 			select {
@@ -102,7 +106,7 @@ quickstart.key, stays the same. When the default port is taken, another one is c
 	}
 	cmd.Flags().StringVar(&addr, "addr", "",
 		"address to listen on, host:port (MNEME_ADDR; default 127.0.0.1:8080, or a free port when that is taken)")
-	cmd.Flags().BoolVar(&exit, "exit", false, "end after the first query instead of serving on")
+	cmd.Flags().BoolVar(&exit, "exit", false, "end after the first query and the import instead of serving on")
 	return cmd
 }
 
@@ -124,22 +128,61 @@ func (c *command) listenNear(ctx context.Context, addr string, free bool) (net.L
 	return app.Listen(ctx, net.JoinHostPort(host, "0"))
 }
 
-// tour imports the samples, asks the first question and shows how to go on.
-func (c *command) tour(ctx context.Context, url, key, certificate string) error {
+// tour imports the first of the samples, asks the first question of them and shows how to go on: a
+// small machine takes most of its time for the rest, which is the caller's to import, once.
+func (c *command) tour(ctx context.Context, url, key, certificate string) (rest func() error, err error) {
 	cl, err := client.New(url, key)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer cl.Close()
+	defer func() {
+		if err != nil {
+			cl.Close()
+		}
+	}()
 	cl.Pin(certificate)
 	listing, err := importer.Scanner{}.ScanFS(ctx, samples.FS())
 	if err != nil {
-		return fmt.Errorf("read the sample documents: %w", err)
+		return nil, fmt.Errorf("read the sample documents: %w", err)
 	}
-	im := importer.Importer{Writer: &documentWriter{cl}, Namespace: quickstartNamespace, Workers: 2, BatchDocs: 4, Strict: true}
-	if _, err := runImport(ctx, c, im, listing.Files); err != nil {
-		return fmt.Errorf("import the sample documents: %w", err)
+	first, later := samplesToAsk(listing.Files)
+	add := func(files []importer.File) error {
+		im := importer.Importer{Writer: &documentWriter{cl}, Namespace: quickstartNamespace,
+			Workers: 2, BatchDocs: 4, Strict: true}
+		if _, err := runImport(ctx, c, im, files); err != nil {
+			return fmt.Errorf("import the sample documents: %w", err)
+		}
+		return nil
 	}
+	if err := add(first); err != nil {
+		return nil, err
+	}
+	if err := c.firstQuery(ctx, cl, url, key); err != nil {
+		return nil, err
+	}
+	return func() error {
+		defer cl.Close()
+		fmt.Fprintf(c.stdout, "\nThe other %d sample documents follow; the server answers already.\n", len(later))
+		return add(later)
+	}, nil
+}
+
+// samplesToAsk are the samples that the first question could be about, and the others.
+func samplesToAsk(all []importer.File) (first, later []importer.File) {
+	customers := []string{"refund-policy.md", "shipping-rules.md", "subscriptions-faq.md", "wholesale-terms.md",
+		"opening-hours.md"}
+	for _, f := range all {
+		if slices.Contains(customers, f.Name) {
+			first = append(first, f)
+		} else {
+			later = append(later, f)
+		}
+	}
+	return first, later
+}
+
+// firstQuery asks the first question and shows how to go on.
+func (c *command) firstQuery(ctx context.Context, cl *client.Client, url, key string) error {
 	topK, perDocument := 3, 1
 	req := query.Request{Query: quickstartQuery, TopK: &topK, MaxChunksPerDocument: &perDocument}
 	path := "/namespaces/" + quickstartNamespace + "/query"

@@ -141,7 +141,7 @@ Start with:  mneme quickstart`,
 		c.healthcheckCommand())
 	c.add(root, "data", c.importCommand(), c.queryCommand(), c.evalCommand(), c.benchCommand(), c.reindexCommand())
 	c.add(root, "data", c.namespacesCommand(), c.documentsCommand(), c.sourcesCommand(), c.checksCommand())
-	c.add(root, "data", c.exportCommand(), c.copyCommand())
+	c.add(root, "data", c.exportCommand(), c.copyCommand(), c.backupCommand(), c.restoreCommand())
 	c.add(root, "admin", c.migrateCommand())
 	c.add(root, "admin", c.keysCommand(), c.orgsCommand(), c.membersCommand(), c.integrationsCommand(), c.usersCommand(),
 		c.jobsCommand(), c.eventsCommand(), c.webhooksCommand(), c.auditCommand(), c.usageCommand(), c.consoleCommand(),

@@ -98,7 +98,11 @@ func (c *command) serve(ctx context.Context, hangups <-chan os.Signal, settings 
 	if err != nil {
 		return errors.Join(err, l.Close(), closeListener(admin))
 	}
-	if err := a.Announce(l); err != nil {
+	err = a.FirstKey(ctx)
+	if err == nil {
+		err = a.Announce(l)
+	}
+	if err != nil {
 		return errors.Join(err, l.Close(), closeListener(admin), a.Close(context.WithoutCancel(ctx)))
 	}
 	log := c.logger(cfg.Log)

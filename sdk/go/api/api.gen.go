@@ -1077,6 +1077,126 @@ func (e ModelStatus) Valid() bool {
 	}
 }
 
+// Defines values for OpenaiEmbeddingObject.
+const (
+	OpenaiEmbeddingObjectEmbedding OpenaiEmbeddingObject = "embedding"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiEmbeddingObject enum.
+func (e OpenaiEmbeddingObject) Valid() bool {
+	switch e {
+	case OpenaiEmbeddingObjectEmbedding:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiEmbeddingsObject.
+const (
+	OpenaiEmbeddingsObjectList OpenaiEmbeddingsObject = "list"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiEmbeddingsObject enum.
+func (e OpenaiEmbeddingsObject) Valid() bool {
+	switch e {
+	case OpenaiEmbeddingsObjectList:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiEmbeddingsRequestEncodingFormat.
+const (
+	Base64 OpenaiEmbeddingsRequestEncodingFormat = "base64"
+	Float  OpenaiEmbeddingsRequestEncodingFormat = "float"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiEmbeddingsRequestEncodingFormat enum.
+func (e OpenaiEmbeddingsRequestEncodingFormat) Valid() bool {
+	switch e {
+	case Base64:
+		return true
+	case Float:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiEmbeddingsRequestInputType.
+const (
+	Passage OpenaiEmbeddingsRequestInputType = "passage"
+	Query   OpenaiEmbeddingsRequestInputType = "query"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiEmbeddingsRequestInputType enum.
+func (e OpenaiEmbeddingsRequestInputType) Valid() bool {
+	switch e {
+	case Passage:
+		return true
+	case Query:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiModelKinds.
+const (
+	OpenaiModelKindsAnswer    OpenaiModelKinds = "answer"
+	OpenaiModelKindsEmbedding OpenaiModelKinds = "embedding"
+	OpenaiModelKindsRerank    OpenaiModelKinds = "rerank"
+	OpenaiModelKindsSparse    OpenaiModelKinds = "sparse"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiModelKinds enum.
+func (e OpenaiModelKinds) Valid() bool {
+	switch e {
+	case OpenaiModelKindsAnswer:
+		return true
+	case OpenaiModelKindsEmbedding:
+		return true
+	case OpenaiModelKindsRerank:
+		return true
+	case OpenaiModelKindsSparse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiModelObject.
+const (
+	OpenaiModelObjectModel OpenaiModelObject = "model"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiModelObject enum.
+func (e OpenaiModelObject) Valid() bool {
+	switch e {
+	case OpenaiModelObjectModel:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiModelsObject.
+const (
+	OpenaiModelsObjectList OpenaiModelsObject = "list"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiModelsObject enum.
+func (e OpenaiModelsObject) Valid() bool {
+	switch e {
+	case OpenaiModelsObjectList:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for QueryRequestMode.
 const (
 	QueryRequestModeHybrid  QueryRequestMode = "hybrid"
@@ -2631,7 +2751,7 @@ type AdminCreateKey struct {
 	// Name for people
 	Name *string `json:"name,omitempty"`
 
-	// Namespace limits a service key to one namespace
+	// Namespace limits a service key to one namespace; gives blocks of context of an integration or personal key passages of it
 	Namespace *string `json:"namespace,omitempty"`
 
 	// ReadOnly refuses whatever changes data; default: false
@@ -2801,7 +2921,7 @@ type AdminIssuedKey struct {
 	// Name for people
 	Name string `json:"name"`
 
-	// Namespace the only one the key reaches; null: all
+	// Namespace the only one that a service key reaches; null: all. For another key, the one whose passages its blocks of context may have; null: none
 	Namespace *string `json:"namespace"`
 
 	// OrganizationId id of its organization
@@ -2940,7 +3060,7 @@ type AdminKey struct {
 	// Name for people
 	Name string `json:"name"`
 
-	// Namespace the only one the key reaches; null: all
+	// Namespace the only one that a service key reaches; null: all. For another key, the one whose passages its blocks of context may have; null: none
 	Namespace *string `json:"namespace"`
 
 	// OrganizationId id of its organization
@@ -3226,7 +3346,7 @@ type AuditProblemKind string
 
 // AuditRecord defines model for AuditRecord.
 type AuditRecord struct {
-	// Action name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation and console.password for what people do to sign in
+	// Action name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation, console.password, console.account and console.unbind for what people do to sign in
 	Action string `json:"action"`
 
 	// Actor member: a person who signed in to the console; anonymous: a caller without a valid key, who was refused; cli: a command on the server's machine; system: background work
@@ -4169,6 +4289,9 @@ type MemberChange struct {
 	// Disabled true: signs in no more, and all sessions end; false: may again
 	Disabled *bool `json:"disabled,omitempty"`
 
+	// HasAccount false: the account at the identity provider is unbound, and all sessions end; the next account with the verified address is bound instead
+	HasAccount *bool `json:"has_account,omitempty"`
+
 	// Role the new role, which holds from the member's next call on
 	Role *MemberChangeRole `json:"role,omitempty"`
 }
@@ -4334,20 +4457,47 @@ type MemoryCited struct {
 	Start int64 `json:"start"`
 }
 
+// MemoryCitedPassage defines model for MemoryCitedPassage.
+type MemoryCitedPassage struct {
+	DocumentId string `json:"documentId"`
+
+	// End UTF-8 byte offset after it
+	End int64 `json:"end"`
+
+	// Marker its number in the block
+	Marker    int64  `json:"marker"`
+	Namespace string `json:"namespace"`
+
+	// Page page or slide that it begins on, of a document with pages
+	Page *int64 `json:"page,omitempty"`
+
+	// Score higher is better; not on the scale of memories
+	Score float64 `json:"score"`
+
+	// Start UTF-8 byte offset, in the document's text, of what the block shows of it
+	Start int64 `json:"start"`
+
+	// Title of the document; empty: it has none
+	Title string `json:"title"`
+}
+
 // MemoryContextBlock defines model for MemoryContextBlock.
 type MemoryContextBlock struct {
-	// Citations one for each marker
+	// Citations one for each marker of a memory
 	Citations []MemoryCited `json:"citations"`
 
-	// Context text for a prompt; empty: nothing is remembered
+	// Context text for a prompt; empty: nothing is known
 	Context string `json:"context"`
 
 	// Degraded parts left out of this answer, or that took part with less, and why
 	Degraded []Degraded `json:"degraded"`
 
-	// Omitted memories that were found and do not fit
+	// Omitted memories and passages that were found and do not fit
 	Omitted int64 `json:"omitted"`
-	Success bool  `json:"success"`
+
+	// Passages one for each marker of a passage
+	Passages []MemoryCitedPassage `json:"passages"`
+	Success  bool                 `json:"success"`
 
 	// Tokenizer the model whose tokenizer counted; null: the model does not count, and tokens are estimated
 	Tokenizer *string `json:"tokenizer"`
@@ -4375,6 +4525,9 @@ type MemoryContextQuery struct {
 
 	// MaxTokens the most tokens that the block may have; default: 1000
 	MaxTokens *int64 `json:"maxTokens,omitempty"`
+
+	// Passages how many passages of documents at most, from the namespace that the key names; a key that names none gets none; default: 5
+	Passages *int64 `json:"passages,omitempty"`
 
 	// Query the message that is to be answered
 	Query string `json:"query"`
@@ -4921,6 +5074,126 @@ type NamespacePage struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// OpenaiEmbedding defines model for OpenaiEmbedding.
+type OpenaiEmbedding struct {
+	// Embedding of unit length
+	Embedding OpenaiEmbedding_Embedding `json:"embedding"`
+
+	// Index place of its text in the input
+	Index  int64                 `json:"index"`
+	Object OpenaiEmbeddingObject `json:"object"`
+}
+
+// OpenaiEmbeddingEmbedding0 defines model for OpenaiEmbedding.Embedding.0.
+type OpenaiEmbeddingEmbedding0 = []float32
+
+// OpenaiEmbeddingEmbedding1 defines model for OpenaiEmbedding.Embedding.1.
+type OpenaiEmbeddingEmbedding1 = []byte
+
+// OpenaiEmbedding_Embedding of unit length
+type OpenaiEmbedding_Embedding struct {
+	union json.RawMessage
+}
+
+// OpenaiEmbeddingObject defines model for OpenaiEmbedding.Object.
+type OpenaiEmbeddingObject string
+
+// OpenaiEmbeddings defines model for OpenaiEmbeddings.
+type OpenaiEmbeddings struct {
+	// Data in the order of the input
+	Data []OpenaiEmbedding `json:"data"`
+
+	// Model the model's own name
+	Model  string                 `json:"model"`
+	Object OpenaiEmbeddingsObject `json:"object"`
+	Usage  OpenaiUsage            `json:"usage"`
+}
+
+// OpenaiEmbeddingsObject defines model for OpenaiEmbeddings.Object.
+type OpenaiEmbeddingsObject string
+
+// OpenaiEmbeddingsRequest defines model for OpenaiEmbeddingsRequest.
+type OpenaiEmbeddingsRequest struct {
+	// Dimensions the model's own; another is refused
+	Dimensions *int64 `json:"dimensions,omitempty"`
+
+	// EncodingFormat base64: little-endian float32; default: float
+	EncodingFormat *OpenaiEmbeddingsRequestEncodingFormat `json:"encoding_format,omitempty"`
+
+	// Input one text or up to 2048, each within the model's window; token ids are refused
+	Input OpenaiEmbeddingsRequest_Input `json:"input"`
+
+	// InputType which side of a search the texts stand on; not OpenAI's: clients send it as an extra field; default: passage
+	InputType *OpenaiEmbeddingsRequestInputType `json:"input_type,omitempty"`
+
+	// Model an embedding model of this server, or an alias of one
+	Model string `json:"model"`
+
+	// User without effect
+	User *string `json:"user,omitempty"`
+}
+
+// OpenaiEmbeddingsRequestEncodingFormat base64: little-endian float32; default: float
+type OpenaiEmbeddingsRequestEncodingFormat string
+
+// OpenaiEmbeddingsRequestInput0 defines model for OpenaiEmbeddingsRequest.Input.0.
+type OpenaiEmbeddingsRequestInput0 = string
+
+// OpenaiEmbeddingsRequestInput1 defines model for OpenaiEmbeddingsRequest.Input.1.
+type OpenaiEmbeddingsRequestInput1 = []string
+
+// OpenaiEmbeddingsRequest_Input one text or up to 2048, each within the model's window; token ids are refused
+type OpenaiEmbeddingsRequest_Input struct {
+	union json.RawMessage
+}
+
+// OpenaiEmbeddingsRequestInputType which side of a search the texts stand on; not OpenAI's: clients send it as an extra field; default: passage
+type OpenaiEmbeddingsRequestInputType string
+
+// OpenaiModel defines model for OpenaiModel.
+type OpenaiModel struct {
+	// AliasOf the model that this is another name of
+	AliasOf *string `json:"alias_of,omitempty"`
+
+	// Created 0: no model says when it was made
+	Created int64 `json:"created"`
+
+	// Id as in requests
+	Id string `json:"id"`
+
+	// Kinds what it does
+	Kinds  []OpenaiModelKinds `json:"kinds"`
+	Object OpenaiModelObject  `json:"object"`
+
+	// OwnedBy where it runs: wasm, plugin or remote
+	OwnedBy string `json:"owned_by"`
+}
+
+// OpenaiModelKinds defines model for OpenaiModel.Kinds.
+type OpenaiModelKinds string
+
+// OpenaiModelObject defines model for OpenaiModel.Object.
+type OpenaiModelObject string
+
+// OpenaiModels defines model for OpenaiModels.
+type OpenaiModels struct {
+	// Data models, and their aliases, by name
+	Data   []OpenaiModel      `json:"data"`
+	Object OpenaiModelsObject `json:"object"`
+}
+
+// OpenaiModelsObject defines model for OpenaiModels.Object.
+type OpenaiModelsObject string
+
+// OpenaiUsage defines model for OpenaiUsage.
+type OpenaiUsage struct {
+	// PromptTokens what the model read, with what it puts around each text
+	PromptTokens int64 `json:"prompt_tokens"`
+
+	// TotalTokens the same
+	TotalTokens int64 `json:"total_tokens"`
+}
+
 // PortSourceCounts defines model for PortSourceCounts.
 type PortSourceCounts struct {
 	// Created items that are new
@@ -5239,7 +5512,7 @@ type RerankAliasRequest struct {
 	// MaxTokensPerDoc the model's window applies, too
 	MaxTokensPerDoc *int64 `json:"max_tokens_per_doc,omitempty"`
 
-	// Model the server's rerank model, empty or absent
+	// Model a rerank model of this server, or an alias of one; empty or absent: the default
 	Model *string `json:"model,omitempty"`
 
 	// Priority without effect
@@ -5330,7 +5603,7 @@ type RerankRequest struct {
 	// Documents texts to score, each cut at the model's window; a server may be configured for up to 1000
 	Documents []string `json:"documents"`
 
-	// Model a rerank model of this server; absent: the default
+	// Model a rerank model of this server, or an alias of one; absent: the default
 	Model *string `json:"model,omitempty"`
 
 	// Query the question, at most 8192 characters
@@ -7879,6 +8152,33 @@ type SourcesSyncParams struct {
 	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
 }
 
+// OpenaiEmbeddingsParams defines parameters for OpenaiEmbeddings.
+type OpenaiEmbeddingsParams struct {
+	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
+
+	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
+}
+
+// OpenaiModelsListParams defines parameters for OpenaiModelsList.
+type OpenaiModelsListParams struct {
+	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
+
+	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
+}
+
+// OpenaiModelsRetrieveParams defines parameters for OpenaiModelsRetrieve.
+type OpenaiModelsRetrieveParams struct {
+	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
+
+	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
+}
+
 // RerankV1Params defines parameters for RerankV1.
 type RerankV1Params struct {
 	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
@@ -8130,6 +8430,9 @@ type SourcesRunsCompleteJSONRequestBody = SourceCompleteRun
 
 // SourcesSyncJSONRequestBody defines body for SourcesSync for application/json ContentType.
 type SourcesSyncJSONRequestBody = SyncSource
+
+// OpenaiEmbeddingsJSONRequestBody defines body for OpenaiEmbeddings for application/json ContentType.
+type OpenaiEmbeddingsJSONRequestBody = OpenaiEmbeddingsRequest
 
 // RerankV1JSONRequestBody defines body for RerankV1 for application/json ContentType.
 type RerankV1JSONRequestBody = RerankAliasRequest
@@ -8478,6 +8781,130 @@ func (t EventKindInfo_Example) MarshalJSON() ([]byte, error) {
 }
 
 func (t *EventKindInfo_Example) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsOpenaiEmbeddingEmbedding0 returns the union data inside the OpenaiEmbedding_Embedding as a OpenaiEmbeddingEmbedding0
+func (t OpenaiEmbedding_Embedding) AsOpenaiEmbeddingEmbedding0() (OpenaiEmbeddingEmbedding0, error) {
+	var body OpenaiEmbeddingEmbedding0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiEmbeddingEmbedding0 overwrites any union data inside the OpenaiEmbedding_Embedding as the provided OpenaiEmbeddingEmbedding0
+func (t *OpenaiEmbedding_Embedding) FromOpenaiEmbeddingEmbedding0(v OpenaiEmbeddingEmbedding0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiEmbeddingEmbedding0 performs a merge with any union data inside the OpenaiEmbedding_Embedding, using the provided OpenaiEmbeddingEmbedding0
+func (t *OpenaiEmbedding_Embedding) MergeOpenaiEmbeddingEmbedding0(v OpenaiEmbeddingEmbedding0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOpenaiEmbeddingEmbedding1 returns the union data inside the OpenaiEmbedding_Embedding as a OpenaiEmbeddingEmbedding1
+func (t OpenaiEmbedding_Embedding) AsOpenaiEmbeddingEmbedding1() (OpenaiEmbeddingEmbedding1, error) {
+	var body OpenaiEmbeddingEmbedding1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiEmbeddingEmbedding1 overwrites any union data inside the OpenaiEmbedding_Embedding as the provided OpenaiEmbeddingEmbedding1
+func (t *OpenaiEmbedding_Embedding) FromOpenaiEmbeddingEmbedding1(v OpenaiEmbeddingEmbedding1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiEmbeddingEmbedding1 performs a merge with any union data inside the OpenaiEmbedding_Embedding, using the provided OpenaiEmbeddingEmbedding1
+func (t *OpenaiEmbedding_Embedding) MergeOpenaiEmbeddingEmbedding1(v OpenaiEmbeddingEmbedding1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t OpenaiEmbedding_Embedding) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *OpenaiEmbedding_Embedding) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsOpenaiEmbeddingsRequestInput0 returns the union data inside the OpenaiEmbeddingsRequest_Input as a OpenaiEmbeddingsRequestInput0
+func (t OpenaiEmbeddingsRequest_Input) AsOpenaiEmbeddingsRequestInput0() (OpenaiEmbeddingsRequestInput0, error) {
+	var body OpenaiEmbeddingsRequestInput0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiEmbeddingsRequestInput0 overwrites any union data inside the OpenaiEmbeddingsRequest_Input as the provided OpenaiEmbeddingsRequestInput0
+func (t *OpenaiEmbeddingsRequest_Input) FromOpenaiEmbeddingsRequestInput0(v OpenaiEmbeddingsRequestInput0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiEmbeddingsRequestInput0 performs a merge with any union data inside the OpenaiEmbeddingsRequest_Input, using the provided OpenaiEmbeddingsRequestInput0
+func (t *OpenaiEmbeddingsRequest_Input) MergeOpenaiEmbeddingsRequestInput0(v OpenaiEmbeddingsRequestInput0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOpenaiEmbeddingsRequestInput1 returns the union data inside the OpenaiEmbeddingsRequest_Input as a OpenaiEmbeddingsRequestInput1
+func (t OpenaiEmbeddingsRequest_Input) AsOpenaiEmbeddingsRequestInput1() (OpenaiEmbeddingsRequestInput1, error) {
+	var body OpenaiEmbeddingsRequestInput1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiEmbeddingsRequestInput1 overwrites any union data inside the OpenaiEmbeddingsRequest_Input as the provided OpenaiEmbeddingsRequestInput1
+func (t *OpenaiEmbeddingsRequest_Input) FromOpenaiEmbeddingsRequestInput1(v OpenaiEmbeddingsRequestInput1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiEmbeddingsRequestInput1 performs a merge with any union data inside the OpenaiEmbeddingsRequest_Input, using the provided OpenaiEmbeddingsRequestInput1
+func (t *OpenaiEmbeddingsRequest_Input) MergeOpenaiEmbeddingsRequestInput1(v OpenaiEmbeddingsRequestInput1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t OpenaiEmbeddingsRequest_Input) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *OpenaiEmbeddingsRequest_Input) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -9125,9 +9552,9 @@ type ClientInterface interface {
 	// Corresponds with GET /admin/v1/organizations/{org}/members/{member} (the `AdminMembersGet` operationId).
 	AdminMembersGet(ctx context.Context, org string, member string, params *AdminMembersGetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AdminMembersChangeWithBody Give a member another role, or take signing in from one
+	// AdminMembersChangeWithBody Give a member another role, take signing in from one, or unbind an account
 	//
-	// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409).
+	// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the identity provider is unbound, so that another one with the address can be.
 	//
 	// Rate class: `admin`.
 	//
@@ -9136,9 +9563,9 @@ type ClientInterface interface {
 	// Corresponds with PATCH /admin/v1/organizations/{org}/members/{member} (the `AdminMembersChange` operationId).
 	AdminMembersChangeWithBody(ctx context.Context, org string, member string, params *AdminMembersChangeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AdminMembersChange Give a member another role, or take signing in from one
+	// AdminMembersChange Give a member another role, take signing in from one, or unbind an account
 	//
-	// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409).
+	// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the identity provider is unbound, so that another one with the address can be.
 	//
 	// Rate class: `admin`.
 	//
@@ -9429,7 +9856,7 @@ type ClientInterface interface {
 
 	// MemoriesContextWithBody Make a block for a prompt of what is remembered of a message
 	//
-	// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+	// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. With a key that names a namespace, passages of its documents are in it, too. Without a language model.
 	//
 	// Scope: `memories:read`. Rate class: `memory_read`.
 	//
@@ -9440,7 +9867,7 @@ type ClientInterface interface {
 
 	// MemoriesContext Make a block for a prompt of what is remembered of a message
 	//
-	// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+	// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. With a key that names a namespace, passages of its documents are in it, too. Without a language model.
 	//
 	// Scope: `memories:read`. Rate class: `memory_read`.
 	//
@@ -10193,6 +10620,42 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /sources/{id}/sync (the `SourcesSync` operationId).
 	SourcesSync(ctx context.Context, id string, params *SourcesSyncParams, body SourcesSyncJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenaiEmbeddingsWithBody Make the vectors of texts
+	//
+	// The call of OpenAI's API. Each text is charged as a write.
+	//
+	// Rate class: `write`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/embeddings (the `OpenaiEmbeddings` operationId).
+	OpenaiEmbeddingsWithBody(ctx context.Context, params *OpenaiEmbeddingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenaiEmbeddings Make the vectors of texts
+	//
+	// The call of OpenAI's API. Each text is charged as a write.
+	//
+	// Rate class: `write`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/embeddings (the `OpenaiEmbeddings` operationId).
+	OpenaiEmbeddings(ctx context.Context, params *OpenaiEmbeddingsParams, body OpenaiEmbeddingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenaiModelsList List the models and their aliases
+	//
+	// Rate class: `read`.
+	//
+	// Corresponds with GET /v1/models (the `OpenaiModelsList` operationId).
+	OpenaiModelsList(ctx context.Context, params *OpenaiModelsListParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenaiModelsRetrieve Read a model
+	//
+	// Rate class: `read`.
+	//
+	// Corresponds with GET /v1/models/{model} (the `OpenaiModelsRetrieve` operationId).
+	OpenaiModelsRetrieve(ctx context.Context, model string, params *OpenaiModelsRetrieveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RerankV1WithBody Score texts in the shape that clients of Jina's and of Cohere's first API speak
 	//
@@ -11215,9 +11678,9 @@ func (c *Client) AdminMembersGet(ctx context.Context, org string, member string,
 	return c.Client.Do(req)
 }
 
-// AdminMembersChangeWithBody Give a member another role, or take signing in from one
+// AdminMembersChangeWithBody Give a member another role, take signing in from one, or unbind an account
 //
-// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409).
+// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the identity provider is unbound, so that another one with the address can be.
 //
 // Rate class: `admin`.
 //
@@ -11236,9 +11699,9 @@ func (c *Client) AdminMembersChangeWithBody(ctx context.Context, org string, mem
 	return c.Client.Do(req)
 }
 
-// AdminMembersChange Give a member another role, or take signing in from one
+// AdminMembersChange Give a member another role, take signing in from one, or unbind an account
 //
-// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409).
+// For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the identity provider is unbound, so that another one with the address can be.
 //
 // Rate class: `admin`.
 //
@@ -11839,7 +12302,7 @@ func (c *Client) AdminUsageBytes(ctx context.Context, params *AdminUsageBytesPar
 
 // MemoriesContextWithBody Make a block for a prompt of what is remembered of a message
 //
-// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. With a key that names a namespace, passages of its documents are in it, too. Without a language model.
 //
 // Scope: `memories:read`. Rate class: `memory_read`.
 //
@@ -11860,7 +12323,7 @@ func (c *Client) MemoriesContextWithBody(ctx context.Context, params *MemoriesCo
 
 // MemoriesContext Make a block for a prompt of what is remembered of a message
 //
-// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+// What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. With a key that names a namespace, passages of its documents are in it, too. Without a language model.
 //
 // Scope: `memories:read`. Rate class: `memory_read`.
 //
@@ -13404,6 +13867,82 @@ func (c *Client) SourcesSyncWithBody(ctx context.Context, id string, params *Sou
 // Corresponds with POST /sources/{id}/sync (the `SourcesSync` operationId).
 func (c *Client) SourcesSync(ctx context.Context, id string, params *SourcesSyncParams, body SourcesSyncJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSourcesSyncRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenaiEmbeddingsWithBody Make the vectors of texts
+//
+// The call of OpenAI's API. Each text is charged as a write.
+//
+// Rate class: `write`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/embeddings (the `OpenaiEmbeddings` operationId).
+func (c *Client) OpenaiEmbeddingsWithBody(ctx context.Context, params *OpenaiEmbeddingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenaiEmbeddingsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenaiEmbeddings Make the vectors of texts
+//
+// The call of OpenAI's API. Each text is charged as a write.
+//
+// Rate class: `write`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/embeddings (the `OpenaiEmbeddings` operationId).
+func (c *Client) OpenaiEmbeddings(ctx context.Context, params *OpenaiEmbeddingsParams, body OpenaiEmbeddingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenaiEmbeddingsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenaiModelsList List the models and their aliases
+//
+// Rate class: `read`.
+//
+// Corresponds with GET /v1/models (the `OpenaiModelsList` operationId).
+func (c *Client) OpenaiModelsList(ctx context.Context, params *OpenaiModelsListParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenaiModelsListRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenaiModelsRetrieve Read a model
+//
+// Rate class: `read`.
+//
+// Corresponds with GET /v1/models/{model} (the `OpenaiModelsRetrieve` operationId).
+func (c *Client) OpenaiModelsRetrieve(ctx context.Context, model string, params *OpenaiModelsRetrieveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenaiModelsRetrieveRequest(c.Server, model, params)
 	if err != nil {
 		return nil, err
 	}
@@ -23620,6 +24159,185 @@ func NewSourcesSyncRequestWithBody(server string, id string, params *SourcesSync
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.XRequestId != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+		if params.XTimeoutMs != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Timeout-Ms", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewOpenaiEmbeddingsRequest calls the generic OpenaiEmbeddings builder with application/json body
+func NewOpenaiEmbeddingsRequest(server string, params *OpenaiEmbeddingsParams, body OpenaiEmbeddingsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenaiEmbeddingsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewOpenaiEmbeddingsRequestWithBody constructs an http.Request for the OpenaiEmbeddings method, with any body, and a specified content type
+func NewOpenaiEmbeddingsRequestWithBody(server string, params *OpenaiEmbeddingsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/embeddings")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.XRequestId != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+		if params.XTimeoutMs != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Timeout-Ms", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewOpenaiModelsListRequest constructs an http.Request for the OpenaiModelsList method
+func NewOpenaiModelsListRequest(server string, params *OpenaiModelsListParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/models")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.XRequestId != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+		if params.XTimeoutMs != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Timeout-Ms", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewOpenaiModelsRetrieveRequest constructs an http.Request for the OpenaiModelsRetrieve method
+func NewOpenaiModelsRetrieveRequest(server string, model string, params *OpenaiModelsRetrieveParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "model", model, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/models/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	if params != nil {
 

@@ -722,7 +722,7 @@ export class AdminMembers extends Resource {
     return this.core.call(true, options, (o) => api.adminMembersGet({ ...o, path: { org, member } }));
   }
 
-  /** Give a member another role, or take signing in from one. */
+  /** Give a member another role, take signing in from one, or unbind an account. */
   change(org: string, member: string, body: api.MemberChange, options?: CallOptions): Promise<api.Member> {
     return this.core.call(true, options, (o) => api.adminMembersChange({ ...o, path: { org, member }, body }));
   }

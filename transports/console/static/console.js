@@ -28,11 +28,14 @@ export function say(text) {
 
 // Times in the zone and the words of who reads them.
 export function localTimes(within = document) {
-  const words = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  // A line may end between the date and the time, and nowhere else.
+  const words = (at) => format.formatToParts(at).map((part, i, all) =>
+    part.type === "literal" && all[i + 1]?.type === "hour" ? part.value : part.value.replace(/ /g, "\u00a0")).join("");
   for (const t of within.querySelectorAll("time[datetime]")) {
     if (t.title) continue;
     t.title = t.textContent;
-    t.textContent = words.format(new Date(t.dateTime));
+    t.textContent = words(new Date(t.dateTime));
   }
 }
 

@@ -151,6 +151,9 @@ func Open(ctx context.Context, s Settings) (_ *App, err error) {
 	if a.Handler, err = a.handler(ctx); err != nil {
 		return nil, err
 	}
+	if err := a.scheduleBackups(parts.store); err != nil {
+		return nil, err
+	}
 	return a, nil
 }
 
@@ -223,6 +226,7 @@ func (a *App) openEngine(ctx context.Context, p parts, tracer trace.Tracer) erro
 	if made.Sealing, err = a.sealing(ctx, p.store); err != nil {
 		return err
 	}
+	made.Beside = a.beside()
 	made.Meter, made.Tracer = a.Metrics.Meter, tracer
 	made.Watch = model.NewWatch(a.Metrics.Models())
 	if a.settings.Engine != nil {
@@ -238,6 +242,20 @@ func (a *App) openEngine(ctx context.Context, p parts, tracer trace.Tracer) erro
 		return fmt.Errorf("make the default organization: %w", err)
 	}
 	return nil
+}
+
+// beside gets a value when a command has stored something beside this server; nil: nobody would tell.
+func (a *App) beside() <-chan struct{} {
+	if !embedded(a.settings.Config) {
+		return nil
+	}
+	told, err := a.lock.Listen()
+	if err != nil {
+		a.settings.Log.Warn("data folder not watched", "error", err)
+		return nil
+	}
+	a.onClose(func(context.Context) error { return told.Close() })
+	return told.C
 }
 
 // webhooks makes what sends to webhooks.
@@ -273,6 +291,9 @@ func (a *App) engineConfig(p parts) (engine.Config, error) {
 		Store:   p.store,
 		Indexes: p.indexes,
 		Models:  p.models,
+		Protocols: map[op.Protocol]bool{
+			op.OpenAI: c.Protocols.OpenAI,
+		},
 		Fusion: retrieve.Fusion{
 			Method: retrieve.Method(c.Query.Fusion),
 			Depth:  c.Query.Candidates,
@@ -346,7 +367,7 @@ func (a *App) handler(ctx context.Context) (http.Handler, error) {
 		BaseURL:        base,
 		AllowedOrigins: s.Config.Server.AllowedOrigins,
 		Authenticate: func(ctx context.Context, bearer string) (ident.Principal, error) {
-			return identified(ctx)(a.Keys.Verify(ctx, bearer, op.Namespace))
+			return identified(ctx)(a.Keys.Verify(ctx, bearer, key.FamilyOf(bearer)))
 		},
 	}
 	measured := map[string]http.Handler{"GET /metrics": a.Metrics.Handler()}
@@ -475,7 +496,7 @@ func distinct(indexes map[port.Retriever]port.Index) []port.Index {
 
 // roles gives each role its model and checks that the model can do it.
 func (a *App) roles(names []string) (engine.Models, error) {
-	var m engine.Models
+	m := engine.Models{Aliases: a.settings.Config.ByAlias()}
 	for _, name := range names {
 		m.All = append(m.All, a.models[name])
 	}
@@ -492,6 +513,10 @@ func (a *App) roles(names []string) (engine.Models, error) {
 		other, ok := a.models[name].(port.Reranker)
 		if ok && name != r.Rerank && slices.Contains(a.models[name].Info().Tasks, port.TaskRerank) {
 			m.Rerankers = append(m.Rerankers, other)
+		}
+		e, ok := a.models[name].(port.Embedder)
+		if ok && name != r.Embed && slices.Contains(a.models[name].Info().Tasks, port.TaskEmbed) {
+			m.Embedders = append(m.Embedders, e)
 		}
 	}
 	if _, ok := m.Sparse.(port.Tokenizer); err == nil && m.Sparse != nil && !ok &&

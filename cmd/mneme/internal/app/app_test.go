@@ -131,26 +131,38 @@ func openBounded(t *testing.T, dir, file string, memory memlimit.Provider) (*app
 
 func openLogged(t *testing.T, dir, file string, memory memlimit.Provider, log *slog.Logger) (*app.App, error) {
 	t.Helper()
-	path := filepath.Join(dir, "mneme.yaml")
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	r := components()
-	none := func(string) (string, bool) { return "", false }
-	c, err := configs.Load(r, configs.Source{File: path, Getenv: none, Settings: []configs.Setting{
-		{Path: "data_dir", Value: filepath.Join(dir, "data")}, {Path: "cache_dir", Value: filepath.Join(dir, "cache")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := app.Open(t.Context(), app.Settings{
+	return openWith(t, app.Settings{
 		Registry:  r,
-		Config:    c,
+		Config:    configured(t, r, dir, file),
 		Log:       log,
 		Command:   "test",
 		Version:   "test",
 		Telemetry: true,
 		Memory:    memory,
 	})
+}
+
+// configured is a configuration whose folders are those of a test.
+func configured(t *testing.T, r *registry.Registry, dir, file string) *configs.Config {
+	t.Helper()
+	path := filepath.Join(dir, "mneme.yaml")
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none := func(string) (string, bool) { return "", false }
+	c, err := configs.Load(r, configs.Source{File: path, Getenv: none, Settings: []configs.Setting{
+		{Path: "data_dir", Value: filepath.Join(dir, "data")}, {Path: "cache_dir", Value: filepath.Join(dir, "cache")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// openWith opens the product until the test ends.
+func openWith(t *testing.T, s app.Settings) (*app.App, error) {
+	t.Helper()
+	a, err := app.Open(t.Context(), s)
 	if err == nil {
 		t.Cleanup(func() {
 			if err := a.Close(context.Background()); err != nil {

@@ -1,8 +1,7 @@
 package app
 
 import (
-	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/disk"
@@ -204,33 +203,22 @@ func (a *App) measureWork() {
 		func(f engine.Figures, emit metrics.Emit) { emit(float64(f.Replica.Lapses)) })
 }
 
-// sizeEvery is how often the data folder is measured.
+// sizeEvery is how old the last measurement of the data folder may be when somebody asks.
 const sizeEvery = time.Minute
 
 func (a *App) measureDisk() {
 	dir := a.settings.Config.DataDir
-	var size atomic.Int64
-	size.Store(datadir.Size(dir))
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		t := time.NewTicker(sizeEvery)
-		defer t.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-t.C:
-				size.Store(datadir.Size(dir))
-			}
+	var mu sync.Mutex
+	var size int64
+	var measured time.Time
+	held := func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		if measured.IsZero() || time.Since(measured) >= sizeEvery {
+			size, measured = datadir.Size(dir), time.Now()
 		}
-	}()
-	a.onClose(func(context.Context) error {
-		cancel()
-		<-done
-		return nil
-	})
+		return float64(size)
+	}
 	a.Metrics.Read(metrics.Family{Name: "mneme_data_free_bytes", Type: metrics.Gauge,
 		Help: "What may still be written to the disk of the data folder; absent where the system does not say."},
 		func(emit metrics.Emit) {
@@ -238,8 +226,7 @@ func (a *App) measureDisk() {
 				emit(float64(free))
 			}
 		})
-	a.Metrics.Gauge("mneme_data_bytes", "What the files of the data folder hold, as measured every minute.",
-		func() float64 { return float64(size.Load()) })
+	a.Metrics.Gauge("mneme_data_bytes", "What the files of the data folder hold, as measured once a minute at most.", held)
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/outbound"
 	"github.com/mnemehq/mneme/configs"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/middleware"
 	"github.com/mnemehq/mneme/core/oauth"
 	"github.com/mnemehq/mneme/core/op"
@@ -65,7 +66,7 @@ func (a *App) serveOAuth(ctx context.Context, serving *mcp.Options, mounts map[s
 	maps.Copy(mounts, f.Mounts())
 	serving.ResourceMetadata = f.ResourceMetadata
 	serving.Authenticate = func(ctx context.Context, bearer string) (ident.Principal, error) {
-		return identified(ctx)(service.Verify(ctx, bearer, op.Namespace))
+		return identified(ctx)(service.Verify(ctx, bearer, key.FamilyOf(bearer)))
 	}
 	return nil
 }

@@ -40,7 +40,15 @@ func withStore(ctx context.Context, r *registry.Registry, c *configs.Config, log
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() {
+		err = errors.Join(err, store.Close())
+		if !embedded(c) {
+			return
+		}
+		if unheard := datadir.Tell(c.DataDir); unheard != nil {
+			log.WarnContext(ctx, "server not told of a change", "error", unheard)
+		}
+	}()
 	return fn(audit.Recording(store))
 }
 

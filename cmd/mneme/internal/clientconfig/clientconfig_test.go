@@ -450,6 +450,103 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A configuration that its client itself could not read, or only by guessing, is left as it is for every
+// client, whether a server is to come or to go, and the error says what is wrong with it and what to do.
+func TestBrokenConfigurations(t *testing.T) {
+	const noJSON, noTOML = "it is no valid JSON: ", "it is no valid TOML: "
+	utf16 := "\xff\xfe{\x00}\x00"
+	kinds := map[bool]map[string]string{ // by whether it is TOML: what is in the file, and what is said of it
+		false: {
+			`{"SECTION": {"a": {`:                              noJSON,
+			`{"SECTION": {"a": {}} "b": 1}`:                    noJSON,
+			`{'SECTION': {}}`:                                  noJSON,
+			`{SECTION: {}}`:                                    noJSON,
+			`{"SECTION": {}} {}`:                               noJSON,
+			"{\n<<<<<<< HEAD\n\"a\": 1\n=======\n>>>>>>> b\n}": noJSON,
+			"// nothing but a comment\n":                       noJSON,
+			"[SECTION.a]\ncommand = \"x\"\n":                   noJSON,
+			"SECTION:\n  a: 1\n":                               noJSON,
+			"{\"a\": \"\x00\"}":                                noJSON,
+			utf16:                                              noJSON,
+			`["SECTION"]`:                                      "it is JSON, but no object",
+			`null`:                                             "it is JSON, but no object",
+			`{"SECTION": {"a": {}, "a": {}}}`:                  `it has "a" twice`,
+			`{"a": 1, "a": 2}`:                                 `it has "a" twice`,
+		},
+		true: {
+			"[SECTION.a\ncommand = 1\n":  noTOML,
+			"a = \n":                     noTOML,
+			"a = 'x\n":                   noTOML,
+			"a = 1\na = 2\n":             noTOML,
+			"[SECTION.a]\n[SECTION.a]\n": noTOML,
+			"<<<<<<< HEAD\na = 1\n=======\n>>>>>>> b": noTOML,
+			`{"SECTION": {}}`:                         noTOML,
+			"SECTION:\n  a: 1\n":                      noTOML,
+			"a = \"\x00\"\n":                          noTOML,
+			utf16:                                     noTOML,
+		},
+	}
+	for _, c := range clientconfig.Clients() {
+		broken, section := kinds[c.Name == "codex"], sections[c.Name]
+		if section == "" {
+			t.Errorf("%s is not in the table", c.Name)
+		}
+		dir := t.TempDir()
+		i := clientconfig.Installation{Client: c, File: filepath.Join(dir, "config"), Name: "mneme",
+			State: filepath.Join(dir, "state")}
+		for body, says := range broken {
+			body = strings.ReplaceAll(body, "SECTION", section)
+			if err := os.WriteFile(i.File, []byte(body), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, replace := range []bool{false, true} {
+				refused(t, i, body, says)(i.Install(local, replace))
+			}
+			refused(t, i, body, says)(i.Uninstall())
+		}
+		for _, body := range []string{`{"SECTION": 1}`, `{"SECTION": ["a"]}`, "SECTION = 1\n", "SECTION = []\n"} {
+			if strings.HasPrefix(body, "{") == (c.Name == "codex") {
+				continue
+			}
+			body = strings.ReplaceAll(body, "SECTION", section)
+			if err := os.WriteFile(i.File, []byte(body), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			refused(t, i, body, "its "+section+" is ")(i.Install(local, true))
+		}
+	}
+}
+
+// sections are where clients keep their servers.
+var sections = map[string]string{"claude-desktop": "mcpServers", "claude-code": "mcpServers", "cursor": "mcpServers",
+	"vscode": "servers", "vscode-insiders": "servers", "windsurf": "mcpServers", "codex": "mcp_servers", "gemini": "mcpServers",
+	"zed": "context_servers", "lmstudio": "mcpServers", "cline": "mcpServers"}
+
+// refused fails where a change is offered, where the error does not say what is wrong and what to do, and
+// where anything was written.
+func refused(t *testing.T, i clientconfig.Installation, body, says string) func(*clientconfig.Change, error) {
+	t.Helper()
+	return func(c *clientconfig.Change, err error) {
+		t.Helper()
+		if err == nil {
+			t.Errorf("%s, %q: a change is offered:\n%s", i.Client.Name, body, c.Diff())
+			return
+		}
+		for _, part := range []string{i.File + " can't be changed: " + says,
+			"; nothing was written. Mend the file, or add the server by hand"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s, %q: %v lacks %q", i.Client.Name, body, err, part)
+			}
+		}
+		if got := content(t, i.File); got != body {
+			t.Errorf("%s, %q has become %q", i.Client.Name, body, got)
+		}
+		if files, err := os.ReadDir(filepath.Dir(i.File)); err != nil || len(files) != 1 {
+			t.Errorf("%s, %q: left behind %v, %v", i.Client.Name, body, files, err)
+		}
+	}
+}
+
 func TestDiff(t *testing.T) {
 	got := clientconfig.Diff("f", []byte("1\n2\n3\n4\n5\n6\n7\n8\n"), []byte("1\n2\n3\n4\nx\n6\n7\n8\n"))
 	want := "--- f\n+++ f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n"

@@ -284,3 +284,59 @@ func TestSize(t *testing.T) {
 		t.Errorf("a folder that is not there holds %d bytes", got)
 	}
 }
+
+// The holder hears of what other processes say that they stored, even if others said something before, and nothing
+// of what it writes itself.
+func TestTold(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := datadir.Tell(dir); err != nil {
+		t.Errorf("nobody listens: %v", err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("to tell somebody has made a folder")
+	}
+	lock, err := datadir.Acquire(dir, "serve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := lock.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Announce(datadir.Server{URL: "http://127.0.0.1:1"}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-told.C:
+		t.Error("it hears its own writes")
+	case <-time.After(20 * time.Millisecond):
+	}
+	for range 3 {
+		if err := datadir.Tell(dir); err != nil {
+			t.Fatal(err)
+		}
+		<-told.C // there is no look that would find it otherwise
+	}
+	if err := told.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := datadir.Tell(dir); err != nil {
+		t.Errorf("nobody listens any more: %v", err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "told")); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string) error { return os.WriteFile(filepath.Join(dir, name), nil, 0o600) }
+	if err := write("told"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.Listen(); err == nil {
+		t.Error("it listens at a file")
+	}
+	if err := datadir.Tell(dir); err == nil {
+		t.Error("a file was told something")
+	}
+	if err := lock.Release(); err != nil {
+		t.Error(err)
+	}
+}

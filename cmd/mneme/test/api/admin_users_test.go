@@ -243,7 +243,7 @@ func TestExportHoldsAPageAtATime(t *testing.T) {
 
 // TestAdminErasure: only a POST that names the integration erases.
 func TestAdminErasure(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		chat := s.integration("chat", nil)
 		chat.remember("ann", "Ann lives in Lyon.", "Ann has a dog.")

@@ -73,23 +73,33 @@ var (
 	replicated = backend{name: "postgres+embedded", file: "replicas.yaml"}
 )
 
-// backends lists the sets that the whole suite runs over: those of
-// configs/examples, read as a server reads them.
+// backends lists the sets that tests of what an index answers run over: each store and each
+// index of configs/examples, read as a server reads them.
 func backends() []backend {
 	all := []backend{laptop}
 	if !testing.Short() { // the stores' own suite runs under the race detector, too
-		all = append(all, replicated, backend{name: "postgres+postgres", file: "postgres.yaml"},
+		all = append(all, backend{name: "postgres+postgres", file: "postgres.yaml"},
 			backend{name: "postgres+meilisearch", file: "scaled-out.yaml", ranks: true})
 	}
 	return all
 }
 
-// each runs a test over every set of backends. What no index decides is told over one
-// set of each store, by stores, and what is decided before anything is stored or
-// looked for over the laptop's alone, by once.
+// each runs a test over every store and index. What hangs on how an index follows the
+// changes of a store is told by everywhere, over the embedded index beside PostgreSQL as
+// well. What no index decides is told over one set of each store, by stores, and what is
+// decided before anything is stored or looked for over the laptop's alone, by once.
 func each(t *testing.T, test func(t *testing.T, b backend)) {
 	t.Helper()
 	over(t, test, backends()...)
+}
+
+func everywhere(t *testing.T, test func(t *testing.T, b backend)) {
+	t.Helper()
+	if testing.Short() {
+		over(t, test, laptop)
+		return
+	}
+	over(t, test, append(backends(), replicated)...)
 }
 
 func stores(t *testing.T, test func(t *testing.T, b backend)) {

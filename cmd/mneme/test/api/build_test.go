@@ -12,7 +12,7 @@ import (
 // While an index is rebuilt, a search answers within its own time, and what no
 // search had the time for is done without one.
 func TestSearchesDoNotWaitForABuild(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("docs", doc("a", "a zebra enters", ""))
 		s.close()

@@ -94,7 +94,7 @@ func verify(s *server, ns string, want model) {
 // TestConcurrentModel: writers, deleters and readers at once, each id owned by
 // one writer, so that the end is known; reads in between see whole versions.
 func TestConcurrentModel(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		const writers, steps = 6, 60
 		namespaces := []string{"one", "two"}
@@ -211,7 +211,7 @@ func TestConcurrentModel(t *testing.T) {
 
 // TestConcurrentSameDocument: writers of one document leave one whole version.
 func TestConcurrentSameDocument(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		var wg sync.WaitGroup
 		var created atomic.Int32
@@ -252,7 +252,7 @@ func TestConcurrentSameDocument(t *testing.T) {
 // TestConcurrentLives: writing to and deleting the same namespace at once never
 // fails and never shows a document of an earlier life.
 func TestConcurrentLives(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		var wg sync.WaitGroup
 		stop := make(chan struct{})

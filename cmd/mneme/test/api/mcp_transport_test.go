@@ -60,7 +60,7 @@ func TestMCPAuthentication(t *testing.T) {
 		}})
 		for name, k := range map[string]string{"none": "", "unknown": "sk-service-" + strings.Repeat("a", 43),
 			"garbage": "x", "revoked": revoked(s),
-			"of the memory API": s.issue(key.Issue{Name: "i", Kind: "integration"})} {
+			"of the admin API": s.issue(key.Issue{Name: "a", Kind: "admin"})} {
 			for _, method := range []string{"POST", "GET", "DELETE", "PUT", "OPTIONS"} {
 				t.Run(name+" "+method, func(t *testing.T) {
 					s := s.as(k)
@@ -364,7 +364,7 @@ func TestMCPTime(t *testing.T) {
 				}
 			}
 		}
-		if tools != 5 {
+		if tools != 8 {
 			t.Errorf("%d tools", tools)
 		}
 		s.embedder.Before.Set(coretest.UntilDone)

@@ -128,7 +128,7 @@ func (s *server) deliveries(webhook string) (all []string) {
 }
 
 func TestMemoryErasure(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		const mark, stay = "zqxerasedmarker", "zqxstayingmarker"
 		endpoint := newEcho(t, mark)
 		root := start(t, b, hooked(endpoint.Listener.Addr().String(), everyEvent))
@@ -258,7 +258,7 @@ func TestMemoryErasure(t *testing.T) {
 // clients write and search: every answer is one of those decided, and in the
 // end nothing is left anywhere.
 func TestMemoryErasureUnderWrites(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		root := start(t, b, options{config: everyEvent})
 		s := root.integration("app", nil)
 		const mark = "zqxhammeredmarker"
@@ -356,7 +356,7 @@ func (s *server) generations() (live []int64) {
 // TestMemoryErasureResumes stops an erasure at each of its steps: until it has
 // ended the end user takes no writes, and the next start finishes it.
 func TestMemoryErasureResumes(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		const mark = "zqxresumedmarker"
 		root := start(t, b, options{config: everyEvent})
 		s := root.integration("app", nil)
@@ -430,7 +430,7 @@ func TestMemoryErasureResumes(t *testing.T) {
 
 // TestMemoryErasureGoesOn lets the client leave in the middle.
 func TestMemoryErasureGoesOn(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		root := start(t, b, options{})
 		s := root.integration("app", nil)
 		s.fill("ann", "zqxleftmarker")
@@ -471,7 +471,7 @@ func TestMemoryErasureGoesOn(t *testing.T) {
 // TestMemoryErasureOfTheNextLife calls while an erasure is at its very end, when
 // a new save has created the end user again already: the call erases that one too.
 func TestMemoryErasureOfTheNextLife(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		root := start(t, b, options{})
 		s := root.integration("app", nil)
 		s.save("ann", "Of the first life.")

@@ -10,7 +10,7 @@ import (
 // TestMemoryModelsChange keeps end users with memories to the models that made
 // their vectors, and lets those without go over.
 func TestMemoryModelsChange(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		with := func(digest string) func(*options) {
 			return func(o *options) {
 				e := coretest.NewEmbedder()

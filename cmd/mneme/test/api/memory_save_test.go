@@ -14,7 +14,7 @@ import (
 // go to as many as there are, and repeats under one key write once and answer the
 // same.
 func TestMemorySavesRace(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{}).integration("app", quotas(5, 0, 0))
 		race := func(n int, path string, body func(i int) object, headers ...string) []*reply {
 			var all sync.WaitGroup
@@ -148,7 +148,7 @@ func TestMemoryListAndDelete(t *testing.T) {
 
 // TestMemoryWritesAreSearchableAndDurable saves, stops and starts again.
 func TestMemoryWritesAreDurable(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{}).integration("app", func(in *key.Issue) {})
 		for i := range 150 { // more than the index keeps in its head
 			s.save("ann", fmt.Sprintf("Durable memory number %d.", i), "containerTag", fmt.Sprintf("c%d", i%3))

@@ -47,7 +47,7 @@ func (s *server) rows(marker string) (found []string) {
 // TestOrganizationDeletion: nothing of the organization is left anywhere, nobody comes in
 // with its keys, and another one is as it was.
 func TestOrganizationDeletion(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		root := start(t, b, options{})
 		operator := root.operator()
 		const mark, stay = "zqxdeletedmarker", "zqxstayingmarker"

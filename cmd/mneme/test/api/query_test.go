@@ -361,7 +361,7 @@ func TestQueryShape(t *testing.T) {
 		for _, c := range []struct{ query, marked string }{ // by the index's own rules: stems, and identifiers whole
 			{"ended by leasing", "The «lease» of the flat «ends» in May."},
 			{"err_conn_reset", "The client logged «ERR_CONN_RESET» twice and then v1.2.3 crashed."},
-			{"einer KÜCHE", "Das Brot geht in «einer» warmen «Küche» auf."},
+			{"einer KÜCHE", "Das Brot geht in einer warmen «Küche» auf."},
 		} {
 			h := ask(object{"query": c.query, "mode": "keyword", "explain": true, "top_k": 1})[0]
 			text, marked, at := h["text"].(string), "", 0

@@ -32,7 +32,7 @@ func (s *server) interleave(do func()) {
 // TestWriteMovedUnderneath: what a write prepared is checked again when it is
 // committed.
 func TestWriteMovedUnderneath(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{sparse: &coretest.SparseEncoder{}})
 		defer s.store.OnUpdate.Clear()
 		find := func(ns, word, id string) {
@@ -152,7 +152,7 @@ func TestSourceOwnedDocument(t *testing.T) {
 
 // TestShutdownDrains: a call in flight at the end is answered and its write kept.
 func TestShutdownDrains(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		started, release := make(chan struct{}), make(chan struct{})
 		s.embedder.Before.Set(func(ctx context.Context, _ port.TextKind, _ []string) error {
@@ -192,7 +192,7 @@ func TestShutdownDrains(t *testing.T) {
 // TestQueryMovedUnderneath: what was found and changed before it is read is not
 // shown against the filter, nor as it was.
 func TestQueryMovedUnderneath(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		// afterSearch does something between the search of the next query and its
 		// reading of the documents.
@@ -249,7 +249,7 @@ func TestQueryMovedUnderneath(t *testing.T) {
 // TestTimedOutWriteIsAtomic: wherever the time limit falls, a write is there
 // whole or not at all, and is there when it was answered with 200.
 func TestTimedOutWriteIsAtomic(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		const size = 40
 		timedOut := 0

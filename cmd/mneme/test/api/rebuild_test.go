@@ -77,7 +77,7 @@ func complete(s *server, ns string) []string {
 // answers as one rebuilt from the store, and as one that is opened again.
 func TestIndexEqualsRebuild(t *testing.T) {
 	sequential(t)
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{sparse: &coretest.SparseEncoder{}})
 		s.post("/namespaces", object{"name": "thin", "sparse": true}).ok()
 		r := rand.New(rand.NewPCG(3, 4))
@@ -151,7 +151,7 @@ func TestIndexEqualsRebuild(t *testing.T) {
 // TestLongHistory: a namespace whose change log was trimmed many times over is
 // whole after a restart and after a rebuild.
 func TestLongHistory(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		const workers, steps, ids = 8, 300, 12
 		owned := make([]model, workers)
@@ -198,7 +198,7 @@ func TestLongHistory(t *testing.T) {
 // make too many is refused whole.
 func TestManyChunks(t *testing.T) {
 	sequential(t)
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		paragraphs := func(document, n int) string {
 			var text strings.Builder

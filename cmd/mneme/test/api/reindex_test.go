@@ -117,7 +117,7 @@ func stored(s *server, ns string) []string {
 // TestReindex: a namespace goes over to other models, of other dimensions, and
 // then answers as one that was written with them.
 func TestReindex(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		docs := corpus(300)
 		s := start(t, b, options{sparse: &coretest.SparseEncoder{}})
 		s.post("/namespaces", object{"name": "thin", "sparse": true}).ok()
@@ -230,7 +230,7 @@ func TestReindex(t *testing.T) {
 // old index, whose vectors have other dimensions.
 func TestReindexLeavesTheIndex(t *testing.T) {
 	sequential(t)
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		for name, next := range map[string]port.Embedder{"other dimensions": newWider(),
 			"same dimensions": &coretest.Embedder{Digest: "sha256:two"}} {
 			s := start(t, b, options{dir: filepath.Join(t.TempDir(), "data")})
@@ -257,7 +257,7 @@ func TestReindexLeavesTheIndex(t *testing.T) {
 // TestReindexFails: a model that fails, panics or is off, and a shutdown, leave
 // the namespace as it was.
 func TestReindexFails(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.writeAll("docs", corpus(150))
 		want, first := complete(s, "docs"), s.options
@@ -311,7 +311,7 @@ func TestReindexFails(t *testing.T) {
 // TestReindexBesideDeletions: what is deleted while vectors are made stays
 // deleted, and a namespace deleted in between stays gone.
 func TestReindexBesideDeletions(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.writeAll("docs", corpus(300))
 		s.write("gone", doc("a", "a walrus leaves", ""))
@@ -374,7 +374,7 @@ func TestReindexBesideDeletions(t *testing.T) {
 // TestReindexByForceBesideWrites: with the models unchanged writes go on, and
 // none is lost or gets another text's vectors.
 func TestReindexByForceBesideWrites(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		e := coretest.NewEmbedder()
 		s := start(t, b, options{embedder: e, engine: func(c *engine.Config) { c.QueryCache = -1 }})
 		s.writeAll("docs", corpus(200))
@@ -456,7 +456,7 @@ func TestReindexByForceBesideWrites(t *testing.T) {
 // the shadow is built, both are compared, the swap loses nothing, and there is a way
 // back.
 func TestReindexServes(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		old, next := coretest.NewEmbedder(), newWider()
 		both := func(o *options) {
 			o.embedder = next
@@ -621,7 +621,7 @@ func (s *server) reindexedUser(path string) object {
 // context, and is then as one who was written with them, also where memories are
 // deleted in between.
 func TestReindexMemories(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		sparse := func(e port.SparseEncoder) func(*options) {
 			return func(o *options) {
 				o.sparse = e

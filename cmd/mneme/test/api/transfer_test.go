@@ -248,7 +248,7 @@ func TestNamespaceExportThatFails(t *testing.T) {
 // An import into a namespace that is being reindexed loses nothing, whichever of its
 // batches come before the swap.
 func TestImportBesideReindexing(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		from, s := start(t, b, options{}), start(t, b, options{})
 		docs := corpus(260)
 		from.writeAll("docs", docs)

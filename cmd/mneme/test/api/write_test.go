@@ -30,7 +30,7 @@ func paragraphs(n int, mark string) string {
 // TestFailedWrite: a model that fails, hangs or panics, and a caller that goes
 // away, leave nothing behind and break nothing.
 func TestFailedWrite(t *testing.T) {
-	each(t, func(t *testing.T, b backend) {
+	everywhere(t, func(t *testing.T, b backend) {
 		s := start(t, b, options{})
 		s.write("docs", doc("kept", "here before", ""))
 		call := func(headers ...string) *reply {

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -30,13 +29,8 @@ func findTools(t *testing.T) tools {
 			harness.Missing(t, "chromium is not installed, and MNEME_CHROMIUM names none")
 		}
 	}
-	k.modules, err = filepath.Abs("../../../../.cache/browser")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(k.modules, "node_modules", "axe-core")); err != nil {
-		harness.Missing(t, "no axe-core in %s; run make browser-tools", k.modules)
-	}
+	k.modules = harness.Tools{Folder: "browser", Make: "browser-tools",
+		Pins: []string{"cmd/mneme/test/browser/package-lock.json"}}.Path(t)
 	return k
 }
 

@@ -3,18 +3,18 @@ package browser_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
-// TestEveryFlowByKeyboard: what people do on the pages goes without a pointer, and the control that has
+// everyFlowByKeyboard: what people do on the pages goes without a pointer, and the control that has
 // the focus is marked and in view.
-func TestEveryFlowByKeyboard(t *testing.T) {
-	k := findTools(t)
-	at, _ := estate(t)
+func everyFlowByKeyboard(t *testing.T, k tools, _ *harness.Server, link string) {
 	var s struct {
 		Complaints, Overflow, Unseen []string
 		Said                         map[string]string
 	}
-	k.run(t, &s, "keyboard.mjs", strings.TrimSpace(at.Mneme("console", "open").Stdout))
+	k.run(t, &s, "keyboard.mjs", link)
 	for what, want := range map[string]string{"key": "sk-service-", "organization": "zoo", "invitation": "/console/invitation#",
 		"webhook": "whsec_", "source": "House papers", "document": "The lease runs until May 2027", "found": "trains to planes",
 		"erased": "Certificate", "out": "/console/sign-in"} {

@@ -68,12 +68,27 @@ func estate(t *testing.T) (*harness.Site, *harness.Server) {
 	return at, server
 }
 
-// Every page of the console, at three widths, light and dark, keeps to WCAG 2.2 AA as far as axe can
-// tell, fits the screen, and loads nothing from elsewhere.
-func TestEveryPageIsAccessible(t *testing.T) {
+// TestEveryPage goes through the pages of one estate. What changes it comes last.
+func TestEveryPage(t *testing.T) {
 	k := findTools(t)
 	at, server := estate(t)
-	args := []string{strings.TrimSpace(at.Mneme("console", "open").Stdout)}
+	for _, part := range []struct {
+		name string
+		test func(t *testing.T, k tools, server *harness.Server, link string)
+	}{
+		{"PicturesOfTheDocs", picturesOfTheDocs},
+		{"IsAccessible", everyPageIsAccessible},
+		{"FlowByKeyboard", everyFlowByKeyboard},
+	} {
+		link := strings.TrimSpace(at.Mneme("console", "open").Stdout)
+		t.Run(part.name, func(t *testing.T) { part.test(t, k, server, link) })
+	}
+}
+
+// everyPageIsAccessible: every page of the console, at three widths, light and dark, keeps to WCAG 2.2 AA
+// as far as axe can tell, fits the screen, and loads nothing from elsewhere.
+func everyPageIsAccessible(t *testing.T, k tools, server *harness.Server, link string) {
+	args := []string{link}
 	if pictures := os.Getenv("MNEME_PICTURES"); pictures != "" {
 		args = append(args, pictures)
 	}

@@ -9,21 +9,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // images is where docs/console.md has its pictures.
 const images = "../../../../docs/images"
 
-// TestPicturesOfTheDocs takes the pictures of docs/console.md, and holds the page and the folder to be of
+// picturesOfTheDocs takes the pictures of docs/console.md, and holds the page and the folder to be of
 // the same ones. With MNEME_SCREENSHOTS set (make screenshots) it writes them there.
-func TestPicturesOfTheDocs(t *testing.T) {
-	k := findTools(t)
-	at, _ := estate(t)
+func picturesOfTheDocs(t *testing.T, k tools, _ *harness.Server, link string) {
 	folder := t.TempDir()
 	var s struct{ Complaints, Overflow []string }
-	k.run(t, &s, "pictures.mjs", strings.TrimSpace(at.Mneme("console", "open").Stdout), folder)
+	k.run(t, &s, "pictures.mjs", link, folder)
 	if len(s.Complaints) > 0 || len(s.Overflow) > 0 {
 		t.Errorf("the browser complains: %q; these scroll sideways: %q", s.Complaints, s.Overflow)
 	}

@@ -1,16 +1,13 @@
 package clients_test
 
 import (
-	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
@@ -18,66 +15,21 @@ import (
 // root is the repository.
 const root = "../../../.."
 
+// tools are the generators, and what their clients are made of.
+var tools = harness.Clients
+
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
-// tool is the path of something that install.sh brings.
-func tool(t *testing.T, name string) string {
-	t.Helper()
-	dir := absolute(t, filepath.Join(root, ".cache", "clients"))
-	var pinned []byte
-	for _, file := range []string{"package-lock.json", "requirements.txt", "testdata/go/go.mod"} {
-		pinned = append(pinned, read(t, file)...)
-	}
-	switch installed, err := os.ReadFile(filepath.Join(dir, "installed")); {
-	case err != nil:
-		harness.Missing(t, "no generators of clients in .cache/clients; run make clients")
-	case !bytes.Equal(installed, pinned):
-		harness.Missing(t, "the generators of clients in .cache/clients are not those that are pinned; run make clients")
-	}
-	return filepath.Join(dir, name)
-}
-
 // document is the one of the repository, as a user of it finds it.
-func document(t *testing.T) string { return absolute(t, filepath.Join(root, "docs", "openapi.yaml")) }
-
-func absolute(t *testing.T, path string) string {
-	t.Helper()
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func read(t *testing.T, file string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func write(t *testing.T, file string, content []byte) {
-	t.Helper()
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// do runs a program to its end, which has to be a good one.
-func do(t *testing.T, dir string, env []string, name string, args ...string) harness.Result {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(os.Environ(), env...), time.Second
-	return harness.Succeed(t, cmd)
+func document(t *testing.T) string {
+	return harness.Absolute(t, filepath.Join(root, "docs", "openapi.yaml"))
 }
 
 // A client of each generator writes, queries with filters, meets typed errors, reranks in
 // each of the three ways, and saves and finds a memory.
 func TestClients(t *testing.T) {
 	harness.Outside(t)
-	tool(t, "")
+	tools.Path(t)
 	at := harness.NewSite(t, "")
 	server := at.Serve()
 	t.Cleanup(func() {
@@ -108,10 +60,10 @@ var warning = regexp.MustCompile(`(?m)^(?:WARNING parsing (.*?) within|Unable to
 // streams, of which this generator knows no media type (docs/rest.md says so).
 func python(t *testing.T, env []string) harness.Result {
 	dir, interpreter := t.TempDir(), harness.Installed(t, "python3")
-	env = append(env, "PYTHONPATH="+tool(t, "python")+string(filepath.ListSeparator)+dir, "PYTHONDONTWRITEBYTECODE=1",
+	env = append(env, "PYTHONPATH="+tools.Path(t, "python")+string(filepath.ListSeparator)+dir, "PYTHONDONTWRITEBYTECODE=1",
 		"COLUMNS=200")
-	made := do(t, dir, env, interpreter, "-m", "openapi_python_client", "generate", "--path", document(t), "--meta", "none",
-		"--output-path", filepath.Join(dir, "mneme_client"))
+	made := harness.Do(t, dir, env, interpreter, "-m", "openapi_python_client", "generate", "--path", document(t),
+		"--meta", "none", "--output-path", filepath.Join(dir, "mneme_client"))
 	var got []string
 	for _, w := range warning.FindAllStringSubmatch(made.Stdout+made.Stderr, -1) {
 		got = append(got, w[1])
@@ -125,21 +77,21 @@ func python(t *testing.T, env []string) harness.Result {
 	}; !slices.Equal(got, want) {
 		t.Errorf("openapi-python-client warns of %q, want %q\n%s%s", got, want, made.Stdout, made.Stderr)
 	}
-	return do(t, ".", env, interpreter, "roundtrip.py")
+	return harness.Do(t, ".", env, interpreter, "roundtrip.py")
 }
 
 func openapiTypeScript(t *testing.T, env []string) harness.Result {
 	dir := typescript(t, "fetch.ts", `"module": "NodeNext"`)
-	do(t, dir, nil, harness.Installed(t, "node"), tool(t, "node_modules/openapi-typescript/bin/cli.js"), document(t),
-		"-o", "schema.d.ts")
+	harness.Do(t, dir, nil, harness.Installed(t, "node"), tools.Path(t, "node_modules/openapi-typescript/bin/cli.js"),
+		document(t), "-o", "schema.d.ts")
 	return compiled(t, dir, env, "fetch")
 }
 
 func heyAPI(t *testing.T, env []string) harness.Result {
 	// It asks the tsconfig.json beside itself, and none is there, whether imports need extensions.
 	dir := typescript(t, "hey.ts", `"module": "CommonJS", "moduleResolution": "node10", "esModuleInterop": true`)
-	do(t, dir, nil, harness.Installed(t, "node"), tool(t, "node_modules/@hey-api/openapi-ts/bin/run.js"), "-i", document(t),
-		"-o", "client", "--no-log-file")
+	harness.Do(t, dir, nil, harness.Installed(t, "node"), tools.Path(t, "node_modules/@hey-api/openapi-ts/bin/run.js"),
+		"-i", document(t), "-o", "client", "--no-log-file")
 	return compiled(t, dir, env, "hey")
 }
 
@@ -148,11 +100,12 @@ func typescript(t *testing.T, program, options string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	kind := map[bool]string{true: "module", false: "commonjs"}[strings.Contains(options, "NodeNext")]
-	write(t, filepath.Join(dir, "package.json"), []byte(`{"type": "`+kind+`"}`))
-	write(t, filepath.Join(dir, "tsconfig.json"), []byte(`{"compilerOptions": {`+options+`, "target": "ES2022", "strict": true,
+	harness.Write(t, filepath.Join(dir, "package.json"), []byte(`{"type": "`+kind+`"}`))
+	harness.Write(t, filepath.Join(dir, "tsconfig.json"), []byte(`{"compilerOptions": {`+options+`,
+		"target": "ES2022", "strict": true,
 		"skipLibCheck": true, "outDir": "out", "rootDir": ".", "types": ["node"]}, "include": ["*.ts", "client"]}`))
-	write(t, filepath.Join(dir, program), read(t, program))
-	if err := os.Symlink(tool(t, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+	harness.Write(t, filepath.Join(dir, program), harness.Read(t, program))
+	if err := os.Symlink(tools.Path(t, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -161,16 +114,17 @@ func typescript(t *testing.T, program, options string) (dir string) {
 func compiled(t *testing.T, dir string, env []string, program string) harness.Result {
 	t.Helper()
 	node := harness.Installed(t, "node")
-	do(t, dir, nil, node, tool(t, "node_modules/typescript/bin/tsc"), "-p", ".")
-	return do(t, dir, env, node, filepath.Join("out", program+".js"))
+	harness.Do(t, dir, nil, node, tools.Path(t, "node_modules/typescript/bin/tsc"), "-p", ".")
+	return harness.Do(t, dir, env, node, filepath.Join("out", program+".js"))
 }
 
 func golang(t *testing.T, env []string) harness.Result {
 	dir := t.TempDir()
 	for _, file := range []string{"go.mod", "go.sum", "main.go"} {
-		write(t, filepath.Join(dir, file), read(t, filepath.Join("testdata", "go", file)))
+		harness.Write(t, filepath.Join(dir, file), harness.Read(t, filepath.Join("testdata", "go", file)))
 	}
-	do(t, dir, nil, tool(t, "oapi-codegen"), "-package", "main", "-generate", "types,client", "-o", "client.go", document(t))
-	do(t, dir, nil, harness.Installed(t, "go"), "build", "-o", "roundtrip", ".")
-	return do(t, dir, env, filepath.Join(dir, "roundtrip"))
+	harness.Do(t, dir, nil, tools.Path(t, "oapi-codegen"), "-package", "main", "-generate", "types,client",
+		"-o", "client.go", document(t))
+	harness.Do(t, dir, nil, harness.Installed(t, "go"), "build", "-o", "roundtrip", ".")
+	return harness.Do(t, dir, env, filepath.Join(dir, "roundtrip"))
 }

@@ -25,19 +25,17 @@ func TestSnippets(t *testing.T) {
 	t.Parallel()
 	help := execute(t, harness.Program(t), "mcp", "--help").Stdout
 	for page, least := range map[string]int{"docs/mcp.md": 20, "docs/rest.md": 1} {
-		content, err := os.ReadFile(filepath.Join(root, page))
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks := codeBlock.FindAllStringSubmatchIndex(string(content), -1)
+		content := harness.Page(t, page)
+		blocks := codeBlock.FindAllStringSubmatchIndex(content, -1)
 		if len(blocks) < least {
 			t.Errorf("%s has %d pieces of code, want at least %d", page, len(blocks), least)
 		}
 		for _, b := range blocks {
-			language, code := string(content[b[2]:b[3]]), string(content[b[4]:b[5]])
-			line := 1 + strings.Count(string(content[:b[0]]), "\n")
+			language, code := content[b[2]:b[3]], content[b[4]:b[5]]
+			line := 1 + strings.Count(content[:b[0]], "\n")
 			t.Run(fmt.Sprintf("%s:%d_%s", page, line, language), func(t *testing.T) {
 				var config any
+				var err error
 				switch language {
 				case "json":
 					err = json.Unmarshal([]byte(code), &config)
@@ -68,13 +66,9 @@ func TestExamples(t *testing.T) {
 	server := s.serve()
 	server.Client(t, s.key).OK("POST", "/namespaces/notes/documents", object{"documents": []object{
 		{"id": "lease", "text": "The lease ends in May 2027."}}})
-	content, err := os.ReadFile(filepath.Join(root, "docs/mcp.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	env := append(os.Environ(), "MNEME_KEY="+s.key, "PYTHONDONTWRITEBYTECODE=1")
 	ran := 0
-	for _, b := range codeBlock.FindAllStringSubmatch(string(content), -1) {
+	for _, b := range codeBlock.FindAllStringSubmatch(harness.Page(t, "docs/mcp.md"), -1) {
 		var cmd *exec.Cmd
 		file := filepath.Join(t.TempDir(), "example.mjs")
 		switch code := b[2]; {

@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,32 +17,12 @@ const root = "../../../.."
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
-// clients is the folder of the clients from npm.
+// clients is the folder of the clients.
 func clients(t testing.TB) string {
 	t.Helper()
-	dir := os.Getenv("MNEME_MCP_CLIENTS")
-	if dir == "" {
-		dir = filepath.Join(root, ".cache", "mcp-clients")
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pinned []byte
-	for _, file := range []string{"package-lock.json", "requirements.txt", "requirements-2.txt"} {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pinned = append(pinned, b...)
-	}
-	switch installed, err := os.ReadFile(filepath.Join(dir, "installed")); {
-	case err != nil:
-		harness.Missing(t, "no MCP clients in %s; run make mcp-clients", dir)
-	case !bytes.Equal(installed, pinned):
-		harness.Missing(t, "the MCP clients in %s are not those that are pinned; run make mcp-clients", dir)
-	}
-	return dir
+	return harness.Tools{Folder: "mcp-clients", Variable: "MNEME_MCP_CLIENTS", Make: "mcp-clients",
+		Pins: []string{"cmd/mneme/test/mcp/package-lock.json", "cmd/mneme/test/mcp/requirements.txt",
+			"cmd/mneme/test/mcp/requirements-2.txt"}}.Path(t)
 }
 
 // node is a Node.js of version 22 or newer, which the conformance suite wants.

@@ -37,20 +37,28 @@ func small(t *testing.T) string {
 	return path
 }
 
+// tool is a program that make package-tools has installed.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	dir := os.Getenv("MNEME_PACKAGE_TOOLS")
+	if dir == "" {
+		var err error
+		if dir, err = filepath.Abs(filepath.Join(root, ".cache", "package-tools")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err != nil {
+		harness.Missing(t, "no %s in %s: make package-tools installs it", name, dir)
+	}
+	return path
+}
+
 // build makes packages of a version of a program.
 func build(t *testing.T, program, version, kinds string, targets ...string) (dir string) {
 	t.Helper()
 	harness.Installed(t, "sh")
-	tools := os.Getenv("MNEME_PACKAGE_TOOLS")
-	if tools == "" {
-		var err error
-		if tools, err = filepath.Abs(filepath.Join(root, ".cache", "package-tools")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(tools, "nfpm")); err != nil {
-		harness.Missing(t, "no nfpm in %s: make package-tools installs it", tools)
-	}
+	tools := filepath.Dir(tool(t, "nfpm"))
 	dir = t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "sh", append([]string{filepath.Join(root, "deploy/packages/build.sh"), dir, version},
 		targets...)...)
@@ -90,7 +98,7 @@ func TestReleases(t *testing.T) {
 	t.Run("the same bytes again", func(t *testing.T) {
 		again := build(t, program, "1.2.3", "archive deb rpm", "linux/arm64", "windows/amd64")
 		files := names(t, again)
-		if len(files) != 7 { // an archive and a list for each, two packages, the sums
+		if len(files) != 8 { // an archive and a list for each, two packages, the chart, the sums
 			t.Errorf("there are %q", files)
 		}
 		for _, name := range slices.DeleteFunc(files, func(name string) bool { return name == "SHA256SUMS" }) {

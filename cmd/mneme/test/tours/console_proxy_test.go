@@ -21,17 +21,12 @@ import (
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
-// documented is the block of a language that follows a heading of a page.
-func documented(t *testing.T, page, heading, language string) string {
+// documented is the first block of a language in a section of a page.
+func documented(t *testing.T, page, language string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../../..", page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(text), heading)
-	block := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindStringSubmatch(after)
+	block := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindStringSubmatch(harness.Page(t, page))
 	if block == nil {
-		t.Fatalf("%s has no block of %s below %q", page, language, heading)
+		t.Fatalf("%s has no block of %s", page, language)
 	}
 	return block[1]
 }
@@ -41,8 +36,8 @@ func documented(t *testing.T, page, heading, language string) string {
 // caller says of where it comes from, and how, is not believed.
 func TestTheConsoleBehindAProxy(t *testing.T) {
 	haproxy := harness.Installed(t, "haproxy")
-	const heading = "## Behind a proxy"
-	at := harness.NewSite(t, documented(t, "docs/console.md", heading, "yaml"))
+	const page = "docs/console.md: Behind a proxy"
+	at := harness.NewSite(t, documented(t, page, "yaml"))
 	key := at.Key("--type", "admin")
 	server := at.Serve()
 	host := strings.TrimPrefix(server.URL, "http://")
@@ -57,7 +52,7 @@ func TestTheConsoleBehindAProxy(t *testing.T) {
 	dir, front := t.TempDir(), harness.Address(t)
 	both := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made.Certificate[0]}),
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
-	config := documented(t, "docs/console.md", heading, "haproxy")
+	config := documented(t, page, "haproxy")
 	for from, to := range map[string]string{":443": front, "/etc/haproxy/mneme.pem": filepath.Join(dir, "mneme.pem"),
 		"127.0.0.1:8080": host} {
 		if strings.Count(config, from) != 1 {

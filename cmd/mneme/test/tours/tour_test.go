@@ -133,28 +133,10 @@ func TestTours(t *testing.T) {
 	}
 }
 
-// text is that of a page, or of what begins with one of its sections ("page: Heading").
-func text(t *testing.T, page string) string {
-	t.Helper()
-	file, heading, section := strings.Cut(page, ": ")
-	body, err := os.ReadFile(filepath.Join(root, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !section {
-		return string(body)
-	}
-	_, rest, ok := strings.Cut(string(body), "\n## "+heading+"\n")
-	if !ok {
-		t.Fatalf("there is no %s", page)
-	}
-	return rest
-}
-
 // tour is the shell block of a page.
 func tour(t *testing.T, page string) string {
 	t.Helper()
-	_, rest, ok := strings.Cut(text(t, page), "<!-- tour:")
+	_, rest, ok := strings.Cut(harness.Page(t, page), "<!-- tour:")
 	if ok {
 		_, rest, ok = strings.Cut(rest, "\n```sh\n")
 	}
@@ -171,7 +153,7 @@ var file = regexp.MustCompile("(?s)<!-- file: (\\S+) -->\n```\\w+\n(.*?\n)```\n"
 func files(t *testing.T, page string) string {
 	t.Helper()
 	var lines strings.Builder
-	for _, m := range file.FindAllStringSubmatch(text(t, page), -1) {
+	for _, m := range file.FindAllStringSubmatch(harness.Page(t, page), -1) {
 		fmt.Fprintf(&lines, "mkdir -p $(dirname %s)\ncat >%[1]s <<'FILE'\n%sFILE\n", m[1], m[2])
 	}
 	return lines.String()
@@ -180,15 +162,7 @@ func files(t *testing.T, page string) string {
 // libraries are the lines after which receivers find the libraries of Standard Webhooks.
 func libraries(t *testing.T) string {
 	t.Helper()
-	from, err := filepath.Abs(filepath.Join(root, ".cache", "clients"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, one := range []string{"node_modules", "python"} {
-		if _, err := os.Stat(filepath.Join(from, one, "standardwebhooks")); err != nil {
-			harness.Missing(t, "no standardwebhooks in .cache/clients/%s; run make clients", one)
-		}
-	}
+	from := harness.Clients.Path(t)
 	return fmt.Sprintf("mkdir -p ./hooks-data\nln -s %s/node_modules ./hooks-data/node_modules\n"+
 		"export PYTHONPATH=%[1]s/python\n", from)
 }

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import { type Client, type ClientMeta, formDataBodySerializer, type Options as Options2, type RequestResult, type TDataShape } from './client/index.js';
-import type { AdminAuditExportCsvData, AdminAuditExportCsvResponses, AdminAuditExportData, AdminAuditExportResponses, AdminAuditListData, AdminAuditListResponses, AdminAuditVerifyData, AdminAuditVerifyResponses, AdminEndUsersEraseData, AdminEndUsersEraseResponses, AdminEndUsersExportData, AdminEndUsersExportResponses, AdminEndUsersListData, AdminEndUsersListResponses, AdminEndUsersReindexData, AdminEndUsersReindexingData, AdminEndUsersReindexingResponses, AdminEndUsersReindexResponses, AdminEventsGetData, AdminEventsGetResponses, AdminEventsListData, AdminEventsListResponses, AdminIntegrationsChangeData, AdminIntegrationsChangeResponses, AdminIntegrationsCreateData, AdminIntegrationsCreateResponses, AdminIntegrationsGetData, AdminIntegrationsGetResponses, AdminIntegrationsKeysCreateData, AdminIntegrationsKeysCreateResponses, AdminIntegrationsKeysListData, AdminIntegrationsKeysListResponses, AdminIntegrationsListData, AdminIntegrationsListResponses, AdminJobsCancelData, AdminJobsCancelResponses, AdminJobsGetData, AdminJobsGetResponses, AdminJobsListData, AdminJobsListResponses, AdminKeysChangeData, AdminKeysChangeResponses, AdminKeysCreateData, AdminKeysCreateResponses, AdminKeysGetData, AdminKeysGetResponses, AdminKeysListData, AdminKeysListResponses, AdminKeysRevokeData, AdminKeysRevokeResponses, AdminKeysRotateData, AdminKeysRotateResponses, AdminMembersChangeData, AdminMembersChangeResponses, AdminMembersGetData, AdminMembersGetResponses, AdminMembersInviteAgainData, AdminMembersInviteAgainResponses, AdminMembersInviteData, AdminMembersInviteResponses, AdminMembersListData, AdminMembersListResponses, AdminMembersRemoveData, AdminMembersRemoveResponses, AdminNamespacesDiscardData, AdminNamespacesDiscardResponses, AdminNamespacesExportData, AdminNamespacesExportResponses, AdminNamespacesImportData, AdminNamespacesImportResponses, AdminNamespacesListData, AdminNamespacesListResponses, AdminNamespacesReindexData, AdminNamespacesReindexingData, AdminNamespacesReindexingResponses, AdminNamespacesReindexResponses, AdminOrganizationsChangeData, AdminOrganizationsChangeResponses, AdminOrganizationsCreateData, AdminOrganizationsCreateResponses, AdminOrganizationsDeleteData, AdminOrganizationsDeleteResponses, AdminOrganizationsGetData, AdminOrganizationsGetResponses, AdminOrganizationsListData, AdminOrganizationsListResponses, AdminQuotasChangeData, AdminQuotasChangeResponses, AdminQuotasGetData, AdminQuotasGetResponses, AdminSettingsGetData, AdminSettingsGetResponses, AdminUsageBytesData, AdminUsageBytesResponses, AdminUsageExportCsvData, AdminUsageExportCsvResponses, AdminUsageListData, AdminUsageListResponses, AdminWebhooksChangeData, AdminWebhooksChangeResponses, AdminWebhooksCreateData, AdminWebhooksCreateResponses, AdminWebhooksDeleteData, AdminWebhooksDeleteResponses, AdminWebhooksDeliveriesGetData, AdminWebhooksDeliveriesGetResponses, AdminWebhooksDeliveriesListData, AdminWebhooksDeliveriesListResponses, AdminWebhooksDeliveriesRedeliverData, AdminWebhooksDeliveriesRedeliverResponses, AdminWebhooksGetData, AdminWebhooksGetResponses, AdminWebhooksListData, AdminWebhooksListResponses, AdminWebhooksRecoverData, AdminWebhooksRecoverResponses, AdminWebhooksRotateData, AdminWebhooksRotateResponses, AdminWebhooksTestData, AdminWebhooksTestResponses, DocumentsDeleteData, DocumentsDeleteResponses, DocumentsGetData, DocumentsGetResponses, DocumentsListData, DocumentsListResponses, DocumentsWriteData, DocumentsWriteResponses, EventKindsListData, EventKindsListResponses, EventsGetData, EventsGetResponses, EventsListData, EventsListResponses, FilesUploadData, FilesUploadResponses, FormatsListData, FormatsListResponses, GrantsCreateData, GrantsCreateResponses, GrantsListData, GrantsListResponses, GrantsRevokeData, GrantsRevokeResponses, HealthData, HealthDeepData, HealthDeepResponses, HealthResponses, MemoriesBatchData, MemoriesBatchResponses, MemoriesContextData, MemoriesContextResponses, MemoriesDeleteData, MemoriesDeleteResponses, MemoriesGetData, MemoriesGetResponses, MemoriesListData, MemoriesListResponses, MemoriesRecallData, MemoriesRecallResponses, MemoriesRememberData, MemoriesRememberResponses, MemoriesSaveData, MemoriesSaveResponses, MemoriesSearchData, MemoriesSearchResponses, MemoriesStatusData, MemoriesStatusResponses, MemoriesTombstoneData, MemoriesTombstoneResponses, MemoriesUpsertData, MemoriesUpsertResponses, ModelsGetData, ModelsGetResponses, ModelsListData, ModelsListResponses, NamespacesCreateData, NamespacesCreateResponses, NamespacesDeleteData, NamespacesDeleteResponses, NamespacesGetData, NamespacesGetResponses, NamespacesListData, NamespacesListResponses, NamespacesQueryData, NamespacesQueryResponses, OperationsGetData, OperationsGetResponses, QueriesDeleteData, QueriesDeleteResponses, QueriesListData, QueriesListResponses, QueriesRunData, QueriesRunResponses, QueriesSaveData, QueriesSaveResponses, RerankData, RerankResponses, RerankV1Data, RerankV1Responses, RerankV2Data, RerankV2Responses, SourceKindsListData, SourceKindsListResponses, SourcesApplyDeletionsData, SourcesApplyDeletionsResponses, SourcesCheckData, SourcesCheckResponses, SourcesCreateData, SourcesCreateResponses, SourcesDeleteData, SourcesDeleteResponses, SourcesGetData, SourcesGetResponses, SourcesItemsListData, SourcesItemsListResponses, SourcesItemsPushData, SourcesItemsPushResponses, SourcesListData, SourcesListResponses, SourcesRunsBeginData, SourcesRunsBeginResponses, SourcesRunsCancelData, SourcesRunsCancelResponses, SourcesRunsCompleteData, SourcesRunsCompleteResponses, SourcesRunsGetData, SourcesRunsGetResponses, SourcesRunsItemsData, SourcesRunsItemsResponses, SourcesRunsListData, SourcesRunsListResponses, SourcesRunsRetryFailedData, SourcesRunsRetryFailedResponses, SourcesSyncData, SourcesSyncResponses, SourcesUpdateData, SourcesUpdateResponses, UsersEraseData, UsersEraseResponses, WebhooksChangeData, WebhooksChangeResponses, WebhooksCreateData, WebhooksCreateResponses, WebhooksDeleteData, WebhooksDeleteResponses, WebhooksDeliveriesGetData, WebhooksDeliveriesGetResponses, WebhooksDeliveriesListData, WebhooksDeliveriesListResponses, WebhooksDeliveriesRedeliverData, WebhooksDeliveriesRedeliverResponses, WebhooksGetData, WebhooksGetResponses, WebhooksListData, WebhooksListResponses, WebhooksRecoverData, WebhooksRecoverResponses, WebhooksRotateData, WebhooksRotateResponses, WebhooksTestData, WebhooksTestResponses } from './types.gen.js';
+import type { AdminAuditExportCsvData, AdminAuditExportCsvResponses, AdminAuditExportData, AdminAuditExportResponses, AdminAuditListData, AdminAuditListResponses, AdminAuditVerifyData, AdminAuditVerifyResponses, AdminEndUsersEraseData, AdminEndUsersEraseResponses, AdminEndUsersExportData, AdminEndUsersExportResponses, AdminEndUsersListData, AdminEndUsersListResponses, AdminEndUsersReindexData, AdminEndUsersReindexingData, AdminEndUsersReindexingResponses, AdminEndUsersReindexResponses, AdminEventsGetData, AdminEventsGetResponses, AdminEventsListData, AdminEventsListResponses, AdminIntegrationsChangeData, AdminIntegrationsChangeResponses, AdminIntegrationsCreateData, AdminIntegrationsCreateResponses, AdminIntegrationsGetData, AdminIntegrationsGetResponses, AdminIntegrationsKeysCreateData, AdminIntegrationsKeysCreateResponses, AdminIntegrationsKeysListData, AdminIntegrationsKeysListResponses, AdminIntegrationsListData, AdminIntegrationsListResponses, AdminJobsCancelData, AdminJobsCancelResponses, AdminJobsGetData, AdminJobsGetResponses, AdminJobsListData, AdminJobsListResponses, AdminKeysChangeData, AdminKeysChangeResponses, AdminKeysCreateData, AdminKeysCreateResponses, AdminKeysGetData, AdminKeysGetResponses, AdminKeysListData, AdminKeysListResponses, AdminKeysRevokeData, AdminKeysRevokeResponses, AdminKeysRotateData, AdminKeysRotateResponses, AdminMembersChangeData, AdminMembersChangeResponses, AdminMembersGetData, AdminMembersGetResponses, AdminMembersInviteAgainData, AdminMembersInviteAgainResponses, AdminMembersInviteData, AdminMembersInviteResponses, AdminMembersListData, AdminMembersListResponses, AdminMembersRemoveData, AdminMembersRemoveResponses, AdminNamespacesDiscardData, AdminNamespacesDiscardResponses, AdminNamespacesExportData, AdminNamespacesExportResponses, AdminNamespacesImportData, AdminNamespacesImportResponses, AdminNamespacesListData, AdminNamespacesListResponses, AdminNamespacesReindexData, AdminNamespacesReindexingData, AdminNamespacesReindexingResponses, AdminNamespacesReindexResponses, AdminOrganizationsChangeData, AdminOrganizationsChangeResponses, AdminOrganizationsCreateData, AdminOrganizationsCreateResponses, AdminOrganizationsDeleteData, AdminOrganizationsDeleteResponses, AdminOrganizationsGetData, AdminOrganizationsGetResponses, AdminOrganizationsListData, AdminOrganizationsListResponses, AdminQuotasChangeData, AdminQuotasChangeResponses, AdminQuotasGetData, AdminQuotasGetResponses, AdminSettingsGetData, AdminSettingsGetResponses, AdminUsageBytesData, AdminUsageBytesResponses, AdminUsageExportCsvData, AdminUsageExportCsvResponses, AdminUsageListData, AdminUsageListResponses, AdminWebhooksChangeData, AdminWebhooksChangeResponses, AdminWebhooksCreateData, AdminWebhooksCreateResponses, AdminWebhooksDeleteData, AdminWebhooksDeleteResponses, AdminWebhooksDeliveriesGetData, AdminWebhooksDeliveriesGetResponses, AdminWebhooksDeliveriesListData, AdminWebhooksDeliveriesListResponses, AdminWebhooksDeliveriesRedeliverData, AdminWebhooksDeliveriesRedeliverResponses, AdminWebhooksGetData, AdminWebhooksGetResponses, AdminWebhooksListData, AdminWebhooksListResponses, AdminWebhooksRecoverData, AdminWebhooksRecoverResponses, AdminWebhooksRotateData, AdminWebhooksRotateResponses, AdminWebhooksTestData, AdminWebhooksTestResponses, DocumentsDeleteData, DocumentsDeleteResponses, DocumentsGetData, DocumentsGetResponses, DocumentsListData, DocumentsListResponses, DocumentsWriteData, DocumentsWriteResponses, EventKindsListData, EventKindsListResponses, EventsGetData, EventsGetResponses, EventsListData, EventsListResponses, FilesUploadData, FilesUploadResponses, FormatsListData, FormatsListResponses, GrantsCreateData, GrantsCreateResponses, GrantsListData, GrantsListResponses, GrantsRevokeData, GrantsRevokeResponses, HealthData, HealthDeepData, HealthDeepResponses, HealthResponses, MemoriesBatchData, MemoriesBatchResponses, MemoriesContextData, MemoriesContextResponses, MemoriesDeleteData, MemoriesDeleteResponses, MemoriesGetData, MemoriesGetResponses, MemoriesListData, MemoriesListResponses, MemoriesRecallData, MemoriesRecallResponses, MemoriesRememberData, MemoriesRememberResponses, MemoriesSaveData, MemoriesSaveResponses, MemoriesSearchData, MemoriesSearchResponses, MemoriesStatusData, MemoriesStatusResponses, MemoriesTombstoneData, MemoriesTombstoneResponses, MemoriesUpsertData, MemoriesUpsertResponses, ModelsGetData, ModelsGetResponses, ModelsListData, ModelsListResponses, NamespacesCreateData, NamespacesCreateResponses, NamespacesDeleteData, NamespacesDeleteResponses, NamespacesGetData, NamespacesGetResponses, NamespacesListData, NamespacesListResponses, NamespacesQueryData, NamespacesQueryResponses, OpenaiEmbeddingsData, OpenaiEmbeddingsResponses, OpenaiModelsListData, OpenaiModelsListResponses, OpenaiModelsRetrieveData, OpenaiModelsRetrieveResponses, OperationsGetData, OperationsGetResponses, QueriesDeleteData, QueriesDeleteResponses, QueriesListData, QueriesListResponses, QueriesRunData, QueriesRunResponses, QueriesSaveData, QueriesSaveResponses, RerankData, RerankResponses, RerankV1Data, RerankV1Responses, RerankV2Data, RerankV2Responses, SourceKindsListData, SourceKindsListResponses, SourcesApplyDeletionsData, SourcesApplyDeletionsResponses, SourcesCheckData, SourcesCheckResponses, SourcesCreateData, SourcesCreateResponses, SourcesDeleteData, SourcesDeleteResponses, SourcesGetData, SourcesGetResponses, SourcesItemsListData, SourcesItemsListResponses, SourcesItemsPushData, SourcesItemsPushResponses, SourcesListData, SourcesListResponses, SourcesRunsBeginData, SourcesRunsBeginResponses, SourcesRunsCancelData, SourcesRunsCancelResponses, SourcesRunsCompleteData, SourcesRunsCompleteResponses, SourcesRunsGetData, SourcesRunsGetResponses, SourcesRunsItemsData, SourcesRunsItemsResponses, SourcesRunsListData, SourcesRunsListResponses, SourcesRunsRetryFailedData, SourcesRunsRetryFailedResponses, SourcesSyncData, SourcesSyncResponses, SourcesUpdateData, SourcesUpdateResponses, UsersEraseData, UsersEraseResponses, WebhooksChangeData, WebhooksChangeResponses, WebhooksCreateData, WebhooksCreateResponses, WebhooksDeleteData, WebhooksDeleteResponses, WebhooksDeliveriesGetData, WebhooksDeliveriesGetResponses, WebhooksDeliveriesListData, WebhooksDeliveriesListResponses, WebhooksDeliveriesRedeliverData, WebhooksDeliveriesRedeliverResponses, WebhooksGetData, WebhooksGetResponses, WebhooksListData, WebhooksListResponses, WebhooksRecoverData, WebhooksRecoverResponses, WebhooksRotateData, WebhooksRotateResponses, WebhooksTestData, WebhooksTestResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -422,7 +422,7 @@ export const memoriesRemember = <ThrowOnError extends boolean = false>(options: 
 /**
  * Make a block for a prompt of what is remembered of a message
  *
- * What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. Without a language model.
+ * What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a citation for each marker. With a key that names a namespace, passages of its documents are in it, too. Without a language model.
  *
  * Scope: `memories:read`. Rate class: `memory_read`.
  */
@@ -1278,9 +1278,9 @@ export const adminMembersGet = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
- * Give a member another role, or take signing in from one
+ * Give a member another role, take signing in from one, or unbind an account
  *
- * For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409).
+ * For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out at once and cannot sign in, until that is taken back. The last owner stays one (409). With has_account false the account at the identity provider is unbound, so that another one with the address can be.
  *
  * Rate class: `admin`.
  */
@@ -1559,6 +1559,57 @@ export const modelsGet = <ThrowOnError extends boolean = false>(options: Options
         }],
     url: '/models/{id}',
     ...options
+});
+
+/**
+ * List the models and their aliases
+ *
+ * Rate class: `read`.
+ */
+export const openaiModelsList = <ThrowOnError extends boolean = false>(options?: Options<OpenaiModelsListData, ThrowOnError>): RequestResult<OpenaiModelsListResponses, unknown, ThrowOnError> => (options?.client ?? client).get<OpenaiModelsListResponses, unknown, ThrowOnError>({
+    security: [{
+            key: 'serviceKey',
+            scheme: 'bearer',
+            type: 'http'
+        }],
+    url: '/v1/models',
+    ...options
+});
+
+/**
+ * Read a model
+ *
+ * Rate class: `read`.
+ */
+export const openaiModelsRetrieve = <ThrowOnError extends boolean = false>(options: Options<OpenaiModelsRetrieveData, ThrowOnError>): RequestResult<OpenaiModelsRetrieveResponses, unknown, ThrowOnError> => (options.client ?? client).get<OpenaiModelsRetrieveResponses, unknown, ThrowOnError>({
+    security: [{
+            key: 'serviceKey',
+            scheme: 'bearer',
+            type: 'http'
+        }],
+    url: '/v1/models/{model}',
+    ...options
+});
+
+/**
+ * Make the vectors of texts
+ *
+ * The call of OpenAI's API. Each text is charged as a write.
+ *
+ * Rate class: `write`.
+ */
+export const openaiEmbeddings = <ThrowOnError extends boolean = false>(options: Options<OpenaiEmbeddingsData, ThrowOnError>): RequestResult<OpenaiEmbeddingsResponses, unknown, ThrowOnError> => (options.client ?? client).post<OpenaiEmbeddingsResponses, unknown, ThrowOnError>({
+    security: [{
+            key: 'serviceKey',
+            scheme: 'bearer',
+            type: 'http'
+        }],
+    url: '/v1/embeddings',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**

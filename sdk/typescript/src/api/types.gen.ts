@@ -59,6 +59,35 @@ export type MemoryError = {
     };
 };
 
+/**
+ * The error body of the operations that speak OpenAI's protocol.
+ */
+export type OpenAiError = {
+    error: OpenAiErrorDetail;
+};
+
+/**
+ * What went wrong, as OpenAI's clients read it.
+ */
+export type OpenAiErrorDetail = {
+    /**
+     * What went wrong, for people.
+     */
+    message: string;
+    /**
+     * What kind of error it is, of the status.
+     */
+    type: string;
+    /**
+     * The field at fault.
+     */
+    param: string | null;
+    /**
+     * What went wrong, for programs. New codes may come.
+     */
+    code: string;
+};
+
 export type AdminCertificate = {
     /**
      * the end user
@@ -201,7 +230,7 @@ export type AdminCreateKey = {
      */
     read_only?: boolean;
     /**
-     * limits a service key to one namespace
+     * limits a service key to one namespace; gives blocks of context of an integration or personal key passages of it
      */
     namespace?: string | null;
     /**
@@ -513,7 +542,7 @@ export type AdminIssuedKey = {
      */
     read_only: boolean;
     /**
-     * the only one the key reaches; null: all
+     * the only one that a service key reaches; null: all. For another key, the one whose passages its blocks of context may have; null: none
      */
     namespace: string | null;
     /**
@@ -679,7 +708,7 @@ export type AdminKey = {
      */
     read_only: boolean;
     /**
-     * the only one the key reaches; null: all
+     * the only one that a service key reaches; null: all. For another key, the one whose passages its blocks of context may have; null: none
      */
     namespace: string | null;
     /**
@@ -1090,7 +1119,7 @@ export type AuditRecord = {
      */
     key_id: string | null;
     /**
-     * name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation and console.password for what people do to sign in
+     * name of the operation; of background work job. and the kind of job; of a command cli. and its name; console.sign_in, console.invitation, console.password, console.account and console.unbind for what people do to sign in
      */
     action: string;
     /**
@@ -2305,6 +2334,10 @@ export type MemberChange = {
      * true: signs in no more, and all sessions end; false: may again
      */
     disabled?: boolean | null;
+    /**
+     * false: the account at the identity provider is unbound, and all sessions end; the next account with the verified address is bound instead
+     */
+    has_account?: boolean | null;
 };
 
 export type MemberInvite = {
@@ -2483,10 +2516,39 @@ export type MemoryCited = {
     created_at: number;
 };
 
+export type MemoryCitedPassage = {
+    /**
+     * its number in the block
+     */
+    marker: number;
+    namespace: string;
+    documentId: string;
+    /**
+     * of the document; empty: it has none
+     */
+    title: string;
+    /**
+     * UTF-8 byte offset, in the document's text, of what the block shows of it
+     */
+    start: number;
+    /**
+     * UTF-8 byte offset after it
+     */
+    end: number;
+    /**
+     * page or slide that it begins on, of a document with pages
+     */
+    page?: number;
+    /**
+     * higher is better; not on the scale of memories
+     */
+    score: number;
+};
+
 export type MemoryContextBlock = {
     success: boolean;
     /**
-     * text for a prompt; empty: nothing is remembered
+     * text for a prompt; empty: nothing is known
      */
     context: string;
     /**
@@ -2498,11 +2560,15 @@ export type MemoryContextBlock = {
      */
     tokenizer: string | null;
     /**
-     * one for each marker
+     * one for each marker of a memory
      */
     citations: Array<MemoryCited>;
     /**
-     * memories that were found and do not fit
+     * one for each marker of a passage
+     */
+    passages: Array<MemoryCitedPassage>;
+    /**
+     * memories and passages that were found and do not fit
      */
     omitted: number;
     /**
@@ -2528,6 +2594,10 @@ export type MemoryContextQuery = {
      * how many memories at most; default: 20
      */
     limit?: number | null;
+    /**
+     * how many passages of documents at most, from the namespace that the key names; a key that names none gets none; default: 5
+     */
+    passages?: number | null;
     /**
      * only this container's memories
      */
@@ -3142,6 +3212,101 @@ export type NamespacePage = {
     next_cursor: string | null;
 };
 
+export type OpenaiEmbedding = {
+    object: 'embedding';
+    /**
+     * place of its text in the input
+     */
+    index: number;
+    /**
+     * of unit length
+     */
+    embedding: Array<number> | string;
+};
+
+export type OpenaiEmbeddings = {
+    object: 'list';
+    /**
+     * in the order of the input
+     */
+    data: Array<OpenaiEmbedding>;
+    /**
+     * the model's own name
+     */
+    model: string;
+    usage: OpenaiUsage;
+};
+
+export type OpenaiEmbeddingsRequest = {
+    /**
+     * an embedding model of this server, or an alias of one
+     */
+    model: string;
+    /**
+     * one text or up to 2048, each within the model's window; token ids are refused
+     */
+    input: string | Array<string>;
+    /**
+     * base64: little-endian float32; default: float
+     */
+    encoding_format?: 'float' | 'base64';
+    /**
+     * the model's own; another is refused
+     */
+    dimensions?: number | null;
+    /**
+     * without effect
+     */
+    user?: string | null;
+    /**
+     * which side of a search the texts stand on; not OpenAI's: clients send it as an extra field; default: passage
+     */
+    input_type?: 'query' | 'passage';
+};
+
+export type OpenaiModel = {
+    /**
+     * as in requests
+     */
+    id: string;
+    object: 'model';
+    /**
+     * 0: no model says when it was made
+     */
+    created: number;
+    /**
+     * where it runs: wasm, plugin or remote
+     */
+    owned_by: string;
+    /**
+     * what it does
+     */
+    kinds: Array<'embedding' | 'sparse' | 'rerank' | 'answer'>;
+    /**
+     * the model that this is another name of
+     */
+    alias_of?: string;
+};
+
+export type OpenaiModels = {
+    object: 'list';
+    /**
+     * models, and their aliases, by name
+     */
+    data: Array<OpenaiModel>;
+};
+
+export type OpenaiUsage = {
+    /**
+     * what the model read, with what it puts around each text
+     */
+    prompt_tokens: number;
+    /**
+     * the same
+     */
+    total_tokens: number;
+};
+
 export type PortOrigin = {
     kind: string;
     key_id?: string;
@@ -3506,7 +3671,7 @@ export type ReindexComparison = {
 
 export type RerankAliasRequest = {
     /**
-     * the server's rerank model, empty or absent
+     * a rerank model of this server, or an alias of one; empty or absent: the default
      */
     model?: string | null;
     /**
@@ -3608,7 +3773,7 @@ export type RerankRequest = {
      */
     top_k?: number | null;
     /**
-     * a rerank model of this server; absent: the default
+     * a rerank model of this server, or an alias of one; absent: the default
      */
     model?: string | null;
 };
@@ -7869,6 +8034,92 @@ export type ModelsGetResponses = {
 };
 
 export type ModelsGetResponse = ModelsGetResponses[keyof ModelsGetResponses];
+
+export type OpenaiModelsListData = {
+    body?: never;
+    headers?: {
+        /**
+         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+         */
+        'X-Request-Id'?: string;
+        /**
+         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+         */
+        'X-Timeout-Ms'?: number;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/models';
+};
+
+export type OpenaiModelsListResponses = {
+    /**
+     * OK
+     */
+    200: OpenaiModels;
+};
+
+export type OpenaiModelsListResponse = OpenaiModelsListResponses[keyof OpenaiModelsListResponses];
+
+export type OpenaiModelsRetrieveData = {
+    body?: never;
+    headers?: {
+        /**
+         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+         */
+        'X-Request-Id'?: string;
+        /**
+         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+         */
+        'X-Timeout-Ms'?: number;
+    };
+    path: {
+        /**
+         * a model's name or an alias
+         */
+        model: string;
+    };
+    query?: never;
+    url: '/v1/models/{model}';
+};
+
+export type OpenaiModelsRetrieveResponses = {
+    /**
+     * OK
+     */
+    200: OpenaiModel;
+};
+
+export type OpenaiModelsRetrieveResponse = OpenaiModelsRetrieveResponses[keyof OpenaiModelsRetrieveResponses];
+
+export type OpenaiEmbeddingsData = {
+    /**
+     * At most 8 MiB.
+     */
+    body: OpenaiEmbeddingsRequest;
+    headers?: {
+        /**
+         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+         */
+        'X-Request-Id'?: string;
+        /**
+         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+         */
+        'X-Timeout-Ms'?: number;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/embeddings';
+};
+
+export type OpenaiEmbeddingsResponses = {
+    /**
+     * OK
+     */
+    200: OpenaiEmbeddings;
+};
+
+export type OpenaiEmbeddingsResponse = OpenaiEmbeddingsResponses[keyof OpenaiEmbeddingsResponses];
 
 export type SourceKindsListData = {
     body?: never;

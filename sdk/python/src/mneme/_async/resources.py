@@ -529,6 +529,7 @@ class AsyncMemory(AsyncResource):
         query: str,
         max_tokens: int | Unset | None = UNSET,
         limit: int | Unset | None = UNSET,
+        passages: int | Unset | None = UNSET,
         container_tag: str | Unset = UNSET,
         created_after: int | Unset = UNSET,
         created_before: int | Unset = UNSET,
@@ -543,6 +544,7 @@ class AsyncMemory(AsyncResource):
                     query=query,
                     maxTokens=max_tokens,
                     limit=limit,
+                    passages=passages,
                     containerTag=container_tag,
                     createdAfter=created_after,
                     createdBefore=created_before,
@@ -1560,14 +1562,15 @@ class AsyncAdminMembers(AsyncResource):
         *,
         role: Literal["owner", "admin", "viewer"] | Unset | None = UNSET,
         disabled: bool | Unset | None = UNSET,
+        has_account: bool | Unset | None = UNSET,
     ) -> m.Member:
-        """Give a member another role, or take signing in from one."""
+        """Give a member another role, take signing in from one, or unbind an account."""
         return await self._core.call(
             admin_members_change.asyncio_detailed,
             m.Member,
             org,
             member,
-            body=m.MemberChange.from_dict(_policy.body(role=role, disabled=disabled)),
+            body=m.MemberChange.from_dict(_policy.body(role=role, disabled=disabled, has_account=has_account)),
         )
 
     async def remove(self, org: str, member: str) -> m.MemberRemoved:

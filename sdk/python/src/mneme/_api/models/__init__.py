@@ -211,6 +211,7 @@ from .memory_backends import MemoryBackends
 from .memory_batch import MemoryBatch
 from .memory_batch_item import MemoryBatchItem
 from .memory_cited import MemoryCited
+from .memory_cited_passage import MemoryCitedPassage
 from .memory_context_block import MemoryContextBlock
 from .memory_context_query import MemoryContextQuery
 from .memory_create_grant import MemoryCreateGrant
@@ -264,6 +265,23 @@ from .namespace_created import NamespaceCreated
 from .namespace_deleted import NamespaceDeleted
 from .namespace_event import NamespaceEvent
 from .namespace_page import NamespacePage
+from .open_ai_error import OpenAIError
+from .open_ai_error_detail import OpenAIErrorDetail
+from .openai_embedding import OpenaiEmbedding
+from .openai_embedding_object import OpenaiEmbeddingObject
+from .openai_embeddings import OpenaiEmbeddings
+from .openai_embeddings_object import OpenaiEmbeddingsObject
+from .openai_embeddings_request import OpenaiEmbeddingsRequest
+from .openai_embeddings_request_encoding_format import (
+    OpenaiEmbeddingsRequestEncodingFormat,
+)
+from .openai_embeddings_request_input_type import OpenaiEmbeddingsRequestInputType
+from .openai_model import OpenaiModel
+from .openai_model_kinds_item import OpenaiModelKindsItem
+from .openai_model_object import OpenaiModelObject
+from .openai_models import OpenaiModels
+from .openai_models_object import OpenaiModelsObject
+from .openai_usage import OpenaiUsage
 from .port_origin import PortOrigin
 from .port_source_counts import PortSourceCounts
 from .query_explain import QueryExplain
@@ -608,6 +626,7 @@ __all__ = (
     "MemoryBatch",
     "MemoryBatchItem",
     "MemoryCited",
+    "MemoryCitedPassage",
     "MemoryContextBlock",
     "MemoryContextQuery",
     "MemoryCreateGrant",
@@ -661,6 +680,21 @@ __all__ = (
     "NamespaceDeleted",
     "NamespaceEvent",
     "NamespacePage",
+    "OpenAIError",
+    "OpenAIErrorDetail",
+    "OpenaiEmbedding",
+    "OpenaiEmbeddingObject",
+    "OpenaiEmbeddings",
+    "OpenaiEmbeddingsObject",
+    "OpenaiEmbeddingsRequest",
+    "OpenaiEmbeddingsRequestEncodingFormat",
+    "OpenaiEmbeddingsRequestInputType",
+    "OpenaiModel",
+    "OpenaiModelKindsItem",
+    "OpenaiModelObject",
+    "OpenaiModels",
+    "OpenaiModelsObject",
+    "OpenaiUsage",
     "PortOrigin",
     "PortSourceCounts",
     "QueryExplain",

@@ -27,7 +27,8 @@ class AdminCreateKey:
             service
         name (str | Unset): for people
         read_only (bool | Unset): refuses whatever changes data; default: false
-        namespace (None | str | Unset): limits a service key to one namespace
+        namespace (None | str | Unset): limits a service key to one namespace; gives blocks of context of an integration
+            or personal key passages of it
         source (None | str | Unset): limits a service key to the source with this id, as of a vendor's process that
             pushes its items
         default_namespace (None | str | Unset): of calls that name none

@@ -28,7 +28,8 @@ class AdminKey:
         prefix (str): how the secret begins
         last_four (str): how it ends
         read_only (bool): whether it is refused where data would change
-        namespace (None | str): the only one the key reaches; null: all
+        namespace (None | str): the only one that a service key reaches; null: all. For another key, the one whose
+            passages its blocks of context may have; null: none
         source (None | str): id of the only source the key reaches; null: all
         default_namespace (None | str): of calls that name none
         scopes (list[str]): rights of an integration's key

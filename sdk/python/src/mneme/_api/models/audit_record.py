@@ -24,7 +24,8 @@ class AuditRecord:
             key, who was refused; cli: a command on the server's machine; system: background work
         key_id (None | str): of a member the member's id; null: no key
         action (str): name of the operation; of background work job. and the kind of job; of a command cli. and its
-            name; console.sign_in, console.invitation and console.password for what people do to sign in
+            name; console.sign_in, console.invitation, console.password, console.account and console.unbind for what people
+            do to sign in
         target (None | str): id or name of what it was done to, an end user as a keyed hash; null: told by the action
         request_id (None | str): of the call, as in X-Request-Id and in the server's log
         status (int): HTTP status that it led to

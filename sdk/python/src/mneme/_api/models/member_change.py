@@ -17,10 +17,13 @@ class MemberChange:
     Attributes:
         role (MemberChangeRole | Unset): the new role, which holds from the member's next call on
         disabled (bool | None | Unset): true: signs in no more, and all sessions end; false: may again
+        has_account (bool | None | Unset): false: the account at the identity provider is unbound, and all sessions end;
+            the next account with the verified address is bound instead
     """
 
     role: MemberChangeRole | Unset = UNSET
     disabled: bool | None | Unset = UNSET
+    has_account: bool | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         role: str | Unset = UNSET
@@ -33,6 +36,12 @@ class MemberChange:
         else:
             disabled = self.disabled
 
+        has_account: bool | None | Unset
+        if isinstance(self.has_account, Unset):
+            has_account = UNSET
+        else:
+            has_account = self.has_account
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update({})
@@ -40,6 +49,8 @@ class MemberChange:
             field_dict["role"] = role
         if disabled is not UNSET:
             field_dict["disabled"] = disabled
+        if has_account is not UNSET:
+            field_dict["has_account"] = has_account
 
         return field_dict
 
@@ -62,9 +73,19 @@ class MemberChange:
 
         disabled = _parse_disabled(d.pop("disabled", UNSET))
 
+        def _parse_has_account(data: object) -> bool | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(bool | None | Unset, data)
+
+        has_account = _parse_has_account(d.pop("has_account", UNSET))
+
         member_change = cls(
             role=role,
             disabled=disabled,
+            has_account=has_account,
         )
 
         return member_change

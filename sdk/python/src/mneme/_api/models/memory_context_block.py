@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 if TYPE_CHECKING:
     from ..models.degraded import Degraded
     from ..models.memory_cited import MemoryCited
+    from ..models.memory_cited_passage import MemoryCitedPassage
 
 
 T = TypeVar("T", bound="MemoryContextBlock")
@@ -19,12 +20,13 @@ class MemoryContextBlock:
     """
     Attributes:
         success (bool):
-        context (str): text for a prompt; empty: nothing is remembered
+        context (str): text for a prompt; empty: nothing is known
         tokens (int): tokens of context
         tokenizer (None | str): the model whose tokenizer counted; null: the model does not count, and tokens are
             estimated
-        citations (list[MemoryCited]): one for each marker
-        omitted (int): memories that were found and do not fit
+        citations (list[MemoryCited]): one for each marker of a memory
+        passages (list[MemoryCitedPassage]): one for each marker of a passage
+        omitted (int): memories and passages that were found and do not fit
         degraded (list[Degraded]): parts left out of this answer, or that took part with less, and why
     """
 
@@ -33,6 +35,7 @@ class MemoryContextBlock:
     tokens: int
     tokenizer: None | str
     citations: list[MemoryCited]
+    passages: list[MemoryCitedPassage]
     omitted: int
     degraded: list[Degraded]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -52,6 +55,11 @@ class MemoryContextBlock:
             citations_item = citations_item_data.to_dict()
             citations.append(citations_item)
 
+        passages = []
+        for passages_item_data in self.passages:
+            passages_item = passages_item_data.to_dict()
+            passages.append(passages_item)
+
         omitted = self.omitted
 
         degraded = []
@@ -68,6 +76,7 @@ class MemoryContextBlock:
                 "tokens": tokens,
                 "tokenizer": tokenizer,
                 "citations": citations,
+                "passages": passages,
                 "omitted": omitted,
                 "degraded": degraded,
             }
@@ -79,6 +88,7 @@ class MemoryContextBlock:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.degraded import Degraded
         from ..models.memory_cited import MemoryCited
+        from ..models.memory_cited_passage import MemoryCitedPassage
 
         d = dict(src_dict)
         success = d.pop("success")
@@ -101,6 +111,13 @@ class MemoryContextBlock:
 
             citations.append(citations_item)
 
+        passages = []
+        _passages = d.pop("passages")
+        for passages_item_data in _passages:
+            passages_item = MemoryCitedPassage.from_dict(passages_item_data)
+
+            passages.append(passages_item)
+
         omitted = d.pop("omitted")
 
         degraded = []
@@ -116,6 +133,7 @@ class MemoryContextBlock:
             tokens=tokens,
             tokenizer=tokenizer,
             citations=citations,
+            passages=passages,
             omitted=omitted,
             degraded=degraded,
         )

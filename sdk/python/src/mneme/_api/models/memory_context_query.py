@@ -18,6 +18,8 @@ class MemoryContextQuery:
         query (str): the message that is to be answered
         max_tokens (int | None | Unset): the most tokens that the block may have; default: 1000
         limit (int | None | Unset): how many memories at most; default: 20
+        passages (int | None | Unset): how many passages of documents at most, from the namespace that the key names; a
+            key that names none gets none; default: 5
         container_tag (str | Unset): 1-128 characters of A-Z a-z 0-9 . _ : -
         created_after (int | Unset): Unix milliseconds; only memories created after it
         created_before (int | Unset): Unix milliseconds; only memories created before it
@@ -27,6 +29,7 @@ class MemoryContextQuery:
     query: str
     max_tokens: int | None | Unset = UNSET
     limit: int | None | Unset = UNSET
+    passages: int | None | Unset = UNSET
     container_tag: str | Unset = UNSET
     created_after: int | Unset = UNSET
     created_before: int | Unset = UNSET
@@ -48,6 +51,12 @@ class MemoryContextQuery:
         else:
             limit = self.limit
 
+        passages: int | None | Unset
+        if isinstance(self.passages, Unset):
+            passages = UNSET
+        else:
+            passages = self.passages
+
         container_tag = self.container_tag
 
         created_after = self.created_after
@@ -66,6 +75,8 @@ class MemoryContextQuery:
             field_dict["maxTokens"] = max_tokens
         if limit is not UNSET:
             field_dict["limit"] = limit
+        if passages is not UNSET:
+            field_dict["passages"] = passages
         if container_tag is not UNSET:
             field_dict["containerTag"] = container_tag
         if created_after is not UNSET:
@@ -100,6 +111,15 @@ class MemoryContextQuery:
 
         limit = _parse_limit(d.pop("limit", UNSET))
 
+        def _parse_passages(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        passages = _parse_passages(d.pop("passages", UNSET))
+
         container_tag = d.pop("containerTag", UNSET)
 
         created_after = d.pop("createdAfter", UNSET)
@@ -111,6 +131,7 @@ class MemoryContextQuery:
             query=query,
             max_tokens=max_tokens,
             limit=limit,
+            passages=passages,
             container_tag=container_tag,
             created_after=created_after,
             created_before=created_before,

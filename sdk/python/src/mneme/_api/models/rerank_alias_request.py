@@ -27,7 +27,7 @@ class RerankAliasRequest:
         query (str): the question, at most 8192 characters
         documents (list[RerankAliasRequestDocumentsItemType1 | str]): texts, or objects with a text; a server may be
             configured for up to 1000
-        model (None | str | Unset): the server's rerank model, empty or absent
+        model (None | str | Unset): a rerank model of this server, or an alias of one; empty or absent: the default
         top_n (int | None | Unset): how many to answer; default: all
         return_documents (bool | None | Unset): default true for /v1/rerank, false for /v2/rerank
         max_tokens_per_doc (int | None | Unset): the model's window applies, too

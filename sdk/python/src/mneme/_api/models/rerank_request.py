@@ -17,7 +17,7 @@ class RerankRequest:
         query (str): the question, at most 8192 characters
         documents (list[str]): texts to score, each cut at the model's window; a server may be configured for up to 1000
         top_k (int | None | Unset): how many to answer; default: all, up to 100
-        model (None | str | Unset): a rerank model of this server; absent: the default
+        model (None | str | Unset): a rerank model of this server, or an alias of one; absent: the default
     """
 
     query: str

@@ -76,10 +76,12 @@ def sync_detailed(
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> Response[Member]:
-    """Give a member another role, or take signing in from one
+    """Give a member another role, take signing in from one, or unbind an account
 
      For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out
-    at once and cannot sign in, until that is taken back. The last owner stays one (409).
+    at once and cannot sign in, until that is taken back. The last owner stays one (409). With
+    has_account false the account at the identity provider is unbound, so that another one with the
+    address can be.
 
     Rate class: `admin`.
 
@@ -122,10 +124,12 @@ def sync(
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> Member | None:
-    """Give a member another role, or take signing in from one
+    """Give a member another role, take signing in from one, or unbind an account
 
      For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out
-    at once and cannot sign in, until that is taken back. The last owner stays one (409).
+    at once and cannot sign in, until that is taken back. The last owner stays one (409). With
+    has_account false the account at the identity provider is unbound, so that another one with the
+    address can be.
 
     Rate class: `admin`.
 
@@ -163,10 +167,12 @@ async def asyncio_detailed(
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> Response[Member]:
-    """Give a member another role, or take signing in from one
+    """Give a member another role, take signing in from one, or unbind an account
 
      For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out
-    at once and cannot sign in, until that is taken back. The last owner stays one (409).
+    at once and cannot sign in, until that is taken back. The last owner stays one (409). With
+    has_account false the account at the identity provider is unbound, so that another one with the
+    address can be.
 
     Rate class: `admin`.
 
@@ -207,10 +213,12 @@ async def asyncio(
     x_request_id: str | Unset = UNSET,
     x_timeout_ms: int | Unset = UNSET,
 ) -> Member | None:
-    """Give a member another role, or take signing in from one
+    """Give a member another role, take signing in from one, or unbind an account
 
      For owners, and admin keys. A role holds from the member's next call on. One who is disabled is out
-    at once and cannot sign in, until that is taken back. The last owner stays one (409).
+    at once and cannot sign in, until that is taken back. The last owner stays one (409). With
+    has_account false the account at the identity provider is unbound, so that another one with the
+    address can be.
 
     Rate class: `admin`.
 

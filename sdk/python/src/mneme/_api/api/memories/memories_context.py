@@ -71,7 +71,8 @@ def sync_detailed(
     """Make a block for a prompt of what is remembered of a message
 
      What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a
-    citation for each marker. Without a language model.
+    citation for each marker. With a key that names a namespace, passages of its documents are in it,
+    too. Without a language model.
 
     Scope: `memories:read`. Rate class: `memory_read`.
 
@@ -111,7 +112,8 @@ def sync(
     """Make a block for a prompt of what is remembered of a message
 
      What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a
-    citation for each marker. Without a language model.
+    citation for each marker. With a key that names a namespace, passages of its documents are in it,
+    too. Without a language model.
 
     Scope: `memories:read`. Rate class: `memory_read`.
 
@@ -146,7 +148,8 @@ async def asyncio_detailed(
     """Make a block for a prompt of what is remembered of a message
 
      What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a
-    citation for each marker. Without a language model.
+    citation for each marker. With a key that names a namespace, passages of its documents are in it,
+    too. Without a language model.
 
     Scope: `memories:read`. Rate class: `memory_read`.
 
@@ -184,7 +187,8 @@ async def asyncio(
     """Make a block for a prompt of what is remembered of a message
 
      What a search finds, as text with markers, within a budget of tokens that it never exceeds, and a
-    citation for each marker. Without a language model.
+    citation for each marker. With a key that names a namespace, passages of its documents are in it,
+    too. Without a language model.
 
     Scope: `memories:read`. Rate class: `memory_read`.
 

@@ -1,0 +1,209 @@
+package packages_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
+)
+
+// object is one of Kubernetes, as YAML has it.
+type object = map[string]any
+
+// at is what lies below some keys; nil: nothing does.
+func at(o object, keys ...string) (value any) {
+	value = o
+	for _, k := range keys {
+		below, _ := value.(object)
+		value = below[k]
+	}
+	return value
+}
+
+// objects are those of a text by kind and name. What a chart and a folder of manifests
+// cannot have alike is taken out: names of revisions, labels of releases, what changes when
+// the configuration does, and the image.
+func objects(t *testing.T, text string, into map[string]object) {
+	t.Helper()
+	for d := yaml.NewDecoder(strings.NewReader(text)); ; {
+		var o object
+		err := d.Decode(&o)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		kind, _ := o["kind"].(string)
+		name, _ := at(o, "metadata", "name").(string)
+		if kind == "" || kind == "Namespace" || kind == "Kustomization" || kind == "Secret" {
+			continue
+		}
+		if kind == "Job" {
+			name = strings.TrimSuffix(name, "-1")
+			at(o, "metadata").(object)["name"] = name
+		}
+		tidy(t, o)
+		if meta, _ := o["metadata"].(object); meta != nil {
+			labels, _ := meta["labels"].(object)
+			delete(labels, "app.kubernetes.io/name") // all of the chart's have it
+			if len(labels) == 0 {
+				delete(meta, "labels")
+			}
+		}
+		into[kind+" "+name] = o
+	}
+}
+
+// tidy takes them out of a value and all below it.
+func tidy(t *testing.T, value any) {
+	t.Helper()
+	switch v := value.(type) {
+	case object:
+		for _, k := range []string{"image", "imagePullPolicy", "app.kubernetes.io/part-of", "app.kubernetes.io/version",
+			"app.kubernetes.io/managed-by", "helm.sh/chart", "checksum/config"} {
+			delete(v, k)
+		}
+		if text, ok := v["mneme.yaml"].(string); ok {
+			var config any
+			if err := yaml.Unmarshal([]byte(text), &config); err != nil {
+				t.Fatal(err)
+			}
+			v["mneme.yaml"] = config
+		}
+		for _, below := range v {
+			tidy(t, below)
+		}
+	case []any:
+		for _, below := range v {
+			tidy(t, below)
+		}
+	}
+}
+
+// chart renders the chart with some values.
+func chart(t *testing.T, values ...string) map[string]object {
+	t.Helper()
+	args := []string{"template", "mneme", filepath.Join(root, "deploy/helm/mneme"), "--namespace", "mneme"}
+	for _, v := range values {
+		args = append(args, "--set", v)
+	}
+	found := map[string]object{}
+	objects(t, harness.Succeed(t, exec.CommandContext(t.Context(), tool(t, "helm"), args...)).Stdout, found)
+	return found
+}
+
+// With its standard values the chart makes what the manifests have, in both shapes.
+func TestTheChartIsTheManifests(t *testing.T) {
+	harness.Outside(t)
+	for mode, folder := range map[string]string{"scaled": "", "single": "single"} {
+		t.Run(mode, func(t *testing.T) {
+			files, err := filepath.Glob(filepath.Join(root, "deploy/kubernetes", folder, "*.yaml"))
+			if err != nil || len(files) < 5 {
+				t.Fatal(files, err)
+			}
+			want := map[string]object{}
+			for _, file := range files {
+				objects(t, read(t, file), want)
+			}
+			values := []string{"mode=" + mode}
+			if mode == "single" {
+				values = append(values, "resources.requests.cpu=1")
+			}
+			got := chart(t, values...)
+			for name, o := range want {
+				if diff := cmp.Diff(o, got[name], numbers); diff != "" {
+					t.Errorf("%s, manifest - and chart +:\n%s", name, diff)
+				}
+			}
+			for name := range got {
+				if want[name] == nil {
+					t.Errorf("the chart makes %s", name)
+				}
+			}
+			helm := exec.CommandContext(t.Context(), tool(t, "helm"), "lint", "--strict", "--set", "mode="+mode,
+				filepath.Join(root, "deploy/helm/mneme"))
+			harness.Succeed(t, helm)
+			configured(t, got["ConfigMap mneme"])
+		})
+	}
+}
+
+// numbers has quantities alike that are written as numbers and as text.
+var numbers = cmp.FilterValues(func(a, b any) bool {
+	_, text := a.(string)
+	_, other := b.(string)
+	return text != other
+}, cmp.Comparer(func(a, b any) bool { return plain(a) == plain(b) }))
+
+func plain(v any) string {
+	b, err := yaml.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Trim(string(bytes.TrimSpace(b)), `"`)
+}
+
+// configured holds the configuration of a ConfigMap to the program itself.
+func configured(t *testing.T, o object) {
+	t.Helper()
+	body, err := yaml.Marshal(at(o, "data", "mneme.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"postgres-dsn": "postgres://mneme@127.0.0.1/mneme", "meilisearch-key": "key",
+		"mneme.yaml": strings.ReplaceAll(string(body), "file:/secrets/", "file:"+filepath.ToSlash(dir)+"/")} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	site := &harness.Site{T: t, Config: filepath.Join(dir, "mneme.yaml"),
+		Env: []string{"MNEME_MEILISEARCH_URL=http://127.0.0.1:7700"}}
+	site.Mneme("config", "lint")
+}
+
+// What values change is changed, and what they cannot be is refused with their names.
+func TestValuesOfTheChart(t *testing.T) {
+	harness.Outside(t)
+	got := chart(t, "config.log.level=debug", "ingress.enabled=false", "networkPolicy.enabled=false",
+		"scaled.autoscaling.enabled=false", "scaled.replicas=2", "env[0].name=A", "env[0].value=b")
+	if at(got["ConfigMap mneme"], "data", "mneme.yaml", "log", "level") != "debug" ||
+		at(got["ConfigMap mneme"], "data", "mneme.yaml", "log", "format") != "json" {
+		t.Errorf("%v", got["ConfigMap mneme"])
+	}
+	if plain(at(got["Deployment mneme"], "spec", "replicas")) != "2" {
+		t.Errorf("%v", at(got["Deployment mneme"], "spec", "replicas"))
+	}
+	containers, _ := at(got["Deployment mneme"], "spec", "template", "spec", "containers").([]any)
+	if len(containers) != 1 {
+		t.Fatal(containers)
+	}
+	env, _ := containers[0].(object)["env"].([]any)
+	if !slices.ContainsFunc(env, func(v any) bool { return v.(object)["name"] == "A" && v.(object)["value"] == "b" }) {
+		t.Errorf("%v", env)
+	}
+	for _, name := range []string{"Ingress mneme", "NetworkPolicy mneme", "HorizontalPodAutoscaler mneme"} {
+		if got[name] != nil {
+			t.Errorf("%s is there though it is off", name)
+		}
+	}
+	for value, says := range map[string]string{"mode=both": "/mode", "sclaed.replicas=2": "sclaed", "host=a b": "/host",
+		"scaled.autoscaling.minReplicas=0": "minReplicas"} {
+		r := harness.Run(t, exec.CommandContext(t.Context(), tool(t, "helm"), "template", "mneme",
+			filepath.Join(root, "deploy/helm/mneme"), "--set", value))
+		if r.Code == 0 || !strings.Contains(r.Stderr, says) {
+			t.Errorf("%s: %+v", value, r)
+		}
+	}
+}

@@ -1,0 +1,314 @@
+package console_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnemehq/mneme/core/key"
+)
+
+// value is what a field shows: its text, the option that is chosen, or "1" for a box that is ticked.
+func (a answer) value(name string) string {
+	for _, tag := range []string{"input", "select"} {
+		for _, n := range a.elements(tag) {
+			if is, _ := attribute(n, "name"); is != name {
+				continue
+			}
+			value, _ := attribute(n, "value")
+			kind, _ := attribute(n, "type")
+			_, checked := attribute(n, "checked")
+			switch {
+			case tag == "select":
+				return chosen(n)
+			case kind == "checkbox" && !checked:
+				return ""
+			}
+			return value
+		}
+	}
+	return "there is no field " + name
+}
+
+// holds fails unless fields show the values, given as names and values.
+func (a answer) holds(t *testing.T, pairs ...string) {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if got := a.value(pairs[i]); got != pairs[i+1] {
+			t.Errorf("%s: the field %s shows %q, want %q", a.Request.URL, pairs[i], got, pairs[i+1])
+		}
+	}
+}
+
+// lacks fails where the page holds one of the texts.
+func (a answer) lacks(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(a.text, text) {
+			t.Errorf("%s holds %q: %s", a.Request.URL, text, a.text)
+		}
+	}
+}
+
+// furnished is a server with a little of everything, and with nothing that needs anybody.
+func furnished(t *testing.T) (s *server, b *browser, source string) {
+	t.Helper()
+	s = serve(t, nil, whole)
+	b = s.signedIn(s.key.Secret)
+	const o = "/console/o/default"
+	s.put("a.txt", "The hedge is cut in February.")
+	source = b.post(o+"/connect/directory", url.Values{"name": {"papers"}, "namespace": {"garden"},
+		"config.path": {s.folder}}).leads(t)
+	b.settled(source).want(t, 200)
+	b.write("notes", "one", "The lease runs until May.").want(t, 303)
+	b.write("notes", "two", "Bees make honey.").want(t, 303)
+	s.remember(b.integrationKey("bot"), "ada@example.com", "Ada likes oat milk.", "")
+	b.invited("zoe@example.com", "viewer")
+	return s, b, source
+}
+
+// A page that shows all there is leads to no other part of its list, and what is finished is not asked for again.
+func TestListsThatEnd(t *testing.T) {
+	_, b, source := furnished(t)
+	const o = "/console/o/default"
+	user := regexp.MustCompile(`/console/o/default/users/[\w-]+/ada@example.com`)
+	var person string
+	for at := range b.crawl("/console") {
+		if user.MatchString(at) {
+			person = at
+		}
+	}
+	for _, at := range []string{o, o + "/n", o + "/n/notes", o + "/sources", source, source + "/items", o + "/users", person,
+		o + "/members", o + "/keys", o + "/integrations", o + "/integrations/bot", o + "/jobs", o + "/audit", o + "/usage",
+		"/console/organizations", o + "/n/notes/upkeep"} {
+		a := b.get(at).want(t, 200)
+		a.lacks(t, "First page", "Next page", "Show all containers")
+		if strings.Contains(a.body, "data-refresh") {
+			t.Errorf("%s is asked for again and again", at)
+		}
+	}
+	if a := b.get(o+"/events").want(t, 200, "Events"); !strings.Contains(a.body, "data-refresh") {
+		t.Error("events are not asked for again")
+	}
+	if a := b.get(o+"/events?from=oldest").want(t, 200); strings.Contains(a.body, "data-refresh") {
+		t.Error("the oldest events are asked for again")
+	}
+	for _, at := range []string{o + "/n", o + "/n/notes", o + "/sources", o + "/users", o + "/members", o + "/keys",
+		o + "/integrations", o + "/jobs", o + "/audit", "/console/organizations"} {
+		b.get(at+"?cursor=nonsense").want(t, http.StatusBadRequest)
+	}
+}
+
+// The overview adds up, and names what needs somebody and nothing else.
+func TestWhatTheOverviewSays(t *testing.T) {
+	s, b, _ := furnished(t)
+	const o = "/console/o/default"
+	a := b.get(o).want(t, 200, "Documents 3 Chunks 3 Text", "notes 2 documents", "garden 1 document ", "As of")
+	a.lacks(t, "Needs you", "A part of this page is missing", "3 +", "3+")
+	soon, late := time.Now().Add(13*24*time.Hour), time.Now().Add(15*24*time.Hour)
+	s.issue(key.Issue{Name: "short of breath", ExpiresAt: soon})
+	s.issue(key.Issue{Name: "long of breath", ExpiresAt: late})
+	gone := s.issue(key.Issue{Name: "revoked", ExpiresAt: soon})
+	if err := s.engine.Keys().Revoke(t.Context(), key.Ref{Org: string(s.key.Org), ID: gone.ID}); err != nil {
+		t.Fatal(err)
+	}
+	a = b.get(o).want(t, 200, "Needs you", "The key short of breath ends in 12 days.", "Rotate it")
+	a.lacks(t, "long of breath", "revoked")
+	for i := range 8 {
+		b.write(fmt.Sprintf("more-%d", i), "x", "Text.").want(t, 303)
+	}
+	a = b.get(o).want(t, 200, "Documents 11", "more-7")
+	a.lacks(t, "garden")
+	if n := strings.Count(a.body, `class="card"`); n != 8 {
+		t.Errorf("%d namespaces are shown", n)
+	}
+}
+
+// Forms show what is kept, and keep what they show.
+func TestFormsShowWhatIsKept(t *testing.T) {
+	s, b, source := furnished(t)
+	const o = "/console/o/default"
+	k := s.issue(key.Issue{Name: "till", Org: "default"})
+	at := o + "/keys/" + k.ID
+	page := b.get(at).want(t, 200, "Key till")
+	page.holds(t, "name", "till", "read_only", "")
+	b.post(at, url.Values{"do": {"change"}, "name": {"till 2"}, "read_only": {"1"}, "admin": {"30"}}).want(t, 303)
+	b.get(at).want(t, 200, "Key till 2").holds(t, "name", "till 2", "read_only", "1", "admin", "30")
+	b.post(at, url.Values{"do": {"change"}, "name": {"till 2"}}).want(t, 303)
+	b.get(at).want(t, 200).holds(t, "read_only", "", "admin", "")
+	b.post(at, url.Values{"do": {"change"}, "name": {"x"}, "admin": {"many"}}).want(t, 422, "whole number").holds(t, "admin",
+		"many")
+	own := b.get(o+"/keys/"+s.key.ID).want(t, 200)
+	if own.text == page.text || strings.Contains(page.text, "signed in with it") {
+		t.Error("one's own key looks as any other")
+	}
+	for days, ends := range map[string]bool{"": false, "0": false, "-1": false, "x": false, "1": true, "3660": true,
+		"3661": false} {
+		b.post(o+"/keys", url.Values{"kind": {"service"}, "name": {"ends-" + days + "-days"}, "days": {days}}).want(t, 200)
+		keys := b.get(o+"/keys").want(t, 200).text
+		_, row, found := strings.Cut(keys, "ends-"+days+"-days service")
+		if row, _, _ = strings.Cut(row, s.key.ID); !found || strings.Contains(row, "never never") == ends {
+			t.Errorf("made for %q days it is listed as %s", days, row)
+		}
+	}
+	b.post(o+"/keys", url.Values{"kind": {"service"}, "name": {"reader"}, "read_only": {"1"}}).want(t, 200)
+	if _, row, _ := strings.Cut(b.get(o+"/keys").text, "reader service"); !strings.Contains(row[:40], "read live") {
+		t.Errorf("a key that reads is listed as %.60s", row)
+	}
+
+	check := o + "/n/notes/check"
+	b.post(check, url.Values{"do": {""}, "name": {"full"}, "query": {"honey"}, "expect": {"two"}, "within": {"3"},
+		"mode":      {"vector"},
+		"min_score": {"0.25"}, "filter": {`{"a": "b"}`}}).want(t, 303)
+	b.post(check, url.Values{"do": {""}, "name": {"plain"}, "query": {"honey"}}).want(t, 303)
+	b.get(check+"?edit=full").want(t, 200).holds(t, "name", "full", "query", "honey", "expect", "two", "within", "3", "mode",
+		"vector",
+		"min_score", "0.25", "rerank", "")
+	b.get(check+"?edit=plain").want(t, 200).holds(t, "within", "10", "mode", "", "min_score", "", "expect", "")
+
+	b.get(o+"/integrations/bot").want(t, 200).holds(t, "grants", "")
+	b.post(o+"/integrations/bot", url.Values{"do": {"change"}, "name": {"bot"}, "grants": {"1"}}).want(t, 303)
+	b.get(o+"/integrations/bot").want(t, 200).holds(t, "grants", "1")
+	b.get(source+"/settings").want(t, 200).holds(t, "name", "papers", "schedule", "", "config.path", s.folder)
+	b.get(o+"/n?prefix=no").want(t, 200, "notes").holds(t, "prefix", "no")
+	b.get(o+"/n/notes?order=updated_at&prefix=t").want(t, 200, "two").holds(t, "order", "updated_at", "prefix", "t")
+	b.get(o+"/n/notes?prefix=t").lacks(t, "documents/one")
+	a := b.get(o+"/n/notes/query?q=x&top_k=3&b_depth=many&compare=1&b_strict=1&weight_vector=1").want(t, 422,
+		"B: How many to rerank")
+	a.holds(t, "q", "x", "top_k", "3", "b_depth", "many", "b_strict", "1", "strict", "", "weight_vector", "1",
+		"b_weight_vector", "")
+	if n := strings.Count(b.get(o+"/n/notes/query").body, `class="settings" open`); n != 0 {
+		t.Error("settings stand open where none is chosen")
+	}
+	if !strings.Contains(b.get(o+"/n/notes/query?mode=keyword").body, `class="settings" open`) {
+		t.Error("settings that are chosen are hidden")
+	}
+}
+
+// What is filtered by a time has whole days, and files are of what is shown.
+func TestFiltersOfTheAudit(t *testing.T) {
+	_, b, _ := furnished(t)
+	const o = "/console/o/default/audit"
+	today, tomorrow := time.Now().UTC().Format(time.DateOnly), time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+	yesterday := time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
+	for q, shown := range map[string]bool{"since=" + today: true, "until=" + today: true, "until=" + yesterday: false,
+		"since=" + tomorrow: false, "action=admin.members.invite": true, "refused=1": false, "actor=key": true,
+		"actor=anonymous": false} {
+		a := b.get(o+"?"+q).want(t, 200)
+		if strings.Contains(a.text, "No record fits") == shown {
+			t.Errorf("%s shows records: %v", q, !shown)
+		}
+		if shown != strings.Contains(a.body, "/audit.csv?"+strings.SplitN(q, "=", 2)[0]+"=") {
+			t.Errorf("the file beside %s: %s", q, a.body)
+		}
+	}
+	if a := b.get(o).want(t, 200, "admin.members.invite"); !strings.Contains(a.body, `/audit.csv" download`) {
+		t.Error("the file is not of all records")
+	}
+	b.get(o+"?since=then").want(t, 422).lacks(t, "admin.members.invite")
+	if a := b.get(o+".csv?action=admin.members.invite").want(t, 200); strings.Contains(a.body, "console.sign_in") ||
+		!strings.Contains(a.body, "admin.members.invite") {
+		t.Errorf("the file: %s", a.body)
+	}
+}
+
+// Events are told by what they are about: the organization is the page's, and what is nothing is left out.
+func TestWhatEventsTell(t *testing.T) {
+	_, b, _ := furnished(t)
+	const o = "/console/o/default/events"
+	a := b.get(o)
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(a.text, "endUserId ada@example.com"); a = b.get(o) {
+		if time.Now().After(deadline) {
+			t.Fatalf("events do not come: %s", a.text)
+		}
+		time.Sleep(20 * time.Millisecond) // they are published in the background
+	}
+	a.want(t, 200, "source.run.completed", "1 created, 1 seen", "namespace garden")
+	a.lacks(t, "organization_id", " 0 ", "0 failed")
+	if strings.Index(a.text, "endUserId") > strings.Index(a.text, "1 seen") {
+		t.Error("the newest is not first")
+	}
+	a = b.get(o+"?from=oldest").want(t, 200)
+	if strings.Index(a.text, "endUserId") < strings.Index(a.text, "1 seen") {
+		t.Error("the oldest is not first")
+	}
+	b.get(o+"?kinds=namespace.created").want(t, 200, "namespace garden", "namespace notes").lacks(t, "endUserId")
+}
+
+// A document is shown with what keeps it and what is like it, by its title where it has one.
+func TestWhatADocumentSays(t *testing.T) {
+	_, b, source := furnished(t)
+	const o, lease = "/console/o/default", "/console/o/default/n/notes/documents/one"
+	b.get(lease).want(t, 200, "written over the API", "It has none.", "Look for them").lacks(t, "last run")
+	b.get(lease+"?similar=1").want(t, 200, "two").lacks(t, "There are no others", "Look for them")
+	long := strings.Repeat("The lease runs on and on. ", 400)
+	b.write("notes", "long", long).want(t, 303)
+	b.get(o+"/n/notes/documents/long?similar=1").want(t, 200, "two", "one").lacks(t, "could not be looked for")
+	for i := range 7 {
+		b.write("notes", fmt.Sprintf("more-%d", i), "A line of text.").want(t, 303)
+	}
+	if n := strings.Count(b.get(lease+"?similar=1").want(t, 200).body, `/console/o/default/n/notes/documents/`); n > 8 {
+		t.Errorf("%d similar documents are shown", n)
+	}
+	hash := b.get(lease).hidden("hash")
+	b.post(lease, url.Values{"do": {"metadata"}, "hash": {hash},
+		"metadata": {`{"title": " The lease ", "n": 5, "tags": ["a"], "yes": true}`}}).want(t, 303)
+	a := b.get(lease).want(t, 200, "The lease one · 1 chunk", "n 5", `tags ["a"]`, "yes true")
+	if h := a.elements("h1"); len(h) != 1 || h[0].FirstChild.Data != "The lease" {
+		t.Errorf("its heading: %s", a.text)
+	}
+	for at := range b.crawl("/console") {
+		if strings.HasPrefix(at, o+"/n/garden/documents/") {
+			b.get(at).want(t, 200, "kept by papers", "last run").lacks(t, "Edit the metadata", "written over the API")
+		}
+	}
+	b.get(o+"/n/garden").want(t, 200, "Kept in step by", "papers", "a\u00a0source")
+	b.get(o+"/n/notes").want(t, 200, "the\u00a0API").lacks(t, "Kept in step by", "a\u00a0source")
+	b.get(source).want(t, 200, "keeps garden in step", "1 new").lacks(t, "Items that could not be read", "withheld",
+		"Cancel this run")
+	b.post(o+"/new-document", url.Values{"namespace": {"Not A Name"}, "id": {"x"}, "text": {"x"}}).want(t, 400).
+		holds(t, "namespace", "Not A Name", "id", "x")
+	b.post(o+"/new-document", url.Values{"namespace": {"notes"}, "id": {""}, "text": {"x"}}).want(t, 400).holds(t, "id", "")
+	b.get(o+"/new-document?namespace=notes").want(t, 200).holds(t, "namespace", "notes")
+	b.get(o+"/n/garden/upkeep").want(t, 200, "Move and reindex garden").lacks(t, "outdated")
+}
+
+// An account says how its member signs in, and what is wrong stands at its field.
+func TestWhatAnAccountSays(t *testing.T) {
+	s := serve(t, nil)
+	operator := s.signedIn(s.key.Secret)
+	operator.get("/console/account").want(t, 200, "signed in with a key", "all organizations", "read and change").
+		lacks(t, "The password now", "Unbind")
+	s.signedIn(s.issue(key.Issue{Org: "default", ReadOnly: true}).Secret).get("/console/account").
+		want(t, 200, "the organization default", "May read").lacks(t, "read and change")
+	ann := operator.joined("ann@example.com", "viewer")
+	ann.get("/console/account").want(t, 200, "ann@example.com", "The password now").lacks(t, "Unbind", "with a key")
+	wrong := func(field string, status int, form url.Values) {
+		t.Helper()
+		a := ann.post("/console/account", form).want(t, status)
+		var marked []string
+		for _, n := range a.elements("input") {
+			if _, ok := attribute(n, "aria-invalid"); ok {
+				name, _ := attribute(n, "name")
+				marked = append(marked, name)
+			}
+		}
+		if !slices.Equal(marked, []string{field}) || strings.Contains(a.body, secret) {
+			t.Errorf("%v: %v are marked: %s", slices.Collect(maps.Keys(form)), marked, a.body)
+		}
+	}
+	wrong("again", 422, url.Values{"old": {secret}, "password": {secret + "1"}, "again": {secret + "2"}})
+	wrong("old", 403, url.Values{"old": {"no"}, "password": {secret + "1"}, "again": {secret + "1"}})
+	wrong("password", 400, url.Values{"old": {secret}, "password": {"short"}, "again": {"short"}})
+	owner := operator.joined("olga@example.com", "owner")
+	owner.get(owner.member("olga@example.com")).want(t, 200, "owner · you")
+	owner.get(owner.member("ann@example.com")).want(t, 200, "active · viewer").lacks(t, "· you")
+	list := owner.get("/console/o/default/members").want(t, 200, "olga@example.com (you)")
+	list.lacks(t, "ann@example.com (you)")
+}
