@@ -510,18 +510,10 @@ func (x *Index) Drop(ctx context.Context, p port.Partition) error {
 		if err := x.deleteAll(ctx, g, partOf(g, []object{{"range": object{"a": object{"lte": s.Floor}}}})); err != nil {
 			return err
 		}
-		return x.expunge(ctx)
-	}
-	return unavailable("drop", &unreachableError{fmt.Errorf("other processes write %s over and over", p)})
-}
-
-// expunge rewrites the segments that hold deleted documents, where the operator wants that.
-func (x *Index) expunge(ctx context.Context) error {
-	if !x.cfg.Expunge {
+		x.expunge()
 		return nil
 	}
-	return x.call(ctx, request{op: "expunge", method: http.MethodPost, limit: x.cfg.WriteTimeout,
-		path: "/" + x.alias + "/_forcemerge?only_expunge_deletes=true"}, nil)
+	return unavailable("drop", &unreachableError{fmt.Errorf("other processes write %s over and over", p)})
 }
 
 // refresh lets searches see what was written and deleted in all shards.

@@ -51,7 +51,7 @@ type Config struct {
 	Timeout         time.Duration   `yaml:"timeout" help:"Longest time of one search or other short request."`
 	WriteTimeout    time.Duration   `yaml:"write_timeout" help:"Longest time of one bulk request, deletion or merge."`
 	BulkMB          int             `yaml:"bulk_mb" help:"Largest bulk request in MiB, below the nodes' http.max_content_length. A larger batch is several requests and still one step to searches."`
-	Expunge         bool            `yaml:"expunge" help:"When a partition is dropped, also rewrite the segments that hold what was deleted, so that it leaves the nodes' disks. Off: it stays there until a merge comes by."`
+	Expunge         bool            `yaml:"expunge" help:"When a partition is dropped, also rewrite the segments that hold what was deleted, so that it leaves the nodes' disks within a minute, or once a copy that is away has caught up. Off: it stays there until a merge comes by."`
 	Vector          Vector          `yaml:"vector" help:"How vectors are searched."`
 	Keyword         Keyword         `yaml:"keyword" help:"How keyword search cuts and ranks words."`
 }

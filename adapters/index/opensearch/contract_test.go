@@ -17,10 +17,16 @@ import (
 var node = opensearchtest.New()
 
 // Each of the contract's random runs is some hundred requests to a server.
-const rapidChecks = "10"
+func size() (rapidChecks string, chunks int) {
+	if opensearchtest.Whole() {
+		return "10", 800
+	}
+	return "1", 150
+}
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", rapidChecks); err != nil {
+	checks, _ := size()
+	if err := flag.Set("rapid.checks", checks); err != nil {
 		panic(err)
 	}
 	code := m.Run()
@@ -57,6 +63,7 @@ func open(t testing.TB, c opensearch.Config) *opensearch.Index {
 }
 
 func contract(t *testing.T, set func(*opensearch.Config)) {
+	_, chunks := size()
 	configs := map[port.Index]opensearch.Config{}
 	start := func(t testing.TB, c opensearch.Config) port.Index {
 		x := open(t, c)
@@ -68,7 +75,7 @@ func contract(t *testing.T, set func(*opensearch.Config)) {
 		set(&c)
 		return start(t, c)
 	}, indextest.Options{
-		Chunks: 800,
+		Chunks: chunks,
 		Reopen: func(t testing.TB, x port.Index) port.Index {
 			if err := x.Close(); err != nil {
 				t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/mnemehq/mneme/adapters/index/opensearch/opensearchtest"
 	"github.com/mnemehq/mneme/core/filter"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -13,6 +14,7 @@ import (
 // Beyond exact_chunks the graph is walked: it finds what comparing all vectors finds, under
 // filters too.
 func TestGraph(t *testing.T) {
+	opensearchtest.Part(t)
 	s := settings(t)
 	exact := open(t, s)
 	s.Vector.ExactChunks = 0
@@ -70,19 +72,5 @@ func TestGraph(t *testing.T) {
 		if got < .95 {
 			t.Errorf("filter %v: recall@10 %.3f, want at least .95", f, got)
 		}
-	}
-}
-
-// What a partition held leaves the index with Drop, where expunge asks for that.
-func TestDropExpunges(t *testing.T) {
-	x := open(t, settings(t))
-	must(t, x.Apply(t.Context(), part(1), batch(0, "zebraquux heron", "heron")))
-	must(t, x.Apply(t.Context(), part(2), batch(0, "egret")))
-	must(t, x.Drop(t.Context(), part(1)))
-	if got := find(t, x, part(2), "egret"); got != "a" {
-		t.Errorf("the other partition: found %q", got)
-	}
-	if got := find(t, x, part(1), "heron"); got != "" {
-		t.Errorf("found %q after Drop", got)
 	}
 }

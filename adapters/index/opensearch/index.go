@@ -46,6 +46,8 @@ type Index struct {
 		fields map[int]bool // dimensions that the mapping has a field for
 	}
 
+	expunging expunging
+
 	mu       sync.Mutex
 	locks    map[int64]*partitionLock // by generation
 	seen     map[int64]bool           // generations that the index has had something of
@@ -121,9 +123,11 @@ func newIndex(c Config, o Options) (*Index, error) {
 	x := &Index{cfg: c, log: o.Log, http: transport, alias: c.IndexPrefix + "-chunks", me: rand.Text(), analyzer: a,
 		version: fmt.Sprintf("%d-%s-%g", format, a.Version(), c.Keyword.B),
 		locks:   map[int64]*partitionLock{}, seen: map[int64]bool{}, swept: map[int64]int64{}}
+	x.expunging.life, x.expunging.stop = context.WithCancel(context.Background())
 	x.client, err = client.NewClient(client.Config{Addresses: c.Hosts, Username: c.Username, Password: c.Password.Reveal(),
 		Transport: transport, HealthCheckMaxRetries: -1})
 	if err != nil {
+		x.expunging.stop()
 		return nil, fmt.Errorf("opensearch: %w", err)
 	}
 	return x, nil
@@ -139,6 +143,7 @@ func (x *Index) MayLag() bool { return x.cfg.OnOutage == CatchUp }
 
 // Close ends the connections.
 func (x *Index) Close() error {
+	x.expunging.end()
 	err := x.client.Close()
 	x.http.CloseIdleConnections()
 	return err

@@ -6,11 +6,13 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/index/indextest/collection"
+	"github.com/mnemehq/mneme/adapters/index/opensearch/opensearchtest"
 )
 
 // Keyword search ranks nearly as the embedded index does: the words and the statistics are the
 // same, weights have nine bits, and long chunks are marked down by a power of their length.
 func TestKeywordQuality(t *testing.T) {
+	opensearchtest.Part(t)
 	x := open(t, settings(t))
 	e, err := embedded.Open(embedded.Default(), t.TempDir(), slog.New(slog.DiscardHandler))
 	if err != nil {

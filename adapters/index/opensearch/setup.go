@@ -140,7 +140,7 @@ func (x *Index) create(ctx context.Context) error {
 				"replication.type":    "DOCUMENT",
 				"translog.durability": "request",
 				"knn":                 true,
-				// What is deleted is to leave the disk when it is asked to.
+				// What is deleted is to leave the disk when it is asked to, see expunge.
 				"merge.policy.expunge_deletes_allowed": 0,
 			}},
 		}}, nil)
@@ -345,10 +345,13 @@ func (x *Index) retain(ctx context.Context, live []int64) error {
 			return err
 		}
 	}
-	if len(have) == 0 {
-		return nil
+	x.expunging.Lock()
+	begun := x.expunging.begun
+	x.expunging.Unlock()
+	if len(have) > 0 || !begun { // of the life before, too
+		x.expunge()
 	}
-	return x.expunge(ctx)
+	return nil
 }
 
 // partitions lists the names of all partitions that the index has something of.
