@@ -78,9 +78,10 @@
 //
 // # What is erased
 //
-// Drop deletes the chunks and, with expunge, has the segments rewritten that hold some. The
-// translog and the history for copies that lag may hold them until OpenSearch trims these, by
-// itself; snapshots of the cluster hold them until they are deleted. Nothing needs such
+// Drop deletes the chunks. OpenSearch keeps them on the disks of all copies until each has said,
+// every 30 seconds, that it needs none of them to catch up; with expunge, segments are then
+// rewritten in the background. Until then, and while a copy is away, the disks hold them.
+// Snapshots of the cluster do until they are deleted. Nothing needs such
 // snapshots: leave the index out of them.
 //
 // # When the cluster is away
