@@ -73,10 +73,13 @@ func examples() map[string][]op.Example {
 				"passages": [], "omitted": 0, "degraded": []
 			}`},
 			{Name: "with-passages", Summary: "With what documents say, for a key that names a namespace",
-				Body: `{"endUserId": "ada@example.com", "query": "Can I eat the cake?", "maxTokens": 500, "limit": 1, "passages": 1}`,
+				Body: `{
+				"endUserId": "ada@example.com", "query": "Can I eat the cake?", "maxTokens": 500, "limit": 1, "passages": 1
+			}`,
 				Answer: `{
 				"success": true,
-				"context": "Remembered, most relevant first:\n[1] 2026-11-21: I am allergic to peanuts.\nFrom documents, most relevant first:\n[2] Menu: The cake contains peanuts.",
+				"context": "` + "Remembered, most relevant first:\\n[1] 2026-11-21: I am allergic to peanuts.\\n" +
+					`From documents, most relevant first:\n[2] Menu: The cake contains peanuts.",
 				"tokens": 36, "tokenizer": "e5-small-v2",
 				"citations": [
 					{
@@ -85,7 +88,10 @@ func examples() map[string][]op.Example {
 					}
 				],
 				"passages": [
-					{"marker": 2, "namespace": "menus", "documentId": "autumn", "title": "Menu", "start": 120, "end": 146, "score": 0.0328}
+					{
+						"marker": 2, "namespace": "menus", "documentId": "autumn", "title": "Menu", "start": 120, "end": 146,
+						"score": 0.0328
+					}
 				],
 				"omitted": 0, "degraded": []
 			}`},

@@ -172,7 +172,8 @@ func TestContextKeepsToItsBudgetWhateverTheTokenizer(t *testing.T) {
 func TestContextQuotesPassages(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	menu := memory.Passage{Namespace: "menus", DocumentID: "autumn", Title: " Autumn\nmenu ", Heading: "Cakes", Text: "Carrot cake\nhas nuts.",
+	menu := memory.Passage{Namespace: "menus", DocumentID: "autumn", Title: " Autumn\nmenu ", Heading: "Cakes",
+		Text:  "Carrot cake\nhas nuts.",
 		Start: 40, End: 61, Page: 2, Score: .03}
 	found := []memory.Passage{menu, {Namespace: "menus", DocumentID: "winter", Heading: "winter", Text: "No cake at all."}}
 	missing := []retrieve.Degraded{{Part: "vector", Reason: "unavailable"}}
@@ -204,8 +205,8 @@ func TestContextQuotesPassages(t *testing.T) {
 		!strings.HasSuffix(text, "\nFrom documents, most relevant first:\n[2] Autumn menu > Cakes: Carrot cake\n  has nuts.") {
 		t.Errorf("both: %q", text)
 	}
-	if len(passages) != 1 || !reflect.DeepEqual(passages[0], coretest.Object{"marker": 2.0, "namespace": "menus", "documentId": "autumn",
-		"title": " Autumn\nmenu ", "start": 40.0, "end": 61.0, "page": 2.0, "score": .03}) {
+	if len(passages) != 1 || !reflect.DeepEqual(passages[0], coretest.Object{"marker": 2.0, "namespace": "menus",
+		"documentId": "autumn", "title": " Autumn\nmenu ", "start": 40.0, "end": 61.0, "page": 2.0, "score": .03}) {
 		t.Errorf("passages %v", passages)
 	}
 	if d := coretest.Column(got.List("degraded"), "part"); !slices.Equal(d, []string{"rerank", "vector"}) {

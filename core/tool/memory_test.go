@@ -50,7 +50,10 @@ func (b *bench) forget(u tool.User, args object) *coretest.Reply {
 // A conversation is remembered once, found for a message, and forgotten by id.
 func TestAConversation(t *testing.T) {
 	b, ann := talk(t), tool.User{Pinned: "ann"}
-	messages := []object{{"id": "m1", "role": "user", "content": "I drink green tea."}, {"role": "assistant", "content": "Noted."}}
+	messages := []object{
+		{"id": "m1", "role": "user", "content": "I drink green tea."},
+		{"role": "assistant", "content": "Noted."},
+	}
 	first := b.remember(ann, object{"conversation": "c", "messages": messages}).OK().List("results")
 	again := b.remember(ann, object{"conversation": "c", "messages": messages}).OK().List("results")
 	if !slices.Equal(coretest.Column(first, "outcome"), []string{"created", "created"}) ||
@@ -61,7 +64,8 @@ func TestAConversation(t *testing.T) {
 	id := coretest.Column(first, "id")[0]
 	got := b.context(ann, object{"message": "green tea", "conversation": "c"}).OK()
 	if cited := got.List("citations"); len(cited) != 2 || cited[0]["kind"] != "memory" ||
-		!slices.Contains(coretest.Column(cited, "id"), id) || !strings.Contains(got.JSON["context"].(string), "I drink green tea.") ||
+		!slices.Contains(coretest.Column(cited, "id"), id) ||
+		!strings.Contains(got.JSON["context"].(string), "I drink green tea.") ||
 		got.Number("omitted") != 0 || slices.Contains(coretest.Column(got.List("degraded"), "part"), "vector") {
 		t.Errorf("%s", got.Body)
 	}

@@ -41,7 +41,8 @@ func Operations() []op.Op[*Service] {
 	naming := []fault.Code{fault.InvalidRequest, fault.InvalidJSON, fault.InvalidNamespace, fault.NamespaceNotFound}
 	with := func(more ...fault.Code) []fault.Code { return append(more, naming...) }
 	user := func(more ...fault.Code) []fault.Code {
-		return append(more, fault.InvalidRequest, fault.InvalidJSON, fault.InvalidEndUserID, fault.InsufficientScope, fault.Forbidden)
+		return append(more, fault.InvalidRequest, fault.InvalidJSON, fault.InvalidEndUserID, fault.InsufficientScope,
+			fault.Forbidden)
 	}
 	return []op.Op[*Service]{
 		op.Define(op.Spec{Name: "tools.search", Class: op.Read, Timeout: Timeout, TimeoutClass: op.OwnTimeout, BodyOptional: true,

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,6 +80,24 @@ func (keys) Verify(_ context.Context, bearer string, _ op.Family) (ident.Princip
 	switch bearer {
 	case "good":
 		return ident.Principal{KeyID: "k", Org: "o"}, nil
+	case "limited":
+		return ident.Principal{KeyID: "k", Org: "o", Namespace: "docs"}, nil
+	case "reader":
+		return ident.Principal{KeyID: "k", Org: "o", ReadOnly: true}, nil
+	case "app", "app-reader", "app-writer", "app-none", "person":
+		p := ident.Principal{KeyID: "k", Org: "o", Kind: ident.Integration,
+			Scopes: []ident.Scope{ident.MemoriesRead, ident.MemoriesWrite}}
+		switch bearer {
+		case "app-reader":
+			p.Scopes = p.Scopes[:1]
+		case "app-writer":
+			p.Scopes = p.Scopes[1:]
+		case "app-none":
+			p.Scopes = []ident.Scope{ident.StatusRead}
+		case "person":
+			p.Kind, p.EndUser = ident.Personal, "ann"
+		}
+		return p, nil
 	case "suspended":
 		return ident.Principal{}, fault.New(fault.Forbidden, "the organization is suspended")
 	case "unlucky":
@@ -175,7 +194,19 @@ type answer struct {
 
 func (s *site) post(body string, headers ...string) answer {
 	s.t.Helper()
-	req, err := http.NewRequest("POST", s.url+"/mcp", strings.NewReader(body))
+	return (&site{t: s.t, url: s.url + "/mcp"}).postTo(body, headers...)
+}
+
+// postTo posts to the site's URL as it stands.
+func (s *site) postTo(body string, headers ...string) answer {
+	s.t.Helper()
+	return s.send("POST", body, headers...)
+}
+
+// send sends a request to the site's URL with headers in pairs; an empty one is left out.
+func (s *site) send(method, body string, headers ...string) answer {
+	s.t.Helper()
+	req, err := http.NewRequest(method, s.url, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -184,7 +215,14 @@ func (s *site) post(body string, headers ...string) answer {
 		req.Header.Set(k, v)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
+		switch name, value := headers[i], headers[i+1]; {
+		case name == "Host":
+			req.Host = value
+		case value == "":
+			req.Header.Del(name)
+		default:
+			req.Header.Set(name, value)
+		}
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -244,6 +282,94 @@ func TestSchemas(t *testing.T) {
 		`"additionalProperties":false,"type":"object","required":["text"]}`
 	if !strings.Contains(a.body, want) || strings.Count(a.body, `"inputSchema"`) != 1 {
 		t.Errorf("the list: %s", a.body)
+	}
+}
+
+// about is a service with tools of both families.
+type about struct{}
+
+type aboutUser struct {
+	EndUserID string `json:"end_user_id,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+}
+
+func (*about) Do(context.Context, aboutUser) (heard, error) { return heard{}, nil }
+
+// Each kind of caller sees the tools of its family that it may call, and no argument that its
+// connection or key has answered.
+func TestToolsByCaller(t *testing.T) {
+	set := &op.Set{Chain: middleware.Chain(middleware.Options{Keys: keys{}})}
+	var all []op.Op[*about]
+	for name, s := range map[string]op.Spec{
+		"find": {Family: op.Namespace}, "save": {Family: op.Namespace, Mutates: true},
+		"recall": {Family: op.Memory}, "remember": {Family: op.Memory, Mutates: true},
+	} {
+		s.Name, s.Tool = "tools."+name, &op.Tool{Name: name, Title: name}
+		all = append(all, op.Define(s, (*about).Do))
+	}
+	op.Mount(set, &about{}, all)
+	s := serve(t, &echo{}, func(o *mcp.Options) { o.Set = set })
+	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	for _, c := range []struct {
+		bearer, query string
+		tools         string
+		arguments     string // of each, in the schema, with * when it is required
+	}{
+		{"good", "", "find save", "namespace end_user_id*"},
+		{"good", "?namespace=n", "find save", ""},
+		{"good", "?endUserId=ann", "find save", "namespace end_user_id*"},
+		{"limited", "", "find save", ""},
+		{"reader", "", "find", "namespace end_user_id*"},
+		{"app", "", "recall remember", "namespace end_user_id*"},
+		{"app", "?endUserId=ann", "recall remember", ""},
+		{"app", "?namespace=n", "recall remember", "namespace end_user_id*"},
+		{"app-reader", "", "recall", "namespace end_user_id*"},
+		{"app-writer", "", "remember", "namespace end_user_id*"},
+		{"app-none", "", "", ""},
+		{"person", "", "recall remember", ""},
+	} {
+		at := &site{t: t, url: s.url + "/mcp" + c.query}
+		a := at.postTo(list, "Authorization", "Bearer "+c.bearer)
+		var got struct {
+			Result struct {
+				Tools []struct {
+					Name        string
+					InputSchema struct {
+						Properties map[string]any
+						Required   []string
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+			t.Fatalf("%s: %s", c.bearer, a.body)
+		}
+		var names []string
+		for _, tool := range got.Result.Tools {
+			names = append(names, tool.Name)
+			var args []string
+			for _, arg := range []string{"namespace", "end_user_id"} {
+				if _, ok := tool.InputSchema.Properties[arg]; !ok {
+					continue
+				}
+				if slices.Contains(tool.InputSchema.Required, arg) {
+					arg += "*"
+				}
+				args = append(args, arg)
+			}
+			if strings.Join(args, " ") != c.arguments {
+				t.Errorf("%s%s: %s takes %v, want %s", c.bearer, c.query, tool.Name, args, c.arguments)
+			}
+		}
+		if strings.Join(names, " ") != c.tools {
+			t.Errorf("%s%s: tools %v, want %s", c.bearer, c.query, names, c.tools)
+		}
+		hello := at.postTo(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
+			`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, "Authorization", "Bearer "+c.bearer)
+		memory := strings.HasPrefix(c.bearer, "app") || c.bearer == "person"
+		if strings.Contains(hello.body, "Mneme remembers") != memory || strings.Contains(hello.body, "Mneme keeps") == memory {
+			t.Errorf("%s is told %s", c.bearer, hello.body)
+		}
 	}
 }
 

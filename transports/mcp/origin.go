@@ -76,7 +76,7 @@ func (h *Handler) preflight(x *exchange) bool {
 	head.Set("Access-Control-Allow-Methods", http.MethodPost)
 	head.Set("Access-Control-Allow-Headers",
 		"Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, "+
-			"Last-Event-Id, X-Mneme-Namespace, X-Request-Id, X-Timeout-Ms, Traceparent")
+			"Last-Event-Id, X-Mneme-Namespace, X-Mneme-End-User, X-Request-Id, X-Timeout-Ms, Traceparent")
 	head.Set("Access-Control-Max-Age", "600")
 	x.w.WriteHeader(http.StatusNoContent)
 	return true

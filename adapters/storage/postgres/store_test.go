@@ -31,7 +31,7 @@ func config(t testing.TB, change func(*postgres.Config)) postgres.Config {
 	t.Helper()
 	c := postgres.Default()
 	if change == nil {
-		c.DSN = registry.Secret(server.Copy(t, migrate))
+		c.DSN = registry.Secret(server.Copy(t, "migrated", migrate(c)))
 		return c
 	}
 	c.DSN = registry.Secret(server.Database(t))
@@ -39,15 +39,16 @@ func config(t testing.TB, change func(*postgres.Config)) postgres.Config {
 	return c
 }
 
-// migrate makes the schema in an empty database.
-func migrate(dsn string) error {
-	c := postgres.Default()
-	c.DSN = registry.Secret(dsn)
-	s, err := postgres.Open(context.Background(), c, postgres.Options{})
-	if err != nil {
-		return err
+// migrate makes a configuration's schema in an empty database.
+func migrate(c postgres.Config) func(dsn string) error {
+	return func(dsn string) error {
+		c.DSN = registry.Secret(dsn)
+		s, err := postgres.Open(context.Background(), c, postgres.Options{})
+		if err != nil {
+			return err
+		}
+		return s.Close()
 	}
-	return s.Close()
 }
 
 func openConfig(t testing.TB, c postgres.Config) *postgres.Store {
@@ -70,7 +71,11 @@ func TestContract(t *testing.T) {
 
 // Behind a pooler nothing may depend on the session.
 func TestContractWithPooler(t *testing.T) {
+	c := postgres.Default()
+	c.Pooler, c.Schema = true, "mneme"
 	storetest.Run(t, func(t *testing.T) port.DocumentStore {
-		return open(t, func(c *postgres.Config) { c.Pooler, c.Schema = true, "mneme" })
+		c := c
+		c.DSN = registry.Secret(server.Copy(t, "pooler", migrate(c)))
+		return openConfig(t, c)
 	})
 }

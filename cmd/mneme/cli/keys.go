@@ -167,7 +167,8 @@ Scopes of an integration key (--scopes):
 	f.StringVar(&in.Name, "name", "", "a name for the list of keys")
 	f.DurationVar(&expires, "expires", 0, "end the key after this time, e.g. 720h")
 	f.BoolVar(&in.ReadOnly, "read-only", false, "refuse whatever changes data (service, admin)")
-	f.StringVar(&in.Namespace, "namespace", "", "limit the key to this namespace, which is then its default (service), or let blocks of context have passages of it (integration, personal)")
+	f.StringVar(&in.Namespace, "namespace", "", "limit the key to this namespace, which is then its default (service), "+
+		"or let blocks of context have passages of it (integration, personal)")
 	f.StringVar(&in.DefaultNamespace, "default-namespace", "", "namespace of calls that name none (service)")
 	f.StringVar(&in.Source, "source", "", "limit the key to this source, by id, for a process that pushes its items (service)")
 	f.StringVar(&in.Integration, "integration", "", "name or id of the integration (integration, personal)")

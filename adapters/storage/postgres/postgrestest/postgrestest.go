@@ -30,9 +30,15 @@ type Server struct {
 	failed  error
 	stop    func()
 
-	once     sync.Once
-	template string // the database that prepare has filled
-	prepared error
+	mu        sync.Mutex
+	templates map[string]*template // by what Copy calls them
+}
+
+// template is a database that others begin as.
+type template struct {
+	once sync.Once
+	name string
+	err  error
 }
 
 // Start starts a server for the tests of a package, to be used in TestMain; Stop
@@ -57,8 +63,8 @@ func Start() *Server {
 
 // Stop ends the server and removes what it kept.
 func (s *Server) Stop() {
-	if s.template != "" && s.prepared == nil {
-		_ = run(s.dsn, "DROP DATABASE IF EXISTS "+s.template+" WITH (FORCE)") // of a server that goes on
+	for _, made := range s.templates {
+		_ = run(s.dsn, "DROP DATABASE IF EXISTS "+made.name+" WITH (FORCE)") // of a server that goes on
 	}
 	s.stop()
 }
@@ -87,21 +93,30 @@ func (s *Server) Database(t testing.TB) string {
 }
 
 // Copy is Database, of a database that begins as prepare has left it. Copying the files
-// of a schema takes a seventh of the processor time of making it. prepare is called once a
-// server, so all calls must mean the same by it, and it may leave no connection behind.
-func (s *Server) Copy(t testing.TB, prepare func(dsn string) error) string {
+// of a schema takes a seventh of the processor time of making it. prepare is called once for
+// each kind, so all calls with one must mean the same by it, and it may leave no connection
+// behind.
+func (s *Server) Copy(t testing.TB, kind string, prepare func(dsn string) error) string {
 	t.Helper()
 	dsn := s.DSN(t)
-	s.once.Do(func() {
-		s.template = s.name()
-		if s.prepared = run(dsn, "CREATE DATABASE "+s.template+" TEMPLATE template0"); s.prepared == nil {
-			s.prepared = prepare(named(dsn, s.template))
+	s.mu.Lock()
+	if s.templates[kind] == nil {
+		if s.templates == nil {
+			s.templates = map[string]*template{}
+		}
+		s.templates[kind] = &template{name: s.name()}
+	}
+	from := s.templates[kind]
+	s.mu.Unlock()
+	from.once.Do(func() {
+		if from.err = run(dsn, "CREATE DATABASE "+from.name+" TEMPLATE template0"); from.err == nil {
+			from.err = prepare(named(dsn, from.name))
 		}
 	})
-	if s.prepared != nil {
-		t.Fatalf("prepare a database: %v", s.prepared)
+	if from.err != nil {
+		t.Fatalf("prepare a database: %v", from.err)
 	}
-	return s.database(t, s.template+" STRATEGY FILE_COPY")
+	return s.database(t, from.name+" STRATEGY FILE_COPY")
 }
 
 func (s *Server) database(t testing.TB, template string) string {

@@ -287,7 +287,7 @@ func dsn(t testing.TB, dir string) string {
 	file := filepath.Join(dir, "dsn")
 	kept, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		kept = []byte(database.Copy(t, migrate))
+		kept = []byte(database.Copy(t, "migrated", migrate))
 		if err = os.MkdirAll(dir, 0o700); err == nil {
 			err = os.WriteFile(file, kept, 0o600)
 		}

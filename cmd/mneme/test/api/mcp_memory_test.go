@@ -50,7 +50,9 @@ func TestMCPMemory(t *testing.T) {
 			}
 		}
 		c := app.mcp(newest, "?endUserId=ann")
-		said := object{"conversation": "chat", "messages": []object{{"id": "1", "role": "user", "content": "I can't eat walnuts."}}}
+		said := object{"conversation": "chat", "messages": []object{
+			{"id": "1", "role": "user", "content": "I can't eat walnuts."},
+		}}
 		if got := c.call("remember", said)["results"].([]any); got[0].(object)["outcome"] != "created" {
 			t.Errorf("remembered %v", got)
 		}
@@ -63,7 +65,8 @@ func TestMCPMemory(t *testing.T) {
 			strings.Contains(text, "secret") || len(cited) != 2 || cited[1].(object)["id"] != "menus/autumn" {
 			t.Errorf("context %v", got)
 		}
-		if got := app.mcp(newest, "?endUserId=ben").call("context", object{"message": "walnuts"}); strings.Contains(got["context"].(string), "eat") {
+		got = app.mcp(newest, "?endUserId=ben").call("context", object{"message": "walnuts"})
+		if strings.Contains(got["context"].(string), "eat") {
 			t.Errorf("another user's context %v", got)
 		}
 		if got := root.integration("stranger", nil).mcp(newest, "?endUserId=ann").call("context",

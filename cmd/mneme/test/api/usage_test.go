@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mnemehq/mneme/adapters/coretest"
 	"github.com/mnemehq/mneme/core/ident"
@@ -91,6 +92,7 @@ func TestUsage(t *testing.T) {
 		admin.do("DELETE", "/admin/v1/organizations/acme?name=acme", nil)
 		id := fmt.Sprint(kept[0]["organization_id"])
 		for admin.do("DELETE", "/admin/v1/organizations/"+id+"?name=acme", nil).status == 202 {
+			time.Sleep(20 * time.Millisecond)
 		}
 		if left := string(admin.get("/admin/v1/usage.csv").ok().body); strings.Contains(left, id) {
 			t.Errorf("usage of a deleted organization: %s", left)

@@ -17,17 +17,20 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	EventuallySees(t, what, func() (bool, string) { return holds(), "" })
 }
 
-// EventuallySees is Eventually of a condition that says what it has seen instead.
+// EventuallySees is Eventually of a condition that says what it has seen instead. The longer
+// it waits the less often it looks: most looks are calls, which slow down what they wait for.
 func EventuallySees(t testing.TB, what string, holds func() (ok bool, seen string)) {
 	t.Helper()
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	for began := time.Now(); ; {
 		ok, seen := holds()
 		if ok {
 			return
 		}
-		if time.Since(began) > Patience {
+		waited := time.Since(began)
+		if waited > Patience {
 			t.Fatalf("%s: not within %s; %s", what, Patience, seen)
 		}
+		time.Sleep(min(max(waited/10, 5*time.Millisecond), 100*time.Millisecond))
 	}
 }
 

@@ -28,8 +28,8 @@ func TestSuites(t *testing.T) {
 	ready(t)
 	for _, s := range suites {
 		t.Run(s.name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", "-timeout=20m", "-run="+s.run,
-				"github.com/mnemehq/mneme/cmd/mneme/test/"+s.pkg)
+			cmd := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-v", "-timeout=20m",
+				"-run="+s.run, "github.com/mnemehq/mneme/cmd/mneme/test/"+s.pkg)
 			cmd.Env = append(os.Environ(), s.env)
 			r := harness.Run(t, cmd)
 			if ran := strings.Count(r.Stdout, "--- PASS"); r.Code != 0 || ran < s.passes {
