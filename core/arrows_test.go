@@ -252,7 +252,8 @@ var rules = []rule{
 	adapter("index",
 		"core/filter", "core/simd", "adapters/disk", "adapters/postgres", "github.com/jackc/pgx",
 		"github.com/RoaringBitmap/roaring",
-		"github.com/edsrzf/mmap-go", "github.com/meilisearch/meilisearch-go", "golang.org/x/sync"),
+		"github.com/edsrzf/mmap-go", "github.com/meilisearch/meilisearch-go", "github.com/opensearch-project/opensearch-go",
+		"golang.org/x/sync"),
 	{
 		folder: "adapters/index/analysis",
 		bare:   true,

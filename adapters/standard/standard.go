@@ -15,6 +15,7 @@ import (
 	"github.com/mnemehq/mneme/adapters/extract/text"
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
+	"github.com/mnemehq/mneme/adapters/index/opensearch"
 	indexpostgres "github.com/mnemehq/mneme/adapters/index/postgres"
 	"github.com/mnemehq/mneme/adapters/limit/off"
 	"github.com/mnemehq/mneme/adapters/limit/redis"
@@ -47,6 +48,7 @@ func Register(r *registry.Registry) {
 	embedded.Register(r)
 	meilisearch.Register(r)
 	indexpostgres.Register(r)
+	opensearch.Register(r)
 	wasm.Register(r)
 	openai.Register(r)
 	process.Register(r)

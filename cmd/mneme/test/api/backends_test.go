@@ -3,6 +3,7 @@ package api_test
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +21,8 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/index/embedded"
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
+	"github.com/mnemehq/mneme/adapters/index/opensearch"
+	"github.com/mnemehq/mneme/adapters/index/opensearch/opensearchtest"
 	indexpostgres "github.com/mnemehq/mneme/adapters/index/postgres"
 	"github.com/mnemehq/mneme/adapters/standard"
 	storepostgres "github.com/mnemehq/mneme/adapters/storage/postgres"
@@ -51,6 +56,7 @@ func (b backend) keywordKind() string {
 // models that they compile.
 var (
 	database *postgrestest.Server
+	cluster  = opensearchtest.New()
 	cache    string
 )
 
@@ -62,6 +68,7 @@ func TestMain(m *testing.M) {
 	database = postgrestest.Start()
 	code := m.Run()
 	database.Stop()
+	cluster.Stop()
 	_ = os.RemoveAll(cache) // the operating system's folder for such things
 	os.Exit(code)
 }
@@ -73,9 +80,16 @@ var (
 	replicated = backend{name: "postgres+embedded", file: "replicas.yaml"}
 )
 
+// distributed is the set over a cluster, which takes the place of all sets where the
+// environment asks for it: the tests over it alone take as long as those over the others.
+var distributed = backend{name: "postgres+opensearch", file: "distributed.yaml"}
+
 // backends lists the sets that tests of what an index answers run over: each store and each
 // index of configs/examples, read as a server reads them.
 func backends() []backend {
+	if opensearchtest.Whole() {
+		return []backend{distributed}
+	}
 	all := []backend{laptop}
 	if !testing.Short() { // the stores' own suite runs under the race detector, too
 		all = append(all, backend{name: "postgres+postgres", file: "postgres.yaml"},
@@ -128,6 +142,12 @@ func sequential(t *testing.T) {
 func over(t *testing.T, test func(t *testing.T, b backend), sets ...backend) {
 	t.Helper()
 	t.Parallel()
+	if opensearchtest.Whole() {
+		if !slices.ContainsFunc(sets, func(b backend) bool { return b.name == distributed.name }) {
+			t.Skip("LEFT OUT: it says nothing of an index")
+		}
+		sets = []backend{distributed}
+	}
 	for _, b := range sets {
 		t.Run(b.name, func(t *testing.T) { test(t, b) })
 	}
@@ -151,6 +171,10 @@ func (b backend) configured(t testing.TB, r *registry.Registry, dir string) *con
 				return cmp.Or(searchConfig(t, dir).APIKey.Reveal(), "none"), true
 			case "MNEME_MEILISEARCH_PREFIX":
 				return searchConfig(t, dir).IndexPrefix, true
+			case "MNEME_OPENSEARCH_URL":
+				return cluster.URL(t), true
+			case "MNEME_OPENSEARCH_PREFIX":
+				return clusterPrefix(t, dir), true
 			}
 			return "", false
 		}})
@@ -166,6 +190,9 @@ func (b backend) configured(t testing.TB, r *registry.Registry, dir string) *con
 			index.FlushChunks = 64 // small, so that segments and merges take part
 		case *indexpostgres.Config:
 			index.MaxConnections = 8 // of many servers at once
+		case *opensearch.Config:
+			index.Shards, index.Replicas = 1, 0 // one node holds a thousand
+			index.Timeout = time.Minute         // of many servers at once
 		}
 	}
 	if b.change != nil {
@@ -229,6 +256,8 @@ func (b backend) forget(t testing.TB, dir string) {
 			forgetIndexPostgres(t, c)
 		case *meilisearch.Config:
 			forgetMeilisearch(t, c)
+		case *opensearch.Config:
+			cluster.Delete(t, c.IndexPrefix)
 		}
 	}
 }
@@ -245,6 +274,8 @@ func (b backend) traces(t testing.TB, dir, marker string) (found []string) {
 			found = append(found, tracesIndexPostgres(t, c, marker)...)
 		case *meilisearch.Config:
 			found = append(found, tracesMeilisearch(t, c, marker)...)
+		case *opensearch.Config:
+			found = append(found, cluster.Traces(t, c.IndexPrefix, marker)...)
 		}
 	}
 	return found
@@ -265,6 +296,18 @@ func dsn(t testing.TB, dir string) string {
 		t.Fatal(err)
 	}
 	return string(kept)
+}
+
+// clusterPrefixes are the names of the indexes of folders, which go with the test.
+var clusterPrefixes sync.Map // string to string
+
+func clusterPrefix(t testing.TB, dir string) string {
+	t.Helper()
+	prefix, was := clusterPrefixes.LoadOrStore(dir, "api"+strings.ToLower(rand.Text()))
+	if !was {
+		t.Cleanup(func() { cluster.Delete(t, prefix.(string)) })
+	}
+	return prefix.(string)
 }
 
 // migrate makes the store's schema in an empty database.

@@ -27,6 +27,7 @@ import (
 
 	"github.com/mnemehq/mneme/adapters/index/meilisearch"
 	"github.com/mnemehq/mneme/adapters/index/meilisearch/meilisearchtest"
+	"github.com/mnemehq/mneme/adapters/index/opensearch/opensearchtest"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
@@ -35,12 +36,15 @@ type set struct {
 	name     string
 	replicas int
 	sqlite   bool
-	index    string             // "": in the processes; postgres: all of it; meilisearch: that of keywords
+	index    string             // "": in the processes; postgres, opensearch: all of it; meilisearch: that of keywords
 	outage   meilisearch.Outage // what becomes of writes without Meilisearch
 }
 
 // sets are those that the story of TestSets is told of.
 func sets(short bool) []set {
+	if opensearchtest.Whole() {
+		return []set{{name: "postgres+opensearch", replicas: 3, index: "opensearch"}}
+	}
 	all := []set{
 		{name: "postgres+meilisearch, catch_up", replicas: 3, index: "meilisearch", outage: meilisearch.CatchUp},
 		{name: "postgres+embedded", replicas: 3},
@@ -78,6 +82,15 @@ func (f *fleet) backends() string {
 		keyword = fmt.Sprintf("{meilisearch: {url: %q, api_key: %q, index_prefix: %q, on_outage: %s, timeout: 5s, "+
 			"task_timeout: 20s}}", m.gate.through(m.url), m.key, m.prefix, f.set.outage)
 		f.index = m
+	case "opensearch":
+		x := newOpenSearchIndex(f.t)
+		var hosts []string
+		for i, g := range x.gates {
+			hosts = append(hosts, strconv.Quote(g.through(x.URLs(f.t)[i])))
+		}
+		keyword = fmt.Sprintf("{opensearch: {hosts: [%s], index_prefix: %s, shards: 3, replicas: 1, timeout: 5s, "+
+			"write_timeout: 20s}}", strings.Join(hosts, ", "), x.prefix)
+		f.index, others = x, keyword
 	}
 	fmt.Fprintf(&b, "keyword: %s\nvector: %s\nsparse: %s\n", keyword, others, others)
 	return b.String()
@@ -330,6 +343,60 @@ func (m *meilisearchIndex) traces(word string) (found []string) {
 		}
 	}
 	return found
+}
+
+// openSearchIndex is the index in a cluster of three nodes.
+type openSearchIndex struct {
+	*opensearchtest.Server
+	t      testing.TB
+	prefix string
+	gates  []*gate // to each node
+}
+
+func newOpenSearchIndex(t testing.TB) *openSearchIndex {
+	t.Helper()
+	x := &openSearchIndex{opensearchtest.Cluster(3), t, "replicas-" + strings.ToLower(rand.Text()), nil}
+	t.Cleanup(x.Stop)
+	for _, address := range x.URLs(t) {
+		x.gates = append(x.gates, newGate(t, hostOf(t, address)))
+	}
+	return x
+}
+
+func (x *openSearchIndex) cut() {
+	for _, g := range x.gates {
+		g.cut()
+	}
+}
+
+func (x *openSearchIndex) mend() {
+	for _, g := range x.gates {
+		g.mend()
+	}
+}
+
+func (x *openSearchIndex) lose() { x.Delete(x.t, x.prefix) }
+
+func (x *openSearchIndex) chunks() int {
+	var r struct{ Count int }
+	x.Send(x.t, "POST", "/"+x.prefix+"-chunks/_refresh", "")
+	answer := x.Send(x.t, "POST", "/"+x.prefix+"-chunks/_count", `{"query": {"exists": {"field": "a"}}}`)
+	if err := json.Unmarshal([]byte(answer), &r); err != nil {
+		x.t.Fatal(err)
+	}
+	return r.Count
+}
+
+func (x *openSearchIndex) traces(word string) []string { return x.Traces(x.t, x.prefix, word) }
+
+// whole waits until every shard has its copy on another node.
+func (x *openSearchIndex) whole() {
+	for range 30 {
+		if x.Send(x.t, "GET", "/_cluster/health?wait_for_status=green&timeout=10s", "") != "" {
+			return
+		}
+	}
+	x.t.Fatal("the cluster is not green again")
 }
 
 // leftovers lists what holds a word: files of the replicas' folders, and parts of

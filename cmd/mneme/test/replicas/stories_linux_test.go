@@ -17,6 +17,7 @@ import (
 // figures are what a story has measured beside what the fleet and the load count.
 type figures struct {
 	revoked, back, indexed, whole, rebuilt time.Duration
+	node, nodes                            time.Duration // opensearch
 }
 
 // TestSets tells the same story over each set of backends: three processes, or
@@ -53,16 +54,21 @@ func TestSets(t *testing.T) {
 			if f.index != nil {
 				m.indexed, m.whole = l.withoutIndex()
 			}
+			if x, ok := f.index.(*openSearchIndex); ok {
+				m.node, m.nodes = l.withoutNodes(x)
+			}
 			m.rebuilt = l.withoutItsData()
 			l.end()
 			t.Logf("FIGURES %s: %d calls, %d answers of queries checked (%d partial), %d writes acknowledged, %d kills, "+
 				"%d end users erased (longest %v), %d namespaces made and deleted, %d answers of 503 with Retry-After; "+
 				"last call let through %v after its key was revoked; first write %v after the store's return, %v after "+
-				"the index's, whole answers everywhere %v after it; found again %v after the loss of the index",
+				"the index's, whole answers everywhere %v after it; found again %v after the loss of the index; "+
+				"of a cluster: first write %v after a node was killed, %v after two of three came back",
 				s.name, f.calls.Load(), l.answers.Load(), l.partial.Load(), l.acked.Load(), f.kills.Load(), len(l.kept),
 				time.Duration(l.erasing.Load()).Round(time.Millisecond),
 				l.scratch.Load(), f.refused.Load(), m.revoked.Round(time.Millisecond), m.back.Round(time.Millisecond),
-				m.indexed.Round(time.Millisecond), m.whole.Round(time.Millisecond), m.rebuilt.Round(time.Millisecond))
+				m.indexed.Round(time.Millisecond), m.whole.Round(time.Millisecond), m.rebuilt.Round(time.Millisecond),
+				m.node.Round(time.Millisecond), m.nodes.Round(time.Millisecond))
 		})
 	}
 }
@@ -212,6 +218,43 @@ func (l *load) withoutIndex() (back, whole time.Duration) {
 			object{"query": "ledger of barrels", "retrievers": retrievers, "strict": true})
 	}
 	return back, time.Since(began)
+}
+
+// withoutNodes kills each node of the index's cluster under load, one after the other, and
+// then two of three at once. It gives the longest time from a kill to the next acknowledged
+// write, and that from the return of the two.
+func (l *load) withoutNodes(x *openSearchIndex) (node, nodes time.Duration) {
+	f, w := l.f, l.idle()
+	for i := range x.gates {
+		x.whole()
+		x.Kill(f.t, i)
+		began := time.Now()
+		to := w.fresh()
+		w.write(to)
+		node = max(node, time.Since(began))
+		for id, v := range to {
+			w.shows(id, v)
+		}
+		time.Sleep(2 * time.Second)
+		x.Start(f.t, i)
+	}
+	x.whole()
+	refused := f.refused.Load()
+	x.Kill(f.t, 1)
+	x.Kill(f.t, 2)
+	for began := time.Now(); f.refused.Load() == refused; time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > 2*time.Minute {
+			f.t.Error("nobody noticed that two of three nodes are dead")
+			break
+		}
+	}
+	x.Start(f.t, 1)
+	x.Start(f.t, 2)
+	began := time.Now()
+	w.write(w.fresh())
+	nodes = time.Since(began)
+	x.whole()
+	return node, nodes
 }
 
 // withoutItsData loses what the index holds, under load. It gives the time until

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/mnemehq/mneme/adapters/index/meilisearch/meilisearchtest"
+	"github.com/mnemehq/mneme/adapters/index/opensearch/opensearchtest"
 	"github.com/mnemehq/mneme/adapters/storage/postgres/postgrestest"
 	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
@@ -70,13 +72,17 @@ var programs = map[string][]string{
 
 const root = "../../../.."
 
-var database *postgrestest.Server
+var (
+	database *postgrestest.Server
+	cluster  = opensearchtest.New()
+)
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	database = postgrestest.Start()
 	defer database.Stop()
+	defer cluster.Stop()
 	return harness.Main(m)
 }
 
@@ -87,9 +93,12 @@ func TestTours(t *testing.T) {
 	for _, name := range []string{"bash", "curl", "go", "git"} {
 		harness.Installed(t, name)
 	}
+	if opensearchtest.Whole() {
+		sets = []set{{"distributed.yaml", "postgres", "opensearch", "opensearch", "opensearch"}}
+	}
 	for i, s := range sets {
 		pages := maps.Clone(tours)
-		if i == 0 {
+		if i == 0 && !opensearchtest.Whole() {
 			maps.Copy(pages, once)
 		}
 		t.Run(strings.TrimSuffix(s.example, ".yaml"), func(t *testing.T) {
@@ -187,6 +196,11 @@ func (s set) shell(t *testing.T, script string) (out, log string) {
 	}
 	if s.keyword == "meilisearch" {
 		env = append(env, meilisearch(t)...)
+	}
+	if s.keyword == "opensearch" {
+		prefix := "tour" + strings.ToLower(rand.Text())
+		t.Cleanup(func() { cluster.Delete(t, prefix) })
+		env = append(env, "MNEME_OPENSEARCH_URL="+cluster.URL(t), "MNEME_OPENSEARCH_PREFIX="+prefix)
 	}
 	addr := harness.Address(t)
 	free := map[string]string{"8080": addr[strings.LastIndex(addr, ":")+1:]}
