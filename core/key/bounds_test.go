@@ -20,7 +20,8 @@ func TestBounds(t *testing.T) {
 	for i, r := range []ident.Rate{{}, {PerMinute: rate, Burst: rate}} {
 		issue(t, s, key.Issue{Limits: map[string]ident.Rate{"read": r}})
 		issue(t, s, key.Issue{Kind: ident.Integration, Integration: fmt.Sprintf("app-%d", i),
-			Quotas: &ident.Quotas{MemoriesPerEndUser: 1_000_000_000 * i, ReadRatePerMin: r.PerMinute, WriteRatePerMin: r.PerMinute}})
+			Quotas: &ident.Quotas{MemoriesPerEndUser: 1_000_000_000 * i, ReadRatePerMin: r.PerMinute,
+				WriteRatePerMin: r.PerMinute}})
 	}
 	for _, r := range []ident.Rate{{PerMinute: rate + 1}, {Burst: rate + 1}, {PerMinute: -1}, {Burst: -1}} {
 		_, err := s.Issue(t.Context(), key.Issue{Limits: map[string]ident.Rate{"read": r}})

@@ -65,7 +65,8 @@ func TestRefusalsAreLogged(t *testing.T) {
 	at.send("GET", "")
 	s.stop()
 	log := s.log.String()
-	for _, want := range []string{"level=INFO msg=\"request refused\"", "level=ERROR msg=\"request refused\"", "error=\"the store is gone\""} {
+	for _, want := range []string{`level=INFO msg="request refused"`, `level=ERROR msg="request refused"`,
+		`error="the store is gone"`} {
 		if strings.Count(log, want) != 1 {
 			t.Errorf("%q is there %d times: %s", want, strings.Count(log, want), log)
 		}
@@ -80,7 +81,8 @@ func TestBodies(t *testing.T) {
 			t.Errorf("%s: %d %s", media, a.status, a.body)
 		}
 	}
-	for _, media := range []string{"", "text/plain", "application/json; charset=latin1", "application/json; charset=utf-16", ";"} {
+	for _, media := range []string{"", "text/plain", "application/json; charset=latin1",
+		"application/json; charset=utf-16", ";"} {
 		s.postTo(ping, "Content-Type", media).is(t, media, 400, -32000, "application/json")
 	}
 	if a := s.postTo(ping, "Content-Encoding", "Identity"); a.status != 200 {
@@ -124,8 +126,8 @@ func TestBodies(t *testing.T) {
 // JSON-RPC that fits.
 func TestMessages(t *testing.T) {
 	s := serve(t, &echo{}, nil).at("/mcp")
-	for id, want := range map[string]string{`7`: `7`, `0`: `0`, `9`: `9`, `-1`: `-1`, `"x"`: `"x"`, `null`: `null`, `[1]`: `null`, `{}`: `null`,
-		`true`: `null`} {
+	for id, want := range map[string]string{`7`: `7`, `0`: `0`, `9`: `9`, `-1`: `-1`, `"x"`: `"x"`, `null`: `null`,
+		`[1]`: `null`, `{}`: `null`, `true`: `null`} {
 		a := s.postTo(`{"jsonrpc":"2.0","id":` + id + `,"method":"no/such"}`)
 		var m struct{ ID json.RawMessage }
 		if err := json.Unmarshal([]byte(a.body), &m); err != nil || string(m.ID) != want {
@@ -133,8 +135,9 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	s.postTo(`{"jsonrpc":"2.0","id":1,"method":"no/such"}`).is(t, "unknown", 200, -32601, `method "no/such" is not known`)
-	if a := s.postTo(`{"jsonrpc":"2.0","method":"no/such"}`); a.status != 202 || a.body != "" || a.header.Get("Content-Type") != "" {
-		t.Errorf("an unknown notification: %d %q %v", a.status, a.body, a.header)
+	unknown := s.postTo(`{"jsonrpc":"2.0","method":"no/such"}`)
+	if unknown.status != 202 || unknown.body != "" || unknown.header.Get("Content-Type") != "" {
+		t.Errorf("an unknown notification: %d %q %v", unknown.status, unknown.body, unknown.header)
 	}
 	if a := s.postTo(`{"jsonrpc":"2.0","method":"notifications/initialized"}`); a.status != 202 || a.body != "" {
 		t.Errorf("a notification: %d %q", a.status, a.body)
@@ -179,7 +182,9 @@ func TestRetryAfter(t *testing.T) {
 			return verify(ctx, bearer)
 		}
 	}).at("/mcp")
-	for d, want := range map[time.Duration]string{0: "", time.Nanosecond: "1", time.Second: "1", time.Second + 1: "2", time.Minute: "60"} {
+	for d, want := range map[time.Duration]string{
+		0: "", time.Nanosecond: "1", time.Second: "1", time.Second + 1: "2", time.Minute: "60",
+	} {
 		wait = d
 		if got := s.postTo(ping, "Authorization", "Bearer hasty").header.Get("Retry-After"); got != want {
 			t.Errorf("%s: Retry-After %q, want %q", d, got, want)
@@ -206,8 +211,8 @@ func TestOrigins(t *testing.T) {
 	for origin, want := range map[string]int{
 		"http://localhost:3000": 200, "http://app.localhost": 200, "http://127.0.0.1:1": 200, "http://[::1]": 200,
 		"http://[::ffff:127.0.0.1]": 200, "https://memory.example.com:8443": 200, "HTTPS://APP.example.com": 200, "null": 200,
-		"http://app.example.com": 403, "https://app.example.com:444": 403, "https://evil.example": 403, "http://10.0.0.1": 403, "x": 403,
-		"http://localhost.evil.example": 403, "http://notlocalhost": 403, "%": 403,
+		"http://app.example.com": 403, "https://app.example.com:444": 403, "https://evil.example": 403, "http://10.0.0.1": 403,
+		"x": 403, "http://localhost.evil.example": 403, "http://notlocalhost": 403, "%": 403,
 	} {
 		a := at.postTo(ping, "Origin", origin)
 		if a.status != want || (a.header.Get("Access-Control-Allow-Origin") == origin) != (want == 200) {
@@ -220,8 +225,10 @@ func TestOrigins(t *testing.T) {
 	if a := at.postTo(ping); a.header.Get("Access-Control-Allow-Origin") != "" || a.header.Get("Vary") == "Origin" {
 		t.Errorf("no page: %v", a.header)
 	}
-	for host, want := range map[string]int{"memory.example.com": 200, "MEMORY.example.com:1": 200, "localhost:5": 200, "[::1]:8": 200,
-		"app.example.com": 200, "evil.example": 403, "evil.example:80": 403} {
+	for host, want := range map[string]int{
+		"memory.example.com": 200, "MEMORY.example.com:1": 200, "localhost:5": 200, "[::1]:8": 200, "app.example.com": 200,
+		"evil.example": 403, "evil.example:80": 403,
+	} {
 		if a := at.postTo(ping, "Host", host); a.status != want {
 			t.Errorf("host %s: %d, want %d", host, a.status, want)
 		}
@@ -229,7 +236,8 @@ func TestOrigins(t *testing.T) {
 	if a := at.postTo(ping, "Host", "memory.example.com:8443", "Origin", "http://MEMORY.example.com:8443"); a.status != 200 {
 		t.Errorf("a page of the host itself: %d %s", a.status, a.body)
 	}
-	ask := at.send("OPTIONS", "", "Origin", "https://app.example.com", "Access-Control-Request-Method", "POST", "Authorization", "")
+	ask := at.send("OPTIONS", "", "Origin", "https://app.example.com", "Access-Control-Request-Method", "POST",
+		"Authorization", "")
 	allowed := ask.header.Get("Access-Control-Allow-Headers")
 	if ask.status != 204 || ask.header.Get("Access-Control-Allow-Methods") != "POST" ||
 		!strings.Contains(allowed, "X-Mneme-Namespace") || !strings.Contains(allowed, "X-Mneme-End-User") {
