@@ -57,7 +57,7 @@ type Config struct {
 
 // Protocols says which protocols of others are spoken.
 type Protocols struct {
-	OpenAI bool `yaml:"openai" help:"Embeddings and models below /v1, as OpenAI's clients call them (docs/openai.md)."`
+	OpenAI bool `yaml:"openai" help:"Embeddings, models and searches of vector stores below /v1, as OpenAI's clients call them (docs/openai.md)."`
 }
 
 // Off is the role value that leaves a role without a model.

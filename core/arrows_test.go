@@ -117,7 +117,7 @@ var rules = []rule{
 	service("model"),
 	{
 		folder: "core/openai",
-		may:    []string{"core/model", "core/op", "core/port"},
+		may:    []string{"core/filter", "core/model", "core/namespace", "core/op", "core/port", "core/query", "core/retrieve"},
 		why:    "a protocol puts other words before the services and stores nothing",
 	},
 	{

@@ -283,11 +283,14 @@ func (e *Engine) build(c *Config, pages *page.Signer, recorder *event.Recorder) 
 	e.reranker = rerank.New(c.Models.Reranker, c.RerankDocuments, c.Models.Rerankers...).Aliased(c.Models.Aliases)
 	e.models = model.New(c.Models.All, c.Models.byTask(), c.Watch)
 	e.openai = openai.New(openai.Settings{
-		Enabled:   c.Protocols[op.OpenAI],
-		Embedder:  c.Models.Embedder,
-		Embedders: c.Models.Embedders,
-		Aliases:   c.Models.Aliases,
-		Models:    e.models,
+		Enabled:    c.Protocols[op.OpenAI],
+		Embedder:   c.Models.Embedder,
+		Embedders:  c.Models.Embedders,
+		Aliases:    c.Models.Aliases,
+		Models:     e.models,
+		Namespaces: e.namespaces,
+		Queries:    e.queries,
+		Reranks:    c.Models.Reranker != nil,
 	})
 	e.deliverer = webhook.NewDeliverer(webhook.DelivererSettings{Store: c.Store, Replica: e.replica, Sender: c.Events.Sender,
 		Sealer: e.sealer, Tracer: c.Tracer, Now: c.Now, Log: c.Log})

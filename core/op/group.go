@@ -56,7 +56,8 @@ func (g Group) Text() string {
 	case Models:
 		return "The models that this server runs."
 	case ForOpenAI:
-		return "Embeddings and models as OpenAI's clients ask for them, with its errors. See docs/openai.md."
+		return "Embeddings, models and searches of vector stores as OpenAI's clients ask for them, with its errors. " +
+			"See docs/openai.md."
 	case Sources:
 		return "Apps connected to the service, each of which syncs into a namespace. While sources are unavailable, " +
 			"every route answers 503."

@@ -311,7 +311,11 @@ func TestOperations(t *testing.T) {
 			len(s.Examples) == 0 || s.Class == op.Free {
 			t.Errorf("%+v", s)
 		}
-		if want := map[bool]time.Duration{true: 2 * time.Minute, false: 5 * time.Second}[s.Class == op.Write]; s.Timeout != want {
+		want := map[bool]time.Duration{true: 2 * time.Minute, false: 5 * time.Second}[s.Class == op.Write]
+		if s.TimeoutClass == op.QueryTimeout {
+			want = 20 * time.Second
+		}
+		if s.Timeout != want {
 			t.Errorf("%s has %s", s.Name, s.Timeout)
 		}
 	}

@@ -6,17 +6,22 @@ import (
 
 	"github.com/mnemehq/mneme/core/fault"
 	"github.com/mnemehq/mneme/core/model"
+	"github.com/mnemehq/mneme/core/namespace"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/port"
+	"github.com/mnemehq/mneme/core/query"
 )
 
 // Service answers OpenAI's clients.
 type Service struct {
-	enabled   bool
-	embedder  port.Embedder // of the role; nil: off
-	embedders []port.Embedder
-	aliases   map[string]string
-	models    *model.Service
+	enabled    bool
+	embedder   port.Embedder // of the role; nil: off
+	embedders  []port.Embedder
+	aliases    map[string]string
+	models     *model.Service
+	namespaces *namespace.Service
+	queries    *query.Service
+	reranks    bool
 }
 
 // Settings configure a Service.
@@ -26,11 +31,24 @@ type Settings struct {
 	Embedders []port.Embedder   // further ones that a call may name
 	Aliases   map[string]string // further names of models, each with the model's own
 	Models    *model.Service
+	// Vector stores are namespaces, and their searches queries.
+	Namespaces *namespace.Service
+	Queries    *query.Service
+	Reranks    bool // there is a rerank model of queries
 }
 
 // New makes the service.
 func New(s Settings) *Service {
-	return &Service{enabled: s.Enabled, embedder: s.Embedder, embedders: s.Embedders, aliases: s.Aliases, models: s.Models}
+	return &Service{
+		enabled:    s.Enabled,
+		embedder:   s.Embedder,
+		embedders:  s.Embedders,
+		aliases:    s.Aliases,
+		models:     s.Models,
+		namespaces: s.Namespaces,
+		queries:    s.Queries,
+		reranks:    s.Reranks,
+	}
 }
 
 // Available implements op.Availability.
@@ -83,7 +101,7 @@ func unknownModel(name, format string, args ...any) error {
 
 // Operations declares the operations of the service.
 func Operations() []op.Op[*Service] {
-	return op.WithExamples(slices.Concat(modelOperations(), embeddingOperations()), examples())
+	return op.WithExamples(slices.Concat(modelOperations(), embeddingOperations(), storeOperations()), examples())
 }
 
 const (

@@ -1077,6 +1077,21 @@ func (e ModelStatus) Valid() bool {
 	}
 }
 
+// Defines values for OpenaiContentType.
+const (
+	OpenaiContentTypeText OpenaiContentType = "text"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiContentType enum.
+func (e OpenaiContentType) Valid() bool {
+	switch e {
+	case OpenaiContentTypeText:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for OpenaiEmbeddingObject.
 const (
 	OpenaiEmbeddingObjectEmbedding OpenaiEmbeddingObject = "embedding"
@@ -1143,6 +1158,21 @@ func (e OpenaiEmbeddingsRequestInputType) Valid() bool {
 	}
 }
 
+// Defines values for OpenaiFoundObject.
+const (
+	VectorStoreSearchResultsPage OpenaiFoundObject = "vector_store.search_results.page"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiFoundObject enum.
+func (e OpenaiFoundObject) Valid() bool {
+	switch e {
+	case VectorStoreSearchResultsPage:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for OpenaiModelKinds.
 const (
 	OpenaiModelKindsAnswer    OpenaiModelKinds = "answer"
@@ -1191,6 +1221,105 @@ const (
 func (e OpenaiModelsObject) Valid() bool {
 	switch e {
 	case OpenaiModelsObjectList:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiRankingRanker.
+const (
+	Auto            OpenaiRankingRanker = "auto"
+	Default20241115 OpenaiRankingRanker = "default-2024-11-15"
+	None            OpenaiRankingRanker = "none"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiRankingRanker enum.
+func (e OpenaiRankingRanker) Valid() bool {
+	switch e {
+	case Auto:
+		return true
+	case Default20241115:
+		return true
+	case None:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiSearchRequestFilters0Type.
+const (
+	Eq OpenaiSearchRequestFilters0Type = "eq"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiSearchRequestFilters0Type enum.
+func (e OpenaiSearchRequestFilters0Type) Valid() bool {
+	switch e {
+	case Eq:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiSearchRequestFilters1Type.
+const (
+	In OpenaiSearchRequestFilters1Type = "in"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiSearchRequestFilters1Type enum.
+func (e OpenaiSearchRequestFilters1Type) Valid() bool {
+	switch e {
+	case In:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiSearchRequestFilters2Type.
+const (
+	And OpenaiSearchRequestFilters2Type = "and"
+	Or  OpenaiSearchRequestFilters2Type = "or"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiSearchRequestFilters2Type enum.
+func (e OpenaiSearchRequestFilters2Type) Valid() bool {
+	switch e {
+	case And:
+		return true
+	case Or:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiStoreObject.
+const (
+	VectorStore OpenaiStoreObject = "vector_store"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiStoreObject enum.
+func (e OpenaiStoreObject) Valid() bool {
+	switch e {
+	case VectorStore:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenaiStoreStatus.
+const (
+	OpenaiStoreStatusCompleted OpenaiStoreStatus = "completed"
+)
+
+// Valid indicates whether the value is a known member of the OpenaiStoreStatus enum.
+func (e OpenaiStoreStatus) Valid() bool {
+	switch e {
+	case OpenaiStoreStatusCompleted:
 		return true
 	default:
 		return false
@@ -1292,13 +1421,13 @@ func (e QueryResultScoreKind) Valid() bool {
 
 // Defines values for RerankAliasRequestRankFields.
 const (
-	Text RerankAliasRequestRankFields = "text"
+	RerankAliasRequestRankFieldsText RerankAliasRequestRankFields = "text"
 )
 
 // Valid indicates whether the value is a known member of the RerankAliasRequestRankFields enum.
 func (e RerankAliasRequestRankFields) Valid() bool {
 	switch e {
-	case Text:
+	case RerankAliasRequestRankFieldsText:
 		return true
 	default:
 		return false
@@ -5074,6 +5203,15 @@ type NamespacePage struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// OpenaiContent defines model for OpenaiContent.
+type OpenaiContent struct {
+	Text string            `json:"text"`
+	Type OpenaiContentType `json:"type"`
+}
+
+// OpenaiContentType defines model for OpenaiContent.Type.
+type OpenaiContentType string
+
 // OpenaiEmbedding defines model for OpenaiEmbedding.
 type OpenaiEmbedding struct {
 	// Embedding of unit length
@@ -5150,6 +5288,41 @@ type OpenaiEmbeddingsRequest_Input struct {
 // OpenaiEmbeddingsRequestInputType which side of a search the texts stand on; not OpenAI's: clients send it as an extra field; default: passage
 type OpenaiEmbeddingsRequestInputType string
 
+// OpenaiFileCounts defines model for OpenaiFileCounts.
+type OpenaiFileCounts struct {
+	Cancelled int64 `json:"cancelled"`
+
+	// Completed documents
+	Completed  int64 `json:"completed"`
+	Failed     int64 `json:"failed"`
+	InProgress int64 `json:"in_progress"`
+
+	// Total documents
+	Total int64 `json:"total"`
+}
+
+// OpenaiFound defines model for OpenaiFound.
+type OpenaiFound struct {
+	// Data best first
+	Data []OpenaiResult `json:"data"`
+
+	// Degraded parts left out of this answer, or that took part with less, and why; not OpenAI's
+	Degraded []Degraded `json:"degraded"`
+
+	// HasMore false
+	HasMore bool `json:"has_more"`
+
+	// NextPage null
+	NextPage *string           `json:"next_page"`
+	Object   OpenaiFoundObject `json:"object"`
+
+	// SearchQuery the question as it was asked
+	SearchQuery []string `json:"search_query"`
+}
+
+// OpenaiFoundObject defines model for OpenaiFound.Object.
+type OpenaiFoundObject string
+
 // OpenaiModel defines model for OpenaiModel.
 type OpenaiModel struct {
 	// AliasOf the model that this is another name of
@@ -5184,6 +5357,156 @@ type OpenaiModels struct {
 
 // OpenaiModelsObject defines model for OpenaiModels.Object.
 type OpenaiModelsObject string
+
+// OpenaiRanking defines model for OpenaiRanking.
+type OpenaiRanking struct {
+	// Ranker none: as the retrievers rank; else by this server's rerank model, if it has one; default: none
+	Ranker *OpenaiRankingRanker `json:"ranker,omitempty"`
+
+	// ScoreThreshold least score of a result; above 0 it needs a rerank model
+	ScoreThreshold *float64 `json:"score_threshold,omitempty"`
+}
+
+// OpenaiRankingRanker none: as the retrievers rank; else by this server's rerank model, if it has one; default: none
+type OpenaiRankingRanker string
+
+// OpenaiResult defines model for OpenaiResult.
+type OpenaiResult struct {
+	// Attributes metadata that are texts, numbers or truth values
+	Attributes Metadata `json:"attributes"`
+
+	// Content one chunk
+	Content []OpenaiContent `json:"content"`
+
+	// FileId of the document
+	FileId DocumentID `json:"file_id"`
+
+	// Filename path of its file, else its title, else its id
+	Filename string `json:"filename"`
+
+	// Score higher is better
+	Score float64 `json:"score"`
+}
+
+// OpenaiSearchRequest defines model for OpenaiSearchRequest.
+type OpenaiSearchRequest struct {
+	// Filters on attributes: eq and in of a key, and and or of filters
+	Filters *OpenaiSearchRequest_Filters `json:"filters,omitempty"`
+
+	// MaxNumResults how many at most; default: 10
+	MaxNumResults *int64 `json:"max_num_results,omitempty"`
+
+	// Query the question
+	Query OpenaiSearchRequest_Query `json:"query"`
+
+	// RankingOptions how results are ranked
+	RankingOptions *OpenaiRanking `json:"ranking_options,omitempty"`
+
+	// RewriteQuery true is refused: no language model rewrites it; default: false
+	RewriteQuery *bool `json:"rewrite_query,omitempty"`
+}
+
+// OpenaiSearchRequestFilters0 defines model for OpenaiSearchRequest.Filters.0.
+type OpenaiSearchRequestFilters0 struct {
+	Key   string                              `json:"key"`
+	Type  OpenaiSearchRequestFilters0Type     `json:"type"`
+	Value OpenaiSearchRequest_Filters_0_Value `json:"value"`
+}
+
+// OpenaiSearchRequestFilters0Type defines model for OpenaiSearchRequest.Filters.0.Type.
+type OpenaiSearchRequestFilters0Type string
+
+// OpenaiSearchRequestFilters0Value0 defines model for OpenaiSearchRequest.Filters.0.Value.0.
+type OpenaiSearchRequestFilters0Value0 = string
+
+// OpenaiSearchRequestFilters0Value1 defines model for OpenaiSearchRequest.Filters.0.Value.1.
+type OpenaiSearchRequestFilters0Value1 = float32
+
+// OpenaiSearchRequestFilters0Value2 defines model for OpenaiSearchRequest.Filters.0.Value.2.
+type OpenaiSearchRequestFilters0Value2 = bool
+
+// OpenaiSearchRequest_Filters_0_Value defines model for OpenaiSearchRequest.Filters.0.Value.
+type OpenaiSearchRequest_Filters_0_Value struct {
+	union json.RawMessage
+}
+
+// OpenaiSearchRequestFilters1 defines model for OpenaiSearchRequest.Filters.1.
+type OpenaiSearchRequestFilters1 struct {
+	Key   string                                     `json:"key"`
+	Type  OpenaiSearchRequestFilters1Type            `json:"type"`
+	Value []OpenaiSearchRequest_Filters_1_Value_Item `json:"value"`
+}
+
+// OpenaiSearchRequestFilters1Type defines model for OpenaiSearchRequest.Filters.1.Type.
+type OpenaiSearchRequestFilters1Type string
+
+// OpenaiSearchRequestFilters1Value0 defines model for OpenaiSearchRequest.Filters.1.Value.0.
+type OpenaiSearchRequestFilters1Value0 = string
+
+// OpenaiSearchRequestFilters1Value1 defines model for OpenaiSearchRequest.Filters.1.Value.1.
+type OpenaiSearchRequestFilters1Value1 = float32
+
+// OpenaiSearchRequestFilters1Value2 defines model for OpenaiSearchRequest.Filters.1.Value.2.
+type OpenaiSearchRequestFilters1Value2 = bool
+
+// OpenaiSearchRequest_Filters_1_Value_Item defines model for OpenaiSearchRequest.Filters.1.value.Item.
+type OpenaiSearchRequest_Filters_1_Value_Item struct {
+	union json.RawMessage
+}
+
+// OpenaiSearchRequestFilters2 defines model for OpenaiSearchRequest.Filters.2.
+type OpenaiSearchRequestFilters2 struct {
+	Filters []map[string]interface{}        `json:"filters"`
+	Type    OpenaiSearchRequestFilters2Type `json:"type"`
+}
+
+// OpenaiSearchRequestFilters2Type defines model for OpenaiSearchRequest.Filters.2.Type.
+type OpenaiSearchRequestFilters2Type string
+
+// OpenaiSearchRequest_Filters on attributes: eq and in of a key, and and or of filters
+type OpenaiSearchRequest_Filters struct {
+	union json.RawMessage
+}
+
+// OpenaiSearchRequestQuery0 defines model for OpenaiSearchRequest.Query.0.
+type OpenaiSearchRequestQuery0 = string
+
+// OpenaiSearchRequestQuery1 defines model for OpenaiSearchRequest.Query.1.
+type OpenaiSearchRequestQuery1 = []string
+
+// OpenaiSearchRequest_Query the question
+type OpenaiSearchRequest_Query struct {
+	union json.RawMessage
+}
+
+// OpenaiStore defines model for OpenaiStore.
+type OpenaiStore struct {
+	// CreatedAt Unix seconds
+	CreatedAt  int64            `json:"created_at"`
+	FileCounts OpenaiFileCounts `json:"file_counts"`
+
+	// Id the namespace's name
+	Id NamespaceName `json:"id"`
+
+	// LastActiveAt Unix seconds of the last change of a document
+	LastActiveAt int64 `json:"last_active_at"`
+
+	// Name the same
+	Name   NamespaceName     `json:"name"`
+	Object OpenaiStoreObject `json:"object"`
+
+	// Status what is stored can be found
+	Status OpenaiStoreStatus `json:"status"`
+
+	// UsageBytes of the documents' texts
+	UsageBytes int64 `json:"usage_bytes"`
+}
+
+// OpenaiStoreObject defines model for OpenaiStore.Object.
+type OpenaiStoreObject string
+
+// OpenaiStoreStatus what is stored can be found
+type OpenaiStoreStatus string
 
 // OpenaiUsage defines model for OpenaiUsage.
 type OpenaiUsage struct {
@@ -8188,6 +8511,24 @@ type RerankV1Params struct {
 	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
 }
 
+// OpenaiVectorStoresRetrieveParams defines parameters for OpenaiVectorStoresRetrieve.
+type OpenaiVectorStoresRetrieveParams struct {
+	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
+
+	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
+}
+
+// OpenaiVectorStoresSearchParams defines parameters for OpenaiVectorStoresSearch.
+type OpenaiVectorStoresSearchParams struct {
+	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
+
+	// XTimeoutMs Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+	XTimeoutMs *TimeoutMs `json:"X-Timeout-Ms,omitempty"`
+}
+
 // RerankV2Params defines parameters for RerankV2.
 type RerankV2Params struct {
 	// XRequestId Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
@@ -8436,6 +8777,9 @@ type OpenaiEmbeddingsJSONRequestBody = OpenaiEmbeddingsRequest
 
 // RerankV1JSONRequestBody defines body for RerankV1 for application/json ContentType.
 type RerankV1JSONRequestBody = RerankAliasRequest
+
+// OpenaiVectorStoresSearchJSONRequestBody defines body for OpenaiVectorStoresSearch for application/json ContentType.
+type OpenaiVectorStoresSearchJSONRequestBody = OpenaiSearchRequest
 
 // RerankV2JSONRequestBody defines body for RerankV2 for application/json ContentType.
 type RerankV2JSONRequestBody = RerankAliasRequest
@@ -8905,6 +9249,332 @@ func (t OpenaiEmbeddingsRequest_Input) MarshalJSON() ([]byte, error) {
 }
 
 func (t *OpenaiEmbeddingsRequest_Input) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsOpenaiSearchRequestFilters0Value0 returns the union data inside the OpenaiSearchRequest_Filters_0_Value as a OpenaiSearchRequestFilters0Value0
+func (t OpenaiSearchRequest_Filters_0_Value) AsOpenaiSearchRequestFilters0Value0() (OpenaiSearchRequestFilters0Value0, error) {
+	var body OpenaiSearchRequestFilters0Value0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestFilters0Value0 overwrites any union data inside the OpenaiSearchRequest_Filters_0_Value as the provided OpenaiSearchRequestFilters0Value0
+func (t *OpenaiSearchRequest_Filters_0_Value) FromOpenaiSearchRequestFilters0Value0(v OpenaiSearchRequestFilters0Value0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestFilters0Value0 performs a merge with any union data inside the OpenaiSearchRequest_Filters_0_Value, using the provided OpenaiSearchRequestFilters0Value0
+func (t *OpenaiSearchRequest_Filters_0_Value) MergeOpenaiSearchRequestFilters0Value0(v OpenaiSearchRequestFilters0Value0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOpenaiSearchRequestFilters0Value1 returns the union data inside the OpenaiSearchRequest_Filters_0_Value as a OpenaiSearchRequestFilters0Value1
+func (t OpenaiSearchRequest_Filters_0_Value) AsOpenaiSearchRequestFilters0Value1() (OpenaiSearchRequestFilters0Value1, error) {
+	var body OpenaiSearchRequestFilters0Value1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestFilters0Value1 overwrites any union data inside the OpenaiSearchRequest_Filters_0_Value as the provided OpenaiSearchRequestFilters0Value1
+func (t *OpenaiSearchRequest_Filters_0_Value) FromOpenaiSearchRequestFilters0Value1(v OpenaiSearchRequestFilters0Value1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestFilters0Value1 performs a merge with any union data inside the OpenaiSearchRequest_Filters_0_Value, using the provided OpenaiSearchRequestFilters0Value1
+func (t *OpenaiSearchRequest_Filters_0_Value) MergeOpenaiSearchRequestFilters0Value1(v OpenaiSearchRequestFilters0Value1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOpenaiSearchRequestFilters0Value2 returns the union data inside the OpenaiSearchRequest_Filters_0_Value as a OpenaiSearchRequestFilters0Value2
+func (t OpenaiSearchRequest_Filters_0_Value) AsOpenaiSearchRequestFilters0Value2() (OpenaiSearchRequestFilters0Value2, error) {
+	var body OpenaiSearchRequestFilters0Value2
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestFilters0Value2 overwrites any union data inside the OpenaiSearchRequest_Filters_0_Value as the provided OpenaiSearchRequestFilters0Value2
+func (t *OpenaiSearchRequest_Filters_0_Value) FromOpenaiSearchRequestFilters0Value2(v OpenaiSearchRequestFilters0Value2) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestFilters0Value2 performs a merge with any union data inside the OpenaiSearchRequest_Filters_0_Value, using the provided OpenaiSearchRequestFilters0Value2
+func (t *OpenaiSearchRequest_Filters_0_Value) MergeOpenaiSearchRequestFilters0Value2(v OpenaiSearchRequestFilters0Value2) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t OpenaiSearchRequest_Filters_0_Value) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *OpenaiSearchRequest_Filters_0_Value) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsOpenaiSearchRequestFilters1Value0 returns the union data inside the OpenaiSearchRequest_Filters_1_Value_Item as a OpenaiSearchRequestFilters1Value0
+func (t OpenaiSearchRequest_Filters_1_Value_Item) AsOpenaiSearchRequestFilters1Value0() (OpenaiSearchRequestFilters1Value0, error) {
+	var body OpenaiSearchRequestFilters1Value0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestFilters1Value0 overwrites any union data inside the OpenaiSearchRequest_Filters_1_Value_Item as the provided OpenaiSearchRequestFilters1Value0
+func (t *OpenaiSearchRequest_Filters_1_Value_Item) FromOpenaiSearchRequestFilters1Value0(v OpenaiSearchRequestFilters1Value0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestFilters1Value0 performs a merge with any union data inside the OpenaiSearchRequest_Filters_1_Value_Item, using the provided OpenaiSearchRequestFilters1Value0
+func (t *OpenaiSearchRequest_Filters_1_Value_Item) MergeOpenaiSearchRequestFilters1Value0(v OpenaiSearchRequestFilters1Value0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOpenaiSearchRequestFilters1Value1 returns the union data inside the OpenaiSearchRequest_Filters_1_Value_Item as a OpenaiSearchRequestFilters1Value1
+func (t OpenaiSearchRequest_Filters_1_Value_Item) AsOpenaiSearchRequestFilters1Value1() (OpenaiSearchRequestFilters1Value1, error) {
+	var body OpenaiSearchRequestFilters1Value1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestFilters1Value1 overwrites any union data inside the OpenaiSearchRequest_Filters_1_Value_Item as the provided OpenaiSearchRequestFilters1Value1
+func (t *OpenaiSearchRequest_Filters_1_Value_Item) FromOpenaiSearchRequestFilters1Value1(v OpenaiSearchRequestFilters1Value1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestFilters1Value1 performs a merge with any union data inside the OpenaiSearchRequest_Filters_1_Value_Item, using the provided OpenaiSearchRequestFilters1Value1
+func (t *OpenaiSearchRequest_Filters_1_Value_Item) MergeOpenaiSearchRequestFilters1Value1(v OpenaiSearchRequestFilters1Value1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOpenaiSearchRequestFilters1Value2 returns the union data inside the OpenaiSearchRequest_Filters_1_Value_Item as a OpenaiSearchRequestFilters1Value2
+func (t OpenaiSearchRequest_Filters_1_Value_Item) AsOpenaiSearchRequestFilters1Value2() (OpenaiSearchRequestFilters1Value2, error) {
+	var body OpenaiSearchRequestFilters1Value2
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestFilters1Value2 overwrites any union data inside the OpenaiSearchRequest_Filters_1_Value_Item as the provided OpenaiSearchRequestFilters1Value2
+func (t *OpenaiSearchRequest_Filters_1_Value_Item) FromOpenaiSearchRequestFilters1Value2(v OpenaiSearchRequestFilters1Value2) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestFilters1Value2 performs a merge with any union data inside the OpenaiSearchRequest_Filters_1_Value_Item, using the provided OpenaiSearchRequestFilters1Value2
+func (t *OpenaiSearchRequest_Filters_1_Value_Item) MergeOpenaiSearchRequestFilters1Value2(v OpenaiSearchRequestFilters1Value2) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t OpenaiSearchRequest_Filters_1_Value_Item) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *OpenaiSearchRequest_Filters_1_Value_Item) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsOpenaiSearchRequestFilters0 returns the union data inside the OpenaiSearchRequest_Filters as a OpenaiSearchRequestFilters0
+func (t OpenaiSearchRequest_Filters) AsOpenaiSearchRequestFilters0() (OpenaiSearchRequestFilters0, error) {
+	var body OpenaiSearchRequestFilters0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestFilters0 overwrites any union data inside the OpenaiSearchRequest_Filters as the provided OpenaiSearchRequestFilters0
+func (t *OpenaiSearchRequest_Filters) FromOpenaiSearchRequestFilters0(v OpenaiSearchRequestFilters0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestFilters0 performs a merge with any union data inside the OpenaiSearchRequest_Filters, using the provided OpenaiSearchRequestFilters0
+func (t *OpenaiSearchRequest_Filters) MergeOpenaiSearchRequestFilters0(v OpenaiSearchRequestFilters0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOpenaiSearchRequestFilters1 returns the union data inside the OpenaiSearchRequest_Filters as a OpenaiSearchRequestFilters1
+func (t OpenaiSearchRequest_Filters) AsOpenaiSearchRequestFilters1() (OpenaiSearchRequestFilters1, error) {
+	var body OpenaiSearchRequestFilters1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestFilters1 overwrites any union data inside the OpenaiSearchRequest_Filters as the provided OpenaiSearchRequestFilters1
+func (t *OpenaiSearchRequest_Filters) FromOpenaiSearchRequestFilters1(v OpenaiSearchRequestFilters1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestFilters1 performs a merge with any union data inside the OpenaiSearchRequest_Filters, using the provided OpenaiSearchRequestFilters1
+func (t *OpenaiSearchRequest_Filters) MergeOpenaiSearchRequestFilters1(v OpenaiSearchRequestFilters1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOpenaiSearchRequestFilters2 returns the union data inside the OpenaiSearchRequest_Filters as a OpenaiSearchRequestFilters2
+func (t OpenaiSearchRequest_Filters) AsOpenaiSearchRequestFilters2() (OpenaiSearchRequestFilters2, error) {
+	var body OpenaiSearchRequestFilters2
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestFilters2 overwrites any union data inside the OpenaiSearchRequest_Filters as the provided OpenaiSearchRequestFilters2
+func (t *OpenaiSearchRequest_Filters) FromOpenaiSearchRequestFilters2(v OpenaiSearchRequestFilters2) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestFilters2 performs a merge with any union data inside the OpenaiSearchRequest_Filters, using the provided OpenaiSearchRequestFilters2
+func (t *OpenaiSearchRequest_Filters) MergeOpenaiSearchRequestFilters2(v OpenaiSearchRequestFilters2) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t OpenaiSearchRequest_Filters) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *OpenaiSearchRequest_Filters) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsOpenaiSearchRequestQuery0 returns the union data inside the OpenaiSearchRequest_Query as a OpenaiSearchRequestQuery0
+func (t OpenaiSearchRequest_Query) AsOpenaiSearchRequestQuery0() (OpenaiSearchRequestQuery0, error) {
+	var body OpenaiSearchRequestQuery0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestQuery0 overwrites any union data inside the OpenaiSearchRequest_Query as the provided OpenaiSearchRequestQuery0
+func (t *OpenaiSearchRequest_Query) FromOpenaiSearchRequestQuery0(v OpenaiSearchRequestQuery0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestQuery0 performs a merge with any union data inside the OpenaiSearchRequest_Query, using the provided OpenaiSearchRequestQuery0
+func (t *OpenaiSearchRequest_Query) MergeOpenaiSearchRequestQuery0(v OpenaiSearchRequestQuery0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOpenaiSearchRequestQuery1 returns the union data inside the OpenaiSearchRequest_Query as a OpenaiSearchRequestQuery1
+func (t OpenaiSearchRequest_Query) AsOpenaiSearchRequestQuery1() (OpenaiSearchRequestQuery1, error) {
+	var body OpenaiSearchRequestQuery1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOpenaiSearchRequestQuery1 overwrites any union data inside the OpenaiSearchRequest_Query as the provided OpenaiSearchRequestQuery1
+func (t *OpenaiSearchRequest_Query) FromOpenaiSearchRequestQuery1(v OpenaiSearchRequestQuery1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOpenaiSearchRequestQuery1 performs a merge with any union data inside the OpenaiSearchRequest_Query, using the provided OpenaiSearchRequestQuery1
+func (t *OpenaiSearchRequest_Query) MergeOpenaiSearchRequestQuery1(v OpenaiSearchRequestQuery1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t OpenaiSearchRequest_Query) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *OpenaiSearchRequest_Query) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -10678,6 +11348,35 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/rerank (the `RerankV1` operationId).
 	RerankV1(ctx context.Context, params *RerankV1Params, body RerankV1JSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenaiVectorStoresRetrieve Read a vector store, which is a namespace
+	//
+	// Rate class: `read`.
+	//
+	// Corresponds with GET /v1/vector_stores/{vector_store_id} (the `OpenaiVectorStoresRetrieve` operationId).
+	OpenaiVectorStoresRetrieve(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresRetrieveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenaiVectorStoresSearchWithBody Find chunks in a vector store
+	//
+	// Hybrid search in the namespace of that name, as `POST /namespaces/{namespace}/query` does it.
+	//
+	// Rate class: `read`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/vector_stores/{vector_store_id}/search (the `OpenaiVectorStoresSearch` operationId).
+	OpenaiVectorStoresSearchWithBody(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenaiVectorStoresSearch Find chunks in a vector store
+	//
+	// Hybrid search in the namespace of that name, as `POST /namespaces/{namespace}/query` does it.
+	//
+	// Rate class: `read`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/vector_stores/{vector_store_id}/search (the `OpenaiVectorStoresSearch` operationId).
+	OpenaiVectorStoresSearch(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, body OpenaiVectorStoresSearchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RerankV2WithBody Score texts in the shape that clients of Cohere's second API speak
 	//
@@ -13985,6 +14684,65 @@ func (c *Client) RerankV1WithBody(ctx context.Context, params *RerankV1Params, c
 // Corresponds with POST /v1/rerank (the `RerankV1` operationId).
 func (c *Client) RerankV1(ctx context.Context, params *RerankV1Params, body RerankV1JSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRerankV1Request(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenaiVectorStoresRetrieve Read a vector store, which is a namespace
+//
+// Rate class: `read`.
+//
+// Corresponds with GET /v1/vector_stores/{vector_store_id} (the `OpenaiVectorStoresRetrieve` operationId).
+func (c *Client) OpenaiVectorStoresRetrieve(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresRetrieveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenaiVectorStoresRetrieveRequest(c.Server, vectorStoreId, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenaiVectorStoresSearchWithBody Find chunks in a vector store
+//
+// Hybrid search in the namespace of that name, as `POST /namespaces/{namespace}/query` does it.
+//
+// Rate class: `read`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/vector_stores/{vector_store_id}/search (the `OpenaiVectorStoresSearch` operationId).
+func (c *Client) OpenaiVectorStoresSearchWithBody(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenaiVectorStoresSearchRequestWithBody(c.Server, vectorStoreId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenaiVectorStoresSearch Find chunks in a vector store
+//
+// Hybrid search in the namespace of that name, as `POST /namespaces/{namespace}/query` does it.
+//
+// Rate class: `read`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/vector_stores/{vector_store_id}/search (the `OpenaiVectorStoresSearch` operationId).
+func (c *Client) OpenaiVectorStoresSearch(ctx context.Context, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, body OpenaiVectorStoresSearchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenaiVectorStoresSearchRequest(c.Server, vectorStoreId, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -24389,6 +25147,139 @@ func NewRerankV1RequestWithBody(server string, params *RerankV1Params, contentTy
 	}
 
 	operationPath := fmt.Sprintf("/v1/rerank")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.XRequestId != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+		if params.XTimeoutMs != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Timeout-Ms", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewOpenaiVectorStoresRetrieveRequest constructs an http.Request for the OpenaiVectorStoresRetrieve method
+func NewOpenaiVectorStoresRetrieveRequest(server string, vectorStoreId NamespaceName, params *OpenaiVectorStoresRetrieveParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "vector_store_id", vectorStoreId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/vector_stores/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.XRequestId != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+		if params.XTimeoutMs != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "X-Timeout-Ms", *params.XTimeoutMs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Timeout-Ms", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewOpenaiVectorStoresSearchRequest calls the generic OpenaiVectorStoresSearch builder with application/json body
+func NewOpenaiVectorStoresSearchRequest(server string, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, body OpenaiVectorStoresSearchJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenaiVectorStoresSearchRequestWithBody(server, vectorStoreId, params, "application/json", bodyReader)
+}
+
+// NewOpenaiVectorStoresSearchRequestWithBody constructs an http.Request for the OpenaiVectorStoresSearch method, with any body, and a specified content type
+func NewOpenaiVectorStoresSearchRequestWithBody(server string, vectorStoreId NamespaceName, params *OpenaiVectorStoresSearchParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "vector_store_id", vectorStoreId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/vector_stores/%s/search", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}

@@ -25,5 +25,8 @@ await assert.rejects(client.embeddings.create({ model: "e5-small-v2", input: [[1
   assert.deepEqual([e.status, e.code, e.param, e.type], [400, "invalid_request", "input", "invalid_request_error"]);
   return true;
 });
+const found = await client.vectorStores.search("docs", { query: "When is the hedge cut?", max_num_results: 1 });
+assert.deepEqual(found.data.map((d) => [d.file_id, d.content[0].type]), [["garden", "text"]]);
+
 await assert.rejects(client.models.retrieve("gpt-4"), OpenAI.NotFoundError);
 console.log("round trip done");

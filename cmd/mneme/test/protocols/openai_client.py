@@ -47,6 +47,23 @@ refused(bad, "invalid_request", "input[1]", "is empty", lambda: create(model="e5
 refused(bad, "invalid_request", "input[0]", "512", lambda: create(model="e5-small-v2", input="word " * 600))
 refused(openai.NotFoundError, "not_found", "model", "aliases", lambda: create(model="ada", input="a"))
 refused(bad, "invalid_request", "speed", "known field", lambda: create(model="ada", input="a", extra_body={"speed": 1}))
+search = lambda text, **more: client.vector_stores.search("docs", query=text, **more).data
+guide = {"type": "eq", "key": "kind", "value": "guide"}
+hits = search("When is the hedge cut?")
+assert [h.file_id for h in hits] == ["garden", "bread"] and hits[0].content[0].text == texts[0], hits
+assert (hits[0].filename, hits[0].attributes) == ("Garden", {"kind": "guide", "title": "Garden", "year": 2026})
+assert hits[0].score > hits[1].score
+assert [h.file_id for h in search("salt", filters=guide, max_num_results=5)] == ["garden"]
+either = {"type": "or", "filters": [{"type": "in", "key": "kind", "value": ["recipe"]}, {"type": "eq", "key": "year", "value": 1}]}
+assert [h.file_id for h in search("hedge", filters=either)] == ["bread"]
+sure = search("When is the hedge cut?", ranking_options={"ranker": "auto", "score_threshold": 0.1})
+assert [h.file_id for h in sure] == ["garden"] and 0.1 <= sure[0].score <= 1, sure
+store = client.vector_stores.retrieve("docs")
+assert (store.id, store.status, store.file_counts.completed) == ("docs", "completed", 2), store
+refused(openai.NotFoundError, "namespace_not_found", None, "does not exist", lambda: client.vector_stores.retrieve("none"))
+older = {"type": "lt", "key": "year", "value": 2}
+refused(bad, "invalid_filter", "filters", "lt is not supported", lambda: search("a", filters=older))
+refused(bad, "invalid_request", "query", "array of one", lambda: search(["a", "b"]))
 stranger = openai.OpenAI(base_url=client.base_url, api_key="sk-proj-of-another-service", max_retries=0)
 refused(openai.AuthenticationError, "unauthorized", None, "not valid", lambda: stranger.models.list())
 print("round trip done")

@@ -88,12 +88,18 @@ func serve(t *testing.T, config string) (*harness.Site, *harness.Server) {
 	return at, server
 }
 
-// OpenAI's clients list models, make embeddings and meet errors of their own types.
+// OpenAI's clients list models, make embeddings, search namespaces and meet errors of their own types.
 func TestOpenAIsClients(t *testing.T) {
 	harness.Outside(t)
 	cached(t, "")
 	at, server := serve(t, aliases)
-	env := []string{"MNEME_URL=" + server.URL, "MNEME_SERVICE_KEY=" + at.Key("--name", "openai")}
+	key := at.Key("--name", "openai")
+	env := []string{"MNEME_URL=" + server.URL, "MNEME_SERVICE_KEY=" + key}
+	server.Client(t, key).OK("POST", "/namespaces/docs/documents", harness.Object{"documents": []harness.Object{
+		{"id": "garden", "text": "The hedge is cut in February.", "metadata": harness.Object{"kind": "guide", "title": "Garden",
+			"year": 2026, "tags": []string{"hedge"}}},
+		{"id": "bread", "text": "Bread needs salt.", "metadata": harness.Object{"kind": "recipe"}},
+	}})
 	t.Run("python", func(t *testing.T) {
 		t.Parallel()
 		run(t, append(env, "PYTHONPATH="+cached(t, "python"), "PYTHONDONTWRITEBYTECODE=1"), harness.Installed(t, "python3"),

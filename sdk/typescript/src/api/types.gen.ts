@@ -3212,6 +3212,11 @@ export type NamespacePage = {
     next_cursor: string | null;
 };
 
+export type OpenaiContent = {
+    type: 'text';
+    text: string;
+};
+
 export type OpenaiEmbedding = {
     object: 'embedding';
     /**
@@ -3264,6 +3269,44 @@ export type OpenaiEmbeddingsRequest = {
     input_type?: 'query' | 'passage';
 };
 
+export type OpenaiFileCounts = {
+    in_progress: number;
+    /**
+     * documents
+     */
+    completed: number;
+    failed: number;
+    cancelled: number;
+    /**
+     * documents
+     */
+    total: number;
+};
+
+export type OpenaiFound = {
+    object: 'vector_store.search_results.page';
+    /**
+     * the question as it was asked
+     */
+    search_query: Array<string>;
+    /**
+     * best first
+     */
+    data: Array<OpenaiResult>;
+    /**
+     * false
+     */
+    has_more: boolean;
+    /**
+     * null
+     */
+    next_page: string | null;
+    /**
+     * parts left out of this answer, or that took part with less, and why; not OpenAI's
+     */
+    degraded: Array<Degraded>;
+};
+
 export type OpenaiModel = {
     /**
      * as in requests
@@ -3294,6 +3337,107 @@ export type OpenaiModels = {
      * models, and their aliases, by name
      */
     data: Array<OpenaiModel>;
+};
+
+export type OpenaiRanking = {
+    /**
+     * none: as the retrievers rank; else by this server's rerank model, if it has one; default: none
+     */
+    ranker?: 'none' | 'auto' | 'default-2024-11-15';
+    /**
+     * least score of a result; above 0 it needs a rerank model
+     */
+    score_threshold?: number | null;
+};
+
+export type OpenaiResult = {
+    /**
+     * of the document
+     */
+    file_id: DocumentId;
+    /**
+     * path of its file, else its title, else its id
+     */
+    filename: string;
+    /**
+     * higher is better
+     */
+    score: number;
+    /**
+     * metadata that are texts, numbers or truth values
+     */
+    attributes: Metadata;
+    /**
+     * one chunk
+     */
+    content: Array<OpenaiContent>;
+};
+
+export type OpenaiSearchRequest = {
+    /**
+     * the question
+     */
+    query: string | [
+        string
+    ];
+    /**
+     * how many at most; default: 10
+     */
+    max_num_results?: number | null;
+    /**
+     * on attributes: eq and in of a key, and and or of filters
+     */
+    filters?: {
+        key: string;
+        type: 'eq';
+        value: string | number | boolean;
+    } | {
+        key: string;
+        type: 'in';
+        value: Array<string | number | boolean>;
+    } | {
+        filters: Array<{
+            [key: string]: unknown;
+        }>;
+        type: 'and' | 'or';
+    };
+    /**
+     * how results are ranked
+     */
+    ranking_options?: OpenaiRanking | null;
+    /**
+     * true is refused: no language model rewrites it; default: false
+     */
+    rewrite_query?: boolean | null;
+};
+
+export type OpenaiStore = {
+    /**
+     * the namespace's name
+     */
+    id: NamespaceName;
+    object: 'vector_store';
+    /**
+     * the same
+     */
+    name: NamespaceName;
+    /**
+     * what is stored can be found
+     */
+    status: 'completed';
+    /**
+     * Unix seconds
+     */
+    created_at: number;
+    /**
+     * Unix seconds of the last change of a document
+     */
+    last_active_at: number;
+    /**
+     * of the documents' texts
+     */
+    usage_bytes: number;
+    file_counts: OpenaiFileCounts;
 };
 
 export type OpenaiUsage = {
@@ -8120,6 +8264,71 @@ export type OpenaiEmbeddingsResponses = {
 };
 
 export type OpenaiEmbeddingsResponse = OpenaiEmbeddingsResponses[keyof OpenaiEmbeddingsResponses];
+
+export type OpenaiVectorStoresRetrieveData = {
+    body?: never;
+    headers?: {
+        /**
+         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+         */
+        'X-Request-Id'?: string;
+        /**
+         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+         */
+        'X-Timeout-Ms'?: number;
+    };
+    path: {
+        /**
+         * a namespace's name
+         */
+        vector_store_id: NamespaceName;
+    };
+    query?: never;
+    url: '/v1/vector_stores/{vector_store_id}';
+};
+
+export type OpenaiVectorStoresRetrieveResponses = {
+    /**
+     * OK
+     */
+    200: OpenaiStore;
+};
+
+export type OpenaiVectorStoresRetrieveResponse = OpenaiVectorStoresRetrieveResponses[keyof OpenaiVectorStoresRetrieveResponses];
+
+export type OpenaiVectorStoresSearchData = {
+    /**
+     * At most 1 MiB.
+     */
+    body: OpenaiSearchRequest;
+    headers?: {
+        /**
+         * Names the request in logs and error bodies. One of other than 1-128 characters of A-Z a-z 0-9 . _ - is replaced.
+         */
+        'X-Request-Id'?: string;
+        /**
+         * Lowers the operation's time limit, in milliseconds. A call that takes longer answers 504.
+         */
+        'X-Timeout-Ms'?: number;
+    };
+    path: {
+        /**
+         * a namespace's name
+         */
+        vector_store_id: NamespaceName;
+    };
+    query?: never;
+    url: '/v1/vector_stores/{vector_store_id}/search';
+};
+
+export type OpenaiVectorStoresSearchResponses = {
+    /**
+     * OK
+     */
+    200: OpenaiFound;
+};
+
+export type OpenaiVectorStoresSearchResponse = OpenaiVectorStoresSearchResponses[keyof OpenaiVectorStoresSearchResponses];
 
 export type SourceKindsListData = {
     body?: never;

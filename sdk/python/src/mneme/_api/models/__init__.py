@@ -267,6 +267,8 @@ from .namespace_event import NamespaceEvent
 from .namespace_page import NamespacePage
 from .open_ai_error import OpenAIError
 from .open_ai_error_detail import OpenAIErrorDetail
+from .openai_content import OpenaiContent
+from .openai_content_type import OpenaiContentType
 from .openai_embedding import OpenaiEmbedding
 from .openai_embedding_object import OpenaiEmbeddingObject
 from .openai_embeddings import OpenaiEmbeddings
@@ -276,11 +278,36 @@ from .openai_embeddings_request_encoding_format import (
     OpenaiEmbeddingsRequestEncodingFormat,
 )
 from .openai_embeddings_request_input_type import OpenaiEmbeddingsRequestInputType
+from .openai_file_counts import OpenaiFileCounts
+from .openai_found import OpenaiFound
+from .openai_found_object import OpenaiFoundObject
 from .openai_model import OpenaiModel
 from .openai_model_kinds_item import OpenaiModelKindsItem
 from .openai_model_object import OpenaiModelObject
 from .openai_models import OpenaiModels
 from .openai_models_object import OpenaiModelsObject
+from .openai_ranking import OpenaiRanking
+from .openai_ranking_ranker import OpenaiRankingRanker
+from .openai_result import OpenaiResult
+from .openai_search_request import OpenaiSearchRequest
+from .openai_search_request_filters_type_0 import OpenaiSearchRequestFiltersType0
+from .openai_search_request_filters_type_0_type import (
+    OpenaiSearchRequestFiltersType0Type,
+)
+from .openai_search_request_filters_type_1 import OpenaiSearchRequestFiltersType1
+from .openai_search_request_filters_type_1_type import (
+    OpenaiSearchRequestFiltersType1Type,
+)
+from .openai_search_request_filters_type_2 import OpenaiSearchRequestFiltersType2
+from .openai_search_request_filters_type_2_filters_item import (
+    OpenaiSearchRequestFiltersType2FiltersItem,
+)
+from .openai_search_request_filters_type_2_type import (
+    OpenaiSearchRequestFiltersType2Type,
+)
+from .openai_store import OpenaiStore
+from .openai_store_object import OpenaiStoreObject
+from .openai_store_status import OpenaiStoreStatus
 from .openai_usage import OpenaiUsage
 from .port_origin import PortOrigin
 from .port_source_counts import PortSourceCounts
@@ -682,6 +709,8 @@ __all__ = (
     "NamespacePage",
     "OpenAIError",
     "OpenAIErrorDetail",
+    "OpenaiContent",
+    "OpenaiContentType",
     "OpenaiEmbedding",
     "OpenaiEmbeddingObject",
     "OpenaiEmbeddings",
@@ -689,11 +718,28 @@ __all__ = (
     "OpenaiEmbeddingsRequest",
     "OpenaiEmbeddingsRequestEncodingFormat",
     "OpenaiEmbeddingsRequestInputType",
+    "OpenaiFileCounts",
+    "OpenaiFound",
+    "OpenaiFoundObject",
     "OpenaiModel",
     "OpenaiModelKindsItem",
     "OpenaiModelObject",
     "OpenaiModels",
     "OpenaiModelsObject",
+    "OpenaiRanking",
+    "OpenaiRankingRanker",
+    "OpenaiResult",
+    "OpenaiSearchRequest",
+    "OpenaiSearchRequestFiltersType0",
+    "OpenaiSearchRequestFiltersType0Type",
+    "OpenaiSearchRequestFiltersType1",
+    "OpenaiSearchRequestFiltersType1Type",
+    "OpenaiSearchRequestFiltersType2",
+    "OpenaiSearchRequestFiltersType2FiltersItem",
+    "OpenaiSearchRequestFiltersType2Type",
+    "OpenaiStore",
+    "OpenaiStoreObject",
+    "OpenaiStoreStatus",
     "OpenaiUsage",
     "PortOrigin",
     "PortSourceCounts",
