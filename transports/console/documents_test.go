@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/mnemehq/mneme/core/fault"
+	"github.com/mnemehq/mneme/core/ident"
 	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/port"
 )
@@ -170,7 +171,38 @@ func TestADegradedAnswerSaysSo(t *testing.T) {
 	})
 	a := b.get("/console/o/default/n/notes/query?q=a+lease+of+another+house")
 	a.want(t, 200, "Without vector", "it failed", "1 hit").proper(t)
+	// Who asks that it fail gets the form again, as it was filled in, with the reason.
+	strict := b.get("/console/o/default/n/notes/query?q=a+lease+of+a+boat&strict=1&top_k=3&compare=1&b_top_k=7")
+	strict.want(t, 503, "A: ", "vector").proper(t)
+	strict.holds(t, "q", "a lease of a boat", "strict", "1", "top_k", "3", "b_top_k", "7")
+	if strings.Contains(strict.body, "aria-invalid") || strings.Contains(strict.text, "Ask in your own words") {
+		t.Errorf("the form blames what was asked: %s", strict.text)
+	}
 	b.write("notes", "b", "More.").want(t, 503)
+}
+
+// The page of models names the namespaces that use each, the first five of them, and no other organization's.
+func TestModelsNameWhatUsesThem(t *testing.T) {
+	s := serve(t, nil)
+	b := s.signedIn(s.key.Secret)
+	b.get("/console/models").want(t, 200, "test-embedder", "Used by").proper(t)
+	if _, err := s.engine.Keys().CreateOrganization(t.Context(), "acme"); err != nil {
+		t.Fatal(err)
+	}
+	s.callAs(s.issue(key.Issue{Kind: ident.Service, Org: "acme"}).Secret, "documents.write",
+		map[string]any{"documents": []any{map[string]any{"id": "a", "text": "The plan."}}}, "namespace", "secrets")
+	for _, n := range []string{"n1", "n2", "n3", "n4", "n5"} {
+		b.write(n, "a", "The lease.").want(t, 303)
+	}
+	page := b.get("/console/models").want(t, 200, "n1 , n2 , n3 , n4 , n5", "Used by namespaces of default.")
+	page.proper(t)
+	if strings.Contains(page.text, "n5 and") || strings.Contains(page.text, "secrets") ||
+		!strings.Contains(page.body, "o/default/n/n5") {
+		t.Errorf("the page says %s", page.text)
+	}
+	b.write("n6", "a", "The lease.").want(t, 303)
+	b.get("/console/models").want(t, 200, "n1 , n2 , n3 , n4 , n5 and 1 more")
+	s.signedIn(s.issue(key.Issue{Org: "acme"}).Secret).get("/console/models").want(t, 200, "secrets")
 }
 
 // A reader finds no control that would be refused, and a form that is sent all the same changes

@@ -281,9 +281,46 @@ func asked(q url.Values, names ...string) url.Values {
 	return out
 }
 
+// modelsModel shows the models, with the namespaces of the organization that use each.
+type modelsModel struct {
+	Models []usedModel
+	Why    string // the namespaces are not known; "": they are
+	Some   bool   // the organization has more namespaces than were looked at
+}
+
+// usedModel is a model with the first of the namespaces whose vectors are its own.
+type usedModel struct {
+	model.Model
+	Namespaces []string
+	Used       int // by how many namespaces
+}
+
+// More is by how many namespaces it is used that are not named.
+func (m usedModel) More() int { return m.Used - len(m.Namespaces) }
+
+// namedUsers is how many namespaces of a model are named.
+const namedUsers = 5
+
 func (v *visit) models() (view, error) {
 	list, err := do[model.List](v, call{op: "models.list"})
-	return view{title: "Models", template: "models", section: "models", model: list.Models}, err
+	if err != nil {
+		return view{}, err
+	}
+	users, why, err := optional[namespace.Page](v, call{op: "namespaces.list", query: url.Values{"limit": {"1000"}}})
+	m := modelsModel{Why: sentence(why), Some: users.NextCursor != nil}
+	for _, x := range list.Models {
+		used := usedModel{Model: x}
+		for _, n := range users.Namespaces {
+			if n.EmbeddingModel != x.ID && (n.SparseModel == nil || *n.SparseModel != x.ID) {
+				continue
+			}
+			if used.Used++; used.Used <= namedUsers {
+				used.Namespaces = append(used.Namespaces, n.Name)
+			}
+		}
+		m.Models = append(m.Models, used)
+	}
+	return view{title: "Models", template: "models", section: "models", model: m}, err
 }
 
 // healthModel shows the deep check.

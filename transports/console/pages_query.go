@@ -20,6 +20,7 @@ type queryModel struct {
 	Query     string
 	Sides     []side
 	Asked     bool
+	Failed    bool // nothing is wrong with what was asked: a part that it needs does not answer
 	Compare   bool
 	Form      form // of the settings, as they were typed
 }
@@ -95,16 +96,27 @@ func (v *visit) query() (view, error) {
 	}
 	for i := range m.Sides {
 		field, wrong, err := v.ask(n, &m.Sides[i])
-		if err != nil {
-			return view{}, err
+		out.status = http.StatusUnprocessableEntity
+		if f := fault.From(err); err != nil {
+			switch out.status = fault.Status(f.Code); out.status {
+			case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			default:
+				return view{}, err
+			}
+			v.logFailure(err)
+			m.Failed, wrong = true, f.Message
 		}
 		if wrong != "" {
-			if m.Form.Wrong, m.Form.Field = sentence(wrong), m.Sides[i].Prefix+field; m.Compare {
+			if m.Form.Wrong = sentence(wrong); field != "" {
+				m.Form.Field = m.Sides[i].Prefix + field
+			}
+			if m.Compare {
 				m.Form.Wrong = m.Sides[i].Name + ": " + m.Form.Wrong
 			}
-			out.model, out.status = m, http.StatusUnprocessableEntity
+			out.model = m
 			return out, nil
 		}
+		out.status = 0
 	}
 	m.Asked = true
 	if m.Compare {

@@ -532,12 +532,16 @@ type failure struct {
 	Retry     bool
 }
 
+func (v *visit) logFailure(err error) {
+	v.Log.WarnContext(v.r.Context(), "console call failed", "path", fault.Clip(v.r.URL.Path), "error", err)
+}
+
 // fail shows an error in place of the page.
 func (v *visit) fail(err error) {
 	f := fault.From(err)
 	status := fault.Status(f.Code)
 	if status >= http.StatusInternalServerError {
-		v.Log.WarnContext(v.r.Context(), "console call failed", "path", fault.Clip(v.r.URL.Path), "error", err)
+		v.logFailure(err)
 	}
 	if v.org == "" {
 		v.org = v.caller.OrgName

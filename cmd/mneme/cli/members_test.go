@@ -1,11 +1,15 @@
 package cli_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/adapters/oidc/oidctest"
+	"github.com/mnemehq/mneme/cmd/mneme/test/harness"
 )
 
 // Who is disabled is out at once and cannot sign in until that is taken back; the last owner who can
@@ -78,4 +82,57 @@ func TestMembersAreDisabledAndEnabled(t *testing.T) {
 			t.Errorf("disabling %s: %d, %s", email, r.Code, r.Stderr)
 		}
 	}
+}
+
+// An account that is unbound is out at once, and gives way to another one with the same address.
+func TestMembersAreUnbound(t *testing.T) {
+	provider := oidctest.New(t)
+	const base = "http://127.0.0.1:1" // the test takes the way there to where the server really is
+	provider.Register(base + "/console/sign-in/return")
+	site := harness.NewSite(t, fmt.Sprintf(`server: { base_url: %q }
+console: { oidc: { issuer: %q, client_id: %q, client_secret: %q } }
+`, base, provider.URL, oidctest.ClientID, oidctest.ClientSecret))
+	s := site.Serve()
+	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	get := func(at string, cookies ...*http.Cookie) *http.Response {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+at, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		answer, err := browser.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		return answer
+	}
+	signIn := func(subject string, status int) []*http.Cookie {
+		t.Helper()
+		provider.Say(oidctest.Says{Subject: subject, Email: "ann@example.com"})
+		away := get("/console/sign-in/leave?org=&return=")
+		back, err := provider.SignIn(t.Context(), away.Header.Get("Location"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := get(strings.TrimPrefix(back, base), away.Cookies()...)
+		if in.StatusCode != status {
+			t.Errorf("the account %s: signing in answers %s", subject, in.Status)
+		}
+		return in.Cookies()
+	}
+	site.Mneme("members", "invite", "ann@example.com", "--role", "owner")
+	session := signIn("1", http.StatusOK)
+	signIn("2", http.StatusForbidden)
+	if r := site.Mneme("members", "unbind", "Ann@Example.com"); r.Stdout != "" || r.Stderr != "ann@example.com: unbound\n" {
+		t.Errorf("it says %q, %q", r.Stdout, r.Stderr)
+	}
+	if a := get("/console/o/default", session...); a.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the session's page answers %s", a.Status)
+	}
+	signIn("2", http.StatusOK)
+	signIn("1", http.StatusForbidden)
 }
