@@ -3,7 +3,10 @@
 const queryCharacters = 8192;
 const messageUnits = 16384; // of UTF-16, each at most 3 bytes of UTF-8 where a message has 65,536
 
-/** What is looked for to answer a text: all of it, or its beginning and its end, where the question usually is; "" where it says nothing. */
+/**
+ * What is looked for to answer a text: all of it, or its beginning and its end, where the question usually is; "" where
+ * it says nothing.
+ */
 export function asQuery(text: string): string {
   const characters = Array.from(text.replaceAll("\0", " ").trim());
   const half = queryCharacters / 2;

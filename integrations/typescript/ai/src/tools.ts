@@ -75,7 +75,8 @@ export interface ContextOptions extends Omit<RememberOptions, "containerTag"> {
 export function mnemeContext(options: ContextOptions): Tool<{ message: string }, Known> {
   const client = options.client ?? new Mneme();
   return tool({
-    description: options.description ?? "What is known about the user from earlier conversations, and from documents. Empty: nothing.",
+    description:
+      options.description ?? "What is known about the user from earlier conversations, and from documents. Empty: nothing.",
     inputSchema: text("message", "what is to be answered"),
     async execute({ message }, { abortSignal }): Promise<Known> {
       const body = { ...options.context, endUserId: options.endUserId, query: asQuery(message) };

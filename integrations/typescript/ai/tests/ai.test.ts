@@ -210,7 +210,8 @@ test("what fails is said, or the chat goes on without its memory", async () => {
 
 test("a model remembers and asks by tools", async () => {
   const endUserId = someone();
-  const tools = { remember: mnemeRemember({ endUserId, client, containerTag: "facts" }), context: mnemeContext({ endUserId, client }) };
+  const remember = mnemeRemember({ endUserId, client, containerTag: "facts" });
+  const tools = { remember, context: mnemeContext({ endUserId, client }) };
   const run = (...answers: Generated[]) =>
     generateText({ model: new MockLanguageModelV4({ doGenerate: answers }), prompt: "Go.", tools, stopWhen: stepCountIs(2) });
   for (let i = 0; i < 2; i++) await run(calls("remember", { content: "Ann takes no sugar." }), says("Done."));
