@@ -110,10 +110,10 @@ sdk: ## the generated layers of the SDKs, of docs/openapi.yaml (make clients sdk
 sdk-test: ## the SDKs as they are installed, on each runtime (make clients sdk-tools first)
 	go test -count=1 -v ./cmd/mneme/test/sdk
 
-integration-tools: ## the frameworks of integrations/, in the versions that are pinned (PyPI; make sdk-tools, too)
+integration-tools: ## the frameworks of integrations/, in the versions that are pinned (PyPI, npm; make sdk-tools clients, too)
 	sh cmd/mneme/test/integrations/install.sh
 
-integrations-test: ## the packages of integrations/ as they are installed, under their frameworks' suites (make sdk-tools integration-tools first)
+integrations-test: ## the packages of integrations/ as they are installed, under their frameworks' suites (make sdk-tools clients integration-tools first)
 	MNEME_INTEGRATIONS=1 MNEME_TEST_REQUIRE=1 go test -count=1 -v ./cmd/mneme/test/integrations
 	sh cmd/mneme/test/integrations/passed.sh --record
 

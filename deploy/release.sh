@@ -27,6 +27,7 @@ each_sdk() {
   "$1" sdk/go/client.go 'const Version = '
   for file in integrations/python/*/pyproject.toml; do "$1" "$file" 'version = '; done
   for file in integrations/python/*/src/*/__init__.py; do "$1" "$file" '__version__ = '; done
+  for file in integrations/typescript/*/package.json; do "$1" "$file" '  "version": '; done
 }
 sdk_has() { grep -Eq "^$2\"[^\"]*\"" "$1" || fail "$1 has no line for the version"; }
 sdk_set() {

@@ -38,6 +38,7 @@ var versions = map[string]string{
 
 	"integrations/python/a-mneme/pyproject.toml":          "[project]\nversion = \"%s\"\n",
 	"integrations/python/a-mneme/src/a_mneme/__init__.py": "__version__ = \"%s\"\n",
+	"integrations/typescript/a/package.json":              "{\n  \"name\": \"a\",\n  \"version\": \"%s\"\n}\n",
 }
 
 type checkout struct {

@@ -41,7 +41,10 @@ func TestWhatAServerMounts(t *testing.T) {
 				t.Errorf("tools: %s", clip(r.body))
 			}
 			s.rpc(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fetch","arguments":{"id":"docs/a"}}}`).ok()
-			as := s.integration("app", nil)
+			if r := s.integration("app", nil).rpc(list).ok(); !strings.Contains(string(r.body), `"remember"`) {
+				t.Errorf("tools of memories: %s", clip(r.body))
+			}
+			as := s.as(s.issue(key.Issue{Kind: ident.Admin}))
 			as.rpc(list).is(401) // a key of another family
 			for _, path := range []string{"/namespaces", "/models"} {
 				s.get(path).ok()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Brings the frameworks of pins/ to .cache/integrations, a folder each, since no two want the same versions of what they
-# share. Needs python3 with pip. What is there already is left alone.
+# share; those of TypeScript share one. Needs python3 with pip, and npm. What is there already is left alone.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 into=$(cd "$here/../../../.." && pwd)/.cache/integrations
@@ -14,3 +14,12 @@ for pins in "$here"/pins/*.txt; do
 		cp "$pins" "$into/$name.installed"
 	fi
 done
+
+into=$into/typescript
+if ! cmp -s "$here/pins/typescript/package-lock.json" "$into/installed"; then
+	rm -rf "$into"
+	mkdir -p "$into"
+	cp "$here/pins/typescript/package.json" "$here/pins/typescript/package-lock.json" "$into/"
+	(cd "$into" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+	cp "$into/package-lock.json" "$into/installed"
+fi

@@ -3,7 +3,7 @@
 # With --record it says that they have.
 set -eu
 cd "$(dirname "$0")/../../../.."
-now=$(git ls-files -z integrations sdk/python sdk/document.py docs/openapi.yaml docs/frameworks.md cmd/mneme/test/integrations \
+now=$(git ls-files -z integrations sdk/python sdk/typescript sdk/document.py docs/openapi.yaml docs/frameworks.md cmd/mneme/test/integrations \
 	':!cmd/mneme/test/integrations/passed' | xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
 file=cmd/mneme/test/integrations/passed
 if [ "${1:-}" = --record ]; then
