@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/mnemehq/mneme/configs"
+	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
 )
 
 // TestWhatAServerMounts: beside the operations a server has metrics, the document

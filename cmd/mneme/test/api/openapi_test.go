@@ -30,6 +30,7 @@ import (
 	"github.com/mnemehq/mneme/core/engine"
 	"github.com/mnemehq/mneme/core/event"
 	"github.com/mnemehq/mneme/core/ident"
+	"github.com/mnemehq/mneme/core/key"
 	"github.com/mnemehq/mneme/core/op"
 	"github.com/mnemehq/mneme/core/registry"
 	"github.com/mnemehq/mneme/core/seal"
@@ -201,7 +202,7 @@ func tell(t *testing.T, b backend) *storyteller {
 	st := &storyteller{
 		contract: contractOf(t, s),
 		s:        s,
-		memory:   s.integration("shop", nil),
+		memory:   s.integration("shop", func(in *key.Issue) { in.Namespace = "menus" }),
 		operator: s.operator(),
 		found:    map[string]bool{},
 		known:    map[string]string{"e5-small-v2": s.embedder.Info().ID, "/srv/handbook": folder},
@@ -219,6 +220,7 @@ func tell(t *testing.T, b backend) *storyteller {
 	made := s.post("/webhooks", object{"url": receiver.URL, "kinds": []string{"documents.written"}}).is(201)
 	hook := made.json["id"].(string)
 	s.write("told", doc("a", "text", ""))
+	s.write("menus", doc("autumn", "The cake contains peanuts.", `{"title": "Menu"}`))
 	var delivered []object
 	harness.Eventually(t, "a delivery", func() bool {
 		delivered = s.get("/webhooks/" + hook + "/deliveries?status=succeeded").ok().list("deliveries")
