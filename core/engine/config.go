@@ -74,7 +74,7 @@ type Config struct {
 	BaseURL string // under which clients reach the server, for links in answers; "": the host that a caller used
 
 	Meter   middleware.Meter // nil: none
-	Count   time.Duration    // how often the store is counted; 0: DefaultCount
+	Count   time.Duration    // how often the store is counted at most, while Figures are read; 0: DefaultCount
 	Watch   *model.Watch     // learns how the models fare; nil: one that measures nothing
 	Tracer  trace.Tracer     // nil: none
 	Log     *slog.Logger
@@ -97,7 +97,7 @@ type Events struct {
 // DefaultRecallRate is how many recalls a minute an integration may ask (docs/contract.md#limit-rates).
 const DefaultRecallRate = 600
 
-// DefaultCount is how often the store is counted for Figures.
+// DefaultCount is how often the store is counted while Figures are read.
 const DefaultCount = 30 * time.Second
 
 // Timeouts are the deadlines by kind of operation; 0 keeps the operation's own.

@@ -58,12 +58,14 @@ func (e *Engine) Figures() Figures {
 	return f
 }
 
-// census counts the store now and then, so that reading the figures costs nothing.
+// census counts the store at its start, and again once its counts are asked for and old, so
+// that reading the figures costs nothing and a server that nobody watches sleeps.
 type census struct {
 	store port.Snapshots[port.StatisticsReader]
 	every time.Duration
 	now   func() time.Time
 	log   *slog.Logger
+	asked chan struct{} // holds one while somebody has asked since the last count
 
 	mu      sync.Mutex
 	counts  port.Statistics
@@ -76,10 +78,15 @@ func newCensus(c *Config) *census {
 		every: c.Count,
 		now:   c.Now,
 		log:   c.Log,
+		asked: make(chan struct{}, 1),
 	}
 }
 
 func (c *census) last() (port.Statistics, time.Time) {
+	select {
+	case c.asked <- struct{}{}:
+	default:
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.counts, c.counted
@@ -87,14 +94,22 @@ func (c *census) last() (port.Statistics, time.Time) {
 
 // Run counts until ctx ends.
 func (c *census) Run(ctx context.Context) {
-	t := time.NewTicker(c.every)
-	defer t.Stop()
 	for {
+		began := time.Now()
+		select {
+		case <-c.asked: // this count is the answer
+		default:
+		}
 		c.count(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.C:
+		case <-c.asked:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(c.every - time.Since(began)):
 		}
 	}
 }

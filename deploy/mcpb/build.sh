@@ -33,7 +33,7 @@ for target in "$@"; do
     cp "$MNEME_BINARY" "$work/bundle/server/$program"
   else
     (cd "$root" && CGO_ENABLED=0 GOOS=$system GOARCH=$processor \
-      go build -trimpath -ldflags '-s -w' -o "$work/bundle/server/$program" ./cmd/mneme)
+      go build -trimpath -ldflags "-s -w -X github.com/mnemehq/mneme/cmd/mneme/cli.version=$version" -o "$work/bundle/server/$program" ./cmd/mneme)
   fi
   chmod 755 "$work/bundle/server/$program"
   cp "$root/LICENSE" "$root/NOTICE" "$work/bundle/"

@@ -105,7 +105,8 @@ func (a *App) measureStore() {
 			emit(float64(part(s.EndUsers)), "memories")
 		}
 	}
-	a.gauge("mneme_counted_timestamp_seconds", "When what the store holds was last counted, in Unix time: every 30 s.", nil,
+	a.gauge("mneme_counted_timestamp_seconds",
+		"When what the store holds was last counted, in Unix time: every 30 s while metrics are read.", nil,
 		func(f engine.Figures, emit metrics.Emit) {
 			if !f.Counted.IsZero() {
 				emit(seconds(f.Counted))

@@ -28,6 +28,7 @@ const (
 type Manager struct {
 	spec   Spec
 	file   string // of the unit; "": the system keeps it elsewhere
+	link   string // to it, by which systemd starts it by itself; "": there is none
 	unit   string
 	inside service.Service
 }
@@ -48,10 +49,12 @@ func forSystem(system string, s Spec) (*Manager, error) {
 		if _, err := exec.LookPath("systemctl"); err != nil {
 			return nil, errors.New("there is no systemd (no systemctl in PATH); have what starts programs here run mneme serve")
 		}
-		m.file = filepath.Join("/etc/systemd/system", s.Name+".service")
+		units := "/etc/systemd/system"
 		if !s.System {
-			m.file = filepath.Join(home, ".config", "systemd", "user", s.Name+".service")
+			units = filepath.Join(home, ".config", "systemd", "user")
 		}
+		m.file = filepath.Join(units, s.Name+".service")
+		m.link = filepath.Join(units, target(s)+".wants", s.Name+".service")
 		if m.unit, err = Systemd(s); err != nil {
 			return nil, err
 		}
@@ -143,12 +146,28 @@ func (m *Manager) Install() error {
 	}
 	if err := m.inside.Install(); err != nil {
 		if m.file != "" && !errors.Is(err, fs.ErrPermission) {
-			err = errors.Join(m.explain("install", err), ignoreMissing(os.Remove(m.file)))
-			return err
+			return errors.Join(m.explain("install", err), ignoreMissing(os.Remove(m.file)), m.unlink())
 		}
 		return m.explain("install", err)
 	}
 	return nil
+}
+
+// unlink removes what systemd may have made before it failed.
+func (m *Manager) unlink() error {
+	if m.link == "" {
+		return nil
+	}
+	return ignoreMissing(os.Remove(m.link))
+}
+
+// dangling reports whether nothing but the link is left of a service.
+func (m *Manager) dangling() bool {
+	if m.link == "" || m.there() {
+		return false
+	}
+	_, err := os.Lstat(m.link)
+	return err == nil
 }
 
 func ignoreMissing(err error) error {
@@ -168,6 +187,9 @@ func (m *Manager) there() bool {
 
 // Uninstall ends the service and makes the system forget it. Data stay.
 func (m *Manager) Uninstall() error {
+	if m.dangling() {
+		return m.explain("uninstall", m.unlink())
+	}
 	if err := m.known(); err != nil {
 		return err
 	}
@@ -234,11 +256,14 @@ func (m *Manager) explain(what string, err error) error {
 		return fmt.Errorf("%s the service: this user may not: services of the machine are for administrators (sudo), those of "+
 			"a user need no --system: %w", what, err)
 	case ended != nil && runtime.GOOS == "linux": // its own words are lost
-		of := ""
+		of, ask := "", "status "+m.spec.Name
 		if !m.spec.System {
 			of = "--user "
 		}
-		return fmt.Errorf("%s the service: systemctl: %w; systemctl %sstatus %s may say why", what, err, of, m.spec.Name)
+		if what == "install" { // nothing is left to ask about
+			ask = "daemon-reload"
+		}
+		return fmt.Errorf("%s the service: systemctl: %w; systemctl %s%s may say why", what, err, of, ask)
 	}
 	return fmt.Errorf("%s the service: %w", what, err)
 }

@@ -36,7 +36,10 @@ list-unit-files)
   echo "0 unit files listed."; exit 1 ;;
 enable | start) [ -e "$file" ] || { echo "Unit $unit not found." >&2; exit 5; } ;;
 esac
+wants=$HOME/.config/systemd/user/default.target.wants
 case $verb in
+enable) mkdir -p "$wants" && ln -sf "$file" "$wants/$unit" ;;
+disable) rm -f "$wants/$unit" ;;
 start) : >"$PEER/active-$unit" ;;
 stop) rm -f "$PEER/active-$unit" ;;
 esac
@@ -178,11 +181,36 @@ func TestAServiceThatIsRefused(t *testing.T) {
 	m := p.manager()
 	const why = "systemctl: exit status 1; systemctl --user status mneme may say why"
 	undo := p.set("refuse-enable", "no room")
-	p.says(m.Install(), "install the service: ", why)
-	if _, err := os.Stat(m.File()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a unit is left: %v", err)
+	const whyNot = "systemctl: exit status 1; systemctl --user daemon-reload may say why"
+	gone := func(what string) {
+		t.Helper()
+		wants := filepath.Join(filepath.Dir(m.File()), "default.target.wants", "mneme.service")
+		for _, path := range []string{m.File(), wants} {
+			if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: %s is left: %v", what, path, err)
+			}
+		}
 	}
+	p.says(m.Install(), "install the service: ", whyNot)
+	gone("it can't be enabled")
 	undo()
+	undo = p.set("refuse-daemon-reload", "no bus")
+	p.says(m.Install(), "install the service: ", whyNot)
+	gone("systemd can't read it")
+	undo()
+	// A link that was left behind goes, and is not taken for a service.
+	if err := m.Install(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(m.File()); err != nil {
+		t.Fatal(err)
+	}
+	p.is(m, service.Absent)
+	if err := m.Uninstall(); err != nil {
+		t.Errorf("a link alone: %v", err)
+	}
+	gone("a link alone")
+	p.says(m.Uninstall(), "no service called mneme is installed")
 	if err := m.Install(); err != nil {
 		t.Fatal(err)
 	}

@@ -57,9 +57,7 @@ func Systemd(s Spec) (string, error) {
 	}
 	fmt.Fprintf(&b, "\nExecReload=/bin/kill -HUP $MAINPID\nRestart=on-failure\nRestartSec=5\nTimeoutStopSec=%d\nUMask=0077\n"+
 		"NoNewPrivileges=yes\n", stopSeconds)
-	target := "default.target"
 	if s.System {
-		target = "multi-user.target"
 		if s.User == "" { // /var/lib and /var/cache, for a user that exists while it runs
 			fmt.Fprintf(&b, "DynamicUser=yes\nStateDirectory=%s\nStateDirectoryMode=0700\nCacheDirectory=%s\n"+
 				"Environment=MNEME_DATA=%%S/%s MNEME_CACHE=%%C/%s\n", s.Name, s.Name, s.Name, s.Name)
@@ -68,8 +66,16 @@ func Systemd(s Spec) (string, error) {
 		}
 		b.WriteString("PrivateTmp=yes\nProtectSystem=full\n")
 	}
-	fmt.Fprintf(&b, "\n[Install]\nWantedBy=%s\n", target)
+	fmt.Fprintf(&b, "\n[Install]\nWantedBy=%s\n", target(s))
 	return b.String(), nil
+}
+
+// target is what brings the service up: the machine's start, or a user's session.
+func target(s Spec) string {
+	if s.System {
+		return "multi-user.target"
+	}
+	return "default.target"
 }
 
 // quote writes a word of a command line as systemd reads it.
