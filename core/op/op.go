@@ -301,6 +301,10 @@ type SourceScoped interface{ SourceID() string }
 // another end user is refused.
 type EndUserScoped interface{ EndUser() string }
 
+// EndUserAssuming is implemented by *In that may leave its end user out: a key of one end
+// user says who it is.
+type EndUserAssuming interface{ AssumeEndUser(id string) }
+
 // Admit charges a call against the caller's limits and answers RateLimited
 // when they are used up.
 type Admit func(ctx context.Context, c *Call, class Class, units int) error
@@ -385,6 +389,9 @@ func authorize(ctx context.Context, s *Spec, in any) error {
 		if sc, ok := in.(SourceScoped); !ok || sc.SourceID() != p.Source {
 			return fault.New(fault.Forbidden, "this key is limited to source %q", p.Source)
 		}
+	}
+	if a, ok := in.(EndUserAssuming); ok {
+		a.AssumeEndUser(p.EndUser)
 	}
 	if u, ok := in.(EndUserScoped); ok && p.EndUser != "" && u.EndUser() != p.EndUser {
 		return fault.New(fault.Forbidden, "this key is limited to another end user")

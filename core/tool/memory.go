@@ -19,16 +19,24 @@ type User struct {
 	Pinned    string `query:"endUserId" json:"-" fault:"invalid_end_user_id"`
 	Header    string `header:"X-Mneme-End-User" json:"-" fault:"invalid_end_user_id"`
 	EndUserID string `json:"end_user_id,omitempty" fault:"invalid_end_user_id" doc:"the user"`
+
+	key string // that of the key; "": it has none
 }
 
+// AssumeEndUser implements op.EndUserAssuming.
+func (u *User) AssumeEndUser(id string) { u.key = id }
+
+// EndUser implements op.EndUserScoped; "": none is named.
+func (u *User) EndUser() string { return cmp.Or(u.Pinned, u.Header, u.key, u.EndUserID) }
+
 // of is the end user of a call.
-func (u User) of(ctx context.Context) (string, error) {
-	key := ident.From(ctx).EndUser
-	id := cmp.Or(u.Pinned, u.Header, key, u.EndUserID)
+func (u *User) of(ctx context.Context) (string, error) {
+	u.AssumeEndUser(ident.From(ctx).EndUser)
+	id := u.EndUser()
 	switch {
 	case id == "":
 		return "", fault.Field(fault.InvalidRequest, "end_user_id", "is required")
-	case u.EndUserID != "" && u.EndUserID != id, key != "" && key != id:
+	case u.EndUserID != "" && u.EndUserID != id, u.key != "" && u.key != id:
 		return "", fault.New(fault.Forbidden, "this connection is limited to another end user")
 	}
 	return id, nil

@@ -157,6 +157,13 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 			with(object{"memories": []object{{"content": "Another zebra."}}}))
 		do(memory, "memories.remember", "", "POST", "/api/v1/conversations", with(object{"messages": []object{{"role": "user",
 			"content": "A remembered zebra."}}}))
+		talk := memory.mcp(newest, "?endUserId=ann@example.com")
+		feed.step("tools.remember")
+		kept := talk.call("remember", object{"messages": []object{{"role": "user", "content": "A zebra that is told."}}})
+		recorded("tools.remember", "")
+		feed.step("tools.forget")
+		talk.call("forget", object{"ids": []any{kept["results"].([]any)[0].(object)["id"]}})
+		recorded("tools.forget", "")
 		id := m.json["memory"].(object)["id"]
 		do(memory, "memories.delete", "", "POST", "/api/v1/memories/delete", with(object{"ids": []any{id}}))
 		version := object{"source": "crm", "version": 1, "content": "A zebra.", "occurredAt": "2026-01-02T03:04:05Z"}
@@ -170,7 +177,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 		given := fmt.Sprint(grant.json["grant"].(object)["id"])
 		do(memory, "grants.revoke", given, "DELETE", "/api/v1/grants/"+given, nil)
 		found := log.get("/admin/v1/audit?organization=default&end_user_id=ann@example.com").ok().objects("records")
-		if len(found) != 9 {
+		if len(found) != 11 {
 			t.Errorf("%d records of the end user", len(found))
 		}
 

@@ -33,6 +33,8 @@ var eventsOfChanges = []string{
 	"memories.save: memory.created",
 	"memories.batch: memory.created",
 	"memories.remember: memory.created",
+	"tools.remember: memory.created",
+	"tools.forget: memory.deleted",
 	"memories.delete: memory.deleted",
 	"memories.upsert: memory.created",
 	"memories.upsert: memory.updated",

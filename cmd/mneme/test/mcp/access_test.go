@@ -15,9 +15,9 @@ func TestWrongKey(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.serve()
-	memories := s.Key("--type", "integration", "--name", "app")
+	operator := s.Key("--type", "admin", "--name", "operator")
 	for name, key := range map[string]string{"unknown": "sk-service-" + strings.Repeat("a", 43), "none": "",
-		"of memories": memories} {
+		"of an operator": operator} {
 		for _, k := range []kind{goClient(rev2026), goClient(rev2511), typescript("v2", rev2026),
 			typescript("v1", rev2511), python("v1"), python("v2")} {
 			t.Run(name+"/"+k.name, func(t *testing.T) {
