@@ -62,10 +62,11 @@ func TestBackupKilled(t *testing.T) {
 	fill(t, data(a), 6000, 200)
 	_, want := export(t, a)
 	usual := time.Duration(0)
-	until := func(what string, args ...string) {
+	until := func(what, refuses string, args ...string) {
 		t.Helper()
-		kills := 0
-		for share := 0.1; !killed(t, time.Duration(share*float64(usual)), args...); share += 0.15 {
+		kills, ended := 0, "" // what it may say once one was killed
+		for share := 0.1; !killedUnless(t, time.Duration(share*float64(usual)), ended, args...); share += 0.15 {
+			ended = refuses
 			if kills++; kills > 100 {
 				t.Fatalf("the %s does not come to its end", what)
 			}
@@ -79,16 +80,17 @@ func TestBackupKilled(t *testing.T) {
 		// The lock of a process that was killed is of use to nobody for ten minutes: in a bucket one is
 		// killed in the middle of a restore alone.
 		if !strings.HasPrefix(place, "s3://") {
-			until("backup", "backup", "--config", a, "--to", place)
+			until("backup", "", "backup", "--config", a, "--to", place)
 		} else {
 			mneme(t, "backup", "--config", a, "--to", place)
 		}
 		mneme(t, "backup", "verify", "--to", place)
-		for _, into := range []string{lite(t), postgres(t)} {
+		for refuses, into := range map[string]string{"is not empty: it has mneme.db": lite(t),
+			"there is an installation already": postgres(t)} {
 			if err := os.MkdirAll(filepath.Dir(data(into)), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			until("restore", "restore", "--from", place, "--into", into)
+			until("restore", refuses, "restore", "--from", place, "--into", into)
 			_, got := export(t, into)
 			same(t, "restored", got, want)
 		}
