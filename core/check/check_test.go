@@ -146,11 +146,14 @@ func TestRefused(t *testing.T) {
 		"a score without a scale": {coretest.Object{"query": "x", "expect": []string{}, "min_score": 0.5}, "min_score"},
 		"no sparse index":         {coretest.Object{"query": "x", "expect": []string{}, "mode": "sparse"}, "sparse"},
 		"no reranker":             {coretest.Object{"query": "x", "expect": []string{}, "rerank": true, "within": 101}, "within"},
-		"a depth of none":         {coretest.Object{"query": "x", "expect": []string{}, "rerank": coretest.Object{"depth": 0}}, "rerank.depth"},
-		"no such list":            {coretest.Object{"query": "x", "expect": []string{}, "weights": coretest.Object{"title": 1}}, "weights"},
-		"too heavy":               {coretest.Object{"query": "x", "expect": []string{}, "weights": coretest.Object{"vector": 11}}, "weights"},
-		"two ways to choose": {coretest.Object{"query": "x", "expect": []string{}, "mode": "vector", "retrievers": []string{"vector"}},
-			"together"},
+		"a depth of none": {coretest.Object{"query": "x", "expect": []string{}, "rerank": coretest.Object{"depth": 0}},
+			"rerank.depth"},
+		"no such list": {coretest.Object{"query": "x", "expect": []string{}, "weights": coretest.Object{"title": 1}},
+			"weights"},
+		"too heavy": {coretest.Object{"query": "x", "expect": []string{}, "weights": coretest.Object{"vector": 11}},
+			"weights"},
+		"two ways to choose": {coretest.Object{"query": "x", "expect": []string{}, "mode": "vector",
+			"retrievers": []string{"vector"}}, "together"},
 	} {
 		t.Run(what, func(t *testing.T) { d.save("home", "a", c.body).Fails("invalid_request", c.says) })
 	}
@@ -281,7 +284,6 @@ func TestSettings(t *testing.T) {
 		"one list":       {"mode": "vector", "min_score": .125},
 		"a filter":       {"filter": coretest.Object{"lang": "en"}, "within": 3},
 		"nothing more":   {},
-		"not reranked":   {"rerank": false},
 		"lists, weighed": {"weights": coretest.Object{"keyword": 0}},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -298,9 +300,9 @@ func TestSettings(t *testing.T) {
 			queries.last = query.Request{}
 			d.run("home")
 			for name, want := range settings {
-				got := coretest.Object{"retrievers": queries.last.Retrievers, "weights": queries.last.Weights, "mode": queries.last.Mode,
-					"min_score": queries.last.MinScore, "filter": queries.last.Filter, "within": queries.last.TopK,
-					"rerank": queries.last.Rerank}[name]
+				got := coretest.Object{"retrievers": queries.last.Retrievers, "weights": queries.last.Weights,
+					"mode": queries.last.Mode, "min_score": queries.last.MinScore, "filter": queries.last.Filter,
+					"within": queries.last.TopK}[name]
 				if !equal(t, got, want) {
 					t.Errorf("%s is asked as %v, want %v", name, got, want)
 				}
@@ -309,6 +311,14 @@ func TestSettings(t *testing.T) {
 				t.Errorf("when saved it was asked as %+v, by a run as %+v", first, queries.last)
 			}
 		})
+	}
+	for given, want := range map[string]string{"false": "null", "null": "null", "true": "true", `{"depth": null}`: "{}",
+		`{"depth": 7}`: `{"depth":7}`} {
+		kept := d.save("home", "one", coretest.Object{"query": "lease", "expect": []string{},
+			"rerank": json.RawMessage(given)}).OK()
+		if got, err := json.Marshal(kept.JSON["rerank"]); string(got) != want || err != nil {
+			t.Errorf("rerank %s is kept as %s, want %s", given, got, want)
+		}
 	}
 	how := json.RawMessage(`{"model":"small","depth":7}`)
 	q := check.Question{Query: "lease", Expect: []string{}, Rerank: how}

@@ -215,6 +215,7 @@ func (s *Service) Save(ctx context.Context, in Save) (Saved, error) {
 	if in.Expect == nil {
 		in.Expect = []string{}
 	}
+	in.Rerank = settled(in.Rerank)
 	written, err := json.Marshal(body{in.Question, found})
 	if err != nil {
 		return Saved{}, fmt.Errorf("saved query: %w", err)
@@ -239,6 +240,23 @@ func (s *Service) Save(ctx context.Context, in Save) (Saved, error) {
 		return Saved{}, err
 	}
 	return saved(q)
+}
+
+// settled is how to rerank as it is kept: nothing where nothing is reranked, and of an object
+// what it says.
+func settled(rerank json.RawMessage) json.RawMessage {
+	var how *query.Rerank
+	switch raw := string(rerank); {
+	case raw == "true":
+		return rerank
+	case json.Unmarshal(rerank, &how) != nil || how == nil: // false or null
+		return nil
+	}
+	out, err := json.Marshal(how)
+	if err != nil {
+		return rerank // never: it holds a text and a number
+	}
+	return out
 }
 
 // Delete removes a saved query. An absent one answers false, so the call is safe to repeat.

@@ -109,7 +109,8 @@ func formOfSaved(s saved.Saved) queryForm {
 		f.Mode = chosen(*s.Retrievers)
 	}
 	if s.Weights != nil {
-		for list, field := range map[string]*string{"vector": &f.WeightVector, "keyword": &f.WeightKeyword, "sparse": &f.WeightSparse} {
+		for list, field := range map[string]*string{"vector": &f.WeightVector, "keyword": &f.WeightKeyword,
+			"sparse": &f.WeightSparse} {
 			if w, named := (*s.Weights)[list]; named {
 				*field = typedNumber(w)
 			}

@@ -329,8 +329,8 @@ func TestFieldsOfASavedQuery(t *testing.T) {
 	f := queryForm{Query: "x", Depth: "7", Reranker: "big", WeightSparse: "0", Strict: true, Neighbors: "1", TopK: "3"}
 	body, _, wrong := questionOf(fieldsOfCheck(f))
 	said, err := json.Marshal(body)
-	if want := `{"expect":[],"query":"x","rerank":{"depth":7,"model":"big"},"weights":{"sparse":0},"within":3}`; wrong != "" || err != nil ||
-		string(said) != want {
+	const want = `{"expect":[],"query":"x","rerank":{"depth":7,"model":"big"},"weights":{"sparse":0},"within":3}`
+	if wrong != "" || err != nil || string(said) != want {
 		t.Errorf("saved as %s (%s, %v), want %s", said, wrong, err, want)
 	}
 }
