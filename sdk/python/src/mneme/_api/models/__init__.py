@@ -112,9 +112,13 @@ if TYPE_CHECKING:
     from .check_report import CheckReport
     from .check_save import CheckSave
     from .check_save_mode import CheckSaveMode
+    from .check_save_retrievers_type_0_item import CheckSaveRetrieversType0Item
+    from .check_save_weights_type_0 import CheckSaveWeightsType0
     from .check_saved import CheckSaved
     from .check_saved_list import CheckSavedList
     from .check_saved_mode import CheckSavedMode
+    from .check_saved_retrievers_item import CheckSavedRetrieversItem
+    from .check_saved_weights import CheckSavedWeights
     from .check_source import CheckSource
     from .check_source_secrets import CheckSourceSecrets
     from .create_namespace import CreateNamespace
@@ -324,6 +328,7 @@ if TYPE_CHECKING:
     from .query_request_retrievers_type_0_item import QueryRequestRetrieversType0Item
     from .query_request_weights_type_0 import QueryRequestWeightsType0
     from .query_rerank import QueryRerank
+    from .query_rerank_output import QueryRerankOutput
     from .query_result import QueryResult
     from .query_result_retrievers_item import QueryResultRetrieversItem
     from .query_result_score_kind import QueryResultScoreKind
@@ -554,9 +559,13 @@ _MODULES = {
     "CheckReport": ".check_report",
     "CheckSave": ".check_save",
     "CheckSaveMode": ".check_save_mode",
+    "CheckSaveRetrieversType0Item": ".check_save_retrievers_type_0_item",
+    "CheckSaveWeightsType0": ".check_save_weights_type_0",
     "CheckSaved": ".check_saved",
     "CheckSavedList": ".check_saved_list",
     "CheckSavedMode": ".check_saved_mode",
+    "CheckSavedRetrieversItem": ".check_saved_retrievers_item",
+    "CheckSavedWeights": ".check_saved_weights",
     "CheckSource": ".check_source",
     "CheckSourceSecrets": ".check_source_secrets",
     "CreateNamespace": ".create_namespace",
@@ -756,6 +765,7 @@ _MODULES = {
     "QueryRequestRetrieversType0Item": ".query_request_retrievers_type_0_item",
     "QueryRequestWeightsType0": ".query_request_weights_type_0",
     "QueryRerank": ".query_rerank",
+    "QueryRerankOutput": ".query_rerank_output",
     "QueryResult": ".query_result",
     "QueryResultRetrieversItem": ".query_result_retrievers_item",
     "QueryResultScoreKind": ".query_result_score_kind",
@@ -995,9 +1005,13 @@ __all__ = (
     "CheckReport",
     "CheckSave",
     "CheckSaveMode",
+    "CheckSaveRetrieversType0Item",
+    "CheckSaveWeightsType0",
     "CheckSaved",
     "CheckSavedList",
     "CheckSavedMode",
+    "CheckSavedRetrieversItem",
+    "CheckSavedWeights",
     "CheckSource",
     "CheckSourceSecrets",
     "CreateNamespace",
@@ -1197,6 +1211,7 @@ __all__ = (
     "QueryRequestRetrieversType0Item",
     "QueryRequestWeightsType0",
     "QueryRerank",
+    "QueryRerankOutput",
     "QueryResult",
     "QueryResultRetrieversItem",
     "QueryResultScoreKind",
