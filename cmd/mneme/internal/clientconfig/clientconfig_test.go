@@ -630,9 +630,11 @@ func TestUninstallTakesAllBack(t *testing.T) {
 		edit           func(string) string
 		after          string
 	}{
-		"a list that it made":          {"cursor", "{\n  \"a\": 1\n}\n", edited("1", "2"), "{\n  \"a\": 2\n}\n"},
-		"a list that was there":        {"cursor", "{\n  \"mcpServers\": {\n  }\n}\n", spaced, "{\n  \"mcpServers\": {\n  }\n}\n\n"},
-		"a list that others use":       {"cursor", "{\n}\n", edited("\"mcpServers\": {", "\"mcpServers\": {\n    \"b\": {},"), "\"b\": {}"},
+		"a list that it made": {"cursor", "{\n  \"a\": 1\n}\n", edited("1", "2"), "{\n  \"a\": 2\n}\n"},
+		"a list that was there": {"cursor", "{\n  \"mcpServers\": {\n  }\n}\n", spaced,
+			"{\n  \"mcpServers\": {\n  }\n}\n\n"},
+		"a list that others use": {"cursor", "{\n}\n", edited("\"mcpServers\": {", "\"mcpServers\": {\n    \"b\": {},"),
+			"\"b\": {}"},
 		"a list with a comment":        {"cursor", "{\n}\n", edited("\"mcpServers\": {", "\"mcpServers\": { // mine"), "// mine"},
 		"both lists of VS Code":        {"vscode", "{\n  \"a\": 1\n}\n", edited("1", "2"), "{\n  \"a\": 2\n}\n"},
 		"a file of VS Code":            {"vscode", gone, spaced, gone},
