@@ -19,6 +19,20 @@ func (a answer) form(t *testing.T, do string) url.Values {
 	return maps.Clone(of.values)
 }
 
+// keyNamed is the page of a key of the default organization.
+func (b *browser) keyNamed(name string) string {
+	b.Helper()
+	const list = "/console/o/default/keys"
+	for _, n := range b.get(list).want(b.T, 200).elements("a") {
+		if n.FirstChild != nil && n.FirstChild.Data == name {
+			href, _ := attribute(n, "href")
+			return list + href[strings.LastIndex(href, "/"):]
+		}
+	}
+	b.Fatalf("there is no key %s", name)
+	return ""
+}
+
 // Who sends a form whose thing was changed by somebody else in between is told what changed, and asked: fields that
 // were left alone hold what is there now, others what was typed. Sent again it is done, and once more does no harm.
 func TestAFormThatWasOvertaken(t *testing.T) {
@@ -34,13 +48,7 @@ func TestAFormThatWasOvertaken(t *testing.T) {
 	hooks.Know(made.shownSecret(t, "whsec_"))
 	b.integrationKey("bot")
 	b.post(o+"/keys", url.Values{"kind": {"service"}, "name": {"checkout"}}).want(t, 200)
-	key := ""
-	for _, n := range b.get(o + "/keys").elements("a") {
-		if n.FirstChild != nil && n.FirstChild.Data == "checkout" {
-			href, _ := attribute(n, "href")
-			key = o + "/keys" + href[strings.LastIndex(href, "/"):]
-		}
-	}
+	key := b.keyNamed("checkout")
 	b.post("/console/organizations", url.Values{"name": {"acme"}}).want(t, 303)
 	acme := b.get("/console/organizations/acme").want(t, 200)
 	id := ""

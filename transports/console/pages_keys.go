@@ -18,6 +18,7 @@ type keysModel struct {
 	Next    string
 	First   bool
 	CanMake bool
+	CanOwn  bool // keys of kind admin are the reader's to make, too
 	Form    form
 }
 
@@ -25,7 +26,7 @@ func (v *visit) keys() (view, error) { return v.showKeys(nil) }
 
 func (v *visit) showKeys(f *form) (view, error) {
 	q := v.r.URL.Query()
-	m := keysModel{First: q.Get("cursor") == "", CanMake: !v.caller.ReadOnly, Form: formOf(f)}
+	m := keysModel{First: q.Get("cursor") == "", CanMake: !v.caller.ReadOnly, CanOwn: v.owns(), Form: formOf(f)}
 	list, err := do[admin.Keys](v, call{op: "admin.keys.list", path: map[string]string{"org": v.org}, query: asked(q, "cursor")})
 	m.Keys, m.Next = list.Keys, value(list.NextCursor)
 	return showForm(f, view{title: "Keys", template: "keys", section: "keys", model: m}, err)
@@ -120,7 +121,7 @@ func (v *visit) showKey(f *form) (view, error) {
 		return view{}, err
 	}
 	m := keyModel{Key: k, Form: f, Limits: limitsOf(k), Mine: k.ID == v.caller.KeyID,
-		CanEdit: !v.caller.ReadOnly && k.RevokedAt == nil}
+		CanEdit: !v.caller.ReadOnly && k.RevokedAt == nil && (k.Kind != "admin" || v.owns())}
 	m.Edit = f.Over(filled("change", valuesOfKey(k)))
 	title := "Key " + k.Name
 	if k.Name == "" {

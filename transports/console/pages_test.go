@@ -276,21 +276,8 @@ func TestKeysLive(t *testing.T) {
 	b.post(at, url.Values{"kind": {"service"}, "name": {"checkout"}, "namespace": {"No Name"}}).
 		want(t, 422, "namespace").proper(t)
 	b.post(at, url.Values{"kind": {"service"}, "name": {"checkout"}, "read_only": {"1"}}).want(t, 200, "sk-service-")
-	one := ""
-	for _, n := range b.get(at).want(t, 200, "checkout", "live").elements("a") {
-		if n.FirstChild != nil && n.FirstChild.Data == "checkout" {
-			one, _ = attribute(n, "href")
-		}
-	}
-	to, err := url.Parse(b.URL + at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to, err = to.Parse(one)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one = to.Path
+	b.get(at).want(t, 200, "checkout", "live")
+	one := b.keyNamed("checkout")
 	b.post(one, url.Values{"do": {"change"}, "name": {"till"}, "read": {"many"}}).want(t, 422, "whole number").proper(t)
 	b.post(one, url.Values{"do": {"change"}, "name": {"till"}, "read": {"600"}, "default_namespace": {"notes"}}).want(t, 303)
 	p := b.get(one).want(t, 200, "till", "read and write", "notes")
