@@ -93,6 +93,20 @@ func TestAFormThatWasOvertaken(t *testing.T) {
 			b.post(c.at, theirs).want(t, 303)
 			asked := b.post(c.at, mine).want(t, 422, "changed by somebody else", c.told, "Send the form again")
 			asked.proper(t)
+			var marked []string // the field that both typed into
+			for _, tag := range []string{"input", "select", "textarea"} {
+				for _, n := range asked.elements(tag) {
+					if _, ok := attribute(n, "aria-invalid"); ok {
+						field, _ := attribute(n, "name")
+						marked = append(marked, field)
+					}
+				}
+			}
+			for field := range c.mine {
+				if _, both := c.theirs[field]; both != slices.Contains(marked, field) {
+					t.Errorf("%s: both typed into it is %t; marked are %v", field, both, marked)
+				}
+			}
 			again := asked.form(t, c.do)
 			want := maps.Clone(c.theirs)
 			maps.Copy(want, c.mine)
