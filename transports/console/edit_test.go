@@ -71,7 +71,7 @@ func TestAFormThatWasOvertaken(t *testing.T) {
 			"“It may only read” was not ticked and is now ticked."},
 		"integration": {o + "/integrations/bot", "change", url.Values{"memories": {"50"}}, url.Values{"reads": {"70"}},
 			"Memories of an end user was “10000” and is now “50”."},
-		"quotas": {"/console/organizations/acme", "quotas", url.Values{"documents": {"10"}}, url.Values{"bytes": {"1000"}},
+		"quotas": {"/console/organizations/" + id, "quotas", url.Values{"documents": {"10"}}, url.Values{"bytes": {"1000"}},
 			"Documents was empty and is now “10”."},
 		"rename": {"/console/organizations/" + id, "rename", url.Values{"name": {"apex"}}, url.Values{"name": {"axiom"}},
 			"The name was “acme” and is now “apex”, and you say “axiom”."},
