@@ -175,22 +175,16 @@ func fieldOf(f form, name, label string, options ...string) field {
 	return out
 }
 
-// choiceOf makes a field that offers choices, each as value=text. One may be hint=text, and one chosen=value, which is
-// chosen where nothing was typed.
+// choiceOf makes a field that offers choices, each as value=text. One may be hint=text.
 func choiceOf(f form, name, label string, choices ...string) field {
 	out := fieldOf(f, name, label)
 	for _, c := range choices {
 		value, text, _ := strings.Cut(c, "=")
-		switch value {
-		case "hint":
+		if value == "hint" {
 			out.Hint = text
-		case "chosen":
-			if f.values == nil {
-				f.values = url.Values{name: {text}}
-			}
-		default:
-			out.Choices = append(out.Choices, choice{Value: value, Text: text})
+			continue
 		}
+		out.Choices = append(out.Choices, choice{Value: value, Text: text})
 	}
 	for i, c := range out.Choices {
 		out.Choices[i].Chosen = f.Has(name, c.Value)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mnemehq/mneme/core/key"
 )
 
 // invited is the code that a page shows to anyone who has invited somebody.
@@ -170,4 +172,31 @@ func TestAdminsMakeNoOwners(t *testing.T) {
 	if page := admin.get(self).want(t, 200, "ada@example.com", "Signs in with"); strings.Contains(page.text, "Remove") {
 		t.Errorf("an admin is offered a form: %s", page.text)
 	}
+}
+
+// An admin is offered no key of kind admin, which only owners make, change and revoke, and a viewer sees the limits that
+// a key and an integration have.
+func TestKeysOfKindAdminAreForOwners(t *testing.T) {
+	s := serve(t, nil)
+	root := s.signedIn(s.key.Secret)
+	mine := s.issue(key.Issue{Org: "default", Name: "of the office"})
+	at := "/console/o/default/keys/" + mine.ID
+	root.get(at).want(t, 200, "Revoke the key")
+	owner, admin := root.joined("olga@example.com", "owner"), root.joined("ada@example.com", "admin")
+	owner.get(at).want(t, 200, "Revoke the key")
+	owner.get("/console/o/default/keys").want(t, 200, "an administrator")
+	admin.get(at).want(t, 200, "of the office").lacks(t, "Revoke the key", "Rotate the key", "It may only read")
+	offered := admin.get("/console/o/default/keys").want(t, 200, "Make the key")
+	offered.lacks(t, "an administrator")
+	offered.proper(t)
+	form := offered.form(t, "")
+	form.Set("name", "checkout")
+	admin.post("/console/o/default/keys", form).want(t, 200, "sk-service-")
+	service := admin.keyNamed("checkout")
+	admin.post(service, url.Values{"do": {"change"}, "name": {"till"}, "read": {"600"}, "write": {"0"}}).want(t, 303)
+	root.integrationKey("bot")
+	viewer := root.joined("vic@example.com", "viewer")
+	viewer.get(service).want(t, 200, "Reads a minute 600", "Writes a minute unlimited").lacks(t, "Reranking")
+	viewer.get("/console/o/default/integrations/bot").want(t, 200, "Memories of an end user 10", "Grants not required").
+		lacks(t, "Name and quotas")
 }

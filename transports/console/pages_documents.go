@@ -72,7 +72,7 @@ type documentModel struct {
 	Fields    []fact
 	Pieces    []document.Chunk
 	Source    *source.Source // that keeps it, with its last run
-	Metadata  string         // as it can be edited
+	Edit      form           // of its metadata
 	Similar   []hit
 	Compared  bool   // similar documents were looked for
 	Without   string // why there are none
@@ -90,7 +90,7 @@ func (v *visit) showDocument(f *form) (view, error) {
 		return view{}, err
 	}
 	m := documentModel{Document: d, Namespace: n, Name: id, Fields: factsOf(d.Metadata), CanWrite: !v.caller.ReadOnly, Form: f,
-		Metadata: indentPlain(d.Metadata)}
+		Edit: f.Over(filled("metadata", valuesOfMetadata(d)))}
 	for _, x := range m.Fields {
 		if title := strings.TrimSpace(x.Value); x.Name == "title" && title != "" {
 			m.Name = short(title, 200)
@@ -141,8 +141,12 @@ func (v *visit) similar(m *documentModel) error {
 	return err
 }
 
-// changeMetadata replaces the metadata of a document, unless somebody else has changed the document
-// since the form was shown.
+// valuesOfMetadata are what the form that changes metadata is shown with.
+func valuesOfMetadata(d document.Document) url.Values {
+	return url.Values{"metadata": {indentPlain(d.Metadata)}}
+}
+
+// changeMetadata replaces the metadata of a document.
 func (v *visit) changeMetadata() (view, error) {
 	n, id, f := v.r.PathValue("n"), v.r.PathValue("id"), v.r.PostForm
 	d, err := do[document.Document](v, call{op: "documents.get", path: map[string]string{"namespace": n, "id": id}})
@@ -153,9 +157,8 @@ func (v *visit) changeMetadata() (view, error) {
 	if !ok {
 		return v.showDocument(v.wrong("metadata", `Metadata is a JSON object, such as {"lang": "en"}.`))
 	}
-	if f.Get("hash") != d.ContentHash {
-		return v.showDocument(v.wrong("metadata", "The document has changed since this form was shown: above is what it "+
-			"is now. Send the form again to replace its metadata."))
+	if f := v.overtaken(valuesOfMetadata(d), edited{name: "metadata", label: "The metadata"}); f != nil {
+		return v.showDocument(f)
 	}
 	_, err = do[document.WriteResult](v, call{op: "documents.write", path: map[string]string{"namespace": n},
 		body: map[string]any{"documents": []map[string]any{{"id": id, "text": d.Text, "metadata": raw}}}})

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ type keysModel struct {
 	Next    string
 	First   bool
 	CanMake bool
+	CanOwn  bool // keys of kind admin are the reader's to make, too
 	Form    form
 }
 
@@ -24,7 +26,7 @@ func (v *visit) keys() (view, error) { return v.showKeys(nil) }
 
 func (v *visit) showKeys(f *form) (view, error) {
 	q := v.r.URL.Query()
-	m := keysModel{First: q.Get("cursor") == "", CanMake: !v.caller.ReadOnly, Form: formOf(f)}
+	m := keysModel{First: q.Get("cursor") == "", CanMake: !v.caller.ReadOnly, CanOwn: v.owns(), Form: formOf(f)}
 	list, err := do[admin.Keys](v, call{op: "admin.keys.list", path: map[string]string{"org": v.org}, query: asked(q, "cursor")})
 	m.Keys, m.Next = list.Keys, value(list.NextCursor)
 	return showForm(f, view{title: "Keys", template: "keys", section: "keys", model: m}, err)
@@ -119,17 +121,8 @@ func (v *visit) showKey(f *form) (view, error) {
 		return view{}, err
 	}
 	m := keyModel{Key: k, Form: f, Limits: limitsOf(k), Mine: k.ID == v.caller.KeyID,
-		CanEdit: !v.caller.ReadOnly && k.RevokedAt == nil}
-	m.Edit = filled("change", map[string][]string{"name": {k.Name}, "default_namespace": {value(k.DefaultNamespace)}})
-	if k.ReadOnly {
-		m.Edit.values.Set("read_only", "1")
-	}
-	for _, l := range m.Limits {
-		m.Edit.values.Set(l.Class, l.PerMinute)
-	}
-	if f != nil && f.Of == "change" {
-		m.Edit = *f
-	}
+		CanEdit: !v.caller.ReadOnly && k.RevokedAt == nil && (k.Kind != "admin" || v.owns())}
+	m.Edit = f.Over(filled("change", valuesOfKey(k)))
 	title := "Key " + k.Name
 	if k.Name == "" {
 		title = "Key " + k.ID
@@ -138,10 +131,30 @@ func (v *visit) showKey(f *form) (view, error) {
 		trail: []crumb{{"Keys", pathOf("o", v.org, "keys")}}}, nil)
 }
 
+// valuesOfKey are what the form that changes a key is shown with.
+func valuesOfKey(k admin.Key) url.Values {
+	out := url.Values{"name": {k.Name}, "default_namespace": {value(k.DefaultNamespace)}}
+	if k.ReadOnly {
+		out.Set("read_only", "1")
+	}
+	for _, l := range limitsOf(k) {
+		out.Set(l.Class, l.PerMinute)
+	}
+	return out
+}
+
 func (v *visit) changeKey() (view, error) {
 	k, err := do[admin.Key](v, call{op: "admin.keys.get", path: v.keyAt()})
 	if err != nil {
 		return view{}, err
+	}
+	fields := []edited{{name: "name", label: "The name"}, {name: "default_namespace", label: "The default namespace"},
+		{name: "read_only", label: "“It may only read”", tick: true}}
+	for _, l := range limitsOf(k) {
+		fields = append(fields, edited{name: l.Class, label: l.Label})
+	}
+	if f := v.overtaken(valuesOfKey(k), fields...); f != nil {
+		return v.showKey(f)
 	}
 	f := v.r.PostForm
 	body := map[string]any{"name": strings.TrimSpace(f.Get("name"))}
@@ -263,25 +276,8 @@ func (v *visit) showIntegration(f *form) (view, error) {
 		return view{}, err
 	}
 	m.Keys, m.Next = list.Keys, value(list.NextCursor)
-	unlimited := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.Itoa(n)
-	}
-	m.Edit = filled("change", map[string][]string{"name": {m.Name}, "memories": {unlimited(m.Quotas.MemoriesPerEndUser)},
-		"reads": {unlimited(m.Quotas.ReadRatePerMin)}, "writes": {unlimited(m.Quotas.WriteRatePerMin)}})
-	if m.GrantsRequired {
-		m.Edit.values.Set("grants", "1")
-	}
-	m.Make = filled("make", map[string][]string{"scopes": {"memories:read", "memories:write"}})
-	switch {
-	case f == nil:
-	case f.Of == "change":
-		m.Edit = *f
-	case f.Of == "make":
-		m.Make = *f
-	}
+	m.Edit = f.Over(filled("change", valuesOfIntegration(m.Integration)))
+	m.Make = f.Over(filled("make", url.Values{"scopes": {"memories:read", "memories:write"}}))
 	return showForm(f, view{title: "Integration " + m.Name, template: "integration", section: "integrations", model: m,
 		trail: []crumb{{"Integrations", pathOf("o", v.org, "integrations")}}}, nil)
 }
@@ -292,7 +288,33 @@ func (integrationModel) Scopes() [][2]string {
 		{"recall:read", "Ask for answers (recall)"}, {"users:erase", "Erase end users"}, {"status:read", "Ask how it is"}}
 }
 
+// valuesOfIntegration are what the form that changes an integration is shown with.
+func valuesOfIntegration(i admin.Integration) url.Values {
+	unlimited := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	out := url.Values{"name": {i.Name}, "memories": {unlimited(i.Quotas.MemoriesPerEndUser)},
+		"reads": {unlimited(i.Quotas.ReadRatePerMin)}, "writes": {unlimited(i.Quotas.WriteRatePerMin)}}
+	if i.GrantsRequired {
+		out.Set("grants", "1")
+	}
+	return out
+}
+
 func (v *visit) changeIntegration() (view, error) {
+	known, err := do[admin.Integration](v, call{op: "admin.integrations.get", path: v.integrationAt()})
+	if err != nil {
+		return view{}, err
+	}
+	if f := v.overtaken(valuesOfIntegration(known), edited{name: "name", label: "The name"},
+		edited{name: "memories", label: "Memories of an end user"}, edited{name: "reads", label: "Reads a minute"},
+		edited{name: "writes", label: "Memories written a minute"},
+		edited{name: "grants", label: "“Sources need a grant”", tick: true}); f != nil {
+		return v.showIntegration(f)
+	}
 	f := v.r.PostForm
 	quotas := map[string]any{}
 	for field, name := range map[string]string{"memories": "memories_per_end_user", "reads": "read_rate_per_min",

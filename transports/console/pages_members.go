@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -65,6 +66,7 @@ type memberModel struct {
 	Self    bool // the reader is this member
 	Invited *invited
 	Form    *form
+	Edit    form // of the role
 	Ways    session.Ways
 }
 
@@ -80,7 +82,7 @@ func (v *visit) showMember(f *form, i *invited) (view, error) {
 		return view{}, err
 	}
 	m := memberModel{Member: found, CanOwn: v.owns(), Self: found.ID == v.caller.KeyID, Invited: i, Form: f,
-		Ways: v.Sessions.Ways()}
+		Edit: f.Over(filled("role", valuesOfMember(found))), Ways: v.Sessions.Ways()}
 	return showForm(f, view{title: found.Email, template: "member", section: "members", model: m,
 		trail: []crumb{{"Members", pathOf("o", v.org, "members")}}}, nil)
 }
@@ -94,7 +96,17 @@ func (v *visit) changeMember(body any, said string) (view, error) {
 	return view{goTo: pathOf("o", v.org, "members", v.r.PathValue("id")), said: said}, err
 }
 
+// valuesOfMember are what the form of the role is shown with.
+func valuesOfMember(m member.Member) url.Values { return url.Values{"role": {m.Role}} }
+
 func (v *visit) changeRole() (view, error) {
+	m, err := do[member.Member](v, call{op: "admin.members.get", path: v.memberPath()})
+	if err != nil {
+		return view{}, err
+	}
+	if f := v.overtaken(valuesOfMember(m), edited{name: "role", label: "The role"}); f != nil {
+		return v.showMember(f, nil)
+	}
 	return v.changeMember(map[string]string{"role": v.r.PostForm.Get("role")}, "saved")
 }
 

@@ -43,6 +43,8 @@ type organizationModel struct {
 	admin.Organization
 	Quotas  []quota
 	Form    *form
+	Rename  form
+	Limits  form
 	Default bool
 	CanEdit bool
 }
@@ -66,6 +68,8 @@ func (v *visit) showOrganization(f *form) (view, error) {
 	if m.Quotas, err = v.quotas(); err != nil {
 		return view{}, err
 	}
+	m.Rename = f.Over(filled("rename", url.Values{"name": {m.Name}}))
+	m.Limits = f.Over(filled("quotas", valuesOfQuotas(m.Quotas)))
 	m.Default = m.Name == "default"
 	out := view{title: m.Name, template: "organization", section: "organizations", model: m}
 	if v.caller.AllOrganizations() {
@@ -85,7 +89,25 @@ func (v *visit) quotas() ([]quota, error) {
 	}, err
 }
 
+// valuesOfQuotas are what the form that changes quotas is shown with.
+func valuesOfQuotas(quotas []quota) url.Values {
+	out := url.Values{}
+	for _, q := range quotas {
+		if q.Limit != nil {
+			out.Set(q.Name, strconv.FormatInt(*q.Limit, 10))
+		}
+	}
+	return out
+}
+
 func (v *visit) renameOrganization() (view, error) {
+	o, err := do[admin.Organization](v, call{op: "admin.organizations.get", path: map[string]string{"org": v.org}})
+	if err != nil {
+		return view{}, err
+	}
+	if f := v.overtaken(url.Values{"name": {o.Name}}, edited{name: "name", label: "The name"}); f != nil {
+		return v.showOrganization(f)
+	}
 	return v.changeOrganization("saved", map[string]any{"name": strings.TrimSpace(v.r.PostForm.Get("name"))})
 }
 
@@ -123,15 +145,23 @@ func (v *visit) deleteOrganization() (view, error) {
 
 // changeQuotas sets the quotas that the form names; an empty one is unlimited.
 func (v *visit) changeQuotas() (view, error) {
-	body := map[string]any{}
-	for _, name := range []string{"bytes", "documents", "namespaces", "end_users"} {
-		n, ok := count(v.r.PostForm.Get(name))
-		if !ok {
-			return v.showOrganization(v.wrong(name, "A quota is a whole number, or empty for none."))
-		}
-		body[name] = n
+	quotas, err := v.quotas()
+	if err != nil {
+		return view{}, err
 	}
-	_, err := do[usage.Quotas](v, call{op: "admin.quotas.change", path: map[string]string{"org": v.org}, body: body})
+	body, fields := map[string]any{}, make([]edited, 0, len(quotas))
+	for _, q := range quotas {
+		n, ok := count(v.r.PostForm.Get(q.Name))
+		if !ok {
+			return v.showOrganization(v.wrong(q.Name, "A quota is a whole number, or empty for none."))
+		}
+		body[q.Name] = n
+		fields = append(fields, edited{name: q.Name, label: q.Label})
+	}
+	if f := v.overtaken(valuesOfQuotas(quotas), fields...); f != nil {
+		return v.showOrganization(f)
+	}
+	_, err = do[usage.Quotas](v, call{op: "admin.quotas.change", path: map[string]string{"org": v.org}, body: body})
 	if f := v.refused(err); f != nil {
 		return v.showOrganization(f)
 	}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -328,16 +329,25 @@ func (v *visit) sourceSettings() (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	values, err := m.valuesOf(s)
+	if err != nil {
+		return view{}, err
+	}
+	m.Form = filled("", values)
+	return v.showSettings(m, s.ID, nil)
+}
+
+// valuesOf are what the form that changes a source is shown with.
+func (m connectModel) valuesOf(s source.Source) (url.Values, error) {
 	stored := map[string]json.RawMessage{}
 	if err := json.Unmarshal(s.Config, &stored); err != nil {
-		return view{}, err
+		return nil, fmt.Errorf("console: settings of source %s: %w", s.ID, err)
 	}
 	values := url.Values{"name": {s.Name}, "schedule": {scheduleText(s.Schedule)}, "deletions": {s.Deletions}}
 	for _, f := range m.Config {
 		f.fill(values, stored)
 	}
-	m.Form = filled("", values)
-	return v.showSettings(m, s.ID, nil)
+	return values, nil
 }
 
 func (v *visit) existing() (source.Source, connectModel, error) {
@@ -374,6 +384,18 @@ func (v *visit) changeSource() (view, error) {
 	config, secrets := m.settings(f)
 	if f.Get("then") == "check" {
 		return v.check(m, s.ID, config, secrets)
+	}
+	now, err := m.valuesOf(s)
+	if err != nil {
+		return view{}, err
+	}
+	fields := []edited{{name: "name", label: "The name"}, {name: "schedule", label: "When runs begin"},
+		{name: "deletions", label: "What follows when an item is gone"}}
+	for _, c := range m.Config {
+		fields = append(fields, edited{name: c.Name, label: c.Label, tick: c.Boolean()})
+	}
+	if f := v.overtaken(now, fields...); f != nil {
+		return v.showSettings(m, s.ID, f)
 	}
 	body := map[string]any{"name": strings.TrimSpace(f.Get("name")), "config": config}
 	if m.Kind.Name != "push" {

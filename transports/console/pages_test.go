@@ -276,21 +276,8 @@ func TestKeysLive(t *testing.T) {
 	b.post(at, url.Values{"kind": {"service"}, "name": {"checkout"}, "namespace": {"No Name"}}).
 		want(t, 422, "namespace").proper(t)
 	b.post(at, url.Values{"kind": {"service"}, "name": {"checkout"}, "read_only": {"1"}}).want(t, 200, "sk-service-")
-	one := ""
-	for _, n := range b.get(at).want(t, 200, "checkout", "live").elements("a") {
-		if n.FirstChild != nil && n.FirstChild.Data == "checkout" {
-			one, _ = attribute(n, "href")
-		}
-	}
-	to, err := url.Parse(b.URL + at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to, err = to.Parse(one)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one = to.Path
+	b.get(at).want(t, 200, "checkout", "live")
+	one := b.keyNamed("checkout")
 	b.post(one, url.Values{"do": {"change"}, "name": {"till"}, "read": {"many"}}).want(t, 422, "whole number").proper(t)
 	b.post(one, url.Values{"do": {"change"}, "name": {"till"}, "read": {"600"}, "default_namespace": {"notes"}}).want(t, 303)
 	p := b.get(one).want(t, 200, "till", "read and write", "notes")
@@ -462,22 +449,15 @@ func TestFilesComeAndGo(t *testing.T) {
 	b.post(at+"/upkeep", url.Values{"do": {"discard"}}).want(t, 303)
 }
 
-// Metadata is edited by anyone who saw the document as it is.
+// Metadata is edited, and similar documents are looked for.
 func TestMetadataIsEdited(t *testing.T) {
 	s := serve(t, nil)
 	b := s.signedIn(s.key.Secret)
 	b.write("notes", "a", "The lease.").want(t, 303)
 	b.write("notes", "b", "The lease of the other house.").want(t, 303)
 	const at = "/console/o/default/n/notes/documents/a"
-	hash := ""
-	for _, n := range b.get(at).elements("input") {
-		if name, _ := attribute(n, "name"); name == "hash" {
-			hash, _ = attribute(n, "value")
-		}
-	}
-	b.post(at, url.Values{"do": {"metadata"}, "hash": {hash}, "metadata": {"[1]"}}).want(t, 422, "JSON object").proper(t)
-	b.post(at, url.Values{"do": {"metadata"}, "hash": {"old"}, "metadata": {`{"a": "b"}`}}).want(t, 422, "has changed").proper(t)
-	b.post(at, url.Values{"do": {"metadata"}, "hash": {hash}, "metadata": {`{"team": "office"}`}}).want(t, 303)
+	b.post(at, url.Values{"do": {"metadata"}, "metadata": {"[1]"}}).want(t, 422, "JSON object").proper(t)
+	b.post(at, url.Values{"do": {"metadata"}, "metadata": {`{"team": "office"}`}}).want(t, 303)
 	b.get(at+"?similar=1").want(t, 200, "office", "The lease.", "Similar documents", "the other house").proper(t)
 	two := b.get("/console/o/default/n/notes/query?q=lease&compare=1&b_mode=keyword").
 		want(t, 200, "A: 2 hits", "B: 2 hits", "bm25")

@@ -127,16 +127,26 @@ func (v *visit) showWebhook(f *form, tested *webhook.Tested) (view, error) {
 			return view{}, err
 		}
 	}
-	m.Edit = filled("change", url.Values{"url": {m.URL}, "description": {m.Description}, "kinds": m.Webhook.Kinds})
-	if f != nil && f.Of == "change" {
-		m.Edit = *f
-	}
+	m.Edit = f.Over(filled("change", valuesOfWebhook(m.Webhook)))
 	return showForm(f, view{title: "Webhook to " + short(m.Host(), 60) + " " + m.ID, template: "webhook",
 		section: "webhooks", model: m,
 		trail: []crumb{{"Webhooks", pathOf("o", v.org, "webhooks")}}}, nil)
 }
 
+// valuesOfWebhook are what the form that changes a webhook is shown with.
+func valuesOfWebhook(w webhook.Webhook) url.Values {
+	return url.Values{"url": {w.URL}, "description": {w.Description}, "kinds": w.Kinds}
+}
+
 func (v *visit) changeWebhook() (view, error) {
+	w, err := do[webhook.Webhook](v, call{op: "admin.webhooks.get", path: v.webhookAt()})
+	if err != nil {
+		return view{}, err
+	}
+	if f := v.overtaken(valuesOfWebhook(w), edited{name: "url", label: "The address"},
+		edited{name: "description", label: "The description"}, edited{name: "kinds", label: "The kinds of events"}); f != nil {
+		return v.showWebhook(f, nil)
+	}
 	return v.putWebhook(webhookSettings(v.r.PostForm), "saved")
 }
 func (v *visit) enableWebhook() (view, error) {

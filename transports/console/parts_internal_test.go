@@ -90,10 +90,10 @@ func TestFieldsOfAForm(t *testing.T) {
 		}
 		return all
 	}
-	if got := chosen(f, "a=A", "b=B", "c=C", "chosen=c", "hint=x"); !slices.Equal(got, []string{"a", "b"}) {
+	if got := chosen(f, "a=A", "b=B", "c=C", "hint=x"); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("of what was typed %v is chosen", got)
 	}
-	if got := chosen(form{}, "a=A", "c=C", "chosen=c"); !slices.Equal(got, []string{"c"}) {
+	if got := chosen(form{}, "a=A", "c=C"); len(got) > 0 {
 		t.Errorf("of an empty form %v is chosen", got)
 	}
 	if got := among(f, "kinds", "Kinds", []choice{{Value: "b"}, {Value: "c"}}).Choices; !got[0].Chosen || got[1].Chosen {

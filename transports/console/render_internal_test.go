@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"fmt"
+	"net/url"
 	"testing"
 	"time"
 
@@ -99,6 +100,11 @@ func TestSettingsOfAKind(t *testing.T) {
 	}
 	if f := fields[4].Field(form{}); len(f.Choices) != 3 {
 		t.Errorf("the choices are %+v", f.Choices)
+	}
+	secrets := schemaFields("secrets",
+		[]byte(`{"properties": {"key": {"type": "string", "description": "the private key for it"}}}`), true)
+	if f := secrets[0].Field(form{values: url.Values{"secrets.key": {"hush"}}}); f.Rows == "" || f.Value != "" {
+		t.Errorf("a secret of several lines is shown again: %+v", f)
 	}
 }
 

@@ -108,6 +108,9 @@ func (s schemaField) Field(f form) field {
 	out := fieldOf(f, s.Name, s.Label)
 	out.ID = strings.ReplaceAll(s.Name, ".", "-")
 	out.Required, out.Hint, out.Code = s.Required && !s.Secret, s.schema.Description, true
+	if s.Secret { // it is in no page, not even in one that shows the form again
+		out.Value = ""
+	}
 	if s.schema.MaxLength > 0 {
 		out.Max = strconv.Itoa(s.schema.MaxLength)
 	}
