@@ -68,7 +68,7 @@ type Question struct {
 	Mode       *string             `json:"mode,omitempty" enum:"hybrid,vector,keyword,sparse" doc:"short for retrievers: all, or one"`
 	Weights    *map[string]float64 `json:"weights,omitempty" keys:"vector,keyword,sparse" minimum:"0" maximum:"10" minProperties:"1" doc:"how much each retriever counts, as in a query"`
 	Filter     json.RawMessage     `json:"filter,omitempty" schema:"Filter" doc:"only documents whose metadata match"`
-	Rerank     json.RawMessage     `json:"rerank,omitempty" default:"false" doc:"whether, and how, a model rescores the candidates"`
+	Rerank     json.RawMessage     `json:"rerank,omitempty" default:"false" doc:"whether, and how, a model rescores what was found"`
 	MinScore   *float64            `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"least score of a document; only with rerank or with the vector retriever alone"`
 }
 

@@ -3648,7 +3648,7 @@ type CheckSave struct {
 	// Query the question
 	Query string `json:"query"`
 
-	// Rerank whether, and how, a model rescores the candidates; default: false
+	// Rerank whether, and how, a model rescores what was found; default: false
 	Rerank *CheckSave_Rerank `json:"rerank,omitempty"`
 
 	// Retrievers which retrievers are asked; default: all that the namespace has
@@ -3667,7 +3667,7 @@ type CheckSaveMode string
 // CheckSaveRerank0 defines model for CheckSave.Rerank.0.
 type CheckSaveRerank0 = bool
 
-// CheckSave_Rerank whether, and how, a model rescores the candidates; default: false
+// CheckSave_Rerank whether, and how, a model rescores what was found; default: false
 type CheckSave_Rerank struct {
 	union json.RawMessage
 }
@@ -3698,7 +3698,7 @@ type CheckSaved struct {
 	// Query the question
 	Query string `json:"query"`
 
-	// Rerank whether, and how, a model rescores the candidates; default: false
+	// Rerank whether, and how, a model rescores what was found; default: false
 	Rerank *CheckSaved_Rerank `json:"rerank,omitempty"`
 
 	// Retrievers which retrievers are asked; default: all that the namespace has
@@ -3720,7 +3720,7 @@ type CheckSavedMode string
 // CheckSavedRerank0 defines model for CheckSaved.Rerank.0.
 type CheckSavedRerank0 = bool
 
-// CheckSaved_Rerank whether, and how, a model rescores the candidates; default: false
+// CheckSaved_Rerank whether, and how, a model rescores what was found; default: false
 type CheckSaved_Rerank struct {
 	union json.RawMessage
 }

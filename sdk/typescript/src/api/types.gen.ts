@@ -1274,7 +1274,7 @@ export type CheckSave = {
      */
     filter?: Filter;
     /**
-     * whether, and how, a model rescores the candidates; default: false
+     * whether, and how, a model rescores what was found; default: false
      */
     rerank?: boolean | QueryRerank | null;
     /**
@@ -1316,7 +1316,7 @@ export type CheckSaved = {
      */
     filter?: Filter;
     /**
-     * whether, and how, a model rescores the candidates; default: false
+     * whether, and how, a model rescores what was found; default: false
      */
     rerank?: boolean | QueryRerankOutput | null;
     /**

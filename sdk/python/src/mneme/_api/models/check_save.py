@@ -36,7 +36,7 @@ class CheckSave:
         filter_ (Filter | Unset): Conditions on metadata, all of which must hold. A plain value is the same as {"$eq":
             value}. Values compare as text, and an array matches by any of its items. At most 256 conditions, 16 levels
             deep.
-        rerank (bool | None | QueryRerank | Unset): whether, and how, a model rescores the candidates; default: false
+        rerank (bool | None | QueryRerank | Unset): whether, and how, a model rescores what was found; default: false
         min_score (float | None | Unset): least score of a document; only with rerank or with the vector retriever alone
     """
 

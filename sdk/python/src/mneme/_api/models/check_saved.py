@@ -42,7 +42,7 @@ class CheckSaved:
         filter_ (Filter | Unset): Conditions on metadata, all of which must hold. A plain value is the same as {"$eq":
             value}. Values compare as text, and an array matches by any of its items. At most 256 conditions, 16 levels
             deep.
-        rerank (bool | None | QueryRerankOutput | Unset): whether, and how, a model rescores the candidates; default:
+        rerank (bool | None | QueryRerankOutput | Unset): whether, and how, a model rescores what was found; default:
             false
         min_score (float | Unset): least score of a document; only with rerank or with the vector retriever alone
     """
