@@ -38,6 +38,7 @@ type node struct {
 	url, transport string
 	number         int
 	kill           func() // nil: it does not run
+	end            func() // as kill, in order
 }
 
 // New is a server of one node for the tests of a package, which starts when a test first asks
@@ -239,6 +240,14 @@ func (s *Server) begins(n *node) (ended <-chan struct{}, err error) {
 		<-end
 		n.kill = nil
 	}
+	n.end = func() {
+		_ = cmd.Process.Signal(os.Interrupt) // it may have ended already
+		select {
+		case <-end:
+		case <-time.After(time.Minute):
+		}
+		n.kill()
+	}
 	return end, nil
 }
 
@@ -248,7 +257,13 @@ func (s *Server) Kill(t testing.TB, i int) {
 	s.nodes[i].kill()
 }
 
-// Start starts a node that was killed, over what it had on its disk, and waits until it is of the
+// End ends a node in order, as a restart does.
+func (s *Server) End(t testing.TB, i int) {
+	t.Helper()
+	s.nodes[i].end()
+}
+
+// Start starts a node that was killed or ended, over what it had on its disk, and waits until it is of the
 // cluster.
 func (s *Server) Start(t testing.TB, i int) {
 	t.Helper()
