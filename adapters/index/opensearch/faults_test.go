@@ -263,7 +263,7 @@ func TestRedAndClosedIndex(t *testing.T) {
 	name := "/" + s.IndexPrefix + "-chunks-1"
 	api(t, http.MethodPut, name+"/_settings", `{"index.routing.allocation.require._name": "nowhere"}`)
 	api(t, http.MethodPost, name+"/_close", "")
-	says(t, "closed", x.Ping(t.Context()), fault.Unavailable, "_open")
+	says(t, "closed", x.Apply(t.Context(), part(1), batch(1, "egret")), fault.Unavailable, "_open")
 	api(t, http.MethodPost, name+"/_open?wait_for_active_shards=0", "")
 	says(t, "ping", x.Ping(t.Context()), fault.Unavailable, "the index is red")
 	q := port.IndexQuery{Retriever: port.Keyword, Text: "heron", Limit: 1}

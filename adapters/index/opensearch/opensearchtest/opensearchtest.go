@@ -103,6 +103,11 @@ func (s *Server) begin() {
 		s.nodes[0] = &node{url: url}
 		return
 	}
+	if os.Getenv("MNEME_TEST_OPENSEARCH") == "protocol" && len(s.options) == 0 && len(s.nodes) == 1 {
+		url, stop := startProtocol()
+		s.nodes[0] = &node{url: url, kill: stop}
+		return
+	}
 	var err error
 	s.jars, err = installed()
 	if err != nil {
@@ -320,7 +325,7 @@ func (s *Server) Delete(t testing.TB, prefix string) {
 func (s *Server) Traces(t testing.TB, prefix, word string) (found []string) {
 	t.Helper()
 	if s.URL(t); s.dir == "" {
-		t.Skip("LEFT OUT: the disk of MNEME_TEST_OPENSEARCH_URL is out of reach")
+		t.Skip("LEFT OUT: the server has no disk within reach")
 	}
 	var settings map[string]struct {
 		Settings struct{ Index struct{ UUID string } }
