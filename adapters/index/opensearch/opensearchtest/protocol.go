@@ -179,7 +179,7 @@ func (p *protocol) answer(r *http.Request, body []byte) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return fields{"count": len(x.matches("", request["query"])), "_shards": fields{}}, nil
+		return fields{"count": len(x.matches("", request["query"])), "terminated_early": false}, nil
 	case "POST _delete_by_query":
 		return x.deleteByQuery(shard, q.Get("routing"), body)
 	}
